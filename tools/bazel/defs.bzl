@@ -1,0 +1,95 @@
+"""The project's macros. Each says what it adds to the plain rule; README.md has an example of each."""
+
+load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
+
+_WARNINGS = ["-Wextra", "-Wno-unused-parameter", "-Werror"]
+_MAX_SRCS = 6
+
+def _sources(srcs):
+    return [src for src in srcs if src.endswith(".cpp")]
+
+def tess_cc_library(name, srcs = [], copts = [], **kwargs):
+    """cc_library with the project's warnings as errors and at most six .cpp files."""
+    if len(_sources(srcs)) > _MAX_SRCS:
+        fail("tess_cc_library: a library must have at most %d .cpp files, got %d in %s" %
+             (_MAX_SRCS, len(_sources(srcs)), name))
+    cc_library(name = name, srcs = srcs, copts = _WARNINGS + copts, **kwargs)
+
+def tess_tblgen(name, src, outs, deps = [], tool = "@llvm//:mlir-tblgen", visibility = None):
+    """One genrule for each {output: flags} of a TableGen tool, and a filegroup `name` of all outputs."""
+    for out, flags in outs.items():
+        native.genrule(
+            name = name + "_" + out.replace("/", "_").replace(".", "_"),
+            srcs = [src] + deps,
+            outs = [out],
+            cmd = "$(location %s) %s -I. -I/usr/lib/llvm-22/include $(location %s) -o $@" % (tool, flags, src),
+            message = "tblgen",
+            tools = [tool],
+            visibility = visibility,
+        )
+    native.filegroup(name = name, srcs = outs.keys(), visibility = visibility)
+
+def tess_lit_test(name, src, tools = [], data = [], size = "small", **kwargs):
+    """sh_test that runs the `// RUN:` lines of one file with FileCheck, not and `tools` on PATH."""
+    tools = tools + ["@llvm//:FileCheck", "@llvm//:not"]
+    native.sh_test(
+        name = name,
+        size = size,
+        srcs = ["//tools/bazel:run_lit.sh"],
+        args = ["$(location %s)" % label for label in [src] + tools],
+        data = [src] + tools + data,
+        **kwargs
+    )
+
+def tess_cc_test(name, deps = [], copts = [], size = "small", **kwargs):
+    """cc_test on the one shared Catch2 main, which writes a JUnit case for each TEST_CASE."""
+    cc_test(
+        name = name,
+        size = size,
+        copts = _WARNINGS + copts,
+        deps = deps + ["//tools/bazel/catch2:main"],
+        **kwargs
+    )
+
+def tess_py_extension(name, srcs, deps = [], copts = [], **kwargs):
+    """cc_binary of a nanobind module that exports PyInit_* only; `name` is the path of the .so in the package."""
+    script = "//tools/bazel:py_extension.lds"
+    cc_binary(
+        name = name,
+        srcs = srcs,
+        additional_linker_inputs = [script],
+        copts = _WARNINGS + ["-fvisibility=hidden", "-fno-strict-aliasing"] + copts,
+        linkopts = ["-Wl,--exclude-libs,ALL", "-Wl,--version-script=$(location %s)" % script],
+        linkshared = True,
+        deps = deps + ["@python//:nanobind"],
+        **kwargs
+    )
+
+def tess_py_test(name, srcs, deps = [], env = {}, args = [], size = "small", **kwargs):
+    """sh_test that runs pytest on `srcs` in the locked environment, a JUnit case for each test function."""
+    native.sh_test(
+        name = name,
+        size = size,
+        srcs = ["//tools/bazel:run_pytest.sh"],
+        args = ["%s=%s" % item for item in sorted(env.items())] + ["--"] +
+               ["$(location %s)" % src for src in srcs] + args,
+        data = srcs + deps + ["@python//:py.sh"] + native.glob(["conftest.py"], allow_empty = True),
+        **kwargs
+    )
+
+def tess_forbid_dep(name, of, on, **kwargs):
+    """genquery and sh_test: no target of the list `of` may depend, however deep, on one of the list `on`."""
+    native.genquery(
+        name = name + "_paths",
+        expression = " union ".join(["somepath(%s, %s)" % (a, b) for a in of for b in on]),
+        scope = of + on,
+        testonly = True,
+    )
+    native.sh_test(
+        name = name,
+        size = "small",
+        srcs = ["//tools/bazel:check_no_path.sh"],
+        args = ["$(location :%s_paths)" % name],
+        data = [":%s_paths" % name],
+        **kwargs
+    )

@@ -1,0 +1,51 @@
+"""The project's Python environment as a repository: headers, nanobind built from its wheel's sources, a launcher."""
+
+_PROBE = """
+import nanobind, os, sysconfig
+print(sysconfig.get_paths()["include"])
+print(os.path.dirname(nanobind.__file__))
+"""
+
+_BUILD = """
+package(default_visibility = ["//visibility:public"])
+
+exports_files(["py.sh"])
+
+cc_library(
+    name = "headers",
+    hdrs = glob(["include/**/*.h"]),
+    includes = ["include"],
+)
+
+cc_library(
+    name = "nanobind",
+    srcs = ["nanobind/src/nb_combined.cpp"],
+    hdrs = glob(["nanobind/include/**/*.h"]),
+    copts = ["-fvisibility=hidden", "-fno-strict-aliasing", "-w"],
+    includes = ["nanobind/include", "nanobind/ext/robin_map/include"],
+    textual_hdrs = glob(
+        ["nanobind/src/*.h", "nanobind/src/*.cpp", "nanobind/ext/robin_map/include/tsl/*.h"],
+        exclude = ["nanobind/src/nb_combined.cpp"],
+    ),
+    deps = [":headers"],
+)
+"""
+
+def _python_environment_impl(ctx):
+    python = ctx.os.environ.get("TESS_PYTHON") or str(ctx.path(Label("//:WORKSPACE")).dirname) + "/.venv/bin/python"
+    probe = ctx.execute([python, "-c", _PROBE])
+    if probe.return_code:
+        fail("python: an environment with nanobind must exist (tools/dev setup makes it), got %s: %s" %
+             (python, probe.stderr))
+    include, nanobind = probe.stdout.strip().split("\n")
+    ctx.symlink(include, "include")
+    ctx.symlink(nanobind, "nanobind")
+    ctx.file("py.sh", "#!/bin/sh\nexec %s \"$@\"\n" % python, executable = True)
+    ctx.file("BUILD.bazel", _BUILD)
+
+# TESS_LOCK is the hash of the locked requirements: a new lock makes the repository anew.
+python_environment = repository_rule(
+    implementation = _python_environment_impl,
+    environ = ["TESS_PYTHON", "TESS_LOCK"],
+    local = True,
+)
