@@ -1,0 +1,93 @@
+//===- KernelSpec.h - what one generated kernel computes --------*- C++ -*-===//
+//
+// A fused group, stripped of shapes: an expression graph over one iteration
+// domain. Sizes, strides and runtime attributes are operands of the compiled
+// kernel, so one spec serves every shape of its class. No MLIR in this header.
+//
+// The domain is a list of parallel groups P0..Pp-1 followed by reduced groups
+// R0..Rr-1 (a group is a run of axes that collapses into one size). The order
+// of evaluation that promise "one result" fixes: a reduction keeps 16 partial
+// results; element e of the last reduced group goes to lane e mod 16, earlier
+// reduced groups are walked outside in row-major order; a halving tree
+// (8, 4, 2, 1) ends it. That is independent of layout, ISA, threads and fusion.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ops/OpInfo.h"
+
+#include <string>
+
+namespace tess::compiler {
+
+/// How the lanes of a vector find their elements along the vector axis.
+enum class InnerClass : uint8_t { Contiguous, Broadcast, Strided };
+
+/// Which group the 16 lanes run along.
+enum class VectorAxis : uint8_t {
+  Parallel, // the last parallel group; reductions (if any) keep 16 lanes in memory per column
+  Reduced,  // the last reduced group
+};
+
+struct KernelOperand {
+  DType dtype;
+  bool isOutput = false;
+  InnerClass inner = InnerClass::Contiguous;
+  /// False: the same element for the whole reduced domain (strides 0 there); always false when there is no reduced group.
+  bool variesOnReduced = false;
+};
+
+enum class NodeKind : uint8_t {
+  Load,   // operand
+  Attr,   // runtime attribute slot `slot`: 8 bytes, f64 for float kinds, i64 for int kinds (`attrIsInt`)
+  Const,  // constant
+  Apply,  // fn over args; Index, DimIndex and the Philox functions too
+  Reduce, // reduceKind over the reduced groups; result is row-level
+};
+
+struct KernelNode {
+  NodeKind kind;
+  /// Element type of the value. float16 and bfloat16 compute in float32 and round after an operator's last function
+  /// (`roundsHere`); comparison results are Bool (i1).
+  DType dtype;
+  /// Set on nodes that end an operator: a narrow float is rounded here.
+  bool roundsHere = false;
+  ScalarFn fn = ScalarFn::Add;
+  ReduceKind reduceKind = ReduceKind::Sum;
+  llvm::SmallVector<int16_t, 3> args; // earlier nodes
+  int16_t operand = -1;               // Load
+  int16_t slot = -1;                  // Attr; axis from the last for DimIndex
+  bool attrIsInt = false;
+  double constant = 0;
+};
+
+struct KernelStore {
+  int16_t node;
+  int16_t operand; // an output operand
+};
+
+struct KernelSpec {
+  unsigned numParallel = 1;
+  unsigned numReduced = 0;
+  VectorAxis vectorAxis = VectorAxis::Parallel;
+  llvm::SmallVector<KernelOperand, 6> operands;
+  llvm::SmallVector<KernelNode, 16> nodes;
+  llvm::SmallVector<KernelStore, 2> stores;
+  unsigned numAttrs = 0;
+
+  /// Canonical text: equal text means equal code. The cache key of a kernel (with the target).
+  std::string toText() const;
+};
+
+// The compiled function (runtime/KernelAbi.h repeats nothing: this is KernelFn there):
+//
+//   void kernel(void *const *ptrs, const int64_t *dims, void *scratch, int64_t outerLo, int64_t outerHi,
+//               int64_t innerLo, int64_t innerHi);
+//
+// ptrs: operand base addresses. dims: sizes P.., sizes R.., then per operand strides P.., strides R.. in ELEMENTS, then the
+// runtime attributes as 8-byte bit patterns. Outer range: the row-major index over the parallel groups, without the last one
+// when the vector axis is Parallel; inner range: along the last parallel group when the vector axis is Parallel (the runtime
+// splits it at multiples of 16 only), ignored otherwise. scratch: thread-private, at least
+// scratchBytesPerElement * (product of R sizes + 16) bytes, 64-byte aligned; may be null when that is 0.
+
+} // namespace tess::compiler

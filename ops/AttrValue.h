@@ -1,0 +1,54 @@
+//===- AttrValue.h - one attribute value ------------------------*- C++ -*-===//
+//
+// The few kinds of attribute an operator may have, with hash and text form.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ops/DType.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/Support/Error.h"
+
+#include <string>
+#include <variant>
+
+namespace tess {
+
+enum class AttrKind : uint8_t { None, I64, F64, Bool, Str, I64List, DType };
+
+using IntList = llvm::SmallVector<int64_t, 4>;
+
+/// A value of one of the kinds; the index of the variant equals AttrKind.
+class AttrValue {
+public:
+  AttrValue() = default;
+  AttrValue(int64_t v) : value(v) {}
+  AttrValue(int v) : value(int64_t(v)) {}
+  AttrValue(double v) : value(v) {}
+  AttrValue(bool v) : value(v) {}
+  AttrValue(const char *v) : value(std::string(v)) {}
+  AttrValue(std::string v) : value(std::move(v)) {}
+  AttrValue(llvm::ArrayRef<int64_t> v) : value(IntList(v.begin(), v.end())) {}
+  AttrValue(IntList v) : value(std::move(v)) {}
+  AttrValue(tess::DType v) : value(v) {}
+
+  AttrKind kind() const { return AttrKind(value.index()); }
+  int64_t i64() const { return std::get<int64_t>(value); }
+  double f64() const { return std::get<double>(value); }
+  bool boolean() const { return std::get<bool>(value); }
+  const std::string &str() const { return std::get<std::string>(value); }
+  const IntList &ints() const { return std::get<IntList>(value); }
+  tess::DType dtype() const { return std::get<tess::DType>(value); }
+
+  bool operator==(const AttrValue &other) const;
+  uint64_t hash() const;
+  /// "3", "0.5" (shortest round-trip), "true", "\"same\"", "[1, 2]", "f32", "none".
+  std::string toText() const;
+  static llvm::Expected<AttrValue> parse(AttrKind kind, llvm::StringRef text);
+
+private:
+  std::variant<std::monostate, int64_t, double, bool, std::string, IntList, tess::DType> value;
+};
+
+} // namespace tess

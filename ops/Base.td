@@ -1,0 +1,154 @@
+//===- Base.td - what a Tessera record may say ---------------*- tablegen -*-===//
+//
+// The base class of every operator record and the vocabulary of its fields.
+// mlir-tblgen reads the ODS fields, tess-tblgen reads all of them. None of our
+// field types derives from Attr (mlir-tblgen would emit them), and TableGen has
+// no floats: constants in dags are strings.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TESS_OPS_BASE
+#define TESS_OPS_BASE
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Tess_Dialect : Dialect {
+  let name = "tess";
+  let cppNamespace = "::tess::ir";
+  let summary = "Tessera's operators on ranked tensors";
+  let extraClassDeclaration = "void registerOps();";
+}
+
+// Operand and result types. i1 is bool; ui8 is uint8; signless integers are signed.
+def Tess_Float : RankedTensorOf<[F16, BF16, F32, F64]>;
+def Tess_Int : RankedTensorOf<[I8, UI8, I16, I32, I64]>;
+def Tess_Bool : RankedTensorOf<[I1]>;
+def Tess_IntOrBool : RankedTensorOf<[I8, UI8, I16, I32, I64, I1]>;
+def Tess_Number : RankedTensorOf<[F16, BF16, F32, F64, I8, UI8, I16, I32, I64]>;
+def Tess_Any : RankedTensorOf<[F16, BF16, F32, F64, I8, UI8, I16, I32, I64, I1]>;
+def Tess_Index : RankedTensorOf<[I32, I64]>;
+
+//===----------------------------------------------------------------------===//
+// Attributes: static by default; `Runtime<...>` makes one an operand of the
+// compiled kernel. Only the kinds of ops/AttrValue.h are allowed:
+// SI64Attr (I64), F64Attr, BoolAttr, StrAttr, DenseI64ArrayAttr (I64List), Tess_DTypeAttr.
+//===----------------------------------------------------------------------===//
+
+// A dtype, stored as its short name ("f32").
+def Tess_DTypeAttr : StringBasedAttr<CPred<"::llvm::isa<::mlir::StringAttr>($_self)">, "element type">;
+
+class Runtime<Attr a> : Attr<a.predicate, a.summary> {
+  let storageType = a.storageType;
+  let returnType = a.returnType;
+  let convertFromStorage = a.convertFromStorage;
+  let constBuilderCall = a.constBuilderCall;
+  let defaultValue = a.defaultValue;
+  let valueType = a.valueType;
+  let baseAttr = a;
+}
+
+// Extra facts about one attribute: `let attrFacts = [Cases<"mode", ["a", "b"]>, Range<"axis", "-8", "7">]`.
+class AttrFact<string n> { string attr = n; }
+class Cases<string n, list<string> c> : AttrFact<n> { list<string> cases = c; }
+class Range<string n, string lo, string hi> : AttrFact<n> { string low = lo; string high = hi; }
+class Doc<string n, string text> : AttrFact<n> { string doc = text; }
+
+//===----------------------------------------------------------------------===//
+// Result dtypes
+//===----------------------------------------------------------------------===//
+class DTypeRule;
+class Same<string op> : DTypeRule { string operand = op; }
+class Promote<list<string> ops> : DTypeRule { list<string> operands = ops; }
+class PromoteFloat<list<string> ops> : DTypeRule { list<string> operands = ops; }
+class Fixed<string d> : DTypeRule { string dtype = d; }
+class FromAttr<string a> : DTypeRule { string attr = a; }
+def RuleGives : DTypeRule; // the shape rule returns whole metas
+
+//===----------------------------------------------------------------------===//
+// Scalar bodies: (s_mul $x, C<"0.5">); `$name` is an operand or a runtime attribute.
+//===----------------------------------------------------------------------===//
+class ScalarFn<string n> { string fn = n; }
+class C<string v> { string value = v; }
+
+//===----------------------------------------------------------------------===//
+// Dags of operators, for `gradient` and `forward`: (op<"mul"> $dout, $rhs),
+// (op<"sum", "axes=$axes;keepdims=true"> $x). In `gradient`: operands, results
+// and `$d<result>`; one dag per operand, `none` where there is no gradient.
+//===----------------------------------------------------------------------===//
+class op<string n, string attrs = ""> { string opName = n; string attrText = attrs; }
+class K<string v, string like> { string value = v; string likeOperand = like; } // constant of an operand's dtype, rank 0
+def none;
+
+//===----------------------------------------------------------------------===//
+// Python surface
+//===----------------------------------------------------------------------===//
+class Py<string m, string n, list<string> meths = [], string oper = ""> {
+  string module = m;          // "functional.nn"
+  string name = n;            // "softmax"
+  list<string> methods = meths; // Tensor methods with the operand 0 as self
+  string operator = oper;     // "+", "@": binary or unary operator of Tensor
+}
+
+//===----------------------------------------------------------------------===//
+// Samples: operand shapes (and value ranges) that drive the generated tests.
+//===----------------------------------------------------------------------===//
+class Sample<list<string> s, string attrs = "", string lo = "-2", string hi = "2", list<string> dt = []> {
+  list<string> shapes = s;    // "2,3", "" for rank 0
+  string attrText = attrs;
+  string low = lo;            // range of the random values
+  string high = hi;
+  list<string> dtypes = dt;   // empty: every allowed dtype
+}
+// The outside oracle: a Python expression over `np`, `sp` (scipy), the operands and attributes by name.
+class Oracle<string e> { string expr = e; }
+
+//===----------------------------------------------------------------------===//
+// The record
+//===----------------------------------------------------------------------===//
+class LoweringRule;
+def Elementwise_ : LoweringRule;                                      // `scalar`
+class Reduction<string k> : LoweringRule { string kind = k; }         // Sum Mean Prod Max Min ArgMax ArgMin
+class Composite<string r = ""> : LoweringRule { string rule = r; }    // `forward` dags, or a function of ops/ForwardRules.h
+class View<string r> : LoweringRule { string rule = r; }              // a function of ops/ViewRules.h
+def Movement_ : LoweringRule;                                         // copies between regions; compiler/lowering/Movement.cpp
+class Library<string k> : LoweringRule { string kernel = k; }         // a kernel of runtime/KernelTable
+class Sequential<string k> : LoweringRule { string kernel = k; }      // the same, on its allow-list
+
+class Tess_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Tess_Dialect, mnemonic, !listconcat(traits, [Pure, InferTypeOpAdaptorWithIsCompatible])> {
+  string shapes = "";          // signature, or
+  string shapeRule = "";       // a function of ops/ShapeRules.h
+  DTypeRule dtypes = ?;
+  LoweringRule lowering = ?;
+  list<dag> scalar = [];       // Elementwise: one dag per result
+  list<dag> forward = [];      // Composite: one dag per result
+  list<dag> gradient = [];     // one dag per operand; or
+  string gradientRule = "";    // a function of ops/GradientRules.h
+  list<string> hidden = [];    // results that are not returned
+  list<string> inplace = [];   // "x=out"
+  list<AttrFact> attrFacts = [];
+  string normalise = "";       // a function of ops/Normalise.h
+  bit stochastic = 0;
+  list<Sample> samples = [];
+  Oracle oracle = ?;
+  Py python = ?;
+  string opdef = "";           // default: CamelCase of the mnemonic
+  string onnx = "";
+  int version = 1;
+  list<string> upgrades = [];  // "1: rename axis dim" / "2: default keepdims false": how to read older versions
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+
+// Scalar functions: s_<name> of ops/ScalarProgram.h.
+foreach n = ["add", "sub", "mul", "div", "floordiv", "mod", "neg", "abs", "max", "min", "pow", "sign", "square",
+             "sqrt", "rsqrt", "floor", "ceil", "round", "trunc", "exp", "expm1", "log", "log1p", "sin", "cos", "tan",
+             "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc",
+             "logaddexp", "sigmoid", "shl", "shr", "bitand", "bitor", "bitxor", "bitnot", "and", "or", "xor", "not",
+             "eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "select", "cast", "index", "dimindex",
+             "philoxuniform", "philoxnormal"] in
+  def s_#n : ScalarFn<n>;
+
+#endif // TESS_OPS_BASE

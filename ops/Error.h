@@ -1,0 +1,48 @@
+//===- Error.h - the one error class ----------------------------*- C++ -*-===//
+//
+// A canonical code and a message `<op or tool>: <what must hold>, got <values>`,
+// carried by llvm::Error at every library boundary.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/Error.h"
+
+#include <string>
+
+namespace tess {
+
+/// Canonical codes; the Python frontend maps each to an exception type.
+enum class ErrorCode : uint8_t {
+  InvalidArgument,   // ValueError
+  TypeMismatch,      // TypeError
+  OutOfRange,        // IndexError
+  NotFound,          // FileNotFoundError / KeyError
+  Unimplemented,     // NotImplementedError
+  ResourceExhausted, // MemoryError
+  DataLoss,          // a damaged or foreign file: ValueError
+  IoError,           // OSError
+  Internal,          // RuntimeError: our own bug, or a failed kernel
+};
+
+class TessError : public llvm::ErrorInfo<TessError> {
+public:
+  static char ID;
+  TessError(ErrorCode code, std::string message) : code(code), message(std::move(message)) {}
+  void log(llvm::raw_ostream &os) const override;
+  std::error_code convertToErrorCode() const override;
+  ErrorCode getCode() const { return code; }
+  const std::string &getMessage() const { return message; }
+
+private:
+  ErrorCode code;
+  std::string message;
+};
+
+llvm::Error makeError(ErrorCode code, const llvm::Twine &message);
+inline llvm::Error invalidArgument(const llvm::Twine &message) { return makeError(ErrorCode::InvalidArgument, message); }
+/// Takes `error` apart; foreign error classes become Internal.
+std::pair<ErrorCode, std::string> takeError(llvm::Error error);
+
+} // namespace tess

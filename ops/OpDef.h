@@ -1,0 +1,76 @@
+//===- OpDef.h - an operator with its attributes ----------------*- C++ -*-===//
+//
+// An operator as a value: what eager dispatches, what a tape and a recording
+// hold, what GraphBuilder turns into IR. Generated classes (Builtin.h) add
+// typed constructors and accessors and no state.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ops/Error.h"
+#include "ops/OpInfo.h"
+
+#include <string>
+
+namespace tess {
+
+struct Subgraph;
+
+class OpDef {
+public:
+  OpDef() = default;
+  /// `info` lives for ever. Attributes take their defaults; optional ones are None.
+  explicit OpDef(const OpInfo &info);
+  /// By IR name; asserts that the operator exists (names come from our own code). Use make() for user input.
+  static OpDef get(llvm::StringRef name);
+  /// From user input: unknown operator, unknown attribute, wrong kind, out of range are errors; lists every missing attribute.
+  static llvm::Expected<OpDef> make(llvm::StringRef name, llvm::ArrayRef<std::pair<llvm::StringRef, AttrValue>> attrs);
+
+  const OpInfo &info() const { return *opInfo; }
+  explicit operator bool() const { return opInfo; }
+  llvm::StringRef name() const { return opInfo->name; }
+
+  const AttrValue &attr(unsigned index) const { return attrs[index]; }
+  /// By name; asserts that it exists.
+  const AttrValue &attr(llvm::StringRef name) const;
+  int64_t i64(llvm::StringRef n) const { return attr(n).i64(); }
+  double f64(llvm::StringRef n) const { return attr(n).f64(); }
+  bool boolean(llvm::StringRef n) const { return attr(n).boolean(); }
+  const std::string &str(llvm::StringRef n) const { return attr(n).str(); }
+  const IntList &ints(llvm::StringRef n) const { return attr(n).ints(); }
+  bool has(llvm::StringRef n) const { return attr(n).kind() != AttrKind::None; }
+  /// Sets by name and returns *this; asserts name and kind.
+  OpDef &set(llvm::StringRef name, AttrValue value);
+  /// As set, for user input.
+  llvm::Error trySet(llvm::StringRef name, AttrValue value);
+  unsigned numAttrs() const { return attrs.size(); }
+
+  /// Metas of all results. Checks operand count, dtypes, attribute ranges, shapes: every error that needs no data.
+  /// `segments`: operands per ODS group, empty when each group has exactly one operand.
+  llvm::Expected<Metas> infer(llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments = {}) const;
+  /// Composite operators: the operators that compute it.
+  llvm::Expected<Subgraph> makeForwardGraph(llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments = {}) const;
+  /// The gradient; see Subgraph for the order of its inputs. `needed`: operands whose gradient is wanted.
+  llvm::Expected<Subgraph> makeBackwardGraph(llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<bool> needed,
+                                             llvm::ArrayRef<bool> hasOutputGrad, llvm::ArrayRef<unsigned> segments = {}) const;
+
+  /// Equal operator and equal attributes.
+  bool isSame(const OpDef &other) const { return opInfo == other.opInfo && attrs == other.attrs; }
+  uint64_t hash() const;
+  /// Static attributes only: the part that belongs to a cache key.
+  uint64_t staticHash() const;
+  /// "softmax(axis=-1)".
+  std::string toString() const;
+  /// Text codec: "softmax{axis=-1}"; parse accepts an older version and upgrades it.
+  std::string serialize() const;
+  static llvm::Expected<OpDef> parse(llvm::StringRef text);
+
+private:
+  const OpInfo *opInfo = nullptr;
+  llvm::SmallVector<AttrValue, 2> attrs;
+};
+
+/// Operands per group when `count` flat operands are given and at most one group is not single; error text names the counts.
+llvm::Expected<llvm::SmallVector<unsigned, 4>> defaultSegments(const OpInfo &info, unsigned count);
+
+} // namespace tess

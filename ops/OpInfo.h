@@ -1,0 +1,139 @@
+//===- OpInfo.h - the static description of an operator ---------*- C++ -*-===//
+//
+// One constexpr table entry per record, written by tess-tblgen. Everything that
+// any layer knows about an operator is here or is reached from here.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ops/AttrValue.h"
+#include "ops/ScalarProgram.h"
+#include "ops/Signature.h"
+#include "ops/TensorMeta.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+
+namespace tess {
+
+class OpDef;
+class SubgraphBuilder;
+struct OpInfo;
+
+enum class Arity : uint8_t { One, Optional, Variadic };
+
+struct OperandInfo {
+  const char *name;
+  Arity arity;
+  DTypeMask dtypes;
+};
+
+struct ResultInfo {
+  const char *name;
+  DTypeMask dtypes;
+  /// Not returned to the user (saved statistics, masks); last ones only.
+  bool hidden;
+};
+
+struct AttrInfo {
+  const char *name;
+  AttrKind kind;
+  /// An operand of the compiled kernel rather than part of the cache key.
+  bool isRuntime;
+  bool isOptional;
+  bool hasDefault;
+  AttrValue (*defaultValue)();
+  /// Allowed strings of a Str attribute; empty when free.
+  llvm::ArrayRef<const char *> cases;
+  /// Inclusive range for I64 / F64; infinite ends when not limited.
+  double min, max;
+  const char *doc;
+};
+
+/// How the result dtypes follow from the operands.
+enum class DTypeRuleKind : uint8_t {
+  Same,     // dtype of operand `operand`
+  Promote,  // promoted over `operandMask` (bit per ODS operand), which must agree by then
+  PromoteFloat, // as Promote, but integers and bool become float32 (true division, exp, mean)
+  Fixed,    // `fixed`
+  FromAttr, // the DType attribute number `attr`
+  Rule,     // shapeRule returns full metas
+};
+struct DTypeRule {
+  DTypeRuleKind kind = DTypeRuleKind::Same;
+  uint8_t operand = 0;
+  uint32_t operandMask = 0;
+  DType fixed = DType::Float32;
+  uint8_t attr = 0;
+};
+
+/// Which path of the compiler makes the numbers.
+enum class Lowering : uint8_t {
+  Elementwise, // `scalar`
+  Reduction,   // `reduceKind` over attribute `axes`, optional `keepdims`
+  Composite,   // `makeForward`: other operators
+  View,        // `viewRule`: no kernel
+  Movement,    // copies between regions, by name in the compiler (concat, pad, slice_set, ...)
+  Library,     // `kernel` in runtime/KernelTable
+  Sequential,  // `kernel` in runtime/KernelTable, on its allow-list
+};
+
+enum class ReduceKind : uint8_t { Sum, Mean, Prod, Max, Min, ArgMax, ArgMin };
+
+/// Metas of all results from metas of all operands (flat) and the operands per group.
+using ShapeRuleFn = llvm::Expected<Metas> (*)(const OpDef &, llvm::ArrayRef<TensorMeta>, llvm::ArrayRef<unsigned>);
+/// Where the elements of the view lie, from the layout of operand 0. Failure: this layout cannot be viewed so (a copy is needed).
+using ViewRuleFn = llvm::Expected<Layout> (*)(const OpDef &, const Layout &);
+/// Appends the operators that compute the results from the operands; returns result values.
+using ForwardFn = llvm::SmallVector<int, 4> (*)(SubgraphBuilder &, const OpDef &, llvm::ArrayRef<int> operands);
+/// Appends the operators of the gradient. `values`: operands, then results, then result gradients (-1 where none arrives).
+/// Returns one value per operand, -1 where there is no gradient. Shapes already fit (broadcast axes are summed by the caller).
+using GradientFn = llvm::SmallVector<int, 4> (*)(SubgraphBuilder &, const OpDef &, llvm::ArrayRef<int> values,
+                                                 llvm::ArrayRef<bool> needed);
+/// Completes attributes from operands (negative axes, tensor-valued shapes): shared by binding and C++ API.
+using NormaliseFn = llvm::Error (*)(OpDef &, llvm::ArrayRef<TensorMeta>);
+
+/// One dimension of the sharding rule, from the signature: symbols that may be split, symbols that give partial sums.
+struct ShardingInfo {
+  llvm::ArrayRef<uint8_t> splittable;
+  llvm::ArrayRef<uint8_t> partial;
+};
+
+struct OpInfo {
+  const char *name;      // "softmax", as in tess.softmax
+  const char *opdefName; // "Softmax"
+  const char *summary;
+  uint16_t id;           // dense, in table order
+  uint16_t version;
+  llvm::ArrayRef<OperandInfo> operands;
+  llvm::ArrayRef<ResultInfo> results;
+  llvm::ArrayRef<AttrInfo> attrs;
+  const Signature *signature; // null when shapeRule decides
+  ShapeRuleFn shapeRule;
+  DTypeRule dtypes;
+  NormaliseFn normalise; // may be null
+  Lowering lowering;
+  const ScalarProgram *scalar; // Elementwise
+  ReduceKind reduceKind;       // Reduction
+  ForwardFn makeForward;       // Composite
+  ViewRuleFn viewRule;         // View
+  const char *kernel;          // Library, Sequential
+  GradientFn gradient;         // null: no gradient
+  ShardingInfo sharding;
+  /// (operand, result) pairs that may share memory.
+  llvm::ArrayRef<std::pair<uint8_t, uint8_t>> inplace;
+  /// Reads random state; two calls with equal operands may differ, so it is never merged or folded.
+  bool stochastic;
+  /// Keeps scope for the python side: "functional.nn.softmax".
+  const char *pythonModule;
+  const char *pythonName;
+  const char *onnx; // may be null
+};
+
+/// All operators, in the order of their ids.
+llvm::ArrayRef<OpInfo> allOps();
+/// By IR name ("softmax"); null when there is none.
+const OpInfo *findOp(llvm::StringRef name);
+/// By OpDef name ("Softmax"); null when there is none.
+const OpInfo *findOpDef(llvm::StringRef opdefName);
+
+} // namespace tess

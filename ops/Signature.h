@@ -1,0 +1,47 @@
+//===- Signature.h - shape signatures ---------------------------*- C++ -*-===//
+//
+// A record's `shapes` string, compiled at build time to a constexpr table that
+// one interpreter reads for the verifier, eager and Python alike.
+//
+// Grammar: `(*B, M, K), (*B, K, N) -> (*B, M, N)`; `(..)?` optional operand,
+// `(..)*` variadic; a number is a literal dimension; `*X` is any number of
+// dimensions that broadcast together; guarded alternatives put the name of a
+// boolean attribute first: `transpose_lhs ? (*B, K, M) : (*B, M, K)`.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ops/TensorMeta.h"
+#include "llvm/Support/Error.h"
+
+namespace tess {
+
+class OpDef;
+
+struct DimPattern {
+  enum Kind : uint8_t { Symbol, Star, Literal } kind;
+  uint8_t symbol;  // index into Signature::symbols
+  int64_t literal; // for Literal
+};
+
+struct OperandPattern {
+  llvm::ArrayRef<DimPattern> dims;
+  /// Used instead of `dims` when boolean attribute `guardAttr` is true.
+  llvm::ArrayRef<DimPattern> guardedDims;
+  int8_t guardAttr = -1;
+};
+
+struct Signature {
+  llvm::ArrayRef<OperandPattern> operands;
+  llvm::ArrayRef<OperandPattern> results;
+  /// Symbol names, without the star.
+  llvm::ArrayRef<const char *> symbols;
+  /// The string as it stands in the record, for messages and documentation.
+  const char *text;
+};
+
+/// Shapes of the results. `operands` is flat, segmented by `segments` (operands per ODS group).
+llvm::Expected<llvm::SmallVector<Shape, 4>> inferBySignature(const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
+                                                             llvm::ArrayRef<unsigned> segments);
+
+} // namespace tess

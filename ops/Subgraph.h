@@ -1,0 +1,51 @@
+//===- Subgraph.h - a small graph of operators ------------------*- C++ -*-===//
+//
+// What make_backward_graph and make_forward_graph return: nodes in order over
+// numbered values. No MLIR: eager applies it, ir/GraphBuilder inlines it.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ops/OpDef.h"
+
+namespace tess {
+
+struct Subgraph {
+  struct Node {
+    OpDef op;
+    /// Value ids, in operand order; segments of variadic operands follow op.info().
+    llvm::SmallVector<int, 4> inputs;
+    llvm::SmallVector<int, 2> outputs;
+    /// Operands per ODS group; empty when every group has exactly one.
+    llvm::SmallVector<unsigned, 4> segments;
+  };
+  int numValues = 0;
+  llvm::SmallVector<Node, 4> nodes;
+  /// Value ids. For a backward graph: every operand, every result, every result gradient, in this order;
+  /// `inputUsed` says which of them the nodes read (so that the tape saves only those).
+  llvm::SmallVector<int, 8> inputs;
+  llvm::SmallVector<bool, 8> inputUsed;
+  /// Value ids; -1 where there is none (an operand without a gradient).
+  llvm::SmallVector<int, 4> outputs;
+};
+
+/// Builds a Subgraph; carries metas where known so that rules can look at shapes.
+class SubgraphBuilder {
+public:
+  /// Adds a graph input of known meta.
+  int input(const TensorMeta &meta);
+  /// Appends `op` and returns the id of its first result; -1 and a stored error when inference fails.
+  int apply(OpDef op, llvm::ArrayRef<int> inputs, llvm::ArrayRef<unsigned> segments = {});
+  /// As apply, all result ids.
+  llvm::SmallVector<int, 2> applyAll(OpDef op, llvm::ArrayRef<int> inputs, llvm::ArrayRef<unsigned> segments = {});
+  const TensorMeta &meta(int value) const { return metas[value]; }
+  /// Ends the graph; the first error met comes out here.
+  llvm::Expected<Subgraph> finish(llvm::ArrayRef<int> outputs);
+
+private:
+  Subgraph graph;
+  llvm::SmallVector<TensorMeta, 16> metas;
+  std::string firstError;
+};
+
+} // namespace tess

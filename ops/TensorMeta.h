@@ -1,0 +1,58 @@
+//===- TensorMeta.h - what is known of a tensor without its data -*- C++ -*-===//
+//
+// Shapes, strides and dtypes as inference sees them. A dimension may be unknown.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ops/DType.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+
+#include <string>
+
+namespace tess {
+
+/// An unknown dimension. Equal to mlir::ShapedType::kDynamic, so that types convert without a table.
+constexpr int64_t kUnknown = INT64_MIN;
+/// Highest rank any operator accepts.
+constexpr unsigned kMaxRank = 8;
+
+using Shape = llvm::SmallVector<int64_t, 6>;
+
+struct TensorMeta {
+  DType dtype = DType::Float32;
+  Shape shape;
+  /// Content of a small integer tensor (or scalar) that is known on the host, in row-major order; empty when unknown.
+  llvm::SmallVector<int64_t, 4> hostValue;
+  bool hasHostValue = false;
+
+  TensorMeta() = default;
+  TensorMeta(DType dtype, llvm::ArrayRef<int64_t> shape) : dtype(dtype), shape(shape.begin(), shape.end()) {}
+
+  unsigned rank() const { return shape.size(); }
+  bool isStatic() const;
+  /// Product of the dimensions; kUnknown when one is unknown (and none is 0).
+  int64_t numElements() const;
+  bool operator==(const TensorMeta &other) const { return dtype == other.dtype && shape == other.shape; }
+};
+using Metas = llvm::SmallVector<TensorMeta, 4>;
+
+/// Where the elements of a view lie in its storage; strides and offset in elements.
+struct Layout {
+  Shape shape;
+  Shape strides;
+  int64_t offset = 0;
+
+  static Layout contiguous(llvm::ArrayRef<int64_t> shape);
+  bool isContiguous() const;
+};
+
+/// Row-major strides of `shape`, in elements.
+Shape contiguousStrides(llvm::ArrayRef<int64_t> shape);
+/// "f32[2, 3]"; an unknown dimension prints "?".
+std::string toString(const TensorMeta &meta);
+/// "[2, 3]".
+std::string toString(llvm::ArrayRef<int64_t> shape);
+
+} // namespace tess

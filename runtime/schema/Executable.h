@@ -1,0 +1,134 @@
+//===- Executable.h - a compiled program, device-ready ----------*- C++ -*-===//
+//
+// What the compiler hands to the runtime and what a `.tess` file stores per
+// target (Executable.proto mirrors it). Shapes are not in it: `nodes` are the
+// program's operators, from which the runtime infers every shape when inputs
+// are bound; steps say which kernel computes which values.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ops/OpDef.h"
+#include "runtime/schema/Image.h"
+
+#include <string>
+#include <vector>
+
+namespace tess::runtime {
+
+using ValueId = int32_t;
+
+/// A dimension of an input: a number, or a named symbol (index into `symbols`), or anonymous (-1: any size).
+struct DimDecl {
+  int64_t size = -1;
+  int32_t symbol = -1;
+};
+struct SymbolDecl {
+  std::string name;
+  int64_t min = 0, max = INT64_MAX;
+};
+
+enum class ValueKind : uint8_t {
+  Input,    // bound by the caller
+  Constant, // in `constants`
+  Temp,     // in the arena
+  View,     // of `base` by the node that defines it
+  Fused,    // lives inside a kernel only: has a shape, no memory
+};
+
+struct ValueDecl {
+  ValueKind kind = ValueKind::Temp;
+  DType dtype = DType::Float32;
+  ValueId base = -1;      // View
+  int32_t constant = -1;  // Constant
+  std::string name;       // user name, may be empty
+  std::string location;   // "model.py:12 (Net.conv1)", may be empty
+};
+
+/// One operator of the program: defines the shapes of `results`.
+struct ProgramNode {
+  OpDef op;
+  std::vector<ValueId> operands;
+  std::vector<unsigned> segments; // operands per ODS group; empty: one each
+  std::vector<ValueId> results;
+};
+
+/// A run of domain axes [first, last) that the kernel sees as one size.
+struct AxisGroup {
+  uint8_t first, last;
+};
+
+/// Where a runtime attribute of a kernel comes from.
+struct ScalarSource {
+  enum Kind : uint8_t { Immediate, Parameter } kind = Immediate;
+  uint64_t bits = 0;     // Immediate: f64 or i64 bit pattern
+  uint32_t parameter = 0; // Parameter: index into the scalars of a run (eager: runtime attributes)
+};
+
+enum class StepKind : uint8_t {
+  Kernel,   // generated code
+  Movement, // copies between regions (concat, pad, slice_set): `op` says which, `image`/`entry` is a strided copy kernel
+  Library,  // runtime/KernelTable
+};
+
+struct Step {
+  StepKind kind = StepKind::Kernel;
+  /// Kernel operands in pointer order: inputs, then outputs. Library/Movement: the op's operands.
+  std::vector<ValueId> operands;
+  std::vector<ValueId> results;
+  // Kernel: the domain is the broadcast of the shapes of `domain`; parallel groups, then reduced groups.
+  std::vector<ValueId> domain;
+  std::vector<AxisGroup> parallel, reduced;
+  bool vectorOnReduced = false;
+  std::vector<ScalarSource> scalars;
+  int32_t image = -1;
+  int32_t entry = -1;
+  // Movement: a second kernel that fills (pad).
+  int32_t fillEntry = -1;
+  // Library, Movement.
+  OpDef op;
+  std::vector<unsigned> segments;
+  /// Library: elementwise epilogue folded into the call, exact: "relu", "mul:<operand>", "add:<operand>", "sum:<operand>".
+  std::vector<std::string> epilogue;
+  /// (index into operands, index into results) that may share memory when the operand dies here.
+  std::vector<std::pair<uint16_t, uint16_t>> inplace;
+  /// Implementation that the library must pick (promise "one result"); empty: its default.
+  std::string implementation;
+  std::string location;
+};
+
+struct ConstantDecl {
+  TensorMeta meta;
+  /// Raw row-major bytes; empty when `tensor` names a section of the container.
+  std::string bytes;
+  std::string tensor;
+};
+
+struct InputDecl {
+  std::string name;
+  ValueId value;
+  DType dtype;
+  std::vector<DimDecl> dims;
+};
+struct OutputDecl {
+  std::string name;
+  ValueId value;
+  /// Input whose buffer this output takes over (parameter update), or -1.
+  int32_t donates = -1;
+};
+
+struct Executable {
+  std::string target;   // "cpu:x86-64-v3+..." ; KernelEntry features are checked, this is for people
+  uint32_t numThreads = 0; // kernel choices were made for this many threads; 0: any
+  std::vector<SymbolDecl> symbols;
+  std::vector<ValueDecl> values;
+  std::vector<ProgramNode> nodes;
+  std::vector<Step> steps;
+  std::vector<Image> images;
+  std::vector<ConstantDecl> constants;
+  std::vector<InputDecl> inputs;
+  std::vector<OutputDecl> outputs;
+  uint32_t numScalars = 0; // runtime scalar parameters of a run
+};
+
+} // namespace tess::runtime

@@ -1,0 +1,35 @@
+//===- Image.h - a position-independent code image --------------*- C++ -*-===//
+//
+// Code and constants of one or more kernels: no outside symbols, PC-relative
+// relocations already applied. What the JIT, the disk cache and `.tess` share.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tess::runtime {
+
+/// The one signature of generated kernels; see compiler/lowering/KernelSpec.h for the layout of `dims`.
+using KernelFn = void (*)(void *const *ptrs, const int64_t *dims, void *scratch, int64_t outerLo, int64_t outerHi,
+                          int64_t innerLo, int64_t innerHi);
+
+struct KernelEntry {
+  std::string name;
+  uint64_t offset = 0;
+  /// See KernelFn: bytes of scratch per element of the reduced domain.
+  uint32_t scratchBytesPerElement = 0;
+};
+
+struct Image {
+  std::string bytes;
+  std::vector<KernelEntry> entries;
+  /// CPU features the code needs, "+avx2,+fma,...": checked before it is mapped.
+  std::string features;
+  /// XXH3-128 of bytes, as hex; checked before it is mapped.
+  std::string hash;
+};
+
+} // namespace tess::runtime
