@@ -1,0 +1,39 @@
+//===- Compile.h - the one entry of the compiler ----------------*- C++ -*-===//
+//
+// Program in, executable out. Thread-safe: any number of threads may compile
+// at once. Eager mini-graphs, traces and tess-compile all come through here.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ir/GraphBuilder.h"
+#include "runtime/schema/Executable.h"
+
+namespace tess::compiler {
+
+struct CompileOptions {
+  /// "host", "x86-64-v3", "x86-64-v4".
+  std::string target = "host";
+  /// Fuse operators into kernels. Off: one kernel per primitive (tests compare the bits).
+  bool fuse = true;
+  /// Print the IR to stderr after every pass whose name contains this; empty: never.
+  std::string dumpAfter;
+};
+
+/// Counters of this process, for cache_stats() and tests.
+struct CompileStats {
+  uint64_t programs = 0;
+  uint64_t kernelsCompiled = 0;
+  uint64_t kernelsFromMemory = 0;
+  uint64_t kernelsFromDisk = 0;
+  double seconds = 0;
+};
+
+/// Compiles `graph`; the graph is not changed. Errors carry the user's location and operator.
+llvm::Expected<runtime::Executable> compile(const ir::Graph &graph, const CompileOptions &options = {});
+CompileStats compileStats();
+
+/// The folder of the disk cache of images ("" switches it off) and its limit in bytes.
+void setObjectCache(llvm::StringRef folder, uint64_t maxBytes);
+
+} // namespace tess::compiler
