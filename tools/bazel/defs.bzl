@@ -5,6 +5,9 @@ load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library", "cc_test")
 _WARNINGS = ["-Wextra", "-Wno-unused-parameter", "-Werror"]
 _MAX_SRCS = 6
 
+# A wheel carries shared libraries in _libs; RPATH, unlike RUNPATH, holds for their dependencies too.
+_EXTENSION_LINKOPTS = ["-Wl,--exclude-libs,ALL", "-Wl,--disable-new-dtags,-rpath,\\$$ORIGIN/_libs"]
+
 def _sources(srcs):
     return [src for src in srcs if src.endswith(".cpp")]
 
@@ -59,7 +62,7 @@ def tess_py_extension(name, srcs, deps = [], copts = [], **kwargs):
         srcs = srcs,
         additional_linker_inputs = [script],
         copts = _WARNINGS + ["-fvisibility=hidden", "-fno-strict-aliasing"] + copts,
-        linkopts = ["-Wl,--exclude-libs,ALL", "-Wl,--version-script=$(location %s)" % script],
+        linkopts = _EXTENSION_LINKOPTS + ["-Wl,--version-script=$(location %s)" % script],
         linkshared = True,
         deps = deps + ["@python//:nanobind"],
         **kwargs

@@ -40,10 +40,11 @@ def _python_environment_impl(ctx):
     include, nanobind = probe.stdout.strip().split("\n")
     ctx.symlink(include, "include")
     ctx.symlink(nanobind, "nanobind")
-    ctx.file("py.sh", "#!/bin/sh\nexec %s \"$@\"\n" % python, executable = True)
+    lock = ctx.os.environ.get("TESS_LOCK", "none")
+    ctx.file("py.sh", "#!/bin/sh\n# lock: %s\nexec %s \"$@\"\n" % (lock, python), executable = True)
     ctx.file("BUILD.bazel", _BUILD)
 
-# TESS_LOCK is the hash of the locked requirements: a new lock makes the repository anew.
+# TESS_LOCK is the hash of the locked requirements: a new lock makes the repository anew and runs the tests again.
 python_environment = repository_rule(
     implementation = _python_environment_impl,
     environ = ["TESS_PYTHON", "TESS_LOCK"],

@@ -1,0 +1,76 @@
+import json
+
+from tools.commands import count_tests
+
+CASES = """<testsuites><testsuite name="x">
+  <testcase name="good"/>
+  <testcase name="bad"><failure message="2 == 3"/></testcase>
+  <testcase name="off"><skipped message="no GPU"/></testcase>
+</testsuite></testsuites>"""
+
+
+def configured(label):
+    return {"id": {"targetConfigured": {"label": label}}, "configured": {"testSize": "SMALL"}}
+
+
+def result(label, status, xml=None, attempt=1):
+    outputs = [{"name": "test.xml", "uri": f"file://{xml}"}] if xml else []
+    identity = {"label": label, "run": 1, "shard": 1, "attempt": attempt}
+    return {"id": {"testResult": identity}, "testResult": {"status": status, "testActionOutput": outputs}}
+
+
+def finished(code):
+    return {"id": {}, "finished": {"exitCode": {"code": code} if code else {"name": "SUCCESS"}}}
+
+
+def count(tmp_path, capsys, *events):
+    path = tmp_path / "events.json"
+    path.write_text("\n".join(json.dumps(event) for event in events))
+    code = count_tests.main([path])
+    return code, capsys.readouterr().out.splitlines()
+
+
+def write(path, text):
+    path.write_text(text)
+    return path
+
+
+def test_cases_are_counted_by_kind(tmp_path, capsys):
+    xml = write(tmp_path / "a b.xml", CASES)
+    events = [configured("//a:t"), result("//a:t", "FAILED", str(xml).replace(" ", "%20")), finished(3)]
+    code, lines = count(tmp_path, capsys, *events)
+    assert code == 1
+    assert lines == ["skipped:", "  //a:t off: no GPU", "failed:", "  //a:t bad: 2 == 3", "1 passed, 1 failed, 1 skipped"]
+
+
+def test_only_passing_cases(tmp_path, capsys):
+    xml = write(tmp_path / "x.xml", '<testsuite><testcase name="good"/></testsuite>')
+    code, lines = count(tmp_path, capsys, configured("//a:t"), result("//a:t", "PASSED", xml), finished(0))
+    assert (code, lines) == (0, ["1 passed, 0 failed"])
+
+
+def test_the_last_attempt_counts(tmp_path, capsys):
+    xml = write(tmp_path / "x.xml", '<testsuite><testcase name="good"/></testsuite>')
+    events = [result("//a:t", "FAILED"), result("//a:t", "PASSED", xml, attempt=2), finished(0)]
+    assert count(tmp_path, capsys, *events)[1][-1] == "1 passed, 0 failed"
+
+
+def test_a_crash_without_xml_is_a_failure(tmp_path, capsys):
+    code, lines = count(tmp_path, capsys, result("//a:t", "TIMEOUT", tmp_path / "none.xml"), finished(3))
+    assert (code, lines[-2]) == (1, "  //a:t: the test must pass, got TIMEOUT")
+
+
+def test_a_test_without_cases_is_a_failure(tmp_path, capsys):
+    xml = write(tmp_path / "x.xml", "<testsuite/>")
+    code, lines = count(tmp_path, capsys, result("//a:t", "PASSED", xml), finished(0))
+    assert (code, lines[-1]) == (1, "0 passed, 1 failed")
+
+
+def test_a_target_that_does_not_build_is_a_failure(tmp_path, capsys):
+    code, lines = count(tmp_path, capsys, configured("//a:t"), finished(1))
+    assert (code, lines[-2]) == (1, "  //a:t: the test must build, got an error (above)")
+
+
+def test_an_error_of_bazel_itself_is_a_failure(tmp_path, capsys):
+    code, lines = count(tmp_path, capsys, finished(7))
+    assert (code, lines[-2]) == (1, "  bazel: the run must succeed, got exit code 7")

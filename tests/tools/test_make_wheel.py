@@ -1,0 +1,47 @@
+import subprocess
+import sys
+import zipfile
+
+import pytest
+
+from tools.commands import make_wheel
+
+
+@pytest.fixture
+def package(tmp_path):
+    folder = tmp_path / "tessera"
+    (folder / "nn" / "__pycache__").mkdir(parents=True)
+    (folder / "__init__.py").write_text('__version__ = "0.3.1"\n')
+    (folder / "nn" / "__init__.py").write_text("answer = 42\n")
+    (folder / "nn" / "__pycache__" / "x.pyc").write_text("")
+    return folder
+
+
+def test_pip_installs_the_wheel(package, tmp_path):
+    make_wheel.main(package, tmp_path)
+    wheel = tmp_path / "tessera-0.3.1-cp311-cp311-linux_x86_64.whl"
+    install = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--quiet"]
+    subprocess.run([*install, "--target", tmp_path / "site", wheel], check=True)
+    code = f"import sys; sys.path.insert(0, '{tmp_path / 'site'}'); import tessera.nn; print(tessera.nn.answer)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "42\n"
+
+
+def test_caches_stay_out(package, tmp_path):
+    make_wheel.main(package, tmp_path)
+    with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
+        assert not [name for name in wheel.namelist() if "pycache" in name]
+
+
+def test_libraries_beyond_the_system_travel_along():
+    import numpy
+
+    extension = numpy._core._multiarray_umath.__file__
+    libraries = make_wheel.needed_libraries(extension)
+    assert any("openblas" in name for name in libraries)
+    assert not [name for name in libraries if name.startswith(("libc.", "libm.", "libstdc++."))]
+
+
+def test_a_version_is_demanded(package, tmp_path):
+    (package / "__init__.py").write_text("")
+    with pytest.raises(SystemExit, match="must have a line __version__"):
+        make_wheel.main(package, tmp_path)

@@ -1,0 +1,112 @@
+"""Counts the test cases of Bazel runs: prints the failed and the skipped ones with reasons, then `N passed, N failed`.
+
+usage: count_tests.py EVENTS...   EVENTS is what `bazel test --build_event_json_file` wrote; the XML of every target of that
+run is read, cached or not. A target that did not build, crashed or wrote no XML counts as one failed case.
+"""
+
+import json
+import pathlib
+import sys
+import urllib.parse
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Count:
+    passed: int = 0
+    failed: list = field(default_factory=list)
+    skipped: list = field(default_factory=list)
+
+    def line(self):
+        text = f"{self.passed} passed, {len(self.failed)} failed"
+        return text + (f", {len(self.skipped)} skipped" if self.skipped else "")
+
+
+def first_line(element):
+    text = element.get("message") or element.text or "no reason given"
+    return text.strip().splitlines()[0] if text.strip() else "no reason given"
+
+
+def count_case(count, label, case):
+    name = f"{label} {case.get('name')}"
+    bad = case.find("failure") if case.find("failure") is not None else case.find("error")
+    skipped = case.find("skipped")
+    if bad is not None:
+        count.failed.append(f"{name}: {first_line(bad)}")
+    elif skipped is not None:
+        count.skipped.append(f"{name}: {first_line(skipped)}")
+    else:
+        count.passed += 1
+
+
+def output_path(result, name):
+    for output in result.get("testActionOutput", []):
+        if output["name"] == name and "uri" in output:
+            return pathlib.Path(urllib.parse.unquote(urllib.parse.urlparse(output["uri"]).path))
+    return None
+
+
+def parse_cases(path):
+    try:
+        return list(ElementTree.parse(path).iter("testcase"))
+    except (OSError, TypeError, ElementTree.ParseError):
+        return None
+
+
+def count_result(count, label, result):
+    cases, failed_before = parse_cases(output_path(result, "test.xml")), len(count.failed)
+    for case in cases or []:
+        count_case(count, label, case)
+    if result["status"] != "PASSED" and len(count.failed) == failed_before:
+        count.failed.append(f"{label}: the test must pass, got {result['status']}")
+    elif result["status"] == "PASSED" and not cases:
+        count.failed.append(f"{label}: a test must write its cases, got none")
+
+
+class Run:
+    """What one event file says: the test targets, their last results, Bazel's exit code."""
+
+    def __init__(self, lines):
+        self.targets, self.results, self.exit_code = [], {}, None
+        for line in lines:
+            self.read(json.loads(line))
+
+    def read(self, event):
+        identity = event["id"]
+        if "testSize" in event.get("configured", {}):
+            self.targets.append(identity["targetConfigured"]["label"])
+        elif "testResult" in event:
+            key = identity["testResult"]
+            self.results[key["label"], key.get("run"), key.get("shard")] = event["testResult"]
+        elif "finished" in event:
+            self.exit_code = event["finished"].get("exitCode", {}).get("code", 0)
+
+    def count_into(self, count):
+        for (label, _, _), result in self.results.items():
+            count_result(count, label, result)
+        finished = {label for label, _, _ in self.results}
+        for label in self.targets:
+            if label not in finished:
+                count.failed.append(f"{label}: the test must build, got an error (above)")
+        if self.exit_code != 0 and not count.failed:
+            count.failed.append(f"bazel: the run must succeed, got exit code {self.exit_code}")
+
+
+def print_list(title, entries):
+    if entries:
+        print(f"{title}:", *entries, sep="\n  ")
+
+
+def main(paths):
+    count = Count()
+    for path in paths:
+        Run(pathlib.Path(path).read_text().splitlines()).count_into(count)
+    print_list("skipped", count.skipped)
+    print_list("failed", count.failed)
+    print(count.line())
+    return 1 if count.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

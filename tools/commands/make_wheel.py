@@ -1,0 +1,81 @@
+"""Writes a plain wheel of the package: its tree, and the shared libraries that a Debian machine may lack.
+
+usage: make_wheel.py PACKAGE_FOLDER DIST_FOLDER
+The extension looks for libraries in `_libs` beside it first (an RPATH, so that it holds for their dependencies too).
+"""
+
+import base64
+import hashlib
+import pathlib
+import re
+import subprocess
+import sys
+import zipfile
+
+TAG = "cp311-cp311-linux_x86_64"
+# What every manylinux machine has (PEP 600); all else that the extension needs travels along.
+SYSTEM_LIBRARIES = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|util|stdc\+\+|gcc_s|z))\.so(\.|$)")
+METADATA = """Metadata-Version: 2.1
+Name: tessera
+Version: {version}
+Summary: deep learning: an eager mode and a static-graph compiler that give the same bits
+Requires-Python: ==3.11.*
+Requires-Dist: numpy
+"""
+WHEEL = f"Wheel-Version: 1.0\nGenerator: tools/dev wheel\nRoot-Is-Purelib: false\nTag: {TAG}\n"
+
+
+def package_files(package):
+    files = (path for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {f"{package.name}/{path.relative_to(package)}": path for path in sorted(files)}
+
+
+def needed_libraries(extension):
+    listing = subprocess.run(["ldd", str(extension)], check=True, capture_output=True, text=True).stdout
+    found = re.findall(r"^\s*(\S+) => (/\S+)", listing, flags=re.MULTILINE)
+    return {name: pathlib.Path(path) for name, path in found if not SYSTEM_LIBRARIES.match(name)}
+
+
+def bundled_libraries(package, files):
+    libraries = {}
+    for name, path in files.items():
+        if name.endswith(".so"):
+            libraries.update(needed_libraries(path))
+    return {f"{package.name}/_libs/{name}": path for name, path in sorted(libraries.items())}
+
+
+def read_version(package):
+    match = re.search(r'^__version__ = "([^"]+)"', (package / "__init__.py").read_text(), flags=re.MULTILINE)
+    if not match:
+        sys.exit(f"make_wheel: {package}/__init__.py must have a line __version__ = \"...\", got none")
+    return match.group(1)
+
+
+def record_line(name, content):
+    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+    return f"{name},sha256={digest},{len(content)}\n"
+
+
+def write_wheel(path, contents, info):
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
+        for name, content in contents.items():
+            wheel.writestr(name, content)
+        record = "".join(record_line(name, content) for name, content in contents.items())
+        wheel.writestr(f"{info}/RECORD", record + f"{info}/RECORD,,\n")
+
+
+def main(package, dist):
+    package, version = pathlib.Path(package), read_version(pathlib.Path(package))
+    files = package_files(package)
+    files.update(bundled_libraries(package, files))
+    contents = {name: path.read_bytes() for name, path in files.items()}
+    info = f"tessera-{version}.dist-info"
+    contents[f"{info}/METADATA"] = METADATA.format(version=version).encode()
+    contents[f"{info}/WHEEL"] = WHEEL.encode()
+    path = pathlib.Path(dist) / f"tessera-{version}-{TAG}.whl"
+    write_wheel(path, contents, info)
+    print(f"{path} ({path.stat().st_size / 1e6:.1f} MB)")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,98 @@
+# The commands of tools/dev, one function run_NAME each.
+
+bazel_do() {
+  # Both variables hold several options: split them.
+  # shellcheck disable=SC2086
+  (cd "$root" && bazel ${TESS_BAZEL_STARTUP:-} "$1" ${TESS_BAZEL_FLAGS:-} "${@:2}")
+}
+
+run_setup() { stage "everything is installed"; }
+
+run_build() {
+  stage "building ${*:-//...}"
+  bazel_do build "${@:-//...}"
+}
+
+sanitizer_config() {
+  case $1 in
+    address) echo asan ;;
+    thread) echo tsan ;;
+    undefined) echo ubsan ;;
+    *) die "--sanitize must be address, thread or undefined, got '$1'" ;;
+  esac
+}
+
+has_target() { local arg; for arg in "$@"; do [[ $arg == -* ]] || return 0; done; return 1; }
+
+# Bazel's build events name the test XML of every target of this run, cached ones included.
+run_test() {
+  local arg config args=() events status=0
+  for arg in "$@"; do
+    case $arg in
+      --sanitize=*) config=$(sanitizer_config "${arg#*=}") || exit 1; args+=("--config=$config") ;;
+      *) args+=("$arg") ;;
+    esac
+  done
+  has_target "${args[@]}" || args+=(//...)
+  events=${TESS_TEST_EVENTS:-$(mktemp -t tessera-events.XXXXXX)}
+  stage "building and testing ${args[*]}"
+  bazel_do test --keep_going --build_event_json_file="$events" "${args[@]}" || status=$?
+  trim_disk_cache
+  "$venv/bin/python" "$root/tools/commands/count_tests.py" "$events" || status=1
+  [ -n "${TESS_TEST_EVENTS:-}" ] || rm -f "$events"
+  return $status
+}
+
+# Bazel 4 never empties its disk cache: beyond the limit the files that were written first go.
+trim_disk_cache() {
+  local folder=$HOME/.cache/tessera/bazel-disk limit=$((${TESS_DISK_CACHE_GB:-20} << 30))
+  [ -d "$folder" ] || return 0
+  find "$folder" -type f -printf '%T@ %s %p\n' | sort -rn |
+    awk -v limit="$limit" '{ total += $2 } total > limit { print $3 }' | xargs -r rm -f
+}
+
+# The runfiles of this target are the package as one tree: sources, generated files, extension.
+build_package() {
+  bazel_do build --ui_event_filters=-info,-stdout --noshow_progress --show_result=0 //tools:python "$@" ||
+    die "the Python package must build, got the errors above"
+  package=$(bazel_do info bazel-bin 2> /dev/null)/tools/python.runfiles/tessera/frontends/python
+  export PYTHONPATH=$package${PYTHONPATH:+:$PYTHONPATH}
+}
+
+run_python() {
+  build_package
+  exec "$venv/bin/python" "$@"
+}
+
+run_demo() {
+  stage "building the package and tess-run"
+  build_package //frontends/cc:tess-run
+  stage "running the demo, output in demo_out/"
+  mkdir -p "$root/demo_out"
+  exec "$venv/bin/python" "$root/frontends/examples/digits.py" --output "$root/demo_out" "$@"
+}
+
+run_bench() {
+  stage "building the package"
+  build_package
+  stage "measuring ${*:-everything}"
+  exec "$venv/bin/python" "$root/tests/benchmarks/bench.py" "$@"
+}
+
+run_shell() {
+  build_package
+  export PATH=$venv/bin:$PATH VIRTUAL_ENV=$venv
+  exec "${SHELL:-/bin/bash}" "$@"
+}
+
+run_wheel() {
+  stage "building the package"
+  build_package
+  mkdir -p "$root/dist"
+  exec "$venv/bin/python" "$root/tools/commands/make_wheel.py" "$package/tessera" "$root/dist"
+}
+
+run_lock() {
+  stage "resolving tools/python/requirements.in"
+  "$venv/bin/python" "$root/tools/python/lock.py" "$root/tools/python/requirements.in" "$lock"
+}

@@ -1,0 +1,87 @@
+# Installs what is missing: Debian packages, the Python environment, Bazel's local settings. A second run finds
+# everything in place and takes a tenth of a second.
+
+venv=$root/.venv
+packages_list=$root/tools/debian-packages.txt
+lock=$root/tools/python/requirements.lock
+
+wanted_packages() { grep -vE '^(#|$)' "$packages_list"; }
+
+installed_packages() { dpkg-query --show --showformat='${Package} ${db:Status-Abbrev}\n' 2> /dev/null | awk '$2 == "ii" { print $1 }'; }
+
+missing_packages() { comm -23 <(wanted_packages | sort -u) <(installed_packages | sort -u); }
+
+# Runs a command as root; apt must never ask.
+as_root() {
+  if [ "$(id -u)" = 0 ]; then env DEBIAN_FRONTEND=noninteractive "$@"; return; fi
+  command -v sudo > /dev/null || die "root or sudo must be there to install Debian packages, got user $(id -un) and no sudo"
+  sudo env DEBIAN_FRONTEND=noninteractive "$@"
+}
+
+# apt's status lines (kind:name:percent:text) as one line for each tenth.
+show_apt_progress() {
+  local kind percent last=
+  while IFS=: read -r kind _ percent _; do
+    case $kind in dlstatus) kind=downloaded ;; pmstatus) kind=installed ;; *) continue ;; esac
+    percent=${percent%%.*}; percent=$((percent / 10 * 10))
+    [ "$kind $percent" = "$last" ] || echo "  packages $kind: $percent %"
+    last="$kind $percent"
+  done
+}
+
+install_packages() {
+  local log=$1; shift
+  as_root apt-get update -qq -o Acquire::Retries=3 > "$log" 2>&1 || die_with_log "apt-get update must succeed" "$log"
+  as_root apt-get install -y --no-install-recommends -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 \
+    -o Dpkg::Options::=--force-confold -o APT::Status-Fd=3 "$@" >> "$log" 2>&1 3> >(show_apt_progress) ||
+    die_with_log "apt-get install must succeed (Debian 12 with its security suite)" "$log"
+}
+
+setup_packages() {
+  local missing log
+  mapfile -t missing < <(missing_packages)
+  [ ${#missing[@]} = 0 ] && return
+  log=$(mktemp -t tessera-apt.XXXXXX)
+  stage "installing ${#missing[@]} Debian packages and what they need (log $log)"
+  install_packages "$log" "${missing[@]}"
+}
+
+# The environment holds absolute paths and this Python's wheels: both are part of what it is.
+environment_id() { { cat "$lock"; echo "$venv"; /usr/bin/python3 --version; } | sha256sum | cut -c1-16; }
+
+make_environment() {
+  local version
+  version=$(/usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+  [ "$version" = 3.11 ] || die "/usr/bin/python3 must be Debian 12's Python 3.11, for which the wheels are locked, got $version"
+  /usr/bin/python3 -m venv --clear "$venv" || die "python3 -m venv must succeed, got the error above"
+  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --retries 5 --no-deps --only-binary=:all: \
+    --require-hashes --requirement "$lock" || die "pip install must succeed, got the error above"
+}
+
+setup_environment() {
+  local id; id=$(environment_id)
+  [ "$(cat "$venv/tessera-id" 2> /dev/null)" = "$id" ] && return
+  stage "installing the Python environment into ${venv#"$root"/} ($(grep -c == "$lock") packages)"
+  make_environment
+  echo "$id" > "$venv/tessera-id"
+}
+
+# Versions of Debian's packages are part of every action's key: headers under /usr are no inputs that Bazel sees.
+system_id() { wanted_packages | xargs dpkg-query --show 2> /dev/null | sha256sum | cut -c1-16; }
+
+bazelrc_text() {
+  echo "# Written by tools/dev setup."
+  echo "build --repo_env=TESS_PYTHON=$venv/bin/python --repo_env=TESS_LOCK=$(cat "$venv/tessera-id")"
+  echo "build --action_env=TESS_SYSTEM=$(system_id)"
+}
+
+setup_bazelrc() {
+  local text; text=$(bazelrc_text)
+  [ "$(cat "$root/.bazelrc.user" 2> /dev/null)" = "$text" ] || echo "$text" > "$root/.bazelrc.user"
+}
+
+setup() {
+  setup_packages
+  setup_environment
+  setup_bazelrc
+}
