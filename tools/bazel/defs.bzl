@@ -8,6 +8,15 @@ _MAX_SRCS = 6
 # A wheel carries shared libraries in _libs; RPATH, unlike RUNPATH, holds for their dependencies too.
 _EXTENSION_LINKOPTS = ["-Wl,--exclude-libs,ALL", "-Wl,--disable-new-dtags,-rpath,\\$$ORIGIN/_libs"]
 
+# A plain interpreter runs a sanitized extension when the sanitizer's runtime is there before it.
+_RUNTIME = "LD_PRELOAD=/usr/lib/llvm-22/lib/clang/22/lib/linux/libclang_rt.%s-x86_64.so"
+_SANITIZER_ENV = {
+    "//tools/bazel:asan": [_RUNTIME % "asan", "ASAN_OPTIONS=allow_user_poisoning=0:detect_leaks=0"],
+    "//tools/bazel:tsan": [_RUNTIME % "tsan"],
+    "//tools/bazel:ubsan": [_RUNTIME % "ubsan_standalone"],
+    "//conditions:default": [],
+}
+
 def _sources(srcs):
     return [src for src in srcs if src.endswith(".cpp")]
 
@@ -74,7 +83,7 @@ def tess_py_test(name, srcs, deps = [], env = {}, args = [], size = "small", **k
         name = name,
         size = size,
         srcs = ["//tools/bazel:run_pytest.sh"],
-        args = ["%s=%s" % item for item in sorted(env.items())] + ["--"] +
+        args = ["%s=%s" % item for item in sorted(env.items())] + select(_SANITIZER_ENV) + ["--"] +
                ["$(location %s)" % src for src in srcs] + args,
         data = srcs + deps + ["@python//:py.sh"] + native.glob(["conftest.py"], allow_empty = True),
         **kwargs
