@@ -80,10 +80,14 @@ struct Step {
   std::vector<ValueId> domain;
   std::vector<AxisGroup> parallel, reduced;
   bool vectorOnReduced = false;
+  /// Per kernel operand (inputs, then outputs), how the code walks the vector axis: compiler::InnerClass. Checked against the
+  /// strides when inputs are bound; empty: nothing to check.
+  std::vector<uint8_t> innerClasses;
   std::vector<ScalarSource> scalars;
   int32_t image = -1;
   int32_t entry = -1;
-  // Movement: a second kernel that fills (pad).
+  // Movement: `entry` copies (source, destination) over one parallel group per axis (one empty group for rank 0); `fillEntry`
+  // (pad) stores its attribute 0 = `scalars[0]` to its one operand, the destination, over the same number of groups.
   int32_t fillEntry = -1;
   // Library, Movement.
   OpDef op;

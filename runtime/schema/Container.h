@@ -1,0 +1,93 @@
+//===- Container.h - the `.tess` file ---------------------------*- C++ -*-===//
+//
+// Magic, version, 64-byte aligned sections, a checksummed section table. Read
+// by mmap; what a section means is not known here. Layout (little endian):
+//
+//   0   magic "\x89TESSERA"       8   u32 version      12  u32 number of sections
+//   16  u64 offset of the table   24  u64 bytes of it  32  u64 its XXH3-64
+//   40  u64 bytes of the file     48  u64 reserved, 0  56  u64 XXH3-64 of bytes 0..56
+//   table, per section: u32 kind, u32 bytes of the name, u64 offset, u64 size, u64 XXH3-64, name, zeros to 8 bytes
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Error.h"
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tess::runtime {
+
+/// Version of the container that this build writes, and the highest that it reads.
+constexpr uint32_t kContainerVersion = 1;
+
+/// Values are part of the file format. A reader keeps, and ignores, kinds that it does not know.
+enum class SectionKind : uint32_t {
+  Graph = 1,      // bytes for ir/; the name is empty
+  Executable = 2, // named by target
+  Tensor = 3,     // raw row-major data, named by parameter
+  Meta = 4,       // text by key
+};
+
+/// One section to write. The bytes are not copied.
+struct SectionData {
+  SectionKind kind;
+  std::string name;
+  llvm::StringRef bytes;
+};
+
+/// Writes a file: a temporary file in the same folder, fsync, rename, fsync of the folder. When it fails (IoError with the
+/// path and what the system said), an old file of that name is as before.
+llvm::Error writeContainer(llvm::StringRef path, llvm::ArrayRef<SectionData> sections);
+
+/// An opened file. Thread-safe.
+class Container {
+public:
+  struct Section {
+    SectionKind kind;
+    std::string name;
+    uint64_t offset, size, checksum;
+  };
+
+  /// Maps the file. Verifies header, table, bounds, and the checksums of everything but tensors; of tensors too when there are
+  /// at most `kVerifyAtLoad` bytes of them or `verifyAll` is set.
+  static llvm::Expected<std::shared_ptr<Container>> open(llvm::StringRef path, bool verifyAll = false);
+  /// The same over bytes that live as long as the container; `name` stands for the path in messages.
+  static llvm::Expected<std::shared_ptr<Container>> fromMemory(llvm::StringRef bytes, llvm::StringRef name,
+                                                               bool verifyAll = false);
+  ~Container();
+  Container(const Container &) = delete;
+  Container &operator=(const Container &) = delete;
+
+  static constexpr uint64_t kVerifyAtLoad = uint64_t(256) << 20;
+
+  llvm::ArrayRef<Section> sections() const { return table; }
+  const std::string &path() const { return name; }
+  /// The bytes of a section; a tensor that was not verified at load is verified on its first use. NotFound when absent.
+  llvm::Expected<llvm::StringRef> read(SectionKind kind, llvm::StringRef name) const;
+  /// True when there is such a section.
+  bool has(SectionKind kind, llvm::StringRef name) const;
+  /// Checks every tensor that was not checked yet.
+  llvm::Error verify() const;
+
+private:
+  Container(llvm::StringRef bytes, llvm::StringRef name) : bytes(bytes), name(name) {}
+  llvm::Error parse(bool verifyAll);
+  llvm::Error parseHeader(uint64_t &tableOffset, uint64_t &tableBytes, uint32_t &count) const;
+  llvm::Error parseTable(llvm::StringRef text, uint32_t count);
+  llvm::Error checkBounds(const Section &section, uint64_t tableOffset);
+  llvm::Error checkSum(size_t index) const;
+
+  llvm::StringRef bytes;
+  std::string name;
+  size_t mapped = 0; // bytes to unmap
+  std::vector<Section> table;
+  llvm::StringMap<size_t> indexByKey;
+  mutable std::unique_ptr<std::atomic<bool>[]> verified;
+};
+
+} // namespace tess::runtime

@@ -1,0 +1,202 @@
+//===- ExecutableParse.cpp - bytes -> Executable --------------------------===//
+#include "ops/Error.h"
+#include "runtime/schema/Executable.pb.h"
+#include "runtime/schema/ExecutableCodec.h"
+
+#include <google/protobuf/io/coded_stream.h>
+
+namespace tess::runtime {
+
+namespace {
+
+/// Reads one message tree; the first thing that is wrong ends it.
+class Reader {
+public:
+  explicit Reader(llvm::StringRef what) : what(what) {}
+
+  llvm::Expected<Executable> read(const pb::Executable &in);
+
+private:
+  llvm::Error bad(const llvm::Twine &message) { return makeError(ErrorCode::DataLoss, what + ": " + message); }
+  llvm::Error enumeration(const char *name, uint32_t value, uint32_t count);
+  llvm::Error read(const pb::Image &in, Image &out);
+  llvm::Error read(const pb::Value &in, ValueDecl &out);
+  llvm::Error read(const pb::Node &in, ProgramNode &out);
+  llvm::Error read(const pb::Step &in, Step &out);
+  llvm::Error readKernelPart(const pb::Step &in, Step &out);
+  llvm::Error readGroups(const google::protobuf::RepeatedPtrField<pb::Group> &in, std::vector<AxisGroup> &out);
+  llvm::Error read(const pb::Constant &in, ConstantDecl &out);
+  llvm::Error read(const pb::Input &in, InputDecl &out);
+  llvm::Error readOp(const std::string &text, OpDef &out);
+
+  llvm::StringRef what;
+};
+
+} // namespace
+
+llvm::Error Reader::enumeration(const char *name, uint32_t value, uint32_t count) {
+  if (value < count)
+    return llvm::Error::success();
+  return bad(llvm::Twine(name) + " must be below " + llvm::Twine(count) + ", got " + llvm::Twine(value));
+}
+
+llvm::Error Reader::readOp(const std::string &text, OpDef &out) {
+  llvm::Expected<OpDef> op = OpDef::parse(text);
+  if (!op) {
+    auto [code, message] = takeError(op.takeError());
+    return makeError(code == ErrorCode::Unimplemented ? code : ErrorCode::DataLoss, what + ": " + message);
+  }
+  out = std::move(*op);
+  return llvm::Error::success();
+}
+
+llvm::Error Reader::read(const pb::Image &in, Image &out) {
+  out.bytes = in.code();
+  out.features = in.features();
+  out.hash = in.hash();
+  for (const pb::Entry &entry : in.entries())
+    out.entries.push_back({entry.name(), entry.offset(), entry.scratch_bytes_per_element()});
+  return llvm::Error::success();
+}
+
+llvm::Error Reader::read(const pb::Value &in, ValueDecl &out) {
+  if (llvm::Error e = enumeration("kind of a value", in.kind(), unsigned(ValueKind::Fused) + 1))
+    return e;
+  if (llvm::Error e = enumeration("dtype of a value", in.dtype(), kNumDTypes))
+    return e;
+  out = {ValueKind(in.kind()), DType(in.dtype()), in.base(), in.constant(), in.name(), in.location()};
+  return llvm::Error::success();
+}
+
+llvm::Error Reader::read(const pb::Node &in, ProgramNode &out) {
+  out.operands.assign(in.operands().begin(), in.operands().end());
+  out.segments.assign(in.segments().begin(), in.segments().end());
+  out.results.assign(in.results().begin(), in.results().end());
+  return readOp(in.op(), out.op);
+}
+
+llvm::Error Reader::readGroups(const google::protobuf::RepeatedPtrField<pb::Group> &in, std::vector<AxisGroup> &out) {
+  for (const pb::Group &group : in) {
+    if (group.first() > kMaxRank || group.last() > kMaxRank)
+      return bad("an axis group must end at " + llvm::Twine(kMaxRank) + ", got " + llvm::Twine(group.first()) + ".." +
+                 llvm::Twine(group.last()));
+    out.push_back({uint8_t(group.first()), uint8_t(group.last())});
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Reader::readKernelPart(const pb::Step &in, Step &out) {
+  out.domain.assign(in.domain().begin(), in.domain().end());
+  if (llvm::Error e = readGroups(in.parallel(), out.parallel))
+    return e;
+  if (llvm::Error e = readGroups(in.reduced(), out.reduced))
+    return e;
+  out.vectorOnReduced = in.vector_on_reduced();
+  out.innerClasses.assign(in.inner_classes().begin(), in.inner_classes().end());
+  for (const pb::Scalar &scalar : in.scalars()) {
+    if (llvm::Error e = enumeration("kind of a scalar", scalar.kind(), ScalarSource::Parameter + 1))
+      return e;
+    out.scalars.push_back({ScalarSource::Kind(scalar.kind()), scalar.bits(), scalar.parameter()});
+  }
+  out.image = in.image();
+  out.entry = in.entry();
+  out.fillEntry = in.fill_entry();
+  return llvm::Error::success();
+}
+
+llvm::Error Reader::read(const pb::Step &in, Step &out) {
+  if (llvm::Error e = enumeration("kind of a step", in.kind(), unsigned(StepKind::Library) + 1))
+    return e;
+  out.kind = StepKind(in.kind());
+  out.operands.assign(in.operands().begin(), in.operands().end());
+  out.results.assign(in.results().begin(), in.results().end());
+  if (llvm::Error e = readKernelPart(in, out))
+    return e;
+  if (!in.op().empty())
+    if (llvm::Error e = readOp(in.op(), out.op))
+      return e;
+  out.segments.assign(in.segments().begin(), in.segments().end());
+  out.epilogue.assign(in.epilogue().begin(), in.epilogue().end());
+  for (const pb::Pair &pair : in.inplace()) {
+    if (pair.operand() > UINT16_MAX || pair.result() > UINT16_MAX)
+      return bad("an in-place pair must be below 65536, got " + llvm::Twine(pair.operand()) + ", " +
+                 llvm::Twine(pair.result()));
+    out.inplace.push_back({uint16_t(pair.operand()), uint16_t(pair.result())});
+  }
+  out.implementation = in.implementation();
+  out.location = in.location();
+  return llvm::Error::success();
+}
+
+llvm::Error Reader::read(const pb::Constant &in, ConstantDecl &out) {
+  if (llvm::Error e = enumeration("dtype of a constant", in.dtype(), kNumDTypes))
+    return e;
+  if (in.shape_size() > int(kMaxRank))
+    return bad("rank of a constant must be at most " + llvm::Twine(kMaxRank) + ", got " + llvm::Twine(in.shape_size()));
+  out.meta.dtype = DType(in.dtype());
+  out.meta.shape.assign(in.shape().begin(), in.shape().end());
+  out.bytes = in.content();
+  out.tensor = in.tensor();
+  return llvm::Error::success();
+}
+
+llvm::Error Reader::read(const pb::Input &in, InputDecl &out) {
+  if (llvm::Error e = enumeration("dtype of an input", in.dtype(), kNumDTypes))
+    return e;
+  out.name = in.name();
+  out.value = in.value();
+  out.dtype = DType(in.dtype());
+  for (const pb::Dim &dim : in.dims())
+    out.dims.push_back({dim.size(), dim.symbol()});
+  return llvm::Error::success();
+}
+
+llvm::Expected<Executable> Reader::read(const pb::Executable &in) {
+  Executable out;
+  out.target = in.target();
+  out.numThreads = in.num_threads();
+  out.numScalars = in.num_scalars();
+  for (const pb::Symbol &symbol : in.symbols())
+    out.symbols.push_back({symbol.name(), symbol.min(), symbol.max()});
+  for (const pb::Output &output : in.outputs())
+    out.outputs.push_back({output.name(), output.value(), output.donates()});
+  auto readAll = [&](const auto &from, auto &to) -> llvm::Error {
+    for (const auto &item : from)
+      if (llvm::Error e = read(item, to.emplace_back()))
+        return e;
+    return llvm::Error::success();
+  };
+  if (llvm::Error e = readAll(in.values(), out.values))
+    return e;
+  if (llvm::Error e = readAll(in.nodes(), out.nodes))
+    return e;
+  if (llvm::Error e = readAll(in.steps(), out.steps))
+    return e;
+  if (llvm::Error e = readAll(in.images(), out.images))
+    return e;
+  if (llvm::Error e = readAll(in.constants(), out.constants))
+    return e;
+  if (llvm::Error e = readAll(in.inputs(), out.inputs))
+    return e;
+  return out;
+}
+
+llvm::Expected<Executable> parseExecutable(llvm::StringRef bytes, llvm::StringRef what) {
+  pb::Executable in;
+  if (bytes.size() > INT32_MAX || !in.ParseFromArray(bytes.data(), int(bytes.size())))
+    return makeError(ErrorCode::DataLoss, what + ": must be a serialized executable, got " + llvm::Twine(bytes.size()) +
+                                              " bytes that do not parse");
+  if (in.version() > kExecutableVersion)
+    return makeError(ErrorCode::Unimplemented, what + ": version of the executable must be at most " +
+                                                   llvm::Twine(kExecutableVersion) + ", got " +
+                                                   llvm::Twine(in.version()) + ", written by a newer Tessera");
+  if (in.version() == 0)
+    return makeError(ErrorCode::DataLoss, what + ": version of the executable must be at least 1, got 0");
+  llvm::Expected<Executable> executable = Reader(what).read(in);
+  if (executable)
+    if (llvm::Error e = validate(*executable, what))
+      return std::move(e);
+  return executable;
+}
+
+} // namespace tess::runtime

@@ -1,0 +1,130 @@
+//===- ExecutableSerialize.cpp - Executable -> bytes ----------------------===//
+#include "runtime/schema/Executable.pb.h"
+#include "runtime/schema/ExecutableCodec.h"
+
+namespace tess::runtime {
+
+static void write(const Image &image, pb::Image &out) {
+  out.set_code(image.bytes);
+  out.set_features(image.features);
+  out.set_hash(image.hash);
+  for (const KernelEntry &entry : image.entries) {
+    pb::Entry &e = *out.add_entries();
+    e.set_name(entry.name);
+    e.set_offset(entry.offset);
+    e.set_scratch_bytes_per_element(entry.scratchBytesPerElement);
+  }
+}
+
+static void write(const ValueDecl &value, pb::Value &out) {
+  out.set_kind(uint32_t(value.kind));
+  out.set_dtype(uint32_t(value.dtype));
+  out.set_base(value.base);
+  out.set_constant(value.constant);
+  out.set_name(value.name);
+  out.set_location(value.location);
+}
+
+static void write(const ProgramNode &node, pb::Node &out) {
+  out.set_op(node.op.serialize());
+  out.mutable_operands()->Assign(node.operands.begin(), node.operands.end());
+  out.mutable_segments()->Assign(node.segments.begin(), node.segments.end());
+  out.mutable_results()->Assign(node.results.begin(), node.results.end());
+}
+
+static void writeGroups(const std::vector<AxisGroup> &groups, google::protobuf::RepeatedPtrField<pb::Group> &out) {
+  for (AxisGroup group : groups) {
+    pb::Group &g = *out.Add();
+    g.set_first(group.first);
+    g.set_last(group.last);
+  }
+}
+
+static void writeKernelPart(const Step &step, pb::Step &out) {
+  out.mutable_domain()->Assign(step.domain.begin(), step.domain.end());
+  writeGroups(step.parallel, *out.mutable_parallel());
+  writeGroups(step.reduced, *out.mutable_reduced());
+  out.set_vector_on_reduced(step.vectorOnReduced);
+  out.set_inner_classes(std::string(step.innerClasses.begin(), step.innerClasses.end()));
+  for (const ScalarSource &scalar : step.scalars) {
+    pb::Scalar &s = *out.add_scalars();
+    s.set_kind(scalar.kind);
+    s.set_bits(scalar.bits);
+    s.set_parameter(scalar.parameter);
+  }
+  out.set_image(step.image);
+  out.set_entry(step.entry);
+  out.set_fill_entry(step.fillEntry);
+}
+
+static void write(const Step &step, pb::Step &out) {
+  out.set_kind(uint32_t(step.kind));
+  out.mutable_operands()->Assign(step.operands.begin(), step.operands.end());
+  out.mutable_results()->Assign(step.results.begin(), step.results.end());
+  writeKernelPart(step, out);
+  if (step.op)
+    out.set_op(step.op.serialize());
+  out.mutable_segments()->Assign(step.segments.begin(), step.segments.end());
+  for (const std::string &e : step.epilogue)
+    out.add_epilogue(e);
+  for (auto [operand, result] : step.inplace) {
+    pb::Pair &p = *out.add_inplace();
+    p.set_operand(operand);
+    p.set_result(result);
+  }
+  out.set_implementation(step.implementation);
+  out.set_location(step.location);
+}
+
+static void write(const ConstantDecl &constant, pb::Constant &out) {
+  out.set_dtype(uint32_t(constant.meta.dtype));
+  out.mutable_shape()->Assign(constant.meta.shape.begin(), constant.meta.shape.end());
+  out.set_content(constant.bytes);
+  out.set_tensor(constant.tensor);
+}
+
+static void write(const InputDecl &input, pb::Input &out) {
+  out.set_name(input.name);
+  out.set_value(input.value);
+  out.set_dtype(uint32_t(input.dtype));
+  for (DimDecl dim : input.dims) {
+    pb::Dim &d = *out.add_dims();
+    d.set_size(dim.size);
+    d.set_symbol(dim.symbol);
+  }
+}
+
+std::string serializeExecutable(const Executable &executable) {
+  pb::Executable out;
+  out.set_version(kExecutableVersion);
+  out.set_target(executable.target);
+  out.set_num_threads(executable.numThreads);
+  out.set_num_scalars(executable.numScalars);
+  for (const SymbolDecl &symbol : executable.symbols) {
+    pb::Symbol &s = *out.add_symbols();
+    s.set_name(symbol.name);
+    s.set_min(symbol.min);
+    s.set_max(symbol.max);
+  }
+  for (const ValueDecl &value : executable.values)
+    write(value, *out.add_values());
+  for (const ProgramNode &node : executable.nodes)
+    write(node, *out.add_nodes());
+  for (const Step &step : executable.steps)
+    write(step, *out.add_steps());
+  for (const Image &image : executable.images)
+    write(image, *out.add_images());
+  for (const ConstantDecl &constant : executable.constants)
+    write(constant, *out.add_constants());
+  for (const InputDecl &input : executable.inputs)
+    write(input, *out.add_inputs());
+  for (const OutputDecl &output : executable.outputs) {
+    pb::Output &o = *out.add_outputs();
+    o.set_name(output.name);
+    o.set_value(output.value);
+    o.set_donates(output.donates);
+  }
+  return out.SerializeAsString();
+}
+
+} // namespace tess::runtime

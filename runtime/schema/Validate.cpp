@@ -1,0 +1,346 @@
+//===- Validate.cpp - what bind may rely on -------------------------------===//
+//
+// One walk in execution order: nodes define shapes, steps define memory. After
+// it, every index of an executable is in range and every value is defined once
+// and before its use.
+//
+//===----------------------------------------------------------------------===//
+#include "ops/Error.h"
+#include "runtime/schema/ExecutableCodec.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <numeric>
+
+namespace tess::runtime {
+
+namespace {
+
+class Validator {
+public:
+  Validator(const Executable &exe, llvm::StringRef what)
+      : exe(exe), what(what), hasShape(exe.values.size()), hasMemory(exe.values.size()) {}
+  llvm::Error run();
+
+private:
+  llvm::Error bad(const llvm::Twine &message) { return makeError(ErrorCode::DataLoss, what + ": " + message); }
+  llvm::Error symbols();
+  llvm::Error constants();
+  llvm::Error values();
+  llvm::Error inputs();
+  llvm::Error node(const ProgramNode &node, size_t index);
+  llvm::Error segments(const OpDef &op, const std::vector<unsigned> &segments, size_t count, const llvm::Twine &where);
+  llvm::Error viewResult(const ProgramNode &node, ValueId result, size_t index);
+  llvm::Error step(const Step &step, size_t index);
+  llvm::Error stepMemory(const Step &step, size_t index);
+  llvm::Error kernelStep(const Step &step, const llvm::Twine &where);
+  llvm::Error operatorStep(const Step &step, const llvm::Twine &where);
+  llvm::Error epilogue(const Step &step, const llvm::Twine &where);
+  llvm::Error groups(const Step &step, const llvm::Twine &where);
+  llvm::Error code(const Step &step, int32_t entry, const llvm::Twine &where);
+  llvm::Error outputs();
+  llvm::Error valueId(ValueId id, const llvm::Twine &where);
+
+  const Executable &exe;
+  llvm::StringRef what;
+  std::vector<bool> hasShape, hasMemory;
+};
+
+} // namespace
+
+llvm::Error Validator::valueId(ValueId id, const llvm::Twine &where) {
+  if (id >= 0 && size_t(id) < exe.values.size())
+    return llvm::Error::success();
+  return bad(where + " must name one of " + llvm::Twine(exe.values.size()) + " values, got " + llvm::Twine(id));
+}
+
+llvm::Error Validator::symbols() {
+  for (const SymbolDecl &symbol : exe.symbols)
+    if (symbol.min < 0 || symbol.max < symbol.min)
+      return bad("bounds of symbol " + symbol.name + " must be ordered and not negative, got " + llvm::Twine(symbol.min) +
+                 ".." + llvm::Twine(symbol.max));
+  return llvm::Error::success();
+}
+
+/// Product of the dimensions and the element width; false when one is negative or the product leaves 62 bits.
+static bool byteSize(const TensorMeta &meta, int64_t &bytes) {
+  bytes = byteWidth(meta.dtype);
+  bool empty = llvm::is_contained(meta.shape, 0);
+  for (int64_t dim : meta.shape) {
+    if (dim < 0 || (!empty && dim > 0 && bytes > (int64_t(1) << 62) / dim))
+      return false;
+    bytes = empty ? 0 : bytes * dim;
+  }
+  return true;
+}
+
+llvm::Error Validator::constants() {
+  for (auto [index, constant] : llvm::enumerate(exe.constants)) {
+    int64_t bytes = 0;
+    if (!byteSize(constant.meta, bytes))
+      return bad("constant " + llvm::Twine(index) + " must have a shape that fits memory, got " +
+                 toString(constant.meta));
+    if (constant.tensor.empty() && constant.bytes.size() != size_t(bytes))
+      return bad("constant " + llvm::Twine(index) + " of " + toString(constant.meta) + " must have " +
+                 llvm::Twine(bytes) + " bytes, got " + llvm::Twine(constant.bytes.size()));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Validator::values() {
+  for (auto [index, value] : llvm::enumerate(exe.values)) {
+    if (value.kind != ValueKind::Constant)
+      continue;
+    if (value.constant < 0 || size_t(value.constant) >= exe.constants.size())
+      return bad("value " + llvm::Twine(index) + " must name one of " + llvm::Twine(exe.constants.size()) +
+                 " constants, got " + llvm::Twine(value.constant));
+    if (exe.constants[value.constant].meta.dtype != value.dtype)
+      return bad("value " + llvm::Twine(index) + " must have the dtype of its constant, got " + shortName(value.dtype));
+    hasShape[index] = hasMemory[index] = true;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Validator::inputs() {
+  for (const InputDecl &input : exe.inputs) {
+    if (llvm::Error e = valueId(input.value, "input " + input.name))
+      return e;
+    if (exe.values[input.value].kind != ValueKind::Input || hasShape[input.value])
+      return bad("input " + input.name + " must be a value of its own, got value " + llvm::Twine(input.value));
+    if (input.dims.size() > kMaxRank)
+      return bad("rank of input " + input.name + " must be at most " + llvm::Twine(kMaxRank) + ", got " +
+                 llvm::Twine(input.dims.size()));
+    for (DimDecl dim : input.dims) {
+      bool symbolic = dim.symbol >= 0;
+      if (dim.symbol < -1 || (symbolic && size_t(dim.symbol) >= exe.symbols.size()))
+        return bad("input " + input.name + " must use one of " + llvm::Twine(exe.symbols.size()) + " symbols, got " +
+                   llvm::Twine(dim.symbol));
+      if (dim.size < -1)
+        return bad("a dimension of input " + input.name + " must be at least 0, got " + llvm::Twine(dim.size));
+    }
+    hasShape[input.value] = hasMemory[input.value] = true;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Validator::segments(const OpDef &op, const std::vector<unsigned> &segments, size_t count,
+                                const llvm::Twine &where) {
+  if (segments.empty()) {
+    llvm::Expected<llvm::SmallVector<unsigned, 4>> fits = defaultSegments(op.info(), unsigned(count));
+    if (!fits)
+      return bad(where + ": " + takeError(fits.takeError()).second);
+    return llvm::Error::success();
+  }
+  if (segments.size() != op.info().operands.size())
+    return bad(where + " must have " + llvm::Twine(op.info().operands.size()) + " operand groups, got " +
+               llvm::Twine(segments.size()));
+  size_t sum = 0;
+  for (auto [operand, size] : llvm::zip(op.info().operands, segments)) {
+    sum += size;
+    if ((operand.arity == Arity::One && size != 1) || (operand.arity == Arity::Optional && size > 1))
+      return bad(where + " must have one operand " + operand.name + ", got " + llvm::Twine(size));
+  }
+  if (sum != count)
+    return bad(where + " must have " + llvm::Twine(sum) + " operands, got " + llvm::Twine(count));
+  return llvm::Error::success();
+}
+
+llvm::Error Validator::viewResult(const ProgramNode &node, ValueId result, size_t index) {
+  ValueId base = exe.values[result].base;
+  if (!node.op.info().viewRule || node.operands.empty() || node.operands[0] != base)
+    return bad("node " + llvm::Twine(index) + " must view its operand 0, got base " + llvm::Twine(base) + " of " +
+               node.op.name());
+  return llvm::Error::success();
+}
+
+llvm::Error Validator::node(const ProgramNode &node, size_t index) {
+  if (!node.op)
+    return bad("node " + llvm::Twine(index) + " must have an operator, got none");
+  for (ValueId operand : node.operands) {
+    if (llvm::Error e = valueId(operand, "operand of node " + llvm::Twine(index)))
+      return e;
+    if (!hasShape[operand])
+      return bad("operand of node " + llvm::Twine(index) + " must be defined before, got value " +
+                 llvm::Twine(operand));
+  }
+  if (llvm::Error e = segments(node.op, node.segments, node.operands.size(),
+                               "node " + llvm::Twine(index) + " (" + node.op.name() + ")"))
+    return e;
+  for (ValueId result : node.results) {
+    if (llvm::Error e = valueId(result, "result of node " + llvm::Twine(index)))
+      return e;
+    ValueKind kind = exe.values[result].kind;
+    if (hasShape[result] || kind == ValueKind::Input || kind == ValueKind::Constant)
+      return bad("a value must be defined once, got value " + llvm::Twine(result) + " again from node " +
+                 llvm::Twine(index));
+    hasShape[result] = true;
+    if (kind == ValueKind::View)
+      if (llvm::Error e = viewResult(node, result, index))
+        return e;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Validator::code(const Step &step, int32_t entry, const llvm::Twine &where) {
+  if (step.image < 0 || size_t(step.image) >= exe.images.size())
+    return bad(where + " must name one of " + llvm::Twine(exe.images.size()) + " images, got " +
+               llvm::Twine(step.image));
+  const Image &image = exe.images[step.image];
+  if (entry < 0 || size_t(entry) >= image.entries.size())
+    return bad(where + " must name one of " + llvm::Twine(image.entries.size()) + " entries, got " +
+               llvm::Twine(entry));
+  if (image.entries[entry].offset >= image.bytes.size())
+    return bad(where + " must start inside its image of " + llvm::Twine(image.bytes.size()) + " bytes, got offset " +
+               llvm::Twine(image.entries[entry].offset));
+  return llvm::Error::success();
+}
+
+llvm::Error Validator::groups(const Step &step, const llvm::Twine &where) {
+  unsigned seen = 0;
+  for (const std::vector<AxisGroup> *list : {&step.parallel, &step.reduced})
+    for (AxisGroup group : *list) {
+      if (group.first > group.last || group.last > kMaxRank)
+        return bad(where + " must have ordered axis groups, got " + llvm::Twine(unsigned(group.first)) + ".." +
+                   llvm::Twine(unsigned(group.last)));
+      unsigned axes = ((1u << group.last) - 1) & ~((1u << group.first) - 1);
+      if (seen & axes)
+        return bad(where + " must use each axis once, got axis group " + llvm::Twine(unsigned(group.first)) + ".." +
+                   llvm::Twine(unsigned(group.last)) + " again");
+      seen |= axes;
+    }
+  if (step.parallel.empty())
+    return bad(where + " must have a parallel axis group, got none");
+  if (step.vectorOnReduced && step.reduced.empty())
+    return bad(where + " must have a reduced axis group for its vectors, got none");
+  return llvm::Error::success();
+}
+
+llvm::Error Validator::kernelStep(const Step &step, const llvm::Twine &where) {
+  if (llvm::Error e = code(step, step.entry, where))
+    return e;
+  if (step.domain.empty() || step.results.empty())
+    return bad(where + " must have a domain and results, got " + llvm::Twine(step.domain.size()) + " and " +
+               llvm::Twine(step.results.size()));
+  for (ValueId id : step.domain) {
+    if (llvm::Error e = valueId(id, where + " domain"))
+      return e;
+    if (!hasShape[id])
+      return bad(where + " must have a domain of defined shapes, got value " + llvm::Twine(id));
+  }
+  if (!step.innerClasses.empty() && step.innerClasses.size() != step.operands.size() + step.results.size())
+    return bad(where + " must have an inner class per operand, got " + llvm::Twine(step.innerClasses.size()));
+  if (llvm::any_of(step.innerClasses, [](uint8_t c) { return c > 2; }))
+    return bad(where + " must have inner classes below 3, got another");
+  return groups(step, where);
+}
+
+llvm::Error Validator::epilogue(const Step &step, const llvm::Twine &where) {
+  for (const std::string &text : step.epilogue) {
+    auto [name, operand] = llvm::StringRef(text).split(':');
+    unsigned index = 0;
+    bool ok = name == "relu" ? operand.empty()
+                             : (name == "mul" || name == "add" || name == "sum") && !operand.getAsInteger(10, index) &&
+                                   index < step.operands.size();
+    if (!ok)
+      return bad(where + " must have an epilogue of relu, mul:<operand>, add:<operand>, sum:<operand>, got " + text);
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Validator::operatorStep(const Step &step, const llvm::Twine &where) {
+  if (!step.op)
+    return bad(where + " must have an operator, got none");
+  if (step.results.empty())
+    return bad(where + " must have results, got none");
+  if (step.kind == StepKind::Library) {
+    if (!step.op.info().kernel)
+      return bad(where + " must be an operator of the kernel table, got " + step.op.name());
+    return epilogue(step, where);
+  }
+  if (llvm::Error e = code(step, step.entry, where))
+    return e;
+  if (step.fillEntry >= 0) {
+    if (step.scalars.size() != 1)
+      return bad(where + " must have one scalar to fill with, got " + llvm::Twine(step.scalars.size()));
+    if (llvm::Error e = code(step, step.fillEntry, where))
+      return e;
+  }
+  return segments(step.op, step.segments, step.operands.size(), where);
+}
+
+llvm::Error Validator::stepMemory(const Step &step, size_t index) {
+  for (ValueId operand : step.operands) {
+    if (llvm::Error e = valueId(operand, "operand of step " + llvm::Twine(index)))
+      return e;
+    ValueId root = operand;
+    for (unsigned depth = 0; exe.values[root].kind == ValueKind::View && hasShape[root] && depth < exe.values.size(); ++depth)
+      root = exe.values[root].base;
+    if (!hasShape[operand] || !hasMemory[root])
+      return bad("operand of step " + llvm::Twine(index) + " must be computed before, got value " +
+                 llvm::Twine(operand));
+  }
+  for (ValueId result : step.results) {
+    if (llvm::Error e = valueId(result, "result of step " + llvm::Twine(index)))
+      return e;
+    if (exe.values[result].kind != ValueKind::Temp || !hasShape[result] || hasMemory[result])
+      return bad("result of step " + llvm::Twine(index) + " must be a temporary computed once, got value " +
+                 llvm::Twine(result));
+    hasMemory[result] = true;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Validator::step(const Step &step, size_t index) {
+  if (llvm::Error e = stepMemory(step, index))
+    return e;
+  for (auto [operand, result] : step.inplace)
+    if (operand >= step.operands.size() || result >= step.results.size())
+      return bad("step " + llvm::Twine(index) + " must have in-place pairs of its own operands, got " +
+                 llvm::Twine(unsigned(operand)) + ", " + llvm::Twine(unsigned(result)));
+  for (const ScalarSource &scalar : step.scalars)
+    if (scalar.kind == ScalarSource::Parameter && scalar.parameter >= exe.numScalars)
+      return bad("step " + llvm::Twine(index) + " must use one of " + llvm::Twine(exe.numScalars) + " scalars, got " +
+                 llvm::Twine(scalar.parameter));
+  std::string where = ("step " + llvm::Twine(index)).str();
+  return step.kind == StepKind::Kernel ? kernelStep(step, where) : operatorStep(step, where);
+}
+
+llvm::Error Validator::outputs() {
+  std::vector<bool> donated(exe.inputs.size());
+  for (const OutputDecl &output : exe.outputs) {
+    if (llvm::Error e = valueId(output.value, "output " + output.name))
+      return e;
+    ValueId root = output.value;
+    while (exe.values[root].kind == ValueKind::View && hasShape[root])
+      root = exe.values[root].base;
+    if (!hasShape[output.value] || !hasMemory[root])
+      return bad("output " + output.name + " must be computed, got value " + llvm::Twine(output.value));
+    if (output.donates == -1)
+      continue;
+    if (output.donates < -1 || size_t(output.donates) >= exe.inputs.size() || donated[output.donates])
+      return bad("output " + output.name + " must take over an input of its own, got " + llvm::Twine(output.donates));
+    donated[output.donates] = true;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Validator::run() {
+  if (llvm::Error e = symbols())
+    return e;
+  if (llvm::Error e = constants())
+    return e;
+  if (llvm::Error e = values())
+    return e;
+  if (llvm::Error e = inputs())
+    return e;
+  for (auto [index, n] : llvm::enumerate(exe.nodes))
+    if (llvm::Error e = node(n, index))
+      return e;
+  for (auto [index, s] : llvm::enumerate(exe.steps))
+    if (llvm::Error e = step(s, index))
+      return e;
+  return outputs();
+}
+
+llvm::Error validate(const Executable &executable, llvm::StringRef what) { return Validator(executable, what).run(); }
+
+} // namespace tess::runtime
