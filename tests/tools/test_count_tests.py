@@ -16,7 +16,10 @@ def configured(label):
 def result(label, status, xml=None, attempt=1):
     outputs = [{"name": "test.xml", "uri": f"file://{xml}"}] if xml else []
     identity = {"label": label, "run": 1, "shard": 1, "attempt": attempt}
-    return {"id": {"testResult": identity}, "testResult": {"status": status, "testActionOutput": outputs}}
+    return {
+        "id": {"testResult": identity},
+        "testResult": {"status": status, "testActionOutput": outputs},
+    }
 
 
 def finished(code):
@@ -37,15 +40,27 @@ def write(path, text):
 
 def test_cases_are_counted_by_kind(tmp_path, capsys):
     xml = write(tmp_path / "a b.xml", CASES)
-    events = [configured("//a:t"), result("//a:t", "FAILED", str(xml).replace(" ", "%20")), finished(3)]
+    events = [
+        configured("//a:t"),
+        result("//a:t", "FAILED", str(xml).replace(" ", "%20")),
+        finished(3),
+    ]
     code, lines = count(tmp_path, capsys, *events)
     assert code == 1
-    assert lines == ["skipped:", "  //a:t off: no GPU", "failed:", "  //a:t bad: 2 == 3", "1 passed, 1 failed, 1 skipped"]
+    assert lines == [
+        "skipped:",
+        "  //a:t off: no GPU",
+        "failed:",
+        "  //a:t bad: 2 == 3",
+        "1 passed, 1 failed, 1 skipped",
+    ]
 
 
 def test_only_passing_cases(tmp_path, capsys):
     xml = write(tmp_path / "x.xml", '<testsuite><testcase name="good"/></testsuite>')
-    code, lines = count(tmp_path, capsys, configured("//a:t"), result("//a:t", "PASSED", xml), finished(0))
+    code, lines = count(
+        tmp_path, capsys, configured("//a:t"), result("//a:t", "PASSED", xml), finished(0)
+    )
     assert (code, lines) == (0, ["1 passed, 0 failed"])
 
 
@@ -56,7 +71,9 @@ def test_the_last_attempt_counts(tmp_path, capsys):
 
 
 def test_a_crash_without_xml_is_a_failure(tmp_path, capsys):
-    code, lines = count(tmp_path, capsys, result("//a:t", "TIMEOUT", tmp_path / "none.xml"), finished(3))
+    code, lines = count(
+        tmp_path, capsys, result("//a:t", "TIMEOUT", tmp_path / "none.xml"), finished(3)
+    )
     assert (code, lines[-2]) == (1, "  //a:t: the test must pass, got TIMEOUT")
 
 

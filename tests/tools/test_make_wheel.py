@@ -22,8 +22,12 @@ def test_pip_installs_the_wheel(package, tmp_path):
     wheel = tmp_path / "tessera-0.3.1-cp311-cp311-linux_x86_64.whl"
     install = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--quiet"]
     subprocess.run([*install, "--target", tmp_path / "site", wheel], check=True)
-    code = f"import sys; sys.path.insert(0, '{tmp_path / 'site'}'); import tessera.nn; print(tessera.nn.answer)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "42\n"
+    code = "import tessera.nn; print(tessera.nn.answer)"
+    environment = {"PYTHONPATH": str(tmp_path / "site")}
+    run = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True
+    )
+    assert run.stdout == "42\n"
 
 
 def test_caches_stay_out(package, tmp_path):

@@ -1,7 +1,8 @@
-"""Counts the test cases of Bazel runs: prints the failed and the skipped ones with reasons, then `N passed, N failed`.
+"""Counts the test cases of Bazel runs: prints failed and skipped ones, then `N passed, N failed`.
 
-usage: count_tests.py EVENTS...   EVENTS is what `bazel test --build_event_json_file` wrote; the XML of every target of that
-run is read, cached or not. A target that did not build, crashed or wrote no XML counts as one failed case.
+usage: count_tests.py EVENTS...
+EVENTS is what `bazel test --build_event_json_file` wrote; the XML of every target of that run is
+read, cached or not. A target that did not build, crashed or wrote no XML is one failed case.
 """
 
 import json

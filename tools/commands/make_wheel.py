@@ -1,7 +1,8 @@
-"""Writes a plain wheel of the package: its tree, and the shared libraries that a Debian machine may lack.
+"""Writes a plain wheel of the package: its tree, and the shared libraries a machine may lack.
 
 usage: make_wheel.py PACKAGE_FOLDER DIST_FOLDER
-The extension looks for libraries in `_libs` beside it first (an RPATH, so that it holds for their dependencies too).
+The extension looks for libraries in `_libs` beside it first (an RPATH, so that it holds for their
+dependencies too).
 """
 
 import base64
@@ -14,7 +15,9 @@ import zipfile
 
 TAG = "cp311-cp311-linux_x86_64"
 # What every manylinux machine has (PEP 600); all else that the extension needs travels along.
-SYSTEM_LIBRARIES = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|util|stdc\+\+|gcc_s|z))\.so(\.|$)")
+SYSTEM_LIBRARIES = re.compile(
+    r"^(ld-linux.*|lib(c|m|dl|rt|pthread|util|stdc\+\+|gcc_s|z))\.so(\.|$)"
+)
 METADATA = """Metadata-Version: 2.1
 Name: tessera
 Version: {version}
@@ -26,12 +29,16 @@ WHEEL = f"Wheel-Version: 1.0\nGenerator: tools/dev wheel\nRoot-Is-Purelib: false
 
 
 def package_files(package):
-    files = (path for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    files = (
+        path for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts
+    )
     return {f"{package.name}/{path.relative_to(package)}": path for path in sorted(files)}
 
 
 def needed_libraries(extension):
-    listing = subprocess.run(["ldd", str(extension)], check=True, capture_output=True, text=True).stdout
+    listing = subprocess.run(
+        ["ldd", str(extension)], check=True, capture_output=True, text=True
+    ).stdout
     found = re.findall(r"^\s*(\S+) => (/\S+)", listing, flags=re.MULTILINE)
     return {name: pathlib.Path(path) for name, path in found if not SYSTEM_LIBRARIES.match(name)}
 
@@ -45,9 +52,13 @@ def bundled_libraries(package, files):
 
 
 def read_version(package):
-    match = re.search(r'^__version__ = "([^"]+)"', (package / "__init__.py").read_text(), flags=re.MULTILINE)
+    match = re.search(
+        r'^__version__ = "([^"]+)"', (package / "__init__.py").read_text(), flags=re.MULTILINE
+    )
     if not match:
-        sys.exit(f"make_wheel: {package}/__init__.py must have a line __version__ = \"...\", got none")
+        sys.exit(
+            f'make_wheel: {package}/__init__.py must have a line __version__ = "...", got none'
+        )
     return match.group(1)
 
 

@@ -79,6 +79,8 @@ run_bench() {
   exec "$venv/bin/python" "$root/tests/benchmarks/bench.py" "$@"
 }
 
+run_format() { cd "$root" && PYTHONPATH=$root "$venv/bin/python" -m tools.lint.format --fix "$@"; }
+
 run_shell() {
   build_package
   export PATH=$venv/bin:$PATH VIRTUAL_ENV=$venv

@@ -18,13 +18,13 @@ as_root() {
   sudo env DEBIAN_FRONTEND=noninteractive "$@"
 }
 
-# apt's status lines (kind:name:percent:text) as one line for each tenth.
+# apt's status lines (kind:name:percent:text) as one line for each tenth, on descriptor 4.
 show_apt_progress() {
   local kind percent last=
   while IFS=: read -r kind _ percent _; do
     case $kind in dlstatus) kind=downloaded ;; pmstatus) kind=installed ;; *) continue ;; esac
     percent=${percent%%.*}; percent=$((percent / 10 * 10))
-    [ "$kind $percent" = "$last" ] || echo "  packages $kind: $percent %"
+    [ "$kind $percent" = "$last" ] || echo "  packages $kind: $percent %" >&4
     last="$kind $percent"
   done
 }
@@ -33,7 +33,7 @@ install_packages() {
   local log=$1; shift
   as_root apt-get update -qq -o Acquire::Retries=3 > "$log" 2>&1 || die_with_log "apt-get update must succeed" "$log"
   as_root apt-get install -y --no-install-recommends -o Acquire::Retries=3 -o DPkg::Lock::Timeout=300 \
-    -o Dpkg::Options::=--force-confold -o APT::Status-Fd=3 "$@" >> "$log" 2>&1 3> >(show_apt_progress) ||
+    -o Dpkg::Options::=--force-confold -o APT::Status-Fd=3 "$@" 4>&2 3> >(show_apt_progress) >> "$log" 2>&1 ||
     die_with_log "apt-get install must succeed (Debian 12 with its security suite)" "$log"
 }
 
@@ -54,7 +54,7 @@ make_environment() {
   version=$(/usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
   [ "$version" = 3.11 ] || die "/usr/bin/python3 must be Debian 12's Python 3.11, for which the wheels are locked, got $version"
   /usr/bin/python3 -m venv --clear "$venv" || die "python3 -m venv must succeed, got the error above"
-  "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --retries 5 --no-deps --only-binary=:all: \
+  "$venv/bin/python" -m pip install -qq --disable-pip-version-check --retries 5 --no-deps --only-binary=:all: \
     --require-hashes --requirement "$lock" || die "pip install must succeed, got the error above"
 }
 

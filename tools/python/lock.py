@@ -1,7 +1,8 @@
-"""Writes requirements.lock from requirements.in: every package that pip would install, its version and its hash.
+"""Writes requirements.lock from requirements.in: all that pip would install, by version and hash.
 
 usage: python lock.py requirements.in requirements.lock
-The hashes are those of this platform's wheels (Debian 12: CPython 3.11, x86-64), the only ones the project installs.
+The hashes are those of this platform's wheels (Debian 12: CPython 3.11, x86-64), the only ones that
+the project installs.
 """
 
 import json
@@ -23,7 +24,12 @@ def lock_line(item):
 def main(requirements, lock):
     lines = sorted(lock_line(item) for item in resolve(requirements)["install"])
     with open(lock, "w") as out:
-        out.write("# Written by tools/dev lock from requirements.in; do not edit.\n" + "\n".join(lines) + "\n")
+        print(
+            "# Written by tools/dev lock from requirements.in; do not edit.",
+            *lines,
+            sep="\n",
+            file=out,
+        )
 
 
 if __name__ == "__main__":

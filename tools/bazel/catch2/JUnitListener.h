@@ -52,15 +52,13 @@ struct JUnitListener : Catch::TestEventListenerBase {
     if (!result.isOk() && failure.empty())
       failure = describe(result);
     const std::string marker = "skipped: ";
-    if (result.getResultType() == Catch::ResultWas::Warning &&
-        std::string(result.getMessage()).rfind(marker, 0) == 0)
+    if (result.getResultType() == Catch::ResultWas::Warning && std::string(result.getMessage()).rfind(marker, 0) == 0)
       skipReason = std::string(result.getMessage()).substr(marker.size());
     return false;
   }
 
   void testCaseEnded(const Catch::TestCaseStats &stats) override {
-    cases += "  <testcase classname=\"" + escapeXml(target()) + "\" name=\"" +
-             escapeXml(stats.testInfo.name) + "\">";
+    cases += "  <testcase classname=\"" + escapeXml(target()) + "\" name=\"" + escapeXml(stats.testInfo.name) + "\">";
     if (stats.totals.assertions.failed)
       cases += "<failure message=\"" + escapeXml(failure) + "\"/>";
     else if (!skipReason.empty())
@@ -71,8 +69,7 @@ struct JUnitListener : Catch::TestEventListenerBase {
 
   void testRunEnded(const Catch::TestRunStats &stats) override {
     if (const char *path = std::getenv("XML_OUTPUT_FILE"))
-      std::ofstream(path) << "<testsuites><testsuite name=\""
-                          << escapeXml(target()) << "\">\n"
+      std::ofstream(path) << "<testsuites><testsuite name=\"" << escapeXml(target()) << "\">\n"
                           << cases << "</testsuite></testsuites>\n";
     TestEventListenerBase::testRunEnded(stats);
   }
@@ -85,8 +82,8 @@ private:
 
   static std::string describe(const Catch::AssertionResult &result) {
     Catch::SourceLineInfo at = result.getSourceInfo();
-    return std::string(at.file) + ":" + std::to_string(at.line) + ": " +
-           result.getExpression() + " " + std::string(result.getMessage());
+    return std::string(at.file) + ":" + std::to_string(at.line) + ": " + result.getExpression() + " " +
+           std::string(result.getMessage());
   }
 
   std::string cases, failure, skipReason;

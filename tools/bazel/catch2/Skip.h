@@ -6,10 +6,10 @@
 
 /// Ends the enclosing TEST_CASE; the test's XML lists it as skipped for
 /// `reason`. Use in the test function itself, not in one it calls.
-#define TESS_SKIP(reason)                                                      \
-  do {                                                                         \
-    WARN("skipped: " << reason);                                               \
-    return;                                                                    \
+#define TESS_SKIP(reason)                                                                                              \
+  do {                                                                                                                 \
+    WARN("skipped: " << reason);                                                                                       \
+    return;                                                                                                            \
   } while (false)
 
 #endif // TESSERA_TOOLS_BAZEL_CATCH2_SKIP_H
