@@ -90,12 +90,13 @@ def tess_py_test(name, srcs, deps = [], env = {}, args = [], size = "small", **k
     )
 
 def tess_forbid_dep(name, of, on, **kwargs):
-    """genquery and sh_test: no target of the list `of` may depend, however deep, on one of the list `on`."""
+    """genquery and sh_test: no target of `of` may depend, however deep, on a label that the regular expression `on` finds."""
+    paths = ["somepath({t}, filter('{on}', deps({t})))".format(t = target, on = on) for target in of]
     native.genquery(
         name = name + "_paths",
-        expression = " union ".join(["somepath(%s, %s)" % (a, b) for a in of for b in on]),
-        scope = of + on,
         testonly = True,
+        expression = " union ".join(paths),
+        scope = of,
     )
     native.sh_test(
         name = name,

@@ -2,6 +2,7 @@
 # usage: run_pytest.sh [NAME=VALUE...] -- FILE... [pytest options]   In the runfiles, sources, generated files and the
 # extension of the package lie in one tree: that tree is the path.
 set -u
+# shellcheck disable=SC2163  # the argument is NAME=VALUE
 while [ "$1" != "--" ]; do export "$1"; shift; done
 shift
 root=$TEST_SRCDIR/$TEST_WORKSPACE

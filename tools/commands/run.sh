@@ -1,3 +1,5 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154  # tools/dev sets root; setup.sh sets venv and lock
 # The commands of tools/dev, one function run_NAME each.
 
 bazel_do() {
@@ -80,6 +82,21 @@ run_bench() {
 }
 
 run_format() { cd "$root" && PYTHONPATH=$root "$venv/bin/python" -m tools.lint.format --fix "$@"; }
+
+changed_sources() { git -C "$root" diff --name-only --diff-filter=d HEAD -- '*.cpp'; git -C "$root" ls-files --others --exclude-standard -- '*.cpp'; }
+
+# Generated headers must be there: build first.
+run_tidy() {
+  local files=("$@") include
+  [ $# -gt 0 ] || mapfile -t files < <(changed_sources)
+  [ ${#files[@]} -gt 0 ] || { stage "no C++ file differs from the last commit"; return; }
+  need_packages clang-tidy-22
+  include=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
+  stage "clang-tidy on ${#files[@]} files"
+  (cd "$root" && /usr/lib/llvm-22/bin/clang-tidy --quiet "${files[@]}" -- -std=c++20 -march=x86-64-v3 -I. \
+    -I"$(bazel_do info bazel-bin 2> /dev/null)" -isystem/usr/lib/llvm-22/include -isystem"$include" \
+    -isystem"$venv/lib/python3.11/site-packages/nanobind/include")
+}
 
 run_shell() {
   build_package
