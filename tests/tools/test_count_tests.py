@@ -9,8 +9,13 @@ CASES = """<testsuites><testsuite name="x">
 </testsuite></testsuites>"""
 
 
-def configured(label):
-    return {"id": {"targetConfigured": {"label": label}}, "configured": {"testSize": "SMALL"}}
+def configured(label, *tags):
+    what = {"testSize": "SMALL", "tag": list(tags)}
+    return {"id": {"targetConfigured": {"label": label}}, "configured": what}
+
+
+def built(label):
+    return {"id": {"targetCompleted": {"label": label}}, "completed": {"success": True}}
 
 
 def result(label, status, xml=None, attempt=1):
@@ -91,3 +96,13 @@ def test_a_target_that_does_not_build_is_a_failure(tmp_path, capsys):
 def test_an_error_of_bazel_itself_is_a_failure(tmp_path, capsys):
     code, lines = count(tmp_path, capsys, finished(7))
     assert (code, lines[-2]) == (1, "  bazel: the run must succeed, got exit code 7")
+
+
+def test_a_built_target_without_result_was_filtered(tmp_path, capsys):
+    targets = [configured("//a:g", "requires-gpu"), configured("//a:h")]
+    code, lines = count(tmp_path, capsys, *targets, built("//a:g"), built("//a:h"), finished(0))
+    assert code == 0
+    assert lines[1:3] == [
+        "  //a:g: needs a GPU (--config=cuda)",
+        "  //a:h: left out by a test filter",
+    ]

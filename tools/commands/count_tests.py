@@ -2,7 +2,8 @@
 
 usage: count_tests.py EVENTS...
 EVENTS is what `bazel test --build_event_json_file` wrote; the XML of every target of that run is
-read, cached or not. A target that did not build, crashed or wrote no XML is one failed case.
+read, cached or not. A target that did not build, crashed or wrote no XML is one failed case; one
+that was built but filtered out is one skipped case.
 """
 
 import json
@@ -69,27 +70,36 @@ class Run:
     """What one event file says: the test targets, their last results, Bazel's exit code."""
 
     def __init__(self, lines):
-        self.targets, self.results, self.exit_code = [], {}, None
+        self.tags, self.built, self.results, self.exit_code = {}, set(), {}, None
         for line in lines:
             self.read(json.loads(line))
 
     def read(self, event):
         identity = event["id"]
         if "testSize" in event.get("configured", {}):
-            self.targets.append(identity["targetConfigured"]["label"])
+            self.tags[identity["targetConfigured"]["label"]] = event["configured"].get("tag", [])
+        elif event.get("completed", {}).get("success"):
+            self.built.add(identity["targetCompleted"]["label"])
         elif "testResult" in event:
             key = identity["testResult"]
             self.results[key["label"], key.get("run"), key.get("shard")] = event["testResult"]
         elif "finished" in event:
             self.exit_code = event["finished"].get("exitCode", {}).get("code", 0)
 
+    def count_without_result(self, count, label):
+        if label not in self.built:
+            count.failed.append(f"{label}: the test must build, got an error (above)")
+        elif "requires-gpu" in self.tags[label]:
+            count.skipped.append(f"{label}: needs a GPU (--config=cuda)")
+        else:
+            count.skipped.append(f"{label}: left out by a test filter")
+
     def count_into(self, count):
         for (label, _, _), result in self.results.items():
             count_result(count, label, result)
         finished = {label for label, _, _ in self.results}
-        for label in self.targets:
-            if label not in finished:
-                count.failed.append(f"{label}: the test must build, got an error (above)")
+        for label in sorted(set(self.tags) - finished):
+            self.count_without_result(count, label)
         if self.exit_code != 0 and not count.failed:
             count.failed.append(f"bazel: the run must succeed, got exit code {self.exit_code}")
 

@@ -53,11 +53,17 @@ trim_disk_cache() {
     awk -v limit="$limit" '{ total += $2 } total > limit { print $3 }' | xargs -r rm -f
 }
 
+# Builds with errors and, each ten seconds, progress as the only output, all on stderr.
+build_quietly() {
+  bazel_do build --color=no --curses=no --show_progress_rate_limit=10 --show_result=0 "$@" 2>&1 > /dev/null |
+    { grep -vE '^(Loading:|Analyzing:|INFO:|Starting local|\[0 / |$)' >&2 || true; }
+}
+
 # The runfiles of this target are the package as one tree: sources, generated files, extension.
 build_package() {
-  bazel_do build --ui_event_filters=-info,-stdout --noshow_progress --show_result=0 //tools:python "$@" ||
-    die "the Python package must build, got the errors above"
-  package=$(bazel_do info bazel-bin 2> /dev/null)/tools/python.runfiles/tessera/frontends/python
+  build_quietly //tools:python "$@" || die "the Python package must build, got the errors above"
+  bin=$(bazel_do info bazel-bin 2> /dev/null)
+  package=$bin/tools/python.runfiles/tessera/frontends/python
   export PYTHONPATH=$package${PYTHONPATH:+:$PYTHONPATH}
 }
 
@@ -68,9 +74,10 @@ run_python() {
 
 run_demo() {
   stage "building the package and tess-run"
-  build_package //frontends/cc:tess-run
+  build_package //tools:tess-run
   stage "running the demo, output in demo_out/"
   mkdir -p "$root/demo_out"
+  export TESS_RUN=$bin/tools/tess-run
   exec "$venv/bin/python" "$root/frontends/examples/digits.py" --output "$root/demo_out" "$@"
 }
 
