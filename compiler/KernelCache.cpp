@@ -1,0 +1,191 @@
+//===- KernelCache.cpp - images by what they compute ----------------------===//
+#include "compiler/KernelCache.h"
+#include "compiler/CacheState.h"
+#include "compiler/target/Codegen.h"
+
+#include "llvm/ADT/StringMap.h"
+
+#include <atomic>
+#include <list>
+#include <thread>
+
+namespace tess::compiler {
+namespace {
+
+/// Images kept in memory. An image of one kernel is one to a few KiB.
+constexpr uint64_t kMaxBytes = 64ull << 20;
+/// Code generators hold a context and a target machine each (a few MB); two cover the compile threads of one program.
+constexpr size_t kMaxIdleGenerators = 2;
+constexpr unsigned kMaxCompileThreads = 4;
+
+/// Least recently used images go first; the limit is in bytes.
+class ImageMemory {
+public:
+  std::optional<runtime::Image> find(llvm::StringRef key) {
+    std::lock_guard<std::mutex> lock(mutex);
+    auto found = index.find(key);
+    if (found == index.end())
+      return std::nullopt;
+    order.splice(order.begin(), order, found->second);
+    return found->second->image;
+  }
+
+  void store(llvm::StringRef key, const runtime::Image &image) {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (index.contains(key))
+      return;
+    order.push_front({key.str(), image});
+    index[key] = order.begin();
+    bytes += cost(order.front());
+    while (bytes > kMaxBytes && order.size() > 1) {
+      bytes -= cost(order.back());
+      index.erase(order.back().key);
+      order.pop_back();
+    }
+  }
+
+private:
+  struct Entry {
+    std::string key;
+    runtime::Image image;
+  };
+  static uint64_t cost(const Entry &entry) { return entry.key.size() * 2 + entry.image.bytes.size() + sizeof(Entry); }
+
+  std::mutex mutex;
+  std::list<Entry> order;
+  llvm::StringMap<std::list<Entry>::iterator> index;
+  uint64_t bytes = 0;
+};
+
+/// Generators that no thread uses now, by target.
+class GeneratorPool {
+public:
+  llvm::Expected<std::unique_ptr<CodeGenerator>> take(llvm::StringRef target) {
+    {
+      std::lock_guard<std::mutex> lock(mutex);
+      auto &idle = idleOf[target];
+      if (!idle.empty()) {
+        auto generator = std::move(idle.back());
+        idle.pop_back();
+        return generator;
+      }
+    }
+    llvm::Expected<TargetSpec> spec = TargetSpec::parse(target);
+    if (!spec)
+      return spec.takeError();
+    return CodeGenerator::create(*spec);
+  }
+
+  void giveBack(llvm::StringRef target, std::unique_ptr<CodeGenerator> generator) {
+    std::lock_guard<std::mutex> lock(mutex);
+    auto &idle = idleOf[target];
+    if (idle.size() < kMaxIdleGenerators)
+      idle.push_back(std::move(generator));
+  }
+
+private:
+  std::mutex mutex;
+  llvm::StringMap<std::vector<std::unique_ptr<CodeGenerator>>> idleOf;
+};
+
+struct State {
+  ImageMemory memory;
+  GeneratorPool generators;
+  std::atomic<uint64_t> compiled{0}, fromMemory{0}, fromDisk{0};
+};
+
+State &state() {
+  static State *instance = new State; // never destroyed: compile threads may outlive statics
+  return *instance;
+}
+
+/// One image that no cache had.
+struct Miss {
+  const KernelUnit *unit;
+  std::string key;
+  runtime::Image *image;
+};
+
+llvm::Error compileOne(CodeGenerator &generator, Miss &miss) {
+  std::vector<std::pair<std::string, KernelSpec>> named;
+  for (const KernelSpec &spec : *miss.unit)
+    named.emplace_back("kernel" + std::to_string(named.size()), spec);
+  llvm::Expected<runtime::Image> image = generator.compile(named);
+  if (!image)
+    return image.takeError();
+  *miss.image = std::move(*image);
+  ++state().compiled;
+  state().memory.store(miss.key, *miss.image);
+  objectCache().store(miss.key, *miss.image);
+  return llvm::Error::success();
+}
+
+/// Compiles misses `next`, `next + 1`, ... until none is left.
+llvm::Error compileShare(llvm::MutableArrayRef<Miss> misses, llvm::StringRef target, std::atomic<size_t> &next) {
+  auto generator = state().generators.take(target);
+  if (!generator)
+    return generator.takeError();
+  llvm::Error error = llvm::Error::success();
+  for (size_t i = next++; i < misses.size() && !error; i = next++)
+    error = compileOne(**generator, misses[i]);
+  state().generators.giveBack(target, std::move(*generator));
+  return error;
+}
+
+llvm::Error compileAll(llvm::MutableArrayRef<Miss> misses, llvm::StringRef target) {
+  std::atomic<size_t> next{0};
+  unsigned hardware = std::max(1u, std::thread::hardware_concurrency());
+  size_t numThreads = std::min<size_t>({misses.size(), hardware, kMaxCompileThreads});
+  std::vector<std::string> messages(numThreads);
+  auto share = [&](size_t thread) { messages[thread] = llvm::toString(compileShare(misses, target, next)); };
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < numThreads; ++i)
+    threads.emplace_back(share, i);
+  share(0);
+  for (std::thread &thread : threads)
+    thread.join();
+  for (std::string &message : messages)
+    if (!message.empty())
+      return makeError(ErrorCode::Internal, message);
+  return llvm::Error::success();
+}
+
+} // namespace
+
+ObjectCache &objectCache() {
+  static ObjectCache *instance = new ObjectCache;
+  return *instance;
+}
+
+llvm::Expected<std::vector<runtime::Image>> imagesFor(llvm::ArrayRef<KernelUnit> units, llvm::StringRef target) {
+  llvm::Expected<TargetSpec> resolved = TargetSpec::parse(target);
+  if (!resolved)
+    return resolved.takeError();
+  std::vector<runtime::Image> images(units.size());
+  std::vector<Miss> misses;
+  for (auto [unit, image] : llvm::zip(units, images)) {
+    std::string key = resolved->features;
+    for (const KernelSpec &spec : unit)
+      key += "\n" + spec.toText();
+    if (auto found = state().memory.find(key)) {
+      image = std::move(*found);
+      ++state().fromMemory;
+    } else if (auto stored = objectCache().find(key)) {
+      image = std::move(*stored);
+      state().memory.store(key, image);
+      ++state().fromDisk;
+    } else {
+      misses.push_back({&unit, std::move(key), &image});
+    }
+  }
+  if (!misses.empty())
+    if (llvm::Error error = compileAll(misses, target))
+      return std::move(error);
+  return images;
+}
+
+KernelCacheStats kernelCacheStats() {
+  return {state().compiled.load(), state().fromMemory.load(), state().fromDisk.load()};
+}
+
+} // namespace tess::compiler

@@ -1,0 +1,57 @@
+//===- Passes.td - the compiler's passes --------------------*- tablegen -*-===//
+#ifndef TESS_COMPILER_PASSES
+#define TESS_COMPILER_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def ExpandCompositesPass : Pass<"tess-expand-composites", "::mlir::func::FuncOp"> {
+  let summary = "replace composite operators by the operators that compute them";
+  let description = [{
+    Reductions leave with sorted axes and `keepdims = true`; a `squeeze` view follows where the user asked for less.
+    ```
+    %0 = tess.sum %x {axes = [-1]} : (tensor<2x3xf32>) -> tensor<2xf32>
+    ```
+    becomes
+    ```
+    %0 = tess.sum %x {axes = [1], keepdims = true} : (tensor<2x3xf32>) -> tensor<2x1xf32>
+    %1 = tess.squeeze %0 {axis = [1]} : (tensor<2x1xf32>) -> tensor<2xf32>
+    ```
+  }];
+  let dependentDialects = ["::tess::ir::TessDialect"];
+}
+
+def SimplifyPass : Pass<"tess-simplify", "::mlir::func::FuncOp"> {
+  let summary = "remove operators that change no bit";
+  let description = [{
+    Only rewrites that are exact for every input: a cast to the own dtype, a view that changes nothing, a copy of a value
+    that is not a view, two transposes or reshapes in a row.
+    ```
+    %0 = tess.reshape %x {shape = [6]} : (tensor<2x3xf32>) -> tensor<6xf32>
+    %1 = tess.reshape %0 {shape = [3, 2]} : (tensor<6xf32>) -> tensor<3x2xf32>
+    ```
+    becomes
+    ```
+    %1 = tess.reshape %x {shape = [3, 2]} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+    ```
+  }];
+}
+
+def FuseElementwisePass : Pass<"tess-fuse-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "group elementwise operators and reductions into kernels";
+  let description = [{
+    Every elementwise operator and reduction ends in a `tess.fusion`; connected ones over one domain share it, when no
+    path through an operator outside leads back into the group.
+    ```
+    %0 = tess.mul %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    %1 = tess.exp %0 : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+    becomes
+    ```
+    %1 = tess.fusion %x, %y attributes {axes = array<i64>} { ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>): ... }
+    ```
+  }];
+  let options = [Option<"fuse", "fuse", "bool", "true", "off: one operator in each group">];
+  let dependentDialects = ["::tess::ir::TessDialect"];
+}
+
+#endif // TESS_COMPILER_PASSES

@@ -1,0 +1,80 @@
+//===- ProgramFile.cpp - graphs and executables in `.tess` files ----------===//
+#include "compiler/ProgramFile.h"
+#include "ops/Error.h"
+#include "runtime/schema/Container.h"
+#include "runtime/schema/ExecutableCodec.h"
+
+#include "llvm/ADT/StringMap.h"
+
+using namespace tess::runtime;
+
+namespace tess::compiler {
+namespace {
+
+using Tensors = std::vector<ir::Graph::TensorRef>;
+
+/// Large constants of an executable are those of the graph, so the file holds them once.
+void shareTensors(Executable &executable, const Tensors &tensors) {
+  llvm::StringMap<llvm::StringRef> sectionOf; // bytes -> section
+  for (const ir::Graph::TensorRef &tensor : tensors)
+    sectionOf.try_emplace(tensor.bytes, tensor.name);
+  for (ConstantDecl &constant : executable.constants) {
+    auto found = sectionOf.find(constant.bytes);
+    if (found == sectionOf.end())
+      continue;
+    constant.tensor = found->second.str();
+    constant.bytes.clear();
+  }
+}
+
+} // namespace
+
+llvm::Error writeProgram(llvm::StringRef path, const ir::Graph &graph, llvm::ArrayRef<std::string> targets,
+                         const Metadata &metadata) {
+  Tensors tensors;
+  llvm::Expected<std::string> graphBytes = graph.serialize(tensors);
+  if (!graphBytes)
+    return graphBytes.takeError();
+  std::vector<std::string> programs;
+  for (const std::string &target : targets) {
+    CompileOptions options;
+    options.target = target;
+    llvm::Expected<Executable> executable = compile(graph, options);
+    if (!executable)
+      return executable.takeError();
+    shareTensors(*executable, tensors);
+    programs.push_back(serializeExecutable(*executable));
+  }
+  std::vector<SectionData> sections = {{SectionKind::Graph, "", *graphBytes}};
+  for (auto [target, bytes] : llvm::zip(targets, programs))
+    sections.push_back({SectionKind::Executable, target, bytes});
+  for (const auto &[key, text] : metadata)
+    sections.push_back({SectionKind::Meta, key, text});
+  for (const ir::Graph::TensorRef &tensor : tensors)
+    sections.push_back({SectionKind::Tensor, tensor.name, tensor.bytes});
+  return writeContainer(path, sections);
+}
+
+llvm::Expected<ir::Graph> readGraph(llvm::StringRef path, Metadata *metadata) {
+  auto container = Container::open(path);
+  if (!container)
+    return container.takeError();
+  Tensors tensors;
+  for (const Container::Section &section : (*container)->sections()) {
+    if (section.kind != SectionKind::Tensor && section.kind != SectionKind::Meta)
+      continue;
+    auto bytes = (*container)->read(section.kind, section.name);
+    if (!bytes)
+      return bytes.takeError();
+    if (section.kind == SectionKind::Tensor)
+      tensors.push_back({section.name, {}, bytes->str()});
+    else if (metadata)
+      (*metadata)[section.name] = bytes->str();
+  }
+  auto bytes = (*container)->read(SectionKind::Graph, "");
+  if (!bytes)
+    return bytes.takeError();
+  return ir::Graph::parse(*bytes, tensors);
+}
+
+} // namespace tess::compiler

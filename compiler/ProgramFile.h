@@ -1,0 +1,27 @@
+//===- ProgramFile.h - graphs and executables in `.tess` files --*- C++ -*-===//
+//
+// trace.dump, jit.load and tess-compile: a file holds one graph, its large
+// tensors once, and an executable for each target.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "compiler/Compile.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace tess::compiler {
+
+/// Text by key that travels with the file ("user_info", "trained_on").
+using Metadata = std::map<std::string, std::string>;
+
+/// Compiles `graph` for each target ("host", "x86-64-v3", "x86-64-v4"; none: graph only) and writes the file in one piece: on
+/// failure an old file at `path` stays as it was.
+llvm::Error writeProgram(llvm::StringRef path, const ir::Graph &graph, llvm::ArrayRef<std::string> targets,
+                         const Metadata &metadata = {});
+/// The graph of a file. DataLoss names what is wrong with a damaged or foreign file.
+llvm::Expected<ir::Graph> readGraph(llvm::StringRef path, Metadata *metadata = nullptr);
+
+} // namespace tess::compiler

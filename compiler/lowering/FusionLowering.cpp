@@ -1,0 +1,260 @@
+//===- FusionLowering.cpp - tess.fusion to a kernel -----------------------===//
+#include "compiler/lowering/FusionLowering.h"
+#include "compiler/lowering/ScalarLowering.h"
+#include "compiler/transforms/FusionGroups.h"
+#include "ir/GraphImpl.h"
+#include "ir/OpBridge.h"
+#include "ir/Types.h"
+
+using namespace mlir;
+using tess::runtime::AxisGroup;
+using tess::runtime::ScalarSource;
+
+namespace tess::compiler {
+namespace {
+
+ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+/// How one operand meets the domain: per domain axis whether it varies there.
+struct OperandAxes {
+  SmallVector<bool, 8> varies;
+  ValueLayout layout;
+};
+
+class FusionLowering {
+public:
+  FusionLowering(ir::FusionOp fusion, ArrayRef<ValueLayout> inputs) : fusion(fusion), inputs(inputs) {}
+
+  LoweredFusion run() {
+    findDomain();
+    describeOperands();
+    groupAxes();
+    addOperands();
+    lowerBody();
+    return std::move(out);
+  }
+
+private:
+  Block &body() { return fusion.getBody().front(); }
+
+  /// The domain is the shape of a value that no reduction has made smaller.
+  void findDomain() {
+    axes = SmallVector<int64_t>(fusion.getAxes());
+    for (Operation &op : body().without_terminator()) {
+      Value candidate = reducedAxesOf(&op).empty() ? op.getResult(0) : op.getOperand(0);
+      bool better = !out.domain || isWider(candidate, out.domain);
+      if (better)
+        out.domain = candidate;
+    }
+    domain.assign(shapeOf(out.domain).begin(), shapeOf(out.domain).end());
+  }
+
+  /// Of a row and the domain it belongs to, the domain: the one that is not 1 along a reduced axis.
+  bool isWider(Value candidate, Value best) const {
+    ArrayRef<int64_t> a = shapeOf(candidate), b = shapeOf(best);
+    return llvm::any_of(axes, [&](int64_t axis) { return a[axis] != 1 && b[axis] == 1; });
+  }
+
+  OperandAxes axesOf(Value value, ValueLayout layout) const {
+    OperandAxes operand;
+    operand.layout = layout;
+    ArrayRef<int64_t> shape = shapeOf(value);
+    unsigned missing = domain.size() - shape.size();
+    for (unsigned axis = 0; axis < domain.size(); ++axis)
+      operand.varies.push_back(axis >= missing && domain[axis] != 1 && shape[axis - missing] != 1);
+    return operand;
+  }
+
+  void describeOperands() {
+    for (auto [argument, layout] : llvm::zip(body().getArguments(), inputs))
+      operands.push_back(axesOf(argument, layout));
+    for (Value value : body().getTerminator()->getOperands())
+      operands.push_back(axesOf(value, ValueLayout()));
+    for (Operation &op : body().without_terminator())
+      if (const ScalarProgram *program = ir::infoOf(&op)->scalar)
+        for (const ScalarNode &node : program->nodes)
+          axesApart |= node.fn == ScalarFn::DimIndex;
+  }
+
+  bool isReduced(unsigned axis) const { return llvm::is_contained(axes, int64_t(axis)); }
+
+  /// May `axis` join the group that ends before it? For every operand both vary or both do not, in one piece of memory.
+  bool joins(unsigned previous, unsigned axis) const {
+    return !axesApart && llvm::all_of(operands, [&](const OperandAxes &operand) {
+      return operand.layout.contiguous && operand.varies[previous] == operand.varies[axis];
+    });
+  }
+
+  void groupAxes() {
+    for (auto [first, last] : runsOf(axes))
+      out.reduced.push_back({uint8_t(first), uint8_t(last)});
+    int previous = -1; // last parallel axis that is not of size 1
+    for (unsigned axis = 0; axis < domain.size(); ++axis) {
+      bool skip = domain[axis] == 1 && !axesApart;
+      if (isReduced(axis) || skip) {
+        previous = isReduced(axis) ? -1 : previous;
+        continue;
+      }
+      if (previous >= 0 && joins(unsigned(previous), axis))
+        out.parallel.back().last = uint8_t(axis + 1);
+      else
+        out.parallel.push_back({uint8_t(axis), uint8_t(axis + 1)});
+      previous = int(axis);
+    }
+    if (out.parallel.empty())
+      out.parallel.push_back({0, 0}); // one element
+    out.spec.numParallel = out.parallel.size();
+    out.spec.numReduced = out.reduced.size();
+    out.spec.vectorAxis = vectorOnReduced() ? VectorAxis::Reduced : VectorAxis::Parallel;
+  }
+
+  /// Lanes run along the innermost axis that is longer than 1.
+  bool vectorOnReduced() const {
+    if (axes.empty())
+      return false;
+    for (int axis = int(domain.size()) - 1; axis >= 0; --axis)
+      if (domain[axis] != 1)
+        return isReduced(unsigned(axis));
+    return true;
+  }
+
+  bool variesIn(const OperandAxes &operand, AxisGroup group) const {
+    for (unsigned axis = group.first; axis < group.last; ++axis)
+      if (operand.varies[axis])
+        return true;
+    return false;
+  }
+
+  InnerClass innerClass(const OperandAxes &operand) const {
+    AxisGroup vector = out.spec.vectorAxis == VectorAxis::Reduced ? out.reduced.back() : out.parallel.back();
+    bool onlyElement = vector.first == vector.last;
+    if (!onlyElement && !variesIn(operand, vector))
+      return InnerClass::Broadcast;
+    return operand.layout.contiguous || operand.layout.innerUnit ? InnerClass::Contiguous : InnerClass::Strided;
+  }
+
+  void addOperands() {
+    unsigned numInputs = fusion.getInputs().size();
+    for (auto [index, operand] : llvm::enumerate(operands)) {
+      Value value = index < numInputs ? Value(body().getArgument(index))
+                                      : body().getTerminator()->getOperand(index - numInputs);
+      KernelOperand described{ir::metaOf(value.getType()).dtype};
+      described.isOutput = index >= numInputs;
+      described.inner = innerClass(operand);
+      described.variesOnReduced =
+          llvm::any_of(out.reduced, [&](AxisGroup group) { return variesIn(operand, group); });
+      out.spec.operands.push_back(described);
+    }
+  }
+
+  /// Slots of `op`'s runtime attributes were just added; say where each comes from.
+  void addScalars(Operation *op, const OpDef &def) {
+    auto parameters = op->getAttrOfType<DenseI64ArrayAttr>(ir::kScalarsAttr);
+    unsigned next = 0;
+    for (auto [index, attr] : llvm::enumerate(def.info().attrs)) {
+      if (!attr.isRuntime)
+        continue;
+      ScalarSource source;
+      if (parameters) {
+        source.kind = ScalarSource::Parameter;
+        source.parameter = uint32_t(parameters[next++]);
+      } else {
+        const AttrValue &value = def.attr(unsigned(index));
+        source.bits = attr.kind == AttrKind::F64 ? llvm::bit_cast<uint64_t>(value.f64()) : uint64_t(value.i64());
+      }
+      out.scalars.push_back(source);
+    }
+  }
+
+  /// Axis `fromLast` of the domain as a group counted from the last, parallel groups before reduced ones.
+  int16_t groupFromLast(int16_t fromLast, unsigned rank) const {
+    unsigned axis = rank - 1 - unsigned(fromLast), position = 0;
+    for (const auto *list : {&out.parallel, &out.reduced})
+      for (AxisGroup group : *list) {
+        if (group.first <= axis && axis < group.last)
+          return int16_t(out.parallel.size() + out.reduced.size() - 1 - position);
+        ++position;
+      }
+    return 0;
+  }
+
+  void lowerOp(Operation *op, NodeBuilder &nodes) {
+    OpDef def = ir::opDefOf(op);
+    SmallVector<int16_t, 4> args = llvm::map_to_vector<4>(op->getOperands(), [&](Value v) { return nodeOf.lookup(v); });
+    SmallVector<DType> results =
+        llvm::map_to_vector(op->getResults(), [](Value v) { return ir::metaOf(v.getType()).dtype; });
+    if (def.info().lowering == Lowering::Reduction) {
+      nodeOf[op->getResult(0)] = lowerReduction(def, args.front(), results.front(), nodes);
+      return;
+    }
+    size_t firstNew = out.spec.nodes.size();
+    auto made = nodes.elementwise(def, args, results);
+    for (size_t i = firstNew; i < out.spec.nodes.size(); ++i)
+      if (KernelNode &node = out.spec.nodes[i]; node.fn == ScalarFn::DimIndex && node.kind == NodeKind::Apply)
+        node.slot = groupFromLast(node.slot, shapeOf(op->getResult(0)).size());
+    addScalars(op, def);
+    for (auto [value, node] : llvm::zip(op->getResults(), made))
+      nodeOf[value] = node;
+  }
+
+  int16_t lowerReduction(const OpDef &def, int16_t arg, DType result, NodeBuilder &nodes) {
+    ReduceKind kind = def.info().reduceKind;
+    bool givesIndex = kind == ReduceKind::ArgMax || kind == ReduceKind::ArgMin;
+    int16_t wide = givesIndex ? arg : nodes.cast(arg, result);
+    return nodes.finish(nodes.reduce(kind, wide, result), result);
+  }
+
+  void lowerBody() {
+    NodeBuilder nodes(out.spec);
+    for (auto [index, argument] : llvm::enumerate(body().getArguments()))
+      nodeOf[argument] = nodes.load(int16_t(index));
+    for (Operation &op : body().without_terminator())
+      lowerOp(&op, nodes);
+    int16_t operand = int16_t(body().getNumArguments());
+    for (Value value : body().getTerminator()->getOperands())
+      out.spec.stores.push_back({nodeOf.lookup(value), operand++});
+  }
+
+  ir::FusionOp fusion;
+  ArrayRef<ValueLayout> inputs;
+  LoweredFusion out;
+  SmallVector<int64_t> axes, domain;
+  SmallVector<OperandAxes, 8> operands;
+  bool axesApart = false;
+  DenseMap<Value, int16_t> nodeOf;
+};
+
+KernelSpec perAxisSpec(DType dtype, unsigned rank, ArrayRef<KernelOperand> operands) {
+  KernelSpec spec;
+  spec.numParallel = std::max(rank, 1u);
+  spec.operands.append(operands.begin(), operands.end());
+  return spec;
+}
+
+} // namespace
+
+bool acceptsStrides(ir::FusionOp fusion) { return fusion.getAxes().empty(); }
+
+LoweredFusion lowerFusion(ir::FusionOp fusion, ArrayRef<ValueLayout> inputs) {
+  return FusionLowering(fusion, inputs).run();
+}
+
+KernelSpec copySpec(DType dtype, unsigned rank, InnerClass source, InnerClass destination) {
+  KernelOperand in{dtype, false, source, false}, to{dtype, true, destination, false};
+  KernelSpec spec = perAxisSpec(dtype, rank, {in, to});
+  spec.stores.push_back({NodeBuilder(spec).load(0), 1});
+  return spec;
+}
+
+KernelSpec fillSpec(DType dtype, unsigned rank, InnerClass destination) {
+  KernelOperand to{dtype, true, destination, false};
+  KernelSpec spec = perAxisSpec(dtype, rank, {to});
+  KernelNode value{NodeKind::Attr, dtype};
+  value.slot = int16_t(spec.numAttrs++);
+  value.attrIsInt = !isFloat(dtype);
+  spec.nodes.push_back(std::move(value));
+  spec.stores.push_back({0, 0});
+  return spec;
+}
+
+} // namespace tess::compiler

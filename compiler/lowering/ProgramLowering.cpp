@@ -1,0 +1,358 @@
+//===- ProgramLowering.cpp - a fused function to steps --------------------===//
+#include "compiler/lowering/ProgramLowering.h"
+#include "compiler/lowering/FusionLowering.h"
+#include "ir/GraphImpl.h"
+#include "ir/OpBridge.h"
+#include "ir/Types.h"
+
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace tess::runtime;
+
+namespace tess::compiler {
+namespace {
+
+class ProgramLowering {
+public:
+  explicit ProgramLowering(func::FuncOp func) : func(func) {}
+
+  FailureOr<LoweredProgram> run() {
+    lowerSignature();
+    for (Operation &op : func.getBody().front().without_terminator())
+      if (failed(lowerOp(&op)))
+        return failure();
+    lowerOutputs();
+    return std::move(out);
+  }
+
+private:
+  Executable &exec() { return out.executable; }
+
+  //===--------------------------------------------------------------------===//
+  // Values
+  //===--------------------------------------------------------------------===//
+
+  ValueId addValue(Value value, ValueKind kind, StringRef name = "", StringRef location = "") {
+    ValueDecl decl;
+    decl.kind = kind;
+    decl.dtype = ir::metaOf(value.getType()).dtype;
+    decl.name = name.str();
+    decl.location = location.str();
+    exec().values.push_back(std::move(decl));
+    return idOf[value] = ValueId(exec().values.size() - 1);
+  }
+
+  ValueLayout layoutOf(Value value) const { return layouts.lookup_or(value, ValueLayout()); }
+
+  static StringRef nameOf(Operation *op) {
+    auto name = op->getAttrOfType<StringAttr>(ir::kNameAttr);
+    return name ? name.getValue() : StringRef();
+  }
+
+  void lowerSignature() {
+    for (Attribute entry : func->getAttrOfType<ArrayAttr>(ir::kDimsAttr)) {
+      auto fields = cast<DictionaryAttr>(entry);
+      exec().symbols.push_back({fields.getAs<StringAttr>("name").str(), fields.getAs<IntegerAttr>("min").getInt(),
+                                fields.getAs<IntegerAttr>("max").getInt()});
+    }
+    for (auto [index, argument] : llvm::enumerate(func.getArguments())) {
+      InputDecl input;
+      input.name = func.getArgAttrOfType<StringAttr>(index, ir::kNameAttr).str();
+      input.value = addValue(argument, ValueKind::Input, input.name);
+      TensorMeta meta = ir::metaOf(argument.getType());
+      input.dtype = meta.dtype;
+      ArrayRef<int64_t> symbols =
+          func.getArgAttrOfType<DenseI64ArrayAttr>(index, ir::kArgDimsAttr).asArrayRef();
+      for (auto [size, symbol] : llvm::zip(meta.shape, symbols))
+        input.dims.push_back({size == kUnknown ? -1 : size, int32_t(symbol)});
+      exec().inputs.push_back(std::move(input));
+    }
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Operators
+  //===--------------------------------------------------------------------===//
+
+  LogicalResult lowerOp(Operation *op) {
+    if (auto constant = dyn_cast<ir::ConstantOp>(op))
+      return lowerConstant(constant);
+    if (auto fusion = dyn_cast<ir::FusionOp>(op))
+      return lowerFusionStep(fusion);
+    const OpInfo *info = ir::infoOf(op);
+    if (!info)
+      return op->emitError("compile: operator must be of the tess dialect, got ") << op->getName().getStringRef();
+    switch (info->lowering) {
+    case Lowering::View:
+      return lowerView(op, *info);
+    case Lowering::Movement:
+      return lowerMovement(op);
+    case Lowering::Library:
+    case Lowering::Sequential:
+      return lowerLibrary(op);
+    default:
+      return op->emitError("compile: operator must have been fused or expanded, got ") << info->name;
+    }
+  }
+
+  LogicalResult lowerConstant(ir::ConstantOp op) {
+    ValueId id = addValue(op.getOut(), ValueKind::Constant, op.getKey());
+    ConstantDecl constant;
+    constant.meta = ir::metaOf(op.getType());
+    auto value = dyn_cast<DenseResourceElementsAttr>(op.getValue());
+    if (!value || !value.getRawHandle().getBlob())
+      return op.emitError("compile: constant must hold its bytes in a resource, got ") << op.getValue();
+    ArrayRef<char> raw = value.getRawHandle().getBlob()->getData();
+    constant.bytes.assign(raw.data(), raw.size());
+    exec().values[id].constant = int32_t(exec().constants.size());
+    exec().constants.push_back(std::move(constant));
+    return success();
+  }
+
+  void addNode(Operation *op, ArrayRef<ValueId> operands) {
+    ProgramNode node;
+    node.op = ir::opDefOf(op);
+    node.operands.assign(operands.begin(), operands.end());
+    for (unsigned count : ir::segmentsOf(op))
+      node.segments.push_back(count);
+    for (Value result : op->getResults())
+      node.results.push_back(idOf.lookup(result));
+    exec().nodes.push_back(std::move(node));
+  }
+
+  std::vector<ValueId> idsOf(ValueRange values) const {
+    std::vector<ValueId> ids;
+    for (Value value : values)
+      ids.push_back(idOf.lookup(value));
+    return ids;
+  }
+
+  /// Index of the image that holds `unit`.
+  int32_t addKernels(KernelUnit unit) {
+    std::string text;
+    for (const KernelSpec &spec : unit)
+      text += spec.toText();
+    auto [found, isNew] = kernelOf.try_emplace(text, int32_t(out.kernels.size()));
+    if (isNew)
+      out.kernels.push_back(std::move(unit));
+    return found->second;
+  }
+  int32_t addKernel(KernelSpec spec) { return addKernels({std::move(spec)}); }
+
+  //===--------------------------------------------------------------------===//
+  // Kernels
+  //===--------------------------------------------------------------------===//
+
+  /// The operand itself, or a contiguous copy when `value` is a view that the kernel cannot read.
+  ValueId contiguous(Value value, StringRef location) {
+    if (layoutOf(value).contiguous)
+      return idOf.lookup(value);
+    auto [found, isNew] = copyOf.try_emplace(value, 0);
+    if (isNew)
+      found->second = emitCopy(value, location);
+    return copyOf.lookup(value);
+  }
+
+  ValueId emitCopy(Value value, StringRef location) {
+    TensorMeta meta = ir::metaOf(value.getType());
+    ValueId source = idOf.lookup(value);
+    exec().values.push_back({ValueKind::Temp, meta.dtype, -1, -1, "", location.str()});
+    ValueId id = ValueId(exec().values.size() - 1);
+    ProgramNode node;
+    node.op = OpDef::get("copy");
+    node.operands = {source};
+    node.results = {id};
+    exec().nodes.push_back(std::move(node));
+    Step step;
+    step.operands = {source};
+    step.results = {id};
+    step.domain = {id};
+    step.parallel = perAxis(meta.rank());
+    InnerClass inner = layoutOf(value).innerUnit ? InnerClass::Contiguous : InnerClass::Strided;
+    step.innerClasses = {uint8_t(inner), uint8_t(InnerClass::Contiguous)};
+    step.image = addKernel(copySpec(meta.dtype, meta.rank(), inner, InnerClass::Contiguous));
+    step.entry = 0;
+    step.location = location.str();
+    exec().steps.push_back(std::move(step));
+    return id;
+  }
+
+  static std::vector<AxisGroup> perAxis(unsigned rank) {
+    std::vector<AxisGroup> groups;
+    for (unsigned axis = 0; axis < rank; ++axis)
+      groups.push_back({uint8_t(axis), uint8_t(axis + 1)});
+    if (groups.empty())
+      groups.push_back({0, 0});
+    return groups;
+  }
+
+  LogicalResult lowerFusionStep(ir::FusionOp fusion) {
+    std::string location = ir::locationText(fusion.getLoc());
+    Block &body = fusion.getBody().front();
+    SmallVector<ValueLayout> layouts;
+    Step step;
+    for (auto [input, argument] : llvm::zip(fusion.getInputs(), body.getArguments())) {
+      bool direct = acceptsStrides(fusion) || layoutOf(input).contiguous;
+      ValueId id = direct ? idOf.lookup(input) : contiguous(input, location);
+      layouts.push_back(direct ? layoutOf(input) : ValueLayout());
+      step.operands.push_back(id);
+      idOf[argument] = id;
+    }
+    addFusedNodes(fusion, location);
+    LoweredFusion lowered = lowerFusion(fusion, layouts);
+    step.results = idsOf(body.getTerminator()->getOperands());
+    for (auto [output, id] : llvm::zip(fusion.getOutputs(), step.results))
+      idOf[output] = id;
+    step.domain = {idOf.lookup(lowered.domain)};
+    step.parallel = std::move(lowered.parallel);
+    step.reduced = std::move(lowered.reduced);
+    step.vectorOnReduced = lowered.spec.vectorAxis == VectorAxis::Reduced;
+    step.scalars = std::move(lowered.scalars);
+    for (const ScalarSource &source : step.scalars)
+      if (source.kind == ScalarSource::Parameter)
+        exec().numScalars = std::max(exec().numScalars, source.parameter + 1);
+    for (const KernelOperand &operand : lowered.spec.operands)
+      step.innerClasses.push_back(uint8_t(operand.inner));
+    markInplace(fusion, step);
+    step.image = addKernel(std::move(lowered.spec));
+    step.entry = 0;
+    step.location = location;
+    exec().steps.push_back(std::move(step));
+    return success();
+  }
+
+  void addFusedNodes(ir::FusionOp fusion, StringRef location) {
+    Block &body = fusion.getBody().front();
+    DenseSet<Value> yielded;
+    for (Value value : body.getTerminator()->getOperands())
+      yielded.insert(value);
+    for (Operation &op : body.without_terminator()) {
+      for (Value result : op.getResults())
+        addValue(result, yielded.contains(result) ? ValueKind::Temp : ValueKind::Fused, nameOf(&op),
+                 ir::locationText(op.getLoc()));
+      addNode(&op, idsOf(op.getOperands()));
+    }
+  }
+
+  /// An elementwise kernel reads element i before it writes element i: an operand of the output's shape and width may give
+  /// its memory. After a reduction it may not, since the kernel reads the row again.
+  void markInplace(ir::FusionOp fusion, Step &step) {
+    if (!fusion.getAxes().empty())
+      return;
+    for (auto [i, input] : llvm::enumerate(fusion.getInputs()))
+      for (auto [j, output] : llvm::enumerate(fusion.getOutputs()))
+        if (layoutOf(input).contiguous && input.getType() == output.getType())
+          step.inplace.push_back({uint16_t(i), uint16_t(j)});
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Views, movements, library calls
+  //===--------------------------------------------------------------------===//
+
+  static bool needsContiguous(StringRef view) { return view == "reshape" || view == "flatten"; }
+
+  /// What a view of a value laid out as `base` keeps: shape-only views keep all, the others are strided.
+  static ValueLayout viewLayout(const OpDef &op, ValueLayout base, Value result) {
+    StringRef name = op.name();
+    if (name == "reshape" || name == "flatten" || name == "expand_dims" || name == "squeeze")
+      return base;
+    ValueLayout layout{false, false};
+    unsigned rank = cast<RankedTensorType>(result.getType()).getRank();
+    if (name == "slice" && rank > 0)
+      layout.innerUnit = base.innerUnit && op.ints("steps").size() == rank && op.ints("steps").back() == 1;
+    return layout;
+  }
+
+  LogicalResult lowerView(Operation *op, const OpInfo &info) {
+    OpDef def = ir::opDefOf(op);
+    std::string location = ir::locationText(op->getLoc());
+    Value source = op->getOperand(0);
+    bool copied = needsContiguous(info.name) && !layoutOf(source).contiguous;
+    ValueId base = copied ? contiguous(source, location) : idOf.lookup(source);
+    ValueId id = addValue(op->getResult(0), ValueKind::View, nameOf(op), location);
+    exec().values[id].base = base;
+    layouts[op->getResult(0)] = viewLayout(def, copied ? ValueLayout() : layoutOf(source), op->getResult(0));
+    std::vector<ValueId> operands = idsOf(op->getOperands());
+    operands.front() = base;
+    addNode(op, operands);
+    return success();
+  }
+
+  std::vector<ValueId> contiguousOperands(Operation *op, StringRef location) {
+    std::vector<ValueId> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(contiguous(operand, location));
+    return operands;
+  }
+
+  /// Operands, results and the operator of a step that is not a generated kernel.
+  Step opStep(Operation *op, StepKind kind) {
+    Step step;
+    step.kind = kind;
+    step.location = ir::locationText(op->getLoc());
+    step.operands = contiguousOperands(op, step.location);
+    for (Value result : op->getResults())
+      step.results.push_back(addValue(result, ValueKind::Temp, nameOf(op), step.location));
+    addNode(op, step.operands);
+    step.op = exec().nodes.back().op;
+    step.segments = exec().nodes.back().segments;
+    return step;
+  }
+
+  LogicalResult lowerMovement(Operation *op) {
+    Step step = opStep(op, StepKind::Movement);
+    TensorMeta meta = ir::metaOf(op->getResult(0).getType());
+    step.parallel = perAxis(meta.rank());
+    bool strided = step.op.name() == "slice_set" && !step.op.ints("steps").empty() && step.op.ints("steps").back() != 1;
+    InnerClass destination = strided ? InnerClass::Strided : InnerClass::Contiguous;
+    KernelUnit unit = {copySpec(meta.dtype, meta.rank(), InnerClass::Contiguous, destination)};
+    if (step.op.name() == "pad") {
+      unit.push_back(fillSpec(meta.dtype, meta.rank(), InnerClass::Contiguous));
+      step.fillEntry = 1;
+      double value = step.op.f64("value");
+      uint64_t bits = isFloat(meta.dtype) ? llvm::bit_cast<uint64_t>(value) : uint64_t(int64_t(value));
+      step.scalars.push_back({ScalarSource::Immediate, bits, 0});
+    }
+    step.image = addKernels(std::move(unit));
+    step.entry = 0;
+    exec().steps.push_back(std::move(step));
+    return success();
+  }
+
+  LogicalResult lowerLibrary(Operation *op) {
+    exec().steps.push_back(opStep(op, StepKind::Library));
+    return success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Outputs
+  //===--------------------------------------------------------------------===//
+
+  /// An output has memory of its own: inputs, constants and views are copied, and so is a value that is output twice.
+  void lowerOutputs() {
+    Operation *ret = func.getBody().front().getTerminator();
+    auto entries = func->getAttrOfType<ArrayAttr>(ir::kOutputsAttr);
+    DenseSet<ValueId> taken;
+    for (auto [value, entry] : llvm::zip(ret->getOperands(), entries)) {
+      auto fields = cast<DictionaryAttr>(entry);
+      ValueId id = idOf.lookup(value);
+      if (exec().values[id].kind != ValueKind::Temp || !taken.insert(id).second)
+        id = emitCopy(value, ir::locationText(ret->getLoc()));
+      exec().outputs.push_back({fields.getAs<StringAttr>("name").str(), id,
+                                int32_t(fields.getAs<IntegerAttr>("donates").getInt())});
+    }
+  }
+
+  func::FuncOp func;
+  LoweredProgram out;
+  DenseMap<Value, ValueId> idOf, copyOf;
+  DenseMap<Value, ValueLayout> layouts;
+  llvm::StringMap<int32_t> kernelOf;
+};
+
+} // namespace
+
+FailureOr<LoweredProgram> lowerProgram(func::FuncOp func) { return ProgramLowering(func).run(); }
+
+} // namespace tess::compiler

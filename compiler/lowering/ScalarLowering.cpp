@@ -1,0 +1,200 @@
+//===- ScalarLowering.cpp - records' bodies as kernel nodes ---------------===//
+#include "compiler/lowering/ScalarLowering.h"
+
+namespace tess::compiler {
+
+int16_t NodeBuilder::add(KernelNode node) {
+  spec.nodes.push_back(std::move(node));
+  return int16_t(spec.nodes.size() - 1);
+}
+
+int16_t NodeBuilder::load(int16_t operand) {
+  KernelNode node{NodeKind::Load, spec.operands[operand].dtype};
+  node.operand = operand;
+  return add(std::move(node));
+}
+
+int16_t NodeBuilder::constant(double value, DType dtype) {
+  KernelNode node{NodeKind::Const, dtype};
+  node.constant = value;
+  return add(std::move(node));
+}
+
+int16_t NodeBuilder::cast(int16_t arg, DType dtype) {
+  if (spec.nodes[arg].dtype == dtype)
+    return arg;
+  KernelNode node{NodeKind::Apply, dtype};
+  node.fn = ScalarFn::Cast;
+  node.args = {arg};
+  return add(std::move(node));
+}
+
+int16_t NodeBuilder::reduce(ReduceKind kind, int16_t arg, DType dtype) {
+  KernelNode node{NodeKind::Reduce, dtype};
+  node.reduceKind = kind;
+  node.args = {arg};
+  return add(std::move(node));
+}
+
+int16_t NodeBuilder::finish(int16_t id, DType dtype) {
+  int16_t result = cast(id, dtype);
+  KernelNode &node = spec.nodes[result];
+  bool narrow = dtype == DType::Float16 || dtype == DType::BFloat16;
+  if (!narrow || node.kind == NodeKind::Load)
+    return result;
+  node.roundsHere = true;
+  return result;
+}
+
+namespace {
+
+bool isComparison(ScalarFn fn) {
+  switch (fn) {
+  case ScalarFn::Eq:
+  case ScalarFn::Ne:
+  case ScalarFn::Lt:
+  case ScalarFn::Le:
+  case ScalarFn::Gt:
+  case ScalarFn::Ge:
+  case ScalarFn::IsNan:
+  case ScalarFn::IsInf:
+  case ScalarFn::IsFinite:
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// Walks one ScalarProgram. A constant or attribute has no dtype of its own: it is made when its first user is.
+class ProgramLowering {
+public:
+  ProgramLowering(NodeBuilder &nodes, KernelSpec &spec, const OpDef &op, llvm::ArrayRef<int16_t> operands,
+                  llvm::ArrayRef<DType> results)
+      : nodes(nodes), spec(spec), op(op), operands(operands), results(results) {
+    for (const AttrInfo &attr : op.info().attrs)
+      slotOf.push_back(attr.isRuntime ? int16_t(spec.numAttrs++) : int16_t(-1));
+  }
+
+  llvm::SmallVector<int16_t, 2> run() {
+    const ScalarProgram &program = *op.info().scalar;
+    made.assign(program.nodes.size(), -1);
+    for (size_t id = 0; id < program.nodes.size(); ++id)
+      if (!isUntyped(program.nodes[id].fn))
+        made[id] = lower(program.nodes[id]);
+    llvm::SmallVector<int16_t, 2> out;
+    for (auto [node, dtype] : llvm::zip(program.results, results))
+      out.push_back(nodes.finish(use(node, dtype), dtype));
+    return out;
+  }
+
+private:
+  static bool isUntyped(ScalarFn fn) { return fn == ScalarFn::Const || fn == ScalarFn::Attr; }
+
+  int16_t use(int16_t id, DType dtype) {
+    const ScalarNode &node = op.info().scalar->nodes[id];
+    if (!isUntyped(node.fn))
+      return made[id];
+    if (node.fn == ScalarFn::Const)
+      return nodes.constant(node.constant, dtype);
+    return attribute(node.a, dtype);
+  }
+
+  int16_t attribute(int16_t index, DType dtype) {
+    const AttrInfo &attr = op.info().attrs[index];
+    if (!attr.isRuntime) { // a static number that the body reads: part of the code
+      const AttrValue &value = op.attr(unsigned(index));
+      return nodes.constant(attr.kind == AttrKind::F64 ? value.f64() : double(value.i64()), dtype);
+    }
+    KernelNode node{NodeKind::Attr, dtype};
+    node.slot = slotOf[index];
+    node.attrIsInt = attr.kind == AttrKind::I64;
+    spec.nodes.push_back(std::move(node));
+    return int16_t(spec.nodes.size() - 1);
+  }
+
+  int16_t loadOperand(int16_t index) {
+    bool widen = op.info().dtypes.kind == DTypeRuleKind::PromoteFloat;
+    return widen ? nodes.cast(operands[index], results.front()) : operands[index];
+  }
+
+  llvm::SmallVector<int16_t, 3> argsOf(const ScalarNode &node) const {
+    llvm::SmallVector<int16_t, 3> args;
+    for (int16_t arg : {node.a, node.b, node.c})
+      if (arg >= 0)
+        args.push_back(arg);
+    return args;
+  }
+
+  /// The dtype in which the arguments of `node` meet: of the first one that has one.
+  DType meetingType(const ScalarNode &node, llvm::ArrayRef<int16_t> args) const {
+    for (size_t i = node.fn == ScalarFn::Select ? 1 : 0; i < args.size(); ++i)
+      if (made[args[i]] >= 0)
+        return spec.nodes[made[args[i]]].dtype;
+    return results.front();
+  }
+
+  int16_t lowerIndex(const ScalarNode &node) {
+    KernelNode out{NodeKind::Apply, DType::Int64};
+    out.fn = node.fn;
+    if (node.fn == ScalarFn::DimIndex)
+      out.slot = node.a;
+    spec.nodes.push_back(std::move(out));
+    return int16_t(spec.nodes.size() - 1);
+  }
+
+  int16_t lowerPhilox(const ScalarNode &node) {
+    KernelNode out{NodeKind::Apply, results.front() == DType::Float64 ? DType::Float64 : DType::Float32};
+    out.fn = node.fn;
+    out.args = {use(node.a, DType::Int64), use(node.b, DType::Int64)};
+    spec.nodes.push_back(std::move(out));
+    return int16_t(spec.nodes.size() - 1);
+  }
+
+  int16_t lower(const ScalarNode &node) {
+    switch (node.fn) {
+    case ScalarFn::Operand:
+      return loadOperand(node.a);
+    case ScalarFn::Index:
+    case ScalarFn::DimIndex:
+      return lowerIndex(node);
+    case ScalarFn::PhiloxUniform:
+    case ScalarFn::PhiloxNormal:
+      return lowerPhilox(node);
+    case ScalarFn::Cast:
+      return nodes.cast(use(node.a, results.front()), results.front());
+    default:
+      return lowerFn(node);
+    }
+  }
+
+  int16_t lowerFn(const ScalarNode &node) {
+    llvm::SmallVector<int16_t, 3> args = argsOf(node);
+    DType meet = meetingType(node, args);
+    KernelNode out{NodeKind::Apply, isComparison(node.fn) ? DType::Bool : meet};
+    out.fn = node.fn;
+    for (auto [i, arg] : llvm::enumerate(args)) {
+      bool condition = node.fn == ScalarFn::Select && i == 0;
+      int16_t value = use(arg, condition ? DType::Bool : meet);
+      out.args.push_back(condition ? nodes.cast(value, DType::Bool) : nodes.cast(value, meet));
+    }
+    spec.nodes.push_back(std::move(out));
+    return int16_t(spec.nodes.size() - 1);
+  }
+
+  NodeBuilder &nodes;
+  KernelSpec &spec;
+  const OpDef &op;
+  llvm::ArrayRef<int16_t> operands;
+  llvm::ArrayRef<DType> results;
+  llvm::SmallVector<int16_t, 4> slotOf;
+  llvm::SmallVector<int16_t, 16> made;
+};
+
+} // namespace
+
+llvm::SmallVector<int16_t, 2> NodeBuilder::elementwise(const OpDef &op, llvm::ArrayRef<int16_t> operands,
+                                                       llvm::ArrayRef<DType> results) {
+  return ProgramLowering(*this, spec, op, operands, results).run();
+}
+
+} // namespace tess::compiler

@@ -1,0 +1,144 @@
+//===- ExpandComposites.cpp - composites to primitives --------------------===//
+//
+// Inlines make_forward_graph until only kernels, views and movements are left,
+// and brings reductions to the one form that fusion and kernels know.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/transforms/Passes.h"
+#include "ir/GraphImpl.h"
+#include "ir/OpBridge.h"
+#include "ir/Types.h"
+#include "ops/Subgraph.h"
+
+namespace tess::compiler {
+#define GEN_PASS_DEF_EXPANDCOMPOSITESPASS
+#include "compiler/Passes.h.inc"
+
+namespace {
+using namespace mlir;
+using namespace tess::ir;
+
+/// Builds the nodes of `graph` over `operands`; the results, or failure with a diagnostic.
+FailureOr<SmallVector<Value>> inlineSubgraph(OpBuilder &builder, Location location, const Subgraph &graph,
+                                             ValueRange operands) {
+  SmallVector<Value> values(graph.numValues);
+  for (auto [id, operand] : llvm::zip(graph.inputs, operands))
+    values[id] = operand;
+  for (const Subgraph::Node &node : graph.nodes) {
+    SmallVector<Value> inputs = llvm::map_to_vector(node.inputs, [&](int id) { return values[id]; });
+    FailureOr<Operation *> op = createInferred(builder, location, node.op, inputs, node.segments);
+    if (failed(op))
+      return failure();
+    for (auto [id, result] : llvm::zip(node.outputs, (*op)->getResults()))
+      values[id] = result;
+  }
+  return llvm::map_to_vector(graph.outputs, [&](int id) { return values[id]; });
+}
+
+/// Replaces one composite; the new operators are appended to `created`.
+LogicalResult expand(Operation *op, OpBuilder &builder) {
+  builder.setInsertionPoint(op);
+  llvm::Expected<Subgraph> graph = opDefOf(op).makeForwardGraph(metasOf(op->getOperands()), segmentsOf(op));
+  if (!graph)
+    return op->emitError(takeError(graph.takeError()).second);
+  auto results = inlineSubgraph(builder, op->getLoc(), *graph, op->getOperands());
+  if (failed(results))
+    return failure();
+  op->replaceAllUsesWith(*results);
+  op->erase();
+  return success();
+}
+
+/// Sorted axes in [0, rank); all of them when `axes` is empty.
+IntList normalisedAxes(ArrayRef<int64_t> axes, unsigned rank) {
+  IntList out;
+  for (int64_t axis : axes)
+    out.push_back(axis < 0 ? axis + rank : axis);
+  if (axes.empty())
+    for (unsigned axis = 0; axis < rank; ++axis)
+      out.push_back(axis);
+  llvm::sort(out);
+  return out;
+}
+
+/// The axes of a reduction, whether it has a list or one axis.
+IntList reducedAxes(const OpDef &op, unsigned rank) {
+  if (op.info().reduceKind == ReduceKind::ArgMax || op.info().reduceKind == ReduceKind::ArgMin)
+    return normalisedAxes({op.i64("axis")}, rank);
+  return normalisedAxes(op.ints("axes"), rank);
+}
+
+OpDef withAxes(OpDef op, const IntList &axes) {
+  if (op.info().reduceKind == ReduceKind::ArgMax || op.info().reduceKind == ReduceKind::ArgMin)
+    op.set("axis", axes.front());
+  else
+    op.set("axes", axes);
+  return op.set("keepdims", true);
+}
+
+FailureOr<Value> createView(OpBuilder &builder, Location location, StringRef name, Value x, const IntList &axes) {
+  FailureOr<Operation *> op = createInferred(builder, location, OpDef::get(name).set("axis", axes), x);
+  if (failed(op))
+    return failure();
+  return (*op)->getResult(0);
+}
+
+LogicalResult canonicaliseReduction(Operation *op, OpBuilder &builder) {
+  OpDef def = opDefOf(op);
+  Value x = op->getOperand(0);
+  unsigned rank = cast<RankedTensorType>(x.getType()).getRank();
+  IntList axes = reducedAxes(def, rank);
+  OpDef wanted = withAxes(def, axes);
+  if (rank > 0 && wanted.isSame(def))
+    return success();
+  builder.setInsertionPoint(op);
+  FailureOr<Value> input = x;
+  if (rank == 0) {
+    axes = {0};
+    wanted = withAxes(def, axes);
+    input = createView(builder, op->getLoc(), "expand_dims", x, axes);
+  }
+  if (failed(input))
+    return failure();
+  FailureOr<Operation *> reduced = createInferred(builder, op->getLoc(), wanted, *input);
+  if (failed(reduced))
+    return failure();
+  FailureOr<Value> result = (*reduced)->getResult(0);
+  if (rank == 0 || !def.boolean("keepdims"))
+    result = createView(builder, op->getLoc(), "squeeze", *result, axes);
+  if (failed(result))
+    return failure();
+  op->getResult(0).replaceAllUsesWith(*result);
+  op->erase();
+  return success();
+}
+
+struct ExpandComposites : impl::ExpandCompositesPassBase<ExpandComposites> {
+  LogicalResult expandAll(func::FuncOp func) {
+    OpBuilder builder(func);
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (Operation &op : llvm::make_early_inc_range(func.getBody().front())) {
+        const OpInfo *info = infoOf(&op);
+        if (!info || info->lowering != Lowering::Composite)
+          continue;
+        if (failed(expand(&op, builder)))
+          return failure();
+        changed = true;
+      }
+    }
+    for (Operation &op : llvm::make_early_inc_range(func.getBody().front()))
+      if (const OpInfo *info = infoOf(&op); info && info->lowering == Lowering::Reduction)
+        if (failed(canonicaliseReduction(&op, builder)))
+          return failure();
+    return success();
+  }
+
+  void runOnOperation() override {
+    if (failed(expandAll(getOperation())))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace tess::compiler

@@ -1,0 +1,81 @@
+//===- FuseElementwise.cpp - groups become tess.fusion --------------------===//
+//
+// The grouping is FusionGroups'; here groups move into regions. What a group
+// computes for others is yielded, what it needs becomes a region argument.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/transforms/FusionGroups.h"
+#include "compiler/transforms/Passes.h"
+#include "ir/OpBridge.h"
+
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace tess::compiler {
+#define GEN_PASS_DEF_FUSEELEMENTWISEPASS
+#include "compiler/Passes.h.inc"
+
+namespace {
+using namespace mlir;
+using namespace tess::ir;
+
+/// Values a group reads from outside, in order of first use.
+llvm::SetVector<Value> inputsOf(const FusionGroup &group, const llvm::DenseSet<Operation *> &members) {
+  llvm::SetVector<Value> inputs;
+  for (Operation *op : group.ops)
+    for (Value operand : op->getOperands())
+      if (!members.contains(operand.getDefiningOp()))
+        inputs.insert(operand);
+  return inputs;
+}
+
+SmallVector<Value> outputsOf(const FusionGroup &group, const llvm::DenseSet<Operation *> &members) {
+  SmallVector<Value> outputs;
+  for (Operation *op : group.ops)
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !members.contains(user); }))
+        outputs.push_back(result);
+  return outputs;
+}
+
+Location locationOfGroup(const FusionGroup &group, MLIRContext *context) {
+  SmallVector<Location> locations = llvm::map_to_vector(group.ops, [](Operation *op) { return op->getLoc(); });
+  return locations.size() == 1 ? locations.front() : FusedLoc::get(context, locations);
+}
+
+void buildFusion(OpBuilder &builder, const FusionGroup &group) {
+  llvm::DenseSet<Operation *> members(group.ops.begin(), group.ops.end());
+  llvm::SetVector<Value> inputs = inputsOf(group, members);
+  SmallVector<Value> outputs = outputsOf(group, members);
+  builder.setInsertionPointAfter(group.ops.back());
+  auto fusion = FusionOp::create(builder, locationOfGroup(group, builder.getContext()), ValueRange(outputs).getTypes(),
+                                 inputs.getArrayRef(), group.axes);
+  Block *block = builder.createBlock(&fusion.getBody());
+  IRMapping mapping;
+  for (Value input : inputs)
+    mapping.map(input, block->addArgument(input.getType(), input.getLoc()));
+  builder.setInsertionPointToEnd(block);
+  for (Operation *op : group.ops)
+    builder.clone(*op, mapping);
+  YieldOp::create(builder, fusion.getLoc(), llvm::map_to_vector(outputs, [&](Value v) { return mapping.lookup(v); }));
+  for (auto [old, result] : llvm::zip(outputs, fusion.getOutputs()))
+    old.replaceAllUsesWith(result);
+  for (Operation *op : llvm::reverse(group.ops))
+    op->erase();
+}
+
+struct FuseElementwise : impl::FuseElementwisePassBase<FuseElementwise> {
+  using FuseElementwisePassBase::FuseElementwisePassBase;
+
+  void runOnOperation() override {
+    Block &block = getOperation().getBody().front();
+    FusionGroups groups(block, fuse);
+    OpBuilder builder(&getContext());
+    for (const auto &group : groups.groups())
+      buildFusion(builder, *group);
+    sortTopologically(&block);
+  }
+};
+
+} // namespace
+} // namespace tess::compiler

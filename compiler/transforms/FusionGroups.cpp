@@ -1,0 +1,238 @@
+//===- FusionGroups.cpp - which operators share a kernel ------------------===//
+#include "compiler/transforms/FusionGroups.h"
+#include "ir/OpBridge.h"
+#include "ir/Types.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+
+namespace tess::compiler {
+
+/// Kernels beyond this compile slowly and spill registers without moving fewer bytes.
+static constexpr size_t kMaxOps = 96;
+static constexpr size_t kMaxOperands = 24;
+/// A reduction over every axis runs on one thread; beyond this many elements its consumers are better off in a second
+/// kernel that uses all of them.
+static constexpr int64_t kMaxSerialElements = 16384;
+
+bool isFusible(Operation *op) {
+  const OpInfo *info = ir::infoOf(op);
+  return info && (info->lowering == Lowering::Elementwise || info->lowering == Lowering::Reduction);
+}
+
+static bool isReduction(Operation *op) { return ir::infoOf(op)->lowering == Lowering::Reduction; }
+
+SmallVector<int64_t, 4> reducedAxesOf(Operation *op) {
+  if (!isReduction(op))
+    return {};
+  OpDef def = ir::opDefOf(op);
+  if (def.info().reduceKind == ReduceKind::ArgMax || def.info().reduceKind == ReduceKind::ArgMin)
+    return {def.i64("axis")};
+  return SmallVector<int64_t, 4>(def.ints("axes"));
+}
+
+SmallVector<std::pair<unsigned, unsigned>, 4> runsOf(ArrayRef<int64_t> axes) {
+  SmallVector<std::pair<unsigned, unsigned>, 4> runs;
+  for (int64_t axis : axes)
+    if (!runs.empty() && runs.back().second == axis)
+      ++runs.back().second;
+    else
+      runs.push_back({unsigned(axis), unsigned(axis) + 1});
+  return runs;
+}
+
+static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+
+static bool readsIndex(Operation *op) {
+  const ScalarProgram *program = ir::infoOf(op)->scalar;
+  return program && llvm::any_of(program->nodes, [](const ScalarNode &node) {
+    return node.fn == ScalarFn::Index || node.fn == ScalarFn::DimIndex || node.fn == ScalarFn::PhiloxUniform ||
+           node.fn == ScalarFn::PhiloxNormal;
+  });
+}
+
+/// `domain` with 1 at the reduced axes.
+static SmallVector<int64_t, 6> rowShape(const FusionGroup &group) {
+  SmallVector<int64_t, 6> shape(group.domain);
+  for (int64_t axis : group.axes)
+    shape[axis] = 1;
+  return shape;
+}
+
+std::unique_ptr<FusionGroup> FusionGroups::alone(Operation *op) const {
+  auto group = std::make_unique<FusionGroup>();
+  group->ops.push_back(op);
+  Value shaped = isReduction(op) ? op->getOperand(0) : op->getResult(0);
+  group->domain.append(shapeOf(shaped).begin(), shapeOf(shaped).end());
+  group->axes = reducedAxesOf(op);
+  group->usesIndex = readsIndex(op);
+  return group;
+}
+
+FusionGroup *FusionGroups::groupOf(Operation *op) const { return op ? owner.lookup(op) : nullptr; }
+
+FusionGroups::FusionGroups(Block &block, bool fuse) : fuse(fuse) {
+  unsigned next = 0;
+  for (Operation &op : block)
+    position[&op] = next++;
+  for (Operation &op : block)
+    if (isFusible(&op))
+      place(&op);
+}
+
+void FusionGroups::place(Operation *op) {
+  all.push_back(alone(op));
+  owner[op] = all.back().get();
+  if (!fuse)
+    return;
+  for (Value operand : op->getOperands())
+    if (FusionGroup *producer = groupOf(operand.getDefiningOp()); producer && producer != owner[op])
+      tryMerge(*producer, *owner[op]);
+}
+
+//===----------------------------------------------------------------------===//
+// May two groups be one?
+//===----------------------------------------------------------------------===//
+
+/// Every value made in `group` has the shape of the full domain or of a row of it.
+static bool fitsDomain(const FusionGroup &group, ArrayRef<int64_t> domain, ArrayRef<int64_t> row) {
+  return llvm::all_of(group.ops, [&](Operation *op) {
+    return llvm::all_of(op->getResults(), [&](Value v) { return shapeOf(v) == domain || shapeOf(v) == row; });
+  });
+}
+
+/// In each run of reduced axes an operand varies along all axes or along none, so that the run is one size for it.
+static bool collapsesRuns(const FusionGroup &group, const llvm::DenseSet<Operation *> &members) {
+  auto runs = runsOf(group.axes);
+  for (Operation *op : group.ops)
+    for (Value operand : op->getOperands()) {
+      ArrayRef<int64_t> shape = shapeOf(operand);
+      if (members.contains(operand.getDefiningOp()))
+        continue;
+      unsigned missing = group.domain.size() - shape.size();
+      for (auto [first, last] : runs) {
+        unsigned varying = 0, open = 0;
+        for (unsigned axis = first; axis < last; ++axis) {
+          open += group.domain[axis] != 1;
+          varying += group.domain[axis] != 1 && axis >= missing && shape[axis - missing] != 1;
+        }
+        if (varying != 0 && varying != open)
+          return false;
+      }
+    }
+  return true;
+}
+
+static bool reducesEverything(const FusionGroup &group) {
+  int64_t count = 1;
+  for (auto [axis, size] : llvm::enumerate(group.domain)) {
+    if (!llvm::is_contained(group.axes, int64_t(axis)) && size != 1)
+      return false;
+    count = size < 0 || count > kMaxSerialElements ? kMaxSerialElements + 1 : count * size;
+  }
+  return count > kMaxSerialElements;
+}
+
+/// A value of the full domain that needs a reduction of the group.
+static bool expandsAfterReduction(const FusionGroup &group, ArrayRef<int64_t> row) {
+  llvm::DenseSet<Operation *> after;
+  for (Operation *op : group.ops) {
+    bool depends = isReduction(op);
+    for (Value operand : op->getOperands())
+      depends |= after.contains(operand.getDefiningOp());
+    if (!depends)
+      continue;
+    after.insert(op);
+    if (!isReduction(op) && shapeOf(op->getResult(0)) != row)
+      return true;
+  }
+  return false;
+}
+
+static std::optional<FusionGroup> combined(const FusionGroup &a, const FusionGroup &b) {
+  FusionGroup group;
+  // The producer decides the domain unless it holds rows of the consumer's reduction.
+  const FusionGroup &wide = !a.axes.empty() ? a : !b.axes.empty() ? b : a;
+  const FusionGroup &other = &wide == &a ? b : a;
+  group.domain = wide.domain;
+  group.axes = wide.axes;
+  if (!other.axes.empty() && (other.axes != group.axes || other.domain != group.domain))
+    return std::nullopt;
+  group.usesIndex = a.usesIndex || b.usesIndex;
+  if (group.usesIndex && !group.axes.empty())
+    return std::nullopt;
+  group.ops = a.ops;
+  group.ops.append(b.ops);
+  SmallVector<int64_t, 6> row = rowShape(group);
+  if (!fitsDomain(group, group.domain, row))
+    return std::nullopt;
+  if (!group.axes.empty()) {
+    llvm::DenseSet<Operation *> members(group.ops.begin(), group.ops.end());
+    if (!collapsesRuns(group, members) || (reducesEverything(group) && expandsAfterReduction(group, row)))
+      return std::nullopt;
+  }
+  return group;
+}
+
+static size_t countOperands(const FusionGroup &group) {
+  llvm::DenseSet<Value> outside;
+  llvm::DenseSet<Operation *> members(group.ops.begin(), group.ops.end());
+  for (Operation *op : group.ops) {
+    for (Value operand : op->getOperands())
+      if (!members.contains(operand.getDefiningOp()))
+        outside.insert(operand);
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !members.contains(user); }))
+        outside.insert(result);
+  }
+  return outside.size();
+}
+
+bool FusionGroups::tryMerge(FusionGroup &into, FusionGroup &other) {
+  if (into.ops.size() + other.ops.size() > kMaxOps)
+    return false;
+  std::optional<FusionGroup> group = combined(into, other);
+  if (!group || countOperands(*group) > kMaxOperands || closesLoop(into, other))
+    return false;
+  llvm::sort(group->ops, [&](Operation *a, Operation *b) { return position[a] < position[b]; });
+  for (Operation *op : other.ops)
+    owner[op] = &into;
+  FusionGroup *dead = &other;
+  into = std::move(*group);
+  llvm::erase_if(all, [&](const auto &g) { return g.get() == dead; });
+  return true;
+}
+
+bool FusionGroups::closesLoop(const FusionGroup &a, const FusionGroup &b) const {
+  llvm::DenseSet<Operation *> members(a.ops.begin(), a.ops.end());
+  members.insert(b.ops.begin(), b.ops.end());
+  unsigned last = 0;
+  for (Operation *op : members)
+    last = std::max(last, position.lookup(op));
+  SmallVector<Operation *> work;
+  llvm::DenseSet<Operation *> seen;
+  auto visitUsers = [&](Operation *op) {
+    for (Operation *user : op->getUsers())
+      if (position.lookup(user) <= last && seen.insert(user).second)
+        work.push_back(user);
+  };
+  // Members' users outside; a group is one unit, so leaving it by any member counts.
+  for (Operation *op : members)
+    for (Operation *user : op->getUsers())
+      if (!members.contains(user) && position.lookup(user) <= last && seen.insert(user).second)
+        work.push_back(user);
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val();
+    if (members.contains(op))
+      return true;
+    if (FusionGroup *group = groupOf(op))
+      for (Operation *mate : group->ops)
+        visitUsers(mate);
+    else
+      visitUsers(op);
+  }
+  return false;
+}
+
+} // namespace tess::compiler

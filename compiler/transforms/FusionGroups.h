@@ -1,0 +1,55 @@
+//===- FusionGroups.h - which operators share a kernel ----------*- C++ -*-===//
+//
+// Greedy grouping in program order: an operator joins the groups of its
+// producers when domain, reduced axes and order allow. No IR is changed here.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ops/OpInfo.h"
+
+#include "mlir/IR/Block.h"
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <memory>
+#include <vector>
+
+namespace tess::compiler {
+
+struct FusionGroup {
+  llvm::SmallVector<mlir::Operation *, 4> ops; // in program order
+  /// Shape of the full-level values; reduced axes of it (sorted), empty without reductions.
+  llvm::SmallVector<int64_t, 6> domain;
+  llvm::SmallVector<int64_t, 4> axes;
+  /// Reads the element's index: axes must stay apart and no reduction may be added.
+  bool usesIndex = false;
+};
+
+class FusionGroups {
+public:
+  /// Groups the fusible operators of `block`; with `fuse` off each is alone.
+  FusionGroups(mlir::Block &block, bool fuse);
+  llvm::ArrayRef<std::unique_ptr<FusionGroup>> groups() const { return all; }
+
+private:
+  void place(mlir::Operation *op);
+  std::unique_ptr<FusionGroup> alone(mlir::Operation *op) const;
+  FusionGroup *groupOf(mlir::Operation *op) const;
+  bool tryMerge(FusionGroup &into, FusionGroup &other);
+  bool closesLoop(const FusionGroup &a, const FusionGroup &b) const;
+
+  llvm::DenseMap<mlir::Operation *, FusionGroup *> owner;
+  llvm::DenseMap<mlir::Operation *, unsigned> position;
+  std::vector<std::unique_ptr<FusionGroup>> all;
+  bool fuse;
+};
+
+/// Elementwise operators and reductions: what a generated kernel can compute.
+bool isFusible(mlir::Operation *op);
+/// Reduced axes of a canonical reduction; empty for others.
+llvm::SmallVector<int64_t, 4> reducedAxesOf(mlir::Operation *op);
+/// `axes` as runs of adjacent ones, [first, last).
+llvm::SmallVector<std::pair<unsigned, unsigned>, 4> runsOf(llvm::ArrayRef<int64_t> axes);
+
+} // namespace tess::compiler

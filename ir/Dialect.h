@@ -1,0 +1,21 @@
+//===- Dialect.h - the `tess` dialect ---------------------------*- C++ -*-===//
+//
+// Dialect class and the operators that only programs have. The operators of the
+// records are used by name (OpBridge.h); their classes stay in Ops.cpp.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "ir/Dialect.h.inc"
+
+#define GET_OP_CLASSES
+#include "ir/Structure.h.inc"

@@ -1,0 +1,107 @@
+//===- Graph.cpp - contexts, modules and text -----------------------------===//
+#include "ir/Dialect.h"
+#include "ir/GraphImpl.h"
+#include "ops/Error.h"
+
+#include "mlir/IR/AsmState.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+
+#include <mutex>
+
+using namespace mlir;
+
+namespace tess::ir {
+namespace {
+
+struct Pool {
+  std::mutex mutex;
+  std::vector<std::pair<std::unique_ptr<MLIRContext>, unsigned>> idle;
+};
+/// A context holds a few MB; graphs alive at the same time beyond this many get fresh ones.
+constexpr size_t kMaxIdle = 4;
+constexpr unsigned kMaxUses = 2000;
+
+Pool &pool() {
+  static Pool *instance = new Pool; // outlives every static Graph
+  return *instance;
+}
+
+std::unique_ptr<MLIRContext> makeContext() {
+  auto context = std::make_unique<MLIRContext>(MLIRContext::Threading::DISABLED);
+  context->loadDialect<TessDialect, func::FuncDialect>();
+  return context;
+}
+
+} // namespace
+
+PooledContext::PooledContext() {
+  {
+    std::lock_guard<std::mutex> lock(pool().mutex);
+    if (!pool().idle.empty()) {
+      std::tie(context, uses) = std::move(pool().idle.back());
+      pool().idle.pop_back();
+    }
+  }
+  if (!context)
+    context = makeContext();
+  ++uses;
+}
+
+PooledContext::~PooledContext() {
+  std::lock_guard<std::mutex> lock(pool().mutex);
+  if (!retired && uses < kMaxUses && pool().idle.size() < kMaxIdle)
+    pool().idle.emplace_back(std::move(context), uses);
+}
+
+func::FuncOp GraphImpl::main() const { return cast<func::FuncOp>(module.get().lookupSymbol("main")); }
+
+std::string locationText(Location location) {
+  if (auto name = dyn_cast<NameLoc>(location))
+    return name.getName().str();
+  if (auto file = dyn_cast<FileLineColLoc>(location))
+    return (file.getFilename().getValue() + ":" + Twine(file.getLine())).str();
+  if (auto fused = dyn_cast<FusedLoc>(location))
+    return fused.getLocations().empty() ? "" : locationText(fused.getLocations().front());
+  return "";
+}
+
+Location locationOf(MLIRContext *context, StringRef text) {
+  if (text.empty())
+    return UnknownLoc::get(context);
+  return NameLoc::get(StringAttr::get(context, text));
+}
+
+Graph::Graph() : pimpl(std::make_unique<GraphImpl>()) {}
+Graph::~Graph() = default;
+Graph::Graph(Graph &&) noexcept = default;
+Graph &Graph::operator=(Graph &&) noexcept = default;
+
+std::string Graph::toText() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  OpPrintingFlags flags;
+  flags.enableDebugInfo(true, /*prettyForm=*/true).elideLargeElementsAttrs(16).elideLargeResourceString(64);
+  pimpl->module->print(os, flags);
+  return text;
+}
+
+llvm::Expected<Graph> Graph::parseText(StringRef text) {
+  Graph graph;
+  MLIRContext *context = graph.pimpl->context.get();
+  std::string message;
+  ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+    if (message.empty())
+      message = diagnostic.str();
+    return success();
+  });
+  graph.pimpl->module = parseSourceString<ModuleOp>(text, context);
+  if (!graph.pimpl->module)
+    return invalidArgument("graph: text must be a valid module of the tess dialect, got error: " + message);
+  if (!graph.pimpl->module->lookupSymbol<func::FuncOp>("main"))
+    return invalidArgument("graph: module must have a function main, got none");
+  return graph;
+}
+
+} // namespace tess::ir

@@ -1,0 +1,154 @@
+//===- GraphBuilder.cpp - programs without MLIR headers -------------------===//
+#include "ir/Dialect.h"
+#include "ir/GraphImpl.h"
+#include "ir/OpBridge.h"
+#include "ir/Types.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+
+using namespace mlir;
+
+namespace tess::ir {
+
+struct GraphBuilder::State {
+  func::FuncOp func;
+  OpBuilder builder;
+  std::vector<mlir::Value> values;
+  std::vector<TensorMeta> metas;
+  std::vector<NamedDim> dims;
+  struct Output {
+    GraphBuilder::Value value;
+    std::string name;
+    int donates;
+  };
+  std::vector<Output> outputs;
+  bool scalarParameters = false;
+  int64_t nextScalar = 0;
+
+  explicit State(MLIRContext *context) : builder(context) {}
+
+  GraphBuilder::Value add(mlir::Value value, TensorMeta meta) {
+    values.push_back(value);
+    metas.push_back(std::move(meta));
+    return GraphBuilder::Value(values.size() - 1);
+  }
+};
+
+GraphBuilder::GraphBuilder() {
+  GraphImpl &impl = graph.impl();
+  MLIRContext *context = impl.context.get();
+  state = std::make_unique<State>(context);
+  OpBuilder &b = state->builder;
+  impl.module = ModuleOp::create(b.getUnknownLoc());
+  b.setInsertionPointToEnd(impl.module->getBody());
+  state->func = func::FuncOp::create(b, b.getUnknownLoc(), "main", b.getFunctionType({}, {}));
+  state->func.addEntryBlock();
+  b.setInsertionPointToEnd(&state->func.getBody().front());
+}
+
+GraphBuilder::~GraphBuilder() = default;
+
+int GraphBuilder::dim(NamedDim dim) {
+  state->dims.push_back(std::move(dim));
+  return int(state->dims.size()) - 1;
+}
+
+GraphBuilder::Value GraphBuilder::input(StringRef name, const TensorMeta &meta, ArrayRef<int> dims) {
+  OpBuilder &b = state->builder;
+  func::FuncOp func = state->func;
+  unsigned index = func.getNumArguments();
+  SmallVector<int64_t> dimIndices(dims.begin(), dims.end());
+  dimIndices.resize(meta.rank(), -1);
+  NamedAttribute attrs[] = {b.getNamedAttr(kNameAttr, b.getStringAttr(name)),
+                            b.getNamedAttr(kArgDimsAttr, b.getDenseI64ArrayAttr(dimIndices))};
+  (void)func.insertArgument(index, typeOf(b.getContext(), meta), b.getDictionaryAttr(attrs), b.getUnknownLoc());
+  return state->add(func.getArgument(index), meta);
+}
+
+GraphBuilder::Value GraphBuilder::constant(const TensorMeta &meta, StringRef bytes, StringRef name) {
+  OpBuilder &b = state->builder;
+  if (bytes.size() > 4096)
+    graph.impl().context.retire();
+  RankedTensorType type = typeOf(b.getContext(), meta);
+  AsmResourceBlob blob = HeapAsmResourceBlob::allocateAndCopyWithAlign(ArrayRef<char>(bytes.data(), bytes.size()), 64);
+  auto value = DenseResourceElementsAttr::get(type, name.empty() ? "constant" : name, std::move(blob));
+  auto op = ConstantOp::create(b, b.getUnknownLoc(), type, value, b.getStringAttr(name));
+  return state->add(op.getOut(), meta);
+}
+
+/// Numbers the runtime attributes of `op`; only elementwise kernels take them as parameters.
+static void numberScalars(OpBuilder &b, Operation *op, const OpInfo &info, int64_t &next) {
+  SmallVector<int64_t> indices;
+  for (const AttrInfo &attr : info.attrs)
+    if (attr.isRuntime)
+      indices.push_back(next++);
+  if (!indices.empty())
+    op->setAttr(kScalarsAttr, b.getDenseI64ArrayAttr(indices));
+}
+
+llvm::Expected<SmallVector<GraphBuilder::Value, 4>> GraphBuilder::apply(const OpDef &op, ArrayRef<Value> operands,
+                                                                  ArrayRef<unsigned> segments, StringRef location) {
+  SmallVector<TensorMeta, 4> metas;
+  SmallVector<mlir::Value, 4> values;
+  for (Value operand : operands) {
+    metas.push_back(state->metas[operand]);
+    values.push_back(state->values[operand]);
+  }
+  llvm::Expected<Metas> results = op.infer(metas, segments);
+  if (!results)
+    return results.takeError();
+  OpBuilder &b = state->builder;
+  Operation *created = createOp(b, locationOf(b.getContext(), location), op, values, segments, *results);
+  if (state->scalarParameters && op.info().lowering == Lowering::Elementwise)
+    numberScalars(b, created, op.info(), state->nextScalar);
+  SmallVector<Value, 4> ids;
+  for (auto [value, meta] : llvm::zip(created->getResults(), *results))
+    ids.push_back(state->add(value, meta));
+  return ids;
+}
+
+void GraphBuilder::setName(Value value, StringRef name) {
+  if (Operation *op = state->values[value].getDefiningOp())
+    op->setAttr(kNameAttr, state->builder.getStringAttr(name));
+}
+
+void GraphBuilder::output(Value value, StringRef name, int donates) {
+  state->outputs.push_back({value, name.str(), donates});
+}
+
+const TensorMeta &GraphBuilder::meta(Value value) const { return state->metas[value]; }
+
+void GraphBuilder::setScalarParameters(bool on) { state->scalarParameters = on; }
+
+static Attribute dimsAttr(OpBuilder &b, ArrayRef<NamedDim> dims) {
+  SmallVector<Attribute> entries;
+  for (const NamedDim &dim : dims) {
+    NamedAttribute fields[] = {b.getNamedAttr("name", b.getStringAttr(dim.name)),
+                               b.getNamedAttr("min", b.getI64IntegerAttr(dim.min)),
+                               b.getNamedAttr("max", b.getI64IntegerAttr(dim.max))};
+    entries.push_back(b.getDictionaryAttr(fields));
+  }
+  return b.getArrayAttr(entries);
+}
+
+Graph GraphBuilder::finish() {
+  OpBuilder &b = state->builder;
+  SmallVector<mlir::Value> values;
+  SmallVector<Attribute> entries;
+  for (const State::Output &output : state->outputs) {
+    values.push_back(state->values[output.value]);
+    NamedAttribute fields[] = {b.getNamedAttr("name", b.getStringAttr(output.name)),
+                               b.getNamedAttr("donates", b.getI64IntegerAttr(output.donates))};
+    entries.push_back(b.getDictionaryAttr(fields));
+  }
+  func::ReturnOp::create(b, b.getUnknownLoc(), values);
+  func::FuncOp func = state->func;
+  func.setFunctionType(b.getFunctionType(func.getArgumentTypes(), ValueRange(values).getTypes()));
+  func->setAttr(kDimsAttr, dimsAttr(b, state->dims));
+  func->setAttr(kOutputsAttr, b.getArrayAttr(entries));
+  state.reset();
+  return std::move(graph);
+}
+
+} // namespace tess::ir

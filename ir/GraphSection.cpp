@@ -1,0 +1,262 @@
+//===- GraphSection.cpp - the graph section of a file ---------------------===//
+//
+// Graph to Protobuf and back. Reading trusts nothing: every index, dtype, shape
+// and size is checked, and every operator goes through inference again.
+//
+//===----------------------------------------------------------------------===//
+#include "ir/Dialect.h"
+#include "ir/GraphImpl.h"
+#include "ir/OpBridge.h"
+#include "ir/Types.h"
+#include "ir/proto/Graph.pb.h"
+
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+
+namespace tess::ir {
+namespace {
+
+constexpr unsigned kFormat = 1;
+/// Constants up to this size stay in the graph section.
+constexpr size_t kInlineBytes = 4096;
+
+void writeMeta(const TensorMeta &meta, proto::Meta &out) {
+  out.set_dtype(shortName(meta.dtype).str());
+  for (int64_t size : meta.shape)
+    out.add_shape(size == kUnknown ? -1 : size);
+}
+
+/// Writes one function; value numbers are inputs, constants, then results in order.
+class Writer {
+public:
+  Writer(func::FuncOp func, proto::Graph &out, std::vector<Graph::TensorRef> &tensors)
+      : func(func), out(out), tensors(tensors) {}
+
+  void write() {
+    out.set_format(kFormat);
+    writeDims();
+    writeInputs();
+    func.walk([&](ConstantOp op) { writeConstant(op); });
+    for (Operation &op : func.getBody().front())
+      if (infoOf(&op))
+        writeNode(&op);
+    writeOutputs();
+  }
+
+private:
+  void writeDims() {
+    for (Attribute entry : func->getAttrOfType<ArrayAttr>(kDimsAttr)) {
+      auto fields = cast<DictionaryAttr>(entry);
+      proto::NamedDim &dim = *out.add_dims();
+      dim.set_name(fields.getAs<StringAttr>("name").str());
+      dim.set_min(fields.getAs<IntegerAttr>("min").getInt());
+      dim.set_max(fields.getAs<IntegerAttr>("max").getInt());
+    }
+  }
+
+  void writeInputs() {
+    for (auto [index, argument] : llvm::enumerate(func.getArguments())) {
+      proto::Input &input = *out.add_inputs();
+      input.set_name(func.getArgAttrOfType<StringAttr>(index, kNameAttr).str());
+      writeMeta(metaOf(argument.getType()), *input.mutable_meta());
+      for (int64_t dim : func.getArgAttrOfType<DenseI64ArrayAttr>(index, kArgDimsAttr).asArrayRef())
+        input.add_dims(int32_t(dim));
+      number(argument);
+    }
+  }
+
+  void writeConstant(ConstantOp op) {
+    proto::Constant &constant = *out.add_constants();
+    constant.set_name(op.getKey().str());
+    TensorMeta meta = metaOf(op.getType());
+    writeMeta(meta, *constant.mutable_meta());
+    ArrayRef<char> raw = cast<DenseResourceElementsAttr>(op.getValue()).getRawHandle().getBlob()->getData();
+    if (raw.size() <= kInlineBytes) {
+      constant.set_data(raw.data(), raw.size());
+    } else {
+      constant.set_tensor("t" + std::to_string(tensors.size()));
+      tensors.push_back({constant.tensor(), meta, std::string(raw.data(), raw.size())});
+    }
+    number(op.getOut());
+  }
+
+  void writeNode(Operation *op) {
+    proto::Node &node = *out.add_nodes();
+    node.set_op(opDefOf(op).serialize());
+    for (Value operand : op->getOperands())
+      node.add_operands(numbers.lookup(operand));
+    for (unsigned count : segmentsOf(op))
+      node.add_segments(count);
+    if (auto name = op->getAttrOfType<StringAttr>(kNameAttr))
+      node.set_name(name.str());
+    node.set_location(locationText(op->getLoc()));
+    for (Value result : op->getResults())
+      number(result);
+  }
+
+  void writeOutputs() {
+    auto entries = func->getAttrOfType<ArrayAttr>(kOutputsAttr);
+    Operation *ret = func.getBody().front().getTerminator();
+    for (auto [value, entry] : llvm::zip(ret->getOperands(), entries)) {
+      auto fields = cast<DictionaryAttr>(entry);
+      proto::Output &output = *out.add_outputs();
+      output.set_value(numbers.lookup(value));
+      output.set_name(fields.getAs<StringAttr>("name").str());
+      output.set_donates(int32_t(fields.getAs<IntegerAttr>("donates").getInt()));
+    }
+  }
+
+  void number(Value value) { numbers.try_emplace(value, unsigned(numbers.size())); }
+
+  func::FuncOp func;
+  proto::Graph &out;
+  std::vector<Graph::TensorRef> &tensors;
+  llvm::DenseMap<Value, unsigned> numbers;
+};
+
+llvm::Error damaged(const Twine &what) { return makeError(ErrorCode::DataLoss, "graph: " + what); }
+
+/// Rebuilds a graph through GraphBuilder, so that inference checks every node.
+class Reader {
+public:
+  Reader(const proto::Graph &in, ArrayRef<Graph::TensorRef> tensors) : in(in) {
+    for (const Graph::TensorRef &tensor : tensors)
+      tensorOf[tensor.name] = &tensor;
+  }
+
+  llvm::Expected<Graph> read() {
+    if (in.format() > kFormat)
+      return damaged("format must be at most " + Twine(kFormat) + ", got " + Twine(in.format()) +
+                     " (written by a newer version)");
+    for (const proto::NamedDim &dim : in.dims())
+      builder.dim({dim.name(), dim.min(), dim.max()});
+    for (const proto::Input &input : in.inputs())
+      if (llvm::Error error = readInput(input))
+        return std::move(error);
+    for (const proto::Constant &constant : in.constants())
+      if (llvm::Error error = readConstant(constant))
+        return std::move(error);
+    for (const proto::Node &node : in.nodes())
+      if (llvm::Error error = readNode(node))
+        return std::move(error);
+    if (llvm::Error error = readOutputs())
+      return std::move(error);
+    return builder.finish();
+  }
+
+private:
+  llvm::Error readMeta(const proto::Meta &meta, TensorMeta &out) {
+    std::optional<DType> dtype = parseDType(meta.dtype());
+    if (!dtype)
+      return damaged("dtype must be known, got '" + Twine(meta.dtype()) + "'");
+    if (meta.shape_size() > int(kMaxRank))
+      return damaged("rank must be at most " + Twine(kMaxRank) + ", got " + Twine(meta.shape_size()));
+    out.dtype = *dtype;
+    for (int64_t size : meta.shape()) {
+      if (size < -1)
+        return damaged("dimension must be at least -1, got " + Twine(size));
+      out.shape.push_back(size == -1 ? kUnknown : size);
+    }
+    return llvm::Error::success();
+  }
+
+  llvm::Error readInput(const proto::Input &input) {
+    TensorMeta meta;
+    if (llvm::Error error = readMeta(input.meta(), meta))
+      return error;
+    for (int dim : input.dims())
+      if (dim < -1 || dim >= in.dims_size())
+        return damaged("dimension index must be in [-1, " + Twine(in.dims_size()) + "), got " + Twine(dim));
+    if (input.dims_size() > int(meta.rank()))
+      return damaged("input must have at most " + Twine(meta.rank()) + " dims, got " + Twine(input.dims_size()));
+    SmallVector<int> dims(input.dims().begin(), input.dims().end());
+    builder.input(input.name(), meta, dims);
+    ++numValues;
+    return llvm::Error::success();
+  }
+
+  llvm::Error readConstant(const proto::Constant &constant) {
+    TensorMeta meta;
+    if (llvm::Error error = readMeta(constant.meta(), meta))
+      return error;
+    StringRef bytes = constant.data();
+    if (!constant.tensor().empty()) {
+      auto found = tensorOf.find(constant.tensor());
+      if (found == tensorOf.end())
+        return damaged("tensor section '" + Twine(constant.tensor()) + "' must exist, got none");
+      bytes = found->second->bytes;
+    }
+    int64_t count = meta.numElements();
+    if (count < 0 || uint64_t(count) * byteWidth(meta.dtype) != bytes.size())
+      return damaged("constant '" + Twine(constant.name()) + "' must have the bytes of " + toString(meta) + ", got " +
+                     Twine(bytes.size()));
+    builder.constant(meta, bytes, constant.name());
+    ++numValues;
+    return llvm::Error::success();
+  }
+
+  llvm::Error readNode(const proto::Node &node) {
+    llvm::Expected<OpDef> op = OpDef::parse(node.op());
+    if (!op)
+      return op.takeError();
+    SmallVector<GraphBuilder::Value> operands;
+    for (unsigned operand : node.operands()) {
+      if (operand >= numValues)
+        return damaged("operand of " + op->name() + " must be below " + Twine(numValues) + ", got " + Twine(operand));
+      operands.push_back(int32_t(operand));
+    }
+    SmallVector<unsigned> segments(node.segments().begin(), node.segments().end());
+    uint64_t total = 0;
+    for (unsigned count : segments)
+      total += count;
+    if (!segments.empty() && (total != operands.size() || segments.size() != op->info().operands.size()))
+      return damaged("operand groups of " + op->name() + " must add up to " + Twine(operands.size()) + ", got " +
+                     Twine(total));
+    auto results = builder.apply(*op, operands, segments, node.location());
+    if (!results)
+      return results.takeError();
+    if (!node.name().empty() && !results->empty())
+      builder.setName(results->front(), node.name());
+    numValues += results->size();
+    return llvm::Error::success();
+  }
+
+  llvm::Error readOutputs() {
+    for (const proto::Output &output : in.outputs()) {
+      if (output.value() >= numValues)
+        return damaged("output must be a value below " + Twine(numValues) + ", got " + Twine(output.value()));
+      if (output.donates() < -1 || output.donates() >= in.inputs_size())
+        return damaged("donated input must be in [-1, " + Twine(in.inputs_size()) + "), got " +
+                       Twine(output.donates()));
+      builder.output(int32_t(output.value()), output.name(), output.donates());
+    }
+    return llvm::Error::success();
+  }
+
+  const proto::Graph &in;
+  GraphBuilder builder;
+  llvm::StringMap<const Graph::TensorRef *> tensorOf;
+  unsigned numValues = 0;
+};
+
+} // namespace
+
+llvm::Expected<std::string> Graph::serialize(std::vector<TensorRef> &tensors) const {
+  proto::Graph out;
+  Writer(pimpl->main(), out, tensors).write();
+  std::string bytes;
+  if (!out.SerializeToString(&bytes))
+    return makeError(ErrorCode::ResourceExhausted, "graph: section must be at most 2 GiB, got a larger one");
+  return bytes;
+}
+
+llvm::Expected<Graph> Graph::parse(StringRef bytes, ArrayRef<TensorRef> tensors) {
+  proto::Graph in;
+  if (bytes.size() > INT32_MAX || !in.ParseFromArray(bytes.data(), int(bytes.size())))
+    return damaged("section must be a Protobuf message, got " + Twine(bytes.size()) + " bytes that are not one");
+  return Reader(in, tensors).read();
+}
+
+} // namespace tess::ir

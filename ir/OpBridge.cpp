@@ -1,0 +1,123 @@
+//===- OpBridge.cpp - OpDefs and operations -------------------------------===//
+#include "ir/OpBridge.h"
+#include "ir/Types.h"
+
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+
+using namespace mlir;
+
+namespace tess::ir {
+
+static constexpr StringLiteral kSegments = "operandSegmentSizes";
+
+const OpInfo *infoOf(Operation *op) {
+  OperationName name = op->getName();
+  if (name.getDialectNamespace() != "tess")
+    return nullptr;
+  return findOp(name.stripDialect());
+}
+
+OpDef opDefOf(Operation *op) {
+  const OpInfo *info = infoOf(op);
+  OpDef def(*info);
+  for (const AttrInfo &attr : info->attrs)
+    if (AttrValue value = attrValueOf(op->getAttr(attr.name), attr.kind); value.kind() != AttrKind::None)
+      def.set(attr.name, std::move(value));
+  return def;
+}
+
+SmallVector<unsigned, 4> segmentsOf(Operation *op) {
+  const OpInfo *info = infoOf(op);
+  SmallVector<unsigned, 4> segments;
+  if (auto sizes = op->getAttrOfType<DenseI32ArrayAttr>(kSegments)) {
+    segments.append(sizes.asArrayRef().begin(), sizes.asArrayRef().end());
+    return segments;
+  }
+  // At most one group is not single, so the counts follow from the number of operands.
+  unsigned rest = op->getNumOperands() - (info->operands.size() - 1);
+  for (const OperandInfo &operand : info->operands)
+    segments.push_back(operand.arity == Arity::One ? 1 : rest);
+  return segments;
+}
+
+SmallVector<TensorMeta, 4> metasOf(ValueRange values) {
+  SmallVector<TensorMeta, 4> metas;
+  for (Value value : values)
+    metas.push_back(metaOf(value.getType()));
+  return metas;
+}
+
+static bool hasSeveralOpenGroups(const OpInfo &info) {
+  return llvm::count_if(info.operands, [](const OperandInfo &o) { return o.arity != Arity::One; }) > 1;
+}
+
+Operation *createOp(OpBuilder &builder, Location location, const OpDef &op, ValueRange operands,
+                    ArrayRef<unsigned> segments, ArrayRef<TensorMeta> results) {
+  MLIRContext *context = builder.getContext();
+  OperationState state(location, ("tess." + op.name()).str());
+  state.addOperands(operands);
+  for (auto [index, attr] : llvm::enumerate(op.info().attrs))
+    if (Attribute value = attributeOf(context, op.attr(unsigned(index))))
+      state.addAttribute(attr.name, value);
+  if (hasSeveralOpenGroups(op.info()))
+    state.addAttribute(kSegments, builder.getDenseI32ArrayAttr(SmallVector<int32_t>(segments.begin(), segments.end())));
+  for (const TensorMeta &meta : results)
+    state.addTypes(typeOf(context, meta));
+  return builder.create(state);
+}
+
+static llvm::Error inferResults(const OpDef &op, ValueRange operands, ArrayRef<unsigned> segments, Metas &out) {
+  llvm::Expected<Metas> metas = op.infer(metasOf(operands), segments);
+  if (!metas)
+    return metas.takeError();
+  out = std::move(*metas);
+  return llvm::Error::success();
+}
+
+FailureOr<Operation *> createInferred(OpBuilder &builder, Location location, const OpDef &op, ValueRange operands,
+                                      ArrayRef<unsigned> segments) {
+  Metas results;
+  if (llvm::Error error = inferResults(op, operands, segments, results))
+    return emitError(location, takeError(std::move(error)).second);
+  return createOp(builder, location, op, operands, segments, results);
+}
+
+/// The OpDef the attributes describe; a missing one keeps its default.
+static OpDef opDefFrom(const OpInfo &info, ArrayRef<std::pair<StringRef, Attribute>> attrs) {
+  OpDef op(info);
+  for (const auto &[name, attribute] : attrs)
+    for (const AttrInfo &attr : info.attrs)
+      if (name == attr.name && attribute)
+        op.set(name, attrValueOf(attribute, attr.kind));
+  return op;
+}
+
+LogicalResult inferVia(MLIRContext *context, std::optional<Location> location, StringRef name,
+                       ArrayRef<ValueRange> groups, ArrayRef<std::pair<StringRef, Attribute>> attrs,
+                       SmallVectorImpl<Type> &types) {
+  SmallVector<Value, 8> operands;
+  SmallVector<unsigned, 4> segments;
+  for (ValueRange group : groups) {
+    segments.push_back(group.size());
+    llvm::append_range(operands, group);
+  }
+  Metas results;
+  if (llvm::Error error = inferResults(opDefFrom(*findOp(name), attrs), operands, segments, results))
+    return emitOptionalError(location, takeError(std::move(error)).second);
+  for (const TensorMeta &meta : results)
+    types.push_back(typeOf(context, meta));
+  return success();
+}
+
+static bool compatibleTypes(Type lhs, Type rhs) {
+  auto a = dyn_cast<RankedTensorType>(lhs), b = dyn_cast<RankedTensorType>(rhs);
+  return a && b && a.getElementType() == b.getElementType() && succeeded(verifyCompatibleShape(a, b));
+}
+
+bool compatible(TypeRange lhs, TypeRange rhs) {
+  return lhs.size() == rhs.size() && llvm::all_of_zip(lhs, rhs, compatibleTypes);
+}
+
+} // namespace tess::ir

@@ -1,0 +1,38 @@
+//===- OpBridge.h - OpDefs and operations -----------------------*- C++ -*-===//
+//
+// make_from_op_node and apply_on_var_node: the way between an OpDef and an
+// operation of the dialect, and the verifier's way to the generated inference.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Operation.h"
+#include "ops/OpDef.h"
+
+namespace tess::ir {
+
+/// The record behind `op`, or null (constants, fusions, other dialects).
+const OpInfo *infoOf(mlir::Operation *op);
+/// The OpDef that `op` was built from; `infoOf(op)` must not be null.
+OpDef opDefOf(mlir::Operation *op);
+/// Operands per ODS group.
+llvm::SmallVector<unsigned, 4> segmentsOf(mlir::Operation *op);
+llvm::SmallVector<TensorMeta, 4> metasOf(mlir::ValueRange values);
+
+/// Builds the operation with result types `results` (of OpDef::infer).
+mlir::Operation *createOp(mlir::OpBuilder &builder, mlir::Location location, const OpDef &op, mlir::ValueRange operands,
+                          llvm::ArrayRef<unsigned> segments, llvm::ArrayRef<TensorMeta> results);
+/// As above; infers the results. Failure: the inference error, as a diagnostic at `location`.
+mlir::FailureOr<mlir::Operation *> createInferred(mlir::OpBuilder &builder, mlir::Location location, const OpDef &op,
+                                                  mlir::ValueRange operands, llvm::ArrayRef<unsigned> segments = {});
+
+/// Called by the generated InferTypeOpAdaptor hooks.
+llvm::LogicalResult inferVia(mlir::MLIRContext *context, std::optional<mlir::Location> location, llvm::StringRef name,
+                             llvm::ArrayRef<mlir::ValueRange> groups,
+                             llvm::ArrayRef<std::pair<llvm::StringRef, mlir::Attribute>> attrs,
+                             llvm::SmallVectorImpl<mlir::Type> &types);
+/// Inferred against declared: an unknown dimension fits a known one.
+bool compatible(mlir::TypeRange lhs, mlir::TypeRange rhs);
+
+} // namespace tess::ir

@@ -1,0 +1,44 @@
+//===- Structure.td - operators that only programs have ------*- tablegen -*-===//
+//
+// Constants and fused groups: what the dialect needs beside the records of ops/.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TESS_IR_STRUCTURE
+#define TESS_IR_STRUCTURE
+
+include "ops/Ops.td"
+
+class Tess_StructureOp<string mnemonic, list<Trait> traits = []> : Op<Tess_Dialect, mnemonic, traits>;
+
+def Tess_ConstantOp : Tess_StructureOp<"constant", [Pure]> {
+  let summary = "tensor known when the program is compiled";
+  let description = [{
+    The bytes live in a resource blob, row-major; `key` is the parameter's dotted path or empty.
+    `%w = tess.constant dense_resource<fc_weight> : tensor<10x64xf32> : tensor<10x64xf32>`
+  }];
+  let arguments = (ins ElementsAttr:$value, DefaultValuedAttr<StrAttr, "\"\"">:$key);
+  let results = (outs Tess_Any:$out);
+  let assemblyFormat = "$value attr-dict `:` type($out)";
+}
+
+def Tess_FusionOp : Tess_StructureOp<"fusion", [Pure, IsolatedFromAbove, SingleBlock]> {
+  let summary = "operators that become one kernel";
+  let description = [{
+    The region computes its results with elementwise operators and reductions over `axes` of one domain.
+    `%r = tess.fusion %x, %y { ^bb0(%a: tensor<?xf32>, %b: tensor<?xf32>): ... tess.yield %c : tensor<?xf32> } : ...`
+  }];
+  let arguments = (ins Variadic<Tess_Any>:$inputs, DenseI64ArrayAttr:$axes);
+  let results = (outs Variadic<Tess_Any>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let hasVerifier = 1;
+  let assemblyFormat = "$inputs attr-dict-with-keyword $body `:` functional-type($inputs, $outputs)";
+}
+
+def Tess_YieldOp : Tess_StructureOp<"yield", [Pure, Terminator, ParentOneOf<["FusionOp"]>]> {
+  let summary = "results of a fused group";
+  let description = "`tess.yield %c : tensor<?xf32>`";
+  let arguments = (ins Variadic<Tess_Any>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+#endif // TESS_IR_STRUCTURE

@@ -1,0 +1,116 @@
+//===- Types.cpp - metas and MLIR types -----------------------------------===//
+#include "ir/Types.h"
+
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+
+namespace tess::ir {
+
+Type elementType(MLIRContext *context, DType dtype) {
+  switch (dtype) {
+  case DType::Float16:
+    return Float16Type::get(context);
+  case DType::BFloat16:
+    return BFloat16Type::get(context);
+  case DType::Float32:
+    return Float32Type::get(context);
+  case DType::Float64:
+    return Float64Type::get(context);
+  case DType::Int8:
+    return IntegerType::get(context, 8);
+  case DType::UInt8:
+    return IntegerType::get(context, 8, IntegerType::Unsigned);
+  case DType::Int16:
+    return IntegerType::get(context, 16);
+  case DType::Int32:
+    return IntegerType::get(context, 32);
+  case DType::Int64:
+    return IntegerType::get(context, 64);
+  case DType::Bool:
+    return IntegerType::get(context, 1);
+  }
+  llvm_unreachable("every dtype has a type");
+}
+
+static DType integerDType(IntegerType type) {
+  switch (type.getWidth()) {
+  case 1:
+    return DType::Bool;
+  case 8:
+    return type.isUnsigned() ? DType::UInt8 : DType::Int8;
+  case 16:
+    return DType::Int16;
+  case 32:
+    return DType::Int32;
+  default:
+    return DType::Int64;
+  }
+}
+
+DType dtypeOf(Type type) {
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return integerDType(integer);
+  if (type.isF16())
+    return DType::Float16;
+  if (type.isBF16())
+    return DType::BFloat16;
+  assert((type.isF32() || type.isF64()) && "not an element type of the dialect");
+  return type.isF64() ? DType::Float64 : DType::Float32;
+}
+
+RankedTensorType typeOf(MLIRContext *context, const TensorMeta &meta) {
+  return RankedTensorType::get(meta.shape, elementType(context, meta.dtype));
+}
+
+TensorMeta metaOf(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return TensorMeta(dtypeOf(tensor.getElementType()), tensor.getShape());
+}
+
+Attribute attributeOf(MLIRContext *context, const AttrValue &value) {
+  Builder b(context);
+  switch (value.kind()) {
+  case AttrKind::None:
+    return {};
+  case AttrKind::I64:
+    return IntegerAttr::get(IntegerType::get(context, 64, IntegerType::Signed), value.i64());
+  case AttrKind::F64:
+    return b.getF64FloatAttr(value.f64());
+  case AttrKind::Bool:
+    return b.getBoolAttr(value.boolean());
+  case AttrKind::Str:
+    return b.getStringAttr(value.str());
+  case AttrKind::I64List:
+    return b.getDenseI64ArrayAttr(value.ints());
+  case AttrKind::DType:
+    return b.getStringAttr(shortName(value.dtype()));
+  }
+  llvm_unreachable("every kind has an attribute");
+}
+
+static AttrValue stringValue(StringRef text, AttrKind kind) {
+  if (kind == AttrKind::Str)
+    return AttrValue(text.str());
+  if (std::optional<DType> dtype = parseDType(text))
+    return AttrValue(*dtype);
+  return {};
+}
+
+AttrValue attrValueOf(Attribute attribute, AttrKind kind) {
+  if (!attribute)
+    return {};
+  if (auto boolean = dyn_cast<BoolAttr>(attribute); boolean && kind == AttrKind::Bool)
+    return AttrValue(boolean.getValue());
+  if (auto integer = dyn_cast<IntegerAttr>(attribute); integer && kind == AttrKind::I64)
+    return AttrValue(int64_t(integer.getValue().getSExtValue()));
+  if (auto real = dyn_cast<FloatAttr>(attribute); real && kind == AttrKind::F64)
+    return AttrValue(real.getValueAsDouble());
+  if (auto text = dyn_cast<StringAttr>(attribute))
+    return stringValue(text.getValue(), kind);
+  if (auto list = dyn_cast<DenseI64ArrayAttr>(attribute); list && kind == AttrKind::I64List)
+    return AttrValue(list.asArrayRef());
+  return {};
+}
+
+} // namespace tess::ir

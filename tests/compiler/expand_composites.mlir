@@ -1,0 +1,46 @@
+// RUN: tess-opt %s --tess-expand-composites --split-input-file | FileCheck %s
+
+// A reduction leaves with sorted axes and keepdims; a squeeze gives the shape the user asked for.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[S:.*]] = tess.sum %arg0 {axes = array<i64: 1>, keepdims = true} : (tensor<2x3xf32>) -> tensor<2x1xf32>
+// CHECK: tess.squeeze %[[S]]
+func.func @main(%x: tensor<2x3xf32>) -> tensor<2xf32> {
+  %0 = tess.sum %x {axes = array<i64: -1>} : (tensor<2x3xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+// -----
+
+// No axes means all of them.
+// CHECK-LABEL: func.func @main
+// CHECK: tess.mean %arg0 {axes = array<i64: 0, 1>, keepdims = true}
+func.func @main(%x: tensor<2x3xf32>) -> tensor<f32> {
+  %0 = tess.mean %x {axes = array<i64>} : (tensor<2x3xf32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+// A canonical reduction is left alone.
+// CHECK-LABEL: func.func @main
+// CHECK-NEXT: tess.sum
+// CHECK-NEXT: return
+func.func @main(%x: tensor<2x3xf32>) -> tensor<2x1xf32> {
+  %0 = tess.sum %x {axes = array<i64: 1>, keepdims = true} : (tensor<2x3xf32>) -> tensor<2x1xf32>
+  return %0 : tensor<2x1xf32>
+}
+
+// -----
+
+// Softmax is a composite: max, sub, exp, sum, div.
+// CHECK-LABEL: func.func @main
+// CHECK: tess.max
+// CHECK: tess.sub
+// CHECK: tess.exp
+// CHECK: tess.sum
+// CHECK: tess.div
+// CHECK-NOT: tess.softmax
+func.func @main(%x: tensor<?x16xf32>) -> tensor<?x16xf32> {
+  %0 = tess.softmax %x {axis = -1 : si64} : (tensor<?x16xf32>) -> tensor<?x16xf32>
+  return %0 : tensor<?x16xf32>
+}

@@ -1,0 +1,85 @@
+// RUN: tess-opt %s --tess-fuse-elementwise --split-input-file | FileCheck %s
+
+// A chain becomes one kernel.
+// CHECK-LABEL: func.func @main
+// CHECK: tess.fusion %{{.*}}, %{{.*}} attributes {axes = array<i64>}
+// CHECK: tess.mul
+// CHECK: tess.exp
+// CHECK: tess.yield
+// CHECK-NOT: tess.fusion
+func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = tess.mul %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = tess.exp %0 : (tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// Unconnected operators stay apart: their unknown sizes may differ.
+// CHECK-LABEL: func.func @main
+// CHECK-COUNT-2: tess.fusion
+func.func @main(%x: tensor<?xf32>, %y: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
+  %0 = tess.exp %x : (tensor<?xf32>) -> tensor<?xf32>
+  %1 = tess.exp %y : (tensor<?xf32>) -> tensor<?xf32>
+  return %0, %1 : tensor<?xf32>, tensor<?xf32>
+}
+
+// -----
+
+// Softmax is one kernel: two reductions over one axis and what lies between.
+// CHECK-LABEL: func.func @main
+// CHECK: tess.fusion %{{.*}} attributes {axes = array<i64: 1>}
+// CHECK: tess.max
+// CHECK: tess.sum
+// CHECK: tess.div
+// CHECK: tess.yield
+// CHECK-NOT: tess.fusion
+func.func @main(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %m = tess.max %x {axes = array<i64: 1>, keepdims = true} : (tensor<8x16xf32>) -> tensor<8x1xf32>
+  %d = tess.sub %x, %m : (tensor<8x16xf32>, tensor<8x1xf32>) -> tensor<8x16xf32>
+  %e = tess.exp %d : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %s = tess.sum %e {axes = array<i64: 1>, keepdims = true} : (tensor<8x16xf32>) -> tensor<8x1xf32>
+  %r = tess.div %e, %s : (tensor<8x16xf32>, tensor<8x1xf32>) -> tensor<8x16xf32>
+  return %r : tensor<8x16xf32>
+}
+
+// -----
+
+// Reductions over different axes must not share a kernel.
+// CHECK-LABEL: func.func @main
+// CHECK-DAG: axes = array<i64: 0>
+// CHECK-DAG: axes = array<i64: 1>
+func.func @main(%x: tensor<8x16xf32>) -> (tensor<1x16xf32>, tensor<8x1xf32>) {
+  %y = tess.exp %x : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %0 = tess.sum %y {axes = array<i64: 0>, keepdims = true} : (tensor<8x16xf32>) -> tensor<1x16xf32>
+  %1 = tess.sum %y {axes = array<i64: 1>, keepdims = true} : (tensor<8x16xf32>) -> tensor<8x1xf32>
+  return %0, %1 : tensor<1x16xf32>, tensor<8x1xf32>
+}
+
+// -----
+
+// A path through a library call closes a loop, so the addition gets a kernel of its own.
+// CHECK-LABEL: func.func @main
+// CHECK: tess.fusion
+// CHECK: tess.exp
+// CHECK: tess.matmul
+// CHECK: tess.fusion
+// CHECK: tess.add
+func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = tess.exp %x : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = tess.matmul %0, %0 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = tess.add %0, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %2 : tensor<4x4xf32>
+}
+
+// -----
+
+// An operand that varies along only some of a run of reduced axes would change the lanes: it is made first.
+// CHECK-LABEL: func.func @main
+// CHECK: tess.fusion {{.*}} attributes {axes = array<i64>}
+// CHECK: tess.fusion {{.*}} attributes {axes = array<i64: 1, 2>}
+func.func @main(%x: tensor<2x3x5xf32>, %w: tensor<1x1x5xf32>) -> tensor<2x1x1xf32> {
+  %0 = tess.mul %x, %w : (tensor<2x3x5xf32>, tensor<1x1x5xf32>) -> tensor<2x3x5xf32>
+  %1 = tess.sum %0 {axes = array<i64: 1, 2>, keepdims = true} : (tensor<2x3x5xf32>) -> tensor<2x1x1xf32>
+  return %1 : tensor<2x1x1xf32>
+}

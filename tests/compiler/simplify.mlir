@@ -1,0 +1,56 @@
+// RUN: tess-opt %s --tess-simplify --split-input-file | FileCheck %s
+
+// A cast to the own dtype goes.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: tess.cast
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = tess.cast %x {dtype = "f32"} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// A cast there and back stays: it rounds.
+// CHECK-LABEL: func.func @main
+// CHECK-COUNT-2: tess.cast
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = tess.cast %x {dtype = "f16"} : (tensor<4xf32>) -> tensor<4xf16>
+  %1 = tess.cast %0 {dtype = "f32"} : (tensor<4xf16>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}
+
+// -----
+
+// Two reshapes become one.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[R:.*]] = tess.reshape %arg0
+// CHECK-NOT: tess.reshape
+// CHECK: return %[[R]]
+func.func @main(%x: tensor<2x3xf32>) -> tensor<3x2xf32> {
+  %0 = tess.reshape %x {shape = array<i64: 6>} : (tensor<2x3xf32>) -> tensor<6xf32>
+  %1 = tess.reshape %0 {shape = array<i64: 3, 2>} : (tensor<6xf32>) -> tensor<3x2xf32>
+  return %1 : tensor<3x2xf32>
+}
+
+// -----
+
+// A reshape of a transpose stays: the order of the elements differs.
+// CHECK-LABEL: func.func @main
+// CHECK: tess.transpose
+// CHECK: tess.reshape
+func.func @main(%x: tensor<2x3xf32>) -> tensor<6xf32> {
+  %0 = tess.transpose %x {pattern = array<i64: 1, 0>} : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %1 = tess.reshape %0 {shape = array<i64: 6>} : (tensor<3x2xf32>) -> tensor<6xf32>
+  return %1 : tensor<6xf32>
+}
+
+// -----
+
+// A transpose of its inverse goes.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: tess.transpose
+func.func @main(%x: tensor<2x3x4xf32>) -> tensor<2x3x4xf32> {
+  %0 = tess.transpose %x {pattern = array<i64: 1, 2, 0>} : (tensor<2x3x4xf32>) -> tensor<3x4x2xf32>
+  %1 = tess.transpose %0 {pattern = array<i64: 2, 0, 1>} : (tensor<3x4x2xf32>) -> tensor<2x3x4xf32>
+  return %1 : tensor<2x3x4xf32>
+}

@@ -1,0 +1,84 @@
+//===- graph_test.cpp - building, writing and reading graphs --------------===//
+#include "ir/GraphBuilder.h"
+
+#include <catch2/catch.hpp>
+
+using namespace tess;
+using namespace tess::ir;
+
+namespace {
+
+const TensorMeta kRow(DType::Float32, {2, 3});
+
+/// relu(x * w) with a named batch and a constant of `numColumns` columns.
+Graph scaledRelu(int64_t numColumns, std::string &weights) {
+  GraphBuilder builder;
+  int batch = builder.dim({"batch", 1, 512});
+  auto x = builder.input("x", TensorMeta(DType::Float32, {kUnknown, numColumns}), {batch, -1});
+  weights.assign(size_t(numColumns) * 4, '\1');
+  auto w = builder.constant(TensorMeta(DType::Float32, {numColumns}), weights, "net.scale");
+  auto product = llvm::cantFail(builder.apply(OpDef::get("mul"), {x, w}, {}, "train.py:12 (net)"));
+  auto out = llvm::cantFail(builder.apply(OpDef::get("relu"), {product[0]}));
+  builder.setName(out[0], "logits");
+  builder.output(out[0], "logits");
+  return builder.finish();
+}
+
+std::string messageOf(llvm::Error error) { return takeError(std::move(error)).second; }
+
+} // namespace
+
+TEST_CASE("a graph keeps names, dims and locations through the file") {
+  std::string weights;
+  for (int64_t columns : {4, 5000}) { // in the section, and in a tensor of its own
+    Graph graph = scaledRelu(columns, weights);
+    std::vector<Graph::TensorRef> tensors;
+    std::string bytes = llvm::cantFail(graph.serialize(tensors));
+    CHECK(tensors.size() == (columns == 5000 ? 1 : 0));
+    Graph again = llvm::cantFail(Graph::parse(bytes, tensors));
+    CHECK(again.toText() == graph.toText());
+    CHECK(again.toText().find("\"batch\"") != std::string::npos);
+    CHECK(again.toText().find("net.scale") != std::string::npos);
+    CHECK(again.toText().find("train.py:12 (net)") != std::string::npos);
+  }
+}
+
+TEST_CASE("inference errors reach the caller of the builder") {
+  GraphBuilder builder;
+  auto x = builder.input("x", kRow), y = builder.input("y", TensorMeta(DType::Float32, {4, 5}));
+  auto product = builder.apply(OpDef::get("matmul"), {x, y});
+  REQUIRE(!product);
+  CHECK(messageOf(product.takeError()) ==
+        "matmul: dimension K must match, got x f32[2, 3] (K=3) and y f32[4, 5] (K=4)");
+}
+
+TEST_CASE("a damaged graph section is an error that names what is wrong") {
+  std::string weights;
+  Graph graph = scaledRelu(5000, weights);
+  std::vector<Graph::TensorRef> tensors;
+  std::string bytes = llvm::cantFail(graph.serialize(tensors));
+  SECTION("a tensor is missing") {
+    auto read = Graph::parse(bytes, {});
+    REQUIRE(!read);
+    CHECK(messageOf(read.takeError()) == "graph: tensor section 't0' must exist, got none");
+  }
+  SECTION("a tensor is short") {
+    tensors.front().bytes.pop_back();
+    auto read = Graph::parse(bytes, tensors);
+    REQUIRE(!read);
+    CHECK(messageOf(read.takeError()) == "graph: constant 'net.scale' must have the bytes of f32[5000], got 19999");
+  }
+  SECTION("every truncation is refused or gives a graph, never a crash") {
+    for (size_t size = 0; size < bytes.size(); ++size) {
+      auto read = Graph::parse(llvm::StringRef(bytes).take_front(size), tensors);
+      if (!read)
+        CHECK(messageOf(read.takeError()).find(": ") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("text that is no module is refused") {
+  auto graph = Graph::parseText("func.func @other() { return }");
+  REQUIRE(!graph);
+  CHECK(messageOf(graph.takeError()) == "graph: module must have a function main, got none");
+}

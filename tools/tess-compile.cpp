@@ -1,0 +1,38 @@
+//===- tess-compile.cpp - add executables to a `.tess` file ---------------===//
+#include "compiler/ProgramFile.h"
+#include "ops/Error.h"
+
+#include <CLI/CLI.hpp>
+
+#include <iostream>
+
+namespace {
+
+struct Arguments {
+  std::string input, output;
+  std::vector<std::string> targets = {"host"};
+};
+
+llvm::Error run(const Arguments &arguments) {
+  tess::compiler::Metadata metadata;
+  llvm::Expected<tess::ir::Graph> graph = tess::compiler::readGraph(arguments.input, &metadata);
+  if (!graph)
+    return graph.takeError();
+  return tess::compiler::writeProgram(arguments.output, *graph, arguments.targets, metadata);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Arguments arguments;
+  CLI::App app("Compile the graph of a .tess file for one or more targets", "tess-compile");
+  app.add_option("input", arguments.input, "a .tess file with a graph")->required();
+  app.add_option("-o,--output", arguments.output, "the file to write")->required();
+  app.add_option("--target", arguments.targets, "host, x86-64-v3 or x86-64-v4; may be repeated");
+  CLI11_PARSE(app, argc, argv);
+  if (llvm::Error error = run(arguments)) {
+    std::cerr << tess::takeError(std::move(error)).second << "\n";
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,21 @@
+//===- tess-opt.cpp - run passes over text --------------------------------===//
+#include "compiler/Pipeline.h"
+#include "compiler/transforms/Passes.h"
+#include "ir/Dialect.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "mlir/Transforms/Passes.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  registry.insert<tess::ir::TessDialect, mlir::func::FuncDialect>();
+  tess::compiler::registerTessPasses();
+  mlir::registerTransformsPasses();
+  mlir::PassPipelineRegistration<> pipeline("tess-pipeline", "every pass from a graph to kernels, in order",
+                                            [](mlir::OpPassManager &manager) {
+                                              tess::compiler::buildPipeline(manager, {});
+                                            });
+  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "tess-opt: Tessera's passes\n", registry));
+}
