@@ -84,19 +84,17 @@ FailureOr<Operation *> createInferred(OpBuilder &builder, Location location, con
   return createOp(builder, location, op, operands, segments, results);
 }
 
-/// The OpDef the attributes describe; a missing one keeps its default.
-static OpDef opDefFrom(const OpInfo &info, ArrayRef<std::pair<StringRef, Attribute>> attrs) {
+/// The OpDef the attributes describe.
+static OpDef opDefFrom(const OpInfo &info, ArrayRef<Attribute> attrs) {
   OpDef op(info);
-  for (const auto &[name, attribute] : attrs)
-    for (const AttrInfo &attr : info.attrs)
-      if (name == attr.name && attribute)
-        op.set(name, attrValueOf(attribute, attr.kind));
+  for (auto [attr, value] : llvm::zip(info.attrs, attrs))
+    if (value)
+      op.set(attr.name, attrValueOf(value, attr.kind));
   return op;
 }
 
-LogicalResult inferVia(MLIRContext *context, std::optional<Location> location, StringRef name,
-                       ArrayRef<ValueRange> groups, ArrayRef<std::pair<StringRef, Attribute>> attrs,
-                       SmallVectorImpl<Type> &types) {
+LogicalResult inferVia(MLIRContext *context, std::optional<Location> location, const OpInfo &info,
+                       ArrayRef<ValueRange> groups, ArrayRef<Attribute> attrs, SmallVectorImpl<Type> &types) {
   SmallVector<Value, 8> operands;
   SmallVector<unsigned, 4> segments;
   for (ValueRange group : groups) {
@@ -104,7 +102,7 @@ LogicalResult inferVia(MLIRContext *context, std::optional<Location> location, S
     llvm::append_range(operands, group);
   }
   Metas results;
-  if (llvm::Error error = inferResults(opDefFrom(*findOp(name), attrs), operands, segments, results))
+  if (llvm::Error error = inferResults(opDefFrom(info, attrs), operands, segments, results))
     return emitOptionalError(location, takeError(std::move(error)).second);
   for (const TensorMeta &meta : results)
     types.push_back(typeOf(context, meta));

@@ -27,10 +27,9 @@ mlir::Operation *createOp(mlir::OpBuilder &builder, mlir::Location location, con
 mlir::FailureOr<mlir::Operation *> createInferred(mlir::OpBuilder &builder, mlir::Location location, const OpDef &op,
                                                   mlir::ValueRange operands, llvm::ArrayRef<unsigned> segments = {});
 
-/// Called by the generated InferTypeOpAdaptor hooks.
-llvm::LogicalResult inferVia(mlir::MLIRContext *context, std::optional<mlir::Location> location, llvm::StringRef name,
-                             llvm::ArrayRef<mlir::ValueRange> groups,
-                             llvm::ArrayRef<std::pair<llvm::StringRef, mlir::Attribute>> attrs,
+/// Called by the generated InferTypeOpAdaptor hooks. `attrs` in the record's order; a null one means its default.
+llvm::LogicalResult inferVia(mlir::MLIRContext *context, std::optional<mlir::Location> location, const OpInfo &info,
+                             llvm::ArrayRef<mlir::ValueRange> groups, llvm::ArrayRef<mlir::Attribute> attrs,
                              llvm::SmallVectorImpl<mlir::Type> &types);
 /// Inferred against declared: an unknown dimension fits a known one.
 bool compatible(mlir::TypeRange lhs, mlir::TypeRange rhs);
