@@ -21,9 +21,7 @@ std::atomic<uint64_t> numPrograms{0}, nanoseconds{0};
 /// Adds the life of this object to the compile seconds.
 struct Timer {
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-  ~Timer() {
-    nanoseconds += uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count());
-  }
+  ~Timer() { nanoseconds += uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count()); }
 };
 
 /// Keeps the first diagnostic, with its location: "train.py:12: matmul: ...".
@@ -88,7 +86,8 @@ llvm::Expected<runtime::Executable> compile(const ir::Graph &graph, const Compil
 
 CompileStats compileStats() {
   KernelCacheStats kernels = kernelCacheStats();
-  return {numPrograms.load(), kernels.compiled, kernels.fromMemory, kernels.fromDisk, double(nanoseconds.load()) * 1e-9};
+  return {numPrograms.load(), kernels.compiled, kernels.fromMemory, kernels.fromDisk,
+          double(nanoseconds.load()) * 1e-9};
 }
 
 void setObjectCache(llvm::StringRef folder, uint64_t maxBytes) { objectCache().configure(folder, maxBytes); }

@@ -109,7 +109,8 @@ void ObjectCache::configure(llvm::StringRef newFolder, uint64_t limit) {
 std::string ObjectCache::pathOf(llvm::StringRef key) const {
   llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::arrayRefFromStringRef(key));
   llvm::SmallString<128> path(folder);
-  llvm::sys::path::append(path, llvm::utohexstr(hash.high64, true, 16) + llvm::utohexstr(hash.low64, true, 16) + ".img");
+  llvm::sys::path::append(path,
+                          llvm::utohexstr(hash.high64, true, 16) + llvm::utohexstr(hash.low64, true, 16) + ".img");
   return std::string(path);
 }
 

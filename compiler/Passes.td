@@ -20,6 +20,24 @@ def ExpandCompositesPass : Pass<"tess-expand-composites", "::mlir::func::FuncOp"
   let dependentDialects = ["::tess::ir::TessDialect"];
 }
 
+def DifferentiatePass : Pass<"tess-differentiate", "::mlir::func::FuncOp"> {
+  let summary = "append the gradients of an output";
+  let description = [{
+    Uses the same backward graphs as the tape; where a value is used more than once its gradients are added from the last use to
+    the first, the order of the tape. The seed is one.
+    ```
+    func.func @main(%x: tensor<f32>) -> tensor<f32> { %0 = tess.exp %x ... return %0 }
+    ```
+    becomes
+    ```
+    func.func @main(%x: tensor<f32>) -> (tensor<f32>, tensor<f32>) { ... %2 = tess.mul %1, %0 ... return %0, %2 }
+    ```
+  }];
+  let options = [Option<"output", "output", "unsigned", "0", "number of the result to differentiate">,
+                 ListOption<"inputs", "inputs", "unsigned", "numbers of the arguments; none: all that have a float dtype">];
+  let dependentDialects = ["::tess::ir::TessDialect"];
+}
+
 def SimplifyPass : Pass<"tess-simplify", "::mlir::func::FuncOp"> {
   let summary = "remove operators that change no bit";
   let description = [{

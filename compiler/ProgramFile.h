@@ -17,8 +17,8 @@ namespace tess::compiler {
 /// Text by key that travels with the file ("user_info", "trained_on").
 using Metadata = std::map<std::string, std::string>;
 
-/// Compiles `graph` for each target ("host", "x86-64-v3", "x86-64-v4"; none: graph only) and writes the file in one piece: on
-/// failure an old file at `path` stays as it was.
+/// Compiles `graph` for each target ("host", "x86-64-v3", "x86-64-v4"; none: graph only) and writes the file in one
+/// piece: on failure an old file at `path` stays as it was.
 llvm::Error writeProgram(llvm::StringRef path, const ir::Graph &graph, llvm::ArrayRef<std::string> targets,
                          const Metadata &metadata = {});
 /// The graph of a file. DataLoss names what is wrong with a damaged or foreign file.

@@ -87,8 +87,8 @@ static void numberScalars(OpBuilder &b, Operation *op, const OpInfo &info, int64
     op->setAttr(kScalarsAttr, b.getDenseI64ArrayAttr(indices));
 }
 
-llvm::Expected<SmallVector<GraphBuilder::Value, 4>> GraphBuilder::apply(const OpDef &op, ArrayRef<Value> operands,
-                                                                  ArrayRef<unsigned> segments, StringRef location) {
+llvm::Expected<SmallVector<GraphBuilder::Value, 4>>
+GraphBuilder::apply(const OpDef &op, ArrayRef<Value> operands, ArrayRef<unsigned> segments, StringRef location) {
   SmallVector<TensorMeta, 4> metas;
   SmallVector<mlir::Value, 4> values;
   for (Value operand : operands) {

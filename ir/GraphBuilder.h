@@ -67,7 +67,8 @@ public:
   Value constant(const TensorMeta &meta, llvm::StringRef bytes, llvm::StringRef name = "");
   /// Appends an operator; results in order, hidden ones too. `location`: "train.py:12 (net.conv1)".
   llvm::Expected<llvm::SmallVector<Value, 4>> apply(const OpDef &op, llvm::ArrayRef<Value> operands,
-                                                    llvm::ArrayRef<unsigned> segments = {}, llvm::StringRef location = "");
+                                                    llvm::ArrayRef<unsigned> segments = {},
+                                                    llvm::StringRef location = "");
   /// Names a value for dumps, errors and profiles.
   void setName(Value value, llvm::StringRef name);
   /// Adds an output. `donates`: index of the input whose buffer it takes over (parameter update), or -1.

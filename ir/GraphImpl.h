@@ -15,8 +15,8 @@
 
 namespace tess::ir {
 
-/// A context with the dialect loaded. Making one costs milliseconds, so they are pooled; types and attributes pile up in
-/// a context, so one is thrown away after a few thousand graphs.
+/// A context with the dialect loaded. Making one costs milliseconds, so they are pooled; types and attributes pile up
+/// in a context, so one is thrown away after a few thousand graphs.
 class PooledContext {
 public:
   PooledContext();
@@ -43,11 +43,11 @@ struct GraphImpl {
 };
 
 // Names of the discardable attributes that carry the signature.
-inline constexpr llvm::StringLiteral kNameAttr = "tess.name";          // op, argument: user name
-inline constexpr llvm::StringLiteral kScalarsAttr = "tess.scalars";    // op: parameter index per runtime attribute
-inline constexpr llvm::StringLiteral kDimsAttr = "tess.dims";          // func: array of {name, min, max}
-inline constexpr llvm::StringLiteral kArgDimsAttr = "tess.arg_dims";   // argument: per axis an index into tess.dims or -1
-inline constexpr llvm::StringLiteral kOutputsAttr = "tess.outputs";    // func: array of {name, donates}
+inline constexpr llvm::StringLiteral kNameAttr = "tess.name";        // op, argument: user name
+inline constexpr llvm::StringLiteral kScalarsAttr = "tess.scalars";  // op: parameter index per runtime attribute
+inline constexpr llvm::StringLiteral kDimsAttr = "tess.dims";        // func: array of {name, min, max}
+inline constexpr llvm::StringLiteral kArgDimsAttr = "tess.arg_dims"; // argument: per axis an index into tess.dims or -1
+inline constexpr llvm::StringLiteral kOutputsAttr = "tess.outputs";  // func: array of {name, donates}
 
 /// "train.py:12 (net.conv1)" of a location; empty when unknown.
 std::string locationText(mlir::Location location);

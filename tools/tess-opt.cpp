@@ -13,9 +13,8 @@ int main(int argc, char **argv) {
   registry.insert<tess::ir::TessDialect, mlir::func::FuncDialect>();
   tess::compiler::registerTessPasses();
   mlir::registerTransformsPasses();
-  mlir::PassPipelineRegistration<> pipeline("tess-pipeline", "every pass from a graph to kernels, in order",
-                                            [](mlir::OpPassManager &manager) {
-                                              tess::compiler::buildPipeline(manager, {});
-                                            });
+  mlir::PassPipelineRegistration<> pipeline(
+      "tess-pipeline", "every pass from a graph to kernels, in order",
+      [](mlir::OpPassManager &manager) { tess::compiler::buildPipeline(manager, {}); });
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "tess-opt: Tessera's passes\n", registry));
 }

@@ -136,13 +136,12 @@ private:
   void addOperands() {
     unsigned numInputs = fusion.getInputs().size();
     for (auto [index, operand] : llvm::enumerate(operands)) {
-      Value value = index < numInputs ? Value(body().getArgument(index))
-                                      : body().getTerminator()->getOperand(index - numInputs);
+      Value value =
+          index < numInputs ? Value(body().getArgument(index)) : body().getTerminator()->getOperand(index - numInputs);
       KernelOperand described{ir::metaOf(value.getType()).dtype};
       described.isOutput = index >= numInputs;
       described.inner = innerClass(operand);
-      described.variesOnReduced =
-          llvm::any_of(out.reduced, [&](AxisGroup group) { return variesIn(operand, group); });
+      described.variesOnReduced = llvm::any_of(out.reduced, [&](AxisGroup group) { return variesIn(operand, group); });
       out.spec.operands.push_back(described);
     }
   }

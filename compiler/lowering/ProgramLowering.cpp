@@ -63,8 +63,7 @@ private:
       input.value = addValue(argument, ValueKind::Input, input.name);
       TensorMeta meta = ir::metaOf(argument.getType());
       input.dtype = meta.dtype;
-      ArrayRef<int64_t> symbols =
-          func.getArgAttrOfType<DenseI64ArrayAttr>(index, ir::kArgDimsAttr).asArrayRef();
+      ArrayRef<int64_t> symbols = func.getArgAttrOfType<DenseI64ArrayAttr>(index, ir::kArgDimsAttr).asArrayRef();
       for (auto [size, symbol] : llvm::zip(meta.shape, symbols))
         input.dims.push_back({size == kUnknown ? -1 : size, int32_t(symbol)});
       exec().inputs.push_back(std::move(input));
@@ -235,8 +234,8 @@ private:
     }
   }
 
-  /// An elementwise kernel reads element i before it writes element i: an operand of the output's shape and width may give
-  /// its memory. After a reduction it may not, since the kernel reads the row again.
+  /// An elementwise kernel reads element i before it writes element i: an operand of the output's shape and width may
+  /// give its memory. After a reduction it may not, since the kernel reads the row again.
   void markInplace(ir::FusionOp fusion, Step &step) {
     if (!fusion.getAxes().empty())
       return;
@@ -339,8 +338,8 @@ private:
       ValueId id = idOf.lookup(value);
       if (exec().values[id].kind != ValueKind::Temp || !taken.insert(id).second)
         id = emitCopy(value, ir::locationText(ret->getLoc()));
-      exec().outputs.push_back({fields.getAs<StringAttr>("name").str(), id,
-                                int32_t(fields.getAs<IntegerAttr>("donates").getInt())});
+      exec().outputs.push_back(
+          {fields.getAs<StringAttr>("name").str(), id, int32_t(fields.getAs<IntegerAttr>("donates").getInt())});
     }
   }
 

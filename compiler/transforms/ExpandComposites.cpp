@@ -4,11 +4,11 @@
 // and brings reductions to the one form that fusion and kernels know.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/transforms/InlineSubgraph.h"
 #include "compiler/transforms/Passes.h"
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
-#include "ops/Subgraph.h"
 
 namespace tess::compiler {
 #define GEN_PASS_DEF_EXPANDCOMPOSITESPASS
@@ -18,32 +18,23 @@ namespace {
 using namespace mlir;
 using namespace tess::ir;
 
-/// Builds the nodes of `graph` over `operands`; the results, or failure with a diagnostic.
-FailureOr<SmallVector<Value>> inlineSubgraph(OpBuilder &builder, Location location, const Subgraph &graph,
-                                             ValueRange operands) {
-  SmallVector<Value> values(graph.numValues);
-  for (auto [id, operand] : llvm::zip(graph.inputs, operands))
-    values[id] = operand;
-  for (const Subgraph::Node &node : graph.nodes) {
-    SmallVector<Value> inputs = llvm::map_to_vector(node.inputs, [&](int id) { return values[id]; });
-    FailureOr<Operation *> op = createInferred(builder, location, node.op, inputs, node.segments);
-    if (failed(op))
-      return failure();
-    for (auto [id, result] : llvm::zip(node.outputs, (*op)->getResults()))
-      values[id] = result;
-  }
-  return llvm::map_to_vector(graph.outputs, [&](int id) { return values[id]; });
+/// `op` is about to be replaced by `value`: the user's name stays.
+void keepName(Operation *op, Value value) {
+  Attribute name = op->getAttr(kNameAttr);
+  if (name && value.getDefiningOp())
+    value.getDefiningOp()->setAttr(kNameAttr, name);
 }
 
-/// Replaces one composite; the new operators are appended to `created`.
+/// Replaces one composite; its name goes to what makes its first result.
 LogicalResult expand(Operation *op, OpBuilder &builder) {
   builder.setInsertionPoint(op);
   llvm::Expected<Subgraph> graph = opDefOf(op).makeForwardGraph(metasOf(op->getOperands()), segmentsOf(op));
   if (!graph)
     return op->emitError(takeError(graph.takeError()).second);
-  auto results = inlineSubgraph(builder, op->getLoc(), *graph, op->getOperands());
+  auto results = inlineSubgraph(builder, op->getLoc(), *graph, llvm::to_vector(op->getOperands()));
   if (failed(results))
     return failure();
+  keepName(op, results->front());
   op->replaceAllUsesWith(*results);
   op->erase();
   return success();
@@ -108,6 +99,7 @@ LogicalResult canonicaliseReduction(Operation *op, OpBuilder &builder) {
     result = createView(builder, op->getLoc(), "squeeze", *result, axes);
   if (failed(result))
     return failure();
+  keepName(op, *result);
   op->getResult(0).replaceAllUsesWith(*result);
   op->erase();
   return success();

@@ -47,9 +47,9 @@ static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(va
 static bool readsIndex(Operation *op) {
   const ScalarProgram *program = ir::infoOf(op)->scalar;
   return program && llvm::any_of(program->nodes, [](const ScalarNode &node) {
-    return node.fn == ScalarFn::Index || node.fn == ScalarFn::DimIndex || node.fn == ScalarFn::PhiloxUniform ||
-           node.fn == ScalarFn::PhiloxNormal;
-  });
+           return node.fn == ScalarFn::Index || node.fn == ScalarFn::DimIndex || node.fn == ScalarFn::PhiloxUniform ||
+                  node.fn == ScalarFn::PhiloxNormal;
+         });
 }
 
 /// `domain` with 1 at the reduced axes.

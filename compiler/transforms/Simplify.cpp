@@ -66,8 +66,8 @@ struct MergeReshapes : TessPattern {
   using TessPattern::TessPattern;
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
     Operation *source = isOp(op, "reshape") ? op->getOperand(0).getDefiningOp() : nullptr;
-    if (!source || !(isOp(source, "reshape") || isOp(source, "flatten") || isOp(source, "squeeze") ||
-                     isOp(source, "expand_dims")))
+    if (!source ||
+        !(isOp(source, "reshape") || isOp(source, "flatten") || isOp(source, "squeeze") || isOp(source, "expand_dims")))
       return rewriter.notifyMatchFailure(op, "not a reshape of a view that keeps the order of the elements");
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
     if (!type.hasStaticShape())
