@@ -33,7 +33,8 @@ struct KernelOperand {
   DType dtype;
   bool isOutput = false;
   InnerClass inner = InnerClass::Contiguous;
-  /// False: the same element for the whole reduced domain (strides 0 there); always false when there is no reduced group.
+  /// False: the same element for the whole reduced domain (strides 0 there); always false when there is no reduced
+  /// group.
   bool variesOnReduced = false;
 };
 
@@ -54,9 +55,9 @@ struct KernelNode {
   bool roundsHere = false;
   ScalarFn fn = ScalarFn::Add;
   ReduceKind reduceKind = ReduceKind::Sum;
-  llvm::SmallVector<int16_t, 3> args; // earlier nodes
-  int16_t operand = -1;               // Load
-  int16_t slot = -1;                  // Attr; axis from the last for DimIndex
+  llvm::SmallVector<int16_t, 3> args = {}; // earlier nodes
+  int16_t operand = -1;                    // Load
+  int16_t slot = -1;                       // Attr; axis from the last for DimIndex
   bool attrIsInt = false;
   double constant = 0;
 };
@@ -79,15 +80,18 @@ struct KernelSpec {
   std::string toText() const;
 };
 
+/// Kernels that share an image: entry i is kernel i.
+using KernelUnit = llvm::SmallVector<KernelSpec, 1>;
+
 // The compiled function (runtime/KernelAbi.h repeats nothing: this is KernelFn there):
 //
 //   void kernel(void *const *ptrs, const int64_t *dims, void *scratch, int64_t outerLo, int64_t outerHi,
 //               int64_t innerLo, int64_t innerHi);
 //
-// ptrs: operand base addresses. dims: sizes P.., sizes R.., then per operand strides P.., strides R.. in ELEMENTS, then the
-// runtime attributes as 8-byte bit patterns. Outer range: the row-major index over the parallel groups, without the last one
-// when the vector axis is Parallel; inner range: along the last parallel group when the vector axis is Parallel (the runtime
-// splits it at multiples of 16 only), ignored otherwise. scratch: thread-private, at least
+// ptrs: operand base addresses. dims: sizes P.., sizes R.., then per operand strides P.., strides R.. in ELEMENTS, then
+// the runtime attributes as 8-byte bit patterns. Outer range: the row-major index over the parallel groups, without the
+// last one when the vector axis is Parallel; inner range: along the last parallel group when the vector axis is
+// Parallel (the runtime splits it at multiples of 16 only), ignored otherwise. scratch: thread-private, at least
 // scratchBytesPerElement * (product of R sizes + 16) bytes, 64-byte aligned; may be null when that is 0.
 
 } // namespace tess::compiler

@@ -1,0 +1,30 @@
+//===- Convert.h - element types in memory and in computation ---*- C++ -*-===//
+//
+// float16, bfloat16 and float32 compute in float32; bool computes as i1 and is
+// a byte in memory. Float to integer truncates towards zero and saturates, NaN
+// gives 0; float to bool is "differs from 0"; integers wrap.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "compiler/lowering/LaneBuilder.h"
+#include "ops/DType.h"
+
+namespace tess::compiler {
+
+/// The element type that values of `dtype` have in registers.
+Elem computeElem(DType dtype);
+/// The element type in memory; bfloat16 is I16, bool is I1 (a byte).
+Elem storedElem(DType dtype);
+/// From memory's type to the compute type.
+V widen(V stored, DType dtype);
+/// From the compute type to memory's; narrow floats round to nearest even.
+V narrow(V value, DType dtype);
+/// Rounds a compute value to what a narrow float can hold; other types pass.
+V roundTo(V value, DType dtype);
+/// Converts a value of `from` to `to`, rounding once.
+V castValue(V value, DType from, DType to);
+/// i64 count to a float type.
+inline bool isUnsigned(DType dtype) { return dtype == DType::UInt8 || dtype == DType::Bool; }
+
+} // namespace tess::compiler

@@ -1,0 +1,242 @@
+//===- KernelAnalysis.cpp - phases, scratch slots, sharing ---------------===//
+#include "compiler/lowering/KernelAnalysis.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+
+namespace tess::compiler {
+
+unsigned numArgs(ScalarFn fn) {
+  switch (fn) {
+  case ScalarFn::Operand:
+  case ScalarFn::Attr:
+  case ScalarFn::Const:
+  case ScalarFn::Index:
+  case ScalarFn::DimIndex:
+    return 0;
+  case ScalarFn::Select:
+    return 3;
+  case ScalarFn::Add:
+  case ScalarFn::Sub:
+  case ScalarFn::Mul:
+  case ScalarFn::Div:
+  case ScalarFn::FloorDiv:
+  case ScalarFn::Mod:
+  case ScalarFn::Max:
+  case ScalarFn::Min:
+  case ScalarFn::Pow:
+  case ScalarFn::Atan2:
+  case ScalarFn::LogAddExp:
+  case ScalarFn::Shl:
+  case ScalarFn::Shr:
+  case ScalarFn::BitAnd:
+  case ScalarFn::BitOr:
+  case ScalarFn::BitXor:
+  case ScalarFn::And:
+  case ScalarFn::Or:
+  case ScalarFn::Xor:
+  case ScalarFn::Eq:
+  case ScalarFn::Ne:
+  case ScalarFn::Lt:
+  case ScalarFn::Le:
+  case ScalarFn::Gt:
+  case ScalarFn::Ge:
+  case ScalarFn::PhiloxUniform:
+  case ScalarFn::PhiloxNormal:
+    return 2;
+  default:
+    return 1;
+  }
+}
+
+unsigned cost(ScalarFn fn, DType dtype) {
+  if (fn >= ScalarFn::Exp && fn <= ScalarFn::Sigmoid)
+    return 25;
+  switch (fn) {
+  case ScalarFn::Pow:
+  case ScalarFn::PhiloxUniform:
+  case ScalarFn::PhiloxNormal:
+    return 50;
+  case ScalarFn::Mod:
+  case ScalarFn::FloorDiv:
+    return 20;
+  case ScalarFn::Div:
+  case ScalarFn::Sqrt:
+    return 4;
+  case ScalarFn::Rsqrt:
+    return 8;
+  default:
+    return 1;
+  }
+}
+
+namespace {
+
+// A value that costs more than this to compute again is kept in scratch.
+constexpr unsigned kKeepAbove = 10;
+
+bool isFull(const KernelSpec &spec, const KernelNode &node, const std::vector<bool> &full) {
+  if (!spec.numReduced)
+    return true;
+  switch (node.kind) {
+  case NodeKind::Load:
+    return spec.operands[node.operand].variesOnReduced;
+  case NodeKind::Attr:
+  case NodeKind::Const:
+  case NodeKind::Reduce:
+    return false;
+  case NodeKind::Apply:
+    if (node.fn == ScalarFn::Index)
+      return true;
+    if (node.fn == ScalarFn::DimIndex)
+      return unsigned(node.slot) < spec.numReduced;
+    return llvm::any_of(node.args, [&](int arg) { return full[arg]; });
+  }
+  llvm_unreachable("covered switch");
+}
+
+/// Finds, phase by phase, the values that a pass needs from an earlier one.
+class SpillFinder {
+public:
+  SpillFinder(const KernelSpec &spec, KernelPlan &plan)
+      : spec(spec), plan(plan), lastUse(spec.nodes.size()), visited(spec.nodes.size()) {}
+
+  void run() {
+    for (unsigned phase = 0; phase < plan.numPhases; ++phase) {
+      visited.assign(spec.nodes.size(), false);
+      for (auto [index, node] : llvm::enumerate(spec.nodes))
+        if (node.kind == NodeKind::Reduce && plan.phase[node.args[0]] == phase)
+          visit(node.args[0], phase);
+      for (const KernelStore &store : spec.stores)
+        if (plan.full[store.node] && plan.phase[store.node] == phase)
+          visit(store.node, phase);
+    }
+    assignSlots();
+  }
+
+private:
+  // The whole price of computing `node` again, shared parts counted once for each use: enough for a threshold.
+  unsigned price(int index) const {
+    const KernelNode &node = spec.nodes[index];
+    if (!plan.full[index] || lastUse[index])
+      return 0;
+    if (node.kind == NodeKind::Load)
+      return spec.operands[node.operand].inner == InnerClass::Strided ? 8 : 1;
+    unsigned sum = cost(node.fn, node.dtype) + (node.roundsHere && node.dtype < DType::Float32 ? 3 : 0);
+    for (int arg : node.args)
+      sum = std::min(sum + price(arg), kKeepAbove + 1);
+    return sum;
+  }
+
+  void visit(int index, unsigned phase) {
+    if (!plan.full[index] || visited[index])
+      return;
+    visited[index] = true;
+    bool earlier = plan.phase[index] < phase;
+    if (earlier && (lastUse[index] || price(index) > kKeepAbove)) {
+      lastUse[index] = phase;
+      return;
+    }
+    for (int arg : spec.nodes[index].args)
+      visit(arg, phase);
+  }
+
+  // A slot is free again for values that the pass of its last use computes: they are stored after it is read.
+  void assignSlots() {
+    struct Slot {
+      unsigned width, freeFrom, offset;
+    };
+    llvm::SmallVector<Slot> slots;
+    for (unsigned phase = 0; phase < plan.numPhases; ++phase)
+      for (auto [index, node] : llvm::enumerate(spec.nodes)) {
+        if (!lastUse[index] || plan.phase[index] != phase)
+          continue;
+        unsigned width = node.dtype < DType::Float32 ? 4 : byteWidth(node.dtype);
+        Slot *found = llvm::find_if(slots, [&](Slot &s) { return s.width == width && s.freeFrom <= phase; });
+        if (found == slots.end()) {
+          slots.push_back({width, 0, 0});
+          found = &slots.back();
+        }
+        found->freeFrom = lastUse[index];
+        plan.scratchOffset[index] = found - slots.begin();
+      }
+    placeSlots(slots);
+  }
+
+  template <typename Slots> void placeSlots(Slots &slots) {
+    auto order = llvm::to_vector(llvm::seq<unsigned>(0, slots.size()));
+    llvm::sort(order,
+               [&](unsigned a, unsigned b) { return std::pair(slots[b].width, a) < std::pair(slots[a].width, b); });
+    for (unsigned slot : order) {
+      slots[slot].offset = plan.scratchBytesPerElement;
+      plan.scratchBytesPerElement += slots[slot].width;
+    }
+    for (int &offset : plan.scratchOffset)
+      if (offset >= 0)
+        offset = slots[offset].offset;
+  }
+
+  const KernelSpec &spec;
+  KernelPlan &plan;
+  std::vector<unsigned> lastUse; // 0: not kept
+  std::vector<bool> visited;
+};
+
+void collectLoads(const KernelSpec &spec, const KernelPlan &plan, int index, unsigned phase, unsigned operand,
+                  bool &found) {
+  const KernelNode &node = spec.nodes[index];
+  if (found || (plan.scratchOffset[index] >= 0 && plan.phase[index] < phase))
+    return;
+  if (node.kind == NodeKind::Load && unsigned(node.operand) == operand) {
+    found = true;
+    return;
+  }
+  if (node.kind != NodeKind::Reduce)
+    for (int arg : node.args)
+      collectLoads(spec, plan, arg, phase, operand, found);
+}
+
+} // namespace
+
+KernelPlan planKernel(const KernelSpec &spec) {
+  KernelPlan plan;
+  plan.scratchOffset.assign(spec.nodes.size(), -1);
+  for (const KernelNode &node : spec.nodes) {
+    plan.full.push_back(isFull(spec, node, plan.full));
+    unsigned phase = 0;
+    for (int arg : node.args)
+      phase = std::max(phase, plan.phase[arg]);
+    if (node.kind == NodeKind::Reduce)
+      plan.numPhases = std::max(plan.numPhases, ++phase);
+    plan.phase.push_back(phase);
+  }
+  for (const KernelStore &store : spec.stores)
+    if (plan.full[store.node])
+      plan.numPhases = std::max(plan.numPhases, plan.phase[store.node] + 1);
+  if (spec.numReduced && spec.vectorAxis == VectorAxis::Reduced)
+    SpillFinder(spec, plan).run();
+  return plan;
+}
+
+bool mayShareMemory(const KernelSpec &spec, unsigned output, unsigned input) {
+  KernelPlan plan = planKernel(spec);
+  if (spec.operands[output].variesOnReduced != spec.operands[input].variesOnReduced)
+    return false;
+  unsigned written = plan.numPhases;
+  for (const KernelStore &store : spec.stores)
+    if (unsigned(store.operand) == output)
+      written = plan.full[store.node] ? plan.phase[store.node] : plan.numPhases;
+  bool readLater = false;
+  auto look = [&](int node, unsigned phase) {
+    if (phase > written)
+      collectLoads(spec, plan, node, phase, input, readLater);
+  };
+  for (auto [index, node] : llvm::enumerate(spec.nodes))
+    if (node.kind == NodeKind::Reduce)
+      look(node.args[0], plan.phase[node.args[0]]);
+  for (const KernelStore &store : spec.stores)
+    look(store.node, plan.full[store.node] ? plan.phase[store.node] : plan.numPhases);
+  return !readLater;
+}
+
+} // namespace tess::compiler

@@ -1,0 +1,243 @@
+//===- KernelBuilder.cpp - scopes and nodes of a kernel ------------------===//
+#include "compiler/lowering/KernelBuilder.h"
+
+#include "compiler/lowering/Convert.h"
+#include "compiler/lowering/ScalarFunctions.h"
+
+#include "mlir/IR/Operation.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tess::compiler {
+
+void KernelBuilder::open(mlir::Operation *op, mlir::Block *block) {
+  if (!scopes.empty())
+    scopes.back().nested = op;
+  scopes.emplace_back();
+  scopes.back().block = block;
+}
+
+void KernelBuilder::close() {
+  scopes.pop_back();
+  scopes.back().nested = nullptr;
+}
+
+void KernelBuilder::setInsertionPoint(unsigned depth) {
+  Scope &scope = scopes[depth];
+  mlir::Block *block = scope.block;
+  if (scope.nested)
+    b.ops.setInsertionPoint(scope.nested);
+  else if (!block->empty() && block->back().hasTrait<mlir::OpTrait::IsTerminator>())
+    b.ops.setInsertionPoint(&block->back());
+  else
+    b.ops.setInsertionPointToEnd(block);
+}
+
+V KernelBuilder::dim(unsigned slot) {
+  V &memo = dimMemo[slot];
+  if (!memo)
+    memo = at(0, [&] { return b.load(b.addressConst(args.dims, slot, Elem::I64), Elem::I64, false); });
+  return memo;
+}
+
+V KernelBuilder::reducedCount() {
+  if (!reducedCountMemo)
+    reducedCountMemo = at(0, [&] {
+      V count = size(spec.numParallel);
+      for (unsigned g = 1; g < spec.numReduced; ++g)
+        count = count * size(spec.numParallel + g);
+      return count;
+    });
+  return reducedCountMemo;
+}
+
+const Scope *KernelBuilder::laneScope() const {
+  for (const Scope &scope : scopes)
+    if (!scope.groups.empty() && scope.groups.back().lanes)
+      return &scope;
+  return nullptr;
+}
+
+KernelBuilder::Found KernelBuilder::node(int index) {
+  for (unsigned depth = scopes.size(); depth-- > 0;) {
+    auto it = scopes[depth].values.find(index);
+    if (it != scopes[depth].values.end())
+      return {it->second, depth};
+  }
+  unsigned depth = 0;
+  V value = build(index, depth);
+  scopes[depth].values[index] = value;
+  return {value, depth};
+}
+
+V KernelBuilder::lanesOf(int index) {
+  Found found = node(index);
+  if (found.value.isVector())
+    return found.value;
+  if (V memo = scopes[found.depth].splats.lookup(index))
+    return memo;
+  V splat = at(found.depth, [&] { return b.splat(found.value); });
+  scopes[found.depth].splats[index] = splat;
+  return splat;
+}
+
+V KernelBuilder::build(int index, unsigned &depth) {
+  const KernelNode &node = spec.nodes[index];
+  if (plan.scratchOffset[index] >= 0 && plan.phase[index] < phase) {
+    depth = scopes.size() - 1;
+    return reload(index);
+  }
+  if (node.kind != NodeKind::Apply || node.fn == ScalarFn::Index || node.fn == ScalarFn::DimIndex)
+    return buildLeaf(node, depth);
+  return buildApply(index, depth);
+}
+
+V KernelBuilder::attribute(const KernelNode &node) {
+  unsigned slot = (spec.operands.size() + 1) * numGroups() + node.slot;
+  mlir::Value address = b.addressConst(args.dims, slot, Elem::I64);
+  DType stored = node.attrIsInt ? DType::Int64 : DType::Float64;
+  V value = b.load(address, computeElem(stored), false);
+  // Narrow floats keep the attribute in the compute type: an operator rounds its result, not its scalar.
+  DType wanted = computeElem(node.dtype) == Elem::F32 ? DType::Float32 : node.dtype;
+  return castValue(value, stored, wanted);
+}
+
+V KernelBuilder::buildLeaf(const KernelNode &node, unsigned &depth) {
+  V value;
+  switch (node.kind) {
+  case NodeKind::Attr:
+    value = at(0, [&] { return attribute(node); });
+    break;
+  case NodeKind::Const:
+    value = b.constant(computeElem(node.dtype), false, node.constant);
+    break;
+  case NodeKind::Load:
+    depth = accessDepth(node.operand);
+    value = at(depth, [&] { return load(node.operand, depth); });
+    break;
+  case NodeKind::Apply:
+    value = node.fn == ScalarFn::Index ? buildIndex(depth) : buildDimIndex(numGroups() - 1 - node.slot, depth);
+    return at(depth, [&] { return castValue(value, DType::Int64, node.dtype); });
+  case NodeKind::Reduce:
+    llvm_unreachable("a reduction is defined in its row before it is used");
+  }
+  return node.roundsHere ? at(depth, [&] { return roundTo(value, node.dtype); }) : value;
+}
+
+/// Type in which an argument enters: constants and integers adapt to the other arguments.
+static DType argumentType(const KernelNode &node, llvm::ArrayRef<DType> types, llvm::ArrayRef<bool> constants) {
+  bool compares = node.fn >= ScalarFn::Eq && node.fn <= ScalarFn::IsFinite;
+  if (!compares)
+    return node.dtype;
+  DType widest = types[0];
+  bool fromConstant = constants[0];
+  for (auto [type, constant] : llvm::zip_equal(types.drop_front(), constants.drop_front()))
+    if (fromConstant != constant ? fromConstant : byteWidth(type) > byteWidth(widest)) {
+      widest = type;
+      fromConstant = constant;
+    }
+  return widest;
+}
+
+V KernelBuilder::buildApply(int index, unsigned &depth) {
+  const KernelNode &apply = spec.nodes[index];
+  bool vector = false;
+  llvm::SmallVector<DType, 3> types;
+  llvm::SmallVector<bool, 3> constants;
+  for (int arg : apply.args) {
+    Found found = node(arg);
+    depth = std::max(depth, found.depth);
+    vector |= found.value.isVector();
+    types.push_back(spec.nodes[arg].dtype);
+    constants.push_back(spec.nodes[arg].kind == NodeKind::Const);
+  }
+  llvm::SmallVector<V, 3> values;
+  for (int arg : apply.args)
+    values.push_back(vector ? lanesOf(arg) : node(arg).value);
+  return at(depth, [&] {
+    bool adapts = apply.fn != ScalarFn::Cast && apply.fn != ScalarFn::Select && apply.fn != ScalarFn::PhiloxUniform &&
+                  apply.fn != ScalarFn::PhiloxNormal && !(apply.fn >= ScalarFn::And && apply.fn <= ScalarFn::Not);
+    DType common = argumentType(apply, types, constants);
+    for (unsigned i = 0; adapts && i < values.size(); ++i) {
+      if (computeElem(types[i]) != computeElem(common) || isUnsigned(types[i]) != isUnsigned(common))
+        values[i] = castValue(values[i], types[i], common);
+      types[i] = common;
+    }
+    V value = emitScalarFn(apply.fn, apply.dtype, values, types);
+    return apply.roundsHere ? roundTo(value, apply.dtype) : value;
+  });
+}
+
+V KernelBuilder::linearReduced(unsigned depth) {
+  Scope &scope = scopes[depth];
+  if (scope.linear || depth == 0)
+    return scope.linear;
+  V outer = linearReduced(depth - 1);
+  if (scope.groups.empty() || scope.groups.back().group < spec.numParallel)
+    return scope.linear = outer;
+  const GroupIndex &group = scope.groups.back();
+  V extent = outer ? size(group.group) : V();
+  scope.linear = at(depth, [&] { return outer ? outer * extent + group.index : group.index; });
+  return scope.linear;
+}
+
+V KernelBuilder::reducedElementNumber(Elem elem) {
+  V number = b.convert(linearReduced(scopes.size() - 1), elem);
+  return spec.vectorAxis == VectorAxis::Reduced ? b.splat(number) + b.iota(elem) : b.splat(number);
+}
+
+V KernelBuilder::buildIndex(unsigned &depth) {
+  depth = scopes.size() - 1;
+  bool parallel = spec.vectorAxis == VectorAxis::Parallel;
+  V last = parallel ? size(spec.numParallel - 1) : V();
+  V count = spec.numReduced ? reducedCount() : V();
+  V reduced = linearReduced(depth);
+  return at(depth, [&] {
+    V base = row ? row : b.index(0), step = b.index(1);
+    if (parallel)
+      base = base * last + laneScope()->groups.back().index;
+    if (spec.numReduced) {
+      base = base * count + reduced;
+      step = parallel ? count : step;
+    }
+    return b.splat(base) + b.iota(Elem::I64) * b.splat(step);
+  });
+}
+
+V KernelBuilder::buildDimIndex(unsigned group, unsigned &depth) {
+  for (unsigned d = 0; d < scopes.size(); ++d)
+    for (const GroupIndex &index : scopes[d].groups)
+      if (index.group == group) {
+        depth = d;
+        return at(d, [&] { return index.lanes ? b.splat(index.index) + b.iota(Elem::I64) : index.index; });
+      }
+  llvm_unreachable("every group is open where it is used");
+}
+
+mlir::Value KernelBuilder::scratchAddress(int index, Elem elem) {
+  unsigned key = 1u << 20 | index;
+  mlir::Value base = scopes[0].pointers.lookup(key);
+  if (!base) {
+    V count = reducedCount();
+    base = at(0, [&] {
+      V offset = (count + b.index(16)) * b.index(plan.scratchOffset[index]);
+      return b.address(args.scratch, offset, Elem::I8);
+    });
+    scopes[0].pointers[key] = base;
+  }
+  V linear = linearReduced(scopes.size() - 1);
+  return b.address(base, linear, elem);
+}
+
+V KernelBuilder::reload(int index) {
+  Elem elem = computeElem(spec.nodes[index].dtype);
+  V value = loadLanes(scratchAddress(index, elem), elem == Elem::I1 ? Elem::I8 : elem, InnerClass::Contiguous, V());
+  return elem == Elem::I1 ? b.compare(LaneBuilder::Cmp::Ne, value, value.ci(0)) : value;
+}
+
+void KernelBuilder::spill(int index) {
+  V value = lanesOf(index);
+  mlir::Value address = scratchAddress(index, value.elem());
+  storeLanes(value.elem() == Elem::I1 ? b.convert(value, Elem::I8) : value, address, InnerClass::Contiguous, V());
+}
+
+} // namespace tess::compiler

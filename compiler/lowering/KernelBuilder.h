@@ -1,0 +1,117 @@
+//===- KernelBuilder.h - scopes, operands and nodes of a kernel -*- C++ -*-===//
+//
+// The state behind KernelEmitter: a stack of scopes (entry, row, column, reduced
+// loops). Every value is built in the outermost scope that its inputs allow, so
+// nothing is computed again in an inner loop, and is found there until the scope
+// ends.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "compiler/lowering/KernelAnalysis.h"
+#include "compiler/lowering/LaneBuilder.h"
+
+namespace tess::compiler {
+
+/// Where a scope stands in one group of the domain.
+struct GroupIndex {
+  unsigned group; // parallel groups first
+  V index;        // i64 scalar; of lane 0 on the vector axis
+  bool lanes = false;
+};
+
+struct Scope {
+  mlir::Block *block;
+  mlir::Operation *nested = nullptr; // the inner scope's operation, while that is open
+  llvm::SmallVector<GroupIndex, 4> groups;
+  V mask, remaining; // of the tail: which lanes, how many (i64)
+  llvm::DenseMap<int, V> values, splats;
+  llvm::DenseMap<unsigned, mlir::Value> pointers;
+  V linear; // row-major index over the reduced groups entered so far
+};
+
+class KernelBuilder {
+public:
+  struct Arguments {
+    mlir::Value ptrs, dims, scratch;
+    V outerLo, outerHi, innerLo, innerHi;
+  };
+
+  KernelBuilder(const KernelSpec &spec, const KernelPlan &plan, LaneBuilder &b, Arguments args, bool narrowMasks)
+      : spec(spec), plan(plan), b(b), args(args), narrowMasks(narrowMasks) {}
+
+  const KernelSpec &spec;
+  const KernelPlan &plan;
+  LaneBuilder &b;
+  Arguments args;
+  bool narrowMasks;
+  unsigned phase = 0;
+  V row; // row-major index over the outer groups; null: 0
+  llvm::SmallVector<Scope, 6> scopes;
+
+  // Scopes.
+  void open(mlir::Operation *op, mlir::Block *block);
+  void close();
+  Scope &top() { return scopes.back(); }
+  /// Runs `build` with the insertion point in scope `depth`.
+  template <typename F> auto at(unsigned depth, F &&build) {
+    mlir::OpBuilder::InsertionGuard guard(b.ops);
+    setInsertionPoint(depth);
+    return build();
+  }
+
+  // Sizes, strides and attributes: operands of the kernel, loaded once in the entry block.
+  V dim(unsigned slot);
+  V size(unsigned group) { return dim(group); }
+  V stride(unsigned operand, unsigned group) { return dim((operand + 1) * numGroups() + group); }
+  unsigned numGroups() const { return spec.numParallel + spec.numReduced; }
+  /// Product of the sizes of the reduced groups.
+  V reducedCount();
+
+  // Values.
+  struct Found {
+    V value;
+    unsigned depth;
+  };
+  /// The value of a node here, from the scope that has it or built in the outermost one that can.
+  Found node(int index);
+  /// The same as 16 lanes.
+  V lanesOf(int index);
+  /// Makes a value known in the current scope.
+  void define(int index, V value) { top().values[index] = value; }
+  /// Writes a node to an output operand, from the scope that the operand's address needs.
+  void store(int index, unsigned operand);
+  /// Writes a node to its scratch slot.
+  void spill(int index);
+  /// Scope of the vector axis; null when it is not open.
+  const Scope *laneScope() const;
+  /// Row-major numbers, in the reduced domain, of the elements here.
+  V reducedElementNumber(Elem elem);
+
+private:
+  void setInsertionPoint(unsigned depth);
+  mlir::Value pointer(unsigned operand, unsigned depth);
+  bool moves(unsigned operand, const GroupIndex &group) const;
+  /// The innermost open scope that the operand's address depends on.
+  unsigned accessDepth(unsigned operand) const;
+  V load(unsigned operand, unsigned depth);
+  V loadLanes(mlir::Value base, Elem elem, InnerClass inner, V stride);
+  void storeLanes(V value, mlir::Value base, InnerClass inner, V stride);
+  V loadByElement(mlir::Value base, Elem elem, V stride);
+  void storeByElement(V value, mlir::Value base, V stride);
+  V build(int index, unsigned &depth);
+  V buildLeaf(const KernelNode &node, unsigned &depth);
+  V buildApply(int index, unsigned &depth);
+  V buildIndex(unsigned &depth);
+  V buildDimIndex(unsigned group, unsigned &depth);
+  V attribute(const KernelNode &node);
+  V reload(int index);
+  mlir::Value scratchAddress(int index, Elem elem);
+  mlir::Value safePointer(unsigned operand, mlir::Value pointer);
+  V linearReduced(unsigned depth);
+
+  llvm::DenseMap<unsigned, V> dimMemo;
+  V reducedCountMemo;
+};
+
+} // namespace tess::compiler

@@ -1,0 +1,26 @@
+//===- KernelEmitter.h - a KernelSpec as one function -----------*- C++ -*-===//
+//
+// Writes the kernel in scf + arith + math with LLVM-dialect pointers: an
+// unmasked main loop and one masked tail along the vector axis, phases over the
+// reduced domain. Private to the compiler: names MLIR.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "compiler/lowering/KernelSpec.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tess::compiler {
+
+struct KernelEmitOptions {
+  /// The machine has masked loads and stores of 8- and 16-bit elements (AVX512BW); otherwise tails of them go by
+  /// element.
+  bool narrowMasks = false;
+};
+
+/// Appends a function `name` that computes `spec` (verified) to `module`; returns scratch bytes per reduced element.
+unsigned emitKernel(mlir::ModuleOp module, llvm::StringRef name, const KernelSpec &spec,
+                    const KernelEmitOptions &options);
+
+} // namespace tess::compiler

@@ -1,0 +1,168 @@
+//===- KernelOperands.cpp - reading and writing operands -----------------===//
+//
+// One way per inner class: contiguous by vector, broadcast by one element,
+// strided by 16 elements. Tails that no masked instruction covers go element by
+// element through a buffer on the stack.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/lowering/Convert.h"
+#include "compiler/lowering/KernelBuilder.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace tess::compiler {
+
+/// What `elem` is in registers straight after a load: bool is a byte.
+static Elem rawElem(DType dtype) {
+  Elem elem = storedElem(dtype);
+  return elem == Elem::I1 ? Elem::I8 : elem;
+}
+
+static V fromRaw(V raw, DType dtype) {
+  return isBool(dtype) ? raw.b().compare(LaneBuilder::Cmp::Ne, raw, raw.ci(0)) : widen(raw, dtype);
+}
+
+static V toRaw(V value, DType dtype) {
+  return isBool(dtype) ? value.b().convert(value, Elem::I8) : narrow(value, dtype);
+}
+
+bool KernelBuilder::moves(unsigned operand, const GroupIndex &group) const {
+  const KernelOperand &op = spec.operands[operand];
+  if (group.group >= spec.numParallel && !op.variesOnReduced)
+    return false;
+  return !group.lanes || op.inner != InnerClass::Broadcast;
+}
+
+unsigned KernelBuilder::accessDepth(unsigned operand) const {
+  for (unsigned depth = scopes.size(); depth-- > 0;)
+    for (const GroupIndex &group : scopes[depth].groups)
+      if (moves(operand, group))
+        return depth;
+  // An operand of one element still waits for the first row: an empty domain reads nothing.
+  return scopes.size() > 1 ? 1 : 0;
+}
+
+mlir::Value KernelBuilder::pointer(unsigned operand, unsigned depth) {
+  if (mlir::Value memo = scopes[depth].pointers.lookup(operand))
+    return memo;
+  mlir::Value result;
+  if (depth == 0) {
+    result = at(0, [&] {
+      mlir::Value slot = b.addressConst(args.ptrs, operand, Elem::I64);
+      return b.loadPointer(slot);
+    });
+  } else {
+    result = pointer(operand, depth - 1);
+    V offset;
+    Elem elem = storedElem(spec.operands[operand].dtype);
+    for (const GroupIndex &group : scopes[depth].groups) {
+      if (!moves(operand, group))
+        continue;
+      bool unit = group.lanes && spec.operands[operand].inner == InnerClass::Contiguous;
+      V step = unit ? V() : stride(operand, group.group);
+      at(depth, [&] {
+        V part = unit ? group.index : group.index * step;
+        offset = offset ? offset + part : part;
+      });
+    }
+    if (offset)
+      result = at(depth, [&] { return b.address(result, offset, elem); });
+  }
+  scopes[depth].pointers[operand] = result;
+  return result;
+}
+
+// A load that is hoisted out of a reduced loop happens even when the loop is empty: then it reads the dims instead.
+mlir::Value KernelBuilder::safePointer(unsigned operand, mlir::Value pointer) {
+  const KernelOperand &op = spec.operands[operand];
+  if (spec.vectorAxis != VectorAxis::Reduced || !op.variesOnReduced || op.inner != InnerClass::Broadcast)
+    return pointer;
+  V some = gt(reducedCount(), b.index(0));
+  return mlir::LLVM::SelectOp::create(b.ops, b.loc, some.get(), pointer, args.dims);
+}
+
+V KernelBuilder::load(unsigned operand, unsigned depth) {
+  const KernelOperand &op = spec.operands[operand];
+  mlir::Value address = pointer(operand, depth);
+  const Scope *lanes = laneScope();
+  Elem raw = rawElem(op.dtype);
+  bool byLane = lanes && moves(operand, lanes->groups.back());
+  if (!byLane)
+    return fromRaw(b.load(safePointer(operand, address), raw, false), op.dtype);
+  V step = op.inner == InnerClass::Strided ? stride(operand, lanes->groups.back().group) : V();
+  return fromRaw(loadLanes(address, raw, op.inner, step), op.dtype);
+}
+
+V KernelBuilder::loadByElement(mlir::Value base, Elem elem, V step) {
+  mlir::Value buffer = b.stackBuffer(elem, 1, true);
+  b.store(b.constantBits(elem == Elem::F16 ? Elem::I16 : elem, true, 0), buffer);
+  b.forLoop(b.index(0), laneScope()->remaining, b.index(1), {}, [&](V lane, llvm::ArrayRef<V>) {
+    V element = b.load(b.address(base, step ? lane * step : lane, elem), elem, false);
+    b.store(element, b.address(buffer, lane, elem));
+    return LaneBuilder::Values();
+  });
+  return b.load(buffer, elem, true);
+}
+
+void KernelBuilder::storeByElement(V value, mlir::Value base, V step) {
+  Elem elem = value.elem();
+  mlir::Value buffer = b.stackBuffer(elem, 1, true);
+  b.store(value, buffer);
+  b.forLoop(b.index(0), laneScope()->remaining, b.index(1), {}, [&](V lane, llvm::ArrayRef<V>) {
+    V element = b.load(b.address(buffer, lane, elem), elem, false);
+    b.store(element, b.address(base, step ? lane * step : lane, elem));
+    return LaneBuilder::Values();
+  });
+}
+
+V KernelBuilder::loadLanes(mlir::Value base, Elem elem, InnerClass inner, V step) {
+  V mask = laneScope()->mask;
+  if (inner == InnerClass::Contiguous) {
+    if (!mask)
+      return b.load(base, elem, true);
+    return narrowMasks || elemBytes(elem) >= 4 ? b.maskedLoad(base, mask, elem) : loadByElement(base, elem, V());
+  }
+  if (mask)
+    return loadByElement(base, elem, step);
+  V result = b.undef(elem, true);
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    result = b.insert(result, b.load(base, elem, false), lane);
+    base = b.address(base, step, elem);
+  }
+  return result;
+}
+
+void KernelBuilder::storeLanes(V value, mlir::Value base, InnerClass inner, V step) {
+  V mask = laneScope()->mask;
+  if (inner == InnerClass::Contiguous) {
+    if (!mask)
+      return b.store(value, base);
+    if (narrowMasks || elemBytes(value.elem()) >= 4)
+      return b.maskedStore(value, base, mask);
+    return storeByElement(value, base, V());
+  }
+  if (mask)
+    return storeByElement(value, base, step);
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    b.store(b.extract(value, lane), base);
+    base = b.address(base, step, value.elem());
+  }
+}
+
+void KernelBuilder::store(int index, unsigned operand) {
+  const KernelOperand &op = spec.operands[operand];
+  DType from = spec.nodes[index].dtype;
+  const Scope *lanes = laneScope();
+  bool byLane = lanes && moves(operand, lanes->groups.back());
+  V value = byLane ? lanesOf(index) : node(index).value;
+  if (from != op.dtype)
+    value = castValue(value, from, op.dtype);
+  mlir::Value address = pointer(operand, scopes.size() - 1);
+  V raw = toRaw(value, op.dtype);
+  if (!byLane)
+    return b.store(raw, address);
+  V step = op.inner == InnerClass::Strided ? stride(operand, lanes->groups.back().group) : V();
+  storeLanes(raw, address, op.inner, step);
+}
+
+} // namespace tess::compiler

@@ -1,0 +1,180 @@
+//===- KernelSpec.cpp - canonical text and checks ------------------------===//
+#include "compiler/lowering/KernelSpec.h"
+
+#include "compiler/lowering/KernelAnalysis.h"
+#include "ops/Error.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace tess::compiler {
+
+static const char *innerName(InnerClass inner) {
+  static constexpr const char *names[] = {"contiguous", "broadcast", "strided"};
+  return names[unsigned(inner)];
+}
+
+static const char *reduceName(ReduceKind kind) {
+  static constexpr const char *names[] = {"sum", "mean", "prod", "max", "min", "argmax", "argmin"};
+  return names[unsigned(kind)];
+}
+
+static void printNode(llvm::raw_ostream &os, const KernelNode &node) {
+  switch (node.kind) {
+  case NodeKind::Load:
+    os << "load o" << node.operand;
+    break;
+  case NodeKind::Attr:
+    os << "attr" << node.slot << (node.attrIsInt ? " int" : "");
+    break;
+  case NodeKind::Const:
+    os << "const " << llvm::format_hex(llvm::bit_cast<uint64_t>(node.constant), 18);
+    break;
+  case NodeKind::Reduce:
+    os << "reduce " << reduceName(node.reduceKind);
+    break;
+  case NodeKind::Apply:
+    os << scalarFnName(node.fn);
+    if (node.fn == ScalarFn::DimIndex)
+      os << node.slot;
+    break;
+  }
+  for (int arg : node.args)
+    os << " n" << arg;
+  os << " : " << shortName(node.dtype) << (node.roundsHere ? " rounds" : "") << '\n';
+}
+
+std::string KernelSpec::toText() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "kernel parallel=" << numParallel << " reduced=" << numReduced
+     << " lanes=" << (vectorAxis == VectorAxis::Parallel ? "parallel" : "reduced") << " attrs=" << numAttrs << '\n';
+  for (auto [i, operand] : llvm::enumerate(operands))
+    os << 'o' << i << " = " << (operand.isOutput ? "output " : "input ") << shortName(operand.dtype) << ' '
+       << innerName(operand.inner) << (operand.variesOnReduced ? " varies" : "") << '\n';
+  for (auto [i, node] : llvm::enumerate(nodes)) {
+    os << 'n' << i << " = ";
+    printNode(os, node);
+  }
+  for (const KernelStore &store : stores)
+    os << "store n" << store.node << " o" << store.operand << '\n';
+  return text;
+}
+
+namespace {
+
+/// Checks with the place in the message.
+class Verifier {
+public:
+  explicit Verifier(const KernelSpec &spec) : spec(spec) {}
+  llvm::Error run();
+
+private:
+  llvm::Error error(const llvm::Twine &must, const llvm::Twine &got) const {
+    return invalidArgument("kernel: " + must + ", got " + got);
+  }
+  llvm::Error checkNode(unsigned index) const;
+  llvm::Error checkApply(unsigned index) const;
+  llvm::Error checkReduce(unsigned index) const;
+  llvm::Error checkStore(const KernelStore &store) const;
+
+  const KernelSpec &spec;
+};
+
+llvm::Error Verifier::checkApply(unsigned index) const {
+  const KernelNode &node = spec.nodes[index];
+  std::string name = "node " + std::to_string(index) + " (" + scalarFnName(node.fn) + ")";
+  if (node.fn < ScalarFn::Index)
+    return error("a leaf must have its own node kind", name);
+  if (node.args.size() != numArgs(node.fn))
+    return error("a function must have its number of arguments", name + " with " + llvm::Twine(node.args.size()));
+  if (node.fn == ScalarFn::DimIndex && unsigned(node.slot) >= spec.numParallel + spec.numReduced)
+    return error("DimIndex must name a group", name + " slot " + llvm::Twine(node.slot));
+  bool floatOnly = (node.fn >= ScalarFn::Exp && node.fn <= ScalarFn::Sigmoid) || node.fn == ScalarFn::Sqrt ||
+                   node.fn == ScalarFn::Rsqrt || node.fn >= ScalarFn::PhiloxUniform;
+  if (floatOnly && !isFloat(node.dtype))
+    return error("a float function must have a float type", name + " " + shortName(node.dtype));
+  bool bits = node.fn >= ScalarFn::Shl && node.fn <= ScalarFn::BitNot;
+  if (bits && isFloat(node.dtype))
+    return error("a bit function must have an integer type", name + " " + shortName(node.dtype));
+  bool logic = (node.fn >= ScalarFn::And && node.fn <= ScalarFn::Not) ||
+               (node.fn >= ScalarFn::Eq && node.fn <= ScalarFn::IsFinite);
+  if (logic && !isBool(node.dtype))
+    return error("a comparison must have type bool", name + " " + shortName(node.dtype));
+  return llvm::Error::success();
+}
+
+llvm::Error Verifier::checkReduce(unsigned index) const {
+  const KernelNode &node = spec.nodes[index];
+  if (!spec.numReduced || node.args.size() != 1)
+    return error("a reduction must have one argument and a reduced group", "node " + llvm::Twine(index));
+  bool place = node.reduceKind == ReduceKind::ArgMax || node.reduceKind == ReduceKind::ArgMin;
+  if (place && node.dtype != DType::Int32 && node.dtype != DType::Int64)
+    return error("argmax and argmin must give i32 or i64", "node " + llvm::Twine(index) + " " + shortName(node.dtype));
+  return llvm::Error::success();
+}
+
+llvm::Error Verifier::checkNode(unsigned index) const {
+  const KernelNode &node = spec.nodes[index];
+  for (int arg : node.args)
+    if (arg < 0 || unsigned(arg) >= index)
+      return error("arguments must be earlier nodes", "n" + llvm::Twine(arg) + " in node " + llvm::Twine(index));
+  switch (node.kind) {
+  case NodeKind::Load:
+    if (unsigned(node.operand) >= spec.operands.size() || spec.operands[node.operand].isOutput)
+      return error("a load must name an input", "o" + llvm::Twine(node.operand) + " in node " + llvm::Twine(index));
+    if (spec.operands[node.operand].dtype != node.dtype)
+      return error("a load must have its operand's type", shortName(node.dtype) + " in node " + llvm::Twine(index));
+    return llvm::Error::success();
+  case NodeKind::Attr:
+    if (unsigned(node.slot) >= spec.numAttrs)
+      return error("an attribute must be below numAttrs", llvm::Twine(node.slot) + " in node " + llvm::Twine(index));
+    return llvm::Error::success();
+  case NodeKind::Const:
+    return llvm::Error::success();
+  case NodeKind::Apply:
+    return checkApply(index);
+  case NodeKind::Reduce:
+    return checkReduce(index);
+  }
+  llvm_unreachable("covered switch");
+}
+
+llvm::Error Verifier::checkStore(const KernelStore &store) const {
+  if (unsigned(store.node) >= spec.nodes.size() || unsigned(store.operand) >= spec.operands.size() ||
+      !spec.operands[store.operand].isOutput)
+    return error("a store must name a node and an output",
+                 "n" + llvm::Twine(store.node) + " o" + llvm::Twine(store.operand));
+  bool full = !spec.numReduced || planKernel(spec).full[store.node];
+  const KernelOperand &operand = spec.operands[store.operand];
+  if (spec.numReduced && full != operand.variesOnReduced)
+    return error("an output must vary over the reduced domain as its node does", "o" + llvm::Twine(store.operand));
+  bool lanes = spec.vectorAxis == VectorAxis::Parallel || full;
+  if (lanes && operand.inner == InnerClass::Broadcast)
+    return error("an output must have an element for every lane", "broadcast o" + llvm::Twine(store.operand));
+  return llvm::Error::success();
+}
+
+llvm::Error Verifier::run() {
+  if (spec.vectorAxis == VectorAxis::Parallel ? !spec.numParallel : !spec.numReduced)
+    return error("the vector axis must have a group",
+                 spec.vectorAxis == VectorAxis::Parallel ? "no parallel group" : "no reduced group");
+  for (unsigned index = 0; index < spec.nodes.size(); ++index)
+    if (llvm::Error failure = checkNode(index))
+      return failure;
+  if (spec.stores.empty())
+    return error("a kernel must store something", "no store");
+  for (const KernelOperand &operand : spec.operands)
+    if (operand.variesOnReduced && !spec.numReduced)
+      return error("an operand may vary over reduced groups only where there are some", "none");
+  for (const KernelStore &store : spec.stores)
+    if (llvm::Error failure = checkStore(store))
+      return failure;
+  return llvm::Error::success();
+}
+
+} // namespace
+
+llvm::Error verifyKernel(const KernelSpec &spec) { return Verifier(spec).run(); }
+
+} // namespace tess::compiler

@@ -1,0 +1,289 @@
+//===- LaneBuilder.cpp - values, constants, arithmetic -------------------===//
+#include "compiler/lowering/LaneBuilder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace tess::compiler {
+
+unsigned bitWidth(Elem e) {
+  static constexpr unsigned widths[] = {1, 8, 16, 32, 64, 32, 64, 16};
+  return widths[unsigned(e)];
+}
+
+LaneValue LaneValue::c(double constant) const { return builder->constant(element, vector, constant); }
+LaneValue LaneValue::ci(uint64_t constant) const { return builder->constantBits(element, vector, constant); }
+
+Type LaneBuilder::type(Elem elem, bool vector) {
+  Type scalar;
+  switch (elem) {
+  case Elem::F16:
+    scalar = ops.getF16Type();
+    break;
+  case Elem::F32:
+    scalar = ops.getF32Type();
+    break;
+  case Elem::F64:
+    scalar = ops.getF64Type();
+    break;
+  default:
+    scalar = ops.getIntegerType(bitWidth(elem));
+  }
+  return vector ? Type(VectorType::get({kLanes}, scalar)) : scalar;
+}
+
+LaneValue LaneBuilder::constant(Elem elem, bool vector, double value) {
+  if (elem == Elem::F64)
+    return constantBits(elem, vector, llvm::bit_cast<uint64_t>(value));
+  if (elem == Elem::F32)
+    return constantBits(elem, vector, llvm::bit_cast<uint32_t>(float(value)));
+  return constantBits(elem, vector, uint64_t(int64_t(value)));
+}
+
+LaneValue LaneBuilder::constantBits(Elem elem, bool vector, uint64_t bits) {
+  unsigned width = bitWidth(elem);
+  bits &= ~uint64_t(0) >> (64 - width);
+  Type shaped = type(elem, vector), scalar = type(elem, false);
+  Value &memo = constants[{const_cast<void *>(shaped.getAsOpaquePointer()), bits}];
+  if (memo)
+    return wrap(memo, elem, vector);
+  OpBuilder::InsertionGuard guard(ops);
+  ops.setInsertionPointToStart(entry);
+  llvm::APInt word(width, bits);
+  TypedAttr one;
+  if (isFloat(elem))
+    one = FloatAttr::get(scalar, llvm::APFloat(cast<FloatType>(scalar).getFloatSemantics(), word));
+  else
+    one = IntegerAttr::get(scalar, word);
+  if (vector)
+    one = SplatElementsAttr::get(cast<VectorType>(shaped), Attribute(one));
+  memo = arith::ConstantOp::create(ops, loc, one);
+  return wrap(memo, elem, vector);
+}
+
+LaneValue LaneBuilder::iota(Elem elem) {
+  Value &memo = iotas[unsigned(elem)];
+  if (memo)
+    return wrap(memo, elem, true);
+  OpBuilder::InsertionGuard guard(ops);
+  ops.setInsertionPointToStart(entry);
+  llvm::SmallVector<llvm::APInt> lanes;
+  for (unsigned i = 0; i < kLanes; ++i)
+    lanes.push_back(llvm::APInt(bitWidth(elem), i));
+  memo = arith::ConstantOp::create(ops, loc, DenseIntElementsAttr::get(cast<VectorType>(type(elem, true)), lanes));
+  return wrap(memo, elem, true);
+}
+
+LaneValue LaneBuilder::undef(Elem elem, bool vector) {
+  return wrap(LLVM::PoisonOp::create(ops, loc, type(elem, vector)), elem, vector);
+}
+
+LaneValue LaneBuilder::splat(LaneValue scalar) {
+  if (scalar.isVector())
+    return scalar;
+  Value constant = scalar.get();
+  if (auto op = constant.getDefiningOp<arith::ConstantOp>()) {
+    llvm::APInt bits = isFloat(scalar.elem()) ? cast<FloatAttr>(op.getValue()).getValue().bitcastToAPInt()
+                                              : cast<IntegerAttr>(op.getValue()).getValue();
+    return constantBits(scalar.elem(), true, bits.getZExtValue());
+  }
+  LaneValue start = insert(undef(scalar.elem(), true), scalar, 0);
+  return shuffle(start, llvm::SmallVector<int32_t>(kLanes, 0));
+}
+
+LaneValue LaneBuilder::extract(LaneValue vector, unsigned lane) { return extractAt(vector, index(lane)); }
+
+LaneValue LaneBuilder::extractAt(LaneValue vector, LaneValue lane) {
+  return wrap(LLVM::ExtractElementOp::create(ops, loc, vector.get(), lane.get()), vector.elem(), false);
+}
+
+LaneValue LaneBuilder::insert(LaneValue vector, LaneValue scalar, unsigned lane) {
+  return insertAt(vector, scalar, index(lane));
+}
+
+LaneValue LaneBuilder::insertAt(LaneValue vector, LaneValue scalar, LaneValue lane) {
+  Value result = LLVM::InsertElementOp::create(ops, loc, vector.get(), scalar.get(), lane.get());
+  return wrap(result, vector.elem(), true);
+}
+
+LaneValue LaneBuilder::shuffle(LaneValue vector, llvm::ArrayRef<int32_t> lanes) {
+  Value result = LLVM::ShuffleVectorOp::create(ops, loc, vector.get(), vector.get(), lanes);
+  return wrap(result, vector.elem(), true);
+}
+
+LaneValue LaneBuilder::anyLane(LaneValue mask) {
+  if (!mask.isVector())
+    return mask;
+  LaneValue word = wrap(LLVM::BitcastOp::create(ops, loc, ops.getI16Type(), mask.get()), Elem::I16, false);
+  return compare(Cmp::Ne, word, word.ci(0));
+}
+
+void LaneBuilder::unify(LaneValue &lhs, LaneValue &rhs) {
+  if (lhs.isVector() == rhs.isVector())
+    return;
+  lhs = splat(lhs);
+  rhs = splat(rhs);
+}
+
+LaneValue LaneBuilder::floatBinary(Bin op, LaneValue lhs, LaneValue rhs) {
+  Value result;
+  switch (op) {
+  case Bin::Add:
+    result = arith::AddFOp::create(ops, loc, lhs.get(), rhs.get());
+    break;
+  case Bin::Sub:
+    result = arith::SubFOp::create(ops, loc, lhs.get(), rhs.get());
+    break;
+  case Bin::Mul:
+    result = arith::MulFOp::create(ops, loc, lhs.get(), rhs.get());
+    break;
+  default:
+    assert(op == Bin::Div && "not a float operation");
+    result = arith::DivFOp::create(ops, loc, lhs.get(), rhs.get());
+  }
+  return wrap(result, lhs.elem(), lhs.isVector());
+}
+
+LaneValue LaneBuilder::intBinary(Bin op, LaneValue lhs, LaneValue rhs) {
+  auto make = [&](auto tag) -> Value { return decltype(tag)::create(ops, loc, lhs.get(), rhs.get()); };
+  switch (op) {
+  case Bin::Add:
+    return wrap(make(arith::AddIOp()), lhs.elem(), lhs.isVector());
+  case Bin::Sub:
+    return wrap(make(arith::SubIOp()), lhs.elem(), lhs.isVector());
+  case Bin::Mul:
+    return wrap(make(arith::MulIOp()), lhs.elem(), lhs.isVector());
+  case Bin::Div:
+  case Bin::SDiv:
+    return wrap(make(arith::DivSIOp()), lhs.elem(), lhs.isVector());
+  case Bin::UDiv:
+    return wrap(make(arith::DivUIOp()), lhs.elem(), lhs.isVector());
+  case Bin::And:
+    return wrap(make(arith::AndIOp()), lhs.elem(), lhs.isVector());
+  case Bin::Or:
+    return wrap(make(arith::OrIOp()), lhs.elem(), lhs.isVector());
+  case Bin::Xor:
+    return wrap(make(arith::XOrIOp()), lhs.elem(), lhs.isVector());
+  case Bin::Shl:
+    return wrap(make(arith::ShLIOp()), lhs.elem(), lhs.isVector());
+  case Bin::LShr:
+    return wrap(make(arith::ShRUIOp()), lhs.elem(), lhs.isVector());
+  case Bin::AShr:
+    return wrap(make(arith::ShRSIOp()), lhs.elem(), lhs.isVector());
+  }
+  llvm_unreachable("covered switch");
+}
+
+LaneValue LaneBuilder::binary(Bin op, LaneValue lhs, LaneValue rhs) {
+  assert(lhs.elem() == rhs.elem() && "operands must have one type");
+  unify(lhs, rhs);
+  return isFloat(lhs.elem()) ? floatBinary(op, lhs, rhs) : intBinary(op, lhs, rhs);
+}
+
+LaneValue LaneBuilder::unary(Un op, LaneValue x) {
+  Value v = x.get();
+  auto make = [&](auto tag) { return wrap(decltype(tag)::create(ops, loc, v), x.elem(), x.isVector()); };
+  switch (op) {
+  case Un::Neg:
+    return isFloat(x.elem()) ? make(arith::NegFOp()) : x.ci(0) - x;
+  case Un::Abs:
+    return isFloat(x.elem()) ? make(math::AbsFOp()) : select(compare(Cmp::Lt, x, x.ci(0)), x.ci(0) - x, x);
+  case Un::Sqrt:
+    return make(math::SqrtOp());
+  case Un::Floor:
+    return make(math::FloorOp());
+  case Un::Ceil:
+    return make(math::CeilOp());
+  case Un::Trunc:
+    return make(math::TruncOp());
+  case Un::Round:
+    return make(math::RoundEvenOp());
+  case Un::CountLeadingZeros:
+    return make(math::CountLeadingZerosOp());
+  }
+  llvm_unreachable("covered switch");
+}
+
+LaneValue LaneBuilder::fma(LaneValue a, LaneValue x, LaneValue y) {
+  unify(a, x);
+  unify(a, y);
+  unify(a, x);
+  return wrap(math::FmaOp::create(ops, loc, a.get(), x.get(), y.get()), a.elem(), a.isVector());
+}
+
+LaneValue LaneBuilder::compare(Cmp op, LaneValue lhs, LaneValue rhs) {
+  assert(lhs.elem() == rhs.elem() && "operands must have one type");
+  unify(lhs, rhs);
+  using F = arith::CmpFPredicate;
+  using I = arith::CmpIPredicate;
+  static constexpr F floats[] = {F::OEQ, F::UNE, F::OLT, F::OLE, F::OGT, F::OGE,
+                                 F::OLT, F::OGT, F::OLE, F::OGE, F::UNO};
+  static constexpr I ints[] = {I::eq, I::ne, I::slt, I::sle, I::sgt, I::sge, I::ult, I::ugt, I::ule, I::uge};
+  Value result;
+  if (isFloat(lhs.elem()))
+    result = arith::CmpFOp::create(ops, loc, floats[unsigned(op)], lhs.get(), rhs.get());
+  else
+    result = arith::CmpIOp::create(ops, loc, ints[unsigned(op)], lhs.get(), rhs.get());
+  return wrap(result, Elem::I1, lhs.isVector());
+}
+
+LaneValue LaneBuilder::select(LaneValue condition, LaneValue yes, LaneValue no) {
+  assert(yes.elem() == no.elem() && "operands must have one type");
+  unify(yes, no);
+  if (condition.isVector()) {
+    yes = splat(yes);
+    no = splat(no);
+  }
+  return wrap(arith::SelectOp::create(ops, loc, condition.get(), yes.get(), no.get()), yes.elem(), yes.isVector());
+}
+
+LaneValue LaneBuilder::bitcast(LaneValue x, Elem to) {
+  return wrap(arith::BitcastOp::create(ops, loc, type(to, x.isVector()), x.get()), to, x.isVector());
+}
+
+LaneValue LaneBuilder::convert(LaneValue x, Elem to, bool isUnsigned) {
+  if (x.elem() == to)
+    return x;
+  Type target = type(to, x.isVector());
+  auto make = [&](auto tag) -> Value { return decltype(tag)::create(ops, loc, target, x.get()); };
+  bool wider = bitWidth(to) > bitWidth(x.elem());
+  Value result;
+  if (isFloat(x.elem()) && isFloat(to))
+    result = wider ? make(arith::ExtFOp()) : Value(arith::TruncFOp::create(ops, loc, target, x.get()));
+  else if (isFloat(x.elem()))
+    result = isUnsigned ? make(arith::FPToUIOp()) : make(arith::FPToSIOp());
+  else if (isFloat(to))
+    result = isUnsigned ? make(arith::UIToFPOp()) : make(arith::SIToFPOp());
+  else if (!wider)
+    result = Value(arith::TruncIOp::create(ops, loc, target, x.get()));
+  else
+    result = isUnsigned || x.elem() == Elem::I1 ? make(arith::ExtUIOp()) : make(arith::ExtSIOp());
+  return wrap(result, to, x.isVector());
+}
+
+LaneValue LaneBuilder::mulHighU64(LaneValue lhs, LaneValue rhs) {
+  auto op = arith::MulUIExtendedOp::create(ops, loc, lhs.get(), rhs.get());
+  return wrap(op.getHigh(), Elem::I64, lhs.isVector());
+}
+
+V toBits(V a) { return a.b().bitcast(a, bitWidth(a.elem()) == 64 ? Elem::I64 : Elem::I32); }
+V fromBits(V a) { return a.b().bitcast(a, bitWidth(a.elem()) == 64 ? Elem::F64 : Elem::F32); }
+
+V signBit(V a) {
+  V bits = toBits(a);
+  return bits & bits.ci(uint64_t(1) << (bitWidth(a.elem()) - 1));
+}
+
+V copySign(V a, V s) { return fromBits(toBits(fabs(a)) | signBit(s)); }
+
+V polynomial(V x, llvm::ArrayRef<double> coefficients) {
+  V p = x.c(coefficients[0]);
+  for (double c : coefficients.drop_front())
+    p = fma(p, x, c);
+  return p;
+}
+
+} // namespace tess::compiler

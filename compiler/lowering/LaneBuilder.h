@@ -1,0 +1,189 @@
+//===- LaneBuilder.h - arithmetic on 16 lanes or on one ---------*- C++ -*-===//
+//
+// What the math expansions are written in: a value that is a vector of 16 lanes
+// or a scalar, with operators that append arith, math and LLVM-dialect
+// operations. The same expansion on a scalar and on a vector gives the same
+// bits. Splats and constants are made where needed; constants live in the entry
+// block. MLIR's dialect headers stay in the .cpp.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace tess::compiler {
+
+constexpr unsigned kLanes = 16;
+
+class LaneBuilder;
+
+/// Element types of values in a kernel.
+enum class Elem : uint8_t { I1, I8, I16, I32, I64, F32, F64, F16 /*memory only*/ };
+constexpr bool isFloat(Elem e) { return e >= Elem::F32; }
+/// Bits of an element; 1 for I1.
+unsigned bitWidth(Elem e);
+/// Bytes of an element in memory; 1 for I1.
+inline unsigned elemBytes(Elem e) { return e == Elem::I1 ? 1 : bitWidth(e) / 8; }
+
+/// A vector of 16 lanes or a scalar. A handle: copy freely; lives as long as its LaneBuilder.
+class LaneValue {
+public:
+  LaneValue() = default;
+  LaneValue(LaneBuilder &builder, mlir::Value value, Elem elem, bool vector)
+      : builder(&builder), value(value), element(elem), vector(vector) {}
+
+  explicit operator bool() const { return value != nullptr; }
+  LaneBuilder &b() const { return *builder; }
+  mlir::Value get() const { return value; }
+  Elem elem() const { return element; }
+  bool isVector() const { return vector; }
+
+  /// A constant of this value's type and shape.
+  LaneValue c(double constant) const;
+  LaneValue ci(uint64_t constant) const;
+
+private:
+  LaneBuilder *builder = nullptr;
+  mlir::Value value;
+  Elem element = Elem::F32;
+  bool vector = false;
+};
+
+class LaneBuilder {
+public:
+  /// `entry` takes the constants and stack buffers; it must dominate everything built.
+  LaneBuilder(mlir::OpBuilder &ops, mlir::Location loc, mlir::Block *entry) : ops(ops), loc(loc), entry(entry) {}
+
+  mlir::OpBuilder &ops;
+  mlir::Location loc;
+
+  mlir::Type type(Elem elem, bool vector);
+  LaneValue wrap(mlir::Value value, Elem elem, bool vector) { return {*this, value, elem, vector}; }
+  /// Constant of a float (value) or integer (bits) type.
+  LaneValue constant(Elem elem, bool vector, double value);
+  LaneValue constantBits(Elem elem, bool vector, uint64_t bits);
+  /// i64 scalar constant.
+  LaneValue index(int64_t value) { return constantBits(Elem::I64, false, uint64_t(value)); }
+  /// 0, 1, ..., 15.
+  LaneValue iota(Elem elem);
+  LaneValue splat(LaneValue scalar);
+  LaneValue extract(LaneValue vector, unsigned lane);
+  LaneValue extractAt(LaneValue vector, LaneValue lane);
+  LaneValue insertAt(LaneValue vector, LaneValue scalar, LaneValue lane);
+  LaneValue insert(LaneValue vector, LaneValue scalar, unsigned lane);
+  LaneValue shuffle(LaneValue vector, llvm::ArrayRef<int32_t> lanes);
+  LaneValue undef(Elem elem, bool vector);
+  /// Whether any lane is true: a scalar i1.
+  LaneValue anyLane(LaneValue mask);
+
+  enum class Bin : uint8_t { Add, Sub, Mul, Div, SDiv, UDiv, And, Or, Xor, Shl, LShr, AShr };
+  enum class Un : uint8_t { Neg, Abs, Sqrt, Floor, Ceil, Trunc, Round, CountLeadingZeros };
+  enum class Cmp : uint8_t { Eq, Ne, Lt, Le, Gt, Ge, ULt, UGt, ULe, UGe, Unordered };
+  LaneValue binary(Bin op, LaneValue lhs, LaneValue rhs);
+  LaneValue unary(Un op, LaneValue x);
+  LaneValue fma(LaneValue a, LaneValue x, LaneValue y);
+  /// Ordered on floats, but for Ne; signed on integers, but for U...
+  LaneValue compare(Cmp op, LaneValue lhs, LaneValue rhs);
+  LaneValue select(LaneValue condition, LaneValue yes, LaneValue no);
+  /// Same bits, other element type of equal width.
+  LaneValue bitcast(LaneValue x, Elem to);
+  /// The mathematical conversion; out-of-range float to int is the caller's business. `isUnsigned`: of the integer
+  /// side.
+  LaneValue convert(LaneValue x, Elem to, bool isUnsigned = false);
+  /// High 64 bits of the 128-bit product of two unsigned i64.
+  LaneValue mulHighU64(LaneValue lhs, LaneValue rhs);
+
+  // Memory. Addresses are !llvm.ptr; offsets count elements of `elem`.
+  mlir::Value address(mlir::Value base, LaneValue offset, Elem elem);
+  mlir::Value addressConst(mlir::Value base, int64_t offset, Elem elem);
+  LaneValue load(mlir::Value address, Elem elem, bool vector);
+  LaneValue maskedLoad(mlir::Value address, LaneValue mask, Elem elem);
+  void store(LaneValue value, mlir::Value address);
+  void maskedStore(LaneValue value, mlir::Value address, LaneValue mask);
+  mlir::Value loadPointer(mlir::Value address);
+  /// `count` vectors (or scalars) on the stack, allocated in the entry block.
+  mlir::Value stackBuffer(Elem elem, unsigned count, bool vector);
+  /// Address of a constant table of the module, made on first use.
+  mlir::Value table(llvm::StringRef name, llvm::ArrayRef<uint64_t> words);
+
+  // Control flow. Bodies get and return loop-carried values.
+  using Values = llvm::SmallVector<LaneValue, 4>;
+  using LoopBody = llvm::function_ref<Values(LaneValue iv, llvm::ArrayRef<LaneValue> carried)>;
+  /// for (iv = lo; iv < hi; iv += step), i64. `enter` hears the loop operation before the body is built.
+  Values forLoop(LaneValue lo, LaneValue hi, LaneValue step, llvm::ArrayRef<LaneValue> init, LoopBody body,
+                 llvm::function_ref<void(mlir::Operation *, mlir::Block *)> enter = nullptr);
+  /// `body` when `condition`, else `otherwise` unchanged.
+  Values ifThen(LaneValue condition, llvm::ArrayRef<LaneValue> otherwise, llvm::function_ref<Values()> body,
+                llvm::function_ref<void(mlir::Operation *, mlir::Block *)> enter = nullptr);
+  /// while (any lane of condition(carried)) carried = body(carried).
+  Values whileAny(llvm::ArrayRef<LaneValue> init, llvm::function_ref<LaneValue(llvm::ArrayRef<LaneValue>)> condition,
+                  llvm::function_ref<Values(llvm::ArrayRef<LaneValue>)> body);
+
+private:
+  void unify(LaneValue &lhs, LaneValue &rhs);
+  LaneValue intBinary(Bin op, LaneValue lhs, LaneValue rhs);
+  LaneValue floatBinary(Bin op, LaneValue lhs, LaneValue rhs);
+
+  mlir::Block *entry;
+  llvm::DenseMap<std::pair<void *, uint64_t>, mlir::Value> constants;
+  llvm::DenseMap<unsigned, mlir::Value> iotas;
+};
+
+using V = LaneValue;
+inline V operator+(V a, V b) { return a.b().binary(LaneBuilder::Bin::Add, a, b); }
+inline V operator-(V a, V b) { return a.b().binary(LaneBuilder::Bin::Sub, a, b); }
+inline V operator*(V a, V b) { return a.b().binary(LaneBuilder::Bin::Mul, a, b); }
+/// Floats only; integers divide by sdiv and udiv.
+inline V operator/(V a, V b) { return a.b().binary(LaneBuilder::Bin::Div, a, b); }
+inline V operator&(V a, V b) { return a.b().binary(LaneBuilder::Bin::And, a, b); }
+inline V operator|(V a, V b) { return a.b().binary(LaneBuilder::Bin::Or, a, b); }
+inline V operator^(V a, V b) { return a.b().binary(LaneBuilder::Bin::Xor, a, b); }
+inline V operator+(V a, double c) { return a + a.c(c); }
+inline V operator-(V a, double c) { return a - a.c(c); }
+inline V operator*(V a, double c) { return a * a.c(c); }
+inline V operator+(double c, V a) { return a.c(c) + a; }
+inline V operator-(double c, V a) { return a.c(c) - a; }
+inline V operator/(double c, V a) { return a.c(c) / a; }
+inline V operator-(V a) { return a.b().unary(LaneBuilder::Un::Neg, a); }
+inline V shl(V a, unsigned n) { return a.b().binary(LaneBuilder::Bin::Shl, a, a.ci(n)); }
+inline V lshr(V a, unsigned n) { return a.b().binary(LaneBuilder::Bin::LShr, a, a.ci(n)); }
+inline V ashr(V a, unsigned n) { return a.b().binary(LaneBuilder::Bin::AShr, a, a.ci(n)); }
+inline V bitNot(V a) { return a ^ a.ci(~uint64_t(0)); }
+inline V fabs(V a) { return a.b().unary(LaneBuilder::Un::Abs, a); }
+inline V sqrt(V a) { return a.b().unary(LaneBuilder::Un::Sqrt, a); }
+inline V floor(V a) { return a.b().unary(LaneBuilder::Un::Floor, a); }
+inline V ceil(V a) { return a.b().unary(LaneBuilder::Un::Ceil, a); }
+inline V trunc(V a) { return a.b().unary(LaneBuilder::Un::Trunc, a); }
+inline V roundEven(V a) { return a.b().unary(LaneBuilder::Un::Round, a); }
+inline V fma(V a, V x, V y) { return a.b().fma(a, x, y); }
+inline V fma(V a, V x, double y) { return a.b().fma(a, x, a.c(y)); }
+inline V fma(V a, double x, V y) { return a.b().fma(a, a.c(x), y); }
+inline V eq(V a, V b) { return a.b().compare(LaneBuilder::Cmp::Eq, a, b); }
+inline V ne(V a, V b) { return a.b().compare(LaneBuilder::Cmp::Ne, a, b); }
+inline V lt(V a, V b) { return a.b().compare(LaneBuilder::Cmp::Lt, a, b); }
+inline V le(V a, V b) { return a.b().compare(LaneBuilder::Cmp::Le, a, b); }
+inline V gt(V a, V b) { return a.b().compare(LaneBuilder::Cmp::Gt, a, b); }
+inline V ge(V a, V b) { return a.b().compare(LaneBuilder::Cmp::Ge, a, b); }
+inline V eq(V a, double c) { return eq(a, a.c(c)); }
+inline V ne(V a, double c) { return ne(a, a.c(c)); }
+inline V lt(V a, double c) { return lt(a, a.c(c)); }
+inline V le(V a, double c) { return le(a, a.c(c)); }
+inline V gt(V a, double c) { return gt(a, a.c(c)); }
+inline V ge(V a, double c) { return ge(a, a.c(c)); }
+inline V isNan(V a) { return a.b().compare(LaneBuilder::Cmp::Unordered, a, a); }
+inline V select(V m, V a, V b) { return a.b().select(m, a, b); }
+inline V select(V m, double a, V b) { return b.b().select(m, b.c(a), b); }
+inline V select(V m, V a, double b) { return a.b().select(m, a, a.c(b)); }
+/// Magnitude of `a`, sign of `s`.
+V copySign(V a, V s);
+/// Sign bit of a float as its integer, other bits zero.
+V signBit(V a);
+/// The integer with the float's bits, and back.
+V toBits(V a);
+V fromBits(V a);
+/// c[0]*x^(n-1) + ... + c[n-1] by Horner's rule, with fma.
+V polynomial(V x, llvm::ArrayRef<double> coefficients);
+
+} // namespace tess::compiler

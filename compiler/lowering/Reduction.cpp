@@ -1,0 +1,177 @@
+//===- Reduction.cpp - partial results and their tree --------------------===//
+#include "compiler/lowering/Reduction.h"
+
+#include "compiler/lowering/Convert.h"
+#include "compiler/lowering/ScalarFunctions.h"
+
+#include <limits>
+
+namespace tess::compiler {
+
+using Values = LaneBuilder::Values;
+
+Reduction::Reduction(KernelBuilder &k, int index)
+    : k(k), b(k.b), node(k.spec.nodes[index]), from(k.spec.nodes[node.args[0]].dtype),
+      hasPlace(node.reduceKind == ReduceKind::ArgMax || node.reduceKind == ReduceKind::ArgMin) {
+  valueType = hasPlace ? from : node.dtype;
+}
+
+/// Bool reduces as a byte: partial results may lie in memory.
+static Elem partElem(DType dtype) { return isBool(dtype) ? Elem::I8 : computeElem(dtype); }
+
+static bool wantsLargest(ReduceKind kind) { return kind == ReduceKind::Max || kind == ReduceKind::ArgMax; }
+
+/// A bool's sum is "any", its product "all".
+static ReduceKind effectiveKind(ReduceKind kind, DType dtype) {
+  if (!isBool(dtype))
+    return kind;
+  if (kind == ReduceKind::Sum || kind == ReduceKind::Mean)
+    return ReduceKind::Max;
+  return kind == ReduceKind::Prod ? ReduceKind::Min : kind;
+}
+
+V Reduction::argument() {
+  V value = k.lanesOf(node.args[0]);
+  if (!hasPlace && partElem(from) != partElem(valueType))
+    value = castValue(value, from, valueType);
+  return value.elem() == Elem::I1 ? b.convert(value, Elem::I8) : value;
+}
+
+V Reduction::neutral(bool vector) {
+  Elem elem = partElem(valueType);
+  ReduceKind kind = effectiveKind(node.reduceKind, valueType);
+  if (kind == ReduceKind::Sum || kind == ReduceKind::Mean)
+    return b.constant(elem, vector, isFloat(elem) ? -0.0 : 0.0);
+  if (kind == ReduceKind::Prod)
+    return b.constant(elem, vector, 1);
+  bool largest = wantsLargest(kind);
+  if (isFloat(elem))
+    return b.constant(elem, vector, std::numeric_limits<double>::infinity() * (largest ? -1 : 1));
+  if (isUnsigned(valueType))
+    return b.constantBits(elem, vector, largest ? 0 : (isBool(valueType) ? 1 : ~uint64_t(0)));
+  uint64_t lowest = uint64_t(1) << (bitWidth(elem) - 1);
+  return b.constantBits(elem, vector, largest ? lowest : lowest - 1);
+}
+
+Values Reduction::start() {
+  Values parts = {neutral(true)};
+  // Before any element: the first one that the lane will see. Ties go to the lower number, so it is never wrong.
+  if (hasPlace)
+    parts.push_back(b.iota(computeElem(node.dtype)));
+  return parts;
+}
+
+/// Whether `a` beats `b`; NaN beats numbers.
+V Reduction::better(V a, V b) {
+  bool largest = wantsLargest(node.reduceKind);
+  if (!isFloat(a.elem())) {
+    using Cmp = LaneBuilder::Cmp;
+    Cmp op = isUnsigned(valueType) ? (largest ? Cmp::UGt : Cmp::ULt) : (largest ? Cmp::Gt : Cmp::Lt);
+    return a.b().compare(op, a, b);
+  }
+  return (largest ? gt(a, b) : lt(a, b)) | (isNan(a) & bitNot(isNan(b)));
+}
+
+Values Reduction::accumulate(llvm::ArrayRef<V> parts, V value, V place) {
+  if (!hasPlace)
+    return {combine(effectiveKind(node.reduceKind, valueType), parts[0], value, isUnsigned(valueType))};
+  V take = better(value, parts[0]);
+  return {select(take, value, parts[0]), select(take, place, parts[1])};
+}
+
+Values Reduction::merge(llvm::ArrayRef<V> a, llvm::ArrayRef<V> c) {
+  if (!hasPlace)
+    return accumulate(a, c[0], V());
+  V same = bitNot(better(a[0], c[0])) & lt(c[1], a[1]);
+  V take = better(c[0], a[0]) | same;
+  return {select(take, c[0], a[0]), select(take, c[1], a[1])};
+}
+
+V Reduction::elementNumber() { return k.reducedElementNumber(computeElem(node.dtype)); }
+
+Values Reduction::step(llvm::ArrayRef<V> parts, V mask) {
+  V value = argument();
+  Values next = accumulate(parts, value, hasPlace ? elementNumber() : V());
+  if (mask)
+    for (auto [fresh, old] : llvm::zip_equal(next, parts))
+      fresh = select(mask, fresh, old);
+  return next;
+}
+
+Values Reduction::fold(llvm::ArrayRef<V> parts) {
+  Values result(parts);
+  for (int width = kLanes / 2; width >= 1; width /= 2) {
+    llvm::SmallVector<int32_t> lanes(kLanes, 0);
+    for (int lane = 0; lane < width; ++lane)
+      lanes[lane] = lane + width;
+    Values upper;
+    for (V part : result)
+      upper.push_back(b.shuffle(part, lanes));
+    result = merge(result, upper);
+  }
+  for (V &part : result)
+    part = b.extract(part, 0);
+  return result;
+}
+
+void Reduction::startColumns() {
+  Values first = {neutral(true)};
+  if (hasPlace)
+    first.push_back(b.constantBits(computeElem(node.dtype), true, 0));
+  for (unsigned part = 0; part < first.size(); ++part) {
+    Elem elem = first[part].elem();
+    memory[part] = b.stackBuffer(elem, kLanes, true);
+    for (unsigned slot = 0; slot < kLanes; ++slot) {
+      V value = part ? b.constantBits(elem, true, slot) : first[part];
+      b.store(value, b.addressConst(memory[part], slot * kLanes, elem));
+    }
+  }
+}
+
+void Reduction::stepColumns() {
+  V value = argument();
+  V element = k.top().groups.back().index;
+  V offset = (element & b.index(kLanes - 1)) * b.index(kLanes);
+  Values parts;
+  llvm::SmallVector<mlir::Value, 2> places;
+  Elem elems[] = {value.elem(), computeElem(node.dtype)};
+  for (unsigned part = 0; part < numParts(); ++part) {
+    places.push_back(b.address(memory[part], offset, elems[part]));
+    parts.push_back(b.load(places[part], elems[part], true));
+  }
+  Values next = accumulate(parts, value, hasPlace ? elementNumber() : V());
+  for (unsigned part = 0; part < numParts(); ++part)
+    b.store(next[part], places[part]);
+}
+
+Values Reduction::foldColumns() {
+  llvm::SmallVector<Values> slots(kLanes);
+  Elem elems[] = {partElem(valueType), computeElem(node.dtype)};
+  for (unsigned slot = 0; slot < kLanes; ++slot)
+    for (unsigned part = 0; part < numParts(); ++part)
+      slots[slot].push_back(b.load(b.addressConst(memory[part], slot * kLanes, elems[part]), elems[part], true));
+  for (unsigned width = kLanes / 2; width >= 1; width /= 2)
+    for (unsigned slot = 0; slot < width; ++slot)
+      slots[slot] = merge(slots[slot], slots[slot + width]);
+  return slots[0];
+}
+
+V Reduction::finish(Values folded) {
+  if (hasPlace)
+    return folded[1];
+  V result = folded[0];
+  if (isBool(valueType))
+    return b.compare(LaneBuilder::Cmp::Ne, result, result.ci(0));
+  ReduceKind kind = node.reduceKind;
+  if (isFloat(result.elem()) && kind == ReduceKind::Sum)
+    result = select(eq(k.reducedCount(), b.index(0)), 0.0, result); // of no elements: 0, not the neutral -0
+  if (kind == ReduceKind::Mean) {
+    V count = b.convert(k.reducedCount(), result.elem());
+    result = isFloat(result.elem())
+                 ? result / count
+                 : emitScalarFn(ScalarFn::FloorDiv, node.dtype, {result, count}, {node.dtype, node.dtype});
+  }
+  return node.roundsHere ? roundTo(result, node.dtype) : result;
+}
+
+} // namespace tess::compiler

@@ -1,0 +1,244 @@
+//===- ScalarFunctions.cpp - the expansion of every ScalarFn -------------===//
+#include "compiler/lowering/ScalarFunctions.h"
+
+#include "compiler/lowering/Convert.h"
+#include "compiler/lowering/IntegerMath.h"
+#include "compiler/lowering/KernelAnalysis.h"
+#include "compiler/lowering/VectorMath.h"
+
+#include <limits>
+
+namespace tess::compiler {
+
+using Cmp = LaneBuilder::Cmp;
+
+V combine(ReduceKind kind, V acc, V value, bool isUnsigned) {
+  bool real = isFloat(acc.elem());
+  switch (kind) {
+  case ReduceKind::Sum:
+  case ReduceKind::Mean:
+    return acc + value;
+  case ReduceKind::Prod:
+    return acc * value;
+  case ReduceKind::Max:
+    // The NaN test is on `value` so that the chain through `acc` stays short.
+    if (real)
+      return select(isNan(value), value, select(gt(value, acc), value, acc));
+    return intmath::max(acc, value, isUnsigned);
+  case ReduceKind::Min:
+    if (real)
+      return select(isNan(value), value, select(lt(value, acc), value, acc));
+    return intmath::min(acc, value, isUnsigned);
+  default:
+    llvm_unreachable("pairs are combined elsewhere");
+  }
+}
+
+// Bool arithmetic is logic.
+static V emitBool(ScalarFn fn, V a, V b) {
+  switch (fn) {
+  case ScalarFn::Add:
+  case ScalarFn::Max:
+  case ScalarFn::BitOr:
+  case ScalarFn::Or:
+    return a | b;
+  case ScalarFn::Mul:
+  case ScalarFn::Min:
+  case ScalarFn::BitAnd:
+  case ScalarFn::And:
+    return a & b;
+  case ScalarFn::FloorDiv:
+    return a & b;
+  case ScalarFn::Mod:
+    return a & (b ^ b);
+  case ScalarFn::Pow:
+    return a | bitNot(b);
+  case ScalarFn::Shl:
+    return a & bitNot(b);
+  case ScalarFn::Shr:
+    return a & bitNot(b);
+  default: // Sub, Xor, BitXor
+    return a ^ b;
+  }
+}
+
+static V emitIntBinary(ScalarFn fn, V a, V b, bool isUnsigned) {
+  switch (fn) {
+  case ScalarFn::Add:
+    return a + b;
+  case ScalarFn::Sub:
+    return a - b;
+  case ScalarFn::Mul:
+    return a * b;
+  case ScalarFn::Div:
+  case ScalarFn::FloorDiv:
+    return intmath::floorDiv(a, b, isUnsigned);
+  case ScalarFn::Mod:
+    return intmath::mod(a, b, isUnsigned);
+  case ScalarFn::Max:
+  case ScalarFn::Min:
+    return combine(fn == ScalarFn::Max ? ReduceKind::Max : ReduceKind::Min, a, b, isUnsigned);
+  case ScalarFn::Pow:
+    return intmath::pow(a, b, isUnsigned);
+  case ScalarFn::Shl:
+    return intmath::shiftLeft(a, b);
+  case ScalarFn::Shr:
+    return intmath::shiftRight(a, b, isUnsigned);
+  case ScalarFn::BitAnd:
+    return a & b;
+  case ScalarFn::BitOr:
+    return a | b;
+  case ScalarFn::BitXor:
+    return a ^ b;
+  default:
+    llvm_unreachable("not an integer function of two arguments");
+  }
+}
+
+static V emitFloatBinary(ScalarFn fn, V a, V b) {
+  switch (fn) {
+  case ScalarFn::Add:
+    return a + b;
+  case ScalarFn::Sub:
+    return a - b;
+  case ScalarFn::Mul:
+    return a * b;
+  case ScalarFn::Div:
+    return a / b;
+  case ScalarFn::FloorDiv:
+    return vmath::floorDiv(a, b);
+  case ScalarFn::Mod:
+    return vmath::mod(a, b);
+  case ScalarFn::Max:
+    return combine(ReduceKind::Max, a, b, false);
+  case ScalarFn::Min:
+    return combine(ReduceKind::Min, a, b, false);
+  case ScalarFn::Pow:
+    return vmath::pow(a, b);
+  case ScalarFn::Atan2:
+    return vmath::atan2(a, b);
+  case ScalarFn::LogAddExp:
+    return vmath::logAddExp(a, b);
+  default:
+    llvm_unreachable("not a float function of two arguments");
+  }
+}
+
+static V emitMath(ScalarFn fn, V x) {
+  switch (fn) {
+#define TESS_MATH(NAME, FUNCTION)                                                                                      \
+  case ScalarFn::NAME:                                                                                                 \
+    return vmath::FUNCTION(x);
+    TESS_MATH(Exp, exp)
+    TESS_MATH(Expm1, expm1)
+    TESS_MATH(Log, log)
+    TESS_MATH(Log1p, log1p)
+    TESS_MATH(Sin, sin)
+    TESS_MATH(Cos, cos)
+    TESS_MATH(Tan, tan)
+    TESS_MATH(Asin, asin)
+    TESS_MATH(Acos, acos)
+    TESS_MATH(Atan, atan)
+    TESS_MATH(Sinh, sinh)
+    TESS_MATH(Cosh, cosh)
+    TESS_MATH(Tanh, tanh)
+    TESS_MATH(Asinh, asinh)
+    TESS_MATH(Acosh, acosh)
+    TESS_MATH(Atanh, atanh)
+    TESS_MATH(Erf, erf)
+    TESS_MATH(Erfc, erfc)
+    TESS_MATH(Sigmoid, sigmoid)
+#undef TESS_MATH
+  default:
+    llvm_unreachable("not a float function of one argument");
+  }
+}
+
+static V emitFloatUnary(ScalarFn fn, V x) {
+  switch (fn) {
+  case ScalarFn::Neg:
+    return -x;
+  case ScalarFn::Abs:
+    return fabs(x);
+  case ScalarFn::Sign:
+    return select(gt(x, 0.0), 1.0, select(lt(x, 0.0), -1.0, select(eq(x, 0.0), 0.0, x)));
+  case ScalarFn::Square:
+    return x * x;
+  case ScalarFn::Sqrt:
+    return sqrt(x);
+  case ScalarFn::Rsqrt:
+    return 1.0 / sqrt(x);
+  case ScalarFn::Floor:
+    return floor(x);
+  case ScalarFn::Ceil:
+    return ceil(x);
+  case ScalarFn::Round:
+    return roundEven(x);
+  case ScalarFn::Trunc:
+    return trunc(x);
+  default:
+    return emitMath(fn, x);
+  }
+}
+
+static V emitIntUnary(ScalarFn fn, V x, bool isUnsigned) {
+  switch (fn) {
+  case ScalarFn::Neg:
+    return x.elem() == Elem::I1 ? x : -x;
+  case ScalarFn::Abs:
+    return isUnsigned ? x : fabs(x);
+  case ScalarFn::Sign:
+    return x.elem() == Elem::I1 ? x : intmath::sign(x, isUnsigned);
+  case ScalarFn::Square:
+    return x.elem() == Elem::I1 ? x : x * x;
+  case ScalarFn::BitNot:
+    return bitNot(x);
+  default: // Floor, Ceil, Round, Trunc
+    return x;
+  }
+}
+
+static V emitComparison(ScalarFn fn, V a, V b, bool isUnsigned) {
+  static constexpr Cmp kSigned[] = {Cmp::Eq, Cmp::Ne, Cmp::Lt, Cmp::Le, Cmp::Gt, Cmp::Ge};
+  static constexpr Cmp kUnsigned[] = {Cmp::Eq, Cmp::Ne, Cmp::ULt, Cmp::ULe, Cmp::UGt, Cmp::UGe};
+  return a.b().compare((isUnsigned ? kUnsigned : kSigned)[unsigned(fn) - unsigned(ScalarFn::Eq)], a, b);
+}
+
+static V emitClass(ScalarFn fn, V x) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  V yes = x.b().constantBits(Elem::I1, x.isVector(), 1), no = x.b().constantBits(Elem::I1, x.isVector(), 0);
+  if (!isFloat(x.elem()))
+    return fn == ScalarFn::IsFinite ? yes : no;
+  if (fn == ScalarFn::IsNan)
+    return isNan(x);
+  return fn == ScalarFn::IsInf ? eq(fabs(x), inf) : lt(fabs(x), inf);
+}
+
+V emitScalarFn(ScalarFn fn, DType result, llvm::ArrayRef<V> args, llvm::ArrayRef<DType> types) {
+  if (fn == ScalarFn::Cast)
+    return castValue(args[0], types[0], result);
+  if (fn == ScalarFn::Select)
+    return select(castValue(args[0], types[0], DType::Bool), castValue(args[1], types[1], result),
+                  castValue(args[2], types[2], result));
+  if (fn >= ScalarFn::And && fn <= ScalarFn::Not) {
+    V a = castValue(args[0], types[0], DType::Bool);
+    return fn == ScalarFn::Not ? bitNot(a) : emitBool(fn, a, castValue(args[1], types[1], DType::Bool));
+  }
+  if (fn >= ScalarFn::Eq && fn <= ScalarFn::Ge)
+    return emitComparison(fn, args[0], args[1], isUnsigned(types[0]));
+  if (fn >= ScalarFn::IsNan && fn <= ScalarFn::IsFinite)
+    return emitClass(fn, args[0]);
+  if (fn == ScalarFn::PhiloxUniform || fn == ScalarFn::PhiloxNormal) {
+    V seed = castValue(args[0], types[0], DType::Int64), counter = castValue(args[1], types[1], DType::Int64);
+    return (fn == ScalarFn::PhiloxUniform ? vmath::philoxUniform : vmath::philoxNormal)(seed, counter,
+                                                                                        computeElem(result));
+  }
+  bool unary = numArgs(fn) == 1, isU = isUnsigned(result);
+  if (isFloat(result))
+    return unary ? emitFloatUnary(fn, args[0]) : emitFloatBinary(fn, args[0], args[1]);
+  if (unary)
+    return emitIntUnary(fn, args[0], isU);
+  return isBool(result) ? emitBool(fn, args[0], args[1]) : emitIntBinary(fn, args[0], args[1], isU);
+}
+
+} // namespace tess::compiler

@@ -1,0 +1,62 @@
+//===- VectorMath.h - our own elementary functions --------------*- C++ -*-===//
+//
+// Expansions of every float function in plain arithmetic, for float32 and
+// float64, scalar or 16 lanes, with the same bits on every machine. Bounds:
+// float32 2 ulp (tan 4), float64 4 ulp (pow 8); edge cases as C99 Annex F.
+// fma appears inside an expansion only. No function is ever a library call.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "compiler/lowering/LaneBuilder.h"
+
+namespace tess::compiler::vmath {
+
+// Exponentials: VectorMathExp.cpp
+V exp(V x);
+V expm1(V x);
+V sigmoid(V x);
+V sinh(V x);
+V cosh(V x);
+V tanh(V x);
+/// e^(hi + lo) for |lo| <= ulp(hi), float64: the last step of pow.
+V expSum(V hi, V lo);
+
+// Logarithms: VectorMathLog.cpp
+V log(V x);
+V log1p(V x);
+V asinh(V x);
+V acosh(V x);
+V atanh(V x);
+/// log(e^a + e^b); the error is relative to the larger operand where the result is near 0.
+V logAddExp(V a, V b);
+
+// Trigonometry: VectorMathTrig.cpp, VectorMathArc.cpp
+V sin(V x);
+V cos(V x);
+V tan(V x);
+V asin(V x);
+V acos(V x);
+V atan(V x);
+V atan2(V y, V x);
+
+// Error function: VectorMathErf.cpp
+V erf(V x);
+V erfc(V x);
+
+// Powers and remainders: VectorMathPow.cpp
+V pow(V base, V exponent);
+/// Python's modulus, exact before its one rounding; sign of the divisor.
+V mod(V x, V y);
+V floorDiv(V x, V y);
+
+// Random numbers: VectorMathRandom.cpp. Philox4x32-10, key `seed`, counter `counter`, both i64.
+V philoxUniform(V seed, V counter, Elem elem);
+V philoxNormal(V seed, V counter, Elem elem);
+
+// Pieces that families share.
+/// f(x) in float64, rounded to the type of x.
+V viaF64(V x, V (*f)(V));
+V viaF64(V x, V y, V (*f)(V, V));
+
+} // namespace tess::compiler::vmath

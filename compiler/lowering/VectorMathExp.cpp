@@ -1,0 +1,139 @@
+//===- VectorMathExp.cpp - exponentials ----------------------------------===//
+//
+// e^x = 2^n e^r, n = round(x / ln 2), r in [-ln2/2, ln2/2] by Cody and Waite in
+// two steps. float32: polynomial of Cephes expf; float64: Taylor to r^13, whose
+// next term is below 2^-57. 2^n goes on in two factors, so that the one rounding
+// to a denormal or to infinity is that of a multiplication.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/lowering/VectorMath.h"
+
+namespace tess::compiler::vmath {
+
+namespace {
+
+// 1.5 * 2^(digits-1): adding it leaves the rounded integer in the low bits.
+double roundingMagic(Elem elem) { return elem == Elem::F32 ? 0x1.8p23 : 0x1.8p52; }
+unsigned mantissaBits(Elem elem) { return elem == Elem::F32 ? 23 : 52; }
+int exponentBias(Elem elem) { return elem == Elem::F32 ? 127 : 1023; }
+
+/// e^x = 2^n (1 + p): p = e^r - 1, and n as float and, plus an even bias in the low bits, as integer.
+struct Parts {
+  V p, n, biased;
+};
+
+V clampTo(V x, double low, double high) {
+  x = select(gt(x.c(low), x), low, x); // NaN stays
+  return select(lt(x.c(high), x), high, x);
+}
+
+/// e^r - 1 for |r| <= ln2/2.
+V expm1Reduced(V r) {
+  if (r.elem() == Elem::F32) {
+    V q = polynomial(
+        r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
+    return fma(q, r * r, r);
+  }
+  V q = polynomial(r, {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320,
+                       1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5});
+  return fma(q, r * r, r);
+}
+
+/// `tail` (may be null) is added to x after the reduction.
+Parts reduce(V x, V tail) {
+  bool single = x.elem() == Elem::F32;
+  double magic = roundingMagic(x.elem()) + 2 * exponentBias(x.elem());
+  V shifted = fma(x, 1.44269504088896340736, x.c(magic));
+  V n = shifted - magic;
+  V r = fma(n, single ? -0.693359375 : -0x1.62e42fefa39efp-1, x);
+  r = fma(n, single ? 2.12194440e-4 : -0x1.abc9e3b39803fp-56, r);
+  if (tail)
+    r = r + tail;
+  return {expm1Reduced(r), n, toBits(shifted)};
+}
+
+/// 2^a and 2^b with a + b = n, both normal.
+std::pair<V, V> scales(const Parts &parts) {
+  unsigned shift = mantissaBits(parts.n.elem());
+  // The low bits hold n + 2 bias: half of that is an exponent field, the rest is the other.
+  V half = lshr(parts.biased, 1);
+  return {fromBits(shl(half, shift)), fromBits(shl(parts.biased - half, shift))};
+}
+
+V clampExp(V x) { return x.elem() == Elem::F32 ? clampTo(x, -104.5, 89) : clampTo(x, -746, 710); }
+
+V expWithTail(V x, V tail) {
+  Parts parts = reduce(clampExp(x), tail);
+  auto [a, b] = scales(parts);
+  return (parts.p + 1.0) * a * b;
+}
+
+/// e^x / 2 without overflow before the result does.
+V halfExp(V x) {
+  Parts parts = reduce(clampTo(x, -700, x.elem() == Elem::F32 ? 90 : 711), V());
+  auto [a, b] = scales(parts);
+  return (parts.p + 1.0) * (a * 0.5) * b;
+}
+
+} // namespace
+
+V exp(V x) { return expWithTail(x, V()); }
+V expSum(V hi, V lo) { return expWithTail(hi, lo); }
+
+V expm1(V x) {
+  bool single = x.elem() == Elem::F32;
+  // Below -50 the result is -1 in every digit.
+  Parts parts = reduce(single ? clampTo(x, -50, 89) : clampTo(x, -50, 710), V());
+  auto [a, b] = scales(parts);
+  // (p + 1) a b - 1 = (p a + (a - 1/b)) b: a - 1/b is exact where it matters.
+  unsigned shift = mantissaBits(x.elem());
+  V bits = toBits(b), inverse = fromBits(bits.ci(uint64_t(2 * exponentBias(x.elem())) << shift) - bits);
+  V result = fma(parts.p, a, a - inverse) * b;
+  return select(eq(x, 0.0), x, result); // -0
+}
+
+V sigmoid(V x) {
+  V e = exp(-fabs(x));
+  return select(ge(x, 0.0), 1.0, e) / (e + 1.0);
+}
+
+// sinh, cosh, tanh: as fdlibm, from expm1 of the magnitude.
+V sinh(V x) {
+  if (x.elem() == Elem::F32)
+    return viaF64(x, sinh);
+  V magnitude = fabs(x);
+  V t = expm1(select(gt(magnitude, 22), 22, magnitude));
+  V small = (t + t / (t + 1.0)) * 0.5;
+  V result = select(gt(magnitude, 22), halfExp(magnitude), small);
+  return select(isNan(x), x, copySign(result, x));
+}
+
+V cosh(V x) {
+  if (x.elem() == Elem::F32)
+    return viaF64(x, cosh);
+  V half = halfExp(fabs(x));
+  return half + 0.25 / half;
+}
+
+V tanh(V x) {
+  bool single = x.elem() == Elem::F32;
+  V magnitude = fabs(x);
+  V t = expm1(magnitude * 2.0);
+  V large = ge(magnitude, 1.0);
+  V quotient = select(large, 2.0, t) / (t + 2.0);
+  V result = select(large, 1.0 - quotient, quotient);
+  result = select(gt(magnitude, single ? 10 : 22), 1.0, result);
+  return copySign(result, x);
+}
+
+V viaF64(V x, V (*f)(V)) {
+  LaneBuilder &b = x.b();
+  return b.convert(f(b.convert(x, Elem::F64)), x.elem());
+}
+
+V viaF64(V x, V y, V (*f)(V, V)) {
+  LaneBuilder &b = x.b();
+  return b.convert(f(b.convert(x, Elem::F64), b.convert(y, Elem::F64)), x.elem());
+}
+
+} // namespace tess::compiler::vmath

@@ -1,0 +1,129 @@
+//===- VectorMathLog.cpp - logarithms and inverse hyperbolics ------------===//
+//
+// x = 2^k (1 + f), 1 + f in [sqrt(1/2), sqrt(2)). float32: polynomial of Cephes
+// logf; float64: fdlibm's series in s = f / (2 + f).
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/lowering/VectorMath.h"
+
+#include <limits>
+
+namespace tess::compiler::vmath {
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+/// log(1 + f) + k ln 2.
+V logReduced(V f, V k) {
+  if (f.elem() == Elem::F32) {
+    V z = f * f;
+    V p = polynomial(f, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
+                         -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
+    V y = p * f * z;
+    y = fma(k, -2.12194440e-4, y);
+    y = fma(z, -0.5, y);
+    return fma(k, 0.693359375, f + y);
+  }
+  V s = f / (f + 2.0), z = s * s, half = f * f * 0.5;
+  V r = polynomial(z, {1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01,
+                       2.222219843214978396e-01, 2.857142874366239149e-01, 3.999999999940941908e-01,
+                       6.666666666666735130e-01}) *
+        z;
+  V low = fma(k, 1.90821492927058770002e-10, s * (half + r));
+  return fma(k, 6.93147180369123816490e-01, f - (half - low));
+}
+
+struct Split {
+  V mantissa, exponent; // x = 2^exponent mantissa; exponent as integer
+};
+
+/// For positive normal numbers.
+Split split(V x) {
+  bool single = x.elem() == Elem::F32;
+  V bits = toBits(x);
+  V root = bits.ci(single ? 0x3f3504f3 : 0x3fe6a09e667f3bcd);
+  V k = ashr(bits - root, single ? 23 : 52);
+  return {fromBits(bits - shl(k, single ? 23 : 52)), k};
+}
+
+V toFloat(V k) {
+  return k.b().convert(k.elem() == Elem::I64 ? k.b().convert(k, Elem::I32) : k,
+                       k.elem() == Elem::I64 ? Elem::F64 : Elem::F32);
+}
+
+V edges(V x, V result) {
+  result = select(eq(x, 0.0), -kInf, result);
+  result = select(ge(x, 0.0), result, kNan);
+  return select(eq(x, kInf), x, result);
+}
+
+} // namespace
+
+V log(V x) {
+  bool single = x.elem() == Elem::F32;
+  V tiny = lt(x, single ? 0x1p-126 : 0x1p-1022);
+  V scaled = select(tiny, x * (single ? 0x1p23 : 0x1p52), x);
+  auto [m, k] = split(scaled);
+  V exponent = toFloat(k);
+  exponent = select(tiny, exponent - (single ? 23.0 : 52.0), exponent);
+  return edges(x, logReduced(m - 1.0, exponent));
+}
+
+// u = 1 + x loses c = x - (u - 1); f takes it back, scaled as the mantissa is.
+V log1p(V x) {
+  bool single = x.elem() == Elem::F32;
+  V u = x + 1.0;
+  V c = select(gt(x, single ? 0x1p30 : 0x1p60), 0.0, select(lt(fabs(x), 1.0), x - (u - 1.0), 1.0 - (u - x)));
+  auto [m, k] = split(u);
+  unsigned shift = single ? 23 : 52;
+  V limit = k.ci(single ? 126 : 1022), field = select(gt(k, limit), limit, k);
+  V scale = fromBits(shl(k.ci(single ? 127 : 1023) - field, shift));
+  V result = logReduced(fma(c, scale, m - 1.0), toFloat(k));
+  result = select(eq(x, -1.0), -kInf, result);
+  result = select(ge(x, -1.0), result, kNan);
+  result = select(eq(x, kInf), x, result);
+  return select(eq(x, 0.0), x, result);
+}
+
+// As fdlibm, with one log1p for all arguments.
+V asinh(V x) {
+  if (x.elem() == Elem::F32)
+    return viaF64(x, asinh);
+  V magnitude = fabs(x), huge = gt(magnitude, 0x1p28);
+  V a = select(huge, 0.0, magnitude), square = a * a;
+  V argument = a + square / (sqrt(square + 1.0) + 1.0);
+  V result = log1p(select(huge, magnitude, argument));
+  result = select(huge, result + 0.693147180559945309, result);
+  return select(isNan(x), x, copySign(result, x));
+}
+
+V acosh(V x) {
+  if (x.elem() == Elem::F32)
+    return viaF64(x, acosh);
+  V huge = gt(x, 0x1p28);
+  V t = select(huge, 0.0, x) - 1.0;
+  V argument = t + sqrt(fma(t, t, t * 2.0));
+  V result = log1p(select(huge, x, argument));
+  return select(lt(x, 1.0), kNan, select(huge, result + 0.693147180559945309, result));
+}
+
+V atanh(V x) {
+  if (x.elem() == Elem::F32)
+    return viaF64(x, atanh);
+  V a = fabs(x), twice = a * 2.0;
+  V argument = select(lt(a, 0.5), twice + twice * a / (1.0 - a), twice / (1.0 - a));
+  return select(isNan(x), x, copySign(log1p(argument) * 0.5, x));
+}
+
+V logAddExp(V a, V b) {
+  if (a.elem() == Elem::F32)
+    return viaF64(a, b, logAddExp);
+  V larger = select(isNan(a), a, select(gt(a, b), a, b));
+  larger = select(isNan(b), b, larger);
+  V distance = select(eq(a, b), 0.0, -fabs(a - b)); // equal infinities
+  return larger + log1p(exp(distance));
+}
+
+} // namespace tess::compiler::vmath

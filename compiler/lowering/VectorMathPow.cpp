@@ -1,0 +1,129 @@
+//===- VectorMathPow.cpp - powers and remainders -------------------------===//
+#include "compiler/lowering/VectorMath.h"
+
+#include <limits>
+
+namespace tess::compiler::vmath {
+
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+/// An unevaluated sum, |lo| <= ulp(hi).
+struct Pair {
+  V hi, lo;
+};
+
+Pair twoSum(V a, V b) {
+  V sum = a + b, back = sum - a;
+  return {sum, (a - (sum - back)) + (b - back)};
+}
+
+Pair fastTwoSum(V a, V b) {
+  V sum = a + b;
+  return {sum, b - (sum - a)};
+}
+
+/// log of a positive finite number with about 64 digits: 2 atanh((m-1)/(m+1)) + k ln 2. The first two terms of the
+/// series in two parts, the rest, below 2^-12 of the sum, as a Taylor polynomial in one.
+Pair logPair(V x) {
+  V tiny = lt(x, 0x1p-1022), scaled = select(tiny, x * 0x1p54, x);
+  V bits = toBits(scaled), k = ashr(bits - bits.ci(0x3fe6a09e667f3bcd), 52);
+  V m = fromBits(bits - shl(k, 52));
+  V exponent = x.b().convert(x.b().convert(k, Elem::I32), Elem::F64);
+  exponent = select(tiny, exponent - 54.0, exponent);
+  // s = (m-1)/(m+1): m - 1 is exact, m + 1 has a rest.
+  V f = m - 1.0, d = m + 1.0, dRest = (1.0 - d) + m;
+  V s = f / d, sLow = fma(-s, dRest, fma(-s, d, f)) / d;
+  V z = s * s, zLow = fma(s, s, -z) + s * sLow * 2.0;
+  V p = polynomial(z, {1.0 / 27, 1.0 / 25, 1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11,
+                       1.0 / 9, 1.0 / 7, 1.0 / 5});
+  // c = 1/3 + z p, in two parts; then s^3 c.
+  Pair c = fastTwoSum(z.c(1.0 / 3), z * p);
+  c.lo = c.lo + 0x1.5555555555555p-56;
+  V cube = s * z, cubeLow = fma(s, z, -cube) + s * zLow + sLow * z;
+  V t = cube * c.hi, tLow = fma(cube, c.hi, -t) + cube * c.lo + cubeLow * c.hi;
+  Pair sum = fastTwoSum(s, t);
+  V low = sum.lo + (sLow + tLow);
+  constexpr double ln2 = 0x1.62e42fefa39efp-1, ln2Low = 0x1.abc9e3b39803fp-56;
+  V scale = exponent * ln2, scaleLow = fma(exponent, ln2, -scale);
+  Pair result = twoSum(scale, sum.hi * 2.0);
+  V rest = result.lo + fma(exponent, ln2Low, fma(low, 2.0, scaleLow));
+  return fastTwoSum(result.hi, rest);
+}
+
+/// |base|^exponent where that is not special.
+V powMagnitude(V base, V exponent, bool wide) {
+  V edge = select(eq(base, 0.0), -kInf, base.c(kInf)), special = eq(base, 0.0) | eq(base, kInf);
+  if (!wide) { // of float32: one float64 logarithm has the digits
+    V product = exponent * log(base);
+    return exp(product);
+  }
+  Pair l = logPair(select(special, 1.0, base));
+  V high = select(special, edge, l.hi), low = select(special, 0.0, l.lo);
+  V p = exponent * high, rest = fma(exponent, high, -p) + exponent * low;
+  // Beyond the range of exp (or infinite, or NaN) the rest does not matter and may be NaN itself.
+  return expSum(p, select(lt(fabs(p), 800), rest, 0.0));
+}
+
+/// Annex F.10.4.4, from the magnitude.
+V powEdges(V base, V exponent, V magnitude) {
+  V whole = eq(floor(exponent), exponent), half = exponent * 0.5;
+  V odd = whole & ne(floor(half), half);
+  V negative = lt(toBits(base), toBits(base).ci(0));
+  V result = select(negative & odd, -magnitude, magnitude);
+  V undefined = lt(base, 0.0) & gt(base, -kInf) & bitNot(whole) & lt(fabs(exponent), kInf);
+  result = select(undefined, kNan, result);
+  result = select(eq(fabs(base), 1.0) & eq(fabs(exponent), kInf), 1.0, result);
+  result = select(isNan(base) | isNan(exponent), base + exponent, result);
+  return select(eq(exponent, 0.0) | eq(base, 1.0), 1.0, result);
+}
+
+/// x modulo y up to one multiple of y, exactly: q = trunc(x / y), then x - q y by fma, which is representable, until it
+/// is below y. A quotient beyond the range divides by a scaled y.
+V remainder(V x, V y) {
+  V ay = fabs(y);
+  LaneBuilder::Values last = x.b().whileAny(
+      {x}, [&](llvm::ArrayRef<V> v) { return ge(fabs(v[0]), ay) & lt(ay, kInf); },
+      [&](llvm::ArrayRef<V> v) {
+        V go = ge(fabs(v[0]), ay), q = trunc(v[0] / y), over = eq(fabs(q), kInf) & lt(fabs(v[0]), kInf) & ne(y, 0.0);
+        V divisor = select(over, y * 0x1p600, y);
+        q = trunc(v[0] / divisor);
+        return LaneBuilder::Values{select(go, fma(-q, divisor, v[0]), v[0])};
+      });
+  return select(eq(x, kInf) | eq(x, -kInf) | isNan(y), kNan, last[0]);
+}
+
+} // namespace
+
+V pow(V base, V exponent) {
+  LaneBuilder &b = base.b();
+  if (base.elem() == Elem::F32) {
+    V wideBase = b.convert(base, Elem::F64), wideExponent = b.convert(exponent, Elem::F64);
+    V result = powEdges(wideBase, wideExponent, powMagnitude(fabs(wideBase), wideExponent, false));
+    return b.convert(result, Elem::F32);
+  }
+  return powEdges(base, exponent, powMagnitude(fabs(base), exponent, true));
+}
+
+V mod(V x, V y) {
+  if (x.elem() == Elem::F32)
+    return viaF64(x, y, mod);
+  V r = remainder(x, y);
+  V differs = (lt(r, 0.0) & gt(y, 0.0)) | (gt(r, 0.0) & lt(y, 0.0));
+  r = select(differs, r + y, r);
+  return select(eq(r, 0.0), copySign(r, y), r);
+}
+
+// As Python: (x - mod) / y is a whole number but for its rounding.
+V floorDiv(V x, V y) {
+  if (x.elem() == Elem::F32)
+    return viaF64(x, y, floorDiv);
+  V plain = x / y, quotient = (x - mod(x, y)) / y, down = floor(quotient);
+  V result = select(gt(quotient - down, 0.5), down + 1.0, down);
+  result = select(eq(quotient, 0.0), copySign(quotient.c(0.0), plain), result);
+  return select(eq(y, 0.0), plain, result);
+}
+
+} // namespace tess::compiler::vmath

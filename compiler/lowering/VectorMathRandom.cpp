@@ -1,0 +1,63 @@
+//===- VectorMathRandom.cpp - counter-based random numbers ---------------===//
+//
+// Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy
+// as 1, 2, 3", 2011): every element has its own counter, so numbers depend on
+// nothing but seed and index.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/lowering/VectorMath.h"
+
+namespace tess::compiler::vmath {
+
+namespace {
+
+struct Words {
+  V w[4]; // 32 bits each, in i64
+};
+
+V low32(V x) { return x & x.ci(0xffffffff); }
+
+/// Counter (counter, 0), key `seed`. Words stay in i64: the products need it.
+Words philox(V seed, V counter) {
+  LaneBuilder &b = seed.b();
+  if (counter.isVector())
+    seed = b.splat(seed);
+  else if (seed.isVector())
+    counter = b.splat(counter);
+  V zero = counter.ci(0);
+  Words c{{low32(counter), lshr(counter, 32), zero, zero}};
+  V key0 = low32(seed), key1 = lshr(seed, 32);
+  for (unsigned round = 0; round < 10; ++round) {
+    V p0 = c.w[0] * zero.ci(0xD2511F53), p1 = c.w[2] * zero.ci(0xCD9E8D57);
+    c = {{lshr(p1, 32) ^ c.w[1] ^ key0, low32(p1), lshr(p0, 32) ^ c.w[3] ^ key1, low32(p0)}};
+    key0 = low32(key0 + zero.ci(0x9E3779B9));
+    key1 = low32(key1 + zero.ci(0xBB67AE85));
+  }
+  return c;
+}
+
+/// [0, 1) with 24 or 53 bits.
+V uniform(V word, V next, Elem elem) {
+  LaneBuilder &b = word.b();
+  if (elem == Elem::F32)
+    return b.convert(b.convert(lshr(word, 8), Elem::I32), Elem::F32) * 0x1p-24;
+  V bits = shl(word, 21) | lshr(next, 11);
+  return b.convert(bits, Elem::F64) * 0x1p-53;
+}
+
+} // namespace
+
+V philoxUniform(V seed, V counter, Elem elem) {
+  Words c = philox(seed, counter);
+  return uniform(c.w[0], c.w[1], elem);
+}
+
+// Box and Muller: sqrt(-2 log u) cos(2 pi v), u in (0, 1].
+V philoxNormal(V seed, V counter, Elem elem) {
+  Words c = philox(seed, counter);
+  V u = 1.0 - uniform(c.w[0], c.w[1], elem);
+  V v = elem == Elem::F32 ? uniform(c.w[1], c.w[1], elem) : uniform(c.w[2], c.w[3], elem);
+  return sqrt(log(u) * -2.0) * cos(v * 6.28318530717958647693);
+}
+
+} // namespace tess::compiler::vmath

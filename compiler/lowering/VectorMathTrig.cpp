@@ -1,0 +1,197 @@
+//===- VectorMathTrig.cpp - sine, cosine, tangent ------------------------===//
+//
+// x = n pi/2 + r, |r| <= pi/4. Below a bound: Cody and Waite in float64 with
+// fma, three parts of pi/2. Above it: Payne and Hanek, one element at a time
+// (such arguments are rare), from 1280 bits of 2/pi. float32 reduces in float64
+// and uses Cephes' sinf and cosf polynomials; float64 fdlibm's kernels with the
+// low part of r.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/lowering/VectorMath.h"
+
+#include <limits>
+
+namespace tess::compiler::vmath {
+
+namespace {
+
+constexpr double kPio2[] = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110};
+// Below this |n| * pio2[0] is exact in fma and the third part ends the sum.
+constexpr double kMedium = 0x1p20;
+
+constexpr uint64_t kTwoOverPi[] = {0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
+                                   0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
+                                   0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f,
+                                   0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b,
+                                   0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361d};
+
+/// n pi/2 + hi + lo; of n the two low bits count.
+struct Reduced {
+  V hi, lo, n;
+};
+
+Reduced reduceMedium(V x) {
+  V shifted = fma(x, 0.63661977236758134308, x.c(0x1.8p52));
+  V n = shifted - 0x1.8p52;
+  V t = fma(n, -kPio2[0], x);
+  V p = n * kPio2[1], error = fma(n, kPio2[1], -p);
+  // Two-sum of t and -p (Knuth): t may be the smaller one.
+  V hi = t - p, back = hi - t;
+  V lo = (t - (hi - back)) - (p + back);
+  lo = fma(n, -kPio2[2], lo - error);
+  V sum = hi + lo;
+  return {sum, (hi - sum) + lo, toBits(shifted)};
+}
+
+V funnel(V high, V low, V shift) {
+  LaneBuilder &b = high.b();
+  using Bin = LaneBuilder::Bin;
+  // Two shifts on the right, so that neither is by 64.
+  V right = b.binary(Bin::LShr, lshr(low, 1), high.ci(63) - shift);
+  return b.binary(Bin::Shl, high, shift) | right;
+}
+
+V unsignedToFloat(V word) { return word.b().convert(word, Elem::F64, true); }
+
+/// Payne and Hanek for one number in [2^20, inf): 192 bits of 2/pi from where their product with the mantissa is
+/// below 4.
+Reduced reduceLargeScalar(V x) {
+  LaneBuilder &b = x.b();
+  mlir::Value table = b.table("tess_two_over_pi", kTwoOverPi);
+  V bits = toBits(x);
+  V mantissa = (bits & bits.ci(0x000fffffffffffff)) | bits.ci(0x0010000000000000);
+  V field = lshr(bits, 52) & bits.ci(0x7ff);
+  // x = mantissa 2^e with e = field - 1075. Bit k of the table weighs 2^-(k+1); the first that counts has weight
+  // 2^(1-e).
+  V start = field - bits.ci(1077); // may be negative: leading zeros
+  V first = start + bits.ci(64), word = lshr(first, 6), shift = first & bits.ci(63);
+  V w[4];
+  for (unsigned i = 0; i < 4; ++i) {
+    V at = word + bits.ci(uint64_t(int64_t(i) - 1)), safe = select(lt(at, bits.ci(0)), bits.ci(0), at);
+    V loaded = b.load(b.address(table, safe, Elem::I64), Elem::I64, false);
+    w[i] = select(lt(at, bits.ci(0)), bits.ci(0), loaded);
+  }
+  V a0 = funnel(w[0], w[1], shift), a1 = funnel(w[1], w[2], shift), a2 = funnel(w[2], w[3], shift);
+  // The low 128 of the upper bits of mantissa * (a0 a1 a2), modulo 2^192.
+  V low = mantissa * a1, carry = b.mulHighU64(mantissa, a2), mid = low + carry;
+  V overflow = b.convert(b.compare(LaneBuilder::Cmp::ULt, mid, low), Elem::I64);
+  V high = mantissa * a0 + b.mulHighU64(mantissa, a1) + overflow;
+  // Two integer bits on top; round to the nearest quarter turn and keep the signed rest.
+  V n = lshr(high + high.ci(uint64_t(1) << 61), 62);
+  high = high - shl(n, 62);
+  V negative = lt(high, high.ci(0));
+  V borrow = select(eq(mid, mid.ci(0)), mid.ci(0), mid.ci(1));
+  V h = select(negative, high.ci(0) - high - borrow, high), m = select(negative, mid.ci(0) - mid, mid);
+  V zeros = b.unary(LaneBuilder::Un::CountLeadingZeros, h | h.ci(1));
+  V top = funnel(h, m, zeros), rest = b.binary(LaneBuilder::Bin::Shl, m, zeros);
+  V scale = fromBits(shl(zeros.ci(1023 - 62) - zeros, 52));
+  V hi = unsignedToFloat(lshr(top, 11)) * 0x1p11 * scale;
+  V lo = (unsignedToFloat(top & top.ci(0x7ff)) + unsignedToFloat(lshr(rest, 11)) * 0x1p-53) * scale;
+  // Times pi/2 in two parts.
+  V r = hi * kPio2[0], low2 = fma(hi, kPio2[0], -r) + fma(hi, kPio2[1], lo * kPio2[0]);
+  V sign = select(negative, -1.0, r.c(1.0));
+  V sum = r + low2;
+  return {sum * sign, ((r - sum) + low2) * sign, n};
+}
+
+Reduced fixSign(Reduced reduced, V x) {
+  V negative = lt(x, 0.0);
+  return {select(negative, -reduced.hi, reduced.hi), select(negative, -reduced.lo, reduced.lo),
+          select(negative, reduced.n.ci(0) - reduced.n, reduced.n)};
+}
+
+Reduced reduceLarge(V x) {
+  LaneBuilder &b = x.b();
+  if (!x.isVector())
+    return fixSign(reduceLargeScalar(fabs(x)), x);
+  LaneBuilder::Values last =
+      b.forLoop(b.index(0), b.index(kLanes), b.index(1), {x, x, toBits(x)}, [&](V lane, llvm::ArrayRef<V> old) {
+        V element = b.extractAt(x, lane);
+        Reduced one = fixSign(reduceLargeScalar(fabs(element)), element);
+        return LaneBuilder::Values{b.insertAt(old[0], one.hi, lane), b.insertAt(old[1], one.lo, lane),
+                                   b.insertAt(old[2], one.n, lane)};
+      });
+  return {last[0], last[1], last[2]};
+}
+
+/// Of a float64; infinity and NaN give NaN.
+Reduced reduce(V x, double medium) {
+  LaneBuilder &b = x.b();
+  Reduced fast = reduceMedium(x);
+  V large = gt(fabs(x), medium) & lt(fabs(x), std::numeric_limits<double>::infinity());
+  LaneBuilder::Values all = b.ifThen(b.anyLane(large), {fast.hi, fast.lo, fast.n}, [&] {
+    // Lanes that need it not get a harmless number.
+    Reduced slow = reduceLarge(select(large, x, 0x1p30));
+    return LaneBuilder::Values{select(large, slow.hi, fast.hi), select(large, slow.lo, fast.lo),
+                               select(large, slow.n, fast.n)};
+  });
+  return {all[0], all[1], all[2]};
+}
+
+V sinKernel(const Reduced &r) {
+  V x = r.hi, z = x * x;
+  if (x.elem() == Elem::F32) {
+    V p = polynomial(z, {-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1});
+    return fma(p * z, x, x);
+  }
+  V p = polynomial(z, {1.58969099521155010221e-10, -2.50507602534068634195e-08, 2.75573137070700676789e-06,
+                       -1.98412698298579493134e-04, 8.33333333332248946124e-03});
+  V cube = z * x;
+  return x - ((z * (r.lo * 0.5 - cube * p) - r.lo) + cube * 1.66666666666666324348e-01);
+}
+
+V cosKernel(const Reduced &r) {
+  V x = r.hi, z = x * x;
+  if (x.elem() == Elem::F32) {
+    V p = polynomial(z, {2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2});
+    return fma(p * z, z, fma(z, -0.5, x.c(1.0)));
+  }
+  V p = polynomial(z, {-1.13596475577881948265e-11, 2.08757232129817482790e-09, -2.75573143513906633035e-07,
+                       2.48015872894767294178e-05, -1.38888888888741095749e-03, 4.16666666666666019037e-02}) *
+        z;
+  V half = z * 0.5, w = 1.0 - half;
+  return w + (((1.0 - w) - half) + (z * p - x * r.lo));
+}
+
+struct SinCos {
+  V sin, cos, n;
+};
+
+SinCos sinCos(V x) {
+  LaneBuilder &b = x.b();
+  bool single = x.elem() == Elem::F32;
+  Reduced r = reduce(single ? b.convert(x, Elem::F64) : x, single ? 0x1p30 : kMedium);
+  if (single)
+    r = {b.convert(r.hi, Elem::F32), V(), b.convert(r.n, Elem::I32)};
+  return {sinKernel(r), cosKernel(r), r.n};
+}
+
+V isOdd(V n) { return ne(n & n.ci(1), n.ci(0)); }
+
+/// Negates where bit 1 of n is set.
+V signByQuadrant(V value, V n) {
+  unsigned up = bitWidth(n.elem()) - 2;
+  return fromBits(toBits(value) ^ (shl(n & n.ci(2), up)));
+}
+
+} // namespace
+
+V sin(V x) {
+  SinCos both = sinCos(x);
+  V result = signByQuadrant(select(isOdd(both.n), both.cos, both.sin), both.n);
+  return select(eq(x, 0.0), x, result);
+}
+
+V cos(V x) {
+  SinCos both = sinCos(x);
+  return signByQuadrant(select(isOdd(both.n), both.sin, both.cos), both.n + both.n.ci(1));
+}
+
+V tan(V x) {
+  SinCos both = sinCos(x);
+  V odd = isOdd(both.n);
+  V result = select(odd, -both.cos, both.sin) / select(odd, both.sin, both.cos);
+  return select(eq(x, 0.0), x, result);
+}
+
+} // namespace tess::compiler::vmath

@@ -1,0 +1,200 @@
+//===- Codegen.cpp - kernels to code images ------------------------------===//
+//
+// No LLVM IR passes run: kernels come out of the emitter as they shall be, and
+// the pass pipeline was measured to double compile time for no speed.
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/target/Codegen.h"
+
+#include "compiler/lowering/KernelAnalysis.h"
+#include "compiler/lowering/KernelEmitter.h"
+#include "compiler/target/ImageBuilder.h"
+#include "compiler/target/LowerModule.h"
+#include "ops/Error.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/MCTargetOptions.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+
+#include <mutex>
+
+namespace tess::compiler {
+
+struct CodeGenerator::Impl {
+  TargetSpec target;
+  std::unique_ptr<llvm::TargetMachine> machine;
+  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
+  std::string messages; // of MLIR and LLVM, since the last take
+
+  llvm::Error fail(const llvm::Twine &step) {
+    std::string text = std::exchange(messages, "");
+    return makeError(ErrorCode::Internal,
+                     "codegen: " + step + " must succeed, got " + (text.empty() ? "no reason" : text));
+  }
+  llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> emit(llvm::ArrayRef<NamedKernel> kernels,
+                                                         std::vector<runtime::KernelEntry> &entries);
+  llvm::Expected<std::unique_ptr<llvm::Module>> translate(mlir::ModuleOp module, llvm::LLVMContext &context);
+  llvm::Expected<llvm::SmallVector<char, 0>> generate(llvm::Module &module, llvm::CodeGenFileType type);
+};
+
+static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> makeMachine(const TargetSpec &target) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+  });
+  llvm::Triple triple("x86_64-unknown-linux-gnu");
+  std::string reason;
+  const llvm::Target *found = llvm::TargetRegistry::lookupTarget(triple, reason);
+  if (!found)
+    return makeError(ErrorCode::Internal, "codegen: LLVM must have a code generator for x86-64, got " + reason);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // an fma is one the expansion wrote
+  options.MCOptions.AsmVerbose = false;
+  return std::unique_ptr<llvm::TargetMachine>(
+      found->createTargetMachine(triple, "x86-64", target.features + ",-prefer-256-bit", options, llvm::Reloc::PIC_,
+                                 llvm::CodeModel::Small, llvm::CodeGenOptLevel::Less, /*JIT=*/true));
+}
+
+CodeGenerator::CodeGenerator(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
+CodeGenerator::~CodeGenerator() = default;
+const TargetSpec &CodeGenerator::target() const { return impl->target; }
+
+llvm::Expected<std::unique_ptr<CodeGenerator>> CodeGenerator::create(const TargetSpec &target) {
+  auto machine = makeMachine(target);
+  if (!machine)
+    return machine.takeError();
+  auto impl = std::make_unique<Impl>();
+  impl->target = target;
+  impl->machine = std::move(*machine);
+  loadDialects(impl->context);
+  impl->context.getDiagEngine().registerHandler([impl = impl.get()](mlir::Diagnostic &diagnostic) {
+    impl->messages += (impl->messages.empty() ? "" : "; ") + diagnostic.str();
+    return mlir::success();
+  });
+  return std::unique_ptr<CodeGenerator>(new CodeGenerator(std::move(impl)));
+}
+
+llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
+CodeGenerator::Impl::emit(llvm::ArrayRef<NamedKernel> kernels, std::vector<runtime::KernelEntry> &entries) {
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+  KernelEmitOptions options;
+  options.narrowMasks = target.has("avx512bw");
+  for (const auto &[name, spec] : kernels) {
+    if (llvm::Error error = verifyKernel(spec))
+      return error;
+    if (module->lookupSymbol(name))
+      return invalidArgument("codegen: kernels of an image must have distinct names, got " + name + " twice");
+    entries.push_back({name, 0, emitKernel(*module, name, spec, options)});
+  }
+  return module;
+}
+
+llvm::Expected<std::unique_ptr<llvm::Module>> CodeGenerator::Impl::translate(mlir::ModuleOp module,
+                                                                             llvm::LLVMContext &llvmContext) {
+  if (mlir::failed(lowerToLlvm(module)))
+    return fail("lowering to the LLVM dialect");
+  std::unique_ptr<llvm::Module> result = mlir::translateModuleToLLVMIR(module, llvmContext);
+  if (!result)
+    return fail("translation to LLVM IR");
+  result->setDataLayout(machine->createDataLayout());
+  result->setTargetTriple(machine->getTargetTriple());
+  for (llvm::Function &function : *result) {
+    if (function.isDeclaration())
+      continue;
+    function.addFnAttr("prefer-vector-width", "512");
+    function.setDoesNotThrow();
+  }
+  return result;
+}
+
+llvm::Expected<llvm::SmallVector<char, 0>> CodeGenerator::Impl::generate(llvm::Module &module,
+                                                                         llvm::CodeGenFileType type) {
+  module.getContext().setDiagnosticHandlerCallBack(
+      [](const llvm::DiagnosticInfo *info, void *self) {
+        if (info->getSeverity() != llvm::DS_Error)
+          return;
+        llvm::raw_string_ostream stream(static_cast<Impl *>(self)->messages);
+        llvm::DiagnosticPrinterRawOStream printer(stream);
+        info->print(printer);
+      },
+      this);
+  llvm::SmallVector<char, 0> object;
+  llvm::raw_svector_ostream stream(object);
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, type))
+    return fail("code generation");
+  passes.run(module);
+  if (!messages.empty())
+    return fail("code generation");
+  return object;
+}
+
+llvm::Expected<runtime::Image> CodeGenerator::compile(llvm::ArrayRef<NamedKernel> kernels) {
+  impl->messages.clear();
+  std::vector<runtime::KernelEntry> entries;
+  auto module = impl->emit(kernels, entries);
+  if (!module)
+    return module.takeError();
+  llvm::LLVMContext context;
+  auto llvmModule = impl->translate(**module, context);
+  if (!llvmModule)
+    return llvmModule.takeError();
+  auto object = impl->generate(**llvmModule, llvm::CodeGenFileType::ObjectFile);
+  if (!object)
+    return object.takeError();
+  return buildImage({object->data(), object->size()}, std::move(entries), impl->target.features);
+}
+
+llvm::Expected<std::string> CodeGenerator::dumpMlir(const KernelSpec &spec) {
+  std::vector<runtime::KernelEntry> entries;
+  auto module = impl->emit({{"kernel", spec}}, entries);
+  if (!module)
+    return module.takeError();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  (*module)->print(stream);
+  return text;
+}
+
+llvm::Expected<std::string> CodeGenerator::dumpLlvm(const KernelSpec &spec) {
+  std::vector<runtime::KernelEntry> entries;
+  auto module = impl->emit({{"kernel", spec}}, entries);
+  if (!module)
+    return module.takeError();
+  llvm::LLVMContext context;
+  auto llvmModule = impl->translate(**module, context);
+  if (!llvmModule)
+    return llvmModule.takeError();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  (*llvmModule)->print(stream, nullptr);
+  return text;
+}
+
+llvm::Expected<std::string> CodeGenerator::dumpAssembly(const KernelSpec &spec) {
+  std::vector<runtime::KernelEntry> entries;
+  auto module = impl->emit({{"kernel", spec}}, entries);
+  if (!module)
+    return module.takeError();
+  llvm::LLVMContext context;
+  auto llvmModule = impl->translate(**module, context);
+  if (!llvmModule)
+    return llvmModule.takeError();
+  auto text = impl->generate(**llvmModule, llvm::CodeGenFileType::AssemblyFile);
+  if (!text)
+    return text.takeError();
+  return std::string(text->begin(), text->end());
+}
+
+} // namespace tess::compiler
