@@ -1,0 +1,74 @@
+//===- Allocator.h - caching allocator with a byte limit --------*- C++ -*-===//
+//
+// Size classes: powers of two from 64 bytes to 1 MiB, multiples of the page
+// above. A free block goes to a list of its class; blocks of at most 4 KiB go
+// through a list per thread first.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/Device.h"
+
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <vector>
+
+namespace tess::runtime {
+
+/// Bytes and counts since the start of the process.
+struct AllocatorStats {
+  uint64_t inUse = 0;     // bytes that callers hold
+  uint64_t cached = 0;    // bytes in free lists
+  uint64_t peak = 0;      // highest `inUse` since resetPeak
+  uint64_t limit = 0;     // highest allowed inUse + cached
+  uint64_t allocations = 0;
+  uint64_t systemAllocations = 0; // those that no free list could serve
+};
+
+/// Thread-safe.
+class Allocator {
+public:
+  /// Where the memory comes from.
+  class Source {
+  public:
+    virtual ~Source() = default;
+    /// 64-byte aligned, or null.
+    virtual void *obtain(size_t bytes) = 0;
+    virtual void giveBack(void *data, size_t bytes) = 0;
+  };
+
+  /// `perThread`: lists per thread too; only for an allocator that lives for ever.
+  Allocator(std::string name, Source &source, bool perThread);
+  ~Allocator();
+
+  llvm::Expected<Block> allocate(size_t bytes);
+  void free(Block block);
+  /// Bytes of the block that a request of `bytes` gets.
+  static size_t roundUp(size_t bytes);
+
+  void setLimit(uint64_t bytes) { limit = bytes; }
+  AllocatorStats stats() const;
+  /// The peak starts again from what is in use now.
+  void resetPeak() { peak = inUse.load(); }
+  /// Gives the free lists of this thread and the shared ones back to the source.
+  void trim();
+
+private:
+  friend struct ThreadLists;
+  llvm::Expected<Block> obtain(size_t request, size_t size);
+  void *takeShared(size_t size, size_t &got);
+  void trimLocked();
+  llvm::Error exhausted(size_t request, size_t size);
+  void noteUse(size_t size);
+
+  std::string name;
+  Source &source;
+  bool perThread;
+  std::atomic<uint64_t> limit{UINT64_MAX}, inUse{0}, peak{0}, reserved{0}, allocations{0}, systemAllocations{0};
+  std::mutex mutex;
+  std::map<size_t, std::vector<void *>> shared; // by size
+  std::map<size_t, int64_t> largeInUse;         // blocks above 4 KiB, by size
+};
+
+} // namespace tess::runtime

@@ -1,0 +1,497 @@
+//===- Bind.cpp - a program bound to shapes -------------------------------===//
+#include "runtime/Bind.h"
+#include "ops/Error.h"
+#include "runtime/BoundData.h"
+#include "runtime/ExecutorCounters.h"
+#include "runtime/KernelGeometry.h"
+#include "runtime/Movement.h"
+#include "runtime/ParallelFor.h"
+#include "runtime/Storage.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace tess::runtime {
+
+/// Elements of a domain below which a second thread costs more than it brings (measured on an addition of float32).
+static constexpr int64_t kSerialElements = 32768;
+
+static llvm::Error at(llvm::Error error, llvm::StringRef location) {
+  if (location.empty())
+    return error;
+  auto [code, message] = takeError(std::move(error));
+  return makeError(code, message + " at " + location);
+}
+
+class Binder {
+public:
+  Binder(Program &program, const BindOptions &options)
+      : program(program), exe(program.exe), threads(options.threads ? options.threads : numThreads()),
+        isTrain(options.isTrain), bound(new BoundData) {}
+  llvm::Expected<std::shared_ptr<Bound>> run(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRef<Layout> inputLayouts);
+
+private:
+  llvm::Error inferShapes(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRef<Layout> inputLayouts);
+  llvm::Error inferNode(const ProgramNode &node);
+  llvm::Error boundUnknown(const ProgramNode &node, llvm::ArrayRef<TensorMeta> operands, Metas &results);
+  llvm::Error setResult(const ProgramNode &node, ValueId value, TensorMeta meta);
+  llvm::Error addStep(const Step &step);
+  llvm::Error addKernel(const Step &step);
+  void splitDomain(KernelLaunch &launch, const KernelGeometry &geometry) const;
+  llvm::Error addLibrary(const Step &step);
+  llvm::Error addMovement(const Step &step);
+  llvm::Error addFill(const Step &step, ValueId result);
+  llvm::Error addRegion(const Step &step, unsigned operand, const Layout &source, const Layout &destination);
+  bool copiesByKernel(const Step &step, const Layout &source, const Layout &destination) const;
+  void addScalars(const Step &step);
+  void addOutputCopies();
+  void addCopy(const Layout &from, const Layout &to, int64_t width, const char *label);
+  Command &newCommand(Command::Kind kind, const Step *step);
+  void setLaunch(Command &command, const Step &step, int32_t entry, KernelGeometry geometry);
+  void addPointer(ValueId value, int64_t offset);
+  void addPlacePointer(Place place, int64_t bytes);
+  void placeArena();
+  void finish();
+  std::vector<llvm::SmallVector<unsigned, 2>> unknownOutputAxes() const;
+
+  Program &program;
+  const Executable &exe;
+  unsigned threads;
+  bool isTrain;
+  std::unique_ptr<BoundData> bound;
+  Metas metas;
+  llvm::SmallVector<Layout, 16> layouts;
+  std::vector<llvm::SmallVector<unsigned, 2>> unknownAxes; // by value; only where data decides
+  StoragePlan storage;
+  /// Allocation of a command's scratch or workspace, by command; -1: none.
+  std::vector<int32_t> scratchOf;
+  /// Pointers into the arena before offsets are known: slot, allocation, bytes.
+  std::vector<PointerPatch> arenaUses;
+};
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+/// Content of a small integer constant, for operators that compute shapes from it.
+static void setHostValue(TensorMeta &meta, const void *data) {
+  constexpr int64_t kMost = 64;
+  int64_t count = meta.numElements();
+  if ((meta.dtype != DType::Int32 && meta.dtype != DType::Int64) || count > kMost)
+    return;
+  for (int64_t i = 0; i < count; ++i)
+    meta.hostValue.push_back(meta.dtype == DType::Int64 ? static_cast<const int64_t *>(data)[i]
+                                                        : static_cast<const int32_t *>(data)[i]);
+  meta.hasHostValue = true;
+}
+
+llvm::Error Binder::inferShapes(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRef<Layout> inputLayouts) {
+  metas.resize(exe.values.size());
+  layouts.resize(exe.values.size());
+  unknownAxes.resize(exe.values.size());
+  for (auto [index, input] : llvm::enumerate(exe.inputs)) {
+    metas[input.value] = inputs[index];
+    layouts[input.value] = inputLayouts.empty() ? Layout::contiguous(inputs[index].shape) : inputLayouts[index];
+    layouts[input.value].offset = 0;
+  }
+  for (auto [index, value] : llvm::enumerate(exe.values))
+    if (value.kind == ValueKind::Constant) {
+      metas[index] = exe.constants[value.constant].meta;
+      layouts[index] = Layout::contiguous(metas[index].shape);
+      if (program.device().hostAccessible())
+        setHostValue(metas[index], program.constants[value.constant]);
+    }
+  for (const ProgramNode &node : exe.nodes)
+    if (llvm::Error error = inferNode(node)) {
+      return at(std::move(error), node.results.empty() ? "" : exe.values[node.results[0]].location);
+    }
+  return llvm::Error::success();
+}
+
+llvm::Error Binder::boundUnknown(const ProgramNode &node, llvm::ArrayRef<TensorMeta> operands, Metas &results) {
+  if (llvm::all_of(results, [](const TensorMeta &meta) { return meta.isStatic(); }))
+    return llvm::Error::success();
+  const char *name = node.op.info().kernel;
+  const KernelDef *def = name ? findKernel(program.device().kernels(), name) : nullptr;
+  if (!def || !def->upperBound)
+    return makeError(ErrorCode::Unimplemented, node.op.name() + ": shape must be known when inputs are bound, got " +
+                                                   toString(results[0]));
+  Metas most = def->upperBound(node.op, operands);
+  for (auto [value, result, bounded] : llvm::zip(node.results, results, most)) {
+    for (unsigned axis = 0; axis < result.rank(); ++axis)
+      if (result.shape[axis] == kUnknown)
+        unknownAxes[value].push_back(axis);
+    result = bounded;
+  }
+  bound->dependsOnData = true;
+  return llvm::Error::success();
+}
+
+llvm::Error Binder::setResult(const ProgramNode &node, ValueId value, TensorMeta meta) {
+  const ValueDecl &decl = exe.values[value];
+  if (meta.dtype != decl.dtype)
+    return makeError(ErrorCode::Internal, node.op.name() + ": result must be " + shortName(decl.dtype) +
+                                              " as the program says, got " + toString(meta));
+  layouts[value] = Layout::contiguous(meta.shape);
+  if (decl.kind == ValueKind::View) {
+    llvm::Expected<Layout> layout = node.op.info().viewRule(node.op, layouts[decl.base]);
+    if (!layout)
+      return layout.takeError();
+    layouts[value] = std::move(*layout);
+  }
+  metas[value] = std::move(meta);
+  return llvm::Error::success();
+}
+
+llvm::Error Binder::inferNode(const ProgramNode &node) {
+  Metas operands;
+  for (ValueId operand : node.operands) {
+    if (!unknownAxes[operand].empty())
+      return makeError(ErrorCode::Unimplemented,
+                       node.op.name() + ": operand must have a shape that is known when inputs are bound, got " +
+                           toString(metas[operand]) + " at most, from the data");
+    operands.push_back(metas[operand]);
+  }
+  const char *name = node.op.info().kernel;
+  const KernelDef *def = name ? findKernel(program.device().kernels(), name) : nullptr;
+  llvm::Expected<Metas> results =
+      def && def->infer ? def->infer(node.op, operands) : node.op.infer(operands, node.segments);
+  if (!results)
+    return results.takeError();
+  if (results->size() != node.results.size())
+    return makeError(ErrorCode::Internal, node.op.name() + ": must have " + llvm::Twine(results->size()) +
+                                              " results in the program, got " + llvm::Twine(node.results.size()));
+  if (llvm::Error error = boundUnknown(node, operands, *results))
+    return error;
+  for (auto [value, meta] : llvm::zip(node.results, *results))
+    if (llvm::Error error = setResult(node, value, std::move(meta)))
+      return error;
+  return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Pointers
+//===----------------------------------------------------------------------===//
+
+void Binder::addPlacePointer(Place place, int64_t bytes) {
+  uint32_t slot = uint32_t(bound->pointers.size());
+  bound->pointers.push_back(nullptr);
+  switch (place.kind) {
+  case Place::Input:
+    bound->inputPatches.push_back({slot, place.index, bytes});
+    break;
+  case Place::Output:
+    bound->outputPatches.push_back({slot, place.index, bytes});
+    break;
+  case Place::Arena:
+    arenaUses.push_back({slot, place.index, bytes});
+    break;
+  case Place::Constant:
+    bound->pointers[slot] = static_cast<char *>(program.constants[place.index]) + bytes;
+    break;
+  case Place::None:
+    break; // a value of no step: nothing reads it
+  }
+}
+
+/// `offset`: in elements, of what the command walks within the value's storage.
+void Binder::addPointer(ValueId value, int64_t offset) {
+  addPlacePointer(storage.places[value], offset * byteWidth(metas[value].dtype));
+}
+
+Command &Binder::newCommand(Command::Kind kind, const Step *step) {
+  Command &command = bound->commands.emplace_back();
+  command.kind = kind;
+  command.step = step;
+  command.firstPointer = uint32_t(bound->pointers.size());
+  command.firstDim = uint32_t(bound->dims.size());
+  scratchOf.push_back(-1);
+  return command;
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+void Binder::splitDomain(KernelLaunch &launch, const KernelGeometry &geometry) const {
+  launch.outer = geometry.outer;
+  launch.inner = geometry.inner;
+  launch.parts = 1;
+  launch.splitInner = false;
+  if (threads == 1 || geometry.parallel * std::max<int64_t>(geometry.reduced, 1) < kSerialElements)
+    return;
+  launch.splitInner = geometry.outer < int64_t(threads) && geometry.inner >= 32;
+  int64_t pieces = launch.splitInner ? (geometry.inner + 15) / 16 : geometry.outer;
+  launch.parts = unsigned(std::min<int64_t>(threads, pieces));
+}
+
+void Binder::setLaunch(Command &command, const Step &step, int32_t entry, KernelGeometry geometry) {
+  command.launch.fn = program.kernels[step.image][entry];
+  command.label = exe.images[step.image].entries[entry].name.c_str();
+  splitDomain(command.launch, geometry);
+  size_t perElement = exe.images[step.image].entries[entry].scratchBytesPerElement;
+  if (perElement) {
+    command.launch.scratchStride = llvm::alignTo(perElement * size_t(geometry.reduced + 16), 64);
+    scratchOf.back() = int32_t(storage.allocations.size());
+    int32_t index = int32_t(&step - exe.steps.data());
+    storage.allocations.push_back({int64_t(command.launch.scratchStride * command.launch.parts), index, index});
+  }
+  bound->needsWorker |= command.launch.parts > 1;
+  bound->dims.insert(bound->dims.end(), geometry.dims.begin(), geometry.dims.end());
+}
+
+void Binder::addScalars(const Step &step) {
+  for (const ScalarSource &scalar : step.scalars) {
+    if (scalar.kind == ScalarSource::Parameter)
+      bound->scalarPatches.push_back({uint32_t(bound->dims.size()), scalar.parameter});
+    bound->dims.push_back(int64_t(scalar.bits));
+  }
+}
+
+llvm::Error Binder::addKernel(const Step &step) {
+  llvm::SmallVector<llvm::ArrayRef<int64_t>, 4> shapes;
+  for (ValueId value : step.domain)
+    shapes.push_back(metas[value].shape);
+  llvm::SmallVector<Layout, 8> operands;
+  for (const std::vector<ValueId> *list : {&step.operands, &step.results})
+    for (ValueId value : *list)
+      operands.push_back(layouts[value]);
+  llvm::Expected<KernelGeometry> geometry = kernelGeometry(step, shapes, operands, step.operands.size());
+  if (!geometry)
+    return geometry.takeError();
+  if (geometry->parallel == 0)
+    return llvm::Error::success();
+  Command &command = newCommand(Command::Launch, &step);
+  command.numInputs = uint16_t(step.operands.size());
+  command.numOutputs = uint16_t(step.results.size());
+  setLaunch(command, step, step.entry, std::move(*geometry));
+  addScalars(step);
+  for (const std::vector<ValueId> *list : {&step.operands, &step.results})
+    for (ValueId value : *list)
+      addPointer(value, layouts[value].offset);
+  return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Library calls
+//===----------------------------------------------------------------------===//
+
+llvm::Error Binder::addLibrary(const Step &step) {
+  Metas inputs, outputs;
+  llvm::SmallVector<Layout, 4> inputLayouts;
+  for (ValueId value : step.operands) {
+    inputs.push_back(metas[value]);
+    inputLayouts.push_back(layouts[value]);
+    inputLayouts.back().offset = 0; // the pointer carries it
+  }
+  for (ValueId value : step.results)
+    outputs.push_back(metas[value]);
+  PrepareRequest request{step.op, inputs, inputLayouts, outputs};
+  request.threads = threads;
+  request.isTrain = isTrain;
+  request.epilogue = step.epilogue;
+  request.implementation = step.implementation;
+  llvm::Expected<PreparedRef> kernel = prepareKernel(program.device().kernels(), request);
+  if (!kernel)
+    return kernel.takeError();
+  Command &command = newCommand(Command::Library, &step);
+  command.label = step.op.info().name;
+  command.numInputs = uint16_t(step.operands.size());
+  command.numOutputs = uint16_t(step.results.size());
+  command.reqs.assign(step.results.size(), Req::Write);
+  if ((*kernel)->workspaceBytes()) {
+    scratchOf.back() = int32_t(storage.allocations.size());
+    int32_t index = int32_t(&step - exe.steps.data());
+    storage.allocations.push_back({int64_t((*kernel)->workspaceBytes()), index, index});
+  }
+  bound->needsWorker |= (*kernel)->threads() > 1;
+  command.kernel = std::move(*kernel);
+  for (const std::vector<ValueId> *list : {&step.operands, &step.results})
+    for (ValueId value : *list)
+      addPointer(value, layouts[value].offset);
+  return llvm::Error::success();
+}
+
+//===----------------------------------------------------------------------===//
+// Movements and copies
+//===----------------------------------------------------------------------===//
+
+/// The step's kernel walks the last axis with stride 1 at the source, and at the destination but for a stepped slice.
+bool Binder::copiesByKernel(const Step &step, const Layout &source, const Layout &destination) const {
+  if (source.shape.empty() || source.shape.back() <= 1)
+    return true;
+  bool stepped = step.op.name() == "slice_set" && !step.op.ints("steps").empty() && step.op.ints("steps").back() != 1;
+  return source.strides.back() == 1 && (stepped || destination.strides.back() == 1);
+}
+
+void Binder::addCopy(const Layout &from, const Layout &to, int64_t width, const char *label) {
+  Command &command = bound->commands.back();
+  command.from = from;
+  command.to = to;
+  command.width = width;
+  command.label = label;
+  command.numInputs = command.numOutputs = 1;
+}
+
+llvm::Error Binder::addRegion(const Step &step, unsigned operand, const Layout &source, const Layout &destination) {
+  ValueId from = step.operands[operand], to = step.results[0];
+  for (int64_t size : source.shape)
+    if (size == 0)
+      return llvm::Error::success();
+  if (copiesByKernel(step, source, destination)) {
+    llvm::Expected<KernelGeometry> geometry = kernelGeometry(step, {source.shape}, {source, destination}, 1);
+    if (!geometry)
+      return geometry.takeError();
+    Command &command = newCommand(Command::Launch, &step);
+    command.numInputs = command.numOutputs = 1;
+    setLaunch(command, step, step.entry, std::move(*geometry));
+    command.label = step.op.info().name;
+  } else {
+    newCommand(Command::Copy, &step);
+    addCopy(source, destination, byteWidth(metas[to].dtype), step.op.info().name);
+  }
+  addPointer(from, source.offset);
+  addPointer(to, destination.offset);
+  return llvm::Error::success();
+}
+
+llvm::Error Binder::addFill(const Step &step, ValueId result) {
+  llvm::Expected<KernelGeometry> geometry = kernelGeometry(step, {metas[result].shape}, {layouts[result]}, 0);
+  if (!geometry)
+    return geometry.takeError();
+  if (geometry->parallel == 0)
+    return llvm::Error::success();
+  Command &command = newCommand(Command::Launch, &step);
+  command.numOutputs = 1;
+  setLaunch(command, step, step.fillEntry, std::move(*geometry));
+  addScalars(step);
+  addPointer(result, layouts[result].offset);
+  return llvm::Error::success();
+}
+
+llvm::Error Binder::addMovement(const Step &step) {
+  Metas operands;
+  llvm::SmallVector<Layout, 4> operandLayouts;
+  for (ValueId value : step.operands) {
+    operands.push_back(metas[value]);
+    operandLayouts.push_back(layouts[value]);
+  }
+  ValueId result = step.results[0];
+  llvm::Expected<MovementPlan> plan = planMovement(step.op, operands, operandLayouts, layouts[result]);
+  if (!plan)
+    return plan.takeError();
+  if (plan->fill) {
+    if (step.fillEntry < 0)
+      return makeError(ErrorCode::Internal, step.op.name() + ": step must have a kernel that fills, got none");
+    if (llvm::Error error = addFill(step, result))
+      return error;
+  }
+  for (const CopyRegion &region : plan->regions) {
+    Place from = storage.places[step.operands[region.operand]], to = storage.places[result];
+    bool inPlace = from.kind == to.kind && from.index == to.index; // planned by an in-place pair: already there
+    if (!inPlace)
+      if (llvm::Error error = addRegion(step, region.operand, region.source, region.destination))
+        return error;
+  }
+  return llvm::Error::success();
+}
+
+void Binder::addOutputCopies() {
+  auto copy = [&](const OutputCopy &output, Place from, int64_t offset, const Layout &source, Place to) {
+    const TensorMeta &meta = metas[output.value];
+    if (meta.numElements() == 0)
+      return;
+    newCommand(Command::Copy, nullptr);
+    addCopy(source, Layout::contiguous(meta.shape), byteWidth(meta.dtype), exe.outputs[output.output].name.c_str());
+    addPlacePointer(from, offset * byteWidth(meta.dtype));
+    addPlacePointer(to, 0);
+  };
+  for (const OutputCopy &output : storage.copies) {
+    const Layout &layout = layouts[output.value];
+    Place target = output.stage < 0 ? Place{Place::Output, output.output} : Place{Place::Arena, uint32_t(output.stage)};
+    copy(output, storage.places[output.value], layout.offset, layout, target);
+  }
+  for (const OutputCopy &output : storage.copies)
+    if (output.stage >= 0)
+      copy(output, {Place::Arena, uint32_t(output.stage)}, 0, Layout::contiguous(metas[output.value].shape),
+           {Place::Output, output.output});
+}
+
+//===----------------------------------------------------------------------===//
+// The whole
+//===----------------------------------------------------------------------===//
+
+llvm::Error Binder::addStep(const Step &step) {
+  switch (step.kind) {
+  case StepKind::Kernel:
+    return addKernel(step);
+  case StepKind::Library:
+    return addLibrary(step);
+  case StepKind::Movement:
+    return addMovement(step);
+  }
+  llvm_unreachable("step kind out of range");
+}
+
+void Binder::placeArena() {
+  MemoryPlan plan = planMemory(storage.allocations);
+  bound->memory.arena = uint64_t(plan.bytes);
+  for (const PointerPatch &use : arenaUses)
+    bound->arenaPatches.push_back({use.slot, 0, plan.offsets[use.index] + use.bytes});
+  for (auto [command, allocation] : llvm::zip(bound->commands, scratchOf)) {
+    if (allocation < 0)
+      continue;
+    (command.kind == Command::Library ? command.workspaceOffset : command.scratchOffset) = plan.offsets[allocation];
+  }
+}
+
+void Binder::finish() {
+  placeArena();
+  for (Command &command : bound->commands) {
+    command.launch.pointers = bound->pointers.data() + command.firstPointer;
+    command.launch.dims = bound->dims.data() + command.firstDim;
+  }
+  for (const OutputDecl &output : exe.outputs) {
+    bound->outputs.push_back(metas[output.value]);
+    bound->donates.push_back(output.donates);
+    bound->unknownAxes.push_back(unknownAxes[output.value]);
+    if (output.donates < 0)
+      bound->memory.outputs += uint64_t(metas[output.value].numElements() * byteWidth(metas[output.value].dtype));
+  }
+  bound->bounds = bound->outputs;
+  bound->memory.constants = program.constantBytes();
+  bound->numInputs = exe.inputs.size();
+  bound->isTrain = isTrain;
+  bound->program = program.shared_from_this();
+}
+
+llvm::Expected<std::shared_ptr<Bound>> Binder::run(llvm::ArrayRef<TensorMeta> inputs,
+                                                   llvm::ArrayRef<Layout> inputLayouts) {
+  if (llvm::Error error = inferShapes(inputs, inputLayouts))
+    return std::move(error);
+  llvm::Expected<StoragePlan> plan = planStorage(exe, metas, layouts);
+  if (!plan)
+    return plan.takeError();
+  storage = std::move(*plan);
+  for (const Step &step : exe.steps)
+    if (llvm::Error error = addStep(step))
+      return at(std::move(error), step.location);
+  addOutputCopies();
+  finish();
+  bump(executorCounters.binds);
+  return std::make_shared<Bound>(std::move(bound));
+}
+
+llvm::Expected<std::shared_ptr<Bound>> Program::bind(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRef<Layout> layouts,
+                                                     const BindOptions &bindOptions) {
+  if (llvm::Error error = checkInputs(inputs))
+    return std::move(error);
+  if (!layouts.empty() && layouts.size() != inputs.size())
+    return invalidArgument(options.name + ": must have a layout for each input, got " + llvm::Twine(layouts.size()));
+  for (auto [meta, layout] : llvm::zip(inputs, layouts))
+    if (meta.shape != layout.shape || layout.strides.size() != layout.shape.size())
+      return invalidArgument(options.name + ": layout of an input must have its shape, got " + toString(layout.shape) +
+                             " for " + toString(meta));
+  return Binder(*this, bindOptions).run(inputs, layouts);
+}
+
+} // namespace tess::runtime

@@ -1,0 +1,114 @@
+//===- Bind.h - a program, and a program bound to shapes --------*- C++ -*-===//
+//
+// Program: an executable with its code mapped and its constants in place.
+// Bound: the same for given input shapes: every shape inferred, memory planned,
+// kernel operands laid out, library kernels prepared. Executor.h runs it.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/Buffer.h"
+#include "runtime/schema/Executable.h"
+
+#include <functional>
+#include <memory>
+
+namespace tess::runtime {
+
+class Bound;
+struct BoundData;
+
+struct ProgramOptions {
+  /// Opens every message.
+  std::string name = "program";
+  /// Null: the processor.
+  Device *device = nullptr;
+  /// Bytes of a constant that the executable only names. They live as long as `keepAlive`.
+  std::function<llvm::Expected<llvm::StringRef>(llvm::StringRef tensor)> tensor;
+  std::shared_ptr<void> keepAlive;
+  /// Kernels that replace the executable's images (tests).
+  std::function<KernelFn(unsigned image, unsigned entry)> kernel;
+};
+
+struct BindOptions {
+  /// 0: numThreads() now.
+  unsigned threads = 0;
+  /// A gradient is recorded through the operators: part of the choice of library kernels.
+  bool isTrain = false;
+};
+
+/// Immutable: any number of threads may bind at once.
+class Program : public std::enable_shared_from_this<Program> {
+public:
+  /// Validates, checks and maps the code (the processor must have its features), and places the constants.
+  static llvm::Expected<std::shared_ptr<Program>> create(Executable executable, ProgramOptions options = {});
+  ~Program();
+
+  /// Checks the inputs against the signature and does everything that needs their shapes only. `layouts`: empty for contiguous
+  /// inputs; their offsets do not count, since a run gets the address of the first element.
+  llvm::Expected<std::shared_ptr<Bound>> bind(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRef<Layout> layouts = {},
+                                              const BindOptions &options = {});
+
+  const Executable &executable() const { return exe; }
+  const std::string &name() const { return options.name; }
+  Device &device() const { return *options.device; }
+  /// Bytes of all constants.
+  uint64_t constantBytes() const { return totalConstantBytes; }
+  /// "f32[batch, 1, 8, 8] with batch in 1..512".
+  std::string describeInput(size_t input) const;
+
+private:
+  friend class Binder;
+  Program(Executable exe, ProgramOptions options) : exe(std::move(exe)), options(std::move(options)) {}
+  llvm::Error mapCode();
+  llvm::Error placeConstants();
+  llvm::Error placeConstant(size_t index);
+  llvm::Error checkInputs(llvm::ArrayRef<TensorMeta> inputs) const;
+
+  Executable exe;
+  ProgramOptions options;
+  std::vector<std::shared_ptr<void>> images;
+  std::vector<std::vector<KernelFn>> kernels; // by image, entry
+  std::vector<void *> constants;
+  std::vector<BufferRef> constantBuffers;
+  uint64_t totalConstantBytes = 0;
+};
+using ProgramRef = std::shared_ptr<Program>;
+
+/// Where the bytes of a run go, known before it.
+struct MemoryEstimate {
+  uint64_t arena = 0, outputs = 0, constants = 0;
+  uint64_t total() const { return arena + outputs + constants; }
+};
+
+/// A program for given shapes. Run by one thread at a time (Executor.h).
+class Bound {
+public:
+  explicit Bound(std::unique_ptr<BoundData> data);
+  ~Bound();
+
+  /// In the order of the program's outputs. A dimension that depends on data is at its upper bound before a run and at its
+  /// size after one.
+  llvm::ArrayRef<TensorMeta> outputs() const;
+  /// True when outputs() may change with a run.
+  bool dependsOnData() const;
+  const MemoryEstimate &memory() const;
+  /// Arena, outputs and constants.
+  uint64_t plannedBytes() const { return memory().total(); }
+  /// Kernel launches, library calls and copies of one run.
+  uint64_t launches() const;
+  /// False: every step is serial, and a run stays on the calling thread.
+  bool needsWorker() const;
+  const Program &program() const;
+  /// Implementations of the library calls, in step order.
+  std::vector<std::string> implementations() const;
+
+  /// For the executor.
+  BoundData &data() { return *impl; }
+
+private:
+  std::unique_ptr<BoundData> impl;
+};
+using BoundRef = std::shared_ptr<Bound>;
+
+} // namespace tess::runtime

@@ -1,0 +1,60 @@
+//===- BoundData.h - what the executor walks --------------------*- C++ -*-===//
+#pragma once
+
+#include "runtime/Bind.h"
+#include "runtime/KernelTable.h"
+
+namespace tess::runtime {
+
+/// One call. Pointers are indices into BoundData::pointers.
+struct Command {
+  enum Kind : uint8_t { Launch, Library, Copy } kind = Launch;
+  uint32_t firstPointer = 0;
+  uint16_t numInputs = 0, numOutputs = 0;
+  const Step *step = nullptr; // null: a copy to an output
+  const char *label = "";     // operator or value, for the profile
+  // Launch
+  KernelLaunch launch = {};
+  uint32_t firstDim = 0;
+  int64_t scratchOffset = -1; // in the arena
+  // Library
+  PreparedRef kernel;
+  llvm::SmallVector<Req, 2> reqs;
+  int64_t workspaceOffset = -1;
+  // Copy: pointers are source, destination
+  Layout from, to;
+  int64_t width = 0;
+};
+
+/// `pointers[slot]` is base number `index` plus `bytes`.
+struct PointerPatch {
+  uint32_t slot;
+  uint32_t index;
+  int64_t bytes;
+};
+struct ScalarPatch {
+  uint32_t dim;
+  uint32_t parameter;
+};
+
+struct BoundData {
+  ProgramRef program;
+  Metas outputs, bounds; // `bounds`: outputs as bound, with extents that depend on data at their upper bound
+  std::vector<llvm::SmallVector<unsigned, 2>> unknownAxes; // per output; all empty unless it depends on data
+  bool dependsOnData = false;
+  size_t numInputs = 0;
+  /// Input whose buffer an output takes over, or -1.
+  std::vector<int32_t> donates;
+  MemoryEstimate memory;
+  std::vector<Command> commands;
+  std::vector<void *> pointers;
+  std::vector<int64_t> dims;
+  std::vector<PointerPatch> inputPatches, outputPatches, arenaPatches;
+  std::vector<ScalarPatch> scalarPatches;
+  bool needsWorker = false;
+  bool isTrain = false;
+  BufferRef arena;                  // allocated by the first run
+  void *currentArena = nullptr;     // what arenaPatches were applied for
+};
+
+} // namespace tess::runtime

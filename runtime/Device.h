@@ -1,0 +1,97 @@
+//===- Device.h - what the executor needs of a device -----------*- C++ -*-===//
+//
+// Memory, streams, events, copies, launches. cpu/ computes; null/ records the
+// calls and is the template for a new device.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/schema/Image.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace tess::runtime {
+
+class Allocator;
+class PreparedKernel;
+struct KernelDef;
+struct RunContext;
+enum class Req : uint8_t;
+
+/// Device memory; `size` is what the device gave, at least what was asked for.
+struct Block {
+  void *data = nullptr;
+  size_t size = 0;
+};
+
+/// One call of a generated kernel; see KernelFn for the ranges.
+struct KernelLaunch {
+  KernelFn fn;
+  void *const *pointers;
+  const int64_t *dims;
+  char *scratch;        // for part 0
+  size_t scratchStride; // bytes from one part's scratch to the next
+  int64_t outer, inner;
+  /// Parts that the domain is split into; 1: serially on the calling thread.
+  unsigned parts;
+  bool splitInner; // split the inner range at multiples of 16, else the outer one
+};
+
+/// A point in a stream's work.
+class Event {
+public:
+  virtual ~Event() = default;
+  /// True when the work before it is done.
+  virtual bool done() const = 0;
+};
+
+/// Work in order. Calls return when the work is queued; their operands stay alive and unchanged until it is done.
+class Stream {
+public:
+  virtual ~Stream() = default;
+  virtual llvm::Error launch(const KernelLaunch &launch) = 0;
+  /// A kernel of the table (KernelTable.h).
+  virtual llvm::Error call(const PreparedKernel &kernel, RunContext &context, llvm::ArrayRef<void *> inputs,
+                           llvm::ArrayRef<Req> reqs, llvm::ArrayRef<void *> outputs) = 0;
+  /// Within the device.
+  virtual llvm::Error copy(void *destination, const void *source, size_t bytes) = 0;
+  /// From and to host memory.
+  virtual llvm::Error copyIn(void *destination, const void *host, size_t bytes) = 0;
+  virtual llvm::Error copyOut(void *host, const void *source, size_t bytes) = 0;
+  virtual llvm::Error record(Event &event) = 0;
+  virtual llvm::Error wait(Event &event) = 0;
+  virtual llvm::Error synchronize() = 0;
+};
+
+class Device {
+public:
+  explicit Device(std::string name) : deviceName(std::move(name)) {}
+  virtual ~Device() = default;
+  /// "cpu0".
+  const std::string &name() const { return deviceName; }
+  /// At least `bytes`, 64-byte aligned, not cleared. ResourceExhausted with a breakdown when there is no room.
+  virtual llvm::Expected<Block> allocate(size_t bytes) = 0;
+  virtual void release(Block block) = 0;
+  /// The stream that programs use unless told otherwise.
+  virtual Stream &defaultStream() = 0;
+  virtual llvm::Expected<std::unique_ptr<Stream>> createStream() = 0;
+  virtual llvm::Expected<std::unique_ptr<Event>> createEvent() = 0;
+  /// Its library and sequential kernels (KernelTable.h).
+  virtual llvm::ArrayRef<KernelDef> kernels() const = 0;
+  /// True when the host may read and write the device's memory.
+  virtual bool hostAccessible() const = 0;
+
+private:
+  std::string deviceName;
+};
+
+/// The host's processor; lives for ever.
+Device &cpuDevice();
+/// Its allocator, for statistics and the byte limit.
+Allocator &cpuAllocator();
+
+} // namespace tess::runtime

@@ -1,0 +1,213 @@
+//===- Executor.cpp - runs a bound program --------------------------------===//
+#include "runtime/Executor.h"
+#include "ops/Error.h"
+#include "runtime/BoundData.h"
+#include "runtime/ExecutorCounters.h"
+#include "runtime/Profiler.h"
+#include "runtime/StridedCopy.h"
+#include "runtime/Worker.h"
+
+namespace tess::runtime {
+
+ExecutorCounters executorCounters;
+
+ExecutorStats executorStats() {
+  const ExecutorCounters &c = executorCounters;
+  return {c.binds, c.runs, c.launches, c.libraryCalls, c.copies, c.workerRuns};
+}
+
+uint64_t launchCount() { return executorStats().steps(); }
+
+Bound::Bound(std::unique_ptr<BoundData> data) : impl(std::move(data)) {}
+Bound::~Bound() = default;
+llvm::ArrayRef<TensorMeta> Bound::outputs() const { return impl->outputs; }
+bool Bound::dependsOnData() const { return impl->dependsOnData; }
+const MemoryEstimate &Bound::memory() const { return impl->memory; }
+uint64_t Bound::launches() const { return impl->commands.size(); }
+bool Bound::needsWorker() const { return impl->needsWorker; }
+const Program &Bound::program() const { return *impl->program; }
+
+std::vector<std::string> Bound::implementations() const {
+  std::vector<std::string> names;
+  for (const Command &command : impl->commands)
+    if (command.kind == Command::Library)
+      names.push_back(command.kernel->implementation());
+  return names;
+}
+
+namespace {
+
+/// One run. Nothing here allocates once the arena is there.
+class Runner {
+public:
+  Runner(BoundData &bound, Stream &stream) : bound(bound), stream(stream) {}
+  llvm::Error run();
+
+private:
+  llvm::Error execute(Command &command);
+  llvm::Error launch(Command &command);
+  llvm::Error call(Command &command);
+  llvm::Error copy(const Command &command);
+  llvm::Error profiled(Command &command);
+  char *arena() const { return static_cast<char *>(bound.currentArena); }
+
+  BoundData &bound;
+  Stream &stream;
+};
+
+} // namespace
+
+llvm::Error Runner::launch(Command &command) {
+  if (command.scratchOffset >= 0)
+    command.launch.scratch = arena() + command.scratchOffset;
+  bump(executorCounters.launches);
+  return stream.launch(command.launch);
+}
+
+/// The extent that the kernel found, in every output of the program that one of its results is.
+static void setExtents(BoundData &bound, const Command &command, int64_t extent) {
+  const Executable &exe = bound.program->executable();
+  for (auto [index, output] : llvm::enumerate(exe.outputs))
+    if (llvm::is_contained(command.step->results, output.value))
+      for (unsigned axis : bound.unknownAxes[index])
+        bound.outputs[index].shape[axis] = extent;
+}
+
+llvm::Error Runner::call(Command &command) {
+  RunContext context;
+  context.isTrain = bound.isTrain;
+  context.threads = command.kernel->threads();
+  if (command.workspaceOffset >= 0)
+    context.workspace = arena() + command.workspaceOffset;
+  llvm::ArrayRef<void *> pointers(bound.pointers.data() + command.firstPointer,
+                                  size_t(command.numInputs) + command.numOutputs);
+  bump(executorCounters.libraryCalls);
+  llvm::Error error = stream.call(*command.kernel, context, pointers.take_front(command.numInputs), command.reqs,
+                                  pointers.drop_front(command.numInputs));
+  if (!error && bound.dependsOnData)
+    setExtents(bound, command, context.unknownExtent);
+  return error;
+}
+
+llvm::Error Runner::copy(const Command &command) {
+  void *const *pointers = bound.pointers.data() + command.firstPointer;
+  bump(executorCounters.copies);
+  if (command.from.isContiguous() && command.to.isContiguous()) {
+    int64_t bytes = command.width;
+    for (int64_t size : command.to.shape)
+      bytes *= size;
+    return stream.copy(pointers[1], pointers[0], size_t(bytes));
+  }
+  if (!bound.program->device().hostAccessible())
+    return makeError(ErrorCode::Unimplemented, "run: output must be contiguous on this device, got a strided view");
+  if (llvm::Error error = stream.synchronize())
+    return error;
+  copyStrided(pointers[1], command.to, pointers[0], command.from, command.width);
+  return llvm::Error::success();
+}
+
+llvm::Error Runner::execute(Command &command) {
+  switch (command.kind) {
+  case Command::Launch:
+    return launch(command);
+  case Command::Library:
+    return call(command);
+  case Command::Copy:
+    return copy(command);
+  }
+  llvm_unreachable("command kind out of range");
+}
+
+llvm::Error Runner::profiled(Command &command) {
+  static constexpr const char *categories[] = {"kernel", "library", "copy"};
+  uint64_t begin = profiler::now();
+  llvm::Error error = execute(command);
+  llvm::StringRef value, location;
+  if (command.step) {
+    location = command.step->location;
+    if (!command.step->results.empty())
+      value = bound.program->executable().values[command.step->results[0]].name;
+  }
+  profiler::record(command.label, categories[command.kind], begin, profiler::now(), value, location);
+  return error;
+}
+
+static llvm::Error located(llvm::Error error, const Step *step) {
+  if (!step || step->location.empty())
+    return error;
+  auto [code, message] = takeError(std::move(error));
+  return makeError(code, message + " at " + step->location);
+}
+
+llvm::Error Runner::run() {
+  bump(executorCounters.runs);
+  bool profile = profiler::on();
+  uint64_t begin = profile ? profiler::now() : 0;
+  if (profile)
+    profiler::recordMemory("arena of " + bound.program->name(), bound.memory.arena);
+  for (Command &command : bound.commands)
+    if (llvm::Error error = profile ? profiled(command) : execute(command))
+      return located(std::move(error), command.step);
+  if (profile)
+    profiler::record(bound.program->name(), "program", begin, profiler::now());
+  return llvm::Error::success();
+}
+
+static llvm::Error setArena(BoundData &bound, void *given) {
+  if (!bound.memory.arena)
+    return llvm::Error::success();
+  if (!given && !bound.arena) {
+    llvm::Expected<BufferRef> buffer = Buffer::allocate(bound.program->device(), bound.memory.arena);
+    if (!buffer)
+      return buffer.takeError();
+    bound.arena = std::move(*buffer);
+  }
+  void *base = given ? given : bound.arena->data();
+  if (base == bound.currentArena)
+    return llvm::Error::success();
+  bound.currentArena = base;
+  for (const PointerPatch &patch : bound.arenaPatches)
+    bound.pointers[patch.slot] = static_cast<char *>(base) + patch.bytes;
+  return llvm::Error::success();
+}
+
+static llvm::Error checkCounts(const BoundData &bound, size_t inputs, size_t outputs, size_t scalars) {
+  size_t wanted = bound.program->executable().numScalars;
+  if (inputs == bound.numInputs && outputs == bound.outputs.size() && scalars == wanted)
+    return llvm::Error::success();
+  return invalidArgument(bound.program->name() + ": run must get " + llvm::Twine(bound.numInputs) + " inputs, " +
+                         llvm::Twine(bound.outputs.size()) + " outputs, " + llvm::Twine(wanted) + " scalars, got " +
+                         llvm::Twine(inputs) + ", " + llvm::Twine(outputs) + ", " + llvm::Twine(scalars));
+}
+
+static void patch(BoundData &bound, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs,
+                  llvm::ArrayRef<uint64_t> scalars) {
+  for (const PointerPatch &patch : bound.inputPatches)
+    bound.pointers[patch.slot] = static_cast<char *>(inputs[patch.index]) + patch.bytes;
+  for (const PointerPatch &patch : bound.outputPatches) {
+    void *base = outputs[patch.index];
+    if (!base && bound.donates[patch.index] >= 0)
+      base = inputs[bound.donates[patch.index]];
+    bound.pointers[patch.slot] = static_cast<char *>(base) + patch.bytes;
+  }
+  for (const ScalarPatch &patch : bound.scalarPatches)
+    bound.dims[patch.dim] = int64_t(scalars[patch.parameter]);
+}
+
+llvm::Error run(Bound &handle, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs,
+                llvm::ArrayRef<uint64_t> scalars, const RunOptions &options) {
+  BoundData &bound = handle.data();
+  if (llvm::Error error = checkCounts(bound, inputs.size(), outputs.size(), scalars.size()))
+    return error;
+  if (llvm::Error error = setArena(bound, options.arena))
+    return error;
+  patch(bound, inputs, outputs, scalars);
+  Stream &stream = options.stream ? *options.stream : bound.program->device().defaultStream();
+  Runner runner(bound, stream);
+  if (!bound.needsWorker || Worker::onWorkerThread())
+    return runner.run();
+  bump(executorCounters.workerRuns);
+  return Worker::global().call([&] { return runner.run(); });
+}
+
+} // namespace tess::runtime

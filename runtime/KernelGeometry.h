@@ -1,0 +1,23 @@
+//===- KernelGeometry.h - the dims array of a kernel call -------*- C++ -*-===//
+#pragma once
+
+#include "ops/TensorMeta.h"
+#include "runtime/schema/Executable.h"
+#include "llvm/Support/Error.h"
+
+namespace tess::runtime {
+
+/// Where a kernel finds its operands: see KernelFn for the order of `dims`.
+struct KernelGeometry {
+  llvm::SmallVector<int64_t, 24> dims; // without the runtime attributes
+  int64_t outer = 1, inner = 1;        // ranges of the call
+  int64_t parallel = 1, reduced = 1;   // elements of the two parts of the domain
+};
+
+/// `shapes`: of step.domain. `operands`: layouts of inputs, then results (`numInputs` says where those start). An operand is
+/// aligned to the right of the domain and repeats where its size is 1; a result that a reduction made smaller lies over the
+/// axes that are left. Internal error when groups do not collapse, or the code was made for other strides: our own bug.
+llvm::Expected<KernelGeometry> kernelGeometry(const Step &step, llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes,
+                                              llvm::ArrayRef<Layout> operands, size_t numInputs);
+
+} // namespace tess::runtime

@@ -1,0 +1,26 @@
+//===- MemoryPlan.h - offsets of temporaries in one arena -------*- C++ -*-===//
+#pragma once
+
+#include "llvm/ADT/ArrayRef.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace tess::runtime {
+
+/// Memory that lives from step `first` to step `last`, both included.
+struct Allocation {
+  int64_t bytes = 0;
+  int32_t first = 0, last = 0;
+};
+
+struct MemoryPlan {
+  std::vector<int64_t> offsets; // 64-byte aligned, in the order of the allocations
+  int64_t bytes = 0;            // of the arena
+};
+
+/// Allocations that live at the same time do not overlap. Larger ones are placed first, each in the smallest gap that holds it;
+/// a pure function of its argument.
+MemoryPlan planMemory(llvm::ArrayRef<Allocation> allocations);
+
+} // namespace tess::runtime

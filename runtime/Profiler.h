@@ -1,0 +1,39 @@
+//===- Profiler.h - Chrome trace of steps -----------------------*- C++ -*-===//
+//
+// Events with user names and locations, in the JSON that chrome://tracing and
+// Perfetto read. Off costs one branch a step.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+namespace tess::runtime::profiler {
+
+extern std::atomic<bool> isOn;
+
+/// True between start and stop.
+inline bool on() { return isOn.load(std::memory_order_relaxed); }
+/// Forgets earlier events. At most `maxEvents` are kept; those after are counted and dropped.
+void start(size_t maxEvents = 1 << 20);
+void stop();
+
+/// Nanoseconds of a clock that only goes forward.
+uint64_t now();
+/// One finished piece of work on this thread. `category`: "kernel", "library", "copy", "program".
+void record(llvm::StringRef name, llvm::StringRef category, uint64_t begin, uint64_t end, llvm::StringRef value = "",
+            llvm::StringRef location = "");
+/// A point of the memory timeline.
+void recordMemory(llvm::StringRef what, uint64_t bytes);
+
+/// The events since the last start.
+std::string json();
+/// Writes json(); IoError with the path.
+llvm::Error save(llvm::StringRef path);
+
+} // namespace tess::runtime::profiler

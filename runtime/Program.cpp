@@ -1,0 +1,84 @@
+//===- Program.cpp - code and constants of an executable ------------------===//
+#include "ops/Error.h"
+#include "runtime/Bind.h"
+#include "runtime/Code.h"
+#include "runtime/schema/ExecutableCodec.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <cstring>
+
+namespace tess::runtime {
+
+Program::~Program() = default;
+
+llvm::Expected<std::shared_ptr<Program>> Program::create(Executable executable, ProgramOptions options) {
+  if (llvm::Error error = validate(executable, options.name))
+    return std::move(error);
+  if (!options.device)
+    options.device = &cpuDevice();
+  std::shared_ptr<Program> program(new Program(std::move(executable), std::move(options)));
+  if (llvm::Error error = program->mapCode())
+    return std::move(error);
+  if (llvm::Error error = program->placeConstants())
+    return std::move(error);
+  return program;
+}
+
+llvm::Error Program::mapCode() {
+  for (auto [index, image] : llvm::enumerate(exe.images)) {
+    std::vector<KernelFn> &entries = kernels.emplace_back();
+    if (options.kernel) {
+      for (unsigned entry = 0; entry < image.entries.size(); ++entry)
+        entries.push_back(options.kernel(unsigned(index), entry));
+      continue;
+    }
+    auto code = CodeImage::map(image);
+    if (!code)
+      return code.takeError();
+    for (unsigned entry = 0; entry < image.entries.size(); ++entry)
+      entries.push_back((*code)->entry(entry));
+    images.push_back(std::move(*code));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Program::placeConstants() {
+  constants.resize(exe.constants.size());
+  constantBuffers.resize(exe.constants.size());
+  for (size_t index = 0; index < exe.constants.size(); ++index)
+    if (llvm::Error error = placeConstant(index))
+      return error;
+  return llvm::Error::success();
+}
+
+/// Device memory holds the constant, unless it lies aligned in memory that the device can read.
+llvm::Error Program::placeConstant(size_t index) {
+  const ConstantDecl &decl = exe.constants[index];
+  llvm::StringRef bytes = decl.bytes;
+  if (!decl.tensor.empty()) {
+    if (!options.tensor)
+      return invalidArgument(options.name + ": tensor " + decl.tensor + " must come with the program, got none");
+    llvm::Expected<llvm::StringRef> found = options.tensor(decl.tensor);
+    if (!found)
+      return found.takeError();
+    bytes = *found;
+  }
+  size_t size = size_t(decl.meta.numElements() * byteWidth(decl.meta.dtype));
+  if (bytes.size() != size)
+    return makeError(ErrorCode::DataLoss, options.name + ": tensor " + decl.tensor + " of " + toString(decl.meta) +
+                                              " must have " + llvm::Twine(size) + " bytes, got " +
+                                              llvm::Twine(bytes.size()));
+  totalConstantBytes += size;
+  if (options.device->hostAccessible() && !decl.tensor.empty() && reinterpret_cast<uintptr_t>(bytes.data()) % 64 == 0) {
+    constants[index] = const_cast<char *>(bytes.data());
+    return llvm::Error::success();
+  }
+  llvm::Expected<BufferRef> buffer = Buffer::allocate(*options.device, size);
+  if (!buffer)
+    return buffer.takeError();
+  constants[index] = (*buffer)->data();
+  constantBuffers[index] = std::move(*buffer);
+  return options.device->defaultStream().copyIn(constants[index], bytes.data(), size);
+}
+
+} // namespace tess::runtime

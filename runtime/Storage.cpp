@@ -1,0 +1,212 @@
+//===- Storage.cpp - which memory each value lives in ---------------------===//
+#include "runtime/Storage.h"
+#include "ops/Error.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tess::runtime {
+
+ValueId rootOf(const Executable &exe, ValueId value) {
+  while (exe.values[value].kind == ValueKind::View)
+    value = exe.values[value].base;
+  return value;
+}
+
+static bool sameLayout(const Layout &a, const Layout &b) {
+  return a.shape == b.shape && a.strides == b.strides && a.offset == b.offset;
+}
+
+namespace {
+
+class Storage {
+public:
+  Storage(const Executable &exe, llvm::ArrayRef<TensorMeta> metas, llvm::ArrayRef<Layout> layouts)
+      : exe(exe), metas(metas), layouts(layouts), end(int32_t(exe.steps.size())), written(exe.values.size(), -1),
+        lastRead(exe.values.size(), -1) {
+    plan.places.resize(exe.values.size());
+  }
+  llvm::Error run();
+  StoragePlan plan;
+
+private:
+  void scan();
+  void placeFixed();
+  llvm::Error placeOutputs();
+  llvm::Error checkDonation(const OutputDecl &output) const;
+  bool writesDirectly(const OutputDecl &output) const;
+  bool donationSafe(const OutputDecl &output, ValueId root) const;
+  void stageCopies();
+  void allocateTemps();
+  void shareInPlace(const Step &step, int32_t index);
+  bool mayShare(const Step &step, int32_t index, ValueId operand, ValueId result) const;
+  /// Every operand of `step` over `root`'s memory is read exactly as `operand`.
+  bool readAlike(const Step &step, ValueId operand, llvm::function_ref<bool(ValueId)> sameMemory) const;
+  int64_t bytesOf(ValueId value) const { return metas[value].numElements() * byteWidth(metas[value].dtype); }
+
+  const Executable &exe;
+  llvm::ArrayRef<TensorMeta> metas;
+  llvm::ArrayRef<Layout> layouts;
+  int32_t end;
+  std::vector<int32_t> written, lastRead; // step, by root
+};
+
+} // namespace
+
+void Storage::scan() {
+  for (auto [index, step] : llvm::enumerate(exe.steps)) {
+    for (ValueId operand : step.operands)
+      lastRead[rootOf(exe, operand)] = int32_t(index);
+    for (ValueId result : step.results)
+      written[result] = int32_t(index);
+  }
+}
+
+void Storage::placeFixed() {
+  for (auto [index, input] : llvm::enumerate(exe.inputs))
+    plan.places[input.value] = {Place::Input, uint32_t(index)};
+  for (auto [index, value] : llvm::enumerate(exe.values))
+    if (value.kind == ValueKind::Constant)
+      plan.places[index] = {Place::Constant, uint32_t(value.constant)};
+}
+
+bool Storage::readAlike(const Step &step, ValueId operand, llvm::function_ref<bool(ValueId)> sameMemory) const {
+  return llvm::all_of(step.operands, [&](ValueId other) {
+    return !sameMemory(rootOf(exe, other)) || sameLayout(layouts[other], layouts[operand]);
+  });
+}
+
+/// The input's buffer may be written by the step that makes the output: nothing reads it later.
+bool Storage::donationSafe(const OutputDecl &output, ValueId root) const {
+  ValueId input = exe.inputs[output.donates].value;
+  for (const OutputDecl &other : exe.outputs)
+    if (rootOf(exe, other.value) == input)
+      return false;
+  int32_t step = written[root];
+  if (lastRead[input] < step)
+    return true;
+  if (lastRead[input] > step)
+    return false;
+  const Step &writer = exe.steps[step];
+  return llvm::any_of(writer.inplace, [&](auto pair) {
+    ValueId operand = writer.operands[pair.first];
+    return writer.results[pair.second] == root && rootOf(exe, operand) == input &&
+           sameLayout(layouts[operand], layouts[root]) &&
+           readAlike(writer, operand, [&](ValueId other) { return other == input; });
+  });
+}
+
+bool Storage::writesDirectly(const OutputDecl &output) const {
+  ValueId root = rootOf(exe, output.value);
+  if (exe.values[root].kind != ValueKind::Temp || plan.places[root].kind != Place::None)
+    return false;
+  const Layout &layout = layouts[output.value];
+  if (!layout.isContiguous() || layout.offset != 0 || bytesOf(output.value) != bytesOf(root))
+    return false;
+  return output.donates < 0 || donationSafe(output, root);
+}
+
+llvm::Error Storage::checkDonation(const OutputDecl &output) const {
+  if (output.donates < 0)
+    return llvm::Error::success();
+  const InputDecl &input = exe.inputs[output.donates];
+  if (!(metas[output.value] == metas[input.value]))
+    return invalidArgument("bind: output " + output.name + " must have the shape of input " + input.name +
+                           ", whose memory it takes over, got " + toString(metas[output.value]) + " and " +
+                           toString(metas[input.value]));
+  if (!layouts[input.value].isContiguous())
+    return invalidArgument("bind: input " + input.name + " must be contiguous, since output " + output.name +
+                           " takes over its memory, got strides " + toString(layouts[input.value].strides));
+  return llvm::Error::success();
+}
+
+llvm::Error Storage::placeOutputs() {
+  for (auto [index, output] : llvm::enumerate(exe.outputs)) {
+    if (llvm::Error error = checkDonation(output))
+      return error;
+    if (writesDirectly(output)) {
+      plan.places[rootOf(exe, output.value)] = {Place::Output, uint32_t(index)};
+      continue;
+    }
+    bool itself = output.donates >= 0 && exe.inputs[output.donates].value == output.value;
+    if (!itself)
+      plan.copies.push_back({output.value, uint32_t(index), -1});
+  }
+  return llvm::Error::success();
+}
+
+/// A copy that reads a buffer which another output takes over reads it before any copy writes.
+void Storage::stageCopies() {
+  for (OutputCopy &copy : plan.copies) {
+    ValueId root = rootOf(exe, copy.value);
+    lastRead[root] = end;
+    bool overwritten = llvm::any_of(exe.outputs, [&](const OutputDecl &other) {
+      return other.donates >= 0 && exe.inputs[other.donates].value == root;
+    });
+    if (!overwritten)
+      continue;
+    copy.stage = int32_t(plan.allocations.size());
+    plan.allocations.push_back({bytesOf(copy.value), end, end});
+  }
+}
+
+void Storage::allocateTemps() {
+  for (auto [index, value] : llvm::enumerate(exe.values)) {
+    if (value.kind != ValueKind::Temp || written[index] < 0 || plan.places[index].kind != Place::None)
+      continue;
+    plan.places[index] = {Place::Arena, uint32_t(plan.allocations.size())};
+    plan.allocations.push_back({bytesOf(index), written[index], std::max(written[index], lastRead[index])});
+  }
+}
+
+bool Storage::mayShare(const Step &step, int32_t index, ValueId operand, ValueId result) const {
+  ValueId root = rootOf(exe, operand);
+  Place from = plan.places[root], to = plan.places[result];
+  if (from.kind != Place::Arena || to.kind != Place::Arena || from.index == to.index)
+    return false;
+  if (plan.allocations[from.index].last != index || !sameLayout(layouts[operand], layouts[result]))
+    return false;
+  if (bytesOf(result) != plan.allocations[from.index].bytes)
+    return false;
+  return readAlike(step, operand, [&](ValueId other) {
+    return plan.places[other].kind == Place::Arena && plan.places[other].index == from.index;
+  });
+}
+
+void Storage::shareInPlace(const Step &step, int32_t index) {
+  llvm::SmallVector<uint32_t, 4> taken; // one result for each memory
+  for (auto [operandIndex, resultIndex] : step.inplace) {
+    ValueId operand = step.operands[operandIndex], result = step.results[resultIndex];
+    if (!mayShare(step, index, operand, result))
+      continue;
+    uint32_t kept = plan.places[rootOf(exe, operand)].index, dropped = plan.places[result].index;
+    if (llvm::is_contained(taken, kept))
+      continue;
+    taken.push_back(kept);
+    plan.allocations[kept].last = plan.allocations[dropped].last;
+    plan.allocations[dropped].bytes = 0;
+    plan.places[result].index = kept;
+  }
+}
+
+llvm::Error Storage::run() {
+  scan();
+  placeFixed();
+  if (llvm::Error error = placeOutputs())
+    return error;
+  stageCopies();
+  allocateTemps();
+  for (auto [index, step] : llvm::enumerate(exe.steps))
+    shareInPlace(step, int32_t(index));
+  for (size_t value = 0; value < exe.values.size(); ++value)
+    plan.places[value] = plan.places[rootOf(exe, ValueId(value))];
+  return llvm::Error::success();
+}
+
+llvm::Expected<StoragePlan> planStorage(const Executable &exe, llvm::ArrayRef<TensorMeta> metas,
+                                        llvm::ArrayRef<Layout> layouts) {
+  Storage storage(exe, metas, layouts);
+  if (llvm::Error error = storage.run())
+    return std::move(error);
+  return std::move(storage.plan);
+}
+
+} // namespace tess::runtime

@@ -1,0 +1,37 @@
+//===- Storage.h - which memory each value lives in -------------*- C++ -*-===//
+#pragma once
+
+#include "runtime/MemoryPlan.h"
+#include "runtime/schema/Executable.h"
+#include "llvm/Support/Error.h"
+
+namespace tess::runtime {
+
+struct Place {
+  enum Kind : uint8_t { None, Input, Output, Arena, Constant } kind = None;
+  uint32_t index = 0; // input, output, allocation, constant
+};
+
+/// An output that no step writes directly.
+struct OutputCopy {
+  ValueId value;
+  uint32_t output;
+  int32_t stage = -1; // allocation that it goes through, since its source is a buffer that another output takes over
+};
+
+struct StoragePlan {
+  std::vector<Place> places; // by value; a view has its root's
+  std::vector<Allocation> allocations;
+  std::vector<OutputCopy> copies;
+};
+
+/// The value that a view looks at, through any number of views.
+ValueId rootOf(const Executable &exe, ValueId value);
+
+/// Lifetimes from the steps; outputs written where they belong when nothing reads their buffer later; results in the memory of
+/// operands that die (step.inplace). `metas` and `layouts` by value. Copies run after the last step, as step number
+/// exe.steps.size().
+llvm::Expected<StoragePlan> planStorage(const Executable &exe, llvm::ArrayRef<TensorMeta> metas,
+                                        llvm::ArrayRef<Layout> layouts);
+
+} // namespace tess::runtime

@@ -1,0 +1,101 @@
+//===- Worker.h - the executor's thread -------------------------*- C++ -*-===//
+//
+// One thread with a bounded queue of commands, run in order. Commands live in
+// the queue's slots: submitting allocates nothing. After a fork the child
+// starts a thread of its own at the first command.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "llvm/Support/Error.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <type_traits>
+
+namespace tess::runtime {
+
+class Worker {
+public:
+  static constexpr size_t kCommandBytes = 104;
+  static constexpr uint64_t kCapacity = 1024;
+
+  /// The worker of this process; the thread starts with the first command.
+  static Worker &global();
+  /// True on the worker's own thread.
+  static bool onWorkerThread();
+
+  /// Queues `command`, a callable that returns nothing or llvm::Error; waits while the queue is full. An error goes to the
+  /// error slot, which keeps the first. Returns the command's number, for wait(). Not to be called by a command.
+  template <typename F> uint64_t submit(F &&command) {
+    using Callable = std::decay_t<F>;
+    static_assert(sizeof(Callable) <= kCommandBytes && alignof(Callable) <= 16, "keep the captures of a command small");
+    std::unique_lock<std::mutex> lock(mutex);
+    Slot &slot = acquire(lock);
+    new (slot.storage) Callable(std::forward<F>(command));
+    slot.run = [](void *storage) -> llvm::Error {
+      std::unique_ptr<Callable, void (*)(Callable *)> callable(static_cast<Callable *>(storage),
+                                                               [](Callable *c) { c->~Callable(); });
+      if constexpr (std::is_void_v<std::invoke_result_t<Callable &>>) {
+        (*callable)();
+        return llvm::Error::success();
+      } else {
+        return (*callable)();
+      }
+    };
+    return publish(lock);
+  }
+
+  /// Waits until the command of this number has run.
+  void wait(uint64_t number);
+  /// Waits until every command has run and takes the error slot.
+  llvm::Error drain();
+  /// True when no command waits or runs.
+  bool idle() const { return completed.load(std::memory_order_acquire) == submitted.load(std::memory_order_acquire); }
+  /// Commands run so far.
+  uint64_t count() const { return completed.load(std::memory_order_relaxed); }
+
+  /// Runs `command` (returns llvm::Error) on the worker and waits; directly when already there. The error comes back here.
+  template <typename F> llvm::Error call(F &&command) {
+    if (onWorkerThread())
+      return command();
+    llvm::Error result = llvm::Error::success();
+    llvm::cantFail(std::move(result)); // checked: the slot below is assigned on the other thread
+    wait(submit([&] { result = command(); }));
+    return result;
+  }
+
+private:
+  struct alignas(128) Slot {
+    alignas(16) std::byte storage[kCommandBytes];
+    llvm::Error (*run)(void *storage) = nullptr;
+  };
+
+  Worker();
+  Slot &acquire(std::unique_lock<std::mutex> &lock);
+  uint64_t publish(std::unique_lock<std::mutex> &lock);
+  void start();
+  void loop();
+  bool awaitCommand(uint64_t next);
+  void finish(llvm::Error error);
+  void resetInChild();
+  static void prepareFork();
+  static void parentOfFork();
+  static void childOfFork();
+
+  std::unique_ptr<Slot[]> slots;
+  std::atomic<uint64_t> submitted{0}, completed{0};
+  std::mutex mutex;
+  bool started = false;
+  std::atomic<bool> sleeping{false};
+  std::atomic<unsigned> waiting{0};
+  std::unique_ptr<std::condition_variable> wake, progress;
+  std::string errorMessage; // first failure since the last drain; the code beside it
+  int errorCode = -1;
+};
+
+} // namespace tess::runtime

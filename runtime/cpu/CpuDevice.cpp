@@ -1,0 +1,92 @@
+//===- CpuDevice.cpp - the host's processor -------------------------------===//
+#include "runtime/Allocator.h"
+#include "runtime/Device.h"
+#include "runtime/KernelTable.h"
+#include "runtime/ParallelFor.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace tess::runtime {
+
+namespace {
+
+class HostSource : public Allocator::Source {
+public:
+  void *obtain(size_t bytes) override {
+    void *data = nullptr;
+    return ::posix_memalign(&data, 64, bytes) == 0 ? data : nullptr;
+  }
+  void giveBack(void *data, size_t) override { std::free(data); }
+};
+
+/// Calls return when the work is done, so an event always is.
+class CpuEvent : public Event {
+public:
+  bool done() const override { return true; }
+};
+
+class CpuStream : public Stream {
+public:
+  llvm::Error launch(const KernelLaunch &l) override;
+  llvm::Error call(const PreparedKernel &kernel, RunContext &context, llvm::ArrayRef<void *> inputs,
+                   llvm::ArrayRef<Req> reqs, llvm::ArrayRef<void *> outputs) override {
+    return kernel.run(context, inputs, reqs, outputs);
+  }
+  llvm::Error copy(void *destination, const void *source, size_t bytes) override {
+    if (bytes && destination != source)
+      std::memcpy(destination, source, bytes);
+    return llvm::Error::success();
+  }
+  llvm::Error copyIn(void *destination, const void *host, size_t bytes) override {
+    return copy(destination, host, bytes);
+  }
+  llvm::Error copyOut(void *host, const void *source, size_t bytes) override { return copy(host, source, bytes); }
+  llvm::Error record(Event &) override { return llvm::Error::success(); }
+  llvm::Error wait(Event &) override { return llvm::Error::success(); }
+  llvm::Error synchronize() override { return llvm::Error::success(); }
+};
+
+class CpuDevice : public Device {
+public:
+  CpuDevice() : Device("cpu0"), allocator("cpu0", source, /*perThread=*/true) {}
+  llvm::Expected<Block> allocate(size_t bytes) override { return allocator.allocate(bytes); }
+  void release(Block block) override { allocator.free(block); }
+  Stream &defaultStream() override { return stream; }
+  llvm::Expected<std::unique_ptr<Stream>> createStream() override { return std::make_unique<CpuStream>(); }
+  llvm::Expected<std::unique_ptr<Event>> createEvent() override { return std::make_unique<CpuEvent>(); }
+  llvm::ArrayRef<KernelDef> kernels() const override { return cpuKernels(); }
+  bool hostAccessible() const override { return true; }
+
+  HostSource source;
+  Allocator allocator;
+  CpuStream stream;
+};
+
+} // namespace
+
+llvm::Error CpuStream::launch(const KernelLaunch &l) {
+  if (l.parts <= 1) {
+    l.fn(l.pointers, l.dims, l.scratch, 0, l.outer, 0, l.inner);
+    return llvm::Error::success();
+  }
+  int64_t count = l.splitInner ? l.inner : l.outer;
+  parallelFor(l.parts, count, l.splitInner ? 16 : 1, [&](int64_t begin, int64_t end, unsigned part) {
+    void *scratch = l.scratchStride ? l.scratch + part * l.scratchStride : nullptr;
+    if (l.splitInner)
+      l.fn(l.pointers, l.dims, scratch, 0, l.outer, begin, end);
+    else
+      l.fn(l.pointers, l.dims, scratch, begin, end, 0, l.inner);
+  });
+  return llvm::Error::success();
+}
+
+static CpuDevice &theDevice() {
+  static CpuDevice *device = new CpuDevice; // never destroyed: buffers may outlive main
+  return *device;
+}
+
+Device &cpuDevice() { return theDevice(); }
+Allocator &cpuAllocator() { return theDevice().allocator; }
+
+} // namespace tess::runtime

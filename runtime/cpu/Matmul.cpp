@@ -1,0 +1,174 @@
+//===- Matmul.cpp - matrix products by oneDNN -----------------------------===//
+#include "ops/Error.h"
+#include "runtime/ParallelFor.h"
+#include "runtime/cpu/DnnlCalls.h"
+#include "runtime/cpu/Kernels.h"
+#include "runtime/cpu/MatmulShape.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tess::runtime::cpu {
+
+static bool flag(const OpDef &op, llvm::StringRef name) {
+  for (const AttrInfo &attr : op.info().attrs)
+    if (name == attr.name)
+      return op.boolean(name);
+  return false;
+}
+
+/// The operand with `batchRank` leading axes; a transposed one has its last two exchanged.
+static Layout batched(const Layout &layout, size_t batchRank, bool transpose) {
+  Layout out;
+  size_t missing = batchRank + 2 - layout.shape.size();
+  out.shape.assign(missing, 1);
+  out.strides.assign(missing, 1);
+  out.shape.append(layout.shape.begin(), layout.shape.end());
+  out.strides.append(layout.strides.begin(), layout.strides.end());
+  if (transpose) {
+    std::swap(out.shape[batchRank], out.shape[batchRank + 1]);
+    std::swap(out.strides[batchRank], out.strides[batchRank + 1]);
+  }
+  for (size_t i = 0; i < batchRank; ++i)
+    if (out.strides[i] == 0) // a repeated matrix is one matrix
+      out.shape[i] = 1;
+  return out;
+}
+
+MatmulShape matmulShape(const PrepareRequest &request) {
+  MatmulShape shape;
+  shape.out = request.outputs[0].shape;
+  size_t batchRank = shape.out.size() - 2;
+  shape.lhs = batched(request.layouts[0], batchRank, flag(request.op, "transpose_x"));
+  shape.rhs = batched(request.layouts[1], batchRank, flag(request.op, "transpose_y"));
+  shape.m = shape.out[batchRank];
+  shape.n = shape.out[batchRank + 1];
+  shape.k = shape.lhs.shape[batchRank + 1];
+  for (size_t i = 0; i < batchRank; ++i)
+    shape.batch *= shape.out[i];
+  return shape;
+}
+
+/// oneDNN's fast kernels want a matrix whose rows or columns are contiguous and do not overlap.
+static bool addressable(const Layout &layout) {
+  size_t r = layout.shape.size();
+  int64_t rows = layout.shape[r - 2], columns = layout.shape[r - 1];
+  int64_t rowStride = layout.strides[r - 2], columnStride = layout.strides[r - 1];
+  for (size_t i = 0; i < r; ++i)
+    if (layout.shape[i] > 1 && layout.strides[i] <= 0)
+      return false;
+  bool rowMajor = (columnStride == 1 || columns == 1) && (rows == 1 || rowStride >= columns);
+  bool columnMajor = (rowStride == 1 || rows == 1) && (columns == 1 || columnStride >= rows);
+  return rowMajor || columnMajor;
+}
+
+/// Strides of axes of size 1 as if the tensor were packed: oneDNN reads a leading dimension from them.
+static Layout tidy(Layout layout) {
+  size_t r = layout.shape.size();
+  int64_t rows = layout.shape[r - 2], columns = layout.shape[r - 1];
+  int64_t &rowStride = layout.strides[r - 2], &columnStride = layout.strides[r - 1];
+  if (rows == 1 && columns == 1)
+    rowStride = columnStride = 1;
+  else if (rows == 1)
+    rowStride = columnStride == 1 ? columns : 1;
+  else if (columns == 1)
+    columnStride = rowStride == 1 ? rows : 1;
+  int64_t packed = rows * columns;
+  for (size_t i = r - 2; i-- > 0;) {
+    if (layout.shape[i] == 1)
+      layout.strides[i] = packed;
+    packed = std::max(packed, layout.shape[i] * layout.strides[i]);
+  }
+  return layout;
+}
+
+/// One matrix product (*B, M, K) x (K, N) with packed rows is a single one of B * M rows: same sums, fewer calls.
+static void collapseBatch(MatmulShape &shape) {
+  size_t batchRank = shape.out.size() - 2;
+  int64_t rowStride = 0, expected = 0;
+  for (size_t i = batchRank + 1; i-- > 0;) { // from the rows outwards
+    if (i < batchRank && shape.rhs.shape[i] != 1)
+      return;
+    if (shape.out[i] == 1)
+      continue;
+    int64_t stride = shape.lhs.strides[i];
+    if (shape.lhs.shape[i] != shape.out[i] || (rowStride && stride != expected))
+      return;
+    rowStride = rowStride ? rowStride : stride;
+    expected = stride * shape.out[i];
+  }
+  shape.lhs = {{shape.batch * shape.m, shape.k}, {rowStride ? rowStride : shape.k, shape.lhs.strides[batchRank + 1]}, 0};
+  shape.rhs = {{shape.k, shape.n}, {shape.rhs.strides[batchRank], shape.rhs.strides[batchRank + 1]}, 0};
+  shape.out = {shape.batch * shape.m, shape.n};
+}
+
+static int operandSlot(DnnlCalls &calls, const PrepareRequest &request, unsigned input, const Layout &layout) {
+  DType dtype = request.inputs[input].dtype;
+  if (addressable(layout))
+    return calls.inputSlot(input, *dnnlDesc(dtype, tidy(layout)));
+  dnnl::memory::desc packed = *dnnlDesc(dtype, Layout::contiguous(layout.shape));
+  return calls.gatherSlot(input, layout, packed);
+}
+
+static dnnl::matmul::primitive_desc describe(const DnnlCalls &calls, int lhs, int rhs, int out,
+                                             const dnnl::post_ops &ops) {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  attr.set_post_ops(ops);
+  return dnnl::matmul::primitive_desc({calls.desc(lhs), calls.desc(rhs), calls.desc(out)}, attr, dnnlEngine());
+}
+
+static void build(DnnlCalls &calls, const PrepareRequest &request, const MatmulShape &shape, size_t &folded) {
+  int lhs = operandSlot(calls, request, 0, shape.lhs), rhs = operandSlot(calls, request, 1, shape.rhs);
+  int out = calls.outputSlot(0, *dnnlDesc(request.outputs[0].dtype, tidy(Layout::contiguous(shape.out))));
+  auto plain = describe(calls, lhs, rhs, out, {});
+  auto chosen = plain;
+  PostOps post;
+  // A batch keeps its axes in the operand of a post-operation only when the output has exactly two.
+  for (size_t most = shape.out.size() == 2 && request.outputs[0].rank() == 2 ? request.epilogue.size() : 0; most > 0;
+       --most) {
+    post = foldPostOps(request, 1, most);
+    if (post.folded == 0)
+      break;
+    chosen = describe(calls, lhs, rhs, out, post.ops);
+    if (llvm::StringRef(chosen.impl_info_str()) == plain.impl_info_str())
+      break;
+    post = PostOps();
+    chosen = plain;
+  }
+  folded = post.folded;
+  std::vector<std::pair<int, int>> args = {{DNNL_ARG_SRC, lhs}, {DNNL_ARG_WEIGHTS, rhs}, {DNNL_ARG_DST, out}};
+  if (chosen.scratchpad_desc().get_size())
+    args.push_back({DNNL_ARG_SCRATCHPAD, calls.workspaceSlot(chosen.scratchpad_desc())});
+  for (const PostOps::Operand &operand : post.operands)
+    args.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(operand.position) | DNNL_ARG_SRC_1,
+                    calls.inputSlot(operand.input, operand.desc)});
+  if (post.sumInput >= 0)
+    calls.copySlot(calls.plainInput(request, unsigned(post.sumInput)), out);
+  calls.call(dnnl::matmul(chosen), std::move(args));
+  calls.setImplementation(plain.impl_info_str());
+}
+
+llvm::Expected<PreparedRef> prepareMatmul(const PrepareRequest &request) {
+  MatmulShape shape = matmulShape(request);
+  std::optional<dnnl::memory::data_type> type = dnnlType(request.outputs[0].dtype);
+  bool same = request.inputs[0].dtype == request.inputs[1].dtype && request.inputs[0].dtype == request.outputs[0].dtype;
+  if (!type || !same || shape.k == 0 || shape.batch * shape.m * shape.n == 0)
+    return prepareOwnMatmul(request);
+  collapseBatch(shape);
+  unsigned threads = shape.batch * shape.m * shape.n * shape.k < kSerialProducts ? 1 : request.threads;
+  auto calls = std::make_shared<DnnlCalls>(request, threads);
+  size_t folded = 0;
+  LibraryThreads guard(threads);
+  if (llvm::Error error = guarded(request.op.name(), [&] { build(*calls, request, shape, folded); })) {
+    auto [code, message] = takeError(std::move(error));
+    if (code != ErrorCode::Unimplemented) // bfloat16 before AVX-512
+      return makeError(code, message);
+    return prepareOwnMatmul(request);
+  }
+  llvm::Expected<std::vector<EpilogueStep>> rest = readEpilogue(request, folded);
+  if (!rest)
+    return rest.takeError();
+  calls->setEpilogue(std::move(*rest), folded == request.epilogue.size());
+  return calls;
+}
+
+} // namespace tess::runtime::cpu

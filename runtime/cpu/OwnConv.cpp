@@ -1,0 +1,191 @@
+//===- OwnConv.cpp - two-dimensional convolutions by our own loops --------===//
+//
+// For dtypes that oneDNN does not convolve. Each element is one sum in a fixed
+// order (channels, then window, or batch, then rows), in the accumulator type;
+// threads split whole results only.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/ParallelFor.h"
+#include "runtime/cpu/ConvShape.h"
+#include "runtime/Elements.h"
+#include "runtime/cpu/Epilogue.h"
+#include "runtime/cpu/Kernels.h"
+#include "runtime/cpu/MatmulShape.h"
+
+#include <vector>
+
+namespace tess::runtime::cpu {
+
+namespace {
+
+/// Output columns [first, last) whose window column `k` lies inside the input.
+struct Columns {
+  int64_t first, last, input; // `input`: column that `first` reads
+};
+
+Columns columnsOf(const ConvShape &s, int64_t k) {
+  int64_t shift = k * s.dilation[1] - s.pad[1];
+  int64_t first = shift < 0 ? (-shift + s.stride[1] - 1) / s.stride[1] : 0;
+  int64_t last = s.width - 1 - shift < 0 ? 0 : (s.width - 1 - shift) / s.stride[1] + 1;
+  return {first, std::max(first, std::min(last, s.outWidth)), first * s.stride[1] + shift};
+}
+
+class OwnConv : public PreparedKernel {
+public:
+  enum Kind : uint8_t { Forward, BackwardData, BackwardWeight };
+
+  OwnConv(const PrepareRequest &request, Kind kind, const ConvShape &shape, std::vector<EpilogueStep> steps)
+      : kind(kind), s(shape), output(request.outputs[0]), epilogue(std::move(steps)) {
+    auto layoutOf = [&](unsigned input) { return request.layouts[input]; };
+    Layout result = Layout::contiguous(output.shape);
+    source = kind == BackwardData ? result : layoutOf(0);
+    weight = groupedWeight(s, kind == Forward ? layoutOf(1) : kind == BackwardData ? layoutOf(0) : result);
+    target = kind == Forward ? result : layoutOf(1);
+    implementationName = "own:conv2d";
+    threadCount = s.products() < kSerialProducts ? 1 : request.threads;
+  }
+
+  llvm::Error run(RunContext &, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<Req> reqs,
+                  llvm::ArrayRef<void *> outputs) const override {
+    if (reqs[0] != Req::Null)
+      withType(output.dtype, [&](auto tag) { compute<decltype(tag)>(inputs, outputs[0]); });
+    if (reqs[0] != Req::Null)
+      applyEpilogue(epilogue, output, outputs[0], inputs, threadCount);
+    return llvm::Error::success();
+  }
+
+private:
+  template <typename T> void compute(llvm::ArrayRef<void *> inputs, void *output) const {
+    auto *first = static_cast<const T *>(inputs[0]), *second = static_cast<const T *>(inputs[1]);
+    auto *out = static_cast<T *>(output);
+    int64_t results = kind == Forward        ? s.batch * s.groups * s.out
+                      : kind == BackwardData ? s.batch * s.groups * s.in
+                                             : s.groups * s.out * s.in;
+    parallelFor(threadCount, results, 1, [&](int64_t begin, int64_t end, unsigned) {
+      std::vector<Accumulator<T>> sums;
+      for (int64_t i = begin; i < end; ++i)
+        switch (kind) {
+        case Forward:
+          forwardPlane<T>(i, first, second, out, sums);
+          break;
+        case BackwardData:
+          dataPlane<T>(i, first, second, out, sums);
+          break;
+        case BackwardWeight:
+          weightPlane<T>(i, first, second, out);
+          break;
+        }
+    });
+  }
+
+  template <typename T> const T *at(const T *data, const Layout &l, int64_t a, int64_t b, int64_t row) const {
+    return data + a * l.strides[0] + b * l.strides[1] + row * l.strides[2];
+  }
+
+  template <typename T> auto weightAt(const T *w, int64_t g, int64_t o, int64_t i, int64_t kh, int64_t kw) const {
+    const Shape &t = weight.strides;
+    return Accumulator<T>(widen(w[g * t[0] + o * t[1] + i * t[2] + kh * t[3] + kw * t[4]]));
+  }
+
+  /// Calls fn(output row, input row) for the rows at which window row `kh` lies inside the input.
+  template <typename Fn> void rows(int64_t kh, Fn &&fn) const {
+    for (int64_t row = 0; row < s.outHeight; ++row) {
+      int64_t input = row * s.stride[0] - s.pad[0] + kh * s.dilation[0];
+      if (input >= 0 && input < s.height)
+        fn(row, input);
+    }
+  }
+
+  template <typename T>
+  void forwardPlane(int64_t index, const T *x, const T *w, T *out, std::vector<Accumulator<T>> &sums) const {
+    int64_t o = index % s.out, g = index / s.out % s.groups, n = index / s.out / s.groups;
+    int64_t step = s.stride[1] * source.strides[3], plane = s.outHeight * s.outWidth;
+    sums.assign(plane, 0);
+    for (int64_t i = 0; i < s.in; ++i)
+      for (int64_t kh = 0; kh < s.kernel[0]; ++kh)
+        for (int64_t kw = 0; kw < s.kernel[1]; ++kw) {
+          Columns c = columnsOf(s, kw);
+          auto factor = weightAt(w, g, o, i, kh, kw);
+          rows(kh, [&](int64_t row, int64_t inputRow) {
+            const T *from = at(x, source, n, g * s.in + i, inputRow) + c.input * source.strides[3];
+            Accumulator<T> *to = sums.data() + row * s.outWidth + c.first;
+            for (int64_t j = 0; j < c.last - c.first; ++j)
+              to[j] += Accumulator<T>(factor * Accumulator<T>(widen(from[j * step])));
+          });
+        }
+    for (int64_t j = 0; j < plane; ++j)
+      out[index * plane + j] = narrow<T>(sums[j]);
+  }
+
+  template <typename T>
+  void dataPlane(int64_t index, const T *w, const T *dout, T *dx, std::vector<Accumulator<T>> &sums) const {
+    int64_t i = index % s.in, g = index / s.in % s.groups, n = index / s.in / s.groups;
+    int64_t plane = s.height * s.width, step = target.strides[3];
+    sums.assign(plane, 0);
+    for (int64_t o = 0; o < s.out; ++o)
+      for (int64_t kh = 0; kh < s.kernel[0]; ++kh)
+        for (int64_t kw = 0; kw < s.kernel[1]; ++kw) {
+          Columns c = columnsOf(s, kw);
+          auto factor = weightAt(w, g, o, i, kh, kw);
+          rows(kh, [&](int64_t row, int64_t inputRow) {
+            const T *from = at(dout, target, n, g * s.out + o, row) + c.first * step;
+            Accumulator<T> *to = sums.data() + inputRow * s.width + c.input;
+            for (int64_t j = 0; j < c.last - c.first; ++j)
+              to[j * s.stride[1]] += Accumulator<T>(factor * Accumulator<T>(widen(from[j * step])));
+          });
+        }
+    for (int64_t j = 0; j < plane; ++j)
+      dx[index * plane + j] = narrow<T>(sums[j]);
+  }
+
+  template <typename T> void weightPlane(int64_t index, const T *x, const T *dout, T *dw) const {
+    int64_t i = index % s.in, o = index / s.in % s.out, g = index / s.in / s.out;
+    T *to = dw + index * s.kernel[0] * s.kernel[1];
+    for (int64_t kh = 0; kh < s.kernel[0]; ++kh)
+      for (int64_t kw = 0; kw < s.kernel[1]; ++kw) {
+        Columns c = columnsOf(s, kw);
+        Accumulator<T> sum = 0;
+        for (int64_t n = 0; n < s.batch; ++n)
+          rows(kh, [&](int64_t row, int64_t inputRow) {
+            const T *a = at(x, source, n, g * s.in + i, inputRow) + c.input * source.strides[3];
+            const T *b = at(dout, target, n, g * s.out + o, row) + c.first * target.strides[3];
+            for (int64_t j = 0; j < c.last - c.first; ++j)
+              sum += Accumulator<T>(Accumulator<T>(widen(a[j * s.stride[1] * source.strides[3]])) *
+                                    Accumulator<T>(widen(b[j * target.strides[3]])));
+          });
+        *to++ = narrow<T>(sum);
+      }
+  }
+
+  Kind kind;
+  ConvShape s;
+  Layout source, weight, target; // of the forward convolution's x, weight, result
+  TensorMeta output;
+  std::vector<EpilogueStep> epilogue;
+};
+
+llvm::Expected<PreparedRef> prepareOwn(const PrepareRequest &request, OwnConv::Kind kind, const ConvShape &shape) {
+  llvm::Expected<std::vector<EpilogueStep>> steps = readEpilogue(request, 0);
+  if (!steps)
+    return steps.takeError();
+  return std::make_shared<OwnConv>(request, kind, shape, std::move(*steps));
+}
+
+} // namespace
+
+llvm::Expected<PreparedRef> prepareOwnConv2d(const PrepareRequest &request) {
+  return prepareOwn(request, OwnConv::Forward,
+                    convShape(request.op, request.inputs[0].shape, request.inputs[1].shape, request.outputs[0].shape));
+}
+
+llvm::Expected<PreparedRef> prepareOwnConv2dBackwardData(const PrepareRequest &request) {
+  return prepareOwn(request, OwnConv::BackwardData,
+                    convShape(request.op, request.outputs[0].shape, request.inputs[0].shape, request.inputs[1].shape));
+}
+
+llvm::Expected<PreparedRef> prepareOwnConv2dBackwardWeight(const PrepareRequest &request) {
+  return prepareOwn(request, OwnConv::BackwardWeight,
+                    convShape(request.op, request.inputs[0].shape, request.outputs[0].shape, request.inputs[1].shape));
+}
+
+} // namespace tess::runtime::cpu

@@ -1,0 +1,94 @@
+//===- OwnMatmul.cpp - matrix products by our own loops -------------------===//
+//
+// For dtypes that oneDNN does not multiply. Each element is one sum in the
+// order of k, kept in the accumulator type: the blocks run over rows and
+// columns only, so that bits depend on neither blocks nor threads.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/ParallelFor.h"
+#include "runtime/Elements.h"
+#include "runtime/cpu/Epilogue.h"
+#include "runtime/cpu/Kernels.h"
+#include "runtime/cpu/MatmulShape.h"
+
+namespace tess::runtime::cpu {
+
+namespace {
+
+constexpr int64_t kTile = 64; // columns whose sums are kept at once
+
+class OwnMatmul : public PreparedKernel {
+public:
+  OwnMatmul(const PrepareRequest &request, std::vector<EpilogueStep> steps)
+      : shape(matmulShape(request)), output(request.outputs[0]), epilogue(std::move(steps)) {
+    implementationName = "own:matmul";
+    threadCount = shape.batch * shape.m * shape.n * std::max<int64_t>(shape.k, 1) < kSerialProducts ? 1 : request.threads;
+  }
+
+  llvm::Error run(RunContext &, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<Req> reqs,
+                  llvm::ArrayRef<void *> outputs) const override {
+    if (reqs[0] == Req::Null)
+      return llvm::Error::success();
+    withType(output.dtype, [&](auto tag) {
+      using T = decltype(tag);
+      parallelFor(threadCount, shape.batch * shape.m, 1, [&](int64_t begin, int64_t end, unsigned) {
+        for (int64_t row = begin; row < end; ++row)
+          computeRow<T>(row, static_cast<const T *>(inputs[0]), static_cast<const T *>(inputs[1]),
+                        static_cast<T *>(outputs[0]) + row * shape.n);
+      });
+    });
+    applyEpilogue(epilogue, output, outputs[0], inputs, threadCount);
+    return llvm::Error::success();
+  }
+
+private:
+  /// Offset of matrix number `batch` of an operand.
+  int64_t batchOffset(const Layout &layout, int64_t batch) const {
+    int64_t offset = 0;
+    for (size_t axis = shape.out.size() - 2; axis-- > 0;) {
+      int64_t index = batch % shape.out[axis];
+      offset += layout.shape[axis] == 1 ? 0 : index * layout.strides[axis];
+      batch /= shape.out[axis];
+    }
+    return offset;
+  }
+
+  template <typename T> void computeRow(int64_t row, const T *lhs, const T *rhs, T *out) const {
+    size_t axis = shape.out.size() - 2;
+    lhs += batchOffset(shape.lhs, row / shape.m) + row % shape.m * shape.lhs.strides[axis];
+    rhs += batchOffset(shape.rhs, row / shape.m);
+    int64_t lhsStep = shape.lhs.strides[axis + 1], rhsStep = shape.rhs.strides[axis];
+    int64_t column = shape.rhs.strides[axis + 1];
+    for (int64_t first = 0; first < shape.n; first += kTile) {
+      int64_t count = std::min(kTile, shape.n - first);
+      Accumulator<T> sums[kTile] = {};
+      for (int64_t k = 0; k < shape.k; ++k) {
+        auto factor = Accumulator<T>(widen(lhs[k * lhsStep]));
+        const T *line = rhs + k * rhsStep + first * column;
+        if (column == 1)
+          for (int64_t j = 0; j < count; ++j)
+            sums[j] += Accumulator<T>(factor * Accumulator<T>(widen(line[j])));
+        else
+          for (int64_t j = 0; j < count; ++j)
+            sums[j] += Accumulator<T>(factor * Accumulator<T>(widen(line[j * column])));
+      }
+      for (int64_t j = 0; j < count; ++j)
+        out[first + j] = narrow<T>(sums[j]);
+    }
+  }
+
+  MatmulShape shape;
+  TensorMeta output;
+  std::vector<EpilogueStep> epilogue;
+};
+
+} // namespace
+
+llvm::Expected<PreparedRef> prepareOwnMatmul(const PrepareRequest &request) {
+  llvm::Expected<std::vector<EpilogueStep>> steps = readEpilogue(request, 0);
+  if (!steps)
+    return steps.takeError();
+  return std::make_shared<OwnMatmul>(request, std::move(*steps));
+}
+
+} // namespace tess::runtime::cpu

@@ -1,0 +1,234 @@
+//===- OwnPool.cpp - pooling by our own loops -----------------------------===//
+//
+// Maximum pooling for every dtype, since oneDNN's loses NaN, and its gradient,
+// which goes to the first element of the window that equals the maximum.
+// Averages for dtypes that oneDNN does not average. A plane (one channel of one
+// image) is one unit of work: threads do not change bits.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/cpu/OwnPool.h"
+#include "runtime/ParallelFor.h"
+#include "runtime/StridedCopy.h"
+#include "runtime/cpu/ConvShape.h"
+#include "runtime/Elements.h"
+#include "runtime/cpu/Kernels.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+namespace tess::runtime::cpu {
+
+namespace {
+
+constexpr int64_t kSerialElements = 32768;
+
+/// Window of output position `index` along one axis, cut at the input's ends.
+struct Window {
+  int64_t first, last;
+};
+
+Window windowOf(const ConvShape &s, int axis, int64_t index) {
+  int64_t begin = index * s.stride[axis] - s.pad[axis], size = axis ? s.width : s.height;
+  return {std::max<int64_t>(begin, 0), std::min(begin + s.kernel[axis], size)};
+}
+
+/// Pooling kernels over planes; operands are made contiguous first.
+class PlaneKernel : public PreparedKernel {
+public:
+  PlaneKernel(const PrepareRequest &request, ConvShape shape, const char *name)
+      : s(shape), metas(request.inputs.begin(), request.inputs.end()), output(request.outputs[0]),
+        layouts(request.layouts.begin(), request.layouts.end()) {
+    implementationName = name;
+    for (auto [meta, layout] : llvm::zip(metas, layouts)) {
+      offsets.push_back(workspace);
+      if (!layout.isContiguous())
+        workspace += llvm::alignTo(meta.numElements() * byteWidth(meta.dtype), 64);
+    }
+    threadCount = s.batch * s.in * s.height * s.width < kSerialElements ? 1 : request.threads;
+  }
+
+  llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<Req> reqs,
+                  llvm::ArrayRef<void *> outputs) const override {
+    if (reqs[0] == Req::Null)
+      return llvm::Error::success();
+    llvm::SmallVector<void *, 3> packed(inputs.begin(), inputs.end());
+    for (size_t i = 0; i < metas.size(); ++i)
+      if (!layouts[i].isContiguous()) {
+        packed[i] = static_cast<char *>(context.workspace) + offsets[i];
+        copyStrided(packed[i], Layout::contiguous(metas[i].shape), inputs[i], layouts[i], byteWidth(metas[i].dtype));
+      }
+    parallelFor(threadCount, s.batch * s.in, 1, [&](int64_t begin, int64_t end, unsigned) {
+      for (int64_t plane = begin; plane < end; ++plane)
+        computePlane(plane, packed, outputs[0]);
+    });
+    return llvm::Error::success();
+  }
+
+protected:
+  virtual void computePlane(int64_t plane, llvm::ArrayRef<void *> inputs, void *output) const = 0;
+
+  ConvShape s;
+  Metas metas;
+  TensorMeta output;
+
+private:
+  llvm::SmallVector<Layout, 3> layouts;
+  llvm::SmallVector<size_t, 3> offsets;
+};
+
+template <typename T> auto lowest() {
+  using A = decltype(widen(T()));
+  if constexpr (std::numeric_limits<A>::has_infinity)
+    return -std::numeric_limits<A>::infinity();
+  else
+    return std::numeric_limits<A>::lowest();
+}
+
+class MaxPool : public PlaneKernel {
+public:
+  using PlaneKernel::PlaneKernel;
+
+private:
+  void computePlane(int64_t plane, llvm::ArrayRef<void *> inputs, void *out) const override {
+    withType(output.dtype, [&](auto tag) {
+      using T = decltype(tag);
+      const T *x = static_cast<const T *>(inputs[0]) + plane * s.height * s.width;
+      T *to = static_cast<T *>(out) + plane * s.outHeight * s.outWidth;
+      for (int64_t row = 0; row < s.outHeight; ++row)
+        maxRow<T>(x, to + row * s.outWidth, row);
+    });
+  }
+
+  template <typename T> void maxRow(const T *x, T *to, int64_t row) const {
+    using A = decltype(widen(T()));
+    Window rows = windowOf(s, 0, row);
+    for (int64_t column = 0; column < s.outWidth; ++column) {
+      Window columns = windowOf(s, 1, column);
+      A best = lowest<T>();
+      for (int64_t h = rows.first; h < rows.last; ++h)
+        for (int64_t w = columns.first; w < columns.last; ++w) {
+          A value = widen(x[h * s.width + w]);
+          best = value > best || value != value ? value : best; // NaN wins and stays
+        }
+      to[column] = narrow<T>(best);
+    }
+  }
+};
+
+/// Inputs x, out, dout.
+class MaxPoolBackward : public PlaneKernel {
+public:
+  using PlaneKernel::PlaneKernel;
+
+private:
+  void computePlane(int64_t plane, llvm::ArrayRef<void *> inputs, void *out) const override {
+    withType(output.dtype, [&](auto tag) {
+      using T = decltype(tag);
+      int64_t size = s.height * s.width, results = s.outHeight * s.outWidth;
+      std::vector<Accumulator<T>> sums(size, 0);
+      scatterPlane<T>(static_cast<const T *>(inputs[0]) + plane * size, static_cast<const T *>(inputs[1]) + plane * results,
+                      static_cast<const T *>(inputs[2]) + plane * results, sums);
+      T *to = static_cast<T *>(out) + plane * size;
+      for (int64_t i = 0; i < size; ++i)
+        to[i] = narrow<T>(sums[i]);
+    });
+  }
+
+  template <typename T>
+  void scatterPlane(const T *x, const T *result, const T *gradient, std::vector<Accumulator<T>> &sums) const {
+    for (int64_t row = 0; row < s.outHeight; ++row)
+      for (int64_t column = 0; column < s.outWidth; ++column) {
+        int64_t index = row * s.outWidth + column;
+        int64_t source = firstEqual<T>(x, widen(result[index]), windowOf(s, 0, row), windowOf(s, 1, column));
+        if (source >= 0)
+          sums[source] += Accumulator<T>(widen(gradient[index]));
+      }
+  }
+
+  template <typename T, typename A> int64_t firstEqual(const T *x, A wanted, Window rows, Window columns) const {
+    for (int64_t h = rows.first; h < rows.last; ++h)
+      for (int64_t w = columns.first; w < columns.last; ++w) {
+        A value = widen(x[h * s.width + w]);
+        if (value == wanted || (value != value && wanted != wanted))
+          return h * s.width + w;
+      }
+    return -1;
+  }
+};
+
+class AvgPool : public PlaneKernel {
+public:
+  AvgPool(const PrepareRequest &request, ConvShape shape, bool backward)
+      : PlaneKernel(request, shape, "own:avg_pool2d"), backward(backward),
+        includePad(request.op.boolean("count_include_pad")) {}
+
+private:
+  int64_t count(Window rows, Window columns) const {
+    return includePad ? s.kernel[0] * s.kernel[1] : (rows.last - rows.first) * (columns.last - columns.first);
+  }
+
+  void computePlane(int64_t plane, llvm::ArrayRef<void *> inputs, void *out) const override {
+    withType(output.dtype, [&](auto tag) {
+      using T = decltype(tag);
+      int64_t size = s.height * s.width, results = s.outHeight * s.outWidth;
+      if (backward)
+        spread<T>(static_cast<const T *>(inputs[0]) + plane * results, static_cast<T *>(out) + plane * size);
+      else
+        average<T>(static_cast<const T *>(inputs[0]) + plane * size, static_cast<T *>(out) + plane * results);
+    });
+  }
+
+  template <typename T> void average(const T *x, T *to) const {
+    for (int64_t row = 0; row < s.outHeight; ++row)
+      for (int64_t column = 0; column < s.outWidth; ++column) {
+        Window rows = windowOf(s, 0, row), columns = windowOf(s, 1, column);
+        Accumulator<T> sum = 0;
+        for (int64_t h = rows.first; h < rows.last; ++h)
+          for (int64_t w = columns.first; w < columns.last; ++w)
+            sum += Accumulator<T>(widen(x[h * s.width + w]));
+        *to++ = narrow<T>(Accumulator<T>(sum / Accumulator<T>(count(rows, columns))));
+      }
+  }
+
+  template <typename T> void spread(const T *gradient, T *to) const {
+    std::vector<Accumulator<T>> sums(s.height * s.width, 0);
+    for (int64_t row = 0; row < s.outHeight; ++row)
+      for (int64_t column = 0; column < s.outWidth; ++column) {
+        Window rows = windowOf(s, 0, row), columns = windowOf(s, 1, column);
+        auto part = Accumulator<T>(Accumulator<T>(widen(*gradient++)) / Accumulator<T>(count(rows, columns)));
+        for (int64_t h = rows.first; h < rows.last; ++h)
+          for (int64_t w = columns.first; w < columns.last; ++w)
+            sums[h * s.width + w] += part;
+      }
+    for (size_t i = 0; i < sums.size(); ++i)
+      to[i] = narrow<T>(sums[i]);
+  }
+
+  bool backward, includePad;
+};
+
+} // namespace
+
+llvm::Expected<PreparedRef> prepareMaxPool2d(const PrepareRequest &request) {
+  return std::make_shared<MaxPool>(request, poolShape(request.op, request.inputs[0].shape, request.outputs[0].shape),
+                                   "own:max_pool2d");
+}
+
+llvm::Expected<PreparedRef> prepareMaxPool2dBackward(const PrepareRequest &request) {
+  return std::make_shared<MaxPoolBackward>(
+      request, poolShape(request.op, request.inputs[0].shape, request.inputs[1].shape), "own:max_pool2d_backward");
+}
+
+llvm::Expected<PreparedRef> prepareOwnAvgPool2d(const PrepareRequest &request) {
+  return std::make_shared<AvgPool>(request, poolShape(request.op, request.inputs[0].shape, request.outputs[0].shape),
+                                   false);
+}
+
+llvm::Expected<PreparedRef> prepareOwnAvgPool2dBackward(const PrepareRequest &request) {
+  return std::make_shared<AvgPool>(request, poolShape(request.op, request.outputs[0].shape, request.inputs[0].shape),
+                                   true);
+}
+
+} // namespace tess::runtime::cpu

@@ -1,0 +1,119 @@
+//===- Pool.cpp - average pooling by oneDNN -------------------------------===//
+#include "ops/Error.h"
+#include "runtime/ParallelFor.h"
+#include "runtime/cpu/ConvShape.h"
+#include "runtime/cpu/DnnlCalls.h"
+#include "runtime/cpu/Kernels.h"
+#include "runtime/cpu/OwnPool.h"
+
+namespace tess::runtime::cpu {
+
+using dnnl::memory;
+
+namespace {
+
+struct PoolDims {
+  memory::dims stride, kernel, dilation, pad, padEnd;
+  dnnl::algorithm algorithm;
+};
+
+PoolDims poolDims(const PrepareRequest &request, const ConvShape &s) {
+  PoolDims dims;
+  dims.algorithm = request.op.boolean("count_include_pad") ? dnnl::algorithm::pooling_avg_include_padding
+                                                           : dnnl::algorithm::pooling_avg_exclude_padding;
+  for (int axis = 0; axis < 2; ++axis) {
+    int64_t input = axis ? s.width : s.height, output = axis ? s.outWidth : s.outHeight;
+    dims.stride.push_back(s.stride[axis]);
+    dims.kernel.push_back(s.kernel[axis]);
+    dims.dilation.push_back(0);
+    dims.pad.push_back(s.pad[axis]);
+    dims.padEnd.push_back((output - 1) * s.stride[axis] + s.kernel[axis] - input - s.pad[axis]);
+  }
+  return dims;
+}
+
+dnnl::primitive_attr attributes() {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attr;
+}
+
+memory::desc plain(const TensorMeta &meta) { return *dnnlDesc(meta.dtype, Layout::contiguous(meta.shape)); }
+
+dnnl::pooling_v2_forward::primitive_desc forward(const PoolDims &d, const memory::desc &x, const memory::desc &result) {
+  return dnnl::pooling_v2_forward::primitive_desc({dnnl::prop_kind::forward_training, d.algorithm, x, result, d.stride,
+                                                   d.kernel, d.dilation, d.pad, d.padEnd},
+                                                  attributes(), dnnlEngine());
+}
+
+/// An operand, contiguous.
+int packedInput(DnnlCalls &calls, const PrepareRequest &request, unsigned input) {
+  memory::desc wanted = plain(request.inputs[input]);
+  if (request.layouts[input].isContiguous())
+    return calls.inputSlot(input, wanted);
+  return calls.gatherSlot(input, request.layouts[input], wanted);
+}
+
+void buildForward(DnnlCalls &calls, const PrepareRequest &request, const PoolDims &d) {
+  auto desc = forward(d, plain(request.inputs[0]), plain(request.outputs[0]));
+  std::vector<std::pair<int, int>> args = {{DNNL_ARG_SRC, packedInput(calls, request, 0)},
+                                           {DNNL_ARG_DST, calls.outputSlot(0, plain(request.outputs[0]))}};
+  if (desc.scratchpad_desc().get_size())
+    args.push_back({DNNL_ARG_SCRATCHPAD, calls.workspaceSlot(desc.scratchpad_desc())});
+  calls.call(dnnl::pooling_v2_forward(desc), std::move(args));
+  calls.setImplementation(desc.impl_info_str());
+}
+
+void buildBackward(DnnlCalls &calls, const PrepareRequest &request, const PoolDims &d) {
+  memory::desc x = plain(request.outputs[0]), gradient = plain(request.inputs[0]);
+  dnnl::pooling_v2_backward::primitive_desc desc({d.algorithm, x, gradient, d.stride, d.kernel, d.dilation, d.pad,
+                                                  d.padEnd},
+                                                 attributes(), dnnlEngine(), forward(d, x, gradient));
+  std::vector<std::pair<int, int>> args = {{DNNL_ARG_DIFF_DST, packedInput(calls, request, 0)},
+                                           {DNNL_ARG_DIFF_SRC, calls.outputSlot(0, x)}};
+  if (desc.scratchpad_desc().get_size())
+    args.push_back({DNNL_ARG_SCRATCHPAD, calls.workspaceSlot(desc.scratchpad_desc())});
+  calls.call(dnnl::pooling_v2_backward(desc), std::move(args));
+  calls.setImplementation(desc.impl_info_str());
+}
+
+bool libraryHas(const PrepareRequest &request) {
+  return dnnlType(request.outputs[0].dtype) && request.inputs[0].dtype == request.outputs[0].dtype &&
+         request.inputs[0].numElements() > 0 && request.outputs[0].numElements() > 0 && request.epilogue.empty();
+}
+
+constexpr int64_t kSerialElements = 32768;
+
+} // namespace
+
+llvm::Expected<PreparedRef> prepareAvgPool2d(const PrepareRequest &request) {
+  if (!libraryHas(request))
+    return prepareOwnAvgPool2d(request);
+  ConvShape shape = poolShape(request.op, request.inputs[0].shape, request.outputs[0].shape);
+  unsigned threads = request.inputs[0].numElements() < kSerialElements ? 1 : request.threads;
+  auto calls = std::make_shared<DnnlCalls>(request, threads);
+  LibraryThreads guard(threads);
+  PoolDims dims = poolDims(request, shape);
+  if (llvm::Error error = guarded(request.op.name(), [&] { buildForward(*calls, request, dims); })) {
+    llvm::consumeError(std::move(error)); // bfloat16 before AVX-512
+    return prepareOwnAvgPool2d(request);
+  }
+  return calls;
+}
+
+llvm::Expected<PreparedRef> prepareAvgPool2dBackward(const PrepareRequest &request) {
+  if (!libraryHas(request))
+    return prepareOwnAvgPool2dBackward(request);
+  ConvShape shape = poolShape(request.op, request.outputs[0].shape, request.inputs[0].shape);
+  unsigned threads = request.outputs[0].numElements() < kSerialElements ? 1 : request.threads;
+  auto calls = std::make_shared<DnnlCalls>(request, threads);
+  LibraryThreads guard(threads);
+  PoolDims dims = poolDims(request, shape);
+  if (llvm::Error error = guarded(request.op.name(), [&] { buildBackward(*calls, request, dims); })) {
+    llvm::consumeError(std::move(error));
+    return prepareOwnAvgPool2dBackward(request);
+  }
+  return calls;
+}
+
+} // namespace tess::runtime::cpu

@@ -1,0 +1,151 @@
+//===- CudaDevice.cpp - an NVIDIA GPU as a Device -------------------------===//
+#include "runtime/cuda/CudaDevice.h"
+
+#include "ops/Error.h"
+
+#include <map>
+
+namespace tess::runtime::cuda {
+
+/// Where the allocator's memory comes from. cuMemAlloc aligns to at least 256 bytes.
+class CudaDevice::MemorySource final : public Allocator::Source {
+public:
+  explicit MemorySource(const CudaDevice &device) : device(device) {}
+
+  void *obtain(size_t bytes) override {
+    if (llvm::Error error = device.activate()) {
+      llvm::consumeError(std::move(error));
+      return nullptr;
+    }
+    CUdeviceptr data = 0;
+    return device.driver().cuMemAlloc_v2(&data, bytes) == CUDA_SUCCESS ? reinterpret_cast<void *>(data) : nullptr;
+  }
+
+  void giveBack(void *data, size_t bytes) override {
+    if (llvm::Error error = device.activate())
+      return llvm::consumeError(std::move(error));
+    device.driver().cuMemFree_v2(reinterpret_cast<CUdeviceptr>(data)); // fails only after a failure that was reported
+  }
+
+private:
+  const CudaDevice &device;
+};
+
+CudaDevice::CudaDevice(const Driver &driver, int ordinal)
+    : Device("gpu" + std::to_string(ordinal)), driverRef(&driver), source(std::make_unique<MemorySource>(*this)),
+      memory(std::make_unique<Allocator>(name(), *source, /*perThread=*/false)) {}
+
+CudaDevice::~CudaDevice() {
+  if (!context)
+    return;
+  if (llvm::Error error = activate())
+    llvm::consumeError(std::move(error));
+  driverRef->cuCtxSynchronize(); // its errors were synchronize()'s to report
+  stream.reset();
+  memory.reset();
+  driverRef->cuDevicePrimaryCtxRelease_v2(device);
+}
+
+llvm::Error CudaDevice::activate() const { return driverRef->check(driverRef->cuCtxSetCurrent(context), "cuCtxSetCurrent"); }
+
+llvm::Expected<std::unique_ptr<CudaDevice>> CudaDevice::create(int ordinal) {
+  llvm::Expected<const Driver *> driver = Driver::get();
+  if (!driver)
+    return driver.takeError();
+  llvm::Expected<int> count = (*driver)->deviceCount();
+  if (!count)
+    return count.takeError();
+  if (ordinal < 0 || ordinal >= *count)
+    return makeError(ErrorCode::NotFound, "cuda: a GPU's number must be below the " + llvm::Twine(*count) +
+                                              " of this machine, got " + llvm::Twine(ordinal));
+  std::unique_ptr<CudaDevice> device(new CudaDevice(**driver, ordinal));
+  if (llvm::Error error = device->start(ordinal))
+    return error;
+  return device;
+}
+
+llvm::Error CudaDevice::start(int ordinal) {
+  const Driver &d = *driverRef;
+  if (llvm::Error error = d.check(d.cuDeviceGet(&device, ordinal), "cuDeviceGet"))
+    return error;
+  char text[256] = {};
+  if (llvm::Error error = d.check(d.cuDeviceGetName(text, sizeof(text) - 1, device), "cuDeviceGetName"))
+    return error;
+  modelName = text;
+  int major = 0, minor = 0, units = 0;
+  for (auto [value, attribute] : {std::pair(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR),
+                                  std::pair(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR),
+                                  std::pair(&units, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)})
+    if (llvm::Error error = d.check(d.cuDeviceGetAttribute(value, attribute, device), "cuDeviceGetAttribute"))
+      return error;
+  architectureName = "sm_" + std::to_string(major) + std::to_string(minor);
+  numMultiprocessors = unsigned(units);
+  if (llvm::Error error = d.check(d.cuDevicePrimaryCtxRetain(&context, device), "cuDevicePrimaryCtxRetain"))
+    return error;
+  llvm::Expected<CUstream> made = makeStream();
+  if (!made)
+    return made.takeError();
+  stream = std::make_unique<CudaStream>(*this, *made);
+  return llvm::Error::success();
+}
+
+llvm::Expected<Block> CudaDevice::allocate(size_t bytes) { return memory->allocate(bytes); }
+
+void CudaDevice::release(Block block) { memory->free(block); }
+
+llvm::Expected<CUstream> CudaDevice::makeStream() const {
+  if (llvm::Error error = activate())
+    return error;
+  CUstream made = nullptr;
+  if (llvm::Error error = driverRef->check(driverRef->cuStreamCreate(&made, CU_STREAM_NON_BLOCKING), "cuStreamCreate"))
+    return error;
+  return made;
+}
+
+llvm::Expected<std::unique_ptr<Stream>> CudaDevice::createStream() {
+  llvm::Expected<CUstream> made = makeStream();
+  if (!made)
+    return made.takeError();
+  return std::make_unique<CudaStream>(*this, *made);
+}
+
+llvm::Expected<std::unique_ptr<Event>> CudaDevice::createEvent() {
+  if (llvm::Error error = activate())
+    return error;
+  CUevent event = nullptr;
+  if (llvm::Error error = driverRef->check(driverRef->cuEventCreate(&event, CU_EVENT_DISABLE_TIMING), "cuEventCreate"))
+    return error;
+  return std::make_unique<CudaEvent>(*this, event);
+}
+
+std::optional<CudaKernel> CudaDevice::findKernel(KernelFn handle) const {
+  std::shared_lock<std::shared_mutex> lock(kernelMutex);
+  auto it = loadedKernels.find(handle);
+  return it == loadedKernels.end() ? std::nullopt : std::optional(it->second);
+}
+
+void CudaDevice::addKernel(KernelFn handle, CudaKernel kernel) {
+  std::unique_lock<std::shared_mutex> lock(kernelMutex);
+  loadedKernels.try_emplace(handle, kernel);
+}
+
+void CudaDevice::removeKernel(KernelFn handle) {
+  std::unique_lock<std::shared_mutex> lock(kernelMutex);
+  loadedKernels.erase(handle);
+}
+
+llvm::Expected<CudaDevice *> cudaDevice(int ordinal) {
+  static std::mutex mutex;
+  static auto *devices = new std::map<int, std::unique_ptr<CudaDevice>>(); // the driver may be gone when statics die
+  std::lock_guard<std::mutex> lock(mutex);
+  std::unique_ptr<CudaDevice> &slot = (*devices)[ordinal];
+  if (!slot) {
+    llvm::Expected<std::unique_ptr<CudaDevice>> made = CudaDevice::create(ordinal);
+    if (!made)
+      return made.takeError();
+    slot = std::move(*made);
+  }
+  return slot.get();
+}
+
+} // namespace tess::runtime::cuda

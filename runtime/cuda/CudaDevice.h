@@ -1,0 +1,121 @@
+//===- CudaDevice.h - an NVIDIA GPU as a Device -----------------*- C++ -*-===//
+//
+// Works in the GPU's primary context, which other libraries of the process
+// (PyTorch, NCCL) share. Calls may come from any thread.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/Allocator.h"
+#include "runtime/Device.h"
+#include "runtime/cuda/Driver.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <memory>
+#include <shared_mutex>
+
+namespace tess::runtime::cuda {
+
+class CudaDevice;
+
+/// A point in a stream's work on one GPU.
+class CudaEvent final : public Event {
+public:
+  CudaEvent(const CudaDevice &device, CUevent event) : device(device), event(event) {}
+  ~CudaEvent() override;
+  /// True too when the work before it failed: synchronize() then says why.
+  bool done() const override;
+  CUevent handle() const { return event; }
+
+private:
+  const CudaDevice &device;
+  CUevent event;
+};
+
+/// A stream of one GPU; independent of the legacy default stream.
+class CudaStream final : public Stream {
+public:
+  CudaStream(const CudaDevice &device, CUstream stream) : device(device), stream(stream) {}
+  ~CudaStream() override;
+  /// `launch.fn` is a handle that CudaModule::kernel gave; InvalidArgument on any other. One thread per element of
+  /// outer * inner, in a grid that fills the GPU; scratch, parts and splitInner mean nothing here.
+  llvm::Error launch(const KernelLaunch &launch) override;
+  /// Unimplemented: this device's table has no kernels yet.
+  llvm::Error call(const PreparedKernel &kernel, RunContext &context, llvm::ArrayRef<void *> inputs,
+                   llvm::ArrayRef<Req> reqs, llvm::ArrayRef<void *> outputs) override;
+  llvm::Error copy(void *destination, const void *source, size_t bytes) override;
+  llvm::Error copyIn(void *destination, const void *host, size_t bytes) override;
+  llvm::Error copyOut(void *host, const void *source, size_t bytes) override;
+  /// Events must be of the CUDA devices.
+  llvm::Error record(Event &event) override;
+  llvm::Error wait(Event &event) override;
+  llvm::Error synchronize() override;
+  CUstream handle() const { return stream; }
+
+private:
+  const CudaDevice &device;
+  CUstream stream;
+};
+
+/// What a launch needs to know of a loaded kernel.
+struct CudaKernel {
+  CUfunction function;
+  unsigned numPointers, numDims;
+};
+
+class CudaDevice final : public Device {
+public:
+  /// GPU number `ordinal`, named "gpu<ordinal>". NotFound when the machine has no driver or not so many GPUs. Streams, events,
+  /// modules and memory must be gone before it.
+  static llvm::Expected<std::unique_ptr<CudaDevice>> create(int ordinal);
+  ~CudaDevice() override;
+
+  llvm::Expected<Block> allocate(size_t bytes) override;
+  void release(Block block) override;
+  Stream &defaultStream() override { return *stream; }
+  llvm::Expected<std::unique_ptr<Stream>> createStream() override;
+  llvm::Expected<std::unique_ptr<Event>> createEvent() override;
+  /// Empty until library kernels run on a stream of the caller's choice.
+  llvm::ArrayRef<KernelDef> kernels() const override { return {}; }
+  bool hostAccessible() const override { return false; }
+
+  const Driver &driver() const { return *driverRef; }
+  /// Makes this GPU's context the calling thread's: before every call of the driver or of a library.
+  llvm::Error activate() const;
+  /// "NVIDIA H100 80GB HBM3".
+  const std::string &model() const { return modelName; }
+  /// What PTX is compiled for: "sm_90".
+  const std::string &architecture() const { return architectureName; }
+  unsigned multiprocessors() const { return numMultiprocessors; }
+  /// Its memory's allocator, for statistics and the byte limit.
+  Allocator &allocator() { return *memory; }
+
+  /// The kernel behind a launch handle; null when no loaded module of this device has it.
+  std::optional<CudaKernel> findKernel(KernelFn handle) const;
+
+private:
+  friend class CudaModule;
+  class MemorySource;
+
+  CudaDevice(const Driver &driver, int ordinal);
+  llvm::Error start(int ordinal);
+  llvm::Expected<CUstream> makeStream() const;
+  void addKernel(KernelFn handle, CudaKernel kernel);
+  void removeKernel(KernelFn handle);
+
+  const Driver *driverRef;
+  CUdevice device = 0;
+  CUcontext context = nullptr;
+  std::string modelName, architectureName;
+  unsigned numMultiprocessors = 0;
+  std::unique_ptr<MemorySource> source;
+  std::unique_ptr<Allocator> memory;
+  std::unique_ptr<CudaStream> stream;
+  mutable std::shared_mutex kernelMutex;
+  llvm::DenseMap<KernelFn, CudaKernel> loadedKernels;
+};
+
+/// GPU number `ordinal` of this process: made on first use, lives for ever. Errors as CudaDevice::create.
+llvm::Expected<CudaDevice *> cudaDevice(int ordinal);
+
+} // namespace tess::runtime::cuda

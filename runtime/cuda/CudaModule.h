@@ -1,0 +1,39 @@
+//===- CudaModule.h - PTX or machine code, loaded on a GPU ------*- C++ -*-===//
+//
+// The ABI of our generated GPU kernels (compiler/target/PtxGenerator.h):
+//
+//   kernel(void *pointers[numPointers], int64_t dims[numDims], int64_t count)
+//
+// both arrays by value, laid out as KernelSpec.h says, one thread per element of
+// the row-major domain of `count` elements, in a loop that strides by the grid.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/cuda/CudaDevice.h"
+
+namespace tess::runtime::cuda {
+
+/// A loaded module; unloaded when it goes, which must be after its kernels' work and before the device.
+class CudaModule {
+public:
+  /// Loads PTX text (compiled by the driver, without contraction to fma) or a cubin. InvalidArgument with the driver's log
+  /// when it is not good for this GPU.
+  static llvm::Expected<std::unique_ptr<CudaModule>> load(CudaDevice &device, llvm::StringRef code);
+  ~CudaModule();
+  CudaModule(const CudaModule &) = delete;
+  CudaModule &operator=(const CudaModule &) = delete;
+
+  /// The handle to launch a kernel by (KernelLaunch::fn); no host may call it. NotFound when the module has no such kernel,
+  /// InvalidArgument when its parameters are not those of the ABI above.
+  llvm::Expected<KernelFn> kernel(const std::string &name);
+
+private:
+  CudaModule(CudaDevice &device, CUmodule module) : device(device), module(module) {}
+
+  CudaDevice &device;
+  CUmodule module;
+  std::vector<KernelFn> handles;
+};
+
+} // namespace tess::runtime::cuda

@@ -1,0 +1,110 @@
+//===- CudaStream.cpp - streams and events of a GPU -----------------------===//
+#include "ops/Error.h"
+#include "runtime/KernelTable.h"
+#include "runtime/cuda/CudaDevice.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+namespace tess::runtime::cuda {
+
+// 8 blocks of 256 threads are what a multiprocessor holds at once; two rounds of them even out its load.
+static constexpr unsigned kBlockThreads = 256, kBlocksPerMultiprocessor = 16;
+
+static CUdeviceptr address(const void *data) { return reinterpret_cast<CUdeviceptr>(data); }
+
+CudaEvent::~CudaEvent() {
+  if (llvm::Error error = device.activate())
+    return llvm::consumeError(std::move(error));
+  device.driver().cuEventDestroy_v2(event);
+}
+
+bool CudaEvent::done() const {
+  if (llvm::Error error = device.activate()) {
+    llvm::consumeError(std::move(error));
+    return true;
+  }
+  return device.driver().cuEventQuery(event) != CUDA_ERROR_NOT_READY;
+}
+
+CudaStream::~CudaStream() {
+  if (llvm::Error error = device.activate())
+    return llvm::consumeError(std::move(error));
+  device.driver().cuStreamDestroy_v2(stream); // its work goes on to the end
+}
+
+llvm::Error CudaStream::launch(const KernelLaunch &launch) {
+  std::optional<CudaKernel> kernel = device.findKernel(launch.fn);
+  if (!kernel)
+    return invalidArgument("cuda: a launched kernel must be one of a module loaded on " + device.name() +
+                           ", got another function");
+  int64_t count = launch.outer * launch.inner;
+  if (count <= 0)
+    return llvm::Error::success();
+  if (llvm::Error error = device.activate())
+    return error;
+  int64_t blocks = std::min<int64_t>(llvm::divideCeil(count, kBlockThreads),
+                                     int64_t(device.multiprocessors()) * kBlocksPerMultiprocessor);
+  // The kernel's parameters: both arrays by value, read here before the call returns, then the number of elements.
+  void *parameters[] = {const_cast<void **>(launch.pointers), const_cast<int64_t *>(launch.dims), &count};
+  const Driver &d = device.driver();
+  return d.check(d.cuLaunchKernel(kernel->function, unsigned(blocks), 1, 1, kBlockThreads, 1, 1, 0, stream, parameters,
+                                  nullptr),
+                 "cuLaunchKernel");
+}
+
+llvm::Error CudaStream::call(const PreparedKernel &kernel, RunContext &, llvm::ArrayRef<void *>, llvm::ArrayRef<Req>,
+                             llvm::ArrayRef<void *>) {
+  return makeError(ErrorCode::Unimplemented, "cuda: a library kernel must be one of " + device.name() +
+                                                 ", which has none, got " + kernel.implementation());
+}
+
+llvm::Error CudaStream::copy(void *destination, const void *source, size_t bytes) {
+  if (!bytes)
+    return llvm::Error::success();
+  if (llvm::Error error = device.activate())
+    return error;
+  const Driver &d = device.driver();
+  return d.check(d.cuMemcpyDtoDAsync_v2(address(destination), address(source), bytes, stream), "cuMemcpyDtoDAsync");
+}
+
+llvm::Error CudaStream::copyIn(void *destination, const void *host, size_t bytes) {
+  if (!bytes)
+    return llvm::Error::success();
+  if (llvm::Error error = device.activate())
+    return error;
+  const Driver &d = device.driver();
+  return d.check(d.cuMemcpyHtoDAsync_v2(address(destination), host, bytes, stream), "cuMemcpyHtoDAsync");
+}
+
+llvm::Error CudaStream::copyOut(void *host, const void *source, size_t bytes) {
+  if (!bytes)
+    return llvm::Error::success();
+  if (llvm::Error error = device.activate())
+    return error;
+  const Driver &d = device.driver();
+  return d.check(d.cuMemcpyDtoHAsync_v2(host, address(source), bytes, stream), "cuMemcpyDtoHAsync");
+}
+
+llvm::Error CudaStream::record(Event &event) {
+  if (llvm::Error error = device.activate())
+    return error;
+  const Driver &d = device.driver();
+  return d.check(d.cuEventRecord(static_cast<CudaEvent &>(event).handle(), stream), "cuEventRecord");
+}
+
+llvm::Error CudaStream::wait(Event &event) {
+  if (llvm::Error error = device.activate())
+    return error;
+  const Driver &d = device.driver();
+  return d.check(d.cuStreamWaitEvent(stream, static_cast<CudaEvent &>(event).handle(), 0), "cuStreamWaitEvent");
+}
+
+llvm::Error CudaStream::synchronize() {
+  if (llvm::Error error = device.activate())
+    return error;
+  const Driver &d = device.driver();
+  return d.check(d.cuStreamSynchronize(stream), "cuStreamSynchronize");
+}
+
+} // namespace tess::runtime::cuda

@@ -1,0 +1,68 @@
+//===- Driver.cpp - the CUDA driver, loaded at run time -------------------===//
+#include "runtime/cuda/Driver.h"
+
+#include "ops/Error.h"
+
+namespace tess::runtime::cuda {
+
+llvm::Expected<std::unique_ptr<Driver>> Driver::load(llvm::ArrayRef<std::string> names) {
+  llvm::Expected<Library> library = Library::open(names);
+  if (!library)
+    return library.takeError();
+  std::unique_ptr<Driver> driver(new Driver());
+#define TESS_CUDA_RESOLVE(name)                                                                                        \
+  if (llvm::Error error = library->resolve(#name, driver->name))                                                       \
+    return error;
+  TESS_CUDA_FUNCTIONS(TESS_CUDA_RESOLVE)
+#undef TESS_CUDA_RESOLVE
+  return driver;
+}
+
+namespace {
+
+/// What the one attempt of this process gave.
+struct Attempt {
+  std::unique_ptr<Driver> driver;
+  ErrorCode code = ErrorCode::Internal;
+  std::string message;
+
+  Attempt() {
+    llvm::Expected<std::unique_ptr<Driver>> loaded = Driver::load({"libcuda.so.1"});
+    if (!loaded)
+      return fail(loaded.takeError());
+    if (llvm::Error error = (*loaded)->check((*loaded)->cuInit(0), "cuInit"))
+      return fail(std::move(error));
+    driver = std::move(*loaded);
+  }
+
+  void fail(llvm::Error error) { std::tie(code, message) = takeError(std::move(error)); }
+};
+
+} // namespace
+
+llvm::Expected<const Driver *> Driver::get() {
+  static const Attempt attempt;
+  if (!attempt.driver)
+    return makeError(attempt.code, attempt.message);
+  return attempt.driver.get();
+}
+
+llvm::Error Driver::check(CUresult result, const char *call) const {
+  if (result == CUDA_SUCCESS)
+    return llvm::Error::success();
+  const char *name = nullptr, *text = nullptr;
+  if (cuGetErrorName(result, &name) != CUDA_SUCCESS || cuGetErrorString(result, &text) != CUDA_SUCCESS)
+    name = text = "unknown error";
+  ErrorCode code = result == CUDA_ERROR_OUT_OF_MEMORY ? ErrorCode::ResourceExhausted : ErrorCode::Internal;
+  return makeError(code, llvm::Twine("cuda: ") + call + " must succeed, got " + name + " (" + llvm::Twine(int(result)) +
+                             ": " + text + ")");
+}
+
+llvm::Expected<int> Driver::deviceCount() const {
+  int count = 0;
+  if (llvm::Error error = check(cuDeviceGetCount(&count), "cuDeviceGetCount"))
+    return error;
+  return count;
+}
+
+} // namespace tess::runtime::cuda

@@ -1,0 +1,88 @@
+//===- NullDevice.cpp - a device that records calls -----------------------===//
+#include "runtime/null/NullDevice.h"
+#include "runtime/KernelTable.h"
+
+#include <cstdlib>
+
+namespace tess::runtime {
+
+namespace {
+
+/// Addresses to tell values apart by; nothing is ever read or written there.
+class AddressSource : public Allocator::Source {
+public:
+  void *obtain(size_t bytes) override {
+    void *data = nullptr;
+    return ::posix_memalign(&data, 64, bytes) == 0 ? data : nullptr;
+  }
+  void giveBack(void *data, size_t) override { std::free(data); }
+};
+
+class NullEvent : public Event {
+public:
+  bool done() const override { return recorded; }
+  bool recorded = false;
+};
+
+class NullStream : public Stream {
+public:
+  explicit NullStream(NullDevice &device) : device(device) {}
+  llvm::Error launch(const KernelLaunch &l) override {
+    return note("launch outer=" + std::to_string(l.outer) + " inner=" + std::to_string(l.inner) +
+                " parts=" + std::to_string(l.parts));
+  }
+  llvm::Error call(const PreparedKernel &kernel, RunContext &, llvm::ArrayRef<void *>, llvm::ArrayRef<Req>,
+                   llvm::ArrayRef<void *>) override {
+    return note("call " + kernel.implementation());
+  }
+  llvm::Error copy(void *, const void *, size_t bytes) override { return note("copy " + std::to_string(bytes)); }
+  llvm::Error copyIn(void *, const void *, size_t bytes) override { return note("copy in " + std::to_string(bytes)); }
+  llvm::Error copyOut(void *, const void *, size_t bytes) override { return note("copy out " + std::to_string(bytes)); }
+  llvm::Error record(Event &event) override {
+    static_cast<NullEvent &>(event).recorded = true;
+    return note("record");
+  }
+  llvm::Error wait(Event &) override { return note("wait"); }
+  llvm::Error synchronize() override { return note("synchronize"); }
+
+private:
+  llvm::Error note(std::string call) {
+    device.add(std::move(call));
+    return llvm::Error::success();
+  }
+  NullDevice &device;
+};
+
+} // namespace
+
+NullDevice::NullDevice(std::string name)
+    : Device(std::move(name)), source(new AddressSource),
+      allocator(new Allocator(this->name(), *source, /*perThread=*/false)), stream(new NullStream(*this)) {}
+
+NullDevice::~NullDevice() = default;
+
+llvm::Expected<Block> NullDevice::allocate(size_t bytes) {
+  add("allocate " + std::to_string(bytes));
+  return allocator->allocate(bytes);
+}
+
+void NullDevice::release(Block block) {
+  add("release " + std::to_string(block.size));
+  allocator->free(block);
+}
+
+llvm::Expected<std::unique_ptr<Stream>> NullDevice::createStream() { return std::make_unique<NullStream>(*this); }
+llvm::Expected<std::unique_ptr<Event>> NullDevice::createEvent() { return std::make_unique<NullEvent>(); }
+llvm::ArrayRef<KernelDef> NullDevice::kernels() const { return cpuKernels(); }
+
+void NullDevice::add(std::string call) {
+  std::lock_guard<std::mutex> lock(mutex);
+  calls.push_back(std::move(call));
+}
+
+std::vector<std::string> NullDevice::takeCalls() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return std::move(calls);
+}
+
+} // namespace tess::runtime

@@ -1,0 +1,44 @@
+//===- NullDevice.h - a device that records calls ---------------*- C++ -*-===//
+//
+// Computes nothing: proves that the executor works through Device alone, and is
+// what a new device is copied from.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/Allocator.h"
+#include "runtime/Device.h"
+
+#include <mutex>
+
+namespace tess::runtime {
+
+class NullDevice : public Device {
+public:
+  explicit NullDevice(std::string name = "null0");
+  ~NullDevice() override;
+
+  llvm::Expected<Block> allocate(size_t bytes) override;
+  void release(Block block) override;
+  Stream &defaultStream() override { return *stream; }
+  llvm::Expected<std::unique_ptr<Stream>> createStream() override;
+  llvm::Expected<std::unique_ptr<Event>> createEvent() override;
+  /// The processor's, so that programs bind; they are recorded, not run.
+  llvm::ArrayRef<KernelDef> kernels() const override;
+  /// Addresses are not to be read: what happens to the memory is recorded only.
+  bool hostAccessible() const override { return false; }
+
+  /// Calls since the last take, one line each: "allocate 256", "launch outer=2 inner=64 parts=1", "call own:matmul".
+  std::vector<std::string> takeCalls();
+  /// For streams.
+  void add(std::string call);
+
+private:
+  std::unique_ptr<Allocator::Source> source;
+  std::unique_ptr<Allocator> allocator;
+  std::unique_ptr<Stream> stream;
+  std::mutex mutex;
+  std::vector<std::string> calls;
+};
+
+} // namespace tess::runtime
