@@ -30,6 +30,7 @@ def Tess_IntOrBool : RankedTensorOf<[I8, UI8, I16, I32, I64, I1]>;
 def Tess_Number : RankedTensorOf<[F16, BF16, F32, F64, I8, UI8, I16, I32, I64]>;
 def Tess_Any : RankedTensorOf<[F16, BF16, F32, F64, I8, UI8, I16, I32, I64, I1]>;
 def Tess_Index : RankedTensorOf<[I32, I64]>;
+def Tess_I32 : RankedTensorOf<[I32]>;
 
 //===----------------------------------------------------------------------===//
 // Attributes: static by default; `Runtime<...>` makes one an operand of the
@@ -55,6 +56,11 @@ class AttrFact<string n> { string attr = n; }
 class Cases<string n, list<string> c> : AttrFact<n> { list<string> cases = c; }
 class Range<string n, string lo, string hi> : AttrFact<n> { string low = lo; string high = hi; }
 class Doc<string n, string text> : AttrFact<n> { string doc = text; }
+// An axis, or a list of distinct axes, of operand `operand`: in [-n, n-1], n = rank + extra.
+class Axis<string n, string op, int e = 0> : AttrFact<n> { string operand = op; int extra = e; }
+class Length<string n, int l> : AttrFact<n> { int length = l; }
+// The attribute decides result shapes only, never code: not part of a cache key.
+class ShapeOnly<string n> : AttrFact<n>;
 
 //===----------------------------------------------------------------------===//
 // Result dtypes
@@ -63,12 +69,14 @@ class DTypeRule;
 class Same<string op> : DTypeRule { string operand = op; }
 class Promote<list<string> ops> : DTypeRule { list<string> operands = ops; }
 class PromoteFloat<list<string> ops> : DTypeRule { list<string> operands = ops; }
-class Fixed<string d> : DTypeRule { string dtype = d; }
+// The operands of `agree`, if any, must have one dtype.
+class Fixed<string d, list<string> agree = []> : DTypeRule { string dtype = d; list<string> operands = agree; }
 class FromAttr<string a> : DTypeRule { string attr = a; }
 def RuleGives : DTypeRule; // the shape rule returns whole metas
 
 //===----------------------------------------------------------------------===//
-// Scalar bodies: (s_mul $x, C<"0.5">); `$name` is an operand or a runtime attribute.
+// Scalar bodies: (s_mul $x, C<"0.5">); `$name` is an operand or an attribute,
+// (s_id $x) the operand itself, (s_dimindex 0) the index along the last axis.
 //===----------------------------------------------------------------------===//
 class ScalarFn<string n> { string fn = n; }
 class C<string v> { string value = v; }
@@ -76,11 +84,16 @@ class C<string v> { string value = v; }
 //===----------------------------------------------------------------------===//
 // Dags of operators, for `gradient` and `forward`: (op<"mul"> $dout, $rhs),
 // (op<"sum", "axes=$axes;keepdims=true"> $x). In `gradient`: operands, results
-// and `$d<result>`; one dag per operand, `none` where there is no gradient.
+// and `$d<result>`; one dag per operand, (none) where there is no gradient.
+// In attribute text `$a` is an attribute of this op, `@x` the dtype and `#x` the
+// shape of a value. reshape_like, sum_to and full_like become reshape, sum and
+// full where shapes are known, so that nothing is saved for its shape alone.
+// A Composite without a gradient is differentiated through its forward graph.
 //===----------------------------------------------------------------------===//
 class op<string n, string attrs = ""> { string opName = n; string attrText = attrs; }
-class K<string v, string like> { string value = v; string likeOperand = like; } // constant of an operand's dtype, rank 0
+class K<string v, string like> { string value = v; string likeOperand = like; } // constant of a value's dtype, rank 0
 def none;
+def same; // (same $dout): the value itself
 
 //===----------------------------------------------------------------------===//
 // Python surface
@@ -98,8 +111,8 @@ class Py<string m, string n, list<string> meths = [], string oper = ""> {
 class Sample<list<string> s, string attrs = "", string lo = "-2", string hi = "2", list<string> dt = []> {
   list<string> shapes = s;    // "2,3", "" for rank 0
   string attrText = attrs;
-  string low = lo;            // range of the random values
-  string high = hi;
+  string low = lo;            // range of the random values; "-2; 0": one for each operand
+  string high = hi;           // exclusive for integers
   list<string> dtypes = dt;   // empty: every allowed dtype
 }
 // The outside oracle: a Python expression over `np`, `sp` (scipy), the operands and attributes by name.
@@ -121,12 +134,16 @@ class Tess_Op<string mnemonic, list<Trait> traits = []>
     : Op<Tess_Dialect, mnemonic, !listconcat(traits, [Pure, InferTypeOpAdaptorWithIsCompatible])> {
   string shapes = "";          // signature, or
   string shapeRule = "";       // a function of ops/ShapeRules.h
+  string boundRule = "";       // the same; largest result metas when a size depends on data
+  list<string> constraints = []; // what the rules check beyond the signature; labels <op>_c<n> go on counting
+  bit sharded = 0;             // the signature gives the sharding rule (Elementwise: always)
   DTypeRule dtypes = ?;
   LoweringRule lowering = ?;
   list<dag> scalar = [];       // Elementwise: one dag per result
   list<dag> forward = [];      // Composite: one dag per result
   list<dag> gradient = [];     // one dag per operand; or
   string gradientRule = "";    // a function of ops/GradientRules.h
+  bit noGradient = 0;          // a Composite that is not differentiated
   list<string> hidden = [];    // results that are not returned
   list<string> inplace = [];   // "x=out"
   list<AttrFact> attrFacts = [];
@@ -138,7 +155,8 @@ class Tess_Op<string mnemonic, list<Trait> traits = []>
   string opdef = "";           // default: CamelCase of the mnemonic
   string onnx = "";
   int version = 1;
-  list<string> upgrades = [];  // "1: rename axis dim" / "2: default keepdims false": how to read older versions
+  list<string> upgrades = [];  // "1: rename axis dim" / "2: default keepdims false" / "1: drop mode": to read older versions
+  string example = "";         // Python, for the docstring; default: made from the first sample
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 
@@ -148,7 +166,7 @@ foreach n = ["add", "sub", "mul", "div", "floordiv", "mod", "neg", "abs", "max",
              "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc",
              "logaddexp", "sigmoid", "shl", "shr", "bitand", "bitor", "bitxor", "bitnot", "and", "or", "xor", "not",
              "eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "select", "cast", "index", "dimindex",
-             "philoxuniform", "philoxnormal"] in
+             "philoxuniform", "philoxnormal", "id"] in
   def s_#n : ScalarFn<n>;
 
 #endif // TESS_OPS_BASE

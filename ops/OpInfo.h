@@ -32,6 +32,7 @@ struct ResultInfo {
   DTypeMask dtypes;
   /// Not returned to the user (saved statistics, masks); last ones only.
   bool hidden;
+  Arity arity = Arity::One;
 };
 
 struct AttrInfo {
@@ -47,14 +48,27 @@ struct AttrInfo {
   /// Inclusive range for I64 / F64; infinite ends when not limited.
   double min, max;
   const char *doc;
+  /// ODS operand that this axis (or list of distinct axes) counts in: range [-n, n-1], n = rank + axisExtra; -1: not an axis.
+  int8_t axisOf = -1;
+  int8_t axisExtra = 0;
+  /// Length an I64List must have; -1 when free.
+  int8_t length = -1;
+  /// Decides result shapes only, never code: not part of a cache key.
+  bool shapeOnly = false;
+};
+
+/// A condition on shapes or values, with the label its negative test carries.
+struct ConstraintInfo {
+  const char *label; // "matmul_c1"
+  const char *text;  // "dimension K must match"
 };
 
 /// How the result dtypes follow from the operands.
 enum class DTypeRuleKind : uint8_t {
   Same,     // dtype of operand `operand`
-  Promote,  // promoted over `operandMask` (bit per ODS operand), which must agree by then
-  PromoteFloat, // as Promote, but integers and bool become float32 (true division, exp, mean)
-  Fixed,    // `fixed`
+  Promote,  // of `operandMask` (bit per ODS operand), which must agree by then: eager promotes first (Promotion.h)
+  PromoteFloat, // as Promote, but eager makes integers and bool float32 (true division, exp, mean)
+  Fixed,    // `fixed`; the operands of `operandMask`, if any, must agree
   FromAttr, // the DType attribute number `attr`
   Rule,     // shapeRule returns full metas
 };
@@ -127,6 +141,14 @@ struct OpInfo {
   const char *pythonModule;
   const char *pythonName;
   const char *onnx; // may be null
+  /// Largest metas of the results when a size depends on data; null when none does.
+  ShapeRuleFn boundRule;
+  /// How older versions are read: "1: rename axis dim"; see Codec.cpp.
+  llvm::ArrayRef<const char *> upgrades;
+  /// What must hold, by label; the signature's first, then the record's own.
+  llvm::ArrayRef<ConstraintInfo> constraints;
+  /// Every operand group has exactly one operand, and every result too.
+  bool simple;
 };
 
 /// All operators, in the order of their ids.

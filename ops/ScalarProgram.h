@@ -1,7 +1,15 @@
 //===- ScalarProgram.h - the body of an elementwise operator ----*- C++ -*-===//
 //
 // A record's `scalar` dag, as a constexpr table of nodes in evaluation order.
-// The last node is the value of the first result, `results` names the others.
+// `results` names the node of every result.
+//
+// Types. The compute type is the dtype that the operands of the dtype rule's mask
+// agree on, else that of its operand (Same), else that of the result. Operand has
+// its operand's own dtype, Index and DimIndex are
+// i64, a runtime Attr of kind I64 is i64, of kind F64 the compute type. A Const
+// takes the type of the other arguments, else the compute type; an integer that
+// meets an i64 is widened, an i64 that meets a float is converted to it. The value of a result is converted to its dtype.
+// Attr of a static attribute (bool, i64) is a constant of the kernel: bool i1.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -17,7 +25,7 @@ namespace tess {
 enum class ScalarFn : uint8_t {
   // leaves
   Operand, // a = operand index
-  Attr,    // a = attribute index, a runtime operand of the kernel
+  Attr,    // a = attribute index, a runtime operand of the kernel (a constant when the attribute is static)
   Const,   // constant, converted to the compute type
   Index,   // the linear row-major index of the element in the result (i64)
   DimIndex,// a = axis counted from the last (0 = innermost): index along it (i64)

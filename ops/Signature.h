@@ -5,8 +5,9 @@
 //
 // Grammar: `(*B, M, K), (*B, K, N) -> (*B, M, N)`; `(..)?` optional operand,
 // `(..)*` variadic; a number is a literal dimension; `*X` is any number of
-// dimensions that broadcast together; guarded alternatives put the name of a
-// boolean attribute first: `transpose_lhs ? (*B, K, M) : (*B, M, K)`.
+// dimensions that broadcast together; `@n` is the value of an integer attribute,
+// `*@shape` those of a list; guarded alternatives put the name of a boolean
+// attribute first: `transpose_lhs ? (*B, K, M) : (*B, M, K)`.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -19,8 +20,8 @@ namespace tess {
 class OpDef;
 
 struct DimPattern {
-  enum Kind : uint8_t { Symbol, Star, Literal } kind;
-  uint8_t symbol;  // index into Signature::symbols
+  enum Kind : uint8_t { Symbol, Star, Literal, Attr } kind;
+  uint8_t symbol;  // index into Signature::symbols; of the attribute for Attr
   int64_t literal; // for Literal
 };
 
@@ -38,7 +39,15 @@ struct Signature {
   llvm::ArrayRef<const char *> symbols;
   /// The string as it stands in the record, for messages and documentation.
   const char *text;
+  /// All operands and results are the one symbol `(*D)`: plain broadcasting, the fast path.
+  bool elementwise = false;
 };
+
+/// Symbols a signature may have.
+constexpr unsigned kMaxSymbols = 12;
+
+/// Broadcasts `other` into `shape`; false when they do not fit. Unknown against n > 1 gives n, against 1 or unknown unknown.
+bool broadcastInto(Shape &shape, llvm::ArrayRef<int64_t> other);
 
 /// Shapes of the results. `operands` is flat, segmented by `segments` (operands per ODS group).
 llvm::Expected<llvm::SmallVector<Shape, 4>> inferBySignature(const OpDef &op, llvm::ArrayRef<TensorMeta> operands,

@@ -29,16 +29,26 @@ struct Subgraph {
   llvm::SmallVector<int, 4> outputs;
 };
 
+class SubgraphBuilder;
+
+/// The general GradientFn of a Composite: reverse mode through its forward graph.
+llvm::SmallVector<int, 4> differentiateForward(SubgraphBuilder &builder, const OpDef &op, llvm::ArrayRef<int> values,
+                                               llvm::ArrayRef<bool> needed);
+
 /// Builds a Subgraph; carries metas where known so that rules can look at shapes.
 class SubgraphBuilder {
 public:
   /// Adds a graph input of known meta.
   int input(const TensorMeta &meta);
-  /// Appends `op` and returns the id of its first result; -1 and a stored error when inference fails.
+  /// Appends `op` and returns the id of its first result; -1 and a stored error when inference fails. A node that
+  /// is there already (same operator, attributes, inputs) is not made twice; nodes nobody reads are dropped by finish.
   int apply(OpDef op, llvm::ArrayRef<int> inputs, llvm::ArrayRef<unsigned> segments = {});
   /// As apply, all result ids.
   llvm::SmallVector<int, 2> applyAll(OpDef op, llvm::ArrayRef<int> inputs, llvm::ArrayRef<unsigned> segments = {});
-  const TensorMeta &meta(int value) const { return metas[value]; }
+  /// A rank 0 meta for -1, so that rules need not look for errors.
+  const TensorMeta &meta(int value) const;
+  /// Stores the first error; finish() answers with it.
+  void fail(llvm::Error error);
   /// Ends the graph; the first error met comes out here.
   llvm::Expected<Subgraph> finish(llvm::ArrayRef<int> outputs);
 

@@ -1,0 +1,173 @@
+//===- AttrValue.cpp - equality, hash and text of attribute values -------===//
+#include "ops/AttrValue.h"
+
+#include "ops/Error.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/xxhash.h"
+
+#include <charconv>
+#include <cmath>
+
+namespace tess {
+
+/// Doubles compare by their bits: -0.0 and 0.0 are different values, a NaN equals itself.
+bool AttrValue::operator==(const AttrValue &other) const {
+  if (kind() == AttrKind::F64 && other.kind() == AttrKind::F64)
+    return llvm::bit_cast<uint64_t>(f64()) == llvm::bit_cast<uint64_t>(other.f64());
+  return value == other.value;
+}
+
+static uint64_t mix(uint64_t h, uint64_t v) {
+  h ^= v + 0x9E3779B97F4A7C15ull + (h << 6) + (h >> 2);
+  return h * 0xBF58476D1CE4E5B9ull;
+}
+
+uint64_t AttrValue::hash() const {
+  uint64_t h = mix(0x2545F4914F6CDD1Dull, uint64_t(kind()));
+  switch (kind()) {
+  case AttrKind::None:
+    return h;
+  case AttrKind::I64:
+    return mix(h, uint64_t(i64()));
+  case AttrKind::F64:
+    return mix(h, llvm::bit_cast<uint64_t>(f64()));
+  case AttrKind::Bool:
+    return mix(h, boolean());
+  case AttrKind::Str:
+    return mix(h, llvm::xxh3_64bits(str()));
+  case AttrKind::I64List:
+    for (int64_t v : ints())
+      h = mix(h, uint64_t(v));
+    return mix(h, ints().size());
+  case AttrKind::DType:
+    return mix(h, uint64_t(dtype()));
+  }
+  return h;
+}
+
+static std::string doubleText(double v) {
+  if (std::isnan(v))
+    return "nan";
+  if (std::isinf(v))
+    return v < 0 ? "-inf" : "inf";
+  char buffer[40];
+  auto end = std::to_chars(buffer, buffer + sizeof(buffer), v).ptr;
+  std::string text(buffer, end);
+  return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
+}
+
+static std::string quoted(llvm::StringRef s) {
+  std::string text = "\"";
+  for (char c : s) {
+    if (c == '"' || c == '\\')
+      text += '\\';
+    if (c == '\n')
+      text += "\\n";
+    else
+      text += c;
+  }
+  return text + "\"";
+}
+
+std::string AttrValue::toText() const {
+  switch (kind()) {
+  case AttrKind::None:
+    return "none";
+  case AttrKind::I64:
+    return std::to_string(i64());
+  case AttrKind::F64:
+    return doubleText(f64());
+  case AttrKind::Bool:
+    return boolean() ? "true" : "false";
+  case AttrKind::Str:
+    return quoted(str());
+  case AttrKind::I64List:
+    return "[" + llvm::join(llvm::map_range(ints(), [](int64_t v) { return std::to_string(v); }), ", ") + "]";
+  case AttrKind::DType:
+    return shortName(dtype()).str();
+  }
+  return "";
+}
+
+static llvm::Error mustBe(const char *what, llvm::StringRef text) {
+  return invalidArgument(llvm::Twine("attribute: value must be ") + what + ", got '" + text + "'");
+}
+
+static llvm::Expected<AttrValue> parseString(llvm::StringRef text) {
+  if (text.size() < 2 || text.front() != '"' || text.back() != '"')
+    return mustBe("a quoted string", text);
+  std::string out;
+  llvm::StringRef body = text.drop_front().drop_back();
+  for (size_t i = 0; i < body.size(); ++i) {
+    if (body[i] == '"')
+      return mustBe("a quoted string", text);
+    if (body[i] != '\\') {
+      out += body[i];
+      continue;
+    }
+    if (++i == body.size())
+      return mustBe("a quoted string", text);
+    out += body[i] == 'n' ? '\n' : body[i];
+  }
+  return AttrValue(std::move(out));
+}
+
+static llvm::Expected<AttrValue> parseList(llvm::StringRef text) {
+  llvm::StringRef body = text;
+  if (!body.consume_front("[") || !body.consume_back("]"))
+    return mustBe("a list of integers", text);
+  IntList list;
+  if (body.trim().empty())
+    return AttrValue(std::move(list));
+  llvm::SmallVector<llvm::StringRef> items;
+  body.split(items, ',');
+  for (llvm::StringRef item : items) {
+    int64_t v;
+    if (item.trim().getAsInteger(10, v))
+      return mustBe("a list of integers", text);
+    list.push_back(v);
+  }
+  return AttrValue(std::move(list));
+}
+
+static llvm::Expected<AttrValue> parseDouble(llvm::StringRef text) {
+  double v;
+  auto [end, code] = std::from_chars(text.begin(), text.end(), v);
+  if (code != std::errc() || end != text.end())
+    return mustBe("a number", text);
+  return AttrValue(v);
+}
+
+llvm::Expected<AttrValue> AttrValue::parse(AttrKind kind, llvm::StringRef text) {
+  text = text.trim();
+  if (text == "none")
+    return AttrValue();
+  switch (kind) {
+  case AttrKind::None:
+    return mustBe("none", text);
+  case AttrKind::I64: {
+    int64_t v;
+    if (text.getAsInteger(10, v))
+      return mustBe("an integer", text);
+    return AttrValue(v);
+  }
+  case AttrKind::F64:
+    return parseDouble(text);
+  case AttrKind::Bool:
+    if (text != "true" && text != "false")
+      return mustBe("true or false", text);
+    return AttrValue(text == "true");
+  case AttrKind::Str:
+    return parseString(text);
+  case AttrKind::I64List:
+    return parseList(text);
+  case AttrKind::DType:
+    if (std::optional<tess::DType> d = parseDType(text))
+      return AttrValue(*d);
+    return mustBe("a dtype", text);
+  }
+  return mustBe("of a known kind", text);
+}
+
+} // namespace tess

@@ -1,0 +1,93 @@
+//===- Creation.td - tensors from nothing --------------------*- tablegen -*-===//
+#ifndef TESS_OPS_CREATION
+#define TESS_OPS_CREATION
+
+include "ops/Base.td"
+
+class Creation<string m, string what, string signature, dag body, string expr> : Tess_Op<m> {
+  let summary = what;
+  let results = (outs Tess_Any:$out);
+  let shapes = signature;
+  let dtypes = FromAttr<"dtype">;
+  let lowering = Elementwise_;
+  let scalar = [body];
+  let oracle = Oracle<expr>;
+  let python = Py<"functional.tensor", m>;
+}
+def Tess_FullOp : Creation<"full", "one value everywhere", "-> (*@shape)", (s_id $value),
+                           "np.full(shape, value).astype(dtype)"> {
+  let arguments = (ins DenseI64ArrayAttr:$shape, Runtime<F64Attr>:$value,
+                   DefaultValuedStrAttr<Tess_DTypeAttr, "f32">:$dtype);
+  let attrFacts = [Doc<"shape", "shape of the result">, Doc<"value", "value of every element">,
+                   Doc<"dtype", "dtype of the result">, ShapeOnly<"shape">];
+  let samples = [Sample<[], "shape=[2, 3];value=1.5">, Sample<[], "shape=[];value=-2.0;dtype=f64">,
+                 Sample<[], "shape=[0, 3];value=1.0">, Sample<[], "shape=[4];value=7.0;dtype=i64">,
+                 Sample<[], "shape=[4];value=1.0;dtype=bool">, Sample<[], "shape=[1, 2, 1, 3, 2];value=3.0;dtype=bf16">];
+}
+def Tess_ArangeOp : Creation<"arange", "start + step * i", "-> (@num)",
+                             (s_add $start, (s_mul (s_cast (s_index)), $step)),
+                             "(start + step * np.arange(num)).astype(dtype)"> {
+  let arguments = (ins SI64Attr:$num, Runtime<DefaultValuedAttr<F64Attr, "0.0">>:$start,
+                   Runtime<DefaultValuedAttr<F64Attr, "1.0">>:$step, DefaultValuedStrAttr<Tess_DTypeAttr, "f32">:$dtype);
+  let results = (outs Tess_Number:$out);
+  let attrFacts = [Doc<"num", "number of elements">, Doc<"start", "first element">,
+                   Doc<"step", "difference of neighbours">, Doc<"dtype", "dtype of the result">, ShapeOnly<"num">,
+                   Range<"num", "0", "9007199254740992.0">];
+  let samples = [Sample<[], "num=5">, Sample<[], "num=4;start=1.0;step=0.5">, Sample<[], "num=0">,
+                 Sample<[], "num=6;start=10.0;step=-2.0;dtype=i32">, Sample<[], "num=3;dtype=i64">,
+                 Sample<[], "num=3;dtype=f64">, Sample<[], "num=3;dtype=f16">];
+}
+def Tess_LinspaceOp : Creation<"linspace", "evenly spaced numbers, both ends included", "-> (@num)", (s_id $start),
+                               "np.linspace(start, stop, num).astype(dtype)"> {
+  let arguments = (ins Runtime<F64Attr>:$start, Runtime<F64Attr>:$stop, SI64Attr:$num,
+                   DefaultValuedStrAttr<Tess_DTypeAttr, "f32">:$dtype);
+  let results = (outs Tess_Float:$out);
+  let scalar = [];
+  let lowering = Composite<"linspace">;
+  let noGradient = 1;
+  let attrFacts = [Doc<"start", "first element">, Doc<"stop", "last element">, Doc<"num", "number of elements">,
+                   Doc<"dtype", "dtype of the result">, Range<"num", "0", "9007199254740992.0">, ShapeOnly<"num">];
+  let samples = [Sample<[], "start=0.0;stop=1.0;num=5">, Sample<[], "start=2.0;stop=-2.0;num=2;dtype=f64">,
+                 Sample<[], "start=3.0;stop=4.0;num=1">, Sample<[], "start=3.0;stop=4.0;num=0">];
+}
+def Tess_EyeOp : Creation<"eye", "ones on the main diagonal, zeros elsewhere", "-> (@n, @m)",
+                          (s_select (s_eq (s_dimindex 1), (s_dimindex 0)), C<"1">, C<"0">),
+                          "np.eye(n, m).astype(dtype)"> {
+  let arguments = (ins SI64Attr:$n, SI64Attr:$m, DefaultValuedStrAttr<Tess_DTypeAttr, "f32">:$dtype);
+  let attrFacts = [Doc<"n", "number of rows">, Doc<"m", "number of columns">, Doc<"dtype", "dtype of the result">,
+                   ShapeOnly<"n">, ShapeOnly<"m">, Range<"n", "0", "9007199254740992.0">, Range<"m", "0", "9007199254740992.0">];
+  let samples = [Sample<[], "n=3;m=3">, Sample<[], "n=2;m=4;dtype=i32">, Sample<[], "n=0;m=4">,
+                 Sample<[], "n=4;m=2;dtype=f64">];
+  let onnx = "EyeLike";
+}
+def Tess_FullLikeOp : Tess_Op<"full_like"> {
+  let summary = "one value everywhere, in shape and dtype of another tensor";
+  let arguments = (ins Tess_Any:$x, Runtime<F64Attr>:$value);
+  let results = (outs Tess_Any:$out);
+  let shapes = "(*D) -> (*D)";
+  let dtypes = Same<"x">;
+  let lowering = Elementwise_;
+  let scalar = [(s_id $value)];
+  let attrFacts = [Doc<"value", "value of every element">];
+  let samples = [Sample<["2,3"], "value=1.5">, Sample<[""], "value=0.0">, Sample<["0,3"], "value=2.0">];
+  let oracle = Oracle<"np.full_like(x, value)">;
+  let python = Py<"functional.tensor", "full_like">;
+}
+class FilledLike<string m, string what, string v, string expr> : Tess_Op<m> {
+  let summary = what;
+  let arguments = (ins Tess_Any:$x);
+  let results = (outs Tess_Any:$out);
+  let shapes = "(*D) -> (*D)";
+  let dtypes = Same<"x">;
+  let lowering = Composite<>;
+  let forward = [(op<"full_like", "value="#v> $x)];
+  let noGradient = 1;
+  let samples = [Sample<["2,3"]>, Sample<[""]>, Sample<["0,3"]>];
+  let oracle = Oracle<expr>;
+  let python = Py<"functional.tensor", m>;
+}
+def Tess_ZerosLikeOp : FilledLike<"zeros_like", "zeros in shape and dtype of another tensor", "0.0",
+                                  "np.zeros_like(x)">;
+def Tess_OnesLikeOp : FilledLike<"ones_like", "ones in shape and dtype of another tensor", "1.0", "np.ones_like(x)">;
+
+#endif // TESS_OPS_CREATION

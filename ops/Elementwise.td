@@ -1,0 +1,240 @@
+//===- Elementwise.td - one result element from one of each operand -*- tablegen -*-===//
+//
+// Arithmetic, comparison, logic. Operands broadcast as in NumPy. Functions of
+// real analysis are in Math.td, activations in Activation.td.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TESS_OPS_ELEMENTWISE
+#define TESS_OPS_ELEMENTWISE
+
+include "ops/Base.td"
+
+class UnarySamples<string lo = "-2", string hi = "2", string attrs = ""> {
+  list<Sample> all = [Sample<[""], attrs, lo, hi>, Sample<["7"], attrs, lo, hi>, Sample<["2,3"], attrs, lo, hi>,
+                       Sample<["2,0,3"], attrs, lo, hi>, Sample<["2,3,1,5"], attrs, lo, hi>,
+                       Sample<["1,2,3,2,3"], attrs, lo, hi>];
+}
+class BinarySamples<string lo = "-2", string hi = "2"> {
+  list<Sample> all = [Sample<["", ""], "", lo, hi>, Sample<["2,3", "2,3"], "", lo, hi>, Sample<["2,3", "3"], "", lo, hi>,
+                       Sample<["", "4"], "", lo, hi>, Sample<["2,1,3", "5,1"], "", lo, hi>,
+                       Sample<["2,0,3", "1"], "", lo, hi>, Sample<["1,2,1,2,3", "2,3,1,3"], "", lo, hi>];
+}
+
+// One operand, result of the same dtype.
+class Unary<string m, string what, dag body, string expr, dag grad, Constraint type = Tess_Number> : Tess_Op<m> {
+  let summary = what;
+  let arguments = (ins type:$x);
+  let results = (outs type:$out);
+  let shapes = "(*D) -> (*D)";
+  let dtypes = Same<"x">;
+  let lowering = Elementwise_;
+  let scalar = [body];
+  let gradient = [grad];
+  let inplace = ["x=out"];
+  let samples = UnarySamples<>.all;
+  let oracle = Oracle<expr>;
+  let python = Py<"functional.elemwise", m>;
+}
+// The same on floats; integers and bool become float32 first.
+class FloatUnary<string m, string what, dag body, string expr, dag grad, string lo = "-2", string hi = "2">
+    : Unary<m, what, body, expr, grad, Tess_Float> {
+  let dtypes = PromoteFloat<["x"]>;
+  let samples = UnarySamples<lo, hi>.all;
+}
+// A question about one element.
+class Predicate<string m, string what, dag body, string expr> : Tess_Op<m> {
+  let summary = what;
+  let arguments = (ins Tess_Float:$x);
+  let results = (outs Tess_Bool:$out);
+  let shapes = "(*D) -> (*D)";
+  let dtypes = Fixed<"bool", ["x"]>;
+  let lowering = Elementwise_;
+  let scalar = [body];
+  let samples = UnarySamples<>.all;
+  let oracle = Oracle<expr>;
+  let python = Py<"functional.math", m>;
+}
+class Binary<string m, string what, dag body, string expr, list<dag> grads, string symbol = "",
+             Constraint type = Tess_Number> : Tess_Op<m> {
+  let summary = what;
+  let arguments = (ins type:$x, type:$y);
+  let results = (outs type:$out);
+  let shapes = "(*D), (*D) -> (*D)";
+  let dtypes = Promote<["x", "y"]>;
+  let lowering = Elementwise_;
+  let scalar = [body];
+  let gradient = grads;
+  let inplace = ["x=out", "y=out"];
+  let samples = BinarySamples<>.all;
+  let oracle = Oracle<expr>;
+  let python = Py<"functional.elemwise", m, [], symbol>;
+}
+class FloatBinary<string m, string what, dag body, string expr, list<dag> grads, string symbol = "">
+    : Binary<m, what, body, expr, grads, symbol, Tess_Float> {
+  let dtypes = PromoteFloat<["x", "y"]>;
+  let samples = BinarySamples<"0.5", "2">.all;
+}
+class Compare<string m, string what, dag body, string expr, string symbol>
+    : Binary<m, what, body, expr, [], symbol, Tess_Any> {
+  let results = (outs Tess_Bool:$out);
+  let dtypes = Fixed<"bool", ["x", "y"]>;
+  let inplace = [];
+}
+class Logic<string m, string what, dag body, string expr, string symbol = "">
+    : Binary<m, what, body, expr, [], symbol, Tess_Bool>;
+class Bits<string m, string what, dag body, string expr, string symbol, string lo = "-100", string hi = "100">
+    : Binary<m, what, body, expr, [], symbol, Tess_Int> {
+  let samples = [Sample<["2,3", "2,3"], "", lo, hi>, Sample<["2,3", "3"], "", lo, hi>, Sample<["", "2,0"], "", lo, hi>];
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+def Tess_AddOp : Binary<"add", "sum of two tensors", (s_add $x, $y), "x + y", [(same $dout), (same $dout)], "+"> {
+  let onnx = "Add";
+}
+def Tess_SubOp : Binary<"sub", "difference of two tensors", (s_sub $x, $y), "x - y",
+                        [(same $dout), (op<"neg"> $dout)], "-"> { let onnx = "Sub"; }
+def Tess_MulOp : Binary<"mul", "product of two tensors", (s_mul $x, $y), "x * y",
+                        [(op<"mul"> $dout, $y), (op<"mul"> $dout, $x)], "*"> { let onnx = "Mul"; }
+def Tess_DivOp : FloatBinary<"div", "quotient of two tensors", (s_div $x, $y), "x / y",
+                             [(op<"div"> $dout, $y), (op<"neg"> (op<"div"> (op<"mul"> $dout, $out), $y))], "/"> {
+  let onnx = "Div";
+}
+def Tess_FloorDivOp : Binary<"floor_div", "largest integer not above the quotient", (s_floordiv $x, $y),
+                             "np.floor_divide(x, y)", [], "//"> { let samples = BinarySamples<"1", "9">.all; }
+def Tess_ModOp : Binary<"mod", "remainder with the sign of the divisor", (s_mod $x, $y), "np.mod(x, y)",
+                        [(same $dout), (op<"neg"> (op<"mul"> $dout, (op<"floor_div"> $x, $y)))], "%"> {
+  let samples = BinarySamples<"1", "9">.all;
+}
+def Tess_PowOp : FloatBinary<"pow", "power", (s_pow $x, $y), "np.power(x, y)",
+    [(op<"mul"> $dout, (op<"where"> (op<"equal"> $y, K<"0", "x">), K<"0", "x">,
+                        (op<"mul"> $y, (op<"pow"> $x, (op<"sub"> $y, K<"1", "x">))))),
+     (op<"mul"> $dout, (op<"where"> (op<"equal"> $x, K<"0", "x">), K<"0", "x">, (op<"mul"> $out, (op<"log"> $x))))],
+    "**"> { let onnx = "Pow"; }
+def Tess_MaximumOp : Binary<"maximum", "larger of two elements; NaN if either is", (s_max $x, $y), "np.maximum(x, y)",
+    [(op<"where"> (op<"greater_equal"> $x, $y), $dout, K<"0", "dout">),
+     (op<"where"> (op<"less"> $x, $y), $dout, K<"0", "dout">)]> { let onnx = "Max"; }
+def Tess_MinimumOp : Binary<"minimum", "smaller of two elements; NaN if either is", (s_min $x, $y), "np.minimum(x, y)",
+    [(op<"where"> (op<"less_equal"> $x, $y), $dout, K<"0", "dout">),
+     (op<"where"> (op<"greater"> $x, $y), $dout, K<"0", "dout">)]> { let onnx = "Min"; }
+def Tess_NegOp : Unary<"neg", "negation", (s_neg $x), "-x", (op<"neg"> $dout)> {
+  let python = Py<"functional.elemwise", "neg", [], "-">;
+  let onnx = "Neg";
+}
+def Tess_AbsOp : Unary<"abs", "absolute value", (s_abs $x), "np.abs(x)", (op<"mul"> $dout, (op<"sign"> $x))> {
+  let onnx = "Abs";
+}
+def Tess_SignOp : Unary<"sign", "-1, 0 or 1, as the sign of the element", (s_sign $x), "np.sign(x)",
+                        (op<"full_like", "value=0.0"> $x)> {
+  let python = Py<"functional.math", "sign">;
+  let onnx = "Sign";
+}
+def Tess_SquareOp : Unary<"square", "the element times itself", (s_square $x), "np.square(x)",
+                          (op<"mul"> $dout, (op<"add"> $x, $x))>;
+def Tess_ClipOp : Unary<"clip", "element limited to a range", (s_min (s_max $x, $lower), $upper),
+    "np.clip(x, lower, upper)",
+    (op<"where"> (op<"logical_and">
+        (op<"greater_equal"> $x, (op<"full", "shape=[];value=$lower;dtype=@x">)),
+        (op<"less_equal"> $x, (op<"full", "shape=[];value=$upper;dtype=@x">))), $dout, K<"0", "dout">)> {
+  let arguments = (ins Tess_Number:$x, Runtime<DefaultValuedAttr<F64Attr, "-INFINITY">>:$lower,
+                   Runtime<DefaultValuedAttr<F64Attr, "INFINITY">>:$upper);
+  let attrFacts = [Doc<"lower", "smallest value">, Doc<"upper", "largest value">];
+  let samples = !listconcat(UnarySamples<"-9", "9", "lower=-3.0;upper=4.0">.all, [Sample<["2,3"], "lower=0.0">]);
+  let onnx = "Clip";
+}
+
+//===----------------------------------------------------------------------===//
+// Comparison and choice
+//===----------------------------------------------------------------------===//
+def Tess_EqualOp : Compare<"equal", "whether elements are equal", (s_eq $x, $y), "x == y", "=="> { let onnx = "Equal"; }
+def Tess_NotEqualOp : Compare<"not_equal", "whether elements differ", (s_ne $x, $y), "x != y", "!=">;
+def Tess_LessOp : Compare<"less", "whether x is below y", (s_lt $x, $y), "x < y", "<"> { let onnx = "Less"; }
+def Tess_LessEqualOp : Compare<"less_equal", "whether x is not above y", (s_le $x, $y), "x <= y", "<="> {
+  let onnx = "LessOrEqual";
+}
+def Tess_GreaterOp : Compare<"greater", "whether x is above y", (s_gt $x, $y), "x > y", ">"> { let onnx = "Greater"; }
+def Tess_GreaterEqualOp : Compare<"greater_equal", "whether x is not below y", (s_ge $x, $y), "x >= y", ">="> {
+  let onnx = "GreaterOrEqual";
+}
+def Tess_IsnanOp : Predicate<"isnan", "whether the element is NaN", (s_isnan $x), "np.isnan(x)"> { let onnx = "IsNaN"; }
+def Tess_IsinfOp : Predicate<"isinf", "whether the element is infinite", (s_isinf $x), "np.isinf(x)"> {
+  let onnx = "IsInf";
+}
+def Tess_IsfiniteOp : Predicate<"isfinite", "whether the element is a finite number", (s_isfinite $x),
+                                "np.isfinite(x)">;
+def Tess_WhereOp : Tess_Op<"where"> {
+  let summary = "x where the mask is true, y elsewhere";
+  let arguments = (ins Tess_Bool:$mask, Tess_Any:$x, Tess_Any:$y);
+  let results = (outs Tess_Any:$out);
+  let shapes = "(*D), (*D), (*D) -> (*D)";
+  let dtypes = Promote<["x", "y"]>;
+  let lowering = Elementwise_;
+  let scalar = [(s_select $mask, $x, $y)];
+  let gradient = [(none), (op<"where"> $mask, $dout, K<"0", "dout">), (op<"where"> $mask, K<"0", "dout">, $dout)];
+  let inplace = ["x=out", "y=out"];
+  let samples = [Sample<["", "", ""]>, Sample<["2,3", "2,3", "2,3"]>, Sample<["3", "2,1", "2,3"]>,
+                 Sample<["2,3", "", "3"]>, Sample<["0,3", "3", "1"]>, Sample<["2,1,3,1", "4,1", "3,1,5"]>];
+  let oracle = Oracle<"np.where(mask, x, y)">;
+  let python = Py<"functional.tensor", "where">;
+  let onnx = "Where";
+}
+
+//===----------------------------------------------------------------------===//
+// Logic and bits
+//===----------------------------------------------------------------------===//
+def Tess_LogicalAndOp : Logic<"logical_and", "whether both are true", (s_and $x, $y), "np.logical_and(x, y)", "&"> {
+  let onnx = "And";
+}
+def Tess_LogicalOrOp : Logic<"logical_or", "whether one is true", (s_or $x, $y), "np.logical_or(x, y)", "|"> {
+  let onnx = "Or";
+}
+def Tess_LogicalXorOp : Logic<"logical_xor", "whether exactly one is true", (s_xor $x, $y), "np.logical_xor(x, y)",
+                              "^"> { let onnx = "Xor"; }
+def Tess_LogicalNotOp : Unary<"logical_not", "whether it is false", (s_not $x), "np.logical_not(x)", (none), Tess_Bool> {
+  let gradient = [];
+  let python = Py<"functional.elemwise", "logical_not", [], "~">;
+  let onnx = "Not";
+}
+def Tess_LeftShiftOp : Bits<"left_shift", "bits moved up", (s_shl $x, $y), "np.left_shift(x, y)", "<<", "0", "6">;
+def Tess_RightShiftOp : Bits<"right_shift", "bits moved down, the sign kept", (s_shr $x, $y), "np.right_shift(x, y)",
+                             ">>", "0", "7">;
+def Tess_BitwiseAndOp : Bits<"bitwise_and", "and of each bit", (s_bitand $x, $y), "np.bitwise_and(x, y)", "&", "0">;
+def Tess_BitwiseOrOp : Bits<"bitwise_or", "or of each bit", (s_bitor $x, $y), "np.bitwise_or(x, y)", "|", "0">;
+def Tess_BitwiseXorOp : Bits<"bitwise_xor", "exclusive or of each bit", (s_bitxor $x, $y), "np.bitwise_xor(x, y)", "^",
+                             "0">;
+def Tess_BitwiseNotOp : Unary<"bitwise_not", "each bit inverted", (s_bitnot $x), "np.invert(x)", (none), Tess_Int> {
+  let gradient = [];
+  let samples = UnarySamples<"0", "100">.all;
+  let python = Py<"functional.elemwise", "bitwise_not", [], "~">;
+}
+
+//===----------------------------------------------------------------------===//
+// Conversion
+//===----------------------------------------------------------------------===//
+def Tess_CastOp : Tess_Op<"cast"> {
+  let summary = "elements converted to another dtype";
+  let description = [{Floats become integers by rounding towards zero; anything becomes bool by comparison with zero.}];
+  let arguments = (ins Tess_Any:$x, Tess_DTypeAttr:$dtype);
+  let results = (outs Tess_Any:$out);
+  let shapes = "(*D) -> (*D)";
+  let dtypes = FromAttr<"dtype">;
+  let lowering = Elementwise_;
+  let scalar = [(s_cast $x)];
+  let gradient = [(op<"cast", "dtype=@x"> $dout)];
+  let samples = [Sample<["2,3"], "dtype=f32">, Sample<[""], "dtype=f64">, Sample<["2,3"], "dtype=i32">,
+                 Sample<["0,2"], "dtype=i64">, Sample<["5"], "dtype=f16">, Sample<["5"], "dtype=bf16">,
+                 Sample<["5"], "dtype=i8">, Sample<["5"], "dtype=u8", "0">, Sample<["5"], "dtype=i16">,
+                 Sample<["2,3,1,2,2"], "dtype=bool">];
+  let attrFacts = [Doc<"dtype", "dtype of the result">];
+  let oracle = Oracle<"x.astype(dtype)">;
+  let python = Py<"functional.tensor", "astype", ["astype"]>;
+  let onnx = "Cast";
+}
+def Tess_CopyOp : Unary<"copy", "the same elements in new contiguous memory", (s_id $x), "x", (same $dout), Tess_Any> {
+  let inplace = [];
+  let python = Py<"functional.tensor", "copy">;
+  let onnx = "Identity";
+}
+
+#endif // TESS_OPS_ELEMENTWISE

@@ -1,0 +1,88 @@
+//===- GradientRules.cpp - gradients of reductions, products, views ------===//
+#include "ops/GradientRules.h"
+#include "ops/GraphPieces.h"
+
+namespace tess::gradients {
+
+using namespace pieces;
+using Values = llvm::SmallVector<int, 4>;
+using Bools = llvm::ArrayRef<bool>;
+
+/// Sorted axes of a reduction of rank `rank`.
+static IntList reducedAxes(const OpDef &op, int64_t rank) {
+  IntList axes;
+  for (int64_t i = 0; i < rank; ++i)
+    for (int64_t axis : op.ints("axes"))
+      if (axis == i || axis + rank == i)
+        axes.push_back(i);
+  if (axes.empty())
+    for (int64_t i = 0; i < rank; ++i)
+      axes.push_back(i);
+  return axes;
+}
+
+/// A value in the shape of the result, with the reduced axes back as size 1.
+static int withAxes(SubgraphBuilder &b, const OpDef &op, int value, int x) {
+  if (op.boolean("keepdims") || b.meta(x).rank() == 0)
+    return value;
+  return call(b, "expand_dims", {value}, {{"axis", reducedAxes(op, b.meta(x).rank())}});
+}
+
+Values sum(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
+  return {broadcastLike(b, withAxes(b, op, v[2], v[0]), v[0])};
+}
+
+Values mean(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
+  const TensorMeta &x = b.meta(v[0]);
+  TensorMeta reduced(x.dtype, {});
+  for (int64_t axis : reducedAxes(op, x.rank()))
+    reduced.shape.push_back(x.shape[axis]);
+  int grad = withAxes(b, op, v[2], v[0]);
+  int count = reduced.isStatic() ? constantLike(b, double(reduced.numElements()), v[0])
+                                 : call(b, "sum", {fullLike(b, v[0], 1)}, {{"axes", op.attr("axes")}, {"keepdims", true}});
+  return {broadcastLike(b, call(b, "div", {grad, count}), v[0])};
+}
+
+Values prod(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
+  int scaled = call(b, "mul", {withAxes(b, op, v[2], v[0]), withAxes(b, op, v[1], v[0])});
+  return {call(b, "div", {scaled, v[0]})};
+}
+
+/// Equal elements share the gradient evenly.
+Values extremum(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
+  int isBest = call(b, "cast", {call(b, "equal", {v[0], withAxes(b, op, v[1], v[0])})}, {{"dtype", b.meta(v[0]).dtype}});
+  int count = call(b, "sum", {isBest}, {{"axes", op.attr("axes")}, {"keepdims", true}});
+  int grad = withAxes(b, op, v[2], v[0]);
+  return {call(b, "mul", {isBest, call(b, "div", {grad, count})})};
+}
+
+Values matmul(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools needed) {
+  bool tx = op.boolean("transpose_x"), ty = op.boolean("transpose_y");
+  int x = v[0], y = v[1], dout = v[3];
+  Values grads(2, -1);
+  auto product = [&](int lhs, int rhs, bool tl, bool tr) {
+    return call(b, "matmul", {lhs, rhs}, {{"transpose_x", tl}, {"transpose_y", tr}});
+  };
+  if (needed[0])
+    grads[0] = tx ? product(y, dout, ty, true) : product(dout, y, false, !ty);
+  if (needed[1])
+    grads[1] = ty ? product(dout, x, true, tx) : product(x, dout, !tx, false);
+  return grads;
+}
+
+Values transpose(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
+  const IntList &pattern = op.ints("pattern");
+  IntList inverse(pattern.size(), 0);
+  int64_t rank = pattern.size();
+  for (int64_t i = 0; i < rank; ++i)
+    inverse[pattern[i] < 0 ? pattern[i] + rank : pattern[i]] = i;
+  return {call(b, "transpose", {v[2]}, {{"pattern", inverse}})};
+}
+
+Values slice(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
+  int zeros = fullLike(b, v[0], 0);
+  return {call(b, "slice_set", {zeros, v[2]},
+               {{"starts", op.attr("starts")}, {"stops", op.attr("stops")}, {"steps", op.attr("steps")}})};
+}
+
+} // namespace tess::gradients

@@ -1,0 +1,80 @@
+//===- GraphPieces.cpp - what graph rules are written with ---------------===//
+#include "ops/GraphPieces.h"
+
+namespace tess::pieces {
+
+int call(SubgraphBuilder &b, const char *name, llvm::ArrayRef<int> inputs, Attrs attrs) {
+  OpDef op = OpDef::get(name);
+  for (const auto &[key, value] : attrs)
+    op.set(key, value);
+  return b.apply(std::move(op), inputs);
+}
+
+int constant(SubgraphBuilder &b, double value, DType dtype) {
+  return call(b, "full", {}, {{"shape", IntList()}, {"value", value}, {"dtype", dtype}});
+}
+
+int constantLike(SubgraphBuilder &b, double value, int like) { return constant(b, value, b.meta(like).dtype); }
+
+IntList shapeOf(SubgraphBuilder &b, int value) {
+  const Shape &shape = b.meta(value).shape;
+  return IntList(shape.begin(), shape.end());
+}
+
+int reshapeLike(SubgraphBuilder &b, int x, int like) {
+  if (b.meta(like).isStatic())
+    return b.meta(x).shape == b.meta(like).shape ? x : call(b, "reshape", {x}, {{"shape", shapeOf(b, like)}});
+  return call(b, "reshape_like", {x, like});
+}
+
+int broadcastLike(SubgraphBuilder &b, int x, int like) {
+  if (!b.meta(like).isStatic())
+    return call(b, "broadcast_like", {x, like});
+  return b.meta(x).shape == b.meta(like).shape ? x : call(b, "broadcast_to", {x}, {{"shape", shapeOf(b, like)}});
+}
+
+int sumTo(SubgraphBuilder &b, int x, int like) {
+  const TensorMeta &from = b.meta(x), &to = b.meta(like);
+  if (!from.isStatic() || !to.isStatic())
+    return call(b, "sum_to", {x, like});
+  if (from.shape == to.shape)
+    return x;
+  IntList axes;
+  unsigned extra = from.rank() - to.rank();
+  for (unsigned i = 0; i < from.rank(); ++i)
+    if (i < extra || (to.shape[i - extra] == 1 && from.shape[i] != 1))
+      axes.push_back(i);
+  int sum = axes.empty() ? x : call(b, "sum", {x}, {{"axes", axes}, {"keepdims", true}});
+  return extra ? reshapeLike(b, sum, like) : sum;
+}
+
+int fullLike(SubgraphBuilder &b, int like, double value) {
+  const TensorMeta &meta = b.meta(like);
+  if (meta.isStatic())
+    return call(b, "full", {}, {{"shape", shapeOf(b, like)}, {"value", value}, {"dtype", meta.dtype}});
+  return call(b, "full_like", {like}, {{"value", value}});
+}
+
+int castTo(SubgraphBuilder &b, int x, DType dtype) {
+  return b.meta(x).dtype == dtype ? x : call(b, "cast", {x}, {{"dtype", dtype}});
+}
+
+int accumulate(SubgraphBuilder &b, int a, int other) {
+  if (a < 0 || other < 0)
+    return a < 0 ? other : a;
+  return call(b, "add", {a, other});
+}
+
+int fitGradient(SubgraphBuilder &b, int grad, int operand) {
+  if (grad < 0)
+    return -1;
+  return castTo(b, sumTo(b, grad, operand), b.meta(operand).dtype);
+}
+
+int gradientOf(SubgraphBuilder &b, llvm::ArrayRef<int> values, unsigned numOperands, unsigned index) {
+  unsigned numResults = (values.size() - numOperands) / 2;
+  int grad = values[numOperands + numResults + index];
+  return grad >= 0 ? grad : fullLike(b, values[numOperands + index], 0);
+}
+
+} // namespace tess::pieces

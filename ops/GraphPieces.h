@@ -1,0 +1,42 @@
+//===- GraphPieces.h - what graph rules are written with ---------*- C++ -*-===//
+//
+// Short forms for forward and gradient rules, written by hand or generated.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ops/Subgraph.h"
+
+#include <initializer_list>
+
+namespace tess::pieces {
+
+using Attrs = std::initializer_list<std::pair<const char *, AttrValue>>;
+
+/// Appends operator `name`; its first result.
+int call(SubgraphBuilder &b, const char *name, llvm::ArrayRef<int> inputs, Attrs attrs = {});
+/// A rank 0 constant; its value is a runtime attribute.
+int constant(SubgraphBuilder &b, double value, DType dtype);
+/// The same, of the dtype of a value.
+int constantLike(SubgraphBuilder &b, double value, int like);
+
+/// `x` in the shape of `like`: a reshape where that shape is known, so that only its shape is needed.
+int reshapeLike(SubgraphBuilder &b, int x, int like);
+/// `x` repeated to the shape of `like`.
+int broadcastLike(SubgraphBuilder &b, int x, int like);
+/// `x` summed over the axes along which `like` was broadcast to it.
+int sumTo(SubgraphBuilder &b, int x, int like);
+/// `value` everywhere, in shape and dtype of `like`.
+int fullLike(SubgraphBuilder &b, int like, double value);
+/// `x` in dtype `dtype`; `x` itself when it has it.
+int castTo(SubgraphBuilder &b, int x, DType dtype);
+/// `a + b`, where -1 is nothing.
+int accumulate(SubgraphBuilder &b, int a, int other);
+/// The gradient `grad` in shape and dtype of the operand it belongs to; -1 stays.
+int fitGradient(SubgraphBuilder &b, int grad, int operand);
+/// Gradient number `index` in `values` (operands, results, gradients of results); zeros where none arrives.
+int gradientOf(SubgraphBuilder &b, llvm::ArrayRef<int> values, unsigned numOperands, unsigned index);
+/// Shape of a value as an attribute.
+IntList shapeOf(SubgraphBuilder &b, int value);
+
+} // namespace tess::pieces

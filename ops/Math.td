@@ -1,0 +1,80 @@
+//===- Math.td - functions of real analysis, element by element -*- tablegen -*-===//
+#ifndef TESS_OPS_MATH
+#define TESS_OPS_MATH
+
+include "ops/Elementwise.td"
+
+def Tess_AcosOp : FloatUnary<"acos", "inverse cosine", (s_acos $x), "np.arccos(x)",
+    (op<"neg"> (op<"mul"> $dout, (op<"rsqrt"> (op<"sub"> K<"1", "x">, (op<"square"> $x))))), "-0.9", "0.9">;
+def Tess_AsinOp : FloatUnary<"asin", "inverse sine", (s_asin $x), "np.arcsin(x)",
+    (op<"mul"> $dout, (op<"rsqrt"> (op<"sub"> K<"1", "x">, (op<"square"> $x)))), "-0.9", "0.9">;
+def Tess_AtanOp : FloatUnary<"atan", "inverse tangent", (s_atan $x), "np.arctan(x)",
+    (op<"div"> $dout, (op<"add"> (op<"square"> $x), K<"1", "x">))>;
+def Tess_AcoshOp : FloatUnary<"acosh", "inverse hyperbolic cosine", (s_acosh $x), "np.arccosh(x)",
+    (op<"mul"> $dout, (op<"rsqrt"> (op<"sub"> (op<"square"> $x), K<"1", "x">))), "1.1", "4">;
+def Tess_AsinhOp : FloatUnary<"asinh", "inverse hyperbolic sine", (s_asinh $x), "np.arcsinh(x)",
+    (op<"mul"> $dout, (op<"rsqrt"> (op<"add"> (op<"square"> $x), K<"1", "x">)))>;
+def Tess_AtanhOp : FloatUnary<"atanh", "inverse hyperbolic tangent", (s_atanh $x), "np.arctanh(x)",
+    (op<"div"> $dout, (op<"sub"> K<"1", "x">, (op<"square"> $x))), "-0.9", "0.9">;
+def Tess_Atan2Op : FloatBinary<"atan2", "angle of the point (y, x), where x is the ordinate", (s_atan2 $x, $y),
+    "np.arctan2(x, y)",
+    [(op<"div"> (op<"mul"> $dout, $y), (op<"add"> (op<"square"> $x), (op<"square"> $y))),
+     (op<"neg"> (op<"div"> (op<"mul"> $dout, $x), (op<"add"> (op<"square"> $x), (op<"square"> $y))))]>;
+def Tess_CosOp : FloatUnary<"cos", "cosine", (s_cos $x), "np.cos(x)",
+                            (op<"neg"> (op<"mul"> $dout, (op<"sin"> $x)))>;
+def Tess_SinOp : FloatUnary<"sin", "sine", (s_sin $x), "np.sin(x)", (op<"mul"> $dout, (op<"cos"> $x))>;
+def Tess_TanOp : FloatUnary<"tan", "tangent", (s_tan $x), "np.tan(x)",
+                            (op<"mul"> $dout, (op<"add"> (op<"square"> $out), K<"1", "x">)), "-1", "1">;
+def Tess_CoshOp : FloatUnary<"cosh", "hyperbolic cosine", (s_cosh $x), "np.cosh(x)",
+                             (op<"mul"> $dout, (op<"sinh"> $x))>;
+def Tess_SinhOp : FloatUnary<"sinh", "hyperbolic sine", (s_sinh $x), "np.sinh(x)", (op<"mul"> $dout, (op<"cosh"> $x))>;
+def Tess_TanhOp : FloatUnary<"tanh", "hyperbolic tangent", (s_tanh $x), "np.tanh(x)",
+                             (op<"mul"> $dout, (op<"sub"> K<"1", "x">, (op<"square"> $out)))> { let onnx = "Tanh"; }
+def Tess_ErfOp : FloatUnary<"erf", "error function", (s_erf $x), "sp.special.erf(x)",
+    (op<"mul"> $dout, (op<"mul"> K<"1.1283791670955126", "x">, (op<"exp"> (op<"neg"> (op<"square"> $x)))))> {
+  let onnx = "Erf";
+}
+def Tess_ErfcOp : FloatUnary<"erfc", "one minus the error function", (s_erfc $x), "sp.special.erfc(x)",
+    (op<"mul"> $dout, (op<"mul"> K<"-1.1283791670955126", "x">, (op<"exp"> (op<"neg"> (op<"square"> $x)))))>;
+def Tess_ExpOp : FloatUnary<"exp", "exponential", (s_exp $x), "np.exp(x)", (op<"mul"> $dout, $out)> {
+  let onnx = "Exp";
+}
+def Tess_Expm1Op : FloatUnary<"expm1", "exponential minus one, exact near zero", (s_expm1 $x), "np.expm1(x)",
+                              (op<"mul"> $dout, (op<"add"> $out, K<"1", "x">))>;
+def Tess_LogOp : FloatUnary<"log", "natural logarithm", (s_log $x), "np.log(x)", (op<"div"> $dout, $x), "0.1", "4"> {
+  let onnx = "Log";
+}
+def Tess_Log1pOp : FloatUnary<"log1p", "logarithm of one plus the element, exact near zero", (s_log1p $x), "np.log1p(x)",
+                              (op<"div"> $dout, (op<"add"> $x, K<"1", "x">)), "-0.9", "4">;
+def Tess_LogAddExpOp : FloatBinary<"logaddexp", "logarithm of the sum of exponentials", (s_logaddexp $x, $y),
+    "np.logaddexp(x, y)", [(op<"mul"> $dout, (op<"sigmoid"> (op<"sub"> $x, $y))),
+                           (op<"mul"> $dout, (op<"sigmoid"> (op<"sub"> $y, $x)))]> {
+  let samples = BinarySamples<>.all;
+}
+def Tess_SqrtOp : FloatUnary<"sqrt", "square root", (s_sqrt $x), "np.sqrt(x)",
+    (op<"div"> (op<"mul"> $dout, K<"0.5", "x">), $out), "0.1", "4"> { let onnx = "Sqrt"; }
+def Tess_RsqrtOp : FloatUnary<"rsqrt", "one over the square root", (s_rsqrt $x), "1 / np.sqrt(x)",
+    (op<"mul"> $dout, (op<"mul"> K<"-0.5", "x">, (op<"mul"> $out, (op<"square"> $out)))), "0.1", "4"> {
+  let python = Py<"functional.math", "rsqrt">;
+}
+def Tess_ReciprocalOp : FloatUnary<"reciprocal", "one over the element", (s_div C<"1">, $x), "1 / x",
+    (op<"neg"> (op<"mul"> $dout, (op<"square"> $out))), "0.2", "4"> {
+  let python = Py<"functional.math", "reciprocal">;
+  let onnx = "Reciprocal";
+}
+class Rounding<string m, string what, dag body, string expr>
+    : FloatUnary<m, what, body, expr, (op<"full_like", "value=0.0"> $x), "-9", "9">;
+def Tess_CeilOp : Rounding<"ceil", "smallest integer not below the element", (s_ceil $x), "np.ceil(x)"> {
+  let onnx = "Ceil";
+}
+def Tess_FloorOp : Rounding<"floor", "largest integer not above the element", (s_floor $x), "np.floor(x)"> {
+  let onnx = "Floor";
+}
+def Tess_RoundOp : Rounding<"round", "nearest integer, halves to even", (s_round $x), "np.round(x)"> {
+  let onnx = "Round";
+}
+def Tess_TruncOp : Rounding<"trunc", "integer part", (s_trunc $x), "np.trunc(x)"> {
+  let python = Py<"functional.math", "trunc">;
+}
+
+#endif // TESS_OPS_MATH

@@ -1,0 +1,72 @@
+//===- Normalise.cpp - attributes in their one form ----------------------===//
+#include "ops/Normalise.h"
+#include "ops/RuleErrors.h"
+#include "ops/ViewRules.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tess::normalise {
+
+using shapes::fromFront;
+
+llvm::Error axes(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
+  IntList list = op.ints("axes");
+  for (int64_t &axis : list)
+    axis = fromFront(axis, operands[0].rank());
+  llvm::sort(list);
+  op.set("axes", std::move(list));
+  return llvm::Error::success();
+}
+
+llvm::Error axis(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
+  op.set("axis", fromFront(op.i64("axis"), operands[0].rank()));
+  return llvm::Error::success();
+}
+
+llvm::Error pattern(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
+  IntList list = op.ints("pattern");
+  int64_t rank = operands[0].rank();
+  if (list.empty())
+    for (int64_t i = rank; i-- > 0;)
+      list.push_back(i);
+  for (int64_t &axis : list)
+    axis = fromFront(axis, rank);
+  op.set("pattern", std::move(list));
+  return llvm::Error::success();
+}
+
+llvm::Error reshape(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
+  if (!llvm::is_contained(op.ints("shape"), -1))
+    return llvm::Error::success();
+  llvm::Expected<Metas> metas = op.infer(operands);
+  if (!metas)
+    return metas.takeError();
+  if ((*metas)[0].isStatic())
+    op.set("shape", IntList((*metas)[0].shape.begin(), (*metas)[0].shape.end()));
+  return llvm::Error::success();
+}
+
+llvm::Error slice(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
+  const Shape &shape = operands[0].shape;
+  IntList starts = op.ints("starts"), stops = op.ints("stops"), steps = op.ints("steps");
+  if (steps.empty())
+    steps.assign(shape.size(), 1);
+  bool isWhole = starts.size() == shape.size() && stops.size() == shape.size() && steps.size() == shape.size();
+  if (!isWhole || llvm::is_contained(steps, 0))
+    return llvm::Error::success();
+  for (unsigned i = 0; i < shape.size(); ++i) {
+    if (shape[i] == kUnknown)
+      continue;
+    views::SliceRange range = views::sliceRange(starts[i], stops[i], steps[i], shape[i]);
+    starts[i] = range.count ? range.start : 0;
+    stops[i] = range.count ? range.start + (range.count - 1) * steps[i] + (steps[i] > 0 ? 1 : -1) : 0;
+    if (stops[i] < 0)
+      stops[i] = -shape[i] - 1; // before the first element: -1 would be the last
+    if (!range.count && steps[i] < 0)
+      stops[i] = 0;
+  }
+  op.set("starts", std::move(starts)).set("stops", std::move(stops)).set("steps", std::move(steps));
+  return llvm::Error::success();
+}
+
+} // namespace tess::normalise

@@ -1,0 +1,25 @@
+//===- Normalise.h - attributes in their one form ----------------*- C++ -*-===//
+//
+// Named by a record's `normalise`; shared by the binding and the C++ API, so that
+// equal calls are equal operators: axes count from the front and are sorted,
+// sizes are numbers. Wrong values are left for inference to report.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ops/OpDef.h"
+
+namespace tess::normalise {
+
+/// `axes`, a set: from the front, sorted.
+llvm::Error axes(OpDef &op, llvm::ArrayRef<TensorMeta> operands);
+/// `axis`, one number: from the front.
+llvm::Error axis(OpDef &op, llvm::ArrayRef<TensorMeta> operands);
+/// `pattern`: from the front; written out when empty.
+llvm::Error pattern(OpDef &op, llvm::ArrayRef<TensorMeta> operands);
+/// `shape`: -1 replaced where it is known.
+llvm::Error reshape(OpDef &op, llvm::ArrayRef<TensorMeta> operands);
+/// `starts`, `stops`, `steps`: limited to the axes where these are known; steps written out.
+llvm::Error slice(OpDef &op, llvm::ArrayRef<TensorMeta> operands);
+
+} // namespace tess::normalise

@@ -1,0 +1,177 @@
+//===- OpDef.cpp - operators as values -----------------------------------===//
+#include "ops/OpDef.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <cassert>
+
+namespace tess {
+
+const OpInfo *findOp(llvm::StringRef name) {
+  llvm::ArrayRef<OpInfo> ops = allOps(); // sorted by name
+  const OpInfo *it = llvm::partition_point(ops, [&](const OpInfo &info) { return llvm::StringRef(info.name) < name; });
+  return it != ops.end() && name == it->name ? it : nullptr;
+}
+
+const OpInfo *findOpDef(llvm::StringRef opdefName) {
+  for (const OpInfo &info : allOps())
+    if (opdefName == info.opdefName)
+      return &info;
+  return nullptr;
+}
+
+OpDef::OpDef(const OpInfo &info) : opInfo(&info) {
+  for (const AttrInfo &attr : info.attrs)
+    attrs.push_back(attr.hasDefault ? attr.defaultValue() : AttrValue());
+}
+
+OpDef OpDef::get(llvm::StringRef name) {
+  const OpInfo *info = findOp(name);
+  assert(info && "operator must exist");
+  return OpDef(*info);
+}
+
+static int attrIndex(const OpInfo &info, llvm::StringRef name) {
+  for (unsigned i = 0; i < info.attrs.size(); ++i)
+    if (name == info.attrs[i].name)
+      return i;
+  return -1;
+}
+
+const AttrValue &OpDef::attr(llvm::StringRef name) const {
+  int index = attrIndex(*opInfo, name);
+  assert(index >= 0 && "attribute must exist");
+  return attrs[index];
+}
+
+static const char *kindName(AttrKind kind) {
+  static constexpr const char *names[] = {"none", "int", "float", "bool", "string", "list of int", "dtype"};
+  return names[unsigned(kind)];
+}
+
+/// An integer is welcome where a float is wanted, a single integer where a list is.
+static AttrValue coerced(const AttrInfo &info, AttrValue value) {
+  if (info.kind == AttrKind::F64 && value.kind() == AttrKind::I64)
+    return AttrValue(double(value.i64()));
+  if (info.kind == AttrKind::I64List && value.kind() == AttrKind::I64)
+    return AttrValue(IntList(info.length > 0 ? info.length : 1, value.i64()));
+  return value;
+}
+
+OpDef &OpDef::set(llvm::StringRef name, AttrValue value) {
+  int index = attrIndex(*opInfo, name);
+  assert(index >= 0 && "attribute must exist");
+  const AttrInfo &info = opInfo->attrs[index];
+  attrs[index] = coerced(info, std::move(value));
+  assert((attrs[index].kind() == info.kind || (info.isOptional && attrs[index].kind() == AttrKind::None)) &&
+         "attribute must have its kind");
+  return *this;
+}
+
+static llvm::Error badAttr(llvm::StringRef op, const AttrInfo &info, const llvm::Twine &must, const AttrValue &value) {
+  return invalidArgument(op + ": " + info.name + " must " + must + ", got " + value.toText());
+}
+
+static llvm::Error checkNumber(llvm::StringRef op, const AttrInfo &info, double number, const AttrValue &value) {
+  if (number >= info.min && number <= info.max)
+    return llvm::Error::success();
+  std::string low = info.kind == AttrKind::F64 ? AttrValue(info.min).toText() : std::to_string(int64_t(info.min));
+  std::string high = info.kind == AttrKind::F64 ? AttrValue(info.max).toText() : std::to_string(int64_t(info.max));
+  if (info.max == std::numeric_limits<double>::infinity())
+    return badAttr(op, info, "be >= " + low, value);
+  if (info.min == -std::numeric_limits<double>::infinity())
+    return badAttr(op, info, "be <= " + high, value);
+  return badAttr(op, info, "be in [" + low + ", " + high + "]", value);
+}
+
+llvm::Error checkAttr(llvm::StringRef op, const AttrInfo &info, const AttrValue &value) {
+  bool limited = info.min != -std::numeric_limits<double>::infinity() ||
+                 info.max != std::numeric_limits<double>::infinity();
+  if (value.kind() == AttrKind::None)
+    return info.isOptional ? llvm::Error::success() : badAttr(op, info, "be given", value);
+  if (info.kind == AttrKind::I64 && limited)
+    return checkNumber(op, info, double(value.i64()), value);
+  if (info.kind == AttrKind::F64 && limited)
+    return checkNumber(op, info, value.f64(), value);
+  if (info.kind == AttrKind::Str && !info.cases.empty() && !llvm::is_contained(info.cases, value.str())) {
+    std::string list;
+    for (const char *c : info.cases)
+      list += std::string(list.empty() ? "" : ", ") + '"' + c + '"';
+    return badAttr(op, info, "be one of " + list, value);
+  }
+  if (info.kind != AttrKind::I64List)
+    return llvm::Error::success();
+  if (info.length >= 0 && value.ints().size() != size_t(info.length))
+    return badAttr(op, info, "have length " + llvm::Twine(int(info.length)), value);
+  for (int64_t v : limited ? llvm::ArrayRef<int64_t>(value.ints()) : llvm::ArrayRef<int64_t>())
+    if (llvm::Error e = checkNumber(op, info, double(v), value))
+      return e;
+  return llvm::Error::success();
+}
+
+llvm::Error OpDef::trySet(llvm::StringRef name, AttrValue value) {
+  int index = attrIndex(*opInfo, name);
+  if (index < 0) {
+    std::string list;
+    for (const AttrInfo &info : opInfo->attrs)
+      list += std::string(list.empty() ? "" : ", ") + info.name;
+    return makeError(ErrorCode::TypeMismatch,
+                     this->name() + ": attribute must be one of [" + list + "], got '" + name + "'");
+  }
+  const AttrInfo &info = opInfo->attrs[index];
+  value = coerced(info, std::move(value));
+  if (value.kind() != info.kind && !(value.kind() == AttrKind::None && info.isOptional))
+    return makeError(ErrorCode::TypeMismatch, this->name() + ": " + info.name + " must be a " + kindName(info.kind) +
+                                                  ", got " + kindName(value.kind()) + " " + value.toText());
+  if (llvm::Error e = checkAttr(this->name(), info, value))
+    return e;
+  attrs[index] = std::move(value);
+  return llvm::Error::success();
+}
+
+llvm::Expected<OpDef> OpDef::make(llvm::StringRef name, llvm::ArrayRef<std::pair<llvm::StringRef, AttrValue>> values) {
+  const OpInfo *info = findOp(name);
+  if (!info)
+    return makeError(ErrorCode::NotFound, "operator: name must be known, got '" + name + "'");
+  OpDef op(*info);
+  for (const auto &[key, value] : values)
+    if (llvm::Error e = op.trySet(key, value))
+      return std::move(e);
+  std::string missing;
+  for (unsigned i = 0; i < info->attrs.size(); ++i)
+    if (!info->attrs[i].isOptional && op.attrs[i].kind() == AttrKind::None)
+      missing += std::string(missing.empty() ? "" : ", ") + info->attrs[i].name;
+  if (!missing.empty())
+    return makeError(ErrorCode::TypeMismatch, name + ": attributes must all be given, got none for " + missing);
+  return op;
+}
+
+static uint64_t mix(uint64_t h, uint64_t v) { return (h ^ v) * 0x9E3779B97F4A7C15ull + (h >> 29); }
+
+/// Of this process only: ids change when operators are added.
+uint64_t OpDef::hash() const {
+  uint64_t h = mix(0x51ED270B, opInfo->id);
+  for (const AttrValue &value : attrs)
+    h = mix(h, value.hash());
+  return h;
+}
+
+uint64_t OpDef::staticHash() const {
+  uint64_t h = mix(0x51ED270B, opInfo->id);
+  for (unsigned i = 0; i < attrs.size(); ++i)
+    if (!opInfo->attrs[i].isRuntime && !opInfo->attrs[i].shapeOnly)
+      h = mix(h, attrs[i].hash());
+  return h;
+}
+
+std::string OpDef::toString() const {
+  std::string text = opInfo->name;
+  const char *separator = "(";
+  for (unsigned i = 0; i < attrs.size(); ++i) {
+    text += std::string(separator) + opInfo->attrs[i].name + "=" + attrs[i].toText();
+    separator = ", ";
+  }
+  return attrs.empty() ? text + "()" : text + ")";
+}
+
+} // namespace tess

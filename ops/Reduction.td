@@ -1,0 +1,121 @@
+//===- Reduction.td - many elements to one -------------------*- tablegen -*-===//
+//
+// `axes` empty means all axes. Accumulation order: see the compiler.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TESS_OPS_REDUCTION
+#define TESS_OPS_REDUCTION
+
+include "ops/Base.td"
+
+class ReductionSamples<string lo = "-2", string hi = "2"> {
+  list<Sample> all = [Sample<["2,3"], "", lo, hi>, Sample<["7"], "axes=[0]", lo, hi>, Sample<[""], "", lo, hi>,
+                       Sample<["2,3,4"], "axes=[1]", lo, hi>, Sample<["2,3,4"], "axes=[-1];keepdims=true", lo, hi>,
+                       Sample<["2,3,4"], "axes=[0, 2]", lo, hi>, Sample<["2,3,4,2"], "axes=[1, 2];keepdims=true", lo, hi>,
+                       Sample<["0,3"], "axes=[1]", lo, hi>, Sample<["1,2,3,2,37"], "axes=[4]", lo, hi>];
+}
+class ReductionBase<string m, string what, string expr, Constraint type> : Tess_Op<m> {
+  let summary = what;
+  let arguments = (ins type:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes,
+                   DefaultValuedAttr<BoolAttr, "false">:$keepdims);
+  let results = (outs type:$out);
+  let shapeRule = "reduce";
+  let dtypes = Same<"x">;
+  let normalise = "axes";
+  let attrFacts = [Axis<"axes", "x">, Doc<"axes", "axes to reduce; empty: all">,
+                   Doc<"keepdims", "keep reduced axes with size 1">];
+  let samples = ReductionSamples<>.all;
+  let oracle = Oracle<expr>;
+  let python = Py<"functional.math", m, [m]>;
+}
+def Tess_SumOp : ReductionBase<"sum", "sum over axes", "np.sum(x, axis=axes or None, keepdims=keepdims)", Tess_Any> {
+  let description = [{The result keeps the dtype; sums of bool are int32.}];
+  let lowering = Reduction<"Sum">;
+  let shapeRule = "sum";
+  let dtypes = RuleGives;
+  let gradientRule = "sum";
+  let onnx = "ReduceSum";
+}
+def Tess_MeanOp : ReductionBase<"mean", "arithmetic mean over axes", "np.mean(x, axis=axes or None, keepdims=keepdims)",
+                                Tess_Float> {
+  let lowering = Reduction<"Mean">;
+  let dtypes = PromoteFloat<["x"]>;
+  let gradientRule = "mean";
+  let onnx = "ReduceMean";
+}
+def Tess_ProdOp : ReductionBase<"prod", "product over axes", "np.prod(x, axis=axes or None, keepdims=keepdims)",
+                                Tess_Number> {
+  let lowering = Reduction<"Prod">;
+  let gradientRule = "prod";
+  let samples = ReductionSamples<"1", "3">.all;
+  let onnx = "ReduceProd";
+}
+class Extremum<string m, string what, string kind, string expr> : ReductionBase<m, what, expr, Tess_Number> {
+  let lowering = Reduction<kind>;
+  let shapeRule = "reduceNonEmpty";
+  let constraints = ["reduced dimensions must not be empty"];
+  let gradientRule = "extremum";
+  let description = [{NaN wins. The gradient is shared evenly among equal elements.}];
+}
+def Tess_MaxOp : Extremum<"max", "largest element over axes", "Max", "np.max(x, axis=axes or None, keepdims=keepdims)"> {
+  let onnx = "ReduceMax";
+}
+def Tess_MinOp : Extremum<"min", "smallest element over axes", "Min",
+                          "np.min(x, axis=axes or None, keepdims=keepdims)"> { let onnx = "ReduceMin"; }
+
+class ArgExtremum<string m, string what, string kind, string expr> : Tess_Op<m> {
+  let summary = what;
+  let description = [{The first one wins; NaN wins over every number. The result is int32.}];
+  let arguments = (ins Tess_Number:$x, DefaultValuedAttr<SI64Attr, "0">:$axis,
+                   DefaultValuedAttr<BoolAttr, "false">:$keepdims);
+  let results = (outs Tess_I32:$out);
+  let shapeRule = "reduceNonEmpty";
+  let dtypes = Fixed<"i32">;
+  let lowering = Reduction<kind>;
+  let normalise = "axis";
+  let attrFacts = [Axis<"axis", "x">, Doc<"axis", "axis to search">, Doc<"keepdims", "keep the axis with size 1">];
+  let constraints = ["reduced dimensions must not be empty"];
+  let samples = [Sample<["7"]>, Sample<["2,3"], "axis=1">, Sample<["2,3,4"], "axis=-2;keepdims=true">,
+                 Sample<["0,3"], "axis=1">, Sample<["2,3,1,2,4"], "axis=4">];
+  let oracle = Oracle<expr>;
+  let python = Py<"functional.math", m>;
+}
+def Tess_ArgMaxOp : ArgExtremum<"argmax", "index of the largest element along an axis", "ArgMax",
+                                "np.argmax(x, axis=axis, keepdims=keepdims)"> {
+  let opdef = "Argmax";
+  let onnx = "ArgMax";
+}
+def Tess_ArgMinOp : ArgExtremum<"argmin", "index of the smallest element along an axis", "ArgMin",
+                                "np.argmin(x, axis=axis, keepdims=keepdims)"> {
+  let opdef = "Argmin";
+  let onnx = "ArgMin";
+}
+
+class MeanComposite<string m, string what, string expr, dag body> : ReductionBase<m, what, expr, Tess_Float> {
+  let dtypes = PromoteFloat<["x"]>;
+  let lowering = Composite<>;
+  let forward = [body];
+}
+def Tess_VarOp : MeanComposite<"var", "mean square distance from the mean",
+    "np.var(x, axis=axes or None, keepdims=keepdims)",
+    (op<"mean", "axes=$axes;keepdims=$keepdims"> (op<"square"> (op<"sub"> $x,
+        (op<"mean", "axes=$axes;keepdims=true"> $x))))>;
+def Tess_StdOp : MeanComposite<"std", "square root of the variance", "np.std(x, axis=axes or None, keepdims=keepdims)",
+    (op<"sqrt"> (op<"var", "axes=$axes;keepdims=$keepdims"> $x))>;
+
+def Tess_SumToOp : Tess_Op<"sum_to"> {
+  let summary = "sum over the axes along which `like` would broadcast";
+  let arguments = (ins Tess_Number:$x, Tess_Any:$like);
+  let results = (outs Tess_Number:$out);
+  let shapeRule = "sumTo";
+  let dtypes = Same<"x">;
+  let lowering = Composite<"sumTo">;
+  let gradient = [(op<"broadcast_like"> $dout, $x), (none)];
+  let constraints = ["like must broadcast to x"];
+  let samples = [Sample<["2,3", "3"]>, Sample<["2,3", "2,1"]>, Sample<["2,3,4", "3,1"]>, Sample<["4", ""]>,
+                 Sample<["2,3", "2,3"]>, Sample<["0,3", "3"]>];
+  let oracle = Oracle<"tess_oracle.sum_to(x, like.shape)">;
+  let python = Py<"functional.math", "sum_to">;
+}
+
+#endif // TESS_OPS_REDUCTION

@@ -1,0 +1,35 @@
+//===- RuleErrors.h - how a shape rule says no -------------------*- C++ -*-===//
+#pragma once
+
+#include "ops/OpDef.h"
+
+namespace tess::shapes {
+
+/// "<op>: <must>, got <operand> <meta>".
+inline llvm::Error mustHold(const OpDef &op, const llvm::Twine &must, llvm::ArrayRef<TensorMeta> operands,
+                            unsigned index = 0) {
+  return invalidArgument(op.name() + ": " + must + ", got " + op.info().operands[index].name + " " +
+                         toString(operands[index]));
+}
+
+/// "<op>: <must>, got x <meta> and y <meta>".
+inline llvm::Error mustHoldOfTwo(const OpDef &op, const llvm::Twine &must, llvm::ArrayRef<TensorMeta> operands,
+                                 unsigned first, unsigned second) {
+  auto shown = [&](unsigned i) { return std::string(op.info().operands[i].name) + " " + toString(operands[i]); };
+  return invalidArgument(op.name() + ": " + must + ", got " + shown(first) + " and " + shown(second));
+}
+
+/// "<op>: <must>, got <values>".
+inline llvm::Error mustHoldOf(const OpDef &op, const llvm::Twine &must, const llvm::Twine &values) {
+  return invalidArgument(op.name() + ": " + must + ", got " + values);
+}
+
+/// One result with the dtype of operand 0.
+inline Metas single(llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<int64_t> shape) {
+  return {TensorMeta(operands[0].dtype, shape)};
+}
+
+/// `axis` counted from the front.
+inline int64_t fromFront(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
+
+} // namespace tess::shapes

@@ -1,0 +1,198 @@
+//===- Signature.cpp - the interpreter of shape signatures ---------------===//
+//
+// Binds the symbols of a signature operand by operand, then writes the results.
+// An unknown dimension binds a symbol to "unknown" until a known one meets it.
+//
+//===----------------------------------------------------------------------===//
+#include "ops/Signature.h"
+
+#include "ops/OpDef.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <array>
+
+namespace tess {
+
+bool broadcastInto(Shape &shape, llvm::ArrayRef<int64_t> other) {
+  if (llvm::ArrayRef(shape) == other)
+    return true;
+  if (shape.size() < other.size())
+    shape.insert(shape.begin(), other.size() - shape.size(), 1);
+  size_t shift = shape.size() - other.size();
+  for (size_t i = 0; i < other.size(); ++i) {
+    int64_t &mine = shape[shift + i], theirs = other[i];
+    if (mine == theirs || theirs == 1)
+      continue;
+    if (mine == 1 || mine == kUnknown)
+      mine = theirs;
+    else if (theirs != kUnknown)
+      return false;
+  }
+  return true;
+}
+
+namespace {
+
+/// One pass over the operands of one call.
+class Matcher {
+public:
+  Matcher(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments)
+      : op(op), sig(*op.info().signature), operands(operands), segments(segments) {
+    bound.fill(-1);
+  }
+
+  llvm::Error matchAll();
+  llvm::Expected<Shape> instantiate(const OperandPattern &pattern, const char *result) const;
+
+private:
+  llvm::ArrayRef<DimPattern> dimsOf(const OperandPattern &p) const {
+    return p.guardAttr >= 0 && op.attr(unsigned(p.guardAttr)).boolean() ? p.guardedDims : p.dims;
+  }
+  llvm::Error match(unsigned group, unsigned operand);
+  llvm::Error matchDim(const DimPattern &dim, unsigned operand, unsigned axis);
+  llvm::Error matchStar(unsigned symbol, unsigned operand, unsigned first, unsigned count);
+  std::string nameOf(unsigned operand) const;
+  std::string shown(unsigned operand) const { return nameOf(operand) + " " + toString(operands[operand]); }
+  llvm::Error mismatch(unsigned symbol, unsigned operand, int64_t value);
+
+  const OpDef &op;
+  const Signature &sig;
+  llvm::ArrayRef<TensorMeta> operands;
+  llvm::ArrayRef<unsigned> segments;
+  std::array<int64_t, kMaxSymbols> dims;
+  std::array<Shape, kMaxSymbols> stars;
+  /// Operand that gave each symbol its value; -1 when none did yet.
+  std::array<int, kMaxSymbols> bound;
+};
+
+std::string Matcher::nameOf(unsigned operand) const {
+  unsigned group = 0, first = 0;
+  while (!segments.empty() && operand >= first + segments[group])
+    first += segments[group++];
+  const OperandInfo &info = op.info().operands[segments.empty() ? operand : group];
+  if (info.arity == Arity::Variadic)
+    return std::string(info.name) + "[" + std::to_string(operand - first) + "]";
+  return info.name;
+}
+
+llvm::Error Matcher::mismatch(unsigned symbol, unsigned operand, int64_t value) {
+  std::string name = sig.symbols[symbol];
+  auto side = [&](unsigned o, int64_t v) { return shown(o) + " (" + name + "=" + std::to_string(v) + ")"; };
+  return invalidArgument(op.name() + ": dimension " + name + " must match, got " +
+                         side(bound[symbol], dims[symbol]) + " and " + side(operand, value));
+}
+
+llvm::Error Matcher::matchDim(const DimPattern &dim, unsigned operand, unsigned axis) {
+  int64_t value = operands[operand].shape[axis];
+  if (dim.kind == DimPattern::Literal) {
+    if (value == dim.literal || value == kUnknown)
+      return llvm::Error::success();
+    return invalidArgument(op.name() + ": dimension " + llvm::Twine(axis) + " of " + nameOf(operand) + " must be " +
+                           llvm::Twine(dim.literal) + ", got " + shown(operand));
+  }
+  unsigned s = dim.symbol;
+  if (bound[s] < 0 || dims[s] == kUnknown) {
+    if (bound[s] < 0 || value != kUnknown) {
+      bound[s] = operand;
+      dims[s] = value;
+    }
+  } else if (value != kUnknown && value != dims[s]) {
+    return mismatch(s, operand, value);
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Matcher::matchStar(unsigned symbol, unsigned operand, unsigned first, unsigned count) {
+  llvm::ArrayRef<int64_t> part = llvm::ArrayRef(operands[operand].shape).slice(first, count);
+  if (bound[symbol] < 0) {
+    bound[symbol] = operand;
+    stars[symbol].assign(part.begin(), part.end());
+    return llvm::Error::success();
+  }
+  Shape before = stars[symbol];
+  if (broadcastInto(stars[symbol], part))
+    return llvm::Error::success();
+  std::string name = sig.symbols[symbol];
+  auto side = [&](unsigned o, llvm::ArrayRef<int64_t> v) { return shown(o) + " (" + name + "=" + toString(v) + ")"; };
+  return invalidArgument(op.name() + ": dimensions *" + name + " must broadcast, got " + side(bound[symbol], before) +
+                         " and " + side(operand, part));
+}
+
+llvm::Error Matcher::match(unsigned group, unsigned operand) {
+  llvm::ArrayRef<DimPattern> pattern = dimsOf(sig.operands[group]);
+  unsigned rank = operands[operand].rank();
+  auto isStar = [](const DimPattern &d) { return d.kind == DimPattern::Star; };
+  bool hasStar = llvm::any_of(pattern, isStar);
+  unsigned fixed = pattern.size() - hasStar;
+  if (hasStar ? rank < fixed : rank != fixed)
+    return invalidArgument(op.name() + ": " + nameOf(operand) + " must have rank " + (hasStar ? ">= " : "") +
+                           llvm::Twine(fixed) + ", got " + shown(operand));
+  unsigned axis = 0;
+  for (const DimPattern &dim : pattern) {
+    if (isStar(dim)) {
+      if (llvm::Error e = matchStar(dim.symbol, operand, axis, rank - fixed))
+        return e;
+      axis += rank - fixed;
+    } else if (llvm::Error e = matchDim(dim, operand, axis++)) {
+      return e;
+    }
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Matcher::matchAll() {
+  unsigned operand = 0;
+  for (unsigned group = 0; group < sig.operands.size(); ++group)
+    for (unsigned i = 0, n = segments.empty() ? 1 : segments[group]; i < n; ++i)
+      if (llvm::Error e = match(group, operand++))
+        return e;
+  return llvm::Error::success();
+}
+
+llvm::Expected<Shape> Matcher::instantiate(const OperandPattern &pattern, const char *result) const {
+  Shape shape;
+  for (const DimPattern &dim : dimsOf(pattern)) {
+    switch (dim.kind) {
+    case DimPattern::Symbol:
+      shape.push_back(bound[dim.symbol] < 0 ? kUnknown : dims[dim.symbol]);
+      break;
+    case DimPattern::Star:
+      shape.append(stars[dim.symbol].begin(), stars[dim.symbol].end());
+      break;
+    case DimPattern::Literal:
+      shape.push_back(dim.literal);
+      break;
+    case DimPattern::Attr: {
+      const AttrValue &value = op.attr(unsigned(dim.symbol));
+      if (value.kind() == AttrKind::I64List)
+        shape.append(value.ints().begin(), value.ints().end());
+      else
+        shape.push_back(value.i64());
+      break;
+    }
+    }
+  }
+  if (llvm::any_of(shape, [](int64_t d) { return d < 0 && d != kUnknown; }))
+    return invalidArgument(op.name() + ": dimensions of " + result + " must be >= 0, got " + toString(shape));
+  return shape;
+}
+
+} // namespace
+
+llvm::Expected<llvm::SmallVector<Shape, 4>> inferBySignature(const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
+                                                             llvm::ArrayRef<unsigned> segments) {
+  Matcher matcher(op, operands, segments);
+  if (llvm::Error e = matcher.matchAll())
+    return std::move(e);
+  llvm::SmallVector<Shape, 4> shapes;
+  const OpInfo &info = op.info();
+  for (unsigned i = 0; i < info.signature->results.size(); ++i) {
+    llvm::Expected<Shape> shape = matcher.instantiate(info.signature->results[i], info.results[i].name);
+    if (!shape)
+      return shape.takeError();
+    shapes.push_back(std::move(*shape));
+  }
+  return shapes;
+}
+
+} // namespace tess

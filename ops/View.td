@@ -1,0 +1,136 @@
+//===- View.td - other shapes of the same elements -----------*- tablegen -*-===//
+//
+// No kernel: the result shares the storage. A layout that cannot be viewed in
+// the new shape is copied first.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TESS_OPS_VIEW
+#define TESS_OPS_VIEW
+
+include "ops/Base.td"
+
+class ViewOp<string m, string what, string rule, string expr> : Tess_Op<m> {
+  let summary = what;
+  let results = (outs Tess_Any:$out);
+  let shapeRule = rule;
+  let dtypes = Same<"x">;
+  let lowering = View<rule>;
+  let oracle = Oracle<expr>;
+  let python = Py<"functional.tensor", m>;
+}
+def Tess_ReshapeOp : ViewOp<"reshape", "the same elements in another shape", "reshape", "x.reshape(shape)"> {
+  let description = [{One entry may be -1: it follows from the others.}];
+  let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$shape);
+  let gradient = [(op<"reshape_like"> $dout, $x)];
+  let normalise = "reshape";
+  let attrFacts = [Doc<"shape", "new shape">, ShapeOnly<"shape">];
+  let constraints = ["shape must have at most one -1 and otherwise entries >= 0",
+                     "number of elements must stay the same"];
+  let samples = [Sample<["2,3"], "shape=[6]">, Sample<["2,3"], "shape=[3, -1]">, Sample<[""], "shape=[1, 1]">,
+                 Sample<["1"], "shape=[]">, Sample<["2,3,4"], "shape=[4, 1, 6]">, Sample<["0,3"], "shape=[3, 0]">];
+  let python = Py<"functional.tensor", "reshape", ["reshape"]>;
+  let onnx = "Reshape";
+}
+def Tess_TransposeOp : ViewOp<"transpose", "axes in another order", "transpose", "np.transpose(x, pattern or None)"> {
+  let description = [{Axis i of the result is axis pattern[i] of x; an empty pattern reverses the axes.}];
+  let arguments = (ins Tess_Any:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$pattern);
+  let gradientRule = "transpose";
+  let normalise = "pattern";
+  let attrFacts = [Axis<"pattern", "x">, Doc<"pattern", "axis of x for each axis of the result">];
+  let constraints = ["pattern must name every axis of x"];
+  let samples = [Sample<["2,3"], "pattern=[1, 0]">, Sample<["2,3,4"], "pattern=[2, 0, 1]">, Sample<["2,3,4"]>,
+                 Sample<[""]>, Sample<["2,3"], "pattern=[0, 1]">, Sample<["2,0,3,1,2"], "pattern=[4, 3, 2, 1, 0]">];
+  let python = Py<"functional.tensor", "transpose", ["transpose"]>;
+  let onnx = "Transpose";
+}
+def Tess_ExpandDimsOp : ViewOp<"expand_dims", "new axes of size 1", "expandDims", "np.expand_dims(x, tuple(axis))"> {
+  let description = [{Axes count in the result.}];
+  let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$axis);
+  let gradient = [(op<"squeeze", "axis=$axis"> $dout)];
+  let attrFacts = [Axis<"axis", "x", 1>, Doc<"axis", "places of the new axes">];
+  let samples = [Sample<["2,3"], "axis=[0]">, Sample<["2,3"], "axis=[-1]">, Sample<["2,3"], "axis=[0, 2]">,
+                 Sample<[""], "axis=[0]">, Sample<["0,3"], "axis=[1]">];
+  let onnx = "Unsqueeze";
+}
+def Tess_SqueezeOp : ViewOp<"squeeze", "axes of size 1 removed", "squeeze",
+                            "np.squeeze(x, tuple(axis) if axis else None)"> {
+  let description = [{An empty list removes every axis of size 1.}];
+  let arguments = (ins Tess_Any:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axis);
+  let gradient = [(op<"reshape_like"> $dout, $x)];
+  let attrFacts = [Axis<"axis", "x">, Doc<"axis", "axes to remove; empty: all of size 1">];
+  let constraints = ["removed axes must have size 1", "dimensions must be known when axis is empty"];
+  let samples = [Sample<["2,1,3,1"]>, Sample<["2,1,3"], "axis=[1]">, Sample<["1,2,1"], "axis=[0, -1]">, Sample<["1"]>,
+                 Sample<["2,3"]>, Sample<["0,1"], "axis=[1]">];
+  let onnx = "Squeeze";
+}
+def Tess_BroadcastToOp : ViewOp<"broadcast_to", "axes of size 1 repeated to a shape", "broadcastTo",
+                                "np.broadcast_to(x, shape)"> {
+  let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$shape);
+  let gradient = [(op<"sum_to"> $dout, $x)];
+  let attrFacts = [Doc<"shape", "shape of the result">, ShapeOnly<"shape">];
+  let constraints = ["x must broadcast to shape"];
+  let samples = [Sample<["3"], "shape=[2, 3]">, Sample<["2,1"], "shape=[2, 4]">, Sample<[""], "shape=[2, 2]">,
+                 Sample<["1,3"], "shape=[0, 3]">, Sample<["2,3"], "shape=[2, 3]">];
+  let onnx = "Expand";
+}
+def Tess_SliceOp : ViewOp<"slice", "every step-th element from start to stop, for each axis", "slice",
+    "x[tuple(slice(a, None if s < 0 and b < -n else b, s) for a, b, s, n in zip(starts, stops, steps or [1] * x.ndim, x.shape))]"> {
+  let description = [{Starts, stops and steps mean what they mean in a Python slice: negative ones count from the end,
+    what lies outside is limited to the axis. Empty steps are all 1.}];
+  let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$stops,
+                   DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$steps);
+  let gradientRule = "slice";
+  let normalise = "slice";
+  let attrFacts = [Doc<"starts", "first index for each axis">, Doc<"stops", "first index not taken, for each axis">,
+                   Doc<"steps", "distance of taken indices, for each axis">];
+  let constraints = ["starts, stops and steps must have an entry for each axis", "steps must not be 0"];
+  let samples = [Sample<["6"], "starts=[1];stops=[4]">, Sample<["6"], "starts=[-1];stops=[-7];steps=[-1]">,
+                 Sample<["5,6"], "starts=[0, 1];stops=[5, 6];steps=[2, 3]">, Sample<["5,6"], "starts=[2, 4];stops=[2, 9]">,
+                 Sample<["5,6"], "starts=[4, 5];stops=[0, 1];steps=[-2, -3]">, Sample<["0,3"], "starts=[0, 0];stops=[1, 2]">,
+                 Sample<["2,3,4,2,3"], "starts=[0, 1, 0, 0, 2];stops=[2, 3, 4, 1, -4];steps=[1, 1, 2, 1, -1]">];
+  let onnx = "Slice";
+}
+def Tess_FlattenOp : ViewOp<"flatten", "a run of axes made one", "flatten",
+    "x.reshape(x.shape[:start_axis % max(x.ndim, 1)] + (-1,) + x.shape[end_axis % max(x.ndim, 1) + 1:]) if x.size else tess_oracle.flatten(x, start_axis, end_axis)"> {
+  let arguments = (ins Tess_Any:$x, DefaultValuedAttr<SI64Attr, "0">:$start_axis,
+                   DefaultValuedAttr<SI64Attr, "-1">:$end_axis);
+  let gradient = [(op<"reshape_like"> $dout, $x)];
+  let attrFacts = [Doc<"start_axis", "first axis of the run">, Doc<"end_axis", "last axis of the run">];
+  let constraints = ["start_axis and end_axis must be axes of x", "start_axis must not be above end_axis"];
+  let samples = [Sample<["2,3,4"]>, Sample<["2,3,4"], "start_axis=1">, Sample<["2,3,4,2"], "start_axis=1;end_axis=-2">,
+                 Sample<["7"]>, Sample<[""]>, Sample<["2,0,3"], "start_axis=1">];
+  let python = Py<"functional.tensor", "flatten", ["flatten"]>;
+  let onnx = "Flatten";
+  let version = 2;
+  let upgrades = ["1: rename start start_axis", "1: rename end end_axis", "1: default end_axis -1"];
+}
+def Tess_SwapAxesOp : ViewOp<"swapaxes", "two axes exchanged", "swapaxes", "np.swapaxes(x, axis1, axis2)"> {
+  let arguments = (ins Tess_Any:$x, DefaultValuedAttr<SI64Attr, "-1">:$axis1, DefaultValuedAttr<SI64Attr, "-2">:$axis2);
+  let gradient = [(op<"swapaxes", "axis1=$axis1;axis2=$axis2"> $dout)];
+  let opdef = "SwapAxes";
+  let attrFacts = [Axis<"axis1", "x">, Axis<"axis2", "x">, Doc<"axis1", "one axis">, Doc<"axis2", "the other">];
+  let samples = [Sample<["2,3"]>, Sample<["2,3,4"], "axis1=0;axis2=2">, Sample<["7"], "axis1=0;axis2=0">,
+                 Sample<["0,3"], "axis1=0;axis2=1">];
+}
+
+//===----------------------------------------------------------------------===//
+// The same, with the shape of a tensor
+//===----------------------------------------------------------------------===//
+class LikeOp<string m, string what, string rule, string expr> : ViewOp<m, what, rule, expr> {
+  let arguments = (ins Tess_Any:$x, Tess_Any:$like);
+  let lowering = Composite<rule>;
+}
+def Tess_ReshapeLikeOp : LikeOp<"reshape_like", "the elements of x in the shape of another tensor", "reshapeLike",
+                                "x.reshape(like.shape)"> {
+  let gradient = [(op<"reshape_like"> $dout, $x), (none)];
+  let constraints = ["number of elements must be the same"];
+  let samples = [Sample<["2,3", "6"]>, Sample<["2,3", "3,2"]>, Sample<["", "1,1"]>, Sample<["0,2", "3,0"]>];
+}
+def Tess_BroadcastLikeOp : LikeOp<"broadcast_like", "x repeated to the shape of another tensor", "broadcastLike",
+                                  "np.broadcast_to(x, like.shape)"> {
+  let gradient = [(op<"sum_to"> $dout, $x), (none)];
+  let constraints = ["x must broadcast to like"];
+  let samples = [Sample<["3", "2,3"]>, Sample<["2,1", "2,4"]>, Sample<["", "2,2"]>, Sample<["1,3", "0,3"]>];
+}
+
+#endif // TESS_OPS_VIEW

@@ -1,0 +1,160 @@
+//===- ViewRules.cpp - where the elements of a view lie ------------------===//
+#include "ops/ViewRules.h"
+#include "ops/RuleErrors.h"
+
+#include <algorithm>
+
+namespace tess::views {
+
+using shapes::fromFront;
+
+SliceRange sliceRange(int64_t start, int64_t stop, int64_t step, int64_t size) {
+  int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
+  auto limited = [&](int64_t i) { return std::clamp(i < 0 ? std::max(i, -size - 1) + size : i, low, high); };
+  start = limited(start);
+  stop = limited(stop);
+  int64_t distance = step > 0 ? stop - start : start - stop, stride = step > 0 ? step : -step;
+  return {start, distance <= 0 ? 0 : (distance - 1) / stride + 1};
+}
+
+int64_t unknownSliceLength(int64_t start, int64_t stop, int64_t step) {
+  bool isEmpty = (start < 0) == (stop < 0) && (step > 0 ? stop <= start : stop >= start);
+  return isEmpty ? 0 : kUnknown;
+}
+
+/// The result shape by the operator's own inference.
+static llvm::Expected<Shape> resultShape(const OpDef &op, const Layout &x) {
+  llvm::Expected<Metas> metas = op.infer({TensorMeta(DType::Float32, x.shape)});
+  if (!metas)
+    return metas.takeError();
+  return std::move((*metas)[0].shape);
+}
+
+/// Strides of `shape` over the elements of `x`: each run of axes that lies evenly is split anew.
+static bool restride(const Layout &x, llvm::ArrayRef<int64_t> shape, Shape &strides) {
+  strides.assign(shape.size(), 1);
+  Shape oldShape, oldStrides;
+  for (unsigned i = 0; i < x.shape.size(); ++i)
+    if (x.shape[i] != 1) {
+      oldShape.push_back(x.shape[i]);
+      oldStrides.push_back(x.strides[i]);
+    }
+  size_t from = 0, to = 0;
+  while (from < oldShape.size() && to < shape.size()) {
+    size_t fromEnd = from + 1, toEnd = to + 1;
+    int64_t oldCount = oldShape[from], newCount = shape[to];
+    while (oldCount != newCount) {
+      if (oldCount < newCount)
+        oldCount *= oldShape[fromEnd++];
+      else
+        newCount *= shape[toEnd++];
+    }
+    for (size_t i = from; i + 1 < fromEnd; ++i)
+      if (oldStrides[i] != oldStrides[i + 1] * oldShape[i + 1])
+        return false;
+    int64_t stride = oldStrides[fromEnd - 1];
+    for (size_t i = toEnd; i-- > to;) {
+      strides[i] = stride;
+      stride *= shape[i];
+    }
+    from = fromEnd;
+    to = toEnd;
+  }
+  return true;
+}
+
+static llvm::Expected<Layout> reshaped(const OpDef &op, const Layout &x) {
+  llvm::Expected<Shape> shape = resultShape(op, x);
+  if (!shape)
+    return shape.takeError();
+  TensorMeta meta(DType::Float32, *shape);
+  Layout layout = {*shape, contiguousStrides(*shape), x.offset};
+  if (meta.numElements() != 0 && !restride(x, *shape, layout.strides))
+    return makeError(ErrorCode::Unimplemented, op.name() + ": layout must be viewable in the new shape, got shape " +
+                                                   toString(x.shape) + " and strides " + toString(x.strides));
+  return layout;
+}
+
+llvm::Expected<Layout> reshape(const OpDef &op, const Layout &x) { return reshaped(op, x); }
+llvm::Expected<Layout> flatten(const OpDef &op, const Layout &x) { return reshaped(op, x); }
+
+llvm::Expected<Layout> transpose(const OpDef &op, const Layout &x) {
+  const IntList &pattern = op.ints("pattern");
+  Layout layout;
+  layout.offset = x.offset;
+  int64_t rank = x.shape.size();
+  for (int64_t i = 0; i < rank; ++i) {
+    int64_t axis = pattern.empty() ? rank - 1 - i : fromFront(pattern[i], rank);
+    layout.shape.push_back(x.shape[axis]);
+    layout.strides.push_back(x.strides[axis]);
+  }
+  return layout;
+}
+
+llvm::Expected<Layout> expandDims(const OpDef &op, const Layout &x) {
+  const IntList &axes = op.ints("axis");
+  int64_t rank = x.shape.size() + axes.size();
+  uint32_t isNew = 0;
+  for (int64_t axis : axes)
+    isNew |= 1u << fromFront(axis, rank);
+  Layout layout;
+  layout.offset = x.offset;
+  for (unsigned i = 0, from = 0; i < rank; ++i) {
+    bool inserted = isNew >> i & 1;
+    // What follows the new axis tells its stride; with size 1 any is right.
+    layout.strides.push_back(!inserted               ? x.strides[from]
+                             : from < x.shape.size() ? x.strides[from] * x.shape[from]
+                                                     : 1);
+    layout.shape.push_back(inserted ? 1 : x.shape[from++]);
+  }
+  return layout;
+}
+
+llvm::Expected<Layout> squeeze(const OpDef &op, const Layout &x) {
+  const IntList &axes = op.ints("axis");
+  uint32_t goes = 0;
+  for (int64_t axis : axes)
+    goes |= 1u << fromFront(axis, x.shape.size());
+  Layout layout;
+  layout.offset = x.offset;
+  for (unsigned i = 0; i < x.shape.size(); ++i)
+    if (axes.empty() ? x.shape[i] != 1 : !(goes >> i & 1)) {
+      layout.shape.push_back(x.shape[i]);
+      layout.strides.push_back(x.strides[i]);
+    }
+  return layout;
+}
+
+llvm::Expected<Layout> broadcastTo(const OpDef &op, const Layout &x) {
+  const IntList &shape = op.ints("shape");
+  Layout layout = {Shape(shape.begin(), shape.end()), Shape(shape.size(), 0), x.offset};
+  for (unsigned i = 0, shift = shape.size() - x.shape.size(); i < x.shape.size(); ++i)
+    if (x.shape[i] == shape[shift + i])
+      layout.strides[shift + i] = x.strides[i];
+  return layout;
+}
+
+llvm::Expected<Layout> slice(const OpDef &op, const Layout &x) {
+  const IntList &starts = op.ints("starts"), &stops = op.ints("stops"), &steps = op.ints("steps");
+  Layout layout;
+  layout.offset = x.offset;
+  for (unsigned i = 0; i < x.shape.size(); ++i) {
+    int64_t step = steps.empty() ? 1 : steps[i];
+    SliceRange range = sliceRange(starts[i], stops[i], step, x.shape[i]);
+    layout.shape.push_back(range.count);
+    layout.strides.push_back(x.strides[i] * step);
+    if (range.count)
+      layout.offset += range.start * x.strides[i];
+  }
+  return layout;
+}
+
+llvm::Expected<Layout> swapaxes(const OpDef &op, const Layout &x) {
+  Layout layout = x;
+  int64_t rank = x.shape.size(), a = fromFront(op.i64("axis1"), rank), b = fromFront(op.i64("axis2"), rank);
+  std::swap(layout.shape[a], layout.shape[b]);
+  std::swap(layout.strides[a], layout.strides[b]);
+  return layout;
+}
+
+} // namespace tess::views

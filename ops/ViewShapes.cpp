@@ -1,0 +1,180 @@
+//===- ViewShapes.cpp - shapes of views ----------------------------------===//
+#include "ops/RuleErrors.h"
+#include "ops/ShapeRules.h"
+#include "ops/ViewRules.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tess::shapes {
+
+using Operands = llvm::ArrayRef<TensorMeta>;
+using Segments = llvm::ArrayRef<unsigned>;
+
+/// The entry that stands for `count / rest`; kUnknown when that is not known.
+static llvm::Expected<int64_t> inferredEntry(const OpDef &op, Operands operands, int64_t count, int64_t rest) {
+  if (count == kUnknown)
+    return kUnknown;
+  if (rest == 0 || count % rest != 0)
+    return mustHoldOf(op, "number of elements must stay the same",
+                      llvm::Twine("x ") + toString(operands[0]) + " and shape " + toString(op.ints("shape")));
+  return count / rest;
+}
+
+llvm::Expected<Metas> reshape(const OpDef &op, Operands operands, Segments) {
+  const IntList &target = op.ints("shape");
+  int64_t rest = 1, count = operands[0].numElements();
+  int open = -1;
+  for (unsigned i = 0; i < target.size(); ++i) {
+    if (target[i] < -1 || (target[i] == -1 && open >= 0))
+      return mustHoldOf(op, "shape must have at most one -1 and otherwise entries >= 0", toString(target));
+    if (target[i] == -1)
+      open = i;
+    else
+      rest *= target[i];
+  }
+  if (target.size() > kMaxRank)
+    return mustHoldOf(op, "shape must have at most " + llvm::Twine(kMaxRank) + " entries", toString(target));
+  Shape shape(target.begin(), target.end());
+  if (open >= 0) {
+    llvm::Expected<int64_t> entry = inferredEntry(op, operands, count, rest);
+    if (!entry)
+      return entry.takeError();
+    shape[open] = *entry;
+  } else if (count != kUnknown && count != rest) {
+    return mustHoldOf(op, "number of elements must stay the same",
+                      llvm::Twine("x ") + toString(operands[0]) + " and shape " + toString(target));
+  }
+  return single(operands, shape);
+}
+
+llvm::Expected<Metas> transpose(const OpDef &op, Operands operands, Segments) {
+  const IntList &pattern = op.ints("pattern");
+  const TensorMeta &x = operands[0];
+  Shape shape;
+  if (pattern.empty())
+    shape.assign(x.shape.rbegin(), x.shape.rend());
+  else if (pattern.size() != x.rank())
+    return mustHoldOf(op, "pattern must name every axis of x",
+                      toString(llvm::ArrayRef<int64_t>(pattern)) + " and x " + toString(x));
+  for (int64_t axis : pattern)
+    shape.push_back(x.shape[fromFront(axis, x.rank())]);
+  return single(operands, shape);
+}
+
+llvm::Expected<Metas> expandDims(const OpDef &op, Operands operands, Segments) {
+  const IntList &axes = op.ints("axis");
+  int64_t rank = operands[0].rank() + axes.size();
+  uint32_t isNew = 0;
+  for (int64_t axis : axes)
+    isNew |= 1u << fromFront(axis, rank);
+  if (rank > int64_t(kMaxRank))
+    return mustHold(op, "rank of the result must be <= " + llvm::Twine(kMaxRank), operands);
+  Shape shape;
+  for (unsigned i = 0, from = 0; i < rank; ++i)
+    shape.push_back(isNew >> i & 1 ? 1 : operands[0].shape[from++]);
+  return single(operands, shape);
+}
+
+llvm::Expected<Metas> squeeze(const OpDef &op, Operands operands, Segments) {
+  const TensorMeta &x = operands[0];
+  const IntList &axes = op.ints("axis");
+  if (axes.empty() && !x.isStatic())
+    return mustHold(op, "dimensions must be known when axis is empty", operands);
+  uint32_t goes = 0;
+  for (int64_t axis : axes)
+    goes |= 1u << fromFront(axis, x.rank());
+  Shape shape;
+  for (unsigned i = 0; i < x.rank(); ++i) {
+    bool named = goes >> i & 1;
+    if (named && x.shape[i] != 1 && x.shape[i] != kUnknown)
+      return mustHold(op, "removed axes must have size 1", operands);
+    if (!named && !(axes.empty() && x.shape[i] == 1))
+      shape.push_back(x.shape[i]);
+  }
+  return single(operands, shape);
+}
+
+/// Whether `from` broadcasts to exactly `to`.
+static bool broadcasts(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to) {
+  if (from.size() > to.size())
+    return false;
+  for (unsigned i = 0, shift = to.size() - from.size(); i < from.size(); ++i) {
+    int64_t f = from[i], t = to[shift + i];
+    if (f != 1 && f != t && f != kUnknown && t != kUnknown)
+      return false;
+  }
+  return true;
+}
+
+llvm::Expected<Metas> broadcastTo(const OpDef &op, Operands operands, Segments) {
+  const IntList &shape = op.ints("shape");
+  bool isShape = llvm::all_of(shape, [](int64_t d) { return d >= 0; }) && shape.size() <= kMaxRank;
+  if (!isShape || !broadcasts(operands[0].shape, shape))
+    return mustHoldOf(op, "x must broadcast to shape",
+                      llvm::Twine("x ") + toString(operands[0]) + " and shape " + toString(shape));
+  return single(operands, shape);
+}
+
+llvm::Expected<Metas> slice(const OpDef &op, Operands operands, Segments) {
+  const TensorMeta &x = operands[0];
+  const IntList &starts = op.ints("starts"), &stops = op.ints("stops"), &steps = op.ints("steps");
+  if (starts.size() != x.rank() || stops.size() != x.rank() || (!steps.empty() && steps.size() != x.rank()))
+    return mustHoldOf(op, "starts, stops and steps must have an entry for each axis",
+                      llvm::Twine("x ") + toString(x) + ", starts " + toString(starts) + ", stops " +
+                          toString(stops) + " and steps " + toString(steps));
+  if (llvm::is_contained(steps, 0))
+    return mustHoldOf(op, "steps must not be 0", toString(steps));
+  Shape shape;
+  for (unsigned i = 0; i < x.rank(); ++i)
+    shape.push_back(x.shape[i] == kUnknown
+                        ? views::unknownSliceLength(starts[i], stops[i], steps.empty() ? 1 : steps[i])
+                        : views::sliceRange(starts[i], stops[i], steps.empty() ? 1 : steps[i], x.shape[i]).count);
+  return single(operands, shape);
+}
+
+llvm::Expected<Metas> flatten(const OpDef &op, Operands operands, Segments) {
+  const TensorMeta &x = operands[0];
+  int64_t first = op.i64("start_axis"), last = op.i64("end_axis");
+  int64_t rank = std::max(x.rank(), 1u); // rank 0 becomes rank 1
+  auto isAxis = [&](int64_t axis) { return axis >= -rank && axis < rank; };
+  auto values = [&] {
+    return (llvm::Twine("x ") + toString(x) + ", start_axis " + llvm::Twine(first) + " and end_axis " +
+            llvm::Twine(last)).str();
+  };
+  if (!isAxis(first) || !isAxis(last))
+    return mustHoldOf(op, "start_axis and end_axis must be axes of x", values());
+  first = fromFront(first, rank);
+  last = fromFront(last, rank);
+  if (first > last)
+    return mustHoldOf(op, "start_axis must not be above end_axis", values());
+  Shape shape;
+  for (int64_t i = 0; i < rank; ++i) {
+    if (i > first && i <= last)
+      continue;
+    shape.push_back(i == first && x.rank() ? TensorMeta(x.dtype, llvm::ArrayRef(x.shape).slice(first, last - first + 1)).numElements()
+                    : x.rank()             ? x.shape[i]
+                                           : 1);
+  }
+  return single(operands, shape);
+}
+
+llvm::Expected<Metas> swapaxes(const OpDef &op, Operands operands, Segments) {
+  Shape shape = operands[0].shape;
+  std::swap(shape[fromFront(op.i64("axis1"), shape.size())], shape[fromFront(op.i64("axis2"), shape.size())]);
+  return single(operands, shape);
+}
+
+llvm::Expected<Metas> reshapeLike(const OpDef &op, Operands operands, Segments) {
+  int64_t from = operands[0].numElements(), to = operands[1].numElements();
+  if (from != kUnknown && to != kUnknown && from != to)
+    return mustHoldOfTwo(op, "number of elements must be the same", operands, 0, 1);
+  return single(operands, operands[1].shape);
+}
+
+llvm::Expected<Metas> broadcastLike(const OpDef &op, Operands operands, Segments) {
+  if (!broadcasts(operands[0].shape, operands[1].shape))
+    return mustHoldOfTwo(op, "x must broadcast to like", operands, 0, 1);
+  return single(operands, operands[1].shape);
+}
+
+} // namespace tess::shapes

@@ -1,0 +1,38 @@
+//===- Generators.h - what tess-tblgen writes --------------------*- C++ -*-===//
+//
+// One function for each output; each is in the file of its name.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ops/tblgen/Model.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace tess::tblgen {
+
+/// OpTable.inc: the static table, generated rules included.
+void emitOpTable(const Model &model, llvm::raw_ostream &os);
+/// Definitions of inferReturnTypes and isCompatibleReturnTypes of the dialect's operators.
+void emitIrGlue(const Model &model, llvm::raw_ostream &os);
+/// Builtin.inc: one class for each OpDef.
+void emitBuiltin(const Model &model, llvm::raw_ostream &os);
+/// A table of docstrings.
+void emitDocs(const Model &model, llvm::raw_ostream &os);
+/// The .pyi text of the functional modules.
+void emitPyi(const Model &model, llvm::raw_ostream &os);
+/// Ops.md.
+void emitMarkdown(const Model &model, llvm::raw_ostream &os);
+/// JSON for tests.
+void emitSamples(const Model &model, llvm::raw_ostream &os);
+/// Body of functional.h of the C++ API.
+void emitCcFunctions(const Model &model, llvm::raw_ostream &os);
+
+/// Parts of the table, used by emitOpTable.
+void emitValues(const OpModel &op, llvm::raw_ostream &os);
+void emitAttrs(const OpModel &op, llvm::raw_ostream &os);
+void emitSignature(const OpModel &op, llvm::raw_ostream &os);
+void emitScalar(const OpModel &op, llvm::raw_ostream &os);
+void emitGradient(const Model &model, const OpModel &op, llvm::raw_ostream &os);
+void emitForward(const Model &model, const OpModel &op, llvm::raw_ostream &os);
+
+} // namespace tess::tblgen

@@ -1,0 +1,39 @@
+//===- IrGlue.cpp - gen-tess-ir-glue -------------------------------------===//
+//
+// The dialect's type inference goes through the table, by two functions that
+// ir/ defines before it includes this output:
+//   LogicalResult inferVia(MLIRContext *, std::optional<Location>, const tess::OpInfo &,
+//                          ArrayRef<ValueRange> operandsByGroup, ArrayRef<Attribute> attrsInTableOrder,
+//                          SmallVectorImpl<Type> &results);
+//   bool compatible(TypeRange inferred, TypeRange declared);
+// A null attribute means its default.
+//
+//===----------------------------------------------------------------------===//
+#include "ops/tblgen/Generators.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace tess::tblgen {
+
+void emitIrGlue(const Model &model, raw_ostream &os) {
+  banner(os, "gen-tess-ir-glue");
+  for (const OpModel &op : model.ops()) {
+    os << "\n::llvm::LogicalResult " << op.cppClass
+       << "::inferReturnTypes(\n    ::mlir::MLIRContext *context, std::optional<::mlir::Location> location, Adaptor "
+          "adaptor,\n    ::llvm::SmallVectorImpl<::mlir::Type> &types) {\n"
+          "  static const ::tess::OpInfo &info = *::tess::findOp(\""
+       << op.name << "\");\n  return inferVia(context, location, info, {";
+    for (unsigned i = 0; i < op.operands.size(); ++i)
+      os << "adaptor.getODSOperands(" << i << "), ";
+    os << "}, {";
+    for (const AttrModel &attr : op.attrs)
+      os << "adaptor.get" << convertToCamelFromSnakeCase(attr.name, true) << "Attr(), ";
+    os << "}, types);\n}\nbool " << op.cppClass
+       << "::isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange declared) {\n"
+          "  return compatible(inferred, declared);\n}\n";
+  }
+}
+
+} // namespace tess::tblgen

@@ -1,0 +1,24 @@
+//===- Main.cpp - tess-tblgen --------------------------------------------===//
+//
+// Reads the records of ops/*.td and writes everything that follows from them.
+//
+//===----------------------------------------------------------------------===//
+#include "ops/tblgen/Generators.h"
+
+#include "mlir/TableGen/GenInfo.h"
+#include "mlir/Tools/mlir-tblgen/MlirTblgenMain.h"
+
+using namespace tess::tblgen;
+
+template <void (*emit)(const Model &, llvm::raw_ostream &)>
+static bool run(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
+  emit(Model(records), os);
+  return false;
+}
+
+static mlir::GenRegistration generators[] = {
+    {"gen-tess-op-table", "Table of operators with their generated rules", run<emitOpTable>},
+    {"gen-tess-ir-glue", "Type inference of the dialect", run<emitIrGlue>},
+};
+
+int main(int argc, char **argv) { return mlir::MlirTblgenMain(argc, argv); }

@@ -1,0 +1,268 @@
+//===- Model.cpp - reading records ---------------------------------------===//
+#include "ops/tblgen/Model.h"
+
+#include "ops/DType.h"
+#include "ops/Error.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/TableGen/Error.h"
+
+#include <limits>
+
+using namespace llvm;
+
+namespace tess::tblgen {
+
+void OpModel::fatal(const Twine &message) const {
+  PrintFatalError(record->getLoc(), Twine(name) + ": " + message);
+}
+
+std::vector<std::string> OpModel::strings(StringRef field) const {
+  std::vector<std::string> list;
+  for (StringRef s : record->getValueAsListOfStrings(field))
+    list.push_back(s.str());
+  return list;
+}
+
+std::vector<const DagInit *> OpModel::dags(StringRef field) const {
+  std::vector<const DagInit *> list;
+  for (const Init *init : *record->getValueAsListInit(field))
+    list.push_back(cast<DagInit>(init));
+  return list;
+}
+
+const Record *OpModel::def(StringRef field) const {
+  return record->isValueUnset(field) ? nullptr : record->getValueAsDef(field);
+}
+
+bool OpModel::isLowering(StringRef cls) const {
+  const Record *lowering = def("lowering");
+  return lowering && (lowering->getName() == cls || lowering->isSubClassOf(cls));
+}
+
+bool OpModel::hasGradient() const {
+  return !dags("gradient").empty() || !text("gradientRule").empty() || (isLowering("Composite") && !bit("noGradient"));
+}
+
+template <typename T> static int indexOf(const std::vector<T> &list, StringRef name) {
+  for (unsigned i = 0; i < list.size(); ++i)
+    if (list[i].name == name)
+      return i;
+  return -1;
+}
+
+int OpModel::operandIndex(StringRef n) const { return indexOf(operands, n); }
+int OpModel::resultIndex(StringRef n) const { return indexOf(results, n); }
+int OpModel::attrIndex(StringRef n) const { return indexOf(attrs, n); }
+
+static ValueModel readValue(const mlir::tblgen::NamedTypeConstraint &value) {
+  ValueModel model;
+  model.name = value.name.str();
+  const Record *def = &value.constraint.getDef();
+  model.arity = value.isVariadic() ? '*' : value.isOptional() ? '?' : '1';
+  if (model.arity != '1')
+    def = def->getValueAsDef("baseType");
+  model.constraint = def->getName().str();
+  return model;
+}
+
+/// The innermost attribute under Runtime, DefaultValuedAttr and OptionalAttr.
+static const Record *innermost(const Record *def) {
+  while (def->getValue("baseAttr") && !def->isValueUnset("baseAttr"))
+    def = def->getValueAsDef("baseAttr");
+  return def;
+}
+
+static AttrKind kindOf(const OpModel &op, StringRef def) {
+  static const std::map<std::string, AttrKind> kinds = {
+      {"SI64Attr", AttrKind::I64}, {"F64Attr", AttrKind::F64},
+      {"BoolAttr", AttrKind::Bool}, {"StrAttr", AttrKind::Str},
+      {"DenseI64ArrayAttr", AttrKind::I64List}, {"Tess_DTypeAttr", AttrKind::DType}};
+  auto it = kinds.find(def.str());
+  if (it == kinds.end())
+    op.fatal("attribute must be of a kind of ops/AttrValue.h, got " + def);
+  return it->second;
+}
+
+/// MLIR's default values are C++; ours are the text form of AttrValue.
+static AttrValue readDefault(const OpModel &op, const AttrModel &attr, StringRef text) {
+  std::string own = text.str();
+  if (attr.kind == AttrKind::I64List)
+    own = "[" + text.trim("{}").str() + "]";
+  if (attr.kind == AttrKind::F64 && text.contains("INFINITY"))
+    own = text.starts_with("-") ? "-inf" : "inf";
+  if (attr.kind == AttrKind::DType)
+    own = text.trim('"').str();
+  Expected<AttrValue> value = AttrValue::parse(attr.kind, own);
+  if (!value)
+    op.fatal(attr.name + ": " + takeError(value.takeError()).second);
+  return *value;
+}
+
+static AttrModel readAttr(const OpModel &op, const mlir::tblgen::NamedAttribute &named) {
+  AttrModel model;
+  model.name = named.name.str();
+  model.kind = kindOf(op, innermost(&named.attr.getDef())->getName());
+  model.isRuntime = named.attr.getDef().isSubClassOf("Runtime");
+  model.isOptional = named.attr.isOptional() && !named.attr.hasDefaultValue();
+  if (named.attr.hasDefaultValue()) {
+    model.hasDefault = true;
+    model.defaultValue = readDefault(op, model, named.attr.getDefaultValue());
+  }
+  if (model.isRuntime && model.kind != AttrKind::F64 && model.kind != AttrKind::I64)
+    op.fatal("a runtime attribute must be a number, got " + model.name);
+  return model;
+}
+
+static void readFacts(OpModel &op) {
+  for (const Record *fact : op.record->getValueAsListOfDefs("attrFacts")) {
+    int index = op.attrIndex(fact->getValueAsString("attr"));
+    if (index < 0)
+      op.fatal("attrFacts must name an attribute, got " + fact->getValueAsString("attr"));
+    AttrModel &attr = op.attrs[index];
+    if (fact->isSubClassOf("Cases"))
+      for (StringRef c : fact->getValueAsListOfStrings("cases"))
+        attr.cases.push_back(c.str());
+    if (fact->isSubClassOf("Range")) {
+      attr.low = fact->getValueAsString("low").str();
+      attr.high = fact->getValueAsString("high").str();
+    }
+    if (fact->isSubClassOf("Doc"))
+      attr.doc = fact->getValueAsString("doc").str();
+    if (fact->isSubClassOf("Length"))
+      attr.length = fact->getValueAsInt("length");
+    if (fact->isSubClassOf("ShapeOnly"))
+      attr.shapeOnly = true;
+    if (fact->isSubClassOf("Axis")) {
+      attr.axisOf = op.operandIndex(fact->getValueAsString("operand"));
+      attr.axisExtra = fact->getValueAsInt("extra");
+      if (attr.axisOf < 0)
+        op.fatal("Axis must name an operand, got " + fact->getValueAsString("operand"));
+    }
+  }
+}
+
+std::vector<ParsedAttr> parseAttrText(const OpModel &op, StringRef text) {
+  std::vector<ParsedAttr> parsed;
+  SmallVector<StringRef> items;
+  text.split(items, ';', -1, false);
+  for (StringRef item : items) {
+    auto [key, value] = item.split('=');
+    int index = op.attrIndex(key.trim());
+    if (index < 0)
+      op.fatal("attribute text must name an attribute of it, got '" + item + "'");
+    ParsedAttr entry{&op.attrs[index], "", AttrValue()};
+    value = value.trim();
+    if (value.starts_with("$") || value.starts_with("@") || value.starts_with("#")) {
+      entry.reference = value.str();
+    } else {
+      Expected<AttrValue> v = AttrValue::parse(entry.attr->kind, value);
+      if (!v)
+        op.fatal("'" + item + "': " + takeError(v.takeError()).second);
+      entry.value = *v;
+    }
+    parsed.push_back(std::move(entry));
+  }
+  return parsed;
+}
+
+static std::vector<std::string> perOperand(StringRef text, size_t count) {
+  SmallVector<StringRef> parts;
+  text.split(parts, ';');
+  std::vector<std::string> list;
+  for (size_t i = 0; i < count; ++i)
+    list.push_back(parts[std::min(i, parts.size() - 1)].trim().str());
+  return list;
+}
+
+static SampleModel readSample(const OpModel &op, const Record *def) {
+  SampleModel sample;
+  for (StringRef shape : def->getValueAsListOfStrings("shapes")) {
+    SmallVector<StringRef> dims;
+    shape.split(dims, ',', -1, false);
+    auto &list = sample.shapes.emplace_back();
+    for (StringRef dim : dims)
+      if (dim.trim().getAsInteger(10, list.emplace_back()))
+        op.fatal("sample shape must be numbers, got '" + shape + "'");
+  }
+  for (ParsedAttr &attr : parseAttrText(op, def->getValueAsString("attrText")))
+    sample.attrs.emplace_back(attr.attr->name, attr.value);
+  sample.low = perOperand(def->getValueAsString("low"), sample.shapes.size());
+  sample.high = perOperand(def->getValueAsString("high"), sample.shapes.size());
+  for (StringRef d : def->getValueAsListOfStrings("dtypes")) {
+    if (!parseDType(d))
+      op.fatal("sample dtype must be known, got '" + d + "'");
+    sample.dtypes.push_back(d.str());
+  }
+  return sample;
+}
+
+static std::string camelCase(StringRef name) { return convertToCamelFromSnakeCase(name, true); }
+
+static void readPython(OpModel &op) {
+  const Record *py = op.def("python");
+  if (!py)
+    return;
+  op.pyModule = py->getValueAsString("module").str();
+  op.pyName = py->getValueAsString("name").str();
+  op.pyOperator = py->getValueAsString("operator").str();
+  for (StringRef m : py->getValueAsListOfStrings("methods"))
+    op.pyMethods.push_back(m.str());
+}
+
+static OpModel readOp(const Record *record) {
+  OpModel op;
+  op.record = record;
+  op.op = std::make_unique<mlir::tblgen::Operator>(record);
+  op.name = record->getValueAsString("opName").str();
+  op.opdefName = op.text("opdef").empty() ? camelCase(op.name) : op.text("opdef");
+  op.cppClass = op.op->getCppClassName().str();
+  op.summary = op.text("summary");
+  op.description = op.text("description");
+  for (int i = 0; i < op.op->getNumOperands(); ++i)
+    op.operands.push_back(readValue(op.op->getOperand(i)));
+  for (int i = 0; i < op.op->getNumResults(); ++i)
+    op.results.push_back(readValue(op.op->getResult(i)));
+  for (const std::string &name : op.strings("hidden")) {
+    int index = op.resultIndex(name);
+    if (index < 0)
+      op.fatal("hidden must name a result, got " + name);
+    op.results[index].hidden = true;
+  }
+  for (const auto &attr : op.op->getAttributes())
+    op.attrs.push_back(readAttr(op, attr));
+  readFacts(op);
+  readPython(op);
+  if (const Record *oracle = op.def("oracle"))
+    op.oracle = oracle->getValueAsString("expr").str();
+  if (op.text("shapes").empty() == op.text("shapeRule").empty())
+    op.fatal("exactly one of shapes and shapeRule must be given");
+  if (!op.text("shapes").empty())
+    op.signature = parseSignature(op);
+  op.constraints = signatureConstraints(op);
+  for (const std::string &text : op.strings("constraints"))
+    op.constraints.emplace_back(op.name + "_c" + std::to_string(op.constraints.size() + 1), text);
+  for (const Record *sample : record->getValueAsListOfDefs("samples"))
+    op.samples.push_back(readSample(op, sample));
+  if (!op.def("lowering") || !op.def("dtypes"))
+    op.fatal("lowering and dtypes must be given");
+  return op;
+}
+
+Model::Model(const RecordKeeper &records) {
+  for (const Record *record : records.getAllDerivedDefinitions("Tess_Op"))
+    all.push_back(readOp(record));
+  llvm::sort(all, [](const OpModel &a, const OpModel &b) { return a.name < b.name; });
+  for (size_t i = 1; i < all.size(); ++i)
+    if (all[i].name == all[i - 1].name)
+      all[i].fatal("name must be given to one record only");
+}
+
+const OpModel *Model::find(StringRef name) const {
+  for (const OpModel &op : all)
+    if (op.name == name)
+      return &op;
+  return nullptr;
+}
+
+} // namespace tess::tblgen

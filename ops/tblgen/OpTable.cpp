@@ -1,0 +1,196 @@
+//===- OpTable.cpp - gen-tess-op-table -----------------------------------===//
+#include "ops/tblgen/Generators.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace tess::tblgen {
+
+namespace {
+
+/// The C++ function behind a rule's name: "conv2d" -> shapes::conv2d. Empty name: null.
+std::string ruleName(StringRef space, const std::string &rule) {
+  return rule.empty() ? "nullptr" : (space + "::" + rule).str();
+}
+
+std::string maskOfOperands(const OpModel &op, const Record *rule) {
+  uint32_t mask = 0;
+  for (StringRef name : rule->getValueAsListOfStrings("operands")) {
+    int index = op.operandIndex(name);
+    if (index < 0)
+      op.fatal("dtypes must name an operand, got " + name);
+    mask |= 1u << index;
+  }
+  return std::to_string(mask) + "u";
+}
+
+std::string dtypeRule(const OpModel &op) {
+  const Record *rule = op.def("dtypes");
+  auto make = [](StringRef kind, const Twine &rest) {
+    return ("{DTypeRuleKind::" + kind + rest + "}").str();
+  };
+  if (rule->isSubClassOf("Same")) {
+    int index = op.operandIndex(rule->getValueAsString("operand"));
+    if (index < 0)
+      op.fatal("dtypes must name an operand, got " + rule->getValueAsString("operand"));
+    return make("Same", ", " + Twine(index));
+  }
+  if (rule->isSubClassOf("Promote"))
+    return make("Promote", ", 0, " + maskOfOperands(op, rule));
+  if (rule->isSubClassOf("PromoteFloat"))
+    return make("PromoteFloat", ", 0, " + maskOfOperands(op, rule));
+  if (rule->isSubClassOf("Fixed")) {
+    std::optional<DType> d = parseDType(rule->getValueAsString("dtype"));
+    if (!d)
+      op.fatal("Fixed must name a dtype, got " + rule->getValueAsString("dtype"));
+    return make("Fixed", ", 0, " + maskOfOperands(op, rule) + ", DType(" + Twine(unsigned(*d)) + ")");
+  }
+  if (rule->isSubClassOf("FromAttr")) {
+    int index = op.attrIndex(rule->getValueAsString("attr"));
+    if (index < 0)
+      op.fatal("FromAttr must name an attribute, got " + rule->getValueAsString("attr"));
+    return make("FromAttr", ", 0, 0, DType::Float32, " + Twine(index));
+  }
+  return make("Rule", "");
+}
+
+void emitInplace(const OpModel &op, raw_ostream &os) {
+  std::vector<std::string> pairs = op.strings("inplace");
+  if (pairs.empty())
+    return;
+  os << "constexpr std::pair<uint8_t, uint8_t> inplace[] = {";
+  for (StringRef pair : pairs) {
+    auto [operand, result] = pair.split('=');
+    int from = op.operandIndex(operand), to = op.resultIndex(result);
+    if (from < 0 || to < 0)
+      op.fatal("inplace must be operand=result, got " + pair);
+    os << "{" << from << ", " << to << "}, ";
+  }
+  os << "};\n";
+}
+
+/// Symbols of results may be split; symbols of operands only give partial sums.
+bool emitSharding(const OpModel &op, raw_ostream &os, std::string &initializer) {
+  initializer = "{}";
+  if (!op.signature || !(op.isLowering("Elementwise_") || op.bit("sharded")))
+    return false;
+  std::string split, partial;
+  for (unsigned i = 0; i < op.signature->symbols.size(); ++i) {
+    bool inResult = any_of(op.signature->results, [&](const PatternModel &p) {
+      return any_of(p.dims, [&](const DimModel &d) { return (d.kind == 'S' || d.kind == '*') && d.number == i; });
+    });
+    (inResult ? split : partial) += std::to_string(i) + ", ";
+  }
+  if (!split.empty())
+    os << "constexpr uint8_t splittable[] = {" << split << "};\n";
+  if (!partial.empty())
+    os << "constexpr uint8_t partial[] = {" << partial << "};\n";
+  initializer = std::string("{") + (split.empty() ? "{}" : "splittable") + ", " + (partial.empty() ? "{}" : "partial") + "}";
+  return true;
+}
+
+void emitTexts(const OpModel &op, raw_ostream &os) {
+  std::vector<std::string> upgrades = op.strings("upgrades");
+  if (!upgrades.empty()) {
+    os << "constexpr const char *upgrades[] = {";
+    for (const std::string &line : upgrades)
+      os << cppString(line) << ", ";
+    os << "};\n";
+  }
+  if (op.constraints.empty())
+    return;
+  os << "constexpr ConstraintInfo constraints[] = {\n";
+  for (const auto &[label, text] : op.constraints)
+    os << "    {" << cppString(label) << ", " << cppString(text) << "},\n";
+  os << "};\n";
+}
+
+struct LoweringText {
+  std::string kind, reduce = "ReduceKind::Sum", forward = "nullptr", view = "nullptr", kernel = "nullptr";
+};
+
+LoweringText lowering(const OpModel &op) {
+  const Record *def = op.def("lowering");
+  if (def->getName() == "Elementwise_")
+    return {"Elementwise"};
+  if (def->getName() == "Movement_")
+    return {"Movement"};
+  LoweringText text;
+  if (def->isSubClassOf("Reduction")) {
+    text.kind = "Reduction";
+    text.reduce = "ReduceKind::" + def->getValueAsString("kind").str();
+  } else if (def->isSubClassOf("Composite")) {
+    text.kind = "Composite";
+    std::string rule = def->getValueAsString("rule").str();
+    text.forward = rule.empty() ? "forward" : ruleName("forwards", rule);
+  } else if (def->isSubClassOf("View")) {
+    text.kind = "View";
+    text.view = ruleName("views", def->getValueAsString("rule").str());
+  } else {
+    text.kind = def->isSubClassOf("Library") ? "Library" : "Sequential";
+    text.kernel = cppString(def->getValueAsString("kernel"));
+  }
+  return text;
+}
+
+std::string gradientText(const OpModel &op) {
+  if (!op.dags("gradient").empty())
+    return "gradient";
+  if (!op.text("gradientRule").empty())
+    return ruleName("gradients", op.text("gradientRule"));
+  return op.hasGradient() ? "differentiateForward" : "nullptr";
+}
+
+bool isSimple(const OpModel &op) {
+  auto single = [](const ValueModel &v) { return v.arity == '1'; };
+  return all_of(op.operands, single) && all_of(op.results, single);
+}
+
+/// Writes the constants of one operator; returns its row.
+std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostream &os) {
+  os << "\nnamespace op_" << op.name << " {\n";
+  emitValues(op, os);
+  emitAttrs(op, os);
+  emitSignature(op, os);
+  emitScalar(op, os);
+  emitForward(model, op, os);
+  emitGradient(model, op, os);
+  emitInplace(op, os);
+  emitTexts(op, os);
+  std::string sharding;
+  emitSharding(op, os, sharding);
+  LoweringText low = lowering(op);
+  auto orEmpty = [](bool present, const char *name) { return std::string(present ? name : "{}"); };
+  auto orNull = [](const std::string &s) { return s.empty() ? std::string("nullptr") : cppString(s); };
+  std::string row;
+  raw_string_ostream r(row);
+  r << cppString(op.name) << ", " << cppString(op.opdefName) << ", " << cppString(op.summary) << ", " << id << ", "
+    << op.record->getValueAsInt("version") << ",\n    " << orEmpty(!op.operands.empty(), "operands") << ", results, "
+    << orEmpty(!op.attrs.empty(), "attrs") << ", " << (op.signature ? "&signature" : "nullptr") << ", "
+    << ruleName("shapes", op.text("shapeRule")) << ",\n    " << dtypeRule(op) << ", "
+    << ruleName("normalise", op.text("normalise")) << ", Lowering::" << low.kind << ", "
+    << (op.isLowering("Elementwise_") ? "&scalar" : "nullptr") << ", " << low.reduce << ", " << low.forward << ", "
+    << low.view << ", " << low.kernel << ",\n    " << gradientText(op) << ", " << sharding << ", "
+    << orEmpty(!op.strings("inplace").empty(), "inplace") << ", " << (op.bit("stochastic") ? "true" : "false") << ", "
+    << cppString(op.pyModule) << ", " << cppString(op.pyName) << ", " << orNull(op.text("onnx")) << ",\n    "
+    << ruleName("shapes", op.text("boundRule")) << ", " << orEmpty(!op.strings("upgrades").empty(), "upgrades") << ", "
+    << orEmpty(!op.constraints.empty(), "constraints") << ", " << (isSimple(op) ? "true" : "false");
+  os << "constexpr OpInfo info = {" << row << "};\n} // namespace op_" << op.name << "\n";
+  return "    op_" + op.name + "::info,\n";
+}
+
+} // namespace
+
+void emitOpTable(const Model &model, raw_ostream &os) {
+  banner(os, "gen-tess-op-table");
+  os << "constexpr double kInfinity = std::numeric_limits<double>::infinity();\n";
+  std::string rows;
+  unsigned id = 0;
+  for (const OpModel &op : model.ops())
+    rows += emitOp(model, op, id++, os);
+  os << "\nconstexpr OpInfo table[] = {\n" << rows << "};\n";
+}
+
+} // namespace tess::tblgen
