@@ -1,0 +1,218 @@
+//===- Apply.cpp - the entry of eager mode -------------------------------===//
+#include "eager/Apply.h"
+
+#include "eager/Transformations.h"
+#include "ops/Promotion.h"
+
+#include <cassert>
+#include <cstring>
+
+namespace tess::eager {
+
+constinit thread_local uint32_t activeLayers = 0;
+
+/// Layers that are in the stack at all; tests clear bits.
+static uint32_t enabledLayers = (1u << kNumLayers) - 1;
+
+void disableLayer(Layer layer, bool disabled) {
+  enabledLayers = disabled ? enabledLayers & ~bitOf(layer) : enabledLayers | bitOf(layer);
+}
+
+static constexpr Transformation stack[kNumLayers] = {applyScalar, applyDimExpansion, applyDTypePromotion, applyFormat,
+                                                     applyGrad,   applyTracing,      interpret};
+
+llvm::Expected<Tensors> next(Call &call) {
+  unsigned layer = llvm::countr_zero(call.pending);
+  call.pending &= call.pending - 1;
+  return stack[layer](call);
+}
+
+static bool promotes(DTypeRuleKind kind, DTypeMask seen) {
+  if (seen & (seen - 1))
+    return true;
+  return kind == DTypeRuleKind::PromoteFloat && (seen & ~kFloatMask);
+}
+
+uint32_t neededLayers(const OpDef &op, llvm::ArrayRef<Operand> operands, Layer first) {
+  const OpInfo &info = op.info();
+  uint32_t layers = activeLayers | bitOf(Layer::Interpreter);
+  DTypeMask seen = 0;
+  bool formatted = false;
+  for (const Operand &operand : operands) {
+    if (!operand.tensor) {
+      layers |= bitOf(Layer::Scalar);
+      continue;
+    }
+    seen |= maskOf(operand.tensor->dtype());
+    formatted |= operand.tensor->format() != Format::Default;
+  }
+  if (formatted)
+    layers |= bitOf(Layer::Format);
+  if (info.dtypes.operandMask && promotes(info.dtypes.kind, seen))
+    layers |= bitOf(Layer::DTypePromotion);
+  if (dimRuleOf(info))
+    layers |= bitOf(Layer::DimExpansion);
+  return layers & enabledLayers & ~(bitOf(first) - 1);
+}
+
+llvm::Expected<Tensors> apply(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments) {
+  OpDefOperator wrapped(op, segments);
+  Call call{wrapped, operands, neededLayers(op, operands)};
+  return next(call);
+}
+
+llvm::Expected<Tensors> applyBelow(Layer after, const OpDef &op, llvm::ArrayRef<Operand> operands,
+                                   llvm::ArrayRef<unsigned> segments) {
+  OpDefOperator wrapped(op, segments);
+  Call call{wrapped, operands, neededLayers(op, operands, Layer(unsigned(after) + 1))};
+  return next(call);
+}
+
+llvm::Expected<Tensors> apply(const Operator &op, llvm::ArrayRef<Operand> operands) {
+  if (op.kind == OperatorKind::Subgraph)
+    return apply(static_cast<const SubgraphOperator &>(op).graph, operands);
+  if (op.kind == OperatorKind::OpDef) {
+    const auto &opDef = static_cast<const OpDefOperator &>(op);
+    return apply(opDef.op, operands, opDef.segments);
+  }
+  Call call{op, operands, (activeLayers | bitOf(Layer::Interpreter)) & enabledLayers};
+  return next(call);
+}
+
+namespace {
+
+/// Runs a Subgraph node by node and drops every value after its last use.
+class SubgraphRun {
+public:
+  SubgraphRun(const Subgraph &graph, llvm::ArrayRef<Operand> operands);
+  llvm::Error run();
+  Tensors outputs() const;
+
+private:
+  void dropDead(unsigned node);
+
+  const Subgraph &graph;
+  llvm::SmallVector<TensorRef, 16> values;
+  llvm::SmallVector<int, 16> lastUse; // node index; numNodes: an output
+};
+
+SubgraphRun::SubgraphRun(const Subgraph &graph, llvm::ArrayRef<Operand> operands)
+    : graph(graph), values(graph.numValues), lastUse(graph.numValues, -1) {
+  assert(operands.size() == graph.inputs.size() && "one operand for each input of the graph");
+  for (unsigned i = 0; i < operands.size(); ++i)
+    values[graph.inputs[i]] = TensorRef(operands[i].tensor);
+  for (unsigned n = 0; n < graph.nodes.size(); ++n)
+    for (int id : graph.nodes[n].inputs)
+      lastUse[id] = n;
+  for (int id : graph.outputs)
+    if (id >= 0)
+      lastUse[id] = graph.nodes.size();
+}
+
+llvm::Error SubgraphRun::run() {
+  llvm::SmallVector<Operand, 4> operands;
+  for (unsigned n = 0; n < graph.nodes.size(); ++n) {
+    const Subgraph::Node &node = graph.nodes[n];
+    operands.clear();
+    for (int id : node.inputs) {
+      assert(values[id] && "inputs that nodes read must be given");
+      operands.push_back(values[id]);
+    }
+    llvm::Expected<Tensors> results = apply(node.op, operands, node.segments);
+    if (!results)
+      return results.takeError();
+    for (unsigned r = 0; r < node.outputs.size(); ++r)
+      values[node.outputs[r]] = std::move((*results)[r]);
+    dropDead(n);
+  }
+  return llvm::Error::success();
+}
+
+void SubgraphRun::dropDead(unsigned node) {
+  for (int id : graph.nodes[node].inputs)
+    if (lastUse[id] == int(node))
+      values[id].reset();
+  for (int id : graph.nodes[node].outputs)
+    if (lastUse[id] < 0)
+      values[id].reset();
+}
+
+Tensors SubgraphRun::outputs() const {
+  Tensors results;
+  for (int id : graph.outputs)
+    results.push_back(id < 0 ? TensorRef() : values[id]);
+  return results;
+}
+
+} // namespace
+
+llvm::Expected<Tensors> apply(const Subgraph &graph, llvm::ArrayRef<Operand> operands) {
+  SubgraphRun run(graph, operands);
+  if (llvm::Error e = run.run())
+    return std::move(e);
+  return run.outputs();
+}
+
+llvm::Expected<TensorRef> applyOne(const OpDef &op, llvm::ArrayRef<Operand> operands) {
+  llvm::Expected<Tensors> results = apply(op, operands);
+  if (!results)
+    return results.takeError();
+  return std::move(results->front());
+}
+
+llvm::Expected<TensorRef> createTensor(const TensorMeta &meta, const void *bytes) {
+  llvm::Expected<Tensors> results = apply(CreateTensor(meta, bytes), {});
+  if (!results)
+    return results.takeError();
+  return std::move(results->front());
+}
+
+/// IEEE binary16 of `f`, to nearest even.
+static uint16_t halfBits(float f) { return __builtin_bit_cast(uint16_t, _Float16(f)); }
+
+static uint16_t bfloatBits(float f) {
+  uint32_t bits = __builtin_bit_cast(uint32_t, f);
+  if (f != f)
+    return uint16_t(bits >> 16 | 0x40);
+  return uint16_t((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+}
+
+template <typename T> static void put(void *bytes, Number number) {
+  T value = number.kind == Number::Float ? T(number.f) : T(number.i);
+  std::memcpy(bytes, &value, sizeof(T));
+}
+
+static void putHalf(void *bytes, uint16_t bits) { std::memcpy(bytes, &bits, 2); }
+
+static void putNumber(void *bytes, Number number, DType dtype) {
+  float asFloat = number.kind == Number::Float ? float(number.f) : float(number.i);
+  bool isTrue = number.kind == Number::Float ? number.f != 0 : number.i != 0;
+  switch (dtype) {
+  case DType::Float16: return putHalf(bytes, halfBits(asFloat));
+  case DType::BFloat16: return putHalf(bytes, bfloatBits(asFloat));
+  case DType::Float32: return put<float>(bytes, number);
+  case DType::Float64: return put<double>(bytes, number);
+  case DType::Int8: return put<int8_t>(bytes, number);
+  case DType::UInt8: return put<uint8_t>(bytes, number);
+  case DType::Int16: return put<int16_t>(bytes, number);
+  case DType::Int32: return put<int32_t>(bytes, number);
+  case DType::Int64: return put<int64_t>(bytes, number);
+  case DType::Bool: *static_cast<uint8_t *>(bytes) = isTrue; return;
+  }
+}
+
+llvm::Expected<TensorRef> createScalar(Number number, DType dtype) {
+  alignas(8) char bytes[8];
+  putNumber(bytes, number, dtype);
+  TensorMeta meta(dtype, {});
+  return createTensor(meta, bytes);
+}
+
+llvm::Error readValue(TensorImpl &tensor, void *destination) {
+  GetAttr::Answer answer;
+  GetAttr op(GetAttr::Value, answer, destination);
+  llvm::Expected<Tensors> results = apply(op, {Operand(&tensor)});
+  return results ? llvm::Error::success() : results.takeError();
+}
+
+} // namespace tess::eager

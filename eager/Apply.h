@@ -1,0 +1,34 @@
+//===- Apply.h - the entry of eager mode ------------------------*- C++ -*-===//
+//
+// apply() sends an operator down the stack of transformations. Errors that
+// need no data come out of the call; others poison the results.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "eager/Operator.h"
+
+namespace tess::eager {
+
+/// Results of `op`, hidden ones too. `segments`: operands per ODS group, needed when more than one is not single.
+llvm::Expected<Tensors> apply(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments = {});
+/// Any operator.
+llvm::Expected<Tensors> apply(const Operator &op, llvm::ArrayRef<Operand> operands);
+/// The outputs of `graph`; null where it has none. A null operand stands for an input that no node reads.
+llvm::Expected<Tensors> apply(const Subgraph &graph, llvm::ArrayRef<Operand> operands);
+
+/// The one result of an operator that has one.
+llvm::Expected<TensorRef> applyOne(const OpDef &op, llvm::ArrayRef<Operand> operands);
+
+/// A tensor from row-major bytes.
+llvm::Expected<TensorRef> createTensor(const TensorMeta &meta, const void *bytes);
+/// The number in the given dtype, rank 0.
+llvm::Expected<TensorRef> createScalar(Number number, DType dtype);
+/// Waits for the value and copies it, row-major. The error of a failed operator comes out here.
+llvm::Error readValue(TensorImpl &tensor, void *destination);
+/// Rebinds `handle` to the value of `value`: how every update happens, seen by a recording.
+llvm::Error assign(TensorImpl &handle, const TensorImpl &value);
+/// Writes the value of `value` into the memory of `target`, which its views see; counts a version. Shapes and dtypes must agree.
+llvm::Error writeInPlace(TensorImpl &target, TensorImpl &value);
+
+} // namespace tess::eager

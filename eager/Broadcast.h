@@ -1,0 +1,41 @@
+//===- Broadcast.h - the iteration space of an elementwise call -*- C++ -*-===//
+//
+// Brings the operands of an elementwise operator to common axes and merges the
+// axes that every operand walks in one stride. What remains is the class that
+// a kernel is compiled for (which operand is broadcast along which axis), and
+// the sizes and strides that it gets at run time.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "eager/Operator.h"
+
+namespace tess::eager {
+
+/// Operands that the direct path takes; more go through a program.
+constexpr unsigned kMaxDirectOperands = 12;
+
+struct IterationSpace {
+  /// Of the results, as the user sees them.
+  unsigned rank = 0;
+  int64_t shape[kMaxRank];
+  int64_t numElements = 1;
+  /// Merged axes, outermost first; at least one.
+  unsigned numAxes = 0;
+  int64_t sizes[kMaxRank];
+  /// Per axis a bit for each operand: the operand has size 1 there and others have not.
+  uint32_t broadcast[kMaxRank];
+  /// In elements; 0 where broadcast.
+  int64_t strides[kMaxDirectOperands][kMaxRank];
+
+  llvm::ArrayRef<int64_t> resultShape() const { return {shape, rank}; }
+};
+
+/// Fills `space`, whose `shape` and `rank` are already those of the results when `shapeGiven`. False when the shapes do not
+/// broadcast (inference tells why). `keepAxes`: no axis is merged or dropped, because the operator looks at indices along it.
+bool planIteration(llvm::ArrayRef<Operand> operands, IterationSpace &space, bool shapeGiven, bool keepAxes);
+
+/// The class as a number: equal classes, equal numbers (64-bit hash over rank and broadcast bits).
+uint64_t classOf(const IterationSpace &space);
+
+} // namespace tess::eager

@@ -1,0 +1,48 @@
+//===- DTypePromotion.cpp - operands of one dtype ------------------------===//
+//
+// Casts the operands that a record's dtype rule brings together; the table is
+// ops/Promotion.
+//
+//===----------------------------------------------------------------------===//
+#include "eager/Transformations.h"
+#include "ops/Promotion.h"
+
+namespace tess::eager {
+
+static llvm::Expected<Tensors> castTo(TensorImpl *tensor, DType dtype) {
+  static const OpInfo &info = *findOp("cast");
+  OpDef op(info);
+  op.set("dtype", dtype);
+  return applyBelow(Layer::DTypePromotion, op, {Operand(tensor)});
+}
+
+llvm::Expected<Tensors> applyDTypePromotion(Call &call) {
+  llvm::SmallVector<DType, 4> dtypes;
+  for (const Operand &operand : call.operands)
+    dtypes.push_back(operand.tensor->dtype());
+  llvm::SmallVector<unsigned, 4> segments(call.segments().begin(), call.segments().end());
+  const OpInfo &info = call.opDef().info();
+  if (segments.empty() && !info.simple) {
+    auto found = defaultSegments(info, call.operands.size());
+    if (!found)
+      return found.takeError();
+    segments = std::move(*found);
+  }
+  auto targets = operandDTypes(info, dtypes, {}, segments);
+  llvm::SmallVector<Operand, 4> operands(call.operands.begin(), call.operands.end());
+  llvm::SmallVector<Tensors, 2> casts;
+  for (unsigned i = 0; i < operands.size(); ++i) {
+    if (!targets[i] || *targets[i] == dtypes[i])
+      continue;
+    llvm::Expected<Tensors> cast = castTo(operands[i].tensor, *targets[i]);
+    if (!cast)
+      return cast.takeError();
+    casts.push_back(std::move(*cast));
+    operands[i] = Operand(casts.back().front());
+  }
+  if (casts.empty())
+    return next(call);
+  return applyBelow(Layer::DTypePromotion, call.opDef(), operands, call.segments());
+}
+
+} // namespace tess::eager

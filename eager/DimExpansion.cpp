@@ -1,0 +1,106 @@
+//===- DimExpansion.cpp - vectors and single samples ---------------------===//
+//
+// Operators are declared for matrices and batches. A vector operand of matmul
+// and an image without a batch get the axis that is missing, and the results
+// lose it again.
+//
+//===----------------------------------------------------------------------===//
+#include "eager/Transformations.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tess::eager {
+
+struct DimRule {
+  const char *op;
+  /// Ranks that the record is declared for; operands of one axis less are expanded.
+  uint8_t lhsRank, rhsRank; // rhsRank 0: only operand 0 is looked at
+};
+
+static constexpr DimRule rules[] = {
+    {"matmul", 2, 2},
+    {"conv2d", 4, 0},
+    {"max_pool2d", 4, 0},
+    {"avg_pool2d", 4, 0},
+};
+
+const DimRule *dimRuleOf(const OpInfo &info) {
+  static const std::vector<const DimRule *> table = [] {
+    std::vector<const DimRule *> byId(allOps().size());
+    for (const DimRule &rule : rules)
+      if (const OpInfo *op = findOp(rule.op))
+        byId[op->id] = &rule;
+    return byId;
+  }();
+  return table[info.id];
+}
+
+namespace {
+
+/// expand_dims and squeeze at `axis`, below this layer.
+llvm::Expected<TensorRef> withAxis(const char *name, TensorImpl *tensor, int64_t axis) {
+  OpDef op = OpDef::get(name);
+  op.set(op.info().attrs[0].name, op.info().attrs[0].kind == AttrKind::I64List ? AttrValue(IntList{axis}) : AttrValue(axis));
+  llvm::Expected<Tensors> results = applyBelow(Layer::DimExpansion, op, {Operand(tensor)});
+  if (!results)
+    return results.takeError();
+  return std::move(results->front());
+}
+
+bool isSet(const OpDef &op, llvm::StringRef name) {
+  bool exists = llvm::any_of(op.info().attrs, [&](const AttrInfo &attr) { return name == attr.name; });
+  return exists && op.boolean(name);
+}
+
+/// Where the axis of size 1 goes into operand `i`, and which axis of the result goes away; as axes from the end.
+struct Expansion {
+  unsigned operand;
+  int64_t insert, remove;
+};
+
+llvm::SmallVector<Expansion, 2> expansionsOf(const Call &call, const DimRule &rule) {
+  llvm::SmallVector<Expansion, 2> list;
+  if (!rule.rhsRank) {
+    if (call.operands[0].tensor->rank() + 1 == rule.lhsRank)
+      list.push_back({0, 0, 0});
+    return list;
+  }
+  // A row on the left, a column on the right; a transposed operand the other way round.
+  if (call.operands[1].tensor->rank() == 1)
+    list.push_back({1, isSet(call.opDef(), "transpose_y") ? 0 : 1, -1});
+  if (call.operands[0].tensor->rank() == 1)
+    list.push_back({0, isSet(call.opDef(), "transpose_x") ? 1 : 0, list.empty() ? -2 : -1});
+  return list;
+}
+
+} // namespace
+
+llvm::Expected<Tensors> applyDimExpansion(Call &call) {
+  const DimRule &rule = *dimRuleOf(call.opDef().info());
+  if (call.operands.size() < 2 && rule.rhsRank)
+    return next(call);
+  llvm::SmallVector<Expansion, 2> expansions = expansionsOf(call, rule);
+  if (expansions.empty())
+    return next(call);
+  llvm::SmallVector<Operand, 4> operands(call.operands.begin(), call.operands.end());
+  llvm::SmallVector<TensorRef, 2> made;
+  for (const Expansion &expansion : expansions) {
+    llvm::Expected<TensorRef> expanded =
+        withAxis("expand_dims", operands[expansion.operand].tensor, expansion.insert);
+    if (!expanded)
+      return expanded.takeError();
+    made.push_back(std::move(*expanded));
+    operands[expansion.operand] = Operand(made.back());
+  }
+  llvm::Expected<Tensors> results = applyBelow(Layer::DimExpansion, call.opDef(), operands, call.segments());
+  for (const Expansion &expansion : expansions)
+    for (unsigned r = 0; results && r < results->size(); ++r) {
+      llvm::Expected<TensorRef> squeezed = withAxis("squeeze", (*results)[r].get(), expansion.remove);
+      if (!squeezed)
+        return squeezed.takeError();
+      (*results)[r] = std::move(*squeezed);
+    }
+  return results;
+}
+
+} // namespace tess::eager

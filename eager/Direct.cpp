@@ -1,0 +1,226 @@
+//===- Direct.cpp - kernels launched from the cache ----------------------===//
+//
+// The hit path of elementwise operators: the iteration space is the inference,
+// the class is the key, and the kernel gets sizes and strides as operands. No
+// program is bound, nothing but the results is allocated.
+//
+//===----------------------------------------------------------------------===//
+#include "eager/Dispatch.h"
+#include "eager/Location.h"
+#include "eager/MiniGraph.h"
+#include "runtime/ExecutorCounters.h"
+#include "runtime/ParallelFor.h"
+#include "runtime/Worker.h"
+
+namespace tess::eager {
+
+namespace {
+
+constexpr unsigned kMaxDims = kMaxRank * (kMaxDirectOperands + 2) + 16;
+
+/// One launch, ready to be queued: holds no reference.
+struct Launch {
+  runtime::KernelFn fn;
+  void *pointers[kMaxDirectOperands + 4];
+  int64_t dims[kMaxDims];
+  int64_t outer = 1, inner = 1;
+
+  int64_t elements() const { return outer * inner; }
+};
+
+/// Facts of a record that the path needs again and again.
+struct DirectFacts {
+  bool broadcasts;  // the results have the broadcast shape of the operands
+  bool keepsAxes;
+};
+
+const DirectFacts &factsOf(const OpInfo &info) {
+  static const std::vector<DirectFacts> table = [] {
+    std::vector<DirectFacts> facts;
+    for (const OpInfo &op : allOps()) {
+      bool elementwise = op.lowering == Lowering::Elementwise;
+      bool plain = op.signature && op.signature->elementwise && op.simple && !op.operands.empty();
+      facts.push_back({plain, elementwise && looksAtAxes(op)});
+    }
+    return facts;
+  }();
+  return table[info.id];
+}
+
+/// Row-major strides over the merged axes, for the results.
+void resultStrides(const IterationSpace &space, int64_t *strides) {
+  int64_t step = 1;
+  for (unsigned i = space.numAxes; i-- > 0;) {
+    strides[i] = step;
+    step *= space.sizes[i];
+  }
+}
+
+/// The kernel walks the axes of a group in one stride; true when `strides` allow it and lanes find neighbours.
+bool fitsGroups(const DirectKernel &kernel, const IterationSpace &space, unsigned operand) {
+  const int64_t *strides = space.strides[operand];
+  for (const runtime::AxisGroup &group : kernel.groups)
+    for (unsigned axis = group.first; axis + 1 < group.last; ++axis)
+      if (strides[axis] != strides[axis + 1] * space.sizes[axis + 1])
+        return false;
+  unsigned last = space.numAxes - 1;
+  bool isBroadcast = space.broadcast[last] >> operand & 1;
+  return isBroadcast || strides[last] == 1 || space.sizes[last] == 1;
+}
+
+/// Makes operands that the kernel cannot walk row-major. True when one was made.
+llvm::Expected<bool> makeFit(const DirectKernel &kernel, const IterationSpace &space,
+                             llvm::SmallVectorImpl<Operand> &operands, llvm::SmallVectorImpl<TensorRef> &made) {
+  bool any = false;
+  for (unsigned k = 0; k < operands.size(); ++k) {
+    if (fitsGroups(kernel, space, k))
+      continue;
+    llvm::Expected<TensorRef> copy = contiguous(*operands[k].tensor);
+    if (!copy)
+      return copy.takeError();
+    made.push_back(std::move(*copy));
+    operands[k] = Operand(made.back());
+    any = true;
+  }
+  return any;
+}
+
+int64_t scalarBits(const OpDef &op, const DirectKernel::Scalar &scalar) {
+  if (scalar.attr < 0)
+    return int64_t(scalar.bits);
+  const AttrValue &value = op.attr(unsigned(scalar.attr));
+  if (!scalar.isInt)
+    return __builtin_bit_cast(int64_t, value.f64());
+  return value.kind() == AttrKind::Bool ? int64_t(value.boolean()) : value.i64();
+}
+
+void fill(Launch &launch, const DirectKernel &kernel, const IterationSpace &space, const OpDef &op,
+          llvm::ArrayRef<Operand> operands, llvm::ArrayRef<TensorRef> results) {
+  launch.fn = kernel.fn;
+  int64_t own[kMaxRank];
+  resultStrides(space, own);
+  int64_t *dims = launch.dims;
+  for (const runtime::AxisGroup &group : kernel.groups) {
+    int64_t size = 1;
+    for (unsigned axis = group.first; axis < group.last; ++axis)
+      size *= space.sizes[axis];
+    *dims++ = size;
+    launch.outer *= launch.inner;
+    launch.inner = size;
+  }
+  void **pointer = launch.pointers;
+  for (uint8_t value : kernel.values) {
+    bool isResult = value >= operands.size();
+    const int64_t *strides = isResult ? own : space.strides[value];
+    for (const runtime::AxisGroup &group : kernel.groups)
+      *dims++ = strides[group.last - 1];
+    *pointer++ = isResult ? results[value - operands.size()]->data() : operands[value].tensor->data();
+  }
+  for (const DirectKernel::Scalar &scalar : kernel.scalars)
+    *dims++ = scalarBits(op, scalar);
+}
+
+llvm::Expected<Tensors> allocateResults(const OpEntry &entry, llvm::ArrayRef<int64_t> shape) {
+  Tensors results;
+  for (DType dtype : entry.resultDTypes) {
+    llvm::Expected<TensorRef> result = TensorImpl::allocate(dtype, shape);
+    if (!result)
+      return result.takeError();
+    results.push_back(std::move(*result));
+  }
+  return results;
+}
+
+/// Splits the domain as Program::bind does: outer range, or the inner one at multiples of 16.
+llvm::Error runParallel(const Launch &launch, unsigned threads) {
+  bool splitInner = launch.outer < int64_t(threads) && launch.inner >= 32;
+  int64_t pieces = splitInner ? (launch.inner + 15) / 16 : launch.outer;
+  unsigned parts = unsigned(std::min<int64_t>(threads, pieces));
+  return runtime::Worker::global().call([&]() -> llvm::Error {
+    runtime::parallelFor(parts, splitInner ? launch.inner : launch.outer, splitInner ? 16 : 1,
+                         [&](int64_t begin, int64_t end, unsigned) {
+                           if (splitInner)
+                             launch.fn(launch.pointers, launch.dims, nullptr, 0, launch.outer, begin, end);
+                           else
+                             launch.fn(launch.pointers, launch.dims, nullptr, begin, end, 0, launch.inner);
+                         });
+    return llvm::Error::success();
+  });
+}
+
+} // namespace
+
+/// Elements below which a second thread costs more than it brings, as in Program::bind.
+static constexpr int64_t kSerialElements = 32768;
+
+static llvm::Error launchNow(const Launch &launch) {
+  runtime::bump(runtime::executorCounters.launches);
+  unsigned threads = launch.elements() < kSerialElements ? 1 : runtime::numThreads();
+  if (threads == 1) {
+    launch.fn(launch.pointers, launch.dims, nullptr, 0, launch.outer, 0, launch.inner);
+    return llvm::Error::success();
+  }
+  BlockingRegion region;
+  return runParallel(launch, threads);
+}
+
+/// Shape of the results of an operator whose operands do not tell it.
+static llvm::Error inferSpace(const DispatchCall &call, IterationSpace &space) {
+  llvm::Expected<Metas> results = call.op.infer(call.metas(), call.segments);
+  if (!results)
+    return results.takeError();
+  const Shape &shape = results->front().shape;
+  space.rank = shape.size();
+  std::copy(shape.begin(), shape.end(), space.shape);
+  return llvm::Error::success();
+}
+
+/// What inference has to say about operands that do not fit.
+static llvm::Error whyNot(const DispatchCall &call) {
+  llvm::Expected<Metas> results = call.op.infer(call.metas(), call.segments);
+  if (!results)
+    return results.takeError();
+  return makeError(ErrorCode::Internal, call.op.name() + ": operands must broadcast to the results, got others");
+}
+
+llvm::Expected<std::optional<Tensors>> dispatchDirect(const DispatchCall &call) {
+  const DirectFacts &facts = factsOf(call.info());
+  IterationSpace space;
+  if (call.operands.size() != call.info().operands.size() && call.info().simple)
+    return whyNot(call);
+  if (!facts.broadcasts)
+    if (llvm::Error e = inferSpace(call, space))
+      return std::move(e);
+  if (!planIteration(call.operands, space, !facts.broadcasts, facts.keepsAxes))
+    return whyNot(call);
+  OpKey key{keyOfOp(call.op, true), keyOfOperands(call), classOf(space)};
+  llvm::Expected<OpEntryRef> entry = findOrBuild(key, call.op, [&]() -> llvm::Expected<OpEntryRef> {
+    if (llvm::Expected<Metas> results = call.op.infer(call.metas(), call.segments); !results)
+      return results.takeError(); // in the user's shapes
+    return buildEntry(key, call.op, metasOfClass(call.operands, space), call.segments, true);
+  });
+  if (!entry)
+    return entry.takeError();
+  if (!(*entry)->direct)
+    return std::nullopt;
+  const DirectKernel &kernel = *(*entry)->direct;
+  llvm::SmallVector<Operand, 4> operands(call.operands.begin(), call.operands.end());
+  llvm::SmallVector<TensorRef, 1> made;
+  llvm::Expected<bool> changed = makeFit(kernel, space, operands, made);
+  if (!changed)
+    return changed.takeError();
+  if (*changed)
+    return dispatchDirect({call.op, operands, call.segments, call.isTrain});
+  llvm::Expected<Tensors> results = allocateResults(**entry, space.resultShape());
+  if (!results)
+    return results.takeError();
+  if (space.numElements == 0)
+    return std::optional<Tensors>(std::move(*results));
+  Launch launch;
+  fill(launch, kernel, space, call.op, operands, *results);
+  if (llvm::Error e = launchNow(launch))
+    return std::move(e);
+  return std::optional<Tensors>(std::move(*results));
+}
+
+} // namespace tess::eager

@@ -1,0 +1,48 @@
+//===- Grad.cpp - operators go to the tapes ------------------------------===//
+//
+// The outermost tape tags first, and values are saved when all have: what an
+// inner tape saves is then known to the outer ones, for higher derivatives.
+//
+//===----------------------------------------------------------------------===//
+#include "eager/Tape.h"
+#include "eager/Transformations.h"
+
+namespace tess::eager {
+
+using TapeList = llvm::SmallVector<Tape *, 2>;
+
+static TapeList interested(llvm::ArrayRef<Operand> operands) {
+  TapeList list;
+  for (const TapeRef &tape : activeTapes())
+    for (const Operand &operand : operands)
+      if (operand.tensor->hasGradTags() && tape->tracks(*operand.tensor)) {
+        list.push_back(tape.get());
+        break;
+      }
+  return list;
+}
+
+llvm::Expected<Tensors> applyGrad(Call &call) {
+  if (!call.isOpDef())
+    return next(call);
+  TapeList tapes = interested(call.operands);
+  if (tapes.empty())
+    return next(call);
+  call.isTrain = true;
+  llvm::Expected<Tensors> results = next(call);
+  if (!results)
+    return results;
+  bool differentiable = false;
+  for (const TensorRef &result : *results)
+    differentiable |= isFloat(result->dtype());
+  if (!differentiable)
+    return results;
+  for (Tape *tape : tapes)
+    if (llvm::Error e = tape->record(call.opDef(), call.segments(), call.operands, *results))
+      return std::move(e);
+  for (Tape *tape : tapes)
+    tape->save(call.operands, *results);
+  return results;
+}
+
+} // namespace tess::eager

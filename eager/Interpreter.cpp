@@ -1,0 +1,131 @@
+//===- Interpreter.cpp - the last layer: operators become values ---------===//
+#include "eager/Apply.h"
+#include "eager/Dispatch.h"
+#include "eager/MiniGraph.h"
+#include "eager/Queue.h"
+#include "eager/Transformations.h"
+
+#include <cstring>
+
+namespace tess::eager {
+
+static llvm::Expected<Tensors> create(const CreateTensor &op) {
+  llvm::Expected<TensorRef> tensor = TensorImpl::allocate(op.meta.dtype, op.meta.shape);
+  if (!tensor)
+    return tensor.takeError();
+  if (op.bytes)
+    std::memcpy((*tensor)->data(), op.bytes, (*tensor)->storage().bytes());
+  return Tensors{std::move(*tensor)};
+}
+
+static llvm::Error copyOut(TensorImpl &tensor, void *destination) {
+  if (llvm::Error e = awaitValue(tensor.storage()))
+    return e;
+  llvm::Expected<TensorRef> plain = contiguous(tensor);
+  if (!plain)
+    return plain.takeError();
+  std::memcpy(destination, (*plain)->data(), (*plain)->numElements() * byteWidth((*plain)->dtype()));
+  return llvm::Error::success();
+}
+
+static llvm::Error getAttr(const GetAttr &op, TensorImpl &tensor) {
+  switch (op.attr) {
+  case GetAttr::DTypeOf:
+    op.answer = tensor.dtype();
+    break;
+  case GetAttr::DeviceOf:
+    op.answer = tensor.storage().device().name();
+    break;
+  case GetAttr::ShapeOf:
+    op.answer = Shape(tensor.shape());
+    break;
+  case GetAttr::Value:
+    return copyOut(tensor, op.destination);
+  case GetAttr::Data:
+    if (llvm::Error e = awaitValue(tensor.storage()))
+      return e;
+    op.answer = static_cast<const void *>(tensor.data());
+    break;
+  }
+  return llvm::Error::success();
+}
+
+static llvm::Expected<Tensors> interpretOther(Call &call) {
+  TensorImpl *tensor = call.operands.empty() ? nullptr : call.operands[0].tensor;
+  switch (call.op.kind) {
+  case OperatorKind::CreateTensor:
+    return create(static_cast<const CreateTensor &>(call.op));
+  case OperatorKind::GetAttr:
+    if (llvm::Error e = getAttr(static_cast<const GetAttr &>(call.op), *tensor))
+      return std::move(e);
+    return Tensors();
+  case OperatorKind::DupTensor: {
+    TensorRef copy = tensor->dup();
+    if (static_cast<const DupTensor &>(call.op).detach)
+      copy->clearGradIds();
+    return Tensors{std::move(copy)};
+  }
+  case OperatorKind::RenameValue:
+    tensor->setName(static_cast<const RenameValue &>(call.op).name);
+    return Tensors();
+  case OperatorKind::GetName:
+    static_cast<const GetName &>(call.op).answer = tensor->name().str();
+    return Tensors();
+  case OperatorKind::OpDef:
+  case OperatorKind::Subgraph:
+    break;
+  }
+  return makeError(ErrorCode::Internal, "interpreter: operator must be known, got a kind of its own");
+}
+
+static llvm::Error twoDevices(const Call &call, unsigned other) {
+  const OpInfo &info = call.opDef().info();
+  auto name = [&](unsigned i) {
+    bool named = call.segments().empty() && i < info.operands.size();
+    std::string position = " (operand " + std::to_string(i) + ")";
+    return (named ? std::string(info.operands[i].name) : "an operand") + position + " on " +
+           call.operands[i].tensor->storage().device().name();
+  };
+  return invalidArgument(call.opDef().name() + ": operands must be on one device, got " + name(0) + " and " +
+                         name(other));
+}
+
+llvm::Expected<Tensors> interpret(Call &call) {
+  if (!call.isOpDef())
+    return interpretOther(call);
+  for (unsigned i = 1; i < call.operands.size(); ++i)
+    if (&call.operands[i].tensor->storage().device() != &call.operands[0].tensor->storage().device())
+      return twoDevices(call, i);
+  return dispatch({call.opDef(), call.operands, call.segments(), call.isTrain});
+}
+
+llvm::Expected<Tensors> dispatch(const DispatchCall &call) {
+  if (call.info().lowering == Lowering::View)
+    return dispatchView(call);
+  if (mayBeDirect(call.info(), call.operands.size())) {
+    llvm::Expected<std::optional<Tensors>> results = dispatchDirect(call);
+    if (!results)
+      return results.takeError();
+    if (*results)
+      return std::move(**results);
+  }
+  return dispatchProgram(call);
+}
+
+static llvm::Error differentForm(const TensorImpl &target, const TensorImpl &value) {
+  return invalidArgument("write: value must have the shape and dtype of the target, got " + toString(target.meta()) +
+                         " and " + toString(value.meta()));
+}
+
+llvm::Error writeInPlace(TensorImpl &target, TensorImpl &value) {
+  if (!(target.meta() == value.meta()) || !target.isContiguous())
+    return differentForm(target, value);
+  if (llvm::Error e = awaitValue(target.storage()))
+    return e;
+  if (llvm::Error e = copyOut(value, target.data()))
+    return e;
+  target.storage().noteWrite();
+  return llvm::Error::success();
+}
+
+} // namespace tess::eager

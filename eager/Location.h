@@ -1,0 +1,67 @@
+//===- Location.h - where a user called an operator -------------*- C++ -*-===//
+//
+// Eager knows no Python: a frontend gives three functions that note a place in
+// the user's code cheaply and put it into words when an error needs it.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+#include <string>
+
+namespace tess::eager {
+
+struct LocationHooks {
+  /// Notes the innermost user line; `code` is owned by the location, null when there is none.
+  void (*capture)(void *&code, int32_t &position) = nullptr;
+  /// "train.py:12". Any thread.
+  std::string (*describe)(void *code, int32_t position) = nullptr;
+  /// Any thread.
+  void (*release)(void *code) = nullptr;
+};
+void setLocationHooks(const LocationHooks &hooks);
+
+/// A place in the user's program; movable.
+class Location {
+public:
+  Location() = default;
+  /// The present one, with the scope.
+  static Location here();
+  ~Location();
+  Location(Location &&other) noexcept;
+  Location &operator=(Location &&other) noexcept;
+  /// "train.py:12 (net.conv1)"; empty when nothing is known.
+  std::string describe() const;
+
+private:
+  void *code = nullptr;
+  int32_t position = 0;
+  uint32_t scope = 0;
+};
+
+/// Enters the scope `name` (a module's attribute) within the present one; names are interned.
+void pushScope(llvm::StringRef name);
+void popScope();
+/// "net.conv1"; empty outside every scope.
+std::string currentScope();
+
+/// A frontend lets other threads of its language run while eager waits or compiles.
+struct BlockingHooks {
+  void *(*begin)() = nullptr;
+  void (*end)(void *token) = nullptr;
+};
+void setBlockingHooks(const BlockingHooks &hooks);
+
+class BlockingRegion {
+public:
+  BlockingRegion();
+  ~BlockingRegion();
+  BlockingRegion(const BlockingRegion &) = delete;
+
+private:
+  void *token;
+};
+
+} // namespace tess::eager

@@ -1,0 +1,28 @@
+//===- MiniGraph.h - one operator as a program ------------------*- C++ -*-===//
+//
+// The miss path: a graph of one operator over unknown sizes, compiled as any
+// graph is, and made ready to launch.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "eager/Broadcast.h"
+#include "eager/OpCache.h"
+
+namespace tess::eager {
+
+/// True when the iteration space of `info` is the broadcast of its operands or the shape of its results, so that one kernel
+/// serves a class of shapes.
+bool mayBeDirect(const OpInfo &info, size_t numOperands);
+/// True when the operator looks at indices along axes, so that axes must stay as they are.
+bool looksAtAxes(const OpInfo &info);
+
+/// Compiles `op` for a class. For a direct operator `space` gives the class, `operands` the dtypes; otherwise `operands` are
+/// the metas with every size unknown. An entry without `direct` has a program only.
+llvm::Expected<OpEntryRef> buildEntry(const OpKey &key, const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
+                                      llvm::ArrayRef<unsigned> segments, bool direct);
+
+/// Metas of a direct class: size 1 where an operand is broadcast, else unknown.
+Metas metasOfClass(llvm::ArrayRef<Operand> operands, const IterationSpace &space);
+
+} // namespace tess::eager

@@ -1,0 +1,244 @@
+//===- OpCache.cpp - compiled operators by class -------------------------===//
+#include "eager/OpCache.h"
+
+#include "eager/Location.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <array>
+#include <condition_variable>
+#include <deque>
+#include <unordered_map>
+
+namespace tess::eager {
+
+namespace {
+
+constexpr unsigned kShards = 16;
+constexpr unsigned kFrontSlots = 512;
+constexpr uint64_t kDefaultLimit = uint64_t(256) << 20;
+
+uint64_t hashOf(const OpKey &key) {
+  uint64_t h = key.op * 0x9E3779B97F4A7C15ull;
+  h = (h ^ key.operands ^ h >> 31) * 0xD6E8FEB86659FD93ull;
+  return (h ^ key.space ^ h >> 29) * 0xD6E8FEB86659FD93ull;
+}
+
+struct KeyHash {
+  size_t operator()(const OpKey &key) const { return hashOf(key) >> 7; }
+};
+
+/// Equal operator and equal attributes, where the entry depends on them.
+bool answers(const OpEntry &entry, const OpDef &op) {
+  if (&entry.op.info() != &op.info())
+    return false;
+  for (unsigned i = 0; i < op.numAttrs(); ++i)
+    if (isKeyAttr(op.info(), i, entry.direct != nullptr) && !(entry.op.attr(i) == op.attr(i)))
+      return false;
+  return true;
+}
+
+std::atomic<uint64_t> limitPerShard{kDefaultLimit / kShards};
+std::atomic<uint64_t> epoch{0}; // of clearOpCache, for the fronts
+
+class Shard {
+public:
+  llvm::Expected<OpEntryRef> get(const OpKey &key, const OpDef &op,
+                                 llvm::function_ref<llvm::Expected<OpEntryRef>()> build);
+  void addTo(OpCacheStats &stats);
+  void trim();
+  void clear();
+
+private:
+  OpEntryRef lookUp(const OpKey &key, const OpDef &op);
+  void insert(OpEntryRef entry);
+  void trimLocked();
+
+  std::mutex mutex;
+  std::condition_variable built;
+  std::unordered_map<OpKey, OpEntryRef, KeyHash> entries;
+  std::deque<OpKey> clock; // candidates for eviction, oldest first
+  llvm::SmallVector<OpKey, 2> building;
+  uint64_t bytes = 0, hits = 0, misses = 0, evictions = 0;
+};
+
+std::array<Shard, kShards> &shards() {
+  static auto *instance = new std::array<Shard, kShards>; // never destroyed: threads may outlive main
+  return *instance;
+}
+
+OpEntryRef Shard::lookUp(const OpKey &key, const OpDef &op) {
+  auto it = entries.find(key);
+  if (it == entries.end() || !answers(*it->second, op))
+    return nullptr;
+  it->second->used.store(true, std::memory_order_relaxed);
+  return it->second;
+}
+
+llvm::Expected<OpEntryRef> Shard::get(const OpKey &key, const OpDef &op,
+                                      llvm::function_ref<llvm::Expected<OpEntryRef>()> build) {
+  std::unique_lock<std::mutex> lock(mutex);
+  for (;;) {
+    if (OpEntryRef entry = lookUp(key, op)) {
+      ++hits;
+      return entry;
+    }
+    if (!llvm::is_contained(building, key))
+      break;
+    lock.unlock(); // never take the frontend's lock while holding this one
+    {
+      BlockingRegion region;
+      lock.lock();
+      built.wait(lock, [&] { return !llvm::is_contained(building, key); });
+      lock.unlock();
+    }
+    lock.lock();
+  }
+  ++misses;
+  building.push_back(key);
+  lock.unlock();
+  llvm::Expected<OpEntryRef> entry = build();
+  lock.lock();
+  building.erase(llvm::find(building, key));
+  built.notify_all();
+  if (entry)
+    insert(*entry);
+  return entry;
+}
+
+void Shard::insert(OpEntryRef entry) {
+  auto [it, isNew] = entries.try_emplace(entry->key, entry);
+  if (isNew) {
+    clock.push_back(entry->key);
+  } else { // the same hash for other attributes: the newer one stays
+    bytes -= it->second->bytes;
+    it->second = entry;
+  }
+  bytes += entry->bytes;
+  trimLocked();
+}
+
+/// Second chance: an entry that was used since it was last looked at goes to the end once more.
+void Shard::trimLocked() {
+  uint64_t limit = limitPerShard.load(std::memory_order_relaxed);
+  for (size_t looked = 0, most = 2 * clock.size(); bytes > limit && clock.size() > 1 && looked < most; ++looked) {
+    OpKey key = clock.front();
+    clock.pop_front();
+    auto it = entries.find(key);
+    if (it->second->used.exchange(false, std::memory_order_relaxed)) {
+      clock.push_back(key);
+      continue;
+    }
+    bytes -= it->second->bytes;
+    entries.erase(it);
+    ++evictions;
+  }
+}
+
+void Shard::trim() {
+  std::lock_guard<std::mutex> lock(mutex);
+  trimLocked();
+}
+
+void Shard::clear() {
+  std::lock_guard<std::mutex> lock(mutex);
+  entries.clear();
+  clock.clear();
+  bytes = 0;
+}
+
+void Shard::addTo(OpCacheStats &stats) {
+  std::lock_guard<std::mutex> lock(mutex);
+  stats.hits += hits;
+  stats.misses += misses;
+  stats.evictions += evictions;
+  stats.entries += entries.size();
+  stats.bytes += bytes;
+}
+
+/// The front of one thread. Its references keep at most kFrontSlots evicted entries alive.
+struct Front {
+  std::array<OpEntryRef, kFrontSlots> slots;
+  uint64_t seenEpoch = 0;
+};
+thread_local Front front;
+
+/// Hits of all fronts; counted per thread in steps, so that a hit writes no shared line.
+std::atomic<uint64_t> frontHits{0};
+thread_local uint32_t uncountedHits = 0;
+
+void countHit() {
+  if (++uncountedHits == 64) {
+    frontHits.fetch_add(64, std::memory_order_relaxed);
+    uncountedHits = 0;
+  }
+}
+
+} // namespace
+
+bool isKeyAttr(const OpInfo &info, unsigned attr, bool direct) {
+  if (info.lowering == Lowering::Elementwise && info.attrs[attr].isRuntime)
+    return false; // an operand of the kernel
+  return !(direct && info.attrs[attr].shapeOnly);
+}
+
+llvm::Expected<OpEntryRef> findOrBuild(const OpKey &key, const OpDef &op,
+                                       llvm::function_ref<llvm::Expected<OpEntryRef>()> build) {
+  uint64_t hash = hashOf(key);
+  if (front.seenEpoch != epoch.load(std::memory_order_acquire)) {
+    front.slots.fill(nullptr);
+    front.seenEpoch = epoch.load();
+  }
+  OpEntryRef &slot = front.slots[hash % kFrontSlots];
+  if (slot && slot->key == key && answers(*slot, op)) {
+    if (!slot->used.load(std::memory_order_relaxed))
+      slot->used.store(true, std::memory_order_relaxed);
+    countHit();
+    return slot;
+  }
+  llvm::Expected<OpEntryRef> entry = shards()[hash >> 60].get(key, op, build);
+  if (entry)
+    front.slots[hash % kFrontSlots] = *entry;
+  return entry;
+}
+
+OpCacheStats opCacheStats() {
+  OpCacheStats stats;
+  for (Shard &shard : shards())
+    shard.addTo(stats);
+  stats.hits += frontHits.load() + uncountedHits;
+  stats.limit = limitPerShard.load() * kShards;
+  return stats;
+}
+
+void setOpCacheLimit(uint64_t bytes) {
+  limitPerShard = std::max<uint64_t>(1, bytes / kShards);
+  for (Shard &shard : shards())
+    shard.trim();
+}
+
+void clearOpCache() {
+  ++epoch;
+  for (Shard &shard : shards())
+    shard.clear();
+}
+
+BoundShapesRef OpEntry::findBound(llvm::ArrayRef<TensorMeta> inputs, bool isTrain, unsigned threads) {
+  std::lock_guard<std::mutex> lock(mutex);
+  for (auto it = bindings.begin(); it != bindings.end(); ++it) {
+    BoundShapes &b = **it;
+    if (b.isTrain != isTrain || b.threads != threads || llvm::ArrayRef<TensorMeta>(b.inputs) != inputs)
+      continue;
+    bindings.splice(bindings.begin(), bindings, it);
+    return bindings.front();
+  }
+  return nullptr;
+}
+
+void OpEntry::addBound(BoundShapesRef bound) {
+  std::lock_guard<std::mutex> lock(mutex);
+  bindings.push_front(std::move(bound));
+  if (bindings.size() > kMaxBound)
+    bindings.pop_back();
+}
+
+} // namespace tess::eager

@@ -1,0 +1,90 @@
+//===- Pool.cpp - small blocks without heap traffic ----------------------===//
+//
+// The lists are a constant-initialised thread_local without a destructor, so
+// that a hit costs no guard; a second thread_local empties them at thread exit.
+//
+//===----------------------------------------------------------------------===//
+#include "eager/Pool.h"
+
+#include "llvm/Support/ErrorHandling.h"
+
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+
+namespace tess::eager {
+
+namespace {
+
+constexpr unsigned kMinShift = 6, kMaxShift = 12;
+constexpr unsigned kClasses = kMaxShift - kMinShift + 1;
+/// Bytes one list may hold.
+constexpr uint32_t kListBytes = 256 << 10;
+
+struct FreeLists {
+  void *head[kClasses];
+  uint32_t count[kClasses];
+  bool registered; // the emptier exists
+  bool closed;     // the thread is ending: everything goes to the heap
+};
+constinit thread_local FreeLists lists = {};
+
+struct Emptier {
+  ~Emptier() {
+    lists.closed = true;
+    for (void *&head : lists.head)
+      while (void *block = head) {
+        head = *static_cast<void **>(block);
+        std::free(block);
+      }
+  }
+  void touch() { lists.registered = true; }
+};
+thread_local Emptier emptier;
+
+unsigned classOf(size_t bytes) {
+  return bytes <= (size_t(1) << kMinShift) ? 0 : std::bit_width(bytes - 1) - kMinShift;
+}
+
+void *fromHeap(size_t bytes) {
+  void *block = std::aligned_alloc(64, (bytes + 63) & ~size_t(63));
+  if (!block)
+    llvm::report_bad_alloc_error("eager: memory for a small tensor");
+  return block;
+}
+
+} // namespace
+
+void *poolAllocate(size_t bytes) {
+#ifndef TESS_SANITIZE_ADDRESS
+  if (bytes <= kPoolLimit) {
+    unsigned c = classOf(bytes);
+    if (void *block = lists.head[c]) {
+      lists.head[c] = *static_cast<void **>(block);
+      --lists.count[c];
+      return block;
+    }
+    return fromHeap(size_t(1) << (c + kMinShift));
+  }
+#endif
+  return fromHeap(bytes);
+}
+
+void poolFree(void *block, size_t bytes) {
+#ifndef TESS_SANITIZE_ADDRESS
+  if (bytes <= kPoolLimit && !lists.closed) {
+    unsigned c = classOf(bytes);
+    if (lists.count[c] < (kListBytes >> (c + kMinShift))) {
+      if (!lists.registered)
+        emptier.touch(); // constructs it on this thread
+      *static_cast<void **>(block) = lists.head[c];
+      lists.head[c] = block;
+      ++lists.count[c];
+      return;
+    }
+  }
+#endif
+  std::free(block);
+}
+
+} // namespace tess::eager

@@ -1,0 +1,237 @@
+//===- Programs.cpp - operators through bound programs -------------------===//
+//
+// A program serves every shape of its ranks and dtypes; its bindings for
+// concrete shapes are kept in the entry, the latest used first. Temporaries
+// come from the caching allocator, so that bindings hold no memory.
+//
+//===----------------------------------------------------------------------===//
+#include "eager/Dispatch.h"
+#include "eager/Location.h"
+#include "eager/MiniGraph.h"
+#include "runtime/Executor.h"
+#include "runtime/ExecutorCounters.h"
+#include "runtime/ParallelFor.h"
+#include "runtime/StridedCopy.h"
+
+namespace tess::eager {
+
+static uint64_t mix(uint64_t h, uint64_t v) { return (h ^ v) * 0x9E3779B97F4A7C15ull + (h >> 29); }
+
+uint64_t keyOfOp(const OpDef &op, bool direct) {
+  uint64_t h = mix(0x51ED270B, uint64_t(op.info().id) << 1 | direct);
+  for (unsigned i = 0; i < op.numAttrs(); ++i) {
+    if (isKeyAttr(op.info(), i, direct))
+      h = mix(h, op.attr(i).hash());
+    else if (op.attr(i).kind() == AttrKind::I64List)
+      h = mix(h, op.attr(i).ints().size()); // the rank of a shape
+  }
+  return h;
+}
+
+uint64_t keyOfOperands(const DispatchCall &call) {
+  uint64_t h = call.operands.size();
+  for (const Operand &operand : call.operands)
+    h = h << 4 ^ uint64_t(operand.tensor->dtype()) ^ h >> 43;
+  for (unsigned segment : call.segments)
+    h = mix(h, segment);
+  return h;
+}
+
+static uint64_t keyOfRanks(llvm::ArrayRef<Operand> operands) {
+  uint64_t h = 1;
+  for (const Operand &operand : operands)
+    h = mix(h, operand.tensor->rank());
+  return h;
+}
+
+Metas DispatchCall::metas() const {
+  Metas metas;
+  for (const Operand &operand : operands)
+    metas.push_back(operand.tensor->meta());
+  return metas;
+}
+
+llvm::Expected<TensorRef> contiguous(TensorImpl &tensor) {
+  if (tensor.isContiguous())
+    return TensorRef(&tensor);
+  llvm::Expected<TensorRef> copy = TensorImpl::allocate(tensor.dtype(), tensor.shape());
+  if (!copy)
+    return copy;
+  if (tensor.numElements()) {
+    runtime::bump(runtime::executorCounters.copies);
+    runtime::copyStrided((*copy)->data(), (*copy)->layout(), tensor.data(), tensor.layout(),
+                         byteWidth(tensor.dtype()));
+  }
+  return copy;
+}
+
+/// Sizes unknown, but those that say which operand repeats: 1 stays 1 (an elementwise program has its class from it).
+static Metas metasOfRanks(llvm::ArrayRef<Operand> operands) {
+  Metas metas;
+  for (const Operand &operand : operands) {
+    TensorMeta &meta = metas.emplace_back(operand.tensor->dtype(), llvm::ArrayRef<int64_t>());
+    meta.shape.assign(operand.tensor->rank(), kUnknown);
+  }
+  return metas;
+}
+
+namespace {
+
+class ProgramRun {
+public:
+  explicit ProgramRun(const DispatchCall &call) : call(call), metas(call.metas()) {}
+  llvm::Expected<Tensors> run();
+
+private:
+  llvm::Expected<OpEntryRef> findEntry();
+  llvm::Expected<BoundShapesRef> bind(OpEntry &entry);
+  llvm::Error readOperands();
+  llvm::Expected<Tensors> allocate(runtime::Bound &bound);
+  llvm::Error launch(runtime::Bound &bound, llvm::ArrayRef<TensorRef> results);
+  llvm::Expected<Tensors> shrink(runtime::Bound &bound, Tensors results);
+  llvm::SmallVector<uint64_t, 4> scalars() const;
+
+  const DispatchCall &call;
+  Metas metas;
+  llvm::SmallVector<TensorRef, 4> made;
+  llvm::SmallVector<void *, 4> inputs;
+};
+
+llvm::Expected<OpEntryRef> ProgramRun::findEntry() {
+  Metas unknown = metasOfRanks(call.operands);
+  uint64_t space = keyOfRanks(call.operands);
+  bool elementwise = call.info().lowering == Lowering::Elementwise;
+  if (elementwise) { // which sizes are 1 is part of the class
+    unknown = metas;
+    for (TensorMeta &meta : unknown)
+      for (int64_t &size : meta.shape) {
+        size = size == 1 ? 1 : kUnknown;
+        space = mix(space, size == 1);
+      }
+  }
+  OpKey key{keyOfOp(call.op, false), keyOfOperands(call), space};
+  return findOrBuild(key, call.op, [&]() -> llvm::Expected<OpEntryRef> {
+    if (llvm::Expected<Metas> results = call.op.infer(metas, call.segments); !results)
+      return results.takeError();
+    return buildEntry(key, call.op, unknown, call.segments, false);
+  });
+}
+
+llvm::Expected<BoundShapesRef> ProgramRun::bind(OpEntry &entry) {
+  unsigned threads = runtime::numThreads();
+  if (BoundShapesRef known = entry.findBound(metas, call.isTrain, threads))
+    return known;
+  if (llvm::Expected<Metas> results = call.op.infer(metas, call.segments); !results)
+    return results.takeError();
+  auto bound = entry.program->bind(metas, {}, {threads, call.isTrain});
+  if (!bound)
+    return bound.takeError();
+  auto shapes = std::make_shared<BoundShapes>();
+  shapes->inputs = metas;
+  shapes->isTrain = call.isTrain;
+  shapes->threads = threads;
+  shapes->bound = std::move(*bound);
+  entry.addBound(shapes);
+  return shapes;
+}
+
+llvm::Error ProgramRun::readOperands() {
+  for (const Operand &operand : call.operands) {
+    llvm::Expected<TensorRef> plain = contiguous(*operand.tensor);
+    if (!plain)
+      return plain.takeError();
+    inputs.push_back((*plain)->data());
+    made.push_back(std::move(*plain));
+  }
+  return llvm::Error::success();
+}
+
+llvm::SmallVector<uint64_t, 4> ProgramRun::scalars() const {
+  llvm::SmallVector<uint64_t, 4> bits;
+  if (call.info().lowering != Lowering::Elementwise)
+    return bits;
+  for (unsigned i = 0; i < call.op.numAttrs(); ++i) {
+    if (!call.info().attrs[i].isRuntime)
+      continue;
+    const AttrValue &value = call.op.attr(i);
+    bits.push_back(value.kind() == AttrKind::F64    ? __builtin_bit_cast(uint64_t, value.f64())
+                   : value.kind() == AttrKind::Bool ? uint64_t(value.boolean())
+                                                    : uint64_t(value.i64()));
+  }
+  return bits;
+}
+
+llvm::Expected<Tensors> ProgramRun::allocate(runtime::Bound &bound) {
+  Tensors results;
+  for (const TensorMeta &meta : bound.outputs()) {
+    llvm::Expected<TensorRef> result = TensorImpl::allocate(meta.dtype, meta.shape);
+    if (!result)
+      return result.takeError();
+    results.push_back(std::move(*result));
+  }
+  return results;
+}
+
+llvm::Error ProgramRun::launch(runtime::Bound &bound, llvm::ArrayRef<TensorRef> results) {
+  runtime::RunOptions options;
+  StorageRef arena;
+  if (uint64_t bytes = bound.memory().arena) {
+    llvm::Expected<StorageRef> memory = Storage::allocate(int64_t(bytes));
+    if (!memory)
+      return memory.takeError();
+    arena = std::move(*memory);
+    options.arena = arena->data();
+  }
+  llvm::SmallVector<void *, 4> outputs;
+  for (const TensorRef &result : results)
+    outputs.push_back(result->data());
+  llvm::SmallVector<uint64_t, 4> bits = scalars();
+  if (!bound.needsWorker())
+    return runtime::run(bound, inputs, outputs, bits, options);
+  BlockingRegion region;
+  return runtime::run(bound, inputs, outputs, bits, options);
+}
+
+/// Results whose size the data decided, in memory of that size.
+llvm::Expected<Tensors> ProgramRun::shrink(runtime::Bound &bound, Tensors results) {
+  for (unsigned i = 0; i < results.size(); ++i) {
+    const TensorMeta &actual = bound.outputs()[i];
+    if (llvm::ArrayRef<int64_t>(actual.shape) == results[i]->shape())
+      continue;
+    llvm::Expected<TensorRef> exact = TensorImpl::allocate(actual.dtype, actual.shape);
+    if (!exact)
+      return exact.takeError();
+    std::memcpy((*exact)->data(), results[i]->data(), (*exact)->storage().bytes());
+    results[i] = std::move(*exact);
+  }
+  return results;
+}
+
+llvm::Expected<Tensors> ProgramRun::run() {
+  llvm::Expected<OpEntryRef> entry = findEntry();
+  if (!entry)
+    return entry.takeError();
+  llvm::Expected<BoundShapesRef> shapes = bind(**entry);
+  if (!shapes)
+    return shapes.takeError();
+  if (llvm::Error e = readOperands())
+    return std::move(e);
+  std::unique_lock<std::mutex> lock((*shapes)->running, std::defer_lock);
+  if (!lock.try_lock()) {
+    BlockingRegion region; // another thread runs these shapes
+    lock.lock();
+  }
+  runtime::Bound &bound = *(*shapes)->bound;
+  llvm::Expected<Tensors> results = allocate(bound);
+  if (!results)
+    return results;
+  if (llvm::Error e = launch(bound, *results))
+    return std::move(e);
+  return bound.dependsOnData() ? shrink(bound, std::move(*results)) : std::move(results);
+}
+
+} // namespace
+
+llvm::Expected<Tensors> dispatchProgram(const DispatchCall &call) { return ProgramRun(call).run(); }
+
+} // namespace tess::eager

@@ -1,0 +1,125 @@
+//===- Recording.cpp - what a traced function did ------------------------===//
+#include "eager/Recording.h"
+
+#include "eager/Transformations.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <atomic>
+
+namespace tess::eager {
+
+static thread_local std::shared_ptr<Recorder> active;
+
+Recorder *Recorder::current() { return active.get(); }
+
+llvm::Expected<std::shared_ptr<Recorder>> Recorder::begin(llvm::ArrayRef<TensorRef> arguments) {
+  static std::atomic<uint32_t> lastId = 0;
+  if (active)
+    return invalidArgument("trace: one recording at a time must run on a thread, got a second one");
+  std::shared_ptr<Recorder> recorder(new Recorder);
+  recorder->id = ++lastId;
+  recorder->recording.valueList.emplace_back(); // number 0
+  for (const TensorRef &argument : arguments) {
+    uint32_t number = recorder->addValue(Recording::ValueKind::Argument, *argument);
+    recorder->recording.valueList[number].tensor = argument;
+    recorder->recording.argumentList.push_back(number);
+    recorder->variables[argument.get()] = number;
+  }
+  active = recorder;
+  activeLayers |= bitOf(Layer::Tracing);
+  return recorder;
+}
+
+void Recorder::leave() {
+  if (active.get() != this)
+    return;
+  activeLayers &= ~bitOf(Layer::Tracing);
+  active.reset();
+}
+
+void Recorder::abandon() { leave(); }
+
+uint32_t Recorder::addValue(Recording::ValueKind kind, TensorImpl &tensor) {
+  uint32_t number = recording.valueList.size();
+  recording.valueList.push_back({kind, tensor.meta(), tensor.name().str(), TensorRef()});
+  tensor.traceTag = {id, number};
+  return number;
+}
+
+/// The number of a value; a variable that existed before is captured at its first use.
+uint32_t Recorder::numberOf(TensorImpl &tensor) {
+  if (tensor.traceTag.owner == id)
+    return tensor.traceTag.id;
+  uint32_t number = addValue(Recording::ValueKind::Captured, tensor);
+  recording.valueList[number].tensor = TensorRef(&tensor);
+  recording.capturedList.push_back(number);
+  variables[&tensor] = number;
+  return number;
+}
+
+void Recorder::record(const OpDef &op, llvm::ArrayRef<unsigned> segments, llvm::ArrayRef<Operand> operands,
+                      llvm::ArrayRef<TensorRef> results) {
+  Recording::Op entry;
+  entry.op = op;
+  entry.segments.assign(segments.begin(), segments.end());
+  for (const Operand &operand : operands)
+    entry.inputs.push_back(numberOf(*operand.tensor));
+  for (const TensorRef &result : results)
+    entry.outputs.push_back(addValue(Recording::ValueKind::Computed, *result));
+  entry.location = Location::here();
+  recording.opList.push_back(std::move(entry));
+}
+
+void Recorder::recordConstant(TensorImpl &tensor) {
+  uint32_t number = addValue(Recording::ValueKind::Constant, tensor);
+  recording.valueList[number].tensor = tensor.dup();
+}
+
+void Recorder::noteUpdate(TensorImpl &variable) {
+  bool isLocal = variable.traceTag.owner == id && !variables.count(&variable);
+  if (isLocal || llvm::is_contained(updated, &variable))
+    return;
+  updated.push_back(TensorRef(&variable));
+}
+
+llvm::Error Recorder::checkRead(const TensorImpl &tensor) const {
+  if (tensor.traceTag.owner != id ||
+      recording.valueList[tensor.traceTag.id].kind == Recording::ValueKind::Constant)
+    return llvm::Error::success();
+  return invalidArgument("trace: a traced function must not look at the value of a tensor (its later runs would not), "
+                         "got a read of " +
+                         toString(tensor.meta()));
+}
+
+void Recorder::collectUpdates() {
+  auto argumentOf = [&](TensorImpl *variable) {
+    auto it = variables.find(variable);
+    auto known = it == variables.end() ? recording.argumentList.end() : llvm::find(recording.argumentList, it->second);
+    return known == recording.argumentList.end() ? -1 : int(known - recording.argumentList.begin());
+  };
+  for (const TensorRef &variable : updated) {
+    auto it = variables.find(variable.get());
+    uint32_t value = numberOf(*variable);
+    if (it != variables.end() && it->second == value)
+      continue; // it got its old value back
+    recording.updateList.push_back({variable, argumentOf(variable.get()), value});
+  }
+  for (Recording::Update &update : recording.updateList)
+    if (update.argument >= 0)
+      update.variable.reset();
+}
+
+llvm::Expected<RecordingRef> Recorder::end(llvm::ArrayRef<TensorRef> outputs) {
+  leave();
+  for (const TensorRef &output : outputs)
+    recording.outputList.push_back(numberOf(*output));
+  collectUpdates();
+  for (auto &[variable, number] : variables)
+    if (recording.valueList[number].name.empty() && !variable->name().empty())
+      recording.valueList[number].name = variable->name().str();
+  for (uint32_t argument : recording.argumentList)
+    recording.valueList[argument].tensor.reset();
+  return std::make_shared<const Recording>(std::move(recording));
+}
+
+} // namespace tess::eager

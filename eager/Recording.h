@@ -1,0 +1,117 @@
+//===- Recording.h - what a traced function did -----------------*- C++ -*-===//
+//
+// The operators of one run, over numbered values. Variables that existed before
+// are captured, not their values: a later run reads what they hold then. A
+// variable that the function updates is an output that goes back into it.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "eager/Apply.h"
+#include "eager/Location.h"
+#include "ir/GraphBuilder.h"
+
+#include <map>
+#include <memory>
+
+namespace tess::eager {
+
+/// Names and bounds that a user gives to the dimensions of an argument: index of a NamedDim, or -1.
+using ArgumentDims = llvm::SmallVector<int, 4>;
+
+class Recording {
+public:
+  enum class ValueKind : uint8_t { Argument, Captured, Constant, Computed };
+  struct Value {
+    ValueKind kind;
+    TensorMeta meta;
+    std::string name;
+    /// Captured: the variable. Constant: the tensor.
+    TensorRef tensor;
+  };
+  struct Op {
+    OpDef op;
+    llvm::SmallVector<uint32_t, 4> inputs; // value numbers
+    llvm::SmallVector<unsigned, 4> segments;
+    llvm::SmallVector<uint32_t, 2> outputs;
+    Location location;
+  };
+  /// A variable that the function updated, and the value it ended with.
+  struct Update {
+    /// Null when it is an argument.
+    TensorRef variable;
+    int argument = -1;
+    uint32_t value = 0;
+  };
+
+  llvm::ArrayRef<Value> values() const { return valueList; } // number 0 is not used
+  llvm::ArrayRef<Op> ops() const { return opList; }
+  llvm::ArrayRef<uint32_t> arguments() const { return argumentList; }
+  llvm::ArrayRef<uint32_t> outputs() const { return outputList; }
+  llvm::ArrayRef<Update> updates() const { return updateList; }
+  /// Numbers of the captured variables, in the order of their first use.
+  llvm::ArrayRef<uint32_t> captured() const { return capturedList; }
+
+private:
+  friend class Recorder;
+  std::vector<Value> valueList;
+  std::vector<Op> opList;
+  std::vector<uint32_t> argumentList, outputList, capturedList;
+  std::vector<Update> updateList;
+};
+using RecordingRef = std::shared_ptr<const Recording>;
+
+/// Writes a Recording on one thread. Operators still run.
+class Recorder {
+public:
+  /// Starts on this thread with the given variables as arguments. InvalidArgument when one records already.
+  static llvm::Expected<std::shared_ptr<Recorder>> begin(llvm::ArrayRef<TensorRef> arguments);
+  /// Ends it; `outputs` are what the function returns.
+  llvm::Expected<RecordingRef> end(llvm::ArrayRef<TensorRef> outputs);
+  /// Ends it without a result (the function raised).
+  void abandon();
+  /// The recorder of this thread, or null.
+  static Recorder *current();
+
+  void record(const OpDef &op, llvm::ArrayRef<unsigned> segments, llvm::ArrayRef<Operand> operands,
+              llvm::ArrayRef<TensorRef> results);
+  void recordConstant(TensorImpl &tensor);
+  /// Before `variable` takes over the value of another.
+  void noteUpdate(TensorImpl &variable);
+  /// Before the value of `tensor` goes to another variable.
+  void noteUse(TensorImpl &tensor) { (void)numberOf(tensor); }
+  /// An error when reading the value would make the trace depend on data.
+  llvm::Error checkRead(const TensorImpl &tensor) const;
+
+private:
+  Recorder() = default;
+  uint32_t numberOf(TensorImpl &tensor);
+  uint32_t addValue(Recording::ValueKind kind, TensorImpl &tensor);
+  void collectUpdates();
+  void leave();
+
+  uint32_t id = 0;
+  Recording recording;
+  /// Variables by address; they are kept alive by the recording.
+  std::map<TensorImpl *, uint32_t> variables;
+  std::vector<TensorRef> updated;
+};
+
+/// How a recording becomes a program.
+struct GraphOptions {
+  /// Captured variables that are not updated become constants.
+  bool captureAsConstants = false;
+  /// Names of arguments and outputs; defaults "arg0", "output0".
+  std::vector<std::string> argumentNames, outputNames;
+  std::vector<ir::NamedDim> dims;
+  /// Per argument; empty: all sizes as recorded.
+  std::vector<ArgumentDims> argumentDims;
+};
+
+/// The function updates the captured variable of value `number`.
+bool isUpdated(const Recording &recording, uint32_t number);
+
+/// Inputs: arguments, then captured variables in their order (unless constants). Outputs: the function's, then the updates.
+llvm::Expected<ir::Graph> buildGraph(const Recording &recording, const GraphOptions &options);
+
+} // namespace tess::eager

@@ -1,0 +1,139 @@
+//===- RecordingGraph.cpp - a recording as a graph -----------------------===//
+#include "eager/Recording.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tess::eager {
+
+namespace {
+
+class GraphWriter {
+public:
+  GraphWriter(const Recording &recording, const GraphOptions &options)
+      : recording(recording), options(options), numbers(recording.values().size(), -1),
+        inputIndex(recording.values().size(), -1) {}
+  llvm::Expected<ir::Graph> write();
+
+private:
+  void writeArguments();
+  llvm::Error writeCaptured();
+  llvm::Error writeOps();
+  llvm::Error writeOutputs();
+  llvm::Expected<ir::GraphBuilder::Value> valueOf(uint32_t number);
+  llvm::Expected<ir::GraphBuilder::Value> constant(uint32_t number);
+  void addInput(uint32_t number, llvm::StringRef name, llvm::ArrayRef<int> dims);
+
+  const Recording &recording;
+  const GraphOptions &options;
+  ir::GraphBuilder builder;
+  std::vector<ir::GraphBuilder::Value> numbers;
+  std::vector<int> inputIndex;
+  int numInputs = 0;
+};
+
+void GraphWriter::addInput(uint32_t number, llvm::StringRef name, llvm::ArrayRef<int> dims) {
+  TensorMeta meta = recording.values()[number].meta;
+  for (unsigned axis = 0; axis < dims.size() && axis < meta.rank(); ++axis)
+    if (dims[axis] >= 0)
+      meta.shape[axis] = kUnknown;
+  numbers[number] = builder.input(name, meta, dims);
+  inputIndex[number] = numInputs++;
+}
+
+void GraphWriter::writeArguments() {
+  for (auto [i, number] : llvm::enumerate(recording.arguments())) {
+    std::string name = i < options.argumentNames.size() ? options.argumentNames[i] : "arg" + std::to_string(i);
+    addInput(number, name, i < options.argumentDims.size() ? options.argumentDims[i] : ArgumentDims());
+  }
+}
+
+llvm::Error GraphWriter::writeCaptured() {
+  for (auto [i, number] : llvm::enumerate(recording.captured())) {
+    if (options.captureAsConstants && !isUpdated(recording, number))
+      continue; // written where it is used
+    const std::string &name = recording.values()[number].name;
+    addInput(number, name.empty() ? "captured" + std::to_string(i) : name, {});
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<ir::GraphBuilder::Value> GraphWriter::constant(uint32_t number) {
+  const Recording::Value &value = recording.values()[number];
+  std::string bytes(value.meta.numElements() * byteWidth(value.meta.dtype), '\0');
+  if (llvm::Error e = readValue(*value.tensor, bytes.data()))
+    return std::move(e);
+  return numbers[number] = builder.constant(value.meta, bytes, value.name);
+}
+
+llvm::Expected<ir::GraphBuilder::Value> GraphWriter::valueOf(uint32_t number) {
+  if (numbers[number] >= 0)
+    return numbers[number];
+  return constant(number);
+}
+
+llvm::Error GraphWriter::writeOps() {
+  for (const Recording::Op &op : recording.ops()) {
+    llvm::SmallVector<ir::GraphBuilder::Value, 4> operands;
+    for (uint32_t input : op.inputs) {
+      llvm::Expected<ir::GraphBuilder::Value> value = valueOf(input);
+      if (!value)
+        return value.takeError();
+      operands.push_back(*value);
+    }
+    auto results = builder.apply(op.op, operands, op.segments, op.location.describe());
+    if (!results)
+      return results.takeError();
+    for (auto [output, value] : llvm::zip(op.outputs, *results)) {
+      numbers[output] = value;
+      if (!recording.values()[output].name.empty())
+        builder.setName(value, recording.values()[output].name);
+    }
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error GraphWriter::writeOutputs() {
+  for (auto [i, number] : llvm::enumerate(recording.outputs())) {
+    llvm::Expected<ir::GraphBuilder::Value> value = valueOf(number);
+    if (!value)
+      return value.takeError();
+    builder.output(*value, i < options.outputNames.size() ? options.outputNames[i] : "output" + std::to_string(i));
+  }
+  for (auto [i, update] : llvm::enumerate(recording.updates())) {
+    llvm::Expected<ir::GraphBuilder::Value> value = valueOf(update.value);
+    if (!value)
+      return value.takeError();
+    int donates = -1;
+    for (uint32_t number : recording.captured())
+      if (update.variable && recording.values()[number].tensor == update.variable)
+        donates = inputIndex[number];
+    builder.output(*value, "update" + std::to_string(i), donates);
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<ir::Graph> GraphWriter::write() {
+  for (const ir::NamedDim &dim : options.dims)
+    (void)builder.dim(dim);
+  writeArguments();
+  if (llvm::Error e = writeCaptured())
+    return std::move(e);
+  if (llvm::Error e = writeOps())
+    return std::move(e);
+  if (llvm::Error e = writeOutputs())
+    return std::move(e);
+  return builder.finish();
+}
+
+} // namespace
+
+bool isUpdated(const Recording &recording, uint32_t number) {
+  const TensorImpl *variable = recording.values()[number].tensor.get();
+  return llvm::any_of(recording.updates(),
+                      [&](const Recording::Update &update) { return update.variable.get() == variable; });
+}
+
+llvm::Expected<ir::Graph> buildGraph(const Recording &recording, const GraphOptions &options) {
+  return GraphWriter(recording, options).write();
+}
+
+} // namespace tess::eager

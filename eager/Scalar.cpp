@@ -1,0 +1,52 @@
+//===- Scalar.cpp - Python numbers become operands -----------------------===//
+//
+// A number takes the dtype that promotion gives it beside the tensors; it is a
+// rank 0 tensor from here on, so that its value is never part of a cache key.
+//
+//===----------------------------------------------------------------------===//
+#include "eager/Apply.h"
+#include "eager/Transformations.h"
+#include "ops/Promotion.h"
+
+namespace tess::eager {
+
+static llvm::Error outOfRange(const OpDef &op, Number number, DType dtype) {
+  return makeError(ErrorCode::OutOfRange, op.name() + ": a number must fit its dtype " + shortName(dtype) + ", got " +
+                                              llvm::Twine(number.i));
+}
+
+static bool fits(Number number, DType dtype) {
+  if (number.kind != Number::Int || !isInt(dtype) || dtype == DType::Int64)
+    return true;
+  int bits = int(byteWidth(dtype)) * 8;
+  if (dtype == DType::UInt8)
+    return number.i >= 0 && number.i < 256;
+  return number.i >= -(int64_t(1) << (bits - 1)) && number.i < int64_t(1) << (bits - 1);
+}
+
+llvm::Expected<Tensors> applyScalar(Call &call) {
+  llvm::SmallVector<DType, 4> dtypes;
+  llvm::SmallVector<bool, 4> isWeak;
+  for (const Operand &operand : call.operands) {
+    isWeak.push_back(!operand.tensor);
+    dtypes.push_back(operand.tensor ? operand.tensor->dtype() : operand.number.kindDType());
+  }
+  auto targets = operandDTypes(call.opDef().info(), dtypes, isWeak, call.segments());
+  llvm::SmallVector<Operand, 4> operands(call.operands.begin(), call.operands.end());
+  Tensors made;
+  for (unsigned i = 0; i < operands.size(); ++i) {
+    if (operands[i].tensor)
+      continue;
+    DType dtype = targets[i].value_or(dtypes[i]);
+    if (!fits(operands[i].number, dtype))
+      return outOfRange(call.opDef(), operands[i].number, dtype);
+    llvm::Expected<TensorRef> scalar = createScalar(operands[i].number, dtype);
+    if (!scalar)
+      return scalar.takeError();
+    made.push_back(std::move(*scalar));
+    operands[i] = Operand(made.back());
+  }
+  return applyBelow(Layer::Scalar, call.opDef(), operands, call.segments());
+}
+
+} // namespace tess::eager

@@ -1,0 +1,178 @@
+//===- Tape.cpp - what a gradient needs ----------------------------------===//
+#include "eager/Tape.h"
+
+#include "eager/Transformations.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <mutex>
+
+namespace tess::eager {
+
+namespace {
+
+/// Ids of the tapes that exist: tags of others mean nothing.
+struct LiveTapes {
+  std::mutex mutex;
+  llvm::DenseSet<uint32_t> ids;
+  uint32_t last = 0;
+};
+LiveTapes &liveTapes() {
+  static LiveTapes *instance = new LiveTapes;
+  return *instance;
+}
+
+bool isLive(uint32_t owner) {
+  LiveTapes &live = liveTapes();
+  std::lock_guard<std::mutex> lock(live.mutex);
+  return live.ids.contains(owner);
+}
+
+struct ThreadState {
+  std::vector<TapeRef> active;
+  unsigned paused = 0;
+
+  void update() {
+    bool on = !paused && !active.empty();
+    activeLayers = on ? activeLayers | bitOf(Layer::Grad) : activeLayers & ~bitOf(Layer::Grad);
+  }
+};
+thread_local ThreadState threadState;
+
+} // namespace
+
+llvm::ArrayRef<TapeRef> activeTapes() { return threadState.active; }
+
+void pauseGrad() {
+  ++threadState.paused;
+  threadState.update();
+}
+void resumeGrad() {
+  --threadState.paused;
+  threadState.update();
+}
+NoGrad::NoGrad() { pauseGrad(); }
+NoGrad::~NoGrad() { resumeGrad(); }
+
+Tape::Tape() {
+  LiveTapes &live = liveTapes();
+  std::lock_guard<std::mutex> lock(live.mutex);
+  id = ++live.last;
+  live.ids.insert(id);
+}
+
+Tape::~Tape() {
+  LiveTapes &live = liveTapes();
+  std::lock_guard<std::mutex> lock(live.mutex);
+  live.ids.erase(id);
+}
+
+TapeRef Tape::create() { return TapeRef(new Tape); }
+
+bool Tape::isRecording() const { return llvm::is_contained(threadState.active, this); }
+
+void Tape::start() {
+  if (!isRecording())
+    threadState.active.push_back(TapeRef(this));
+  threadState.update();
+}
+
+void Tape::stop() {
+  TapeRef keep(this);
+  llvm::erase_if(threadState.active, [&](const TapeRef &tape) { return tape.get() == this; });
+  threadState.update();
+}
+
+unsigned Tape::watch(TensorImpl &leaf) {
+  uint32_t known = idOf(leaf);
+  auto it = llvm::find(watched, known);
+  if (known && it != watched.end())
+    return it - watched.begin();
+  if (!known) {
+    known = newId();
+    leaf.setGradId(id, known, isLive);
+  }
+  watched.push_back(known);
+  return watched.size() - 1;
+}
+
+void Tape::clear() {
+  // Values may own other tapes' last references: let them go one by one, newest first.
+  while (!records.empty())
+    records.pop_back();
+  watched.clear();
+  grads.clear();
+  // Tags that are still on values must not be taken for new ones: ids go on counting.
+}
+
+void Tape::tagResults(Record &record, llvm::ArrayRef<TensorRef> results) {
+  for (const TensorRef &result : results) {
+    uint32_t value = 0;
+    if (isFloat(result->dtype())) {
+      value = newId();
+      result->setGradId(id, value, isLive);
+    }
+    record.outputs.push_back(value);
+  }
+}
+
+static bool hasGradient(const OpInfo &info) { return info.gradient; }
+
+llvm::Error Tape::record(const OpDef &op, llvm::ArrayRef<unsigned> segments, llvm::ArrayRef<Operand> operands,
+                         llvm::ArrayRef<TensorRef> results) {
+  Record record;
+  record.op = op;
+  record.segments.assign(segments.begin(), segments.end());
+  llvm::SmallVector<bool, 4> needed;
+  for (const Operand &operand : operands) {
+    record.inputs.push_back(idOf(*operand.tensor));
+    needed.push_back(record.inputs.back() != 0);
+    record.operands.push_back(operand.tensor->meta());
+  }
+  if (hasGradient(op.info())) {
+    llvm::SmallVector<bool, 4> arrives;
+    for (const TensorRef &result : results)
+      arrives.push_back(isFloat(result->dtype()));
+    llvm::Expected<BackwardPlan> plan = backwardPlan({op, record.operands, segments, needed, arrives});
+    if (!plan)
+      return plan.takeError();
+    record.plan = std::move(*plan);
+  }
+  tagResults(record, results);
+  records.push_back(std::move(record));
+  return llvm::Error::success();
+}
+
+void Tape::save(llvm::ArrayRef<Operand> operands, llvm::ArrayRef<TensorRef> results) {
+  Record &record = records.back();
+  if (!record.plan)
+    return;
+  for (unsigned i = 0, n = operands.size() + results.size(); i < n; ++i)
+    if (record.plan->inputUsed[i]) {
+      const TensorImpl &value = i < operands.size() ? *operands[i].tensor : *results[i - operands.size()];
+      record.saved.push_back({uint16_t(i), value.storage().version(), value.dup()});
+    }
+}
+
+void Tape::recordCustom(llvm::StringRef name, llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs,
+                        CustomBackward backward) {
+  Record record;
+  for (const TensorRef &input : inputs)
+    record.inputs.push_back(idOf(*input));
+  record.custom = std::move(backward);
+  record.customName = name.str();
+  tagResults(record, outputs);
+  records.push_back(std::move(record));
+}
+
+void recordCustomFunction(llvm::StringRef name, llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs,
+                          const CustomBackward &backward) {
+  if (threadState.paused)
+    return;
+  for (const TapeRef &tape : threadState.active)
+    if (llvm::any_of(inputs, [&](const TensorRef &input) { return tape->tracks(*input); }))
+      tape->recordCustom(name, inputs, outputs, backward);
+}
+
+} // namespace tess::eager

@@ -1,0 +1,109 @@
+//===- Tape.h - what a gradient needs ---------------------------*- C++ -*-===//
+//
+// One tape for one manager. While it records, every operator that reads a value
+// it knows is written down with the values that its gradient reads, no others.
+// Backward walks it in reverse, through apply(): outer tapes and recordings see
+// the operators of the gradient. The tape refers to values, never to variables.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "eager/Apply.h"
+#include "eager/BackwardPlan.h"
+
+#include <deque>
+#include <functional>
+
+namespace tess::eager {
+
+class Tape;
+using TapeRef = llvm::IntrusiveRefCntPtr<Tape>;
+
+/// Gradients of the inputs from those of the outputs (null where none arrives), for functions that users write.
+using CustomBackward = std::function<llvm::Expected<Tensors>(llvm::ArrayRef<TensorRef> outputGrads)>;
+
+class Tape : public llvm::ThreadSafeRefCountedBase<Tape> {
+public:
+  static TapeRef create();
+  ~Tape();
+
+  /// Records the operators of this thread until stop(). Tapes nest.
+  void start();
+  void stop();
+  bool isRecording() const;
+
+  /// Makes the present value of `leaf` one whose gradient backward() returns; its number is the order of calls.
+  unsigned watch(TensorImpl &leaf);
+  unsigned numWatched() const { return watched.size(); }
+  /// True when the value was watched or computed from watched ones.
+  bool tracks(const TensorImpl &tensor) const { return tensor.gradId(id) != 0; }
+
+  /// Gradients of `ys` weighted with `dys` (null: ones) for every watched value; null where none arrives. Ends the recording
+  /// and empties the tape as it goes.
+  llvm::Expected<Tensors> backward(llvm::ArrayRef<TensorRef> ys, llvm::ArrayRef<TensorRef> dys);
+  /// Forgets everything recorded and watched.
+  void clear();
+
+  /// Writes down a call and tags its results.
+  llvm::Error record(const OpDef &op, llvm::ArrayRef<unsigned> segments, llvm::ArrayRef<Operand> operands,
+                     llvm::ArrayRef<TensorRef> results);
+  /// Keeps the values that the gradient of the call just recorded reads; when every tape has tagged them.
+  void save(llvm::ArrayRef<Operand> operands, llvm::ArrayRef<TensorRef> results);
+  /// Writes down a function with a gradient of its own.
+  void recordCustom(llvm::StringRef name, llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs,
+                    CustomBackward backward);
+
+private:
+  struct Saved {
+    uint16_t position; // among the inputs of the backward graph
+    uint32_t version;
+    TensorRef value;
+  };
+  struct Record {
+    OpDef op;
+    llvm::SmallVector<unsigned, 2> segments;
+    llvm::SmallVector<uint32_t, 4> inputs;  // ids; 0: not tracked
+    llvm::SmallVector<uint32_t, 2> outputs; // ids; 0: no gradient can arrive (integers)
+    Metas operands;
+    BackwardPlan plan; // null: the operator has no gradient
+    llvm::SmallVector<Saved, 2> saved;
+    CustomBackward custom;
+    std::string customName;
+  };
+
+  Tape();
+  uint32_t newId() { return ++lastId; }
+  uint32_t idOf(const TensorImpl &tensor) const { return tensor.gradId(id); }
+  void tagResults(Record &record, llvm::ArrayRef<TensorRef> results);
+  llvm::Error seed(llvm::ArrayRef<TensorRef> ys, llvm::ArrayRef<TensorRef> dys);
+  llvm::Error accumulate(uint32_t value, TensorRef grad);
+  llvm::Error step(Record &record);
+  llvm::Expected<Tensors> gradientsOf(Record &record, llvm::ArrayRef<TensorRef> outputGrads);
+  llvm::Error checkSaved(const Record &record) const;
+  llvm::Error walk();
+
+  uint32_t id;
+  uint32_t lastId = 0;
+  std::deque<Record> records;
+  llvm::SmallVector<uint32_t, 8> watched;
+  std::vector<TensorRef> grads; // by id, during backward
+};
+
+/// While alive, nothing is recorded for gradients on this thread.
+class NoGrad {
+public:
+  NoGrad();
+  ~NoGrad();
+  NoGrad(const NoGrad &) = delete;
+};
+/// The same for frontends whose scopes are not C++ scopes; must be balanced.
+void pauseGrad();
+void resumeGrad();
+
+/// Tapes of this thread that record now, outermost first.
+llvm::ArrayRef<TapeRef> activeTapes();
+/// Writes a custom function down on every active tape that tracks one of its inputs.
+void recordCustomFunction(llvm::StringRef name, llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs,
+                          const CustomBackward &backward);
+
+} // namespace tess::eager

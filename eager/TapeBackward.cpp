@@ -1,0 +1,150 @@
+//===- TapeBackward.cpp - gradients along a tape, in reverse -------------===//
+//
+// Accumulation is in reverse tape order, by the operator `add`: the order that
+// the compiler's autodiff keeps too.
+//
+//===----------------------------------------------------------------------===//
+#include "eager/Tape.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tess::eager {
+
+static llvm::Expected<TensorRef> onesLike(const TensorImpl &y) {
+  OpDef op = OpDef::get("full");
+  op.set("shape", AttrValue(y.shape())).set("value", 1.0).set("dtype", y.dtype());
+  return applyOne(op, {});
+}
+
+static llvm::Error seedError(const TensorImpl &y, const TensorImpl &dy) {
+  return invalidArgument("backward: dy must have the shape and dtype of y, got y " + toString(y.meta()) + " and dy " +
+                         toString(dy.meta()));
+}
+
+llvm::Error Tape::seed(llvm::ArrayRef<TensorRef> ys, llvm::ArrayRef<TensorRef> dys) {
+  grads.assign(lastId + 1, TensorRef());
+  for (unsigned i = 0; i < ys.size(); ++i) {
+    uint32_t value = idOf(*ys[i]);
+    if (!value)
+      continue; // depends on nothing that is watched
+    TensorRef dy = i < dys.size() ? dys[i] : TensorRef();
+    if (dy && !(dy->meta() == ys[i]->meta()))
+      return seedError(*ys[i], *dy);
+    if (!dy) {
+      llvm::Expected<TensorRef> ones = onesLike(*ys[i]);
+      if (!ones)
+        return ones.takeError();
+      dy = std::move(*ones);
+    }
+    if (llvm::Error e = accumulate(value, std::move(dy)))
+      return e;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Tape::accumulate(uint32_t value, TensorRef grad) {
+  if (!grads[value]) {
+    grads[value] = std::move(grad);
+    return llvm::Error::success();
+  }
+  static const OpDef add = OpDef::get("add");
+  llvm::Expected<TensorRef> sum = applyOne(add, {Operand(grads[value]), Operand(grad)});
+  if (!sum)
+    return sum.takeError();
+  grads[value] = std::move(*sum);
+  return llvm::Error::success();
+}
+
+/// Name of the operand or result at `position` among the inputs of the backward graph.
+static std::string valueName(const OpInfo &info, llvm::ArrayRef<unsigned> segments, unsigned position,
+                             unsigned numOperands) {
+  if (position >= numOperands)
+    return std::string("result ") + info.results[std::min<size_t>(position - numOperands, info.results.size() - 1)].name;
+  unsigned group = 0, first = 0;
+  while (!segments.empty() && position >= first + segments[group])
+    first += segments[group++];
+  return std::string("operand ") + info.operands[segments.empty() ? position : group].name;
+}
+
+llvm::Error Tape::checkSaved(const Record &record) const {
+  for (const Saved &saved : record.saved) {
+    uint32_t now = saved.value->storage().version();
+    if (now != saved.version)
+      return invalidArgument(record.op.name() + ": " +
+                             valueName(record.op.info(), record.segments, saved.position, record.operands.size()) +
+                             " saved for the gradient must be unchanged, got version " + llvm::Twine(now) +
+                             ", saved at " + llvm::Twine(saved.version));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<Tensors> Tape::gradientsOf(Record &record, llvm::ArrayRef<TensorRef> outputGrads) {
+  if (record.custom)
+    return record.custom(outputGrads);
+  if (!record.plan)
+    return makeError(ErrorCode::Unimplemented,
+                     record.op.name() + ": an operator on the way to a gradient must have one, got none for " +
+                         record.op.toString());
+  if (llvm::Error e = checkSaved(record))
+    return std::move(e);
+  llvm::SmallVector<bool, 4> needed, arrives;
+  for (uint32_t input : record.inputs)
+    needed.push_back(input != 0);
+  for (const TensorRef &grad : outputGrads)
+    arrives.push_back(bool(grad));
+  llvm::Expected<BackwardPlan> plan = backwardPlan({record.op, record.operands, record.segments, needed, arrives});
+  if (!plan)
+    return plan.takeError();
+  unsigned numOperands = record.inputs.size(), numResults = outputGrads.size();
+  llvm::SmallVector<Operand, 8> inputs(numOperands + 2 * numResults, Operand(static_cast<TensorImpl *>(nullptr)));
+  for (const Saved &saved : record.saved)
+    inputs[saved.position] = Operand(saved.value);
+  for (unsigned i = 0; i < numResults; ++i)
+    inputs[numOperands + numResults + i] = Operand(outputGrads[i]);
+  return apply(**plan, inputs);
+}
+
+llvm::Error Tape::step(Record &record) {
+  llvm::SmallVector<TensorRef, 2> outputGrads;
+  bool any = false;
+  for (uint32_t output : record.outputs) {
+    outputGrads.push_back(output ? std::move(grads[output]) : TensorRef());
+    any |= bool(outputGrads.back());
+  }
+  if (!any)
+    return llvm::Error::success();
+  llvm::Expected<Tensors> inputGrads = gradientsOf(record, outputGrads);
+  if (!inputGrads)
+    return inputGrads.takeError();
+  for (unsigned i = 0; i < record.inputs.size() && i < inputGrads->size(); ++i)
+    if (record.inputs[i] && (*inputGrads)[i])
+      if (llvm::Error e = accumulate(record.inputs[i], std::move((*inputGrads)[i])))
+        return e;
+  return llvm::Error::success();
+}
+
+llvm::Error Tape::walk() {
+  while (!records.empty()) {
+    Record record = std::move(records.back());
+    records.pop_back();
+    if (llvm::Error e = step(record))
+      return e;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<Tensors> Tape::backward(llvm::ArrayRef<TensorRef> ys, llvm::ArrayRef<TensorRef> dys) {
+  TapeRef keep(this);
+  stop();
+  llvm::Error error = seed(ys, dys);
+  if (!error)
+    error = walk();
+  Tensors results;
+  for (uint32_t value : watched)
+    results.push_back(!error && value < grads.size() ? grads[value] : TensorRef());
+  clear();
+  if (error)
+    return std::move(error);
+  return results;
+}
+
+} // namespace tess::eager

@@ -1,0 +1,135 @@
+//===- Tensor.cpp - a tensor of eager mode -------------------------------===//
+#include "eager/Tensor.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace tess::eager {
+
+TensorRef TensorImpl::create(DType dtype, llvm::ArrayRef<int64_t> shape, StorageRef storage) {
+  assert(shape.size() <= kMaxRank && "inference limits the rank");
+  TensorImpl *tensor = make(dtype, shape.size(), std::move(storage));
+  int64_t step = 1;
+  for (unsigned i = shape.size(); i-- > 0;) {
+    tensor->dims[i] = shape[i];
+    tensor->steps[i] = step;
+    step *= shape[i];
+  }
+  return TensorRef(tensor);
+}
+
+TensorRef TensorImpl::create(DType dtype, const Layout &layout, StorageRef storage) {
+  TensorImpl *tensor = make(dtype, layout.shape.size(), std::move(storage));
+  std::copy(layout.shape.begin(), layout.shape.end(), tensor->dims);
+  std::copy(layout.strides.begin(), layout.strides.end(), tensor->steps);
+  tensor->start = layout.offset;
+  tensor->contiguous = layout.isContiguous();
+  return TensorRef(tensor);
+}
+
+llvm::Expected<TensorRef> TensorImpl::allocate(DType dtype, llvm::ArrayRef<int64_t> shape) {
+  int64_t bytes = byteWidth(dtype);
+  for (int64_t d : shape)
+    if (__builtin_mul_overflow(bytes, d, &bytes))
+      return makeError(ErrorCode::ResourceExhausted,
+                       "tensor: memory must be available, got shape " + toString(shape) + ", larger than any memory");
+  llvm::Expected<StorageRef> storage = Storage::allocate(bytes);
+  if (!storage)
+    return storage.takeError();
+  return create(dtype, shape, std::move(*storage));
+}
+
+int64_t TensorImpl::numElements() const {
+  int64_t n = 1;
+  for (int64_t d : shape())
+    n *= d;
+  return n;
+}
+
+Layout TensorImpl::layout() const {
+  Layout layout;
+  layout.shape.assign(dims, dims + numAxes);
+  layout.strides.assign(steps, steps + numAxes);
+  layout.offset = start;
+  return layout;
+}
+
+void TensorImpl::copyValue(const TensorImpl &other) {
+  elementType = other.elementType;
+  numAxes = other.numAxes;
+  contiguous = other.contiguous;
+  axisOrder = other.axisOrder;
+  gradTag = other.gradTag;
+  traceTag = other.traceTag;
+  start = other.start;
+  std::copy(other.dims, other.dims + other.numAxes, dims);
+  std::copy(other.steps, other.steps + other.numAxes, steps);
+  if (other.extra && !other.extra->moreTags.empty())
+    extras().moreTags = other.extra->moreTags;
+  else if (extra)
+    extra->moreTags.clear();
+}
+
+TensorRef TensorImpl::dup() const {
+  TensorImpl *tensor = make(elementType, numAxes, memory);
+  tensor->copyValue(*this);
+  return TensorRef(tensor);
+}
+
+void TensorImpl::rebind(const TensorImpl &other) {
+  if (this == &other)
+    return;
+  copyValue(other);
+  memory = other.memory;
+}
+
+uint32_t TensorImpl::gradId(uint32_t owner) const {
+  if (gradTag.owner == owner)
+    return gradTag.id;
+  if (!extra)
+    return 0;
+  for (const Tag &tag : extra->moreTags)
+    if (tag.owner == owner)
+      return tag.id;
+  return 0;
+}
+
+void TensorImpl::setGradId(uint32_t owner, uint32_t id, bool (*isLive)(uint32_t)) {
+  if (gradTag.owner == owner || !gradTag.owner || !isLive(gradTag.owner)) {
+    gradTag = {owner, id};
+    return;
+  }
+  auto &more = extras().moreTags;
+  for (Tag &tag : more)
+    if (tag.owner == owner || !isLive(tag.owner)) {
+      tag = {owner, id};
+      return;
+    }
+  more.push_back({owner, id});
+}
+
+void TensorImpl::clearGradIds() {
+  gradTag = {};
+  if (extra)
+    extra->moreTags.clear();
+}
+
+const TensorRef &TensorImpl::grad() const {
+  static const TensorRef none;
+  return extra ? extra->grad : none;
+}
+
+void TensorImpl::setGrad(TensorRef grad) {
+  if (grad || extra)
+    extras().grad = std::move(grad);
+}
+
+TensorExtra &TensorImpl::extras() {
+  if (!extra)
+    extra = new TensorExtra;
+  return *extra;
+}
+
+} // namespace tess::eager

@@ -1,0 +1,116 @@
+//===- Tensor.h - a tensor of eager mode ------------------------*- C++ -*-===//
+//
+// A TensorImpl is a variable: what a user's name refers to. Its value (dtype,
+// layout, storage, tags) is replaced as a whole by rebind(); storages are only
+// written in place when nobody else sees them, or through a version counter.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "eager/Pool.h"
+#include "eager/Storage.h"
+#include "ops/TensorMeta.h"
+
+#include <new>
+
+namespace tess::eager {
+
+class TensorImpl;
+using TensorRef = llvm::IntrusiveRefCntPtr<TensorImpl>;
+using Tensors = llvm::SmallVector<TensorRef, 2>;
+
+/// Says which value of a tape or recording a tensor is. Owners have ids that are never used again, so a tag of a dead
+/// owner means nothing and may be overwritten.
+struct Tag {
+  uint32_t owner = 0; // 0: none
+  uint32_t id = 0;
+};
+
+/// The order of axes that the user means by this tensor's memory.
+enum class Format : uint8_t { Default, ChannelsLast };
+
+/// What few tensors have: names, gradients, tags of more than one tape.
+struct TensorExtra {
+  std::string name;
+  TensorRef grad;
+  llvm::SmallVector<Tag, 2> moreTags; // part of the value
+};
+
+class TensorImpl {
+public:
+  /// A new tensor over `storage`, row-major.
+  static TensorRef create(DType dtype, llvm::ArrayRef<int64_t> shape, StorageRef storage);
+  /// A new tensor over `storage` with a layout of its own (a view).
+  static TensorRef create(DType dtype, const Layout &layout, StorageRef storage);
+  /// A new tensor with uninitialised memory of its own.
+  static llvm::Expected<TensorRef> allocate(DType dtype, llvm::ArrayRef<int64_t> shape);
+
+  DType dtype() const { return elementType; }
+  unsigned rank() const { return numAxes; }
+  llvm::ArrayRef<int64_t> shape() const { return {dims, numAxes}; }
+  llvm::ArrayRef<int64_t> strides() const { return {steps, numAxes}; }
+  int64_t offset() const { return start; }
+  bool isContiguous() const { return contiguous; }
+  int64_t numElements() const;
+  Storage &storage() const { return *memory; }
+  const StorageRef &storageRef() const { return memory; }
+  /// Address of the first element.
+  char *data() const { return memory->data() + start * byteWidth(elementType); }
+  TensorMeta meta() const { return TensorMeta(elementType, shape()); }
+  Layout layout() const;
+  Format format() const { return axisOrder; }
+  void setFormat(Format f) { axisOrder = f; }
+
+  /// Another tensor with the same value: shares storage and tags, has no name or gradient.
+  TensorRef dup() const;
+  /// Takes over the value of `other` (its tags too); name, gradient and wrapper stay.
+  void rebind(const TensorImpl &other);
+
+  /// The id that `owner` gave to this value; 0: none.
+  uint32_t gradId(uint32_t owner) const;
+  /// Tags the value; `isLive` says of an owner whether its tags still count (others are dropped).
+  void setGradId(uint32_t owner, uint32_t id, bool (*isLive)(uint32_t));
+  void clearGradIds();
+  bool hasGradTags() const { return gradTag.owner != 0; }
+  Tag traceTag;
+
+  llvm::StringRef name() const { return extra ? llvm::StringRef(extra->name) : llvm::StringRef(); }
+  void setName(llvm::StringRef name) { extras().name = name.str(); }
+  const TensorRef &grad() const;
+  void setGrad(TensorRef grad);
+
+  /// The frontend's object for this tensor, borrowed: the frontend clears it when the object dies.
+  void *wrapper = nullptr;
+
+  void Retain() { refs.fetch_add(1, std::memory_order_relaxed); }
+  void Release() {
+    if (refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      this->~TensorImpl();
+      poolFree(this, sizeof(TensorImpl));
+    }
+  }
+
+private:
+  TensorImpl(DType dtype, unsigned rank, StorageRef storage)
+      : elementType(dtype), numAxes(uint8_t(rank)), memory(std::move(storage)) {}
+  ~TensorImpl() { delete extra; }
+  static TensorImpl *make(DType dtype, unsigned rank, StorageRef storage) {
+    return new (poolAllocate(sizeof(TensorImpl))) TensorImpl(dtype, rank, std::move(storage));
+  }
+  TensorExtra &extras();
+  void copyValue(const TensorImpl &other);
+
+  std::atomic<int32_t> refs = 0;
+  DType elementType;
+  uint8_t numAxes;
+  bool contiguous = true;
+  Format axisOrder = Format::Default;
+  Tag gradTag;
+  StorageRef memory;
+  int64_t start = 0; // elements
+  TensorExtra *extra = nullptr;
+  int64_t dims[kMaxRank];
+  int64_t steps[kMaxRank];
+};
+
+} // namespace tess::eager

@@ -1,0 +1,251 @@
+//===- TracedProgram.cpp - a recording, compiled -------------------------===//
+#include "eager/TracedProgram.h"
+
+#include "compiler/ProgramFile.h"
+#include "eager/Dispatch.h"
+#include "eager/Queue.h"
+#include "runtime/Executor.h"
+#include "runtime/ParallelFor.h"
+#include "runtime/schema/Container.h"
+#include "runtime/schema/ExecutableCodec.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tess::eager {
+
+/// Shapes for which a program keeps a binding, with its arena.
+static constexpr size_t kMaxBindings = 8;
+
+llvm::Error TracedProgram::finish(runtime::Executable exe, runtime::ProgramOptions options) {
+  options.name = name;
+  auto made = runtime::Program::create(std::move(exe), std::move(options));
+  if (!made)
+    return made.takeError();
+  program = std::move(*made);
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::compile(const RecordingRef &recording,
+                                                                      const GraphOptions &options, bool fuse) {
+  std::shared_ptr<TracedProgram> traced(new TracedProgram);
+  BlockingRegion region;
+  llvm::Expected<ir::Graph> graph = buildGraph(*recording, options);
+  if (!graph)
+    return graph.takeError();
+  compiler::CompileOptions compileOptions;
+  compileOptions.fuse = fuse;
+  llvm::Expected<runtime::Executable> exe = compiler::compile(*graph, compileOptions);
+  if (!exe)
+    return exe.takeError();
+  traced->graph = std::move(*graph);
+  traced->arguments = recording->arguments().size();
+  traced->functionOutputs = recording->outputs().size();
+  for (uint32_t number : recording->captured())
+    if (!options.captureAsConstants || isUpdated(*recording, number))
+      traced->captured.push_back(recording->values()[number].tensor);
+  traced->updates.assign(recording->updates().begin(), recording->updates().end());
+  if (options.dims.empty())
+    for (uint32_t number : recording->arguments())
+      traced->recordedInputs.push_back(recording->values()[number].meta);
+  if (llvm::Error e = traced->finish(std::move(*exe), {}))
+    return std::move(e);
+  return traced;
+}
+
+/// The executable of a file for this machine, or nothing.
+static llvm::Expected<std::optional<runtime::Executable>> codeOf(const runtime::Container &file) {
+  for (const char *target : {"host", "x86-64-v4", "x86-64-v3"}) {
+    if (!file.has(runtime::SectionKind::Executable, target))
+      continue;
+    llvm::Expected<llvm::StringRef> bytes = file.read(runtime::SectionKind::Executable, target);
+    if (!bytes)
+      return bytes.takeError();
+    llvm::Expected<runtime::Executable> exe =
+        runtime::parseExecutable(*bytes, file.path() + ": executable " + target);
+    if (!exe)
+      return exe.takeError();
+    auto fits = [](const runtime::Image &image) {
+      llvm::SmallVector<llvm::StringRef, 8> features;
+      llvm::StringRef(image.features).split(features, ',', -1, false);
+      return llvm::all_of(features, [](llvm::StringRef f) { return runtime::hostHasFeature(f.ltrim('+')); });
+    };
+    if (llvm::all_of(exe->images, fits))
+      return std::optional<runtime::Executable>(std::move(*exe));
+  }
+  return std::nullopt;
+}
+
+llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::load(llvm::StringRef path, bool allowCode) {
+  std::shared_ptr<TracedProgram> traced(new TracedProgram);
+  traced->name = path.str();
+  BlockingRegion region;
+  llvm::Expected<ir::Graph> graph = compiler::readGraph(path);
+  if (!graph)
+    return graph.takeError();
+  std::optional<runtime::Executable> exe;
+  runtime::ProgramOptions options;
+  if (allowCode) {
+    auto file = runtime::Container::open(path);
+    if (!file)
+      return file.takeError();
+    auto code = codeOf(**file);
+    if (!code)
+      return code.takeError();
+    exe = std::move(*code);
+    options.keepAlive = *file;
+    options.tensor = [file = *file](llvm::StringRef name) { return file->read(runtime::SectionKind::Tensor, name); };
+  }
+  if (!exe) {
+    llvm::Expected<runtime::Executable> compiled = compiler::compile(*graph);
+    if (!compiled)
+      return compiled.takeError();
+    exe = std::move(*compiled);
+    options = {};
+  }
+  traced->graph = std::move(*graph);
+  traced->arguments = exe->inputs.size();
+  traced->functionOutputs = exe->outputs.size();
+  if (llvm::Error e = traced->finish(std::move(*exe), std::move(options)))
+    return std::move(e);
+  return traced;
+}
+
+TensorImpl &TracedProgram::inputAt(llvm::ArrayRef<TensorRef> given, unsigned index) const {
+  return index < arguments ? *given[index] : *captured[index - arguments];
+}
+
+llvm::Error TracedProgram::readInputs(llvm::ArrayRef<TensorRef> given, Values &values) const {
+  for (unsigned i = 0, n = arguments + captured.size(); i < n; ++i) {
+    TensorImpl &tensor = inputAt(given, i);
+    if (llvm::Error e = awaitValue(tensor.storage()))
+      return e;
+    llvm::Expected<TensorRef> plain = contiguous(tensor);
+    if (!plain)
+      return plain.takeError();
+    values.metas.push_back((*plain)->meta());
+    values.inputs.push_back((*plain)->data());
+    // A variable's own value is alive through it; holding it here would make it look shared.
+    values.kept.push_back(plain->get() == &tensor ? TensorRef() : std::move(*plain));
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<runtime::BoundRef> TracedProgram::bind(llvm::ArrayRef<TensorMeta> metas) {
+  unsigned threads = runtime::numThreads();
+  auto known = llvm::find_if(bindings, [&](const Binding &binding) {
+    return binding.threads == threads && llvm::ArrayRef<TensorMeta>(binding.inputs) == metas;
+  });
+  if (known != bindings.end()) {
+    bindings.splice(bindings.begin(), bindings, known);
+    return bindings.front().bound;
+  }
+  auto bound = program->bind(metas, {}, {threads, false});
+  if (!bound)
+    return bound.takeError();
+  bindings.push_front({Metas(metas.begin(), metas.end()), threads, *bound});
+  if (bindings.size() > kMaxBindings)
+    bindings.pop_back();
+  return *bound;
+}
+
+/// The output may take over the buffer of the variable that it updates: nobody else sees it.
+bool TracedProgram::mayDonate(llvm::ArrayRef<TensorRef> given, unsigned output) const {
+  int32_t input = executable().outputs[output].donates;
+  if (input < 0)
+    return false;
+  const TensorImpl &variable = inputAt(given, input);
+  return variable.isContiguous() && variable.storage().isUnique() && !variable.storage().isForeign();
+}
+
+llvm::Error TracedProgram::makeOutputs(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound,
+                                       Values &values) const {
+  for (auto [i, meta] : llvm::enumerate(bound.outputs())) {
+    if (mayDonate(given, i)) {
+      values.outputs.push_back(nullptr);
+      values.results.push_back(TensorRef());
+      continue;
+    }
+    llvm::Expected<TensorRef> result = TensorImpl::allocate(meta.dtype, meta.shape);
+    if (!result)
+      return result.takeError();
+    values.outputs.push_back((*result)->data());
+    values.results.push_back(std::move(*result));
+  }
+  return llvm::Error::success();
+}
+
+/// Shapes that the data decided, then the variables.
+llvm::Error TracedProgram::update(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound, Values &values) const {
+  for (auto [i, meta] : llvm::enumerate(bound.outputs()))
+    if (TensorRef &result = values.results[i]; result && llvm::ArrayRef<int64_t>(meta.shape) != result->shape())
+      result = TensorImpl::create(meta.dtype, meta.shape, result->storageRef());
+  for (auto [k, change] : llvm::enumerate(updates)) {
+    TensorImpl &variable = change.argument >= 0 ? *given[change.argument] : *change.variable;
+    const TensorRef &result = values.results[functionOutputs + k];
+    if (!result)
+      variable.storage().noteWrite();
+    else if (llvm::Error e = assign(variable, *result))
+      return e;
+  }
+  values.results.truncate(functionOutputs);
+  return llvm::Error::success();
+}
+
+/// A waiting thread must not hold the frontend's lock, which the running one takes again before it ends.
+std::unique_lock<std::mutex> TracedProgram::locked() {
+  std::unique_lock<std::mutex> lock(mutex, std::try_to_lock);
+  if (!lock.owns_lock()) {
+    BlockingRegion region;
+    lock.lock();
+  }
+  return lock;
+}
+
+llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
+  if (given.size() != arguments)
+    return makeError(ErrorCode::TypeMismatch, name + ": number of inputs must be " + llvm::Twine(arguments) +
+                                                  ", got " + llvm::Twine(given.size()));
+  std::unique_lock<std::mutex> lock = locked();
+  Values values;
+  if (llvm::Error e = readInputs(given, values))
+    return std::move(e);
+  llvm::Expected<runtime::BoundRef> bound = bind(values.metas);
+  if (!bound)
+    return bound.takeError();
+  if (llvm::Error e = makeOutputs(given, **bound, values))
+    return std::move(e);
+  {
+    BlockingRegion region;
+    if (llvm::Error e = runtime::run(**bound, values.inputs, values.outputs))
+      return std::move(e);
+  }
+  if (llvm::Error e = update(given, **bound, values))
+    return std::move(e);
+  return std::move(values.results);
+}
+
+/// Binds for the recorded shapes when nothing ran yet.
+llvm::Error TracedProgram::bindRecorded() {
+  if (!bindings.empty() || (recordedInputs.empty() && arguments))
+    return llvm::Error::success();
+  Metas metas = recordedInputs;
+  for (const TensorRef &variable : captured)
+    metas.push_back(variable->meta());
+  llvm::Expected<runtime::BoundRef> bound = bind(metas);
+  return bound ? llvm::Error::success() : bound.takeError();
+}
+
+uint64_t TracedProgram::launches() {
+  std::unique_lock<std::mutex> lock = locked();
+  if (llvm::Error e = bindRecorded())
+    llvm::consumeError(std::move(e)); // a run reports it
+  return bindings.empty() ? 0 : bindings.front().bound->launches();
+}
+
+uint64_t TracedProgram::plannedBytes() {
+  std::unique_lock<std::mutex> lock = locked();
+  if (llvm::Error e = bindRecorded())
+    llvm::consumeError(std::move(e)); // a run reports it
+  return bindings.empty() ? 0 : bindings.front().bound->plannedBytes();
+}
+
+} // namespace tess::eager

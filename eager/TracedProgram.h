@@ -1,0 +1,71 @@
+//===- TracedProgram.h - a recording, compiled ------------------*- C++ -*-===//
+//
+// Runs in place of the recorded function: reads the captured variables as they
+// are now, and writes the updated ones, into their own buffers when nobody else
+// looks at them. Also programs from files, which have arguments only.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "eager/Recording.h"
+#include "runtime/Bind.h"
+
+#include <list>
+#include <mutex>
+
+namespace tess::eager {
+
+class TracedProgram {
+public:
+  /// Compiles a recording; errors name the user's line.
+  static llvm::Expected<std::shared_ptr<TracedProgram>> compile(const RecordingRef &recording,
+                                                                const GraphOptions &options, bool fuse);
+  /// From a `.tess` file: compiled from its graph, or, with `allowCode`, its code where it fits this machine.
+  static llvm::Expected<std::shared_ptr<TracedProgram>> load(llvm::StringRef path, bool allowCode);
+
+  /// One tensor for each argument; the results of the function. Thread-safe.
+  llvm::Expected<Tensors> run(llvm::ArrayRef<TensorRef> arguments);
+
+  size_t numArguments() const { return arguments; }
+  const runtime::Executable &executable() const { return program->executable(); }
+  /// Of the latest shapes; 0 before the first run of a program with free dimensions.
+  uint64_t launches();
+  uint64_t plannedBytes();
+  std::string graphText() const { return graph ? graph->toText() : ""; }
+
+private:
+  struct Binding {
+    Metas inputs;
+    unsigned threads;
+    runtime::BoundRef bound;
+  };
+  struct Values {
+    llvm::SmallVector<TensorRef, 8> kept;
+    Metas metas;
+    llvm::SmallVector<void *, 8> inputs, outputs;
+    Tensors results;
+  };
+
+  TracedProgram() = default;
+  llvm::Error finish(runtime::Executable exe, runtime::ProgramOptions options);
+  llvm::Error bindRecorded();
+  std::unique_lock<std::mutex> locked();
+  TensorImpl &inputAt(llvm::ArrayRef<TensorRef> given, unsigned index) const;
+  llvm::Error readInputs(llvm::ArrayRef<TensorRef> given, Values &values) const;
+  llvm::Expected<runtime::BoundRef> bind(llvm::ArrayRef<TensorMeta> metas);
+  bool mayDonate(llvm::ArrayRef<TensorRef> given, unsigned output) const;
+  llvm::Error makeOutputs(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound, Values &values) const;
+  llvm::Error update(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound, Values &values) const;
+
+  std::string name = "program";
+  std::optional<ir::Graph> graph;
+  runtime::ProgramRef program;
+  size_t arguments = 0, functionOutputs = 0;
+  std::vector<TensorRef> captured; // inputs after the arguments
+  std::vector<Recording::Update> updates;
+  Metas recordedInputs;
+  std::mutex mutex; // a Bound runs on one thread at a time
+  std::list<Binding> bindings;
+};
+
+} // namespace tess::eager

@@ -1,0 +1,61 @@
+//===- Transformations.h - the stack ----------------------------*- C++ -*-===//
+//
+// A call carries one bit for every transformation that still has to see it, so
+// that one that is not needed costs nothing. Each is a function in a file of
+// its own; it changes the call and hands it on with next().
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "eager/Operator.h"
+
+namespace tess::eager {
+
+/// In the order of the stack.
+enum class Layer : uint8_t { Scalar, DimExpansion, DTypePromotion, Format, Grad, Tracing, Interpreter };
+constexpr unsigned kNumLayers = 7;
+constexpr uint32_t bitOf(Layer layer) { return 1u << unsigned(layer); }
+
+struct Call {
+  const Operator &op;
+  llvm::ArrayRef<Operand> operands;
+  /// Layers that still have to see the call; Interpreter is always the last.
+  uint32_t pending;
+  /// A gradient is recorded through this operator.
+  bool isTrain = false;
+
+  const OpDef &opDef() const { return static_cast<const OpDefOperator &>(op).op; }
+  llvm::ArrayRef<unsigned> segments() const { return static_cast<const OpDefOperator &>(op).segments; }
+  bool isOpDef() const { return op.kind == OperatorKind::OpDef; }
+};
+
+using Transformation = llvm::Expected<Tensors> (*)(Call &call);
+
+llvm::Expected<Tensors> applyScalar(Call &call);
+llvm::Expected<Tensors> applyDimExpansion(Call &call);
+llvm::Expected<Tensors> applyDTypePromotion(Call &call);
+llvm::Expected<Tensors> applyFormat(Call &call);
+llvm::Expected<Tensors> applyGrad(Call &call);
+llvm::Expected<Tensors> applyTracing(Call &call);
+llvm::Expected<Tensors> interpret(Call &call);
+
+/// Hands the call to the next pending layer.
+llvm::Expected<Tensors> next(Call &call);
+/// As next(), for another operator that a layer puts in the place of the call: the layers after `after` see it.
+llvm::Expected<Tensors> applyBelow(Layer after, const OpDef &op, llvm::ArrayRef<Operand> operands,
+                                   llvm::ArrayRef<unsigned> segments = {});
+
+/// Which layers are switched on for this thread: bits of Grad and Tracing.
+extern constinit thread_local uint32_t activeLayers;
+
+/// Tests take a layer out of the stack and see a result change. Not for users.
+void disableLayer(Layer layer, bool disabled);
+
+/// Layers that `op` needs for these operands, from `first` on.
+uint32_t neededLayers(const OpDef &op, llvm::ArrayRef<Operand> operands, Layer first = Layer::Scalar);
+
+/// Lowest ranks that DimExpansion gives to the operands of `info`; null when it has no rule (DimExpansion.cpp).
+struct DimRule;
+const DimRule *dimRuleOf(const OpInfo &info);
+
+} // namespace tess::eager

@@ -1,0 +1,153 @@
+//===- Dlpack.cpp - memory shared with other libraries -------------------===//
+//
+// The structures are those of DLPack 0.8, which every library speaks; a
+// capsule that nobody took is freed with it.
+//
+//===----------------------------------------------------------------------===//
+#include "frontends/python/src/Bridge.h"
+
+#include "eager/Queue.h"
+
+namespace tess::python {
+
+using namespace eager;
+
+namespace {
+
+struct DLDevice {
+  int32_t type;
+  int32_t id;
+};
+struct DLDataType {
+  uint8_t code;
+  uint8_t bits;
+  uint16_t lanes;
+};
+struct DLTensor {
+  void *data;
+  DLDevice device;
+  int32_t ndim;
+  DLDataType dtype;
+  int64_t *shape;
+  int64_t *strides;
+  uint64_t byteOffset;
+};
+struct DLManagedTensor {
+  DLTensor tensor;
+  void *context;
+  void (*deleter)(DLManagedTensor *self);
+};
+
+constexpr int32_t kCpu = 1;
+enum Code : uint8_t { Int = 0, UInt = 1, Float = 2, BFloat = 4, Bool = 6 };
+constexpr const char *kName = "dltensor", *kUsed = "used_dltensor";
+
+DLDataType typeOf(DType dtype) {
+  uint8_t bits = uint8_t(8 * byteWidth(dtype));
+  uint8_t code = dtype == DType::BFloat16 ? BFloat
+                 : isFloat(dtype)         ? Float
+                 : isBool(dtype)          ? Bool
+                 : dtype == DType::UInt8  ? UInt
+                                          : Int;
+  return {code, bits, 1};
+}
+
+std::optional<DType> fromType(DLDataType type) {
+  for (unsigned i = 0; i < kNumDTypes; ++i) {
+    DLDataType known = typeOf(DType(i));
+    if (known.code == type.code && known.bits == type.bits && type.lanes == 1)
+      return DType(i);
+  }
+  return std::nullopt;
+}
+
+/// What an exported tensor needs until its taker lets go.
+struct Export {
+  DLManagedTensor managed;
+  TensorRef tensor;
+  int64_t shape[kMaxRank], strides[kMaxRank];
+};
+
+void dropExport(DLManagedTensor *managed) { delete static_cast<Export *>(managed->context); }
+
+void dropCapsule(PyObject *capsule) {
+  if (!PyCapsule_IsValid(capsule, kName))
+    return; // somebody took it
+  auto *managed = static_cast<DLManagedTensor *>(PyCapsule_GetPointer(capsule, kName));
+  if (managed && managed->deleter)
+    managed->deleter(managed);
+}
+
+PyObject *exportTensor(TensorImpl &tensor) {
+  if (llvm::Error error = awaitValue(tensor.storage()))
+    return raise(std::move(error));
+  auto *made = new Export;
+  made->tensor = tensor.dup();
+  std::copy(tensor.shape().begin(), tensor.shape().end(), made->shape);
+  std::copy(tensor.strides().begin(), tensor.strides().end(), made->strides);
+  made->managed = {{tensor.data(), {kCpu, 0}, int32_t(tensor.rank()), typeOf(tensor.dtype()), made->shape,
+                    made->strides, 0},
+                   made,
+                   dropExport};
+  return PyCapsule_New(&made->managed, kName, dropCapsule);
+}
+
+void dropImported(void *owner) {
+  auto *managed = static_cast<DLManagedTensor *>(owner);
+  if (managed->deleter)
+    managed->deleter(managed);
+}
+
+llvm::Expected<TensorRef> importTensor(DLManagedTensor *managed) {
+  const DLTensor &given = managed->tensor;
+  std::optional<DType> dtype = fromType(given.dtype);
+  if (given.device.type != kCpu || !dtype || given.ndim > int(kMaxRank))
+    return invalidArgument("from_dlpack: tensor must be on the processor, of a known dtype and rank <= 8, got device " +
+                           llvm::Twine(given.device.type) + ", dtype code " + llvm::Twine(int(given.dtype.code)) +
+                           " of " + llvm::Twine(int(given.dtype.bits)) + " bits, rank " + llvm::Twine(given.ndim));
+  Layout layout = Layout::contiguous({given.shape, size_t(given.ndim)});
+  if (given.strides)
+    layout.strides.assign(given.strides, given.strides + given.ndim);
+  int64_t last = 0, elements = 1;
+  for (int i = 0; i < given.ndim; ++i) {
+    elements *= layout.shape[i];
+    last += (layout.shape[i] - 1) * layout.strides[i];
+    if (layout.strides[i] < 0)
+      return invalidArgument("from_dlpack: strides must be >= 0, got " + toString(layout.strides));
+  }
+  int64_t bytes = elements ? (last + 1) * byteWidth(*dtype) : 0;
+  char *data = static_cast<char *>(given.data) + given.byteOffset;
+  return TensorImpl::create(*dtype, layout, Storage::wrap(data, bytes, managed, dropImported));
+}
+
+} // namespace
+
+PyObject *tensorDlpack(PyObject *self, PyObject *args, PyObject *kwargs) {
+  static const char *names[] = {"stream", "max_version", "dl_device", "copy", nullptr};
+  PyObject *stream = Py_None, *version = Py_None, *device = Py_None, *copy = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOO:__dlpack__", const_cast<char **>(names), &stream, &version,
+                                   &device, &copy))
+    return nullptr;
+  return exportTensor(implOf(self));
+}
+
+PyObject *tensorDlpackDevice(PyObject *, PyObject *) { return Py_BuildValue("(ii)", int(kCpu), 0); }
+
+PyObject *tensorFromDlpack(PyObject *cls, PyObject *object) {
+  nb::object capsule = PyCapsule_CheckExact(object) ? nb::borrow(object)
+                                                    : nb::steal(PyObject_CallMethod(object, "__dlpack__", nullptr));
+  if (!capsule)
+    return nullptr;
+  auto *managed = static_cast<DLManagedTensor *>(PyCapsule_GetPointer(capsule.ptr(), kName));
+  if (!managed) {
+    PyErr_Clear();
+    return raise(invalidArgument("from_dlpack: capsule must be fresh, got one that was taken already"));
+  }
+  llvm::Expected<TensorRef> tensor = importTensor(managed);
+  if (!tensor)
+    return raise(tensor.takeError());
+  PyCapsule_SetName(capsule.ptr(), kUsed);
+  return wrap(std::move(*tensor), reinterpret_cast<PyTypeObject *>(cls));
+}
+
+} // namespace tess::python

@@ -1,0 +1,123 @@
+//===- Grad.cpp - tapes for Python ---------------------------------------===//
+#include "frontends/python/src/Bridge.h"
+
+#include "eager/Tape.h"
+
+namespace tess::python {
+
+using namespace eager;
+
+namespace {
+
+/// The tensors of a Python sequence; None becomes null where `allowNone`.
+llvm::SmallVector<TensorRef, 4> tensorsOf(nb::handle sequence, const char *what, bool allowNone = false) {
+  llvm::SmallVector<TensorRef, 4> tensors;
+  for (nb::handle item : nb::borrow<nb::iterable>(sequence)) {
+    if (allowNone && item.is_none()) {
+      tensors.push_back(TensorRef());
+      continue;
+    }
+    if (!isTensor(item.ptr()))
+      throw nb::type_error((std::string(what) + ": items must be Tensor, got " + describeObject(item.ptr())).c_str());
+    tensors.push_back(TensorRef(&implOf(item.ptr())));
+  }
+  return tensors;
+}
+
+nb::list listOf(llvm::ArrayRef<TensorRef> tensors) {
+  nb::list list;
+  for (const TensorRef &tensor : tensors)
+    list.append(tensor ? nb::steal(wrap(tensor)) : nb::none());
+  return list;
+}
+
+/// One manager's recording.
+class GradState {
+public:
+  void attach(nb::handle tensors) {
+    for (const TensorRef &tensor : tensorsOf(tensors, "attach"))
+      tape->watch(*tensor);
+  }
+  void record() { tape->start(); }
+  void release() {
+    tape->stop();
+    tape->clear();
+  }
+  nb::list backward(nb::handle ys, nb::handle dys) {
+    auto outputs = tensorsOf(ys, "backward");
+    llvm::SmallVector<TensorRef, 4> seeds;
+    if (!dys.is_none())
+      seeds = tensorsOf(dys, "backward", true);
+    if (!seeds.empty() && seeds.size() != outputs.size())
+      throwError(invalidArgument("backward: there must be one dy for each y, got " + llvm::Twine(outputs.size()) +
+                                 " and " + llvm::Twine(seeds.size())));
+    return listOf(valueOrThrow(tape->backward(outputs, seeds)));
+  }
+
+private:
+  TapeRef tape = Tape::create();
+};
+
+/// A Python callable as a gradient; tapes may drop it on any thread.
+struct Callable {
+  explicit Callable(nb::handle function) : function(function.inc_ref().ptr()) {}
+  ~Callable() {
+    if (!Py_IsInitialized())
+      return;
+    nb::gil_scoped_acquire gil;
+    Py_DECREF(function);
+  }
+  PyObject *function;
+};
+
+llvm::Expected<Tensors> callBackward(const Callable &callable, llvm::ArrayRef<TensorRef> outputGrads,
+                                     size_t numInputs) {
+  nb::gil_scoped_acquire gil;
+  nb::object arguments = nb::steal(PyTuple_New(outputGrads.size()));
+  for (unsigned i = 0; i < outputGrads.size(); ++i)
+    PyTuple_SET_ITEM(arguments.ptr(), i, outputGrads[i] ? wrap(outputGrads[i]) : Py_NewRef(Py_None));
+  nb::object result = nb::steal(PyObject_Call(callable.function, arguments.ptr(), nullptr));
+  if (!result)
+    return takePythonError();
+  Tensors grads;
+  try {
+    if (isTensor(result.ptr()) || result.is_none())
+      result = nb::make_tuple(result);
+    for (TensorRef &grad : tensorsOf(result, "Function.backward", true))
+      grads.push_back(std::move(grad));
+  } catch (nb::builtin_exception &error) {
+    return makeError(ErrorCode::TypeMismatch, error.what());
+  }
+  if (grads.size() != numInputs)
+    return invalidArgument("Function.backward: there must be one gradient for each input, got " +
+                           llvm::Twine(grads.size()) + " for " + llvm::Twine(numInputs));
+  return grads;
+}
+
+nb::list customFunction(nb::handle inputs, nb::handle outputs, nb::handle backward) {
+  auto ins = tensorsOf(inputs, "custom_function"), outs = tensorsOf(outputs, "custom_function");
+  auto callable = std::make_shared<Callable>(backward);
+  size_t numInputs = ins.size();
+  recordCustomFunction("Function", ins, outs, [callable, numInputs](llvm::ArrayRef<TensorRef> outputGrads) {
+    return callBackward(*callable, outputGrads, numInputs);
+  });
+  return listOf(outs);
+}
+
+} // namespace
+
+void initGrad(nb::module_ &module) {
+  nb::class_<GradState>(module, "GradState", "A recording of operators on attached tensors.")
+      .def(nb::init<>())
+      .def("attach", &GradState::attach, nb::arg("tensors"), "Gradients of these values are wanted, in this order.")
+      .def("record", &GradState::record, "Starts to record on this thread.")
+      .def("release", &GradState::release, "Stops and forgets.")
+      .def("backward", &GradState::backward, nb::arg("ys"), nb::arg("dys") = nb::none(),
+           "The gradient of every attached tensor, or None; ends the recording.");
+  module.def("no_grad_enter", &pauseGrad, "Nothing is recorded on this thread until no_grad_exit.");
+  module.def("no_grad_exit", &resumeGrad);
+  module.def("custom_function", &customFunction, nb::arg("inputs"), nb::arg("outputs"), nb::arg("backward"),
+             "Gives the outputs a gradient: backward(*output_grads) -> one gradient or None for each input.");
+}
+
+} // namespace tess::python

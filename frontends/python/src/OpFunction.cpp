@@ -1,0 +1,307 @@
+//===- OpFunction.cpp - operators as callables ---------------------------===//
+//
+// One vectorcall object for each record. Operands, then attributes, in the
+// order of the record, by position or by name. The same object is a method of
+// Tensor when it stands in the class.
+//
+//===----------------------------------------------------------------------===//
+#include "frontends/python/src/OpFunction.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <structmember.h>
+
+namespace tess::python {
+
+using namespace eager;
+
+static PyTypeObject *functionType = nullptr;
+
+/// By operator id; borrowed from the module.
+static std::vector<PyObject *> functions;
+
+PyObject *opFunction(const OpInfo *info) { return info ? Py_XNewRef(functions[info->id]) : nullptr; }
+const OpFunction &functionOf(const OpInfo &info) { return *reinterpret_cast<OpFunction *>(functions[info.id]); }
+
+bool ArgumentReader::given(unsigned i) const { return slots[i] && slots[i] != Py_None; }
+
+const char *ArgumentReader::nameOf(unsigned i) const {
+  const OpInfo &info = *function.info;
+  return i < info.operands.size() ? info.operands[i].name : info.attrs[i - info.operands.size()].name;
+}
+
+bool ArgumentReader::bindKeyword(PyObject *name, PyObject *value) {
+  for (unsigned i = 0; i < function.numParameters; ++i) {
+    PyObject *known = PyTuple_GET_ITEM(function.names, i);
+    if (known != name && PyUnicode_Compare(known, name) != 0)
+      continue;
+    if (slots[i]) {
+      PyErr_Format(PyExc_TypeError, "%s: each argument must be given once, got %U twice", function.info->pythonName,
+                   name);
+      return false;
+    }
+    slots[i] = value;
+    return true;
+  }
+  PyErr_Format(PyExc_TypeError, "%s: arguments must be among %R, got '%U'", function.info->pythonName, function.names,
+               name);
+  return false;
+}
+
+bool ArgumentReader::bind(PyObject *const *args, size_t count, PyObject *kwnames) {
+  const OpInfo &info = *function.info;
+  size_t numOperands = info.operands.size();
+  bool spread = count > function.numParameters && !info.attrs.empty() && info.attrs[0].kind == AttrKind::I64List;
+  if (spread) { // reshape(x, 2, 3)
+    packed = nb::steal(PyTuple_New(count - numOperands));
+    for (size_t i = numOperands; i < count; ++i)
+      PyTuple_SET_ITEM(packed.ptr(), i - numOperands, Py_NewRef(args[i]));
+    slots[numOperands] = packed.ptr();
+  } else if (count > function.numParameters) {
+    PyErr_Format(PyExc_TypeError, "%s: number of arguments must be <= %d, got %zd", function.info->pythonName,
+                 int(function.numParameters), Py_ssize_t(count));
+    return false;
+  }
+  std::copy(args, args + (spread ? numOperands : count), slots);
+  for (Py_ssize_t k = 0, n = kwnames ? PyTuple_GET_SIZE(kwnames) : 0; k < n; ++k)
+    if (!bindKeyword(PyTuple_GET_ITEM(kwnames, k), args[count + k]))
+      return false;
+  return true;
+}
+
+bool ArgumentReader::readVariadic(unsigned group) {
+  PyObject *value = slots[group];
+  nb::object sequence = nb::steal(isTensor(value) ? PyTuple_Pack(1, value) : PySequence_Fast(value, ""));
+  if (!sequence) {
+    PyErr_Format(PyExc_TypeError, "%s: %s must be a sequence of tensors, got %s", function.info->pythonName,
+                 nameOf(group), Py_TYPE(value)->tp_name);
+    return false;
+  }
+  Py_ssize_t count = PySequence_Fast_GET_SIZE(sequence.ptr());
+  for (Py_ssize_t i = 0; i < count; ++i)
+    if (!readOne(PySequence_Fast_GET_ITEM(sequence.ptr(), i)))
+      return false;
+  segments.push_back(count);
+  return true;
+}
+
+bool ArgumentReader::readOne(PyObject *value) {
+  operands.push_back(Operand(static_cast<TensorImpl *>(nullptr)));
+  return toOperand(value, operands.back(), made);
+}
+
+bool ArgumentReader::missing(unsigned i, const char *what) {
+  PyErr_Format(PyExc_TypeError, "%s: every argument must be given, got none for %s %s", function.info->pythonName, what,
+               nameOf(i));
+  return false;
+}
+
+bool ArgumentReader::readOperands() {
+  const OpInfo &info = *function.info;
+  for (unsigned group = 0; group < info.operands.size(); ++group) {
+    if (!given(group)) {
+      if (info.operands[group].arity == Arity::One)
+        return missing(group, "operand");
+      segments.push_back(0);
+    } else if (info.operands[group].arity == Arity::Variadic) {
+      if (!readVariadic(group))
+        return false;
+    } else {
+      if (!readOne(slots[group]))
+        return false;
+      segments.push_back(1);
+    }
+  }
+  return true;
+}
+
+bool ArgumentReader::readAttrs(OpDef &op) {
+  const OpInfo &info = *function.info;
+  for (unsigned i = 0; i < info.attrs.size(); ++i) {
+    unsigned slot = info.operands.size() + i;
+    const AttrInfo &attr = info.attrs[i];
+    if (!given(slot)) {
+      if (!attr.hasDefault && !attr.isOptional)
+        return missing(slot, "attribute");
+      continue;
+    }
+    llvm::Expected<AttrValue> value = toAttr(info.pythonName, attr, slots[slot]);
+    llvm::Error error = value ? op.trySet(attr.name, std::move(*value)) : value.takeError();
+    if (error) {
+      raise(std::move(error));
+      return false;
+    }
+  }
+  return true;
+}
+
+PyObject *resultsOf(const OpInfo &info, llvm::Expected<Tensors> results) {
+  if (!results)
+    return raise(results.takeError());
+  unsigned numHidden = llvm::count_if(info.results, [](const ResultInfo &result) { return result.hidden; });
+  bool single = info.results.size() - numHidden == 1 && info.results[0].arity == Arity::One;
+  unsigned numVisible = results->size() - numHidden;
+  return wrapResults(std::move(results), numVisible, !single);
+}
+
+/// Completes the attributes from the operands, by the record's rule.
+static llvm::Error normalise(OpDef &op, llvm::ArrayRef<Operand> operands) {
+  Metas metas;
+  for (const Operand &operand : operands)
+    metas.push_back(operand.tensor ? operand.tensor->meta() : TensorMeta(operand.number.kindDType(), {}));
+  return op.info().normalise(op, metas);
+}
+
+PyObject *applyFunction(const OpFunction &function, const OpDef &op, llvm::ArrayRef<Operand> operands,
+                        llvm::ArrayRef<unsigned> segments) {
+  return resultsOf(*function.info, apply(op, operands, function.info->simple ? llvm::ArrayRef<unsigned>() : segments));
+}
+
+static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObject *kwnames) {
+  const auto &function = *reinterpret_cast<OpFunction *>(self);
+  ArgumentReader reader(function);
+  if (!reader.bind(args, PyVectorcall_NARGS(flags), kwnames) || !reader.readOperands())
+    return nullptr;
+  if (function.info->attrs.empty() && !function.info->normalise)
+    return applyFunction(function, *function.prototype, reader.operands, reader.segments);
+  OpDef op = *function.prototype;
+  if (!reader.readAttrs(op))
+    return nullptr;
+  if (function.info->normalise)
+    if (llvm::Error error = normalise(op, reader.operands))
+      return raise(std::move(error));
+  return applyFunction(function, op, reader.operands, reader.segments);
+}
+
+namespace {
+
+void functionDealloc(PyObject *self) {
+  auto *function = reinterpret_cast<OpFunction *>(self);
+  delete function->prototype;
+  Py_XDECREF(function->names);
+  PyTypeObject *type = Py_TYPE(self);
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+PyObject *functionGet(PyObject *self, PyObject *object, PyObject *) {
+  return object && object != Py_None ? PyMethod_New(self, object) : Py_NewRef(self);
+}
+
+PyObject *functionRepr(PyObject *self) {
+  const OpInfo &info = *reinterpret_cast<OpFunction *>(self)->info;
+  return PyUnicode_FromFormat("<operator %s.%s>", info.pythonModule, info.pythonName);
+}
+
+PyObject *functionName(PyObject *self, void *) {
+  return PyUnicode_FromString(reinterpret_cast<OpFunction *>(self)->info->pythonName);
+}
+
+PyObject *functionModule(PyObject *self, void *) {
+  return PyUnicode_FromFormat("tessera.%s", reinterpret_cast<OpFunction *>(self)->info->pythonModule);
+}
+
+std::string signatureText(const OpInfo &info) {
+  std::string text = "(";
+  for (const OperandInfo &operand : info.operands)
+    text += std::string(text.size() > 1 ? ", " : "") + operand.name + (operand.arity == Arity::Optional ? "=None" : "");
+  for (const AttrInfo &attr : info.attrs) {
+    std::string value = attr.hasDefault ? attr.defaultValue().toText() : "None";
+    if (attr.kind == AttrKind::Bool && attr.hasDefault)
+      value = attr.defaultValue().boolean() ? "True" : "False";
+    if (attr.kind == AttrKind::DType && attr.hasDefault)
+      value = '"' + numpyName(attr.defaultValue().dtype()).str() + '"';
+    text += std::string(text.size() > 1 ? ", " : "") + attr.name +
+            (attr.hasDefault || attr.isOptional ? "=" + value : "");
+  }
+  return text + ")";
+}
+
+PyObject *functionSignature(PyObject *self, void *) {
+  return PyUnicode_FromString(signatureText(*reinterpret_cast<OpFunction *>(self)->info).c_str());
+}
+
+std::string documentation(const OpInfo &info) {
+  std::string text = std::string(info.pythonName) + signatureText(info) + "\n\n" + info.summary + "\n";
+  if (info.signature)
+    text += std::string("\nShapes: ") + info.signature->text + "\n";
+  for (const AttrInfo &attr : info.attrs)
+    if (attr.doc && *attr.doc)
+      text += std::string("\n") + attr.name + ": " + attr.doc;
+  if (!info.constraints.empty())
+    text += "\n\nRaises:";
+  for (const ConstraintInfo &constraint : info.constraints)
+    text += std::string("\n    ValueError: ") + constraint.text + " (" + constraint.label + ")";
+  return text;
+}
+
+PyObject *functionDoc(PyObject *self, void *) {
+  return PyUnicode_FromString(documentation(*reinterpret_cast<OpFunction *>(self)->info).c_str());
+}
+
+PyGetSetDef functionProperties[] = {
+    {"__name__", functionName, nullptr, nullptr, nullptr},
+    {"__qualname__", functionName, nullptr, nullptr, nullptr},
+    {"__module__", functionModule, nullptr, nullptr, nullptr},
+    {"__text_signature__", functionSignature, nullptr, nullptr, nullptr},
+    {"__doc__", functionDoc, nullptr, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+PyMemberDef functionMembers[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(OpFunction, vectorcall), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr},
+};
+
+PyObject *makeFunction(const OpInfo &info) {
+  auto *function = reinterpret_cast<OpFunction *>(functionType->tp_alloc(functionType, 0));
+  if (!function)
+    return nullptr;
+  function->vectorcall = call;
+  function->info = &info;
+  function->prototype = new OpDef(info);
+  function->numParameters = info.operands.size() + info.attrs.size();
+  function->names = PyTuple_New(function->numParameters);
+  unsigned i = 0;
+  for (const OperandInfo &operand : info.operands)
+    PyTuple_SET_ITEM(function->names, i++, PyUnicode_InternFromString(operand.name));
+  for (const AttrInfo &attr : info.attrs)
+    PyTuple_SET_ITEM(function->names, i++, PyUnicode_InternFromString(attr.name));
+  return reinterpret_cast<PyObject *>(function);
+}
+
+bool makeType() {
+  PyType_Slot slots[] = {
+      {Py_tp_dealloc, reinterpret_cast<void *>(functionDealloc)},
+      {Py_tp_call, reinterpret_cast<void *>(PyVectorcall_Call)},
+      {Py_tp_descr_get, reinterpret_cast<void *>(functionGet)},
+      {Py_tp_repr, reinterpret_cast<void *>(functionRepr)},
+      {Py_tp_getset, functionProperties},
+      {Py_tp_members, functionMembers},
+      {0, nullptr},
+  };
+  PyType_Spec spec = {"tessera._core.Operator", sizeof(OpFunction), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR, slots};
+  functionType = reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&spec));
+  return functionType;
+}
+
+} // namespace
+
+bool initFunctions(nb::module_ &module) {
+  if (!makeType())
+    return false;
+  nb::module_ ops = module.def_submodule("ops", "Every operator, by its Python name.");
+  functions.assign(allOps().size(), nullptr);
+  for (const OpInfo &info : allOps()) {
+    nb::object function = nb::steal(makeFunction(info));
+    if (!function)
+      return false;
+    functions[info.id] = Py_NewRef(function.ptr()); // for ever: slots of Tensor look it up here
+    if (info.pythonName && *info.pythonName)
+      ops.attr(info.pythonName) = function;
+  }
+  return true;
+}
+
+} // namespace tess::python

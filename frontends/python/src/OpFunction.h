@@ -1,0 +1,56 @@
+//===- OpFunction.h - operators as callables --------------------*- C++ -*-===//
+#pragma once
+
+#include "frontends/python/src/Bridge.h"
+
+namespace tess::python {
+
+/// Operands and attributes of one call.
+constexpr unsigned kMaxParameters = 40;
+
+struct OpFunction {
+  PyObject_HEAD
+  vectorcallfunc vectorcall;
+  const OpInfo *info;
+  const OpDef *prototype; // every attribute at its default
+  unsigned numParameters;
+  PyObject *names; // tuple of interned strings: operands, then attributes
+};
+
+/// Reads the arguments of one call; methods return false with an exception set.
+class ArgumentReader {
+public:
+  explicit ArgumentReader(const OpFunction &function) : function(function) {
+    std::fill_n(slots, function.numParameters, nullptr);
+  }
+  bool bind(PyObject *const *args, size_t count, PyObject *kwnames);
+  bool readOperands();
+  bool readAttrs(OpDef &op);
+
+  llvm::SmallVector<eager::Operand, 4> operands;
+  llvm::SmallVector<unsigned, 4> segments;
+
+private:
+  bool given(unsigned i) const;
+  const char *nameOf(unsigned i) const;
+  bool bindKeyword(PyObject *name, PyObject *value);
+  bool readVariadic(unsigned group);
+  bool readOne(PyObject *value);
+  bool missing(unsigned i, const char *what);
+
+  const OpFunction &function;
+  PyObject *slots[kMaxParameters];
+  nb::object packed; // several positional ints that are one list
+  llvm::SmallVector<eager::TensorRef, 4> made;
+};
+
+/// The callable of an operator (borrowed).
+const OpFunction &functionOf(const OpInfo &info);
+/// Python results of an operator: a Tensor, or a tuple when it has several; hidden results are left out.
+PyObject *resultsOf(const OpInfo &info, llvm::Expected<eager::Tensors> results);
+PyObject *applyFunction(const OpFunction &function, const OpDef &op, llvm::ArrayRef<eager::Operand> operands,
+                        llvm::ArrayRef<unsigned> segments);
+
+bool initFunctions(nb::module_ &module);
+
+} // namespace tess::python

@@ -1,0 +1,79 @@
+//===- Places.cpp - the user's line of a call ----------------------------===//
+//
+// Noting a place costs a walk over the frames of our own package and two
+// reference counts; text is made only when an error or a dump wants it.
+//
+//===----------------------------------------------------------------------===//
+#include "frontends/python/src/Bridge.h"
+
+#include "eager/Location.h"
+
+#include <frameobject.h>
+
+namespace tess::python {
+
+/// Code of our own package: its file lies in the folder of the extension.
+static std::string packageFolder;
+
+static bool isOwn(PyCodeObject *code) {
+  if (packageFolder.empty())
+    return false;
+  const char *file = PyUnicode_AsUTF8(code->co_filename);
+  return file && llvm::StringRef(file).starts_with(packageFolder);
+}
+
+/// The innermost frame outside the package; line -1 when there is none.
+static void capture(void *&code, int32_t &position) {
+  code = nullptr;
+  if (!PyGILState_Check())
+    return;
+  PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get()); // new reference
+  while (frame) {
+    PyCodeObject *own = PyFrame_GetCode(frame);
+    bool inside = isOwn(own);
+    if (!inside) {
+      code = own; // the reference goes to the location
+      position = PyFrame_GetLasti(frame);
+      Py_DECREF(frame);
+      return;
+    }
+    Py_DECREF(own);
+    PyFrameObject *back = PyFrame_GetBack(frame);
+    Py_DECREF(frame);
+    frame = back;
+  }
+}
+
+static std::string describe(void *code, int32_t position) {
+  PyGILState_STATE gil = PyGILState_Ensure();
+  auto *object = static_cast<PyCodeObject *>(code);
+  const char *file = PyUnicode_AsUTF8(object->co_filename);
+  std::string text = (file ? std::string(file) : "?") + ":" + std::to_string(PyCode_Addr2Line(object, position));
+  PyErr_Clear();
+  PyGILState_Release(gil);
+  size_t slash = text.rfind('/');
+  return slash == std::string::npos ? text : text.substr(slash + 1);
+}
+
+static void release(void *code) {
+  if (!Py_IsInitialized())
+    return;
+  PyGILState_STATE gil = PyGILState_Ensure();
+  Py_DECREF(static_cast<PyObject *>(code));
+  PyGILState_Release(gil);
+}
+
+static void *leaveInterpreter() { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; }
+
+static void enterInterpreter(void *token) {
+  if (token)
+    PyEval_RestoreThread(static_cast<PyThreadState *>(token));
+}
+
+void initLocation(nb::module_ &module) {
+  module.def("_set_package_folder", [](nb::str folder) { packageFolder = folder.c_str(); });
+  eager::setLocationHooks({capture, describe, release});
+  eager::setBlockingHooks({leaveInterpreter, enterInterpreter});
+}
+
+} // namespace tess::python

@@ -1,0 +1,142 @@
+//===- Runtime.cpp - threads, counters, memory, locations ----------------===//
+#include "frontends/python/src/Bridge.h"
+
+#include "compiler/Compile.h"
+#include "eager/Location.h"
+#include "eager/OpCache.h"
+#include "eager/Queue.h"
+#include "runtime/Allocator.h"
+#include "runtime/Code.h"
+#include "runtime/Executor.h"
+#include "runtime/KernelTable.h"
+#include "runtime/ParallelFor.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace tess::python {
+
+namespace {
+
+nb::dict cacheStats() {
+  eager::OpCacheStats ops = eager::opCacheStats();
+  compiler::CompileStats compile = compiler::compileStats();
+  runtime::PreparedCacheStats prepared = runtime::preparedCacheStats();
+  nb::dict stats;
+  stats["hits"] = ops.hits;
+  stats["misses"] = ops.misses;
+  stats["evictions"] = ops.evictions;
+  stats["entries"] = ops.entries;
+  stats["bytes"] = ops.bytes;
+  stats["limit"] = ops.limit;
+  stats["programs"] = compile.programs;
+  stats["compiled"] = compile.kernelsCompiled;
+  stats["from_memory"] = compile.kernelsFromMemory;
+  stats["from_disk"] = compile.kernelsFromDisk;
+  stats["compile_seconds"] = compile.seconds;
+  stats["primitives"] = prepared.entries;
+  stats["primitive_bytes"] = prepared.bytes;
+  return stats;
+}
+
+nb::dict memoryStats() {
+  runtime::AllocatorStats memory = runtime::cpuAllocator().stats();
+  nb::dict stats;
+  stats["in_use"] = memory.inUse;
+  stats["cached"] = memory.cached;
+  stats["peak"] = memory.peak;
+  stats["limit"] = memory.limit;
+  stats["allocations"] = memory.allocations;
+  stats["system_allocations"] = memory.systemAllocations;
+  return stats;
+}
+
+nb::dict doctorInfo() {
+  nb::dict info;
+  info["threads"] = runtime::numThreads();
+  info["available_threads"] = runtime::availableThreads();
+  nb::list features;
+  for (const char *name : {"avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512bf16", "amx-tile"})
+    if (runtime::hostHasFeature(name))
+      features.append(name);
+  info["features"] = features;
+  info["operators"] = allOps().size();
+  info["device"] = runtime::cpuDevice().name();
+  info["compiler"] = __VERSION__;
+  return info;
+}
+
+nb::dict parameterRow(const AttrInfo &attr) {
+  nb::dict row;
+  row["name"] = attr.name;
+  row["runtime"] = attr.isRuntime;
+  row["optional"] = attr.isOptional;
+  row["default"] = attr.hasDefault ? nb::steal(fromAttr(attr.defaultValue())) : nb::none();
+  row["has_default"] = attr.hasDefault;
+  nb::list cases;
+  for (const char *name : attr.cases)
+    cases.append(name);
+  row["cases"] = cases;
+  row["doc"] = attr.doc ? attr.doc : "";
+  return row;
+}
+
+nb::dict opRow(const OpInfo &info) {
+  nb::dict row;
+  nb::list operands, results, attrs;
+  for (const OperandInfo &operand : info.operands)
+    operands.append(nb::make_tuple(operand.name, int(operand.arity), int(operand.dtypes)));
+  for (const ResultInfo &result : info.results)
+    results.append(nb::make_tuple(result.name, result.hidden, int(result.dtypes)));
+  for (const AttrInfo &attr : info.attrs)
+    attrs.append(parameterRow(attr));
+  row["name"] = info.name;
+  row["opdef"] = info.opdefName;
+  row["summary"] = info.summary;
+  row["module"] = info.pythonModule;
+  row["python"] = info.pythonName;
+  row["version"] = int(info.version);
+  row["lowering"] = int(info.lowering);
+  row["has_gradient"] = info.gradient != nullptr;
+  row["stochastic"] = info.stochastic;
+  row["signature"] = info.signature ? info.signature->text : "";
+  row["operands"] = operands;
+  row["results"] = results;
+  row["attrs"] = attrs;
+  return row;
+}
+
+nb::list opTable() {
+  nb::list table;
+  for (const OpInfo &info : allOps())
+    table.append(opRow(info));
+  return table;
+}
+
+void syncAll() { checkOrThrow(eager::sync()); }
+
+} // namespace
+
+void initRuntime(nb::module_ &module) {
+  module.def("sync", &syncAll, "Waits for all queued work; raises the first error that nobody has seen.");
+  module.def("set_num_threads", [](unsigned count) { checkOrThrow(runtime::setNumThreads(count)); });
+  module.def("get_num_threads", &runtime::numThreads);
+  module.def("set_async_level", [](int level) { checkOrThrow(eager::setAsyncLevel(level)); });
+  module.def("get_async_level", &eager::asyncLevel);
+  module.def("cache_stats", &cacheStats, "Counters of the operator cache and the compiler.");
+  module.def("set_cache_limit", &eager::setOpCacheLimit, "Bytes that compiled operators may take.");
+  module.def("set_disk_cache", [](const std::string &folder, uint64_t bytes) {
+    compiler::setObjectCache(folder, bytes);
+  });
+  module.def("memory_stats", &memoryStats, "Bytes of the allocator.");
+  module.def("reset_peak_memory", [] { runtime::cpuAllocator().resetPeak(); });
+  module.def("set_memory_limit", [](uint64_t bytes) { runtime::cpuAllocator().setLimit(bytes); });
+  module.def("launch_count", &runtime::launchCount, "Kernels, library calls and copies since the start.");
+  module.def("doctor", &doctorInfo, "Facts about this machine and build.");
+  module.def("op_table", &opTable, "One dict for each operator.");
+  module.def("push_scope", [](const std::string &name) { eager::pushScope(name); });
+  module.def("pop_scope", &eager::popScope);
+  module.def("current_scope", &eager::currentScope);
+}
+
+} // namespace tess::python

@@ -1,0 +1,358 @@
+//===- TensorType.cpp - the Tensor object --------------------------------===//
+//
+// A raw CPython type: an operator call must not pay for a binding library.
+//
+//===----------------------------------------------------------------------===//
+#include "frontends/python/src/Bridge.h"
+
+#include "eager/Recording.h"
+
+#include <structmember.h>
+
+namespace tess::python {
+
+using namespace eager;
+
+PyTypeObject *tensorType = nullptr;
+
+PyObject *wrap(TensorRef tensor, PyTypeObject *type) {
+  if (tensor->wrapper && !type)
+    return Py_NewRef(static_cast<PyObject *>(tensor->wrapper));
+  PyObject *object;
+  if (!type || type == tensorType) {
+    object = static_cast<PyObject *>(PyObject_Malloc(sizeof(PyTensor)));
+    if (!object)
+      return PyErr_NoMemory();
+    PyObject_Init(object, tensorType);
+    reinterpret_cast<PyTensor *>(object)->weakrefs = nullptr;
+  } else if (!(object = type->tp_alloc(type, 0))) {
+    return nullptr;
+  }
+  tensor->wrapper = object;
+  reinterpret_cast<PyTensor *>(object)->impl = tensor.get();
+  tensor.resetWithoutRelease();
+  return object;
+}
+
+PyObject *wrapResults(llvm::Expected<Tensors> results, unsigned numVisible, bool asTuple) {
+  if (!results)
+    return raise(results.takeError());
+  if (!asTuple)
+    return wrap(std::move(results->front()));
+  PyObject *tuple = PyTuple_New(numVisible);
+  for (unsigned i = 0; tuple && i < numVisible; ++i) {
+    PyObject *object = wrap(std::move((*results)[i]));
+    if (!object) {
+      Py_DECREF(tuple);
+      return nullptr;
+    }
+    PyTuple_SET_ITEM(tuple, i, object);
+  }
+  return tuple;
+}
+
+PyObject *shapeTuple(llvm::ArrayRef<int64_t> shape) {
+  PyObject *tuple = PyTuple_New(shape.size());
+  for (unsigned i = 0; tuple && i < shape.size(); ++i)
+    PyTuple_SET_ITEM(tuple, i, PyLong_FromLongLong(shape[i]));
+  return tuple;
+}
+
+namespace {
+
+PyTensor *cast(PyObject *self) { return reinterpret_cast<PyTensor *>(self); }
+
+void tensorDealloc(PyObject *self) {
+  PyTypeObject *type = Py_TYPE(self);
+  if (cast(self)->weakrefs)
+    PyObject_ClearWeakRefs(self);
+  if (TensorImpl *impl = cast(self)->impl) {
+    impl->wrapper = nullptr;
+    impl->Release();
+  }
+  // A subclass made in Python has a dict; subtype_dealloc has cleared it and calls this for the rest.
+  if (type == tensorType)
+    PyObject_Free(self);
+  else
+    type->tp_free(self);
+  Py_DECREF(type);
+}
+
+bool checkDevice(PyObject *device) {
+  if (!device || device == Py_None)
+    return true;
+  nb::object text = nb::steal(PyObject_Str(device));
+  const char *name = text ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
+  if (!name)
+    return false;
+  llvm::StringRef given(name);
+  if (given == "cpu" || given == "cpu0" || given == "cpux" || given == "xpu0" || given == "xpux")
+    return true;
+  PyErr_Format(PyExc_ValueError, "tensor: device must exist (cpu0), got %s", name);
+  return false;
+}
+
+PyObject *tensorNew(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+  static const char *names[] = {"data", "dtype", "device", nullptr};
+  PyObject *data = nullptr, *dtype = Py_None, *device = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OO:Tensor", const_cast<char **>(names), &data, &dtype, &device) ||
+      !checkDevice(device))
+    return nullptr;
+  llvm::Expected<std::optional<DType>> wanted = toDType(dtype);
+  if (!wanted)
+    return raise(wanted.takeError());
+  llvm::Expected<TensorRef> tensor = tensorFromData(data, *wanted);
+  if (!tensor)
+    return raise(tensor.takeError());
+  return wrap(std::move(*tensor), type);
+}
+
+PyObject *getShape(PyObject *self, void *) { return shapeTuple(implOf(self).shape()); }
+PyObject *getDType(PyObject *self, void *) {
+  static PyObject *names[kNumDTypes] = {};
+  PyObject *&name = names[unsigned(implOf(self).dtype())];
+  if (!name)
+    name = PyUnicode_InternFromString(numpyName(implOf(self).dtype()).data());
+  return Py_XNewRef(name);
+}
+PyObject *getNdim(PyObject *self, void *) { return PyLong_FromLong(implOf(self).rank()); }
+PyObject *getSize(PyObject *self, void *) { return PyLong_FromLongLong(implOf(self).numElements()); }
+PyObject *getDevice(PyObject *self, void *) {
+  return PyUnicode_FromString(implOf(self).storage().device().name().c_str());
+}
+PyObject *getName(PyObject *self, void *) {
+  llvm::StringRef name = implOf(self).name();
+  return PyUnicode_FromStringAndSize(name.data(), name.size());
+}
+
+int setName(PyObject *self, PyObject *value, void *) {
+  const char *text = value && value != Py_None ? PyUnicode_AsUTF8(value) : "";
+  if (!text)
+    return -1;
+  llvm::Expected<Tensors> result = apply(RenameValue(text), {Operand(&implOf(self))});
+  if (result)
+    return 0;
+  raise(result.takeError());
+  return -1;
+}
+
+PyObject *getGrad(PyObject *self, void *) {
+  const TensorRef &grad = implOf(self).grad();
+  return grad ? wrap(grad) : Py_NewRef(Py_None);
+}
+
+int setGrad(PyObject *self, PyObject *value, void *) {
+  if (value && value != Py_None && !isTensor(value)) {
+    PyErr_Format(PyExc_TypeError, "grad: value must be a Tensor or None, got %s", Py_TYPE(value)->tp_name);
+    return -1;
+  }
+  if (value == self) {
+    PyErr_SetString(PyExc_ValueError, "grad: value must be another tensor, got the tensor itself");
+    return -1;
+  }
+  implOf(self).setGrad(value && value != Py_None ? TensorRef(&implOf(value)) : TensorRef());
+  return 0;
+}
+
+PyObject *getFormat(PyObject *self, void *) {
+  return PyUnicode_FromString(implOf(self).format() == Format::Default ? "default" : "nhwc");
+}
+
+int setFormat(PyObject *self, PyObject *value, void *) {
+  const char *text = value ? PyUnicode_AsUTF8(value) : nullptr;
+  if (!text)
+    return -1;
+  llvm::StringRef name(text);
+  if (name != "default" && name != "nchw" && name != "nhwc") {
+    PyErr_Format(PyExc_ValueError, "format: value must be default, nchw or nhwc, got %s", text);
+    return -1;
+  }
+  implOf(self).setFormat(name == "nhwc" ? Format::ChannelsLast : Format::Default);
+  return 0;
+}
+
+PyObject *getAttached(PyObject *self, void *) { return PyBool_FromLong(implOf(self).hasGradTags()); }
+
+PyGetSetDef properties[] = {
+    {"shape", getShape, nullptr, "sizes of the axes", nullptr},
+    {"dtype", getDType, nullptr, "name of the element type", nullptr},
+    {"ndim", getNdim, nullptr, "number of axes", nullptr},
+    {"size", getSize, nullptr, "number of elements", nullptr},
+    {"device", getDevice, nullptr, "name of the device that holds it", nullptr},
+    {"name", getName, setName, "the user's name for it", nullptr},
+    {"grad", getGrad, setGrad, "the gradient, a tensor or None", nullptr},
+    {"format", getFormat, setFormat, "order of axes that the memory stands for", nullptr},
+    {"_attached", getAttached, nullptr, "a tape knows the value", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr},
+};
+
+PyObject *methodNumpy(PyObject *self, PyObject *) { return toNumpy(implOf(self)); }
+PyObject *methodItem(PyObject *self, PyObject *) { return toNumber(implOf(self)); }
+PyObject *methodTolist(PyObject *self, PyObject *) {
+  nb::object array = nb::steal(toNumpy(implOf(self)));
+  return array ? PyObject_CallMethod(array.ptr(), "tolist", nullptr) : nullptr;
+}
+
+PyObject *methodArray(PyObject *self, PyObject *args, PyObject *kwargs) {
+  static const char *names[] = {"dtype", "copy", nullptr};
+  PyObject *dtype = Py_None, *copy = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO:__array__", const_cast<char **>(names), &dtype, &copy))
+    return nullptr;
+  nb::object array = nb::steal(toNumpy(implOf(self)));
+  if (!array || dtype == Py_None)
+    return array.release().ptr();
+  return PyObject_CallMethod(array.ptr(), "astype", "O", dtype);
+}
+
+PyObject *methodDetach(PyObject *self, PyObject *) {
+  return wrapResults(apply(DupTensor(true), {Operand(&implOf(self))}), 1, false);
+}
+
+PyObject *resetTo(PyObject *self, PyObject *value) {
+  if (llvm::Error error = assign(implOf(self), implOf(value)))
+    return raise(std::move(error));
+  return Py_NewRef(self);
+}
+
+PyObject *methodReset(PyObject *self, PyObject *other) {
+  if (!isTensor(other))
+    return PyErr_Format(PyExc_TypeError, "_reset: value must be a Tensor, got %s", Py_TYPE(other)->tp_name);
+  return resetTo(self, other);
+}
+
+/// New data of this tensor's shape and dtype.
+PyObject *methodSetValue(PyObject *self, PyObject *data) {
+  TensorImpl &impl = implOf(self);
+  llvm::Expected<TensorRef> tensor = tensorFromData(data, impl.dtype());
+  if (!tensor)
+    return raise(tensor.takeError());
+  if ((*tensor)->shape() != impl.shape())
+    return raise(invalidArgument("set_value: shape must be " + toString(impl.shape()) + ", got " +
+                                 toString((*tensor)->shape())));
+  if (llvm::Error error = assign(impl, **tensor))
+    return raise(std::move(error));
+  return Py_NewRef(self);
+}
+
+PyMethodDef methods[] = {
+    {"numpy", methodNumpy, METH_NOARGS, "A NumPy array with the value (a copy)."},
+    {"item", methodItem, METH_NOARGS, "The only element, as a Python number."},
+    {"tolist", methodTolist, METH_NOARGS, "The elements, as nested lists of Python numbers."},
+    {"detach", methodDetach, METH_NOARGS, "The same value, unknown to every tape."},
+    {"set_value", methodSetValue, METH_O, "Takes new data of the same shape."},
+    {"_reset", methodReset, METH_O, "Takes over the value of another tensor."},
+    {"__array__", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(methodArray)), METH_VARARGS | METH_KEYWORDS,
+     "For NumPy."},
+    {"__dlpack__", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(tensorDlpack)), METH_VARARGS | METH_KEYWORDS,
+     "A DLPack capsule that shares the memory."},
+    {"__dlpack_device__", tensorDlpackDevice, METH_NOARGS, "Kind and number of the device, as DLPack counts them."},
+    {"_from_dlpack", tensorFromDlpack, METH_O | METH_CLASS, "A tensor that shares the memory of a DLPack object."},
+    {nullptr, nullptr, 0, nullptr},
+};
+
+Py_ssize_t tensorLength(PyObject *self) {
+  TensorImpl &impl = implOf(self);
+  if (impl.rank())
+    return impl.shape()[0];
+  PyErr_SetString(PyExc_TypeError, "len: tensor must have an axis, got a tensor of rank 0");
+  return -1;
+}
+
+/// The array in NumPy's words, shortened from 1000 elements on.
+std::string describeValue(PyObject *self) {
+  nb::object array = nb::steal(toNumpy(implOf(self)));
+  nb::object numpy = array ? nb::steal(PyImport_ImportModule("numpy")) : nb::object();
+  nb::object text =
+      numpy ? nb::steal(PyObject_CallMethod(numpy.ptr(), "array2string", "OOOOs", array.ptr(), Py_None, Py_None,
+                                            Py_None, ", "))
+            : nb::object();
+  const char *characters = text ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
+  if (characters)
+    return characters;
+  PyObject *type, *value, *traceback;
+  PyErr_Fetch(&type, &value, &traceback);
+  nb::object message = value ? nb::steal(PyObject_Str(value)) : nb::object();
+  const char *why = message ? PyUnicode_AsUTF8(message.ptr()) : nullptr;
+  std::string answer = std::string("<no value: ") + (why ? why : "unknown") + ">";
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(traceback);
+  PyErr_Clear();
+  return answer;
+}
+
+/// Never raises: a tensor without a value says why.
+PyObject *tensorRepr(PyObject *self) {
+  std::string text = std::string(_PyType_Name(Py_TYPE(self))) + "(";
+  std::string indent(text.size(), ' ');
+  for (char c : describeValue(self)) {
+    text += c;
+    if (c == '\n')
+      text += indent;
+  }
+  TensorImpl &impl = implOf(self);
+  text += ", dtype=" + numpyName(impl.dtype()).str() + ", device=" + impl.storage().device().name() + ")";
+  return PyUnicode_FromStringAndSize(text.data(), text.size());
+}
+
+Py_hash_t tensorHash(PyObject *self) { return _Py_HashPointer(self); }
+
+PyObject *tensorIterate(PyObject *self) {
+  if (implOf(self).rank())
+    return PySeqIter_New(self);
+  return PyErr_Format(PyExc_TypeError, "iter: tensor must have an axis, got a tensor of rank 0");
+}
+
+PyObject *tensorItemAt(PyObject *self, Py_ssize_t index) {
+  TensorImpl &impl = implOf(self);
+  if (impl.rank() && (index < 0 || index >= impl.shape()[0])) {
+    PyErr_Format(PyExc_IndexError, "getitem: index must be below %lld, got %zd", (long long)impl.shape()[0], index);
+    return nullptr;
+  }
+  nb::object key = nb::steal(PyLong_FromSsize_t(index));
+  return tensorGetItem(self, key.ptr());
+}
+
+PyMemberDef members[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(PyTensor, weakrefs), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr},
+};
+
+constexpr const char *kDoc = "Tensor(data, dtype=None, device=None)\n--\n\n"
+                             "A tensor of `data`: an array, a number, nested lists, or another tensor.\n\n"
+                             "Without dtype, float64 becomes float32 and int64 becomes int32.";
+
+} // namespace
+
+bool initTensor(nb::module_ &module) {
+  std::vector<PyType_Slot> slots = {
+      {Py_tp_doc, const_cast<char *>(kDoc)},
+      {Py_tp_new, reinterpret_cast<void *>(tensorNew)},
+      {Py_tp_dealloc, reinterpret_cast<void *>(tensorDealloc)},
+      {Py_tp_getset, properties},
+      {Py_tp_methods, methods},
+      {Py_tp_members, members},
+      {Py_tp_repr, reinterpret_cast<void *>(tensorRepr)},
+      {Py_tp_hash, reinterpret_cast<void *>(tensorHash)},
+      {Py_tp_iter, reinterpret_cast<void *>(tensorIterate)},
+      {Py_tp_richcompare, reinterpret_cast<void *>(tensorCompare)},
+      {Py_mp_length, reinterpret_cast<void *>(tensorLength)},
+      {Py_mp_subscript, reinterpret_cast<void *>(tensorGetItem)},
+      {Py_mp_ass_subscript, reinterpret_cast<void *>(tensorSetItem)},
+      {Py_sq_item, reinterpret_cast<void *>(tensorItemAt)},
+      {Py_sq_length, reinterpret_cast<void *>(tensorLength)},
+  };
+  slots.insert(slots.end(), numberSlots, numberSlots + numNumberSlots);
+  slots.push_back({0, nullptr});
+  PyType_Spec spec = {"tessera.Tensor", sizeof(PyTensor), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots.data()};
+  tensorType = reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&spec));
+  if (!tensorType)
+    return false;
+  // NumPy leaves `array + tensor` to the tensor.
+  if (PyObject_SetAttrString(reinterpret_cast<PyObject *>(tensorType), "__array_ufunc__", Py_None) < 0)
+    return false;
+  module.attr("Tensor") = nb::handle(reinterpret_cast<PyObject *>(tensorType));
+  return true;
+}
+
+} // namespace tess::python

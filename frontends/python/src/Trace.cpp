@@ -1,0 +1,172 @@
+//===- Trace.cpp - recordings and programs for Python --------------------===//
+#include "frontends/python/src/Bridge.h"
+
+#include "compiler/ProgramFile.h"
+#include "eager/TracedProgram.h"
+
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+namespace tess::python {
+
+using namespace eager;
+
+namespace {
+
+std::vector<TensorRef> tensorsOf(nb::handle sequence, const char *what) {
+  std::vector<TensorRef> tensors;
+  for (nb::handle item : nb::borrow<nb::iterable>(sequence)) {
+    if (!isTensor(item.ptr()))
+      throw nb::type_error((std::string(what) + ": items must be Tensor, got " + describeObject(item.ptr())).c_str());
+    tensors.push_back(TensorRef(&implOf(item.ptr())));
+  }
+  return tensors;
+}
+
+/// A program: called with tensors, returns a list of tensors.
+struct PyProgram {
+  std::shared_ptr<TracedProgram> program;
+
+  nb::list call(nb::args args) const {
+    std::vector<TensorRef> arguments;
+    llvm::SmallVector<TensorRef, 4> made;
+    for (nb::handle item : args) {
+      Operand operand(static_cast<TensorImpl *>(nullptr));
+      if (isTensor(item.ptr()))
+        arguments.push_back(TensorRef(&implOf(item.ptr())));
+      else
+        arguments.push_back(valueOrThrow(tensorFromData(item.ptr(), inputDType(arguments.size()))));
+    }
+    Tensors results = valueOrThrow(program->run(arguments));
+    nb::list list;
+    for (TensorRef &result : results)
+      list.append(nb::steal(wrap(std::move(result))));
+    return list;
+  }
+  std::optional<DType> inputDType(size_t index) const {
+    const auto &inputs = program->executable().inputs;
+    return index < inputs.size() ? std::optional<DType>(inputs[index].dtype) : std::nullopt;
+  }
+  std::vector<std::string> inputs() const {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < program->numArguments(); ++i)
+      names.push_back(program->executable().inputs[i].name);
+    return names;
+  }
+  std::vector<std::string> outputs() const {
+    std::vector<std::string> names;
+    for (const runtime::OutputDecl &output : program->executable().outputs)
+      names.push_back(output.name);
+    return names;
+  }
+  nb::dict dims() const {
+    nb::dict dims;
+    for (const runtime::SymbolDecl &symbol : program->executable().symbols) {
+      nb::object max = symbol.max == INT64_MAX ? nb::none() : nb::object(nb::int_(symbol.max));
+      dims[symbol.name.c_str()] = nb::make_tuple(symbol.min, max);
+    }
+    return dims;
+  }
+};
+
+struct PyRecording {
+  RecordingRef recording;
+
+  PyProgram compile(nb::dict options) const {
+    GraphOptions graph;
+    bool fuse = true;
+    if (options.contains("capture_as_const"))
+      graph.captureAsConstants = nb::cast<bool>(options["capture_as_const"]);
+    if (options.contains("fuse"))
+      fuse = nb::cast<bool>(options["fuse"]);
+    return {valueOrThrow(TracedProgram::compile(recording, graph, fuse))};
+  }
+  size_t numOps() const { return recording->ops().size(); }
+};
+
+thread_local std::shared_ptr<Recorder> recorder;
+
+void traceBegin(nb::handle arguments) {
+  recorder = valueOrThrow(Recorder::begin(tensorsOf(arguments, "trace_begin")));
+}
+
+PyRecording traceEnd(nb::handle outputs) {
+  if (!recorder)
+    throwError(invalidArgument("trace_end: a recording must have begun on this thread, got none"));
+  std::shared_ptr<Recorder> ending = std::move(recorder);
+  try {
+    return {valueOrThrow(ending->end(tensorsOf(outputs, "trace_end")))};
+  } catch (...) {
+    ending->abandon();
+    throw;
+  }
+}
+
+/// (argument, axis, name, min, max or -1): equal names are one dimension.
+using FreeDim = std::tuple<size_t, size_t, std::string, int64_t, int64_t>;
+
+void addDims(const Recording &recording, const std::vector<FreeDim> &dims, GraphOptions &options) {
+  options.argumentDims.resize(recording.arguments().size());
+  for (const auto &[argument, axis, name, min, max] : dims) {
+    if (argument >= recording.arguments().size() ||
+        axis >= recording.values()[recording.arguments()[argument]].meta.rank())
+      throwError(invalidArgument("dump: a free dimension must be an axis of an argument, got axis " +
+                                 llvm::Twine(axis) + " of argument " + llvm::Twine(argument)));
+    unsigned index = 0;
+    while (index < options.dims.size() && options.dims[index].name != name)
+      ++index;
+    if (index == options.dims.size())
+      options.dims.push_back({name, min, max < 0 ? INT64_MAX : max});
+    ArgumentDims &axes = options.argumentDims[argument];
+    axes.resize(recording.values()[recording.arguments()[argument]].meta.rank(), -1);
+    axes[axis] = int(index);
+  }
+}
+
+void recordingToFile(const PyRecording &self, const std::string &path, const std::vector<std::string> &argumentNames,
+                     const std::vector<std::string> &outputNames, const std::vector<FreeDim> &dims,
+                     const std::vector<std::string> &targets) {
+  GraphOptions options;
+  options.captureAsConstants = true;
+  options.argumentNames = argumentNames;
+  options.outputNames = outputNames;
+  addDims(*self.recording, dims, options);
+  ir::Graph graph = valueOrThrow(buildGraph(*self.recording, options));
+  llvm::Error error = llvm::Error::success();
+  {
+    nb::gil_scoped_release release;
+    llvm::cantFail(std::move(error));
+    error = compiler::writeProgram(path, graph, targets);
+  }
+  checkOrThrow(std::move(error));
+}
+
+PyProgram loadProgram(const std::string &path, bool allowCode) {
+  return {valueOrThrow(TracedProgram::load(path, allowCode))};
+}
+
+} // namespace
+
+void initTrace(nb::module_ &module) {
+  nb::class_<PyRecording>(module, "Recording", "What a traced function did.")
+      .def("compile", &PyRecording::compile, nb::arg("options") = nb::dict(),
+           "The program; options: capture_as_const, fuse.")
+      .def_prop_ro("num_ops", &PyRecording::numOps);
+  nb::class_<PyProgram>(module, "TracedProgram", "A compiled function: called with tensors, gives a list of tensors.")
+      .def("__call__", &PyProgram::call)
+      .def_prop_ro("launches", [](PyProgram &self) { return self.program->launches(); })
+      .def_prop_ro("planned_bytes", [](PyProgram &self) { return self.program->plannedBytes(); })
+      .def_prop_ro("inputs", &PyProgram::inputs)
+      .def_prop_ro("outputs", &PyProgram::outputs)
+      .def_prop_ro("dims", &PyProgram::dims)
+      .def("graph_text", [](PyProgram &self) { return self.program->graphText(); });
+  module.def("trace_begin", &traceBegin, nb::arg("arguments"), "Records this thread's operators.");
+  module.def("trace_end", &traceEnd, nb::arg("outputs"), "Ends the recording.");
+  module.def("recording_to_file", &recordingToFile, nb::arg("recording"), nb::arg("path"), nb::arg("arg_names"),
+             nb::arg("output_names"), nb::arg("dims"), nb::arg("targets"));
+  module.def("load_program", &loadProgram, nb::arg("path"), nb::arg("allow_code") = false);
+}
+
+} // namespace tess::python
