@@ -1,0 +1,127 @@
+//===- KernelHarness.h - calls of table kernels -----------------*- C++ -*-===//
+#pragma once
+
+#include "runtime/Device.h"
+#include "runtime/KernelTable.h"
+#include "runtime/StridedCopy.h"
+#include "runtime/Worker.h"
+#include "tests/runtime/Expect.h"
+
+#include <cstring>
+#include <functional>
+#include <random>
+
+namespace tess::test {
+
+/// A tensor in host memory at any layout.
+struct HostTensor {
+  TensorMeta meta;
+  Layout layout;
+  std::vector<char> storage;
+
+  HostTensor() = default;
+  HostTensor(DType dtype, llvm::ArrayRef<int64_t> shape) : meta(dtype, shape), layout(Layout::contiguous(shape)) {
+    storage.resize(size_t(meta.numElements() * byteWidth(dtype)) + 64);
+  }
+  template <typename T>
+  HostTensor(DType dtype, llvm::ArrayRef<int64_t> shape, std::vector<T> values) : HostTensor(dtype, shape) {
+    std::memcpy(data(), values.data(), values.size() * sizeof(T));
+  }
+
+  void *data() { return storage.data() + layout.offset * byteWidth(meta.dtype); }
+  template <typename T> T *as() { return static_cast<T *>(data()); }
+  template <typename T> std::vector<T> values() {
+    HostTensor packed(meta.dtype, meta.shape);
+    runtime::copyStrided(packed.data(), packed.layout, data(), layout, byteWidth(meta.dtype));
+    return {packed.as<T>(), packed.as<T>() + meta.numElements()};
+  }
+
+  /// The same elements with the axes exchanged in memory (a transposed view of a copy).
+  HostTensor stridedCopy() {
+    HostTensor out(meta.dtype, meta.shape);
+    int64_t stride = 1;
+    for (size_t axis = 0; axis < meta.rank(); ++axis) {
+      out.layout.strides[axis] = stride;
+      stride *= meta.shape[axis];
+    }
+    runtime::copyStrided(out.data(), out.layout, data(), layout, byteWidth(meta.dtype));
+    return out;
+  }
+};
+
+/// Values in [-1, 1) that every float dtype holds well, from a seed.
+inline HostTensor randomF32(llvm::ArrayRef<int64_t> shape, unsigned seed) {
+  HostTensor out(DType::Float32, shape);
+  std::mt19937 random(seed);
+  for (int64_t i = 0, n = out.meta.numElements(); i < n; ++i)
+    out.as<float>()[i] = float(int(random() % 256) - 128) / 128;
+  return out;
+}
+
+struct CallOptions {
+  unsigned threads = 1;
+  std::vector<runtime::Req> reqs;
+  std::vector<std::string> epilogue;
+  unsigned opOperands = 0; // 0: all inputs
+};
+
+struct CallResult {
+  std::vector<HostTensor> outputs;
+  std::string implementation, error;
+  int64_t unknownExtent = 0;
+};
+
+/// Infers, prepares and runs `op` on the processor. `outputs`: contents before the call (for Add); empty: fresh.
+inline CallResult callKernel(const OpDef &op, std::vector<HostTensor> inputs, const CallOptions &options = {},
+                             std::vector<HostTensor> outputs = {}) {
+  using namespace runtime;
+  CallResult result;
+  Metas metas;
+  llvm::SmallVector<Layout, 4> layouts;
+  llvm::SmallVector<void *, 4> in, out;
+  for (HostTensor &input : inputs) {
+    metas.push_back(input.meta);
+    layouts.push_back(input.layout);
+    in.push_back(input.data());
+  }
+  const KernelDef *def = findKernel(cpuDevice().kernels(), op.info().kernel);
+  REQUIRE(def);
+  llvm::ArrayRef<TensorMeta> operands(metas);
+  if (options.opOperands)
+    operands = operands.take_front(options.opOperands);
+  Metas results = get(op.infer(operands));
+  if (def->upperBound)
+    results = def->upperBound(op, operands);
+  llvm::SmallVector<Req, 4> reqs(options.reqs.begin(), options.reqs.end());
+  reqs.resize(results.size(), Req::Write);
+  if (outputs.empty())
+    for (const TensorMeta &meta : results)
+      outputs.emplace_back(meta.dtype, meta.shape);
+  for (HostTensor &output : outputs)
+    out.push_back(output.data());
+  PrepareRequest request{op, metas, layouts, results};
+  request.threads = options.threads;
+  request.reqs = options.reqs;
+  request.epilogue = options.epilogue;
+  auto prepared = prepareKernel(cpuDevice().kernels(), request);
+  if (!prepared) {
+    result.error = takeError(prepared.takeError()).second;
+    return result;
+  }
+  std::vector<char> workspace((*prepared)->workspaceBytes() + 64);
+  RunContext context;
+  context.threads = (*prepared)->threads();
+  context.workspace = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(workspace.data()) + 63) / 64 * 64);
+  result.error = messageOf(Worker::global().call([&] { return (*prepared)->run(context, in, reqs, out); }));
+  result.implementation = (*prepared)->implementation();
+  result.unknownExtent = context.unknownExtent;
+  result.outputs = std::move(outputs);
+  return result;
+}
+
+template <typename T> bool sameBits(HostTensor a, HostTensor b) {
+  auto x = a.values<T>(), y = b.values<T>();
+  return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size() * sizeof(T)) == 0;
+}
+
+} // namespace tess::test

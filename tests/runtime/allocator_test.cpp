@@ -1,0 +1,143 @@
+#include "runtime/Allocator.h"
+#include "runtime/Buffer.h"
+#include "tests/runtime/Expect.h"
+
+#include <cstdlib>
+#include <thread>
+
+using namespace tess;
+using namespace tess::runtime;
+using namespace tess::test;
+
+namespace {
+
+struct CountingSource : Allocator::Source {
+  void *obtain(size_t bytes) override {
+    ++obtained;
+    return bytes > most ? nullptr : std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+  }
+  void giveBack(void *data, size_t) override {
+    ++given;
+    std::free(data);
+  }
+  size_t most = SIZE_MAX;
+  int obtained = 0, given = 0;
+};
+
+} // namespace
+
+TEST_CASE("size classes are powers of two to 1 MiB, pages above") {
+  CHECK(Allocator::roundUp(0) == 64);
+  CHECK(Allocator::roundUp(64) == 64);
+  CHECK(Allocator::roundUp(65) == 128);
+  CHECK(Allocator::roundUp(4097) == 8192);
+  CHECK(Allocator::roundUp(1 << 20) == 1 << 20);
+  CHECK(Allocator::roundUp((1 << 20) + 1) == (1 << 20) + 4096);
+}
+
+TEST_CASE("blocks are aligned and reused") {
+  CountingSource source;
+  Allocator allocator("test", source, false);
+  for (size_t bytes : {1, 100, 5000, 3 << 20}) {
+    Block block = get(allocator.allocate(bytes));
+    CHECK(reinterpret_cast<uintptr_t>(block.data) % 64 == 0);
+    CHECK(block.size >= bytes);
+    void *data = block.data;
+    allocator.free(block);
+    Block again = get(allocator.allocate(bytes));
+    CHECK(again.data == data);
+    allocator.free(again);
+  }
+  CHECK(allocator.stats().systemAllocations == 4);
+  CHECK(allocator.stats().allocations == 8);
+}
+
+TEST_CASE("the limit is an error with a breakdown, and what is kept is given back first") {
+  CountingSource source;
+  Allocator allocator("test", source, false);
+  allocator.setLimit(1 << 20);
+  Block half = get(allocator.allocate(512 << 10));
+  allocator.free(half); // kept: 512 KiB
+  Block all = get(allocator.allocate(1 << 20));
+  CHECK(source.given == 1);
+  std::string message = messageOf(allocator.allocate(100));
+  CHECK(message.find("test: memory must stay within 1048576 bytes, got a request of 100 bytes (block of 128) with "
+                     "1048576 in use (0 in blocks of at most 4096, 1 x 1048576), 0 cached, peak 1048576") == 0);
+  allocator.free(all);
+  allocator.free(get(allocator.allocate(100)));
+}
+
+TEST_CASE("a system without memory is ResourceExhausted") {
+  CountingSource source;
+  source.most = 4096;
+  Allocator allocator("test", source, false);
+  CHECK(codeOf(allocator.allocate(1 << 30)) == ErrorCode::ResourceExhausted);
+  CHECK(codeOf(allocator.allocate(SIZE_MAX - 5)) == ErrorCode::ResourceExhausted);
+  allocator.free(get(allocator.allocate(4096)));
+}
+
+TEST_CASE("peak follows use and can start again") {
+  CountingSource source;
+  Allocator allocator("test", source, false);
+  Block a = get(allocator.allocate(1 << 20)), b = get(allocator.allocate(1 << 20));
+  allocator.free(a);
+  CHECK(allocator.stats().peak == 2u << 20);
+  CHECK(allocator.stats().inUse == 1u << 20);
+  CHECK(allocator.stats().cached == 1u << 20);
+  allocator.resetPeak();
+  CHECK(allocator.stats().peak == 1u << 20);
+  allocator.free(b);
+}
+
+TEST_CASE("all memory goes back with the allocator") {
+  CountingSource source;
+  {
+    Allocator allocator("test", source, false);
+    for (int i = 0; i < 50; ++i)
+      allocator.free(get(allocator.allocate(size_t(1) << (i % 22))));
+  }
+  CHECK(source.obtained == source.given);
+}
+
+TEST_CASE("the processor's allocator serves many threads") {
+  AllocatorStats before = cpuAllocator().stats();
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([t] {
+      std::vector<BufferRef> held;
+      for (int i = 0; i < 2000; ++i) {
+        size_t bytes = size_t(1 + (i * 7 + t) % 6000);
+        auto buffer = Buffer::allocate(cpuDevice(), bytes);
+        static_cast<char *>((*buffer)->data())[bytes - 1] = char(i);
+        held.push_back(std::move(*buffer));
+        if (held.size() > 20)
+          held.erase(held.begin());
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  CHECK(cpuAllocator().stats().inUse == before.inUse);
+}
+
+TEST_CASE("a buffer gives its memory back with the last reference") {
+  uint64_t before = cpuAllocator().stats().inUse;
+  BufferRef first = get(Buffer::allocate(cpuDevice(), 1000));
+  CHECK(cpuAllocator().stats().inUse == before + 1024);
+  BufferRef second = first;
+  first.reset();
+  CHECK(second->bytes() == 1000);
+  CHECK(second->capacity() == 1024);
+  second.reset();
+  CHECK(cpuAllocator().stats().inUse == before);
+}
+
+TEST_CASE("a wrapped buffer calls its owner's deleter once") {
+  int deleted = 0;
+  char data[16];
+  {
+    BufferRef buffer = Buffer::wrap(cpuDevice(), data, sizeof data, &deleted, [](void *p) { ++*static_cast<int *>(p); });
+    BufferRef other = buffer;
+    CHECK(other->data() == data);
+  }
+  CHECK(deleted == 1);
+}

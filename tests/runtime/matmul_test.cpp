@@ -1,0 +1,207 @@
+#include "runtime/Elements.h"
+#include "tests/runtime/KernelHarness.h"
+
+using namespace tess;
+using namespace tess::runtime;
+using namespace tess::test;
+
+namespace {
+
+HostTensor cast(HostTensor from, DType dtype, double scale = 1) {
+  HostTensor out(dtype, from.meta.shape);
+  auto values = from.values<float>();
+  withType(dtype, [&](auto tag) {
+    using T = decltype(tag);
+    for (size_t i = 0; i < values.size(); ++i)
+      out.as<T>()[i] = narrow<T>(Accumulator<T>(int64_t(0)) + decltype(widen(T()))(values[i] * scale));
+  });
+  return out;
+}
+
+std::vector<double> asDouble(HostTensor tensor) {
+  std::vector<double> out;
+  withType(tensor.meta.dtype, [&](auto tag) {
+    using T = decltype(tag);
+    for (T value : tensor.values<T>())
+      out.push_back(double(widen(value)));
+  });
+  return out;
+}
+
+/// (*B, M, K) x (*B, K, N) in double; batch axes right-aligned.
+std::vector<double> reference(HostTensor a, HostTensor b, llvm::ArrayRef<int64_t> batch) {
+  auto x = asDouble(a), y = asDouble(b);
+  size_t ra = a.meta.rank(), rb = b.meta.rank();
+  int64_t m = a.meta.shape[ra - 2], k = a.meta.shape[ra - 1], n = b.meta.shape[rb - 1], count = 1;
+  for (int64_t size : batch)
+    count *= size;
+  auto matrixOf = [&](const Shape &shape, int64_t index) {
+    int64_t offset = 0, stride = 1;
+    for (size_t i = 0; i < batch.size(); ++i) {
+      size_t axis = batch.size() - 1 - i;
+      int64_t position = index % batch[axis];
+      index /= batch[axis];
+      if (i + 2 < shape.size()) {
+        int64_t size = shape[shape.size() - 3 - i];
+        offset += size == 1 ? 0 : position * stride;
+        stride *= size;
+      }
+    }
+    return offset;
+  };
+  std::vector<double> out;
+  for (int64_t i = 0; i < count; ++i)
+    for (int64_t r = 0; r < m; ++r)
+      for (int64_t c = 0; c < n; ++c) {
+        double sum = 0;
+        for (int64_t j = 0; j < k; ++j)
+          sum += x[size_t((matrixOf(a.meta.shape, i) * m + r) * k + j)] *
+                 y[size_t((matrixOf(b.meta.shape, i) * k + j) * n + c)];
+        out.push_back(sum);
+      }
+  return out;
+}
+
+void checkClose(HostTensor result, const std::vector<double> &expected, double tolerance) {
+  auto values = asDouble(result);
+  REQUIRE(values.size() == expected.size());
+  for (size_t i = 0; i < values.size(); ++i)
+    if (std::abs(values[i] - expected[i]) > tolerance * (1 + std::abs(expected[i]))) {
+      INFO("element " << i);
+      REQUIRE(values[i] == expected[i]);
+    }
+}
+
+OpDef matmul() { return OpDef::get("matmul"); }
+
+struct BatchCase {
+  std::vector<int64_t> a, b, batch;
+};
+
+} // namespace
+
+TEST_CASE("matmul: every batch form and layout") {
+  auto test = GENERATE(values<BatchCase>({{{3, 4}, {4, 5}, {}},
+                                          {{1, 1}, {1, 1}, {}},
+                                          {{1, 7}, {7, 1}, {}},
+                                          {{2, 3, 4}, {4, 5}, {2}},
+                                          {{3, 4}, {2, 4, 5}, {2}},
+                                          {{2, 3, 4}, {2, 4, 5}, {2}},
+                                          {{2, 1, 3, 4}, {1, 6, 4, 5}, {2, 6}},
+                                          {{1, 2, 3, 1, 4}, {2, 1, 4, 5}, {1, 2, 3}},
+                                          {{5, 1, 4}, {4, 5}, {5}},
+                                          {{65, 130}, {130, 67}, {}}}));
+  HostTensor a = randomF32(test.a, 1), b = randomF32(test.b, 2);
+  auto expected = reference(a, b, test.batch);
+  CallResult plain = callKernel(matmul(), {a, b});
+  CHECK(plain.error.empty());
+  checkClose(plain.outputs[0], expected, 1e-5);
+  checkClose(callKernel(matmul(), {a.stridedCopy(), b}).outputs[0], expected, 1e-5);
+  checkClose(callKernel(matmul(), {a, b.stridedCopy()}).outputs[0], expected, 1e-5);
+  checkClose(callKernel(matmul(), {a.stridedCopy(), b.stridedCopy()}).outputs[0], expected, 1e-5);
+}
+
+TEST_CASE("matmul: transposes are those of the last two axes") {
+  HostTensor a = randomF32({2, 4, 3}, 1), b = randomF32({5, 4}, 2);
+  OpDef op = matmul();
+  op.set("transpose_x", true).set("transpose_y", true);
+  CallResult result = callKernel(op, {a, b});
+  HostTensor at(DType::Float32, {2, 3, 4}), bt(DType::Float32, {4, 5});
+  Layout swappedA = a.layout, swappedB = b.layout;
+  std::swap(swappedA.shape[1], swappedA.shape[2]);
+  std::swap(swappedA.strides[1], swappedA.strides[2]);
+  std::swap(swappedB.shape[0], swappedB.shape[1]);
+  std::swap(swappedB.strides[0], swappedB.strides[1]);
+  copyStrided(at.data(), at.layout, a.data(), swappedA, 4);
+  copyStrided(bt.data(), bt.layout, b.data(), swappedB, 4);
+  checkClose(result.outputs[0], reference(at, bt, {2}), 1e-5);
+}
+
+TEST_CASE("matmul: every dtype against double") {
+  auto dtype = GENERATE(DType::Float16, DType::BFloat16, DType::Float32, DType::Float64);
+  HostTensor a = cast(randomF32({2, 17, 33}, 1), dtype), b = cast(randomF32({33, 70}, 2), dtype);
+  double tolerance = dtype == DType::BFloat16 ? 1e-2 : dtype == DType::Float16 ? 2e-3 : 1e-5;
+  checkClose(callKernel(matmul(), {a, b}).outputs[0], reference(a, b, {2}), tolerance);
+}
+
+TEST_CASE("matmul: our own sums are exact for small integers in any dtype") {
+  HostTensor a = cast(randomF32({9, 40}, 1), DType::Float64, 16), b = cast(randomF32({40, 100}, 2), DType::Float64, 16);
+  CallResult result = callKernel(matmul(), {a, b});
+  CHECK(result.implementation == "own:matmul");
+  CHECK(asDouble(result.outputs[0]) == reference(a, b, {}));
+}
+
+TEST_CASE("matmul: nothing to sum is zero, nothing to compute is nothing") {
+  HostTensor out = callKernel(matmul(), {randomF32({2, 0}, 1), randomF32({0, 3}, 1)}).outputs[0];
+  CHECK(out.values<float>() == std::vector<float>(6, 0));
+  CHECK(callKernel(matmul(), {randomF32({0, 4}, 1), randomF32({4, 3}, 1)}).error.empty());
+}
+
+TEST_CASE("matmul: one and two threads give the same bits") {
+  auto dtype = GENERATE(DType::Float32, DType::Float64, DType::Float16);
+  HostTensor a = cast(randomF32({130, 300}, 1), dtype), b = cast(randomF32({300, 250}, 2), dtype);
+  CallResult one = callKernel(matmul(), {a, b}), two = callKernel(matmul(), {a, b}, {2, {}, {}, 0});
+  CHECK(one.implementation == two.implementation);
+  CHECK(one.outputs[0].storage == two.outputs[0].storage);
+}
+
+TEST_CASE("matmul: Add is the product, then an addition; Null leaves the output alone") {
+  HostTensor a = randomF32({8, 16}, 1), b = randomF32({16, 8}, 2), before = randomF32({8, 8}, 3);
+  HostTensor product = callKernel(matmul(), {a, b}).outputs[0];
+  HostTensor added = callKernel(matmul(), {a, b}, {1, {Req::Add}, {}, 0}, {before}).outputs[0];
+  auto x = product.values<float>(), y = before.values<float>(), z = added.values<float>();
+  for (size_t i = 0; i < x.size(); ++i)
+    CHECK(z[i] == y[i] + x[i]);
+  CHECK(sameBits<float>(callKernel(matmul(), {a, b}, {1, {Req::Null}, {}, 0}, {before}).outputs[0], before));
+}
+
+TEST_CASE("matmul: an epilogue equals the separate operators and keeps the implementation") {
+  auto epilogue = GENERATE(values<std::vector<std::string>>({{"add:2"},
+                                                             {"mul:2"},
+                                                             {"mul:2", "add:2", "relu"},
+                                                             {"sum:3"},
+                                                             {"add:2", "sum:3", "relu"},
+                                                             {"relu", "mul:2"}}));
+  HostTensor a = randomF32({64, 48}, 1), b = randomF32({48, 32}, 2), channel = randomF32({32}, 3),
+             full = randomF32({64, 32}, 4);
+  a.as<float>()[5] = NAN; // a row of NaN, which relu keeps
+  CallResult plain = callKernel(matmul(), {a, b});
+  CallResult fused = callKernel(matmul(), {a, b, channel, full}, {1, {}, epilogue, 2});
+  CHECK(fused.error.empty());
+  CHECK(fused.implementation == plain.implementation);
+  auto expected = plain.outputs[0].values<float>(), values = fused.outputs[0].values<float>();
+  for (size_t i = 0; i < expected.size(); ++i) {
+    float v = expected[i];
+    for (const std::string &step : epilogue) {
+      float operand = step.back() == '2' ? channel.as<float>()[i % 32] : full.as<float>()[i];
+      v = step == "relu" ? (v <= 0 ? 0 : v) : step[0] == 'm' ? v * operand : v + operand;
+    }
+    bool same = std::isnan(v) ? std::isnan(values[i]) : v == values[i];
+    CHECK(same);
+  }
+}
+
+TEST_CASE("prepared kernels are cached, counted and bounded") {
+  HostTensor a = randomF32({11, 13}, 1), b = randomF32({13, 17}, 2);
+  PreparedCacheStats before = preparedCacheStats();
+  callKernel(matmul(), {a, b});
+  callKernel(matmul(), {a, b});
+  PreparedCacheStats after = preparedCacheStats();
+  CHECK(after.misses == before.misses + 1);
+  CHECK(after.hits == before.hits + 1);
+  setPreparedCacheLimit(0);
+  CHECK(preparedCacheStats().entries == 0);
+  CHECK(preparedCacheStats().bytes == 0);
+  setPreparedCacheLimit(after.limit);
+}
+
+TEST_CASE("an implementation that this library does not pick is refused by name") {
+  HostTensor a = randomF32({4, 4}, 1);
+  OpDef op = matmul();
+  Metas metas = {a.meta, a.meta}, results = {a.meta};
+  llvm::SmallVector<Layout, 2> layouts = {a.layout, a.layout};
+  PrepareRequest request{op, metas, layouts, results};
+  request.implementation = "brg:imagined";
+  CHECK(messageOf(prepareKernel(cpuDevice().kernels(), request))
+            .find("matmul: implementation must be brg:imagined, got ") == 0);
+}
