@@ -93,8 +93,10 @@ V expm1(V x) {
 }
 
 V sigmoid(V x) {
-  V e = exp(-fabs(x));
-  return select(ge(x, 0.0), 1.0, e) / (e + 1.0);
+  V e = exp(-fabs(x)), d = e + 1.0, q = select(ge(x, 0.0), 1.0, e) / d;
+  // Where e is the numerator too, its error and those of sum and quotient add up: take the last two back. 1/d is 1 - q.
+  V rest = fma(-q, d, e) - q * (e - (d - 1.0));
+  return select(lt(x, 0.0), fma(rest, 1.0 - q, q), q);
 }
 
 // sinh, cosh, tanh: as fdlibm, from expm1 of the magnitude.
@@ -115,15 +117,24 @@ V cosh(V x) {
   return half + 0.25 / half;
 }
 
+// float32: Cephes' tanhf.
+static V tanh32(V x) {
+  V a = fabs(x), z = x * x;
+  V p = polynomial(z, {-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1});
+  V small = fma(p * z, x, x);
+  V e = exp(select(gt(a, 10), 10, a) * 2.0);
+  V large = 1.0 - 2.0 / (e + 1.0);
+  return copySign(select(lt(a, 0.625), small, large), x);
+}
+
 V tanh(V x) {
-  bool single = x.elem() == Elem::F32;
+  if (x.elem() == Elem::F32)
+    return tanh32(x);
   V magnitude = fabs(x);
-  V t = expm1(magnitude * 2.0);
+  V t = expm1(select(gt(magnitude, 22), 22, magnitude) * 2.0);
   V large = ge(magnitude, 1.0);
   V quotient = select(large, 2.0, t) / (t + 2.0);
-  V result = select(large, 1.0 - quotient, quotient);
-  result = select(gt(magnitude, single ? 10 : 22), 1.0, result);
-  return copySign(result, x);
+  return copySign(select(large, 1.0 - quotient, quotient), x);
 }
 
 V viaF64(V x, V (*f)(V)) {

@@ -94,7 +94,7 @@ V asinh(V x) {
   V magnitude = fabs(x), huge = gt(magnitude, 0x1p28);
   V a = select(huge, 0.0, magnitude), square = a * a;
   V argument = a + square / (sqrt(square + 1.0) + 1.0);
-  V result = log1p(select(huge, magnitude, argument));
+  V result = log1p(select(huge, magnitude - 1.0, argument));
   result = select(huge, result + 0.693147180559945309, result);
   return select(isNan(x), x, copySign(result, x));
 }
@@ -105,7 +105,7 @@ V acosh(V x) {
   V huge = gt(x, 0x1p28);
   V t = select(huge, 0.0, x) - 1.0;
   V argument = t + sqrt(fma(t, t, t * 2.0));
-  V result = log1p(select(huge, x, argument));
+  V result = log1p(select(huge, x - 1.0, argument));
   return select(lt(x, 1.0), kNan, select(huge, result + 0.693147180559945309, result));
 }
 

@@ -80,20 +80,24 @@ V powEdges(V base, V exponent, V magnitude) {
   return select(eq(exponent, 0.0) | eq(base, 1.0), 1.0, result);
 }
 
-/// x modulo y up to one multiple of y, exactly: q = trunc(x / y), then x - q y by fma, which is representable, until it
-/// is below y. A quotient beyond the range divides by a scaled y.
+/// x modulo y up to one multiple of y, exactly. A step takes q y from x by fma, q = trunc(x / y): the rest is
+/// representable because q is the rounded quotient. A quotient beyond the range is taken of y 2^k.
 V remainder(V x, V y) {
-  V ay = fabs(y);
+  V ay = fabs(y), tiny = lt(ay, 0x1p-200);
+  V scaled = select(tiny, y * 0x1p1000 * 0x1p123, y * 0x1p1000 * 0x1p23);
   LaneBuilder::Values last = x.b().whileAny(
       {x}, [&](llvm::ArrayRef<V> v) { return ge(fabs(v[0]), ay) & lt(ay, kInf); },
       [&](llvm::ArrayRef<V> v) {
-        V go = ge(fabs(v[0]), ay), q = trunc(v[0] / y), over = eq(fabs(q), kInf) & lt(fabs(v[0]), kInf) & ne(y, 0.0);
-        V divisor = select(over, y * 0x1p600, y);
-        q = trunc(v[0] / divisor);
+        V quotient = v[0] / y, over = eq(fabs(quotient), kInf) & lt(fabs(v[0]), kInf) & ne(y, 0.0);
+        V divisor = select(over, scaled, y);
+        V q = select(over, v[0] / divisor, trunc(quotient));
+        V go = ge(fabs(v[0]), ay);
         return LaneBuilder::Values{select(go, fma(-q, divisor, v[0]), v[0])};
       });
-  return select(eq(x, kInf) | eq(x, -kInf) | isNan(y), kNan, last[0]);
+  return select(eq(fabs(x), kInf) | isNan(y), kNan, last[0]);
 }
+
+V signsDiffer(V r, V y) { return (lt(r, 0.0) & gt(y, 0.0)) | (gt(r, 0.0) & lt(y, 0.0)); }
 
 } // namespace
 
@@ -111,16 +115,17 @@ V mod(V x, V y) {
   if (x.elem() == Elem::F32)
     return viaF64(x, y, mod);
   V r = remainder(x, y);
-  V differs = (lt(r, 0.0) & gt(y, 0.0)) | (gt(r, 0.0) & lt(y, 0.0));
-  r = select(differs, r + y, r);
+  r = select(signsDiffer(r, y), r + y, r);
   return select(eq(r, 0.0), copySign(r, y), r);
 }
 
-// As Python: (x - mod) / y is a whole number but for its rounding.
+// As Python: (x - r) / y is a whole number but for its rounding.
 V floorDiv(V x, V y) {
   if (x.elem() == Elem::F32)
     return viaF64(x, y, floorDiv);
-  V plain = x / y, quotient = (x - mod(x, y)) / y, down = floor(quotient);
+  V plain = x / y, r = remainder(x, y), quotient = (x - r) / y;
+  quotient = select(signsDiffer(r, y), quotient - 1.0, quotient);
+  V down = floor(quotient);
   V result = select(gt(quotient - down, 0.5), down + 1.0, down);
   result = select(eq(quotient, 0.0), copySign(quotient.c(0.0), plain), result);
   return select(eq(y, 0.0), plain, result);

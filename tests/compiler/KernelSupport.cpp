@@ -1,0 +1,160 @@
+//===- KernelSupport.cpp - specs in few words, kernels that run ----------===//
+#include "tests/compiler/KernelSupport.h"
+
+#include "ops/Error.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <catch2/catch.hpp>
+
+namespace tess::test {
+
+int SpecBuilder::add(KernelNode node) {
+  spec.nodes.push_back(std::move(node));
+  return int(spec.nodes.size()) - 1;
+}
+
+int SpecBuilder::input(DType dtype, InnerClass inner, bool varies) {
+  KernelOperand operand;
+  operand.dtype = dtype;
+  operand.inner = inner;
+  operand.variesOnReduced = varies;
+  spec.operands.push_back(operand);
+  KernelNode node;
+  node.kind = NodeKind::Load;
+  node.dtype = dtype;
+  node.operand = int16_t(spec.operands.size() - 1);
+  return add(node);
+}
+
+int SpecBuilder::apply(ScalarFn fn, DType dtype, std::initializer_list<int> args, bool rounds) {
+  KernelNode node;
+  node.kind = NodeKind::Apply;
+  node.dtype = dtype;
+  node.fn = fn;
+  node.roundsHere = rounds;
+  for (int arg : args)
+    node.args.push_back(int16_t(arg));
+  return add(node);
+}
+
+int SpecBuilder::constant(DType dtype, double value) {
+  KernelNode node;
+  node.kind = NodeKind::Const;
+  node.dtype = dtype;
+  node.constant = value;
+  return add(node);
+}
+
+int SpecBuilder::attr(DType dtype, bool isInt) {
+  KernelNode node;
+  node.kind = NodeKind::Attr;
+  node.dtype = dtype;
+  node.attrIsInt = isInt;
+  node.slot = int16_t(spec.numAttrs++);
+  return add(node);
+}
+
+int SpecBuilder::dimIndex(int slot, DType dtype) {
+  int node = apply(ScalarFn::DimIndex, dtype, {});
+  spec.nodes[node].slot = int16_t(slot);
+  return node;
+}
+
+int SpecBuilder::reduce(ReduceKind kind, DType dtype, int arg, bool rounds) {
+  KernelNode node;
+  node.kind = NodeKind::Reduce;
+  node.dtype = dtype;
+  node.reduceKind = kind;
+  node.roundsHere = rounds;
+  node.args.push_back(int16_t(arg));
+  return add(node);
+}
+
+void SpecBuilder::output(int node, DType dtype, InnerClass inner, bool varies) {
+  KernelOperand operand;
+  operand.dtype = dtype;
+  operand.isOutput = true;
+  operand.inner = inner;
+  operand.variesOnReduced = varies;
+  spec.operands.push_back(operand);
+  spec.stores.push_back({int16_t(node), int16_t(spec.operands.size() - 1)});
+}
+
+static std::string textOf(llvm::Error error) { return takeError(std::move(error)).second; }
+
+CodeGenerator &generatorFor(llvm::StringRef target) {
+  static llvm::StringMap<std::unique_ptr<CodeGenerator>> generators;
+  std::unique_ptr<CodeGenerator> &found = generators[target];
+  if (!found) {
+    llvm::Expected<TargetSpec> spec = TargetSpec::parse(target);
+    if (!spec)
+      FAIL(textOf(spec.takeError()));
+    auto made = CodeGenerator::create(*spec);
+    if (!made)
+      FAIL(textOf(made.takeError()));
+    found = std::move(*made);
+  }
+  return *found;
+}
+
+std::vector<std::string> targetsHere() {
+  llvm::Expected<TargetSpec> host = TargetSpec::parse("host");
+  if (!host)
+    FAIL(textOf(host.takeError()));
+  std::vector<std::string> targets = {"x86-64-v3"};
+  if (host->has("avx512f"))
+    targets.push_back("host");
+  return targets;
+}
+
+Kernel::Kernel(const KernelSpec &spec, llvm::StringRef target) : spec(spec) {
+  llvm::Expected<runtime::Image> made = generatorFor(target).compile({{"kernel", spec}});
+  if (!made)
+    FAIL(textOf(made.takeError()) << "\n" << spec.toText());
+  image = std::move(*made);
+  auto mapped = runtime::CodeImage::map(image);
+  if (!mapped)
+    FAIL(textOf(mapped.takeError()));
+  code = std::move(*mapped);
+}
+
+void Kernel::run(const std::vector<int64_t> &sizes, const std::vector<Bound> &operands,
+                 const std::vector<uint64_t> &attrs, unsigned pieces) const {
+  std::vector<void *> pointers;
+  std::vector<int64_t> dims = sizes;
+  for (const Bound &operand : operands) {
+    REQUIRE(operand.strides.size() == sizes.size());
+    pointers.push_back(operand.data);
+    dims.insert(dims.end(), operand.strides.begin(), operand.strides.end());
+  }
+  dims.insert(dims.end(), attrs.begin(), attrs.end());
+  bool lanes = spec.vectorAxis == VectorAxis::Parallel;
+  int64_t outer = 1, reduced = 1;
+  for (unsigned g = 0; g + lanes < spec.numParallel; ++g)
+    outer *= sizes[g];
+  for (unsigned g = spec.numParallel; g < sizes.size(); ++g)
+    reduced *= sizes[g];
+  int64_t inner = lanes ? sizes[spec.numParallel - 1] : 0;
+  std::vector<char> scratch(code->scratchBytesPerElement(0) * uint64_t(reduced + 16) + 64);
+  void *aligned = reinterpret_cast<void *>(llvm::alignTo(reinterpret_cast<uintptr_t>(scratch.data()), 64));
+  for (unsigned piece = 0; piece < pieces; ++piece) {
+    int64_t outerLo = outer * piece / pieces, outerHi = outer * (piece + 1) / pieces, innerLo = 0, innerHi = inner;
+    if (outer < int64_t(pieces) && lanes) {
+      outerLo = 0;
+      outerHi = outer;
+      innerLo = std::min<int64_t>(inner, int64_t(llvm::alignTo(uint64_t(inner * piece / pieces), 16)));
+      innerHi = std::min<int64_t>(inner, int64_t(llvm::alignTo(uint64_t(inner * (piece + 1) / pieces), 16)));
+    }
+    code->entry(0)(pointers.data(), dims.data(), aligned, outerLo, outerHi, innerLo, innerHi);
+  }
+}
+
+std::vector<int64_t> rowMajor(const std::vector<int64_t> &sizes) {
+  std::vector<int64_t> strides(sizes.size(), 1);
+  for (size_t i = sizes.size(); i-- > 1;)
+    strides[i - 1] = strides[i] * sizes[i];
+  return strides;
+}
+
+} // namespace tess::test

@@ -1,0 +1,200 @@
+//===- kernel_layout_test.cpp - operands of every class and rank ----------===//
+#include "tests/compiler/KernelSupport.h"
+
+#include <catch2/catch.hpp>
+
+namespace tess::test {
+
+namespace {
+
+/// An operand's place in a buffer that is larger than it needs: what must not be touched shows.
+struct Placed {
+  std::vector<int64_t> strides;
+  size_t extent;
+};
+
+Placed place(InnerClass inner, const std::vector<int64_t> &sizes) {
+  std::vector<int64_t> padded = sizes;
+  int64_t unit = inner == InnerClass::Strided ? 3 : 1;
+  padded.back() = padded.back() * unit + 2;
+  std::vector<int64_t> strides = rowMajor(padded);
+  strides.back() = inner == InnerClass::Broadcast ? 0 : unit;
+  int64_t extent = 1;
+  for (int64_t size : padded)
+    extent *= std::max<int64_t>(size, 1);
+  return {strides, size_t(extent + 64)};
+}
+
+int64_t offsetOf(int64_t linear, const std::vector<int64_t> &sizes, const std::vector<int64_t> &strides) {
+  int64_t offset = 0;
+  for (size_t g = sizes.size(); g-- > 0;) {
+    offset += linear % sizes[g] * strides[g];
+    linear /= sizes[g];
+  }
+  return offset;
+}
+
+int64_t product(const std::vector<int64_t> &sizes) {
+  int64_t n = 1;
+  for (int64_t size : sizes)
+    n *= size;
+  return n;
+}
+
+/// out = a - b over `sizes`, and nothing else in out.
+template <typename T>
+void checkSubtract(DType dtype, InnerClass ca, InnerClass cb, InnerClass co, const std::vector<int64_t> &sizes,
+                   const std::string &target, unsigned pieces) {
+  SpecBuilder s(sizes.size());
+  int a = s.input(dtype, ca), b = s.input(dtype, cb);
+  s.output(s.apply(ScalarFn::Sub, dtype, {a, b}), dtype, co);
+  Placed pa = place(ca, sizes), pb = place(cb, sizes), po = place(co, sizes);
+  std::vector<T> da(pa.extent), db(pb.extent), out(po.extent, T(77)), expected = out;
+  for (size_t i = 0; i < da.size(); ++i)
+    da[i] = T(int(i * 7 % 101));
+  for (size_t i = 0; i < db.size(); ++i)
+    db[i] = T(int(i * 5 % 89));
+  for (int64_t i = 0; i < product(sizes); ++i)
+    expected[offsetOf(i, sizes, po.strides)] =
+        T(da[offsetOf(i, sizes, pa.strides)] - db[offsetOf(i, sizes, pb.strides)]);
+  Kernel(s.spec, target)
+      .run(sizes, {{da.data(), pa.strides}, {db.data(), pb.strides}, {out.data(), po.strides}}, {}, pieces);
+  INFO("classes " << int(ca) << int(cb) << int(co) << " rank " << sizes.size() << " last " << sizes.back() << " on "
+                  << target);
+  CHECK(sameBits(out, expected));
+}
+
+const InnerClass kClasses[] = {InnerClass::Contiguous, InnerClass::Broadcast, InnerClass::Strided};
+
+template <typename T> void checkAllClasses(DType dtype, const std::vector<int64_t> &sizes) {
+  for (const std::string &target : targetsHere())
+    for (InnerClass a : kClasses)
+      for (InnerClass b : kClasses)
+        for (InnerClass out : {InnerClass::Contiguous, InnerClass::Strided})
+          checkSubtract<T>(dtype, a, b, out, sizes, target, 1);
+}
+
+} // namespace
+
+TEST_CASE("operands of every class in ranks 1 to 4") {
+  for (const std::vector<int64_t> &sizes : {std::vector<int64_t>{37}, {3, 18}, {2, 3, 21}, {2, 3, 2, 33}}) {
+    checkAllClasses<float>(DType::Float32, sizes);
+    checkAllClasses<int8_t>(DType::Int8, sizes);
+    checkAllClasses<int16_t>(DType::Int16, sizes);
+    checkAllClasses<int64_t>(DType::Int64, sizes);
+  }
+  checkAllClasses<double>(DType::Float64, {2, 3, 2, 33});
+  checkAllClasses<int32_t>(DType::Int32, {3, 18});
+  checkAllClasses<uint8_t>(DType::UInt8, {3, 18});
+}
+
+TEST_CASE("tails of 1 to 40 elements touch nothing beyond") {
+  for (const std::string &target : targetsHere())
+    for (int64_t n = 1; n <= 40; ++n) {
+      checkSubtract<float>(DType::Float32, InnerClass::Contiguous, InnerClass::Contiguous, InnerClass::Contiguous,
+                           {2, n}, target, 1);
+      checkSubtract<int8_t>(DType::Int8, InnerClass::Contiguous, InnerClass::Strided, InnerClass::Contiguous, {n},
+                            target, 1);
+      checkSubtract<double>(DType::Float64, InnerClass::Strided, InnerClass::Contiguous, InnerClass::Strided, {n},
+                            target, 1);
+    }
+}
+
+TEST_CASE("ranges in pieces give the whole") {
+  for (unsigned pieces : {2u, 3u, 7u}) {
+    checkSubtract<float>(DType::Float32, InnerClass::Contiguous, InnerClass::Broadcast, InnerClass::Contiguous,
+                         {3, 5, 7, 20}, "host", pieces);
+    checkSubtract<float>(DType::Float32, InnerClass::Contiguous, InnerClass::Strided, InnerClass::Contiguous, {1000},
+                         "host", pieces);
+  }
+}
+
+TEST_CASE("domains of no elements read and write nothing") {
+  for (const std::vector<int64_t> &sizes : {std::vector<int64_t>{0}, {3, 0}, {0, 5}, {2, 0, 4}, {2, 3, 0}})
+    for (InnerClass a : kClasses) {
+      SpecBuilder s(sizes.size());
+      s.output(s.apply(ScalarFn::Exp, DType::Float32, {s.input(DType::Float32, a)}), DType::Float32);
+      std::vector<int64_t> strides(sizes.size(), 1);
+      Kernel(s.spec).run(sizes, {{nullptr, strides}, {nullptr, strides}});
+      SUCCEED();
+    }
+}
+
+TEST_CASE("reductions over a domain of no elements do not read broadcast operands") {
+  SpecBuilder s(1, 2, VectorAxis::Reduced);
+  int a = s.input(DType::Float32, InnerClass::Broadcast, true),
+      b = s.input(DType::Float32, InnerClass::Contiguous, true);
+  s.output(s.reduce(ReduceKind::Sum, DType::Float32, s.apply(ScalarFn::Mul, DType::Float32, {a, b})), DType::Float32,
+           InnerClass::Broadcast);
+  float out[3] = {7, 7, 7};
+  Kernel(s.spec).run({3, 4, 0}, {{nullptr, {0, 1, 0}}, {nullptr, {0, 0, 1}}, {out, {1, 0, 0}}});
+  CHECK((out[0] == 0 && out[1] == 0 && out[2] == 0));
+}
+
+TEST_CASE("bool is a byte of 0 or 1") {
+  SpecBuilder s;
+  int a = s.input(DType::Float32), b = s.input(DType::Bool);
+  int big = s.apply(ScalarFn::Gt, DType::Bool, {a, s.constant(DType::Float32, 10)});
+  s.output(s.apply(ScalarFn::And, DType::Bool, {big, b}), DType::Bool);
+  std::vector<float> x(45);
+  std::vector<uint8_t> flag(45), out(50, 9), expected(50, 9);
+  for (int i = 0; i < 45; ++i) {
+    x[i] = float(i);
+    flag[i] = uint8_t(i % 3 == 0 ? 0 : i % 3 == 1 ? 1 : 0x80); // anything but 0 is true
+    expected[i] = i > 10 && i % 3 != 0;
+  }
+  for (const std::string &target : targetsHere()) {
+    Kernel(s.spec, target).run({45}, {{x.data(), {1}}, {flag.data(), {1}}, {out.data(), {1}}});
+    CHECK(out == expected);
+  }
+}
+
+TEST_CASE("index leaves count in row-major order") {
+  SpecBuilder s(3);
+  s.output(s.apply(ScalarFn::Index, DType::Int64, {}), DType::Int64);
+  for (int slot = 0; slot < 3; ++slot)
+    s.output(s.dimIndex(slot), DType::Int64);
+  std::vector<int64_t> sizes = {3, 4, 21};
+  std::vector<std::vector<int64_t>> out(4, std::vector<int64_t>(3 * 4 * 21));
+  std::vector<Bound> operands;
+  for (auto &values : out)
+    operands.push_back({values.data(), rowMajor(sizes)});
+  Kernel(s.spec).run(sizes, operands);
+  bool same = true;
+  for (int64_t i = 0; i < 252; ++i)
+    same &= out[0][i] == i && out[1][i] == i % 21 && out[2][i] == i / 21 % 4 && out[3][i] == i / 84;
+  CHECK(same);
+}
+
+TEST_CASE("index leaves under a reduction count over parallel and reduced groups") {
+  for (VectorAxis axis : {VectorAxis::Reduced, VectorAxis::Parallel}) {
+    SpecBuilder s(2, 2, axis);
+    int index = s.apply(ScalarFn::Index, DType::Int64, {}), inner = s.dimIndex(0), outer = s.dimIndex(3);
+    int both = s.apply(ScalarFn::Add, DType::Int64, {index, s.apply(ScalarFn::Mul, DType::Int64, {inner, outer})});
+    s.output(s.reduce(ReduceKind::Sum, DType::Int64, both), DType::Int64,
+             axis == VectorAxis::Reduced ? InnerClass::Broadcast : InnerClass::Contiguous);
+    std::vector<int64_t> out(2 * 18), expected(2 * 18, 0);
+    for (int64_t p = 0; p < 36; ++p)
+      for (int64_t r = 0; r < 3 * 19; ++r)
+        expected[p] += p * 57 + r + (r % 19) * (p / 18);
+    Kernel(s.spec).run({2, 18, 3, 19}, {{out.data(), {18, 1, 0, 0}}});
+    CHECK(out == expected);
+  }
+}
+
+TEST_CASE("attributes are operands of the kernel") {
+  SpecBuilder s;
+  int x = s.input(DType::Float32), scale = s.attr(DType::Float32), shift = s.attr(DType::Float32, true);
+  s.output(s.apply(ScalarFn::Add, DType::Float32, {s.apply(ScalarFn::Mul, DType::Float32, {x, scale}), shift}),
+           DType::Float32);
+  Kernel kernel(s.spec);
+  std::vector<float> data = {1, 2, 3}, out(3);
+  for (double factor : {0.5, -3.0}) {
+    uint64_t bits;
+    std::memcpy(&bits, &factor, 8);
+    kernel.run({3}, {{data.data(), {1}}, {out.data(), {1}}}, {bits, 5});
+    CHECK(out == std::vector<float>{float(factor + 5), float(2 * factor + 5), float(3 * factor + 5)});
+  }
+}
+
+} // namespace tess::test
