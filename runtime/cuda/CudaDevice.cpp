@@ -13,18 +13,14 @@ public:
   explicit MemorySource(const CudaDevice &device) : device(device) {}
 
   void *obtain(size_t bytes) override {
-    if (llvm::Error error = device.activate()) {
-      llvm::consumeError(std::move(error));
-      return nullptr;
-    }
     CUdeviceptr data = 0;
-    return device.driver().cuMemAlloc_v2(&data, bytes) == CUDA_SUCCESS ? reinterpret_cast<void *>(data) : nullptr;
+    bool done = device.tryActivate() && device.driver().cuMemAlloc_v2(&data, bytes) == CUDA_SUCCESS;
+    return done ? reinterpret_cast<void *>(data) : nullptr;
   }
 
   void giveBack(void *data, size_t bytes) override {
-    if (llvm::Error error = device.activate())
-      return llvm::consumeError(std::move(error));
-    device.driver().cuMemFree_v2(reinterpret_cast<CUdeviceptr>(data)); // fails only after a failure that was reported
+    if (device.tryActivate())
+      device.driver().cuMemFree_v2(reinterpret_cast<CUdeviceptr>(data)); // fails only after a failure that was reported
   }
 
 private:
@@ -38,15 +34,16 @@ CudaDevice::CudaDevice(const Driver &driver, int ordinal)
 CudaDevice::~CudaDevice() {
   if (!context)
     return;
-  if (llvm::Error error = activate())
-    llvm::consumeError(std::move(error));
-  driverRef->cuCtxSynchronize(); // its errors were synchronize()'s to report
+  if (tryActivate())
+    driverRef->cuCtxSynchronize(); // its errors were synchronize()'s to report
   stream.reset();
   memory.reset();
   driverRef->cuDevicePrimaryCtxRelease_v2(device);
 }
 
-llvm::Error CudaDevice::activate() const { return driverRef->check(driverRef->cuCtxSetCurrent(context), "cuCtxSetCurrent"); }
+llvm::Error CudaDevice::activate() const {
+  return driverRef->check(driverRef->cuCtxSetCurrent(context), "cuCtxSetCurrent");
+}
 
 llvm::Expected<std::unique_ptr<CudaDevice>> CudaDevice::create(int ordinal) {
   llvm::Expected<const Driver *> driver = Driver::get();
@@ -118,20 +115,19 @@ llvm::Expected<std::unique_ptr<Event>> CudaDevice::createEvent() {
   return std::make_unique<CudaEvent>(*this, event);
 }
 
-std::optional<CudaKernel> CudaDevice::findKernel(KernelFn handle) const {
+bool CudaDevice::hasKernel(KernelFn handle) const {
   std::shared_lock<std::shared_mutex> lock(kernelMutex);
-  auto it = loadedKernels.find(handle);
-  return it == loadedKernels.end() ? std::nullopt : std::optional(it->second);
+  return loadedKernels.contains(reinterpret_cast<const void *>(handle));
 }
 
-void CudaDevice::addKernel(KernelFn handle, CudaKernel kernel) {
+void CudaDevice::addKernel(KernelFn handle) {
   std::unique_lock<std::shared_mutex> lock(kernelMutex);
-  loadedKernels.try_emplace(handle, kernel);
+  loadedKernels.insert(reinterpret_cast<const void *>(handle));
 }
 
 void CudaDevice::removeKernel(KernelFn handle) {
   std::unique_lock<std::shared_mutex> lock(kernelMutex);
-  loadedKernels.erase(handle);
+  loadedKernels.erase(reinterpret_cast<const void *>(handle));
 }
 
 llvm::Expected<CudaDevice *> cudaDevice(int ordinal) {

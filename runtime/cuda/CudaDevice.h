@@ -9,7 +9,7 @@
 #include "runtime/Allocator.h"
 #include "runtime/Device.h"
 #include "runtime/cuda/Driver.h"
-#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 #include <memory>
 #include <shared_mutex>
@@ -57,16 +57,10 @@ private:
   CUstream stream;
 };
 
-/// What a launch needs to know of a loaded kernel.
-struct CudaKernel {
-  CUfunction function;
-  unsigned numPointers, numDims;
-};
-
 class CudaDevice final : public Device {
 public:
-  /// GPU number `ordinal`, named "gpu<ordinal>". NotFound when the machine has no driver or not so many GPUs. Streams, events,
-  /// modules and memory must be gone before it.
+  /// GPU number `ordinal`, named "gpu<ordinal>". NotFound when the machine has no driver or not so many GPUs. Streams,
+  /// events, modules and memory must be gone before it.
   static llvm::Expected<std::unique_ptr<CudaDevice>> create(int ordinal);
   ~CudaDevice() override;
 
@@ -82,6 +76,8 @@ public:
   const Driver &driver() const { return *driverRef; }
   /// Makes this GPU's context the calling thread's: before every call of the driver or of a library.
   llvm::Error activate() const;
+  /// The same for destructors, which cannot report: false when it failed.
+  bool tryActivate() const { return driverRef->cuCtxSetCurrent(context) == CUDA_SUCCESS; }
   /// "NVIDIA H100 80GB HBM3".
   const std::string &model() const { return modelName; }
   /// What PTX is compiled for: "sm_90".
@@ -90,8 +86,8 @@ public:
   /// Its memory's allocator, for statistics and the byte limit.
   Allocator &allocator() { return *memory; }
 
-  /// The kernel behind a launch handle; null when no loaded module of this device has it.
-  std::optional<CudaKernel> findKernel(KernelFn handle) const;
+  /// Whether a loaded module of this device gave the launch handle.
+  bool hasKernel(KernelFn handle) const;
 
 private:
   friend class CudaModule;
@@ -100,7 +96,7 @@ private:
   CudaDevice(const Driver &driver, int ordinal);
   llvm::Error start(int ordinal);
   llvm::Expected<CUstream> makeStream() const;
-  void addKernel(KernelFn handle, CudaKernel kernel);
+  void addKernel(KernelFn handle);
   void removeKernel(KernelFn handle);
 
   const Driver *driverRef;
@@ -112,7 +108,7 @@ private:
   std::unique_ptr<Allocator> memory;
   std::unique_ptr<CudaStream> stream;
   mutable std::shared_mutex kernelMutex;
-  llvm::DenseMap<KernelFn, CudaKernel> loadedKernels;
+  llvm::DenseSet<const void *> loadedKernels; // CUfunctions, which the launch handles are
 };
 
 /// GPU number `ordinal` of this process: made on first use, lives for ever. Errors as CudaDevice::create.

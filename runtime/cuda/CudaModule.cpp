@@ -10,11 +10,11 @@ llvm::Expected<std::unique_ptr<CudaModule>> CudaModule::load(CudaDevice &device,
     return error;
   std::string terminated = code.str(); // PTX must end with a null
   char log[4096] = {};
-  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_FMA};
-  void *values[] = {log, reinterpret_cast<void *>(sizeof(log) - 1), nullptr};
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void *values[] = {log, reinterpret_cast<void *>(sizeof(log) - 1)};
   const Driver &d = device.driver();
   CUmodule module = nullptr;
-  CUresult result = d.cuModuleLoadDataEx(&module, terminated.c_str(), 3, options, values);
+  CUresult result = d.cuModuleLoadDataEx(&module, terminated.c_str(), 2, options, values);
   if (llvm::Error error = d.check(result, "cuModuleLoadDataEx")) {
     std::string reason = takeError(std::move(error)).second;
     return invalidArgument(reason + (log[0] ? std::string(": ") + log : ""));
@@ -25,9 +25,8 @@ llvm::Expected<std::unique_ptr<CudaModule>> CudaModule::load(CudaDevice &device,
 CudaModule::~CudaModule() {
   for (KernelFn handle : handles)
     device.removeKernel(handle);
-  if (llvm::Error error = device.activate())
-    return llvm::consumeError(std::move(error));
-  device.driver().cuModuleUnload(module);
+  if (device.tryActivate())
+    device.driver().cuModuleUnload(module);
 }
 
 /// Bytes of the kernel's parameter `index`; 0 when it has fewer.
@@ -50,11 +49,12 @@ llvm::Expected<KernelFn> CudaModule::kernel(const std::string &name) {
   for (unsigned i = 0; i < 4; ++i)
     bytes[i] = parameterBytes(d, function, i);
   if (!bytes[0] || !bytes[1] || bytes[0] % 8 || bytes[1] % 8 || bytes[2] != 8 || bytes[3])
-    return invalidArgument("cuda: a kernel's parameters must be an array of pointers, an array of dims and a count, got " +
-                           name + " with " + llvm::Twine(bytes[0]) + ", " + llvm::Twine(bytes[1]) + ", " +
-                           llvm::Twine(bytes[2]) + " and " + llvm::Twine(bytes[3]) + " bytes");
+    return invalidArgument(
+        "cuda: a kernel's parameters must be an array of pointers, an array of dims and a count, got " + name +
+        " with " + llvm::Twine(bytes[0]) + ", " + llvm::Twine(bytes[1]) + ", " + llvm::Twine(bytes[2]) + " and " +
+        llvm::Twine(bytes[3]) + " bytes");
   auto handle = reinterpret_cast<KernelFn>(function);
-  device.addKernel(handle, {function, unsigned(bytes[0] / 8), unsigned(bytes[1] / 8)});
+  device.addKernel(handle);
   handles.push_back(handle);
   return handle;
 }

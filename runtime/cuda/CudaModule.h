@@ -17,15 +17,15 @@ namespace tess::runtime::cuda {
 /// A loaded module; unloaded when it goes, which must be after its kernels' work and before the device.
 class CudaModule {
 public:
-  /// Loads PTX text (compiled by the driver, without contraction to fma) or a cubin. InvalidArgument with the driver's log
+  /// Loads PTX text, which the driver compiles, or a cubin. InvalidArgument with the driver's log
   /// when it is not good for this GPU.
   static llvm::Expected<std::unique_ptr<CudaModule>> load(CudaDevice &device, llvm::StringRef code);
   ~CudaModule();
   CudaModule(const CudaModule &) = delete;
   CudaModule &operator=(const CudaModule &) = delete;
 
-  /// The handle to launch a kernel by (KernelLaunch::fn); no host may call it. NotFound when the module has no such kernel,
-  /// InvalidArgument when its parameters are not those of the ABI above.
+  /// The handle to launch a kernel by (KernelLaunch::fn); no host may call it. NotFound when the module has no such
+  /// kernel, InvalidArgument when its parameters are not those of the ABI above.
   llvm::Expected<KernelFn> kernel(const std::string &name);
 
 private:

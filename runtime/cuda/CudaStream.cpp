@@ -14,28 +14,21 @@ static constexpr unsigned kBlockThreads = 256, kBlocksPerMultiprocessor = 16;
 static CUdeviceptr address(const void *data) { return reinterpret_cast<CUdeviceptr>(data); }
 
 CudaEvent::~CudaEvent() {
-  if (llvm::Error error = device.activate())
-    return llvm::consumeError(std::move(error));
-  device.driver().cuEventDestroy_v2(event);
+  if (device.tryActivate())
+    device.driver().cuEventDestroy_v2(event);
 }
 
 bool CudaEvent::done() const {
-  if (llvm::Error error = device.activate()) {
-    llvm::consumeError(std::move(error));
-    return true;
-  }
-  return device.driver().cuEventQuery(event) != CUDA_ERROR_NOT_READY;
+  return !device.tryActivate() || device.driver().cuEventQuery(event) != CUDA_ERROR_NOT_READY;
 }
 
 CudaStream::~CudaStream() {
-  if (llvm::Error error = device.activate())
-    return llvm::consumeError(std::move(error));
-  device.driver().cuStreamDestroy_v2(stream); // its work goes on to the end
+  if (device.tryActivate())
+    device.driver().cuStreamDestroy_v2(stream); // its work goes on to the end
 }
 
 llvm::Error CudaStream::launch(const KernelLaunch &launch) {
-  std::optional<CudaKernel> kernel = device.findKernel(launch.fn);
-  if (!kernel)
+  if (!device.hasKernel(launch.fn))
     return invalidArgument("cuda: a launched kernel must be one of a module loaded on " + device.name() +
                            ", got another function");
   int64_t count = launch.outer * launch.inner;
@@ -48,9 +41,10 @@ llvm::Error CudaStream::launch(const KernelLaunch &launch) {
   // The kernel's parameters: both arrays by value, read here before the call returns, then the number of elements.
   void *parameters[] = {const_cast<void **>(launch.pointers), const_cast<int64_t *>(launch.dims), &count};
   const Driver &d = device.driver();
-  return d.check(d.cuLaunchKernel(kernel->function, unsigned(blocks), 1, 1, kBlockThreads, 1, 1, 0, stream, parameters,
-                                  nullptr),
-                 "cuLaunchKernel");
+  auto function = reinterpret_cast<CUfunction>(launch.fn);
+  return d.check(
+      d.cuLaunchKernel(function, unsigned(blocks), 1, 1, kBlockThreads, 1, 1, 0, stream, parameters, nullptr),
+      "cuLaunchKernel");
 }
 
 llvm::Error CudaStream::call(const PreparedKernel &kernel, RunContext &, llvm::ArrayRef<void *>, llvm::ArrayRef<Req>,

@@ -27,15 +27,20 @@ struct Attempt {
   std::string message;
 
   Attempt() {
-    llvm::Expected<std::unique_ptr<Driver>> loaded = Driver::load({"libcuda.so.1"});
-    if (!loaded)
-      return fail(loaded.takeError());
-    if (llvm::Error error = (*loaded)->check((*loaded)->cuInit(0), "cuInit"))
-      return fail(std::move(error));
-    driver = std::move(*loaded);
+    if (llvm::Error error = start())
+      std::tie(code, message) = takeError(std::move(error));
   }
 
-  void fail(llvm::Error error) { std::tie(code, message) = takeError(std::move(error)); }
+private:
+  llvm::Error start() {
+    llvm::Expected<std::unique_ptr<Driver>> loaded = Driver::load({"libcuda.so.1"});
+    if (!loaded)
+      return loaded.takeError();
+    if (llvm::Error error = (*loaded)->check((*loaded)->cuInit(0), "cuInit"))
+      return error;
+    driver = std::move(*loaded);
+    return llvm::Error::success();
+  }
 };
 
 } // namespace

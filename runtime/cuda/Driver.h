@@ -51,8 +51,8 @@ namespace tess::runtime::cuda {
 /// Immutable once loaded; any number of threads may use it.
 class Driver {
 public:
-  /// The driver of this process: loaded and initialised on first use, kept to the end. NotFound when the machine has none,
-  /// Internal when it does not start (no GPU); the answer stays the same for the life of the process.
+  /// The driver of this process: loaded and initialised on first use, kept to the end. NotFound when the machine has
+  /// none, Internal when it does not start (no GPU); the answer stays the same for the life of the process.
   static llvm::Expected<const Driver *> get();
   /// Opens the first of `names` and finds every function; does not call any.
   static llvm::Expected<std::unique_ptr<Driver>> load(llvm::ArrayRef<std::string> names);

@@ -1,0 +1,45 @@
+//===- PtxGenerator.h - kernels to PTX --------------------------*- C++ -*-===//
+//
+// The GPU's counterpart of Codegen.h: elementwise kernel specs to PTX text, with
+// the expansions and rounding rules of the CPU's kernels. A kernel is
+//
+//   .entry name(.param .b64 pointers[numOperands], .param .b64 dims[...],
+//               .param .u64 count)
+//
+// with both arrays by value, laid out as KernelSpec.h says; `count` is the
+// number of elements of the parallel domain, which threads walk in row-major
+// order, each in steps of the grid. No MLIR or LLVM type in this header but
+// Expected.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "compiler/lowering/KernelSpec.h"
+#include "llvm/Support/Error.h"
+
+#include <memory>
+#include <utility>
+
+namespace tess::compiler {
+
+class PtxGenerator {
+public:
+  using NamedKernel = std::pair<std::string, KernelSpec>;
+
+  /// For a GPU architecture, "sm_90". One per compile thread. InvalidArgument when LLVM does not know it.
+  static llvm::Expected<std::unique_ptr<PtxGenerator>> create(llvm::StringRef architecture);
+  ~PtxGenerator();
+
+  /// One PTX module with one entry per kernel; names must be distinct and of letters, digits and '_'. Unimplemented on
+  /// a spec with a reduced group, InvalidArgument on one that does not verify. Not thread-safe.
+  llvm::Expected<std::string> compile(llvm::ArrayRef<NamedKernel> kernels);
+  /// The LLVM IR that PTX is made from.
+  llvm::Expected<std::string> dumpLlvm(const KernelSpec &spec);
+
+private:
+  struct Impl;
+  explicit PtxGenerator(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl;
+};
+
+} // namespace tess::compiler

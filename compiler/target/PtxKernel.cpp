@@ -1,0 +1,97 @@
+//===- PtxKernel.cpp - a KernelSpec as one GPU kernel ---------------------===//
+//
+// A thread computes one element at a time: no lanes, so no masks and no tail.
+// Values, operands and roundings are those of the CPU's kernels (KernelBuilder).
+//
+//===----------------------------------------------------------------------===//
+#include "compiler/target/PtxKernel.h"
+
+#include "compiler/lowering/Convert.h"
+#include "compiler/lowering/KernelBuilder.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace tess::compiler {
+
+namespace {
+
+/// `llvm.nvvm.read.ptx.sreg.<name>` as i64.
+V specialRegister(LaneBuilder &b, llvm::StringRef name) {
+  auto intrinsic = b.ops.getStringAttr("llvm.nvvm.read.ptx.sreg." + name);
+  auto call = LLVM::CallIntrinsicOp::create(b.ops, b.loc, b.ops.getI32Type(), intrinsic, ValueRange());
+  return b.convert(b.wrap(call.getResults(), Elem::I32, false), Elem::I64, /*isUnsigned=*/true);
+}
+
+/// The kernel's function with its by-value arrays; the builder's insertion point is left before its return.
+Block *addFunction(OpBuilder &ops, llvm::StringRef name, const KernelSpec &spec) {
+  MLIRContext *context = ops.getContext();
+  Location loc = ops.getUnknownLoc();
+  Type ptr = LLVM::LLVMPointerType::get(context), i64 = ops.getI64Type();
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), {ptr, ptr, i64});
+  auto function = LLVM::LLVMFuncOp::create(ops, loc, name, type);
+  function.setCConv(LLVM::CConv::PTX_Kernel);
+  unsigned numDims = (spec.operands.size() + 1) * spec.numParallel + spec.numAttrs;
+  Type arrays[] = {LLVM::LLVMArrayType::get(ptr, spec.operands.size()), LLVM::LLVMArrayType::get(i64, numDims)};
+  for (unsigned i = 0; i < 2; ++i) {
+    function.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(arrays[i]));
+    function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), ops.getI64IntegerAttr(8));
+  }
+  Block *entry = function.addEntryBlock(ops);
+  ops.setInsertionPointToStart(entry);
+  LLVM::ReturnOp::create(ops, loc, ValueRange());
+  ops.setInsertionPoint(entry->getTerminator());
+  return entry;
+}
+
+/// The indices of element `linear` of the row-major domain, into the top scope; the last group's first.
+void pushIndices(KernelBuilder &k, V linear) {
+  V rest = linear;
+  for (unsigned group = k.spec.numParallel - 1; group > 0; --group) {
+    V size = k.size(group), quotient = k.b.binary(LaneBuilder::Bin::UDiv, rest, size);
+    k.top().groups.push_back({group, rest - quotient * size});
+    rest = quotient;
+  }
+  k.top().groups.push_back({0, rest});
+}
+
+void emitElement(KernelBuilder &k, V linear) {
+  pushIndices(k, linear);
+  for (auto [index, node] : llvm::enumerate(k.spec.nodes))
+    if (node.kind == NodeKind::Apply && node.fn == ScalarFn::Index)
+      k.define(index, castValue(linear, DType::Int64, node.dtype));
+  for (const KernelStore &store : k.spec.stores)
+    k.store(store.node, store.operand);
+}
+
+} // namespace
+
+void emitPtxKernel(ModuleOp module, llvm::StringRef name, const KernelSpec &spec) {
+  OpBuilder ops(module.getBodyRegion());
+  ops.setInsertionPointToEnd(module.getBody());
+  Block *entry = addFunction(ops, name, spec);
+  LaneBuilder b(ops, ops.getUnknownLoc(), entry);
+  V threads = specialRegister(b, "ntid.x");
+  V first = specialRegister(b, "ctaid.x") * threads + specialRegister(b, "tid.x");
+  V step = specialRegister(b, "nctaid.x") * threads;
+  V count = b.wrap(entry->getArgument(2), Elem::I64, false);
+
+  KernelPlan plan = planKernel(spec);
+  KernelBuilder::Arguments args;
+  args.ptrs = entry->getArgument(0);
+  args.dims = entry->getArgument(1);
+  KernelBuilder k(spec, plan, b, args, /*narrowMasks=*/false);
+  k.open(nullptr, entry);
+  b.forLoop(
+      first, count, step, {},
+      [&](V linear, llvm::ArrayRef<V>) {
+        emitElement(k, linear);
+        return LaneBuilder::Values();
+      },
+      [&](Operation *op, Block *block) { k.open(op, block); });
+  k.close();
+}
+
+} // namespace tess::compiler

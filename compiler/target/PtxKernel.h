@@ -1,0 +1,14 @@
+//===- PtxKernel.h - a KernelSpec as one GPU kernel -------------*- C++ -*-===//
+#pragma once
+
+#include "compiler/lowering/KernelSpec.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tess::compiler {
+
+/// Appends a kernel `name` that computes `spec` (verified, no reduced group) to `module`, in scf + arith + math with
+/// LLVM-dialect pointers; see PtxGenerator.h for its parameters.
+void emitPtxKernel(mlir::ModuleOp module, llvm::StringRef name, const KernelSpec &spec);
+
+} // namespace tess::compiler
