@@ -172,15 +172,17 @@ bool Storage::mayShare(const Step &step, int32_t index, ValueId operand, ValueId
 }
 
 void Storage::shareInPlace(const Step &step, int32_t index) {
-  llvm::SmallVector<uint32_t, 4> taken; // one result for each memory
+  llvm::SmallVector<uint32_t, 4> taken; // a memory goes to one result, a result takes one memory
+  llvm::SmallVector<ValueId, 4> placed;
   for (auto [operandIndex, resultIndex] : step.inplace) {
     ValueId operand = step.operands[operandIndex], result = step.results[resultIndex];
     if (!mayShare(step, index, operand, result))
       continue;
     uint32_t kept = plan.places[rootOf(exe, operand)].index, dropped = plan.places[result].index;
-    if (llvm::is_contained(taken, kept))
+    if (llvm::is_contained(taken, kept) || llvm::is_contained(placed, result))
       continue;
     taken.push_back(kept);
+    placed.push_back(result);
     plan.allocations[kept].last = plan.allocations[dropped].last;
     plan.allocations[dropped].bytes = 0;
     plan.places[result].index = kept;

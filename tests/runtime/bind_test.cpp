@@ -1,0 +1,440 @@
+#include "runtime/Allocator.h"
+#include "runtime/Executor.h"
+#include "runtime/Worker.h"
+#include "runtime/null/NullDevice.h"
+#include "tests/runtime/TestProgram.h"
+
+#include <cmath>
+#include <thread>
+
+using namespace tess;
+using namespace tess::runtime;
+using namespace tess::test;
+
+namespace {
+
+TensorMeta f32(llvm::ArrayRef<int64_t> shape) { return TensorMeta(DType::Float32, shape); }
+
+std::vector<float> iota(size_t count, float start = 1) {
+  std::vector<float> out(count);
+  for (size_t i = 0; i < count; ++i)
+    out[i] = start + float(i);
+  return out;
+}
+
+/// out = neg(x + y), two kernels; `rank` 1.
+TestProgram negatedSum() {
+  TestProgram p;
+  p.symbol("batch", 1, 512);
+  int x = p.input("x", DType::Float32, {"batch"}), y = p.input("y", DType::Float32, {"batch"});
+  int sum = p.node(OpDef::get("add"), {x, y});
+  p.kernel(addKernel, 1);
+  int out = p.node(OpDef::get("neg"), {sum});
+  p.kernel(negKernel, 1);
+  p.output("out", out);
+  return p;
+}
+
+} // namespace
+
+TEST_CASE("a program runs at every size of its symbols") {
+  ProgramRef program = negatedSum().create();
+  for (int64_t n : {1, 7, 512}) {
+    BoundRef bound = get(program->bind({f32({n}), f32({n})}));
+    CHECK(bound->outputs()[0] == f32({n}));
+    std::vector<float> x = iota(size_t(n)), y = iota(size_t(n), 10), out(static_cast<size_t>(n), 0.f);
+    ok(run(*bound, {x.data(), y.data()}, {out.data()}));
+    for (size_t i = 0; i < out.size(); ++i)
+      CHECK(out[i] == -(x[i] + y[i]));
+  }
+}
+
+TEST_CASE("inputs that do not fit the signature are named") {
+  TestProgram p;
+  p.symbol("batch", 1, 512);
+  p.symbol("n", 2, INT64_MAX);
+  int image = p.input("image", DType::Float32, {"batch", 1, 8, 8});
+  p.input("label", DType::Int64, {"batch", "n"});
+  p.output("out", p.node(OpDef::get("neg"), {image}));
+  p.kernel(negKernel, 4);
+  ProgramRef program = p.create();
+  TensorMeta label(DType::Int64, {3, 2});
+  auto message = [&](TensorMeta a, TensorMeta b) { return messageOf(program->bind({a, b})); };
+  CHECK(message(f32({600, 1, 8, 8}), label) ==
+        "test: input image must be f32[batch, 1, 8, 8] with batch in 1..512, got f32[600, 1, 8, 8]");
+  CHECK(message(f32({3, 1, 8}), label) ==
+        "test: input image must be f32[batch, 1, 8, 8] with batch in 1..512, got f32[3, 1, 8]");
+  CHECK(message(TensorMeta(DType::Float64, {3, 1, 8, 8}), label) ==
+        "test: input image must be f32[batch, 1, 8, 8] with batch in 1..512, got f64[3, 1, 8, 8]");
+  CHECK(message(f32({3, 1, 8, 8}), TensorMeta(DType::Int64, {3, 1})) ==
+        "test: input label must be i64[batch, n] with batch in 1..512, n at least 2, got i64[3, 1]");
+  CHECK(message(f32({4, 1, 8, 8}), label) ==
+        "test: batch must be one size in all inputs, got 4 in image and 3 in label");
+  CHECK(messageOf(program->bind({label})) == "test: must have 2 inputs, got 1");
+  CHECK(program->describeInput(0) == "f32[batch, 1, 8, 8] with batch in 1..512");
+}
+
+TEST_CASE("a run with the wrong number of pointers is an error") {
+  BoundRef bound = get(negatedSum().create()->bind({f32({2}), f32({2})}));
+  CHECK(messageOf(run(*bound, {}, {})) ==
+        "test: run must get 2 inputs, 1 outputs, 0 scalars, got 0, 0, 0");
+}
+
+TEST_CASE("nothing is allocated after the first run") {
+  BoundRef bound = get(negatedSum().create()->bind({f32({100}), f32({100})}));
+  std::vector<float> x(100), y(100), out(100);
+  ok(run(*bound, {x.data(), y.data()}, {out.data()}));
+  uint64_t allocations = cpuAllocator().stats().allocations, launches = launchCount();
+  for (int i = 0; i < 10; ++i)
+    ok(run(*bound, {x.data(), y.data()}, {out.data()}));
+  CHECK(cpuAllocator().stats().allocations == allocations);
+  CHECK(launchCount() == launches + 10 * bound->launches());
+  CHECK(bound->launches() == 2);
+}
+
+TEST_CASE("the arena can be handed in") {
+  BoundRef bound = get(negatedSum().create()->bind({f32({64}), f32({64})}));
+  CHECK(bound->memory().arena == 256); // the sum
+  CHECK(bound->memory().outputs == 256);
+  alignas(64) char arena[256];
+  std::vector<float> x = iota(64), y = iota(64), out(64);
+  RunOptions options;
+  options.arena = arena;
+  uint64_t allocations = cpuAllocator().stats().allocations;
+  ok(run(*bound, {x.data(), y.data()}, {out.data()}, {}, options));
+  CHECK(cpuAllocator().stats().allocations == allocations);
+  CHECK(out[3] == -8);
+  CHECK(reinterpret_cast<float *>(arena)[3] == 8);
+}
+
+TEST_CASE("broadcast operands have stride 0 and strided inputs their own") {
+  TestProgram p;
+  int x = p.input("x", DType::Float32, {3, 4}), y = p.input("y", DType::Float32, {1, 4});
+  p.output("out", p.node(OpDef::get("add"), {x, y}));
+  p.kernel(
+      [](void *const *q, const int64_t *d, void *, int64_t outerLo, int64_t outerHi, int64_t lo, int64_t hi) {
+        for (int64_t i = outerLo; i < outerHi; ++i)
+          for (int64_t j = lo; j < hi; ++j) // dims: 2 sizes, then two strides for each operand
+            static_cast<float *>(q[2])[i * d[6] + j * d[7]] = static_cast<const float *>(q[0])[i * d[2] + j * d[3]] +
+                                                              static_cast<const float *>(q[1])[i * d[4] + j * d[5]];
+      },
+      2)
+      .parallel = {{0, 1}, {1, 2}};
+  ProgramRef program = p.create();
+  std::vector<float> a = iota(12), b = iota(4, 100), out(12);
+  SECTION("contiguous") {
+    BoundRef bound = get(program->bind({f32({3, 4}), f32({1, 4})}));
+    ok(run(*bound, {a.data(), b.data()}, {out.data()}));
+    for (size_t i = 0; i < 12; ++i)
+      CHECK(out[i] == a[i] + b[i % 4]);
+  }
+  SECTION("transposed") {
+    Layout transposed{{3, 4}, {1, 3}, 0}, plain{{1, 4}, {4, 1}, 0};
+    BoundRef bound = get(program->bind({f32({3, 4}), f32({1, 4})}, {transposed, plain}));
+    ok(run(*bound, {a.data(), b.data()}, {out.data()}));
+    for (size_t i = 0; i < 12; ++i)
+      CHECK(out[i] == a[i / 4 + i % 4 * 3] + b[i % 4]);
+  }
+}
+
+TEST_CASE("axes that do not collapse are an error and no wild read") {
+  TestProgram p;
+  int x = p.input("x", DType::Float32, {3, 4}), y = p.input("y", DType::Float32, {1, 4});
+  p.output("out", p.node(OpDef::get("add"), {x, y}));
+  p.kernel(addKernel, 2); // claims that both axes are one
+  CHECK(messageOf(p.create()->bind({f32({3, 4}), f32({1, 4})})).find("must collapse for operand 1, got strides [0, 1]") !=
+        std::string::npos);
+}
+
+TEST_CASE("code made for other strides is refused at bind") {
+  TestProgram p;
+  int x = p.input("x", DType::Float32, {"n"});
+  (void)x;
+  p.exe.inputs[0].dims = {DimDecl{-1, -1}};
+  p.output("out", p.node(OpDef::get("neg"), {x}));
+  p.kernel(negKernel, 1).innerClasses = {0, 0};
+  ProgramRef program = p.create();
+  CHECK(messageOf(program->bind({f32({4})})).empty());
+  CHECK(messageOf(program->bind({f32({4})}, {Layout{{4}, {2}, 0}}))
+            .find("must have the inner stride that its code was made for (1), got 2") != std::string::npos);
+  CHECK(messageOf(program->bind({f32({1})}, {Layout{{1}, {9}, 0}})).empty()); // one element has no stride
+}
+
+TEST_CASE("a reduction writes its row, with and without the axis, and over nothing") {
+  auto rowSum = [](void *const *q, const int64_t *d, void *, int64_t lo, int64_t hi, int64_t, int64_t) {
+    for (int64_t row = lo; row < hi; ++row) { // dims: rows, columns, then (row, column) strides
+      float sum = -0.0f;
+      for (int64_t i = 0; i < d[1]; ++i)
+        sum += static_cast<const float *>(q[0])[row * d[2] + i * d[3]];
+      static_cast<float *>(q[1])[row * d[4]] = sum;
+    }
+  };
+  for (bool keep : {true, false})
+    for (int64_t columns : {5, 0}) {
+      TestProgram p;
+      int x = p.input("x", DType::Float32, {3, columns});
+      OpDef sum = OpDef::get("sum");
+      sum.set("axes", IntList{1}).set("keepdims", keep);
+      p.output("out", p.node(sum, {x}));
+      Step &step = p.kernel(rowSum, 2);
+      step.domain = {x};
+      step.parallel = {{0, 1}};
+      step.reduced = {{1, 2}};
+      step.vectorOnReduced = true;
+      BoundRef bound = get(p.create()->bind({f32({3, columns})}));
+      std::vector<float> in = iota(15), out(3, 99);
+      ok(run(*bound, {in.data()}, {out.data()}));
+      for (size_t row = 0; row < 3; ++row)
+        CHECK(out[row] == (columns ? 15 + 25 * float(row) : 0));
+    }
+}
+
+TEST_CASE("an empty domain launches nothing") {
+  ProgramRef program = negatedSum().create();
+  TestProgram p;
+  int x = p.input("x", DType::Float32, {0, 4});
+  p.output("out", p.node(OpDef::get("neg"), {x}));
+  p.kernel(negKernel, 2);
+  BoundRef bound = get(p.create()->bind({f32({0, 4})}));
+  CHECK(bound->launches() == 0);
+  ok(run(*bound, {nullptr}, {nullptr}));
+}
+
+TEST_CASE("runtime attributes reach the kernel at each run") {
+  TestProgram p;
+  int x = p.input("x", DType::Float32, {3});
+  p.output("out", p.node(OpDef::get("neg"), {x}));
+  p.kernel(scaleKernel, 1).scalars = {{ScalarSource::Parameter, 0, 0}};
+  p.exe.numScalars = 1;
+  BoundRef bound = get(p.create()->bind({f32({3})}));
+  std::vector<float> in = iota(3), out(3);
+  for (double factor : {2.0, -0.5}) {
+    ok(run(*bound, {in.data()}, {out.data()}, {llvm::bit_cast<uint64_t>(factor)}));
+    CHECK(out[2] == float(3 * factor));
+  }
+}
+
+TEST_CASE("views read their base and outputs that are views are copied or written in place") {
+  TestProgram p;
+  int x = p.input("x", DType::Float32, {2, 3});
+  int neg = p.node(OpDef::get("neg"), {x});
+  p.kernel(negKernel, 2);
+  OpDef transpose = OpDef::get("transpose"), reshape = OpDef::get("reshape");
+  transpose.set("pattern", IntList{1, 0});
+  reshape.set("shape", IntList{6});
+  int transposed = p.node(transpose, {neg}, ValueKind::View);
+  int flat = p.node(reshape, {neg}, ValueKind::View);
+  p.output("flat", flat);             // the kernel writes it where it belongs
+  p.output("transposed", transposed); // a strided copy
+  p.output("input", x);               // a plain copy
+  BoundRef bound = get(p.create()->bind({f32({2, 3})}));
+  CHECK(bound->memory().arena == 0);
+  CHECK(bound->launches() == 3);
+  std::vector<float> in = iota(6), a(6), b(6), c(6);
+  ok(run(*bound, {in.data()}, {a.data(), b.data(), c.data()}));
+  CHECK(a == std::vector<float>{-1, -2, -3, -4, -5, -6});
+  CHECK(b == std::vector<float>{-1, -4, -2, -5, -3, -6});
+  CHECK(c == in);
+}
+
+TEST_CASE("an operand that dies gives its memory to the result") {
+  auto chain = [](bool inplace) {
+    TestProgram p;
+    int value = p.input("x", DType::Float32, {64});
+    for (int i = 0; i < 6; ++i) {
+      value = p.node(OpDef::get("neg"), {value});
+      Step &step = p.kernel(negKernel, 1);
+      if (inplace)
+        step.inplace = {{0, 0}};
+    }
+    p.output("out", value);
+    BoundRef bound = get(p.create()->bind({f32({64})}));
+    std::vector<float> in = iota(64), out(64);
+    ok(run(*bound, {in.data()}, {out.data()}));
+    CHECK(out == in);
+    return bound->memory().arena;
+  };
+  CHECK(chain(false) == 512);
+  CHECK(chain(true) == 256);
+}
+
+TEST_CASE("memory is not given away while somebody still reads it") {
+  TestProgram p;
+  int x = p.input("x", DType::Float32, {64});
+  int a = p.node(OpDef::get("neg"), {x});
+  p.kernel(negKernel, 1);
+  int b = p.node(OpDef::get("neg"), {a});
+  p.kernel(negKernel, 1).inplace = {{0, 0}};
+  int c = p.node(OpDef::get("add"), {a, b});
+  p.kernel(addKernel, 1).inplace = {{0, 0}, {1, 0}};
+  p.output("out", p.node(OpDef::get("neg"), {c}));
+  p.kernel(negKernel, 1);
+  BoundRef bound = get(p.create()->bind({f32({64})}));
+  CHECK(bound->memory().arena == 512);
+  std::vector<float> in = iota(64), out(64, 5);
+  ok(run(*bound, {in.data()}, {out.data()}));
+  CHECK(out == std::vector<float>(64, 0));
+}
+
+TEST_CASE("an output may take over an input's buffer") {
+  TestProgram p;
+  int w = p.input("w", DType::Float32, {4}), g = p.input("g", DType::Float32, {4});
+  int sum = p.node(OpDef::get("add"), {w, g});
+  p.kernel(addKernel, 1);
+  p.output("w", sum, 0);
+  SECTION("read by the same step without a promise: through the arena") {}
+  SECTION("read by the same step in place: directly") { p.exe.steps[0].inplace = {{0, 0}}; }
+  SECTION("read later: through the arena") {
+    p.output("old", p.node(OpDef::get("neg"), {w}));
+    p.kernel(negKernel, 1);
+    p.exe.steps[0].inplace = {{0, 0}};
+  }
+  bool direct = !p.exe.steps[0].inplace.empty() && p.exe.steps.size() == 1;
+  BoundRef bound = get(p.create()->bind({f32({4}), f32({4})}));
+  CHECK(bound->memory().arena == (direct ? 0 : 64));
+  std::vector<float> weight = {1, 2, 3, 4}, gradient = {10, 20, 30, 40}, old(4);
+  llvm::SmallVector<void *> outputs = {nullptr, old.data()};
+  ok(run(*bound, {weight.data(), gradient.data()}, llvm::ArrayRef(outputs).take_front(bound->outputs().size())));
+  CHECK(weight == std::vector<float>{11, 22, 33, 44});
+  if (bound->outputs().size() == 2)
+    CHECK(old == std::vector<float>{-1, -2, -3, -4});
+}
+
+TEST_CASE("two inputs may change places") {
+  TestProgram p;
+  int a = p.input("a", DType::Float32, {4}), b = p.input("b", DType::Float32, {4});
+  p.output("a", b, 0);
+  p.output("b", a, 1);
+  BoundRef bound = get(p.create()->bind({f32({4}), f32({4})}));
+  std::vector<float> x = {1, 2, 3, 4}, y = {5, 6, 7, 8};
+  ok(run(*bound, {x.data(), y.data()}, {nullptr, nullptr}));
+  CHECK(x == std::vector<float>{5, 6, 7, 8});
+  CHECK(y == std::vector<float>{1, 2, 3, 4});
+}
+
+TEST_CASE("a donated buffer must have the output's shape") {
+  TestProgram p;
+  int w = p.input("w", DType::Float32, {4}), g = p.input("g", DType::Float32, {1});
+  p.output("w", p.node(OpDef::get("neg"), {w}), 1);
+  (void)g;
+  p.kernel(negKernel, 1);
+  CHECK(messageOf(p.create()->bind({f32({4}), f32({1})})) ==
+        "bind: output w must have the shape of input g, whose memory it takes over, got f32[4] and f32[1]");
+}
+
+TEST_CASE("large domains run in parallel on the worker, small ones on the caller") {
+  TestProgram p;
+  p.symbol("n", 1, INT64_MAX);
+  int x = p.input("x", DType::Float32, {"n"}), y = p.input("y", DType::Float32, {"n"});
+  p.output("out", p.node(OpDef::get("add"), {x, y}));
+  p.kernel(addKernel, 1);
+  ProgramRef program = p.create();
+  for (int64_t n : {1000, 100003}) {
+    BoundRef bound = get(program->bind({f32({n}), f32({n})}, {}, {2, false}));
+    CHECK(bound->needsWorker() == (n > 50000));
+    uint64_t before = executorStats().workerRuns;
+    std::vector<float> a = iota(size_t(n)), b = iota(size_t(n), 5), out(static_cast<size_t>(n), 0.f);
+    ok(run(*bound, {a.data(), b.data()}, {out.data()}));
+    CHECK(executorStats().workerRuns == before + (n > 50000));
+    bool same = true;
+    for (size_t i = 0; i < out.size(); ++i)
+      same &= out[i] == a[i] + b[i];
+    CHECK(same);
+  }
+}
+
+TEST_CASE("constants are aligned and small integers are known to inference") {
+  std::vector<float> ones = {1, 2, 3};
+  TestProgram p;
+  int x = p.input("x", DType::Float32, {3});
+  int c = p.constant(f32({3}), ones.data());
+  p.output("out", p.node(OpDef::get("add"), {x, c}));
+  p.kernel(addKernel, 1);
+  ProgramRef program = p.create();
+  CHECK(program->constantBytes() == 12);
+  BoundRef bound = get(program->bind({f32({3})}));
+  CHECK(bound->plannedBytes() == 24);
+  std::vector<float> in = {10, 20, 30}, out(3);
+  ok(run(*bound, {in.data()}, {out.data()}));
+  CHECK(out == std::vector<float>{11, 22, 33});
+}
+
+TEST_CASE("library steps run between kernels, with workspace from the arena") {
+  TestProgram p;
+  p.symbol("m", 1, 1000);
+  int x = p.input("x", DType::Float32, {"m", 3}), w = p.input("w", DType::Float32, {3, 2});
+  int product = p.node(OpDef::get("matmul"), {x, w});
+  p.library();
+  p.output("out", p.node(OpDef::get("neg"), {product}));
+  p.kernel(negKernel, 2);
+  ProgramRef program = p.create();
+  BoundRef bound = get(program->bind({f32({2, 3}), f32({3, 2})}));
+  CHECK(bound->implementations().size() == 1);
+  std::vector<float> a = iota(6), b = iota(6), out(4);
+  ok(run(*bound, {a.data(), b.data()}, {out.data()}));
+  CHECK(out == std::vector<float>{-22, -28, -49, -64});
+}
+
+TEST_CASE("errors of inference name the user's line") {
+  TestProgram p;
+  int x = p.input("x", DType::Float32, {2, 3}), y = p.input("y", DType::Float32, {4, 5});
+  int bad = p.node(OpDef::get("matmul"), {x, y});
+  p.exe.values[size_t(bad)].location = "model.py:12 (Net.fc)";
+  p.library();
+  p.output("out", bad);
+  std::string message = messageOf(p.create()->bind({f32({2, 3}), f32({4, 5})}));
+  CHECK(message.find("matmul: ") == 0);
+  CHECK(message.find(" at model.py:12 (Net.fc)") != std::string::npos);
+}
+
+TEST_CASE("the executor works through the device alone") {
+  NullDevice device;
+  TestProgram p;
+  float one = 1;
+  int x = p.input("x", DType::Float32, {"n", 64});
+  p.exe.inputs[0].dims[0] = {-1, -1};
+  int c = p.constant(f32({1, 1}), &one);
+  int sum = p.node(OpDef::get("add"), {x, c});
+  p.kernel(addKernel, 2).parallel = {{0, 2}};
+  OpDef op = OpDef::get("matmul");
+  op.set("transpose_y", true);
+  int product = p.node(op, {sum, sum});
+  p.library();
+  p.output("product", product);
+  p.output("x", x);
+  ProgramRef program = p.create(&device);
+  CHECK(device.takeCalls() == std::vector<std::string>{"allocate 4", "copy in 4"});
+  BoundRef bound = get(program->bind({f32({2, 64})}));
+  CHECK(device.takeCalls().empty()); // shapes and plans need no device
+  char *memory = nullptr;
+  ok(run(*bound, {memory}, {memory, memory}));
+  std::vector<std::string> calls = device.takeCalls();
+  REQUIRE(calls.size() == 4);
+  CHECK(calls[0] == "allocate " + std::to_string(bound->memory().arena));
+  CHECK(calls[1] == "launch outer=1 inner=128 parts=1");
+  CHECK(calls[2] == "call " + bound->implementations()[0]);
+  CHECK(calls[3] == "copy 512");
+  auto event = get(device.createEvent());
+  CHECK_FALSE(event->done());
+  ok(device.defaultStream().record(*event));
+  CHECK(event->done());
+}
+
+TEST_CASE("threads may bind one program and run their own") {
+  ProgramRef program = negatedSum().create();
+  std::atomic<int> good{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 1; i < 50; ++i) {
+        int64_t n = i + t;
+        auto bound = program->bind({f32({n}), f32({n})});
+        std::vector<float> x = iota(size_t(n)), y = iota(size_t(n)), out(static_cast<size_t>(n), 0.f);
+        if (bound && !run(**bound, {x.data(), y.data()}, {out.data()}) && out[0] == -2)
+          ++good;
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  CHECK(good == 4 * 49);
+}

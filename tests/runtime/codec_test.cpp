@@ -1,0 +1,140 @@
+#include "runtime/schema/ExecutableCodec.h"
+#include "tests/runtime/TestProgram.h"
+
+using namespace tess;
+using namespace tess::runtime;
+using namespace tess::test;
+
+namespace {
+
+/// A program with every kind of field in use.
+Executable example() {
+  TestProgram p;
+  float one = 1;
+  p.symbol("batch", 1, 64);
+  int x = p.input("x", DType::Float32, {"batch", 8}), w = p.input("w", DType::Float32, {8, 4});
+  int c = p.constant(TensorMeta(DType::Float32, {}), &one);
+  p.exe.constants.push_back({TensorMeta(DType::Float32, {2, 2}), "", "fc.weight"});
+  int product = p.node(OpDef::get("matmul"), {x, w});
+  Step &library = p.library();
+  library.epilogue = {"relu"};
+  library.implementation = "brg:avx2";
+  OpDef reshape = OpDef::get("reshape");
+  reshape.set("shape", IntList{-1});
+  int view = p.node(reshape, {product}, ValueKind::View);
+  int out = p.node(OpDef::get("add"), {view, c});
+  Step &step = p.kernel(addKernel, 1);
+  step.scalars = {{ScalarSource::Immediate, 42, 0}, {ScalarSource::Parameter, 0, 1}};
+  step.innerClasses = {0, 1, 0};
+  step.inplace = {{0, 0}};
+  step.location = "model.py:3";
+  p.exe.numScalars = 2;
+  p.exe.target = "cpu:x86-64-v3";
+  p.exe.numThreads = 2;
+  p.exe.images[0].features = "+avx2";
+  p.exe.images[0].hash = "00";
+  p.exe.values[size_t(out)].name = "y";
+  p.output("y", out, -1);
+  return p.exe;
+}
+
+/// Every way in which one edit makes the example wrong, and what the message says.
+struct Damage {
+  const char *says;
+  void (*edit)(Executable &);
+};
+const Damage damages[] = {
+    {"operand of node 0 must name one of", [](Executable &e) { e.nodes[0].operands[0] = 1000; }},
+    {"operand of node 0 must be defined before", [](Executable &e) { e.nodes[0].operands[0] = e.nodes[2].results[0]; }},
+    {"a value must be defined once", [](Executable &e) { e.nodes[2].results[0] = e.nodes[0].results[0]; }},
+    {"node 0 (matmul): ", [](Executable &e) { e.nodes[0].operands.push_back(0); }},
+    {"must have 2 operand groups, got 1", [](Executable &e) { e.nodes[0].segments = {2}; }},
+    {"must have one operand", [](Executable &e) { e.nodes[0].segments = {2, 0}; }},
+    {"node 1 must view its operand 0", [](Executable &e) { e.values[e.nodes[1].results[0]].base = 0; }},
+    {"operand of step 0 must be computed before", [](Executable &e) { std::swap(e.steps[0], e.steps[1]); }},
+    {"result of step 1 must be a temporary computed once", [](Executable &e) { e.steps[1].results = e.steps[0].results; }},
+    {"step 1 must name one of 1 images, got 7", [](Executable &e) { e.steps[1].image = 7; }},
+    {"step 1 must name one of 1 entries, got -1", [](Executable &e) { e.steps[1].entry = -1; }},
+    {"must start inside its image", [](Executable &e) { e.images[0].entries[0].offset = 1 << 20; }},
+    {"must use one of 2 scalars, got 9", [](Executable &e) { e.steps[1].scalars[1].parameter = 9; }},
+    {"must have an inner class per operand", [](Executable &e) { e.steps[1].innerClasses.pop_back(); }},
+    {"must have inner classes below 3", [](Executable &e) { e.steps[1].innerClasses[0] = 3; }},
+    {"must have in-place pairs of its own operands", [](Executable &e) { e.steps[1].inplace[0].first = 9; }},
+    {"must have ordered axis groups", [](Executable &e) { e.steps[1].parallel[0] = {3, 1}; }},
+    {"must use each axis once", [](Executable &e) { e.steps[1].reduced = {{0, 1}}; }},
+    {"must have a parallel axis group", [](Executable &e) { e.steps[1].parallel.clear(); }},
+    {"must have an epilogue of relu", [](Executable &e) { e.steps[0].epilogue = {"tanh"}; }},
+    {"must have an epilogue of relu", [](Executable &e) { e.steps[0].epilogue = {"mul:9"}; }},
+    {"must have a domain and results", [](Executable &e) { e.steps[1].domain.clear(); }},
+    {"constant 0 of f32[] must have 4 bytes, got 3", [](Executable &e) { e.constants[0].bytes.pop_back(); }},
+    {"must have a shape that fits memory", [](Executable &e) { e.constants[1].meta.shape = {1ll << 40, 1ll << 40}; }},
+    {"must have a shape that fits memory", [](Executable &e) { e.constants[1].meta.shape = {-4}; }},
+    {"must name one of 2 constants, got 5", [](Executable &e) { e.values[2].constant = 5; }},
+    {"input x must use one of 1 symbols, got 3", [](Executable &e) { e.inputs[0].dims[0].symbol = 3; }},
+    {"input w must be a value of its own", [](Executable &e) { e.inputs[1].value = 0; }},
+    {"bounds of symbol batch must be ordered", [](Executable &e) { e.symbols[0].min = 65; }},
+    {"output y must name one of", [](Executable &e) { e.outputs[0].value = -3; }},
+    {"output y must take over an input of its own", [](Executable &e) { e.outputs[0].donates = 2; }},
+    {"output y must be computed", [](Executable &e) { e.steps.pop_back(); }},
+    {"dtype of a value must be below 10", [](Executable &e) { e.values[0].dtype = DType(77); }},
+    {"kind of a step must be below 3", [](Executable &e) { e.steps[0].kind = StepKind(9); }},
+};
+
+} // namespace
+
+TEST_CASE("an executable survives its encoding") {
+  std::string bytes = serializeExecutable(example());
+  Executable read = get(parseExecutable(bytes, "a.tess: executable host"));
+  CHECK(serializeExecutable(read) == bytes);
+  CHECK(read.nodes[0].op.isSame(OpDef::get("matmul")));
+  CHECK(read.steps[1].scalars[0].bits == 42);
+  CHECK(read.steps[1].location == "model.py:3");
+  CHECK(read.steps[0].implementation == "brg:avx2");
+  CHECK(read.symbols[0].max == 64);
+  CHECK(read.constants[1].tensor == "fc.weight");
+  CHECK(read.values[read.outputs[0].value].name == "y");
+  CHECK(read.outputs[0].donates == -1);
+}
+
+TEST_CASE("every damage is an error that names it") {
+  for (const Damage &damage : damages) {
+    Executable exe = example();
+    damage.edit(exe);
+    std::string message = messageOf(parseExecutable(serializeExecutable(exe), "a.tess"));
+    INFO(damage.says);
+    CHECK(message.find("a.tess: ") == 0);
+    CHECK(message.find(damage.says) != std::string::npos);
+  }
+}
+
+TEST_CASE("a newer executable is refused by name") {
+  std::string bytes = serializeExecutable(example());
+  REQUIRE(bytes[0] == 0x08); // field 1, the version
+  bytes[1] = 2;
+  auto parsed = parseExecutable(bytes, "new.tess");
+  auto [code, message] = takeError(parsed.takeError());
+  CHECK(code == ErrorCode::Unimplemented);
+  CHECK(message == "new.tess: version of the executable must be at most 1, got 2, written by a newer Tessera");
+}
+
+TEST_CASE("cut and flipped bytes never crash") {
+  std::string bytes = serializeExecutable(example());
+  unsigned errors = 0;
+  for (size_t length = 0; length < bytes.size(); ++length)
+    errors += !messageOf(parseExecutable(llvm::StringRef(bytes).take_front(length), "cut")).empty();
+  CHECK(errors > bytes.size() * 9 / 10);
+  for (size_t i = 0; i < bytes.size(); ++i)
+    for (int bit = 0; bit < 8; ++bit) {
+      bytes[i] ^= char(1 << bit);
+      auto parsed = parseExecutable(bytes, "flipped"); // what still parses is safe to bind
+      if (parsed) {
+        ProgramOptions options;
+        options.kernel = [](unsigned, unsigned) -> KernelFn { return addKernel; };
+        options.tensor = [](llvm::StringRef) -> llvm::Expected<llvm::StringRef> { return invalidArgument("no tensors"); };
+        llvm::consumeError(Program::create(std::move(*parsed), options).takeError());
+      } else {
+        llvm::consumeError(parsed.takeError());
+      }
+      bytes[i] ^= char(1 << bit);
+    }
+}
