@@ -2,6 +2,7 @@
 #include "compiler/KernelCache.h"
 #include "compiler/CacheState.h"
 #include "compiler/target/Codegen.h"
+#include "ops/Error.h"
 
 #include "llvm/ADT/StringMap.h"
 

@@ -41,6 +41,8 @@ private:
   void findDomain() {
     axes = SmallVector<int64_t>(fusion.getAxes());
     for (Operation &op : body().without_terminator()) {
+      if (isScalarSource(&op) && !llvm::hasSingleElement(body().without_terminator()))
+        continue;
       Value candidate = reducedAxesOf(&op).empty() ? op.getResult(0) : op.getOperand(0);
       bool better = !out.domain || isWider(candidate, out.domain);
       if (better)

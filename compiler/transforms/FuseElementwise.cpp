@@ -19,13 +19,22 @@ namespace {
 using namespace mlir;
 using namespace tess::ir;
 
-/// Values a group reads from outside, in order of first use.
-llvm::SetVector<Value> inputsOf(const FusionGroup &group, const llvm::DenseSet<Operation *> &members) {
-  llvm::SetVector<Value> inputs;
+/// What a group reads from outside, in order of first use: values, and numbers that it makes itself.
+struct Inputs {
+  llvm::SetVector<Value> values;
+  llvm::SetVector<Operation *> numbers;
+};
+
+Inputs inputsOf(const FusionGroup &group, const llvm::DenseSet<Operation *> &members, bool fuse) {
+  Inputs inputs;
   for (Operation *op : group.ops)
-    for (Value operand : op->getOperands())
-      if (!members.contains(operand.getDefiningOp()))
-        inputs.insert(operand);
+    for (Value operand : op->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      if (fuse && isScalarSource(producer))
+        inputs.numbers.insert(producer);
+      else if (!members.contains(producer))
+        inputs.values.insert(operand);
+    }
   return inputs;
 }
 
@@ -43,18 +52,20 @@ Location locationOfGroup(const FusionGroup &group, MLIRContext *context) {
   return locations.size() == 1 ? locations.front() : FusedLoc::get(context, locations);
 }
 
-void buildFusion(OpBuilder &builder, const FusionGroup &group) {
+void buildFusion(OpBuilder &builder, const FusionGroup &group, bool fuse) {
   llvm::DenseSet<Operation *> members(group.ops.begin(), group.ops.end());
-  llvm::SetVector<Value> inputs = inputsOf(group, members);
+  Inputs inputs = inputsOf(group, members, fuse);
   SmallVector<Value> outputs = outputsOf(group, members);
   builder.setInsertionPointAfter(group.ops.back());
   auto fusion = FusionOp::create(builder, locationOfGroup(group, builder.getContext()), ValueRange(outputs).getTypes(),
-                                 inputs.getArrayRef(), group.axes);
+                                 inputs.values.getArrayRef(), group.axes);
   Block *block = builder.createBlock(&fusion.getBody());
   IRMapping mapping;
-  for (Value input : inputs)
+  for (Value input : inputs.values)
     mapping.map(input, block->addArgument(input.getType(), input.getLoc()));
   builder.setInsertionPointToEnd(block);
+  for (Operation *number : inputs.numbers)
+    builder.clone(*number, mapping);
   for (Operation *op : group.ops)
     builder.clone(*op, mapping);
   YieldOp::create(builder, fusion.getLoc(), llvm::map_to_vector(outputs, [&](Value v) { return mapping.lookup(v); }));
@@ -72,7 +83,10 @@ struct FuseElementwise : impl::FuseElementwisePassBase<FuseElementwise> {
     FusionGroups groups(block, fuse);
     OpBuilder builder(&getContext());
     for (const auto &group : groups.groups())
-      buildFusion(builder, *group);
+      buildFusion(builder, *group, fuse);
+    for (Operation &op : llvm::make_early_inc_range(block))
+      if (isScalarSource(&op) && op.use_empty())
+        op.erase();
     sortTopologically(&block);
   }
 };

@@ -60,6 +60,14 @@ static SmallVector<int64_t, 6> rowShape(const FusionGroup &group) {
   return shape;
 }
 
+bool isScalarSource(Operation *op) {
+  return op && isFusible(op) && op->getNumOperands() == 0 && op->getNumResults() == 1 &&
+         shapeOf(op->getResult(0)).empty() && !readsIndex(op);
+}
+
+/// Kernels make it themselves, so it needs no kernel of its own.
+static bool isOnlyReadByKernels(Operation *op) { return isScalarSource(op) && llvm::all_of(op->getUsers(), isFusible); }
+
 std::unique_ptr<FusionGroup> FusionGroups::alone(Operation *op) const {
   auto group = std::make_unique<FusionGroup>();
   group->ops.push_back(op);
@@ -77,7 +85,7 @@ FusionGroups::FusionGroups(Block &block, bool fuse) : fuse(fuse) {
   for (Operation &op : block)
     position[&op] = next++;
   for (Operation &op : block)
-    if (isFusible(&op))
+    if (isFusible(&op) && !(fuse && isOnlyReadByKernels(&op)))
       place(&op);
 }
 
@@ -87,7 +95,8 @@ void FusionGroups::place(Operation *op) {
   if (!fuse)
     return;
   for (Value operand : op->getOperands())
-    if (FusionGroup *producer = groupOf(operand.getDefiningOp()); producer && producer != owner[op])
+    if (FusionGroup *producer = groupOf(operand.getDefiningOp());
+        producer && producer != owner[op] && !isScalarSource(operand.getDefiningOp()))
       tryMerge(*producer, *owner[op]);
 }
 

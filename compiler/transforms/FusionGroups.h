@@ -47,6 +47,8 @@ private:
 
 /// Elementwise operators and reductions: what a generated kernel can compute.
 bool isFusible(mlir::Operation *op);
+/// A number that needs no memory (`full` of rank 0): every kernel that reads it makes it again.
+bool isScalarSource(mlir::Operation *op);
 /// Reduced axes of a canonical reduction; empty for others.
 llvm::SmallVector<int64_t, 4> reducedAxesOf(mlir::Operation *op);
 /// `axes` as runs of adjacent ones, [first, last).

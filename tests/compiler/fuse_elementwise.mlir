@@ -83,3 +83,21 @@ func.func @main(%x: tensor<2x3x5xf32>, %w: tensor<1x1x5xf32>) -> tensor<2x1x1xf3
   %1 = tess.sum %0 {axes = array<i64: 1, 2>, keepdims = true} : (tensor<2x3x5xf32>) -> tensor<2x1x1xf32>
   return %1 : tensor<2x1x1xf32>
 }
+
+// -----
+
+// A number is made inside every kernel that reads it.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: tess.full
+// CHECK: tess.fusion %arg0 attributes {axes = array<i64>}
+// CHECK: tess.full
+// CHECK: tess.mul
+// CHECK: tess.fusion %arg1 attributes {axes = array<i64>}
+// CHECK: tess.full
+// CHECK: tess.add
+func.func @main(%x: tensor<4xf32>, %y: tensor<5xf32>) -> (tensor<4xf32>, tensor<5xf32>) {
+  %c = tess.full {shape = array<i64>, value = 5.000000e-01 : f64, dtype = "f32"} : () -> tensor<f32>
+  %0 = tess.mul %x, %c : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %1 = tess.add %y, %c : (tensor<5xf32>, tensor<f32>) -> tensor<5xf32>
+  return %0, %1 : tensor<4xf32>, tensor<5xf32>
+}
