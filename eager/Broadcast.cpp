@@ -114,10 +114,19 @@ bool planIteration(llvm::ArrayRef<Operand> operands, IterationSpace &space, bool
   return true;
 }
 
-uint64_t classOf(const IterationSpace &space) {
-  uint64_t h = space.numAxes;
-  for (unsigned i = 0; i < space.numAxes; ++i)
-    h = (h ^ space.broadcast[i]) * 0x9E3779B97F4A7C15ull + (h >> 29);
+uint64_t classOf(const IterationSpace &space, unsigned numOperands) {
+  if (space.numAxes * numOperands <= 56) { // exact
+    uint64_t packed = 0;
+    for (unsigned i = 0; i < space.numAxes; ++i)
+      packed = packed << numOperands | space.broadcast[i];
+    return packed << 4 | space.numAxes;
+  }
+  uint64_t h = 0x51ED270B ^ space.numAxes;
+  for (unsigned i = 0; i < space.numAxes; ++i) {
+    h = (h ^ space.broadcast[i]) + 0x9E3779B97F4A7C15ull;
+    h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9ull;
+    h = (h ^ h >> 27) * 0x94D049BB133111EBull;
+  }
   return h;
 }
 

@@ -35,7 +35,7 @@ struct IterationSpace {
 /// broadcast (inference tells why). `keepAxes`: no axis is merged or dropped, because the operator looks at indices along it.
 bool planIteration(llvm::ArrayRef<Operand> operands, IterationSpace &space, bool shapeGiven, bool keepAxes);
 
-/// The class as a number: equal classes, equal numbers (64-bit hash over rank and broadcast bits).
-uint64_t classOf(const IterationSpace &space);
+/// The class as a number: equal classes, equal numbers; different ones differ (beyond 56 bits: by a 64-bit hash).
+uint64_t classOf(const IterationSpace &space, unsigned numOperands);
 
 } // namespace tess::eager

@@ -40,7 +40,8 @@ const DirectFacts &factsOf(const OpInfo &info) {
     for (const OpInfo &op : allOps()) {
       bool elementwise = op.lowering == Lowering::Elementwise;
       bool plain = op.signature && op.signature->elementwise && op.simple && !op.operands.empty();
-      facts.push_back({plain, elementwise && looksAtAxes(op)});
+      // The domain of other operators is the shape of their results, axis by axis.
+      facts.push_back({plain, elementwise && (!plain || looksAtAxes(op))});
     }
     return facts;
   }();
@@ -193,7 +194,7 @@ llvm::Expected<std::optional<Tensors>> dispatchDirect(const DispatchCall &call) 
       return std::move(e);
   if (!planIteration(call.operands, space, !facts.broadcasts, facts.keepsAxes))
     return whyNot(call);
-  OpKey key{keyOfOp(call.op, true), keyOfOperands(call), classOf(space)};
+  OpKey key{keyOfOp(call.op, true), keyOfOperands(call), classOf(space, call.operands.size())};
   llvm::Expected<OpEntryRef> entry = findOrBuild(key, call.op, [&]() -> llvm::Expected<OpEntryRef> {
     if (llvm::Expected<Metas> results = call.op.infer(call.metas(), call.segments); !results)
       return results.takeError(); // in the user's shapes

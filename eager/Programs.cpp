@@ -15,7 +15,12 @@
 
 namespace tess::eager {
 
-static uint64_t mix(uint64_t h, uint64_t v) { return (h ^ v) * 0x9E3779B97F4A7C15ull + (h >> 29); }
+/// One step of splitmix64: no two short sequences of small numbers meet.
+static uint64_t mix(uint64_t h, uint64_t v) {
+  h = (h ^ v) + 0x9E3779B97F4A7C15ull;
+  h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9ull;
+  return h ^ h >> 27;
+}
 
 uint64_t keyOfOp(const OpDef &op, bool direct) {
   uint64_t h = mix(0x51ED270B, uint64_t(op.info().id) << 1 | direct);
@@ -30,8 +35,12 @@ uint64_t keyOfOp(const OpDef &op, bool direct) {
 
 uint64_t keyOfOperands(const DispatchCall &call) {
   uint64_t h = call.operands.size();
-  for (const Operand &operand : call.operands)
-    h = h << 4 ^ uint64_t(operand.tensor->dtype()) ^ h >> 43;
+  if (h <= 14)
+    for (const Operand &operand : call.operands)
+      h = h << 4 | uint64_t(operand.tensor->dtype());
+  else
+    for (const Operand &operand : call.operands)
+      h = mix(h, uint64_t(operand.tensor->dtype()));
   for (unsigned segment : call.segments)
     h = mix(h, segment);
   return h;

@@ -1,0 +1,152 @@
+// apply's forms and the layers of the stack: each layer is taken out once, and a result changes.
+#include "eager/Transformations.h"
+#include "tests/eager/Helpers.h"
+
+using namespace tess;
+using namespace tess::eager;
+using namespace tess::eager::testing;
+
+namespace {
+/// Takes a layer out of the stack for a while.
+struct Without {
+  explicit Without(Layer layer) : layer(layer) { disableLayer(layer, true); }
+  ~Without() { disableLayer(layer, false); }
+  Layer layer;
+};
+} // namespace
+
+TEST_CASE("an operator on two vectors") {
+  TensorRef sum = run("add", {make<float>({1, 2, 3}), make<float>({10, 20, 30})});
+  CHECK(values<float>(*sum) == std::vector<float>{11, 22, 33});
+}
+
+TEST_CASE("operands broadcast") {
+  TensorRef column = make<float>({1, 2}, {2, 1}), row = make<float>({10, 20, 30}, {1, 3});
+  TensorRef sum = run("add", {column, row});
+  CHECK(shapeOf(*sum) == std::vector<int64_t>{2, 3});
+  CHECK(values<float>(*sum) == std::vector<float>{11, 21, 31, 12, 22, 32});
+  TensorRef scaled = run("mul", {sum, make<float>({2}, {})});
+  CHECK(values<float>(*scaled) == std::vector<float>{22, 42, 62, 24, 44, 64});
+}
+
+TEST_CASE("four axes, three of them broadcast in turns") {
+  std::vector<float> a(2 * 3), b(4 * 3);
+  for (unsigned i = 0; i < a.size(); ++i)
+    a[i] = float(i);
+  for (unsigned i = 0; i < b.size(); ++i)
+    b[i] = float(100 * i);
+  TensorRef sum = run("add", {make(a, {2, 1, 3, 1}), make(b, {4, 1, 3})});
+  CHECK(shapeOf(*sum) == std::vector<int64_t>{2, 4, 3, 3});
+  std::vector<float> got = values<float>(*sum), want;
+  for (int i = 0; i < 2; ++i)
+    for (int j = 0; j < 4; ++j)
+      for (int k = 0; k < 3; ++k)
+        for (int l = 0; l < 3; ++l)
+          want.push_back(a[i * 3 + k] + b[j * 3 + l]);
+  CHECK(got == want);
+}
+
+TEST_CASE("zero-size operands give zero-size results") {
+  TensorRef sum = run("add", {make<float>({}, {0, 3}), make<float>({1, 2, 3})});
+  CHECK(shapeOf(*sum) == std::vector<int64_t>{0, 3});
+}
+
+TEST_CASE("shapes that do not fit are an error of the call") {
+  auto [code, message] = errorOf(applyOne(OpDef::get("add"), {make<float>({1, 2}), make<float>({1, 2, 3})}));
+  CHECK(code == ErrorCode::InvalidArgument);
+  CHECK(message == "add: operands must broadcast, got x f32[2] and y f32[3]");
+  SECTION("also when the class is known already") {
+    run("add", {make<float>({1, 2}), make<float>({1, 2})});
+    CHECK(errorOf(applyOne(OpDef::get("add"), {make<float>({1, 2}), make<float>({1, 2, 3})})).second == message);
+  }
+}
+
+TEST_CASE("a subgraph is an operator too") {
+  SubgraphBuilder builder;
+  int x = builder.input(TensorMeta(DType::Float32, {2})), y = builder.input(TensorMeta(DType::Float32, {2}));
+  int product = builder.apply(OpDef::get("mul"), {x, y});
+  Subgraph graph = get(builder.finish({builder.apply(OpDef::get("add"), {product, x}), -1}));
+  TensorRef a = make<float>({2, 3}), b = make<float>({4, 5});
+  Tensors results = get(apply(graph, {Operand(a), Operand(b)}));
+  REQUIRE(results.size() == 2);
+  CHECK(values<float>(*results[0]) == std::vector<float>{10, 18});
+  CHECK_FALSE(results[1]);
+}
+
+TEST_CASE("other operators: names, copies, facts") {
+  TensorRef x = make<float>({1, 2});
+  get(apply(RenameValue("weight"), {Operand(x)}));
+  std::string name;
+  get(apply(GetName(name), {Operand(x)}));
+  CHECK(name == "weight");
+  Tensors copy = get(apply(DupTensor(false), {Operand(x)}));
+  CHECK(&copy[0]->storage() == &x->storage());
+  CHECK(copy[0]->name().empty());
+  GetAttr::Answer answer;
+  get(apply(GetAttr(GetAttr::ShapeOf, answer), {Operand(x)}));
+  CHECK(std::get<Shape>(answer) == Shape{2});
+  get(apply(GetAttr(GetAttr::DTypeOf, answer), {Operand(x)}));
+  CHECK(std::get<DType>(answer) == DType::Float32);
+  get(apply(GetAttr(GetAttr::DeviceOf, answer), {Operand(x)}));
+  CHECK(std::get<std::string>(answer) == "cpu0");
+}
+
+TEST_CASE("Scalar: a number takes the dtype of the tensor") {
+  TensorRef sum = run("add", {make<int32_t>({1, 2}), Operand(Number::integer(5))});
+  CHECK(values<int32_t>(*sum) == std::vector<int32_t>{6, 7});
+  TensorRef mixed = run("add", {make<int32_t>({1, 2}), Operand(Number::floating(0.5))});
+  CHECK(values<float>(*mixed) == std::vector<float>{1.5, 2.5});
+  auto [code, message] = errorOf(applyOne(OpDef::get("add"), {make<int32_t>({1}), Operand(Number::integer(1ll << 40))}));
+  CHECK(code == ErrorCode::OutOfRange);
+}
+
+TEST_CASE("DTypePromotion: operands come to one dtype, and without it they do not") {
+  auto mixed = [] { return applyOne(OpDef::get("add"), {make<int32_t>({1, 2}), make<float>({0.5, 0.5})}); };
+  CHECK(values<float>(*get(mixed())) == std::vector<float>{1.5, 2.5});
+  TensorRef root = run("sqrt", {make<int32_t>({4, 9})});
+  CHECK(values<float>(*root) == std::vector<float>{2, 3});
+  Without layer(Layer::DTypePromotion);
+  CHECK(errorOf(mixed()).first == ErrorCode::TypeMismatch);
+}
+
+TEST_CASE("DimExpansion: vectors multiply, and without it they do not") {
+  TensorRef matrix = make<float>({1, 2, 3, 4}, {2, 2}), vector = make<float>({1, 10});
+  auto product = [&] { return applyOne(OpDef::get("matmul"), {Operand(matrix), Operand(vector)}); };
+  TensorRef got = get(product());
+  CHECK(shapeOf(*got) == std::vector<int64_t>{2});
+  CHECK(values<float>(*got) == std::vector<float>{21, 43});
+  TensorRef left = run("matmul", {vector, matrix});
+  CHECK(values<float>(*left) == std::vector<float>{31, 42});
+  TensorRef dot = run("matmul", {vector, vector});
+  CHECK(dot->rank() == 0);
+  CHECK(values<float>(*dot) == std::vector<float>{101});
+  Without layer(Layer::DimExpansion);
+  CHECK(errorOf(product()).first == ErrorCode::InvalidArgument);
+}
+
+TEST_CASE("Format: the name of the order goes with the values, and without it it does not") {
+  TensorRef image = make<float>(std::vector<float>(16, 1), {1, 2, 2, 4});
+  image->setFormat(Format::ChannelsLast);
+  CHECK(run("add", {image, image})->format() == Format::ChannelsLast);
+  CHECK(run("sum", {image})->format() == Format::Default);
+  Without layer(Layer::Format);
+  CHECK(run("add", {image, image})->format() == Format::Default);
+}
+
+TEST_CASE("assign gives a variable a new value and keeps its name") {
+  TensorRef x = make<float>({1, 2}), y = make<float>({3});
+  x->setName("x");
+  check(assign(*x, *y));
+  CHECK(values<float>(*x) == std::vector<float>{3});
+  CHECK(x->name() == "x");
+}
+
+TEST_CASE("writing in place reaches views and counts a version") {
+  TensorRef x = make<float>({1, 2, 3, 4});
+  TensorRef view = run(OpDef::get("reshape").set("shape", IntList{2, 2}), {x});
+  check(writeInPlace(*x, *make<float>({5, 6, 7, 8})));
+  CHECK(values<float>(*view) == std::vector<float>{5, 6, 7, 8});
+  CHECK(x->storage().version() == 1);
+  CHECK(takeError(writeInPlace(*x, *make<float>({1}))).second ==
+        "write: value must have the shape and dtype of the target, got f32[4] and f32[1]");
+}

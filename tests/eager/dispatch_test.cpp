@@ -1,0 +1,155 @@
+// The cache: classes instead of shapes, views without kernels, programs with bindings, threads.
+#include "compiler/Compile.h"
+#include "eager/OpCache.h"
+#include "runtime/Executor.h"
+#include "runtime/ParallelFor.h"
+#include "tests/eager/Helpers.h"
+
+#include <thread>
+
+using namespace tess;
+using namespace tess::eager;
+using namespace tess::eager::testing;
+
+static uint64_t programs() { return compiler::compileStats().programs; }
+
+TEST_CASE("ten shapes of one class compile once") {
+  clearOpCache();
+  uint64_t before = programs();
+  for (int64_t n = 1; n <= 10; ++n) {
+    std::vector<float> a(n * 3, 1), b(n * 3, 2);
+    TensorRef sum = run("sub", {make(a, {n, 3}), make(b, {n, 3})});
+    CHECK(values<float>(*sum) == std::vector<float>(n * 3, -1));
+  }
+  CHECK(programs() - before == 1);
+  SECTION("another class is another program") {
+    TensorRef sum = run("sub", {make<float>({1, 2, 3, 4}, {2, 2}), make<float>({1, 2})});
+    CHECK(values<float>(*sum) == std::vector<float>{0, 0, 2, 2});
+    CHECK(programs() - before == 2);
+  }
+  SECTION("ranks that merge to the same class are not") {
+    run("sub", {make(std::vector<float>(24, 1), {2, 3, 4}), make(std::vector<float>(24, 1), {2, 3, 4})});
+    CHECK(programs() - before == 1);
+  }
+  SECTION("numbers are operands, not keys") {
+    for (double value : {0.5, 1.5, 2.5}) {
+      TensorRef got = run("sub", {make<float>({1, 2}), Operand(Number::floating(value))});
+      CHECK(values<float>(*got) == std::vector<float>{float(1 - value), float(2 - value)});
+    }
+    CHECK(programs() - before == 2); // tensor with tensor, tensor with one element
+  }
+}
+
+TEST_CASE("runtime attributes are operands of one kernel") {
+  clearOpCache();
+  uint64_t before = programs();
+  for (double slope : {0.1, 0.25, 0.5}) {
+    OpDef op = OpDef::get("leaky_relu").set("negative_slope", slope);
+    TensorRef got = run(op, {make<float>({-4, 4})});
+    CHECK(values<float>(*got) == std::vector<float>{float(-4) * float(slope), 4});
+  }
+  CHECK(programs() - before == 1);
+}
+
+TEST_CASE("shapes of created tensors are not keys") {
+  clearOpCache();
+  uint64_t before = programs();
+  for (int64_t n : {1, 2, 5}) {
+    OpDef op = OpDef::get("full").set("shape", IntList{n, 2}).set("value", double(n));
+    CHECK(values<float>(*run(op, {})) == std::vector<float>(n * 2, float(n)));
+  }
+  CHECK(programs() - before == 1);
+  TensorRef eye = run(OpDef::get("eye").set("n", int64_t(2)).set("m", int64_t(3)), {});
+  CHECK(values<float>(*eye) == std::vector<float>{1, 0, 0, 0, 1, 0});
+  TensorRef range = run(OpDef::get("arange").set("num", int64_t(4)).set("start", 1.0).set("step", 0.5), {});
+  CHECK(values<float>(*range) == std::vector<float>{1, 1.5, 2, 2.5});
+}
+
+TEST_CASE("a hit launches one kernel") {
+  TensorRef x = make<float>({1, 2});
+  run("mul", {x, x});
+  uint64_t before = runtime::launchCount();
+  run("mul", {x, x});
+  CHECK(runtime::launchCount() - before == 1);
+}
+
+TEST_CASE("views share storage and launch nothing") {
+  TensorRef x = make<float>({1, 2, 3, 4, 5, 6}, {2, 3});
+  uint64_t before = runtime::launchCount();
+  TensorRef transposed = run(OpDef::get("transpose"), {x});
+  TensorRef row = run(OpDef::get("slice").set("starts", IntList{1, 0}).set("stops", IntList{2, 3}), {x});
+  CHECK(runtime::launchCount() == before);
+  CHECK(&transposed->storage() == &x->storage());
+  CHECK(values<float>(*row) == std::vector<float>{4, 5, 6});
+  CHECK(values<float>(*transposed) == std::vector<float>{1, 4, 2, 5, 3, 6});
+  SECTION("kernels read them") {
+    TensorRef sum = run("add", {transposed, transposed});
+    CHECK(values<float>(*sum) == std::vector<float>{2, 8, 4, 10, 6, 12});
+    TensorRef mixed = run("add", {transposed, make<float>({10, 20})});
+    CHECK(values<float>(*mixed) == std::vector<float>{11, 24, 12, 25, 13, 26});
+  }
+  SECTION("a view that strides do not allow looks at a copy") {
+    TensorRef flat = run(OpDef::get("reshape").set("shape", IntList{6}), {transposed});
+    CHECK(&flat->storage() != &x->storage());
+    CHECK(values<float>(*flat) == std::vector<float>{1, 4, 2, 5, 3, 6});
+  }
+}
+
+TEST_CASE("reductions and products go through programs, bound once for their shapes") {
+  TensorRef x = make<float>({1, 2, 3, 4, 5, 6}, {2, 3});
+  CHECK(values<float>(*run(OpDef::get("sum").set("axes", IntList{1}), {x})) == std::vector<float>{6, 15});
+  TensorRef product = run(OpDef::get("matmul").set("transpose_y", true), {x, x});
+  CHECK(values<float>(*product) == std::vector<float>{14, 32, 32, 77});
+  uint64_t binds = runtime::executorStats().binds;
+  run(OpDef::get("sum").set("axes", IntList{1}), {x});
+  CHECK(runtime::executorStats().binds == binds);
+}
+
+TEST_CASE("the cache keeps its limit") {
+  OpCacheStats before = opCacheStats();
+  setOpCacheLimit(64 << 10);
+  for (const char *op : {"add", "sub", "mul", "maximum", "minimum", "exp", "sin", "cos", "tanh", "sigmoid", "erf"})
+    for (DType dtype : {DType::Float32, DType::Float64}) {
+      TensorRef x = run(OpDef::get("cast").set("dtype", dtype), {make<float>({1, 2})});
+      std::vector<Operand> operands(OpDef::get(op).info().operands.size(), Operand(x));
+      run(op, operands);
+    }
+  OpCacheStats after = opCacheStats();
+  CHECK(after.evictions > before.evictions);
+  CHECK(after.bytes <= std::max<uint64_t>(after.limit, 16 * 16384));
+  setOpCacheLimit(before.limit);
+}
+
+TEST_CASE("eight threads share one cache") {
+  clearOpCache();
+  uint64_t before = programs();
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong{0};
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&wrong, t] {
+      for (int i = 1; i < 50; ++i) {
+        std::vector<float> data(i, float(t));
+        TensorRef x = cantFail(createTensor(TensorMeta(DType::Float32, {i}), data.data()));
+        TensorRef sum = cantFail(applyOne(OpDef::get("maximum"), {Operand(x), Operand(x)}));
+        std::vector<float> got(i);
+        cantFail(readValue(*sum, got.data()));
+        wrong += got != data;
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  CHECK(wrong == 0);
+  CHECK(programs() - before == 1);
+}
+
+TEST_CASE("large tensors are computed by all threads, with the same bits") {
+  unsigned threads = runtime::numThreads();
+  std::vector<float> data(100000);
+  for (unsigned i = 0; i < data.size(); ++i)
+    data[i] = float(i) * 0.001f;
+  TensorRef x = make(data);
+  std::vector<float> parallel = values<float>(*run("exp", {x}));
+  check(runtime::setNumThreads(1));
+  CHECK(values<float>(*run("exp", {x})) == parallel);
+  check(runtime::setNumThreads(threads));
+}

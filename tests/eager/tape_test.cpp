@@ -1,0 +1,163 @@
+// Gradients: along a tape, of gradients, through functions of the user; what is saved and for how long.
+#include "eager/Tape.h"
+#include "eager/Transformations.h"
+#include "tests/eager/Helpers.h"
+
+using namespace tess;
+using namespace tess::eager;
+using namespace tess::eager::testing;
+
+TEST_CASE("the gradient of x * y + x") {
+  TensorRef x = make<float>({2, 3}), y = make<float>({4, 5});
+  TapeRef tape = Tape::create();
+  tape->watch(*x);
+  tape->watch(*y);
+  tape->start();
+  TensorRef z = run("add", {run("mul", {x, y}), x});
+  Tensors grads = get(tape->backward({z}, {}));
+  CHECK(values<float>(*grads[0]) == std::vector<float>{5, 6});
+  CHECK(values<float>(*grads[1]) == std::vector<float>{2, 3});
+  CHECK_FALSE(tape->isRecording());
+}
+
+TEST_CASE("without the grad layer nothing is recorded") {
+  TensorRef x = make<float>({2});
+  TapeRef tape = Tape::create();
+  tape->watch(*x);
+  tape->start();
+  disableLayer(Layer::Grad, true);
+  TensorRef y = run("mul", {x, x});
+  disableLayer(Layer::Grad, false);
+  CHECK_FALSE(tape->tracks(*y));
+  CHECK_FALSE(get(tape->backward({y}, {}))[0]);
+}
+
+TEST_CASE("a broadcast operand gets the sum") {
+  TensorRef x = make<float>({1, 2, 3, 4}, {2, 2}), bias = make<float>({10, 20});
+  TapeRef tape = Tape::create();
+  tape->watch(*bias);
+  tape->start();
+  TensorRef y = run("add", {x, bias});
+  Tensors grads = get(tape->backward({y}, {make<float>({1, 2, 3, 4}, {2, 2})}));
+  CHECK(values<float>(*grads[0]) == std::vector<float>{4, 6});
+}
+
+TEST_CASE("second order: an outer tape records the backward of an inner one") {
+  TensorRef x = make<float>({2, 3});
+  TapeRef outer = Tape::create(), inner = Tape::create();
+  outer->watch(*x);
+  outer->start();
+  inner->watch(*x);
+  inner->start();
+  TensorRef y = run("mul", {run("mul", {x, x}), x}); // x^3
+  TensorRef first = get(inner->backward({y}, {}))[0];
+  CHECK(values<float>(*first) == std::vector<float>{12, 27});
+  CHECK(outer->tracks(*first));
+  TensorRef second = get(outer->backward({first}, {}))[0];
+  CHECK(values<float>(*second) == std::vector<float>{12, 18});
+}
+
+TEST_CASE("sibling tapes may end in any order") {
+  TensorRef x = make<float>({3});
+  TapeRef a = Tape::create(), b = Tape::create();
+  for (const TapeRef &tape : {a, b}) {
+    tape->watch(*x);
+    tape->start();
+  }
+  TensorRef y = run("exp", {run("mul", {x, x})});
+  TensorRef first = get(a->backward({y}, {}))[0]; // 2x exp(x^2), with a result that was saved
+  TensorRef second = get(b->backward({first}, {}))[0];
+  float e = std::exp(9.0f);
+  CHECK(values<float>(*first)[0] == Approx(6 * e));
+  CHECK(values<float>(*second)[0] == Approx((2 + 36) * e));
+}
+
+TEST_CASE("nothing is recorded within NoGrad, or from detached values") {
+  TensorRef x = make<float>({2});
+  TapeRef tape = Tape::create();
+  tape->watch(*x);
+  tape->start();
+  {
+    NoGrad pause;
+    CHECK_FALSE(tape->tracks(*run("mul", {x, x})));
+  }
+  TensorRef detached = get(apply(DupTensor(true), {Operand(x)}))[0];
+  CHECK_FALSE(tape->tracks(*run("mul", {detached, detached})));
+  CHECK(tape->tracks(*run("mul", {x, detached})));
+}
+
+TEST_CASE("only what the gradient reads is kept, and let go as the tape is walked") {
+  TensorRef x = make<float>({2, 3}), y = make<float>({4, 5});
+  TapeRef tape = Tape::create();
+  tape->watch(*x);
+  tape->start();
+  TensorRef sum = run("add", {x, y});
+  CHECK(y->storage().isUnique()); // the gradient of a sum reads neither
+  TensorRef product = run("mul", {sum, y});
+  CHECK_FALSE(y->storage().isUnique());
+  CHECK(sum->storage().isUnique()); // y has no gradient, so sum is not read
+  get(tape->backward({product}, {}));
+  CHECK(y->storage().isUnique());
+}
+
+TEST_CASE("a saved value that was written in place is an error that names it") {
+  TensorRef x = make<float>({2}), y = make<float>({4});
+  TapeRef tape = Tape::create();
+  tape->watch(*x);
+  tape->start();
+  TensorRef z = run("mul", {x, y});
+  check(writeInPlace(*y, *make<float>({7})));
+  auto [code, message] = errorOf(tape->backward({z}, {}));
+  CHECK(message == "mul: operand y saved for the gradient must be unchanged, got version 1, saved at 0");
+}
+
+TEST_CASE("a variable that is rebound does not disturb its old value") {
+  TensorRef x = make<float>({2});
+  TapeRef tape = Tape::create();
+  tape->watch(*x);
+  tape->start();
+  TensorRef y = run("mul", {x, x});
+  check(assign(*x, *make<float>({100})));
+  CHECK(values<float>(*get(tape->backward({y}, {}))[0]) == std::vector<float>{4});
+}
+
+TEST_CASE("functions with a gradient of their own") {
+  TensorRef x = make<float>({1, 2});
+  TapeRef tape = Tape::create();
+  tape->watch(*x);
+  tape->start();
+  TensorRef y = run("mul", {get(apply(DupTensor(true), {Operand(x)}))[0], Operand(Number::floating(2))});
+  recordCustomFunction("twice", {x}, {y}, [](llvm::ArrayRef<TensorRef> dys) -> llvm::Expected<Tensors> {
+    return apply(OpDef::get("mul"), {Operand(dys[0]), Operand(Number::floating(20))});
+  });
+  CHECK(values<float>(*get(tape->backward({y}, {}))[0]) == std::vector<float>{20, 20});
+}
+
+TEST_CASE("seeds must have the form of the results") {
+  TensorRef x = make<float>({1, 2});
+  TapeRef tape = Tape::create();
+  tape->watch(*x);
+  tape->start();
+  TensorRef y = run("neg", {x});
+  CHECK(errorOf(tape->backward({y}, {make<float>({1})})).second ==
+        "backward: dy must have the shape and dtype of y, got y f32[2] and dy f32[1]");
+}
+
+TEST_CASE("an operator without a gradient stops a gradient that arrives with an error") {
+  TensorRef x = make<float>({5, 7});
+  TapeRef tape = Tape::create();
+  tape->watch(*x);
+  tape->start();
+  TensorRef y = run("floor_div", {x, make<float>({2, 2})});
+  auto [code, message] = errorOf(tape->backward({y}, {}));
+  CHECK(code == ErrorCode::Unimplemented);
+  CHECK(message == "floor_div: an operator on the way to a gradient must have one, got none for floor_div()");
+}
+
+TEST_CASE("a watched value is known by the order of calls") {
+  TensorRef x = make<float>({1}), y = make<float>({2});
+  TapeRef tape = Tape::create();
+  CHECK(tape->watch(*x) == 0);
+  CHECK(tape->watch(*y) == 1);
+  CHECK(tape->watch(*x) == 0);
+}

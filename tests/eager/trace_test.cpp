@@ -1,0 +1,137 @@
+// Recordings: what they hold, what their programs read and write.
+#include "eager/Tape.h"
+#include "eager/TracedProgram.h"
+#include "eager/Transformations.h"
+#include "runtime/Allocator.h"
+#include "tests/eager/Helpers.h"
+
+using namespace tess;
+using namespace tess::eager;
+using namespace tess::eager::testing;
+
+static std::shared_ptr<TracedProgram> compiled(const RecordingRef &recording, const GraphOptions &options = {}) {
+  return get(TracedProgram::compile(recording, options, true));
+}
+
+TEST_CASE("a program does what was recorded") {
+  TensorRef x = make<float>({1, 2}), w = make<float>({10, 20});
+  auto recorder = get(Recorder::begin({x}));
+  TensorRef y = run("add", {run("mul", {x, w}), Operand(Number::floating(1))});
+  RecordingRef recording = get(recorder->end({y}));
+  CHECK(recording->ops().size() == 2);
+  CHECK(recording->captured().size() == 1);
+  auto program = compiled(recording);
+  TensorRef other = make<float>({3, 4});
+  CHECK(values<float>(*get(program->run({other}))[0]) == std::vector<float>{31, 81});
+  SECTION("captured variables are read as they are then") {
+    check(assign(*w, *make<float>({1, 1})));
+    CHECK(values<float>(*get(program->run({other}))[0]) == std::vector<float>{4, 5});
+  }
+  SECTION("unless they are constants") {
+    GraphOptions options;
+    options.captureAsConstants = true;
+    auto fixed = compiled(recording, options);
+    check(assign(*w, *make<float>({1, 1})));
+    CHECK(values<float>(*get(fixed->run({other}))[0]) == std::vector<float>{31, 81});
+  }
+}
+
+TEST_CASE("without the tracing layer nothing is recorded") {
+  TensorRef x = make<float>({1});
+  auto recorder = get(Recorder::begin({x}));
+  disableLayer(Layer::Tracing, true);
+  TensorRef y = run("mul", {x, x});
+  disableLayer(Layer::Tracing, false);
+  CHECK(get(recorder->end({y}))->ops().empty());
+}
+
+TEST_CASE("updates go back into the variable, in its own buffer when nobody else looks") {
+  TensorRef x = make<float>({1, 2}), state = make<float>({0, 0});
+  auto recorder = get(Recorder::begin({x}));
+  check(assign(*state, *run("add", {state, x})));
+  RecordingRef recording = get(recorder->end({state}));
+  REQUIRE(recording->updates().size() == 1);
+  auto program = compiled(recording);
+  Tensors first = get(program->run({x}));
+  CHECK(values<float>(*state) == std::vector<float>{2, 4});
+  CHECK(values<float>(*first[0]) == std::vector<float>{2, 4});
+  char *buffer = state->data();
+  get(program->run({x}));
+  CHECK(state->data() == buffer);
+  SECTION("a second look at the value keeps it") {
+    TensorRef look = state->dup();
+    get(program->run({x}));
+    CHECK(values<float>(*look) == std::vector<float>{3, 6});
+    CHECK(values<float>(*state) == std::vector<float>{4, 8});
+  }
+}
+
+TEST_CASE("an argument that is updated is the caller's") {
+  TensorRef x = make<float>({1});
+  auto recorder = get(Recorder::begin({x}));
+  check(assign(*x, *run("add", {x, x})));
+  auto program = compiled(get(recorder->end({})));
+  TensorRef other = make<float>({5});
+  get(program->run({other}));
+  CHECK(values<float>(*other) == std::vector<float>{10});
+  CHECK(values<float>(*x) == std::vector<float>{2});
+}
+
+TEST_CASE("gradients are recorded") {
+  TensorRef x = make<float>({1, 2}), w = make<float>({3, 4});
+  auto recorder = get(Recorder::begin({x}));
+  TapeRef tape = Tape::create();
+  tape->watch(*w);
+  tape->start();
+  TensorRef y = run("mul", {run("mul", {w, w}), x});
+  TensorRef grad = get(tape->backward({y}, {}))[0];
+  RecordingRef recording = get(recorder->end({grad}));
+  CHECK(values<float>(*grad) == std::vector<float>{6, 16});
+  CHECK(values<float>(*get(compiled(recording)->run({make<float>({10, 10})}))[0]) == std::vector<float>{60, 80});
+}
+
+TEST_CASE("a traced function must not look at values") {
+  TensorRef x = make<float>({1});
+  auto recorder = get(Recorder::begin({x}));
+  TensorRef y = run("add", {x, x});
+  float value;
+  auto [code, message] = takeError(readValue(*y, &value));
+  CHECK(message == "trace: a traced function must not look at the value of a tensor (its later runs would not), "
+                   "got a read of f32[1]");
+  recorder->abandon();
+  check(readValue(*y, &value));
+  CHECK(value == 2);
+}
+
+TEST_CASE("one recording at a time") {
+  auto recorder = get(Recorder::begin({}));
+  CHECK(errorOf(Recorder::begin({})).first == ErrorCode::InvalidArgument);
+  recorder->abandon();
+}
+
+TEST_CASE("later runs take no new memory from the system") {
+  TensorRef x = make(std::vector<float>(4096, 1)), state = make(std::vector<float>(4096, 0));
+  auto recorder = get(Recorder::begin({x}));
+  check(assign(*state, *run("tanh", {run("add", {state, x})})));
+  auto program = compiled(get(recorder->end({})));
+  get(program->run({x}));
+  get(program->run({x}));
+  runtime::AllocatorStats before = runtime::cpuAllocator().stats();
+  for (int i = 0; i < 10; ++i)
+    get(program->run({x}));
+  CHECK(runtime::cpuAllocator().stats().allocations == before.allocations);
+}
+
+TEST_CASE("free dimensions") {
+  TensorRef x = make<float>({1, 2, 3, 4, 5, 6}, {2, 3});
+  auto recorder = get(Recorder::begin({x}));
+  TensorRef y = run(OpDef::get("sum").set("axes", IntList{1}), {run("mul", {x, x})});
+  RecordingRef recording = get(recorder->end({y}));
+  GraphOptions options;
+  options.dims = {{"batch", 1, 8}};
+  options.argumentDims = {{0, -1}};
+  auto program = compiled(recording, options);
+  CHECK(values<float>(*get(program->run({make<float>({1, 2, 3}, {1, 3})}))[0]) == std::vector<float>{14});
+  CHECK(values<float>(*get(program->run({x}))[0]) == std::vector<float>{14, 77});
+  CHECK(errorOf(program->run({make(std::vector<float>(27, 1), {9, 3})})).first == ErrorCode::InvalidArgument);
+}
