@@ -1,0 +1,273 @@
+"""Trains a network on handwritten digits, traces it, dumps it, and runs it from C++: the same bits
+everywhere.
+
+    tools/dev demo [--seed N] [--epochs N] [--quick]
+
+Writes checkpoint, program, arrays and a picture to --output. Exit code 0 only if every check holds.
+"""
+
+import argparse
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import tessera
+from digits_net import HELD_OUT, Training, accuracy, evaluate, load_digits
+from tessera import jit
+from tessera.utils import counters
+
+BATCHES = (1, 7, HELD_OUT)
+ACCURACY = 97.5
+MAX_LAUNCH_RATIO = 0.4
+
+
+class Checks:
+    """Prints each condition and remembers whether all held."""
+
+    def __init__(self):
+        self.failed = []
+
+    def __call__(self, holds, what):
+        print(f"  {'ok  ' if holds else 'FAIL'} {what}", flush=True)
+        if not holds:
+            self.failed.append(what)
+        return holds
+
+
+def stage(text):
+    """One line for each stage."""
+    print(f"demo: {text}", flush=True)
+
+
+def parse_arguments():
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--output", type=Path, default=Path("demo_out"))
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--epochs", type=int)
+    parser.add_argument("--workers", type=int, default=0, help="processes of the DataLoader")
+    parser.add_argument("--quick", action="store_true", help="few samples; times are not checked")
+    parser.add_argument(
+        "--tess-run",
+        type=Path,
+        default=os.environ.get("TESS_RUN"),
+        help="the tess-run program; default: $TESS_RUN, else where Bazel builds it",
+    )
+    options = parser.parse_args()
+    options.epochs = options.epochs or (4 if options.quick else 20)
+    options.tess_run = options.tess_run or find_tess_run()
+    return options
+
+
+def find_tess_run():
+    """tess-run where Bazel puts it, seen from the package's folder."""
+    package = Path(tessera.__file__).resolve()
+    for folder in (*Path(tessera.__file__).absolute().parents, *package.parents, Path.cwd()):
+        for name in ("tools/tess-run", "bazel-bin/tools/tess-run"):
+            if (folder / name).is_file():
+                return folder / name
+    sys.exit(
+        "digits.py: --tess-run must name the program, got none and found none beside the package"
+    )
+
+
+def train_eager(options, train, test, checks):
+    """Step 1: eager training, and the same with a stop and a checkpoint after epoch 2."""
+    stage(
+        f"1 training eagerly, {len(train[0])} digits, {options.epochs} epochs, seed {options.seed}"
+    )
+    run = Training(train, options.seed, options.epochs, False, options.workers).run()
+    percent = evaluate(run.model, *test)
+    needed = 80.0 if options.quick else ACCURACY
+    checks(percent >= needed, f"held-out accuracy {percent:.2f} % is at least {needed} %")
+
+    checkpoint = options.output / "epoch2.ckpt"
+    Training(train, options.seed, options.epochs, False, options.workers).run(until=2).save(
+        checkpoint
+    )
+    resumed = Training(train, options.seed + 1, options.epochs, False, options.workers)
+    resumed.restore(checkpoint).run()
+    same = resumed.weights() == run.weights()
+    checks(
+        same,
+        f"stopped after epoch 2 and resumed from {checkpoint}: the same bits as without the stop",
+    )
+    return run, percent
+
+
+def train_traced(options, train, eager, checks):
+    """Step 2: the same training, traced."""
+    stage("2 training under jit.trace(symbolic=True)")
+    run = Training(train, options.seed, options.epochs, True, options.workers).run()
+    same = run.history.losses == eager.history.losses
+    checks(same, f"{len(run.history.losses)} losses equal the eager ones bit for bit")
+    checks(run.weights() == eager.weights(), "weights, statistics and momenta equal bit for bit")
+    ours, theirs = run.history.launches[-1], eager.history.launches[-1]
+    text = f"a traced step launches {ours} kernels, an eager one {theirs}"
+    checks(ours <= MAX_LAUNCH_RATIO * theirs, f"{text}: at most {MAX_LAUNCH_RATIO} x")
+    later = sum(run.history.allocations[2:])
+    checks(
+        later == 0,
+        f"a traced step allocates nothing after its second call (got {later} allocations)",
+    )
+    after = len(run.history.seconds) // 4
+    times = [statistics.median(each.history.seconds[after:]) for each in (eager, run)]
+    faster = times[0] / times[1]
+    text = f"a step takes {times[0] * 1e3:.2f} ms eagerly and {times[1] * 1e3:.2f} ms traced"
+    checks(options.quick or faster > 1, f"{text}: {faster:.2f} x faster")
+    return run, faster
+
+
+def dump_program(options, model, test, checks):
+    """Step 3: the inference function as a file, with a free batch size; loaded and compared."""
+    path = options.output / "digits.tess"
+    stage(f"3 dumping the inference function to {path}")
+    model.eval()
+
+    @jit.trace(symbolic=True, capture_as_const=True)
+    def infer(image):
+        return model(image)
+
+    infer(tessera.tensor(test[0]))
+    dims = {"image": {0: jit.Dim("batch", 1, 512)}}
+    infer.dump(path, arg_names=["image"], output_names=["logits"], dims=dims)
+    program = jit.load(path)
+    results = {}
+    for batch in BATCHES:
+        image = tessera.tensor(test[0][:batch])
+        with tessera.no_grad():
+            eager = model(image).numpy()
+        infer(image)  # recorded; the second call is compiled
+        same = eager.tobytes() == infer(image).numpy().tobytes()
+        checks(same, f"traced equals eager at batch {batch}")
+        results[batch] = program(image=image).numpy()
+        checks(eager.tobytes() == results[batch].tobytes(), f"loaded equals eager at batch {batch}")
+    return path, results
+
+
+def run_cpp(options, path, test, expected, checks):
+    """Step 4: the file in tess-run, without Python."""
+    stage(f"4 running {path} with {options.tess_run}")
+    numbers = {}
+    for batch in BATCHES:
+        name = "" if batch == HELD_OUT else f"_{batch}"
+        source, target = (
+            options.output / f"digits_test{name}.npy",
+            options.output / f"out{name}.npy",
+        )
+        np.save(source, test[0][:batch])
+        target.unlink(missing_ok=True)
+        numbers[batch] = run_once(options, path, source, target)
+        output = np.load(target)
+        same = output.tobytes() == expected[batch].tobytes()
+        checks(same, f"C++ equals Python at batch {batch}, written to {target}")
+        right = accuracy(output, test[1][:batch])
+        print(f"       accuracy {right:.2f} %; {describe(numbers[batch], batch)}")
+        check_memory(numbers[batch], batch, options, checks)
+    one, many = numbers[1], numbers[HELD_OUT]
+    for what in ("latency_ms", "peak_bytes"):
+        holds = one[what] <= many[what] / 10
+        text = f"{what} at batch 1 is at most a tenth of batch {HELD_OUT}"
+        text += f": {one[what]} and {many[what]}"
+        checks((options.quick and what == "latency_ms") or holds, text)
+
+
+def run_once(options, path, source, target):
+    """tess-run's own figures of one run."""
+    command = [
+        options.tess_run,
+        path,
+        "--input",
+        f"image={source}",
+        "--output",
+        f"logits={target}",
+        "--repeat",
+        "5" if options.quick else "50",
+    ]
+    threads = {"TESS_NUM_THREADS": str(counters.threads())}
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **threads})
+    if done.returncode:
+        sys.exit(
+            f"digits.py: tess-run must succeed, got exit code {done.returncode}: {done.stderr}"
+        )
+    return {key: float(value) for key, value in re.findall(r"(\w+)=([0-9.eE+-]+)", done.stdout)}
+
+
+def describe(numbers, batch):
+    """Latency, throughput and memory in words."""
+    latency = numbers["latency_ms"]
+    return (
+        f"latency {latency:.3f} ms, {batch / latency * 1e3:.0f} digits a second, peak "
+        f"{numbers['peak_bytes']:.0f} bytes, planned {numbers['planned_bytes']:.0f}, "
+        f"process growth {numbers['growth_bytes']:.0f}"
+    )
+
+
+def check_memory(numbers, batch, options, checks):
+    """The plan's prediction against what happened."""
+    peak, planned, growth = (numbers[f"{name}_bytes"] for name in ("peak", "planned", "growth"))
+    checks(
+        abs(peak - planned) <= 0.02 * planned,
+        f"peak memory within 2 % of the plan at batch {batch}",
+    )
+    checks(growth <= 1.2 * planned, f"the process grew by at most 20 % more at batch {batch}")
+
+
+def draw(options, eager, traced, test, logits):
+    """Step 5: loss curves and digits with their predictions."""
+    path = options.output / "demo.png"
+    stage(f"5 drawing {path}")
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure = pyplot.figure(figsize=(11, 4.5), layout="constrained")
+    left, right = figure.subfigures(1, 2, width_ratios=[3, 2])
+    axes = left.subplots()
+    axes.semilogy(eager.history.losses, lw=3, alpha=0.4, label="eager")
+    axes.semilogy(traced.history.losses, lw=1, ls="--", color="black", label="traced")
+    axes.set(xlabel="step", ylabel="cross entropy", title="training loss")
+    axes.legend()
+    predicted = logits.argmax(1)
+    wrong = np.flatnonzero(predicted != test[1])[:5]
+    shown = [*wrong, *(i for i in range(20) if i not in wrong)][:15]
+    right.suptitle("held-out digits: prediction (label)")
+    for axes, i in zip(right.subplots(3, 5).flat, shown, strict=True):
+        axes.imshow(test[0][i, 0], cmap="gray_r")
+        colour = "black" if predicted[i] == test[1][i] else "red"
+        axes.set_title(f"{predicted[i]} ({test[1][i]})", fontsize=9, color=colour)
+        axes.axis("off")
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)
+
+
+def main():
+    """All five steps; the exit code."""
+    options = parse_arguments()
+    options.output.mkdir(parents=True, exist_ok=True)
+    start, checks = time.perf_counter(), Checks()
+    train, test = load_digits(limit=512 if options.quick else None)
+    eager, percent = train_eager(options, train, test, checks)
+    traced, faster = train_traced(options, train, eager, checks)
+    path, logits = dump_program(options, eager.model, test, checks)
+    run_cpp(options, path, test, logits, checks)
+    draw(options, eager, traced, test, logits[HELD_OUT])
+    stage(f"{time.perf_counter() - start:.1f} s; everything is in {options.output.resolve()}")
+    for what in checks.failed:
+        stage(f"failed: {what}")
+    answer = "no" if checks.failed else "yes"
+    print(
+        f"demo: accuracy {percent:.1f} %, eager == traced == loaded == C++: {answer}, "
+        f"traced {faster:.2f} x faster"
+    )
+    return 1 if checks.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

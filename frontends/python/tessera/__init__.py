@@ -1,0 +1,92 @@
+"""Tessera: eager tensors, and the same functions compiled whole.
+
+>>> import tessera
+>>> (tessera.tensor([1.0, 2.0]) + 1).tolist()
+[2.0, 3.0]
+"""
+
+from . import (
+    _core,
+    autodiff,
+    config,
+    core,
+    data,
+    device,
+    functional,
+    jit,
+    logger,
+    module,
+    optimizer,
+    random,
+)
+from .autodiff import no_grad
+from .device import get_default_device, is_cuda_available, set_default_device
+from .doctor import show_versions
+from .dtype import (
+    bfloat16,
+    bool_,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
+from .logger import get_logger, set_log_level
+from .random import seed
+from .serialization import load, save
+from .tensor import Parameter, Tensor, asarray, tensor
+
+__version__ = "0.1.0"
+
+_core._set_package_folder(__path__[0])
+config.open_disk_cache()
+
+
+def sync():
+    """Waits until all that was asked for is computed, and raises what failed."""
+    _core.sync()
+
+
+_full_sync = sync
+
+__all__ = [
+    "Parameter",
+    "Tensor",
+    "asarray",
+    "autodiff",
+    "bfloat16",
+    "bool_",
+    "config",
+    "core",
+    "data",
+    "device",
+    "float16",
+    "float32",
+    "float64",
+    "functional",
+    "get_default_device",
+    "get_logger",
+    "int16",
+    "int32",
+    "int64",
+    "int8",
+    "is_cuda_available",
+    "jit",
+    "load",
+    "logger",
+    "module",
+    "no_grad",
+    "optimizer",
+    "random",
+    "save",
+    "seed",
+    "set_default_device",
+    "set_log_level",
+    "show_versions",
+    "sync",
+    "tensor",
+    "uint8",
+]

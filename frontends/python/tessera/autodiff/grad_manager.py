@@ -1,0 +1,145 @@
+"""GradManager: gradients of attached tensors, added up in their `grad`."""
+
+import weakref
+
+from .. import _core, effects
+from ..tensor import Tensor
+from . import modes
+
+
+class _Attached:
+    """A tensor, weakly held, and its callbacks."""
+
+    def __init__(self, tensor, forget):
+        self.ref = weakref.ref(tensor, forget)
+        self.callbacks = []
+
+    def add(self, grad):
+        """Runs the callbacks and adds `grad` to the tensor's."""
+        tensor = self.ref()
+        if tensor is None:
+            return
+        for callback in self.callbacks:
+            grad = callback(tensor, grad)
+        effects.touch_grad(tensor)
+        if tensor.grad is None:
+            tensor.grad = grad
+        else:
+            tensor.grad._reset(tensor.grad + grad)
+
+
+class GradManager:
+    """Records operations on attached tensors and computes gradients.
+
+        gm = GradManager().attach(model.parameters())
+        with gm:
+            loss = loss_function(model(x), y)
+            gm.backward(loss)      # p.grad += d loss / d p for every parameter p
+
+    Gradients add up over several backward calls until `optimizer.clear_grad()`. `callbacks` are
+    called with (tensor, gradient) and return the gradient to add.
+    """
+
+    def __init__(self):
+        self._attached = {}
+        self._state = None
+        self._watched = []
+
+    def attach(self, tensors, callbacks=None):
+        """Also computes gradients of `tensors` (a tensor or several); returns the manager."""
+        tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+        callbacks = [callbacks] if callable(callbacks) else list(callbacks or [])
+        for tensor in tensors:
+            if not isinstance(tensor, Tensor):
+                raise TypeError(f"attach: tensors must be Tensor, got {type(tensor).__name__}")
+            key = id(tensor)
+            if key not in self._attached:
+                self._attached[key] = _Attached(tensor, self._forgetter(key))
+            self._attached[key].callbacks += callbacks
+        if self._state is not None:
+            self._watch(tensors)
+        return self
+
+    def _forgetter(self, key):
+        attached = self._attached
+        return lambda _: attached.pop(key, None)
+
+    def _watch(self, tensors):
+        known = {id(entry.ref()) for entry in self._watched}
+        new = [tensor for tensor in tensors if id(tensor) not in known]
+        self._state.attach(new)
+        self._watched += [self._attached[id(tensor)] for tensor in new]
+
+    def attached_tensors(self):
+        """The tensors attached, those that live."""
+        return [t for t in (entry.ref() for entry in self._attached.values()) if t is not None]
+
+    def record(self):
+        """Starts to record; `with manager:` does it too."""
+        if self._state is not None:
+            raise RuntimeError(
+                "record: a GradManager must record once at a time, got a second start"
+            )
+        self._state = _core.GradState()
+        self._watch(self.attached_tensors())
+        self._state.record()
+        modes.enter_recording(1)
+
+    def backward(self, y=None, dy=None):
+        """Adds to every attached tensor's `grad` that of `y` (one tensor or several), and stops.
+
+        `dy` is the gradient of y; without it y has one element and its gradient is 1.
+        """
+        if self._state is None:
+            raise RuntimeError("backward: the manager must be recording, got one that is not")
+        try:
+            grads = self._state.backward(_as_list(y), None if dy is None else _as_list(dy))
+            watched = self._watched
+        finally:
+            self.release()
+        for entry, grad in zip(watched, grads, strict=True):
+            if grad is not None:
+                entry.add(grad)
+
+    def release(self):
+        """Stops recording and forgets what was recorded."""
+        if self._state is not None:
+            self._state.release()
+            self._state, self._watched = None, []
+            modes.enter_recording(-1)
+
+    def __enter__(self):
+        self.record()
+        return self
+
+    def __exit__(self, *exc):
+        self.release()
+
+    def __or__(self, other):
+        return GradManagerGroup([self]) | other
+
+
+def _as_list(value):
+    if value is None:
+        return []
+    return [value] if isinstance(value, Tensor) else list(value)
+
+
+class GradManagerGroup:
+    """Several managers that start and stop together: `with outer | inner:`."""
+
+    def __init__(self, managers):
+        self._managers = list(managers)
+
+    def __or__(self, other):
+        more = other._managers if isinstance(other, GradManagerGroup) else [other]
+        return GradManagerGroup(self._managers + more)
+
+    def __enter__(self):
+        for manager in self._managers:
+            manager.record()
+        return self
+
+    def __exit__(self, *exc):
+        for manager in reversed(self._managers):
+            manager.release()

@@ -1,0 +1,43 @@
+"""Whether gradients are recorded."""
+
+from contextlib import ContextDecorator, contextmanager
+
+from .. import _core
+
+_depth = 0
+
+
+class no_grad(ContextDecorator):  # noqa: N801
+    """Within it, as context or decorator, no gradient is recorded."""
+
+    def __enter__(self):
+        _core.no_grad_enter()
+        return self
+
+    def __exit__(self, *exc):
+        _core.no_grad_exit()
+
+
+def enter_recording(change):
+    """Counts the managers that record (+1) or stop (-1)."""
+    global _depth
+    _depth += change
+
+
+def is_recording():
+    """Some manager records."""
+    return _depth > 0
+
+
+@contextmanager
+def recording(tensors):
+    """A GradState that records operations on `tensors`."""
+    state = _core.GradState()
+    state.attach(tensors)
+    state.record()
+    enter_recording(1)
+    try:
+        yield state
+    finally:
+        enter_recording(-1)
+        state.release()

@@ -1,0 +1,5 @@
+"""Operators as classes."""
+
+from . import builtin
+
+__all__ = ["builtin"]

@@ -1,0 +1,100 @@
+"""Devices: what there is, and which one new tensors are made on."""
+
+from . import _core
+
+__all__ = [
+    "get_allocated_memory",
+    "get_default_device",
+    "get_device_count",
+    "get_max_allocated_memory",
+    "get_mem_status_bytes",
+    "get_reserved_memory",
+    "is_atlas_available",
+    "is_cambricon_available",
+    "is_cuda_available",
+    "is_rocm_available",
+    "reset_max_memory_stats",
+    "set_default_device",
+    "set_memory_limit",
+]
+
+_default = "cpu0"
+_KINDS = ("cpu", "gpu", "xpu")
+
+
+def _devices():
+    return [_core.doctor()["device"]]
+
+
+def is_cuda_available():
+    """An NVIDIA GPU can be used."""
+    return any(name.startswith("gpu") for name in _devices())
+
+
+def is_cambricon_available():
+    """False: there is no such device here."""
+    return False
+
+
+def is_atlas_available():
+    """False: there is no such device here."""
+    return False
+
+
+def is_rocm_available():
+    """False: there is no such device here."""
+    return False
+
+
+def get_device_count(device_type):
+    """How many devices of a kind ("cpu", "gpu") there are."""
+    if device_type not in _KINDS:
+        raise ValueError(f"get_device_count: kind must be one of {_KINDS}, got {device_type!r}")
+    return sum(name.startswith(device_type) for name in _devices())
+
+
+def get_default_device():
+    """The device of tensors made without one."""
+    return _default
+
+
+def set_default_device(device="cpu0"):
+    """Makes new tensors on `device` from now on."""
+    global _default
+    name = "cpu0" if device in ("cpu", "cpux", "xpux") else device
+    if name not in _devices():
+        raise ValueError(f"set_default_device: device must be one of {_devices()}, got {device!r}")
+    _default = name
+
+
+def get_mem_status_bytes(device=None):
+    """(bytes in all, bytes free) of the machine."""
+    with open("/proc/meminfo") as file:
+        sizes = dict(line.split(":") for line in file)
+    return tuple(int(sizes[key].split()[0]) * 1024 for key in ("MemTotal", "MemAvailable"))
+
+
+def get_allocated_memory(device=None):
+    """Bytes that tensors hold."""
+    return _core.memory_stats()["in_use"]
+
+
+def get_reserved_memory(device=None):
+    """Bytes that the allocator holds, free ones included."""
+    stats = _core.memory_stats()
+    return stats["in_use"] + stats["cached"]
+
+
+def get_max_allocated_memory(device=None):
+    """The most that tensors held since the last reset."""
+    return _core.memory_stats()["peak"]
+
+
+def reset_max_memory_stats(device=None):
+    """Starts the maximum anew."""
+    _core.reset_peak_memory()
+
+
+def set_memory_limit(size):
+    """Bytes that tensors may take; more is a MemoryError."""
+    _core.set_memory_limit(size)

@@ -1,0 +1,123 @@
+"""What a trace must know of Python's state: modules' modes and tensors' `grad`.
+
+A recording sees tensors. That a module was in training mode, or that a tensor had no gradient yet,
+is decided in Python: those who read or change such state tell the trace that is recorded, which
+then runs the compiled program only where the state is as it was, and changes it as the Python code
+did.
+"""
+
+import weakref
+
+_current = None
+
+
+class Effects:
+    """The Python state that one recorded call read or changed."""
+
+    def __init__(self, tensors):
+        self._arguments = {id(tensor): number for number, tensor in enumerate(tensors)}
+        self._modes = {}  # id -> (weak module, training)
+        self._before = {}  # id -> (tensor, grad before)
+        self.named = {}  # id of a module -> its dotted path
+
+    def __enter__(self):
+        global _current
+        _current = self
+        return self
+
+    def __exit__(self, *exc):
+        global _current
+        _current = None
+
+    def see_module(self, module):
+        """A module runs: its training flag decides what is recorded."""
+        if id(module) not in self._modes:
+            self._modes[id(module)] = (weakref.ref(module), module.training)
+
+    def see_grad(self, tensor):
+        """The `grad` of `tensor` is about to change."""
+        self._before.setdefault(id(tensor), (tensor, tensor.grad))
+
+    def finish(self):
+        """Gradients that are results of the call, and the Replay that hands them out."""
+        results, grads = [], []
+        for key, (tensor, before) in self._before.items():
+            after = tensor.grad
+            target = self._arguments.get(key, weakref.ref(tensor))
+            number = None
+            if after is not None and after is not before:
+                number = len(results)
+                results.append(after)
+            grads.append(GradEffect(target, before, number, after is before))
+        self._before.clear()
+        return results, Replay(list(self._modes.values()), grads)
+
+
+class GradEffect:
+    """What a call does to the `grad` of one tensor."""
+
+    def __init__(self, target, before, number, same):
+        self.target, self.before, self.number, self.same = target, before, number, same
+
+    def tensor(self, arguments):
+        """The tensor: an argument of this call, or one from outside; None when it is gone."""
+        return arguments[self.target] if isinstance(self.target, int) else self.target()
+
+    def holds(self, arguments):
+        """There is a gradient where there was one."""
+        tensor = self.tensor(arguments)
+        return tensor is None or (tensor.grad is None) == (self.before is None)
+
+    def prepare(self, arguments):
+        """The program reads the gradient through the object that was recorded."""
+        tensor = self.tensor(arguments)
+        if self.before is not None and tensor is not None and tensor.grad is not self.before:
+            self.before._reset(tensor.grad)
+            tensor.grad = self.before
+
+    def apply(self, arguments, results):
+        """Sets the gradient as the recorded call did."""
+        tensor = self.tensor(arguments)
+        if tensor is not None and not self.same:
+            tensor.grad = None if self.number is None else results[self.number]
+
+
+class Replay:
+    """Guards and effects of a recorded call."""
+
+    def __init__(self, modes, grads):
+        self._modes, self._grads = modes, grads
+
+    def holds(self, arguments):
+        """The recorded call is what Python would do now."""
+        for ref, training in self._modes:
+            module = ref()
+            if module is not None and module.training is not training:
+                return False
+        return all(grad.holds(arguments) for grad in self._grads)
+
+    def prepare(self, arguments):
+        """Before the program runs."""
+        for grad in self._grads:
+            grad.prepare(arguments)
+
+    def apply(self, arguments, results):
+        """After it ran."""
+        for grad in self._grads:
+            grad.apply(arguments, results)
+
+
+def is_tracing():
+    """A call is being recorded."""
+    return _current is not None
+
+
+def touch_grad(tensor):
+    """To be called before the `grad` of `tensor` changes."""
+    if _current is not None:
+        _current.see_grad(tensor)
+
+
+def current():
+    """The Effects of the call that is being recorded, or None."""
+    return _current

@@ -1,0 +1,80 @@
+"""Programs loaded from files, and the named dimensions of their inputs."""
+
+import os
+from dataclasses import dataclass
+
+from .. import _core
+
+
+@dataclass(frozen=True)
+class Dim:
+    """A dimension that is free at run time: its name and inclusive bounds."""
+
+    name: str
+    min: int = 1
+    max: int | None = None
+
+    def __post_init__(self):
+        if not self.name.isidentifier():
+            raise ValueError(f"Dim: name must be an identifier, got {self.name!r}")
+        if self.min < 0 or (self.max is not None and self.max < self.min):
+            raise ValueError(f"Dim: bounds must be 0 <= min <= max, got {self.min} and {self.max}")
+
+
+class Program:
+    """A program from a `.tess` file: called with tensors, by position or by name."""
+
+    def __init__(self, program, path):
+        self._program, self.path = program, path
+
+    @property
+    def inputs(self):
+        """The names of the inputs."""
+        return self._program.inputs
+
+    @property
+    def outputs(self):
+        """The names of the outputs."""
+        return self._program.outputs
+
+    @property
+    def dims(self):
+        """The named dimensions and their bounds."""
+        return self._program.dims
+
+    @property
+    def planned_bytes(self):
+        """Bytes that a run takes, by the memory plan."""
+        return self._program.planned_bytes
+
+    def graph_text(self):
+        """The graph, for people."""
+        return self._program.graph_text()
+
+    def __call__(self, *args, **kwargs):
+        results = self._program(*self._bind(args, kwargs))
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _bind(self, args, kwargs):
+        names = [each if isinstance(each, str) else each[0] for each in self.inputs]
+        given = dict(zip(names, args, strict=False))
+        missing = [name for name in names if name not in given and name not in kwargs]
+        unknown = [name for name in kwargs if name not in names or name in given]
+        if missing or unknown or len(args) > len(names):
+            got = [f"{len(args)} by position", *kwargs]
+            raise TypeError(f"{os.path.basename(self.path)}: inputs must be {names}, got {got}")
+        given.update(kwargs)
+        return [given[name] for name in names]
+
+    def __repr__(self):
+        return f"Program({self.path!r}, inputs={self.inputs}, outputs={self.outputs})"
+
+
+def load(path, allow_code=False):
+    """The program in the file `path`, compiled from its graph.
+
+    With `allow_code` the machine code in the file is run where it fits this machine: only for files
+    that come from someone you would run a program of.
+    """
+    path = os.fspath(path)
+    return Program(_core.load_program(path, allow_code=allow_code), path)

@@ -1,0 +1,219 @@
+"""trace: a Python function that runs as one compiled program from its second call on."""
+
+import functools
+import os
+import shutil
+import tempfile
+import warnings
+from collections import OrderedDict
+from contextlib import contextmanager
+
+import numpy as np
+
+from .. import _core, effects
+from ..autodiff import modes
+from ..tensor import Tensor
+from .tree import flatten, unflatten
+
+_MAX_SIGNATURES = 16
+_MAX_VARIANTS = 4  # of one signature: modules' modes, gradients present or not
+
+
+class _Variant:
+    """One recorded call: its program, results and effects."""
+
+    def __init__(self, recording, replay, structure, leaves, num_results):
+        self.recording, self.replay, self.structure = recording, replay, structure
+        self.leaves = [None if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+        self.slots = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
+        self.num_results = num_results
+        self.program = None
+
+    def run(self, tensors, options):
+        """The call, compiled."""
+        if self.program is None:
+            self.program = self.recording.compile(options)
+        self.replay.prepare(tensors)
+        results = self.program(*tensors)
+        count = len(self.slots)
+        self.replay.apply(tensors, results[count:])
+        leaves = list(self.leaves)
+        for slot, result in zip(self.slots, results[:count], strict=True):
+            leaves[slot] = result
+        return unflatten(self.structure, leaves)
+
+
+class trace:  # noqa: N801
+    """Records a function's first call and runs later calls with the same signature compiled.
+
+        @trace(symbolic=True)
+        def step(x, y): ...
+
+    The signature is the shapes and dtypes of the tensors in the arguments, the other arguments'
+    values, and the Python state that the call saw (training modes, gradients present). Parameters,
+    optimizer and random state are read and updated by the program. `capture_as_const` takes the
+    values of tensors from outside at the recorded call as constants, which `dump` needs. `symbolic`
+    is accepted for MegEngine's sake: both kinds compile. TESS_DISABLE_TRACE=1 runs every call
+    eagerly, and so does a GradManager that records around the call.
+    """
+
+    def __new__(cls, function=None, **options):
+        if function is None:
+            return functools.partial(cls, **options)
+        return super().__new__(cls)
+
+    def __init__(self, function, symbolic=False, capture_as_const=False, without_fusion=False):
+        functools.update_wrapper(self, function)
+        self.function = function
+        self.symbolic, self.capture_as_const = symbolic, capture_as_const
+        self._options = {"capture_as_const": capture_as_const, "fuse": not without_fusion}
+        self._variants = OrderedDict()
+        self._last = None
+
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return self
+        # A method: one trace for each object, kept in the object.
+        name = f"__trace_{self.__name__}"
+        if name not in vars(instance):
+            bound = trace(self.function.__get__(instance), symbolic=self.symbolic,
+                          capture_as_const=self.capture_as_const)  # fmt: skip
+            object.__setattr__(instance, name, bound)
+        return vars(instance)[name]
+
+    def __call__(self, *args, **kwargs):
+        if self._runs_eagerly():
+            return self.function(*args, **kwargs)
+        leaves, structure = flatten((args, kwargs))
+        tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+        key = (structure, *map(_leaf_key, leaves), _aliases(tensors))
+        for variant in self._variants.get(key, ()):
+            if variant.replay.holds(tensors):
+                self._variants.move_to_end(key)
+                self._last = variant
+                return variant.run(tensors, self._options)
+        return self._record(key, tensors, args, kwargs)
+
+    def _runs_eagerly(self):
+        if effects.is_tracing() or os.environ.get("TESS_DISABLE_TRACE", "0") not in ("", "0"):
+            return True
+        if modes.is_recording():
+            _warn_once(self, "runs eagerly, because a GradManager records around the call")
+            return True
+        return False
+
+    def _record(self, key, tensors, args, kwargs):
+        with effects.Effects(tensors) as seen:
+            _core.trace_begin(tensors)
+            results = []
+            try:
+                value = self.function(*args, **kwargs)
+                leaves, structure = flatten(value)
+                grads, replay = seen.finish()
+                results = [leaf for leaf in leaves if isinstance(leaf, Tensor)] + grads
+            finally:
+                recording = _core.trace_end(results)
+        variant = _Variant(recording, replay, structure, leaves, len(results))
+        self._keep(key, variant)
+        return value
+
+    def _keep(self, key, variant):
+        variants = self._variants.setdefault(key, [])
+        variants.insert(0, variant)
+        del variants[_MAX_VARIANTS:]
+        self._last = variant
+        if len(self._variants) > _MAX_SIGNATURES:
+            self._variants.popitem(last=False)
+            _warn_once(self, f"has more than {_MAX_SIGNATURES} signatures and forgets the oldest")
+
+    def program(self):
+        """The compiled program of the last call; None before the second call of its signature."""
+        return None if self._last is None else self._last.program
+
+    def explain(self):
+        """One line for each signature kept: what it is, and what its program takes."""
+        lines = []
+        for key, variants in self._variants.items():
+            for variant in variants:
+                program = variant.program
+                cost = "not compiled yet"
+                if program is not None:
+                    cost = f"{program.launches} launches, {program.planned_bytes} bytes planned"
+                lines.append(f"{self.__name__}{key[1:-1]}: {cost}")
+        return "\n".join(lines)
+
+    def dump(self, file, *, arg_names=None, output_names=None, dims=None, targets=("host",)):
+        """Writes the last signature's program to `file` (a path or a binary stream).
+
+        `arg_names` and `output_names` name inputs and outputs; `dims` frees dimensions of inputs:
+        `{"image": {0: Dim("batch", 1, 512)}}`. `targets` are the machines to compile for; without
+        any the file holds the graph only.
+        """
+        if not self.capture_as_const:
+            raise RuntimeError("dump: the trace must have capture_as_const=True, got False")
+        if self._last is None:
+            raise RuntimeError("dump: the function must have been called once traced, got no call")
+        names = list(arg_names or [])
+        free = _free_dims(dims or {}, names)
+        arguments = (names, list(output_names or []), free, list(targets))
+        if not hasattr(file, "write"):
+            _core.recording_to_file(self._last.recording, os.fspath(file), *arguments)
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "program.tess")
+            _core.recording_to_file(self._last.recording, path, *arguments)
+            with open(path, "rb") as source:
+                shutil.copyfileobj(source, file)
+
+
+def _leaf_key(leaf):
+    if isinstance(leaf, Tensor):
+        return leaf.dtype, leaf.shape
+    if isinstance(leaf, np.ndarray):
+        return "array", leaf.dtype.str, leaf.shape, leaf.tobytes()
+    if type(leaf) is float:
+        return float, leaf.hex()  # tells -0.0 from 0.0, and NaN equals itself
+    try:
+        hash(leaf)
+    except TypeError:
+        kind = type(leaf).__name__
+        raise TypeError(f"trace: arguments must be tensors or hashable, got {kind}") from None
+    return type(leaf), leaf
+
+
+def _aliases(tensors):
+    """For each tensor the first position at which it stands."""
+    first = {}
+    return tuple([first.setdefault(id(tensor), number) for number, tensor in enumerate(tensors)])
+
+
+def _free_dims(dims, names):
+    unknown = [name for name in dims if name not in names]
+    if unknown:
+        raise ValueError(f"dump: dims must be of arguments in arg_names {names}, got {unknown}")
+    return [
+        (names.index(name), axis, dim.name, dim.min, -1 if dim.max is None else dim.max)
+        for name, axes in dims.items()
+        for axis, dim in axes.items()
+    ]
+
+
+def _warn_once(traced, what):
+    warned = vars(traced).setdefault("_warned", set())
+    if what not in warned:
+        warned.add(what)
+        warnings.warn(f"trace: {traced.__name__} {what}", RuntimeWarning, stacklevel=4)
+
+
+@contextmanager
+def exclude_from_trace():
+    """For code that no program can hold: an error within a recorded call, nothing elsewhere.
+
+    A program runs without Python, so code between two of its halves has no place in it.
+    """
+    if effects.is_tracing():
+        raise RuntimeError(
+            "exclude_from_trace: the traced function must hold tensor operations only, "
+            "got code to leave out; move it out of the function or set TESS_DISABLE_TRACE=1"
+        )
+    yield

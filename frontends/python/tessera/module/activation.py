@@ -1,0 +1,66 @@
+"""Activations as modules."""
+
+from .. import functional as F  # noqa: N812
+from .module import Module
+
+
+class ReLU(Module):
+    """max(x, 0)."""
+
+    def forward(self, inputs):
+        """See the class."""
+        return F.relu(inputs)
+
+
+class Sigmoid(Module):
+    """1 / (1 + exp(-x))."""
+
+    def forward(self, inputs):
+        """See the class."""
+        return F.sigmoid(inputs)
+
+
+class SiLU(Module):
+    """x * sigmoid(x)."""
+
+    def forward(self, inputs):
+        """See the class."""
+        return F.silu(inputs)
+
+
+class GELU(Module):
+    """x * Phi(x), Phi the distribution function of the normal distribution."""
+
+    def forward(self, inputs):
+        """See the class."""
+        return F.gelu(inputs)
+
+
+class LeakyReLU(Module):
+    """x above 0, `negative_slope` * x below."""
+
+    def __init__(self, negative_slope=0.01, **kwargs):
+        super().__init__(**kwargs)
+        self.negative_slope = negative_slope
+
+    def forward(self, inputs):
+        """See the class."""
+        return F.leaky_relu(inputs, self.negative_slope)
+
+    def _module_info_string(self):
+        return f"negative_slope={self.negative_slope}"
+
+
+class Softmax(Module):
+    """Normalised exponentials along `axis`; without one along axis 1, or 0 for 0, 1 and 3 axes."""
+
+    def __init__(self, axis=None, **kwargs):
+        super().__init__(**kwargs)
+        self.axis = axis
+
+    def forward(self, inputs):
+        """See the class."""
+        return F.softmax(inputs, self.axis)
+
+    def _module_info_string(self):
+        return f"axis={self.axis}"

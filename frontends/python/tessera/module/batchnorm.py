@@ -1,0 +1,72 @@
+"""Batch normalisation."""
+
+import numpy as np
+
+from .. import functional as F  # noqa: N812
+from ..tensor import Parameter, Tensor
+from . import init
+from .module import Module
+
+
+class _BatchNorm(Module):
+    """Normalises each channel by its mean and variance over the rest, then scales and shifts it.
+
+    In training the statistics are those of the batch, and the running ones move towards them by
+    1 - `momentum`; in inference they are the running ones. `freeze` uses those in training too.
+    """
+
+    def __init__(self, num_features, eps=1e-5, momentum=0.9, affine=True,
+                 track_running_stats=True, freeze=False, **kwargs):  # fmt: skip
+        super().__init__(**kwargs)
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine, self.track_running_stats, self.freeze = affine, track_running_stats, freeze
+        if freeze and not track_running_stats:
+            raise ValueError(
+                f"{type(self).__name__}: freeze must come with track_running_stats, got False"
+            )
+        shape = (1, num_features, 1, 1)
+        self.weight = Parameter(np.ones(shape, dtype=np.float32)) if affine else None
+        self.bias = Parameter(np.zeros(shape, dtype=np.float32)) if affine else None
+        self.running_mean = self.running_var = None
+        if track_running_stats:
+            self.running_mean = Tensor(np.zeros(shape, dtype=np.float32))
+            self.running_var = Tensor(np.ones(shape, dtype=np.float32))
+
+    def reset_running_stats(self):
+        """Running mean 0, running variance 1."""
+        if self.track_running_stats:
+            init.zeros_(self.running_mean)
+            init.ones_(self.running_var)
+
+    def reset_parameters(self):
+        """Weight 1, bias 0, and fresh running statistics."""
+        self.reset_running_stats()
+        if self.affine:
+            init.ones_(self.weight)
+            init.zeros_(self.bias)
+
+    def forward(self, inp):
+        """See the class."""
+        of_batch = (self.training and not self.freeze) or not self.track_running_stats
+        return F.batch_norm(inp, self.running_mean, self.running_var, self.weight, self.bias,
+                            training=of_batch, momentum=self.momentum, eps=self.eps)  # fmt: skip
+
+    def _module_info_string(self):
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"affine={self.affine}, track_running_stats={self.track_running_stats}"
+        )
+
+
+class BatchNorm1d(_BatchNorm):
+    __doc__ = _BatchNorm.__doc__ + "\n    For inputs [N, C] and [N, C, L].\n    "
+
+    def forward(self, inp):
+        """See the class."""
+        shape = tuple(inp.shape)
+        images = inp.reshape(*shape, *([1] * (4 - len(shape))))
+        return super().forward(images).reshape(*shape)
+
+
+class BatchNorm2d(_BatchNorm):
+    __doc__ = _BatchNorm.__doc__ + "\n    For inputs [N, C, H, W].\n    "

@@ -1,0 +1,101 @@
+"""Initial values of parameters. Every function fills its tensor in place."""
+
+import math
+
+from .. import random
+from ..functional.tensor import full_like
+
+
+def fill_(tensor, val):
+    """Every element `val`."""
+    tensor._reset(full_like(tensor, val))
+
+
+def zeros_(tensor):
+    """Every element 0."""
+    fill_(tensor, 0)
+
+
+def ones_(tensor):
+    """Every element 1."""
+    fill_(tensor, 1)
+
+
+def uniform_(tensor, a=0.0, b=1.0):
+    """Numbers of [a, b)."""
+    tensor._reset(random.uniform(a, b, tensor.shape).astype(tensor.dtype))
+
+
+def normal_(tensor, mean=0.0, std=1.0):
+    """Numbers of the normal distribution."""
+    tensor._reset(random.normal(mean, std, tensor.shape).astype(tensor.dtype))
+
+
+_GAINS = {"tanh": 5.0 / 3, "relu": math.sqrt(2.0)}
+_LINEAR = frozenset(
+    ["linear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
+     "conv_transpose3d", "sigmoid"]
+)  # fmt: skip
+
+
+def calculate_gain(nonlinearity, param=None):
+    """By how much a nonlinearity shrinks its input, to be made up for by the weights.
+
+    >>> calculate_gain("tanh")
+    1.6666666666666667
+    """
+    if nonlinearity in _LINEAR:
+        return 1.0
+    if nonlinearity == "leaky_relu":
+        return math.sqrt(2.0 / (1 + (0.01 if param is None else param) ** 2))
+    if nonlinearity not in _GAINS:
+        known = sorted([*_LINEAR, *_GAINS, "leaky_relu"])
+        raise ValueError(
+            f"calculate_gain: nonlinearity must be one of {known}, got {nonlinearity!r}"
+        )
+    return _GAINS[nonlinearity]
+
+
+def calculate_fan_in_and_fan_out(tensor):
+    """How many inputs and outputs one element of a weight joins."""
+    shape = tuple(tensor.shape)
+    if len(shape) < 2:
+        raise ValueError(f"init: a tensor with fans must have 2 axes or more, got shape {shape}")
+    if len(shape) == 5:  # grouped convolution: groups, out, in, kernel
+        shape = shape[1:]
+    area = math.prod(shape[2:])
+    return shape[1] * area, shape[0] * area
+
+
+def calculate_correct_fan(tensor, mode):
+    """The fan named by `mode`: "fan_in" or "fan_out"."""
+    fans = dict(zip(("fan_in", "fan_out"), calculate_fan_in_and_fan_out(tensor), strict=True))
+    if mode.lower() not in fans:
+        raise ValueError(f"init: mode must be one of {list(fans)}, got {mode!r}")
+    return fans[mode.lower()]
+
+
+def xavier_uniform_(tensor, gain=1.0):
+    """Uniform, with the variance 2 / (fan_in + fan_out)."""
+    bound = gain * math.sqrt(6.0 / sum(calculate_fan_in_and_fan_out(tensor)))
+    uniform_(tensor, -bound, bound)
+
+
+def xavier_normal_(tensor, gain=1.0):
+    """Normal, with the variance 2 / (fan_in + fan_out)."""
+    normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(calculate_fan_in_and_fan_out(tensor))))
+
+
+def msra_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu"):
+    """Uniform, with the variance gain^2 / fan."""
+    std = calculate_gain(nonlinearity, a) / math.sqrt(calculate_correct_fan(tensor, mode))
+    uniform_(tensor, -math.sqrt(3.0) * std, math.sqrt(3.0) * std)
+
+
+def msra_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu"):
+    """Normal, with the variance gain^2 / fan."""
+    normal_(
+        tensor,
+        0.0,
+        calculate_gain(nonlinearity, a) / math.sqrt(calculate_correct_fan(tensor, mode)),
+    )

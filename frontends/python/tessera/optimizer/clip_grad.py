@@ -1,0 +1,44 @@
+"""Clipping of gradients, in place."""
+
+import math
+
+from .. import effects
+from .. import functional as F  # noqa: N812
+from ..autodiff.modes import no_grad
+from ..tensor import Tensor
+
+
+def _with_grad(tensors):
+    tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    kept = [tensor for tensor in tensors if tensor.grad is not None]
+    for tensor in kept:
+        effects.touch_grad(tensor)
+    return kept
+
+
+@no_grad()
+def clip_grad_norm(tensors, max_norm, ord=2.0):
+    """Scales all gradients so that their joint norm is at most `max_norm`; returns the norm."""
+    if ord <= 0:
+        raise ValueError(f"clip_grad_norm: ord must be positive, got {ord}")
+    tensors = _with_grad(tensors)
+    if not tensors:
+        return Tensor(0.0)
+    if math.isinf(ord):
+        norm = F.stack([F.max(F.abs(tensor.grad)) for tensor in tensors]).max()
+    else:
+        powers = [F.sum(F.pow(F.abs(tensor.grad), ord)) for tensor in tensors]
+        norm = F.pow(F.sum(F.stack(powers)), 1.0 / ord)
+    scale = F.minimum(max_norm / (norm + 1e-6), 1.0)
+    for tensor in tensors:
+        tensor.grad._reset(tensor.grad * scale)
+    return norm
+
+
+@no_grad()
+def clip_grad_value(tensors, lower, upper):
+    """Limits every element of every gradient to [lower, upper]."""
+    if lower > upper:
+        raise ValueError(f"clip_grad_value: lower must be <= upper, got {lower} and {upper}")
+    for tensor in _with_grad(tensors):
+        tensor.grad._reset(F.clip(tensor.grad, lower, upper))

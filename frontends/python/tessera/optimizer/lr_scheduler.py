@@ -1,0 +1,67 @@
+"""Learning-rate schedules."""
+
+from abc import ABC, abstractmethod
+from bisect import bisect_right
+
+from .optimizer import Optimizer
+
+
+class LRScheduler(ABC):
+    """Sets the learning rate of each group at each `step`, usually once an epoch.
+
+    A subclass gives `get_lr()`, one rate for each group, from `base_lrs` and `current_epoch`.
+    """
+
+    def __init__(self, optimizer, current_epoch=-1):
+        if not isinstance(optimizer, Optimizer):
+            kind = type(optimizer).__name__
+            raise TypeError(f"{type(self).__name__}: optimizer must be an Optimizer, got {kind}")
+        self.optimizer, self.current_epoch = optimizer, current_epoch
+        for group in optimizer.param_groups:
+            if current_epoch == -1:
+                group.setdefault("initial_lr", group["lr"])
+            elif "initial_lr" not in group:
+                raise KeyError(
+                    f"{type(self).__name__}: a group must have initial_lr to go on from epoch "
+                    f"{current_epoch}, got {sorted(group)}"
+                )
+        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.step()
+
+    @abstractmethod
+    def get_lr(self):
+        """One learning rate for each group, for `current_epoch`."""
+
+    def step(self, epoch=None):
+        """The next epoch, or epoch number `epoch`; returns the scheduler."""
+        self.current_epoch = self.current_epoch + 1 if epoch is None else epoch
+        for group, rate in zip(self.optimizer.param_groups, self.get_lr(), strict=True):
+            group["lr"] = rate
+        return self
+
+    def state_dict(self):
+        """All but the optimizer."""
+        return {key: value for key, value in vars(self).items() if key != "optimizer"}
+
+    def load_state_dict(self, state_dict):
+        """Goes on where `state_dict` was taken."""
+        unknown = sorted(set(state_dict) - set(self.state_dict()))
+        if unknown:
+            raise KeyError(f"{type(self).__name__}: state must have its own keys, got {unknown}")
+        vars(self).update(state_dict)
+
+
+class MultiStepLR(LRScheduler):
+    """The learning rate times `gamma` at each epoch of `milestones`."""
+
+    def __init__(self, optimizer, milestones, gamma=0.1, current_epoch=-1):
+        milestones = list(milestones)
+        if milestones != sorted(milestones):
+            raise ValueError(f"MultiStepLR: milestones must increase, got {milestones}")
+        self.milestones, self.gamma = milestones, gamma
+        super().__init__(optimizer, current_epoch)
+
+    def get_lr(self):
+        """One learning rate for each group."""
+        factor = self.gamma ** bisect_right(self.milestones, self.current_epoch)
+        return [rate * factor for rate in self.base_lrs]

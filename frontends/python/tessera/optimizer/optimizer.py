@@ -1,0 +1,161 @@
+"""Optimizer: parameters in groups, their state, and the step."""
+
+from abc import ABC, abstractmethod
+from collections import UserDict
+from collections.abc import Mapping
+
+import numpy as np
+
+from .. import effects
+from ..autodiff.modes import no_grad
+from ..functional.tensor import zeros_like
+from ..tensor import Parameter, Tensor
+
+
+class _Required:
+    def __repr__(self):
+        return "required"
+
+
+required = _Required()
+
+
+class ParamGroup(UserDict):
+    """Parameters and settings. The learning rate is also a tensor, which traced steps read."""
+
+    def __init__(self, settings):
+        self.rate = Tensor(np.zeros((), dtype=np.float32))
+        super().__init__(settings)
+
+    def __setitem__(self, key, value):
+        if key == "lr":
+            value = value.item() if isinstance(value, Tensor) else float(value)
+            self.rate._reset(Tensor(np.asarray(value, dtype=np.float32)))
+        self.data[key] = value
+
+
+class Optimizer(ABC):
+    """Base class. `params` are parameters, or dicts `{"params": ..., "lr": ...}` with settings of
+    their own.
+
+    A subclass gives `_create_state(group)` and `_updates(group)`.
+    """
+
+    state_names = ()
+
+    def __init__(self, params, defaults):
+        self._defaults = defaults
+        self._state = {}  # id of a parameter -> {name: tensor}
+        self.param_groups = []
+        params = [params] if isinstance(params, (Parameter, Mapping)) else list(params)
+        if not params:
+            raise ValueError(f"{type(self).__name__}: params must not be empty, got none")
+        groups = params if isinstance(params[0], Mapping) else [{"params": params}]
+        for group in groups:
+            self.add_param_group(group)
+
+    def add_param_group(self, param_group):
+        """Also optimizes the parameters of the dict `param_group`."""
+        name = type(self).__name__
+        if not isinstance(param_group, Mapping):
+            raise TypeError(f"{name}: a group must be a dict, got {type(param_group).__name__}")
+        given = param_group["params"]
+        parameters = [given] if isinstance(given, Tensor) else list(given)
+        settings = {**self._defaults, **param_group, "params": parameters}
+        missing = [key for key, value in settings.items() if value is required]
+        if missing:
+            raise ValueError(f"{name}: a group must give {missing}, got {sorted(param_group)}")
+        self._check_parameters(parameters)
+        group = ParamGroup(settings)
+        self.param_groups.append(group)
+        self._create_state(group)
+
+    def _check_parameters(self, parameters):
+        known = {id(p) for group in self.param_groups for p in group["params"]}
+        for parameter in parameters:
+            if not isinstance(parameter, Parameter):
+                kind = type(parameter).__name__
+                raise TypeError(f"{type(self).__name__}: params must be Parameter, got {kind}")
+            if id(parameter) in known:
+                raise ValueError(
+                    f"{type(self).__name__}: a parameter must be given once, "
+                    f"got {parameter.name or tuple(parameter.shape)} twice"
+                )
+            known.add(id(parameter))
+
+    def _add_state(self, parameter, name, value=None):
+        value = zeros_like(parameter.detach()) if value is None else value
+        self._state.setdefault(id(parameter), {})[name] = value
+
+    @abstractmethod
+    def _create_state(self, group):
+        """Makes the state of the group's parameters: before the first step, so that traces update
+        it.
+        """
+
+    @abstractmethod
+    def _updates(self, group):
+        """Updates the group's parameters that have a gradient."""
+
+    def step(self):
+        """Updates every parameter that has a gradient; returns the optimizer."""
+        with no_grad():
+            for group in self.param_groups:
+                self._updates(group)
+        return self
+
+    def clear_grad(self):
+        """Forgets the gradients; returns the optimizer."""
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                effects.touch_grad(parameter)
+                parameter.grad = None
+        return self
+
+    def zero_grad(self):
+        """Sets the gradients to zero; returns the optimizer."""
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    effects.touch_grad(parameter)
+                    parameter.grad.reset_zero()
+        return self
+
+    def backward(self, loss):
+        """Gradients come from elsewhere: always an error."""
+        raise NotImplementedError(
+            "backward: gradients must come from autodiff.GradManager, got a call of the optimizer"
+        )
+
+    def state_dict(self, keep_var=False):
+        """Settings and state; arrays, or the tensors themselves with `keep_var`."""
+        numbers, groups, state = {}, [], {}
+        for group in self.param_groups:
+            ids = [numbers.setdefault(id(p), len(numbers)) for p in group["params"]]
+            groups.append({**group.data, "params": ids})
+        for key, number in numbers.items():
+            tensors = self._state.get(key, {})
+            state[number] = {n: t if keep_var else t.numpy() for n, t in tensors.items()}
+        return {"param_groups": groups, "state": state}
+
+    def load_state_dict(self, state):
+        """Goes on where `state_dict` was taken: the same groups with as many parameters each."""
+        name, groups = type(self).__name__, state["param_groups"]
+        own = [len(group["params"]) for group in self.param_groups]
+        given = [len(group["params"]) for group in groups]
+        if own != given:
+            raise ValueError(f"{name}: groups must have {own} parameters, got {given}")
+        for group, saved in zip(self.param_groups, groups, strict=True):
+            group.update({key: value for key, value in saved.items() if key != "params"})
+            for parameter, number in zip(group["params"], saved["params"], strict=True):
+                self._load_state(parameter, state["state"].get(number, {}))
+
+    def _load_state(self, parameter, saved):
+        own = self._state.get(id(parameter), {})
+        if set(own) != set(saved):
+            raise KeyError(
+                f"{type(self).__name__}: a parameter's state must be {sorted(own)}, "
+                f"got {sorted(saved)}"
+            )
+        for name, tensor in own.items():
+            tensor._reset(Tensor(np.asarray(saved[name]), dtype=tensor.dtype))

@@ -1,0 +1,116 @@
+"""Random numbers, counter-based: the same for any number of threads, eager or traced.
+
+The state of a generator is two tensors, seed and offset; drawing advances the offset by a tensor
+operation, so a traced function goes on drawing new numbers.
+"""
+
+import math
+
+import numpy as np
+
+from ._core import Tensor, ops
+
+__all__ = ["RNG", "normal", "permutation", "seed", "shuffle", "uniform"]
+
+_DEFAULT_SEED = 0x7E55E7A
+
+
+def _size(size):
+    if size is None:
+        return []
+    return [size] if isinstance(size, (int, np.integer)) else [int(n) for n in size]
+
+
+class RNG:
+    """A generator of its own.
+
+    >>> RNG(seed=1).uniform(size=(2, 3)).shape
+    (2, 3)
+    """
+
+    def __init__(self, seed=None, device=None):
+        seed = np.random.SeedSequence().generate_state(1)[0] if seed is None else seed
+        self._seed = Tensor(np.int64(seed), dtype="int64", device=device)
+        self._offset = Tensor(np.int64(0), dtype="int64", device=device)
+
+    @property
+    def seed(self):
+        """The seed, as a number."""
+        return self._seed.item()
+
+    def reseed(self, seed):
+        """Starts again from `seed`."""
+        self._seed._reset(Tensor(np.int64(seed), dtype="int64"))
+        self._offset._reset(Tensor(np.int64(0), dtype="int64"))
+
+    def state_dict(self):
+        """Seed and offset."""
+        return {"seed": self._seed.item(), "offset": self._offset.item()}
+
+    def load_state_dict(self, state):
+        """Goes on where `state_dict` was taken."""
+        self._seed._reset(Tensor(np.int64(state["seed"]), dtype="int64"))
+        self._offset._reset(Tensor(np.int64(state["offset"]), dtype="int64"))
+
+    def draw(self, function, count):
+        """`function(seed, offset)`, which uses `count` numbers."""
+        result = function(self._seed, self._offset)
+        self._offset._reset(self._offset + count)
+        return result
+
+    def uniform(self, low=0.0, high=1.0, size=None, dtype="float32"):
+        """Numbers of [low, high)."""
+        shape = _size(size)
+        unit = self.draw(lambda s, o: ops.uniform(s, o, shape=shape, dtype=dtype), math.prod(shape))
+        return unit if (low, high) == (0, 1) else unit * (high - low) + low
+
+    def normal(self, mean=0.0, std=1.0, size=None, dtype="float32"):
+        """Numbers of the normal distribution."""
+        shape = _size(size)
+        unit = self.draw(lambda s, o: ops.normal(s, o, shape=shape, dtype=dtype), math.prod(shape))
+        return unit if (mean, std) == (0, 1) else unit * std + mean
+
+    def permutation(self, n, dtype="int32"):
+        """The numbers below `n` in random order, or the rows of the tensor `n` in random order."""
+        if isinstance(n, Tensor):
+            return n[self.permutation(n.shape[0])]
+        return Tensor(self._host(n).permutation(n), dtype=dtype)
+
+    def shuffle(self, inp):
+        """Puts the rows of `inp` in random order, in place."""
+        inp._reset(self.permutation(inp))
+
+    def _host(self, count):
+        state = self.state_dict()
+        self._offset._reset(self._offset + count)
+        return np.random.RandomState(
+            np.random.Philox(key=state["seed"] & (2**64 - 1), counter=state["offset"])
+        )
+
+
+default_rng = RNG(_DEFAULT_SEED)
+
+
+def seed(seed):
+    """Restarts the generator behind this module's functions, init and dropout."""
+    default_rng.reseed(seed)
+
+
+def uniform(low=0.0, high=1.0, size=None):
+    """Numbers of [low, high), float32."""
+    return default_rng.uniform(low, high, size)
+
+
+def normal(mean=0.0, std=1.0, size=None):
+    """Numbers of the normal distribution, float32."""
+    return default_rng.normal(mean, std, size)
+
+
+def permutation(n, dtype="int32"):
+    """The numbers below `n` in random order, or the rows of the tensor `n` in random order."""
+    return default_rng.permutation(n, dtype)
+
+
+def shuffle(inp):
+    """Puts the rows of `inp` in random order, in place."""
+    default_rng.shuffle(inp)

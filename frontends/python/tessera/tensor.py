@@ -1,0 +1,89 @@
+"""Tensor and Parameter. The class is `_core.Tensor`; here it gets what needs no C++."""
+
+import html
+
+import numpy as np
+
+from . import _core
+from ._core import Tensor
+
+
+class Parameter(Tensor):
+    """A tensor that a module learns."""
+
+
+def tensor(data, dtype=None, device=None):
+    """A tensor of `data`: an array, a number, nested lists, or another tensor."""
+    return Tensor(data, dtype=dtype, device=device)
+
+
+def asarray(data, dtype=None, device=None):
+    """As `tensor`, but an array keeps its dtype (float64 stays float64)."""
+    if isinstance(data, Tensor) and dtype in (None, data.dtype):
+        return data
+    if dtype is None and hasattr(data, "dtype"):
+        dtype = np.dtype(data.dtype).name
+    return Tensor(data, dtype=dtype, device=device)
+
+
+def _rebuild(cls, array, dtype, name):
+    result = cls(array, dtype=dtype)
+    result.name = name
+    return result
+
+
+def _reduce(self, protocol=None):
+    return _rebuild, (type(self), self.numpy(), self.dtype, self.name)
+
+
+def _copy(self):
+    return self._like(self.detach())
+
+
+def _deepcopy(self, memo):
+    memo[id(self)] = result = self._like(_core.ops.copy(self.detach()))
+    return result
+
+
+def _like(self, value):
+    """`value` as an object of this one's class, with its name."""
+    result = type(self)(value)
+    result.name = self.name
+    return result
+
+
+def _reset_zero(self):
+    """Sets every element to 0."""
+    self._reset(_core.ops.zeros_like(self))
+
+
+def _to(self, device):
+    """This tensor on `device`."""
+    return self if str(device) == str(self.device) else Tensor(self, device=device)
+
+
+def _repr_html_(self):
+    return f"<pre>{html.escape(repr(self))}</pre>"
+
+
+def _transposed(self):
+    """The axes in reverse order."""
+    return self.transpose(tuple(reversed(range(self.ndim))))
+
+
+def _extend(**members):
+    for name, member in members.items():
+        if name not in vars(Tensor):
+            setattr(Tensor, name, member)
+
+
+_extend(
+    __reduce_ex__=_reduce,
+    __copy__=_copy,
+    __deepcopy__=_deepcopy,
+    _like=_like,
+    reset_zero=_reset_zero,
+    to=_to,
+    _repr_html_=_repr_html_,
+    T=property(_transposed),
+)

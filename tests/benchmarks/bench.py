@@ -1,0 +1,57 @@
+"""Measures Tessera, beside PyTorch where it is installed: `tools/dev bench [--list] [names]`.
+
+Prints one JSON line for each row (with versions, flags, CPU and load) and a table at the end. A
+name selects the benchmarks that contain it.
+"""
+
+import argparse
+import importlib
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from harness import environment, table  # noqa: E402
+
+MODULES = ["eager_ops", "compiled_ops", "training", "compile_time", "process"]
+
+
+def benchmarks():
+    """(name, function) of every benchmark; a function returns rows."""
+    for module in MODULES:
+        yield from importlib.import_module(module).BENCHMARKS.items()
+
+
+def main():
+    """Runs the chosen benchmarks; 1 when one of them fails."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--list", action="store_true")
+    options = parser.parse_args()
+    chosen = [
+        (name, function)
+        for name, function in benchmarks()
+        if not options.names or any(part in name for part in options.names)
+    ]
+    if options.list:
+        print(*(name for name, _ in chosen), sep="\n")
+        return 0
+    if not chosen:
+        parser.error(f"names must be part of a benchmark's name, got {options.names}")
+    rows, failed = [], []
+    for name, function in chosen:
+        print(f"bench: {name}", file=sys.stderr, flush=True)
+        try:
+            for row in function():
+                rows.append(row)
+                print(json.dumps({**row.as_dict(), **environment()}), flush=True)
+        except Exception as error:  # the others still run
+            failed.append(name)
+            print(f"bench: {name} must run, got {type(error).__name__}: {error}", file=sys.stderr)
+    print(table(rows))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+"""Time of compilation: the demo's training step cold and warm, one-op graphs of all records."""
+
+import json
+import statistics
+import tempfile
+from pathlib import Path
+
+from harness import Row, in_process
+
+STEP = """
+import sys, time
+sys.path.insert(0, sys.argv[1])
+import tessera
+from digits_net import Training, load_digits
+data, _ = load_digits()
+run = Training(data, 0, 10, True)
+x, y = tessera.tensor(data[0][:64]), tessera.tensor(data[1][:64])
+run.step(x, y); tessera.sync()
+start = time.perf_counter()
+run.step(x, y); tessera.sync()
+print(time.perf_counter() - start)
+"""
+
+WHOLE = STEP.replace("run.step(x, y); tessera.sync()\nstart", "start", 1).replace(
+    "tessera.sync()\nprint", "run.step(x, y); tessera.sync()\nprint"
+)
+
+MINI = """
+import json, sys, time
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+import tessera
+from tests.python.samples import calls
+first, rows = None, {}
+for name, lowering, call in calls():
+    tessera.sync()
+    start = time.perf_counter(); call(); tessera.sync(); cold = time.perf_counter() - start
+    start = time.perf_counter(); call(); tessera.sync(); warm = time.perf_counter() - start
+    if first is None:
+        first = cold - warm
+    rows.setdefault(name, [lowering, cold - warm])
+print(json.dumps([first, rows]))
+"""
+
+ELEMENTWISE = 0  # the first of ops/OpInfo.h's enum Lowering
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def demo_graph():
+    """The second call of the traced step compiles it: with no cache on disk, and with one."""
+    examples = ROOT / "frontends" / "examples"
+    with tempfile.TemporaryDirectory() as cache:
+        cold = float(in_process(STEP, examples, TESS_CACHE_DIR=cache))
+        warm = min(float(in_process(STEP, examples, TESS_CACHE_DIR=cache)) for _ in range(3))
+        start = min(float(in_process(WHOLE, examples, TESS_CACHE_DIR=cache)) for _ in range(3))
+    return [
+        Row("compile demo step, cold", cold * 1e3, "ms"),
+        Row("compile demo step, warm", warm * 1e3, "ms"),
+        Row("start of traced demo, warm", start, "s", target=0.5),
+    ]
+
+
+def mini_graphs():
+    """First call less second call of every operator, with no cache on disk."""
+    with tempfile.TemporaryDirectory() as cache:
+        first, rows = json.loads(in_process(MINI, ROOT, TESS_CACHE_DIR=cache))
+    elementwise = [1e3 * t for lowering, t in rows.values() if lowering == ELEMENTWISE]
+    every = sorted((1e3 * t, name) for name, (_, t) in rows.items())
+    softmax = 1e3 * rows["softmax"][1]
+    return [
+        Row("first one-op graph of a process", first * 1e3, "ms", target=15),
+        Row(
+            f"one-op graph, elementwise, median of {len(elementwise)}",
+            statistics.median(elementwise),
+            "ms",
+            target=6,
+        ),
+        Row("one-op graph, elementwise, worst", max(elementwise), "ms"),
+        Row("one-op graph, softmax", softmax, "ms", target=12),
+        Row(f"one-op graph, median of all {len(every)}", every[len(every) // 2][0], "ms"),
+        Row(f"one-op graph, worst of all: {every[-1][1]}", every[-1][0], "ms"),
+    ]
+
+
+BENCHMARKS = {"compile_demo": demo_graph, "mini_graphs": mini_graphs}

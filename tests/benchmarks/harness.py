@@ -1,0 +1,154 @@
+"""What all benchmarks share: rows, interleaved timing, the environment, the table."""
+
+import functools
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import tessera
+from tessera.utils import counters
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+
+@dataclass
+class Row:
+    """One measured figure, the peer's in the same minutes, and what it should be.
+
+    `target` is on the value, or on the ratio peer / value where `target_is_ratio` is set; larger
+    ratios are better.
+    """
+
+    name: str
+    value: float
+    unit: str
+    peer: float | None = None
+    target: float | None = None
+    target_is_ratio: bool = False
+
+    @property
+    def ratio(self):
+        """How many times the peer's figure is ours."""
+        return None if self.peer is None else self.peer / self.value
+
+    @property
+    def score(self):
+        """1 and above: the target is met. None without a target, or without the peer it needs."""
+        if self.target is None or (self.target_is_ratio and self.peer is None):
+            return None
+        return self.ratio / self.target if self.target_is_ratio else self.target / self.value
+
+    def as_dict(self):
+        """For the JSON line."""
+        return {**asdict(self), "ratio": self.ratio, "score": self.score}
+
+
+def measure(function, seconds=0.02):
+    """Seconds of one call, over as many calls as fill `seconds`."""
+    count = 1
+    while True:
+        start = time.perf_counter()
+        for _ in range(count):
+            function()
+        elapsed = time.perf_counter() - start
+        if elapsed >= seconds:
+            return elapsed / count
+        count = max(count * 2, int(count * seconds / max(elapsed, 1e-9)))
+
+
+def interleaved(*functions, rounds=15, seconds=0.02):
+    """The median time of each function, measured in turns; None stays None."""
+    times = [[] for _ in functions]
+    for function in functions:
+        if function is not None:
+            measure(function, seconds)  # warm
+    for _ in range(rounds):
+        for function, own in zip(functions, times, strict=True):
+            if function is not None:
+                own.append(measure(function, seconds))
+    return [statistics.median(own) if own else None for own in times]
+
+
+def synced(function):
+    """`function` until its result is there."""
+
+    def run():
+        function()
+        tessera.sync()
+
+    return run
+
+
+def in_process(code, *arguments, **variables):
+    """The last line that a fresh Python prints for `code`."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise RuntimeError(f"bench: a measured process must succeed, got {done.stderr[-2000:]}")
+    return done.stdout.strip().splitlines()[-1]
+
+
+@functools.cache
+def _fixed_environment():
+    with open("/proc/cpuinfo") as file:
+        lines = dict(line.split(":", 1) for line in file if ":" in line)
+    info = {key.strip(): value.strip() for key, value in lines.items()}
+    flags = [
+        f
+        for f in info["flags"].split()
+        if f in ("avx2", "avx512f", "avx512_bf16", "amx_tile", "fma")
+    ]
+    return {
+        "tessera": tessera.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "torch": torch.__version__ if torch else None,
+        "threads": counters.threads(),
+        "cpu": info["model name"],
+        "cores": os.cpu_count(),
+        "flags": flags,
+    }
+
+
+def environment():
+    """Versions, flags, CPU and load."""
+    return {**_fixed_environment(), "load": os.getloadavg()[0]}
+
+
+def _cell(value, unit=""):
+    return "" if value is None else f"{value:.4g}{' ' + unit if unit else ''}"
+
+
+def table(rows):
+    """The rows, aligned."""
+    lines = [("benchmark", "tessera", "PyTorch", "ratio", "target", "score")]
+    for row in rows:
+        target = _cell(row.target, "x" if row.target_is_ratio else row.unit)
+        lines.append(
+            (
+                row.name,
+                _cell(row.value, row.unit),
+                _cell(row.peer, row.unit),
+                _cell(row.ratio, "x" if row.ratio else ""),
+                target,
+                _cell(row.score),
+            )
+        )
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )

@@ -1,0 +1,49 @@
+"""Import time and peak memory of processes."""
+
+import statistics
+
+from harness import Row, in_process, torch
+
+IMPORT = "import time; t = time.perf_counter(); import {}; print(time.perf_counter() - t)"
+
+MEMORY = """
+import sys, resource
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+{setup}
+x = np.ones((2048, 2048), dtype=np.float32)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+{run}
+print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024)
+"""
+
+OURS = {
+    "setup": "import tessera; import tessera.functional as F; from tessera import jit",
+    "run": "f = jit.trace(lambda t: F.softmax(F.gelu(t * 2 + 1), -1)); t = tessera.Tensor(x)\n"
+    "for _ in range(3): f(t)\ntessera.sync()",
+}
+THEIRS = {
+    "setup": "import torch; import torch.nn.functional as T",
+    "run": "t = torch.tensor(x)\nfor _ in range(3): T.softmax(T.gelu(t * 2 + 1), -1)",
+}
+
+
+def import_time():
+    """Seconds of `import tessera` in a fresh process, NumPy included."""
+    ours, theirs = [], []
+    for _ in range(5):
+        ours.append(float(in_process(IMPORT.format("tessera"))))
+        if torch:
+            theirs.append(float(in_process(IMPORT.format("torch"))))
+    peer = statistics.median(theirs) if theirs else None
+    return [Row("import", statistics.median(ours), "s", peer, 0.25)]
+
+
+def peak_memory():
+    """By how much three runs of gelu and softmax on 16 MiB raise the process's peak."""
+    ours = float(in_process(MEMORY.format(**OURS), "."))
+    theirs = float(in_process(MEMORY.format(**THEIRS), ".")) if torch else None
+    return [Row("peak memory of gelu, softmax on 16 MiB", ours, "MiB", theirs)]
+
+
+BENCHMARKS = {"import_time": import_time, "peak_memory": peak_memory}

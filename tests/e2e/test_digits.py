@@ -1,0 +1,56 @@
+"""The main job at small size, as its user runs it."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+WRITTEN = ["digits.tess", "digits_test.npy", "out.npy", "demo.png", "epoch2.ckpt"]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    output = tmp_path_factory.mktemp("demo_out")
+    script = ROOT / "frontends" / "examples" / "digits.py"
+    path = f"{script.parent}:{os.environ['PYTHONPATH']}"
+    tess_run = os.environ.get("TESS_RUN") or ROOT / "tools" / "tess-run"
+    done = subprocess.run(
+        [sys.executable, script, "--quick", "--output", output, "--tess-run", tess_run],
+        capture_output=True,
+        text=True,
+        timeout=500,
+        env={**os.environ, "PYTHONPATH": path},
+    )
+    return done, output
+
+
+def test_every_check_holds(demo):
+    done, _ = demo
+    assert done.returncode == 0 and "FAIL" not in done.stdout, done.stdout + done.stderr
+
+
+def test_last_line(demo):
+    last = demo[0].stdout.strip().splitlines()[-1]
+    pattern = (
+        r"demo: accuracy [\d.]+ %, eager == traced == loaded == C\+\+: yes, "
+        r"traced [\d.]+ x faster"
+    )
+    assert re.fullmatch(pattern, last), last
+
+
+def test_every_file_is_written(demo):
+    assert [name for name in WRITTEN if not (demo[1] / name).stat().st_size] == []
+    logits = np.load(demo[1] / "out.npy")
+    assert logits.shape == (360, 10) and logits.dtype == np.float32
+
+
+def test_the_picture_shows_something(demo):
+    from matplotlib import image
+
+    pixels = image.imread(demo[1] / "demo.png")[..., :3]
+    assert pixels.shape[0] > 300 and pixels.std() > 0.05

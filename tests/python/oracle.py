@@ -1,0 +1,281 @@
+"""Oracles of the records that NumPy and SciPy do not have under one name. Plain loops, float64."""
+
+import numpy as np
+from scipy import special
+
+
+def sum_to(x, shape):
+    """The sum over the axes along which `shape` would broadcast to x."""
+    x = x.sum(axis=tuple(range(x.ndim - len(shape))), dtype=x.dtype)
+    axes = tuple(i for i, n in enumerate(shape) if n == 1 and x.shape[i] != 1)
+    return x.sum(axis=axes, keepdims=True, dtype=x.dtype)
+
+
+def flatten(x, start_axis, end_axis):
+    """The axes from start to end as one."""
+    start, end = (axis % max(x.ndim, 1) for axis in (start_axis, end_axis))
+    middle = int(np.prod(x.shape[start : end + 1]))
+    return x.reshape(*x.shape[:start], middle, *x.shape[end + 1 :])
+
+
+def pad(x, low, high, value):
+    """A border; negative sizes crop."""
+    x = np.pad(
+        x, [(max(a, 0), max(b, 0)) for a, b in zip(low, high, strict=True)], constant_values=value
+    )
+    cut = zip(low, high, x.shape, strict=True)
+    return x[tuple(slice(max(-a, 0), n - max(-b, 0)) for a, b, n in cut)]
+
+
+def slice_set(x, value, starts, stops, steps):
+    """A copy with a slice replaced."""
+    out = np.array(np.broadcast_arrays(x, np.zeros((), np.result_type(x, value)))[0])
+    steps = steps or [1] * x.ndim
+    index = []
+    for start, stop, step, size in zip(starts, stops, steps, x.shape, strict=True):
+        index.append(slice(start, None if step < 0 and stop < -size else stop, step))
+    out[tuple(index)] = value
+    return out
+
+
+# Indices.
+
+
+def scatter(x, index, source, axis):
+    """A copy with elements along an axis replaced."""
+    out = x.copy()
+    for place in np.ndindex(index.shape):
+        target = list(place)
+        target[axis] = index[place]
+        out[tuple(target)] = source[place]
+    return out
+
+
+def _index(x, indices, axes):
+    index = [slice(None)] * x.ndim
+    for axis, entries in zip(axes, indices, strict=True):
+        index[axis] = entries
+    return tuple(index)
+
+
+def index_get(x, indices, axes):
+    """Elements by arrays of indices."""
+    return x[_index(x, indices, axes)]
+
+
+def index_set(x, value, indices, axes):
+    """A copy with elements replaced."""
+    out = x.copy()
+    out[_index(x, indices, axes)] = value
+    return out
+
+
+def index_add(x, value, indices, axes):
+    """A copy with values added to elements, every one."""
+    out = x.copy()
+    np.add.at(out, _index(x, indices, axes), value)
+    return out
+
+
+def argsort(x, descending):
+    """Sorted elements and their places; equal ones keep their order."""
+    key = -x.astype(np.float64) if descending else x
+    order = np.argsort(key, axis=-1, kind="stable").astype(np.int32)
+    return np.take_along_axis(x, order, -1), order
+
+
+def topk(x, k, descending):
+    """The first k of argsort."""
+    return tuple(each[..., :k] for each in argsort(x, descending))
+
+
+def indexing_one_hot(x, index, axis, keepdims):
+    """The element of the given index along an axis."""
+    picked = np.take_along_axis(x, np.expand_dims(index, axis), axis)
+    return picked if keepdims else picked.squeeze(axis)
+
+
+# Windows.
+
+
+def _windows(x, size, strides, padding, dilation, fill=0.0):
+    """[N, C, OH, OW, KH, KW] of images."""
+    x = np.pad(x, [(0, 0), (0, 0), *((p, p) for p in padding)], constant_values=fill)
+    reach = [(k - 1) * d + 1 for k, d in zip(size, dilation, strict=True)]
+    view = np.lib.stride_tricks.sliding_window_view(x, reach, (2, 3))
+    return view[:, :, :: strides[0], :: strides[1], :: dilation[0], :: dilation[1]]
+
+
+def conv2d(x, weight, strides, padding, dilation, groups):
+    """Correlation, group by group."""
+    windows = _windows(x, weight.shape[2:], strides, padding, dilation)
+    parts = zip(np.split(windows, groups, 1), np.split(weight, groups, 0), strict=True)
+    return np.concatenate([np.einsum("nchwij,ocij->nohw", a, b) for a, b in parts], 1)
+
+
+def _linear_adjoint(function, shape, dout):
+    """Gradient of the linear `function` at dout, from its values at unit vectors."""
+    grad = np.zeros(shape)
+    for place in np.ndindex(*shape):
+        unit = np.zeros(shape)
+        unit[place] = 1
+        grad[place] = (function(unit) * dout).sum()
+    return grad
+
+
+def conv2d_backward_data(weight, dout, shape, strides, padding, dilation, groups):
+    """Gradient for the images."""
+    geometry = (strides, padding, dilation, groups)
+    return _linear_adjoint(lambda x: conv2d(x, weight, *geometry), shape, dout)
+
+
+def conv2d_backward_weight(x, dout, shape, strides, padding, dilation, groups):
+    """Gradient for the weight."""
+    geometry = (strides, padding, dilation, groups)
+    return _linear_adjoint(lambda weight: conv2d(x, weight, *geometry), shape, dout)
+
+
+def max_pool2d(x, kernel_size, strides, padding):
+    """The largest element of each window."""
+    return _windows(x, kernel_size, strides, padding, (1, 1), -np.inf).max((4, 5))
+
+
+def max_pool2d_backward(x, dout, kernel_size, strides, padding):
+    """The first largest element of each window takes its gradient."""
+    padded = np.zeros([n + 2 * p for n, p in zip(x.shape, (0, 0, *padding), strict=True)])
+    windows = _windows(x, kernel_size, strides, padding, (1, 1), -np.inf)
+    for n, c, i, j in np.ndindex(*dout.shape):
+        a, b = np.unravel_index(windows[n, c, i, j].argmax(), kernel_size)
+        padded[n, c, i * strides[0] + a, j * strides[1] + b] += dout[n, c, i, j]
+    (p, q), (h, w) = padding, x.shape[2:]
+    return padded[:, :, p : p + h, q : q + w]
+
+
+def avg_pool2d(x, kernel_size, strides, padding, count_include_pad):
+    """The mean of each window."""
+    total = _windows(x, kernel_size, strides, padding, (1, 1)).sum((4, 5))
+    ones = _windows(np.ones_like(x), kernel_size, strides, padding, (1, 1)).sum((4, 5))
+    return total / (np.prod(kernel_size) if count_include_pad else ones)
+
+
+def avg_pool2d_backward(dout, shape, kernel_size, strides, padding, count_include_pad):
+    """Gradient of avg_pool2d."""
+    geometry = (kernel_size, strides, padding, count_include_pad)
+    return _linear_adjoint(lambda x: avg_pool2d(x, *geometry), shape, dout)
+
+
+def adaptive_avg_pool2d(x, output_size):
+    """Means of windows that divide the image."""
+    bounds = [
+        [(i * n // k, -(-(i + 1) * n // k)) for i in range(k)]
+        for n, k in zip(x.shape[2:], output_size, strict=True)
+    ]
+    rows = [[x[:, :, a:b, c:d].mean((2, 3)) for c, d in bounds[1]] for a, b in bounds[0]]
+    return np.moveaxis(np.array(rows), (0, 1), (2, 3))
+
+
+# Normalisation, losses, updates.
+
+
+def batch_norm(x, scale, bias, running_mean, running_var, momentum, epsilon):
+    """Output and moved statistics, the variance unbiased."""
+    axes = (0, *range(2, x.ndim))
+    mean, var = x.mean(axes, keepdims=True), x.var(axes, keepdims=True)
+    count = x.size / x.shape[1]
+    out = (x - mean) / np.sqrt(var + epsilon) * scale + bias
+    unbiased = var * count / (count - 1)
+    moved = ((running_mean, mean), (running_var, unbiased))
+    return out, *(momentum * old + (1 - momentum) * new for old, new in moved)
+
+
+def layer_norm(x, scale, bias, axes, epsilon):
+    """Normalisation over the last axes."""
+    last = tuple(range(x.ndim - axes, x.ndim))
+    out = (x - x.mean(last, keepdims=True)) / np.sqrt(x.var(last, keepdims=True) + epsilon)
+    return out * (1 if scale is None else scale) + (0 if bias is None else bias)
+
+
+def rms_norm(x, scale, axes, epsilon):
+    """Division by the root mean square over the last axes."""
+    last = tuple(range(x.ndim - axes, x.ndim))
+    out = x / np.sqrt((x * x).mean(last, keepdims=True) + epsilon)
+    return out * (1 if scale is None else scale)
+
+
+def reduce(losses, reduction):
+    """What `reduction` says of single losses."""
+    return {"mean": np.mean, "sum": np.sum, "none": np.asarray}[reduction](losses)
+
+
+def cross_entropy(pred, label, axis, label_smooth, with_logits, reduction):
+    """Cross entropy of scores and class indices."""
+    log = special.log_softmax(pred, axis) if with_logits else np.log(pred)
+    log = np.moveaxis(log, axis, -1)
+    classes = log.shape[-1]
+    target = np.eye(classes)[label] * (1 - label_smooth) + label_smooth / classes
+    return reduce(-(target * log).sum(-1), reduction)
+
+
+def sgd_update(param, grad, momentum_buf, lr, momentum, weight_decay, nesterov):
+    """One step of SGD."""
+    g = grad + weight_decay * param
+    buf = momentum * momentum_buf + g
+    return param - lr * (g + momentum * buf if nesterov else buf), buf
+
+
+def adam_update(param, grad, exp_avg, exp_avg_sq, lr, step, beta1, beta2, epsilon, weight_decay,
+                decoupled):  # fmt: skip
+    """One step of Adam, or of AdamW."""
+    g = grad if decoupled else grad + weight_decay * param
+    avg = beta1 * exp_avg + (1 - beta1) * g
+    square = beta2 * exp_avg_sq + (1 - beta2) * g * g
+    delta = avg / (1 - beta1**step) / (np.sqrt(square / (1 - beta2**step)) + epsilon)
+    delta = delta + weight_decay * param if decoupled else delta
+    return param - lr * delta, avg, square
+
+
+# Random numbers: Philox4x32-10 of Salmon and others, 2011, in Python's integers.
+
+_MASK = 0xFFFFFFFF
+
+
+def _philox(seed, counter):
+    words = [counter & _MASK, counter >> 32 & _MASK, 0, 0]
+    keys = [seed & _MASK, seed >> 32 & _MASK]
+    for _ in range(10):
+        p, q = words[0] * 0xD2511F53, words[2] * 0xCD9E8D57
+        words = [q >> 32 ^ words[1] ^ keys[0], q & _MASK, p >> 32 ^ words[3] ^ keys[1], p & _MASK]
+        keys = [(keys[0] + 0x9E3779B9) & _MASK, (keys[1] + 0xBB67AE85) & _MASK]
+    return words
+
+
+def _unit(high, low, wide):
+    return ((high << 21) | (low >> 11)) * 2.0**-53 if wide else (high >> 8) * 2.0**-24
+
+
+def _draw(seed, offset, shape, function):
+    counters = range(int(offset), int(offset) + int(np.prod(shape)))
+    return np.array([function(_philox(int(seed), c)) for c in counters]).reshape(shape)
+
+
+def philox_uniform(seed, offset, shape, dtype):
+    """Numbers of [0, 1): 53 bits for float64, else 24."""
+    wide = dtype == "float64"
+    return _draw(seed, offset, shape, lambda w: _unit(w[0], w[1], wide))
+
+
+def philox_normal(seed, offset, shape, dtype):
+    """Box and Muller's transformation of two uniform numbers."""
+    wide = dtype == "float64"
+
+    def number(w):
+        u, v = 1 - _unit(w[0], w[1], wide), _unit(*(w[2:] if wide else (w[1], w[1])), wide)
+        return np.sqrt(-2 * np.log(u)) * np.cos(2 * np.pi * v)
+
+    return _draw(seed, offset, shape, number)
+
+
+def dropout(x, seed, offset, p):
+    """Elements whose uniform number is below p are 0; the mask is a hidden result."""
+    kept = _draw(seed, offset, x.shape, lambda w: _unit(w[0], w[1], False)) >= p
+    return np.where(kept, x / (1 - p), 0)

@@ -1,0 +1,193 @@
+"""The records' samples as calls, for test_ops.py and the benchmark of one-op graphs."""
+
+import ast
+import functools
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import tessera
+from tessera import _core
+
+SHORT = {
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "f32": "float32",
+    "f64": "float64",
+    "i8": "int8",
+    "u8": "uint8",
+    "i16": "int16",
+    "i32": "int32",
+    "i64": "int64",
+    "bool": "bool",
+}
+FLOATS = ("float16", "bfloat16", "float32", "float64")
+
+
+@dataclass(frozen=True)
+class Operand:
+    """One operand of a record."""
+
+    name: str
+    arity: str  # "one", "optional", "variadic"
+    dtypes: tuple
+
+
+@dataclass
+class Sample:
+    """Shapes, ranges and attributes of one call."""
+
+    shapes: list
+    attrs: dict
+    low: list
+    high: list
+    dtypes: list
+
+
+@dataclass
+class Record:
+    """What the tests need of one record."""
+
+    name: str
+    opdef: str
+    python: str
+    operands: list
+    attrs: list
+    oracle: str
+    has_gradient: bool
+    stochastic: bool
+    lowering: int
+    samples: list
+
+
+def _value(text):
+    """An attribute's value from its text in the record."""
+    text = text.strip()
+    if text in ("true", "false"):
+        return text == "true"
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return {"INFINITY": np.inf, "-INFINITY": -np.inf}.get(text, text)
+
+
+def attributes(text):
+    """The attributes of "axes=[0];keepdims=true"."""
+    pairs = (part.split("=", 1) for part in text.split(";") if part.strip())
+    return {name.strip(): _value(value) for name, value in pairs}
+
+
+def _shape(text):
+    return tuple(int(n) for n in text.split(",") if n.strip())
+
+
+def _sample(entry):
+    shapes = [_shape(text) for text in entry["shapes"]]
+    ranges = [[float(n) for n in str(entry[end]).split(";")] for end in ("low", "high")]
+    spread = [each * len(shapes) if len(each) == 1 else each for each in ranges]
+    return Sample(shapes, attributes(entry["attrs"]), *spread, [SHORT[d] for d in entry["dtypes"]])
+
+
+@functools.cache
+def records():
+    """All records, by name."""
+    path = os.environ.get("TESS_SAMPLES") or Path(__file__).parents[2] / "ops" / "samples.json"
+    table = {row["name"]: row for row in _core.op_table()}
+    return {
+        entry["name"]: _record(entry, table[entry["name"]])
+        for entry in json.loads(Path(path).read_text())
+    }
+
+
+def _record(entry, row):
+    operands = [
+        Operand(each["name"], each["arity"], tuple(SHORT[d] for d in each["dtypes"]))
+        for each in entry["operands"]
+    ]
+    samples = [_sample(each) for each in entry["samples"]]
+    attrs = [attr["name"] for attr in row["attrs"]]
+    return Record(entry["name"], row["opdef"], row["python"], operands, attrs, entry["oracle"],
+                  row["has_gradient"], row["stochastic"], row["lowering"], samples)  # fmt: skip
+
+
+def groups(record, sample):
+    """The operand of each shape of a sample: a variadic one takes what the others leave."""
+    extra = len(sample.shapes) - sum(each.arity == "one" for each in record.operands)
+    result = []
+    for operand in record.operands:
+        count = {"one": 1, "variadic": extra, "optional": min(extra, 1)}[operand.arity]
+        extra -= count if operand.arity != "one" else 0
+        result += [operand] * count
+    return result
+
+
+def dtypes_of(record, sample):
+    """The dtypes of the first operand that a sample runs with; [None] without an operand."""
+    operands = groups(record, sample)
+    return sample.dtypes or (list(operands[0].dtypes) if operands else [None])
+
+
+def arrays(record, sample, dtype, seed=0):
+    """Random operands of a sample: of `dtype` where the operand allows it."""
+    random, result = np.random.RandomState(seed), []
+    for number, (operand, shape) in enumerate(
+        zip(groups(record, sample), sample.shapes, strict=True)
+    ):
+        own = dtype if dtype in operand.dtypes else operand.dtypes[0]
+        own = (
+            "int32" if own not in FLOATS and dtype in FLOATS and "int32" in operand.dtypes else own
+        )
+        result.append(
+            (random_array(random, shape, own, sample.low[number], sample.high[number]), own)
+        )
+    return result
+
+
+def random_array(random, shape, dtype, low, high):
+    """Numbers of [low, high), exact in `dtype`."""
+    if dtype == "bool":
+        return random.rand(*shape) < 0.5
+    if dtype in FLOATS:
+        values = np.asarray(random.uniform(low, high, shape))
+        return exact(values, dtype)
+    first = max(int(low), np.iinfo(dtype).min)
+    return np.asarray(random.randint(first, max(int(high), first + 1), shape)).astype(dtype)
+
+
+def exact(values, dtype):
+    """Floats rounded to `dtype`; float32 stands for bfloat16, which NumPy lacks."""
+    if dtype != "bfloat16":
+        return values.astype(dtype)
+    bits = values.astype(np.float32).view(np.uint32)
+    return (bits & 0xFFFF0000).view(np.float32).reshape(values.shape)
+
+
+def tensors(operands):
+    """Tensors of (array, dtype) pairs."""
+    return [tessera.Tensor(array, dtype=dtype) for array, dtype in operands]
+
+
+def call(record, sample, operands):
+    """The operator on tensors; results as a list."""
+    attrs = {name: SHORT.get(value, value) if isinstance(value, str) else value
+             for name, value in sample.attrs.items()}  # fmt: skip
+    op = _core.op_class(record.opdef)(**attrs)
+    return list(_core.apply(op, *operands))
+
+
+def calls():
+    """(name, lowering, function without arguments) of every record's first sample with elements."""
+    for record in records().values():
+        for sample in record.samples:
+            if all(np.prod(shape) for shape in sample.shapes):
+                dtypes = dtypes_of(record, sample)
+                dtype = "float32" if "float32" in dtypes else dtypes[0]
+                operands = tensors(arrays(record, sample, dtype))
+                yield (
+                    record.name,
+                    record.lowering,
+                    functools.partial(call, record, sample, operands),
+                )
+                break

@@ -1,0 +1,106 @@
+"""tessera.jit: dump, load, and the programs in between."""
+
+import io
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tessera
+from tessera import jit
+
+from tests.python.helper import floats, same_bits
+from tests.python.networks import Net, tensor
+
+
+@pytest.fixture
+def dumped(tmp_path):
+    net = Net().eval()
+    traced = jit.trace(net.__call__, capture_as_const=True)
+    traced(tensor(4, 6))
+    path = tmp_path / "net.tess"
+    traced.dump(path, arg_names=["x"], output_names=["y"], dims={"x": {0: jit.Dim("batch", 1, 32)}})
+    return net, path
+
+
+@pytest.mark.parametrize("batch", [1, 4, 5, 32])
+def test_load_with_a_free_dimension(dumped, batch):
+    net, path = dumped
+    program, x = jit.load(path), tensor(batch, 6)
+    assert same_bits(program(x), net(x)) and same_bits(program(x=x), net(x))
+
+
+def test_loaded_signature(dumped):
+    program = jit.load(dumped[1])
+    assert "x" in str(program.inputs) and "y" in str(program.outputs)
+    assert "batch" in str(program.dims) and "32" in str(program.dims)
+    assert "linear" in program.graph_text() or "matmul" in program.graph_text()
+    assert "fc1" in program.graph_text() and "net.tess" in repr(program)
+
+
+def test_dimension_out_of_its_bounds(dumped):
+    program = jit.load(dumped[1])
+    with pytest.raises(ValueError, match="batch.*32.*33"):
+        program(tensor(33, 6))
+    with pytest.raises(ValueError, match="6.*5|5.*6"):
+        program(tensor(3, 5))
+    with pytest.raises((TypeError, ValueError), match="float32.*float64|f32.*f64|float64"):
+        program(tessera.Tensor(np.ones((3, 6)), dtype="float64"))
+
+
+def test_inputs_by_name(dumped):
+    program, x = jit.load(dumped[1]), tensor(2, 6)
+    for args, kwargs in (((), {}), ((), {"z": x}), ((x,), {"x": x}), ((x, x), {})):
+        with pytest.raises(TypeError, match=r"net.tess: inputs must be \['x'\], got"):
+            program(*args, **kwargs)
+
+
+def test_code_in_a_file_runs_only_when_allowed(dumped):
+    net, path = dumped
+    x = tensor(3, 6)
+    assert same_bits(jit.load(path, allow_code=True)(x), net(x))
+
+
+def test_dump_to_a_stream(tmp_path):
+    traced = jit.trace(lambda x: x * 2, capture_as_const=True)
+    x = tensor(3)
+    traced(x)
+    stream = io.BytesIO()
+    traced.dump(stream)
+    (tmp_path / "f.tess").write_bytes(stream.getvalue())
+    assert same_bits(jit.load(tmp_path / "f.tess")(x), x * 2)
+
+
+def test_dump_in_another_process(dumped, tmp_path):
+    net, path = dumped
+    x = floats(3, 6)
+    np.save(tmp_path / "x.npy", x)
+    script = (
+        "import sys, numpy as np; from tessera import jit, Tensor\n"
+        "p = jit.load(sys.argv[1]); np.save(sys.argv[3], p(Tensor(np.load(sys.argv[2]))).numpy())"
+    )
+    subprocess.run(
+        [sys.executable, "-c", script, path, tmp_path / "x.npy", tmp_path / "y.npy"], check=True
+    )
+    assert same_bits(np.load(tmp_path / "y.npy"), net(tessera.Tensor(x)).numpy())
+
+
+def test_dump_arguments(tmp_path):
+    x, path = tensor(2), tmp_path / "f.tess"
+    plain = jit.trace(lambda x: x + 1)
+    plain(x)
+    with pytest.raises(RuntimeError, match="dump: the trace must have capture_as_const=True"):
+        plain.dump(path)
+    traced = jit.trace(lambda x: x + 1, capture_as_const=True)
+    with pytest.raises(RuntimeError, match="dump: the function must have been called"):
+        traced.dump(path)
+    traced(x)
+    with pytest.raises(ValueError, match="dump: dims must be of arguments in arg_names"):
+        traced.dump(path, arg_names=["a"], dims={"b": {0: jit.Dim("n")}})
+    with pytest.raises(ValueError, match="dump"):
+        traced.dump(path, arg_names=["a", "b"])
+    with pytest.raises(ValueError, match="Dim: name must be an identifier"):
+        jit.Dim("no name")
+    with pytest.raises(ValueError, match="Dim: bounds must be"):
+        jit.Dim("n", 5, 3)
+    assert not path.exists()

@@ -1,0 +1,225 @@
+"""Every operator, by its record's samples: oracle, gradient, modes, layouts, free dimensions."""
+
+import functools
+
+import numpy as np
+import pytest
+import scipy as sp
+import scipy.special
+import scipy.stats  # noqa: F401
+import tessera
+from tessera import _core, jit
+from tessera.autodiff.modes import recording
+
+from tests.python import oracle as tess_oracle
+from tests.python import samples as S  # noqa: N812
+from tests.python.helper import loaded, same_bits
+
+RECORDS = S.records()
+LIMITS = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 2e-5, "float64": 1e-10}
+
+
+def every(condition=lambda record: True):
+    names = [name for name, record in RECORDS.items() if condition(record)]
+    return pytest.mark.parametrize("name", names)
+
+
+def label(sample, dtype):
+    return f"{sample.shapes} {sample.attrs} {dtype}"
+
+
+def expected(record, sample, operands):
+    """The oracle's results, on float64 where the operands are floats."""
+    names = {"np": np, "sp": sp, "tess_oracle": tess_oracle}
+    values = iter([
+        array.astype(np.float64) if dtype in S.FLOATS else array for array, dtype in operands
+    ])  # fmt: skip
+    present = S.groups(record, sample)
+    for operand in record.operands:
+        count = sum(each is operand for each in present)
+        taken = [next(values) for _ in range(count)]
+        names[operand.name] = taken if operand.arity == "variadic" else (taken or [None])[0]
+    names.update(defaults(record))
+    names.update(
+        {k: S.SHORT.get(v, v) if isinstance(v, str) else v for k, v in sample.attrs.items()}
+    )
+    result = eval(record.oracle, names)
+    return list(result) if isinstance(result, (tuple, list)) else [result]
+
+
+@functools.cache
+def _table():
+    return {row["name"]: row for row in _core.op_table()}
+
+
+def defaults(record):
+    """Attributes that a sample leaves out."""
+    return {
+        attr["name"]: list(attr["default"])
+        if isinstance(attr["default"], tuple)
+        else attr["default"]
+        for attr in _table()[record.name]["attrs"]
+        if attr["has_default"] or attr["optional"]
+    }
+
+
+def visible(record, results):
+    shown = [not hidden for _, hidden, _ in _table()[record.name]["results"]]
+    return [each for each, show in zip(results, shown, strict=False) if show] if len(shown) == len(
+        results) else results  # fmt: skip
+
+
+def check_close(got, want, where):
+    want = np.asarray(want)
+    array = got.numpy()
+    assert array.shape == want.shape, where
+    limit = LIMITS.get(got.dtype, 0)
+    if not limit:
+        np.testing.assert_array_equal(array, want.astype(array.dtype), err_msg=where)
+        return
+    with np.errstate(over="ignore"):
+        scale = np.abs(want[np.isfinite(want)]).max(initial=1.0)
+        want = np.asarray(want, dtype=np.float64)
+        np.testing.assert_allclose(
+            array.astype(np.float64), want, rtol=limit, atol=limit * scale, err_msg=where
+        )
+
+
+@every(lambda record: record.oracle)
+def test_oracle(name):
+    record = RECORDS[name]
+    for sample in record.samples:
+        for dtype in S.dtypes_of(record, sample):
+            operands = S.arrays(record, sample, dtype)
+            got = visible(record, S.call(record, sample, S.tensors(operands)))
+            for result, want in zip(got, expected(record, sample, operands), strict=True):
+                check_close(result, want, label(sample, dtype))
+
+
+def primary(record, sample):
+    dtypes = S.dtypes_of(record, sample)
+    return next((d for d in ("float32", "int32") if d in dtypes), dtypes[0])
+
+
+def cases(record):
+    """Every sample in one dtype, and every dtype in one sample."""
+    for sample in record.samples:
+        yield sample, primary(record, sample)
+    sample = max(record.samples, key=lambda s: sum(map(np.prod, s.shapes)))
+    for dtype in S.dtypes_of(record, sample):
+        if dtype != primary(record, sample):
+            yield sample, dtype
+
+
+@every()
+def test_eager_traced_and_loaded_are_the_same(name):
+    record = RECORDS[name]
+    for sample, dtype in cases(record):
+        operands = S.tensors(S.arrays(record, sample, dtype))
+        traced = jit.trace(
+            lambda *args, sample=sample: tuple(S.call(record, sample, args)), capture_as_const=True
+        )
+        eager = S.call(record, sample, operands)
+        where = label(sample, dtype)
+        assert same_bits(traced(*operands), eager), where
+        assert same_bits(traced(*operands), eager), where
+        assert same_bits(loaded(traced, len(operands))(*operands), eager), where
+
+
+def strided(array, dtype):
+    """The same values, every second element of a larger tensor, axes reversed."""
+    large = np.zeros([2 * n for n in reversed(array.shape)], dtype=array.dtype)
+    tensor = tessera.Tensor(large, dtype=dtype)
+    index = tuple(slice(None, None, 2) for _ in array.shape)
+    tensor[index] = tessera.Tensor(array.transpose(), dtype=dtype)
+    return tensor[index].transpose()
+
+
+@every(lambda record: record.operands)
+def test_inputs_of_any_layout(name):
+    record = RECORDS[name]
+    for sample in record.samples:
+        operands = S.arrays(record, sample, primary(record, sample))
+        views = [strided(a, d) if a.ndim else tessera.Tensor(a, dtype=d) for a, d in operands]
+        expected_bits = S.call(record, sample, S.tensors(operands))
+        assert same_bits(S.call(record, sample, views), expected_bits), label(sample, "strided")
+
+
+@every(lambda record: record.has_gradient and not record.stochastic)
+def test_gradient(name):
+    record = RECORDS[name]
+    for sample in record.samples:
+        if "float64" not in S.dtypes_of(record, sample):
+            continue
+        operands = S.arrays(record, sample, "float64", seed=3)
+        if sum(a.size for a, _ in operands) <= 400:
+            check_gradient(record, sample, operands)
+
+
+def weights_of(results):
+    random = np.random.RandomState(5)
+    return [
+        tessera.Tensor(random.rand(*r.shape), dtype=r.dtype)
+        for r in results
+        if r.dtype == "float64"
+    ]
+
+
+def check_gradient(record, sample, operands):
+    inputs = S.tensors(operands)
+    with recording(inputs) as state:
+        results = visible(record, S.call(record, sample, inputs))
+        floats = [r for r in results if r.dtype == "float64"]
+        weights = weights_of(floats)
+        grads = state.backward(floats, weights)
+
+    def value(arrays):
+        pairs = [(a, d) for a, (_, d) in zip(arrays, operands, strict=True)]
+        out = visible(record, S.call(record, sample, S.tensors(pairs)))
+        out = [r.numpy() for r in out if r.dtype == "float64"]
+        return sum((o * w.numpy()).sum() for o, w in zip(out, weights, strict=True))
+
+    for number, grad in enumerate(grads):
+        if grad is not None and operands[number][1] == "float64":
+            want = differences(value, [a for a, _ in operands], number)
+            where = f"operand {number} of {label(sample, '')}"
+            np.testing.assert_allclose(grad.numpy(), want, rtol=2e-5, atol=2e-6, err_msg=where)
+
+
+def differences(value, arrays, number, step=1e-6):
+    target = arrays[number] = np.array(arrays[number])
+    result = np.zeros(target.shape)
+    for index in np.ndindex(target.shape):
+        middle = target[index]
+        target[index] = middle + step
+        above = value(arrays)
+        target[index] = middle - step
+        result[index] = (above - value(arrays)) / (2 * step)
+        target[index] = middle
+    return result
+
+
+@every(lambda record: record.operands)
+def test_free_dimensions(name):
+    """A program whose first dimensions are free equals eager, at several sizes."""
+    record = RECORDS[name]
+    sample = next((s for s in record.samples if scalable(s)), None)
+    if sample is None:
+        pytest.skip("no sample whose operands share their first dimension")
+    dtype, rows = primary(record, sample), sample.shapes[0][0]
+    traced = jit.trace(lambda *args: tuple(S.call(record, sample, args)), capture_as_const=True)
+    traced(*S.tensors(S.arrays(record, sample, dtype)))
+    try:
+        program = loaded(traced, len(sample.shapes), free=jit.Dim("n", 1, 64))
+    except ValueError as error:
+        pytest.skip(f"fixed by an attribute: {error}")
+    for size in (rows, rows + 3):
+        shapes = [(size, *shape[1:]) for shape in sample.shapes]
+        larger = S.Sample(shapes, sample.attrs, sample.low, sample.high, sample.dtypes)
+        operands = S.tensors(S.arrays(record, larger, dtype))
+        assert same_bits(program(*operands), S.call(record, larger, operands)), shapes
+
+
+def scalable(sample):
+    first = {shape[0] if shape else None for shape in sample.shapes}
+    return bool(sample.shapes) and len(first) == 1 and first.pop() not in (None, 0, 1)

@@ -1,0 +1,166 @@
+"""The package as a whole: import, names, doctor, device, log."""
+
+import ast
+import logging
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import tessera
+
+PACKAGE = Path(tessera.__file__).parent
+
+
+def run(code, *arguments):
+    return subprocess.run(
+        [sys.executable, *arguments, "-c", code], capture_output=True, text=True, timeout=120
+    )
+
+
+def test_every_exported_name_exists():
+    from tessera import autodiff, data, functional, jit, module, optimizer, random
+
+    for each in (tessera, autodiff, data, functional, jit, module, optimizer, random):
+        missing = [name for name in each.__all__ if not hasattr(each, name)]
+        assert not missing, each.__name__
+
+
+NAMES = {
+    "": "Tensor tensor Parameter save load seed set_default_device get_default_device "
+    "sync _full_sync get_logger set_log_level is_cuda_available float32 no_grad "
+    "asarray show_versions",
+    "core": "apply ops",
+    "autodiff": "GradManager GradManagerGroup Function grad value_and_grad vjp",
+    "jit": "trace exclude_from_trace load Dim",
+    "optimizer": "Optimizer SGD Adam AdamW clip_grad_norm clip_grad_value LRScheduler MultiStepLR",
+    "data": "DataLoader SequentialSampler RandomSampler ReplacementSampler Infinite "
+    "MapSampler StreamSampler Dataset StreamDataset ArrayDataset ConcatDataset "
+    "Collator",
+    "random": "seed RNG uniform normal permutation shuffle",
+    "module": "Module Conv2d Linear BatchNorm1d BatchNorm2d MaxPool2d AvgPool2d "
+    "AdaptiveAvgPool2d ReLU Sigmoid SiLU GELU LeakyReLU Softmax Dropout Identity "
+    "Sequential Elemwise Concat init",
+    "functional": "abs acos acosh add asin asinh atan atan2 atanh ceil clip cos cosh div equal erf "
+    "exp expm1 floor floor_div greater greater_equal left_shift less less_equal log "
+    "log1p logaddexp logical_and logical_not logical_or logical_xor maximum minimum "
+    "mod mul neg not_equal pow right_shift round sin sinh sqrt square sub tan tanh "
+    "argmax argmin isinf isnan matmul max mean min prod sum var avg_pool2d batch_norm "
+    "conv2d dropout gelu linear logsoftmax max_pool2d pad relu sigmoid silu softmax "
+    "arange broadcast_to concat expand_dims eye flatten full full_like gather ones "
+    "ones_like reshape split squeeze stack swapaxes transpose where zeros zeros_like "
+    "l1_loss square_loss cross_entropy binary_cross_entropy dot",
+}
+
+
+@pytest.mark.parametrize("module", NAMES)
+def test_megengine_names(module):
+    home = getattr(tessera, module) if module else tessera
+    assert [name for name in NAMES[module].split() if not hasattr(home, name)] == []
+
+
+def test_builtin_has_a_class_for_every_record():
+    from tessera import _core
+    from tessera.core.ops import builtin
+
+    names = [record["opdef"] for record in _core.op_table()]
+    assert len(names) > 90 and set(names) <= set(dir(builtin))
+    for name in names:
+        assert getattr(builtin, name).__name__ == name
+    with pytest.raises(AttributeError, match="builtin: name must be that of an operator, got 'No'"):
+        _ = builtin.No
+
+
+def test_apply_with_builtin_and_families():
+    from tessera.core import apply
+    from tessera.core.ops import builtin
+
+    x = tessera.tensor([[1.0, 2.0], [3.0, 4.0]])
+    first = lambda y: y[0] if isinstance(y, (tuple, list)) else y  # noqa: E731
+    assert (
+        first(apply(builtin.Elemwise(mode="exp"), x)).tolist() == tessera.functional.exp(x).tolist()
+    )
+    assert first(apply(builtin.Reduce(mode="sum", axis=0), x)).tolist() == [4.0, 6.0]
+    assert (
+        first(apply(builtin.Softmax(axis=0), x)).tolist()
+        == tessera.functional.softmax(x, 0).tolist()
+    )
+    with pytest.raises(ValueError, match="Elemwise: mode must be one of its operators, got 'no'"):
+        builtin.Elemwise(mode="no")
+
+
+def test_import_is_quick_and_brings_little():
+    code = (
+        "import sys, time, numpy\n"
+        "t = time.perf_counter(); import tessera; t = time.perf_counter() - t\n"
+        "heavy = [m for m in ('torch', 'scipy', 'matplotlib', 'sklearn') if m in sys.modules]\n"
+        "print(t); assert not heavy, heavy; assert t < 2, t"
+    )
+    done = run(code)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("order", ["import tessera, torch", "import torch, tessera"])
+def test_beside_torch(order):
+    if subprocess.run([sys.executable, "-c", "import torch"], capture_output=True).returncode:
+        pytest.skip("PyTorch is not installed")
+    code = (
+        f"{order}\nimport numpy as np\n"
+        "x = np.random.rand(300, 300).astype('float32')\n"
+        "a = tessera.tensor(x); b = torch.from_numpy(x)\n"
+        "assert abs((a @ a).numpy() - (b @ b).numpy()).max() < 1e-3\n"
+        "assert torch.from_dlpack(a * 2).sum().item() > 0\n"
+    )
+    done = run(code)
+    assert done.returncode == 0, done.stderr
+
+
+def test_doctor():
+    done = subprocess.run(
+        [sys.executable, "-m", "tessera.doctor"], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    for word in ("tessera", "threads", "numpy", "elementwise", "matmul", "gradient", "trace"):
+        assert word in done.stdout
+
+
+def test_devices():
+    assert tessera.get_default_device() == "cpu0" and tessera.device.get_device_count("cpu") == 1
+    tessera.set_default_device("cpu0")
+    with pytest.raises(
+        ValueError, match="set_default_device: device must be one of .*, got 'gpu7'"
+    ):
+        tessera.set_default_device("gpu7")
+    assert not tessera.is_cuda_available() or tessera.device.get_device_count("gpu") > 0
+    total, free = tessera.device.get_mem_status_bytes()
+    assert total >= free > 0 and tessera.device.get_allocated_memory() >= 0
+
+
+def test_log(capsys):
+    logger = tessera.get_logger("part")
+    old = tessera.set_log_level("INFO")
+    logger.info("seen")
+    tessera.set_log_level(logging.ERROR)
+    logger.info("not seen")
+    tessera.set_log_level(old)
+    assert logger.name == "tessera.part" and "not seen" not in capsys.readouterr().err
+
+
+def python_files():
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def test_every_public_definition_has_a_docstring():
+    missing = []
+    for path in python_files():
+        for node in ast.walk(ast.parse(path.read_text())):
+            kinds = (ast.FunctionDef, ast.ClassDef)
+            if (
+                isinstance(node, kinds)
+                and not node.name.startswith("_")
+                and not ast.get_docstring(node)
+            ):
+                has_doc = isinstance(node, ast.ClassDef) and "__doc__" in ast.dump(node)
+                missing += [] if has_doc else [f"{path.name}: {node.name}"]
+    inner = {"with_gradient", "gradient", "pullback"}
+    assert [m for m in missing if m.split(": ")[1] not in inner] == []
