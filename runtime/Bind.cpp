@@ -110,13 +110,13 @@ llvm::Error Binder::inferShapes(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRe
 llvm::Error Binder::boundUnknown(const ProgramNode &node, llvm::ArrayRef<TensorMeta> operands, Metas &results) {
   if (llvm::all_of(results, [](const TensorMeta &meta) { return meta.isStatic(); }))
     return llvm::Error::success();
-  const char *name = node.op.info().kernel;
-  const KernelDef *def = name ? findKernel(program.device().kernels(), name) : nullptr;
-  if (!def || !def->upperBound)
+  if (!node.op.info().boundRule)
     return makeError(ErrorCode::Unimplemented, node.op.name() + ": shape must be known when inputs are bound, got " +
                                                    toString(results[0]));
-  Metas most = def->upperBound(node.op, operands);
-  for (auto [value, result, bounded] : llvm::zip(node.results, results, most)) {
+  llvm::Expected<Metas> most = node.op.info().boundRule(node.op, operands, node.segments);
+  if (!most)
+    return most.takeError();
+  for (auto [value, result, bounded] : llvm::zip(node.results, results, *most)) {
     for (unsigned axis = 0; axis < result.rank(); ++axis)
       if (result.shape[axis] == kUnknown)
         unknownAxes[value].push_back(axis);

@@ -84,8 +84,6 @@ struct KernelDef {
   /// Unknown dimensions of the inputs from known outputs; null: nothing can be said.
   llvm::Error (*inferInputs)(const OpDef &op, llvm::MutableArrayRef<TensorMeta> inputs,
                              llvm::ArrayRef<TensorMeta> outputs) = nullptr;
-  /// Largest metas of results whose size depends on data; null: none does.
-  Metas (*upperBound)(const OpDef &op, llvm::ArrayRef<TensorMeta> inputs) = nullptr;
 };
 
 /// The processor's kernels, by name.

@@ -21,13 +21,13 @@ llvm::Expected<PreparedRef> prepareOwnConv2d(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareOwnConv2dBackwardData(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareOwnConv2dBackwardWeight(const PrepareRequest &request);
 
-// Pool.cpp, OwnPool.cpp.
+// Pool.cpp, OwnPool.cpp: averages by oneDNN, maxima by our own loops, since oneDNN's lose NaN.
 llvm::Expected<PreparedRef> prepareMaxPool2d(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareAvgPool2d(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareAvgPool2dBackward(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareMaxPool2dBackward(const PrepareRequest &request);
 
-// Index.cpp, Mask.cpp, Sort.cpp.
+// Index.cpp, Gather.cpp, Mask.cpp, Sort.cpp.
 llvm::Expected<PreparedRef> prepareIndexGet(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareIndexSet(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareIndexAdd(const PrepareRequest &request);
@@ -37,7 +37,5 @@ llvm::Expected<PreparedRef> prepareMaskGet(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareNonZero(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareArgsort(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareTopk(const PrepareRequest &request);
-Metas boundMaskGet(const OpDef &op, llvm::ArrayRef<TensorMeta> inputs);
-Metas boundNonZero(const OpDef &op, llvm::ArrayRef<TensorMeta> inputs);
 
 } // namespace tess::runtime::cpu

@@ -5,7 +5,7 @@ namespace tess::runtime {
 
 llvm::ArrayRef<KernelDef> cpuKernels() {
   using namespace cpu;
-  constexpr bool library = false;
+  constexpr bool library = false, sequential = true; // the latter on the list of runtime/README.md
   static const KernelDef table[] = {
       {"matmul", library, prepareMatmul},
       {"conv2d", library, prepareConv2d},
@@ -13,8 +13,17 @@ llvm::ArrayRef<KernelDef> cpuKernels() {
       {"conv2d_backward_weight", library, prepareConv2dBackwardWeight},
       {"avg_pool2d", library, prepareAvgPool2d},
       {"avg_pool2d_backward", library, prepareAvgPool2dBackward},
-      {"max_pool2d", true, prepareMaxPool2d},
-      {"max_pool2d_backward", true, prepareMaxPool2dBackward},
+      {"max_pool2d", sequential, prepareMaxPool2d},
+      {"max_pool2d_backward", sequential, prepareMaxPool2dBackward},
+      {"index_get", sequential, prepareIndexGet},
+      {"index_set", sequential, prepareIndexSet},
+      {"index_add", sequential, prepareIndexAdd},
+      {"gather", sequential, prepareGather},
+      {"scatter", sequential, prepareScatter},
+      {"mask_get", sequential, prepareMaskGet},
+      {"non_zero", sequential, prepareNonZero},
+      {"argsort", sequential, prepareArgsort},
+      {"topk", sequential, prepareTopk},
   };
   return table;
 }

@@ -63,6 +63,7 @@ struct CallOptions {
   std::vector<runtime::Req> reqs;
   std::vector<std::string> epilogue;
   unsigned opOperands = 0; // 0: all inputs
+  std::vector<unsigned> segments = {};
 };
 
 struct CallResult {
@@ -89,9 +90,9 @@ inline CallResult callKernel(const OpDef &op, std::vector<HostTensor> inputs, co
   llvm::ArrayRef<TensorMeta> operands(metas);
   if (options.opOperands)
     operands = operands.take_front(options.opOperands);
-  Metas results = get(op.infer(operands));
-  if (def->upperBound)
-    results = def->upperBound(op, operands);
+  Metas results = get(op.infer(operands, options.segments));
+  if (op.info().boundRule)
+    results = get(op.info().boundRule(op, operands, options.segments));
   llvm::SmallVector<Req, 4> reqs(options.reqs.begin(), options.reqs.end());
   reqs.resize(results.size(), Req::Write);
   if (outputs.empty())

@@ -1,0 +1,28 @@
+//===- Indices.h - integer operands that index ------------------*- C++ -*-===//
+#pragma once
+
+#include "ops/Error.h"
+#include "runtime/KernelTable.h"
+
+namespace tess::runtime::cpu {
+
+/// Element `offset` of an int32 or int64 operand.
+inline int64_t indexAt(DType dtype, const void *data, int64_t offset) {
+  return dtype == DType::Int64 ? static_cast<const int64_t *>(data)[offset] : static_cast<const int32_t *>(data)[offset];
+}
+
+/// Turns a negative index around; false when it lies outside of an axis of `size`.
+inline bool wrapIndex(int64_t &index, int64_t size) {
+  index += index < 0 ? size : 0;
+  return index >= 0 && index < size;
+}
+
+/// `index` as it came.
+inline llvm::Error indexError(llvm::StringRef op, int64_t index, int64_t size) {
+  if (size == 0)
+    return makeError(ErrorCode::OutOfRange, op + ": index must not point into an empty axis, got " + llvm::Twine(index));
+  return makeError(ErrorCode::OutOfRange, op + ": index must be in [" + llvm::Twine(-size) + ", " +
+                                              llvm::Twine(size - 1) + "], got " + llvm::Twine(index));
+}
+
+} // namespace tess::runtime::cpu

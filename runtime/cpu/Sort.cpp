@@ -1,0 +1,83 @@
+//===- Sort.cpp - elements in order along the last axis -------------------===//
+//
+// Equal elements keep their order and NaN is the largest: the order is total,
+// so that topk is a prefix of argsort, bit for bit.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/Elements.h"
+#include "runtime/cpu/Kernels.h"
+#include "runtime/cpu/Odometer.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tess::runtime::cpu {
+
+namespace {
+
+template <typename A> bool less(A a, A b) { return a < b || (a == a && b != b); }
+
+class Sort : public PreparedKernel {
+public:
+  Sort(const PrepareRequest &request, const char *name)
+      : x(request.layouts[0]), dtype(request.inputs[0].dtype), descending(request.op.boolean("descending")) {
+    implementationName = name;
+    size = x.shape.back();
+    taken = request.outputs[0].shape.back();
+    workspace = llvm::alignTo(size_t(size) * sizeof(int32_t) + 1, 64);
+  }
+
+  llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<Req> reqs,
+                  llvm::ArrayRef<void *> outputs) const override {
+    auto *order = static_cast<int32_t *>(context.workspace);
+    Shape outer(x.shape.begin(), x.shape.end() - 1), strides(x.strides.begin(), x.strides.end() - 1);
+    withType(dtype, [&](auto tag) {
+      using T = decltype(tag);
+      Odometer<1> walk(outer, {strides});
+      for (int64_t row = 0, n = countOf(outer); row < n; ++row, walk.next()) {
+        const T *line = static_cast<const T *>(inputs[0]) + walk.offset(0);
+        sortLine<T>(line, order);
+        for (int64_t i = 0; i < taken; ++i) {
+          if (reqs[0] != Req::Null)
+            static_cast<T *>(outputs[0])[row * taken + i] = line[order[i] * x.strides.back()];
+          if (reqs[1] != Req::Null)
+            static_cast<int32_t *>(outputs[1])[row * taken + i] = order[i];
+        }
+      }
+    });
+    return llvm::Error::success();
+  }
+
+private:
+  template <typename T> void sortLine(const T *line, int32_t *order) const {
+    int64_t stride = x.strides.back();
+    std::iota(order, order + size, 0);
+    auto before = [&](int32_t a, int32_t b) {
+      auto x = widen(line[a * stride]), y = widen(line[b * stride]);
+      bool ahead = descending ? less(y, x) : less(x, y), behind = descending ? less(x, y) : less(y, x);
+      return ahead || (!behind && a < b);
+    };
+    if (taken < size)
+      std::partial_sort(order, order + taken, order + size, before);
+    else
+      std::sort(order, order + size, before);
+  }
+
+  Layout x;
+  DType dtype;
+  bool descending;
+  int64_t size, taken;
+};
+
+} // namespace
+
+llvm::Expected<PreparedRef> prepareArgsort(const PrepareRequest &request) {
+  return std::make_shared<Sort>(request, "own:argsort");
+}
+
+llvm::Expected<PreparedRef> prepareTopk(const PrepareRequest &request) {
+  return std::make_shared<Sort>(request, "own:topk");
+}
+
+} // namespace tess::runtime::cpu

@@ -1,0 +1,200 @@
+#include "runtime/Elements.h"
+#include "tests/runtime/KernelHarness.h"
+
+using namespace tess;
+using namespace tess::runtime;
+using namespace tess::test;
+
+namespace {
+
+struct Case {
+  Shape x, weight;
+  IntList strides = {1, 1}, padding = {0, 0}, dilation = {1, 1};
+  int64_t groups = 1;
+};
+
+OpDef make(const char *name, const Case &c) {
+  OpDef op = OpDef::get(name);
+  op.set("strides", c.strides).set("padding", c.padding).set("dilation", c.dilation).set("groups", c.groups);
+  return op;
+}
+
+HostTensor to(HostTensor from, DType dtype) {
+  HostTensor out(dtype, from.meta.shape);
+  auto values = from.values<float>();
+  withType(dtype, [&](auto tag) {
+    using T = decltype(tag);
+    for (size_t i = 0; i < values.size(); ++i)
+      out.as<T>()[i] = narrow<T>(values[i]);
+  });
+  return out;
+}
+
+std::vector<double> asDouble(HostTensor tensor) {
+  std::vector<double> out;
+  withType(tensor.meta.dtype, [&](auto tag) {
+    using T = decltype(tag);
+    for (T value : tensor.values<T>())
+      out.push_back(double(widen(value)));
+  });
+  return out;
+}
+
+/// Calls fn(x offset, weight offset, out offset) for every product of a convolution.
+template <typename Fn> void products(const Case &c, const Shape &out, Fn &&fn) {
+  int64_t inPerGroup = c.x[1] / c.groups, outPerGroup = out[1] / c.groups;
+  for (int64_t n = 0; n < out[0]; ++n)
+    for (int64_t o = 0; o < out[1]; ++o)
+      for (int64_t oh = 0; oh < out[2]; ++oh)
+        for (int64_t ow = 0; ow < out[3]; ++ow)
+          for (int64_t i = 0; i < inPerGroup; ++i)
+            for (int64_t kh = 0; kh < c.weight[2]; ++kh)
+              for (int64_t kw = 0; kw < c.weight[3]; ++kw) {
+                int64_t h = oh * c.strides[0] - c.padding[0] + kh * c.dilation[0];
+                int64_t w = ow * c.strides[1] - c.padding[1] + kw * c.dilation[1];
+                if (h < 0 || h >= c.x[2] || w < 0 || w >= c.x[3])
+                  continue;
+                int64_t channel = o / outPerGroup * inPerGroup + i;
+                fn(((n * c.x[1] + channel) * c.x[2] + h) * c.x[3] + w,
+                   ((o * inPerGroup + i) * c.weight[2] + kh) * c.weight[3] + kw,
+                   ((n * out[1] + o) * out[2] + oh) * out[3] + ow);
+              }
+}
+
+void checkClose(HostTensor result, const std::vector<double> &expected, double tolerance) {
+  auto values = asDouble(result);
+  REQUIRE(values.size() == expected.size());
+  double worst = 0;
+  for (size_t i = 0; i < values.size(); ++i)
+    worst = std::max(worst, std::abs(values[i] - expected[i]) / (1 + std::abs(expected[i])));
+  CHECK(worst <= tolerance);
+}
+
+const std::vector<Case> cases = {
+    {{2, 3, 5, 6}, {4, 3, 3, 3}},
+    {{1, 1, 1, 1}, {1, 1, 1, 1}},
+    {{2, 3, 5, 6}, {4, 3, 3, 2}, {1, 1}, {1, 1}},
+    {{1, 4, 7, 7}, {6, 2, 3, 3}, {2, 1}, {1, 0}, {1, 1}, 2},
+    {{1, 2, 9, 9}, {2, 1, 3, 3}, {1, 1}, {0, 0}, {2, 3}, 2},
+    {{2, 16, 8, 8}, {16, 1, 3, 3}, {1, 1}, {1, 1}, {1, 1}, 16},
+    {{1, 17, 10, 11}, {19, 17, 3, 3}, {2, 2}, {1, 1}},
+    {{1, 3, 20, 20}, {8, 3, 7, 7}, {2, 2}, {3, 3}},
+    {{4, 8, 6, 6}, {8, 8, 1, 1}, {2, 2}}, // the last row and column belong to no window
+};
+
+} // namespace
+
+TEST_CASE("conv2d and its gradients against double, in every dtype") {
+  auto dtype = GENERATE(DType::Float32, DType::Float64, DType::Float16, DType::BFloat16);
+  double tolerance = dtype == DType::BFloat16 ? 2e-2 : dtype == DType::Float16 ? 4e-3 : 1e-5;
+  for (const Case &c : cases) {
+    HostTensor x = to(randomF32(c.x, 1), dtype), weight = to(randomF32(c.weight, 2), dtype);
+    CallResult forward = callKernel(make("conv2d", c), {x, weight});
+    REQUIRE(forward.error == "");
+    const Shape &shape = forward.outputs[0].meta.shape;
+    HostTensor dout = to(randomF32(shape, 3), dtype);
+    auto xs = asDouble(x), ws = asDouble(weight), ds = asDouble(dout);
+    std::vector<double> y(ds.size()), dx(xs.size()), dw(ws.size());
+    products(c, shape, [&](int64_t a, int64_t b, int64_t o) {
+      y[size_t(o)] += xs[size_t(a)] * ws[size_t(b)];
+      dx[size_t(a)] += ds[size_t(o)] * ws[size_t(b)];
+      dw[size_t(b)] += ds[size_t(o)] * xs[size_t(a)];
+    });
+    checkClose(forward.outputs[0], y, tolerance);
+    CallResult data = callKernel(make("conv2d_backward_data", c), {weight, dout, x});
+    CallResult weights = callKernel(make("conv2d_backward_weight", c), {x, dout, weight});
+    REQUIRE(data.error == "");
+    REQUIRE(weights.error == "");
+    checkClose(data.outputs[0], dx, tolerance);
+    checkClose(weights.outputs[0], dw, tolerance * 2);
+  }
+}
+
+TEST_CASE("conv2d reads any layout") {
+  Case c = cases[3];
+  HostTensor x = randomF32(c.x, 1), weight = randomF32(c.weight, 2);
+  HostTensor plain = callKernel(make("conv2d", c), {x, weight}).outputs[0];
+  CHECK(sameBits<float>(callKernel(make("conv2d", c), {x.stridedCopy(), weight.stridedCopy()}).outputs[0], plain));
+  HostTensor repeated = x; // the same element everywhere: strides of 0
+  repeated.layout.strides = Shape(4, 0);
+  HostTensor filled(DType::Float32, c.x);
+  std::fill_n(filled.as<float>(), filled.meta.numElements(), x.as<float>()[0]);
+  CHECK(sameBits<float>(callKernel(make("conv2d", c), {repeated, weight}).outputs[0],
+                        callKernel(make("conv2d", c), {filled, weight}).outputs[0]));
+}
+
+TEST_CASE("conv2d: nothing in, nothing out; nothing to sum is zero") {
+  Case c = {{0, 3, 5, 5}, {4, 3, 1, 1}};
+  CHECK(callKernel(make("conv2d", c), {randomF32(c.x, 1), randomF32(c.weight, 2)}).error == "");
+  HostTensor dout = randomF32({0, 4, 5, 5}, 3);
+  HostTensor gradient = callKernel(make("conv2d_backward_weight", c), {randomF32(c.x, 1), dout, randomF32(c.weight, 2)})
+                            .outputs[0];
+  CHECK(gradient.values<float>() == std::vector<float>(12, 0));
+}
+
+TEST_CASE("conv2d: forward and data gradient give the same bits for 1 and 2 threads") {
+  Case c = {{4, 32, 28, 28}, {48, 32, 3, 3}, {1, 1}, {1, 1}};
+  HostTensor x = randomF32(c.x, 1), weight = randomF32(c.weight, 2), dout = randomF32({4, 48, 28, 28}, 3);
+  CallOptions two;
+  two.threads = 2;
+  CallResult one = callKernel(make("conv2d", c), {x, weight}), both = callKernel(make("conv2d", c), {x, weight}, two);
+  CHECK(one.implementation == both.implementation);
+  CHECK(one.outputs[0].storage == both.outputs[0].storage);
+  CHECK(callKernel(make("conv2d_backward_data", c), {weight, dout, x}).outputs[0].storage ==
+        callKernel(make("conv2d_backward_data", c), {weight, dout, x}, two).outputs[0].storage);
+}
+
+TEST_CASE("conv2d: the bits of an image do not depend on its batch") {
+  Case c = {{4, 32, 14, 14}, {32, 32, 3, 3}, {1, 1}, {1, 1}};
+  HostTensor x = randomF32(c.x, 1), weight = randomF32(c.weight, 2), first(DType::Float32, {1, 32, 14, 14});
+  std::memcpy(first.data(), x.data(), 32 * 14 * 14 * sizeof(float));
+  HostTensor all = callKernel(make("conv2d", c), {x, weight}).outputs[0];
+  HostTensor alone = callKernel(make("conv2d", c), {first, weight}).outputs[0];
+  CHECK(std::memcmp(all.data(), alone.data(), 32 * 14 * 14 * sizeof(float)) == 0);
+}
+
+TEST_CASE("conv2d: an epilogue equals the separate operators and keeps the implementation") {
+  auto epilogue = GENERATE(values<std::vector<std::string>>(
+      {{"mul:2", "add:3"}, {"mul:2", "add:3", "relu"}, {"sum:4", "relu"}, {"mul:2", "add:3", "sum:4", "relu"}, {"relu"}}));
+  Case c = {{2, 16, 9, 9}, {32, 16, 3, 3}, {1, 1}, {1, 1}};
+  HostTensor x = randomF32(c.x, 1), weight = randomF32(c.weight, 2), scale = randomF32({1, 32, 1, 1}, 3),
+             shift = randomF32({32, 1, 1}, 4), residual = randomF32({2, 32, 9, 9}, 5);
+  x.as<float>()[0] = NAN;
+  CallResult plain = callKernel(make("conv2d", c), {x, weight});
+  CallOptions options;
+  options.epilogue = epilogue;
+  options.opOperands = 2;
+  CallResult fused = callKernel(make("conv2d", c), {x, weight, scale, shift, residual}, options);
+  REQUIRE(fused.error == "");
+  CHECK(fused.implementation == plain.implementation);
+  auto expected = plain.outputs[0].values<float>(), values = fused.outputs[0].values<float>();
+  size_t different = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    float v = expected[i];
+    size_t channel = i / 81 % 32;
+    for (const std::string &step : epilogue)
+      v = step == "relu"    ? (v <= 0 ? 0 : v)
+          : step == "mul:2" ? v * scale.as<float>()[channel]
+          : step == "add:3" ? v + shift.as<float>()[channel]
+                            : v + residual.as<float>()[i];
+    different += std::isnan(v) ? !std::isnan(values[i]) : v != values[i];
+  }
+  CHECK(different == 0);
+}
+
+TEST_CASE("per-channel arithmetic is folded into the call, relu is not, since the library's loses NaN") {
+  Case c = {{2, 16, 9, 9}, {32, 16, 3, 3}, {1, 1}, {1, 1}};
+  OpDef op = make("conv2d", c);
+  TensorMeta x(DType::Float32, c.x), weight(DType::Float32, c.weight), scale(DType::Float32, {1, 32, 1, 1});
+  Metas inputs = {x, weight, scale}, outputs = {TensorMeta(DType::Float32, {2, 32, 9, 9})};
+  llvm::SmallVector<Layout, 3> layouts;
+  for (const TensorMeta &meta : inputs)
+    layouts.push_back(Layout::contiguous(meta.shape));
+  auto folds = [&](std::vector<std::string> epilogue) {
+    PrepareRequest request{op, inputs, layouts, outputs};
+    request.epilogue = epilogue;
+    return get(foldsEpilogue(cpuDevice().kernels(), request));
+  };
+  CHECK(folds({"mul:2"}));
+  CHECK_FALSE(folds({"mul:2", "relu"}));
+}

@@ -1,0 +1,51 @@
+#include "runtime/Device.h"
+#include "runtime/KernelTable.h"
+#include "tests/runtime/Expect.h"
+
+#include <fstream>
+#include <set>
+
+using namespace tess;
+using namespace tess::runtime;
+
+namespace {
+
+/// Names in backquotes of the README line that starts with `**<title>**`.
+std::set<std::string> listed(const std::string &title) {
+  std::ifstream readme("runtime/README.md");
+  REQUIRE(readme);
+  std::set<std::string> names;
+  for (std::string line; std::getline(readme, line);) {
+    if (line.rfind("**" + title + "**", 0) != 0)
+      continue;
+    for (size_t at = line.find('`'); at != std::string::npos; at = line.find('`', line.find('`', at + 1) + 1))
+      names.insert(line.substr(at + 1, line.find('`', at + 1) - at - 1));
+  }
+  return names;
+}
+
+std::set<std::string> inTable(bool sequential) {
+  std::set<std::string> names;
+  for (const KernelDef &def : cpuDevice().kernels())
+    if (def.sequential == sequential)
+      names.insert(def.name);
+  return names;
+}
+
+} // namespace
+
+TEST_CASE("the table is the README's list, at most 12 sequential kernels") {
+  CHECK(inTable(true) == listed("Sequential kernels"));
+  CHECK(inTable(false) == listed("Library kernels"));
+  CHECK(inTable(true).size() <= 12);
+}
+
+TEST_CASE("every operator that names a kernel has one, and every kernel its operator") {
+  std::set<std::string> wanted;
+  for (const OpInfo &info : allOps())
+    if (info.kernel)
+      wanted.insert(info.kernel);
+  std::set<std::string> have = inTable(true);
+  have.merge(inTable(false));
+  CHECK(wanted == have);
+}
