@@ -30,6 +30,11 @@ llvm::Expected<std::shared_ptr<Recorder>> Recorder::begin(llvm::ArrayRef<TensorR
   return recorder;
 }
 
+void Recording::dropSnapshots() const {
+  for (Value &value : valueList)
+    value.snapshot.reset();
+}
+
 void Recorder::leave() {
   if (active.get() != this)
     return;
@@ -41,7 +46,7 @@ void Recorder::abandon() { leave(); }
 
 uint32_t Recorder::addValue(Recording::ValueKind kind, TensorImpl &tensor) {
   uint32_t number = recording.valueList.size();
-  recording.valueList.push_back({kind, tensor.meta(), tensor.name().str(), TensorRef()});
+  recording.valueList.push_back({kind, tensor.meta(), tensor.name().str(), TensorRef(), TensorRef()});
   tensor.traceTag = {id, number};
   return number;
 }
@@ -52,6 +57,7 @@ uint32_t Recorder::numberOf(TensorImpl &tensor) {
     return tensor.traceTag.id;
   uint32_t number = addValue(Recording::ValueKind::Captured, tensor);
   recording.valueList[number].tensor = TensorRef(&tensor);
+  recording.valueList[number].snapshot = tensor.dup();
   recording.capturedList.push_back(number);
   variables[&tensor] = number;
   return number;

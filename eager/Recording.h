@@ -28,6 +28,8 @@ public:
     std::string name;
     /// Captured: the variable. Constant: the tensor.
     TensorRef tensor;
+    /// Captured: the value at its first use, for programs that take it as a constant.
+    TensorRef snapshot;
   };
   struct Op {
     OpDef op;
@@ -52,9 +54,12 @@ public:
   /// Numbers of the captured variables, in the order of their first use.
   llvm::ArrayRef<uint32_t> captured() const { return capturedList; }
 
+  /// No program will want captured values as constants: lets their memory go.
+  void dropSnapshots() const;
+
 private:
   friend class Recorder;
-  std::vector<Value> valueList;
+  mutable std::vector<Value> valueList;
   std::vector<Op> opList;
   std::vector<uint32_t> argumentList, outputList, capturedList;
   std::vector<Update> updateList;

@@ -59,7 +59,8 @@ llvm::Error GraphWriter::writeCaptured() {
 llvm::Expected<ir::GraphBuilder::Value> GraphWriter::constant(uint32_t number) {
   const Recording::Value &value = recording.values()[number];
   std::string bytes(value.meta.numElements() * byteWidth(value.meta.dtype), '\0');
-  if (llvm::Error e = readValue(*value.tensor, bytes.data()))
+  TensorImpl &source = value.snapshot ? *value.snapshot : *value.tensor;
+  if (llvm::Error e = readValue(source, bytes.data()))
     return std::move(e);
   return numbers[number] = builder.constant(value.meta, bytes, value.name);
 }

@@ -42,6 +42,8 @@ llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::compile(const Reco
   for (uint32_t number : recording->captured())
     if (!options.captureAsConstants || isUpdated(*recording, number))
       traced->captured.push_back(recording->values()[number].tensor);
+  if (!options.captureAsConstants)
+    recording->dropSnapshots();
   traced->updates.assign(recording->updates().begin(), recording->updates().end());
   if (options.dims.empty())
     for (uint32_t number : recording->arguments())

@@ -36,6 +36,16 @@ TEST_CASE("a program does what was recorded") {
   }
 }
 
+TEST_CASE("constants have the values of the recorded call") {
+  TensorRef x = make<float>({1, 2}), w = make<float>({10, 20});
+  auto recorder = get(Recorder::begin({x}));
+  RecordingRef recording = get(recorder->end({run("mul", {x, w})}));
+  check(assign(*w, *make<float>({0, 0})));
+  GraphOptions options;
+  options.captureAsConstants = true;
+  CHECK(values<float>(*get(compiled(recording, options)->run({x}))[0]) == std::vector<float>{10, 40});
+}
+
 TEST_CASE("without the tracing layer nothing is recorded") {
   TensorRef x = make<float>({1});
   auto recorder = get(Recorder::begin({x}));

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/Bridge.h"
 
+#include <nanobind/stl/string.h>
+
 namespace tess::python {
 
 using namespace eager;
@@ -144,6 +146,9 @@ llvm::Expected<TensorRef> tensorFromData(PyObject *data, std::optional<DType> dt
   } catch (nb::python_error &error) {
     error.restore();
     return takePythonError();
+  } catch (const std::exception &error) {
+    return makeError(ErrorCode::TypeMismatch, llvm::Twine("tensor: data must hold numbers, got ") +
+                                                  describeObject(data) + " (" + error.what() + ")");
   }
 }
 

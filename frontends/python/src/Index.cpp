@@ -159,6 +159,12 @@ llvm::Error KeyReader::readArray(PyObject *item) {
   }
   if (!tess::isInt(array->dtype()))
     return badKey(item);
+  if (byteWidth(array->dtype()) < 4) {
+    llvm::Expected<TensorRef> wide = applyOne(OpDef::get("cast").set("dtype", DType::Int32), {Operand(array)});
+    if (!wide)
+      return wide.takeError();
+    array = std::move(*wide);
+  }
   key.indices.push_back({int64_t(key.starts.size()), array});
   return pushWhole(1);
 }
@@ -308,9 +314,6 @@ llvm::Expected<TensorRef> setRegion(TensorImpl &x, TensorRef value, const Key &k
 }
 
 llvm::Expected<TensorRef> setIndices(TensorImpl &x, TensorRef value, const Key &key) {
-  if (key.isSliced || !key.removed.empty() || !key.added.empty())
-    return makeError(ErrorCode::Unimplemented,
-                     "setitem: a key with index arrays must have whole slices besides, got others");
   OpDef op = OpDef::get("index_set");
   op.set("axes", AttrValue(indexAxes(key)));
   llvm::SmallVector<Operand, 4> operands = {Operand(&x), Operand(value)};
@@ -340,9 +343,15 @@ llvm::Expected<TensorRef> setItem(TensorImpl &x, PyObject *object, TensorRef val
     return key.takeError();
   if (key->mask)
     return setMasked(x, std::move(value), key->mask);
-  if (!key->indices.empty())
+  if (key->indices.empty())
+    return setRegion(x, std::move(value), *key);
+  if (!key->isSliced && key->removed.empty() && key->added.empty())
     return setIndices(x, std::move(value), *key);
-  return setRegion(x, std::move(value), *key);
+  // The region that slices and ints take, with its elements replaced, goes back whole.
+  llvm::Expected<TensorRef> region = basicView(TensorRef(&x), *key);
+  if (region)
+    region = setIndices(**region, std::move(value), *key);
+  return region ? setRegion(x, std::move(*region), *key) : std::move(region);
 }
 
 } // namespace
