@@ -18,6 +18,10 @@ def built(label):
     return {"id": {"targetCompleted": {"label": label}}, "completed": {"success": True}}
 
 
+def incompatible(label):
+    return {"id": {"targetCompleted": {"label": label}}, "aborted": {"reason": "SKIPPED"}}
+
+
 def result(label, status, xml=None, attempt=1):
     outputs = [{"name": "test.xml", "uri": f"file://{xml}"}] if xml else []
     identity = {"label": label, "run": 1, "shard": 1, "attempt": attempt}
@@ -105,4 +109,15 @@ def test_a_built_target_without_result_was_filtered(tmp_path, capsys):
     assert lines[1:3] == [
         "  //a:g: needs a GPU (--config=cuda)",
         "  //a:h: left out by a test filter",
+    ]
+
+
+def test_a_target_of_another_configuration_is_skipped(tmp_path, capsys):
+    targets = [configured("//a:g", "requires-gpu"), configured("//a:h")]
+    events = [*targets, incompatible("//a:g"), incompatible("//a:h"), finished(0)]
+    code, lines = count(tmp_path, capsys, *events)
+    assert code == 0
+    assert lines[1:3] == [
+        "  //a:g: needs a GPU (--config=cuda)",
+        "  //a:h: not in this configuration (target_compatible_with)",
     ]

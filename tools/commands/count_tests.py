@@ -3,7 +3,7 @@
 usage: count_tests.py EVENTS...
 EVENTS is what `bazel test --build_event_json_file` wrote; the XML of every target of that run is
 read, cached or not. A target that did not build, crashed or wrote no XML is one failed case; one
-that was built but filtered out is one skipped case.
+that was filtered out, or is not for the run's configuration, is one skipped case.
 """
 
 import json
@@ -71,6 +71,7 @@ class Run:
 
     def __init__(self, lines):
         self.tags, self.built, self.results, self.exit_code = {}, set(), {}, None
+        self.incompatible = set()
         for line in lines:
             self.read(json.loads(line))
 
@@ -80,6 +81,8 @@ class Run:
             self.tags[identity["targetConfigured"]["label"]] = event["configured"].get("tag", [])
         elif event.get("completed", {}).get("success"):
             self.built.add(identity["targetCompleted"]["label"])
+        elif event.get("aborted", {}).get("reason") == "SKIPPED" and "targetCompleted" in identity:
+            self.incompatible.add(identity["targetCompleted"]["label"])
         elif "testResult" in event:
             key = identity["testResult"]
             self.results[key["label"], key.get("run"), key.get("shard")] = event["testResult"]
@@ -87,10 +90,12 @@ class Run:
             self.exit_code = event["finished"].get("exitCode", {}).get("code", 0)
 
     def count_without_result(self, count, label):
-        if label not in self.built:
+        if label not in self.built | self.incompatible:
             count.failed.append(f"{label}: the test must build, got an error (above)")
         elif "requires-gpu" in self.tags[label]:
             count.skipped.append(f"{label}: needs a GPU (--config=cuda)")
+        elif label in self.incompatible:
+            count.skipped.append(f"{label}: not in this configuration (target_compatible_with)")
         else:
             count.skipped.append(f"{label}: left out by a test filter")
 
