@@ -16,9 +16,9 @@ inline std::vector<std::pair<std::string, KernelSpec>> floatFunctions(DType dtyp
     result.emplace_back(scalarFnName(fn) + ("_" + shortName(dtype).str()), s.spec);
   };
   using F = ScalarFn;
-  for (F fn : {F::Neg,   F::Abs,  F::Sign, F::Square, F::Sqrt, F::Rsqrt, F::Floor, F::Ceil,  F::Round, F::Trunc, F::Exp,
-               F::Expm1, F::Log,  F::Log1p, F::Sin,   F::Cos,  F::Tan,   F::Asin,  F::Acos,  F::Atan,  F::Sinh,  F::Cosh,
-               F::Tanh,  F::Asinh, F::Acosh, F::Atanh, F::Erf, F::Erfc,  F::Sigmoid})
+  for (F fn : {F::Neg,  F::Abs,   F::Sign, F::Square, F::Sqrt,  F::Rsqrt, F::Floor, F::Ceil, F::Round,  F::Trunc,
+               F::Exp,  F::Expm1, F::Log,  F::Log1p,  F::Sin,   F::Cos,   F::Tan,   F::Asin, F::Acos,   F::Atan,
+               F::Sinh, F::Cosh,  F::Tanh, F::Asinh,  F::Acosh, F::Atanh, F::Erf,   F::Erfc, F::Sigmoid})
     add(fn, 1);
   for (F fn : {F::Add, F::Sub, F::Mul, F::Div, F::FloorDiv, F::Mod, F::Max, F::Min, F::Pow, F::Atan2, F::LogAddExp})
     add(fn, 2);

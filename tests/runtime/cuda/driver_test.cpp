@@ -70,8 +70,9 @@ TEST_CASE("a product's shape is checked before the library sees it") {
   }
   SECTION("rows") {
     shape.lhs.rowStride = 2;
-    CHECK(messageOf(shape.verify()) == "matmul: rows of lhs must not overlap and strides not be negative, got 3 columns, "
-                                       "row stride 2, batch stride 21");
+    CHECK(messageOf(shape.verify()) ==
+          "matmul: rows of lhs must not overlap and strides not be negative, got 3 columns, "
+          "row stride 2, batch stride 21");
     shape.lhs.rowStride = 3;
     shape.rhs.batchStride = -35;
     CHECK_THAT(messageOf(shape.verify()), StartsWith("matmul: rows of rhs must not overlap"));

@@ -49,8 +49,18 @@ template <typename T> size_t firstDifference(const std::vector<T> &a, const std:
 /// Edge cases and random numbers of every magnitude.
 template <typename T> std::vector<T> samples(size_t count, uint64_t seed) {
   using Limits = std::numeric_limits<T>;
-  std::vector<T> result = {T(0),          T(-0.0),        T(1),   T(-1),  T(0.5), T(-2.5),           Limits::infinity(),
-                           -Limits::infinity(), Limits::quiet_NaN(), Limits::max(), Limits::min(), Limits::denorm_min()};
+  std::vector<T> result = {T(0),
+                           T(-0.0),
+                           T(1),
+                           T(-1),
+                           T(0.5),
+                           T(-2.5),
+                           Limits::infinity(),
+                           -Limits::infinity(),
+                           Limits::quiet_NaN(),
+                           Limits::max(),
+                           Limits::min(),
+                           Limits::denorm_min()};
   Random random(seed);
   while (result.size() < count) {
     T value;
@@ -116,7 +126,7 @@ TEST_CASE("arithmetic has the bits of plain C++") {
     for (int64_t j = 0; j < columns; ++j) {
       float product = x[i * columns + j] * scale[j]; // -ffp-contract=off: two roundings
       float sum = product + float(bias);
-      expected[i * columns + j] = sum > 0 ? sum : 0;
+      expected[i * columns + j] = 0 > sum ? 0 : sum;
     }
   OnGpu<float> gpuX(gpu, x), gpuScale(gpu, scale), gpuOut(gpu, std::vector<float>(x.size()));
   run(gpu, get(module->kernel("f")), {rows, columns},
@@ -139,8 +149,8 @@ TEST_CASE("narrow floats round where the CPU rounds") {
       scale[i] = uint16_t(random.bits()) & 0xbfff;
     uint64_t bias = llvm::bit_cast<uint64_t>(0.1);
     OnGpu<uint16_t> gpuX(gpu, x), gpuScale(gpu, scale), gpuOut(gpu, expected);
-    Kernel(spec).run({rows, columns}, {{x.data(), {columns, 1}}, {scale.data(), {0, 1}}, {expected.data(), {columns, 1}}},
-                     {bias});
+    Kernel(spec).run({rows, columns},
+                     {{x.data(), {columns, 1}}, {scale.data(), {0, 1}}, {expected.data(), {columns, 1}}}, {bias});
     run(gpu, get(module->kernel("f")), {rows, columns},
         {{gpuX.data(), {columns, 1}}, {gpuScale.data(), {0, 1}}, {gpuOut.data(), {columns, 1}}}, {bias});
     CAPTURE(shortName(dtype).str());
@@ -173,5 +183,6 @@ TEST_CASE("only a loaded kernel is launched") {
   KernelLaunch launch{kernel, nullptr, nullptr, nullptr, 0, 1, 1, 1, true};
   CHECK(messageOf(gpu.defaultStream().launch(launch)) ==
         "cuda: a launched kernel must be one of a module loaded on gpu0, got another function");
-  CHECK_THAT(messageOf(CudaModule::load(gpu, "no PTX at all")), Contains("cuda: cuModuleLoadDataEx must succeed, got "));
+  CHECK_THAT(messageOf(CudaModule::load(gpu, "no PTX at all")),
+             Contains("cuda: cuModuleLoadDataEx must succeed, got "));
 }
