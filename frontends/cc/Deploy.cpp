@@ -1,0 +1,200 @@
+//===- Deploy.cpp - run a .tess file from C++ -----------------------------===//
+#include "tessera/deploy.h"
+#include "frontends/cc/PickExecutable.h"
+#include "ops/Error.h"
+#include "runtime/Allocator.h"
+#include "runtime/Executor.h"
+#include "runtime/ParallelFor.h"
+#include "runtime/Profiler.h"
+#include "runtime/schema/Container.h"
+
+#include <map>
+
+using namespace tess;
+using namespace tess::runtime;
+
+namespace tessera::deploy {
+
+static Status toStatus(llvm::Error error) {
+  if (!error)
+    return {};
+  auto [code, message] = tess::takeError(std::move(error));
+  return {Code(unsigned(code) + 1), std::move(message)};
+}
+
+size_t byteWidth(DType dtype) { return size_t(tess::byteWidth(tess::DType(dtype))); }
+const char *name(DType dtype) { return numpyName(tess::DType(dtype)).data(); }
+
+//===----------------------------------------------------------------------===//
+// Session
+//===----------------------------------------------------------------------===//
+
+struct Session::Impl {
+  BoundRef bound;
+  std::vector<Shape> shapes;
+  std::vector<size_t> bytes;
+  Memory memory;
+  llvm::SmallVector<void *, 8> inputs;
+
+  void readShapes() {
+    for (auto [index, meta] : llvm::enumerate(bound->outputs()))
+      shapes[index].assign(meta.shape.begin(), meta.shape.end());
+  }
+};
+
+Session::Session() : impl(new Impl) {}
+Session::~Session() = default;
+Session::Session(Session &&) noexcept = default;
+Session &Session::operator=(Session &&) noexcept = default;
+const std::vector<Shape> &Session::outputShapes() const { return impl->shapes; }
+size_t Session::outputBytes(size_t index) const { return impl->bytes[index]; }
+const Memory &Session::memory() const { return impl->memory; }
+uint64_t Session::launches() const { return impl->bound ? impl->bound->launches() : 0; }
+
+Status Session::run(const void *const *inputs, size_t numInputs, void *const *outputs, size_t numOutputs) {
+  if (!impl->bound)
+    return {Code::InvalidArgument, "run: session must be bound to shapes first, got an empty one"};
+  impl->inputs.clear();
+  for (size_t i = 0; i < numInputs; ++i)
+    impl->inputs.push_back(const_cast<void *>(inputs[i]));
+  Status status = toStatus(runtime::run(*impl->bound, impl->inputs, llvm::ArrayRef<void *>(outputs, numOutputs)));
+  if (status.ok() && impl->bound->dependsOnData())
+    impl->readShapes();
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// Model
+//===----------------------------------------------------------------------===//
+
+struct Model::Impl {
+  ProgramRef program;
+  std::string target;
+  std::vector<InputInfo> inputs;
+  std::vector<OutputInfo> outputs;
+  std::map<std::string, std::string> metadata;
+
+  void describe();
+  llvm::Error readMetadata(const Container &container);
+};
+
+void Model::Impl::describe() {
+  const Executable &exe = program->executable();
+  for (auto [index, decl] : llvm::enumerate(exe.inputs)) {
+    InputInfo info{decl.name, DType(decl.dtype), {}, program->describeInput(index)};
+    for (DimDecl dim : decl.dims) {
+      Dim out;
+      out.size = dim.size;
+      if (dim.symbol >= 0) {
+        const SymbolDecl &symbol = exe.symbols[dim.symbol];
+        out = {-1, symbol.name, symbol.min, symbol.max};
+      }
+      info.dims.push_back(std::move(out));
+    }
+    inputs.push_back(std::move(info));
+  }
+  for (const OutputDecl &decl : exe.outputs)
+    outputs.push_back({decl.name, DType(exe.values[decl.value].dtype)});
+}
+
+llvm::Error Model::Impl::readMetadata(const Container &container) {
+  for (const Container::Section &section : container.sections()) {
+    if (section.kind != SectionKind::Meta)
+      continue;
+    llvm::Expected<llvm::StringRef> text = container.read(section.kind, section.name);
+    if (!text)
+      return text.takeError();
+    metadata[section.name] = text->str();
+  }
+  return llvm::Error::success();
+}
+
+Model::Model() : impl(new Impl) {}
+Model::~Model() = default;
+Model::Model(Model &&) noexcept = default;
+Model &Model::operator=(Model &&) noexcept = default;
+const std::vector<InputInfo> &Model::inputs() const { return impl->inputs; }
+const std::vector<OutputInfo> &Model::outputs() const { return impl->outputs; }
+const std::string &Model::target() const { return impl->target; }
+
+const std::string *Model::metadata(const std::string &key) const {
+  auto found = impl->metadata.find(key);
+  return found == impl->metadata.end() ? nullptr : &found->second;
+}
+
+/// "digits" of "models/digits.tess".
+static std::string stem(llvm::StringRef path) {
+  llvm::StringRef file = path.rsplit('/').second;
+  file = file.empty() ? path : file;
+  file.consume_back(".tess");
+  return file.str();
+}
+
+Status Model::load(const std::string &path, Model &model, const LoadOptions &options) {
+  auto container = Container::open(path, options.verify);
+  if (!container)
+    return toStatus(container.takeError());
+  auto picked = pickExecutable(**container, options.allowCode);
+  if (!picked)
+    return toStatus(picked.takeError());
+  ProgramOptions programOptions;
+  programOptions.name = stem(path);
+  programOptions.keepAlive = *container;
+  Container *raw = container->get();
+  programOptions.tensor = [raw](llvm::StringRef tensor) { return raw->read(SectionKind::Tensor, tensor); };
+  auto program = Program::create(std::move(picked->executable), std::move(programOptions));
+  if (!program)
+    return toStatus(program.takeError());
+  auto loaded = std::make_shared<Impl>();
+  loaded->program = std::move(*program);
+  loaded->target = picked->name;
+  loaded->describe();
+  if (llvm::Error error = loaded->readMetadata(**container))
+    return toStatus(std::move(error));
+  model.impl = std::move(loaded);
+  return {};
+}
+
+Status Model::bind(const std::vector<Shape> &inputShapes, Session &session) const {
+  if (!impl->program)
+    return {Code::InvalidArgument, "bind: model must be loaded first, got an empty one"};
+  Metas metas;
+  for (auto [index, shape] : llvm::enumerate(inputShapes))
+    metas.emplace_back(index < impl->inputs.size() ? tess::DType(impl->inputs[index].dtype) : tess::DType::Float32,
+                       shape);
+  auto bound = impl->program->bind(metas);
+  if (!bound)
+    return toStatus(bound.takeError());
+  auto fresh = std::make_unique<Session::Impl>();
+  fresh->bound = std::move(*bound);
+  fresh->shapes.resize(impl->outputs.size());
+  fresh->readShapes();
+  for (const TensorMeta &meta : fresh->bound->outputs())
+    fresh->bytes.push_back(size_t(meta.numElements() * tess::byteWidth(meta.dtype)));
+  const MemoryEstimate &memory = fresh->bound->memory();
+  fresh->memory = {memory.arena, memory.outputs, memory.constants};
+  session.impl = std::move(fresh);
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// The process
+//===----------------------------------------------------------------------===//
+
+Status setNumThreads(unsigned count) { return toStatus(runtime::setNumThreads(count)); }
+unsigned numThreads() { return runtime::numThreads(); }
+
+AllocatorUse allocatorUse() {
+  AllocatorStats stats = cpuAllocator().stats();
+  return {stats.inUse, stats.peak, stats.cached};
+}
+
+void resetAllocatorPeak() { cpuAllocator().resetPeak(); }
+void startProfile() { profiler::start(); }
+
+Status saveProfile(const std::string &path) {
+  profiler::stop();
+  return toStatus(profiler::save(path));
+}
+
+} // namespace tessera::deploy

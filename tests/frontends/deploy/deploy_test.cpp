@@ -1,0 +1,171 @@
+#include "tessera/deploy.h"
+#include "tests/runtime/LibraryFile.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+using namespace tessera::deploy;
+using tess::test::impossibleProgram;
+using tess::test::productProgram;
+using tess::test::writeProductFile;
+
+namespace {
+
+struct Folder {
+  std::string path = "/tmp/tess_deploy_XXXXXX";
+  Folder() { REQUIRE(::mkdtemp(path.data())); }
+  ~Folder() { std::filesystem::remove_all(path); }
+  std::string file(const std::string &name) const { return path + "/" + name; }
+};
+
+Model loaded(const Folder &folder) {
+  writeProductFile(folder.file("digits.tess"), {{"x86-64-v3", productProgram()}});
+  Model model;
+  Status status = Model::load(folder.file("digits.tess"), model);
+  REQUIRE(status.message == "");
+  return model;
+}
+
+} // namespace
+
+TEST_CASE("load, bind and run with plain pointers") {
+  Folder folder;
+  Model model = loaded(folder);
+  REQUIRE(model.inputs().size() == 1);
+  CHECK(model.inputs()[0].name == "x");
+  CHECK(model.inputs()[0].dtype == DType::Float32);
+  CHECK(model.inputs()[0].dims[0].symbol == "batch");
+  CHECK(model.inputs()[0].dims[0].max == 512);
+  CHECK(model.inputs()[0].dims[1].size == 3);
+  CHECK(model.inputs()[0].text == "f32[batch, 3] with batch in 1..512");
+  CHECK(model.outputs()[0].name == "logits");
+  CHECK(model.target() == "x86-64-v3");
+  REQUIRE(model.metadata("author"));
+  CHECK(*model.metadata("author") == "somebody");
+  CHECK(model.metadata("nothing") == nullptr);
+  Session session;
+  REQUIRE(model.bind({{2, 3}}, session));
+  CHECK(session.outputShapes()[0] == Shape{2, 2});
+  CHECK(session.outputBytes(0) == 16);
+  CHECK(session.memory().constants == 24);
+  CHECK(session.memory().total() >= 40);
+  CHECK(session.launches() == 1);
+  const float x[6] = {1, 0, 0, 0, 1, 1};
+  float logits[4] = {};
+  REQUIRE(session.run({x}, {logits}));
+  CHECK(logits[0] == 1);
+  CHECK(logits[1] == 2);
+  CHECK(logits[2] == 8);
+  CHECK(logits[3] == 10);
+}
+
+TEST_CASE("errors have a code and a line, and leave things as they were") {
+  Folder folder;
+  Model model = loaded(folder);
+  Session session;
+  REQUIRE(model.bind({{1, 3}}, session));
+  Status status = model.bind({{600, 3}}, session);
+  CHECK(status.code == Code::InvalidArgument);
+  CHECK(status.message == "digits: input x must be f32[batch, 3] with batch in 1..512, got f32[600, 3]");
+  CHECK(session.outputShapes()[0] == Shape{1, 2});
+  CHECK(model.bind({}, session).message == "digits: must have 1 inputs, got 0");
+  CHECK(session.run({}, {}).message == "digits: run must get 1 inputs, 1 outputs, 0 scalars, got 0, 0, 0");
+  CHECK(Session().run({}, {}).message == "run: session must be bound to shapes first, got an empty one");
+  CHECK(Model().bind({}, session).message == "bind: model must be loaded first, got an empty one");
+  status = Model::load(folder.file("none.tess"), model);
+  CHECK(status.code == Code::NotFound);
+  CHECK(model.inputs().size() == 1);
+  std::ofstream(folder.file("text.tess")) << "just text, long enough to hold the header of a file of the right kind.....";
+  CHECK(Model::load(folder.file("text.tess"), model).code == Code::DataLoss);
+  CHECK(setNumThreads(0).code == Code::InvalidArgument);
+}
+
+TEST_CASE("without code for this processor the message is the line to type") {
+  Folder folder;
+  std::string path = folder.file("a.tess");
+  Model model;
+  writeProductFile(path, {});
+  Status status = Model::load(path, model);
+  CHECK(status.code == Code::Unimplemented);
+  CHECK(status.message == path + ": must have an executable for this processor, got none; type: tess-compile " + path +
+                              " -o " + folder.file("a.host.tess") + " --target host");
+  writeProductFile(path, {{"x86-64-v9", impossibleProgram()}});
+  CHECK(Model::load(path, model).message.find("must have an executable for this processor, got x86-64-v9, which needs "
+                                              "avx9000; type: tess-compile ") != std::string::npos);
+}
+
+TEST_CASE("of several executables the one that fits is picked") {
+  Folder folder;
+  writeProductFile(folder.file("a.tess"), {{"x86-64-v9", impossibleProgram()}, {"x86-64-v3", productProgram()}});
+  Model model;
+  REQUIRE(Model::load(folder.file("a.tess"), model));
+  CHECK(model.target() == "x86-64-v3");
+}
+
+TEST_CASE("code from the file can be refused") {
+  Folder folder;
+  writeProductFile(folder.file("a.tess"), {{"x86-64-v3", productProgram()}});
+  Model model;
+  LoadOptions options;
+  options.allowCode = false;
+  Status status = Model::load(folder.file("a.tess"), model, options);
+  CHECK(status.code == Code::Unimplemented);
+  CHECK(status.message.find("code from the file must be allowed") != std::string::npos);
+}
+
+TEST_CASE("a damaged parameter is found") {
+  Folder folder;
+  std::string path = folder.file("a.tess");
+  writeProductFile(path, {{"x86-64-v3", productProgram()}});
+  auto container = tess::test::get(tess::runtime::Container::open(path));
+  {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(std::streamoff(container->sections().back().offset));
+    file.put('!');
+  }
+  Model model;
+  Status status = Model::load(path, model);
+  CHECK(status.code == Code::DataLoss);
+  CHECK(status.message.find("section tensor:fc.weight must have its checksum") != std::string::npos);
+}
+
+TEST_CASE("sessions of one model run side by side") {
+  Folder folder;
+  Model model = loaded(folder);
+  std::atomic<int> good{0};
+  std::vector<std::thread> threads;
+  for (int t = 1; t <= 4; ++t)
+    threads.emplace_back([&, t] {
+      Session session;
+      if (!model.bind({{t, 3}}, session))
+        return;
+      std::vector<float> x(size_t(t) * 3, float(t)), y(size_t(t) * 2);
+      for (int i = 0; i < 100; ++i)
+        good += session.run({x.data()}, {y.data()}).ok() && y[0] == float(9 * t) && y[1] == float(12 * t);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  CHECK(good == 400);
+}
+
+TEST_CASE("a profile names the model's steps and lines") {
+  Folder folder;
+  Model model = loaded(folder);
+  Session session;
+  REQUIRE(model.bind({{2, 3}}, session));
+  const float x[6] = {};
+  float y[4];
+  startProfile();
+  REQUIRE(session.run({x}, {y}));
+  REQUIRE(saveProfile(folder.file("trace.json")));
+  REQUIRE(session.run({x}, {y})); // no longer recorded
+  std::ifstream in(folder.file("trace.json"));
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  CHECK(text.find("\"traceEvents\"") != std::string::npos);
+  CHECK(text.find("\"name\":\"matmul\"") != std::string::npos);
+  CHECK(text.find("\"value\":\"logits\"") != std::string::npos);
+  CHECK(text.find("model.py:7 (Net.fc)") != std::string::npos);
+  CHECK(saveProfile("/nowhere/at/all.json").code == Code::IoError);
+}
