@@ -57,6 +57,19 @@ const Scope *KernelBuilder::laneScope() const {
   return nullptr;
 }
 
+V KernelBuilder::indexOf(unsigned group) const {
+  for (const Scope &scope : scopes)
+    for (const GroupIndex &index : scope.groups)
+      if (index.group == group)
+        return index.index;
+  llvm_unreachable("every group is open where it is used");
+}
+
+void KernelBuilder::keep(int index, mlir::Value buffer) {
+  V value = lanesOf(index);
+  b.store(value, b.address(buffer, columnInBlock(), value.elem()));
+}
+
 KernelBuilder::Found KernelBuilder::node(int index) {
   for (unsigned depth = scopes.size(); depth-- > 0;) {
     auto it = scopes[depth].values.find(index);
@@ -82,6 +95,11 @@ V KernelBuilder::lanesOf(int index) {
 
 V KernelBuilder::build(int index, unsigned &depth) {
   const KernelNode &node = spec.nodes[index];
+  if (mlir::Value buffer = held.lookup(index)) {
+    depth = laneScope() - scopes.begin();
+    Elem elem = computeElem(node.dtype);
+    return at(depth, [&] { return b.load(b.address(buffer, columnInBlock(), elem), elem, true); });
+  }
   if (plan.scratchOffset[index] >= 0 && plan.phase[index] < phase) {
     depth = scopes.size() - 1;
     return reload(index);

@@ -85,6 +85,15 @@ public:
   void spill(int index);
   /// Scope of the vector axis; null when it is not open.
   const Scope *laneScope() const;
+  /// Position in a group that is open.
+  V indexOf(unsigned group) const;
+  /// Column kernels work on blocks of columns; `blockStart` is the first column of this one (null: no blocks). Values
+  /// of a row that later passes read wait in a buffer with a vector for every 16 columns.
+  V blockStart;
+  V columnInBlock() const { return indexOf(spec.numParallel - 1) - blockStart; }
+  /// Writes the node's lanes to `buffer`; hold() makes node() read it from there.
+  void keep(int index, mlir::Value buffer);
+  void hold(int index, mlir::Value buffer) { held[index] = buffer; }
   /// Row-major numbers, in the reduced domain, of the elements here.
   V reducedElementNumber(Elem elem);
 
@@ -110,6 +119,7 @@ private:
   mlir::Value safePointer(unsigned operand, mlir::Value pointer);
   V linearReduced(unsigned depth);
 
+  llvm::DenseMap<int, mlir::Value> held;
   llvm::DenseMap<unsigned, V> dimMemo;
   V reducedCountMemo;
 };

@@ -7,11 +7,16 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
+#include <algorithm>
+
 namespace tess::compiler {
 
 namespace {
 
 using Values = LaneBuilder::Values;
+// A block of columns: at most 8 vectors, and partial results of a reduction within 16 KiB of stack.
+constexpr unsigned kBlockVectors = 8, kBlockBytes = 16384;
+
 using Body = llvm::function_ref<Values(llvm::ArrayRef<V>)>;
 
 class KernelEmitter {
@@ -27,6 +32,9 @@ private:
   Values indexLoop(unsigned group, llvm::ArrayRef<V> init, Body body);
   Values reducedLoops(unsigned first, llvm::ArrayRef<V> init, Body body);
   void reduceAcrossLanes();
+  llvm::SmallVector<int> keptAfter(unsigned phase) const;
+  void columnPhase(V end, unsigned vectors, llvm::MutableArrayRef<Reduction> states);
+  void columnRow(V end, llvm::ArrayRef<int> reduces, llvm::MutableArrayRef<Reduction> states, bool last);
   void reduceInColumns();
   llvm::SmallVector<int> reducesOf(unsigned phase) const;
   void fullStores();
@@ -139,24 +147,81 @@ void KernelEmitter::reduceAcrossLanes() {
   }
 }
 
-// Lanes along the last parallel group: 16 partial results of every column in memory, the same tree over them.
-void KernelEmitter::reduceInColumns() {
-  for (k.phase = 0; k.phase < plan.numPhases; ++k.phase) {
-    llvm::SmallVector<int> reduces = reducesOf(k.phase);
-    llvm::SmallVector<Reduction> states;
-    for (int index : reduces) {
-      states.emplace_back(k, index);
-      states.back().startColumns();
-    }
-    reducedLoops(0, {}, [&](llvm::ArrayRef<V>) {
+// Values of a row that a later pass reads: reductions, and what is made of them for the whole domain.
+llvm::SmallVector<int> KernelEmitter::keptAfter(unsigned phase) const {
+  std::vector<bool> wanted(spec.nodes.size());
+  for (unsigned i = 0; i < spec.nodes.size(); ++i)
+    for (int arg : spec.nodes[i].args)
+      wanted[arg] = wanted[arg] || (spec.nodes[i].kind == NodeKind::Apply && plan.full[i]);
+  llvm::SmallVector<int> kept;
+  for (unsigned i = 0; i < spec.nodes.size(); ++i)
+    if (!plan.full[i] && plan.phase[i] == phase + 1 && (spec.nodes[i].kind == NodeKind::Reduce || wanted[i]))
+      kept.push_back(i);
+  return kept;
+}
+
+// Lanes along the last parallel group: 16 partial results of every column in memory, the same tree over them. A block
+// of columns goes through the reduced domain together, so that memory is read by several lines a row.
+void KernelEmitter::columnPhase(V end, unsigned vectors, llvm::MutableArrayRef<Reduction> states) {
+  unsigned columns = spec.numParallel - 1;
+  for (Reduction &state : states)
+    state.startColumns(vectors);
+  reducedLoops(0, {}, [&](llvm::ArrayRef<V>) {
+    return vectorLoop(k.blockStart, end, columns, {}, [&](llvm::ArrayRef<V>) {
       for (Reduction &state : states)
         state.stepColumns();
       fullStores();
       return Values();
     });
-    for (auto [state, index] : llvm::zip_equal(states, reduces))
+  });
+}
+
+void KernelEmitter::columnRow(V end, llvm::ArrayRef<int> reduces, llvm::MutableArrayRef<Reduction> states, bool last) {
+  llvm::SmallVector<std::pair<int, mlir::Value>> buffers;
+  for (int index : last ? llvm::SmallVector<int>() : keptAfter(k.phase))
+    buffers.push_back({index, b.stackBuffer(computeElem(spec.nodes[index].dtype), kBlockVectors, true)});
+  vectorLoop(k.blockStart, end, spec.numParallel - 1, {}, [&](llvm::ArrayRef<V>) {
+    for (auto [index, state] : llvm::zip_equal(reduces, states))
       k.define(index, state.finish(state.foldColumns()));
-  }
+    for (auto [index, buffer] : buffers)
+      k.keep(index, buffer);
+    if (last)
+      rowStores();
+    return Values();
+  });
+  for (auto [index, buffer] : buffers)
+    k.hold(index, buffer);
+}
+
+void KernelEmitter::reduceInColumns() {
+  unsigned bytes = 1;
+  for (unsigned i = 0; i < spec.nodes.size(); ++i)
+    if (spec.nodes[i].kind == NodeKind::Reduce)
+      bytes = std::max(bytes, Reduction(k, i).bytesPerVector());
+  unsigned vectors = std::clamp(kBlockBytes / bytes, 1u, kBlockVectors);
+  V step = b.index(vectors * kLanes), hi = k.args.innerHi;
+  auto enter = [&](mlir::Operation *op, mlir::Block *block) { k.open(op, block); };
+  b.forLoop(
+      k.args.innerLo, hi, step, {},
+      [&](V start, llvm::ArrayRef<V>) {
+        k.blockStart = start;
+        V end = start + step;
+        end = select(lt(end, hi), end, hi);
+        for (k.phase = 0; k.phase < std::max(plan.numPhases, 1u); ++k.phase) {
+          llvm::SmallVector<int> reduces = reducesOf(k.phase);
+          llvm::SmallVector<Reduction> states;
+          for (int index : reduces)
+            states.emplace_back(k, index);
+          if (plan.numPhases)
+            columnPhase(end, vectors, states);
+          bool last = k.phase + 1 >= plan.numPhases;
+          if (!last || llvm::any_of(spec.stores, [&](const KernelStore &s) { return !plan.full[s.node]; }))
+            columnRow(end, reduces, states, last);
+        }
+        return Values();
+      },
+      enter);
+  k.close();
 }
 
 void KernelEmitter::row() {
@@ -164,13 +229,10 @@ void KernelEmitter::row() {
     reduceAcrossLanes();
     return rowStores();
   }
+  if (spec.numReduced)
+    return reduceInColumns();
   vectorLoop(k.args.innerLo, k.args.innerHi, spec.numParallel - 1, {}, [&](llvm::ArrayRef<V>) {
-    if (spec.numReduced) {
-      reduceInColumns();
-      rowStores();
-    } else {
-      fullStores();
-    }
+    fullStores();
     return Values();
   });
 }

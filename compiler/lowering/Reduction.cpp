@@ -17,7 +17,7 @@ Reduction::Reduction(KernelBuilder &k, int index)
 }
 
 /// Bool reduces as a byte: partial results may lie in memory.
-static Elem partElem(DType dtype) { return isBool(dtype) ? Elem::I8 : computeElem(dtype); }
+static Elem reducedElem(DType dtype) { return isBool(dtype) ? Elem::I8 : computeElem(dtype); }
 
 static bool wantsLargest(ReduceKind kind) { return kind == ReduceKind::Max || kind == ReduceKind::ArgMax; }
 
@@ -32,13 +32,13 @@ static ReduceKind effectiveKind(ReduceKind kind, DType dtype) {
 
 V Reduction::argument() {
   V value = k.lanesOf(node.args[0]);
-  if (!hasPlace && partElem(from) != partElem(valueType))
+  if (!hasPlace && reducedElem(from) != partElem(0))
     value = castValue(value, from, valueType);
   return value.elem() == Elem::I1 ? b.convert(value, Elem::I8) : value;
 }
 
 V Reduction::neutral(bool vector) {
-  Elem elem = partElem(valueType);
+  Elem elem = partElem(0);
   ReduceKind kind = effectiveKind(node.reduceKind, valueType);
   if (kind == ReduceKind::Sum || kind == ReduceKind::Mean)
     return b.constant(elem, vector, isFloat(elem) ? -0.0 : 0.0);
@@ -114,30 +114,37 @@ Values Reduction::fold(llvm::ArrayRef<V> parts) {
   return result;
 }
 
-void Reduction::startColumns() {
-  Values first = {neutral(true)};
-  if (hasPlace)
-    first.push_back(b.constantBits(computeElem(node.dtype), true, 0));
-  for (unsigned part = 0; part < first.size(); ++part) {
-    Elem elem = first[part].elem();
-    memory[part] = b.stackBuffer(elem, kLanes, true);
-    for (unsigned slot = 0; slot < kLanes; ++slot) {
-      V value = part ? b.constantBits(elem, true, slot) : first[part];
-      b.store(value, b.addressConst(memory[part], slot * kLanes, elem));
+Elem Reduction::partElem(unsigned part) const { return part ? computeElem(node.dtype) : reducedElem(valueType); }
+
+unsigned Reduction::bytesPerVector() const {
+  unsigned bytes = 0;
+  for (unsigned part = 0; part < numParts(); ++part)
+    bytes += elemBytes(partElem(part)) * kLanes * kLanes;
+  return bytes;
+}
+
+void Reduction::startColumns(unsigned vectors) {
+  for (unsigned part = 0; part < numParts(); ++part)
+    memory[part] = b.stackBuffer(partElem(part), kLanes * vectors, true);
+  b.forLoop(b.index(0), b.index(vectors * kLanes * kLanes), b.index(kLanes), {}, [&](V offset, llvm::ArrayRef<V>) {
+    b.store(neutral(true), b.address(memory[0], offset, partElem(0)));
+    if (hasPlace) { // the first element that the partial result will see, as in start()
+      V slot = (b.binary(LaneBuilder::Bin::LShr, offset, b.index(4))) & b.index(kLanes - 1);
+      b.store(b.splat(b.convert(slot, partElem(1))), b.address(memory[1], offset, partElem(1)));
     }
-  }
+    return Values();
+  });
 }
 
 void Reduction::stepColumns() {
   V value = argument();
-  V element = k.top().groups.back().index;
-  V offset = (element & b.index(kLanes - 1)) * b.index(kLanes);
+  V slot = k.indexOf(k.numGroups() - 1) & b.index(kLanes - 1);
+  V offset = (k.columnInBlock() + slot) * b.index(kLanes);
   Values parts;
   llvm::SmallVector<mlir::Value, 2> places;
-  Elem elems[] = {value.elem(), computeElem(node.dtype)};
   for (unsigned part = 0; part < numParts(); ++part) {
-    places.push_back(b.address(memory[part], offset, elems[part]));
-    parts.push_back(b.load(places[part], elems[part], true));
+    places.push_back(b.address(memory[part], offset, partElem(part)));
+    parts.push_back(b.load(places[part], partElem(part), true));
   }
   Values next = accumulate(parts, value, hasPlace ? elementNumber() : V());
   for (unsigned part = 0; part < numParts(); ++part)
@@ -146,10 +153,12 @@ void Reduction::stepColumns() {
 
 Values Reduction::foldColumns() {
   llvm::SmallVector<Values> slots(kLanes);
-  Elem elems[] = {partElem(valueType), computeElem(node.dtype)};
-  for (unsigned slot = 0; slot < kLanes; ++slot)
-    for (unsigned part = 0; part < numParts(); ++part)
-      slots[slot].push_back(b.load(b.addressConst(memory[part], slot * kLanes, elems[part]), elems[part], true));
+  V offset = k.columnInBlock() * b.index(kLanes);
+  for (unsigned part = 0; part < numParts(); ++part) {
+    mlir::Value base = b.address(memory[part], offset, partElem(part));
+    for (unsigned slot = 0; slot < kLanes; ++slot)
+      slots[slot].push_back(b.load(b.addressConst(base, slot * kLanes, partElem(part)), partElem(part), true));
+  }
   for (unsigned width = kLanes / 2; width >= 1; width /= 2)
     for (unsigned slot = 0; slot < width; ++slot)
       slots[slot] = merge(slots[slot], slots[slot + width]);

@@ -27,8 +27,10 @@ public:
   /// The tree: scalars.
   LaneBuilder::Values fold(llvm::ArrayRef<V> parts);
 
-  // Lanes along the last parallel group; partial results in memory.
-  void startColumns();
+  // Lanes along the last parallel group; partial results in memory, for a block of columns.
+  /// Stack bytes for a vector of columns.
+  unsigned bytesPerVector() const;
+  void startColumns(unsigned vectors);
   void stepColumns();
   LaneBuilder::Values foldColumns();
 
@@ -39,6 +41,7 @@ private:
   V argument();
   V neutral(bool vector);
   V elementNumber();
+  Elem partElem(unsigned part) const;
   /// One step: `place` is the elements' number (ArgMax, ArgMin).
   LaneBuilder::Values accumulate(llvm::ArrayRef<V> parts, V value, V place);
   LaneBuilder::Values merge(llvm::ArrayRef<V> a, llvm::ArrayRef<V> b);

@@ -22,6 +22,9 @@ V tanh(V x);
 /// e^(hi + lo) for |lo| <= ulp(hi), float64: the last step of pow.
 V expSum(V hi, V lo);
 
+/// e^x where the result is a normal number; elsewhere wrong.
+V expNormal(V x);
+
 // Logarithms: VectorMathLog.cpp
 V log(V x);
 V log1p(V x);

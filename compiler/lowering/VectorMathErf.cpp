@@ -18,7 +18,7 @@ V erf32(V x) {
   q = fma(q, t, -6.34846687e-1);
   q = fma(q, t, -1.28717512e-1);
   q = fma(q, t, -t);
-  V large = copySign(1.0 - exp(select(gt(t, 4.0), -20.0, q)), x);
+  V large = copySign(1.0 - expNormal(select(gt(t, 4.0), -20.0, q)), x);
   V p = polynomial(s, {-5.96761703e-4, 4.99119423e-3, -2.67681349e-2, 1.12819925e-1, -3.76125336e-1, 1.28379166e-1});
   V small = fma(p, x, x);
   return select(gt(t, 0.927734375), large, small);

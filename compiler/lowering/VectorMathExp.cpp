@@ -78,6 +78,16 @@ V halfExp(V x) {
 } // namespace
 
 V exp(V x) { return expWithTail(x, V()); }
+
+V expNormal(V x) {
+  bool single = x.elem() == Elem::F32;
+  V shifted = fma(x, 1.44269504088896340736, x.c(roundingMagic(x.elem()) + exponentBias(x.elem())));
+  V n = shifted - (roundingMagic(x.elem()) + exponentBias(x.elem()));
+  V r = fma(n, single ? -0.693359375 : -0x1.62e42fefa39efp-1, x);
+  r = fma(n, single ? 2.12194440e-4 : -0x1.abc9e3b39803fp-56, r);
+  return (expm1Reduced(r) + 1.0) * fromBits(shl(toBits(shifted), mantissaBits(x.elem())));
+}
+
 V expSum(V hi, V lo) { return expWithTail(hi, lo); }
 
 V expm1(V x) {

@@ -108,11 +108,22 @@ std::vector<std::string> targetsHere() {
   return targets;
 }
 
-Kernel::Kernel(const KernelSpec &spec, llvm::StringRef target) : spec(spec) {
-  llvm::Expected<runtime::Image> made = generatorFor(target).compile({{"kernel", spec}});
-  if (!made)
-    FAIL(textOf(made.takeError()) << "\n" << spec.toText());
-  image = std::move(*made);
+/// Tests meet the same spec at many shapes: it compiles once.
+static const runtime::Image &imageOf(const KernelSpec &spec, llvm::StringRef target) {
+  static llvm::StringMap<runtime::Image> images;
+  auto [place, isNew] = images.try_emplace(target.str() + spec.toText());
+  if (isNew) {
+    llvm::Expected<runtime::Image> made = generatorFor(target).compile({{"kernel", spec}});
+    if (!made) {
+      images.erase(place);
+      FAIL(textOf(made.takeError()) << "\n" << spec.toText());
+    }
+    place->second = std::move(*made);
+  }
+  return place->second;
+}
+
+Kernel::Kernel(const KernelSpec &spec, llvm::StringRef target) : spec(spec), image(imageOf(spec, target)) {
   auto mapped = runtime::CodeImage::map(image);
   if (!mapped)
     FAIL(textOf(mapped.takeError()));

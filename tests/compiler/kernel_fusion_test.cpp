@@ -118,6 +118,41 @@ TEST_CASE("gelu(x a + b) into softmax or layer norm has the bits of four kernels
       }
 }
 
+TEST_CASE("columns in blocks have the bits of rows") {
+  // Several blocks of columns, three phases, results of the row stored beside those of the domain.
+  for (DType d : {DType::Float32, DType::Float64})
+    for (int64_t columns : {100, 333}) {
+      constexpr int64_t reduced = 37;
+      std::vector<std::vector<uint8_t>> results;
+      for (VectorAxis axis : {VectorAxis::Reduced, VectorAxis::Parallel})
+        for (const std::string &target : targetsHere()) {
+          Data data(d, columns, reduced);
+          bool lanes = axis == VectorAxis::Parallel;
+          SpecBuilder s(1, 1, axis);
+          InnerClass inner = lanes ? InnerClass::Contiguous : InnerClass::Strided;
+          int x = s.input(d, inner, true), scale = s.input(d, lanes ? InnerClass::Contiguous : InnerClass::Broadcast);
+          int norm = layerNorm(s, x, d);
+          int scaled = s.apply(ScalarFn::Mul, d, {softmax(s, norm, d), scale}, true);
+          int peak = s.reduce(ReduceKind::Max, d, scaled, true);
+          s.output(scaled, d, inner, true);
+          s.output(s.apply(ScalarFn::Sqrt, d, {peak}, true), d, lanes ? InnerClass::Contiguous : InnerClass::Broadcast);
+          std::vector<uint8_t> factors(data.x.begin(), data.x.begin() + columns * data.width);
+          std::vector<uint8_t> row(columns * data.width);
+          Kernel(s.spec, target)
+              .run({columns, reduced},
+                   {{data.x.data(), {1, columns}},
+                    {factors.data(), {1, 0}},
+                    {data.out.data(), {1, columns}},
+                    {row.data(), {1, 0}}},
+                   {}, 2);
+          data.out.insert(data.out.end(), row.begin(), row.end());
+          results.push_back(data.out);
+        }
+      for (const std::vector<uint8_t> &other : results)
+        CHECK(results[0] == other);
+    }
+}
+
 TEST_CASE("softmax sums to one") {
   Data data(F, 3, 100);
   runStage(softmax, F, data.x, 3, 100, "host");

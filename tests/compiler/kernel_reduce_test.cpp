@@ -118,8 +118,8 @@ template <typename T> std::vector<T> column(const std::vector<T> &data, const Sh
   return values;
 }
 
-const Shape kShapes[] = {{1, {1}},    {5, {7}},      {16, {16}},       {17, {33}},   {40, {100}},
-                         {3, {4, 5}}, {19, {3, 40}}, {18, {2, 3, 17}}, {33, {2, 64}}};
+const Shape kShapes[] = {{1, {1}},      {5, {7}},         {16, {16}},    {17, {33}},  {40, {100}},   {3, {4, 5}},
+                         {19, {3, 40}}, {18, {2, 3, 17}}, {33, {2, 64}}, {300, {20}}, {1029, {2, 3}}};
 
 template <typename T> void checkKind(ReduceKind kind, DType dtype) {
   for (const Shape &shape : kShapes) {
