@@ -65,6 +65,13 @@ bool isComparison(ScalarFn fn) {
   }
 }
 
+/// A static attribute as the number that the body reads.
+double numberOf(const AttrValue &value) {
+  if (value.kind() == AttrKind::F64)
+    return value.f64();
+  return value.kind() == AttrKind::Bool ? double(value.boolean()) : double(value.i64());
+}
+
 /// Walks one ScalarProgram. A constant or attribute has no dtype of its own: it is made when its first user is.
 class ProgramLowering {
 public:
@@ -102,8 +109,7 @@ private:
   int16_t attribute(int16_t index, DType dtype) {
     const AttrInfo &attr = op.info().attrs[index];
     if (!attr.isRuntime) { // a static number that the body reads: part of the code
-      const AttrValue &value = op.attr(unsigned(index));
-      return nodes.constant(attr.kind == AttrKind::F64 ? value.f64() : double(value.i64()), dtype);
+      return nodes.constant(numberOf(op.attr(unsigned(index))), dtype);
     }
     KernelNode node{NodeKind::Attr, dtype};
     node.slot = slotOf[index];
@@ -145,7 +151,8 @@ private:
   int16_t lowerPhilox(const ScalarNode &node) {
     KernelNode out{NodeKind::Apply, results.front() == DType::Float64 ? DType::Float64 : DType::Float32};
     out.fn = node.fn;
-    out.args = {use(node.a, DType::Int64), use(node.b, DType::Int64)};
+    for (int16_t arg : {node.a, node.b})
+      out.args.push_back(nodes.cast(use(arg, DType::Int64), DType::Int64));
     spec.nodes.push_back(std::move(out));
     return int16_t(spec.nodes.size() - 1);
   }
