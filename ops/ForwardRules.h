@@ -20,6 +20,30 @@ TESS_FORWARD_RULE(broadcastLike);
 TESS_FORWARD_RULE(linear);
 TESS_FORWARD_RULE(linspace);
 
+// NormRules.cpp
+TESS_FORWARD_RULE(batchNorm);
+TESS_FORWARD_RULE(batchNormInference);
+TESS_FORWARD_RULE(layerNorm);
+TESS_FORWARD_RULE(rmsNorm);
+TESS_FORWARD_RULE(adaptiveAvgPool2d);
+
+// SoftmaxRules.cpp
+TESS_FORWARD_RULE(softmax);
+TESS_FORWARD_RULE(logSoftmax);
+TESS_FORWARD_RULE(logSumExp);
+TESS_FORWARD_RULE(oneHot);
+TESS_FORWARD_RULE(crossEntropy);
+TESS_FORWARD_RULE(squareLoss);
+TESS_FORWARD_RULE(l1Loss);
+
+// MovementRules.cpp
+TESS_FORWARD_RULE(stack);
+TESS_FORWARD_RULE(split);
+TESS_FORWARD_RULE(repeat);
+TESS_FORWARD_RULE(tile);
+TESS_FORWARD_RULE(roll);
+TESS_FORWARD_RULE(indexingOneHot);
+
 #undef TESS_FORWARD_RULE
 
 } // namespace tess::forwards

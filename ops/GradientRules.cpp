@@ -56,6 +56,12 @@ Values extremum(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bool
   return {call(b, "mul", {isBest, call(b, "div", {grad, count})})};
 }
 
+/// d/dx log sum exp x = exp(x - out): nothing flows through the shift that the forward subtracts.
+Values logSumExp(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
+  int share = call(b, "exp", {call(b, "sub", {v[0], withAxes(b, op, v[1], v[0])})});
+  return {call(b, "mul", {withAxes(b, op, v[2], v[0]), share})};
+}
+
 Values matmul(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools needed) {
   bool tx = op.boolean("transpose_x"), ty = op.boolean("transpose_y");
   int x = v[0], y = v[1], dout = v[3];

@@ -22,6 +22,23 @@ TESS_GRADIENT_RULE(extremum);
 TESS_GRADIENT_RULE(matmul);
 TESS_GRADIENT_RULE(transpose);
 TESS_GRADIENT_RULE(slice);
+TESS_GRADIENT_RULE(logSumExp);
+
+// NormRules.cpp
+TESS_GRADIENT_RULE(batchNorm);
+
+// MovementRules.cpp
+TESS_GRADIENT_RULE(concat);
+TESS_GRADIENT_RULE(split);
+TESS_GRADIENT_RULE(pad);
+
+// IndexRules.cpp
+TESS_GRADIENT_RULE(gather);
+TESS_GRADIENT_RULE(indexGet);
+TESS_GRADIENT_RULE(indexSet);
+TESS_GRADIENT_RULE(indexAdd);
+TESS_GRADIENT_RULE(maskGet);
+TESS_GRADIENT_RULE(sorted);
 
 #undef TESS_GRADIENT_RULE
 

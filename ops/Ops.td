@@ -3,11 +3,19 @@
 #define TESS_OPS
 
 include "ops/Activation.td"
+include "ops/Conv.td"
 include "ops/Creation.td"
 include "ops/Elementwise.td"
+include "ops/Index.td"
 include "ops/Linear.td"
 include "ops/Math.td"
+include "ops/Movement.td"
+include "ops/Norm.td"
+include "ops/Optimizer.td"
+include "ops/Pool.td"
+include "ops/Random.td"
 include "ops/Reduction.td"
+include "ops/Softmax.td"
 include "ops/View.td"
 
 #endif // TESS_OPS

@@ -32,6 +32,42 @@ TESS_SHAPE_RULE(swapaxes);
 TESS_SHAPE_RULE(reshapeLike);
 TESS_SHAPE_RULE(broadcastLike);
 
+// SpatialShapes.cpp
+TESS_SHAPE_RULE(conv2d);
+TESS_SHAPE_RULE(conv2dBackwardData);
+TESS_SHAPE_RULE(conv2dBackwardWeight);
+TESS_SHAPE_RULE(pool2d);
+TESS_SHAPE_RULE(pool2dBackward);
+TESS_SHAPE_RULE(avgPool2dBackward);
+
+// NormShapes.cpp
+TESS_SHAPE_RULE(batchNorm);
+TESS_SHAPE_RULE(batchNormInference);
+TESS_SHAPE_RULE(trailingNorm);
+TESS_SHAPE_RULE(crossEntropy);
+TESS_SHAPE_RULE(pairLoss);
+
+// MovementShapes.cpp
+TESS_SHAPE_RULE(concat);
+TESS_SHAPE_RULE(stack);
+TESS_SHAPE_RULE(split);
+TESS_SHAPE_RULE(pad);
+TESS_SHAPE_RULE(sliceSet);
+TESS_SHAPE_RULE(repeat);
+TESS_SHAPE_RULE(tile);
+
+// IndexShapes.cpp
+TESS_SHAPE_RULE(gather);
+TESS_SHAPE_RULE(scatter);
+TESS_SHAPE_RULE(indexGet);
+TESS_SHAPE_RULE(indexSet);
+TESS_SHAPE_RULE(maskGet);
+TESS_SHAPE_RULE(maskGetBound);
+TESS_SHAPE_RULE(nonZero);
+TESS_SHAPE_RULE(nonZeroBound);
+TESS_SHAPE_RULE(topk);
+TESS_SHAPE_RULE(indexingOneHot);
+
 #undef TESS_SHAPE_RULE
 
 } // namespace tess::shapes

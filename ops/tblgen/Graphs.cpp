@@ -52,7 +52,8 @@ std::string Writer::attr(const ParsedAttr &attr) const {
   if (reference.consume_front("#"))
     return "AttrValue(pieces::shapeOf(b, " + value(reference) + "))";
   int index = op.attrIndex(reference.drop_front());
-  if (index < 0 || op.attrs[index].kind != attr.attr->kind)
+  bool isOne = index >= 0 && op.attrs[index].kind == AttrKind::I64 && attr.attr->kind == AttrKind::I64List;
+  if (index < 0 || (op.attrs[index].kind != attr.attr->kind && !isOne))
     op.fatal("an attribute reference must name an attribute of the same kind, got " + reference);
   return "op.attr(" + std::to_string(index) + ")";
 }

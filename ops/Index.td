@@ -1,0 +1,159 @@
+//===- Index.td - elements by their index --------------------*- tablegen -*-===//
+//
+// Negative indices count from the end. An index out of range is an error of the
+// kernel, found when it runs.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TESS_OPS_INDEX
+#define TESS_OPS_INDEX
+
+include "ops/Base.td"
+
+class IndexOp<string m, string what, string expr, string py = "functional.tensor"> : Tess_Op<m> {
+  let summary = what;
+  let results = (outs Tess_Any:$out);
+  let lowering = Sequential<m>;
+  let oracle = Oracle<expr>;
+  let python = Py<py, m>;
+}
+def Tess_GatherOp : IndexOp<"gather", "elements along an axis, by an index for each of them",
+                            "np.take_along_axis(x, index, axis)"> {
+  let arguments = (ins Tess_Any:$x, Tess_Index:$index, DefaultValuedAttr<SI64Attr, "0">:$axis);
+  let shapeRule = "gather";
+  let dtypes = Same<"x">;
+  let gradientRule = "gather";
+  let normalise = "axis";
+  let attrFacts = [Axis<"axis", "x">, Doc<"axis", "axis the indices count along">];
+  let constraints = ["x and index must have the same rank", "dimensions besides axis must match"];
+  let samples = [Sample<["5", "3"], "", "-2; 0", "2; 5">, Sample<["4,3", "2,3"], "", "-2; 0", "2; 4">,
+                 Sample<["4,3", "4,5"], "axis=1", "-2; -3", "2; 3">, Sample<["4,3", "0,3"], "", "-2; 0", "2; 4">];
+  let onnx = "GatherElements";
+}
+def Tess_ScatterOp : IndexOp<"scatter", "the tensor with elements along an axis replaced",
+                             "tess_oracle.scatter(x, index, source, axis)"> {
+  let description = [{Of several sources for one element the last wins.}];
+  let arguments = (ins Tess_Any:$x, Tess_Index:$index, Tess_Any:$source, DefaultValuedAttr<SI64Attr, "0">:$axis);
+  let shapeRule = "scatter";
+  let dtypes = Promote<["x", "source"]>;
+  let gradient = [(op<"scatter", "axis=$axis"> $dout, $index, (op<"full_like", "value=0.0"> $source)), (none),
+                  (op<"gather", "axis=$axis"> $dout, $index)];
+  let normalise = "axis";
+  let attrFacts = [Axis<"axis", "x">, Doc<"axis", "axis the indices count along">];
+  let constraints = ["x and index must have the same rank", "dimensions besides axis must match",
+                     "source must have the shape of index"];
+  let samples = [Sample<["5", "1", "1"], "", "-2; 0; -2", "2; 5; 2">, Sample<["4,3", "1,3", "1,3"], "", "-2; 0; -2", "2; 4; 2">];
+  let onnx = "ScatterElements";
+}
+class AdvancedIndex<string m, string what, string expr> : IndexOp<m, what, expr> {
+  let attrFacts = [Axis<"axes", "x">, Doc<"axes", "axis of x for each index">];
+}
+defvar indexing = ["there must be an index for each axis of axes", "indices must broadcast"];
+
+def Tess_IndexGetOp : AdvancedIndex<"index_get", "elements by arrays of indices along some axes",
+                                    "tess_oracle.index_get(x, indices, axes)"> {
+  let description = [{As in NumPy: the axes of the indices stand where the indexed axes stood, or first when these were
+    not neighbours.}];
+  let arguments = (ins Tess_Any:$x, Variadic<Tess_Index>:$indices, DenseI64ArrayAttr:$axes);
+  let shapeRule = "indexGet";
+  let dtypes = Same<"x">;
+  let gradientRule = "indexGet";
+  let constraints = indexing;
+  let samples = [Sample<["5,3", "4"], "axes=[0]", "-2; 0", "2; 5">, Sample<["5,3", "2,2"], "axes=[1]", "-2; -3", "2; 3">,
+                 Sample<["5,3,4", "2", "2"], "axes=[0, 2]", "-2; 0; 0", "2; 5; 4">,
+                 Sample<["5,3,4", "2,1", "3"], "axes=[0, 1]", "-2; 0; 0", "2; 5; 3">, Sample<["5,3", "0"], "axes=[0]", "-2; 0", "2; 5">];
+}
+class IndexWrite<string m, string what, string expr> : AdvancedIndex<m, what, expr> {
+  let arguments = (ins Tess_Any:$x, Tess_Any:$value, Variadic<Tess_Index>:$indices, DenseI64ArrayAttr:$axes);
+  let shapeRule = "indexSet";
+  let dtypes = Promote<["x", "value"]>;
+  let inplace = ["x=out"];
+  let constraints = !listconcat(indexing, ["value must broadcast to the indexed elements"]);
+  let samples = [Sample<["5,3", "1,3", "1"], "axes=[0]", "-2; -2; 0", "2; 2; 5">,
+                 Sample<["5,3,4", "3", "1", "1"], "axes=[0, 2]", "-2; -2; 0; 0", "2; 2; 5; 4">];
+}
+def Tess_IndexSetOp : IndexWrite<"index_set", "the tensor with elements replaced, by arrays of indices",
+                                 "tess_oracle.index_set(x, value, indices, axes)"> {
+  let description = [{Of several values for one element the last wins.}];
+  let gradientRule = "indexSet";
+}
+def Tess_IndexAddOp : IndexWrite<"index_add", "the tensor with values added to elements, by arrays of indices",
+                                 "tess_oracle.index_add(x, value, indices, axes)"> {
+  let description = [{Every value counts, in the order of the indices.}];
+  let arguments = (ins Tess_Number:$x, Tess_Number:$value, Variadic<Tess_Index>:$indices, DenseI64ArrayAttr:$axes);
+  let results = (outs Tess_Number:$out);
+  let gradientRule = "indexAdd";
+}
+def Tess_MaskGetOp : IndexOp<"mask_get", "elements where the mask is true", "x[mask]"> {
+  let description = [{The mask has the first axes of x; the result has one axis in their place. Its size is known when
+    the kernel has run.}];
+  let arguments = (ins Tess_Any:$x, Tess_Bool:$mask);
+  let shapeRule = "maskGet";
+  let boundRule = "maskGetBound";
+  let dtypes = Same<"x">;
+  let gradientRule = "maskGet";
+  let constraints = ["mask must have the first axes of x, at least one"];
+  let samples = [Sample<["7", "7"]>, Sample<["2,3", "2,3"]>, Sample<["4,3", "4"]>, Sample<["0", "0"]>];
+}
+def Tess_NonZeroOp : IndexOp<"non_zero", "positions of the elements that are not zero", "np.argwhere(x).astype(np.int32)"> {
+  let description = [{One row for each, in row-major order, with its index along every axis.}];
+  let arguments = (ins Tess_Any:$x);
+  let results = (outs Tess_I32:$out);
+  let shapeRule = "nonZero";
+  let boundRule = "nonZeroBound";
+  let dtypes = Fixed<"i32">;
+  let samples = [Sample<["7"]>, Sample<["2,3"]>, Sample<["0,3"]>];
+  let onnx = "NonZero";
+}
+def Tess_ArgsortOp : IndexOp<"argsort", "elements in order along the last axis, and where they were",
+                             "tess_oracle.argsort(x, descending)", "functional.math"> {
+  let description = [{Equal elements keep their order; NaN is the largest.}];
+  let arguments = (ins Tess_Number:$x, DefaultValuedAttr<BoolAttr, "false">:$descending);
+  let results = (outs Tess_Number:$out, Tess_I32:$indices);
+  let shapes = "(*B, N) -> (*B, N), (*B, N)";
+  let dtypes = Same<"x">;
+  let gradientRule = "sorted";
+  let attrFacts = [Doc<"descending", "largest first">];
+  let samples = [Sample<["7"]>, Sample<["2,5"], "descending=true">, Sample<["2,0"]>, Sample<["2,3,4"]>];
+}
+def Tess_TopkOp : IndexOp<"topk", "the first k elements in order along the last axis, and where they were",
+                          "tess_oracle.topk(x, k, descending)", "functional.math"> {
+  let description = [{The smallest ones, or the largest ones when descending. Equal elements keep their order.}];
+  let arguments = (ins Tess_Number:$x, SI64Attr:$k, DefaultValuedAttr<BoolAttr, "false">:$descending);
+  let results = (outs Tess_Number:$out, Tess_I32:$indices);
+  let shapeRule = "topk";
+  let dtypes = Same<"x">;
+  let gradientRule = "sorted";
+  let attrFacts = [Doc<"k", "how many">, Range<"k", "0", "1e9">, Doc<"descending", "largest first">];
+  let constraints = ["x must have rank >= 1", "k must not be above the size of the last axis"];
+  let samples = [Sample<["7"], "k=3">, Sample<["2,5"], "k=5;descending=true">, Sample<["2,5"], "k=0">];
+  let onnx = "TopK";
+}
+
+//===----------------------------------------------------------------------===//
+// Composites
+//===----------------------------------------------------------------------===//
+def Tess_EmbeddingOp : IndexOp<"embedding", "rows of a table", "weight[ids]", "functional.nn"> {
+  let arguments = (ins Tess_Float:$weight, Tess_Index:$ids);
+  let results = (outs Tess_Float:$out);
+  let shapes = "(V, E), (*I) -> (*I, E)";
+  let dtypes = Same<"weight">;
+  let lowering = Composite<>;
+  let forward = [(op<"index_get", "axes=[0]"> $weight, $ids)];
+  let samples = [Sample<["7,3", "4"], "", "-2; 0", "2; 7">, Sample<["7,3", "2,2"], "", "-2; 0", "2; 7">,
+                 Sample<["7,3", ""], "", "-2; 0", "2; 7">, Sample<["7,3", "0"], "", "-2; 0", "2; 7">];
+  let onnx = "Gather";
+}
+def Tess_IndexingOneHotOp : IndexOp<"indexing_one_hot", "the element of the given index along an axis",
+    "tess_oracle.indexing_one_hot(x, index, axis, keepdims)", "functional.nn"> {
+  let arguments = (ins Tess_Any:$x, Tess_Index:$index, DefaultValuedAttr<SI64Attr, "1">:$axis,
+                   DefaultValuedAttr<BoolAttr, "false">:$keepdims);
+  let shapeRule = "indexingOneHot";
+  let dtypes = Same<"x">;
+  let lowering = Composite<"indexingOneHot">;
+  let normalise = "axis";
+  let attrFacts = [Axis<"axis", "x">, Doc<"axis", "axis to pick along">, Doc<"keepdims", "keep the axis with size 1">];
+  let constraints = ["index must have the shape of x without the axis"];
+  let samples = [Sample<["4,5", "4"], "", "-2; 0", "2; 5">, Sample<["2,5,3", "2,3"], "keepdims=true", "-2; 0", "2; 5">];
+}
+
+#endif // TESS_OPS_INDEX

@@ -1,0 +1,101 @@
+//===- IndexRules.cpp - gradients of indexing ----------------------------===//
+//
+// What was read is added to; what was written is cut off.
+//
+//===----------------------------------------------------------------------===//
+#include "ops/GradientRules.h"
+#include "ops/GraphPieces.h"
+
+namespace tess::gradients {
+
+using namespace pieces;
+using Values = llvm::SmallVector<int, 4>;
+using Bools = llvm::ArrayRef<bool>;
+
+/// Operators with operands (x, [value,] indices...).
+static int indexed(SubgraphBuilder &b, const char *name, llvm::ArrayRef<int> front, llvm::ArrayRef<int> indices,
+                   const AttrValue &axes) {
+  Values inputs(front.begin(), front.end());
+  inputs.append(indices.begin(), indices.end());
+  return call(b, name, inputs, {{"axes", axes}});
+}
+
+/// `dout` added into zeros like `x` at `index` along `axis`, where index has the other axes of x.
+static int addAlong(SubgraphBuilder &b, const OpDef &op, int x, int index, int dout, unsigned axis) {
+  TensorMeta meta = b.meta(index);
+  IntList axes;
+  Values indices;
+  for (unsigned i = 0; i < meta.rank(); ++i) {
+    axes.push_back(i);
+    if (i == axis) {
+      indices.push_back(index);
+      continue;
+    }
+    if (meta.shape[i] == kUnknown) {
+      b.fail(invalidArgument(op.name() + ": shape of the index must be known for the gradient, got " + toString(meta)));
+      return -1;
+    }
+    int positions = call(b, "arange", {}, {{"num", meta.shape[i]}, {"dtype", meta.dtype}});
+    IntList shape(meta.rank(), 1);
+    shape[i] = meta.shape[i];
+    indices.push_back(call(b, "reshape", {positions}, {{"shape", shape}}));
+  }
+  return indexed(b, "index_add", {fullLike(b, x, 0), dout}, indices, axes);
+}
+
+Values gather(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
+  int64_t axis = op.i64("axis");
+  return {addAlong(b, op, v[0], v[1], v[3], axis < 0 ? axis + b.meta(v[0]).rank() : axis), -1};
+}
+
+/// argsort and topk: operands (x), results (out, indices).
+Values sorted(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
+  if (v[3] < 0)
+    return {-1};
+  return {addAlong(b, op, v[0], v[2], v[3], b.meta(v[0]).rank() - 1)};
+}
+
+Values indexGet(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools needed) {
+  Values grads(needed.size(), -1);
+  int dout = v[needed.size() + 1];
+  grads[0] = indexed(b, "index_add", {fullLike(b, v[0], 0), dout}, v.slice(1, needed.size() - 1), op.attr("axes"));
+  return grads;
+}
+
+Values indexSet(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools needed) {
+  Values grads(needed.size(), -1);
+  llvm::ArrayRef<int> indices = v.slice(2, needed.size() - 2);
+  int dout = v[needed.size() + 1];
+  if (needed[0])
+    grads[0] = indexed(b, "index_set", {dout, fullLike(b, v[1], 0)}, indices, op.attr("axes"));
+  if (needed[1])
+    grads[1] = indexed(b, "index_get", {dout}, indices, op.attr("axes"));
+  return grads;
+}
+
+Values indexAdd(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools needed) {
+  Values grads(needed.size(), -1);
+  int dout = v[needed.size() + 1];
+  grads[0] = dout;
+  if (needed[1])
+    grads[1] = indexed(b, "index_get", {dout}, v.slice(2, needed.size() - 2), op.attr("axes"));
+  return grads;
+}
+
+/// The masked axes made one, so that one list of positions says where the rows of dout go.
+Values maskGet(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
+  TensorMeta x = b.meta(v[0]), mask = b.meta(v[1]);
+  if (!x.isStatic()) {
+    b.fail(invalidArgument(op.name() + ": shape of x must be known for the gradient, got " + toString(x)));
+    return {-1, -1};
+  }
+  IntList flat = {TensorMeta(x.dtype, llvm::ArrayRef(x.shape).take_front(mask.rank())).numElements()};
+  flat.append(x.shape.begin() + mask.rank(), x.shape.end());
+  int positions = call(b, "non_zero", {call(b, "reshape", {v[1]}, {{"shape", IntList{flat[0]}}})});
+  int index = call(b, "squeeze", {positions}, {{"axis", IntList{1}}});
+  int zeros = call(b, "full", {}, {{"shape", flat}, {"value", 0.0}, {"dtype", x.dtype}});
+  int sum = indexed(b, "index_add", {zeros, v[3]}, {index}, IntList{0});
+  return {reshapeLike(b, sum, v[0]), -1};
+}
+
+} // namespace tess::gradients

@@ -1,0 +1,109 @@
+//===- Movement.td - elements brought to other places --------*- tablegen -*-===//
+#ifndef TESS_OPS_MOVEMENT
+#define TESS_OPS_MOVEMENT
+
+include "ops/Base.td"
+
+class MoveOp<string m, string what, string rule, string expr> : Tess_Op<m> {
+  let summary = what;
+  let results = (outs Tess_Any:$out);
+  let shapeRule = rule;
+  let dtypes = Same<"x">;
+  let lowering = Movement_;
+  let oracle = Oracle<expr>;
+  let python = Py<"functional.tensor", m>;
+}
+class JoinOp<string m, string what, string rule, string expr> : MoveOp<m, what, rule, expr> {
+  let arguments = (ins Variadic<Tess_Any>:$inputs, DefaultValuedAttr<SI64Attr, "0">:$axis);
+  let dtypes = Promote<["inputs"]>;
+}
+def Tess_ConcatOp : JoinOp<"concat", "tensors one after the other along an axis", "concat",
+                           "np.concatenate(inputs, axis)"> {
+  let gradientRule = "concat";
+  let attrFacts = [Axis<"axis", "inputs">, Doc<"axis", "axis to join along">];
+  let constraints = ["inputs must not be empty", "inputs must have the same rank, at least 1",
+                     "dimensions besides axis must match"];
+  let samples = [Sample<["2,3", "4,3"]>, Sample<["2,3", "2,1", "2,2"], "axis=1">, Sample<["2,3"], "axis=-1">,
+                 Sample<["0,3", "2,3"]>, Sample<["2,1,3,2", "2,5,3,2"], "axis=1">];
+  let onnx = "Concat";
+}
+def Tess_StackOp : JoinOp<"stack", "tensors side by side along a new axis", "stack", "np.stack(inputs, axis)"> {
+  let lowering = Composite<"stack">;
+  let attrFacts = [Axis<"axis", "inputs", 1>, Doc<"axis", "place of the new axis">];
+  let constraints = ["inputs must not be empty", "inputs must have the same shape"];
+  let samples = [Sample<["2,3", "2,3"]>, Sample<["2,3", "2,3", "2,3"], "axis=-1">, Sample<["", ""]>, Sample<["0", "0"], "axis=1">];
+}
+def Tess_SplitOp : MoveOp<"split", "parts of given sizes along an axis", "split",
+                          "np.split(x, np.cumsum(sections)[:-1], axis)"> {
+  let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$sections, DefaultValuedAttr<SI64Attr, "0">:$axis);
+  let results = (outs Variadic<Tess_Any>:$outs);
+  let lowering = Composite<"split">;
+  let gradientRule = "split";
+  let normalise = "axis";
+  let attrFacts = [Axis<"axis", "x">, Range<"sections", "0", "9007199254740992.0">, Doc<"sections", "size of each part">,
+                   Doc<"axis", "axis to cut">];
+  let constraints = ["sections must not be empty", "sections must add up to the size of the axis"];
+  let samples = [Sample<["6"], "sections=[1, 2, 3]">, Sample<["2,4"], "sections=[2, 2];axis=1">,
+                 Sample<["2,4"], "sections=[2];axis=0">, Sample<["2,4"], "sections=[0, 4];axis=-1">];
+  let onnx = "Split";
+}
+def Tess_PadOp : MoveOp<"pad", "a border of one value", "pad",
+    "tess_oracle.pad(x, low, high, value)"> {
+  let description = [{Negative sizes crop.}];
+  let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high,
+                   Runtime<DefaultValuedAttr<F64Attr, "0.0">>:$value);
+  let gradientRule = "pad";
+  let attrFacts = [Doc<"low", "elements added before, for each axis">, Doc<"high", "elements added after, for each axis">,
+                   Doc<"value", "value of the border">];
+  let constraints = ["low and high must have an entry for each axis", "padded dimensions must not be negative"];
+  let samples = [Sample<["5"], "low=[1];high=[2]">, Sample<["2,3"], "low=[0, 1];high=[2, 0];value=1.5">,
+                 Sample<["4,3"], "low=[-1, 0];high=[-2, 1]">, Sample<["0,3"], "low=[1, 0];high=[1, 0]">,
+                 Sample<[""], "low=[];high=[]">];
+  let python = Py<"functional.nn", "pad">;
+  let onnx = "Pad";
+}
+def Tess_SliceSetOp : MoveOp<"slice_set", "the tensor with a slice of it replaced", "sliceSet",
+                             "tess_oracle.slice_set(x, value, starts, stops, steps)"> {
+  let arguments = (ins Tess_Any:$x, Tess_Any:$value, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$stops,
+                   DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$steps);
+  let dtypes = Promote<["x", "value"]>;
+  let gradient = [(op<"slice_set", "starts=$starts;stops=$stops;steps=$steps"> $dout, K<"0", "dout">),
+                  (op<"slice", "starts=$starts;stops=$stops;steps=$steps"> $dout)];
+  let inplace = ["x=out"];
+  let normalise = "slice";
+  let attrFacts = [Doc<"starts", "first index for each axis">, Doc<"stops", "first index not taken, for each axis">,
+                   Doc<"steps", "distance of indices, for each axis">];
+  let constraints = ["starts, stops and steps must have an entry for each axis", "steps must not be 0",
+                     "value must broadcast to the slice"];
+  let samples = [Sample<["6", "3"], "starts=[1];stops=[4]">, Sample<["4,6", "2,3"], "starts=[0, 5];stops=[4, -7];steps=[2, -2]">,
+                 Sample<["4,6", ""], "starts=[1, 1];stops=[3, 3]">, Sample<["4,6", "6"], "starts=[1, 0];stops=[3, 6]">,
+                 Sample<["4", "0"], "starts=[2];stops=[2]">];
+}
+class RearrangeOp<string m, string what, string rule, string expr> : MoveOp<m, what, rule, expr> {
+  let lowering = Composite<rule>;
+}
+def Tess_RepeatOp : RearrangeOp<"repeat", "each element repeated along an axis", "repeat", "np.repeat(x, repeats, axis)"> {
+  let arguments = (ins Tess_Any:$x, SI64Attr:$repeats, DefaultValuedAttr<SI64Attr, "0">:$axis);
+  let normalise = "axis";
+  let attrFacts = [Axis<"axis", "x">, Range<"repeats", "0", "1e9">, Doc<"repeats", "how often">, Doc<"axis", "axis to repeat along">];
+  let samples = [Sample<["3"], "repeats=2">, Sample<["2,3"], "repeats=3;axis=1">, Sample<["2,3"], "repeats=0">];
+}
+def Tess_TileOp : RearrangeOp<"tile", "the tensor repeated along each axis", "tile", "np.tile(x, reps)"> {
+  let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$reps);
+  let attrFacts = [Range<"reps", "0", "1e9">, Doc<"reps", "how often, for each axis">];
+  let constraints = ["reps must have an entry for each axis"];
+  let samples = [Sample<["3"], "reps=[2]">, Sample<["2,3"], "reps=[1, 3]">, Sample<["2,3"], "reps=[2, 2]">];
+  let onnx = "Tile";
+}
+def Tess_RollOp : RearrangeOp<"roll", "the elements moved along an axis, around its end", "roll",
+                              "np.roll(x, shift, axis)"> {
+  let arguments = (ins Tess_Any:$x, SI64Attr:$shift, DefaultValuedAttr<SI64Attr, "0">:$axis);
+  let shapeRule = "";
+  let shapes = "(*D) -> (*D)";
+  let normalise = "axis";
+  let attrFacts = [Axis<"axis", "x">, Doc<"shift", "by how many places">, Doc<"axis", "axis to move along">];
+  let samples = [Sample<["5"], "shift=2">, Sample<["2,3"], "shift=-1;axis=1">, Sample<["2,3"], "shift=7;axis=1">,
+                 Sample<["0,3"], "shift=1">];
+}
+
+#endif // TESS_OPS_MOVEMENT

@@ -1,0 +1,139 @@
+//===- MovementRules.cpp - joins, cuts and repetitions as operators ------===//
+#include "ops/ForwardRules.h"
+#include "ops/GradientRules.h"
+#include "ops/GraphPieces.h"
+
+namespace tess {
+
+using namespace pieces;
+using Values = llvm::SmallVector<int, 4>;
+
+/// [start, stop) of one axis; stop INT64_MAX means to the end.
+static int sliceOf(SubgraphBuilder &b, int x, unsigned axis, int64_t start, int64_t stop) {
+  unsigned rank = b.meta(x).rank();
+  IntList starts(rank, 0), stops(rank, INT64_MAX), steps(rank, 1);
+  starts[axis] = start;
+  stops[axis] = stop;
+  return call(b, "slice", {x}, {{"starts", starts}, {"stops", stops}, {"steps", steps}});
+}
+
+static unsigned axisOf(const OpDef &op, unsigned rank) {
+  int64_t axis = op.i64("axis");
+  return axis < 0 ? axis + rank : axis;
+}
+
+namespace forwards {
+
+Values stack(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  int64_t axis = axisOf(op, b.meta(v[0]).rank() + 1);
+  Values parts;
+  for (int value : v)
+    parts.push_back(call(b, "expand_dims", {value}, {{"axis", IntList{axis}}}));
+  return {call(b, "concat", parts, {{"axis", axis}})};
+}
+
+Values split(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  unsigned axis = axisOf(op, b.meta(v[0]).rank());
+  Values parts;
+  int64_t start = 0;
+  for (int64_t size : op.ints("sections")) {
+    parts.push_back(sliceOf(b, v[0], axis, start, start + size));
+    start += size;
+  }
+  return parts;
+}
+
+/// `x` repeated `count` times at `axis`: before it as a whole, or each element of it (`inner`).
+static int repeated(SubgraphBuilder &b, const OpDef &op, int x, unsigned axis, int64_t count, bool inner) {
+  if (count == 1)
+    return x;
+  TensorMeta meta = b.meta(x);
+  if (!meta.isStatic()) {
+    b.fail(invalidArgument(op.name() + ": shape of x must be known, got " + toString(meta)));
+    return -1;
+  }
+  unsigned place = axis + inner;
+  IntList wide(meta.shape.begin(), meta.shape.end()), out = wide;
+  wide.insert(wide.begin() + place, count);
+  out[axis] *= count;
+  int expanded = call(b, "expand_dims", {x}, {{"axis", IntList{int64_t(place)}}});
+  return call(b, "reshape", {call(b, "broadcast_to", {expanded}, {{"shape", wide}})}, {{"shape", out}});
+}
+
+Values repeat(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  return {repeated(b, op, v[0], axisOf(op, b.meta(v[0]).rank()), op.i64("repeats"), true)};
+}
+
+Values tile(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  int x = v[0];
+  const IntList &reps = op.ints("reps");
+  for (unsigned axis = 0; axis < reps.size(); ++axis)
+    x = repeated(b, op, x, axis, reps[axis], false);
+  return {x};
+}
+
+Values roll(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  unsigned axis = axisOf(op, b.meta(v[0]).rank());
+  int64_t size = b.meta(v[0]).shape[axis];
+  if (size == kUnknown) {
+    b.fail(invalidArgument(op.name() + ": size of the axis must be known, got " + toString(b.meta(v[0]))));
+    return {-1};
+  }
+  int64_t shift = size ? ((op.i64("shift") % size) + size) % size : 0;
+  if (shift == 0)
+    return {call(b, "copy", {v[0]})};
+  int tail = sliceOf(b, v[0], axis, size - shift, size), head = sliceOf(b, v[0], axis, 0, size - shift);
+  return {call(b, "concat", {tail, head}, {{"axis", int64_t(axis)}})};
+}
+
+Values indexingOneHot(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  int64_t axis = axisOf(op, b.meta(v[0]).rank());
+  int index = call(b, "expand_dims", {v[1]}, {{"axis", IntList{axis}}});
+  int picked = call(b, "gather", {v[0], index}, {{"axis", axis}});
+  return {op.boolean("keepdims") ? picked : call(b, "squeeze", {picked}, {{"axis", IntList{axis}}})};
+}
+
+} // namespace forwards
+
+namespace gradients {
+
+Values concat(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llvm::ArrayRef<bool> needed) {
+  int dout = v[needed.size() + 1];
+  unsigned axis = axisOf(op, b.meta(dout).rank());
+  Values grads(needed.size(), -1);
+  int64_t start = 0;
+  for (unsigned i = 0; i < needed.size(); ++i) {
+    int64_t size = b.meta(v[i]).shape[axis];
+    if (size == kUnknown) {
+      b.fail(invalidArgument(op.name() + ": size of the axis must be known for the gradient, got " +
+                             toString(b.meta(v[i]))));
+      return grads;
+    }
+    if (needed[i])
+      grads[i] = sliceOf(b, dout, axis, start, start + size);
+    start += size;
+  }
+  return grads;
+}
+
+Values split(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llvm::ArrayRef<bool>) {
+  unsigned parts = (v.size() - 1) / 2;
+  Values grads;
+  for (unsigned i = 0; i < parts; ++i)
+    grads.push_back(gradientOf(b, v, 1, i));
+  return {call(b, "concat", grads, {{"axis", op.attr("axis")}})};
+}
+
+/// Padding backwards is cropping.
+Values pad(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llvm::ArrayRef<bool>) {
+  IntList low = op.ints("low"), high = op.ints("high");
+  for (int64_t &size : low)
+    size = -size;
+  for (int64_t &size : high)
+    size = -size;
+  return {call(b, "pad", {v[2]}, {{"low", low}, {"high", high}})};
+}
+
+} // namespace gradients
+
+} // namespace tess

@@ -1,0 +1,133 @@
+//===- MovementShapes.cpp - shapes of joins, cuts and borders ------------===//
+#include "ops/RuleErrors.h"
+#include "ops/ShapeRules.h"
+#include "ops/ViewRules.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tess::shapes {
+
+using Operands = llvm::ArrayRef<TensorMeta>;
+using Segments = llvm::ArrayRef<unsigned>;
+
+static std::string listed(Operands operands) {
+  std::string text;
+  for (unsigned i = 0; i < operands.size(); ++i)
+    text += (i ? ", " : "") + toString(operands[i]);
+  return text;
+}
+
+/// Takes `other` into `dim`; false when both are known and differ.
+static bool unify(int64_t &dim, int64_t other) {
+  if (dim == kUnknown)
+    dim = other;
+  return other == kUnknown || dim == other;
+}
+
+llvm::Expected<Metas> concat(const OpDef &op, Operands operands, Segments) {
+  if (operands.empty())
+    return mustHoldOf(op, "inputs must not be empty", "none");
+  unsigned rank = operands[0].rank();
+  if (rank == 0 || llvm::any_of(operands, [&](const TensorMeta &m) { return m.rank() != rank; }))
+    return mustHoldOf(op, "inputs must have the same rank, at least 1", listed(operands));
+  unsigned axis = fromFront(op.i64("axis"), rank);
+  Shape shape = operands[0].shape;
+  for (const TensorMeta &meta : operands.drop_front())
+    for (unsigned i = 0; i < rank; ++i) {
+      if (i != axis && !unify(shape[i], meta.shape[i]))
+        return mustHoldOf(op, "dimensions besides axis " + llvm::Twine(axis) + " must match", listed(operands));
+      if (i == axis)
+        shape[i] = shape[i] == kUnknown || meta.shape[i] == kUnknown ? kUnknown : shape[i] + meta.shape[i];
+    }
+  return single(operands, shape);
+}
+
+llvm::Expected<Metas> stack(const OpDef &op, Operands operands, Segments) {
+  if (operands.empty())
+    return mustHoldOf(op, "inputs must not be empty", "none");
+  Shape shape = operands[0].shape;
+  for (const TensorMeta &meta : operands) {
+    bool fits = meta.rank() == shape.size();
+    for (unsigned i = 0; fits && i < shape.size(); ++i)
+      fits = unify(shape[i], meta.shape[i]);
+    if (!fits)
+      return mustHoldOf(op, "inputs must have the same shape", listed(operands));
+  }
+  shape.insert(shape.begin() + fromFront(op.i64("axis"), shape.size() + 1), operands.size());
+  return single(operands, shape);
+}
+
+llvm::Expected<Metas> split(const OpDef &op, Operands operands, Segments) {
+  const TensorMeta &x = operands[0];
+  const IntList &sections = op.ints("sections");
+  unsigned axis = fromFront(op.i64("axis"), x.rank());
+  if (sections.empty())
+    return mustHoldOf(op, "sections must not be empty", toString(sections));
+  int64_t total = 0;
+  for (int64_t size : sections)
+    total += size;
+  if (x.shape[axis] != kUnknown && x.shape[axis] != total)
+    return mustHoldOf(op, "sections must add up to the size of axis " + llvm::Twine(axis),
+                      "sections " + toString(sections) + " and x " + toString(x));
+  Metas metas;
+  for (int64_t size : sections) {
+    metas.emplace_back(x.dtype, x.shape);
+    metas.back().shape[axis] = size;
+  }
+  return metas;
+}
+
+llvm::Expected<Metas> pad(const OpDef &op, Operands operands, Segments) {
+  const TensorMeta &x = operands[0];
+  const IntList &low = op.ints("low"), &high = op.ints("high");
+  auto values = [&] { return "x " + toString(x) + ", low " + toString(low) + " and high " + toString(high); };
+  if (low.size() != x.rank() || high.size() != x.rank())
+    return mustHoldOf(op, "low and high must have an entry for each axis", values());
+  Shape shape = x.shape;
+  for (unsigned i = 0; i < shape.size(); ++i) {
+    if (shape[i] == kUnknown)
+      continue;
+    shape[i] += low[i] + high[i];
+    if (shape[i] < 0)
+      return mustHoldOf(op, "padded dimensions must not be negative", values());
+  }
+  return single(operands, shape);
+}
+
+llvm::Expected<Metas> sliceSet(const OpDef &op, Operands operands, Segments segments) {
+  llvm::Expected<Metas> part = slice(op, operands.take_front(1), segments);
+  if (!part)
+    return part.takeError();
+  const Shape &region = (*part)[0].shape, &value = operands[1].shape;
+  bool fits = value.size() <= region.size();
+  for (unsigned i = 0; fits && i < value.size(); ++i) {
+    int64_t from = value[i], to = region[region.size() - value.size() + i];
+    fits = from == 1 || from == to || from == kUnknown || to == kUnknown;
+  }
+  if (!fits)
+    return mustHoldOf(op, "value must broadcast to the slice",
+                      "value " + toString(operands[1]) + " and slice " + toString(region));
+  return single(operands, operands[0].shape);
+}
+
+static int64_t times(int64_t dim, int64_t count) { return count == 0 ? 0 : dim == kUnknown ? kUnknown : dim * count; }
+
+llvm::Expected<Metas> repeat(const OpDef &op, Operands operands, Segments) {
+  Shape shape = operands[0].shape;
+  int64_t &dim = shape[fromFront(op.i64("axis"), shape.size())];
+  dim = times(dim, op.i64("repeats"));
+  return single(operands, shape);
+}
+
+llvm::Expected<Metas> tile(const OpDef &op, Operands operands, Segments) {
+  Shape shape = operands[0].shape;
+  const IntList &reps = op.ints("reps");
+  if (reps.size() != shape.size())
+    return mustHoldOf(op, "reps must have an entry for each axis",
+                      "x " + toString(operands[0]) + " and reps " + toString(reps));
+  for (unsigned i = 0; i < shape.size(); ++i)
+    shape[i] = times(shape[i], reps[i]);
+  return single(operands, shape);
+}
+
+} // namespace tess::shapes

@@ -1,0 +1,151 @@
+//===- NormRules.cpp - normalisation as operators ------------------------===//
+#include "ops/ForwardRules.h"
+#include "ops/GradientRules.h"
+#include "ops/GraphPieces.h"
+
+namespace tess {
+
+using namespace pieces;
+using Values = llvm::SmallVector<int, 4>;
+
+/// Every axis but 1: those the statistics of a batch are taken over.
+static IntList batchAxes(unsigned rank) {
+  IntList axes;
+  for (unsigned i = 0; i < rank; ++i)
+    if (i != 1)
+      axes.push_back(i);
+  return axes;
+}
+
+/// Elements per channel, as a rank 0 or broadcasting value.
+static int channelCount(SubgraphBuilder &b, int x, const IntList &axes) {
+  int64_t count = 1;
+  for (int64_t axis : axes) {
+    if (b.meta(x).shape[axis] == kUnknown)
+      return call(b, "sum", {fullLike(b, x, 1)}, {{"axes", axes}, {"keepdims", true}});
+    count *= b.meta(x).shape[axis];
+  }
+  return constantLike(b, double(count), x);
+}
+
+namespace forwards {
+
+/// momentum * running + (1 - momentum) * batch.
+static int moved(SubgraphBuilder &b, int running, int batch, double momentum) {
+  return call(b, "add", {call(b, "mul", {running, constantLike(b, momentum, running)}),
+                         call(b, "mul", {batch, constantLike(b, 1 - momentum, running)})});
+}
+
+Values batchNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  DType dtype = b.meta(v[0]).dtype;
+  int x = castTo(b, v[0], b.meta(v[1]).dtype);
+  IntList axes = batchAxes(b.meta(x).rank());
+  auto mean = [&](int value) { return call(b, "mean", {value}, {{"axes", axes}, {"keepdims", true}}); };
+  int mu = mean(x);
+  int centred = call(b, "sub", {x, mu});
+  int var = mean(call(b, "square", {centred}));
+  int invStd = call(b, "rsqrt", {call(b, "add", {var, constantLike(b, op.f64("epsilon"), x)})});
+  int normal = call(b, "mul", {centred, invStd});
+  int out = call(b, "add", {call(b, "mul", {normal, v[1]}), v[2]});
+  int count = channelCount(b, x, axes), one = constantLike(b, 1, x);
+  int rest = call(b, "maximum", {call(b, "sub", {count, one}), one});
+  int unbiased = call(b, "mul", {var, call(b, "div", {count, rest})});
+  double momentum = op.f64("momentum");
+  return {castTo(b, out, dtype), moved(b, v[3], mu, momentum), moved(b, v[4], unbiased, momentum), mu, invStd};
+}
+
+Values batchNormInference(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  DType dtype = b.meta(v[0]).dtype;
+  int x = castTo(b, v[0], b.meta(v[1]).dtype);
+  int std = call(b, "sqrt", {call(b, "add", {v[4], constantLike(b, op.f64("epsilon"), v[4])})});
+  int scale = call(b, "div", {v[1], std});
+  int shift = call(b, "sub", {v[2], call(b, "mul", {v[3], scale})});
+  return {castTo(b, call(b, "add", {call(b, "mul", {x, scale}), shift}), dtype)};
+}
+
+static IntList lastAxes(unsigned rank, int64_t count) {
+  IntList axes;
+  for (int64_t i = rank - count; i < int64_t(rank); ++i)
+    axes.push_back(i);
+  return axes;
+}
+
+/// value / sqrt(mean(value^2) + epsilon), then scale and bias where given.
+static int normalised(SubgraphBuilder &b, const OpDef &op, int value, llvm::ArrayRef<int> parameters) {
+  IntList axes = lastAxes(b.meta(value).rank(), op.i64("axes"));
+  int square = call(b, "mean", {call(b, "square", {value})}, {{"axes", axes}, {"keepdims", true}});
+  int factor = call(b, "rsqrt", {call(b, "add", {square, constantLike(b, op.f64("epsilon"), value)})});
+  int out = call(b, "mul", {value, factor});
+  if (!parameters.empty())
+    out = call(b, "mul", {out, parameters[0]});
+  return parameters.size() > 1 ? call(b, "add", {out, parameters[1]}) : out;
+}
+
+Values layerNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  IntList axes = lastAxes(b.meta(v[0]).rank(), op.i64("axes"));
+  int mu = call(b, "mean", {v[0]}, {{"axes", axes}, {"keepdims", true}});
+  return {normalised(b, op, call(b, "sub", {v[0], mu}), v.drop_front())};
+}
+
+Values rmsNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  return {normalised(b, op, v[0], v.drop_front())};
+}
+
+/// Means of `count` runs of `axis` that cover it: run i is [i * n / count, ceil((i + 1) * n / count)).
+static int adaptiveMean(SubgraphBuilder &b, int x, unsigned axis, int64_t count) {
+  Shape shape = b.meta(x).shape;
+  int64_t size = shape[axis];
+  llvm::SmallVector<int, 8> parts;
+  for (int64_t i = 0; i < count; ++i) {
+    IntList starts(shape.size(), 0), stops(shape.size(), INT64_MAX);
+    starts[axis] = i * size / count;
+    stops[axis] = ((i + 1) * size + count - 1) / count;
+    int part = call(b, "slice", {x}, {{"starts", starts}, {"stops", stops}});
+    parts.push_back(call(b, "mean", {part}, {{"axes", IntList{int64_t(axis)}}, {"keepdims", true}}));
+  }
+  return parts.size() == 1 ? parts[0] : call(b, "concat", parts, {{"axis", int64_t(axis)}});
+}
+
+/// Windows are products of runs, so rows and columns are averaged one after the other.
+Values adaptiveAvgPool2d(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  const IntList &size = op.ints("output_size");
+  int64_t height = b.meta(v[0]).shape[2], width = b.meta(v[0]).shape[3];
+  if (height == kUnknown || width == kUnknown || height == 0 || width == 0) {
+    b.fail(invalidArgument(op.name() + ": height and width must be known and not 0, got " + toString(b.meta(v[0]))));
+    return {-1};
+  }
+  if (height % size[0] == 0 && width % size[1] == 0) {
+    IntList window = {height / size[0], width / size[1]};
+    return {call(b, "avg_pool2d", {v[0]}, {{"kernel_size", window}, {"strides", window}})};
+  }
+  return {adaptiveMean(b, adaptiveMean(b, v[0], 2, size[0]), 3, size[1])};
+}
+
+} // namespace forwards
+
+namespace gradients {
+
+/// S. Ioffe, C. Szegedy, section 3, with normal = (x - mean) * inv_std and n elements per channel:
+/// dx = scale * inv_std * (dout - (dbias + normal * dscale) / n).
+Values batchNorm(SubgraphBuilder &b, const OpDef &, llvm::ArrayRef<int> v, llvm::ArrayRef<bool> needed) {
+  Values grads(5, -1);
+  int mean = v[8], invStd = v[9], scale = v[1];
+  if (v[10] < 0) // only the running statistics were used, and they are not differentiated
+    return grads;
+  int x = castTo(b, v[0], b.meta(scale).dtype), dout = castTo(b, v[10], b.meta(scale).dtype);
+  IntList axes = batchAxes(b.meta(x).rank());
+  auto sum = [&](int value) { return call(b, "sum", {value}, {{"axes", axes}, {"keepdims", true}}); };
+  int normal = call(b, "mul", {call(b, "sub", {x, mean}), invStd});
+  int dbias = sum(dout), dscale = sum(call(b, "mul", {dout, normal}));
+  grads[1] = needed[1] ? dscale : -1;
+  grads[2] = needed[2] ? dbias : -1;
+  if (needed[0]) {
+    int shared = call(b, "div", {call(b, "add", {dbias, call(b, "mul", {normal, dscale})}), channelCount(b, x, axes)});
+    grads[0] = call(b, "mul", {call(b, "mul", {scale, invStd}), call(b, "sub", {dout, shared})});
+  }
+  return grads;
+}
+
+} // namespace gradients
+
+} // namespace tess

@@ -1,0 +1,90 @@
+//===- Pool.td - pooling over windows ------------------------*- tablegen -*-===//
+#ifndef TESS_OPS_POOL
+#define TESS_OPS_POOL
+
+include "ops/Base.td"
+
+defvar poolAttrs = (ins DenseI64ArrayAttr:$kernel_size, DefaultValuedAttr<DenseI64ArrayAttr, "{1, 1}">:$strides,
+                        DefaultValuedAttr<DenseI64ArrayAttr, "{0, 0}">:$padding);
+defvar samePool = "kernel_size=$kernel_size;strides=$strides;padding=$padding";
+defvar sameAvgPool = samePool # ";count_include_pad=$count_include_pad";
+defvar avgAttrs = !con(poolAttrs, (ins DefaultValuedAttr<BoolAttr, "true">:$count_include_pad));
+defvar poolFacts = [Length<"kernel_size", 2>, Length<"strides", 2>, Length<"padding", 2>,
+                    Range<"kernel_size", "1", "1e9">, Range<"strides", "1", "1e9">, Range<"padding", "0", "1e9">,
+                    Doc<"kernel_size", "height and width of a window">,
+                    Doc<"strides", "distance of windows along height and width">,
+                    Doc<"padding", "elements added on both sides of height and width">];
+defvar poolGeometry = ["x must have rank 4", "padding must be below the window's size",
+                       "window must fit into the padded input"];
+
+class PoolOp<string m, string what, string expr> : Tess_Op<m> {
+  let summary = what;
+  let results = (outs Tess_Float:$out);
+  let lowering = Library<m>;
+  let attrFacts = poolFacts;
+  let oracle = Oracle<expr>;
+  let python = Py<"functional.nn", m>;
+}
+def Tess_MaxPool2dOp : PoolOp<"max_pool2d", "largest element of each window",
+                              "tess_oracle.max_pool2d(x, kernel_size, strides, padding)"> {
+  let description = [{x is [N, C, H, W]. Padding never wins.}];
+  let arguments = !con((ins Tess_Float:$x), poolAttrs);
+  let shapeRule = "pool2d";
+  let dtypes = Same<"x">;
+  let gradient = [(op<"max_pool2d_backward", samePool> $x, $out, $dout)];
+  let constraints = poolGeometry;
+  let samples = [Sample<["2,3,6,8"], "kernel_size=[2, 2];strides=[2, 2]">,
+                 Sample<["1,2,5,5"], "kernel_size=[3, 2];padding=[1, 0]">, Sample<["0,2,4,4"], "kernel_size=[2, 2]">];
+  let onnx = "MaxPool";
+}
+def Tess_MaxPool2dBackwardOp : PoolOp<"max_pool2d_backward", "gradient of max_pool2d",
+    "tess_oracle.max_pool2d_backward(x, dout, kernel_size, strides, padding)"> {
+  let description = [{The first of equal elements of a window takes the gradient.}];
+  let arguments = !con((ins Tess_Float:$x, Tess_Float:$out, Tess_Float:$dout), poolAttrs);
+  let results = (outs Tess_Float:$grad);
+  let shapeRule = "pool2dBackward";
+  let dtypes = Promote<["x", "out", "dout"]>;
+  let lowering = Sequential<"max_pool2d_backward">;
+  let constraints = !listconcat(poolGeometry, ["out and dout must have the shape of the pooling's result"]);
+  let samples = [Sample<["2,3,6,8", "2,3,3,4", "2,3,3,4"], "kernel_size=[2, 2];strides=[2, 2]">];
+}
+def Tess_AvgPool2dOp : PoolOp<"avg_pool2d", "mean of each window",
+                              "tess_oracle.avg_pool2d(x, kernel_size, strides, padding, count_include_pad)"> {
+  let description = [{x is [N, C, H, W].}];
+  let arguments = !con((ins Tess_Float:$x), avgAttrs);
+  let shapeRule = "pool2d";
+  let dtypes = Same<"x">;
+  let gradient = [(op<"avg_pool2d_backward", sameAvgPool> $dout, $x)];
+  let attrFacts = !listconcat(poolFacts, [Doc<"count_include_pad", "count padding as elements of value 0">]);
+  let constraints = poolGeometry;
+  let samples = [Sample<["2,3,6,8"], "kernel_size=[2, 2];strides=[2, 2]">,
+                 Sample<["1,2,5,5"], "kernel_size=[3, 2];padding=[1, 0]">,
+                 Sample<["1,2,5,5"], "kernel_size=[3, 3];padding=[1, 1];count_include_pad=false">];
+  let onnx = "AveragePool";
+}
+def Tess_AvgPool2dBackwardOp : PoolOp<"avg_pool2d_backward", "gradient of avg_pool2d",
+    "tess_oracle.avg_pool2d_backward(dout, like.shape, kernel_size, strides, padding, count_include_pad)"> {
+  let arguments = !con((ins Tess_Float:$dout, Tess_Float:$like), avgAttrs);
+  let results = (outs Tess_Float:$grad);
+  let shapeRule = "avgPool2dBackward";
+  let dtypes = Promote<["dout", "like"]>;
+  let gradient = [(op<"avg_pool2d", sameAvgPool> $dgrad), (none)];
+  let attrFacts = !listconcat(poolFacts, [Doc<"count_include_pad", "count padding as elements of value 0">]);
+  let constraints = !listconcat(poolGeometry, ["dout must have the shape of the pooling's result"]);
+  let samples = [Sample<["2,3,3,4", "2,3,6,8"], "kernel_size=[2, 2];strides=[2, 2]">,
+                 Sample<["1,2,5,5", "1,2,5,5"], "kernel_size=[3, 3];padding=[1, 1];count_include_pad=false">];
+}
+def Tess_AdaptiveAvgPool2dOp : PoolOp<"adaptive_avg_pool2d", "mean of windows that divide the image into a given size",
+                                      "tess_oracle.adaptive_avg_pool2d(x, output_size)"> {
+  let arguments = (ins Tess_Float:$x, DenseI64ArrayAttr:$output_size);
+  let shapes = "(N, C, H, W) -> (N, C, *@output_size)";
+  let dtypes = Same<"x">;
+  let lowering = Composite<"adaptiveAvgPool2d">;
+  let attrFacts = [Length<"output_size", 2>, Range<"output_size", "1", "1e9">,
+                   Doc<"output_size", "height and width of the result">];
+  let samples = [Sample<["2,3,6,8"], "output_size=[2, 4]">, Sample<["1,2,5,7"], "output_size=[2, 3]">,
+                 Sample<["1,2,3,3"], "output_size=[1, 1]">];
+  let onnx = "GlobalAveragePool";
+}
+
+#endif // TESS_OPS_POOL

@@ -1,0 +1,125 @@
+//===- Softmax.td - normalised exponentials and losses -------*- tablegen -*-===//
+#ifndef TESS_OPS_SOFTMAX
+#define TESS_OPS_SOFTMAX
+
+include "ops/Base.td"
+
+class SoftmaxOp<string m, string what, string rule, string expr> : Tess_Op<m> {
+  let summary = what;
+  let arguments = (ins Tess_Float:$x, DefaultValuedAttr<SI64Attr, "-1">:$axis);
+  let results = (outs Tess_Float:$out);
+  let shapes = "(*D) -> (*D)";
+  let dtypes = PromoteFloat<["x"]>;
+  let lowering = Composite<rule>;
+  let normalise = "axis";
+  let attrFacts = [Axis<"axis", "x">, Doc<"axis", "axis to normalise over">];
+  let samples = [Sample<["7"]>, Sample<["2,5"]>, Sample<["2,3,4"], "axis=1">, Sample<["2,3,4"], "axis=0">,
+                 Sample<["0,4"]>, Sample<["2,0"]>, Sample<["2,1,3,2,4"], "axis=-2">];
+  let oracle = Oracle<expr>;
+  let python = Py<"functional.nn", m>;
+}
+def Tess_SoftmaxOp : SoftmaxOp<"softmax", "normalised exponentials along one axis", "softmax",
+                               "sp.special.softmax(x, axis) if x.size else x"> {
+  let gradient = [(op<"mul"> $out, (op<"sub"> $dout,
+      (op<"sum", "axes=$axis;keepdims=true"> (op<"mul"> $dout, $out))))];
+  let onnx = "Softmax";
+}
+def Tess_LogSoftmaxOp : SoftmaxOp<"log_softmax", "logarithm of the softmax along one axis", "logSoftmax",
+                                  "sp.special.log_softmax(x, axis) if x.size else x"> {
+  let gradient = [(op<"sub"> $dout, (op<"mul"> (op<"exp"> $out), (op<"sum", "axes=$axis;keepdims=true"> $dout)))];
+  let onnx = "LogSoftmax";
+}
+def Tess_LogSumExpOp : Tess_Op<"logsumexp"> {
+  let summary = "logarithm of the sum of exponentials over axes";
+  let arguments = (ins Tess_Float:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes,
+                   DefaultValuedAttr<BoolAttr, "false">:$keepdims);
+  let results = (outs Tess_Float:$out);
+  let shapeRule = "reduceNonEmpty";
+  let dtypes = PromoteFloat<["x"]>;
+  let lowering = Composite<"logSumExp">;
+  let gradientRule = "logSumExp";
+  let normalise = "axes";
+  let attrFacts = [Axis<"axes", "x">, Doc<"axes", "axes to reduce; empty: all">,
+                   Doc<"keepdims", "keep reduced axes with size 1">];
+  let constraints = ["reduced dimensions must not be empty"];
+  let samples = [Sample<["2,3"]>, Sample<["2,5"], "axes=[1]">, Sample<["2,3,4"], "axes=[0, 2];keepdims=true">,
+                 Sample<["0,3"], "axes=[1]">];
+  let oracle = Oracle<"sp.special.logsumexp(x, axis=tuple(axes) or None, keepdims=keepdims)">;
+  let python = Py<"functional.nn", "logsumexp">;
+  let onnx = "ReduceLogSumExp";
+}
+
+//===----------------------------------------------------------------------===//
+// Class indices
+//===----------------------------------------------------------------------===//
+def Tess_OneHotLikeOp : Tess_Op<"one_hot_like"> {
+  let summary = "whether the position along the last axis is the index";
+  let arguments = (ins Tess_Index:$index, Tess_Any:$like);
+  let results = (outs Tess_Bool:$out);
+  let shapes = "(*I, 1), (*I, C) -> (*I, C)";
+  let dtypes = Fixed<"bool">;
+  let lowering = Elementwise_;
+  let scalar = [(s_eq (s_dimindex 0), $index)];
+  let samples = [Sample<["2,1", "2,5"], "", "0", "5">, Sample<["2,3,1", "2,3,4"], "", "0", "4">];
+  let oracle = Oracle<"np.arange(like.shape[-1]) == index">;
+  let python = Py<"functional.nn", "one_hot_like">;
+}
+def Tess_OneHotOp : Tess_Op<"one_hot"> {
+  let summary = "1 at the index, 0 elsewhere, along a new last axis";
+  let arguments = (ins Tess_Index:$x, SI64Attr:$num_classes);
+  let results = (outs Tess_Index:$out);
+  let shapes = "(*I) -> (*I, @num_classes)";
+  let dtypes = Same<"x">;
+  let lowering = Composite<"oneHot">;
+  let noGradient = 1;
+  let attrFacts = [Doc<"num_classes", "size of the new axis">, Range<"num_classes", "0", "1e9">, ShapeOnly<"num_classes">];
+  let samples = [Sample<["4"], "num_classes=5", "0", "5">, Sample<["2,3"], "num_classes=3", "0", "3">,
+                 Sample<[""], "num_classes=2", "0", "2">, Sample<["0"], "num_classes=2", "0", "2">];
+  let oracle = Oracle<"(np.arange(num_classes) == x[..., None]).astype(x.dtype)">;
+  let python = Py<"functional.nn", "one_hot">;
+  let onnx = "OneHot";
+}
+
+//===----------------------------------------------------------------------===//
+// Losses
+//===----------------------------------------------------------------------===//
+class LossOp<string m, string what, string rule, string expr> : Tess_Op<m> {
+  let summary = what;
+  let results = (outs Tess_Float:$out);
+  let lowering = Composite<rule>;
+  let oracle = Oracle<expr>;
+  let python = Py<"functional.loss", m>;
+}
+defvar lossFacts = [Cases<"reduction", ["mean", "sum", "none"]>, Doc<"reduction", "what to do with the losses">];
+
+def Tess_CrossEntropyOp : LossOp<"cross_entropy", "cross entropy of class scores and class indices", "crossEntropy",
+    "tess_oracle.cross_entropy(pred, label, axis, label_smooth, with_logits, reduction)"> {
+  let arguments = (ins Tess_Float:$pred, Tess_Index:$label, DefaultValuedAttr<SI64Attr, "1">:$axis,
+                   DefaultValuedAttr<F64Attr, "0.0">:$label_smooth, DefaultValuedAttr<BoolAttr, "true">:$with_logits,
+                   DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
+  let shapeRule = "crossEntropy";
+  let dtypes = Same<"pred">;
+  let normalise = "axis";
+  let attrFacts = !listconcat(lossFacts, [Axis<"axis", "pred">, Range<"label_smooth", "0", "1">,
+      Doc<"axis", "axis of the classes">, Doc<"label_smooth", "share of the loss spread evenly over all classes">,
+      Doc<"with_logits", "pred holds logits, not probabilities">]);
+  let constraints = ["label must have the shape of pred without the class axis"];
+  let samples = [Sample<["4,5", "4"], "", "-2; 0", "2; 5">, Sample<["2,5,3", "2,3"], "reduction=\"none\"", "-2; 0", "2; 5">,
+                 Sample<["4,5", "4"], "label_smooth=0.1;reduction=\"sum\"", "-2; 0", "2; 5">,
+                 Sample<["3,5", "3"], "with_logits=false", "0.1; 0", "0.9; 5">,
+                 Sample<["5,4", "4"], "axis=0", "-2; 0", "2; 5">];
+}
+class PairLoss<string m, string what, string rule, string expr> : LossOp<m, what, rule, expr> {
+  let arguments = (ins Tess_Float:$pred, Tess_Float:$label, DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
+  let shapeRule = "pairLoss";
+  let dtypes = PromoteFloat<["pred", "label"]>;
+  let attrFacts = lossFacts;
+  let constraints = ["pred and label must broadcast"];
+  let samples = [Sample<["4,5", "4,5"]>, Sample<["4,5", "5"], "reduction=\"none\"">, Sample<["", ""], "reduction=\"sum\"">];
+}
+def Tess_SquareLossOp : PairLoss<"square_loss", "square of the difference", "squareLoss",
+                                 "tess_oracle.reduce(np.square(pred - label), reduction)">;
+def Tess_L1LossOp : PairLoss<"l1_loss", "absolute difference", "l1Loss",
+                             "tess_oracle.reduce(np.abs(pred - label), reduction)">;
+
+#endif // TESS_OPS_SOFTMAX

@@ -1,0 +1,133 @@
+//===- SpatialShapes.cpp - shapes of convolutions and pooling ------------===//
+#include "ops/RuleErrors.h"
+#include "ops/ShapeRules.h"
+
+namespace tess::shapes {
+
+using Operands = llvm::ArrayRef<TensorMeta>;
+using Segments = llvm::ArrayRef<unsigned>;
+
+static llvm::Error requireRank4(const OpDef &op, Operands operands) {
+  for (unsigned i = 0; i < operands.size(); ++i)
+    if (operands[i].rank() != 4)
+      return mustHold(op, llvm::Twine(op.info().operands[i].name) + " must have rank 4", operands, i);
+  return llvm::Error::success();
+}
+
+/// Number of windows of `window` elements along an axis; -1 when not even one fits.
+static int64_t windows(int64_t size, int64_t window, int64_t pad, int64_t stride) {
+  if (size == kUnknown || window == kUnknown)
+    return kUnknown;
+  int64_t room = size + 2 * pad - window;
+  return room < 0 ? -1 : room / stride + 1;
+}
+
+static int64_t dilated(int64_t kernel, int64_t dilation) {
+  return kernel == kUnknown ? kUnknown : dilation * (kernel - 1) + 1;
+}
+
+static bool differs(int64_t a, int64_t b) { return a != kUnknown && b != kUnknown && a != b; }
+
+/// Shape of conv2d(x, weight); `xi`, `wi` are the operand numbers for messages.
+static llvm::Expected<Shape> convShape(const OpDef &op, Operands operands, unsigned xi, unsigned wi) {
+  const Shape &x = operands[xi].shape, &w = operands[wi].shape;
+  const IntList &strides = op.ints("strides"), &padding = op.ints("padding"), &dilation = op.ints("dilation");
+  int64_t groups = op.i64("groups");
+  if (w[1] != kUnknown && differs(x[1], w[1] * groups))
+    return mustHoldOfTwo(op, "channels of " + llvm::Twine(op.info().operands[xi].name) + " must be groups (" +
+                                 llvm::Twine(groups) + ") times those of weight", operands, xi, wi);
+  if (w[0] != kUnknown && w[0] % groups != 0)
+    return mustHold(op, "output channels must be a multiple of groups (" + llvm::Twine(groups) + ")", operands, wi);
+  Shape shape = {x[0], w[0]};
+  for (unsigned i = 0; i < 2; ++i) {
+    shape.push_back(windows(x[2 + i], dilated(w[2 + i], dilation[i]), padding[i], strides[i]));
+    if (shape.back() == -1)
+      return mustHoldOfTwo(op, "window must fit into the padded input", operands, xi, wi);
+  }
+  return shape;
+}
+
+/// That operand `index` has the shape of the forward result.
+static llvm::Error requireShape(const OpDef &op, Operands operands, unsigned index, llvm::ArrayRef<int64_t> shape) {
+  for (unsigned i = 0; i < 4; ++i)
+    if (differs(operands[index].shape[i], shape[i]))
+      return mustHold(op, llvm::Twine(op.info().operands[index].name) + " must have shape " + toString(shape), operands,
+                      index);
+  return llvm::Error::success();
+}
+
+llvm::Expected<Metas> conv2d(const OpDef &op, Operands operands, Segments) {
+  if (llvm::Error e = requireRank4(op, operands))
+    return std::move(e);
+  llvm::Expected<Shape> shape = convShape(op, operands, 0, 1);
+  if (!shape)
+    return shape.takeError();
+  return single(operands, *shape);
+}
+
+/// `forward`: operand numbers of x and weight; the result has the shape of `like`, operand 2.
+static llvm::Expected<Metas> convBackward(const OpDef &op, Operands operands, unsigned x, unsigned weight) {
+  if (llvm::Error e = requireRank4(op, operands))
+    return std::move(e);
+  llvm::Expected<Shape> shape = convShape(op, operands, x, weight);
+  if (!shape)
+    return shape.takeError();
+  if (llvm::Error e = requireShape(op, operands, 1, *shape))
+    return std::move(e);
+  return single(operands, operands[2].shape);
+}
+
+llvm::Expected<Metas> conv2dBackwardData(const OpDef &op, Operands operands, Segments) {
+  return convBackward(op, operands, 2, 0);
+}
+
+llvm::Expected<Metas> conv2dBackwardWeight(const OpDef &op, Operands operands, Segments) {
+  return convBackward(op, operands, 0, 2);
+}
+
+static llvm::Expected<Shape> poolShape(const OpDef &op, Operands operands, unsigned xi) {
+  const Shape &x = operands[xi].shape;
+  const IntList &kernel = op.ints("kernel_size"), &strides = op.ints("strides"), &padding = op.ints("padding");
+  Shape shape = {x[0], x[1]};
+  for (unsigned i = 0; i < 2; ++i) {
+    if (padding[i] >= kernel[i])
+      return mustHoldOf(op, "padding must be below the window's size",
+                        "kernel_size " + toString(kernel) + " and padding " + toString(padding));
+    shape.push_back(windows(x[2 + i], kernel[i], padding[i], strides[i]));
+    if (shape.back() == -1)
+      return mustHold(op, "window " + toString(kernel) + " must fit into the padded input", operands, xi);
+  }
+  return shape;
+}
+
+llvm::Expected<Metas> pool2d(const OpDef &op, Operands operands, Segments) {
+  if (llvm::Error e = requireRank4(op, operands))
+    return std::move(e);
+  llvm::Expected<Shape> shape = poolShape(op, operands, 0);
+  if (!shape)
+    return shape.takeError();
+  return single(operands, *shape);
+}
+
+static llvm::Expected<Metas> poolBackward(const OpDef &op, Operands operands, unsigned x,
+                                          llvm::ArrayRef<unsigned> outputs) {
+  if (llvm::Error e = requireRank4(op, operands))
+    return std::move(e);
+  llvm::Expected<Shape> shape = poolShape(op, operands, x);
+  if (!shape)
+    return shape.takeError();
+  for (unsigned output : outputs)
+    if (llvm::Error e = requireShape(op, operands, output, *shape))
+      return std::move(e);
+  return single(operands, operands[x].shape);
+}
+
+llvm::Expected<Metas> pool2dBackward(const OpDef &op, Operands operands, Segments) {
+  return poolBackward(op, operands, 0, {1, 2});
+}
+
+llvm::Expected<Metas> avgPool2dBackward(const OpDef &op, Operands operands, Segments) {
+  return poolBackward(op, operands, 1, {0});
+}
+
+} // namespace tess::shapes
