@@ -53,11 +53,8 @@ llvm::Expected<std::shared_ptr<CodeImage>> CodeImage::map(const Image &image) {
     code->functions.push_back(reinterpret_cast<KernelFn>(static_cast<char *>(base) + entry.offset));
     code->scratch.push_back(entry.scratchBytesPerElement);
   }
-  static const bool wantsPerfMap = [] {
-    const char *value = std::getenv("TESS_PERF_MAP");
-    return value && std::strcmp(value, "1") == 0;
-  }();
-  if (wantsPerfMap)
+  const char *wanted = std::getenv("TESS_PERF_MAP");
+  if (wanted && std::strcmp(wanted, "1") == 0)
     code->writePerfMap(image);
   return code;
 }

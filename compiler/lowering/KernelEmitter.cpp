@@ -105,13 +105,30 @@ Values KernelEmitter::reducedLoops(unsigned first, llvm::ArrayRef<V> init, Body 
   });
 }
 
+// Everything is read before anything is written: an output may have an input's memory, a kept value another's slot.
 void KernelEmitter::fullStores() {
+  llvm::SmallVector<KernelStore> stores;
   for (const KernelStore &store : spec.stores)
     if (plan.full[store.node] && plan.phase[store.node] == k.phase)
-      k.store(store.node, store.operand);
+      stores.push_back(store);
+  llvm::SmallVector<int> kept;
+  for (unsigned i = 0; i < spec.nodes.size(); ++i)
+    if (plan.scratchOffset[i] >= 0 && plan.phase[i] == k.phase)
+      kept.push_back(i);
+  for (const KernelStore &store : stores)
+    k.node(store.node);
+  for (int index : kept)
+    k.node(index);
+  for (const KernelStore &store : stores)
+    k.store(store.node, store.operand);
+  for (int index : kept)
+    k.spill(index);
 }
 
 void KernelEmitter::rowStores() {
+  for (const KernelStore &store : spec.stores)
+    if (!plan.full[store.node])
+      k.node(store.node);
   for (const KernelStore &store : spec.stores)
     if (!plan.full[store.node])
       k.store(store.node, store.operand);
@@ -134,9 +151,6 @@ void KernelEmitter::reduceAcrossLanes() {
         carried = carried.drop_front(state.numParts());
       }
       fullStores();
-      for (unsigned i = 0; i < spec.nodes.size(); ++i)
-        if (plan.scratchOffset[i] >= 0 && plan.phase[i] == k.phase)
-          k.spill(i);
       return next;
     });
     llvm::ArrayRef<V> rest = last;

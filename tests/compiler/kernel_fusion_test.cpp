@@ -203,6 +203,38 @@ TEST_CASE("an output written before its input is read again may not share memory
   CHECK(apart == shared);
 }
 
+TEST_CASE("every input is read before an output is written") {
+  SpecBuilder s;
+  int a = s.input(F), b = s.input(F);
+  s.output(s.apply(ScalarFn::Add, F, {a, s.constant(F, 1)}), F);
+  s.output(s.apply(ScalarFn::Mul, F, {b, s.constant(F, 2)}), F);
+  REQUIRE(mayShareMemory(s.spec, 2, 1));
+  std::vector<float> x(40, 5), shared(40, 7), out(40);
+  Kernel(s.spec).run({40}, {{x.data(), {1}}, {shared.data(), {1}}, {shared.data(), {1}}, {out.data(), {1}}});
+  CHECK(shared == std::vector<float>(40, 6));
+  CHECK(out == std::vector<float>(40, 14));
+}
+
+TEST_CASE("a kept value is read before its slot is taken") {
+  // Two values of the first pass wait; two of the second take their slots, each made of both.
+  SpecBuilder s(1, 1, VectorAxis::Reduced);
+  int x = s.input(F, InnerClass::Contiguous, true);
+  int p = s.apply(ScalarFn::Exp, F, {x}), q = s.apply(ScalarFn::Sin, F, {x});
+  int m = s.reduce(ReduceKind::Sum, F, s.apply(ScalarFn::Mul, F, {p, q}));
+  int u = s.apply(ScalarFn::Tanh, F, {s.apply(ScalarFn::Add, F, {s.apply(ScalarFn::Mul, F, {p, m}), q})});
+  int v = s.apply(ScalarFn::Erf, F, {s.apply(ScalarFn::Sub, F, {q, s.apply(ScalarFn::Mul, F, {p, m})})});
+  int n = s.reduce(ReduceKind::Sum, F, s.apply(ScalarFn::Mul, F, {u, v}));
+  s.output(s.apply(ScalarFn::Add, F, {s.apply(ScalarFn::Mul, F, {u, n}), v}), F, InnerClass::Contiguous, true);
+  CHECK(planKernel(s.spec).scratchBytesPerElement == 8);
+  std::vector<float> data(50), byRows(50), byColumns(50);
+  for (int i = 0; i < 50; ++i)
+    data[i] = float(i) / 40 - 0.6f;
+  Kernel(s.spec).run({1, 50}, {{data.data(), {50, 1}}, {byRows.data(), {50, 1}}});
+  s.spec.vectorAxis = VectorAxis::Parallel; // computes everything again, keeps nothing
+  Kernel(s.spec).run({1, 50}, {{data.data(), {50, 1}}, {byColumns.data(), {50, 1}}});
+  CHECK(sameBits(byRows, byColumns));
+}
+
 TEST_CASE("kept values of every width survive several reduced groups") {
   // Bool, i16 and f64 values that are dear enough to be kept, over groups whose last one is no multiple of 16.
   SpecBuilder s(1, 2, VectorAxis::Reduced);

@@ -4,8 +4,19 @@
 #include "ops/Error.h"
 #include "tests/compiler/KernelSupport.h"
 
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Target/TargetOptions.h"
+
 #include <catch2/catch.hpp>
+#include <cstdlib>
+#include <fstream>
 #include <thread>
+#include <unistd.h>
 
 namespace tess::test {
 
@@ -21,6 +32,29 @@ KernelSpec addSpec() {
 template <typename T> std::string errorOf(llvm::Expected<T> result) {
   REQUIRE_FALSE(bool(result));
   return takeError(result.takeError()).second;
+}
+
+/// What LLVM makes of IR text, as kernels are made.
+std::string objectOf(const char *text) {
+  generatorFor("x86-64-v3"); // registers the target
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic diagnostic;
+  std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(text, diagnostic, context);
+  REQUIRE(module);
+  llvm::Triple triple("x86_64-unknown-linux-gnu");
+  std::string reason;
+  const llvm::Target *target = llvm::TargetRegistry::lookupTarget(triple, reason);
+  REQUIRE(target);
+  std::unique_ptr<llvm::TargetMachine> machine(
+      target->createTargetMachine(triple, "x86-64", "", llvm::TargetOptions(), llvm::Reloc::PIC_));
+  module->setDataLayout(machine->createDataLayout());
+  module->setTargetTriple(triple);
+  llvm::SmallVector<char, 0> object;
+  llvm::raw_svector_ostream stream(object);
+  llvm::legacy::PassManager passes;
+  REQUIRE_FALSE(machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile));
+  passes.run(*module);
+  return {object.begin(), object.end()};
 }
 
 std::string errorOf(llvm::Error error) {
@@ -116,6 +150,30 @@ TEST_CASE("targets are named") {
   CHECK_FALSE(TargetSpec::parse("x86-64-v3")->has("avx512bw"));
   CHECK(TargetSpec::parse("x86-64-v3")->levelName() == "x86-64-v3");
   CHECK(errorOf(TargetSpec::parse("z80")) == "target: name must be host, x86-64-v3 or x86-64-v4, got z80");
+}
+
+TEST_CASE("an image needs nothing outside itself") {
+  std::string call = objectOf("declare void @sinf()\ndefine void @k() {\n call void @sinf()\n ret void\n}\n");
+  CHECK(errorOf(buildImage(call, {{"k", 0, 0}}, "")) ==
+        "codegen: a kernel must need nothing outside its image, got symbol sinf");
+  std::string data = objectOf("@g = global i32 1\ndefine void @k() {\n store i32 2, ptr @g\n ret void\n}\n");
+  CHECK(errorOf(buildImage(data, {{"k", 0, 0}}, "")).find("codegen: a kernel must have no writable data") == 0);
+  std::string fine = objectOf("define void @k() {\n ret void\n}\n");
+  CHECK(errorOf(buildImage(fine, {{"other", 0, 0}}, "")) ==
+        "codegen: every kernel must be in the object, got none named other");
+  CHECK(bool(buildImage(fine, {{"k", 0, 0}}, "")));
+}
+
+TEST_CASE("a perf map names the kernels") {
+  setenv("TESS_PERF_MAP", "1", 1);
+  Kernel kernel(addSpec());
+  unsetenv("TESS_PERF_MAP");
+  std::ifstream map("/tmp/perf-" + std::to_string(getpid()) + ".map");
+  std::string address, size, name;
+  REQUIRE(bool(map >> address >> size >> name));
+  CHECK(name == "kernel");
+  CHECK(std::stoull(size, nullptr, 16) == kernel.image.bytes.size() - kernel.image.entries[0].offset);
+  std::remove(("/tmp/perf-" + std::to_string(getpid()) + ".map").c_str());
 }
 
 TEST_CASE("what is no object is an error") { CHECK_FALSE(errorOf(buildImage("not an object", {}, "")).empty()); }
