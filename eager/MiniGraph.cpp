@@ -19,7 +19,7 @@ Metas metasOfClass(llvm::ArrayRef<Operand> operands, const IterationSpace &space
   Metas metas;
   for (auto [k, operand] : llvm::enumerate(operands)) {
     TensorMeta meta(operand.tensor->dtype(), {});
-    for (unsigned axis = 0; axis < space.numAxes; ++axis)
+    for (unsigned axis = 0; axis < space.numAxes && operand.tensor->rank() > 0; ++axis)
       meta.shape.push_back(space.broadcast[axis] >> k & 1 ? 1 : kUnknown);
     metas.push_back(std::move(meta));
   }

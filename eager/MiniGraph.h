@@ -11,18 +11,18 @@
 
 namespace tess::eager {
 
-/// True when the iteration space of `info` is the broadcast of its operands or the shape of its results, so that one kernel
-/// serves a class of shapes.
+/// True when the iteration space of `info` is the broadcast of its operands or the shape of its results, so that one
+/// kernel serves a class of shapes.
 bool mayBeDirect(const OpInfo &info, size_t numOperands);
 /// True when the operator looks at indices along axes, so that axes must stay as they are.
 bool looksAtAxes(const OpInfo &info);
 
-/// Compiles `op` for a class. For a direct operator `space` gives the class, `operands` the dtypes; otherwise `operands` are
-/// the metas with every size unknown. An entry without `direct` has a program only.
+/// Compiles `op` for a class. For a direct operator `space` gives the class, `operands` the dtypes; otherwise
+/// `operands` are the metas with every size unknown. An entry without `direct` has a program only.
 llvm::Expected<OpEntryRef> buildEntry(const OpKey &key, const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
                                       llvm::ArrayRef<unsigned> segments, bool direct);
 
-/// Metas of a direct class: size 1 where an operand is broadcast, else unknown.
+/// Metas of a direct class: size 1 where an operand is broadcast, else unknown; a scalar stays one (signatures may ask for it).
 Metas metasOfClass(llvm::ArrayRef<Operand> operands, const IterationSpace &space);
 
 } // namespace tess::eager
