@@ -5,8 +5,8 @@
 
 namespace tess::runtime {
 
-/// `inner` with Req::Add: it writes those outputs to the workspace, from where they are added, rounded as the `add` operator.
-/// One way for every kernel, so that accumulating equals a call and an addition bit for bit.
+/// `inner` with Req::Add: it writes those outputs to the workspace, from where they are added, rounded as the `add`
+/// operator. One way for every kernel, so that accumulating equals a call and an addition bit for bit.
 PreparedRef makeAddingKernel(PreparedRef inner, llvm::ArrayRef<TensorMeta> outputs, llvm::ArrayRef<Req> reqs);
 
 } // namespace tess::runtime

@@ -48,7 +48,8 @@ struct ThreadLists {
 thread_local bool ThreadLists::ended = false;
 static thread_local ThreadLists threadLists;
 
-/// The lists of this thread if `allocator` owns them (the first one that asks does); null when the thread is about to end.
+/// The lists of this thread if `allocator` owns them (the first one that asks does); null when the thread is about to
+/// end.
 static ThreadLists *listsFor(Allocator *allocator) {
   if (ThreadLists::ended)
     return nullptr;

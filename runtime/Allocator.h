@@ -18,10 +18,10 @@ namespace tess::runtime {
 
 /// Bytes and counts since the start of the process.
 struct AllocatorStats {
-  uint64_t inUse = 0;     // bytes that callers hold
-  uint64_t cached = 0;    // bytes in free lists
-  uint64_t peak = 0;      // highest `inUse` since resetPeak
-  uint64_t limit = 0;     // highest allowed inUse + cached
+  uint64_t inUse = 0;  // bytes that callers hold
+  uint64_t cached = 0; // bytes in free lists
+  uint64_t peak = 0;   // highest `inUse` since resetPeak
+  uint64_t limit = 0;  // highest allowed inUse + cached
   uint64_t allocations = 0;
   uint64_t systemAllocations = 0; // those that no free list could serve
 };

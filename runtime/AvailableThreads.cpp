@@ -1,7 +1,7 @@
 //===- AvailableThreads.cpp - affinity and cgroup quota -------------------===//
+#include "runtime/ParallelFor.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "runtime/ParallelFor.h"
 
 #include <algorithm>
 #include <cmath>

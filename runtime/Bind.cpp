@@ -111,8 +111,8 @@ llvm::Error Binder::boundUnknown(const ProgramNode &node, llvm::ArrayRef<TensorM
   if (llvm::all_of(results, [](const TensorMeta &meta) { return meta.isStatic(); }))
     return llvm::Error::success();
   if (!node.op.info().boundRule)
-    return makeError(ErrorCode::Unimplemented, node.op.name() + ": shape must be known when inputs are bound, got " +
-                                                   toString(results[0]));
+    return makeError(ErrorCode::Unimplemented,
+                     node.op.name() + ": shape must be known when inputs are bound, got " + toString(results[0]));
   llvm::Expected<Metas> most = node.op.info().boundRule(node.op, operands, node.segments);
   if (!most)
     return most.takeError();

@@ -44,8 +44,8 @@ public:
   static llvm::Expected<std::shared_ptr<Program>> create(Executable executable, ProgramOptions options = {});
   ~Program();
 
-  /// Checks the inputs against the signature and does everything that needs their shapes only. `layouts`: empty for contiguous
-  /// inputs; their offsets do not count, since a run gets the address of the first element.
+  /// Checks the inputs against the signature and does everything that needs their shapes only. `layouts`: empty for
+  /// contiguous inputs; their offsets do not count, since a run gets the address of the first element.
   llvm::Expected<std::shared_ptr<Bound>> bind(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRef<Layout> layouts = {},
                                               const BindOptions &options = {});
 
@@ -87,8 +87,8 @@ public:
   explicit Bound(std::unique_ptr<BoundData> data);
   ~Bound();
 
-  /// In the order of the program's outputs. A dimension that depends on data is at its upper bound before a run and at its
-  /// size after one.
+  /// In the order of the program's outputs. A dimension that depends on data is at its upper bound before a run and at
+  /// its size after one.
   llvm::ArrayRef<TensorMeta> outputs() const;
   /// True when outputs() may change with a run.
   bool dependsOnData() const;

@@ -53,8 +53,8 @@ struct BoundData {
   std::vector<ScalarPatch> scalarPatches;
   bool needsWorker = false;
   bool isTrain = false;
-  BufferRef arena;                  // allocated by the first run
-  void *currentArena = nullptr;     // what arenaPatches were applied for
+  BufferRef arena;              // allocated by the first run
+  void *currentArena = nullptr; // what arenaPatches were applied for
 };
 
 } // namespace tess::runtime

@@ -12,17 +12,18 @@ struct RunOptions {
   Stream *stream = nullptr;
 };
 
-/// Runs. `inputs`: the first element of each, at its bound layout. `outputs`: contiguous memory for each; null for one that
-/// donates an input, whose buffer it then takes. Outputs do not overlap inputs otherwise. `scalars`: 8-byte patterns of the
-/// program's runtime attributes. A program with parallel steps runs on the worker thread, others on the calling one.
-/// No allocation, hashing or shape work after the first run of `bound`. Errors of kernels come back; the process goes on.
+/// Runs. `inputs`: the first element of each, at its bound layout. `outputs`: contiguous memory for each; null for one
+/// that donates an input, whose buffer it then takes. Outputs do not overlap inputs otherwise. `scalars`: 8-byte
+/// patterns of the program's runtime attributes. A program with parallel steps runs on the worker thread, others on the
+/// calling one. No allocation, hashing or shape work after the first run of `bound`. Errors of kernels come back; the
+/// process goes on.
 llvm::Error run(Bound &bound, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs,
                 llvm::ArrayRef<uint64_t> scalars = {}, const RunOptions &options = {});
 
 /// Counts of this process.
 struct ExecutorStats {
   uint64_t binds = 0, runs = 0;
-  uint64_t launches = 0;  // generated kernels
+  uint64_t launches = 0; // generated kernels
   uint64_t libraryCalls = 0;
   uint64_t copies = 0;
   uint64_t workerRuns = 0; // runs that went to the worker thread

@@ -5,12 +5,12 @@
 
 namespace tess::runtime {
 
-/// Takes `mutex`, which lives for ever, around every fork, so that the child does not inherit it locked by a thread that it
-/// does not have. Mutexes are taken in the order of their registration.
+/// Takes `mutex`, which lives for ever, around every fork, so that the child does not inherit it locked by a thread
+/// that it does not have. Mutexes are taken in the order of their registration.
 void holdAcrossFork(std::mutex &mutex);
 
-/// Calls `prepare` before a fork, then `parent` and `child` on their sides. Functions live for ever; prepare runs before the
-/// mutexes above are taken.
+/// Calls `prepare` before a fork, then `parent` and `child` on their sides. Functions live for ever; prepare runs
+/// before the mutexes above are taken.
 void callAcrossFork(void (*prepare)(), void (*parent)(), void (*child)());
 
 } // namespace tess::runtime

@@ -25,7 +25,8 @@ public:
 
 private:
   llvm::Error bad(const llvm::Twine &message) {
-    return makeError(ErrorCode::Internal, "bind: kernel " + message + (step.location.empty() ? "" : " at ") + step.location);
+    return makeError(ErrorCode::Internal,
+                     "bind: kernel " + message + (step.location.empty() ? "" : " at ") + step.location);
   }
   llvm::Error computeDomain(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes);
   llvm::Error checkGroups();

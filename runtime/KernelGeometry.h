@@ -14,9 +14,10 @@ struct KernelGeometry {
   int64_t parallel = 1, reduced = 1;   // elements of the two parts of the domain
 };
 
-/// `shapes`: of step.domain. `operands`: layouts of inputs, then results (`numInputs` says where those start). An operand is
-/// aligned to the right of the domain and repeats where its size is 1; a result that a reduction made smaller lies over the
-/// axes that are left. Internal error when groups do not collapse, or the code was made for other strides: our own bug.
+/// `shapes`: of step.domain. `operands`: layouts of inputs, then results (`numInputs` says where those start). An
+/// operand is aligned to the right of the domain and repeats where its size is 1; a result that a reduction made
+/// smaller lies over the axes that are left. Internal error when groups do not collapse, or the code was made for other
+/// strides: our own bug.
 llvm::Expected<KernelGeometry> kernelGeometry(const Step &step, llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes,
                                               llvm::ArrayRef<Layout> operands, size_t numInputs);
 

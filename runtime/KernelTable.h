@@ -94,9 +94,9 @@ const KernelDef *findKernel(llvm::ArrayRef<KernelDef> table, llvm::StringRef nam
 /// Prepares through the cache. Errors are the kernel's own; Unimplemented when the table has no such kernel.
 llvm::Expected<PreparedRef> prepareKernel(llvm::ArrayRef<KernelDef> table, const PrepareRequest &request);
 
-/// True when the kernel computes the whole epilogue inside the library call and the implementation stays the one that it picks
-/// without: the compiler's question before it folds. (prepareKernel takes any epilogue: what the library does not do exactly,
-/// the kernel does after the call.)
+/// True when the kernel computes the whole epilogue inside the library call and the implementation stays the one that
+/// it picks without: the compiler's question before it folds. (prepareKernel takes any epilogue: what the library does
+/// not do exactly, the kernel does after the call.)
 llvm::Expected<bool> foldsEpilogue(llvm::ArrayRef<KernelDef> table, const PrepareRequest &request);
 
 struct PreparedCacheStats {

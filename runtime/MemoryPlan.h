@@ -19,8 +19,8 @@ struct MemoryPlan {
   int64_t bytes = 0;            // of the arena
 };
 
-/// Allocations that live at the same time do not overlap. Larger ones are placed first, each in the smallest gap that holds it;
-/// a pure function of its argument.
+/// Allocations that live at the same time do not overlap. Larger ones are placed first, each in the smallest gap that
+/// holds it; a pure function of its argument.
 MemoryPlan planMemory(llvm::ArrayRef<Allocation> allocations);
 
 } // namespace tess::runtime

@@ -10,8 +10,8 @@
 
 namespace tess::runtime {
 
-/// Copy operand number `operand`, read by `source`, to the result, written by `destination`. The shapes are equal; the layouts'
-/// offsets count.
+/// Copy operand number `operand`, read by `source`, to the result, written by `destination`. The shapes are equal; the
+/// layouts' offsets count.
 struct CopyRegion {
   unsigned operand;
   Layout source, destination;

@@ -17,10 +17,11 @@ namespace tess::runtime {
 /// Highest number of threads that setNumThreads takes.
 constexpr unsigned kMaxThreads = 1024;
 
-/// Threads of a parallel region: setNumThreads, else TESS_NUM_THREADS, else OMP_NUM_THREADS, else what affinity and the cgroup
-/// quota leave.
+/// Threads of a parallel region: setNumThreads, else TESS_NUM_THREADS, else OMP_NUM_THREADS, else what affinity and the
+/// cgroup quota leave.
 unsigned numThreads();
-/// Programs that are bound already keep the number they were bound for. InvalidArgument unless 1 <= count <= kMaxThreads.
+/// Programs that are bound already keep the number they were bound for. InvalidArgument unless 1 <= count <=
+/// kMaxThreads.
 llvm::Error setNumThreads(unsigned count);
 /// What affinity and the cgroup quota leave, at least 1.
 unsigned availableThreads();
@@ -28,8 +29,8 @@ unsigned availableThreads();
 /// Calls body(0) .. body(parts - 1), at once on the worker thread, one after the other on any other.
 void parallelRun(unsigned parts, llvm::function_ref<void(unsigned part)> body);
 
-/// Splits [0, count) into at most `parts` ranges that start at multiples of `grain` and calls body(begin, end, part) for each
-/// that is not empty.
+/// Splits [0, count) into at most `parts` ranges that start at multiples of `grain` and calls body(begin, end, part)
+/// for each that is not empty.
 void parallelFor(unsigned parts, int64_t count, int64_t grain,
                  llvm::function_ref<void(int64_t begin, int64_t end, unsigned part)> body);
 

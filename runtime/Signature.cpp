@@ -62,9 +62,9 @@ llvm::Error Program::checkInputs(llvm::ArrayRef<TensorMeta> inputs) const {
         continue;
       Seen &seen = symbols[dim.symbol];
       if (seen.size >= 0 && seen.size != size)
-        return invalidArgument(options.name + ": " + exe.symbols[dim.symbol].name + " must be one size in all inputs, got " +
-                               llvm::Twine(seen.size) + " in " + exe.inputs[seen.input].name + " and " +
-                               llvm::Twine(size) + " in " + decl.name);
+        return invalidArgument(options.name + ": " + exe.symbols[dim.symbol].name +
+                               " must be one size in all inputs, got " + llvm::Twine(seen.size) + " in " +
+                               exe.inputs[seen.input].name + " and " + llvm::Twine(size) + " in " + decl.name);
       seen = {size, index};
     }
   }

@@ -28,9 +28,9 @@ struct StoragePlan {
 /// The value that a view looks at, through any number of views.
 ValueId rootOf(const Executable &exe, ValueId value);
 
-/// Lifetimes from the steps; outputs written where they belong when nothing reads their buffer later; results in the memory of
-/// operands that die (step.inplace). `metas` and `layouts` by value. Copies run after the last step, as step number
-/// exe.steps.size().
+/// Lifetimes from the steps; outputs written where they belong when nothing reads their buffer later; results in the
+/// memory of operands that die (step.inplace). `metas` and `layouts` by value. Copies run after the last step, as step
+/// number exe.steps.size().
 llvm::Expected<StoragePlan> planStorage(const Executable &exe, llvm::ArrayRef<TensorMeta> metas,
                                         llvm::ArrayRef<Layout> layouts);
 

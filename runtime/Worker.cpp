@@ -109,8 +109,8 @@ llvm::Error Worker::drain() {
   return error;
 }
 
-// The child has no worker thread, so it must not inherit queued commands: they run before the fork. A command that forks
-// keeps the queue as it is, and its child must not use it.
+// The child has no worker thread, so it must not inherit queued commands: they run before the fork. A command that
+// forks keeps the queue as it is, and its child must not use it.
 void Worker::prepareFork() {
   Worker &worker = global();
   if (isWorkerThread)

@@ -29,8 +29,8 @@ public:
   /// True on the worker's own thread.
   static bool onWorkerThread();
 
-  /// Queues `command`, a callable that returns nothing or llvm::Error; waits while the queue is full. An error goes to the
-  /// error slot, which keeps the first. Returns the command's number, for wait(). Not to be called by a command.
+  /// Queues `command`, a callable that returns nothing or llvm::Error; waits while the queue is full. An error goes to
+  /// the error slot, which keeps the first. Returns the command's number, for wait(). Not to be called by a command.
   template <typename F> uint64_t submit(F &&command) {
     using Callable = std::decay_t<F>;
     static_assert(sizeof(Callable) <= kCommandBytes && alignof(Callable) <= 16, "keep the captures of a command small");
@@ -59,7 +59,8 @@ public:
   /// Commands run so far.
   uint64_t count() const { return completed.load(std::memory_order_relaxed); }
 
-  /// Runs `command` (returns llvm::Error) on the worker and waits; directly when already there. The error comes back here.
+  /// Runs `command` (returns llvm::Error) on the worker and waits; directly when already there. The error comes back
+  /// here.
   template <typename F> llvm::Error call(F &&command) {
     if (onWorkerThread())
       return command();

@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "tessera/deploy.h"
-#include "tools/Npy.h"
+#include "tessera/npy.h"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -15,8 +15,8 @@
 
 using namespace tessera;
 using deploy::Code;
+using deploy::NpyArray;
 using deploy::Status;
-using tools::NpyArray;
 
 namespace {
 
@@ -108,10 +108,11 @@ Status Run::readInputs() {
       return invalid("input " + info.name + " must be given as --input " + info.name + "=<file>.npy, got none; it is " +
                      info.text);
     NpyArray &array = arrays.emplace_back();
-    if (Status status = tools::readNpy(path, array); !status)
+    if (Status status = deploy::readNpy(path, array); !status)
       return status;
     if (array.dtype != info.dtype)
-      return invalid("input " + info.name + " must be " + info.text + ", got " + deploy::name(array.dtype) + " in " + path);
+      return invalid("input " + info.name + " must be " + info.text + ", got " + deploy::name(array.dtype) + " in " +
+                     path);
   }
   return {};
 }
@@ -160,11 +161,12 @@ void Run::report() const {
   std::printf("throughput: %.1f samples/s (batch of %lld)\n", double(numSamples()) / timing.median,
               static_cast<long long>(numSamples()));
   const deploy::Memory &memory = session.memory();
-  std::printf("memory: planned %llu bytes (arena %llu, outputs %llu, constants %llu), allocator grew by %llu, process by "
-              "%llu\n",
-              static_cast<unsigned long long>(memory.total()), static_cast<unsigned long long>(memory.arena),
-              static_cast<unsigned long long>(memory.outputs), static_cast<unsigned long long>(memory.constants),
-              static_cast<unsigned long long>(allocatorGrowth), static_cast<unsigned long long>(residentGrowth));
+  std::printf(
+      "memory: planned %llu bytes (arena %llu, outputs %llu, constants %llu), allocator grew by %llu, process by "
+      "%llu\n",
+      static_cast<unsigned long long>(memory.total()), static_cast<unsigned long long>(memory.arena),
+      static_cast<unsigned long long>(memory.outputs), static_cast<unsigned long long>(memory.constants),
+      static_cast<unsigned long long>(allocatorGrowth), static_cast<unsigned long long>(residentGrowth));
 }
 
 Status Run::writeOutputs() const {
@@ -173,7 +175,7 @@ Status Run::writeOutputs() const {
     std::string path = pathFor(arguments.outputs, info.name, model.outputs().size());
     if (path.empty())
       continue;
-    if (Status status = tools::writeNpy(path, info.dtype, session.outputShapes()[i], results[i].data()); !status)
+    if (Status status = deploy::writeNpy(path, info.dtype, session.outputShapes()[i], results[i].data()); !status)
       return status;
   }
   return {};
@@ -204,7 +206,7 @@ static bool readLabel(const NpyArray &labels, int64_t index, int64_t &label) {
 /// Share of rows of output 0 whose largest element is at the label.
 Status Run::reportAccuracy() const {
   NpyArray labels;
-  if (Status status = tools::readNpy(arguments.labels, labels); !status)
+  if (Status status = deploy::readNpy(arguments.labels, labels); !status)
     return status;
   const deploy::Shape &shape = session.outputShapes()[0];
   if (shape.size() != 2 || model.outputs()[0].dtype != deploy::DType::Float32 || labels.shape.size() != 1 ||
@@ -262,7 +264,8 @@ int main(int argc, char **argv) {
   app.add_option("--repeat", arguments.repeat, "runs to time")->check(CLI::Range(1u, 1000000u));
   app.add_option("--labels", arguments.labels, "<file>.npy of class numbers: prints the accuracy of the first output");
   app.add_option("--threads", arguments.threads, "threads (default: TESS_NUM_THREADS, OMP_NUM_THREADS, or all)");
-  app.add_flag("--no-code-from-file", arguments.noCode, "do not run code from the file (tess-run has no other: an error)");
+  app.add_flag("--no-code-from-file", arguments.noCode,
+               "do not run code from the file (tess-run has no other: an error)");
   app.add_flag("--verify", arguments.verify, "verify every tensor's checksum before anything runs");
   app.add_option("--profile", arguments.profile, "write a Chrome trace of every step");
   CLI11_PARSE(app, argc, argv);

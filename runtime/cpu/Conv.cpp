@@ -131,10 +131,10 @@ static void buildForward(DnnlCalls &calls, const PrepareRequest &request, const 
 
 static void buildBackwardData(DnnlCalls &calls, const PrepareRequest &request, const ConvShape &shape) {
   ConvDims d = convDims(shape, *dnnlType(request.outputs[0].dtype));
-  dnnl::convolution_backward_data::primitive_desc desc(
-      {dnnl::algorithm::convolution_direct, d.any(d.source), d.any(d.weight), d.any(d.target), d.stride, d.dilation,
-       d.pad, d.padEnd},
-      attributes(), dnnlEngine(), forward(d));
+  dnnl::convolution_backward_data::primitive_desc desc({dnnl::algorithm::convolution_direct, d.any(d.source),
+                                                        d.any(d.weight), d.any(d.target), d.stride, d.dilation, d.pad,
+                                                        d.padEnd},
+                                                       attributes(), dnnlEngine(), forward(d));
   int weight = calls.reordered(weightInput(calls, request, 0, shape), desc.weights_desc());
   int gradient = calls.reordered(calls.plainInput(request, 1), desc.diff_dst_desc());
   int output = plainOutput(calls, request);
@@ -149,10 +149,10 @@ static void buildBackwardData(DnnlCalls &calls, const PrepareRequest &request, c
 
 static void buildBackwardWeight(DnnlCalls &calls, const PrepareRequest &request, const ConvShape &shape) {
   ConvDims d = convDims(shape, *dnnlType(request.outputs[0].dtype));
-  dnnl::convolution_backward_weights::primitive_desc desc(
-      {dnnl::algorithm::convolution_direct, d.any(d.source), d.any(d.weight), d.any(d.target), d.stride, d.dilation,
-       d.pad, d.padEnd},
-      attributes(), dnnlEngine(), forward(d));
+  dnnl::convolution_backward_weights::primitive_desc desc({dnnl::algorithm::convolution_direct, d.any(d.source),
+                                                           d.any(d.weight), d.any(d.target), d.stride, d.dilation,
+                                                           d.pad, d.padEnd},
+                                                          attributes(), dnnlEngine(), forward(d));
   int source = calls.reordered(calls.plainInput(request, 0), desc.src_desc());
   int gradient = calls.reordered(calls.plainInput(request, 1), desc.diff_dst_desc());
   const TensorMeta &meta = request.outputs[0];

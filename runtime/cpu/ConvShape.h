@@ -14,8 +14,8 @@ struct ConvShape {
   int64_t products() const { return batch * groups * out * outHeight * outWidth * in * kernel[0] * kernel[1]; }
 };
 
-/// `x`, `weight`, `result`: shapes of the forward convolution's operands, whichever of them the operator computes. The weight
-/// is (out, in / groups, kh, kw) or (groups, out / groups, in / groups, kh, kw).
+/// `x`, `weight`, `result`: shapes of the forward convolution's operands, whichever of them the operator computes. The
+/// weight is (out, in / groups, kh, kw) or (groups, out / groups, in / groups, kh, kw).
 ConvShape convShape(const OpDef &op, llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> weight,
                     llvm::ArrayRef<int64_t> result);
 ConvShape poolShape(const OpDef &op, llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> result);

@@ -192,8 +192,7 @@ PostOps foldPostOps(const PrepareRequest &request, unsigned channelAxis, size_t 
       break;
     if (name == "sum") {
       if (out.sumInput >= 0 || !(request.inputs[input] == request.outputs[0]) ||
-          request.outputs[0].dtype != DType::Float32 ||
-          !dnnlDesc(request.inputs[input].dtype, request.layouts[input]))
+          request.outputs[0].dtype != DType::Float32 || !dnnlDesc(request.inputs[input].dtype, request.layouts[input]))
         break;
       out.sumInput = int(input);
       out.ops.append_sum(1.0f);

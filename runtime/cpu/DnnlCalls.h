@@ -88,8 +88,8 @@ private:
   std::vector<EpilogueStep> epilogue;
 };
 
-/// Takes the prefix of request.epilogue that oneDNN computes exactly (per-channel multiplication and addition, addition of a
-/// tensor) as post-operations; `channelAxis` is the axis of the output that "per channel" means.
+/// Takes the prefix of request.epilogue that oneDNN computes exactly (per-channel multiplication and addition, addition
+/// of a tensor) as post-operations; `channelAxis` is the axis of the output that "per channel" means.
 struct PostOps {
   dnnl::post_ops ops;
   struct Operand {

@@ -1,8 +1,8 @@
 //===- Epilogue.cpp - what follows a library call -------------------------===//
 #include "runtime/cpu/Epilogue.h"
 #include "ops/Error.h"
-#include "runtime/ParallelFor.h"
 #include "runtime/Elements.h"
+#include "runtime/ParallelFor.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::runtime {
@@ -58,8 +58,7 @@ template <typename T> static T applyOne(EpilogueFn fn, T value, T operand) {
   llvm_unreachable("epilogue function out of range");
 }
 
-template <typename T>
-static void applyLine(EpilogueFn fn, T *line, int64_t count, const T *operand, int64_t stride) {
+template <typename T> static void applyLine(EpilogueFn fn, T *line, int64_t count, const T *operand, int64_t stride) {
   if (fn == EpilogueFn::Relu)
     for (int64_t i = 0; i < count; ++i)
       line[i] = applyOne<T>(EpilogueFn::Relu, line[i], line[i]);

@@ -14,8 +14,8 @@ struct EpilogueStep {
   Layout operand; // strides over the output's axes, 0 where it repeats
 };
 
-/// Reads request.epilogue from step `first` on ("sum" is "add" here). InvalidArgument when an operand does not broadcast to
-/// the output or has another dtype.
+/// Reads request.epilogue from step `first` on ("sum" is "add" here). InvalidArgument when an operand does not
+/// broadcast to the output or has another dtype.
 llvm::Expected<std::vector<EpilogueStep>> readEpilogue(const PrepareRequest &request, size_t first);
 
 /// Applies the steps in place to a contiguous output, each rounded to its dtype; relu(NaN) is NaN.

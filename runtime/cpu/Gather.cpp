@@ -14,7 +14,8 @@ class GatherScatter : public PreparedKernel {
 public:
   GatherScatter(const PrepareRequest &request, bool scatter)
       : scatter(scatter), name(request.op.name()), x(request.layouts[0]), index(request.layouts[1]),
-        indexType(request.inputs[1].dtype), output(request.outputs[0]), source(scatter ? request.layouts[2] : Layout()) {
+        indexType(request.inputs[1].dtype), output(request.outputs[0]),
+        source(scatter ? request.layouts[2] : Layout()) {
     axis = request.op.i64("axis");
     axis += axis < 0 ? int64_t(x.shape.size()) : 0;
     implementationName = "own:" + name;

@@ -119,8 +119,7 @@ private:
     return out;
   }
 
-  template <typename T>
-  void each(const int64_t *places, llvm::ArrayRef<void *> inputs, void *output) const {
+  template <typename T> void each(const int64_t *places, llvm::ArrayRef<void *> inputs, void *output) const {
     const Shape &strides = mode == Mode::Get ? x.strides : target.strides;
     Shape outerShape = pick(x.shape, before), innerShape = pick(x.shape, after);
     Shape outerStrides = pick(strides, before), innerStrides = pick(strides, after);
@@ -134,7 +133,8 @@ private:
           copyStrided(static_cast<T *>(output) + (a * blocks + b) * size, {innerShape, plain, 0},
                       static_cast<const T *>(inputs[0]) + place, {innerShape, innerStrides, 0}, sizeof(T));
         else
-          write<T>(static_cast<T *>(output) + place, {innerShape, innerStrides, 0}, static_cast<const T *>(inputs[1]), a, b);
+          write<T>(static_cast<T *>(output) + place, {innerShape, innerStrides, 0}, static_cast<const T *>(inputs[1]),
+                   a, b);
       }
   }
 

@@ -8,7 +8,8 @@ namespace tess::runtime::cpu {
 
 /// Element `offset` of an int32 or int64 operand.
 inline int64_t indexAt(DType dtype, const void *data, int64_t offset) {
-  return dtype == DType::Int64 ? static_cast<const int64_t *>(data)[offset] : static_cast<const int32_t *>(data)[offset];
+  return dtype == DType::Int64 ? static_cast<const int64_t *>(data)[offset]
+                               : static_cast<const int32_t *>(data)[offset];
 }
 
 /// Turns a negative index around; false when it lies outside of an axis of `size`.
@@ -20,7 +21,8 @@ inline bool wrapIndex(int64_t &index, int64_t size) {
 /// `index` as it came.
 inline llvm::Error indexError(llvm::StringRef op, int64_t index, int64_t size) {
   if (size == 0)
-    return makeError(ErrorCode::OutOfRange, op + ": index must not point into an empty axis, got " + llvm::Twine(index));
+    return makeError(ErrorCode::OutOfRange,
+                     op + ": index must not point into an empty axis, got " + llvm::Twine(index));
   return makeError(ErrorCode::OutOfRange, op + ": index must be in [" + llvm::Twine(-size) + ", " +
                                               llvm::Twine(size - 1) + "], got " + llvm::Twine(index));
 }

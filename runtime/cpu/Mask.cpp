@@ -16,7 +16,8 @@ public:
     implementationName = "own:mask_get";
     size_t masked = mask.shape.size();
     lead.assign(x.strides.begin(), x.strides.begin() + long(masked));
-    row = {Shape(x.shape.begin() + long(masked), x.shape.end()), Shape(x.strides.begin() + long(masked), x.strides.end()), 0};
+    row = {Shape(x.shape.begin() + long(masked), x.shape.end()),
+           Shape(x.strides.begin() + long(masked), x.strides.end()), 0};
   }
 
   llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<Req>,

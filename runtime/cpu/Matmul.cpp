@@ -95,7 +95,8 @@ static void collapseBatch(MatmulShape &shape) {
     rowStride = rowStride ? rowStride : stride;
     expected = stride * shape.out[i];
   }
-  shape.lhs = {{shape.batch * shape.m, shape.k}, {rowStride ? rowStride : shape.k, shape.lhs.strides[batchRank + 1]}, 0};
+  shape.lhs = {
+      {shape.batch * shape.m, shape.k}, {rowStride ? rowStride : shape.k, shape.lhs.strides[batchRank + 1]}, 0};
   shape.rhs = {{shape.k, shape.n}, {shape.rhs.strides[batchRank], shape.rhs.strides[batchRank + 1]}, 0};
   shape.out = {shape.batch * shape.m, shape.n};
 }

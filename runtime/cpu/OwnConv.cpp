@@ -5,9 +5,9 @@
 // threads split whole results only.
 //
 //===----------------------------------------------------------------------===//
+#include "runtime/Elements.h"
 #include "runtime/ParallelFor.h"
 #include "runtime/cpu/ConvShape.h"
-#include "runtime/Elements.h"
 #include "runtime/cpu/Epilogue.h"
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/MatmulShape.h"

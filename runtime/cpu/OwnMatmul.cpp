@@ -5,8 +5,8 @@
 // columns only, so that bits depend on neither blocks nor threads.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/ParallelFor.h"
 #include "runtime/Elements.h"
+#include "runtime/ParallelFor.h"
 #include "runtime/cpu/Epilogue.h"
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/MatmulShape.h"
@@ -22,7 +22,8 @@ public:
   OwnMatmul(const PrepareRequest &request, std::vector<EpilogueStep> steps)
       : shape(matmulShape(request)), output(request.outputs[0]), epilogue(std::move(steps)) {
     implementationName = "own:matmul";
-    threadCount = shape.batch * shape.m * shape.n * std::max<int64_t>(shape.k, 1) < kSerialProducts ? 1 : request.threads;
+    threadCount =
+        shape.batch * shape.m * shape.n * std::max<int64_t>(shape.k, 1) < kSerialProducts ? 1 : request.threads;
   }
 
   llvm::Error run(RunContext &, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<Req> reqs,

@@ -7,10 +7,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cpu/OwnPool.h"
+#include "runtime/Elements.h"
 #include "runtime/ParallelFor.h"
 #include "runtime/StridedCopy.h"
 #include "runtime/cpu/ConvShape.h"
-#include "runtime/Elements.h"
 #include "runtime/cpu/Kernels.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -128,7 +128,8 @@ private:
       using T = decltype(tag);
       int64_t size = s.height * s.width, results = s.outHeight * s.outWidth;
       std::vector<Accumulator<T>> sums(size, 0);
-      scatterPlane<T>(static_cast<const T *>(inputs[0]) + plane * size, static_cast<const T *>(inputs[1]) + plane * results,
+      scatterPlane<T>(static_cast<const T *>(inputs[0]) + plane * size,
+                      static_cast<const T *>(inputs[1]) + plane * results,
                       static_cast<const T *>(inputs[2]) + plane * results, sums);
       T *to = static_cast<T *>(out) + plane * size;
       for (int64_t i = 0; i < size; ++i)

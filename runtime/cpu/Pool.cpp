@@ -41,9 +41,9 @@ dnnl::primitive_attr attributes() {
 memory::desc plain(const TensorMeta &meta) { return *dnnlDesc(meta.dtype, Layout::contiguous(meta.shape)); }
 
 dnnl::pooling_v2_forward::primitive_desc forward(const PoolDims &d, const memory::desc &x, const memory::desc &result) {
-  return dnnl::pooling_v2_forward::primitive_desc({dnnl::prop_kind::forward_training, d.algorithm, x, result, d.stride,
-                                                   d.kernel, d.dilation, d.pad, d.padEnd},
-                                                  attributes(), dnnlEngine());
+  return dnnl::pooling_v2_forward::primitive_desc(
+      {dnnl::prop_kind::forward_training, d.algorithm, x, result, d.stride, d.kernel, d.dilation, d.pad, d.padEnd},
+      attributes(), dnnlEngine());
 }
 
 /// An operand, contiguous.
@@ -66,9 +66,9 @@ void buildForward(DnnlCalls &calls, const PrepareRequest &request, const PoolDim
 
 void buildBackward(DnnlCalls &calls, const PrepareRequest &request, const PoolDims &d) {
   memory::desc x = plain(request.outputs[0]), gradient = plain(request.inputs[0]);
-  dnnl::pooling_v2_backward::primitive_desc desc({d.algorithm, x, gradient, d.stride, d.kernel, d.dilation, d.pad,
-                                                  d.padEnd},
-                                                 attributes(), dnnlEngine(), forward(d, x, gradient));
+  dnnl::pooling_v2_backward::primitive_desc desc(
+      {d.algorithm, x, gradient, d.stride, d.kernel, d.dilation, d.pad, d.padEnd}, attributes(), dnnlEngine(),
+      forward(d, x, gradient));
   std::vector<std::pair<int, int>> args = {{DNNL_ARG_DIFF_DST, packedInput(calls, request, 0)},
                                            {DNNL_ARG_DIFF_SRC, calls.outputSlot(0, x)}};
   if (desc.scratchpad_desc().get_size())

@@ -94,15 +94,15 @@ Container::~Container() {
 
 llvm::Error Container::parseHeader(uint64_t &tableOffset, uint64_t &tableBytes, uint32_t &count) const {
   if (bytes.size() < kHeaderBytes || std::memcmp(bytes.data(), kMagic, sizeof kMagic) != 0)
-    return damaged(name, "must be a .tess file, got " +
-                             (bytes.size() < kHeaderBytes ? llvm::Twine(bytes.size()) + " bytes"
-                                                          : llvm::Twine("a file of another kind")));
+    return damaged(name, "must be a .tess file, got " + (bytes.size() < kHeaderBytes
+                                                             ? llvm::Twine(bytes.size()) + " bytes"
+                                                             : llvm::Twine("a file of another kind")));
   const char *at = bytes.data();
   // The version comes before the checksum: a newer format may place that elsewhere.
   if (get32(at + 8) > kContainerVersion)
-    return makeError(ErrorCode::Unimplemented, name + ": format version must be at most " +
-                                                   llvm::Twine(kContainerVersion) + ", got " + llvm::Twine(get32(at + 8)) +
-                                                   ", written by a newer Tessera or damaged");
+    return makeError(ErrorCode::Unimplemented,
+                     name + ": format version must be at most " + llvm::Twine(kContainerVersion) + ", got " +
+                         llvm::Twine(get32(at + 8)) + ", written by a newer Tessera or damaged");
   if (XXH3_64bits(at, kHashedHeaderBytes) != get64(at + 56))
     return damaged(name, "header must have its checksum, got another: the file is damaged");
   if (get32(at + 8) == 0)

@@ -40,8 +40,8 @@ struct SectionData {
   llvm::StringRef bytes;
 };
 
-/// Writes a file: a temporary file in the same folder, fsync, rename, fsync of the folder. When it fails (IoError with the
-/// path and what the system said), an old file of that name is as before.
+/// Writes a file: a temporary file in the same folder, fsync, rename, fsync of the folder. When it fails (IoError with
+/// the path and what the system said), an old file of that name is as before.
 llvm::Error writeContainer(llvm::StringRef path, llvm::ArrayRef<SectionData> sections);
 
 /// An opened file. Thread-safe.
@@ -53,8 +53,8 @@ public:
     uint64_t offset, size, checksum;
   };
 
-  /// Maps the file. Verifies header, table, bounds, and the checksums of everything but tensors; of tensors too when there are
-  /// at most `kVerifyAtLoad` bytes of them or `verifyAll` is set.
+  /// Maps the file. Verifies header, table, bounds, and the checksums of everything but tensors; of tensors too when
+  /// there are at most `kVerifyAtLoad` bytes of them or `verifyAll` is set.
   static llvm::Expected<std::shared_ptr<Container>> open(llvm::StringRef path, bool verifyAll = false);
   /// The same over bytes that live as long as the container; `name` stands for the path in messages.
   static llvm::Expected<std::shared_ptr<Container>> fromMemory(llvm::StringRef bytes, llvm::StringRef name,

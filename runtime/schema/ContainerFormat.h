@@ -12,6 +12,8 @@ constexpr uint64_t kEntryBytes = 32;
 constexpr uint64_t kAlignment = 64;
 constexpr uint32_t kMaxName = 4096;
 
-constexpr uint64_t alignTo(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
+constexpr uint64_t alignTo(uint64_t value, uint64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
 
 } // namespace tess::runtime::container

@@ -39,10 +39,10 @@ enum class ValueKind : uint8_t {
 struct ValueDecl {
   ValueKind kind = ValueKind::Temp;
   DType dtype = DType::Float32;
-  ValueId base = -1;      // View
-  int32_t constant = -1;  // Constant
-  std::string name;       // user name, may be empty
-  std::string location;   // "model.py:12 (Net.conv1)", may be empty
+  ValueId base = -1;     // View
+  int32_t constant = -1; // Constant
+  std::string name;      // user name, may be empty
+  std::string location;  // "model.py:12 (Net.conv1)", may be empty
 };
 
 /// One operator of the program: defines the shapes of `results`.
@@ -61,13 +61,14 @@ struct AxisGroup {
 /// Where a runtime attribute of a kernel comes from.
 struct ScalarSource {
   enum Kind : uint8_t { Immediate, Parameter } kind = Immediate;
-  uint64_t bits = 0;     // Immediate: f64 or i64 bit pattern
+  uint64_t bits = 0;      // Immediate: f64 or i64 bit pattern
   uint32_t parameter = 0; // Parameter: index into the scalars of a run (eager: runtime attributes)
 };
 
 enum class StepKind : uint8_t {
   Kernel,   // generated code
-  Movement, // copies between regions (concat, pad, slice_set): `op` says which, `image`/`entry` is a strided copy kernel
+  Movement, // copies between regions (concat, pad, slice_set): `op` says which, `image`/`entry` is a strided copy
+            // kernel
   Library,  // runtime/KernelTable
 };
 
@@ -80,19 +81,21 @@ struct Step {
   std::vector<ValueId> domain;
   std::vector<AxisGroup> parallel, reduced;
   bool vectorOnReduced = false;
-  /// Per kernel operand (inputs, then outputs), how the code walks the vector axis: compiler::InnerClass. Checked against the
-  /// strides when inputs are bound; empty: nothing to check.
+  /// Per kernel operand (inputs, then outputs), how the code walks the vector axis: compiler::InnerClass. Checked
+  /// against the strides when inputs are bound; empty: nothing to check.
   std::vector<uint8_t> innerClasses;
   std::vector<ScalarSource> scalars;
   int32_t image = -1;
   int32_t entry = -1;
-  // Movement: `entry` copies (source, destination) over one parallel group per axis (one empty group for rank 0); `fillEntry`
-  // (pad) stores its attribute 0 = `scalars[0]` to its one operand, the destination, over the same number of groups.
+  // Movement: `entry` copies (source, destination) over one parallel group per axis (one empty group for rank 0);
+  // `fillEntry` (pad) stores its attribute 0 = `scalars[0]` to its one operand, the destination, over the same number
+  // of groups.
   int32_t fillEntry = -1;
   // Library, Movement.
   OpDef op;
   std::vector<unsigned> segments;
-  /// Library: elementwise epilogue folded into the call, exact: "relu", "mul:<operand>", "add:<operand>", "sum:<operand>".
+  /// Library: elementwise epilogue folded into the call, exact: "relu", "mul:<operand>", "add:<operand>",
+  /// "sum:<operand>".
   std::vector<std::string> epilogue;
   /// (index into operands, index into results) that may share memory when the operand dies here.
   std::vector<std::pair<uint16_t, uint16_t>> inplace;
@@ -122,7 +125,7 @@ struct OutputDecl {
 };
 
 struct Executable {
-  std::string target;   // "cpu:x86-64-v3+..." ; KernelEntry features are checked, this is for people
+  std::string target;      // "cpu:x86-64-v3+..." ; KernelEntry features are checked, this is for people
   uint32_t numThreads = 0; // kernel choices were made for this many threads; 0: any
   std::vector<SymbolDecl> symbols;
   std::vector<ValueDecl> values;

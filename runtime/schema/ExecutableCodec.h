@@ -23,8 +23,8 @@ std::string serializeExecutable(const Executable &executable);
 /// DataLoss: damaged bytes. Unimplemented: written by a newer version, which the message names.
 llvm::Expected<Executable> parseExecutable(llvm::StringRef bytes, llvm::StringRef what);
 
-/// Every index, count, order and range that bind relies on: each value is defined once and before its use, operators get as
-/// many operands as their records say, images and entries exist. `what` opens the message.
+/// Every index, count, order and range that bind relies on: each value is defined once and before its use, operators
+/// get as many operands as their records say, images and entries exist. `what` opens the message.
 llvm::Error validate(const Executable &executable, llvm::StringRef what);
 
 } // namespace tess::runtime

@@ -56,8 +56,8 @@ llvm::Error Validator::valueId(ValueId id, const llvm::Twine &where) {
 llvm::Error Validator::symbols() {
   for (const SymbolDecl &symbol : exe.symbols)
     if (symbol.min < 0 || symbol.max < symbol.min)
-      return bad("bounds of symbol " + symbol.name + " must be ordered and not negative, got " + llvm::Twine(symbol.min) +
-                 ".." + llvm::Twine(symbol.max));
+      return bad("bounds of symbol " + symbol.name + " must be ordered and not negative, got " +
+                 llvm::Twine(symbol.min) + ".." + llvm::Twine(symbol.max));
   return llvm::Error::success();
 }
 
@@ -272,7 +272,8 @@ llvm::Error Validator::stepMemory(const Step &step, size_t index) {
     if (llvm::Error e = valueId(operand, "operand of step " + llvm::Twine(index)))
       return e;
     ValueId root = operand;
-    for (unsigned depth = 0; exe.values[root].kind == ValueKind::View && hasShape[root] && depth < exe.values.size(); ++depth)
+    for (unsigned depth = 0; exe.values[root].kind == ValueKind::View && hasShape[root] && depth < exe.values.size();
+         ++depth)
       root = exe.values[root].base;
     if (!hasShape[operand] || !hasMemory[root])
       return bad("operand of step " + llvm::Twine(index) + " must be computed before, got value " +

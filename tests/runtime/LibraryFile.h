@@ -7,7 +7,8 @@
 
 namespace tess::test {
 
-/// logits = x[batch, 3] * w, w = 1..6 as [3, 2]: one library call, so that no compiler is needed. `w` is a tensor section.
+/// logits = x[batch, 3] * w, w = 1..6 as [3, 2]: one library call, so that no compiler is needed. `w` is a tensor
+/// section.
 inline runtime::Executable productProgram() {
   using namespace runtime;
   Executable exe;
@@ -41,8 +42,7 @@ inline void writeProductFile(const std::string &path,
                                        {SectionKind::Meta, "author", "somebody"}};
   for (size_t i = 0; i < executables.size(); ++i)
     sections.push_back({SectionKind::Executable, executables[i].first, bytes[i]});
-  sections.push_back(
-      {SectionKind::Tensor, "fc.weight", {reinterpret_cast<const char *>(weight), sizeof weight}});
+  sections.push_back({SectionKind::Tensor, "fc.weight", {reinterpret_cast<const char *>(weight), sizeof weight}});
   ok(writeContainer(path, sections));
 }
 

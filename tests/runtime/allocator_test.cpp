@@ -135,7 +135,8 @@ TEST_CASE("a wrapped buffer calls its owner's deleter once") {
   int deleted = 0;
   char data[16];
   {
-    BufferRef buffer = Buffer::wrap(cpuDevice(), data, sizeof data, &deleted, [](void *p) { ++*static_cast<int *>(p); });
+    BufferRef buffer =
+        Buffer::wrap(cpuDevice(), data, sizeof data, &deleted, [](void *p) { ++*static_cast<int *>(p); });
     BufferRef other = buffer;
     CHECK(other->data() == data);
   }

@@ -76,8 +76,7 @@ TEST_CASE("inputs that do not fit the signature are named") {
 
 TEST_CASE("a run with the wrong number of pointers is an error") {
   BoundRef bound = get(negatedSum().create()->bind({f32({2}), f32({2})}));
-  CHECK(messageOf(run(*bound, {}, {})) ==
-        "test: run must get 2 inputs, 1 outputs, 0 scalars, got 0, 0, 0");
+  CHECK(messageOf(run(*bound, {}, {})) == "test: run must get 2 inputs, 1 outputs, 0 scalars, got 0, 0, 0");
 }
 
 TEST_CASE("nothing is allocated after the first run") {
@@ -112,13 +111,13 @@ TEST_CASE("broadcast operands have stride 0 and strided inputs their own") {
   int x = p.input("x", DType::Float32, {3, 4}), y = p.input("y", DType::Float32, {1, 4});
   p.output("out", p.node(OpDef::get("add"), {x, y}));
   p.kernel(
-      [](void *const *q, const int64_t *d, void *, int64_t outerLo, int64_t outerHi, int64_t lo, int64_t hi) {
-        for (int64_t i = outerLo; i < outerHi; ++i)
-          for (int64_t j = lo; j < hi; ++j) // dims: 2 sizes, then two strides for each operand
-            static_cast<float *>(q[2])[i * d[6] + j * d[7]] = static_cast<const float *>(q[0])[i * d[2] + j * d[3]] +
-                                                              static_cast<const float *>(q[1])[i * d[4] + j * d[5]];
-      },
-      2)
+       [](void *const *q, const int64_t *d, void *, int64_t outerLo, int64_t outerHi, int64_t lo, int64_t hi) {
+         for (int64_t i = outerLo; i < outerHi; ++i)
+           for (int64_t j = lo; j < hi; ++j) // dims: 2 sizes, then two strides for each operand
+             static_cast<float *>(q[2])[i * d[6] + j * d[7]] = static_cast<const float *>(q[0])[i * d[2] + j * d[3]] +
+                                                               static_cast<const float *>(q[1])[i * d[4] + j * d[5]];
+       },
+       2)
       .parallel = {{0, 1}, {1, 2}};
   ProgramRef program = p.create();
   std::vector<float> a = iota(12), b = iota(4, 100), out(12);
@@ -142,8 +141,9 @@ TEST_CASE("axes that do not collapse are an error and no wild read") {
   int x = p.input("x", DType::Float32, {3, 4}), y = p.input("y", DType::Float32, {1, 4});
   p.output("out", p.node(OpDef::get("add"), {x, y}));
   p.kernel(addKernel, 2); // claims that both axes are one
-  CHECK(messageOf(p.create()->bind({f32({3, 4}), f32({1, 4})})).find("must collapse for operand 1, got strides [0, 1]") !=
-        std::string::npos);
+  CHECK(
+      messageOf(p.create()->bind({f32({3, 4}), f32({1, 4})})).find("must collapse for operand 1, got strides [0, 1]") !=
+      std::string::npos);
 }
 
 TEST_CASE("code made for other strides is refused at bind") {

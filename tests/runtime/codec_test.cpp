@@ -52,7 +52,8 @@ const Damage damages[] = {
     {"must have one operand", [](Executable &e) { e.nodes[0].segments = {2, 0}; }},
     {"node 1 must view its operand 0", [](Executable &e) { e.values[e.nodes[1].results[0]].base = 0; }},
     {"operand of step 0 must be computed before", [](Executable &e) { std::swap(e.steps[0], e.steps[1]); }},
-    {"result of step 1 must be a temporary computed once", [](Executable &e) { e.steps[1].results = e.steps[0].results; }},
+    {"result of step 1 must be a temporary computed once",
+     [](Executable &e) { e.steps[1].results = e.steps[0].results; }},
     {"step 1 must name one of 1 images, got 7", [](Executable &e) { e.steps[1].image = 7; }},
     {"step 1 must name one of 1 entries, got -1", [](Executable &e) { e.steps[1].entry = -1; }},
     {"must start inside its image", [](Executable &e) { e.images[0].entries[0].offset = 1 << 20; }},
@@ -130,7 +131,9 @@ TEST_CASE("cut and flipped bytes never crash") {
       if (parsed) {
         ProgramOptions options;
         options.kernel = [](unsigned, unsigned) -> KernelFn { return addKernel; };
-        options.tensor = [](llvm::StringRef) -> llvm::Expected<llvm::StringRef> { return invalidArgument("no tensors"); };
+        options.tensor = [](llvm::StringRef) -> llvm::Expected<llvm::StringRef> {
+          return invalidArgument("no tensors");
+        };
         llvm::consumeError(Program::create(std::move(*parsed), options).takeError());
       } else {
         llvm::consumeError(parsed.takeError());

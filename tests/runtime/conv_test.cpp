@@ -127,8 +127,8 @@ TEST_CASE("conv2d: nothing in, nothing out; nothing to sum is zero") {
   Case c = {{0, 3, 5, 5}, {4, 3, 1, 1}};
   CHECK(callKernel(make("conv2d", c), {randomF32(c.x, 1), randomF32(c.weight, 2)}).error == "");
   HostTensor dout = randomF32({0, 4, 5, 5}, 3);
-  HostTensor gradient = callKernel(make("conv2d_backward_weight", c), {randomF32(c.x, 1), dout, randomF32(c.weight, 2)})
-                            .outputs[0];
+  HostTensor gradient =
+      callKernel(make("conv2d_backward_weight", c), {randomF32(c.x, 1), dout, randomF32(c.weight, 2)}).outputs[0];
   CHECK(gradient.values<float>() == std::vector<float>(12, 0));
 }
 
@@ -154,8 +154,11 @@ TEST_CASE("conv2d: the bits of an image do not depend on its batch") {
 }
 
 TEST_CASE("conv2d: an epilogue equals the separate operators and keeps the implementation") {
-  auto epilogue = GENERATE(values<std::vector<std::string>>(
-      {{"mul:2", "add:3"}, {"mul:2", "add:3", "relu"}, {"sum:4", "relu"}, {"mul:2", "add:3", "sum:4", "relu"}, {"relu"}}));
+  auto epilogue = GENERATE(values<std::vector<std::string>>({{"mul:2", "add:3"},
+                                                             {"mul:2", "add:3", "relu"},
+                                                             {"sum:4", "relu"},
+                                                             {"mul:2", "add:3", "sum:4", "relu"},
+                                                             {"relu"}}));
   Case c = {{2, 16, 9, 9}, {32, 16, 3, 3}, {1, 1}, {1, 1}};
   HostTensor x = randomF32(c.x, 1), weight = randomF32(c.weight, 2), scale = randomF32({1, 32, 1, 1}, 3),
              shift = randomF32({32, 1, 1}, 4), residual = randomF32({2, 32, 9, 9}, 5);

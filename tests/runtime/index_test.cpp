@@ -96,7 +96,8 @@ TEST_CASE("index_set and index_add: values broadcast, order counts") {
   CHECK(floats(callKernel(indexed("index_add", {0}), {x, f32({3, 2}, {1, 2, 3, 4, 5, 6}), i64({3}, {1, 1, 0})})) ==
         Floats{5, 7, 6, 9, 4, 5});
   HostTensor y = range({2, 3, 2});
-  CHECK(floats(callKernel(indexed("index_add", {0, 2}), {y, f32({1, 3}, {100, 200, 300}), i64({2}, {0, 0}), i64({2}, {1, 1})})) ==
+  CHECK(floats(callKernel(indexed("index_add", {0, 2}),
+                          {y, f32({1, 3}, {100, 200, 300}), i64({2}, {0, 0}), i64({2}, {1, 1})})) ==
         Floats{0, 201, 2, 403, 4, 605, 6, 7, 8, 9, 10, 11});
 }
 
@@ -127,8 +128,7 @@ TEST_CASE("argsort: stable, NaN the largest, both directions") {
   CHECK(up.outputs[1].values<int32_t>() == std::vector<int32_t>{2, 0, 3, 1, 2, 0, 1, 3});
   CHECK(up.outputs[0].values<float>()[4] == -1);
   op.set("descending", true);
-  CHECK(callKernel(op, {x.stridedCopy()}).outputs[1].values<int32_t>() ==
-        std::vector<int32_t>{1, 0, 3, 2, 3, 0, 1, 2});
+  CHECK(callKernel(op, {x.stridedCopy()}).outputs[1].values<int32_t>() == std::vector<int32_t>{1, 0, 3, 2, 3, 0, 1, 2});
   CHECK(callKernel(op, {range({2, 0})}).error == "");
 }
 

@@ -156,12 +156,8 @@ TEST_CASE("matmul: Add is the product, then an addition; Null leaves the output 
 }
 
 TEST_CASE("matmul: an epilogue equals the separate operators and keeps the implementation") {
-  auto epilogue = GENERATE(values<std::vector<std::string>>({{"add:2"},
-                                                             {"mul:2"},
-                                                             {"mul:2", "add:2", "relu"},
-                                                             {"sum:3"},
-                                                             {"add:2", "sum:3", "relu"},
-                                                             {"relu", "mul:2"}}));
+  auto epilogue = GENERATE(values<std::vector<std::string>>(
+      {{"add:2"}, {"mul:2"}, {"mul:2", "add:2", "relu"}, {"sum:3"}, {"add:2", "sum:3", "relu"}, {"relu", "mul:2"}}));
   HostTensor a = randomF32({64, 48}, 1), b = randomF32({48, 32}, 2), channel = randomF32({32}, 3),
              full = randomF32({64, 32}, 4);
   a.as<float>()[5] = NAN; // a row of NaN, which relu keeps

@@ -77,7 +77,8 @@ TEST_CASE("errors have a code and a line, and leave things as they were") {
   status = Model::load(folder.file("none.tess"), model);
   CHECK(status.code == Code::NotFound);
   CHECK(model.inputs().size() == 1);
-  std::ofstream(folder.file("text.tess")) << "just text, long enough to hold the header of a file of the right kind.....";
+  std::ofstream(folder.file("text.tess"))
+      << "just text, long enough to hold the header of a file of the right kind.....";
   CHECK(Model::load(folder.file("text.tess"), model).code == Code::DataLoss);
   CHECK(setNumThreads(0).code == Code::InvalidArgument);
 }
@@ -92,8 +93,9 @@ TEST_CASE("without code for this processor the message is the line to type") {
   CHECK(status.message == path + ": must have an executable for this processor, got none; type: tess-compile " + path +
                               " -o " + folder.file("a.host.tess") + " --target host");
   writeProductFile(path, {{"x86-64-v9", impossibleProgram()}});
-  CHECK(Model::load(path, model).message.find("must have an executable for this processor, got x86-64-v9, which needs "
-                                              "avx9000; type: tess-compile ") != std::string::npos);
+  CHECK(Model::load(path, model)
+            .message.find("must have an executable for this processor, got x86-64-v9, which needs "
+                          "avx9000; type: tess-compile ") != std::string::npos);
 }
 
 TEST_CASE("of several executables the one that fits is picked") {

@@ -1,5 +1,5 @@
+#include "tessera/npy.h"
 #include "tests/runtime/LibraryFile.h"
-#include "tools/Npy.h"
 
 #include <cstdlib>
 #include <filesystem>
@@ -7,10 +7,10 @@
 #include <sys/wait.h>
 
 using namespace tessera;
+using deploy::NpyArray;
 using tess::test::impossibleProgram;
 using tess::test::productProgram;
 using tess::test::writeProductFile;
-using tools::NpyArray;
 
 namespace {
 
@@ -43,8 +43,8 @@ struct Prepared : Folder {
     writeProductFile(file("digits.tess"), {{"x86-64-v3", productProgram()}});
     const float x[] = {1, 0, 0, 0, 1, 1};
     const int64_t labels[] = {1, 0};
-    REQUIRE(tools::writeNpy(file("x.npy"), deploy::DType::Float32, {2, 3}, x));
-    REQUIRE(tools::writeNpy(file("y.npy"), deploy::DType::Int64, {2}, labels));
+    REQUIRE(deploy::writeNpy(file("x.npy"), deploy::DType::Float32, {2, 3}, x));
+    REQUIRE(deploy::writeNpy(file("y.npy"), deploy::DType::Int64, {2}, labels));
   }
 };
 
@@ -63,7 +63,7 @@ TEST_CASE("tess-run reads, runs, writes and reports") {
   CHECK(ran.out.find("outputs 16, constants 24), allocator grew by ") != std::string::npos);
   CHECK(ran.out.find("accuracy: 0.5000 (1 of 2)") != std::string::npos);
   NpyArray logits;
-  REQUIRE(tools::readNpy(p.file("o.npy"), logits));
+  REQUIRE(deploy::readNpy(p.file("o.npy"), logits));
   CHECK(logits.shape == deploy::Shape{2, 2});
   const float *values = reinterpret_cast<const float *>(logits.data.data());
   CHECK(std::vector<float>(values, values + 4) == std::vector<float>{1, 2, 8, 10});
@@ -87,7 +87,8 @@ TEST_CASE("tess-run: what is wrong is one line and exit code 1") {
     CHECK(ran.err.find(says) != std::string::npos);
     CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
   };
-  fails(file, "tess-run: input x must be given as --input x=<file>.npy, got none; it is f32[batch, 3] with batch in 1..512");
+  fails(file,
+        "tess-run: input x must be given as --input x=<file>.npy, got none; it is f32[batch, 3] with batch in 1..512");
   fails(file + " --input z=" + x, "--input must be <name>=<file> with a name of x, got z=");
   fails(file + " --input x=" + x + " --output a=b", "--output must be <name>=<file> with a name of logits, got a=b");
   fails(file + " --input x=" + p.file("y.npy"), "input x must be f32[batch, 3] with batch in 1..512, got int64 in ");
@@ -111,16 +112,17 @@ TEST_CASE("tess-run prints the line to type when no code fits") {
 
 TEST_CASE("npy files keep dtype, shape and content, as NumPy writes them") {
   Folder folder;
-  for (auto dtype : {deploy::DType::Float16, deploy::DType::Float32, deploy::DType::Float64, deploy::DType::Int8,
-                     deploy::DType::UInt8, deploy::DType::Int16, deploy::DType::Int32, deploy::DType::Int64,
-                     deploy::DType::Bool})
-    for (const deploy::Shape &shape : {deploy::Shape{}, deploy::Shape{3}, deploy::Shape{2, 0, 3}, deploy::Shape{2, 3, 4}}) {
+  for (auto dtype :
+       {deploy::DType::Float16, deploy::DType::Float32, deploy::DType::Float64, deploy::DType::Int8,
+        deploy::DType::UInt8, deploy::DType::Int16, deploy::DType::Int32, deploy::DType::Int64, deploy::DType::Bool})
+    for (const deploy::Shape &shape :
+         {deploy::Shape{}, deploy::Shape{3}, deploy::Shape{2, 0, 3}, deploy::Shape{2, 3, 4}}) {
       std::vector<char> data(24 * 8);
       for (size_t i = 0; i < data.size(); ++i)
         data[i] = char(i % 2);
-      REQUIRE(tools::writeNpy(folder.file("a.npy"), dtype, shape, data.data()));
+      REQUIRE(deploy::writeNpy(folder.file("a.npy"), dtype, shape, data.data()));
       NpyArray array;
-      REQUIRE(tools::readNpy(folder.file("a.npy"), array));
+      REQUIRE(deploy::readNpy(folder.file("a.npy"), array));
       CHECK(array.dtype == dtype);
       CHECK(array.shape == shape);
       CHECK(std::equal(array.data.begin(), array.data.end(), data.begin()));
@@ -139,17 +141,18 @@ TEST_CASE("npy files in column order are made row-major, bad ones refused") {
   };
   write(header, "adbecf");
   NpyArray array;
-  REQUIRE(tools::readNpy(folder.file("f.npy"), array));
+  REQUIRE(deploy::readNpy(folder.file("f.npy"), array));
   CHECK(std::string(array.data.begin(), array.data.end()) == "abcdef");
   write(header, "adbe");
-  CHECK(tools::readNpy(folder.file("f.npy"), array).message.find("must have as many elements as its shape says") !=
+  CHECK(deploy::readNpy(folder.file("f.npy"), array).message.find("must have as many elements as its shape says") !=
         std::string::npos);
   std::string other = header;
   other.replace(other.find("|u1"), 3, ">f4");
   write(other, "adbecf");
-  CHECK(tools::readNpy(folder.file("f.npy"), array).message.find("little-endian number, got >f4") != std::string::npos);
+  CHECK(deploy::readNpy(folder.file("f.npy"), array).message.find("little-endian number, got >f4") !=
+        std::string::npos);
   std::string huge = header;
   huge.replace(huge.find("(2, 3), }   "), 12, "(99999999999");
   write(huge, "adbecf");
-  CHECK_FALSE(tools::readNpy(folder.file("f.npy"), array));
+  CHECK_FALSE(deploy::readNpy(folder.file("f.npy"), array));
 }

@@ -1,5 +1,5 @@
 //===- Npy.cpp - NumPy's array files --------------------------------------===//
-#include "tools/Npy.h"
+#include "tessera/npy.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -7,12 +7,7 @@
 #include <memory>
 #include <numeric>
 
-namespace tessera::tools {
-
-using deploy::Code;
-using deploy::DType;
-using deploy::Shape;
-using deploy::Status;
+namespace tessera::deploy {
 
 namespace {
 
@@ -89,7 +84,7 @@ static int64_t checkedCount(const Shape &shape) {
 }
 
 static void toRowMajor(NpyArray &array) {
-  size_t rank = array.shape.size(), width = deploy::byteWidth(array.dtype);
+  size_t rank = array.shape.size(), width = byteWidth(array.dtype);
   std::vector<char> out(array.data.size());
   std::vector<int64_t> index(rank), strides(rank, 1);
   for (size_t axis = 1; axis < rank; ++axis)
@@ -142,7 +137,7 @@ Status readNpy(const std::string &path, NpyArray &array) {
   std::fseek(file.get(), 0, SEEK_END);
   int64_t available = std::ftell(file.get()) - begin;
   std::fseek(file.get(), begin, SEEK_SET);
-  int64_t bytes = count < 0 ? -1 : count * int64_t(deploy::byteWidth(type->dtype));
+  int64_t bytes = count < 0 ? -1 : count * int64_t(byteWidth(type->dtype));
   if (bytes < 0 || bytes > available)
     return bad(path, "must have as many elements as its shape says, got " + std::to_string(available) + " bytes");
   array = {type->dtype, header.shape, std::vector<char>(size_t(bytes))};
@@ -157,7 +152,7 @@ static std::string headerText(DType dtype, const Shape &shape) {
   std::string descr = "<u2";
   for (const TypeName &candidate : typeNames)
     if (candidate.dtype == dtype)
-      descr = (deploy::byteWidth(dtype) == 1 ? "|" : "<") + std::string(candidate.npy);
+      descr = (byteWidth(dtype) == 1 ? "|" : "<") + std::string(candidate.npy);
   std::string text = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (";
   for (int64_t size : shape)
     text += std::to_string(size) + ", ";
@@ -175,9 +170,17 @@ Status writeNpy(const std::string &path, DType dtype, const Shape &shape, const 
   if (!file)
     return systemError(path, "create the file");
   std::string text = headerText(dtype, shape);
-  const unsigned char start[10] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, static_cast<unsigned char>(text.size() & 255),
+  const unsigned char start[10] = {0x93,
+                                   'N',
+                                   'U',
+                                   'M',
+                                   'P',
+                                   'Y',
+                                   1,
+                                   0,
+                                   static_cast<unsigned char>(text.size() & 255),
                                    static_cast<unsigned char>(text.size() >> 8)};
-  size_t bytes = deploy::byteWidth(dtype);
+  size_t bytes = byteWidth(dtype);
   for (int64_t size : shape)
     bytes *= size_t(size);
   bool ok = std::fwrite(start, 1, 10, file.get()) == 10 &&
@@ -188,4 +191,4 @@ Status writeNpy(const std::string &path, DType dtype, const Shape &shape, const 
   return {};
 }
 
-} // namespace tessera::tools
+} // namespace tessera::deploy

@@ -1,4 +1,4 @@
-//===- Npy.h - NumPy's array files ------------------------------*- C++ -*-===//
+//===- npy.h - NumPy's array files ------------------------------*- C++ -*-===//
 #pragma once
 
 #include "tessera/deploy.h"
@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-namespace tessera::tools {
+namespace tessera::deploy {
 
 /// A contiguous row-major array.
 struct NpyArray {
-  deploy::DType dtype = deploy::DType::Float32;
-  deploy::Shape shape;
+  DType dtype = DType::Float32;
+  Shape shape;
   std::vector<char> data;
   int64_t count() const {
     int64_t n = 1;
@@ -22,8 +22,8 @@ struct NpyArray {
 };
 
 /// Reads format versions 1 to 3, little endian, C or Fortran order (made row-major). The message names the file.
-deploy::Status readNpy(const std::string &path, NpyArray &array);
+Status readNpy(const std::string &path, NpyArray &array);
 /// Writes version 1.0. bfloat16 has no NumPy type: it is written as uint16 patterns ("<u2").
-deploy::Status writeNpy(const std::string &path, deploy::DType dtype, const deploy::Shape &shape, const void *data);
+Status writeNpy(const std::string &path, DType dtype, const Shape &shape, const void *data);
 
-} // namespace tessera::tools
+} // namespace tessera::deploy

@@ -1,0 +1,208 @@
+// Programs from the compiler through bind and run: what only both together show.
+#include "compiler/ProgramFile.h"
+#include "runtime/Allocator.h"
+#include "runtime/Executor.h"
+#include "tessera/deploy.h"
+#include "tests/runtime/Expect.h"
+
+#include <cstring>
+#include <filesystem>
+#include <numeric>
+
+using namespace tess;
+using namespace tess::runtime;
+using namespace tess::test;
+using Value = ir::GraphBuilder::Value;
+
+namespace {
+
+using Floats = std::vector<float>;
+
+TensorMeta f32(llvm::ArrayRef<int64_t> shape) { return TensorMeta(DType::Float32, shape); }
+
+Floats range(size_t count) {
+  Floats out(count);
+  std::iota(out.begin(), out.end(), 1.0f);
+  return out;
+}
+
+Value apply(ir::GraphBuilder &b, OpDef op, llvm::ArrayRef<Value> operands, llvm::ArrayRef<unsigned> segments = {}) {
+  return get(b.apply(op, operands, segments)).front();
+}
+
+ProgramRef compiled(ir::GraphBuilder &builder) {
+  ProgramOptions options;
+  options.name = "test";
+  return get(Program::create(get(compiler::compile(builder.finish())), std::move(options)));
+}
+
+/// Runs on float32 inputs; one float32 output.
+Floats runProgram(const ProgramRef &program, std::vector<std::pair<Shape, Floats>> inputs, unsigned threads = 1) {
+  Metas metas;
+  llvm::SmallVector<void *, 4> pointers;
+  for (auto &[shape, values] : inputs) {
+    metas.push_back(f32(shape));
+    pointers.push_back(values.data());
+  }
+  BindOptions options;
+  options.threads = threads;
+  BoundRef bound = get(program->bind(metas, {}, options));
+  Floats out(size_t(bound->outputs()[0].numElements()), -99);
+  ok(run(*bound, pointers, {out.data()}));
+  return out;
+}
+
+} // namespace
+
+TEST_CASE("concat, pad and slice_set are copies of regions") {
+  SECTION("concat along the last axis, of a strided view too") {
+    ir::GraphBuilder b;
+    Value x = b.input("x", f32({2, 3})), y = b.input("y", f32({2, 2}));
+    OpDef concat = OpDef::get("concat"), transpose = OpDef::get("transpose");
+    concat.set("axis", -1);
+    transpose.set("pattern", IntList{1, 0});
+    b.output(apply(b, concat, {x, apply(b, transpose, {y}), x}), "out");
+    CHECK(runProgram(compiled(b), {{{2, 3}, range(6)}, {{2, 2}, range(4)}}) ==
+          Floats{1, 2, 3, 1, 3, 1, 2, 3, 4, 5, 6, 2, 4, 4, 5, 6});
+  }
+  SECTION("pad on one side, crop on the other") {
+    ir::GraphBuilder b;
+    Value x = b.input("x", f32({2, 3}));
+    OpDef pad = OpDef::get("pad");
+    pad.set("low", IntList{1, -1}).set("high", IntList{0, 1}).set("value", 7.5);
+    b.output(apply(b, pad, {x}), "out");
+    CHECK(runProgram(compiled(b), {{{2, 3}, range(6)}}) == Floats{7.5, 7.5, 7.5, 2, 3, 7.5, 5, 6, 7.5});
+  }
+  SECTION("slice_set with a step backwards and a value that broadcasts") {
+    ir::GraphBuilder b;
+    Value x = b.input("x", f32({2, 4})), v = b.input("v", f32({2}));
+    OpDef set = OpDef::get("slice_set");
+    set.set("starts", IntList{0, 3}).set("stops", IntList{2, 0}).set("steps", IntList{1, -2});
+    b.output(apply(b, set, {x, v}), "out");
+    CHECK(runProgram(compiled(b), {{{2, 4}, range(8)}, {{2}, {-1, -2}}}) == Floats{1, -2, 3, -1, 5, -2, 7, -1});
+  }
+  SECTION("slice_set of a scalar") {
+    ir::GraphBuilder b;
+    Value x = b.input("x", f32({2, 4})), v = b.input("v", f32({}));
+    OpDef set = OpDef::get("slice_set");
+    set.set("starts", IntList{0, 1}).set("stops", IntList{1, 3});
+    b.output(apply(b, set, {x, v}), "out");
+    CHECK(runProgram(compiled(b), {{{2, 4}, range(8)}, {{}, {9}}}) == Floats{1, 9, 9, 4, 5, 6, 7, 8});
+  }
+}
+
+TEST_CASE("a network of library calls and kernels gives the same bits for 1 and 2 threads") {
+  ir::GraphBuilder b;
+  int batch = b.dim({"batch", 1, 64});
+  Value x = b.input("x", f32({kUnknown, 8, 28, 28}), {batch, -1, -1, -1});
+  Value w = b.input("w", f32({16, 8, 3, 3})), fc = b.input("fc", f32({16, 10}));
+  OpDef conv = OpDef::get("conv2d"), pool = OpDef::get("max_pool2d"), mean = OpDef::get("mean");
+  conv.set("padding", IntList{1, 1});
+  pool.set("kernel_size", IntList{2, 2}).set("strides", IntList{2, 2});
+  mean.set("axes", IntList{2, 3}).set("keepdims", false);
+  Value y = apply(b, pool, {apply(b, OpDef::get("relu"), {apply(b, conv, {x, w})})});
+  Value logits = apply(b, OpDef::get("matmul"), {apply(b, mean, {y}), fc});
+  OpDef softmax = OpDef::get("softmax");
+  b.output(apply(b, softmax, {logits}), "out");
+  ProgramRef program = compiled(b);
+  for (int64_t n : {1, 5}) {
+    Floats image(size_t(n * 8 * 28 * 28)), weight(16 * 8 * 9), matrix(160);
+    auto fill = [](Floats &values) {
+      for (size_t i = 0; i < values.size(); ++i)
+        values[i] = float(int(i * 7919 % 101) - 50) / 64;
+    };
+    fill(image);
+    fill(weight);
+    fill(matrix);
+    std::vector<std::pair<Shape, Floats>> inputs = {
+        {{n, 8, 28, 28}, image}, {{16, 8, 3, 3}, weight}, {{16, 10}, matrix}};
+    Floats one = runProgram(program, inputs), two = runProgram(program, inputs, 2);
+    CHECK(std::memcmp(one.data(), two.data(), one.size() * sizeof(float)) == 0);
+    CHECK(std::accumulate(one.begin(), one.end(), 0.0f) == Approx(float(n)).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("an output as long as the data says") {
+  ir::GraphBuilder b;
+  Value x = b.input("x", f32({2, 3}));
+  b.output(apply(b, OpDef::get("non_zero"), {x}), "where");
+  ProgramRef program = compiled(b);
+  BoundRef bound = get(program->bind({f32({2, 3})}));
+  CHECK(bound->dependsOnData());
+  CHECK(bound->outputs()[0].shape == Shape{6, 2});
+  std::vector<int32_t> out(12);
+  Floats in = {0, 1, 0, 2, 0, 0};
+  ok(run(*bound, {in.data()}, {out.data()}));
+  CHECK(bound->outputs()[0].shape == Shape{2, 2});
+  CHECK(std::vector<int32_t>(out.begin(), out.begin() + 4) == std::vector<int32_t>{0, 1, 1, 0});
+  in = Floats(6, 1);
+  ok(run(*bound, {in.data()}, {out.data()}));
+  CHECK(bound->outputs()[0].shape == Shape{6, 2});
+}
+
+TEST_CASE("an error in a kernel names operator and line, and the next run works") {
+  ir::GraphBuilder b;
+  Value x = b.input("x", f32({5})), index = b.input("index", TensorMeta(DType::Int64, {1}));
+  b.output(get(b.apply(OpDef::get("gather"), {x, index}, {}, "model.py:9 (Net.pick)")).front(), "out");
+  BoundRef bound = get(compiled(b)->bind({f32({5}), TensorMeta(DType::Int64, {1})}));
+  Floats in = range(5), out(1);
+  int64_t position = 7;
+  CHECK(messageOf(run(*bound, {in.data(), &position}, {out.data()})) ==
+        "gather: index must be in [-5, 4], got 7 at model.py:9 (Net.pick)");
+  position = -1;
+  ok(run(*bound, {in.data(), &position}, {out.data()}));
+  CHECK(out[0] == 5);
+}
+
+TEST_CASE("the plan is what a run takes") {
+  ir::GraphBuilder b;
+  Value x = b.input("x", f32({600, 600}));
+  Value y = x;
+  for (int i = 0; i < 3; ++i) {
+    y = apply(b, OpDef::get("matmul"), {y, b.input("w" + std::to_string(i), f32({600, 600}))});
+    y = apply(b, OpDef::get("tanh"), {y});
+  }
+  b.output(y, "out");
+  BoundRef bound =
+      get(compiled(b)->bind({f32({600, 600}), f32({600, 600}), f32({600, 600}), f32({600, 600})}, {}, {1, false}));
+  Floats in(600 * 600, 0.5f), w(600 * 600, 0.01f), out(600 * 600);
+  uint64_t before = cpuAllocator().stats().inUse;
+  cpuAllocator().resetPeak();
+  for (int i = 0; i < 3; ++i)
+    ok(run(*bound, {in.data(), w.data(), w.data(), w.data()}, {out.data()}));
+  uint64_t growth = cpuAllocator().stats().peak - before;
+  CHECK(growth >= bound->memory().arena);
+  CHECK(growth <= bound->memory().arena * 9 / 8 + 4096); // a block may be an eighth larger
+  CHECK(bound->memory().arena >= 2 * 600 * 600 * 4);
+}
+
+TEST_CASE("a compiled file runs by deploy with the bits of the compiler's own process") {
+  std::string path = "/tmp/tess_compiled_" + std::to_string(::getpid()) + ".tess";
+  Floats weight(8 * 400);
+  for (size_t i = 0; i < weight.size(); ++i)
+    weight[i] = float(i % 23) / 16 - 0.7f;
+  auto build = [&] {
+    ir::GraphBuilder b;
+    int batch = b.dim({"batch", 1, 64});
+    Value x = b.input("x", f32({kUnknown, 8}), {batch, -1});
+    llvm::StringRef bytes(reinterpret_cast<const char *>(weight.data()), weight.size() * sizeof(float));
+    Value w = b.constant(f32({8, 400}), bytes, "fc.weight");
+    b.output(apply(b, OpDef::get("softmax"), {apply(b, OpDef::get("gelu"), {apply(b, OpDef::get("matmul"), {x, w})})}),
+             "probabilities");
+    return b.finish();
+  };
+  ok(compiler::writeProgram(path, build(), {"host"}, {{"author", "test"}}));
+  ProgramRef program = get(Program::create(get(compiler::compile(build()))));
+  Floats in = range(3 * 8), deployed(3 * 400);
+  Floats direct = runProgram(program, {{{3, 8}, in}});
+  tessera::deploy::Model model;
+  tessera::deploy::Session session;
+  auto status = tessera::deploy::Model::load(path, model);
+  CHECK(status.message == "");
+  REQUIRE(model.bind({{3, 8}}, session));
+  REQUIRE(session.run({in.data()}, {deployed.data()}));
+  CHECK(std::memcmp(direct.data(), deployed.data(), direct.size() * sizeof(float)) == 0);
+  CHECK(session.memory().constants == weight.size() * sizeof(float));
+  CHECK(model.metadata("author") != nullptr);
+  std::filesystem::remove(path);
+}
