@@ -19,6 +19,12 @@ static bool run(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
 static mlir::GenRegistration generators[] = {
     {"gen-tess-op-table", "Table of operators with their generated rules", run<emitOpTable>},
     {"gen-tess-ir-glue", "Type inference of the dialect", run<emitIrGlue>},
+    {"gen-tess-builtin", "A class for each operator", run<emitBuiltin>},
+    {"gen-tess-cc-functions", "Functions of the C++ API", run<emitCcFunctions>},
+    {"gen-tess-docs", "Docstrings", run<emitDocs>},
+    {"gen-tess-markdown", "The reference page", run<emitMarkdown>},
+    {"gen-tess-pyi", "The stub of the Python functions", run<emitPyi>},
+    {"gen-tess-samples", "Samples for tests, as JSON", run<emitSamples>},
 };
 
 int main(int argc, char **argv) { return mlir::MlirTblgenMain(argc, argv); }

@@ -112,6 +112,16 @@ std::vector<ParsedAttr> parseAttrText(const OpModel &op, llvm::StringRef text);
 /// Names of the dtypes of a type constraint: {"f32", ...}; its mask as C++.
 std::vector<std::string> dtypeNames(llvm::StringRef constraint);
 std::string dtypeMask(const OpModel &op, llvm::StringRef constraint);
+/// The elements that `isOptional` denies, then the others; C++ and Python want parameters in this order.
+template <typename T, typename F> std::vector<T> requiredFirst(const std::vector<T> &list, F isOptional) {
+  std::vector<T> ordered;
+  for (bool optional : {false, true})
+    for (const T &element : list)
+      if (isOptional(element) == optional)
+        ordered.push_back(element);
+  return ordered;
+}
+
 /// A C++ expression for an attribute value; a C++ string literal.
 std::string cppValue(const AttrValue &value);
 std::string cppString(llvm::StringRef text);

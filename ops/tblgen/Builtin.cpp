@@ -1,0 +1,90 @@
+//===- Builtin.cpp - gen-tess-builtin ------------------------------------===//
+//
+// One class for each record: typed construction and access, no state.
+//
+//===----------------------------------------------------------------------===//
+#include "ops/tblgen/Generators.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <cmath>
+
+using namespace llvm;
+
+namespace tess::tblgen {
+
+namespace {
+
+/// C++ types of attributes, as parameters and as results.
+const char *parameterType(AttrKind kind) {
+  static constexpr const char *types[] = {"", "int64_t ", "double ", "bool ", "llvm::StringRef ",
+                                          "llvm::ArrayRef<int64_t> ", "DType "};
+  return types[unsigned(kind)];
+}
+
+const char *resultType(AttrKind kind) {
+  static constexpr const char *types[] = {"", "int64_t ", "double ", "bool ", "const std::string &",
+                                          "const IntList &", "tess::DType "};
+  return types[unsigned(kind)];
+}
+
+const char *accessor(AttrKind kind) {
+  static constexpr const char *names[] = {"", "i64()", "f64()", "boolean()", "str()", "ints()", "dtype()"};
+  return names[unsigned(kind)];
+}
+
+std::string parameterDefault(const AttrModel &attr) {
+  const AttrValue &value = attr.defaultValue;
+  switch (attr.kind) {
+  case AttrKind::F64:
+    return value == AttrValue(INFINITY) ? "INFINITY" : value == AttrValue(-INFINITY) ? "-INFINITY" : value.toText();
+  case AttrKind::Str:
+    return cppString(value.str());
+  case AttrKind::I64List:
+    return "IntList{" + value.toText().substr(1, value.toText().size() - 2) + "}";
+  case AttrKind::DType:
+    return "tess::DType(" + std::to_string(unsigned(value.dtype())) + ")";
+  default:
+    return value.toText();
+  }
+}
+
+/// Attributes that must be given come first.
+std::vector<const AttrModel *> parameters(const OpModel &op) {
+  std::vector<const AttrModel *> list;
+  for (const AttrModel &attr : op.attrs)
+    list.push_back(&attr);
+  return requiredFirst(list, [](const AttrModel *attr) { return attr->hasDefault; });
+}
+
+void emitClass(const OpModel &op, raw_ostream &os) {
+  os << "\n/// " << op.summary << "\nclass " << op.opdefName << " : public OpDef {\npublic:\n  explicit "
+     << op.opdefName << "(";
+  const char *separator = "";
+  for (const AttrModel *attr : parameters(op)) {
+    std::string type = parameterType(attr->kind);
+    if (attr->kind == AttrKind::DType)
+      type = "tess::DType ";
+    os << separator << type << attr->name << (attr->hasDefault ? " = " + parameterDefault(*attr) : "");
+    separator = ", ";
+  }
+  os << ") : OpDef(OpDef::get(\"" << op.name << "\")) {\n";
+  for (const AttrModel &attr : op.attrs)
+    os << "    set(\"" << attr.name << "\", " << attr.name << (attr.kind == AttrKind::Str ? ".str()" : "") << ");\n";
+  os << "  }\n";
+  for (unsigned i = 0; i < op.attrs.size(); ++i)
+    os << "  " << resultType(op.attrs[i].kind) << "get" << convertToCamelFromSnakeCase(op.attrs[i].name, true)
+       << "() const { return attr(" << i << "u)." << accessor(op.attrs[i].kind) << "; }\n";
+  os << "  static bool classof(const OpDef &op) { return op.name() == \"" << op.name << "\"; }\n};\n";
+}
+
+} // namespace
+
+void emitBuiltin(const Model &model, raw_ostream &os) {
+  banner(os, "gen-tess-builtin");
+  for (const OpModel &op : model.ops())
+    emitClass(op, os);
+}
+
+} // namespace tess::tblgen

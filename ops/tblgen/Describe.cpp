@@ -1,0 +1,158 @@
+//===- Describe.cpp - an operator in words -------------------------------===//
+#include "ops/tblgen/Describe.h"
+
+#include "ops/DType.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace tess::tblgen {
+
+static std::string kindOfDTypes(StringRef constraint) {
+  return constraint.drop_front(StringRef("Tess_").size()).lower();
+}
+
+static std::string dimsText(const std::vector<DimModel> &dims) {
+  std::string text;
+  for (const DimModel &d : dims)
+    text += std::string(text.empty() ? "" : ", ") + (d.kind == '*' ? "*" : "") + d.symbol;
+  return "[" + text + "]";
+}
+
+std::string shapedType(const OpModel &op, const ValueModel &value, const PatternModel *pattern) {
+  std::string text = kindOfDTypes(value.constraint);
+  if (!pattern)
+    return text;
+  text += dimsText(pattern->dims);
+  if (pattern->guardAttr >= 0)
+    text += " (with " + op.attrs[pattern->guardAttr].name + ": " + dimsText(pattern->guardedDims) + ")";
+  return text;
+}
+
+static std::vector<std::string> valueLines(const OpModel &op, const std::vector<ValueModel> &values,
+                                           const std::vector<PatternModel> *patterns) {
+  std::vector<std::string> lines;
+  for (unsigned i = 0; i < values.size(); ++i) {
+    const char *arity = values[i].arity == '*' ? "any number of " : values[i].arity == '?' ? "optional " : "";
+    if (!values[i].hidden)
+      lines.push_back(values[i].name + ": " + arity + shapedType(op, values[i], patterns ? &(*patterns)[i] : nullptr));
+  }
+  return lines;
+}
+
+std::vector<std::string> operandLines(const OpModel &op) {
+  return valueLines(op, op.operands, op.signature ? &op.signature->operands : nullptr);
+}
+
+std::vector<std::string> resultLines(const OpModel &op) {
+  return valueLines(op, op.results, op.signature ? &op.signature->results : nullptr);
+}
+
+static const char *pyType(AttrKind kind) {
+  static constexpr const char *types[] = {"None", "int", "float", "bool", "str", "Sequence[int]", "str"};
+  return types[unsigned(kind)];
+}
+
+static std::string pyParameter(const AttrModel &attr) {
+  std::string text = attr.name + ": " + pyType(attr.kind) + (attr.isOptional ? " | None" : "");
+  if (attr.hasDefault || attr.isOptional)
+    text += " = " + pyValue(attr.defaultValue);
+  return text;
+}
+
+std::vector<std::string> attrLines(const OpModel &op) {
+  std::vector<std::string> lines;
+  for (const AttrModel &attr : op.attrs) {
+    std::string line = pyParameter(attr);
+    if (!attr.doc.empty())
+      line += ", " + attr.doc;
+    if (!attr.cases.empty())
+      line += ": one of " + join(attr.cases, ", ");
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+std::string dtypeLine(const OpModel &op) {
+  const Record *rule = op.def("dtypes");
+  if (rule->isSubClassOf("Same"))
+    return "that of " + rule->getValueAsString("operand").str();
+  if (rule->isSubClassOf("PromoteFloat"))
+    return "promoted; integers and bool become float32";
+  if (rule->isSubClassOf("Promote"))
+    return "promoted";
+  if (rule->isSubClassOf("Fixed"))
+    return numpyName(*parseDType(rule->getValueAsString("dtype"))).str();
+  if (rule->isSubClassOf("FromAttr"))
+    return "given by " + rule->getValueAsString("attr").str();
+  return "see above";
+}
+
+std::vector<std::string> raisesLines(const OpModel &op) {
+  std::vector<std::string> lines;
+  for (const auto &[label, text] : op.constraints)
+    lines.push_back("ValueError: " + label + ": " + text);
+  return lines;
+}
+
+/// F.ones((2, 3)), in a dtype that the operand takes.
+static std::string exampleOperand(const ValueModel &value, const std::vector<int64_t> &shape) {
+  std::string dims;
+  for (int64_t d : shape)
+    dims += std::to_string(d) + ", ";
+  if (shape.size() > 1)
+    dims.resize(dims.size() - 2);
+  else if (shape.size() == 1)
+    dims.pop_back();
+  std::vector<std::string> names = dtypeNames(value.constraint);
+  std::string dtype = is_contained(names, "f32") ? "" : ", dtype=\"" + numpyName(*parseDType(names.back())).str() + "\"";
+  return "ones((" + dims + ")" + dtype + ")";
+}
+
+/// The operand of each shape of the sample: a variadic one takes what the others leave.
+static std::vector<const ValueModel *> operandOfShapes(const OpModel &op, size_t count) {
+  size_t extra = count - count_if(op.operands, [](const ValueModel &v) { return v.arity == '1'; });
+  std::vector<const ValueModel *> list;
+  for (const ValueModel &v : op.operands) {
+    size_t n = v.arity == '1' ? 1 : v.arity == '*' ? extra : std::min<size_t>(extra, 1);
+    extra -= v.arity == '1' ? 0 : n;
+    list.insert(list.end(), n, &v);
+  }
+  return list;
+}
+
+std::vector<std::string> exampleLines(const OpModel &op) {
+  if (std::string own = op.text("example"); !own.empty()) {
+    SmallVector<StringRef> parts;
+    StringRef(own).split(parts, '\n');
+    return {parts.begin(), parts.end()};
+  }
+  if (op.samples.empty())
+    return {};
+  const SampleModel &sample = op.samples.front();
+  std::string attrs, operands;
+  for (const auto &[name, value] : sample.attrs)
+    attrs += (attrs.empty() ? "" : ", ") + name + "=" + pyValue(value);
+  std::vector<const ValueModel *> values = operandOfShapes(op, sample.shapes.size());
+  for (unsigned i = 0; i < values.size(); ++i)
+    operands += ", " + exampleOperand(*values[i], sample.shapes[i]);
+  return {">>> from tessera.core import apply", ">>> from tessera.core.ops import builtin",
+          ">>> from tessera.functional import ones",
+          ">>> results = apply(builtin." + op.opdefName + "(" + attrs + ")" + operands + ")"};
+}
+
+std::string pySignature(const OpModel &op) {
+  std::vector<std::pair<std::string, bool>> list;
+  for (const ValueModel &v : op.operands)
+    list.emplace_back(v.arity == '*'   ? v.name + ": Sequence[TensorLike]"
+                      : v.arity == '?' ? v.name + ": TensorLike | None = None"
+                                       : v.name + ": TensorLike",
+                      v.arity == '?');
+  for (const AttrModel &attr : op.attrs)
+    list.emplace_back(pyParameter(attr), attr.hasDefault || attr.isOptional);
+  list = requiredFirst(list, [](const auto &p) { return p.second; });
+  return join(map_range(list, [](const auto &p) { return p.first; }), ", ");
+}
+
+} // namespace tess::tblgen

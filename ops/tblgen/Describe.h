@@ -1,0 +1,28 @@
+//===- Describe.h - an operator in words -------------------------*- C++ -*-===//
+//
+// Shared by the docstrings, the reference page and the stub.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ops/tblgen/Model.h"
+
+namespace tess::tblgen {
+
+/// "float[*B, M, K]"; the shape only where a signature gives it.
+std::string shapedType(const OpModel &op, const ValueModel &value, const PatternModel *pattern);
+/// One line for each operand or result: "x: float[*B, M, K]".
+std::vector<std::string> operandLines(const OpModel &op);
+std::vector<std::string> resultLines(const OpModel &op);
+/// "axis: int = -1, axis to normalise over".
+std::vector<std::string> attrLines(const OpModel &op);
+/// How the result dtype follows.
+std::string dtypeLine(const OpModel &op);
+/// "ValueError: matmul_c1: dimension K must match".
+std::vector<std::string> raisesLines(const OpModel &op);
+/// Lines of a doctest.
+std::vector<std::string> exampleLines(const OpModel &op);
+/// Parameters as in a Python stub: "x: Tensor, axis: int = -1".
+std::string pySignature(const OpModel &op);
+
+} // namespace tess::tblgen

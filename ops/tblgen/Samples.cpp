@@ -1,0 +1,100 @@
+//===- Samples.cpp - gen-tess-samples ------------------------------------===//
+//
+// What tests need of the records, as JSON: a list of objects, one for each.
+//
+//===----------------------------------------------------------------------===//
+#include "ops/tblgen/Generators.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+
+using namespace llvm;
+
+namespace tess::tblgen {
+
+namespace {
+
+const char *arityName(char arity) { return arity == '*' ? "variadic" : arity == '?' ? "optional" : "one"; }
+
+json::Array strings(const std::vector<std::string> &list) {
+  json::Array array;
+  for (const std::string &s : list)
+    array.push_back(s);
+  return array;
+}
+
+json::Array values(const std::vector<ValueModel> &list) {
+  json::Array array;
+  for (const ValueModel &v : list)
+    array.push_back(json::Object{{"name", v.name},
+                                 {"arity", arityName(v.arity)},
+                                 {"dtypes", strings(dtypeNames(v.constraint))},
+                                 {"hidden", v.hidden}});
+  return array;
+}
+
+json::Array attrs(const OpModel &op) {
+  static constexpr const char *kinds[] = {"none", "i64", "f64", "bool", "str", "i64_list", "dtype"};
+  json::Array array;
+  for (const AttrModel &attr : op.attrs)
+    array.push_back(json::Object{{"name", attr.name},
+                                 {"kind", kinds[unsigned(attr.kind)]},
+                                 {"default", attr.hasDefault ? json::Value(attr.defaultValue.toText()) : nullptr},
+                                 {"optional", attr.isOptional},
+                                 {"runtime", attr.isRuntime},
+                                 {"cases", strings(attr.cases)},
+                                 {"min", attr.low},
+                                 {"max", attr.high}});
+  return array;
+}
+
+json::Array samples(const OpModel &op) {
+  json::Array array;
+  for (const Record *def : op.record->getValueAsListOfDefs("samples")) {
+    auto text = [&](StringRef field) { return def->getValueAsString(field).str(); };
+    json::Array shapes, dtypes;
+    for (StringRef s : def->getValueAsListOfStrings("shapes"))
+      shapes.push_back(s.str());
+    for (StringRef s : def->getValueAsListOfStrings("dtypes"))
+      dtypes.push_back(s.str());
+    array.push_back(json::Object{{"shapes", std::move(shapes)},
+                                 {"attrs", text("attrText")},
+                                 {"low", text("low")},
+                                 {"high", text("high")},
+                                 {"dtypes", std::move(dtypes)}});
+  }
+  return array;
+}
+
+json::Array labels(const OpModel &op) {
+  json::Array array;
+  for (const auto &[label, text] : op.constraints)
+    array.push_back(json::Object{{"label", label}, {"text", text}});
+  return array;
+}
+
+} // namespace
+
+void emitSamples(const Model &model, raw_ostream &os) {
+  json::Array all;
+  for (const OpModel &op : model.ops())
+    all.push_back(json::Object{
+        {"name", op.name},
+        {"opdef", op.opdefName},
+        {"operands", values(op.operands)},
+        {"results", values(op.results)},
+        {"attrs", attrs(op)},
+        {"samples", samples(op)},
+        {"oracle", op.oracle},
+        {"labels", labels(op)},
+        {"signature", op.signature ? json::Value(op.signature->text) : nullptr},
+        {"python", json::Object{{"module", op.pyModule},
+                                {"name", op.pyName},
+                                {"methods", strings(op.pyMethods)},
+                                {"operator", op.pyOperator}}},
+        {"has_gradient", op.hasGradient()},
+        {"stochastic", op.bit("stochastic")}});
+  os << formatv("{0:2}", json::Value(std::move(all))) << "\n";
+}
+
+} // namespace tess::tblgen
