@@ -18,8 +18,8 @@ void disableLayer(Layer layer, bool disabled) {
   enabledLayers = disabled ? enabledLayers & ~bitOf(layer) : enabledLayers | bitOf(layer);
 }
 
-static constexpr Transformation stack[kNumLayers] = {applyScalar, applyDimExpansion, applyDTypePromotion, applyFormat,
-                                                     applyGrad,   applyTracing,      interpret};
+static constexpr Transformation stack[kNumLayers] = {
+    applyScalar, applyDimExpansion, applyDTypePromotion, applyFormat, applyGrad, applyTracing, interpret};
 
 llvm::Expected<Tensors> next(Call &call) {
   unsigned layer = llvm::countr_zero(call.pending);
@@ -188,16 +188,27 @@ static void putNumber(void *bytes, Number number, DType dtype) {
   float asFloat = number.kind == Number::Float ? float(number.f) : float(number.i);
   bool isTrue = number.kind == Number::Float ? number.f != 0 : number.i != 0;
   switch (dtype) {
-  case DType::Float16: return putHalf(bytes, halfBits(asFloat));
-  case DType::BFloat16: return putHalf(bytes, bfloatBits(asFloat));
-  case DType::Float32: return put<float>(bytes, number);
-  case DType::Float64: return put<double>(bytes, number);
-  case DType::Int8: return put<int8_t>(bytes, number);
-  case DType::UInt8: return put<uint8_t>(bytes, number);
-  case DType::Int16: return put<int16_t>(bytes, number);
-  case DType::Int32: return put<int32_t>(bytes, number);
-  case DType::Int64: return put<int64_t>(bytes, number);
-  case DType::Bool: *static_cast<uint8_t *>(bytes) = isTrue; return;
+  case DType::Float16:
+    return putHalf(bytes, halfBits(asFloat));
+  case DType::BFloat16:
+    return putHalf(bytes, bfloatBits(asFloat));
+  case DType::Float32:
+    return put<float>(bytes, number);
+  case DType::Float64:
+    return put<double>(bytes, number);
+  case DType::Int8:
+    return put<int8_t>(bytes, number);
+  case DType::UInt8:
+    return put<uint8_t>(bytes, number);
+  case DType::Int16:
+    return put<int16_t>(bytes, number);
+  case DType::Int32:
+    return put<int32_t>(bytes, number);
+  case DType::Int64:
+    return put<int64_t>(bytes, number);
+  case DType::Bool:
+    *static_cast<uint8_t *>(bytes) = isTrue;
+    return;
   }
 }
 

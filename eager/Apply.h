@@ -11,7 +11,8 @@
 namespace tess::eager {
 
 /// Results of `op`, hidden ones too. `segments`: operands per ODS group, needed when more than one is not single.
-llvm::Expected<Tensors> apply(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments = {});
+llvm::Expected<Tensors> apply(const OpDef &op, llvm::ArrayRef<Operand> operands,
+                              llvm::ArrayRef<unsigned> segments = {});
 /// Any operator.
 llvm::Expected<Tensors> apply(const Operator &op, llvm::ArrayRef<Operand> operands);
 /// The outputs of `graph`; null where it has none. A null operand stands for an input that no node reads.
@@ -28,7 +29,8 @@ llvm::Expected<TensorRef> createScalar(Number number, DType dtype);
 llvm::Error readValue(TensorImpl &tensor, void *destination);
 /// Rebinds `handle` to the value of `value`: how every update happens, seen by a recording.
 llvm::Error assign(TensorImpl &handle, const TensorImpl &value);
-/// Writes the value of `value` into the memory of `target`, which its views see; counts a version. Shapes and dtypes must agree.
+/// Writes the value of `value` into the memory of `target`, which its views see; counts a version. Shapes and dtypes
+/// must agree.
 llvm::Error writeInPlace(TensorImpl &target, TensorImpl &value);
 
 } // namespace tess::eager

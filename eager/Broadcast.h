@@ -31,8 +31,9 @@ struct IterationSpace {
   llvm::ArrayRef<int64_t> resultShape() const { return {shape, rank}; }
 };
 
-/// Fills `space`, whose `shape` and `rank` are already those of the results when `shapeGiven`. False when the shapes do not
-/// broadcast (inference tells why). `keepAxes`: no axis is merged or dropped, because the operator looks at indices along it.
+/// Fills `space`, whose `shape` and `rank` are already those of the results when `shapeGiven`. False when the shapes do
+/// not broadcast (inference tells why). `keepAxes`: no axis is merged or dropped, because the operator looks at indices
+/// along it.
 bool planIteration(llvm::ArrayRef<Operand> operands, IterationSpace &space, bool shapeGiven, bool keepAxes);
 
 /// The class as a number: equal classes, equal numbers; different ones differ (beyond 56 bits: by a 64-bit hash).

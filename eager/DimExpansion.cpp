@@ -40,7 +40,8 @@ namespace {
 /// expand_dims and squeeze at `axis`, below this layer.
 llvm::Expected<TensorRef> withAxis(const char *name, TensorImpl *tensor, int64_t axis) {
   OpDef op = OpDef::get(name);
-  op.set(op.info().attrs[0].name, op.info().attrs[0].kind == AttrKind::I64List ? AttrValue(IntList{axis}) : AttrValue(axis));
+  op.set(op.info().attrs[0].name,
+         op.info().attrs[0].kind == AttrKind::I64List ? AttrValue(IntList{axis}) : AttrValue(axis));
   llvm::Expected<Tensors> results = applyBelow(Layer::DimExpansion, op, {Operand(tensor)});
   if (!results)
     return results.takeError();
@@ -85,8 +86,7 @@ llvm::Expected<Tensors> applyDimExpansion(Call &call) {
   llvm::SmallVector<Operand, 4> operands(call.operands.begin(), call.operands.end());
   llvm::SmallVector<TensorRef, 2> made;
   for (const Expansion &expansion : expansions) {
-    llvm::Expected<TensorRef> expanded =
-        withAxis("expand_dims", operands[expansion.operand].tensor, expansion.insert);
+    llvm::Expected<TensorRef> expanded = withAxis("expand_dims", operands[expansion.operand].tensor, expansion.insert);
     if (!expanded)
       return expanded.takeError();
     made.push_back(std::move(*expanded));

@@ -8,6 +8,7 @@
 #include "eager/Dispatch.h"
 #include "eager/Location.h"
 #include "eager/MiniGraph.h"
+#include "eager/Queue.h"
 #include "runtime/ExecutorCounters.h"
 #include "runtime/ParallelFor.h"
 #include "runtime/Worker.h"
@@ -30,7 +31,7 @@ struct Launch {
 
 /// Facts of a record that the path needs again and again.
 struct DirectFacts {
-  bool broadcasts;  // the results have the broadcast shape of the operands
+  bool broadcasts; // the results have the broadcast shape of the operands
   bool keepsAxes;
 };
 
@@ -132,21 +133,18 @@ llvm::Expected<Tensors> allocateResults(const OpEntry &entry, llvm::ArrayRef<int
   return results;
 }
 
-/// Splits the domain as Program::bind does: outer range, or the inner one at multiples of 16.
-llvm::Error runParallel(const Launch &launch, unsigned threads) {
+/// Splits the domain as Program::bind does: outer range, or the inner one at multiples of 16. On the worker thread.
+void runParallel(const Launch &launch, unsigned threads) {
   bool splitInner = launch.outer < int64_t(threads) && launch.inner >= 32;
   int64_t pieces = splitInner ? (launch.inner + 15) / 16 : launch.outer;
   unsigned parts = unsigned(std::min<int64_t>(threads, pieces));
-  return runtime::Worker::global().call([&]() -> llvm::Error {
-    runtime::parallelFor(parts, splitInner ? launch.inner : launch.outer, splitInner ? 16 : 1,
-                         [&](int64_t begin, int64_t end, unsigned) {
-                           if (splitInner)
-                             launch.fn(launch.pointers, launch.dims, nullptr, 0, launch.outer, begin, end);
-                           else
-                             launch.fn(launch.pointers, launch.dims, nullptr, begin, end, 0, launch.inner);
-                         });
-    return llvm::Error::success();
-  });
+  runtime::parallelFor(parts, splitInner ? launch.inner : launch.outer, splitInner ? 16 : 1,
+                       [&](int64_t begin, int64_t end, unsigned) {
+                         if (splitInner)
+                           launch.fn(launch.pointers, launch.dims, nullptr, 0, launch.outer, begin, end);
+                         else
+                           launch.fn(launch.pointers, launch.dims, nullptr, begin, end, 0, launch.inner);
+                       });
 }
 
 } // namespace
@@ -154,15 +152,18 @@ llvm::Error runParallel(const Launch &launch, unsigned threads) {
 /// Elements below which a second thread costs more than it brings, as in Program::bind.
 static constexpr int64_t kSerialElements = 32768;
 
-static llvm::Error launchNow(const Launch &launch) {
+static void launchNow(const Launch &launch) {
   runtime::bump(runtime::executorCounters.launches);
   unsigned threads = launch.elements() < kSerialElements ? 1 : runtime::numThreads();
   if (threads == 1) {
     launch.fn(launch.pointers, launch.dims, nullptr, 0, launch.outer, 0, launch.inner);
-    return llvm::Error::success();
+    return;
   }
+  if (runtime::Worker::onWorkerThread())
+    return runParallel(launch, threads);
   BlockingRegion region;
-  return runParallel(launch, threads);
+  runtime::Worker &worker = runtime::Worker::global();
+  worker.wait(worker.submit([&] { runParallel(launch, threads); }));
 }
 
 /// Shape of the results of an operator whose operands do not tell it.
@@ -195,10 +196,12 @@ llvm::Expected<std::optional<Tensors>> dispatchDirect(const DispatchCall &call) 
   if (!planIteration(call.operands, space, !facts.broadcasts, facts.keepsAxes))
     return whyNot(call);
   OpKey key{keyOfOp(call.op, true), keyOfOperands(call), classOf(space, call.operands.size())};
+  if (!facts.broadcasts)
+    key.op += keyOfRanks(call.operands);
   llvm::Expected<OpEntryRef> entry = findOrBuild(key, call.op, [&]() -> llvm::Expected<OpEntryRef> {
     if (llvm::Expected<Metas> results = call.op.infer(call.metas(), call.segments); !results)
       return results.takeError(); // in the user's shapes
-    return buildEntry(key, call.op, metasOfClass(call.operands, space), call.segments, true);
+    return buildEntry(key, call.op, metasOfClass(call.operands, space, !facts.broadcasts), call.segments, true);
   });
   if (!entry)
     return entry.takeError();
@@ -217,10 +220,21 @@ llvm::Expected<std::optional<Tensors>> dispatchDirect(const DispatchCall &call) 
     return results.takeError();
   if (space.numElements == 0)
     return std::optional<Tensors>(std::move(*results));
+  Readiness readiness = readinessOf(operands);
+  if (readiness == Readiness::Poisoned) {
+    inheritFailure(operands, *results);
+    return std::optional<Tensors>(std::move(*results));
+  }
   Launch launch;
   fill(launch, kernel, space, call.op, operands, *results);
-  if (llvm::Error e = launchNow(launch))
-    return std::move(e);
+  bool isTiny = launch.elements() < kSerialElements && readiness == Readiness::Ready;
+  if (isTiny || asyncLevel() == 0)
+    launchNow(launch);
+  else
+    enqueueCall({call.op, operands, call.segments, call.isTrain}, *results, [launch, entry = *entry]() -> llvm::Error {
+      launchNow(launch);
+      return llvm::Error::success();
+    });
   return std::optional<Tensors>(std::move(*results));
 }
 

@@ -4,6 +4,8 @@
 #include "eager/OpCache.h"
 #include "eager/Operator.h"
 
+#include <functional>
+
 namespace tess::eager {
 
 /// One operator on tensors that agree in all that inference asks for.
@@ -30,8 +32,19 @@ llvm::Expected<Tensors> dispatchView(const DispatchCall &call);
 /// The same values, row-major; the tensor itself when it is so already. A copy is counted.
 llvm::Expected<TensorRef> contiguous(TensorImpl &tensor);
 
+/// What queued or failed operands mean for a call.
+enum class Readiness : uint8_t { Ready, Pending, Poisoned };
+Readiness readinessOf(llvm::ArrayRef<Operand> operands);
+/// Poisons the results with the failure of an operand.
+void inheritFailure(llvm::ArrayRef<Operand> operands, llvm::ArrayRef<TensorRef> results);
+/// The results of a call that ran on this thread: an error comes out at once at async level 0, else it poisons them.
+llvm::Expected<Tensors> settle(const DispatchCall &call, Tensors results, llvm::Error error);
+/// Queues `body`, which holds what it needs beside the storages.
+void enqueueCall(const DispatchCall &call, llvm::ArrayRef<TensorRef> results, std::function<llvm::Error()> body);
+
 /// Key parts that do not depend on shapes.
 uint64_t keyOfOp(const OpDef &op, bool direct);
 uint64_t keyOfOperands(const DispatchCall &call);
+uint64_t keyOfRanks(llvm::ArrayRef<Operand> operands);
 
 } // namespace tess::eager

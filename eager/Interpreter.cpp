@@ -120,6 +120,7 @@ static llvm::Error differentForm(const TensorImpl &target, const TensorImpl &val
 llvm::Error writeInPlace(TensorImpl &target, TensorImpl &value) {
   if (!(target.meta() == value.meta()) || !target.isContiguous())
     return differentForm(target, value);
+  awaitAll();
   if (llvm::Error e = awaitValue(target.storage()))
     return e;
   if (llvm::Error e = copyOut(value, target.data()))

@@ -15,11 +15,12 @@ bool mayBeDirect(const OpInfo &info, size_t numOperands) {
   return info.lowering == Lowering::Elementwise && numOperands + info.results.size() <= kMaxDirectOperands;
 }
 
-Metas metasOfClass(llvm::ArrayRef<Operand> operands, const IterationSpace &space) {
+Metas metasOfClass(llvm::ArrayRef<Operand> operands, const IterationSpace &space, bool keepScalars) {
   Metas metas;
   for (auto [k, operand] : llvm::enumerate(operands)) {
     TensorMeta meta(operand.tensor->dtype(), {});
-    for (unsigned axis = 0; axis < space.numAxes && operand.tensor->rank() > 0; ++axis)
+    bool isScalar = keepScalars && operand.tensor->rank() == 0;
+    for (unsigned axis = 0; axis < space.numAxes && !isScalar; ++axis)
       meta.shape.push_back(space.broadcast[axis] >> k & 1 ? 1 : kUnknown);
     metas.push_back(std::move(meta));
   }

@@ -22,7 +22,8 @@ bool looksAtAxes(const OpInfo &info);
 llvm::Expected<OpEntryRef> buildEntry(const OpKey &key, const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
                                       llvm::ArrayRef<unsigned> segments, bool direct);
 
-/// Metas of a direct class: size 1 where an operand is broadcast, else unknown; a scalar stays one (signatures may ask for it).
-Metas metasOfClass(llvm::ArrayRef<Operand> operands, const IterationSpace &space);
+/// Metas of a direct class: size 1 where an operand is broadcast, else unknown. `keepScalars`: rank 0 stays rank 0,
+/// because the signature asks for it.
+Metas metasOfClass(llvm::ArrayRef<Operand> operands, const IterationSpace &space, bool keepScalars);
 
 } // namespace tess::eager

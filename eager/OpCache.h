@@ -7,10 +7,10 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "ops/OpDef.h"
 #include "runtime/Bind.h"
 #include "runtime/Code.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <atomic>
 #include <list>
@@ -46,6 +46,7 @@ struct BoundShapes {
   Metas inputs;
   bool isTrain;
   unsigned threads;
+  Metas results;      // sizes that depend on data at their upper bound
   std::mutex running; // a Bound runs on one thread at a time
   runtime::BoundRef bound;
 };
@@ -78,7 +79,8 @@ struct OpCacheStats {
   uint64_t entries = 0, bytes = 0, limit = 0;
 };
 
-/// Whether the code of an entry depends on an attribute. `direct`: the entry has a DirectKernel, which serves every shape.
+/// Whether the code of an entry depends on an attribute. `direct`: the entry has a DirectKernel, which serves every
+/// shape.
 bool isKeyAttr(const OpInfo &info, unsigned attr, bool direct);
 
 /// The entry of `key`; `build` makes it when there is none. `op` is compared too: a hash is not an identity.

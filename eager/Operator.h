@@ -79,7 +79,8 @@ struct CreateTensor : Operator {
       : Operator{OperatorKind::CreateTensor}, meta(meta), bytes(bytes) {}
 };
 
-/// A fact about the operand, written to `answer`. Value waits for the data and copies it, row-major; Data gives the address.
+/// A fact about the operand, written to `answer`. Value waits for the data and copies it, row-major; Data gives the
+/// address.
 struct GetAttr : Operator {
   enum Attr : uint8_t { DTypeOf, DeviceOf, ShapeOf, Value, Data } attr;
   using Answer = std::variant<std::monostate, DType, std::string, Shape, const void *>;

@@ -42,9 +42,7 @@ struct Emptier {
 };
 thread_local Emptier emptier;
 
-unsigned classOf(size_t bytes) {
-  return bytes <= (size_t(1) << kMinShift) ? 0 : std::bit_width(bytes - 1) - kMinShift;
-}
+unsigned classOf(size_t bytes) { return bytes <= (size_t(1) << kMinShift) ? 0 : std::bit_width(bytes - 1) - kMinShift; }
 
 void *fromHeap(size_t bytes) {
   void *block = std::aligned_alloc(64, (bytes + 63) & ~size_t(63));

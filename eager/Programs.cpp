@@ -8,10 +8,12 @@
 #include "eager/Dispatch.h"
 #include "eager/Location.h"
 #include "eager/MiniGraph.h"
+#include "eager/Queue.h"
 #include "runtime/Executor.h"
 #include "runtime/ExecutorCounters.h"
 #include "runtime/ParallelFor.h"
 #include "runtime/StridedCopy.h"
+#include "runtime/Worker.h"
 
 namespace tess::eager {
 
@@ -46,7 +48,7 @@ uint64_t keyOfOperands(const DispatchCall &call) {
   return h;
 }
 
-static uint64_t keyOfRanks(llvm::ArrayRef<Operand> operands) {
+uint64_t keyOfRanks(llvm::ArrayRef<Operand> operands) {
   uint64_t h = 1;
   for (const Operand &operand : operands)
     h = mix(h, operand.tensor->rank());
@@ -63,13 +65,17 @@ Metas DispatchCall::metas() const {
 llvm::Expected<TensorRef> contiguous(TensorImpl &tensor) {
   if (tensor.isContiguous())
     return TensorRef(&tensor);
+  awaitWritten(tensor.storage());
   llvm::Expected<TensorRef> copy = TensorImpl::allocate(tensor.dtype(), tensor.shape());
   if (!copy)
     return copy;
+  if (Failure *failure = tensor.storage().failure()) {
+    (*copy)->storage().poison(FailureRef(failure));
+    return copy;
+  }
   if (tensor.numElements()) {
     runtime::bump(runtime::executorCounters.copies);
-    runtime::copyStrided((*copy)->data(), (*copy)->layout(), tensor.data(), tensor.layout(),
-                         byteWidth(tensor.dtype()));
+    runtime::copyStrided((*copy)->data(), (*copy)->layout(), tensor.data(), tensor.layout(), byteWidth(tensor.dtype()));
   }
   return copy;
 }
@@ -86,6 +92,39 @@ static Metas metasOfRanks(llvm::ArrayRef<Operand> operands) {
 
 namespace {
 
+/// One run of a binding, with what it needs until then.
+struct BoundRun {
+  BoundShapesRef shapes;
+  llvm::SmallVector<void *, 4> inputs, outputs;
+  llvm::SmallVector<uint64_t, 4> scalars;
+
+  /// On any thread.
+  llvm::Error operator()() const {
+    std::unique_lock<std::mutex> lock(shapes->running, std::defer_lock);
+    if (!lock.try_lock()) {
+      BlockingRegion region; // another thread runs these shapes
+      lock.lock();
+    }
+    return runLocked();
+  }
+  llvm::Error runLocked() const {
+    runtime::Bound &bound = *shapes->bound;
+    runtime::RunOptions options;
+    StorageRef arena;
+    if (uint64_t bytes = bound.memory().arena) {
+      llvm::Expected<StorageRef> memory = Storage::allocate(int64_t(bytes));
+      if (!memory)
+        return memory.takeError();
+      arena = std::move(*memory);
+      options.arena = arena->data();
+    }
+    if (!bound.needsWorker() || runtime::Worker::onWorkerThread())
+      return runtime::run(bound, inputs, outputs, scalars, options);
+    BlockingRegion region;
+    return runtime::run(bound, inputs, outputs, scalars, options);
+  }
+};
+
 class ProgramRun {
 public:
   explicit ProgramRun(const DispatchCall &call) : call(call), metas(call.metas()) {}
@@ -95,8 +134,9 @@ private:
   llvm::Expected<OpEntryRef> findEntry();
   llvm::Expected<BoundShapesRef> bind(OpEntry &entry);
   llvm::Error readOperands();
-  llvm::Expected<Tensors> allocate(runtime::Bound &bound);
-  llvm::Error launch(runtime::Bound &bound, llvm::ArrayRef<TensorRef> results);
+  llvm::Expected<Tensors> allocate(const BoundShapesRef &shapes);
+  llvm::Expected<Tensors> runDataDependent(BoundRun task, Tensors results);
+  llvm::SmallVector<Operand, 4> operands() const { return {made.begin(), made.end()}; }
   llvm::Expected<Tensors> shrink(runtime::Bound &bound, Tensors results);
   llvm::SmallVector<uint64_t, 4> scalars() const;
 
@@ -109,8 +149,10 @@ private:
 llvm::Expected<OpEntryRef> ProgramRun::findEntry() {
   Metas unknown = metasOfRanks(call.operands);
   uint64_t space = keyOfRanks(call.operands);
-  bool elementwise = call.info().lowering == Lowering::Elementwise;
-  if (elementwise) { // which sizes are 1 is part of the class
+  Lowering lowering = call.info().lowering;
+  bool isGenerated =
+      lowering == Lowering::Elementwise || lowering == Lowering::Reduction || lowering == Lowering::Composite;
+  if (isGenerated) { // which sizes are 1 is part of the class: an operand repeats there
     unknown = metas;
     for (TensorMeta &meta : unknown)
       for (int64_t &size : meta.shape) {
@@ -140,6 +182,7 @@ llvm::Expected<BoundShapesRef> ProgramRun::bind(OpEntry &entry) {
   shapes->isTrain = call.isTrain;
   shapes->threads = threads;
   shapes->bound = std::move(*bound);
+  shapes->results.assign(shapes->bound->outputs().begin(), shapes->bound->outputs().end());
   entry.addBound(shapes);
   return shapes;
 }
@@ -170,35 +213,15 @@ llvm::SmallVector<uint64_t, 4> ProgramRun::scalars() const {
   return bits;
 }
 
-llvm::Expected<Tensors> ProgramRun::allocate(runtime::Bound &bound) {
+llvm::Expected<Tensors> ProgramRun::allocate(const BoundShapesRef &shapes) {
   Tensors results;
-  for (const TensorMeta &meta : bound.outputs()) {
+  for (const TensorMeta &meta : shapes->results) {
     llvm::Expected<TensorRef> result = TensorImpl::allocate(meta.dtype, meta.shape);
     if (!result)
       return result.takeError();
     results.push_back(std::move(*result));
   }
   return results;
-}
-
-llvm::Error ProgramRun::launch(runtime::Bound &bound, llvm::ArrayRef<TensorRef> results) {
-  runtime::RunOptions options;
-  StorageRef arena;
-  if (uint64_t bytes = bound.memory().arena) {
-    llvm::Expected<StorageRef> memory = Storage::allocate(int64_t(bytes));
-    if (!memory)
-      return memory.takeError();
-    arena = std::move(*memory);
-    options.arena = arena->data();
-  }
-  llvm::SmallVector<void *, 4> outputs;
-  for (const TensorRef &result : results)
-    outputs.push_back(result->data());
-  llvm::SmallVector<uint64_t, 4> bits = scalars();
-  if (!bound.needsWorker())
-    return runtime::run(bound, inputs, outputs, bits, options);
-  BlockingRegion region;
-  return runtime::run(bound, inputs, outputs, bits, options);
 }
 
 /// Results whose size the data decided, in memory of that size.
@@ -216,6 +239,24 @@ llvm::Expected<Tensors> ProgramRun::shrink(runtime::Bound &bound, Tensors result
   return results;
 }
 
+/// Sizes come with the data: the caller waits for both.
+llvm::Expected<Tensors> ProgramRun::runDataDependent(BoundRun task, Tensors results) {
+  for (const TensorRef &operand : made)
+    awaitWritten(operand->storage());
+  if (readinessOf(operands()) == Readiness::Poisoned) {
+    inheritFailure(operands(), results);
+    return results;
+  }
+  std::unique_lock<std::mutex> lock(task.shapes->running, std::defer_lock);
+  if (!lock.try_lock()) {
+    BlockingRegion region; // another thread runs these shapes
+    lock.lock();
+  }
+  if (llvm::Error e = task.runLocked())
+    return settle(call, std::move(results), std::move(e));
+  return shrink(*task.shapes->bound, std::move(results));
+}
+
 llvm::Expected<Tensors> ProgramRun::run() {
   llvm::Expected<OpEntryRef> entry = findEntry();
   if (!entry)
@@ -225,18 +266,26 @@ llvm::Expected<Tensors> ProgramRun::run() {
     return shapes.takeError();
   if (llvm::Error e = readOperands())
     return std::move(e);
-  std::unique_lock<std::mutex> lock((*shapes)->running, std::defer_lock);
-  if (!lock.try_lock()) {
-    BlockingRegion region; // another thread runs these shapes
-    lock.lock();
-  }
   runtime::Bound &bound = *(*shapes)->bound;
-  llvm::Expected<Tensors> results = allocate(bound);
+  llvm::Expected<Tensors> results = allocate(*shapes);
   if (!results)
     return results;
-  if (llvm::Error e = launch(bound, *results))
-    return std::move(e);
-  return bound.dependsOnData() ? shrink(bound, std::move(*results)) : std::move(results);
+  BoundRun task{*shapes, std::move(inputs), {}, scalars()};
+  for (const TensorRef &result : *results)
+    task.outputs.push_back(result->data());
+  if (bound.dependsOnData())
+    return runDataDependent(std::move(task), std::move(*results));
+  Readiness readiness = readinessOf(operands());
+  if (readiness == Readiness::Poisoned) {
+    inheritFailure(operands(), *results);
+    return results;
+  }
+  bool isTiny = !bound.needsWorker() && readiness == Readiness::Ready;
+  if (isTiny || asyncLevel() == 0)
+    return settle(call, std::move(*results), task());
+  llvm::SmallVector<Operand, 4> read = operands();
+  enqueueCall({call.op, read, call.segments, call.isTrain}, *results, std::move(task));
+  return results;
 }
 
 } // namespace

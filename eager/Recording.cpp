@@ -89,8 +89,7 @@ void Recorder::noteUpdate(TensorImpl &variable) {
 }
 
 llvm::Error Recorder::checkRead(const TensorImpl &tensor) const {
-  if (tensor.traceTag.owner != id ||
-      recording.valueList[tensor.traceTag.id].kind == Recording::ValueKind::Constant)
+  if (tensor.traceTag.owner != id || recording.valueList[tensor.traceTag.id].kind == Recording::ValueKind::Constant)
     return llvm::Error::success();
   return invalidArgument("trace: a traced function must not look at the value of a tensor (its later runs would not), "
                          "got a read of " +

@@ -116,7 +116,8 @@ struct GraphOptions {
 /// The function updates the captured variable of value `number`.
 bool isUpdated(const Recording &recording, uint32_t number);
 
-/// Inputs: arguments, then captured variables in their order (unless constants). Outputs: the function's, then the updates.
+/// Inputs: arguments, then captured variables in their order (unless constants). Outputs: the function's, then the
+/// updates.
 llvm::Expected<ir::Graph> buildGraph(const Recording &recording, const GraphOptions &options);
 
 } // namespace tess::eager

@@ -11,8 +11,8 @@
 namespace tess::eager {
 
 static llvm::Error outOfRange(const OpDef &op, Number number, DType dtype) {
-  return makeError(ErrorCode::OutOfRange, op.name() + ": a number must fit its dtype " + shortName(dtype) + ", got " +
-                                              llvm::Twine(number.i));
+  return makeError(ErrorCode::OutOfRange,
+                   op.name() + ": a number must fit its dtype " + shortName(dtype) + ", got " + llvm::Twine(number.i));
 }
 
 static bool fits(Number number, DType dtype) {

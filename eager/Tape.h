@@ -38,8 +38,8 @@ public:
   /// True when the value was watched or computed from watched ones.
   bool tracks(const TensorImpl &tensor) const { return tensor.gradId(id) != 0; }
 
-  /// Gradients of `ys` weighted with `dys` (null: ones) for every watched value; null where none arrives. Ends the recording
-  /// and empties the tape as it goes.
+  /// Gradients of `ys` weighted with `dys` (null: ones) for every watched value; null where none arrives. Ends the
+  /// recording and empties the tape as it goes.
   llvm::Expected<Tensors> backward(llvm::ArrayRef<TensorRef> ys, llvm::ArrayRef<TensorRef> dys);
   /// Forgets everything recorded and watched.
   void clear();

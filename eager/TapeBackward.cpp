@@ -58,7 +58,8 @@ llvm::Error Tape::accumulate(uint32_t value, TensorRef grad) {
 static std::string valueName(const OpInfo &info, llvm::ArrayRef<unsigned> segments, unsigned position,
                              unsigned numOperands) {
   if (position >= numOperands)
-    return std::string("result ") + info.results[std::min<size_t>(position - numOperands, info.results.size() - 1)].name;
+    return std::string("result ") +
+           info.results[std::min<size_t>(position - numOperands, info.results.size() - 1)].name;
   unsigned group = 0, first = 0;
   while (!segments.empty() && position >= first + segments[group])
     first += segments[group++];

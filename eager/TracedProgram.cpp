@@ -61,8 +61,7 @@ static llvm::Expected<std::optional<runtime::Executable>> codeOf(const runtime::
     llvm::Expected<llvm::StringRef> bytes = file.read(runtime::SectionKind::Executable, target);
     if (!bytes)
       return bytes.takeError();
-    llvm::Expected<runtime::Executable> exe =
-        runtime::parseExecutable(*bytes, file.path() + ": executable " + target);
+    llvm::Expected<runtime::Executable> exe = runtime::parseExecutable(*bytes, file.path() + ": executable " + target);
     if (!exe)
       return exe.takeError();
     auto fits = [](const runtime::Image &image) {
@@ -204,8 +203,8 @@ std::unique_lock<std::mutex> TracedProgram::locked() {
 
 llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
   if (given.size() != arguments)
-    return makeError(ErrorCode::TypeMismatch, name + ": number of inputs must be " + llvm::Twine(arguments) +
-                                                  ", got " + llvm::Twine(given.size()));
+    return makeError(ErrorCode::TypeMismatch, name + ": number of inputs must be " + llvm::Twine(arguments) + ", got " +
+                                                  llvm::Twine(given.size()));
   std::unique_lock<std::mutex> lock = locked();
   Values values;
   if (llvm::Error e = readInputs(given, values))

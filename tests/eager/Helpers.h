@@ -55,7 +55,9 @@ template <typename T> std::vector<T> values(TensorImpl &tensor) {
   return result;
 }
 
-inline TensorRef run(llvm::StringRef op, std::vector<Operand> operands) { return get(applyOne(OpDef::get(op), operands)); }
+inline TensorRef run(llvm::StringRef op, std::vector<Operand> operands) {
+  return get(applyOne(OpDef::get(op), operands));
+}
 inline TensorRef run(const OpDef &op, std::vector<Operand> operands) { return get(applyOne(op, operands)); }
 
 inline std::vector<int64_t> shapeOf(const TensorImpl &tensor) { return tensor.shape().vec(); }

@@ -96,7 +96,8 @@ TEST_CASE("Scalar: a number takes the dtype of the tensor") {
   CHECK(values<int32_t>(*sum) == std::vector<int32_t>{6, 7});
   TensorRef mixed = run("add", {make<int32_t>({1, 2}), Operand(Number::floating(0.5))});
   CHECK(values<float>(*mixed) == std::vector<float>{1.5, 2.5});
-  auto [code, message] = errorOf(applyOne(OpDef::get("add"), {make<int32_t>({1}), Operand(Number::integer(1ll << 40))}));
+  auto [code, message] =
+      errorOf(applyOne(OpDef::get("add"), {make<int32_t>({1}), Operand(Number::integer(1ll << 40))}));
   CHECK(code == ErrorCode::OutOfRange);
 }
 

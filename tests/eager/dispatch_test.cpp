@@ -65,6 +65,27 @@ TEST_CASE("shapes of created tensors are not keys") {
   CHECK(values<float>(*range) == std::vector<float>{1, 1.5, 2, 2.5});
 }
 
+TEST_CASE("scalars first do not spoil the class of vectors") {
+  clearOpCache();
+  TensorRef scalar = make<float>({2}, {});
+  CHECK(values<float>(*run("maximum", {scalar, scalar})) == std::vector<float>{2});
+  TensorRef vector = make<float>({1, 3});
+  run("maximum", {vector, vector});
+  uint64_t binds = runtime::executorStats().binds;
+  CHECK(values<float>(*run("maximum", {make<float>({1, 2, 3}), make<float>({3, 2, 1})})) ==
+        std::vector<float>{3, 2, 3});
+  CHECK(runtime::executorStats().binds == binds); // launched, not bound
+}
+
+TEST_CASE("operators whose signature asks for scalars") {
+  OpDef op = OpDef::get("uniform").set("shape", IntList{3, 2});
+  TensorRef seed = make<int64_t>({1}, {}), offset = make<int64_t>({0}, {});
+  TensorRef first = run(op, {seed, offset});
+  CHECK(shapeOf(*first) == std::vector<int64_t>{3, 2});
+  CHECK(values<float>(*run(op, {seed, offset})) == values<float>(*first));
+  CHECK(values<float>(*run(op, {seed, make<int64_t>({6}, {})})) != values<float>(*first));
+}
+
 TEST_CASE("a hit launches one kernel") {
   TensorRef x = make<float>({1, 2});
   run("mul", {x, x});

@@ -20,8 +20,7 @@ namespace nb = nanobind;
 
 /// The layout of every Tensor object; subclasses made in Python add a dict.
 struct PyTensor {
-  PyObject_HEAD
-  eager::TensorImpl *impl; // owned
+  PyObject_HEAD eager::TensorImpl *impl; // owned
   PyObject *weakrefs;
 };
 
@@ -52,8 +51,8 @@ inline void checkOrThrow(llvm::Error error) {
     throwError(std::move(error));
 }
 
-/// An operand: a tensor, a Python number, or anything that makes a tensor (kept alive in `made`). With `strict`, objects that
-/// hold no numbers are no error: returns false without an exception.
+/// An operand: a tensor, a Python number, or anything that makes a tensor (kept alive in `made`). With `strict`,
+/// objects that hold no numbers are no error: returns false without an exception.
 bool toOperand(PyObject *object, eager::Operand &operand, llvm::SmallVectorImpl<eager::TensorRef> &made,
                bool strict = false);
 /// A new tensor of Python data by the rules of Tensor(data, dtype).

@@ -220,8 +220,7 @@ llvm::Expected<std::optional<DType>> toDType(PyObject *object) {
   std::string known;
   for (unsigned i = 0; i < kNumDTypes; ++i)
     known += (i ? ", " : "") + numpyName(DType(i)).str();
-  return makeError(ErrorCode::TypeMismatch,
-                   "dtype: name must be one of " + known + ", got " + describeObject(object));
+  return makeError(ErrorCode::TypeMismatch, "dtype: name must be one of " + known + ", got " + describeObject(object));
 }
 
 } // namespace tess::python

@@ -58,8 +58,8 @@ llvm::Expected<TensorRef> fromNumber(PyObject *data, std::optional<DType> dtype)
   long long value = PyLong_AsLongLongAndOverflow(data, &overflow);
   bool fits = !overflow && (dtype || (value >= INT32_MIN && value <= INT32_MAX));
   if (!fits)
-    return makeError(ErrorCode::InvalidArgument, "tensor: an int must fit its dtype (int32 unless dtype says more), got " +
-                                                     describeObject(data));
+    return makeError(ErrorCode::InvalidArgument,
+                     "tensor: an int must fit its dtype (int32 unless dtype says more), got " + describeObject(data));
   return createScalar(Number::integer(value), dtype.value_or(DType::Int32));
 }
 
@@ -95,19 +95,21 @@ llvm::Expected<TensorRef> copyArray(nb::handle array, DType dtype) {
 
 llvm::Error unknownArray(nb::handle array) {
   return makeError(ErrorCode::TypeMismatch,
-                   "tensor: data must hold numbers of a dtype that tensors have, got an array of " + nameOfDType(array));
+                   "tensor: data must hold numbers of a dtype that tensors have, got an array of " +
+                       nameOfDType(array));
 }
 
 /// `array` is a numpy.ndarray.
 llvm::Expected<TensorRef> fromArray(nb::object array, std::optional<DType> dtype) {
   std::string source = nameOfDType(array);
   std::optional<DType> target = dtype ? dtype : defaultDType(source);
-  bool isNumber = std::string("biuf").find(nb::cast<std::string>(nb::str(array.attr("dtype").attr("kind")))) !=
-                  std::string::npos;
+  bool isNumber =
+      std::string("biuf").find(nb::cast<std::string>(nb::str(array.attr("dtype").attr("kind")))) != std::string::npos;
   if (!target || (!isNumber && source != "bfloat16"))
     return unknownArray(array);
   if (source == "bfloat16") {
-    nb::object bits = numpyFunction("ascontiguousarray")(array).attr("view")("uint16").attr("reshape")(array.attr("shape"));
+    nb::object bits =
+        numpyFunction("ascontiguousarray")(array).attr("view")("uint16").attr("reshape")(array.attr("shape"));
     llvm::Expected<TensorRef> tensor = copyArray(bits, DType::BFloat16);
     return tensor ? castTo(std::move(*tensor), *target) : std::move(tensor);
   }
@@ -168,19 +170,28 @@ PyObject *toNumber(TensorImpl &tensor) {
   if (llvm::Error error = readValue(tensor, bytes))
     return raise(std::move(error));
   switch (tensor.dtype()) {
-  case DType::Float16: return PyFloat_FromDouble(double(*reinterpret_cast<_Float16 *>(bytes)));
+  case DType::Float16:
+    return PyFloat_FromDouble(double(*reinterpret_cast<_Float16 *>(bytes)));
   case DType::BFloat16: {
     uint32_t bits = uint32_t(*reinterpret_cast<uint16_t *>(bytes)) << 16;
     return PyFloat_FromDouble(__builtin_bit_cast(float, bits));
   }
-  case DType::Float32: return PyFloat_FromDouble(*reinterpret_cast<float *>(bytes));
-  case DType::Float64: return PyFloat_FromDouble(*reinterpret_cast<double *>(bytes));
-  case DType::Int8: return PyLong_FromLong(*reinterpret_cast<int8_t *>(bytes));
-  case DType::UInt8: return PyLong_FromLong(*reinterpret_cast<uint8_t *>(bytes));
-  case DType::Int16: return PyLong_FromLong(*reinterpret_cast<int16_t *>(bytes));
-  case DType::Int32: return PyLong_FromLong(*reinterpret_cast<int32_t *>(bytes));
-  case DType::Int64: return PyLong_FromLongLong(*reinterpret_cast<int64_t *>(bytes));
-  case DType::Bool: return PyBool_FromLong(*bytes);
+  case DType::Float32:
+    return PyFloat_FromDouble(*reinterpret_cast<float *>(bytes));
+  case DType::Float64:
+    return PyFloat_FromDouble(*reinterpret_cast<double *>(bytes));
+  case DType::Int8:
+    return PyLong_FromLong(*reinterpret_cast<int8_t *>(bytes));
+  case DType::UInt8:
+    return PyLong_FromLong(*reinterpret_cast<uint8_t *>(bytes));
+  case DType::Int16:
+    return PyLong_FromLong(*reinterpret_cast<int16_t *>(bytes));
+  case DType::Int32:
+    return PyLong_FromLong(*reinterpret_cast<int32_t *>(bytes));
+  case DType::Int64:
+    return PyLong_FromLongLong(*reinterpret_cast<int64_t *>(bytes));
+  case DType::Bool:
+    return PyBool_FromLong(*bytes);
   }
   return nullptr;
 }

@@ -85,10 +85,10 @@ PyObject *exportTensor(TensorImpl &tensor) {
   made->tensor = tensor.dup();
   std::copy(tensor.shape().begin(), tensor.shape().end(), made->shape);
   std::copy(tensor.strides().begin(), tensor.strides().end(), made->strides);
-  made->managed = {{tensor.data(), {kCpu, 0}, int32_t(tensor.rank()), typeOf(tensor.dtype()), made->shape,
-                    made->strides, 0},
-                   made,
-                   dropExport};
+  made->managed = {
+      {tensor.data(), {kCpu, 0}, int32_t(tensor.rank()), typeOf(tensor.dtype()), made->shape, made->strides, 0},
+      made,
+      dropExport};
   return PyCapsule_New(&made->managed, kName, dropCapsule);
 }
 
@@ -134,8 +134,8 @@ PyObject *tensorDlpack(PyObject *self, PyObject *args, PyObject *kwargs) {
 PyObject *tensorDlpackDevice(PyObject *, PyObject *) { return Py_BuildValue("(ii)", int(kCpu), 0); }
 
 PyObject *tensorFromDlpack(PyObject *cls, PyObject *object) {
-  nb::object capsule = PyCapsule_CheckExact(object) ? nb::borrow(object)
-                                                    : nb::steal(PyObject_CallMethod(object, "__dlpack__", nullptr));
+  nb::object capsule =
+      PyCapsule_CheckExact(object) ? nb::borrow(object) : nb::steal(PyObject_CallMethod(object, "__dlpack__", nullptr));
   if (!capsule)
     return nullptr;
   auto *managed = static_cast<DLManagedTensor *>(PyCapsule_GetPointer(capsule.ptr(), kName));

@@ -266,8 +266,7 @@ llvm::Expected<TensorRef> getItem(TensorImpl &tensor, PyObject *object) {
   if (key->mask)
     return applyOne(OpDef::get("mask_get"), {Operand(&tensor), Operand(key->mask)});
   bool isWhole = !key->isSliced && key->removed.empty() && key->added.empty();
-  llvm::Expected<TensorRef> view =
-      isWhole && key->indices.empty() ? tensor.dup() : basicView(TensorRef(&tensor), *key);
+  llvm::Expected<TensorRef> view = isWhole && key->indices.empty() ? tensor.dup() : basicView(TensorRef(&tensor), *key);
   if (!view || key->indices.empty())
     return view;
   return takeIndices(std::move(*view), *key);

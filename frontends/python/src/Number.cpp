@@ -112,8 +112,8 @@ PyObject *asFloat(PyObject *self) {
 PyObject *asIndex(PyObject *self) {
   if (isInt(implOf(self).dtype()))
     return asInt(self);
-  return raise(makeError(ErrorCode::TypeMismatch,
-                         "index: tensor must be an integer, got " + toString(implOf(self).meta())));
+  return raise(
+      makeError(ErrorCode::TypeMismatch, "index: tensor must be an integer, got " + toString(implOf(self).meta())));
 }
 
 /// `&` is logical on bool and bitwise on integers.
@@ -136,12 +136,18 @@ PyObject *tensorCompare(PyObject *a, PyObject *b, int operation) {
   if (b == Py_None && (operation == Py_EQ || operation == Py_NE))
     return PyBool_FromLong(operation == Py_NE);
   switch (operation) {
-  case Py_LT: return binary<name_lt>(a, b);
-  case Py_LE: return binary<name_le>(a, b);
-  case Py_EQ: return binary<name_eq>(a, b);
-  case Py_NE: return binary<name_ne>(a, b);
-  case Py_GT: return binary<name_gt>(a, b);
-  case Py_GE: return binary<name_ge>(a, b);
+  case Py_LT:
+    return binary<name_lt>(a, b);
+  case Py_LE:
+    return binary<name_le>(a, b);
+  case Py_EQ:
+    return binary<name_eq>(a, b);
+  case Py_NE:
+    return binary<name_ne>(a, b);
+  case Py_GT:
+    return binary<name_gt>(a, b);
+  case Py_GE:
+    return binary<name_ge>(a, b);
   }
   Py_RETURN_NOTIMPLEMENTED;
 }

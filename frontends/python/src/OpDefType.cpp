@@ -142,12 +142,12 @@ nb::object opClass(const std::string &opdefName) {
   nb::object property = nb::module_::import_("builtins").attr("property");
   for (const AttrInfo &attr : info->attrs) {
     std::string name = attr.name;
-    members[attr.name] = property(
-        nb::cpp_function([name](const PyOpDef &self) { return nb::steal(fromAttr(self.op.attr(name))); }),
-        nb::cpp_function([name](PyOpDef &self, nb::handle value) { setAttr(self.op, name, value); }));
+    members[attr.name] =
+        property(nb::cpp_function([name](const PyOpDef &self) { return nb::steal(fromAttr(self.op.attr(name))); }),
+                 nb::cpp_function([name](PyOpDef &self, nb::handle value) { setAttr(self.op, name, value); }));
   }
-  nb::object made = nb::module_::import_("builtins")
-                        .attr("type")(opdefName, nb::make_tuple(nb::type<PyOpDef>()), members);
+  nb::object made =
+      nb::module_::import_("builtins").attr("type")(opdefName, nb::make_tuple(nb::type<PyOpDef>()), members);
   (*classes)[opdefName.c_str()] = made;
   return made;
 }

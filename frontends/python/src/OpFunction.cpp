@@ -211,8 +211,8 @@ std::string signatureText(const OpInfo &info) {
       value = attr.defaultValue().boolean() ? "True" : "False";
     if (attr.kind == AttrKind::DType && attr.hasDefault)
       value = '"' + numpyName(attr.defaultValue().dtype()).str() + '"';
-    text += std::string(text.size() > 1 ? ", " : "") + attr.name +
-            (attr.hasDefault || attr.isOptional ? "=" + value : "");
+    text +=
+        std::string(text.size() > 1 ? ", " : "") + attr.name + (attr.hasDefault || attr.isOptional ? "=" + value : "");
   }
   return text + ")";
 }

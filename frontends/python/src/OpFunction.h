@@ -9,8 +9,7 @@ namespace tess::python {
 constexpr unsigned kMaxParameters = 40;
 
 struct OpFunction {
-  PyObject_HEAD
-  vectorcallfunc vectorcall;
+  PyObject_HEAD vectorcallfunc vectorcall;
   const OpInfo *info;
   const OpDef *prototype; // every attribute at its default
   unsigned numParameters;

@@ -56,7 +56,8 @@ nb::dict doctorInfo() {
   info["threads"] = runtime::numThreads();
   info["available_threads"] = runtime::availableThreads();
   nb::list features;
-  for (const char *name : {"avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512bf16", "amx-tile"})
+  for (const char *name :
+       {"avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512bf16", "amx-tile"})
     if (runtime::hostHasFeature(name))
       features.append(name);
   info["features"] = features;
@@ -125,9 +126,8 @@ void initRuntime(nb::module_ &module) {
   module.def("get_async_level", &eager::asyncLevel);
   module.def("cache_stats", &cacheStats, "Counters of the operator cache and the compiler.");
   module.def("set_cache_limit", &eager::setOpCacheLimit, "Bytes that compiled operators may take.");
-  module.def("set_disk_cache", [](const std::string &folder, uint64_t bytes) {
-    compiler::setObjectCache(folder, bytes);
-  });
+  module.def("set_disk_cache",
+             [](const std::string &folder, uint64_t bytes) { compiler::setObjectCache(folder, bytes); });
   module.def("memory_stats", &memoryStats, "Bytes of the allocator.");
   module.def("reset_peak_memory", [] { runtime::cpuAllocator().resetPeak(); });
   module.def("set_memory_limit", [](uint64_t bytes) { runtime::cpuAllocator().setLimit(bytes); });

@@ -262,10 +262,9 @@ Py_ssize_t tensorLength(PyObject *self) {
 std::string describeValue(PyObject *self) {
   nb::object array = nb::steal(toNumpy(implOf(self)));
   nb::object numpy = array ? nb::steal(PyImport_ImportModule("numpy")) : nb::object();
-  nb::object text =
-      numpy ? nb::steal(PyObject_CallMethod(numpy.ptr(), "array2string", "OOOOs", array.ptr(), Py_None, Py_None,
-                                            Py_None, ", "))
-            : nb::object();
+  nb::object text = numpy ? nb::steal(PyObject_CallMethod(numpy.ptr(), "array2string", "OOOOs", array.ptr(), Py_None,
+                                                          Py_None, Py_None, ", "))
+                          : nb::object();
   const char *characters = text ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
   if (characters)
     return characters;

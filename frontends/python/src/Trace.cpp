@@ -88,9 +88,7 @@ struct PyRecording {
 
 thread_local std::shared_ptr<Recorder> recorder;
 
-void traceBegin(nb::handle arguments) {
-  recorder = valueOrThrow(Recorder::begin(tensorsOf(arguments, "trace_begin")));
-}
+void traceBegin(nb::handle arguments) { recorder = valueOrThrow(Recorder::begin(tensorsOf(arguments, "trace_begin"))); }
 
 PyRecording traceEnd(nb::handle outputs) {
   if (!recorder)

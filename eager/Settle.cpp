@@ -1,0 +1,73 @@
+//===- Settle.cpp - how calls end: at once, later, or badly --------------===//
+#include "eager/Dispatch.h"
+#include "eager/Queue.h"
+
+namespace tess::eager {
+
+/// "x f32[2, 3], y f32[3]".
+static std::string describeOperands(const OpInfo &info, llvm::ArrayRef<TensorMeta> operands,
+                                    llvm::ArrayRef<unsigned> segments) {
+  std::string text;
+  unsigned group = 0, left = segments.empty() ? 1 : segments[0];
+  for (const TensorMeta &operand : operands) {
+    while (left == 0 && group + 1 < info.operands.size())
+      left = segments.empty() ? (++group, 1) : segments[++group];
+    text += (text.empty() ? "" : ", ") + std::string(info.operands[group].name) + " " + toString(operand);
+    --left;
+  }
+  return text;
+}
+
+Readiness readinessOf(llvm::ArrayRef<Operand> operands) {
+  Readiness readiness = Readiness::Ready;
+  for (const Operand &operand : operands) {
+    const Storage &storage = operand.tensor->storage();
+    if (isPending(storage))
+      return Readiness::Pending;
+    if (storage.failure())
+      readiness = Readiness::Poisoned;
+  }
+  return readiness;
+}
+
+static llvm::SmallVector<StorageRef, 2> storagesOf(llvm::ArrayRef<TensorRef> tensors) {
+  llvm::SmallVector<StorageRef, 2> storages;
+  for (const TensorRef &tensor : tensors)
+    storages.push_back(tensor->storageRef());
+  return storages;
+}
+
+void inheritFailure(llvm::ArrayRef<Operand> operands, llvm::ArrayRef<TensorRef> results) {
+  for (const Operand &operand : operands)
+    if (Failure *failure = operand.tensor->storage().failure())
+      return poisonAll(storagesOf(results), FailureRef(failure));
+}
+
+llvm::Expected<Tensors> settle(const DispatchCall &call, Tensors results, llvm::Error error) {
+  if (!error)
+    return results;
+  FailureRef failure =
+      makeFailure(std::move(error), describeOperands(call.info(), call.metas(), call.segments), Location::here());
+  if (asyncLevel() == 0) {
+    failure->reported = true;
+    return makeError(failure->code, failure->message);
+  }
+  poisonAll(storagesOf(results), failure);
+  return results;
+}
+
+void enqueueCall(const DispatchCall &call, llvm::ArrayRef<TensorRef> results, std::function<llvm::Error()> body) {
+  auto job = std::make_unique<Job>();
+  for (const Operand &operand : call.operands)
+    job->inputs.push_back(operand.tensor->storageRef());
+  job->outputs = storagesOf(results);
+  job->body = std::move(body);
+  job->describe = [info = &call.info(), metas = call.metas(),
+                   segments = llvm::SmallVector<unsigned, 4>(call.segments)] {
+    return describeOperands(*info, metas, segments);
+  };
+  job->location = Location::here();
+  enqueue(std::move(job));
+}
+
+} // namespace tess::eager
