@@ -1,0 +1,90 @@
+//===- Autodiff.cpp - gradients ------------------------------------------===//
+#include "tessera/Autodiff.h"
+
+#include "tessera/Effects.h"
+
+namespace tessera {
+
+namespace eager = tess::eager;
+
+GradManager &GradManager::attach(const std::vector<Tensor> &tensors, Callback callback) {
+  for (const Tensor &tensor : tensors) {
+    eager::TensorRef variable = tensor.ref();
+    size_t i = 0;
+    while (i < attached.size() && attached[i].tensor.ref() != variable)
+      ++i;
+    if (i == attached.size()) {
+      attached.push_back({tensor, {}});
+      if (tape)
+        watch(attached.back());
+    }
+    if (callback)
+      attached[i].callbacks.push_back(callback);
+  }
+  return *this;
+}
+
+std::vector<Tensor> GradManager::attachedTensors() const {
+  std::vector<Tensor> tensors;
+  for (const Attached &entry : attached)
+    tensors.push_back(entry.tensor);
+  return tensors;
+}
+
+void GradManager::watch(const Attached &entry) {
+  unsigned number = tape->watch(*entry.tensor.ref());
+  watched.resize(std::max<size_t>(watched.size(), number + 1));
+  watched[number] = &entry - attached.data();
+}
+
+GradManager::Scope GradManager::record() {
+  if (tape)
+    throw Error(ErrorCode::InvalidArgument, "record: a GradManager must record once at a time, got a second start");
+  tape = eager::Tape::create();
+  for (const Attached &entry : attached)
+    watch(entry);
+  tape->start();
+  return Scope(*this);
+}
+
+void GradManager::release() {
+  if (!tape)
+    return;
+  tape->stop();
+  tape->clear();
+  tape.reset();
+  watched.clear();
+}
+
+void GradManager::Attached::add(Tensor grad) const {
+  for (const Callback &callback : callbacks)
+    grad = callback(tensor, grad);
+  detail::Effects::touchGrad(tensor);
+  Tensor before = tensor.grad();
+  if (before.isDefined())
+    before.assign(before + grad);
+  else
+    tensor.setGrad(grad);
+}
+
+static eager::Tensors refs(const std::vector<Tensor> &tensors) {
+  eager::Tensors list;
+  for (const Tensor &tensor : tensors)
+    list.push_back(tensor.isDefined() ? tensor.ref() : eager::TensorRef());
+  return list;
+}
+
+void GradManager::backward(const std::vector<Tensor> &ys, const std::vector<Tensor> &dys) {
+  if (!tape)
+    throw Error(ErrorCode::InvalidArgument, "backward: the manager must be recording, got one that is not");
+  std::vector<size_t> order = watched;
+  eager::TapeRef recorded = tape;
+  auto grads = recorded->backward(refs(ys), refs(dys));
+  release();
+  eager::Tensors values = valueOrThrow(std::move(grads));
+  for (size_t i = 0; i < values.size(); ++i)
+    if (values[i])
+      attached[order[i]].add(Tensor(values[i]));
+}
+
+} // namespace tessera

@@ -1,0 +1,72 @@
+//===- Autodiff.h - gradients -----------------------------------*- C++ -*-===//
+#pragma once
+
+#include "eager/Tape.h"
+#include "tessera/Tensor.h"
+
+namespace tessera {
+
+/// While alive, nothing is recorded for gradients on this thread.
+using NoGrad = tess::eager::NoGrad;
+
+/// Records operators on attached tensors and adds gradients up in their grad():
+///
+///     GradManager manager;
+///     manager.attach(model.parameters());
+///     {
+///       auto recording = manager.record();
+///       manager.backward(functional::cross_entropy(model(x), y));
+///     }
+class GradManager {
+public:
+  /// Called with a tensor and a gradient that arrived for it; returns the gradient to add.
+  using Callback = std::function<Tensor(const Tensor &tensor, const Tensor &grad)>;
+
+  GradManager() = default;
+  ~GradManager() { release(); }
+  GradManager(const GradManager &) = delete;
+  GradManager &operator=(const GradManager &) = delete;
+
+  /// Also computes gradients of `tensors`; a tensor attached again gets one more callback.
+  GradManager &attach(const std::vector<Tensor> &tensors, Callback callback = nullptr);
+  GradManager &attach(const Tensor &tensor, Callback callback = nullptr) {
+    return attach(std::vector<Tensor>{tensor}, std::move(callback));
+  }
+  std::vector<Tensor> attachedTensors() const;
+
+  /// Recording ends with the scope's life, or with backward(). Managers nest: the outer one differentiates the inner
+  /// one's backward().
+  class [[nodiscard]] Scope {
+  public:
+    explicit Scope(GradManager &manager) : manager(&manager) {}
+    Scope(const Scope &) = delete;
+    ~Scope() { manager->release(); }
+
+  private:
+    GradManager *manager;
+  };
+  /// InvalidArgument when it records already.
+  Scope record();
+  bool isRecording() const { return tape != nullptr; }
+
+  /// Adds to every attached tensor's grad() that of `y`, whose own gradient is `dy` (default: ones). Ends the
+  /// recording.
+  void backward(const Tensor &y, const Tensor &dy = Tensor()) { backward(std::vector<Tensor>{y}, {dy}); }
+  /// The same for several results.
+  void backward(const std::vector<Tensor> &ys, const std::vector<Tensor> &dys = {});
+
+private:
+  struct Attached {
+    Tensor tensor;
+    std::vector<Callback> callbacks;
+    void add(Tensor grad) const;
+  };
+  void watch(const Attached &entry);
+  void release();
+
+  std::vector<Attached> attached;
+  std::vector<size_t> watched; // by number of the tape's leaf: which of `attached`
+  tess::eager::TapeRef tape;
+};
+
+} // namespace tessera

@@ -1,0 +1,159 @@
+//===- Jit.h - functions compiled whole -------------------------*- C++ -*-===//
+//
+//     auto step = jit::trace([&](const Tensor &x, const Tensor &y) {
+//       auto recording = manager.record();
+//       Tensor loss = functional::cross_entropy(net(x), y);
+//       manager.backward(loss);
+//       optimizer.step().clearGrad();
+//       return loss;
+//     });
+//     step(x, y); // records
+//     step(x, y); // compiles, and runs compiled from now on
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "tessera/Effects.h"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <tuple>
+
+namespace tess::eager {
+class TracedProgram;
+class Recording;
+} // namespace tess::eager
+
+namespace tessera::jit {
+
+/// A dimension that is free at run time; equal names are one dimension.
+struct Dim {
+  std::string name;
+  int64_t min = 1;
+  int64_t max = INT64_MAX;
+};
+
+struct DumpOptions {
+  /// Names of arguments and results; "arg0", "output0" where none is given.
+  std::vector<std::string> inputs = {}, outputs = {};
+  /// Free dimensions by input and axis: {{"image", {{0, {"batch", 1, 512}}}}}.
+  std::map<std::string, std::map<int64_t, Dim>> dims = {};
+  /// Machines to compile for: "host", "x86-64-v3", "x86-64-v4"; none: the graph only.
+  std::vector<std::string> targets = {"host"};
+  /// Text by key that travels with the file.
+  std::map<std::string, std::string> metadata = {};
+};
+
+/// The calls of one traced function. A signature is the dtypes and shapes of the arguments, which of them are the same
+/// variable, the modes of modules, and which gradients are present; everything else is as it was in the recorded call.
+class Calls {
+public:
+  using Function = std::function<std::vector<Tensor>(llvm::ArrayRef<Tensor>)>;
+
+  explicit Calls(bool fuse) : fuse(fuse) {}
+  std::vector<Tensor> call(std::vector<Tensor> arguments, const Function &function);
+  void dump(const std::string &path, const DumpOptions &options) const;
+  /// Null before the second call of the latest signature.
+  std::shared_ptr<tess::eager::TracedProgram> program() const;
+
+private:
+  struct Variant;
+  std::vector<Tensor> record(std::vector<Tensor> arguments, const Function &function);
+  std::vector<Tensor> run(Variant &variant, llvm::ArrayRef<Tensor> arguments);
+
+  bool fuse;
+  std::list<std::shared_ptr<Variant>> variants; // the latest used first
+};
+
+namespace detail {
+inline std::vector<Tensor> toList(const Tensor &result) { return {result}; }
+inline std::vector<Tensor> toList(const std::vector<Tensor> &results) { return results; }
+template <typename... T> std::vector<Tensor> toList(const std::tuple<T...> &results) {
+  return std::apply([](const T &...each) { return std::vector<Tensor>{each...}; }, results);
+}
+
+template <typename R> struct FromList;
+template <> struct FromList<void> {
+  static void get(std::vector<Tensor>) {}
+};
+template <> struct FromList<Tensor> {
+  static Tensor get(std::vector<Tensor> list) { return list.front(); }
+};
+template <> struct FromList<std::vector<Tensor>> {
+  static std::vector<Tensor> get(std::vector<Tensor> list) { return list; }
+};
+template <typename... T> struct FromList<std::tuple<T...>> {
+  static std::tuple<T...> get(const std::vector<Tensor> &list) { return get(list, std::index_sequence_for<T...>()); }
+  template <size_t... I> static std::tuple<T...> get(const std::vector<Tensor> &list, std::index_sequence<I...>) {
+    return {list[I]...};
+  }
+};
+} // namespace detail
+
+/// A function of tensors that returns a tensor, a vector or tuple of tensors, or nothing. The first call of a signature
+/// runs eagerly and is recorded, later ones run one compiled program: tensors from outside (parameters, optimizer and
+/// random state) are read and updated by it. Reading a tensor's value within the function is an error.
+/// TESS_DISABLE_TRACE=1 runs every call eagerly; so does a GradManager that records around the call.
+template <typename F> class Trace {
+public:
+  Trace(F function, bool fuse) : function(std::move(function)), calls(fuse) {}
+
+  template <typename... T> auto operator()(const T &...arguments) {
+    using Result = decltype(invoke(std::array<Tensor, sizeof...(T)>(), std::index_sequence_for<T...>()));
+    auto whole = [&](llvm::ArrayRef<Tensor> given) -> std::vector<Tensor> {
+      if constexpr (std::is_void_v<Result>) {
+        invoke(given, std::index_sequence_for<T...>());
+        return {};
+      } else {
+        return detail::toList(invoke(given, std::index_sequence_for<T...>()));
+      }
+    };
+    return detail::FromList<Result>::get(calls.call({Tensor(arguments)...}, whole));
+  }
+
+  /// Writes the latest signature's program to a file. Tensors from outside are constants with their values now; a
+  /// function that updates some cannot be dumped (InvalidArgument).
+  void dump(const std::string &path, const DumpOptions &options = {}) const { calls.dump(path, options); }
+  /// What the latest signature runs; null before its second call.
+  std::shared_ptr<tess::eager::TracedProgram> program() const { return calls.program(); }
+
+private:
+  template <typename List, size_t... I> decltype(auto) invoke(const List &given, std::index_sequence<I...>) {
+    return function(given[I]...);
+  }
+
+  F function;
+  Calls calls;
+};
+
+template <typename F> Trace<F> trace(F function, bool fuse = true) { return Trace<F>(std::move(function), fuse); }
+
+/// A program from a file.
+class Program {
+public:
+  explicit Program(std::shared_ptr<tess::eager::TracedProgram> program) : program(std::move(program)) {}
+  /// Inputs in their order; outputs in theirs.
+  std::vector<Tensor> operator()(const std::vector<Tensor> &inputs) const;
+  /// By name. NotFound lists the names when they do not fit.
+  std::map<std::string, Tensor> run(const std::map<std::string, Tensor> &inputs) const;
+  std::vector<std::string> inputs() const;
+  std::vector<std::string> outputs() const;
+  std::vector<Dim> dims() const;
+  /// Bytes of the latest run, by the memory plan.
+  uint64_t plannedBytes() const;
+  /// The graph, for people.
+  std::string graphText() const;
+
+private:
+  std::shared_ptr<tess::eager::TracedProgram> program;
+};
+
+/// The program in the file, compiled from its graph. With `allowCode` the machine code in the file is run where it fits
+/// this machine: only for files from someone you would run a program of.
+Program load(const std::string &path, bool allowCode = false);
+
+} // namespace tessera::jit

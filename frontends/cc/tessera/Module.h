@@ -1,0 +1,98 @@
+//===- Module.h - functions with parameters ---------------------*- C++ -*-===//
+//
+// A module has parameters, buffers and children under names; dots join the way
+// to those below. Parts are registered in the constructor:
+//
+//     class Net : public Module {
+//     public:
+//       Net() { registerModule("fc1", fc1); registerModule("fc2", fc2); }
+//       Tensor forward(const Tensor &x) override { return fc2(functional::relu(fc1(x))); }
+//     private:
+//       Linear fc1{64, 32}, fc2{32, 10};
+//     };
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "tessera/Effects.h"
+#include "tessera/Serialization.h"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tessera {
+
+class Module {
+public:
+  Module();
+  virtual ~Module() = default;
+  /// Modules stay where they are: parents refer to their children.
+  Module(const Module &) = delete;
+  Module &operator=(const Module &) = delete;
+
+  /// What the module computes. A module of several operands has functions of its own and opens a Scope in them.
+  virtual Tensor forward(const Tensor &x);
+  /// forward(), within the module's scope: errors and dumps name its path.
+  Tensor operator()(const Tensor &x);
+
+  /// While alive, operators belong to the module's path.
+  class [[nodiscard]] Scope {
+  public:
+    explicit Scope(Module &module);
+    Scope(const Scope &) = delete;
+    ~Scope();
+  };
+
+  using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
+  /// Parameters of this module and all below, each once, by path.
+  NamedTensors namedParameters() const;
+  /// Tensors that are state and not trained (running statistics).
+  NamedTensors namedBuffers() const;
+  /// This module (path "") and all below.
+  std::vector<std::pair<std::string, Module *>> namedModules();
+  std::vector<Tensor> parameters() const;
+
+  /// Training mode here and below; returns the module.
+  Module &train(bool mode = true);
+  /// Inference mode here and below.
+  Module &eval() { return train(false); }
+  bool isTraining() const { return *training; }
+
+  /// Parameters and buffers by path: their values now, which later updates leave alone.
+  StateDict stateDict() const;
+  /// Takes over values by path; shapes must agree, dtypes are converted. With `strict` the names must be exactly this
+  /// module's; without, others are left out and those missing are returned. Nothing changes when it throws.
+  std::vector<std::string> loadStateDict(const StateDict &state, bool strict = true);
+  /// stateDict() in a file that Python's tessera.load reads, and back.
+  void save(const std::string &path) const { tessera::save(stateDict(), path); }
+  void load(const std::string &path) { (void)loadStateDict(tessera::load(path)); }
+
+protected:
+  /// Returns `value`, now a parameter. Names must be new and without dots.
+  Tensor registerParameter(const std::string &name, const Tensor &value);
+  /// Returns `value`, now a buffer.
+  Tensor registerBuffer(const std::string &name, const Tensor &value);
+  /// `child` lives as long as this module: a member, or owned by one.
+  void registerModule(const std::string &name, Module &child);
+
+private:
+  struct Entry {
+    std::string name;
+    Tensor tensor;
+    bool isParameter;
+  };
+  void checkName(const std::string &name) const;
+  void collect(const std::string &prefix, std::vector<std::pair<std::string, const Entry *>> &found) const;
+  void collectModules(const std::string &prefix, std::vector<std::pair<std::string, Module *>> &found);
+  std::vector<std::pair<std::string, const Entry *>> entries() const;
+  NamedTensors named(bool parameters) const;
+  void enterTrace(detail::Effects &effects);
+
+  std::vector<Entry> tensors;
+  std::vector<std::pair<std::string, Module *>> children;
+  std::string scope; // empty: the class's name
+  detail::ModeRef training = std::make_shared<bool>(true);
+};
+
+} // namespace tessera

@@ -1,0 +1,189 @@
+//===- Tensor.cpp - tensors of the C++ API -------------------------------===//
+#include "tessera/Tensor.h"
+
+#include "eager/Tape.h"
+#include "tessera/Apply.h"
+#include "tessera/functional.h"
+
+#include <cmath>
+
+namespace tessera {
+
+namespace eager = tess::eager;
+
+std::vector<Tensor> applyAll(OpDef op, llvm::ArrayRef<Tensor> operands, llvm::ArrayRef<unsigned> segments) {
+  llvm::SmallVector<eager::Operand, 4> given;
+  llvm::SmallVector<unsigned, 4> counts(segments.begin(), segments.end());
+  tess::Metas metas;
+  for (const Tensor &operand : operands) {
+    if (segments.empty())
+      counts.push_back(operand.isDefined());
+    if (!operand.isDefined())
+      continue;
+    given.push_back(operand.operand());
+    metas.push_back(given.back().tensor ? given.back().tensor->meta()
+                                        : tess::TensorMeta(given.back().number.kindDType(), {}));
+  }
+  const tess::OpInfo &info = op.info();
+  if (info.normalise)
+    checkOrThrow(info.normalise(op, metas));
+  counts.resize(std::max(counts.size(), info.operands.size()));
+  eager::Tensors results =
+      valueOrThrow(eager::apply(op, given, info.simple ? llvm::ArrayRef<unsigned>() : llvm::ArrayRef(counts)));
+  for (const tess::ResultInfo &result : info.results)
+    if (result.hidden)
+      results.pop_back();
+  std::vector<Tensor> visible;
+  for (eager::TensorRef &result : results)
+    visible.emplace_back(std::move(result));
+  return visible;
+}
+
+Tensor apply(OpDef op, llvm::ArrayRef<Tensor> operands, llvm::ArrayRef<unsigned> segments) {
+  return applyAll(std::move(op), operands, segments).front();
+}
+
+//===----------------------------------------------------------------------===//
+// Facts
+//===----------------------------------------------------------------------===//
+
+/// The dtype of a number by itself.
+static DType dtypeOf(eager::Number number) {
+  if (number.kind == eager::Number::Float)
+    return DType::Float32;
+  return number.kind == eager::Number::Bool ? DType::Bool : DType::Int32;
+}
+
+eager::TensorRef Tensor::ref() const {
+  if (variable)
+    return variable;
+  if (!weak)
+    throw Error(ErrorCode::InvalidArgument, "tensor: a value must be given, got a tensor that is not defined");
+  return valueOrThrow(eager::createScalar(*weak, tessera::dtypeOf(*weak)));
+}
+
+eager::Operand Tensor::operand() const {
+  if (weak)
+    return *weak;
+  return eager::Operand(ref()); // owned by this handle
+}
+
+Shape Tensor::shape() const { return weak ? Shape() : Shape(ref()->shape()); }
+int64_t Tensor::rank() const { return weak ? 0 : ref()->rank(); }
+int64_t Tensor::numElements() const { return weak ? 1 : ref()->numElements(); }
+DType Tensor::dtype() const { return weak ? tessera::dtypeOf(*weak) : ref()->dtype(); }
+std::string Tensor::name() const { return ref()->name().str(); }
+
+int64_t Tensor::size(int64_t axis) const {
+  int64_t index = axis < 0 ? axis + rank() : axis;
+  if (index < 0 || index >= rank())
+    throw Error(ErrorCode::OutOfRange, "size: axis must be in [" + std::to_string(-rank()) + ", " +
+                                           std::to_string(rank() - 1) + "], got " + std::to_string(axis));
+  return ref()->shape()[index];
+}
+
+void Tensor::setName(const std::string &name) const {
+  (void)valueOrThrow(eager::apply(eager::RenameValue(name), {eager::Operand(ref())}));
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+void Tensor::readInto(DType wanted, void *destination) const {
+  if (dtype() == wanted)
+    return checkOrThrow(eager::readValue(*ref(), destination));
+  eager::NoGrad noGrad;
+  checkOrThrow(eager::readValue(*functional::astype(*this, wanted).ref(), destination));
+}
+
+std::vector<char> Tensor::toBytes() const {
+  std::vector<char> bytes(numElements() * byteWidth(dtype()));
+  readInto(dtype(), bytes.data());
+  return bytes;
+}
+
+Tensor Tensor::grad() const {
+  eager::TensorRef grad = ref()->grad();
+  return grad ? Tensor(std::move(grad)) : Tensor();
+}
+
+void Tensor::setGrad(const Tensor &grad) const { ref()->setGrad(grad.isDefined() ? grad.ref() : eager::TensorRef()); }
+
+Tensor Tensor::detach() const {
+  return Tensor(valueOrThrow(eager::apply(eager::DupTensor(/*detach=*/true), {eager::Operand(ref())})).front());
+}
+
+void Tensor::assign(const Tensor &value) const {
+  if (!variable)
+    throw Error(ErrorCode::InvalidArgument, "assign: the target must be a variable, got a number or nothing");
+  checkOrThrow(eager::assign(*variable, *value.ref()));
+}
+
+//===----------------------------------------------------------------------===//
+// Methods that are functions
+//===----------------------------------------------------------------------===//
+
+Tensor Tensor::reshape(const Shape &shape) const { return functional::reshape(*this, shape); }
+Tensor Tensor::flatten(int64_t start, int64_t end) const { return functional::flatten(*this, start, end); }
+Tensor Tensor::astype(DType dtype) const { return functional::astype(*this, dtype); }
+Tensor Tensor::matmul(const Tensor &other) const { return functional::matmul(*this, other); }
+Tensor Tensor::sum(const Shape &axes, bool keepdims) const { return functional::sum(*this, axes, keepdims); }
+Tensor Tensor::mean(const Shape &axes, bool keepdims) const { return functional::mean(*this, axes, keepdims); }
+Tensor Tensor::max(const Shape &axes, bool keepdims) const { return functional::max(*this, axes, keepdims); }
+Tensor Tensor::min(const Shape &axes, bool keepdims) const { return functional::min(*this, axes, keepdims); }
+Tensor Tensor::argmax(int64_t axis) const { return functional::argmax(*this, axis); }
+Tensor Tensor::operator-() const { return functional::neg(*this); }
+
+Tensor Tensor::transpose(const Shape &pattern) const {
+  Shape axes = pattern;
+  if (axes.empty())
+    for (int64_t axis = rank() - 1; axis >= 0; --axis)
+      axes.push_back(axis);
+  return functional::transpose(*this, axes);
+}
+
+Tensor operator+(const Tensor &x, const Tensor &y) { return functional::add(x, y); }
+Tensor operator-(const Tensor &x, const Tensor &y) { return functional::sub(x, y); }
+Tensor operator*(const Tensor &x, const Tensor &y) { return functional::mul(x, y); }
+Tensor operator/(const Tensor &x, const Tensor &y) { return functional::div(x, y); }
+Tensor operator==(const Tensor &x, const Tensor &y) { return functional::equal(x, y); }
+Tensor operator!=(const Tensor &x, const Tensor &y) { return functional::not_equal(x, y); }
+Tensor operator<(const Tensor &x, const Tensor &y) { return functional::less(x, y); }
+Tensor operator<=(const Tensor &x, const Tensor &y) { return functional::less_equal(x, y); }
+Tensor operator>(const Tensor &x, const Tensor &y) { return functional::greater(x, y); }
+Tensor operator>=(const Tensor &x, const Tensor &y) { return functional::greater_equal(x, y); }
+
+//===----------------------------------------------------------------------===//
+// Creation
+//===----------------------------------------------------------------------===//
+
+void checkCount(const Shape &shape, size_t count) {
+  tess::TensorMeta meta(DType::Float32, shape);
+  if (meta.numElements() != int64_t(count))
+    throw Error(ErrorCode::InvalidArgument, "tensor: values must be as many as the shape says, got " +
+                                                std::to_string(count) + " for " + tess::toString(meta.shape));
+}
+
+Tensor fromBytes(const void *bytes, DType dtype, const Shape &shape) {
+  for (int64_t size : shape)
+    if (size < 0)
+      throw Error(ErrorCode::InvalidArgument,
+                  "tensor: sizes must not be negative, got " + tess::toString(llvm::ArrayRef(shape)));
+  tess::TensorMeta meta(dtype, shape);
+  return Tensor(valueOrThrow(eager::createTensor(meta, bytes)));
+}
+
+Tensor full(const Shape &shape, double value, DType dtype) { return functional::full(shape, value, dtype); }
+Tensor zeros(const Shape &shape, DType dtype) { return full(shape, 0, dtype); }
+Tensor ones(const Shape &shape, DType dtype) { return full(shape, 1, dtype); }
+Tensor zerosLike(const Tensor &x) { return zeros(x.shape(), x.dtype()); }
+Tensor arange(double start, double stop, double step, DType dtype) {
+  double count = std::ceil((stop - start) / step);
+  if (!(std::abs(count) < 9007199254740992.0)) // 2^53; NaN
+    throw Error(ErrorCode::InvalidArgument,
+                "arange: (stop - start) / step must be a size, got " + std::to_string((stop - start) / step));
+  return functional::arange(std::max<int64_t>(0, int64_t(count)), start, step, dtype);
+}
+
+} // namespace tessera

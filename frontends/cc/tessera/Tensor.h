@@ -1,0 +1,227 @@
+//===- Tensor.h - tensors of the C++ API ------------------------*- C++ -*-===//
+//
+// Tensor is a handle: copies refer to the same variable, as names do in Python.
+// An operator makes a new tensor; assign() gives a variable a new value. Every
+// function throws tessera::Error.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "eager/Operator.h"
+#include "tessera/Error.h"
+
+#include <initializer_list>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace tessera {
+
+using tess::DType;
+using tess::OpDef;
+/// Sizes, axes, strides: a list of integers.
+using Shape = std::vector<int64_t>;
+
+namespace detail {
+/// The dtype whose elements are of type T.
+template <typename T> constexpr DType dtypeOf() {
+  static_assert(std::is_arithmetic_v<T>, "elements are numbers");
+  if constexpr (std::is_same_v<T, bool>)
+    return DType::Bool;
+  else if constexpr (std::is_floating_point_v<T>)
+    return sizeof(T) == 4 ? DType::Float32 : DType::Float64;
+  else if constexpr (sizeof(T) == 1)
+    return std::is_signed_v<T> ? DType::Int8 : DType::UInt8;
+  else
+    return sizeof(T) == 2 ? DType::Int16 : sizeof(T) == 4 ? DType::Int32 : DType::Int64;
+}
+} // namespace detail
+
+class Index;
+
+class Tensor {
+public:
+  /// No tensor: an optional operand that is not given, a gradient that is not there.
+  Tensor() = default;
+  /// A number: rank 0, weakly typed, so that `x * 2` and `x * 0.5` keep the dtype of a float x. By itself it is
+  /// float32, int32 or bool.
+  template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>> Tensor(T number) {
+    if constexpr (std::is_same_v<T, bool>)
+      weak = tess::eager::Number::boolean(number);
+    else if constexpr (std::is_floating_point_v<T>)
+      weak = tess::eager::Number::floating(number);
+    else
+      weak = tess::eager::Number::integer(int64_t(number));
+  }
+  /// A tensor of eager mode.
+  explicit Tensor(tess::eager::TensorRef tensor) : variable(std::move(tensor)) {}
+
+  bool isDefined() const { return variable || weak; }
+  Shape shape() const;
+  /// Size along `axis`; negative axes count from the last.
+  int64_t size(int64_t axis) const;
+  int64_t rank() const;
+  int64_t numElements() const;
+  DType dtype() const;
+  std::string name() const;
+  void setName(const std::string &name) const;
+
+  /// The only element; waits for it. The error of an operator that failed comes out here.
+  template <typename T> T item() const;
+  /// All elements, row-major, converted to T; waits for them.
+  template <typename T> std::vector<T> toVector() const;
+  /// The same, as they are: numElements() * byteWidth(dtype()) bytes.
+  std::vector<char> toBytes() const;
+
+  /// Sum of the gradients of backward() calls; not defined before the first.
+  Tensor grad() const;
+  /// An undefined tensor forgets the gradient.
+  void setGrad(const Tensor &grad) const;
+  /// The same value, without its history.
+  Tensor detach() const;
+  /// Gives this variable, and every copy of this handle, the value of `value`.
+  void assign(const Tensor &value) const;
+
+  Tensor reshape(const Shape &shape) const;
+  /// Axes in the order `pattern`; empty: reversed.
+  Tensor transpose(const Shape &pattern = {}) const;
+  /// Axes from `start` to `end` as one.
+  Tensor flatten(int64_t start = 0, int64_t end = -1) const;
+  Tensor astype(DType dtype) const;
+  Tensor matmul(const Tensor &other) const;
+  /// Over the given axes, or all.
+  Tensor sum(const Shape &axes = {}, bool keepdims = false) const;
+  Tensor mean(const Shape &axes = {}, bool keepdims = false) const;
+  Tensor max(const Shape &axes = {}, bool keepdims = false) const;
+  Tensor min(const Shape &axes = {}, bool keepdims = false) const;
+  /// Position of the largest element along `axis`, int32.
+  Tensor argmax(int64_t axis) const;
+  /// Python's x[...]: `x.index({Slice(0, 10), all, 3})`.
+  Tensor index(std::initializer_list<Index> items) const;
+  Tensor operator-() const;
+
+  /// The eager tensor; a new one for a number. Throws when there is none.
+  tess::eager::TensorRef ref() const;
+  /// As an operand of eager::apply; a number stays weakly typed.
+  tess::eager::Operand operand() const;
+
+private:
+  void readInto(DType dtype, void *destination) const;
+
+  tess::eager::TensorRef variable;
+  std::optional<tess::eager::Number> weak;
+};
+
+Tensor operator+(const Tensor &x, const Tensor &y);
+Tensor operator-(const Tensor &x, const Tensor &y);
+Tensor operator*(const Tensor &x, const Tensor &y);
+/// True division; integers give float32.
+Tensor operator/(const Tensor &x, const Tensor &y);
+// Comparisons are elementwise and give bool tensors.
+Tensor operator==(const Tensor &x, const Tensor &y);
+Tensor operator!=(const Tensor &x, const Tensor &y);
+Tensor operator<(const Tensor &x, const Tensor &y);
+Tensor operator<=(const Tensor &x, const Tensor &y);
+Tensor operator>(const Tensor &x, const Tensor &y);
+Tensor operator>=(const Tensor &x, const Tensor &y);
+/// "Tensor([[1, 2], [3, 4]], dtype=float32)"; more than 1 000 elements are abridged.
+std::ostream &operator<<(std::ostream &os, const Tensor &x);
+std::string toString(const Tensor &x);
+
+/// One item of an index: an integer, a Slice, `all`, `newAxis`, `ellipsis`, or a tensor of integers or bools.
+struct Slice {
+  std::optional<int64_t> start, stop;
+  int64_t step = 1;
+  Slice() = default;
+  Slice(std::optional<int64_t> start, std::optional<int64_t> stop, int64_t step = 1)
+      : start(start), stop(stop), step(step) {}
+};
+inline const Slice all;
+struct NewAxis {};
+constexpr NewAxis newAxis;
+struct Ellipsis {};
+constexpr Ellipsis ellipsis;
+
+class Index {
+public:
+  enum Kind : uint8_t { Integer, Range, Axis, Rest, Elements } kind;
+  int64_t integer = 0;
+  Slice slice;
+  Tensor elements;
+
+  template <typename T, typename = std::enable_if_t<std::is_integral_v<T>>>
+  Index(T i) : kind(Integer), integer(int64_t(i)) {}
+  Index(const Slice &slice) : kind(Range), slice(slice) {}
+  Index(NewAxis) : kind(Axis) {}
+  Index(Ellipsis) : kind(Rest) {}
+  Index(const Tensor &elements) : kind(Elements), elements(elements) {}
+};
+
+/// Row-major bytes, copied.
+Tensor fromBytes(const void *bytes, DType dtype, const Shape &shape);
+/// Row-major elements, copied; the dtype is that of T.
+template <typename T> Tensor fromData(const T *data, const Shape &shape) {
+  return fromBytes(data, detail::dtypeOf<T>(), shape);
+}
+/// InvalidArgument unless `shape` has `count` elements.
+void checkCount(const Shape &shape, size_t count);
+
+/// A tensor of the elements; without a shape, of rank 1. The dtype is that of T: `1.0` is a double and gives float64,
+/// `1.0f` float32.
+template <typename T> Tensor tensor(const std::vector<T> &values, std::optional<Shape> shape = std::nullopt) {
+  Shape given = shape ? *shape : Shape{int64_t(values.size())};
+  checkCount(given, values.size());
+  if constexpr (std::is_same_v<T, bool>) {
+    std::vector<uint8_t> bytes(values.begin(), values.end());
+    return fromBytes(bytes.data(), DType::Bool, given);
+  } else {
+    return fromData(values.data(), given);
+  }
+}
+template <typename T> Tensor tensor(std::initializer_list<T> values, std::optional<Shape> shape = std::nullopt) {
+  return tensor(std::vector<T>(values), shape);
+}
+/// Rows of equal length.
+template <typename T> Tensor tensor(std::initializer_list<std::initializer_list<T>> rows) {
+  std::vector<T> values;
+  for (const auto &row : rows) {
+    checkCount({int64_t(rows.begin()->size())}, row.size());
+    values.insert(values.end(), row.begin(), row.end());
+  }
+  int64_t columns = rows.size() ? rows.begin()->size() : 0;
+  return tensor(values, Shape{int64_t(rows.size()), columns});
+}
+/// Rank 0, of the number's own type.
+template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>> Tensor tensor(T number) {
+  return fromBytes(&number, detail::dtypeOf<T>(), {});
+}
+
+Tensor full(const Shape &shape, double value, DType dtype = DType::Float32);
+Tensor zeros(const Shape &shape, DType dtype = DType::Float32);
+Tensor ones(const Shape &shape, DType dtype = DType::Float32);
+Tensor zerosLike(const Tensor &x);
+/// start, start + step, ... below stop.
+Tensor arange(double start, double stop, double step = 1, DType dtype = DType::Float32);
+
+template <typename T> std::vector<T> Tensor::toVector() const {
+  if constexpr (std::is_same_v<T, bool>) {
+    std::vector<uint8_t> bytes(numElements());
+    readInto(DType::Bool, bytes.data());
+    return std::vector<bool>(bytes.begin(), bytes.end());
+  } else {
+    std::vector<T> values(numElements());
+    readInto(detail::dtypeOf<T>(), values.data());
+    return values;
+  }
+}
+
+template <typename T> T Tensor::item() const {
+  if (numElements() != 1)
+    throw Error(ErrorCode::InvalidArgument,
+                "item: a tensor must have one element, got shape " + tess::toString(llvm::ArrayRef(shape())));
+  return toVector<T>()[0];
+}
+
+} // namespace tessera

@@ -1,0 +1,190 @@
+//===- jit_test.cpp - functions compiled whole ---------------------------===//
+#include "tessera/Autodiff.h"
+#include "tessera/Jit.h"
+#include "tessera/Layers.h"
+#include "tessera/Optimizer.h"
+#include "tessera/Random.h"
+#include "tessera/functional.h"
+#include "tests/frontends/cc/Thrown.h"
+
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+
+using namespace tessera;
+using Floats = std::vector<float>;
+
+static std::string pathOf(const std::string &name) {
+  const char *folder = std::getenv("TEST_TMPDIR");
+  return std::string(folder ? folder : "/tmp") + "/" + name;
+}
+
+TEST_CASE("the second call runs compiled, with the same bits") {
+  int calls = 0;
+  auto function = jit::trace([&](const Tensor &x, const Tensor &y) {
+    ++calls;
+    return functional::tanh(x * y + 1);
+  });
+  Tensor x = uniform({5, 7}), y = uniform({7});
+  auto eager = function(x, y).toBytes();
+  CHECK(function.program() == nullptr);
+  CHECK(function(x, y).toBytes() == eager);
+  CHECK(function.program() != nullptr);
+  CHECK(calls == 1);
+  (void)function(uniform({2, 7}), y);
+  CHECK(calls == 2);
+}
+
+TEST_CASE("functions return lists, tuples or nothing") {
+  Tensor x = tensor({1.0f, 2.0f}), state = tensor({0.0f});
+  auto list = jit::trace([](const Tensor &x) { return std::vector<Tensor>{x + 1, x + 2}; });
+  auto tuple = jit::trace([](const Tensor &x) { return std::make_tuple(x + 1, x * 2); });
+  auto nothing = jit::trace([&](const Tensor &x) { state.assign(state + x.sum()); });
+  for (int i = 0; i < 3; ++i) {
+    CHECK(list(x)[1].toVector<float>() == Floats{3, 4});
+    CHECK(std::get<1>(tuple(x)).toVector<float>() == Floats{2, 4});
+    nothing(x);
+  }
+  CHECK(state.item<float>() == 9);
+}
+
+TEST_CASE("the same variable twice is another signature") {
+  auto update = jit::trace([](const Tensor &x, const Tensor &y) {
+    x.assign(x + 1);
+    return y * 2;
+  });
+  for (int i = 0; i < 2; ++i) {
+    Tensor x = tensor({1.0f}), y = tensor({1.0f});
+    CHECK(update(x, y).item<float>() == 2);
+    CHECK(x.item<float>() == 2);
+    CHECK(update(y, y).item<float>() == 4);
+  }
+}
+
+/// Losses and final weights of a few training steps.
+static std::pair<Floats, std::vector<char>> train(bool traced) {
+  seed(5);
+  Sequential net;
+  net.add<Conv2d>(1, 4, 3, Conv2dOptions{.padding = 1}).add<BatchNorm2d>(4).add<ReLU>().add<MaxPool2d>(2);
+  net.add<Flatten>().add<Linear>(16, 3);
+  GradManager manager;
+  manager.attach(net.parameters());
+  Adam optimizer(net.parameters(), {.lr = 0.01});
+  auto body = [&](const Tensor &x, const Tensor &y) {
+    auto recording = manager.record();
+    Tensor loss = functional::cross_entropy(net(x), y);
+    manager.backward(loss);
+    optimizer.step().clearGrad();
+    return loss;
+  };
+  auto step = jit::trace(body);
+  Floats losses;
+  for (int i = 0; i < 6; ++i) {
+    Tensor x = uniform({8, 1, 4, 4}), y = tensor({0, 1, 2, 0, 1, 2, 0, 1});
+    losses.push_back((traced ? step(x, y) : body(x, y)).item<float>());
+  }
+  std::vector<char> bytes;
+  for (const auto &[name, value] : net.stateDict())
+    for (char byte : value.toBytes())
+      bytes.push_back(byte);
+  return {losses, bytes};
+}
+
+TEST_CASE("traced training equals eager training, bit for bit") {
+  auto eager = train(false), traced = train(true);
+  CHECK(eager.first == traced.first);
+  CHECK(eager.second == traced.second);
+}
+
+TEST_CASE("gradients that a traced function leaves are there after every call") {
+  Tensor w = tensor({3.0f});
+  GradManager manager;
+  manager.attach(w);
+  auto backward = jit::trace([&](const Tensor &x) {
+    auto recording = manager.record();
+    manager.backward(w * x);
+  });
+  for (int i = 1; i <= 5; ++i) {
+    backward(tensor({2.0f}));
+    CHECK(w.grad().item<float>() == 2.0f * float(i));
+  }
+  w.setGrad(Tensor());
+  backward(tensor({4.0f}));
+  CHECK(w.grad().item<float>() == 4);
+}
+
+TEST_CASE("the mode of a module is part of the signature") {
+  BatchNorm2d norm(2);
+  auto function = jit::trace([&](const Tensor &x) { return norm(x); });
+  Tensor x = normal({4, 2, 2, 2}, 3, 1);
+  (void)function(x);
+  (void)function(x);
+  norm.eval();
+  auto eager = norm(x).toBytes();
+  CHECK(function(x).toBytes() == eager);
+  CHECK(function(x).toBytes() == eager);
+}
+
+TEST_CASE("random numbers go on in traced functions") {
+  seed(9);
+  Tensor first = uniform({4}), second = uniform({4}), third = uniform({4});
+  seed(9);
+  auto draw = jit::trace([](const Tensor &x) { return x + uniform({4}); });
+  Tensor zero = zeros({4});
+  CHECK(draw(zero).toBytes() == first.toBytes());
+  CHECK(draw(zero).toBytes() == second.toBytes());
+  CHECK(draw(zero).toBytes() == third.toBytes());
+}
+
+TEST_CASE("a value cannot be read while tracing, and the next call works") {
+  bool look = true;
+  auto function = jit::trace([&](const Tensor &x) { return look ? x * (x + 1).item<float>() : x * 2; });
+  auto error = thrown([&] { (void)function(tensor({1.0f})); });
+  REQUIRE(error);
+  CHECK(std::string(error->what()).find("trace: ") == 0);
+  look = false;
+  CHECK(function(tensor({1.0f})).item<float>() == 2);
+}
+
+TEST_CASE("a program goes through a file") {
+  Linear linear(3, 2);
+  auto function = jit::trace([&](const Tensor &x) { return functional::relu(linear(x)); });
+  CHECK(thrown([&] { function.dump(pathOf("early.tess")); }));
+  (void)function(uniform({4, 3}));
+  std::string path = pathOf("linear.tess");
+  function.dump(path, {.inputs = {"x"}, .outputs = {"y"}, .dims = {{"x", {{0, {"batch", 1, 64}}}}}});
+  jit::Program program = jit::load(path);
+  CHECK(program.inputs() == std::vector<std::string>{"x"});
+  CHECK(program.outputs() == std::vector<std::string>{"y"});
+  REQUIRE(program.dims().size() == 1);
+  CHECK(program.dims()[0].name == "batch");
+  CHECK(program.dims()[0].max == 64);
+  CHECK(!program.graphText().empty());
+  for (int64_t batch : {1, 7, 64}) {
+    Tensor x = uniform({batch, 3});
+    auto expected = functional::relu(linear(x)).toBytes();
+    CHECK(program({x})[0].toBytes() == expected);
+    CHECK(program.run({{"x", x}}).at("y").toBytes() == expected);
+    CHECK(jit::load(path, /*allowCode=*/true)({x})[0].toBytes() == expected);
+  }
+  CHECK(program.plannedBytes() > 0);
+  CHECK(thrown([&] { (void)program({uniform({65, 3})}); }));
+  CHECK(thrown([&] { (void)program({}); }));
+  CHECK(thrown([&] { (void)program.run({{"z", uniform({1, 3})}}); })->code() == ErrorCode::NotFound);
+}
+
+TEST_CASE("what cannot be dumped is an error") {
+  Tensor state = tensor({0.0f});
+  auto update = jit::trace([&](const Tensor &x) { state.assign(state + x); });
+  update(tensor({1.0f}));
+  CHECK(thrown([&] { update.dump(pathOf("update.tess")); }));
+  auto plain = jit::trace([](const Tensor &x) { return x + 1; });
+  (void)plain(zeros({2, 2}));
+  CHECK(thrown([&] { plain.dump(pathOf("names.tess"), {.inputs = {"a", "b"}}); }));
+  CHECK(thrown([&] { plain.dump(pathOf("dims.tess"), {.inputs = {"a"}, .dims = {{"b", {{0, {"n"}}}}}}); }));
+  CHECK(thrown([&] { plain.dump(pathOf("axis.tess"), {.inputs = {"a"}, .dims = {{"a", {{2, {"n"}}}}}}); }));
+  CHECK(thrown([&] {
+    plain.dump(pathOf("bounds.tess"), {.inputs = {"a"}, .dims = {{"a", {{0, {"n", 1, 4}}, {1, {"n", 1, 5}}}}}});
+  }));
+  CHECK(thrown([&] { (void)jit::load(pathOf("absent.tess")); }));
+}
