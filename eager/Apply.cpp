@@ -1,6 +1,7 @@
 //===- Apply.cpp - the entry of eager mode -------------------------------===//
 #include "eager/Apply.h"
 
+#include "eager/Location.h"
 #include "eager/Transformations.h"
 #include "ops/Promotion.h"
 
@@ -55,10 +56,23 @@ uint32_t neededLayers(const OpDef &op, llvm::ArrayRef<Operand> operands, Layer f
   return layers & enabledLayers & ~(bitOf(first) - 1);
 }
 
+/// Errors name the module whose forward called.
+static llvm::Error withScope(llvm::Error error) {
+  std::string scope = currentScope();
+  if (scope.empty())
+    return error;
+  auto [code, message] = takeError(std::move(error));
+  bool isNamed = llvm::StringRef(message).contains("(" + scope + ")");
+  return makeError(code, isNamed ? message : message + " (in " + scope + ")");
+}
+
 llvm::Expected<Tensors> apply(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments) {
   OpDefOperator wrapped(op, segments);
   Call call{wrapped, operands, neededLayers(op, operands)};
-  return next(call);
+  llvm::Expected<Tensors> results = next(call);
+  if (LLVM_UNLIKELY(!results))
+    return withScope(results.takeError());
+  return results;
 }
 
 llvm::Expected<Tensors> applyBelow(Layer after, const OpDef &op, llvm::ArrayRef<Operand> operands,

@@ -80,16 +80,6 @@ llvm::Expected<TensorRef> contiguous(TensorImpl &tensor) {
   return copy;
 }
 
-/// Sizes unknown, but those that say which operand repeats: 1 stays 1 (an elementwise program has its class from it).
-static Metas metasOfRanks(llvm::ArrayRef<Operand> operands) {
-  Metas metas;
-  for (const Operand &operand : operands) {
-    TensorMeta &meta = metas.emplace_back(operand.tensor->dtype(), llvm::ArrayRef<int64_t>());
-    meta.shape.assign(operand.tensor->rank(), kUnknown);
-  }
-  return metas;
-}
-
 namespace {
 
 /// One run of a binding, with what it needs until then.
@@ -132,6 +122,7 @@ public:
 
 private:
   llvm::Expected<OpEntryRef> findEntry();
+  llvm::Expected<OpEntryRef> entryFor(const Metas &unknown);
   llvm::Expected<BoundShapesRef> bind(OpEntry &entry);
   llvm::Error readOperands();
   llvm::Expected<Tensors> allocate(const BoundShapesRef &shapes);
@@ -146,26 +137,45 @@ private:
   llvm::SmallVector<void *, 4> inputs;
 };
 
-llvm::Expected<OpEntryRef> ProgramRun::findEntry() {
-  Metas unknown = metasOfRanks(call.operands);
+/// Operators whose rules ask for sizes: their programs are for these sizes.
+static std::atomic<bool> &needsSizes(const OpInfo &info) {
+  static std::vector<std::atomic<bool>> flags(allOps().size());
+  return flags[info.id];
+}
+
+/// A program for operands of these metas; `unknown` says which sizes it may leave open.
+llvm::Expected<OpEntryRef> ProgramRun::entryFor(const Metas &unknown) {
   uint64_t space = keyOfRanks(call.operands);
-  Lowering lowering = call.info().lowering;
-  bool isGenerated =
-      lowering == Lowering::Elementwise || lowering == Lowering::Reduction || lowering == Lowering::Composite;
-  if (isGenerated) { // which sizes are 1 is part of the class: an operand repeats there
-    unknown = metas;
-    for (TensorMeta &meta : unknown)
-      for (int64_t &size : meta.shape) {
-        size = size == 1 ? 1 : kUnknown;
-        space = mix(space, size == 1);
-      }
-  }
+  for (const TensorMeta &meta : unknown)
+    for (int64_t size : meta.shape)
+      space = mix(space, uint64_t(size));
   OpKey key{keyOfOp(call.op, false), keyOfOperands(call), space};
   return findOrBuild(key, call.op, [&]() -> llvm::Expected<OpEntryRef> {
     if (llvm::Expected<Metas> results = call.op.infer(metas, call.segments); !results)
-      return results.takeError();
+      return results.takeError(); // in the user's shapes
     return buildEntry(key, call.op, unknown, call.segments, false);
   });
+}
+
+llvm::Expected<OpEntryRef> ProgramRun::findEntry() {
+  std::atomic<bool> &exact = needsSizes(call.info());
+  if (exact.load(std::memory_order_relaxed))
+    return entryFor(metas);
+  Metas unknown = metas;
+  for (TensorMeta &meta : unknown)
+    for (int64_t &size : meta.shape)
+      size = size == 1 ? 1 : kUnknown; // an axis that may repeat: part of the class
+  llvm::Expected<OpEntryRef> entry = entryFor(unknown);
+  if (entry)
+    return entry;
+  llvm::Error error = entry.takeError();
+  if (llvm::Expected<Metas> results = call.op.infer(metas, call.segments); !results) {
+    llvm::consumeError(std::move(error)); // the same, or one that says less
+    return results.takeError();
+  }
+  llvm::consumeError(std::move(error)); // it holds for these sizes: inference just said so
+  exact = true;
+  return entryFor(metas);
 }
 
 llvm::Expected<BoundShapesRef> ProgramRun::bind(OpEntry &entry) {

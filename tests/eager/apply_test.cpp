@@ -1,4 +1,5 @@
 // apply's forms and the layers of the stack: each layer is taken out once, and a result changes.
+#include "eager/Location.h"
 #include "eager/Transformations.h"
 #include "tests/eager/Helpers.h"
 
@@ -59,6 +60,15 @@ TEST_CASE("shapes that do not fit are an error of the call") {
     run("add", {make<float>({1, 2}), make<float>({1, 2})});
     CHECK(errorOf(applyOne(OpDef::get("add"), {make<float>({1, 2}), make<float>({1, 2, 3})})).second == message);
   }
+}
+
+TEST_CASE("errors name the scope") {
+  pushScope("net");
+  pushScope("fc1");
+  auto message = errorOf(applyOne(OpDef::get("add"), {make<float>({1, 2}), make<float>({1, 2, 3})})).second;
+  popScope();
+  popScope();
+  CHECK(message == "add: operands must broadcast, got x f32[2] and y f32[3] (in net.fc1)");
 }
 
 TEST_CASE("a subgraph is an operator too") {

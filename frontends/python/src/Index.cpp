@@ -8,6 +8,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <nanobind/stl/string.h>
+
 namespace tess::python {
 
 using namespace eager;
@@ -19,6 +21,7 @@ struct Key {
   IntList starts, stops, steps; // per axis of x
   IntList removed;              // axes of x that an int took
   IntList added;                // axes of the result (before index arrays) that None made
+  IntList addedAt;              // axes of x read before each of them
   /// Index arrays by axis of x; -1 until removed axes are counted.
   llvm::SmallVector<std::pair<int64_t, TensorRef>, 2> indices;
   TensorRef mask; // a boolean array over the leading axes
@@ -47,6 +50,7 @@ private:
   llvm::Error readArray(PyObject *item);
   llvm::Error readEllipsis();
   llvm::Error push(Slice slice, PyObject *item);
+  llvm::Error intsToIndices();
   llvm::Error pushWhole(unsigned count);
   int64_t axesOf(PyObject *item) const;
 
@@ -74,9 +78,9 @@ int64_t KeyReader::axesOf(PyObject *item) const {
   if (isTensor(item) && isBool(implOf(item).dtype()))
     return implOf(item).rank();
   if (PyObject_CheckBuffer(item) && PyObject_HasAttrString(item, "dtype")) {
-    nb::object name = nb::str(nb::handle(item).attr("dtype").attr("name"));
-    if (llvm::StringRef(nb::cast<nb::str>(name).c_str()).starts_with("bool"))
-      return nb::cast<int64_t>(nb::handle(item).attr("ndim"));
+    nb::handle array(item);
+    if (nb::cast<std::string>(array.attr("dtype").attr("name")).starts_with("bool"))
+      return nb::cast<int64_t>(array.attr("ndim"));
   }
   return 1;
 }
@@ -172,6 +176,7 @@ llvm::Error KeyReader::readArray(PyObject *item) {
 llvm::Error KeyReader::readItem(PyObject *item) {
   if (item == Py_None) {
     key.added.push_back(resultAxes++);
+    key.addedAt.push_back(key.starts.size());
     return llvm::Error::success();
   }
   if (item == Py_Ellipsis)
@@ -185,6 +190,26 @@ llvm::Error KeyReader::readItem(PyObject *item) {
   if (isTensor(item) || PyList_Check(item) || PyObject_CheckBuffer(item) || PyObject_HasAttrString(item, "__array__"))
     return readArray(item);
   return badKey(item);
+}
+
+/// Beside index arrays an int is one too (of rank 0): that decides where the axes of the indices stand.
+llvm::Error KeyReader::intsToIndices() {
+  for (int64_t axis : key.removed) {
+    llvm::Expected<TensorRef> index = createScalar(Number::integer(key.starts[axis]), DType::Int32);
+    if (!index)
+      return index.takeError();
+    key.indices.push_back({axis, std::move(*index)});
+    key.starts[axis] = 0;
+    key.stops[axis] = tensor.shape()[axis];
+  }
+  for (unsigned i = 0; i < key.added.size(); ++i)
+    key.added[i] += llvm::count_if(key.removed, [&](int64_t axis) { return axis < key.addedAt[i]; });
+  key.removed.clear();
+  llvm::sort(key.indices, [](const auto &a, const auto &b) { return a.first < b.first; });
+  key.isSliced = false;
+  for (unsigned axis = 0; axis < tensor.rank(); ++axis)
+    key.isSliced |= key.starts[axis] != 0 || key.stops[axis] != tensor.shape()[axis] || key.steps[axis] != 1;
+  return llvm::Error::success();
 }
 
 llvm::Expected<Key> KeyReader::read(PyObject *object) {
@@ -206,6 +231,9 @@ llvm::Expected<Key> KeyReader::read(PyObject *object) {
       return std::move(e);
   if (llvm::Error e = pushWhole(tensor.rank() - key.starts.size()))
     return std::move(e);
+  if (!key.indices.empty() && !key.removed.empty())
+    if (llvm::Error e = intsToIndices())
+      return std::move(e);
   return std::move(key);
 }
 
