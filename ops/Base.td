@@ -72,6 +72,7 @@ class PromoteFloat<list<string> ops> : DTypeRule { list<string> operands = ops; 
 // The operands of `agree`, if any, must have one dtype.
 class Fixed<string d, list<string> agree = []> : DTypeRule { string dtype = d; list<string> operands = agree; }
 class FromAttr<string a> : DTypeRule { string attr = a; }
+class SumOf<string op> : DTypeRule { string operand = op; } // bool becomes int32
 def RuleGives : DTypeRule; // the shape rule returns whole metas
 
 //===----------------------------------------------------------------------===//
@@ -134,8 +135,9 @@ class Tess_Op<string mnemonic, list<Trait> traits = []>
     : Op<Tess_Dialect, mnemonic, !listconcat(traits, [Pure, InferTypeOpAdaptorWithIsCompatible])> {
   string shapes = "";          // signature, or
   string shapeRule = "";       // a function of ops/ShapeRules.h
+  string check = "";           // a function of ops/Checks.h: conditions beyond the signature
   string boundRule = "";       // the same; largest result metas when a size depends on data
-  list<string> constraints = []; // what the rules check beyond the signature; labels <op>_c<n> go on counting
+  list<string> constraints = []; // what rule or check demand beyond the signature; labels <op>_c<n> go on counting
   bit sharded = 0;             // the signature gives the sharding rule (Elementwise: always)
   DTypeRule dtypes = ?;
   LoweringRule lowering = ?;

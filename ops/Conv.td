@@ -42,24 +42,26 @@ def Tess_Conv2dOp : ConvOp<"conv2d", "two-dimensional convolution (cross-correla
 def Tess_Conv2dBackwardDataOp : ConvOp<"conv2d_backward_data", "gradient of a convolution for its input",
     "tess_oracle.conv2d_backward_data(weight, dout, like.shape, strides, padding, dilation, groups)"> {
   let arguments = !con((ins Tess_Float:$weight, Tess_Float:$dout, Tess_Float:$like), convAttrs);
-  let shapeRule = "conv2dBackwardData";
+  let shapes = "(O, I, KH, KW), (N, O, OH, OW), (N, C, H, W) -> (N, C, H, W)";
+  let check = "conv2dBackwardData";
   let dtypes = Promote<["weight", "dout", "like"]>;
   let gradient = [(op<"conv2d_backward_weight", sameConv> $dgrad, $dout, $weight), (op<"conv2d", sameConv> $dgrad, $weight),
                   (none)];
   let results = (outs Tess_Float:$grad);
-  let constraints = !listconcat(convGeometry, ["dout must have the shape of the convolution's result"]);
+  let constraints = !listconcat(!tail(convGeometry), ["dout must have the shape of the convolution's result"]);
   let samples = [Sample<["4,3,3,3", "2,4,3,4", "2,3,5,6"]>,
                  Sample<["6,2,3,3", "1,6,4,5", "1,4,7,7"], "strides=[2, 1];padding=[1, 0];groups=2">];
 }
 def Tess_Conv2dBackwardWeightOp : ConvOp<"conv2d_backward_weight", "gradient of a convolution for its weight",
     "tess_oracle.conv2d_backward_weight(x, dout, like.shape, strides, padding, dilation, groups)"> {
   let arguments = !con((ins Tess_Float:$x, Tess_Float:$dout, Tess_Float:$like), convAttrs);
-  let shapeRule = "conv2dBackwardWeight";
+  let shapes = "(N, C, H, W), (N, O, OH, OW), (O, I, KH, KW) -> (O, I, KH, KW)";
+  let check = "conv2dBackwardWeight";
   let dtypes = Promote<["x", "dout", "like"]>;
   let gradient = [(op<"conv2d_backward_data", sameConv> $dgrad, $dout, $x), (op<"conv2d", sameConv> $x, $dgrad),
                   (none)];
   let results = (outs Tess_Float:$grad);
-  let constraints = !listconcat(convGeometry, ["dout must have the shape of the convolution's result"]);
+  let constraints = !listconcat(!tail(convGeometry), ["dout must have the shape of the convolution's result"]);
   let samples = [Sample<["2,3,5,6", "2,4,3,4", "4,3,3,3"]>,
                  Sample<["1,4,7,7", "1,6,4,5", "6,2,3,3"], "strides=[2, 1];padding=[1, 0];groups=2">];
 }

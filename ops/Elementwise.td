@@ -174,7 +174,7 @@ def Tess_WhereOp : Tess_Op<"where"> {
   let gradient = [(none), (op<"where"> $mask, $dout, K<"0", "dout">), (op<"where"> $mask, K<"0", "dout">, $dout)];
   let inplace = ["x=out", "y=out"];
   let samples = [Sample<["", "", ""]>, Sample<["2,3", "2,3", "2,3"]>, Sample<["3", "2,1", "2,3"]>,
-                 Sample<["2,3", "", "3"]>, Sample<["0,3", "3", "1"]>, Sample<["2,1,3,1", "4,1", "3,1,5"]>];
+                 Sample<["2,3", "", "3"]>, Sample<["0,3", "3", "1"]>, Sample<["2,1,3,1", "4,1,1", "3,5"]>];
   let oracle = Oracle<"np.where(mask, x, y)">;
   let python = Py<"functional.tensor", "where">;
   let onnx = "Where";

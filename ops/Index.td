@@ -19,7 +19,8 @@ class IndexOp<string m, string what, string expr, string py = "functional.tensor
 def Tess_GatherOp : IndexOp<"gather", "elements along an axis, by an index for each of them",
                             "np.take_along_axis(x, index, axis)"> {
   let arguments = (ins Tess_Any:$x, Tess_Index:$index, DefaultValuedAttr<SI64Attr, "0">:$axis);
-  let shapeRule = "gather";
+  let shapes = "(*D), (*I) -> (*I)";
+  let check = "gather";
   let dtypes = Same<"x">;
   let gradientRule = "gather";
   let normalise = "axis";
@@ -33,7 +34,8 @@ def Tess_ScatterOp : IndexOp<"scatter", "the tensor with elements along an axis 
                              "tess_oracle.scatter(x, index, source, axis)"> {
   let description = [{Of several sources for one element the last wins.}];
   let arguments = (ins Tess_Any:$x, Tess_Index:$index, Tess_Any:$source, DefaultValuedAttr<SI64Attr, "0">:$axis);
-  let shapeRule = "scatter";
+  let shapes = "(*D), (*I), (*S) -> (*D)";
+  let check = "scatter";
   let dtypes = Promote<["x", "source"]>;
   let gradient = [(op<"scatter", "axis=$axis"> $dout, $index, (op<"full_like", "value=0.0"> $source)), (none),
                   (op<"gather", "axis=$axis"> $dout, $index)];
@@ -64,10 +66,11 @@ def Tess_IndexGetOp : AdvancedIndex<"index_get", "elements by arrays of indices 
 }
 class IndexWrite<string m, string what, string expr> : AdvancedIndex<m, what, expr> {
   let arguments = (ins Tess_Any:$x, Tess_Any:$value, Variadic<Tess_Index>:$indices, DenseI64ArrayAttr:$axes);
-  let shapeRule = "indexSet";
+  let shapes = "(*D), (*V), (*I)* -> (*D)";
+  let check = "indexSet";
   let dtypes = Promote<["x", "value"]>;
   let inplace = ["x=out"];
-  let constraints = !listconcat(indexing, ["value must broadcast to the indexed elements"]);
+  let constraints = ["there must be an index for each axis of axes", "value must broadcast to the indexed elements"];
   let samples = [Sample<["5,3", "1,3", "1"], "axes=[0]", "-2; -2; 0", "2; 2; 5">,
                  Sample<["5,3,4", "3", "1", "1"], "axes=[0, 2]", "-2; -2; 0; 0", "2; 2; 5; 4">];
 }
@@ -120,11 +123,12 @@ def Tess_TopkOp : IndexOp<"topk", "the first k elements in order along the last 
   let description = [{The smallest ones, or the largest ones when descending. Equal elements keep their order.}];
   let arguments = (ins Tess_Number:$x, SI64Attr:$k, DefaultValuedAttr<BoolAttr, "false">:$descending);
   let results = (outs Tess_Number:$out, Tess_I32:$indices);
-  let shapeRule = "topk";
+  let shapes = "(*B, N) -> (*B, @k), (*B, @k)";
+  let check = "topk";
   let dtypes = Same<"x">;
   let gradientRule = "sorted";
   let attrFacts = [Doc<"k", "how many">, Range<"k", "0", "1e9">, Doc<"descending", "largest first">];
-  let constraints = ["x must have rank >= 1", "k must not be above the size of the last axis"];
+  let constraints = ["k must not be above the size of the last axis"];
   let samples = [Sample<["7"], "k=3">, Sample<["2,5"], "k=5;descending=true">, Sample<["2,5"], "k=0">];
   let onnx = "TopK";
 }

@@ -1,4 +1,5 @@
 //===- IndexShapes.cpp - shapes of what indices pick ---------------------===//
+#include "ops/Checks.h"
 #include "ops/RuleErrors.h"
 #include "ops/ShapeRules.h"
 
@@ -8,31 +9,6 @@ namespace tess::shapes {
 
 using Operands = llvm::ArrayRef<TensorMeta>;
 using Segments = llvm::ArrayRef<unsigned>;
-
-static bool differs(int64_t a, int64_t b) { return a != kUnknown && b != kUnknown && a != b; }
-
-llvm::Expected<Metas> gather(const OpDef &op, Operands operands, Segments) {
-  const TensorMeta &x = operands[0], &index = operands[1];
-  if (x.rank() != index.rank())
-    return mustHoldOfTwo(op, "x and index must have the same rank", operands, 0, 1);
-  unsigned axis = fromFront(op.i64("axis"), x.rank());
-  for (unsigned i = 0; i < x.rank(); ++i)
-    if (i != axis && differs(x.shape[i], index.shape[i]))
-      return mustHoldOfTwo(op, "dimensions besides axis " + llvm::Twine(axis) + " must match", operands, 0, 1);
-  return single(operands, index.shape);
-}
-
-llvm::Expected<Metas> scatter(const OpDef &op, Operands operands, Segments segments) {
-  if (llvm::Expected<Metas> picked = gather(op, operands, segments); !picked)
-    return picked;
-  const TensorMeta &index = operands[1], &source = operands[2];
-  bool fits = source.rank() == index.rank();
-  for (unsigned i = 0; fits && i < index.rank(); ++i)
-    fits = !differs(source.shape[i], index.shape[i]);
-  if (!fits)
-    return mustHoldOfTwo(op, "source must have the shape of index", operands, 1, 2);
-  return single(operands, operands[0].shape);
-}
 
 /// Shape of the elements that `indices` pick from x along `axes`.
 static llvm::Expected<Shape> pickedShape(const OpDef &op, const TensorMeta &x, Operands indices) {
@@ -73,22 +49,6 @@ llvm::Expected<Metas> indexGet(const OpDef &op, Operands operands, Segments) {
   return single(operands, *shape);
 }
 
-llvm::Expected<Metas> indexSet(const OpDef &op, Operands operands, Segments) {
-  llvm::Expected<Shape> shape = pickedShape(op, operands[0], operands.drop_front(2));
-  if (!shape)
-    return shape.takeError();
-  const Shape &value = operands[1].shape;
-  bool fits = value.size() <= shape->size();
-  for (unsigned i = 0; fits && i < value.size(); ++i) {
-    int64_t from = value[i], to = (*shape)[shape->size() - value.size() + i];
-    fits = from == 1 || !differs(from, to);
-  }
-  if (!fits)
-    return mustHoldOf(op, "value must broadcast to the indexed elements",
-                      "value " + toString(operands[1]) + " and elements " + toString(*shape));
-  return single(operands, operands[0].shape);
-}
-
 static llvm::Expected<Metas> masked(const OpDef &op, Operands operands, bool bound) {
   const TensorMeta &x = operands[0], &mask = operands[1];
   bool fits = mask.rank() >= 1 && mask.rank() <= x.rank();
@@ -112,18 +72,6 @@ llvm::Expected<Metas> nonZeroBound(const OpDef &, Operands operands, Segments) {
   return Metas{TensorMeta(DType::Int32, {operands[0].numElements(), int64_t(operands[0].rank())})};
 }
 
-llvm::Expected<Metas> topk(const OpDef &op, Operands operands, Segments) {
-  const TensorMeta &x = operands[0];
-  int64_t k = op.i64("k");
-  if (x.rank() < 1)
-    return mustHold(op, "x must have rank >= 1", operands);
-  if (x.shape.back() != kUnknown && k > x.shape.back())
-    return mustHoldOf(op, "k must not be above the size of the last axis", llvm::Twine(k) + " and x " + toString(x));
-  TensorMeta out(x.dtype, x.shape);
-  out.shape.back() = k;
-  return Metas{out, out};
-}
-
 llvm::Expected<Metas> indexingOneHot(const OpDef &op, Operands operands, Segments) {
   const TensorMeta &x = operands[0], &index = operands[1];
   Shape shape = x.shape;
@@ -140,3 +88,50 @@ llvm::Expected<Metas> indexingOneHot(const OpDef &op, Operands operands, Segment
 }
 
 } // namespace tess::shapes
+
+namespace tess::checks {
+
+using namespace shapes;
+
+llvm::Error gather(const OpDef &op, Operands operands, Segments) {
+  const TensorMeta &x = operands[0], &index = operands[1];
+  if (x.rank() != index.rank())
+    return mustHoldOfTwo(op, "x and index must have the same rank", operands, 0, 1);
+  unsigned axis = fromFront(op.i64("axis"), x.rank());
+  for (unsigned i = 0; i < x.rank(); ++i)
+    if (i != axis && differs(x.shape[i], index.shape[i]))
+      return mustHoldOfTwo(op, "dimensions besides axis " + llvm::Twine(axis) + " must match", operands, 0, 1);
+  return llvm::Error::success();
+}
+
+llvm::Error scatter(const OpDef &op, Operands operands, Segments segments) {
+  if (llvm::Error e = gather(op, operands, segments))
+    return e;
+  const TensorMeta &index = operands[1], &source = operands[2];
+  bool fits = source.rank() == index.rank();
+  for (unsigned i = 0; fits && i < index.rank(); ++i)
+    fits = !differs(source.shape[i], index.shape[i]);
+  if (!fits)
+    return mustHoldOfTwo(op, "source must have the shape of index", operands, 1, 2);
+  return llvm::Error::success();
+}
+
+llvm::Error indexSet(const OpDef &op, Operands operands, Segments) {
+  llvm::Expected<Shape> shape = pickedShape(op, operands[0], operands.drop_front(2));
+  if (!shape)
+    return shape.takeError();
+  if (!broadcastsTo(operands[1].shape, *shape))
+    return mustHoldOf(op, "value must broadcast to the indexed elements",
+                      "value " + toString(operands[1]) + " and elements " + toString(*shape));
+  return llvm::Error::success();
+}
+
+llvm::Error topk(const OpDef &op, Operands operands, Segments) {
+  const TensorMeta &x = operands[0];
+  int64_t k = op.i64("k");
+  if (x.shape.back() != kUnknown && k > x.shape.back())
+    return mustHoldOf(op, "k must not be above the size of the last axis", llvm::Twine(k) + " and x " + toString(x));
+  return llvm::Error::success();
+}
+
+} // namespace tess::checks

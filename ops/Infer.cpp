@@ -131,11 +131,13 @@ llvm::Expected<DType> agreed(const OpInfo &info, Operands operands, Segments seg
 llvm::Expected<DType> resultDType(const OpDef &op, Operands operands, Segments segments) {
   const DTypeRule &rule = op.info().dtypes;
   switch (rule.kind) {
+  case DTypeRuleKind::Sum:
   case DTypeRuleKind::Same: {
     unsigned flat = 0;
     for (unsigned g = 0; g < rule.operand; ++g)
       flat += segments.empty() ? 1 : segments[g];
-    return operands[flat].dtype;
+    DType dtype = operands[flat].dtype;
+    return rule.kind == DTypeRuleKind::Sum && isBool(dtype) ? DType::Int32 : dtype;
   }
   case DTypeRuleKind::Promote:
   case DTypeRuleKind::PromoteFloat:
@@ -267,6 +269,9 @@ llvm::Expected<Metas> OpDef::infer(llvm::ArrayRef<TensorMeta> operands, llvm::Ar
   llvm::Expected<llvm::SmallVector<Shape, 4>> shapes = inferBySignature(*this, operands, segments);
   if (!shapes)
     return shapes.takeError();
+  if (info.check)
+    if (llvm::Error e = info.check(*this, operands, segments))
+      return std::move(e);
   Metas metas;
   for (unsigned i = 0; i < shapes->size(); ++i)
     metas.emplace_back(allowed(*dtype, info.results[i].dtypes), (*shapes)[i]);

@@ -4,10 +4,11 @@
 
 include "ops/Base.td"
 
-class MoveOp<string m, string what, string rule, string expr> : Tess_Op<m> {
+class MoveOp<string m, string what, string rule, string expr, string signature = ""> : Tess_Op<m> {
   let summary = what;
   let results = (outs Tess_Any:$out);
-  let shapeRule = rule;
+  let shapes = signature;
+  let shapeRule = !if(!empty(signature), rule, "");
   let dtypes = Same<"x">;
   let lowering = Movement_;
   let oracle = Oracle<expr>;
@@ -63,7 +64,8 @@ def Tess_PadOp : MoveOp<"pad", "a border of one value", "pad",
   let onnx = "Pad";
 }
 def Tess_SliceSetOp : MoveOp<"slice_set", "the tensor with a slice of it replaced", "sliceSet",
-                             "tess_oracle.slice_set(x, value, starts, stops, steps)"> {
+                             "tess_oracle.slice_set(x, value, starts, stops, steps)", "(*D), (*V) -> (*D)"> {
+  let check = "sliceSet";
   let arguments = (ins Tess_Any:$x, Tess_Any:$value, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$stops,
                    DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$steps);
   let dtypes = Promote<["x", "value"]>;

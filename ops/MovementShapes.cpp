@@ -1,4 +1,5 @@
 //===- MovementShapes.cpp - shapes of joins, cuts and borders ------------===//
+#include "ops/Checks.h"
 #include "ops/RuleErrors.h"
 #include "ops/ShapeRules.h"
 #include "ops/ViewRules.h"
@@ -94,22 +95,6 @@ llvm::Expected<Metas> pad(const OpDef &op, Operands operands, Segments) {
   return single(operands, shape);
 }
 
-llvm::Expected<Metas> sliceSet(const OpDef &op, Operands operands, Segments segments) {
-  llvm::Expected<Metas> part = slice(op, operands.take_front(1), segments);
-  if (!part)
-    return part.takeError();
-  const Shape &region = (*part)[0].shape, &value = operands[1].shape;
-  bool fits = value.size() <= region.size();
-  for (unsigned i = 0; fits && i < value.size(); ++i) {
-    int64_t from = value[i], to = region[region.size() - value.size() + i];
-    fits = from == 1 || from == to || from == kUnknown || to == kUnknown;
-  }
-  if (!fits)
-    return mustHoldOf(op, "value must broadcast to the slice",
-                      "value " + toString(operands[1]) + " and slice " + toString(region));
-  return single(operands, operands[0].shape);
-}
-
 static int64_t times(int64_t dim, int64_t count) { return count == 0 ? 0 : dim == kUnknown ? kUnknown : dim * count; }
 
 llvm::Expected<Metas> repeat(const OpDef &op, Operands operands, Segments) {
@@ -131,3 +116,19 @@ llvm::Expected<Metas> tile(const OpDef &op, Operands operands, Segments) {
 }
 
 } // namespace tess::shapes
+
+namespace tess::checks {
+
+using namespace shapes;
+
+llvm::Error sliceSet(const OpDef &op, Operands operands, Segments segments) {
+  llvm::Expected<Metas> part = slice(op, operands.take_front(1), segments);
+  if (!part)
+    return part.takeError();
+  if (!broadcastsTo(operands[1].shape, (*part)[0].shape))
+    return mustHoldOf(op, "value must broadcast to the slice",
+                      "value " + toString(operands[1]) + " and slice " + toString((*part)[0].shape));
+  return llvm::Error::success();
+}
+
+} // namespace tess::checks

@@ -36,8 +36,9 @@ def Tess_BatchNormInferenceOp : Tess_Op<"batch_norm_inference"> {
   let arguments = (ins Tess_Float:$x, Tess_Float:$scale, Tess_Float:$bias, Tess_Float:$mean, Tess_Float:$var,
                    Runtime<DefaultValuedAttr<F64Attr, "1e-5">>:$epsilon);
   let results = (outs Tess_Float:$out);
-  let shapeRule = "batchNormInference";
-  let dtypes = RuleGives;
+  let shapes = "(*D), (*P), (*P), (*P), (*P) -> (*D)";
+  let check = "batchParameters";
+  let dtypes = Same<"x">;
   let lowering = Composite<"batchNormInference">;
   let attrFacts = [Range<"epsilon", "0", "kInfinity">, Doc<"epsilon", "added to the variance">];
   let constraints = ["x must have rank 2 to 5", batchParameters, "parameters must have one dtype"];
@@ -51,7 +52,7 @@ def Tess_BatchNormInferenceOp : Tess_Op<"batch_norm_inference"> {
 class TrailingNorm<string m, string what, string expr, list<Trait> more = []> : Tess_Op<m, more> {
   let summary = what;
   let results = (outs Tess_Float:$out);
-  let shapeRule = "trailingNorm";
+  let check = "trailingNorm";
   let dtypes = Same<"x">;
   let attrFacts = [Range<"axes", "1", "8">, Range<"epsilon", "0", "kInfinity">,
                    Doc<"axes", "number of last axes to normalise over">, Doc<"epsilon", "added before the root">];
@@ -66,6 +67,7 @@ def Tess_LayerNormOp : TrailingNorm<"layer_norm", "normalisation over the last a
   let description = [{out = (x - mean) / sqrt(var + epsilon) * scale + bias.}];
   let arguments = (ins Tess_Float:$x, Optional<Tess_Float>:$scale, Optional<Tess_Float>:$bias,
                    DefaultValuedAttr<SI64Attr, "1">:$axes, Runtime<DefaultValuedAttr<F64Attr, "1e-5">>:$epsilon);
+  let shapes = "(*D), (*P)?, (*P)? -> (*D)";
   let lowering = Composite<"layerNorm">;
   let samples = [Sample<["2,3,8"]>, Sample<["4,8", "8", "8"]>, Sample<["4,3,8", "3,8", "3,8"], "axes=2">,
                  Sample<["0,8", "8", "8"]>];
@@ -76,6 +78,7 @@ def Tess_RmsNormOp : TrailingNorm<"rms_norm", "division by the root mean square 
   let description = [{out = x / sqrt(mean(x * x) + epsilon) * scale.}];
   let arguments = (ins Tess_Float:$x, Optional<Tess_Float>:$scale, DefaultValuedAttr<SI64Attr, "1">:$axes,
                    Runtime<DefaultValuedAttr<F64Attr, "1e-5">>:$epsilon);
+  let shapes = "(*D), (*P)? -> (*D)";
   let lowering = Composite<"rmsNorm">;
   let samples = [Sample<["2,3,8"]>, Sample<["4,8", "8"]>, Sample<["4,3,8", "3,8"], "axes=2">];
 }

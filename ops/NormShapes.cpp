@@ -1,16 +1,19 @@
 //===- NormShapes.cpp - shapes of normalisations and losses --------------===//
+#include "ops/Checks.h"
 #include "ops/RuleErrors.h"
 #include "ops/ShapeRules.h"
 
-namespace tess::shapes {
+namespace tess {
 
 using Operands = llvm::ArrayRef<TensorMeta>;
 using Segments = llvm::ArrayRef<unsigned>;
 
-static bool differs(int64_t a, int64_t b) { return a != kUnknown && b != kUnknown && a != b; }
+namespace checks {
+
+using namespace shapes;
 
 /// Operands 1 to 4 are parameters of shape [1, C, 1, ...] and one dtype.
-static llvm::Error checkBatchParameters(const OpDef &op, Operands operands) {
+llvm::Error batchParameters(const OpDef &op, Operands operands, Segments) {
   const TensorMeta &x = operands[0];
   if (x.rank() < 2 || x.rank() > 5)
     return mustHold(op, "x must have rank 2 to 5", operands);
@@ -27,21 +30,7 @@ static llvm::Error checkBatchParameters(const OpDef &op, Operands operands) {
   return llvm::Error::success();
 }
 
-llvm::Expected<Metas> batchNorm(const OpDef &op, Operands operands, Segments) {
-  if (llvm::Error e = checkBatchParameters(op, operands))
-    return std::move(e);
-  TensorMeta statistic(operands[1].dtype, operands[1].shape);
-  statistic.shape[1] = operands[0].shape[1] != kUnknown ? operands[0].shape[1] : statistic.shape[1];
-  return Metas{TensorMeta(operands[0].dtype, operands[0].shape), statistic, statistic, statistic, statistic};
-}
-
-llvm::Expected<Metas> batchNormInference(const OpDef &op, Operands operands, Segments) {
-  if (llvm::Error e = checkBatchParameters(op, operands))
-    return std::move(e);
-  return single(operands, operands[0].shape);
-}
-
-llvm::Expected<Metas> trailingNorm(const OpDef &op, Operands operands, Segments) {
+llvm::Error trailingNorm(const OpDef &op, Operands operands, Segments) {
   const TensorMeta &x = operands[0];
   int64_t axes = op.i64("axes");
   if (axes > x.rank())
@@ -56,7 +45,19 @@ llvm::Expected<Metas> trailingNorm(const OpDef &op, Operands operands, Segments)
     if (p.dtype != x.dtype)
       return mustHoldOfTwo(op, "operands must have one dtype", operands, 0, i);
   }
-  return single(operands, x.shape);
+  return llvm::Error::success();
+}
+
+} // namespace checks
+
+namespace shapes {
+
+llvm::Expected<Metas> batchNorm(const OpDef &op, Operands operands, Segments segments) {
+  if (llvm::Error e = checks::batchParameters(op, operands, segments))
+    return std::move(e);
+  TensorMeta statistic(operands[1].dtype, operands[1].shape);
+  statistic.shape[1] = operands[0].shape[1] != kUnknown ? operands[0].shape[1] : statistic.shape[1];
+  return Metas{TensorMeta(operands[0].dtype, operands[0].shape), statistic, statistic, statistic, statistic};
 }
 
 static bool isReduced(const OpDef &op) { return op.str("reduction") != "none"; }
@@ -80,4 +81,6 @@ llvm::Expected<Metas> pairLoss(const OpDef &op, Operands operands, Segments) {
   return single(operands, isReduced(op) ? Shape() : shape);
 }
 
-} // namespace tess::shapes
+} // namespace shapes
+
+} // namespace tess

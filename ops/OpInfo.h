@@ -71,6 +71,7 @@ enum class DTypeRuleKind : uint8_t {
   Fixed,    // `fixed`; the operands of `operandMask`, if any, must agree
   FromAttr, // the DType attribute number `attr`
   Rule,     // shapeRule returns full metas
+  Sum,      // as Same, but a sum of bool is int32
 };
 struct DTypeRule {
   DTypeRuleKind kind = DTypeRuleKind::Same;
@@ -95,6 +96,8 @@ enum class ReduceKind : uint8_t { Sum, Mean, Prod, Max, Min, ArgMax, ArgMin };
 
 /// Metas of all results from metas of all operands (flat) and the operands per group.
 using ShapeRuleFn = llvm::Expected<Metas> (*)(const OpDef &, llvm::ArrayRef<TensorMeta>, llvm::ArrayRef<unsigned>);
+/// Conditions beyond a signature; labels in OpInfo::constraints.
+using CheckFn = llvm::Error (*)(const OpDef &, llvm::ArrayRef<TensorMeta>, llvm::ArrayRef<unsigned>);
 /// Where the elements of the view lie, from the layout of operand 0. Failure: this layout cannot be viewed so (a copy is needed).
 using ViewRuleFn = llvm::Expected<Layout> (*)(const OpDef &, const Layout &);
 /// Appends the operators that compute the results from the operands; returns result values.
@@ -147,6 +150,8 @@ struct OpInfo {
   llvm::ArrayRef<const char *> upgrades;
   /// What must hold, by label; the signature's first, then the record's own.
   llvm::ArrayRef<ConstraintInfo> constraints;
+  /// Called when the signature has matched; null when that says all.
+  CheckFn check;
   /// Every operand group has exactly one operand, and every result too.
   bool simple;
 };

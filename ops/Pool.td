@@ -42,10 +42,11 @@ def Tess_MaxPool2dBackwardOp : PoolOp<"max_pool2d_backward", "gradient of max_po
   let description = [{The first of equal elements of a window takes the gradient.}];
   let arguments = !con((ins Tess_Float:$x, Tess_Float:$out, Tess_Float:$dout), poolAttrs);
   let results = (outs Tess_Float:$grad);
-  let shapeRule = "pool2dBackward";
+  let shapes = "(N, C, H, W), (N, C, OH, OW), (N, C, OH, OW) -> (N, C, H, W)";
+  let check = "maxPool2dBackward";
   let dtypes = Promote<["x", "out", "dout"]>;
   let lowering = Sequential<"max_pool2d_backward">;
-  let constraints = !listconcat(poolGeometry, ["out and dout must have the shape of the pooling's result"]);
+  let constraints = !listconcat(!tail(poolGeometry), ["out and dout must have the shape of the pooling's result"]);
   let samples = [Sample<["2,3,6,8", "2,3,3,4", "2,3,3,4"], "kernel_size=[2, 2];strides=[2, 2]">];
 }
 def Tess_AvgPool2dOp : PoolOp<"avg_pool2d", "mean of each window",
@@ -66,11 +67,12 @@ def Tess_AvgPool2dBackwardOp : PoolOp<"avg_pool2d_backward", "gradient of avg_po
     "tess_oracle.avg_pool2d_backward(dout, like.shape, kernel_size, strides, padding, count_include_pad)"> {
   let arguments = !con((ins Tess_Float:$dout, Tess_Float:$like), avgAttrs);
   let results = (outs Tess_Float:$grad);
-  let shapeRule = "avgPool2dBackward";
+  let shapes = "(N, C, OH, OW), (N, C, H, W) -> (N, C, H, W)";
+  let check = "avgPool2dBackward";
   let dtypes = Promote<["dout", "like"]>;
   let gradient = [(op<"avg_pool2d", sameAvgPool> $dgrad), (none)];
   let attrFacts = !listconcat(poolFacts, [Doc<"count_include_pad", "count padding as elements of value 0">]);
-  let constraints = !listconcat(poolGeometry, ["dout must have the shape of the pooling's result"]);
+  let constraints = !listconcat(!tail(poolGeometry), ["dout must have the shape of the pooling's result"]);
   let samples = [Sample<["2,3,3,4", "2,3,6,8"], "kernel_size=[2, 2];strides=[2, 2]">,
                  Sample<["1,2,5,5", "1,2,5,5"], "kernel_size=[3, 3];padding=[1, 1];count_include_pad=false">];
 }

@@ -19,7 +19,7 @@ class ReductionBase<string m, string what, string expr, Constraint type> : Tess_
   let arguments = (ins type:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes,
                    DefaultValuedAttr<BoolAttr, "false">:$keepdims);
   let results = (outs type:$out);
-  let shapeRule = "reduce";
+  let shapes = "(*D) -> (*D / axes)";
   let dtypes = Same<"x">;
   let normalise = "axes";
   let attrFacts = [Axis<"axes", "x">, Doc<"axes", "axes to reduce; empty: all">,
@@ -31,8 +31,7 @@ class ReductionBase<string m, string what, string expr, Constraint type> : Tess_
 def Tess_SumOp : ReductionBase<"sum", "sum over axes", "np.sum(x, axis=axes or None, keepdims=keepdims)", Tess_Any> {
   let description = [{The result keeps the dtype; sums of bool are int32.}];
   let lowering = Reduction<"Sum">;
-  let shapeRule = "sum";
-  let dtypes = RuleGives;
+  let dtypes = SumOf<"x">;
   let gradientRule = "sum";
   let onnx = "ReduceSum";
 }
@@ -52,7 +51,7 @@ def Tess_ProdOp : ReductionBase<"prod", "product over axes", "np.prod(x, axis=ax
 }
 class Extremum<string m, string what, string kind, string expr> : ReductionBase<m, what, expr, Tess_Number> {
   let lowering = Reduction<kind>;
-  let shapeRule = "reduceNonEmpty";
+  let check = "notEmpty";
   let constraints = ["reduced dimensions must not be empty"];
   let gradientRule = "extremum";
   let description = [{NaN wins. The gradient is shared evenly among equal elements.}];
@@ -69,7 +68,8 @@ class ArgExtremum<string m, string what, string kind, string expr> : Tess_Op<m> 
   let arguments = (ins Tess_Number:$x, DefaultValuedAttr<SI64Attr, "0">:$axis,
                    DefaultValuedAttr<BoolAttr, "false">:$keepdims);
   let results = (outs Tess_I32:$out);
-  let shapeRule = "reduceNonEmpty";
+  let shapes = "(*D) -> (*D / axis)";
+  let check = "notEmpty";
   let dtypes = Fixed<"i32">;
   let lowering = Reduction<kind>;
   let normalise = "axis";
@@ -107,7 +107,8 @@ def Tess_SumToOp : Tess_Op<"sum_to"> {
   let summary = "sum over the axes along which `like` would broadcast";
   let arguments = (ins Tess_Number:$x, Tess_Any:$like);
   let results = (outs Tess_Number:$out);
-  let shapeRule = "sumTo";
+  let shapes = "(*D), (*L) -> (*L)";
+  let check = "sumTo";
   let dtypes = Same<"x">;
   let lowering = Composite<"sumTo">;
   let gradient = [(op<"broadcast_like"> $dout, $x), (none)];

@@ -1,10 +1,14 @@
-//===- ReductionShapes.cpp - shapes of reductions ------------------------===//
+//===- ReductionShapes.cpp - conditions on reductions --------------------===//
+#include "ops/Checks.h"
 #include "ops/RuleErrors.h"
-#include "ops/ShapeRules.h"
 
 #include "llvm/ADT/STLExtras.h"
 
-namespace tess::shapes {
+namespace tess::checks {
+
+using namespace shapes;
+using Operands = llvm::ArrayRef<TensorMeta>;
+using Segments = llvm::ArrayRef<unsigned>;
 
 /// Bit per axis that goes away.
 static uint32_t reducedAxes(const OpDef &op, unsigned rank) {
@@ -17,51 +21,26 @@ static uint32_t reducedAxes(const OpDef &op, unsigned rank) {
   return value.ints().empty() ? (1u << rank) - 1 : mask;
 }
 
-static Shape reducedShape(llvm::ArrayRef<int64_t> shape, uint32_t mask, bool keepdims) {
-  Shape out;
-  for (unsigned i = 0; i < shape.size(); ++i)
-    if (!(mask >> i & 1))
-      out.push_back(shape[i]);
-    else if (keepdims)
-      out.push_back(1);
-  return out;
-}
-
-llvm::Expected<Metas> reduce(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned>) {
-  const TensorMeta &x = operands[0];
-  return single(operands, reducedShape(x.shape, reducedAxes(op, x.rank()), op.boolean("keepdims")));
-}
-
-llvm::Expected<Metas> sum(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments) {
-  llvm::Expected<Metas> metas = reduce(op, operands, segments);
-  if (metas && isBool(operands[0].dtype))
-    (*metas)[0].dtype = DType::Int32;
-  return metas;
-}
-
-llvm::Expected<Metas> reduceNonEmpty(const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
-                                     llvm::ArrayRef<unsigned> segments) {
+llvm::Error notEmpty(const OpDef &op, Operands operands, Segments) {
   const TensorMeta &x = operands[0];
   uint32_t mask = reducedAxes(op, x.rank());
-  bool isEmpty = false;
-  for (unsigned i = 0; i < x.rank(); ++i)
-    isEmpty |= (mask >> i & 1) && x.shape[i] == 0;
-  // An empty result has no element that lacks an answer.
-  if (isEmpty && !llvm::is_contained(reducedShape(x.shape, mask, false), 0))
-    return mustHold(op, "reduced dimensions must not be empty", operands);
-  return reduce(op, operands, segments);
-}
-
-llvm::Expected<Metas> sumTo(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned>) {
-  const TensorMeta &x = operands[0], &like = operands[1];
-  bool fits = like.rank() <= x.rank();
-  for (unsigned i = 0; fits && i < like.rank(); ++i) {
-    int64_t from = x.shape[x.rank() - like.rank() + i], to = like.shape[i];
-    fits = to == 1 || to == from || to == kUnknown || from == kUnknown;
+  bool reducesNothing = false, hasResults = true;
+  for (unsigned i = 0; i < x.rank(); ++i) {
+    bool isReduced = mask >> i & 1;
+    reducesNothing |= isReduced && x.shape[i] == 0;
+    hasResults &= isReduced || x.shape[i] != 0;
   }
-  if (!fits)
-    return mustHoldOfTwo(op, "like must broadcast to x", operands, 0, 1);
-  return single(operands, like.shape);
+  // An empty result has no element that lacks an answer.
+  if (reducesNothing && hasResults)
+    return mustHold(op, "reduced dimensions must not be empty", operands);
+  return llvm::Error::success();
 }
 
-} // namespace tess::shapes
+llvm::Error sumTo(const OpDef &op, Operands operands, Segments) {
+  const TensorMeta &x = operands[0], &like = operands[1];
+  if (!broadcastsTo(like.shape, x.shape))
+    return mustHoldOfTwo(op, "like must broadcast to x", operands, 0, 1);
+  return llvm::Error::success();
+}
+
+} // namespace tess::checks

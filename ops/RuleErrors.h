@@ -32,4 +32,17 @@ inline Metas single(llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<int64_t>
 /// `axis` counted from the front.
 inline int64_t fromFront(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
 
+/// Both known, and different.
+inline bool differs(int64_t a, int64_t b) { return a != kUnknown && b != kUnknown && a != b; }
+
+/// Whether `from` broadcasts to exactly `to`, as far as it is known.
+inline bool broadcastsTo(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to) {
+  if (from.size() > to.size())
+    return false;
+  for (size_t i = 0, shift = to.size() - from.size(); i < from.size(); ++i)
+    if (from[i] != 1 && differs(from[i], to[shift + i]))
+      return false;
+  return true;
+}
+
 } // namespace tess::shapes

@@ -14,36 +14,21 @@ namespace tess::shapes {
 #define TESS_SHAPE_RULE(name)                                                                                          \
   llvm::Expected<Metas> name(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments)
 
-// ReductionShapes.cpp
-TESS_SHAPE_RULE(reduce);
-TESS_SHAPE_RULE(sum);
-TESS_SHAPE_RULE(reduceNonEmpty);
-TESS_SHAPE_RULE(sumTo);
-
 // ViewShapes.cpp
 TESS_SHAPE_RULE(reshape);
 TESS_SHAPE_RULE(transpose);
 TESS_SHAPE_RULE(expandDims);
 TESS_SHAPE_RULE(squeeze);
-TESS_SHAPE_RULE(broadcastTo);
 TESS_SHAPE_RULE(slice);
 TESS_SHAPE_RULE(flatten);
 TESS_SHAPE_RULE(swapaxes);
-TESS_SHAPE_RULE(reshapeLike);
-TESS_SHAPE_RULE(broadcastLike);
 
 // SpatialShapes.cpp
 TESS_SHAPE_RULE(conv2d);
-TESS_SHAPE_RULE(conv2dBackwardData);
-TESS_SHAPE_RULE(conv2dBackwardWeight);
 TESS_SHAPE_RULE(pool2d);
-TESS_SHAPE_RULE(pool2dBackward);
-TESS_SHAPE_RULE(avgPool2dBackward);
 
 // NormShapes.cpp
 TESS_SHAPE_RULE(batchNorm);
-TESS_SHAPE_RULE(batchNormInference);
-TESS_SHAPE_RULE(trailingNorm);
 TESS_SHAPE_RULE(crossEntropy);
 TESS_SHAPE_RULE(pairLoss);
 
@@ -52,20 +37,15 @@ TESS_SHAPE_RULE(concat);
 TESS_SHAPE_RULE(stack);
 TESS_SHAPE_RULE(split);
 TESS_SHAPE_RULE(pad);
-TESS_SHAPE_RULE(sliceSet);
 TESS_SHAPE_RULE(repeat);
 TESS_SHAPE_RULE(tile);
 
 // IndexShapes.cpp
-TESS_SHAPE_RULE(gather);
-TESS_SHAPE_RULE(scatter);
 TESS_SHAPE_RULE(indexGet);
-TESS_SHAPE_RULE(indexSet);
 TESS_SHAPE_RULE(maskGet);
 TESS_SHAPE_RULE(maskGetBound);
 TESS_SHAPE_RULE(nonZero);
 TESS_SHAPE_RULE(nonZeroBound);
-TESS_SHAPE_RULE(topk);
 TESS_SHAPE_RULE(indexingOneHot);
 
 #undef TESS_SHAPE_RULE

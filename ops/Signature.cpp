@@ -31,6 +31,23 @@ bool broadcastInto(Shape &shape, llvm::ArrayRef<int64_t> other) {
   return true;
 }
 
+/// `shape` without the axes that the pattern's attribute names.
+static void appendReduced(const OpDef &op, const DimPattern &dim, llvm::ArrayRef<int64_t> shape, Shape &out) {
+  const AttrValue &axes = op.attr(unsigned(dim.literal & 255));
+  int64_t keep = (dim.literal >> 8) - 1, rank = shape.size();
+  bool keepdims = keep >= 0 && op.attr(unsigned(keep)).boolean();
+  uint32_t mask = 0;
+  for (int64_t axis : axes.kind() == AttrKind::I64 ? IntList{axes.i64()} : axes.ints())
+    mask |= 1u << (axis < 0 ? axis + rank : axis);
+  if (mask == 0)
+    mask = (1u << rank) - 1;
+  for (int64_t i = 0; i < rank; ++i)
+    if (!(mask >> i & 1))
+      out.push_back(shape[i]);
+    else if (keepdims)
+      out.push_back(1);
+}
+
 namespace {
 
 /// One pass over the operands of one call.
@@ -161,6 +178,9 @@ llvm::Expected<Shape> Matcher::instantiate(const OperandPattern &pattern, const 
       break;
     case DimPattern::Literal:
       shape.push_back(dim.literal);
+      break;
+    case DimPattern::Reduced:
+      appendReduced(op, dim, stars[dim.symbol], shape);
       break;
     case DimPattern::Attr: {
       const AttrValue &value = op.attr(unsigned(dim.symbol));

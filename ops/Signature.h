@@ -6,7 +6,8 @@
 // Grammar: `(*B, M, K), (*B, K, N) -> (*B, M, N)`; `(..)?` optional operand,
 // `(..)*` variadic; a number is a literal dimension; `*X` is any number of
 // dimensions that broadcast together; `@n` is the value of an integer attribute,
-// `*@shape` those of a list; guarded alternatives put the name of a boolean
+// `*@shape` those of a list; `*D / axes`, in a result, is D without the axes that an
+// attribute names (empty: all), kept with size 1 where an attribute `keepdims` says so; guarded alternatives put the name of a boolean
 // attribute first: `transpose_lhs ? (*B, K, M) : (*B, M, K)`.
 //
 //===----------------------------------------------------------------------===//
@@ -20,9 +21,9 @@ namespace tess {
 class OpDef;
 
 struct DimPattern {
-  enum Kind : uint8_t { Symbol, Star, Literal, Attr } kind;
+  enum Kind : uint8_t { Symbol, Star, Literal, Attr, Reduced } kind;
   uint8_t symbol;  // index into Signature::symbols; of the attribute for Attr
-  int64_t literal; // for Literal
+  int64_t literal; // for Literal; for Reduced the axes attribute, plus 256 * (keepdims attribute + 1)
 };
 
 struct OperandPattern {

@@ -34,7 +34,8 @@ def Tess_LogSumExpOp : Tess_Op<"logsumexp"> {
   let arguments = (ins Tess_Float:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes,
                    DefaultValuedAttr<BoolAttr, "false">:$keepdims);
   let results = (outs Tess_Float:$out);
-  let shapeRule = "reduceNonEmpty";
+  let shapes = "(*D) -> (*D / axes)";
+  let check = "notEmpty";
   let dtypes = PromoteFloat<["x"]>;
   let lowering = Composite<"logSumExp">;
   let gradientRule = "logSumExp";

@@ -1,4 +1,5 @@
 //===- SpatialShapes.cpp - shapes of convolutions and pooling ------------===//
+#include "ops/Checks.h"
 #include "ops/RuleErrors.h"
 #include "ops/ShapeRules.h"
 
@@ -25,8 +26,6 @@ static int64_t windows(int64_t size, int64_t window, int64_t pad, int64_t stride
 static int64_t dilated(int64_t kernel, int64_t dilation) {
   return kernel == kUnknown ? kUnknown : dilation * (kernel - 1) + 1;
 }
-
-static bool differs(int64_t a, int64_t b) { return a != kUnknown && b != kUnknown && a != b; }
 
 /// Shape of conv2d(x, weight); `xi`, `wi` are the operand numbers for messages.
 static llvm::Expected<Shape> convShape(const OpDef &op, Operands operands, unsigned xi, unsigned wi) {
@@ -65,26 +64,6 @@ llvm::Expected<Metas> conv2d(const OpDef &op, Operands operands, Segments) {
   return single(operands, *shape);
 }
 
-/// `forward`: operand numbers of x and weight; the result has the shape of `like`, operand 2.
-static llvm::Expected<Metas> convBackward(const OpDef &op, Operands operands, unsigned x, unsigned weight) {
-  if (llvm::Error e = requireRank4(op, operands))
-    return std::move(e);
-  llvm::Expected<Shape> shape = convShape(op, operands, x, weight);
-  if (!shape)
-    return shape.takeError();
-  if (llvm::Error e = requireShape(op, operands, 1, *shape))
-    return std::move(e);
-  return single(operands, operands[2].shape);
-}
-
-llvm::Expected<Metas> conv2dBackwardData(const OpDef &op, Operands operands, Segments) {
-  return convBackward(op, operands, 2, 0);
-}
-
-llvm::Expected<Metas> conv2dBackwardWeight(const OpDef &op, Operands operands, Segments) {
-  return convBackward(op, operands, 0, 2);
-}
-
 static llvm::Expected<Shape> poolShape(const OpDef &op, Operands operands, unsigned xi) {
   const Shape &x = operands[xi].shape;
   const IntList &kernel = op.ints("kernel_size"), &strides = op.ints("strides"), &padding = op.ints("padding");
@@ -109,25 +88,42 @@ llvm::Expected<Metas> pool2d(const OpDef &op, Operands operands, Segments) {
   return single(operands, *shape);
 }
 
-static llvm::Expected<Metas> poolBackward(const OpDef &op, Operands operands, unsigned x,
-                                          llvm::ArrayRef<unsigned> outputs) {
-  if (llvm::Error e = requireRank4(op, operands))
-    return std::move(e);
+} // namespace tess::shapes
+
+namespace tess::checks {
+
+using namespace shapes;
+
+/// `x`, `weight`: operand numbers; operand 1 is the gradient of the result.
+static llvm::Error convBackward(const OpDef &op, Operands operands, unsigned x, unsigned weight) {
+  llvm::Expected<Shape> shape = convShape(op, operands, x, weight);
+  return shape ? requireShape(op, operands, 1, *shape) : shape.takeError();
+}
+
+llvm::Error conv2dBackwardData(const OpDef &op, Operands operands, Segments) {
+  return convBackward(op, operands, 2, 0);
+}
+
+llvm::Error conv2dBackwardWeight(const OpDef &op, Operands operands, Segments) {
+  return convBackward(op, operands, 0, 2);
+}
+
+static llvm::Error poolBackward(const OpDef &op, Operands operands, unsigned x, llvm::ArrayRef<unsigned> outputs) {
   llvm::Expected<Shape> shape = poolShape(op, operands, x);
   if (!shape)
     return shape.takeError();
   for (unsigned output : outputs)
     if (llvm::Error e = requireShape(op, operands, output, *shape))
-      return std::move(e);
-  return single(operands, operands[x].shape);
+      return e;
+  return llvm::Error::success();
 }
 
-llvm::Expected<Metas> pool2dBackward(const OpDef &op, Operands operands, Segments) {
+llvm::Error maxPool2dBackward(const OpDef &op, Operands operands, Segments) {
   return poolBackward(op, operands, 0, {1, 2});
 }
 
-llvm::Expected<Metas> avgPool2dBackward(const OpDef &op, Operands operands, Segments) {
+llvm::Error avgPool2dBackward(const OpDef &op, Operands operands, Segments) {
   return poolBackward(op, operands, 1, {0});
 }
 
-} // namespace tess::shapes
+} // namespace tess::checks

@@ -120,7 +120,7 @@ llvm::Expected<Subgraph> OpDef::makeBackwardGraph(llvm::ArrayRef<TensorMeta> ope
     any |= arrives;
   }
   llvm::SmallVector<int, 4> grads(operands.size(), -1);
-  if (any && opInfo->gradient)
+  if (any && llvm::is_contained(wanted, true) && opInfo->gradient)
     grads = opInfo->gradient(builder, *this, values, wanted);
   for (unsigned i = 0; i < operands.size(); ++i)
     grads[i] = wanted[i] ? pieces::fitGradient(builder, grads[i], values[i]) : -1;

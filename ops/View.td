@@ -9,10 +9,11 @@
 
 include "ops/Base.td"
 
-class ViewOp<string m, string what, string rule, string expr> : Tess_Op<m> {
+class ViewOp<string m, string what, string rule, string expr, string signature = ""> : Tess_Op<m> {
   let summary = what;
   let results = (outs Tess_Any:$out);
-  let shapeRule = rule;
+  let shapes = signature;
+  let shapeRule = !if(!empty(signature), rule, "");
   let dtypes = Same<"x">;
   let lowering = View<rule>;
   let oracle = Oracle<expr>;
@@ -64,7 +65,8 @@ def Tess_SqueezeOp : ViewOp<"squeeze", "axes of size 1 removed", "squeeze",
   let onnx = "Squeeze";
 }
 def Tess_BroadcastToOp : ViewOp<"broadcast_to", "axes of size 1 repeated to a shape", "broadcastTo",
-                                "np.broadcast_to(x, shape)"> {
+                                "np.broadcast_to(x, shape)", "(*D) -> (*@shape)"> {
+  let check = "broadcastTo";
   let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$shape);
   let gradient = [(op<"sum_to"> $dout, $x)];
   let attrFacts = [Doc<"shape", "shape of the result">, ShapeOnly<"shape">];
@@ -116,7 +118,9 @@ def Tess_SwapAxesOp : ViewOp<"swapaxes", "two axes exchanged", "swapaxes", "np.s
 //===----------------------------------------------------------------------===//
 // The same, with the shape of a tensor
 //===----------------------------------------------------------------------===//
-class LikeOp<string m, string what, string rule, string expr> : ViewOp<m, what, rule, expr> {
+class LikeOp<string m, string what, string rule, string expr>
+    : ViewOp<m, what, rule, expr, "(*D), (*L) -> (*L)"> {
+  let check = rule;
   let arguments = (ins Tess_Any:$x, Tess_Any:$like);
   let lowering = Composite<rule>;
 }

@@ -1,4 +1,5 @@
 //===- ViewShapes.cpp - shapes of views ----------------------------------===//
+#include "ops/Checks.h"
 #include "ops/RuleErrors.h"
 #include "ops/ShapeRules.h"
 #include "ops/ViewRules.h"
@@ -94,27 +95,6 @@ llvm::Expected<Metas> squeeze(const OpDef &op, Operands operands, Segments) {
   return single(operands, shape);
 }
 
-/// Whether `from` broadcasts to exactly `to`.
-static bool broadcasts(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to) {
-  if (from.size() > to.size())
-    return false;
-  for (unsigned i = 0, shift = to.size() - from.size(); i < from.size(); ++i) {
-    int64_t f = from[i], t = to[shift + i];
-    if (f != 1 && f != t && f != kUnknown && t != kUnknown)
-      return false;
-  }
-  return true;
-}
-
-llvm::Expected<Metas> broadcastTo(const OpDef &op, Operands operands, Segments) {
-  const IntList &shape = op.ints("shape");
-  bool isShape = llvm::all_of(shape, [](int64_t d) { return d >= 0; }) && shape.size() <= kMaxRank;
-  if (!isShape || !broadcasts(operands[0].shape, shape))
-    return mustHoldOf(op, "x must broadcast to shape",
-                      llvm::Twine("x ") + toString(operands[0]) + " and shape " + toString(shape));
-  return single(operands, shape);
-}
-
 llvm::Expected<Metas> slice(const OpDef &op, Operands operands, Segments) {
   const TensorMeta &x = operands[0];
   const IntList &starts = op.ints("starts"), &stops = op.ints("stops"), &steps = op.ints("steps");
@@ -164,17 +144,30 @@ llvm::Expected<Metas> swapaxes(const OpDef &op, Operands operands, Segments) {
   return single(operands, shape);
 }
 
-llvm::Expected<Metas> reshapeLike(const OpDef &op, Operands operands, Segments) {
-  int64_t from = operands[0].numElements(), to = operands[1].numElements();
-  if (from != kUnknown && to != kUnknown && from != to)
-    return mustHoldOfTwo(op, "number of elements must be the same", operands, 0, 1);
-  return single(operands, operands[1].shape);
-}
-
-llvm::Expected<Metas> broadcastLike(const OpDef &op, Operands operands, Segments) {
-  if (!broadcasts(operands[0].shape, operands[1].shape))
-    return mustHoldOfTwo(op, "x must broadcast to like", operands, 0, 1);
-  return single(operands, operands[1].shape);
-}
-
 } // namespace tess::shapes
+
+namespace tess::checks {
+
+using namespace shapes;
+
+llvm::Error broadcastTo(const OpDef &op, Operands operands, Segments) {
+  const IntList &shape = op.ints("shape");
+  if (shape.size() > kMaxRank || !broadcastsTo(operands[0].shape, shape))
+    return mustHoldOf(op, "x must broadcast to shape",
+                      llvm::Twine("x ") + toString(operands[0]) + " and shape " + toString(shape));
+  return llvm::Error::success();
+}
+
+llvm::Error reshapeLike(const OpDef &op, Operands operands, Segments) {
+  if (differs(operands[0].numElements(), operands[1].numElements()))
+    return mustHoldOfTwo(op, "number of elements must be the same", operands, 0, 1);
+  return llvm::Error::success();
+}
+
+llvm::Error broadcastLike(const OpDef &op, Operands operands, Segments) {
+  if (!broadcastsTo(operands[0].shape, operands[1].shape))
+    return mustHoldOfTwo(op, "x must broadcast to like", operands, 0, 1);
+  return llvm::Error::success();
+}
+
+} // namespace tess::checks

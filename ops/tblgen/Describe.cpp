@@ -16,7 +16,7 @@ static std::string kindOfDTypes(StringRef constraint) {
 static std::string dimsText(const std::vector<DimModel> &dims) {
   std::string text;
   for (const DimModel &d : dims)
-    text += std::string(text.empty() ? "" : ", ") + (d.kind == '*' ? "*" : "") + d.symbol;
+    text += std::string(text.empty() ? "" : ", ") + (d.kind == '*' || d.kind == '/' ? "*" : "") + d.symbol;
   return "[" + text + "]";
 }
 
@@ -78,6 +78,8 @@ std::string dtypeLine(const OpModel &op) {
   const Record *rule = op.def("dtypes");
   if (rule->isSubClassOf("Same"))
     return "that of " + rule->getValueAsString("operand").str();
+  if (rule->isSubClassOf("SumOf"))
+    return "that of " + rule->getValueAsString("operand").str() + "; of bool int32";
   if (rule->isSubClassOf("PromoteFloat"))
     return "promoted; integers and bool become float32";
   if (rule->isSubClassOf("Promote"))

@@ -237,6 +237,8 @@ static OpModel readOp(const Record *record) {
     op.oracle = oracle->getValueAsString("expr").str();
   if (op.text("shapes").empty() == op.text("shapeRule").empty())
     op.fatal("exactly one of shapes and shapeRule must be given");
+  if (!op.text("check").empty() && op.text("shapes").empty())
+    op.fatal("check must come with shapes");
   if (!op.text("shapes").empty())
     op.signature = parseSignature(op);
   op.constraints = signatureConstraints(op);

@@ -31,11 +31,11 @@ std::string dtypeRule(const OpModel &op) {
   auto make = [](StringRef kind, const Twine &rest) {
     return ("{DTypeRuleKind::" + kind + rest + "}").str();
   };
-  if (rule->isSubClassOf("Same")) {
+  if (rule->isSubClassOf("Same") || rule->isSubClassOf("SumOf")) {
     int index = op.operandIndex(rule->getValueAsString("operand"));
     if (index < 0)
       op.fatal("dtypes must name an operand, got " + rule->getValueAsString("operand"));
-    return make("Same", ", " + Twine(index));
+    return make(rule->isSubClassOf("Same") ? "Same" : "Sum", ", " + Twine(index));
   }
   if (rule->isSubClassOf("Promote"))
     return make("Promote", ", 0, " + maskOfOperands(op, rule));
@@ -176,7 +176,8 @@ std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostre
     << orEmpty(!op.strings("inplace").empty(), "inplace") << ", " << (op.bit("stochastic") ? "true" : "false") << ", "
     << cppString(op.pyModule) << ", " << cppString(op.pyName) << ", " << orNull(op.text("onnx")) << ",\n    "
     << ruleName("shapes", op.text("boundRule")) << ", " << orEmpty(!op.strings("upgrades").empty(), "upgrades") << ", "
-    << orEmpty(!op.constraints.empty(), "constraints") << ", " << (isSimple(op) ? "true" : "false");
+    << orEmpty(!op.constraints.empty(), "constraints") << ", "
+    << ruleName("checks", op.text("check")) << ", " << (isSimple(op) ? "true" : "false");
   os << "constexpr OpInfo info = {" << row << "};\n} // namespace op_" << op.name << "\n";
   return "    op_" + op.name + "::info,\n";
 }

@@ -57,14 +57,28 @@ void emitAttrs(const OpModel &op, raw_ostream &os) {
   os << "};\n";
 }
 
+static const char *kindOf(char kind) {
+  switch (kind) {
+  case 'S':
+    return "Symbol";
+  case '*':
+    return "Star";
+  case 'L':
+    return "Literal";
+  case '/':
+    return "Reduced";
+  }
+  return "Attr";
+}
+
 static std::string emitDims(const std::vector<DimModel> &dims, const std::string &name, raw_ostream &os) {
   if (dims.empty())
     return "{}";
   os << "constexpr DimPattern " << name << "[] = {";
   for (const DimModel &d : dims) {
-    const char *kind = d.kind == 'S' ? "Symbol" : d.kind == '*' ? "Star" : d.kind == 'L' ? "Literal" : "Attr";
     bool literal = d.kind == 'L';
-    os << "{DimPattern::" << kind << ", " << (literal ? 0 : d.number) << ", " << (literal ? d.number : 0) << "}, ";
+    os << "{DimPattern::" << kindOf(d.kind) << ", " << (literal ? 0 : d.number) << ", "
+       << (literal ? d.number : d.axes) << "}, ";
   }
   os << "};\n";
   return name;

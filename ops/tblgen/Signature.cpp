@@ -57,7 +57,13 @@ DimModel Parser::dim(StringRef text) {
       op.fatal("@ must name an integer attribute, *@ a list, got " + text);
     return {'@', text.str(), index};
   }
-  return {isStar ? '*' : 'S', text.str(), symbolIndex(text, isStar)};
+  auto [symbol, axes] = text.split('/');
+  if (axes.empty())
+    return {isStar ? '*' : 'S', text.str(), symbolIndex(text, isStar)};
+  int attr = op.attrIndex(axes.trim());
+  if (!isStar || attr < 0 || op.attrs[attr].axisOf < 0)
+    op.fatal("/ must stand between a starred symbol and an axis attribute, got " + text);
+  return {'/', text.str(), symbolIndex(symbol.trim(), true), attr + 256 * (op.attrIndex("keepdims") + 1)};
 }
 
 std::vector<DimModel> Parser::dims(StringRef &rest) {
@@ -123,6 +129,9 @@ std::unique_ptr<SignatureModel> parseSignature(const OpModel &op) {
   Parser parser(op, *signature);
   signature->operands = parser.side(in);
   signature->results = parser.side(out);
+  for (const PatternModel &pattern : signature->operands)
+    if (any_of(pattern.dims, [](const DimModel &d) { return d.kind == '/' || d.kind == '@'; }))
+      op.fatal("/ and @ must stand in results only, got '" + signature->text + "'");
   if (signature->operands.size() != op.operands.size() || signature->results.size() != op.results.size())
     op.fatal("signature must have a pattern for every operand and result, got '" + signature->text + "'");
   for (auto [pattern, operand] : zip(signature->operands, op.operands))
@@ -134,7 +143,7 @@ std::unique_ptr<SignatureModel> parseSignature(const OpModel &op) {
 }
 
 static bool hasStar(const std::vector<DimModel> &dims) {
-  return any_of(dims, [](const DimModel &d) { return d.kind == '*'; });
+  return any_of(dims, [](const DimModel &d) { return d.kind == '*' || d.kind == '/'; });
 }
 
 /// Ranks in operand order, then symbols in the order they appear.

@@ -1,0 +1,46 @@
+//===- Checks.h - conditions beyond a signature ------------------*- C++ -*-===//
+//
+// Named by a record's `check`; called when the signature has matched, so ranks
+// that it fixes are right. In the file of the family's shape rules.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ops/OpDef.h"
+
+namespace tess::checks {
+
+#define TESS_CHECK(name)                                                                                               \
+  llvm::Error name(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments)
+
+// ReductionShapes.cpp
+TESS_CHECK(notEmpty);
+TESS_CHECK(sumTo);
+
+// ViewShapes.cpp
+TESS_CHECK(broadcastTo);
+TESS_CHECK(reshapeLike);
+TESS_CHECK(broadcastLike);
+
+// SpatialShapes.cpp
+TESS_CHECK(conv2dBackwardData);
+TESS_CHECK(conv2dBackwardWeight);
+TESS_CHECK(maxPool2dBackward);
+TESS_CHECK(avgPool2dBackward);
+
+// NormShapes.cpp
+TESS_CHECK(batchParameters);
+TESS_CHECK(trailingNorm);
+
+// MovementShapes.cpp
+TESS_CHECK(sliceSet);
+
+// IndexShapes.cpp
+TESS_CHECK(gather);
+TESS_CHECK(scatter);
+TESS_CHECK(indexSet);
+TESS_CHECK(topk);
+
+#undef TESS_CHECK
+
+} // namespace tess::checks
