@@ -121,7 +121,7 @@ llvm::Error OpDef::trySet(llvm::StringRef name, AttrValue value) {
   const AttrInfo &info = opInfo->attrs[index];
   value = coerced(info, std::move(value));
   if (value.kind() != info.kind && !(value.kind() == AttrKind::None && info.isOptional))
-    return makeError(ErrorCode::TypeMismatch, this->name() + ": " + info.name + " must be a " + kindName(info.kind) +
+    return makeError(ErrorCode::TypeMismatch, this->name() + ": " + info.name + " must be of kind " + kindName(info.kind) +
                                                   ", got " + kindName(value.kind()) + " " + value.toText());
   if (llvm::Error e = checkAttr(this->name(), info, value))
     return e;

@@ -1,0 +1,119 @@
+//===- inference_test.cpp - shapes, dtypes and the texts of errors -------===//
+#include "tests/ops/Samples.h"
+
+#include "ops/Builtin.h"
+
+using namespace tess;
+using namespace tess::test;
+using namespace tess::builtin;
+
+static TensorMeta f32(llvm::ArrayRef<int64_t> shape) { return TensorMeta(DType::Float32, shape); }
+static TensorMeta i32(llvm::ArrayRef<int64_t> shape) { return TensorMeta(DType::Int32, shape); }
+static constexpr int64_t U = kUnknown;
+
+static std::string results(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments = {}) {
+  llvm::Expected<Metas> metas = op.infer(operands, segments);
+  if (!metas)
+    return takeError(metas.takeError()).second;
+  std::string text;
+  for (const TensorMeta &meta : *metas)
+    text += (text.empty() ? "" : " ") + toString(meta);
+  return text;
+}
+
+TEST_CASE("elementwise operators broadcast") { // add_c1
+  CHECK(results(Add(), {f32({2, 3}), f32({2, 3})}) == "f32[2, 3]");
+  CHECK(results(Add(), {f32({2, 1}), f32({3})}) == "f32[2, 3]");
+  CHECK(results(Add(), {f32({}), f32({0, 3})}) == "f32[0, 3]");
+  CHECK(results(Equal(), {f32({2}), f32({2})}) == "bool[2]");
+  CHECK(results(Add(), {f32({2, 3}), f32({4})}) == "add: operands must broadcast, got x f32[2, 3] and y f32[4]");
+}
+
+TEST_CASE("unknown dimensions propagate") {
+  CHECK(results(Add(), {f32({U, 3}), f32({1, 3})}) == "f32[?, 3]");
+  CHECK(results(Add(), {f32({U, 3}), f32({5, 3})}) == "f32[5, 3]");
+  CHECK(results(Add(), {f32({U}), f32({U})}) == "f32[?]");
+  CHECK(results(Add(), {f32({U}), f32({0})}) == "f32[0]");
+  CHECK(results(Matmul(), {f32({U, U}), f32({4, 5})}) == "f32[?, 5]");
+  CHECK(results(Matmul(), {f32({2, U}), f32({U, U})}) == "f32[2, ?]");
+  CHECK(results(Sum({0}), {f32({U, 3})}) == "f32[3]");
+  CHECK(results(Reshape({-1, 3}), {f32({U, 3})}) == "f32[?, 3]");
+  CHECK(results(Conv2d(), {f32({U, 3, U, 8}), f32({4, 3, 3, 3})}) == "f32[?, 4, ?, 6]");
+  CHECK(results(Concat(), {f32({U, 3}), f32({2, U})}) == "f32[?, 3]");
+}
+
+TEST_CASE("matrix products") {
+  CHECK(results(Matmul(), {f32({7, 2, 3}), f32({3, 4})}) == "f32[7, 2, 4]");
+  CHECK(results(Matmul(true, true), {f32({3, 2}), f32({4, 3})}) == "f32[2, 4]");
+  // matmul_c1, matmul_c2, matmul_c3, matmul_c4
+  CHECK(results(Matmul(), {f32({3}), f32({3, 4})}) == "matmul: x must have rank >= 2, got x f32[3]");
+  CHECK(results(Matmul(), {f32({2, 3}), f32({})}) == "matmul: y must have rank >= 2, got y f32[]");
+  CHECK(results(Matmul(), {f32({2, 2, 3}), f32({3, 3, 4})}) ==
+        "matmul: dimensions *B must broadcast, got x f32[2, 2, 3] (B=[2]) and y f32[3, 3, 4] (B=[3])");
+  CHECK(results(Matmul(), {f32({2, 3}), f32({4, 5})}) ==
+        "matmul: dimension K must match, got x f32[2, 3] (K=3) and y f32[4, 5] (K=4)");
+  CHECK(results(Matmul(true), {f32({2, 3}), f32({4, 5})}) ==
+        "matmul: dimension K must match, got x f32[2, 3] (K=2) and y f32[4, 5] (K=4)");
+}
+
+TEST_CASE("optional and variadic operands are counted") {
+  OpDef linear = OpDef::get("linear");
+  CHECK(results(linear, {f32({2, 3}), f32({4, 3})}) == "f32[2, 4]");
+  CHECK(results(linear, {f32({2, 3}), f32({4, 3}), f32({4})}) == "f32[2, 4]");
+  CHECK(results(linear, {f32({2, 3}), f32({4, 3}), f32({5})}) ==
+        "linear: dimension O must match, got weight f32[4, 3] (O=4) and bias f32[5] (O=5)");
+  CHECK(results(linear, {f32({2, 3})}) == "linear: number of operands must be 2 to 3, got 1");
+  CHECK(results(Add(), {f32({2})}) == "add: number of operands must be 2, got 1");
+  CHECK(results(Concat(), {}) == "concat: inputs must not be empty, got none");
+  CHECK(results(IndexGet({0}), {}) == "index_get: number of operands must be >= 1, got 0");
+  CHECK(results(linear, {f32({2, 3}), f32({4, 3})}, {1, 1, 1}) == "linear: number of operands must be 2 to 3, got 2");
+}
+
+TEST_CASE("dtypes are checked") {
+  CHECK(results(Sqrt(), {i32({2})}) == "sqrt: x must be a float, got i32[2]");
+  CHECK(results(LogicalAnd(), {f32({2}), f32({2})}) == "logical_and: x must be bool, got f32[2]");
+  CHECK(results(Add(), {f32({2}), i32({2})}) == "add: operands must have one dtype, got x f32[2] and y i32[2]");
+  CHECK(results(Where(), {f32({2}), f32({2}), f32({2})}) == "where: mask must be bool, got f32[2]");
+  CHECK(results(Embedding(), {f32({4, 2}), f32({2})}) == "embedding: ids must be i32 or i64, got f32[2]");
+  CHECK(results(Sum(), {TensorMeta(DType::Bool, {2})}) == "i32[]");
+  CHECK(results(Sum(), {TensorMeta(DType::Float16, {2})}) == "f16[]");
+  CHECK(results(Argmax(), {f32({2})}) == "i32[]");
+  CHECK(results(Cast(DType::Int8), {f32({2})}) == "i8[2]");
+  CHECK(results(Topk(1), {f32({2})}) == "f32[1] i32[1]");
+}
+
+TEST_CASE("ranks are limited") {
+  Shape nine(9, 1);
+  CHECK(results(Neg(), {f32(nine)}) == "neg: x must have rank <= 8, got f32[1, 1, 1, 1, 1, 1, 1, 1, 1]");
+  CHECK(results(ExpandDims({0}), {f32(Shape(8, 1))}) ==
+        "expand_dims: rank of the result must be <= 8, got x f32[1, 1, 1, 1, 1, 1, 1, 1]");
+}
+
+TEST_CASE("axes are checked") {
+  CHECK(results(Sum({3}), {f32({2, 3})}) == "sum: axes must be in [-2, 1], got 3");
+  CHECK(results(Sum({0, -2}), {f32({2, 3})}) == "sum: axes must be distinct, got [0, -2]");
+  CHECK(results(Softmax(2), {f32({2, 3})}) == "softmax: axis must be in [-2, 1], got 2");
+  CHECK(results(Softmax(), {f32({})}) == "softmax: axis must not be given for rank 0, got -1");
+  CHECK(results(ExpandDims({3}), {f32({2, 3})}) == "expand_dims: axis must be in [-3, 2], got 3");
+  CHECK(results(ExpandDims({0, 3}), {f32({2, 3})}) == "f32[1, 2, 3, 1]");
+  CHECK(results(Stack(2), {f32({2}), f32({2})}) == "stack: axis must be in [-2, 1], got 2");
+  CHECK(results(OpDef::get("reshape"), {f32({2})}) == "reshape: shape must be given, got none");
+}
+
+TEST_CASE("reductions") {
+  CHECK(results(Sum(), {f32({2, 3})}) == "f32[]");
+  CHECK(results(Sum({-1}, true), {f32({2, 3})}) == "f32[2, 1]");
+  CHECK(results(Max({0}), {f32({0, 0})}) == "f32[0]");
+  CHECK(results(Sum({0}), {f32({0, 3})}) == "f32[3]");
+  CHECK(results(Max({0}), {f32({0, 3})}) == "max: reduced dimensions must not be empty, got x f32[0, 3]"); // max_c2
+  CHECK(results(Argmin(1, true), {f32({2, 3})}) == "i32[2, 1]");
+  CHECK(results(SumTo(), {f32({2, 3}), f32({1, 3})}) == "f32[1, 3]");
+  CHECK(results(SumTo(), {f32({2, 3}), f32({2})}) == "sum_to: like must broadcast to x, got x f32[2, 3] and like f32[2]");
+}
+
+TEST_CASE("creation takes its shape from attributes") {
+  CHECK(results(Full({2, 0}, 1), {}) == "f32[2, 0]");
+  CHECK(results(Full({-1}, 1), {}) == "full: dimensions of out must be >= 0, got [-1]");
+  CHECK(results(Arange(4, 0, 1, DType::Int64), {}) == "i64[4]");
+  CHECK(results(OneHot(5), {i32({2, 3})}) == "i32[2, 3, 5]");
+}

@@ -1,0 +1,192 @@
+//===- rules_test.cpp - what shape rules and checks refuse ---------------===//
+//
+// One line for each label of a record's own constraints.
+//
+//===----------------------------------------------------------------------===//
+#include "tests/ops/Samples.h"
+
+#include "ops/Builtin.h"
+
+#include <set>
+
+using namespace tess;
+using namespace tess::test;
+using namespace tess::builtin;
+
+static TensorMeta f32(llvm::ArrayRef<int64_t> shape) { return TensorMeta(DType::Float32, shape); }
+static TensorMeta i32(llvm::ArrayRef<int64_t> shape) { return TensorMeta(DType::Int32, shape); }
+static TensorMeta flags(llvm::ArrayRef<int64_t> shape) { return TensorMeta(DType::Bool, shape); }
+
+namespace {
+struct Refusal {
+  OpDef op;
+  Metas operands;
+  const char *text;
+};
+} // namespace
+
+static std::vector<Refusal> viewRefusals() {
+  return {
+      {Reshape({-1, -1}), {f32({4})}, "reshape: shape must have at most one -1 and otherwise entries >= 0, got [-1, -1]"},
+      {Reshape({3}), {f32({2, 2})}, "reshape: number of elements must stay the same, got x f32[2, 2] and shape [3]"},
+      {Reshape({3, -1}), {f32({2, 2})},
+       "reshape: number of elements must stay the same, got x f32[2, 2] and shape [3, -1]"},
+      {Transpose({0}), {f32({2, 2})}, "transpose: pattern must name every axis of x, got [0] and x f32[2, 2]"},
+      {Squeeze({0}), {f32({2, 1})}, "squeeze: removed axes must have size 1, got x f32[2, 1]"},
+      {Squeeze(), {f32({kUnknown})}, "squeeze: dimensions must be known when axis is empty, got x f32[?]"},
+      {BroadcastTo({2, 4}), {f32({3})}, "broadcast_to: x must broadcast to shape, got x f32[3] and shape [2, 4]"},
+      {Slice({0}, {1}), {f32({2, 2})},
+       "slice: starts, stops and steps must have an entry for each axis, got x f32[2, 2], starts [0], stops [1] and "
+       "steps []"},
+      {Slice({0}, {1}, {0}), {f32({2})}, "slice: steps must not be 0, got [0]"},
+      {Flatten(3), {f32({2, 2})},
+       "flatten: start_axis and end_axis must be axes of x, got x f32[2, 2], start_axis 3 and end_axis -1"},
+      {Flatten(1, 0), {f32({2, 2})},
+       "flatten: start_axis must not be above end_axis, got x f32[2, 2], start_axis 1 and end_axis 0"},
+      {ReshapeLike(), {f32({2}), f32({3})},
+       "reshape_like: number of elements must be the same, got x f32[2] and like f32[3]"},
+      {BroadcastLike(), {f32({2}), f32({3})}, "broadcast_like: x must broadcast to like, got x f32[2] and like f32[3]"},
+      {SumTo(), {f32({2}), f32({3})}, "sum_to: like must broadcast to x, got x f32[2] and like f32[3]"},
+  };
+}
+
+static std::vector<Refusal> spatialRefusals() {
+  TensorMeta x = f32({2, 3, 5, 6}), w = f32({4, 3, 3, 3}), small = f32({2, 3, 2, 2});
+  MaxPool2d pool({2, 2}, {2, 2});
+  return {
+      {Conv2d(), {f32({3, 5, 6}), w}, "conv2d: x must have rank 4, got x f32[3, 5, 6]"},
+      {Conv2d(), {f32({2, 4, 5, 6}), w},
+       "conv2d: channels of x must be groups (1) times those of weight, got x f32[2, 4, 5, 6] and weight f32[4, 3, 3, 3]"},
+      {Conv2d({1, 1}, {0, 0}, {1, 1}, 3), {f32({2, 9, 5, 6}), w},
+       "conv2d: output channels must be a multiple of groups (3), got weight f32[4, 3, 3, 3]"},
+      {Conv2d(), {small, w},
+       "conv2d: window must fit into the padded input, got x f32[2, 3, 2, 2] and weight f32[4, 3, 3, 3]"},
+      {Conv2dBackwardData(), {w, f32({2, 4, 3, 3}), x},
+       "conv2d_backward_data: dout must have shape [2, 4, 3, 4], got dout f32[2, 4, 3, 3]"},
+      {Conv2dBackwardWeight(), {x, f32({2, 4, 3, 3}), w},
+       "conv2d_backward_weight: dout must have shape [2, 4, 3, 4], got dout f32[2, 4, 3, 3]"},
+      {pool, {f32({5, 6})}, "max_pool2d: x must have rank 4, got x f32[5, 6]"},
+      {MaxPool2d({2, 2}, {1, 1}, {2, 2}), {x},
+       "max_pool2d: padding must be below the window's size, got kernel_size [2, 2] and padding [2, 2]"},
+      {AvgPool2d({7, 7}), {x}, "avg_pool2d: window [7, 7] must fit into the padded input, got x f32[2, 3, 5, 6]"},
+      {MaxPool2dBackward({2, 2}, {2, 2}), {x, f32({2, 3, 2, 2}), f32({2, 3, 2, 2})},
+       "max_pool2d_backward: out must have shape [2, 3, 2, 3], got out f32[2, 3, 2, 2]"},
+      {AvgPool2dBackward({2, 2}, {2, 2}), {f32({2, 3, 2, 2}), x},
+       "avg_pool2d_backward: dout must have shape [2, 3, 2, 3], got dout f32[2, 3, 2, 2]"},
+      {AdaptiveAvgPool2d({1, 1}), {f32({2, 3})}, "adaptive_avg_pool2d: x must have rank 4, got x f32[2, 3]"},
+  };
+}
+
+static std::vector<Refusal> normRefusals() {
+  TensorMeta x = f32({2, 3, 5}), p = f32({1, 3, 1}), half(DType::Float16, {1, 3, 1});
+  return {
+      {BatchNorm(), {f32({3}), p, p, p, p}, "batch_norm: x must have rank 2 to 5, got x f32[3]"},
+      {BatchNorm(), {x, p, f32({3}), p, p},
+       "batch_norm: parameters must have shape [1, C, 1, ...] for x [N, C, ...], got x f32[2, 3, 5] and bias f32[3]"},
+      {BatchNorm(), {x, p, p, p, half},
+       "batch_norm: parameters must have one dtype, got scale f32[1, 3, 1] and running_var f16[1, 3, 1]"},
+      {BatchNormInference(), {x, p, p, p, half},
+       "batch_norm_inference: parameters must have one dtype, got scale f32[1, 3, 1] and var f16[1, 3, 1]"},
+      {LayerNorm(4), {x}, "layer_norm: axes must not be above the rank of x, got 4 and x f32[2, 3, 5]"},
+      {LayerNorm(), {x, f32({3})}, "layer_norm: parameters must have the last axes of x, got x f32[2, 3, 5] and scale f32[3]"},
+      {RmsNorm(), {x, TensorMeta(DType::Float16, {5})},
+       "rms_norm: operands must have one dtype, got x f32[2, 3, 5] and scale f16[5]"},
+      {CrossEntropy(), {f32({4, 5}), i32({5})},
+       "cross_entropy: label must have the shape of pred without the class axis, got pred f32[4, 5] and label i32[5]"},
+      {SquareLoss(), {f32({4}), f32({5})}, "square_loss: pred and label must broadcast, got pred f32[4] and label f32[5]"},
+      {L1Loss(), {f32({4}), f32({5})}, "l1_loss: pred and label must broadcast, got pred f32[4] and label f32[5]"},
+      {Logsumexp({0}), {f32({0, 2})}, "logsumexp: reduced dimensions must not be empty, got x f32[0, 2]"},
+      {Max({0}), {f32({0, 2})}, "max: reduced dimensions must not be empty, got x f32[0, 2]"},
+      {Argmax(0), {f32({0, 2})}, "argmax: reduced dimensions must not be empty, got x f32[0, 2]"},
+  };
+}
+
+static std::vector<Refusal> movementRefusals() {
+  return {
+      {Concat(), {}, "concat: inputs must not be empty, got none"},
+      {Concat(), {f32({2}), f32({2, 3})}, "concat: inputs must have the same rank, at least 1, got f32[2], f32[2, 3]"},
+      {Concat(1), {f32({2, 3}), f32({4, 3})}, "concat: dimensions besides axis 1 must match, got f32[2, 3], f32[4, 3]"},
+      {Stack(), {}, "stack: inputs must not be empty, got none"},
+      {Stack(), {f32({2}), f32({3})}, "stack: inputs must have the same shape, got f32[2], f32[3]"},
+      {Split(IntList{}), {f32({3})}, "split: sections must not be empty, got []"},
+      {Split({1, 1}), {f32({3})}, "split: sections must add up to the size of axis 0, got sections [1, 1] and x f32[3]"},
+      {Pad({1}, {1}), {f32({2, 2})},
+       "pad: low and high must have an entry for each axis, got x f32[2, 2], low [1] and high [1]"},
+      {Pad({-2}, {-1}), {f32({2})}, "pad: padded dimensions must not be negative, got x f32[2], low [-2] and high [-1]"},
+      {SliceSet({0}, {1}), {f32({2, 2}), f32({})},
+       "slice_set: starts, stops and steps must have an entry for each axis, got x f32[2, 2], starts [0], stops [1] and "
+       "steps []"},
+      {SliceSet({0}, {1}, {0}), {f32({2}), f32({})}, "slice_set: steps must not be 0, got [0]"},
+      {SliceSet({0}, {3}), {f32({4}), f32({2})},
+       "slice_set: value must broadcast to the slice, got value f32[2] and slice [3]"},
+      {Tile({2}), {f32({2, 2})}, "tile: reps must have an entry for each axis, got x f32[2, 2] and reps [2]"},
+  };
+}
+
+static std::vector<Refusal> indexRefusals() {
+  return {
+      {Gather(), {f32({2, 2}), i32({2})}, "gather: x and index must have the same rank, got x f32[2, 2] and index i32[2]"},
+      {Gather(), {f32({2, 2}), i32({2, 3})},
+       "gather: dimensions besides axis 0 must match, got x f32[2, 2] and index i32[2, 3]"},
+      {Scatter(), {f32({2}), i32({1}), f32({2})},
+       "scatter: source must have the shape of index, got index i32[1] and source f32[2]"},
+      {IndexGet({0, 1}), {f32({2, 2}), i32({1})},
+       "index_get: there must be an index for each axis of axes, got 1 and axes [0, 1]"},
+      {IndexGet({0, 1}), {f32({2, 2}), i32({2}), i32({3})}, "index_get: indices must broadcast, got i32[2] and i32[3]"},
+      {IndexSet({0}), {f32({4, 2}), f32({3}), i32({1})},
+       "index_set: value must broadcast to the indexed elements, got value f32[3] and elements [1, 2]"},
+      {IndexAdd({0, 1}), {f32({4, 2}), f32({}), i32({1})},
+       "index_add: there must be an index for each axis of axes, got 1 and axes [0, 1]"},
+      {MaskGet(), {f32({2, 3}), flags({3})},
+       "mask_get: mask must have the first axes of x, at least one, got x f32[2, 3] and mask bool[3]"},
+      {Topk(3), {f32({2})}, "topk: k must not be above the size of the last axis, got 3 and x f32[2]"},
+      {IndexingOneHot(), {f32({2, 3}), i32({3})},
+       "indexing_one_hot: index must have the shape of x without the axis, got x f32[2, 3] and index i32[3]"},
+  };
+}
+
+TEST_CASE("rules refuse what cannot be, and say what they got") {
+  for (auto refusals : {viewRefusals, spatialRefusals, normRefusals, movementRefusals, indexRefusals})
+    for (const Refusal &refusal : refusals()) {
+      INFO(refusal.text);
+      CHECK(errorOf(refusal.op.infer(refusal.operands)) == refusal.text);
+    }
+}
+
+TEST_CASE("every operator with conditions of its own is among the refusals") {
+  // Two operators that share the function behind a rule are one.
+  static const std::set<std::string> shared = {"min", "argmin"};
+  std::set<std::string> refused;
+  for (auto refusals : {viewRefusals, spatialRefusals, normRefusals, movementRefusals, indexRefusals})
+    for (const Refusal &refusal : refusals())
+      refused.insert(refusal.op.name().str());
+  for (const OpInfo &info : allOps())
+    if (!info.constraints.empty() && (info.shapeRule || info.check) && !shared.count(info.name)) {
+      INFO(info.name);
+      bool onlyAxes = llvm::all_of(info.constraints, [](const ConstraintInfo &c) {
+        return llvm::StringRef(c.text).contains("must be an axis of") ||
+               llvm::StringRef(c.text).contains("must be distinct axes of");
+      });
+      CHECK((onlyAxes || refused.count(info.name)));
+    }
+}
+
+TEST_CASE("indexed axes stand where NumPy puts them") {
+  auto shape = [](const IntList &axes, Metas operands) {
+    return toString(llvm::cantFail(IndexGet(axes).infer(operands))[0]);
+  };
+  TensorMeta x = f32({5, 6, 7, 8}), i = i32({2, 3}), j = i32({3});
+  CHECK(shape({1}, {x, i}) == "f32[5, 2, 3, 7, 8]");
+  CHECK(shape({1, 2}, {x, i, j}) == "f32[5, 2, 3, 8]");
+  CHECK(shape({0, 2}, {x, i, j}) == "f32[2, 3, 6, 8]");
+  CHECK(shape({-1}, {x, j}) == "f32[5, 6, 7, 3]");
+}
+
+TEST_CASE("results whose size depends on data are unknown, with a bound") {
+  const OpInfo &mask = *findOp("mask_get"), &positions = *findOp("non_zero");
+  Metas operands = {f32({4, 3, 2}), flags({4, 3})};
+  CHECK(toString(llvm::cantFail(MaskGet().infer(operands))[0]) == "f32[?, 2]");
+  CHECK(toString(llvm::cantFail(mask.boundRule(MaskGet(), operands, {}))[0]) == "f32[12, 2]");
+  CHECK(toString(llvm::cantFail(NonZero().infer({f32({4, 3})}))[0]) == "i32[?, 2]");
+  CHECK(toString(llvm::cantFail(positions.boundRule(NonZero(), {f32({4, 3})}, {}))[0]) == "i32[12, 2]");
+}
