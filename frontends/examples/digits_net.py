@@ -120,6 +120,7 @@ class Training:
             "model": self.model.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "schedule": self.schedule.state_dict(),
+            "order": self.sampler.seed,
             "random": tessera.random.default_rng.state_dict(),
         }
         tessera.save(state, path)
@@ -132,6 +133,7 @@ class Training:
         self.schedule.load_state_dict(state["schedule"])
         tessera.random.default_rng.load_state_dict(state["random"])
         self.epoch = state["epoch"]
+        self.sampler.seed = state["order"]
         self.sampler.set_epoch(self.epoch)
         return self
 

@@ -51,7 +51,7 @@ PROMOTION = [
     (lambda i, f: f.astype("float16") + f, "float32"),
     (lambda i, f: f.astype("float16") + 1.5, "float16"),
     (lambda i, f: f.astype("float16") + i, "float32"),
-    (lambda i, f: (i > 0) + 1, "int32"),
+    (lambda i, f: (i > 0) + 1, "float32"),
     (lambda i, f: i.astype("int8") + i.astype("int16"), "int16"),
     (lambda i, f: i.astype("uint8") + 1, "uint8"),
     (lambda i, f: i.astype("uint8") + 1.5, "float32"),

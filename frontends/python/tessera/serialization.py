@@ -206,6 +206,8 @@ def _check_header(tree):
 def _decode(node, archive, device):
     if not isinstance(node, dict):
         return node
+    if len(node) != 1:
+        raise KeyError(f"node {sorted(node)}")
     ((kind, body),) = node.items()
     if kind == "float":
         return float(body)

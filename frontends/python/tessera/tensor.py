@@ -1,7 +1,5 @@
 """Tensor and Parameter. The class is `_core.Tensor`; here it gets what needs no C++."""
 
-import html
-
 import numpy as np
 
 from . import _core
@@ -63,6 +61,8 @@ def _to(self, device):
 
 
 def _repr_html_(self):
+    import html
+
     return f"<pre>{html.escape(repr(self))}</pre>"
 
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from .collator import Collator
 from .dataset import StreamDataset
-from .pool import WorkerPool
 from .sampler import SequentialSampler, StreamSampler
 from .worker import END, BatchMaker
 
@@ -82,6 +81,8 @@ class DataLoader:
             self._idle.append(pool)
 
     def _new_pool(self):
+        from .pool import WorkerPool  # multiprocessing takes 15 ms to import
+
         pool = WorkerPool(self._maker, self.num_workers, self.timeout)
         self._pools.append(pool)
         return pool

@@ -2,8 +2,6 @@
 
 import functools
 import os
-import shutil
-import tempfile
 import warnings
 from collections import OrderedDict
 from contextlib import contextmanager
@@ -22,11 +20,11 @@ _MAX_VARIANTS = 4  # of one signature: modules' modes, gradients present or not
 class _Variant:
     """One recorded call: its program, results and effects."""
 
-    def __init__(self, recording, replay, structure, leaves, num_results):
+    def __init__(self, recording, replay, structure, leaves, num_arguments):
         self.recording, self.replay, self.structure = recording, replay, structure
+        self.num_arguments = num_arguments
         self.leaves = [None if isinstance(leaf, Tensor) else leaf for leaf in leaves]
         self.slots = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
-        self.num_results = num_results
         self.program = None
 
     def run(self, tensors, options):
@@ -113,7 +111,7 @@ class trace:  # noqa: N801
                 results = [leaf for leaf in leaves if isinstance(leaf, Tensor)] + grads
             finally:
                 recording = _core.trace_end(results)
-        variant = _Variant(recording, replay, structure, leaves, len(results))
+        variant = _Variant(recording, replay, structure, leaves, len(tensors))
         self._keep(key, variant)
         return value
 
@@ -153,12 +151,16 @@ class trace:  # noqa: N801
             raise RuntimeError("dump: the trace must have capture_as_const=True, got False")
         if self._last is None:
             raise RuntimeError("dump: the function must have been called once traced, got no call")
-        names = list(arg_names or [])
-        free = _free_dims(dims or {}, names)
-        arguments = (names, list(output_names or []), free, list(targets))
+        names, outputs = list(arg_names or []), list(output_names or [])
+        _check_names("arg_names", names, self._last.num_arguments)
+        _check_names("output_names", outputs, len(self._last.slots))
+        arguments = (names, outputs, _free_dims(dims or {}, names), list(targets))
         if not hasattr(file, "write"):
             _core.recording_to_file(self._last.recording, os.fspath(file), *arguments)
             return
+        import shutil
+        import tempfile
+
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "program.tess")
             _core.recording_to_file(self._last.recording, path, *arguments)
@@ -185,6 +187,11 @@ def _aliases(tensors):
     """For each tensor the first position at which it stands."""
     first = {}
     return tuple([first.setdefault(id(tensor), number) for number, tensor in enumerate(tensors)])
+
+
+def _check_names(what, names, count):
+    if names and (len(names) != count or len(set(names)) != count):
+        raise ValueError(f"dump: {what} must be {count} different names, got {names}")
 
 
 def _free_dims(dims, names):

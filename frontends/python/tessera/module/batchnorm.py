@@ -63,9 +63,8 @@ class BatchNorm1d(_BatchNorm):
 
     def forward(self, inp):
         """See the class."""
-        shape = tuple(inp.shape)
-        images = inp.reshape(*shape, *([1] * (4 - len(shape))))
-        return super().forward(images).reshape(*shape)
+        axes = list(range(inp.ndim, 4))  # an image of height or width 1
+        return F.squeeze(super().forward(F.expand_dims(inp, axes)), axes)
 
 
 class BatchNorm2d(_BatchNorm):

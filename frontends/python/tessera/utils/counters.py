@@ -12,7 +12,7 @@ def launches():
 
 def allocations():
     """Requests for memory that no pool could serve."""
-    return _core.memory_stats()["allocations"]
+    return _core.memory_stats()["system_allocations"]
 
 
 def memory():
