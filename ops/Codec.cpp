@@ -110,8 +110,7 @@ llvm::Expected<OpDef> OpDef::parse(llvm::StringRef text) {
   llvm::SmallVector<std::pair<llvm::StringRef, AttrValue>, 4> values;
   for (const auto &[key, value] : fields) {
     auto attr = llvm::find_if(info->attrs, [&, k = llvm::StringRef(key)](const AttrInfo &a) { return k == a.name; });
-    llvm::Expected<AttrValue> parsed =
-        AttrValue::parse(attr == info->attrs.end() ? AttrKind::None : attr->kind, value);
+    llvm::Expected<AttrValue> parsed = AttrValue::parse(attr == info->attrs.end() ? AttrKind::None : attr->kind, value);
     if (!parsed && attr != info->attrs.end())
       return makeError(ErrorCode::DataLoss, name + "." + key + ": " + takeError(parsed.takeError()).second);
     if (!parsed)

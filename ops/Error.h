@@ -41,7 +41,9 @@ private:
 };
 
 llvm::Error makeError(ErrorCode code, const llvm::Twine &message);
-inline llvm::Error invalidArgument(const llvm::Twine &message) { return makeError(ErrorCode::InvalidArgument, message); }
+inline llvm::Error invalidArgument(const llvm::Twine &message) {
+  return makeError(ErrorCode::InvalidArgument, message);
+}
 /// Takes `error` apart; foreign error classes become Internal.
 std::pair<ErrorCode, std::string> takeError(llvm::Error error);
 

@@ -38,8 +38,9 @@ Values mean(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
   for (int64_t axis : reducedAxes(op, x.rank()))
     reduced.shape.push_back(x.shape[axis]);
   int grad = withAxes(b, op, v[2], v[0]);
-  int count = reduced.isStatic() ? constantLike(b, double(reduced.numElements()), v[0])
-                                 : call(b, "sum", {fullLike(b, v[0], 1)}, {{"axes", op.attr("axes")}, {"keepdims", true}});
+  int count = reduced.isStatic()
+                  ? constantLike(b, double(reduced.numElements()), v[0])
+                  : call(b, "sum", {fullLike(b, v[0], 1)}, {{"axes", op.attr("axes")}, {"keepdims", true}});
   return {broadcastLike(b, call(b, "div", {grad, count}), v[0])};
 }
 
@@ -50,7 +51,8 @@ Values prod(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
 
 /// Equal elements share the gradient evenly.
 Values extremum(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
-  int isBest = call(b, "cast", {call(b, "equal", {v[0], withAxes(b, op, v[1], v[0])})}, {{"dtype", b.meta(v[0]).dtype}});
+  int isBest =
+      call(b, "cast", {call(b, "equal", {v[0], withAxes(b, op, v[1], v[0])})}, {{"dtype", b.meta(v[0]).dtype}});
   int count = call(b, "sum", {isBest}, {{"axes", op.attr("axes")}, {"keepdims", true}});
   int grad = withAxes(b, op, v[2], v[0]);
   return {call(b, "mul", {isBest, call(b, "div", {grad, count})})};

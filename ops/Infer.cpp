@@ -54,12 +54,12 @@ llvm::Error checkOperands(const OpInfo &info, Operands operands, Segments segmen
   return forEachOperand(info, segments, [&](unsigned group, unsigned i) -> llvm::Error {
     const TensorMeta &meta = operands[i];
     if (!(info.operands[group].dtypes & maskOf(meta.dtype)))
-      return makeError(ErrorCode::TypeMismatch,
-                       llvm::Twine(info.name) + ": " + info.operands[group].name + " must be " +
-                           dtypeNames(info.operands[group].dtypes) + ", got " + toString(meta));
+      return makeError(ErrorCode::TypeMismatch, llvm::Twine(info.name) + ": " + info.operands[group].name +
+                                                    " must be " + dtypeNames(info.operands[group].dtypes) + ", got " +
+                                                    toString(meta));
     if (meta.rank() > kMaxRank)
-      return invalidArgument(llvm::Twine(info.name) + ": " + info.operands[group].name + " must have rank <= " +
-                             llvm::Twine(kMaxRank) + ", got " + toString(meta));
+      return invalidArgument(llvm::Twine(info.name) + ": " + info.operands[group].name +
+                             " must have rank <= " + llvm::Twine(kMaxRank) + ", got " + toString(meta));
     return llvm::Error::success();
   });
 }
@@ -170,14 +170,16 @@ llvm::Error broadcastError(const OpInfo &info, Operands operands) {
 }
 
 llvm::Expected<Metas> inferElementwise(const OpInfo &info, DType dtype, Operands operands) {
-  Metas metas;
+  llvm::Expected<Metas> metas{Metas()}; // filled in place: a move costs as much as the inference
   for (const ResultInfo &result : info.results) {
-    TensorMeta &meta = metas.emplace_back();
+    TensorMeta &meta = metas->emplace_back();
     meta.dtype = allowed(dtype, result.dtypes);
-    meta.shape.assign(operands[0].shape.begin(), operands[0].shape.end());
+    meta.shape.append(operands[0].shape.begin(), operands[0].shape.end());
     for (const TensorMeta &operand : operands.drop_front())
-      if (!broadcastInto(meta.shape, operand.shape))
-        return broadcastError(info, operands);
+      if (!broadcastInto(meta.shape, operand.shape)) {
+        metas = broadcastError(info, operands);
+        return metas;
+      }
   }
   return metas;
 }
@@ -198,8 +200,8 @@ llvm::Error countError(const OpInfo &info, unsigned count) {
   std::string want = open ? ">= " + std::to_string(least) : std::to_string(least);
   if (!open && least != info.operands.size())
     want += " to " + std::to_string(info.operands.size());
-  return makeError(ErrorCode::TypeMismatch, llvm::Twine(info.name) + ": number of operands must be " + want +
-                                                ", got " + llvm::Twine(count));
+  return makeError(ErrorCode::TypeMismatch,
+                   llvm::Twine(info.name) + ": number of operands must be " + want + ", got " + llvm::Twine(count));
 }
 
 llvm::Error checkSegments(const OpInfo &info, Segments segments, unsigned count) {

@@ -32,8 +32,9 @@ namespace forwards {
 
 /// momentum * running + (1 - momentum) * batch.
 static int moved(SubgraphBuilder &b, int running, int batch, double momentum) {
-  return call(b, "add", {call(b, "mul", {running, constantLike(b, momentum, running)}),
-                         call(b, "mul", {batch, constantLike(b, 1 - momentum, running)})});
+  return call(b, "add",
+              {call(b, "mul", {running, constantLike(b, momentum, running)}),
+               call(b, "mul", {batch, constantLike(b, 1 - momentum, running)})});
 }
 
 Values batchNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {

@@ -85,8 +85,8 @@ static llvm::Error checkNumber(llvm::StringRef op, const AttrInfo &info, double 
 }
 
 llvm::Error checkAttr(llvm::StringRef op, const AttrInfo &info, const AttrValue &value) {
-  bool limited = info.min != -std::numeric_limits<double>::infinity() ||
-                 info.max != std::numeric_limits<double>::infinity();
+  bool limited =
+      info.min != -std::numeric_limits<double>::infinity() || info.max != std::numeric_limits<double>::infinity();
   if (value.kind() == AttrKind::None)
     return info.isOptional ? llvm::Error::success() : badAttr(op, info, "be given", value);
   if (info.kind == AttrKind::I64 && limited)
@@ -121,8 +121,9 @@ llvm::Error OpDef::trySet(llvm::StringRef name, AttrValue value) {
   const AttrInfo &info = opInfo->attrs[index];
   value = coerced(info, std::move(value));
   if (value.kind() != info.kind && !(value.kind() == AttrKind::None && info.isOptional))
-    return makeError(ErrorCode::TypeMismatch, this->name() + ": " + info.name + " must be of kind " + kindName(info.kind) +
-                                                  ", got " + kindName(value.kind()) + " " + value.toText());
+    return makeError(ErrorCode::TypeMismatch, this->name() + ": " + info.name + " must be of kind " +
+                                                  kindName(info.kind) + ", got " + kindName(value.kind()) + " " +
+                                                  value.toText());
   if (llvm::Error e = checkAttr(this->name(), info, value))
     return e;
   attrs[index] = std::move(value);

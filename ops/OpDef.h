@@ -23,7 +23,8 @@ public:
   explicit OpDef(const OpInfo &info);
   /// By IR name; asserts that the operator exists (names come from our own code). Use make() for user input.
   static OpDef get(llvm::StringRef name);
-  /// From user input: unknown operator, unknown attribute, wrong kind, out of range are errors; lists every missing attribute.
+  /// From user input: unknown operator, unknown attribute, wrong kind, out of range are errors; lists every missing
+  /// attribute.
   static llvm::Expected<OpDef> make(llvm::StringRef name, llvm::ArrayRef<std::pair<llvm::StringRef, AttrValue>> attrs);
 
   const OpInfo &info() const { return *opInfo; }
@@ -49,10 +50,12 @@ public:
   /// `segments`: operands per ODS group, empty when each group has exactly one operand.
   llvm::Expected<Metas> infer(llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments = {}) const;
   /// Composite operators: the operators that compute it.
-  llvm::Expected<Subgraph> makeForwardGraph(llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments = {}) const;
+  llvm::Expected<Subgraph> makeForwardGraph(llvm::ArrayRef<TensorMeta> operands,
+                                            llvm::ArrayRef<unsigned> segments = {}) const;
   /// The gradient; see Subgraph for the order of its inputs. `needed`: operands whose gradient is wanted.
   llvm::Expected<Subgraph> makeBackwardGraph(llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<bool> needed,
-                                             llvm::ArrayRef<bool> hasOutputGrad, llvm::ArrayRef<unsigned> segments = {}) const;
+                                             llvm::ArrayRef<bool> hasOutputGrad,
+                                             llvm::ArrayRef<unsigned> segments = {}) const;
 
   /// Equal operator and equal attributes.
   bool isSame(const OpDef &other) const { return opInfo == other.opInfo && attrs == other.attrs; }
@@ -70,7 +73,8 @@ private:
   llvm::SmallVector<AttrValue, 2> attrs;
 };
 
-/// Operands per group when `count` flat operands are given and at most one group is not single; error text names the counts.
+/// Operands per group when `count` flat operands are given and at most one group is not single; error text names the
+/// counts.
 llvm::Expected<llvm::SmallVector<unsigned, 4>> defaultSegments(const OpInfo &info, unsigned count);
 
 } // namespace tess

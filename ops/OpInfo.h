@@ -48,7 +48,8 @@ struct AttrInfo {
   /// Inclusive range for I64 / F64; infinite ends when not limited.
   double min, max;
   const char *doc;
-  /// ODS operand that this axis (or list of distinct axes) counts in: range [-n, n-1], n = rank + axisExtra; -1: not an axis.
+  /// ODS operand that this axis (or list of distinct axes) counts in: range [-n, n-1], n = rank + axisExtra; -1: not an
+  /// axis.
   int8_t axisOf = -1;
   int8_t axisExtra = 0;
   /// Length an I64List must have; -1 when free.
@@ -65,13 +66,13 @@ struct ConstraintInfo {
 
 /// How the result dtypes follow from the operands.
 enum class DTypeRuleKind : uint8_t {
-  Same,     // dtype of operand `operand`
-  Promote,  // of `operandMask` (bit per ODS operand), which must agree by then: eager promotes first (Promotion.h)
+  Same,         // dtype of operand `operand`
+  Promote,      // of `operandMask` (bit per ODS operand), which must agree by then: eager promotes first (Promotion.h)
   PromoteFloat, // as Promote, but eager makes integers and bool float32 (true division, exp, mean)
-  Fixed,    // `fixed`; the operands of `operandMask`, if any, must agree
-  FromAttr, // the DType attribute number `attr`
-  Rule,     // shapeRule returns full metas
-  Sum,      // as Same, but a sum of bool is int32
+  Fixed,        // `fixed`; the operands of `operandMask`, if any, must agree
+  FromAttr,     // the DType attribute number `attr`
+  Rule,         // shapeRule returns full metas
+  Sum,          // as Same, but a sum of bool is int32
 };
 struct DTypeRule {
   DTypeRuleKind kind = DTypeRuleKind::Same;
@@ -98,12 +99,14 @@ enum class ReduceKind : uint8_t { Sum, Mean, Prod, Max, Min, ArgMax, ArgMin };
 using ShapeRuleFn = llvm::Expected<Metas> (*)(const OpDef &, llvm::ArrayRef<TensorMeta>, llvm::ArrayRef<unsigned>);
 /// Conditions beyond a signature; labels in OpInfo::constraints.
 using CheckFn = llvm::Error (*)(const OpDef &, llvm::ArrayRef<TensorMeta>, llvm::ArrayRef<unsigned>);
-/// Where the elements of the view lie, from the layout of operand 0. Failure: this layout cannot be viewed so (a copy is needed).
+/// Where the elements of the view lie, from the layout of operand 0. Failure: this layout cannot be viewed so (a copy
+/// is needed).
 using ViewRuleFn = llvm::Expected<Layout> (*)(const OpDef &, const Layout &);
 /// Appends the operators that compute the results from the operands; returns result values.
 using ForwardFn = llvm::SmallVector<int, 4> (*)(SubgraphBuilder &, const OpDef &, llvm::ArrayRef<int> operands);
-/// Appends the operators of the gradient. `values`: operands, then results, then result gradients (-1 where none arrives).
-/// Returns one value per operand, -1 where there is no gradient. Shapes already fit (broadcast axes are summed by the caller).
+/// Appends the operators of the gradient. `values`: operands, then results, then result gradients (-1 where none
+/// arrives). Returns one value per operand, -1 where there is no gradient. Shapes already fit (broadcast axes are
+/// summed by the caller).
 using GradientFn = llvm::SmallVector<int, 4> (*)(SubgraphBuilder &, const OpDef &, llvm::ArrayRef<int> values,
                                                  llvm::ArrayRef<bool> needed);
 /// Completes attributes from operands (negative axes, tensor-valued shapes): shared by binding and C++ API.
@@ -119,7 +122,7 @@ struct OpInfo {
   const char *name;      // "softmax", as in tess.softmax
   const char *opdefName; // "Softmax"
   const char *summary;
-  uint16_t id;           // dense, in table order
+  uint16_t id; // dense, in table order
   uint16_t version;
   llvm::ArrayRef<OperandInfo> operands;
   llvm::ArrayRef<ResultInfo> results;

@@ -39,9 +39,7 @@ static DType promoteWeak(DType d, DType weak) {
   return d;
 }
 
-static DType defaultOf(DType weak) {
-  return isFloat(weak) ? DType::Float32 : isInt(weak) ? DType::Int32 : DType::Bool;
-}
+static DType defaultOf(DType weak) { return isFloat(weak) ? DType::Float32 : isInt(weak) ? DType::Int32 : DType::Bool; }
 
 std::optional<DType> promote(llvm::ArrayRef<DType> dtypes, llvm::ArrayRef<bool> isWeak) {
   std::optional<DType> strong, weak;

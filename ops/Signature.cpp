@@ -95,8 +95,8 @@ std::string Matcher::nameOf(unsigned operand) const {
 llvm::Error Matcher::mismatch(unsigned symbol, unsigned operand, int64_t value) {
   std::string name = sig.symbols[symbol];
   auto side = [&](unsigned o, int64_t v) { return shown(o) + " (" + name + "=" + std::to_string(v) + ")"; };
-  return invalidArgument(op.name() + ": dimension " + name + " must match, got " +
-                         side(bound[symbol], dims[symbol]) + " and " + side(operand, value));
+  return invalidArgument(op.name() + ": dimension " + name + " must match, got " + side(bound[symbol], dims[symbol]) +
+                         " and " + side(operand, value));
 }
 
 llvm::Error Matcher::matchDim(const DimPattern &dim, unsigned operand, unsigned axis) {

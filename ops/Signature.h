@@ -7,8 +7,8 @@
 // `(..)*` variadic; a number is a literal dimension; `*X` is any number of
 // dimensions that broadcast together; `@n` is the value of an integer attribute,
 // `*@shape` those of a list; `*D / axes`, in a result, is D without the axes that an
-// attribute names (empty: all), kept with size 1 where an attribute `keepdims` says so; guarded alternatives put the name of a boolean
-// attribute first: `transpose_lhs ? (*B, K, M) : (*B, M, K)`.
+// attribute names (empty: all), kept with size 1 where an attribute `keepdims` says so; guarded alternatives put the
+// name of a boolean attribute first: `transpose_lhs ? (*B, K, M) : (*B, M, K)`.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -47,7 +47,8 @@ struct Signature {
 /// Symbols a signature may have.
 constexpr unsigned kMaxSymbols = 12;
 
-/// Broadcasts `other` into `shape`; false when they do not fit. Unknown against n > 1 gives n, against 1 or unknown unknown.
+/// Broadcasts `other` into `shape`; false when they do not fit. Unknown against n > 1 gives n, against 1 or unknown
+/// unknown.
 bool broadcastInto(Shape &shape, llvm::ArrayRef<int64_t> other);
 
 /// Shapes of the results. `operands` is flat, segmented by `segments` (operands per ODS group).

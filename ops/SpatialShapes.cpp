@@ -33,8 +33,10 @@ static llvm::Expected<Shape> convShape(const OpDef &op, Operands operands, unsig
   const IntList &strides = op.ints("strides"), &padding = op.ints("padding"), &dilation = op.ints("dilation");
   int64_t groups = op.i64("groups");
   if (w[1] != kUnknown && differs(x[1], w[1] * groups))
-    return mustHoldOfTwo(op, "channels of " + llvm::Twine(op.info().operands[xi].name) + " must be groups (" +
-                                 llvm::Twine(groups) + ") times those of weight", operands, xi, wi);
+    return mustHoldOfTwo(op,
+                         "channels of " + llvm::Twine(op.info().operands[xi].name) + " must be groups (" +
+                             llvm::Twine(groups) + ") times those of weight",
+                         operands, xi, wi);
   if (w[0] != kUnknown && w[0] % groups != 0)
     return mustHold(op, "output channels must be a multiple of groups (" + llvm::Twine(groups) + ")", operands, wi);
   Shape shape = {x[0], w[0]};

@@ -52,6 +52,8 @@ std::string toString(llvm::ArrayRef<int64_t> shape) {
   return text + "]";
 }
 
-std::string toString(const TensorMeta &meta) { return shortName(meta.dtype).str() + toString(llvm::ArrayRef(meta.shape)); }
+std::string toString(const TensorMeta &meta) {
+  return shortName(meta.dtype).str() + toString(llvm::ArrayRef(meta.shape));
+}
 
 } // namespace tess

@@ -102,9 +102,7 @@ llvm::Expected<Layout> expandDims(const OpDef &op, const Layout &x) {
   for (unsigned i = 0, from = 0; i < rank; ++i) {
     bool inserted = isNew >> i & 1;
     // What follows the new axis tells its stride; with size 1 any is right.
-    layout.strides.push_back(!inserted               ? x.strides[from]
-                             : from < x.shape.size() ? x.strides[from] * x.shape[from]
-                                                     : 1);
+    layout.strides.push_back(!inserted ? x.strides[from] : from < x.shape.size() ? x.strides[from] * x.shape[from] : 1);
     layout.shape.push_back(inserted ? 1 : x.shape[from++]);
   }
   return layout;

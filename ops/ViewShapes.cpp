@@ -100,8 +100,8 @@ llvm::Expected<Metas> slice(const OpDef &op, Operands operands, Segments) {
   const IntList &starts = op.ints("starts"), &stops = op.ints("stops"), &steps = op.ints("steps");
   if (starts.size() != x.rank() || stops.size() != x.rank() || (!steps.empty() && steps.size() != x.rank()))
     return mustHoldOf(op, "starts, stops and steps must have an entry for each axis",
-                      llvm::Twine("x ") + toString(x) + ", starts " + toString(starts) + ", stops " +
-                          toString(stops) + " and steps " + toString(steps));
+                      llvm::Twine("x ") + toString(x) + ", starts " + toString(starts) + ", stops " + toString(stops) +
+                          " and steps " + toString(steps));
   if (llvm::is_contained(steps, 0))
     return mustHoldOf(op, "steps must not be 0", toString(steps));
   Shape shape;
@@ -119,7 +119,8 @@ llvm::Expected<Metas> flatten(const OpDef &op, Operands operands, Segments) {
   auto isAxis = [&](int64_t axis) { return axis >= -rank && axis < rank; };
   auto values = [&] {
     return (llvm::Twine("x ") + toString(x) + ", start_axis " + llvm::Twine(first) + " and end_axis " +
-            llvm::Twine(last)).str();
+            llvm::Twine(last))
+        .str();
   };
   if (!isAxis(first) || !isAxis(last))
     return mustHoldOf(op, "start_axis and end_axis must be axes of x", values());
@@ -131,9 +132,10 @@ llvm::Expected<Metas> flatten(const OpDef &op, Operands operands, Segments) {
   for (int64_t i = 0; i < rank; ++i) {
     if (i > first && i <= last)
       continue;
-    shape.push_back(i == first && x.rank() ? TensorMeta(x.dtype, llvm::ArrayRef(x.shape).slice(first, last - first + 1)).numElements()
-                    : x.rank()             ? x.shape[i]
-                                           : 1);
+    shape.push_back(i == first && x.rank()
+                        ? TensorMeta(x.dtype, llvm::ArrayRef(x.shape).slice(first, last - first + 1)).numElements()
+                    : x.rank() ? x.shape[i]
+                               : 1);
   }
   return single(operands, shape);
 }

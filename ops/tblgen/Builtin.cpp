@@ -18,14 +18,14 @@ namespace {
 
 /// C++ types of attributes, as parameters and as results.
 const char *parameterType(AttrKind kind) {
-  static constexpr const char *types[] = {"", "int64_t ", "double ", "bool ", "llvm::StringRef ",
-                                          "llvm::ArrayRef<int64_t> ", "DType "};
+  static constexpr const char *types[] = {
+      "", "int64_t ", "double ", "bool ", "llvm::StringRef ", "llvm::ArrayRef<int64_t> ", "DType "};
   return types[unsigned(kind)];
 }
 
 const char *resultType(AttrKind kind) {
-  static constexpr const char *types[] = {"", "int64_t ", "double ", "bool ", "const std::string &",
-                                          "const IntList &", "tess::DType "};
+  static constexpr const char *types[] = {
+      "", "int64_t ", "double ", "bool ", "const std::string &", "const IntList &", "tess::DType "};
   return types[unsigned(kind)];
 }
 

@@ -24,8 +24,8 @@ struct Parameter {
 };
 
 std::string attrType(AttrKind kind) {
-  static constexpr const char *types[] = {"", "int64_t ", "double ", "bool ", "const std::string &", "const Shape &",
-                                          "DType "};
+  static constexpr const char *types[] = {
+      "", "int64_t ", "double ", "bool ", "const std::string &", "const Shape &", "DType "};
   return types[unsigned(kind)];
 }
 

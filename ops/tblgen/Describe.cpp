@@ -108,7 +108,8 @@ static std::string exampleOperand(const ValueModel &value, const std::vector<int
   else if (shape.size() == 1)
     dims.pop_back();
   std::vector<std::string> names = dtypeNames(value.constraint);
-  std::string dtype = is_contained(names, "f32") ? "" : ", dtype=\"" + numpyName(*parseDType(names.back())).str() + "\"";
+  std::string dtype =
+      is_contained(names, "f32") ? "" : ", dtype=\"" + numpyName(*parseDType(names.back())).str() + "\"";
   return "ones((" + dims + ")" + dtype + ")";
 }
 

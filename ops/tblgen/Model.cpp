@@ -13,9 +13,7 @@ using namespace llvm;
 
 namespace tess::tblgen {
 
-void OpModel::fatal(const Twine &message) const {
-  PrintFatalError(record->getLoc(), Twine(name) + ": " + message);
-}
+void OpModel::fatal(const Twine &message) const { PrintFatalError(record->getLoc(), Twine(name) + ": " + message); }
 
 std::vector<std::string> OpModel::strings(StringRef field) const {
   std::vector<std::string> list;
@@ -74,10 +72,12 @@ static const Record *innermost(const Record *def) {
 }
 
 static AttrKind kindOf(const OpModel &op, StringRef def) {
-  static const std::map<std::string, AttrKind> kinds = {
-      {"SI64Attr", AttrKind::I64}, {"F64Attr", AttrKind::F64},
-      {"BoolAttr", AttrKind::Bool}, {"StrAttr", AttrKind::Str},
-      {"DenseI64ArrayAttr", AttrKind::I64List}, {"Tess_DTypeAttr", AttrKind::DType}};
+  static const std::map<std::string, AttrKind> kinds = {{"SI64Attr", AttrKind::I64},
+                                                        {"F64Attr", AttrKind::F64},
+                                                        {"BoolAttr", AttrKind::Bool},
+                                                        {"StrAttr", AttrKind::Str},
+                                                        {"DenseI64ArrayAttr", AttrKind::I64List},
+                                                        {"Tess_DTypeAttr", AttrKind::DType}};
   auto it = kinds.find(def.str());
   if (it == kinds.end())
     op.fatal("attribute must be of a kind of ops/AttrValue.h, got " + def);

@@ -5,8 +5,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "ops/AttrValue.h"
 #include "mlir/TableGen/Operator.h"
+#include "ops/AttrValue.h"
 #include "llvm/TableGen/Record.h"
 
 #include <map>

@@ -28,9 +28,7 @@ std::string maskOfOperands(const OpModel &op, const Record *rule) {
 
 std::string dtypeRule(const OpModel &op) {
   const Record *rule = op.def("dtypes");
-  auto make = [](StringRef kind, const Twine &rest) {
-    return ("{DTypeRuleKind::" + kind + rest + "}").str();
-  };
+  auto make = [](StringRef kind, const Twine &rest) { return ("{DTypeRuleKind::" + kind + rest + "}").str(); };
   if (rule->isSubClassOf("Same") || rule->isSubClassOf("SumOf")) {
     int index = op.operandIndex(rule->getValueAsString("operand"));
     if (index < 0)
@@ -87,7 +85,8 @@ bool emitSharding(const OpModel &op, raw_ostream &os, std::string &initializer) 
     os << "constexpr uint8_t splittable[] = {" << split << "};\n";
   if (!partial.empty())
     os << "constexpr uint8_t partial[] = {" << partial << "};\n";
-  initializer = std::string("{") + (split.empty() ? "{}" : "splittable") + ", " + (partial.empty() ? "{}" : "partial") + "}";
+  initializer =
+      std::string("{") + (split.empty() ? "{}" : "splittable") + ", " + (partial.empty() ? "{}" : "partial") + "}";
   return true;
 }
 
@@ -176,8 +175,8 @@ std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostre
     << orEmpty(!op.strings("inplace").empty(), "inplace") << ", " << (op.bit("stochastic") ? "true" : "false") << ", "
     << cppString(op.pyModule) << ", " << cppString(op.pyName) << ", " << orNull(op.text("onnx")) << ",\n    "
     << ruleName("shapes", op.text("boundRule")) << ", " << orEmpty(!op.strings("upgrades").empty(), "upgrades") << ", "
-    << orEmpty(!op.constraints.empty(), "constraints") << ", "
-    << ruleName("checks", op.text("check")) << ", " << (isSimple(op) ? "true" : "false");
+    << orEmpty(!op.constraints.empty(), "constraints") << ", " << ruleName("checks", op.text("check")) << ", "
+    << (isSimple(op) ? "true" : "false");
   os << "constexpr OpInfo info = {" << row << "};\n} // namespace op_" << op.name << "\n";
   return "    op_" + op.name + "::info,\n";
 }

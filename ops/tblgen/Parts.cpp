@@ -77,8 +77,8 @@ static std::string emitDims(const std::vector<DimModel> &dims, const std::string
   os << "constexpr DimPattern " << name << "[] = {";
   for (const DimModel &d : dims) {
     bool literal = d.kind == 'L';
-    os << "{DimPattern::" << kindOf(d.kind) << ", " << (literal ? 0 : d.number) << ", "
-       << (literal ? d.number : d.axes) << "}, ";
+    os << "{DimPattern::" << kindOf(d.kind) << ", " << (literal ? 0 : d.number) << ", " << (literal ? d.number : d.axes)
+       << "}, ";
   }
   os << "};\n";
   return name;

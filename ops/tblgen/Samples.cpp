@@ -78,22 +78,21 @@ json::Array labels(const OpModel &op) {
 void emitSamples(const Model &model, raw_ostream &os) {
   json::Array all;
   for (const OpModel &op : model.ops())
-    all.push_back(json::Object{
-        {"name", op.name},
-        {"opdef", op.opdefName},
-        {"operands", values(op.operands)},
-        {"results", values(op.results)},
-        {"attrs", attrs(op)},
-        {"samples", samples(op)},
-        {"oracle", op.oracle},
-        {"labels", labels(op)},
-        {"signature", op.signature ? json::Value(op.signature->text) : nullptr},
-        {"python", json::Object{{"module", op.pyModule},
-                                {"name", op.pyName},
-                                {"methods", strings(op.pyMethods)},
-                                {"operator", op.pyOperator}}},
-        {"has_gradient", op.hasGradient()},
-        {"stochastic", op.bit("stochastic")}});
+    all.push_back(json::Object{{"name", op.name},
+                               {"opdef", op.opdefName},
+                               {"operands", values(op.operands)},
+                               {"results", values(op.results)},
+                               {"attrs", attrs(op)},
+                               {"samples", samples(op)},
+                               {"oracle", op.oracle},
+                               {"labels", labels(op)},
+                               {"signature", op.signature ? json::Value(op.signature->text) : nullptr},
+                               {"python", json::Object{{"module", op.pyModule},
+                                                       {"name", op.pyName},
+                                                       {"methods", strings(op.pyMethods)},
+                                                       {"operator", op.pyOperator}}},
+                               {"has_gradient", op.hasGradient()},
+                               {"stochastic", op.bit("stochastic")}});
   os << formatv("{0:2}", json::Value(std::move(all))) << "\n";
 }
 

@@ -11,11 +11,18 @@ namespace {
 
 /// The enumerator of a function of ops/Base.td.
 StringRef enumerator(const OpModel &op, StringRef fn) {
-  static const std::map<std::string, const char *> special = {
-      {"floordiv", "FloorDiv"}, {"logaddexp", "LogAddExp"}, {"bitand", "BitAnd"},   {"bitor", "BitOr"},
-      {"bitxor", "BitXor"},     {"bitnot", "BitNot"},       {"isnan", "IsNan"},     {"isinf", "IsInf"},
-      {"isfinite", "IsFinite"}, {"dimindex", "DimIndex"},   {"philoxuniform", "PhiloxUniform"},
-      {"philoxnormal", "PhiloxNormal"}};
+  static const std::map<std::string, const char *> special = {{"floordiv", "FloorDiv"},
+                                                              {"logaddexp", "LogAddExp"},
+                                                              {"bitand", "BitAnd"},
+                                                              {"bitor", "BitOr"},
+                                                              {"bitxor", "BitXor"},
+                                                              {"bitnot", "BitNot"},
+                                                              {"isnan", "IsNan"},
+                                                              {"isinf", "IsInf"},
+                                                              {"isfinite", "IsFinite"},
+                                                              {"dimindex", "DimIndex"},
+                                                              {"philoxuniform", "PhiloxUniform"},
+                                                              {"philoxnormal", "PhiloxNormal"}};
   auto it = special.find(fn.str());
   if (it != special.end())
     return it->second;

@@ -137,8 +137,8 @@ std::unique_ptr<SignatureModel> parseSignature(const OpModel &op) {
   for (auto [pattern, operand] : zip(signature->operands, op.operands))
     if (pattern.arity != operand.arity)
       op.fatal("arity of " + operand.name + " must be the same in signature and arguments");
-  signature->elementwise = !op.operands.empty() && all_of(signature->operands, isLoneStar) &&
-                           all_of(signature->results, isLoneStar);
+  signature->elementwise =
+      !op.operands.empty() && all_of(signature->operands, isLoneStar) && all_of(signature->results, isLoneStar);
   return signature;
 }
 
@@ -163,10 +163,9 @@ std::vector<std::pair<std::string, std::string>> signatureConstraints(const OpMo
         for (const DimModel &d : pattern.dims)
           uses += (d.kind == 'S' || d.kind == '*') && d.number == i ? (pattern.arity == '*' ? 2 : 1) : 0;
       if (uses > 1)
-        texts.push_back(s.symbolIsStar[i]
-                            ? (s.elementwise ? std::string("operands must broadcast")
-                                             : "dimensions *" + s.symbols[i] + " must broadcast")
-                            : "dimension " + s.symbols[i] + " must match");
+        texts.push_back(s.symbolIsStar[i] ? (s.elementwise ? std::string("operands must broadcast")
+                                                           : "dimensions *" + s.symbols[i] + " must broadcast")
+                                          : "dimension " + s.symbols[i] + " must match");
     }
     for (auto [pattern, operand] : zip(s.operands, op.operands))
       for (unsigned i = 0; i < pattern.dims.size(); ++i)
@@ -176,7 +175,8 @@ std::vector<std::pair<std::string, std::string>> signatureConstraints(const OpMo
   }
   for (const AttrModel &attr : op.attrs)
     if (attr.axisOf >= 0)
-      texts.push_back(attr.name + (attr.kind == AttrKind::I64List ? " must be distinct axes of " : " must be an axis of ") +
+      texts.push_back(attr.name +
+                      (attr.kind == AttrKind::I64List ? " must be distinct axes of " : " must be an axis of ") +
                       op.operands[attr.axisOf].name);
   std::vector<std::pair<std::string, std::string>> list;
   for (const std::string &text : texts)

@@ -18,7 +18,8 @@ struct ConstraintText {
 } // namespace
 
 static const std::map<std::string, ConstraintText> &constraints() {
-  static const std::vector<std::string> floats = {"f16", "bf16", "f32", "f64"}, ints = {"i8", "u8", "i16", "i32", "i64"};
+  static const std::vector<std::string> floats = {"f16", "bf16", "f32", "f64"},
+                                        ints = {"i8", "u8", "i16", "i32", "i64"};
   auto join = [](std::vector<std::string> a, const std::vector<std::string> &b) {
     a.insert(a.end(), b.begin(), b.end());
     return a;

@@ -54,7 +54,8 @@ inline void setAttrs(OpDef &op, llvm::StringRef text) {
   text.split(parts, ';', -1, false);
   for (llvm::StringRef part : parts) {
     auto [key, value] = part.split('=');
-    const AttrInfo *info = llvm::find_if(op.info().attrs, [&, k = key.trim()](const AttrInfo &a) { return k == a.name; });
+    const AttrInfo *info =
+        llvm::find_if(op.info().attrs, [&, k = key.trim()](const AttrInfo &a) { return k == a.name; });
     REQUIRE(info != op.info().attrs.end());
     llvm::Error error = op.trySet(key.trim(), llvm::cantFail(AttrValue::parse(info->kind, value)));
     REQUIRE(!error);

@@ -81,7 +81,8 @@ TEST_CASE("bad text is refused with what is wrong") {
   CHECK(errorOf(OpDef::parse("softmax")) == "operator: text must be name{attribute=value, ...}, got 'softmax'");
   CHECK(errorOf(OpDef::parse("softmax{axis}")) ==
         "operator: text must be name{attribute=value, ...}, got 'softmax{axis}'");
-  CHECK(errorOf(OpDef::parse("sum{axes=[1}")) == "operator: text must be name{attribute=value, ...}, got 'sum{axes=[1}'");
+  CHECK(errorOf(OpDef::parse("sum{axes=[1}")) ==
+        "operator: text must be name{attribute=value, ...}, got 'sum{axes=[1}'");
   CHECK(errorOf(OpDef::parse("sofmax{}")) == "operator: name must be known, got 'sofmax'");
   CHECK(errorOf(OpDef::parse("softmax@9{}")) == "softmax: version must be in [1, 1], got 9");
   CHECK(errorOf(OpDef::parse("softmax@x{}")) == "operator: text must be name{attribute=value, ...}, got 'softmax@x{}'");

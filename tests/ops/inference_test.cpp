@@ -11,7 +11,8 @@ static TensorMeta f32(llvm::ArrayRef<int64_t> shape) { return TensorMeta(DType::
 static TensorMeta i32(llvm::ArrayRef<int64_t> shape) { return TensorMeta(DType::Int32, shape); }
 static constexpr int64_t U = kUnknown;
 
-static std::string results(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments = {}) {
+static std::string results(const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
+                           llvm::ArrayRef<unsigned> segments = {}) {
   llvm::Expected<Metas> metas = op.infer(operands, segments);
   if (!metas)
     return takeError(metas.takeError()).second;
@@ -108,7 +109,8 @@ TEST_CASE("reductions") {
   CHECK(results(Max({0}), {f32({0, 3})}) == "max: reduced dimensions must not be empty, got x f32[0, 3]"); // max_c2
   CHECK(results(Argmin(1, true), {f32({2, 3})}) == "i32[2, 1]");
   CHECK(results(SumTo(), {f32({2, 3}), f32({1, 3})}) == "f32[1, 3]");
-  CHECK(results(SumTo(), {f32({2, 3}), f32({2})}) == "sum_to: like must broadcast to x, got x f32[2, 3] and like f32[2]");
+  CHECK(results(SumTo(), {f32({2, 3}), f32({2})}) ==
+        "sum_to: like must broadcast to x, got x f32[2, 3] and like f32[2]");
 }
 
 TEST_CASE("creation takes its shape from attributes") {

@@ -67,7 +67,8 @@ TEST_CASE("forward graphs make what inference says") {
     llvm::Expected<Subgraph> graph = call.op.makeForwardGraph(call.operands, call.segments);
     std::string text = graph ? "" : takeError(graph.takeError()).second;
     REQUIRE(text == "");
-    Metas outputs = replay(*graph, call.operands), expected = llvm::cantFail(call.op.infer(call.operands, call.segments));
+    Metas outputs = replay(*graph, call.operands),
+          expected = llvm::cantFail(call.op.infer(call.operands, call.segments));
     CHECK(outputs == expected);
   });
 }

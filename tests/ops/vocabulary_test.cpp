@@ -24,14 +24,20 @@ TEST_CASE("dtypes have two names") {
 }
 
 TEST_CASE("attribute values keep their text") {
-  std::pair<AttrValue, const char *> cases[] = {
-      {int64_t(3), "3"},         {int64_t(INT64_MIN), "-9223372036854775808"},
-      {0.5, "0.5"},              {1.0, "1.0"},
-      {1e-5, "1e-05"},           {-0.0, "-0.0"},
-      {0.1 + 0.2, "0.30000000000000004"}, {INFINITY, "inf"},
-      {-INFINITY, "-inf"},       {true, "true"},
-      {"say \"a\\b\"\n", "\"say \\\"a\\\\b\\\"\\n\""}, {IntList{1, -2}, "[1, -2]"},
-      {IntList{}, "[]"},         {DType::Float16, "f16"}};
+  std::pair<AttrValue, const char *> cases[] = {{int64_t(3), "3"},
+                                                {int64_t(INT64_MIN), "-9223372036854775808"},
+                                                {0.5, "0.5"},
+                                                {1.0, "1.0"},
+                                                {1e-5, "1e-05"},
+                                                {-0.0, "-0.0"},
+                                                {0.1 + 0.2, "0.30000000000000004"},
+                                                {INFINITY, "inf"},
+                                                {-INFINITY, "-inf"},
+                                                {true, "true"},
+                                                {"say \"a\\b\"\n", "\"say \\\"a\\\\b\\\"\\n\""},
+                                                {IntList{1, -2}, "[1, -2]"},
+                                                {IntList{}, "[]"},
+                                                {DType::Float16, "f16"}};
   for (const auto &[value, text] : cases) {
     CHECK(value.toText() == text);
     AttrValue parsed = llvm::cantFail(AttrValue::parse(value.kind(), text));
@@ -83,7 +89,7 @@ TEST_CASE("tensors promote by the table") {
   using enum DType;
   struct Row {
     DType a, b, result;
-  } rows[] = {{Int32, Float32, Float32},   {Float16, Float32, Float32}, {Float16, Int32, Float32},
+  } rows[] = {{Int32, Float32, Float32},    {Float16, Float32, Float32}, {Float16, Int32, Float32},
               {Float16, BFloat16, Float32}, {Int8, Int16, Int16},        {UInt8, Int8, Int16},
               {UInt8, Int32, Int32},        {Int32, Int64, Int64},       {Int64, Float32, Float32},
               {Int64, Float64, Float64},    {Bool, Bool, Bool},          {Bool, UInt8, UInt8},
@@ -101,10 +107,9 @@ TEST_CASE("Python numbers are weak") {
   using enum DType;
   struct Row {
     DType tensor, number, result;
-  } rows[] = {{Int32, Int32, Int32},     {Int32, Float32, Float32}, {Float16, Float32, Float16},
-              {Float16, Int32, Float16}, {UInt8, Int32, UInt8},     {UInt8, Float32, Float32},
-              {Bool, Int32, Float32},    {Bool, Float32, Float32},  {Bool, Bool, Bool},
-              {Int8, Bool, Int8},        {Float64, Float32, Float64}, {Int64, Int32, Int64}};
+  } rows[] = {{Int32, Int32, Int32}, {Int32, Float32, Float32}, {Float16, Float32, Float16}, {Float16, Int32, Float16},
+              {UInt8, Int32, UInt8}, {UInt8, Float32, Float32}, {Bool, Int32, Float32},      {Bool, Float32, Float32},
+              {Bool, Bool, Bool},    {Int8, Bool, Int8},        {Float64, Float32, Float64}, {Int64, Int32, Int64}};
   for (const Row &row : rows) {
     INFO(shortName(row.tensor).str() << " and a number like " << shortName(row.number).str());
     CHECK(promoted({row.tensor, row.number}, {false, true}) == row.result);

@@ -1,0 +1,51 @@
+// Records that are wrong stop the generator, with the record's place and what is wrong.
+//
+// RUN: for n in 1 2 3 4 5 6 7 8 9; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
+include "ops/Base.td"
+
+class Plain<string m> : Tess_Op<m> {
+  let summary = "a test";
+  let arguments = (ins Tess_Float:$x, DefaultValuedAttr<SI64Attr, "0">:$axis);
+  let results = (outs Tess_Float:$out);
+  let shapes = "(*D) -> (*D)";
+  let dtypes = Same<"x">;
+  let lowering = Library<"test">;
+}
+def Tess_AOp : Plain<"a">;
+
+// CHECK: bad_records.td:{{[0-9]+}}:5: error: b: signature must have a pattern for every operand and result, got '(*D), (*D) -> (*D)'
+#ifdef CASE_1
+def Tess_BOp : Plain<"b"> { let shapes = "(*D), (*D) -> (*D)"; }
+#endif
+// CHECK: error: b: symbol must be starred everywhere or nowhere, got D
+#ifdef CASE_2
+def Tess_BOp : Plain<"b"> { let shapes = "(*D) -> (D)"; }
+#endif
+// CHECK: error: b: exactly one of shapes and shapeRule must be given
+#ifdef CASE_3
+def Tess_BOp : Plain<"b"> { let shapeRule = "reshape"; }
+#endif
+// CHECK: error: b: a dag must be made of known operators, got nothing
+#ifdef CASE_4
+def Tess_BOp : Plain<"b"> { let gradient = [(op<"nothing"> $dout)]; }
+#endif
+// CHECK: error: a: attribute text must name an attribute of it, got 'dim=1'
+#ifdef CASE_5
+def Tess_BOp : Plain<"b"> { let gradient = [(op<"a", "dim=1"> $dout)]; }
+#endif
+// CHECK: error: b: a dag must name an operand, a result or the gradient of a result, got $y
+#ifdef CASE_6
+def Tess_BOp : Plain<"b"> { let gradient = [(op<"a"> $y)]; }
+#endif
+// CHECK: error: b: attrFacts must name an attribute, got dim
+#ifdef CASE_7
+def Tess_BOp : Plain<"b"> { let attrFacts = [Doc<"dim", "x">]; }
+#endif
+// CHECK: error: b: an Elementwise_ operator must have one scalar dag for each result
+#ifdef CASE_8
+def Tess_BOp : Plain<"b"> { let lowering = Elementwise_; }
+#endif
+// CHECK: error: a: name must be given to one record only
+#ifdef CASE_9
+def Tess_BOp : Plain<"a">;
+#endif

@@ -1,0 +1,118 @@
+// Two operators that use most of what a record may say; the generators' tests read it.
+//
+// RUN: tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include %s | FileCheck %s --check-prefix=TABLE
+// RUN: tess-tblgen -gen-tess-ir-glue -I. -I/usr/lib/llvm-22/include %s | FileCheck %s --check-prefix=GLUE
+// RUN: tess-tblgen -gen-tess-builtin -I. -I/usr/lib/llvm-22/include %s | FileCheck %s --check-prefix=CLASS
+// RUN: tess-tblgen -gen-tess-docs -I. -I/usr/lib/llvm-22/include %s | FileCheck %s --check-prefix=DOC
+// RUN: tess-tblgen -gen-tess-pyi -I. -I/usr/lib/llvm-22/include %s | FileCheck %s --check-prefix=PYI
+// RUN: tess-tblgen -gen-tess-markdown -I. -I/usr/lib/llvm-22/include %s | FileCheck %s --check-prefix=MD
+// RUN: tess-tblgen -gen-tess-samples -I. -I/usr/lib/llvm-22/include %s | FileCheck %s --check-prefix=JSON
+// RUN: tess-tblgen -gen-tess-cc-functions -I. -I/usr/lib/llvm-22/include %s | FileCheck %s --check-prefix=CC
+include "ops/Base.td"
+
+def Tess_MulOp : Tess_Op<"mul"> {
+  let summary = "scaled product";
+  let arguments = (ins Tess_Float:$x, Tess_Float:$y, Runtime<DefaultValuedAttr<F64Attr, "0.5">>:$alpha);
+  let results = (outs Tess_Float:$out);
+  let shapes = "(*D), (*D) -> (*D)";
+  let dtypes = Promote<["x", "y"]>;
+  let lowering = Elementwise_;
+  let scalar = [(s_mul (s_mul $x, $y), (s_mul $alpha, (s_mul $x, $y)))];
+  let gradient = [(op<"mul", "alpha=$alpha"> $dout, $y), (none)];
+  let inplace = ["x=out"];
+  let attrFacts = [Doc<"alpha", "factor">, Range<"alpha", "0", "1">];
+  let samples = [Sample<["2,3", "3"], "alpha=0.25">];
+  let oracle = Oracle<"alpha * (x * y) ** 2">;
+  let python = Py<"functional.elemwise", "mul", [], "*">;
+}
+def Tess_JoinOp : Tess_Op<"join"> {
+  let summary = "rows one after the other";
+  let arguments = (ins Variadic<Tess_Any>:$inputs, Optional<Tess_Index>:$order, SI64Attr:$size,
+                   DefaultValuedAttr<DenseI64ArrayAttr, "{1, 2}">:$shape,
+                   DefaultValuedStrAttr<StrAttr, "left">:$side);
+  let results = (outs Tess_Any:$out, Tess_Bool:$mask);
+  let hidden = ["mask"];
+  let shapes = "(*B, N)*, (3)? -> (*B, @size), (*@shape)";
+  let dtypes = Promote<["inputs"]>;
+  let lowering = Library<"join">;
+  let attrFacts = [Cases<"side", ["left", "right"]>, ShapeOnly<"size">];
+  let samples = [Sample<["2,3"], "size=4">];
+  let oracle = Oracle<"x">;
+  let python = Py<"functional.tensor", "join">;
+  let version = 2;
+  let upgrades = ["1: rename side place"];
+}
+
+// Operators come in the order of their names.
+// TABLE: Written by tess-tblgen --gen-tess-op-table from ops/*.td. Do not edit.
+// TABLE: namespace op_join {
+// TABLE: {"inputs", Arity::Variadic, kAnyMask},
+// TABLE: {"order", Arity::Optional, maskOf(DType::Int32) | maskOf(DType::Int64)},
+// TABLE: {"mask", kBoolMask, true, Arity::One},
+// TABLE: cases_side[] = {"left", "right", };
+// TABLE: {"shape", AttrKind::I64List, false, false, true, []() { return AttrValue(IntList{1, 2}); }
+// TABLE: operandDims0[] = {{[{][{]}}DimPattern::Star, 0, 0}, {DimPattern::Symbol, 1, 0}, };
+// TABLE: operandDims1[] = {{[{][{]}}DimPattern::Literal, 0, 3}, };
+// TABLE: resultDims0[] = {{[{][{]}}DimPattern::Star, 0, 0}, {DimPattern::Attr, 0, 0}, };
+// TABLE: upgrades[] = {"1: rename side place", };
+// TABLE: {"join_c1", "inputs must have rank >= 1"},
+// TABLE: {"join_c2", "order must have rank 1"},
+// TABLE: {"join_c3", "dimensions *B must broadcast"},
+// TABLE: {"join_c4", "dimension N must match"},
+// TABLE: {"join_c5", "dimension 0 of order must be 3"},
+// TABLE: Lowering::Library
+
+// A term that occurs twice is one node; the alpha that the gradient names is the call's.
+// TABLE: namespace op_mul {
+// TABLE: {"alpha", AttrKind::F64, true, false, true, []() { return AttrValue(0.5); }, {}, 0, 1, "factor"
+// TABLE: scalarNodes[] = {
+// TABLE-NEXT: {ScalarFn::Operand, 0},
+// TABLE-NEXT: {ScalarFn::Operand, 1},
+// TABLE-NEXT: {ScalarFn::Mul, 0, 1},
+// TABLE-NEXT: {ScalarFn::Attr, 0},
+// TABLE-NEXT: {ScalarFn::Mul, 3, 2},
+// TABLE-NEXT: {ScalarFn::Mul, 2, 4},
+// TABLE: if (needed[0])
+// TABLE-NEXT: g[0] = pieces::call(b, "mul", {v[3], v[1]}, {{[{][{]}}"alpha", op.attr(0)}, });
+// TABLE-NOT: needed[1]
+// TABLE: inplace[] = {{[{][{]}}0, 0}, };
+// TABLE: splittable[] = {0, };
+
+// GLUE: LogicalResult JoinOp::inferReturnTypes(
+// GLUE: *::tess::findOp("join");
+// GLUE: inferVia(context, location, info, {adaptor.getODSOperands(0), adaptor.getODSOperands(1), }, {adaptor.getSizeAttr(), adaptor.getShapeAttr(), adaptor.getSideAttr(), }, types);
+// GLUE: bool JoinOp::isCompatibleReturnTypes(
+
+// CLASS: class Join : public OpDef {
+// CLASS: explicit Join(int64_t size, llvm::ArrayRef<int64_t> shape = IntList{1, 2}, llvm::StringRef side = "left")
+// CLASS: int64_t getSize() const { return attr(0u).i64(); }
+// CLASS: explicit Mul(double alpha = 0.5)
+
+// DOC: "Rows one after the other.\n\nArgs:\n    inputs: any number of any[*B, N]\n    order: optional index[3]\n    size: int\n    shape: Sequence[int] = [1, 2]\n    side: str = \"left\": one of left, right\n\nReturns:\n    out: any[*B, size]\n
+// DOC-SAME: Raises:\n    ValueError: join_c1: inputs must have rank >= 1\n
+// DOC: alpha: float = 0.5, factor
+// DOC-SAME: >>> results = apply(builtin.Mul(alpha=0.25), ones((2, 3)), ones((3,)))
+
+// PYI: # functional.elemwise
+// PYI-NEXT: def mul(x: TensorLike, y: TensorLike, alpha: float = 0.5) -> Tensor: ...
+// PYI: # functional.tensor
+// PYI-NEXT: def join(inputs: Sequence[TensorLike], size: int, order: TensorLike | None = None, shape: Sequence[int] = [1, 2], side: str = "left") -> Tensor: ...
+
+// MD: ## tessera.functional.elemwise
+// MD: ### mul
+// MD: Scaled product.
+// MD: | operands | x: float[*D]<br>y: float[*D] |
+// MD: | names | `tess.mul`, `builtin.Mul` |
+// MD: | gradient | yes |
+
+// JSON: "has_gradient": false,
+// JSON: "name": "join",
+// JSON: "arity": "variadic",
+// JSON: "attrs": "alpha=0.25",
+// JSON: "2,3",
+// JSON-NEXT: "3"
+
+// CC: inline Tensor join(const std::vector<Tensor> &inputs, int64_t size, const Tensor &order = Tensor(), const Shape &shape = {1, 2}, const std::string &side = "left") {
+// CC: return apply(std::move(op), operands, {unsigned(inputs.size()), 1});
+// CC: inline Tensor mul(const Tensor &x, const Tensor &y, double alpha = 0.5) {
+// CC: return apply(std::move(op), {x, y});
