@@ -7,7 +7,8 @@
 
 namespace tess::normalise {
 
-using shapes::fromFront;
+/// Counted from the front; an axis that is none stays as it is, for inference to refuse.
+static int64_t fromFront(int64_t axis, int64_t rank) { return axis < -rank ? axis : shapes::fromFront(axis, rank); }
 
 llvm::Error axes(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
   IntList list = op.ints("axes");

@@ -20,6 +20,8 @@ def flatten(x, start_axis, end_axis):
 
 def pad(x, low, high, value):
     """A border; negative sizes crop."""
+    if x.ndim == 0:
+        return x
     x = np.pad(
         x, [(max(a, 0), max(b, 0)) for a, b in zip(low, high, strict=True)], constant_values=value
     )

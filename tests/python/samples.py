@@ -11,6 +11,8 @@ import numpy as np
 import tessera
 from tessera import _core
 
+from tests.python import oracle
+
 SHORT = {
     "f16": "float16",
     "bf16": "bfloat16",
@@ -91,14 +93,25 @@ def _sample(entry):
 
 
 @functools.cache
+def _entries():
+    path = os.environ.get("TESS_SAMPLES") or Path(__file__).parents[2] / "ops" / "samples.json"
+    return json.loads(Path(path).read_text())
+
+
+def constraints():
+    """(operator, text) of every constraint, by its label."""
+    return {
+        each["label"]: (entry["name"], each["text"])
+        for entry in _entries()
+        for each in entry["labels"]
+    }
+
+
+@functools.cache
 def records():
     """All records, by name."""
-    path = os.environ.get("TESS_SAMPLES") or Path(__file__).parents[2] / "ops" / "samples.json"
     table = {row["name"]: row for row in _core.op_table()}
-    return {
-        entry["name"]: _record(entry, table[entry["name"]])
-        for entry in json.loads(Path(path).read_text())
-    }
+    return {entry["name"]: _record(entry, table[entry["name"]]) for entry in _entries()}
 
 
 def _record(entry, row):
@@ -142,13 +155,22 @@ def arrays(record, sample, dtype, seed=0):
         result.append(
             (random_array(random, shape, own, sample.low[number], sample.high[number]), own)
         )
+    if record.name == "max_pool2d_backward" and sample.attrs:
+        return _true_output(record, sample, result)
     return result
+
+
+def _true_output(record, sample, operands):
+    """max_pool2d_backward looks for the elements of `out` in x: they must be there."""
+    (x, dtype), (_, own), dout = operands
+    out = oracle.max_pool2d(x, **{"strides": [1, 1], "padding": [0, 0], **sample.attrs})
+    return [(x, dtype), (out.astype(x.dtype), own), dout]
 
 
 def random_array(random, shape, dtype, low, high):
     """Numbers of [low, high), exact in `dtype`."""
     if dtype == "bool":
-        return random.rand(*shape) < 0.5
+        return np.asarray(random.rand(*shape) < 0.5)
     if dtype in FLOATS:
         values = np.asarray(random.uniform(low, high, shape))
         return exact(values, dtype)

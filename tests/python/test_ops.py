@@ -39,12 +39,17 @@ def expected(record, sample, operands):
         count = sum(each is operand for each in present)
         taken = [next(values) for _ in range(count)]
         names[operand.name] = taken if operand.arity == "variadic" else (taken or [None])[0]
-    names.update(defaults(record))
-    names.update(
-        {k: S.SHORT.get(v, v) if isinstance(v, str) else v for k, v in sample.attrs.items()}
-    )
+    names.update({**defaults(record), **sample.attrs})
+    names.update({k: oracle_value(v) for k, v in names.items() if k in record.attrs})
     result = eval(record.oracle, names)
     return list(result) if isinstance(result, (tuple, list)) else [result]
+
+
+def oracle_value(value):
+    """Attributes in NumPy's words."""
+    if isinstance(value, str):
+        return S.SHORT.get(value, value)
+    return tuple(value) if isinstance(value, list) else value
 
 
 @functools.cache
@@ -54,12 +59,9 @@ def _table():
 
 def defaults(record):
     """Attributes that a sample leaves out."""
+    attrs = _table()[record.name]["attrs"]
     return {
-        attr["name"]: list(attr["default"])
-        if isinstance(attr["default"], tuple)
-        else attr["default"]
-        for attr in _table()[record.name]["attrs"]
-        if attr["has_default"] or attr["optional"]
+        each["name"]: each["default"] for each in attrs if each["has_default"] or each["optional"]
     }
 
 
