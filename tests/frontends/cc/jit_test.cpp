@@ -136,6 +136,31 @@ TEST_CASE("random numbers go on in traced functions") {
   CHECK(draw(zero).toBytes() == third.toBytes());
 }
 
+TEST_CASE("calls run eagerly when the environment or a GradManager around them says so") {
+  int calls = 0;
+  Tensor w = tensor({3.0f});
+  auto function = jit::trace([&](const Tensor &x) {
+    ++calls;
+    return x * w;
+  });
+  SECTION("TESS_DISABLE_TRACE") {
+    ::setenv("TESS_DISABLE_TRACE", "1", 1);
+    for (int i = 0; i < 3; ++i)
+      CHECK(function(tensor({2.0f})).item<float>() == 6);
+    ::unsetenv("TESS_DISABLE_TRACE");
+  }
+  SECTION("a manager") {
+    GradManager manager;
+    manager.attach(w);
+    for (int i = 0; i < 3; ++i) {
+      auto recording = manager.record();
+      manager.backward(function(tensor({2.0f})));
+    }
+    CHECK(w.grad().item<float>() == 6);
+  }
+  CHECK(calls == 3);
+}
+
 TEST_CASE("a value cannot be read while tracing, and the next call works") {
   bool look = true;
   auto function = jit::trace([&](const Tensor &x) { return look ? x * (x + 1).item<float>() : x * 2; });
