@@ -12,8 +12,11 @@
 
 namespace tess::runtime {
 
-/// Elements of a domain below which a second thread costs more than it brings (measured on an addition of float32).
+/// Elements of a domain below which a parallel region, about a microsecond, costs more than it brings.
 static constexpr int64_t kSerialElements = 32768;
+/// Elements in split domains of one run below which the way to the worker and back costs more than it brings: an
+/// addition takes 65 ps an element serially (8 us here), waking the worker some microseconds.
+static constexpr int64_t kWorkerElements = 131072;
 
 static llvm::Error at(llvm::Error error, llvm::StringRef location) {
   if (location.empty())
@@ -62,6 +65,7 @@ private:
   llvm::SmallVector<Layout, 16> layouts;
   std::vector<llvm::SmallVector<unsigned, 2>> unknownAxes; // by value; only where data decides
   StoragePlan storage;
+  int64_t splitElements = 0; // in domains that run in parts
   /// Allocation of a command's scratch or workspace, by command; -1: none.
   std::vector<int32_t> scratchOf;
   /// Pointers into the arena before offsets are known: slot, allocation, bytes.
@@ -168,10 +172,6 @@ llvm::Error Binder::inferNode(const ProgramNode &node) {
   return llvm::Error::success();
 }
 
-//===----------------------------------------------------------------------===//
-// Pointers
-//===----------------------------------------------------------------------===//
-
 void Binder::addPlacePointer(Place place, int64_t bytes) {
   uint32_t slot = uint32_t(bound->pointers.size());
   bound->pointers.push_back(nullptr);
@@ -208,10 +208,6 @@ Command &Binder::newCommand(Command::Kind kind, const Step *step) {
   return command;
 }
 
-//===----------------------------------------------------------------------===//
-// Kernels
-//===----------------------------------------------------------------------===//
-
 void Binder::splitDomain(KernelLaunch &launch, const KernelGeometry &geometry) const {
   launch.outer = geometry.outer;
   launch.inner = geometry.inner;
@@ -235,7 +231,8 @@ void Binder::setLaunch(Command &command, const Step &step, int32_t entry, Kernel
     int32_t index = int32_t(&step - exe.steps.data());
     storage.allocations.push_back({int64_t(command.launch.scratchStride * command.launch.parts), index, index});
   }
-  bound->needsWorker |= command.launch.parts > 1;
+  if (command.launch.parts > 1)
+    splitElements += geometry.parallel * std::max<int64_t>(geometry.reduced, 1);
   bound->dims.insert(bound->dims.end(), geometry.dims.begin(), geometry.dims.end());
 }
 
@@ -270,10 +267,6 @@ llvm::Error Binder::addKernel(const Step &step) {
       addPointer(value, layouts[value].offset);
   return llvm::Error::success();
 }
-
-//===----------------------------------------------------------------------===//
-// Library calls
-//===----------------------------------------------------------------------===//
 
 llvm::Error Binder::addLibrary(const Step &step) {
   Metas inputs, outputs;
@@ -461,6 +454,7 @@ void Binder::finish() {
   bound->memory.constants = program.constantBytes();
   bound->numInputs = exe.inputs.size();
   bound->isTrain = isTrain;
+  bound->needsWorker |= splitElements >= kWorkerElements;
   bound->program = program.shared_from_this();
 }
 

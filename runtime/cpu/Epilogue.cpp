@@ -46,9 +46,9 @@ llvm::Expected<std::vector<EpilogueStep>> readEpilogue(const PrepareRequest &req
 template <typename T> static T applyOne(EpilogueFn fn, T value, T operand) {
   using A = Accumulator<T>;
   switch (fn) {
-  case EpilogueFn::Relu: { // NaN stays, -0 becomes +0: as the operator
+  case EpilogueFn::Relu: { // NaN and -0 stay: as the operator
     auto wide = widen(value);
-    return wide <= 0 ? narrow<T>(A(0)) : value;
+    return wide < 0 ? narrow<T>(A(0)) : value;
   }
   case EpilogueFn::Mul:
     return narrow<T>(A(A(widen(value)) * A(widen(operand))));

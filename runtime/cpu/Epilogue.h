@@ -18,7 +18,7 @@ struct EpilogueStep {
 /// broadcast to the output or has another dtype.
 llvm::Expected<std::vector<EpilogueStep>> readEpilogue(const PrepareRequest &request, size_t first);
 
-/// Applies the steps in place to a contiguous output, each rounded to its dtype; relu(NaN) is NaN.
+/// Applies the steps in place to a contiguous output, each rounded to its dtype; relu keeps NaN and -0.
 void applyEpilogue(llvm::ArrayRef<EpilogueStep> steps, const TensorMeta &output, void *data,
                    llvm::ArrayRef<void *> inputs, unsigned threads);
 

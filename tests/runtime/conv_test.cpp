@@ -176,7 +176,7 @@ TEST_CASE("conv2d: an epilogue equals the separate operators and keeps the imple
     float v = expected[i];
     size_t channel = i / 81 % 32;
     for (const std::string &step : epilogue)
-      v = step == "relu"    ? (v <= 0 ? 0 : v)
+      v = step == "relu"    ? (v < 0 ? 0 : v)
           : step == "mul:2" ? v * scale.as<float>()[channel]
           : step == "add:3" ? v + shift.as<float>()[channel]
                             : v + residual.as<float>()[i];

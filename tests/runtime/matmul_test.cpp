@@ -170,11 +170,23 @@ TEST_CASE("matmul: an epilogue equals the separate operators and keeps the imple
     float v = expected[i];
     for (const std::string &step : epilogue) {
       float operand = step.back() == '2' ? channel.as<float>()[i % 32] : full.as<float>()[i];
-      v = step == "relu" ? (v <= 0 ? 0 : v) : step[0] == 'm' ? v * operand : v + operand;
+      v = step == "relu" ? (v < 0 ? 0 : v) : step[0] == 'm' ? v * operand : v + operand;
     }
     bool same = std::isnan(v) ? std::isnan(values[i]) : v == values[i];
     CHECK(same);
   }
+}
+
+TEST_CASE("matmul: relu after the product keeps -0, as the operator does") {
+  HostTensor a(DType::Float64, {1, 1}, std::vector<double>{0}),
+      b(DType::Float64, {1, 3}, std::vector<double>{-1, -2, 5});
+  CallOptions options;
+  options.epilogue = {"mul:2", "relu"};
+  options.opOperands = 2;
+  HostTensor minus(DType::Float64, {3}, std::vector<double>{-1, 1, 1});
+  auto out = callKernel(matmul(), {a, b, minus}, options).outputs[0].values<double>();
+  CHECK(out == std::vector<double>(3, 0));
+  CHECK(std::signbit(out[0])); // (0 + 0 * -1) * -1
 }
 
 TEST_CASE("prepared kernels are cached, counted and bounded") {
