@@ -102,6 +102,9 @@ void parallelFor(unsigned parts, int64_t count, int64_t grain,
 }
 
 LibraryThreads::LibraryThreads(unsigned count) : previous(omp_get_max_threads()) {
+#if TESS_SANITIZE_THREAD
+  count = 1;
+#endif
   if (int(count) != previous)
     omp_set_num_threads(int(count));
 }
