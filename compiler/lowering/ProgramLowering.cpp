@@ -1,6 +1,7 @@
 //===- ProgramLowering.cpp - a fused function to steps --------------------===//
 #include "compiler/lowering/ProgramLowering.h"
 #include "compiler/lowering/FusionLowering.h"
+#include "compiler/lowering/KernelAnalysis.h"
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
@@ -213,7 +214,7 @@ private:
         exec().numScalars = std::max(exec().numScalars, source.parameter + 1);
     for (const KernelOperand &operand : lowered.spec.operands)
       step.innerClasses.push_back(uint8_t(operand.inner));
-    markInplace(fusion, step);
+    markInplace(fusion, lowered.spec, step);
     step.image = addKernel(std::move(lowered.spec));
     step.entry = 0;
     step.location = location;
@@ -234,14 +235,13 @@ private:
     }
   }
 
-  /// An elementwise kernel reads element i before it writes element i: an operand of the output's shape and width may
-  /// give its memory. After a reduction it may not, since the kernel reads the row again.
-  void markInplace(ir::FusionOp fusion, Step &step) {
-    if (!fusion.getAxes().empty())
-      return;
+  /// Marks operands whose memory an output of the same type may take over.
+  void markInplace(ir::FusionOp fusion, const KernelSpec &spec, Step &step) {
+    unsigned numInputs = fusion.getInputs().size();
     for (auto [i, input] : llvm::enumerate(fusion.getInputs()))
       for (auto [j, output] : llvm::enumerate(fusion.getOutputs()))
-        if (layoutOf(input).contiguous && input.getType() == output.getType())
+        if (layoutOf(input).contiguous && input.getType() == output.getType() &&
+            mayShareMemory(spec, numInputs + unsigned(j), unsigned(i)))
           step.inplace.push_back({uint16_t(i), uint16_t(j)});
   }
 

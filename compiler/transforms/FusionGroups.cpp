@@ -61,7 +61,7 @@ static SmallVector<int64_t, 6> rowShape(const FusionGroup &group) {
 }
 
 bool isScalarSource(Operation *op) {
-  return op && isFusible(op) && op->getNumOperands() == 0 && op->getNumResults() == 1 &&
+  return op && isFusible(op) && !isReduction(op) && op->getNumOperands() == 0 && op->getNumResults() == 1 &&
          shapeOf(op->getResult(0)).empty() && !readsIndex(op);
 }
 
