@@ -44,9 +44,19 @@ Values mean(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
   return {broadcastLike(b, call(b, "div", {grad, count}), v[0])};
 }
 
+/// Each element's gradient is the product of the others: out / x without zeros among them; with one zero, only that
+/// one has a gradient, the product of the rest.
 Values prod(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
-  int scaled = call(b, "mul", {withAxes(b, op, v[2], v[0]), withAxes(b, op, v[1], v[0])});
-  return {call(b, "div", {scaled, v[0]})};
+  int x = v[0], zero = constantLike(b, 0, x), one = constantLike(b, 1, x);
+  int isZero = call(b, "equal", {x, zero});
+  int factor = call(b, "where", {isZero, one, x});
+  pieces::Attrs reduced = {{"axes", op.attr("axes")}, {"keepdims", true}};
+  int rest = call(b, "prod", {factor}, reduced);
+  int zeros = call(b, "sum", {castTo(b, isZero, b.meta(x).dtype)}, reduced);
+  int atZero = call(b, "where", {call(b, "equal", {zeros, one}), rest, zero});
+  int elsewhere = call(b, "where", {call(b, "equal", {zeros, zero}), call(b, "div", {rest, factor}), zero});
+  int others = call(b, "where", {isZero, atZero, elsewhere});
+  return {call(b, "mul", {withAxes(b, op, v[2], x), others})};
 }
 
 /// Equal elements share the gradient evenly.

@@ -126,24 +126,45 @@ Values adaptiveAvgPool2d(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int
 
 namespace gradients {
 
-/// S. Ioffe, C. Szegedy, section 3, with normal = (x - mean) * inv_std and n elements per channel:
-/// dx = scale * inv_std * (dout - (dbias + normal * dscale) / n).
-Values batchNorm(SubgraphBuilder &b, const OpDef &, llvm::ArrayRef<int> v, llvm::ArrayRef<bool> needed) {
-  Values grads(5, -1);
-  int mean = v[8], invStd = v[9], scale = v[1];
-  if (v[10] < 0) // only the running statistics were used, and they are not differentiated
-    return grads;
-  int x = castTo(b, v[0], b.meta(scale).dtype), dout = castTo(b, v[10], b.meta(scale).dtype);
+/// `dout` through the normalisation. S. Ioffe, C. Szegedy, section 3, with normal = (x - mean) * inv_std and n elements
+/// per channel: dx = scale * inv_std * (dout - (dbias + normal * dscale) / n).
+static void addOutputGradient(SubgraphBuilder &b, llvm::ArrayRef<int> v, int x, int centred, int count, Values &grads) {
+  int scale = v[1], invStd = v[9], dout = castTo(b, v[10], b.meta(scale).dtype);
   IntList axes = batchAxes(b.meta(x).rank());
   auto sum = [&](int value) { return call(b, "sum", {value}, {{"axes", axes}, {"keepdims", true}}); };
-  int normal = call(b, "mul", {call(b, "sub", {x, mean}), invStd});
-  int dbias = sum(dout), dscale = sum(call(b, "mul", {dout, normal}));
-  grads[1] = needed[1] ? dscale : -1;
-  grads[2] = needed[2] ? dbias : -1;
-  if (needed[0]) {
-    int shared = call(b, "div", {call(b, "add", {dbias, call(b, "mul", {normal, dscale})}), channelCount(b, x, axes)});
-    grads[0] = call(b, "mul", {call(b, "mul", {scale, invStd}), call(b, "sub", {dout, shared})});
+  int normal = call(b, "mul", {centred, invStd});
+  grads[1] = sum(call(b, "mul", {dout, normal}));
+  grads[2] = sum(dout);
+  int shared = call(b, "div", {call(b, "add", {grads[2], call(b, "mul", {normal, grads[1]})}), count});
+  grads[0] = call(b, "mul", {call(b, "mul", {scale, invStd}), call(b, "sub", {dout, shared})});
+}
+
+/// The gradients of the moved statistics, where somebody differentiates them.
+static void addStatisticsGradients(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, int centred, int count,
+                                   Values &grads) {
+  int momentum = constantLike(b, op.f64("momentum"), v[1]), one = constantLike(b, 1, v[1]);
+  int rest = call(b, "sub", {one, momentum});
+  if (int dmean = v[11]; dmean >= 0) {
+    grads[3] = call(b, "mul", {dmean, momentum});
+    int share = call(b, "div", {call(b, "mul", {dmean, rest}), count});
+    grads[0] = accumulate(b, grads[0], broadcastLike(b, share, centred));
   }
+  if (int dvar = v[12]; dvar >= 0) {
+    grads[4] = call(b, "mul", {dvar, momentum});
+    int unbiased = call(b, "maximum", {call(b, "sub", {count, one}), one});
+    int share = call(b, "div", {call(b, "mul", {call(b, "mul", {dvar, rest}), constantLike(b, 2, v[1])}), unbiased});
+    grads[0] = accumulate(b, grads[0], call(b, "mul", {centred, share}));
+  }
+}
+
+/// Operands x, scale, bias, running_mean, running_var; results out, new_mean, new_var, save_mean, save_inv_std.
+Values batchNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llvm::ArrayRef<bool>) {
+  Values grads(5, -1);
+  int x = castTo(b, v[0], b.meta(v[1]).dtype);
+  int centred = call(b, "sub", {x, v[8]}), count = channelCount(b, x, batchAxes(b.meta(x).rank()));
+  if (v[10] >= 0)
+    addOutputGradient(b, v, x, centred, count, grads);
+  addStatisticsGradients(b, op, v, centred, count, grads);
   return grads;
 }
 

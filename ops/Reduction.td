@@ -46,13 +46,18 @@ def Tess_ProdOp : ReductionBase<"prod", "product over axes", "np.prod(x, axis=ax
                                 Tess_Number> {
   let lowering = Reduction<"Prod">;
   let gradientRule = "prod";
-  let samples = ReductionSamples<"1", "3">.all;
+  let samples = ReductionSamples<"-1", "2">.all;
   let onnx = "ReduceProd";
 }
 class Extremum<string m, string what, string kind, string expr> : ReductionBase<m, what, expr, Tess_Number> {
+  let arguments = (ins Tess_Number:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes,
+                   DefaultValuedAttr<BoolAttr, "false">:$keepdims, DefaultValuedAttr<BoolAttr, "false">:$allow_empty);
+  let attrFacts = [Axis<"axes", "x">, Doc<"axes", "axes to reduce; empty: all">,
+                   Doc<"keepdims", "keep reduced axes with size 1">,
+                   Doc<"allow_empty", "of no elements, give what every element beats">];
   let lowering = Reduction<kind>;
   let check = "notEmpty";
-  let constraints = ["reduced dimensions must not be empty"];
+  let constraints = ["reduced dimensions must not be empty, unless allow_empty"];
   let gradientRule = "extremum";
   let description = [{NaN wins. The gradient is shared evenly among equal elements.}];
 }
@@ -101,7 +106,10 @@ def Tess_VarOp : MeanComposite<"var", "mean square distance from the mean",
     (op<"mean", "axes=$axes;keepdims=$keepdims"> (op<"square"> (op<"sub"> $x,
         (op<"mean", "axes=$axes;keepdims=true"> $x))))>;
 def Tess_StdOp : MeanComposite<"std", "square root of the variance", "np.std(x, axis=axes or None, keepdims=keepdims)",
-    (op<"sqrt"> (op<"var", "axes=$axes;keepdims=$keepdims"> $x))>;
+    (op<"sqrt"> (op<"var", "axes=$axes;keepdims=$keepdims"> $x))> {
+  // Not of one element: the root has no slope there.
+  let samples = !filter(s, ReductionSamples<>.all, !ne(!head(s.shapes), ""));
+}
 
 def Tess_SumToOp : Tess_Op<"sum_to"> {
   let summary = "sum over the axes along which `like` would broadcast";

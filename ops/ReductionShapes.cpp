@@ -21,7 +21,17 @@ static uint32_t reducedAxes(const OpDef &op, unsigned rank) {
   return value.ints().empty() ? (1u << rank) - 1 : mask;
 }
 
+/// The attribute of max and min that lets them answer for nothing.
+static bool allowsEmpty(const OpDef &op) {
+  for (unsigned i = 0; i < op.numAttrs(); ++i)
+    if (llvm::StringRef(op.info().attrs[i].name) == "allow_empty")
+      return op.attr(i).boolean();
+  return false;
+}
+
 llvm::Error notEmpty(const OpDef &op, Operands operands, Segments) {
+  if (allowsEmpty(op))
+    return llvm::Error::success();
   const TensorMeta &x = operands[0];
   uint32_t mask = reducedAxes(op, x.rank());
   bool reducesNothing = false, hasResults = true;

@@ -2,36 +2,28 @@
 #include "ops/ForwardRules.h"
 #include "ops/GraphPieces.h"
 
-#include "llvm/ADT/STLExtras.h"
-
 namespace tess::forwards {
 
 using namespace pieces;
 using Values = llvm::SmallVector<int, 4>;
 
-static bool isEmpty(const TensorMeta &meta) { return llvm::is_contained(meta.shape, 0); }
-
 static int reduced(SubgraphBuilder &b, const char *name, int x, const AttrValue &axes) {
   return call(b, name, {x}, {{"axes", axes}, {"keepdims", true}});
 }
 
-/// x minus its largest element along `axes`, so that no exponential overflows. An infinite one is left alone.
-static std::pair<int, int> shifted(SubgraphBuilder &b, int x, const AttrValue &axes) {
-  int top = reduced(b, "max", x, axes);
-  return {call(b, "sub", {x, top}), top};
+/// x minus its largest element along `axis`, so that no exponential overflows. An empty axis has an empty result.
+static int shifted(SubgraphBuilder &b, int x, const AttrValue &axis) {
+  int top = call(b, "max", {x}, {{"axes", axis}, {"keepdims", true}, {"allow_empty", true}});
+  return call(b, "sub", {x, top});
 }
 
 Values softmax(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  if (isEmpty(b.meta(v[0])))
-    return {call(b, "copy", {v[0]})};
-  int e = call(b, "exp", {shifted(b, v[0], op.attr("axis")).first});
+  int e = call(b, "exp", {shifted(b, v[0], op.attr("axis"))});
   return {call(b, "div", {e, reduced(b, "sum", e, op.attr("axis"))})};
 }
 
 Values logSoftmax(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  if (isEmpty(b.meta(v[0])))
-    return {call(b, "copy", {v[0]})};
-  int x = shifted(b, v[0], op.attr("axis")).first;
+  int x = shifted(b, v[0], op.attr("axis"));
   int total = reduced(b, "sum", call(b, "exp", {x}), op.attr("axis"));
   return {call(b, "sub", {x, call(b, "log", {total})})};
 }
