@@ -16,6 +16,13 @@ namespace tess::eager {
 
 namespace {
 
+/// Under AddressSanitizer every block comes from the heap, so that a use after its end is seen.
+#ifdef TESS_SANITIZE_ADDRESS
+constexpr bool kPooled = false;
+#else
+constexpr bool kPooled = true;
+#endif
+
 constexpr unsigned kMinShift = 6, kMaxShift = 12;
 constexpr unsigned kClasses = kMaxShift - kMinShift + 1;
 /// Bytes one list may hold.
@@ -54,8 +61,7 @@ void *fromHeap(size_t bytes) {
 } // namespace
 
 void *poolAllocate(size_t bytes) {
-#ifndef TESS_SANITIZE_ADDRESS
-  if (bytes <= kPoolLimit) {
+  if (kPooled && bytes <= kPoolLimit) {
     unsigned c = classOf(bytes);
     if (void *block = lists.head[c]) {
       lists.head[c] = *static_cast<void **>(block);
@@ -64,13 +70,11 @@ void *poolAllocate(size_t bytes) {
     }
     return fromHeap(size_t(1) << (c + kMinShift));
   }
-#endif
   return fromHeap(bytes);
 }
 
 void poolFree(void *block, size_t bytes) {
-#ifndef TESS_SANITIZE_ADDRESS
-  if (bytes <= kPoolLimit && !lists.closed) {
+  if (kPooled && bytes <= kPoolLimit && !lists.closed) {
     unsigned c = classOf(bytes);
     if (lists.count[c] < (kListBytes >> (c + kMinShift))) {
       if (!lists.registered)
@@ -81,7 +85,6 @@ void poolFree(void *block, size_t bytes) {
       return;
     }
   }
-#endif
   std::free(block);
 }
 
