@@ -21,7 +21,7 @@ def Tess_BatchNormOp : Tess_Op<"batch_norm"> {
   let dtypes = RuleGives;
   let lowering = Composite<"batchNorm">;
   let gradientRule = "batchNorm";
-  let attrFacts = [Range<"momentum", "0", "1">, Range<"epsilon", "0", "kInfinity">,
+  let attrFacts = [Range<"momentum", "0", "1">, Range<"epsilon", "0", "">,
                    Doc<"momentum", "weight of the old running statistics">, Doc<"epsilon", "added to the variance">];
   let constraints = ["x must have rank 2 to 5", batchParameters, "parameters must have one dtype"];
   let samples = [Sample<["4,3,5,6", "1,3,1,1", "1,3,1,1", "1,3,1,1", "1,3,1,1"], "", "-2; 0.5; -1; -1; 0.5", "2">,
@@ -40,7 +40,7 @@ def Tess_BatchNormInferenceOp : Tess_Op<"batch_norm_inference"> {
   let check = "batchParameters";
   let dtypes = Same<"x">;
   let lowering = Composite<"batchNormInference">;
-  let attrFacts = [Range<"epsilon", "0", "kInfinity">, Doc<"epsilon", "added to the variance">];
+  let attrFacts = [Range<"epsilon", "0", "">, Doc<"epsilon", "added to the variance">];
   let constraints = ["x must have rank 2 to 5", batchParameters, "parameters must have one dtype"];
   let samples = [Sample<["4,3,5,6", "1,3,1,1", "1,3,1,1", "1,3,1,1", "1,3,1,1"], "", "-2; 0.5; -1; -1; 0.5", "2">,
                  Sample<["0,3", "1,3", "1,3", "1,3", "1,3"], "", "-2; 0.5; -1; -1; 0.5", "2">];
@@ -54,7 +54,7 @@ class TrailingNorm<string m, string what, string expr, list<Trait> more = []> : 
   let results = (outs Tess_Float:$out);
   let check = "trailingNorm";
   let dtypes = Same<"x">;
-  let attrFacts = [Range<"axes", "1", "8">, Range<"epsilon", "0", "kInfinity">,
+  let attrFacts = [Range<"axes", "1", "8">, Range<"epsilon", "0", "">,
                    Doc<"axes", "number of last axes to normalise over">, Doc<"epsilon", "added before the root">];
   let constraints = ["axes must not be above the rank of x", "parameters must have the last axes of x",
                      "operands must have one dtype"];
