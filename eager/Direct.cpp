@@ -207,6 +207,8 @@ llvm::Expected<std::optional<Tensors>> dispatchDirect(const DispatchCall &call) 
     return entry.takeError();
   if (!(*entry)->direct)
     return std::nullopt;
+  if (space.numElements == 0)
+    return allocateResults(**entry, space.resultShape());
   const DirectKernel &kernel = *(*entry)->direct;
   llvm::SmallVector<Operand, 4> operands(call.operands.begin(), call.operands.end());
   llvm::SmallVector<TensorRef, 1> made;
@@ -218,8 +220,6 @@ llvm::Expected<std::optional<Tensors>> dispatchDirect(const DispatchCall &call) 
   llvm::Expected<Tensors> results = allocateResults(**entry, space.resultShape());
   if (!results)
     return results.takeError();
-  if (space.numElements == 0)
-    return std::optional<Tensors>(std::move(*results));
   Readiness readiness = readinessOf(operands);
   if (readiness == Readiness::Poisoned) {
     inheritFailure(operands, *results);

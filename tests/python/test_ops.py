@@ -16,6 +16,8 @@ from tests.python import samples as S  # noqa: N812
 from tests.python.helper import loaded, same_bits
 
 RECORDS = S.records()
+STATES = {"batch_norm": ("new_mean", "new_var")}  # results that are never differentiated
+KINKS = {"std": [()]}  # shapes at which the function has no derivative
 LIMITS = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 2e-5, "float64": 1e-10}
 
 
@@ -151,7 +153,7 @@ def test_inputs_of_any_layout(name):
 def test_gradient(name):
     record = RECORDS[name]
     for sample in record.samples:
-        if "float64" not in S.dtypes_of(record, sample):
+        if "float64" not in S.dtypes_of(record, sample) or sample.shapes == KINKS.get(name):
             continue
         operands = S.arrays(record, sample, "float64", seed=3)
         if sum(a.size for a, _ in operands) <= 400:
@@ -167,17 +169,26 @@ def weights_of(results):
     ]
 
 
+def differentiable(record, results):
+    names = [name for name, hidden, _ in _table()[record.name]["results"] if not hidden]
+    shown = visible(record, results)
+    if len(names) != len(shown):
+        return shown
+    skipped = STATES.get(record.name, ())
+    return [each for name, each in zip(names, shown, strict=True) if name not in skipped]
+
+
 def check_gradient(record, sample, operands):
     inputs = S.tensors(operands)
     with recording(inputs) as state:
-        results = visible(record, S.call(record, sample, inputs))
+        results = differentiable(record, S.call(record, sample, inputs))
         floats = [r for r in results if r.dtype == "float64"]
         weights = weights_of(floats)
         grads = state.backward(floats, weights)
 
     def value(arrays):
         pairs = [(a, d) for a, (_, d) in zip(arrays, operands, strict=True)]
-        out = visible(record, S.call(record, sample, S.tensors(pairs)))
+        out = differentiable(record, S.call(record, sample, S.tensors(pairs)))
         out = [r.numpy() for r in out if r.dtype == "float64"]
         return sum((o * w.numpy()).sum() for o, w in zip(out, weights, strict=True))
 
