@@ -18,7 +18,7 @@ def demo(tmp_path_factory):
     output = tmp_path_factory.mktemp("demo_out")
     script = ROOT / "frontends" / "examples" / "digits.py"
     path = f"{script.parent}:{os.environ['PYTHONPATH']}"
-    tess_run = os.environ.get("TESS_RUN") or ROOT / "tools" / "tess-run"
+    tess_run = Path("tools/tess-run").absolute()  # of the runfiles, where tests start
     done = subprocess.run(
         [sys.executable, script, "--quick", "--output", output, "--tess-run", tess_run],
         capture_output=True,
