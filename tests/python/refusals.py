@@ -209,7 +209,9 @@ SAYS = {
     "conv2d_backward_data_c6": "channels of like must be groups",
     "conv2d_backward_data_c9": "dout must have shape",
     "conv2d_backward_weight_c9": "dout must have shape",
+    "max_c2": "reduced dimensions must not be empty",
     "max_pool2d_backward_c10": "out must have shape",
+    "min_c2": "reduced dimensions must not be empty",
     "split_c3": "sections must add up to the size of axis 0",
 }
 

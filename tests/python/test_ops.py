@@ -18,6 +18,7 @@ from tests.python.helper import loaded, same_bits
 RECORDS = S.records()
 STATES = {"batch_norm": ("new_mean", "new_var")}  # results that are never differentiated
 KINKS = {"std": [()]}  # shapes at which the function has no derivative
+SIZED_BY_ATTRIBUTE = ("broadcast_to", "reshape", "split")  # the sample fits one size only
 LIMITS = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 2e-5, "float64": 1e-10}
 
 
@@ -230,7 +231,8 @@ def test_free_dimensions(name):
         shapes = [(size, *shape[1:]) for shape in sample.shapes]
         larger = S.Sample(shapes, sample.attrs, sample.low, sample.high, sample.dtypes)
         operands = S.tensors(S.arrays(record, larger, dtype))
-        assert same_bits(program(*operands), S.call(record, larger, operands)), shapes
+        if size == rows or name not in SIZED_BY_ATTRIBUTE:
+            assert same_bits(program(*operands), S.call(record, larger, operands)), shapes
 
 
 def scalable(sample):
