@@ -169,8 +169,18 @@ llvm::Error broadcastError(const OpInfo &info, Operands operands) {
   return invalidArgument(llvm::Twine(info.name) + ": operands must broadcast, got " + list);
 }
 
+/// Sizes that a program could not even count are refused here, so that nobody else has to look for them.
+llvm::Error checkSizes(const OpInfo &info, llvm::ArrayRef<TensorMeta> metas) {
+  for (const TensorMeta &meta : metas)
+    if (meta.rank() > kMaxRank || meta.numElements() > kMaxElements)
+      return invalidArgument(llvm::Twine(info.name) + ": results must have rank <= " + llvm::Twine(kMaxRank) +
+                             " and at most 2^59 elements, got " + toString(meta));
+  return llvm::Error::success();
+}
+
 llvm::Expected<Metas> inferElementwise(const OpInfo &info, DType dtype, Operands operands) {
   llvm::Expected<Metas> metas{Metas()}; // filled in place: a move costs as much as the inference
+  bool broadcasts = false;
   for (const ResultInfo &result : info.results) {
     TensorMeta &meta = metas->emplace_back();
     meta.dtype = allowed(dtype, result.dtypes);
@@ -180,14 +190,22 @@ llvm::Expected<Metas> inferElementwise(const OpInfo &info, DType dtype, Operands
         metas = broadcastError(info, operands);
         return metas;
       }
+    broadcasts |= meta.shape != operands[0].shape;
   }
+  if (broadcasts)
+    if (llvm::Error e = checkSizes(info, *metas))
+      metas = std::move(e);
   return metas;
 }
 
 llvm::Expected<Metas> inferByRule(const OpDef &op, Operands operands, Segments segments, DType dtype) {
   const OpInfo &info = op.info();
   llvm::Expected<Metas> metas = info.shapeRule(op, operands, segments);
-  if (!metas || info.dtypes.kind == DTypeRuleKind::Rule)
+  if (!metas)
+    return metas;
+  if (llvm::Error e = checkSizes(info, *metas))
+    return std::move(e);
+  if (info.dtypes.kind == DTypeRuleKind::Rule)
     return metas;
   for (unsigned i = 0; i < metas->size(); ++i)
     (*metas)[i].dtype = allowed(dtype, info.results[std::min<size_t>(i, info.results.size() - 1)].dtypes);
@@ -277,6 +295,8 @@ llvm::Expected<Metas> OpDef::infer(llvm::ArrayRef<TensorMeta> operands, llvm::Ar
   Metas metas;
   for (unsigned i = 0; i < shapes->size(); ++i)
     metas.emplace_back(allowed(*dtype, info.results[i].dtypes), (*shapes)[i]);
+  if (llvm::Error e = checkSizes(info, metas))
+    return std::move(e);
   return metas;
 }
 

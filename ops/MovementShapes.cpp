@@ -66,7 +66,8 @@ llvm::Expected<Metas> split(const OpDef &op, Operands operands, Segments) {
     return mustHoldOf(op, "sections must not be empty", toString(sections));
   int64_t total = 0;
   for (int64_t size : sections)
-    total += size;
+    if (__builtin_add_overflow(total, size, &total))
+      return mustHoldOf(op, "sections must add up to a size", toString(sections));
   if (x.shape[axis] != kUnknown && x.shape[axis] != total)
     return mustHoldOf(op, "sections must add up to the size of axis " + llvm::Twine(axis),
                       "sections " + toString(sections) + " and x " + toString(x));
@@ -88,14 +89,19 @@ llvm::Expected<Metas> pad(const OpDef &op, Operands operands, Segments) {
   for (unsigned i = 0; i < shape.size(); ++i) {
     if (shape[i] == kUnknown)
       continue;
-    shape[i] += low[i] + high[i];
-    if (shape[i] < 0)
+    bool overflows = __builtin_add_overflow(shape[i], low[i], &shape[i]);
+    if (overflows | __builtin_add_overflow(shape[i], high[i], &shape[i]) || shape[i] < 0)
       return mustHoldOf(op, "padded dimensions must not be negative", values());
   }
   return single(operands, shape);
 }
 
-static int64_t times(int64_t dim, int64_t count) { return count == 0 ? 0 : dim == kUnknown ? kUnknown : dim * count; }
+static int64_t times(int64_t dim, int64_t count) {
+  int64_t product;
+  if (count == 0 || dim == kUnknown)
+    return count == 0 ? 0 : kUnknown;
+  return __builtin_mul_overflow(dim, count, &product) ? INT64_MAX : product;
+}
 
 llvm::Expected<Metas> repeat(const OpDef &op, Operands operands, Segments) {
   Shape shape = operands[0].shape;

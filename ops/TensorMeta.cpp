@@ -14,7 +14,8 @@ int64_t TensorMeta::numElements() const {
   for (int64_t dim : shape) {
     if (dim == kUnknown)
       return kUnknown;
-    count *= dim;
+    if (__builtin_mul_overflow(count, dim, &count))
+      return INT64_MAX;
   }
   return count;
 }

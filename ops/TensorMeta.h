@@ -17,6 +17,8 @@ namespace tess {
 constexpr int64_t kUnknown = INT64_MIN;
 /// Highest rank any operator accepts.
 constexpr unsigned kMaxRank = 8;
+/// Most elements a tensor may have: their bytes can be counted.
+constexpr int64_t kMaxElements = int64_t(1) << 59;
 
 using Shape = llvm::SmallVector<int64_t, 6>;
 
@@ -32,7 +34,7 @@ struct TensorMeta {
 
   unsigned rank() const { return shape.size(); }
   bool isStatic() const;
-  /// Product of the dimensions; kUnknown when one is unknown (and none is 0).
+  /// Product of the dimensions; kUnknown when one is unknown (and none is 0), INT64_MAX when it is larger.
   int64_t numElements() const;
   bool operator==(const TensorMeta &other) const { return dtype == other.dtype && shape == other.shape; }
 };

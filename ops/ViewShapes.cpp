@@ -30,8 +30,8 @@ llvm::Expected<Metas> reshape(const OpDef &op, Operands operands, Segments) {
       return mustHoldOf(op, "shape must have at most one -1 and otherwise entries >= 0", toString(target));
     if (target[i] == -1)
       open = i;
-    else
-      rest *= target[i];
+    else if (__builtin_mul_overflow(rest, target[i], &rest))
+      rest = INT64_MAX; // more than any tensor has; a later 0 makes it 0 again
   }
   if (target.size() > kMaxRank)
     return mustHoldOf(op, "shape must have at most " + llvm::Twine(kMaxRank) + " entries", toString(target));

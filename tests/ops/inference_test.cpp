@@ -101,6 +101,22 @@ TEST_CASE("axes are checked") {
   CHECK(results(OpDef::get("reshape"), {f32({2})}) == "reshape: shape must be given, got none");
 }
 
+TEST_CASE("sizes that cannot be counted are refused") {
+  int64_t big = int64_t(1) << 32;
+  CHECK(results(Full({big, big}, 0), {}) ==
+        "full: results must have rank <= 8 and at most 2^59 elements, got f32[4294967296, 4294967296]");
+  CHECK(results(Full({big, big, 0}, 0), {}) == "f32[4294967296, 4294967296, 0]");
+  CHECK(results(Reshape({big, big}), {f32({0})}) ==
+        "reshape: number of elements must stay the same, got x f32[0] and shape [4294967296, 4294967296]");
+  CHECK(results(Add(), {f32({big, 1}), f32({big})}) ==
+        "add: results must have rank <= 8 and at most 2^59 elements, got f32[4294967296, 4294967296]");
+  CHECK(results(Pad({INT64_MAX}, {INT64_MAX}), {f32({3})}) ==
+        "pad: padded dimensions must not be negative, got x f32[3], low [9223372036854775807] and high "
+        "[9223372036854775807]");
+  CHECK(results(OpDef::get("one_hot").set("num_classes", 2), {i32(Shape(8, 1))}) ==
+        "one_hot: results must have rank <= 8 and at most 2^59 elements, got i32[1, 1, 1, 1, 1, 1, 1, 1, 2]");
+}
+
 TEST_CASE("reductions") {
   CHECK(results(Sum(), {f32({2, 3})}) == "f32[]");
   CHECK(results(Sum({-1}, true), {f32({2, 3})}) == "f32[2, 1]");
