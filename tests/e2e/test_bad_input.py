@@ -50,7 +50,6 @@ WRONG = [
     (lambda: ones(2).item(), (ValueError, TypeError), "item"),
     (lambda: ones(2, 2)[5], IndexError, "5"),
     (lambda: GradManager().attach([ones(2)]).backward(ones(2)), RuntimeError, "backward: "),
-    (lambda: jit.Dim("a b"), ValueError, "Dim: name must"),
 ]
 
 
@@ -58,18 +57,10 @@ WRONG = [
 def test_wrong_arguments(call, error, text):
     with pytest.raises(error, match=text) as caught:
         call()
-    message = str(caught.value)
-    assert caught.traceback[-1].path.name == "test_bad_input.py" or "tessera" in str(
-        caught.traceback[-1].path
-    )
+    message, places = str(caught.value), [str(entry.path) for entry in caught.traceback]
+    assert any(place.endswith("test_bad_input.py") for place in places[1:])  # the calling line
     assert message[0].islower() and not message.endswith(".")
     assert (ones(2) + 1).tolist() == [2.0, 2.0]
-
-
-def test_gradient_of_what_is_not_a_number():
-    x = ones(2, 2)
-    with GradManager().attach(x) as manager, pytest.raises(ValueError, match="backward: "):
-        manager.backward(x * 2)
 
 
 def test_nan_and_infinity_pass_through():
@@ -127,8 +118,8 @@ def test_late_error_is_raised_at_sync():
 
 def test_repr_never_raises():
     bad = F.gather(ones(4, 2), 0, tessera.Tensor([[7, 0]]))
-    assert "no value" in repr(bad)
-    with pytest.raises(IndexError):
+    assert "no value: gather: " in repr(bad)
+    with pytest.raises(IndexError, match="gather: "):
         tessera.sync()
 
 
