@@ -146,6 +146,8 @@ llvm::Expected<TensorRef> tensorFromData(PyObject *data, std::optional<DType> dt
     nb::object array = nb::borrow(numpyFunction("asarray")(nb::handle(data)));
     return fromArray(std::move(array), dtype);
   } catch (nb::python_error &error) {
+    if (error.matches(PyExc_ValueError)) // NumPy's words for lists of unequal lengths
+      return invalidArgument("tensor: nested lists must have equal lengths, got " + describeObject(data));
     error.restore();
     return takePythonError();
   } catch (const std::exception &error) {

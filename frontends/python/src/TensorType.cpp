@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/Bridge.h"
 
+#include "eager/Queue.h"
 #include "eager/Recording.h"
 
 #include <structmember.h>
@@ -260,6 +261,10 @@ Py_ssize_t tensorLength(PyObject *self) {
 
 /// The array in NumPy's words, shortened from 1000 elements on.
 std::string describeValue(PyObject *self) {
+  Storage &storage = implOf(self).storage();
+  awaitWritten(storage);
+  if (Failure *failure = storage.failure()) // showing it is not reporting it: the next synchronisation still raises
+    return "<no value: " + failure->message + ">";
   nb::object array = nb::steal(toNumpy(implOf(self)));
   nb::object numpy = array ? nb::steal(PyImport_ImportModule("numpy")) : nb::object();
   nb::object text = numpy ? nb::steal(PyObject_CallMethod(numpy.ptr(), "array2string", "OOOOs", array.ptr(), Py_None,
