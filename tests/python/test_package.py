@@ -1,11 +1,14 @@
 """The package as a whole: import, names, doctor, device, log."""
 
 import ast
+import doctest
+import importlib
 import logging
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 import tessera
 
@@ -144,6 +147,38 @@ def test_log(capsys):
     logger.info("not seen")
     tessera.set_log_level(old)
     assert logger.name == "tessera.part" and "not seen" not in capsys.readouterr().err
+
+
+def modules():
+    names = [str(p.relative_to(PACKAGE.parent).with_suffix("")) for p in python_files()]
+    return sorted(name.replace("/", ".").removesuffix(".__init__") for name in names)
+
+
+def test_examples_of_the_package():
+    tried = 0
+    for name in modules():
+        result = doctest.testmod(importlib.import_module(name))
+        assert result.failed == 0, name
+        tried += result.attempted
+    assert tried >= 8
+
+
+def generated_functions():
+    from tessera import _core
+
+    functions = (getattr(_core.ops, row["python"], None) for row in _core.op_table())
+    return {f.__name__: f.__doc__ for f in functions if f is not None}
+
+
+@pytest.mark.parametrize("name", sorted(generated_functions()))
+def test_help_of_every_function(name):
+    """Summary, arguments and an example that runs."""
+    text = generated_functions()[name]
+    assert text.startswith(name) and len(text.splitlines()) > 2
+    names = {"tessera": tessera, "F": tessera.functional, "np": np}
+    example = doctest.DocTestParser().get_doctest(text, names, name, None, 0)
+    assert example.examples, f"no example in {text}"
+    assert doctest.DocTestRunner(verbose=False).run(example).failed == 0
 
 
 def python_files():

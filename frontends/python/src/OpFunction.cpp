@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/OpFunction.h"
 
+#include "ops/Docs.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <structmember.h>
@@ -221,18 +222,9 @@ PyObject *functionSignature(PyObject *self, void *) {
   return PyUnicode_FromString(signatureText(*reinterpret_cast<OpFunction *>(self)->info).c_str());
 }
 
+/// Signature, then the generated text.
 std::string documentation(const OpInfo &info) {
-  std::string text = std::string(info.pythonName) + signatureText(info) + "\n\n" + info.summary + "\n";
-  if (info.signature)
-    text += std::string("\nShapes: ") + info.signature->text + "\n";
-  for (const AttrInfo &attr : info.attrs)
-    if (attr.doc && *attr.doc)
-      text += std::string("\n") + attr.name + ": " + attr.doc;
-  if (!info.constraints.empty())
-    text += "\n\nRaises:";
-  for (const ConstraintInfo &constraint : info.constraints)
-    text += std::string("\n    ValueError: ") + constraint.text + " (" + constraint.label + ")";
-  return text;
+  return std::string(info.pythonName) + signatureText(info) + "\n\n" + docstringOf(info);
 }
 
 PyObject *functionDoc(PyObject *self, void *) {
