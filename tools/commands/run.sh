@@ -83,7 +83,8 @@ run_demo() {
 
 run_bench() {
   stage "building the package"
-  build_package
+  build_package //ops:samples.json
+  export TESS_SAMPLES=$bin/ops/samples.json
   stage "measuring ${*:-everything}"
   exec "$venv/bin/python" "$root/tests/benchmarks/bench.py" "$@"
 }
