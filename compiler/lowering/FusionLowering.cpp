@@ -200,8 +200,7 @@ private:
 
   int16_t lowerReduction(const OpDef &def, int16_t arg, DType result, NodeBuilder &nodes) {
     ReduceKind kind = def.info().reduceKind;
-    bool givesIndex = kind == ReduceKind::ArgMax || kind == ReduceKind::ArgMin;
-    int16_t wide = givesIndex ? arg : nodes.cast(arg, result);
+    int16_t wide = givesIndex(kind) ? arg : nodes.cast(arg, result);
     return nodes.finish(nodes.reduce(kind, wide, result), result);
   }
 

@@ -42,6 +42,9 @@ struct CodeGenerator::Impl {
   llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> emit(llvm::ArrayRef<NamedKernel> kernels,
                                                          std::vector<runtime::KernelEntry> &entries);
   llvm::Expected<std::unique_ptr<llvm::Module>> translate(mlir::ModuleOp module, llvm::LLVMContext &context);
+  /// emit, then translate.
+  llvm::Expected<std::unique_ptr<llvm::Module>>
+  lower(llvm::ArrayRef<NamedKernel> kernels, std::vector<runtime::KernelEntry> &entries, llvm::LLVMContext &context);
   llvm::Expected<llvm::SmallVector<char, 0>> generate(llvm::Module &module, llvm::CodeGenFileType type);
 };
 
@@ -118,6 +121,15 @@ llvm::Expected<std::unique_ptr<llvm::Module>> CodeGenerator::Impl::translate(mli
   return result;
 }
 
+llvm::Expected<std::unique_ptr<llvm::Module>> CodeGenerator::Impl::lower(llvm::ArrayRef<NamedKernel> kernels,
+                                                                         std::vector<runtime::KernelEntry> &entries,
+                                                                         llvm::LLVMContext &context) {
+  auto module = emit(kernels, entries);
+  if (!module)
+    return module.takeError();
+  return translate(**module, context);
+}
+
 llvm::Expected<llvm::SmallVector<char, 0>> CodeGenerator::Impl::generate(llvm::Module &module,
                                                                          llvm::CodeGenFileType type) {
   module.getContext().setDiagnosticHandlerCallBack(
@@ -143,11 +155,8 @@ llvm::Expected<llvm::SmallVector<char, 0>> CodeGenerator::Impl::generate(llvm::M
 llvm::Expected<runtime::Image> CodeGenerator::compile(llvm::ArrayRef<NamedKernel> kernels) {
   impl->messages.clear();
   std::vector<runtime::KernelEntry> entries;
-  auto module = impl->emit(kernels, entries);
-  if (!module)
-    return module.takeError();
   llvm::LLVMContext context;
-  auto llvmModule = impl->translate(**module, context);
+  auto llvmModule = impl->lower(kernels, entries, context);
   if (!llvmModule)
     return llvmModule.takeError();
   auto object = impl->generate(**llvmModule, llvm::CodeGenFileType::ObjectFile);
@@ -169,11 +178,8 @@ llvm::Expected<std::string> CodeGenerator::dumpMlir(const KernelSpec &spec) {
 
 llvm::Expected<std::string> CodeGenerator::dumpLlvm(const KernelSpec &spec) {
   std::vector<runtime::KernelEntry> entries;
-  auto module = impl->emit({{"kernel", spec}}, entries);
-  if (!module)
-    return module.takeError();
   llvm::LLVMContext context;
-  auto llvmModule = impl->translate(**module, context);
+  auto llvmModule = impl->lower({{"kernel", spec}}, entries, context);
   if (!llvmModule)
     return llvmModule.takeError();
   std::string text;
@@ -184,11 +190,8 @@ llvm::Expected<std::string> CodeGenerator::dumpLlvm(const KernelSpec &spec) {
 
 llvm::Expected<std::string> CodeGenerator::dumpAssembly(const KernelSpec &spec) {
   std::vector<runtime::KernelEntry> entries;
-  auto module = impl->emit({{"kernel", spec}}, entries);
-  if (!module)
-    return module.takeError();
   llvm::LLVMContext context;
-  auto llvmModule = impl->translate(**module, context);
+  auto llvmModule = impl->lower({{"kernel", spec}}, entries, context);
   if (!llvmModule)
     return llvmModule.takeError();
   auto text = impl->generate(**llvmModule, llvm::CodeGenFileType::AssemblyFile);

@@ -4,6 +4,7 @@
 // and brings reductions to the one form that fusion and kernels know.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/transforms/FusionGroups.h"
 #include "compiler/transforms/InlineSubgraph.h"
 #include "compiler/transforms/Passes.h"
 #include "ir/GraphImpl.h"
@@ -54,13 +55,13 @@ IntList normalisedAxes(ArrayRef<int64_t> axes, unsigned rank) {
 
 /// The axes of a reduction, whether it has a list or one axis.
 IntList reducedAxes(const OpDef &op, unsigned rank) {
-  if (op.info().reduceKind == ReduceKind::ArgMax || op.info().reduceKind == ReduceKind::ArgMin)
+  if (givesIndex(op.info().reduceKind))
     return normalisedAxes({op.i64("axis")}, rank);
   return normalisedAxes(op.ints("axes"), rank);
 }
 
 OpDef withAxes(OpDef op, const IntList &axes) {
-  if (op.info().reduceKind == ReduceKind::ArgMax || op.info().reduceKind == ReduceKind::ArgMin)
+  if (givesIndex(op.info().reduceKind))
     op.set("axis", axes.front());
   else
     op.set("axes", axes);

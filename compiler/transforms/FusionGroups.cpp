@@ -27,7 +27,7 @@ SmallVector<int64_t, 4> reducedAxesOf(Operation *op) {
   if (!isReduction(op))
     return {};
   OpDef def = ir::opDefOf(op);
-  if (def.info().reduceKind == ReduceKind::ArgMax || def.info().reduceKind == ReduceKind::ArgMin)
+  if (givesIndex(def.info().reduceKind))
     return {def.i64("axis")};
   return SmallVector<int64_t, 4>(def.ints("axes"));
 }

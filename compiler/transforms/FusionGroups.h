@@ -49,6 +49,8 @@ private:
 bool isFusible(mlir::Operation *op);
 /// A number that needs no memory (`full` of rank 0): every kernel that reads it makes it again.
 bool isScalarSource(mlir::Operation *op);
+/// A reduction that gives an index and has one `axis`, not a list of `axes`.
+constexpr bool givesIndex(ReduceKind kind) { return kind == ReduceKind::ArgMax || kind == ReduceKind::ArgMin; }
 /// Reduced axes of a canonical reduction; empty for others.
 llvm::SmallVector<int64_t, 4> reducedAxesOf(mlir::Operation *op);
 /// `axes` as runs of adjacent ones, [first, last).
