@@ -56,7 +56,7 @@ trim_disk_cache() {
 # Builds with errors and, each ten seconds, progress as the only output, all on stderr.
 build_quietly() {
   bazel_do build --color=no --curses=no --show_progress_rate_limit=10 --show_result=0 "$@" 2>&1 > /dev/null |
-    { grep -vE '^(Loading:|Analyzing:|INFO:|Starting local|\[0 / |$)' >&2 || true; }
+    { grep --line-buffered -vE '^(Loading:|Analyzing:|INFO:|Starting local|\[0 / |$)' >&2 || true; }
 }
 
 # The runfiles of this target are the package as one tree: sources, generated files, extension.
