@@ -3,34 +3,117 @@
 import numpy as np
 import tessera
 from harness import Row, interleaved, torch
+from tessera.autodiff import GradManager
+
+
+def pair(shape):
+    """Two operands, and PyTorch's tensors of the same values (None without PyTorch)."""
+    x, y = np.random.rand(2, *shape).astype(np.float32)
+    theirs = torch and (torch.from_numpy(x), torch.from_numpy(y))
+    return tessera.Tensor(x), tessera.Tensor(y), theirs
+
+
+def nanoseconds(*functions):
+    """Medians of the functions' times, in nanoseconds."""
+    return [t and t * 1e9 for t in interleaved(*functions)]
 
 
 def add(size, target=None):
     """One add of two vectors, from Python."""
-    x, y = np.random.rand(2, size).astype(np.float32)
-    a, b = tessera.Tensor(x), tessera.Tensor(y)
-    peer = None
-    if torch:
-        p, q = torch.from_numpy(x), torch.from_numpy(y)
-        peer = lambda: p + q  # noqa: E731
-    ours, theirs = interleaved(lambda: a + b, peer)
-    theirs = theirs and theirs * 1e9
-    rows = [Row(f"eager add {size}", ours * 1e9, "ns", theirs, target)]
+    a, b, peer = pair([size])
+    ours, theirs = nanoseconds(lambda: a + b, peer and (lambda: peer[0] + peer[1]))
+    rows = [Row(f"eager add {size}", ours, "ns", theirs, target)]
     if target:
-        rows.append(Row(f"eager add {size} to PyTorch", ours * 1e9, "ns", theirs, 3.0, True))
+        rows.append(Row(f"eager add {size} to PyTorch", ours, "ns", theirs, 3.0, True))
     return rows
+
+
+def add_matrix():
+    """An add of 256 x 256 floats, each waited for."""
+    a, b, peer = pair([256, 256])
+
+    def ours():
+        a + b
+        tessera.sync()
+
+    value, theirs = nanoseconds(ours, peer and (lambda: peer[0] + peer[1]))
+    return [Row("eager add 256x256", value, "ns", theirs, 1 / 0.9, True)]
 
 
 def numpy_add():
     """NumPy's add of 16 floats, for scale: the peer column is Tessera's own."""
     x, y = np.random.rand(2, 16).astype(np.float32)
     a, b = tessera.Tensor(x), tessera.Tensor(y)
-    ours, numpys = interleaved(lambda: a + b, lambda: x + y)
-    return [Row("NumPy add 16 (PyTorch column: Tessera)", numpys * 1e9, "ns", ours * 1e9)]
+    ours, numpys = nanoseconds(lambda: a + b, lambda: x + y)
+    return [Row("NumPy add 16 (PyTorch column: Tessera)", numpys, "ns", ours)]
+
+
+CHAIN = 1000
+
+
+def chained(start, other):
+    """x + other, CHAIN times, each on the last one's result."""
+    x = start
+    for _ in range(CHAIN):
+        x = x + other
+    return x
+
+
+def chain():
+    """Time for each of a chain of adds of 16 floats, to the last value; NumPy's as well."""
+    a, b, peer = pair([16])
+    x, y = a.numpy(), b.numpy()
+    times = nanoseconds(
+        lambda: chained(a, b).numpy(),
+        lambda: chained(x, y),
+        peer and (lambda: chained(*peer).numpy()),
+    )
+    ours, numpys, theirs = (t and t / CHAIN for t in times)
+    return [
+        Row("eager chain of 1000 adds, each", ours, "ns", theirs, 1 / 0.3, True),
+        Row("the same to NumPy (PyTorch column: NumPy)", ours, "ns", numpys, 1.0, True),
+    ]
+
+
+def recorded_chain():
+    """The same with gradients recorded."""
+    a, b, peer = pair([16])
+    manager = GradManager().attach([a])
+    if peer:
+        peer[0].requires_grad_()
+
+    def ours():
+        with manager:
+            chained(a, b).numpy()
+
+    run = peer and (lambda: chained(*peer).detach().numpy())
+    value, theirs = (t and t / CHAIN for t in nanoseconds(ours, run))
+    return [Row("eager chain, recorded, each", value, "ns", theirs, 1 / 0.35, True)]
+
+
+def views():
+    """reshape, transpose and slice of a [64, 64] tensor."""
+    a, _, peer = pair([64, 64])
+    theirs = peer and peer[0]
+    functions = {
+        "reshape": (lambda t: t.reshape(4096)),
+        "transpose": (lambda t: t.transpose(1, 0)),
+        "slice": (lambda t: t[3:17]),
+    }
+    rows = []
+    for name, view in functions.items():
+        run = peer and (lambda view=view: view(theirs))
+        ours, torchs = nanoseconds(lambda view=view: view(a), run)
+        rows.append(Row(f"eager {name}", ours, "ns", torchs, 1 / 0.3, True))
+    return rows
 
 
 BENCHMARKS = {
     "eager_add_16": lambda: add(16, target=300),
     "eager_add_65536": lambda: add(65536),
+    "eager_add_256x256": add_matrix,
+    "eager_chain": chain,
+    "eager_chain_recorded": recorded_chain,
+    "eager_views": views,
     "numpy_add_16": numpy_add,
 }

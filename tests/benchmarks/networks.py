@@ -1,0 +1,205 @@
+"""The networks of the training benchmarks, once in Tessera and once in PyTorch.
+
+A builder returns a step: forward, backward and update on a batch that is always the same.
+"""
+
+import numpy as np
+import tessera
+import tessera.functional as F  # noqa: N812
+from harness import torch
+from tessera.autodiff import GradManager
+from tessera.module import BatchNorm2d, Conv2d, Linear, Module, ReLU, Sequential
+from tessera.optimizer import SGD, Adam
+
+random = np.random.RandomState(0)
+
+MLP_SIZES = (64, 128, 128, 10)
+STAGES = ((64, 1), (128, 2), (256, 2), (512, 2))  # ResNet-18: channels, stride (He et al. 2015)
+WIDTH, HEADS, LAYERS = 256, 8, 4  # of the Transformer encoder
+
+
+def mlp_batch():
+    """32 vectors and their classes."""
+    return random.randn(32, 64).astype(np.float32), random.randint(0, 10, 32)
+
+
+def resnet_batch():
+    """8 images of 64 x 64 and their classes."""
+    return random.randn(8, 3, 64, 64).astype(np.float32), random.randint(0, 1000, 8)
+
+
+def encoder_batch():
+    """4 sequences of 128 vectors and what they should become."""
+    return tuple(random.randn(2, 4, 128, WIDTH).astype(np.float32))
+
+
+def training(model, loss, optimizer):
+    """A step of `model`; `loss` takes its output and the target."""
+    manager = GradManager().attach(model.parameters())
+
+    def step(inputs, target):
+        with manager:
+            value = loss(model(inputs), target)
+            manager.backward(value)
+        optimizer.step().clear_grad()
+        return value
+
+    return step
+
+
+def mlp():
+    """64-128-128-10 with ReLU, Adam."""
+    first, second, third, last = MLP_SIZES
+    layers = Linear(first, second), ReLU(), Linear(second, third), ReLU(), Linear(third, last)
+    model = Sequential(*layers)
+    return training(model, F.cross_entropy, Adam(model.parameters(), lr=1e-3))
+
+
+class Block(Module):
+    """Two 3 x 3 convolutions around which the input passes by."""
+
+    def __init__(self, inputs, outputs, stride):
+        super().__init__()
+        self.conv1 = Conv2d(inputs, outputs, 3, stride, 1, bias=False)
+        self.bn1 = BatchNorm2d(outputs)
+        self.conv2 = Conv2d(outputs, outputs, 3, 1, 1, bias=False)
+        self.bn2 = BatchNorm2d(outputs)
+        self.down = None
+        if stride != 1 or inputs != outputs:
+            down = Conv2d(inputs, outputs, 1, stride, bias=False), BatchNorm2d(outputs)
+            self.down = Sequential(*down)
+
+    def forward(self, x):
+        """Images [N, outputs, H / stride, W / stride]."""
+        y = F.relu(self.bn1(self.conv1(x)))
+        return F.relu(self.bn2(self.conv2(y)) + (x if self.down is None else self.down(x)))
+
+
+class ResNet18(Module):
+    """Deep Residual Learning for Image Recognition, table 1, 18 layers."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = Conv2d(3, 64, 7, 2, 3, bias=False)
+        self.bn = BatchNorm2d(64)
+        blocks, inputs = [], 64
+        for outputs, stride in STAGES:
+            blocks += [Block(inputs, outputs, stride), Block(outputs, outputs, 1)]
+            inputs = outputs
+        self.blocks = Sequential(*blocks)
+        self.fc = Linear(512, 1000)
+
+    def forward(self, x):
+        """Logits [N, 1000]."""
+        x = F.max_pool2d(F.relu(self.bn(self.conv(x))), 3, 2, 1)
+        return self.fc(F.mean(self.blocks(x), [2, 3]))
+
+
+def resnet18():
+    """ResNet-18, SGD with momentum."""
+    model = ResNet18()
+    return training(model, F.cross_entropy, SGD(model.parameters(), lr=0.01, momentum=0.9))
+
+
+class EncoderLayer(Module):
+    """Attention, then a linear layer of four times the width, each normalised after the sum
+    (Vaswani et al. 2017).
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.qkv = Linear(WIDTH, 3 * WIDTH)
+        self.out = Linear(WIDTH, WIDTH)
+        self.up, self.down = Linear(WIDTH, 4 * WIDTH), Linear(4 * WIDTH, WIDTH)
+        self.scales = [tessera.Parameter(np.ones(WIDTH, np.float32)) for _ in range(2)]
+        self.biases = [tessera.Parameter(np.zeros(WIDTH, np.float32)) for _ in range(2)]
+
+    def attend(self, x):
+        """Attention of every position to all."""
+        batch, length, _ = x.shape
+        qkv = self.qkv(x).reshape(batch, length, 3, HEADS, WIDTH // HEADS)
+        query, key, value = (qkv[:, :, i].transpose(0, 2, 1, 3) for i in range(3))
+        scores = F.matmul(query, key, transpose_b=True) * (WIDTH // HEADS) ** -0.5
+        mixed = F.matmul(F.softmax(scores, -1), value)
+        return self.out(mixed.transpose(0, 2, 1, 3).reshape(batch, length, WIDTH))
+
+    def norm(self, x, which):
+        """Layer normalisation over the last axis."""
+        return F.layer_norm(x, (WIDTH,), True, self.scales[which], self.biases[which])
+
+    def forward(self, x):
+        """Sequences [N, length, WIDTH]."""
+        x = self.norm(x + self.attend(x), 0)
+        return self.norm(x + self.down(F.relu(self.up(x))), 1)
+
+
+def encoder():
+    """Four encoder layers, SGD."""
+    model = Sequential(*(EncoderLayer() for _ in range(LAYERS)))
+    return training(model, F.square_loss, SGD(model.parameters(), lr=0.01, momentum=0.9))
+
+
+def torch_training(model, loss, optimizer):
+    """The same step in PyTorch."""
+
+    def step(inputs, target):
+        value = loss(model(inputs), target)
+        value.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        return value
+
+    return step
+
+
+def torch_mlp():
+    """mlp() in PyTorch."""
+    from torch import nn, optim
+
+    first, second, third, last = MLP_SIZES
+    model = nn.Sequential(
+        nn.Linear(first, second), nn.ReLU(), nn.Linear(second, third), nn.ReLU(),
+        nn.Linear(third, last),
+    )  # fmt: skip
+    adam = optim.Adam(model.parameters(), lr=1e-3)
+    return torch_training(model, nn.functional.cross_entropy, adam)
+
+
+def torch_resnet18():
+    """resnet18() in PyTorch."""
+    from torch import nn, optim
+
+    def conv_norm(inputs, outputs, size, stride):
+        conv = nn.Conv2d(inputs, outputs, size, stride, size // 2, bias=False)
+        return [conv, nn.BatchNorm2d(outputs)]
+
+    class TorchBlock(nn.Module):
+        def __init__(self, inputs, outputs, stride):
+            super().__init__()
+            first, second = conv_norm(inputs, outputs, 3, stride), conv_norm(outputs, outputs, 3, 1)
+            self.main = nn.Sequential(*first, nn.ReLU(), *second)
+            same = stride == 1 and inputs == outputs
+            self.side = (
+                nn.Sequential() if same else nn.Sequential(*conv_norm(inputs, outputs, 1, stride))
+            )
+
+        def forward(self, x):
+            return torch.relu(self.main(x) + self.side(x))
+
+    layers, inputs = [*conv_norm(3, 64, 7, 2), nn.ReLU(), nn.MaxPool2d(3, 2, 1)], 64
+    for outputs, stride in STAGES:
+        layers += [TorchBlock(inputs, outputs, stride), TorchBlock(outputs, outputs, 1)]
+        inputs = outputs
+    model = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 1000))
+    sgd = optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    return torch_training(model, nn.functional.cross_entropy, sgd)
+
+
+def torch_encoder():
+    """encoder() in PyTorch."""
+    from torch import nn, optim
+
+    layer = nn.TransformerEncoderLayer(WIDTH, HEADS, 4 * WIDTH, 0.0, batch_first=True)
+    model = nn.TransformerEncoder(layer, LAYERS, enable_nested_tensor=False)
+    sgd = optim.SGD(model.parameters(), lr=0.01, momentum=0.9)
+    return torch_training(model, nn.functional.mse_loss, sgd)
