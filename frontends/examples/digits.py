@@ -196,7 +196,7 @@ def check_memory(numbers, checks):
         abs(peak - planned) <= 0.02 * planned, f"allocator's peak within 2 % of the plan: {text}"
     )
     text = f"{growth:.0f} bytes, {1.2 * planned:.0f} allowed"
-    checks(growth <= 1.2 * planned, f"the process grew by at most 20 % more: {text}")
+    checks(growth <= 1.2 * planned, f"the process's data grew by at most 20 % more: {text}")
 
 
 def draw(options, eager, traced, test, logits):
