@@ -15,7 +15,7 @@ namespace tess::compiler {
 /// What is known of how a value lies in memory.
 struct ValueLayout {
   bool contiguous = true;
-  /// The last axis has stride 1 (or size 1).
+  /// The last axis longer than 1 has stride 1.
   bool innerUnit = true;
 };
 

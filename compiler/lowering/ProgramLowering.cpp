@@ -251,15 +251,16 @@ private:
 
   static bool needsContiguous(StringRef view) { return view == "reshape" || view == "flatten"; }
 
-  /// What a view of a value laid out as `base` keeps: shape-only views keep all, the others are strided.
+  /// What a view of a value laid out as `base` keeps: shape-only views keep all, the others are strided. A slice of one
+  /// column is not of unit stride: lanes then run along an axis before it.
   static ValueLayout viewLayout(const OpDef &op, ValueLayout base, Value result) {
     StringRef name = op.name();
     if (name == "reshape" || name == "flatten" || name == "expand_dims" || name == "squeeze")
       return base;
     ValueLayout layout{false, false};
-    unsigned rank = cast<RankedTensorType>(result.getType()).getRank();
-    if (name == "slice" && rank > 0)
-      layout.innerUnit = base.innerUnit && op.ints("steps").size() == rank && op.ints("steps").back() == 1;
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(result.getType()).getShape();
+    if (name == "slice" && !shape.empty() && !ShapedType::isDynamic(shape.back()) && shape.back() != 1)
+      layout.innerUnit = base.innerUnit && op.ints("steps").size() == shape.size() && op.ints("steps").back() == 1;
     return layout;
   }
 

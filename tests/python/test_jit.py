@@ -228,6 +228,32 @@ def test_methods():
     assert [m.run(x).item() for m in (a, b, a, b)] == [2, 3, 2, 3]
 
 
+VIEWS = {
+    "column": lambda x: x[:, 1] * 2,
+    "column kept": lambda x: x[:, 1:2] * x[:, 2:3],
+    "part": lambda x: F.split(x, 3, 1)[1] + 1,
+    "new axis": lambda x: F.expand_dims(x[:, 0], -1) * x,
+    "every second": lambda x: x[::2, ::2] * 3,
+    "inner": lambda x: x[1:, 1:] * x[:-1, :-1],
+    "reversed": lambda x: x[::-1, ::-1] - 1,
+    "transposed": lambda x: x.T[1:] * 2,
+    "row": lambda x: x[0] * x[1],
+    "sum of a column": lambda x: F.sum(x[:, 1] * 2),
+}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("shape", [(3, 3), (40, 40), (3, 1), (1, 3)], ids=str)
+def test_kernels_read_views(view, shape):
+    try:
+        expected = VIEWS[view](tensor(*shape))
+    except (ValueError, IndexError):
+        return  # the shape has no such view
+    traced = jit.trace(VIEWS[view])
+    traced(tensor(*shape))
+    assert same_bits(traced(tensor(*shape)), expected)
+
+
 def test_signatures_are_bounded():
     traced = jit.trace(lambda x: x + 1)
     with pytest.warns(RuntimeWarning, match="has more than 16 signatures"):
