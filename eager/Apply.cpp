@@ -23,6 +23,8 @@ static constexpr Transformation stack[kNumLayers] = {
     applyScalar, applyDimExpansion, applyDTypePromotion, applyFormat, applyGrad, applyTracing, interpret};
 
 llvm::Expected<Tensors> next(Call &call) {
+  if (LLVM_UNLIKELY(!call.pending))
+    return makeError(ErrorCode::Internal, "apply: a layer of the stack must answer, got none left");
   unsigned layer = llvm::countr_zero(call.pending);
   call.pending &= call.pending - 1;
   return stack[layer](call);

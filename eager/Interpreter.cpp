@@ -93,6 +93,9 @@ static llvm::Error twoDevices(const Call &call, unsigned other) {
 llvm::Expected<Tensors> interpret(Call &call) {
   if (!call.isOpDef())
     return interpretOther(call);
+  for (const Operand &operand : call.operands)
+    if (LLVM_UNLIKELY(!operand.tensor))
+      return makeError(ErrorCode::Internal, call.opDef().name() + ": operands must be tensors by now, got a number");
   for (unsigned i = 1; i < call.operands.size(); ++i)
     if (&call.operands[i].tensor->storage().device() != &call.operands[0].tensor->storage().device())
       return twoDevices(call, i);

@@ -111,6 +111,21 @@ TEST_CASE("Scalar: a number takes the dtype of the tensor") {
   CHECK(code == ErrorCode::OutOfRange);
 }
 
+TEST_CASE("Scalar: without it numbers stay numbers, which nothing below computes with") {
+  auto sum = [] { return applyOne(OpDef::get("add"), {make<int32_t>({1, 2}), Operand(Number::integer(5))}); };
+  CHECK(values<int32_t>(*get(sum())) == std::vector<int32_t>{6, 7});
+  Without layer(Layer::Scalar);
+  CHECK(errorOf(sum()).second == "add: operands must be tensors by now, got a number");
+}
+
+TEST_CASE("Interpreter: without it nothing makes values") {
+  TensorRef x = make<float>({1, 2});
+  auto sum = [&] { return applyOne(OpDef::get("add"), {Operand(x), Operand(x)}); };
+  CHECK(values<float>(*get(sum())) == std::vector<float>{2, 4});
+  Without layer(Layer::Interpreter);
+  CHECK(errorOf(sum()).second == "apply: a layer of the stack must answer, got none left");
+}
+
 TEST_CASE("DTypePromotion: operands come to one dtype, and without it they do not") {
   auto mixed = [] { return applyOne(OpDef::get("add"), {make<int32_t>({1, 2}), make<float>({0.5, 0.5})}); };
   CHECK(values<float>(*get(mixed())) == std::vector<float>{1.5, 2.5});
