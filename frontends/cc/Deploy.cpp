@@ -15,11 +15,50 @@ using namespace tess::runtime;
 
 namespace tessera::deploy {
 
+// The public header repeats the dtypes of ops/ without LLVM's types; values are cast from one to the other.
+#define TESS_SAME_DTYPE(name) static_assert(unsigned(DType::name) == unsigned(tess::DType::name))
+TESS_SAME_DTYPE(Float16);
+TESS_SAME_DTYPE(BFloat16);
+TESS_SAME_DTYPE(Float32);
+TESS_SAME_DTYPE(Float64);
+TESS_SAME_DTYPE(Int8);
+TESS_SAME_DTYPE(UInt8);
+TESS_SAME_DTYPE(Int16);
+TESS_SAME_DTYPE(Int32);
+TESS_SAME_DTYPE(Int64);
+TESS_SAME_DTYPE(Bool);
+static_assert(unsigned(DType::Bool) + 1 == kNumDTypes, "deploy.h must have every dtype");
+#undef TESS_SAME_DTYPE
+
+static Code codeOf(ErrorCode code) {
+  switch (code) { // without a default: a new code does not compile
+  case ErrorCode::InvalidArgument:
+    return Code::InvalidArgument;
+  case ErrorCode::TypeMismatch:
+    return Code::TypeMismatch;
+  case ErrorCode::OutOfRange:
+    return Code::OutOfRange;
+  case ErrorCode::NotFound:
+    return Code::NotFound;
+  case ErrorCode::Unimplemented:
+    return Code::Unimplemented;
+  case ErrorCode::ResourceExhausted:
+    return Code::ResourceExhausted;
+  case ErrorCode::DataLoss:
+    return Code::DataLoss;
+  case ErrorCode::IoError:
+    return Code::IoError;
+  case ErrorCode::Internal:
+    return Code::Internal;
+  }
+  return Code::Internal;
+}
+
 static Status toStatus(llvm::Error error) {
   if (!error)
     return {};
   auto [code, message] = tess::takeError(std::move(error));
-  return {Code(unsigned(code) + 1), std::move(message)};
+  return {codeOf(code), std::move(message)};
 }
 
 size_t byteWidth(DType dtype) { return size_t(tess::byteWidth(tess::DType(dtype))); }
