@@ -21,6 +21,7 @@ def Tess_LeakyReluOp : Activation<"leaky_relu", "the element, scaled below 0",
                  (op<"mul"> $dout, (op<"full", "shape=[];value=$negative_slope;dtype=@x">)))> {
   let arguments = (ins Tess_Float:$x, Runtime<DefaultValuedAttr<F64Attr, "0.01">>:$negative_slope);
   let attrFacts = [Doc<"negative_slope", "factor below 0">];
+  let python = Py<"functional.nn", "leaky_relu", [], "", ["x=inp"]>;
   let samples = !listconcat(UnarySamples<>.all, [Sample<["2,3"], "negative_slope=0.2">]);
   let onnx = "LeakyRelu";
 }
@@ -28,14 +29,19 @@ def Tess_SigmoidOp : Activation<"sigmoid", "1 / (1 + exp(-x))", (s_sigmoid $x), 
     (op<"mul"> $dout, (op<"mul"> $out, (op<"sub"> K<"1", "x">, $out)))> { let onnx = "Sigmoid"; }
 def Tess_LogsigmoidOp : Activation<"logsigmoid", "logarithm of the sigmoid",
     (s_sub (s_min $x, C<"0">), (s_log1p (s_exp (s_neg (s_abs $x))))), "sp.special.log_expit(x)",
-    (op<"mul"> $dout, (op<"sigmoid"> (op<"neg"> $x)))>;
+    (op<"mul"> $dout, (op<"sigmoid"> (op<"neg"> $x)))> {
+  let python = Py<"functional.nn", "logsigmoid", [], "", ["x=inp"]>;
+}
 def Tess_SiluOp : Activation<"silu", "the element times its sigmoid", (s_mul $x, (s_sigmoid $x)),
     "x * sp.special.expit(x)",
     (op<"mul"> $dout, (op<"mul"> (op<"sigmoid"> $x), (op<"add"> (op<"mul"> $x, (op<"sub"> K<"1", "x">,
         (op<"sigmoid"> $x))), K<"1", "x">)))>;
 def Tess_SoftplusOp : Activation<"softplus", "logarithm of 1 + exp(x)",
     (s_add (s_max $x, C<"0">), (s_log1p (s_exp (s_neg (s_abs $x))))), "np.logaddexp(x, 0)",
-    (op<"mul"> $dout, (op<"sigmoid"> $x))> { let onnx = "Softplus"; }
+    (op<"mul"> $dout, (op<"sigmoid"> $x))> {
+  let python = Py<"functional.nn", "softplus", [], "", ["x=inp"]>;
+  let onnx = "Softplus";
+}
 def Tess_HsigmoidOp : Activation<"hsigmoid", "relu6(x + 3) / 6",
     (s_div (s_min (s_max (s_add $x, C<"3">), C<"0">), C<"6">), C<"6">), "np.clip(x + 3, 0, 6) / 6",
     (op<"where"> (op<"less"> (op<"abs"> $x), K<"3", "x">), (op<"div"> $dout, K<"6", "x">), K<"0", "x">)>;

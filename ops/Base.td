@@ -99,11 +99,12 @@ def same; // (same $dout): the value itself
 //===----------------------------------------------------------------------===//
 // Python surface
 //===----------------------------------------------------------------------===//
-class Py<string m, string n, list<string> meths = [], string oper = ""> {
-  string module = m;          // "functional.nn"
-  string name = n;            // "softmax"
+class Py<string m, string n, list<string> meths = [], string oper = "", list<string> names = []> {
+  string module = m;            // "functional.nn"
+  string name = n;              // "softmax"
   list<string> methods = meths; // Tensor methods with the operand 0 as self
-  string operator = oper;     // "+", "@": binary or unary operator of Tensor
+  string operator = oper;       // "+", "@", "abs": binary or unary operator of Tensor
+  list<string> renamed = names; // "axes=axis": parameters that have another name in Python
 }
 
 //===----------------------------------------------------------------------===//

@@ -71,7 +71,7 @@ def Tess_FullLikeOp : Tess_Op<"full_like"> {
   let attrFacts = [Doc<"value", "value of every element">];
   let samples = [Sample<["2,3"], "value=1.5">, Sample<[""], "value=0.0">, Sample<["0,3"], "value=2.0">];
   let oracle = Oracle<"np.full_like(x, value)">;
-  let python = Py<"functional.tensor", "full_like">;
+  let python = Py<"functional.tensor", "full_like", [], "", ["x=inp"]>;
 }
 class FilledLike<string m, string what, string v, string expr> : Tess_Op<m> {
   let summary = what;
@@ -84,7 +84,7 @@ class FilledLike<string m, string what, string v, string expr> : Tess_Op<m> {
   let noGradient = 1;
   let samples = [Sample<["2,3"]>, Sample<[""]>, Sample<["0,3"]>];
   let oracle = Oracle<expr>;
-  let python = Py<"functional.tensor", m>;
+  let python = Py<"functional.tensor", m, [], "", ["x=inp"]>;
 }
 def Tess_ZerosLikeOp : FilledLike<"zeros_like", "zeros in shape and dtype of another tensor", "0.0",
                                   "np.zeros_like(x)">;

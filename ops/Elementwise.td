@@ -52,7 +52,7 @@ class Predicate<string m, string what, dag body, string expr> : Tess_Op<m> {
   let scalar = [body];
   let samples = UnarySamples<>.all;
   let oracle = Oracle<expr>;
-  let python = Py<"functional.math", m>;
+  let python = Py<"functional.math", m, [], "", ["x=inp"]>;
 }
 class Binary<string m, string what, dag body, string expr, list<dag> grads, string symbol = "",
              Constraint type = Tess_Number> : Tess_Op<m> {
@@ -123,11 +123,12 @@ def Tess_NegOp : Unary<"neg", "negation", (s_neg $x), "-x", (op<"neg"> $dout)> {
   let onnx = "Neg";
 }
 def Tess_AbsOp : Unary<"abs", "absolute value", (s_abs $x), "np.abs(x)", (op<"mul"> $dout, (op<"sign"> $x))> {
+  let python = Py<"functional.elemwise", "abs", [], "abs">;
   let onnx = "Abs";
 }
 def Tess_SignOp : Unary<"sign", "-1, 0 or 1, as the sign of the element", (s_sign $x), "np.sign(x)",
                         (op<"full_like", "value=0.0"> $x)> {
-  let python = Py<"functional.math", "sign">;
+  let python = Py<"functional.math", "sign", [], "", ["x=inp"]>;
   let onnx = "Sign";
 }
 def Tess_SquareOp : Unary<"square", "the element times itself", (s_square $x), "np.square(x)",
@@ -228,12 +229,12 @@ def Tess_CastOp : Tess_Op<"cast"> {
                  Sample<["2,3,1,2,2"], "dtype=bool">];
   let attrFacts = [Doc<"dtype", "dtype of the result">];
   let oracle = Oracle<"x.astype(dtype)">;
-  let python = Py<"functional.tensor", "astype", ["astype"]>;
+  let python = Py<"functional.tensor", "astype", ["astype"], "", ["x=inp"]>;
   let onnx = "Cast";
 }
 def Tess_CopyOp : Unary<"copy", "the same elements in new contiguous memory", (s_id $x), "x", (same $dout), Tess_Any> {
   let inplace = [];
-  let python = Py<"functional.tensor", "copy">;
+  let python = Py<"functional.tensor", "copy", [], "", ["x=inp"]>;
   let onnx = "Identity";
 }
 

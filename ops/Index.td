@@ -116,6 +116,7 @@ def Tess_ArgsortOp : IndexOp<"argsort", "elements in order along the last axis, 
   let dtypes = Same<"x">;
   let gradientRule = "sorted";
   let attrFacts = [Doc<"descending", "largest first">];
+  let python = Py<"functional.math", "sort", [], "", ["x=inp"]>;
   let samples = [Sample<["7"]>, Sample<["2,5"], "descending=true">, Sample<["2,0"]>, Sample<["2,3,4"]>];
 }
 def Tess_TopkOp : IndexOp<"topk", "the first k elements in order along the last axis, and where they were",
@@ -129,6 +130,7 @@ def Tess_TopkOp : IndexOp<"topk", "the first k elements in order along the last 
   let gradientRule = "sorted";
   let attrFacts = [Doc<"k", "how many">, Range<"k", "0", "1e9">, Doc<"descending", "largest first">];
   let constraints = ["k must not be above the size of the last axis"];
+  let python = Py<"functional.math", "topk", [], "", ["x=inp"]>;
   let samples = [Sample<["7"], "k=3">, Sample<["2,5"], "k=5;descending=true">, Sample<["2,5"], "k=0">];
   let onnx = "TopK";
 }
@@ -157,6 +159,7 @@ def Tess_IndexingOneHotOp : IndexOp<"indexing_one_hot", "the element of the give
   let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, Doc<"axis", "axis to pick along">, Doc<"keepdims", "keep the axis with size 1">];
   let constraints = ["index must have the shape of x without the axis"];
+  let python = Py<"functional.nn", "indexing_one_hot", [], "", ["x=src"]>;
   let samples = [Sample<["4,5", "4"], "", "-2; 0", "2; 5">, Sample<["2,5,3", "2,3"], "keepdims=true", "-2; 0", "2; 5">];
 }
 

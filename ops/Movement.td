@@ -12,11 +12,12 @@ class MoveOp<string m, string what, string rule, string expr, string signature =
   let dtypes = Same<"x">;
   let lowering = Movement_;
   let oracle = Oracle<expr>;
-  let python = Py<"functional.tensor", m>;
+  let python = Py<"functional.tensor", m, [], "", ["x=inp"]>;
 }
 class JoinOp<string m, string what, string rule, string expr> : MoveOp<m, what, rule, expr> {
   let arguments = (ins Variadic<Tess_Any>:$inputs, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let dtypes = Promote<["inputs"]>;
+  let python = Py<"functional.tensor", m, [], "", ["inputs=inps"]>;
 }
 def Tess_ConcatOp : JoinOp<"concat", "tensors one after the other along an axis", "concat",
                            "np.concatenate(inputs, axis)"> {

@@ -26,7 +26,7 @@ class ReductionBase<string m, string what, string expr, Constraint type> : Tess_
                    Doc<"keepdims", "keep reduced axes with size 1">];
   let samples = ReductionSamples<>.all;
   let oracle = Oracle<expr>;
-  let python = Py<"functional.math", m, [m]>;
+  let python = Py<"functional.math", m, [m], "", ["x=inp", "axes=axis"]>;
 }
 def Tess_SumOp : ReductionBase<"sum", "sum over axes", "np.sum(x, axis=axes or None, keepdims=keepdims)", Tess_Any> {
   let description = [{The result keeps the dtype; sums of bool are int32.}];
@@ -83,7 +83,7 @@ class ArgExtremum<string m, string what, string kind, string expr> : Tess_Op<m> 
   let samples = [Sample<["7"]>, Sample<["2,3"], "axis=1">, Sample<["2,3,4"], "axis=-2;keepdims=true">,
                  Sample<["0,3"], "axis=1">, Sample<["2,3,1,2,4"], "axis=4">];
   let oracle = Oracle<expr>;
-  let python = Py<"functional.math", m>;
+  let python = Py<"functional.math", m, [], "", ["x=inp"]>;
 }
 def Tess_ArgMaxOp : ArgExtremum<"argmax", "index of the largest element along an axis", "ArgMax",
                                 "np.argmax(x, axis=axis, keepdims=keepdims)"> {

@@ -26,6 +26,7 @@ def Tess_SoftmaxOp : SoftmaxOp<"softmax", "normalised exponentials along one axi
 }
 def Tess_LogSoftmaxOp : SoftmaxOp<"log_softmax", "logarithm of the softmax along one axis", "logSoftmax",
                                   "sp.special.log_softmax(x, axis) if x.size else x"> {
+  let python = Py<"functional.nn", "logsoftmax", [], "", ["x=inp"]>;
   let gradient = [(op<"sub"> $dout, (op<"mul"> (op<"exp"> $out), (op<"sum", "axes=$axis;keepdims=true"> $dout)))];
   let onnx = "LogSoftmax";
 }
@@ -46,7 +47,7 @@ def Tess_LogSumExpOp : Tess_Op<"logsumexp"> {
   let samples = [Sample<["2,3"]>, Sample<["2,5"], "axes=[1]">, Sample<["2,3,4"], "axes=[0, 2];keepdims=true">,
                  Sample<["0,3"], "axes=[1]">];
   let oracle = Oracle<"sp.special.logsumexp(x, axis=tuple(axes) or None, keepdims=keepdims)">;
-  let python = Py<"functional.nn", "logsumexp">;
+  let python = Py<"functional.nn", "logsumexp", [], "", ["x=inp", "axes=axis"]>;
   let onnx = "ReduceLogSumExp";
 }
 
@@ -77,7 +78,7 @@ def Tess_OneHotOp : Tess_Op<"one_hot"> {
   let samples = [Sample<["4"], "num_classes=5", "0", "5">, Sample<["2,3"], "num_classes=3", "0", "3">,
                  Sample<[""], "num_classes=2", "0", "2">, Sample<["0"], "num_classes=2", "0", "2">];
   let oracle = Oracle<"(np.arange(num_classes) == x[..., None]).astype(x.dtype)">;
-  let python = Py<"functional.nn", "one_hot">;
+  let python = Py<"functional.nn", "one_hot", [], "", ["x=inp"]>;
   let onnx = "OneHot";
 }
 

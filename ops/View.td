@@ -17,7 +17,7 @@ class ViewOp<string m, string what, string rule, string expr, string signature =
   let dtypes = Same<"x">;
   let lowering = View<rule>;
   let oracle = Oracle<expr>;
-  let python = Py<"functional.tensor", m>;
+  let python = Py<"functional.tensor", m, [], "", ["x=inp"]>;
 }
 def Tess_ReshapeOp : ViewOp<"reshape", "the same elements in another shape", "reshape", "x.reshape(shape)"> {
   let description = [{One entry may be -1: it follows from the others.}];
@@ -29,7 +29,7 @@ def Tess_ReshapeOp : ViewOp<"reshape", "the same elements in another shape", "re
                      "number of elements must stay the same"];
   let samples = [Sample<["2,3"], "shape=[6]">, Sample<["2,3"], "shape=[3, -1]">, Sample<[""], "shape=[1, 1]">,
                  Sample<["1"], "shape=[]">, Sample<["2,3,4"], "shape=[4, 1, 6]">, Sample<["0,3"], "shape=[3, 0]">];
-  let python = Py<"functional.tensor", "reshape", ["reshape"]>;
+  let python = Py<"functional.tensor", "reshape", ["reshape"], "", ["x=inp", "shape=target_shape"]>;
   let onnx = "Reshape";
 }
 def Tess_TransposeOp : ViewOp<"transpose", "axes in another order", "transpose", "np.transpose(x, pattern or None)"> {
@@ -41,7 +41,7 @@ def Tess_TransposeOp : ViewOp<"transpose", "axes in another order", "transpose",
   let constraints = ["pattern must name every axis of x"];
   let samples = [Sample<["2,3"], "pattern=[1, 0]">, Sample<["2,3,4"], "pattern=[2, 0, 1]">, Sample<["2,3,4"]>,
                  Sample<[""]>, Sample<["2,3"], "pattern=[0, 1]">, Sample<["2,0,3,1,2"], "pattern=[4, 3, 2, 1, 0]">];
-  let python = Py<"functional.tensor", "transpose", ["transpose"]>;
+  let python = Py<"functional.tensor", "transpose", ["transpose"], "", ["x=inp"]>;
   let onnx = "Transpose";
 }
 def Tess_ExpandDimsOp : ViewOp<"expand_dims", "new axes of size 1", "expandDims", "np.expand_dims(x, tuple(axis))"> {
@@ -101,7 +101,7 @@ def Tess_FlattenOp : ViewOp<"flatten", "a run of axes made one", "flatten",
   let constraints = ["start_axis and end_axis must be axes of x", "start_axis must not be above end_axis"];
   let samples = [Sample<["2,3,4"]>, Sample<["2,3,4"], "start_axis=1">, Sample<["2,3,4,2"], "start_axis=1;end_axis=-2">,
                  Sample<["7"]>, Sample<[""]>, Sample<["2,0,3"], "start_axis=1">];
-  let python = Py<"functional.tensor", "flatten", ["flatten"]>;
+  let python = Py<"functional.tensor", "flatten", ["flatten"], "", ["x=inp"]>;
   let onnx = "Flatten";
   let version = 2;
   let upgrades = ["1: rename start start_axis", "1: rename end end_axis", "1: default end_axis -1"];

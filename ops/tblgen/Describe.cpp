@@ -5,6 +5,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <cmath>
+
 using namespace llvm;
 
 namespace tess::tblgen {
@@ -13,20 +15,28 @@ static std::string kindOfDTypes(StringRef constraint) {
   return constraint.drop_front(StringRef("Tess_").size()).lower();
 }
 
-static std::string dimsText(const std::vector<DimModel> &dims) {
-  std::string text;
-  for (const DimModel &d : dims)
-    text += std::string(text.empty() ? "" : ", ") + (d.kind == '*' || d.kind == '/' ? "*" : "") + d.symbol;
-  return "[" + text + "]";
+/// "*D", "N", "*D / axis", the name of an attribute that gives the dimension.
+static std::string dimText(const OpModel &op, const DimModel &d) {
+  if (d.kind == '@')
+    return op.pyParameter(d.symbol);
+  if (d.kind != '/')
+    return (d.kind == '*' ? "*" : "") + d.symbol;
+  auto [symbol, axes] = StringRef(d.symbol).split('/');
+  return ("*" + symbol.trim()).str() + " / " + op.pyParameter(axes.trim());
+}
+
+static std::string dimsText(const OpModel &op, const std::vector<DimModel> &dims) {
+  return "[" + join(map_range(dims, [&](const DimModel &d) { return dimText(op, d); }), ", ") + "]";
 }
 
 std::string shapedType(const OpModel &op, const ValueModel &value, const PatternModel *pattern) {
   std::string text = kindOfDTypes(value.constraint);
   if (!pattern)
     return text;
-  text += dimsText(pattern->dims);
+  text += dimsText(op, pattern->dims);
   if (pattern->guardAttr >= 0)
-    text += " (with " + op.attrs[pattern->guardAttr].name + ": " + dimsText(pattern->guardedDims) + ")";
+    text +=
+        " (with " + op.pyParameter(op.attrs[pattern->guardAttr].name) + ": " + dimsText(op, pattern->guardedDims) + ")";
   return text;
 }
 
@@ -36,7 +46,8 @@ static std::vector<std::string> valueLines(const OpModel &op, const std::vector<
   for (unsigned i = 0; i < values.size(); ++i) {
     const char *arity = values[i].arity == '*' ? "any number of " : values[i].arity == '?' ? "optional " : "";
     if (!values[i].hidden)
-      lines.push_back(values[i].name + ": " + arity + shapedType(op, values[i], patterns ? &(*patterns)[i] : nullptr));
+      lines.push_back(op.pyParameter(values[i].name) + ": " + arity +
+                      shapedType(op, values[i], patterns ? &(*patterns)[i] : nullptr));
   }
   return lines;
 }
@@ -50,26 +61,38 @@ std::vector<std::string> resultLines(const OpModel &op) {
 }
 
 static const char *pyType(AttrKind kind) {
-  static constexpr const char *types[] = {"None", "int", "float", "bool", "str", "Sequence[int]", "str"};
+  static constexpr const char *types[] = {"None", "int", "float", "bool", "str", "Sequence[int]", "DTypeLike"};
   return types[unsigned(kind)];
 }
 
-static std::string pyParameter(const AttrModel &attr) {
-  std::string text = attr.name + ": " + pyType(attr.kind) + (attr.isOptional ? " | None" : "");
-  if (attr.hasDefault || attr.isOptional)
-    text += " = " + pyValue(attr.defaultValue);
-  return text;
+/// "axis: Sequence[int] | int | None = None": one axis stands for a list of it, None for the default.
+static std::string parameterText(const OpModel &op, const AttrModel &attr) {
+  bool isEmpty = attr.hasDefault && attr.kind == AttrKind::I64List && attr.defaultValue.ints().empty();
+  std::string text = op.pyParameter(attr.name) + ": " + pyType(attr.kind);
+  if (attr.kind == AttrKind::I64List && attr.axisOf >= 0)
+    text += " | int";
+  if (attr.isOptional || isEmpty)
+    return text + " | None = None";
+  return text + (attr.hasDefault ? " = " + pyValue(attr.defaultValue) : "");
+}
+
+/// ", at least 0", ", in [0, 1]"; a limit of 1e9 and more is none for a reader.
+static std::string rangeText(const AttrModel &attr) {
+  if (attr.low.empty())
+    return "";
+  double high = attr.high.empty() ? INFINITY : std::stod(attr.high);
+  return high < 1e9 ? ", in [" + attr.low + ", " + attr.high + "]" : ", at least " + attr.low;
 }
 
 std::vector<std::string> attrLines(const OpModel &op) {
   std::vector<std::string> lines;
   for (const AttrModel &attr : op.attrs) {
-    std::string line = pyParameter(attr);
+    std::string line = parameterText(op, attr);
     if (!attr.doc.empty())
       line += ", " + attr.doc;
     if (!attr.cases.empty())
       line += ": one of " + join(attr.cases, ", ");
-    lines.push_back(line);
+    lines.push_back(line + rangeText(attr));
   }
   return lines;
 }
@@ -77,9 +100,9 @@ std::vector<std::string> attrLines(const OpModel &op) {
 std::string dtypeLine(const OpModel &op) {
   const Record *rule = op.def("dtypes");
   if (rule->isSubClassOf("Same"))
-    return "that of " + rule->getValueAsString("operand").str();
+    return "that of " + op.pyParameter(rule->getValueAsString("operand"));
   if (rule->isSubClassOf("SumOf"))
-    return "that of " + rule->getValueAsString("operand").str() + "; of bool int32";
+    return "that of " + op.pyParameter(rule->getValueAsString("operand")) + "; of bool int32";
   if (rule->isSubClassOf("PromoteFloat"))
     return "promoted; integers and bool become float32";
   if (rule->isSubClassOf("Promote"))
@@ -87,14 +110,24 @@ std::string dtypeLine(const OpModel &op) {
   if (rule->isSubClassOf("Fixed"))
     return numpyName(*parseDType(rule->getValueAsString("dtype"))).str();
   if (rule->isSubClassOf("FromAttr"))
-    return "given by " + rule->getValueAsString("attr").str();
+    return "given by " + op.pyParameter(rule->getValueAsString("attr"));
   return "see above";
+}
+
+/// Whether eager casts the operand first, whatever its dtype.
+static bool isCast(const OpModel &op, const ValueModel &operand) {
+  const Record *rule = op.def("dtypes");
+  return rule->isSubClassOf("PromoteFloat") && is_contained(rule->getValueAsListOfStrings("operands"), operand.name);
 }
 
 std::vector<std::string> raisesLines(const OpModel &op) {
   std::vector<std::string> lines;
   for (const auto &[label, text] : op.constraints)
     lines.push_back("ValueError: " + label + ": " + text);
+  for (const ValueModel &v : op.operands)
+    if (v.constraint != "Tess_Any" && !isCast(op, v))
+      lines.push_back("TypeError: " + op.pyParameter(v.name) + " must be " + kindOfDTypes(v.constraint));
+  lines.push_back("TypeError: each argument must be of its kind, operands tensors, arrays or numbers");
   return lines;
 }
 
@@ -148,12 +181,12 @@ std::vector<std::string> exampleLines(const OpModel &op) {
 std::string pySignature(const OpModel &op) {
   std::vector<std::pair<std::string, bool>> list;
   for (const ValueModel &v : op.operands)
-    list.emplace_back(v.arity == '*'   ? v.name + ": Sequence[TensorLike]"
-                      : v.arity == '?' ? v.name + ": TensorLike | None = None"
-                                       : v.name + ": TensorLike",
+    list.emplace_back(op.pyParameter(v.name) + (v.arity == '*'   ? ": Sequence[TensorLike]"
+                                                : v.arity == '?' ? ": TensorLike | None = None"
+                                                                 : ": TensorLike"),
                       v.arity == '?');
   for (const AttrModel &attr : op.attrs)
-    list.emplace_back(pyParameter(attr), attr.hasDefault || attr.isOptional);
+    list.emplace_back(parameterText(op, attr), attr.hasDefault || attr.isOptional);
   list = requiredFirst(list, [](const auto &p) { return p.second; });
   return join(map_range(list, [](const auto &p) { return p.first; }), ", ");
 }

@@ -18,7 +18,9 @@ void emitIrGlue(const Model &model, llvm::raw_ostream &os);
 void emitBuiltin(const Model &model, llvm::raw_ostream &os);
 /// A table of docstrings.
 void emitDocs(const Model &model, llvm::raw_ostream &os);
-/// The .pyi text of the functional modules.
+/// PythonSurface.inc: parameters, methods and operators of the Python binding.
+void emitPythonSurface(const Model &model, llvm::raw_ostream &os);
+/// The .pyi text of the functional modules and of what Tensor has from the records.
 void emitPyi(const Model &model, llvm::raw_ostream &os);
 /// Ops.md.
 void emitMarkdown(const Model &model, llvm::raw_ostream &os);

@@ -3,6 +3,7 @@
 
 #include "ops/DType.h"
 #include "ops/Error.h"
+#include "ops/PythonOperators.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/TableGen/Error.h"
@@ -52,6 +53,20 @@ template <typename T> static int indexOf(const std::vector<T> &list, StringRef n
 int OpModel::operandIndex(StringRef n) const { return indexOf(operands, n); }
 int OpModel::resultIndex(StringRef n) const { return indexOf(results, n); }
 int OpModel::attrIndex(StringRef n) const { return indexOf(attrs, n); }
+
+std::string OpModel::pyParameter(StringRef n) const {
+  auto renamed = pyRenamed.find(n.str());
+  return renamed == pyRenamed.end() ? n.str() : renamed->second;
+}
+
+std::vector<std::string> OpModel::pyParameters() const {
+  std::vector<std::string> list;
+  for (const ValueModel &operand : operands)
+    list.push_back(pyParameter(operand.name));
+  for (const AttrModel &attr : attrs)
+    list.push_back(pyParameter(attr.name));
+  return list;
+}
 
 static ValueModel readValue(const mlir::tblgen::NamedTypeConstraint &value) {
   ValueModel model;
@@ -205,9 +220,18 @@ static void readPython(OpModel &op) {
     return;
   op.pyModule = py->getValueAsString("module").str();
   op.pyName = py->getValueAsString("name").str();
-  op.pyOperator = py->getValueAsString("operator").str();
+  StringRef symbol = py->getValueAsString("operator");
+  op.pyOperator = pythonOperator(symbol, op.operands.size());
+  if (!symbol.empty() && op.pyOperator < 0)
+    op.fatal("operator must be one of ops/PythonOperators.h, got " + symbol);
   for (StringRef m : py->getValueAsListOfStrings("methods"))
     op.pyMethods.push_back(m.str());
+  for (StringRef pair : py->getValueAsListOfStrings("renamed")) {
+    auto [own, name] = pair.split('=');
+    if (op.operandIndex(own) < 0 && op.attrIndex(own) < 0)
+      op.fatal("renamed must be operand=name or attribute=name, got " + pair);
+    op.pyRenamed[own.str()] = name.str();
+  }
 }
 
 static OpModel readOp(const Record *record) {

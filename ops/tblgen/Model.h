@@ -70,8 +70,10 @@ struct OpModel {
   std::unique_ptr<SignatureModel> signature;
   std::vector<std::pair<std::string, std::string>> constraints; // label, text
   std::vector<SampleModel> samples;
-  std::string oracle, pyModule, pyName, pyOperator;
+  std::string oracle, pyModule, pyName;
+  int pyOperator = -1; // of ops/PythonOperators.h
   std::vector<std::string> pyMethods;
+  std::map<std::string, std::string> pyRenamed; // operand or attribute -> its name in Python
 
   std::string text(llvm::StringRef field) const { return record->getValueAsString(field).str(); }
   bool bit(llvm::StringRef field) const { return record->getValueAsBit(field); }
@@ -83,6 +85,9 @@ struct OpModel {
   int operandIndex(llvm::StringRef n) const;
   int resultIndex(llvm::StringRef n) const;
   int attrIndex(llvm::StringRef n) const;
+  /// The name of an operand or attribute in Python; of all of them, operands first.
+  std::string pyParameter(llvm::StringRef n) const;
+  std::vector<std::string> pyParameters() const;
   /// Ends the program with an error at the record.
   [[noreturn]] void fatal(const llvm::Twine &message) const;
 };

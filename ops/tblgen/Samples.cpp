@@ -87,10 +87,7 @@ void emitSamples(const Model &model, raw_ostream &os) {
                                {"oracle", op.oracle},
                                {"labels", labels(op)},
                                {"signature", op.signature ? json::Value(op.signature->text) : nullptr},
-                               {"python", json::Object{{"module", op.pyModule},
-                                                       {"name", op.pyName},
-                                                       {"methods", strings(op.pyMethods)},
-                                                       {"operator", op.pyOperator}}},
+                               {"python", json::Object{{"module", op.pyModule}, {"name", op.pyName}}},
                                {"has_gradient", op.hasGradient()},
                                {"stochastic", op.bit("stochastic")}});
   os << formatv("{0:2}", json::Value(std::move(all))) << "\n";

@@ -1,6 +1,6 @@
 // Records that are wrong stop the generator, with the record's place and what is wrong.
 //
-// RUN: for n in 1 2 3 4 5 6 7 8 9; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
+// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
 include "ops/Base.td"
 
 class Plain<string m> : Tess_Op<m> {
@@ -48,4 +48,12 @@ def Tess_BOp : Plain<"b"> { let lowering = Elementwise_; }
 // CHECK: error: a: name must be given to one record only
 #ifdef CASE_9
 def Tess_BOp : Plain<"a">;
+#endif
+// CHECK: error: b: operator must be one of ops/PythonOperators.h, got +
+#ifdef CASE_10
+def Tess_BOp : Plain<"b"> { let python = Py<"functional.math", "b", [], "+">; }
+#endif
+// CHECK: error: b: renamed must be operand=name or attribute=name, got y=inp
+#ifdef CASE_11
+def Tess_BOp : Plain<"b"> { let python = Py<"functional.math", "b", [], "", ["y=inp"]>; }
 #endif

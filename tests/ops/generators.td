@@ -4,6 +4,7 @@
 // RUN: tess-tblgen -gen-tess-ir-glue -I. -I/usr/lib/llvm-22/include %s | FileCheck %s --check-prefix=GLUE
 // RUN: tess-tblgen -gen-tess-builtin -I. -I/usr/lib/llvm-22/include %s | FileCheck %s --check-prefix=CLASS
 // RUN: tess-tblgen -gen-tess-docs -I. -I/usr/lib/llvm-22/include %s | FileCheck %s --check-prefix=DOC
+// RUN: tess-tblgen -gen-tess-python-surface -I. -I/usr/lib/llvm-22/include %s | FileCheck %s --check-prefix=SURFACE
 // RUN: tess-tblgen -gen-tess-pyi -I. -I/usr/lib/llvm-22/include %s | FileCheck %s --check-prefix=PYI
 // RUN: tess-tblgen -gen-tess-markdown -I. -I/usr/lib/llvm-22/include %s | FileCheck %s --check-prefix=MD
 // RUN: tess-tblgen -gen-tess-samples -I. -I/usr/lib/llvm-22/include %s | FileCheck %s --check-prefix=JSON
@@ -23,7 +24,7 @@ def Tess_MulOp : Tess_Op<"mul"> {
   let attrFacts = [Doc<"alpha", "factor">, Range<"alpha", "0", "1">];
   let samples = [Sample<["2,3", "3"], "alpha=0.25">];
   let oracle = Oracle<"alpha * (x * y) ** 2">;
-  let python = Py<"functional.elemwise", "mul", [], "*">;
+  let python = Py<"functional.elemwise", "mul", ["times"], "*", ["alpha=scale"]>;
 }
 def Tess_JoinOp : Tess_Op<"join"> {
   let summary = "rows one after the other";
@@ -90,13 +91,26 @@ def Tess_JoinOp : Tess_Op<"join"> {
 
 // DOC: "Rows one after the other.\n\nArgs:\n    inputs: any number of any[*B, N]\n    order: optional index[3]\n    size: int\n    shape: Sequence[int] = [1, 2]\n    side: str = \"left\": one of left, right\n\nReturns:\n    out: any[*B, size]\n
 // DOC-SAME: Raises:\n    ValueError: join_c1: inputs must have rank >= 1\n
-// DOC: alpha: float = 0.5, factor
+// DOC-SAME: TypeError: order must be index\n
+// DOC: scale: float = 0.5, factor, in [0, 1]
+// DOC-SAME: TypeError: x must be float\n    TypeError: y must be float\n    TypeError: each argument must be of its kind
 // DOC-SAME: >>> results = apply(builtin.Mul(alpha=0.25), ones((2, 3)), ones((3,)))
 
+// SURFACE: join_parameters[] = {"inputs", "order", "size", "shape", "side", };
+// SURFACE: mul_parameters[] = {"x", "y", "scale", };
+// SURFACE: mul_methods[] = {"times", };
+// SURFACE: {join_parameters, {}, -1}, // join
+// SURFACE: {mul_parameters, mul_methods, 2}, // mul
+
 // PYI: # functional.elemwise
-// PYI-NEXT: def mul(x: TensorLike, y: TensorLike, alpha: float = 0.5) -> Tensor: ...
+// PYI-NEXT: def mul(x: TensorLike, y: TensorLike, scale: float = 0.5) -> Tensor: ...
 // PYI: # functional.tensor
 // PYI-NEXT: def join(inputs: Sequence[TensorLike], size: int, order: TensorLike | None = None, shape: Sequence[int] = [1, 2], side: str = "left") -> Tensor: ...
+// PYI: class Tensor:
+// PYI-NEXT: def __imul__(self, other: TensorLike) -> Tensor: ...
+// PYI-NEXT: def __mul__(self, other: TensorLike) -> Tensor: ...
+// PYI-NEXT: def __rmul__(self, other: TensorLike) -> Tensor: ...
+// PYI-NEXT: def times(self, y: TensorLike, scale: float = 0.5) -> Tensor: ...
 
 // MD: ## tessera.functional.elemwise
 // MD: ### mul

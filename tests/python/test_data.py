@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections import namedtuple
 from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -221,6 +222,16 @@ def test_close_ends_the_workers():
     pids = [worker.process.pid for pool in loader._pools for worker in pool.workers]
     loader.close()
     assert len(pids) == 2 and not any(os.path.exists(f"/proc/{pid}/exe") for pid in pids)
+
+
+def test_workers_come_from_a_fork_server():
+    loader = DataLoader(Squares(4), num_workers=2)
+    next(iter(loader))
+    workers = [worker.process for pool in loader._pools for worker in pool.workers]
+    parents = {int(Path(f"/proc/{w.pid}/stat").read_text().split()[3]) for w in workers}
+    assert len(parents) == 1 and os.getpid() not in parents  # not forked from this process
+    assert "forkserver" in Path(f"/proc/{parents.pop()}/cmdline").read_text()
+    loader.close()
 
 
 def test_unpicklable_dataset():

@@ -1,6 +1,7 @@
 """tessera.jit: dump, load, and the programs in between."""
 
 import io
+import re
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 import tessera
 from tessera import jit
+from tessera import module as M  # noqa: N812
 
 from tests.python.helper import floats, same_bits
 from tests.python.networks import Net, tensor
@@ -36,6 +38,28 @@ def test_loaded_signature(dumped):
     assert "batch" in str(program.dims) and "32" in str(program.dims)
     assert "linear" in program.graph_text() or "matmul" in program.graph_text()
     assert "fc1" in program.graph_text() and "net.tess" in repr(program)
+
+
+class Nested(M.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = M.Linear(6, 6)
+        self.body = M.Sequential(M.ReLU(), M.Sequential(M.Softmax(axis=1)))
+
+    def forward(self, x):
+        return self.body(self.head(x)) * 2.0
+
+
+def test_every_operator_names_the_path_of_its_module(tmp_path):
+    traced = jit.trace(Nested().eval(), capture_as_const=True)
+    traced(tensor(4, 6))
+    traced.dump(tmp_path / "nested.tess", targets=[])
+    text = jit.load(tmp_path / "nested.tess").graph_text()
+    lines = [line for line in text.splitlines() if " tess." in line and "tess.constant" not in line]
+    places = {re.search(r"tess\.(\w+)", line)[1]: line for line in lines}
+    for op, path in {"linear": "head", "relu": "body.0", "softmax": "body.1.0"}.items():
+        assert f"({'Nested.' + path})" in places[op], places[op]
+    assert "(Nested)" in places["mul"] and "test_dump.py" in places["mul"]
 
 
 def test_dimension_out_of_its_bounds(dumped):

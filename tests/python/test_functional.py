@@ -89,6 +89,19 @@ def conv(x, w, stride=1, padding=0, dilation=1, groups=1):
 
 
 @pytest.mark.parametrize(
+    "geometry", [{}, {"stride": 2, "padding": 1}, {"groups": 2, "dilation": 2}]
+)
+def test_conv1d(geometry):
+    x, w, b = floats(2, 4, 9), floats(6, 4 // geometry.get("groups", 1), 3, seed=1), floats(1, 6, 1)
+    got = F.conv1d(*map(tessera.Tensor, (x, w, b)), **geometry)
+    wide = {key: value for key, value in geometry.items() if key != "padding"}
+    padded = np.pad(x, ((0, 0), (0, 0), (geometry.get("padding", 0),) * 2)).astype(np.float64)
+    stride = wide.pop("stride", 1)
+    expected = conv(padded[:, :, None], w[:, :, None], **wide)[:, :, 0, ::stride] + b
+    assert_close(got, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
     "geometry",
     [
         {},
@@ -323,6 +336,53 @@ def test_pad(mode):
     )
 
 
-def test_help_says_what_a_function_does():
-    text = F.exp.__doc__ + F.softmax.__doc__ + F.matmul.__doc__
-    assert "exponential" in text and F.exp.__name__ == "exp" and "operator" in repr(F.exp)
+def test_argsort_and_sort():
+    x = floats(3, 5)
+    check(F.argsort, x, oracle=lambda a: a.argsort(-1), dtype="int32")
+    check(lambda t: F.argsort(t, descending=True), x, oracle=lambda a: (-a).argsort(-1))
+    check(lambda t: F.sort(t)[0], x, oracle=lambda a: np.sort(a, -1))
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_cross(axis):
+    a, b = floats(3, 3), floats(3, 3, seed=1)
+    check(lambda x, y: F.cross(x, y, axis), a, b, dynamic=False, rtol=1e-4,
+          oracle=lambda x, y: np.cross(x, y, axis=axis))  # fmt: skip
+    with pytest.raises(ValueError, match="split: sections must add up"):
+        F.cross(tessera.Tensor(floats(2)), tessera.Tensor(floats(2)))
+
+
+@pytest.mark.parametrize("k", [0, 1, -2])
+def test_diag(k):
+    for x in (floats(4), floats(4, 5), floats(5, 3)):
+        check(lambda t: F.diag(t, k), x, oracle=lambda a: np.diag(a, k), dynamic=False)
+
+
+def test_meshgrid():
+    x, y = floats(3), floats(2, seed=1)
+    check(F.meshgrid, x, y, oracle=lambda a, b: tuple(np.meshgrid(a, b)), dynamic=False)
+
+
+@pytest.mark.parametrize("groups", [1, 2, 4])
+def test_group_norm(groups):
+    x, w, b = floats(3, 4, 5), floats(4, seed=1), floats(4, seed=2)
+
+    def oracle(a):
+        rows = a.reshape(3, groups, -1)
+        rows = (rows - rows.mean(2, keepdims=True)) / np.sqrt(rows.var(2, keepdims=True) + 1e-5)
+        return rows.reshape(3, 4, 5) * w[:, None] + b[:, None]
+
+    weights = {"weight": tessera.Tensor(w), "bias": tessera.Tensor(b)}
+    call = lambda t: F.group_norm(t, groups, **weights)  # noqa: E731
+    check(call, x, oracle=oracle, rtol=1e-4, atol=1e-5, dynamic=False)
+    if groups == 4:
+        same = F.instance_norm(tessera.Tensor(x), **weights)
+        assert same.tolist() == call(tessera.Tensor(x)).tolist()
+
+
+def test_pixel_shuffle():
+    x = floats(2, 8, 3, 4)
+    oracle = lambda a: (  # noqa: E731
+        a.reshape(2, 2, 2, 2, 3, 4).transpose(0, 1, 4, 2, 5, 3).reshape(2, 2, 6, 8)
+    )
+    check(lambda t: F.pixel_shuffle(t, 2), x, oracle=oracle, dynamic=False)

@@ -78,7 +78,7 @@ def check_close(got, want, where):
     want = np.asarray(want)
     array = got.numpy()
     assert array.shape == want.shape, where
-    limit = LIMITS.get(got.dtype, 0)
+    limit = LIMITS.get(got.dtype.name, 0)
     if not limit:
         np.testing.assert_array_equal(array, want.astype(array.dtype), err_msg=where)
         return

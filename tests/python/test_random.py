@@ -48,6 +48,12 @@ def test_normal_is_normal():
     assert stats.kstest(values, "norm", args=(1, 2)).pvalue > 1e-3
 
 
+def test_exponential_is_exponential():
+    values = random.RNG(seed=3).exponential(2.0, size=(200_000,)).numpy()
+    assert stats.kstest(values, "expon", args=(0, 2)).pvalue > 1e-3
+    assert random.exponential(size=()).shape == ()
+
+
 def test_permutation_and_shuffle():
     order = random.permutation(100)
     assert order.dtype == "int32" and sorted(order.tolist()) == list(range(100))

@@ -43,6 +43,28 @@ def test_dtype_argument_and_asarray():
     assert tessera.asarray(tensor) is tensor
 
 
+@pytest.mark.parametrize(
+    "name", ["float32", "float64", "float16", "int8", "uint8", "int64", "bool"]
+)
+def test_dtype_is_numpys(name):
+    tensor = tessera.Tensor([0, 1], dtype=name)
+    assert tensor.dtype == name and tensor.dtype == np.dtype(name) and tensor.dtype != "int16"
+    assert tensor.dtype == getattr(np, name) == tensor.numpy().dtype
+    assert tensor.dtype is getattr(tessera, "bool_" if name == "bool" else name)
+    for form in (name, np.dtype(name), getattr(np, name), tensor.dtype):
+        assert tessera.Tensor([0, 1]).astype(form).dtype == name
+        assert np.zeros(2, dtype=tensor.dtype).dtype == tessera.functional.zeros(2, form).dtype
+
+
+def test_bfloat16_is_that_of_ml_dtypes():
+    import ml_dtypes
+
+    tensor = tessera.Tensor([1.5], dtype="bfloat16")
+    assert tensor.dtype == "bfloat16" and tensor.dtype == ml_dtypes.bfloat16
+    assert tensor.dtype == tessera.bfloat16 == tensor.numpy().dtype
+    assert tensor.astype(ml_dtypes.bfloat16).dtype == tensor.dtype
+
+
 PROMOTION = [
     (lambda i, f: i + 1, "int32"),
     (lambda i, f: i + 1.5, "float32"),
@@ -227,6 +249,8 @@ def test_array_protocol():
     tensor = tessera.Tensor(array)
     assert np.asarray(tensor).dtype == np.float32 and np.array_equal(np.asarray(tensor), array)
     assert np.asarray(tensor, dtype=np.float64).dtype == np.float64
+    with pytest.raises(ValueError, match="__array__: copy must be allowed"):
+        np.asarray(tensor, copy=False)
     copied = np.array(tensor)
     copied[:] = 0
     assert tensor.numpy().any()
@@ -239,6 +263,47 @@ def test_dlpack_both_ways():
     assert tensor.__dlpack_device__() == (1, 0)
     back = tessera.Tensor._from_dlpack(np.arange(6.0).reshape(2, 3))
     assert back.dtype == "float64" and back.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_dlpack_shares_memory_or_copies():
+    from tessera.utils import dlpack
+
+    array = np.arange(4, dtype=np.float32)
+    tensor = dlpack.from_dlpack(array)
+    array[0] = 7
+    assert tensor.tolist() == [7, 1, 2, 3]
+    shared, own = np.from_dlpack(tensor), np.from_dlpack(tensor, copy=True)
+    assert shared.ctypes.data == array.ctypes.data != own.ctypes.data
+    array[1] = 9
+    assert shared[1] == 9 and own[1] == 1
+    with pytest.raises(BufferError, match=r"__dlpack__: dl_device must be \(1, 0\).*got \(2, 0\)"):
+        tensor.__dlpack__(dl_device=(2, 0))
+    capsule = dlpack.to_dlpack(tensor)
+    assert dlpack.from_dlpack(capsule).tolist() == [7, 9, 2, 3]
+    with pytest.raises(ValueError, match="from_dlpack: capsule must be fresh, got one"):
+        dlpack.from_dlpack(capsule)
+
+
+def test_dlpack_keeps_memory_alive():
+    view = np.from_dlpack(tessera.Tensor(floats(1000)) + 0)
+    gc.collect()
+    assert np.array_equal(view, floats(1000))
+    array = floats(1000)
+    tensor = tessera.Tensor._from_dlpack(array)
+    del array
+    gc.collect()
+    assert np.array_equal(tensor.numpy(), floats(1000))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64", "int8", "uint8", "int16", "int64", "bool"])
+def test_dlpack_dtypes(dtype):
+    array = np.array([0, 1, 1], dtype=dtype)
+    assert np.from_dlpack(tessera.Tensor(array, dtype=dtype)).dtype == dtype
+    assert tessera.Tensor._from_dlpack(array).dtype == dtype
+    with pytest.raises(
+        ValueError, match="from_dlpack: tensor must be on the processor, of a known"
+    ):
+        tessera.Tensor._from_dlpack(np.zeros(2, np.complex64))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "bool", "int64"])

@@ -59,12 +59,14 @@ bool toOperand(PyObject *object, eager::Operand &operand, llvm::SmallVectorImpl<
 llvm::Expected<eager::TensorRef> tensorFromData(PyObject *data, std::optional<DType> dtype);
 /// "float32", np.float32, np.dtype, a dtype object with a `name`; TypeError otherwise. None is nullopt.
 llvm::Expected<std::optional<DType>> toDType(PyObject *object);
+/// NumPy's dtype of that name, of ml_dtypes for bfloat16 (borrowed); null with an exception.
+PyObject *numpyDType(DType dtype);
 /// A NumPy array with the tensor's value.
 PyObject *toNumpy(eager::TensorImpl &tensor);
 /// A number of the only element.
 PyObject *toNumber(eager::TensorImpl &tensor);
-/// The attribute value of a Python object; `op` opens the message.
-llvm::Expected<AttrValue> toAttr(llvm::StringRef op, const AttrInfo &info, PyObject *object);
+/// The attribute value of a Python object; `op` opens the message, which calls the attribute `name`.
+llvm::Expected<AttrValue> toAttr(llvm::StringRef op, llvm::StringRef name, const AttrInfo &info, PyObject *object);
 PyObject *fromAttr(const AttrValue &value);
 /// "int 3", for messages.
 std::string describeObject(PyObject *object);
@@ -75,6 +77,7 @@ llvm::Error takePythonError();
 PyObject *shapeTuple(llvm::ArrayRef<int64_t> shape);
 
 /// Parts of the module, each in the file of its name.
+bool initOperators();
 bool initTensor(nb::module_ &module);
 void initGrad(nb::module_ &module);
 void initTrace(nb::module_ &module);

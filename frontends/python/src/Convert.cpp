@@ -64,12 +64,17 @@ bool toOperand(PyObject *object, Operand &operand, llvm::SmallVectorImpl<TensorR
   return true;
 }
 
-static llvm::Error badAttr(llvm::StringRef op, const AttrInfo &info, const char *must, PyObject *object) {
+/// Which attribute of which operator, for messages.
+struct AttrPlace {
+  llvm::StringRef op, name;
+};
+
+static llvm::Error badAttr(AttrPlace place, const char *must, PyObject *object) {
   return makeError(ErrorCode::TypeMismatch,
-                   op + ": " + info.name + " must be " + must + ", got " + describeObject(object));
+                   place.op + ": " + place.name + " must be " + must + ", got " + describeObject(object));
 }
 
-static llvm::Expected<int64_t> toInt(llvm::StringRef op, const AttrInfo &info, PyObject *object, const char *must) {
+static llvm::Expected<int64_t> toInt(AttrPlace place, PyObject *object, const char *must) {
   nb::object index;
   if (isTensor(object))
     index = nb::steal(toNumber(implOf(object)));
@@ -77,21 +82,21 @@ static llvm::Expected<int64_t> toInt(llvm::StringRef op, const AttrInfo &info, P
     index = nb::steal(PyNumber_Index(object));
   if (!index && PyErr_ExceptionMatches(PyExc_TypeError)) {
     PyErr_Clear();
-    return badAttr(op, info, must, object);
+    return badAttr(place, must, object);
   }
   if (!index)
     return takePythonError();
   if (!PyLong_Check(index.ptr()))
-    return badAttr(op, info, must, object);
+    return badAttr(place, must, object);
   long long value = PyLong_AsLongLong(index.ptr());
   if (value == -1 && PyErr_Occurred()) {
     PyErr_Clear();
-    return badAttr(op, info, "an int of 64 bits", object);
+    return badAttr(place, "an int of 64 bits", object);
   }
   return value;
 }
 
-static llvm::Expected<AttrValue> toIntList(llvm::StringRef op, const AttrInfo &info, PyObject *object) {
+static llvm::Expected<AttrValue> toIntList(AttrPlace place, PyObject *object) {
   constexpr const char *must = "an int or a sequence of ints";
   nb::object items = nb::borrow(object);
   if (isTensor(object))
@@ -99,7 +104,7 @@ static llvm::Expected<AttrValue> toIntList(llvm::StringRef op, const AttrInfo &i
   if (!items)
     return takePythonError();
   if (PyUnicode_Check(items.ptr()) || (!PySequence_Check(items.ptr()) || PyIndex_Check(items.ptr()))) {
-    llvm::Expected<int64_t> value = toInt(op, info, items.ptr(), must);
+    llvm::Expected<int64_t> value = toInt(place, items.ptr(), must);
     if (!value)
       return value.takeError();
     return AttrValue(*value);
@@ -109,7 +114,7 @@ static llvm::Expected<AttrValue> toIntList(llvm::StringRef op, const AttrInfo &i
     return takePythonError();
   IntList list;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(sequence.ptr()); ++i) {
-    llvm::Expected<int64_t> value = toInt(op, info, PySequence_Fast_GET_ITEM(sequence.ptr(), i), must);
+    llvm::Expected<int64_t> value = toInt(place, PySequence_Fast_GET_ITEM(sequence.ptr(), i), must);
     if (!value)
       return value.takeError();
     list.push_back(*value);
@@ -117,50 +122,51 @@ static llvm::Expected<AttrValue> toIntList(llvm::StringRef op, const AttrInfo &i
   return AttrValue(std::move(list));
 }
 
-static llvm::Expected<AttrValue> toDouble(llvm::StringRef op, const AttrInfo &info, PyObject *object) {
+static llvm::Expected<AttrValue> toDouble(AttrPlace place, PyObject *object) {
   nb::object number = isTensor(object) ? nb::steal(toNumber(implOf(object))) : nb::borrow(object);
   if (!number)
     return takePythonError();
   double value = PyUnicode_Check(number.ptr()) ? -1 : PyFloat_AsDouble(number.ptr());
   if (PyErr_Occurred() || PyUnicode_Check(number.ptr())) {
     PyErr_Clear();
-    return badAttr(op, info, "a number", object);
+    return badAttr(place, "a number", object);
   }
   return AttrValue(value);
 }
 
-static llvm::Expected<AttrValue> toBool(llvm::StringRef op, const AttrInfo &info, PyObject *object) {
+static llvm::Expected<AttrValue> toBool(AttrPlace place, PyObject *object) {
   bool isNumPyBool = llvm::StringRef(Py_TYPE(object)->tp_name).starts_with("numpy.bool");
   if (!PyBool_Check(object) && !PyLong_Check(object) && !isNumPyBool)
-    return badAttr(op, info, "a bool", object);
+    return badAttr(place, "a bool", object);
   int truth = PyObject_IsTrue(object);
   if (truth < 0)
     return takePythonError();
   return AttrValue(truth == 1);
 }
 
-llvm::Expected<AttrValue> toAttr(llvm::StringRef op, const AttrInfo &info, PyObject *object) {
+llvm::Expected<AttrValue> toAttr(llvm::StringRef op, llvm::StringRef name, const AttrInfo &info, PyObject *object) {
+  AttrPlace place{op, name};
   switch (info.kind) {
   case AttrKind::None:
     break;
   case AttrKind::I64: {
-    llvm::Expected<int64_t> value = toInt(op, info, object, "an int");
+    llvm::Expected<int64_t> value = toInt(place, object, "an int");
     if (!value)
       return value.takeError();
     return AttrValue(*value);
   }
   case AttrKind::F64:
-    return toDouble(op, info, object);
+    return toDouble(place, object);
   case AttrKind::Bool:
-    return toBool(op, info, object);
+    return toBool(place, object);
   case AttrKind::Str: {
     const char *text = PyUnicode_Check(object) ? PyUnicode_AsUTF8(object) : nullptr;
     if (!text)
-      return badAttr(op, info, "a string", object);
+      return badAttr(place, "a string", object);
     return AttrValue(text);
   }
   case AttrKind::I64List:
-    return toIntList(op, info, object);
+    return toIntList(place, object);
   case AttrKind::DType: {
     llvm::Expected<std::optional<DType>> dtype = toDType(object);
     if (!dtype)

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/Bridge.h"
 
+#include "ops/Builtin.h"
+
 #include <nanobind/stl/string.h>
 
 namespace tess::python {
@@ -66,9 +68,7 @@ llvm::Expected<TensorRef> fromNumber(PyObject *data, std::optional<DType> dtype)
 llvm::Expected<TensorRef> castTo(TensorRef tensor, DType dtype) {
   if (tensor->dtype() == dtype)
     return tensor;
-  OpDef op = OpDef::get("cast");
-  op.set("dtype", dtype);
-  return applyOne(op, {Operand(tensor)});
+  return applyOne(builtin::Cast(dtype), {Operand(tensor)});
 }
 
 llvm::Expected<TensorRef> fromTensor(PyObject *data, std::optional<DType> dtype) {
@@ -131,11 +131,27 @@ nb::object arrayOf(TensorImpl &tensor) {
     checkOrThrow(readValue(tensor, bytes.data()));
   }
   if (isBfloat)
-    return array.attr("view")(nb::module_::import_("ml_dtypes").attr("bfloat16"));
+    return array.attr("view")(nb::borrow(numpyDType(DType::BFloat16)));
   return array;
 }
 
 } // namespace
+
+PyObject *numpyDType(DType dtype) {
+  static PyObject *known[kNumDTypes] = {};
+  PyObject *&object = known[unsigned(dtype)];
+  if (object)
+    return object;
+  try {
+    nb::object name = nb::str(numpyName(dtype).data());
+    if (dtype == DType::BFloat16)
+      name = nb::module_::import_("ml_dtypes").attr("bfloat16");
+    return object = numpyFunction("dtype")(name).release().ptr();
+  } catch (nb::python_error &error) {
+    error.restore();
+    return nullptr;
+  }
+}
 
 llvm::Expected<TensorRef> tensorFromData(PyObject *data, std::optional<DType> dtype) {
   if (isTensor(data))

@@ -7,6 +7,7 @@
 #include "frontends/python/src/Bridge.h"
 
 #include "eager/Queue.h"
+#include "ops/Builtin.h"
 
 namespace tess::python {
 
@@ -79,7 +80,7 @@ void dropCapsule(PyObject *capsule) {
 }
 
 PyObject *exportTensor(TensorImpl &tensor) {
-  if (llvm::Error error = awaitValue(tensor.storage()))
+  if (llvm::Error error = awaitValue(tensor.storage())) // the taker reads memory, not the queue
     return raise(std::move(error));
   auto *made = new Export;
   made->tensor = tensor.dup();
@@ -90,6 +91,17 @@ PyObject *exportTensor(TensorImpl &tensor) {
       made,
       dropExport};
   return PyCapsule_New(&made->managed, kName, dropCapsule);
+}
+
+/// The wanted device is ours; None is any.
+bool isProcessor(PyObject *device) {
+  int kind = kCpu, number = 0;
+  if (device != Py_None && !PyArg_ParseTuple(device, "ii:dl_device", &kind, &number))
+    return false;
+  if (kind == kCpu && number == 0)
+    return true;
+  PyErr_Format(PyExc_BufferError, "__dlpack__: dl_device must be (1, 0), the processor, got (%d, %d)", kind, number);
+  return false;
 }
 
 void dropImported(void *owner) {
@@ -126,9 +138,13 @@ PyObject *tensorDlpack(PyObject *self, PyObject *args, PyObject *kwargs) {
   static const char *names[] = {"stream", "max_version", "dl_device", "copy", nullptr};
   PyObject *stream = Py_None, *version = Py_None, *device = Py_None, *copy = Py_None;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|$OOOO:__dlpack__", const_cast<char **>(names), &stream, &version,
-                                   &device, &copy))
+                                   &device, &copy) ||
+      !isProcessor(device))
     return nullptr;
-  return exportTensor(implOf(self));
+  if (copy != Py_True)
+    return exportTensor(implOf(self));
+  llvm::Expected<TensorRef> own = applyOne(builtin::Copy(), {Operand(&implOf(self))});
+  return own ? exportTensor(**own) : raise(own.takeError());
 }
 
 PyObject *tensorDlpackDevice(PyObject *, PyObject *) { return Py_BuildValue("(ii)", int(kCpu), 0); }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/Bridge.h"
 
+#include "ops/Builtin.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <nanobind/stl/string.h>
@@ -164,7 +165,7 @@ llvm::Error KeyReader::readArray(PyObject *item) {
   if (!tess::isInt(array->dtype()))
     return badKey(item);
   if (byteWidth(array->dtype()) < 4) {
-    llvm::Expected<TensorRef> wide = applyOne(OpDef::get("cast").set("dtype", DType::Int32), {Operand(array)});
+    llvm::Expected<TensorRef> wide = applyOne(builtin::Cast(DType::Int32), {Operand(array)});
     if (!wide)
       return wide.takeError();
     array = std::move(*wide);
@@ -237,28 +238,24 @@ llvm::Expected<Key> KeyReader::read(PyObject *object) {
   return std::move(key);
 }
 
-llvm::Expected<TensorRef> withAxes(const char *name, TensorRef x, const IntList &axes) {
+template <typename Op> llvm::Expected<TensorRef> withAxes(TensorRef x, const IntList &axes) {
   if (axes.empty())
     return x;
-  OpDef op = OpDef::get(name);
-  op.set("axis", AttrValue(axes));
-  return applyOne(op, {Operand(x)});
+  return applyOne(Op(axes), {Operand(x)});
 }
 
 /// The view that the ints and slices of the key take.
 llvm::Expected<TensorRef> basicView(TensorRef x, const Key &key) {
   if (key.isSliced) {
-    OpDef op = OpDef::get("slice");
-    op.set("starts", AttrValue(key.starts)).set("stops", AttrValue(key.stops)).set("steps", AttrValue(key.steps));
-    llvm::Expected<TensorRef> sliced = applyOne(op, {Operand(x)});
+    llvm::Expected<TensorRef> sliced = applyOne(builtin::Slice(key.starts, key.stops, key.steps), {Operand(x)});
     if (!sliced)
       return sliced;
     x = std::move(*sliced);
   }
-  llvm::Expected<TensorRef> squeezed = withAxes("squeeze", std::move(x), key.removed);
+  llvm::Expected<TensorRef> squeezed = withAxes<builtin::Squeeze>(std::move(x), key.removed);
   if (!squeezed)
     return squeezed;
-  return withAxes("expand_dims", std::move(*squeezed), key.added);
+  return withAxes<builtin::ExpandDims>(std::move(*squeezed), key.added);
 }
 
 /// Axes of the index arrays once the removed axes are gone and the added ones are there.
@@ -276,12 +273,11 @@ IntList indexAxes(const Key &key) {
 }
 
 llvm::Expected<TensorRef> takeIndices(TensorRef x, const Key &key) {
-  OpDef op = OpDef::get("index_get");
-  op.set("axes", AttrValue(indexAxes(key)));
   llvm::SmallVector<Operand, 4> operands = {Operand(x)};
   for (const auto &[axis, array] : key.indices)
     operands.push_back(Operand(array));
-  llvm::Expected<Tensors> results = apply(op, operands, {1, unsigned(key.indices.size())});
+  llvm::Expected<Tensors> results =
+      apply(builtin::IndexGet(indexAxes(key)), operands, {1, unsigned(key.indices.size())});
   if (!results)
     return results.takeError();
   return std::move(results->front());
@@ -292,7 +288,7 @@ llvm::Expected<TensorRef> getItem(TensorImpl &tensor, PyObject *object) {
   if (!key)
     return key.takeError();
   if (key->mask)
-    return applyOne(OpDef::get("mask_get"), {Operand(&tensor), Operand(key->mask)});
+    return applyOne(builtin::MaskGet(), {Operand(&tensor), Operand(key->mask)});
   bool isWhole = !key->isSliced && key->removed.empty() && key->added.empty();
   llvm::Expected<TensorRef> view = isWhole && key->indices.empty() ? tensor.dup() : basicView(TensorRef(&tensor), *key);
   if (!view || key->indices.empty())
@@ -322,31 +318,26 @@ llvm::Expected<TensorRef> shapedValue(TensorRef value, const TensorImpl &x, cons
     }
   for (unsigned i = 0; i < key.added.size(); ++i)
     region.insert(region.begin() + key.added[i], 1);
-  OpDef broadcast = OpDef::get("broadcast_to");
-  broadcast.set("shape", AttrValue(llvm::ArrayRef<int64_t>(region)));
-  llvm::Expected<TensorRef> full = applyOne(broadcast, {Operand(value)});
+  llvm::Expected<TensorRef> full = applyOne(builtin::BroadcastTo(region), {Operand(value)});
   if (!full)
     return full;
-  full = withAxes("squeeze", std::move(*full), key.added);
-  return full ? withAxes("expand_dims", std::move(*full), key.removed) : std::move(full);
+  full = withAxes<builtin::Squeeze>(std::move(*full), key.added);
+  return full ? withAxes<builtin::ExpandDims>(std::move(*full), key.removed) : std::move(full);
 }
 
 llvm::Expected<TensorRef> setRegion(TensorImpl &x, TensorRef value, const Key &key) {
   llvm::Expected<TensorRef> shaped = shapedValue(std::move(value), x, key);
   if (!shaped)
     return shaped;
-  OpDef op = OpDef::get("slice_set");
-  op.set("starts", AttrValue(key.starts)).set("stops", AttrValue(key.stops)).set("steps", AttrValue(key.steps));
-  return applyOne(op, {Operand(&x), Operand(*shaped)});
+  return applyOne(builtin::SliceSet(key.starts, key.stops, key.steps), {Operand(&x), Operand(*shaped)});
 }
 
 llvm::Expected<TensorRef> setIndices(TensorImpl &x, TensorRef value, const Key &key) {
-  OpDef op = OpDef::get("index_set");
-  op.set("axes", AttrValue(indexAxes(key)));
   llvm::SmallVector<Operand, 4> operands = {Operand(&x), Operand(value)};
   for (const auto &[axis, array] : key.indices)
     operands.push_back(Operand(array));
-  llvm::Expected<Tensors> results = apply(op, operands, {1, 1, unsigned(key.indices.size())});
+  llvm::Expected<Tensors> results =
+      apply(builtin::IndexSet(indexAxes(key)), operands, {1, 1, unsigned(key.indices.size())});
   if (!results)
     return results.takeError();
   return std::move(results->front());
@@ -356,12 +347,10 @@ llvm::Expected<TensorRef> setIndices(TensorImpl &x, TensorRef value, const Key &
 llvm::Expected<TensorRef> setMasked(TensorImpl &x, TensorRef value, TensorRef mask) {
   Shape shape(mask->shape());
   shape.resize(x.rank(), 1);
-  OpDef reshape = OpDef::get("reshape");
-  reshape.set("shape", AttrValue(llvm::ArrayRef<int64_t>(shape)));
-  llvm::Expected<TensorRef> wide = applyOne(reshape, {Operand(mask)});
+  llvm::Expected<TensorRef> wide = applyOne(builtin::Reshape(shape), {Operand(mask)});
   if (!wide)
     return wide;
-  return applyOne(OpDef::get("where"), {Operand(*wide), Operand(value), Operand(&x)});
+  return applyOne(builtin::Where(), {Operand(*wide), Operand(value), Operand(&x)});
 }
 
 llvm::Expected<TensorRef> setItem(TensorImpl &x, PyObject *object, TensorRef value) {
@@ -391,7 +380,7 @@ int tensorSetItem(PyObject *self, PyObject *key, PyObject *object) {
   TensorImpl &x = implOf(self);
   llvm::Expected<TensorRef> value = tensorFromData(object, isTensor(object) ? std::nullopt : std::optional(x.dtype()));
   if (value && (*value)->dtype() != x.dtype())
-    value = applyOne(OpDef::get("cast").set("dtype", x.dtype()), {Operand(*value)});
+    value = applyOne(builtin::Cast(x.dtype()), {Operand(*value)});
   llvm::Expected<TensorRef> result = value ? setItem(x, key, *value) : value.takeError();
   llvm::Error error = result ? assign(x, **result) : result.takeError();
   if (!error)

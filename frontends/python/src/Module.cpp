@@ -8,7 +8,7 @@ void initOpDefs(nb::module_ &module);
 NB_MODULE(_core, module) {
   using namespace tess::python;
   nb::set_leak_warnings(false); // operators and classes live as long as the process
-  if (!initFunctions(module) || !initTensor(module))
+  if (!initFunctions(module) || !initOperators() || !initTensor(module))
     throw nb::python_error();
   initOpDefs(module);
   initGrad(module);

@@ -1,9 +1,12 @@
 //===- Number.cpp - the operators of Tensor ------------------------------===//
 //
-// `a + b` is the operator that the record names; `a += b` computes and rebinds.
+// `a + b` is the operator whose record names "+"; `a += b` computes and rebinds.
 //
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/OpFunction.h"
+
+#include "ops/PythonSurface.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace tess::python {
 
@@ -11,42 +14,26 @@ using namespace eager;
 
 namespace {
 
-/// The record of an operator of Python's, looked up once.
-template <const char *const &name> const OpFunction &known() {
-  static const OpFunction &function = functionOf(*findOp(name));
-  return function;
+/// The records that name one operator of Python's. `&`, `|`, `^` and `~` have two: on bools, on numbers.
+struct Records {
+  const OpFunction *onBools = nullptr, *onNumbers = nullptr;
+  bool areTwo() const { return onBools != onNumbers; }
+};
+Records records[kNumPythonOperators];
+
+consteval int indexOf(std::string_view symbol, unsigned operands) {
+  int index = pythonOperator(symbol, operands);
+  return index >= 0 ? index : throw "no operator of Python's";
 }
 
-#define TESS_OPERATOR(id, record) constexpr const char *name_##id = record;
-TESS_OPERATOR(add, "add")
-TESS_OPERATOR(sub, "sub")
-TESS_OPERATOR(mul, "mul")
-TESS_OPERATOR(div, "div")
-TESS_OPERATOR(floordiv, "floor_div")
-TESS_OPERATOR(mod, "mod")
-TESS_OPERATOR(pow, "pow")
-TESS_OPERATOR(matmul, "matmul")
-TESS_OPERATOR(shl, "left_shift")
-TESS_OPERATOR(shr, "right_shift")
-TESS_OPERATOR(land, "logical_and")
-TESS_OPERATOR(lor, "logical_or")
-TESS_OPERATOR(lxor, "logical_xor")
-TESS_OPERATOR(neg, "neg")
-TESS_OPERATOR(abs, "abs")
-TESS_OPERATOR(lnot, "logical_not")
-TESS_OPERATOR(band, "bitwise_and")
-TESS_OPERATOR(bor, "bitwise_or")
-TESS_OPERATOR(bxor, "bitwise_xor")
-TESS_OPERATOR(bnot, "bitwise_not")
-TESS_OPERATOR(lt, "less")
-TESS_OPERATOR(le, "less_equal")
-TESS_OPERATOR(eq, "equal")
-TESS_OPERATOR(ne, "not_equal")
-TESS_OPERATOR(gt, "greater")
-TESS_OPERATOR(ge, "greater_equal")
-#undef TESS_OPERATOR
+bool isNumeric(PyObject *object) { return isTensor(object) && !isBool(implOf(object).dtype()); }
 
-PyObject *applyBinary(const OpFunction &function, PyObject *a, PyObject *b) {
+const OpFunction &pick(const Records &of, PyObject *a, PyObject *b) {
+  return !of.areTwo() || isNumeric(a) || isNumeric(b) ? *of.onNumbers : *of.onBools;
+}
+
+PyObject *applyBinary(int index, PyObject *a, PyObject *b) {
+  const OpFunction &function = pick(records[index], a, b);
   Operand operands[2] = {Operand(static_cast<TensorImpl *>(nullptr)), Operand(static_cast<TensorImpl *>(nullptr))};
   llvm::SmallVector<TensorRef, 1> made;
   if (!toOperand(a, operands[0], made, true) || !toOperand(b, operands[1], made, true)) {
@@ -57,18 +44,19 @@ PyObject *applyBinary(const OpFunction &function, PyObject *a, PyObject *b) {
   return resultsOf(*function.info, apply(*function.prototype, operands));
 }
 
-template <const char *const &name> PyObject *binary(PyObject *a, PyObject *b) {
-  return applyBinary(known<name>(), a, b);
+template <int index> PyObject *binary(PyObject *a, PyObject *b) { return applyBinary(index, a, b); }
+
+template <int index> PyObject *unary(PyObject *a) {
+  const OpFunction &function = pick(records[index], a, a);
+  return resultsOf(*function.info, apply(*function.prototype, {Operand(&implOf(a))}));
 }
 
-template <const char *const &name> PyObject *unary(PyObject *a) {
-  return resultsOf(*known<name>().info, apply(*known<name>().prototype, {Operand(&implOf(a))}));
-}
+constexpr int kPower = indexOf("**", 2);
 
 PyObject *power(PyObject *a, PyObject *b, PyObject *modulus) {
   if (modulus != Py_None)
     Py_RETURN_NOTIMPLEMENTED;
-  return binary<name_pow>(a, b);
+  return applyBinary(kPower, a, b);
 }
 
 PyObject *positive(PyObject *a) { return Py_NewRef(a); }
@@ -82,7 +70,7 @@ PyObject *rebind(PyObject *self, PyObject *result) {
   return error ? raise(std::move(error)) : Py_NewRef(self);
 }
 
-template <const char *const &name> PyObject *inplace(PyObject *a, PyObject *b) { return rebind(a, binary<name>(a, b)); }
+template <int index> PyObject *inplace(PyObject *a, PyObject *b) { return rebind(a, applyBinary(index, a, b)); }
 PyObject *inplacePower(PyObject *a, PyObject *b, PyObject *modulus) { return rebind(a, power(a, b, modulus)); }
 
 bool single(TensorImpl &tensor, const char *what) {
@@ -116,73 +104,73 @@ PyObject *asIndex(PyObject *self) {
       makeError(ErrorCode::TypeMismatch, "index: tensor must be an integer, got " + toString(implOf(self).meta())));
 }
 
-/// `&` is logical on bool and bitwise on integers.
-bool onBools(PyObject *a) { return isTensor(a) ? isBool(implOf(a).dtype()) : PyBool_Check(a); }
-
-template <const char *const &logical, const char *const &bitwise> PyObject *bits(PyObject *a, PyObject *b) {
-  bool isLogical = onBools(a) && (onBools(b) || !isTensor(b));
-  return isLogical ? binary<logical>(a, b) : binary<bitwise>(a, b);
-}
-template <const char *const &logical, const char *const &bitwise> PyObject *inplaceBits(PyObject *a, PyObject *b) {
-  return rebind(a, bits<logical, bitwise>(a, b));
-}
-PyObject *invert(PyObject *a) { return onBools(a) ? unary<name_lnot>(a) : unary<name_bnot>(a); }
-
 template <typename F> void *slot(F *function) { return reinterpret_cast<void *>(function); }
 
 } // namespace
 
+bool initOperators() {
+  for (const OpInfo &info : allOps()) {
+    int index = pythonSurfaceOf(info).operatorIndex;
+    if (index < 0)
+      continue;
+    const OpFunction &function = functionOf(info);
+    DTypeMask taken = info.operands[0].dtypes;
+    if (taken & kBoolMask)
+      records[index].onBools = &function;
+    if (taken & ~kBoolMask)
+      records[index].onNumbers = &function;
+  }
+  for (auto [of, known] : llvm::zip(records, pythonOperators)) {
+    if (!of.onNumbers) {
+      PyErr_Format(PyExc_ImportError, "tessera: a record must name each operator, got none for %s", known.name);
+      return false;
+    }
+    if (!of.onBools)
+      of.onBools = of.onNumbers;
+  }
+  return true;
+}
+
 PyObject *tensorCompare(PyObject *a, PyObject *b, int operation) {
+  static_assert(Py_LT == 0 && Py_LE == 1 && Py_EQ == 2 && Py_NE == 3 && Py_GT == 4 && Py_GE == 5);
+  constexpr int indices[] = {indexOf("<", 2),  indexOf("<=", 2), indexOf("==", 2),
+                             indexOf("!=", 2), indexOf(">", 2),  indexOf(">=", 2)};
   if (b == Py_None && (operation == Py_EQ || operation == Py_NE))
     return PyBool_FromLong(operation == Py_NE);
-  switch (operation) {
-  case Py_LT:
-    return binary<name_lt>(a, b);
-  case Py_LE:
-    return binary<name_le>(a, b);
-  case Py_EQ:
-    return binary<name_eq>(a, b);
-  case Py_NE:
-    return binary<name_ne>(a, b);
-  case Py_GT:
-    return binary<name_gt>(a, b);
-  case Py_GE:
-    return binary<name_ge>(a, b);
-  }
-  Py_RETURN_NOTIMPLEMENTED;
+  return applyBinary(indices[operation], a, b);
 }
 
 PyType_Slot numberSlots[] = {
-    {Py_nb_add, slot(binary<name_add>)},
-    {Py_nb_subtract, slot(binary<name_sub>)},
-    {Py_nb_multiply, slot(binary<name_mul>)},
-    {Py_nb_true_divide, slot(binary<name_div>)},
-    {Py_nb_floor_divide, slot(binary<name_floordiv>)},
-    {Py_nb_remainder, slot(binary<name_mod>)},
+    {Py_nb_add, slot(binary<indexOf("+", 2)>)},
+    {Py_nb_subtract, slot(binary<indexOf("-", 2)>)},
+    {Py_nb_multiply, slot(binary<indexOf("*", 2)>)},
+    {Py_nb_true_divide, slot(binary<indexOf("/", 2)>)},
+    {Py_nb_floor_divide, slot(binary<indexOf("//", 2)>)},
+    {Py_nb_remainder, slot(binary<indexOf("%", 2)>)},
     {Py_nb_power, slot(power)},
-    {Py_nb_matrix_multiply, slot(binary<name_matmul>)},
-    {Py_nb_lshift, slot(binary<name_shl>)},
-    {Py_nb_rshift, slot(binary<name_shr>)},
-    {Py_nb_and, slot(bits<name_land, name_band>)},
-    {Py_nb_or, slot(bits<name_lor, name_bor>)},
-    {Py_nb_xor, slot(bits<name_lxor, name_bxor>)},
-    {Py_nb_negative, slot(unary<name_neg>)},
+    {Py_nb_matrix_multiply, slot(binary<indexOf("@", 2)>)},
+    {Py_nb_lshift, slot(binary<indexOf("<<", 2)>)},
+    {Py_nb_rshift, slot(binary<indexOf(">>", 2)>)},
+    {Py_nb_and, slot(binary<indexOf("&", 2)>)},
+    {Py_nb_or, slot(binary<indexOf("|", 2)>)},
+    {Py_nb_xor, slot(binary<indexOf("^", 2)>)},
+    {Py_nb_negative, slot(unary<indexOf("-", 1)>)},
     {Py_nb_positive, slot(positive)},
-    {Py_nb_absolute, slot(unary<name_abs>)},
-    {Py_nb_invert, slot(invert)},
-    {Py_nb_inplace_add, slot(inplace<name_add>)},
-    {Py_nb_inplace_subtract, slot(inplace<name_sub>)},
-    {Py_nb_inplace_multiply, slot(inplace<name_mul>)},
-    {Py_nb_inplace_true_divide, slot(inplace<name_div>)},
-    {Py_nb_inplace_floor_divide, slot(inplace<name_floordiv>)},
-    {Py_nb_inplace_remainder, slot(inplace<name_mod>)},
+    {Py_nb_absolute, slot(unary<indexOf("abs", 1)>)},
+    {Py_nb_invert, slot(unary<indexOf("~", 1)>)},
+    {Py_nb_inplace_add, slot(inplace<indexOf("+", 2)>)},
+    {Py_nb_inplace_subtract, slot(inplace<indexOf("-", 2)>)},
+    {Py_nb_inplace_multiply, slot(inplace<indexOf("*", 2)>)},
+    {Py_nb_inplace_true_divide, slot(inplace<indexOf("/", 2)>)},
+    {Py_nb_inplace_floor_divide, slot(inplace<indexOf("//", 2)>)},
+    {Py_nb_inplace_remainder, slot(inplace<indexOf("%", 2)>)},
     {Py_nb_inplace_power, slot(inplacePower)},
-    {Py_nb_inplace_matrix_multiply, slot(inplace<name_matmul>)},
-    {Py_nb_inplace_lshift, slot(inplace<name_shl>)},
-    {Py_nb_inplace_rshift, slot(inplace<name_shr>)},
-    {Py_nb_inplace_and, slot(inplaceBits<name_land, name_band>)},
-    {Py_nb_inplace_or, slot(inplaceBits<name_lor, name_bor>)},
-    {Py_nb_inplace_xor, slot(inplaceBits<name_lxor, name_bxor>)},
+    {Py_nb_inplace_matrix_multiply, slot(inplace<indexOf("@", 2)>)},
+    {Py_nb_inplace_lshift, slot(inplace<indexOf("<<", 2)>)},
+    {Py_nb_inplace_rshift, slot(inplace<indexOf(">>", 2)>)},
+    {Py_nb_inplace_and, slot(inplace<indexOf("&", 2)>)},
+    {Py_nb_inplace_or, slot(inplace<indexOf("|", 2)>)},
+    {Py_nb_inplace_xor, slot(inplace<indexOf("^", 2)>)},
     {Py_nb_bool, slot(truth)},
     {Py_nb_int, slot(asInt)},
     {Py_nb_float, slot(asFloat)},

@@ -36,7 +36,7 @@ void setAttr(OpDef &op, llvm::StringRef name, nb::handle value) {
   const AttrInfo &attr = op.info().attrs[index];
   AttrValue converted;
   if (!value.is_none())
-    converted = valueOrThrow(toAttr(op.info().opdefName, attr, value.ptr()));
+    converted = valueOrThrow(toAttr(op.info().opdefName, attr.name, attr, value.ptr()));
   checkOrThrow(op.trySet(name, std::move(converted)));
 }
 

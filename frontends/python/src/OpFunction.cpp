@@ -8,8 +8,10 @@
 #include "frontends/python/src/OpFunction.h"
 
 #include "ops/Docs.h"
+#include "ops/PythonSurface.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <cmath>
 #include <structmember.h>
 
 namespace tess::python {
@@ -26,10 +28,7 @@ const OpFunction &functionOf(const OpInfo &info) { return *reinterpret_cast<OpFu
 
 bool ArgumentReader::given(unsigned i) const { return slots[i] && slots[i] != Py_None; }
 
-const char *ArgumentReader::nameOf(unsigned i) const {
-  const OpInfo &info = *function.info;
-  return i < info.operands.size() ? info.operands[i].name : info.attrs[i - info.operands.size()].name;
-}
+const char *ArgumentReader::nameOf(unsigned i) const { return pythonSurfaceOf(*function.info).parameters[i]; }
 
 bool ArgumentReader::bindKeyword(PyObject *name, PyObject *value) {
   for (unsigned i = 0; i < function.numParameters; ++i) {
@@ -126,7 +125,7 @@ bool ArgumentReader::readAttrs(OpDef &op) {
         return missing(slot, "attribute");
       continue;
     }
-    llvm::Expected<AttrValue> value = toAttr(info.pythonName, attr, slots[slot]);
+    llvm::Expected<AttrValue> value = toAttr(info.pythonName, nameOf(slot), attr, slots[slot]);
     llvm::Error error = value ? op.trySet(attr.name, std::move(*value)) : value.takeError();
     if (error) {
       raise(std::move(error));
@@ -202,20 +201,34 @@ PyObject *functionModule(PyObject *self, void *) {
   return PyUnicode_FromFormat("tessera.%s", reinterpret_cast<OpFunction *>(self)->info->pythonModule);
 }
 
-std::string signatureText(const OpInfo &info) {
-  std::string text = "(";
-  for (const OperandInfo &operand : info.operands)
-    text += std::string(text.size() > 1 ? ", " : "") + operand.name + (operand.arity == Arity::Optional ? "=None" : "");
-  for (const AttrInfo &attr : info.attrs) {
-    std::string value = attr.hasDefault ? attr.defaultValue().toText() : "None";
-    if (attr.kind == AttrKind::Bool && attr.hasDefault)
-      value = attr.defaultValue().boolean() ? "True" : "False";
-    if (attr.kind == AttrKind::DType && attr.hasDefault)
-      value = '"' + numpyName(attr.defaultValue().dtype()).str() + '"';
-    text +=
-        std::string(text.size() > 1 ? ", " : "") + attr.name + (attr.hasDefault || attr.isOptional ? "=" + value : "");
+/// "=-1"; an argument that is None is one that is not given, which an empty list means too. inspect wants literals.
+std::string defaultText(const AttrInfo &attr) {
+  if (!attr.hasDefault)
+    return attr.isOptional ? "=None" : "";
+  AttrValue value = attr.defaultValue();
+  switch (value.kind()) {
+  case AttrKind::Bool:
+    return value.boolean() ? "=True" : "=False";
+  case AttrKind::DType:
+    return "=\"" + numpyName(value.dtype()).str() + "\"";
+  case AttrKind::F64:
+    return std::isfinite(value.f64()) ? "=" + value.toText() : "=None";
+  case AttrKind::I64List:
+    return value.ints().empty() ? "=None" : "=" + value.toText();
+  default:
+    return "=" + value.toText();
   }
-  return text + ")";
+}
+
+std::string signatureText(const OpInfo &info) {
+  std::string text;
+  auto parameter = pythonSurfaceOf(info).parameters.begin();
+  auto add = [&](const std::string &value) { text += (text.empty() ? "" : ", ") + std::string(*parameter++) + value; };
+  for (const OperandInfo &operand : info.operands)
+    add(operand.arity == Arity::Optional ? "=None" : "");
+  for (const AttrInfo &attr : info.attrs)
+    add(defaultText(attr));
+  return "(" + text + ")";
 }
 
 PyObject *functionSignature(PyObject *self, void *) {
@@ -254,11 +267,8 @@ PyObject *makeFunction(const OpInfo &info) {
   function->prototype = new OpDef(info);
   function->numParameters = info.operands.size() + info.attrs.size();
   function->names = PyTuple_New(function->numParameters);
-  unsigned i = 0;
-  for (const OperandInfo &operand : info.operands)
-    PyTuple_SET_ITEM(function->names, i++, PyUnicode_InternFromString(operand.name));
-  for (const AttrInfo &attr : info.attrs)
-    PyTuple_SET_ITEM(function->names, i++, PyUnicode_InternFromString(attr.name));
+  for (auto [i, name] : llvm::enumerate(pythonSurfaceOf(info).parameters))
+    PyTuple_SET_ITEM(function->names, i, PyUnicode_InternFromString(name));
   return reinterpret_cast<PyObject *>(function);
 }
 
@@ -293,6 +303,14 @@ bool initFunctions(nb::module_ &module) {
     if (info.pythonName && *info.pythonName)
       ops.attr(info.pythonName) = function;
   }
+  return true;
+}
+
+bool addMethods(PyTypeObject *type) {
+  for (const OpInfo &info : allOps())
+    for (const char *method : pythonSurfaceOf(info).methods)
+      if (PyObject_SetAttrString(reinterpret_cast<PyObject *>(type), method, functions[info.id]) < 0)
+        return false;
   return true;
 }
 

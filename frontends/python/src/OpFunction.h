@@ -51,5 +51,7 @@ PyObject *applyFunction(const OpFunction &function, const OpDef &op, llvm::Array
                         llvm::ArrayRef<unsigned> segments);
 
 bool initFunctions(nb::module_ &module);
+/// The methods that records name.
+bool addMethods(PyTypeObject *type);
 
 } // namespace tess::python

@@ -3,7 +3,7 @@
 // A raw CPython type: an operator call must not pay for a binding library.
 //
 //===----------------------------------------------------------------------===//
-#include "frontends/python/src/Bridge.h"
+#include "frontends/python/src/OpFunction.h"
 
 #include "eager/Queue.h"
 #include "eager/Recording.h"
@@ -109,13 +109,7 @@ PyObject *tensorNew(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
 }
 
 PyObject *getShape(PyObject *self, void *) { return shapeTuple(implOf(self).shape()); }
-PyObject *getDType(PyObject *self, void *) {
-  static PyObject *names[kNumDTypes] = {};
-  PyObject *&name = names[unsigned(implOf(self).dtype())];
-  if (!name)
-    name = PyUnicode_InternFromString(numpyName(implOf(self).dtype()).data());
-  return Py_XNewRef(name);
-}
+PyObject *getDType(PyObject *self, void *) { return Py_XNewRef(numpyDType(implOf(self).dtype())); }
 PyObject *getNdim(PyObject *self, void *) { return PyLong_FromLong(implOf(self).rank()); }
 PyObject *getSize(PyObject *self, void *) { return PyLong_FromLongLong(implOf(self).numElements()); }
 PyObject *getDevice(PyObject *self, void *) {
@@ -176,12 +170,12 @@ PyObject *getAttached(PyObject *self, void *) { return PyBool_FromLong(implOf(se
 
 PyGetSetDef properties[] = {
     {"shape", getShape, nullptr, "sizes of the axes", nullptr},
-    {"dtype", getDType, nullptr, "name of the element type", nullptr},
+    {"dtype", getDType, nullptr, "NumPy's dtype of the elements", nullptr},
     {"ndim", getNdim, nullptr, "number of axes", nullptr},
     {"size", getSize, nullptr, "number of elements", nullptr},
     {"device", getDevice, nullptr, "name of the device that holds it", nullptr},
     {"name", getName, setName, "the user's name for it", nullptr},
-    {"grad", getGrad, setGrad, "the gradient, a tensor or None", nullptr},
+    {"grad", getGrad, setGrad, "the gradient, a Tensor or None", nullptr},
     {"format", getFormat, setFormat, "order of axes that the memory stands for", nullptr},
     {"_attached", getAttached, nullptr, "a tape knows the value", nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr},
@@ -199,6 +193,8 @@ PyObject *methodArray(PyObject *self, PyObject *args, PyObject *kwargs) {
   PyObject *dtype = Py_None, *copy = Py_None;
   if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|OO:__array__", const_cast<char **>(names), &dtype, &copy))
     return nullptr;
+  if (copy == Py_False)
+    return raise(invalidArgument("__array__: copy must be allowed, since a tensor is asynchronous, got copy=False"));
   nb::object array = nb::steal(toNumpy(implOf(self)));
   if (!array || dtype == Py_None)
     return array.release().ptr();
@@ -235,21 +231,38 @@ PyObject *methodSetValue(PyObject *self, PyObject *data) {
   return Py_NewRef(self);
 }
 
+#define TESS_DOC(signature, text, example) signature "\n--\n\n" text "\n\n>>> import tessera\n" example
+
 PyMethodDef methods[] = {
-    {"numpy", methodNumpy, METH_NOARGS, "A NumPy array with the value (a copy)."},
-    {"item", methodItem, METH_NOARGS, "The only element, as a Python number."},
-    {"tolist", methodTolist, METH_NOARGS, "The elements, as nested lists of Python numbers."},
-    {"detach", methodDetach, METH_NOARGS, "The same value, unknown to every tape."},
-    {"set_value", methodSetValue, METH_O, "Takes new data of the same shape."},
+    {"numpy", methodNumpy, METH_NOARGS,
+     TESS_DOC("numpy($self, /)",
+              "A NumPy array of the tensor's shape and dtype: a copy. Raises what its operators did.",
+              ">>> tessera.tensor([1.0, 2.0]).numpy()\narray([1., 2.], dtype=float32)")},
+    {"item", methodItem, METH_NOARGS,
+     TESS_DOC("item($self, /)",
+              "The only element as a Python number of the dtype's kind. ValueError: there must be one element.",
+              ">>> tessera.tensor([2.5]).item()\n2.5")},
+    {"tolist", methodTolist, METH_NOARGS,
+     TESS_DOC("tolist($self, /)", "The elements as Python numbers, in lists nested as deep as there are axes.",
+              ">>> tessera.tensor([[1], [2]]).tolist()\n[[1], [2]]")},
+    {"detach", methodDetach, METH_NOARGS,
+     TESS_DOC("detach($self, /)", "A tensor of the same value, shape and dtype that no tape knows.",
+              ">>> tessera.tensor([1, 2]).detach().tolist()\n[1, 2]")},
+    {"set_value", methodSetValue, METH_O,
+     TESS_DOC("set_value($self, data, /)",
+              "Takes new data, cast to the tensor's dtype; returns the tensor. ValueError: the shape must be the same.",
+              ">>> tessera.tensor([1, 2]).set_value([3, 4]).tolist()\n[3, 4]")},
     {"_reset", methodReset, METH_O, "Takes over the value of another tensor."},
     {"__array__", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(methodArray)), METH_VARARGS | METH_KEYWORDS,
-     "For NumPy."},
+     "For NumPy; always a copy."},
     {"__dlpack__", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(tensorDlpack)), METH_VARARGS | METH_KEYWORDS,
-     "A DLPack capsule that shares the memory."},
+     "A DLPack capsule that shares the memory, or holds a copy where `copy` is true."},
     {"__dlpack_device__", tensorDlpackDevice, METH_NOARGS, "Kind and number of the device, as DLPack counts them."},
     {"_from_dlpack", tensorFromDlpack, METH_O | METH_CLASS, "A tensor that shares the memory of a DLPack object."},
     {nullptr, nullptr, 0, nullptr},
 };
+
+#undef TESS_DOC
 
 Py_ssize_t tensorLength(PyObject *self) {
   TensorImpl &impl = implOf(self);
@@ -354,6 +367,8 @@ bool initTensor(nb::module_ &module) {
     return false;
   // NumPy leaves `array + tensor` to the tensor.
   if (PyObject_SetAttrString(reinterpret_cast<PyObject *>(tensorType), "__array_ufunc__", Py_None) < 0)
+    return false;
+  if (!addMethods(tensorType))
     return false;
   module.attr("Tensor") = nb::handle(reinterpret_cast<PyObject *>(tensorType));
   return true;

@@ -12,6 +12,7 @@ from . import (
     core,
     data,
     device,
+    dtype,
     functional,
     jit,
     logger,
@@ -23,7 +24,6 @@ from .autodiff import no_grad
 from .device import get_default_device, is_cuda_available, set_default_device
 from .doctor import show_versions
 from .dtype import (
-    bfloat16,
     bool_,
     float16,
     float32,
@@ -46,11 +46,21 @@ config.open_disk_cache()
 
 
 def sync():
-    """Waits until all that was asked for is computed, and raises what failed."""
+    """Waits until all that was asked for is computed, and raises what failed.
+
+    >>> sync()
+    """
     _core.sync()
 
 
 _full_sync = sync
+
+
+def __getattr__(name):
+    if name == "bfloat16":
+        return dtype.bfloat16
+    raise AttributeError(f"tessera: name must be that of a part, got {name!r}")
+
 
 __all__ = [
     "Parameter",

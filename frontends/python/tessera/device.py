@@ -27,39 +27,66 @@ def _devices():
 
 
 def is_cuda_available():
-    """An NVIDIA GPU can be used."""
+    """An NVIDIA GPU can be used.
+
+    >>> is_cuda_available() == (get_device_count("gpu") > 0)
+    True
+    """
     return any(name.startswith("gpu") for name in _devices())
 
 
 def is_cambricon_available():
-    """False: there is no such device here."""
+    """False: there is no such device here.
+
+    >>> is_cambricon_available()
+    False
+    """
     return False
 
 
 def is_atlas_available():
-    """False: there is no such device here."""
+    """False: there is no such device here.
+
+    >>> is_atlas_available()
+    False
+    """
     return False
 
 
 def is_rocm_available():
-    """False: there is no such device here."""
+    """False: there is no such device here.
+
+    >>> is_rocm_available()
+    False
+    """
     return False
 
 
 def get_device_count(device_type):
-    """How many devices of a kind ("cpu", "gpu") there are."""
+    """How many devices of a kind ("cpu", "gpu") there are; ValueError for another kind.
+
+    >>> get_device_count("cpu")
+    1
+    """
     if device_type not in _KINDS:
         raise ValueError(f"get_device_count: kind must be one of {_KINDS}, got {device_type!r}")
     return sum(name.startswith(device_type) for name in _devices())
 
 
 def get_default_device():
-    """The device of tensors made without one."""
+    """The device of tensors made without one.
+
+    >>> get_default_device()
+    'cpu0'
+    """
     return _default
 
 
 def set_default_device(device="cpu0"):
-    """Makes new tensors on `device` from now on."""
+    """Makes new tensors on `device` from now on. ValueError: the device must exist.
+
+    >>> set_default_device("cpu0")
+    """
     global _default
     name = "cpu0" if device in ("cpu", "cpux", "xpux") else device
     if name not in _devices():
@@ -68,33 +95,56 @@ def set_default_device(device="cpu0"):
 
 
 def get_mem_status_bytes(device=None):
-    """(bytes in all, bytes free) of the machine."""
+    """(bytes in all, bytes free) of the machine.
+
+    >>> total, free = get_mem_status_bytes()
+    >>> total >= free
+    True
+    """
     with open("/proc/meminfo") as file:
         sizes = dict(line.split(":") for line in file)
     return tuple(int(sizes[key].split()[0]) * 1024 for key in ("MemTotal", "MemAvailable"))
 
 
 def get_allocated_memory(device=None):
-    """Bytes that tensors hold."""
+    """Bytes that tensors hold.
+
+    >>> get_allocated_memory() >= 0
+    True
+    """
     return _core.memory_stats()["in_use"]
 
 
 def get_reserved_memory(device=None):
-    """Bytes that the allocator holds, free ones included."""
+    """Bytes that the allocator holds, free ones included.
+
+    >>> get_reserved_memory() >= get_allocated_memory()
+    True
+    """
     stats = _core.memory_stats()
     return stats["in_use"] + stats["cached"]
 
 
 def get_max_allocated_memory(device=None):
-    """The most that tensors held since the last reset."""
+    """The most that tensors held since the last reset.
+
+    >>> get_max_allocated_memory() >= 0
+    True
+    """
     return _core.memory_stats()["peak"]
 
 
 def reset_max_memory_stats(device=None):
-    """Starts the maximum anew."""
+    """Starts the maximum anew.
+
+    >>> reset_max_memory_stats()
+    """
     _core.reset_peak_memory()
 
 
 def set_memory_limit(size):
-    """Bytes that tensors may take; more is a MemoryError."""
+    """Bytes that tensors may take; more is a MemoryError.
+
+    >>> set_memory_limit(1 << 40)
+    """
     _core.set_memory_limit(size)

@@ -1,18 +1,24 @@
-"""Names of element types."""
+"""Element types: NumPy's dtype objects, bfloat16 that of ml_dtypes.
 
-float16 = "float16"
-bfloat16 = "bfloat16"
-float32 = "float32"
-float64 = "float64"
-int8 = "int8"
-uint8 = "uint8"
-int16 = "int16"
-int32 = "int32"
-int64 = "int64"
-bool_ = "bool"
+>>> import tessera
+>>> tessera.tensor([1.0]).dtype == float32
+True
+"""
+
+import numpy as np
+
+float16 = np.dtype("float16")
+float32 = np.dtype("float32")
+float64 = np.dtype("float64")
+int8 = np.dtype("int8")
+uint8 = np.dtype("uint8")
+int16 = np.dtype("int16")
+int32 = np.dtype("int32")
+int64 = np.dtype("int64")
+bool_ = np.dtype("bool")
 
 __all__ = [
-    "bfloat16",
+    "bfloat16",  # noqa: F822
     "bool_",
     "float16",
     "float32",
@@ -23,3 +29,11 @@ __all__ = [
     "int8",
     "uint8",
 ]
+
+
+def __getattr__(name):
+    if name != "bfloat16":
+        raise AttributeError(f"dtype: name must be one of {__all__}, got {name!r}")
+    import ml_dtypes  # takes 6 ms, which few need
+
+    return np.dtype(ml_dtypes.bfloat16)

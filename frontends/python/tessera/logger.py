@@ -6,7 +6,11 @@ _FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 def get_logger(name="tessera"):
-    """A logger below "tessera" with the package's format."""
+    """A logger below "tessera" with the package's format.
+
+    >>> get_logger("part").name
+    'tessera.part'
+    """
     root = logging.getLogger("tessera")
     if not root.handlers:
         handler = logging.StreamHandler()
@@ -20,6 +24,10 @@ def get_logger(name="tessera"):
 def set_log_level(level):
     """What is logged from now on: "DEBUG", "INFO", "WARNING", "ERROR" or a number; returns the old
     one.
+
+    >>> old = set_log_level("INFO")
+    >>> set_log_level(old)
+    20
     """
     logger = get_logger()
     old = logger.level

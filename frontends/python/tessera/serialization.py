@@ -69,6 +69,14 @@ def save(obj, f):
 def load(f, map_location=None):
     """What `save` wrote to the path or binary file `f`; `map_location` is the device of its
     tensors.
+
+    FileNotFoundError: the file must exist. ValueError: it must be whole, and one that save wrote.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> save([np.float32(1.5)], file)
+    >>> load(file)
+    [np.float32(1.5)]
     """
     try:
         with zipfile.ZipFile(f) as archive:
@@ -172,7 +180,7 @@ def _encode_array(value, arrays, path):
     if tensor:
         kind = "parameter" if isinstance(value, Parameter) else "tensor"
     array = value.numpy() if tensor else np.asarray(value)
-    dtype = value.dtype if tensor else array.dtype.name
+    dtype = value.dtype.name if tensor else array.dtype.name
     if dtype not in _DTYPES:
         raise TypeError(f"save: arrays must hold numbers, got dtype {array.dtype} at {path}")
     arrays.append(_bfloat16_bits(array) if dtype == "bfloat16" else array)

@@ -11,16 +11,38 @@ class Parameter(Tensor):
 
 
 def tensor(data, dtype=None, device=None):
-    """A tensor of `data`: an array, a number, nested lists, or another tensor."""
+    """A tensor of `data`: an array, a number, nested lists, or another tensor.
+
+    Args:
+        data: numbers in any of these forms
+        dtype: the dtype of the result; without one float64 becomes float32, int64 becomes int32
+        device: the device that holds it
+
+    Returns:
+        a Tensor with the shape of data
+
+    Raises:
+        ValueError: nested lists must have equal lengths, the device must exist
+        TypeError: data must hold numbers, dtype must be a known one
+
+    Example:
+        >>> tensor([[1, 2], [3, 4]])
+        Tensor([[1, 2],
+                [3, 4]], dtype=int32, device=cpu0)
+    """
     return Tensor(data, dtype=dtype, device=device)
 
 
 def asarray(data, dtype=None, device=None):
-    """As `tensor`, but an array keeps its dtype (float64 stays float64)."""
-    if isinstance(data, Tensor) and dtype in (None, data.dtype):
+    """As `tensor`, but an array keeps its dtype, and a tensor is returned as it is.
+
+    >>> asarray(np.zeros(2)).dtype
+    dtype('float64')
+    """
+    if isinstance(data, Tensor) and (dtype is None or dtype == data.dtype):
         return data
     if dtype is None and hasattr(data, "dtype"):
-        dtype = np.dtype(data.dtype).name
+        dtype = np.dtype(data.dtype)
     return Tensor(data, dtype=dtype, device=device)
 
 
@@ -31,7 +53,7 @@ def _rebuild(cls, array, dtype, name):
 
 
 def _reduce(self, protocol=None):
-    return _rebuild, (type(self), self.numpy(), self.dtype, self.name)
+    return _rebuild, (type(self), self.numpy(), self.dtype.name, self.name)
 
 
 def _copy(self):
@@ -51,12 +73,22 @@ def _like(self, value):
 
 
 def _reset_zero(self):
-    """Sets every element to 0."""
+    """Sets every element to 0; shape and dtype stay.
+
+    >>> x = tensor([1, 2])
+    >>> x.reset_zero()
+    >>> x.tolist()
+    [0, 0]
+    """
     self._reset(_core.ops.zeros_like(self))
 
 
 def _to(self, device):
-    """This tensor on `device`."""
+    """This tensor on `device`, of the same shape and dtype. ValueError: the device must exist.
+
+    >>> tensor([1, 2]).to("cpu0").device
+    'cpu0'
+    """
     return self if str(device) == str(self.device) else Tensor(self, device=device)
 
 

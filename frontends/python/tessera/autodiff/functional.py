@@ -16,7 +16,23 @@ def _zeros_for_none(grads, tensors):
 def value_and_grad(fun, argnums=0, has_aux=False):
     """A function that returns `fun`'s value and its gradient in the arguments `argnums`.
 
-    `fun` returns one number, and with `has_aux` the pair (number, anything).
+    Args:
+        fun: a function of tensors that returns float[], with `has_aux` the pair (float[], anything)
+        argnums: which arguments, an int or several: float[*D] each
+
+    Returns:
+        a function with the arguments of fun and the results (value, gradients); a gradient has the
+        shape and dtype of its argument
+
+    Raises:
+        ValueError: the value of fun must have one element
+        NotImplementedError: an operator on the way has no gradient
+
+    Example:
+        >>> from tessera import tensor
+        >>> value, slope = value_and_grad(lambda x: (x * x).sum())(tensor([1.0, 2.0]))
+        >>> value.item(), slope.tolist()
+        (5.0, [2.0, 4.0])
     """
 
     @functools.wraps(fun)
@@ -33,7 +49,14 @@ def value_and_grad(fun, argnums=0, has_aux=False):
 
 
 def grad(fun, argnums=0, has_aux=False):
-    """A function that returns the gradient of `fun`; with `has_aux` the pair (gradient, aux)."""
+    """A function that returns the gradient of `fun`; with `has_aux` the pair (gradient, aux).
+
+    Arguments, shapes, dtypes and errors are those of value_and_grad.
+
+    >>> from tessera import tensor
+    >>> grad(grad(lambda x: x**3))(tensor(2.0)).item()
+    12.0
+    """
     with_value = value_and_grad(fun, argnums, has_aux)
 
     @functools.wraps(fun)
@@ -48,6 +71,24 @@ def vjp(fun, *primals):
     """`fun(*primals)` and a function from the gradient of that to the gradients of the primals.
 
     The second function runs `fun` again, so it may be called any number of times.
+
+    Args:
+        fun: a function of tensors that returns a tensor or several
+        primals: float[*D] each
+
+    Returns:
+        the results of fun, and a function of one tensor for each of them, of its shape and dtype,
+        that returns one for each primal
+
+    Raises:
+        ValueError: there must be a gradient for each result, of its shape
+        NotImplementedError: an operator on the way has no gradient
+
+    Example:
+        >>> from tessera import tensor
+        >>> y, pullback = vjp(lambda x: x * x, tensor([3.0]))
+        >>> y.tolist(), pullback(tensor([10.0]))[0].tolist()
+        ([9.0], [60.0])
     """
 
     def pullback(*cotangents):

@@ -2,7 +2,7 @@
 signatures.
 """
 
-from . import elemwise, loss, math, methods, nn, tensor
+from . import elemwise, loss, math, nn, tensor
 
 _PARTS = (elemwise, math, nn, tensor, loss)
 
@@ -10,5 +10,3 @@ __all__ = sorted({name for part in _PARTS for name in part.__all__})
 
 for _part in _PARTS:
     globals().update({name: getattr(_part, name) for name in _part.__all__})
-
-methods.attach()

@@ -2,4 +2,4 @@
 
 from .generated import export
 
-export(globals(), "functional.elemwise")
+export(globals())

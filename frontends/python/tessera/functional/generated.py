@@ -3,19 +3,34 @@
 from .. import _core
 
 
-def export(namespace, *modules):
-    """Adds the functions of the records' `modules` that `namespace` has not; sets `__all__`.
+def export(namespace):
+    """Adds the generated functions of the module that `namespace` is; sets `__all__`.
 
-    A function written by hand in the namespace has the record's name and calls the generated one.
+    A function written by hand takes the place of the generated one of its name and calls it; its
+    docstring gets the record's shapes, dtypes and errors.
     """
-    own = [
+    home = namespace["__name__"]
+    own = {
         name
         for name, value in namespace.items()
-        if getattr(value, "__module__", None) == namespace["__name__"] and not name.startswith("_")
-    ]
-    for record in _core.op_table():
-        name = record["python"]
-        if record["module"] in modules and name not in own:
-            namespace[name] = getattr(_core.ops, name)
-            own.append(name)
+        if getattr(value, "__module__", None) == home and not name.startswith("_")
+    }
+    for name, function in vars(_core.ops).items():
+        if getattr(function, "__module__", None) != home:
+            continue
+        if name in own:
+            namespace[name].__doc__ = _with_facts(namespace[name].__doc__, function)
+        else:
+            namespace[name] = function
+        own.add(name)
     namespace["__all__"] = sorted(own)
+
+
+def _with_facts(text, function):
+    """A docstring, then what the generated one says of the operator from its arguments to its
+    errors.
+    """
+    facts = function.__doc__.partition("\nArgs:")[2].partition("\nExample:")[0]
+    call = function.__doc__.partition("\n")[0]
+    lines = "".join(f"    {line}".rstrip() + "\n" for line in f"Args:{facts}".splitlines())
+    return f"{text.rstrip()}\n\n    The operator beneath is {call}:\n\n{lines}    "

@@ -6,91 +6,182 @@ from .._core import ops as _ops
 from .generated import export
 
 
-def sum(inp, axis=None, keepdims=False):
-    """The sum along `axis`: an int, several, or None for all."""
-    return _ops.sum(inp, axis, keepdims)
-
-
-def prod(inp, axis=None, keepdims=False):
-    """The product along `axis`: an int, several, or None for all."""
-    return _ops.prod(inp, axis, keepdims)
-
-
-def mean(inp, axis=None, keepdims=False):
-    """The mean along `axis`: an int, several, or None for all."""
-    return _ops.mean(inp, axis, keepdims)
-
-
-def max(inp, axis=None, keepdims=False):
-    """The largest element along `axis`: an int, several, or None for all."""
-    return _ops.max(inp, axis, keepdims)
-
-
-def min(inp, axis=None, keepdims=False):
-    """The smallest element along `axis`: an int, several, or None for all."""
-    return _ops.min(inp, axis, keepdims)
-
-
-def var(inp, axis=None, keepdims=False):
-    """The mean square distance from the mean along `axis`: an int, several, or None for all."""
-    return _ops.var(inp, axis, keepdims)
-
-
-def std(inp, axis=None, keepdims=False):
-    """The square root of the variance along `axis`: an int, several, or None for all."""
-    return _ops.std(inp, axis, keepdims)
-
-
 def argmax(inp, axis=None, keepdims=False):
-    """The index of the first largest element along `axis`, of the flattened tensor without one."""
+    """The index of the first largest element along `axis`, of the flattened tensor without one.
+
+    >>> from tessera import tensor
+    >>> argmax(tensor([[1.0, 5.0], [7.0, 2.0]]), axis=1).tolist()
+    [1, 0]
+    """
     if axis is None:
         return _ops.argmax(_ops.flatten(inp), 0, False)
     return _ops.argmax(inp, axis, keepdims)
 
 
 def argmin(inp, axis=None, keepdims=False):
-    """The index of the first smallest element along `axis`, of the flattened tensor without one."""
+    """The index of the first smallest element along `axis`, of the flattened tensor without one.
+
+    >>> from tessera import tensor
+    >>> argmin(tensor([[1.0, 5.0], [7.0, 0.5]])).item()
+    3
+    """
     if axis is None:
         return _ops.argmin(_ops.flatten(inp), 0, False)
     return _ops.argmin(inp, axis, keepdims)
 
 
 def norm(inp, ord=None, axis=None, keepdims=False):
-    """The `ord`-norm along `axis` (2 without one; infinite ones are extrema)."""
+    """The `ord`-norm along `axis` (2 without one; infinite ones are extrema).
+
+    Args:
+        inp: float[*D]
+        ord: a number above 0, inf or -inf
+        axis: an int, several, or None for all
+        keepdims: keep reduced axes with size 1
+
+    Returns:
+        float[*D / axis], of the dtype of inp
+
+    Raises:
+        ValueError: ord must not be 0; axis must be distinct axes of inp
+        TypeError: inp must be a tensor, an array or a number
+
+    Example:
+        >>> from tessera import tensor
+        >>> norm(tensor([3.0, 4.0])).item()
+        5.0
+    """
     ord = 2 if ord is None else ord
+    if ord == 0:
+        raise ValueError("norm: ord must not be 0, got 0")
     if _math.isinf(ord):
-        return (max if ord > 0 else min)(_ops.abs(inp), axis, keepdims)
+        return (_ops.max if ord > 0 else _ops.min)(_ops.abs(inp), axis, keepdims)
     if ord == 2:
-        return _ops.sqrt(sum(_ops.square(inp), axis, keepdims))
-    return sum(_ops.abs(inp) ** ord, axis, keepdims) ** (1.0 / ord)
+        return _ops.sqrt(_ops.sum(_ops.square(inp), axis, keepdims))
+    return _ops.sum(_ops.abs(inp) ** ord, axis, keepdims) ** (1.0 / ord)
 
 
 def normalize(inp, ord=None, axis=None, eps=1e-12):
-    """The tensor divided by its norm along `axis`, or by `eps` where that is larger."""
+    """The tensor divided by its norm along `axis`, or by `eps` where that is larger.
+
+    Args:
+        inp: float[*D]
+        ord, axis: as those of norm
+        eps: the smallest divisor
+
+    Returns:
+        float[*D], of the dtype of inp
+
+    Raises:
+        ValueError, TypeError: as norm
+
+    Example:
+        >>> from tessera import tensor
+        >>> normalize(tensor([[3.0, 4.0]]), axis=1).shape
+        (1, 2)
+    """
     return inp / _ops.maximum(norm(inp, ord, axis, keepdims=axis is not None), eps)
 
 
 def matmul(inp1, inp2, transpose_a=False, transpose_b=False, compute_mode="default"):
-    """The matrix product over the last two axes; leading axes broadcast, vectors get an axis."""
+    """The matrix product over the last two axes; leading axes broadcast, vectors get an axis.
+
+    >>> from tessera import tensor
+    >>> matmul(tensor([[1.0, 2.0]]), tensor([[3.0, 4.0]]), transpose_b=True).tolist()
+    [[11.0]]
+    """
     return _ops.matmul(inp1, inp2, transpose_a, transpose_b)
 
 
 def dot(inp1, inp2):
-    """The sum of the products of two vectors."""
-    return _ops.sum(_ops.mul(inp1, inp2))
+    """The sum of the products of two vectors.
+
+    Args:
+        inp1, inp2: float[N]
+
+    Returns:
+        float[], of the promoted dtype
+
+    Raises:
+        ValueError, TypeError: as matmul
+
+    Example:
+        >>> from tessera import tensor
+        >>> dot(tensor([1.0, 2.0]), tensor([3.0, 4.0])).item()
+        11.0
+    """
+    return _ops.matmul(inp1, inp2)
 
 
-def sort(inp, descending=False):
-    """Elements in order along the last axis, and where they were."""
-    return _ops.argsort(inp, descending)
+def argsort(inp, descending=False):
+    """Where the elements in order along the last axis were; equal ones keep their order.
+
+    Args:
+        inp: number[*B, N]
+        descending: largest first
+
+    Returns:
+        int32[*B, N]: int32 whatever the dtype of inp
+
+    Raises:
+        ValueError: inp must have rank >= 1
+        TypeError: inp must be a tensor or array of numbers
+
+    Example:
+        >>> from tessera import tensor
+        >>> argsort(tensor([3.0, 1.0, 2.0])).tolist()
+        [1, 2, 0]
+    """
+    return _ops.sort(inp, descending)[1]
+
+
+def cross(a, b, axis=-1):
+    """The vector product of vectors of three elements along `axis`.
+
+    Args:
+        a, b: number[*D], of the same shape, with size 3 along axis
+
+    Returns:
+        number[*D], of the promoted dtype
+
+    Raises:
+        ValueError: split: the sizes along axis must be 3
+        TypeError: a and b must be tensors or arrays of numbers
+
+    Example:
+        >>> from tessera import tensor
+        >>> cross(tensor([1.0, 0.0, 0.0]), tensor([0.0, 1.0, 0.0])).tolist()
+        [0.0, 0.0, 1.0]
+    """
+    (x, y, z), (u, v, w) = (_ops.split(each, [1, 1, 1], axis) for each in (a, b))
+    return _ops.concat([y * w - z * v, z * u - x * w, x * v - y * u], axis)
 
 
 def topk_accuracy(logits, target, topk=1):
-    """The share of rows whose target is among the `topk` largest; a list where topk is one."""
+    """The share of rows whose target is among the `topk` largest; a list where topk is one.
+
+    Args:
+        logits: number[N, C]
+        target: int32[N] or int64[N]
+        topk: an int in 1..C, or several
+
+    Returns:
+        float32[], whatever the dtype of logits, or a list of such
+
+    Raises:
+        ValueError: topk must not be above C
+        TypeError: target must be int32 or int64
+
+    Example:
+        >>> from tessera import tensor
+        >>> topk_accuracy(tensor([[1.0, 3.0], [2.0, 1.0]]), tensor([1, 1])).item()
+        0.5
+    """
     if isinstance(topk, (tuple, list)):
         return [topk_accuracy(logits, target, k) for k in topk]
     _, indices = _ops.topk(logits, topk, True)
-    return mean(max(_ops.equal(indices, _ops.expand_dims(target, [1])), 1))
+    found = _ops.equal(indices, _ops.expand_dims(target, [1]))
+    return _ops.mean(_ops.max(_ops.astype(found, "float32"), 1))
 
 
-export(globals(), "functional.math")
+export(globals())

@@ -13,12 +13,43 @@ def _pair(value):
     return [value, value] if isinstance(value, int) else list(value)
 
 
+def conv1d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
+           conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
+    """Convolution of sequences [N, C, L] with `weight` [O, C/groups, K], plus `bias` [1, O, 1].
+
+    Args:
+        inp: float[N, C, L]
+        weight: float[O, C/groups, K], or float[groups, O/groups, C/groups, K]
+        bias: float[1, O, 1] or None
+        stride, padding, dilation, groups: ints
+
+    Returns:
+        float[N, O, L'], of the promoted dtype
+
+    Raises:
+        ValueError, TypeError: as conv2d with images of height 1
+
+    Example:
+        >>> from tessera.functional import ones
+        >>> conv1d(ones((1, 2, 5)), ones((3, 2, 3))).shape
+        (1, 3, 3)
+    """
+    images, kernels = _ops.expand_dims(inp, -2), _ops.expand_dims(weight, -2)
+    out = conv2d(images, kernels, None, (1, stride), (0, padding), (1, dilation), groups)
+    out = _ops.squeeze(out, -2)
+    return out if bias is None else out + bias
+
+
 def conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
            conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
     """Convolution of images [N, C, H, W] with `weight` [O, C/groups, H, W], plus `bias` [1, O, 1,
     1].
 
     A grouped weight may have five axes: [groups, O/groups, C/groups, H, W].
+
+    >>> from tessera.functional import ones
+    >>> conv2d(ones((1, 2, 5, 5)), ones((3, 2, 3, 3)), stride=2).shape
+    (1, 3, 2, 2)
     """
     if weight.ndim == 5:
         weight = _ops.flatten(weight, 0, 1)
@@ -28,26 +59,46 @@ def conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
 
 
 def linear(inp, weight, bias=None, compute_mode="default"):
-    """inp @ weight.T + bias, over the last axis."""
+    """inp @ weight.T + bias, over the last axis.
+
+    >>> from tessera.functional import ones
+    >>> linear(ones((4, 3)), ones((2, 3)), ones(2)).shape
+    (4, 2)
+    """
     return _ops.linear(inp, weight) if bias is None else _ops.linear(inp, weight, bias)
 
 
 def max_pool2d(inp, kernel_size, stride=None, padding=0):
-    """The largest element of each window of [N, C, H, W] images."""
+    """The largest element of each window of [N, C, H, W] images.
+
+    >>> from tessera.functional import ones
+    >>> max_pool2d(ones((1, 2, 4, 4)), 2).shape
+    (1, 2, 2, 2)
+    """
     kernel = _pair(kernel_size)
     strides = kernel if stride is None else _pair(stride)
     return _ops.max_pool2d(inp, kernel, strides, _pair(padding))
 
 
 def avg_pool2d(inp, kernel_size, stride=None, padding=0, mode="average_count_exclude_padding"):
-    """The mean of each window of [N, C, H, W] images; `mode` says whether padding counts."""
+    """The mean of each window of [N, C, H, W] images; with mode "average" padding counts.
+
+    >>> from tessera.functional import ones
+    >>> avg_pool2d(ones((1, 1, 2, 2)), 2, padding=1, mode="average").tolist()
+    [[[[0.25, 0.25], [0.25, 0.25]]]]
+    """
     kernel = _pair(kernel_size)
     strides = kernel if stride is None else _pair(stride)
     return _ops.avg_pool2d(inp, kernel, strides, _pair(padding), mode == "average")
 
 
 def adaptive_avg_pool2d(inp, oshp):
-    """Means of windows of [N, C, H, W] images, of sizes such that the result has size `oshp`."""
+    """Means of windows of [N, C, H, W] images, of sizes such that the result has size `oshp`.
+
+    >>> from tessera.functional import ones
+    >>> adaptive_avg_pool2d(ones((1, 2, 5, 7)), 3).shape
+    (1, 2, 3, 3)
+    """
     return _ops.adaptive_avg_pool2d(inp, _pair(oshp))
 
 
@@ -64,6 +115,10 @@ def batch_norm(inp, running_mean=None, running_var=None, weight=None, bias=None,
 
     In training the running statistics, where given, move towards the batch's by 1 - `momentum`, in
     place; without `inplace` the result is (output, new mean, new variance).
+
+    >>> from tessera.functional import ones
+    >>> batch_norm(ones((4, 3, 2, 2)), training=True).shape
+    (4, 3, 2, 2)
     """
     affine = _parameter(weight, inp, 1), _parameter(bias, inp, 0)
     running = _parameter(running_mean, inp, 0), _parameter(running_var, inp, 1)
@@ -78,6 +133,82 @@ def batch_norm(inp, running_mean=None, running_var=None, weight=None, bias=None,
     return out
 
 
+def group_norm(inp, num_groups, affine=True, weight=None, bias=None, eps=1e-5):
+    """Normalises [N, C, ...] within groups of channels; then `weight` and `bias` of each channel.
+
+    Args:
+        inp: float[N, C, *D]
+        num_groups: an int that divides C
+        affine: weight and bias are used
+        weight, bias: float[C] or None
+
+    Returns:
+        float[N, C, *D], of the promoted dtype
+
+    Raises:
+        ValueError: reshape: num_groups must divide C
+        TypeError: operands must be tensors or arrays
+
+    Example:
+        >>> from tessera.functional import ones
+        >>> group_norm(ones((2, 4, 3)), 2).shape
+        (2, 4, 3)
+    """
+    rows = _ops.reshape(inp, (inp.shape[0], num_groups, inp.shape[1] // num_groups, -1))
+    out = _ops.reshape(_ops.layer_norm(rows, None, None, 2, eps), inp.shape)
+    shape = (-1, *(1,) * (inp.ndim - 2))
+    if affine and weight is not None:
+        out = out * _ops.reshape(weight, shape)
+    return out + _ops.reshape(bias, shape) if affine and bias is not None else out
+
+
+def instance_norm(inp, affine=True, weight=None, bias=None, eps=1e-5):
+    """Normalises each channel of each sample of [N, C, ...]: group_norm with C groups.
+
+    Args:
+        inp: float[N, C, *D]
+        affine, weight, bias: as those of group_norm
+
+    Returns:
+        float[N, C, *D], of the promoted dtype
+
+    Raises:
+        ValueError, TypeError: as group_norm
+
+    Example:
+        >>> from tessera.functional import ones
+        >>> instance_norm(ones((2, 4, 3, 3))).shape
+        (2, 4, 3, 3)
+    """
+    return group_norm(inp, inp.shape[1], affine, weight, bias, eps)
+
+
+def pixel_shuffle(inp, upscale_factor):
+    """Images [N, C r r, H, W] as [N, C, H r, W r], r the factor: channels become pixels.
+
+    Args:
+        inp: any[*B, C r r, H, W]
+        upscale_factor: an int above 0
+
+    Returns:
+        any[*B, C, H r, W r], of the dtype of inp
+
+    Raises:
+        ValueError: reshape: the factor's square must divide the channels
+        TypeError: inp must be a tensor or an array
+
+    Example:
+        >>> from tessera.functional import ones
+        >>> pixel_shuffle(ones((1, 8, 2, 3)), 2).shape
+        (1, 2, 4, 6)
+    """
+    *batch, channels, height, width = inp.shape
+    r = upscale_factor
+    split = _ops.reshape(inp, (-1, channels // (r * r), r, r, height, width))
+    pixels = _ops.transpose(split, (0, 1, 4, 2, 5, 3))
+    return _ops.reshape(pixels, (*batch, channels // (r * r), height * r, width * r))
+
+
 def _softmax_axis(inp, axis):
     if axis is not None:
         return axis
@@ -85,17 +216,22 @@ def _softmax_axis(inp, axis):
 
 
 def softmax(inp, axis=None):
-    """Normalised exponentials along `axis`; without one along axis 1, or 0 for 0, 1 and 3 axes."""
+    """Normalised exponentials along `axis`; without one along axis 1, or 0 for 0, 1 and 3 axes.
+
+    >>> from tessera import tensor
+    >>> softmax(tensor([[2.0, 2.0]])).tolist()
+    [[0.5, 0.5]]
+    """
     return _ops.softmax(inp, _softmax_axis(inp, axis))
 
 
-def logsoftmax(inp, axis):
-    """The logarithm of softmax."""
-    return _ops.log_softmax(inp, axis)
-
-
 def dropout(inp, drop_prob, training=True):
-    """Sets each element to 0 with probability `drop_prob` and scales the rest up, in training."""
+    """Sets each element to 0 with probability `drop_prob` and scales the rest up, in training.
+
+    >>> from tessera import tensor
+    >>> dropout(tensor([1.0, 2.0]), 0.5, training=False).tolist()
+    [1.0, 2.0]
+    """
     if not training or drop_prob == 0:
         return inp
     from ..random import default_rng
@@ -104,17 +240,44 @@ def dropout(inp, drop_prob, training=True):
 
 
 def prelu(inp, weight):
-    """The element above 0, `weight` times it below."""
+    """The element above 0, `weight` times it below.
+
+    Args:
+        inp: float[*D]
+        weight: float[*D], which broadcasts
+
+    Returns:
+        float[*D], of the promoted dtype
+
+    Raises:
+        ValueError: operands must broadcast
+        TypeError: operands must be tensors, arrays or numbers
+
+    Example:
+        >>> from tessera import tensor
+        >>> prelu(tensor([2.0, -2.0]), 0.25).tolist()
+        [2.0, -0.5]
+    """
     return _ops.maximum(inp, 0) + weight * _ops.minimum(inp, 0)
 
 
 def embedding(inp, weight):
-    """Rows of `weight`, by the indices `inp`."""
+    """Rows of `weight`, by the indices `inp`.
+
+    >>> from tessera import tensor
+    >>> embedding(tensor([1, 0]), tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
+    [[3.0, 4.0], [1.0, 2.0]]
+    """
     return _ops.embedding(weight, inp)
 
 
 def layer_norm(inp, normalized_shape, affine=True, weight=None, bias=None, eps=1e-5):
-    """Normalisation over the last axes, those of `normalized_shape`."""
+    """Normalisation over the last axes, those of `normalized_shape`.
+
+    >>> from tessera import tensor
+    >>> layer_norm(tensor([[1.0, 3.0]]), 2, eps=0.0).tolist()
+    [[-1.0, 1.0]]
+    """
     axes = 1 if isinstance(normalized_shape, int) else len(normalized_shape)
     return _ops.layer_norm(inp, *((weight, bias) if affine else (None, None)), axes, eps)
 
@@ -123,6 +286,10 @@ def pad(src, pad_width, mode="constant", constant_value=0.0):
     """A border: of `constant_value`, of the nearest element ("replicate"), or a mirror ("reflect").
 
     `pad_width` gives (before, after) for each axis.
+
+    >>> from tessera import tensor
+    >>> pad(tensor([1, 2, 3]), ((2, 1),), mode="reflect").tolist()
+    [3, 2, 1, 2, 3, 2]
     """
     if mode == "constant":
         return _ops.pad(src, *map(list, zip(*pad_width, strict=True)), constant_value)
@@ -135,4 +302,4 @@ def pad(src, pad_width, mode="constant", constant_value=0.0):
     return src
 
 
-export(globals(), "functional.nn")
+export(globals())

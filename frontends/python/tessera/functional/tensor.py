@@ -15,7 +15,11 @@ def _dtype_of(value):
 
 
 def full(shape, value, *, dtype=None, device=None):
-    """A tensor with one value everywhere; its dtype is the value's where none is given."""
+    """A tensor with one value everywhere; its dtype is the value's where none is given.
+
+    >>> full((2, 2), 7).tolist()
+    [[7, 7], [7, 7]]
+    """
     if isinstance(value, _Tensor):
         value = value if dtype is None else _ops.astype(value, dtype)
         return _ops.copy(_ops.broadcast_to(value, shape))
@@ -23,17 +27,53 @@ def full(shape, value, *, dtype=None, device=None):
 
 
 def zeros(shape, dtype="float32", device=None):
-    """A tensor of zeros."""
+    """A tensor of zeros.
+
+    Args:
+        shape: an int or several
+        dtype: the dtype of the result
+
+    Returns:
+        any[shape], of the given dtype
+
+    Raises:
+        ValueError: sizes must not be negative
+        TypeError: shape must be ints, dtype a known one
+
+    Example:
+        >>> zeros((1, 2)).tolist()
+        [[0.0, 0.0]]
+    """
     return _ops.full(shape, 0, dtype)
 
 
 def ones(shape, dtype="float32", device=None):
-    """A tensor of ones."""
+    """A tensor of ones.
+
+    Args:
+        shape: an int or several
+        dtype: the dtype of the result
+
+    Returns:
+        any[shape], of the given dtype
+
+    Raises:
+        ValueError: sizes must not be negative
+        TypeError: shape must be ints, dtype a known one
+
+    Example:
+        >>> ones(2, dtype="int32").tolist()
+        [1, 1]
+    """
     return _ops.full(shape, 1, dtype)
 
 
 def arange(start=0, stop=None, step=1, dtype="float32", device=None):
-    """The numbers from `start` to below `stop`, `step` apart; arange(n) from 0."""
+    """The numbers from `start` to below `stop`, `step` apart; arange(n) from 0.
+
+    >>> arange(1, 7, 2, dtype="int32").tolist()
+    [1, 3, 5]
+    """
     if stop is None:
         start, stop = 0, start
     if step == 0:
@@ -42,22 +82,91 @@ def arange(start=0, stop=None, step=1, dtype="float32", device=None):
 
 
 def eye(N, M=None, *, dtype="float32", device=None):  # noqa: N803
-    """N rows and M columns (N without M) with ones on the main diagonal."""
+    """N rows and M columns (N without M) with ones on the main diagonal.
+
+    >>> eye(2).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
     return _ops.eye(N, N if M is None else M, dtype)
 
 
 def linspace(start, stop, num, dtype="float32", device=None):
-    """`num` evenly spaced numbers, both ends included."""
+    """`num` evenly spaced numbers, both ends included.
+
+    >>> linspace(0, 1, 3).tolist()
+    [0.0, 0.5, 1.0]
+    """
     return _ops.linspace(start, stop, num, dtype)
 
 
+def diag(inp, k=0):
+    """The diagonal `k` of a matrix, or a matrix with a vector on its diagonal `k`.
+
+    Args:
+        inp: number[N] or number[N, M]
+        k: how far right of the main diagonal; negative: left
+
+    Returns:
+        number[N + abs(k), N + abs(k)], or number of the diagonal's length; of the dtype of inp
+
+    Raises:
+        ValueError: inp must have one axis or two, k must lie in the matrix
+        TypeError: inp must be a tensor or an array
+
+    Example:
+        >>> from tessera import tensor
+        >>> diag(tensor([[1, 2], [3, 4]])).tolist()
+        [1, 4]
+    """
+    if inp.ndim == 1:
+        size = inp.shape[0]
+        rows = _ops.expand_dims(inp, 1) * _ops.eye(size, size, inp.dtype)
+        return _ops.pad(rows, [max(0, -k), max(0, k)], [max(0, k), max(0, -k)], 0.0)
+    rows = _ops.slice(inp, [max(0, -k), max(0, k)], list(inp.shape))
+    size = min(rows.shape)
+    index = _ops.arange(size, 0.0, 1.0, "int32")
+    return _ops.index_get(rows, [index, index], [0, 1])
+
+
+def meshgrid(x, y):
+    """The coordinates of a grid: `x` repeated for each of `y`, and `y` for each of `x`.
+
+    Args:
+        x: any[M]
+        y: any[N]
+
+    Returns:
+        two tensors any[N, M], of the dtypes of x and y
+
+    Raises:
+        ValueError: both must have one axis
+        TypeError: both must be tensors or arrays
+
+    Example:
+        >>> from tessera import tensor
+        >>> [each.tolist() for each in meshgrid(tensor([1, 2]), tensor([3]))]
+        [[[1, 2]], [[3, 3]]]
+    """
+    shape = y.shape[0], x.shape[0]
+    return _ops.broadcast_to(x, shape), _ops.broadcast_to(_ops.expand_dims(y, 1), shape)
+
+
 def concat(inps, axis=0, device=None):
-    """Tensors one after the other along `axis`."""
+    """Tensors one after the other along `axis`.
+
+    >>> from tessera import tensor
+    >>> concat([tensor([1]), tensor([2, 3])]).tolist()
+    [1, 2, 3]
+    """
     return _ops.concat(inps, axis)
 
 
 def split(inp, nsplits_or_sections, axis=0):
-    """Parts along `axis`: as many as the int says, or cut at the indices of the list."""
+    """Parts along `axis`: as many as the int says, or cut at the indices of the list.
+
+    >>> [part.tolist() for part in split(arange(5, dtype="int32"), [2, 3])]
+    [[0, 1], [2], [3, 4]]
+    """
     size = inp.shape[axis]
     if isinstance(nsplits_or_sections, int):
         count = nsplits_or_sections
@@ -71,39 +180,79 @@ def split(inp, nsplits_or_sections, axis=0):
 
 
 def gather(inp, axis, index):
-    """Elements along `axis`, by an index for each of them."""
+    """Elements along `axis`, by an index for each of them.
+
+    >>> from tessera import tensor
+    >>> gather(tensor([[1, 2], [3, 4]]), 1, tensor([[1], [0]])).tolist()
+    [[2], [3]]
+    """
     return _ops.gather(inp, index, axis)
 
 
 def scatter(inp, axis, index, source):
-    """The tensor with elements along `axis` replaced by those of `source`."""
+    """The tensor with elements along `axis` replaced by those of `source`.
+
+    >>> from tessera import tensor
+    >>> scatter(tensor([1, 2, 3]), 0, tensor([2, 0]), tensor([7, 8])).tolist()
+    [8, 2, 7]
+    """
     return _ops.scatter(inp, index, source, axis)
 
 
 def cond_take(mask, x):
-    """The elements where the mask is true, and their positions in the flattened tensor."""
+    """The elements where the mask is true, and their positions in the flattened tensor.
+
+    Args:
+        mask: bool[*D]
+        x: any[*D]
+
+    Returns:
+        any[n], of the dtype of x, and int32[n]
+
+    Raises:
+        ValueError: mask and x must have the same shape
+        TypeError: mask must be bool
+
+    Example:
+        >>> from tessera import tensor
+        >>> [each.tolist() for each in cond_take(tensor([True, False, True]), tensor([5, 6, 7]))]
+        [[5, 7], [0, 2]]
+    """
     flat = _ops.flatten(mask)
     return _ops.mask_get(_ops.flatten(x), flat), _ops.flatten(_ops.non_zero(flat))
 
 
 def repeat(inp, repeats, axis=None):
-    """Each element repeated along `axis`; of the flattened tensor without one."""
-    return (
-        _ops.repeat(_ops.flatten(inp), repeats, 0)
-        if axis is None
-        else _ops.repeat(inp, repeats, axis)
-    )
+    """Each element repeated along `axis`; of the flattened tensor without one.
+
+    >>> from tessera import tensor
+    >>> repeat(tensor([1, 2]), 2).tolist()
+    [1, 1, 2, 2]
+    """
+    if axis is None:
+        return _ops.repeat(_ops.flatten(inp), repeats, 0)
+    return _ops.repeat(inp, repeats, axis)
 
 
 def tile(inp, reps):
-    """The tensor repeated along each axis."""
+    """The tensor repeated along each axis.
+
+    >>> from tessera import tensor
+    >>> tile(tensor([1, 2]), 2).tolist()
+    [1, 2, 1, 2]
+    """
     reps = [reps] if isinstance(reps, int) else list(reps)
     reps = [1] * (inp.ndim - len(reps)) + reps
     return _ops.tile(_ops.reshape(inp, (1,) * (len(reps) - inp.ndim) + tuple(inp.shape)), reps)
 
 
 def roll(inp, shift, axis=None):
-    """The elements moved along `axis` (one or several), around its end; flattened without one."""
+    """The elements moved along `axis` (one or several), around its end; flattened without one.
+
+    >>> from tessera import tensor
+    >>> roll(tensor([1, 2, 3]), 1).tolist()
+    [3, 1, 2]
+    """
     if axis is None:
         return _ops.reshape(_ops.roll(_ops.flatten(inp), shift, 0), inp.shape)
     if isinstance(axis, int):
@@ -113,4 +262,4 @@ def roll(inp, shift, axis=None):
     return inp
 
 
-export(globals(), "functional.tensor")
+export(globals())

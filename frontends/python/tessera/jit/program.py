@@ -74,7 +74,18 @@ def load(path, allow_code=False):
     """The program in the file `path`, compiled from its graph.
 
     With `allow_code` the machine code in the file is run where it fits this machine: only for files
-    that come from someone you would run a program of.
+    that come from someone you would run a program of. Shapes and dtypes of its inputs are those of
+    the traced function. FileNotFoundError: the file must exist. ValueError: it must be whole.
+
+    >>> import tempfile
+    >>> import tessera
+    >>> double = tessera.jit.trace(lambda x: x * 2, capture_as_const=True)
+    >>> _ = double(tessera.tensor([1.0, 2.0]))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     double.dump(f"{folder}/double.tess", arg_names=["x"])
+    ...     program = load(f"{folder}/double.tess")
+    >>> program(x=tessera.tensor([3.0, 4.0])).tolist()
+    [6.0, 8.0]
     """
     path = os.fspath(path)
     return Program(_core.load_program(path, allow_code=allow_code), path)

@@ -44,8 +44,12 @@ class _Variant:
 class trace:  # noqa: N801
     """Records a function's first call and runs later calls with the same signature compiled.
 
-        @trace(symbolic=True)
-        def step(x, y): ...
+    >>> import tessera
+    >>> @trace(symbolic=True)
+    ... def step(x, y):
+    ...     return x * y + 1
+    >>> [step(tessera.tensor([n]), tessera.tensor([10])).item() for n in range(3)]
+    [1, 11, 21]
 
     The signature is the shapes and dtypes of the tensors in the arguments, the other arguments'
     values, and the Python state that the call saw (training modes, gradients present). Parameters,
@@ -217,6 +221,10 @@ def exclude_from_trace():
     """For code that no program can hold: an error within a recorded call, nothing elsewhere.
 
     A program runs without Python, so code between two of its halves has no place in it.
+
+    >>> with exclude_from_trace():
+    ...     print("eager")
+    eager
     """
     if effects.is_tracing():
         raise RuntimeError(

@@ -7,27 +7,86 @@ from ..functional.tensor import full_like
 
 
 def fill_(tensor, val):
-    """Every element `val`."""
+    """Every element `val`.
+
+    Args:
+        tensor: any[*D], changed in place; it keeps its dtype
+        val: a number
+
+    Raises:
+        TypeError: val must be a number
+
+    Example:
+        >>> from tessera import Tensor
+        >>> weight = Tensor([1.0, 2.0])
+        >>> fill_(weight, 3)
+        >>> weight.tolist()
+        [3.0, 3.0]
+    """
     tensor._reset(full_like(tensor, val))
 
 
 def zeros_(tensor):
-    """Every element 0."""
+    """Every element 0: see fill_.
+
+    >>> from tessera import Tensor
+    >>> weight = Tensor([1.0, 2.0])
+    >>> zeros_(weight)
+    >>> weight.tolist()
+    [0.0, 0.0]
+    """
     fill_(tensor, 0)
 
 
 def ones_(tensor):
-    """Every element 1."""
+    """Every element 1: see fill_.
+
+    >>> from tessera import Tensor
+    >>> weight = Tensor([5, 2])
+    >>> ones_(weight)
+    >>> weight.tolist()
+    [1, 1]
+    """
     fill_(tensor, 1)
 
 
 def uniform_(tensor, a=0.0, b=1.0):
-    """Numbers of [a, b)."""
+    """Numbers of [a, b).
+
+    Args:
+        tensor: float[*D], changed in place; it keeps its dtype
+        a, b: numbers
+
+    Raises:
+        TypeError: tensor must be a tensor
+
+    Example:
+        >>> from tessera import Tensor
+        >>> weight = Tensor([0.0, 0.0])
+        >>> uniform_(weight, 1, 2)
+        >>> weight.min().item() >= 1
+        True
+    """
     tensor._reset(random.uniform(a, b, tensor.shape).astype(tensor.dtype))
 
 
 def normal_(tensor, mean=0.0, std=1.0):
-    """Numbers of the normal distribution."""
+    """Numbers of the normal distribution.
+
+    Args:
+        tensor: float[*D], changed in place; it keeps its dtype
+        mean, std: numbers
+
+    Raises:
+        TypeError: tensor must be a tensor
+
+    Example:
+        >>> from tessera import Tensor
+        >>> weight = Tensor([0.0, 0.0])
+        >>> normal_(weight, 5, 0)
+        >>> weight.tolist()
+        [5.0, 5.0]
+    """
     tensor._reset(random.normal(mean, std, tensor.shape).astype(tensor.dtype))
 
 
@@ -57,7 +116,22 @@ def calculate_gain(nonlinearity, param=None):
 
 
 def calculate_fan_in_and_fan_out(tensor):
-    """How many inputs and outputs one element of a weight joins."""
+    """How many inputs and outputs one element of a weight joins.
+
+    Args:
+        tensor: any[O, I, *kernel], or any[groups, O, I, height, width]
+
+    Returns:
+        (fan_in, fan_out), ints whatever the dtype
+
+    Raises:
+        ValueError: tensor must have 2 axes or more
+
+    Example:
+        >>> from tessera import Tensor
+        >>> calculate_fan_in_and_fan_out(Tensor([[1.0, 2.0, 3.0]]))
+        (3, 1)
+    """
     shape = tuple(tensor.shape)
     if len(shape) < 2:
         raise ValueError(f"init: a tensor with fans must have 2 axes or more, got shape {shape}")
@@ -68,7 +142,12 @@ def calculate_fan_in_and_fan_out(tensor):
 
 
 def calculate_correct_fan(tensor, mode):
-    """The fan named by `mode`: "fan_in" or "fan_out"."""
+    """The fan named by `mode`: "fan_in" or "fan_out".
+
+    >>> from tessera import Tensor
+    >>> calculate_correct_fan(Tensor([[1.0, 2.0, 3.0]]), "fan_in")
+    3
+    """
     fans = dict(zip(("fan_in", "fan_out"), calculate_fan_in_and_fan_out(tensor), strict=True))
     if mode.lower() not in fans:
         raise ValueError(f"init: mode must be one of {list(fans)}, got {mode!r}")
@@ -76,24 +155,52 @@ def calculate_correct_fan(tensor, mode):
 
 
 def xavier_uniform_(tensor, gain=1.0):
-    """Uniform, with the variance 2 / (fan_in + fan_out)."""
+    """Uniform, with the variance 2 / (fan_in + fan_out).
+
+    >>> from tessera import Tensor
+    >>> weight = Tensor([[0.0, 0.0], [0.0, 0.0]])
+    >>> xavier_uniform_(weight)
+    >>> weight.shape
+    (2, 2)
+    """
     bound = gain * math.sqrt(6.0 / sum(calculate_fan_in_and_fan_out(tensor)))
     uniform_(tensor, -bound, bound)
 
 
 def xavier_normal_(tensor, gain=1.0):
-    """Normal, with the variance 2 / (fan_in + fan_out)."""
+    """Normal, with the variance 2 / (fan_in + fan_out).
+
+    >>> from tessera import Tensor
+    >>> weight = Tensor([[0.0, 0.0], [0.0, 0.0]])
+    >>> xavier_normal_(weight)
+    >>> weight.shape
+    (2, 2)
+    """
     normal_(tensor, 0.0, gain * math.sqrt(2.0 / sum(calculate_fan_in_and_fan_out(tensor))))
 
 
 def msra_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu"):
-    """Uniform, with the variance gain^2 / fan."""
+    """Uniform, with the variance gain^2 / fan.
+
+    >>> from tessera import Tensor
+    >>> weight = Tensor([[0.0, 0.0], [0.0, 0.0]])
+    >>> msra_uniform_(weight)
+    >>> weight.shape
+    (2, 2)
+    """
     std = calculate_gain(nonlinearity, a) / math.sqrt(calculate_correct_fan(tensor, mode))
     uniform_(tensor, -math.sqrt(3.0) * std, math.sqrt(3.0) * std)
 
 
 def msra_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu"):
-    """Normal, with the variance gain^2 / fan."""
+    """Normal, with the variance gain^2 / fan.
+
+    >>> from tessera import Tensor
+    >>> weight = Tensor([[0.0, 0.0], [0.0, 0.0]])
+    >>> msra_normal_(weight)
+    >>> weight.shape
+    (2, 2)
+    """
     normal_(
         tensor,
         0.0,

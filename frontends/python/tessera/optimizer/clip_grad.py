@@ -18,7 +18,25 @@ def _with_grad(tensors):
 
 @no_grad()
 def clip_grad_norm(tensors, max_norm, ord=2.0):
-    """Scales all gradients so that their joint norm is at most `max_norm`; returns the norm."""
+    """Scales all gradients so that their joint norm is at most `max_norm`; returns the norm.
+
+    Args:
+        tensors: one tensor or several, float[*D] each; those without a gradient are left out
+        max_norm: a number
+        ord: above 0; may be infinite
+
+    Returns:
+        the norm before, float32[]; gradients keep shape and dtype
+
+    Raises:
+        ValueError: ord must be positive
+
+    Example:
+        >>> weight = Tensor([0.0, 0.0])
+        >>> weight.grad = Tensor([3.0, 4.0])
+        >>> clip_grad_norm(weight, 0.5).item(), weight.grad.numpy().round(3).tolist()
+        (5.0, [0.30000001192092896, 0.4000000059604645])
+    """
     if ord <= 0:
         raise ValueError(f"clip_grad_norm: ord must be positive, got {ord}")
     tensors = _with_grad(tensors)
@@ -37,7 +55,25 @@ def clip_grad_norm(tensors, max_norm, ord=2.0):
 
 @no_grad()
 def clip_grad_value(tensors, lower, upper):
-    """Limits every element of every gradient to [lower, upper]."""
+    """Limits every element of every gradient to [lower, upper].
+
+    Args:
+        tensors: one tensor or several, float[*D] each; those without a gradient are left out
+        lower, upper: numbers
+
+    Returns:
+        None; gradients keep shape and dtype
+
+    Raises:
+        ValueError: lower must be <= upper
+
+    Example:
+        >>> weight = Tensor([0.0, 0.0])
+        >>> weight.grad = Tensor([-3.0, 0.5])
+        >>> clip_grad_value(weight, -1, 1)
+        >>> weight.grad.tolist()
+        [-1.0, 0.5]
+    """
     if lower > upper:
         raise ValueError(f"clip_grad_value: lower must be <= upper, got {lower} and {upper}")
     for tensor in _with_grad(tensors):

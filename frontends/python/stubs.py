@@ -1,0 +1,84 @@
+"""Writes the package's stubs: what the records give (ops.pyi), and beside it what is written by
+hand in functional/*.py and tensor.pyi.in.
+
+    stubs.py OPS_PYI TENSOR_PYI_IN OUTPUT_FOLDER FUNCTIONAL_PY...
+"""
+
+import ast
+import sys
+from pathlib import Path
+
+BANNER = "# Written by frontends/python/stubs.py. Do not edit.\n"
+NAMES = "from .._core import DTypeLike, Tensor, TensorLike\n"
+
+
+class Surface:
+    """The parts of ops.pyi: aliases, functions by module, members of Tensor."""
+
+    def __init__(self, text):
+        self.head, _, rest = text.partition("\n# ")
+        sections, _, members = rest.partition("\nclass Tensor:\n")
+        self.members = members
+        self.functions = {}
+        for section in sections.split("\n# "):
+            module, *lines = section.strip().splitlines()
+            self.functions[module] = lines
+
+    def aliases(self):
+        """Imports and type aliases."""
+        return self.head.partition("\n")[2].strip() + "\n"
+
+
+def function_name(line):
+    """exp of "def exp(x: ...": ...."""
+    return line[len("def ") :].partition("(")[0]
+
+
+def handwritten(source):
+    """{name: stub} of the public functions of a module's source."""
+    nodes = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
+    return {
+        node.name: f"def {node.name}({ast.unparse(node.args)}): ..."
+        for node in nodes
+        if not node.name.startswith("_")
+    }
+
+
+def functional_stub(surface, module, source):
+    """The stub of functional.<module>: a function written by hand replaces the generated one."""
+    lines = {
+        function_name(line): line for line in surface.functions.get(f"functional.{module}", [])
+    }
+    lines.update(handwritten(source))
+    body = "\n".join(lines[name] for name in sorted(lines))
+    return f"{BANNER}from collections.abc import Sequence\n\n{NAMES}\n{body}\n"
+
+
+def core_stub(surface, tensor):
+    """The stub of the extension."""
+    imports = "from collections.abc import Iterator\nfrom typing import Any\n"
+    own = tensor.partition("\n")[2]
+    rest = "def __getattr__(name: str) -> Any: ...\n"
+    return f"{BANNER}{imports}{surface.aliases()}\n{own}{surface.members}\n{rest}"
+
+
+def package_stub(modules):
+    """The stub of functional/__init__.py."""
+    lines = [f"from . import {name} as {name}" for name in modules]
+    return BANNER + "\n".join(lines + [f"from .{name} import *" for name in modules]) + "\n"
+
+
+def main(ops, tensor, output, *sources):
+    """Writes all stubs below `output`."""
+    surface, folder = Surface(Path(ops).read_text()), Path(output) / "functional"
+    texts = {Path(s).stem: Path(s).read_text() for s in sources}
+    modules = sorted(name for name in texts if f"functional.{name}" in surface.functions)
+    folder.mkdir(parents=True, exist_ok=True)
+    (Path(output) / "_core.pyi").write_text(core_stub(surface, Path(tensor).read_text()))
+    (folder / "__init__.pyi").write_text(package_stub(modules))
+    for name in modules:
+        (folder / f"{name}.pyi").write_text(functional_stub(surface, name, texts[name]))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,21 @@
+//===- PythonSurface.h - operators as Python sees them -----------*- C++ -*-===//
+#pragma once
+
+#include "ops/OpInfo.h"
+#include "ops/PythonOperators.h"
+
+namespace tess {
+
+/// What a record's `Py` says beside module and name.
+struct PythonSurface {
+  /// Parameters of the function: operands, then attributes.
+  llvm::ArrayRef<const char *> parameters;
+  /// Methods of Tensor: the function with operand 0 as self.
+  llvm::ArrayRef<const char *> methods;
+  /// The operator of Tensor, by its index in pythonOperators; -1 when it is none.
+  int operatorIndex;
+};
+
+const PythonSurface &pythonSurfaceOf(const OpInfo &info);
+
+} // namespace tess

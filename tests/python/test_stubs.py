@@ -1,0 +1,76 @@
+"""The stubs of the package against what they describe."""
+
+import ast
+import importlib
+import inspect
+from pathlib import Path
+
+import pytest
+import tessera
+
+PACKAGE = Path(tessera.__file__).parent
+FUNCTIONAL = ["elemwise", "loss", "math", "nn", "tensor"]
+# Members that every object has, and what pickling needs.
+COMMON = {
+    "__doc__",
+    "__module__",
+    "__new__",
+    "__repr__",
+    "__reduce_ex__",
+    "__array_ufunc__",
+    "__delitem__",
+    "__ne__",
+}
+
+
+def parsed(name):
+    return ast.parse((PACKAGE / f"{name}.pyi").read_text())
+
+
+def functions(nodes):
+    return {node.name: node for node in nodes if isinstance(node, ast.FunctionDef)}
+
+
+def parameters(node):
+    """[(name, has default)] of a function in a stub."""
+    plain, only = [*node.args.posonlyargs, *node.args.args], node.args.kwonlyargs
+    missing = len(plain) - len(node.args.defaults)
+    rows = [(each.arg, number >= missing) for number, each in enumerate(plain)]
+    return rows + [(a.arg, d is not None) for a, d in zip(only, node.args.kw_defaults, strict=True)]
+
+
+def runtime_parameters(function):
+    rows = inspect.signature(function).parameters.values()
+    return [(each.name, each.default is not inspect.Parameter.empty) for each in rows]
+
+
+@pytest.mark.parametrize("module", FUNCTIONAL)
+def test_functions(module):
+    home = importlib.import_module(f"tessera.functional.{module}")
+    stubs = functions(parsed(f"functional/{module}").body)
+    assert sorted(stubs) == home.__all__
+    for name, node in stubs.items():
+        got = runtime_parameters(getattr(home, name))
+        assert sorted(got) == sorted(parameters(node)), name
+
+
+def test_the_package_has_what_its_modules_have():
+    imported = {
+        node.module for node in parsed("functional/__init__").body if node.names[0].name == "*"
+    }
+    assert imported == set(FUNCTIONAL)
+
+
+def test_tensor():
+    (node,) = [n for n in parsed("_core").body if isinstance(n, ast.ClassDef)]
+    stubs = functions(node.body)
+    attributes = {n.target.id for n in node.body if isinstance(n, ast.AnnAssign)}
+    members = {name for name in vars(tessera.Tensor) if name.startswith("__") or name[0] != "_"}
+    assert members - set(stubs) - attributes <= COMMON
+    assert (set(stubs) | attributes) - members <= {"__init__"}
+    for name in ("sum", "astype", "flatten"):
+        assert parameters(stubs[name])[1:] == runtime_parameters(getattr(tessera.Tensor, name))[1:]
+
+
+def test_there_is_a_mark_that_types_are_given():
+    assert (PACKAGE / "py.typed").exists()
