@@ -9,10 +9,9 @@ from collections import OrderedDict
 import numpy as np
 import pytest
 import tessera
-import tessera.functional as F  # noqa: N812
 from tessera import module as M  # noqa: N812
 
-from tests.python.helper import assert_close, floats
+from tests.python.helper import floats
 
 
 class Net(M.Module):
@@ -208,131 +207,6 @@ def test_module_list_and_dict():
     ]
     with pytest.raises(KeyError, match="ModuleDict: name must not be one of Module's own"):
         named["forward"] = M.ReLU()
-
-
-def test_linear():
-    net = M.Linear(4, 3)
-    x = floats(5, 4, seed=1)
-    assert_close(net(tessera.Tensor(x)), x @ net.weight.numpy().T + net.bias.numpy())
-    assert net.weight.numpy().std() > 0 and net.bias.tolist() == [0, 0, 0]
-
-
-@pytest.mark.parametrize("groups", [1, 2])
-def test_conv2d_shapes(groups):
-    net = M.Conv2d(4, 6, (3, 2), stride=2, padding=1, groups=groups)
-    expected = (6, 4, 3, 2) if groups == 1 else (2, 3, 2, 3, 2)
-    assert tuple(net.weight.shape) == expected and tuple(net.bias.shape) == (1, 6, 1, 1)
-    assert tuple(net(tensor(2, 4, 7, 7)).shape) == (2, 6, 4, 4)
-    with pytest.raises(ValueError, match="Conv2d: groups must divide the channels, got 3"):
-        M.Conv2d(4, 6, 3, groups=3)
-
-
-def test_batch_norm_in_training_and_inference():
-    net, x = M.BatchNorm2d(3), floats(4, 3, 5, 5, seed=2) * 3 + 1
-    mean, var = x.mean((0, 2, 3)), x.var((0, 2, 3))
-    wide = x.astype(np.float64)
-    expected = (wide - mean[:, None, None]) / np.sqrt(var[:, None, None] + 1e-5)
-    assert_close(net(tessera.Tensor(x)), expected, rtol=1e-4, atol=1e-5)
-    assert_close(net.running_mean, (0.1 * mean).reshape(1, 3, 1, 1), rtol=1e-5)
-    net.eval()
-    a = 1 / np.sqrt(net.running_var.numpy() + 1e-5)
-    expected = (wide - net.running_mean.numpy()) * a
-    assert_close(net(tessera.Tensor(x)), expected, rtol=1e-4, atol=1e-5)
-    net.reset_running_stats()
-    assert net.running_mean.numpy().max() == 0 and net.running_var.numpy().min() == 1
-
-
-def test_batch_norm_frozen_or_without_statistics():
-    x = tensor(4, 3, 5, 5)
-    frozen = M.BatchNorm2d(3, freeze=True)
-    frozen(x)
-    assert frozen.running_mean.numpy().max() == 0
-    free = M.BatchNorm2d(3, track_running_stats=False, affine=False).eval()
-    assert abs(free(x).numpy().mean()) < 1e-5 and not list(free.tensors())
-
-
-@pytest.mark.parametrize("shape", [(6, 3), (6, 3, 4)])
-def test_batch_norm_1d(shape):
-    x = floats(*shape)
-    y = M.BatchNorm1d(3)(tessera.Tensor(x)).numpy()
-    axes = (0,) if len(shape) == 2 else (0, 2)
-    assert y.shape == shape and np.abs(y.mean(axes)).max() < 1e-6
-
-
-def test_dropout_in_training_only():
-    layer, x = M.Dropout(0.25), tessera.Tensor(np.ones(10_000, dtype=np.float32))
-    kept = layer(x).numpy()
-    assert set(np.unique(kept)) == {np.float32(0), np.float32(1 / 0.75)}
-    assert abs((kept == 0).mean() - 0.25) < 0.02
-    assert layer.eval()(x).tolist() == x.tolist()
-
-
-@pytest.mark.parametrize(
-    ("layer", "function"),
-    [
-        (M.ReLU(), F.relu),
-        (M.Sigmoid(), F.sigmoid),
-        (M.SiLU(), F.silu),
-        (M.GELU(), F.gelu),
-        (M.LeakyReLU(0.2), lambda x: F.leaky_relu(x, 0.2)),
-        (M.Softmax(axis=1), lambda x: F.softmax(x, 1)),
-        (M.Flatten(), lambda x: x.reshape(2, 12)),
-        (M.Identity(), lambda x: x),
-        (M.Elemwise("exp"), F.exp),
-    ],
-)
-def test_layers_are_their_functions(layer, function):
-    x = tensor(2, 3, 4)
-    assert layer(x).tolist() == function(x).tolist()
-
-
-def test_pooling_layers():
-    x = tensor(1, 2, 4, 4)
-    assert M.MaxPool2d(2)(x).tolist() == F.max_pool2d(x, 2).tolist()
-    assert M.AvgPool2d(2, stride=1)(x).tolist() == F.avg_pool2d(x, 2, 1).tolist()
-    assert_close(M.AdaptiveAvgPool2d(1)(x), x.numpy().mean((2, 3), keepdims=True), rtol=1e-5)
-    y = M.AdaptiveAvgPool2d((3, 2))(x).numpy()
-    assert y.shape == (1, 2, 3, 2)
-    assert_close(y[0, 0, 1, 1], x.numpy()[0, 0, 1:3, 2:4].mean(), rtol=1e-5)
-
-
-def test_elemwise_and_concat():
-    a, b = tensor(2, 3, seed=1), tensor(2, 3, seed=2)
-    assert M.Elemwise("FUSE_ADD_RELU")(a, b).tolist() == F.relu(a + b).tolist()
-    assert M.Concat()([a, b], 1).shape == (2, 6)
-    with pytest.raises(
-        ValueError, match="Elemwise: method must name an elementwise function, got 'no'"
-    ):
-        M.Elemwise("no")
-
-
-INITS = [
-    (lambda t: M.init.xavier_uniform_(t), np.sqrt(2 / (300 + 200))),
-    (lambda t: M.init.xavier_normal_(t), np.sqrt(2 / (300 + 200))),
-    (lambda t: M.init.msra_uniform_(t), np.sqrt(2 / 200)),
-    (lambda t: M.init.msra_normal_(t, mode="fan_out"), np.sqrt(2 / 300)),
-    (lambda t: M.init.normal_(t, 0.0, 3.0), 3.0),
-    (lambda t: M.init.uniform_(t, -1.0, 1.0), np.sqrt(1 / 3)),
-]
-
-
-@pytest.mark.parametrize(("fill", "std"), INITS)
-def test_init(fill, std):
-    weight = tessera.Parameter(np.zeros((300, 200), dtype=np.float32))
-    fill(weight)
-    values = weight.numpy()
-    assert abs(values.std() / std - 1) < 0.02 and abs(values.mean()) < 0.02 * std
-
-
-def test_init_arguments():
-    assert M.init.calculate_gain("leaky_relu", 1) == 1
-    assert M.init.calculate_fan_in_and_fan_out(tensor(6, 4, 3, 3)) == (36, 54)
-    with pytest.raises(ValueError, match="init: a tensor with fans must have 2 axes"):
-        M.init.msra_normal_(tensor(3))
-    with pytest.raises(ValueError, match="init: mode must be one of"):
-        M.init.msra_normal_(tensor(3, 3), mode="fan")
-    with pytest.raises(ValueError, match="calculate_gain: nonlinearity must be one of"):
-        M.init.calculate_gain("no")
 
 
 def test_forward_must_be_given():

@@ -73,6 +73,40 @@ def test_adamw():
     assert_close(got, adam(weight_decay=0.2, decoupled=True), rtol=1e-4, atol=1e-6)
 
 
+def adagrad(lr_decay=0.0, weight_decay=0.0, lr=0.1, eps=1e-10):
+    p, s = floats(3, 4).astype(np.float64), 0
+    for step in range(5):
+        g = floats(3, 4, seed=step + 1) + weight_decay * p
+        s = s + g * g
+        p = p - lr / (1 + step * lr_decay) * g / np.sqrt(s + eps)
+    return p
+
+
+@pytest.mark.parametrize("settings", [{}, {"lr_decay": 0.5, "weight_decay": 0.1}])
+def test_adagrad(settings):
+    got = run(lambda params: optimizer.Adagrad(params, lr=0.1, **settings))
+    assert_close(got, adagrad(**settings), rtol=1e-4, atol=1e-6)
+
+
+def adadelta(rho=0.9, weight_decay=0.0, eps=1e-6):
+    p, u, v = floats(3, 4).astype(np.float64), 0, 0
+    for step in range(5):
+        g = floats(3, 4, seed=step + 1) + weight_decay * p
+        v = rho * v + (1 - rho) * g * g
+        d = g * np.sqrt(u + eps) / np.sqrt(v + eps)
+        u = rho * u + (1 - rho) * d * d
+        p = p - d
+    return p
+
+
+@pytest.mark.parametrize("settings", [{}, {"rho": 0.5, "weight_decay": 0.1}])
+def test_adadelta(settings):
+    got = run(lambda params: optimizer.Adadelta(params, **settings))
+    assert_close(got, adadelta(**settings), rtol=1e-4, atol=1e-6)
+    with pytest.raises(ValueError, match="Adadelta: rho must be >= 0 and < 1, got 1"):
+        optimizer.Adadelta([parameter(1)], rho=1)
+
+
 def test_groups_have_their_own_settings():
     a, b = parameter(2), parameter(2, seed=1)
     before = a.numpy(), b.numpy()
@@ -225,7 +259,13 @@ def test_clip_grad_value():
 
 
 @pytest.mark.parametrize(
-    "make", [lambda p: optimizer.SGD(p, 0.1, momentum=0.9), lambda p: optimizer.Adam(p, 0.1)]
+    "make",
+    [
+        lambda p: optimizer.SGD(p, 0.1, momentum=0.9),
+        lambda p: optimizer.Adam(p, 0.1),
+        lambda p: optimizer.Adagrad(p, 0.1, lr_decay=0.1),
+        lambda p: optimizer.Adadelta(p, 0.1),
+    ],
 )
 def test_traced_steps_equal_eager_and_see_a_new_rate(make):
     def train(traced):

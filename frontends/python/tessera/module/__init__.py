@@ -1,13 +1,16 @@
 """Layers: functions with parameters."""
 
 from . import init
-from .activation import GELU, LeakyReLU, ReLU, Sigmoid, SiLU, Softmax
+from .activation import GELU, LeakyReLU, PReLU, ReLU, Sigmoid, SiLU, Softmax
 from .batchnorm import BatchNorm1d, BatchNorm2d
 from .container import ModuleDict, ModuleList, Sequential
-from .conv import Conv2d
-from .elemwise import Concat, Dropout, Elemwise, Flatten, Identity
+from .conv import Conv1d, Conv2d
+from .elemwise import Concat, Dropout, Elemwise, Flatten, Identity, Pad, PixelShuffle
+from .embedding import Embedding
+from .fused import ConvBn2d, ConvBnRelu2d, ConvRelu2d, LinearBn1d, LinearBnRelu1d, LinearRelu
 from .linear import Linear
 from .module import Module
+from .normalization import GroupNorm, InstanceNorm, LayerNorm
 from .pooling import AdaptiveAvgPool2d, AvgPool2d, MaxPool2d
 
 __all__ = [
@@ -16,18 +19,32 @@ __all__ = [
     "BatchNorm1d",
     "BatchNorm2d",
     "Concat",
+    "Conv1d",
     "Conv2d",
+    "ConvBn2d",
+    "ConvBnRelu2d",
+    "ConvRelu2d",
     "Dropout",
     "Elemwise",
+    "Embedding",
     "Flatten",
     "GELU",
+    "GroupNorm",
     "Identity",
+    "InstanceNorm",
+    "LayerNorm",
     "LeakyReLU",
     "Linear",
+    "LinearBn1d",
+    "LinearBnRelu1d",
+    "LinearRelu",
     "MaxPool2d",
     "Module",
     "ModuleDict",
     "ModuleList",
+    "PReLU",
+    "Pad",
+    "PixelShuffle",
     "ReLU",
     "Sequential",
     "SiLU",

@@ -1,6 +1,9 @@
 """Activations as modules."""
 
+import numpy as np
+
 from .. import functional as F  # noqa: N812
+from ..tensor import Parameter
 from .module import Module
 
 
@@ -49,6 +52,23 @@ class LeakyReLU(Module):
 
     def _module_info_string(self):
         return f"negative_slope={self.negative_slope}"
+
+
+class PReLU(Module):
+    """x above 0, `weight` * x below: one learnt factor, or one for each channel of images."""
+
+    def __init__(self, num_parameters=1, init=0.25, **kwargs):
+        super().__init__(**kwargs)
+        self.num_parameters = num_parameters
+        shape = (1, num_parameters, 1, 1) if num_parameters > 1 else (1,)
+        self.weight = Parameter(np.full(shape, init, dtype=np.float32))
+
+    def forward(self, inputs):
+        """See the class."""
+        return F.prelu(inputs, self.weight)
+
+    def _module_info_string(self):
+        return f"num_parameters={self.num_parameters}"
 
 
 class Softmax(Module):

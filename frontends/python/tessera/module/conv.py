@@ -10,16 +10,8 @@ from . import init
 from .module import Module
 
 
-def _pair(value):
-    return (value, value) if isinstance(value, int) else tuple(value)
-
-
-class Conv2d(Module):
-    """Convolution of images [N, C, H, W] with `out_channels` kernels.
-
-    The weight has shape (out, in, height, width), with `groups` (groups, out/groups, in/groups,
-    height, width); the bias (1, out, 1, 1).
-    """
+class _Conv(Module):
+    axes = 0  # of the kernel
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1,
                  groups=1, bias=True, conv_mode="cross_correlation", compute_mode="default",
@@ -27,19 +19,23 @@ class Conv2d(Module):
         super().__init__(**kwargs)
         if in_channels % groups or out_channels % groups:
             raise ValueError(
-                f"Conv2d: groups must divide the channels, got {groups} for {in_channels} in "
-                f"and {out_channels} out"
+                f"{type(self).__name__}: groups must divide the channels, got {groups} for "
+                f"{in_channels} in and {out_channels} out"
             )
         self.in_channels, self.out_channels, self.groups = in_channels, out_channels, groups
-        self.kernel_size, self.stride = _pair(kernel_size), _pair(stride)
-        self.padding, self.dilation = _pair(padding), _pair(dilation)
+        self.kernel_size, self.stride = self._each(kernel_size), self._each(stride)
+        self.padding, self.dilation = self._each(padding), self._each(dilation)
         self.conv_mode, self.compute_mode = conv_mode, compute_mode
         self.padding_mode = padding_mode
         self.weight = Parameter(np.empty(self._weight_shape(), dtype=np.float32))
         self.bias = None
         if bias:
-            self.bias = Parameter(np.zeros((1, out_channels, 1, 1), dtype=np.float32))
+            shape = (1, out_channels, *(1,) * self.axes)
+            self.bias = Parameter(np.zeros(shape, dtype=np.float32))
         self.reset_parameters()
+
+    def _each(self, value):
+        return (value,) * self.axes if isinstance(value, int) else tuple(value)
 
     def _weight_shape(self):
         each = (self.out_channels // self.groups, self.in_channels // self.groups)
@@ -52,18 +48,50 @@ class Conv2d(Module):
         if self.bias is not None:
             init.zeros_(self.bias)
 
-    def forward(self, inp):
-        """See the class."""
-        padding = self.padding
-        if self.padding_mode != "zeros":
-            inp = F.pad(inp, ((0, 0), (0, 0), *((n, n) for n in padding)), mode=self.padding_mode)
-            padding = (0, 0)
-        return F.conv2d(inp, self.weight, self.bias, self.stride, padding, self.dilation,
-                        self.groups, self.conv_mode, self.compute_mode)  # fmt: skip
+    def _padded(self, inp):
+        """The input and the padding that is left for the convolution: other modes pad first."""
+        if self.padding_mode == "zeros":
+            return inp, self.padding
+        widths = ((0, 0), (0, 0), *((n, n) for n in self.padding))
+        return F.pad(inp, widths, mode=self.padding_mode), (0,) * self.axes
 
     def _module_info_string(self):
         parts = [f"{self.in_channels}, {self.out_channels}", f"kernel_size={self.kernel_size}"]
-        defaults = {"stride": (1, 1), "padding": (0, 0), "dilation": (1, 1), "groups": 1}
-        values = ((name, getattr(self, name), usual) for name, usual in defaults.items())
-        parts += [f"{name}={value}" for name, value, usual in values if value != usual]
+        usual = {"stride": self._each(1), "padding": self._each(0), "dilation": self._each(1)}
+        values = (
+            (name, getattr(self, name), each) for name, each in {**usual, "groups": 1}.items()
+        )
+        parts += [f"{name}={value}" for name, value, each in values if value != each]
         return ", ".join(parts + ([] if self.bias is not None else ["bias=False"]))
+
+
+class Conv1d(_Conv):
+    """Convolution of sequences [N, C, L] with `out_channels` kernels.
+
+    The weight has shape (out, in, length), with `groups` (groups, out/groups, in/groups, length);
+    the bias (1, out, 1).
+    """
+
+    axes = 1
+
+    def forward(self, inp):
+        """See the class."""
+        inp, (padding,) = self._padded(inp)
+        return F.conv1d(inp, self.weight, self.bias, self.stride[0], padding, self.dilation[0],
+                        self.groups, self.conv_mode, self.compute_mode)  # fmt: skip
+
+
+class Conv2d(_Conv):
+    """Convolution of images [N, C, H, W] with `out_channels` kernels.
+
+    The weight has shape (out, in, height, width), with `groups` (groups, out/groups, in/groups,
+    height, width); the bias (1, out, 1, 1).
+    """
+
+    axes = 2
+
+    def forward(self, inp):
+        """See the class."""
+        inp, padding = self._padded(inp)
+        return F.conv2d(inp, self.weight, self.bias, self.stride, padding, self.dilation,
+                        self.groups, self.conv_mode, self.compute_mode)  # fmt: skip

@@ -74,3 +74,33 @@ class Flatten(Module):
     def forward(self, x):
         """See the class."""
         return F.flatten(x, self.start_axis, self.end_axis)
+
+
+class Pad(Module):
+    """A border around each axis: (before, after) for each; see functional.nn.pad."""
+
+    def __init__(self, pad_width, mode="constant", constant_val=0.0, **kwargs):
+        super().__init__(**kwargs)
+        self.pad_width, self.mode, self.constant_val = tuple(pad_width), mode, constant_val
+
+    def forward(self, src):
+        """See the class."""
+        return F.pad(src, self.pad_width, self.mode, self.constant_val)
+
+    def _module_info_string(self):
+        return f"pad_width={self.pad_width}, mode={self.mode}"
+
+
+class PixelShuffle(Module):
+    """Images [N, C r r, H, W] as [N, C, H r, W r], r being `upscale_factor`."""
+
+    def __init__(self, upscale_factor, **kwargs):
+        super().__init__(**kwargs)
+        self.upscale_factor = upscale_factor
+
+    def forward(self, x):
+        """See the class."""
+        return F.pixel_shuffle(x, self.upscale_factor)
+
+    def _module_info_string(self):
+        return f"upscale_factor={self.upscale_factor}"
