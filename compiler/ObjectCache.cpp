@@ -103,7 +103,7 @@ void ObjectCache::configure(llvm::StringRef newFolder, uint64_t limit) {
   std::lock_guard<std::mutex> lock(mutex);
   folder = newFolder.str();
   maxBytes = limit;
-  bytesSinceEviction = 0;
+  bytesSinceEviction = limit; // the first store looks at what other processes left
 }
 
 std::string ObjectCache::pathOf(llvm::StringRef key) const {

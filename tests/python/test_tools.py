@@ -1,0 +1,82 @@
+"""A program from Python through the command-line tools: the bits stay."""
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tessera
+from tessera import jit
+
+from tests.python.helper import same_bits
+from tests.python.networks import Net, tensor
+
+TOOLS = Path("tools").absolute()  # of the runfiles, where tests start
+
+
+def run(*command):
+    return subprocess.run(list(map(str, command)), capture_output=True, text=True)
+
+
+@pytest.fixture
+def graph(tmp_path):
+    """A file without code, and what its program gives for x.npy."""
+    net, x = Net().eval(), tensor(5, 6)
+    traced = jit.trace(net.__call__, capture_as_const=True)
+    traced(x)
+    path = tmp_path / "net.tess"
+    traced.dump(
+        path, arg_names=["x"], output_names=["y"], dims={"x": {0: jit.Dim("n", 1, 9)}}, targets=[]
+    )
+    np.save(tmp_path / "x.npy", x.numpy())
+    return path, net(x).numpy()
+
+
+def test_the_line_that_tess_run_prints_makes_the_file_run(graph, tmp_path):
+    path, expected = graph
+    arguments = ["--input", f"x={tmp_path}/x.npy", "--output", f"y={tmp_path}/y.npy"]
+    refused = run(TOOLS / "tess-run", path, *arguments)
+    assert refused.returncode == 1
+    line = shlex.split(refused.stderr.strip().partition("type: ")[2])
+    assert line[0] == "tess-compile"
+    compiled = run(TOOLS / line[0], *line[1:])
+    assert compiled.returncode == 0, compiled.stderr
+    done = run(TOOLS / "tess-run", line[line.index("-o") + 1], *arguments)
+    assert done.returncode == 0, done.stderr
+    assert same_bits(np.load(tmp_path / "y.npy"), expected)
+
+
+def text_of(program):
+    """The graph's text without its data; a constant's handle counts within the process, its key
+    does not.
+    """
+    return re.sub("dense_resource<[^>]*>", "", program.graph_text().partition("{-#")[0])
+
+
+def test_compile_keeps_the_graph(graph, tmp_path):
+    path, expected = graph
+    target = tmp_path / "out.tess"
+    assert run(TOOLS / "tess-compile", path, "-o", target, "--target", "x86-64-v3").returncode == 0
+    x = tessera.Tensor(np.load(tmp_path / "x.npy"))
+    for allow_code in (False, True):
+        program = jit.load(target, allow_code=allow_code)
+        assert text_of(program) == text_of(jit.load(path))
+        assert same_bits(program(x), expected)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["{path}", "-o", "{out}", "--target", "z80"], "z80"),
+        (["{folder}/none.tess", "-o", "{out}"], "none.tess"),
+        (["{folder}/x.npy", "-o", "{out}"], "must be a .tess file"),
+        (["{path}", "-o", "{folder}/missing/out.tess"], "missing"),
+    ],
+)
+def test_compile_says_what_is_wrong(graph, tmp_path, arguments, text):
+    names = {"path": graph[0], "out": tmp_path / "out.tess", "folder": tmp_path}
+    done = run(TOOLS / "tess-compile", *(each.format(**names) for each in arguments))
+    assert done.returncode == 1 and text in done.stderr and ": " in done.stderr, done.stderr
+    assert done.stderr.count("\n") == 1 and not (tmp_path / "out.tess").exists()
