@@ -44,14 +44,26 @@ def handwritten(source):
     }
 
 
+def shared(source):
+    """Lines that pass on what a module has from its siblings."""
+    nodes = [node for node in ast.parse(source).body if isinstance(node, ast.ImportFrom)]
+    siblings = [node for node in nodes if node.level == 1 and node.module != "generated"]
+    return [
+        f"from .{node.module} import {each.name} as {each.name}\n"
+        for node in siblings
+        for each in node.names
+    ]
+
+
 def functional_stub(surface, module, source):
     """The stub of functional.<module>: a function written by hand replaces the generated one."""
     lines = {
         function_name(line): line for line in surface.functions.get(f"functional.{module}", [])
     }
     lines.update(handwritten(source))
-    body = "\n".join(lines[name] for name in sorted(lines))
-    return f"{BANNER}from collections.abc import Sequence\n\n{NAMES}\n{body}\n"
+    head = ["from collections.abc import Sequence\n", NAMES + "".join(shared(source))]
+    body = [lines[name] for name in sorted(lines)]
+    return BANNER + "\n".join([*head, *body]) + "\n"
 
 
 def core_stub(surface, tensor):

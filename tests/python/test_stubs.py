@@ -54,6 +54,15 @@ def test_functions(module):
         assert sorted(got) == sorted(parameters(node)), name
 
 
+def test_a_module_passes_on_what_it_shares():
+    nodes = [n for n in parsed("functional/nn").body if isinstance(n, ast.ImportFrom)]
+    passed_on = {each.asname for n in nodes for each in n.names if each.asname}
+    losses = ["binary_cross_entropy", "cross_entropy", "hinge_loss", "l1_loss", "square_loss"]
+    assert passed_on == {*losses, "normalize"}
+    F = tessera.functional  # noqa: N806
+    assert all(getattr(F.nn, name) is getattr(F, name) for name in passed_on)
+
+
 def test_the_package_has_what_its_modules_have():
     imported = {
         node.module for node in parsed("functional/__init__").body if node.names[0].name == "*"

@@ -5,6 +5,14 @@ import numpy as _np
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
 from .generated import export
+from .loss import (  # noqa: F401  # MegEngine has them in both
+    binary_cross_entropy,
+    cross_entropy,
+    hinge_loss,
+    l1_loss,
+    square_loss,
+)
+from .math import normalize  # noqa: F401
 
 _PAD_MODES = {"replicate": "edge", "reflect": "reflect"}
 
