@@ -121,6 +121,7 @@ NORMS = [
     (M.LayerNorm(5), (3,)),
     (M.InstanceNorm(3), (2, 3)),
     (M.GroupNorm(1, 3), (1, 2, 3)),
+    (M.GroupNorm(3, 3), (2, 3)),
 ]
 
 

@@ -221,6 +221,40 @@ def test_multi_step_lr():
         optimizer.MultiStepLR(optim, [4, 2])
 
 
+SCHEDULES = [
+    (lambda o: optimizer.StepLR(o, 2, gamma=0.5), [8, 8, 4, 4, 2]),
+    (lambda o: optimizer.ExponentialLR(o, 0.5), [8, 4, 2, 1, 0.5]),
+    (lambda o: optimizer.CosineAnnealingLR(o, 4), [8, 4 + 2 * 2**1.5 / 2, 4, 4 - 2**1.5, 0]),
+    (lambda o: optimizer.CosineAnnealingLR(o, 2, eta_min=2.0), [8, 5, 2, 5, 8]),
+    (lambda o: optimizer.LambdaLR(o, lambda epoch: 1 / (1 + epoch)), [8, 4, 8 / 3, 2, 1.6]),
+]
+
+
+@pytest.mark.parametrize(("make", "rates"), SCHEDULES, ids=range(len(SCHEDULES)))
+def test_schedules(make, rates):
+    optim = optimizer.SGD([parameter(1)], lr=8.0)
+    schedule, got = make(optim), []
+    for _ in rates:
+        got.append(optim.param_groups[0]["lr"])
+        assert schedule.step() is schedule
+    assert got == pytest.approx(rates, abs=1e-12)
+    other = make(optimizer.SGD([parameter(1)], lr=8.0))
+    other.load_state_dict(schedule.state_dict())
+    assert other.get_lr() == schedule.get_lr() and other.current_epoch == len(rates)
+
+
+def test_schedules_check_their_settings():
+    optim = optimizer.SGD([parameter(1)], lr=8.0)
+    with pytest.raises(ValueError, match="StepLR: step_size must be >= 1, got 0"):
+        optimizer.StepLR(optim, 0)
+    with pytest.raises(ValueError, match="CosineAnnealingLR: T_max must be >= 1, got 0"):
+        optimizer.CosineAnnealingLR(optim, 0)
+    with pytest.raises(
+        ValueError, match="LambdaLR: there must be one function for each of 1 groups"
+    ):
+        optimizer.LambdaLR(optim, [abs, abs])
+
+
 def test_schedule_continues_from_its_state():
     optim = optimizer.SGD([parameter(1)], lr=1.0)
     schedule = optimizer.MultiStepLR(optim, [2], gamma=0.1)

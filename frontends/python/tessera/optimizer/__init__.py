@@ -3,7 +3,14 @@
 from .adam import Adam, AdamW
 from .adaptive import Adadelta, Adagrad
 from .clip_grad import clip_grad_norm, clip_grad_value
-from .lr_scheduler import LRScheduler, MultiStepLR
+from .lr_scheduler import (
+    CosineAnnealingLR,
+    ExponentialLR,
+    LambdaLR,
+    LRScheduler,
+    MultiStepLR,
+    StepLR,
+)
 from .optimizer import Optimizer, ParamGroup, required
 from .sgd import SGD
 
@@ -12,11 +19,15 @@ __all__ = [
     "Adagrad",
     "Adam",
     "AdamW",
+    "CosineAnnealingLR",
+    "ExponentialLR",
     "LRScheduler",
+    "LambdaLR",
     "MultiStepLR",
     "Optimizer",
     "ParamGroup",
     "SGD",
+    "StepLR",
     "clip_grad_norm",
     "clip_grad_value",
     "required",

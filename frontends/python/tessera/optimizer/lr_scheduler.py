@@ -1,5 +1,6 @@
 """Learning-rate schedules."""
 
+import math
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 
@@ -65,3 +66,64 @@ class MultiStepLR(LRScheduler):
         """One learning rate for each group."""
         factor = self.gamma ** bisect_right(self.milestones, self.current_epoch)
         return [rate * factor for rate in self.base_lrs]
+
+
+class StepLR(LRScheduler):
+    """The learning rate times `gamma` after each `step_size` epochs."""
+
+    def __init__(self, optimizer, step_size, gamma=0.1, current_epoch=-1):
+        if step_size < 1:
+            raise ValueError(f"StepLR: step_size must be >= 1, got {step_size}")
+        self.step_size, self.gamma = step_size, gamma
+        super().__init__(optimizer, current_epoch)
+
+    def get_lr(self):
+        """One learning rate for each group."""
+        factor = self.gamma ** (self.current_epoch // self.step_size)
+        return [rate * factor for rate in self.base_lrs]
+
+
+class ExponentialLR(StepLR):
+    """The learning rate times `gamma` after each epoch."""
+
+    def __init__(self, optimizer, gamma, current_epoch=-1):
+        super().__init__(optimizer, 1, gamma, current_epoch)
+
+
+class CosineAnnealingLR(LRScheduler):
+    """Half a cosine from the learning rate down to `eta_min` in `T_max` epochs, then up again."""
+
+    def __init__(self, optimizer, T_max, eta_min=0.0, current_epoch=-1):  # noqa: N803
+        if T_max < 1:
+            raise ValueError(f"CosineAnnealingLR: T_max must be >= 1, got {T_max}")
+        self.T_max, self.eta_min = T_max, eta_min
+        super().__init__(optimizer, current_epoch)
+
+    def get_lr(self):
+        """One learning rate for each group."""
+        share = (1 + math.cos(math.pi * self.current_epoch / self.T_max)) / 2
+        return [self.eta_min + (rate - self.eta_min) * share for rate in self.base_lrs]
+
+
+class LambdaLR(LRScheduler):
+    """The learning rate times `lr_lambda(epoch)`; a list gives one function for each group."""
+
+    def __init__(self, optimizer, lr_lambda, current_epoch=-1):
+        many = isinstance(lr_lambda, (list, tuple))
+        functions = list(lr_lambda) if many else [lr_lambda] * len(optimizer.param_groups)
+        if len(functions) != len(optimizer.param_groups):
+            raise ValueError(
+                f"LambdaLR: there must be one function for each of {len(optimizer.param_groups)} "
+                f"groups, got {len(functions)}"
+            )
+        self._functions = functions
+        super().__init__(optimizer, current_epoch)
+
+    def get_lr(self):
+        """One learning rate for each group."""
+        pairs = zip(self.base_lrs, self._functions, strict=True)
+        return [rate * function(self.current_epoch) for rate, function in pairs]
+
+    def state_dict(self):
+        """All but the optimizer and the functions."""
+        return {key: value for key, value in super().state_dict().items() if key != "_functions"}
