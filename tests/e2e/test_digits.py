@@ -43,6 +43,14 @@ def test_last_line(demo):
     assert re.fullmatch(pattern, last), last
 
 
+@pytest.mark.parametrize("mode", ["eager", "traced"])
+def test_progress_shows_loss_and_speed(demo, mode):
+    bars = demo[0].stderr.replace("\r", "\n").splitlines()
+    done = [bar for bar in bars if bar.startswith(f"{mode} training: 100%")]
+    assert done and re.search(r"[\d.]+step/s|[\d.]+s/step", done[-1])
+    assert re.search(r"epoch=4, loss=\d+\.\d{4}", done[-1]), done[-1]
+
+
 def test_every_file_is_written(demo):
     assert [name for name in WRITTEN if not (demo[1] / name).stat().st_size] == []
     logits = np.load(demo[1] / "out.npy")
