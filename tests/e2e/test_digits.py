@@ -13,20 +13,29 @@ ROOT = Path(__file__).resolve().parents[2]
 WRITTEN = ["digits.tess", "digits_test.npy", "out.npy", "demo.png", "epoch2.ckpt"]
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory):
-    output = tmp_path_factory.mktemp("demo_out")
+def run(output, *options):
     script = ROOT / "frontends" / "examples" / "digits.py"
     path = f"{script.parent}:{os.environ['PYTHONPATH']}"
     tess_run = Path("tools/tess-run").absolute()  # of the runfiles, where tests start
-    done = subprocess.run(
-        [sys.executable, script, "--quick", "--output", output, "--tess-run", tess_run],
+    return subprocess.run(
+        [sys.executable, script, "--quick", "--output", output, "--tess-run", tess_run, *options],
         capture_output=True,
         text=True,
         timeout=500,
         env={**os.environ, "PYTHONPATH": path},
     )
-    return done, output
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    output = tmp_path_factory.mktemp("demo_out")
+    return run(output), output
+
+
+def test_a_check_that_fails_is_the_exit_code(tmp_path):
+    done = run(tmp_path, "--epochs", "1")  # too few to learn anything
+    assert done.returncode == 1 and "FAIL held-out accuracy" in done.stdout, done.stderr
+    assert "C++: no, traced" in done.stdout.strip().splitlines()[-1]
 
 
 def test_every_check_holds(demo):
