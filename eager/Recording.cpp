@@ -12,11 +12,12 @@ static thread_local std::shared_ptr<Recorder> active;
 
 Recorder *Recorder::current() { return active.get(); }
 
-llvm::Expected<std::shared_ptr<Recorder>> Recorder::begin(llvm::ArrayRef<TensorRef> arguments) {
+llvm::Expected<std::shared_ptr<Recorder>> Recorder::begin(llvm::ArrayRef<TensorRef> arguments, Mode mode) {
   static std::atomic<uint32_t> lastId = 0;
   if (active)
     return invalidArgument("trace: one recording at a time must run on a thread, got a second one");
   std::shared_ptr<Recorder> recorder(new Recorder);
+  recorder->mode = mode;
   recorder->id = ++lastId;
   recorder->recording.valueList.emplace_back(); // number 0
   for (const TensorRef &argument : arguments) {
@@ -42,7 +43,16 @@ void Recorder::leave() {
   active.reset();
 }
 
-void Recorder::abandon() { leave(); }
+/// After a recording that ran nothing.
+void Recorder::restore() {
+  for (auto [variable, value] : llvm::zip(updated, oldValues))
+    variable->rebind(*value);
+}
+
+void Recorder::abandon() {
+  leave();
+  restore();
+}
 
 uint32_t Recorder::addValue(Recording::ValueKind kind, TensorImpl &tensor) {
   uint32_t number = recording.valueList.size();
@@ -86,6 +96,8 @@ void Recorder::noteUpdate(TensorImpl &variable) {
   if (isLocal || llvm::is_contained(updated, &variable))
     return;
   updated.push_back(TensorRef(&variable));
+  if (mode == Mode::InferOnly)
+    oldValues.push_back(variable.dup());
 }
 
 llvm::Error Recorder::checkRead(const TensorImpl &tensor) const {
@@ -124,6 +136,7 @@ llvm::Expected<RecordingRef> Recorder::end(llvm::ArrayRef<TensorRef> outputs) {
       recording.valueList[number].name = variable->name().str();
   for (uint32_t argument : recording.argumentList)
     recording.valueList[argument].tensor.reset();
+  restore();
   return std::make_shared<const Recording>(std::move(recording));
 }
 

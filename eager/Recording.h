@@ -66,11 +66,16 @@ private:
 };
 using RecordingRef = std::shared_ptr<const Recording>;
 
-/// Writes a Recording on one thread. Operators still run.
+/// A tensor that has a shape and no memory: reading its value is an error.
+TensorRef valueless(const TensorMeta &meta);
+
+/// Writes a Recording on one thread.
 class Recorder {
 public:
+  /// Whether the recorded operators run. If not, results are valueless and every variable has its old value at the end.
+  enum class Mode : uint8_t { Run, InferOnly };
   /// Starts on this thread with the given variables as arguments. InvalidArgument when one records already.
-  static llvm::Expected<std::shared_ptr<Recorder>> begin(llvm::ArrayRef<TensorRef> arguments);
+  static llvm::Expected<std::shared_ptr<Recorder>> begin(llvm::ArrayRef<TensorRef> arguments, Mode mode = Mode::Run);
   /// Ends it; `outputs` are what the function returns.
   llvm::Expected<RecordingRef> end(llvm::ArrayRef<TensorRef> outputs);
   /// Ends it without a result (the function raised).
@@ -78,6 +83,7 @@ public:
   /// The recorder of this thread, or null.
   static Recorder *current();
 
+  bool runsOperators() const { return mode == Mode::Run; }
   void record(const OpDef &op, llvm::ArrayRef<unsigned> segments, llvm::ArrayRef<Operand> operands,
               llvm::ArrayRef<TensorRef> results);
   void recordConstant(TensorImpl &tensor);
@@ -94,12 +100,15 @@ private:
   uint32_t addValue(Recording::ValueKind kind, TensorImpl &tensor);
   void collectUpdates();
   void leave();
+  void restore();
 
+  Mode mode = Mode::Run;
   uint32_t id = 0;
   Recording recording;
   /// Variables by address; they are kept alive by the recording.
   std::map<TensorImpl *, uint32_t> variables;
   std::vector<TensorRef> updated;
+  std::vector<TensorRef> oldValues; // InferOnly: of `updated`
 };
 
 /// How a recording becomes a program.

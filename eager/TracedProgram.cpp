@@ -201,10 +201,26 @@ std::unique_lock<std::mutex> TracedProgram::locked() {
   return lock;
 }
 
+llvm::Error TracedProgram::checkCount(size_t given) const {
+  if (given == arguments)
+    return llvm::Error::success();
+  return makeError(ErrorCode::TypeMismatch,
+                   name + ": number of inputs must be " + llvm::Twine(arguments) + ", got " + llvm::Twine(given));
+}
+
+llvm::Error TracedProgram::bindTo(llvm::ArrayRef<TensorRef> given) {
+  if (llvm::Error e = checkCount(given.size()))
+    return e;
+  std::unique_lock<std::mutex> lock = locked();
+  Metas metas;
+  for (unsigned i = 0, n = arguments + captured.size(); i < n; ++i)
+    metas.push_back(inputAt(given, i).meta());
+  return bind(metas).takeError();
+}
+
 llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
-  if (given.size() != arguments)
-    return makeError(ErrorCode::TypeMismatch, name + ": number of inputs must be " + llvm::Twine(arguments) + ", got " +
-                                                  llvm::Twine(given.size()));
+  if (llvm::Error e = checkCount(given.size()))
+    return std::move(e);
   std::unique_lock<std::mutex> lock = locked();
   Values values;
   if (llvm::Error e = readInputs(given, values))
@@ -242,11 +258,11 @@ uint64_t TracedProgram::launches() {
   return bindings.empty() ? 0 : bindings.front().bound->launches();
 }
 
-uint64_t TracedProgram::plannedBytes() {
+runtime::MemoryEstimate TracedProgram::memory() {
   std::unique_lock<std::mutex> lock = locked();
   if (llvm::Error e = bindRecorded())
     llvm::consumeError(std::move(e)); // a run reports it
-  return bindings.empty() ? 0 : bindings.front().bound->plannedBytes();
+  return bindings.empty() ? runtime::MemoryEstimate() : bindings.front().bound->memory();
 }
 
 } // namespace tess::eager

@@ -26,11 +26,15 @@ public:
   /// One tensor for each argument; the results of the function. Thread-safe.
   llvm::Expected<Tensors> run(llvm::ArrayRef<TensorRef> arguments);
 
+  /// Everything that needs shapes only, for memory() and launches(); the arguments' values are not read.
+  llvm::Error bindTo(llvm::ArrayRef<TensorRef> arguments);
+
   size_t numArguments() const { return arguments; }
   const runtime::Executable &executable() const { return program->executable(); }
   /// Of the latest shapes; 0 before the first run of a program with free dimensions.
   uint64_t launches();
-  uint64_t plannedBytes();
+  runtime::MemoryEstimate memory();
+  uint64_t plannedBytes() { return memory().total(); }
   std::string graphText() const { return graph ? graph->toText() : ""; }
 
 private:
@@ -49,6 +53,7 @@ private:
   TracedProgram() = default;
   llvm::Error finish(runtime::Executable exe, runtime::ProgramOptions options);
   llvm::Error bindRecorded();
+  llvm::Error checkCount(size_t given) const;
   std::unique_lock<std::mutex> locked();
   TensorImpl &inputAt(llvm::ArrayRef<TensorRef> given, unsigned index) const;
   llvm::Error readInputs(llvm::ArrayRef<TensorRef> given, Values &values) const;

@@ -49,6 +49,15 @@ struct PyProgram {
     const auto &inputs = program->executable().inputs;
     return index < inputs.size() ? std::optional<DType>(inputs[index].dtype) : std::nullopt;
   }
+  void bindTo(nb::handle tensors) const { checkOrThrow(program->bindTo(tensorsOf(tensors, "bind"))); }
+  nb::dict memory() const {
+    runtime::MemoryEstimate estimate = program->memory();
+    nb::dict bytes;
+    bytes["arena"] = estimate.arena;
+    bytes["outputs"] = estimate.outputs;
+    bytes["constants"] = estimate.constants;
+    return bytes;
+  }
   std::vector<std::string> inputs() const {
     std::vector<std::string> names;
     for (size_t i = 0; i < program->numArguments(); ++i)
@@ -88,7 +97,18 @@ struct PyRecording {
 
 thread_local std::shared_ptr<Recorder> recorder;
 
-void traceBegin(nb::handle arguments) { recorder = valueOrThrow(Recorder::begin(tensorsOf(arguments, "trace_begin"))); }
+void traceBegin(nb::handle arguments, bool run) {
+  Recorder::Mode mode = run ? Recorder::Mode::Run : Recorder::Mode::InferOnly;
+  recorder = valueOrThrow(Recorder::begin(tensorsOf(arguments, "trace_begin"), mode));
+}
+
+nb::object valuelessTensor(const std::vector<int64_t> &shape, nb::handle dtype) {
+  std::optional<DType> type = valueOrThrow(toDType(dtype.ptr()));
+  if (shape.size() > kMaxRank || llvm::any_of(shape, [](int64_t size) { return size < 0; }))
+    throwError(invalidArgument("Spec: shape must have at most " + llvm::Twine(kMaxRank) + " sizes of at least 0, got " +
+                               toString(shape)));
+  return nb::steal(wrap(valueless(TensorMeta(type.value_or(DType::Float32), shape))));
+}
 
 PyRecording traceEnd(nb::handle outputs) {
   if (!recorder)
@@ -156,11 +176,16 @@ void initTrace(nb::module_ &module) {
       .def("__call__", &PyProgram::call)
       .def_prop_ro("launches", [](PyProgram &self) { return self.program->launches(); })
       .def_prop_ro("planned_bytes", [](PyProgram &self) { return self.program->plannedBytes(); })
+      .def("bind", &PyProgram::bindTo)
+      .def_prop_ro("memory", &PyProgram::memory)
       .def_prop_ro("inputs", &PyProgram::inputs)
       .def_prop_ro("outputs", &PyProgram::outputs)
       .def_prop_ro("dims", &PyProgram::dims)
       .def("graph_text", [](PyProgram &self) { return self.program->graphText(); });
-  module.def("trace_begin", &traceBegin, nb::arg("arguments"), "Records this thread's operators.");
+  module.def("trace_begin", &traceBegin, nb::arg("arguments"), nb::arg("run") = true,
+             "Records this thread's operators; without `run` they are inferred only.");
+  module.def("valueless_tensor", &valuelessTensor, nb::arg("shape"), nb::arg("dtype"),
+             "A tensor that has a shape and no memory.");
   module.def("trace_end", &traceEnd, nb::arg("outputs"), "Ends the recording.");
   module.def("recording_to_file", &recordingToFile, nb::arg("recording"), nb::arg("path"), nb::arg("arg_names"),
              nb::arg("output_names"), nb::arg("dims"), nb::arg("targets"));

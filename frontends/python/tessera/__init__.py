@@ -34,6 +34,7 @@ from .dtype import (
     int64,
     uint8,
 )
+from .jit import estimate
 from .logger import get_logger, set_log_level
 from .random import seed
 from .serialization import load, save
@@ -73,6 +74,7 @@ __all__ = [
     "core",
     "data",
     "device",
+    "estimate",
     "float16",
     "float32",
     "float64",

@@ -101,6 +101,13 @@ class Replay:
         for grad in self._grads:
             grad.prepare(arguments)
 
+    def undo(self, arguments):
+        """Gradients as they were before the recorded call."""
+        for grad in self._grads:
+            tensor = grad.tensor(arguments)
+            if tensor is not None and tensor.grad is not grad.before:
+                tensor.grad = grad.before
+
     def apply(self, arguments, results):
         """After it ran."""
         for grad in self._grads:

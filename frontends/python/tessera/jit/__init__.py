@@ -1,6 +1,16 @@
-"""Functions compiled whole: trace, dump, load."""
+"""Functions compiled whole: trace, dump, load, estimate."""
 
+from .estimate import Estimate, Spec, estimate
 from .program import Dim, Program, load
 from .trace import exclude_from_trace, trace
 
-__all__ = ["Dim", "Program", "exclude_from_trace", "load", "trace"]
+__all__ = [
+    "Dim",
+    "Estimate",
+    "Program",
+    "Spec",
+    "estimate",
+    "exclude_from_trace",
+    "load",
+    "trace",
+]

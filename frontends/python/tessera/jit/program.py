@@ -47,6 +47,11 @@ class Program:
         """Bytes that a run takes, by the memory plan."""
         return self._program.planned_bytes
 
+    def bind(self, *args, **kwargs):
+        """The program bound to the shapes of these inputs, which are not read: for `estimate`."""
+        self._program.bind(self._bind(args, kwargs))
+        return self._program
+
     def graph_text(self):
         """The graph, for people."""
         return self._program.graph_text()

@@ -68,7 +68,7 @@ class trace:  # noqa: N801
         functools.update_wrapper(self, function)
         self.function = function
         self.symbolic, self.capture_as_const = symbolic, capture_as_const
-        self._options = {"capture_as_const": capture_as_const, "fuse": not without_fusion}
+        self.options = {"capture_as_const": capture_as_const, "fuse": not without_fusion}
         self._variants = OrderedDict()
         self._last = None
 
@@ -93,7 +93,7 @@ class trace:  # noqa: N801
             if variant.replay.holds(tensors):
                 self._variants.move_to_end(key)
                 self._last = variant
-                return variant.run(tensors, self._options)
+                return variant.run(tensors, self.options)
         return self._record(key, tensors, args, kwargs)
 
     def _runs_eagerly(self):

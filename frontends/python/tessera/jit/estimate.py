@@ -1,0 +1,81 @@
+"""estimate: the memory that a call takes, known before it runs."""
+
+from dataclasses import dataclass
+
+from .. import _core, effects
+from ..tensor import Tensor
+from .program import Program
+from .trace import trace
+from .tree import flatten, unflatten
+
+
+@dataclass(frozen=True)
+class Spec:
+    """Shape and dtype of a tensor that need not exist: an argument of `estimate`."""
+
+    shape: tuple
+    dtype: str = "float32"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Bytes that a call takes beyond those that its arguments and variables hold already."""
+
+    arena: int  # temporaries, by the memory plan
+    outputs: int  # results that do not take over a variable's memory
+    constants: int
+    launches: int  # kernels, library calls and copies
+
+    @property
+    def peak(self):
+        """The most bytes that the call holds at once."""
+        return self.arena + self.outputs + self.constants
+
+
+def estimate(function, *args, **kwargs):
+    """What `function(*args, **kwargs)` takes when it runs traced, without running it.
+
+    `function` is a function, a `jit.trace` or a loaded program; a tensor among the arguments may be
+    a `Spec(shape, dtype)`. No operator runs: shapes and dtypes are inferred (their errors come out
+    here), and parameters, optimizer state and gradients stay as they are.
+
+    Raises:
+        ValueError: the function looks at the value of a tensor, or a size depends on data.
+
+        >>> from tessera.jit import Spec, estimate
+        >>> estimate(lambda x: (x @ x).sum(), Spec((256, 256))).arena
+        262144
+    """
+    leaves, structure = flatten((args, kwargs))
+    leaves = [_tensor_of(leaf) if isinstance(leaf, Spec) else leaf for leaf in leaves]
+    args, kwargs = unflatten(structure, leaves)
+    if isinstance(function, Program):
+        return _estimate_of(function.bind(*args, **kwargs))
+    options = {}
+    if isinstance(function, trace):
+        function, options = function.function, function.options
+    tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+    return _estimate_of(_infer(function, tensors, args, kwargs).compile(options))
+
+
+def _tensor_of(spec):
+    return _core.valueless_tensor(list(spec.shape), spec.dtype)
+
+
+def _estimate_of(program):
+    return Estimate(**program.memory, launches=program.launches)
+
+
+def _infer(function, tensors, args, kwargs):
+    """A recording of the call in which nothing ran and nothing changed."""
+    with effects.Effects(tensors) as seen:
+        _core.trace_begin(tensors, run=False)
+        results = []
+        try:
+            leaves, _ = flatten(function(*args, **kwargs))
+            results = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+        finally:
+            grads, replay = seen.finish()
+            recording = _core.trace_end(results + grads)
+            replay.undo(tensors)
+    return recording

@@ -1,0 +1,165 @@
+"""tessera.estimate: the peak of a call, known before it runs."""
+
+import gc
+
+import numpy as np
+import pytest
+import tessera
+import tessera.functional as F  # noqa: N812
+from tessera import device, jit
+from tessera import module as M  # noqa: N812
+from tessera.autodiff import GradManager
+from tessera.jit import Spec
+from tessera.optimizer import SGD, Adam
+from tessera.utils import counters
+
+from tests.python.helper import floats, same_bits
+from tests.python.networks import Net, tensor
+
+ROUNDING = 0.02  # the allocator rounds each block up to a page
+
+
+def held():
+    """Bytes that tensors and programs hold."""
+    gc.collect()
+    tessera.sync()
+    return device.get_allocated_memory()
+
+
+def peak_of(function, *args):
+    """The most bytes held at once during a call."""
+    tessera.sync()
+    device.reset_max_memory_stats()
+    function(*args)
+    tessera.sync()
+    return device.get_max_allocated_memory()
+
+
+def check_peak(function, *args):
+    """The prediction against what happens; the prediction comes first."""
+    planned, before = tessera.estimate(function, *args), held()
+    traced = jit.trace(function, symbolic=True)
+    for _ in range(3):  # recorded, compiled, run again: a program keeps its arena
+        traced(*args)
+    peak = peak_of(traced, *args) - before
+    assert planned.peak <= peak <= planned.peak * (1 + ROUNDING), (planned, peak)
+    return planned
+
+
+def test_a_function():
+    x = tessera.Tensor(floats(700, 700))
+    planned = check_peak(lambda x: F.softmax(x @ x, -1) @ x, x)
+    assert planned.outputs == 700 * 700 * 4 and planned.arena >= 700 * 700 * 4
+    assert planned.launches >= 3
+
+
+class Large(M.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.bn, self.fc = M.Conv2d(3, 16, 3), M.BatchNorm2d(16), M.Linear(16 * 900, 40)
+
+    def forward(self, x):
+        return self.fc(F.flatten(F.relu(self.bn(self.conv(x))), 1))
+
+
+@pytest.mark.parametrize("optimizer", [SGD, Adam])
+def test_a_training_step(optimizer):
+    net = Large()
+    update, manager = optimizer(net.parameters(), lr=0.01), GradManager().attach(net.parameters())
+
+    def step(x):
+        with manager:
+            loss = (net(x) ** 2).mean()
+            manager.backward(loss)
+        update.step().clear_grad()
+        return loss
+
+    planned = check_peak(step, tessera.Tensor(floats(16, 3, 32, 32)))
+    assert planned.arena > 16 * 16 * 30 * 30 * 4
+
+
+def test_nothing_runs_and_nothing_changes():
+    net = Net()
+    update = SGD(net.parameters(), lr=0.1, momentum=0.9)
+    manager = GradManager().attach(net.parameters())
+    state = [
+        net.state_dict(),
+        update.state_dict()["state"],
+        tessera.random.default_rng.state_dict(),
+    ]
+
+    def step(x):
+        with manager:
+            manager.backward(net(x).sum())
+        update.step()  # the gradients stay
+        return net(x)
+
+    launches, held = counters.launches(), device.get_allocated_memory()
+    tessera.estimate(step, Spec((4096, 6)))
+    tessera.sync()
+    assert counters.launches() == launches
+    assert device.get_allocated_memory() - held < 4096  # constants of the function, not its tensors
+    after = [
+        net.state_dict(),
+        update.state_dict()["state"],
+        tessera.random.default_rng.state_dict(),
+    ]
+    assert repr(state) == repr(after)
+    assert all(parameter.grad is None for parameter in net.parameters())
+    assert np.isfinite(step(tensor(5, 6)).numpy()).all()
+
+
+def test_shapes_that_need_not_exist():
+    net = Net().eval()
+    sizes = [tessera.estimate(net, Spec((rows, 6))).peak for rows in (1, 1000, 100_000)]
+    assert sizes[0] < sizes[1] < sizes[2] and sizes[2] > 100_000 * 8 * 4
+    huge = tessera.estimate(lambda x: (x + 1).sum(), Spec((1 << 40,)))
+    assert huge.peak < 1 << 20  # fused: the sum of a tebibyte of elements needs none of them
+
+
+def test_a_loaded_program(tmp_path):
+    net = Net().eval()
+    traced = jit.trace(net.__call__, capture_as_const=True)
+    x = tensor(4, 6)
+    traced(x)
+    traced.dump(tmp_path / "net.tess", arg_names=["x"], dims={"x": {0: jit.Dim("n", 1, 100_000)}})
+    program = jit.load(tmp_path / "net.tess")
+    small, large = (tessera.estimate(program, Spec((n, 6))) for n in (1, 100_000))
+    assert small.peak < large.peak and small.constants == large.constants > 0
+    data = tensor(100_000, 6)
+    program(data)
+    peak = peak_of(program, data) - held() + large.arena + large.constants  # both are kept
+    assert large.peak <= peak <= large.peak * (1 + ROUNDING)
+    assert same_bits(program(x=x), net(x)) and tessera.estimate(program, x=x).peak > 0
+
+
+def test_errors_come_out_before_anything_runs():
+    with pytest.raises(ValueError, match="matmul: dimension K must match"):
+        tessera.estimate(lambda x: x @ x, Spec((2, 3)))
+    with pytest.raises(ValueError, match="must not look at the value of a tensor"):
+        tessera.estimate(lambda x: float(x.sum()), Spec((2, 3)))
+    with pytest.raises(ValueError, match="Spec: shape must have .* sizes of at least 0, got"):
+        tessera.estimate(lambda x: x, Spec((-1,)))
+    with pytest.raises(TypeError, match="dtype: .*float31"):
+        tessera.estimate(lambda x: x, Spec((1,), "float31"))
+    with pytest.raises(ValueError, match="estimate: shapes must be known without data, got"):
+        tessera.estimate(lambda x: x[x > 0], Spec((4,)))
+    assert (tessera.Tensor([1.0]) + 1).item() == 2
+
+
+def test_a_failed_estimate_changes_nothing():
+    net = Net()
+    update = SGD(net.parameters(), lr=0.1)
+    manager = GradManager().attach(net.parameters())
+
+    def step(x):
+        with manager:
+            manager.backward(net(x).sum())
+        update.step()
+        raise KeyError("enough")
+
+    before = net.state_dict()
+    with pytest.raises(KeyError, match="enough"):
+        tessera.estimate(step, Spec((4, 6)))
+    assert all((value == before[name]).all() for name, value in net.state_dict().items())
+    assert all(parameter.grad is None for parameter in net.parameters())
