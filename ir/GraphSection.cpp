@@ -9,6 +9,7 @@
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
 #include "ir/proto/Graph.pb.h"
+#include "runtime/schema/UnknownFields.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/StringMap.h"
@@ -127,9 +128,8 @@ public:
   }
 
   llvm::Expected<Graph> read() {
-    if (in.format() > kFormat)
-      return damaged("format must be at most " + Twine(kFormat) + ", got " + Twine(in.format()) +
-                     " (written by a newer version)");
+    if (llvm::Error error = checkFormat())
+      return std::move(error);
     for (const proto::NamedDim &dim : in.dims())
       builder.dim({dim.name(), dim.min(), dim.max()});
     for (const proto::Input &input : in.inputs())
@@ -147,6 +147,15 @@ public:
   }
 
 private:
+  llvm::Error checkFormat() {
+    if (in.format() > kFormat)
+      return makeError(ErrorCode::Unimplemented, "graph: format must be at most " + Twine(kFormat) + ", got " +
+                                                     Twine(in.format()) + ", written by a newer Tessera");
+    if (in.format() == 0)
+      return damaged("format must be at least 1, got 0");
+    return runtime::refuseUnknownFields(in, "graph");
+  }
+
   llvm::Error readMeta(const proto::Meta &meta, TensorMeta &out) {
     std::optional<DType> dtype = parseDType(meta.dtype());
     if (!dtype)

@@ -99,10 +99,11 @@ llvm::Expected<OpDef> OpDef::parse(llvm::StringRef text) {
     return malformed(text);
   const OpInfo *info = findOp(name);
   if (!info)
-    return makeError(ErrorCode::NotFound, "operator: name must be known, got '" + name + "'");
+    return makeError(ErrorCode::Unimplemented,
+                     "operator: name must be known, got '" + name + "', written by a newer Tessera or damaged");
   if (version < 1 || version > info->version)
     return makeError(ErrorCode::Unimplemented, name + ": version must be in [1, " + llvm::Twine(info->version) +
-                                                   "], got " + llvm::Twine(version));
+                                                   "], got " + llvm::Twine(version) + ", written by a newer Tessera");
   Fields fields;
   if (llvm::Error e = splitFields(body.drop_front(brace + 1), text, fields))
     return std::move(e);

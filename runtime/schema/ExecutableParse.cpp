@@ -2,6 +2,7 @@
 #include "ops/Error.h"
 #include "runtime/schema/Executable.pb.h"
 #include "runtime/schema/ExecutableCodec.h"
+#include "runtime/schema/UnknownFields.h"
 
 #include <google/protobuf/io/coded_stream.h>
 
@@ -192,6 +193,8 @@ llvm::Expected<Executable> parseExecutable(llvm::StringRef bytes, llvm::StringRe
                                                    llvm::Twine(in.version()) + ", written by a newer Tessera");
   if (in.version() == 0)
     return makeError(ErrorCode::DataLoss, what + ": version of the executable must be at least 1, got 0");
+  if (llvm::Error e = refuseUnknownFields(in, what))
+    return std::move(e);
   llvm::Expected<Executable> executable = Reader(what).read(in);
   if (executable)
     if (llvm::Error e = validate(*executable, what))

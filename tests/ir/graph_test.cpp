@@ -77,6 +77,26 @@ TEST_CASE("a damaged graph section is an error that names what is wrong") {
   }
 }
 
+TEST_CASE("what a newer writer adds is refused by name") {
+  std::string weights;
+  std::vector<Graph::TensorRef> tensors;
+  const std::string bytes = llvm::cantFail(scaledRelu(4, weights).serialize(tensors));
+  auto refusal = [&](const std::string &more) {
+    auto read = Graph::parse(bytes + more, tensors);
+    auto [code, message] = takeError(read.takeError());
+    CHECK(code == ErrorCode::Unimplemented);
+    return message;
+  };
+  const std::string field = "\x98\x06\x01"; // number 99, a varint
+  CHECK(refusal("\x08\x02") == "graph: format must be at most 1, got 2, written by a newer Tessera");
+  CHECK(refusal(field) == "graph: fields of Graph must be known, got number 99, written by a newer Tessera");
+  CHECK(refusal("\x2a\x03" + field) ==
+        "graph: fields of Node must be known, got number 99, written by a newer Tessera");
+  CHECK(refusal("\x2a\x0a\x0a\x08relu@7{}") == "relu: version must be in [1, 1], got 7, written by a newer Tessera");
+  CHECK(refusal("\x2a\x0a\x0a\x08zeta@1{}") ==
+        "operator: name must be known, got 'zeta', written by a newer Tessera or damaged");
+}
+
 TEST_CASE("text that is no module is refused") {
   auto graph = Graph::parseText("func.func @other() { return }");
   REQUIRE(!graph);

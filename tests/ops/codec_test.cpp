@@ -83,8 +83,10 @@ TEST_CASE("bad text is refused with what is wrong") {
         "operator: text must be name{attribute=value, ...}, got 'softmax{axis}'");
   CHECK(errorOf(OpDef::parse("sum{axes=[1}")) ==
         "operator: text must be name{attribute=value, ...}, got 'sum{axes=[1}'");
-  CHECK(errorOf(OpDef::parse("sofmax{}")) == "operator: name must be known, got 'sofmax'");
-  CHECK(errorOf(OpDef::parse("softmax@9{}")) == "softmax: version must be in [1, 1], got 9");
+  CHECK(errorOf(OpDef::parse("sofmax{}")) ==
+        "operator: name must be known, got 'sofmax', written by a newer Tessera or damaged");
+  CHECK(errorOf(OpDef::parse("softmax@9{}")) ==
+        "softmax: version must be in [1, 1], got 9, written by a newer Tessera");
   CHECK(errorOf(OpDef::parse("softmax@x{}")) == "operator: text must be name{attribute=value, ...}, got 'softmax@x{}'");
   CHECK(errorOf(OpDef::parse("softmax{axis=a}")) == "softmax.axis: attribute: value must be an integer, got 'a'");
   CHECK(errorOf(OpDef::parse("softmax{dim=1}")) == "softmax: attribute must be one of [axis], got 'dim'");

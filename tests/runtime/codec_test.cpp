@@ -118,6 +118,21 @@ TEST_CASE("a newer executable is refused by name") {
   CHECK(message == "new.tess: version of the executable must be at most 1, got 2, written by a newer Tessera");
 }
 
+TEST_CASE("fields and operators of the future are refused by name") {
+  const std::string field = "\x98\x06\x01"; // number 99, a varint
+  auto refusal = [](const std::string &more) {
+    auto parsed = parseExecutable(serializeExecutable(example()) + more, "new.tess");
+    auto [code, message] = takeError(parsed.takeError());
+    CHECK(code == ErrorCode::Unimplemented);
+    return message;
+  };
+  CHECK(refusal(field) == "new.tess: fields of Executable must be known, got number 99, written by a newer Tessera");
+  CHECK(refusal("\x3a\x03" + field) == // a step
+        "new.tess: fields of Step must be known, got number 99, written by a newer Tessera");
+  CHECK(refusal("\x32\x0a\x0a\x08relu@7{}") ==
+        "new.tess: relu: version must be in [1, 1], got 7, written by a newer Tessera");
+}
+
 TEST_CASE("cut and flipped bytes never crash") {
   std::string bytes = serializeExecutable(example());
   unsigned errors = 0;
