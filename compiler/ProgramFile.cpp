@@ -27,6 +27,14 @@ void shareTensors(Executable &executable, const Tensors &tensors) {
   }
 }
 
+/// The message opened by `who`.
+llvm::Error opened(llvm::StringRef who, llvm::Error error) {
+  if (!error)
+    return error;
+  auto [code, message] = takeError(std::move(error));
+  return makeError(code, who + ": " + message);
+}
+
 } // namespace
 
 llvm::Error writeProgram(llvm::StringRef path, const ir::Graph &graph, llvm::ArrayRef<std::string> targets,
@@ -52,7 +60,7 @@ llvm::Error writeProgram(llvm::StringRef path, const ir::Graph &graph, llvm::Arr
     sections.push_back({SectionKind::Meta, key, text});
   for (const ir::Graph::TensorRef &tensor : tensors)
     sections.push_back({SectionKind::Tensor, tensor.name, tensor.bytes});
-  return writeContainer(path, sections);
+  return opened("dump", writeContainer(path, sections));
 }
 
 llvm::Expected<ir::Graph> readGraph(llvm::StringRef path, Metadata *metadata) {
@@ -74,7 +82,10 @@ llvm::Expected<ir::Graph> readGraph(llvm::StringRef path, Metadata *metadata) {
   auto bytes = (*container)->read(SectionKind::Graph, "");
   if (!bytes)
     return bytes.takeError();
-  return ir::Graph::parse(*bytes, tensors);
+  llvm::Expected<ir::Graph> graph = ir::Graph::parse(*bytes, tensors);
+  if (!graph)
+    return opened(path, graph.takeError());
+  return graph;
 }
 
 } // namespace tess::compiler

@@ -40,8 +40,9 @@ struct SectionData {
   llvm::StringRef bytes;
 };
 
-/// Writes a file: a temporary file in the same folder, fsync, rename, fsync of the folder. When it fails (IoError with
-/// the path and what the system said), an old file of that name is as before.
+/// Writes a file: a temporary file `path`.tmp beside it, fsync, rename, fsync of the folder. When it fails (IoError
+/// with the path and what the system said), an old file of that name is as before and the temporary file is gone. A
+/// process that is killed leaves it behind; the next write of the same path takes it over.
 llvm::Error writeContainer(llvm::StringRef path, llvm::ArrayRef<SectionData> sections);
 
 /// An opened file. Thread-safe.

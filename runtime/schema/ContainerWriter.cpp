@@ -5,10 +5,11 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/Endian.h"
 
-#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -46,19 +47,34 @@ private:
 TemporaryFile::~TemporaryFile() {
   if (fd < 0)
     return;
+  ::unlink(temporary.c_str()); // before the lock goes
   ::close(fd);
-  ::unlink(temporary.c_str());
 }
 
+/// `fd` is the regular file that `path` names now, and nobody else's name for it.
+static bool isTheFile(int fd, const std::string &path) {
+  struct stat opened = {}, named = {};
+  return ::fstat(fd, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 && S_ISREG(opened.st_mode) &&
+         opened.st_nlink == 1 && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+}
+
+/// A writer holds a lock on its temporary file, which ends with the process: what a killed one left is nobody's and is
+/// taken over, so that leftovers never pile up. Names that a running writer holds are passed over.
 llvm::Error TemporaryFile::create() {
-  static std::atomic<unsigned> counter{0};
-  for (unsigned attempt = 0; fd < 0 && attempt < 100; ++attempt) {
-    temporary = path + ".tmp." + std::to_string(::getpid()) + "." + std::to_string(counter++);
-    fd = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0 && errno != EEXIST)
-      break;
+  for (unsigned attempt = 0; attempt < 100; ++attempt) {
+    temporary = path + ".tmp" + (attempt ? std::to_string(attempt) : "");
+    int candidate = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    if (candidate < 0)
+      continue;
+    bool locked = ::flock(candidate, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; // not every file system has locks
+    if (locked && isTheFile(candidate, temporary) && ::ftruncate(candidate, 0) == 0) {
+      fd = candidate;
+      return llvm::Error::success();
+    }
+    ::close(candidate);
+    errno = EBUSY;
   }
-  return fd < 0 ? failed("create a file beside it", path) : llvm::Error::success();
+  return failed("create a file beside it", path);
 }
 
 llvm::Error TemporaryFile::writeAt(uint64_t offset, llvm::StringRef bytes) {

@@ -2,9 +2,12 @@
 #include "tests/runtime/Expect.h"
 
 #include <cstdlib>
+#include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace tess;
@@ -154,6 +157,53 @@ TEST_CASE("a failed write leaves the old file and nothing else") {
     CHECK(folder.count() == 2);
   }
   CHECK(slurp(path) == before);
+}
+
+TEST_CASE("what a killed writer left is taken over, what a running one writes is not") {
+  Folder folder;
+  std::string path = folder.file("a.tess"), temporary = path + ".tmp";
+  std::ofstream(temporary) << std::string(100000, 'x');
+  SECTION("left behind") {
+    ok(writeContainer(path, sections()));
+    CHECK(folder.count() == 1);
+    CHECK(slurp(path) == writtenFile());
+  }
+  SECTION("being written") {
+    int fd = ::open(temporary.c_str(), O_RDWR);
+    REQUIRE(::flock(fd, LOCK_EX) == 0);
+    ok(writeContainer(path, sections()));
+    CHECK(folder.count() == 2);
+    CHECK(std::filesystem::file_size(temporary) == 100000);
+    ::close(fd);
+  }
+  SECTION("another's file under that name is not written") {
+    std::ofstream(folder.file("other")) << "precious";
+    std::filesystem::remove(temporary);
+    std::filesystem::create_symlink(folder.file("other"), temporary);
+    ok(writeContainer(path, sections()));
+    std::filesystem::remove(temporary);
+    std::filesystem::create_hard_link(folder.file("other"), temporary);
+    ok(writeContainer(path, sections()));
+    CHECK(slurp(folder.file("other")) == "precious");
+  }
+  ok(get(Container::open(path))->verify());
+}
+
+TEST_CASE("writers of one path do not disturb each other") {
+  Folder folder;
+  std::string path = folder.file("a.tess");
+  std::vector<std::thread> writers;
+  for (int writer = 0; writer < 4; ++writer)
+    writers.emplace_back([&, text = std::string(50000, char('a' + writer))] {
+      for (int i = 0; i < 20; ++i)
+        llvm::cantFail(writeContainer(path, {{SectionKind::Graph, "", text}}));
+    });
+  for (std::thread &writer : writers)
+    writer.join();
+  auto last = get(Container::open(path));
+  llvm::StringRef text = get(last->read(SectionKind::Graph, ""));
+  CHECK(text == std::string(50000, text[0]));
+  CHECK(folder.count() == 1);
 }
 
 TEST_CASE("a replaced file stays readable where it is open") {
