@@ -27,6 +27,8 @@ llvm::Expected<TensorRef> createTensor(const TensorMeta &meta, const void *bytes
 llvm::Expected<TensorRef> createScalar(Number number, DType dtype);
 /// Waits for the value and copies it, row-major. The error of a failed operator comes out here.
 llvm::Error readValue(TensorImpl &tensor, void *destination);
+/// The same value on `device`; the tensor itself where it is there. Where the host cannot read, the copy has no value.
+llvm::Expected<TensorRef> toDevice(TensorImpl &tensor, runtime::Device &device);
 /// Rebinds `handle` to the value of `value`: how every update happens, seen by a recording.
 llvm::Error assign(TensorImpl &handle, const TensorImpl &value);
 /// Writes the value of `value` into the memory of `target`, which its views see; counts a version. Shapes and dtypes

@@ -78,16 +78,26 @@ static llvm::Expected<Tensors> interpretOther(Call &call) {
   return makeError(ErrorCode::Internal, "interpreter: operator must be known, got a kind of its own");
 }
 
-static llvm::Error twoDevices(const Call &call, unsigned other) {
+/// "x (operand 0) on cpu0".
+static std::string placeOf(const Call &call, unsigned i) {
   const OpInfo &info = call.opDef().info();
-  auto name = [&](unsigned i) {
-    bool named = call.segments().empty() && i < info.operands.size();
-    std::string position = " (operand " + std::to_string(i) + ")";
-    return (named ? std::string(info.operands[i].name) : "an operand") + position + " on " +
-           call.operands[i].tensor->storage().device().name();
-  };
-  return invalidArgument(call.opDef().name() + ": operands must be on one device, got " + name(0) + " and " +
-                         name(other));
+  bool named = call.segments().empty() && i < info.operands.size();
+  std::string position = " (operand " + std::to_string(i) + ")";
+  return (named ? std::string(info.operands[i].name) : "an operand") + position + " on " +
+         call.operands[i].tensor->storage().device().name();
+}
+
+/// All operands must be on one device, and that one must compute.
+static llvm::Error checkDevices(const Call &call) {
+  runtime::Device &first = call.operands[0].tensor->storage().device();
+  for (unsigned i = 1; i < call.operands.size(); ++i)
+    if (&call.operands[i].tensor->storage().device() != &first)
+      return invalidArgument(call.opDef().name() + ": operands must be on one device, got " + placeOf(call, 0) +
+                             " and " + placeOf(call, i));
+  if (LLVM_LIKELY(&first == &runtime::cpuDevice()))
+    return llvm::Error::success();
+  return makeError(ErrorCode::Unimplemented,
+                   call.opDef().name() + ": operands must be on cpu0, which computes, got " + placeOf(call, 0));
 }
 
 llvm::Expected<Tensors> interpret(Call &call) {
@@ -96,9 +106,9 @@ llvm::Expected<Tensors> interpret(Call &call) {
   for (const Operand &operand : call.operands)
     if (LLVM_UNLIKELY(!operand.tensor))
       return makeError(ErrorCode::Internal, call.opDef().name() + ": operands must be tensors by now, got a number");
-  for (unsigned i = 1; i < call.operands.size(); ++i)
-    if (&call.operands[i].tensor->storage().device() != &call.operands[0].tensor->storage().device())
-      return twoDevices(call, i);
+  if (!call.operands.empty())
+    if (llvm::Error e = checkDevices(call))
+      return std::move(e);
   return dispatch({call.opDef(), call.operands, call.segments(), call.isTrain});
 }
 
@@ -113,6 +123,31 @@ llvm::Expected<Tensors> dispatch(const DispatchCall &call) {
       return std::move(**results);
   }
   return dispatchProgram(call);
+}
+
+/// Why a copy on a device that keeps no values cannot be read.
+static FailureRef noValueOn(const runtime::Device &device) {
+  FailureRef why(new Failure);
+  why->code = ErrorCode::Unimplemented;
+  why->message = "value: tensor must be on a device that the host can read, got one on " + device.name();
+  why->reported = true; // nothing failed: sync() has nothing to tell
+  return why;
+}
+
+llvm::Expected<TensorRef> toDevice(TensorImpl &tensor, runtime::Device &device) {
+  if (&tensor.storage().device() == &device)
+    return TensorRef(&tensor);
+  std::vector<char> bytes(size_t(tensor.numElements()) * byteWidth(tensor.dtype()));
+  if (llvm::Error e = readValue(tensor, bytes.data()))
+    return std::move(e);
+  llvm::Expected<StorageRef> storage = Storage::allocate(int64_t(bytes.size()), device);
+  if (!storage)
+    return storage.takeError();
+  if (llvm::Error e = device.defaultStream().copyIn((*storage)->data(), bytes.data(), bytes.size()))
+    return std::move(e);
+  if (!device.hostAccessible())
+    (*storage)->poison(noValueOn(device));
+  return TensorImpl::create(tensor.dtype(), tensor.shape(), std::move(*storage));
 }
 
 static llvm::Error differentForm(const TensorImpl &target, const TensorImpl &value) {

@@ -55,8 +55,9 @@ llvm::Error Program::checkInputs(llvm::ArrayRef<TensorMeta> inputs) const {
   llvm::SmallVector<Seen, 4> symbols(exe.symbols.size());
   for (auto [index, decl, meta] : llvm::enumerate(exe.inputs, inputs)) {
     if (!fits(decl, meta, exe.symbols))
-      return invalidArgument(options.name + ": input " + decl.name + " must be " + describeInput(index) + ", got " +
-                             toString(meta));
+      return makeError(meta.dtype == decl.dtype ? ErrorCode::InvalidArgument : ErrorCode::TypeMismatch,
+                       options.name + ": input " + decl.name + " must be " + describeInput(index) + ", got " +
+                           toString(meta));
     for (auto [dim, size] : llvm::zip(decl.dims, meta.shape)) {
       if (dim.symbol < 0)
         continue;

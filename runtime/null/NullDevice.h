@@ -28,7 +28,8 @@ public:
   /// Addresses are not to be read: what happens to the memory is recorded only.
   bool hostAccessible() const override { return false; }
 
-  /// Calls since the last take, one line each: "allocate 256", "launch outer=2 inner=64 parts=1", "call own:matmul".
+  /// Calls since the last take, the first ten thousand, one line each: "allocate 256", "launch outer=2 inner=64
+  /// parts=1", "call own:matmul".
   std::vector<std::string> takeCalls();
   /// For streams.
   void add(std::string call);
@@ -40,5 +41,8 @@ private:
   std::mutex mutex;
   std::vector<std::string> calls;
 };
+
+/// The one that users name "null0"; lives for ever.
+NullDevice &nullDevice();
 
 } // namespace tess::runtime

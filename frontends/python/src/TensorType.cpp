@@ -7,6 +7,7 @@
 
 #include "eager/Queue.h"
 #include "eager/Recording.h"
+#include "runtime/null/NullDevice.h"
 
 #include <structmember.h>
 
@@ -79,30 +80,35 @@ void tensorDealloc(PyObject *self) {
   Py_DECREF(type);
 }
 
-bool checkDevice(PyObject *device) {
-  if (!device || device == Py_None)
-    return true;
+/// The device of a name; null with an exception when there is none.
+runtime::Device *findDevice(PyObject *device) {
   nb::object text = nb::steal(PyObject_Str(device));
   const char *name = text ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
   if (!name)
-    return false;
+    return nullptr;
   llvm::StringRef given(name);
   if (given == "cpu" || given == "cpu0" || given == "cpux" || given == "xpu0" || given == "xpux")
-    return true;
-  PyErr_Format(PyExc_ValueError, "tensor: device must exist (cpu0), got %s", name);
-  return false;
+    return &runtime::cpuDevice();
+  if (given == "null0")
+    return &runtime::nullDevice();
+  PyErr_Format(PyExc_ValueError, "tensor: device must be cpu0 or null0, got %s", name);
+  return nullptr;
 }
 
 PyObject *tensorNew(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   static const char *names[] = {"data", "dtype", "device", nullptr};
   PyObject *data = nullptr, *dtype = Py_None, *device = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OO:Tensor", const_cast<char **>(names), &data, &dtype, &device) ||
-      !checkDevice(device))
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OO:Tensor", const_cast<char **>(names), &data, &dtype, &device))
+    return nullptr;
+  runtime::Device *home = device == Py_None ? nullptr : findDevice(device);
+  if (!home && device != Py_None)
     return nullptr;
   llvm::Expected<std::optional<DType>> wanted = toDType(dtype);
   if (!wanted)
     return raise(wanted.takeError());
   llvm::Expected<TensorRef> tensor = tensorFromData(data, *wanted);
+  if (tensor && home)
+    tensor = toDevice(**tensor, *home);
   if (!tensor)
     return raise(tensor.takeError());
   return wrap(std::move(*tensor), type);
@@ -335,9 +341,11 @@ PyMemberDef members[] = {
     {nullptr, 0, 0, 0, nullptr},
 };
 
-constexpr const char *kDoc = "Tensor(data, dtype=None, device=None)\n--\n\n"
-                             "A tensor of `data`: an array, a number, nested lists, or another tensor.\n\n"
-                             "Without dtype, float64 becomes float32 and int64 becomes int32.";
+constexpr const char *kDoc =
+    "Tensor(data, dtype=None, device=None)\n--\n\n"
+    "A tensor of `data`: an array, a number, nested lists, or another tensor.\n\n"
+    "Without dtype, float64 becomes float32 and int64 becomes int32. Devices are cpu0 and, for\n"
+    "tests, null0, which keeps shapes and no values.";
 
 } // namespace
 
