@@ -69,17 +69,34 @@ void emitInplace(const OpModel &op, raw_ostream &os) {
   os << "};\n";
 }
 
-/// Symbols of results may be split; symbols of operands only give partial sums.
+bool hasSymbol(const PatternModel &pattern, unsigned symbol) {
+  return any_of(pattern.dims,
+                [&](const DimModel &d) { return (d.kind == 'S' || d.kind == '*') && d.number == symbol; });
+}
+
+/// The body looks at the place of an element, which a part does not have.
+bool countsPlaces(const Init *init) {
+  const auto *dag = dyn_cast<DagInit>(init);
+  if (!dag)
+    return false;
+  StringRef name = dag->getOperatorAsDef({})->getName();
+  return name == "s_index" || name == "s_dimindex" || any_of(dag->getArgs(), countsPlaces);
+}
+
+/// Symbols of results may be split; symbols of operands only give partial sums where every operand has them (another,
+/// like a bias, would be added with each part).
 bool emitSharding(const OpModel &op, raw_ostream &os, std::string &initializer) {
   initializer = "{}";
-  if (!op.signature || !(op.isLowering("Elementwise_") || op.bit("sharded")))
+  if (!op.signature || !(op.isLowering("Elementwise_") || op.bit("sharded")) ||
+      any_of(op.record->getValueAsListInit("scalar")->getElements(), countsPlaces))
     return false;
   std::string split, partial;
   for (unsigned i = 0; i < op.signature->symbols.size(); ++i) {
-    bool inResult = any_of(op.signature->results, [&](const PatternModel &p) {
-      return any_of(p.dims, [&](const DimModel &d) { return (d.kind == 'S' || d.kind == '*') && d.number == i; });
-    });
-    (inResult ? split : partial) += std::to_string(i) + ", ";
+    auto has = [&](const PatternModel &pattern) { return hasSymbol(pattern, i); };
+    if (any_of(op.signature->results, has))
+      split += std::to_string(i) + ", ";
+    else if (all_of(op.signature->operands, has))
+      partial += std::to_string(i) + ", ";
   }
   if (!split.empty())
     os << "constexpr uint8_t splittable[] = {" << split << "};\n";

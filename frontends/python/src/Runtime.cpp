@@ -82,6 +82,45 @@ nb::dict parameterRow(const AttrInfo &attr) {
   return row;
 }
 
+/// Axes of one operand or result: symbols by name, "*D" for any number of axes, None for what is no symbol.
+nb::list patternRow(const Signature &signature, llvm::ArrayRef<DimPattern> dims) {
+  nb::list row;
+  for (const DimPattern &dim : dims)
+    if (dim.kind == DimPattern::Symbol || dim.kind == DimPattern::Star)
+      row.append(std::string(dim.kind == DimPattern::Star ? "*" : "") + signature.symbols[dim.symbol]);
+    else
+      row.append(nb::none());
+  return row;
+}
+
+/// The sharding rule: symbols that may be split, symbols that give partial sums, and the axes that they stand for.
+nb::object shardingRow(const OpInfo &info) {
+  if (info.sharding.splittable.empty() && info.sharding.partial.empty())
+    return nb::none();
+  const Signature &signature = *info.signature;
+  auto names = [&](llvm::ArrayRef<uint8_t> symbols) {
+    nb::list list;
+    for (uint8_t symbol : symbols)
+      list.append(signature.symbols[symbol]);
+    return list;
+  };
+  auto patterns = [&](llvm::ArrayRef<OperandPattern> operands) {
+    nb::list list;
+    for (const OperandPattern &operand : operands) {
+      nb::object guard = operand.guardAttr < 0 ? nb::none() : nb::object(nb::str(info.attrs[operand.guardAttr].name));
+      list.append(
+          nb::make_tuple(patternRow(signature, operand.dims), guard, patternRow(signature, operand.guardedDims)));
+    }
+    return list;
+  };
+  nb::dict row;
+  row["split"] = names(info.sharding.splittable);
+  row["partial"] = names(info.sharding.partial);
+  row["operands"] = patterns(signature.operands);
+  row["results"] = patterns(signature.results);
+  return row;
+}
+
 nb::dict opRow(const OpInfo &info) {
   nb::dict row;
   nb::list operands, results, attrs;
@@ -101,6 +140,7 @@ nb::dict opRow(const OpInfo &info) {
   row["has_gradient"] = info.gradient != nullptr;
   row["stochastic"] = info.stochastic;
   row["signature"] = info.signature ? info.signature->text : "";
+  row["sharding"] = shardingRow(info);
   row["operands"] = operands;
   row["results"] = results;
   row["attrs"] = attrs;
