@@ -35,6 +35,8 @@ struct BindOptions {
   unsigned threads = 0;
   /// A gradient is recorded through the operators: part of the choice of library kernels.
   bool isTrain = false;
+  /// Fill in Bound::plan().
+  bool keepPlan = false;
 };
 
 /// Immutable: any number of threads may bind at once.
@@ -81,6 +83,13 @@ struct MemoryEstimate {
   uint64_t total() const { return arena + outputs + constants; }
 };
 
+/// A piece of the arena: a value of the program, or what a step needs for itself.
+struct PlannedMemory {
+  ValueId value = -1; // -1: scratch of step `first`
+  int64_t offset = 0, bytes = 0;
+  int32_t first = 0, last = 0; // steps, both included; values that share memory have one lifetime
+};
+
 /// A program for given shapes. Run by one thread at a time (Executor.h).
 class Bound {
 public:
@@ -93,6 +102,8 @@ public:
   /// True when outputs() may change with a run.
   bool dependsOnData() const;
   const MemoryEstimate &memory() const;
+  /// What lies where in the arena; empty unless BindOptions::keepPlan was set.
+  llvm::ArrayRef<PlannedMemory> plan() const;
   /// Arena, outputs and constants.
   uint64_t plannedBytes() const { return memory().total(); }
   /// Kernel launches, library calls and copies of one run.

@@ -46,6 +46,7 @@ struct BoundData {
   /// Input whose buffer an output takes over, or -1.
   std::vector<int32_t> donates;
   MemoryEstimate memory;
+  std::vector<PlannedMemory> plan; // BindOptions::keepPlan
   std::vector<Command> commands;
   std::vector<void *> pointers;
   std::vector<int64_t> dims;

@@ -23,6 +23,7 @@ Bound::~Bound() = default;
 llvm::ArrayRef<TensorMeta> Bound::outputs() const { return impl->outputs; }
 bool Bound::dependsOnData() const { return impl->dependsOnData; }
 const MemoryEstimate &Bound::memory() const { return impl->memory; }
+llvm::ArrayRef<PlannedMemory> Bound::plan() const { return impl->plan; }
 uint64_t Bound::launches() const { return impl->commands.size(); }
 bool Bound::needsWorker() const { return impl->needsWorker; }
 const Program &Bound::program() const { return *impl->program; }
