@@ -1,6 +1,7 @@
 //===- Apply.cpp - the entry of eager mode -------------------------------===//
 #include "eager/Apply.h"
 
+#include "eager/DispatchLog.h"
 #include "eager/Location.h"
 #include "eager/Transformations.h"
 #include "ops/Promotion.h"
@@ -28,6 +29,13 @@ llvm::Expected<Tensors> next(Call &call) {
   unsigned layer = llvm::countr_zero(call.pending);
   call.pending &= call.pending - 1;
   return stack[layer](call);
+}
+
+/// The first step of a call's way through the stack.
+static llvm::Expected<Tensors> enter(Call &call) {
+  if constexpr (kLogsDispatch)
+    logDispatch(call);
+  return next(call);
 }
 
 static bool promotes(DTypeRuleKind kind, DTypeMask seen) {
@@ -71,7 +79,7 @@ static llvm::Error withScope(llvm::Error error) {
 llvm::Expected<Tensors> apply(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments) {
   OpDefOperator wrapped(op, segments);
   Call call{wrapped, operands, neededLayers(op, operands)};
-  llvm::Expected<Tensors> results = next(call);
+  llvm::Expected<Tensors> results = enter(call);
   if (LLVM_UNLIKELY(!results))
     return withScope(results.takeError());
   return results;
@@ -81,7 +89,7 @@ llvm::Expected<Tensors> applyBelow(Layer after, const OpDef &op, llvm::ArrayRef<
                                    llvm::ArrayRef<unsigned> segments) {
   OpDefOperator wrapped(op, segments);
   Call call{wrapped, operands, neededLayers(op, operands, Layer(unsigned(after) + 1))};
-  return next(call);
+  return enter(call);
 }
 
 llvm::Expected<Tensors> apply(const Operator &op, llvm::ArrayRef<Operand> operands) {
@@ -92,7 +100,7 @@ llvm::Expected<Tensors> apply(const Operator &op, llvm::ArrayRef<Operand> operan
     return apply(opDef.op, operands, opDef.segments);
   }
   Call call{op, operands, (activeLayers | bitOf(Layer::Interpreter)) & enabledLayers};
-  return next(call);
+  return enter(call);
 }
 
 namespace {
