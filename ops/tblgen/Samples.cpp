@@ -7,6 +7,9 @@
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/TableGen/Error.h"
 
 using namespace llvm;
 
@@ -66,6 +69,13 @@ json::Array samples(const OpModel &op) {
   return array;
 }
 
+/// The stem of the file that the record stands in: "Linear".
+std::string family(const OpModel &op) {
+  SMLoc loc = op.record->getLoc().front();
+  const MemoryBuffer *file = SrcMgr.getMemoryBuffer(SrcMgr.FindBufferContainingLoc(loc));
+  return sys::path::stem(file->getBufferIdentifier()).str();
+}
+
 json::Array labels(const OpModel &op) {
   json::Array array;
   for (const auto &[label, text] : op.constraints)
@@ -79,6 +89,7 @@ void emitSamples(const Model &model, raw_ostream &os) {
   json::Array all;
   for (const OpModel &op : model.ops())
     all.push_back(json::Object{{"name", op.name},
+                               {"family", family(op)},
                                {"opdef", op.opdefName},
                                {"operands", values(op.operands)},
                                {"results", values(op.results)},

@@ -53,6 +53,7 @@ class Record:
     """What the tests need of one record."""
 
     name: str
+    family: str
     opdef: str
     python: str
     operands: list
@@ -121,8 +122,9 @@ def _record(entry, row):
     ]
     samples = [_sample(each) for each in entry["samples"]]
     attrs = [attr["name"] for attr in row["attrs"]]
-    return Record(entry["name"], row["opdef"], row["python"], operands, attrs, entry["oracle"],
-                  row["has_gradient"], row["stochastic"], row["lowering"], samples)  # fmt: skip
+    return Record(entry["name"], entry["family"], row["opdef"], row["python"], operands, attrs,
+                  entry["oracle"], row["has_gradient"], row["stochastic"], row["lowering"],
+                  samples)  # fmt: skip
 
 
 def groups(record, sample):

@@ -1,0 +1,122 @@
+"""Every file of every version: unchanged, opens, gives the outputs that it always gave."""
+
+import hashlib
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tessera import jit
+
+from tests.golden import write
+
+GOLDEN = Path(__file__).parent
+VERSIONS = sorted(each for each in GOLDEN.iterdir() if each.is_dir() and each.name.isdigit())
+PROGRAMS = [path for folder in VERSIONS for path in sorted(folder.glob("*.tess"))]
+TESS_RUN = Path("tools/tess-run").absolute()
+
+# oneDNN picks an implementation by its own version and by processor: the order of its sums, and so
+# their last bits, follow.
+ONEDNN = (
+    "adaptive_avg_pool2d",
+    "avg_pool2d",
+    "conv2d",
+    "linear",
+    "logits",
+    "matmul",
+)
+TOLERANCE = 1e-5  # of the largest element: some hundred roundings of float32 (6e-8 each)
+
+
+def has_code(path):
+    return write.BASELINE.encode() in path.read_bytes()
+
+
+def label(path):
+    return f"{path.parent.name}/{path.stem}"
+
+
+every = pytest.mark.parametrize("path", PROGRAMS, ids=map(label, PROGRAMS))
+with_code = [path for path in PROGRAMS if has_code(path)]
+
+
+def arrays_of(path):
+    """(inputs, outputs) by name."""
+    with np.load(path.with_suffix(".npz")) as file:
+        return [
+            {key.split("/")[1]: file[key] for key in file.files if key.startswith(kind)}
+            for kind in ("in/", "out/")
+        ]
+
+
+def check(name, got, want):
+    if want.dtype == "V2":  # how NumPy reads the bfloat16 that it wrote
+        assert got.dtype.name == "bfloat16", name
+        got, want = got.view(np.uint16), want.view(np.uint16)
+    assert (got.shape, got.dtype) == (want.shape, want.dtype), name
+    if name.startswith(ONEDNN):
+        limit = TOLERANCE * np.abs(want).max(initial=0)
+        np.testing.assert_allclose(got, want, rtol=0, atol=limit, err_msg=name)
+        return
+    if got.dtype.kind == "f":  # every NaN is the same
+        got, want = (
+            np.where(np.isnan(each), np.nan, each).astype(each.dtype) for each in (got, want)
+        )
+    assert got.tobytes() == want.tobytes(), name
+
+
+@pytest.mark.parametrize("folder", VERSIONS, ids=[each.name for each in VERSIONS])
+def test_no_file_changed(folder):
+    lines = (folder / "SHA256SUMS").read_text().splitlines()
+    listed = {name: digest for digest, name in (line.split() for line in lines)}
+    there = {path.name for path in folder.iterdir()} - {"SHA256SUMS"}
+    assert there == set(listed) and len(listed) == len(lines)
+    for name, digest in listed.items():
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest, name
+
+
+def test_every_family_has_a_file():
+    families = {record.family.lower() for record in write.S.records().values()}
+    assert families | {"digits"} <= {path.stem for path in PROGRAMS}
+
+
+@every
+@pytest.mark.parametrize("allow_code", [False, True])
+def test_python(path, allow_code):
+    inputs, outputs = arrays_of(path)
+    program = jit.load(path, allow_code=allow_code)
+    results = program(**inputs)
+    results = results if isinstance(results, tuple) else (results,)
+    assert set(program.inputs) == set(inputs) and set(program.outputs) == set(outputs)
+    for name, result in zip(program.outputs, results, strict=True):
+        check(name, result.numpy(), outputs[name])
+
+
+@pytest.mark.parametrize("path", with_code, ids=map(label, with_code))
+def test_cpp(path, tmp_path):
+    inputs, outputs = arrays_of(path)
+    command = [TESS_RUN, path, "--threads", "1", "--verify"]
+    for name, array in inputs.items():
+        np.save(tmp_path / f"{name}.npy", array)
+        command += ["--input", f"{name}={tmp_path / name}.npy"]
+    for name in outputs:
+        command += ["--output", f"{name}={tmp_path / name}.npy"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    for name, want in outputs.items():
+        check(name, np.load(tmp_path / f"{name}.npy"), want)
+
+
+def test_every_version_has_code_for_cpp():
+    assert [path.parent for path in with_code if path.stem == "digits"] == VERSIONS
+
+
+def test_the_writer_never_overwrites(tmp_path):
+    write.write_new(tmp_path / "a.npz", b"first")
+    with pytest.raises(FileExistsError):
+        write.write_new(tmp_path / "a.npz", b"second")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    (tmp_path / "b.tess").write_bytes(b"old")
+    write.write_program(tmp_path, "b", None, {})
+    assert (tmp_path / "b.tess").read_bytes() == b"old"
+    assert before == {name: (tmp_path / name).read_bytes() for name in before}

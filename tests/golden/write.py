@@ -1,0 +1,104 @@
+"""Writes the golden files that a version's folder lacks: README.md says what they are."""
+
+import hashlib
+import sys
+from pathlib import Path
+
+import numpy as np
+import tessera
+from tessera import jit
+
+from frontends.examples.digits_net import Training, load_digits
+from tests.python import samples as S  # noqa: N812
+from tests.python.helper import same_bits
+
+EPOCHS = 20
+WITH_CODE = ("activation", "digits")  # the others hold the graph only
+BASELINE = "x86-64-v3"
+
+
+def write_new(path, data):
+    """Writes a file that must not exist, and its line in SHA256SUMS."""
+    with open(path, "xb") as file:
+        file.write(data)
+    with open(path.parent / "SHA256SUMS", "a") as sums:
+        sums.write(f"{hashlib.sha256(data).hexdigest()}  {path.name}\n")
+
+
+def write_program(folder, name, function, inputs, dims=None):
+    """`name`.tess and `name`.npz of a function from tensors to named tensors."""
+    path = folder / f"{name}.tess"
+    if path.exists():
+        print(f"{path}: stays as it is")
+        return
+    outputs = {}
+    traced = jit.trace(lambda *args: _values(function(*args), outputs), capture_as_const=True)
+    results = traced(*inputs.values())
+    draft = folder / f"{name}.draft"
+    traced.dump(draft, arg_names=list(inputs), output_names=list(outputs), dims=dims,
+                targets=[BASELINE] if name in WITH_CODE else [])  # fmt: skip
+    assert same_bits(jit.load(draft)(*inputs.values()), results), name
+    arrays = {f"in/{key}": value.numpy() for key, value in inputs.items()}
+    arrays |= {f"out/{key}": value.numpy() for key, value in zip(outputs, results, strict=True)}
+    np.savez_compressed(folder / f"{name}.draft.npz", **arrays)
+    for source, suffix in ((draft, ".tess"), (folder / f"{name}.draft.npz", ".npz")):
+        write_new(path.with_suffix(suffix), source.read_bytes())
+        source.unlink()
+    print(f"{path}: {len(inputs)} inputs, {len(outputs)} outputs, {path.stat().st_size} bytes")
+
+
+def _values(named, seen):
+    """The tensors of a dict, whose keys `seen` keeps."""
+    seen.update(named)
+    return tuple(named.values())
+
+
+def write_digits(folder):
+    """The main job's program."""
+    if (folder / "digits.tess").exists():
+        return
+    train, test = load_digits()
+    model = Training(train, 0, EPOCHS, True).run().model.eval()
+    batch = jit.Dim("batch", 1, 512)
+    write_program(folder, "digits", lambda image: {"logits": model(image)},
+                  {"image": tessera.tensor(test[0][:16])}, {"image": {0: batch}})  # fmt: skip
+
+
+def cases(family):
+    """(name, record, sample, operands) of every sample of a family."""
+    for record in S.records().values():
+        for number, sample in enumerate(record.samples if record.family == family else ()):
+            dtypes = S.dtypes_of(record, sample)
+            dtype = next((d for d in ("float32", "int32") if d in dtypes), dtypes[0])
+            operands = S.tensors(S.arrays(record, sample, dtype))
+            yield f"{record.name}_{number}", record, sample, operands
+
+
+def write_family(folder, family):
+    """Every sample of a family's records, in one program."""
+    inputs, calls = {}, []
+    for name, record, sample, operands in cases(family):
+        calls.append((name, record, sample, len(inputs), len(inputs) + len(operands)))
+        inputs.update({f"{name}_x{i}": operand for i, operand in enumerate(operands)})
+
+    def function(*args):
+        results = {}
+        for name, record, sample, first, last in calls:
+            for i, result in enumerate(S.call(record, sample, args[first:last])):
+                results[f"{name}_y{i}"] = result
+        return results
+
+    write_program(folder, family.lower(), function, inputs)
+
+
+def main():
+    """Everything that is missing."""
+    folder = Path(sys.argv[1])
+    folder.mkdir(exist_ok=True)
+    write_digits(folder)
+    for family in sorted({record.family for record in S.records().values()}):
+        write_family(folder, family)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,107 @@
+"""tess-dump on the demo's golden file: graph, signature, memory plan, kernels."""
+
+import itertools
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+TOOLS, FILE = Path("tools").absolute(), Path("tests/golden/1/digits.tess")
+PIECE = re.compile(r"  offset +(\d+) bytes +(\d+) steps (\d+)\.\.(\d+) (.*)")
+MEMORY = re.compile(
+    r"memory at (.*): arena (\d+) bytes, outputs (\d+), constants (\d+), (\d+) launches"
+)
+KERNEL = re.compile(
+    r"kernel of step (\d+): ([\w ]+), domain \[(.*)\], parallel axes [\d. ]+.*, (\d+) bytes of code"
+    r" in image (\d+)"
+)
+
+
+def run(tool, *arguments):
+    environment = {**os.environ, "TESS_NUM_THREADS": "2"}
+    command = [TOOLS / tool, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=environment)
+
+
+@pytest.fixture(scope="module")
+def dump():
+    done = run("tess-dump", FILE, "--dim", "batch=7")
+    assert done.returncode == 0 and done.stderr == ""
+    return done.stdout
+
+
+def test_the_graph_has_user_names_and_lines(dump):
+    graph = dump.split("\nexecutable ")[0]
+    for operator, module in (("conv2d", "conv1"), ("linear", "fc2"), ("max_pool2d", "pool")):
+        assert re.search(rf"tess\.{operator}.*digits_net\.py:\d+.*{module}", graph), operator
+    assert "conv1.weight" in graph and '"batch"' in graph
+
+
+def test_the_signature(dump):
+    executable = dump.split("\nexecutable ")[1].splitlines()
+    assert executable[0].startswith("x86-64-v3: ")
+    assert executable[1:3] == ["dim batch in 1..512", "input image: f32[batch, 1, 8, 8]"]
+    assert re.fullmatch(r"output logits: %\d+", executable[3])
+
+
+def test_steps_have_lines(dump):
+    steps = [line for line in dump.splitlines() if line.startswith("step ")]
+    assert len(steps) == int(re.search(r"x86-64-v3: (\d+) steps", dump)[1])
+    assert all(re.search(r"// .*digits_net\.py:\d+", line) for line in steps)
+
+
+def test_the_plan_is_one(dump):
+    pieces = [tuple(map(int, match.groups()[:4])) for match in PIECE.finditer(dump)]
+    arenas = {match[1]: int(match[2]) for match in MEMORY.finditer(dump)}
+    assert list(arenas) == ["batch=1", "batch=512", "batch=7"] and pieces
+    assert arenas["batch=1"] < arenas["batch=7"] < arenas["batch=512"]
+    ends = [offset + -(-size // 64) * 64 for offset, size, *_ in pieces]
+    assert max(ends) == arenas["batch=7"] and all(offset % 64 == 0 for offset, *_ in pieces)
+    for (a, b, c, d), (e, f, g, h) in itertools.combinations(pieces, 2):
+        shared = (a, c, d) == (e, g, h)  # in place
+        assert shared or d < g or h < c or a + b <= e or e + f <= a, (a, e)
+
+
+def test_the_plan_is_what_runs(dump, tmp_path):
+    np.save(tmp_path / "x.npy", np.zeros((7, 1, 8, 8), dtype=np.float32))
+    done = run("tess-run", FILE, "--input", tmp_path / "x.npy")
+    ran = re.search(r"arena (\d+), outputs (\d+), constants (\d+)", done.stdout)
+    launches = re.search(r"(\d+) launches", done.stdout)
+    planned = list(MEMORY.finditer(dump))[-1]
+    assert planned.groups()[1:] == (*ran.groups(), launches[1])
+
+
+def test_kernels(dump):
+    kernels = [match.groups() for match in KERNEL.finditer(dump)]
+    steps = re.findall(r"step +(\d+) kernel +([\w ]+):", dump)
+    assert kernels and [(each[0], each[1]) for each in kernels] == steps
+    assert {"add mul add relu", "add relu", "add"} <= {each[1] for each in kernels}
+    assert "7, 16, 8, 8" in {each[2] for each in kernels}
+    images = dict(re.findall(r"image (\d+): (\d+) bytes, hash \w+, needs \+avx", dump))
+    for *_, size, image in kernels:
+        assert 50 < int(size) <= int(images[image])
+
+
+def test_a_graph_without_code():
+    done = run("tess-dump", FILE.parent / "linear.tess")
+    assert done.returncode == 0 and "tess.matmul" in done.stdout
+    assert "executable" not in done.stdout and "memory" not in done.stdout
+
+
+ERRORS = [
+    (["none.tess"], "none.tess: must be able to open the file, got No such file"),
+    (["tests/golden/1/digits.npz"], "digits.npz: must be a .tess file, got a file of another kind"),
+    ([FILE, "--dim", "batch"], "tess-dump: --dim must be <name>=<size>, got batch"),
+    ([FILE, "--dim", "batch=x"], "tess-dump: --dim must be <name>=<size>, got batch=x"),
+    ([FILE, "--dim", "rows=3"], "tess-dump: --dim must name one of [batch], got rows"),
+    ([FILE, "--dim", "batch=513"], "batch in 1..512, got"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "text"), ERRORS)
+def test_errors(arguments, text):
+    done = run("tess-dump", *arguments)
+    assert done.returncode == 1 and text in done.stderr and done.stderr.count("\n") == 1
