@@ -53,7 +53,6 @@ private:
   void addPointer(ValueId value, int64_t offset);
   void addPlacePointer(Place place, int64_t bytes);
   void placeArena();
-  void notePlan(llvm::ArrayRef<int64_t> offsets);
   void finish();
   std::vector<llvm::SmallVector<unsigned, 2>> unknownOutputAxes() const;
 
@@ -426,24 +425,11 @@ llvm::Error Binder::addStep(const Step &step) {
   llvm_unreachable("step kind out of range");
 }
 
-void Binder::notePlan(llvm::ArrayRef<int64_t> offsets) {
-  auto note = [&](ValueId value, size_t index) {
-    const Allocation &allocation = storage.allocations[index];
-    bound->plan.push_back({value, offsets[index], allocation.bytes, allocation.first, allocation.last});
-  };
-  for (auto [value, place] : llvm::enumerate(storage.places))
-    if (place.kind == Place::Arena && exe.values[value].kind == ValueKind::Temp)
-      note(ValueId(value), place.index);
-  for (int32_t scratch : scratchOf)
-    if (scratch >= 0)
-      note(-1, size_t(scratch));
-}
-
 void Binder::placeArena() {
   MemoryPlan plan = planMemory(storage.allocations);
   bound->memory.arena = uint64_t(plan.bytes);
   if (keepPlan)
-    notePlan(plan.offsets);
+    bound->plan = describePlan(exe, storage, plan, scratchOf);
   for (const PointerPatch &use : arenaUses)
     bound->arenaPatches.push_back({use.slot, 0, plan.offsets[use.index] + use.bytes});
   for (auto [command, allocation] : llvm::zip(bound->commands, scratchOf)) {

@@ -1,6 +1,7 @@
 //===- Storage.cpp - which memory each value lives in ---------------------===//
 #include "runtime/Storage.h"
 #include "ops/Error.h"
+#include "runtime/Bind.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::runtime {
@@ -9,6 +10,22 @@ ValueId rootOf(const Executable &exe, ValueId value) {
   while (exe.values[value].kind == ValueKind::View)
     value = exe.values[value].base;
   return value;
+}
+
+std::vector<PlannedMemory> describePlan(const Executable &exe, const StoragePlan &storage, const MemoryPlan &plan,
+                                        llvm::ArrayRef<int32_t> scratch) {
+  std::vector<PlannedMemory> pieces;
+  auto add = [&](ValueId value, size_t index) {
+    const Allocation &allocation = storage.allocations[index];
+    pieces.push_back({value, plan.offsets[index], allocation.bytes, allocation.first, allocation.last});
+  };
+  for (auto [value, place] : llvm::enumerate(storage.places))
+    if (place.kind == Place::Arena && exe.values[value].kind == ValueKind::Temp)
+      add(ValueId(value), place.index);
+  for (int32_t index : scratch)
+    if (index >= 0)
+      add(-1, size_t(index));
+  return pieces;
 }
 
 static bool sameLayout(const Layout &a, const Layout &b) {

@@ -25,6 +25,12 @@ struct StoragePlan {
   std::vector<OutputCopy> copies;
 };
 
+struct PlannedMemory; // Bind.h
+
+/// For people: what lies where. `scratch`: allocations that are no values, -1 for none.
+std::vector<PlannedMemory> describePlan(const Executable &exe, const StoragePlan &storage, const MemoryPlan &plan,
+                                        llvm::ArrayRef<int32_t> scratch);
+
 /// The value that a view looks at, through any number of views.
 ValueId rootOf(const Executable &exe, ValueId value);
 
