@@ -327,6 +327,28 @@ def test_explain_and_program():
     assert traced.program().launches == 1 and "1 launches" in traced.explain()
 
 
+def compiled(function, *arguments):
+    """A trace after its second call."""
+    traced = jit.trace(function)
+    traced(*arguments)
+    traced(*arguments)
+    return traced
+
+
+def test_equal_work_is_done_once():
+    x = tensor(8, 8)
+    traced = compiled(lambda x: x @ x + x @ x, x)
+    assert traced._last.recording.num_ops == 3 and traced.program().launches == 2
+    assert same_bits(traced(x), x @ x + x @ x)
+    different = compiled(lambda x: x @ x + (x + 1) @ x, x)
+    assert different.program().launches == 4
+
+
+def test_work_that_nobody_reads_is_not_done():
+    traced = compiled(lambda x: (x @ x, x + 1)[1], tensor(8, 8))
+    assert traced._last.recording.num_ops == 2 and traced.program().launches == 1
+
+
 def test_fused_equals_separate():
     def f(x):
         return F.softmax(F.gelu(x * 1.5 + 0.5), -1).sum(0)
