@@ -1,12 +1,10 @@
 //===- Bind.cpp - a program bound to shapes -------------------------------===//
-#include "runtime/Bind.h"
 #include "ops/Error.h"
-#include "runtime/BoundData.h"
+#include "runtime/Batches.h"
+#include "runtime/Binder.h"
 #include "runtime/ExecutorCounters.h"
 #include "runtime/KernelGeometry.h"
 #include "runtime/Movement.h"
-#include "runtime/ParallelFor.h"
-#include "runtime/Storage.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -18,59 +16,12 @@ static constexpr int64_t kSerialElements = 32768;
 /// addition takes 65 ps an element serially (8 us here), waking the worker some microseconds.
 static constexpr int64_t kWorkerElements = 131072;
 
-static llvm::Error at(llvm::Error error, llvm::StringRef location) {
+llvm::Error at(llvm::Error error, llvm::StringRef location) {
   if (location.empty())
     return error;
   auto [code, message] = takeError(std::move(error));
   return makeError(code, message + " at " + location);
 }
-
-class Binder {
-public:
-  Binder(Program &program, const BindOptions &options)
-      : program(program), exe(program.exe), threads(options.threads ? options.threads : numThreads()),
-        isTrain(options.isTrain), keepPlan(options.keepPlan), bound(new BoundData) {}
-  llvm::Expected<std::shared_ptr<Bound>> run(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRef<Layout> inputLayouts);
-
-private:
-  llvm::Error inferShapes(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRef<Layout> inputLayouts);
-  llvm::Error inferNode(const ProgramNode &node);
-  llvm::Error boundUnknown(const ProgramNode &node, llvm::ArrayRef<TensorMeta> operands, Metas &results);
-  llvm::Error setResult(const ProgramNode &node, ValueId value, TensorMeta meta);
-  llvm::Error addStep(const Step &step);
-  llvm::Error addKernel(const Step &step);
-  void splitDomain(KernelLaunch &launch, const KernelGeometry &geometry) const;
-  llvm::Error addLibrary(const Step &step);
-  llvm::Error addMovement(const Step &step);
-  llvm::Error addFill(const Step &step, ValueId result);
-  llvm::Error addRegion(const Step &step, unsigned operand, const Layout &source, const Layout &destination);
-  bool copiesByKernel(const Step &step, const Layout &source, const Layout &destination) const;
-  void addScalars(const Step &step);
-  void addOutputCopies();
-  void addCopy(const Layout &from, const Layout &to, int64_t width, const char *label);
-  Command &newCommand(Command::Kind kind, const Step *step);
-  void setLaunch(Command &command, const Step &step, int32_t entry, KernelGeometry geometry);
-  void addPointer(ValueId value, int64_t offset);
-  void addPlacePointer(Place place, int64_t bytes);
-  void placeArena();
-  void finish();
-  std::vector<llvm::SmallVector<unsigned, 2>> unknownOutputAxes() const;
-
-  Program &program;
-  const Executable &exe;
-  unsigned threads;
-  bool isTrain, keepPlan;
-  std::unique_ptr<BoundData> bound;
-  Metas metas;
-  llvm::SmallVector<Layout, 16> layouts;
-  std::vector<llvm::SmallVector<unsigned, 2>> unknownAxes; // by value; only where data decides
-  StoragePlan storage;
-  int64_t splitElements = 0; // in domains that run in parts
-  /// Allocation of a command's scratch or workspace, by command; -1: none.
-  std::vector<int32_t> scratchOf;
-  /// Pointers into the arena before offsets are known: slot, allocation, bytes.
-  std::vector<PointerPatch> arenaUses;
-};
 
 //===----------------------------------------------------------------------===//
 // Shapes
@@ -268,42 +219,6 @@ llvm::Error Binder::addKernel(const Step &step) {
   return llvm::Error::success();
 }
 
-llvm::Error Binder::addLibrary(const Step &step) {
-  Metas inputs, outputs;
-  llvm::SmallVector<Layout, 4> inputLayouts;
-  for (ValueId value : step.operands) {
-    inputs.push_back(metas[value]);
-    inputLayouts.push_back(layouts[value]);
-    inputLayouts.back().offset = 0; // the pointer carries it
-  }
-  for (ValueId value : step.results)
-    outputs.push_back(metas[value]);
-  PrepareRequest request{step.op, inputs, inputLayouts, outputs};
-  request.threads = threads;
-  request.isTrain = isTrain;
-  request.epilogue = step.epilogue;
-  request.implementation = step.implementation;
-  llvm::Expected<PreparedRef> kernel = prepareKernel(program.device().kernels(), request);
-  if (!kernel)
-    return kernel.takeError();
-  Command &command = newCommand(Command::Library, &step);
-  command.label = step.op.info().name;
-  command.numInputs = uint16_t(step.operands.size());
-  command.numOutputs = uint16_t(step.results.size());
-  command.reqs.assign(step.results.size(), Req::Write);
-  if ((*kernel)->workspaceBytes()) {
-    scratchOf.back() = int32_t(storage.allocations.size());
-    int32_t index = int32_t(&step - exe.steps.data());
-    storage.allocations.push_back({int64_t((*kernel)->workspaceBytes()), index, index});
-  }
-  bound->needsWorker |= (*kernel)->threads() > 1;
-  command.kernel = std::move(*kernel);
-  for (const std::vector<ValueId> *list : {&step.operands, &step.results})
-    for (ValueId value : *list)
-      addPointer(value, layouts[value].offset);
-  return llvm::Error::success();
-}
-
 //===----------------------------------------------------------------------===//
 // Movements and copies
 //===----------------------------------------------------------------------===//
@@ -437,6 +352,8 @@ void Binder::placeArena() {
       continue;
     (command.kind == Command::Library ? command.workspaceOffset : command.scratchOffset) = plan.offsets[allocation];
   }
+  for (auto [offset, allocation] : llvm::zip(plan.offsets, storage.allocations))
+    arenaExtents.push_back({offset, offset + allocation.bytes});
 }
 
 void Binder::finish() {
@@ -445,6 +362,8 @@ void Binder::finish() {
     command.launch.pointers = bound->pointers.data() + command.firstPointer;
     command.launch.dims = bound->dims.data() + command.firstDim;
   }
+  if (batches)
+    splitElements += batchLaunches(*bound, exe, storage.places, arenaExtents, threads, kSerialElements);
   for (const OutputDecl &output : exe.outputs) {
     bound->outputs.push_back(metas[output.value]);
     bound->donates.push_back(output.donates);
@@ -468,6 +387,8 @@ llvm::Expected<std::shared_ptr<Bound>> Binder::run(llvm::ArrayRef<TensorMeta> in
   if (!plan)
     return plan.takeError();
   storage = std::move(*plan);
+  if (llvm::Error error = prepareLibrary())
+    return std::move(error);
   for (const Step &step : exe.steps)
     if (llvm::Error error = addStep(step))
       return at(std::move(error), step.location);

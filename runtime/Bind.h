@@ -10,8 +10,11 @@
 #include "runtime/Buffer.h"
 #include "runtime/schema/Executable.h"
 
+#include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 
 namespace tess::runtime {
 
@@ -35,6 +38,10 @@ struct BindOptions {
   unsigned threads = 0;
   /// A gradient is recorded through the operators: part of the choice of library kernels.
   bool isTrain = false;
+  /// Off: every value is row-major (tests compare the bits).
+  bool packing = true;
+  /// Off: a launch for each kernel (tests compare the bits).
+  bool batches = true;
   /// Fill in Bound::plan().
   bool keepPlan = false;
 };
@@ -54,7 +61,7 @@ public:
   const Executable &executable() const { return exe; }
   const std::string &name() const { return options.name; }
   Device &device() const { return *options.device; }
-  /// Bytes of all constants.
+  /// Bytes of all constants, packed ones of the bindings so far too.
   uint64_t constantBytes() const { return totalConstantBytes; }
   /// "f32[batch, 1, 8, 8] with batch in 1..512".
   std::string describeInput(size_t input) const;
@@ -65,6 +72,9 @@ private:
   llvm::Error mapCode();
   llvm::Error placeConstants();
   llvm::Error placeConstant(size_t index);
+  /// A constant as `fill` writes it, made once for each packing.
+  llvm::Expected<void *> packedConstant(uint32_t index, llvm::StringRef packing,
+                                        llvm::function_ref<llvm::Error(const void *from, void *to)> fill);
   llvm::Error checkInputs(llvm::ArrayRef<TensorMeta> inputs) const;
 
   Executable exe;
@@ -73,7 +83,9 @@ private:
   std::vector<std::vector<KernelFn>> kernels; // by image, entry
   std::vector<void *> constants;
   std::vector<BufferRef> constantBuffers;
-  uint64_t totalConstantBytes = 0;
+  std::atomic<uint64_t> totalConstantBytes = 0;
+  std::mutex packedMutex;
+  std::map<std::pair<uint32_t, std::string>, BufferRef> packedConstants; // by index, packing
 };
 using ProgramRef = std::shared_ptr<Program>;
 
@@ -111,6 +123,8 @@ public:
   /// False: every step is serial, and a run stays on the calling thread.
   bool needsWorker() const;
   const Program &program() const;
+  /// Values, constants among them, that lie as the library wants them.
+  unsigned packedValues() const;
   /// Implementations of the library calls, in step order.
   std::vector<std::string> implementations() const;
 

@@ -4,11 +4,13 @@
 #include "runtime/Bind.h"
 #include "runtime/KernelTable.h"
 
+#include <deque>
+
 namespace tess::runtime {
 
 /// One call. Pointers are indices into BoundData::pointers.
 struct Command {
-  enum Kind : uint8_t { Launch, Library, Copy } kind = Launch;
+  enum Kind : uint8_t { Launch, Library, Copy, Batch } kind = Launch;
   uint32_t firstPointer = 0;
   uint16_t numInputs = 0, numOutputs = 0;
   const Step *step = nullptr; // null: a copy to an output
@@ -17,6 +19,9 @@ struct Command {
   KernelLaunch launch = {};
   uint32_t firstDim = 0;
   int64_t scratchOffset = -1; // in the arena
+  // Batch (Batches.h): BoundData::batched, over this many threads
+  uint32_t firstLaunch = 0, numLaunches = 0;
+  unsigned parts = 1;
   // Library
   PreparedRef kernel;
   llvm::SmallVector<Req, 2> reqs;
@@ -48,10 +53,13 @@ struct BoundData {
   MemoryEstimate memory;
   std::vector<PlannedMemory> plan; // BindOptions::keepPlan
   std::vector<Command> commands;
+  std::vector<KernelLaunch> batched;
+  std::deque<std::string> labels; // of batches
   std::vector<void *> pointers;
   std::vector<int64_t> dims;
   std::vector<PointerPatch> inputPatches, outputPatches, arenaPatches;
   std::vector<ScalarPatch> scalarPatches;
+  unsigned packedValues = 0;
   bool needsWorker = false;
   bool isTrain = false;
   BufferRef arena;              // allocated by the first run

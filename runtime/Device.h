@@ -38,7 +38,8 @@ struct KernelLaunch {
   int64_t outer, inner;
   /// Parts that the domain is split into; 1: serially on the calling thread.
   unsigned parts;
-  bool splitInner; // split the inner range at multiples of 16, else the outer one
+  bool splitInner;    // split the inner range at multiples of 16, else the outer one
+  unsigned owner = 0; // of a batch with parts == 1: the part that runs it
 };
 
 /// A point in a stream's work.
@@ -54,6 +55,13 @@ class Stream {
 public:
   virtual ~Stream() = default;
   virtual llvm::Error launch(const KernelLaunch &launch) = 0;
+  /// Kernels that touch no memory of each other, over `parts` threads at most.
+  virtual llvm::Error launchAll(llvm::ArrayRef<KernelLaunch> launches, unsigned parts) {
+    for (const KernelLaunch &one : launches)
+      if (llvm::Error error = launch(one))
+        return error;
+    return llvm::Error::success();
+  }
   /// A kernel of the table (KernelTable.h).
   virtual llvm::Error call(const PreparedKernel &kernel, RunContext &context, llvm::ArrayRef<void *> inputs,
                            llvm::ArrayRef<Req> reqs, llvm::ArrayRef<void *> outputs) = 0;

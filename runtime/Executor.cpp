@@ -25,6 +25,7 @@ bool Bound::dependsOnData() const { return impl->dependsOnData; }
 const MemoryEstimate &Bound::memory() const { return impl->memory; }
 llvm::ArrayRef<PlannedMemory> Bound::plan() const { return impl->plan; }
 uint64_t Bound::launches() const { return impl->commands.size(); }
+unsigned Bound::packedValues() const { return impl->packedValues; }
 bool Bound::needsWorker() const { return impl->needsWorker; }
 const Program &Bound::program() const { return *impl->program; }
 
@@ -115,12 +116,16 @@ llvm::Error Runner::execute(Command &command) {
     return call(command);
   case Command::Copy:
     return copy(command);
+  case Command::Batch:
+    bump(executorCounters.launches);
+    return stream.launchAll(llvm::ArrayRef(bound.batched).slice(command.firstLaunch, command.numLaunches),
+                            command.parts);
   }
   llvm_unreachable("command kind out of range");
 }
 
 llvm::Error Runner::profiled(Command &command) {
-  static constexpr const char *categories[] = {"kernel", "library", "copy"};
+  static constexpr const char *categories[] = {"kernel", "library", "copy", "kernel"};
   uint64_t begin = profiler::now();
   llvm::Error error = execute(command);
   llvm::StringRef value, location;

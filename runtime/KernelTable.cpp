@@ -100,7 +100,7 @@ static void append(std::string &key, llvm::ArrayRef<int64_t> numbers) {
   key += ';';
 }
 
-/// Everything that `prepare` may look at, as bytes.
+/// Everything that decides what `prepare` makes, as bytes.
 static std::string keyOf(const void *table, const PrepareRequest &request) {
   std::string key = request.op.serialize();
   append(key, {int64_t(request.threads), int64_t(request.isTrain), int64_t(reinterpret_cast<intptr_t>(table)),
@@ -118,8 +118,11 @@ static std::string keyOf(const void *table, const PrepareRequest &request) {
     key += char('0' + unsigned(req));
   for (const std::string &text : request.epilogue)
     key += '|' + text;
-  key += '|';
-  key += request.implementation;
+  for (llvm::StringRef packing : request.inputPackings) {
+    append(key, int64_t(packing.size()));
+    key += packing;
+  }
+  key += request.outputPacking;
   return key;
 }
 
@@ -142,24 +145,19 @@ llvm::Expected<PreparedRef> prepareKernel(llvm::ArrayRef<KernelDef> table, const
   if (!def)
     return makeError(ErrorCode::Unimplemented, request.op.name() + ": must have a kernel on this device, got none");
   std::string key = keyOf(table.data(), request);
-  if (PreparedRef cached = preparedCache().find(key))
-    return cached;
-  llvm::Expected<PreparedRef> prepared = prepareUncached(*def, request);
-  if (!prepared)
-    return prepared.takeError();
-  if (!request.implementation.empty() && request.implementation != (*prepared)->implementation())
+  PreparedRef kernel = preparedCache().find(key);
+  if (!kernel) {
+    llvm::Expected<PreparedRef> prepared = prepareUncached(*def, request);
+    if (!prepared)
+      return prepared.takeError();
+    kernel = std::move(*prepared);
+    preparedCache().insert(key, kernel);
+  }
+  if (!request.implementation.empty() && request.implementation != kernel->implementation())
     return makeError(ErrorCode::Unimplemented, request.op.name() + ": implementation must be " +
-                                                   request.implementation + ", got " + (*prepared)->implementation() +
+                                                   request.implementation + ", got " + kernel->implementation() +
                                                    " from this processor and library: compile the program for it");
-  preparedCache().insert(key, *prepared);
-  return prepared;
-}
-
-llvm::Expected<bool> foldsEpilogue(llvm::ArrayRef<KernelDef> table, const PrepareRequest &request) {
-  llvm::Expected<PreparedRef> prepared = prepareKernel(table, request);
-  if (!prepared)
-    return prepared.takeError();
-  return (*prepared)->foldsEpilogue();
+  return kernel;
 }
 
 } // namespace tess::runtime

@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace tess::runtime {
 
@@ -42,8 +43,12 @@ public:
   const std::string &implementation() const { return implementationName; }
   /// Threads it uses; above 1 it must run on the worker thread.
   unsigned threads() const { return threadCount; }
-  /// The library computes every step of the epilogue itself.
-  bool foldsEpilogue() const { return foldsAll; }
+  /// The layout of the library's own in which it reads an input, or writes output 0, without reordering: opaque, of as
+  /// many bytes as the row-major layout, for which the empty text stands. Equal texts are equal layouts.
+  llvm::StringRef inputPacking(size_t input) const {
+    return input < inputPackings.size() ? llvm::StringRef(inputPackings[input]) : llvm::StringRef();
+  }
+  llvm::StringRef outputPacking() const { return resultPacking; }
   /// Bytes it holds, for the cache's bound.
   size_t footprint() const { return heldBytes; }
 
@@ -52,7 +57,8 @@ protected:
   std::string implementationName = "own";
   unsigned threadCount = 1;
   size_t heldBytes = 1024;
-  bool foldsAll = false;
+  std::vector<std::string> inputPackings;
+  std::string resultPacking;
 };
 using PreparedRef = std::shared_ptr<const PreparedKernel>;
 
@@ -70,6 +76,9 @@ struct PrepareRequest {
   llvm::ArrayRef<Req> reqs = {};
   /// "relu", "mul:<input>", "add:<input>", "sum:<input>", in order, each rounded as the operator on its own.
   llvm::ArrayRef<std::string> epilogue = {};
+  /// How the inputs (empty: all row-major) and output 0 lie: what the kernel for row-major ones asked for.
+  llvm::ArrayRef<std::string> inputPackings = {};
+  llvm::StringRef outputPacking = {};
   /// Must be picked if not empty; Unimplemented when it cannot.
   llvm::StringRef implementation = {};
 };
@@ -84,6 +93,10 @@ struct KernelDef {
   /// Unknown dimensions of the inputs from known outputs; null: nothing can be said.
   llvm::Error (*inferInputs)(const OpDef &op, llvm::MutableArrayRef<TensorMeta> inputs,
                              llvm::ArrayRef<TensorMeta> outputs) = nullptr;
+  /// Copies input `input`, row-major at `from`, to `to` in a packing that the prepared kernel asked for; null: there is
+  /// none.
+  llvm::Error (*pack)(const PrepareRequest &request, unsigned input, llvm::StringRef packing, const void *from,
+                      void *to) = nullptr;
 };
 
 /// The processor's kernels, by name.
@@ -93,11 +106,6 @@ const KernelDef *findKernel(llvm::ArrayRef<KernelDef> table, llvm::StringRef nam
 
 /// Prepares through the cache. Errors are the kernel's own; Unimplemented when the table has no such kernel.
 llvm::Expected<PreparedRef> prepareKernel(llvm::ArrayRef<KernelDef> table, const PrepareRequest &request);
-
-/// True when the kernel computes the whole epilogue inside the library call and the implementation stays the one that
-/// it picks without: the compiler's question before it folds. (prepareKernel takes any epilogue: what the library does
-/// not do exactly, the kernel does after the call.)
-llvm::Expected<bool> foldsEpilogue(llvm::ArrayRef<KernelDef> table, const PrepareRequest &request);
 
 struct PreparedCacheStats {
   uint64_t hits = 0, misses = 0, evictions = 0;

@@ -89,13 +89,23 @@ void parallelRun(unsigned parts, llvm::function_ref<void(unsigned)> body) {
     body(part);
 }
 
+/// Parts that get a range.
+static unsigned usedParts(unsigned parts, int64_t blocks) {
+  return unsigned(std::min<int64_t>(std::max(parts, 1u), blocks));
+}
+
+std::pair<int64_t, int64_t> partOf(unsigned part, unsigned parts, int64_t count, int64_t grain) {
+  int64_t blocks = (count + grain - 1) / grain;
+  unsigned used = usedParts(parts, blocks);
+  if (part >= used)
+    return {count, count};
+  return {blocks * part / used * grain, std::min(count, blocks * (part + 1) / used * grain)};
+}
+
 void parallelFor(unsigned parts, int64_t count, int64_t grain,
                  llvm::function_ref<void(int64_t, int64_t, unsigned)> body) {
-  int64_t blocks = (count + grain - 1) / grain;
-  unsigned used = unsigned(std::min<int64_t>(std::max(parts, 1u), blocks));
-  parallelRun(used, [&](unsigned part) {
-    int64_t begin = blocks * part / used * grain;
-    int64_t end = std::min(count, blocks * (part + 1) / used * grain);
+  parallelRun(usedParts(parts, (count + grain - 1) / grain), [&](unsigned part) {
+    auto [begin, end] = partOf(part, parts, count, grain);
     if (begin < end)
       body(begin, end, part);
   });

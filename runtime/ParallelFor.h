@@ -11,6 +11,7 @@
 #include "llvm/Support/Error.h"
 
 #include <cstdint>
+#include <utility>
 
 namespace tess::runtime {
 
@@ -28,6 +29,10 @@ unsigned availableThreads();
 
 /// Calls body(0) .. body(parts - 1), at once on the worker thread, one after the other on any other.
 void parallelRun(unsigned parts, llvm::function_ref<void(unsigned part)> body);
+
+/// Range number `part` of [0, count) when that is split into at most `parts` ranges that start at multiples of `grain`;
+/// empty beyond the last.
+std::pair<int64_t, int64_t> partOf(unsigned part, unsigned parts, int64_t count, int64_t grain);
 
 /// Splits [0, count) into at most `parts` ranges that start at multiples of `grain` and calls body(begin, end, part)
 /// for each that is not empty.

@@ -81,4 +81,22 @@ llvm::Error Program::placeConstant(size_t index) {
   return options.device->defaultStream().copyIn(constants[index], bytes.data(), size);
 }
 
+llvm::Expected<void *> Program::packedConstant(uint32_t index, llvm::StringRef packing,
+                                               llvm::function_ref<llvm::Error(const void *from, void *to)> fill) {
+  std::lock_guard<std::mutex> lock(packedMutex);
+  BufferRef &buffer = packedConstants[{index, packing.str()}];
+  if (buffer)
+    return buffer->data();
+  const TensorMeta &meta = exe.constants[index].meta;
+  size_t size = size_t(meta.numElements() * byteWidth(meta.dtype));
+  llvm::Expected<BufferRef> made = Buffer::allocate(*options.device, size);
+  if (!made)
+    return made.takeError();
+  if (llvm::Error error = fill(constants[index], (*made)->data()))
+    return std::move(error);
+  totalConstantBytes += size;
+  buffer = std::move(*made);
+  return buffer->data();
+}
+
 } // namespace tess::runtime

@@ -49,18 +49,17 @@ static ConvDims convDims(const ConvShape &s, memory::data_type type) {
   return dims;
 }
 
-static dnnl::primitive_attr attributes(const dnnl::post_ops &ops = {}) {
+static dnnl::primitive_attr attributes() {
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  attr.set_post_ops(ops);
   return attr;
 }
 
-static dnnl::convolution_forward::primitive_desc forward(const ConvDims &d, const dnnl::post_ops &ops = {}) {
+static dnnl::convolution_forward::primitive_desc forward(const ConvDims &d) {
   return dnnl::convolution_forward::primitive_desc(
       {dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct, d.any(d.source), d.any(d.weight),
        d.any(d.target), d.stride, d.dilation, d.pad, d.padEnd},
-      attributes(ops), dnnlEngine());
+      attributes(), dnnlEngine());
 }
 
 /// Slot of a weight, with its groups as an axis exactly when there is more than one.
@@ -73,7 +72,21 @@ static memory::desc weightDesc(const ConvShape &shape, DType dtype, const Layout
   return *dnnlDesc(dtype, grouped);
 }
 
-static int weightInput(DnnlCalls &calls, const PrepareRequest &request, unsigned input, const ConvShape &shape) {
+/// Packing of an input, or nothing.
+static llvm::StringRef packed(const PrepareRequest &request, unsigned input) {
+  return request.inputPackings.empty() ? llvm::StringRef() : llvm::StringRef(request.inputPackings[input]);
+}
+
+/// A slot of an image in the layout `wanted`.
+static int imageInput(DnnlCalls &calls, const PrepareRequest &request, unsigned input, const memory::desc &wanted) {
+  const TensorMeta &meta = request.inputs[input];
+  calls.setInputPacking(input, wanted, *dnnlDesc(meta.dtype, Layout::contiguous(meta.shape)));
+  if (llvm::StringRef packing = packed(request, input); !packing.empty())
+    return calls.reordered(calls.inputSlot(input, packedDesc(packing)), wanted);
+  return calls.reordered(calls.plainInput(request, input), wanted);
+}
+
+static int plainWeight(DnnlCalls &calls, const PrepareRequest &request, unsigned input, const ConvShape &shape) {
   DType dtype = request.inputs[input].dtype;
   const Layout &layout = request.layouts[input];
   if (dnnlDesc(dtype, layout))
@@ -81,8 +94,39 @@ static int weightInput(DnnlCalls &calls, const PrepareRequest &request, unsigned
   return calls.gatherSlot(input, layout, weightDesc(shape, dtype, Layout::contiguous(layout.shape)));
 }
 
-static int plainOutput(DnnlCalls &calls, const PrepareRequest &request) {
-  return calls.outputSlot(0, *dnnlDesc(request.outputs[0].dtype, Layout::contiguous(request.outputs[0].shape)));
+/// A slot of a weight in the layout `wanted`.
+static int weightInput(DnnlCalls &calls, const PrepareRequest &request, unsigned input, const ConvShape &shape,
+                       const memory::desc &wanted) {
+  const TensorMeta &meta = request.inputs[input];
+  calls.setInputPacking(input, wanted, weightDesc(shape, meta.dtype, Layout::contiguous(meta.shape)));
+  if (llvm::StringRef packing = packed(request, input); !packing.empty())
+    return calls.reordered(calls.inputSlot(input, packedDesc(packing)), wanted);
+  return calls.reordered(plainWeight(calls, request, input, shape), wanted);
+}
+
+/// The slot of the output.
+static int imageOutput(DnnlCalls &calls, const PrepareRequest &request, const memory::desc &wanted, bool mayBePacked) {
+  memory::desc plain = *dnnlDesc(request.outputs[0].dtype, Layout::contiguous(request.outputs[0].shape));
+  if (mayBePacked)
+    calls.setOutputPacking(wanted, plain);
+  return calls.outputSlot(0, request.outputPacking.empty() ? plain : packedDesc(request.outputPacking));
+}
+
+/// How the channels of an image lie: blocks of them, one block of all, or each in a plane of its own; nothing when the
+/// channels are padded or the order is another one.
+static std::optional<ChannelOrder> channelOrder(const memory::desc &image) {
+  const dnnl_memory_desc_t &md = image.data;
+  const dnnl_blocking_desc_t &blocking = md.format_desc.blocking;
+  int64_t channels = md.dims[1], rows = md.dims[2] * md.dims[3];
+  int64_t block = blocking.inner_nblks == 1 && blocking.inner_idxs[0] == 1 ? blocking.inner_blks[0]
+                  : blocking.inner_nblks == 0 && blocking.strides[1] == 1  ? channels
+                                                                           : 1;
+  const dnnl_dims_t &s = blocking.strides;
+  bool dense = (channels == block || s[1] == rows * block) && s[3] == block && s[2] == md.dims[3] * block &&
+               s[0] == channels * rows;
+  if (md.padded_dims[1] != channels || (blocking.inner_nblks != 0 && block == 1) || !dense)
+    return std::nullopt;
+  return ChannelOrder{1, md.dims[0] * channels / block, rows, block, channels / block};
 }
 
 template <typename Desc>
@@ -91,40 +135,21 @@ static void addScratch(DnnlCalls &calls, const Desc &desc, std::vector<std::pair
     args.push_back({DNNL_ARG_SCRATCHPAD, calls.workspaceSlot(desc.scratchpad_desc())});
 }
 
-/// The longest prefix of the epilogue with which oneDNN keeps implementation and layouts.
-static dnnl::convolution_forward::primitive_desc withEpilogue(const PrepareRequest &request, const ConvDims &dims,
-                                                              PostOps &post) {
-  auto plain = forward(dims);
-  for (size_t most = request.epilogue.size(); most > 0; --most) {
-    post = foldPostOps(request, 1, most);
-    if (post.folded == 0)
-      break;
-    auto folded = forward(dims, post.ops);
-    if (llvm::StringRef(folded.impl_info_str()) == plain.impl_info_str() && folded.src_desc() == plain.src_desc() &&
-        folded.weights_desc() == plain.weights_desc() && folded.dst_desc() == plain.dst_desc())
-      return folded;
-  }
-  post = PostOps();
-  return plain;
-}
-
-static void buildForward(DnnlCalls &calls, const PrepareRequest &request, const ConvShape &shape, size_t &folded) {
-  ConvDims dims = convDims(shape, *dnnlType(request.outputs[0].dtype));
-  PostOps post;
-  auto desc = withEpilogue(request, dims, post);
-  folded = post.folded;
-  int source = calls.reordered(calls.plainInput(request, 0), desc.src_desc());
-  int weight = calls.reordered(weightInput(calls, request, 1, shape), desc.weights_desc());
-  int output = plainOutput(calls, request);
+static void buildForward(DnnlCalls &calls, const PrepareRequest &request, const ConvShape &shape,
+                         llvm::ArrayRef<EpilogueStep> epilogue) {
+  auto desc = forward(convDims(shape, *dnnlType(request.outputs[0].dtype)));
+  std::optional<ChannelOrder> order;
+  if (isPerChannel(epilogue, 1))
+    order = channelOrder(desc.dst_desc());
+  int source = imageInput(calls, request, 0, desc.src_desc());
+  int weight = weightInput(calls, request, 1, shape, desc.weights_desc());
+  int output = imageOutput(calls, request, desc.dst_desc(), epilogue.empty() || order);
   int target = calls.targetSlot(output, desc.dst_desc());
   std::vector<std::pair<int, int>> args = {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, target}};
   addScratch(calls, desc, args);
-  for (const PostOps::Operand &operand : post.operands)
-    args.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(operand.position) | DNNL_ARG_SRC_1,
-                    calls.inputSlot(operand.input, operand.desc)});
-  if (post.sumInput >= 0)
-    calls.copySlot(calls.plainInput(request, unsigned(post.sumInput)), target);
   calls.call(dnnl::convolution_forward(desc), std::move(args));
+  if (!epilogue.empty() && order)
+    calls.setFinish(target, *order);
   calls.copySlot(target, output);
   calls.setImplementation(desc.impl_info_str());
 }
@@ -135,9 +160,9 @@ static void buildBackwardData(DnnlCalls &calls, const PrepareRequest &request, c
                                                         d.any(d.weight), d.any(d.target), d.stride, d.dilation, d.pad,
                                                         d.padEnd},
                                                        attributes(), dnnlEngine(), forward(d));
-  int weight = calls.reordered(weightInput(calls, request, 0, shape), desc.weights_desc());
-  int gradient = calls.reordered(calls.plainInput(request, 1), desc.diff_dst_desc());
-  int output = plainOutput(calls, request);
+  int weight = weightInput(calls, request, 0, shape, desc.weights_desc());
+  int gradient = imageInput(calls, request, 1, desc.diff_dst_desc());
+  int output = imageOutput(calls, request, desc.diff_src_desc(), request.epilogue.empty());
   int target = calls.targetSlot(output, desc.diff_src_desc());
   std::vector<std::pair<int, int>> args = {
       {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_DIFF_SRC, target}};
@@ -153,8 +178,8 @@ static void buildBackwardWeight(DnnlCalls &calls, const PrepareRequest &request,
                                                            d.any(d.weight), d.any(d.target), d.stride, d.dilation,
                                                            d.pad, d.padEnd},
                                                           attributes(), dnnlEngine(), forward(d));
-  int source = calls.reordered(calls.plainInput(request, 0), desc.src_desc());
-  int gradient = calls.reordered(calls.plainInput(request, 1), desc.diff_dst_desc());
+  int source = imageInput(calls, request, 0, desc.src_desc());
+  int gradient = imageInput(calls, request, 1, desc.diff_dst_desc());
   const TensorMeta &meta = request.outputs[0];
   int output = calls.outputSlot(0, weightDesc(shape, meta.dtype, Layout::contiguous(meta.shape)));
   int target = calls.targetSlot(output, desc.diff_weights_desc());
@@ -169,48 +194,67 @@ static void buildBackwardWeight(DnnlCalls &calls, const PrepareRequest &request,
 using Own = llvm::Expected<PreparedRef> (*)(const PrepareRequest &);
 
 /// By oneDNN where it has the dtype and there is something to compute, else by our own loops.
-static llvm::Expected<PreparedRef> prepareEither(const PrepareRequest &request, const ConvShape &shape,
-                                                 llvm::function_ref<void(DnnlCalls &, size_t &)> build, Own own) {
+static llvm::Expected<PreparedRef>
+prepareEither(const PrepareRequest &request, const ConvShape &shape,
+              llvm::function_ref<void(DnnlCalls &, llvm::ArrayRef<EpilogueStep>)> build, Own own) {
   DType dtype = request.outputs[0].dtype;
   bool same = request.inputs[0].dtype == dtype && request.inputs[1].dtype == dtype;
   if (!dnnlType(dtype) || !same || shape.products() == 0)
     return own(request);
+  llvm::Expected<std::vector<EpilogueStep>> epilogue = readEpilogue(request);
+  if (!epilogue)
+    return epilogue.takeError();
   unsigned threads = shape.products() < kSerialProducts ? 1 : request.threads;
   auto calls = std::make_shared<DnnlCalls>(request, threads);
-  size_t folded = 0;
   LibraryThreads guard(threads);
-  if (llvm::Error error = guarded(request.op.name(), [&] { build(*calls, folded); })) {
+  if (llvm::Error error = guarded(request.op.name(), [&] { build(*calls, *epilogue); })) {
     auto [code, message] = takeError(std::move(error));
-    if (code != ErrorCode::Unimplemented)
+    if (code != ErrorCode::Unimplemented || !request.inputPackings.empty())
       return makeError(code, message);
     return own(request);
   }
-  llvm::Expected<std::vector<EpilogueStep>> rest = readEpilogue(request, folded);
-  if (!rest)
-    return rest.takeError();
-  calls->setEpilogue(std::move(*rest), folded == request.epilogue.size());
+  calls->setEpilogue(std::move(*epilogue));
   return calls;
 }
 
 llvm::Expected<PreparedRef> prepareConv2d(const PrepareRequest &request) {
   ConvShape shape = convShape(request.op, request.inputs[0].shape, request.inputs[1].shape, request.outputs[0].shape);
   return prepareEither(
-      request, shape, [&](DnnlCalls &calls, size_t &folded) { buildForward(calls, request, shape, folded); },
+      request, shape,
+      [&](DnnlCalls &calls, llvm::ArrayRef<EpilogueStep> epilogue) { buildForward(calls, request, shape, epilogue); },
       prepareOwnConv2d);
 }
 
 llvm::Expected<PreparedRef> prepareConv2dBackwardData(const PrepareRequest &request) {
   ConvShape shape = convShape(request.op, request.outputs[0].shape, request.inputs[0].shape, request.inputs[1].shape);
   return prepareEither(
-      request, shape, [&](DnnlCalls &calls, size_t &) { buildBackwardData(calls, request, shape); },
+      request, shape, [&](DnnlCalls &calls, llvm::ArrayRef<EpilogueStep>) { buildBackwardData(calls, request, shape); },
       prepareOwnConv2dBackwardData);
 }
 
 llvm::Expected<PreparedRef> prepareConv2dBackwardWeight(const PrepareRequest &request) {
   ConvShape shape = convShape(request.op, request.inputs[0].shape, request.outputs[0].shape, request.inputs[1].shape);
   return prepareEither(
-      request, shape, [&](DnnlCalls &calls, size_t &) { buildBackwardWeight(calls, request, shape); },
+      request, shape,
+      [&](DnnlCalls &calls, llvm::ArrayRef<EpilogueStep>) { buildBackwardWeight(calls, request, shape); },
       prepareOwnConv2dBackwardWeight);
+}
+
+llvm::Error packConv2dWeight(const PrepareRequest &request, unsigned input, llvm::StringRef packing, const void *from,
+                             void *to) {
+  const Shape &x = request.inputs[0].shape, &weight = request.inputs[1].shape;
+  if (input != 1)
+    return makeError(ErrorCode::Internal,
+                     request.op.name() + ": only the weight is packed, got input " + llvm::Twine(input));
+  ConvShape shape = convShape(request.op, x, weight, request.outputs[0].shape);
+  memory::desc plain = weightDesc(shape, request.inputs[1].dtype, Layout::contiguous(weight));
+  return guarded(request.op.name(), [&] {
+    LibraryThreads guard(1);
+    memory source(plain, dnnlEngine(), const_cast<void *>(from)), target(packedDesc(packing), dnnlEngine(), to);
+    dnnl::stream stream(dnnlEngine());
+    dnnl::reorder(source, target).execute(stream, source, target);
+    stream.wait();
+  });
 }
 
 } // namespace tess::runtime::cpu

@@ -29,6 +29,7 @@ public:
 class CpuStream : public Stream {
 public:
   llvm::Error launch(const KernelLaunch &l) override;
+  llvm::Error launchAll(llvm::ArrayRef<KernelLaunch> launches, unsigned parts) override;
   llvm::Error call(const PreparedKernel &kernel, RunContext &context, llvm::ArrayRef<void *> inputs,
                    llvm::ArrayRef<Req> reqs, llvm::ArrayRef<void *> outputs) override {
     return kernel.run(context, inputs, reqs, outputs);
@@ -65,18 +66,34 @@ public:
 
 } // namespace
 
+static void runPart(const KernelLaunch &l, unsigned part) {
+  auto [begin, end] = partOf(part, l.parts, l.splitInner ? l.inner : l.outer, l.splitInner ? 16 : 1);
+  if (begin == end)
+    return;
+  void *scratch = l.scratchStride ? l.scratch + part * l.scratchStride : nullptr;
+  if (l.splitInner)
+    l.fn(l.pointers, l.dims, scratch, 0, l.outer, begin, end);
+  else
+    l.fn(l.pointers, l.dims, scratch, begin, end, 0, l.inner);
+}
+
+static void runWhole(const KernelLaunch &l) { l.fn(l.pointers, l.dims, l.scratch, 0, l.outer, 0, l.inner); }
+
 llvm::Error CpuStream::launch(const KernelLaunch &l) {
-  if (l.parts <= 1) {
-    l.fn(l.pointers, l.dims, l.scratch, 0, l.outer, 0, l.inner);
-    return llvm::Error::success();
-  }
-  int64_t count = l.splitInner ? l.inner : l.outer;
-  parallelFor(l.parts, count, l.splitInner ? 16 : 1, [&](int64_t begin, int64_t end, unsigned part) {
-    void *scratch = l.scratchStride ? l.scratch + part * l.scratchStride : nullptr;
-    if (l.splitInner)
-      l.fn(l.pointers, l.dims, scratch, 0, l.outer, begin, end);
-    else
-      l.fn(l.pointers, l.dims, scratch, begin, end, 0, l.inner);
+  if (l.parts <= 1)
+    runWhole(l);
+  else
+    parallelRun(l.parts, [&](unsigned part) { runPart(l, part); });
+  return llvm::Error::success();
+}
+
+llvm::Error CpuStream::launchAll(llvm::ArrayRef<KernelLaunch> launches, unsigned parts) {
+  parallelRun(parts, [&](unsigned part) {
+    for (const KernelLaunch &l : launches)
+      if (l.parts > 1)
+        runPart(l, part);
+      else if (l.owner == part)
+        runWhole(l);
   });
   return llvm::Error::success();
 }

@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <cstring>
 #include <new>
 #include <unordered_map>
 
@@ -55,6 +56,29 @@ llvm::Error guarded(llvm::StringRef op, llvm::function_ref<void()> fn) {
   } catch (const std::bad_alloc &) {
     return makeError(ErrorCode::ResourceExhausted, op + ": oneDNN must have memory, got none");
   }
+}
+
+std::string packingOf(const memory::desc &desc, const memory::desc &plain) {
+  if (desc == plain || desc.get_size() != plain.get_size())
+    return "";
+  return std::string(reinterpret_cast<const char *>(&desc.data), sizeof(desc.data));
+}
+
+memory::desc packedDesc(llvm::StringRef packing) {
+  memory::desc desc;
+  std::memcpy(&desc.data, packing.data(), std::min(packing.size(), sizeof(desc.data)));
+  return desc;
+}
+
+void DnnlCalls::setInputPacking(unsigned input, const memory::desc &wanted, const memory::desc &plain) {
+  inputPackings.resize(std::max<size_t>(inputPackings.size(), input + 1));
+  inputPackings[input] = packingOf(wanted, plain);
+}
+
+void DnnlCalls::setFinish(int slot, const ChannelOrder &order) { finish = Finish{slot, calls.size(), order}; }
+
+void DnnlCalls::setOutputPacking(const memory::desc &wanted, const memory::desc &plain) {
+  resultPacking = packingOf(wanted, plain);
 }
 
 DnnlCalls::DnnlCalls(const PrepareRequest &request, unsigned threads)
@@ -131,18 +155,30 @@ void *DnnlCalls::address(const Slot &slot, char *work, llvm::ArrayRef<void *> in
   llvm_unreachable("slot source out of range");
 }
 
+void DnnlCalls::executeCalls(size_t begin, size_t end, const dnnl::stream &stream,
+                             llvm::ArrayRef<memory> memories) const {
+  for (const Call &call : llvm::ArrayRef(calls).slice(begin, end - begin)) {
+    llvm::SmallVector<dnnl_exec_arg_t, 8> args;
+    for (auto [arg, slot] : call.args)
+      args.push_back({arg, memories[slot].get()});
+    dnnl::error::wrap_c_api(dnnl_primitive_execute(call.primitive.get(), stream.get(), int(args.size()), args.data()),
+                            "could not execute a primitive");
+  }
+}
+
 void DnnlCalls::execute(char *work, llvm::ArrayRef<void *> in, llvm::ArrayRef<void *> out) const {
   LibraryThreads threadsGuard(threadCount);
   dnnl::stream stream(dnnlEngine());
   llvm::SmallVector<memory, 12> memories;
   for (const Slot &slot : slots)
     memories.emplace_back(slot.desc, dnnlEngine(), address(slot, work, in, out));
-  for (const Call &call : calls) {
-    llvm::SmallVector<dnnl_exec_arg_t, 8> args;
-    for (auto [arg, slot] : call.args)
-      args.push_back({arg, memories[slot].get()});
-    dnnl::error::wrap_c_api(dnnl_primitive_execute(call.primitive.get(), stream.get(), int(args.size()), args.data()),
-                            "could not execute a primitive");
+  size_t pause = finish ? finish->call : calls.size();
+  executeCalls(0, pause, stream, memories);
+  if (finish) {
+    stream.wait();
+    applyPerChannel(epilogue, finish->order, outputMetas[0].dtype, address(slots[finish->slot], work, in, out), in,
+                    threadCount);
+    executeCalls(pause, calls.size(), stream, memories);
   }
   stream.wait();
 }
@@ -157,55 +193,9 @@ llvm::Error DnnlCalls::run(RunContext &context, llvm::ArrayRef<void *> inputs, l
                 gather.width);
   if (llvm::Error error = guarded(opName, [&] { execute(work, inputs, outputs); }))
     return error;
-  applyEpilogue(epilogue, outputMetas[0], outputs[0], inputs, threadCount);
+  if (!finish)
+    applyEpilogue(epilogue, outputMetas[0], outputs[0], inputs, threadCount);
   return llvm::Error::success();
-}
-
-/// The operand as oneDNN's second operand: as many axes as the output, 1 everywhere but at `channelAxis`.
-static std::optional<memory::desc> channelOperand(const PrepareRequest &request, unsigned input, unsigned channelAxis) {
-  const TensorMeta &meta = request.inputs[input];
-  const TensorMeta &output = request.outputs[0];
-  if (meta.dtype != output.dtype || meta.dtype != DType::Float32 || meta.rank() > output.rank())
-    return std::nullopt;
-  size_t lead = output.rank() - meta.rank();
-  memory::dims dims(output.rank(), 1);
-  for (size_t i = 0; i < meta.rank(); ++i) {
-    if (meta.shape[i] == 1)
-      continue;
-    if (lead + i != channelAxis || meta.shape[i] != output.shape[channelAxis] || request.layouts[input].strides[i] != 1)
-      return std::nullopt;
-    dims[channelAxis] = meta.shape[i];
-  }
-  memory::dims strides(output.rank(), 1);
-  for (size_t i = 0; i < strides.size(); ++i)
-    strides[i] = i < channelAxis ? dims[channelAxis] : 1;
-  return memory::desc(dims, memory::data_type::f32, strides);
-}
-
-PostOps foldPostOps(const PrepareRequest &request, unsigned channelAxis, size_t most) {
-  PostOps out;
-  for (const std::string &text : request.epilogue.take_front(most)) {
-    auto [name, operand] = llvm::StringRef(text).split(':');
-    unsigned input = 0;
-    // oneDNN's relu turns NaN into 0, which the operator does not: it and what follows comes after the call.
-    if (name == "relu" || operand.getAsInteger(10, input) || input >= request.inputs.size())
-      break;
-    if (name == "sum") {
-      if (out.sumInput >= 0 || !(request.inputs[input] == request.outputs[0]) ||
-          request.outputs[0].dtype != DType::Float32 || !dnnlDesc(request.inputs[input].dtype, request.layouts[input]))
-        break;
-      out.sumInput = int(input);
-      out.ops.append_sum(1.0f);
-    } else {
-      std::optional<memory::desc> desc = channelOperand(request, input, channelAxis);
-      if (!desc)
-        break;
-      out.operands.push_back({input, *desc, out.ops.len()});
-      out.ops.append_binary(name == "mul" ? dnnl::algorithm::binary_mul : dnnl::algorithm::binary_add, *desc);
-    }
-    ++out.folded;
-  }
-  return out;
 }
 
 } // namespace tess::runtime

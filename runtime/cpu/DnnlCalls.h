@@ -1,8 +1,8 @@
 //===- DnnlCalls.h - a prepared list of oneDNN calls ------------*- C++ -*-===//
 //
 // The base of every kernel on oneDNN: slots (memory of an input, an output or
-// the workspace), primitives over slots, then the part of an epilogue that the
-// library cannot do exactly. The only place that catches oneDNN's exceptions.
+// the workspace), primitives over slots, and an epilogue between them or after.
+// The only place that catches oneDNN's exceptions.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -26,6 +26,11 @@ std::optional<dnnl::memory::desc> dnnlDesc(DType dtype, const Layout &layout);
 /// Runs fn; what oneDNN throws becomes an error (ResourceExhausted, Unimplemented, else Internal) that `op` opens.
 llvm::Error guarded(llvm::StringRef op, llvm::function_ref<void()> fn);
 
+/// A layout as PreparedKernel::inputPacking; empty when it is `plain` or takes other memory (padded channels).
+std::string packingOf(const dnnl::memory::desc &desc, const dnnl::memory::desc &plain);
+/// Undoes packingOf.
+dnnl::memory::desc packedDesc(llvm::StringRef packing);
+
 class DnnlCalls : public PreparedKernel {
 public:
   /// `threads`: of every primitive.
@@ -48,11 +53,13 @@ public:
   int targetSlot(int output, const dnnl::memory::desc &wanted);
   void copySlot(int from, int to);
   void call(const dnnl::primitive &primitive, std::vector<std::pair<int, int>> argsAndSlots);
-  /// Applied to output 0 after the calls, in this order. `all`: the library took every step.
-  void setEpilogue(std::vector<EpilogueStep> steps, bool all) {
-    epilogue = std::move(steps);
-    foldsAll = all;
-  }
+  /// Applied to output 0 after the calls, in this order; steps per channel that setFinish announced, where it says.
+  void setEpilogue(std::vector<EpilogueStep> steps) { epilogue = std::move(steps); }
+  /// Steps that are per channel of `order` come after the calls so far, to `slot`.
+  void setFinish(int slot, const ChannelOrder &order);
+  /// The call reads `input` in the layout `wanted`, `plain` being its row-major one.
+  void setInputPacking(unsigned input, const dnnl::memory::desc &wanted, const dnnl::memory::desc &plain);
+  void setOutputPacking(const dnnl::memory::desc &wanted, const dnnl::memory::desc &plain);
   void setImplementation(llvm::StringRef name) { implementationName = name.str(); }
   const dnnl::memory::desc &desc(int slot) const { return slots[slot].desc; }
 
@@ -79,6 +86,7 @@ private:
   size_t reserve(size_t bytes);
   void *address(const Slot &slot, char *work, llvm::ArrayRef<void *> in, llvm::ArrayRef<void *> out) const;
   void execute(char *work, llvm::ArrayRef<void *> in, llvm::ArrayRef<void *> out) const;
+  void executeCalls(size_t begin, size_t end, const dnnl::stream &stream, llvm::ArrayRef<dnnl::memory> memories) const;
 
   std::string opName;
   Metas outputMetas;
@@ -86,21 +94,12 @@ private:
   std::vector<Gather> gathers;
   std::vector<Call> calls;
   std::vector<EpilogueStep> epilogue;
-};
-
-/// Takes the prefix of request.epilogue that oneDNN computes exactly (per-channel multiplication and addition, addition
-/// of a tensor) as post-operations; `channelAxis` is the axis of the output that "per channel" means.
-struct PostOps {
-  dnnl::post_ops ops;
-  struct Operand {
-    unsigned input;
-    dnnl::memory::desc desc;
-    int position; // in ops
+  struct Finish {
+    int slot;
+    size_t call; // the first after it
+    ChannelOrder order;
   };
-  std::vector<Operand> operands;
-  int sumInput = -1;
-  size_t folded = 0; // steps taken
+  std::optional<Finish> finish;
 };
-PostOps foldPostOps(const PrepareRequest &request, unsigned channelAxis, size_t most);
 
 } // namespace tess::runtime

@@ -5,6 +5,9 @@
 #include "runtime/ParallelFor.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
+#include <cstring>
+
 namespace tess::runtime {
 
 /// Strides of an operand over the axes of the output; nothing when it does not broadcast.
@@ -21,10 +24,10 @@ static std::optional<Layout> broadcastTo(const Layout &operand, const Shape &sha
   return out;
 }
 
-llvm::Expected<std::vector<EpilogueStep>> readEpilogue(const PrepareRequest &request, size_t first) {
+llvm::Expected<std::vector<EpilogueStep>> readEpilogue(const PrepareRequest &request) {
   std::vector<EpilogueStep> steps;
   const TensorMeta &output = request.outputs[0];
-  for (const std::string &text : request.epilogue.drop_front(first)) {
+  for (const std::string &text : request.epilogue) {
     auto [name, operand] = llvm::StringRef(text).split(':');
     EpilogueStep step{name == "relu" ? EpilogueFn::Relu : name == "mul" ? EpilogueFn::Mul : EpilogueFn::Add, -1, {}};
     unsigned input = 0;
@@ -58,16 +61,26 @@ template <typename T> static T applyOne(EpilogueFn fn, T value, T operand) {
   llvm_unreachable("epilogue function out of range");
 }
 
+template <EpilogueFn kFn, typename T> static void applyRun(T *line, int64_t count, const T *operand, int64_t stride) {
+  if (stride == 0) {
+    T number = operand ? *operand : T();
+    for (int64_t i = 0; i < count; ++i)
+      line[i] = applyOne<T>(kFn, line[i], number);
+  } else {
+    for (int64_t i = 0; i < count; ++i)
+      line[i] = applyOne<T>(kFn, line[i], operand[i * stride]);
+  }
+}
+
 template <typename T> static void applyLine(EpilogueFn fn, T *line, int64_t count, const T *operand, int64_t stride) {
-  if (fn == EpilogueFn::Relu)
-    for (int64_t i = 0; i < count; ++i)
-      line[i] = applyOne<T>(EpilogueFn::Relu, line[i], line[i]);
-  else if (stride == 0)
-    for (int64_t i = 0; i < count; ++i)
-      line[i] = applyOne<T>(fn, line[i], *operand);
-  else
-    for (int64_t i = 0; i < count; ++i)
-      line[i] = applyOne<T>(fn, line[i], operand[i * stride]);
+  switch (fn) {
+  case EpilogueFn::Relu:
+    return applyRun<EpilogueFn::Relu>(line, count, operand, 0);
+  case EpilogueFn::Mul:
+    return applyRun<EpilogueFn::Mul>(line, count, operand, stride);
+  case EpilogueFn::Add:
+    return applyRun<EpilogueFn::Add>(line, count, operand, stride);
+  }
 }
 
 /// Offset of the operand for row `row` of the output (all axes but the last, row-major).
@@ -95,6 +108,90 @@ void applyEpilogue(llvm::ArrayRef<EpilogueStep> steps, const TensorMeta &output,
           applyLine<T>(step.fn, static_cast<T *>(data) + row * count, count,
                        has ? operand + rowOffset(step.operand, row) : operand, has ? step.operand.strides.back() : 0);
         }
+    });
+  });
+}
+
+bool isPerChannel(llvm::ArrayRef<EpilogueStep> steps, unsigned axis) {
+  return llvm::all_of(steps, [&](const EpilogueStep &step) {
+    for (auto [at, stride] : llvm::enumerate(step.operand.strides))
+      if (step.input >= 0 && at != axis && stride != 0)
+        return false;
+    return true;
+  });
+}
+
+using Lanes = float __attribute__((vector_size(64)));
+constexpr int64_t kLanes = 16;
+
+/// Every step in registers, rounded on its own.
+static Lanes finished(llvm::ArrayRef<EpilogueStep> steps, const Lanes *operands, Lanes v) {
+  for (size_t k = 0; k < steps.size(); ++k)
+    v = steps[k].fn == EpilogueFn::Relu  ? (v < 0 ? Lanes{} : v) // NaN and -0 stay
+        : steps[k].fn == EpilogueFn::Mul ? v * operands[k]
+                                         : v + operands[k];
+  return v;
+}
+
+/// One pass over `count` floats whose operands repeat after 16.
+static void finishFloats(llvm::ArrayRef<EpilogueStep> steps, const Lanes *operands, float *line, int64_t count) {
+  int64_t i = 0;
+  Lanes v = {};
+  for (; i + kLanes <= count; i += kLanes) {
+    std::memcpy(&v, line + i, sizeof(v));
+    v = finished(steps, operands, v);
+    std::memcpy(line + i, &v, sizeof(v));
+  }
+  if (i == count)
+    return;
+  std::memcpy(&v, line + i, sizeof(float) * size_t(count - i));
+  v = finished(steps, operands, v);
+  std::memcpy(line + i, &v, sizeof(float) * size_t(count - i));
+}
+
+/// A plane of `count` floats from channel `channel` on.
+static void finishPlane(llvm::ArrayRef<EpilogueStep> steps, const ChannelOrder &order, int64_t channel, float *line,
+                        int64_t count, llvm::ArrayRef<void *> inputs) {
+  llvm::SmallVector<Lanes, 4> operands(steps.size());
+  for (auto [step, lanes] : llvm::zip(steps, operands))
+    for (int64_t i = 0; step.input >= 0 && i < kLanes; ++i) {
+      int64_t at = (channel + i % order.block) * step.operand.strides[order.axis];
+      lanes[i] = static_cast<const float *>(inputs[step.input])[at];
+    }
+  finishFloats(steps, operands.data(), line, count);
+}
+
+template <typename T>
+static void applyStep(EpilogueFn fn, T *line, int64_t rows, int64_t block, const T *operand, int64_t stride) {
+  if (fn == EpilogueFn::Relu || block == 1 || stride == 0)
+    return applyLine<T>(fn, line, rows * block, operand, 0);
+  for (int64_t row = 0; row < rows; ++row)
+    applyLine<T>(fn, line + row * block, block, operand, stride);
+}
+
+void applyPerChannel(llvm::ArrayRef<EpilogueStep> steps, const ChannelOrder &order, DType dtype, void *data,
+                     llvm::ArrayRef<void *> inputs, unsigned threads) {
+  constexpr int64_t kChunk = 2048; // elements that stay in the first cache from step to step
+  const bool inLanes = dtype == DType::Float32 && kLanes % order.block == 0;
+  const int64_t most = inLanes ? INT64_MAX / 2 : std::max<int64_t>(1, kChunk / order.block);
+  withType(dtype, [&](auto tag) {
+    using T = decltype(tag);
+    parallelFor(threads, order.planes * order.rows, 64, [&](int64_t begin, int64_t end, unsigned) {
+      for (int64_t rows; begin < end; begin += rows) {
+        int64_t plane = begin / order.rows, channel = plane % order.blocks * order.block;
+        rows = std::min({end, (plane + 1) * order.rows, begin + most}) - begin;
+        if constexpr (std::is_same_v<T, float>)
+          if (inLanes) {
+            finishPlane(steps, order, channel, static_cast<T *>(data) + begin * order.block, rows * order.block,
+                        inputs);
+            continue;
+          }
+        for (const EpilogueStep &step : steps) {
+          int64_t stride = step.input < 0 ? 0 : step.operand.strides[order.axis];
+          const T *operand = step.input < 0 ? nullptr : static_cast<const T *>(inputs[step.input]) + channel * stride;
+          applyStep<T>(step.fn, static_cast<T *>(data) + begin * order.block, rows, order.block, operand, stride);
+        }
+      }
     });
   });
 }

@@ -14,12 +14,25 @@ struct EpilogueStep {
   Layout operand; // strides over the output's axes, 0 where it repeats
 };
 
-/// Reads request.epilogue from step `first` on ("sum" is "add" here). InvalidArgument when an operand does not
+/// Reads request.epilogue ("sum" is "add" here). InvalidArgument when an operand does not
 /// broadcast to the output or has another dtype.
-llvm::Expected<std::vector<EpilogueStep>> readEpilogue(const PrepareRequest &request, size_t first);
+llvm::Expected<std::vector<EpilogueStep>> readEpilogue(const PrepareRequest &request);
 
 /// Applies the steps in place to a contiguous output, each rounded to its dtype; relu keeps NaN and -0.
 void applyEpilogue(llvm::ArrayRef<EpilogueStep> steps, const TensorMeta &output, void *data,
                    llvm::ArrayRef<void *> inputs, unsigned threads);
+
+/// An output as [planes][rows][block]: a plane is one block of channels, and `blocks` of them make all channels.
+/// Row-major images have blocks of one channel, channels-last ones a single block.
+struct ChannelOrder {
+  unsigned axis; // of the channels, in the output's shape
+  int64_t planes, rows, block, blocks;
+};
+
+/// Every step is relu or has an operand that varies along `axis` only.
+bool isPerChannel(llvm::ArrayRef<EpilogueStep> steps, unsigned axis);
+/// As applyEpilogue, for such steps, in the order in which the elements lie, one pass over the memory.
+void applyPerChannel(llvm::ArrayRef<EpilogueStep> steps, const ChannelOrder &order, DType dtype, void *data,
+                     llvm::ArrayRef<void *> inputs, unsigned threads);
 
 } // namespace tess::runtime

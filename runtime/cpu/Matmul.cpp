@@ -109,43 +109,21 @@ static int operandSlot(DnnlCalls &calls, const PrepareRequest &request, unsigned
   return calls.gatherSlot(input, layout, packed);
 }
 
-static dnnl::matmul::primitive_desc describe(const DnnlCalls &calls, int lhs, int rhs, int out,
-                                             const dnnl::post_ops &ops) {
-  dnnl::primitive_attr attr;
-  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
-  attr.set_post_ops(ops);
-  return dnnl::matmul::primitive_desc({calls.desc(lhs), calls.desc(rhs), calls.desc(out)}, attr, dnnlEngine());
-}
-
-static void build(DnnlCalls &calls, const PrepareRequest &request, const MatmulShape &shape, size_t &folded) {
+static void build(DnnlCalls &calls, const PrepareRequest &request, const MatmulShape &shape,
+                  llvm::ArrayRef<EpilogueStep> epilogue) {
   int lhs = operandSlot(calls, request, 0, shape.lhs), rhs = operandSlot(calls, request, 1, shape.rhs);
   int out = calls.outputSlot(0, *dnnlDesc(request.outputs[0].dtype, tidy(Layout::contiguous(shape.out))));
-  auto plain = describe(calls, lhs, rhs, out, {});
-  auto chosen = plain;
-  PostOps post;
-  // A batch keeps its axes in the operand of a post-operation only when the output has exactly two.
-  for (size_t most = shape.out.size() == 2 && request.outputs[0].rank() == 2 ? request.epilogue.size() : 0; most > 0;
-       --most) {
-    post = foldPostOps(request, 1, most);
-    if (post.folded == 0)
-      break;
-    chosen = describe(calls, lhs, rhs, out, post.ops);
-    if (llvm::StringRef(chosen.impl_info_str()) == plain.impl_info_str())
-      break;
-    post = PostOps();
-    chosen = plain;
-  }
-  folded = post.folded;
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  dnnl::matmul::primitive_desc desc({calls.desc(lhs), calls.desc(rhs), calls.desc(out)}, attr, dnnlEngine());
   std::vector<std::pair<int, int>> args = {{DNNL_ARG_SRC, lhs}, {DNNL_ARG_WEIGHTS, rhs}, {DNNL_ARG_DST, out}};
-  if (chosen.scratchpad_desc().get_size())
-    args.push_back({DNNL_ARG_SCRATCHPAD, calls.workspaceSlot(chosen.scratchpad_desc())});
-  for (const PostOps::Operand &operand : post.operands)
-    args.push_back({DNNL_ARG_ATTR_MULTIPLE_POST_OP(operand.position) | DNNL_ARG_SRC_1,
-                    calls.inputSlot(operand.input, operand.desc)});
-  if (post.sumInput >= 0)
-    calls.copySlot(calls.plainInput(request, unsigned(post.sumInput)), out);
-  calls.call(dnnl::matmul(chosen), std::move(args));
-  calls.setImplementation(plain.impl_info_str());
+  if (desc.scratchpad_desc().get_size())
+    args.push_back({DNNL_ARG_SCRATCHPAD, calls.workspaceSlot(desc.scratchpad_desc())});
+  calls.call(dnnl::matmul(desc), std::move(args));
+  unsigned columns = unsigned(request.outputs[0].rank()) - 1;
+  if (!epilogue.empty() && isPerChannel(epilogue, columns))
+    calls.setFinish(out, {columns, 1, shape.batch * shape.m, shape.n, 1});
+  calls.setImplementation(desc.impl_info_str());
 }
 
 llvm::Expected<PreparedRef> prepareMatmul(const PrepareRequest &request) {
@@ -156,19 +134,18 @@ llvm::Expected<PreparedRef> prepareMatmul(const PrepareRequest &request) {
     return prepareOwnMatmul(request);
   collapseBatch(shape);
   unsigned threads = shape.batch * shape.m * shape.n * shape.k < kSerialProducts ? 1 : request.threads;
+  llvm::Expected<std::vector<EpilogueStep>> epilogue = readEpilogue(request);
+  if (!epilogue)
+    return epilogue.takeError();
   auto calls = std::make_shared<DnnlCalls>(request, threads);
-  size_t folded = 0;
   LibraryThreads guard(threads);
-  if (llvm::Error error = guarded(request.op.name(), [&] { build(*calls, request, shape, folded); })) {
+  if (llvm::Error error = guarded(request.op.name(), [&] { build(*calls, request, shape, *epilogue); })) {
     auto [code, message] = takeError(std::move(error));
     if (code != ErrorCode::Unimplemented) // bfloat16 before AVX-512
       return makeError(code, message);
     return prepareOwnMatmul(request);
   }
-  llvm::Expected<std::vector<EpilogueStep>> rest = readEpilogue(request, folded);
-  if (!rest)
-    return rest.takeError();
-  calls->setEpilogue(std::move(*rest), folded == request.epilogue.size());
+  calls->setEpilogue(std::move(*epilogue));
   return calls;
 }
 

@@ -165,7 +165,7 @@ private:
 };
 
 llvm::Expected<PreparedRef> prepareOwn(const PrepareRequest &request, OwnConv::Kind kind, const ConvShape &shape) {
-  llvm::Expected<std::vector<EpilogueStep>> steps = readEpilogue(request, 0);
+  llvm::Expected<std::vector<EpilogueStep>> steps = readEpilogue(request);
   if (!steps)
     return steps.takeError();
   return std::make_shared<OwnConv>(request, kind, shape, std::move(*steps));

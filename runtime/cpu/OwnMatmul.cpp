@@ -86,7 +86,7 @@ private:
 } // namespace
 
 llvm::Expected<PreparedRef> prepareOwnMatmul(const PrepareRequest &request) {
-  llvm::Expected<std::vector<EpilogueStep>> steps = readEpilogue(request, 0);
+  llvm::Expected<std::vector<EpilogueStep>> steps = readEpilogue(request);
   if (!steps)
     return steps.takeError();
   return std::make_shared<OwnMatmul>(request, std::move(*steps));

@@ -184,20 +184,3 @@ TEST_CASE("conv2d: an epilogue equals the separate operators and keeps the imple
   }
   CHECK(different == 0);
 }
-
-TEST_CASE("per-channel arithmetic is folded into the call, relu is not, since the library's loses NaN") {
-  Case c = {{2, 16, 9, 9}, {32, 16, 3, 3}, {1, 1}, {1, 1}};
-  OpDef op = make("conv2d", c);
-  TensorMeta x(DType::Float32, c.x), weight(DType::Float32, c.weight), scale(DType::Float32, {1, 32, 1, 1});
-  Metas inputs = {x, weight, scale}, outputs = {TensorMeta(DType::Float32, {2, 32, 9, 9})};
-  llvm::SmallVector<Layout, 3> layouts;
-  for (const TensorMeta &meta : inputs)
-    layouts.push_back(Layout::contiguous(meta.shape));
-  auto folds = [&](std::vector<std::string> epilogue) {
-    PrepareRequest request{op, inputs, layouts, outputs};
-    request.epilogue = epilogue;
-    return get(foldsEpilogue(cpuDevice().kernels(), request));
-  };
-  CHECK(folds({"mul:2"}));
-  CHECK_FALSE(folds({"mul:2", "relu"}));
-}

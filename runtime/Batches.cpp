@@ -1,0 +1,119 @@
+//===- Batches.cpp - independent kernels as one launch --------------------===//
+#include "runtime/Batches.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tess::runtime {
+
+namespace {
+
+class Batches {
+public:
+  Batches(BoundData &bound, const Executable &exe, llvm::ArrayRef<Place> places,
+          llvm::ArrayRef<std::pair<int64_t, int64_t>> extents, unsigned threads, int64_t serialElements)
+      : bound(bound), exe(exe), places(places), extents(extents), threads(threads), serialElements(serialElements) {}
+
+  int64_t run() {
+    std::vector<Command> commands = std::move(bound.commands);
+    bound.commands.clear();
+    for (size_t begin = 0; begin < commands.size();) {
+      size_t end = endOfBatch(commands, begin);
+      if (end - begin > 1)
+        addBatch(llvm::ArrayRef(commands).slice(begin, end - begin));
+      else
+        bound.commands.push_back(std::move(commands[begin]));
+      begin = std::max(end, begin + 1);
+    }
+    return shared;
+  }
+
+private:
+  /// Some memory that a command touches: bytes of the arena, or a buffer of its own.
+  struct Extent {
+    Place::Kind kind;
+    uint32_t index;
+    int64_t begin, end;
+
+    bool meets(const Extent &other) const {
+      return kind == other.kind && index == other.index && begin < other.end && other.begin < end;
+    }
+  };
+
+  /// An output that takes over an input is that input.
+  Extent extentOf(ValueId value) const {
+    Place place = places[value];
+    if (place.kind == Place::Arena)
+      return {place.kind, 0, extents[place.index].first, extents[place.index].second};
+    if (place.kind == Place::Output && exe.outputs[place.index].donates >= 0)
+      return {Place::Input, uint32_t(exe.outputs[place.index].donates), 0, 1};
+    return {place.kind, place.index, 0, 1};
+  }
+
+  static bool mayJoin(const Command &command) {
+    return command.kind == Command::Launch && command.step->kind == StepKind::Kernel && command.step->reduced.empty() &&
+           command.launch.scratchStride == 0;
+  }
+
+  bool conflicts(llvm::ArrayRef<ValueId> written, llvm::ArrayRef<ValueId> touched) const {
+    return llvm::any_of(written, [&](ValueId a) {
+      return llvm::any_of(touched, [&](ValueId b) { return extentOf(a).meets(extentOf(b)); });
+    });
+  }
+
+  bool independent(const Step &a, const Step &b) const {
+    return !conflicts(a.results, b.operands) && !conflicts(a.results, b.results) && !conflicts(b.results, a.operands);
+  }
+
+  size_t endOfBatch(llvm::ArrayRef<Command> commands, size_t begin) const {
+    constexpr size_t kMost = 64;
+    size_t end = begin;
+    auto joins = [&](const Command &command) {
+      return mayJoin(command) && llvm::all_of(commands.slice(begin, end - begin), [&](const Command &mate) {
+               return independent(*mate.step, *command.step);
+             });
+    };
+    while (end < commands.size() && end - begin < kMost && joins(commands[end]))
+      ++end;
+    return end;
+  }
+
+  /// Large kernels are split as they would be alone; a small one goes to the part that has least to do.
+  void addBatch(llvm::ArrayRef<Command> mates) {
+    Command &batch = bound.commands.emplace_back();
+    batch.kind = Command::Batch;
+    batch.step = mates.front().step;
+    batch.label = bound.labels.emplace_back(std::to_string(mates.size()) + " x " + mates.front().label).c_str();
+    batch.firstLaunch = uint32_t(bound.batched.size());
+    batch.numLaunches = uint32_t(mates.size());
+    int64_t total = 0;
+    for (const Command &mate : mates)
+      total += mate.launch.outer * mate.launch.inner;
+    batch.parts = total < serialElements ? 1 : threads;
+    std::vector<int64_t> load(batch.parts);
+    for (const Command &mate : mates) {
+      KernelLaunch launch = mate.launch;
+      if (launch.parts <= 1) {
+        auto least = std::min_element(load.begin(), load.end());
+        launch.owner = unsigned(least - load.begin());
+        *least += launch.outer * launch.inner;
+        shared += batch.parts > 1 ? launch.outer * launch.inner : 0;
+      }
+      bound.batched.push_back(launch);
+    }
+  }
+
+  BoundData &bound;
+  const Executable &exe;
+  llvm::ArrayRef<Place> places;
+  llvm::ArrayRef<std::pair<int64_t, int64_t>> extents;
+  unsigned threads;
+  int64_t serialElements, shared = 0;
+};
+
+} // namespace
+
+int64_t batchLaunches(BoundData &bound, const Executable &exe, llvm::ArrayRef<Place> places,
+                      llvm::ArrayRef<std::pair<int64_t, int64_t>> extents, unsigned threads, int64_t serialElements) {
+  return Batches(bound, exe, places, extents, threads, serialElements).run();
+}
+
+} // namespace tess::runtime

@@ -1,0 +1,21 @@
+//===- Batches.h - independent kernels as one launch ------------*- C++ -*-===//
+//
+// Elementwise kernels in a row that touch no memory of each other, such as the
+// updates of an optimizer, run in one parallel region: shares of the large
+// ones, whole small ones side by side.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/BoundData.h"
+#include "runtime/Storage.h"
+
+namespace tess::runtime {
+
+/// Replaces such commands of `bound` by batches. `extents`: by allocation, its first byte in the arena and the one
+/// after its last. Pointers of launches must be final. Returns the elements of kernels that ran on one thread and now
+/// share their work with others.
+int64_t batchLaunches(BoundData &bound, const Executable &exe, llvm::ArrayRef<Place> places,
+                      llvm::ArrayRef<std::pair<int64_t, int64_t>> extents, unsigned threads, int64_t serialElements);
+
+} // namespace tess::runtime

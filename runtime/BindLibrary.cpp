@@ -1,0 +1,130 @@
+//===- BindLibrary.cpp - library calls, bound -----------------------------===//
+//
+// A call is prepared for row-major operands first, which says how the library
+// would have them; then again where operands, constants or its result come so.
+//
+//===----------------------------------------------------------------------===//
+#include "ops/Error.h"
+#include "runtime/Binder.h"
+#include "runtime/Packing.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tess::runtime {
+
+/// A PrepareRequest with what it refers to.
+struct Binder::LibraryRequest {
+  Metas inputs, outputs;
+  llvm::SmallVector<Layout, 4> layouts;
+  std::vector<std::string> packings;
+
+  PrepareRequest get(const Step &step) const {
+    PrepareRequest request{step.op, inputs, layouts, outputs};
+    request.epilogue = step.epilogue;
+    return request;
+  }
+};
+
+Binder::LibraryRequest Binder::libraryRequest(const Step &step) const {
+  LibraryRequest request;
+  for (ValueId value : step.operands) {
+    request.inputs.push_back(metas[value]);
+    request.layouts.push_back(layouts[value]);
+    request.layouts.back().offset = 0; // the pointer carries it
+  }
+  for (ValueId value : step.results)
+    request.outputs.push_back(metas[value]);
+  return request;
+}
+
+llvm::Expected<PreparedRef> Binder::prepare(const Step &step, const LibraryRequest &operands) const {
+  PrepareRequest request = operands.get(step);
+  request.threads = threads;
+  request.isTrain = isTrain;
+  if (!exe.numThreads || exe.numThreads == threads)
+    request.implementation = step.implementation;
+  request.inputPackings = operands.packings;
+  if (!operands.packings.empty())
+    request.outputPacking = packings[step.results[0]];
+  return prepareKernel(program.device().kernels(), request);
+}
+
+llvm::Error Binder::prepareLibrary() {
+  libraryKernels.resize(exe.steps.size());
+  for (auto [step, kernel] : llvm::zip(exe.steps, libraryKernels)) {
+    if (step.kind != StepKind::Library)
+      continue;
+    llvm::Expected<PreparedRef> prepared = prepare(step, libraryRequest(step));
+    if (!prepared)
+      return at(prepared.takeError(), step.location);
+    kernel = std::move(*prepared);
+  }
+  packings.resize(exe.values.size());
+  if (packs)
+    packings = planPackings(exe, metas, layouts, storage.places, libraryKernels);
+  bound->packedValues = unsigned(llvm::count_if(packings, [](const std::string &p) { return !p.empty(); }));
+  return llvm::Error::success();
+}
+
+/// What the call finds operand number `operand` in: its value's packing, or for a constant the one it likes best.
+std::string Binder::operandPacking(const Step &step, const PreparedKernel &kernel, unsigned operand) const {
+  ValueId value = step.operands[operand];
+  const KernelDef *def = findKernel(program.device().kernels(), step.op.info().kernel);
+  bool isConstant =
+      exe.values[value].kind == ValueKind::Constant && def && def->pack && program.device().hostAccessible();
+  return isConstant && packs ? kernel.inputPacking(operand).str() : packings[value];
+}
+
+/// Pointers of the operands; a packed constant is made here.
+llvm::Error Binder::addOperands(const Step &step, const LibraryRequest &request) {
+  for (auto [index, value] : llvm::enumerate(step.operands)) {
+    if (exe.values[value].kind != ValueKind::Constant || request.packings.empty() || request.packings[index].empty()) {
+      addPointer(value, layouts[value].offset);
+      continue;
+    }
+    const KernelDef *def = findKernel(program.device().kernels(), step.op.info().kernel);
+    auto fill = [&](const void *from, void *to) {
+      return def->pack(request.get(step), unsigned(index), request.packings[index], from, to);
+    };
+    llvm::Expected<void *> data =
+        program.packedConstant(uint32_t(exe.values[value].constant), request.packings[index], fill);
+    if (!data)
+      return data.takeError();
+    ++bound->packedValues;
+    bound->pointers.push_back(*data);
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Binder::addLibrary(const Step &step) {
+  PreparedRef kernel = libraryKernels[&step - exe.steps.data()];
+  LibraryRequest request = libraryRequest(step);
+  bool packed = !packings[step.results[0]].empty();
+  for (unsigned operand = 0; operand < step.operands.size(); ++operand) {
+    request.packings.push_back(operandPacking(step, *kernel, operand));
+    packed |= !request.packings.back().empty();
+  }
+  if (!packed)
+    request.packings.clear();
+  llvm::Expected<PreparedRef> prepared = packed ? prepare(step, request) : kernel;
+  if (!prepared)
+    return prepared.takeError();
+  Command &command = newCommand(Command::Library, &step);
+  command.label = step.op.info().name;
+  command.numInputs = uint16_t(step.operands.size());
+  command.numOutputs = uint16_t(step.results.size());
+  command.reqs.assign(step.results.size(), Req::Write);
+  if ((*prepared)->workspaceBytes()) {
+    scratchOf.back() = int32_t(storage.allocations.size());
+    int32_t index = int32_t(&step - exe.steps.data());
+    storage.allocations.push_back({int64_t((*prepared)->workspaceBytes()), index, index});
+  }
+  bound->needsWorker |= (*prepared)->threads() > 1;
+  command.kernel = std::move(*prepared);
+  if (llvm::Error error = addOperands(step, request))
+    return error;
+  for (ValueId value : step.results)
+    addPointer(value, layouts[value].offset);
+  return llvm::Error::success();
+}
+
+} // namespace tess::runtime

@@ -1,0 +1,75 @@
+//===- Binder.h - what bind does, in pieces ---------------------*- C++ -*-===//
+//
+// Bind.cpp has shapes, kernels and copies, BindLibrary.cpp the library's calls.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/BoundData.h"
+#include "runtime/KernelGeometry.h"
+#include "runtime/ParallelFor.h"
+#include "runtime/Storage.h"
+
+namespace tess::runtime {
+
+/// `error` with the user's line, if there is one.
+llvm::Error at(llvm::Error error, llvm::StringRef location);
+
+class Binder {
+public:
+  Binder(Program &program, const BindOptions &options)
+      : program(program), exe(program.exe), threads(options.threads ? options.threads : numThreads()),
+        isTrain(options.isTrain), keepPlan(options.keepPlan), packs(options.packing), batches(options.batches),
+        bound(new BoundData) {}
+  llvm::Expected<std::shared_ptr<Bound>> run(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRef<Layout> inputLayouts);
+
+private:
+  llvm::Error inferShapes(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRef<Layout> inputLayouts);
+  llvm::Error inferNode(const ProgramNode &node);
+  llvm::Error boundUnknown(const ProgramNode &node, llvm::ArrayRef<TensorMeta> operands, Metas &results);
+  llvm::Error setResult(const ProgramNode &node, ValueId value, TensorMeta meta);
+  llvm::Error addStep(const Step &step);
+  llvm::Error addKernel(const Step &step);
+  void splitDomain(KernelLaunch &launch, const KernelGeometry &geometry) const;
+  llvm::Error prepareLibrary();
+  struct LibraryRequest;
+  LibraryRequest libraryRequest(const Step &step) const;
+  llvm::Expected<PreparedRef> prepare(const Step &step, const LibraryRequest &operands) const;
+  std::string operandPacking(const Step &step, const PreparedKernel &kernel, unsigned operand) const;
+  llvm::Error addOperands(const Step &step, const LibraryRequest &request);
+  llvm::Error addLibrary(const Step &step);
+  llvm::Error addMovement(const Step &step);
+  llvm::Error addFill(const Step &step, ValueId result);
+  llvm::Error addRegion(const Step &step, unsigned operand, const Layout &source, const Layout &destination);
+  bool copiesByKernel(const Step &step, const Layout &source, const Layout &destination) const;
+  void addScalars(const Step &step);
+  void addOutputCopies();
+  void addCopy(const Layout &from, const Layout &to, int64_t width, const char *label);
+  Command &newCommand(Command::Kind kind, const Step *step);
+  void setLaunch(Command &command, const Step &step, int32_t entry, KernelGeometry geometry);
+  void addPointer(ValueId value, int64_t offset);
+  void addPlacePointer(Place place, int64_t bytes);
+  void placeArena();
+  void finish();
+  std::vector<llvm::SmallVector<unsigned, 2>> unknownOutputAxes() const;
+
+  Program &program;
+  const Executable &exe;
+  unsigned threads;
+  bool isTrain, keepPlan, packs, batches;
+  std::unique_ptr<BoundData> bound;
+  Metas metas;
+  llvm::SmallVector<Layout, 16> layouts;
+  std::vector<llvm::SmallVector<unsigned, 2>> unknownAxes; // by value; only where data decides
+  StoragePlan storage;
+  std::vector<PreparedRef> libraryKernels;               // by step, for row-major operands
+  std::vector<std::string> packings;                     // by value (Packing.h)
+  int64_t splitElements = 0;                             // in domains that run in parts
+  std::vector<std::pair<int64_t, int64_t>> arenaExtents; // by allocation
+  /// Allocation of a command's scratch or workspace, by command; -1: none.
+  std::vector<int32_t> scratchOf;
+  /// Pointers into the arena before offsets are known: slot, allocation, bytes.
+  std::vector<PointerPatch> arenaUses;
+};
+
+} // namespace tess::runtime

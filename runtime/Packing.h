@@ -1,0 +1,22 @@
+//===- Packing.h - values that stay in a library's layout -------*- C++ -*-===//
+//
+// A chain of library calls hands values on as the library wants them (blocks of
+// channels), so that no call reorders what the next one reorders back. Shapes
+// and machine decide, so this is known at bind, not in the executable.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/KernelTable.h"
+#include "runtime/Storage.h"
+
+namespace tess::runtime {
+
+/// By value: PrepareRequest's text, empty where the value is row-major. `kernels`: by step, as prepared for row-major
+/// operands (null for steps that are no library calls). A value is packed when everything that writes or reads it wants
+/// the same packing; elementwise kernels over one piece of memory take any.
+std::vector<std::string> planPackings(const Executable &exe, llvm::ArrayRef<TensorMeta> metas,
+                                      llvm::ArrayRef<Layout> layouts, llvm::ArrayRef<Place> places,
+                                      llvm::ArrayRef<PreparedRef> kernels);
+
+} // namespace tess::runtime

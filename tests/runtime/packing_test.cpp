@@ -1,0 +1,140 @@
+//===- packing_test.cpp - values in a library's layout --------------------===//
+#include "runtime/Allocator.h"
+#include "runtime/Executor.h"
+#include "tests/runtime/KernelHarness.h"
+#include "tests/runtime/TestProgram.h"
+
+#include <cmath>
+
+using namespace tess;
+using namespace tess::runtime;
+using namespace tess::test;
+
+namespace {
+
+TensorMeta f32(llvm::ArrayRef<int64_t> shape) { return TensorMeta(DType::Float32, shape); }
+
+constexpr int64_t kBatch = 2, kSize = 9;
+OpDef conv() { return OpDef::get("conv2d").set("padding", IntList{1, 1}); }
+
+/// x -> conv -> neg -> conv -> out over `channels`, weights constant; `middle` may add to the program between.
+struct Chain {
+  TestProgram program;
+  int x, first, negated;
+  HostTensor weight;
+
+  explicit Chain(int64_t channels) : weight(randomF32({channels, channels, 3, 3}, 7)) {
+    x = program.input("x", DType::Float32, {kBatch, channels, kSize, kSize});
+    int w = program.constant(weight.meta, weight.data());
+    first = program.node(conv(), {x, w});
+    program.library();
+    negated = program.node(OpDef::get("neg"), {first});
+    program.kernel(negKernel, 4);
+    int last = program.node(conv(), {negated, w});
+    program.library();
+    program.output("out", last);
+  }
+};
+
+struct ChainResult {
+  std::vector<std::vector<float>> outputs;
+  unsigned packed;
+};
+
+ChainResult runChain(Chain &chain, bool packing, unsigned threads = 1) {
+  BindOptions options;
+  options.threads = threads;
+  options.packing = packing;
+  int64_t channels = chain.weight.meta.shape[0];
+  HostTensor x = randomF32({kBatch, channels, kSize, kSize}, 1);
+  x.as<float>()[3] = NAN;
+  x.as<float>()[90] = -0.0f;
+  BoundRef bound = get(chain.program.create()->bind({x.meta}, {}, options));
+  ChainResult result;
+  std::vector<void *> outputs;
+  for (const TensorMeta &meta : bound->outputs())
+    result.outputs.emplace_back(size_t(meta.numElements()));
+  for (auto &output : result.outputs)
+    outputs.push_back(output.data());
+  ok(run(*bound, {x.data()}, outputs));
+  uint64_t before = cpuAllocator().stats().allocations;
+  ok(run(*bound, {x.data()}, outputs));
+  CHECK(cpuAllocator().stats().allocations == before);
+  result.packed = bound->packedValues();
+  return result;
+}
+
+void checkSame(const ChainResult &a, const ChainResult &b) {
+  REQUIRE(a.outputs.size() == b.outputs.size());
+  size_t different = 0;
+  for (size_t k = 0; k < a.outputs.size(); ++k)
+    for (size_t i = 0; i < a.outputs[k].size(); ++i) {
+      float x = a.outputs[k][i], y = b.outputs[k][i];
+      different += std::memcmp(&x, &y, sizeof(x)) != 0 && !(std::isnan(x) && std::isnan(y));
+    }
+  CHECK(different == 0);
+}
+
+} // namespace
+
+TEST_CASE("a chain of convolutions stays in the library's layout, with the bits of row-major values") {
+  unsigned threads = GENERATE(1u, 2u);
+  Chain chain(32);
+  ChainResult plain = runChain(chain, false, threads), packed = runChain(chain, true, threads);
+  CHECK(plain.packed == 0);
+  CHECK(packed.packed == 4); // what the first convolution makes, its negation, the weight of each call
+  checkSame(plain, packed);
+}
+
+TEST_CASE("channels that a block does not hold stay row-major, since padding is memory that nobody planned") {
+  Chain chain(20);
+  ChainResult packed = runChain(chain, true);
+  CHECK(packed.packed == 0);
+  checkSame(runChain(chain, false), packed);
+}
+
+TEST_CASE("a value that something else reads stays row-major") {
+  Chain chain(32);
+  bool asOutput = GENERATE(true, false);
+  if (asOutput) {
+    chain.program.output("middle", chain.negated);
+  } else { // a view of it
+    OpDef flat = OpDef::get("reshape").set("shape", IntList{kBatch, -1});
+    chain.program.output("view", chain.program.node(flat, {chain.negated}, ValueKind::View));
+  }
+  ChainResult packed = runChain(chain, true);
+  CHECK(packed.packed == 2); // the weight of each call only
+  checkSame(runChain(chain, false), packed);
+}
+
+TEST_CASE("a kernel that asks for the index of an element gets row-major values") {
+  TestProgram p;
+  HostTensor weight = randomF32({32, 32, 3, 3}, 7);
+  int64_t seedValue = 1;
+  int x = p.input("x", DType::Float32, {kBatch, 32, kSize, kSize});
+  int w = p.constant(weight.meta, weight.data());
+  int seed = p.constant(TensorMeta(DType::Int64, {}), &seedValue);
+  int first = p.node(conv(), {x, w});
+  p.library();
+  int dropped = p.node(OpDef::get("dropout"), {first, seed, seed});
+  p.exe.values.push_back({ValueKind::Fused, DType::Bool, -1, -1, "", ""}); // the mask
+  p.exe.nodes.back().results.push_back(ValueId(p.exe.values.size() - 1));
+  Step &step = p.kernel(negKernel, 4);
+  step.operands = {first};
+  step.results = {dropped};
+  p.output("out", p.node(conv(), {dropped, w}));
+  p.library();
+  BoundRef bound = get(p.create()->bind({f32({kBatch, 32, kSize, kSize})}));
+  CHECK(bound->packedValues() == 2);
+}
+
+TEST_CASE("a packed constant is made once for all bindings and counted in the plan") {
+  Chain chain(32);
+  ProgramRef program = chain.program.create();
+  uint64_t own = uint64_t(chain.weight.meta.numElements()) * 4;
+  CHECK(program->constantBytes() == own);
+  BoundRef one = get(program->bind({f32({kBatch, 32, kSize, kSize})}));
+  CHECK(one->memory().constants == 2 * own);
+  BoundRef two = get(program->bind({f32({kBatch, 32, kSize, kSize})}));
+  CHECK(two->memory().constants == 2 * own);
+}
