@@ -1,6 +1,7 @@
 //===- Compile.cpp - the one entry of the compiler ------------------------===//
 #include "compiler/Compile.h"
 #include "compiler/CacheState.h"
+#include "compiler/CompileModule.h"
 #include "compiler/KernelCache.h"
 #include "compiler/Pipeline.h"
 #include "compiler/lowering/ProgramLowering.h"
@@ -48,21 +49,20 @@ private:
   mlir::ScopedDiagnosticHandler handler;
 };
 
-llvm::Expected<LoweredProgram> lower(const ir::Graph &graph, const CompileOptions &options) {
-  ir::GraphImpl &impl = graph.impl();
-  std::lock_guard<std::mutex> lock(impl.mutex); // the context is not made for two threads
-  FirstDiagnostic diagnostic(impl.context.get());
-  mlir::OwningOpRef<mlir::ModuleOp> module(impl.module.get().clone());
-  mlir::PassManager manager(impl.context.get());
+llvm::Expected<LoweredProgram> lower(mlir::ModuleOp module, const CompileOptions &options) {
+  mlir::MLIRContext *context = module.getContext();
+  FirstDiagnostic diagnostic(context);
+  mlir::PassManager manager(context);
   manager.enableVerifier(false);
-  buildPipeline(manager, options);
+  buildPipeline(manager, options, moduleEvaluator(options));
   if (!options.dumpAfter.empty())
     manager.enableIRPrinting(
         [](mlir::Pass *, mlir::Operation *) { return false; },
         [&](mlir::Pass *pass, mlir::Operation *) { return pass->getArgument().contains(options.dumpAfter); });
-  if (failed(manager.run(*module)))
+  if (failed(manager.run(module)))
     return diagnostic.take();
-  auto lowered = lowerProgram(llvm::cast<mlir::func::FuncOp>(module->lookupSymbol("main")));
+  auto main = llvm::cast<mlir::func::FuncOp>(module.lookupSymbol("main"));
+  auto lowered = lowerProgram(main, options.kernels.get(), options.target);
   if (failed(lowered))
     return diagnostic.take();
   return std::move(*lowered);
@@ -70,10 +70,8 @@ llvm::Expected<LoweredProgram> lower(const ir::Graph &graph, const CompileOption
 
 } // namespace
 
-llvm::Expected<runtime::Executable> compile(const ir::Graph &graph, const CompileOptions &options) {
-  Timer timer;
-  ++numPrograms;
-  llvm::Expected<LoweredProgram> program = lower(graph, options);
+llvm::Expected<runtime::Executable> compileModule(mlir::ModuleOp module, const CompileOptions &options) {
+  llvm::Expected<LoweredProgram> program = lower(module, options);
   if (!program)
     return program.takeError();
   auto images = imagesFor(program->kernels, options.target);
@@ -81,7 +79,35 @@ llvm::Expected<runtime::Executable> compile(const ir::Graph &graph, const Compil
     return images.takeError();
   program->executable.images = std::move(*images);
   program->executable.target = "cpu:" + options.target;
+  program->executable.numThreads = options.kernels ? options.kernels->threads() : 0;
   return std::move(program->executable);
+}
+
+ModuleEvaluator moduleEvaluator(const CompileOptions &options) {
+  if (!options.evaluate)
+    return {};
+  CompileOptions here = options;
+  here.target = "host";
+  here.evaluate = nullptr;
+  return [here, evaluate = options.evaluate](mlir::ModuleOp module) -> mlir::FailureOr<std::vector<std::string>> {
+    auto bytes = [&]() -> llvm::Expected<std::vector<std::string>> {
+      llvm::Expected<runtime::Executable> executable = compileModule(module, here);
+      return executable ? evaluate(std::move(*executable)) : executable.takeError();
+    }();
+    if (bytes)
+      return std::move(*bytes);
+    llvm::consumeError(bytes.takeError());
+    return mlir::failure();
+  };
+}
+
+llvm::Expected<runtime::Executable> compile(const ir::Graph &graph, const CompileOptions &options) {
+  Timer timer;
+  ++numPrograms;
+  ir::GraphImpl &impl = graph.impl();
+  std::lock_guard<std::mutex> lock(impl.mutex); // the context is not made for two threads
+  mlir::OwningOpRef<mlir::ModuleOp> module(impl.module.get().clone());
+  return compileModule(*module, options);
 }
 
 CompileStats compileStats() {

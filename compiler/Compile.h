@@ -6,8 +6,11 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "compiler/target/KernelChoice.h"
 #include "ir/GraphBuilder.h"
 #include "runtime/schema/Executable.h"
+
+#include <functional>
 
 namespace tess::compiler {
 
@@ -16,6 +19,11 @@ struct CompileOptions {
   std::string target = "host";
   /// Fuse operators into kernels. Off: one kernel per primitive (tests compare the bits).
   bool fuse = true;
+  /// What is known of the libraries. Null: nothing, so that bind decides.
+  std::shared_ptr<const KernelChoice> kernels;
+  /// Runs a program without inputs for FoldConstants: the row-major bytes of its outputs. None: what depends on
+  /// constants only is computed in every run.
+  std::function<llvm::Expected<std::vector<std::string>>(runtime::Executable)> evaluate;
   /// Print the IR to stderr after every pass whose name contains this; empty: never.
   std::string dumpAfter;
 };

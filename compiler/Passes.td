@@ -54,6 +54,40 @@ def SimplifyPass : Pass<"tess-simplify", "::mlir::func::FuncOp"> {
   }];
 }
 
+def FoldConstantsPass : Pass<"tess-fold-constants", "::mlir::func::FuncOp"> {
+  let summary = "compute what depends on constants only";
+  let description = [{
+    Compiles and runs that part of the function. A result may be 1 MiB larger than the constants that it is made of; what
+    every kernel makes itself (`full`) stays, and so do random numbers and library calls.
+    ```
+    %c = tess.constant dense_resource<v> : tensor<4xf32> : tensor<4xf32>
+    %0 = tess.sqrt %c : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+    becomes
+    ```
+    %0 = tess.constant dense_resource<folded> : tensor<4xf32> : tensor<4xf32>
+    ```
+  }];
+  let dependentDialects = ["::tess::ir::TessDialect"];
+}
+
+def FoldEpiloguePass : Pass<"tess-fold-epilogue", "::mlir::func::FuncOp"> {
+  let summary = "let library calls finish their result";
+  let description = [{
+    Multiplications and additions per channel and relu, each the only reader of the value before it, join a convolution or
+    matrix product: the call is a `tess.fusion` that starts with it.
+    ```
+    %0 = tess.matmul %x, %w : (tensor<8x4xf32>, tensor<4x5xf32>) -> tensor<8x5xf32>
+    %1 = tess.add %0, %b : (tensor<8x5xf32>, tensor<5xf32>) -> tensor<8x5xf32>
+    ```
+    becomes
+    ```
+    %1 = tess.fusion %x, %w, %b attributes {axes = array<i64>} { ^bb0(...): tess.matmul ... tess.add ... tess.yield }
+    ```
+  }];
+  let dependentDialects = ["::tess::ir::TessDialect"];
+}
+
 def FuseElementwisePass : Pass<"tess-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "group elementwise operators and reductions into kernels";
   let description = [{
@@ -70,6 +104,25 @@ def FuseElementwisePass : Pass<"tess-fuse-elementwise", "::mlir::func::FuncOp"> 
   }];
   let options = [Option<"fuse", "fuse", "bool", "true", "off: one operator in each group">];
   let dependentDialects = ["::tess::ir::TessDialect"];
+}
+
+def SinkUpdatesPass : Pass<"tess-sink-updates", "::mlir::func::FuncOp"> {
+  let summary = "move kernels that only make outputs to the end";
+  let description = [{
+    Elementwise kernels whose results are outputs and nothing else: updates of parameters. Neighbours that touch no memory of
+    each other are one launch of the executor.
+    ```
+    %p1 = tess.fusion %p, %dp ...
+    %dq = tess.matmul %x, %y
+    %q1 = tess.fusion %q, %dq ...
+    ```
+    becomes
+    ```
+    %dq = tess.matmul %x, %y
+    %p1 = tess.fusion %p, %dp ...
+    %q1 = tess.fusion %q, %dq ...
+    ```
+  }];
 }
 
 #endif // TESS_COMPILER_PASSES

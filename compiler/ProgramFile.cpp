@@ -38,14 +38,13 @@ llvm::Error opened(llvm::StringRef who, llvm::Error error) {
 } // namespace
 
 llvm::Error writeProgram(llvm::StringRef path, const ir::Graph &graph, llvm::ArrayRef<std::string> targets,
-                         const Metadata &metadata) {
+                         const Metadata &metadata, CompileOptions options) {
   Tensors tensors;
   llvm::Expected<std::string> graphBytes = graph.serialize(tensors);
   if (!graphBytes)
     return graphBytes.takeError();
   std::vector<std::string> programs;
   for (const std::string &target : targets) {
-    CompileOptions options;
     options.target = target;
     llvm::Expected<Executable> executable = compile(graph, options);
     if (!executable)

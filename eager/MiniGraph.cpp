@@ -2,6 +2,7 @@
 #include "eager/MiniGraph.h"
 
 #include "compiler/Compile.h"
+#include "eager/HostOptions.h"
 #include "eager/Location.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -55,7 +56,9 @@ static llvm::Expected<runtime::Executable> compileOne(const OpDef &op, llvm::Arr
     return results.takeError();
   for (auto [i, value] : llvm::enumerate(*results))
     builder.output(value, "y" + std::to_string(i));
-  return compiler::compile(builder.finish());
+  compiler::CompileOptions options = hostOptions();
+  options.evaluate = nullptr; // a program made to run once would cost as much as what it saves
+  return compiler::compile(builder.finish(), options);
 }
 
 /// Runtime attributes of `op` in the order in which they are parameters.

@@ -3,6 +3,7 @@
 
 #include "compiler/ProgramFile.h"
 #include "eager/Dispatch.h"
+#include "eager/HostOptions.h"
 #include "eager/Queue.h"
 #include "runtime/Executor.h"
 #include "runtime/ParallelFor.h"
@@ -31,7 +32,7 @@ llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::compile(const Reco
   llvm::Expected<ir::Graph> graph = buildGraph(*recording, options);
   if (!graph)
     return graph.takeError();
-  compiler::CompileOptions compileOptions;
+  compiler::CompileOptions compileOptions = hostOptions();
   compileOptions.fuse = fuse;
   llvm::Expected<runtime::Executable> exe = compiler::compile(*graph, compileOptions);
   if (!exe)
@@ -96,7 +97,7 @@ llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::load(llvm::StringR
     options.tensor = [file = *file](llvm::StringRef name) { return file->read(runtime::SectionKind::Tensor, name); };
   }
   if (!exe) {
-    llvm::Expected<runtime::Executable> compiled = compiler::compile(*graph);
+    llvm::Expected<runtime::Executable> compiled = compiler::compile(*graph, hostOptions());
     if (!compiled)
       return compiled.takeError();
     exe = std::move(*compiled);

@@ -1,5 +1,6 @@
 //===- tess-compile.cpp - add executables to a `.tess` file ---------------===//
 #include "compiler/ProgramFile.h"
+#include "eager/HostOptions.h"
 #include "ops/Error.h"
 
 #include <CLI/CLI.hpp>
@@ -18,7 +19,8 @@ llvm::Error run(const Arguments &arguments) {
   llvm::Expected<tess::ir::Graph> graph = tess::compiler::readGraph(arguments.input, &metadata);
   if (!graph)
     return graph.takeError();
-  return tess::compiler::writeProgram(arguments.output, *graph, arguments.targets, metadata);
+  return tess::compiler::writeProgram(arguments.output, *graph, arguments.targets, metadata,
+                                      tess::eager::hostOptions());
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 //===- tess-opt.cpp - run passes over text --------------------------------===//
+#include "compiler/CompileModule.h"
 #include "compiler/Pipeline.h"
-#include "compiler/transforms/Passes.h"
+#include "eager/HostOptions.h"
 #include "ir/Dialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -11,10 +12,13 @@
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registry.insert<tess::ir::TessDialect, mlir::func::FuncDialect>();
+  tess::compiler::CompileOptions options = tess::eager::hostOptions();
+  tess::compiler::ModuleEvaluator evaluate = tess::compiler::moduleEvaluator(options);
+  mlir::registerPass([&] { return tess::compiler::createFoldConstantsPass(evaluate); }); // the first of a name counts
   tess::compiler::registerTessPasses();
   mlir::registerTransformsPasses();
   mlir::PassPipelineRegistration<> pipeline(
       "tess-pipeline", "every pass from a graph to kernels, in order",
-      [](mlir::OpPassManager &manager) { tess::compiler::buildPipeline(manager, {}); });
+      [&](mlir::OpPassManager &manager) { tess::compiler::buildPipeline(manager, options, evaluate); });
   return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "tess-opt: Tessera's passes\n", registry));
 }

@@ -17,7 +17,8 @@ namespace {
 
 class ProgramLowering {
 public:
-  explicit ProgramLowering(func::FuncOp func) : func(func) {}
+  ProgramLowering(func::FuncOp func, const KernelChoice *choice, StringRef target)
+      : func(func), choice(choice), target(target) {}
 
   FailureOr<LoweredProgram> run() {
     lowerSignature();
@@ -79,7 +80,7 @@ private:
     if (auto constant = dyn_cast<ir::ConstantOp>(op))
       return lowerConstant(constant);
     if (auto fusion = dyn_cast<ir::FusionOp>(op))
-      return lowerFusionStep(fusion);
+      return startsWithCall(fusion) ? lowerCallWithEpilogue(fusion) : lowerFusionStep(fusion);
     const OpInfo *info = ir::infoOf(op);
     if (!info)
       return op->emitError("compile: operator must be of the tess dialect, got ") << op->getName().getStringRef();
@@ -321,8 +322,48 @@ private:
   }
 
   LogicalResult lowerLibrary(Operation *op) {
-    exec().steps.push_back(opStep(op, StepKind::Library));
+    Step step = opStep(op, StepKind::Library);
+    chooseImplementation(op, op->getOperands(), step);
+    exec().steps.push_back(std::move(step));
     return success();
+  }
+
+  static bool startsWithCall(ir::FusionOp fusion) {
+    const OpInfo *info = ir::infoOf(&fusion.getBody().front().front());
+    return info && info->lowering == Lowering::Library;
+  }
+
+  /// A library operator and the elementwise ones that it finishes its result with.
+  LogicalResult lowerCallWithEpilogue(ir::FusionOp fusion) {
+    Block &body = fusion.getBody().front();
+    Operation *call = &body.front();
+    Step step;
+    step.kind = StepKind::Library;
+    step.location = ir::locationText(fusion.getLoc());
+    for (auto [input, argument] : llvm::zip(fusion.getInputs(), body.getArguments())) {
+      step.operands.push_back(contiguous(input, step.location));
+      idOf[argument] = step.operands.back();
+    }
+    addFusedNodes(fusion, step.location);
+    step.op = ir::opDefOf(call);
+    for (unsigned count : ir::segmentsOf(call))
+      step.segments.push_back(count);
+    int operand = int(call->getNumOperands());
+    for (Operation &op : body.without_terminator())
+      if (&op != call)
+        step.epilogue.push_back(epilogueStep(ir::infoOf(&op)->name, op.getNumOperands() > 1 ? operand++ : -1));
+    step.results = idsOf(body.getTerminator()->getOperands());
+    idOf[fusion.getOutputs().front()] = step.results.front();
+    chooseImplementation(call, fusion.getInputs(), step);
+    exec().steps.push_back(std::move(step));
+    return success();
+  }
+
+  void chooseImplementation(Operation *call, ValueRange operands, Step &step) const {
+    if (!choice || step.op.info().lowering != Lowering::Library)
+      return;
+    SmallVector<TensorMeta, 4> inputs = ir::metasOf(operands), results = ir::metasOf(call->getResults());
+    step.implementation = choice->implementation({step.op, inputs, results, step.epilogue}, target).value_or("");
   }
 
   //===--------------------------------------------------------------------===//
@@ -345,6 +386,8 @@ private:
   }
 
   func::FuncOp func;
+  const KernelChoice *choice;
+  StringRef target;
   LoweredProgram out;
   DenseMap<Value, ValueId> idOf, copyOf;
   DenseMap<Value, ValueLayout> layouts;
@@ -353,6 +396,8 @@ private:
 
 } // namespace
 
-FailureOr<LoweredProgram> lowerProgram(func::FuncOp func) { return ProgramLowering(func).run(); }
+FailureOr<LoweredProgram> lowerProgram(func::FuncOp func, const KernelChoice *choice, StringRef target) {
+  return ProgramLowering(func, choice, target).run();
+}
 
 } // namespace tess::compiler

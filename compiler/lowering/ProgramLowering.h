@@ -7,6 +7,7 @@
 #pragma once
 
 #include "compiler/lowering/KernelSpec.h"
+#include "compiler/target/KernelChoice.h"
 #include "runtime/schema/Executable.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -19,7 +20,9 @@ struct LoweredProgram {
   std::vector<KernelUnit> kernels;
 };
 
-/// `func` has been through the pipeline: only fusions, constants, views, movements and library calls are left.
-mlir::FailureOr<LoweredProgram> lowerProgram(mlir::func::FuncOp func);
+/// `func` has been through the pipeline: only fusions, constants, views, movements and library calls are left. `choice`
+/// (may be null) names the implementations of library calls on `target`.
+mlir::FailureOr<LoweredProgram> lowerProgram(mlir::func::FuncOp func, const KernelChoice *choice,
+                                             llvm::StringRef target);
 
 } // namespace tess::compiler

@@ -4,71 +4,15 @@
 // must not change is compared bit by bit.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/Compile.h"
-#include "ir/GraphBuilder.h"
-#include "runtime/Executor.h"
+#include "tests/compiler/ProgramSupport.h"
 
 #include <catch2/catch.hpp>
 
-#include <cmath>
-#include <cstring>
-
 using namespace tess;
 using namespace tess::ir;
+using namespace tess::test;
 
 namespace {
-
-using Values = std::vector<float>;
-
-/// Reproducible values in [-3, 3).
-Values noise(size_t count, uint32_t seed) {
-  Values values(count);
-  for (float &value : values) {
-    seed = seed * 1664525u + 1013904223u;
-    value = (float(seed >> 8) / 16777216.0f - 0.5f) * 6;
-  }
-  return values;
-}
-
-struct Result {
-  std::vector<Values> outputs;
-  std::vector<TensorMeta> metas;
-  uint64_t launches = 0;
-};
-
-/// Compiles, binds to the shapes of `inputs` and runs.
-Result runGraph(const Graph &graph, const std::vector<std::pair<Shape, Values>> &inputs,
-                const compiler::CompileOptions &options = {}, unsigned threads = 1) {
-  auto program = llvm::cantFail(runtime::Program::create(llvm::cantFail(compiler::compile(graph, options))));
-  std::vector<TensorMeta> metas;
-  std::vector<void *> pointers;
-  for (const auto &[shape, values] : inputs) {
-    metas.emplace_back(DType::Float32, shape);
-    pointers.push_back(const_cast<float *>(values.data()));
-  }
-  runtime::BindOptions bindOptions;
-  bindOptions.threads = threads;
-  auto bound = llvm::cantFail(program->bind(metas, {}, bindOptions));
-  Result result;
-  std::vector<void *> outputs;
-  for (const TensorMeta &meta : bound->outputs()) {
-    result.metas.push_back(meta);
-    result.outputs.emplace_back(size_t(meta.numElements()));
-  }
-  for (Values &values : result.outputs)
-    outputs.push_back(values.data());
-  llvm::cantFail(runtime::run(*bound, pointers, outputs));
-  result.launches = bound->launches();
-  return result;
-}
-
-bool sameBits(const Values &a, const Values &b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
-
-GraphBuilder::Value apply(GraphBuilder &builder, const OpDef &op, llvm::ArrayRef<GraphBuilder::Value> operands) {
-  return llvm::cantFail(builder.apply(op, operands)).front();
-}
 
 /// softmax(gelu(x * a + b)) over the last axis.
 Graph geluSoftmax() {

@@ -2,6 +2,7 @@
 #include "tessera/Jit.h"
 
 #include "compiler/ProgramFile.h"
+#include "eager/HostOptions.h"
 #include "eager/Tape.h"
 #include "eager/TracedProgram.h"
 #include "llvm/ADT/STLExtras.h"
@@ -165,7 +166,7 @@ void Calls::dump(const std::string &path, const DumpOptions &dump) const {
   options.outputNames = dump.outputs;
   addDims(dump, variant.metas, options);
   tess::ir::Graph graph = valueOrThrow(eager::buildGraph(*variant.recording, options));
-  checkOrThrow(tess::compiler::writeProgram(path, graph, dump.targets, dump.metadata));
+  checkOrThrow(tess::compiler::writeProgram(path, graph, dump.targets, dump.metadata, eager::hostOptions()));
 }
 
 //===----------------------------------------------------------------------===//

@@ -2,6 +2,7 @@
 #include "frontends/python/src/Bridge.h"
 
 #include "compiler/ProgramFile.h"
+#include "eager/HostOptions.h"
 #include "eager/TracedProgram.h"
 
 #include <nanobind/stl/shared_ptr.h>
@@ -156,7 +157,7 @@ void recordingToFile(const PyRecording &self, const std::string &path, const std
   {
     nb::gil_scoped_release release;
     llvm::cantFail(std::move(error));
-    error = compiler::writeProgram(path, graph, targets);
+    error = compiler::writeProgram(path, graph, targets, {}, eager::hostOptions());
   }
   checkOrThrow(std::move(error));
 }

@@ -1,0 +1,14 @@
+//===- CompileModule.h - the entry for callers that speak MLIR --*- C++ -*-===//
+#pragma once
+
+#include "compiler/Compile.h"
+#include "compiler/transforms/Passes.h"
+
+namespace tess::compiler {
+
+/// As compile(), for the function "main" of `module`, which is changed.
+llvm::Expected<runtime::Executable> compileModule(mlir::ModuleOp module, const CompileOptions &options);
+/// Compiles for this machine and runs by options.evaluate; empty when there is none.
+ModuleEvaluator moduleEvaluator(const CompileOptions &options);
+
+} // namespace tess::compiler
