@@ -34,6 +34,22 @@ func.func @main(%x: tensor<8x4xf32>, %w: tensor<4x5xf32>, %b: tensor<5xf32>) -> 
 
 // -----
 
+// The same when the other reader is an operator before.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[SUM:.*]] = tess.fusion %arg0, %arg1, %arg2
+// CHECK: tess.yield
+// CHECK: tess.exp %[[SUM]]
+// CHECK: tess.relu %[[SUM]]
+func.func @main(%x: tensor<8x4xf32>, %w: tensor<4x5xf32>, %b: tensor<5xf32>) -> (tensor<8x5xf32>, tensor<8x5xf32>) {
+  %0 = tess.matmul %x, %w : (tensor<8x4xf32>, tensor<4x5xf32>) -> tensor<8x5xf32>
+  %1 = tess.add %0, %b : (tensor<8x5xf32>, tensor<5xf32>) -> tensor<8x5xf32>
+  %2 = tess.exp %1 : (tensor<8x5xf32>) -> tensor<8x5xf32>
+  %3 = tess.relu %1 : (tensor<8x5xf32>) -> tensor<8x5xf32>
+  return %2, %3 : tensor<8x5xf32>, tensor<8x5xf32>
+}
+
+// -----
+
 // The operand is there when the call runs, also when it is computed after the product in the program.
 // CHECK-LABEL: func.func @main
 // CHECK: %[[BIAS:.*]] = tess.exp
