@@ -16,7 +16,7 @@ namespace tess::compiler {
 namespace {
 
 // An entry: magic, key, features, image hash, bytes, kernel entries; every string behind its length.
-constexpr llvm::StringLiteral kMagic = "tessera-image-1";
+constexpr llvm::StringLiteral kMagic = "tessera-image-2";
 
 void putNumber(std::string &out, uint64_t value) {
   char raw[8];
@@ -68,6 +68,7 @@ std::string encode(llvm::StringRef key, const runtime::Image &image) {
     putString(out, entry.name);
     putNumber(out, entry.offset);
     putNumber(out, entry.scratchBytesPerElement);
+    putNumber(out, entry.picosecondsPerElement);
   }
   putNumber(out, llvm::xxh3_64bits(llvm::arrayRefFromStringRef(out)));
   return out;
@@ -92,6 +93,7 @@ std::optional<runtime::Image> decode(llvm::StringRef data, llvm::StringRef key) 
     entry.name = in.string().str();
     entry.offset = in.number();
     entry.scratchBytesPerElement = uint32_t(in.number());
+    entry.picosecondsPerElement = uint32_t(in.number());
     image.entries.push_back(std::move(entry));
   }
   return in.ok ? std::optional(std::move(image)) : std::nullopt;

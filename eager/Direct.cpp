@@ -25,8 +25,10 @@ struct Launch {
   void *pointers[kMaxDirectOperands + 4];
   int64_t dims[kMaxDims];
   int64_t outer = 1, inner = 1;
+  int64_t picosecondsPerElement;
 
-  int64_t elements() const { return outer * inner; }
+  /// A second thread, or the way to the worker, would cost more than it brings.
+  bool isTiny() const { return outer * inner * picosecondsPerElement < runtime::kWorkerPicoseconds; }
 };
 
 /// Facts of a record that the path needs again and again.
@@ -99,6 +101,7 @@ int64_t scalarBits(const OpDef &op, const DirectKernel::Scalar &scalar) {
 void fill(Launch &launch, const DirectKernel &kernel, const IterationSpace &space, const OpDef &op,
           llvm::ArrayRef<Operand> operands, llvm::ArrayRef<TensorRef> results) {
   launch.fn = kernel.fn;
+  launch.picosecondsPerElement = kernel.picosecondsPerElement;
   int64_t own[kMaxRank];
   resultStrides(space, own);
   int64_t *dims = launch.dims;
@@ -149,12 +152,9 @@ void runParallel(const Launch &launch, unsigned threads) {
 
 } // namespace
 
-/// Elements below which a second thread costs more than it brings, as in Program::bind.
-static constexpr int64_t kSerialElements = 32768;
-
 static void launchNow(const Launch &launch) {
   runtime::bump(runtime::executorCounters.launches);
-  unsigned threads = launch.elements() < kSerialElements ? 1 : runtime::numThreads();
+  unsigned threads = launch.isTiny() ? 1 : runtime::numThreads();
   if (threads == 1) {
     launch.fn(launch.pointers, launch.dims, nullptr, 0, launch.outer, 0, launch.inner);
     return;
@@ -227,8 +227,8 @@ llvm::Expected<std::optional<Tensors>> dispatchDirect(const DispatchCall &call) 
   }
   Launch launch;
   fill(launch, kernel, space, call.op, operands, *results);
-  bool isTiny = launch.elements() < kSerialElements && readiness == Readiness::Ready;
-  if (isTiny || asyncLevel() == 0)
+  bool isInline = launch.isTiny() && readiness == Readiness::Ready;
+  if (isInline || asyncLevel() == 0)
     launchNow(launch);
   else
     enqueueCall({call.op, operands, call.segments, call.isTrain}, *results, [launch, entry = *entry]() -> llvm::Error {

@@ -142,6 +142,7 @@ llvm::Expected<OpEntryRef> buildEntry(const OpKey &key, const OpDef &op, llvm::A
     if (!image)
       return image.takeError();
     entry->direct->fn = (*image)->entry(step.entry);
+    entry->direct->picosecondsPerElement = exe->images[step.image].entries[step.entry].picosecondsPerElement;
     entry->direct->image = std::move(*image);
     return entry;
   }

@@ -28,6 +28,7 @@ struct OpKey {
 struct DirectKernel {
   std::shared_ptr<runtime::CodeImage> image;
   runtime::KernelFn fn = nullptr;
+  int64_t picosecondsPerElement = 0;
   /// Runs of axes of the iteration space that the kernel sees as one.
   llvm::SmallVector<runtime::AxisGroup, 4> groups;
   /// Per kernel pointer: the operand, or numOperands + the result.

@@ -1,5 +1,6 @@
 //===- Batches.cpp - independent kernels as one launch --------------------===//
 #include "runtime/Batches.h"
+#include "runtime/ParallelFor.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::runtime {
@@ -9,8 +10,8 @@ namespace {
 class Batches {
 public:
   Batches(BoundData &bound, const Executable &exe, llvm::ArrayRef<Place> places,
-          llvm::ArrayRef<std::pair<int64_t, int64_t>> extents, unsigned threads, int64_t serialElements)
-      : bound(bound), exe(exe), places(places), extents(extents), threads(threads), serialElements(serialElements) {}
+          llvm::ArrayRef<std::pair<int64_t, int64_t>> extents, unsigned threads)
+      : bound(bound), exe(exe), places(places), extents(extents), threads(threads) {}
 
   int64_t run() {
     std::vector<Command> commands = std::move(bound.commands);
@@ -86,16 +87,16 @@ private:
     batch.numLaunches = uint32_t(mates.size());
     int64_t total = 0;
     for (const Command &mate : mates)
-      total += mate.launch.outer * mate.launch.inner;
-    batch.parts = total < serialElements ? 1 : threads;
+      total += mate.launch.picoseconds;
+    batch.parts = total < kSplitPicoseconds ? 1 : threads;
     std::vector<int64_t> load(batch.parts);
     for (const Command &mate : mates) {
       KernelLaunch launch = mate.launch;
       if (launch.parts <= 1) {
         auto least = std::min_element(load.begin(), load.end());
         launch.owner = unsigned(least - load.begin());
-        *least += launch.outer * launch.inner;
-        shared += batch.parts > 1 ? launch.outer * launch.inner : 0;
+        *least += launch.picoseconds;
+        shared += batch.parts > 1 ? launch.picoseconds : 0;
       }
       bound.batched.push_back(launch);
     }
@@ -106,14 +107,14 @@ private:
   llvm::ArrayRef<Place> places;
   llvm::ArrayRef<std::pair<int64_t, int64_t>> extents;
   unsigned threads;
-  int64_t serialElements, shared = 0;
+  int64_t shared = 0;
 };
 
 } // namespace
 
 int64_t batchLaunches(BoundData &bound, const Executable &exe, llvm::ArrayRef<Place> places,
-                      llvm::ArrayRef<std::pair<int64_t, int64_t>> extents, unsigned threads, int64_t serialElements) {
-  return Batches(bound, exe, places, extents, threads, serialElements).run();
+                      llvm::ArrayRef<std::pair<int64_t, int64_t>> extents, unsigned threads) {
+  return Batches(bound, exe, places, extents, threads).run();
 }
 
 } // namespace tess::runtime

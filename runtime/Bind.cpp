@@ -10,12 +10,6 @@
 
 namespace tess::runtime {
 
-/// Elements of a domain below which a parallel region, about a microsecond, costs more than it brings.
-static constexpr int64_t kSerialElements = 32768;
-/// Elements in split domains of one run below which the way to the worker and back costs more than it brings: an
-/// addition takes 65 ps an element serially (8 us here), waking the worker some microseconds.
-static constexpr int64_t kWorkerElements = 131072;
-
 llvm::Error at(llvm::Error error, llvm::StringRef location) {
   if (location.empty())
     return error;
@@ -164,7 +158,7 @@ void Binder::splitDomain(KernelLaunch &launch, const KernelGeometry &geometry) c
   launch.inner = geometry.inner;
   launch.parts = 1;
   launch.splitInner = false;
-  if (threads == 1 || geometry.parallel * std::max<int64_t>(geometry.reduced, 1) < kSerialElements)
+  if (threads == 1 || launch.picoseconds < kSplitPicoseconds)
     return;
   launch.splitInner = geometry.outer < int64_t(threads) && geometry.inner >= 32;
   int64_t pieces = launch.splitInner ? (geometry.inner + 15) / 16 : geometry.outer;
@@ -173,9 +167,13 @@ void Binder::splitDomain(KernelLaunch &launch, const KernelGeometry &geometry) c
 
 void Binder::setLaunch(Command &command, const Step &step, int32_t entry, KernelGeometry geometry) {
   command.launch.fn = program.kernels[step.image][entry];
-  command.label = exe.images[step.image].entries[entry].name.c_str();
+  const KernelEntry &code = exe.images[step.image].entries[entry];
+  command.label = code.name.c_str();
+  int64_t elements = geometry.parallel * std::max<int64_t>(geometry.reduced, 1);
+  command.launch.picoseconds =
+      std::min<uint64_t>(llvm::SaturatingMultiply<uint64_t>(elements, code.picosecondsPerElement), kWorkerPicoseconds);
   splitDomain(command.launch, geometry);
-  size_t perElement = exe.images[step.image].entries[entry].scratchBytesPerElement;
+  size_t perElement = code.scratchBytesPerElement;
   if (perElement) {
     command.launch.scratchStride = llvm::alignTo(perElement * size_t(geometry.reduced + 16), 64);
     scratchOf.back() = int32_t(storage.allocations.size());
@@ -183,7 +181,7 @@ void Binder::setLaunch(Command &command, const Step &step, int32_t entry, Kernel
     storage.allocations.push_back({int64_t(command.launch.scratchStride * command.launch.parts), index, index});
   }
   if (command.launch.parts > 1)
-    splitElements += geometry.parallel * std::max<int64_t>(geometry.reduced, 1);
+    splitPicoseconds += command.launch.picoseconds;
   bound->dims.insert(bound->dims.end(), geometry.dims.begin(), geometry.dims.end());
 }
 
@@ -363,7 +361,7 @@ void Binder::finish() {
     command.launch.dims = bound->dims.data() + command.firstDim;
   }
   if (batches)
-    splitElements += batchLaunches(*bound, exe, storage.places, arenaExtents, threads, kSerialElements);
+    splitPicoseconds += batchLaunches(*bound, exe, storage.places, arenaExtents, threads);
   for (const OutputDecl &output : exe.outputs) {
     bound->outputs.push_back(metas[output.value]);
     bound->donates.push_back(output.donates);
@@ -375,7 +373,7 @@ void Binder::finish() {
   bound->memory.constants = program.constantBytes();
   bound->numInputs = exe.inputs.size();
   bound->isTrain = isTrain;
-  bound->needsWorker |= splitElements >= kWorkerElements;
+  bound->needsWorker |= splitPicoseconds >= kWorkerPicoseconds;
   bound->program = program.shared_from_this();
 }
 

@@ -64,7 +64,7 @@ private:
   StoragePlan storage;
   std::vector<PreparedRef> libraryKernels;               // by step, for row-major operands
   std::vector<std::string> packings;                     // by value (Packing.h)
-  int64_t splitElements = 0;                             // in domains that run in parts
+  int64_t splitPicoseconds = 0;                          // serial time of kernels that run in parts
   std::vector<std::pair<int64_t, int64_t>> arenaExtents; // by allocation
   /// Allocation of a command's scratch or workspace, by command; -1: none.
   std::vector<int32_t> scratchOf;

@@ -36,6 +36,7 @@ struct KernelLaunch {
   char *scratch;        // for part 0
   size_t scratchStride; // bytes from one part's scratch to the next
   int64_t outer, inner;
+  int64_t picoseconds; // estimated time of one thread for all of it, capped at kWorkerPicoseconds
   /// Parts that the domain is split into; 1: serially on the calling thread.
   unsigned parts;
   bool splitInner;    // split the inner range at multiples of 16, else the outer one

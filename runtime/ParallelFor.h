@@ -27,6 +27,15 @@ llvm::Error setNumThreads(unsigned count);
 /// What affinity and the cgroup quota leave, at least 1.
 unsigned availableThreads();
 
+/// Serial time of a kernel, in ps, below which a parallel region (some microseconds, more where threads outnumber idle
+/// cores) costs more than it brings.
+constexpr int64_t kSplitPicoseconds = 8'000'000;
+/// Serial time of what a run would split below which the way to the worker and back costs more than it brings:
+/// two threads of two cores gained nothing on an add of 131 072 floats (27 us alone).
+constexpr int64_t kWorkerPicoseconds = 25'000'000;
+/// The same limit for library kernels, in elements of a light operator.
+constexpr int64_t kSerialElements = 32768;
+
 /// Calls body(0) .. body(parts - 1), at once on the worker thread, one after the other on any other.
 void parallelRun(unsigned parts, llvm::function_ref<void(unsigned part)> body);
 

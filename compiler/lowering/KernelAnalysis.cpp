@@ -218,6 +218,18 @@ KernelPlan planKernel(const KernelSpec &spec) {
   return plan;
 }
 
+// Measured on [1024, 1024] float32 in a cache, AVX-512 at 2 to 3 GHz: add 105 ps an element, gelu 390.
+unsigned picosecondsPerElement(const KernelSpec &spec) {
+  constexpr unsigned kPerByte = 8, kPerInstruction = 12;
+  unsigned time = 0;
+  for (const KernelOperand &operand : spec.operands)
+    time += kPerByte * byteWidth(operand.dtype) * (operand.inner == InnerClass::Strided ? 4 : 1);
+  for (const KernelNode &node : spec.nodes)
+    if (node.kind == NodeKind::Apply || node.kind == NodeKind::Reduce)
+      time += kPerInstruction * (node.kind == NodeKind::Apply ? cost(node.fn, node.dtype) : 1);
+  return time;
+}
+
 bool mayShareMemory(const KernelSpec &spec, unsigned output, unsigned input) {
   KernelPlan plan = planKernel(spec);
   if (spec.operands[output].variesOnReduced != spec.operands[input].variesOnReduced)

@@ -36,6 +36,9 @@ struct KernelPlan {
 /// Plan of a verified spec.
 KernelPlan planKernel(const KernelSpec &spec);
 
+/// Estimated time of one thread for an element of the domain.
+unsigned picosecondsPerElement(const KernelSpec &spec);
+
 /// Whether output operand `output` may have the memory of input operand `input` (same element for element): no later
 /// pass reads the input.
 bool mayShareMemory(const KernelSpec &spec, unsigned output, unsigned input);

@@ -98,7 +98,7 @@ CodeGenerator::Impl::emit(llvm::ArrayRef<NamedKernel> kernels, std::vector<runti
       return error;
     if (module->lookupSymbol(name))
       return invalidArgument("codegen: kernels of an image must have distinct names, got " + name + " twice");
-    entries.push_back({name, 0, emitKernel(*module, name, spec, options)});
+    entries.push_back({name, 0, emitKernel(*module, name, spec, options), picosecondsPerElement(spec)});
   }
   return module;
 }

@@ -22,8 +22,6 @@ namespace tess::runtime::cpu {
 
 namespace {
 
-constexpr int64_t kSerialElements = 32768;
-
 /// Window of output position `index` along one axis, cut at the input's ends.
 struct Window {
   int64_t first, last;

@@ -82,8 +82,6 @@ bool libraryHas(const PrepareRequest &request) {
          request.inputs[0].numElements() > 0 && request.outputs[0].numElements() > 0 && request.epilogue.empty();
 }
 
-constexpr int64_t kSerialElements = 32768;
-
 } // namespace
 
 llvm::Expected<PreparedRef> prepareAvgPool2d(const PrepareRequest &request) {

@@ -55,8 +55,11 @@ llvm::Error Reader::read(const pb::Image &in, Image &out) {
   out.bytes = in.code();
   out.features = in.features();
   out.hash = in.hash();
-  for (const pb::Entry &entry : in.entries())
-    out.entries.push_back({entry.name(), entry.offset(), entry.scratch_bytes_per_element()});
+  for (const pb::Entry &entry : in.entries()) {
+    uint32_t time = entry.picoseconds_per_element();
+    out.entries.push_back(
+        {entry.name(), entry.offset(), entry.scratch_bytes_per_element(), time ? time : kDefaultPicoseconds});
+  }
   return llvm::Error::success();
 }
 

@@ -13,6 +13,7 @@ static void write(const Image &image, pb::Image &out) {
     e.set_name(entry.name);
     e.set_offset(entry.offset);
     e.set_scratch_bytes_per_element(entry.scratchBytesPerElement);
+    e.set_picoseconds_per_element(entry.picosecondsPerElement);
   }
 }
 

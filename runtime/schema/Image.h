@@ -16,11 +16,16 @@ namespace tess::runtime {
 using KernelFn = void (*)(void *const *ptrs, const int64_t *dims, void *scratch, int64_t outerLo, int64_t outerHi,
                           int64_t innerLo, int64_t innerHi);
 
+/// Of an addition of float32: what files that do not say are taken to mean.
+constexpr uint32_t kDefaultPicoseconds = 110;
+
 struct KernelEntry {
   std::string name;
   uint64_t offset = 0;
   /// See KernelFn: bytes of scratch per element of the reduced domain.
   uint32_t scratchBytesPerElement = 0;
+  /// Estimated time of one thread for an element of the domain, in ps: decides who runs it, never what it computes.
+  uint32_t picosecondsPerElement = kDefaultPicoseconds;
 };
 
 struct Image {
