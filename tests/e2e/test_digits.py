@@ -21,7 +21,6 @@ def run(output, *options):
         [sys.executable, script, "--quick", "--output", output, "--tess-run", tess_run, *options],
         capture_output=True,
         text=True,
-        timeout=500,
         env={**os.environ, "PYTHONPATH": path},
     )
 
