@@ -1,5 +1,6 @@
 #include "runtime/Allocator.h"
 #include "runtime/Executor.h"
+#include "runtime/ParallelFor.h"
 #include "runtime/Worker.h"
 #include "runtime/null/NullDevice.h"
 #include "tests/runtime/TestProgram.h"
@@ -329,13 +330,13 @@ TEST_CASE("large domains run in parallel on the worker, small ones on the caller
   p.output("out", p.node(OpDef::get("add"), {x, y}));
   p.kernel(addKernel, 1);
   ProgramRef program = p.create();
-  for (int64_t n : {1000, 100003, 200003}) { // the second is split, but not worth the way to the worker
+  for (int64_t n : {1000, 100003, 300003}) { // the second is split, but not worth the way to the worker
     BoundRef bound = get(program->bind({f32({n}), f32({n})}, {}, {2, false}));
-    CHECK(bound->needsWorker() == (n > 131072));
+    CHECK(bound->needsWorker() == (n * kDefaultPicoseconds >= kWorkerPicoseconds));
     uint64_t before = executorStats().workerRuns;
     std::vector<float> a = iota(size_t(n)), b = iota(size_t(n), 5), out(static_cast<size_t>(n), 0.f);
     ok(run(*bound, {a.data(), b.data()}, {out.data()}));
-    CHECK(executorStats().workerRuns == before + (n > 131072));
+    CHECK(executorStats().workerRuns == before + (n * kDefaultPicoseconds >= kWorkerPicoseconds));
     bool same = true;
     for (size_t i = 0; i < out.size(); ++i)
       same &= out[i] == a[i] + b[i];
