@@ -2,6 +2,7 @@
 #include "runtime/Allocator.h"
 #include "ops/Error.h"
 #include "runtime/Fork.h"
+#include "runtime/Profiler.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/MathExtras.h"
@@ -69,6 +70,8 @@ Allocator::~Allocator() { trim(); }
 void Allocator::noteUse(size_t size) {
   uint64_t now = inUse.fetch_add(size, std::memory_order_relaxed) + size;
   allocations.fetch_add(1, std::memory_order_relaxed);
+  if (profiler::on())
+    profiler::recordMemory("memory of " + name, now);
   for (uint64_t old = peak.load(std::memory_order_relaxed); now > old;)
     if (peak.compare_exchange_weak(old, now, std::memory_order_relaxed))
       break;
@@ -135,7 +138,9 @@ llvm::Expected<Block> Allocator::obtain(size_t request, size_t size) {
 void Allocator::free(Block block) {
   if (!block.data)
     return;
-  inUse.fetch_sub(block.size, std::memory_order_relaxed);
+  uint64_t now = inUse.fetch_sub(block.size, std::memory_order_relaxed) - block.size;
+  if (profiler::on())
+    profiler::recordMemory("memory of " + name, now);
   ThreadLists *lists = perThread && block.size <= kThreadMax ? listsFor(this) : nullptr;
   if (lists) {
     std::vector<void *> &list = lists->lists[threadClass(block.size)];

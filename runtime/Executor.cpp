@@ -149,8 +149,6 @@ llvm::Error Runner::run() {
   bump(executorCounters.runs);
   bool profile = profiler::on();
   uint64_t begin = profile ? profiler::now() : 0;
-  if (profile)
-    profiler::recordMemory("arena of " + bound.program->name(), bound.memory.arena);
   for (Command &command : bound.commands)
     if (llvm::Error error = profile ? profiled(command) : execute(command))
       return located(std::move(error), command.step);

@@ -28,7 +28,7 @@ uint64_t now();
 /// One finished piece of work on this thread. `category`: "kernel", "library", "copy", "program".
 void record(llvm::StringRef name, llvm::StringRef category, uint64_t begin, uint64_t end, llvm::StringRef value = "",
             llvm::StringRef location = "");
-/// A point of the memory timeline.
+/// A point of the memory timeline: bytes in use from now on.
 void recordMemory(llvm::StringRef what, uint64_t bytes);
 
 /// The events since the last start.

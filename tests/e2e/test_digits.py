@@ -1,4 +1,4 @@
-"""The main job at small size, as its user runs it."""
+"""The main job as its user runs it, at small size and whole."""
 
 import os
 import re
@@ -18,7 +18,7 @@ def run(output, *options):
     path = f"{script.parent}:{os.environ['PYTHONPATH']}"
     tess_run = Path("tools/tess-run").absolute()  # of the runfiles, where tests start
     return subprocess.run(
-        [sys.executable, script, "--quick", "--output", output, "--tess-run", tess_run, *options],
+        [sys.executable, script, *options, "--output", output, "--tess-run", tess_run],
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": path},
@@ -28,11 +28,11 @@ def run(output, *options):
 @pytest.fixture(scope="module")
 def demo(tmp_path_factory):
     output = tmp_path_factory.mktemp("demo_out")
-    return run(output), output
+    return run(output, "--quick"), output
 
 
 def test_a_check_that_fails_is_the_exit_code(tmp_path):
-    done = run(tmp_path, "--epochs", "1")  # too few to learn anything
+    done = run(tmp_path, "--quick", "--epochs", "1")  # too few to learn anything
     assert done.returncode == 1 and "FAIL held-out accuracy" in done.stdout, done.stderr
     assert "C++: no, traced" in done.stdout.strip().splitlines()[-1]
 
@@ -40,6 +40,14 @@ def test_a_check_that_fails_is_the_exit_code(tmp_path):
 def test_every_check_holds(demo):
     done, _ = demo
     assert done.returncode == 0 and "FAIL" not in done.stdout, done.stdout + done.stderr
+
+
+def test_all_digits(tmp_path):
+    done = run(tmp_path, "--untimed")  # machines that run tests are shared: times prove nothing
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "training eagerly, 1437 digits, 20 epochs" in done.stdout
+    accuracy = re.search(r"demo: accuracy ([\d.]+) %", done.stdout)
+    assert float(accuracy[1]) >= 97.5
 
 
 def test_last_line(demo):

@@ -1,5 +1,6 @@
 #include "runtime/Allocator.h"
 #include "runtime/Buffer.h"
+#include "runtime/Profiler.h"
 #include "tests/runtime/Expect.h"
 
 #include <cstdlib>
@@ -50,6 +51,27 @@ TEST_CASE("blocks are aligned and reused") {
   }
   CHECK(allocator.stats().systemAllocations == 4);
   CHECK(allocator.stats().allocations == 8);
+}
+
+TEST_CASE("a profile has the memory in use over time") {
+  CountingSource source;
+  Allocator allocator("test", source, false);
+  Block before = get(allocator.allocate(4096));
+  profiler::start();
+  allocator.free(get(allocator.allocate(100)));
+  allocator.free(before);
+  profiler::stop();
+  allocator.free(get(allocator.allocate(100)));
+  std::string json = profiler::json();
+  size_t at = 0;
+  for (const char *bytes : {"4224", "4096", "0"}) {
+    std::string point =
+        std::string("{\"args\":{\"bytes\":") + bytes + "},\"cat\":\"memory\",\"name\":\"memory of test\",\"ph\":\"C\"";
+    at = json.find(point, at);
+    INFO(json << " must have " << point);
+    REQUIRE(at != std::string::npos);
+  }
+  CHECK(json.find("memory of test", at + 60) == std::string::npos);
 }
 
 TEST_CASE("the limit is an error with a breakdown, and what is kept is given back first") {

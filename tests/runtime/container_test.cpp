@@ -7,12 +7,28 @@
 #include <fstream>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <thread>
 #include <unistd.h>
 
 using namespace tess;
 using namespace tess::runtime;
 using namespace tess::test;
+
+/// What the writer asked of the system, in order: this binary's functions stand before libc's.
+static std::vector<std::string> systemCalls;
+
+extern "C" int fsync(int fd) {
+  struct stat status;
+  ::fstat(fd, &status);
+  systemCalls.push_back(S_ISDIR(status.st_mode) ? "fsync folder" : "fsync file");
+  return int(::syscall(SYS_fsync, fd));
+}
+
+extern "C" int rename(const char *from, const char *to) noexcept {
+  systemCalls.push_back("rename");
+  return int(::syscall(SYS_rename, from, to));
+}
 
 namespace {
 
@@ -157,6 +173,13 @@ TEST_CASE("a failed write leaves the old file and nothing else") {
     CHECK(folder.count() == 2);
   }
   CHECK(slurp(path) == before);
+}
+
+TEST_CASE("the new bytes are on disk before they replace the old ones, and so is the name") {
+  Folder folder;
+  systemCalls.clear();
+  ok(writeContainer(folder.file("a.tess"), sections()));
+  CHECK(systemCalls == std::vector<std::string>{"fsync file", "rename", "fsync folder"});
 }
 
 TEST_CASE("what a killed writer left is taken over, what a running one writes is not") {
