@@ -2,13 +2,12 @@
 #include "compiler/Compile.h"
 #include "compiler/CacheState.h"
 #include "compiler/CompileModule.h"
+#include "compiler/FirstDiagnostic.h"
 #include "compiler/KernelCache.h"
 #include "compiler/Pipeline.h"
 #include "compiler/lowering/ProgramLowering.h"
 #include "ir/GraphImpl.h"
-#include "ops/Error.h"
 
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/Pass.h"
 
 #include <atomic>
@@ -25,33 +24,9 @@ struct Timer {
   ~Timer() { nanoseconds += uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count()); }
 };
 
-/// Keeps the first diagnostic, with its location: "train.py:12: matmul: ...".
-class FirstDiagnostic {
-public:
-  explicit FirstDiagnostic(mlir::MLIRContext *context)
-      : handler(context, [this](mlir::Diagnostic &diagnostic) {
-          if (message.empty() && diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
-            keep(diagnostic);
-          return mlir::success();
-        }) {}
-
-  llvm::Error take() {
-    return makeError(ErrorCode::InvalidArgument, message.empty() ? "compile: pass must succeed, got failure" : message);
-  }
-
-private:
-  void keep(mlir::Diagnostic &diagnostic) {
-    std::string location = ir::locationText(diagnostic.getLocation());
-    message = diagnostic.str() + (location.empty() ? "" : " (at " + location + ")");
-  }
-
-  std::string message;
-  mlir::ScopedDiagnosticHandler handler;
-};
-
 llvm::Expected<LoweredProgram> lower(mlir::ModuleOp module, const CompileOptions &options) {
   mlir::MLIRContext *context = module.getContext();
-  FirstDiagnostic diagnostic(context);
+  FirstDiagnostic diagnostic(context, "compile");
   mlir::PassManager manager(context);
   manager.enableVerifier(false);
   buildPipeline(manager, options, moduleEvaluator(options));

@@ -75,7 +75,9 @@ llvm::Expected<std::vector<std::string>> evaluate(runtime::Executable executable
     outputs.push_back((*buffer)->data());
     buffers.push_back(std::move(*buffer));
   }
-  if (llvm::Error error = runtime::run(**bound, {}, outputs))
+  runtime::RunOptions options;
+  options.isCounted = false;
+  if (llvm::Error error = runtime::run(**bound, {}, outputs, {}, options))
     return std::move(error);
   std::vector<std::string> bytes;
   for (auto [meta, data] : llvm::zip((*bound)->outputs(), outputs))

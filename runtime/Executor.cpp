@@ -42,7 +42,7 @@ namespace {
 /// One run. Nothing here allocates once the arena is there.
 class Runner {
 public:
-  Runner(BoundData &bound, Stream &stream) : bound(bound), stream(stream) {}
+  Runner(BoundData &bound, Stream &stream, bool isCounted) : bound(bound), stream(stream), isCounted(isCounted) {}
   llvm::Error run();
 
 private:
@@ -55,6 +55,7 @@ private:
 
   BoundData &bound;
   Stream &stream;
+  bool isCounted;
 };
 
 } // namespace
@@ -62,7 +63,8 @@ private:
 llvm::Error Runner::launch(Command &command) {
   if (command.scratchOffset >= 0)
     command.launch.scratch = arena() + command.scratchOffset;
-  bump(executorCounters.launches);
+  if (isCounted)
+    bump(executorCounters.launches);
   return stream.launch(command.launch);
 }
 
@@ -117,7 +119,8 @@ llvm::Error Runner::execute(Command &command) {
   case Command::Copy:
     return copy(command);
   case Command::Batch:
-    bump(executorCounters.launches);
+    if (isCounted)
+      bump(executorCounters.launches);
     return stream.launchAll(llvm::ArrayRef(bound.batched).slice(command.firstLaunch, command.numLaunches),
                             command.parts);
   }
@@ -207,7 +210,7 @@ llvm::Error run(Bound &handle, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<voi
     return error;
   patch(bound, inputs, outputs, scalars);
   Stream &stream = options.stream ? *options.stream : bound.program->device().defaultStream();
-  Runner runner(bound, stream);
+  Runner runner(bound, stream, options.isCounted);
   if (!bound.needsWorker || Worker::onWorkerThread())
     return runner.run();
   bump(executorCounters.workerRuns);

@@ -10,6 +10,8 @@ struct RunOptions {
   void *arena = nullptr;
   /// Null: the device's default stream.
   Stream *stream = nullptr;
+  /// In executorStats().launches; what the compiler runs to fold constants is not.
+  bool isCounted = true;
 };
 
 /// Runs. `inputs`: the first element of each, at its bound layout. `outputs`: contiguous memory for each; null for one

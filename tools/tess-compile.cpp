@@ -1,4 +1,5 @@
 //===- tess-compile.cpp - add executables to a `.tess` file ---------------===//
+#include "compiler/Differentiate.h"
 #include "compiler/ProgramFile.h"
 #include "eager/HostOptions.h"
 #include "ops/Error.h"
@@ -10,7 +11,7 @@
 namespace {
 
 struct Arguments {
-  std::string input, output;
+  std::string input, output, gradient;
   std::vector<std::string> targets = {"host"};
 };
 
@@ -19,6 +20,9 @@ llvm::Error run(const Arguments &arguments) {
   llvm::Expected<tess::ir::Graph> graph = tess::compiler::readGraph(arguments.input, &metadata);
   if (!graph)
     return graph.takeError();
+  if (!arguments.gradient.empty())
+    if (llvm::Error error = tess::compiler::differentiate(*graph, arguments.gradient))
+      return error;
   return tess::compiler::writeProgram(arguments.output, *graph, arguments.targets, metadata,
                                       tess::eager::hostOptions());
 }
@@ -31,6 +35,8 @@ int main(int argc, char **argv) {
   app.add_option("input", arguments.input, "a .tess file with a graph")->required();
   app.add_option("-o,--output", arguments.output, "the file to write")->required();
   app.add_option("--target", arguments.targets, "host, x86-64-v3 or x86-64-v4; may be repeated");
+  app.add_option("--gradient", arguments.gradient,
+                 "an output: its gradients for the float inputs become outputs too, grad_<input> each");
   CLI11_PARSE(app, argc, argv);
   if (llvm::Error error = run(arguments)) {
     std::cerr << tess::takeError(std::move(error)).second << "\n";

@@ -8,7 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tessera
+import tessera.functional as F  # noqa: N812
 from tessera import jit
+from tessera.autodiff import GradManager
 
 from tests.python.helper import same_bits
 from tests.python.networks import Net, tensor
@@ -32,6 +34,29 @@ def graph(tmp_path):
     )
     np.save(tmp_path / "x.npy", x.numpy())
     return path, net(x).numpy()
+
+
+def test_gradients_without_python(tmp_path):
+    weight = tensor(6, 3)
+    traced = jit.trace(lambda x, w: F.sum(F.tanh(F.matmul(x, w)) ** 2), capture_as_const=True)
+    x = tensor(4, 6)
+    traced(x, weight)
+    graph, program = tmp_path / "loss.tess", tmp_path / "gradient.tess"
+    traced.dump(graph, arg_names=["x", "w"], output_names=["loss"], targets=[])
+    done = run(TOOLS / "tess-compile", graph, "-o", program, "--gradient", "loss")
+    assert done.returncode == 0, done.stderr
+    files = []
+    for name, value in (("x", x), ("w", weight)):
+        np.save(tmp_path / f"{name}.npy", value.numpy())
+        files += ["--input", f"{name}={tmp_path}/{name}.npy"]
+        files += ["--output", f"grad_{name}={tmp_path}/g{name}.npy"]
+    done = run(TOOLS / "tess-run", program, *files)
+    assert done.returncode == 0, done.stderr
+    manager = GradManager().attach([x, weight])
+    with manager:
+        manager.backward(F.sum(F.tanh(F.matmul(x, weight)) ** 2))
+    assert same_bits(np.load(tmp_path / "gx.npy"), x.grad.numpy())
+    assert same_bits(np.load(tmp_path / "gw.npy"), weight.grad.numpy())
 
 
 def test_the_line_that_tess_run_prints_makes_the_file_run(graph, tmp_path):

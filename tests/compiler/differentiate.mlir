@@ -1,0 +1,48 @@
+// RUN: tess-opt %s --tess-differentiate --split-input-file | FileCheck %s
+// RUN: tess-opt %s --tess-differentiate=inputs=1 --split-input-file | FileCheck %s --check-prefix=SECOND
+
+// The backward graph of each operator, last to first, from a seed of ones.
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+// CHECK: %[[OUT:.*]] = tess.mul %arg0, %arg1
+// CHECK: %[[SEED:.*]] = tess.full_like %[[OUT]] {{.*}}value = 1.0
+// CHECK-DAG: %[[X:.*]] = tess.mul %[[SEED]], %arg1
+// CHECK-DAG: %[[Y:.*]] = tess.mul %[[SEED]], %arg0
+// CHECK: return %[[OUT]], %[[X]], %[[Y]]
+// Only the gradients that are asked for.
+// SECOND-LABEL: func.func @main
+// SECOND-SAME: -> (tensor<4xf32>, tensor<4xf32>)
+// SECOND-COUNT-2: tess.mul
+// SECOND-NOT: tess.mul
+func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = tess.mul %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// A value with two readers gets the sum, the last reader's share first: the order of the tape.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[E:.*]] = tess.exp %arg0
+// CHECK: %[[S:.*]] = tess.sin %arg0
+// CHECK: %[[SIN:.*]] = tess.mul {{.*}}
+// CHECK: %[[EXP:.*]] = tess.mul {{.*}}
+// CHECK: tess.add %[[SIN]], %[[EXP]]
+func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = tess.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = tess.sin %x : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = tess.add %0, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// -----
+
+// What the output does not depend on has a gradient of zeros; integers have none.
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: -> (tensor<4xf32>, tensor<4xf32>, tensor<2xf32>)
+// CHECK: %[[ZERO:.*]] = tess.full_like %arg1 {{.*}}value = 0.0
+// CHECK: return %{{.*}}, %{{.*}}, %[[ZERO]]
+func.func @main(%x: tensor<4xf32>, %y: tensor<2xf32>, %n: tensor<3xi32>) -> tensor<4xf32> {
+  %0 = tess.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
