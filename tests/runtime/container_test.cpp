@@ -15,8 +15,8 @@ using namespace tess;
 using namespace tess::runtime;
 using namespace tess::test;
 
-/// What the writer asked of the system, in order: this binary's functions stand before libc's.
-static std::vector<std::string> systemCalls;
+/// What this thread's writer asked of the system, in order: this binary's functions stand before libc's.
+static thread_local std::vector<std::string> systemCalls;
 
 extern "C" int fsync(int fd) {
   struct stat status;
