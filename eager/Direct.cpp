@@ -9,6 +9,7 @@
 #include "eager/Location.h"
 #include "eager/MiniGraph.h"
 #include "eager/Queue.h"
+#include "runtime/Device.h"
 #include "runtime/ExecutorCounters.h"
 #include "runtime/ParallelFor.h"
 #include "runtime/Worker.h"
@@ -136,18 +137,16 @@ llvm::Expected<Tensors> allocateResults(const OpEntry &entry, llvm::ArrayRef<int
   return results;
 }
 
-/// Splits the domain as Program::bind does: outer range, or the inner one at multiples of 16. On the worker thread.
+/// On the worker thread.
 void runParallel(const Launch &launch, unsigned threads) {
-  bool splitInner = launch.outer < int64_t(threads) && launch.inner >= 32;
-  int64_t pieces = splitInner ? (launch.inner + 15) / 16 : launch.outer;
-  unsigned parts = unsigned(std::min<int64_t>(threads, pieces));
-  runtime::parallelFor(parts, splitInner ? launch.inner : launch.outer, splitInner ? 16 : 1,
-                       [&](int64_t begin, int64_t end, unsigned) {
-                         if (splitInner)
-                           launch.fn(launch.pointers, launch.dims, nullptr, 0, launch.outer, begin, end);
-                         else
-                           launch.fn(launch.pointers, launch.dims, nullptr, begin, end, 0, launch.inner);
-                       });
+  runtime::KernelLaunch whole{};
+  whole.fn = launch.fn;
+  whole.pointers = launch.pointers;
+  whole.dims = launch.dims;
+  whole.outer = launch.outer;
+  whole.inner = launch.inner;
+  whole.split(threads);
+  llvm::cantFail(runtime::cpuDevice().defaultStream().launch(whole));
 }
 
 } // namespace

@@ -158,11 +158,8 @@ void Binder::splitDomain(KernelLaunch &launch, const KernelGeometry &geometry) c
   launch.inner = geometry.inner;
   launch.parts = 1;
   launch.splitInner = false;
-  if (threads == 1 || launch.picoseconds < kSplitPicoseconds)
-    return;
-  launch.splitInner = geometry.outer < int64_t(threads) && geometry.inner >= 32;
-  int64_t pieces = launch.splitInner ? (geometry.inner + 15) / 16 : geometry.outer;
-  launch.parts = unsigned(std::min<int64_t>(threads, pieces));
+  if (threads > 1 && launch.picoseconds >= kSplitPicoseconds)
+    launch.split(threads);
 }
 
 void Binder::setLaunch(Command &command, const Step &step, int32_t entry, KernelGeometry geometry) {

@@ -10,6 +10,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -41,6 +42,13 @@ struct KernelLaunch {
   unsigned parts;
   bool splitInner;    // split the inner range at multiples of 16, else the outer one
   unsigned owner = 0; // of a batch with parts == 1: the part that runs it
+
+  /// Splits the outer range, or the inner one at multiples of 16, into `threads` parts where it has as many.
+  void split(unsigned threads) {
+    splitInner = outer < int64_t(threads) && inner >= 32;
+    int64_t pieces = splitInner ? (inner + 15) / 16 : outer;
+    parts = unsigned(std::min<int64_t>(threads, pieces));
+  }
 };
 
 /// A point in a stream's work.
