@@ -1,6 +1,7 @@
 // Work beside the caller: order, errors that come later, poisoned tensors.
 #include "eager/Location.h"
 #include "eager/Queue.h"
+#include "runtime/ParallelFor.h"
 #include "tests/eager/Helpers.h"
 
 using namespace tess;
@@ -25,10 +26,13 @@ llvm::Expected<TensorRef> outOfRange() {
 }
 } // namespace
 
+/// Elements whose addition goes to the worker: it is taken to cost over 100 ps each.
+static constexpr size_t kLarge = runtime::kWorkerPicoseconds / 100;
+
 TEST_CASE("a chain of large and small operators has its value at every level") {
   for (int level : {0, 1, 2}) {
     Level scope(level);
-    std::vector<float> data(200000, 1);
+    std::vector<float> data(kLarge, 1);
     TensorRef x = make(data);
     for (int i = 0; i < 50; ++i)
       x = run("add", {x, Operand(Number::floating(1))});
@@ -39,10 +43,10 @@ TEST_CASE("a chain of large and small operators has its value at every level") {
 
 TEST_CASE("more operators than the queue holds") {
   Level scope(2);
-  TensorRef x = make(std::vector<float>(33000, 0));
+  TensorRef x = make(std::vector<float>(kLarge, 0));
   for (int i = 0; i < 1500; ++i)
     x = run("add", {x, Operand(Number::floating(1))});
-  CHECK(values<float>(*x)[32999] == 1500);
+  CHECK(values<float>(*x)[kLarge - 1] == 1500);
 }
 
 TEST_CASE("level 0 raises at the call") {
