@@ -88,6 +88,10 @@ std::string Location::describe() const {
   return text.empty() ? path : text + " (" + path + ")";
 }
 
+std::string Location::source() const {
+  return code && locationHooks.source ? locationHooks.source(code, position) : std::string();
+}
+
 BlockingRegion::BlockingRegion() : token(blockingHooks.begin ? blockingHooks.begin() : nullptr) {}
 BlockingRegion::~BlockingRegion() {
   if (blockingHooks.end)

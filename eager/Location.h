@@ -18,6 +18,8 @@ struct LocationHooks {
   void (*capture)(void *&code, int32_t &position) = nullptr;
   /// "train.py:12". Any thread.
   std::string (*describe)(void *code, int32_t position) = nullptr;
+  /// "x * 2": what stands there; empty when it cannot be read. Any thread.
+  std::string (*source)(void *code, int32_t position) = nullptr;
   /// Any thread.
   void (*release)(void *code) = nullptr;
 };
@@ -34,6 +36,8 @@ public:
   Location &operator=(Location &&other) noexcept;
   /// "train.py:12 (net.conv1)"; empty when nothing is known.
   std::string describe() const;
+  /// The text of that line; empty when nothing is known.
+  std::string source() const;
 
 private:
   void *code = nullptr;

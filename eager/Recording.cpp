@@ -31,6 +31,14 @@ llvm::Expected<std::shared_ptr<Recorder>> Recorder::begin(llvm::ArrayRef<TensorR
   return recorder;
 }
 
+bool Recording::holds() const {
+  return llvm::all_of(capturedList, [&](uint32_t number) {
+    const Value &value = valueList[number];
+    return value.tensor->dtype() == value.meta.dtype &&
+           value.tensor->shape() == llvm::ArrayRef<int64_t>(value.meta.shape);
+  });
+}
+
 void Recording::dropSnapshots() const {
   for (Value &value : valueList)
     value.snapshot.reset();

@@ -54,6 +54,10 @@ public:
   /// Numbers of the captured variables, in the order of their first use.
   llvm::ArrayRef<uint32_t> captured() const { return capturedList; }
 
+  /// The captured variables have the dtypes and shapes that they had.
+  bool holds() const;
+  /// A recording that ran nothing ended early at an operator whose shapes depend on data.
+  bool needsData() const { return dataShapes; }
   /// No program will want captured values as constants: lets their memory go.
   void dropSnapshots() const;
 
@@ -63,11 +67,13 @@ private:
   std::vector<Op> opList;
   std::vector<uint32_t> argumentList, outputList, capturedList;
   std::vector<Update> updateList;
+  bool dataShapes = false;
 };
 using RecordingRef = std::shared_ptr<const Recording>;
 
 /// A tensor that has a shape and no memory: reading its value is an error.
 TensorRef valueless(const TensorMeta &meta);
+bool isValueless(const TensorImpl &tensor);
 
 /// Writes a Recording on one thread.
 class Recorder {
@@ -91,6 +97,8 @@ public:
   void noteUpdate(TensorImpl &variable);
   /// Before the value of `tensor` goes to another variable.
   void noteUse(TensorImpl &tensor) { (void)numberOf(tensor); }
+  /// A result's shape depends on data, and nothing runs.
+  void noteDataShape() { recording.dataShapes = true; }
   /// An error when reading the value would make the trace depend on data.
   llvm::Error checkRead(const TensorImpl &tensor) const;
 

@@ -4,22 +4,30 @@
 
 namespace tess::eager {
 
-TensorRef valueless(const TensorMeta &meta) {
+static const FailureRef &noValue() {
   static const FailureRef why = [] {
     FailureRef failure(new Failure);
     failure->code = ErrorCode::InvalidArgument;
-    failure->message = "estimate: values must not be looked at before anything ran, got a read";
+    failure->message =
+        "value: a tensor must come from a call that ran to have one, got one of a call that was recorded "
+        "only (by estimate, or a trace's check) and is not among its results";
     failure->reported = true; // nothing failed: sync() has nothing to tell
     return failure;
   }();
+  return why;
+}
+
+bool isValueless(const TensorImpl &tensor) { return tensor.storage().failure() == noValue().get(); }
+
+TensorRef valueless(const TensorMeta &meta) {
   int64_t bytes = meta.numElements() * byteWidth(meta.dtype);
   StorageRef storage = Storage::wrap(nullptr, bytes, nullptr, [](void *) {});
-  storage->poison(why);
+  storage->poison(noValue());
   return TensorImpl::create(meta.dtype, meta.shape, std::move(storage));
 }
 
 /// The results of an operator that does not run.
-static llvm::Expected<Tensors> infer(const Call &call) {
+static llvm::Expected<Tensors> infer(const Call &call, Recorder &recorder) {
   Metas operands;
   for (const Operand &operand : call.operands)
     operands.push_back(operand.tensor->meta());
@@ -28,9 +36,11 @@ static llvm::Expected<Tensors> infer(const Call &call) {
     return metas.takeError();
   Tensors results;
   for (const TensorMeta &meta : *metas) {
-    if (!meta.isStatic())
+    if (!meta.isStatic()) {
+      recorder.noteDataShape();
       return invalidArgument("estimate: shapes must be known without data, got " + toString(meta) + " of " +
                              call.opDef().name());
+    }
     results.push_back(valueless(meta));
   }
   return results;
@@ -43,7 +53,7 @@ llvm::Expected<Tensors> applyTracing(Call &call) {
       return std::move(e);
   if (call.op.kind == OperatorKind::DupTensor)
     recorder.noteUse(*call.operands[0].tensor);
-  llvm::Expected<Tensors> results = recorder.runsOperators() || !call.isOpDef() ? next(call) : infer(call);
+  llvm::Expected<Tensors> results = recorder.runsOperators() || !call.isOpDef() ? next(call) : infer(call, recorder);
   if (!results)
     return results;
   if (call.isOpDef())

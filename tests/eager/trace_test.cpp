@@ -1,4 +1,5 @@
 // Recordings: what they hold, what their programs read and write.
+#include "eager/RecordingText.h"
 #include "eager/Tape.h"
 #include "eager/TracedProgram.h"
 #include "eager/Transformations.h"
@@ -144,4 +145,55 @@ TEST_CASE("free dimensions") {
   CHECK(values<float>(*get(program->run({make<float>({1, 2, 3}, {1, 3})}))[0]) == std::vector<float>{14});
   CHECK(values<float>(*get(program->run({x}))[0]) == std::vector<float>{14, 77});
   CHECK(errorOf(program->run({make(std::vector<float>(27, 1), {9, 3})})).first == ErrorCode::InvalidArgument);
+}
+
+static std::vector<std::string> lines(RecordingWriter &writer, const RecordingRef &recording) {
+  std::vector<std::string> texts;
+  for (const RecordingLine &line : get(writer.write(*recording)))
+    texts.push_back(line.text);
+  return texts;
+}
+
+TEST_CASE("a recording in words") {
+  TensorRef x = make<float>({1, 2}), w = make<float>({10, 20}), other = make<float>({10, 20});
+  w->setName("weight");
+  auto record = [&](const TensorRef &factor, double number, Recorder::Mode mode = Recorder::Mode::Run) {
+    auto recorder = get(Recorder::begin({x}, mode));
+    TensorRef y = run("add", {run("mul", {x, factor}), Operand(Number::floating(number))});
+    check(assign(*factor, *y));
+    return get(recorder->end({y}));
+  };
+  RecordingWriter writer;
+  auto first = lines(writer, record(w, 0.1));
+  CHECK(first == std::vector<std::string>{"%0 = mul(arg0, weight#0) -> f32[2]", "%1 = add(%0, 0.1 f32[]) -> f32[2]",
+                                          "results: %1", "weight#0 becomes %1"});
+  SECTION("is the same when nothing ran") { CHECK(lines(writer, record(w, 0.1, Recorder::Mode::InferOnly)) == first); }
+  SECTION("tells numbers apart") { CHECK(lines(writer, record(w, 0.2)) != first); }
+  SECTION("tells variables apart") {
+    CHECK(lines(writer, record(other, 0.1))[0] == "%0 = mul(arg0, outside#1) -> f32[2]");
+  }
+}
+
+TEST_CASE("a recording holds while what it captured keeps shape and dtype") {
+  TensorRef x = make<float>({1, 2}), w = make<float>({10, 20});
+  auto recorder = get(Recorder::begin({x}));
+  RecordingRef recording = get(recorder->end({run("mul", {x, w})}));
+  CHECK(recording->holds());
+  check(assign(*w, *make<float>({1, 1})));
+  CHECK(recording->holds());
+  check(assign(*w, *make<float>({1})));
+  CHECK(!recording->holds());
+  check(assign(*w, *make<int32_t>({1, 1})));
+  CHECK(!recording->holds());
+}
+
+TEST_CASE("what only inference recorded has no value") {
+  TensorRef x = make<float>({1, 2});
+  auto recorder = get(Recorder::begin({x}, Recorder::Mode::InferOnly));
+  TensorRef y = run("mul", {x, x});
+  get(recorder->end({y}));
+  CHECK(isValueless(*y));
+  CHECK(!isValueless(*x));
+  float value[2];
+  CHECK(takeError(readValue(*y, value)).second.find("value: a tensor must come from a call that ran") == 0);
 }

@@ -9,6 +9,7 @@
 #include "eager/Location.h"
 
 #include <frameobject.h>
+#include <nanobind/stl/string.h>
 
 namespace tess::python {
 
@@ -55,6 +56,19 @@ static std::string describe(void *code, int32_t position) {
   return slash == std::string::npos ? text : text.substr(slash + 1);
 }
 
+/// The line's text without its indentation.
+static std::string source(void *code, int32_t position) {
+  nb::gil_scoped_acquire gil;
+  auto *object = static_cast<PyCodeObject *>(code);
+  try {
+    nb::object line = nb::module_::import_("linecache")
+                          .attr("getline")(nb::borrow(object->co_filename), PyCode_Addr2Line(object, position));
+    return nb::cast<std::string>(line.attr("strip")());
+  } catch (nb::python_error &) { // a file that is no text
+    return "";
+  }
+}
+
 static void release(void *code) {
   if (!Py_IsInitialized())
     return;
@@ -72,7 +86,7 @@ static void enterInterpreter(void *token) {
 
 void initLocation(nb::module_ &module) {
   module.def("_set_package_folder", [](nb::str folder) { packageFolder = folder.c_str(); });
-  eager::setLocationHooks({capture, describe, release});
+  eager::setLocationHooks({capture, describe, source, release});
   eager::setBlockingHooks({leaveInterpreter, enterInterpreter});
 }
 

@@ -3,6 +3,7 @@
 
 #include "compiler/ProgramFile.h"
 #include "eager/HostOptions.h"
+#include "eager/RecordingText.h"
 #include "eager/TracedProgram.h"
 
 #include <nanobind/stl/shared_ptr.h>
@@ -96,6 +97,34 @@ struct PyRecording {
   size_t numOps() const { return recording->ops().size(); }
 };
 
+nb::list listOf(const std::vector<RecordingLine> &lines) {
+  nb::list list;
+  for (const RecordingLine &line : lines) {
+    std::string place = line.location ? line.location->describe() : "",
+                source = line.location ? line.location->source() : "";
+    list.append(nb::make_tuple(place, source, line.text));
+  }
+  return list;
+}
+
+nb::object compareRecordings(const PyRecording &first, const PyRecording &second) {
+  RecordingWriter writer;
+  auto one = valueOrThrow(writer.write(*first.recording)), other = valueOrThrow(writer.write(*second.recording));
+  auto same = [](const RecordingLine &a, const RecordingLine &b) { return a.text == b.text; };
+  if (std::equal(one.begin(), one.end(), other.begin(), other.end(), same))
+    return nb::none();
+  return nb::make_tuple(listOf(one), listOf(other));
+}
+
+/// The tensor that stands for a result in the caller's Python: `recorded`, where the recording left it without a value.
+nb::object giveValue(nb::handle recorded, nb::handle result) {
+  TensorImpl &target = implOf(recorded.ptr());
+  if (!isValueless(target))
+    return nb::borrow(result);
+  checkOrThrow(assign(target, implOf(result.ptr())));
+  return nb::borrow(recorded);
+}
+
 thread_local std::shared_ptr<Recorder> recorder;
 
 void traceBegin(nb::handle arguments, bool run) {
@@ -172,6 +201,10 @@ void initTrace(nb::module_ &module) {
   nb::class_<PyRecording>(module, "Recording", "What a traced function did.")
       .def("compile", &PyRecording::compile, nb::arg("options") = nb::dict(),
            "The program; options: capture_as_const, fuse.")
+      .def(
+          "holds", [](PyRecording &self) { return self.recording->holds(); },
+          "Captured variables have the dtypes and shapes of the recorded call.")
+      .def_prop_ro("needs_data", [](PyRecording &self) { return self.recording->needsData(); })
       .def_prop_ro("num_ops", &PyRecording::numOps);
   nb::class_<PyProgram>(module, "TracedProgram", "A compiled function: called with tensors, gives a list of tensors.")
       .def("__call__", &PyProgram::call)
@@ -188,6 +221,10 @@ void initTrace(nb::module_ &module) {
   module.def("valueless_tensor", &valuelessTensor, nb::arg("shape"), nb::arg("dtype"),
              "A tensor that has a shape and no memory.");
   module.def("trace_end", &traceEnd, nb::arg("outputs"), "Ends the recording.");
+  module.def("compare_recordings", &compareRecordings, nb::arg("first"), nb::arg("second"),
+             "None for equal ones, else the lines of both: (place, source, operator).");
+  module.def("give_value", &giveValue, nb::arg("recorded"), nb::arg("result"),
+             "`result`, in the place of a tensor of a call that was recorded only.");
   module.def("recording_to_file", &recordingToFile, nb::arg("recording"), nb::arg("path"), nb::arg("arg_names"),
              nb::arg("output_names"), nb::arg("dims"), nb::arg("targets"));
   module.def("load_program", &loadProgram, nb::arg("path"), nb::arg("allow_code") = false);

@@ -75,6 +75,18 @@ class GradEffect:
             self.before._reset(tensor.grad)
             tensor.grad = self.before
 
+    def line(self):
+        """What happens to the gradient, in words."""
+        whose = f"arg{self.target}"
+        if not isinstance(self.target, int):
+            tensor = self.target()
+            whose = "a tensor that is gone" if tensor is None else tensor.name or "outside"
+        if self.same:
+            return f"grad of {whose} stays"
+        return f"grad of {whose} becomes " + (
+            "None" if self.number is None else f"gradient {self.number}"
+        )
+
     def apply(self, arguments, results):
         """Sets the gradient as the recorded call did."""
         tensor = self.tensor(arguments)
@@ -95,6 +107,13 @@ class Replay:
             if module is not None and module.training is not training:
                 return False
         return all(grad.holds(arguments) for grad in self._grads)
+
+    def lines(self):
+        """What the call reads and changes, in words: equal for equal effects."""
+        for number, (ref, training) in enumerate(self._modes):
+            yield f"module {number}: {type(ref()).__name__}, training={training}"
+        for grad in self._grads:
+            yield grad.line()
 
     def prepare(self, arguments):
         """Before the program runs."""

@@ -1,6 +1,7 @@
 """Functions compiled whole: trace, dump, load, estimate."""
 
 from .estimate import Estimate, Spec, estimate
+from .mismatch import TraceMismatchError
 from .program import Dim, Program, load
 from .trace import exclude_from_trace, trace
 
@@ -9,6 +10,7 @@ __all__ = [
     "Estimate",
     "Program",
     "Spec",
+    "TraceMismatchError",
     "estimate",
     "exclude_from_trace",
     "load",

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
-from .. import _core, effects
+from .. import _core
 from ..tensor import Tensor
 from .program import Program
+from .recording import record
 from .trace import trace
 from .tree import flatten, unflatten
 
@@ -55,7 +56,8 @@ def estimate(function, *args, **kwargs):
     if isinstance(function, trace):
         function, options = function.function, function.options
     tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
-    return _estimate_of(_infer(function, tensors, args, kwargs).compile(options))
+    _, call = record(function, tensors, args, kwargs, run=False)
+    return _estimate_of(call.recording.compile(options))
 
 
 def _tensor_of(spec):
@@ -64,18 +66,3 @@ def _tensor_of(spec):
 
 def _estimate_of(program):
     return Estimate(**program.memory, launches=program.launches)
-
-
-def _infer(function, tensors, args, kwargs):
-    """A recording of the call in which nothing ran and nothing changed."""
-    with effects.Effects(tensors) as seen:
-        _core.trace_begin(tensors, run=False)
-        results = []
-        try:
-            leaves, _ = flatten(function(*args, **kwargs))
-            results = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
-        finally:
-            grads, replay = seen.finish()
-            recording = _core.trace_end(results + grads)
-            replay.undo(tensors)
-    return recording

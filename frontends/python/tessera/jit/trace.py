@@ -11,34 +11,13 @@ import numpy as np
 from .. import _core, effects
 from ..autodiff import modes
 from ..tensor import Tensor
-from .tree import flatten, unflatten
+from .mismatch import TraceMismatchError, check_same
+from .python_state import PythonState
+from .recording import NeedsDataError, record
+from .tree import flatten
 
 _MAX_SIGNATURES = 16
 _MAX_VARIANTS = 4  # of one signature: modules' modes, gradients present or not
-
-
-class _Variant:
-    """One recorded call: its program, results and effects."""
-
-    def __init__(self, recording, replay, structure, leaves, num_arguments):
-        self.recording, self.replay, self.structure = recording, replay, structure
-        self.num_arguments = num_arguments
-        self.leaves = [None if isinstance(leaf, Tensor) else leaf for leaf in leaves]
-        self.slots = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
-        self.program = None
-
-    def run(self, tensors, options):
-        """The call, compiled."""
-        if self.program is None:
-            self.program = self.recording.compile(options)
-        self.replay.prepare(tensors)
-        results = self.program(*tensors)
-        count = len(self.slots)
-        self.replay.apply(tensors, results[count:])
-        leaves = list(self.leaves)
-        for slot, result in zip(self.slots, results[:count], strict=True):
-            leaves[slot] = result
-        return unflatten(self.structure, leaves)
 
 
 class trace:  # noqa: N801
@@ -55,7 +34,12 @@ class trace:  # noqa: N801
     values, and the Python state that the call saw (training modes, gradients present). Parameters,
     optimizer and random state are read and updated by the program. `capture_as_const` takes the
     values of tensors from outside at the recorded call as constants, which `dump` needs. `symbolic`
-    is accepted for MegEngine's sake: both kinds compile. TESS_DISABLE_TRACE=1 runs every call
+    is accepted for MegEngine's sake: both kinds compile.
+
+    A signature's second call runs the Python code once more, without operators, and compares: what
+    Python did otherwise is a TraceMismatchError with a diff of the two recordings and the user's
+    lines. With `check` every call is compared. Python variables that the function changes are a
+    RuntimeWarning: its program does not. TESS_DISABLE_TRACE=1 runs every call
     eagerly, and so does a GradManager that records around the call.
     """
 
@@ -64,10 +48,11 @@ class trace:  # noqa: N801
             return functools.partial(cls, **options)
         return super().__new__(cls)
 
-    def __init__(self, function, symbolic=False, capture_as_const=False, without_fusion=False):
+    def __init__(self, function, symbolic=False, capture_as_const=False, without_fusion=False,
+                 check=False):  # fmt: skip
         functools.update_wrapper(self, function)
         self.function = function
-        self.symbolic, self.capture_as_const = symbolic, capture_as_const
+        self.symbolic, self.capture_as_const, self.check = symbolic, capture_as_const, check
         self.options = {"capture_as_const": capture_as_const, "fuse": not without_fusion}
         self._variants = OrderedDict()
         self._last = None
@@ -79,7 +64,8 @@ class trace:  # noqa: N801
         name = f"__trace_{self.__name__}"
         if name not in vars(instance):
             bound = trace(self.function.__get__(instance), symbolic=self.symbolic,
-                          capture_as_const=self.capture_as_const)  # fmt: skip
+                          capture_as_const=self.capture_as_const, check=self.check,
+                          without_fusion=not self.options["fuse"])  # fmt: skip
             object.__setattr__(instance, name, bound)
         return vars(instance)[name]
 
@@ -90,11 +76,13 @@ class trace:  # noqa: N801
         tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
         key = (structure, *map(_leaf_key, leaves), _aliases(tensors))
         for variant in self._variants.get(key, ()):
-            if variant.replay.holds(tensors):
+            if variant.holds(tensors):
                 self._variants.move_to_end(key)
                 self._last = variant
-                return variant.run(tensors, self.options)
-        return self._record(key, tensors, args, kwargs)
+                if variant.checked and not self.check:
+                    return variant.run(tensors, self.options)
+                return self._check(key, variant, tensors, args, kwargs)
+        return self._record(key, tensors, args, kwargs, leaves)
 
     def _runs_eagerly(self):
         if effects.is_tracing() or os.environ.get("TESS_DISABLE_TRACE", "0") not in ("", "0"):
@@ -104,20 +92,30 @@ class trace:  # noqa: N801
             return True
         return False
 
-    def _record(self, key, tensors, args, kwargs):
-        with effects.Effects(tensors) as seen:
-            _core.trace_begin(tensors)
-            results = []
-            try:
-                value = self.function(*args, **kwargs)
-                leaves, structure = flatten(value)
-                grads, replay = seen.finish()
-                results = [leaf for leaf in leaves if isinstance(leaf, Tensor)] + grads
-            finally:
-                recording = _core.trace_end(results)
-        variant = _Variant(recording, replay, structure, leaves, len(tensors))
+    def _record(self, key, tensors, args, kwargs, leaves):
+        state = PythonState(self.function, leaves)
+        value, variant = record(self.function, tensors, args, kwargs)
         self._keep(key, variant)
+        for change in state.changes():
+            _warn_once(self, f"changes Python state, which its program will not: {change}")
         return value
+
+    def _check(self, key, variant, tensors, args, kwargs):
+        """The call, when the function still does what was recorded: TraceMismatchError if not."""
+        variant.replay.prepare(tensors)
+        ran = False
+        try:
+            value, again = record(self.function, tensors, args, kwargs, run=False)
+        except NeedsDataError:
+            value, again = record(self.function, tensors, args, kwargs)
+            ran = True
+        try:
+            check_same(self.__name__, variant, again)
+        except TraceMismatchError:
+            self._variants[key].remove(variant)
+            raise
+        variant.checked = True
+        return value if ran else variant.run(tensors, self.options, value)
 
     def _keep(self, key, variant):
         variants = self._variants.setdefault(key, [])

@@ -1,0 +1,139 @@
+//===- RecordingText.cpp - recordings in words ---------------------------===//
+#include "eager/RecordingText.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
+
+#include <charconv>
+#include <cstring>
+
+namespace tess::eager {
+
+/// Constants of more elements are told apart by a hash.
+static constexpr int64_t kMaxShownElements = 4;
+
+/// The shortest text that reads back as the same number.
+template <typename T> static std::string shown(const char *bytes) {
+  T value;
+  std::memcpy(&value, bytes, sizeof(T));
+  char text[64];
+  return std::string(text, std::to_chars(text, text + sizeof(text), value).ptr);
+}
+
+/// Empty for a dtype whose elements are not shown.
+static std::string showElement(DType dtype, const char *bytes) {
+  switch (dtype) {
+  case DType::Float32:
+    return shown<float>(bytes);
+  case DType::Float64:
+    return shown<double>(bytes);
+  case DType::Int32:
+    return shown<int32_t>(bytes);
+  case DType::Int64:
+    return shown<int64_t>(bytes);
+  case DType::Bool:
+    return *bytes ? "true" : "false";
+  default:
+    return "";
+  }
+}
+
+static std::string showConstant(const TensorMeta &meta, llvm::StringRef bytes) {
+  unsigned width = byteWidth(meta.dtype);
+  std::vector<std::string> elements;
+  if (meta.numElements() <= kMaxShownElements)
+    for (size_t at = 0; at < bytes.size(); at += width)
+      elements.push_back(showElement(meta.dtype, bytes.data() + at));
+  if (elements.empty() || elements.front().empty())
+    return "constant " + llvm::utohexstr(llvm::xxh3_64bits(bytes), true) + " " + toString(meta);
+  std::string list = llvm::join(elements, ", ");
+  return meta.rank() ? "[" + list + "] " + toString(meta) : list + " " + toString(meta);
+}
+
+std::string RecordingWriter::nameOf(const TensorImpl &variable) {
+  unsigned index = variables.try_emplace(&variable, variables.size()).first->second;
+  return (variable.name().empty() ? "outside" : variable.name().str()) + "#" + std::to_string(index);
+}
+
+llvm::Expected<std::string> RecordingWriter::nameOf(const Recording &recording, uint32_t number) {
+  const Recording::Value &value = recording.values()[number];
+  switch (value.kind) {
+  case Recording::ValueKind::Argument:
+    return "arg" + std::to_string(llvm::find(recording.arguments(), number) - recording.arguments().begin());
+  case Recording::ValueKind::Captured:
+    return nameOf(*value.tensor);
+  case Recording::ValueKind::Constant: {
+    std::string bytes(value.meta.numElements() * byteWidth(value.meta.dtype), '\0');
+    if (llvm::Error e = readValue(*value.tensor, bytes.data()))
+      return std::move(e);
+    return showConstant(value.meta, bytes);
+  }
+  case Recording::ValueKind::Computed:
+    break;
+  }
+  return makeError(ErrorCode::Internal, "trace: values must come from an operator, got one that does not");
+}
+
+llvm::Error RecordingWriter::append(const Recording &recording, llvm::ArrayRef<uint32_t> numbers, std::string &text) {
+  for (auto [i, number] : llvm::enumerate(numbers)) {
+    if (names[number].empty()) {
+      llvm::Expected<std::string> name = nameOf(recording, number);
+      if (!name)
+        return name.takeError();
+      names[number] = std::move(*name);
+    }
+    text += (i ? ", " : "") + names[number];
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::string> RecordingWriter::describe(const Recording &recording, const Recording::Op &op) {
+  std::string results, operands, metas;
+  for (uint32_t output : op.outputs) {
+    results += (results.empty() ? "" : ", ") + names[output];
+    metas += (metas.empty() ? "" : ", ") + toString(recording.values()[output].meta);
+  }
+  if (llvm::Error e = append(recording, op.inputs, operands))
+    return std::move(e);
+  for (unsigned segment : op.segments)
+    operands += "|" + std::to_string(segment);
+  std::string name = op.op.numAttrs() ? op.op.toString() : op.op.name().str();
+  return results + " = " + name + "(" + operands + ") -> " + metas;
+}
+
+/// What comes out, and what variables hold at the end.
+llvm::Error RecordingWriter::writeEnds(const Recording &recording, std::vector<RecordingLine> &lines) {
+  std::string results = "results: ";
+  if (llvm::Error e = append(recording, recording.outputs(), results))
+    return e;
+  lines.push_back({std::move(results), nullptr});
+  for (const Recording::Update &update : recording.updates()) {
+    bool isArgument = update.argument >= 0;
+    std::string text = isArgument ? "arg" + std::to_string(update.argument) : nameOf(*update.variable);
+    text += " becomes ";
+    if (llvm::Error e = append(recording, {update.value}, text))
+      return e;
+    lines.push_back({std::move(text), nullptr});
+  }
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::vector<RecordingLine>> RecordingWriter::write(const Recording &recording) {
+  std::vector<RecordingLine> lines;
+  unsigned computed = 0;
+  names.assign(recording.values().size(), "");
+  for (const Recording::Op &op : recording.ops()) {
+    for (uint32_t output : op.outputs)
+      names[output] = "%" + std::to_string(computed++);
+    llvm::Expected<std::string> text = describe(recording, op);
+    if (!text)
+      return text.takeError();
+    lines.push_back({std::move(*text), &op.location});
+  }
+  if (llvm::Error e = writeEnds(recording, lines))
+    return std::move(e);
+  return lines;
+}
+
+} // namespace tess::eager

@@ -1,0 +1,37 @@
+//===- RecordingText.h - recordings in words --------------------*- C++ -*-===//
+//
+// One line for each operator, result and update. Two recordings of one function
+// with equal lines make equal programs; where lines differ, they say to people
+// what Python did otherwise.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "eager/Recording.h"
+
+namespace tess::eager {
+
+struct RecordingLine {
+  /// "%1 = mul(arg0, 2) -> f32[3]".
+  std::string text;
+  /// Of the operator; null for results and updates.
+  const Location *location = nullptr;
+};
+
+/// Writes recordings that are to be compared: one variable has one name in all of them.
+class RecordingWriter {
+public:
+  llvm::Expected<std::vector<RecordingLine>> write(const Recording &recording);
+
+private:
+  std::string nameOf(const TensorImpl &variable);
+  llvm::Expected<std::string> nameOf(const Recording &recording, uint32_t number);
+  llvm::Error append(const Recording &recording, llvm::ArrayRef<uint32_t> numbers, std::string &text);
+  llvm::Expected<std::string> describe(const Recording &recording, const Recording::Op &op);
+  llvm::Error writeEnds(const Recording &recording, std::vector<RecordingLine> &lines);
+
+  std::map<const TensorImpl *, unsigned> variables;
+  std::vector<std::string> names; // of the values of the present recording
+};
+
+} // namespace tess::eager

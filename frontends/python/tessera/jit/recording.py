@@ -1,0 +1,66 @@
+"""Recorded calls: what one call of a function did, and the program that does it again."""
+
+from .. import _core, effects
+from ..tensor import Tensor
+from .tree import flatten, unflatten
+
+
+class NeedsDataError(ValueError):
+    """Nothing ran, and an operator's shapes depend on data."""
+
+
+class Recorded:
+    """One recorded call: its program, results and effects."""
+
+    def __init__(self, recording, replay, structure, leaves, num_arguments):
+        self.recording, self.replay, self.structure = recording, replay, structure
+        self.num_arguments = num_arguments
+        self.leaves = [None if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+        self.slots = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
+        self.program = None
+        self.checked = False  # against a second recording
+
+    def holds(self, tensors):
+        """The Python state and the tensors from outside are as they were."""
+        return self.replay.holds(tensors) and self.recording.holds()
+
+    def run(self, tensors, options, value=None):
+        """The call, compiled. `value` is the result of a call that was recorded only: its tensors
+        get the values."""
+        if self.program is None:
+            self.program = self.recording.compile(options)
+        self.replay.prepare(tensors)
+        results = self.program(*tensors)
+        count = len(self.slots)
+        self.replay.apply(tensors, results[count:])
+        leaves = list(self.leaves) if value is None else flatten(value)[0]
+        for slot, result in zip(self.slots, results[:count], strict=True):
+            leaves[slot] = result if value is None else _core.give_value(leaves[slot], result)
+        return unflatten(self.structure, leaves)
+
+
+def record(function, tensors, args, kwargs, run=True):
+    """The result of `function(*args, **kwargs)` and the Recorded call; `tensors` are its arguments.
+
+    Without `run` no operator runs: shapes and dtypes are inferred, and variables and gradients are
+    as before when it ends. NeedsDataError: that is not possible.
+    """
+    results, replay = [], None
+    with effects.Effects(tensors) as seen:
+        _core.trace_begin(tensors, run=run)
+        try:
+            value = function(*args, **kwargs)
+            leaves, structure = flatten(value)
+            grads, replay = seen.finish()
+            results = [leaf for leaf in leaves if isinstance(leaf, Tensor)] + grads
+        except BaseException as error:
+            recording = _core.trace_end([])
+            if not run:
+                (replay or seen.finish()[1]).undo(tensors)
+            if recording.needs_data:
+                raise NeedsDataError(str(error)) from None
+            raise
+        recording = _core.trace_end(results)
+        if not run:
+            replay.undo(tensors)
+    return value, Recorded(recording, replay, structure, leaves, len(tensors))
