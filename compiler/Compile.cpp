@@ -91,6 +91,8 @@ CompileStats compileStats() {
           double(nanoseconds.load()) * 1e-9};
 }
 
+std::pair<std::string, uint64_t> objectCacheSettings() { return objectCache().settings(); }
+
 void setObjectCache(llvm::StringRef folder, uint64_t maxBytes) { objectCache().configure(folder, maxBytes); }
 
 } // namespace tess::compiler

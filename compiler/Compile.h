@@ -41,7 +41,8 @@ struct CompileStats {
 llvm::Expected<runtime::Executable> compile(const ir::Graph &graph, const CompileOptions &options = {});
 CompileStats compileStats();
 
-/// The folder of the disk cache of images ("" switches it off) and its limit in bytes.
+/// The folder of the disk cache ("" switches it off) and its limit in bytes.
 void setObjectCache(llvm::StringRef folder, uint64_t maxBytes);
+std::pair<std::string, uint64_t> objectCacheSettings();
 
 } // namespace tess::compiler

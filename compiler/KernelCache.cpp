@@ -1,8 +1,10 @@
 //===- KernelCache.cpp - images by what they compute ----------------------===//
 #include "compiler/KernelCache.h"
 #include "compiler/CacheState.h"
+#include "compiler/CodeVersion.h"
 #include "compiler/target/Codegen.h"
 #include "ops/Error.h"
+#include "runtime/schema/ExecutableCodec.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -100,6 +102,24 @@ State &state() {
   return *instance;
 }
 
+/// An image on disk is an executable without steps.
+void storeOnDisk(llvm::StringRef key, const runtime::Image &image) {
+  runtime::Executable holder;
+  holder.images.push_back(image);
+  objectCache().store(key, runtime::serializeExecutable(holder));
+}
+
+std::optional<runtime::Image> findOnDisk(llvm::StringRef key) {
+  std::optional<std::string> bytes = objectCache().find(key);
+  if (!bytes)
+    return std::nullopt;
+  llvm::Expected<runtime::Executable> holder = runtime::parseExecutable(*bytes, "disk cache");
+  if (holder && holder->images.size() == 1)
+    return std::move(holder->images[0]);
+  llvm::consumeError(holder.takeError());
+  return std::nullopt;
+}
+
 /// One image that no cache had.
 struct Miss {
   const KernelUnit *unit;
@@ -117,7 +137,7 @@ llvm::Error compileOne(CodeGenerator &generator, Miss &miss) {
   *miss.image = std::move(*image);
   ++state().compiled;
   state().memory.store(miss.key, *miss.image);
-  objectCache().store(miss.key, *miss.image);
+  storeOnDisk(miss.key, *miss.image);
   return llvm::Error::success();
 }
 
@@ -165,13 +185,13 @@ llvm::Expected<std::vector<runtime::Image>> imagesFor(llvm::ArrayRef<KernelUnit>
   std::vector<runtime::Image> images(units.size());
   std::vector<Miss> misses;
   for (auto [unit, image] : llvm::zip(units, images)) {
-    std::string key = resolved->features;
+    std::string key = (codeVersion() + "\n" + resolved->features).str();
     for (const KernelSpec &spec : unit)
       key += "\n" + spec.toText();
     if (auto found = state().memory.find(key)) {
       image = std::move(*found);
       ++state().fromMemory;
-    } else if (auto stored = objectCache().find(key)) {
+    } else if (auto stored = findOnDisk(key)) {
       image = std::move(*stored);
       state().memory.store(key, image);
       ++state().fromDisk;

@@ -1,4 +1,4 @@
-//===- ObjectCache.cpp - images on disk -----------------------------------===//
+//===- ObjectCache.cpp - compiled code on disk ----------------------------===//
 #include "compiler/ObjectCache.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -15,88 +15,52 @@
 namespace tess::compiler {
 namespace {
 
-// An entry: magic, key, features, image hash, bytes, kernel entries; every string behind its length.
-constexpr llvm::StringLiteral kMagic = "tessera-image-2";
-
-void putNumber(std::string &out, uint64_t value) {
-  char raw[8];
-  llvm::support::endian::write64le(raw, value);
-  out.append(raw, 8);
-}
+// An entry: magic, key, content, each string behind its length; a hash of all that.
+constexpr llvm::StringLiteral kMagic = "tessera-cache-3";
 
 void putString(std::string &out, llvm::StringRef text) {
-  putNumber(out, text.size());
+  char size[8];
+  llvm::support::endian::write64le(size, text.size());
+  out.append(size, 8);
   out += text;
 }
 
-/// Reads what put* wrote; `ok` turns false at the first thing that does not fit.
-struct Cursor {
-  llvm::StringRef rest;
-  bool ok = true;
-
-  uint64_t number() {
-    if (rest.size() < 8) {
-      ok = false;
-      return 0;
-    }
-    uint64_t value = llvm::support::endian::read64le(rest.data());
-    rest = rest.drop_front(8);
-    return value;
-  }
-
-  llvm::StringRef string() {
-    uint64_t size = number();
-    if (!ok || size > rest.size()) {
-      ok = false;
-      return "";
-    }
-    llvm::StringRef text = rest.take_front(size);
-    rest = rest.drop_front(size);
-    return text;
-  }
-};
-
-std::string encode(llvm::StringRef key, const runtime::Image &image) {
-  std::string out;
-  putString(out, kMagic);
-  putString(out, key);
-  putString(out, image.features);
-  putString(out, image.hash);
-  putString(out, image.bytes);
-  putNumber(out, image.entries.size());
-  for (const runtime::KernelEntry &entry : image.entries) {
-    putString(out, entry.name);
-    putNumber(out, entry.offset);
-    putNumber(out, entry.scratchBytesPerElement);
-    putNumber(out, entry.picosecondsPerElement);
-  }
-  putNumber(out, llvm::xxh3_64bits(llvm::arrayRefFromStringRef(out)));
-  return out;
+/// Takes what putString wrote off `rest`; nothing when it does not fit.
+std::optional<llvm::StringRef> takeString(llvm::StringRef &rest) {
+  if (rest.size() < 8)
+    return std::nullopt;
+  uint64_t size = llvm::support::endian::read64le(rest.data());
+  rest = rest.drop_front(8);
+  if (size > rest.size())
+    return std::nullopt;
+  llvm::StringRef text = rest.take_front(size);
+  rest = rest.drop_front(size);
+  return text;
 }
 
-std::optional<runtime::Image> decode(llvm::StringRef data, llvm::StringRef key) {
+uint64_t hashOf(llvm::StringRef text) { return llvm::xxh3_64bits(llvm::arrayRefFromStringRef(text)); }
+
+std::string encode(llvm::StringRef key, llvm::StringRef content) {
+  std::string out;
+  out.reserve(key.size() + content.size() + 64);
+  putString(out, kMagic);
+  putString(out, key);
+  putString(out, content);
+  char hash[8];
+  llvm::support::endian::write64le(hash, hashOf(out));
+  return out.append(hash, 8);
+}
+
+std::optional<std::string> decode(llvm::StringRef data, llvm::StringRef key) {
   if (data.size() < 8)
     return std::nullopt;
   llvm::StringRef body = data.drop_back(8);
-  if (llvm::support::endian::read64le(body.end()) != llvm::xxh3_64bits(llvm::arrayRefFromStringRef(body)))
+  if (llvm::support::endian::read64le(body.end()) != hashOf(body))
     return std::nullopt;
-  Cursor in{body};
-  if (in.string() != kMagic || in.string() != key)
+  if (takeString(body) != kMagic || takeString(body) != key)
     return std::nullopt;
-  runtime::Image image;
-  image.features = in.string().str();
-  image.hash = in.string().str();
-  image.bytes = in.string().str();
-  uint64_t count = in.number();
-  for (uint64_t i = 0; i < count && in.ok; ++i) {
-    runtime::KernelEntry entry;
-    entry.name = in.string().str();
-    entry.offset = in.number();
-    entry.scratchBytesPerElement = uint32_t(in.number());
-    entry.picosecondsPerElement = uint32_t(in.number());
-    image.entries.push_back(std::move(entry));
-  }
-  return in.ok ? std::optional(std::move(image)) : std::nullopt;
+  std::optional<llvm::StringRef> content = takeString(body);
+  return content && body.empty() ? std::optional(content->str()) : std::nullopt;
 }
 
 } // namespace
@@ -116,7 +80,12 @@ std::string ObjectCache::pathOf(llvm::StringRef key) const {
   return std::string(path);
 }
 
-std::optional<runtime::Image> ObjectCache::find(llvm::StringRef key) const {
+std::pair<std::string, uint64_t> ObjectCache::settings() const {
+  std::lock_guard<std::mutex> lock(mutex);
+  return {folder, maxBytes};
+}
+
+std::optional<std::string> ObjectCache::find(llvm::StringRef key) const {
   std::lock_guard<std::mutex> lock(mutex);
   if (folder.empty())
     return std::nullopt;
@@ -126,11 +95,11 @@ std::optional<runtime::Image> ObjectCache::find(llvm::StringRef key) const {
   return decode((*buffer)->getBuffer(), key);
 }
 
-void ObjectCache::store(llvm::StringRef key, const runtime::Image &image) {
+void ObjectCache::store(llvm::StringRef key, llvm::StringRef content) {
   std::lock_guard<std::mutex> lock(mutex);
   if (folder.empty() || llvm::sys::fs::create_directories(folder))
     return;
-  std::string data = encode(key, image);
+  std::string data = encode(key, content);
   auto temp = llvm::sys::fs::TempFile::create(folder + "/new-%%%%%%%%");
   if (!temp) {
     llvm::consumeError(temp.takeError());

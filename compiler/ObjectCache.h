@@ -1,27 +1,29 @@
-//===- ObjectCache.h - images on disk ---------------------------*- C++ -*-===//
+//===- ObjectCache.h - compiled code on disk --------------------*- C++ -*-===//
 //
-// One file an image, named by the hash of what it computes and for which CPU.
-// A damaged, foreign or missing entry is a miss, never an error.
+// One file an entry, named by the hash of its key. A damaged, foreign or missing
+// entry is a miss, never an error.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/schema/Image.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <mutex>
 #include <optional>
+#include <string>
 
 namespace tess::compiler {
 
 class ObjectCache {
 public:
-  /// "" switches the cache off. The folder is made when the first image is stored.
+  /// "" switches it off. The folder is made when the first entry is stored.
   void configure(llvm::StringRef folder, uint64_t maxBytes);
-  /// `key`: text that determines the code.
-  std::optional<runtime::Image> find(llvm::StringRef key) const;
+  /// Folder and limit.
+  std::pair<std::string, uint64_t> settings() const;
+  /// `key`: text that determines the content, code version and CPU features among it.
+  std::optional<std::string> find(llvm::StringRef key) const;
   /// Failure to write is silent: the cache is an optimisation. Least recently used entries go when the limit is passed.
-  void store(llvm::StringRef key, const runtime::Image &image);
+  void store(llvm::StringRef key, llvm::StringRef content);
 
 private:
   std::string pathOf(llvm::StringRef key) const;

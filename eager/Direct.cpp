@@ -5,6 +5,7 @@
 // program is bound, nothing but the results is allocated.
 //
 //===----------------------------------------------------------------------===//
+#include "eager/Counters.h"
 #include "eager/Dispatch.h"
 #include "eager/Location.h"
 #include "eager/MiniGraph.h"
@@ -134,6 +135,7 @@ llvm::Expected<Tensors> allocateResults(const OpEntry &entry, llvm::ArrayRef<int
       return result.takeError();
     results.push_back(std::move(*result));
   }
+  count(Count::FromKernels, results.size());
   return results;
 }
 

@@ -1,5 +1,6 @@
 //===- Interpreter.cpp - the last layer: operators become values ---------===//
 #include "eager/Apply.h"
+#include "eager/Counters.h"
 #include "eager/Dispatch.h"
 #include "eager/MiniGraph.h"
 #include "eager/Queue.h"
@@ -15,6 +16,7 @@ static llvm::Expected<Tensors> create(const CreateTensor &op) {
     return tensor.takeError();
   if (op.bytes)
     std::memcpy((*tensor)->data(), op.bytes, (*tensor)->storage().bytes());
+  count(Count::FromHost);
   return Tensors{std::move(*tensor)};
 }
 
@@ -109,7 +111,10 @@ llvm::Expected<Tensors> interpret(Call &call) {
   if (!call.operands.empty())
     if (llvm::Error e = checkDevices(call))
       return std::move(e);
-  return dispatch({call.opDef(), call.operands, call.segments(), call.isTrain});
+  llvm::Expected<Tensors> results = dispatch({call.opDef(), call.operands, call.segments(), call.isTrain});
+  if (results)
+    count(Count::Results, results->size());
+  return results;
 }
 
 llvm::Expected<Tensors> dispatch(const DispatchCall &call) {

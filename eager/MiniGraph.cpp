@@ -1,7 +1,8 @@
 //===- MiniGraph.cpp - one operator as a program -------------------------===//
 #include "eager/MiniGraph.h"
 
-#include "compiler/Compile.h"
+#include "compiler/ExecutableCache.h"
+#include "eager/Counters.h"
 #include "eager/HostOptions.h"
 #include "eager/Location.h"
 #include "llvm/ADT/STLExtras.h"
@@ -28,37 +29,39 @@ Metas metasOfClass(llvm::ArrayRef<Operand> operands, const IterationSpace &space
   return metas;
 }
 
-/// Attributes that decide shapes only get sizes that say nothing: no axis of size 1.
-static OpDef withNeutralShape(const OpDef &op) {
-  constexpr int64_t neutral = 7;
-  OpDef result = op;
-  for (const AttrInfo &attr : op.info().attrs) {
-    if (!attr.shapeOnly || !op.has(attr.name))
-      continue;
-    if (attr.kind == AttrKind::I64List)
-      result.set(attr.name, IntList(op.ints(attr.name).size(), neutral));
-    else if (attr.kind == AttrKind::I64)
-      result.set(attr.name, AttrValue(neutral));
-  }
-  return result;
-}
-
-static llvm::Expected<runtime::Executable> compileOne(const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
-                                                      llvm::ArrayRef<unsigned> segments) {
+llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, llvm::StringRef target) {
   BlockingRegion region; // takes milliseconds
   ir::GraphBuilder builder;
-  builder.setScalarParameters(op.info().lowering == Lowering::Elementwise);
+  builder.setScalarParameters(cls.op.info().lowering == Lowering::Elementwise);
   llvm::SmallVector<ir::GraphBuilder::Value, 4> inputs;
-  for (auto [i, meta] : llvm::enumerate(operands))
+  for (auto [i, meta] : llvm::enumerate(cls.operands))
     inputs.push_back(builder.input("x" + std::to_string(i), meta));
-  auto results = builder.apply(op, inputs, segments);
+  auto results = builder.apply(cls.op, inputs, cls.segments);
   if (!results)
     return results.takeError();
   for (auto [i, value] : llvm::enumerate(*results))
     builder.output(value, "y" + std::to_string(i));
   compiler::CompileOptions options = hostOptions();
+  options.target = target.str();
   options.evaluate = nullptr; // a program made to run once would cost as much as what it saves
-  return compiler::compile(builder.finish(), options);
+  count(Count::Compilations);
+  llvm::Expected<runtime::Executable> exe = compiler::compile(builder.finish(), options);
+  if (!exe)
+    return exe;
+  exe->numThreads = 0;
+  for (runtime::Step &step : exe->steps)
+    step.implementation.clear(); // bind picks the same: an entry serves any number of threads, and outlives the machine
+  return exe;
+}
+
+/// Compiled before, by this process or another, or now.
+static llvm::Expected<runtime::Executable> executableOf(const OpClass &cls, llvm::StringRef text) {
+  if (std::optional<runtime::Executable> known = compiler::findExecutable(text))
+    return std::move(*known);
+  llvm::Expected<runtime::Executable> exe = compileClass(cls, "host");
+  if (exe)
+    compiler::storeExecutable(text, *exe);
+  return exe;
 }
 
 /// Runtime attributes of `op` in the order in which they are parameters.
@@ -121,17 +124,19 @@ static uint64_t bytesOf(const runtime::Executable &exe) {
 
 llvm::Expected<OpEntryRef> buildEntry(const OpKey &key, const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
                                       llvm::ArrayRef<unsigned> segments, bool direct) {
-  OpDef compiled = direct ? withNeutralShape(op) : op;
-  llvm::Expected<Metas> results = compiled.infer(operands, segments);
+  OpClass cls = OpClass::of(op, operands, segments, direct);
+  llvm::Expected<Metas> results = cls.infer();
   if (!results)
     return results.takeError();
-  llvm::Expected<runtime::Executable> exe = compileOne(compiled, operands, segments);
+  std::string text = cls.toText();
+  llvm::Expected<runtime::Executable> exe = executableOf(cls, text);
   if (!exe)
     return exe.takeError();
   OpEntryRef entry(new OpEntry);
   entry->key = key;
   entry->op = op;
-  entry->bytes = bytesOf(*exe);
+  entry->bytes = bytesOf(*exe) + text.size();
+  entry->text = std::move(text);
   for (const TensorMeta &result : *results)
     entry->resultDTypes.push_back(result.dtype);
   if (direct)

@@ -8,6 +8,8 @@
 
 #include "eager/Broadcast.h"
 #include "eager/OpCache.h"
+#include "eager/OpClass.h"
+#include "runtime/schema/Executable.h"
 
 namespace tess::eager {
 
@@ -17,8 +19,12 @@ bool mayBeDirect(const OpInfo &info, size_t numOperands);
 /// True when the operator looks at indices along axes, so that axes must stay as they are.
 bool looksAtAxes(const OpInfo &info);
 
-/// Compiles `op` for a class. For a direct operator `space` gives the class, `operands` the dtypes; otherwise
-/// `operands` are the metas with every size unknown. An entry without `direct` has a program only.
+/// Compiles a class for a target of the compiler.
+llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, llvm::StringRef target);
+
+/// The entry of `op` for a class, compiled unless the warm set or the disk has it. For a direct operator `space` gives
+/// the class, `operands` the dtypes; otherwise `operands` are the metas with every size unknown. An entry without
+/// `direct` has a program only.
 llvm::Expected<OpEntryRef> buildEntry(const OpKey &key, const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
                                       llvm::ArrayRef<unsigned> segments, bool direct);
 

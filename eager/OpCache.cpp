@@ -1,6 +1,7 @@
 //===- OpCache.cpp - compiled operators by class -------------------------===//
 #include "eager/OpCache.h"
 
+#include "eager/Counters.h"
 #include "eager/Location.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -45,6 +46,7 @@ public:
   llvm::Expected<OpEntryRef> get(const OpKey &key, const OpDef &op,
                                  llvm::function_ref<llvm::Expected<OpEntryRef>()> build);
   void addTo(OpCacheStats &stats);
+  void addTo(std::vector<std::string> &classes);
   void trim();
   void clear();
 
@@ -155,23 +157,18 @@ void Shard::addTo(OpCacheStats &stats) {
   stats.bytes += bytes;
 }
 
+void Shard::addTo(std::vector<std::string> &classes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  for (const auto &[key, entry] : entries)
+    classes.push_back(entry->text);
+}
+
 /// The front of one thread. Its references keep at most kFrontSlots evicted entries alive.
 struct Front {
   std::array<OpEntryRef, kFrontSlots> slots;
   uint64_t seenEpoch = 0;
 };
 thread_local Front front;
-
-/// Hits of all fronts; counted per thread in steps, so that a hit writes no shared line.
-std::atomic<uint64_t> frontHits{0};
-thread_local uint32_t uncountedHits = 0;
-
-void countHit() {
-  if (++uncountedHits == 64) {
-    frontHits.fetch_add(64, std::memory_order_relaxed);
-    uncountedHits = 0;
-  }
-}
 
 } // namespace
 
@@ -192,7 +189,7 @@ llvm::Expected<OpEntryRef> findOrBuild(const OpKey &key, const OpDef &op,
   if (slot && slot->key == key && answers(*slot, op)) {
     if (!slot->used.load(std::memory_order_relaxed))
       slot->used.store(true, std::memory_order_relaxed);
-    countHit();
+    count(Count::CacheHits);
     return slot;
   }
   llvm::Expected<OpEntryRef> entry = shards()[hash >> 60].get(key, op, build);
@@ -205,9 +202,17 @@ OpCacheStats opCacheStats() {
   OpCacheStats stats;
   for (Shard &shard : shards())
     shard.addTo(stats);
-  stats.hits += frontHits.load() + uncountedHits;
+  stats.hits += counts()[unsigned(Count::CacheHits)];
   stats.limit = limitPerShard.load() * kShards;
   return stats;
+}
+
+std::vector<std::string> cachedClasses() {
+  std::vector<std::string> classes;
+  for (Shard &shard : shards())
+    shard.addTo(classes);
+  llvm::sort(classes);
+  return classes;
 }
 
 void setOpCacheLimit(uint64_t bytes) {

@@ -47,7 +47,8 @@ struct BoundShapes {
   Metas inputs;
   bool isTrain;
   unsigned threads;
-  Metas results;      // sizes that depend on data at their upper bound
+  Metas results; // sizes that depend on data at their upper bound
+  bool callsLibrary;
   std::mutex running; // a Bound runs on one thread at a time
   runtime::BoundRef bound;
 };
@@ -57,7 +58,8 @@ using BoundShapesRef = std::shared_ptr<BoundShapes>;
 class OpEntry : public llvm::ThreadSafeRefCountedBase<OpEntry> {
 public:
   OpKey key;
-  OpDef op; // for the static attributes
+  OpDef op;         // for the static attributes
+  std::string text; // OpClass::toText()
   llvm::SmallVector<DType, 4> resultDTypes;
   std::unique_ptr<DirectKernel> direct;
   runtime::ProgramRef program;
@@ -89,6 +91,8 @@ llvm::Expected<OpEntryRef> findOrBuild(const OpKey &key, const OpDef &op,
                                        llvm::function_ref<llvm::Expected<OpEntryRef>()> build);
 
 OpCacheStats opCacheStats();
+/// The classes of all entries, as OpClass writes them, sorted.
+std::vector<std::string> cachedClasses();
 /// Evicts when it is below what is held.
 void setOpCacheLimit(uint64_t bytes);
 /// Forgets everything (tests); entries in use stay alive with their users.

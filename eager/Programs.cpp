@@ -5,6 +5,7 @@
 // come from the caching allocator, so that bindings hold no memory.
 //
 //===----------------------------------------------------------------------===//
+#include "eager/Counters.h"
 #include "eager/Dispatch.h"
 #include "eager/Location.h"
 #include "eager/MiniGraph.h"
@@ -75,6 +76,7 @@ llvm::Expected<TensorRef> contiguous(TensorImpl &tensor) {
   }
   if (tensor.numElements()) {
     runtime::bump(runtime::executorCounters.copies);
+    count(Count::Copies);
     runtime::copyStrided((*copy)->data(), (*copy)->layout(), tensor.data(), tensor.layout(), byteWidth(tensor.dtype()));
   }
   return copy;
@@ -192,6 +194,7 @@ llvm::Expected<BoundShapesRef> ProgramRun::bind(OpEntry &entry) {
   shapes->isTrain = call.isTrain;
   shapes->threads = threads;
   shapes->bound = std::move(*bound);
+  shapes->callsLibrary = !shapes->bound->implementations().empty();
   shapes->results.assign(shapes->bound->outputs().begin(), shapes->bound->outputs().end());
   entry.addBound(shapes);
   return shapes;
@@ -231,6 +234,7 @@ llvm::Expected<Tensors> ProgramRun::allocate(const BoundShapesRef &shapes) {
       return result.takeError();
     results.push_back(std::move(*result));
   }
+  count(shapes->callsLibrary ? Count::FromLibrary : Count::FromKernels, results.size());
   return results;
 }
 

@@ -1,9 +1,11 @@
 //===- Views.cpp - operators without a kernel ----------------------------===//
+#include "eager/Counters.h"
 #include "eager/Dispatch.h"
 
 namespace tess::eager {
 
 static Tensors viewOf(TensorImpl &tensor, const Layout &layout) {
+  count(Count::FromViews);
   return {TensorImpl::create(tensor.dtype(), layout, tensor.storageRef())};
 }
 

@@ -22,6 +22,15 @@ SIZED_BY_ATTRIBUTE = ("broadcast_to", "reshape", "split")  # the sample fits one
 LIMITS = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 2e-5, "float64": 1e-10}
 
 
+@pytest.fixture(scope="module", autouse=True)
+def all_results_are_compiled():
+    """At the end: every result came from a program that the compiler made, or is a view."""
+    yield
+    stats = tessera.cache_stats()
+    compiled = stats["results_of_kernels"] + stats["results_of_libraries"]
+    assert compiled and compiled + stats["views"] == stats["results"]
+
+
 def every(condition=lambda record: True):
     names = [name for name, record in RECORDS.items() if condition(record)]
     return pytest.mark.parametrize("name", names)

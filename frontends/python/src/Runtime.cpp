@@ -2,6 +2,8 @@
 #include "frontends/python/src/Bridge.h"
 
 #include "compiler/Compile.h"
+#include "compiler/ExecutableCache.h"
+#include "eager/Counters.h"
 #include "eager/Location.h"
 #include "eager/OpCache.h"
 #include "eager/Queue.h"
@@ -18,25 +20,74 @@ namespace tess::python {
 
 namespace {
 
-nb::dict cacheStats() {
+void addOperators(nb::dict &stats) {
   eager::OpCacheStats ops = eager::opCacheStats();
-  compiler::CompileStats compile = compiler::compileStats();
-  runtime::PreparedCacheStats prepared = runtime::preparedCacheStats();
-  nb::dict stats;
   stats["hits"] = ops.hits;
   stats["misses"] = ops.misses;
   stats["evictions"] = ops.evictions;
   stats["entries"] = ops.entries;
   stats["bytes"] = ops.bytes;
   stats["limit"] = ops.limit;
+}
+
+void addCompiler(nb::dict &stats) {
+  compiler::CompileStats compile = compiler::compileStats();
   stats["programs"] = compile.programs;
-  stats["compiled"] = compile.kernelsCompiled;
-  stats["from_memory"] = compile.kernelsFromMemory;
-  stats["from_disk"] = compile.kernelsFromDisk;
+  stats["kernels_compiled"] = compile.kernelsCompiled;
+  stats["kernels_from_memory"] = compile.kernelsFromMemory;
+  stats["kernels_from_disk"] = compile.kernelsFromDisk;
   stats["compile_seconds"] = compile.seconds;
-  stats["primitives"] = prepared.entries;
+  compiler::ExecutableCacheStats executables = compiler::executableCacheStats();
+  stats["from_warm_set"] = executables.fromWarmSet;
+  stats["from_disk"] = executables.fromDisk;
+}
+
+void addPrimitives(nb::dict &stats) {
+  runtime::PreparedCacheStats prepared = runtime::preparedCacheStats();
+  stats["primitives"] = prepared.misses;
+  stats["primitive_hits"] = prepared.hits;
+  stats["primitive_evictions"] = prepared.evictions;
+  stats["primitive_entries"] = prepared.entries;
   stats["primitive_bytes"] = prepared.bytes;
+  stats["primitive_limit"] = prepared.limit;
+}
+
+void addCounts(nb::dict &stats) {
+  using eager::Count;
+  eager::Counts counts = eager::counts();
+  auto add = [&](const char *name, Count what) { stats[name] = counts[unsigned(what)]; };
+  add("compilations", Count::Compilations);
+  add("results", Count::Results);
+  add("results_of_kernels", Count::FromKernels);
+  add("results_of_libraries", Count::FromLibrary);
+  add("views", Count::FromViews);
+  add("host_values", Count::FromHost);
+  add("copies", Count::Copies);
+}
+
+nb::dict cacheStats() {
+  nb::dict stats;
+  addOperators(stats);
+  addCompiler(stats);
+  addPrimitives(stats);
+  addCounts(stats);
   return stats;
+}
+
+/// A limit from Python. `what` opens the message.
+uint64_t bytesOf(const char *what, int64_t bytes) {
+  if (bytes < 0)
+    throwError(invalidArgument(llvm::Twine(what) + ": bytes must be at least 0, got " + llvm::Twine(bytes)));
+  return uint64_t(bytes);
+}
+
+void setDiskCache(const std::string &folder, int64_t bytes) {
+  compiler::setObjectCache(folder, bytesOf("set_disk_cache", bytes));
+}
+
+nb::tuple diskCache() {
+  auto [folder, bytes] = compiler::objectCacheSettings();
+  return nb::make_tuple(folder, bytes);
 }
 
 nb::dict memoryStats() {
@@ -64,6 +115,7 @@ nb::dict doctorInfo() {
   info["operators"] = allOps().size();
   info["device"] = runtime::cpuDevice().name();
   info["compiler"] = __VERSION__;
+  info["warm_set"] = compiler::warmSetNote();
   return info;
 }
 
@@ -165,9 +217,12 @@ void initRuntime(nb::module_ &module) {
   module.def("set_async_level", [](int level) { checkOrThrow(eager::setAsyncLevel(level)); });
   module.def("get_async_level", &eager::asyncLevel);
   module.def("cache_stats", &cacheStats, "Counters of the operator cache and the compiler.");
-  module.def("set_cache_limit", &eager::setOpCacheLimit, "Bytes that compiled operators may take.");
-  module.def("set_disk_cache",
-             [](const std::string &folder, uint64_t bytes) { compiler::setObjectCache(folder, bytes); });
+  module.def("set_cache_limit", [](int64_t bytes) { eager::setOpCacheLimit(bytesOf("set_cache_limit", bytes)); });
+  module.def("set_disk_cache", &setDiskCache);
+  module.def("cached_classes", &eager::cachedClasses, "Classes of all compiled operators.");
+  module.def("open_warm_set", [](const std::string &folder) { compiler::openWarmSet(folder); });
+  module.def("warm_set_classes", &compiler::warmSetKeys, "Classes of the open warm set.");
+  module.def("disk_cache", &diskCache, "Folder and limit in bytes.");
   module.def("memory_stats", &memoryStats, "Bytes of the allocator.");
   module.def("reset_peak_memory", [] { runtime::cpuAllocator().resetPeak(); });
   module.def("set_memory_limit", [](uint64_t bytes) { runtime::cpuAllocator().setLimit(bytes); });

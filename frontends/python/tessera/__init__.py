@@ -39,11 +39,13 @@ from .logger import get_logger, set_log_level
 from .random import seed
 from .serialization import load, save
 from .tensor import Parameter, Tensor, asarray, tensor
+from .utils.counters import cache_stats
 
 __version__ = "0.1.0"
 
 _core._set_package_folder(__path__[0])
 config.open_disk_cache()
+config.open_warm_set()
 
 
 def sync():
@@ -69,6 +71,7 @@ __all__ = [
     "asarray",
     "autodiff",
     "bfloat16",
+    "cache_stats",
     "bool_",
     "config",
     "core",

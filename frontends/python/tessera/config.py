@@ -6,8 +6,13 @@ from . import _core
 
 __all__ = [
     "get_async_level",
+    "get_cache_limit",
+    "get_disk_cache",
     "get_num_threads",
+    "open_disk_cache",
+    "open_warm_set",
     "set_async_level",
+    "set_cache_limit",
     "set_disk_cache",
     "set_num_threads",
 ]
@@ -51,10 +56,49 @@ def set_async_level(level):
     _core.set_async_level(level)
 
 
+def get_cache_limit():
+    """Bytes that compiled operators may take in memory.
+
+    >>> get_cache_limit() >= 1 << 20
+    True
+    """
+    return _core.cache_stats()["limit"]
+
+
+def set_cache_limit(max_bytes):
+    """Keeps at most `max_bytes` of compiled operators in memory; those used least recently go.
+
+    A multiple of 16 bytes: each of 16 parts has its share, and keeps its latest operator whatever
+    its size. ValueError: bytes must be at least 0.
+
+    >>> limit = get_cache_limit()
+    >>> set_cache_limit(1 << 20)
+    >>> get_cache_limit()
+    1048576
+    >>> set_cache_limit(limit)
+    """
+    _core.set_cache_limit(max_bytes)
+
+
+def get_disk_cache():
+    """Folder and limit in bytes of the cache on disk; the folder is "" where there is none.
+
+    >>> folder, max_bytes = get_disk_cache()
+    >>> max_bytes > 0
+    True
+    """
+    return _core.disk_cache()
+
+
 def set_disk_cache(folder, max_bytes=_DEFAULT_CACHE_MB << 20):
-    """Keeps compiled kernels in `folder`; "" keeps none.
+    """Keeps compiled operators and kernels in `folder`, `max_bytes` at most; "" keeps none.
+
+    Files used least recently go first. A file that is damaged, or that another version or another
+    processor wrote, counts for nothing. ValueError: bytes must be at least 0.
 
     >>> set_disk_cache("")
+    >>> get_disk_cache()[0]
+    ''
     >>> open_disk_cache()
     """
     _core.set_disk_cache(os.fspath(folder), max_bytes)
@@ -63,8 +107,24 @@ def set_disk_cache(folder, max_bytes=_DEFAULT_CACHE_MB << 20):
 def open_disk_cache():
     """The cache that the environment asks for: TESS_CACHE_DIR, TESS_CACHE_MB.
 
+    ValueError: TESS_CACHE_MB must be a number of MiB.
+
     >>> open_disk_cache()
     """
     home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     folder = os.environ.get("TESS_CACHE_DIR", os.path.join(home, "tessera"))
-    set_disk_cache(folder, int(os.environ.get("TESS_CACHE_MB", _DEFAULT_CACHE_MB)) << 20)
+    size = os.environ.get("TESS_CACHE_MB", str(_DEFAULT_CACHE_MB))
+    if not size.isdecimal():
+        raise ValueError(f"set_disk_cache: TESS_CACHE_MB must be a number of MiB, got {size!r}")
+    set_disk_cache(folder, int(size) << 20)
+
+
+def open_warm_set():
+    """Opens the operators compiled with the package; TESS_WARM_SET names another folder, "" none.
+
+    A set of another version, or damaged, is ignored: `tessera.doctor` says why.
+
+    >>> open_warm_set()
+    """
+    own = os.path.join(os.path.dirname(__file__), "warm_set")
+    _core.open_warm_set(os.environ.get("TESS_WARM_SET", own))

@@ -35,10 +35,23 @@ def memory():
     return _core.memory_stats()
 
 
-def caches():
-    """All figures of the caches of compiled code.
+def cache_stats():
+    """What compiled code cost and where results came from: a dict of counts, bytes and seconds.
 
-    >>> caches()["bytes"] <= caches()["limit"]
+    Operators: `hits`, `misses`, `evictions`, `entries`, `bytes`, `limit` of the cache of compiled
+    operators. A miss is answered `from_warm_set`, `from_disk`, or by one of the `compilations`.
+    Compiler: `programs` (mini-graphs and traces), `kernels_compiled`, `kernels_from_memory`,
+    `kernels_from_disk`, `compile_seconds`. Library primitives created: `primitives`, with
+    `primitive_hits`, `_evictions`, `_entries`, `_bytes`, `_limit`. Eager `results` are
+    `results_of_kernels` that the compiler made, `results_of_libraries` that its programs call, or
+    `views`; beside them, tensors made of `host_values` and `copies` of operands that were strided.
+
+    >>> import tessera
+    >>> before, x = cache_stats(), tessera.tensor([1.0]) + 1
+    >>> after = tessera.cache_stats()
+    >>> after["results_of_kernels"] - before["results_of_kernels"]
+    1
+    >>> after["bytes"] <= after["limit"]
     True
     """
     return _core.cache_stats()

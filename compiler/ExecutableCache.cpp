@@ -1,0 +1,100 @@
+//===- ExecutableCache.cpp - whole executables, compiled before -----------===//
+#include "compiler/ExecutableCache.h"
+#include "compiler/CacheState.h"
+#include "compiler/CodeVersion.h"
+#include "compiler/target/TargetSpec.h"
+#include "ops/Error.h"
+#include "runtime/schema/ExecutableCodec.h"
+
+#include <atomic>
+#include <mutex>
+
+namespace tess::compiler {
+namespace {
+
+struct State {
+  std::mutex mutex;
+  std::shared_ptr<const WarmSet> warmSet;
+  std::string note = "closed";
+  std::atomic<uint64_t> fromWarmSet{0}, fromDisk{0};
+};
+
+State &state() {
+  static State *instance = new State; // never destroyed: threads may outlive statics
+  return *instance;
+}
+
+std::shared_ptr<const WarmSet> warmSet() {
+  std::lock_guard<std::mutex> lock(state().mutex);
+  return state().warmSet;
+}
+
+/// Version and features open the key on disk; empty when this machine is below the floor.
+std::string diskKey(llvm::StringRef key) {
+  static const std::string prefix = [] {
+    llvm::Expected<TargetSpec> host = TargetSpec::parse("host");
+    if (host)
+      return ("executable\n" + codeVersion() + "\n" + host->features + "\n").str();
+    llvm::consumeError(host.takeError());
+    return std::string();
+  }();
+  return prefix.empty() ? prefix : prefix + key.str();
+}
+
+std::optional<runtime::Executable> findOnDisk(llvm::StringRef key) {
+  std::optional<std::string> bytes = objectCache().find(diskKey(key));
+  if (!bytes)
+    return std::nullopt;
+  llvm::Expected<runtime::Executable> executable = runtime::parseExecutable(*bytes, "disk cache");
+  if (executable)
+    return std::move(*executable);
+  llvm::consumeError(executable.takeError());
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<runtime::Executable> findExecutable(llvm::StringRef key) {
+  if (std::shared_ptr<const WarmSet> set = warmSet())
+    if (std::optional<runtime::Executable> executable = set->find(key)) {
+      ++state().fromWarmSet;
+      return executable;
+    }
+  std::optional<runtime::Executable> executable = findOnDisk(key);
+  state().fromDisk += executable.has_value();
+  return executable;
+}
+
+void storeExecutable(llvm::StringRef key, const runtime::Executable &executable) {
+  if (objectCache().settings().first.empty())
+    return;
+  objectCache().store(diskKey(key), runtime::serializeExecutable(executable));
+}
+
+ExecutableCacheStats executableCacheStats() { return {state().fromWarmSet.load(), state().fromDisk.load()}; }
+
+void openWarmSet(llvm::StringRef folder) {
+  llvm::Expected<std::shared_ptr<const WarmSet>> set = nullptr;
+  if (!folder.empty())
+    set = WarmSet::openFor(folder);
+  std::lock_guard<std::mutex> lock(state().mutex);
+  if (!set) {
+    state().note = "ignored: " + llvm::toString(set.takeError());
+    state().warmSet = nullptr;
+    return;
+  }
+  state().warmSet = std::move(*set);
+  state().note = state().warmSet ? state().warmSet->describe() : "closed";
+}
+
+std::string warmSetNote() {
+  std::lock_guard<std::mutex> lock(state().mutex);
+  return state().note;
+}
+
+std::vector<std::string> warmSetKeys() {
+  std::shared_ptr<const WarmSet> set = warmSet();
+  return set ? set->keys() : std::vector<std::string>();
+}
+
+} // namespace tess::compiler

@@ -1,0 +1,85 @@
+//===- WarmSet.cpp - executables that ship with the package ---------------===//
+#include "compiler/WarmSet.h"
+#include "compiler/CodeVersion.h"
+#include "compiler/target/TargetSpec.h"
+#include "ops/Error.h"
+#include "runtime/schema/ExecutableCodec.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace tess::runtime;
+
+namespace tess::compiler {
+
+static constexpr llvm::StringLiteral kVersion = "warm-set-version", kLevel = "warm-set-level";
+
+/// Whether code for `level` runs on this machine.
+static llvm::Error checkLevel(llvm::StringRef what, llvm::StringRef level) {
+  llvm::Expected<TargetSpec> wanted = TargetSpec::parse(level), host = TargetSpec::parse("host");
+  if (!wanted || !host)
+    return llvm::joinErrors(wanted.takeError(), host.takeError());
+  for (llvm::StringRef feature : llvm::split(wanted->features, ','))
+    if (!host->has(feature.drop_front()))
+      return makeError(ErrorCode::Unimplemented,
+                       what + ": the machine must have the features of " + level + ", got one without " + feature);
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::shared_ptr<const WarmSet>> WarmSet::open(llvm::StringRef path) {
+  auto file = Container::open(path);
+  if (!file)
+    return file.takeError();
+  auto version = (*file)->read(SectionKind::Meta, kVersion), level = (*file)->read(SectionKind::Meta, kLevel);
+  if (!version || !level)
+    return llvm::joinErrors(version.takeError(), level.takeError());
+  if (*version != codeVersion())
+    return makeError(ErrorCode::DataLoss,
+                     path + ": version must be that of this build, " + codeVersion() + ", got " + *version);
+  if (llvm::Error error = checkLevel(path, *level))
+    return std::move(error);
+  return std::shared_ptr<const WarmSet>(new WarmSet(std::move(*file), level->str()));
+}
+
+llvm::Expected<std::shared_ptr<const WarmSet>> WarmSet::openFor(llvm::StringRef folder) {
+  llvm::Error lacksV4 = checkLevel("warm set", "x86-64-v4");
+  std::string level = lacksV4 ? "x86-64-v3" : "x86-64-v4";
+  llvm::consumeError(std::move(lacksV4));
+  return open((folder + "/" + level + ".tess").str());
+}
+
+std::optional<Executable> WarmSet::find(llvm::StringRef key) const {
+  if (!file->has(SectionKind::Executable, key))
+    return std::nullopt;
+  auto bytes = file->read(SectionKind::Executable, key);
+  llvm::Expected<Executable> executable = bytes ? parseExecutable(*bytes, file->path()) : bytes.takeError();
+  if (executable)
+    return std::move(*executable);
+  llvm::consumeError(executable.takeError());
+  return std::nullopt;
+}
+
+std::vector<std::string> WarmSet::keys() const {
+  std::vector<std::string> keys;
+  for (const Container::Section &section : file->sections())
+    if (section.kind == SectionKind::Executable)
+      keys.push_back(section.name);
+  llvm::sort(keys);
+  return keys;
+}
+
+std::string WarmSet::describe() const { return level + ", " + std::to_string(keys().size()) + " classes"; }
+
+llvm::Error writeWarmSet(llvm::StringRef path, llvm::StringRef level, const WarmSetEntries &entries,
+                         llvm::StringRef version) {
+  std::vector<std::string> contents;
+  for (const auto &[key, executable] : entries)
+    contents.push_back(serializeExecutable(executable));
+  std::vector<SectionData> sections = {{SectionKind::Meta, kVersion.str(), version},
+                                       {SectionKind::Meta, kLevel.str(), level}};
+  for (auto [entry, content] : llvm::zip(entries, contents))
+    sections.push_back({SectionKind::Executable, entry.first, content});
+  return writeContainer(path, sections);
+}
+
+} // namespace tess::compiler

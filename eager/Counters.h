@@ -1,0 +1,48 @@
+//===- Counters.h - what eager did, counted --------------------*- C++ -*-===//
+//
+// Each thread counts for itself, so that the hot path writes no shared line;
+// whoever asks adds them up.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace tess::eager {
+
+enum class Count : uint8_t {
+  CacheHits,    // calls that this thread's front of the operator cache answered
+  Results,      // results of operators
+  FromKernels,  // of them: programs of generated kernels only
+  FromLibrary,  // of them: programs that call a library kernel
+  FromViews,    // of them: new looks at a storage
+  FromHost,     // tensors made of values on the host
+  Copies,       // operands made row-major
+  Compilations, // mini-graphs compiled
+};
+constexpr unsigned kNumCounts = unsigned(Count::Compilations) + 1;
+using Counts = std::array<uint64_t, kNumCounts>;
+
+/// The counters of one thread; what it counted stays when it ends.
+class ThreadCounts {
+public:
+  ThreadCounts();
+  ~ThreadCounts();
+  void add(Count what, uint64_t by) {
+    std::atomic<uint64_t> &value = values[unsigned(what)];
+    value.store(value.load(std::memory_order_relaxed) + by, std::memory_order_relaxed); // nobody else writes
+  }
+  void addTo(Counts &sum) const;
+
+private:
+  std::array<std::atomic<uint64_t>, kNumCounts> values{};
+};
+extern thread_local ThreadCounts threadCounts;
+
+inline void count(Count what, uint64_t by = 1) { threadCounts.add(what, by); }
+/// Of all threads since the process began.
+Counts counts();
+
+} // namespace tess::eager

@@ -1,0 +1,114 @@
+//===- OpClass.cpp - what a mini-graph is compiled for -------------------===//
+#include "eager/OpClass.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace tess::eager {
+
+/// Attributes that decide shapes only get sizes that say nothing: no axis of size 1.
+static OpDef withNeutralShape(const OpDef &op) {
+  constexpr int64_t neutral = 7;
+  OpDef result = op;
+  for (const AttrInfo &attr : op.info().attrs) {
+    if (!attr.shapeOnly || !op.has(attr.name))
+      continue;
+    if (attr.kind == AttrKind::I64List)
+      result.set(attr.name, IntList(op.ints(attr.name).size(), neutral));
+    else if (attr.kind == AttrKind::I64)
+      result.set(attr.name, AttrValue(neutral));
+  }
+  return result;
+}
+
+/// Runtime attributes are operands of the kernel: any value does.
+static OpDef withNeutralNumbers(const OpDef &op) {
+  OpDef result = op;
+  for (const AttrInfo &attr : op.info().attrs) {
+    if (!attr.isRuntime || !op.has(attr.name))
+      continue;
+    if (attr.hasDefault)
+      result.set(attr.name, attr.defaultValue());
+    else if (attr.kind == AttrKind::F64)
+      result.set(attr.name, AttrValue(1.0));
+    else if (attr.kind == AttrKind::I64)
+      result.set(attr.name, AttrValue(1));
+  }
+  return result;
+}
+
+OpClass OpClass::of(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments,
+                    bool direct) {
+  OpClass result;
+  result.op = direct ? withNeutralShape(op) : op;
+  result.operands.assign(operands.begin(), operands.end());
+  result.segments.assign(segments.begin(), segments.end());
+  if (op.info().lowering != Lowering::Elementwise)
+    return result;
+  OpDef neutral = withNeutralNumbers(result.op);
+  llvm::Expected<Metas> metas = neutral.infer(operands, segments);
+  if (metas)
+    result.op = std::move(neutral);
+  else // a rule between attributes, or an error that the call's own values have too
+    llvm::consumeError(metas.takeError());
+  return result;
+}
+
+std::string OpClass::toText() const {
+  std::string text = op.serialize() + " (";
+  for (auto [i, meta] : llvm::enumerate(operands))
+    text += (i ? ", " : "") + toString(meta);
+  text += ")";
+  for (unsigned segment : segments)
+    text += " " + std::to_string(segment);
+  return text;
+}
+
+static llvm::Error malformed(llvm::StringRef text) {
+  return makeError(ErrorCode::DataLoss, "class: text must be operator (operands) segments, got '" + text + "'");
+}
+
+/// Takes "f32[?, 3]" off the front of `text`.
+static bool takeMeta(llvm::StringRef &text, TensorMeta &meta) {
+  auto [name, rest] = text.split('[');
+  auto [sizes, after] = rest.split(']');
+  std::optional<DType> dtype = parseDType(name.trim());
+  if (!dtype || name.size() == text.size() || sizes.size() == rest.size())
+    return false;
+  meta.dtype = *dtype;
+  for (llvm::StringRef size : llvm::split(sizes, ',')) {
+    int64_t value = kUnknown;
+    if (sizes.empty())
+      break;
+    if (size.trim() != "?" && size.trim().getAsInteger(10, value))
+      return false;
+    meta.shape.push_back(value);
+  }
+  text = after;
+  return true;
+}
+
+llvm::Expected<OpClass> OpClass::parse(llvm::StringRef text) {
+  auto [opText, rest] = text.rsplit(" (");
+  auto [metas, segments] = rest.split(')');
+  if (opText.size() == text.size() || metas.size() == rest.size())
+    return malformed(text);
+  llvm::Expected<OpDef> op = OpDef::parse(opText);
+  if (!op)
+    return op.takeError();
+  OpClass result;
+  result.op = std::move(*op);
+  while (!metas.empty()) {
+    if (!takeMeta(metas, result.operands.emplace_back()))
+      return malformed(text);
+    metas.consume_front(", ");
+  }
+  llvm::SmallVector<llvm::StringRef, 4> numbers;
+  segments.split(numbers, ' ', -1, /*KeepEmpty=*/false);
+  for (llvm::StringRef number : numbers)
+    if (number.getAsInteger(10, result.segments.emplace_back()))
+      return malformed(text);
+  return result;
+}
+
+} // namespace tess::eager
