@@ -23,19 +23,19 @@ void disableLayer(Layer layer, bool disabled) {
 static constexpr Transformation stack[kNumLayers] = {
     applyScalar, applyDimExpansion, applyDTypePromotion, applyFormat, applyGrad, applyTracing, interpret};
 
-llvm::Expected<Tensors> next(Call &call) {
+llvm::Error next(Call &call, Tensors &results) {
   if (LLVM_UNLIKELY(!call.pending))
     return makeError(ErrorCode::Internal, "apply: a layer of the stack must answer, got none left");
   unsigned layer = llvm::countr_zero(call.pending);
   call.pending &= call.pending - 1;
-  return stack[layer](call);
+  return stack[layer](call, results);
 }
 
 /// The first step of a call's way through the stack.
-static llvm::Expected<Tensors> enter(Call &call) {
+static llvm::Error enter(Call &call, Tensors &results) {
   if constexpr (kLogsDispatch)
     logDispatch(call);
-  return next(call);
+  return next(call, results);
 }
 
 static bool promotes(DTypeRuleKind kind, DTypeMask seen) {
@@ -76,20 +76,26 @@ static llvm::Error withScope(llvm::Error error) {
   return makeError(code, isNamed ? message : message + " (in " + scope + ")");
 }
 
-llvm::Expected<Tensors> apply(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments) {
+llvm::Error apply(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments,
+                  Tensors &results) {
   OpDefOperator wrapped(op, segments);
   Call call{wrapped, operands, neededLayers(op, operands)};
-  llvm::Expected<Tensors> results = enter(call);
-  if (LLVM_UNLIKELY(!results))
-    return withScope(results.takeError());
+  llvm::Error error = enter(call, results);
+  return LLVM_UNLIKELY(error) ? withScope(std::move(error)) : std::move(error);
+}
+
+llvm::Expected<Tensors> apply(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments) {
+  Tensors results;
+  if (llvm::Error e = apply(op, operands, segments, results))
+    return std::move(e);
   return results;
 }
 
-llvm::Expected<Tensors> applyBelow(Layer after, const OpDef &op, llvm::ArrayRef<Operand> operands,
-                                   llvm::ArrayRef<unsigned> segments) {
+llvm::Error applyBelow(Layer after, const OpDef &op, llvm::ArrayRef<Operand> operands,
+                       llvm::ArrayRef<unsigned> segments, Tensors &results) {
   OpDefOperator wrapped(op, segments);
   Call call{wrapped, operands, neededLayers(op, operands, Layer(unsigned(after) + 1))};
-  return enter(call);
+  return enter(call, results);
 }
 
 llvm::Expected<Tensors> apply(const Operator &op, llvm::ArrayRef<Operand> operands) {
@@ -100,7 +106,10 @@ llvm::Expected<Tensors> apply(const Operator &op, llvm::ArrayRef<Operand> operan
     return apply(opDef.op, operands, opDef.segments);
   }
   Call call{op, operands, (activeLayers | bitOf(Layer::Interpreter)) & enabledLayers};
-  return enter(call);
+  Tensors results;
+  if (llvm::Error e = enter(call, results))
+    return std::move(e);
+  return results;
 }
 
 namespace {
@@ -142,11 +151,11 @@ llvm::Error SubgraphRun::run() {
       assert(values[id] && "inputs that nodes read must be given");
       operands.push_back(values[id]);
     }
-    llvm::Expected<Tensors> results = apply(node.op, operands, node.segments);
-    if (!results)
-      return results.takeError();
+    Tensors results;
+    if (llvm::Error e = apply(node.op, operands, node.segments, results))
+      return e;
     for (unsigned r = 0; r < node.outputs.size(); ++r)
-      values[node.outputs[r]] = std::move((*results)[r]);
+      values[node.outputs[r]] = std::move(results[r]);
     dropDead(n);
   }
   return llvm::Error::success();
@@ -178,10 +187,10 @@ llvm::Expected<Tensors> apply(const Subgraph &graph, llvm::ArrayRef<Operand> ope
 }
 
 llvm::Expected<TensorRef> applyOne(const OpDef &op, llvm::ArrayRef<Operand> operands) {
-  llvm::Expected<Tensors> results = apply(op, operands);
-  if (!results)
-    return results.takeError();
-  return std::move(results->front());
+  Tensors results;
+  if (llvm::Error e = apply(op, operands, {}, results))
+    return std::move(e);
+  return std::move(results.front());
 }
 
 llvm::Expected<TensorRef> createTensor(const TensorMeta &meta, const void *bytes) {

@@ -13,6 +13,9 @@ namespace tess::eager {
 /// Results of `op`, hidden ones too. `segments`: operands per ODS group, needed when more than one is not single.
 llvm::Expected<Tensors> apply(const OpDef &op, llvm::ArrayRef<Operand> operands,
                               llvm::ArrayRef<unsigned> segments = {});
+/// The same, appended to `results`, which must be empty.
+llvm::Error apply(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments,
+                  Tensors &results);
 /// Any operator.
 llvm::Expected<Tensors> apply(const Operator &op, llvm::ArrayRef<Operand> operands);
 /// The outputs of `graph`; null where it has none. A null operand stands for an input that no node reads.

@@ -9,14 +9,14 @@
 
 namespace tess::eager {
 
-static llvm::Expected<Tensors> castTo(TensorImpl *tensor, DType dtype) {
+static llvm::Error castTo(TensorImpl *tensor, DType dtype, Tensors &results) {
   static const OpInfo &info = *findOp("cast");
   OpDef op(info);
   op.set("dtype", dtype);
-  return applyBelow(Layer::DTypePromotion, op, {Operand(tensor)});
+  return applyBelow(Layer::DTypePromotion, op, {Operand(tensor)}, {}, results);
 }
 
-llvm::Expected<Tensors> applyDTypePromotion(Call &call) {
+llvm::Error applyDTypePromotion(Call &call, Tensors &results) {
   llvm::SmallVector<DType, 4> dtypes;
   for (const Operand &operand : call.operands)
     dtypes.push_back(operand.tensor->dtype());
@@ -34,15 +34,13 @@ llvm::Expected<Tensors> applyDTypePromotion(Call &call) {
   for (unsigned i = 0; i < operands.size(); ++i) {
     if (!targets[i] || *targets[i] == dtypes[i])
       continue;
-    llvm::Expected<Tensors> cast = castTo(operands[i].tensor, *targets[i]);
-    if (!cast)
-      return cast.takeError();
-    casts.push_back(std::move(*cast));
+    if (llvm::Error e = castTo(operands[i].tensor, *targets[i], casts.emplace_back()))
+      return e;
     operands[i] = Operand(casts.back().front());
   }
   if (casts.empty())
-    return next(call);
-  return applyBelow(Layer::DTypePromotion, call.opDef(), operands, call.segments());
+    return next(call, results);
+  return applyBelow(Layer::DTypePromotion, call.opDef(), operands, call.segments(), results);
 }
 
 } // namespace tess::eager

@@ -42,10 +42,10 @@ llvm::Expected<TensorRef> withAxis(const char *name, TensorImpl *tensor, int64_t
   OpDef op = OpDef::get(name);
   op.set(op.info().attrs[0].name,
          op.info().attrs[0].kind == AttrKind::I64List ? AttrValue(IntList{axis}) : AttrValue(axis));
-  llvm::Expected<Tensors> results = applyBelow(Layer::DimExpansion, op, {Operand(tensor)});
-  if (!results)
-    return results.takeError();
-  return std::move(results->front());
+  Tensors results;
+  if (llvm::Error e = applyBelow(Layer::DimExpansion, op, {Operand(tensor)}, {}, results))
+    return std::move(e);
+  return std::move(results.front());
 }
 
 bool isSet(const OpDef &op, llvm::StringRef name) {
@@ -76,13 +76,13 @@ llvm::SmallVector<Expansion, 2> expansionsOf(const Call &call, const DimRule &ru
 
 } // namespace
 
-llvm::Expected<Tensors> applyDimExpansion(Call &call) {
+llvm::Error applyDimExpansion(Call &call, Tensors &results) {
   const DimRule &rule = *dimRuleOf(call.opDef().info());
   if (call.operands.size() < 2 && rule.rhsRank)
-    return next(call);
+    return next(call, results);
   llvm::SmallVector<Expansion, 2> expansions = expansionsOf(call, rule);
   if (expansions.empty())
-    return next(call);
+    return next(call, results);
   llvm::SmallVector<Operand, 4> operands(call.operands.begin(), call.operands.end());
   llvm::SmallVector<TensorRef, 2> made;
   for (const Expansion &expansion : expansions) {
@@ -92,15 +92,16 @@ llvm::Expected<Tensors> applyDimExpansion(Call &call) {
     made.push_back(std::move(*expanded));
     operands[expansion.operand] = Operand(made.back());
   }
-  llvm::Expected<Tensors> results = applyBelow(Layer::DimExpansion, call.opDef(), operands, call.segments());
+  if (llvm::Error e = applyBelow(Layer::DimExpansion, call.opDef(), operands, call.segments(), results))
+    return e;
   for (const Expansion &expansion : expansions)
-    for (unsigned r = 0; results && r < results->size(); ++r) {
-      llvm::Expected<TensorRef> squeezed = withAxis("squeeze", (*results)[r].get(), expansion.remove);
+    for (TensorRef &result : results) {
+      llvm::Expected<TensorRef> squeezed = withAxis("squeeze", result.get(), expansion.remove);
       if (!squeezed)
         return squeezed.takeError();
-      (*results)[r] = std::move(*squeezed);
+      result = std::move(*squeezed);
     }
-  return results;
+  return llvm::Error::success();
 }
 
 } // namespace tess::eager

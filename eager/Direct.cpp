@@ -74,21 +74,19 @@ bool fitsGroups(const DirectKernel &kernel, const IterationSpace &space, unsigne
   return isBroadcast || strides[last] == 1 || space.sizes[last] == 1;
 }
 
-/// Makes operands that the kernel cannot walk row-major. True when one was made.
-llvm::Expected<bool> makeFit(const DirectKernel &kernel, const IterationSpace &space,
-                             llvm::SmallVectorImpl<Operand> &operands, llvm::SmallVectorImpl<TensorRef> &made) {
-  bool any = false;
+/// Row-major copies of the operands that the kernel cannot walk, in `made`; null for the others.
+llvm::Error makeFit(const DirectKernel &kernel, const IterationSpace &space, llvm::ArrayRef<Operand> operands,
+                    llvm::SmallVectorImpl<TensorRef> &made) {
   for (unsigned k = 0; k < operands.size(); ++k) {
-    if (fitsGroups(kernel, space, k))
+    if (LLVM_LIKELY(fitsGroups(kernel, space, k)))
       continue;
     llvm::Expected<TensorRef> copy = contiguous(*operands[k].tensor);
     if (!copy)
       return copy.takeError();
-    made.push_back(std::move(*copy));
-    operands[k] = Operand(made.back());
-    any = true;
+    made.resize(operands.size());
+    made[k] = std::move(*copy);
   }
-  return any;
+  return llvm::Error::success();
 }
 
 int64_t scalarBits(const OpDef &op, const DirectKernel::Scalar &scalar) {
@@ -127,8 +125,7 @@ void fill(Launch &launch, const DirectKernel &kernel, const IterationSpace &spac
     *dims++ = scalarBits(op, scalar);
 }
 
-llvm::Expected<Tensors> allocateResults(const OpEntry &entry, llvm::ArrayRef<int64_t> shape) {
-  Tensors results;
+llvm::Error allocateResults(const OpEntry &entry, llvm::ArrayRef<int64_t> shape, Tensors &results) {
   for (DType dtype : entry.resultDTypes) {
     llvm::Expected<TensorRef> result = TensorImpl::allocate(dtype, shape);
     if (!result)
@@ -136,7 +133,7 @@ llvm::Expected<Tensors> allocateResults(const OpEntry &entry, llvm::ArrayRef<int
     results.push_back(std::move(*result));
   }
   count(Count::FromKernels, results.size());
-  return results;
+  return llvm::Error::success();
 }
 
 /// On the worker thread.
@@ -186,7 +183,50 @@ static llvm::Error whyNot(const DispatchCall &call) {
   return makeError(ErrorCode::Internal, call.op.name() + ": operands must broadcast to the results, got others");
 }
 
-llvm::Expected<std::optional<Tensors>> dispatchDirect(const DispatchCall &call) {
+/// The entry of the class of `call`, held by this thread's front of the cache, or by `keep`.
+static llvm::Expected<const OpEntry *> entryOf(const DispatchCall &call, const IterationSpace &space,
+                                               OpEntryRef &keep) {
+  bool shapeGiven = !factsOf(call.info()).broadcasts;
+  OpKey key{keyOfOp(call.op, true), keyOfOperands(call), classOf(space, call.operands.size())};
+  if (shapeGiven)
+    key.op += keyOfRanks(call.operands);
+  if (const OpEntry *known = findInFront(key, call.op))
+    return known;
+  llvm::Expected<OpEntryRef> entry = findOrBuild(key, call.op, [&]() -> llvm::Expected<OpEntryRef> {
+    if (llvm::Expected<Metas> results = call.op.infer(call.metas(), call.segments); !results)
+      return results.takeError(); // in the user's shapes
+    return buildEntry(key, call.op, metasOfClass(call.operands, space, shapeGiven), call.segments, true);
+  });
+  if (!entry)
+    return entry.takeError();
+  keep = std::move(*entry);
+  return keep.get();
+}
+
+/// The same call on operands that the kernel can walk.
+static llvm::Expected<bool> dispatchFit(const DispatchCall &call, llvm::ArrayRef<TensorRef> made, Tensors &results) {
+  llvm::SmallVector<Operand, 4> operands(call.operands.begin(), call.operands.end());
+  for (unsigned k = 0; k < operands.size(); ++k)
+    if (made[k])
+      operands[k] = Operand(made[k]);
+  return dispatchDirect({call.op, operands, call.segments, call.isTrain}, results);
+}
+
+/// Launches at once what is tiny and ready; queues the rest.
+static llvm::Error start(const DispatchCall &call, const Launch &launch, const OpEntry &entry, Readiness readiness,
+                         llvm::ArrayRef<TensorRef> results) {
+  bool isInline = launch.isTiny() && readiness == Readiness::Ready;
+  if (isInline || asyncLevel() == 0)
+    launchNow(launch);
+  else
+    enqueueCall(call, results, [launch, image = entry.direct->image]() -> llvm::Error {
+      launchNow(launch);
+      return llvm::Error::success();
+    });
+  return llvm::Error::success();
+}
+
+llvm::Expected<bool> dispatchDirect(const DispatchCall &call, Tensors &results) {
   const DirectFacts &facts = factsOf(call.info());
   IterationSpace space;
   if (call.operands.size() != call.info().operands.size() && call.info().simple)
@@ -196,47 +236,33 @@ llvm::Expected<std::optional<Tensors>> dispatchDirect(const DispatchCall &call) 
       return std::move(e);
   if (!planIteration(call.operands, space, !facts.broadcasts, facts.keepsAxes))
     return whyNot(call);
-  OpKey key{keyOfOp(call.op, true), keyOfOperands(call), classOf(space, call.operands.size())};
-  if (!facts.broadcasts)
-    key.op += keyOfRanks(call.operands);
-  llvm::Expected<OpEntryRef> entry = findOrBuild(key, call.op, [&]() -> llvm::Expected<OpEntryRef> {
-    if (llvm::Expected<Metas> results = call.op.infer(call.metas(), call.segments); !results)
-      return results.takeError(); // in the user's shapes
-    return buildEntry(key, call.op, metasOfClass(call.operands, space, !facts.broadcasts), call.segments, true);
-  });
+  OpEntryRef keep;
+  llvm::Expected<const OpEntry *> entry = entryOf(call, space, keep);
   if (!entry)
     return entry.takeError();
-  if (!(*entry)->direct)
-    return std::nullopt;
+  const DirectKernel *kernel = (*entry)->direct.get();
+  if (!kernel)
+    return false;
+  llvm::SmallVector<TensorRef, 0> made;
+  if (space.numElements)
+    if (llvm::Error e = makeFit(*kernel, space, call.operands, made))
+      return std::move(e);
+  if (!made.empty())
+    return dispatchFit(call, made, results);
+  if (llvm::Error e = allocateResults(**entry, space.resultShape(), results))
+    return std::move(e);
   if (space.numElements == 0)
-    return allocateResults(**entry, space.resultShape());
-  const DirectKernel &kernel = *(*entry)->direct;
-  llvm::SmallVector<Operand, 4> operands(call.operands.begin(), call.operands.end());
-  llvm::SmallVector<TensorRef, 1> made;
-  llvm::Expected<bool> changed = makeFit(kernel, space, operands, made);
-  if (!changed)
-    return changed.takeError();
-  if (*changed)
-    return dispatchDirect({call.op, operands, call.segments, call.isTrain});
-  llvm::Expected<Tensors> results = allocateResults(**entry, space.resultShape());
-  if (!results)
-    return results.takeError();
-  Readiness readiness = readinessOf(operands);
+    return true;
+  Readiness readiness = readinessOf(call.operands);
   if (readiness == Readiness::Poisoned) {
-    inheritFailure(operands, *results);
-    return std::optional<Tensors>(std::move(*results));
+    inheritFailure(call.operands, results);
+    return true;
   }
   Launch launch;
-  fill(launch, kernel, space, call.op, operands, *results);
-  bool isInline = launch.isTiny() && readiness == Readiness::Ready;
-  if (isInline || asyncLevel() == 0)
-    launchNow(launch);
-  else
-    enqueueCall({call.op, operands, call.segments, call.isTrain}, *results, [launch, entry = *entry]() -> llvm::Error {
-      launchNow(launch);
-      return llvm::Error::success();
-    });
-  return std::optional<Tensors>(std::move(*results));
+  fill(launch, *kernel, space, call.op, call.operands, results);
+  if (llvm::Error e = start(call, launch, **entry, readiness, results))
+    return std::move(e);
+  return true;
 }
 
 } // namespace tess::eager

@@ -20,14 +20,14 @@ struct DispatchCall {
 };
 
 /// Runs it: a view, a kernel launched from the cache, or a program bound to the shapes.
-llvm::Expected<Tensors> dispatch(const DispatchCall &call);
+llvm::Error dispatch(const DispatchCall &call, Tensors &results);
 
-/// Elementwise operators through a kernel of their class (Direct.cpp). nullopt: the class has no such kernel.
-llvm::Expected<std::optional<Tensors>> dispatchDirect(const DispatchCall &call);
+/// Elementwise operators through a kernel of their class (Direct.cpp). False: the class has no such kernel.
+llvm::Expected<bool> dispatchDirect(const DispatchCall &call, Tensors &results);
 /// Any operator through a program (Programs.cpp).
-llvm::Expected<Tensors> dispatchProgram(const DispatchCall &call);
+llvm::Error dispatchProgram(const DispatchCall &call, Tensors &results);
 /// A new look at the operand's storage (Views.cpp).
-llvm::Expected<Tensors> dispatchView(const DispatchCall &call);
+llvm::Error dispatchView(const DispatchCall &call, Tensors &results);
 
 /// The same values, row-major; the tensor itself when it is so already. A copy is counted.
 llvm::Expected<TensorRef> contiguous(TensorImpl &tensor);
@@ -37,8 +37,8 @@ enum class Readiness : uint8_t { Ready, Pending, Poisoned };
 Readiness readinessOf(llvm::ArrayRef<Operand> operands);
 /// Poisons the results with the failure of an operand.
 void inheritFailure(llvm::ArrayRef<Operand> operands, llvm::ArrayRef<TensorRef> results);
-/// The results of a call that ran on this thread: an error comes out at once at async level 0, else it poisons them.
-llvm::Expected<Tensors> settle(const DispatchCall &call, Tensors results, llvm::Error error);
+/// How a call that ran on this thread ended: an error comes out at once at async level 0, else it poisons the results.
+llvm::Error settle(const DispatchCall &call, llvm::ArrayRef<TensorRef> results, llvm::Error error);
 /// Queues `body`, which holds what it needs beside the storages.
 void enqueueCall(const DispatchCall &call, llvm::ArrayRef<TensorRef> results, std::function<llvm::Error()> body);
 

@@ -19,9 +19,9 @@ static bool keepsAxes(const OpInfo &info) {
       .Default(false);
 }
 
-llvm::Expected<Tensors> applyFormat(Call &call) {
+llvm::Error applyFormat(Call &call, Tensors &results) {
   if (!call.isOpDef() || !keepsAxes(call.opDef().info()))
-    return next(call);
+    return next(call, results);
   Format format = Format::Default;
   unsigned rank = 0;
   for (const Operand &operand : call.operands)
@@ -29,12 +29,12 @@ llvm::Expected<Tensors> applyFormat(Call &call) {
       format = operand.tensor->format();
       rank = operand.tensor->rank();
     }
-  llvm::Expected<Tensors> results = next(call);
-  if (results)
-    for (TensorRef &result : *results)
-      if (result->rank() == rank)
-        result->setFormat(format);
-  return results;
+  if (llvm::Error e = next(call, results))
+    return e;
+  for (TensorRef &result : results)
+    if (result->rank() == rank)
+      result->setFormat(format);
+  return llvm::Error::success();
 }
 
 } // namespace tess::eager

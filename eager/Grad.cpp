@@ -22,27 +22,26 @@ static TapeList interested(llvm::ArrayRef<Operand> operands) {
   return list;
 }
 
-llvm::Expected<Tensors> applyGrad(Call &call) {
+llvm::Error applyGrad(Call &call, Tensors &results) {
   if (!call.isOpDef())
-    return next(call);
+    return next(call, results);
   TapeList tapes = interested(call.operands);
   if (tapes.empty())
-    return next(call);
+    return next(call, results);
   call.isTrain = true;
-  llvm::Expected<Tensors> results = next(call);
-  if (!results)
-    return results;
+  if (llvm::Error e = next(call, results))
+    return e;
   bool differentiable = false;
-  for (const TensorRef &result : *results)
+  for (const TensorRef &result : results)
     differentiable |= isFloat(result->dtype());
   if (!differentiable)
-    return results;
+    return llvm::Error::success();
   for (Tape *tape : tapes)
-    if (llvm::Error e = tape->record(call.opDef(), call.segments(), call.operands, *results))
-      return std::move(e);
+    if (llvm::Error e = tape->record(call.opDef(), call.segments(), call.operands, results))
+      return e;
   for (Tape *tape : tapes)
-    tape->save(call.operands, *results);
-  return results;
+    tape->save(call.operands, results);
+  return llvm::Error::success();
 }
 
 } // namespace tess::eager

@@ -10,14 +10,15 @@
 
 namespace tess::eager {
 
-static llvm::Expected<Tensors> create(const CreateTensor &op) {
+static llvm::Error create(const CreateTensor &op, Tensors &results) {
   llvm::Expected<TensorRef> tensor = TensorImpl::allocate(op.meta.dtype, op.meta.shape);
   if (!tensor)
     return tensor.takeError();
   if (op.bytes)
     std::memcpy((*tensor)->data(), op.bytes, (*tensor)->storage().bytes());
   count(Count::FromHost);
-  return Tensors{std::move(*tensor)};
+  results.push_back(std::move(*tensor));
+  return llvm::Error::success();
 }
 
 static llvm::Error copyOut(TensorImpl &tensor, void *destination) {
@@ -52,27 +53,26 @@ static llvm::Error getAttr(const GetAttr &op, TensorImpl &tensor) {
   return llvm::Error::success();
 }
 
-static llvm::Expected<Tensors> interpretOther(Call &call) {
+static llvm::Error interpretOther(Call &call, Tensors &results) {
   TensorImpl *tensor = call.operands.empty() ? nullptr : call.operands[0].tensor;
   switch (call.op.kind) {
   case OperatorKind::CreateTensor:
-    return create(static_cast<const CreateTensor &>(call.op));
+    return create(static_cast<const CreateTensor &>(call.op), results);
   case OperatorKind::GetAttr:
-    if (llvm::Error e = getAttr(static_cast<const GetAttr &>(call.op), *tensor))
-      return std::move(e);
-    return Tensors();
+    return getAttr(static_cast<const GetAttr &>(call.op), *tensor);
   case OperatorKind::DupTensor: {
     TensorRef copy = tensor->dup();
     if (static_cast<const DupTensor &>(call.op).detach)
       copy->clearGradIds();
-    return Tensors{std::move(copy)};
+    results.push_back(std::move(copy));
+    return llvm::Error::success();
   }
   case OperatorKind::RenameValue:
     tensor->setName(static_cast<const RenameValue &>(call.op).name);
-    return Tensors();
+    return llvm::Error::success();
   case OperatorKind::GetName:
     static_cast<const GetName &>(call.op).answer = tensor->name().str();
-    return Tensors();
+    return llvm::Error::success();
   case OperatorKind::OpDef:
   case OperatorKind::Subgraph:
     break;
@@ -102,32 +102,32 @@ static llvm::Error checkDevices(const Call &call) {
                    call.opDef().name() + ": operands must be on cpu0, which computes, got " + placeOf(call, 0));
 }
 
-llvm::Expected<Tensors> interpret(Call &call) {
+llvm::Error interpret(Call &call, Tensors &results) {
   if (!call.isOpDef())
-    return interpretOther(call);
+    return interpretOther(call, results);
   for (const Operand &operand : call.operands)
     if (LLVM_UNLIKELY(!operand.tensor))
       return makeError(ErrorCode::Internal, call.opDef().name() + ": operands must be tensors by now, got a number");
   if (!call.operands.empty())
     if (llvm::Error e = checkDevices(call))
-      return std::move(e);
-  llvm::Expected<Tensors> results = dispatch({call.opDef(), call.operands, call.segments(), call.isTrain});
-  if (results)
-    count(Count::Results, results->size());
-  return results;
+      return e;
+  if (llvm::Error e = dispatch({call.opDef(), call.operands, call.segments(), call.isTrain}, results))
+    return e;
+  count(Count::Results, results.size());
+  return llvm::Error::success();
 }
 
-llvm::Expected<Tensors> dispatch(const DispatchCall &call) {
+llvm::Error dispatch(const DispatchCall &call, Tensors &results) {
   if (call.info().lowering == Lowering::View)
-    return dispatchView(call);
+    return dispatchView(call, results);
   if (mayBeDirect(call.info(), call.operands.size())) {
-    llvm::Expected<std::optional<Tensors>> results = dispatchDirect(call);
-    if (!results)
-      return results.takeError();
-    if (*results)
-      return std::move(**results);
+    llvm::Expected<bool> done = dispatchDirect(call, results);
+    if (!done)
+      return done.takeError();
+    if (*done)
+      return llvm::Error::success();
   }
-  return dispatchProgram(call);
+  return dispatchProgram(call, results);
 }
 
 /// Why a copy on a device that keeps no values cannot be read.

@@ -178,6 +178,22 @@ bool isKeyAttr(const OpInfo &info, unsigned attr, bool direct) {
   return !(direct && info.attrs[attr].shapeOnly);
 }
 
+static OpEntry *lookInFront(OpEntryRef &slot, const OpKey &key, const OpDef &op) {
+  if (!slot || !(slot->key == key) || !answers(*slot, op))
+    return nullptr;
+  if (!slot->used.load(std::memory_order_relaxed))
+    slot->used.store(true, std::memory_order_relaxed);
+  count(Count::CacheHits);
+  return slot.get();
+}
+
+const OpEntry *findInFront(const OpKey &key, const OpDef &op) {
+  Front &mine = front;
+  if (LLVM_UNLIKELY(mine.seenEpoch != epoch.load(std::memory_order_acquire)))
+    return nullptr;
+  return lookInFront(mine.slots[hashOf(key) % kFrontSlots], key, op);
+}
+
 llvm::Expected<OpEntryRef> findOrBuild(const OpKey &key, const OpDef &op,
                                        llvm::function_ref<llvm::Expected<OpEntryRef>()> build) {
   uint64_t hash = hashOf(key);
@@ -186,15 +202,11 @@ llvm::Expected<OpEntryRef> findOrBuild(const OpKey &key, const OpDef &op,
     front.seenEpoch = epoch.load();
   }
   OpEntryRef &slot = front.slots[hash % kFrontSlots];
-  if (slot && slot->key == key && answers(*slot, op)) {
-    if (!slot->used.load(std::memory_order_relaxed))
-      slot->used.store(true, std::memory_order_relaxed);
-    count(Count::CacheHits);
-    return slot;
-  }
+  if (OpEntry *known = lookInFront(slot, key, op))
+    return OpEntryRef(known);
   llvm::Expected<OpEntryRef> entry = shards()[hash >> 60].get(key, op, build);
   if (entry)
-    front.slots[hash % kFrontSlots] = *entry;
+    front.slots[hash % kFrontSlots] = *entry; // not `slot`: a build may run other operators on this thread
   return entry;
 }
 

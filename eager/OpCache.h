@@ -86,6 +86,8 @@ struct OpCacheStats {
 /// shape.
 bool isKeyAttr(const OpInfo &info, unsigned attr, bool direct);
 
+/// The entry of `key` if this thread used it lately; it lives until the thread's next look-up. Null: ask findOrBuild.
+const OpEntry *findInFront(const OpKey &key, const OpDef &op);
 /// The entry of `key`; `build` makes it when there is none. `op` is compared too: a hash is not an identity.
 llvm::Expected<OpEntryRef> findOrBuild(const OpKey &key, const OpDef &op,
                                        llvm::function_ref<llvm::Expected<OpEntryRef>()> build);

@@ -120,17 +120,17 @@ struct BoundRun {
 class ProgramRun {
 public:
   explicit ProgramRun(const DispatchCall &call) : call(call), metas(call.metas()) {}
-  llvm::Expected<Tensors> run();
+  llvm::Error run(Tensors &results);
 
 private:
   llvm::Expected<OpEntryRef> findEntry();
   llvm::Expected<OpEntryRef> entryFor(const Metas &unknown);
   llvm::Expected<BoundShapesRef> bind(OpEntry &entry);
   llvm::Error readOperands();
-  llvm::Expected<Tensors> allocate(const BoundShapesRef &shapes);
-  llvm::Expected<Tensors> runDataDependent(BoundRun task, Tensors results);
+  llvm::Error allocate(const BoundShapes &shapes, Tensors &results);
+  llvm::Error runDataDependent(BoundRun task, Tensors &results);
   llvm::SmallVector<Operand, 4> operands() const { return {made.begin(), made.end()}; }
-  llvm::Expected<Tensors> shrink(runtime::Bound &bound, Tensors results);
+  llvm::Error shrink(runtime::Bound &bound, Tensors &results);
   llvm::SmallVector<uint64_t, 4> scalars() const;
 
   const DispatchCall &call;
@@ -226,20 +226,19 @@ llvm::SmallVector<uint64_t, 4> ProgramRun::scalars() const {
   return bits;
 }
 
-llvm::Expected<Tensors> ProgramRun::allocate(const BoundShapesRef &shapes) {
-  Tensors results;
-  for (const TensorMeta &meta : shapes->results) {
+llvm::Error ProgramRun::allocate(const BoundShapes &shapes, Tensors &results) {
+  for (const TensorMeta &meta : shapes.results) {
     llvm::Expected<TensorRef> result = TensorImpl::allocate(meta.dtype, meta.shape);
     if (!result)
       return result.takeError();
     results.push_back(std::move(*result));
   }
-  count(shapes->callsLibrary ? Count::FromLibrary : Count::FromKernels, results.size());
-  return results;
+  count(shapes.callsLibrary ? Count::FromLibrary : Count::FromKernels, results.size());
+  return llvm::Error::success();
 }
 
 /// Results whose size the data decided, in memory of that size.
-llvm::Expected<Tensors> ProgramRun::shrink(runtime::Bound &bound, Tensors results) {
+llvm::Error ProgramRun::shrink(runtime::Bound &bound, Tensors &results) {
   for (unsigned i = 0; i < results.size(); ++i) {
     const TensorMeta &actual = bound.outputs()[i];
     if (llvm::ArrayRef<int64_t>(actual.shape) == results[i]->shape())
@@ -250,16 +249,16 @@ llvm::Expected<Tensors> ProgramRun::shrink(runtime::Bound &bound, Tensors result
     std::memcpy((*exact)->data(), results[i]->data(), (*exact)->storage().bytes());
     results[i] = std::move(*exact);
   }
-  return results;
+  return llvm::Error::success();
 }
 
 /// Sizes come with the data: the caller waits for both.
-llvm::Expected<Tensors> ProgramRun::runDataDependent(BoundRun task, Tensors results) {
+llvm::Error ProgramRun::runDataDependent(BoundRun task, Tensors &results) {
   for (const TensorRef &operand : made)
     awaitWritten(operand->storage());
   if (readinessOf(operands()) == Readiness::Poisoned) {
     inheritFailure(operands(), results);
-    return results;
+    return llvm::Error::success();
   }
   std::unique_lock<std::mutex> lock(task.shapes->running, std::defer_lock);
   if (!lock.try_lock()) {
@@ -267,11 +266,11 @@ llvm::Expected<Tensors> ProgramRun::runDataDependent(BoundRun task, Tensors resu
     lock.lock();
   }
   if (llvm::Error e = task.runLocked())
-    return settle(call, std::move(results), std::move(e));
-  return shrink(*task.shapes->bound, std::move(results));
+    return settle(call, results, std::move(e));
+  return shrink(*task.shapes->bound, results);
 }
 
-llvm::Expected<Tensors> ProgramRun::run() {
+llvm::Error ProgramRun::run(Tensors &results) {
   llvm::Expected<OpEntryRef> entry = findEntry();
   if (!entry)
     return entry.takeError();
@@ -279,31 +278,30 @@ llvm::Expected<Tensors> ProgramRun::run() {
   if (!shapes)
     return shapes.takeError();
   if (llvm::Error e = readOperands())
-    return std::move(e);
+    return e;
   runtime::Bound &bound = *(*shapes)->bound;
-  llvm::Expected<Tensors> results = allocate(*shapes);
-  if (!results)
-    return results;
+  if (llvm::Error e = allocate(**shapes, results))
+    return e;
   BoundRun task{*shapes, std::move(inputs), {}, scalars()};
-  for (const TensorRef &result : *results)
+  for (const TensorRef &result : results)
     task.outputs.push_back(result->data());
   if (bound.dependsOnData())
-    return runDataDependent(std::move(task), std::move(*results));
+    return runDataDependent(std::move(task), results);
   Readiness readiness = readinessOf(operands());
   if (readiness == Readiness::Poisoned) {
-    inheritFailure(operands(), *results);
-    return results;
+    inheritFailure(operands(), results);
+    return llvm::Error::success();
   }
   bool isTiny = !bound.needsWorker() && readiness == Readiness::Ready;
   if (isTiny || asyncLevel() == 0)
-    return settle(call, std::move(*results), task());
+    return settle(call, results, task());
   llvm::SmallVector<Operand, 4> read = operands();
-  enqueueCall({call.op, read, call.segments, call.isTrain}, *results, std::move(task));
-  return results;
+  enqueueCall({call.op, read, call.segments, call.isTrain}, results, std::move(task));
+  return llvm::Error::success();
 }
 
 } // namespace
 
-llvm::Expected<Tensors> dispatchProgram(const DispatchCall &call) { return ProgramRun(call).run(); }
+llvm::Error dispatchProgram(const DispatchCall &call, Tensors &results) { return ProgramRun(call).run(results); }
 
 } // namespace tess::eager

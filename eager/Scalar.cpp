@@ -24,7 +24,7 @@ static bool fits(Number number, DType dtype) {
   return number.i >= -(int64_t(1) << (bits - 1)) && number.i < int64_t(1) << (bits - 1);
 }
 
-llvm::Expected<Tensors> applyScalar(Call &call) {
+llvm::Error applyScalar(Call &call, Tensors &results) {
   llvm::SmallVector<DType, 4> dtypes;
   llvm::SmallVector<bool, 4> isWeak;
   for (const Operand &operand : call.operands) {
@@ -46,7 +46,7 @@ llvm::Expected<Tensors> applyScalar(Call &call) {
     made.push_back(std::move(*scalar));
     operands[i] = Operand(made.back());
   }
-  return applyBelow(Layer::Scalar, call.opDef(), operands, call.segments());
+  return applyBelow(Layer::Scalar, call.opDef(), operands, call.segments(), results);
 }
 
 } // namespace tess::eager

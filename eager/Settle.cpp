@@ -43,9 +43,9 @@ void inheritFailure(llvm::ArrayRef<Operand> operands, llvm::ArrayRef<TensorRef> 
       return poisonAll(storagesOf(results), FailureRef(failure));
 }
 
-llvm::Expected<Tensors> settle(const DispatchCall &call, Tensors results, llvm::Error error) {
+llvm::Error settle(const DispatchCall &call, llvm::ArrayRef<TensorRef> results, llvm::Error error) {
   if (!error)
-    return results;
+    return error;
   FailureRef failure =
       makeFailure(std::move(error), describeOperands(call.info(), call.metas(), call.segments), Location::here());
   if (asyncLevel() == 0) {
@@ -53,7 +53,7 @@ llvm::Expected<Tensors> settle(const DispatchCall &call, Tensors results, llvm::
     return makeError(failure->code, failure->message);
   }
   poisonAll(storagesOf(results), failure);
-  return results;
+  return llvm::Error::success();
 }
 
 void enqueueCall(const DispatchCall &call, llvm::ArrayRef<TensorRef> results, std::function<llvm::Error()> body) {

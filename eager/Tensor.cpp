@@ -20,11 +20,11 @@ TensorRef TensorImpl::create(DType dtype, llvm::ArrayRef<int64_t> shape, Storage
   return TensorRef(tensor);
 }
 
-TensorRef TensorImpl::create(DType dtype, const Layout &layout, StorageRef storage) {
+TensorRef TensorImpl::create(DType dtype, const Layout &layout, StorageRef storage, int64_t offset) {
   TensorImpl *tensor = make(dtype, layout.shape.size(), std::move(storage));
   std::copy(layout.shape.begin(), layout.shape.end(), tensor->dims);
   std::copy(layout.strides.begin(), layout.strides.end(), tensor->steps);
-  tensor->start = layout.offset;
+  tensor->start = offset + layout.offset;
   tensor->contiguous = layout.isContiguous();
   return TensorRef(tensor);
 }

@@ -40,8 +40,8 @@ class TensorImpl {
 public:
   /// A new tensor over `storage`, row-major.
   static TensorRef create(DType dtype, llvm::ArrayRef<int64_t> shape, StorageRef storage);
-  /// A new tensor over `storage` with a layout of its own (a view).
-  static TensorRef create(DType dtype, const Layout &layout, StorageRef storage);
+  /// A new tensor over `storage` with a layout of its own (a view), `offset` elements behind the layout's.
+  static TensorRef create(DType dtype, const Layout &layout, StorageRef storage, int64_t offset = 0);
   /// A new tensor with uninitialised memory of its own.
   static llvm::Expected<TensorRef> allocate(DType dtype, llvm::ArrayRef<int64_t> shape);
 

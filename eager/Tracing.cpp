@@ -27,14 +27,13 @@ TensorRef valueless(const TensorMeta &meta) {
 }
 
 /// The results of an operator that does not run.
-static llvm::Expected<Tensors> infer(const Call &call, Recorder &recorder) {
+static llvm::Error infer(const Call &call, Recorder &recorder, Tensors &results) {
   Metas operands;
   for (const Operand &operand : call.operands)
     operands.push_back(operand.tensor->meta());
   llvm::Expected<Metas> metas = call.opDef().infer(operands, call.segments());
   if (!metas)
     return metas.takeError();
-  Tensors results;
   for (const TensorMeta &meta : *metas) {
     if (!meta.isStatic()) {
       recorder.noteDataShape();
@@ -43,24 +42,24 @@ static llvm::Expected<Tensors> infer(const Call &call, Recorder &recorder) {
     }
     results.push_back(valueless(meta));
   }
-  return results;
+  return llvm::Error::success();
 }
 
-llvm::Expected<Tensors> applyTracing(Call &call) {
+llvm::Error applyTracing(Call &call, Tensors &results) {
   Recorder &recorder = *Recorder::current();
   if (call.op.kind == OperatorKind::GetAttr && static_cast<const GetAttr &>(call.op).attr == GetAttr::Value)
     if (llvm::Error e = recorder.checkRead(*call.operands[0].tensor))
-      return std::move(e);
+      return e;
   if (call.op.kind == OperatorKind::DupTensor)
     recorder.noteUse(*call.operands[0].tensor);
-  llvm::Expected<Tensors> results = recorder.runsOperators() || !call.isOpDef() ? next(call) : infer(call, recorder);
-  if (!results)
-    return results;
+  bool runs = recorder.runsOperators() || !call.isOpDef();
+  if (llvm::Error e = runs ? next(call, results) : infer(call, recorder, results))
+    return e;
   if (call.isOpDef())
-    recorder.record(call.opDef(), call.segments(), call.operands, *results);
+    recorder.record(call.opDef(), call.segments(), call.operands, results);
   else if (call.op.kind == OperatorKind::CreateTensor)
-    recorder.recordConstant(*results->front());
-  return results;
+    recorder.recordConstant(*results.front());
+  return llvm::Error::success();
 }
 
 llvm::Error assign(TensorImpl &handle, const TensorImpl &value) {

@@ -29,21 +29,22 @@ struct Call {
   bool isOpDef() const { return op.kind == OperatorKind::OpDef; }
 };
 
-using Transformation = llvm::Expected<Tensors> (*)(Call &call);
+/// Appends the results, hidden ones too, to `results`, which is empty: no layer moves them on its way out.
+using Transformation = llvm::Error (*)(Call &call, Tensors &results);
 
-llvm::Expected<Tensors> applyScalar(Call &call);
-llvm::Expected<Tensors> applyDimExpansion(Call &call);
-llvm::Expected<Tensors> applyDTypePromotion(Call &call);
-llvm::Expected<Tensors> applyFormat(Call &call);
-llvm::Expected<Tensors> applyGrad(Call &call);
-llvm::Expected<Tensors> applyTracing(Call &call);
-llvm::Expected<Tensors> interpret(Call &call);
+llvm::Error applyScalar(Call &call, Tensors &results);
+llvm::Error applyDimExpansion(Call &call, Tensors &results);
+llvm::Error applyDTypePromotion(Call &call, Tensors &results);
+llvm::Error applyFormat(Call &call, Tensors &results);
+llvm::Error applyGrad(Call &call, Tensors &results);
+llvm::Error applyTracing(Call &call, Tensors &results);
+llvm::Error interpret(Call &call, Tensors &results);
 
 /// Hands the call to the next pending layer.
-llvm::Expected<Tensors> next(Call &call);
+llvm::Error next(Call &call, Tensors &results);
 /// As next(), for another operator that a layer puts in the place of the call: the layers after `after` see it.
-llvm::Expected<Tensors> applyBelow(Layer after, const OpDef &op, llvm::ArrayRef<Operand> operands,
-                                   llvm::ArrayRef<unsigned> segments = {});
+llvm::Error applyBelow(Layer after, const OpDef &op, llvm::ArrayRef<Operand> operands,
+                       llvm::ArrayRef<unsigned> segments, Tensors &results);
 
 /// Which layers are switched on for this thread: bits of Grad and Tracing.
 extern constinit thread_local uint32_t activeLayers;

@@ -1,29 +1,89 @@
 //===- Views.cpp - operators without a kernel ----------------------------===//
+//
+// A view is inferred once for a layout: each thread remembers what its latest
+// view operators made of which layouts.
+//
+//===----------------------------------------------------------------------===//
 #include "eager/Counters.h"
 #include "eager/Dispatch.h"
 
+#include <algorithm>
+#include <array>
+#include <memory>
+
 namespace tess::eager {
 
-static Tensors viewOf(TensorImpl &tensor, const Layout &layout) {
-  count(Count::FromViews);
-  return {TensorImpl::create(tensor.dtype(), layout, tensor.storageRef())};
+namespace {
+
+/// What a view operator makes of one layout.
+struct KnownView {
+  OpDef op;
+  unsigned rank;
+  int64_t dims[kMaxRank], steps[kMaxRank]; // of the operand
+  bool needsCopy = false;                  // no strides over the operand's memory say it: it looks at a row-major copy
+  Layout layout;                           // of the result, its offset from the operand's first element
+
+  KnownView(const OpDef &op, const TensorImpl &x) : op(op), rank(x.rank()) {
+    std::copy(x.shape().begin(), x.shape().end(), dims);
+    std::copy(x.strides().begin(), x.strides().end(), steps);
+  }
+  bool answers(const OpDef &asked, const TensorImpl &x) const {
+    return rank == x.rank() && std::equal(dims, dims + rank, x.shape().begin()) &&
+           std::equal(steps, steps + rank, x.strides().begin()) && op.isSame(asked);
+  }
+};
+
+constexpr unsigned kSlotBits = 8;
+/// Direct-mapped.
+using KnownViews = std::array<std::unique_ptr<KnownView>, 1 << kSlotBits>;
+
+std::unique_ptr<KnownView> &slotOf(const OpDef &op, const TensorImpl &x) {
+  thread_local KnownViews known;
+  uint64_t h = op.hash();
+  for (unsigned i = 0; i < x.rank(); ++i)
+    h = (h ^ uint64_t(x.shape()[i]) ^ uint64_t(x.strides()[i]) << 32) * 0x9E3779B97F4A7C15ull;
+  return known[h >> (64 - kSlotBits)];
 }
 
-llvm::Expected<Tensors> dispatchView(const DispatchCall &call) {
+llvm::Expected<std::unique_ptr<KnownView>> inferView(const DispatchCall &call, const TensorImpl &x) {
   if (llvm::Expected<Metas> results = call.op.infer(call.metas(), call.segments); !results)
     return results.takeError();
-  TensorImpl &tensor = *call.operands[0].tensor;
-  llvm::Expected<Layout> layout = call.info().viewRule(call.op, tensor.layout());
-  if (layout)
-    return viewOf(tensor, *layout);
-  llvm::consumeError(layout.takeError()); // these strides cannot be looked at so: look at a copy
-  llvm::Expected<TensorRef> copy = contiguous(tensor);
+  auto view = std::make_unique<KnownView>(call.op, x);
+  Layout operand = x.layout();
+  operand.offset = 0;
+  llvm::Expected<Layout> layout = call.info().viewRule(call.op, operand);
+  if (!layout) {
+    llvm::consumeError(layout.takeError()); // these strides cannot be looked at so
+    view->needsCopy = true;
+    layout = call.info().viewRule(call.op, Layout::contiguous(x.shape()));
+    if (!layout)
+      return layout.takeError();
+  }
+  view->layout = std::move(*layout);
+  return view;
+}
+
+} // namespace
+
+llvm::Error dispatchView(const DispatchCall &call, Tensors &results) {
+  TensorImpl &x = *call.operands[0].tensor;
+  std::unique_ptr<KnownView> &known = slotOf(call.op, x);
+  if (!known || !known->answers(call.op, x)) {
+    llvm::Expected<std::unique_ptr<KnownView>> view = inferView(call, x);
+    if (!view)
+      return view.takeError();
+    known = std::move(*view);
+  }
+  count(Count::FromViews);
+  if (LLVM_LIKELY(!known->needsCopy)) {
+    results.push_back(TensorImpl::create(x.dtype(), known->layout, x.storageRef(), x.offset()));
+    return llvm::Error::success();
+  }
+  llvm::Expected<TensorRef> copy = contiguous(x);
   if (!copy)
     return copy.takeError();
-  layout = call.info().viewRule(call.op, (*copy)->layout());
-  if (!layout)
-    return layout.takeError();
-  return viewOf(**copy, *layout);
+  results.push_back(TensorImpl::create(x.dtype(), known->layout, (*copy)->storageRef()));
+  return llvm::Error::success();
 }
 
 } // namespace tess::eager

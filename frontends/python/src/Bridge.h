@@ -34,8 +34,8 @@ inline eager::TensorImpl &implOf(PyObject *object) { return *reinterpret_cast<Py
 
 /// The object of a tensor: the one that exists, or a new one of `type` (default: Tensor).
 PyObject *wrap(eager::TensorRef tensor, PyTypeObject *type = nullptr);
-/// One object, or a tuple of `numVisible` when `asTuple`; sets the exception for an error.
-PyObject *wrapResults(llvm::Expected<eager::Tensors> results, unsigned numVisible, bool asTuple);
+/// One object, or a tuple of `numVisible` when `asTuple`. Takes the results.
+PyObject *wrapResults(eager::Tensors &results, unsigned numVisible, bool asTuple);
 
 /// Sets the exception of `error` (code -> type) and returns null.
 PyObject *raise(llvm::Error error);

@@ -4,7 +4,7 @@
 // remove and to add, index arrays, masks. Basic keys give views.
 //
 //===----------------------------------------------------------------------===//
-#include "frontends/python/src/Bridge.h"
+#include "frontends/python/src/CallMemo.h"
 
 #include "ops/Builtin.h"
 #include "llvm/ADT/STLExtras.h"
@@ -244,19 +244,31 @@ template <typename Op> llvm::Expected<TensorRef> withAxes(TensorRef x, const Int
   return applyOne(Op(axes), {Operand(x)});
 }
 
-/// The view that the ints and slices of the key take.
-llvm::Expected<TensorRef> basicView(TensorRef x, const Key &key) {
-  if (key.isSliced) {
-    llvm::Expected<TensorRef> sliced = applyOne(builtin::Slice(key.starts, key.stops, key.steps), {Operand(x)});
-    if (!sliced)
-      return sliced;
-    x = std::move(*sliced);
-  }
-  llvm::Expected<TensorRef> squeezed = withAxes<builtin::Squeeze>(std::move(x), key.removed);
-  if (!squeezed)
-    return squeezed;
-  return withAxes<builtin::ExpandDims>(std::move(*squeezed), key.added);
+using ViewOps = llvm::SmallVector<OpDef, 1>;
+
+/// The operators that make the view that the ints, slices and Nones of the key take.
+ViewOps viewOps(const Key &key) {
+  ViewOps ops;
+  if (key.isSliced)
+    ops.push_back(builtin::Slice(key.starts, key.stops, key.steps));
+  if (!key.removed.empty())
+    ops.push_back(builtin::Squeeze(key.removed));
+  if (!key.added.empty())
+    ops.push_back(builtin::ExpandDims(key.added));
+  return ops;
 }
+
+llvm::Expected<TensorRef> applyAll(llvm::ArrayRef<OpDef> ops, TensorRef x) {
+  for (const OpDef &op : ops) {
+    llvm::Expected<TensorRef> next = applyOne(op, {Operand(x)});
+    if (!next)
+      return next;
+    x = std::move(*next);
+  }
+  return x;
+}
+
+llvm::Expected<TensorRef> basicView(TensorRef x, const Key &key) { return applyAll(viewOps(key), std::move(x)); }
 
 /// Axes of the index arrays once the removed axes are gone and the added ones are there.
 IntList indexAxes(const Key &key) {
@@ -283,17 +295,66 @@ llvm::Expected<TensorRef> takeIndices(TensorRef x, const Key &key) {
   return std::move(results->front());
 }
 
+using KeyMemo = CallMemo<ViewOps>;
+
+/// Never destroyed: its entries may outlive the interpreter.
+KeyMemo &keyMemo() {
+  static KeyMemo *instance = new KeyMemo;
+  return *instance;
+}
+
+bool addItem(ArgumentKey &key, PyObject *item) {
+  if (item == Py_Ellipsis) {
+    key.addIdentity(item);
+    return true;
+  }
+  if (!PySlice_Check(item))
+    return (item == Py_None || PyLong_CheckExact(item)) && key.addValue(item);
+  auto *slice = reinterpret_cast<PySliceObject *>(item);
+  key.addIdentity(reinterpret_cast<PyObject *>(&PySlice_Type));
+  for (PyObject *bound : {slice->start, slice->stop, slice->step})
+    if ((bound != Py_None && !PyLong_CheckExact(bound)) || !key.addValue(bound))
+      return false;
+  return true;
+}
+
+/// False for keys with arrays, or with objects that may answer differently next time.
+bool wordsOf(ArgumentKey &key, const TensorImpl &tensor, PyObject *object) {
+  key.addMeta(tensor);
+  if (!PyTuple_CheckExact(object)) {
+    key.add(1);
+    return addItem(key, object);
+  }
+  key.add(PyTuple_GET_SIZE(object));
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i)
+    if (!addItem(key, PyTuple_GET_ITEM(object, i)))
+      return false;
+  return true;
+}
+
+/// A view; a key that takes everything gives another variable of the value.
+llvm::Expected<TensorRef> viewBy(TensorImpl &tensor, llvm::ArrayRef<OpDef> ops) {
+  return ops.empty() ? tensor.dup() : applyAll(ops, TensorRef(&tensor));
+}
+
 llvm::Expected<TensorRef> getItem(TensorImpl &tensor, PyObject *object) {
+  ArgumentKey words(&keyMemo());
+  bool isBasic = wordsOf(words, tensor, object);
+  if (isBasic)
+    if (KeyMemo::EntryRef known = keyMemo().find(words))
+      return viewBy(tensor, known->value);
   llvm::Expected<Key> key = KeyReader(tensor).read(object);
   if (!key)
     return key.takeError();
   if (key->mask)
     return applyOne(builtin::MaskGet(), {Operand(&tensor), Operand(key->mask)});
-  bool isWhole = !key->isSliced && key->removed.empty() && key->added.empty();
-  llvm::Expected<TensorRef> view = isWhole && key->indices.empty() ? tensor.dup() : basicView(TensorRef(&tensor), *key);
-  if (!view || key->indices.empty())
-    return view;
-  return takeIndices(std::move(*view), *key);
+  ViewOps ops = viewOps(*key);
+  if (isBasic)
+    keyMemo().store(words, ops);
+  if (key->indices.empty())
+    return viewBy(tensor, ops);
+  llvm::Expected<TensorRef> view = applyAll(ops, TensorRef(&tensor));
+  return view ? takeIndices(std::move(*view), *key) : std::move(view);
 }
 
 } // namespace

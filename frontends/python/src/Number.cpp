@@ -41,14 +41,14 @@ PyObject *applyBinary(int index, PyObject *a, PyObject *b) {
       return nullptr;
     Py_RETURN_NOTIMPLEMENTED;
   }
-  return resultsOf(*function.info, apply(*function.prototype, operands));
+  return applyFunction(function, *function.prototype, operands, {});
 }
 
 template <int index> PyObject *binary(PyObject *a, PyObject *b) { return applyBinary(index, a, b); }
 
 template <int index> PyObject *unary(PyObject *a) {
   const OpFunction &function = pick(records[index], a, a);
-  return resultsOf(*function.info, apply(*function.prototype, {Operand(&implOf(a))}));
+  return applyFunction(function, *function.prototype, {Operand(&implOf(a))}, {});
 }
 
 constexpr int kPower = indexOf("**", 2);

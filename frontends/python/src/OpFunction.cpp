@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/OpFunction.h"
 
+#include "frontends/python/src/CallMemo.h"
 #include "ops/Docs.h"
 #include "ops/PythonSurface.h"
 #include "llvm/ADT/STLExtras.h"
@@ -135,15 +136,6 @@ bool ArgumentReader::readAttrs(OpDef &op) {
   return true;
 }
 
-PyObject *resultsOf(const OpInfo &info, llvm::Expected<Tensors> results) {
-  if (!results)
-    return raise(results.takeError());
-  unsigned numHidden = llvm::count_if(info.results, [](const ResultInfo &result) { return result.hidden; });
-  bool single = info.results.size() - numHidden == 1 && info.results[0].arity == Arity::One;
-  unsigned numVisible = results->size() - numHidden;
-  return wrapResults(std::move(results), numVisible, !single);
-}
-
 /// Completes the attributes from the operands, by the record's rule.
 static llvm::Error normalise(OpDef &op, llvm::ArrayRef<Operand> operands) {
   Metas metas;
@@ -154,13 +146,62 @@ static llvm::Error normalise(OpDef &op, llvm::ArrayRef<Operand> operands) {
 
 PyObject *applyFunction(const OpFunction &function, const OpDef &op, llvm::ArrayRef<Operand> operands,
                         llvm::ArrayRef<unsigned> segments) {
-  return resultsOf(*function.info, apply(op, operands, function.info->simple ? llvm::ArrayRef<unsigned>() : segments));
+  Tensors results;
+  if (llvm::Error e = apply(op, operands, function.info->simple ? llvm::ArrayRef<unsigned>() : segments, results))
+    return raise(std::move(e));
+  return wrapResults(results, results.size() - function.numHidden, !function.isSingle);
+}
+
+using OpMemo = CallMemo<OpDef>;
+
+/// Never destroyed: it holds Python objects.
+static OpMemo &memo() {
+  static OpMemo *instance = new OpMemo;
+  return *instance;
+}
+
+/// False when a call like this has no key: tensors first, one for each operand, then attributes that never change.
+static bool keyOf(ArgumentKey &key, const OpFunction &function, PyObject *const *args, size_t count,
+                  PyObject *kwnames) {
+  size_t numOperands = function.info->operands.size();
+  if (!function.info->simple || function.info->attrs.empty() || count < numOperands)
+    return false;
+  for (size_t i = 0; i < numOperands; ++i) {
+    if (!isTensor(args[i]))
+      return false;
+    if (function.info->normalise)
+      key.addMeta(implOf(args[i]));
+  }
+  key.add(count);
+  size_t numGiven = count;
+  if (kwnames) {
+    key.addIdentity(kwnames);
+    numGiven += PyTuple_GET_SIZE(kwnames);
+  }
+  for (size_t i = numOperands; i < numGiven; ++i)
+    if (!key.addValue(args[i]))
+      return false;
+  return true;
+}
+
+/// As the call that left `op`.
+static PyObject *callAgain(const OpFunction &function, const OpDef &op, PyObject *const *args) {
+  llvm::SmallVector<Operand, 4> operands;
+  for (size_t i = 0; i < function.info->operands.size(); ++i)
+    operands.push_back(Operand(&implOf(args[i])));
+  return applyFunction(function, op, operands, {});
 }
 
 static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObject *kwnames) {
   const auto &function = *reinterpret_cast<OpFunction *>(self);
+  size_t count = PyVectorcall_NARGS(flags);
+  ArgumentKey key(self);
+  bool hasKey = keyOf(key, function, args, count, kwnames);
+  if (hasKey)
+    if (OpMemo::EntryRef known = memo().find(key))
+      return callAgain(function, known->value, args);
   ArgumentReader reader(function);
-  if (!reader.bind(args, PyVectorcall_NARGS(flags), kwnames) || !reader.readOperands())
+  if (!reader.bind(args, count, kwnames) || !reader.readOperands())
     return nullptr;
   if (function.info->attrs.empty() && !function.info->normalise)
     return applyFunction(function, *function.prototype, reader.operands, reader.segments);
@@ -170,6 +211,8 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
   if (function.info->normalise)
     if (llvm::Error error = normalise(op, reader.operands))
       return raise(std::move(error));
+  if (hasKey)
+    memo().store(key, op);
   return applyFunction(function, op, reader.operands, reader.segments);
 }
 
@@ -266,6 +309,8 @@ PyObject *makeFunction(const OpInfo &info) {
   function->info = &info;
   function->prototype = new OpDef(info);
   function->numParameters = info.operands.size() + info.attrs.size();
+  function->numHidden = llvm::count_if(info.results, [](const ResultInfo &result) { return result.hidden; });
+  function->isSingle = info.results.size() - function->numHidden == 1 && info.results[0].arity == Arity::One;
   function->names = PyTuple_New(function->numParameters);
   for (auto [i, name] : llvm::enumerate(pythonSurfaceOf(info).parameters))
     PyTuple_SET_ITEM(function->names, i, PyUnicode_InternFromString(name));

@@ -13,7 +13,9 @@ struct OpFunction {
   const OpInfo *info;
   const OpDef *prototype; // every attribute at its default
   unsigned numParameters;
-  PyObject *names; // tuple of interned strings: operands, then attributes
+  unsigned numHidden; // results that Python does not see
+  bool isSingle;      // one Tensor, not a tuple
+  PyObject *names;    // tuple of interned strings: operands, then attributes
 };
 
 /// Reads the arguments of one call; methods return false with an exception set.
@@ -45,8 +47,7 @@ private:
 
 /// The callable of an operator (borrowed).
 const OpFunction &functionOf(const OpInfo &info);
-/// Python results of an operator: a Tensor, or a tuple when it has several; hidden results are left out.
-PyObject *resultsOf(const OpInfo &info, llvm::Expected<eager::Tensors> results);
+/// Applies the operator: a Tensor, or a tuple when it has several results; hidden results are left out.
 PyObject *applyFunction(const OpFunction &function, const OpDef &op, llvm::ArrayRef<eager::Operand> operands,
                         llvm::ArrayRef<unsigned> segments);
 

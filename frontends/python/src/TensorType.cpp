@@ -36,14 +36,12 @@ PyObject *wrap(TensorRef tensor, PyTypeObject *type) {
   return object;
 }
 
-PyObject *wrapResults(llvm::Expected<Tensors> results, unsigned numVisible, bool asTuple) {
-  if (!results)
-    return raise(results.takeError());
+PyObject *wrapResults(Tensors &results, unsigned numVisible, bool asTuple) {
   if (!asTuple)
-    return wrap(std::move(results->front()));
+    return wrap(std::move(results.front()));
   PyObject *tuple = PyTuple_New(numVisible);
   for (unsigned i = 0; tuple && i < numVisible; ++i) {
-    PyObject *object = wrap(std::move((*results)[i]));
+    PyObject *object = wrap(std::move(results[i]));
     if (!object) {
       Py_DECREF(tuple);
       return nullptr;
@@ -208,7 +206,8 @@ PyObject *methodArray(PyObject *self, PyObject *args, PyObject *kwargs) {
 }
 
 PyObject *methodDetach(PyObject *self, PyObject *) {
-  return wrapResults(apply(DupTensor(true), {Operand(&implOf(self))}), 1, false);
+  llvm::Expected<Tensors> results = apply(DupTensor(true), {Operand(&implOf(self))});
+  return results ? wrap(std::move(results->front())) : raise(results.takeError());
 }
 
 PyObject *resetTo(PyObject *self, PyObject *value) {
