@@ -98,6 +98,12 @@ llvm::Error applyBelow(Layer after, const OpDef &op, llvm::ArrayRef<Operand> ope
   return enter(call, results);
 }
 
+/// An operator that is no OpDef: only the layers that watch every operator see it.
+static llvm::Error applyOther(const Operator &op, llvm::ArrayRef<Operand> operands, Tensors &results) {
+  Call call{op, operands, (activeLayers | bitOf(Layer::Interpreter)) & enabledLayers};
+  return enter(call, results);
+}
+
 llvm::Expected<Tensors> apply(const Operator &op, llvm::ArrayRef<Operand> operands) {
   if (op.kind == OperatorKind::Subgraph)
     return apply(static_cast<const SubgraphOperator &>(op).graph, operands);
@@ -105,9 +111,8 @@ llvm::Expected<Tensors> apply(const Operator &op, llvm::ArrayRef<Operand> operan
     const auto &opDef = static_cast<const OpDefOperator &>(op);
     return apply(opDef.op, operands, opDef.segments);
   }
-  Call call{op, operands, (activeLayers | bitOf(Layer::Interpreter)) & enabledLayers};
   Tensors results;
-  if (llvm::Error e = enter(call, results))
+  if (llvm::Error e = applyOther(op, operands, results))
     return std::move(e);
   return results;
 }
@@ -194,10 +199,10 @@ llvm::Expected<TensorRef> applyOne(const OpDef &op, llvm::ArrayRef<Operand> oper
 }
 
 llvm::Expected<TensorRef> createTensor(const TensorMeta &meta, const void *bytes) {
-  llvm::Expected<Tensors> results = apply(CreateTensor(meta, bytes), {});
-  if (!results)
-    return results.takeError();
-  return std::move(results->front());
+  Tensors results;
+  if (llvm::Error e = applyOther(CreateTensor(meta, bytes), {}, results))
+    return std::move(e);
+  return std::move(results.front());
 }
 
 /// IEEE binary16 of `f`, to nearest even.

@@ -3,6 +3,7 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <array>
 #include <deque>
 #include <mutex>
 #include <unordered_map>
@@ -12,27 +13,36 @@ namespace tess::eager {
 namespace {
 
 constexpr size_t kMaxPlans = 4096;
+constexpr unsigned kFrontBits = 8;
 
-struct StoredPlan {
-  OpDef op;
-  Metas operands;
-  llvm::SmallVector<unsigned, 4> segments;
-  llvm::SmallVector<bool, 4> needed, hasOutputGrad;
-  BackwardPlan plan;
+struct MetaView {
+  DType dtype;
+  llvm::ArrayRef<int64_t> shape;
+};
 
-  bool answers(const BackwardRequest &r) const {
-    return op.isSame(r.op) && llvm::ArrayRef<TensorMeta>(operands) == r.operands &&
-           llvm::ArrayRef<unsigned>(segments) == r.segments && llvm::ArrayRef<bool>(needed) == r.needed &&
-           llvm::ArrayRef<bool>(hasOutputGrad) == r.hasOutputGrad;
+struct Request {
+  const OpDef &op;
+  llvm::SmallVector<MetaView, 4> operands;
+  llvm::ArrayRef<unsigned> segments;
+  llvm::ArrayRef<bool> needed, hasOutputGrad;
+
+  bool isAnsweredBy(const BackwardPlan &plan) const {
+    auto isSame = [](const TensorMeta &known, const MetaView &asked) {
+      return known.dtype == asked.dtype && llvm::ArrayRef<int64_t>(known.shape) == asked.shape;
+    };
+    return plan.op.isSame(op) &&
+           std::equal(plan.operands.begin(), plan.operands.end(), operands.begin(), operands.end(), isSame) &&
+           llvm::ArrayRef<unsigned>(plan.segments) == segments && llvm::ArrayRef<bool>(plan.needed) == needed &&
+           llvm::ArrayRef<bool>(plan.hasOutputGrad) == hasOutputGrad;
   }
 };
 
 uint64_t mix(uint64_t h, uint64_t v) { return (h ^ v) * 0x9E3779B97F4A7C15ull + (h >> 29); }
 
-uint64_t hashOf(const BackwardRequest &r) {
+uint64_t hashOf(const Request &r) {
   uint64_t h = r.op.hash();
-  for (const TensorMeta &meta : r.operands) {
-    h = mix(h, uint64_t(meta.dtype) << 8 | meta.rank());
+  for (const MetaView &meta : r.operands) {
+    h = mix(h, uint64_t(meta.dtype) << 8 | meta.shape.size());
     for (int64_t d : meta.shape)
       h = mix(h, d);
   }
@@ -48,18 +58,18 @@ uint64_t hashOf(const BackwardRequest &r) {
 
 struct PlanTable {
   std::mutex mutex;
-  std::unordered_multimap<uint64_t, std::shared_ptr<StoredPlan>> plans;
+  std::unordered_multimap<uint64_t, BackwardPlanRef> plans;
   std::deque<uint64_t> order;
 
-  BackwardPlan find(uint64_t hash, const BackwardRequest &request) {
+  BackwardPlanRef find(uint64_t hash, const Request &request) {
     std::lock_guard<std::mutex> lock(mutex);
     auto [first, last] = plans.equal_range(hash);
     for (auto it = first; it != last; ++it)
-      if (it->second->answers(request))
-        return it->second->plan;
+      if (request.isAnsweredBy(*it->second))
+        return it->second;
     return nullptr;
   }
-  void insert(uint64_t hash, std::shared_ptr<StoredPlan> plan) {
+  void insert(uint64_t hash, BackwardPlanRef plan) {
     std::lock_guard<std::mutex> lock(mutex);
     if (order.size() >= kMaxPlans) {
       plans.erase(order.front());
@@ -75,26 +85,57 @@ PlanTable &table() {
   return *instance;
 }
 
+llvm::Expected<BackwardPlanRef> makePlan(const Request &r) {
+  llvm::IntrusiveRefCntPtr<BackwardPlan> plan(new BackwardPlan);
+  plan->op = r.op;
+  for (const MetaView &meta : r.operands)
+    plan->operands.push_back(TensorMeta(meta.dtype, meta.shape));
+  plan->segments.assign(r.segments.begin(), r.segments.end());
+  plan->needed.assign(r.needed.begin(), r.needed.end());
+  plan->hasOutputGrad.assign(r.hasOutputGrad.begin(), r.hasOutputGrad.end());
+  if (r.op.info().gradient) {
+    llvm::Expected<Subgraph> graph = r.op.makeBackwardGraph(plan->operands, r.needed, r.hasOutputGrad, r.segments);
+    if (!graph)
+      return graph.takeError();
+    plan->graph = std::move(*graph);
+  }
+  return BackwardPlanRef(plan);
+}
+
+llvm::Expected<BackwardPlanRef> planFor(const Request &request) {
+  thread_local std::array<BackwardPlanRef, 1 << kFrontBits> front; // direct-mapped
+  uint64_t hash = hashOf(request);
+  BackwardPlanRef &slot = front[hash >> (64 - kFrontBits)];
+  if (slot && request.isAnsweredBy(*slot))
+    return slot;
+  BackwardPlanRef plan = table().find(hash, request);
+  if (!plan) {
+    llvm::Expected<BackwardPlanRef> made = makePlan(request);
+    if (!made)
+      return made;
+    plan = std::move(*made);
+    table().insert(hash, plan);
+  }
+  slot = plan;
+  return plan;
+}
+
 } // namespace
 
-llvm::Expected<BackwardPlan> backwardPlan(const BackwardRequest &request) {
-  uint64_t hash = hashOf(request);
-  if (BackwardPlan known = table().find(hash, request))
-    return known;
-  llvm::Expected<Subgraph> graph =
-      request.op.makeBackwardGraph(request.operands, request.needed, request.hasOutputGrad, request.segments);
-  if (!graph)
-    return graph.takeError();
-  auto stored = std::make_shared<StoredPlan>();
-  stored->op = request.op;
-  stored->operands.assign(request.operands.begin(), request.operands.end());
-  stored->segments.assign(request.segments.begin(), request.segments.end());
-  stored->needed.assign(request.needed.begin(), request.needed.end());
-  stored->hasOutputGrad.assign(request.hasOutputGrad.begin(), request.hasOutputGrad.end());
-  stored->plan = std::make_shared<Subgraph>(std::move(*graph));
-  BackwardPlan plan = stored->plan;
-  table().insert(hash, std::move(stored));
-  return plan;
+llvm::Expected<BackwardPlanRef> backwardPlan(const OpDef &op, llvm::ArrayRef<Operand> operands,
+                                             llvm::ArrayRef<unsigned> segments, llvm::ArrayRef<bool> needed,
+                                             llvm::ArrayRef<bool> hasOutputGrad) {
+  Request request{op, {}, segments, needed, hasOutputGrad};
+  for (const Operand &operand : operands)
+    request.operands.push_back({operand.tensor->dtype(), operand.tensor->shape()});
+  return planFor(request);
+}
+
+llvm::Expected<BackwardPlanRef> backwardPlan(const BackwardPlan &plan, llvm::ArrayRef<bool> hasOutputGrad) {
+  Request request{plan.op, {}, plan.segments, plan.needed, hasOutputGrad};
+  for (const TensorMeta &operand : plan.operands)
+    request.operands.push_back({operand.dtype, operand.shape});
+  return planFor(request);
 }
 
 } // namespace tess::eager

@@ -6,22 +6,29 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "eager/Operator.h"
 #include "ops/Subgraph.h"
-
-#include <memory>
+#include "llvm/ADT/IntrusiveRefCntPtr.h"
 
 namespace tess::eager {
 
-struct BackwardRequest {
-  const OpDef &op;
-  llvm::ArrayRef<TensorMeta> operands;
-  llvm::ArrayRef<unsigned> segments;
-  llvm::ArrayRef<bool> needed;
-  llvm::ArrayRef<bool> hasOutputGrad;
+/// A call as a tape writes it down, and how its gradient is computed. Immutable, shared by equal calls.
+struct BackwardPlan : llvm::ThreadSafeRefCountedBase<BackwardPlan> {
+  OpDef op;
+  Metas operands;
+  llvm::SmallVector<unsigned, 2> segments;
+  llvm::SmallVector<bool, 4> needed;        // per operand
+  llvm::SmallVector<bool, 2> hasOutputGrad; // per result
+  std::optional<Subgraph> graph;            // none: the operator has no gradient
 };
-using BackwardPlan = std::shared_ptr<const Subgraph>;
+using BackwardPlanRef = llvm::IntrusiveRefCntPtr<const BackwardPlan>;
 
-/// Thread-safe.
-llvm::Expected<BackwardPlan> backwardPlan(const BackwardRequest &request);
+/// The plan of a call whose gradient is wanted for the `needed` operands when one arrives for the results of
+/// `hasOutputGrad`. Thread-safe; lately used ones are found without a lock.
+llvm::Expected<BackwardPlanRef> backwardPlan(const OpDef &op, llvm::ArrayRef<Operand> operands,
+                                             llvm::ArrayRef<unsigned> segments, llvm::ArrayRef<bool> needed,
+                                             llvm::ArrayRef<bool> hasOutputGrad);
+/// The same call when gradients arrive for other results.
+llvm::Expected<BackwardPlanRef> backwardPlan(const BackwardPlan &plan, llvm::ArrayRef<bool> hasOutputGrad);
 
 } // namespace tess::eager

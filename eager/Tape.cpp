@@ -117,62 +117,52 @@ void Tape::tagResults(Record &record, llvm::ArrayRef<TensorRef> results) {
   }
 }
 
-static bool hasGradient(const OpInfo &info) { return info.gradient; }
-
 llvm::Error Tape::record(const OpDef &op, llvm::ArrayRef<unsigned> segments, llvm::ArrayRef<Operand> operands,
                          llvm::ArrayRef<TensorRef> results) {
-  Record record;
-  record.op = op;
-  record.segments.assign(segments.begin(), segments.end());
-  llvm::SmallVector<bool, 4> needed;
+  llvm::SmallVector<uint32_t, 4> ids;
+  llvm::SmallVector<bool, 4> needed, arrives;
   for (const Operand &operand : operands) {
-    record.inputs.push_back(idOf(*operand.tensor));
-    needed.push_back(record.inputs.back() != 0);
-    record.operands.push_back(operand.tensor->meta());
+    ids.push_back(idOf(*operand.tensor));
+    needed.push_back(ids.back() != 0);
   }
-  if (hasGradient(op.info())) {
-    llvm::SmallVector<bool, 4> arrives;
-    for (const TensorRef &result : results)
-      arrives.push_back(isFloat(result->dtype()));
-    llvm::Expected<BackwardPlan> plan = backwardPlan({op, record.operands, segments, needed, arrives});
-    if (!plan)
-      return plan.takeError();
-    record.plan = std::move(*plan);
-  }
+  for (const TensorRef &result : results)
+    arrives.push_back(isFloat(result->dtype()));
+  llvm::Expected<BackwardPlanRef> plan = backwardPlan(op, operands, segments, needed, arrives);
+  if (!plan)
+    return plan.takeError();
+  Record &record = records.emplace_back();
+  record.plan = std::move(*plan);
+  record.inputs = std::move(ids);
   tagResults(record, results);
-  records.push_back(std::move(record));
   return llvm::Error::success();
 }
 
 void Tape::save(llvm::ArrayRef<Operand> operands, llvm::ArrayRef<TensorRef> results) {
   Record &record = records.back();
-  if (!record.plan)
+  if (!record.plan->graph)
     return;
   for (unsigned i = 0, n = operands.size() + results.size(); i < n; ++i)
-    if (record.plan->inputUsed[i]) {
+    if (record.plan->graph->inputUsed[i]) {
       const TensorImpl &value = i < operands.size() ? *operands[i].tensor : *results[i - operands.size()];
       record.saved.push_back({uint16_t(i), value.storage().version(), value.dup()});
     }
 }
 
-void Tape::recordCustom(llvm::StringRef name, llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs,
-                        CustomBackward backward) {
-  Record record;
+void Tape::recordCustom(llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs, CustomBackward backward) {
+  Record &record = records.emplace_back();
   for (const TensorRef &input : inputs)
     record.inputs.push_back(idOf(*input));
-  record.custom = std::move(backward);
-  record.customName = name.str();
+  record.custom = std::make_unique<CustomBackward>(std::move(backward));
   tagResults(record, outputs);
-  records.push_back(std::move(record));
 }
 
-void recordCustomFunction(llvm::StringRef name, llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs,
+void recordCustomFunction(llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs,
                           const CustomBackward &backward) {
   if (threadState.paused)
     return;
   for (const TapeRef &tape : threadState.active)
     if (llvm::any_of(inputs, [&](const TensorRef &input) { return tape->tracks(*input); }))
-      tape->recordCustom(name, inputs, outputs, backward);
+      tape->recordCustom(inputs, outputs, backward);
 }
 
 } // namespace tess::eager

@@ -50,8 +50,7 @@ public:
   /// Keeps the values that the gradient of the call just recorded reads; when every tape has tagged them.
   void save(llvm::ArrayRef<Operand> operands, llvm::ArrayRef<TensorRef> results);
   /// Writes down a function with a gradient of its own.
-  void recordCustom(llvm::StringRef name, llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs,
-                    CustomBackward backward);
+  void recordCustom(llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs, CustomBackward backward);
 
 private:
   struct Saved {
@@ -60,15 +59,11 @@ private:
     TensorRef value;
   };
   struct Record {
-    OpDef op;
-    llvm::SmallVector<unsigned, 2> segments;
+    BackwardPlanRef plan;                   // null: a function with a gradient of its own
     llvm::SmallVector<uint32_t, 4> inputs;  // ids; 0: not tracked
     llvm::SmallVector<uint32_t, 2> outputs; // ids; 0: no gradient can arrive (integers)
-    Metas operands;
-    BackwardPlan plan; // null: the operator has no gradient
     llvm::SmallVector<Saved, 2> saved;
-    CustomBackward custom;
-    std::string customName;
+    std::unique_ptr<CustomBackward> custom;
   };
 
   Tape();
@@ -103,7 +98,7 @@ void resumeGrad();
 /// Tapes of this thread that record now, outermost first.
 llvm::ArrayRef<TapeRef> activeTapes();
 /// Writes a custom function down on every active tape that tracks one of its inputs.
-void recordCustomFunction(llvm::StringRef name, llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs,
+void recordCustomFunction(llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs,
                           const CustomBackward &backward);
 
 } // namespace tess::eager

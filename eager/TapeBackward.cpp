@@ -55,23 +55,23 @@ llvm::Error Tape::accumulate(uint32_t value, TensorRef grad) {
 }
 
 /// Name of the operand or result at `position` among the inputs of the backward graph.
-static std::string valueName(const OpInfo &info, llvm::ArrayRef<unsigned> segments, unsigned position,
-                             unsigned numOperands) {
+static std::string valueName(const BackwardPlan &plan, unsigned position) {
+  const OpInfo &info = plan.op.info();
+  unsigned numOperands = plan.operands.size();
   if (position >= numOperands)
     return std::string("result ") +
            info.results[std::min<size_t>(position - numOperands, info.results.size() - 1)].name;
   unsigned group = 0, first = 0;
-  while (!segments.empty() && position >= first + segments[group])
-    first += segments[group++];
-  return std::string("operand ") + info.operands[segments.empty() ? position : group].name;
+  while (!plan.segments.empty() && position >= first + plan.segments[group])
+    first += plan.segments[group++];
+  return std::string("operand ") + info.operands[plan.segments.empty() ? position : group].name;
 }
 
 llvm::Error Tape::checkSaved(const Record &record) const {
   for (const Saved &saved : record.saved) {
     uint32_t now = saved.value->storage().version();
     if (now != saved.version)
-      return invalidArgument(record.op.name() + ": " +
-                             valueName(record.op.info(), record.segments, saved.position, record.operands.size()) +
+      return invalidArgument(record.plan->op.name() + ": " + valueName(*record.plan, saved.position) +
                              " saved for the gradient must be unchanged, got version " + llvm::Twine(now) +
                              ", saved at " + llvm::Twine(saved.version));
   }
@@ -80,28 +80,30 @@ llvm::Error Tape::checkSaved(const Record &record) const {
 
 llvm::Expected<Tensors> Tape::gradientsOf(Record &record, llvm::ArrayRef<TensorRef> outputGrads) {
   if (record.custom)
-    return record.custom(outputGrads);
-  if (!record.plan)
+    return (*record.custom)(outputGrads);
+  if (!record.plan->graph)
     return makeError(ErrorCode::Unimplemented,
-                     record.op.name() + ": an operator on the way to a gradient must have one, got none for " +
-                         record.op.toString());
+                     record.plan->op.name() + ": an operator on the way to a gradient must have one, got none for " +
+                         record.plan->op.toString());
   if (llvm::Error e = checkSaved(record))
     return std::move(e);
-  llvm::SmallVector<bool, 4> needed, arrives;
-  for (uint32_t input : record.inputs)
-    needed.push_back(input != 0);
+  llvm::SmallVector<bool, 2> arrives;
   for (const TensorRef &grad : outputGrads)
     arrives.push_back(bool(grad));
-  llvm::Expected<BackwardPlan> plan = backwardPlan({record.op, record.operands, record.segments, needed, arrives});
-  if (!plan)
-    return plan.takeError();
+  BackwardPlanRef plan = record.plan;
+  if (arrives != plan->hasOutputGrad) { // fewer than the tape expected
+    llvm::Expected<BackwardPlanRef> other = backwardPlan(*plan, arrives);
+    if (!other)
+      return other.takeError();
+    plan = std::move(*other);
+  }
   unsigned numOperands = record.inputs.size(), numResults = outputGrads.size();
   llvm::SmallVector<Operand, 8> inputs(numOperands + 2 * numResults, Operand(static_cast<TensorImpl *>(nullptr)));
   for (const Saved &saved : record.saved)
     inputs[saved.position] = Operand(saved.value);
   for (unsigned i = 0; i < numResults; ++i)
     inputs[numOperands + numResults + i] = Operand(outputGrads[i]);
-  return apply(**plan, inputs);
+  return apply(*plan->graph, inputs);
 }
 
 llvm::Error Tape::step(Record &record) {

@@ -127,7 +127,7 @@ TEST_CASE("functions with a gradient of their own") {
   tape->watch(*x);
   tape->start();
   TensorRef y = run("mul", {get(apply(DupTensor(true), {Operand(x)}))[0], Operand(Number::floating(2))});
-  recordCustomFunction("twice", {x}, {y}, [](llvm::ArrayRef<TensorRef> dys) -> llvm::Expected<Tensors> {
+  recordCustomFunction({x}, {y}, [](llvm::ArrayRef<TensorRef> dys) -> llvm::Expected<Tensors> {
     return apply(OpDef::get("mul"), {Operand(dys[0]), Operand(Number::floating(20))});
   });
   CHECK(values<float>(*get(tape->backward({y}, {}))[0]) == std::vector<float>{20, 20});

@@ -98,7 +98,7 @@ nb::list customFunction(nb::handle inputs, nb::handle outputs, nb::handle backwa
   auto ins = tensorsOf(inputs, "custom_function"), outs = tensorsOf(outputs, "custom_function");
   auto callable = std::make_shared<Callable>(backward);
   size_t numInputs = ins.size();
-  recordCustomFunction("Function", ins, outs, [callable, numInputs](llvm::ArrayRef<TensorRef> outputGrads) {
+  recordCustomFunction(ins, outs, [callable, numInputs](llvm::ArrayRef<TensorRef> outputGrads) {
     return callBackward(*callable, outputGrads, numInputs);
   });
   return listOf(outs);
