@@ -20,12 +20,8 @@ llvm::Expected<std::shared_ptr<Recorder>> Recorder::begin(llvm::ArrayRef<TensorR
   recorder->mode = mode;
   recorder->id = ++lastId;
   recorder->recording.valueList.emplace_back(); // number 0
-  for (const TensorRef &argument : arguments) {
-    uint32_t number = recorder->addValue(Recording::ValueKind::Argument, *argument);
-    recorder->recording.valueList[number].tensor = argument;
-    recorder->recording.argumentList.push_back(number);
-    recorder->variables[argument.get()] = number;
-  }
+  for (const TensorRef &argument : arguments)
+    recorder->addArgument(argument);
   active = recorder;
   activeLayers |= bitOf(Layer::Tracing);
   return recorder;
@@ -67,6 +63,25 @@ uint32_t Recorder::addValue(Recording::ValueKind kind, TensorImpl &tensor) {
   recording.valueList.push_back({kind, tensor.meta(), tensor.name().str(), TensorRef(), TensorRef()});
   tensor.traceTag = {id, number};
   return number;
+}
+
+void Recorder::addArgument(const TensorRef &argument) {
+  uint32_t number = addValue(Recording::ValueKind::Argument, *argument);
+  recording.valueList[number].tensor = argument;
+  recording.argumentList.push_back(number);
+  variables[argument.get()] = number;
+}
+
+TensorRef Recorder::addArgument(const TensorMeta &meta) {
+  TensorRef argument = valueless(meta);
+  addArgument(argument);
+  return argument;
+}
+
+Recorder::Boundary Recorder::beginGradient(llvm::ArrayRef<TensorRef> outputs) {
+  for (const TensorRef &output : outputs)
+    noteUse(*output);
+  return {recording.opList.size(), uint32_t(recording.valueList.size())};
 }
 
 /// The number of a value; a variable that existed before is captured at its first use.
@@ -135,6 +150,13 @@ void Recorder::collectUpdates() {
 }
 
 llvm::Expected<RecordingRef> Recorder::end(llvm::ArrayRef<TensorRef> outputs) {
+  llvm::Expected<Recording> whole = endWhole(outputs);
+  if (!whole)
+    return whole.takeError();
+  return std::make_shared<const Recording>(std::move(*whole));
+}
+
+llvm::Expected<Recording> Recorder::endWhole(llvm::ArrayRef<TensorRef> outputs) {
   leave();
   for (const TensorRef &output : outputs)
     recording.outputList.push_back(numberOf(*output));
@@ -145,7 +167,7 @@ llvm::Expected<RecordingRef> Recorder::end(llvm::ArrayRef<TensorRef> outputs) {
   for (uint32_t argument : recording.argumentList)
     recording.valueList[argument].tensor.reset();
   restore();
-  return std::make_shared<const Recording>(std::move(recording));
+  return std::move(recording);
 }
 
 } // namespace tess::eager

@@ -50,6 +50,8 @@ public:
   llvm::ArrayRef<Op> ops() const { return opList; }
   llvm::ArrayRef<uint32_t> arguments() const { return argumentList; }
   llvm::ArrayRef<uint32_t> outputs() const { return outputList; }
+  /// The outputs that the function returns; the others are there for its gradient.
+  llvm::ArrayRef<uint32_t> results() const { return outputs().drop_back(numSaved); }
   llvm::ArrayRef<Update> updates() const { return updateList; }
   /// Numbers of the captured variables, in the order of their first use.
   llvm::ArrayRef<uint32_t> captured() const { return capturedList; }
@@ -63,11 +65,13 @@ public:
 
 private:
   friend class Recorder;
+  friend class RecordingSplitter;
   mutable std::vector<Value> valueList;
   std::vector<Op> opList;
   std::vector<uint32_t> argumentList, outputList, capturedList;
   std::vector<Update> updateList;
   bool dataShapes = false;
+  unsigned numSaved = 0;
 };
 using RecordingRef = std::shared_ptr<const Recording>;
 
@@ -84,6 +88,17 @@ public:
   static llvm::Expected<std::shared_ptr<Recorder>> begin(llvm::ArrayRef<TensorRef> arguments, Mode mode = Mode::Run);
   /// Ends it; `outputs` are what the function returns.
   llvm::Expected<RecordingRef> end(llvm::ArrayRef<TensorRef> outputs);
+  /// A place in a recording: what was before it.
+  struct Boundary {
+    size_t ops = 0;
+    uint32_t values = 0;
+  };
+  /// The function ended with `outputs`; what follows is its gradient.
+  Boundary beginGradient(llvm::ArrayRef<TensorRef> outputs);
+  /// One more argument, without a value.
+  TensorRef addArgument(const TensorMeta &meta);
+  /// As end(), for recordings that are taken apart.
+  llvm::Expected<Recording> endWhole(llvm::ArrayRef<TensorRef> outputs);
   /// Ends it without a result (the function raised).
   void abandon();
   /// The recorder of this thread, or null.
@@ -99,6 +114,7 @@ public:
   void noteUse(TensorImpl &tensor) { (void)numberOf(tensor); }
   /// A result's shape depends on data, and nothing runs.
   void noteDataShape() { recording.dataShapes = true; }
+  bool needsData() const { return recording.dataShapes; }
   /// An error when reading the value would make the trace depend on data.
   llvm::Error checkRead(const TensorImpl &tensor) const;
 
@@ -106,6 +122,7 @@ private:
   Recorder() = default;
   uint32_t numberOf(TensorImpl &tensor);
   uint32_t addValue(Recording::ValueKind kind, TensorImpl &tensor);
+  void addArgument(const TensorRef &argument);
   void collectUpdates();
   void leave();
   void restore();

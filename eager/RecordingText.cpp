@@ -105,7 +105,7 @@ llvm::Expected<std::string> RecordingWriter::describe(const Recording &recording
 /// What comes out, and what variables hold at the end.
 llvm::Error RecordingWriter::writeEnds(const Recording &recording, std::vector<RecordingLine> &lines) {
   std::string results = "results: ";
-  if (llvm::Error e = append(recording, recording.outputs(), results))
+  if (llvm::Error e = append(recording, recording.results(), results))
     return e;
   lines.push_back({std::move(results), nullptr});
   for (const Recording::Update &update : recording.updates()) {

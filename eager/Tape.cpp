@@ -43,6 +43,7 @@ thread_local ThreadState threadState;
 } // namespace
 
 llvm::ArrayRef<TapeRef> activeTapes() { return threadState.active; }
+bool isGradPaused() { return threadState.paused; }
 
 void pauseGrad() {
   ++threadState.paused;

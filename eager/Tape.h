@@ -97,6 +97,8 @@ void resumeGrad();
 
 /// Tapes of this thread that record now, outermost first.
 llvm::ArrayRef<TapeRef> activeTapes();
+/// They are paused.
+bool isGradPaused();
 /// Writes a custom function down on every active tape that tracks one of its inputs.
 void recordCustomFunction(llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs,
                           const CustomBackward &backward);

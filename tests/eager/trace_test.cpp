@@ -1,4 +1,5 @@
 // Recordings: what they hold, what their programs read and write.
+#include "eager/GradientRecording.h"
 #include "eager/RecordingText.h"
 #include "eager/Tape.h"
 #include "eager/TracedProgram.h"
@@ -196,4 +197,41 @@ TEST_CASE("what only inference recorded has no value") {
   CHECK(!isValueless(*x));
   float value[2];
   CHECK(takeError(readValue(*y, value)).second.find("value: a tensor must come from a call that ran") == 0);
+}
+
+TEST_CASE("a recording of a function and its gradient, cut in two") {
+  TensorRef x = make<float>({1, 2}), w = make<float>({3, 4});
+  auto recorder = get(Recorder::begin({x}, Recorder::Mode::InferOnly));
+  TapeRef tape = Tape::create();
+  tape->watch(*w);
+  tape->start();
+  TensorRef y = run("mul", {run("tanh", {run("mul", {w, x})}), w});
+  Recorder::Boundary boundary = recorder->beginGradient({y});
+  TensorRef dy = recorder->addArgument(y->meta());
+  SECTION("the gradient must not update variables") {
+    check(assign(*w, *dy));
+    Recording whole = get(recorder->endWhole({y}));
+    CHECK(errorOf(splitRecording(std::move(whole), boundary, 1, 1)).second ==
+          "trace: the gradient of a traced function must not update variables, got an update of f32[2]");
+    return;
+  }
+  TensorRef grad = get(tape->backward({y}, {dy}))[0];
+  GradientRecording halves = get(splitRecording(get(recorder->endWhole({y, grad})), boundary, 1, 1));
+  CHECK(halves.forward->results().size() == 1);
+  CHECK(halves.forward->arguments().size() == 1);
+  CHECK(halves.backward->arguments().size() == halves.saved.size() + 1);
+  Tensors forward = get(compiled(halves.forward)->run({x}));
+  std::vector<TensorRef> inputs;
+  for (const GradientRecording::Saved &saved : halves.saved)
+    inputs.push_back(saved.kind == GradientRecording::Saved::Argument   ? x
+                     : saved.kind == GradientRecording::Saved::Captured ? w
+                                                                        : forward[saved.index]);
+  inputs.push_back(make<float>({1, 10}));
+  TapeRef eager = Tape::create();
+  eager->watch(*w);
+  eager->start();
+  TensorRef expected = run("mul", {run("tanh", {run("mul", {w, x})}), w});
+  CHECK(values<float>(*forward[0]) == values<float>(*expected));
+  TensorRef expectedGrad = get(eager->backward({expected}, {inputs.back()}))[0];
+  CHECK(values<float>(*get(compiled(halves.backward)->run(inputs))[0]) == values<float>(*expectedGrad));
 }

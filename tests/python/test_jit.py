@@ -200,20 +200,49 @@ def test_gradients_of_arguments():
         assert same_bits(slope(x), x * 2) and same_bits(x.grad, x * 2)
 
 
-def test_a_manager_around_a_trace_gets_its_gradients():
-    traced, x = jit.trace(lambda t: t * 3), tensor(2)
-    manager = GradManager().attach(x)
-    traced(x)
-    traced(x)
-    with pytest.warns(RuntimeWarning, match="runs eagerly, because a GradManager records"), manager:
-        manager.backward(traced(x).sum())
-    assert x.grad.tolist() == [3.0, 3.0]
+def test_a_module_is_a_function():
+    net = Net().eval()
+    traced, x = jit.trace(net), tensor(8, 6)
+    for _ in range(3):
+        assert same_bits(traced(x), net(x))
+    assert traced.explain().startswith("Net(") and traced.program() is not None
 
 
 def test_traces_within_traces_are_part_of_them():
     inner = jit.trace(lambda x: x + 1)
     outer = jit.trace(lambda x: inner(x) * 2)
     assert [outer(tessera.Tensor([float(i)])).item() for i in range(3)] == [2, 4, 6]
+    assert outer.program().launches == 1 and inner.program() is None
+    assert [inner(tessera.Tensor([float(i)])).item() for i in range(3)] == [1, 2, 3]
+    assert [outer(tessera.Tensor([float(i)])).item() for i in range(3)] == [2, 4, 6]
+
+
+def test_a_trace_that_calls_itself():
+    @jit.trace
+    def power(x, n):
+        return x * power(x, n - 1) if n else x * 0 + 1
+
+    for _ in range(3):
+        assert [power(tessera.Tensor([2.0]), n).item() for n in range(5)] == [1, 2, 4, 8, 16]
+    assert power.program().launches == 1
+
+
+def test_methods_that_call_each_other():
+    class Model:
+        def __init__(self):
+            self.runs = 0
+
+        @jit.trace
+        def inner(self, x):
+            return x * 3
+
+        @jit.trace
+        def outer(self, x):
+            return self.inner(x) + self.inner(x + 1)
+
+    model, x = Model(), tessera.Tensor([1.0])
+    assert [model.outer(x).item() for _ in range(3)] == [9, 9, 9]
+    assert model.outer.program().launches == 1 and model.inner.program() is None
 
 
 def test_methods():

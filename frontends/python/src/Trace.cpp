@@ -2,8 +2,10 @@
 #include "frontends/python/src/Bridge.h"
 
 #include "compiler/ProgramFile.h"
+#include "eager/GradientRecording.h"
 #include "eager/HostOptions.h"
 #include "eager/RecordingText.h"
+#include "eager/Tape.h"
 #include "eager/TracedProgram.h"
 
 #include <nanobind/stl/shared_ptr.h>
@@ -95,6 +97,14 @@ struct PyRecording {
     return {valueOrThrow(TracedProgram::compile(recording, graph, fuse))};
   }
   size_t numOps() const { return recording->ops().size(); }
+  nb::list captured() const {
+    nb::list list;
+    for (uint32_t number : recording->captured())
+      list.append(nb::steal(wrap(recording->values()[number].tensor)));
+    return list;
+  }
+  /// Of the captured variables' first values in it.
+  nb::tuple capturedTracked() const;
 };
 
 nb::list listOf(const std::vector<RecordingLine> &lines) {
@@ -125,7 +135,47 @@ nb::object giveValue(nb::handle recorded, nb::handle result) {
   return nb::borrow(recorded);
 }
 
+/// A tape that records now knows the value.
+bool isTracked(const TensorImpl &tensor) {
+  return !isGradPaused() && llvm::any_of(activeTapes(), [&](const TapeRef &tape) { return tape->tracks(tensor); });
+}
+
+nb::tuple PyRecording::capturedTracked() const {
+  nb::list flags;
+  for (uint32_t number : recording->captured())
+    flags.append(isTracked(*recording->values()[number].snapshot));
+  return nb::tuple(flags);
+}
+
+nb::tuple tracked(nb::handle tensors) {
+  nb::list flags;
+  for (const TensorRef &tensor : tensorsOf(tensors, "tracked"))
+    flags.append(isTracked(*tensor));
+  return nb::tuple(flags);
+}
+
+size_t numTapes() { return isGradPaused() ? 0 : activeTapes().size(); }
+
+/// Tapes that are to see nothing for a while.
+class StoppedTapes {
+public:
+  StoppedTapes() : tapes(activeTapes()) {
+    for (const TapeRef &tape : tapes)
+      tape->stop();
+  }
+  void start() {
+    for (const TapeRef &tape : tapes)
+      tape->start();
+    tapes.clear();
+  }
+
+private:
+  llvm::SmallVector<TapeRef, 2> tapes;
+};
+
 thread_local std::shared_ptr<Recorder> recorder;
+/// Where the gradient of the function that is recorded begins.
+thread_local Recorder::Boundary boundary;
 
 void traceBegin(nb::handle arguments, bool run) {
   Recorder::Mode mode = run ? Recorder::Mode::Run : Recorder::Mode::InferOnly;
@@ -150,6 +200,42 @@ PyRecording traceEnd(nb::handle outputs) {
     ending->abandon();
     throw;
   }
+}
+
+/// The gradients of the function's results, as arguments; None for those that get none: `mask`, or what is no float.
+nb::list traceGradient(nb::handle outputs, nb::handle mask) {
+  auto results = tensorsOf(outputs, "trace_gradient");
+  boundary = recorder->beginGradient(results);
+  nb::list grads;
+  for (auto [i, result] : llvm::enumerate(results)) {
+    bool gets = mask.is_none() ? isFloat(result->dtype()) : nb::cast<bool>(mask[i]);
+    grads.append(gets ? nb::steal(wrap(recorder->addArgument(result->meta()))) : nb::none());
+  }
+  return grads;
+}
+
+/// Ends a recording that gives nothing; true when an operator's shapes needed data.
+bool traceAbandon() {
+  std::shared_ptr<Recorder> ending = std::move(recorder);
+  if (!ending)
+    return false;
+  ending->abandon();
+  return ending->needsData();
+}
+
+/// (forward, backward, saved: (kind, index, value)).
+nb::tuple traceEndGradient(nb::handle outputs, nb::handle grads) {
+  auto results = tensorsOf(outputs, "trace_end_gradient"), all = results;
+  for (TensorRef &grad : tensorsOf(grads, "trace_end_gradient"))
+    all.push_back(std::move(grad));
+  std::shared_ptr<Recorder> ending = std::move(recorder);
+  Recording whole = valueOrThrow(ending->endWhole(all));
+  size_t numArguments = llvm::count_if(whole.arguments(), [](uint32_t number) { return number < boundary.values; });
+  auto halves = valueOrThrow(splitRecording(std::move(whole), boundary, numArguments, results.size()));
+  nb::list saved;
+  for (const GradientRecording::Saved &each : halves.saved)
+    saved.append(nb::make_tuple(int(each.kind), each.index, each.value));
+  return nb::make_tuple(PyRecording{halves.forward}, PyRecording{halves.backward}, saved);
 }
 
 /// (argument, axis, name, min, max or -1): equal names are one dimension.
@@ -204,6 +290,8 @@ void initTrace(nb::module_ &module) {
       .def(
           "holds", [](PyRecording &self) { return self.recording->holds(); },
           "Captured variables have the dtypes and shapes of the recorded call.")
+      .def_prop_ro("captured", &PyRecording::captured, "The variables from outside, in the order of their first use.")
+      .def("captured_tracked", &PyRecording::capturedTracked)
       .def_prop_ro("needs_data", [](PyRecording &self) { return self.recording->needsData(); })
       .def_prop_ro("num_ops", &PyRecording::numOps);
   nb::class_<PyProgram>(module, "TracedProgram", "A compiled function: called with tensors, gives a list of tensors.")
@@ -221,6 +309,16 @@ void initTrace(nb::module_ &module) {
   module.def("valueless_tensor", &valuelessTensor, nb::arg("shape"), nb::arg("dtype"),
              "A tensor that has a shape and no memory.");
   module.def("trace_end", &traceEnd, nb::arg("outputs"), "Ends the recording.");
+  nb::class_<StoppedTapes>(module, "StoppedTapes", "Tapes of this thread, which record nothing until start().")
+      .def(nb::init<>())
+      .def("start", &StoppedTapes::start);
+  module.def("num_tapes", &numTapes, "Tapes that record on this thread.");
+  module.def("tracked", &tracked, nb::arg("tensors"), "For each tensor whether a tape that records knows it.");
+  module.def("trace_abandon", &traceAbandon, "Ends the recording, if one runs; true when it needed data.");
+  module.def("trace_gradient", &traceGradient, nb::arg("outputs"), nb::arg("mask") = nb::none(),
+             "The function has ended, its gradient follows: gradients of the outputs, as arguments.");
+  module.def("trace_end_gradient", &traceEndGradient, nb::arg("outputs"), nb::arg("grads"),
+             "Ends the recording: (forward, backward, what is saved between them).");
   module.def("compare_recordings", &compareRecordings, nb::arg("first"), nb::arg("second"),
              "None for equal ones, else the lines of both: (place, source, operator).");
   module.def("give_value", &giveValue, nb::arg("recorded"), nb::arg("result"),

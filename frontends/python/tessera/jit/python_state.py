@@ -49,6 +49,8 @@ class PythonState:
             if isinstance(function, types.MethodType):
                 _look_into("self", function.__self__, functions, found)
                 function = function.__func__
+            elif not isinstance(function, types.FunctionType):  # an object that can be called
+                _look_into("self", function, functions, found)
             if not isinstance(function, types.FunctionType) or function in functions:
                 continue
             functions.append(function)

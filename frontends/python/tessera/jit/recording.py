@@ -19,27 +19,43 @@ class Recorded:
         self.slots = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
         self.program = None
         self.checked = False  # against a second recording
+        self.gradient = None  # of a call that a tape follows
+        self.eager = False  # it cannot be a program
 
     def holds(self, tensors):
         """The Python state and the tensors from outside are as they were."""
         return self.replay.holds(tensors) and self.recording.holds()
 
+    def record_again(self, function, tensors, args, kwargs):
+        """As record(), without running."""
+        return record(function, tensors, args, kwargs, run=False)
+
+    def adopt(self, again):
+        """`again` is the same call, recorded a second time."""
+        self.checked = True
+
     def run(self, tensors, options, value=None):
         """The call, compiled. `value` is the result of a call that was recorded only: its tensors
         get the values."""
+        return self._deliver(tensors, self._execute(tensors, options), value)[0]
+
+    def _execute(self, tensors, options):
         if self.program is None:
             self.program = self.recording.compile(options)
         self.replay.prepare(tensors)
-        results = self.program(*tensors)
+        return self.program(*tensors)
+
+    def _deliver(self, tensors, results, value):
+        """The result around its tensors, and those."""
         count = len(self.slots)
         self.replay.apply(tensors, results[count:])
         leaves = list(self.leaves) if value is None else flatten(value)[0]
         for slot, result in zip(self.slots, results[:count], strict=True):
             leaves[slot] = result if value is None else _core.give_value(leaves[slot], result)
-        return unflatten(self.structure, leaves)
+        return unflatten(self.structure, leaves), [leaves[slot] for slot in self.slots]
 
 
-def record(function, tensors, args, kwargs, run=True):
+def record(function, tensors, args, kwargs, run=True, kind=Recorded):
     """The result of `function(*args, **kwargs)` and the Recorded call; `tensors` are its arguments.
 
     Without `run` no operator runs: shapes and dtypes are inferred, and variables and gradients are
@@ -63,4 +79,4 @@ def record(function, tensors, args, kwargs, run=True):
         recording = _core.trace_end(results)
         if not run:
             replay.undo(tensors)
-    return value, Recorded(recording, replay, structure, leaves, len(tensors))
+    return value, kind(recording, replay, structure, leaves, len(tensors))

@@ -11,9 +11,10 @@ import numpy as np
 from .. import _core, effects
 from ..autodiff import modes
 from ..tensor import Tensor
+from .gradient import NoGradientError, TrackedCall
 from .mismatch import TraceMismatchError, check_same
 from .python_state import PythonState
-from .recording import NeedsDataError, record
+from .recording import NeedsDataError, Recorded, record
 from .tree import flatten
 
 _MAX_SIGNATURES = 16
@@ -40,7 +41,11 @@ class trace:  # noqa: N801
     Python did otherwise is a TraceMismatchError with a diff of the two recordings and the user's
     lines. With `check` every call is compared. Python variables that the function changes are a
     RuntimeWarning: its program does not. TESS_DISABLE_TRACE=1 runs every call
-    eagerly, and so does a GradManager that records around the call.
+    eagerly.
+
+    Within a GradManager's recording a call is one operation, forwards and backwards a program each;
+    what an argument's gradient is the sum of is then added up within the function first. Several
+    managers around the call run it eagerly, with a RuntimeWarning.
     """
 
     def __new__(cls, function=None, **options):
@@ -48,9 +53,14 @@ class trace:  # noqa: N801
             return functools.partial(cls, **options)
         return super().__new__(cls)
 
-    def __init__(self, function, symbolic=False, capture_as_const=False, without_fusion=False,
-                 check=False):  # fmt: skip
-        functools.update_wrapper(self, function)
+    def __init__(self, function, **options):
+        self._setup(function, **options)
+        self._given = options
+
+    def _setup(self, function, symbolic=False, capture_as_const=False, without_fusion=False,
+               check=False):  # fmt: skip
+        functools.update_wrapper(self, function, updated=())
+        self.__name__ = getattr(function, "__name__", type(function).__name__)
         self.function = function
         self.symbolic, self.capture_as_const, self.check = symbolic, capture_as_const, check
         self.options = {"capture_as_const": capture_as_const, "fuse": not without_fusion}
@@ -63,38 +73,46 @@ class trace:  # noqa: N801
         # A method: one trace for each object, kept in the object.
         name = f"__trace_{self.__name__}"
         if name not in vars(instance):
-            bound = trace(self.function.__get__(instance), symbolic=self.symbolic,
-                          capture_as_const=self.capture_as_const, check=self.check,
-                          without_fusion=not self.options["fuse"])  # fmt: skip
+            bound = trace(self.function.__get__(instance), **self._given)
             object.__setattr__(instance, name, bound)
         return vars(instance)[name]
 
     def __call__(self, *args, **kwargs):
-        if self._runs_eagerly():
+        if effects.is_tracing() or os.environ.get("TESS_DISABLE_TRACE", "0") not in ("", "0"):
             return self.function(*args, **kwargs)
         leaves, structure = flatten((args, kwargs))
         tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
         key = (structure, *map(_leaf_key, leaves), _aliases(tensors))
+        kind = Recorded
+        if modes.is_recording() and _core.num_tapes():
+            if self._tape_needs_eager():
+                return self.function(*args, **kwargs)
+            key, kind = (*key, _core.tracked(tensors)), TrackedCall
         for variant in self._variants.get(key, ()):
             if variant.holds(tensors):
                 self._variants.move_to_end(key)
                 self._last = variant
+                if variant.eager:
+                    return self.function(*args, **kwargs)
                 if variant.checked and not self.check:
                     return variant.run(tensors, self.options)
                 return self._check(key, variant, tensors, args, kwargs)
-        return self._record(key, tensors, args, kwargs, leaves)
+        return self._record(key, tensors, args, kwargs, kind)
 
-    def _runs_eagerly(self):
-        if effects.is_tracing() or os.environ.get("TESS_DISABLE_TRACE", "0") not in ("", "0"):
-            return True
-        if modes.is_recording():
-            _warn_once(self, "runs eagerly, because a GradManager records around the call")
-            return True
-        return False
+    def _tape_needs_eager(self):
+        """Why a call that a tape follows cannot be a program: told once."""
+        why = None
+        if _core.num_tapes() > 1:
+            why = "several GradManagers record around the call"
+        elif self.capture_as_const:
+            why = "it has capture_as_const=True and a GradManager records around the call"
+        if why:
+            _warn_once(self, f"runs eagerly, because {why}")
+        return why is not None
 
-    def _record(self, key, tensors, args, kwargs, leaves):
-        state = PythonState(self.function, leaves)
-        value, variant = record(self.function, tensors, args, kwargs)
+    def _record(self, key, tensors, args, kwargs, kind):
+        state = PythonState(self.function, flatten((args, kwargs))[0])
+        value, variant = record(self.function, tensors, args, kwargs, kind=kind)
         self._keep(key, variant)
         for change in state.changes():
             _warn_once(self, f"changes Python state, which its program will not: {change}")
@@ -105,16 +123,20 @@ class trace:  # noqa: N801
         variant.replay.prepare(tensors)
         ran = False
         try:
-            value, again = record(self.function, tensors, args, kwargs, run=False)
+            value, again = variant.record_again(self.function, tensors, args, kwargs)
         except NeedsDataError:
             value, again = record(self.function, tensors, args, kwargs)
             ran = True
+        except NoGradientError as error:
+            variant.eager = True
+            _warn_once(self, f"runs eagerly while a GradManager records: {error}")
+            return self.function(*args, **kwargs)
         try:
             check_same(self.__name__, variant, again)
         except TraceMismatchError:
             self._variants[key].remove(variant)
             raise
-        variant.checked = True
+        variant.adopt(again)
         return value if ran else variant.run(tensors, self.options, value)
 
     def _keep(self, key, variant):

@@ -1,0 +1,189 @@
+"""Traced calls while a GradManager records: one program forwards, one for the gradient."""
+
+import functools
+
+from .. import _core, effects
+from ..tensor import Tensor
+from .recording import Recorded
+from .tree import flatten, unflatten
+
+
+class NoGradientError(NotImplementedError):
+    """The gradient of a traced function cannot be a program."""
+
+
+class TrackedCall(Recorded):
+    """A recorded call that a tape follows: one operation for it, once it is differentiated.
+
+    The backward program takes what the forward program saved, and the gradients of those results
+    that get one.
+    """
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        self.outside = self.recording.captured
+        self.tracked = self.recording.captured_tracked()
+
+    def holds(self, tensors):
+        """As for any call, and the tape follows the same variables."""
+        return super().holds(tensors) and _core.tracked(self.outside) == self.tracked
+
+    def wanted(self, tensors):
+        """The tensors that get a gradient."""
+        flags = [*_core.tracked(tensors), *self.tracked]
+        pairs = zip([*tensors, *self.outside], flags, strict=True)
+        return list({id(tensor): tensor for tensor, flag in pairs if flag}.values())
+
+    def record_again(self, function, tensors, args, kwargs):
+        """As for any call; also records the gradient."""
+        wanted = self.wanted(tensors)
+        if not wanted:
+            return super().record_again(function, tensors, args, kwargs)
+        gradient = Gradient(function, tensors, args, kwargs, wanted)
+        value, call = gradient.record(tensors, args, kwargs)
+        call.gradient = gradient
+        return value, call
+
+    def adopt(self, again):
+        """The forward half is this call's recording from now on."""
+        super().adopt(again)
+        if self.gradient is None and again.gradient is not None:
+            self.gradient, self.recording = again.gradient, again.recording
+
+    def run(self, tensors, options, value=None):
+        """The call, compiled, and noted on the tape."""
+        if self.gradient is None:
+            return super().run(tensors, options, value)
+        inputs, saved = self.wanted(tensors), self.gradient.save_before(tensors, self.outside)
+        results = self._execute(tensors, options)
+        self.gradient.save_after(saved, results)
+        value, outputs = self._deliver(tensors, results, value)
+        outputs += results[len(self.slots) : self.gradient.num_results]
+
+        backward = functools.partial(self._backward, inputs, saved)
+        _core.custom_function(inputs, outputs, backward)
+        return value
+
+    def _backward(self, inputs, saved, *grads):
+        given = [grad for grad in grads if grad is not None]
+        if any(_core.tracked([*inputs, *given])):
+            raise NotImplementedError(
+                "trace: the gradient of a traced call must not be recorded for a gradient of its "
+                "own, got a GradManager that began after the call"
+            )
+        return self.gradient.run(saved, grads)
+
+
+class Gradient:
+    """The backward programs of one TrackedCall: one for each choice of results with a gradient."""
+
+    def __init__(self, function, tensors, args, kwargs, wanted):
+        self._function = function
+        self._leaves, self._structure = flatten((args, kwargs))
+        self._wanted = [self._position(tensors, tensor) for tensor in wanted]
+        self._metas = [(tensor.shape, tensor.dtype) for tensor in tensors]
+        self._positions = [self._position(tensors, leaf) for leaf in self._leaves]
+        self._leaves = [None if isinstance(leaf, Tensor) else leaf for leaf in self._leaves]
+        self._halves = {}
+        self.num_results, self._saved = 0, []
+
+    @staticmethod
+    def _position(tensors, value):
+        """Of an argument; the value itself when it is none."""
+        return next((i for i, tensor in enumerate(tensors) if tensor is value), value)
+
+    def record(self, tensors, args, kwargs, mask=None):
+        """The result of the call and its forward half; nothing runs. `mask`: results that get a
+        gradient, all by default."""
+        wanted = [tensors[each] if isinstance(each, int) else each for each in self._wanted]
+        value, call, half, mask = _record(self._function, tensors, args, kwargs, wanted, mask)
+        if not self._halves:
+            self.num_results, self._saved = len(mask), half.saved
+        self._halves[mask] = half
+        return value, call
+
+    def save_before(self, tensors, outside):
+        """What the gradient reads of arguments and variables, as it is before the call."""
+        places = (tensors, outside)
+        return [
+            places[kind][index].detach() if kind < len(places) else None
+            for kind, index, _ in self._saved
+        ]
+
+    def save_after(self, saved, results):
+        """And of the forward program's results."""
+        for number, (_, index, _) in enumerate(self._saved):
+            if saved[number] is None:
+                saved[number] = results[index].detach()
+
+    def run(self, saved, grads):
+        """A gradient or None for each wanted tensor."""
+        mask = tuple(grad is not None for grad in grads)
+        if mask not in self._halves:
+            self._record_again(mask)
+        half = self._halves[mask]
+        if half.program is None:
+            half.program = half.recording.compile({})
+        known = {value: tensor for (_, _, value), tensor in zip(self._saved, saved, strict=True)}
+        inputs = [known[value] for _, _, value in half.saved]
+        results = half.program(*inputs, *(grad for grad in grads if grad is not None))
+        given = iter(results)
+        return [next(given) if there else None for there in half.there]
+
+    def _record_again(self, mask):
+        """Other results get a gradient than before."""
+        tensors = [_core.valueless_tensor(list(shape), dtype) for shape, dtype in self._metas]
+        leaves = [
+            tensors[position] if isinstance(position, int) and leaf is None else leaf
+            for leaf, position in zip(self._leaves, self._positions, strict=True)
+        ]
+        args, kwargs = unflatten(self._structure, leaves)
+        self.record(tensors, args, kwargs, mask)
+
+
+class _Half:
+    """The backward half of a recording."""
+
+    def __init__(self, recording, saved, there):
+        self.recording, self.saved, self.there = recording, saved, there
+        self.program = None
+
+
+def _record(function, tensors, args, kwargs, wanted, mask):
+    """(value, forward call, backward half, mask) of a call that does not run."""
+    tapes, state, replay = _core.StoppedTapes(), _core.GradState(), None
+    try:
+        with effects.Effects(tensors) as seen:
+            _core.trace_begin(tensors, run=False)
+            try:
+                state.attach(wanted)
+                state.record()
+                value = function(*args, **kwargs)
+                leaves, structure = flatten(value)
+                more, replay = seen.finish()
+                results = [leaf for leaf in leaves if isinstance(leaf, Tensor)] + more
+                grads, mask = _differentiate(state, results, mask)
+                there = [grad is not None for grad in grads]
+                halves = _core.trace_end_gradient(results, [g for g in grads if g is not None])
+            except BaseException as error:
+                if replay is None:
+                    replay = seen.finish()[1]
+                if _core.trace_abandon() or isinstance(error, NotImplementedError):
+                    raise NoGradientError(str(error)) from None
+                raise
+            finally:
+                replay.undo(tensors)
+                state.release()
+    finally:
+        tapes.start()
+    forward, backward, saved = halves
+    call = Recorded(forward, replay, structure, leaves, len(tensors))
+    return value, call, _Half(backward, saved, there), mask
+
+
+def _differentiate(state, results, mask):
+    """The gradients of what the state follows, and which results they come from."""
+    dys = _core.trace_gradient(results, mask)
+    mask = tuple(dy is not None for dy in dys)
+    chosen = [(y, dy) for y, dy in zip(results, dys, strict=True) if dy is not None]
+    return state.backward([y for y, _ in chosen], [dy for _, dy in chosen]), mask
