@@ -14,8 +14,15 @@
 
 namespace tess::compiler {
 
+/// The target of code that only this process runs: in a build with a sanitizer, kernels tell it of their accesses.
+#if TESS_SANITIZE_ADDRESS || TESS_SANITIZE_THREAD
+inline constexpr llvm::StringLiteral kTargetHere = "host-checked";
+#else
+inline constexpr llvm::StringLiteral kTargetHere = "host";
+#endif
+
 struct CompileOptions {
-  /// "host", "x86-64-v3", "x86-64-v4".
+  /// "host", "x86-64-v3", "x86-64-v4", or "host-checked": host, for this process only (see kTargetHere).
   std::string target = "host";
   /// Fuse operators into kernels. Off: one kernel per primitive (tests compare the bits).
   bool fuse = true;

@@ -137,7 +137,8 @@ llvm::Error compileOne(CodeGenerator &generator, Miss &miss) {
   *miss.image = std::move(*image);
   ++state().compiled;
   state().memory.store(miss.key, *miss.image);
-  storeOnDisk(miss.key, *miss.image);
+  if (generator.target().level != TargetLevel::HostChecked)
+    storeOnDisk(miss.key, *miss.image);
   return llvm::Error::success();
 }
 
@@ -184,14 +185,15 @@ llvm::Expected<std::vector<runtime::Image>> imagesFor(llvm::ArrayRef<KernelUnit>
     return resolved.takeError();
   std::vector<runtime::Image> images(units.size());
   std::vector<Miss> misses;
+  bool isPortable = resolved->level != TargetLevel::HostChecked;
   for (auto [unit, image] : llvm::zip(units, images)) {
-    std::string key = (codeVersion() + "\n" + resolved->features).str();
+    std::string key = (codeVersion() + "\n" + (isPortable ? "" : "checked ") + resolved->features).str();
     for (const KernelSpec &spec : unit)
       key += "\n" + spec.toText();
     if (auto found = state().memory.find(key)) {
       image = std::move(*found);
       ++state().fromMemory;
-    } else if (auto stored = findOnDisk(key)) {
+    } else if (auto stored = isPortable ? findOnDisk(key) : std::nullopt) {
       image = std::move(*stored);
       state().memory.store(key, image);
       ++state().fromDisk;

@@ -45,6 +45,8 @@ llvm::Error writeProgram(llvm::StringRef path, const ir::Graph &graph, llvm::Arr
     return graphBytes.takeError();
   std::vector<std::string> programs;
   for (const std::string &target : targets) {
+    if (target == "host-checked")
+      return invalidArgument("target: code in a file must be good in other processes, got " + target);
     options.target = target;
     llvm::Expected<Executable> executable = compile(graph, options);
     if (!executable)

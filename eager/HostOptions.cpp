@@ -38,7 +38,8 @@ private:
   /// Null when a size is unknown, the target is another machine, or the kernel refuses (bind says why).
   runtime::PreparedRef prepared(const compiler::LibraryCall &call, llvm::StringRef target) const {
     auto isStatic = [](const TensorMeta &meta) { return meta.isStatic(); };
-    if (target != "host" || !llvm::all_of(call.operands, isStatic) || !llvm::all_of(call.results, isStatic))
+    if (target != compiler::kTargetHere || !llvm::all_of(call.operands, isStatic) ||
+        !llvm::all_of(call.results, isStatic))
       return nullptr;
     llvm::SmallVector<Layout, 4> layouts;
     for (const TensorMeta &meta : call.operands)
@@ -89,6 +90,7 @@ llvm::Expected<std::vector<std::string>> evaluate(runtime::Executable executable
 
 compiler::CompileOptions hostOptions() {
   compiler::CompileOptions options;
+  options.target = compiler::kTargetHere.str();
   options.kernels = std::make_shared<LibraryChoice>(runtime::numThreads());
   options.evaluate = evaluate;
   return options;

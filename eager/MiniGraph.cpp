@@ -56,10 +56,12 @@ llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, llvm::Strin
 
 /// Compiled before, by this process or another, or now.
 static llvm::Expected<runtime::Executable> executableOf(const OpClass &cls, llvm::StringRef text) {
-  if (std::optional<runtime::Executable> known = compiler::findExecutable(text))
-    return std::move(*known);
-  llvm::Expected<runtime::Executable> exe = compileClass(cls, "host");
-  if (exe)
+  const bool isPortable = compiler::kTargetHere == "host";
+  if (isPortable)
+    if (std::optional<runtime::Executable> known = compiler::findExecutable(text))
+      return std::move(*known);
+  llvm::Expected<runtime::Executable> exe = compileClass(cls, compiler::kTargetHere);
+  if (exe && isPortable)
     compiler::storeExecutable(text, *exe);
   return exe;
 }

@@ -59,9 +59,9 @@ static ThreadLists *listsFor(Allocator *allocator) {
   return threadLists.owner == allocator ? &threadLists : nullptr;
 }
 
-Allocator::Allocator(std::string name, Source &source, bool perThread)
-    : name(std::move(name)), source(source), perThread(perThread) {
-  if (perThread)
+Allocator::Allocator(std::string name, Source &source, Lists lists)
+    : name(std::move(name)), source(source), lists(lists) {
+  if (lists == Lists::PerThread)
     holdAcrossFork(mutex);
 }
 
@@ -80,10 +80,10 @@ void Allocator::noteUse(size_t size) {
 llvm::Expected<Block> Allocator::allocate(size_t bytes) {
   if (bytes > (size_t(1) << 62))
     return exhausted(bytes, bytes);
-  size_t size = roundUp(bytes);
-  ThreadLists *lists = perThread && size <= kThreadMax ? listsFor(this) : nullptr;
-  if (lists) {
-    std::vector<void *> &list = lists->lists[threadClass(size)];
+  size_t size = lists == Lists::None ? std::max<size_t>(bytes, 1) : roundUp(bytes);
+  ThreadLists *mine = lists == Lists::PerThread && size <= kThreadMax ? listsFor(this) : nullptr;
+  if (mine) {
+    std::vector<void *> &list = mine->lists[threadClass(size)];
     if (!list.empty()) {
       void *data = list.back();
       list.pop_back();
@@ -141,16 +141,21 @@ void Allocator::free(Block block) {
   uint64_t now = inUse.fetch_sub(block.size, std::memory_order_relaxed) - block.size;
   if (profiler::on())
     profiler::recordMemory("memory of " + name, now);
-  ThreadLists *lists = perThread && block.size <= kThreadMax ? listsFor(this) : nullptr;
-  if (lists) {
-    std::vector<void *> &list = lists->lists[threadClass(block.size)];
+  ThreadLists *mine = lists == Lists::PerThread && block.size <= kThreadMax ? listsFor(this) : nullptr;
+  if (mine) {
+    std::vector<void *> &list = mine->lists[threadClass(block.size)];
     if (list.size() < kThreadClassBytes / block.size) {
       list.push_back(block.data);
       return;
     }
   }
   std::lock_guard<std::mutex> lock(mutex);
-  shared[block.size].push_back(block.data);
+  if (lists == Lists::None) {
+    source.giveBack(block.data, block.size);
+    reserved -= block.size;
+  } else {
+    shared[block.size].push_back(block.data);
+  }
   if (block.size > kThreadMax && --largeInUse[block.size] == 0)
     largeInUse.erase(block.size);
 }
@@ -165,8 +170,8 @@ void Allocator::trimLocked() {
 }
 
 void Allocator::trim() {
-  if (ThreadLists *lists = perThread ? listsFor(this) : nullptr)
-    lists->flush();
+  if (ThreadLists *mine = lists == Lists::PerThread ? listsFor(this) : nullptr)
+    mine->flush();
   std::lock_guard<std::mutex> lock(mutex);
   trimLocked();
 }

@@ -38,8 +38,13 @@ public:
     virtual void giveBack(void *data, size_t bytes) = 0;
   };
 
-  /// `perThread`: lists per thread too; only for an allocator that lives for ever.
-  Allocator(std::string name, Source &source, bool perThread);
+  /// Free blocks that it keeps.
+  enum class Lists : uint8_t {
+    None,      // no block, and none larger than asked for: what goes beyond one meets the source's guards
+    Shared,    // for any thread
+    PerThread, // and small ones by thread; only for an allocator that lives for ever
+  };
+  Allocator(std::string name, Source &source, Lists lists);
   ~Allocator();
 
   llvm::Expected<Block> allocate(size_t bytes);
@@ -64,7 +69,7 @@ private:
 
   std::string name;
   Source &source;
-  bool perThread;
+  Lists lists;
   std::atomic<uint64_t> limit{UINT64_MAX}, inUse{0}, peak{0}, reserved{0}, allocations{0}, systemAllocations{0};
   std::mutex mutex;
   std::map<size_t, std::vector<void *>> shared; // by size

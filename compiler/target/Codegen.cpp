@@ -8,6 +8,7 @@
 
 #include "compiler/lowering/KernelAnalysis.h"
 #include "compiler/lowering/KernelEmitter.h"
+#include "compiler/target/AccessChecks.h"
 #include "compiler/target/ImageBuilder.h"
 #include "compiler/target/LowerModule.h"
 #include "ops/Error.h"
@@ -127,7 +128,10 @@ llvm::Expected<std::unique_ptr<llvm::Module>> CodeGenerator::Impl::lower(llvm::A
   auto module = emit(kernels, entries);
   if (!module)
     return module.takeError();
-  return translate(**module, context);
+  auto llvmModule = translate(**module, context);
+  if (llvmModule && target.level == TargetLevel::HostChecked)
+    addAccessChecks(**llvmModule);
+  return llvmModule;
 }
 
 llvm::Expected<llvm::SmallVector<char, 0>> CodeGenerator::Impl::generate(llvm::Module &module,

@@ -50,8 +50,8 @@ llvm::Expected<std::string> hostFeatures() {
 llvm::Expected<TargetSpec> TargetSpec::parse(llvm::StringRef name) {
   TargetSpec spec;
   llvm::SmallVector<llvm::StringRef> features(std::begin(kV3), std::end(kV3));
-  if (name == "host") {
-    spec.level = TargetLevel::Host;
+  if (name == "host" || name == "host-checked") {
+    spec.level = name == "host" ? TargetLevel::Host : TargetLevel::HostChecked;
     llvm::Expected<std::string> found = hostFeatures();
     if (!found)
       return found.takeError();
@@ -75,7 +75,7 @@ bool TargetSpec::has(llvm::StringRef feature) const {
 }
 
 llvm::StringRef TargetSpec::levelName() const {
-  static constexpr llvm::StringLiteral names[] = {"host", "x86-64-v3", "x86-64-v4"};
+  static constexpr llvm::StringLiteral names[] = {"host", "x86-64-v3", "x86-64-v4", "host-checked"};
   return names[unsigned(level)];
 }
 

@@ -14,9 +14,10 @@
 namespace tess::compiler {
 
 enum class TargetLevel : uint8_t {
-  Host,     // what this machine has, of the features we know
-  X86_64V3, // AVX2, FMA, F16C, BMI: the floor
-  X86_64V4, // and AVX-512 F, BW, CD, DQ, VL
+  Host,        // what this machine has, of the features we know
+  X86_64V3,    // AVX2, FMA, F16C, BMI: the floor
+  X86_64V4,    // and AVX-512 F, BW, CD, DQ, VL
+  HostChecked, // as Host, for this process only: a sanitizer sees every access (AccessChecks.h)
 };
 
 struct TargetSpec {
@@ -24,11 +25,11 @@ struct TargetSpec {
   /// "+avx,+avx2,...", sorted; every one must be there when the code runs.
   std::string features;
 
-  /// "host", "x86-64-v3" or "x86-64-v4". Fails on other names, and on a host below the floor.
+  /// "host", "x86-64-v3", "x86-64-v4" or "host-checked". Fails on other names, and on a host below the floor.
   static llvm::Expected<TargetSpec> parse(llvm::StringRef name);
   /// Whether code for this target may use `feature` ("avx512bw").
   bool has(llvm::StringRef feature) const;
-  /// "host", "x86-64-v3" or "x86-64-v4".
+  /// The name that parse() takes.
   llvm::StringRef levelName() const;
 };
 

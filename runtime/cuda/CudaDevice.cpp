@@ -29,7 +29,7 @@ private:
 
 CudaDevice::CudaDevice(const Driver &driver, int ordinal)
     : Device("gpu" + std::to_string(ordinal)), driverRef(&driver), source(std::make_unique<MemorySource>(*this)),
-      memory(std::make_unique<Allocator>(name(), *source, /*perThread=*/false)) {}
+      memory(std::make_unique<Allocator>(name(), *source, Allocator::Lists::Shared)) {}
 
 CudaDevice::~CudaDevice() {
   if (!context)

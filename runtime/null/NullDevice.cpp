@@ -57,7 +57,7 @@ private:
 
 NullDevice::NullDevice(std::string name)
     : Device(std::move(name)), source(new AddressSource),
-      allocator(new Allocator(this->name(), *source, /*perThread=*/false)), stream(new NullStream(*this)) {}
+      allocator(new Allocator(this->name(), *source, Allocator::Lists::Shared)), stream(new NullStream(*this)) {}
 
 NullDevice::~NullDevice() = default;
 

@@ -38,7 +38,7 @@ TEST_CASE("size classes are powers of two to 1 MiB, pages above") {
 
 TEST_CASE("blocks are aligned and reused") {
   CountingSource source;
-  Allocator allocator("test", source, false);
+  Allocator allocator("test", source, Allocator::Lists::Shared);
   for (size_t bytes : {1, 100, 5000, 3 << 20}) {
     Block block = get(allocator.allocate(bytes));
     CHECK(reinterpret_cast<uintptr_t>(block.data) % 64 == 0);
@@ -53,9 +53,24 @@ TEST_CASE("blocks are aligned and reused") {
   CHECK(allocator.stats().allocations == 8);
 }
 
+TEST_CASE("without lists a block is as large as was asked, and goes back at once") {
+  CountingSource source;
+  Allocator allocator("test", source, Allocator::Lists::None);
+  for (size_t bytes : {1, 100, 5000, 3 << 20}) {
+    Block block = get(allocator.allocate(bytes));
+    CHECK(block.size == bytes);
+    CHECK(allocator.stats().inUse == bytes);
+    allocator.free(block);
+    CHECK(source.given == source.obtained);
+    CHECK(allocator.stats().cached == 0);
+  }
+  allocator.setLimit(100);
+  CHECK(messageOf(allocator.allocate(101)).find("must stay within 100 bytes") != std::string::npos);
+}
+
 TEST_CASE("a profile has the memory in use over time") {
   CountingSource source;
-  Allocator allocator("test", source, false);
+  Allocator allocator("test", source, Allocator::Lists::Shared);
   Block before = get(allocator.allocate(4096));
   profiler::start();
   allocator.free(get(allocator.allocate(100)));
@@ -76,7 +91,7 @@ TEST_CASE("a profile has the memory in use over time") {
 
 TEST_CASE("the limit is an error with a breakdown, and what is kept is given back first") {
   CountingSource source;
-  Allocator allocator("test", source, false);
+  Allocator allocator("test", source, Allocator::Lists::Shared);
   allocator.setLimit(1 << 20);
   Block half = get(allocator.allocate(512 << 10));
   allocator.free(half); // kept: 512 KiB
@@ -92,7 +107,7 @@ TEST_CASE("the limit is an error with a breakdown, and what is kept is given bac
 TEST_CASE("a system without memory is ResourceExhausted") {
   CountingSource source;
   source.most = 4096;
-  Allocator allocator("test", source, false);
+  Allocator allocator("test", source, Allocator::Lists::Shared);
   CHECK(codeOf(allocator.allocate(1 << 30)) == ErrorCode::ResourceExhausted);
   CHECK(codeOf(allocator.allocate(SIZE_MAX - 5)) == ErrorCode::ResourceExhausted);
   allocator.free(get(allocator.allocate(4096)));
@@ -100,7 +115,7 @@ TEST_CASE("a system without memory is ResourceExhausted") {
 
 TEST_CASE("peak follows use and can start again") {
   CountingSource source;
-  Allocator allocator("test", source, false);
+  Allocator allocator("test", source, Allocator::Lists::Shared);
   Block a = get(allocator.allocate(1 << 20)), b = get(allocator.allocate(1 << 20));
   allocator.free(a);
   CHECK(allocator.stats().peak == 2u << 20);
@@ -114,7 +129,7 @@ TEST_CASE("peak follows use and can start again") {
 TEST_CASE("all memory goes back with the allocator") {
   CountingSource source;
   {
-    Allocator allocator("test", source, false);
+    Allocator allocator("test", source, Allocator::Lists::Shared);
     for (int i = 0; i < 50; ++i)
       allocator.free(get(allocator.allocate(size_t(1) << (i % 22))));
   }
