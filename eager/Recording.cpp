@@ -68,6 +68,8 @@ uint32_t Recorder::addValue(Recording::ValueKind kind, TensorImpl &tensor) {
 void Recorder::addArgument(const TensorRef &argument) {
   uint32_t number = addValue(Recording::ValueKind::Argument, *argument);
   recording.valueList[number].tensor = argument;
+  if (mode == Mode::InferOnly)
+    recording.valueList[number].snapshot = argument->dup();
   recording.argumentList.push_back(number);
   variables[argument.get()] = number;
 }
@@ -103,8 +105,11 @@ void Recorder::record(const OpDef &op, llvm::ArrayRef<unsigned> segments, llvm::
   entry.segments.assign(segments.begin(), segments.end());
   for (const Operand &operand : operands)
     entry.inputs.push_back(numberOf(*operand.tensor));
-  for (const TensorRef &result : results)
+  for (const TensorRef &result : results) {
     entry.outputs.push_back(addValue(Recording::ValueKind::Computed, *result));
+    if (mode == Mode::InferOnly)
+      pending.emplace_back(result->storageRef(), entry.outputs.back());
+  }
   entry.location = Location::here();
   recording.opList.push_back(std::move(entry));
 }
@@ -165,7 +170,7 @@ llvm::Expected<Recording> Recorder::endWhole(llvm::ArrayRef<TensorRef> outputs) 
     if (recording.valueList[number].name.empty() && !variable->name().empty())
       recording.valueList[number].name = variable->name().str();
   for (uint32_t argument : recording.argumentList)
-    recording.valueList[argument].tensor.reset();
+    recording.valueList[argument].tensor = recording.valueList[argument].snapshot = nullptr;
   restore();
   return std::move(recording);
 }

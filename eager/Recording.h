@@ -16,6 +16,8 @@
 
 namespace tess::eager {
 
+struct Segment;
+
 /// Names and bounds that a user gives to the dimensions of an argument: index of a NamedDim, or -1.
 using ArgumentDims = llvm::SmallVector<int, 4>;
 
@@ -97,6 +99,8 @@ public:
   Boundary beginGradient(llvm::ArrayRef<TensorRef> outputs);
   /// One more argument, without a value.
   TensorRef addArgument(const TensorMeta &meta);
+  /// Ends a recording that ran nothing, to run it later (Segment.h). Variables keep what the function gave them.
+  Segment endSegment();
   /// As end(), for recordings that are taken apart.
   llvm::Expected<Recording> endWhole(llvm::ArrayRef<TensorRef> outputs);
   /// Ends it without a result (the function raised).
@@ -133,7 +137,9 @@ private:
   /// Variables by address; they are kept alive by the recording.
   std::map<TensorImpl *, uint32_t> variables;
   std::vector<TensorRef> updated;
-  std::vector<TensorRef> oldValues; // InferOnly: of `updated`
+  // InferOnly: of `updated`, and the memory of results, by number.
+  std::vector<TensorRef> oldValues;
+  std::vector<std::pair<StorageRef, uint32_t>> pending;
 };
 
 /// How a recording becomes a program.

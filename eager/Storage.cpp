@@ -4,6 +4,7 @@
 #include "eager/Pool.h"
 
 #include <new>
+#include <utility>
 
 namespace tess::eager {
 
@@ -34,6 +35,15 @@ void Storage::poison(const FailureRef &why) {
   Failure *none = nullptr;
   if (failed.compare_exchange_strong(none, why.get(), std::memory_order_acq_rel))
     why->Retain();
+}
+
+void Storage::take(Storage &other) {
+  block = std::exchange(other.block, {});
+  home = other.home;
+  owner = std::exchange(other.owner, nullptr);
+  deleter = std::exchange(other.deleter, nullptr);
+  if (Failure *why = failed.exchange(nullptr, std::memory_order_acq_rel))
+    why->Release();
 }
 
 void Storage::destroy() {

@@ -43,6 +43,9 @@ public:
   /// The memory belongs to another library, which may write it.
   bool isForeign() const { return deleter; }
 
+  /// Takes over the memory of `other`, which has none then, and has a value; it had none.
+  void take(Storage &other);
+
   /// Times the memory was written in place since it was made.
   uint32_t version() const { return writes.load(std::memory_order_acquire); }
   void noteWrite() { writes.fetch_add(1, std::memory_order_acq_rel); }

@@ -1,6 +1,7 @@
 // Recordings: what they hold, what their programs read and write.
 #include "eager/GradientRecording.h"
 #include "eager/RecordingText.h"
+#include "eager/Segment.h"
 #include "eager/Tape.h"
 #include "eager/TracedProgram.h"
 #include "eager/Transformations.h"
@@ -234,4 +235,30 @@ TEST_CASE("a recording of a function and its gradient, cut in two") {
   CHECK(values<float>(*forward[0]) == values<float>(*expected));
   TensorRef expectedGrad = get(eager->backward({expected}, {inputs.back()}))[0];
   CHECK(values<float>(*get(compiled(halves.backward)->run(inputs))[0]) == values<float>(*expectedGrad));
+}
+
+TEST_CASE("a part of a function is recorded, and run later") {
+  TensorRef w = make<float>({3, 4}), state = make<float>({1, 1});
+  auto part = [&](const TensorRef &x) {
+    auto recorder = get(Recorder::begin({}, Recorder::Mode::InferOnly));
+    TensorRef unused = run("exp", {x}), y = run("mul", {x, w});
+    unused.reset();
+    check(assign(*state, *run("add", {state, y})));
+    return std::make_pair(recorder->endSegment(), y);
+  };
+  auto [first, y] = part(make<float>({1, 2}));
+  CHECK(isValueless(*y));
+  CHECK(first.pending.size() == 2); // y and the state
+  auto program = compiled(first.recording);
+  check(first.run(*program));
+  CHECK(values<float>(*y) == std::vector<float>{3, 8});
+  CHECK(values<float>(*state) == std::vector<float>{4, 9});
+  SECTION("an equal part has the same key and program") {
+    auto [second, z] = part(make<float>({10, 10}));
+    CHECK(get(second.key()) == get(first.key()));
+    check(second.run(*program));
+    CHECK(values<float>(*z) == std::vector<float>{30, 40});
+    CHECK(values<float>(*state) == std::vector<float>{34, 49});
+  }
+  SECTION("other shapes have another key") { CHECK(get(part(make<float>({1})).first.key()) != get(first.key())); }
 }

@@ -330,16 +330,6 @@ def test_reading_outside_tensors_is_allowed_only_as_constants():
     assert same_bits(traced(tensor(2)), tensor(2))
 
 
-def test_exclude_from_trace():
-    def f(x):
-        with jit.exclude_from_trace():
-            return x + 1
-
-    assert f(tessera.Tensor([1.0])).item() == 2
-    with pytest.raises(RuntimeError, match="exclude_from_trace: the traced function must hold"):
-        jit.trace(f)(tessera.Tensor([1.0]))
-
-
 def test_disable_trace(monkeypatch):
     monkeypatch.setenv("TESS_DISABLE_TRACE", "1")
     function, runs = counted(lambda x: x + 1)

@@ -35,7 +35,7 @@ NAMES = {
     "asarray show_versions",
     "core": "apply ops",
     "autodiff": "GradManager GradManagerGroup Function grad value_and_grad vjp",
-    "jit": "trace exclude_from_trace load Dim TraceMismatchError",
+    "jit": "trace exclude_from_trace partial_trace load Dim TraceMismatchError",
     "optimizer": "Optimizer SGD Adam AdamW clip_grad_norm clip_grad_value LRScheduler MultiStepLR",
     "data": "DataLoader SequentialSampler RandomSampler ReplacementSampler Infinite "
     "MapSampler StreamSampler Dataset StreamDataset ArrayDataset ConcatDataset "

@@ -5,6 +5,7 @@
 #include "eager/GradientRecording.h"
 #include "eager/HostOptions.h"
 #include "eager/RecordingText.h"
+#include "eager/Segment.h"
 #include "eager/Tape.h"
 #include "eager/TracedProgram.h"
 
@@ -105,6 +106,15 @@ struct PyRecording {
   }
   /// Of the captured variables' first values in it.
   nb::tuple capturedTracked() const;
+};
+
+struct PySegment {
+  Segment segment;
+
+  PyProgram compile(nb::dict options) const { return PyRecording{segment.recording}.compile(options); }
+  std::string key() const { return valueOrThrow(segment.key()); }
+  void run(const PyProgram &program) const { checkOrThrow(segment.run(*program.program)); }
+  size_t numOps() const { return segment.recording->ops().size(); }
 };
 
 nb::list listOf(const std::vector<RecordingLine> &lines) {
@@ -238,6 +248,11 @@ nb::tuple traceEndGradient(nb::handle outputs, nb::handle grads) {
   return nb::make_tuple(PyRecording{halves.forward}, PyRecording{halves.backward}, saved);
 }
 
+PySegment traceEndSegment() {
+  std::shared_ptr<Recorder> ending = std::move(recorder);
+  return {ending->endSegment()};
+}
+
 /// (argument, axis, name, min, max or -1): equal names are one dimension.
 using FreeDim = std::tuple<size_t, size_t, std::string, int64_t, int64_t>;
 
@@ -309,9 +324,15 @@ void initTrace(nb::module_ &module) {
   module.def("valueless_tensor", &valuelessTensor, nb::arg("shape"), nb::arg("dtype"),
              "A tensor that has a shape and no memory.");
   module.def("trace_end", &traceEnd, nb::arg("outputs"), "Ends the recording.");
+  nb::class_<PySegment>(module, "Segment", "A part of a function, recorded to run later.")
+      .def("compile", &PySegment::compile, nb::arg("options") = nb::dict())
+      .def("run", &PySegment::run, nb::arg("program"), "Gives its results their values.")
+      .def_prop_ro("key", &PySegment::key, "Equal for parts that one program serves.")
+      .def_prop_ro("num_ops", &PySegment::numOps);
   nb::class_<StoppedTapes>(module, "StoppedTapes", "Tapes of this thread, which record nothing until start().")
       .def(nb::init<>())
       .def("start", &StoppedTapes::start);
+  module.def("trace_end_segment", &traceEndSegment, "Ends a recording that ran nothing, to run it later.");
   module.def("num_tapes", &numTapes, "Tapes that record on this thread.");
   module.def("tracked", &tracked, nb::arg("tensors"), "For each tensor whether a tape that records knows it.");
   module.def("trace_abandon", &traceAbandon, "Ends the recording, if one runs; true when it needed data.");

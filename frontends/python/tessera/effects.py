@@ -14,7 +14,9 @@ _current = None
 class Effects:
     """The Python state that one recorded call read or changed."""
 
-    def __init__(self, tensors):
+    def __init__(self, tensors, runs=True):
+        self.runs, self.segments = runs, None
+        self.excluded = False  # the call has parts that no program holds
         self._arguments = {id(tensor): number for number, tensor in enumerate(tensors)}
         self._modes = {}  # id -> (weak module, training)
         self._before = {}  # id -> (tensor, grad before)
@@ -147,3 +149,9 @@ def touch_grad(tensor):
 def current():
     """The Effects of the call that is being recorded, or None."""
     return _current
+
+
+def set_current(seen):
+    """The call `seen` is being recorded from here on; None: no call."""
+    global _current
+    _current = seen

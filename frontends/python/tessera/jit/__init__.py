@@ -3,7 +3,8 @@
 from .estimate import Estimate, Spec, estimate
 from .mismatch import TraceMismatchError
 from .program import Dim, Program, load
-from .trace import exclude_from_trace, trace
+from .segments import exclude_from_trace
+from .trace import partial_trace, trace
 
 __all__ = [
     "Dim",
@@ -14,5 +15,6 @@ __all__ = [
     "estimate",
     "exclude_from_trace",
     "load",
+    "partial_trace",
     "trace",
 ]

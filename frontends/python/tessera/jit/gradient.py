@@ -153,7 +153,7 @@ def _record(function, tensors, args, kwargs, wanted, mask):
     """(value, forward call, backward half, mask) of a call that does not run."""
     tapes, state, replay = _core.StoppedTapes(), _core.GradState(), None
     try:
-        with effects.Effects(tensors) as seen:
+        with effects.Effects(tensors, runs=False) as seen:
             _core.trace_begin(tensors, run=False)
             try:
                 state.attach(wanted)

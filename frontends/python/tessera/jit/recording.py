@@ -59,21 +59,24 @@ def record(function, tensors, args, kwargs, run=True, kind=Recorded):
     """The result of `function(*args, **kwargs)` and the Recorded call; `tensors` are its arguments.
 
     Without `run` no operator runs: shapes and dtypes are inferred, and variables and gradients are
-    as before when it ends. NeedsDataError: that is not possible.
+    as before when it ends. NeedsDataError: that is not possible. None for the call when it has
+    parts that are left out.
     """
     results, replay = [], None
-    with effects.Effects(tensors) as seen:
+    with effects.Effects(tensors, runs=run) as seen:
         _core.trace_begin(tensors, run=run)
         try:
             value = function(*args, **kwargs)
+            if seen.excluded:
+                return value, None
             leaves, structure = flatten(value)
             grads, replay = seen.finish()
             results = [leaf for leaf in leaves if isinstance(leaf, Tensor)] + grads
         except BaseException as error:
-            recording = _core.trace_end([])
+            needs_data = _core.trace_abandon()
             if not run:
                 (replay or seen.finish()[1]).undo(tensors)
-            if recording.needs_data:
+            if needs_data:
                 raise NeedsDataError(str(error)) from None
             raise
         recording = _core.trace_end(results)

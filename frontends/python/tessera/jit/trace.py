@@ -4,7 +4,6 @@ import functools
 import os
 import warnings
 from collections import OrderedDict
-from contextlib import contextmanager
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from .gradient import NoGradientError, TrackedCall
 from .mismatch import TraceMismatchError, check_same
 from .python_state import PythonState
 from .recording import NeedsDataError, Recorded, record
+from .segments import ExcludedError, Segments
 from .tree import flatten
 
 _MAX_SIGNATURES = 16
@@ -34,8 +34,11 @@ class trace:  # noqa: N801
     The signature is the shapes and dtypes of the tensors in the arguments, the other arguments'
     values, and the Python state that the call saw (training modes, gradients present). Parameters,
     optimizer and random state are read and updated by the program. `capture_as_const` takes the
-    values of tensors from outside at the recorded call as constants, which `dump` needs. `symbolic`
-    is accepted for MegEngine's sake: both kinds compile.
+    values of tensors from outside at the recorded call as constants, which `dump` needs.
+
+    With `symbolic` the first call is lazy: its operators are inferred, then run compiled when the
+    function has ended. With `record_only` no call runs, and results have shapes and no values: for
+    `dump`. Parts within `exclude_from_trace` run eagerly, at every call.
 
     A signature's second call runs the Python code once more, without operators, and compares: what
     Python did otherwise is a TraceMismatchError with a diff of the two recordings and the user's
@@ -58,14 +61,16 @@ class trace:  # noqa: N801
         self._given = options
 
     def _setup(self, function, symbolic=False, capture_as_const=False, without_fusion=False,
-               check=False):  # fmt: skip
+               check=False, record_only=False):  # fmt: skip
         functools.update_wrapper(self, function, updated=())
         self.__name__ = getattr(function, "__name__", type(function).__name__)
         self.function = function
-        self.symbolic, self.capture_as_const, self.check = symbolic, capture_as_const, check
+        self.symbolic, self.capture_as_const = symbolic, capture_as_const
+        self.check = check or record_only
         self.options = {"capture_as_const": capture_as_const, "fuse": not without_fusion}
+        self.record_only = record_only
         self._variants = OrderedDict()
-        self._last = None
+        self._last = self._segments = None
 
     def __get__(self, instance, owner=None):
         if instance is None:
@@ -80,6 +85,8 @@ class trace:  # noqa: N801
     def __call__(self, *args, **kwargs):
         if effects.is_tracing() or os.environ.get("TESS_DISABLE_TRACE", "0") not in ("", "0"):
             return self.function(*args, **kwargs)
+        if self._segments is not None:
+            return self._segments.call(self.function, args, kwargs)
         leaves, structure = flatten((args, kwargs))
         tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
         key = (structure, *map(_leaf_key, leaves), _aliases(tensors))
@@ -112,11 +119,20 @@ class trace:  # noqa: N801
 
     def _record(self, key, tensors, args, kwargs, kind):
         state = PythonState(self.function, flatten((args, kwargs))[0])
-        value, variant = record(self.function, tensors, args, kwargs, kind=kind)
-        self._keep(key, variant)
+        lazy = self.record_only or (self.symbolic and kind is Recorded)
+        try:
+            value, variant = record(self.function, tensors, args, kwargs, run=not lazy, kind=kind)
+        except (NeedsDataError, ExcludedError):
+            if self.record_only:
+                raise
+            lazy, (value, variant) = False, record(self.function, tensors, args, kwargs)
+        if variant is None:  # parts are left out
+            self._segments = Segments(self.options)
+            return value
         for change in state.changes():
             _warn_once(self, f"changes Python state, which its program will not: {change}")
-        return value
+        self._keep(key, variant)
+        return variant.run(tensors, self.options, value) if lazy and not self.record_only else value
 
     def _check(self, key, variant, tensors, args, kwargs):
         """The call, when the function still does what was recorded: TraceMismatchError if not."""
@@ -127,6 +143,9 @@ class trace:  # noqa: N801
         except NeedsDataError:
             value, again = record(self.function, tensors, args, kwargs)
             ran = True
+        except ExcludedError:  # not met when it was recorded
+            self._segments = Segments(self.options)
+            return self._segments.call(self.function, args, kwargs)
         except NoGradientError as error:
             variant.eager = True
             _warn_once(self, f"runs eagerly while a GradManager records: {error}")
@@ -137,7 +156,7 @@ class trace:  # noqa: N801
             self._variants[key].remove(variant)
             raise
         variant.adopt(again)
-        return value if ran else variant.run(tensors, self.options, value)
+        return value if ran or self.record_only else variant.run(tensors, self.options, value)
 
     def _keep(self, key, variant):
         variants = self._variants.setdefault(key, [])
@@ -173,6 +192,10 @@ class trace:  # noqa: N801
         """
         if not self.capture_as_const:
             raise RuntimeError("dump: the trace must have capture_as_const=True, got False")
+        if self._segments is not None:
+            raise RuntimeError(
+                f"dump: {self.__name__} must be one program, got parts within exclude_from_trace"
+            )
         if self._last is None:
             raise RuntimeError("dump: the function must have been called once traced, got no call")
         names, outputs = list(arg_names or []), list(output_names or [])
@@ -236,19 +259,29 @@ def _warn_once(traced, what):
         warnings.warn(f"trace: {traced.__name__} {what}", RuntimeWarning, stacklevel=4)
 
 
-@contextmanager
-def exclude_from_trace():
-    """For code that no program can hold: an error within a recorded call, nothing elsewhere.
+def partial_trace(function=None, *, backend="default", without_host=True, **options):
+    """As `trace`, by MegEngine's name for a function that is a part of a training step.
 
-    A program runs without Python, so code between two of its halves has no place in it.
+    Called within a GradManager's recording it is one operation: a program forwards, and one for the
+    gradient. `options` are those of trace.
 
-    >>> with exclude_from_trace():
-    ...     print("eager")
-    eager
+    ValueError: backend must be "default", and without_host True: no Python runs between operators.
+
+    >>> import tessera
+    >>> from tessera.autodiff import GradManager
+    >>> square = partial_trace(lambda x: x * x)
+    >>> x = tessera.tensor([3.0])
+    >>> for _ in range(3):
+    ...     x.grad = None
+    ...     with GradManager().attach(x) as manager:
+    ...         manager.backward(square(x).sum())
+    >>> x.grad.tolist()
+    [6.0]
     """
-    if effects.is_tracing():
-        raise RuntimeError(
-            "exclude_from_trace: the traced function must hold tensor operations only, "
-            "got code to leave out; move it out of the function or set TESS_DISABLE_TRACE=1"
-        )
-    yield
+    if backend != "default":
+        raise ValueError(f"partial_trace: backend must be 'default', got {backend!r}")
+    if not without_host:
+        raise ValueError(f"partial_trace: without_host must be True, got {without_host!r}")
+    if function is None:
+        return functools.partial(trace, **options)
+    return trace(function, **options)

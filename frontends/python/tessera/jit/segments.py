@@ -1,0 +1,101 @@
+"""Traced functions with parts that are left out: what is between them runs compiled."""
+
+from contextlib import contextmanager
+
+from .. import _core, effects
+
+
+class ExcludedError(RuntimeError):
+    """Code to leave out must run, in a call that is recorded only."""
+
+
+class Segments:
+    """The programs of a function with parts left out.
+
+    Python runs at every call. Operators outside of the parts left out are recorded and run by one
+    program for each stretch between them; a stretch that reads as one before has its program.
+    """
+
+    def __init__(self, options):
+        self._options = {**options, "capture_as_const": False}
+        self.programs = {}
+        self._open = False
+
+    def call(self, function, args, kwargs):
+        """The result of the call. An exception comes out when what was before it ran."""
+        with effects.Effects([]) as seen:
+            seen.segments = self
+            self.begin()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                self.end()
+
+    def begin(self):
+        """A stretch begins."""
+        _core.trace_begin([], run=False)
+        self._open = True
+
+    def end(self):
+        """The stretch ends and runs."""
+        if not self._open:
+            return  # it ended with an error
+        self._open = False
+        segment = _core.trace_end_segment()
+        if not segment.num_ops:
+            return
+        key = segment.key
+        if key not in self.programs:
+            self.programs[key] = segment.compile(self._options)
+        segment.run(self.programs[key])
+
+
+@contextmanager
+def exclude_from_trace():
+    """Code within it runs eagerly, in a traced function too: at every call, between two programs.
+
+    There it may look at values, decide by them, and change Python state. A function that has such
+    parts runs its Python code at every call; the operators outside of them are recorded, not run,
+    and each stretch of them runs as one program, compiled when it is new. `dump` refuses such a
+    function.
+
+    RuntimeError: the call must run, and is not recorded only (estimate, record_only).
+
+    >>> import tessera
+    >>> @tessera.jit.trace
+    ... def step(x):
+    ...     y = x * 2
+    ...     with exclude_from_trace():
+    ...         print("y is", y.item())
+    ...     return y + 1
+    >>> [step(tessera.tensor([n])).item() for n in range(3)]
+    y is 0
+    y is 2
+    y is 4
+    [1, 3, 5]
+    """
+    seen = effects.current()
+    if seen is None:
+        yield
+        return
+    _leave(seen)
+    try:
+        yield
+    finally:
+        if seen.segments is not None:
+            effects.set_current(seen)
+            seen.segments.begin()
+
+
+def _leave(seen):
+    """The recording ends: what it holds runs, or ran already."""
+    if seen.segments is not None:
+        seen.segments.end()
+    elif not seen.runs:
+        raise ExcludedError(
+            "exclude_from_trace: the code to leave out must run, got a call that is recorded only"
+        )
+    else:
+        _core.trace_abandon()
+        seen.excluded = True
+    effects.set_current(None)
