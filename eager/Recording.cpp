@@ -10,6 +10,9 @@ namespace tess::eager {
 
 static thread_local std::shared_ptr<Recorder> active;
 
+/// Operators and values for which a recording has room from the start.
+static constexpr size_t kReserved = 256;
+
 Recorder *Recorder::current() { return active.get(); }
 
 llvm::Expected<std::shared_ptr<Recorder>> Recorder::begin(llvm::ArrayRef<TensorRef> arguments, Mode mode) {
@@ -19,7 +22,9 @@ llvm::Expected<std::shared_ptr<Recorder>> Recorder::begin(llvm::ArrayRef<TensorR
   std::shared_ptr<Recorder> recorder(new Recorder);
   recorder->mode = mode;
   recorder->id = ++lastId;
-  recorder->recording.valueList.emplace_back(); // number 0
+  recorder->recording.valueList.reserve(kReserved);
+  recorder->recording.opList.reserve(kReserved);
+  recorder->recording.valueList.emplace_back(Recording::ValueKind::Constant, TensorMeta(), ""); // number 0
   for (const TensorRef &argument : arguments)
     recorder->addArgument(argument);
   active = recorder;
@@ -60,7 +65,7 @@ void Recorder::abandon() {
 
 uint32_t Recorder::addValue(Recording::ValueKind kind, TensorImpl &tensor) {
   uint32_t number = recording.valueList.size();
-  recording.valueList.push_back({kind, tensor.meta(), tensor.name().str(), TensorRef(), TensorRef()});
+  recording.valueList.emplace_back(kind, tensor.meta(), tensor.name().str());
   tensor.traceTag = {id, number};
   return number;
 }

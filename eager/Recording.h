@@ -32,6 +32,14 @@ public:
     TensorRef tensor;
     /// Captured: the value at its first use, for programs that take it as a constant.
     TensorRef snapshot;
+
+    Value(ValueKind kind, TensorMeta meta, std::string name)
+        : kind(kind), meta(std::move(meta)), name(std::move(name)) {}
+    Value(const Value &) = default;
+    Value &operator=(const Value &) = default;
+    // They say that they do not throw: a list that grows moves its values.
+    Value(Value &&) noexcept = default;
+    Value &operator=(Value &&) noexcept = default;
   };
   struct Op {
     OpDef op;
@@ -77,8 +85,8 @@ private:
 };
 using RecordingRef = std::shared_ptr<const Recording>;
 
-/// A tensor that has a shape and no memory: reading its value is an error.
-TensorRef valueless(const TensorMeta &meta);
+/// A tensor that has a shape and no memory: reading its value is an error, `why` or that only inference made it.
+TensorRef valueless(const TensorMeta &meta, const FailureRef &why = nullptr);
 bool isValueless(const TensorImpl &tensor);
 
 /// Writes a Recording on one thread.
@@ -151,6 +159,8 @@ struct GraphOptions {
   std::vector<ir::NamedDim> dims;
   /// Per argument; empty: all sizes as recorded.
   std::vector<ArgumentDims> argumentDims;
+  /// Arguments that the caller gives up: a result of the same shape and dtype may take over the memory of one.
+  std::vector<unsigned> donated;
 };
 
 /// The function updates the captured variable of value `number`.

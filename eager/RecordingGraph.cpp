@@ -10,7 +10,7 @@ class GraphWriter {
 public:
   GraphWriter(const Recording &recording, const GraphOptions &options)
       : recording(recording), options(options), numbers(recording.values().size(), -1),
-        inputIndex(recording.values().size(), -1) {}
+        inputIndex(recording.values().size(), -1), donated(options.donated) {}
   llvm::Expected<ir::Graph> write();
 
 private:
@@ -20,6 +20,7 @@ private:
   llvm::Error writeOutputs();
   llvm::Expected<ir::GraphBuilder::Value> valueOf(uint32_t number);
   llvm::Expected<ir::GraphBuilder::Value> constant(uint32_t number);
+  int donatedFor(uint32_t output);
   void addInput(uint32_t number, llvm::StringRef name, llvm::ArrayRef<int> dims);
 
   const Recording &recording;
@@ -28,6 +29,7 @@ private:
   std::vector<ir::GraphBuilder::Value> numbers;
   std::vector<int> inputIndex;
   int numInputs = 0;
+  std::vector<unsigned> donated; // arguments that no result has taken over
 };
 
 void GraphWriter::addInput(uint32_t number, llvm::StringRef name, llvm::ArrayRef<int> dims) {
@@ -92,12 +94,27 @@ llvm::Error GraphWriter::writeOps() {
   return llvm::Error::success();
 }
 
+/// The input whose memory the output may take over, or -1.
+int GraphWriter::donatedFor(uint32_t output) {
+  auto fits = llvm::find_if(donated, [&](unsigned argument) {
+    uint32_t number = recording.arguments()[argument];
+    bool isUpdated = llvm::any_of(recording.updates(), [&](auto &update) { return update.argument == int(argument); });
+    return number != output && !isUpdated && recording.values()[number].meta == recording.values()[output].meta;
+  });
+  if (fits == donated.end())
+    return -1;
+  int input = inputIndex[recording.arguments()[*fits]];
+  donated.erase(fits);
+  return input;
+}
+
 llvm::Error GraphWriter::writeOutputs() {
   for (auto [i, number] : llvm::enumerate(recording.outputs())) {
     llvm::Expected<ir::GraphBuilder::Value> value = valueOf(number);
     if (!value)
       return value.takeError();
-    builder.output(*value, i < options.outputNames.size() ? options.outputNames[i] : "output" + std::to_string(i));
+    builder.output(*value, i < options.outputNames.size() ? options.outputNames[i] : "output" + std::to_string(i),
+                   donatedFor(number));
   }
   for (auto [i, update] : llvm::enumerate(recording.updates())) {
     llvm::Expected<ir::GraphBuilder::Value> value = valueOf(update.value);

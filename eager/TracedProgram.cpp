@@ -149,12 +149,15 @@ llvm::Expected<runtime::BoundRef> TracedProgram::bind(llvm::ArrayRef<TensorMeta>
   return *bound;
 }
 
-/// The output may take over the buffer of the variable that it updates: nobody else sees it.
+/// The output may take over the buffer of the variable that it updates, or of a donated argument: nobody else sees it.
 bool TracedProgram::mayDonate(llvm::ArrayRef<TensorRef> given, unsigned output) const {
   int32_t input = executable().outputs[output].donates;
   if (input < 0)
     return false;
   const TensorImpl &variable = inputAt(given, input);
+  auto isIt = [&](const TensorRef &other) { return other.get() == &variable; };
+  if (output < functionOutputs && (llvm::count_if(given, isIt) > 1 || llvm::any_of(captured, isIt)))
+    return false;
   return variable.isContiguous() && variable.storage().isUnique() && !variable.storage().isForeign();
 }
 
@@ -180,6 +183,10 @@ llvm::Error TracedProgram::update(llvm::ArrayRef<TensorRef> given, const runtime
   for (auto [i, meta] : llvm::enumerate(bound.outputs()))
     if (TensorRef &result = values.results[i]; result && llvm::ArrayRef<int64_t>(meta.shape) != result->shape())
       result = TensorImpl::create(meta.dtype, meta.shape, result->storageRef());
+  for (unsigned i = 0; i < functionOutputs; ++i)
+    if (TensorRef &result = values.results[i]; !result)
+      result = TensorImpl::create(bound.outputs()[i].dtype, bound.outputs()[i].shape,
+                                  inputAt(given, executable().outputs[i].donates).storageRef());
   for (auto [k, change] : llvm::enumerate(updates)) {
     TensorImpl &variable = change.argument >= 0 ? *given[change.argument] : *change.variable;
     const TensorRef &result = values.results[functionOutputs + k];
@@ -257,6 +264,16 @@ uint64_t TracedProgram::launches() {
   if (llvm::Error e = bindRecorded())
     llvm::consumeError(std::move(e)); // a run reports it
   return bindings.empty() ? 0 : bindings.front().bound->launches();
+}
+
+uint64_t TracedProgram::heldBytes() {
+  std::unique_lock<std::mutex> lock = locked();
+  uint64_t bytes = program->constantBytes();
+  for (const runtime::Image &image : executable().images)
+    bytes += image.bytes.size();
+  for (const Binding &binding : bindings)
+    bytes += binding.bound->memory().arena;
+  return bytes;
 }
 
 runtime::MemoryEstimate TracedProgram::memory() {

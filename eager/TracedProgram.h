@@ -35,6 +35,8 @@ public:
   uint64_t launches();
   runtime::MemoryEstimate memory();
   uint64_t plannedBytes() { return memory().total(); }
+  /// What it keeps between runs: code, constants, arenas.
+  uint64_t heldBytes();
   std::string graphText() const { return graph ? graph->toText() : ""; }
 
 private:

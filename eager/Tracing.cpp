@@ -19,10 +19,10 @@ static const FailureRef &noValue() {
 
 bool isValueless(const TensorImpl &tensor) { return tensor.storage().failure() == noValue().get(); }
 
-TensorRef valueless(const TensorMeta &meta) {
+TensorRef valueless(const TensorMeta &meta, const FailureRef &why) {
   int64_t bytes = meta.numElements() * byteWidth(meta.dtype);
   StorageRef storage = Storage::wrap(nullptr, bytes, nullptr, [](void *) {});
-  storage->poison(noValue());
+  storage->poison(why ? why : noValue());
   return TensorImpl::create(meta.dtype, meta.shape, std::move(storage));
 }
 

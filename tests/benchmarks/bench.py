@@ -14,7 +14,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from harness import environment, table  # noqa: E402
 
-MODULES = ["eager_ops", "eager_models", "compiled_ops", "training", "compile_time", "process"]
+MODULES = ["eager_ops", "eager_models", "recording", "compiled_ops", "training"]
+MODULES += ["compile_time", "process"]
 
 
 def benchmarks():

@@ -262,3 +262,29 @@ TEST_CASE("a part of a function is recorded, and run later") {
   }
   SECTION("other shapes have another key") { CHECK(get(part(make<float>({1})).first.key()) != get(first.key())); }
 }
+
+TEST_CASE("a result takes over the memory of a donated argument") {
+  TensorRef x = make<float>({1, 2}), w = make<float>({10, 20});
+  auto recorder = get(Recorder::begin({x, w}));
+  RecordingRef recording = get(recorder->end({run("add", {run("mul", {x, x}), w})}));
+  GraphOptions options;
+  options.donated = {0};
+  auto program = compiled(recording, options);
+  TensorRef given = make<float>({3, 4});
+  char *memory = given->data();
+  SECTION("that nobody else sees") {
+    Tensors results = get(program->run({given, w}));
+    CHECK(results[0]->data() == memory);
+    CHECK(values<float>(*results[0]) == std::vector<float>{19, 36});
+  }
+  SECTION("not when somebody does") {
+    TensorRef look = given->dup();
+    CHECK(get(program->run({given, w}))[0]->data() != memory);
+    CHECK(values<float>(*look) == std::vector<float>{3, 4});
+  }
+  SECTION("nor when it is given twice") {
+    CHECK(values<float>(*get(program->run({given, given}))[0]) == std::vector<float>{12, 20});
+    CHECK(values<float>(*given) == std::vector<float>{3, 4});
+  }
+  SECTION("what a program keeps is counted") { CHECK(program->heldBytes() > 0); }
+}

@@ -285,14 +285,6 @@ def test_kernels_read_views(view, shape):
     assert same_bits(traced(tensor(*shape)), expected)
 
 
-def test_signatures_are_bounded():
-    traced = jit.trace(lambda x: x + 1)
-    with pytest.warns(RuntimeWarning, match="has more than 16 signatures"):
-        for n in range(20):
-            assert traced(tensor(n + 1)).shape == (n + 1,)
-    assert len(traced._variants) == 16
-
-
 def test_an_exception_while_recording_leaves_no_trace():
     @jit.trace
     def fails(x):

@@ -1,5 +1,7 @@
 """Parts of traced functions left out, lazy and recorded-only traces, partial_trace."""
 
+import threading
+
 import numpy as np
 import pytest
 import tessera
@@ -289,3 +291,32 @@ def test_partial_trace():
         jit.partial_trace(f, backend="xla")
     with pytest.raises(ValueError, match="partial_trace: without_host must be True, got False"):
         jit.partial_trace(f, without_host=False)
+
+
+@pytest.mark.parametrize("excludes", [False, True])
+def test_threads_that_call_one_trace_at_once(excludes):
+    def plain(x):
+        return F.tanh(F.exp(x) + x.shape[0])
+
+    @jit.trace
+    def f(x):
+        y = F.exp(x)
+        if excludes:
+            with jit.exclude_from_trace():
+                y.numpy()
+        return F.tanh(y + x.shape[0])
+
+    failures = []
+
+    def work(number):
+        for seed in range(12):
+            x = tensor(2 + (number + seed) % 3, 5, seed=seed)
+            if not same_bits(f(x), plain(x)):
+                failures.append((number, seed))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures

@@ -95,6 +95,9 @@ struct PyRecording {
       graph.captureAsConstants = nb::cast<bool>(options["capture_as_const"]);
     if (options.contains("fuse"))
       fuse = nb::cast<bool>(options["fuse"]);
+    if (options.contains("donated"))
+      for (nb::handle argument : options["donated"])
+        graph.donated.push_back(nb::cast<unsigned>(argument));
     return {valueOrThrow(TracedProgram::compile(recording, graph, fuse))};
   }
   size_t numOps() const { return recording->ops().size(); }
@@ -182,6 +185,17 @@ public:
 private:
   llvm::SmallVector<TapeRef, 2> tapes;
 };
+
+/// The tensor has no value from now on; a use says why.
+void giveUp(nb::handle tensor, const std::string &why) {
+  TensorImpl &impl = implOf(tensor.ptr());
+  FailureRef failure(new Failure);
+  failure->code = ErrorCode::InvalidArgument;
+  failure->message = why + ", got a use of " + toString(impl.meta());
+  failure->reported = true; // nothing failed: sync() has nothing to tell
+  TensorRef none = valueless(impl.meta(), failure);
+  impl.rebind(*none);
+}
 
 thread_local std::shared_ptr<Recorder> recorder;
 /// Where the gradient of the function that is recorded begins.
@@ -301,7 +315,7 @@ PyProgram loadProgram(const std::string &path, bool allowCode) {
 void initTrace(nb::module_ &module) {
   nb::class_<PyRecording>(module, "Recording", "What a traced function did.")
       .def("compile", &PyRecording::compile, nb::arg("options") = nb::dict(),
-           "The program; options: capture_as_const, fuse.")
+           "The program; options: capture_as_const, fuse, donated (arguments by number).")
       .def(
           "holds", [](PyRecording &self) { return self.recording->holds(); },
           "Captured variables have the dtypes and shapes of the recorded call.")
@@ -312,6 +326,7 @@ void initTrace(nb::module_ &module) {
   nb::class_<PyProgram>(module, "TracedProgram", "A compiled function: called with tensors, gives a list of tensors.")
       .def("__call__", &PyProgram::call)
       .def_prop_ro("launches", [](PyProgram &self) { return self.program->launches(); })
+      .def_prop_ro("held_bytes", [](PyProgram &self) { return self.program->heldBytes(); })
       .def_prop_ro("planned_bytes", [](PyProgram &self) { return self.program->plannedBytes(); })
       .def("bind", &PyProgram::bindTo)
       .def_prop_ro("memory", &PyProgram::memory)
@@ -342,6 +357,7 @@ void initTrace(nb::module_ &module) {
              "Ends the recording: (forward, backward, what is saved between them).");
   module.def("compare_recordings", &compareRecordings, nb::arg("first"), nb::arg("second"),
              "None for equal ones, else the lines of both: (place, source, operator).");
+  module.def("give_up", &giveUp, nb::arg("tensor"), nb::arg("why"), "The tensor has no value from now on.");
   module.def("give_value", &giveValue, nb::arg("recorded"), nb::arg("result"),
              "`result`, in the place of a tensor of a call that was recorded only.");
   module.def("recording_to_file", &recordingToFile, nb::arg("recording"), nb::arg("path"), nb::arg("arg_names"),

@@ -3,18 +3,21 @@
 import os
 
 from . import _core
+from .jit import limits
 
 __all__ = [
     "get_async_level",
     "get_cache_limit",
     "get_disk_cache",
     "get_num_threads",
+    "get_trace_limit",
     "open_disk_cache",
     "open_warm_set",
     "set_async_level",
     "set_cache_limit",
     "set_disk_cache",
     "set_num_threads",
+    "set_trace_limit",
 ]
 
 _DEFAULT_CACHE_MB = 1024
@@ -78,6 +81,30 @@ def set_cache_limit(max_bytes):
     >>> set_cache_limit(limit)
     """
     _core.set_cache_limit(max_bytes)
+
+
+def get_trace_limit():
+    """Bytes that recordings and programs of traced functions may take in memory.
+
+    >>> get_trace_limit() >= 1 << 20
+    True
+    """
+    return limits.limit()
+
+
+def set_trace_limit(max_bytes):
+    """Keeps at most `max_bytes` of what `jit.trace` recorded and compiled, over all functions.
+
+    Signatures used least recently go, with a RuntimeWarning, and are recorded anew when they are
+    called again; the latest stays whatever its size. ValueError: bytes must be at least 0.
+
+    >>> limit = get_trace_limit()
+    >>> set_trace_limit(1 << 20)
+    >>> get_trace_limit()
+    1048576
+    >>> set_trace_limit(limit)
+    """
+    limits.set_limit(max_bytes)
 
 
 def get_disk_cache():

@@ -6,16 +6,22 @@ then runs the compiled program only where the state is as it was, and changes it
 did.
 """
 
+import threading
 import weakref
 
-_current = None
+
+class _State(threading.local):
+    current = None  # the Effects of the call that this thread records
+
+
+_state = _State()
 
 
 class Effects:
     """The Python state that one recorded call read or changed."""
 
     def __init__(self, tensors, runs=True):
-        self.runs, self.segments = runs, None
+        self.runs, self.segments, self.recording = runs, None, False
         self.excluded = False  # the call has parts that no program holds
         self._arguments = {id(tensor): number for number, tensor in enumerate(tensors)}
         self._modes = {}  # id -> (weak module, training)
@@ -23,13 +29,11 @@ class Effects:
         self.named = {}  # id of a module -> its dotted path
 
     def __enter__(self):
-        global _current
-        _current = self
+        _state.current = self
         return self
 
     def __exit__(self, *exc):
-        global _current
-        _current = None
+        _state.current = None
 
     def see_module(self, module):
         """A module runs: its training flag decides what is recorded."""
@@ -137,21 +141,20 @@ class Replay:
 
 def is_tracing():
     """A call is being recorded."""
-    return _current is not None
+    return _state.current is not None
 
 
 def touch_grad(tensor):
     """To be called before the `grad` of `tensor` changes."""
-    if _current is not None:
-        _current.see_grad(tensor)
+    if _state.current is not None:
+        _state.current.see_grad(tensor)
 
 
 def current():
     """The Effects of the call that is being recorded, or None."""
-    return _current
+    return _state.current
 
 
 def set_current(seen):
     """The call `seen` is being recorded from here on; None: no call."""
-    global _current
-    _current = seen
+    _state.current = seen

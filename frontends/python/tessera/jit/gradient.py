@@ -28,6 +28,10 @@ class TrackedCall(Recorded):
         """As for any call, and the tape follows the same variables."""
         return super().holds(tensors) and _core.tracked(self.outside) == self.tracked
 
+    def held_bytes(self):
+        """As for any call, with the gradient's programs."""
+        return super().held_bytes() + (self.gradient.held_bytes() if self.gradient else 0)
+
     def wanted(self, tensors):
         """The tensors that get a gradient."""
         flags = [*_core.tracked(tensors), *self.tracked]
@@ -101,6 +105,11 @@ class Gradient:
             self.num_results, self._saved = len(mask), half.saved
         self._halves[mask] = half
         return value, call
+
+    def held_bytes(self):
+        """Of the programs."""
+        programs = [half.program for half in self._halves.values()]
+        return sum(program.held_bytes for program in programs if program is not None)
 
     def save_before(self, tensors, outside):
         """What the gradient reads of arguments and variables, as it is before the call."""

@@ -4,6 +4,8 @@ from .. import _core, effects
 from ..tensor import Tensor
 from .tree import flatten, unflatten
 
+_RECORDING, _OPERATOR = 4096, 512  # bytes
+
 
 class NeedsDataError(ValueError):
     """Nothing ran, and an operator's shapes depend on data."""
@@ -21,6 +23,11 @@ class Recorded:
         self.checked = False  # against a second recording
         self.gradient = None  # of a call that a tape follows
         self.eager = False  # it cannot be a program
+
+    def held_bytes(self):
+        """What it keeps: of the recording an estimate."""
+        program = 0 if self.program is None else self.program.held_bytes
+        return _RECORDING + _OPERATOR * self.recording.num_ops + program
 
     def holds(self, tensors):
         """The Python state and the tensors from outside are as they were."""

@@ -3,6 +3,7 @@
 from contextlib import contextmanager
 
 from .. import _core, effects
+from . import limits
 
 
 class ExcludedError(RuntimeError):
@@ -19,35 +20,43 @@ class Segments:
     def __init__(self, options):
         self._options = {**options, "capture_as_const": False}
         self.programs = {}
-        self._open = False
 
     def call(self, function, args, kwargs):
         """The result of the call. An exception comes out when what was before it ran."""
         with effects.Effects([]) as seen:
             seen.segments = self
-            self.begin()
+            self.begin(seen)
             try:
                 return function(*args, **kwargs)
             finally:
-                self.end()
+                self.end(seen)
 
-    def begin(self):
+    def begin(self, seen):
         """A stretch begins."""
         _core.trace_begin([], run=False)
-        self._open = True
+        seen.recording = True
 
-    def end(self):
+    def end(self, seen):
         """The stretch ends and runs."""
-        if not self._open:
+        if not seen.recording:
             return  # it ended with an error
-        self._open = False
+        seen.recording = False
         segment = _core.trace_end_segment()
         if not segment.num_ops:
             return
         key = segment.key
         if key not in self.programs:
             self.programs[key] = segment.compile(self._options)
-        segment.run(self.programs[key])
+        program = self.programs[key]
+        segment.run(program)
+        limits.keep(self, self, None)
+
+    def held_bytes(self):
+        """Of the programs."""
+        return sum(program.held_bytes for program in self.programs.values())
+
+    def _evict(self, _, __):
+        self.programs.clear()
 
 
 @contextmanager
@@ -84,13 +93,13 @@ def exclude_from_trace():
     finally:
         if seen.segments is not None:
             effects.set_current(seen)
-            seen.segments.begin()
+            seen.segments.begin(seen)
 
 
 def _leave(seen):
     """The recording ends: what it holds runs, or ran already."""
     if seen.segments is not None:
-        seen.segments.end()
+        seen.segments.end(seen)
     elif not seen.runs:
         raise ExcludedError(
             "exclude_from_trace: the code to leave out must run, got a call that is recorded only"

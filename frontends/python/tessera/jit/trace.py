@@ -2,6 +2,7 @@
 
 import functools
 import os
+import sys
 import warnings
 from collections import OrderedDict
 
@@ -10,6 +11,8 @@ import numpy as np
 from .. import _core, effects
 from ..autodiff import modes
 from ..tensor import Tensor
+from . import limits
+from .donation import donated_tensors, give_up
 from .gradient import NoGradientError, TrackedCall
 from .mismatch import TraceMismatchError, check_same
 from .python_state import PythonState
@@ -17,7 +20,7 @@ from .recording import NeedsDataError, Recorded, record
 from .segments import ExcludedError, Segments
 from .tree import flatten
 
-_MAX_SIGNATURES = 16
+_PACKAGE = os.path.dirname(os.path.dirname(__file__))
 _MAX_VARIANTS = 4  # of one signature: modules' modes, gradients present or not
 
 
@@ -35,6 +38,10 @@ class trace:  # noqa: N801
     values, and the Python state that the call saw (training modes, gradients present). Parameters,
     optimizer and random state are read and updated by the program. `capture_as_const` takes the
     values of tensors from outside at the recorded call as constants, which `dump` needs.
+
+    Arguments at the positions `donate_argnums` are the caller's no more: results may take over
+    their memory, and a later use of such a tensor is an error. What signatures keep is bounded in
+    bytes over all traces: `config.set_trace_limit`.
 
     With `symbolic` the first call is lazy: its operators are inferred, then run compiled when the
     function has ended. With `record_only` no call runs, and results have shapes and no values: for
@@ -61,7 +68,7 @@ class trace:  # noqa: N801
         self._given = options
 
     def _setup(self, function, symbolic=False, capture_as_const=False, without_fusion=False,
-               check=False, record_only=False):  # fmt: skip
+               check=False, record_only=False, donate_argnums=()):  # fmt: skip
         functools.update_wrapper(self, function, updated=())
         self.__name__ = getattr(function, "__name__", type(function).__name__)
         self.function = function
@@ -69,6 +76,8 @@ class trace:  # noqa: N801
         self.check = check or record_only
         self.options = {"capture_as_const": capture_as_const, "fuse": not without_fusion}
         self.record_only = record_only
+        one = isinstance(donate_argnums, int)
+        self.donate_argnums = (donate_argnums,) if one else tuple(donate_argnums)
         self._variants = OrderedDict()
         self._last = self._segments = None
 
@@ -89,12 +98,18 @@ class trace:  # noqa: N801
             return self._segments.call(self.function, args, kwargs)
         leaves, structure = flatten((args, kwargs))
         tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
-        key = (structure, *map(_leaf_key, leaves), _aliases(tensors))
-        kind = Recorded
+        key, kind = (structure, *map(_leaf_key, leaves), _aliases(tensors)), Recorded
         if modes.is_recording() and _core.num_tapes():
             if self._tape_needs_eager():
                 return self.function(*args, **kwargs)
             key, kind = (*key, _core.tracked(tensors)), TrackedCall
+        donated = donated_tensors(self.donate_argnums, args, tensors)
+        value = self._call_recorded(key, kind, tensors, args, kwargs, donated)
+        if donated and not self.record_only:
+            value = give_up(self.__name__, donated, tensors, value)
+        return value
+
+    def _call_recorded(self, key, kind, tensors, args, kwargs, donated):
         for variant in self._variants.get(key, ()):
             if variant.holds(tensors):
                 self._variants.move_to_end(key)
@@ -102,9 +117,9 @@ class trace:  # noqa: N801
                 if variant.eager:
                     return self.function(*args, **kwargs)
                 if variant.checked and not self.check:
-                    return variant.run(tensors, self.options)
-                return self._check(key, variant, tensors, args, kwargs)
-        return self._record(key, tensors, args, kwargs, kind)
+                    return self._run(key, variant, tensors, donated)
+                return self._check(key, variant, tensors, args, kwargs, donated)
+        return self._record(key, tensors, args, kwargs, kind, donated)
 
     def _tape_needs_eager(self):
         """Why a call that a tape follows cannot be a program: told once."""
@@ -117,7 +132,7 @@ class trace:  # noqa: N801
             _warn_once(self, f"runs eagerly, because {why}")
         return why is not None
 
-    def _record(self, key, tensors, args, kwargs, kind):
+    def _record(self, key, tensors, args, kwargs, kind, donated):
         state = PythonState(self.function, flatten((args, kwargs))[0])
         lazy = self.record_only or (self.symbolic and kind is Recorded)
         try:
@@ -130,11 +145,14 @@ class trace:  # noqa: N801
             self._segments = Segments(self.options)
             return value
         for change in state.changes():
-            _warn_once(self, f"changes Python state, which its program will not: {change}")
+            text = f"changes Python state, which its program will not: {change}"
+            _warn_once(self, text, change.split(" was ")[0])
         self._keep(key, variant)
-        return variant.run(tensors, self.options, value) if lazy and not self.record_only else value
+        if not lazy or self.record_only:
+            return value
+        return self._run(key, variant, tensors, donated, value)
 
-    def _check(self, key, variant, tensors, args, kwargs):
+    def _check(self, key, variant, tensors, args, kwargs, donated):
         """The call, when the function still does what was recorded: TraceMismatchError if not."""
         variant.replay.prepare(tensors)
         ran = False
@@ -156,16 +174,36 @@ class trace:  # noqa: N801
             self._variants[key].remove(variant)
             raise
         variant.adopt(again)
-        return value if ran or self.record_only else variant.run(tensors, self.options, value)
+        if ran or self.record_only:
+            return value
+        return self._run(key, variant, tensors, donated, value)
 
     def _keep(self, key, variant):
         variants = self._variants.setdefault(key, [])
         variants.insert(0, variant)
         del variants[_MAX_VARIANTS:]
         self._last = variant
-        if len(self._variants) > _MAX_SIGNATURES:
-            self._variants.popitem(last=False)
-            _warn_once(self, f"has more than {_MAX_SIGNATURES} signatures and forgets the oldest")
+        limits.keep(variant, self, key)
+
+    def _run(self, key, variant, tensors, donated, value=None):
+        new = variant.program is None
+        result = variant.run(tensors, {**self.options, "donated": donated}, value)
+        if new:
+            limits.keep(variant, self, key)
+        else:
+            limits.use(variant)
+        return result
+
+    def _evict(self, key, variant):
+        """The limit in bytes takes a signature; its next call is recorded anew."""
+        variants = self._variants.get(key, [])
+        if variant in variants:
+            variants.remove(variant)
+        if not variants:
+            self._variants.pop(key, None)
+        if self._last is variant:
+            self._last = None
+        _warn_once(self, "forgets signatures used least recently: see config.set_trace_limit")
 
     def program(self):
         """The compiled program of the last call; None before the second call of its signature."""
@@ -252,11 +290,16 @@ def _free_dims(dims, names):
     ]
 
 
-def _warn_once(traced, what):
+def _warn_once(traced, what, key=None):
+    """Tells the caller outside of the package; `key` stands for texts that say the same."""
     warned = vars(traced).setdefault("_warned", set())
-    if what not in warned:
-        warned.add(what)
-        warnings.warn(f"trace: {traced.__name__} {what}", RuntimeWarning, stacklevel=4)
+    if (key or what) in warned:
+        return
+    warned.add(key or what)
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(f"trace: {traced.__name__} {what}", RuntimeWarning, stacklevel=level)
 
 
 def partial_trace(function=None, *, backend="default", without_host=True, **options):
