@@ -16,11 +16,25 @@ namespace tess::python {
 /// Code of our own package: its file lies in the folder of the extension.
 static std::string packageFolder;
 
+/// Files that were asked about: a step asks about the same few all the time. Each holds a reference to its name, so
+/// that the address means that file. Guarded by the interpreter's lock.
+struct KnownFile {
+  PyObject *name = nullptr;
+  bool own = false;
+};
+static KnownFile knownFiles[64];
+
 static bool isOwn(PyCodeObject *code) {
   if (packageFolder.empty())
     return false;
-  const char *file = PyUnicode_AsUTF8(code->co_filename);
-  return file && llvm::StringRef(file).starts_with(packageFolder);
+  PyObject *name = code->co_filename;
+  KnownFile &known = knownFiles[(reinterpret_cast<uintptr_t>(name) >> 4) % std::size(knownFiles)];
+  if (known.name == name)
+    return known.own;
+  const char *file = PyUnicode_AsUTF8(name);
+  Py_XDECREF(known.name);
+  known = {Py_NewRef(name), file && llvm::StringRef(file).starts_with(packageFolder)};
+  return known.own;
 }
 
 /// The innermost frame outside the package; line -1 when there is none.

@@ -21,6 +21,9 @@ class HookHandler:
         self._hooks.pop(self._key, None)
 
 
+_PLAIN = frozenset((int, float, bool, str, type(None)))  # attributes that most modules have
+
+
 def _entries(key, value):
     """(path, value) of the tensors and modules in an attribute, through lists, tuples and dicts."""
     if isinstance(value, (Tensor, Module)):
@@ -84,14 +87,14 @@ class Module:
 
     def _enter_trace(self, recorded):
         recorded.see_module(self)
-        if (
-            id(self) not in recorded.named
-        ):  # the outermost module comes first and names all below it
-            for name, module in self.named_modules():
-                recorded.named[id(module)] = name
-            for name, tensor in self.named_tensors():
-                if not tensor.name:
-                    tensor.name = name
+        if id(self) in recorded.named:
+            return
+        recorded.named[id(self)] = ""  # the outermost module comes first and names all below it
+        for name, item in self._walk("", True, {id(self)}):
+            if isinstance(item, Module):
+                recorded.named[id(item)] = name
+            elif not item.name:
+                item.name = name
 
     def register_forward_pre_hook(self, hook):
         """`hook(module, inputs)` runs before forward and may return other inputs."""
@@ -112,7 +115,7 @@ class Module:
 
     def _members(self):
         for key, value in vars(self).items():
-            if key not in ("_forward_pre_hooks", "_forward_hooks"):
+            if type(value) not in _PLAIN and key not in ("_forward_pre_hooks", "_forward_hooks"):
                 yield from _entries(key, value)
 
     def _walk(self, prefix, recursive, seen):
