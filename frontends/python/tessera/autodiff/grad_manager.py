@@ -61,8 +61,9 @@ class GradManager:
         return self
 
     def _forgetter(self, key):
-        attached = self._attached
-        return lambda _: attached.pop(key, None)
+        # Weakly: a tensor that lives on must not keep the manager's table.
+        manager = weakref.ref(self)
+        return lambda _: manager() and manager()._attached.pop(key, None)
 
     def _watch(self, tensors):
         known = {id(entry.ref()) for entry in self._watched}

@@ -1,10 +1,11 @@
 """Whether gradients are recorded."""
 
+import threading
 from contextlib import ContextDecorator, contextmanager
 
 from .. import _core
 
-_depth = 0
+_thread = threading.local()  # as the recordings themselves
 
 
 class no_grad(ContextDecorator):  # noqa: N801
@@ -19,14 +20,13 @@ class no_grad(ContextDecorator):  # noqa: N801
 
 
 def enter_recording(change):
-    """Counts the managers that record (+1) or stop (-1)."""
-    global _depth
-    _depth += change
+    """Counts the managers of this thread that record (+1) or stop (-1)."""
+    _thread.depth = getattr(_thread, "depth", 0) + change
 
 
 def is_recording():
-    """Some manager records."""
-    return _depth > 0
+    """Some manager of this thread records."""
+    return getattr(_thread, "depth", 0) > 0
 
 
 @contextmanager
