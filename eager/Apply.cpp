@@ -6,6 +6,7 @@
 #include "eager/Transformations.h"
 #include "ops/Promotion.h"
 
+#include <atomic>
 #include <cassert>
 #include <cstring>
 
@@ -14,14 +15,22 @@ namespace tess::eager {
 constinit thread_local uint32_t activeLayers = 0;
 
 /// Layers that are in the stack at all; tests clear bits.
-static uint32_t enabledLayers = (1u << kNumLayers) - 1;
+static std::atomic<uint32_t> enabledLayers = ((1u << kNumLayers) - 1) & ~bitOf(Layer::CheckFinite);
+
+static uint32_t enabled(uint32_t layers) { return layers & enabledLayers.load(std::memory_order_relaxed); }
 
 void disableLayer(Layer layer, bool disabled) {
-  enabledLayers = disabled ? enabledLayers & ~bitOf(layer) : enabledLayers | bitOf(layer);
+  if (disabled)
+    enabledLayers &= ~bitOf(layer);
+  else
+    enabledLayers |= bitOf(layer);
 }
 
-static constexpr Transformation stack[kNumLayers] = {
-    applyScalar, applyDimExpansion, applyDTypePromotion, applyFormat, applyGrad, applyTracing, interpret};
+void setCheckFinite(bool on) { disableLayer(Layer::CheckFinite, !on); }
+bool checksFinite() { return enabled(bitOf(Layer::CheckFinite)); }
+
+static constexpr Transformation stack[kNumLayers] = {applyScalar, applyDimExpansion, applyDTypePromotion, applyFormat,
+                                                     applyGrad,   applyTracing,      applyCheckFinite,    interpret};
 
 llvm::Error next(Call &call, Tensors &results) {
   if (LLVM_UNLIKELY(!call.pending))
@@ -46,7 +55,7 @@ static bool promotes(DTypeRuleKind kind, DTypeMask seen) {
 
 uint32_t neededLayers(const OpDef &op, llvm::ArrayRef<Operand> operands, Layer first) {
   const OpInfo &info = op.info();
-  uint32_t layers = activeLayers | bitOf(Layer::Interpreter);
+  uint32_t layers = activeLayers | bitOf(Layer::CheckFinite) | bitOf(Layer::Interpreter);
   DTypeMask seen = 0;
   bool formatted = false;
   for (const Operand &operand : operands) {
@@ -63,7 +72,7 @@ uint32_t neededLayers(const OpDef &op, llvm::ArrayRef<Operand> operands, Layer f
     layers |= bitOf(Layer::DTypePromotion);
   if (dimRuleOf(info))
     layers |= bitOf(Layer::DimExpansion);
-  return layers & enabledLayers & ~(bitOf(first) - 1);
+  return enabled(layers) & ~(bitOf(first) - 1);
 }
 
 /// Errors name the module whose forward called.
@@ -100,7 +109,7 @@ llvm::Error applyBelow(Layer after, const OpDef &op, llvm::ArrayRef<Operand> ope
 
 /// An operator that is no OpDef: only the layers that watch every operator see it.
 static llvm::Error applyOther(const Operator &op, llvm::ArrayRef<Operand> operands, Tensors &results) {
-  Call call{op, operands, (activeLayers | bitOf(Layer::Interpreter)) & enabledLayers};
+  Call call{op, operands, enabled(activeLayers | bitOf(Layer::Interpreter))};
   return enter(call, results);
 }
 

@@ -24,6 +24,10 @@ llvm::Expected<Tensors> apply(const Subgraph &graph, llvm::ArrayRef<Operand> ope
 /// The one result of an operator that has one.
 llvm::Expected<TensorRef> applyOne(const OpDef &op, llvm::ArrayRef<Operand> operands);
 
+/// Every operator then waits for its results, and is an error if it made a NaN or an infinity. Of all threads.
+void setCheckFinite(bool on);
+bool checksFinite();
+
 /// A tensor from row-major bytes.
 llvm::Expected<TensorRef> createTensor(const TensorMeta &meta, const void *bytes);
 /// The number in the given dtype, rank 0.

@@ -216,13 +216,12 @@ static llvm::Expected<bool> dispatchFit(const DispatchCall &call, llvm::ArrayRef
 static llvm::Error start(const DispatchCall &call, const Launch &launch, const OpEntry &entry, Readiness readiness,
                          llvm::ArrayRef<TensorRef> results) {
   bool isInline = launch.isTiny() && readiness == Readiness::Ready;
-  if (isInline || asyncLevel() == 0)
-    launchNow(launch);
-  else
-    enqueueCall(call, results, [launch, image = entry.direct->image]() -> llvm::Error {
+  if (!isInline && asyncLevel() != 0)
+    return enqueueCall(call, results, [launch, image = entry.direct->image]() -> llvm::Error {
       launchNow(launch);
       return llvm::Error::success();
     });
+  launchNow(launch);
   return llvm::Error::success();
 }
 

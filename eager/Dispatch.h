@@ -37,10 +37,13 @@ enum class Readiness : uint8_t { Ready, Pending, Poisoned };
 Readiness readinessOf(llvm::ArrayRef<Operand> operands);
 /// Poisons the results with the failure of an operand.
 void inheritFailure(llvm::ArrayRef<Operand> operands, llvm::ArrayRef<TensorRef> results);
-/// How a call that ran on this thread ended: an error comes out at once at async level 0, else it poisons the results.
+/// How a call that ran on this thread ended: an error comes out at once below async level 2, else it poisons the
+/// results.
 llvm::Error settle(const DispatchCall &call, llvm::ArrayRef<TensorRef> results, llvm::Error error);
-/// Queues `body`, which holds what it needs beside the storages.
-void enqueueCall(const DispatchCall &call, llvm::ArrayRef<TensorRef> results, std::function<llvm::Error()> body);
+/// "x f32[2, 3], y f32[3]".
+std::string describeOperands(const DispatchCall &call);
+/// Queues `body`, which holds what it needs beside the storages; an error when the user says stop while it waits.
+llvm::Error enqueueCall(const DispatchCall &call, llvm::ArrayRef<TensorRef> results, std::function<llvm::Error()> body);
 
 /// Key parts that do not depend on shapes.
 uint64_t keyOfOp(const OpDef &op, bool direct);

@@ -11,7 +11,7 @@
 namespace tess::eager {
 
 static constexpr const char *layerNames[kNumLayers] = {"Scalar", "DimExpansion", "DTypePromotion", "Format",
-                                                       "Grad",   "Tracing",      "Interpreter"};
+                                                       "Grad",   "Tracing",      "CheckFinite",    "Interpreter"};
 
 static std::string nameOf(const Call &call) {
   switch (call.op.kind) {

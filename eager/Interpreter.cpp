@@ -163,7 +163,8 @@ static llvm::Error differentForm(const TensorImpl &target, const TensorImpl &val
 llvm::Error writeInPlace(TensorImpl &target, TensorImpl &value) {
   if (!(target.meta() == value.meta()) || !target.isContiguous())
     return differentForm(target, value);
-  awaitAll();
+  if (llvm::Error e = awaitAll())
+    return e;
   if (llvm::Error e = awaitValue(target.storage()))
     return e;
   if (llvm::Error e = copyOut(value, target.data()))

@@ -1,6 +1,7 @@
 //===- Location.cpp - where a user called an operator --------------------===//
 #include "eager/Location.h"
 
+#include "runtime/Worker.h"
 #include "llvm/ADT/StringMap.h"
 
 #include <mutex>
@@ -92,10 +93,27 @@ std::string Location::source() const {
   return code && locationHooks.source ? locationHooks.source(code, position) : std::string();
 }
 
-BlockingRegion::BlockingRegion() : token(blockingHooks.begin ? blockingHooks.begin() : nullptr) {}
+BlockingRegion::BlockingRegion(bool computes)
+    : computes(computes), token(blockingHooks.begin ? blockingHooks.begin(computes) : nullptr) {}
 BlockingRegion::~BlockingRegion() {
   if (blockingHooks.end)
-    blockingHooks.end(token);
+    blockingHooks.end(token, computes);
+}
+
+llvm::Error BlockingRegion::poll() { return blockingHooks.poll ? blockingHooks.poll(token) : llvm::Error::success(); }
+
+/// How long a user who says stop waits for it at the most.
+static constexpr std::chrono::milliseconds kPollInterval(20);
+
+llvm::Error awaitCommand(uint64_t number) {
+  runtime::Worker &worker = runtime::Worker::global();
+  if (worker.count() >= number)
+    return llvm::Error::success();
+  BlockingRegion region;
+  while (!worker.waitFor(number, kPollInterval))
+    if (llvm::Error e = region.poll())
+      return e;
+  return llvm::Error::success();
 }
 
 } // namespace tess::eager

@@ -1,12 +1,14 @@
 //===- Location.h - where a user called an operator -------------*- C++ -*-===//
 //
-// Eager knows no Python: a frontend gives three functions that note a place in
-// the user's code cheaply and put it into words when an error needs it.
+// Eager knows no Python: a frontend gives functions that note a place in the
+// user's code cheaply and put it into words when an error is told, and others
+// that let its language go on while a thread waits.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
 
 #include <cstdint>
 #include <string>
@@ -20,7 +22,7 @@ struct LocationHooks {
   std::string (*describe)(void *code, int32_t position) = nullptr;
   /// "x * 2": what stands there; empty when it cannot be read. Any thread.
   std::string (*source)(void *code, int32_t position) = nullptr;
-  /// Any thread.
+  /// Any thread; must not wait for a lock.
   void (*release)(void *code) = nullptr;
 };
 void setLocationHooks(const LocationHooks &hooks);
@@ -53,19 +55,28 @@ std::string currentScope();
 
 /// A frontend lets other threads of its language run while eager waits or compiles.
 struct BlockingHooks {
-  void *(*begin)() = nullptr;
-  void (*end)(void *token) = nullptr;
+  void *(*begin)(bool computes) = nullptr;
+  void (*end)(void *token, bool computes) = nullptr;
+  /// Called now and then by a thread that waits: handles what the user sent meanwhile (Ctrl-C). An error ends the wait.
+  llvm::Error (*poll)(void *&token) = nullptr;
 };
 void setBlockingHooks(const BlockingHooks &hooks);
 
 class BlockingRegion {
 public:
-  BlockingRegion();
+  /// `computes`: the thread does not only wait, so that the end of the program must wait for it.
+  explicit BlockingRegion(bool computes = false);
   ~BlockingRegion();
   BlockingRegion(const BlockingRegion &) = delete;
+  /// What the user wants of a thread that waits.
+  llvm::Error poll();
 
 private:
+  bool computes;
   void *token;
 };
+
+/// Waits, in a BlockingRegion, until the worker has run its command of this number; an error when the user says stop.
+llvm::Error awaitCommand(uint64_t number);
 
 } // namespace tess::eager

@@ -30,7 +30,7 @@ Metas metasOfClass(llvm::ArrayRef<Operand> operands, const IterationSpace &space
 }
 
 llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, llvm::StringRef target) {
-  BlockingRegion region; // takes milliseconds
+  BlockingRegion region(/*computes=*/true); // takes milliseconds
   ir::GraphBuilder builder;
   builder.setScalarParameters(cls.op.info().lowering == Lowering::Elementwise);
   llvm::SmallVector<ir::GraphBuilder::Value, 4> inputs;

@@ -66,7 +66,8 @@ Metas DispatchCall::metas() const {
 llvm::Expected<TensorRef> contiguous(TensorImpl &tensor) {
   if (tensor.isContiguous())
     return TensorRef(&tensor);
-  awaitWritten(tensor.storage());
+  if (llvm::Error e = awaitWritten(tensor.storage()))
+    return std::move(e);
   llvm::Expected<TensorRef> copy = TensorImpl::allocate(tensor.dtype(), tensor.shape());
   if (!copy)
     return copy;
@@ -92,24 +93,32 @@ struct BoundRun {
 
   /// On any thread.
   llvm::Error operator()() const {
-    std::unique_lock<std::mutex> lock(shapes->running, std::defer_lock);
-    if (!lock.try_lock()) {
-      BlockingRegion region; // another thread runs these shapes
-      lock.lock();
-    }
-    return runLocked();
+    return whileLocked([](runtime::Bound &) {});
   }
-  llvm::Error runLocked() const {
-    runtime::Bound &bound = *shapes->bound;
+  /// Runs, and reads `answer` from the binding before another thread runs it. Memory comes first: to wait for it with
+  /// the lock is to wait for a worker that may want the lock.
+  llvm::Error whileLocked(llvm::function_ref<void(runtime::Bound &)> answer) const {
     runtime::RunOptions options;
     StorageRef arena;
-    if (uint64_t bytes = bound.memory().arena) {
+    if (uint64_t bytes = shapes->bound->memory().arena) {
       llvm::Expected<StorageRef> memory = Storage::allocate(int64_t(bytes));
       if (!memory)
         return memory.takeError();
       arena = std::move(*memory);
       options.arena = arena->data();
     }
+    std::unique_lock<std::mutex> lock(shapes->running, std::defer_lock);
+    if (!lock.try_lock()) {
+      BlockingRegion region; // another thread runs these shapes
+      lock.lock();
+    }
+    llvm::Error error = runLocked(options);
+    if (!error)
+      answer(*shapes->bound);
+    return error;
+  }
+  llvm::Error runLocked(const runtime::RunOptions &options) const {
+    runtime::Bound &bound = *shapes->bound;
     if (!bound.needsWorker() || runtime::Worker::onWorkerThread())
       return runtime::run(bound, inputs, outputs, scalars, options);
     BlockingRegion region;
@@ -130,7 +139,7 @@ private:
   llvm::Error allocate(const BoundShapes &shapes, Tensors &results);
   llvm::Error runDataDependent(BoundRun task, Tensors &results);
   llvm::SmallVector<Operand, 4> operands() const { return {made.begin(), made.end()}; }
-  llvm::Error shrink(runtime::Bound &bound, Tensors &results);
+  llvm::Error shrink(const Metas &actual, Tensors &results);
   llvm::SmallVector<uint64_t, 4> scalars() const;
 
   const DispatchCall &call;
@@ -238,12 +247,11 @@ llvm::Error ProgramRun::allocate(const BoundShapes &shapes, Tensors &results) {
 }
 
 /// Results whose size the data decided, in memory of that size.
-llvm::Error ProgramRun::shrink(runtime::Bound &bound, Tensors &results) {
+llvm::Error ProgramRun::shrink(const Metas &actual, Tensors &results) {
   for (unsigned i = 0; i < results.size(); ++i) {
-    const TensorMeta &actual = bound.outputs()[i];
-    if (llvm::ArrayRef<int64_t>(actual.shape) == results[i]->shape())
+    if (llvm::ArrayRef<int64_t>(actual[i].shape) == results[i]->shape())
       continue;
-    llvm::Expected<TensorRef> exact = TensorImpl::allocate(actual.dtype, actual.shape);
+    llvm::Expected<TensorRef> exact = TensorImpl::allocate(actual[i].dtype, actual[i].shape);
     if (!exact)
       return exact.takeError();
     std::memcpy((*exact)->data(), results[i]->data(), (*exact)->storage().bytes());
@@ -255,19 +263,16 @@ llvm::Error ProgramRun::shrink(runtime::Bound &bound, Tensors &results) {
 /// Sizes come with the data: the caller waits for both.
 llvm::Error ProgramRun::runDataDependent(BoundRun task, Tensors &results) {
   for (const TensorRef &operand : made)
-    awaitWritten(operand->storage());
+    if (llvm::Error e = awaitWritten(operand->storage()))
+      return e;
   if (readinessOf(operands()) == Readiness::Poisoned) {
     inheritFailure(operands(), results);
     return llvm::Error::success();
   }
-  std::unique_lock<std::mutex> lock(task.shapes->running, std::defer_lock);
-  if (!lock.try_lock()) {
-    BlockingRegion region; // another thread runs these shapes
-    lock.lock();
-  }
-  if (llvm::Error e = task.runLocked())
+  Metas actual;
+  if (llvm::Error e = task.whileLocked([&](runtime::Bound &bound) { actual = Metas(bound.outputs()); }))
     return settle(call, results, std::move(e));
-  return shrink(*task.shapes->bound, results);
+  return shrink(actual, results);
 }
 
 llvm::Error ProgramRun::run(Tensors &results) {
@@ -296,8 +301,9 @@ llvm::Error ProgramRun::run(Tensors &results) {
   if (isTiny || asyncLevel() == 0)
     return settle(call, results, task());
   llvm::SmallVector<Operand, 4> read = operands();
-  enqueueCall({call.op, read, call.segments, call.isTrain}, results, std::move(task));
-  return llvm::Error::success();
+  if (llvm::Error e = enqueueCall({call.op, read, call.segments, call.isTrain}, results, std::move(task)))
+    return e;
+  return asyncLevel() == 1 && bound.checksData() ? awaitValue(results.front()->storage()) : llvm::Error::success();
 }
 
 } // namespace

@@ -1,53 +1,58 @@
 //===- Queue.cpp - work that runs beside the caller ----------------------===//
 #include "eager/Queue.h"
 
+#include "runtime/Fork.h"
 #include "runtime/Worker.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <mutex>
 #include <vector>
 
 namespace tess::eager {
 
+using runtime::Worker;
+
 namespace {
 
 /// Commands that may wait before a caller does.
-constexpr uint64_t kMostWaiting = runtime::Worker::kCapacity - 128;
+constexpr uint64_t kMostWaiting = Worker::kCapacity - 128;
+/// Bytes of the storages that they may hold: a program that is faster than its kernels must not take all memory.
+constexpr uint64_t kMostBytes = 512 << 20;
+/// Failures kept for sync(); later ones are known to their values only.
+constexpr size_t kMostUnseen = 64;
 
 std::atomic<int> level{2};
-std::atomic<uint64_t> lastTicket{0};
+std::atomic<uint64_t> queuedBytes{0};
 
 /// Failures that nobody has seen, oldest first.
 struct Unseen {
+  Unseen();
   std::mutex mutex;
   std::vector<FailureRef> failures;
 };
+
 Unseen &unseen() {
   static Unseen *instance = new Unseen;
   return *instance;
 }
 
-/// Jobs that ran: what is left of them (a place in the user's code) is dropped by the threads that enqueue, because the
-/// worker must not wait for the lock of a frontend.
-struct Finished {
-  std::mutex mutex;
-  std::vector<std::unique_ptr<Job>> jobs;
-};
-Finished &finished() {
-  static Finished *instance = new Finished;
-  return *instance;
+/// A forked child begins without: the parent tells them.
+Unseen::Unseen() {
+  runtime::holdAcrossFork(mutex);
+  runtime::callAcrossFork([] {}, [] {}, [] { unseen().failures.clear(); });
 }
 
-void dropFinished() {
-  std::vector<std::unique_ptr<Job>> jobs;
-  {
-    std::lock_guard<std::mutex> lock(finished().mutex);
-    jobs.swap(finished().jobs);
-  }
+/// Counts the bytes of storages that no other queued operator refers to.
+void hold(const Job &job) {
+  for (const StorageRef &storage : llvm::concat<const StorageRef>(job.inputs, job.outputs))
+    if (storage->hold())
+      queuedBytes += storage->bytes();
 }
 
-llvm::Error errorOf(Failure &failure) {
-  failure.reported = true;
-  return makeError(failure.code, failure.message);
+void drop(const Job &job) {
+  for (const StorageRef &storage : llvm::concat<const StorageRef>(job.inputs, job.outputs))
+    if (storage->drop())
+      queuedBytes -= storage->bytes();
 }
 
 void runJob(std::unique_ptr<Job> job) {
@@ -58,13 +63,22 @@ void runJob(std::unique_ptr<Job> job) {
   if (inherited)
     poisonAll(job->outputs, FailureRef(inherited));
   else if (llvm::Error error = job->body())
-    poisonAll(job->outputs, makeFailure(std::move(error), job->describe(), job->location));
-  job->body = nullptr;
-  job->describe = nullptr;
-  job->inputs.clear();
-  job->outputs.clear();
-  std::lock_guard<std::mutex> lock(finished().mutex);
-  finished().jobs.push_back(std::move(job));
+    poisonAll(job->outputs, makeFailure(std::move(error), job->describe(), std::move(job->location)));
+  drop(*job);
+}
+
+/// Whoever had to wait finds room for several.
+llvm::Error awaitRoom() {
+  Worker &worker = Worker::global();
+  if (uint64_t last = worker.last(); last > worker.count() + kMostWaiting)
+    if (llvm::Error e = awaitCommand(last - kMostWaiting / 2))
+      return e;
+  if (queuedBytes <= kMostBytes)
+    return llvm::Error::success();
+  while (queuedBytes > kMostBytes / 2)
+    if (llvm::Error e = awaitCommand(worker.count() + 1))
+      return e;
+  return llvm::Error::success();
 }
 
 } // namespace
@@ -74,87 +88,83 @@ void poisonAll(llvm::ArrayRef<StorageRef> outputs, const FailureRef &why) {
     output->poison(why);
 }
 
-FailureRef makeFailure(llvm::Error error, llvm::StringRef what, const Location &location) {
+FailureRef makeFailure(llvm::Error error, llvm::StringRef what, Location location) {
   auto [code, message] = takeError(std::move(error));
   FailureRef failure(new Failure);
   failure->code = code;
-  failure->message = message;
-  if (!what.empty())
-    failure->message += " (" + what.str() + ")";
-  std::string place = location.describe();
-  if (!place.empty())
-    failure->message += ", at " + place;
+  failure->message = what.empty() ? message : message + " (" + what.str() + ")";
+  failure->place = std::move(location);
   std::lock_guard<std::mutex> lock(unseen().mutex);
   std::erase_if(unseen().failures, [](const FailureRef &old) { return old->reported.load(); });
-  unseen().failures.push_back(failure);
+  if (unseen().failures.size() < kMostUnseen)
+    unseen().failures.push_back(failure);
   return failure;
+}
+
+llvm::Error errorOf(Failure &failure) {
+  failure.reported = true;
+  return makeError(failure.code, failure.text());
 }
 
 bool isPending(const Storage &storage) {
   uint64_t ticket = storage.writer();
-  return ticket && ticket > runtime::Worker::global().count();
+  return ticket && ticket > Worker::global().count();
 }
 
-void awaitWritten(Storage &storage) {
-  if (!isPending(storage))
-    return;
-  BlockingRegion region;
-  runtime::Worker::global().wait(storage.writer());
+llvm::Error awaitWritten(Storage &storage) {
+  return isPending(storage) ? awaitCommand(storage.writer()) : llvm::Error::success();
 }
 
-void awaitAll() {
-  uint64_t last = lastTicket.load();
-  if (last <= runtime::Worker::global().count())
-    return;
-  BlockingRegion region;
-  runtime::Worker::global().wait(last);
-}
+llvm::Error awaitAll() { return awaitCommand(Worker::global().last()); }
 
 llvm::Error awaitValue(Storage &storage) {
-  awaitWritten(storage);
+  if (llvm::Error e = awaitWritten(storage))
+    return e;
   Failure *failure = storage.failure();
   return failure ? errorOf(*failure) : llvm::Error::success();
 }
 
-void enqueue(std::unique_ptr<Job> job) {
-  runtime::Worker &worker = runtime::Worker::global();
-  uint64_t last = lastTicket.load(std::memory_order_relaxed);
-  if (last > worker.count() + kMostWaiting) {
-    BlockingRegion region;
-    worker.wait(last - kMostWaiting / 2);
-  }
+llvm::Error enqueue(std::unique_ptr<Job> job) {
+  if (llvm::Error e = awaitRoom())
+    return e;
   llvm::SmallVector<StorageRef, 2> outputs = job->outputs;
-  uint64_t ticket = worker.submit([raw = job.release()] { runJob(std::unique_ptr<Job>(raw)); });
+  hold(*job);
+  uint64_t ticket = Worker::global().submit([raw = job.release()] { runJob(std::unique_ptr<Job>(raw)); });
   for (const StorageRef &output : outputs)
     output->setWriter(ticket);
-  lastTicket.store(ticket, std::memory_order_relaxed);
-  dropFinished();
+  return llvm::Error::success();
 }
 
 llvm::Error sync() {
-  {
-    BlockingRegion region;
-    if (llvm::Error error = runtime::Worker::global().drain())
-      return error;
-  }
-  dropFinished();
+  if (llvm::Error e = awaitAll())
+    return e;
+  if (llvm::Error e = Worker::global().drain())
+    return e;
   std::vector<FailureRef> failures;
   {
     std::lock_guard<std::mutex> lock(unseen().mutex);
     failures.swap(unseen().failures);
   }
+  std::erase_if(failures, [](const FailureRef &failure) { return failure->reported.exchange(true); });
+  std::string text;
   for (const FailureRef &failure : failures)
-    if (!failure->reported.exchange(true))
-      return makeError(failure->code, failure->message);
-  return llvm::Error::success();
+    text += (text.empty() ? "" : "\nalso ") + failure->text();
+  return failures.empty() ? llvm::Error::success() : makeError(failures.front()->code, text);
 }
 
 llvm::Error setAsyncLevel(int wanted) {
   if (wanted < 0 || wanted > 2)
     return invalidArgument("async_level: level must be 0, 1 or 2, got " + llvm::Twine(wanted));
+  if (llvm::Error e = awaitAll())
+    return e;
   level = wanted;
-  BlockingRegion region;
-  return runtime::Worker::global().drain();
+  return llvm::Error::success();
+}
+
+QueueStats queueStats() {
+  Worker &worker = Worker::global();
+  uint64_t run = worker.count();
+  return {worker.last() - run, queuedBytes, kMostWaiting, kMostBytes};
 }
 
 int asyncLevel() { return level.load(std::memory_order_relaxed); }

@@ -18,6 +18,10 @@ static std::string describeOperands(const OpInfo &info, llvm::ArrayRef<TensorMet
   return text;
 }
 
+std::string describeOperands(const DispatchCall &call) {
+  return describeOperands(call.info(), call.metas(), call.segments);
+}
+
 Readiness readinessOf(llvm::ArrayRef<Operand> operands) {
   Readiness readiness = Readiness::Ready;
   for (const Operand &operand : operands) {
@@ -46,17 +50,15 @@ void inheritFailure(llvm::ArrayRef<Operand> operands, llvm::ArrayRef<TensorRef> 
 llvm::Error settle(const DispatchCall &call, llvm::ArrayRef<TensorRef> results, llvm::Error error) {
   if (!error)
     return error;
-  FailureRef failure =
-      makeFailure(std::move(error), describeOperands(call.info(), call.metas(), call.segments), Location::here());
-  if (asyncLevel() == 0) {
-    failure->reported = true;
-    return makeError(failure->code, failure->message);
-  }
+  FailureRef failure = makeFailure(std::move(error), describeOperands(call), Location::here());
+  if (asyncLevel() < 2)
+    return errorOf(*failure);
   poisonAll(storagesOf(results), failure);
   return llvm::Error::success();
 }
 
-void enqueueCall(const DispatchCall &call, llvm::ArrayRef<TensorRef> results, std::function<llvm::Error()> body) {
+llvm::Error enqueueCall(const DispatchCall &call, llvm::ArrayRef<TensorRef> results,
+                        std::function<llvm::Error()> body) {
   auto job = std::make_unique<Job>();
   for (const Operand &operand : call.operands)
     job->inputs.push_back(operand.tensor->storageRef());
@@ -67,7 +69,7 @@ void enqueueCall(const DispatchCall &call, llvm::ArrayRef<TensorRef> results, st
     return describeOperands(*info, metas, segments);
   };
   job->location = Location::here();
-  enqueue(std::move(job));
+  return enqueue(std::move(job));
 }
 
 } // namespace tess::eager

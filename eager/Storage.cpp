@@ -2,16 +2,36 @@
 #include "eager/Storage.h"
 
 #include "eager/Pool.h"
+#include "runtime/Worker.h"
 
 #include <new>
 #include <utility>
 
 namespace tess::eager {
 
+std::string Failure::text() const {
+  std::string where = place.describe();
+  return where.empty() ? message : message + ", at " + where;
+}
+
 StorageRef Storage::make() { return StorageRef(new (poolAllocate(sizeof(Storage))) Storage); }
 
+/// What queued operators hold comes back when they have run: only then there is too little memory.
+static llvm::Expected<runtime::Block> allocateBlock(size_t bytes, runtime::Device &device) {
+  llvm::Expected<runtime::Block> block = device.allocate(bytes);
+  if (LLVM_LIKELY(bool(block)))
+    return block;
+  runtime::Worker &worker = runtime::Worker::global();
+  if (worker.onWorkerThread() || worker.idle())
+    return block;
+  llvm::consumeError(block.takeError());
+  if (llvm::Error e = awaitCommand(worker.last()))
+    return std::move(e);
+  return device.allocate(bytes);
+}
+
 llvm::Expected<StorageRef> Storage::allocate(int64_t bytes, runtime::Device &device) {
-  llvm::Expected<runtime::Block> block = device.allocate(size_t(bytes));
+  llvm::Expected<runtime::Block> block = allocateBlock(size_t(bytes), device);
   if (!block)
     return block.takeError();
   StorageRef storage = make();

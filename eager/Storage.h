@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "eager/Location.h"
 #include "ops/Error.h"
 #include "runtime/Device.h"
 #include "llvm/ADT/IntrusiveRefCntPtr.h"
@@ -21,8 +22,12 @@ namespace tess::eager {
 struct Failure : llvm::ThreadSafeRefCountedBase<Failure> {
   ErrorCode code = ErrorCode::Internal;
   std::string message;
+  /// Of the call. Put into words by who tells the failure: the worker must not wait for the lock of a frontend.
+  Location place;
   /// Set by whoever raises it, so that nothing is reported twice.
   std::atomic<bool> reported = false;
+  /// The message with the place.
+  std::string text() const;
 };
 using FailureRef = llvm::IntrusiveRefCntPtr<Failure>;
 
@@ -56,6 +61,10 @@ public:
   uint64_t writer() const { return queued.load(std::memory_order_acquire); }
   void setWriter(uint64_t ticket) { queued.store(ticket, std::memory_order_release); }
 
+  /// A queued operator refers to it, once more or no longer. True for the first and the last one.
+  bool hold() { return holds.fetch_add(1, std::memory_order_relaxed) == 0; }
+  bool drop() { return holds.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+
   /// Null when the value is good, as far as is known.
   Failure *failure() const { return failed.load(std::memory_order_acquire); }
   /// Poisons the value; the first failure stays.
@@ -75,6 +84,7 @@ private:
 
   std::atomic<int32_t> refs = 0;
   std::atomic<uint32_t> writes = 0;
+  std::atomic<uint32_t> holds = 0;
   runtime::Block block;
   int64_t size = 0;
   runtime::Device *home = nullptr;

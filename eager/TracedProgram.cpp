@@ -28,7 +28,7 @@ llvm::Error TracedProgram::finish(runtime::Executable exe, runtime::ProgramOptio
 llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::compile(const RecordingRef &recording,
                                                                       const GraphOptions &options, bool fuse) {
   std::shared_ptr<TracedProgram> traced(new TracedProgram);
-  BlockingRegion region;
+  BlockingRegion region(/*computes=*/true);
   llvm::Expected<ir::Graph> graph = buildGraph(*recording, options);
   if (!graph)
     return graph.takeError();
@@ -79,7 +79,7 @@ static llvm::Expected<std::optional<runtime::Executable>> codeOf(const runtime::
 llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::load(llvm::StringRef path, bool allowCode) {
   std::shared_ptr<TracedProgram> traced(new TracedProgram);
   traced->name = path.str();
-  BlockingRegion region;
+  BlockingRegion region(/*computes=*/true);
   llvm::Expected<ir::Graph> graph = compiler::readGraph(path);
   if (!graph)
     return graph.takeError();
@@ -236,10 +236,13 @@ llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
   llvm::Expected<runtime::BoundRef> bound = bind(values.metas);
   if (!bound)
     return bound.takeError();
+  if ((*bound)->needsWorker()) // it comes after what is queued: the user may say stop until then
+    if (llvm::Error e = awaitAll())
+      return std::move(e);
   if (llvm::Error e = makeOutputs(given, **bound, values))
     return std::move(e);
   {
-    BlockingRegion region;
+    BlockingRegion region(/*computes=*/true);
     if (llvm::Error e = runtime::run(**bound, values.inputs, values.outputs))
       return std::move(e);
   }

@@ -12,8 +12,8 @@
 namespace tess::eager {
 
 /// In the order of the stack.
-enum class Layer : uint8_t { Scalar, DimExpansion, DTypePromotion, Format, Grad, Tracing, Interpreter };
-constexpr unsigned kNumLayers = 7;
+enum class Layer : uint8_t { Scalar, DimExpansion, DTypePromotion, Format, Grad, Tracing, CheckFinite, Interpreter };
+constexpr unsigned kNumLayers = 8;
 constexpr uint32_t bitOf(Layer layer) { return 1u << unsigned(layer); }
 
 struct Call {
@@ -38,6 +38,7 @@ llvm::Error applyDTypePromotion(Call &call, Tensors &results);
 llvm::Error applyFormat(Call &call, Tensors &results);
 llvm::Error applyGrad(Call &call, Tensors &results);
 llvm::Error applyTracing(Call &call, Tensors &results);
+llvm::Error applyCheckFinite(Call &call, Tensors &results);
 llvm::Error interpret(Call &call, Tensors &results);
 
 /// Hands the call to the next pending layer.

@@ -118,6 +118,8 @@ public:
   llvm::ArrayRef<PlannedMemory> plan() const;
   /// Arena, outputs and constants.
   uint64_t plannedBytes() const { return memory().total(); }
+  /// A run may refuse the data of its inputs: what shapes cannot tell.
+  bool checksData() const;
   /// Kernel launches, library calls and copies of one run.
   uint64_t launches() const;
   /// False: every step is serial, and a run stays on the calling thread.

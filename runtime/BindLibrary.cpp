@@ -119,6 +119,7 @@ llvm::Error Binder::addLibrary(const Step &step) {
     storage.allocations.push_back({int64_t((*prepared)->workspaceBytes()), index, index});
   }
   bound->needsWorker |= (*prepared)->threads() > 1;
+  bound->checksData |= (*prepared)->checksData();
   command.kernel = std::move(*prepared);
   if (llvm::Error error = addOperands(step, request))
     return error;

@@ -61,6 +61,7 @@ struct BoundData {
   std::vector<ScalarPatch> scalarPatches;
   unsigned packedValues = 0;
   bool needsWorker = false;
+  bool checksData = false;
   bool isTrain = false;
   BufferRef arena;              // allocated by the first run
   void *currentArena = nullptr; // what arenaPatches were applied for

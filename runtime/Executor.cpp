@@ -22,6 +22,7 @@ Bound::Bound(std::unique_ptr<BoundData> data) : impl(std::move(data)) {}
 Bound::~Bound() = default;
 llvm::ArrayRef<TensorMeta> Bound::outputs() const { return impl->outputs; }
 bool Bound::dependsOnData() const { return impl->dependsOnData; }
+bool Bound::checksData() const { return impl->checksData; }
 const MemoryEstimate &Bound::memory() const { return impl->memory; }
 llvm::ArrayRef<PlannedMemory> Bound::plan() const { return impl->plan; }
 uint64_t Bound::launches() const { return impl->commands.size(); }

@@ -43,6 +43,8 @@ public:
   const std::string &implementation() const { return implementationName; }
   /// Threads it uses; above 1 it must run on the worker thread.
   unsigned threads() const { return threadCount; }
+  /// run() looks at values and may refuse them: an index out of range.
+  bool checksData() const { return looksAtData; }
   /// The layout of the library's own in which it reads an input, or writes output 0, without reordering: opaque, of as
   /// many bytes as the row-major layout, for which the empty text stands. Equal texts are equal layouts.
   llvm::StringRef inputPacking(size_t input) const {
@@ -56,6 +58,7 @@ protected:
   size_t workspace = 0;
   std::string implementationName = "own";
   unsigned threadCount = 1;
+  bool looksAtData = false;
   size_t heldBytes = 1024;
   std::vector<std::string> inputPackings;
   std::string resultPacking;

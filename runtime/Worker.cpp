@@ -3,6 +3,7 @@
 #include "ops/Error.h"
 #include "runtime/Fork.h"
 
+#include <cstdlib>
 #include <immintrin.h>
 #include <thread>
 
@@ -37,13 +38,23 @@ bool Worker::onWorkerThread() { return isWorkerThread; }
 
 void Worker::start() {
   started = true;
+  // Runs before the destructors of what the libraries made until now. For those of later things a frontend that knows
+  // when its program ends stops the worker itself.
+  static const int registered = std::atexit([] { global().stop(); });
+  (void)registered;
   std::thread([this] { loop(); }).detach();
 }
 
 Worker::Slot &Worker::acquire(std::unique_lock<std::mutex> &lock) {
-  if (!started)
+  if (!started && !stopped)
     start();
   while (submitted.load() - completed.load() >= kCapacity) {
+    if (stopped) {
+      lock.unlock();
+      runUntil(completed.load() + 1);
+      lock.lock();
+      continue;
+    }
     ++waiting;
     progress->wait(lock);
     --waiting;
@@ -59,13 +70,39 @@ uint64_t Worker::publish(std::unique_lock<std::mutex> &) {
 }
 
 bool Worker::awaitCommand(uint64_t next) {
-  if (spinUntil([&] { return submitted.load(std::memory_order_acquire) > next; }))
-    return true;
+  auto hasWork = [&] { return submitted.load(std::memory_order_acquire) > next || stopping.load(); };
+  if (!spinUntil(hasWork)) {
+    std::unique_lock<std::mutex> lock(mutex);
+    sleeping = true;
+    wake->wait(lock, hasWork);
+    sleeping = false;
+  }
+  return !stopping.load();
+}
+
+void Worker::stop() {
   std::unique_lock<std::mutex> lock(mutex);
-  sleeping = true;
-  wake->wait(lock, [&] { return submitted.load() > next; });
-  sleeping = false;
-  return true;
+  if (isWorkerThread || stopped) // a command that exits is the last one
+    return;
+  stopping = true;
+  wake->notify_one();
+  ++waiting;
+  progress->wait(lock, [&] { return !started || stopped; });
+  --waiting;
+  stopped = true;
+}
+
+void Worker::runNext() {
+  Slot &slot = slots[completed.load() % kCapacity];
+  finish(slot.run(slot.storage));
+}
+
+void Worker::runUntil(uint64_t number) {
+  std::lock_guard<std::mutex> lock(runMutex);
+  isWorkerThread = true;
+  while (completed.load() < number)
+    runNext();
+  isWorkerThread = false;
 }
 
 void Worker::finish(llvm::Error error) {
@@ -86,19 +123,31 @@ void Worker::finish(llvm::Error error) {
 
 void Worker::loop() {
   isWorkerThread = true;
-  for (uint64_t next = completed.load(); awaitCommand(next); ++next) {
-    Slot &slot = slots[next % kCapacity];
-    finish(slot.run(slot.storage));
-  }
+  while (awaitCommand(completed.load()))
+    runNext();
+  std::lock_guard<std::mutex> lock(mutex);
+  stopped = true;
+  progress->notify_all();
 }
 
 void Worker::wait(uint64_t number) {
-  if (spinUntil([&] { return completed.load(std::memory_order_acquire) >= number; }))
-    return;
+  while (!waitFor(number, std::chrono::hours(1)))
+    ;
+}
+
+bool Worker::waitFor(uint64_t number, std::chrono::milliseconds limit) {
+  auto hasRun = [&] { return completed.load() >= number; };
+  if (spinUntil(hasRun))
+    return true;
+  if (stopped) {
+    runUntil(number);
+    return true;
+  }
   std::unique_lock<std::mutex> lock(mutex);
   ++waiting;
-  progress->wait(lock, [&] { return completed.load() >= number; });
+  bool done = progress->wait_for(lock, limit, [&] { return hasRun() || stopped; }) && hasRun();
   --waiting;
+  return done;
 }
 
 llvm::Error Worker::drain() {

@@ -2,7 +2,8 @@
 //
 // One thread with a bounded queue of commands, run in order. Commands live in
 // the queue's slots: submitting allocates nothing. After a fork the child
-// starts a thread of its own at the first command.
+// starts a thread of its own at the first command. At exit the thread stops
+// between two commands, since libraries are destroyed under who still runs.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -10,6 +11,7 @@
 #include "llvm/Support/Error.h"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <memory>
@@ -52,12 +54,18 @@ public:
 
   /// Waits until the command of this number has run.
   void wait(uint64_t number);
+  /// The same, for `limit` at the most; true when it has run.
+  bool waitFor(uint64_t number, std::chrono::milliseconds limit);
+  /// Number of the latest command.
+  uint64_t last() const { return submitted.load(std::memory_order_acquire); }
   /// Waits until every command has run and takes the error slot.
   llvm::Error drain();
   /// True when no command waits or runs.
   bool idle() const { return completed.load(std::memory_order_acquire) == submitted.load(std::memory_order_acquire); }
-  /// Commands run so far.
-  uint64_t count() const { return completed.load(std::memory_order_relaxed); }
+  /// Ends the thread between two commands. From then on whoever waits for a command runs the queue up to it.
+  void stop();
+  /// Commands run so far; what they wrote may be read.
+  uint64_t count() const { return completed.load(std::memory_order_acquire); }
 
   /// Runs `command` (returns llvm::Error) on the worker and waits; directly when already there. The error comes back
   /// here.
@@ -84,6 +92,8 @@ private:
   bool awaitCommand(uint64_t next);
   void finish(llvm::Error error);
   void resetInChild();
+  void runNext();
+  void runUntil(uint64_t number);
   static void prepareFork();
   static void parentOfFork();
   static void childOfFork();
@@ -92,7 +102,8 @@ private:
   std::atomic<uint64_t> submitted{0}, completed{0};
   std::mutex mutex;
   bool started = false;
-  std::atomic<bool> sleeping{false};
+  std::atomic<bool> sleeping{false}, stopping{false}, stopped{false};
+  std::mutex runMutex; // of those who run the queue when the thread has stopped
   std::atomic<unsigned> waiting{0};
   std::unique_ptr<std::condition_variable> wake, progress;
   std::string errorMessage; // first failure since the last drain; the code beside it

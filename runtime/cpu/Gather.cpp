@@ -19,6 +19,7 @@ public:
     axis = request.op.i64("axis");
     axis += axis < 0 ? int64_t(x.shape.size()) : 0;
     implementationName = "own:" + name;
+    looksAtData = true;
   }
 
   llvm::Error run(RunContext &, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<Req> reqs,

@@ -33,6 +33,7 @@ public:
   IndexKernel(const PrepareRequest &request, Mode mode)
       : mode(mode), name(request.op.name()), x(request.layouts[0]), output(request.outputs[0]) {
     implementationName = "own:" + name;
+    looksAtData = true;
     size_t first = mode == Mode::Get ? 1 : 2;
     for (size_t i = first; i < request.inputs.size(); ++i) {
       indices.push_back(request.layouts[i]);

@@ -1,8 +1,14 @@
 // Work beside the caller: order, errors that come later, poisoned tensors.
 #include "eager/Location.h"
 #include "eager/Queue.h"
+#include "runtime/Allocator.h"
 #include "runtime/ParallelFor.h"
+#include "runtime/Worker.h"
 #include "tests/eager/Helpers.h"
+
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
 
 using namespace tess;
 using namespace tess::eager;
@@ -24,6 +30,27 @@ llvm::Expected<TensorRef> outOfRange() {
     return results.takeError();
   return results->front();
 }
+} // namespace
+
+namespace {
+/// The worker runs nothing until it opens.
+class Gate {
+public:
+  Gate() {
+    runtime::Worker::global().submit([this] {
+      while (!isOpen)
+        std::this_thread::yield();
+    });
+  }
+  ~Gate() {
+    open();
+    check(eager::sync());
+  }
+  void open() { isOpen = true; }
+
+private:
+  std::atomic<bool> isOpen = false;
+};
 } // namespace
 
 /// Elements whose addition goes to the worker: it is taken to cost over 100 ps each.
@@ -49,11 +76,32 @@ TEST_CASE("more operators than the queue holds") {
   CHECK(values<float>(*x)[kLarge - 1] == 1500);
 }
 
-TEST_CASE("level 0 raises at the call") {
-  Level scope(0);
+TEST_CASE("levels 0 and 1 raise at the call") {
+  Level scope(GENERATE(0, 1));
   auto [code, message] = errorOf(outOfRange());
   CHECK(code == ErrorCode::OutOfRange);
   CHECK_THAT(message, Catch::Contains("x f32[3], indices i32[1]"));
+  check(eager::sync());
+}
+
+TEST_CASE("at level 1 only calls that data can refuse wait for it") {
+  std::vector<float> data(kLarge, 1);
+  for (int level : {1, 2}) {
+    Level scope(level);
+    Gate gate;
+    TensorRef x = make(data), index = make<int32_t>({3});
+    TensorRef y = run("add", {x, x});
+    CHECK(isPending(y->storage()));
+    std::thread opener([&] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      gate.open();
+    });
+    Tensors picked = get(apply(OpDef::get("index_get").set("axes", IntList{0}), {Operand(y), Operand(index)}, {1, 1}));
+    if (level == 1)
+      CHECK_FALSE(isPending(picked[0]->storage()));
+    opener.join();
+    CHECK(values<float>(*picked[0]) == std::vector<float>{2});
+  }
 }
 
 TEST_CASE("a failure poisons what is computed from it, and is reported where it is read") {
@@ -86,6 +134,139 @@ TEST_CASE("a failure names the scope of its call") {
   float value;
   CHECK_THAT(takeError(readValue(*bad, &value)).second, Catch::EndsWith(", at net.embedding"));
   check(eager::sync());
+}
+
+TEST_CASE("sync tells all failures that nobody has seen") {
+  Level scope(2);
+  get(outOfRange());
+  TensorRef seen = get(outOfRange());
+  get(outOfRange());
+  float value;
+  std::string message = takeError(readValue(*seen, &value)).second;
+  CHECK(takeError(eager::sync()).second == message + "\nalso " + message);
+  check(eager::sync());
+}
+
+TEST_CASE("what queued operators refer to is counted once, and again when it has run") {
+  Level scope(2);
+  std::vector<float> data(kLarge, 1);
+  TensorRef x = make(data);
+  check(eager::sync());
+  {
+    Gate gate;
+    TensorRef y = run("add", {x, x}), z = run("mul", {x, y});
+    CHECK(queueStats().bytes == 3 * kLarge * sizeof(float));
+    CHECK(queueStats().commands == 3);
+  }
+  CHECK(queueStats().bytes == 0);
+  CHECK(queueStats().commands == 0);
+}
+
+TEST_CASE("a caller waits when queued operators refer to many bytes") {
+  Level scope(2);
+  auto bound = queueStats().mostBytes;
+  std::vector<float> data(16 << 20, 1);
+  TensorRef x = make(data), y;
+  std::atomic<bool> isDone = false;
+  auto gate = std::make_unique<Gate>();
+  std::thread caller([&] {
+    for (int i = 0; i < 20; ++i)
+      y = run("add", {x, Operand(Number::floating(float(i)))});
+    isDone = true;
+  });
+  uint64_t bytes = data.size() * sizeof(float);
+  while (queueStats().bytes <= bound)
+    std::this_thread::yield();
+  CHECK_FALSE(isDone);
+  CHECK(queueStats().bytes <= bound + bytes);
+  gate->open();
+  caller.join();
+  CHECK(values<float>(*y)[5] == 20);
+}
+
+TEST_CASE("memory that queued operators hold is waited for") {
+  Level scope(2);
+  std::vector<float> data(kLarge, 1);
+  TensorRef x = make(data);
+  check(eager::sync());
+  runtime::Allocator &allocator = runtime::cpuAllocator();
+  allocator.setLimit(allocator.stats().inUse + 4 * kLarge * sizeof(float));
+  for (int i = 0; i < 100; ++i)
+    x = run("mul", {x, x});
+  CHECK(values<float>(*x)[3] == 1);
+  allocator.setLimit(UINT64_MAX);
+}
+
+TEST_CASE("a user who says stop ends a wait, and nothing else") {
+  static bool saysStop = false;
+  setBlockingHooks({[](bool) -> void * { return nullptr; }, [](void *, bool) {},
+                    [](void *&) {
+                      return saysStop ? invalidArgument("stop: user must go on, got a signal") : llvm::Error::success();
+                    }});
+  Level scope(2);
+  TensorRef x = make(std::vector<float>(kLarge, 1));
+  {
+    Gate gate;
+    TensorRef y = run("add", {x, x});
+    saysStop = true;
+    CHECK(takeError(awaitValue(y->storage())).second == "stop: user must go on, got a signal");
+    CHECK(takeError(eager::sync()).second == "stop: user must go on, got a signal");
+    CHECK(takeError(setAsyncLevel(1)).second == "stop: user must go on, got a signal");
+    CHECK(asyncLevel() == 2);
+    saysStop = false;
+    gate.open();
+    CHECK(values<float>(*y)[0] == 2);
+  }
+  setBlockingHooks({});
+}
+
+namespace {
+std::atomic<int> describedOn = 0; // 1: the caller's thread, 2: the worker
+}
+
+TEST_CASE("the place of a failure is put into words by who tells it") {
+  setLocationHooks({[](void *&code, int32_t &position) {
+                      code = &describedOn;
+                      position = 7;
+                    },
+                    [](void *, int32_t position) {
+                      describedOn = runtime::Worker::onWorkerThread() ? 2 : 1;
+                      return "user.py:" + std::to_string(position);
+                    },
+                    nullptr, [](void *) {}});
+  Level scope(2);
+  TensorRef bad, z = make(std::vector<float>(kLarge, 1));
+  {
+    Gate gate; // so that the failure comes on the worker
+    TensorRef y = run("add", {z, z});
+    bad = get(apply(OpDef::get("index_get").set("axes", IntList{0}),
+                    {Operand(y), Operand(make<int32_t>({int32_t(kLarge)}))}, {1, 1}))[0];
+    gate.open();
+    runtime::Worker::global().wait(runtime::Worker::global().last());
+    CHECK(bad->storage().failure());
+    CHECK(describedOn == 0);
+    float value;
+    CHECK_THAT(takeError(readValue(*bad, &value)).second, Catch::EndsWith(", at user.py:7"));
+    CHECK(describedOn == 1);
+  }
+  bad.reset();
+  setLocationHooks({});
+}
+
+TEST_CASE("a program ends in the middle of queued work") {
+  Level scope(2);
+  pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    TensorRef x = make(std::vector<float>(1 << 20, 1));
+    for (int i = 0; i < 50; ++i)
+      x = run("exp", {run("mul", {x, Operand(Number::floating(0))})});
+    std::exit(0);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }
 
 TEST_CASE("levels are 0, 1, 2") {

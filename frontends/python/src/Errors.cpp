@@ -32,7 +32,7 @@ static constexpr const char *kPythonMark = "\x01python";
 
 PyObject *raise(llvm::Error error) {
   auto [code, message] = takeError(std::move(error));
-  if (message == kPythonMark && pendingException) {
+  if (llvm::StringRef(message).starts_with(kPythonMark) && pendingException) { // layers may have added the scope
     PyObject *exception = std::exchange(pendingException, nullptr);
     PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(exception)), exception);
     Py_DECREF(exception);

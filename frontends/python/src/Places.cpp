@@ -6,12 +6,41 @@
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/Bridge.h"
 
-#include "eager/Location.h"
+#include "eager/Queue.h"
+#include "runtime/Worker.h"
 
+#include <atomic>
 #include <frameobject.h>
 #include <nanobind/stl/string.h>
+#include <thread>
+#include <unistd.h>
 
 namespace tess::python {
+
+namespace {
+
+/// Code objects that threads without the interpreter's lock gave back. A thread with it drops them.
+struct Dropped {
+  PyObject *code;
+  Dropped *next;
+};
+std::atomic<Dropped *> dropped = nullptr;
+
+/// At exit threads that are not ours must stay out: the interpreter ends a thread that asks for its lock by unwinding
+/// it, which C++ frames do not survive.
+std::atomic<bool> leaving = false;
+thread_local bool isLeavingThread = false;
+std::atomic<int> entering = 0;  // threads in PyEval_RestoreThread, or about to be
+std::atomic<int> computing = 0; // threads that compile or run a program without the interpreter's lock
+
+} // namespace
+
+static void dropCodes() {
+  for (Dropped *each = dropped.exchange(nullptr); each;) {
+    Py_DECREF(each->code);
+    delete std::exchange(each, each->next);
+  }
+}
 
 /// Code of our own package: its file lies in the folder of the extension.
 static std::string packageFolder;
@@ -42,6 +71,8 @@ static void capture(void *&code, int32_t &position) {
   code = nullptr;
   if (!PyGILState_Check())
     return;
+  if (dropped.load(std::memory_order_relaxed))
+    dropCodes();
   PyFrameObject *frame = PyThreadState_GetFrame(PyThreadState_Get()); // new reference
   while (frame) {
     PyCodeObject *own = PyFrame_GetCode(frame);
@@ -83,25 +114,78 @@ static std::string source(void *code, int32_t position) {
   }
 }
 
+/// The worker calls this: it must not wait for the lock, which who waits for the worker may hold.
 static void release(void *code) {
-  if (!Py_IsInitialized())
+  if (leaving || !Py_IsInitialized())
     return;
-  PyGILState_STATE gil = PyGILState_Ensure();
-  Py_DECREF(static_cast<PyObject *>(code));
-  PyGILState_Release(gil);
+  auto *object = static_cast<PyObject *>(code);
+  if (!runtime::Worker::onWorkerThread() && PyGILState_Check())
+    return Py_DECREF(object);
+  auto *node = new Dropped{object, dropped.load()};
+  while (!dropped.compare_exchange_weak(node->next, node))
+    ;
 }
 
-static void *leaveInterpreter() { return PyGILState_Check() ? PyEval_SaveThread() : nullptr; }
+/// Where other threads end when the program does.
+[[noreturn]] static void stayOut() {
+  for (;;)
+    ::pause();
+}
 
-static void enterInterpreter(void *token) {
-  if (token)
-    PyEval_RestoreThread(static_cast<PyThreadState *>(token));
+static void *leaveInterpreter(bool computes) {
+  if (runtime::Worker::onWorkerThread() || !PyGILState_Check())
+    return nullptr;
+  bool ends = leaving && !isLeavingThread; // set by a thread that had the lock, as this one has
+  computing += computes && !ends;
+  void *token = PyEval_SaveThread();
+  if (ends)
+    stayOut();
+  return token;
+}
+
+static void enterInterpreter(void *token, bool computes) {
+  if (!token)
+    return;
+  ++entering;
+  computing -= computes;
+  if (leaving && !isLeavingThread) {
+    --entering;
+    stayOut();
+  }
+  PyEval_RestoreThread(static_cast<PyThreadState *>(token));
+  --entering;
+}
+
+/// Runs the handlers of signals; only the main thread's look has an effect.
+static llvm::Error pollInterpreter(void *&token) {
+  if (!token)
+    return llvm::Error::success();
+  enterInterpreter(token, false);
+  llvm::Error error = PyErr_CheckSignals() < 0 ? takePythonError() : llvm::Error::success();
+  token = PyEval_SaveThread();
+  return error;
+}
+
+/// Raises what nobody has seen, of all queued work with `wait`. Afterwards no other thread runs our code: libraries are
+/// about to be destroyed.
+static void leave(bool wait) {
+  llvm::Error error = wait ? eager::sync() : llvm::Error::success();
+  isLeavingThread = true;
+  leaving = true;
+  while (entering || computing) {
+    nb::gil_scoped_release others;
+    std::this_thread::yield();
+  }
+  runtime::Worker::global().stop();
+  checkOrThrow(std::move(error));
 }
 
 void initLocation(nb::module_ &module) {
   module.def("_set_package_folder", [](nb::str folder) { packageFolder = folder.c_str(); });
+  module.def("_leave", &leave, nb::arg("wait"),
+             "To be called at exit: waits for all queued work and raises what nobody has seen.");
   eager::setLocationHooks({capture, describe, source, release});
-  eager::setBlockingHooks({leaveInterpreter, enterInterpreter});
+  eager::setBlockingHooks({leaveInterpreter, enterInterpreter, pollInterpreter});
 }
 
 } // namespace tess::python

@@ -90,6 +90,16 @@ nb::tuple diskCache() {
   return nb::make_tuple(folder, bytes);
 }
 
+nb::dict queueStats() {
+  eager::QueueStats queue = eager::queueStats();
+  nb::dict stats;
+  stats["commands"] = queue.commands;
+  stats["bytes"] = queue.bytes;
+  stats["most_commands"] = queue.mostCommands;
+  stats["most_bytes"] = queue.mostBytes;
+  return stats;
+}
+
 nb::dict memoryStats() {
   runtime::AllocatorStats memory = runtime::cpuAllocator().stats();
   nb::dict stats;
@@ -216,6 +226,8 @@ void initRuntime(nb::module_ &module) {
   module.def("get_num_threads", &runtime::numThreads);
   module.def("set_async_level", [](int level) { checkOrThrow(eager::setAsyncLevel(level)); });
   module.def("get_async_level", &eager::asyncLevel);
+  module.def("set_check_finite", &eager::setCheckFinite);
+  module.def("get_check_finite", &eager::checksFinite);
   module.def("cache_stats", &cacheStats, "Counters of the operator cache and the compiler.");
   module.def("set_cache_limit", [](int64_t bytes) { eager::setOpCacheLimit(bytesOf("set_cache_limit", bytes)); });
   module.def("set_disk_cache", &setDiskCache);
@@ -223,6 +235,8 @@ void initRuntime(nb::module_ &module) {
   module.def("open_warm_set", [](const std::string &folder) { compiler::openWarmSet(folder); });
   module.def("warm_set_classes", &compiler::warmSetKeys, "Classes of the open warm set.");
   module.def("disk_cache", &diskCache, "Folder and limit in bytes.");
+  module.def("queue_stats", &queueStats,
+             "Commands that wait or run, the bytes that they hold, and the bounds of both.");
   module.def("memory_stats", &memoryStats, "Bytes of the allocator.");
   module.def("reset_peak_memory", [] { runtime::cpuAllocator().resetPeak(); });
   module.def("set_memory_limit", [](uint64_t bytes) { runtime::cpuAllocator().setLimit(bytes); });

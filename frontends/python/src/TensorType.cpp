@@ -125,6 +125,10 @@ PyObject *getName(PyObject *self, void *) {
 }
 
 int setName(PyObject *self, PyObject *value, void *) {
+  if (value && value != Py_None && !PyUnicode_Check(value)) {
+    PyErr_Format(PyExc_TypeError, "name: value must be a str, got %s", Py_TYPE(value)->tp_name);
+    return -1;
+  }
   const char *text = value && value != Py_None ? PyUnicode_AsUTF8(value) : "";
   if (!text)
     return -1;
@@ -277,12 +281,15 @@ Py_ssize_t tensorLength(PyObject *self) {
   return -1;
 }
 
-/// The array in NumPy's words, shortened from 1000 elements on.
-std::string describeValue(PyObject *self) {
+/// The array in NumPy's words, shortened from 1000 elements on. nullopt: with an exception, of Ctrl-C while it waited.
+std::optional<std::string> describeValue(PyObject *self) {
   Storage &storage = implOf(self).storage();
-  awaitWritten(storage);
+  if (llvm::Error stopped = awaitWritten(storage)) { // Ctrl-C: repr ends with it
+    raise(std::move(stopped));
+    return std::nullopt;
+  }
   if (Failure *failure = storage.failure()) // showing it is not reporting it: the next synchronisation still raises
-    return "<no value: " + failure->message + ">";
+    return "<no value: " + failure->text() + ">";
   nb::object array = nb::steal(toNumpy(implOf(self)));
   nb::object numpy = array ? nb::steal(PyImport_ImportModule("numpy")) : nb::object();
   nb::object text = numpy ? nb::steal(PyObject_CallMethod(numpy.ptr(), "array2string", "OOOOs", array.ptr(), Py_None,
@@ -303,11 +310,14 @@ std::string describeValue(PyObject *self) {
   return answer;
 }
 
-/// Never raises: a tensor without a value says why.
+/// A tensor without a value says why; that is no error here.
 PyObject *tensorRepr(PyObject *self) {
+  std::optional<std::string> value = describeValue(self);
+  if (!value)
+    return nullptr;
   std::string text = std::string(_PyType_Name(Py_TYPE(self))) + "(";
   std::string indent(text.size(), ' ');
-  for (char c : describeValue(self)) {
+  for (char c : *value) {
     text += c;
     if (c == '\n')
       text += indent;

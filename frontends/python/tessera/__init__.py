@@ -5,6 +5,9 @@
 [2.0, 3.0]
 """
 
+import atexit
+import sys
+
 from . import (
     _core,
     autodiff,
@@ -46,6 +49,12 @@ __version__ = "0.1.0"
 _core._set_package_folder(__path__[0])
 config.open_disk_cache()
 config.open_warm_set()
+
+
+@atexit.register
+def _report_at_exit():
+    # Who stops a program by Ctrl-C waits for nothing more.
+    _core._leave(wait=not isinstance(getattr(sys, "last_value", None), KeyboardInterrupt))
 
 
 def sync():

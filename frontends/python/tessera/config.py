@@ -8,6 +8,7 @@ from .jit import limits
 __all__ = [
     "get_async_level",
     "get_cache_limit",
+    "get_check_finite",
     "get_disk_cache",
     "get_num_threads",
     "get_trace_limit",
@@ -15,6 +16,7 @@ __all__ = [
     "open_warm_set",
     "set_async_level",
     "set_cache_limit",
+    "set_check_finite",
     "set_disk_cache",
     "set_num_threads",
     "set_trace_limit",
@@ -50,13 +52,52 @@ def get_async_level():
 
 
 def set_async_level(level):
-    """2: kernels run behind the program, the default; 0: each call waits for its result.
+    """How far kernels run behind the program, and where their errors come out.
 
+    2, the default: kernels run behind. What only the data can show, an index out of range, comes
+    out of the next call that waits for a value (numpy, item, sync, the end of the program), naming
+    operator, operands and the line of its call.
+    1: a call that only its data can refuse waits for it and raises itself; other kernels run
+    behind, and could fail for want of memory alone.
+    0: each call waits for its kernel.
+
+    Values, and the order of all that a program shows, are the same. Waits for queued work.
     ValueError: the level must be 0, 1 or 2.
 
+    >>> set_async_level(0)
     >>> set_async_level(2)
     """
     _core.set_async_level(level)
+
+
+def get_check_finite():
+    """See set_check_finite.
+
+    >>> get_check_finite()
+    False
+    """
+    return _core.get_check_finite()
+
+
+def set_check_finite(enabled):
+    """Makes the operator that makes the first NaN or infinity raise ValueError.
+
+    The error names operator, operands and the line of the call, which for a gradient is that of
+    backward. Where an operand holds a NaN, or an infinity, it was made elsewhere: those of data and
+    of arguments, such as a mask's -inf, are no error. Every call then waits for its result; traced
+    functions run operator by operator; programs from files are not looked into. Holds for all
+    threads; off by default, when it costs nothing.
+
+    >>> import tessera
+    >>> set_check_finite(True)
+    >>> try:
+    ...     tessera.functional.log(tessera.tensor([1.0, 0.0]))
+    ... except ValueError as error:
+    ...     print(str(error).split(", at ")[0])
+    log: result out must be finite, got -inf at [1] of f32[2] (x f32[2])
+    >>> set_check_finite(False)
+    """
+    _core.set_check_finite(enabled)
 
 
 def get_cache_limit():

@@ -8,7 +8,7 @@ from collections import OrderedDict
 
 import numpy as np
 
-from .. import _core, effects
+from .. import _core, config, effects
 from ..autodiff import modes
 from ..tensor import Tensor
 from . import limits
@@ -92,7 +92,7 @@ class trace:  # noqa: N801
         return vars(instance)[name]
 
     def __call__(self, *args, **kwargs):
-        if effects.is_tracing() or os.environ.get("TESS_DISABLE_TRACE", "0") not in ("", "0"):
+        if effects.is_tracing() or self._is_off():
             return self.function(*args, **kwargs)
         if self._segments is not None:
             return self._segments.call(self.function, args, kwargs)
@@ -120,6 +120,12 @@ class trace:  # noqa: N801
                     return self._run(key, variant, tensors, donated)
                 return self._check(key, variant, tensors, args, kwargs, donated)
         return self._record(key, tensors, args, kwargs, kind, donated)
+
+    def _is_off(self):
+        if config.get_check_finite():
+            _warn_once(self, "runs eagerly, because check_finite looks at each operator")
+            return True
+        return os.environ.get("TESS_DISABLE_TRACE", "0") not in ("", "0")
 
     def _tape_needs_eager(self):
         """Why a call that a tape follows cannot be a program: told once."""

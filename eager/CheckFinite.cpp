@@ -1,0 +1,145 @@
+//===- CheckFinite.cpp - who makes the first NaN or infinity -------------===//
+//
+// A layer that is out of the stack unless a user asks for it. It waits for
+// each result, so the error comes out of the call that made the value.
+//
+//===----------------------------------------------------------------------===//
+#include "eager/Dispatch.h"
+#include "eager/Location.h"
+#include "eager/Queue.h"
+#include "eager/Transformations.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <cmath>
+
+namespace tess::eager {
+
+namespace {
+
+/// The first elements of a value that are not finite; -1: none.
+struct Flaws {
+  int64_t nan = -1, infinity = -1;
+  bool isNegative = false; // the infinity
+  bool any() const { return nan >= 0 || infinity >= 0; }
+
+  void see(int64_t element, bool isNan, bool sign) {
+    if (isNan && nan < 0)
+      nan = element;
+    if (!isNan && infinity < 0) {
+      infinity = element;
+      isNegative = sign;
+    }
+  }
+};
+
+template <typename T> Flaws scan(const void *data, int64_t count) {
+  Flaws flaws;
+  for (int64_t i = 0; i < count; ++i) {
+    double value = double(static_cast<const T *>(data)[i]);
+    if (!std::isfinite(value))
+      flaws.see(i, std::isnan(value), value < 0);
+  }
+  return flaws;
+}
+
+Flaws scanBfloat(const void *data, int64_t count) {
+  Flaws flaws;
+  for (int64_t i = 0; i < count; ++i) {
+    uint16_t bits = static_cast<const uint16_t *>(data)[i];
+    if ((bits & 0x7F80) == 0x7F80)
+      flaws.see(i, bits & 0x7F, bits >> 15);
+  }
+  return flaws;
+}
+
+/// Waits for the value. One that an earlier failure took has no flaws.
+llvm::Expected<Flaws> flawsOf(TensorImpl &tensor) {
+  if (!isFloat(tensor.dtype()))
+    return Flaws();
+  if (llvm::Error e = awaitWritten(tensor.storage()))
+    return std::move(e);
+  if (tensor.storage().failure())
+    return Flaws();
+  llvm::Expected<TensorRef> plain = contiguous(tensor);
+  if (!plain)
+    return plain.takeError();
+  const void *data = (*plain)->data();
+  int64_t count = tensor.numElements();
+  switch (tensor.dtype()) {
+  case DType::Float16:
+    return scan<_Float16>(data, count);
+  case DType::BFloat16:
+    return scanBfloat(data, count);
+  case DType::Float64:
+    return scan<double>(data, count);
+  default:
+    return scan<float>(data, count);
+  }
+}
+
+/// An infinity or a NaN that an attribute gives is meant.
+Flaws flawsOf(const OpDef &op) {
+  Flaws flaws;
+  for (unsigned i = 0; i < op.numAttrs(); ++i)
+    if (const AttrValue &value = op.attr(i); value.kind() == AttrKind::F64 && !std::isfinite(value.f64()))
+      flaws.see(0, std::isnan(value.f64()), value.f64() < 0);
+  return flaws;
+}
+
+/// What the call was given already.
+llvm::Expected<Flaws> givenFlaws(const Call &call) {
+  Flaws given = flawsOf(call.opDef());
+  for (const Operand &operand : call.operands) {
+    llvm::Expected<Flaws> flaws = flawsOf(*operand.tensor);
+    if (!flaws)
+      return flaws;
+    given.nan = std::max(given.nan, flaws->nan);
+    given.infinity = std::max(given.infinity, flaws->infinity);
+  }
+  return given;
+}
+
+/// "[1, 0]" of a row-major element.
+std::string indexText(int64_t element, llvm::ArrayRef<int64_t> shape) {
+  Shape index(shape.size(), 0);
+  for (unsigned axis = shape.size(); axis-- > 0; element /= shape[axis])
+    index[axis] = element % shape[axis];
+  return toString(index);
+}
+
+llvm::Error report(const Call &call, unsigned result, const TensorImpl &value, const Flaws &flaws, bool isNan) {
+  const OpInfo &info = call.opDef().info();
+  const char *name = info.results[std::min<size_t>(result, info.results.size() - 1)].name;
+  const char *what = isNan ? "nan" : flaws.isNegative ? "-inf" : "inf";
+  llvm::Error error =
+      invalidArgument(call.opDef().name() + ": result " + name + " must be finite, got " + what + " at " +
+                      indexText(isNan ? flaws.nan : flaws.infinity, value.shape()) + " of " + toString(value.meta()));
+  DispatchCall described{call.opDef(), call.operands, call.segments(), call.isTrain};
+  return errorOf(*makeFailure(std::move(error), describeOperands(described), Location::here()));
+}
+
+} // namespace
+
+llvm::Error applyCheckFinite(Call &call, Tensors &results) {
+  if (llvm::Error e = next(call, results))
+    return e;
+  const OpInfo &info = call.opDef().info();
+  size_t numHidden = llvm::count_if(info.results, [](const ResultInfo &result) { return result.hidden; });
+  for (unsigned i = 0; i + numHidden < results.size() && !info.operands.empty(); ++i) {
+    llvm::Expected<Flaws> flaws = flawsOf(*results[i]);
+    if (!flaws)
+      return flaws.takeError();
+    if (!flaws->any())
+      continue;
+    llvm::Expected<Flaws> given = givenFlaws(call);
+    if (!given)
+      return given.takeError();
+    if (flaws->nan >= 0 && given->nan < 0)
+      return report(call, i, *results[i], *flaws, true);
+    if (flaws->infinity >= 0 && given->infinity < 0)
+      return report(call, i, *results[i], *flaws, false);
+  }
+  return llvm::Error::success();
+}
+
+} // namespace tess::eager
