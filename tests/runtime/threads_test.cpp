@@ -132,4 +132,42 @@ TEST_CASE("a fork waits for queued commands") {
   CHECK(WEXITSTATUS(status) == 42);
   ok(Worker::global().drain());
 }
+
+/// In a process of its own: there is no way back from stop().
+static bool runsWhatIsLeft() {
+  Worker &worker = Worker::global();
+  std::atomic<bool> isOpen{false};
+  int count = 0;
+  worker.submit([&] {
+    while (!isOpen)
+      std::this_thread::yield();
+  });
+  for (int i = 0; i < 10; ++i)
+    worker.submit([&] { ++count; });
+  std::thread opener([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    isOpen = true;
+  });
+  worker.stop();
+  opener.join();
+  worker.wait(worker.last());
+  bool isDone = count == 10;
+  for (uint64_t i = 0; i < 2 * Worker::kCapacity; ++i)
+    worker.submit([&] { ++count; });
+  ok(worker.drain());
+  worker.stop(); // again: nothing
+  return isDone && count == 10 + 2 * int(Worker::kCapacity) && regionSum() == 499500 && !Worker::onWorkerThread();
+}
+
+TEST_CASE("who waits runs what a stopped worker leaves") {
+  pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(120);
+    ::_exit(runsWhatIsLeft() ? 42 : 1);
+  }
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 42);
+}
 #endif
