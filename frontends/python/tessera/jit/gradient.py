@@ -178,7 +178,7 @@ def _record(function, tensors, args, kwargs, wanted, mask):
                 if replay is None:
                     replay = seen.finish()[1]
                 if _core.trace_abandon() or isinstance(error, NotImplementedError):
-                    raise NoGradientError(str(error)) from None
+                    raise NoGradientError(str(error).removeprefix("estimate: ")) from None
                 raise
             finally:
                 replay.undo(tensors)

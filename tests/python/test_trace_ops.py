@@ -1,0 +1,80 @@
+"""Every record in a traced function within a GradManager's recording: eager's results and
+gradients, bit for bit.
+"""
+
+import numpy as np
+import pytest
+import tessera
+from tessera import jit
+from tessera.autodiff import GradManager
+
+from tests.python import samples as S  # noqa: N812
+from tests.python.helper import same_bits
+
+RECORDS = S.records()
+DATA_SHAPES = ["mask_get", "non_zero"]  # no program knows their sizes before it runs
+
+
+def is_float(tensor):
+    return tensor.dtype.kind == "f"
+
+
+def slopes(tensors):
+    """A gradient for each result, of different numbers."""
+    return [
+        tessera.Tensor(np.linspace(0.5, 1.5, t.size).reshape(t.shape), dtype=t.dtype.name)
+        for t in tensors
+    ]
+
+
+def results_and_gradients(function, operands):
+    """None where there is no gradient."""
+    tensors = S.tensors(operands)
+    leaves = [tensor for tensor in tensors if is_float(tensor)]
+    with GradManager().attach(leaves) as manager:
+        results = function(*tensors)
+        ys = [y for y in results if is_float(y)]
+        manager.backward(ys, slopes(ys))
+    return [*results, *(leaf.grad for leaf in leaves)]
+
+
+def same(ours, theirs):
+    return all(
+        (a is None and b is None) or (a is not None and b is not None and same_bits(a, b))
+        for a, b in zip(ours, theirs, strict=True)
+    )
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", [name for name in RECORDS if name not in DATA_SHAPES])
+def test_traced_gradients_are_eager_s(name):
+    record = RECORDS[name]
+    for sample in record.samples:
+        if "float32" not in S.dtypes_of(record, sample):
+            continue
+        operands = S.arrays(record, sample, "float32")
+
+        def function(*args, sample=sample):
+            return tuple(S.call(record, sample, args))
+
+        try:
+            expected = results_and_gradients(function, operands)
+        except NotImplementedError:  # the record has no gradient
+            continue
+        traced = jit.trace(function)
+        for _ in range(3):
+            assert same(results_and_gradients(traced, operands), expected), sample
+        assert traced.program() is not None, sample
+
+
+@pytest.mark.parametrize("name", DATA_SHAPES)
+def test_sizes_that_depend_on_data_run_eagerly_and_loudly(name):
+    record = RECORDS[name]
+    sample = record.samples[0]
+    operands = S.arrays(record, sample, "float32")
+    traced = jit.trace(lambda *args: tuple(S.call(record, sample, args)))
+    with pytest.warns(RuntimeWarning, match="runs eagerly while a GradManager records: shapes"):
+        for _ in range(3):
+            tensors = S.tensors(operands)
+            with GradManager().attach(tensors):
+                assert same(traced(*tensors), S.call(record, sample, tensors))
