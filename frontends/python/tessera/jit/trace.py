@@ -192,12 +192,11 @@ class trace:  # noqa: N801
         limits.keep(variant, self, key)
 
     def _run(self, key, variant, tensors, donated, value=None):
-        new = variant.program is None
-        result = variant.run(tensors, {**self.options, "donated": donated}, value)
-        if new:
-            limits.keep(variant, self, key)
-        else:
+        if variant.program is not None:
             limits.use(variant)
+            return variant.run(tensors, None, value)
+        result = variant.run(tensors, {**self.options, "donated": donated}, value)
+        limits.keep(variant, self, key)
         return result
 
     def _evict(self, key, variant):
