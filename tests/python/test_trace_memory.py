@@ -79,12 +79,14 @@ def test_a_trace_that_goes_gives_its_bytes_back():
 @pytest.mark.filterwarnings("ignore:trace. .* forgets signatures")
 def test_gradients_and_parts_count_too(bounded):
     traced, x = jit.trace(lambda x: F.exp(x @ x)), tensor(64, 64)
-    sizes = []
+    gc.collect()
+    before, sizes = limits.held(), []
     for _ in range(3):
         with GradManager().attach(x) as manager:
             manager.backward(traced(x).sum())
         (variants,) = traced._variants.values()
         sizes.append(variants[0].held_bytes())
+        assert limits.held() - before == sizes[-1]
     assert sizes[0] < sizes[1] == sizes[2]
 
     @jit.trace

@@ -4,6 +4,7 @@ import functools
 
 from .. import _core, effects
 from ..tensor import Tensor
+from . import limits
 from .recording import Recorded
 from .tree import flatten, unflatten
 
@@ -75,7 +76,11 @@ class TrackedCall(Recorded):
                 "trace: the gradient of a traced call must not be recorded for a gradient of its "
                 "own, got a GradManager that began after the call"
             )
-        return self.gradient.run(saved, grads)
+        known = self.gradient.held_bytes()
+        result = self.gradient.run(saved, grads)
+        if self.gradient.held_bytes() != known:
+            limits.recount(self)
+        return result
 
 
 class Gradient:

@@ -40,7 +40,7 @@ def use(call):
 
 
 def keep(call, owner, key):
-    """`call` of the trace `owner` is new, or has another size."""
+    """`call` of the trace `owner` is new, or has its program now."""
     global _held
     number, size = id(call), call.held_bytes()
     with _lock:
@@ -49,6 +49,15 @@ def keep(call, owner, key):
         gone = weakref.ref(call, lambda _: _forget(number))
         _kept[number] = size, gone, weakref.ref(owner), key
         _evict(number)
+
+
+def recount(call):
+    """`call` has another size."""
+    with _lock:
+        if id(call) in _kept:
+            _, _, owner, key = _kept[id(call)]
+            if owner() is not None:
+                keep(call, owner(), key)
 
 
 def _forget(number):
