@@ -7,17 +7,40 @@
 #include "runtime/schema/ExecutableCodec.h"
 
 #include <atomic>
+#include <cstdlib>
 #include <mutex>
 
 namespace tess::compiler {
 namespace {
 
 struct State {
+  State();
+  void open(llvm::StringRef folder);
+
   std::mutex mutex;
   std::shared_ptr<const WarmSet> warmSet;
   std::string note = "closed";
   std::atomic<uint64_t> fromWarmSet{0}, fromDisk{0};
 };
+
+State::State() {
+  if (const char *folder = std::getenv("TESS_WARM_SET"))
+    open(folder);
+}
+
+void State::open(llvm::StringRef folder) {
+  llvm::Expected<std::shared_ptr<const WarmSet>> set = nullptr;
+  if (!folder.empty())
+    set = WarmSet::openFor(folder);
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!set) {
+    note = "ignored: " + llvm::toString(set.takeError());
+    warmSet = nullptr;
+    return;
+  }
+  warmSet = std::move(*set);
+  note = warmSet ? warmSet->describe() : "closed";
+}
 
 State &state() {
   static State *instance = new State; // never destroyed: threads may outlive statics
@@ -73,19 +96,7 @@ void storeExecutable(llvm::StringRef key, const runtime::Executable &executable)
 
 ExecutableCacheStats executableCacheStats() { return {state().fromWarmSet.load(), state().fromDisk.load()}; }
 
-void openWarmSet(llvm::StringRef folder) {
-  llvm::Expected<std::shared_ptr<const WarmSet>> set = nullptr;
-  if (!folder.empty())
-    set = WarmSet::openFor(folder);
-  std::lock_guard<std::mutex> lock(state().mutex);
-  if (!set) {
-    state().note = "ignored: " + llvm::toString(set.takeError());
-    state().warmSet = nullptr;
-    return;
-  }
-  state().warmSet = std::move(*set);
-  state().note = state().warmSet ? state().warmSet->describe() : "closed";
-}
+void openWarmSet(llvm::StringRef folder) { state().open(folder); }
 
 std::string warmSetNote() {
   std::lock_guard<std::mutex> lock(state().mutex);

@@ -21,7 +21,8 @@ std::optional<runtime::Executable> findExecutable(llvm::StringRef key);
 void storeExecutable(llvm::StringRef key, const runtime::Executable &executable);
 ExecutableCacheStats executableCacheStats();
 
-/// Opens `folder`/LEVEL.tess of the highest level that this machine has; "" closes. One that cannot be used is ignored,
+/// Opens `folder`/LEVEL.tess of the highest level that this machine has; "" closes. TESS_WARM_SET names the folder of a
+/// process that does not call this. One that cannot be used is ignored,
 /// and the note says why.
 void openWarmSet(llvm::StringRef folder);
 /// For people: what is open, or why nothing is.

@@ -26,7 +26,7 @@ static llvm::Error checkLevel(llvm::StringRef what, llvm::StringRef level) {
   return llvm::Error::success();
 }
 
-llvm::Expected<std::shared_ptr<const WarmSet>> WarmSet::open(llvm::StringRef path) {
+llvm::Expected<std::shared_ptr<const WarmSet>> WarmSet::read(llvm::StringRef path) {
   auto file = Container::open(path);
   if (!file)
     return file.takeError();
@@ -36,9 +36,16 @@ llvm::Expected<std::shared_ptr<const WarmSet>> WarmSet::open(llvm::StringRef pat
   if (*version != codeVersion())
     return makeError(ErrorCode::DataLoss,
                      path + ": version must be that of this build, " + codeVersion() + ", got " + *version);
-  if (llvm::Error error = checkLevel(path, *level))
-    return std::move(error);
   return std::shared_ptr<const WarmSet>(new WarmSet(std::move(*file), level->str()));
+}
+
+llvm::Expected<std::shared_ptr<const WarmSet>> WarmSet::open(llvm::StringRef path) {
+  auto set = read(path);
+  if (!set)
+    return set;
+  if (llvm::Error error = checkLevel(path, (*set)->level))
+    return std::move(error);
+  return set;
 }
 
 llvm::Expected<std::shared_ptr<const WarmSet>> WarmSet::openFor(llvm::StringRef folder) {
@@ -69,6 +76,11 @@ std::vector<std::string> WarmSet::keys() const {
 }
 
 std::string WarmSet::describe() const { return level + ", " + std::to_string(keys().size()) + " classes"; }
+
+uint64_t warmSetBytes(llvm::StringRef key, const Executable &executable) {
+  constexpr uint64_t row = 40, alignment = 64; // of the table, of sections
+  return serializeExecutable(executable).size() + key.size() + row + alignment;
+}
 
 llvm::Error writeWarmSet(llvm::StringRef path, llvm::StringRef level, const WarmSetEntries &entries,
                          llvm::StringRef version) {

@@ -20,6 +20,8 @@ public:
   static llvm::Expected<std::shared_ptr<const WarmSet>> openFor(llvm::StringRef folder);
   /// That file. Unimplemented when the machine lacks a feature of its level.
   static llvm::Expected<std::shared_ptr<const WarmSet>> open(llvm::StringRef path);
+  /// The same for any machine, which then must not run the code.
+  static llvm::Expected<std::shared_ptr<const WarmSet>> read(llvm::StringRef path);
 
   std::optional<runtime::Executable> find(llvm::StringRef key) const;
   /// Sorted.
@@ -38,6 +40,8 @@ private:
 /// Executables by key.
 using WarmSetEntries = std::vector<std::pair<std::string, runtime::Executable>>;
 
+/// By how much one entry lengthens the file, at most.
+uint64_t warmSetBytes(llvm::StringRef key, const runtime::Executable &executable);
 /// Writes the file of `level`; `version` is codeVersion() but in tests.
 llvm::Error writeWarmSet(llvm::StringRef path, llvm::StringRef level, const WarmSetEntries &entries,
                          llvm::StringRef version);

@@ -2,6 +2,7 @@
 
 import networks
 import tessera
+import torch_networks
 from harness import Row, interleaved, synced, torch
 from tessera import jit
 
@@ -26,18 +27,18 @@ def step_rows(name, build, torch_build, batch, target):
 
 def mlp():
     """batch 32, 64-128-128-10, Adam."""
-    return step_rows("MLP", networks.mlp, networks.torch_mlp, networks.mlp_batch, 1 / 0.4)
+    return step_rows("MLP", networks.mlp, torch_networks.torch_mlp, networks.mlp_batch, 1 / 0.4)
 
 
 def resnet18():
     """batch 8, 64 x 64."""
-    build = networks.resnet18, networks.torch_resnet18
+    build = networks.resnet18, torch_networks.torch_resnet18
     return step_rows("ResNet-18", *build, networks.resnet_batch, 1 / 0.9)
 
 
 def encoder():
     """Four layers of width 256, 8 heads, 128 positions, batch 4."""
-    build = networks.encoder, networks.torch_encoder
+    build = networks.encoder, torch_networks.torch_encoder
     return step_rows("Transformer encoder", *build, networks.encoder_batch, 1 / 0.9)
 
 

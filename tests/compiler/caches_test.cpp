@@ -42,7 +42,7 @@ void write(llvm::StringRef path, llvm::StringRef bytes) {
   REQUIRE(!error);
 }
 
-/// The executable of no steps with one image of these bytes.
+/// An executable of no steps with one image of these bytes.
 runtime::Executable holderOf(llvm::StringRef bytes) {
   runtime::Executable executable;
   executable.images.push_back({bytes.str(), {}, "", "hash"});

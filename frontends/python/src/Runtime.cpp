@@ -7,6 +7,7 @@
 #include "eager/Location.h"
 #include "eager/OpCache.h"
 #include "eager/Queue.h"
+#include "eager/WarmSet.h"
 #include "runtime/Allocator.h"
 #include "runtime/Code.h"
 #include "runtime/Executor.h"
@@ -83,6 +84,11 @@ uint64_t bytesOf(const char *what, int64_t bytes) {
 
 void setDiskCache(const std::string &folder, int64_t bytes) {
   compiler::setObjectCache(folder, bytesOf("set_disk_cache", bytes));
+}
+
+size_t writeWarmSet(const std::string &path, const std::string &level, const std::vector<std::string> &classes,
+                    uint64_t maxBytes) {
+  return valueOrThrow(eager::writeWarmSet(path, level, classes, maxBytes));
 }
 
 nb::tuple diskCache() {
@@ -233,6 +239,7 @@ void initRuntime(nb::module_ &module) {
   module.def("set_disk_cache", &setDiskCache);
   module.def("cached_classes", &eager::cachedClasses, "Classes of all compiled operators.");
   module.def("open_warm_set", [](const std::string &folder) { compiler::openWarmSet(folder); });
+  module.def("write_warm_set", &writeWarmSet, "Compiles classes for a level into a file; how many fit.");
   module.def("warm_set_classes", &compiler::warmSetKeys, "Classes of the open warm set.");
   module.def("disk_cache", &diskCache, "Folder and limit in bytes.");
   module.def("queue_stats", &queueStats,

@@ -1,0 +1,129 @@
+"""Compiles the operators that ship with the package, for each level of the processor.
+
+    warm_set.py SAMPLES_JSON OUTPUT_FOLDER
+
+Which: those that the first training steps of the examples' networks ask for, then those of every
+record's samples, in one dtype, then in every dtype, as many as fit.
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import digits_net
+import networks
+import numpy as np
+import tessera
+from tessera import _core
+
+LEVELS = ("x86-64-v3", "x86-64-v4")
+MAX_BYTES = 6_000_000 // len(LEVELS)
+LONG = {
+    "f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "i8": "int8",
+    "u8": "uint8", "i16": "int16", "i32": "int32", "i64": "int64", "bool": "bool",
+}  # fmt: skip
+FIRST = ("float32", "int32")  # the dtypes that most programs use
+
+
+def run_examples():
+    """The first two steps of each network, without a trace."""
+    images = np.zeros((128, 1, 8, 8), np.float32), np.zeros(128, np.int32)
+    digits_net.Training(images, seed=0, epochs=1, traced=False).run()
+    for build, batch in (
+        (networks.mlp, networks.mlp_batch),
+        (networks.resnet18, networks.resnet_batch),
+        (networks.encoder, networks.encoder_batch),
+    ):
+        inputs, target = batch()
+        target = target.astype("int32") if target.dtype.kind == "i" else target
+        step = build()
+        for _ in range(2):
+            step(tessera.tensor(inputs), tessera.tensor(target))
+
+
+def operands_of(record, shapes):
+    """The operand of the record that each shape belongs to: a variadic one takes what is left."""
+    extra = len(shapes) - sum(each["arity"] == "one" for each in record["operands"])
+    result = []
+    for operand in record["operands"]:
+        count = {"one": 1, "variadic": extra, "optional": min(extra, 1)}[operand["arity"]]
+        extra -= count if operand["arity"] != "one" else 0
+        result += [operand] * count
+    return result
+
+
+def dtype_of(operand, wanted):
+    """`wanted`, or what the operand has instead."""
+    dtypes = [LONG[each] for each in operand["dtypes"]]
+    return next((each for each in (wanted, *FIRST) if each in dtypes), dtypes[0])
+
+
+def attribute(text):
+    """An attribute of a sample: JSON, or a dtype."""
+    text = text.strip()
+    return LONG[text] if text in LONG else json.loads(text)
+
+
+def attributes(text):
+    """The attributes of "axes=[0];keepdims=true"."""
+    pairs = (part.split("=", 1) for part in text.split(";") if part.strip())
+    return {name.strip(): attribute(value) for name, value in pairs}
+
+
+def dtypes_of(record, sample):
+    """The dtypes of the first operand, what most programs use first; [None] without an operand."""
+    operands = record["operands"] if sample["shapes"] else []
+    dtypes = [
+        LONG[each] for each in sample["dtypes"] or (operands[0]["dtypes"] if operands else [])
+    ]
+    return sorted(dtypes, key=lambda each: each not in FIRST) or [None]
+
+
+def run_sample(record, sample, dtype):
+    """One call of the record's operator, on ones."""
+    shapes = [[int(n) for n in text.split(",") if n.strip()] for text in sample["shapes"]]
+    tensors = [
+        tessera.Tensor(np.ones(shape), dtype=dtype_of(operand, dtype))
+        for operand, shape in zip(operands_of(record, shapes), shapes, strict=True)
+    ]
+    op = _core.op_class(record["opdef"])(**attributes(sample["attrs"]))
+    _core.apply(op, *tensors)
+
+
+def run_samples(records):
+    """Every sample of every record, in one dtype."""
+    for record in records:
+        for sample in record["samples"]:
+            run_sample(record, sample, dtypes_of(record, sample)[0])
+
+
+def run_dtypes(records):
+    """Every record in every dtype, with the sample of the most elements."""
+    for record in records:
+        if samples := [each for each in record["samples"] if "0" not in each["shapes"]]:
+            largest = max(samples, key=lambda each: sum(map(len, each["shapes"])))
+            for dtype in dtypes_of(record, largest):
+                run_sample(record, largest, dtype)
+
+
+def classes(records):
+    """Texts of the classes, what matters most first."""
+    wanted = {}  # broadcasts of different ranks may be one class
+    for run in (run_examples, lambda: run_samples(records), lambda: run_dtypes(records)):
+        run()
+        tessera.sync()
+        wanted.update(dict.fromkeys(_core.cached_classes()))
+    return list(wanted)
+
+
+def main(samples, folder):
+    """Writes a file for each level."""
+    wanted = classes(json.loads(Path(samples).read_text()))
+    for level in LEVELS:
+        path = Path(folder) / f"{level}.tess"
+        count = _core.write_warm_set(str(path), level, wanted, MAX_BYTES)
+        print(f"{path.name}: {count} of {len(wanted)} classes, {path.stat().st_size} bytes")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
