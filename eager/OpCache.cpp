@@ -3,12 +3,12 @@
 
 #include "eager/Counters.h"
 #include "eager/Location.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <array>
 #include <condition_variable>
 #include <deque>
-#include <unordered_map>
 
 namespace tess::eager {
 
@@ -24,8 +24,11 @@ uint64_t hashOf(const OpKey &key) {
   return (h ^ key.space ^ h >> 29) * 0xD6E8FEB86659FD93ull;
 }
 
-struct KeyHash {
-  size_t operator()(const OpKey &key) const { return hashOf(key) >> 7; }
+struct KeyInfo {
+  static OpKey getEmptyKey() { return {~0ull, ~0ull, ~0ull}; }
+  static OpKey getTombstoneKey() { return {~0ull, ~0ull, ~1ull}; }
+  static unsigned getHashValue(const OpKey &key) { return unsigned(hashOf(key) >> 7); }
+  static bool isEqual(const OpKey &a, const OpKey &b) { return a == b; }
 };
 
 /// Equal operator and equal attributes, where the entry depends on them.
@@ -57,8 +60,8 @@ private:
 
   std::mutex mutex;
   std::condition_variable built;
-  std::unordered_map<OpKey, OpEntryRef, KeyHash> entries;
-  std::deque<OpKey> clock; // candidates for eviction, oldest first
+  llvm::DenseMap<OpKey, OpEntryRef, KeyInfo> entries; // flat: with many entries a look-up waits for memory
+  std::deque<OpKey> clock;                            // candidates for eviction, oldest first
   llvm::SmallVector<OpKey, 2> building;
   uint64_t bytes = 0, hits = 0, misses = 0, evictions = 0;
 };
@@ -165,8 +168,13 @@ void Shard::addTo(std::vector<std::string> &classes) {
 
 /// The front of one thread. Its references keep at most kFrontSlots evicted entries alive.
 struct Front {
-  std::array<OpEntryRef, kFrontSlots> slots;
+  struct Slot {
+    uint64_t hash = 0; // of the key, so that another's entry is not touched
+    OpEntryRef entry = nullptr;
+  };
+  std::array<Slot, kFrontSlots> slots;
   uint64_t seenEpoch = 0;
+  unsigned turns = 0;
 };
 thread_local Front front;
 
@@ -178,35 +186,45 @@ bool isKeyAttr(const OpInfo &info, unsigned attr, bool direct) {
   return !(direct && info.attrs[attr].shapeOnly);
 }
 
-static OpEntry *lookInFront(OpEntryRef &slot, const OpKey &key, const OpDef &op) {
-  if (!slot || !(slot->key == key) || !answers(*slot, op))
+static OpEntry *lookInFront(const Front::Slot &slot, uint64_t hash, const OpKey &key, const OpDef &op) {
+  OpEntry *entry = slot.entry.get();
+  if (slot.hash != hash || !entry || !(entry->key == key) || !answers(*entry, op))
     return nullptr;
-  if (!slot->used.load(std::memory_order_relaxed))
-    slot->used.store(true, std::memory_order_relaxed);
+  if (!entry->used.load(std::memory_order_relaxed))
+    entry->used.store(true, std::memory_order_relaxed);
   count(Count::CacheHits);
-  return slot.get();
+  return entry;
+}
+
+/// One in eight takes another's slot: who needs more classes than there are slots would otherwise pay for letting go of
+/// a cold entry at each look-up.
+static void putInFront(uint64_t hash, const OpEntryRef &entry) {
+  constexpr unsigned patience = 8;
+  Front::Slot &slot = front.slots[hash % kFrontSlots];
+  if (!slot.entry || slot.hash == hash || ++front.turns % patience == 0)
+    slot = {hash, entry};
 }
 
 const OpEntry *findInFront(const OpKey &key, const OpDef &op) {
   Front &mine = front;
   if (LLVM_UNLIKELY(mine.seenEpoch != epoch.load(std::memory_order_acquire)))
     return nullptr;
-  return lookInFront(mine.slots[hashOf(key) % kFrontSlots], key, op);
+  uint64_t hash = hashOf(key);
+  return lookInFront(mine.slots[hash % kFrontSlots], hash, key, op);
 }
 
 llvm::Expected<OpEntryRef> findOrBuild(const OpKey &key, const OpDef &op,
                                        llvm::function_ref<llvm::Expected<OpEntryRef>()> build) {
   uint64_t hash = hashOf(key);
   if (front.seenEpoch != epoch.load(std::memory_order_acquire)) {
-    front.slots.fill(nullptr);
+    front.slots.fill({});
     front.seenEpoch = epoch.load();
   }
-  OpEntryRef &slot = front.slots[hash % kFrontSlots];
-  if (OpEntry *known = lookInFront(slot, key, op))
+  if (OpEntry *known = lookInFront(front.slots[hash % kFrontSlots], hash, key, op))
     return OpEntryRef(known);
   llvm::Expected<OpEntryRef> entry = shards()[hash >> 60].get(key, op, build);
   if (entry)
-    front.slots[hash % kFrontSlots] = *entry; // not `slot`: a build may run other operators on this thread
+    putInFront(hash, *entry); // looks at the slot anew: a build may run other operators on this thread
   return entry;
 }
 

@@ -55,8 +55,10 @@ struct BoundShapes {
 using BoundShapesRef = std::shared_ptr<BoundShapes>;
 
 /// What a class of calls compiles to. Immutable but for the bindings.
-class OpEntry : public llvm::ThreadSafeRefCountedBase<OpEntry> {
+class alignas(64) OpEntry : public llvm::ThreadSafeRefCountedBase<OpEntry> {
 public:
+  // What a look-up reads, in one line of the cache.
+  std::atomic<bool> used = true;
   OpKey key;
   OpDef op;         // for the static attributes
   std::string text; // OpClass::toText()
@@ -64,7 +66,6 @@ public:
   std::unique_ptr<DirectKernel> direct;
   runtime::ProgramRef program;
   uint64_t bytes = 0;
-  std::atomic<bool> used = true;
 
   /// Bindings for concrete shapes, the latest used first.
   BoundShapesRef findBound(llvm::ArrayRef<TensorMeta> inputs, bool isTrain, unsigned threads);

@@ -43,7 +43,8 @@ OpClass OpClass::of(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::
   result.op = direct ? withNeutralShape(op) : op;
   result.operands.assign(operands.begin(), operands.end());
   result.segments.assign(segments.begin(), segments.end());
-  if (op.info().lowering != Lowering::Elementwise)
+  auto isRuntime = [](const AttrInfo &attr) { return attr.isRuntime; };
+  if (op.info().lowering != Lowering::Elementwise || llvm::none_of(op.info().attrs, isRuntime))
     return result;
   OpDef neutral = withNeutralNumbers(result.op);
   llvm::Expected<Metas> metas = neutral.infer(operands, segments);

@@ -6,6 +6,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 
+#include <chrono>
 #include <list>
 #include <mutex>
 
@@ -35,8 +36,10 @@ public:
     return found->second->kernel;
   }
 
-  void insert(llvm::StringRef key, PreparedRef kernel) {
+  /// `seconds`: what preparing took.
+  void insert(llvm::StringRef key, PreparedRef kernel, double seconds) {
     std::lock_guard<std::mutex> lock(mutex);
+    counters.seconds += seconds;
     auto [entry, fresh] = index.try_emplace(key);
     if (!fresh) // another thread was quicker
       return;
@@ -147,11 +150,13 @@ llvm::Expected<PreparedRef> prepareKernel(llvm::ArrayRef<KernelDef> table, const
   std::string key = keyOf(table.data(), request);
   PreparedRef kernel = preparedCache().find(key);
   if (!kernel) {
+    auto start = std::chrono::steady_clock::now();
     llvm::Expected<PreparedRef> prepared = prepareUncached(*def, request);
     if (!prepared)
       return prepared.takeError();
     kernel = std::move(*prepared);
-    preparedCache().insert(key, kernel);
+    preparedCache().insert(key, kernel,
+                           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
   }
   if (!request.implementation.empty() && request.implementation != kernel->implementation())
     return makeError(ErrorCode::Unimplemented, request.op.name() + ": implementation must be " +

@@ -113,6 +113,7 @@ llvm::Expected<PreparedRef> prepareKernel(llvm::ArrayRef<KernelDef> table, const
 struct PreparedCacheStats {
   uint64_t hits = 0, misses = 0, evictions = 0;
   uint64_t entries = 0, bytes = 0, limit = 0;
+  double seconds = 0; // in which kernels were prepared
 };
 PreparedCacheStats preparedCacheStats();
 /// Evicts at once when it is below what is held.

@@ -134,7 +134,10 @@ def test_dump_arguments(tmp_path):
     ("target", "message"),
     [
         ("z80", "target: name must be host, x86-64-v3 or x86-64-v4, got z80"),
-        ("host-checked", "target: code in a file must be good in other processes, got host-checked"),
+        (
+            "host-checked",
+            "target: code in a file must be good in other processes, got host-checked",
+        ),
     ],
 )
 def test_wrong_targets(tmp_path, target, message):

@@ -83,8 +83,8 @@ run_demo() {
 
 run_bench() {
   stage "building the package"
-  build_package //ops:samples.json
-  export TESS_SAMPLES=$bin/ops/samples.json
+  build_package //ops:samples.json //tests/benchmarks:eager_cache
+  export TESS_SAMPLES=$bin/ops/samples.json TESS_EAGER_CACHE=$bin/tests/benchmarks/eager_cache
   stage "measuring ${*:-everything}"
   exec "$venv/bin/python" "$root/tests/benchmarks/bench.py" "$@"
 }

@@ -46,6 +46,7 @@ void addCompiler(nb::dict &stats) {
 void addPrimitives(nb::dict &stats) {
   runtime::PreparedCacheStats prepared = runtime::preparedCacheStats();
   stats["primitives"] = prepared.misses;
+  stats["primitive_seconds"] = prepared.seconds;
   stats["primitive_hits"] = prepared.hits;
   stats["primitive_evictions"] = prepared.evictions;
   stats["primitive_entries"] = prepared.entries;

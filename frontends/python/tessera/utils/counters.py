@@ -42,7 +42,7 @@ def cache_stats():
     operators. A miss is answered `from_warm_set`, `from_disk`, or by one of the `compilations`.
     Compiler: `programs` (mini-graphs and traces), `kernels_compiled`, `kernels_from_memory`,
     `kernels_from_disk`, `compile_seconds`. Library primitives created: `primitives`, with
-    `primitive_hits`, `_evictions`, `_entries`, `_bytes`, `_limit`. Eager `results` are
+    `primitive_seconds`, `_hits`, `_evictions`, `_entries`, `_bytes`, `_limit`. Eager `results` are
     `results_of_kernels` that the compiler made, `results_of_libraries` that its programs call, or
     `views`; beside them, tensors made of `host_values` and `copies` of operands that were strided.
 

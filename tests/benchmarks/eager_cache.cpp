@@ -1,0 +1,106 @@
+// Rates of the operator cache from C++, one JSON object: nanoseconds of a look-up at a few sizes of the cache, calls a
+// second of one thread and of several. tests/benchmarks/eager_cache.py runs it.
+#include "eager/Apply.h"
+#include "eager/OpCache.h"
+
+#include <chrono>
+#include <cstdio>
+#include <random>
+#include <thread>
+
+using namespace tess;
+using namespace tess::eager;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double secondsSince(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+OpKey keyOf(uint64_t number) { return {number * 0x9E3779B97F4A7C15ull, number, number ^ 0x5555}; }
+
+/// A look-up of entry number `number`, which is made when it is not there.
+void lookUp(const OpDef &op, uint64_t number) {
+  OpKey key = keyOf(number);
+  llvm::cantFail(findOrBuild(key, op, [&]() -> llvm::Expected<OpEntryRef> {
+    OpEntryRef entry(new OpEntry);
+    entry->key = key;
+    entry->op = op;
+    entry->bytes = 64;
+    return entry;
+  }));
+}
+
+/// Nanoseconds of a look-up in a cache of `entries`; the best of five rounds over `wanted` of them in random order.
+double lookUpTime(uint64_t entries, uint64_t wanted) {
+  OpDef op = OpDef::get("add");
+  clearOpCache();
+  for (uint64_t i = 0; i < entries; ++i)
+    lookUp(op, i);
+  std::mt19937_64 random(0);
+  std::vector<uint64_t> order(100000);
+  for (uint64_t &number : order)
+    number = random() % wanted * (entries / wanted);
+  double best = 1e9;
+  for (int round = 0; round < 5; ++round) {
+    Clock::time_point start = Clock::now();
+    for (uint64_t number : order)
+      lookUp(op, number);
+    best = std::min(best, secondsSince(start) / double(order.size()) * 1e9);
+  }
+  return best;
+}
+
+/// Nanoseconds of a call whose class is not in memory; the environment says whether the warm set answers it.
+double missTime() {
+  std::vector<float> ones(16, 1);
+  TensorRef x = llvm::cantFail(createTensor(TensorMeta(DType::Float32, {16}), ones.data()));
+  OpDef op = OpDef::get("add");
+  double best = 1e9;
+  for (int i = 0; i < 2000; ++i) {
+    clearOpCache();
+    Clock::time_point start = Clock::now();
+    llvm::cantFail(applyOne(op, {Operand(x), Operand(x)}));
+    best = std::min(best, secondsSince(start) * 1e9);
+  }
+  return best;
+}
+
+/// Additions of 16 floats a second, by `count` threads that share nothing but the cache.
+double callRate(unsigned count) {
+  constexpr int calls = 200000;
+  auto work = [] {
+    std::vector<float> ones(16, 1);
+    TensorRef x = llvm::cantFail(createTensor(TensorMeta(DType::Float32, {16}), ones.data())), y = x;
+    OpDef add = OpDef::get("add");
+    for (int i = 0; i < calls; ++i)
+      y = llvm::cantFail(applyOne(add, {Operand(x), Operand(y)}));
+    std::vector<float> values(16);
+    llvm::cantFail(readValue(*y, values.data()));
+    if (values[7] != calls + 1)
+      std::abort();
+  };
+  work();
+  double best = 0;
+  for (int round = 0; round < 5; ++round) {
+    Clock::time_point start = Clock::now();
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < count; ++i)
+      threads.emplace_back(work);
+    for (std::thread &thread : threads)
+      thread.join();
+    best = std::max(best, count * calls / secondsSince(start));
+  }
+  return best;
+}
+
+} // namespace
+
+int main() {
+  setOpCacheLimit(uint64_t(1) << 30);
+  double few = lookUpTime(10, 10), hot = lookUpTime(100000, 10), all = lookUpTime(100000, 100000);
+  clearOpCache();
+  double one = callRate(1), eight = callRate(8);
+  std::printf("{\"few\": %.1f, \"hot\": %.1f, \"all\": %.1f, \"one\": %.0f, \"eight\": %.0f, \"miss\": %.0f}\n", few,
+              hot, all, one, eight, missTime());
+}

@@ -1,0 +1,123 @@
+"""What is compiled again and what never: classes of calls, counted beside a model of them."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+import tessera
+import tessera.functional as F  # noqa: N812
+
+from tests.python.classes import OPERATORS
+
+RANDOM_SHAPES = """
+import json
+import tessera
+from tests.python.classes import Calls
+calls = Calls(seed=0)
+for number in range(10000):
+    calls.call(checked=number % 100 == 0)
+    if number % 1000 == 0:
+        tessera.sync()
+tessera.sync()
+print(json.dumps({"classes": len(calls.classes), "wrong": calls.wrong, **tessera.cache_stats()}))
+"""
+
+
+def test_random_shapes_compile_once_for_each_class():
+    env = {**os.environ, "TESS_CACHE_DIR": "", "TESS_WARM_SET": ""}
+    command = [sys.executable, "-c", RANDOM_SHAPES]
+    done = subprocess.run(command, capture_output=True, text=True, env=env)
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert len(OPERATORS) == 50 and result["classes"] > 200 and result["wrong"] == []
+    assert result["compilations"] == result["misses"] == result["entries"] == result["classes"]
+    assert result["primitives"] > 0  # of library calls: one for each shape, and not counted above
+    assert result["bytes"] <= result["limit"]
+    assert result["primitive_bytes"] <= result["primitive_limit"]
+
+
+def tensor(*shape):
+    return tessera.Tensor(np.arange(np.prod(shape), dtype=np.float32).reshape(shape) + 1)
+
+
+def misses():
+    return tessera.cache_stats()["misses"]
+
+
+VARIED = {
+    "a Python number": lambda n: tensor(4, 5) + (n + 0.5),
+    "a Python integer": lambda n: tensor(4, 5) * n,
+    "an attribute of a kernel": lambda n: F.leaky_relu(-tensor(7), 0.1 * n),
+    "limits": lambda n: F.clip(tensor(7), n, 2.0 * n),
+    "a size": lambda n: F.exp(tensor(n, 5)) - tensor(n, 5),
+    "a size of a broadcast": lambda n: tensor(n, 5) + tensor(5),
+    "a size of a reduction": lambda n: F.sum(tensor(3, n), 1),
+    "a size of a product": lambda n: F.matmul(tensor(n, 6), tensor(6, n)),
+    "a size of a new tensor": lambda n: F.full((n, 3), n),
+    "a size of a softmax": lambda n: F.softmax(tensor(n, n + 1), 1),
+    "a stride": lambda n: tensor(40, 6)[::n] + 1,
+    "a stride and an offset": lambda n: tensor(40, 40)[n:, n : 2 * n] * tensor(40 - n, n),
+    "a stride of a reduction": lambda n: F.sum(tensor(40, 6)[::n], 0),
+    "a layout of two axes": lambda n: F.exp(tensor(n, n + 1).transpose(1, 0)),
+    "a range": lambda n: F.arange(n, n + 4),
+}
+
+
+@pytest.mark.parametrize("what", VARIED)
+def test_what_a_kernel_takes_compiles_nothing_again(what):
+    for n in (2, 3):
+        VARIED[what](n)
+    before = misses()
+    results = [VARIED[what](n) for n in range(4, 12)]
+    tessera.sync()
+    assert misses() == before
+    values = {(each.shape, str(each.tolist())) for each in results}
+    assert len(values) == len(results)  # each call was another
+
+
+def test_an_update_with_another_learning_rate_compiles_nothing():
+    value = tessera.Parameter(np.ones(3, np.float32))
+    optimizer = tessera.optimizer.SGD([value], lr=0.1)
+
+    def step(rate):
+        optimizer.param_groups[0]["lr"] = rate
+        value.grad = tensor(3)
+        optimizer.step()
+
+    step(0.1)
+    before = misses()
+    for rate in (0.2, 0.4):
+        step(rate)
+    assert misses() == before
+    np.testing.assert_allclose(value.numpy(), 1 - 0.7 * np.arange(1, 4), rtol=1e-6)
+
+
+def test_threads_share_one_cache():
+    """Eight threads call operators that nobody called before: each compiles once."""
+    barrier, wrong = threading.Barrier(8), []
+
+    def work(number):
+        x = tensor(3, 5) + number
+        barrier.wait()
+        for _ in range(50):
+            y = F.logaddexp(x, F.expm1(x) * 2).numpy()
+        expected = np.logaddexp(x.numpy(), np.expm1(x.numpy()) * 2)
+        if not np.allclose(y, expected, rtol=1e-5):
+            wrong.append(number)
+
+    before = tessera.cache_stats()
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    after = tessera.cache_stats()
+    assert not wrong
+    assert after["misses"] - before["misses"] <= 4  # + number, logaddexp, expm1, * 2
+    assert after["results"] - before["results"] == 8 * (1 + 50 * 3)
+    calls = after["hits"] - before["hits"] + after["misses"] - before["misses"]
+    assert calls == 8 * (1 + 50 * 3)
