@@ -133,16 +133,13 @@ def test_dump_arguments(tmp_path):
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("z80", "target: name must be host, x86-64-v3 or x86-64-v4, got z80"),
-        (
-            "host-checked",
-            "target: code in a file must be good in other processes, got host-checked",
-        ),
+        ("z80", "name must be host, x86-64-v3 or x86-64-v4"),
+        ("host-checked", "code in a file must be good in other processes"),
     ],
 )
 def test_wrong_targets(tmp_path, target, message):
     traced = jit.trace(lambda x: x + 1, capture_as_const=True)
     traced(tessera.tensor([1.0]))
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=f"target: {message}, got {target}"):
         traced.dump(tmp_path / "x.tess", targets=[target])
     assert not (tmp_path / "x.tess").exists()

@@ -14,6 +14,10 @@ def _dtype_of(value):
     return "int32" if isinstance(value, int) else "float32"
 
 
+def _placed(tensor, device):
+    return tensor if device is None else tensor.to(device)
+
+
 def full(shape, value, *, dtype=None, device=None):
     """A tensor with one value everywhere; its dtype is the value's where none is given.
 
@@ -22,8 +26,8 @@ def full(shape, value, *, dtype=None, device=None):
     """
     if isinstance(value, _Tensor):
         value = value if dtype is None else _ops.astype(value, dtype)
-        return _ops.copy(_ops.broadcast_to(value, shape))
-    return _ops.full(shape, value, dtype or _dtype_of(value))
+        return _placed(_ops.copy(_ops.broadcast_to(value, shape)), device)
+    return _placed(_ops.full(shape, value, dtype or _dtype_of(value)), device)
 
 
 def zeros(shape, dtype="float32", device=None):
@@ -32,19 +36,20 @@ def zeros(shape, dtype="float32", device=None):
     Args:
         shape: an int or several
         dtype: the dtype of the result
+        device: the device that holds it; None: the default one
 
     Returns:
         any[shape], of the given dtype
 
     Raises:
-        ValueError: sizes must not be negative
+        ValueError: sizes must not be negative, the device must exist
         TypeError: shape must be ints, dtype a known one
 
     Example:
         >>> zeros((1, 2)).tolist()
         [[0.0, 0.0]]
     """
-    return _ops.full(shape, 0, dtype)
+    return _placed(_ops.full(shape, 0, dtype), device)
 
 
 def ones(shape, dtype="float32", device=None):
@@ -53,19 +58,20 @@ def ones(shape, dtype="float32", device=None):
     Args:
         shape: an int or several
         dtype: the dtype of the result
+        device: the device that holds it; None: the default one
 
     Returns:
         any[shape], of the given dtype
 
     Raises:
-        ValueError: sizes must not be negative
+        ValueError: sizes must not be negative, the device must exist
         TypeError: shape must be ints, dtype a known one
 
     Example:
         >>> ones(2, dtype="int32").tolist()
         [1, 1]
     """
-    return _ops.full(shape, 1, dtype)
+    return _placed(_ops.full(shape, 1, dtype), device)
 
 
 def arange(start=0, stop=None, step=1, dtype="float32", device=None):
@@ -78,7 +84,8 @@ def arange(start=0, stop=None, step=1, dtype="float32", device=None):
         start, stop = 0, start
     if step == 0:
         raise ValueError("arange: step must not be 0, got 0")
-    return _ops.arange(max(0, _math.ceil((stop - start) / step)), start, step, dtype)
+    size = max(0, _math.ceil((stop - start) / step))
+    return _placed(_ops.arange(size, start, step, dtype), device)
 
 
 def eye(N, M=None, *, dtype="float32", device=None):  # noqa: N803
@@ -87,7 +94,7 @@ def eye(N, M=None, *, dtype="float32", device=None):  # noqa: N803
     >>> eye(2).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    return _ops.eye(N, N if M is None else M, dtype)
+    return _placed(_ops.eye(N, N if M is None else M, dtype), device)
 
 
 def linspace(start, stop, num, dtype="float32", device=None):
@@ -96,7 +103,7 @@ def linspace(start, stop, num, dtype="float32", device=None):
     >>> linspace(0, 1, 3).tolist()
     [0.0, 0.5, 1.0]
     """
-    return _ops.linspace(start, stop, num, dtype)
+    return _placed(_ops.linspace(start, stop, num, dtype), device)
 
 
 def diag(inp, k=0):
@@ -158,7 +165,7 @@ def concat(inps, axis=0, device=None):
     >>> concat([tensor([1]), tensor([2, 3])]).tolist()
     [1, 2, 3]
     """
-    return _ops.concat(inps, axis)
+    return _placed(_ops.concat(inps, axis), device)
 
 
 def split(inp, nsplits_or_sections, axis=0):
