@@ -102,7 +102,10 @@ def Tess_DivOp : FloatBinary<"div", "quotient of two tensors", (s_div $x, $y), "
   let onnx = "Div";
 }
 def Tess_FloorDivOp : Binary<"floor_div", "largest integer not above the quotient", (s_floordiv $x, $y),
-                             "np.floor_divide(x, y)", [], "//"> { let samples = BinarySamples<"1", "9">.all; }
+                             "np.floor_divide(x, y)", [(op<"full_like", "value=0.0"> $x),
+                                                       (op<"full_like", "value=0.0"> $y)], "//"> {
+  let samples = BinarySamples<"1", "9">.all;
+}
 def Tess_ModOp : Binary<"mod", "remainder with the sign of the divisor", (s_mod $x, $y), "np.mod(x, y)",
                         [(same $dout), (op<"neg"> (op<"mul"> $dout, (op<"floor_div"> $x, $y)))], "%"> {
   let samples = BinarySamples<"1", "9">.all;

@@ -25,6 +25,8 @@ TESS_FORWARD_RULE(batchNorm);
 TESS_FORWARD_RULE(batchNormInference);
 TESS_FORWARD_RULE(layerNorm);
 TESS_FORWARD_RULE(rmsNorm);
+
+// PoolRules.cpp
 TESS_FORWARD_RULE(adaptiveAvgPool2d);
 
 // SoftmaxRules.cpp

@@ -27,6 +27,9 @@ TESS_GRADIENT_RULE(logSumExp);
 // NormRules.cpp
 TESS_GRADIENT_RULE(batchNorm);
 
+// PoolRules.cpp
+TESS_GRADIENT_RULE(maxPool2dBackward);
+
 // MovementRules.cpp
 TESS_GRADIENT_RULE(concat);
 TESS_GRADIENT_RULE(split);

@@ -92,36 +92,6 @@ Values rmsNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   return {normalised(b, op, v[0], v.drop_front())};
 }
 
-/// Means of `count` runs of `axis` that cover it: run i is [i * n / count, ceil((i + 1) * n / count)).
-static int adaptiveMean(SubgraphBuilder &b, int x, unsigned axis, int64_t count) {
-  Shape shape = b.meta(x).shape;
-  int64_t size = shape[axis];
-  llvm::SmallVector<int, 8> parts;
-  for (int64_t i = 0; i < count; ++i) {
-    IntList starts(shape.size(), 0), stops(shape.size(), INT64_MAX);
-    starts[axis] = i * size / count;
-    stops[axis] = ((i + 1) * size + count - 1) / count;
-    int part = call(b, "slice", {x}, {{"starts", starts}, {"stops", stops}});
-    parts.push_back(call(b, "mean", {part}, {{"axes", IntList{int64_t(axis)}}, {"keepdims", true}}));
-  }
-  return parts.size() == 1 ? parts[0] : call(b, "concat", parts, {{"axis", int64_t(axis)}});
-}
-
-/// Windows are products of runs, so rows and columns are averaged one after the other.
-Values adaptiveAvgPool2d(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  const IntList &size = op.ints("output_size");
-  int64_t height = b.meta(v[0]).shape[2], width = b.meta(v[0]).shape[3];
-  if (height == kUnknown || width == kUnknown || height == 0 || width == 0) {
-    b.fail(invalidArgument(op.name() + ": height and width must be known and not 0, got " + toString(b.meta(v[0]))));
-    return {-1};
-  }
-  if (height % size[0] == 0 && width % size[1] == 0) {
-    IntList window = {height / size[0], width / size[1]};
-    return {call(b, "avg_pool2d", {v[0]}, {{"kernel_size", window}, {"strides", window}})};
-  }
-  return {adaptiveMean(b, adaptiveMean(b, v[0], 2, size[0]), 3, size[1])};
-}
-
 } // namespace forwards
 
 namespace gradients {
@@ -157,6 +127,18 @@ static void addStatisticsGradients(SubgraphBuilder &b, const OpDef &op, llvm::Ar
   }
 }
 
+/// The gradients of the batch's own mean and 1 / sqrt(var + epsilon), which reach the first gradient's gradient:
+/// d inv_std / dx = -inv_std^3 * (x - mean) / n.
+static void addSavedGradients(SubgraphBuilder &b, llvm::ArrayRef<int> v, int centred, int count, Values &grads) {
+  if (int dmean = v[13]; dmean >= 0)
+    grads[0] = accumulate(b, grads[0], broadcastLike(b, call(b, "div", {dmean, count}), centred));
+  if (int dinvStd = v[14]; dinvStd >= 0) {
+    int cube = call(b, "mul", {call(b, "square", {v[9]}), v[9]});
+    int share = call(b, "neg", {call(b, "div", {call(b, "mul", {dinvStd, cube}), count})});
+    grads[0] = accumulate(b, grads[0], call(b, "mul", {centred, share}));
+  }
+}
+
 /// Operands x, scale, bias, running_mean, running_var; results out, new_mean, new_var, save_mean, save_inv_std.
 Values batchNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llvm::ArrayRef<bool>) {
   Values grads(5, -1);
@@ -165,6 +147,7 @@ Values batchNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llv
   if (v[10] >= 0)
     addOutputGradient(b, v, x, centred, count, grads);
   addStatisticsGradients(b, op, v, centred, count, grads);
+  addSavedGradients(b, v, centred, count, grads);
   return grads;
 }
 

@@ -46,6 +46,7 @@ def Tess_MaxPool2dBackwardOp : PoolOp<"max_pool2d_backward", "gradient of max_po
   let check = "maxPool2dBackward";
   let dtypes = Promote<["x", "out", "dout"]>;
   let lowering = Sequential<"max_pool2d_backward">;
+  let gradientRule = "maxPool2dBackward";
   let constraints = !listconcat(!tail(poolGeometry), ["out and dout must have the shape of the pooling's result"]);
   let samples = [Sample<["2,3,6,8", "2,3,3,4", "2,3,3,4"], "kernel_size=[2, 2];strides=[2, 2]">];
 }
