@@ -68,6 +68,7 @@ def Tess_FullLikeOp : Tess_Op<"full_like"> {
   let dtypes = Same<"x">;
   let lowering = Elementwise_;
   let scalar = [(s_id $value)];
+  let gradient = [(op<"full_like", "value=0.0"> $x)];
   let attrFacts = [Doc<"value", "value of every element">];
   let samples = [Sample<["2,3"], "value=1.5">, Sample<[""], "value=0.0">, Sample<["0,3"], "value=2.0">];
   let oracle = Oracle<"np.full_like(x, value)">;
@@ -81,7 +82,7 @@ class FilledLike<string m, string what, string v, string expr> : Tess_Op<m> {
   let dtypes = Same<"x">;
   let lowering = Composite<>;
   let forward = [(op<"full_like", "value="#v> $x)];
-  let noGradient = 1;
+  let gradient = [(op<"full_like", "value=0.0"> $x)];
   let samples = [Sample<["2,3"]>, Sample<[""]>, Sample<["0,3"]>];
   let oracle = Oracle<expr>;
   let python = Py<"functional.tensor", m, [], "", ["x=inp"]>;

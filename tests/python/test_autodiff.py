@@ -231,3 +231,13 @@ def test_group():
         slope, x.grad = x.grad, None
         one.backward(slope.sum())
     assert slope.tolist() == [6.0] and x.grad.tolist() == [2.0]
+
+
+@pytest.mark.parametrize("fill", [F.zeros_like, F.ones_like, lambda x: F.full_like(x, 2.0)])
+def test_filled_tensors_have_no_slope(fill):
+    x = tessera.tensor([1.0, 3.0])
+    manager = GradManager().attach([x])
+    with manager:
+        y = (x * fill(x)).sum()
+        manager.backward(y)
+    assert x.grad.tolist() == fill(x).tolist()

@@ -386,23 +386,3 @@ def test_pixel_shuffle():
         a.reshape(2, 2, 2, 2, 3, 4).transpose(0, 1, 4, 2, 5, 3).reshape(2, 2, 6, 8)
     )
     check(lambda t: F.pixel_shuffle(t, 2), x, oracle=oracle, dynamic=False)
-
-
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda **where: F.full((2,), 3, **where),
-        lambda **where: F.full((2,), tessera.tensor(3), **where),
-        lambda **where: F.zeros((2,), **where),
-        lambda **where: F.ones((2,), **where),
-        lambda **where: F.arange(2, **where),
-        lambda **where: F.eye(2, **where),
-        lambda **where: F.linspace(0, 1, 2, **where),
-        lambda **where: F.concat([tessera.tensor([1]), tessera.tensor([2])], **where),
-    ],
-)
-def test_device_of_new_tensors(make):
-    assert make().device == make(device=None).device == make(device="cpu0").device == "cpu0"
-    assert make(device="null0").device == "null0"
-    with pytest.raises(ValueError, match="device must be cpu0 or null0, got moon"):
-        make(device="moon")

@@ -1,7 +1,7 @@
 """Second and third derivatives of every operator that has a gradient, along random directions.
 
-The n-th directional derivative is the gradient of the one before, contracted with a direction; it is
-compared with the central difference of the one before, in float64.
+The n-th directional derivative is the gradient of the one before, contracted with a direction; it
+is compared with the central difference of the one before, in float64.
 """
 
 import numpy as np
