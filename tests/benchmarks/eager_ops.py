@@ -2,7 +2,7 @@
 
 import numpy as np
 import tessera
-from harness import Row, interleaved, torch
+from harness import Row, interleaved, statement, torch
 from tessera.autodiff import GradManager
 
 
@@ -21,7 +21,8 @@ def nanoseconds(*functions):
 def add(size, target=None):
     """One add of two vectors, from Python."""
     a, b, peer = pair([size])
-    ours, theirs = nanoseconds(lambda: a + b, peer and (lambda: peer[0] + peer[1]))
+    run = peer and statement("a + b", a=peer[0], b=peer[1])
+    ours, theirs = nanoseconds(statement("a + b", a=a, b=b), run)
     rows = [Row(f"eager add {size}", ours, "ns", theirs, target)]
     if target:
         rows.append(Row(f"eager add {size} to PyTorch", ours, "ns", theirs, 3.0, True))
@@ -44,7 +45,7 @@ def numpy_add():
     """NumPy's add of 16 floats, for scale: the peer column is Tessera's own."""
     x, y = np.random.rand(2, 16).astype(np.float32)
     a, b = tessera.Tensor(x), tessera.Tensor(y)
-    ours, numpys = nanoseconds(lambda: a + b, lambda: x + y)
+    ours, numpys = nanoseconds(statement("a + b", a=a, b=b), statement("a + b", a=x, b=y))
     return [Row("NumPy add 16 (PyTorch column: Tessera)", numpys, "ns", ours)]
 
 
@@ -95,15 +96,11 @@ def views():
     """reshape, transpose and slice of a [64, 64] tensor."""
     a, _, peer = pair([64, 64])
     theirs = peer and peer[0]
-    functions = {
-        "reshape": (lambda t: t.reshape(4096)),
-        "transpose": (lambda t: t.transpose(1, 0)),
-        "slice": (lambda t: t[3:17]),
-    }
+    views = {"reshape": "t.reshape(4096)", "transpose": "t.transpose(1, 0)", "slice": "t[3:17]"}
     rows = []
-    for name, view in functions.items():
-        run = peer and (lambda view=view: view(theirs))
-        ours, torchs = nanoseconds(lambda view=view: view(a), run)
+    for name, view in views.items():
+        run = peer and statement(view, t=theirs)
+        ours, torchs = nanoseconds(statement(view, t=a), run)
         rows.append(Row(f"eager {name}", ours, "ns", torchs, 1 / 0.3, True))
     return rows
 

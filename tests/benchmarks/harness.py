@@ -7,6 +7,7 @@ import statistics
 import subprocess
 import sys
 import time
+import timeit
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -51,14 +52,25 @@ class Row:
         return {**asdict(self), "ratio": self.ratio, "score": self.score}
 
 
+def statement(code, **names):
+    """`code` for `interleaved`, run in a loop of its own: a call around it would count as its time."""
+    return timeit.Timer(code, globals=names)
+
+
+def _elapsed(function, count):
+    if isinstance(function, timeit.Timer):
+        return function.timeit(count)
+    start = time.perf_counter()
+    for _ in range(count):
+        function()
+    return time.perf_counter() - start
+
+
 def measure(function, seconds=0.02):
     """Seconds of one call, over as many calls as fill `seconds`."""
     count = 1
     while True:
-        start = time.perf_counter()
-        for _ in range(count):
-            function()
-        elapsed = time.perf_counter() - start
+        elapsed = _elapsed(function, count)
         if elapsed >= seconds:
             return elapsed / count
         count = max(count * 2, int(count * seconds / max(elapsed, 1e-9)))
