@@ -53,7 +53,7 @@ class Row:
 
 
 def statement(code, **names):
-    """`code` for `interleaved`, run in a loop of its own: a call around it would count as its time."""
+    """`code` for `interleaved`, run in a loop of its own: a call around it would cost time too."""
     return timeit.Timer(code, globals=names)
 
 
