@@ -169,6 +169,12 @@ void Allocator::trimLocked() {
   shared.clear();
 }
 
+void Allocator::setLimit(uint64_t bytes) {
+  limit = bytes;
+  if (reserved.load() > bytes)
+    trim();
+}
+
 void Allocator::trim() {
   if (ThreadLists *mine = lists == Lists::PerThread ? listsFor(this) : nullptr)
     mine->flush();

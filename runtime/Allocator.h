@@ -52,7 +52,8 @@ public:
   /// Bytes of the block that a request of `bytes` gets.
   static size_t roundUp(size_t bytes);
 
-  void setLimit(uint64_t bytes) { limit = bytes; }
+  /// Where more is reserved than `bytes`, free blocks go back, but for the small ones that other threads keep.
+  void setLimit(uint64_t bytes);
   AllocatorStats stats() const;
   /// The peak starts again from what is in use now.
   void resetPeak() { peak = inUse.load(); }

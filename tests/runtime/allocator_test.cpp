@@ -68,6 +68,20 @@ TEST_CASE("without lists a block is as large as was asked, and goes back at once
   CHECK(messageOf(allocator.allocate(101)).find("must stay within 100 bytes") != std::string::npos);
 }
 
+TEST_CASE("a lower limit takes back what is only kept") {
+  CountingSource source;
+  Allocator allocator("test", source, Allocator::Lists::Shared);
+  Block held = get(allocator.allocate(4096)), kept = get(allocator.allocate(1 << 16));
+  allocator.free(kept);
+  allocator.setLimit(1 << 20);
+  CHECK(allocator.stats().cached == 1 << 16);
+  allocator.setLimit(8192);
+  CHECK(allocator.stats().cached == 0);
+  CHECK(source.given == 1);
+  CHECK(messageOf(allocator.allocate(1 << 16)).find("must stay within 8192 bytes") != std::string::npos);
+  allocator.free(held);
+}
+
 TEST_CASE("a profile has the memory in use over time") {
   CountingSource source;
   Allocator allocator("test", source, Allocator::Lists::Shared);
