@@ -173,11 +173,11 @@ TEST_CASE("the processor's allocator serves many threads") {
 TEST_CASE("a buffer gives its memory back with the last reference") {
   uint64_t before = cpuAllocator().stats().inUse;
   BufferRef first = get(Buffer::allocate(cpuDevice(), 1000));
-  CHECK(cpuAllocator().stats().inUse == before + 1024);
+  CHECK(first->capacity() >= 1000); // exactly 1000 under AddressSanitizer
+  CHECK(cpuAllocator().stats().inUse == before + first->capacity());
   BufferRef second = first;
   first.reset();
   CHECK(second->bytes() == 1000);
-  CHECK(second->capacity() == 1024);
   second.reset();
   CHECK(cpuAllocator().stats().inUse == before);
 }
