@@ -4,7 +4,6 @@
 #include "compiler/CodeVersion.h"
 #include "compiler/target/TargetSpec.h"
 #include "ops/Error.h"
-#include "runtime/schema/ExecutableCodec.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -64,17 +63,6 @@ std::string diskKey(llvm::StringRef key) {
   return prefix.empty() ? prefix : prefix + key.str();
 }
 
-std::optional<runtime::Executable> findOnDisk(llvm::StringRef key) {
-  std::optional<std::string> bytes = objectCache().find(diskKey(key));
-  if (!bytes)
-    return std::nullopt;
-  llvm::Expected<runtime::Executable> executable = runtime::parseExecutable(*bytes, "disk cache");
-  if (executable)
-    return std::move(*executable);
-  llvm::consumeError(executable.takeError());
-  return std::nullopt;
-}
-
 } // namespace
 
 std::optional<runtime::Executable> findExecutable(llvm::StringRef key) {
@@ -83,15 +71,13 @@ std::optional<runtime::Executable> findExecutable(llvm::StringRef key) {
       ++state().fromWarmSet;
       return executable;
     }
-  std::optional<runtime::Executable> executable = findOnDisk(key);
+  std::optional<runtime::Executable> executable = loadExecutable(diskKey(key));
   state().fromDisk += executable.has_value();
   return executable;
 }
 
 void storeExecutable(llvm::StringRef key, const runtime::Executable &executable) {
-  if (objectCache().settings().first.empty())
-    return;
-  objectCache().store(diskKey(key), runtime::serializeExecutable(executable));
+  keepExecutable(diskKey(key), executable);
 }
 
 ExecutableCacheStats executableCacheStats() { return {state().fromWarmSet.load(), state().fromDisk.load()}; }

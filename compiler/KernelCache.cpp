@@ -106,18 +106,12 @@ State &state() {
 void storeOnDisk(llvm::StringRef key, const runtime::Image &image) {
   runtime::Executable holder;
   holder.images.push_back(image);
-  objectCache().store(key, runtime::serializeExecutable(holder));
+  keepExecutable(key, holder);
 }
 
 std::optional<runtime::Image> findOnDisk(llvm::StringRef key) {
-  std::optional<std::string> bytes = objectCache().find(key);
-  if (!bytes)
-    return std::nullopt;
-  llvm::Expected<runtime::Executable> holder = runtime::parseExecutable(*bytes, "disk cache");
-  if (holder && holder->images.size() == 1)
-    return std::move(holder->images[0]);
-  llvm::consumeError(holder.takeError());
-  return std::nullopt;
+  std::optional<runtime::Executable> holder = loadExecutable(key);
+  return holder && holder->images.size() == 1 ? std::optional(std::move(holder->images[0])) : std::nullopt;
 }
 
 /// One image that no cache had.
@@ -177,6 +171,22 @@ llvm::Error compileAll(llvm::MutableArrayRef<Miss> misses, llvm::StringRef targe
 ObjectCache &objectCache() {
   static ObjectCache *instance = new ObjectCache;
   return *instance;
+}
+
+std::optional<runtime::Executable> loadExecutable(llvm::StringRef key) {
+  std::optional<std::string> bytes = objectCache().find(key);
+  if (!bytes)
+    return std::nullopt;
+  llvm::Expected<runtime::Executable> executable = runtime::parseExecutable(*bytes, "disk cache");
+  if (executable)
+    return std::move(*executable);
+  llvm::consumeError(executable.takeError());
+  return std::nullopt;
+}
+
+void keepExecutable(llvm::StringRef key, const runtime::Executable &executable) {
+  if (!objectCache().settings().first.empty())
+    objectCache().store(key, runtime::serializeExecutable(executable));
 }
 
 llvm::Expected<std::vector<runtime::Image>> imagesFor(llvm::ArrayRef<KernelUnit> units, llvm::StringRef target) {
