@@ -169,7 +169,7 @@ llvm::Error writeInPlace(TensorImpl &target, TensorImpl &value) {
     return e;
   if (llvm::Error e = copyOut(value, target.data()))
     return e;
-  target.storage().noteWrite();
+  target.storage().noteWrite(writeByHere("write"));
   return llvm::Error::success();
 }
 

@@ -2,8 +2,10 @@
 #include "eager/Storage.h"
 
 #include "eager/Pool.h"
+#include "runtime/Fork.h"
 #include "runtime/Worker.h"
 
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -12,6 +14,39 @@ namespace tess::eager {
 std::string Failure::text() const {
   std::string where = place.describe();
   return where.empty() ? message : message + ", at " + where;
+}
+
+WriteNoteRef writeByHere(llvm::StringRef op) {
+  llvm::IntrusiveRefCntPtr<WriteNote> note(new WriteNote);
+  note->op = op.str();
+  note->place = Location::here();
+  return note;
+}
+
+std::string WriteNote::text() const {
+  std::string where = place.describe();
+  return where.empty() ? op : op + " at " + where;
+}
+
+/// Guards the notes of all storages: writes in place are few, and notes are read when an error is told.
+static std::mutex &noteMutex() {
+  static std::mutex *instance = [] {
+    auto *mutex = new std::mutex; // never destroyed: threads may outlive main
+    runtime::holdAcrossFork(*mutex);
+    return mutex;
+  }();
+  return *instance;
+}
+
+void Storage::noteWrite(WriteNoteRef by) {
+  std::lock_guard<std::mutex> lock(noteMutex());
+  note.swap(by); // the caller drops the old one, after the lock
+  writes.fetch_add(1, std::memory_order_acq_rel);
+}
+
+WriteNoteRef Storage::lastWrite() const {
+  std::lock_guard<std::mutex> lock(noteMutex());
+  return note;
 }
 
 StorageRef Storage::make() { return StorageRef(new (poolAllocate(sizeof(Storage))) Storage); }

@@ -31,6 +31,17 @@ struct Failure : llvm::ThreadSafeRefCountedBase<Failure> {
 };
 using FailureRef = llvm::IntrusiveRefCntPtr<Failure>;
 
+/// Who wrote a storage in place: an operator, and the user's line of the call.
+struct WriteNote : llvm::ThreadSafeRefCountedBase<WriteNote> {
+  std::string op;
+  Location place;
+  /// "add at train.py:12".
+  std::string text() const;
+};
+using WriteNoteRef = llvm::IntrusiveRefCntPtr<const WriteNote>;
+/// Of a write by `op`, called here.
+WriteNoteRef writeByHere(llvm::StringRef op);
+
 class Storage;
 using StorageRef = llvm::IntrusiveRefCntPtr<Storage>;
 
@@ -53,7 +64,9 @@ public:
 
   /// Times the memory was written in place since it was made.
   uint32_t version() const { return writes.load(std::memory_order_acquire); }
-  void noteWrite() { writes.fetch_add(1, std::memory_order_acq_rel); }
+  void noteWrite(WriteNoteRef by);
+  /// The last one; null when there was none.
+  WriteNoteRef lastWrite() const;
   /// No other tensor, view or saved value refers to it.
   bool isUnique() const { return refs.load(std::memory_order_acquire) == 1; }
 
@@ -90,6 +103,7 @@ private:
   runtime::Device *home = nullptr;
   std::atomic<uint64_t> queued = 0;
   std::atomic<Failure *> failed = nullptr;
+  WriteNoteRef note; // guarded by a mutex of Storage.cpp
   void *owner = nullptr;
   Deleter deleter = nullptr; // null: the block is the device's
 };

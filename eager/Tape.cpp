@@ -147,6 +147,8 @@ void Tape::save(llvm::ArrayRef<Operand> operands, llvm::ArrayRef<TensorRef> resu
       const TensorImpl &value = i < operands.size() ? *operands[i].tensor : *results[i - operands.size()];
       record.saved.push_back({uint16_t(i), value.storage().version(), value.dup()});
     }
+  if (!record.saved.empty())
+    record.place = Location::here();
 }
 
 void Tape::recordCustom(llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs, CustomBackward backward) {

@@ -10,6 +10,7 @@
 
 #include "eager/Apply.h"
 #include "eager/BackwardPlan.h"
+#include "eager/Location.h"
 
 #include <deque>
 #include <functional>
@@ -63,6 +64,7 @@ private:
     llvm::SmallVector<uint32_t, 4> inputs;  // ids; 0: not tracked
     llvm::SmallVector<uint32_t, 2> outputs; // ids; 0: no gradient can arrive (integers)
     llvm::SmallVector<Saved, 2> saved;
+    Location place; // of the call, when it saved something
     std::unique_ptr<CustomBackward> custom;
   };
 

@@ -69,11 +69,14 @@ static std::string valueName(const BackwardPlan &plan, unsigned position) {
 
 llvm::Error Tape::checkSaved(const Record &record) const {
   for (const Saved &saved : record.saved) {
-    uint32_t now = saved.value->storage().version();
-    if (now != saved.version)
-      return invalidArgument(record.plan->op.name() + ": " + valueName(*record.plan, saved.position) +
-                             " saved for the gradient must be unchanged, got version " + llvm::Twine(now) +
-                             ", saved at " + llvm::Twine(saved.version));
+    const Storage &storage = saved.value->storage();
+    if (LLVM_LIKELY(storage.version() == saved.version))
+      continue;
+    std::string place = record.place.describe();
+    return invalidArgument(record.plan->op.name() + ": " + valueName(*record.plan, saved.position) +
+                           " must be unchanged until the gradient is taken" +
+                           (place.empty() ? "" : " (the call at " + place + " saved it)") + ", got a write by " +
+                           storage.lastWrite()->text());
   }
   return llvm::Error::success();
 }

@@ -187,11 +187,12 @@ llvm::Error TracedProgram::update(llvm::ArrayRef<TensorRef> given, const runtime
     if (TensorRef &result = values.results[i]; !result)
       result = TensorImpl::create(bound.outputs()[i].dtype, bound.outputs()[i].shape,
                                   inputAt(given, executable().outputs[i].donates).storageRef());
+  WriteNoteRef note;
   for (auto [k, change] : llvm::enumerate(updates)) {
     TensorImpl &variable = change.argument >= 0 ? *given[change.argument] : *change.variable;
     const TensorRef &result = values.results[functionOutputs + k];
     if (!result)
-      variable.storage().noteWrite();
+      variable.storage().noteWrite(note ? note : (note = writeByHere(name)));
     else if (llvm::Error e = assign(variable, *result))
       return e;
   }

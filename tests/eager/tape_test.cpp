@@ -108,7 +108,32 @@ TEST_CASE("a saved value that was written in place is an error that names it") {
   TensorRef z = run("mul", {x, y});
   check(writeInPlace(*y, *make<float>({7})));
   auto [code, message] = errorOf(tape->backward({z}, {}));
-  CHECK(message == "mul: operand y saved for the gradient must be unchanged, got version 1, saved at 0");
+  CHECK(message == "mul: operand y must be unchanged until the gradient is taken, got a write by write");
+}
+
+TEST_CASE("the error of a saved value names the line that saved and the line that wrote it") {
+  static int32_t line;
+  setLocationHooks({[](void *&code, int32_t &position) {
+                      code = &line;
+                      position = line;
+                    },
+                    [](void *, int32_t position) { return "train.py:" + std::to_string(position); }, nullptr,
+                    [](void *) {}});
+  {
+    TensorRef x = make<float>({2});
+    TapeRef tape = Tape::create();
+    tape->watch(*x);
+    tape->start();
+    line = 10;
+    TensorRef y = run("exp", {x});
+    line = 12;
+    check(writeInPlace(*y, *make<float>({7})));
+    line = 14;
+    CHECK(errorOf(tape->backward({y}, {})).second ==
+          "exp: result out must be unchanged until the gradient is taken (the call at train.py:10 saved it), got a "
+          "write by write at train.py:12");
+  }
+  setLocationHooks({});
 }
 
 TEST_CASE("a variable that is rebound does not disturb its old value") {
