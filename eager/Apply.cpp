@@ -85,12 +85,17 @@ static llvm::Error withScope(llvm::Error error) {
   return makeError(code, isNamed ? message : message + " (in " + scope + ")");
 }
 
-llvm::Error apply(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments,
-                  Tensors &results) {
+llvm::Error applyInto(const Destination *into, const OpDef &op, llvm::ArrayRef<Operand> operands,
+                      llvm::ArrayRef<unsigned> segments, Tensors &results) {
   OpDefOperator wrapped(op, segments);
-  Call call{wrapped, operands, neededLayers(op, operands)};
+  Call call{wrapped, operands, neededLayers(op, operands), /*isTrain=*/false, into};
   llvm::Error error = enter(call, results);
   return LLVM_UNLIKELY(error) ? withScope(std::move(error)) : std::move(error);
+}
+
+llvm::Error apply(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments,
+                  Tensors &results) {
+  return applyInto(nullptr, op, operands, segments, results);
 }
 
 llvm::Expected<Tensors> apply(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments) {
@@ -101,9 +106,9 @@ llvm::Expected<Tensors> apply(const OpDef &op, llvm::ArrayRef<Operand> operands,
 }
 
 llvm::Error applyBelow(Layer after, const OpDef &op, llvm::ArrayRef<Operand> operands,
-                       llvm::ArrayRef<unsigned> segments, Tensors &results) {
+                       llvm::ArrayRef<unsigned> segments, Tensors &results, const Destination *into) {
   OpDefOperator wrapped(op, segments);
-  Call call{wrapped, operands, neededLayers(op, operands, Layer(unsigned(after) + 1))};
+  Call call{wrapped, operands, neededLayers(op, operands, Layer(unsigned(after) + 1)), /*isTrain=*/false, into};
   return enter(call, results);
 }
 

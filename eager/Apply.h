@@ -16,6 +16,16 @@ llvm::Expected<Tensors> apply(const OpDef &op, llvm::ArrayRef<Operand> operands,
 /// The same, appended to `results`, which must be empty.
 llvm::Error apply(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments,
                   Tensors &results);
+/// The same; `into` (may be null) offers memory.
+llvm::Error applyInto(const Destination *into, const OpDef &op, llvm::ArrayRef<Operand> operands,
+                      llvm::ArrayRef<unsigned> segments, Tensors &results);
+/// The operand whose memory the only result of `info` may take, by its record; -1: none.
+int inPlaceOperand(const OpInfo &info);
+/// As apply, but the result is written into the memory of that operand, and the operand's variable becomes the result.
+/// Views of the memory see it; copies (a DupTensor, an assign) do not: they have value semantics. An error, before
+/// anything is written: the operand is no tensor, is an expanded view, has not the result's shape and dtype, is a leaf
+/// of a tape that records, has memory that both views and copies share; a trace records.
+llvm::Error applyInPlace(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments = {});
 /// Any operator.
 llvm::Expected<Tensors> apply(const Operator &op, llvm::ArrayRef<Operand> operands);
 /// The outputs of `graph`; null where it has none. A null operand stands for an input that no node reads.
@@ -38,8 +48,7 @@ llvm::Error readValue(TensorImpl &tensor, void *destination);
 llvm::Expected<TensorRef> toDevice(TensorImpl &tensor, runtime::Device &device);
 /// Rebinds `handle` to the value of `value`: how every update happens, seen by a recording.
 llvm::Error assign(TensorImpl &handle, const TensorImpl &value);
-/// Writes the value of `value` into the memory of `target`, which its views see; counts a version. Shapes and dtypes
-/// must agree.
-llvm::Error writeInPlace(TensorImpl &target, TensorImpl &value);
+/// Writes `value`, of the same shape and dtype, into the memory of `target`, which its views see; counts a version.
+llvm::Error writeInPlace(TensorImpl &target, TensorImpl &value, const OpDef &by);
 
 } // namespace tess::eager

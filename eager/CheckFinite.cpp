@@ -121,6 +121,7 @@ llvm::Error report(const Call &call, unsigned result, const TensorImpl &value, c
 } // namespace
 
 llvm::Error applyCheckFinite(Call &call, Tensors &results) {
+  call.into = nullptr; // the operands are looked at afterwards
   if (llvm::Error e = next(call, results))
     return e;
   const OpInfo &info = call.opDef().info();

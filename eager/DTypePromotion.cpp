@@ -40,7 +40,7 @@ llvm::Error applyDTypePromotion(Call &call, Tensors &results) {
   }
   if (casts.empty())
     return next(call, results);
-  return applyBelow(Layer::DTypePromotion, call.opDef(), operands, call.segments(), results);
+  return applyBelow(Layer::DTypePromotion, call.opDef(), operands, call.segments(), results, call.into);
 }
 
 } // namespace tess::eager

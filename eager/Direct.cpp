@@ -14,6 +14,7 @@
 #include "runtime/ExecutorCounters.h"
 #include "runtime/ParallelFor.h"
 #include "runtime/Worker.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace tess::eager {
 
@@ -125,6 +126,31 @@ void fill(Launch &launch, const DirectKernel &kernel, const IterationSpace &spac
     *dims++ = scalarBits(op, scalar);
 }
 
+/// The operand has the destination's elements at the destination's places, or none of them.
+bool isInStep(const TensorImpl &operand, const TensorImpl &target) {
+  if (&operand.storage() != &target.storage())
+    return true;
+  return operand.isContiguous() && operand.offset() == target.offset() && operand.shape() == target.shape();
+}
+
+/// The kernel may write the destination while it reads the operands.
+bool fitsInto(const DispatchCall &call, const OpEntry &entry, llvm::ArrayRef<int64_t> shape) {
+  const TensorImpl &target = call.into->target;
+  if (entry.resultDTypes.size() != 1 || entry.resultDTypes[0] != target.dtype() || target.shape() != shape ||
+      !target.isContiguous())
+    return false;
+  return llvm::all_of(call.operands, [&](const Operand &operand) { return isInStep(*operand.tensor, target); });
+}
+
+/// The result in the memory of the destination.
+void takeOver(const DispatchCall &call, Tensors &results) {
+  TensorImpl &target = call.into->target;
+  results.push_back(TensorImpl::create(target.dtype(), target.layout(), target.storageRef()));
+  if (call.into->isSeen)
+    target.storage().noteWrite(writeByHere(call.op.name()));
+  count(Count::FromKernels);
+}
+
 llvm::Error allocateResults(const OpEntry &entry, llvm::ArrayRef<int64_t> shape, Tensors &results) {
   for (DType dtype : entry.resultDTypes) {
     llvm::Expected<TensorRef> result = TensorImpl::allocate(dtype, shape);
@@ -209,7 +235,7 @@ static llvm::Expected<bool> dispatchFit(const DispatchCall &call, llvm::ArrayRef
   for (unsigned k = 0; k < operands.size(); ++k)
     if (made[k])
       operands[k] = Operand(made[k]);
-  return dispatchDirect({call.op, operands, call.segments, call.isTrain}, results);
+  return dispatchDirect({call.op, operands, call.segments, call.isTrain, call.into}, results);
 }
 
 /// Launches at once what is tiny and ready; queues the rest.
@@ -248,11 +274,16 @@ llvm::Expected<bool> dispatchDirect(const DispatchCall &call, Tensors &results) 
       return std::move(e);
   if (!made.empty())
     return dispatchFit(call, made, results);
-  if (llvm::Error e = allocateResults(**entry, space.resultShape(), results))
+  bool isInPlace = call.into && fitsInto(call, **entry, space.resultShape());
+  if (LLVM_UNLIKELY(isInPlace))
+    takeOver(call, results);
+  else if (llvm::Error e = allocateResults(**entry, space.resultShape(), results))
     return std::move(e);
   if (space.numElements == 0)
     return true;
   Readiness readiness = readinessOf(call.operands);
+  if (isInPlace && call.into->target.storage().isHeld())
+    readiness = Readiness::Pending; // a queued operator may still read what is to be written
   if (readiness == Readiness::Poisoned) {
     inheritFailure(call.operands, results);
     return true;

@@ -14,6 +14,7 @@ struct DispatchCall {
   llvm::ArrayRef<Operand> operands;
   llvm::ArrayRef<unsigned> segments;
   bool isTrain;
+  const Destination *into = nullptr;
 
   const OpInfo &info() const { return op.info(); }
   Metas metas() const;
@@ -31,6 +32,10 @@ llvm::Error dispatchView(const DispatchCall &call, Tensors &results);
 
 /// The same values, row-major; the tensor itself when it is so already. A copy is counted.
 llvm::Expected<TensorRef> contiguous(TensorImpl &tensor);
+
+/// Copies the elements of `from` to `data`, laid out as `to`, which share no memory, because an operator or a reader
+/// wants that layout. Counted, and a "copy" in a profile.
+void copyElements(const TensorImpl &from, const Layout &to, char *data);
 
 /// What queued or failed operands mean for a call.
 enum class Readiness : uint8_t { Ready, Pending, Poisoned };

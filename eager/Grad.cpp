@@ -22,12 +22,27 @@ static TapeList interested(llvm::ArrayRef<Operand> operands) {
   return list;
 }
 
+/// What a tape says against a call before anything is written.
+static llvm::Error checkCall(const Call &call, const Tape &tape) {
+  for (const Operand &operand : call.operands)
+    if (llvm::Error e = tape.checkUnwritten(call.opDef().name(), *operand.tensor))
+      return e;
+  if (LLVM_LIKELY(!call.into || !call.into->isSeen || !tape.watches(call.into->target)))
+    return llvm::Error::success();
+  return invalidArgument(call.opDef().name() +
+                         ": inplace must write no tensor whose gradient is wanted while it is recorded, got " +
+                         toString(call.into->target.meta()));
+}
+
 llvm::Error applyGrad(Call &call, Tensors &results) {
   if (!call.isOpDef())
     return next(call, results);
   TapeList tapes = interested(call.operands);
   if (tapes.empty())
     return next(call, results);
+  for (Tape *tape : tapes)
+    if (llvm::Error e = checkCall(call, *tape))
+      return e;
   call.isTrain = true;
   if (llvm::Error e = next(call, results))
     return e;
@@ -37,10 +52,10 @@ llvm::Error applyGrad(Call &call, Tensors &results) {
   if (!differentiable)
     return llvm::Error::success();
   for (Tape *tape : tapes)
-    if (llvm::Error e = tape->record(call.opDef(), call.segments(), call.operands, results))
+    if (llvm::Error e = tape->record(call, results))
       return e;
   for (Tape *tape : tapes)
-    tape->save(call.operands, results);
+    tape->save(call, results);
   return llvm::Error::success();
 }
 

@@ -62,6 +62,7 @@ static llvm::Error interpretOther(Call &call, Tensors &results) {
     return getAttr(static_cast<const GetAttr &>(call.op), *tensor);
   case OperatorKind::DupTensor: {
     TensorRef copy = tensor->dup();
+    tensor->storage().noteCopy();
     if (static_cast<const DupTensor &>(call.op).detach)
       copy->clearGradIds();
     results.push_back(std::move(copy));
@@ -111,7 +112,7 @@ llvm::Error interpret(Call &call, Tensors &results) {
   if (!call.operands.empty())
     if (llvm::Error e = checkDevices(call))
       return e;
-  if (llvm::Error e = dispatch({call.opDef(), call.operands, call.segments(), call.isTrain}, results))
+  if (llvm::Error e = dispatch({call.opDef(), call.operands, call.segments(), call.isTrain, call.into}, results))
     return e;
   count(Count::Results, results.size());
   return llvm::Error::success();
@@ -153,24 +154,6 @@ llvm::Expected<TensorRef> toDevice(TensorImpl &tensor, runtime::Device &device) 
   if (!device.hostAccessible())
     (*storage)->poison(noValueOn(device));
   return TensorImpl::create(tensor.dtype(), tensor.shape(), std::move(*storage));
-}
-
-static llvm::Error differentForm(const TensorImpl &target, const TensorImpl &value) {
-  return invalidArgument("write: value must have the shape and dtype of the target, got " + toString(target.meta()) +
-                         " and " + toString(value.meta()));
-}
-
-llvm::Error writeInPlace(TensorImpl &target, TensorImpl &value) {
-  if (!(target.meta() == value.meta()) || !target.isContiguous())
-    return differentForm(target, value);
-  if (llvm::Error e = awaitAll())
-    return e;
-  if (llvm::Error e = awaitValue(target.storage()))
-    return e;
-  if (llvm::Error e = copyOut(value, target.data()))
-    return e;
-  target.storage().noteWrite(writeByHere("write"));
-  return llvm::Error::success();
 }
 
 } // namespace tess::eager

@@ -51,6 +51,22 @@ struct Operand {
   Operand(Number n) : number(n) {}
 };
 
+/// Memory that the result of a call may take over instead of new memory: that of the operand that the record's
+/// `inplace` names. A hint: where kernel or form do not allow it the result has memory of its own.
+struct Destination {
+  TensorImpl &target;
+  /// Others may look at the memory: a write counts a version.
+  bool isSeen;
+  /// Of the memory, before the call.
+  uint32_t version;
+
+  Destination(TensorImpl &target, bool isSeen) : target(target), isSeen(isSeen), version(target.storage().version()) {}
+  /// The version of the operand's memory that the call read.
+  uint32_t versionRead(const TensorImpl &operand) const {
+    return &operand.storage() == &target.storage() ? version : operand.storage().version();
+  }
+};
+
 enum class OperatorKind : uint8_t { OpDef, Subgraph, CreateTensor, GetAttr, DupTensor, RenameValue, GetName };
 
 /// One operator with its parameters; the referred objects outlive the call.

@@ -13,6 +13,7 @@
 #include "runtime/Executor.h"
 #include "runtime/ExecutorCounters.h"
 #include "runtime/ParallelFor.h"
+#include "runtime/Profiler.h"
 #include "runtime/StridedCopy.h"
 #include "runtime/Worker.h"
 
@@ -63,6 +64,15 @@ Metas DispatchCall::metas() const {
   return metas;
 }
 
+void copyElements(const TensorImpl &from, const Layout &to, char *data) {
+  runtime::bump(runtime::executorCounters.copies);
+  count(Count::Copies);
+  uint64_t begin = runtime::profiler::on() ? runtime::profiler::now() : 0;
+  runtime::copyStrided(data, to, from.data(), from.layout(), byteWidth(from.dtype()));
+  if (runtime::profiler::on())
+    runtime::profiler::record("layout", "copy", begin, runtime::profiler::now(), toString(from.meta()));
+}
+
 llvm::Expected<TensorRef> contiguous(TensorImpl &tensor) {
   if (tensor.isContiguous())
     return TensorRef(&tensor);
@@ -75,11 +85,8 @@ llvm::Expected<TensorRef> contiguous(TensorImpl &tensor) {
     (*copy)->storage().poison(FailureRef(failure));
     return copy;
   }
-  if (tensor.numElements()) {
-    runtime::bump(runtime::executorCounters.copies);
-    count(Count::Copies);
-    runtime::copyStrided((*copy)->data(), (*copy)->layout(), tensor.data(), tensor.layout(), byteWidth(tensor.dtype()));
-  }
+  if (tensor.numElements())
+    copyElements(tensor, (*copy)->layout(), (*copy)->data());
   return copy;
 }
 

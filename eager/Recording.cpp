@@ -98,6 +98,7 @@ uint32_t Recorder::numberOf(TensorImpl &tensor) {
   uint32_t number = addValue(Recording::ValueKind::Captured, tensor);
   recording.valueList[number].tensor = TensorRef(&tensor);
   recording.valueList[number].snapshot = tensor.dup();
+  tensor.storage().noteCopy();
   recording.capturedList.push_back(number);
   variables[&tensor] = number;
   return number;
@@ -122,6 +123,7 @@ void Recorder::record(const OpDef &op, llvm::ArrayRef<unsigned> segments, llvm::
 void Recorder::recordConstant(TensorImpl &tensor) {
   uint32_t number = addValue(Recording::ValueKind::Constant, tensor);
   recording.valueList[number].tensor = tensor.dup();
+  tensor.storage().noteCopy();
 }
 
 void Recorder::noteUpdate(TensorImpl &variable) {

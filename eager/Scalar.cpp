@@ -46,7 +46,7 @@ llvm::Error applyScalar(Call &call, Tensors &results) {
     made.push_back(std::move(*scalar));
     operands[i] = Operand(made.back());
   }
-  return applyBelow(Layer::Scalar, call.opDef(), operands, call.segments(), results);
+  return applyBelow(Layer::Scalar, call.opDef(), operands, call.segments(), results, call.into);
 }
 
 } // namespace tess::eager

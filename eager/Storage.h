@@ -77,6 +77,22 @@ public:
   /// A queued operator refers to it, once more or no longer. True for the first and the last one.
   bool hold() { return holds.fetch_add(1, std::memory_order_relaxed) == 0; }
   bool drop() { return holds.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+  /// A queued operator may still read or write it.
+  bool isHeld() const { return holds.load(std::memory_order_acquire); }
+  /// As isUnique, beside queued operators. May say no while one of them ends.
+  bool isExclusive() const {
+    int32_t all = refs.load(std::memory_order_acquire); // first: an operator drops before it lets go
+    return all - int32_t(holds.load(std::memory_order_acquire)) == 1;
+  }
+
+  /// Variables of value semantics share it, or views do: which of both a write in place must ask. For ever.
+  void noteCopy() { sharing.fetch_or(kCopies, std::memory_order_relaxed); }
+  void noteView() {
+    if (!hasViews())
+      sharing.fetch_or(kViews, std::memory_order_relaxed);
+  }
+  bool hasCopies() const { return sharing.load(std::memory_order_relaxed) & kCopies; }
+  bool hasViews() const { return sharing.load(std::memory_order_relaxed) & kViews; }
 
   /// Null when the value is good, as far as is known.
   Failure *failure() const { return failed.load(std::memory_order_acquire); }
@@ -98,6 +114,8 @@ private:
   std::atomic<int32_t> refs = 0;
   std::atomic<uint32_t> writes = 0;
   std::atomic<uint32_t> holds = 0;
+  static constexpr uint8_t kCopies = 1, kViews = 2;
+  std::atomic<uint8_t> sharing = 0;
   runtime::Block block;
   int64_t size = 0;
   runtime::Device *home = nullptr;

@@ -98,6 +98,11 @@ unsigned Tape::watch(TensorImpl &leaf) {
   return watched.size() - 1;
 }
 
+bool Tape::watches(const TensorImpl &tensor) const {
+  uint32_t known = idOf(tensor);
+  return known && llvm::is_contained(watched, known);
+}
+
 void Tape::clear() {
   // Values may own other tapes' last references: let them go one by one, newest first.
   while (!records.empty())
@@ -118,17 +123,24 @@ void Tape::tagResults(Record &record, llvm::ArrayRef<TensorRef> results) {
   }
 }
 
-llvm::Error Tape::record(const OpDef &op, llvm::ArrayRef<unsigned> segments, llvm::ArrayRef<Operand> operands,
-                         llvm::ArrayRef<TensorRef> results) {
+llvm::Error Tape::checkUnwritten(llvm::StringRef op, const TensorImpl &tensor) const {
+  const Tag *tag = tensor.gradTagOf(id);
+  if (LLVM_LIKELY(!tag || tag->version == tensor.storage().version()))
+    return llvm::Error::success();
+  return invalidArgument(op + ": operands must be unchanged since their gradient is recorded, got " +
+                         toString(tensor.meta()) + " in memory written by " + tensor.storage().lastWrite()->text());
+}
+
+llvm::Error Tape::record(const Call &call, llvm::ArrayRef<TensorRef> results) {
   llvm::SmallVector<uint32_t, 4> ids;
   llvm::SmallVector<bool, 4> needed, arrives;
-  for (const Operand &operand : operands) {
+  for (const Operand &operand : call.operands) {
     ids.push_back(idOf(*operand.tensor));
     needed.push_back(ids.back() != 0);
   }
   for (const TensorRef &result : results)
     arrives.push_back(isFloat(result->dtype()));
-  llvm::Expected<BackwardPlanRef> plan = backwardPlan(op, operands, segments, needed, arrives);
+  llvm::Expected<BackwardPlanRef> plan = backwardPlan(call.opDef(), call.operands, call.segments(), needed, arrives);
   if (!plan)
     return plan.takeError();
   Record &record = records.emplace_back();
@@ -138,15 +150,19 @@ llvm::Error Tape::record(const OpDef &op, llvm::ArrayRef<unsigned> segments, llv
   return llvm::Error::success();
 }
 
-void Tape::save(llvm::ArrayRef<Operand> operands, llvm::ArrayRef<TensorRef> results) {
+void Tape::save(const Call &call, llvm::ArrayRef<TensorRef> results) {
   Record &record = records.back();
   if (!record.plan->graph)
     return;
-  for (unsigned i = 0, n = operands.size() + results.size(); i < n; ++i)
-    if (record.plan->graph->inputUsed[i]) {
-      const TensorImpl &value = i < operands.size() ? *operands[i].tensor : *results[i - operands.size()];
-      record.saved.push_back({uint16_t(i), value.storage().version(), value.dup()});
-    }
+  size_t numOperands = call.operands.size();
+  for (unsigned i = 0, n = numOperands + results.size(); i < n; ++i) {
+    if (!record.plan->graph->inputUsed[i])
+      continue;
+    const TensorImpl &value = i < numOperands ? *call.operands[i].tensor : *results[i - numOperands];
+    bool isRead = i < numOperands && call.into; // before the call wrote it
+    uint32_t version = isRead ? call.into->versionRead(value) : value.storage().version();
+    record.saved.push_back({uint16_t(i), version, value.dup()});
+  }
   if (!record.saved.empty())
     record.place = Location::here();
 }

@@ -17,6 +17,7 @@
 
 namespace tess::eager {
 
+struct Call;
 class Tape;
 using TapeRef = llvm::IntrusiveRefCntPtr<Tape>;
 
@@ -38,6 +39,8 @@ public:
   unsigned numWatched() const { return watched.size(); }
   /// True when the value was watched or computed from watched ones.
   bool tracks(const TensorImpl &tensor) const { return tensor.gradId(id) != 0; }
+  /// The value was watched itself.
+  bool watches(const TensorImpl &tensor) const;
 
   /// Gradients of `ys` weighted with `dys` (null: ones) for every watched value; null where none arrives. Ends the
   /// recording and empties the tape as it goes.
@@ -45,11 +48,13 @@ public:
   /// Forgets everything recorded and watched.
   void clear();
 
-  /// Writes down a call and tags its results.
-  llvm::Error record(const OpDef &op, llvm::ArrayRef<unsigned> segments, llvm::ArrayRef<Operand> operands,
-                     llvm::ArrayRef<TensorRef> results);
+  /// An error when the tape knows another value of `tensor`: views of one storage are values of their own, and what a
+  /// write through one makes of another it cannot follow. `op` wants to read it.
+  llvm::Error checkUnwritten(llvm::StringRef op, const TensorImpl &tensor) const;
+  /// Writes down a call that ran and tags its results.
+  llvm::Error record(const Call &call, llvm::ArrayRef<TensorRef> results);
   /// Keeps the values that the gradient of the call just recorded reads; when every tape has tagged them.
-  void save(llvm::ArrayRef<Operand> operands, llvm::ArrayRef<TensorRef> results);
+  void save(const Call &call, llvm::ArrayRef<TensorRef> results);
   /// Writes down a function with a gradient of its own.
   void recordCustom(llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs, CustomBackward backward);
 

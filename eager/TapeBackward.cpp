@@ -26,6 +26,8 @@ llvm::Error Tape::seed(llvm::ArrayRef<TensorRef> ys, llvm::ArrayRef<TensorRef> d
     uint32_t value = idOf(*ys[i]);
     if (!value)
       continue; // depends on nothing that is watched
+    if (llvm::Error e = checkUnwritten("backward", *ys[i]))
+      return e;
     TensorRef dy = i < dys.size() ? dys[i] : TensorRef();
     if (dy && !(dy->meta() == ys[i]->meta()))
       return seedError(*ys[i], *dy);
@@ -150,6 +152,11 @@ llvm::Expected<Tensors> Tape::backward(llvm::ArrayRef<TensorRef> ys, llvm::Array
   clear();
   if (error)
     return std::move(error);
+  for (TensorRef &grad : results)
+    if (grad && !(grad->isUnique() && grad->storage().isExclusive())) {
+      grad = grad->dup(); // a variable of its own: of several leaves, or of the user's dy
+      grad->storage().noteCopy();
+    }
   return results;
 }
 

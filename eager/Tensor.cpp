@@ -61,11 +61,15 @@ void TensorImpl::copyValue(const TensorImpl &other) {
   numAxes = other.numAxes;
   contiguous = other.contiguous;
   axisOrder = other.axisOrder;
-  gradTag = other.gradTag;
-  traceTag = other.traceTag;
   start = other.start;
   std::copy(other.dims, other.dims + other.numAxes, dims);
   std::copy(other.steps, other.steps + other.numAxes, steps);
+  copyTags(other);
+}
+
+void TensorImpl::copyTags(const TensorImpl &other) {
+  gradTag = other.gradTag;
+  traceTag = other.traceTag;
   if (other.extra && !other.extra->moreTags.empty())
     extras().moreTags = other.extra->moreTags;
   else if (extra)
@@ -85,29 +89,36 @@ void TensorImpl::rebind(const TensorImpl &other) {
   memory = other.memory;
 }
 
-uint32_t TensorImpl::gradId(uint32_t owner) const {
+void TensorImpl::takeTags(const TensorImpl &other) {
+  copyTags(other);
+  gradTag.version = memory->version();
+  for (Tag &tag : extra ? llvm::MutableArrayRef<Tag>(extra->moreTags) : llvm::MutableArrayRef<Tag>())
+    tag.version = memory->version();
+}
+
+const Tag *TensorImpl::gradTagOf(uint32_t owner) const {
   if (gradTag.owner == owner)
-    return gradTag.id;
-  if (!extra)
-    return 0;
-  for (const Tag &tag : extra->moreTags)
-    if (tag.owner == owner)
-      return tag.id;
-  return 0;
+    return &gradTag;
+  if (extra)
+    for (const Tag &tag : extra->moreTags)
+      if (tag.owner == owner)
+        return &tag;
+  return nullptr;
 }
 
 void TensorImpl::setGradId(uint32_t owner, uint32_t id, bool (*isLive)(uint32_t)) {
+  Tag made{owner, id, memory->version()};
   if (gradTag.owner == owner || !gradTag.owner || !isLive(gradTag.owner)) {
-    gradTag = {owner, id};
+    gradTag = made;
     return;
   }
   auto &more = extras().moreTags;
   for (Tag &tag : more)
     if (tag.owner == owner || !isLive(tag.owner)) {
-      tag = {owner, id};
+      tag = made;
       return;
     }
-  more.push_back({owner, id});
+  more.push_back(made);
 }
 
 void TensorImpl::clearGradIds() {

@@ -24,6 +24,7 @@ using Tensors = llvm::SmallVector<TensorRef, 2>;
 struct Tag {
   uint32_t owner = 0; // 0: none
   uint32_t id = 0;
+  uint32_t version = 0; // of the memory when it held that value
 };
 
 /// The order of axes that the user means by this tensor's memory.
@@ -66,12 +67,19 @@ public:
   /// Takes over the value of `other` (its tags too); name, gradient and wrapper stay.
   void rebind(const TensorImpl &other);
 
+  /// What `owner` tagged this value with; null: nothing.
+  const Tag *gradTagOf(uint32_t owner) const;
   /// The id that `owner` gave to this value; 0: none.
-  uint32_t gradId(uint32_t owner) const;
+  uint32_t gradId(uint32_t owner) const {
+    const Tag *tag = gradTagOf(owner);
+    return tag ? tag->id : 0;
+  }
   /// Tags the value; `isLive` says of an owner whether its tags still count (others are dropped).
   void setGradId(uint32_t owner, uint32_t id, bool (*isLive)(uint32_t));
   void clearGradIds();
   bool hasGradTags() const { return gradTag.owner != 0; }
+  /// Becomes the value that `other` is, which the memory holds now.
+  void takeTags(const TensorImpl &other);
   Tag traceTag;
 
   llvm::StringRef name() const { return extra ? llvm::StringRef(extra->name) : llvm::StringRef(); }
@@ -82,6 +90,8 @@ public:
   /// The frontend's object for this tensor, borrowed: the frontend clears it when the object dies.
   void *wrapper = nullptr;
 
+  /// Nobody else refers to the variable.
+  bool isUnique() const { return refs.load(std::memory_order_acquire) == 1; }
   void Retain() { refs.fetch_add(1, std::memory_order_relaxed); }
   void Release() {
     if (refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
@@ -99,6 +109,7 @@ private:
   }
   TensorExtra &extras();
   void copyValue(const TensorImpl &other);
+  void copyTags(const TensorImpl &other);
 
   std::atomic<int32_t> refs = 0;
   DType elementType;

@@ -23,6 +23,8 @@ struct Call {
   uint32_t pending;
   /// A gradient is recorded through this operator.
   bool isTrain = false;
+  /// Null: the results have memory of their own.
+  const Destination *into = nullptr;
 
   const OpDef &opDef() const { return static_cast<const OpDefOperator &>(op).op; }
   llvm::ArrayRef<unsigned> segments() const { return static_cast<const OpDefOperator &>(op).segments; }
@@ -45,7 +47,7 @@ llvm::Error interpret(Call &call, Tensors &results);
 llvm::Error next(Call &call, Tensors &results);
 /// As next(), for another operator that a layer puts in the place of the call: the layers after `after` see it.
 llvm::Error applyBelow(Layer after, const OpDef &op, llvm::ArrayRef<Operand> operands,
-                       llvm::ArrayRef<unsigned> segments, Tensors &results);
+                       llvm::ArrayRef<unsigned> segments, Tensors &results, const Destination *into = nullptr);
 
 /// Which layers are switched on for this thread: bits of Grad and Tracing.
 extern constinit thread_local uint32_t activeLayers;

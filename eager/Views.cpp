@@ -76,6 +76,7 @@ llvm::Error dispatchView(const DispatchCall &call, Tensors &results) {
   }
   count(Count::FromViews);
   if (LLVM_LIKELY(!known->needsCopy)) {
+    x.storage().noteView();
     results.push_back(TensorImpl::create(x.dtype(), known->layout, x.storageRef(), x.offset()));
     return llvm::Error::success();
   }

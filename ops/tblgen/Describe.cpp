@@ -94,7 +94,19 @@ std::vector<std::string> attrLines(const OpModel &op) {
       line += ": one of " + join(attr.cases, ", ");
     lines.push_back(line + rangeText(attr));
   }
+  if (std::string operand = inPlaceOperand(op); !operand.empty())
+    lines.push_back("inplace: bool = False, write the result into the memory of " + op.pyParameter(operand) +
+                    " and return that tensor");
   return lines;
+}
+
+std::string inPlaceOperand(const OpModel &op) {
+  std::vector<std::string> pairs = op.strings("inplace");
+  if (pairs.empty() || op.results.size() != 1 || op.results[0].arity != '1')
+    return "";
+  std::string name = StringRef(pairs[0]).split('=').first.str();
+  ArrayRef<ValueModel> before = ArrayRef<ValueModel>(op.operands).take_front(op.operandIndex(name) + 1);
+  return all_of(before, [](const ValueModel &v) { return v.arity == '1'; }) ? name : "";
 }
 
 std::string dtypeLine(const OpModel &op) {
@@ -188,7 +200,8 @@ std::string pySignature(const OpModel &op) {
   for (const AttrModel &attr : op.attrs)
     list.emplace_back(parameterText(op, attr), attr.hasDefault || attr.isOptional);
   list = requiredFirst(list, [](const auto &p) { return p.second; });
-  return join(map_range(list, [](const auto &p) { return p.first; }), ", ");
+  return join(map_range(list, [](const auto &p) { return p.first; }), ", ") +
+         (inPlaceOperand(op).empty() ? "" : ", *, inplace: bool = False");
 }
 
 } // namespace tess::tblgen

@@ -16,6 +16,8 @@ std::vector<std::string> operandLines(const OpModel &op);
 std::vector<std::string> resultLines(const OpModel &op);
 /// "axis: int = -1, axis to normalise over".
 std::vector<std::string> attrLines(const OpModel &op);
+/// The operand whose memory the only result may take, as `inplace=True` asks for; empty: none.
+std::string inPlaceOperand(const OpModel &op);
 /// How the result dtype follows.
 std::string dtypeLine(const OpModel &op);
 /// "ValueError: matmul_c1: dimension K must match", "TypeError: ...".

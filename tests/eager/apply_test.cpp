@@ -170,9 +170,13 @@ TEST_CASE("assign gives a variable a new value and keeps its name") {
 TEST_CASE("writing in place reaches views and counts a version") {
   TensorRef x = make<float>({1, 2, 3, 4});
   TensorRef view = run(OpDef::get("reshape").set("shape", IntList{2, 2}), {x});
-  check(writeInPlace(*x, *make<float>({5, 6, 7, 8})));
-  CHECK(values<float>(*view) == std::vector<float>{5, 6, 7, 8});
+  check(applyInPlace(OpDef::get("add"), {Operand(x), Operand(make<float>({5, 6, 7, 8}))}));
+  CHECK(values<float>(*view) == std::vector<float>{6, 8, 10, 12});
   CHECK(x->storage().version() == 1);
-  CHECK(takeError(writeInPlace(*x, *make<float>({1}))).second ==
-        "write: value must have the shape and dtype of the target, got f32[4] and f32[1]");
+  CHECK(x->storage().lastWrite()->text() == "add");
+  CHECK(takeError(applyInPlace(OpDef::get("add"), {Operand(Number::integer(1)), Operand(x)})).second ==
+        "add: x must be a Tensor to be written in place, got a number");
+  CHECK(takeError(applyInPlace(OpDef::get("matmul"), {Operand(view), Operand(view)})).second ==
+        "matmul: the record must say that the result may share memory for inplace, got one that does not");
+  CHECK(x->storage().version() == 1);
 }

@@ -31,6 +31,19 @@ bool ArgumentReader::given(unsigned i) const { return slots[i] && slots[i] != Py
 
 const char *ArgumentReader::nameOf(unsigned i) const { return pythonSurfaceOf(*function.info).parameters[i]; }
 
+/// The argument of operators whose result may take the memory of an operand; by name only.
+static constexpr const char *kInPlace = "inplace";
+
+bool ArgumentReader::bindInPlace(PyObject *value) {
+  if (!PyBool_Check(value)) {
+    PyErr_Format(PyExc_TypeError, "%s: inplace must be a bool, got %s", function.info->pythonName,
+                 Py_TYPE(value)->tp_name);
+    return false;
+  }
+  inPlace = value == Py_True;
+  return true;
+}
+
 bool ArgumentReader::bindKeyword(PyObject *name, PyObject *value) {
   for (unsigned i = 0; i < function.numParameters; ++i) {
     PyObject *known = PyTuple_GET_ITEM(function.names, i);
@@ -44,6 +57,8 @@ bool ArgumentReader::bindKeyword(PyObject *name, PyObject *value) {
     slots[i] = value;
     return true;
   }
+  if (function.inPlace >= 0 && PyUnicode_CompareWithASCIIString(name, kInPlace) == 0)
+    return bindInPlace(value);
   PyErr_Format(PyExc_TypeError, "%s: arguments must be among %R, got '%U'", function.info->pythonName, function.names,
                name);
   return false;
@@ -152,6 +167,19 @@ PyObject *applyFunction(const OpFunction &function, const OpDef &op, llvm::Array
   return wrapResults(results, results.size() - function.numHidden, !function.isSingle);
 }
 
+/// The operand's own object is the answer.
+static PyObject *applyInPlace(const OpFunction &function, const OpDef &op, const ArgumentReader &reader) {
+  PyObject *target = reader.argument(function.inPlace);
+  if (!isTensor(target))
+    return PyErr_Format(PyExc_TypeError, "%s: %s must be a Tensor to be written in place, got %s",
+                        function.info->pythonName, pythonSurfaceOf(*function.info).parameters[function.inPlace],
+                        Py_TYPE(target)->tp_name);
+  llvm::ArrayRef<unsigned> segments = function.info->simple ? llvm::ArrayRef<unsigned>() : reader.segments;
+  if (llvm::Error e = eager::applyInPlace(op, reader.operands, segments))
+    return raise(std::move(e));
+  return Py_NewRef(target);
+}
+
 using OpMemo = CallMemo<OpDef>;
 
 /// Never destroyed: it holds Python objects.
@@ -203,7 +231,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
   ArgumentReader reader(function);
   if (!reader.bind(args, count, kwnames) || !reader.readOperands())
     return nullptr;
-  if (function.info->attrs.empty() && !function.info->normalise)
+  if (function.info->attrs.empty() && !function.info->normalise && !reader.inPlace)
     return applyFunction(function, *function.prototype, reader.operands, reader.segments);
   OpDef op = *function.prototype;
   if (!reader.readAttrs(op))
@@ -211,6 +239,8 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
   if (function.info->normalise)
     if (llvm::Error error = normalise(op, reader.operands))
       return raise(std::move(error));
+  if (reader.inPlace)
+    return applyInPlace(function, op, reader);
   if (hasKey)
     memo().store(key, op);
   return applyFunction(function, op, reader.operands, reader.segments);
@@ -271,6 +301,8 @@ std::string signatureText(const OpInfo &info) {
     add(operand.arity == Arity::Optional ? "=None" : "");
   for (const AttrInfo &attr : info.attrs)
     add(defaultText(attr));
+  if (inPlaceOperand(info) >= 0)
+    text += std::string(", *, ") + kInPlace + "=False";
   return "(" + text + ")";
 }
 
@@ -311,6 +343,7 @@ PyObject *makeFunction(const OpInfo &info) {
   function->numParameters = info.operands.size() + info.attrs.size();
   function->numHidden = llvm::count_if(info.results, [](const ResultInfo &result) { return result.hidden; });
   function->isSingle = info.results.size() - function->numHidden == 1 && info.results[0].arity == Arity::One;
+  function->inPlace = inPlaceOperand(info);
   function->names = PyTuple_New(function->numParameters);
   for (auto [i, name] : llvm::enumerate(pythonSurfaceOf(info).parameters))
     PyTuple_SET_ITEM(function->names, i, PyUnicode_InternFromString(name));

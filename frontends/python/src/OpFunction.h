@@ -15,6 +15,7 @@ struct OpFunction {
   unsigned numParameters;
   unsigned numHidden; // results that Python does not see
   bool isSingle;      // one Tensor, not a tuple
+  int inPlace;        // the operand whose memory `inplace=True` writes; -1: there is no such argument
   PyObject *names;    // tuple of interned strings: operands, then attributes
 };
 
@@ -27,7 +28,10 @@ public:
   bool bind(PyObject *const *args, size_t count, PyObject *kwnames);
   bool readOperands();
   bool readAttrs(OpDef &op);
+  /// The object given for parameter `i`, borrowed.
+  PyObject *argument(unsigned i) const { return slots[i]; }
 
+  bool inPlace = false; // the argument of that name
   llvm::SmallVector<eager::Operand, 4> operands;
   llvm::SmallVector<unsigned, 4> segments;
 
@@ -35,6 +39,7 @@ private:
   bool given(unsigned i) const;
   const char *nameOf(unsigned i) const;
   bool bindKeyword(PyObject *name, PyObject *value);
+  bool bindInPlace(PyObject *value);
   bool readVariadic(unsigned group);
   bool readOne(PyObject *value);
   bool missing(unsigned i, const char *what);

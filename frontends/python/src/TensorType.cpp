@@ -223,6 +223,8 @@ PyObject *resetTo(PyObject *self, PyObject *value) {
 PyObject *methodReset(PyObject *self, PyObject *other) {
   if (!isTensor(other))
     return PyErr_Format(PyExc_TypeError, "_reset: value must be a Tensor, got %s", Py_TYPE(other)->tp_name);
+  if (Py_REFCNT(other) > 1 || !implOf(other).isUnique())
+    implOf(other).storage().noteCopy(); // someone goes on with the value
   return resetTo(self, other);
 }
 

@@ -44,7 +44,8 @@ def cache_stats():
     `kernels_from_disk`, `compile_seconds`. Library primitives created: `primitives`, with
     `primitive_seconds`, `_hits`, `_evictions`, `_entries`, `_bytes`, `_limit`. Eager `results` are
     `results_of_kernels` that the compiler made, `results_of_libraries` that its programs call, or
-    `views`; beside them, tensors made of `host_values` and `copies` of operands that were strided.
+    `views`; beside them, tensors made of `host_values`, and `copies` that a layout asked for: of
+    strided operands of kernels that want rows, and of results into strided memory (`inplace`).
 
     >>> import tessera
     >>> before, x = cache_stats(), tessera.tensor([1.0]) + 1

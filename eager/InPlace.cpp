@@ -1,0 +1,131 @@
+//===- InPlace.cpp - results in the memory of an operand ------------------===//
+//
+// A kernel that can writes its result where it reads the operand. Any other
+// operator makes its result apart, and a copy brings it there, in the order of
+// the queue. Variables that only share a value keep it: copy on write.
+//
+//===----------------------------------------------------------------------===//
+#include "eager/Apply.h"
+#include "eager/Dispatch.h"
+#include "eager/Queue.h"
+#include "eager/Transformations.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tess::eager {
+
+int inPlaceOperand(const OpInfo &info) {
+  if (info.results.size() != 1 || info.results[0].arity != Arity::One || info.inplace.empty())
+    return -1;
+  unsigned operand = info.inplace.front().first;
+  bool isPlain = llvm::all_of(info.operands.take_front(operand + 1),
+                              [](const OperandInfo &group) { return group.arity == Arity::One; });
+  return isPlain ? int(operand) : -1;
+}
+
+/// Two indices may mean one element.
+static bool overlaps(const TensorImpl &tensor) {
+  llvm::SmallVector<std::pair<int64_t, int64_t>, kMaxRank> axes; // distance of elements, number
+  for (auto [step, size] : llvm::zip(tensor.strides(), tensor.shape())) {
+    if (size == 0)
+      return false;
+    if (size > 1)
+      axes.emplace_back(std::abs(step), size);
+  }
+  llvm::sort(axes);
+  int64_t extent = 0; // of the axes so far, behind their first element
+  for (auto [step, size] : axes) {
+    if (step <= extent)
+      return true;
+    extent += step * (size - 1);
+  }
+  return false;
+}
+
+static llvm::Error checkTarget(const OpDef &op, const char *name, const TensorImpl *target) {
+  if (!target)
+    return makeError(ErrorCode::TypeMismatch,
+                     op.name() + ": " + name + " must be a Tensor to be written in place, got a number");
+  if (activeLayers & bitOf(Layer::Tracing))
+    return invalidArgument(op.name() +
+                           ": inplace must be False while a trace records, whose program decides what shares "
+                           "memory, got True");
+  if (overlaps(*target))
+    return invalidArgument(op.name() + ": " + name +
+                           " must have an element of its own for each index to be written in place, got " +
+                           toString(target->meta()) + " with strides " + toString(target->strides()));
+  return llvm::Error::success();
+}
+
+/// Copies share the memory and must not see the write.
+static llvm::Expected<bool> copiesOnWrite(const OpDef &op, const char *name, const TensorImpl &target) {
+  const Storage &storage = target.storage();
+  if (!storage.hasCopies() || storage.isExclusive())
+    return false;
+  if (!storage.hasViews())
+    return true;
+  return invalidArgument(op.name() + ": " + name +
+                         " must not share its memory with copies of its value and with views alike to be written in "
+                         "place, got " +
+                         toString(target.meta()));
+}
+
+static llvm::Error differentForm(const OpDef &op, const char *name, const TensorImpl &target,
+                                 const TensorImpl &result) {
+  return invalidArgument(op.name() + ": " + name +
+                         " must have the shape and dtype of the result to be written in place, got " +
+                         toString(target.meta()) + " for " + toString(result.meta()));
+}
+
+llvm::Error writeInPlace(TensorImpl &target, TensorImpl &value, const OpDef &by) {
+  target.storage().noteWrite(writeByHere(by.name()));
+  if (target.numElements() == 0)
+    return llvm::Error::success();
+  if (asyncLevel() == 0)
+    if (llvm::Error e = awaitAll()) // of other threads
+      return e;
+  Operand operands[] = {Operand(&value), Operand(&target)};
+  DispatchCall call{by, operands, {}, /*isTrain=*/false};
+  Readiness readiness = target.storage().isHeld() ? Readiness::Pending : readinessOf(operands);
+  TensorRef written(&target);
+  if (readiness == Readiness::Pending)
+    return enqueueCall(call, written, [from = TensorRef(&value), to = target.layout(), data = target.data()] {
+      copyElements(*from, to, data);
+      return llvm::Error::success();
+    });
+  if (readiness == Readiness::Poisoned)
+    inheritFailure(operands, written);
+  else
+    copyElements(value, target.layout(), target.data());
+  return llvm::Error::success();
+}
+
+llvm::Error applyInPlace(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments) {
+  int operand = inPlaceOperand(op.info());
+  if (operand < 0)
+    return makeError(ErrorCode::TypeMismatch, op.name() + ": the record must say that the result may share memory for "
+                                                          "inplace, got one that does not");
+  const char *name = op.info().operands[operand].name;
+  TensorImpl *target = operands[operand].tensor;
+  if (llvm::Error e = checkTarget(op, name, target))
+    return e;
+  llvm::Expected<bool> copies = copiesOnWrite(op, name, *target);
+  if (!copies)
+    return copies.takeError();
+  Destination into(*target, /*isSeen=*/true);
+  Tensors results;
+  if (llvm::Error e = applyInto(*copies ? nullptr : &into, op, operands, segments, results))
+    return e;
+  TensorImpl &result = *results.front();
+  if (!(result.meta() == target->meta()))
+    return differentForm(op, name, *target, result);
+  if (*copies || &result.storage() == &target->storage()) {
+    target->rebind(result);
+    return llvm::Error::success();
+  }
+  if (llvm::Error e = writeInPlace(*target, result, op))
+    return e;
+  target->takeTags(result);
+  return llvm::Error::success();
+}
+
+} // namespace tess::eager
