@@ -19,7 +19,8 @@ enum class Count : uint8_t {
   FromLibrary,  // of them: programs that call a library kernel
   FromViews,    // of them: new looks at a storage
   FromHost,     // tensors made of values on the host
-  Copies,       // operands made row-major
+  InPlace,      // of them: in the memory of an operand
+  Copies,       // of elements, for a layout that an operator or a reader wants
   Compilations, // mini-graphs compiled
 };
 constexpr unsigned kNumCounts = unsigned(Count::Compilations) + 1;

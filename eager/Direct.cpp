@@ -76,15 +76,15 @@ bool fitsGroups(const DirectKernel &kernel, const IterationSpace &space, unsigne
 }
 
 /// Row-major copies of the operands that the kernel cannot walk, in `made`; null for the others.
-llvm::Error makeFit(const DirectKernel &kernel, const IterationSpace &space, llvm::ArrayRef<Operand> operands,
+llvm::Error makeFit(const DirectKernel &kernel, const IterationSpace &space, const DispatchCall &call,
                     llvm::SmallVectorImpl<TensorRef> &made) {
-  for (unsigned k = 0; k < operands.size(); ++k) {
+  for (unsigned k = 0; k < call.operands.size(); ++k) {
     if (LLVM_LIKELY(fitsGroups(kernel, space, k)))
       continue;
-    llvm::Expected<TensorRef> copy = contiguous(*operands[k].tensor);
+    llvm::Expected<TensorRef> copy = contiguous(*call.operands[k].tensor, call.op.name());
     if (!copy)
       return copy.takeError();
-    made.resize(operands.size());
+    made.resize(call.operands.size());
     made[k] = std::move(*copy);
   }
   return llvm::Error::success();
@@ -149,6 +149,7 @@ void takeOver(const DispatchCall &call, Tensors &results) {
   if (call.into->isSeen)
     target.storage().noteWrite(writeByHere(call.op.name()));
   count(Count::FromKernels);
+  count(Count::InPlace);
 }
 
 llvm::Error allocateResults(const OpEntry &entry, llvm::ArrayRef<int64_t> shape, Tensors &results) {
@@ -270,7 +271,7 @@ llvm::Expected<bool> dispatchDirect(const DispatchCall &call, Tensors &results) 
     return false;
   llvm::SmallVector<TensorRef, 0> made;
   if (space.numElements)
-    if (llvm::Error e = makeFit(*kernel, space, call.operands, made))
+    if (llvm::Error e = makeFit(*kernel, space, call, made))
       return std::move(e);
   if (!made.empty())
     return dispatchFit(call, made, results);

@@ -30,12 +30,12 @@ llvm::Error dispatchProgram(const DispatchCall &call, Tensors &results);
 /// A new look at the operand's storage (Views.cpp).
 llvm::Error dispatchView(const DispatchCall &call, Tensors &results);
 
-/// The same values, row-major; the tensor itself when it is so already. A copy is counted.
-llvm::Expected<TensorRef> contiguous(TensorImpl &tensor);
+/// The same values, row-major, as `reader` (an operator) wants them; the tensor itself when it is so already.
+llvm::Expected<TensorRef> contiguous(TensorImpl &tensor, llvm::StringRef reader);
 
-/// Copies the elements of `from` to `data`, laid out as `to`, which share no memory, because an operator or a reader
-/// wants that layout. Counted, and a "copy" in a profile.
-void copyElements(const TensorImpl &from, const Layout &to, char *data);
+/// Copies the elements of `from` to `data`, laid out as `to`, which share no memory, because `reader` wants that
+/// layout. Counted, and a "copy" of that name in a profile.
+void copyElements(const TensorImpl &from, const Layout &to, char *data, llvm::StringRef reader);
 
 /// What queued or failed operands mean for a call.
 enum class Readiness : uint8_t { Ready, Pending, Poisoned };

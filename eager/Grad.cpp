@@ -34,15 +34,24 @@ static llvm::Error checkCall(const Call &call, const Tape &tape) {
                          toString(call.into->target.meta()));
 }
 
+/// Few calls read memory that was ever written in place.
+static bool readsWritten(const Call &call) {
+  for (const Operand &operand : call.operands)
+    if (operand.tensor->storage().version() != 0)
+      return true;
+  return call.into;
+}
+
 llvm::Error applyGrad(Call &call, Tensors &results) {
   if (!call.isOpDef())
     return next(call, results);
   TapeList tapes = interested(call.operands);
   if (tapes.empty())
     return next(call, results);
-  for (Tape *tape : tapes)
-    if (llvm::Error e = checkCall(call, *tape))
-      return e;
+  if (LLVM_UNLIKELY(readsWritten(call)))
+    for (Tape *tape : tapes)
+      if (llvm::Error e = checkCall(call, *tape))
+        return e;
   call.isTrain = true;
   if (llvm::Error e = next(call, results))
     return e;

@@ -88,14 +88,15 @@ llvm::Error writeInPlace(TensorImpl &target, TensorImpl &value, const OpDef &by)
   Readiness readiness = target.storage().isHeld() ? Readiness::Pending : readinessOf(operands);
   TensorRef written(&target);
   if (readiness == Readiness::Pending)
-    return enqueueCall(call, written, [from = TensorRef(&value), to = target.layout(), data = target.data()] {
-      copyElements(*from, to, data);
-      return llvm::Error::success();
-    });
+    return enqueueCall(call, written,
+                       [from = TensorRef(&value), to = target.layout(), data = target.data(), &info = by.info()] {
+                         copyElements(*from, to, data, info.name);
+                         return llvm::Error::success();
+                       });
   if (readiness == Readiness::Poisoned)
     inheritFailure(operands, written);
   else
-    copyElements(value, target.layout(), target.data());
+    copyElements(value, target.layout(), target.data(), by.name());
   return llvm::Error::success();
 }
 

@@ -24,7 +24,7 @@ static llvm::Error create(const CreateTensor &op, Tensors &results) {
 static llvm::Error copyOut(TensorImpl &tensor, void *destination) {
   if (llvm::Error e = awaitValue(tensor.storage()))
     return e;
-  llvm::Expected<TensorRef> plain = contiguous(tensor);
+  llvm::Expected<TensorRef> plain = contiguous(tensor, "value");
   if (!plain)
     return plain.takeError();
   std::memcpy(destination, (*plain)->data(), (*plain)->numElements() * byteWidth((*plain)->dtype()));

@@ -64,16 +64,16 @@ Metas DispatchCall::metas() const {
   return metas;
 }
 
-void copyElements(const TensorImpl &from, const Layout &to, char *data) {
+void copyElements(const TensorImpl &from, const Layout &to, char *data, llvm::StringRef reader) {
   runtime::bump(runtime::executorCounters.copies);
   count(Count::Copies);
   uint64_t begin = runtime::profiler::on() ? runtime::profiler::now() : 0;
   runtime::copyStrided(data, to, from.data(), from.layout(), byteWidth(from.dtype()));
   if (runtime::profiler::on())
-    runtime::profiler::record("layout", "copy", begin, runtime::profiler::now(), toString(from.meta()));
+    runtime::profiler::record(reader, "copy", begin, runtime::profiler::now(), toString(from.meta()));
 }
 
-llvm::Expected<TensorRef> contiguous(TensorImpl &tensor) {
+llvm::Expected<TensorRef> contiguous(TensorImpl &tensor, llvm::StringRef reader) {
   if (tensor.isContiguous())
     return TensorRef(&tensor);
   if (llvm::Error e = awaitWritten(tensor.storage()))
@@ -86,7 +86,7 @@ llvm::Expected<TensorRef> contiguous(TensorImpl &tensor) {
     return copy;
   }
   if (tensor.numElements())
-    copyElements(tensor, (*copy)->layout(), (*copy)->data());
+    copyElements(tensor, (*copy)->layout(), (*copy)->data(), reader);
   return copy;
 }
 
@@ -218,7 +218,7 @@ llvm::Expected<BoundShapesRef> ProgramRun::bind(OpEntry &entry) {
 
 llvm::Error ProgramRun::readOperands() {
   for (const Operand &operand : call.operands) {
-    llvm::Expected<TensorRef> plain = contiguous(*operand.tensor);
+    llvm::Expected<TensorRef> plain = contiguous(*operand.tensor, call.op.name());
     if (!plain)
       return plain.takeError();
     inputs.push_back((*plain)->data());

@@ -120,7 +120,7 @@ llvm::Error TracedProgram::readInputs(llvm::ArrayRef<TensorRef> given, Values &v
     TensorImpl &tensor = inputAt(given, i);
     if (llvm::Error e = awaitValue(tensor.storage()))
       return e;
-    llvm::Expected<TensorRef> plain = contiguous(tensor);
+    llvm::Expected<TensorRef> plain = contiguous(tensor, name);
     if (!plain)
       return plain.takeError();
     values.metas.push_back((*plain)->meta());

@@ -80,7 +80,7 @@ llvm::Error dispatchView(const DispatchCall &call, Tensors &results) {
     results.push_back(TensorImpl::create(x.dtype(), known->layout, x.storageRef(), x.offset()));
     return llvm::Error::success();
   }
-  llvm::Expected<TensorRef> copy = contiguous(x);
+  llvm::Expected<TensorRef> copy = contiguous(x, call.op.name());
   if (!copy)
     return copy.takeError();
   results.push_back(TensorImpl::create(x.dtype(), known->layout, (*copy)->storageRef()));

@@ -3,7 +3,10 @@
 #include "eager/OpCache.h"
 #include "runtime/Executor.h"
 #include "runtime/ParallelFor.h"
+#include "runtime/Profiler.h"
 #include "tests/eager/Helpers.h"
+
+#include "llvm/Support/JSON.h"
 
 #include <thread>
 
@@ -173,4 +176,20 @@ TEST_CASE("large tensors are computed by all threads, with the same bits") {
   check(runtime::setNumThreads(1));
   CHECK(values<float>(*run("exp", {x})) == parallel);
   check(runtime::setNumThreads(threads));
+}
+
+TEST_CASE("a copy for a layout is in the profile, by the operator that wants it") {
+  TensorRef x = make<float>({1, 2, 3, 4, 5, 6}, {2, 3});
+  TensorRef transposed = run(OpDef::get("transpose"), {x});
+  runtime::profiler::start();
+  run("matmul", {transposed, x});
+  run("add", {x, x});
+  runtime::profiler::stop();
+  llvm::json::Value profile = get(llvm::json::parse(runtime::profiler::json()));
+  std::vector<std::string> copies;
+  for (const llvm::json::Value &event : *profile.getAsObject()->getArray("traceEvents"))
+    if (event.getAsObject()->getString("cat") == "copy")
+      copies.push_back(event.getAsObject()->getString("name")->str() + " " +
+                       event.getAsObject()->getObject("args")->getString("value")->str());
+  CHECK(copies == std::vector<std::string>{"matmul f32[3, 2]"});
 }

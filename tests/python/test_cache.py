@@ -125,6 +125,15 @@ def test_where_results_come_from():
     assert (reshaped["copies"], reshaped["views"]) == (1, 1)
 
 
+def test_copies_for_a_layout_are_counted():
+    x, weight = tensor(4, 6), tensor(4, 2)
+    turned = x.transpose(1, 0)
+    assert difference(lambda: x + x)["copies"] == 0
+    assert difference(lambda: tessera.functional.exp(turned))["copies"] == 1
+    assert difference(lambda: turned @ weight)["copies"] == 1
+    assert difference(lambda: turned.numpy())["copies"] == 1
+
+
 def test_hits_and_misses():
     x = tensor(5, 7)
     tessera.functional.atan2(x, x)
