@@ -91,6 +91,9 @@ private:
   std::vector<TensorRef> grads; // by id, during backward
 };
 
+/// Adds `grad` to the variable `total`, in its memory when no other variable, view or saved value has that.
+llvm::Error accumulateGrad(TensorImpl &total, TensorImpl &grad);
+
 /// While alive, nothing is recorded for gradients on this thread.
 class NoGrad {
 public:

@@ -1,10 +1,11 @@
 //===- TapeBackward.cpp - gradients along a tape, in reverse -------------===//
 //
-// Accumulation is in reverse tape order, by the operator `add`: the order that
-// the compiler's autodiff keeps too.
+// Accumulation is in reverse tape order, by the operator `add`, in place where
+// that changes nothing: the order that the compiler's autodiff keeps too.
 //
 //===----------------------------------------------------------------------===//
 #include "eager/Tape.h"
+#include "eager/Transformations.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::eager {
@@ -43,16 +44,35 @@ llvm::Error Tape::seed(llvm::ArrayRef<TensorRef> ys, llvm::ArrayRef<TensorRef> d
   return llvm::Error::success();
 }
 
+/// sum + grad: the request Add, which needs no temporary, where nobody else looks at the memory of `sum`. `isOwned`:
+/// nobody goes on with the variable `sum` as it is.
+static llvm::Expected<TensorRef> addTo(TensorImpl &sum, TensorImpl &grad, bool isOwned) {
+  static const OpDef add = OpDef::get("add");
+  const Storage &storage = sum.storage();
+  bool isRecorded = activeLayers & bitOf(Layer::Tracing); // a captured value must stay as it is
+  Destination into(sum, /*isSeen=*/false);
+  bool isFree = isOwned && storage.isExclusive() && !storage.isForeign() && !isRecorded;
+  Tensors results;
+  if (llvm::Error e = applyInto(isFree ? &into : nullptr, add, {Operand(&sum), Operand(&grad)}, {}, results))
+    return std::move(e);
+  return std::move(results.front());
+}
+
+llvm::Error accumulateGrad(TensorImpl &total, TensorImpl &grad) {
+  llvm::Expected<TensorRef> sum = addTo(total, grad, /*isOwned=*/true);
+  return sum ? assign(total, **sum) : sum.takeError();
+}
+
 llvm::Error Tape::accumulate(uint32_t value, TensorRef grad) {
-  if (!grads[value]) {
-    grads[value] = std::move(grad);
+  TensorRef &total = grads[value];
+  if (!total) {
+    total = std::move(grad);
     return llvm::Error::success();
   }
-  static const OpDef add = OpDef::get("add");
-  llvm::Expected<TensorRef> sum = applyOne(add, {Operand(grads[value]), Operand(grad)});
+  llvm::Expected<TensorRef> sum = addTo(*total, *grad, total->isUnique());
   if (!sum)
     return sum.takeError();
-  grads[value] = std::move(*sum);
+  total = std::move(*sum);
   return llvm::Error::success();
 }
 

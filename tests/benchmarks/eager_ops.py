@@ -92,6 +92,32 @@ def recorded_chain():
     return [Row("eager chain, recorded, each", value, "ns", theirs, 1 / 0.35, True)]
 
 
+DEPTH, CALLS = 200, 10000
+
+
+def deep(frames, function):
+    """`function` called with so many frames above it."""
+    return deep(frames - 1, function) if frames else function()
+
+
+def deep_stack():
+    """A call that notes its line (its gradient saves operands) in a deep stack, and in a flat one;
+    so many calls that the frames themselves do not count.
+    """
+    a, b, _ = pair([16])
+    manager = GradManager().attach([a, b])
+
+    def calls():
+        with manager:
+            for _ in range(CALLS):
+                a * b
+
+    times = nanoseconds(lambda: deep(DEPTH, calls), calls)
+    below, flat = (t / CALLS for t in times)
+    name = f"recorded mul {DEPTH} frames deep (PyTorch column: Tessera, flat)"
+    return [Row(name, below, "ns", flat, 1 / 1.05, True)]
+
+
 def views():
     """reshape, transpose and slice of a [64, 64] tensor."""
     a, _, peer = pair([64, 64])
@@ -111,6 +137,7 @@ BENCHMARKS = {
     "eager_add_256x256": add_matrix,
     "eager_chain": chain,
     "eager_chain_recorded": recorded_chain,
+    "eager_deep_stack": deep_stack,
     "eager_views": views,
     "numpy_add_16": numpy_add,
 }

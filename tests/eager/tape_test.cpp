@@ -1,4 +1,5 @@
 // Gradients: along a tape, of gradients, through functions of the user; what is saved and for how long.
+#include "eager/Counters.h"
 #include "eager/Tape.h"
 #include "eager/Transformations.h"
 #include "tests/eager/Helpers.h"
@@ -186,4 +187,58 @@ TEST_CASE("a watched value is known by the order of calls") {
   CHECK(tape->watch(*x) == 0);
   CHECK(tape->watch(*y) == 1);
   CHECK(tape->watch(*x) == 0);
+}
+
+namespace {
+uint64_t inPlace() { return counts()[unsigned(Count::InPlace)]; }
+} // namespace
+
+TEST_CASE("contributions to a gradient are added up in the memory of the first") {
+  TensorRef x = make<float>({1, 2}), a = make<float>({3, 4});
+  TapeRef tape = Tape::create();
+  tape->watch(*x);
+  tape->start();
+  TensorRef y = run("add", {run("add", {run("mul", {x, a}), run("mul", {x, a})}), run("mul", {x, a})});
+  uint64_t before = inPlace();
+  TensorRef grad = get(tape->backward({y}, {}))[0];
+  CHECK(values<float>(*grad) == std::vector<float>{9, 12});
+  CHECK(inPlace() - before == 2);
+}
+
+TEST_CASE("a contribution that others look at is not added to") {
+  TensorRef x = make<float>({1, 2}), dy = make<float>({3, 4});
+  TapeRef tape = Tape::create();
+  tape->watch(*x);
+  tape->start();
+  uint64_t before = inPlace();
+  SECTION("the user's dy, which is a contribution itself") {
+    CHECK(values<float>(*get(tape->backward({run("add", {x, x})}, {dy}))[0]) == std::vector<float>{6, 8});
+    CHECK(inPlace() == before);
+  }
+  SECTION("what an outer tape saves") {
+    TapeRef outer = Tape::create();
+    TensorRef seed = make<float>({1, 1});
+    outer->watch(*seed);
+    TensorRef y = run("exp", {x}), z = run("add", {run("mul", {y, y}), y}); // y's gradient: dz y + dz y + dz
+    outer->start();
+    TensorRef first = get(tape->backward({z}, {seed}))[0];
+    TensorRef second = get(outer->backward({first}, {dy}))[0]; // linear in the seed
+    for (int i : {0, 1}) {
+      float e = std::exp(values<float>(*x)[i]), slope = 2 * e * e + e;
+      CHECK(values<float>(*first)[i] == Approx(slope));
+      CHECK(values<float>(*second)[i] == Approx(slope * values<float>(*dy)[i]));
+    }
+  }
+  CHECK(values<float>(*dy) == std::vector<float>{3, 4});
+}
+
+TEST_CASE("a gradient is added to a variable where nobody else has its memory") {
+  TensorRef total = make<float>({1, 2}), grad = make<float>({3, 4});
+  const char *memory = total->data();
+  check(accumulateGrad(*total, *grad));
+  CHECK(total->data() == memory);
+  TensorRef view = run(OpDef::get("reshape").set("shape", IntList{2, 1}), {total});
+  check(accumulateGrad(*total, *grad));
+  CHECK(values<float>(*total) == std::vector<float>{7, 10});
+  CHECK(values<float>(*view) == std::vector<float>{4, 6});
 }

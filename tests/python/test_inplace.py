@@ -303,3 +303,23 @@ def test_each_leaf_has_a_gradient_of_its_own():
         assert (a.grad.item(), b.grad.item(), dy.item()) == (expected, expected, 3)
     F.neg(a.grad, inplace=True)
     assert (a.grad.item(), b.grad.item(), dy.item()) == (-6, 6, 3)
+
+
+def test_gradients_are_added_in_their_memory():
+    x, weight = floats(64), floats(64)
+
+    def backward():
+        with GradManager().attach([x]) as manager:
+            manager.backward((x * weight + x * weight).sum())
+
+    backward()
+    first, once = x.grad, x.grad.numpy()
+    tessera.sync()
+    before = tessera.cache_stats()["results_in_place"]
+    backward()
+    assert tessera.cache_stats()["results_in_place"] == before + 2  # on the tape, and in x.grad
+    assert x.grad is first and same_bits(first, once + once)
+    view = x.grad[:1]
+    backward()
+    assert same_bits(view, (once + once)[:1])
+    np.testing.assert_array_equal(x.grad.numpy(), once + once + once)

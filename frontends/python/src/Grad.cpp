@@ -116,6 +116,13 @@ void initGrad(nb::module_ &module) {
            "The gradient of every attached tensor, or None; ends the recording.");
   module.def("no_grad_enter", &pauseGrad, "Nothing is recorded on this thread until no_grad_exit.");
   module.def("no_grad_exit", &resumeGrad);
+  module.def(
+      "accumulate_grad",
+      [](nb::handle total, nb::handle grad) {
+        auto tensors = tensorsOf(nb::make_tuple(total, grad), "accumulate_grad");
+        checkOrThrow(accumulateGrad(*tensors[0], *tensors[1]));
+      },
+      nb::arg("total"), nb::arg("grad"), "total += grad, in the memory of total when nobody else has it.");
   module.def("custom_function", &customFunction, nb::arg("inputs"), nb::arg("outputs"), nb::arg("backward"),
              "Gives the outputs a gradient: backward(*output_grads) -> one gradient or None for each input.");
 }

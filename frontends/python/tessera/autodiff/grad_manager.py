@@ -25,7 +25,7 @@ class _Attached:
         if tensor.grad is None:
             tensor.grad = grad
         else:
-            tensor.grad._reset(tensor.grad + grad)
+            _core.accumulate_grad(tensor.grad, grad)
 
 
 class GradManager:
