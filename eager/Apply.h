@@ -21,6 +21,10 @@ llvm::Error applyInto(const Destination *into, const OpDef &op, llvm::ArrayRef<O
                       llvm::ArrayRef<unsigned> segments, Tensors &results);
 /// The operand whose memory the only result of `info` may take, by its record; -1: none.
 int inPlaceOperand(const OpInfo &info);
+/// Only this variable looks at the memory of `tensor`, and no recording keeps the value: an update may write it.
+bool ownsMemory(const TensorImpl &tensor);
+/// The variable of operand 0 takes over the result, in its memory when that changes nothing else: copy on write.
+llvm::Error update(const OpDef &op, llvm::ArrayRef<Operand> operands);
 /// As apply, but the result is written into the memory of that operand, and the operand's variable becomes the result.
 /// Views of the memory see it; copies (a DupTensor, an assign) do not: they have value semantics. An error, before
 /// anything is written: the operand is no tensor, is an expanded view, has not the result's shape and dtype, is a leaf

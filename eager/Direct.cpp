@@ -22,6 +22,11 @@ namespace {
 
 constexpr unsigned kMaxDims = kMaxRank * (kMaxDirectOperands + 2) + 16;
 
+/// A second thread, or the way to the worker, would cost more than it brings.
+bool isTinyWork(int64_t elements, int64_t picosecondsPerElement) {
+  return elements * picosecondsPerElement < runtime::kWorkerPicoseconds;
+}
+
 /// One launch, ready to be queued: holds no reference.
 struct Launch {
   runtime::KernelFn fn;
@@ -30,8 +35,7 @@ struct Launch {
   int64_t outer = 1, inner = 1;
   int64_t picosecondsPerElement;
 
-  /// A second thread, or the way to the worker, would cost more than it brings.
-  bool isTiny() const { return outer * inner * picosecondsPerElement < runtime::kWorkerPicoseconds; }
+  bool isTiny() const { return isTinyWork(outer * inner, picosecondsPerElement); }
 };
 
 /// Facts of a record that the path needs again and again.
@@ -134,11 +138,14 @@ bool isInStep(const TensorImpl &operand, const TensorImpl &target) {
 }
 
 /// The kernel may write the destination while it reads the operands.
-bool fitsInto(const DispatchCall &call, const OpEntry &entry, llvm::ArrayRef<int64_t> shape) {
+bool fitsInto(const DispatchCall &call, const OpEntry &entry, const IterationSpace &space) {
   const TensorImpl &target = call.into->target;
-  if (entry.resultDTypes.size() != 1 || entry.resultDTypes[0] != target.dtype() || target.shape() != shape ||
-      !target.isContiguous())
+  if (entry.resultDTypes.size() != 1 || entry.resultDTypes[0] != target.dtype() ||
+      target.shape() != space.resultShape() || !target.isContiguous())
     return false;
+  if (!call.into->isSeen && isTinyWork(space.numElements, entry.direct->picosecondsPerElement) &&
+      target.storage().isHeld())
+    return false; // memory of its own need not wait for the queue
   return llvm::all_of(call.operands, [&](const Operand &operand) { return isInStep(*operand.tensor, target); });
 }
 
@@ -275,7 +282,7 @@ llvm::Expected<bool> dispatchDirect(const DispatchCall &call, Tensors &results) 
       return std::move(e);
   if (!made.empty())
     return dispatchFit(call, made, results);
-  bool isInPlace = call.into && fitsInto(call, **entry, space.resultShape());
+  bool isInPlace = call.into && fitsInto(call, **entry, space);
   if (LLVM_UNLIKELY(isInPlace))
     takeOver(call, results);
   else if (llvm::Error e = allocateResults(**entry, space.resultShape(), results))

@@ -100,6 +100,22 @@ llvm::Error writeInPlace(TensorImpl &target, TensorImpl &value, const OpDef &by)
   return llvm::Error::success();
 }
 
+bool ownsMemory(const TensorImpl &tensor) {
+  const Storage &storage = tensor.storage();
+  return storage.isExclusive() && !storage.isForeign() && !(activeLayers & bitOf(Layer::Tracing));
+}
+
+llvm::Error update(const OpDef &op, llvm::ArrayRef<Operand> operands) {
+  TensorImpl &variable = *operands[0].tensor;
+  // A tape may save what the call reads.
+  bool isFree = inPlaceOperand(op.info()) == 0 && ownsMemory(variable) && !(activeLayers & bitOf(Layer::Grad));
+  Destination into(variable, /*isSeen=*/false);
+  Tensors results;
+  if (llvm::Error e = applyInto(isFree ? &into : nullptr, op, operands, {}, results))
+    return e;
+  return assign(variable, *results.front());
+}
+
 llvm::Error applyInPlace(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments) {
   int operand = inPlaceOperand(op.info());
   if (operand < 0)

@@ -5,7 +5,6 @@
 //
 //===----------------------------------------------------------------------===//
 #include "eager/Tape.h"
-#include "eager/Transformations.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::eager {
@@ -48,12 +47,10 @@ llvm::Error Tape::seed(llvm::ArrayRef<TensorRef> ys, llvm::ArrayRef<TensorRef> d
 /// nobody goes on with the variable `sum` as it is.
 static llvm::Expected<TensorRef> addTo(TensorImpl &sum, TensorImpl &grad, bool isOwned) {
   static const OpDef add = OpDef::get("add");
-  const Storage &storage = sum.storage();
-  bool isRecorded = activeLayers & bitOf(Layer::Tracing); // a captured value must stay as it is
   Destination into(sum, /*isSeen=*/false);
-  bool isFree = isOwned && storage.isExclusive() && !storage.isForeign() && !isRecorded;
   Tensors results;
-  if (llvm::Error e = applyInto(isFree ? &into : nullptr, add, {Operand(&sum), Operand(&grad)}, {}, results))
+  if (llvm::Error e =
+          applyInto(isOwned && ownsMemory(sum) ? &into : nullptr, add, {Operand(&sum), Operand(&grad)}, {}, results))
     return std::move(e);
   return std::move(results.front());
 }

@@ -148,6 +148,30 @@ def test_operators_of_python_rebind():
     assert view.tolist() == [1] and same is x and x.tolist() == [7, 3]
 
 
+def test_operators_of_python_copy_on_write():
+    def written(function):
+        before = tessera.cache_stats()["results_in_place"]
+        function()
+        return tessera.cache_stats()["results_in_place"] - before
+
+    def update():
+        nonlocal x
+        x += 1
+        x *= x
+
+    x = tessera.tensor([1.0, 2.0])
+    assert written(update) == 2 and x.tolist() == [4, 9]
+    view = x[:1]
+    assert written(update) == 1 and (x.tolist(), view.tolist()) == ([25, 100], [4])
+    other = x.detach()
+    assert written(update) == 1 and (x.dtype, other.tolist()) == ("float32", [25, 100])
+    with GradManager().attach([other]):
+        assert written(update) == 0  # a tape may save what a call reads
+    integer = tessera.tensor([1, 2])
+    integer += 0.5
+    assert integer.dtype == "float32" and integer.tolist() == [1.5, 2.5]
+
+
 def test_memory_of_copies_and_views_alike_is_refused():
     x = tessera.tensor([1.0, 2.0])
     other, view = x.detach(), x[:1]

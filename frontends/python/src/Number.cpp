@@ -1,6 +1,7 @@
 //===- Number.cpp - the operators of Tensor ------------------------------===//
 //
-// `a + b` is the operator whose record names "+"; `a += b` computes and rebinds.
+// `a + b` is the operator whose record names "+"; `a += b` computes and rebinds,
+// without new memory where nobody else looks at that of a.
 //
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/OpFunction.h"
@@ -32,16 +33,28 @@ const OpFunction &pick(const Records &of, PyObject *a, PyObject *b) {
   return !of.areTwo() || isNumeric(a) || isNumeric(b) ? *of.onNumbers : *of.onBools;
 }
 
+/// The operands of one of Python's operators: 1, or 0 when it is not ours to answer, or -1 with an exception.
+class Pair {
+public:
+  int read(PyObject *a, PyObject *b) {
+    if (toOperand(a, operands[0], made, true) && toOperand(b, operands[1], made, true))
+      return 1;
+    return PyErr_Occurred() ? -1 : 0;
+  }
+  Operand operands[2] = {Operand(static_cast<TensorImpl *>(nullptr)), Operand(static_cast<TensorImpl *>(nullptr))};
+
+private:
+  llvm::SmallVector<TensorRef, 1> made;
+};
+
+PyObject *notRead(int state) { return state < 0 ? nullptr : Py_NewRef(Py_NotImplemented); }
+
 PyObject *applyBinary(int index, PyObject *a, PyObject *b) {
   const OpFunction &function = pick(records[index], a, b);
-  Operand operands[2] = {Operand(static_cast<TensorImpl *>(nullptr)), Operand(static_cast<TensorImpl *>(nullptr))};
-  llvm::SmallVector<TensorRef, 1> made;
-  if (!toOperand(a, operands[0], made, true) || !toOperand(b, operands[1], made, true)) {
-    if (PyErr_Occurred())
-      return nullptr;
-    Py_RETURN_NOTIMPLEMENTED;
-  }
-  return applyFunction(function, *function.prototype, operands, {});
+  Pair pair;
+  if (int state = pair.read(a, b); state != 1)
+    return notRead(state);
+  return applyFunction(function, *function.prototype, pair.operands, {});
 }
 
 template <int index> PyObject *binary(PyObject *a, PyObject *b) { return applyBinary(index, a, b); }
@@ -61,17 +74,20 @@ PyObject *power(PyObject *a, PyObject *b, PyObject *modulus) {
 
 PyObject *positive(PyObject *a) { return Py_NewRef(a); }
 
-/// Gives the value of `result` (stolen) to `self`.
-PyObject *rebind(PyObject *self, PyObject *result) {
-  if (!result || result == Py_NotImplemented)
-    return result;
-  llvm::Error error = assign(implOf(self), implOf(result));
-  Py_DECREF(result);
-  return error ? raise(std::move(error)) : Py_NewRef(self);
+template <int index> PyObject *inplace(PyObject *a, PyObject *b) {
+  Pair pair;
+  if (int state = pair.read(a, b); state != 1)
+    return notRead(state);
+  if (llvm::Error error = update(*pick(records[index], a, b).prototype, pair.operands))
+    return raise(std::move(error));
+  return Py_NewRef(a);
 }
 
-template <int index> PyObject *inplace(PyObject *a, PyObject *b) { return rebind(a, applyBinary(index, a, b)); }
-PyObject *inplacePower(PyObject *a, PyObject *b, PyObject *modulus) { return rebind(a, power(a, b, modulus)); }
+PyObject *inplacePower(PyObject *a, PyObject *b, PyObject *modulus) {
+  if (modulus != Py_None)
+    Py_RETURN_NOTIMPLEMENTED;
+  return inplace<kPower>(a, b);
+}
 
 bool single(TensorImpl &tensor, const char *what) {
   if (tensor.numElements() == 1)
