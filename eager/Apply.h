@@ -25,6 +25,9 @@ int inPlaceOperand(const OpInfo &info);
 bool ownsMemory(const TensorImpl &tensor);
 /// The variable of operand 0 takes over the result, in its memory when that changes nothing else: copy on write.
 llvm::Error update(const OpDef &op, llvm::ArrayRef<Operand> operands);
+/// The elements of `variable` that the view operator `region` takes become those of `value`, in their memory. False:
+/// that would change something else, and nothing was done. `by` is the operator that makes a new value of it.
+llvm::Expected<bool> updateRegion(TensorImpl &variable, const OpDef &region, TensorImpl &value, const OpDef &by);
 /// As apply, but the result is written into the memory of that operand, and the operand's variable becomes the result.
 /// Views of the memory see it; copies (a DupTensor, an assign) do not: they have value semantics. An error, before
 /// anything is written: the operand is no tensor, is an expanded view, has not the result's shape and dtype, is a leaf
@@ -52,7 +55,5 @@ llvm::Error readValue(TensorImpl &tensor, void *destination);
 llvm::Expected<TensorRef> toDevice(TensorImpl &tensor, runtime::Device &device);
 /// Rebinds `handle` to the value of `value`: how every update happens, seen by a recording.
 llvm::Error assign(TensorImpl &handle, const TensorImpl &value);
-/// Writes `value`, of the same shape and dtype, into the memory of `target`, which its views see; counts a version.
-llvm::Error writeInPlace(TensorImpl &target, TensorImpl &value, const OpDef &by);
 
 } // namespace tess::eager

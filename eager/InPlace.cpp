@@ -76,8 +76,8 @@ static llvm::Error differentForm(const OpDef &op, const char *name, const Tensor
                          toString(target.meta()) + " for " + toString(result.meta()));
 }
 
-llvm::Error writeInPlace(TensorImpl &target, TensorImpl &value, const OpDef &by) {
-  target.storage().noteWrite(writeByHere(by.name()));
+/// Writes `value`, of the same shape and dtype, into the memory of `target`, which it does not share.
+static llvm::Error write(TensorImpl &target, TensorImpl &value, const OpDef &by) {
   if (target.numElements() == 0)
     return llvm::Error::success();
   if (asyncLevel() == 0)
@@ -89,7 +89,7 @@ llvm::Error writeInPlace(TensorImpl &target, TensorImpl &value, const OpDef &by)
   TensorRef written(&target);
   if (readiness == Readiness::Pending)
     return enqueueCall(call, written,
-                       [from = TensorRef(&value), to = target.layout(), data = target.data(), &info = by.info()] {
+                       [from = value.dup(), to = target.layout(), data = target.data(), &info = by.info()] {
                          copyElements(*from, to, data, info.name);
                          return llvm::Error::success();
                        });
@@ -105,15 +105,38 @@ bool ownsMemory(const TensorImpl &tensor) {
   return storage.isExclusive() && !storage.isForeign() && !(activeLayers & bitOf(Layer::Tracing));
 }
 
+/// A tape may save what a call reads.
+static bool mayUpdate(const TensorImpl &variable) {
+  return ownsMemory(variable) && !(activeLayers & bitOf(Layer::Grad));
+}
+
 llvm::Error update(const OpDef &op, llvm::ArrayRef<Operand> operands) {
   TensorImpl &variable = *operands[0].tensor;
-  // A tape may save what the call reads.
-  bool isFree = inPlaceOperand(op.info()) == 0 && ownsMemory(variable) && !(activeLayers & bitOf(Layer::Grad));
+  bool isFree = inPlaceOperand(op.info()) == 0 && mayUpdate(variable);
   Destination into(variable, /*isSeen=*/false);
   Tensors results;
   if (llvm::Error e = applyInto(isFree ? &into : nullptr, op, operands, {}, results))
     return e;
   return assign(variable, *results.front());
+}
+
+llvm::Expected<bool> updateRegion(TensorImpl &variable, const OpDef &region, TensorImpl &value, const OpDef &by) {
+  if (!mayUpdate(variable) || &value.storage() == &variable.storage())
+    return false;
+  Layout whole = variable.layout();
+  whole.offset = 0;
+  llvm::Expected<Layout> layout = region.info().viewRule(region, whole);
+  if (!layout) {
+    llvm::consumeError(layout.takeError()); // the operator has words for it
+    return false;
+  }
+  TensorRef target = TensorImpl::create(variable.dtype(), *layout, variable.storageRef(), variable.offset());
+  if (!(target->meta() == value.meta()))
+    return false;
+  if (llvm::Error e = write(*target, value, by))
+    return std::move(e);
+  variable.clearGradIds(); // it has a new value
+  return true;
 }
 
 llvm::Error applyInPlace(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments) {
@@ -139,7 +162,8 @@ llvm::Error applyInPlace(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm
     target->rebind(result);
     return llvm::Error::success();
   }
-  if (llvm::Error e = writeInPlace(*target, result, op))
+  target->storage().noteWrite(writeByHere(op.name()));
+  if (llvm::Error e = write(*target, result, op))
     return e;
   target->takeTags(result);
   return llvm::Error::success();

@@ -172,6 +172,42 @@ def test_operators_of_python_copy_on_write():
     assert integer.dtype == "float32" and integer.tolist() == [1.5, 2.5]
 
 
+def test_elements_are_set_copy_on_write():
+    def new_results(key, value):
+        before = tessera.cache_stats()
+        x[key] = value
+        after = tessera.cache_stats()
+        return after["results"] - after["views"] - before["results"] + before["views"]
+
+    x, row = tessera.Tensor(np.zeros((3, 2), np.float32)), tessera.tensor([1.0, 2.0])
+    assert new_results(1, row) == 0  # no new tensor
+    assert new_results((slice(None, None, -2), 1), 7) == 0
+    assert x.tolist() == [[0, 7], [1, 2], [0, 7]]
+    view, other = x[1], x.detach()
+    assert new_results(0, row) == 1
+    assert x.tolist() == [[1, 2], [1, 2], [0, 7]]
+    assert view.tolist() == [1, 2] and other.tolist() == [[0, 7], [1, 2], [0, 7]]
+    assert new_results(slice(1, None), x[:2]) == 1  # of its own memory
+    assert x.tolist() == [[1, 2], [1, 2], [1, 2]]
+    with pytest.raises(ValueError, match="broadcast"):
+        x[0] = floats(3)
+    with pytest.raises(IndexError, match="getitem: index must be in"):
+        x[3] = 1
+    assert x.tolist() == [[1, 2], [1, 2], [1, 2]]
+
+
+def test_a_value_that_is_set_may_change_afterwards():
+    x, y = (
+        tessera.Tensor(np.zeros((2, 1 << 18), np.float32)),
+        tessera.Tensor(np.ones(1 << 18, np.float32)),
+    )
+    for number in range(2):
+        y = F.exp(y * 0)  # queued
+        x[number] = y
+        y += 5
+    np.testing.assert_array_equal(x.numpy(), np.ones((2, 1 << 18), np.float32))
+
+
 def test_memory_of_copies_and_views_alike_is_refused():
     x = tessera.tensor([1.0, 2.0])
     other, view = x.detach(), x[:1]

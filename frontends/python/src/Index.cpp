@@ -334,7 +334,10 @@ bool wordsOf(ArgumentKey &key, const TensorImpl &tensor, PyObject *object) {
 
 /// A view; a key that takes everything gives another variable of the value.
 llvm::Expected<TensorRef> viewBy(TensorImpl &tensor, llvm::ArrayRef<OpDef> ops) {
-  return ops.empty() ? tensor.dup() : applyAll(ops, TensorRef(&tensor));
+  if (!ops.empty())
+    return applyAll(ops, TensorRef(&tensor));
+  tensor.storage().noteView();
+  return tensor.dup();
 }
 
 llvm::Expected<TensorRef> getItem(TensorImpl &tensor, PyObject *object) {
@@ -390,7 +393,11 @@ llvm::Expected<TensorRef> setRegion(TensorImpl &x, TensorRef value, const Key &k
   llvm::Expected<TensorRef> shaped = shapedValue(std::move(value), x, key);
   if (!shaped)
     return shaped;
-  return applyOne(builtin::SliceSet(key.starts, key.stops, key.steps), {Operand(&x), Operand(*shaped)});
+  OpDef op = builtin::SliceSet(key.starts, key.stops, key.steps);
+  llvm::Expected<bool> done = updateRegion(x, builtin::Slice(key.starts, key.stops, key.steps), **shaped, op);
+  if (!done)
+    return done.takeError();
+  return *done ? TensorRef(&x) : applyOne(op, {Operand(&x), Operand(*shaped)});
 }
 
 llvm::Expected<TensorRef> setIndices(TensorImpl &x, TensorRef value, const Key &key) {
@@ -439,7 +446,7 @@ int tensorSetItem(PyObject *self, PyObject *key, PyObject *object) {
     return -1;
   }
   TensorImpl &x = implOf(self);
-  llvm::Expected<TensorRef> value = tensorFromData(object, isTensor(object) ? std::nullopt : std::optional(x.dtype()));
+  llvm::Expected<TensorRef> value = isTensor(object) ? TensorRef(&implOf(object)) : tensorFromData(object, x.dtype());
   if (value && (*value)->dtype() != x.dtype())
     value = applyOne(builtin::Cast(x.dtype()), {Operand(*value)});
   llvm::Expected<TensorRef> result = value ? setItem(x, key, *value) : value.takeError();
