@@ -46,16 +46,18 @@ std::unique_ptr<KnownView> &slotOf(const OpDef &op, const TensorImpl &x) {
 }
 
 llvm::Expected<std::unique_ptr<KnownView>> inferView(const DispatchCall &call, const TensorImpl &x) {
-  if (llvm::Expected<Metas> results = call.op.infer(call.metas(), call.segments); !results)
+  llvm::Expected<Metas> results = call.op.infer(call.metas(), call.segments);
+  if (!results)
     return results.takeError();
+  const Shape &shape = results->front().shape;
   auto view = std::make_unique<KnownView>(call.op, x);
   Layout operand = x.layout();
   operand.offset = 0;
-  llvm::Expected<Layout> layout = call.info().viewRule(call.op, operand);
+  llvm::Expected<Layout> layout = call.info().viewRule(call.op, operand, shape);
   if (!layout) {
     llvm::consumeError(layout.takeError()); // these strides cannot be looked at so
     view->needsCopy = true;
-    layout = call.info().viewRule(call.op, Layout::contiguous(x.shape()));
+    layout = call.info().viewRule(call.op, Layout::contiguous(x.shape()), shape);
     if (!layout)
       return layout.takeError();
   }
@@ -63,28 +65,33 @@ llvm::Expected<std::unique_ptr<KnownView>> inferView(const DispatchCall &call, c
   return view;
 }
 
+llvm::Error lookAt(TensorImpl &x, const KnownView &view, Tensors &results) {
+  count(Count::FromViews);
+  if (LLVM_LIKELY(!view.needsCopy)) {
+    x.storage().noteView();
+    results.push_back(TensorImpl::create(x.dtype(), view.layout, x.storageRef(), x.offset()));
+    return llvm::Error::success();
+  }
+  llvm::Expected<TensorRef> copy = contiguous(x, view.op.name());
+  if (!copy)
+    return copy.takeError();
+  results.push_back(TensorImpl::create(x.dtype(), view.layout, (*copy)->storageRef()));
+  return llvm::Error::success();
+}
+
 } // namespace
 
 llvm::Error dispatchView(const DispatchCall &call, Tensors &results) {
   TensorImpl &x = *call.operands[0].tensor;
   std::unique_ptr<KnownView> &known = slotOf(call.op, x);
-  if (!known || !known->answers(call.op, x)) {
+  // Where there is a second operand, its shape decides, too: such a view is not remembered.
+  if (!known || call.operands.size() > 1 || !known->answers(call.op, x)) {
     llvm::Expected<std::unique_ptr<KnownView>> view = inferView(call, x);
     if (!view)
       return view.takeError();
     known = std::move(*view);
   }
-  count(Count::FromViews);
-  if (LLVM_LIKELY(!known->needsCopy)) {
-    x.storage().noteView();
-    results.push_back(TensorImpl::create(x.dtype(), known->layout, x.storageRef(), x.offset()));
-    return llvm::Error::success();
-  }
-  llvm::Expected<TensorRef> copy = contiguous(x, call.op.name());
-  if (!copy)
-    return copy.takeError();
-  results.push_back(TensorImpl::create(x.dtype(), known->layout, (*copy)->storageRef()));
-  return llvm::Error::success();
+  return lookAt(x, *known, results);
 }
 
 } // namespace tess::eager

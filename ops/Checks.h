@@ -18,7 +18,6 @@ TESS_CHECK(notEmpty);
 TESS_CHECK(sumTo);
 
 // ViewShapes.cpp
-TESS_CHECK(broadcastTo);
 TESS_CHECK(reshapeLike);
 TESS_CHECK(broadcastLike);
 

@@ -1,4 +1,4 @@
-//===- ForwardRules.cpp - composites of shapes and products --------------===//
+//===- ForwardRules.cpp - composites of sums, products, ranges -----------===//
 #include "ops/ForwardRules.h"
 #include "ops/GraphPieces.h"
 
@@ -7,31 +7,7 @@ namespace tess::forwards {
 using namespace pieces;
 using Values = llvm::SmallVector<int, 4>;
 
-/// The composites that take a shape from a tensor exist where that shape is known.
-static bool requireStatic(SubgraphBuilder &b, const OpDef &op, int value, const char *name) {
-  if (b.meta(value).isStatic())
-    return true;
-  b.fail(invalidArgument(op.name() + ": shape of " + name + " must be known, got " + toString(b.meta(value))));
-  return false;
-}
-
-Values sumTo(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  if (!requireStatic(b, op, v[0], "x") || !requireStatic(b, op, v[1], "like"))
-    return {-1};
-  return {pieces::sumTo(b, v[0], v[1])};
-}
-
-Values reshapeLike(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  if (!requireStatic(b, op, v[1], "like"))
-    return {-1};
-  return {pieces::reshapeLike(b, v[0], v[1])};
-}
-
-Values broadcastLike(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  if (!requireStatic(b, op, v[1], "like"))
-    return {-1};
-  return {pieces::broadcastLike(b, v[0], v[1])};
-}
+Values sumTo(SubgraphBuilder &b, const OpDef &, llvm::ArrayRef<int> v) { return {sumOfBroadcast(b, v[0], v[1])}; }
 
 Values linear(SubgraphBuilder &b, const OpDef &, llvm::ArrayRef<int> v) {
   bool isVector = b.meta(v[0]).rank() == 1;

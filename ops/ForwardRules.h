@@ -15,8 +15,6 @@ namespace tess::forwards {
 
 // ForwardRules.cpp
 TESS_FORWARD_RULE(sumTo);
-TESS_FORWARD_RULE(reshapeLike);
-TESS_FORWARD_RULE(broadcastLike);
 TESS_FORWARD_RULE(linear);
 TESS_FORWARD_RULE(linspace);
 
@@ -43,7 +41,6 @@ TESS_FORWARD_RULE(stack);
 TESS_FORWARD_RULE(split);
 TESS_FORWARD_RULE(repeat);
 TESS_FORWARD_RULE(tile);
-TESS_FORWARD_RULE(roll);
 TESS_FORWARD_RULE(indexingOneHot);
 
 #undef TESS_FORWARD_RULE

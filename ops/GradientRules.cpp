@@ -33,14 +33,8 @@ Values sum(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
 }
 
 Values mean(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
-  const TensorMeta &x = b.meta(v[0]);
-  TensorMeta reduced(x.dtype, {});
-  for (int64_t axis : reducedAxes(op, x.rank()))
-    reduced.shape.push_back(x.shape[axis]);
   int grad = withAxes(b, op, v[2], v[0]);
-  int count = reduced.isStatic()
-                  ? constantLike(b, double(reduced.numElements()), v[0])
-                  : call(b, "sum", {fullLike(b, v[0], 1)}, {{"axes", op.attr("axes")}, {"keepdims", true}});
+  int count = countOf(b, v[0], reducedAxes(op, b.meta(v[0]).rank()));
   return {broadcastLike(b, call(b, "div", {grad, count}), v[0])};
 }
 

@@ -34,6 +34,7 @@ TESS_GRADIENT_RULE(maxPool2dBackward);
 TESS_GRADIENT_RULE(concat);
 TESS_GRADIENT_RULE(split);
 TESS_GRADIENT_RULE(pad);
+TESS_GRADIENT_RULE(roll);
 
 // IndexRules.cpp
 TESS_GRADIENT_RULE(gather);

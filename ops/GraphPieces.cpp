@@ -37,15 +37,33 @@ int sumTo(SubgraphBuilder &b, int x, int like) {
   const TensorMeta &from = b.meta(x), &to = b.meta(like);
   if (!from.isStatic() || !to.isStatic())
     return call(b, "sum_to", {x, like});
-  if (from.shape == to.shape)
-    return x;
+  return from.shape == to.shape ? x : sumOfBroadcast(b, x, like);
+}
+
+int sumOfBroadcast(SubgraphBuilder &b, int x, int like) {
+  const Shape from = b.meta(x).shape, to = b.meta(like).shape;
   IntList axes;
-  unsigned extra = from.rank() - to.rank();
-  for (unsigned i = 0; i < from.rank(); ++i)
-    if (i < extra || (to.shape[i - extra] == 1 && from.shape[i] != 1))
+  unsigned extra = from.size() - to.size();
+  bool isOpen = false;
+  for (unsigned i = 0; i < from.size(); ++i)
+    if (i < extra || (to[i - extra] == 1 && from[i] != 1))
       axes.push_back(i);
+    else
+      isOpen |= from[i] == kUnknown || to[i - extra] == kUnknown;
   int sum = axes.empty() ? x : call(b, "sum", {x}, {{"axes", axes}, {"keepdims", true}});
-  return extra ? reshapeLike(b, sum, like) : sum;
+  // Sizes that are not known yet must be equal: the view holds them to that when they are.
+  return extra || isOpen ? reshapeLike(b, sum, like) : sum;
+}
+
+int countOf(SubgraphBuilder &b, int x, const IntList &axes) {
+  int64_t count = 1;
+  for (int64_t axis : axes) {
+    int64_t size = b.meta(x).shape[axis];
+    if (size == kUnknown)
+      return call(b, "sum", {fullLike(b, x, 1)}, {{"axes", axes}, {"keepdims", true}});
+    count *= size;
+  }
+  return constantLike(b, double(count), x);
 }
 
 int fullLike(SubgraphBuilder &b, int like, double value) {

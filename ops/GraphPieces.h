@@ -26,6 +26,10 @@ int reshapeLike(SubgraphBuilder &b, int x, int like);
 int broadcastLike(SubgraphBuilder &b, int x, int like);
 /// `x` summed over the axes along which `like` was broadcast to it.
 int sumTo(SubgraphBuilder &b, int x, int like);
+/// The same as a sum and a view, whatever is known of the shapes.
+int sumOfBroadcast(SubgraphBuilder &b, int x, int like);
+/// Elements along `axes`, of the dtype of `x`: a rank 0 constant where the sizes are known, else a sum of ones.
+int countOf(SubgraphBuilder &b, int x, const IntList &axes);
 /// `value` everywhere, in shape and dtype of `like`.
 int fullLike(SubgraphBuilder &b, int like, double value);
 /// `x` in dtype `dtype`; `x` itself when it has it.

@@ -98,13 +98,13 @@ def Tess_TileOp : RearrangeOp<"tile", "the tensor repeated along each axis", "ti
   let samples = [Sample<["3"], "reps=[2]">, Sample<["2,3"], "reps=[1, 3]">, Sample<["2,3"], "reps=[2, 2]">];
   let onnx = "Tile";
 }
-def Tess_RollOp : RearrangeOp<"roll", "the elements moved along an axis, around its end", "roll",
-                              "np.roll(x, shift, axis)"> {
+def Tess_RollOp : MoveOp<"roll", "the elements moved along an axis, around its end", "",
+                         "np.roll(x, shift, axis)"> {
   let arguments = (ins Tess_Any:$x, SI64Attr:$shift, DefaultValuedAttr<SI64Attr, "0">:$axis);
-  let shapeRule = "";
   let shapes = "(*D) -> (*D)";
+  let gradientRule = "roll";
   let normalise = "axis";
-  let attrFacts = [Axis<"axis", "x">, Doc<"shift", "by how many places">, Doc<"axis", "axis to move along">];
+  let attrFacts = [Axis<"axis", "x">, Range<"shift", "-9007199254740992.0", "9007199254740992.0">, Doc<"shift", "by how many places">, Doc<"axis", "axis to move along">];
   let samples = [Sample<["5"], "shift=2">, Sample<["2,3"], "shift=-1;axis=1">, Sample<["2,3"], "shift=7;axis=1">,
                  Sample<["0,3"], "shift=1">];
 }

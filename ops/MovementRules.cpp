@@ -44,46 +44,26 @@ Values split(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
 }
 
 /// `x` repeated `count` times at `axis`: before it as a whole, or each element of it (`inner`).
-static int repeated(SubgraphBuilder &b, const OpDef &op, int x, unsigned axis, int64_t count, bool inner) {
+static int repeated(SubgraphBuilder &b, int x, int64_t axis, int64_t count, bool inner) {
   if (count == 1)
     return x;
-  TensorMeta meta = b.meta(x);
-  if (!meta.isStatic()) {
-    b.fail(invalidArgument(op.name() + ": shape of x must be known, got " + toString(meta)));
-    return -1;
-  }
-  unsigned place = axis + inner;
-  IntList wide(meta.shape.begin(), meta.shape.end()), out = wide;
-  wide.insert(wide.begin() + place, count);
-  out[axis] *= count;
-  int expanded = call(b, "expand_dims", {x}, {{"axis", IntList{int64_t(place)}}});
-  return call(b, "reshape", {call(b, "broadcast_to", {expanded}, {{"shape", wide}})}, {{"shape", out}});
+  IntList wide(b.meta(x).rank() + 1, -1);
+  wide[axis + inner] = count;
+  int expanded = call(b, "expand_dims", {x}, {{"axis", IntList{axis + inner}}});
+  return call(b, "flatten", {call(b, "broadcast_to", {expanded}, {{"shape", wide}})},
+              {{"start_axis", axis}, {"end_axis", axis + 1}});
 }
 
 Values repeat(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  return {repeated(b, op, v[0], axisOf(op, b.meta(v[0]).rank()), op.i64("repeats"), true)};
+  return {repeated(b, v[0], axisOf(op, b.meta(v[0]).rank()), op.i64("repeats"), true)};
 }
 
 Values tile(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   int x = v[0];
   const IntList &reps = op.ints("reps");
   for (unsigned axis = 0; axis < reps.size(); ++axis)
-    x = repeated(b, op, x, axis, reps[axis], false);
+    x = repeated(b, x, axis, reps[axis], false);
   return {x};
-}
-
-Values roll(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  unsigned axis = axisOf(op, b.meta(v[0]).rank());
-  int64_t size = b.meta(v[0]).shape[axis];
-  if (size == kUnknown) {
-    b.fail(invalidArgument(op.name() + ": size of the axis must be known, got " + toString(b.meta(v[0]))));
-    return {-1};
-  }
-  int64_t shift = size ? ((op.i64("shift") % size) + size) % size : 0;
-  if (shift == 0)
-    return {call(b, "copy", {v[0]})};
-  int tail = sliceOf(b, v[0], axis, size - shift, size), head = sliceOf(b, v[0], axis, 0, size - shift);
-  return {call(b, "concat", {tail, head}, {{"axis", int64_t(axis)}})};
 }
 
 Values indexingOneHot(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
@@ -132,6 +112,11 @@ Values pad(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llvm::Arr
   for (int64_t &size : high)
     size = -size;
   return {call(b, "pad", {v[2]}, {{"low", low}, {"high", high}})};
+}
+
+/// Back by as many places.
+Values roll(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llvm::ArrayRef<bool>) {
+  return {call(b, "roll", {v[2]}, {{"shift", -op.i64("shift")}, {"axis", op.attr("axis")}})};
 }
 
 } // namespace gradients

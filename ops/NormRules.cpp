@@ -17,17 +17,6 @@ static IntList batchAxes(unsigned rank) {
   return axes;
 }
 
-/// Elements per channel, as a rank 0 or broadcasting value.
-static int channelCount(SubgraphBuilder &b, int x, const IntList &axes) {
-  int64_t count = 1;
-  for (int64_t axis : axes) {
-    if (b.meta(x).shape[axis] == kUnknown)
-      return call(b, "sum", {fullLike(b, x, 1)}, {{"axes", axes}, {"keepdims", true}});
-    count *= b.meta(x).shape[axis];
-  }
-  return constantLike(b, double(count), x);
-}
-
 namespace forwards {
 
 /// momentum * running + (1 - momentum) * batch.
@@ -48,7 +37,7 @@ Values batchNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   int invStd = call(b, "rsqrt", {call(b, "add", {var, constantLike(b, op.f64("epsilon"), x)})});
   int normal = call(b, "mul", {centred, invStd});
   int out = call(b, "add", {call(b, "mul", {normal, v[1]}), v[2]});
-  int count = channelCount(b, x, axes), one = constantLike(b, 1, x);
+  int count = countOf(b, x, axes), one = constantLike(b, 1, x);
   int rest = call(b, "maximum", {call(b, "sub", {count, one}), one});
   int unbiased = call(b, "mul", {var, call(b, "div", {count, rest})});
   double momentum = op.f64("momentum");
@@ -143,7 +132,7 @@ static void addSavedGradients(SubgraphBuilder &b, llvm::ArrayRef<int> v, int cen
 Values batchNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llvm::ArrayRef<bool>) {
   Values grads(5, -1);
   int x = castTo(b, v[0], b.meta(v[1]).dtype);
-  int centred = call(b, "sub", {x, v[8]}), count = channelCount(b, x, batchAxes(b.meta(x).rank()));
+  int centred = call(b, "sub", {x, v[8]}), count = countOf(b, x, batchAxes(b.meta(x).rank()));
   if (v[10] >= 0)
     addOutputGradient(b, v, x, centred, count, grads);
   addStatisticsGradients(b, op, v, centred, count, grads);

@@ -99,9 +99,9 @@ enum class ReduceKind : uint8_t { Sum, Mean, Prod, Max, Min, ArgMax, ArgMin };
 using ShapeRuleFn = llvm::Expected<Metas> (*)(const OpDef &, llvm::ArrayRef<TensorMeta>, llvm::ArrayRef<unsigned>);
 /// Conditions beyond a signature; labels in OpInfo::constraints.
 using CheckFn = llvm::Error (*)(const OpDef &, llvm::ArrayRef<TensorMeta>, llvm::ArrayRef<unsigned>);
-/// Where the elements of the view lie, from the layout of operand 0. Failure: this layout cannot be viewed so (a copy
-/// is needed).
-using ViewRuleFn = llvm::Expected<Layout> (*)(const OpDef &, const Layout &);
+/// Where the elements of the view lie, from the layout of operand 0 and the shape that inference gave the result.
+/// Failure: this layout cannot be viewed so (a copy is needed).
+using ViewRuleFn = llvm::Expected<Layout> (*)(const OpDef &, const Layout &, llvm::ArrayRef<int64_t> shape);
 /// Appends the operators that compute the results from the operands; returns result values.
 using ForwardFn = llvm::SmallVector<int, 4> (*)(SubgraphBuilder &, const OpDef &, llvm::ArrayRef<int> operands);
 /// Appends the operators of the gradient. `values`: operands, then results, then result gradients (-1 where none

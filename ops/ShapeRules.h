@@ -19,6 +19,7 @@ TESS_SHAPE_RULE(reshape);
 TESS_SHAPE_RULE(transpose);
 TESS_SHAPE_RULE(expandDims);
 TESS_SHAPE_RULE(squeeze);
+TESS_SHAPE_RULE(broadcastTo);
 TESS_SHAPE_RULE(slice);
 TESS_SHAPE_RULE(flatten);
 TESS_SHAPE_RULE(swapaxes);

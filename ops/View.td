@@ -9,13 +9,13 @@
 
 include "ops/Base.td"
 
-class ViewOp<string m, string what, string rule, string expr, string signature = ""> : Tess_Op<m> {
+class ViewOp<string m, string what, string rule, string expr, string signature = "", string view = rule> : Tess_Op<m> {
   let summary = what;
   let results = (outs Tess_Any:$out);
   let shapes = signature;
   let shapeRule = !if(!empty(signature), rule, "");
   let dtypes = Same<"x">;
-  let lowering = View<rule>;
+  let lowering = View<view>;
   let oracle = Oracle<expr>;
   let python = Py<"functional.tensor", m, [], "", ["x=inp"]>;
 }
@@ -65,13 +65,14 @@ def Tess_SqueezeOp : ViewOp<"squeeze", "axes of size 1 removed", "squeeze",
   let onnx = "Squeeze";
 }
 def Tess_BroadcastToOp : ViewOp<"broadcast_to", "axes of size 1 repeated to a shape", "broadcastTo",
-                                "np.broadcast_to(x, shape)", "(*D) -> (*@shape)"> {
-  let check = "broadcastTo";
+                                "tess_oracle.broadcast_to(x, shape)"> {
+  let description = [{An entry -1 is the size that x has there.}];
   let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$shape);
   let gradient = [(op<"sum_to"> $dout, $x)];
-  let attrFacts = [Doc<"shape", "shape of the result">, ShapeOnly<"shape">];
-  let constraints = ["x must broadcast to shape"];
-  let samples = [Sample<["3"], "shape=[2, 3]">, Sample<["2,1"], "shape=[2, 4]">, Sample<[""], "shape=[2, 2]">,
+  let normalise = "reshape";
+  let attrFacts = [Doc<"shape", "shape of the result; -1: the size of x">, ShapeOnly<"shape">];
+  let constraints = ["shape must have entries >= -1", "x must broadcast to shape"];
+  let samples = [Sample<["3"], "shape=[2, 3]">, Sample<["2,1,3"], "shape=[4, -1, 5, -1]">, Sample<["2,1"], "shape=[2, 4]">, Sample<[""], "shape=[2, 2]">,
                  Sample<["1,3"], "shape=[0, 3]">, Sample<["2,3"], "shape=[2, 3]">];
   let onnx = "Expand";
 }
@@ -93,7 +94,8 @@ def Tess_SliceOp : ViewOp<"slice", "every step-th element from start to stop, fo
   let onnx = "Slice";
 }
 def Tess_FlattenOp : ViewOp<"flatten", "a run of axes made one", "flatten",
-    "x.reshape(x.shape[:start_axis % max(x.ndim, 1)] + (-1,) + x.shape[end_axis % max(x.ndim, 1) + 1:]) if x.size else tess_oracle.flatten(x, start_axis, end_axis)"> {
+    "x.reshape(x.shape[:start_axis % max(x.ndim, 1)] + (-1,) + x.shape[end_axis % max(x.ndim, 1) + 1:]) if x.size else tess_oracle.flatten(x, start_axis, end_axis)",
+    "", "reshape"> {
   let arguments = (ins Tess_Any:$x, DefaultValuedAttr<SI64Attr, "0">:$start_axis,
                    DefaultValuedAttr<SI64Attr, "-1">:$end_axis);
   let gradient = [(op<"reshape_like"> $dout, $x)];
@@ -118,20 +120,19 @@ def Tess_SwapAxesOp : ViewOp<"swapaxes", "two axes exchanged", "swapaxes", "np.s
 //===----------------------------------------------------------------------===//
 // The same, with the shape of a tensor
 //===----------------------------------------------------------------------===//
-class LikeOp<string m, string what, string rule, string expr>
-    : ViewOp<m, what, rule, expr, "(*D), (*L) -> (*L)"> {
+class LikeOp<string m, string what, string rule, string view, string expr>
+    : ViewOp<m, what, rule, expr, "(*D), (*L) -> (*L)", view> {
   let check = rule;
   let arguments = (ins Tess_Any:$x, Tess_Any:$like);
-  let lowering = Composite<rule>;
 }
-def Tess_ReshapeLikeOp : LikeOp<"reshape_like", "the elements of x in the shape of another tensor", "reshapeLike",
+def Tess_ReshapeLikeOp : LikeOp<"reshape_like", "the elements of x in the shape of another tensor", "reshapeLike", "reshape",
                                 "x.reshape(like.shape)"> {
   let gradient = [(op<"reshape_like"> $dout, $x), (none)];
   let constraints = ["number of elements must be the same"];
   let samples = [Sample<["2,3", "6"]>, Sample<["2,3", "3,2"]>, Sample<["", "1,1"]>, Sample<["0,2", "3,0"]>];
 }
 def Tess_BroadcastLikeOp : LikeOp<"broadcast_like", "x repeated to the shape of another tensor", "broadcastLike",
-                                  "np.broadcast_to(x, like.shape)"> {
+                                  "broadcastTo", "np.broadcast_to(x, like.shape)"> {
   let gradient = [(op<"sum_to"> $dout, $x), (none)];
   let constraints = ["x must broadcast to like"];
   let samples = [Sample<["3", "2,3"]>, Sample<["2,1", "2,4"]>, Sample<["", "2,2"]>, Sample<["1,3", "0,3"]>];

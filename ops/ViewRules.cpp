@@ -22,14 +22,6 @@ int64_t unknownSliceLength(int64_t start, int64_t stop, int64_t step) {
   return isEmpty ? 0 : kUnknown;
 }
 
-/// The result shape by the operator's own inference.
-static llvm::Expected<Shape> resultShape(const OpDef &op, const Layout &x) {
-  llvm::Expected<Metas> metas = op.infer({TensorMeta(DType::Float32, x.shape)});
-  if (!metas)
-    return metas.takeError();
-  return std::move((*metas)[0].shape);
-}
-
 /// Strides of `shape` over the elements of `x`: each run of axes that lies evenly is split anew.
 static bool restride(const Layout &x, llvm::ArrayRef<int64_t> shape, Shape &strides) {
   strides.assign(shape.size(), 1);
@@ -63,22 +55,16 @@ static bool restride(const Layout &x, llvm::ArrayRef<int64_t> shape, Shape &stri
   return true;
 }
 
-static llvm::Expected<Layout> reshaped(const OpDef &op, const Layout &x) {
-  llvm::Expected<Shape> shape = resultShape(op, x);
-  if (!shape)
-    return shape.takeError();
-  TensorMeta meta(DType::Float32, *shape);
-  Layout layout = {*shape, contiguousStrides(*shape), x.offset};
-  if (meta.numElements() != 0 && !restride(x, *shape, layout.strides))
+llvm::Expected<Layout> reshape(const OpDef &op, const Layout &x, llvm::ArrayRef<int64_t> shape) {
+  TensorMeta meta(DType::Float32, shape);
+  Layout layout = {meta.shape, contiguousStrides(shape), x.offset};
+  if (meta.numElements() != 0 && !restride(x, shape, layout.strides))
     return makeError(ErrorCode::Unimplemented, op.name() + ": layout must be viewable in the new shape, got shape " +
                                                    toString(x.shape) + " and strides " + toString(x.strides));
   return layout;
 }
 
-llvm::Expected<Layout> reshape(const OpDef &op, const Layout &x) { return reshaped(op, x); }
-llvm::Expected<Layout> flatten(const OpDef &op, const Layout &x) { return reshaped(op, x); }
-
-llvm::Expected<Layout> transpose(const OpDef &op, const Layout &x) {
+llvm::Expected<Layout> transpose(const OpDef &op, const Layout &x, llvm::ArrayRef<int64_t>) {
   const IntList &pattern = op.ints("pattern");
   Layout layout;
   layout.offset = x.offset;
@@ -91,7 +77,7 @@ llvm::Expected<Layout> transpose(const OpDef &op, const Layout &x) {
   return layout;
 }
 
-llvm::Expected<Layout> expandDims(const OpDef &op, const Layout &x) {
+llvm::Expected<Layout> expandDims(const OpDef &op, const Layout &x, llvm::ArrayRef<int64_t>) {
   const IntList &axes = op.ints("axis");
   int64_t rank = x.shape.size() + axes.size();
   uint32_t isNew = 0;
@@ -108,7 +94,7 @@ llvm::Expected<Layout> expandDims(const OpDef &op, const Layout &x) {
   return layout;
 }
 
-llvm::Expected<Layout> squeeze(const OpDef &op, const Layout &x) {
+llvm::Expected<Layout> squeeze(const OpDef &op, const Layout &x, llvm::ArrayRef<int64_t>) {
   const IntList &axes = op.ints("axis");
   uint32_t goes = 0;
   for (int64_t axis : axes)
@@ -123,8 +109,7 @@ llvm::Expected<Layout> squeeze(const OpDef &op, const Layout &x) {
   return layout;
 }
 
-llvm::Expected<Layout> broadcastTo(const OpDef &op, const Layout &x) {
-  const IntList &shape = op.ints("shape");
+llvm::Expected<Layout> broadcastTo(const OpDef &, const Layout &x, llvm::ArrayRef<int64_t> shape) {
   Layout layout = {Shape(shape.begin(), shape.end()), Shape(shape.size(), 0), x.offset};
   for (unsigned i = 0, shift = shape.size() - x.shape.size(); i < x.shape.size(); ++i)
     if (x.shape[i] == shape[shift + i])
@@ -132,7 +117,7 @@ llvm::Expected<Layout> broadcastTo(const OpDef &op, const Layout &x) {
   return layout;
 }
 
-llvm::Expected<Layout> slice(const OpDef &op, const Layout &x) {
+llvm::Expected<Layout> slice(const OpDef &op, const Layout &x, llvm::ArrayRef<int64_t>) {
   const IntList &starts = op.ints("starts"), &stops = op.ints("stops"), &steps = op.ints("steps");
   Layout layout;
   layout.offset = x.offset;
@@ -147,7 +132,7 @@ llvm::Expected<Layout> slice(const OpDef &op, const Layout &x) {
   return layout;
 }
 
-llvm::Expected<Layout> swapaxes(const OpDef &op, const Layout &x) {
+llvm::Expected<Layout> swapaxes(const OpDef &op, const Layout &x, llvm::ArrayRef<int64_t>) {
   Layout layout = x;
   int64_t rank = x.shape.size(), a = fromFront(op.i64("axis1"), rank), b = fromFront(op.i64("axis2"), rank);
   std::swap(layout.shape[a], layout.shape[b]);

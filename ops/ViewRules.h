@@ -1,7 +1,8 @@
 //===- ViewRules.h - where the elements of a view lie ------------*- C++ -*-===//
 //
-// Named by a record's View<...>. The shapes were checked by inference. A layout
-// that cannot be viewed so is an Unimplemented error: make a contiguous copy.
+// Named by a record's View<...>. `shape`, of the result, is what inference gave.
+// A layout that cannot be viewed so is an Unimplemented error: make a contiguous
+// copy.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -10,14 +11,18 @@
 
 namespace tess::views {
 
-llvm::Expected<Layout> reshape(const OpDef &op, const Layout &x);
-llvm::Expected<Layout> transpose(const OpDef &op, const Layout &x);
-llvm::Expected<Layout> expandDims(const OpDef &op, const Layout &x);
-llvm::Expected<Layout> squeeze(const OpDef &op, const Layout &x);
-llvm::Expected<Layout> broadcastTo(const OpDef &op, const Layout &x);
-llvm::Expected<Layout> slice(const OpDef &op, const Layout &x);
-llvm::Expected<Layout> flatten(const OpDef &op, const Layout &x);
-llvm::Expected<Layout> swapaxes(const OpDef &op, const Layout &x);
+#define TESS_VIEW_RULE(name)                                                                                           \
+  llvm::Expected<Layout> name(const OpDef &op, const Layout &x, llvm::ArrayRef<int64_t> shape)
+
+TESS_VIEW_RULE(reshape);
+TESS_VIEW_RULE(transpose);
+TESS_VIEW_RULE(expandDims);
+TESS_VIEW_RULE(squeeze);
+TESS_VIEW_RULE(broadcastTo);
+TESS_VIEW_RULE(slice);
+TESS_VIEW_RULE(swapaxes);
+
+#undef TESS_VIEW_RULE
 
 /// The indices a Python slice takes of an axis of size `size`: start, start + step, ... (`count` of them).
 struct SliceRange {

@@ -95,6 +95,23 @@ llvm::Expected<Metas> squeeze(const OpDef &op, Operands operands, Segments) {
   return single(operands, shape);
 }
 
+llvm::Expected<Metas> broadcastTo(const OpDef &op, Operands operands, Segments) {
+  const IntList &target = op.ints("shape");
+  const TensorMeta &x = operands[0];
+  if (llvm::any_of(target, [](int64_t size) { return size < -1; }))
+    return mustHoldOf(op, "shape must have entries >= -1", toString(target));
+  Shape shape(target.begin(), target.end());
+  int64_t added = int64_t(shape.size()) - x.rank();
+  for (int64_t i = std::max<int64_t>(added, 0); i < int64_t(shape.size()); ++i)
+    if (shape[i] == -1)
+      shape[i] = x.shape[i - added];
+  // Where x has no axis there is no size to keep.
+  if (shape.size() > kMaxRank || llvm::is_contained(shape, -1) || !broadcastsTo(x.shape, shape))
+    return mustHoldOf(op, "x must broadcast to shape",
+                      llvm::Twine("x ") + toString(x) + " and shape " + toString(target));
+  return single(operands, shape);
+}
+
 llvm::Expected<Metas> slice(const OpDef &op, Operands operands, Segments) {
   const TensorMeta &x = operands[0];
   const IntList &starts = op.ints("starts"), &stops = op.ints("stops"), &steps = op.ints("steps");
@@ -151,14 +168,6 @@ llvm::Expected<Metas> swapaxes(const OpDef &op, Operands operands, Segments) {
 namespace tess::checks {
 
 using namespace shapes;
-
-llvm::Error broadcastTo(const OpDef &op, Operands operands, Segments) {
-  const IntList &shape = op.ints("shape");
-  if (shape.size() > kMaxRank || !broadcastsTo(operands[0].shape, shape))
-    return mustHoldOf(op, "x must broadcast to shape",
-                      llvm::Twine("x ") + toString(operands[0]) + " and shape " + toString(shape));
-  return llvm::Error::success();
-}
 
 llvm::Error reshapeLike(const OpDef &op, Operands operands, Segments) {
   if (differs(operands[0].numElements(), operands[1].numElements()))

@@ -82,7 +82,7 @@ llvm::Error Binder::setResult(const ProgramNode &node, ValueId value, TensorMeta
                                               " as the program says, got " + toString(meta));
   layouts[value] = Layout::contiguous(meta.shape);
   if (decl.kind == ValueKind::View) {
-    llvm::Expected<Layout> layout = node.op.info().viewRule(node.op, layouts[decl.base]);
+    llvm::Expected<Layout> layout = node.op.info().viewRule(node.op, layouts[decl.base], meta.shape);
     if (!layout)
       return layout.takeError();
     layouts[value] = std::move(*layout);

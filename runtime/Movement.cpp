@@ -35,12 +35,34 @@ static MovementPlan planPad(const OpDef &op, const Layout &source, const Layout 
   return plan;
 }
 
+/// Two pieces that change places: what leaves at the end of the axis comes in at its start.
+static MovementPlan planRoll(const OpDef &op, const Layout &source, const Layout &result) {
+  int64_t axis = op.i64("axis"), rank = result.shape.size();
+  axis += axis < 0 ? rank : 0;
+  int64_t size = result.shape[axis], shift = size ? (op.i64("shift") % size + size) % size : 0;
+  MovementPlan plan;
+  auto move = [&](int64_t from, int64_t to, int64_t count) {
+    CopyRegion region{0, source, result};
+    region.source.shape[axis] = region.destination.shape[axis] = count;
+    region.source.offset += from * source.strides[axis];
+    region.destination.offset += to * result.strides[axis];
+    if (count)
+      plan.regions.push_back(std::move(region));
+  };
+  move(size - shift, 0, shift);
+  move(0, shift, size - shift);
+  return plan;
+}
+
 /// The slice of the result that `op`, a slice_set, writes: what the view `slice` of equal attributes shows.
 static llvm::Expected<Layout> sliceOf(const OpDef &op, const Layout &result) {
   OpDef slice = OpDef::get("slice");
   for (const AttrInfo &attr : op.info().attrs)
     slice.set(attr.name, op.attr(attr.name));
-  return slice.info().viewRule(slice, result);
+  llvm::Expected<Metas> metas = slice.infer({TensorMeta(DType::Float32, result.shape)});
+  if (!metas)
+    return metas.takeError();
+  return slice.info().viewRule(slice, result, metas->front().shape);
 }
 
 /// `layout` repeated over `shape` (right-aligned, axes of size 1 repeat).
@@ -74,7 +96,10 @@ llvm::Expected<MovementPlan> planMovement(const OpDef &op, llvm::ArrayRef<Tensor
     return planPad(op, layouts[0], result);
   if (op.name() == "slice_set")
     return planSliceSet(op, layouts, result);
-  return makeError(ErrorCode::Unimplemented, op.name() + ": movement must be concat, pad or slice_set, got another");
+  if (op.name() == "roll")
+    return planRoll(op, layouts[0], result);
+  return makeError(ErrorCode::Unimplemented,
+                   op.name() + ": movement must be concat, pad, roll or slice_set, got another");
 }
 
 } // namespace tess::runtime

@@ -1,6 +1,6 @@
 //===- Movement.h - operators that only copy regions ------------*- C++ -*-===//
 //
-// concat, pad, slice_set as lists of copies between layouts. A step carries one
+// concat, pad, roll, slice_set as lists of copies between layouts. A step carries one
 // strided copy kernel with a group per axis, which does each of them.
 //
 //===----------------------------------------------------------------------===//

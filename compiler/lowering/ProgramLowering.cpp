@@ -250,13 +250,15 @@ private:
   // Views, movements, library calls
   //===--------------------------------------------------------------------===//
 
-  static bool needsContiguous(StringRef view) { return view == "reshape" || view == "flatten"; }
+  static bool needsContiguous(StringRef view) {
+    return view == "reshape" || view == "flatten" || view == "reshape_like";
+  }
 
   /// What a view of a value laid out as `base` keeps: shape-only views keep all, the others are strided. A slice of one
   /// column is not of unit stride: lanes then run along an axis before it.
   static ValueLayout viewLayout(const OpDef &op, ValueLayout base, Value result) {
     StringRef name = op.name();
-    if (name == "reshape" || name == "flatten" || name == "expand_dims" || name == "squeeze")
+    if (needsContiguous(name) || name == "expand_dims" || name == "squeeze")
       return base;
     ValueLayout layout{false, false};
     ArrayRef<int64_t> shape = cast<RankedTensorType>(result.getType()).getShape();

@@ -77,6 +77,26 @@ struct MergeReshapes : TessPattern {
   }
 };
 
+/// A view in the shape of another value -> the same in a shape of its own, when that is known: the other value need not
+/// be made.
+struct NameKnownShape : TessPattern {
+  using TessPattern::TessPattern;
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    if (!isOp(op, "reshape_like") && !isOp(op, "broadcast_like"))
+      return rewriter.notifyMatchFailure(op, "not a view in the shape of another value");
+    auto type = cast<RankedTensorType>(op->getResult(0).getType());
+    if (!type.hasStaticShape())
+      return rewriter.notifyMatchFailure(op, "the shape is not known");
+    OpDef view = OpDef::get(isOp(op, "reshape_like") ? "reshape" : "broadcast_to");
+    view.set("shape", IntList(type.getShape().begin(), type.getShape().end()));
+    FailureOr<Operation *> known = createInferred(rewriter, op->getLoc(), view, op->getOperand(0));
+    if (failed(known))
+      return failure();
+    rewriter.replaceOp(op, (*known)->getResults());
+    return success();
+  }
+};
+
 /// transpose of transpose -> one transpose, or nothing.
 struct MergeTransposes : TessPattern {
   using TessPattern::TessPattern;
@@ -107,7 +127,7 @@ struct MergeTransposes : TessPattern {
 struct Simplify : impl::SimplifyPassBase<Simplify> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<DropSameCast, DropSameShapeView, MergeReshapes, MergeTransposes>(&getContext());
+    patterns.add<DropSameCast, DropSameShapeView, NameKnownShape, MergeReshapes, MergeTransposes>(&getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -54,3 +54,25 @@ func.func @main(%x: tensor<2x3x4xf32>) -> tensor<2x3x4xf32> {
   %1 = tess.transpose %0 {pattern = array<i64: 2, 0, 1>} : (tensor<3x4x2xf32>) -> tensor<2x3x4xf32>
   return %1 : tensor<2x3x4xf32>
 }
+
+// -----
+
+// A view in the shape of another value needs only that shape, when it is known.
+// CHECK-LABEL: func.func @main
+// CHECK: tess.reshape %arg0 {shape = array<i64: 3, 2>}
+// CHECK: tess.broadcast_to %arg2 {shape = array<i64: 3, 2>}
+func.func @main(%x: tensor<2x3xf32>, %like: tensor<3x2xf32>, %y: tensor<2xf32>) -> (tensor<3x2xf32>, tensor<3x2xf32>) {
+  %0 = tess.reshape_like %x, %like : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<3x2xf32>
+  %1 = tess.broadcast_like %y, %like : (tensor<2xf32>, tensor<3x2xf32>) -> tensor<3x2xf32>
+  return %0, %1 : tensor<3x2xf32>, tensor<3x2xf32>
+}
+
+// -----
+
+// One in a shape that is not known stays.
+// CHECK-LABEL: func.func @main
+// CHECK: tess.reshape_like %arg0, %arg1
+func.func @main(%x: tensor<?x3xf32>, %like: tensor<3x?xf32>) -> tensor<3x?xf32> {
+  %0 = tess.reshape_like %x, %like : (tensor<?x3xf32>, tensor<3x?xf32>) -> tensor<3x?xf32>
+  return %0 : tensor<3x?xf32>
+}

@@ -11,6 +11,12 @@ def sum_to(x, shape):
     return x.sum(axis=axes, keepdims=True, dtype=x.dtype)
 
 
+def broadcast_to(x, shape):
+    """Axes repeated; an entry -1 keeps the size of x."""
+    added = len(shape) - x.ndim
+    return np.broadcast_to(x, [x.shape[i - added] if n == -1 else n for i, n in enumerate(shape)])
+
+
 def flatten(x, start_axis, end_axis):
     """The axes from start to end as one."""
     start, end = (axis % max(x.ndim, 1) for axis in (start_axis, end_axis))

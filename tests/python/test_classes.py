@@ -64,6 +64,12 @@ VARIED = {
     "a stride of a reduction": lambda n: F.sum(tensor(40, 6)[::n], 0),
     "a layout of two axes": lambda n: F.exp(tensor(n, n + 1).transpose(1, 0)),
     "a range": lambda n: F.arange(n, n + 4),
+    "a size of a repetition": lambda n: F.repeat(tensor(n, n + 1), 3, 1),
+    "a size of a tiling": lambda n: F.tile(tensor(n, n + 1), (2, 3)),
+    "a size of a roll": lambda n: F.roll(tensor(n, n + 1), 3, 1),
+    "a size of another tensor": lambda n: F.reshape_like(tensor(n, 4)[:, ::2], tensor(2, n)) + 1,
+    "a size that is repeated": lambda n: F.broadcast_like(tensor(n, 1), tensor(n, 3)) + 1,
+    "a size that is summed": lambda n: F.sum_to(tensor(3, n, 2), tensor(n, 1)),
 }
 
 
