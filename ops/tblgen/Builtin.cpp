@@ -55,7 +55,19 @@ std::vector<const AttrModel *> parameters(const OpModel &op) {
   std::vector<const AttrModel *> list;
   for (const AttrModel &attr : op.attrs)
     list.push_back(&attr);
-  return requiredFirst(list, [](const AttrModel *attr) { return attr->hasDefault; });
+  return requiredFirst(list, [](const AttrModel *attr) { return attr->hasDefault || attr->isOptional; });
+}
+
+void emitGetter(const AttrModel &attr, unsigned index, raw_ostream &os) {
+  std::string value = "attr(" + std::to_string(index) + "u)." + accessor(attr.kind);
+  std::string type = resultType(attr.kind);
+  if (attr.isOptional) {
+    type = optionalType(attr);
+    value = "has(\"" + attr.name + "\") ? " + type + "(" + value + ") : std::nullopt";
+    type += " ";
+  }
+  os << "  " << type << "get" << convertToCamelFromSnakeCase(attr.name, true) << "() const { return " << value
+     << "; }\n";
 }
 
 void emitClass(const OpModel &op, raw_ostream &os) {
@@ -66,16 +78,22 @@ void emitClass(const OpModel &op, raw_ostream &os) {
     std::string type = parameterType(attr->kind);
     if (attr->kind == AttrKind::DType)
       type = "tess::DType ";
-    os << separator << type << attr->name << (attr->hasDefault ? " = " + parameterDefault(*attr) : "");
+    os << separator << (attr->isOptional ? optionalType(*attr) + " " : type) << attr->name
+       << (attr->isOptional   ? " = std::nullopt"
+           : attr->hasDefault ? " = " + parameterDefault(*attr)
+                              : "");
     separator = ", ";
   }
   os << ") : OpDef(OpDef::get(\"" << op.name << "\")) {\n";
   for (const AttrModel &attr : op.attrs)
-    os << "    set(\"" << attr.name << "\", " << attr.name << (attr.kind == AttrKind::Str ? ".str()" : "") << ");\n";
+    os << "    set(\"" << attr.name << "\", "
+       << (attr.isOptional              ? optionalValue(attr)
+           : attr.kind == AttrKind::Str ? attr.name + ".str()"
+                                        : attr.name)
+       << ");\n";
   os << "  }\n";
   for (unsigned i = 0; i < op.attrs.size(); ++i)
-    os << "  " << resultType(op.attrs[i].kind) << "get" << convertToCamelFromSnakeCase(op.attrs[i].name, true)
-       << "() const { return attr(" << i << "u)." << accessor(op.attrs[i].kind) << "; }\n";
+    emitGetter(op.attrs[i], i, os);
   os << "  static bool classof(const OpDef &op) { return op.name() == \"" << op.name << "\"; }\n};\n";
 }
 

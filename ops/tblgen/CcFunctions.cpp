@@ -51,8 +51,11 @@ std::vector<Parameter> parameters(const OpModel &op) {
                                      : "const Tensor &" + v.name,
                     v.arity == '?'});
   for (const AttrModel &attr : op.attrs)
-    list.push_back({attrType(attr.kind) + attr.name + (attr.hasDefault ? " = " + attrDefault(attr.defaultValue) : ""),
-                    attr.hasDefault});
+    if (attr.isOptional)
+      list.push_back({optionalType(attr) + " " + attr.name + " = std::nullopt", true});
+    else
+      list.push_back({attrType(attr.kind) + attr.name + (attr.hasDefault ? " = " + attrDefault(attr.defaultValue) : ""),
+                      attr.hasDefault});
   return requiredFirst(list, [](const Parameter &p) { return p.hasDefault; });
 }
 
@@ -62,7 +65,10 @@ void emitBody(const OpModel &op, bool returnsMany, raw_ostream &os) {
   os << "  OpDef op = OpDef::get(\"" << op.name << "\");\n";
   for (const AttrModel &attr : op.attrs)
     os << "  op.set(\"" << attr.name << "\", "
-       << (attr.kind == AttrKind::I64List ? "llvm::ArrayRef<int64_t>(" + attr.name + ")" : attr.name) << ");\n";
+       << (attr.isOptional                  ? optionalValue(attr)
+           : attr.kind == AttrKind::I64List ? "llvm::ArrayRef<int64_t>(" + attr.name + ")"
+                                            : attr.name)
+       << ");\n";
   const char *call = returnsMany ? "applyAll" : "apply";
   if (none_of(op.operands, isVariadic)) {
     os << "  return " << call << "(std::move(op), {";

@@ -118,6 +118,9 @@ std::vector<ParsedAttr> parseAttrText(const OpModel &op, llvm::StringRef text);
 /// Names of the dtypes of a type constraint: {"f32", ...}; its mask as C++.
 std::vector<std::string> dtypeNames(llvm::StringRef constraint);
 std::string dtypeMask(const OpModel &op, llvm::StringRef constraint);
+/// "std::optional<double>": an attribute that need not be given, in C++; and its value for OpDef::set.
+std::string optionalType(const AttrModel &attr);
+std::string optionalValue(const AttrModel &attr);
 /// The elements that `isOptional` denies, then the others; C++ and Python want parameters in this order.
 template <typename T, typename F> std::vector<T> requiredFirst(const std::vector<T> &list, F isOptional) {
   std::vector<T> ordered;

@@ -28,6 +28,7 @@ static const std::map<std::string, ConstraintText> &constraints() {
       {"Tess_Float", {"kFloatMask", floats}},
       {"Tess_Int", {"kIntMask", ints}},
       {"Tess_Bool", {"kBoolMask", {"bool"}}},
+      {"Tess_FloatOrBool", {"kFloatMask | kBoolMask", join(floats, {"bool"})}},
       {"Tess_IntOrBool", {"kIntMask | kBoolMask", join(ints, {"bool"})}},
       {"Tess_Number", {"kFloatMask | kIntMask", join(floats, ints)}},
       {"Tess_Any", {"kAnyMask", join(join(floats, ints), {"bool"})}},
@@ -47,6 +48,15 @@ std::string dtypeMask(const OpModel &op, StringRef constraint) {
   if (it == constraints().end())
     op.fatal("operands and results must have a type of ops/Base.td, got " + constraint);
   return it->second.mask;
+}
+
+std::string optionalType(const AttrModel &attr) {
+  static constexpr const char *types[] = {"", "int64_t", "double", "bool", "std::string", "IntList", "tess::DType"};
+  return std::string("std::optional<") + types[unsigned(attr.kind)] + ">";
+}
+
+std::string optionalValue(const AttrModel &attr) {
+  return attr.name + " ? AttrValue(*" + attr.name + ") : AttrValue()";
 }
 
 std::string cppString(StringRef text) {

@@ -30,7 +30,7 @@ def Tess_JoinOp : Tess_Op<"join"> {
   let summary = "rows one after the other";
   let arguments = (ins Variadic<Tess_Any>:$inputs, Optional<Tess_Index>:$order, SI64Attr:$size,
                    DefaultValuedAttr<DenseI64ArrayAttr, "{1, 2}">:$shape,
-                   DefaultValuedStrAttr<StrAttr, "left">:$side);
+                   DefaultValuedStrAttr<StrAttr, "left">:$side, OptionalAttr<F64Attr>:$gap);
   let results = (outs Tess_Any:$out, Tess_Bool:$mask);
   let hidden = ["mask"];
   let shapes = "(*B, N)*, (3)? -> (*B, @size), (*@shape)";
@@ -81,22 +81,24 @@ def Tess_JoinOp : Tess_Op<"join"> {
 
 // GLUE: LogicalResult JoinOp::inferReturnTypes(
 // GLUE: *::tess::findOp("join");
-// GLUE: inferVia(context, location, info, {adaptor.getODSOperands(0), adaptor.getODSOperands(1), }, {adaptor.getSizeAttr(), adaptor.getShapeAttr(), adaptor.getSideAttr(), }, types);
+// GLUE: inferVia(context, location, info, {adaptor.getODSOperands(0), adaptor.getODSOperands(1), }, {adaptor.getSizeAttr(), adaptor.getShapeAttr(), adaptor.getSideAttr(), adaptor.getGapAttr(), }, types);
 // GLUE: bool JoinOp::isCompatibleReturnTypes(
 
 // CLASS: class Join : public OpDef {
-// CLASS: explicit Join(int64_t size, llvm::ArrayRef<int64_t> shape = IntList{1, 2}, llvm::StringRef side = "left")
+// CLASS: explicit Join(int64_t size, llvm::ArrayRef<int64_t> shape = IntList{1, 2}, llvm::StringRef side = "left", std::optional<double> gap = std::nullopt)
+// CLASS: set("gap", gap ? AttrValue(*gap) : AttrValue());
 // CLASS: int64_t getSize() const { return attr(0u).i64(); }
+// CLASS: std::optional<double> getGap() const { return has("gap") ? std::optional<double>(attr(3u).f64()) : std::nullopt; }
 // CLASS: explicit Mul(double alpha = 0.5)
 
-// DOC: "Rows one after the other.\n\nArgs:\n    inputs: any number of any[*B, N]\n    order: optional index[3]\n    size: int\n    shape: Sequence[int] = [1, 2]\n    side: str = \"left\": one of left, right\n\nReturns:\n    out: any[*B, size]\n
+// DOC: "Rows one after the other.\n\nArgs:\n    inputs: any number of any[*B, N]\n    order: optional index[3]\n    size: int\n    shape: Sequence[int] = [1, 2]\n    side: str = \"left\": one of left, right\n    gap: float | None = None\n\nReturns:\n    out: any[*B, size]\n
 // DOC-SAME: Raises:\n    ValueError: join_c1: inputs must have rank >= 1\n
 // DOC-SAME: TypeError: order must be index\n
 // DOC: scale: float = 0.5, factor, in [0, 1]
 // DOC-SAME: TypeError: x must be float\n    TypeError: y must be float\n    TypeError: each argument must be of its kind
 // DOC-SAME: >>> results = apply(builtin.Mul(alpha=0.25), ones((2, 3)), ones((3,)))
 
-// SURFACE: join_parameters[] = {"inputs", "order", "size", "shape", "side", };
+// SURFACE: join_parameters[] = {"inputs", "order", "size", "shape", "side", "gap", };
 // SURFACE: mul_parameters[] = {"x", "y", "scale", };
 // SURFACE: mul_methods[] = {"times", };
 // SURFACE: {join_parameters, {}, -1}, // join
@@ -105,7 +107,7 @@ def Tess_JoinOp : Tess_Op<"join"> {
 // PYI: # functional.elemwise
 // PYI-NEXT: def mul(x: TensorLike, y: TensorLike, scale: float = 0.5, *, inplace: bool = False) -> Tensor: ...
 // PYI: # functional.tensor
-// PYI-NEXT: def join(inputs: Sequence[TensorLike], size: int, order: TensorLike | None = None, shape: Sequence[int] = [1, 2], side: str = "left") -> Tensor: ...
+// PYI-NEXT: def join(inputs: Sequence[TensorLike], size: int, order: TensorLike | None = None, shape: Sequence[int] = [1, 2], side: str = "left", gap: float | None = None) -> Tensor: ...
 // PYI: class Tensor:
 // PYI-NEXT: def __imul__(self, other: TensorLike) -> Tensor: ...
 // PYI-NEXT: def __mul__(self, other: TensorLike) -> Tensor: ...
@@ -126,7 +128,8 @@ def Tess_JoinOp : Tess_Op<"join"> {
 // JSON: "2,3",
 // JSON-NEXT: "3"
 
-// CC: inline Tensor join(const std::vector<Tensor> &inputs, int64_t size, const Tensor &order = Tensor(), const Shape &shape = {1, 2}, const std::string &side = "left") {
+// CC: inline Tensor join(const std::vector<Tensor> &inputs, int64_t size, const Tensor &order = Tensor(), const Shape &shape = {1, 2}, const std::string &side = "left", std::optional<double> gap = std::nullopt) {
+// CC: op.set("gap", gap ? AttrValue(*gap) : AttrValue());
 // CC: return apply(std::move(op), operands, {unsigned(inputs.size()), 1});
 // CC: inline Tensor mul(const Tensor &x, const Tensor &y, double alpha = 0.5) {
 // CC: return apply(std::move(op), {x, y});
