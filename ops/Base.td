@@ -26,6 +26,7 @@ def Tess_Dialect : Dialect {
 def Tess_Float : RankedTensorOf<[F16, BF16, F32, F64]>;
 def Tess_Int : RankedTensorOf<[I8, UI8, I16, I32, I64]>;
 def Tess_Bool : RankedTensorOf<[I1]>;
+def Tess_FloatOrBool : RankedTensorOf<[F16, BF16, F32, F64, I1]>;
 def Tess_IntOrBool : RankedTensorOf<[I8, UI8, I16, I32, I64, I1]>;
 def Tess_Number : RankedTensorOf<[F16, BF16, F32, F64, I8, UI8, I16, I32, I64]>;
 def Tess_Any : RankedTensorOf<[F16, BF16, F32, F64, I8, UI8, I16, I32, I64, I1]>;

@@ -21,6 +21,10 @@ TESS_CHECK(sumTo);
 TESS_CHECK(reshapeLike);
 TESS_CHECK(broadcastLike);
 
+// AttentionShapes.cpp
+TESS_CHECK(attention);
+TESS_CHECK(attentionBackward);
+
 // SpatialShapes.cpp
 TESS_CHECK(conv2dBackwardData);
 TESS_CHECK(conv2dBackwardWeight);

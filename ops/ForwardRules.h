@@ -24,6 +24,10 @@ TESS_FORWARD_RULE(batchNormInference);
 TESS_FORWARD_RULE(layerNorm);
 TESS_FORWARD_RULE(rmsNorm);
 
+// AttentionRules.cpp
+TESS_FORWARD_RULE(attention);
+TESS_FORWARD_RULE(attentionBackward);
+
 // PoolRules.cpp
 TESS_FORWARD_RULE(adaptiveAvgPool2d);
 

@@ -27,6 +27,9 @@ TESS_GRADIENT_RULE(logSumExp);
 // NormRules.cpp
 TESS_GRADIENT_RULE(batchNorm);
 
+// AttentionRules.cpp
+TESS_GRADIENT_RULE(attention);
+
 // PoolRules.cpp
 TESS_GRADIENT_RULE(maxPool2dBackward);
 

@@ -28,6 +28,8 @@ std::string dtypeNames(DTypeMask mask) {
     return "a float";
   case kIntMask:
     return "an integer";
+  case kFloatMask | kBoolMask:
+    return "a float or bool";
   case kIntMask | kBoolMask:
     return "an integer or bool";
   case kFloatMask | kIntMask:

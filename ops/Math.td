@@ -77,4 +77,27 @@ def Tess_TruncOp : Rounding<"trunc", "integer part", (s_trunc $x), "np.trunc(x)"
   let python = Py<"functional.math", "trunc">;
 }
 
+//===----------------------------------------------------------------------===//
+// Triangles
+//===----------------------------------------------------------------------===//
+class Triangle<string m, string what, ScalarFn keeps> : Tess_Op<m> {
+  let summary = what;
+  let description = [{Of the matrices in the last two axes.}];
+  let arguments = (ins Tess_Any:$x, Runtime<DefaultValuedAttr<SI64Attr, "0">>:$diagonal);
+  let results = (outs Tess_Any:$out);
+  let shapes = "(*B, M, N) -> (*B, M, N)";
+  let dtypes = Same<"x">;
+  let lowering = Elementwise_;
+  let scalar = [(s_select (keeps (s_dimindex 0), (s_add (s_dimindex 1), $diagonal)), $x, C<"0">)];
+  let gradient = [(op<m, "diagonal=$diagonal"> $dout)];
+  let attrFacts = [Range<"diagonal", "-9007199254740992.0", "9007199254740992.0">,
+                   Doc<"diagonal", "first or last one that is kept, above the main one where positive">];
+  let samples = [Sample<["3,5"]>, Sample<["5,3"], "diagonal=-1">, Sample<["2,1,4,4"], "diagonal=1">, Sample<["0,3"]>,
+                 Sample<["1,4"], "diagonal=2">, Sample<["2,3,2,1,3"], "diagonal=-9">];
+  let oracle = Oracle<"np." # m # "(x, diagonal)">;
+  let python = Py<"functional.tensor", m, [], "", ["x=inp"]>;
+}
+def Tess_TrilOp : Triangle<"tril", "what is on and below a diagonal, zeros above", s_le>;
+def Tess_TriuOp : Triangle<"triu", "what is on and above a diagonal, zeros below", s_ge>;
+
 #endif // TESS_OPS_MATH

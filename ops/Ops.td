@@ -3,6 +3,7 @@
 #define TESS_OPS
 
 include "ops/Activation.td"
+include "ops/Attention.td"
 include "ops/Conv.td"
 include "ops/Creation.td"
 include "ops/Elementwise.td"

@@ -24,6 +24,7 @@ ONEDNN = (
     "linear",
     "logits",
     "matmul",
+    "scaled_dot_product_attention",
 )
 TOLERANCE = 1e-5  # of the largest element: some hundred roundings of float32 (6e-8 each)
 

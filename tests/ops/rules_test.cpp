@@ -95,6 +95,20 @@ static std::vector<Refusal> spatialRefusals() {
   };
 }
 
+static std::vector<Refusal> attentionRefusals() {
+  TensorMeta query = f32({2, 4, 3}), key = f32({5, 3}), value = f32({5, 2});
+  return {
+      {ScaledDotProductAttention(),
+       {query, key, value, flags({3, 1, 5})},
+       "scaled_dot_product_attention: attn_mask must broadcast to the weights, got attn_mask bool[3, 1, 5] and weights "
+       "[2, 4, 5]"},
+      {ScaledDotProductAttentionBackward(),
+       {query, key, value, f32({4, 5}), f32({2, 4, 2})},
+       "scaled_dot_product_attention_backward: weights must have every leading axis, got weights f32[4, 5] and leading "
+       "axes [2]"},
+  };
+}
+
 static std::vector<Refusal> normRefusals() {
   TensorMeta x = f32({2, 3, 5}), p = f32({1, 3, 1}), half(DType::Float16, {1, 3, 1});
   return {
@@ -189,8 +203,8 @@ static std::vector<Refusal> indexRefusals() {
   };
 }
 
-static std::vector<Refusal> (*const kRefusals[])() = {viewRefusals, spatialRefusals, normRefusals, movementRefusals,
-                                                      indexRefusals};
+static std::vector<Refusal> (*const kRefusals[])() = {viewRefusals, spatialRefusals,  attentionRefusals,
+                                                      normRefusals, movementRefusals, indexRefusals};
 
 TEST_CASE("rules refuse what cannot be, and say what they got") {
   for (auto refusals : kRefusals)

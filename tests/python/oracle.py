@@ -196,6 +196,29 @@ def batch_norm(x, scale, bias, running_mean, running_var, momentum, epsilon):
     return out, *(momentum * old + (1 - momentum) * new for old, new in moved)
 
 
+def attention(query, key, value, attn_mask, is_causal, scale):
+    """Attention Is All You Need, eq. 1, and its weights; zeros where no key is left."""
+    scores = (query.shape[-1] ** -0.5 if scale is None else scale) * query @ key.swapaxes(-1, -2)
+    if attn_mask is not None:
+        is_bool = attn_mask.dtype == bool
+        scores = np.where(attn_mask, scores, -np.inf) if is_bool else scores + attn_mask
+    if is_causal:
+        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+    top = scores.max(-1, keepdims=True, initial=np.finfo(float).min)
+    e = np.exp(scores - top)
+    weights = e / np.maximum(e.sum(-1, keepdims=True), np.finfo(float).tiny)
+    return weights @ value, weights
+
+
+def attention_backward(query, key, value, weights, dout, dweights, scale):
+    """The derivative of a softmax between those of two products."""
+    scale = query.shape[-1] ** -0.5 if scale is None else scale
+    dweights = dout @ value.swapaxes(-1, -2) + (0 if dweights is None else dweights)
+    dscores = weights * (dweights - (weights * dweights).sum(-1, keepdims=True))
+    dkey = scale * dscores.swapaxes(-1, -2) @ query
+    return scale * dscores @ key, dkey, weights.swapaxes(-1, -2) @ dout, dscores
+
+
 def layer_norm(x, scale, bias, axes, epsilon):
     """Normalisation over the last axes."""
     last = tuple(range(x.ndim - axes, x.ndim))

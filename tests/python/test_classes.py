@@ -70,6 +70,7 @@ VARIED = {
     "a size of another tensor": lambda n: F.reshape_like(tensor(n, 4)[:, ::2], tensor(2, n)) + 1,
     "a size that is repeated": lambda n: F.broadcast_like(tensor(n, 1), tensor(n, 3)) + 1,
     "a size that is summed": lambda n: F.sum_to(tensor(3, n, 2), tensor(n, 1)),
+    "a size of a triangle": lambda n: F.tril(tensor(n, n + 1)),
 }
 
 

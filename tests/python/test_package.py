@@ -43,7 +43,7 @@ NAMES = {
     "random": "seed RNG uniform normal permutation shuffle",
     "module": "Module Conv2d Linear BatchNorm1d BatchNorm2d MaxPool2d AvgPool2d "
     "AdaptiveAvgPool2d ReLU Sigmoid SiLU GELU LeakyReLU Softmax Dropout Identity "
-    "Sequential Elemwise Concat init",
+    "Sequential Elemwise Concat MultiHeadAttention init",
     "functional": "abs acos acosh add asin asinh atan atan2 atanh ceil clip cos cosh div equal erf "
     "exp expm1 floor floor_div greater greater_equal left_shift less less_equal log "
     "log1p logaddexp logical_and logical_not logical_or logical_xor maximum minimum "
@@ -52,7 +52,7 @@ NAMES = {
     "conv2d dropout gelu linear logsoftmax max_pool2d pad relu sigmoid silu softmax "
     "arange broadcast_to concat expand_dims eye flatten full full_like gather ones "
     "ones_like reshape split squeeze stack swapaxes transpose where zeros zeros_like "
-    "l1_loss square_loss cross_entropy binary_cross_entropy dot",
+    "l1_loss square_loss cross_entropy binary_cross_entropy dot multi_head_attention",
 }
 
 

@@ -247,6 +247,92 @@ def dropout(inp, drop_prob, training=True):
     return default_rng.draw(lambda s, o: _ops.dropout(inp, s, o, drop_prob), inp.size)
 
 
+def _attend(query, key, value, mask, is_causal, scale, drop_prob):
+    out, weights = _ops.scaled_dot_product_attention(query, key, value, mask, is_causal, scale)
+    return (_ops.matmul(dropout(weights, drop_prob), value) if drop_prob else out), weights
+
+
+def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False,
+                                 scale=None):  # fmt: skip
+    """softmax(scale * query @ key^T + attn_mask) @ value, the softmax over the keys.
+
+    `attn_mask` broadcasts to (*B, L, S): of bool it says which keys take part, of floats it is
+    added. With `is_causal` query i sees keys 0 to i. A query that no key is left for gets zeros.
+    Without a `scale` it is 1 / sqrt(E). With `dropout_p` weights are dropped, training or not.
+
+    >>> from tessera.functional import ones
+    >>> scaled_dot_product_attention(ones((2, 3, 4)), ones((2, 5, 4)), ones((2, 5, 6))).shape
+    (2, 3, 6)
+    """
+    return _attend(query, key, value, attn_mask, is_causal, scale, dropout_p)[0]
+
+
+def _heads(x, num_heads):
+    """[*B, L, E] as [*B, num_heads, L, E / num_heads]."""
+    split = (*x.shape[:-1], num_heads, x.shape[-1] // num_heads)
+    return _ops.swapaxes(_ops.reshape(x, split), -3, -2)
+
+
+def _joined(masks):
+    """One mask in attention's sense of masks that say what is left out; None of none."""
+    if not masks:
+        return None
+    if all(mask.dtype == bool for mask in masks):
+        return _ops.logical_not(masks[0] if len(masks) == 1 else _ops.logical_or(*masks))
+    added = [_ops.where(m, -_np.inf, 0.0) if m.dtype == bool else m for m in masks]
+    return added[0] if len(added) == 1 else added[0] + added[1]
+
+
+def multi_head_attention(
+    query, key, value, num_heads, q_proj_weight, k_proj_weight, v_proj_weight, out_proj_weight,
+    q_proj_bias=None, k_proj_bias=None, v_proj_bias=None, out_proj_bias=None, *,
+    key_padding_mask=None, attn_mask=None, attn_dropout=0.0, out_dropout=0.0, training=True,
+    need_weights=False, average_attn_weights=False, is_causal=False,
+):  # fmt: skip
+    """Attention of `num_heads` heads between linear layers (Vaswani et al. 2017, section 3.2.2).
+
+    Args:
+        query: float[*B, L, E], *B one axis or none
+        key, value: float[*B, S, K] and float[*B, S, V]
+        num_heads: an int that divides E
+        q_proj_weight, k_proj_weight, v_proj_weight, out_proj_weight: float[E, E], [E, K], [E, V]
+            and [E, E], each with a bias float[E] or None
+        key_padding_mask: bool[*B, S], True where a key is left out, or floats to add
+        attn_mask: bool[L, S] or [B * num_heads, L, S], True where a key is left out, or floats
+        attn_dropout, out_dropout: probabilities, for weights and results in training
+        need_weights, average_attn_weights, is_causal: bools
+
+    Returns:
+        float[*B, L, E], and float[*B, num_heads, L, S], the weights (without the axis of heads
+        where they are averaged), or None; both of the promoted dtype
+
+    Raises:
+        ValueError: reshape: num_heads must divide E; attn_mask must broadcast to the weights
+        TypeError: operands must be tensors or arrays
+
+    Example:
+        >>> from tessera.functional import ones
+        >>> out, weights = multi_head_attention(ones((2, 3, 4)), ones((2, 5, 4)), ones((2, 5, 4)),
+        ...                                     2, *[ones((4, 4))] * 4, need_weights=True)
+        >>> out.shape, weights.shape
+        ((2, 3, 4), (2, 2, 3, 5))
+    """
+    if attn_mask is not None and attn_mask.ndim == query.ndim == 3:
+        attn_mask = _ops.reshape(attn_mask, (-1, num_heads, *attn_mask.shape[1:]))
+    if key_padding_mask is not None:
+        key_padding_mask = _ops.expand_dims(key_padding_mask, (-2, -3))
+    mask = _joined([each for each in (attn_mask, key_padding_mask) if each is not None])
+    q = _heads(linear(query, q_proj_weight, q_proj_bias), num_heads)
+    k = _heads(linear(key, k_proj_weight, k_proj_bias), num_heads)
+    v = _heads(linear(value, v_proj_weight, v_proj_bias), num_heads)
+    out, weights = _attend(q, k, v, mask, is_causal, None, attn_dropout if training else 0.0)
+    out = _ops.reshape(_ops.swapaxes(out, -3, -2), query.shape)
+    out = dropout(linear(out, out_proj_weight, out_proj_bias), out_dropout, training)
+    if not need_weights:
+        return out, None
+    return out, _ops.mean(weights, -3) if average_attn_weights else weights
+
+
 def prelu(inp, weight):
     """The element above 0, `weight` times it below.
 

@@ -2,6 +2,7 @@
 
 from . import init
 from .activation import GELU, LeakyReLU, PReLU, ReLU, Sigmoid, SiLU, Softmax
+from .attention import MultiHeadAttention
 from .batchnorm import BatchNorm1d, BatchNorm2d
 from .container import ModuleDict, ModuleList, Sequential
 from .conv import Conv1d, Conv2d
@@ -42,6 +43,7 @@ __all__ = [
     "Module",
     "ModuleDict",
     "ModuleList",
+    "MultiHeadAttention",
     "PReLU",
     "Pad",
     "PixelShuffle",

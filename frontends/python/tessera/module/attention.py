@@ -1,0 +1,60 @@
+"""MultiHeadAttention."""
+
+from .. import functional as F  # noqa: N812
+from . import init
+from .linear import Linear
+from .module import Module
+
+_PROJECTIONS = ("q_proj", "k_proj", "v_proj", "out_proj")
+
+
+class MultiHeadAttention(Module):
+    """Attention of `num_heads` heads between linear layers, on sequences [N, L, embed_dim].
+
+    A. Vaswani et al.: Attention Is All You Need, NeurIPS 2017, section 3.2.2. Called with query,
+    key and value; the result is (output, weights), the weights None without `need_weights`. Masks
+    of bool are True where a key is left out: see functional.nn.multi_head_attention.
+
+    >>> from tessera.functional import ones
+    >>> attention = MultiHeadAttention(8, 2, kdim=4, vdim=6)
+    >>> out, _ = attention(ones((3, 5, 8)), ones((3, 7, 4)), ones((3, 7, 6)))
+    >>> out.shape
+    (3, 5, 8)
+    """
+
+    def __init__(self, embed_dim, num_heads, attn_dropout=0.0, out_dropout=0.0, bias=True, *,
+                 kdim=None, vdim=None, **kwargs):  # fmt: skip
+        super().__init__(**kwargs)
+        if num_heads <= 0 or embed_dim % num_heads:
+            raise ValueError(
+                f"MultiHeadAttention: num_heads must divide embed_dim {embed_dim}, got {num_heads}"
+            )
+        self.embed_dim, self.num_heads = embed_dim, num_heads
+        self.attn_dropout, self.out_dropout = attn_dropout, out_dropout
+        sizes = embed_dim, kdim or embed_dim, vdim or embed_dim, embed_dim
+        for name, size in zip(_PROJECTIONS, sizes, strict=True):
+            setattr(self, name, Linear(size, embed_dim, bias))
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """Uniform weights (Glorot and Bengio 2010), no biases."""
+        for name in _PROJECTIONS:
+            layer = getattr(self, name)
+            init.xavier_uniform_(layer.weight)
+            if layer.bias is not None:
+                init.zeros_(layer.bias)
+
+    def forward(self, query, key, value, key_padding_mask=None, attn_mask=None, need_weights=False,
+                average_attn_weights=False, is_causal=False):  # fmt: skip
+        """See the class."""
+        layers = [getattr(self, name) for name in _PROJECTIONS]
+        return F.nn.multi_head_attention(
+            query, key, value, self.num_heads, *(layer.weight for layer in layers),
+            *(layer.bias for layer in layers), key_padding_mask=key_padding_mask,
+            attn_mask=attn_mask, attn_dropout=self.attn_dropout, out_dropout=self.out_dropout,
+            training=self.training, need_weights=need_weights,
+            average_attn_weights=average_attn_weights, is_causal=is_causal,
+        )  # fmt: skip
+
+    def _module_info_string(self):
+        return f"embed_dim={self.embed_dim}, num_heads={self.num_heads}"

@@ -1,0 +1,54 @@
+//===- Attention.td - values averaged by similarity ----------*- tablegen -*-===//
+#ifndef TESS_OPS_ATTENTION
+#define TESS_OPS_ATTENTION
+
+include "ops/Base.td"
+
+defvar attentionScale = [Doc<"scale", "factor of the products; none: 1 / sqrt(E)">];
+
+def Tess_ScaledDotProductAttentionOp : Tess_Op<"scaled_dot_product_attention"> {
+  let summary = "values averaged by how much each query is like each key";
+  let description = [{weights = softmax(scale * query @ key^T + attn_mask) over the S keys, out = weights @ value: A.
+    Vaswani et al.: Attention Is All You Need, NeurIPS 2017, eq. 1. A mask of bool says which keys take part, a mask of
+    floats is added. With is_causal, query i sees keys 0 to i only, whatever L and S are, and of these what the mask leaves.
+    The weights and the result of a query that no key is left for are 0.}];
+  let arguments = (ins Tess_Float:$query, Tess_Float:$key, Tess_Float:$value, Optional<Tess_FloatOrBool>:$attn_mask,
+                   DefaultValuedAttr<BoolAttr, "false">:$is_causal, OptionalAttr<F64Attr>:$scale);
+  let results = (outs Tess_Float:$out, Tess_Float:$weights);
+  let shapes = "(*B, L, E), (*B, S, E), (*B, S, V), (*M)? -> (*B, L, V), (*B, L, S)";
+  let check = "attention";
+  let dtypes = Promote<["query", "key", "value"]>;
+  let lowering = Composite<"attention">;
+  let gradientRule = "attention";
+  let attrFacts = !listconcat(attentionScale, [Doc<"is_causal", "no query sees a later key">]);
+  let constraints = ["attn_mask must broadcast to the weights"];
+  let samples = [Sample<["2,3,4", "2,5,4", "2,5,6"]>, Sample<["3,4", "5,4", "5,2", "3,5"]>,
+                 Sample<["2,2,5,3", "2,2,5,3", "2,2,5,3"], "is_causal=true">,
+                 Sample<["4,3,2", "3,2", "4,3,5", "4,1,3"], "is_causal=true;scale=0.5">,
+                 Sample<["2,1,3,2", "1,2,4,2", "2,4,1", ""], "scale=2.0">, Sample<["0,2,3", "0,4,3", "0,4,2"]>,
+                 Sample<["2,3", "0,3", "0,2"]>, Sample<["2,3,4", "2,3,4", "2,3,0"], "scale=-1.0">];
+  let oracle = Oracle<"tess_oracle.attention(query, key, value, attn_mask, is_causal, scale)">;
+  let python = Py<"functional.nn", "scaled_dot_product_attention">;
+}
+def Tess_ScaledDotProductAttentionBackwardOp : Tess_Op<"scaled_dot_product_attention_backward"> {
+  let summary = "gradients of attention by the gradients of its result and its weights";
+  let description = [{dscores = weights * (dweights - sum(weights * dweights)) is the gradient of what the softmax is taken of,
+    and of the mask. dout of shape (*B, L, V) gives dweights + dout @ value^T where there are dweights.}];
+  let arguments = (ins Tess_Float:$query, Tess_Float:$key, Tess_Float:$value, Tess_Float:$weights, Tess_Float:$dout,
+                   Optional<Tess_Float>:$dweights, OptionalAttr<F64Attr>:$scale);
+  let results = (outs Tess_Float:$dquery, Tess_Float:$dkey, Tess_Float:$dvalue, Tess_Float:$dscores);
+  let shapes = "(*B, L, E), (*B, S, E), (*B, S, V), (*B, L, S), (*B, L, V), (*B, L, S)? -> (*B, L, E), (*B, S, E), (*B, S, V), (*B, L, S)";
+  let check = "attentionBackward";
+  let dtypes = Promote<["query", "key", "value", "weights", "dout", "dweights"]>;
+  let lowering = Composite<"attentionBackward">;
+  let attrFacts = attentionScale;
+  let constraints = ["weights must have every leading axis"];
+  let samples = [Sample<["2,3,4", "2,5,4", "2,5,6", "2,3,5", "2,3,6"]>,
+                 Sample<["3,4", "5,4", "5,2", "3,5", "3,2", "3,5"], "scale=0.5">,
+                 Sample<["4,3,2", "3,2", "4,3,5", "4,3,3", "4,3,5"]>,
+                 Sample<["0,2,3", "0,4,3", "0,4,2", "0,2,4", "0,2,2"]>];
+  let oracle = Oracle<"tess_oracle.attention_backward(query, key, value, weights, dout, dweights, scale)">;
+  let python = Py<"functional.nn", "scaled_dot_product_attention_backward">;
+}
+
+#endif // TESS_OPS_ATTENTION
