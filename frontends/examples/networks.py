@@ -118,8 +118,7 @@ class EncoderLayer(Module):
         batch, length, _ = x.shape
         qkv = self.qkv(x).reshape(batch, length, 3, HEADS, WIDTH // HEADS)
         query, key, value = (qkv[:, :, i].transpose(0, 2, 1, 3) for i in range(3))
-        scores = F.matmul(query, key, transpose_b=True) * (WIDTH // HEADS) ** -0.5
-        mixed = F.matmul(F.softmax(scores, -1), value)
+        mixed = F.nn.scaled_dot_product_attention(query, key, value)
         return self.out(mixed.transpose(0, 2, 1, 3).reshape(batch, length, WIDTH))
 
     def norm(self, x, which):
