@@ -51,12 +51,13 @@ std::string dtypeMask(const OpModel &op, StringRef constraint) {
 }
 
 std::string optionalType(const AttrModel &attr) {
-  static constexpr const char *types[] = {"", "int64_t", "double", "bool", "std::string", "IntList", "tess::DType"};
+  static constexpr const char *types[] = {"",           "int64_t", "double", "bool", "std::string", "tess::IntList",
+                                          "tess::DType"};
   return std::string("std::optional<") + types[unsigned(attr.kind)] + ">";
 }
 
 std::string optionalValue(const AttrModel &attr) {
-  return attr.name + " ? AttrValue(*" + attr.name + ") : AttrValue()";
+  return attr.name + " ? tess::AttrValue(*" + attr.name + ") : tess::AttrValue()";
 }
 
 std::string cppString(StringRef text) {

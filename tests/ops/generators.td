@@ -86,7 +86,7 @@ def Tess_JoinOp : Tess_Op<"join"> {
 
 // CLASS: class Join : public OpDef {
 // CLASS: explicit Join(int64_t size, llvm::ArrayRef<int64_t> shape = IntList{1, 2}, llvm::StringRef side = "left", std::optional<double> gap = std::nullopt)
-// CLASS: set("gap", gap ? AttrValue(*gap) : AttrValue());
+// CLASS: set("gap", gap ? tess::AttrValue(*gap) : tess::AttrValue());
 // CLASS: int64_t getSize() const { return attr(0u).i64(); }
 // CLASS: std::optional<double> getGap() const { return has("gap") ? std::optional<double>(attr(3u).f64()) : std::nullopt; }
 // CLASS: explicit Mul(double alpha = 0.5)
@@ -129,7 +129,7 @@ def Tess_JoinOp : Tess_Op<"join"> {
 // JSON-NEXT: "3"
 
 // CC: inline Tensor join(const std::vector<Tensor> &inputs, int64_t size, const Tensor &order = Tensor(), const Shape &shape = {1, 2}, const std::string &side = "left", std::optional<double> gap = std::nullopt) {
-// CC: op.set("gap", gap ? AttrValue(*gap) : AttrValue());
+// CC: op.set("gap", gap ? tess::AttrValue(*gap) : tess::AttrValue());
 // CC: return apply(std::move(op), operands, {unsigned(inputs.size()), 1});
 // CC: inline Tensor mul(const Tensor &x, const Tensor &y, double alpha = 0.5) {
 // CC: return apply(std::move(op), {x, y});
