@@ -138,13 +138,12 @@ bool isInStep(const TensorImpl &operand, const TensorImpl &target) {
 }
 
 /// The kernel may write the destination while it reads the operands.
-bool fitsInto(const DispatchCall &call, const OpEntry &entry, const IterationSpace &space) {
+bool fitsInto(const DispatchCall &call, const DirectKernel &kernel, const IterationSpace &space) {
   const TensorImpl &target = call.into->target;
-  if (entry.resultDTypes.size() != 1 || entry.resultDTypes[0] != target.dtype() ||
+  if (kernel.resultDTypes.size() != 1 || kernel.resultDTypes[0] != target.dtype() ||
       target.shape() != space.resultShape() || !target.isContiguous())
     return false;
-  if (!call.into->isSeen && isTinyWork(space.numElements, entry.direct->picosecondsPerElement) &&
-      target.storage().isHeld())
+  if (!call.into->isSeen && isTinyWork(space.numElements, kernel.picosecondsPerElement) && target.storage().isHeld())
     return false; // memory of its own need not wait for the queue
   return llvm::all_of(call.operands, [&](const Operand &operand) { return isInStep(*operand.tensor, target); });
 }
@@ -159,8 +158,8 @@ void takeOver(const DispatchCall &call, Tensors &results) {
   count(Count::InPlace);
 }
 
-llvm::Error allocateResults(const OpEntry &entry, llvm::ArrayRef<int64_t> shape, Tensors &results) {
-  for (DType dtype : entry.resultDTypes) {
+llvm::Error allocateResults(const DirectKernel &kernel, llvm::ArrayRef<int64_t> shape, Tensors &results) {
+  for (DType dtype : kernel.resultDTypes) {
     llvm::Expected<TensorRef> result = TensorImpl::allocate(dtype, shape);
     if (!result)
       return result.takeError();
@@ -282,10 +281,10 @@ llvm::Expected<bool> dispatchDirect(const DispatchCall &call, Tensors &results) 
       return std::move(e);
   if (!made.empty())
     return dispatchFit(call, made, results);
-  bool isInPlace = call.into && fitsInto(call, **entry, space);
+  bool isInPlace = call.into && fitsInto(call, *kernel, space);
   if (LLVM_UNLIKELY(isInPlace))
     takeOver(call, results);
-  else if (llvm::Error e = allocateResults(**entry, space.resultShape(), results))
+  else if (llvm::Error e = allocateResults(*kernel, space.resultShape(), results))
     return std::move(e);
   if (space.numElements == 0)
     return true;

@@ -134,16 +134,14 @@ llvm::Expected<OpEntryRef> buildEntry(const OpKey &key, const OpDef &op, llvm::A
   llvm::Expected<runtime::Executable> exe = executableOf(cls, text);
   if (!exe)
     return exe.takeError();
-  OpEntryRef entry(new OpEntry);
-  entry->key = key;
-  entry->op = op;
-  entry->bytes = bytesOf(*exe) + text.size();
-  entry->text = std::move(text);
-  for (const TensorMeta &result : *results)
-    entry->resultDTypes.push_back(result.dtype);
+  OpEntryRef entry(new OpEntry(key, op));
+  entry->compiled->bytes = bytesOf(*exe) + text.size();
+  entry->compiled->text = std::move(text);
   if (direct)
     entry->direct = directOf(*exe, op.info(), operands.size());
   if (entry->direct) {
+    for (const TensorMeta &result : *results)
+      entry->direct->resultDTypes.push_back(result.dtype);
     const runtime::Step &step = exe->steps[0];
     auto image = runtime::CodeImage::map(exe->images[step.image]);
     if (!image)
@@ -158,7 +156,7 @@ llvm::Expected<OpEntryRef> buildEntry(const OpKey &key, const OpDef &op, llvm::A
   auto program = runtime::Program::create(std::move(*exe), std::move(options));
   if (!program)
     return program.takeError();
-  entry->program = std::move(*program);
+  entry->compiled->program = std::move(*program);
   return entry;
 }
 

@@ -3,8 +3,10 @@
 
 #include "eager/Counters.h"
 #include "eager/Location.h"
-#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/PointerIntPair.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/RecyclingAllocator.h"
 
 #include <array>
 #include <condition_variable>
@@ -24,45 +26,87 @@ uint64_t hashOf(const OpKey &key) {
   return (h ^ key.space ^ h >> 29) * 0xD6E8FEB86659FD93ull;
 }
 
-struct KeyInfo {
-  static OpKey getEmptyKey() { return {~0ull, ~0ull, ~0ull}; }
-  static OpKey getTombstoneKey() { return {~0ull, ~0ull, ~1ull}; }
-  static unsigned getHashValue(const OpKey &key) { return unsigned(hashOf(key) >> 7); }
-  static bool isEqual(const OpKey &a, const OpKey &b) { return a == b; }
+/// The lines of all entries, dense: with many of them a look-up waits for memory and its translation.
+class EntryLines {
+public:
+  void *allocate() {
+    std::lock_guard<std::mutex> lock(mutex);
+    return lines.Allocate();
+  }
+  void free(void *entry) {
+    std::lock_guard<std::mutex> lock(mutex);
+    lines.Deallocate(static_cast<OpEntry *>(entry));
+  }
+  static EntryLines &get() {
+    static auto *instance = new EntryLines; // never destroyed: a thread's front may outlive main
+    return *instance;
+  }
+
+private:
+  std::mutex mutex;
+  llvm::RecyclingAllocator<llvm::BumpPtrAllocator, OpEntry> lines;
 };
 
-/// Equal operator and equal attributes, where the entry depends on them.
-bool answers(const OpEntry &entry, const OpDef &op) {
-  if (&entry.op.info() != &op.info())
+/// Equal key, operator, and attributes where the entry depends on them.
+bool answers(const OpEntry &entry, const OpKey &key, const OpDef &op) {
+  if (!(entry.key == key) || entry.info != &op.info())
     return false;
   for (unsigned i = 0; i < op.numAttrs(); ++i)
-    if (isKeyAttr(op.info(), i, entry.direct != nullptr) && !(entry.op.attr(i) == op.attr(i)))
+    if (isKeyAttr(op.info(), i, entry.direct != nullptr) && !(entry.compiled->op.attr(i) == op.attr(i)))
       return false;
   return true;
 }
+
+/// What a look-up has.
+struct Wanted {
+  uint64_t hash;
+  const OpKey &key;
+  const OpDef &op;
+};
+
+/// An entry with a few bits of its hash, so that a look-up reads no line but its own.
+class Slot {
+public:
+  Slot(uint64_t hash, OpEntry *entry) : bits(entry, tagOf(hash)) {}
+  OpEntry *entry() const { return bits.getPointer(); }
+  static unsigned tagOf(uint64_t hash) { return hash >> 50 & 63; }
+
+  struct Info {
+    static Slot getEmptyKey() { return Slot(~0ull, nullptr); }
+    static Slot getTombstoneKey() { return Slot(0, nullptr); }
+    static unsigned getHashValue(const Wanted &wanted) { return unsigned(wanted.hash); }
+    static unsigned getHashValue(const Slot &slot) { return unsigned(hashOf(slot.entry()->key)); }
+    static bool isEqual(const Slot &a, const Slot &b) { return a.bits == b.bits; }
+    static bool isEqual(const Wanted &wanted, const Slot &slot) {
+      return slot.entry() && slot.bits.getInt() == tagOf(wanted.hash) && answers(*slot.entry(), wanted.key, wanted.op);
+    }
+  };
+
+private:
+  llvm::PointerIntPair<OpEntry *, 6, unsigned> bits;
+};
 
 std::atomic<uint64_t> limitPerShard{kDefaultLimit / kShards};
 std::atomic<uint64_t> epoch{0}; // of clearOpCache, for the fronts
 
 class Shard {
 public:
-  llvm::Expected<OpEntryRef> get(const OpKey &key, const OpDef &op,
-                                 llvm::function_ref<llvm::Expected<OpEntryRef>()> build);
+  llvm::Expected<OpEntryRef> get(const Wanted &wanted, llvm::function_ref<llvm::Expected<OpEntryRef>()> build);
   void addTo(OpCacheStats &stats);
   void addTo(std::vector<std::string> &classes);
   void trim();
   void clear();
 
 private:
-  OpEntryRef lookUp(const OpKey &key, const OpDef &op);
-  void insert(OpEntryRef entry);
+  OpEntryRef lookUp(const Wanted &wanted);
+  void insert(const OpEntryRef &entry);
   void trimLocked();
 
   std::mutex mutex;
   std::condition_variable built;
-  llvm::DenseMap<OpKey, OpEntryRef, KeyInfo> entries; // flat: with many entries a look-up waits for memory
-  std::deque<OpKey> clock;                            // candidates for eviction, oldest first
-  llvm::SmallVector<OpKey, 2> building;
+  llvm::DenseSet<Slot, Slot::Info> entries;
+  std::deque<OpEntryRef> clock; // all of them, candidates for eviction, oldest first
+  llvm::SmallVector<uint64_t, 2> building;
   uint64_t bytes = 0, hits = 0, misses = 0, evictions = 0;
 };
 
@@ -71,54 +115,48 @@ std::array<Shard, kShards> &shards() {
   return *instance;
 }
 
-OpEntryRef Shard::lookUp(const OpKey &key, const OpDef &op) {
-  auto it = entries.find(key);
-  if (it == entries.end() || !answers(*it->second, op))
+OpEntryRef Shard::lookUp(const Wanted &wanted) {
+  auto it = entries.find_as(wanted);
+  if (it == entries.end())
     return nullptr;
-  it->second->used.store(true, std::memory_order_relaxed);
-  return it->second;
+  it->entry()->used.store(true, std::memory_order_relaxed);
+  return it->entry();
 }
 
-llvm::Expected<OpEntryRef> Shard::get(const OpKey &key, const OpDef &op,
-                                      llvm::function_ref<llvm::Expected<OpEntryRef>()> build) {
+llvm::Expected<OpEntryRef> Shard::get(const Wanted &wanted, llvm::function_ref<llvm::Expected<OpEntryRef>()> build) {
   std::unique_lock<std::mutex> lock(mutex);
   for (;;) {
-    if (OpEntryRef entry = lookUp(key, op)) {
+    if (OpEntryRef entry = lookUp(wanted)) {
       ++hits;
       return entry;
     }
-    if (!llvm::is_contained(building, key))
+    if (!llvm::is_contained(building, wanted.hash))
       break;
     lock.unlock(); // never take the frontend's lock while holding this one
     {
       BlockingRegion region;
       lock.lock();
-      built.wait(lock, [&] { return !llvm::is_contained(building, key); });
+      built.wait(lock, [&] { return !llvm::is_contained(building, wanted.hash); });
       lock.unlock();
     }
     lock.lock();
   }
   ++misses;
-  building.push_back(key);
+  building.push_back(wanted.hash);
   lock.unlock();
   llvm::Expected<OpEntryRef> entry = build();
   lock.lock();
-  building.erase(llvm::find(building, key));
+  building.erase(llvm::find(building, wanted.hash));
   built.notify_all();
   if (entry)
     insert(*entry);
   return entry;
 }
 
-void Shard::insert(OpEntryRef entry) {
-  auto [it, isNew] = entries.try_emplace(entry->key, entry);
-  if (isNew) {
-    clock.push_back(entry->key);
-  } else { // the same hash for other attributes: the newer one stays
-    bytes -= it->second->bytes;
-    it->second = entry;
-  }
-  bytes += entry->bytes;
+void Shard::insert(const OpEntryRef &entry) {
+  entries.insert(Slot(hashOf(entry->key), entry.get()));
+  clock.push_back(entry);
+  bytes += entry->compiled->bytes;
   trimLocked();
 }
 
@@ -126,15 +164,14 @@ void Shard::insert(OpEntryRef entry) {
 void Shard::trimLocked() {
   uint64_t limit = limitPerShard.load(std::memory_order_relaxed);
   for (size_t looked = 0, most = 2 * clock.size(); bytes > limit && clock.size() > 1 && looked < most; ++looked) {
-    OpKey key = clock.front();
+    OpEntryRef entry = std::move(clock.front());
     clock.pop_front();
-    auto it = entries.find(key);
-    if (it->second->used.exchange(false, std::memory_order_relaxed)) {
-      clock.push_back(key);
+    if (entry->used.exchange(false, std::memory_order_relaxed)) {
+      clock.push_back(std::move(entry));
       continue;
     }
-    bytes -= it->second->bytes;
-    entries.erase(it);
+    bytes -= entry->compiled->bytes;
+    entries.erase(Slot(hashOf(entry->key), entry.get()));
     ++evictions;
   }
 }
@@ -162,8 +199,8 @@ void Shard::addTo(OpCacheStats &stats) {
 
 void Shard::addTo(std::vector<std::string> &classes) {
   std::lock_guard<std::mutex> lock(mutex);
-  for (const auto &[key, entry] : entries)
-    classes.push_back(entry->text);
+  for (const OpEntryRef &entry : clock)
+    classes.push_back(entry->compiled->text);
 }
 
 /// The front of one thread. Its references keep at most kFrontSlots evicted entries alive.
@@ -180,6 +217,12 @@ thread_local Front front;
 
 } // namespace
 
+OpEntry::OpEntry(const OpKey &key, OpDef op) : key(key), info(&op.info()), compiled(new CompiledOp) {
+  compiled->op = std::move(op);
+}
+void *OpEntry::operator new(size_t) { return EntryLines::get().allocate(); }
+void OpEntry::operator delete(void *entry) { EntryLines::get().free(entry); }
+
 bool isKeyAttr(const OpInfo &info, unsigned attr, bool direct) {
   if (info.lowering == Lowering::Elementwise && info.attrs[attr].isRuntime)
     return false; // an operand of the kernel
@@ -188,7 +231,7 @@ bool isKeyAttr(const OpInfo &info, unsigned attr, bool direct) {
 
 static OpEntry *lookInFront(const Front::Slot &slot, uint64_t hash, const OpKey &key, const OpDef &op) {
   OpEntry *entry = slot.entry.get();
-  if (slot.hash != hash || !entry || !(entry->key == key) || !answers(*entry, op))
+  if (slot.hash != hash || !entry || !answers(*entry, key, op))
     return nullptr;
   if (!entry->used.load(std::memory_order_relaxed))
     entry->used.store(true, std::memory_order_relaxed);
@@ -196,10 +239,10 @@ static OpEntry *lookInFront(const Front::Slot &slot, uint64_t hash, const OpKey 
   return entry;
 }
 
-/// One in eight takes another's slot: who needs more classes than there are slots would otherwise pay for letting go of
+/// One in 32 takes another's slot: who needs more classes than there are slots would otherwise pay for letting go of
 /// a cold entry at each look-up.
 static void putInFront(uint64_t hash, const OpEntryRef &entry) {
-  constexpr unsigned patience = 8;
+  constexpr unsigned patience = 32;
   Front::Slot &slot = front.slots[hash % kFrontSlots];
   if (!slot.entry || slot.hash == hash || ++front.turns % patience == 0)
     slot = {hash, entry};
@@ -222,7 +265,7 @@ llvm::Expected<OpEntryRef> findOrBuild(const OpKey &key, const OpDef &op,
   }
   if (OpEntry *known = lookInFront(front.slots[hash % kFrontSlots], hash, key, op))
     return OpEntryRef(known);
-  llvm::Expected<OpEntryRef> entry = shards()[hash >> 60].get(key, op, build);
+  llvm::Expected<OpEntryRef> entry = shards()[hash >> 60].get({hash, key, op}, build);
   if (entry)
     putInFront(hash, *entry); // looks at the slot anew: a build may run other operators on this thread
   return entry;
@@ -257,7 +300,7 @@ void clearOpCache() {
     shard.clear();
 }
 
-BoundShapesRef OpEntry::findBound(llvm::ArrayRef<TensorMeta> inputs, bool isTrain, unsigned threads) {
+BoundShapesRef CompiledOp::findBound(llvm::ArrayRef<TensorMeta> inputs, bool isTrain, unsigned threads) {
   std::lock_guard<std::mutex> lock(mutex);
   for (auto it = bindings.begin(); it != bindings.end(); ++it) {
     BoundShapes &b = **it;
@@ -269,7 +312,7 @@ BoundShapesRef OpEntry::findBound(llvm::ArrayRef<TensorMeta> inputs, bool isTrai
   return nullptr;
 }
 
-void OpEntry::addBound(BoundShapesRef bound) {
+void CompiledOp::addBound(BoundShapesRef bound) {
   std::lock_guard<std::mutex> lock(mutex);
   bindings.push_front(std::move(bound));
   if (bindings.size() > kMaxBound)

@@ -29,6 +29,7 @@ struct DirectKernel {
   std::shared_ptr<runtime::CodeImage> image;
   runtime::KernelFn fn = nullptr;
   int64_t picosecondsPerElement = 0;
+  llvm::SmallVector<DType, 4> resultDTypes;
   /// Runs of axes of the iteration space that the kernel sees as one.
   llvm::SmallVector<runtime::AxisGroup, 4> groups;
   /// Per kernel pointer: the operand, or numOperands + the result.
@@ -54,16 +55,11 @@ struct BoundShapes {
 };
 using BoundShapesRef = std::shared_ptr<BoundShapes>;
 
-/// What a class of calls compiles to. Immutable but for the bindings.
-class alignas(64) OpEntry : public llvm::ThreadSafeRefCountedBase<OpEntry> {
+/// What a class of calls compiles to, and from what. Immutable but for the bindings.
+class CompiledOp {
 public:
-  // What a look-up reads, in one line of the cache.
-  std::atomic<bool> used = true;
-  OpKey key;
   OpDef op;         // for the static attributes
   std::string text; // OpClass::toText()
-  llvm::SmallVector<DType, 4> resultDTypes;
-  std::unique_ptr<DirectKernel> direct;
   runtime::ProgramRef program;
   uint64_t bytes = 0;
 
@@ -75,6 +71,20 @@ private:
   static constexpr size_t kMaxBound = 32;
   std::mutex mutex;
   std::list<BoundShapesRef> bindings;
+};
+
+/// What a look-up reads: one line of the cache, beside the lines of other entries.
+class alignas(64) OpEntry : public llvm::ThreadSafeRefCountedBase<OpEntry> {
+public:
+  OpEntry(const OpKey &key, OpDef op);
+  static void *operator new(size_t size);
+  static void operator delete(void *entry);
+
+  std::atomic<bool> used = true; // since eviction last looked
+  const OpKey key;
+  const OpInfo *const info;
+  std::unique_ptr<DirectKernel> direct; // null: run the program
+  const std::unique_ptr<CompiledOp> compiled;
 };
 using OpEntryRef = llvm::IntrusiveRefCntPtr<OpEntry>;
 

@@ -141,7 +141,7 @@ public:
 private:
   llvm::Expected<OpEntryRef> findEntry();
   llvm::Expected<OpEntryRef> entryFor(const Metas &unknown);
-  llvm::Expected<BoundShapesRef> bind(OpEntry &entry);
+  llvm::Expected<BoundShapesRef> bind(CompiledOp &compiled);
   llvm::Error readOperands();
   llvm::Error allocate(const BoundShapes &shapes, Tensors &results);
   llvm::Error runDataDependent(BoundRun task, Tensors &results);
@@ -196,13 +196,13 @@ llvm::Expected<OpEntryRef> ProgramRun::findEntry() {
   return entryFor(metas);
 }
 
-llvm::Expected<BoundShapesRef> ProgramRun::bind(OpEntry &entry) {
+llvm::Expected<BoundShapesRef> ProgramRun::bind(CompiledOp &compiled) {
   unsigned threads = runtime::numThreads();
-  if (BoundShapesRef known = entry.findBound(metas, call.isTrain, threads))
+  if (BoundShapesRef known = compiled.findBound(metas, call.isTrain, threads))
     return known;
   if (llvm::Expected<Metas> results = call.op.infer(metas, call.segments); !results)
     return results.takeError();
-  auto bound = entry.program->bind(metas, {}, {threads, call.isTrain});
+  auto bound = compiled.program->bind(metas, {}, {threads, call.isTrain});
   if (!bound)
     return bound.takeError();
   auto shapes = std::make_shared<BoundShapes>();
@@ -212,7 +212,7 @@ llvm::Expected<BoundShapesRef> ProgramRun::bind(OpEntry &entry) {
   shapes->bound = std::move(*bound);
   shapes->callsLibrary = !shapes->bound->implementations().empty();
   shapes->results.assign(shapes->bound->outputs().begin(), shapes->bound->outputs().end());
-  entry.addBound(shapes);
+  compiled.addBound(shapes);
   return shapes;
 }
 
@@ -286,7 +286,7 @@ llvm::Error ProgramRun::run(Tensors &results) {
   llvm::Expected<OpEntryRef> entry = findEntry();
   if (!entry)
     return entry.takeError();
-  llvm::Expected<BoundShapesRef> shapes = bind(**entry);
+  llvm::Expected<BoundShapesRef> shapes = bind(*(*entry)->compiled);
   if (!shapes)
     return shapes.takeError();
   if (llvm::Error e = readOperands())

@@ -23,10 +23,8 @@ OpKey keyOf(uint64_t number) { return {number * 0x9E3779B97F4A7C15ull, number, n
 void lookUp(const OpDef &op, uint64_t number) {
   OpKey key = keyOf(number);
   llvm::cantFail(findOrBuild(key, op, [&]() -> llvm::Expected<OpEntryRef> {
-    OpEntryRef entry(new OpEntry);
-    entry->key = key;
-    entry->op = op;
-    entry->bytes = 64;
+    OpEntryRef entry(new OpEntry(key, op));
+    entry->compiled->bytes = 64;
     return entry;
   }));
 }
@@ -52,15 +50,15 @@ double lookUpTime(uint64_t entries, uint64_t wanted) {
 }
 
 /// Nanoseconds of a call whose class is not in memory; the environment says whether the warm set answers it.
-double missTime() {
+double missTime(const OpDef &op) {
   std::vector<float> ones(16, 1);
-  TensorRef x = llvm::cantFail(createTensor(TensorMeta(DType::Float32, {16}), ones.data()));
-  OpDef op = OpDef::get("add");
+  TensorRef x = llvm::cantFail(createTensor(TensorMeta(DType::Float32, {4, 4}), ones.data()));
+  std::vector<Operand> operands(op.info().operands.size(), Operand(x));
   double best = 1e9;
   for (int i = 0; i < 2000; ++i) {
     clearOpCache();
     Clock::time_point start = Clock::now();
-    llvm::cantFail(applyOne(op, {Operand(x), Operand(x)}));
+    llvm::cantFail(applyOne(op, operands));
     best = std::min(best, secondsSince(start) * 1e9);
   }
   return best;
@@ -101,6 +99,8 @@ int main() {
   double few = lookUpTime(10, 10), hot = lookUpTime(100000, 10), all = lookUpTime(100000, 100000);
   clearOpCache();
   double one = callRate(1), eight = callRate(8);
-  std::printf("{\"few\": %.1f, \"hot\": %.1f, \"all\": %.1f, \"one\": %.0f, \"eight\": %.0f, \"miss\": %.0f}\n", few,
-              hot, all, one, eight, missTime());
+  double kernel = missTime(OpDef::get("add")), program = missTime(OpDef::get("softmax"));
+  std::printf("{\"few\": %.1f, \"hot\": %.1f, \"all\": %.1f, \"one\": %.0f, \"eight\": %.0f, \"kernel\": %.0f, "
+              "\"program\": %.0f}\n",
+              few, hot, all, one, eight, kernel, program);
 }
