@@ -43,9 +43,11 @@ llvm::Expected<std::shared_ptr<const WarmSet>> WarmSet::open(llvm::StringRef pat
   auto set = read(path);
   if (!set)
     return set;
-  if (llvm::Error error = checkLevel(path, (*set)->level))
+  if (llvm::Error error = checkLevel(path, set.get()->level))
     return std::move(error);
-  return set;
+  auto runnable = std::make_shared<WarmSet>(**set);
+  runnable->runsInPlace = runnable->file->makeCodeExecutable();
+  return runnable;
 }
 
 llvm::Expected<std::shared_ptr<const WarmSet>> WarmSet::openFor(llvm::StringRef folder) {
@@ -55,11 +57,30 @@ llvm::Expected<std::shared_ptr<const WarmSet>> WarmSet::openFor(llvm::StringRef 
   return open((folder + "/" + level + ".tess").str());
 }
 
+llvm::Error WarmSet::placeCode(Image &image) const {
+  llvm::Expected<llvm::StringRef> code = file->read(SectionKind::Code, image.hash);
+  if (!code)
+    return code.takeError();
+  if (runsInPlace) {
+    struct Place {
+      std::shared_ptr<const Container> file;
+      std::string_view code;
+    };
+    auto place = std::make_shared<const Place>(file, std::string_view(*code));
+    image.mapped = {place, &place->code};
+  } else {
+    image.bytes = code->str();
+  }
+  return llvm::Error::success();
+}
+
 std::optional<Executable> WarmSet::find(llvm::StringRef key) const {
   if (!file->has(SectionKind::Executable, key))
     return std::nullopt;
   auto bytes = file->read(SectionKind::Executable, key);
-  llvm::Expected<Executable> executable = bytes ? parseExecutable(*bytes, file->path()) : bytes.takeError();
+  llvm::Expected<Executable> executable =
+      bytes ? parseExecutable(*bytes, file->path(), [this](Image &image) { return placeCode(image); })
+            : bytes.takeError();
   if (executable)
     return std::move(*executable);
   llvm::consumeError(executable.takeError());
@@ -79,18 +100,36 @@ std::string WarmSet::describe() const { return level + ", " + std::to_string(key
 
 uint64_t warmSetBytes(llvm::StringRef key, const Executable &executable) {
   constexpr uint64_t row = 40, alignment = 64; // of the table, of sections
-  return serializeExecutable(executable).size() + key.size() + row + alignment;
+  uint64_t bytes = serializeExecutable(executable).size() + key.size() + row + alignment;
+  for (const Image &image : executable.images)
+    bytes += image.hash.size() + row + alignment;
+  return bytes;
+}
+
+/// Moves the code of `executable` to the sections of all code: who looks an executable up reads it where it lies.
+static std::string takeCode(Executable executable, llvm::StringMap<std::string> &code) {
+  for (Image &image : executable.images) {
+    code.try_emplace(image.hash, image.code());
+    image.bytes.clear();
+    image.mapped = nullptr;
+  }
+  return serializeExecutable(executable);
 }
 
 llvm::Error writeWarmSet(llvm::StringRef path, llvm::StringRef level, const WarmSetEntries &entries,
                          llvm::StringRef version) {
+  llvm::StringMap<std::string> code;
   std::vector<std::string> contents;
   for (const auto &[key, executable] : entries)
-    contents.push_back(serializeExecutable(executable));
+    contents.push_back(takeCode(executable, code));
   std::vector<SectionData> sections = {{SectionKind::Meta, kVersion.str(), version},
                                        {SectionKind::Meta, kLevel.str(), level}};
   for (auto [entry, content] : llvm::zip(entries, contents))
     sections.push_back({SectionKind::Executable, entry.first, content});
+  std::vector<llvm::StringRef> hashes(code.keys().begin(), code.keys().end());
+  llvm::sort(hashes); // the same file each time
+  for (llvm::StringRef hash : hashes)
+    sections.push_back({SectionKind::Code, hash.str(), code.find(hash)->second});
   return writeContainer(path, sections);
 }
 

@@ -1,7 +1,8 @@
 //===- WarmSet.h - executables that ship with the package -------*- C++ -*-===//
 //
 // A `.tess` container with an executable section for each class of mini-graphs,
-// and the version and CPU level that they are for.
+// their code in sections of its own, which runs where the file is mapped, and
+// the version and CPU level that they are for.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -33,8 +34,11 @@ private:
   WarmSet(std::shared_ptr<runtime::Container> file, std::string level)
       : file(std::move(file)), level(std::move(level)) {}
 
+  llvm::Error placeCode(runtime::Image &image) const;
+
   std::shared_ptr<runtime::Container> file;
   std::string level;
+  bool runsInPlace = false;
 };
 
 /// Executables by key.

@@ -17,14 +17,18 @@ static llvm::Error damaged(const llvm::Twine &must, const llvm::Twine &got) {
   return makeError(ErrorCode::DataLoss, "code image: " + must + ", got " + got);
 }
 
-static llvm::Error check(const Image &image) {
+static llvm::Error checkEntries(const Image &image) {
+  for (const KernelEntry &entry : image.entries)
+    if (entry.offset >= image.code().size())
+      return damaged("entries must lie in the code",
+                     entry.name + " at " + llvm::Twine(entry.offset) + " of " + llvm::Twine(image.code().size()));
+  return llvm::Error::success();
+}
+
+static llvm::Error checkBytes(const Image &image) {
   std::string hash = imageHash(image.bytes);
   if (hash != image.hash)
     return damaged("hash must be " + image.hash, hash);
-  for (const KernelEntry &entry : image.entries)
-    if (entry.offset >= image.bytes.size())
-      return damaged("entries must lie in the code",
-                     entry.name + " at " + llvm::Twine(entry.offset) + " of " + llvm::Twine(image.bytes.size()));
   llvm::SmallVector<llvm::StringRef> features;
   llvm::StringRef(image.features).split(features, ',', -1, /*KeepEmpty=*/false);
   for (llvm::StringRef feature : features)
@@ -34,23 +38,36 @@ static llvm::Error check(const Image &image) {
   return llvm::Error::success();
 }
 
-llvm::Expected<std::shared_ptr<CodeImage>> CodeImage::map(const Image &image) {
-  if (llvm::Error error = check(image))
-    return error;
-  std::shared_ptr<CodeImage> code(new CodeImage());
+llvm::Error CodeImage::mapCopy(const Image &image) {
   uint64_t bytes = llvm::alignTo(std::max<uint64_t>(image.bytes.size(), 1), uint64_t(sysconf(_SC_PAGESIZE)));
-  void *base = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (base == MAP_FAILED)
+  void *copy = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (copy == MAP_FAILED)
     return makeError(ErrorCode::ResourceExhausted,
                      "code image: " + llvm::Twine(bytes) + " bytes must be mappable, got " + std::strerror(errno));
-  code->base = base;
-  code->mappedBytes = bytes;
-  std::memcpy(base, image.bytes.data(), image.bytes.size());
-  if (mprotect(base, bytes, PROT_READ | PROT_EXEC))
+  base = static_cast<const char *>(copy);
+  mappedBytes = bytes;
+  std::memcpy(copy, image.bytes.data(), image.bytes.size());
+  if (mprotect(copy, bytes, PROT_READ | PROT_EXEC))
     return makeError(ErrorCode::Internal,
                      llvm::Twine("code image: memory must become executable, got ") + std::strerror(errno));
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::shared_ptr<CodeImage>> CodeImage::map(const Image &image) {
+  std::shared_ptr<CodeImage> code(new CodeImage());
+  code->lender = image.mapped;
+  if (llvm::Error error = checkEntries(image))
+    return std::move(error);
+  if (code->lender) {
+    code->base = code->lender->data();
+  } else {
+    if (llvm::Error error = checkBytes(image))
+      return std::move(error);
+    if (llvm::Error error = code->mapCopy(image))
+      return std::move(error);
+  }
   for (const KernelEntry &entry : image.entries) {
-    code->functions.push_back(reinterpret_cast<KernelFn>(static_cast<char *>(base) + entry.offset));
+    code->functions.push_back(reinterpret_cast<KernelFn>(uintptr_t(code->base) + entry.offset));
     code->scratch.push_back(entry.scratchBytesPerElement);
   }
   const char *wanted = std::getenv("TESS_PERF_MAP");
@@ -60,8 +77,8 @@ llvm::Expected<std::shared_ptr<CodeImage>> CodeImage::map(const Image &image) {
 }
 
 CodeImage::~CodeImage() {
-  if (base)
-    munmap(base, mappedBytes);
+  if (mappedBytes)
+    munmap(const_cast<char *>(base), mappedBytes);
 }
 
 void CodeImage::writePerfMap(const Image &image) const {
@@ -70,7 +87,7 @@ void CodeImage::writePerfMap(const Image &image) const {
   if (!file)
     return; // a profile without names is better than no run
   for (const KernelEntry &entry : image.entries) {
-    uint64_t end = image.bytes.size();
+    uint64_t end = image.code().size();
     for (const KernelEntry &other : image.entries)
       if (other.offset > entry.offset && other.offset < end)
         end = other.offset;

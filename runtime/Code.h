@@ -13,12 +13,13 @@
 
 namespace tess::runtime {
 
-/// The code of one image; unmapped with the last owner. With TESS_PERF_MAP=1 its kernels are listed in
+/// The code of one image, mapped here unless it is executable where it lies; unmapped with the last owner. With
+/// TESS_PERF_MAP=1 its kernels are listed in
 /// /tmp/perf-<pid>.map.
 class CodeImage {
 public:
   /// Fails when the hash or an entry is wrong (DataLoss), when this machine lacks a feature (Unimplemented), and when
-  /// there is no memory (ResourceExhausted).
+  /// there is no memory (ResourceExhausted). Who gives mapped code has checked hash and features for all of it.
   static llvm::Expected<std::shared_ptr<CodeImage>> map(const Image &image);
   ~CodeImage();
   CodeImage(const CodeImage &) = delete;
@@ -35,7 +36,10 @@ private:
   CodeImage() = default;
   void writePerfMap(const Image &image) const;
 
-  void *base = nullptr;
+  llvm::Error mapCopy(const Image &image);
+
+  const char *base = nullptr;
+  std::shared_ptr<const std::string_view> lender; // of the memory; null: our own
   uint64_t mappedBytes = 0;
   std::vector<KernelFn> functions;
   std::vector<uint32_t> scratch;

@@ -149,7 +149,7 @@ std::string axesText(llvm::ArrayRef<AxisGroup> groups) {
 
 /// Bytes from an entry to the next one, or to the end of the image with its constants.
 size_t codeBytes(const Image &image, const KernelEntry &entry) {
-  size_t end = image.bytes.size();
+  size_t end = image.code().size();
   for (const KernelEntry &other : image.entries)
     if (other.offset > entry.offset)
       end = std::min<size_t>(end, other.offset);
@@ -175,7 +175,7 @@ void printKernels(const Executable &executable, llvm::ArrayRef<TensorMeta> value
 
 void printImages(const Executable &executable, llvm::raw_ostream &os) {
   for (auto [index, image] : llvm::enumerate(executable.images))
-    os << llvm::formatv("image {0}: {1} bytes, hash {2}, needs {3}\n", index, image.bytes.size(), image.hash,
+    os << llvm::formatv("image {0}: {1} bytes, hash {2}, needs {3}\n", index, image.code().size(), image.hash,
                         image.features);
 }
 

@@ -39,6 +39,8 @@ static llvm::StringRef kindName(SectionKind kind) {
     return "tensor";
   case SectionKind::Meta:
     return "meta";
+  case SectionKind::Code:
+    return "code";
   }
   return "unknown";
 }
@@ -199,6 +201,20 @@ llvm::Expected<llvm::StringRef> Container::read(SectionKind kind, llvm::StringRe
     return std::move(e);
   const Section &section = table[found->second];
   return bytes.substr(section.offset, section.size);
+}
+
+bool Container::makeCodeExecutable() {
+  uint64_t first = bytes.size(), last = 0;
+  for (const Section &section : table)
+    if (section.kind == SectionKind::Code) {
+      first = std::min(first, section.offset);
+      last = std::max(last, section.offset + section.size);
+    }
+  if (!mapped || first >= last)
+    return false;
+  uint64_t page = uint64_t(::sysconf(_SC_PAGESIZE));
+  first -= first % page;
+  return ::mprotect(const_cast<char *>(bytes.data()) + first, last - first, PROT_READ | PROT_EXEC) == 0;
 }
 
 llvm::Error Container::verify() const {

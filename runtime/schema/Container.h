@@ -31,6 +31,7 @@ enum class SectionKind : uint32_t {
   Executable = 2, // named by target
   Tensor = 3,     // raw row-major data, named by parameter
   Meta = 4,       // text by key
+  Code = 5,       // a code image, named by its hash
 };
 
 /// One section to write. The bytes are not copied.
@@ -72,6 +73,9 @@ public:
   llvm::Expected<llvm::StringRef> read(SectionKind kind, llvm::StringRef name) const;
   /// True when there is such a section.
   bool has(SectionKind kind, llvm::StringRef name) const;
+  /// Lets the code sections run where the file is mapped, as those of a shared library do; false when the system does
+  /// not (a file system that is mounted noexec).
+  bool makeCodeExecutable();
   /// Checks every tensor that was not checked yet.
   llvm::Error verify() const;
 

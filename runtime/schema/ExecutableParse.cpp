@@ -185,8 +185,7 @@ llvm::Expected<Executable> Reader::read(const pb::Executable &in) {
   return out;
 }
 
-llvm::Expected<Executable> parseExecutable(llvm::StringRef bytes, llvm::StringRef what) {
-  pb::Executable in;
+static llvm::Error parseMessage(llvm::StringRef bytes, llvm::StringRef what, pb::Executable &in) {
   if (bytes.size() > INT32_MAX || !in.ParseFromArray(bytes.data(), int(bytes.size())))
     return makeError(ErrorCode::DataLoss, what + ": must be a serialized executable, got " + llvm::Twine(bytes.size()) +
                                               " bytes that do not parse");
@@ -196,12 +195,35 @@ llvm::Expected<Executable> parseExecutable(llvm::StringRef bytes, llvm::StringRe
                                                    llvm::Twine(in.version()) + ", written by a newer Tessera");
   if (in.version() == 0)
     return makeError(ErrorCode::DataLoss, what + ": version of the executable must be at least 1, got 0");
+  return llvm::Error::success();
+}
+
+llvm::Expected<Executable> parseExecutable(llvm::StringRef bytes, llvm::StringRef what) {
+  pb::Executable in;
+  if (llvm::Error e = parseMessage(bytes, what, in))
+    return std::move(e);
   if (llvm::Error e = refuseUnknownFields(in, what))
     return std::move(e);
   llvm::Expected<Executable> executable = Reader(what).read(in);
   if (executable)
     if (llvm::Error e = validate(*executable, what))
       return std::move(e);
+  return executable;
+}
+
+llvm::Expected<Executable> parseExecutable(llvm::StringRef bytes, llvm::StringRef what,
+                                           llvm::function_ref<llvm::Error(Image &)> place) {
+  pb::Executable in;
+  if (llvm::Error e = parseMessage(bytes, what, in))
+    return std::move(e);
+  llvm::Expected<Executable> executable = Reader(what).read(in);
+  if (!executable)
+    return executable;
+  for (Image &image : executable->images)
+    if (llvm::Error e = place(image))
+      return std::move(e);
+  if (llvm::Error e = validate(*executable, what))
+    return std::move(e);
   return executable;
 }
 

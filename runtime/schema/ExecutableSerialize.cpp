@@ -5,7 +5,7 @@
 namespace tess::runtime {
 
 static void write(const Image &image, pb::Image &out) {
-  out.set_code(image.bytes);
+  out.set_code(std::string(image.code()));
   out.set_features(image.features);
   out.set_hash(image.hash);
   for (const KernelEntry &entry : image.entries) {

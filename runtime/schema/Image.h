@@ -7,7 +7,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tess::runtime {
@@ -35,6 +37,10 @@ struct Image {
   std::string features;
   /// XXH3-128 of bytes, as hex; checked before it is mapped.
   std::string hash;
+  /// Instead of bytes: code in memory that is executable already, as a mapped file is, for as long as this holds it.
+  std::shared_ptr<const std::string_view> mapped = nullptr;
+
+  std::string_view code() const { return mapped ? *mapped : std::string_view(bytes); }
 };
 
 } // namespace tess::runtime

@@ -188,8 +188,8 @@ llvm::Error Validator::code(const Step &step, int32_t entry, const llvm::Twine &
   if (entry < 0 || size_t(entry) >= image.entries.size())
     return bad(where + " must name one of " + llvm::Twine(image.entries.size()) + " entries, got " +
                llvm::Twine(entry));
-  if (image.entries[entry].offset >= image.bytes.size())
-    return bad(where + " must start inside its image of " + llvm::Twine(image.bytes.size()) + " bytes, got offset " +
+  if (image.entries[entry].offset >= image.code().size())
+    return bad(where + " must start inside its image of " + llvm::Twine(image.code().size()) + " bytes, got offset " +
                llvm::Twine(image.entries[entry].offset));
   return llvm::Error::success();
 }

@@ -45,7 +45,7 @@ void write(llvm::StringRef path, llvm::StringRef bytes) {
 /// An executable of no steps with one image of these bytes.
 runtime::Executable holderOf(llvm::StringRef bytes) {
   runtime::Executable executable;
-  executable.images.push_back({bytes.str(), {}, "", "hash"});
+  executable.images.push_back({bytes.str(), {}, "", ("hash of " + bytes).str()});
   return executable;
 }
 
@@ -96,7 +96,8 @@ TEST_CASE("a warm set answers with what was written") {
   llvm::cantFail(writeWarmSet(path, "x86-64-v3", {{"b", holderOf("two")}, {"a", holderOf("one")}}, codeVersion()));
   auto set = llvm::cantFail(WarmSet::open(path));
   CHECK(set->keys() == std::vector<std::string>{"a", "b"});
-  CHECK(set->find("a")->images.at(0).bytes == "one");
+  CHECK(set->find("a")->images.at(0).code() == "one");
+  CHECK(set->find("a")->images.at(0).mapped); // where the file is mapped
   CHECK(!set->find("c"));
   CHECK(set->describe() == "x86-64-v3, 2 classes");
 }
@@ -127,7 +128,7 @@ TEST_CASE("a warm set that this build cannot use is refused by name") {
       write(path, damaged);
       auto set = WarmSet::open(path);
       if (set) // padding between the sections
-        CHECK((*set)->find("a")->images.at(0).bytes == "one");
+        CHECK((*set)->find("a")->images.at(0).code() == "one");
       else
         CHECK(!llvm::toString(set.takeError()).empty());
     }

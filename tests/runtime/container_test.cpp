@@ -89,6 +89,26 @@ TEST_CASE("sections are aligned to 64 bytes in memory") {
   }
 }
 
+TEST_CASE("code runs where the file is mapped") {
+  Folder folder;
+  std::string code("\xb8\x2a\x00\x00\x00\xc3", 6); // mov eax, 42; ret
+  ok(writeContainer(folder.file("a.tess"),
+                    {{SectionKind::Meta, "author", "somebody"}, {SectionKind::Code, "f", code}}));
+  auto container = get(Container::open(folder.file("a.tess")));
+  REQUIRE(container->makeCodeExecutable());
+  CHECK(reinterpret_cast<int (*)()>(uintptr_t(get(container->read(SectionKind::Code, "f")).data()))() == 42);
+  CHECK(get(container->read(SectionKind::Meta, "author")) == "somebody");
+}
+
+TEST_CASE("what is no mapped code does not run") {
+  Folder folder;
+  ok(writeContainer(folder.file("a.tess"), sections()));
+  CHECK_FALSE(get(Container::open(folder.file("a.tess")))->makeCodeExecutable());
+  ok(writeContainer(folder.file("b.tess"), {{SectionKind::Code, "f", "code"}}));
+  std::string bytes = slurp(folder.file("b.tess"));
+  CHECK_FALSE(get(Container::fromMemory(bytes, "memory"))->makeCodeExecutable());
+}
+
 TEST_CASE("equal sections give equal files") { CHECK(writtenFile() == writtenFile()); }
 
 TEST_CASE("a cut file is an error at every length") {
