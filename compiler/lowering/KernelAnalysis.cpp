@@ -230,6 +230,16 @@ unsigned picosecondsPerElement(const KernelSpec &spec) {
   return time;
 }
 
+bool hasLongBody(const KernelSpec &spec) {
+  constexpr unsigned kLong = 20;
+  if (spec.numReduced || spec.vectorAxis != VectorAxis::Parallel)
+    return false;
+  unsigned sum = 0;
+  for (const KernelNode &node : spec.nodes)
+    sum += node.kind == NodeKind::Apply ? cost(node.fn, node.dtype) : 0;
+  return sum >= kLong;
+}
+
 bool mayShareMemory(const KernelSpec &spec, unsigned output, unsigned input) {
   KernelPlan plan = planKernel(spec);
   if (spec.operands[output].variesOnReduced != spec.operands[input].variesOnReduced)

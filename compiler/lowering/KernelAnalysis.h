@@ -36,6 +36,9 @@ struct KernelPlan {
 /// Plan of a verified spec.
 KernelPlan planKernel(const KernelSpec &spec);
 
+/// Reduces nothing, and computes so much for a vector that the code for it should be there once.
+bool hasLongBody(const KernelSpec &spec);
+
 /// Estimated time of one thread for an element of the domain.
 unsigned picosecondsPerElement(const KernelSpec &spec);
 

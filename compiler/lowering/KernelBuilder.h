@@ -25,6 +25,7 @@ struct Scope {
   mlir::Operation *nested = nullptr; // the inner scope's operation, while that is open
   llvm::SmallVector<GroupIndex, 4> groups;
   V mask, remaining; // of the tail: which lanes, how many (i64)
+  V whole;           // i1 scalar, of a loop that has the tail in it: every lane, or `remaining`
   llvm::DenseMap<int, V> values, splats;
   llvm::DenseMap<unsigned, mlir::Value> pointers;
   V linear; // row-major index over the reduced groups entered so far
@@ -83,6 +84,8 @@ public:
   void store(int index, unsigned operand);
   /// Writes a node to its scratch slot.
   void spill(int index);
+  /// Which lanes are left on the vector axis.
+  V tailMask();
   /// Scope of the vector axis; null when it is not open.
   const Scope *laneScope() const;
   /// Position in a group that is open.
@@ -105,7 +108,9 @@ private:
   unsigned accessDepth(unsigned operand) const;
   V load(unsigned operand, unsigned depth);
   V loadLanes(mlir::Value base, Elem elem, InnerClass inner, V stride);
+  V loadLanes(mlir::Value base, Elem elem, InnerClass inner, V stride, V mask);
   void storeLanes(V value, mlir::Value base, InnerClass inner, V stride);
+  void storeLanes(V value, mlir::Value base, InnerClass inner, V stride, V mask);
   V loadByElement(mlir::Value base, Elem elem, V stride);
   void storeByElement(V value, mlir::Value base, V stride);
   V build(int index, unsigned &depth);

@@ -29,6 +29,7 @@ private:
   bool lanesAreParallel() const { return spec.vectorAxis == VectorAxis::Parallel; }
   void row();
   Values vectorLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body);
+  void wholeLoop(V lo, V hi, unsigned group, llvm::function_ref<void()> body);
   Values indexLoop(unsigned group, llvm::ArrayRef<V> init, Body body);
   Values reducedLoops(unsigned first, llvm::ArrayRef<V> init, Body body);
   void reduceAcrossLanes();
@@ -71,12 +72,28 @@ Values KernelEmitter::vectorLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> i
       [&] {
         k.top().groups.push_back({group, middle, true});
         k.top().remaining = rest;
-        k.top().mask = lt(b.iota(Elem::I32), b.splat(b.convert(rest, Elem::I32)));
+        k.top().mask = k.tailMask();
         return body(carried);
       },
       enter);
   k.close();
   return carried;
+}
+
+// One loop with the tail in it, whose loads and stores ask which it is: for bodies that are much longer than a branch,
+// and would be generated twice.
+void KernelEmitter::wholeLoop(V lo, V hi, unsigned group, llvm::function_ref<void()> body) {
+  b.forLoop(
+      lo, hi, b.index(kLanes), {},
+      [&](V index, llvm::ArrayRef<V>) {
+        k.top().groups.push_back({group, index, true});
+        k.top().remaining = hi - index;
+        k.top().whole = ge(k.top().remaining, b.index(kLanes));
+        body();
+        return Values();
+      },
+      [&](mlir::Operation *op, mlir::Block *block) { k.open(op, block); });
+  k.close();
 }
 
 Values KernelEmitter::indexLoop(unsigned group, llvm::ArrayRef<V> init, Body body) {
@@ -245,7 +262,10 @@ void KernelEmitter::row() {
   }
   if (spec.numReduced)
     return reduceInColumns();
-  vectorLoop(k.args.innerLo, k.args.innerHi, spec.numParallel - 1, {}, [&](llvm::ArrayRef<V>) {
+  unsigned group = spec.numParallel - 1;
+  if (hasLongBody(spec))
+    return wholeLoop(k.args.innerLo, k.args.innerHi, group, [&] { fullStores(); });
+  vectorLoop(k.args.innerLo, k.args.innerHi, group, {}, [&](llvm::ArrayRef<V>) {
     fullStores();
     return Values();
   });

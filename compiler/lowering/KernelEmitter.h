@@ -1,8 +1,9 @@
 //===- KernelEmitter.h - a KernelSpec as one function -----------*- C++ -*-===//
 //
 // Writes the kernel in scf + arith + math with LLVM-dialect pointers: an
-// unmasked main loop and one masked tail along the vector axis, phases over the
-// reduced domain. Private to the compiler: names MLIR.
+// unmasked main loop and one masked tail along the vector axis, or one loop for
+// a long body, phases over the reduced domain. Private to the compiler: names
+// MLIR.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

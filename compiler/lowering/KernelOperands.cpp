@@ -115,8 +115,18 @@ void KernelBuilder::storeByElement(V value, mlir::Value base, V step) {
   });
 }
 
+V KernelBuilder::tailMask() { return lt(b.iota(Elem::I32), b.splat(b.convert(laneScope()->remaining, Elem::I32))); }
+
 V KernelBuilder::loadLanes(mlir::Value base, Elem elem, InnerClass inner, V step) {
-  V mask = laneScope()->mask;
+  const Scope &scope = *laneScope();
+  if (!scope.whole)
+    return loadLanes(base, elem, inner, step, scope.mask);
+  return b.ifElse(
+      scope.whole, [&] { return LaneBuilder::Values{loadLanes(base, elem, inner, step, V())}; },
+      [&] { return LaneBuilder::Values{loadLanes(base, elem, inner, step, tailMask())}; })[0];
+}
+
+V KernelBuilder::loadLanes(mlir::Value base, Elem elem, InnerClass inner, V step, V mask) {
   if (inner == InnerClass::Contiguous) {
     if (!mask)
       return b.load(base, elem, true);
@@ -133,7 +143,15 @@ V KernelBuilder::loadLanes(mlir::Value base, Elem elem, InnerClass inner, V step
 }
 
 void KernelBuilder::storeLanes(V value, mlir::Value base, InnerClass inner, V step) {
-  V mask = laneScope()->mask;
+  const Scope &scope = *laneScope();
+  if (!scope.whole)
+    return storeLanes(value, base, inner, step, scope.mask);
+  b.ifElse(
+      scope.whole, [&] { return storeLanes(value, base, inner, step, V()), LaneBuilder::Values(); },
+      [&] { return storeLanes(value, base, inner, step, tailMask()), LaneBuilder::Values(); });
+}
+
+void KernelBuilder::storeLanes(V value, mlir::Value base, InnerClass inner, V step, V mask) {
   if (inner == InnerClass::Contiguous) {
     if (!mask)
       return b.store(value, base);

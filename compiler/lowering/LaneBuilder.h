@@ -117,6 +117,8 @@ public:
   /// `body` when `condition`, else `otherwise` unchanged.
   Values ifThen(LaneValue condition, llvm::ArrayRef<LaneValue> otherwise, llvm::function_ref<Values()> body,
                 llvm::function_ref<void(mlir::Operation *, mlir::Block *)> enter = nullptr);
+  /// What `yes` or `no` gives; both give the same types.
+  Values ifElse(LaneValue condition, llvm::function_ref<Values()> yes, llvm::function_ref<Values()> no);
   /// while (any lane of condition(carried)) carried = body(carried).
   Values whileAny(llvm::ArrayRef<LaneValue> init, llvm::function_ref<LaneValue(llvm::ArrayRef<LaneValue>)> condition,
                   llvm::function_ref<Values(llvm::ArrayRef<LaneValue>)> body);

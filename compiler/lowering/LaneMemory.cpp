@@ -138,6 +138,19 @@ LaneBuilder::Values LaneBuilder::ifThen(LaneValue condition, llvm::ArrayRef<Lane
   return rewrap(*this, op.getResults(), otherwise);
 }
 
+LaneBuilder::Values LaneBuilder::ifElse(LaneValue condition, llvm::function_ref<Values()> yes,
+                                        llvm::function_ref<Values()> no) {
+  Values made;
+  auto branch = [&](llvm::function_ref<Values()> body) {
+    return [&, body](OpBuilder &, Location) {
+      made = body();
+      scf::YieldOp::create(ops, loc, raw(made));
+    };
+  };
+  auto op = scf::IfOp::create(ops, loc, condition.get(), branch(yes), branch(no));
+  return rewrap(*this, op.getResults(), made);
+}
+
 LaneBuilder::Values LaneBuilder::whileAny(llvm::ArrayRef<LaneValue> init,
                                           llvm::function_ref<LaneValue(llvm::ArrayRef<LaneValue>)> condition,
                                           llvm::function_ref<Values(llvm::ArrayRef<LaneValue>)> body) {

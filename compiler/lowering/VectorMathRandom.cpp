@@ -17,23 +17,21 @@ struct Words {
 
 V low32(V x) { return x & x.ci(0xffffffff); }
 
-/// Counter (counter, 0), key `seed`. Words stay in i64: the products need it.
+/// Counter (counter, 0), key `seed`. Words are the low halves of i64: the products need those.
 Words philox(V seed, V counter) {
   LaneBuilder &b = seed.b();
-  if (counter.isVector())
-    seed = b.splat(seed);
-  else if (seed.isVector())
+  if (seed.isVector())
     counter = b.splat(counter);
   V zero = counter.ci(0);
-  Words c{{low32(counter), lshr(counter, 32), zero, zero}};
-  V key0 = low32(seed), key1 = lshr(seed, 32);
-  for (unsigned round = 0; round < 10; ++round) {
-    V p0 = c.w[0] * zero.ci(0xD2511F53), p1 = c.w[2] * zero.ci(0xCD9E8D57);
-    c = {{lshr(p1, 32) ^ c.w[1] ^ key0, low32(p1), lshr(p0, 32) ^ c.w[3] ^ key1, low32(p0)}};
-    key0 = low32(key0 + zero.ci(0x9E3779B9));
-    key1 = low32(key1 + zero.ci(0xBB67AE85));
-  }
-  return c;
+  LaneBuilder::Values c =
+      b.forLoop(b.index(0), b.index(10), b.index(1), {counter, lshr(counter, 32), zero, zero, seed, lshr(seed, 32)},
+                [&](V, llvm::ArrayRef<V> w) {
+                  V p0 = low32(w[0]) * zero.ci(0xD2511F53), p1 = low32(w[2]) * zero.ci(0xCD9E8D57);
+                  return LaneBuilder::Values{lshr(p1, 32) ^ w[1] ^ w[4], p1,
+                                             lshr(p0, 32) ^ w[3] ^ w[5], p0,
+                                             w[4] + w[4].ci(0x9E3779B9), w[5] + w[5].ci(0xBB67AE85)};
+                });
+  return {{low32(c[0]), low32(c[1]), low32(c[2]), low32(c[3])}};
 }
 
 /// [0, 1) with 24 or 53 bits.

@@ -29,11 +29,27 @@
 
 namespace tess::compiler {
 
+namespace {
+
+/// LLVM's passes from a module to a file, set up once for many modules: setting up is a tenth of a small kernel's time.
+struct Emitter {
+  static constexpr unsigned kMaxModules = 64; // a context keeps types and constants of all its modules
+
+  llvm::LLVMContext context;
+  llvm::SmallVector<char, 0> file;
+  llvm::raw_svector_ostream stream{file};
+  llvm::legacy::PassManager passes;
+  unsigned modules = 0;
+};
+
+} // namespace
+
 struct CodeGenerator::Impl {
   TargetSpec target;
   std::unique_ptr<llvm::TargetMachine> machine;
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
-  std::string messages; // of MLIR and LLVM, since the last take
+  std::string messages;             // of MLIR and LLVM, since the last take
+  std::unique_ptr<Emitter> objects; // null until compile() wants it
 
   llvm::Error fail(const llvm::Twine &step) {
     std::string text = std::exchange(messages, "");
@@ -46,7 +62,8 @@ struct CodeGenerator::Impl {
   /// emit, then translate.
   llvm::Expected<std::unique_ptr<llvm::Module>>
   lower(llvm::ArrayRef<NamedKernel> kernels, std::vector<runtime::KernelEntry> &entries, llvm::LLVMContext &context);
-  llvm::Expected<llvm::SmallVector<char, 0>> generate(llvm::Module &module, llvm::CodeGenFileType type);
+  llvm::Expected<std::unique_ptr<Emitter>> makeEmitter(llvm::CodeGenFileType type);
+  llvm::Error generate(Emitter &emitter, llvm::Module &module);
 };
 
 static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> makeMachine(const TargetSpec &target) {
@@ -134,9 +151,9 @@ llvm::Expected<std::unique_ptr<llvm::Module>> CodeGenerator::Impl::lower(llvm::A
   return llvmModule;
 }
 
-llvm::Expected<llvm::SmallVector<char, 0>> CodeGenerator::Impl::generate(llvm::Module &module,
-                                                                         llvm::CodeGenFileType type) {
-  module.getContext().setDiagnosticHandlerCallBack(
+llvm::Expected<std::unique_ptr<Emitter>> CodeGenerator::Impl::makeEmitter(llvm::CodeGenFileType type) {
+  auto emitter = std::make_unique<Emitter>();
+  emitter->context.setDiagnosticHandlerCallBack(
       [](const llvm::DiagnosticInfo *info, void *self) {
         if (info->getSeverity() != llvm::DS_Error)
           return;
@@ -145,28 +162,37 @@ llvm::Expected<llvm::SmallVector<char, 0>> CodeGenerator::Impl::generate(llvm::M
         info->print(printer);
       },
       this);
-  llvm::SmallVector<char, 0> object;
-  llvm::raw_svector_ostream stream(object);
-  llvm::legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, stream, nullptr, type))
+  if (machine->addPassesToEmitFile(emitter->passes, emitter->stream, nullptr, type))
     return fail("code generation");
-  passes.run(module);
-  if (!messages.empty())
-    return fail("code generation");
-  return object;
+  return emitter;
+}
+
+llvm::Error CodeGenerator::Impl::generate(Emitter &emitter, llvm::Module &module) {
+  emitter.file.clear();
+  ++emitter.modules;
+  emitter.passes.run(module);
+  return messages.empty() ? llvm::Error::success() : fail("code generation");
 }
 
 llvm::Expected<runtime::Image> CodeGenerator::compile(llvm::ArrayRef<NamedKernel> kernels) {
   impl->messages.clear();
+  if (!impl->objects || impl->objects->modules == Emitter::kMaxModules) {
+    auto emitter = impl->makeEmitter(llvm::CodeGenFileType::ObjectFile);
+    if (!emitter)
+      return emitter.takeError();
+    impl->objects = std::move(*emitter);
+  }
   std::vector<runtime::KernelEntry> entries;
-  llvm::LLVMContext context;
-  auto llvmModule = impl->lower(kernels, entries, context);
-  if (!llvmModule)
-    return llvmModule.takeError();
-  auto object = impl->generate(**llvmModule, llvm::CodeGenFileType::ObjectFile);
-  if (!object)
-    return object.takeError();
-  return buildImage({object->data(), object->size()}, std::move(entries), impl->target.features);
+  auto module = impl->lower(kernels, entries, impl->objects->context);
+  if (!module)
+    return module.takeError();
+  if (llvm::Error error = impl->generate(*impl->objects, **module)) {
+    module->reset();
+    impl->objects = nullptr; // its passes may have stopped half-way
+    return std::move(error);
+  }
+  llvm::ArrayRef<char> object = impl->objects->file;
+  return buildImage({object.data(), object.size()}, std::move(entries), impl->target.features);
 }
 
 llvm::Expected<std::string> CodeGenerator::dumpMlir(const KernelSpec &spec) {
@@ -193,15 +219,17 @@ llvm::Expected<std::string> CodeGenerator::dumpLlvm(const KernelSpec &spec) {
 }
 
 llvm::Expected<std::string> CodeGenerator::dumpAssembly(const KernelSpec &spec) {
+  auto emitter = impl->makeEmitter(llvm::CodeGenFileType::AssemblyFile);
+  if (!emitter)
+    return emitter.takeError();
   std::vector<runtime::KernelEntry> entries;
-  llvm::LLVMContext context;
-  auto llvmModule = impl->lower({{"kernel", spec}}, entries, context);
-  if (!llvmModule)
-    return llvmModule.takeError();
-  auto text = impl->generate(**llvmModule, llvm::CodeGenFileType::AssemblyFile);
-  if (!text)
-    return text.takeError();
-  return std::string(text->begin(), text->end());
+  auto module = impl->lower({{"kernel", spec}}, entries, (*emitter)->context);
+  if (!module)
+    return module.takeError();
+  if (llvm::Error error = impl->generate(**emitter, **module))
+    return std::move(error);
+  llvm::ArrayRef<char> text = (*emitter)->file;
+  return std::string(text.begin(), text.end());
 }
 
 } // namespace tess::compiler

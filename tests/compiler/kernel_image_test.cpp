@@ -100,6 +100,19 @@ TEST_CASE("compilation is a function of the spec") {
   CHECK(first->hash == second->hash);
 }
 
+TEST_CASE("a generator that made many kernels makes them as a new one does") {
+  auto old = CodeGenerator::create(*TargetSpec::parse("x86-64-v3"));
+  REQUIRE(bool(old));
+  std::string first;
+  for (int i = 0; i < 150; ++i) { // its passes serve 64 modules
+    auto image = (*old)->compile({{"k", addSpec()}});
+    REQUIRE(bool(image));
+    first = first.empty() ? image->hash : first;
+    CHECK(image->hash == first);
+    CHECK_FALSE(errorOf((*old)->compile({{"k", addSpec()}, {"k", addSpec()}})).empty()); // a refusal leaves it usable
+  }
+}
+
 TEST_CASE("generators work side by side on threads") {
   std::vector<std::string> hashes(4);
   std::vector<std::thread> threads;

@@ -1,4 +1,5 @@
 //===- kernel_layout_test.cpp - operands of every class and rank ----------===//
+#include "compiler/lowering/KernelAnalysis.h"
 #include "tests/compiler/KernelSupport.h"
 
 #include <catch2/catch.hpp>
@@ -41,13 +42,22 @@ int64_t product(const std::vector<int64_t> &sizes) {
   return n;
 }
 
-/// out = a - b over `sizes`, and nothing else in out.
+enum class Length { Short, Long };
+
+/// out = a - b over `sizes`, and nothing else in out. `Long`: the remainder of a whole number by 1 is added, which
+/// makes one loop of main loop and tail.
 template <typename T>
 void checkSubtract(DType dtype, InnerClass ca, InnerClass cb, InnerClass co, const std::vector<int64_t> &sizes,
-                   const std::string &target, unsigned pieces) {
+                   const std::string &target, unsigned pieces, Length length = Length::Short) {
   SpecBuilder s(sizes.size());
   int a = s.input(dtype, ca), b = s.input(dtype, cb);
-  s.output(s.apply(ScalarFn::Sub, dtype, {a, b}), dtype, co);
+  int difference = s.apply(ScalarFn::Sub, dtype, {a, b});
+  if (length == Length::Long) {
+    int nothing = s.apply(ScalarFn::Mod, dtype, {a, s.constant(dtype, 1)});
+    difference = s.apply(ScalarFn::Add, dtype, {difference, nothing});
+  }
+  CHECK(hasLongBody(s.spec) == (length == Length::Long));
+  s.output(difference, dtype, co);
   Placed pa = place(ca, sizes), pb = place(cb, sizes), po = place(co, sizes);
   std::vector<T> da(pa.extent), db(pb.extent), out(po.extent, T(77)), expected = out;
   for (size_t i = 0; i < da.size(); ++i)
@@ -66,12 +76,13 @@ void checkSubtract(DType dtype, InnerClass ca, InnerClass cb, InnerClass co, con
 
 const InnerClass kClasses[] = {InnerClass::Contiguous, InnerClass::Broadcast, InnerClass::Strided};
 
-template <typename T> void checkAllClasses(DType dtype, const std::vector<int64_t> &sizes) {
+template <typename T>
+void checkAllClasses(DType dtype, const std::vector<int64_t> &sizes, Length length = Length::Short) {
   for (const std::string &target : targetsHere())
     for (InnerClass a : kClasses)
       for (InnerClass b : kClasses)
         for (InnerClass out : {InnerClass::Contiguous, InnerClass::Strided})
-          checkSubtract<T>(dtype, a, b, out, sizes, target, 1);
+          checkSubtract<T>(dtype, a, b, out, sizes, target, 1, length);
 }
 
 } // namespace
@@ -97,6 +108,23 @@ TEST_CASE("tails of 1 to 40 elements touch nothing beyond") {
                             target, 1);
       checkSubtract<double>(DType::Float64, InnerClass::Strided, InnerClass::Contiguous, InnerClass::Strided, {n},
                             target, 1);
+    }
+}
+
+TEST_CASE("a long body reads and writes operands of every class") {
+  checkAllClasses<float>(DType::Float32, {2, 3, 21}, Length::Long);
+  checkAllClasses<int8_t>(DType::Int8, {37}, Length::Long);
+  checkAllClasses<int16_t>(DType::Int16, {3, 18}, Length::Long);
+  checkAllClasses<double>(DType::Float64, {3, 18}, Length::Long);
+}
+
+TEST_CASE("tails of a long body touch nothing beyond") {
+  for (const std::string &target : targetsHere())
+    for (int64_t n = 1; n <= 40; ++n) {
+      checkSubtract<float>(DType::Float32, InnerClass::Contiguous, InnerClass::Contiguous, InnerClass::Contiguous,
+                           {2, n}, target, 1, Length::Long);
+      checkSubtract<int8_t>(DType::Int8, InnerClass::Contiguous, InnerClass::Strided, InnerClass::Contiguous, {n},
+                            target, 1, Length::Long);
     }
 }
 
