@@ -1,8 +1,9 @@
 //===- OwnMatmul.cpp - matrix products by our own loops -------------------===//
 //
-// For dtypes that oneDNN does not multiply. Each element is one sum in the
-// order of k, kept in the accumulator type: the blocks run over rows and
-// columns only, so that bits depend on neither blocks nor threads.
+// For dtypes that oneDNN does not multiply, and for small products. Each
+// element is one sum in the order of k, kept in the accumulator type: the blocks
+// run over rows and columns only, so that bits depend on neither blocks nor
+// threads.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Elements.h"
