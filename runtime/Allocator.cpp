@@ -15,6 +15,7 @@ namespace tess::runtime {
 static constexpr size_t kSmallest = 64, kThreadMax = 4096, kPowersMax = size_t(1) << 20, kPage = 4096;
 static constexpr unsigned kThreadClasses = 7; // 64 .. 4096
 static constexpr size_t kThreadClassBytes = size_t(64) << 10;
+static constexpr int64_t kMostUntold = int64_t(64) << 10;
 
 size_t Allocator::roundUp(size_t bytes) {
   if (bytes <= kPowersMax)
@@ -24,39 +25,100 @@ size_t Allocator::roundUp(size_t bytes) {
 
 static unsigned threadClass(size_t size) { return llvm::countr_zero(size) - 6; }
 
-/// Free blocks of one thread; they go to the shared lists when the thread ends.
-struct ThreadLists {
-  Allocator *owner = nullptr;
-  std::array<std::vector<void *>, kThreadClasses> lists;
-
-  void flush() {
-    if (!owner)
-      return;
-    std::lock_guard<std::mutex> lock(owner->mutex);
-    for (auto [index, list] : llvm::enumerate(lists)) {
-      std::vector<void *> &target = owner->shared[kSmallest << index];
-      target.insert(target.end(), list.begin(), list.end());
-      list.clear();
-    }
-  }
+/// Free blocks of one thread, and what it counted; both go to the owner when the thread ends.
+class ThreadLists {
+public:
+  /// Those of this thread if `allocator` owns them (the first one that asks does); null when the thread is about to
+  /// end.
+  static ThreadLists *of(Allocator *allocator);
   ~ThreadLists() {
     flush();
+    if (owner) {
+      std::lock_guard<std::mutex> lock(owner->mutex);
+      owner->allocations += allocations;
+      owner->inUse += uint64_t(untold.load());
+      llvm::erase(owner->threads, this);
+    }
     ended = true;
   }
+
+  /// A free block of the class of `size`, or null.
+  void *take(size_t size);
+  /// False when there are enough of its class.
+  bool put(Block block);
+  /// Gives the blocks to the shared lists.
+  void flush();
+
+  // Only this thread writes them.
+  std::atomic<int64_t> untold{0}; // change of the bytes in use that the owner has not heard of
+  std::atomic<uint64_t> allocations{0};
+
+private:
+  void own(Allocator *allocator);
+  /// Tells the owner when there is much to tell.
+  void note(int64_t change);
+
+  Allocator *owner = nullptr;
+  std::array<std::vector<void *>, kThreadClasses> lists;
   static thread_local bool ended;
 };
 
 thread_local bool ThreadLists::ended = false;
 static thread_local ThreadLists threadLists;
 
-/// The lists of this thread if `allocator` owns them (the first one that asks does); null when the thread is about to
-/// end.
-static ThreadLists *listsFor(Allocator *allocator) {
-  if (ThreadLists::ended)
+ThreadLists *ThreadLists::of(Allocator *allocator) {
+  if (ended)
     return nullptr;
   if (!threadLists.owner)
-    threadLists.owner = allocator;
+    threadLists.own(allocator);
   return threadLists.owner == allocator ? &threadLists : nullptr;
+}
+
+void ThreadLists::own(Allocator *allocator) {
+  owner = allocator;
+  std::lock_guard<std::mutex> lock(owner->mutex);
+  owner->threads.push_back(this);
+}
+
+void ThreadLists::note(int64_t change) {
+  int64_t sum = untold.load(std::memory_order_relaxed) + change;
+  if (LLVM_LIKELY(uint64_t(sum + kMostUntold) <= 2 * kMostUntold && !profiler::on())) {
+    untold.store(sum, std::memory_order_relaxed);
+    return;
+  }
+  untold.store(0, std::memory_order_relaxed);
+  owner->noteUse(sum);
+}
+
+void *ThreadLists::take(size_t size) {
+  std::vector<void *> &list = lists[threadClass(size)];
+  if (list.empty())
+    return nullptr;
+  void *data = list.back();
+  list.pop_back();
+  allocations.store(allocations.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  note(int64_t(size));
+  return data;
+}
+
+bool ThreadLists::put(Block block) {
+  std::vector<void *> &list = lists[threadClass(block.size)];
+  if (list.size() >= kThreadClassBytes / block.size)
+    return false;
+  list.push_back(block.data);
+  note(-int64_t(block.size));
+  return true;
+}
+
+void ThreadLists::flush() {
+  if (!owner)
+    return;
+  std::lock_guard<std::mutex> lock(owner->mutex);
+  for (auto [index, list] : llvm::enumerate(lists)) {
+    std::vector<void *> &target = owner->shared[kSmallest << index];
+    target.insert(target.end(), list.begin(), list.end());
+    list.clear();
+  }
 }
 
 Allocator::Allocator(std::string name, Source &source, Lists lists)
@@ -67,30 +129,34 @@ Allocator::Allocator(std::string name, Source &source, Lists lists)
 
 Allocator::~Allocator() { trim(); }
 
-void Allocator::noteUse(size_t size) {
-  uint64_t now = inUse.fetch_add(size, std::memory_order_relaxed) + size;
-  allocations.fetch_add(1, std::memory_order_relaxed);
+void Allocator::noteUse(int64_t change) {
+  uint64_t now = inUse.fetch_add(uint64_t(change), std::memory_order_relaxed) + uint64_t(change);
   if (profiler::on())
-    profiler::recordMemory("memory of " + name, now);
+    profiler::recordMemory("memory of " + name, uint64_t(std::max<int64_t>(int64_t(now), 0)));
+  if (int64_t(now) <= 0) // others have not told yet what they took
+    return;
   for (uint64_t old = peak.load(std::memory_order_relaxed); now > old;)
     if (peak.compare_exchange_weak(old, now, std::memory_order_relaxed))
       break;
 }
 
+uint64_t Allocator::used() const {
+  uint64_t sum = inUse;
+  for (const ThreadLists *thread : threads)
+    sum += uint64_t(thread->untold.load(std::memory_order_relaxed));
+  return sum;
+}
+
 llvm::Expected<Block> Allocator::allocate(size_t bytes) {
-  if (bytes > (size_t(1) << 62))
+  if (bytes > (size_t(1) << 62)) {
+    std::lock_guard<std::mutex> lock(mutex);
     return exhausted(bytes, bytes);
-  size_t size = lists == Lists::None ? std::max<size_t>(bytes, 1) : roundUp(bytes);
-  ThreadLists *mine = lists == Lists::PerThread && size <= kThreadMax ? listsFor(this) : nullptr;
-  if (mine) {
-    std::vector<void *> &list = mine->lists[threadClass(size)];
-    if (!list.empty()) {
-      void *data = list.back();
-      list.pop_back();
-      noteUse(size);
-      return Block{data, size};
-    }
   }
+  size_t size = lists == Lists::None ? std::max<size_t>(bytes, 1) : roundUp(bytes);
+  ThreadLists *mine = lists == Lists::PerThread && size <= kThreadMax ? ThreadLists::of(this) : nullptr;
+  if (mine)
+    if (void *data = mine->take(size))
+      return Block{data, size};
   return obtain(bytes, size);
 }
 
@@ -131,24 +197,18 @@ llvm::Expected<Block> Allocator::obtain(size_t request, size_t size) {
   }
   if (got > kThreadMax)
     ++largeInUse[got];
-  noteUse(got);
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  noteUse(int64_t(got));
   return Block{data, got};
 }
 
 void Allocator::free(Block block) {
   if (!block.data)
     return;
-  uint64_t now = inUse.fetch_sub(block.size, std::memory_order_relaxed) - block.size;
-  if (profiler::on())
-    profiler::recordMemory("memory of " + name, now);
-  ThreadLists *mine = lists == Lists::PerThread && block.size <= kThreadMax ? listsFor(this) : nullptr;
-  if (mine) {
-    std::vector<void *> &list = mine->lists[threadClass(block.size)];
-    if (list.size() < kThreadClassBytes / block.size) {
-      list.push_back(block.data);
-      return;
-    }
-  }
+  ThreadLists *mine = lists == Lists::PerThread && block.size <= kThreadMax ? ThreadLists::of(this) : nullptr;
+  if (mine && mine->put(block))
+    return;
+  noteUse(-int64_t(block.size));
   std::lock_guard<std::mutex> lock(mutex);
   if (lists == Lists::None) {
     source.giveBack(block.data, block.size);
@@ -176,13 +236,13 @@ void Allocator::setLimit(uint64_t bytes) {
 }
 
 void Allocator::trim() {
-  if (ThreadLists *mine = lists == Lists::PerThread ? listsFor(this) : nullptr)
+  if (ThreadLists *mine = lists == Lists::PerThread ? ThreadLists::of(this) : nullptr)
     mine->flush();
   std::lock_guard<std::mutex> lock(mutex);
   trimLocked();
 }
 
-/// The mutex is held, or the request is so large that nothing else counts.
+/// The mutex is held.
 llvm::Error Allocator::exhausted(size_t request, size_t size) {
   std::string text;
   uint64_t large = 0;
@@ -192,24 +252,32 @@ llvm::Error Allocator::exhausted(size_t request, size_t size) {
     if (shown++ < 4)
       text += ", " + std::to_string(count) + " x " + std::to_string(blockSize);
   }
-  uint64_t used = inUse.load(), bound = limit.load();
+  uint64_t held = used(), bound = limit.load();
   std::string most = bound == UINT64_MAX ? "what the system has" : std::to_string(bound) + " bytes";
   return makeError(ErrorCode::ResourceExhausted,
                    name + ": memory must stay within " + most + ", got a request of " + llvm::Twine(request) +
-                       " bytes (block of " + llvm::Twine(size) + ") with " + llvm::Twine(used) + " in use (" +
-                       llvm::Twine(used - std::min(used, large)) + " in blocks of at most 4096" + text + "), " +
-                       llvm::Twine(reserved.load() - std::min(reserved.load(), used)) + " cached, peak " +
-                       llvm::Twine(peak.load()));
+                       " bytes (block of " + llvm::Twine(size) + ") with " + llvm::Twine(held) + " in use (" +
+                       llvm::Twine(held - std::min(held, large)) + " in blocks of at most 4096" + text + "), " +
+                       llvm::Twine(reserved.load() - std::min(reserved.load(), held)) + " cached, peak " +
+                       llvm::Twine(std::max(peak.load(), held)));
+}
+
+void Allocator::resetPeak() {
+  std::lock_guard<std::mutex> lock(mutex);
+  peak = used();
 }
 
 AllocatorStats Allocator::stats() const {
+  std::lock_guard<std::mutex> lock(mutex);
   AllocatorStats stats;
-  stats.inUse = inUse;
+  stats.inUse = used();
   uint64_t all = reserved;
   stats.cached = all - std::min(all, stats.inUse);
-  stats.peak = peak;
+  stats.peak = std::max(peak.load(), stats.inUse);
   stats.limit = limit;
   stats.allocations = allocations;
+  for (const ThreadLists *thread : threads)
+    stats.allocations += thread->allocations.load(std::memory_order_relaxed);
   stats.systemAllocations = systemAllocations;
   return stats;
 }

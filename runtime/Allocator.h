@@ -2,7 +2,8 @@
 //
 // Size classes: powers of two from 64 bytes to 1 MiB, multiples of the page
 // above. A free block goes to a list of its class; blocks of at most 4 KiB go
-// through a list per thread first.
+// through a list per thread first, and are counted by thread: the hot path
+// writes no shared line.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -20,11 +21,13 @@ namespace tess::runtime {
 struct AllocatorStats {
   uint64_t inUse = 0;  // bytes that callers hold
   uint64_t cached = 0; // bytes in free lists
-  uint64_t peak = 0;   // highest `inUse` since resetPeak
+  uint64_t peak = 0;   // highest `inUse` since resetPeak; a thread may hold 64 KiB in small blocks beside it
   uint64_t limit = 0;  // highest allowed inUse + cached
   uint64_t allocations = 0;
   uint64_t systemAllocations = 0; // those that no free list could serve
 };
+
+class ThreadLists;
 
 /// Thread-safe.
 class Allocator {
@@ -56,23 +59,27 @@ public:
   void setLimit(uint64_t bytes);
   AllocatorStats stats() const;
   /// The peak starts again from what is in use now.
-  void resetPeak() { peak = inUse.load(); }
+  void resetPeak();
   /// Gives the free lists of this thread and the shared ones back to the source.
   void trim();
 
 private:
-  friend struct ThreadLists;
+  friend class ThreadLists;
   llvm::Expected<Block> obtain(size_t request, size_t size);
   void *takeShared(size_t size, size_t &got);
   void trimLocked();
   llvm::Error exhausted(size_t request, size_t size);
-  void noteUse(size_t size);
+  void noteUse(int64_t change);
+  uint64_t used() const;
 
   std::string name;
   Source &source;
   Lists lists;
-  std::atomic<uint64_t> limit{UINT64_MAX}, inUse{0}, peak{0}, reserved{0}, allocations{0}, systemAllocations{0};
-  std::mutex mutex;
+  std::atomic<uint64_t> limit{UINT64_MAX}, reserved{0}, allocations{0}, systemAllocations{0};
+  std::atomic<uint64_t> inUse{0}; // but for what threads have not told yet
+  std::atomic<uint64_t> peak{0};
+  mutable std::mutex mutex;
+  std::vector<const ThreadLists *> threads;     // that have lists of ours
   std::map<size_t, std::vector<void *>> shared; // by size
   std::map<size_t, int64_t> largeInUse;         // blocks above 4 KiB, by size
 };

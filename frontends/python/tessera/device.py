@@ -126,7 +126,8 @@ def get_reserved_memory(device=None):
 
 
 def get_max_allocated_memory(device=None):
-    """The most that tensors held since the last reset.
+    """The most bytes that tensors held since the last reset; a thread's blocks of at most 4 KiB
+    count when they reach 64 KiB together, or when someone asks.
 
     >>> get_max_allocated_memory() >= 0
     True
