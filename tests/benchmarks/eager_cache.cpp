@@ -99,7 +99,7 @@ int main() {
   double few = lookUpTime(10, 10), hot = lookUpTime(100000, 10), all = lookUpTime(100000, 100000);
   clearOpCache();
   double one = callRate(1), eight = callRate(8);
-  double kernel = missTime(OpDef::get("add")), program = missTime(OpDef::get("softmax"));
+  double kernel = missTime(OpDef::get("add")), program = missTime(OpDef::get("softmax").set("axis", int64_t(1)));
   std::printf("{\"few\": %.1f, \"hot\": %.1f, \"all\": %.1f, \"one\": %.0f, \"eight\": %.0f, \"kernel\": %.0f, "
               "\"program\": %.0f}\n",
               few, hot, all, one, eight, kernel, program);
