@@ -1,6 +1,7 @@
 //===- Counters.cpp - what eager did, counted ----------------------------===//
 #include "eager/Counters.h"
 
+#include "runtime/Fork.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <mutex>
@@ -11,6 +12,8 @@ namespace tess::eager {
 namespace {
 
 struct Registry {
+  Registry() { runtime::holdAcrossFork(mutex); }
+
   std::mutex mutex;
   std::vector<const ThreadCounts *> threads;
   Counts ended{}; // of threads that are no more

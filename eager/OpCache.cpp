@@ -3,6 +3,7 @@
 
 #include "eager/Counters.h"
 #include "eager/Location.h"
+#include "runtime/Fork.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/PointerIntPair.h"
 #include "llvm/ADT/STLExtras.h"
@@ -43,6 +44,8 @@ public:
   }
 
 private:
+  EntryLines() { runtime::holdAcrossFork(mutex); }
+
   std::mutex mutex;
   llvm::RecyclingAllocator<llvm::BumpPtrAllocator, OpEntry> lines;
 };
@@ -89,18 +92,27 @@ private:
 std::atomic<uint64_t> limitPerShard{kDefaultLimit / kShards};
 std::atomic<uint64_t> epoch{0}; // of clearOpCache, for the fronts
 
+/// Let go of without a shard's mutex: an entry's end takes other locks.
+using Evicted = std::vector<OpEntryRef>;
+
 class Shard {
 public:
+  Shard() { runtime::holdAcrossFork(mutex); }
   llvm::Expected<OpEntryRef> get(const Wanted &wanted, llvm::function_ref<llvm::Expected<OpEntryRef>()> build);
   void addTo(OpCacheStats &stats);
   void addTo(std::vector<std::string> &classes);
   void trim();
   void clear();
+  /// In a forked child, which has none of the threads that were building or waiting.
+  void forgetBuilders() {
+    building.clear();
+    new (&built) std::condition_variable;
+  }
 
 private:
   OpEntryRef lookUp(const Wanted &wanted);
-  void insert(const OpEntryRef &entry);
-  void trimLocked();
+  Evicted insert(const OpEntryRef &entry);
+  Evicted trimLocked();
 
   std::mutex mutex;
   std::condition_variable built;
@@ -111,7 +123,11 @@ private:
 };
 
 std::array<Shard, kShards> &shards() {
-  static auto *instance = new std::array<Shard, kShards>; // never destroyed: threads may outlive main
+  static auto *instance = [] { // never destroyed: threads may outlive main
+    auto nothing = [] {};
+    runtime::callAcrossFork(nothing, nothing, [] { llvm::for_each(shards(), [](Shard &s) { s.forgetBuilders(); }); });
+    return new std::array<Shard, kShards>;
+  }();
   return *instance;
 }
 
@@ -124,6 +140,7 @@ OpEntryRef Shard::lookUp(const Wanted &wanted) {
 }
 
 llvm::Expected<OpEntryRef> Shard::get(const Wanted &wanted, llvm::function_ref<llvm::Expected<OpEntryRef>()> build) {
+  Evicted evicted;
   std::unique_lock<std::mutex> lock(mutex);
   for (;;) {
     if (OpEntryRef entry = lookUp(wanted)) {
@@ -149,19 +166,20 @@ llvm::Expected<OpEntryRef> Shard::get(const Wanted &wanted, llvm::function_ref<l
   building.erase(llvm::find(building, wanted.hash));
   built.notify_all();
   if (entry)
-    insert(*entry);
+    evicted = insert(*entry);
   return entry;
 }
 
-void Shard::insert(const OpEntryRef &entry) {
+Evicted Shard::insert(const OpEntryRef &entry) {
   entries.insert(Slot(hashOf(entry->key), entry.get()));
   clock.push_back(entry);
   bytes += entry->compiled->bytes;
-  trimLocked();
+  return trimLocked();
 }
 
 /// Second chance: an entry that was used since it was last looked at goes to the end once more.
-void Shard::trimLocked() {
+Evicted Shard::trimLocked() {
+  Evicted evicted;
   uint64_t limit = limitPerShard.load(std::memory_order_relaxed);
   for (size_t looked = 0, most = 2 * clock.size(); bytes > limit && clock.size() > 1 && looked < most; ++looked) {
     OpEntryRef entry = std::move(clock.front());
@@ -173,18 +191,22 @@ void Shard::trimLocked() {
     bytes -= entry->compiled->bytes;
     entries.erase(Slot(hashOf(entry->key), entry.get()));
     ++evictions;
+    evicted.push_back(std::move(entry));
   }
+  return evicted;
 }
 
 void Shard::trim() {
+  Evicted evicted;
   std::lock_guard<std::mutex> lock(mutex);
-  trimLocked();
+  evicted = trimLocked();
 }
 
 void Shard::clear() {
+  std::deque<OpEntryRef> gone;
   std::lock_guard<std::mutex> lock(mutex);
   entries.clear();
-  clock.clear();
+  gone.swap(clock);
   bytes = 0;
 }
 

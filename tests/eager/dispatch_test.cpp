@@ -8,7 +8,9 @@
 
 #include "llvm/Support/JSON.h"
 
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 
 using namespace tess;
 using namespace tess::eager;
@@ -193,3 +195,47 @@ TEST_CASE("a copy for a layout is in the profile, by the operator that wants it"
                        event.getAsObject()->getObject("args")->getString("value")->str());
   CHECK(copies == std::vector<std::string>{"matmul f32[3, 2]"});
 }
+
+#if !TESS_SANITIZE_THREAD // a fork of many threads is not followed by ThreadSanitizer
+/// A look-up of entry `number`, made when it is not there: never in the front of a thread for long.
+static void lookUp(const OpDef &op, uint64_t number) {
+  OpKey key{number * 0x9E3779B97F4A7C15ull, number, 0};
+  llvm::cantFail(findOrBuild(key, op, [&]() -> llvm::Expected<OpEntryRef> {
+    OpEntryRef entry(new OpEntry(key, op));
+    entry->compiled->bytes = 1024;
+    return entry;
+  }));
+}
+
+TEST_CASE("a child that is forked while threads look up can do so") {
+  OpDef op = OpDef::get("add");
+  uint64_t limit = opCacheStats().limit;
+  setOpCacheLimit(1 << 20); // so that they also evict
+  std::atomic<bool> done = false;
+  std::vector<std::thread> threads;
+  for (uint64_t t = 0; t < 2; ++t)
+    threads.emplace_back([&, t] {
+      for (uint64_t i = 0; !done; ++i)
+        lookUp(op, i % 4096 + t);
+    });
+  unsigned hung = 0;
+  for (int i = 0; i < 40; ++i) {
+    pid_t child = ::fork();
+    if (child == 0) {
+      ::alarm(60); // a hang is a failure, not a time-out of the whole test
+      for (uint64_t number = 0; number < 256; ++number)
+        lookUp(op, number);
+      ::_exit(0);
+    }
+    int status = -1;
+    REQUIRE(::waitpid(child, &status, 0) == child);
+    hung += !WIFEXITED(status);
+  }
+  done = true;
+  for (std::thread &thread : threads)
+    thread.join();
+  CHECK(hung == 0);
+  setOpCacheLimit(limit);
+  clearOpCache();
+}
+#endif
