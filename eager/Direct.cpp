@@ -103,6 +103,11 @@ int64_t scalarBits(const OpDef &op, const DirectKernel::Scalar &scalar) {
   return value.kind() == AttrKind::Bool ? int64_t(value.boolean()) : value.i64();
 }
 
+/// Of the last axis of a group; one without axes has one element.
+int64_t strideOf(const runtime::AxisGroup &group, const int64_t *strides) {
+  return group.last ? strides[group.last - 1] : 1;
+}
+
 void fill(Launch &launch, const DirectKernel &kernel, const IterationSpace &space, const OpDef &op,
           llvm::ArrayRef<Operand> operands, llvm::ArrayRef<TensorRef> results) {
   launch.fn = kernel.fn;
@@ -123,7 +128,7 @@ void fill(Launch &launch, const DirectKernel &kernel, const IterationSpace &spac
     bool isResult = value >= operands.size();
     const int64_t *strides = isResult ? own : space.strides[value];
     for (const runtime::AxisGroup &group : kernel.groups)
-      *dims++ = strides[group.last - 1];
+      *dims++ = strideOf(group, strides);
     *pointer++ = isResult ? results[value - operands.size()]->data() : operands[value].tensor->data();
   }
   for (const DirectKernel::Scalar &scalar : kernel.scalars)

@@ -56,6 +56,16 @@ TEST_CASE("runtime attributes are operands of one kernel") {
   CHECK(programs() - before == 1);
 }
 
+TEST_CASE("a tensor without axes is one element") {
+  for (const char *op : {"ones_like", "zeros_like", "neg", "copy"}) {
+    TensorRef got = run(op, {make<float>({-3}, {})});
+    CHECK(got->rank() == 0);
+    CHECK(std::abs(values<float>(*got)[0]) == (op == std::string("ones_like")    ? 1
+                                               : op == std::string("zeros_like") ? 0
+                                                                                 : 3));
+  }
+}
+
 TEST_CASE("shapes of created tensors are not keys") {
   clearOpCache();
   uint64_t before = programs();
