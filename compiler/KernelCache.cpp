@@ -177,11 +177,7 @@ std::optional<runtime::Executable> loadExecutable(llvm::StringRef key) {
   std::optional<std::string> bytes = objectCache().find(key);
   if (!bytes)
     return std::nullopt;
-  llvm::Expected<runtime::Executable> executable = runtime::parseExecutable(*bytes, "disk cache");
-  if (executable)
-    return std::move(*executable);
-  llvm::consumeError(executable.takeError());
-  return std::nullopt;
+  return llvm::expectedToOptional(runtime::parseExecutable(*bytes, "disk cache"));
 }
 
 void keepExecutable(llvm::StringRef key, const runtime::Executable &executable) {

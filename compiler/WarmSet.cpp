@@ -43,7 +43,7 @@ llvm::Expected<std::shared_ptr<const WarmSet>> WarmSet::open(llvm::StringRef pat
   auto set = read(path);
   if (!set)
     return set;
-  if (llvm::Error error = checkLevel(path, set.get()->level))
+  if (llvm::Error error = checkLevel(path, (*set)->level))
     return std::move(error);
   auto runnable = std::make_shared<WarmSet>(**set);
   runnable->runsInPlace = runnable->file->makeCodeExecutable();
@@ -78,13 +78,9 @@ std::optional<Executable> WarmSet::find(llvm::StringRef key) const {
   if (!file->has(SectionKind::Executable, key))
     return std::nullopt;
   auto bytes = file->read(SectionKind::Executable, key);
-  llvm::Expected<Executable> executable =
+  return llvm::expectedToOptional(
       bytes ? parseExecutable(*bytes, file->path(), [this](Image &image) { return placeCode(image); })
-            : bytes.takeError();
-  if (executable)
-    return std::move(*executable);
-  llvm::consumeError(executable.takeError());
-  return std::nullopt;
+            : bytes.takeError());
 }
 
 std::vector<std::string> WarmSet::keys() const {

@@ -123,18 +123,14 @@ llvm::Error update(const OpDef &op, llvm::ArrayRef<Operand> operands) {
 llvm::Expected<bool> updateRegion(TensorImpl &variable, const OpDef &region, TensorImpl &value, const OpDef &by) {
   if (!mayUpdate(variable) || &value.storage() == &variable.storage())
     return false;
-  llvm::Expected<Metas> metas = region.infer({variable.meta()});
-  if (!metas) {
-    llvm::consumeError(metas.takeError()); // the operator has words for it
-    return false;
-  }
+  std::optional<Metas> metas = llvm::expectedToOptional(region.infer({variable.meta()}));
+  if (!metas)
+    return false; // the operator has words for it
   Layout whole = variable.layout();
   whole.offset = 0;
-  llvm::Expected<Layout> layout = region.info().viewRule(region, whole, metas->front().shape);
-  if (!layout) {
-    llvm::consumeError(layout.takeError()); // the operator has words for it
+  std::optional<Layout> layout = llvm::expectedToOptional(region.info().viewRule(region, whole, metas->front().shape));
+  if (!layout)
     return false;
-  }
   TensorRef target = TensorImpl::create(variable.dtype(), *layout, variable.storageRef(), variable.offset());
   if (!(target->meta() == value.meta()))
     return false;

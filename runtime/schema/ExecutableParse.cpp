@@ -198,24 +198,8 @@ static llvm::Error parseMessage(llvm::StringRef bytes, llvm::StringRef what, pb:
   return llvm::Error::success();
 }
 
-llvm::Expected<Executable> parseExecutable(llvm::StringRef bytes, llvm::StringRef what) {
-  pb::Executable in;
-  if (llvm::Error e = parseMessage(bytes, what, in))
-    return std::move(e);
-  if (llvm::Error e = refuseUnknownFields(in, what))
-    return std::move(e);
-  llvm::Expected<Executable> executable = Reader(what).read(in);
-  if (executable)
-    if (llvm::Error e = validate(*executable, what))
-      return std::move(e);
-  return executable;
-}
-
-llvm::Expected<Executable> parseExecutable(llvm::StringRef bytes, llvm::StringRef what,
-                                           llvm::function_ref<llvm::Error(Image &)> place) {
-  pb::Executable in;
-  if (llvm::Error e = parseMessage(bytes, what, in))
-    return std::move(e);
+static llvm::Expected<Executable> readMessage(const pb::Executable &in, llvm::StringRef what,
+                                              llvm::function_ref<llvm::Error(Image &)> place) {
   llvm::Expected<Executable> executable = Reader(what).read(in);
   if (!executable)
     return executable;
@@ -225,6 +209,23 @@ llvm::Expected<Executable> parseExecutable(llvm::StringRef bytes, llvm::StringRe
   if (llvm::Error e = validate(*executable, what))
     return std::move(e);
   return executable;
+}
+
+llvm::Expected<Executable> parseExecutable(llvm::StringRef bytes, llvm::StringRef what) {
+  pb::Executable in;
+  if (llvm::Error e = parseMessage(bytes, what, in))
+    return std::move(e);
+  if (llvm::Error e = refuseUnknownFields(in, what))
+    return std::move(e);
+  return readMessage(in, what, [](Image &) { return llvm::Error::success(); });
+}
+
+llvm::Expected<Executable> parseExecutable(llvm::StringRef bytes, llvm::StringRef what,
+                                           llvm::function_ref<llvm::Error(Image &)> place) {
+  pb::Executable in;
+  if (llvm::Error e = parseMessage(bytes, what, in))
+    return std::move(e);
+  return readMessage(in, what, place);
 }
 
 } // namespace tess::runtime
