@@ -10,6 +10,7 @@
 #include "compiler/lowering/KernelEmitter.h"
 #include "compiler/target/AccessChecks.h"
 #include "compiler/target/ImageBuilder.h"
+#include "compiler/target/LlvmOptions.h"
 #include "compiler/target/LowerModule.h"
 #include "ops/Error.h"
 
@@ -74,6 +75,8 @@ static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> makeMachine(const Ta
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
   });
+  if (llvm::Error error = setLlvmOptions())
+    return std::move(error);
   llvm::Triple triple("x86_64-unknown-linux-gnu");
   std::string reason;
   const llvm::Target *found = llvm::TargetRegistry::lookupTarget(triple, reason);

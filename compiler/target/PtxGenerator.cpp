@@ -8,6 +8,7 @@
 #include "compiler/target/PtxGenerator.h"
 
 #include "compiler/lowering/KernelAnalysis.h"
+#include "compiler/target/LlvmOptions.h"
 #include "compiler/target/LowerModule.h"
 #include "compiler/target/PtxKernel.h"
 #include "ops/Error.h"
@@ -49,6 +50,8 @@ static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> makeMachine(llvm::St
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
   });
+  if (llvm::Error error = setLlvmOptions())
+    return std::move(error);
   llvm::Triple triple("nvptx64-nvidia-cuda");
   std::string reason;
   const llvm::Target *found = llvm::TargetRegistry::lookupTarget(triple, reason);
