@@ -255,7 +255,7 @@ static llvm::Error start(const DispatchCall &call, const Launch &launch, const O
                          llvm::ArrayRef<TensorRef> results) {
   bool isInline = launch.isTiny() && readiness == Readiness::Ready;
   if (!isInline && asyncLevel() != 0)
-    return enqueueCall(call, results, [launch, image = entry.direct->image]() -> llvm::Error {
+    return enqueueCall(call, results, [launch, image = entry.compiled->direct->image]() -> llvm::Error {
       launchNow(launch);
       return llvm::Error::success();
     });
@@ -277,7 +277,7 @@ llvm::Expected<bool> dispatchDirect(const DispatchCall &call, Tensors &results) 
   llvm::Expected<const OpEntry *> entry = entryOf(call, space, keep);
   if (!entry)
     return entry.takeError();
-  const DirectKernel *kernel = (*entry)->direct.get();
+  const DirectKernel *kernel = (*entry)->compiled->direct.get();
   if (!kernel)
     return false;
   llvm::SmallVector<TensorRef, 0> made;

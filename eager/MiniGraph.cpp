@@ -135,20 +135,21 @@ llvm::Expected<OpEntryRef> buildEntry(const OpKey &key, const OpDef &op, llvm::A
   if (!exe)
     return exe.takeError();
   OpEntryRef entry(new OpEntry(key, op));
-  entry->compiled->bytes = bytesOf(*exe) + text.size();
-  entry->compiled->text = std::move(text);
+  CompiledOp &made = *entry->compiled;
+  made.bytes = bytesOf(*exe) + text.size();
+  made.text = std::move(text);
   if (direct)
-    entry->direct = directOf(*exe, op.info(), operands.size());
-  if (entry->direct) {
+    made.direct = directOf(*exe, op.info(), operands.size());
+  if (made.direct) {
     for (const TensorMeta &result : *results)
-      entry->direct->resultDTypes.push_back(result.dtype);
+      made.direct->resultDTypes.push_back(result.dtype);
     const runtime::Step &step = exe->steps[0];
     auto image = runtime::CodeImage::map(exe->images[step.image]);
     if (!image)
       return image.takeError();
-    entry->direct->fn = (*image)->entry(step.entry);
-    entry->direct->picosecondsPerElement = exe->images[step.image].entries[step.entry].picosecondsPerElement;
-    entry->direct->image = std::move(*image);
+    made.direct->fn = (*image)->entry(step.entry);
+    made.direct->picosecondsPerElement = exe->images[step.image].entries[step.entry].picosecondsPerElement;
+    made.direct->image = std::move(*image);
     return entry;
   }
   runtime::ProgramOptions options;
@@ -156,7 +157,7 @@ llvm::Expected<OpEntryRef> buildEntry(const OpKey &key, const OpDef &op, llvm::A
   auto program = runtime::Program::create(std::move(*exe), std::move(options));
   if (!program)
     return program.takeError();
-  entry->compiled->program = std::move(*program);
+  made.program = std::move(*program);
   return entry;
 }
 

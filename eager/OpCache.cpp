@@ -3,11 +3,9 @@
 
 #include "eager/Counters.h"
 #include "eager/Location.h"
+#include "eager/OpEntries.h"
 #include "runtime/Fork.h"
-#include "llvm/ADT/DenseSet.h"
-#include "llvm/ADT/PointerIntPair.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/RecyclingAllocator.h"
 
 #include <array>
 #include <condition_variable>
@@ -21,72 +19,20 @@ constexpr unsigned kShards = 16;
 constexpr unsigned kFrontSlots = 512;
 constexpr uint64_t kDefaultLimit = uint64_t(256) << 20;
 
-uint64_t hashOf(const OpKey &key) {
-  uint64_t h = key.op * 0x9E3779B97F4A7C15ull;
-  h = (h ^ key.operands ^ h >> 31) * 0xD6E8FEB86659FD93ull;
-  return (h ^ key.space ^ h >> 29) * 0xD6E8FEB86659FD93ull;
-}
-
-/// The lines of all entries, dense: with many of them a look-up waits for memory and its translation.
-class EntryLines {
-public:
-  void *allocate() {
-    std::lock_guard<std::mutex> lock(mutex);
-    return lines.Allocate();
-  }
-  void free(void *entry) {
-    std::lock_guard<std::mutex> lock(mutex);
-    lines.Deallocate(static_cast<OpEntry *>(entry));
-  }
-  static EntryLines &get() {
-    static auto *instance = new EntryLines; // never destroyed: a thread's front may outlive main
-    return *instance;
-  }
-
-private:
-  EntryLines() { runtime::holdAcrossFork(mutex); }
-
-  std::mutex mutex;
-  llvm::RecyclingAllocator<llvm::BumpPtrAllocator, OpEntry> lines;
-};
-
-/// Equal key, operator, and attributes where the entry depends on them.
-bool answers(const OpEntry &entry, const OpKey &key, const OpDef &op) {
-  if (!(entry.key == key) || entry.info != &op.info())
+/// Equal operator, and attributes where the entry depends on them; the keys are known to be equal.
+bool answers(const OpEntry &entry, const OpDef &op) {
+  if (entry.op != op.info().id)
     return false;
   for (unsigned i = 0; i < op.numAttrs(); ++i)
-    if (isKeyAttr(op.info(), i, entry.direct != nullptr) && !(entry.compiled->op.attr(i) == op.attr(i)))
+    if (isKeyAttr(op.info(), i, entry.compiled->direct != nullptr) && !(entry.compiled->op.attr(i) == op.attr(i)))
       return false;
   return true;
 }
 
 /// What a look-up has.
 struct Wanted {
-  uint64_t hash;
-  const OpKey &key;
+  KeyPrint key;
   const OpDef &op;
-};
-
-/// An entry with a few bits of its hash, so that a look-up reads no line but its own.
-class Slot {
-public:
-  Slot(uint64_t hash, OpEntry *entry) : bits(entry, tagOf(hash)) {}
-  OpEntry *entry() const { return bits.getPointer(); }
-  static unsigned tagOf(uint64_t hash) { return hash >> 50 & 63; }
-
-  struct Info {
-    static Slot getEmptyKey() { return Slot(~0ull, nullptr); }
-    static Slot getTombstoneKey() { return Slot(0, nullptr); }
-    static unsigned getHashValue(const Wanted &wanted) { return unsigned(wanted.hash); }
-    static unsigned getHashValue(const Slot &slot) { return unsigned(hashOf(slot.entry()->key)); }
-    static bool isEqual(const Slot &a, const Slot &b) { return a.bits == b.bits; }
-    static bool isEqual(const Wanted &wanted, const Slot &slot) {
-      return slot.entry() && slot.bits.getInt() == tagOf(wanted.hash) && answers(*slot.entry(), wanted.key, wanted.op);
-    }
-  };
-
-private:
-  llvm::PointerIntPair<OpEntry *, 6, unsigned> bits;
 };
 
 std::atomic<uint64_t> limitPerShard{kDefaultLimit / kShards};
@@ -116,7 +62,7 @@ private:
 
   std::mutex mutex;
   std::condition_variable built;
-  llvm::DenseSet<Slot, Slot::Info> entries;
+  EntryTable entries;
   std::deque<OpEntryRef> clock; // all of them, candidates for eviction, oldest first
   llvm::SmallVector<uint64_t, 2> building;
   uint64_t bytes = 0, hits = 0, misses = 0, evictions = 0;
@@ -132,11 +78,10 @@ std::array<Shard, kShards> &shards() {
 }
 
 OpEntryRef Shard::lookUp(const Wanted &wanted) {
-  auto it = entries.find_as(wanted);
-  if (it == entries.end())
-    return nullptr;
-  it->entry()->used.store(true, std::memory_order_relaxed);
-  return it->entry();
+  OpEntry *entry = entries.find(wanted.key, [&](const OpEntry &found) { return answers(found, wanted.op); });
+  if (entry)
+    entry->used.store(true, std::memory_order_relaxed);
+  return entry;
 }
 
 llvm::Expected<OpEntryRef> Shard::get(const Wanted &wanted, llvm::function_ref<llvm::Expected<OpEntryRef>()> build) {
@@ -147,23 +92,23 @@ llvm::Expected<OpEntryRef> Shard::get(const Wanted &wanted, llvm::function_ref<l
       ++hits;
       return entry;
     }
-    if (!llvm::is_contained(building, wanted.hash))
+    if (!llvm::is_contained(building, wanted.key.low))
       break;
     lock.unlock(); // never take the frontend's lock while holding this one
     {
       BlockingRegion region;
       lock.lock();
-      built.wait(lock, [&] { return !llvm::is_contained(building, wanted.hash); });
+      built.wait(lock, [&] { return !llvm::is_contained(building, wanted.key.low); });
       lock.unlock();
     }
     lock.lock();
   }
   ++misses;
-  building.push_back(wanted.hash);
+  building.push_back(wanted.key.low);
   lock.unlock();
   llvm::Expected<OpEntryRef> entry = build();
   lock.lock();
-  building.erase(llvm::find(building, wanted.hash));
+  building.erase(llvm::find(building, wanted.key.low));
   built.notify_all();
   if (entry)
     evicted = insert(*entry);
@@ -171,7 +116,7 @@ llvm::Expected<OpEntryRef> Shard::get(const Wanted &wanted, llvm::function_ref<l
 }
 
 Evicted Shard::insert(const OpEntryRef &entry) {
-  entries.insert(Slot(hashOf(entry->key), entry.get()));
+  entries.insert(entry.get());
   clock.push_back(entry);
   bytes += entry->compiled->bytes;
   return trimLocked();
@@ -189,7 +134,7 @@ Evicted Shard::trimLocked() {
       continue;
     }
     bytes -= entry->compiled->bytes;
-    entries.erase(Slot(hashOf(entry->key), entry.get()));
+    entries.erase(entry.get());
     ++evictions;
     evicted.push_back(std::move(entry));
   }
@@ -239,11 +184,20 @@ thread_local Front front;
 
 } // namespace
 
-OpEntry::OpEntry(const OpKey &key, OpDef op) : key(key), info(&op.info()), compiled(new CompiledOp) {
+KeyPrint::KeyPrint(const OpKey &key) {
+  constexpr uint64_t a = 0x9E3779B97F4A7C15ull, b = 0xD6E8FEB86659FD93ull;
+  low = key.op * a;
+  low = (low ^ key.operands ^ low >> 31) * b;
+  low = (low ^ key.space ^ low >> 29) * b;
+  high = (key.space ^ b) * a;
+  high = (high ^ key.op ^ high >> 32) * b;
+  high = (high ^ key.operands ^ high >> 30) * a;
+}
+
+OpEntry::OpEntry(const OpKey &key, OpDef op) : op(uint16_t(op.info().id)), key(key), compiled(new CompiledOp) {
+  static_assert(sizeof(OpEntry) == 32, "two entries must fit a line");
   compiled->op = std::move(op);
 }
-void *OpEntry::operator new(size_t) { return EntryLines::get().allocate(); }
-void OpEntry::operator delete(void *entry) { EntryLines::get().free(entry); }
 
 bool isKeyAttr(const OpInfo &info, unsigned attr, bool direct) {
   if (info.lowering == Lowering::Elementwise && info.attrs[attr].isRuntime)
@@ -251,9 +205,9 @@ bool isKeyAttr(const OpInfo &info, unsigned attr, bool direct) {
   return !(direct && info.attrs[attr].shapeOnly);
 }
 
-static OpEntry *lookInFront(const Front::Slot &slot, uint64_t hash, const OpKey &key, const OpDef &op) {
+static OpEntry *lookInFront(const Front::Slot &slot, const KeyPrint &key, const OpDef &op) {
   OpEntry *entry = slot.entry.get();
-  if (slot.hash != hash || !entry || !answers(*entry, key, op))
+  if (slot.hash != key.low || !entry || !(entry->key == key) || !answers(*entry, op))
     return nullptr;
   if (!entry->used.load(std::memory_order_relaxed))
     entry->used.store(true, std::memory_order_relaxed);
@@ -274,22 +228,22 @@ const OpEntry *findInFront(const OpKey &key, const OpDef &op) {
   Front &mine = front;
   if (LLVM_UNLIKELY(mine.seenEpoch != epoch.load(std::memory_order_acquire)))
     return nullptr;
-  uint64_t hash = hashOf(key);
-  return lookInFront(mine.slots[hash % kFrontSlots], hash, key, op);
+  KeyPrint print(key);
+  return lookInFront(mine.slots[print.low % kFrontSlots], print, op);
 }
 
 llvm::Expected<OpEntryRef> findOrBuild(const OpKey &key, const OpDef &op,
                                        llvm::function_ref<llvm::Expected<OpEntryRef>()> build) {
-  uint64_t hash = hashOf(key);
+  KeyPrint print(key);
   if (front.seenEpoch != epoch.load(std::memory_order_acquire)) {
     front.slots.fill({});
     front.seenEpoch = epoch.load();
   }
-  if (OpEntry *known = lookInFront(front.slots[hash % kFrontSlots], hash, key, op))
+  if (OpEntry *known = lookInFront(front.slots[print.low % kFrontSlots], print, op))
     return OpEntryRef(known);
-  llvm::Expected<OpEntryRef> entry = shards()[hash >> 60].get({hash, key, op}, build);
+  llvm::Expected<OpEntryRef> entry = shards()[print.low >> 60].get({print, op}, build);
   if (entry)
-    putInFront(hash, *entry); // looks at the slot anew: a build may run other operators on this thread
+    putInFront(print.low, *entry); // looks at the slot anew: a build may run other operators on this thread
   return entry;
 }
 

@@ -58,8 +58,9 @@ using BoundShapesRef = std::shared_ptr<BoundShapes>;
 /// What a class of calls compiles to, and from what. Immutable but for the bindings.
 class CompiledOp {
 public:
-  OpDef op;         // for the static attributes
-  std::string text; // OpClass::toText()
+  OpDef op;                             // for the static attributes
+  std::string text;                     // OpClass::toText()
+  std::unique_ptr<DirectKernel> direct; // null: run the program
   runtime::ProgramRef program;
   uint64_t bytes = 0;
 
@@ -73,17 +74,23 @@ private:
   std::list<BoundShapesRef> bindings;
 };
 
-/// What a look-up reads: one line of the cache, beside the lines of other entries.
-class alignas(64) OpEntry : public llvm::ThreadSafeRefCountedBase<OpEntry> {
+/// A key in 128 bits; keys that differ in one of their words have different ones.
+struct KeyPrint {
+  explicit KeyPrint(const OpKey &key);
+  uint64_t low, high;
+  bool operator==(const KeyPrint &other) const = default;
+};
+
+/// What a look-up reads: half a line of the cache, beside those of other entries.
+class alignas(32) OpEntry : public llvm::ThreadSafeRefCountedBase<OpEntry> {
 public:
   OpEntry(const OpKey &key, OpDef op);
   static void *operator new(size_t size);
   static void operator delete(void *entry);
 
   std::atomic<bool> used = true; // since eviction last looked
-  const OpKey key;
-  const OpInfo *const info;
-  std::unique_ptr<DirectKernel> direct; // null: run the program
+  const uint16_t op;             // OpInfo::id
+  const KeyPrint key;
   const std::unique_ptr<CompiledOp> compiled;
 };
 using OpEntryRef = llvm::IntrusiveRefCntPtr<OpEntry>;
