@@ -75,8 +75,6 @@ llvm::Error WarmSet::placeCode(Image &image) const {
 }
 
 std::optional<Executable> WarmSet::find(llvm::StringRef key) const {
-  if (!file->has(SectionKind::Executable, key))
-    return std::nullopt;
   auto bytes = file->read(SectionKind::Executable, key);
   return llvm::expectedToOptional(
       bytes ? parseExecutable(*bytes, file->path(), [this](Image &image) { return placeCode(image); })

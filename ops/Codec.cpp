@@ -30,7 +30,8 @@ std::string OpDef::serialize() const {
   return text + "}";
 }
 
-using Fields = llvm::SmallVector<std::pair<std::string, std::string>, 4>;
+/// Attributes by name, in the text that is read and in the record's upgrades.
+using Fields = llvm::SmallVector<std::pair<llvm::StringRef, llvm::StringRef>, 8>;
 
 static llvm::Error malformed(llvm::StringRef text) {
   return makeError(ErrorCode::DataLoss, "operator: text must be name{attribute=value, ...}, got '" + text + "'");
@@ -61,7 +62,7 @@ static llvm::Error splitFields(llvm::StringRef body, llvm::StringRef whole, Fiel
     auto [key, value] = field.split('=');
     if (key.empty() || key.size() == field.size())
       return malformed(whole);
-    fields.emplace_back(key.trim().str(), value.trim().str());
+    fields.emplace_back(key.trim(), value.trim());
   }
   return inString || depth ? malformed(whole) : llvm::Error::success();
 }
@@ -71,9 +72,9 @@ static void applyStep(llvm::StringRef step, Fields &fields) {
   auto [name, argument] = rest.split(' ');
   auto it = llvm::find_if(fields, [&, n = name](const auto &f) { return f.first == n; });
   if (verb == "rename" && it != fields.end())
-    it->first = argument.str();
+    it->first = argument;
   else if (verb == "default" && it == fields.end())
-    fields.emplace_back(name.str(), argument.str());
+    fields.emplace_back(name, argument);
   else if (verb == "drop" && it != fields.end())
     fields.erase(it);
 }
@@ -108,15 +109,17 @@ llvm::Expected<OpDef> OpDef::parse(llvm::StringRef text) {
   if (llvm::Error e = splitFields(body.drop_front(brace + 1), text, fields))
     return std::move(e);
   upgrade(*info, version, fields);
-  llvm::SmallVector<std::pair<llvm::StringRef, AttrValue>, 4> values;
-  for (const auto &[key, value] : fields) {
-    auto attr = llvm::find_if(info->attrs, [&, k = llvm::StringRef(key)](const AttrInfo &a) { return k == a.name; });
-    llvm::Expected<AttrValue> parsed = AttrValue::parse(attr == info->attrs.end() ? AttrKind::None : attr->kind, value);
-    if (!parsed && attr != info->attrs.end())
-      return makeError(ErrorCode::DataLoss, name + "." + key + ": " + takeError(parsed.takeError()).second);
+  llvm::SmallVector<std::pair<llvm::StringRef, AttrValue>, 8> values;
+  for (auto [key, value] : fields) {
+    auto attr = llvm::find_if(info->attrs, [k = key](const AttrInfo &a) { return k == a.name; });
+    if (attr == info->attrs.end()) { // make says which there are
+      values.emplace_back(key, AttrValue());
+      continue;
+    }
+    llvm::Expected<AttrValue> parsed = AttrValue::parse(attr->kind, value);
     if (!parsed)
-      llvm::consumeError(parsed.takeError());
-    values.emplace_back(key, parsed ? *parsed : AttrValue());
+      return makeError(ErrorCode::DataLoss, name + "." + key + ": " + takeError(parsed.takeError()).second);
+    values.emplace_back(key, std::move(*parsed));
   }
   return make(name, values);
 }

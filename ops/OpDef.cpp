@@ -2,15 +2,20 @@
 #include "ops/OpDef.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringMap.h"
 
 #include <cassert>
 
 namespace tess {
 
 const OpInfo *findOp(llvm::StringRef name) {
-  llvm::ArrayRef<OpInfo> ops = allOps(); // sorted by name
-  const OpInfo *it = llvm::partition_point(ops, [&](const OpInfo &info) { return llvm::StringRef(info.name) < name; });
-  return it != ops.end() && name == it->name ? it : nullptr;
+  static const auto *byName = [] { // a search among the records reads many far apart
+    auto *table = new llvm::StringMap<const OpInfo *>;
+    for (const OpInfo &info : allOps())
+      table->try_emplace(info.name, &info);
+    return table;
+  }();
+  return byName->lookup(name);
 }
 
 const OpInfo *findOpDef(llvm::StringRef opdefName) {

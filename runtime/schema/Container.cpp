@@ -8,7 +8,9 @@
 #include "ops/Error.h"
 #include "runtime/schema/ContainerFormat.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/Endian.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <cerrno>
 #include <cstring>
@@ -25,8 +27,10 @@ using namespace container;
 static uint32_t get32(const char *at) { return llvm::support::endian::read32le(at); }
 static uint64_t get64(const char *at) { return llvm::support::endian::read64le(at); }
 
-static std::string keyOf(SectionKind kind, llvm::StringRef name) {
-  return std::to_string(uint32_t(kind)) + ":" + name.str();
+static llvm::SmallString<256> keyOf(SectionKind kind, llvm::StringRef name) {
+  llvm::SmallString<256> key;
+  llvm::raw_svector_ostream(key) << uint32_t(kind) << ':' << name;
+  return key;
 }
 
 static llvm::StringRef kindName(SectionKind kind) {

@@ -4,7 +4,7 @@
 #include "runtime/schema/ExecutableCodec.h"
 #include "runtime/schema/UnknownFields.h"
 
-#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/arena.h>
 
 namespace tess::runtime {
 
@@ -165,6 +165,7 @@ llvm::Expected<Executable> Reader::read(const pb::Executable &in) {
   for (const pb::Output &output : in.outputs())
     out.outputs.push_back({output.name(), output.value(), output.donates()});
   auto readAll = [&](const auto &from, auto &to) -> llvm::Error {
+    to.reserve(from.size());
     for (const auto &item : from)
       if (llvm::Error e = read(item, to.emplace_back()))
         return e;
@@ -184,6 +185,18 @@ llvm::Expected<Executable> Reader::read(const pb::Executable &in) {
     return e;
   return out;
 }
+
+/// A message whose parts lie together and go together: one of a small program takes nothing from the heap.
+class Message {
+public:
+  Message() : arena(block, sizeof block), root(google::protobuf::Arena::CreateMessage<pb::Executable>(&arena)) {}
+  pb::Executable &operator*() { return *root; }
+
+private:
+  alignas(8) char block[16384];
+  google::protobuf::Arena arena;
+  pb::Executable *root;
+};
 
 static llvm::Error parseMessage(llvm::StringRef bytes, llvm::StringRef what, pb::Executable &in) {
   if (bytes.size() > INT32_MAX || !in.ParseFromArray(bytes.data(), int(bytes.size())))
@@ -212,20 +225,20 @@ static llvm::Expected<Executable> readMessage(const pb::Executable &in, llvm::St
 }
 
 llvm::Expected<Executable> parseExecutable(llvm::StringRef bytes, llvm::StringRef what) {
-  pb::Executable in;
-  if (llvm::Error e = parseMessage(bytes, what, in))
+  Message in;
+  if (llvm::Error e = parseMessage(bytes, what, *in))
     return std::move(e);
-  if (llvm::Error e = refuseUnknownFields(in, what))
+  if (llvm::Error e = refuseUnknownFields(*in, what))
     return std::move(e);
-  return readMessage(in, what, [](Image &) { return llvm::Error::success(); });
+  return readMessage(*in, what, [](Image &) { return llvm::Error::success(); });
 }
 
 llvm::Expected<Executable> parseExecutable(llvm::StringRef bytes, llvm::StringRef what,
                                            llvm::function_ref<llvm::Error(Image &)> place) {
-  pb::Executable in;
-  if (llvm::Error e = parseMessage(bytes, what, in))
+  Message in;
+  if (llvm::Error e = parseMessage(bytes, what, *in))
     return std::move(e);
-  return readMessage(in, what, place);
+  return readMessage(*in, what, place);
 }
 
 } // namespace tess::runtime

@@ -193,16 +193,22 @@ def tensors(operands):
     return [tessera.Tensor(array, dtype=dtype) for array, dtype in operands]
 
 
-def call(record, sample, operands):
-    """The operator on tensors; results as a list."""
+def operator(record, sample):
+    """The OpDef of a sample."""
     attrs = {name: SHORT.get(value, value) if isinstance(value, str) else value
              for name, value in sample.attrs.items()}  # fmt: skip
-    op = _core.op_class(record.opdef)(**attrs)
-    return list(_core.apply(op, *operands))
+    return _core.op_class(record.opdef)(**attrs)
+
+
+def call(record, sample, operands):
+    """The operator on tensors; results as a list."""
+    return list(_core.apply(operator(record, sample), *operands))
 
 
 def calls():
-    """(name, lowering, function without arguments) of every record's first sample with elements."""
+    """(name, lowering, function without arguments) of every record's first sample with elements.
+    The OpDef is made before, so that a first call does not make its Python class.
+    """
     for record in records().values():
         for sample in record.samples:
             if all(np.prod(shape) for shape in sample.shapes):
@@ -212,6 +218,6 @@ def calls():
                 yield (
                     record.name,
                     record.lowering,
-                    functools.partial(call, record, sample, operands),
+                    functools.partial(_core.apply, operator(record, sample), *operands),
                 )
                 break
