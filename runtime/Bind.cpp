@@ -384,6 +384,7 @@ llvm::Expected<std::shared_ptr<Bound>> Binder::run(llvm::ArrayRef<TensorMeta> in
   storage = std::move(*plan);
   if (llvm::Error error = prepareLibrary())
     return std::move(error);
+  bound->commands.reserve(exe.steps.size());
   for (const Step &step : exe.steps)
     if (llvm::Error error = addStep(step))
       return at(std::move(error), step.location);
