@@ -10,6 +10,7 @@
 #include "llvm/Support/xxhash.h"
 
 #include <algorithm>
+#include <chrono>
 #include <vector>
 
 namespace tess::compiler {
@@ -63,6 +64,31 @@ std::optional<std::string> decode(llvm::StringRef data, llvm::StringRef key) {
   return content && body.empty() ? std::optional(content->str()) : std::nullopt;
 }
 
+constexpr llvm::StringLiteral kTemporary = "new-";
+
+/// Under another name until it is whole: nobody reads half an entry. Not by LLVM's TempFile, which takes over the
+/// signals of the process and the signal stack of the thread.
+void replaceFile(llvm::StringRef folder, llvm::StringRef path, llvm::StringRef data) {
+  llvm::SmallString<128> temporary;
+  int file = -1;
+  if (llvm::sys::fs::createUniqueFile(folder + "/" + kTemporary + "%%%%%%%%", file, temporary))
+    return;
+  llvm::raw_fd_ostream os(file, /*shouldClose=*/true);
+  os << data;
+  os.close();
+  bool isWritten = !os.has_error();
+  os.clear_error();
+  if (!isWritten || llvm::sys::fs::rename(temporary, path))
+    llvm::sys::fs::remove(temporary);
+}
+
+/// What a process that ended in the middle left.
+bool isAbandoned(llvm::StringRef path, const llvm::sys::fs::basic_file_status &status) {
+  constexpr std::chrono::hours longest(1); // that writing an entry takes
+  return llvm::sys::path::filename(path).starts_with(kTemporary) &&
+         status.getLastModificationTime() + longest < std::chrono::system_clock::now();
+}
+
 } // namespace
 
 void ObjectCache::configure(llvm::StringRef newFolder, uint64_t limit) {
@@ -100,17 +126,7 @@ void ObjectCache::store(llvm::StringRef key, llvm::StringRef content) {
   if (folder.empty() || llvm::sys::fs::create_directories(folder))
     return;
   std::string data = encode(key, content);
-  auto temp = llvm::sys::fs::TempFile::create(folder + "/new-%%%%%%%%");
-  if (!temp) {
-    llvm::consumeError(temp.takeError());
-    return;
-  }
-  llvm::raw_fd_ostream os(temp->FD, /*shouldClose=*/false);
-  os << data;
-  os.flush();
-  bool written = !os.has_error();
-  os.clear_error();
-  llvm::consumeError(written ? temp->keep(pathOf(key)) : temp->discard());
+  replaceFile(folder, pathOf(key), data);
   // Looking at the whole folder on every store would cost more than compiling.
   if ((bytesSinceEviction += data.size()) > maxBytes / 8)
     evict();
@@ -127,6 +143,8 @@ void ObjectCache::evict() {
   std::error_code error;
   for (llvm::sys::fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     llvm::ErrorOr<llvm::sys::fs::basic_file_status> status = it->status();
+    if (status && isAbandoned(it->path(), *status))
+      llvm::sys::fs::remove(it->path());
     if (!status || !llvm::StringRef(it->path()).ends_with(".img"))
       continue;
     files.push_back({status->getLastAccessedTime(), status->getSize(), it->path()});

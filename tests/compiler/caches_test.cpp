@@ -9,6 +9,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <chrono>
+#include <filesystem>
+
 using namespace tess;
 using namespace tess::compiler;
 
@@ -88,6 +91,20 @@ TEST_CASE("an entry on disk answers its own key only") {
       CHECK(!cache.find("version 1\nadd"));
     }
   }
+}
+
+TEST_CASE("what a process left half-written goes with the next eviction") {
+  Folder folder;
+  std::string left = folder.file("new-left"), now = folder.file("new-now");
+  write(left, "half");
+  write(now, "half"); // by a process that goes on
+  std::filesystem::last_write_time(left, std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
+  ObjectCache cache;
+  cache.configure(folder.path, 1 << 20);
+  cache.store("key", "code");
+  CHECK(!llvm::sys::fs::exists(left));
+  CHECK(llvm::sys::fs::exists(now));
+  CHECK(cache.find("key") == "code");
 }
 
 TEST_CASE("a warm set answers with what was written") {

@@ -13,13 +13,20 @@ from tessera import config
 SCRIPT = """
 import json, sys
 import numpy as np
+
+def caught():
+    with open("/proc/self/status") as lines:
+        return next(line.split()[1] for line in lines if line.startswith("SigCgt"))
+
+signals = [caught()]
 import tessera
 import tessera.functional as F
 x = tessera.Tensor(np.linspace(-2, 2, 1000, dtype=np.float32).reshape(10, 100))
 results = [F.gelu(x * 2 + 1), F.softmax(x, 1), x.sum(axis=0), F.exp(x) - F.tanh(x)]
 results.append(tessera.jit.trace(lambda t: F.sin(t) * 3)(x))
 values = b"".join(each.numpy().tobytes() for each in results)
-print(json.dumps({"values": values.hex(), **tessera.cache_stats()}))
+signals.append(caught())
+print(json.dumps({"values": values.hex(), "signals": signals, **tessera.cache_stats()}))
 """
 
 
@@ -41,6 +48,13 @@ def filled(tmp_path):
 
 def entries(folder):
     return sorted(folder.glob("*.img"))
+
+
+def test_compiling_and_storing_take_over_no_signal(filled):
+    folder, first = filled
+    assert entries(folder)
+    before, after = first["signals"]
+    assert after == before
 
 
 def test_a_second_process_compiles_nothing(filled):
