@@ -160,7 +160,7 @@ def test_doctor():
     done = subprocess.run(
         [sys.executable, "-m", "tessera.doctor"], capture_output=True, text=True, timeout=60
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 0 and not done.stderr, done.stdout + done.stderr
     for word in ("tessera", "threads", "numpy", "elementwise", "matmul", "gradient", "trace"):
         assert word in done.stdout
 

@@ -36,14 +36,10 @@ struct PyProgram {
 
   nb::list call(nb::args args) const {
     std::vector<TensorRef> arguments;
-    llvm::SmallVector<TensorRef, 4> made;
-    for (nb::handle item : args) {
-      Operand operand(static_cast<TensorImpl *>(nullptr));
-      if (isTensor(item.ptr()))
-        arguments.push_back(TensorRef(&implOf(item.ptr())));
-      else
-        arguments.push_back(valueOrThrow(tensorFromData(item.ptr(), inputDType(arguments.size()))));
-    }
+    for (nb::handle item : args)
+      arguments.push_back(isTensor(item.ptr())
+                              ? TensorRef(&implOf(item.ptr()))
+                              : valueOrThrow(tensorFromData(item.ptr(), inputDType(arguments.size()))));
     Tensors results = valueOrThrow(program->run(arguments));
     nb::list list;
     for (TensorRef &result : results)

@@ -23,9 +23,9 @@ from . import (
     optimizer,
     random,
 )
+from ._versions import show_versions
 from .autodiff import no_grad
 from .device import get_default_device, is_cuda_available, set_default_device
-from .doctor import show_versions
 from .dtype import (
     bool_,
     float16,

@@ -2,37 +2,12 @@
 seconds.
 """
 
-import platform
 import sys
 import time
 
 import numpy as np
 
-
-def versions():
-    """Names and versions of what matters in a report of a bug.
-
-    >>> sorted(versions())[:3]
-    ['available_threads', 'compiler', 'device']
-    """
-    from . import __version__, _core
-
-    rows = {"tessera": __version__, "python": platform.python_version(), "numpy": np.__version__}
-    rows.update({key: str(value) for key, value in _core.doctor().items()})
-    return rows
-
-
-def show_versions(file=None):
-    """Prints `versions`, one a line.
-
-    >>> import io
-    >>> report = io.StringIO()
-    >>> show_versions(report)
-    >>> "threads" in report.getvalue()
-    True
-    """
-    for key, value in versions().items():
-        print(f"{key:12} {value}", file=file or sys.stdout)
+from ._versions import show_versions
 
 
 def _check_elementwise():
