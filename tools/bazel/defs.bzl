@@ -17,6 +17,14 @@ _SANITIZER_ENV = {
     "//conditions:default": [],
 }
 
+# Of tests about what is kept in files: instrumented kernels are in none, and plain programs do not load a sanitizer.
+WITHOUT_SANITIZER = select({
+    "//tools/bazel:asan": ["//tools/bazel:not_with_a_sanitizer"],
+    "//tools/bazel:tsan": ["//tools/bazel:not_with_a_sanitizer"],
+    "//tools/bazel:ubsan": ["//tools/bazel:not_with_a_sanitizer"],
+    "//conditions:default": [],
+})
+
 def _sources(srcs):
     return [src for src in srcs if src.endswith(".cpp")]
 

@@ -26,7 +26,6 @@ class Effects:
         self._arguments = {id(tensor): number for number, tensor in enumerate(tensors)}
         self._modes = {}  # id -> (weak module, training)
         self._before = {}  # id -> (tensor, grad before)
-        self.named = {}  # id of a module -> its dotted path
 
     def __enter__(self):
         _state.current = self
@@ -44,8 +43,20 @@ class Effects:
         """The `grad` of `tensor` is about to change."""
         self._before.setdefault(id(tensor), (tensor, tensor.grad))
 
+    def name_tensors(self):
+        """Tensors of the modules that ran are called by their paths from the outermost, where they
+        have no name yet.
+        """
+        modules = [weak() for weak, _ in self._modes.values()]  # the outermost ran first
+        named = set()
+        if any(module is not None and module._has_unnamed() for module in modules):
+            for module in modules:
+                if module is not None and id(module) not in named:
+                    module._name_tensors(named)
+
     def finish(self):
         """Gradients that are results of the call, and the Replay that hands them out."""
+        self.name_tensors()
         results, grads = [], []
         for key, (tensor, before) in self._before.items():
             after = tensor.grad

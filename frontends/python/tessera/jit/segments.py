@@ -41,6 +41,7 @@ class Segments:
         if not seen.recording:
             return  # it ended with an error
         seen.recording = False
+        seen.name_tensors()
         segment = _core.trace_end_segment()
         if not segment.num_ops:
             return

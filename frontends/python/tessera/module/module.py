@@ -21,7 +21,9 @@ class HookHandler:
         self._hooks.pop(self._key, None)
 
 
-_PLAIN = frozenset((int, float, bool, str, type(None)))  # attributes that most modules have
+# Attributes that most modules have, which are no tensors and hold none.
+_PLAIN = frozenset((int, float, bool, str, type(None)))
+_HOOKS = frozenset(("_forward_pre_hooks", "_forward_hooks"))
 
 
 def _entries(key, value):
@@ -65,7 +67,7 @@ class Module:
     def __call__(self, *inputs, **kwargs):
         recorded = effects.current()
         if recorded is not None:
-            self._enter_trace(recorded)
+            recorded.see_module(self)
         _core.push_scope(self._scope)
         try:
             if self._forward_pre_hooks or self._forward_hooks:
@@ -85,14 +87,23 @@ class Module:
             outputs = outputs if changed is None else changed
         return outputs
 
-    def _enter_trace(self, recorded):
-        recorded.see_module(self)
-        if id(self) in recorded.named:
-            return
-        recorded.named[id(self)] = ""  # the outermost module comes first and names all below it
+    def _has_unnamed(self):
+        """Whether a tensor of its own has no name."""
+        for key, value in vars(self).items():
+            if type(value) in _PLAIN or key in _HOOKS or isinstance(value, Module):
+                continue
+            items = (value,) if isinstance(value, Tensor) else (i for _, i in _entries(key, value))
+            if any(isinstance(item, Tensor) and not item.name for item in items):
+                return True
+        return False
+
+    def _name_tensors(self, seen):
+        """Gives tensors here and below their paths where they have no name; modules below join
+        `seen`.
+        """
         for name, item in self._walk("", True, {id(self)}):
             if isinstance(item, Module):
-                recorded.named[id(item)] = name
+                seen.add(id(item))
             elif not item.name:
                 item.name = name
 
@@ -115,7 +126,7 @@ class Module:
 
     def _members(self):
         for key, value in vars(self).items():
-            if type(value) not in _PLAIN and key not in ("_forward_pre_hooks", "_forward_hooks"):
+            if type(value) not in _PLAIN and key not in _HOOKS:
                 yield from _entries(key, value)
 
     def _walk(self, prefix, recursive, seen):
