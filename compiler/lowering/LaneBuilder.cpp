@@ -32,7 +32,7 @@ Type LaneBuilder::type(Elem elem, bool vector) {
   default:
     scalar = ops.getIntegerType(bitWidth(elem));
   }
-  return vector ? Type(VectorType::get({kLanes}, scalar)) : scalar;
+  return vector ? Type(VectorType::get({int64_t(width)}, scalar)) : scalar;
 }
 
 LaneValue LaneBuilder::constant(Elem elem, bool vector, double value) {

@@ -58,6 +58,8 @@ public:
 
   mlir::OpBuilder &ops;
   mlir::Location loc;
+  /// Lanes of a vector; fewer in the tree that ends a reduction.
+  unsigned width = kLanes;
 
   mlir::Type type(Elem elem, bool vector);
   LaneValue wrap(mlir::Value value, Elem elem, bool vector) { return {*this, value, elem, vector}; }

@@ -4,6 +4,9 @@
 #include "compiler/lowering/Convert.h"
 #include "compiler/lowering/ScalarFunctions.h"
 
+#include "llvm/ADT/Sequence.h"
+#include "llvm/Support/SaveAndRestore.h"
+
 #include <limits>
 
 namespace tess::compiler {
@@ -98,19 +101,25 @@ Values Reduction::step(llvm::ArrayRef<V> parts, V mask) {
   return next;
 }
 
+/// Lanes [first, first + count) of a vector; one of them as a scalar.
+static V lanesFrom(V vector, unsigned first, unsigned count) {
+  if (count == 1)
+    return vector.b().extract(vector, first);
+  return vector.b().shuffle(vector, llvm::to_vector(llvm::seq<int32_t>(first, first + count)));
+}
+
+// Each level on vectors of its own width: LLVM would find out by itself which lanes nobody reads, for long.
 Values Reduction::fold(llvm::ArrayRef<V> parts) {
   Values result(parts);
-  for (int width = kLanes / 2; width >= 1; width /= 2) {
-    llvm::SmallVector<int32_t> lanes(kLanes, 0);
-    for (int lane = 0; lane < width; ++lane)
-      lanes[lane] = lane + width;
-    Values upper;
-    for (V part : result)
-      upper.push_back(b.shuffle(part, lanes));
-    result = merge(result, upper);
+  for (unsigned width = kLanes / 2; width >= 1; width /= 2) {
+    llvm::SaveAndRestore<unsigned> narrower(b.width, width);
+    Values lower, upper;
+    for (V part : result) {
+      lower.push_back(lanesFrom(part, 0, width));
+      upper.push_back(lanesFrom(part, width, width));
+    }
+    result = merge(lower, upper);
   }
-  for (V &part : result)
-    part = b.extract(part, 0);
   return result;
 }
 
