@@ -21,7 +21,6 @@ namespace tess::eager {
 /// Operator with static attributes, dtypes and ranks of its operands, class of its iteration space.
 struct OpKey {
   uint64_t op = 0, operands = 0, space = 0;
-  bool operator==(const OpKey &other) const = default;
 };
 
 /// A kernel that eager launches itself: one elementwise step.

@@ -12,28 +12,18 @@
 #include "ops/Error.h"
 #include "llvm/Support/CommandLine.h"
 
-#include <mutex>
-
 namespace tess::compiler {
 
-static llvm::Error set(llvm::StringRef name, llvm::StringRef value) {
+static bool set(llvm::StringRef name, llvm::StringRef value) {
   auto found = llvm::cl::getRegisteredOptions().find(name);
-  if (found == llvm::cl::getRegisteredOptions().end() || found->second->addOccurrence(0, name, value))
-    return makeError(ErrorCode::Internal, "codegen: LLVM must have option " + name + "=" + value + ", got none");
-  return llvm::Error::success();
+  return found != llvm::cl::getRegisteredOptions().end() && !found->second->addOccurrence(0, name, value);
 }
 
 llvm::Error setLlvmOptions() {
-  static std::mutex mutex;
-  static bool isDone = false;
-  std::lock_guard<std::mutex> lock(mutex);
-  if (isDone)
-    return llvm::Error::success();
-  if (llvm::Error error = set("enable-misched", "false"))
-    return error;
-  if (llvm::Error error = set("disable-lsr", "true"))
-    return error;
-  isDone = true;
+  static const bool areSet = set("enable-misched", "false") && set("disable-lsr", "true");
+  if (!areSet)
+    return makeError(ErrorCode::Internal, "codegen: LLVM must have the options enable-misched and disable-lsr, got "
+                                          "one without");
   return llvm::Error::success();
 }
 

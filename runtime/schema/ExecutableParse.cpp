@@ -186,6 +186,8 @@ llvm::Expected<Executable> Reader::read(const pb::Executable &in) {
   return out;
 }
 
+namespace {
+
 /// A message whose parts lie together and go together: one of a small program takes nothing from the heap.
 class Message {
 public:
@@ -197,6 +199,8 @@ private:
   google::protobuf::Arena arena;
   pb::Executable *root;
 };
+
+} // namespace
 
 static llvm::Error parseMessage(llvm::StringRef bytes, llvm::StringRef what, pb::Executable &in) {
   if (bytes.size() > INT32_MAX || !in.ParseFromArray(bytes.data(), int(bytes.size())))

@@ -47,7 +47,7 @@ TEST_CASE("a table has what was inserted and not erased") {
   CHECK(lookUp(table, keyOf(1)) == nullptr);
 }
 
-TEST_CASE("an entry is passed over when its attributes are others") {
+TEST_CASE("an entry is passed over when it does not answer") {
   EntryTable table;
   OpKey key{1, 2, 3};
   OpEntryRef first(new OpEntry(key, OpDef::get("add"))), second(new OpEntry(key, OpDef::get("sub")));

@@ -47,12 +47,14 @@ class Effects:
         """Tensors of the modules that ran are called by their paths from the outermost, where they
         have no name yet.
         """
-        modules = [weak() for weak, _ in self._modes.values()]  # the outermost ran first
+        found = (weak() for weak, _ in self._modes.values())
+        modules = [module for module in found if module is not None]  # the outermost ran first
+        if not any(module._has_unnamed() for module in modules):
+            return
         named = set()
-        if any(module is not None and module._has_unnamed() for module in modules):
-            for module in modules:
-                if module is not None and id(module) not in named:
-                    module._name_tensors(named)
+        for module in modules:
+            if id(module) not in named:
+                module._name_tensors(named)
 
     def finish(self):
         """Gradients that are results of the call, and the Replay that hands them out."""

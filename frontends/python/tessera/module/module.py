@@ -89,13 +89,7 @@ class Module:
 
     def _has_unnamed(self):
         """Whether a tensor of its own has no name."""
-        for key, value in vars(self).items():
-            if type(value) in _PLAIN or key in _HOOKS or isinstance(value, Module):
-                continue
-            items = (value,) if isinstance(value, Tensor) else (i for _, i in _entries(key, value))
-            if any(isinstance(item, Tensor) and not item.name for item in items):
-                return True
-        return False
+        return any(isinstance(item, Tensor) and not item.name for _, item in self._members())
 
     def _name_tensors(self, seen):
         """Gives tensors here and below their paths where they have no name; modules below join
