@@ -13,7 +13,7 @@
 namespace tess::eager {
 
 enum class Count : uint8_t {
-  CacheHits,    // calls that this thread's front of the operator cache answered
+  CacheHits,    // look-ups in the operator cache that took no lock
   Results,      // results of operators
   FromKernels,  // of them: programs of generated kernels only
   FromLibrary,  // of them: programs that call a library kernel

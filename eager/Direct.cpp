@@ -108,8 +108,10 @@ int64_t strideOf(const runtime::AxisGroup &group, const int64_t *strides) {
   return group.last ? strides[group.last - 1] : 1;
 }
 
-void fill(Launch &launch, const DirectKernel &kernel, const IterationSpace &space, const OpDef &op,
-          llvm::ArrayRef<Operand> operands, llvm::ArrayRef<TensorRef> results) {
+/// Has one caller; left to the compiler, what it costs depends on what stands beside it.
+LLVM_ATTRIBUTE_ALWAYS_INLINE void fill(Launch &launch, const DirectKernel &kernel, const IterationSpace &space,
+                                       const OpDef &op, llvm::ArrayRef<Operand> operands,
+                                       llvm::ArrayRef<TensorRef> results) {
   launch.fn = kernel.fn;
   launch.picosecondsPerElement = kernel.picosecondsPerElement;
   int64_t own[kMaxRank];
@@ -221,24 +223,16 @@ static llvm::Error whyNot(const DispatchCall &call) {
   return makeError(ErrorCode::Internal, call.op.name() + ": operands must broadcast to the results, got others");
 }
 
-/// The entry of the class of `call`, held by this thread's front of the cache, or by `keep`.
-static llvm::Expected<const OpEntry *> entryOf(const DispatchCall &call, const IterationSpace &space,
-                                               OpEntryRef &keep) {
+static llvm::Expected<CompiledOpRef> compiledFor(const DispatchCall &call, const IterationSpace &space) {
   bool shapeGiven = !factsOf(call.info()).broadcasts;
   OpKey key{keyOfOp(call.op, true), keyOfOperands(call), classOf(space, call.operands.size())};
   if (shapeGiven)
     key.op += keyOfRanks(call.operands);
-  if (const OpEntry *known = findInFront(key, call.op))
-    return known;
-  llvm::Expected<OpEntryRef> entry = findOrBuild(key, call.op, [&]() -> llvm::Expected<OpEntryRef> {
+  return findOrBuild(key, call.op, [&]() -> BuiltOp {
     if (llvm::Expected<Metas> results = call.op.infer(call.metas(), call.segments); !results)
       return results.takeError(); // in the user's shapes
-    return buildEntry(key, call.op, metasOfClass(call.operands, space, shapeGiven), call.segments, true);
+    return buildOp(key, call.op, metasOfClass(call.operands, space, shapeGiven), call.segments, true);
   });
-  if (!entry)
-    return entry.takeError();
-  keep = std::move(*entry);
-  return keep.get();
 }
 
 /// The same call on operands that the kernel can walk.
@@ -251,11 +245,11 @@ static llvm::Expected<bool> dispatchFit(const DispatchCall &call, llvm::ArrayRef
 }
 
 /// Launches at once what is tiny and ready; queues the rest.
-static llvm::Error start(const DispatchCall &call, const Launch &launch, const OpEntry &entry, Readiness readiness,
-                         llvm::ArrayRef<TensorRef> results) {
+static llvm::Error start(const DispatchCall &call, const Launch &launch, const DirectKernel &kernel,
+                         Readiness readiness, llvm::ArrayRef<TensorRef> results) {
   bool isInline = launch.isTiny() && readiness == Readiness::Ready;
   if (!isInline && asyncLevel() != 0)
-    return enqueueCall(call, results, [launch, image = entry.compiled->direct->image]() -> llvm::Error {
+    return enqueueCall(call, results, [launch, image = kernel.image]() -> llvm::Error {
       launchNow(launch);
       return llvm::Error::success();
     });
@@ -273,11 +267,10 @@ llvm::Expected<bool> dispatchDirect(const DispatchCall &call, Tensors &results) 
       return std::move(e);
   if (!planIteration(call.operands, space, !facts.broadcasts, facts.keepsAxes))
     return whyNot(call);
-  OpEntryRef keep;
-  llvm::Expected<const OpEntry *> entry = entryOf(call, space, keep);
-  if (!entry)
-    return entry.takeError();
-  const DirectKernel *kernel = (*entry)->compiled->direct.get();
+  llvm::Expected<CompiledOpRef> compiled = compiledFor(call, space);
+  if (!compiled)
+    return compiled.takeError();
+  const DirectKernel *kernel = (*compiled)->direct.get();
   if (!kernel)
     return false;
   llvm::SmallVector<TensorRef, 0> made;
@@ -302,7 +295,7 @@ llvm::Expected<bool> dispatchDirect(const DispatchCall &call, Tensors &results) 
   }
   Launch launch;
   fill(launch, *kernel, space, call.op, call.operands, results);
-  if (llvm::Error e = start(call, launch, **entry, readiness, results))
+  if (llvm::Error e = start(call, launch, *kernel, readiness, results))
     return std::move(e);
   return true;
 }

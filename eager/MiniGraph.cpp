@@ -124,8 +124,8 @@ static uint64_t bytesOf(const runtime::Executable &exe) {
   return bytes;
 }
 
-llvm::Expected<OpEntryRef> buildEntry(const OpKey &key, const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
-                                      llvm::ArrayRef<unsigned> segments, bool direct) {
+BuiltOp buildOp(const OpKey &key, const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
+                llvm::ArrayRef<unsigned> segments, bool direct) {
   OpClass cls = OpClass::of(op, operands, segments, direct);
   llvm::Expected<Metas> results = cls.infer();
   if (!results)
@@ -134,31 +134,30 @@ llvm::Expected<OpEntryRef> buildEntry(const OpKey &key, const OpDef &op, llvm::A
   llvm::Expected<runtime::Executable> exe = executableOf(cls, text);
   if (!exe)
     return exe.takeError();
-  OpEntryRef entry(new OpEntry(key, op));
-  CompiledOp &made = *entry->compiled;
-  made.bytes = bytesOf(*exe) + text.size();
-  made.text = std::move(text);
+  auto made = std::make_unique<CompiledOp>(key, op);
+  made->bytes = bytesOf(*exe) + text.size();
+  made->text = std::move(text);
   if (direct)
-    made.direct = directOf(*exe, op.info(), operands.size());
-  if (made.direct) {
+    made->direct = directOf(*exe, op.info(), operands.size());
+  if (made->direct) {
     for (const TensorMeta &result : *results)
-      made.direct->resultDTypes.push_back(result.dtype);
+      made->direct->resultDTypes.push_back(result.dtype);
     const runtime::Step &step = exe->steps[0];
     auto image = runtime::CodeImage::map(exe->images[step.image]);
     if (!image)
       return image.takeError();
-    made.direct->fn = (*image)->entry(step.entry);
-    made.direct->picosecondsPerElement = exe->images[step.image].entries[step.entry].picosecondsPerElement;
-    made.direct->image = std::move(*image);
-    return entry;
+    made->direct->fn = (*image)->entry(step.entry);
+    made->direct->picosecondsPerElement = exe->images[step.image].entries[step.entry].picosecondsPerElement;
+    made->direct->image = std::move(*image);
+    return made;
   }
   runtime::ProgramOptions options;
   options.name = op.name().str();
   auto program = runtime::Program::create(std::move(*exe), std::move(options));
   if (!program)
     return program.takeError();
-  made.program = std::move(*program);
-  return entry;
+  made->program = std::move(*program);
+  return made;
 }
 
 } // namespace tess::eager

@@ -22,11 +22,11 @@ bool looksAtAxes(const OpInfo &info);
 /// Compiles a class for a target of the compiler.
 llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, llvm::StringRef target);
 
-/// The entry of `op` for a class, compiled unless the warm set or the disk has it. For a direct operator `space` gives
-/// the class, `operands` the dtypes; otherwise `operands` are the metas with every size unknown. An entry without
-/// `direct` has a program only.
-llvm::Expected<OpEntryRef> buildEntry(const OpKey &key, const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
-                                      llvm::ArrayRef<unsigned> segments, bool direct);
+/// `op` for a class, compiled unless the warm set or the disk has it. For a direct operator `space` gives the class,
+/// `operands` the dtypes; otherwise `operands` are the metas with every size unknown. Without `direct` it is a program
+/// only.
+BuiltOp buildOp(const OpKey &key, const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
+                llvm::ArrayRef<unsigned> segments, bool direct);
 
 /// Metas of a direct class: size 1 where an operand is broadcast, else unknown. `keepScalars`: rank 0 stays rank 0,
 /// because the signature asks for it.

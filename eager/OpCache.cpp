@@ -10,24 +10,14 @@
 #include <array>
 #include <condition_variable>
 #include <deque>
+#include <utility>
 
 namespace tess::eager {
 
 namespace {
 
 constexpr unsigned kShards = 16;
-constexpr unsigned kFrontSlots = 512;
 constexpr uint64_t kDefaultLimit = uint64_t(256) << 20;
-
-/// Equal operator, and attributes where the entry depends on them; the keys are known to be equal.
-bool answers(const OpEntry &entry, const OpDef &op) {
-  if (entry.op != op.info().id)
-    return false;
-  for (unsigned i = 0; i < op.numAttrs(); ++i)
-    if (isKeyAttr(op.info(), i, entry.compiled->direct != nullptr) && !(entry.compiled->op.attr(i) == op.attr(i)))
-      return false;
-  return true;
-}
 
 /// What a look-up has.
 struct Wanted {
@@ -36,15 +26,42 @@ struct Wanted {
 };
 
 std::atomic<uint64_t> limitPerShard{kDefaultLimit / kShards};
-std::atomic<uint64_t> epoch{0}; // of clearOpCache, for the fronts
 
-/// Let go of without a shard's mutex: an entry's end takes other locks.
-using Evicted = std::vector<OpEntryRef>;
+using Ops = std::vector<std::unique_ptr<CompiledOp>>;
+
+/// Evicted operators that a thread was reading.
+struct Retired {
+  Retired() { runtime::holdAcrossFork(mutex); }
+  std::mutex mutex;
+  Ops ops;
+};
+
+/// Frees those that no thread reads; the others wait for the next call. Without a shard's mutex: the end of an operator
+/// takes other locks.
+void retire(Ops evicted) {
+  static auto *retired = new Retired; // never destroyed: threads may outlive main
+  if (evicted.empty())
+    return;
+  Ops all;
+  {
+    std::lock_guard<std::mutex> lock(retired->mutex);
+    all.swap(retired->ops);
+  }
+  llvm::move(evicted, std::back_inserter(all));
+  HazardPointer::Objects inUse;
+  const bool isKnown = HazardPointer::findProtected(inUse);
+  auto kept = llvm::partition(all, [&](const auto &op) { return isKnown && !llvm::is_contained(inUse, op.get()); });
+  std::lock_guard<std::mutex> lock(retired->mutex);
+  std::move(kept, all.end(), std::back_inserter(retired->ops));
+}
 
 class Shard {
 public:
-  Shard() { runtime::holdAcrossFork(mutex); }
-  llvm::Expected<OpEntryRef> get(const Wanted &wanted, llvm::function_ref<llvm::Expected<OpEntryRef>()> build);
+  Shard(EntryMemory &memory, unsigned number) : entries(memory, number) { runtime::holdAcrossFork(mutex); }
+  /// Null: ask findOrBuild.
+  CompiledOpRef find(const Wanted &wanted) const { return entries.findProtected(wanted.key, wanted.op); }
+  LLVM_ATTRIBUTE_NOINLINE llvm::Expected<CompiledOpRef> findOrBuild(const Wanted &wanted,
+                                                                    llvm::function_ref<BuiltOp()> build);
   void addTo(OpCacheStats &stats);
   void addTo(std::vector<std::string> &classes);
   void trim();
@@ -56,41 +73,39 @@ public:
   }
 
 private:
-  OpEntryRef lookUp(const Wanted &wanted);
-  Evicted insert(const OpEntryRef &entry);
-  Evicted trimLocked();
+  Ops insert(std::unique_ptr<CompiledOp> op);
+  Ops trimLocked();
 
+  EntryTable entries;
   std::mutex mutex;
   std::condition_variable built;
-  EntryTable entries;
-  std::deque<OpEntryRef> clock; // all of them, candidates for eviction, oldest first
+  std::deque<std::unique_ptr<CompiledOp>> clock; // all of them, candidates for eviction, oldest first
   llvm::SmallVector<uint64_t, 2> building;
   uint64_t bytes = 0, hits = 0, misses = 0, evictions = 0;
 };
+
+template <size_t... I> std::array<Shard, kShards> *makeShards(std::index_sequence<I...>) {
+  auto *memory = new EntryMemory(kShards);
+  return new std::array<Shard, kShards>{{Shard(*memory, I)...}};
+}
 
 std::array<Shard, kShards> &shards() {
   static auto *instance = [] { // never destroyed: threads may outlive main
     auto nothing = [] {};
     runtime::callAcrossFork(nothing, nothing, [] { llvm::for_each(shards(), [](Shard &s) { s.forgetBuilders(); }); });
-    return new std::array<Shard, kShards>;
+    return makeShards(std::make_index_sequence<kShards>());
   }();
   return *instance;
 }
 
-OpEntryRef Shard::lookUp(const Wanted &wanted) {
-  OpEntry *entry = entries.find(wanted.key, [&](const OpEntry &found) { return answers(found, wanted.op); });
-  if (entry)
-    entry->used.store(true, std::memory_order_relaxed);
-  return entry;
-}
-
-llvm::Expected<OpEntryRef> Shard::get(const Wanted &wanted, llvm::function_ref<llvm::Expected<OpEntryRef>()> build) {
-  Evicted evicted;
+llvm::Expected<CompiledOpRef> Shard::findOrBuild(const Wanted &wanted, llvm::function_ref<BuiltOp()> build) {
+  HazardPointer hazard = HazardPointer::make();
   std::unique_lock<std::mutex> lock(mutex);
   for (;;) {
-    if (OpEntryRef entry = lookUp(wanted)) {
+    if (CompiledOp *known = entries.find(wanted.key, wanted.op)) {
       ++hits;
-      return entry;
+      hazard.protect(known);
+      return CompiledOpRef(known, std::move(hazard));
     }
     if (!llvm::is_contained(building, wanted.key.low))
       break;
@@ -106,53 +121,61 @@ llvm::Expected<OpEntryRef> Shard::get(const Wanted &wanted, llvm::function_ref<l
   ++misses;
   building.push_back(wanted.key.low);
   lock.unlock();
-  llvm::Expected<OpEntryRef> entry = build();
+  BuiltOp op = build();
   lock.lock();
   building.erase(llvm::find(building, wanted.key.low));
   built.notify_all();
-  if (entry)
-    evicted = insert(*entry);
-  return entry;
+  if (!op)
+    return op.takeError();
+  CompiledOp *made = op->get();
+  hazard.protect(made);
+  Ops evicted = insert(std::move(*op));
+  lock.unlock();
+  retire(std::move(evicted));
+  return CompiledOpRef(made, std::move(hazard));
 }
 
-Evicted Shard::insert(const OpEntryRef &entry) {
-  entries.insert(entry.get());
-  clock.push_back(entry);
-  bytes += entry->compiled->bytes;
+Ops Shard::insert(std::unique_ptr<CompiledOp> op) {
+  entries.insert(op.get());
+  bytes += op->bytes;
+  clock.push_back(std::move(op));
   return trimLocked();
 }
 
-/// Second chance: an entry that was used since it was last looked at goes to the end once more.
-Evicted Shard::trimLocked() {
-  Evicted evicted;
+/// Second chance: an operator that was used since it was last looked at goes to the end once more.
+Ops Shard::trimLocked() {
+  Ops evicted;
   uint64_t limit = limitPerShard.load(std::memory_order_relaxed);
   for (size_t looked = 0, most = 2 * clock.size(); bytes > limit && clock.size() > 1 && looked < most; ++looked) {
-    OpEntryRef entry = std::move(clock.front());
+    std::unique_ptr<CompiledOp> op = std::move(clock.front());
     clock.pop_front();
-    if (entry->used.exchange(false, std::memory_order_relaxed)) {
-      clock.push_back(std::move(entry));
+    if (entries.exchangeUsed(op.get())) {
+      clock.push_back(std::move(op));
       continue;
     }
-    bytes -= entry->compiled->bytes;
-    entries.erase(entry.get());
+    bytes -= op->bytes;
+    entries.erase(op.get());
     ++evictions;
-    evicted.push_back(std::move(entry));
+    evicted.push_back(std::move(op));
   }
   return evicted;
 }
 
 void Shard::trim() {
-  Evicted evicted;
-  std::lock_guard<std::mutex> lock(mutex);
-  evicted = trimLocked();
+  std::unique_lock<std::mutex> lock(mutex);
+  Ops evicted = trimLocked();
+  lock.unlock();
+  retire(std::move(evicted));
 }
 
 void Shard::clear() {
-  std::deque<OpEntryRef> gone;
-  std::lock_guard<std::mutex> lock(mutex);
+  std::unique_lock<std::mutex> lock(mutex);
   entries.clear();
-  gone.swap(clock);
+  Ops gone(std::move_iterator(clock.begin()), std::move_iterator(clock.end()));
+  clock.clear();
   bytes = 0;
+  lock.unlock();
+  retire(std::move(gone));
 }
 
 void Shard::addTo(OpCacheStats &stats) {
@@ -166,85 +189,20 @@ void Shard::addTo(OpCacheStats &stats) {
 
 void Shard::addTo(std::vector<std::string> &classes) {
   std::lock_guard<std::mutex> lock(mutex);
-  for (const OpEntryRef &entry : clock)
-    classes.push_back(entry->compiled->text);
+  for (const auto &op : clock)
+    classes.push_back(op->text);
 }
-
-/// The front of one thread. Its references keep at most kFrontSlots evicted entries alive.
-struct Front {
-  struct Slot {
-    uint64_t hash = 0; // of the key, so that another's entry is not touched
-    OpEntryRef entry = nullptr;
-  };
-  std::array<Slot, kFrontSlots> slots;
-  uint64_t seenEpoch = 0;
-  unsigned turns = 0;
-};
-thread_local Front front;
 
 } // namespace
 
-KeyPrint::KeyPrint(const OpKey &key) {
-  constexpr uint64_t a = 0x9E3779B97F4A7C15ull, b = 0xD6E8FEB86659FD93ull;
-  low = key.op * a;
-  low = (low ^ key.operands ^ low >> 31) * b;
-  low = (low ^ key.space ^ low >> 29) * b;
-  high = (key.space ^ b) * a;
-  high = (high ^ key.op ^ high >> 32) * b;
-  high = (high ^ key.operands ^ high >> 30) * a;
-}
-
-OpEntry::OpEntry(const OpKey &key, OpDef op) : op(uint16_t(op.info().id)), key(key), compiled(new CompiledOp) {
-  static_assert(sizeof(OpEntry) == 32, "two entries must fit a line");
-  compiled->op = std::move(op);
-}
-
-bool isKeyAttr(const OpInfo &info, unsigned attr, bool direct) {
-  if (info.lowering == Lowering::Elementwise && info.attrs[attr].isRuntime)
-    return false; // an operand of the kernel
-  return !(direct && info.attrs[attr].shapeOnly);
-}
-
-static OpEntry *lookInFront(const Front::Slot &slot, const KeyPrint &key, const OpDef &op) {
-  OpEntry *entry = slot.entry.get();
-  if (slot.hash != key.low || !entry || !(entry->key == key) || !answers(*entry, op))
-    return nullptr;
-  if (!entry->used.load(std::memory_order_relaxed))
-    entry->used.store(true, std::memory_order_relaxed);
-  count(Count::CacheHits);
-  return entry;
-}
-
-/// One in 32 takes another's slot: who needs more classes than there are slots would otherwise pay for letting go of
-/// a cold entry at each look-up.
-static void putInFront(uint64_t hash, const OpEntryRef &entry) {
-  constexpr unsigned patience = 32;
-  Front::Slot &slot = front.slots[hash % kFrontSlots];
-  if (!slot.entry || slot.hash == hash || ++front.turns % patience == 0)
-    slot = {hash, entry};
-}
-
-const OpEntry *findInFront(const OpKey &key, const OpDef &op) {
-  Front &mine = front;
-  if (LLVM_UNLIKELY(mine.seenEpoch != epoch.load(std::memory_order_acquire)))
-    return nullptr;
-  KeyPrint print(key);
-  return lookInFront(mine.slots[print.low % kFrontSlots], print, op);
-}
-
-llvm::Expected<OpEntryRef> findOrBuild(const OpKey &key, const OpDef &op,
-                                       llvm::function_ref<llvm::Expected<OpEntryRef>()> build) {
-  KeyPrint print(key);
-  if (front.seenEpoch != epoch.load(std::memory_order_acquire)) {
-    front.slots.fill({});
-    front.seenEpoch = epoch.load();
+llvm::Expected<CompiledOpRef> findOrBuild(const OpKey &key, const OpDef &op, llvm::function_ref<BuiltOp()> build) {
+  const Wanted wanted{KeyPrint(key), op};
+  Shard &shard = shards()[wanted.key.low >> 60];
+  if (CompiledOpRef known = shard.find(wanted); LLVM_LIKELY(bool(known))) {
+    count(Count::CacheHits);
+    return known;
   }
-  if (OpEntry *known = lookInFront(front.slots[print.low % kFrontSlots], print, op))
-    return OpEntryRef(known);
-  llvm::Expected<OpEntryRef> entry = shards()[print.low >> 60].get({print, op}, build);
-  if (entry)
-    putInFront(print.low, *entry); // looks at the slot anew: a build may run other operators on this thread
-  return entry;
+  return shard.findOrBuild(wanted, build);
 }
 
 OpCacheStats opCacheStats() {
@@ -271,9 +229,16 @@ void setOpCacheLimit(uint64_t bytes) {
 }
 
 void clearOpCache() {
-  ++epoch;
   for (Shard &shard : shards())
     shard.clear();
+}
+
+/// Not inline: a look-up of an operator without attributes would pay for its registers.
+LLVM_ATTRIBUTE_NOINLINE bool CompiledOp::hasAttrs(const OpDef &other) const {
+  for (unsigned i = 0; i < other.numAttrs(); ++i)
+    if (isKeyAttr(other.info(), i, direct != nullptr) && !(op.attr(i) == other.attr(i)))
+      return false;
+  return true;
 }
 
 BoundShapesRef CompiledOp::findBound(llvm::ArrayRef<TensorMeta> inputs, bool isTrain, unsigned threads) {

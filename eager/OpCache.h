@@ -1,12 +1,13 @@
 //===- OpCache.h - compiled operators by class ------------------*- C++ -*-===//
 //
 // One per process, sharded, bounded in bytes with second chance, safe for any
-// number of threads; a class that is being compiled is compiled once. Each
-// thread keeps a small direct-mapped front, so that a hit takes no lock.
+// number of threads; a class that is being compiled is compiled once. A hit
+// takes no lock.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "eager/HazardPointer.h"
 #include "ops/OpDef.h"
 #include "runtime/Bind.h"
 #include "runtime/Code.h"
@@ -54,67 +55,85 @@ struct BoundShapes {
 };
 using BoundShapesRef = std::shared_ptr<BoundShapes>;
 
-/// What a class of calls compiles to, and from what. Immutable but for the bindings.
-class CompiledOp {
+/// A key in 128 bits; keys that differ in one of their words have different ones.
+struct KeyPrint {
+  explicit KeyPrint(const OpKey &key) {
+    constexpr uint64_t a = 0x9E3779B97F4A7C15ull, b = 0xD6E8FEB86659FD93ull;
+    low = key.op * a;
+    low = (low ^ key.operands ^ low >> 31) * b;
+    low = (low ^ key.space ^ low >> 29) * b;
+    high = (key.space ^ b) * a;
+    high = (high ^ key.op ^ high >> 32) * b;
+    high = (high ^ key.operands ^ high >> 30) * a;
+  }
+  uint64_t low, high;
+  bool operator==(const KeyPrint &other) const = default;
+};
+
+/// Whether compiled code depends on an attribute. `direct`: it is a DirectKernel, which serves every shape.
+inline bool isKeyAttr(const OpInfo &info, unsigned attr, bool direct) {
+  if (info.lowering == Lowering::Elementwise && info.attrs[attr].isRuntime)
+    return false; // an operand of the kernel
+  return !(direct && info.attrs[attr].shapeOnly);
+}
+
+/// What a class of calls compiles to, and from what. Immutable but for the bindings. Aligned as EntryTable wants it.
+class alignas(64) CompiledOp {
 public:
-  OpDef op;                             // for the static attributes
-  std::string text;                     // OpClass::toText()
+  CompiledOp(const OpKey &key, OpDef op) : key(key), op(std::move(op)) {}
+
+  const KeyPrint key;
   std::unique_ptr<DirectKernel> direct; // null: run the program
+  const OpDef op;                       // for the static attributes
   runtime::ProgramRef program;
   uint64_t bytes = 0;
+  std::string text; // OpClass::toText()
+
+  /// Equal attributes, where the code depends on them; key and operator are known to be equal.
+  bool answers(const OpDef &other) const { return other.numAttrs() == 0 || hasAttrs(other); }
 
   /// Bindings for concrete shapes, the latest used first.
   BoundShapesRef findBound(llvm::ArrayRef<TensorMeta> inputs, bool isTrain, unsigned threads);
   void addBound(BoundShapesRef bound);
 
 private:
+  bool hasAttrs(const OpDef &other) const;
+
   static constexpr size_t kMaxBound = 32;
   std::mutex mutex;
   std::list<BoundShapesRef> bindings;
 };
 
-/// A key in 128 bits; keys that differ in one of their words have different ones.
-struct KeyPrint {
-  explicit KeyPrint(const OpKey &key);
-  uint64_t low, high;
-  bool operator==(const KeyPrint &other) const = default;
-};
-
-/// What a look-up reads: half a line of the cache, beside those of other entries.
-class alignas(32) OpEntry : public llvm::ThreadSafeRefCountedBase<OpEntry> {
+/// What a look-up found: evicted or not, it lives while this does. For the thread that looked it up.
+class CompiledOpRef {
 public:
-  OpEntry(const OpKey &key, OpDef op);
-  static void *operator new(size_t size);
-  static void operator delete(void *entry);
+  CompiledOpRef() = default; // null
+  CompiledOpRef(CompiledOp *op, HazardPointer hazard) : op(op), hazard(std::move(hazard)) {}
+  explicit operator bool() const { return op; }
+  CompiledOp &operator*() const { return *op; }
+  CompiledOp *operator->() const { return op; }
+  CompiledOp *get() const { return op; }
 
-  std::atomic<bool> used = true; // since eviction last looked
-  const uint16_t op;             // OpInfo::id
-  const KeyPrint key;
-  const std::unique_ptr<CompiledOp> compiled;
+private:
+  CompiledOp *op = nullptr;
+  HazardPointer hazard;
 };
-using OpEntryRef = llvm::IntrusiveRefCntPtr<OpEntry>;
 
 struct OpCacheStats {
   uint64_t hits = 0, misses = 0, evictions = 0;
   uint64_t entries = 0, bytes = 0, limit = 0;
 };
 
-/// Whether the code of an entry depends on an attribute. `direct`: the entry has a DirectKernel, which serves every
-/// shape.
-bool isKeyAttr(const OpInfo &info, unsigned attr, bool direct);
-
-/// The entry of `key` if this thread used it lately; it lives until the thread's next look-up. Null: ask findOrBuild.
-const OpEntry *findInFront(const OpKey &key, const OpDef &op);
-/// The entry of `key`; `build` makes it when there is none. `op` is compared too: a hash is not an identity.
-llvm::Expected<OpEntryRef> findOrBuild(const OpKey &key, const OpDef &op,
-                                       llvm::function_ref<llvm::Expected<OpEntryRef>()> build);
+using BuiltOp = llvm::Expected<std::unique_ptr<CompiledOp>>;
+/// The operator of `key`; `build` makes it when there is none. `op` is compared too: a hash is not an identity.
+llvm::Expected<CompiledOpRef> findOrBuild(const OpKey &key, const OpDef &op, llvm::function_ref<BuiltOp()> build);
 
 OpCacheStats opCacheStats();
 /// The classes of all entries, as OpClass writes them, sorted.
 std::vector<std::string> cachedClasses();
 /// Evicts when it is below what is held.
 void setOpCacheLimit(uint64_t bytes);
-/// Forgets everything (tests); entries in use stay alive with their users.
+/// Forgets everything (tests); what is in use stays alive until then.
 void clearOpCache();
 
 } // namespace tess::eager

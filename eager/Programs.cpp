@@ -139,8 +139,8 @@ public:
   llvm::Error run(Tensors &results);
 
 private:
-  llvm::Expected<OpEntryRef> findEntry();
-  llvm::Expected<OpEntryRef> entryFor(const Metas &unknown);
+  llvm::Expected<CompiledOpRef> findEntry();
+  llvm::Expected<CompiledOpRef> entryFor(const Metas &unknown);
   llvm::Expected<BoundShapesRef> bind(CompiledOp &compiled);
   llvm::Error readOperands();
   llvm::Error allocate(const BoundShapes &shapes, Tensors &results);
@@ -162,20 +162,20 @@ static std::atomic<bool> &needsSizes(const OpInfo &info) {
 }
 
 /// A program for operands of these metas; `unknown` says which sizes it may leave open.
-llvm::Expected<OpEntryRef> ProgramRun::entryFor(const Metas &unknown) {
+llvm::Expected<CompiledOpRef> ProgramRun::entryFor(const Metas &unknown) {
   uint64_t space = keyOfRanks(call.operands);
   for (const TensorMeta &meta : unknown)
     for (int64_t size : meta.shape)
       space = mix(space, uint64_t(size));
   OpKey key{keyOfOp(call.op, false), keyOfOperands(call), space};
-  return findOrBuild(key, call.op, [&]() -> llvm::Expected<OpEntryRef> {
+  return findOrBuild(key, call.op, [&]() -> BuiltOp {
     if (llvm::Expected<Metas> results = call.op.infer(metas, call.segments); !results)
       return results.takeError(); // in the user's shapes
-    return buildEntry(key, call.op, unknown, call.segments, false);
+    return buildOp(key, call.op, unknown, call.segments, false);
   });
 }
 
-llvm::Expected<OpEntryRef> ProgramRun::findEntry() {
+llvm::Expected<CompiledOpRef> ProgramRun::findEntry() {
   std::atomic<bool> &exact = needsSizes(call.info());
   if (exact.load(std::memory_order_relaxed))
     return entryFor(metas);
@@ -183,7 +183,7 @@ llvm::Expected<OpEntryRef> ProgramRun::findEntry() {
   for (TensorMeta &meta : unknown)
     for (int64_t &size : meta.shape)
       size = size == 1 ? 1 : kUnknown; // an axis that may repeat: part of the class
-  llvm::Expected<OpEntryRef> entry = entryFor(unknown);
+  llvm::Expected<CompiledOpRef> entry = entryFor(unknown);
   if (entry)
     return entry;
   llvm::Error error = entry.takeError();
@@ -283,10 +283,10 @@ llvm::Error ProgramRun::runDataDependent(BoundRun task, Tensors &results) {
 }
 
 llvm::Error ProgramRun::run(Tensors &results) {
-  llvm::Expected<OpEntryRef> entry = findEntry();
+  llvm::Expected<CompiledOpRef> entry = findEntry();
   if (!entry)
     return entry.takeError();
-  llvm::Expected<BoundShapesRef> shapes = bind(*(*entry)->compiled);
+  llvm::Expected<BoundShapesRef> shapes = bind(**entry);
   if (!shapes)
     return shapes.takeError();
   if (llvm::Error e = readOperands())

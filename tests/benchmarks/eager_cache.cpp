@@ -22,10 +22,10 @@ OpKey keyOf(uint64_t number) { return {number * 0x9E3779B97F4A7C15ull, number, n
 /// A look-up of entry number `number`, which is made when it is not there.
 void lookUp(const OpDef &op, uint64_t number) {
   OpKey key = keyOf(number);
-  llvm::cantFail(findOrBuild(key, op, [&]() -> llvm::Expected<OpEntryRef> {
-    OpEntryRef entry(new OpEntry(key, op));
-    entry->compiled->bytes = 64;
-    return entry;
+  llvm::cantFail(findOrBuild(key, op, [&]() -> BuiltOp {
+    auto made = std::make_unique<CompiledOp>(key, op);
+    made->bytes = 64;
+    return made;
   }));
 }
 

@@ -8,6 +8,8 @@
 
 #include "llvm/Support/JSON.h"
 
+#include <barrier>
+#include <random>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -206,19 +208,139 @@ TEST_CASE("a copy for a layout is in the profile, by the operator that wants it"
   CHECK(copies == std::vector<std::string>{"matmul f32[3, 2]"});
 }
 
-#if !TESS_SANITIZE_THREAD // a fork of many threads is not followed by ThreadSanitizer
-/// A look-up of entry `number`, made when it is not there: never in the front of a thread for long.
-static void lookUp(const OpDef &op, uint64_t number) {
-  OpKey key{number * 0x9E3779B97F4A7C15ull, number, 0};
-  llvm::cantFail(findOrBuild(key, op, [&]() -> llvm::Expected<OpEntryRef> {
-    OpEntryRef entry(new OpEntry(key, op));
-    entry->compiled->bytes = 1024;
-    return entry;
-  }));
+/// Operators without code that tell how many of them there are.
+struct CountedOps {
+  /// `op` as entry `number`; made when it is not there.
+  CompiledOpRef lookUp(uint64_t number, const OpDef &op = OpDef::get("add")) {
+    OpKey key{number * 0x9E3779B97F4A7C15ull, number, 0};
+    return llvm::cantFail(findOrBuild(key, op, [&]() -> BuiltOp {
+      auto made = std::make_unique<CompiledOp>(key, op);
+      made->bytes = 1024;
+      made->text = std::to_string(number);
+      made->program = runtime::ProgramRef(token, nullptr);
+      return made;
+    }));
+  }
+  /// Of those that were made by this and not freed.
+  long live() const { return token.use_count() - 1; }
+
+  std::shared_ptr<int> token = std::make_shared<int>();
+};
+
+TEST_CASE("an evicted operator lives until nobody uses it, and is freed by the next eviction") {
+  clearOpCache();
+  CountedOps ops;
+  CompiledOpRef used = ops.lookUp(1);
+  ops.lookUp(2);
+  CHECK(ops.live() == 2);
+  std::barrier sync(2);
+  std::string seen;
+  std::thread reader([&] {
+    CompiledOpRef other = ops.lookUp(3);
+    sync.arrive_and_wait();
+    sync.arrive_and_wait(); // evicted
+    seen = other->text;
+    other = CompiledOpRef();
+    sync.arrive_and_wait();
+    sync.arrive_and_wait(); // the thread goes on
+  });
+  sync.arrive_and_wait();
+  clearOpCache();
+  CHECK(ops.live() == 2);
+  CHECK(opCacheStats().entries == 0);
+  CHECK(ops.lookUp(3)->text == "3"); // another one
+  CHECK(ops.live() == 3);
+  sync.arrive_and_wait();
+  sync.arrive_and_wait();
+  CHECK(seen == "3");
+  clearOpCache();
+  CHECK(used->text == "1");
+  CHECK(ops.live() == 1);
+  used = CompiledOpRef();
+  ops.lookUp(2);
+  clearOpCache();
+  CHECK(ops.live() == 0);
+  sync.arrive_and_wait();
+  reader.join();
 }
 
+TEST_CASE("look-ups nest: a build may look up, and evict what is in use") {
+  clearOpCache();
+  CountedOps ops;
+  uint64_t limit = opCacheStats().limit;
+  setOpCacheLimit(16 * 1024); // an entry for each shard
+  OpKey key{1, 2, 3};
+  OpDef op = OpDef::get("sub");
+  std::vector<CompiledOpRef> used;
+  CompiledOpRef outer = llvm::cantFail(findOrBuild(key, op, [&]() -> BuiltOp {
+    for (uint64_t number = 0; number < 200; ++number)
+      used.push_back(ops.lookUp(number));
+    return std::make_unique<CompiledOp>(key, op);
+  }));
+  for (uint64_t number = 200; number < 400; ++number)
+    ops.lookUp(number);
+  CHECK(outer->op.isSame(op));
+  for (uint64_t number = 0; number < 200; ++number)
+    REQUIRE(used[number]->text == std::to_string(number));
+  CHECK(ops.live() >= 200);
+  CHECK(ops.live() <= 200 + 2 * 16);
+  used.clear();
+  for (uint64_t number = 400; number < 500; ++number)
+    ops.lookUp(number);
+  CHECK(ops.live() <= 2 * 16);
+  setOpCacheLimit(limit);
+  clearOpCache();
+  CHECK(ops.live() == 0);
+}
+
+TEST_CASE("equal keys do not make operators equal") {
+  clearOpCache();
+  CountedOps ops;
+  OpDef rows = OpDef::get("sum").set("axes", IntList{0}), columns = OpDef::get("sum").set("axes", IntList{1});
+  for (int round = 0; round < 2; ++round)
+    for (const OpDef &op : {OpDef::get("add"), OpDef::get("sub"), rows, columns})
+      CHECK(ops.lookUp(1, op)->op.isSame(op));
+  CHECK(ops.live() == 4);
+  clearOpCache();
+}
+
+TEST_CASE("threads look up, evict and clear at once") {
+  clearOpCache();
+  CountedOps ops;
+  OpCacheStats before = opCacheStats();
+  setOpCacheLimit(256 << 10);
+  std::atomic<unsigned> wrong = 0;
+  std::vector<std::thread> threads;
+  for (uint64_t t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      std::mt19937_64 random(t);
+      for (int i = 0; i < 20000; ++i) {
+        uint64_t number = random() % 600;
+        CompiledOpRef first = ops.lookUp(number), second = ops.lookUp(number / 2);
+        if (i % 2000 == 1999)
+          t ? setOpCacheLimit((128 + t * 64) << 10) : clearOpCache();
+        wrong += first->text != std::to_string(number) || second->text != std::to_string(number / 2);
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  CHECK(wrong == 0);
+  OpCacheStats after = opCacheStats();
+  CHECK(after.evictions > before.evictions);
+  CHECK(after.hits - before.hits + after.misses - before.misses == 4 * 20000 * 2);
+  CHECK(after.bytes == after.entries * 1024);
+  CHECK(after.bytes <= after.limit);
+  setOpCacheLimit(before.limit);
+  clearOpCache();
+  ops.lookUp(1);
+  clearOpCache(); // looks again at what was in use at the first one
+  CHECK(ops.live() == 0);
+}
+
+#if !TESS_SANITIZE_THREAD // a fork of many threads is not followed by ThreadSanitizer
 TEST_CASE("a child that is forked while threads look up can do so") {
-  OpDef op = OpDef::get("add");
+  clearOpCache();
+  CountedOps ops;
   uint64_t limit = opCacheStats().limit;
   setOpCacheLimit(1 << 20); // so that they also evict
   std::atomic<bool> done = false;
@@ -226,7 +348,7 @@ TEST_CASE("a child that is forked while threads look up can do so") {
   for (uint64_t t = 0; t < 2; ++t)
     threads.emplace_back([&, t] {
       for (uint64_t i = 0; !done; ++i)
-        lookUp(op, i % 4096 + t);
+        ops.lookUp(i % 4096 + t);
     });
   unsigned hung = 0;
   for (int i = 0; i < 40; ++i) {
@@ -234,7 +356,10 @@ TEST_CASE("a child that is forked while threads look up can do so") {
     if (child == 0) {
       ::alarm(60); // a hang is a failure, not a time-out of the whole test
       for (uint64_t number = 0; number < 256; ++number)
-        lookUp(op, number);
+        ops.lookUp(number);
+      clearOpCache(); // what other threads were using is of no use here
+      ops.lookUp(0);
+      clearOpCache();
       ::_exit(0);
     }
     int status = -1;
