@@ -2,6 +2,7 @@
 #include "eager/HazardPointer.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <catch2/catch.hpp>
 #include <linux/filter.h>
@@ -13,6 +14,7 @@
 #include <barrier>
 #include <cerrno>
 #include <cstddef>
+#include <set>
 #include <thread>
 #include <unistd.h>
 
@@ -107,6 +109,26 @@ TEST_CASE("objects outlast their thread's end with their hazard pointers") {
   CHECK(isProtected(second));
   kept = HazardPointer();
   CHECK(!isProtected(second));
+}
+
+TEST_CASE("threads that come and go use the same memory") {
+  struct AtEnd { // after the thread has given it back
+    ~AtEnd() { note(); }
+    llvm::function_ref<void()> note;
+  };
+  std::set<const void *> seen; // one that protects nothing yet is told as an object of its own
+  auto note = [&] {
+    HazardPointer hazard = HazardPointer::make();
+    HazardPointer::Objects objects;
+    CHECK(HazardPointer::findProtected(objects));
+    seen.insert(objects.begin(), objects.end());
+  };
+  for (int i = 0; i < 20; ++i)
+    std::thread([&] {
+      thread_local AtEnd atEnd{note};
+      atEnd.note();
+    }).join();
+  CHECK(seen.size() == 1);
 }
 
 #if !TESS_SANITIZE_THREAD // a fork of many threads is not followed by ThreadSanitizer

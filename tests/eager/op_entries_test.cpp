@@ -3,9 +3,11 @@
 
 #include <catch2/catch.hpp>
 
+#include <csignal>
 #include <map>
 #include <random>
 #include <thread>
+#include <unistd.h>
 
 using namespace tess;
 using namespace tess::eager;
@@ -127,60 +129,80 @@ TEST_CASE("a table knows what was used") {
   CHECK(checked.table.exchangeUsed(second));
 }
 
+namespace {
+/// What was taken out of a table.
+struct Removed {
+  std::vector<std::unique_ptr<CompiledOp>> retired, unused;
+
+  /// Spoils what nobody protects, so that a reader that is not heeded sees it. Not freed: new memory would look right.
+  void spoil() {
+    HazardPointer::Objects inUse;
+    REQUIRE(HazardPointer::findProtected(inUse));
+    llvm::erase_if(retired, [&](auto &old) {
+      if (llvm::is_contained(inUse, old.get()))
+        return false;
+      old->bytes = 0;
+      unused.push_back(std::move(old));
+      return true;
+    });
+  }
+};
+
+/// At any point, also between finding and protecting, a reader may stop for as long as removals take.
+std::atomic<bool> isHeldUp = false;
+void holdUp(int) {
+  ::usleep(20);
+  isHeldUp = false;
+}
+} // namespace
+
 TEST_CASE("readers find what is there, and whole, while a table changes") {
   EntryMemory memory(1);
   EntryTable table(memory, 0);
   OpDef op = OpDef::get("add");
   constexpr uint64_t kAlways = 20, kAll = 300; // the first ones are erased by clear() only
+  auto choose = [](std::mt19937_64 &random) { return random() % 8 ? kAlways : random() % kAll; }; // one again and again
   std::atomic<bool> done = false;
   std::atomic<uint64_t> wrong = 0, found = 0;
   auto read = [&] {
     std::mt19937_64 random(0);
     while (!done) {
-      uint64_t number = random() % kAll;
+      uint64_t number = choose(random);
       if (CompiledOpRef ref = table.findProtected(KeyPrint(keyOf(number)), op)) {
         wrong += ref->bytes != number + 1;
         ++found;
       }
     }
   };
+  ::signal(SIGUSR1, holdUp);
   std::thread readers[] = {std::thread(read), std::thread(read)};
 
   std::map<uint64_t, std::unique_ptr<CompiledOp>> live;
-  std::vector<std::unique_ptr<CompiledOp>> retired;
-  auto free = [&] {
-    HazardPointer::Objects inUse;
-    REQUIRE(HazardPointer::findProtected(inUse));
-    llvm::erase_if(retired, [&](const auto &old) {
-      if (llvm::is_contained(inUse, old.get()))
-        return false;
-      old->bytes = 0; // what a reader that is not heeded would see
-      return true;
-    });
-  };
+  Removed removed;
   std::mt19937_64 random(1);
-  for (int step = 0; step < 20000 || found < 1000; ++step) {
-    uint64_t number = random() % kAll;
+  for (int step = 0; step < 60000 || found < 1000; ++step) {
+    uint64_t number = choose(random);
     if (auto &slot = live[number]; !slot) {
       slot = make(number, op);
       table.insert(slot.get());
     } else if (number >= kAlways) {
       table.erase(slot.get());
-      retired.push_back(std::move(slot));
+      removed.retired.push_back(std::move(slot));
     }
     if (step % 2000 == 0) {
       table.clear();
       for (auto &[number, old] : live)
         if (old)
-          retired.push_back(std::move(old));
+          removed.retired.push_back(std::move(old));
     }
-    if (step % 8 == 0)
-      free();
+    removed.spoil();
+    if (!isHeldUp.exchange(true))
+      ::pthread_kill(readers[step % 2].native_handle(), SIGUSR1);
   }
   done = true;
   for (std::thread &reader : readers)
     reader.join();
   CHECK(wrong == 0);
-  free();
-  CHECK(retired.empty());
+  removed.spoil();
+  CHECK(removed.retired.empty());
 }
