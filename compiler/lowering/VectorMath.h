@@ -24,6 +24,8 @@ V expSum(V hi, V lo);
 
 /// e^x where the result is a normal number; elsewhere wrong.
 V expNormal(V x);
+/// e^x in float64 with 28 bits, where the result is a normal number: what float32 needs.
+V exp28(V x);
 
 // Logarithms: VectorMathLog.cpp
 V log(V x);
@@ -31,6 +33,10 @@ V log1p(V x);
 V asinh(V x);
 V acosh(V x);
 V atanh(V x);
+/// log x of a positive normal number; elsewhere wrong.
+V logNormal(V x);
+/// log x in float64 with 37 bits, of a positive normal number: what float32 needs, and its powers.
+V log37(V x);
 /// log(e^a + e^b); the error is relative to the larger operand where the result is near 0.
 V logAddExp(V a, V b);
 
@@ -38,6 +44,8 @@ V logAddExp(V a, V b);
 V sin(V x);
 V cos(V x);
 V tan(V x);
+/// cos(2 pi x) for x in [0, 1].
+V cosTurn(V x);
 V asin(V x);
 V acos(V x);
 V atan(V x);
@@ -58,8 +66,10 @@ V philoxUniform(V seed, V counter, Elem elem);
 V philoxNormal(V seed, V counter, Elem elem);
 
 // Pieces that families share.
-/// f(x) in float64, rounded to the type of x.
-V viaF64(V x, V (*f)(V));
-V viaF64(V x, V y, V (*f)(V, V));
+/// x as float64 and back.
+inline V toF64(V x) { return x.b().convert(x, Elem::F64); }
+inline V toF32(V x) { return x.b().convert(x, Elem::F32); }
+/// Each lane between the bounds; NaN stays.
+V clampTo(V x, double low, double high);
 
 } // namespace tess::compiler::vmath

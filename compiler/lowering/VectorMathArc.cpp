@@ -1,7 +1,7 @@
 //===- VectorMathArc.cpp - inverse trigonometry --------------------------===//
 //
 // float64 after fdlibm (e_asin.c, e_acos.c, s_atan.c, e_atan2.c), all intervals
-// at once with selects; float32 through float64.
+// at once with selects. float32: odd minimax polynomials (Sollya's fpminimax).
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/lowering/VectorMath.h"
@@ -63,11 +63,63 @@ V atanMagnitude(V a) {
   return high - ((t * s - low) - t);
 }
 
+// float32: pi and its half as a number and what that is too large by.
+constexpr double kPi32 = 3.14159274101257324219, kPi32Over = 8.74227765734758577e-08;
+constexpr double kPio2Hi32 = kPi32 / 2, kPio2Over32 = kPi32Over / 2;
+
+/// atan of t in [-1, 1].
+V atanOfRatio32(V t) {
+  V z = t * t;
+  V p = polynomial(z, {-0x1.449a16p-9, 0x1.c62ea6p-7, -0x1.2a759ap-5, 0x1.01e514p-4, -0x1.636df2p-4, 0x1.c423eep-4,
+                       -0x1.246f74p-3, 0x1.99984cp-3, -0x1.555554p-2});
+  return fma(p * z, t, t);
+}
+
+V atan32(V x) {
+  V a = fabs(x), large = gt(a, 1.0);
+  V angle = atanOfRatio32(select(large, -1.0, a) / select(large, a, 1.0));
+  return copySign(select(large, (angle - kPio2Over32) + kPio2Hi32, angle), x);
+}
+
+V atan2of32(V y, V x) {
+  V ay = fabs(y), ax = fabs(x), steep = gt(ay, ax);
+  V ratio = select(steep, -ax, ay) / select(steep, ay, ax);
+  ratio = select(eq(ay, ax), select(eq(ax, 0.0), 0.0, ax.c(1.0)), ratio); // of zeros, and of infinities
+  V angle = atanOfRatio32(ratio);
+  angle = select(steep, (angle - kPio2Over32) + kPio2Hi32, angle);
+  V leftHalf = lt(toBits(x), toBits(x).ci(0)); // -0 too
+  return copySign(select(leftHalf, kPi32 - (angle + kPi32Over), angle), y);
+}
+
+/// asin of x and the rest of it: x for |x| < 9/16, else sqrt((1 - |x|) / 2), whose angle is half of what is missing to
+/// pi/2. There the angle is below 1/2, so that twice its error is an ulp of the result.
+struct Arc32 {
+  V small, angle;
+};
+
+Arc32 arc32(V x, bool keepsSign) {
+  V a = fabs(x), small = lt(a, 0.5625);
+  V z = select(small, x * x, (1.0 - a) * 0.5), s = select(small, keepsSign ? x : a, sqrt(z));
+  V p = polynomial(z, {0x1.573674p-5, 0x1.8342c2p-7, 0x1.08af92p-5, 0x1.6c70f4p-5, 0x1.333808p-4, 0x1.555552p-3});
+  return {small, fma(p * z, s, s)};
+}
+
+V asin32(V x) {
+  auto [small, angle] = arc32(x, false);
+  return copySign(select(small, angle, fma(angle, -2.0, angle.c(kPio2Hi32))), x);
+}
+
+V acos32(V x) {
+  auto [small, angle] = arc32(x, true);
+  V twice = angle * 2.0, far = select(lt(x, 0.0), kPi32 - (twice + kPi32Over), twice);
+  return select(small, kPio2Hi32 - (angle + kPio2Over32), far);
+}
+
 } // namespace
 
 V asin(V x) {
   if (x.elem() == Elem::F32)
-    return viaF64(x, asin);
+    return asin32(x);
   V a = fabs(x), small = lt(a, 0.5);
   V z = select(small, x * x, (1.0 - a) * 0.5), ratio = arcRatio(z);
   Root r = root(z);
@@ -81,7 +133,7 @@ V asin(V x) {
 
 V acos(V x) {
   if (x.elem() == Elem::F32)
-    return viaF64(x, acos);
+    return acos32(x);
   V a = fabs(x), small = lt(a, 0.5);
   V z = select(small, x * x, (1.0 - a) * 0.5), ratio = arcRatio(z);
   Root r = root(z);
@@ -94,13 +146,13 @@ V acos(V x) {
 
 V atan(V x) {
   if (x.elem() == Elem::F32)
-    return viaF64(x, atan);
+    return atan32(x);
   return select(isNan(x), x, copySign(atanMagnitude(fabs(x)), x));
 }
 
 V atan2(V y, V x) {
   if (x.elem() == Elem::F32)
-    return viaF64(y, x, atan2);
+    return atan2of32(y, x);
   constexpr double inf = std::numeric_limits<double>::infinity();
   V ay = fabs(y), ax = fabs(x), bothInfinite = eq(ay, inf) & eq(ax, inf);
   V quotient = select(bothInfinite, 1.0, select(eq(ay, 0.0), 0.0, ay / ax));

@@ -3,7 +3,8 @@
 // e^x = 2^n e^r, n = round(x / ln 2), r in [-ln2/2, ln2/2] by Cody and Waite in
 // two steps. float32: polynomial of Cephes expf; float64: Taylor to r^13, whose
 // next term is below 2^-57. 2^n goes on in two factors, so that the one rounding
-// to a denormal or to infinity is that of a multiplication.
+// to a denormal or to infinity is that of a multiplication. Coefficients without
+// another source are minimax polynomials (Sollya's fpminimax).
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/lowering/VectorMath.h"
@@ -21,11 +22,6 @@ int exponentBias(Elem elem) { return elem == Elem::F32 ? 127 : 1023; }
 struct Parts {
   V p, n, biased;
 };
-
-V clampTo(V x, double low, double high) {
-  x = select(gt(x.c(low), x), low, x); // NaN stays
-  return select(lt(x.c(high), x), high, x);
-}
 
 /// e^r - 1 for |r| <= ln2/2.
 V expm1Reduced(V r) {
@@ -68,24 +64,44 @@ V expWithTail(V x, V tail) {
   return (parts.p + 1.0) * a * b;
 }
 
-/// e^x / 2 without overflow before the result does.
+/// e^x / 2 of float64, without overflow before the result does.
 V halfExp(V x) {
-  Parts parts = reduce(clampTo(x, -700, x.elem() == Elem::F32 ? 90 : 711), V());
+  Parts parts = reduce(clampTo(x, -700, 711), V());
   auto [a, b] = scales(parts);
   return (parts.p + 1.0) * (a * 0.5) * b;
 }
+
+/// 2^(n + bias) times (1 + e^r - 1) for n = round(x / ln 2), where that is normal. `bias` goes into the exponent field.
+V scaledExp(V x, int bias) {
+  bool single = x.elem() == Elem::F32;
+  double magic = roundingMagic(x.elem()) + exponentBias(x.elem()) + bias;
+  V shifted = fma(x, 1.44269504088896340736, x.c(magic));
+  V n = shifted - magic;
+  V r = fma(n, single ? -0.693359375 : -0x1.62e42fefa39efp-1, x);
+  r = fma(n, single ? 2.12194440e-4 : -0x1.abc9e3b39803fp-56, r);
+  return (expm1Reduced(r) + 1.0) * fromBits(shl(toBits(shifted), mantissaBits(x.elem())));
+}
+
+/// e^x / 4 of a float32 in [0, inf], up to where e^x / 2 overflows.
+V quarterExp32(V x) { return scaledExp(clampTo(x, 0, 90), -2); }
 
 } // namespace
 
 V exp(V x) { return expWithTail(x, V()); }
 
-V expNormal(V x) {
-  bool single = x.elem() == Elem::F32;
-  V shifted = fma(x, 1.44269504088896340736, x.c(roundingMagic(x.elem()) + exponentBias(x.elem())));
-  V n = shifted - (roundingMagic(x.elem()) + exponentBias(x.elem()));
-  V r = fma(n, single ? -0.693359375 : -0x1.62e42fefa39efp-1, x);
-  r = fma(n, single ? 2.12194440e-4 : -0x1.abc9e3b39803fp-56, r);
-  return (expm1Reduced(r) + 1.0) * fromBits(shl(toBits(shifted), mantissaBits(x.elem())));
+V clampTo(V x, double low, double high) {
+  x = select(gt(x.c(low), x), low, x);
+  return select(lt(x.c(high), x), high, x);
+}
+
+V expNormal(V x) { return scaledExp(x, 0); }
+
+V exp28(V x) {
+  V shifted = fma(x, 1.44269504088896340736, x.c(0x1.8p52 + 1023));
+  V r = fma(shifted - (0x1.8p52 + 1023), -0x1.62e42fefa39efp-1, x);
+  V p = polynomial(r, {0x1.6dd99322a7fc1p-10, 0x1.126fb961d0ef7p-7, 0x1.55541c3415135p-5, 0x1.555404188fb07p-3,
+                       0x1.00000090bb58dp-1, 0x1.000000a21b36bp0, 0x1.ffffffff4debp-1});
+  return p * fromBits(shl(toBits(shifted), 52));
 }
 
 V expSum(V hi, V lo) { return expWithTail(hi, lo); }
@@ -109,10 +125,18 @@ V sigmoid(V x) {
   return select(lt(x, 0.0), fma(rest, 1.0 - q, q), q);
 }
 
-// sinh, cosh, tanh: as fdlibm, from expm1 of the magnitude.
+// float32: an odd polynomial below 1, with u = e^|x| / 4 above, whose reciprocal does not count below an ulp.
+static V sinh32(V x) {
+  V a = fabs(x), z = x * x, u = quarterExp32(a);
+  V small = fma(polynomial(z, {0x1.a8e94p-13, 0x1.1103a4p-7, 0x1.555562p-3}) * z, a, a);
+  V large = fma(u, 2.0, -(0.125 / u));
+  return copySign(select(lt(a, 1.0), small, large), x);
+}
+
+// sinh, cosh, tanh of float64: as fdlibm, from expm1 of the magnitude.
 V sinh(V x) {
   if (x.elem() == Elem::F32)
-    return viaF64(x, sinh);
+    return sinh32(x);
   V magnitude = fabs(x);
   V t = expm1(select(gt(magnitude, 22), 22, magnitude));
   V small = (t + t / (t + 1.0)) * 0.5;
@@ -121,8 +145,10 @@ V sinh(V x) {
 }
 
 V cosh(V x) {
-  if (x.elem() == Elem::F32)
-    return viaF64(x, cosh);
+  if (x.elem() == Elem::F32) {
+    V u = quarterExp32(fabs(x));
+    return fma(u, 2.0, 0.125 / u);
+  }
   V half = halfExp(fabs(x));
   return half + 0.25 / half;
 }
@@ -145,16 +171,6 @@ V tanh(V x) {
   V large = ge(magnitude, 1.0);
   V quotient = select(large, 2.0, t) / (t + 2.0);
   return copySign(select(large, 1.0 - quotient, quotient), x);
-}
-
-V viaF64(V x, V (*f)(V)) {
-  LaneBuilder &b = x.b();
-  return b.convert(f(b.convert(x, Elem::F64)), x.elem());
-}
-
-V viaF64(V x, V y, V (*f)(V, V)) {
-  LaneBuilder &b = x.b();
-  return b.convert(f(b.convert(x, Elem::F64), b.convert(y, Elem::F64)), x.elem());
 }
 
 } // namespace tess::compiler::vmath

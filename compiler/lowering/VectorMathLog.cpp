@@ -1,7 +1,9 @@
 //===- VectorMathLog.cpp - logarithms and inverse hyperbolics ------------===//
 //
 // x = 2^k (1 + f), 1 + f in [sqrt(1/2), sqrt(2)). float32: polynomial of Cephes
-// logf; float64: fdlibm's series in s = f / (2 + f).
+// logf; float64: fdlibm's series in s = f / (2 + f). Where float32 needs more
+// digits than its own it goes through float64, with log37: minimax polynomials
+// (Sollya's fpminimax) in s^2, whose relative error is 2^-37.8.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/lowering/VectorMath.h"
@@ -61,6 +63,19 @@ V edges(V x, V result) {
 
 } // namespace
 
+V logNormal(V x) {
+  auto [m, k] = split(x);
+  return logReduced(m - 1.0, toFloat(k));
+}
+
+V log37(V x) {
+  auto [m, k] = split(x);
+  V s = (m - 1.0) / (m + 1.0);
+  V p = polynomial(s * s, {0x1.e3b37f55bbd88p-3, 0x1.2432a33ef70bfp-2, 0x1.999a9d1840722p-2, 0x1.555554da6a7fcp-1,
+                           0x1.0000000004a7bp1});
+  return fma(toFloat(k), 0x1.62e42fefa39efp-1, s * p);
+}
+
 V log(V x) {
   bool single = x.elem() == Elem::F32;
   V tiny = lt(x, single ? 0x1p-126 : 0x1p-1022);
@@ -87,10 +102,29 @@ V log1p(V x) {
   return select(eq(x, 0.0), x, result);
 }
 
+// Of float32 through float64, where nothing overflows and 1 + x has the digits that count from 2^-12 on; below, the
+// next term of the series is x^3 / 6 (atanh: x^3 / 3).
+static V asinh32(V x) {
+  V a = fabs(x), d = toF64(a);
+  V result = select(lt(a, 0x1p-12), a, toF32(log37(d + sqrt(fma(d, d, 1.0)))));
+  return copySign(select(lt(a, kInf), result, a), x);
+}
+
+static V acosh32(V x) {
+  V d = toF64(x), result = toF32(log37(d + sqrt(fma(d, d, -1.0))));
+  return select(lt(x, 1.0), kNan, select(lt(x, kInf), result, x));
+}
+
+static V atanh32(V x) {
+  V a = fabs(x), d = toF64(a);
+  V result = select(lt(a, 0x1p-12), a, toF32(log37((1.0 + d) / (1.0 - d)) * 0.5));
+  return copySign(select(lt(a, 1.0), result, select(eq(a, 1.0), kInf, a.c(kNan))), x);
+}
+
 // As fdlibm, with one log1p for all arguments.
 V asinh(V x) {
   if (x.elem() == Elem::F32)
-    return viaF64(x, asinh);
+    return asinh32(x);
   V magnitude = fabs(x), huge = gt(magnitude, 0x1p28);
   V a = select(huge, 0.0, magnitude), square = a * a;
   V argument = a + square / (sqrt(square + 1.0) + 1.0);
@@ -101,7 +135,7 @@ V asinh(V x) {
 
 V acosh(V x) {
   if (x.elem() == Elem::F32)
-    return viaF64(x, acosh);
+    return acosh32(x);
   V huge = gt(x, 0x1p28);
   V t = select(huge, 0.0, x) - 1.0;
   V argument = t + sqrt(fma(t, t, t * 2.0));
@@ -111,15 +145,25 @@ V acosh(V x) {
 
 V atanh(V x) {
   if (x.elem() == Elem::F32)
-    return viaF64(x, atanh);
+    return atanh32(x);
   V a = fabs(x), twice = a * 2.0;
   V argument = select(lt(a, 0.5), twice + twice * a / (1.0 - a), twice / (1.0 - a));
   return select(isNan(x), x, copySign(log1p(argument) * 0.5, x));
 }
 
+// log(1 + e) = 2 atanh(e / (2 + e)), a minimax polynomial for e in [0, 1] with error 2^-33.
+static V logAddExp32(V x, V y) {
+  V a = toF64(x), b = toF64(y), distance = -fabs(a - b);
+  V e = exp28(select(gt(distance, -700), distance, -700)), s = e / (e + 2.0); // NaN, of equal infinities, is -700 too
+  V p = polynomial(s * s, {0x1.f438de12735adp-3, 0x1.b610fefc24beep-3, 0x1.251458393b2c8p-2, 0x1.9996228dc14d5p-2,
+                           0x1.555559a255eabp-1, 0x1.ffffffff22deep0});
+  V result = toF32(fma(s, p, select(gt(a, b), a, b)));
+  return select(x.b().compare(LaneBuilder::Cmp::Unordered, x, y), x + y, result);
+}
+
 V logAddExp(V a, V b) {
   if (a.elem() == Elem::F32)
-    return viaF64(a, b, logAddExp);
+    return logAddExp32(a, b);
   V larger = select(isNan(a), a, select(gt(a, b), a, b));
   larger = select(isNan(b), b, larger);
   V distance = select(eq(a, b), 0.0, -fabs(a - b)); // equal infinities

@@ -53,13 +53,9 @@ Pair logPair(V x) {
   return fastTwoSum(result.hi, rest);
 }
 
-/// |base|^exponent where that is not special.
-V powMagnitude(V base, V exponent, bool wide) {
+/// |base|^exponent of float64.
+V powMagnitude(V base, V exponent) {
   V edge = select(eq(base, 0.0), -kInf, base.c(kInf)), special = eq(base, 0.0) | eq(base, kInf);
-  if (!wide) { // of float32: one float64 logarithm has the digits
-    V product = exponent * log(base);
-    return exp(product);
-  }
   Pair l = logPair(select(special, 1.0, base));
   V high = select(special, edge, l.hi), low = select(special, 0.0, l.lo);
   V p = exponent * high, rest = fma(exponent, high, -p) + exponent * low;
@@ -75,9 +71,21 @@ V powEdges(V base, V exponent, V magnitude) {
   V result = select(negative & odd, -magnitude, magnitude);
   V undefined = lt(base, 0.0) & gt(base, -kInf) & bitNot(whole) & lt(fabs(exponent), kInf);
   result = select(undefined, kNan, result);
-  result = select(eq(fabs(base), 1.0) & eq(fabs(exponent), kInf), 1.0, result);
-  result = select(isNan(base) | isNan(exponent), base + exponent, result);
+  if (base.elem() == Elem::F64) // whose magnitude is 1^infinity
+    result = select(eq(fabs(base), 1.0) & eq(fabs(exponent), kInf), 1.0, result);
+  result = select(base.b().compare(LaneBuilder::Cmp::Unordered, base, exponent), base + exponent, result);
   return select(eq(exponent, 0.0) | eq(base, 1.0), 1.0, result);
+}
+
+/// Of float32, whose zeros and infinities have logarithms of finite size here: the sign of the product tells what they
+/// give.
+V powMagnitude32(V base, V exponent) {
+  V product = toF64(clampTo(exponent, -0x1p100, 0x1p100)) * log37(toF64(base)); // 1 to infinity: no 0 times inf
+  V result = toF32(exp28(clampTo(product, -700, 700)));
+  // 0, infinity and NaN have bits of which one less is no finite number's.
+  V bits = toBits(base);
+  V special = base.b().compare(LaneBuilder::Cmp::UGe, bits - bits.ci(1), bits.ci(0x7f7fffff));
+  return select(special, select(gt(toF32(product), 0.0), kInf, result.c(0.0)), result);
 }
 
 /// x modulo y up to one multiple of y, exactly. A step takes q y from x by fma, q = trunc(x / y): the rest is
@@ -97,23 +105,43 @@ V remainder(V x, V y) {
   return select(eq(fabs(x), kInf) | isNan(y), kNan, last[0]);
 }
 
+/// The same of float32 in float64, where no quotient is beyond the range and few take a second step. `y` is finite.
+V remainder32(V x, V y) {
+  V ay = fabs(y);
+  auto step = [&](V rest) { return fma(-trunc(rest / y), y, rest); };
+  return x.b().whileAny(
+      {step(x)}, [&](llvm::ArrayRef<V> v) { return ge(fabs(v[0]), ay); },
+      [&](llvm::ArrayRef<V> v) { return LaneBuilder::Values{step(v[0])}; })[0];
+}
+
+/// A float32 divisor in float64; an infinite one is a number beyond all dividends.
+V divisor32(V y) { return clampTo(toF64(y), -0x1p200, 0x1p200); }
+
+V mod32(V x, V y) {
+  V divisor = divisor32(y), r = remainder32(toF64(x), divisor);
+  V result = toF32(select(lt(r * divisor, 0.0), r + divisor, r));
+  return select(eq(result, 0.0), copySign(result, y), result);
+}
+
+// A quotient that is no whole number differs from all by 2^-24 of itself or more: rounding to float64 keeps the floor,
+// until only the 24 bits above it count.
+V floorDiv32(V x, V y) {
+  V result = toF32(floor(toF64(x) / divisor32(y)));
+  return select(eq(fabs(x), kInf) & ne(y, 0.0), kNan, result);
+}
+
 V signsDiffer(V r, V y) { return (lt(r, 0.0) & gt(y, 0.0)) | (gt(r, 0.0) & lt(y, 0.0)); }
 
 } // namespace
 
 V pow(V base, V exponent) {
-  LaneBuilder &b = base.b();
-  if (base.elem() == Elem::F32) {
-    V wideBase = b.convert(base, Elem::F64), wideExponent = b.convert(exponent, Elem::F64);
-    V result = powEdges(wideBase, wideExponent, powMagnitude(fabs(wideBase), wideExponent, false));
-    return b.convert(result, Elem::F32);
-  }
-  return powEdges(base, exponent, powMagnitude(fabs(base), exponent, true));
+  bool single = base.elem() == Elem::F32;
+  return powEdges(base, exponent, (single ? powMagnitude32 : powMagnitude)(fabs(base), exponent));
 }
 
 V mod(V x, V y) {
   if (x.elem() == Elem::F32)
-    return viaF64(x, y, mod);
+    return mod32(x, y);
   V r = remainder(x, y);
   r = select(signsDiffer(r, y), r + y, r);
   return select(eq(r, 0.0), copySign(r, y), r);
@@ -122,7 +150,7 @@ V mod(V x, V y) {
 // As Python: (x - r) / y is a whole number but for its rounding.
 V floorDiv(V x, V y) {
   if (x.elem() == Elem::F32)
-    return viaF64(x, y, floorDiv);
+    return floorDiv32(x, y);
   V plain = x / y, r = remainder(x, y), quotient = (x - r) / y;
   quotient = select(signsDiffer(r, y), quotient - 1.0, quotient);
   V down = floor(quotient);

@@ -55,7 +55,7 @@ V philoxNormal(V seed, V counter, Elem elem) {
   Words c = philox(seed, counter);
   V u = 1.0 - uniform(c.w[0], c.w[1], elem);
   V v = elem == Elem::F32 ? uniform(c.w[1], c.w[1], elem) : uniform(c.w[2], c.w[3], elem);
-  return sqrt(log(u) * -2.0) * cos(v * 6.28318530717958647693);
+  return sqrt(logNormal(u) * -2.0) * cosTurn(v);
 }
 
 } // namespace tess::compiler::vmath

@@ -3,8 +3,9 @@
 // x = n pi/2 + r, |r| <= pi/4. Below a bound: Cody and Waite in float64 with
 // fma, three parts of pi/2. Above it: Payne and Hanek, one element at a time
 // (such arguments are rare), from 1280 bits of 2/pi. float32 reduces in float64
-// and uses Cephes' sinf and cosf polynomials; float64 fdlibm's kernels with the
-// low part of r.
+// (two parts of pi/2, and 128 bits of 2/pi where they are not enough) and uses
+// Cephes' sinf and cosf polynomials; float64 fdlibm's kernels with the low part
+// of r.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/lowering/VectorMath.h"
@@ -100,32 +101,81 @@ Reduced fixSign(Reduced reduced, V x) {
           select(negative, reduced.n.ci(0) - reduced.n, reduced.n)};
 }
 
-Reduced reduceLarge(V x) {
-  LaneBuilder &b = x.b();
+/// `one` of each lane, which gives as many values as `elems` has.
+LaneBuilder::Values laneByLane(V x, llvm::ArrayRef<Elem> elems, llvm::function_ref<LaneBuilder::Values(V)> one) {
   if (!x.isVector())
-    return fixSign(reduceLargeScalar(fabs(x)), x);
-  LaneBuilder::Values last =
-      b.forLoop(b.index(0), b.index(kLanes), b.index(1), {x, x, toBits(x)}, [&](V lane, llvm::ArrayRef<V> old) {
-        V element = b.extractAt(x, lane);
-        Reduced one = fixSign(reduceLargeScalar(fabs(element)), element);
-        return LaneBuilder::Values{b.insertAt(old[0], one.hi, lane), b.insertAt(old[1], one.lo, lane),
-                                   b.insertAt(old[2], one.n, lane)};
-      });
-  return {last[0], last[1], last[2]};
+    return one(x);
+  LaneBuilder &b = x.b();
+  mlir::Value source = b.stackBuffer(x.elem(), 1, true);
+  b.store(x, source);
+  llvm::SmallVector<mlir::Value> results;
+  for (Elem elem : elems)
+    results.push_back(b.stackBuffer(elem, 1, true));
+  b.forLoop(b.index(0), b.index(kLanes), b.index(1), {}, [&](V lane, llvm::ArrayRef<V>) {
+    LaneBuilder::Values values = one(b.load(b.address(source, lane, x.elem()), x.elem(), false));
+    for (auto [value, buffer] : llvm::zip_equal(values, results))
+      b.store(value, b.address(buffer, lane, value.elem()));
+    return LaneBuilder::Values();
+  });
+  LaneBuilder::Values all;
+  for (auto [elem, buffer] : llvm::zip_equal(elems, results))
+    all.push_back(b.load(buffer, elem, true));
+  return all;
 }
 
-/// Of a float64; infinity and NaN give NaN.
-Reduced reduce(V x, double medium) {
-  LaneBuilder &b = x.b();
-  Reduced fast = reduceMedium(x);
-  V large = gt(fabs(x), medium) & lt(fabs(x), std::numeric_limits<double>::infinity());
-  LaneBuilder::Values all = b.ifThen(b.anyLane(large), {fast.hi, fast.lo, fast.n}, [&] {
+/// `fast`, but where `large` what `one` gives of x.
+LaneBuilder::Values orLaneByLane(V x, V large, const LaneBuilder::Values &fast,
+                                 llvm::function_ref<LaneBuilder::Values(V)> one) {
+  return x.b().ifThen(x.b().anyLane(large), fast, [&] {
+    llvm::SmallVector<Elem, 4> elems;
+    for (V value : fast)
+      elems.push_back(value.elem());
     // Lanes that need it not get a harmless number.
-    Reduced slow = reduceLarge(select(large, x, 0x1p30));
-    return LaneBuilder::Values{select(large, slow.hi, fast.hi), select(large, slow.lo, fast.lo),
-                               select(large, slow.n, fast.n)};
+    LaneBuilder::Values slow = laneByLane(select(large, x, 0x1p30), elems, one);
+    for (auto [value, other] : llvm::zip_equal(slow, fast))
+      value = select(large, value, other);
+    return slow;
+  });
+}
+
+/// Infinity and NaN give NaN, here and below.
+Reduced reduce64(V x) {
+  Reduced fast = reduceMedium(x);
+  V large = gt(fabs(x), kMedium) & lt(fabs(x), std::numeric_limits<double>::infinity());
+  LaneBuilder::Values all = orLaneByLane(x, large, {fast.hi, fast.lo, fast.n}, [](V element) {
+    Reduced one = fixSign(reduceLargeScalar(fabs(element)), element);
+    return LaneBuilder::Values{one.hi, one.lo, one.n};
   });
   return {all[0], all[1], all[2]};
+}
+
+/// Payne and Hanek for one float32 of magnitude 2^29 or more: its 24 bits times the 96 of 2/pi from where the product
+/// is below 4; what they leave out is below 2^-34 of the smallest r.
+LaneBuilder::Values reduceLarge32(V x) {
+  LaneBuilder &b = x.b();
+  mlir::Value table = b.table("tess_two_over_pi", kTwoOverPi);
+  V bits = b.convert(toBits(fabs(x)), Elem::I64);
+  V mantissa = (bits & bits.ci(0x7fffff)) | bits.ci(0x800000);
+  // |x| = mantissa 2^e with e = field - 150; the first bit of the table that counts has weight 2^(1-e), so 2^-(e-2+1).
+  V first = lshr(bits, 23) - bits.ci(152), shift = first & bits.ci(63);
+  V w[3];
+  for (unsigned i = 0; i < 3; ++i)
+    w[i] = b.load(b.address(table, lshr(first, 6) + bits.ci(i), Elem::I64), Elem::I64, false);
+  V turns = mantissa * funnel(w[0], w[1], shift) + lshr(mantissa * lshr(funnel(w[1], w[2], shift), 32), 32);
+  V n = lshr(turns + turns.ci(uint64_t(1) << 61), 62);
+  V r = b.convert(turns - shl(n, 62), Elem::F64) * (0x1p-62 * kPio2[0]);
+  V negative = lt(x, 0.0);
+  return {toF32(select(negative, -r, r)), b.convert(select(negative, n.ci(0) - n, n), Elem::I32)};
+}
+
+/// Only hi and n, of 32 bits.
+Reduced reduce32(V x) {
+  V d = toF64(x), shifted = fma(d, 0.63661977236758134308, d.c(0x1.8p52)), n = shifted - 0x1.8p52;
+  V r = fma(n, -kPio2[1], fma(n, -kPio2[0], d));
+  V large = ge(fabs(x), 0x1p29) & lt(fabs(x), std::numeric_limits<double>::infinity());
+  LaneBuilder::Values all =
+      orLaneByLane(x, large, {toF32(r), x.b().convert(toBits(shifted), Elem::I32)}, reduceLarge32);
+  return {all[0], V(), all[1]};
 }
 
 V sinKernel(const Reduced &r) {
@@ -158,11 +208,7 @@ struct SinCos {
 };
 
 SinCos sinCos(V x) {
-  LaneBuilder &b = x.b();
-  bool single = x.elem() == Elem::F32;
-  Reduced r = reduce(single ? b.convert(x, Elem::F64) : x, single ? 0x1p30 : kMedium);
-  if (single)
-    r = {b.convert(r.hi, Elem::F32), V(), b.convert(r.n, Elem::I32)};
+  Reduced r = x.elem() == Elem::F32 ? reduce32(x) : reduce64(x);
   return {sinKernel(r), cosKernel(r), r.n};
 }
 
@@ -174,6 +220,10 @@ V signByQuadrant(V value, V n) {
   return fromBits(toBits(value) ^ (shl(n & n.ci(2), up)));
 }
 
+V cosByQuadrant(const SinCos &both) {
+  return signByQuadrant(select(isOdd(both.n), both.sin, both.cos), both.n + both.n.ci(1));
+}
+
 } // namespace
 
 V sin(V x) {
@@ -182,9 +232,16 @@ V sin(V x) {
   return select(eq(x, 0.0), x, result);
 }
 
-V cos(V x) {
-  SinCos both = sinCos(x);
-  return signByQuadrant(select(isOdd(both.n), both.sin, both.cos), both.n + both.n.ci(1));
+V cos(V x) { return cosByQuadrant(sinCos(x)); }
+
+// Four quarters of a turn, whose rest is exact.
+V cosTurn(V x) {
+  bool single = x.elem() == Elem::F32;
+  double magic = single ? 0x1.8p23 : 0x1.8p52;
+  V shifted = fma(x, 4.0, x.c(magic)), rest = fma(x, 4.0, -(shifted - magic));
+  V hi = rest * kPio2[0], lo = single ? V() : fma(rest, kPio2[1], fma(rest, kPio2[0], -hi));
+  Reduced r{hi, lo, toBits(shifted)};
+  return cosByQuadrant({sinKernel(r), cosKernel(r), r.n});
 }
 
 V tan(V x) {
