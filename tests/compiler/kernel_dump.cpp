@@ -1,8 +1,10 @@
 //===- kernel_dump.cpp - the code of named kernels, for FileCheck ---------===//
 //
-// usage: kernel_dump KERNEL TARGET mlir|llvm|asm
+// usage: kernel_dump KERNEL TARGET mlir|llvm|asm; KERNEL is a function of the
+// scalar language (add, erfc), sum, sum_columns or softmax, over float32.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/lowering/KernelAnalysis.h"
 #include "compiler/target/Codegen.h"
 #include "ops/Error.h"
 #include "llvm/Support/raw_ostream.h"
@@ -78,15 +80,17 @@ llvm::Expected<KernelSpec> named(llvm::StringRef name) {
     return rows(name == "softmax", VectorAxis::Reduced);
   if (name == "sum_columns")
     return rows(false, VectorAxis::Parallel);
-  Writer w;
-  int16_t x = w.input();
-  if (name == "add")
-    w.output(w.apply(ScalarFn::Add, {x, w.input()}), false);
-  else if (name == "exp")
-    w.output(w.apply(ScalarFn::Exp, {x}), false);
-  else
-    return invalidArgument("kernel_dump: kernel must be add, exp, sum, sum_columns or softmax, got " + name);
-  return w.spec;
+  for (ScalarFn fn = ScalarFn::Add; fn <= ScalarFn::Sigmoid; fn = ScalarFn(unsigned(fn) + 1)) {
+    if (name != scalarFnName(fn))
+      continue;
+    Writer w;
+    llvm::SmallVector<int16_t, 2> args;
+    for (unsigned i = 0; i < numArgs(fn); ++i)
+      args.push_back(w.input());
+    w.output(w.apply(fn, args), false);
+    return w.spec;
+  }
+  return invalidArgument("kernel_dump: kernel must be a function of float32, sum, sum_columns or softmax, got " + name);
 }
 
 llvm::Expected<std::string> dump(llvm::StringRef name, llvm::StringRef targetName, llvm::StringRef form) {

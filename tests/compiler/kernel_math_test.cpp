@@ -207,7 +207,12 @@ template <typename T> std::vector<T> edges() {
                            T(9007199254740993.0),
                            std::nextafter(T(1), T(0)),
                            std::nextafter(T(1), T(2)),
+                           T(0x1p-12),
+                           T(0.5625),
+                           T(89.4),
+                           T(10.2),
                            T(0x1p20),
+                           T(0x1p29),
                            T(0x1p30),
                            T(0x1.8p40)};
   size_t n = values.size();
