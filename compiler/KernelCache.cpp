@@ -4,7 +4,7 @@
 #include "compiler/CodeVersion.h"
 #include "compiler/target/Codegen.h"
 #include "ops/Error.h"
-#include "runtime/schema/ExecutableCodec.h"
+#include "runtime/schema/FlatExecutable.h"
 
 #include "llvm/ADT/StringMap.h"
 
@@ -177,12 +177,12 @@ std::optional<runtime::Executable> loadExecutable(llvm::StringRef key) {
   std::optional<std::string> bytes = objectCache().find(key);
   if (!bytes)
     return std::nullopt;
-  return llvm::expectedToOptional(runtime::parseExecutable(*bytes, "disk cache"));
+  return llvm::expectedToOptional(runtime::readFlat(*bytes, "disk cache"));
 }
 
 void keepExecutable(llvm::StringRef key, const runtime::Executable &executable) {
   if (!objectCache().settings().first.empty())
-    objectCache().store(key, runtime::serializeExecutable(executable));
+    objectCache().store(key, runtime::writeFlat(executable));
 }
 
 llvm::Expected<std::vector<runtime::Image>> imagesFor(llvm::ArrayRef<KernelUnit> units, llvm::StringRef target) {

@@ -3,7 +3,7 @@
 #include "compiler/CodeVersion.h"
 #include "compiler/target/TargetSpec.h"
 #include "ops/Error.h"
-#include "runtime/schema/ExecutableCodec.h"
+#include "runtime/schema/FlatExecutable.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
@@ -75,16 +75,16 @@ llvm::Error WarmSet::placeCode(Image &image) const {
 }
 
 std::optional<Executable> WarmSet::find(llvm::StringRef key) const {
-  auto bytes = file->read(SectionKind::Executable, key);
+  auto bytes = file->read(SectionKind::FlatExecutable, key);
   return llvm::expectedToOptional(
-      bytes ? parseExecutable(*bytes, file->path(), [this](Image &image) { return placeCode(image); })
+      bytes ? readFlat(*bytes, file->path(), [this](Image &image) { return placeCode(image); })
             : bytes.takeError());
 }
 
 std::vector<std::string> WarmSet::keys() const {
   std::vector<std::string> keys;
   for (const Container::Section &section : file->sections())
-    if (section.kind == SectionKind::Executable)
+    if (section.kind == SectionKind::FlatExecutable)
       keys.push_back(section.name);
   llvm::sort(keys);
   return keys;
@@ -94,7 +94,7 @@ std::string WarmSet::describe() const { return level + ", " + std::to_string(key
 
 uint64_t warmSetBytes(llvm::StringRef key, const Executable &executable) {
   constexpr uint64_t row = 40, alignment = 64; // of the table, of sections
-  uint64_t bytes = serializeExecutable(executable).size() + key.size() + row + alignment;
+  uint64_t bytes = writeFlat(executable).size() + key.size() + row + alignment;
   for (const Image &image : executable.images)
     bytes += image.hash.size() + row + alignment;
   return bytes;
@@ -107,7 +107,7 @@ static std::string takeCode(Executable executable, llvm::StringMap<std::string> 
     image.bytes.clear();
     image.mapped = nullptr;
   }
-  return serializeExecutable(executable);
+  return writeFlat(executable);
 }
 
 llvm::Error writeWarmSet(llvm::StringRef path, llvm::StringRef level, const WarmSetEntries &entries,
@@ -119,7 +119,7 @@ llvm::Error writeWarmSet(llvm::StringRef path, llvm::StringRef level, const Warm
   std::vector<SectionData> sections = {{SectionKind::Meta, kVersion.str(), version},
                                        {SectionKind::Meta, kLevel.str(), level}};
   for (auto [entry, content] : llvm::zip(entries, contents))
-    sections.push_back({SectionKind::Executable, entry.first, content});
+    sections.push_back({SectionKind::FlatExecutable, entry.first, content});
   std::vector<llvm::StringRef> hashes(code.keys().begin(), code.keys().end());
   llvm::sort(hashes); // the same file each time
   for (llvm::StringRef hash : hashes)

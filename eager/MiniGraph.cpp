@@ -54,12 +54,14 @@ llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, llvm::Strin
   return exe;
 }
 
-/// Compiled before, by this process or another, or now.
-static llvm::Expected<runtime::Executable> executableOf(const OpClass &cls, llvm::StringRef text) {
+/// Compiled before, by this process or another, or now. `isValidated`: it was read, and is what bind may rely on.
+static llvm::Expected<runtime::Executable> executableOf(const OpClass &cls, llvm::StringRef text, bool &isValidated) {
   const bool isPortable = compiler::kTargetHere == "host";
   if (isPortable)
-    if (std::optional<runtime::Executable> known = compiler::findExecutable(text))
+    if (std::optional<runtime::Executable> known = compiler::findExecutable(text)) {
+      isValidated = true;
       return std::move(*known);
+    }
   llvm::Expected<runtime::Executable> exe = compileClass(cls, compiler::kTargetHere);
   if (exe && isPortable)
     compiler::storeExecutable(text, *exe);
@@ -127,11 +129,10 @@ static uint64_t bytesOf(const runtime::Executable &exe) {
 BuiltOp buildOp(const OpKey &key, const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
                 llvm::ArrayRef<unsigned> segments, bool direct) {
   OpClass cls = OpClass::of(op, operands, segments, direct);
-  llvm::Expected<Metas> results = cls.infer();
-  if (!results)
-    return results.takeError();
   std::string text = cls.toText();
-  llvm::Expected<runtime::Executable> exe = executableOf(cls, text);
+  runtime::ProgramOptions options;
+  options.name = op.name().str();
+  llvm::Expected<runtime::Executable> exe = executableOf(cls, text, options.isValidated);
   if (!exe)
     return exe.takeError();
   auto made = std::make_unique<CompiledOp>(key, op);
@@ -140,8 +141,8 @@ BuiltOp buildOp(const OpKey &key, const OpDef &op, llvm::ArrayRef<TensorMeta> op
   if (direct)
     made->direct = directOf(*exe, op.info(), operands.size());
   if (made->direct) {
-    for (const TensorMeta &result : *results)
-      made->direct->resultDTypes.push_back(result.dtype);
+    for (const runtime::OutputDecl &output : exe->outputs)
+      made->direct->resultDTypes.push_back(exe->values[output.value].dtype);
     const runtime::Step &step = exe->steps[0];
     auto image = runtime::CodeImage::map(exe->images[step.image]);
     if (!image)
@@ -151,8 +152,6 @@ BuiltOp buildOp(const OpKey &key, const OpDef &op, llvm::ArrayRef<TensorMeta> op
     made->direct->image = std::move(*image);
     return made;
   }
-  runtime::ProgramOptions options;
-  options.name = op.name().str();
   auto program = runtime::Program::create(std::move(*exe), std::move(options));
   if (!program)
     return program.takeError();

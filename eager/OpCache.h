@@ -45,10 +45,9 @@ struct DirectKernel {
 
 /// A program bound to shapes, with the shapes.
 struct BoundShapes {
-  Metas inputs;
+  std::vector<TensorMeta> inputs;
   bool isTrain;
   unsigned threads;
-  Metas results; // sizes that depend on data at their upper bound
   bool callsLibrary;
   std::mutex running; // a Bound runs on one thread at a time
   runtime::BoundRef bound;

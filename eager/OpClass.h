@@ -17,7 +17,6 @@ struct OpClass {
   /// The class of a call. `direct`: sizes among the attributes are not seen either.
   static OpClass of(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments,
                     bool direct);
-  llvm::Expected<Metas> infer() const { return op.infer(operands, segments); }
 
   /// "add{} (f32[?], f32[1]) 1 1": equal classes have equal texts.
   std::string toText() const;

@@ -153,6 +153,7 @@ private:
   Metas metas;
   llvm::SmallVector<TensorRef, 4> made;
   llvm::SmallVector<void *, 4> inputs;
+  bool isInferred = false; // the operator takes operands of these metas
 };
 
 /// Operators whose rules ask for sizes: their programs are for these sizes.
@@ -171,6 +172,7 @@ llvm::Expected<CompiledOpRef> ProgramRun::entryFor(const Metas &unknown) {
   return findOrBuild(key, call.op, [&]() -> BuiltOp {
     if (llvm::Expected<Metas> results = call.op.infer(metas, call.segments); !results)
       return results.takeError(); // in the user's shapes
+    isInferred = true;
     return buildOp(key, call.op, unknown, call.segments, false);
   });
 }
@@ -200,18 +202,18 @@ llvm::Expected<BoundShapesRef> ProgramRun::bind(CompiledOp &compiled) {
   unsigned threads = runtime::numThreads();
   if (BoundShapesRef known = compiled.findBound(metas, call.isTrain, threads))
     return known;
-  if (llvm::Expected<Metas> results = call.op.infer(metas, call.segments); !results)
-    return results.takeError();
+  if (!isInferred)
+    if (llvm::Expected<Metas> results = call.op.infer(metas, call.segments); !results)
+      return results.takeError();
   auto bound = compiled.program->bind(metas, {}, {threads, call.isTrain});
   if (!bound)
     return bound.takeError();
   auto shapes = std::make_shared<BoundShapes>();
-  shapes->inputs = metas;
+  shapes->inputs.assign(metas.begin(), metas.end());
   shapes->isTrain = call.isTrain;
   shapes->threads = threads;
   shapes->bound = std::move(*bound);
   shapes->callsLibrary = !shapes->bound->implementations().empty();
-  shapes->results.assign(shapes->bound->outputs().begin(), shapes->bound->outputs().end());
   compiled.addBound(shapes);
   return shapes;
 }
@@ -243,7 +245,7 @@ llvm::SmallVector<uint64_t, 4> ProgramRun::scalars() const {
 }
 
 llvm::Error ProgramRun::allocate(const BoundShapes &shapes, Tensors &results) {
-  for (const TensorMeta &meta : shapes.results) {
+  for (const TensorMeta &meta : shapes.bound->mostOutputs()) {
     llvm::Expected<TensorRef> result = TensorImpl::allocate(meta.dtype, meta.shape);
     if (!result)
       return result.takeError();

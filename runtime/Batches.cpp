@@ -14,8 +14,11 @@ public:
       : bound(bound), exe(exe), places(places), extents(extents), threads(threads) {}
 
   int64_t run() {
+    if (bound.commands.size() < 2)
+      return 0;
     std::vector<Command> commands = std::move(bound.commands);
     bound.commands.clear();
+    bound.commands.reserve(commands.size());
     for (size_t begin = 0; begin < commands.size();) {
       size_t end = endOfBatch(commands, begin);
       if (end - begin > 1)
@@ -82,7 +85,7 @@ private:
     Command &batch = bound.commands.emplace_back();
     batch.kind = Command::Batch;
     batch.step = mates.front().step;
-    batch.label = bound.labels.emplace_back(std::to_string(mates.size()) + " x " + mates.front().label).c_str();
+    batch.label = bound.labels.emplace_front(std::to_string(mates.size()) + " x " + mates.front().label).c_str();
     batch.firstLaunch = uint32_t(bound.batched.size());
     batch.numLaunches = uint32_t(mates.size());
     int64_t total = 0;

@@ -195,7 +195,7 @@ llvm::Error Binder::addKernel(const Step &step) {
   for (ValueId value : step.domain)
     shapes.push_back(metas[value].shape);
   llvm::SmallVector<Layout, 8> operands;
-  for (const std::vector<ValueId> *list : {&step.operands, &step.results})
+  for (const ValueIds *list : {&step.operands, &step.results})
     for (ValueId value : *list)
       operands.push_back(layouts[value]);
   llvm::Expected<KernelGeometry> geometry = kernelGeometry(step, shapes, operands, step.operands.size());
@@ -208,7 +208,7 @@ llvm::Error Binder::addKernel(const Step &step) {
   command.numOutputs = uint16_t(step.results.size());
   setLaunch(command, step, step.entry, std::move(*geometry));
   addScalars(step);
-  for (const std::vector<ValueId> *list : {&step.operands, &step.results})
+  for (const ValueIds *list : {&step.operands, &step.results})
     for (ValueId value : *list)
       addPointer(value, layouts[value].offset);
   return llvm::Error::success();
@@ -228,9 +228,8 @@ bool Binder::copiesByKernel(const Step &step, const Layout &source, const Layout
 
 void Binder::addCopy(const Layout &from, const Layout &to, int64_t width, const char *label) {
   Command &command = bound->commands.back();
-  command.from = from;
-  command.to = to;
-  command.width = width;
+  command.copy = uint32_t(bound->copies.size());
+  bound->copies.push_back({from, to, width});
   command.label = label;
   command.numInputs = command.numOutputs = 1;
 }
@@ -359,6 +358,7 @@ void Binder::finish() {
   }
   if (batches)
     splitPicoseconds += batchLaunches(*bound, exe, storage.places, arenaExtents, threads);
+  bound->outputs.reserve(exe.outputs.size());
   for (const OutputDecl &output : exe.outputs) {
     bound->outputs.push_back(metas[output.value]);
     bound->donates.push_back(output.donates);
@@ -366,7 +366,8 @@ void Binder::finish() {
     if (output.donates < 0)
       bound->memory.outputs += uint64_t(metas[output.value].numElements() * byteWidth(metas[output.value].dtype));
   }
-  bound->bounds = bound->outputs;
+  if (bound->dependsOnData)
+    bound->mostOutputs = bound->outputs;
   bound->memory.constants = program.constantBytes();
   bound->numInputs = exe.inputs.size();
   bound->isTrain = isTrain;

@@ -24,6 +24,8 @@ struct BoundData;
 struct ProgramOptions {
   /// Opens every message.
   std::string name = "program";
+  /// On: who read the executable validated it.
+  bool isValidated = false;
   /// Null: the processor.
   Device *device = nullptr;
   /// Bytes of a constant that the executable only names. They live as long as `keepAlive`.
@@ -111,6 +113,8 @@ public:
   /// In the order of the program's outputs. A dimension that depends on data is at its upper bound before a run and at
   /// its size after one.
   llvm::ArrayRef<TensorMeta> outputs() const;
+  /// The same at the upper bounds, before and after a run.
+  llvm::ArrayRef<TensorMeta> mostOutputs() const;
   /// True when outputs() may change with a run.
   bool dependsOnData() const;
   const MemoryEstimate &memory() const;

@@ -4,7 +4,7 @@
 #include "runtime/Bind.h"
 #include "runtime/KernelTable.h"
 
-#include <deque>
+#include <forward_list>
 
 namespace tess::runtime {
 
@@ -27,6 +27,11 @@ struct Command {
   llvm::SmallVector<Req, 2> reqs;
   int64_t workspaceOffset = -1;
   // Copy: pointers are source, destination
+  uint32_t copy = 0; // index into BoundData::copies
+};
+
+/// What a copy walks, in elements of `width` bytes.
+struct CopyLayouts {
   Layout from, to;
   int64_t width = 0;
 };
@@ -44,7 +49,8 @@ struct ScalarPatch {
 
 struct BoundData {
   ProgramRef program;
-  Metas outputs, bounds; // `bounds`: outputs as bound, with extents that depend on data at their upper bound
+  std::vector<TensorMeta> outputs;
+  std::vector<TensorMeta> mostOutputs;                     // as bound; empty unless a run changes them
   std::vector<llvm::SmallVector<unsigned, 2>> unknownAxes; // per output; all empty unless it depends on data
   bool dependsOnData = false;
   size_t numInputs = 0;
@@ -54,7 +60,8 @@ struct BoundData {
   std::vector<PlannedMemory> plan; // BindOptions::keepPlan
   std::vector<Command> commands;
   std::vector<KernelLaunch> batched;
-  std::deque<std::string> labels; // of batches
+  std::vector<CopyLayouts> copies;
+  std::forward_list<std::string> labels; // of batches
   std::vector<void *> pointers;
   std::vector<int64_t> dims;
   std::vector<PointerPatch> inputPatches, outputPatches, arenaPatches;

@@ -21,6 +21,9 @@ uint64_t launchCount() { return executorStats().steps(); }
 Bound::Bound(std::unique_ptr<BoundData> data) : impl(std::move(data)) {}
 Bound::~Bound() = default;
 llvm::ArrayRef<TensorMeta> Bound::outputs() const { return impl->outputs; }
+llvm::ArrayRef<TensorMeta> Bound::mostOutputs() const {
+  return impl->dependsOnData ? impl->mostOutputs : impl->outputs;
+}
 bool Bound::dependsOnData() const { return impl->dependsOnData; }
 bool Bound::checksData() const { return impl->checksData; }
 const MemoryEstimate &Bound::memory() const { return impl->memory; }
@@ -97,9 +100,10 @@ llvm::Error Runner::call(Command &command) {
 llvm::Error Runner::copy(const Command &command) {
   void *const *pointers = bound.pointers.data() + command.firstPointer;
   bump(executorCounters.copies);
-  if (command.from.isContiguous() && command.to.isContiguous()) {
-    int64_t bytes = command.width;
-    for (int64_t size : command.to.shape)
+  const auto &[from, to, width] = bound.copies[command.copy];
+  if (from.isContiguous() && to.isContiguous()) {
+    int64_t bytes = width;
+    for (int64_t size : to.shape)
       bytes *= size;
     return stream.copy(pointers[1], pointers[0], size_t(bytes));
   }
@@ -107,7 +111,7 @@ llvm::Error Runner::copy(const Command &command) {
     return makeError(ErrorCode::Unimplemented, "run: output must be contiguous on this device, got a strided view");
   if (llvm::Error error = stream.synchronize())
     return error;
-  copyStrided(pointers[1], command.to, pointers[0], command.from, command.width);
+  copyStrided(pointers[1], to, pointers[0], from, width);
   return llvm::Error::success();
 }
 

@@ -67,7 +67,7 @@ llvm::Error Geometry::computeDomain(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shap
 llvm::Error Geometry::checkGroups() {
   llvm::SmallVector<bool, kMaxRank> covered(domain.size());
   isReduced.assign(domain.size(), false);
-  for (const std::vector<AxisGroup> *list : {&step.parallel, &step.reduced})
+  for (const AxisGroups *list : {&step.parallel, &step.reduced})
     for (AxisGroup group : *list) {
       if (group.last > domain.size())
         return bad("axis groups must lie in the domain " + toString(domain) + ", got an end of " +
@@ -197,7 +197,7 @@ llvm::Error Geometry::addStrides(size_t operand) {
     return bad("operand " + llvm::Twine(operand) + " must fit the domain " + toString(domain) + ", got " +
                toString(operands[operand].shape));
   AxisGroup vector = step.vectorOnReduced ? step.reduced.back() : step.parallel.back();
-  for (const std::vector<AxisGroup> *list : {&step.parallel, &step.reduced})
+  for (const AxisGroups *list : {&step.parallel, &step.reduced})
     for (const AxisGroup &group : *list) {
       llvm::Expected<int64_t> stride = collapse(group, *strides, operand);
       if (!stride)

@@ -85,7 +85,7 @@ private:
 
   void join(const Step &step) {
     ValueId first = step.results[0];
-    for (const std::vector<ValueId> *list : {&step.operands, &step.results})
+    for (const ValueIds *list : {&step.operands, &step.results})
       for (ValueId value : *list)
         if (isWhole(value, metas[first]))
           unite(first, value);

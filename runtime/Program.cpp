@@ -12,8 +12,9 @@ namespace tess::runtime {
 Program::~Program() = default;
 
 llvm::Expected<std::shared_ptr<Program>> Program::create(Executable executable, ProgramOptions options) {
-  if (llvm::Error error = validate(executable, options.name))
-    return std::move(error);
+  if (!options.isValidated)
+    if (llvm::Error error = validate(executable, options.name))
+      return std::move(error);
   if (!options.device)
     options.device = &cpuDevice();
   std::shared_ptr<Program> program(new Program(std::move(executable), std::move(options)));

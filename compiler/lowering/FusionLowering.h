@@ -21,7 +21,7 @@ struct ValueLayout {
 
 struct LoweredFusion {
   KernelSpec spec;
-  std::vector<runtime::AxisGroup> parallel, reduced;
+  runtime::AxisGroups parallel, reduced;
   std::vector<runtime::ScalarSource> scalars;
   /// A value of the region with the shape of the whole domain.
   mlir::Value domain;

@@ -122,8 +122,8 @@ private:
     exec().nodes.push_back(std::move(node));
   }
 
-  std::vector<ValueId> idsOf(ValueRange values) const {
-    std::vector<ValueId> ids;
+  ValueIds idsOf(ValueRange values) const {
+    ValueIds ids;
     for (Value value : values)
       ids.push_back(idOf.lookup(value));
     return ids;
@@ -179,8 +179,8 @@ private:
     return id;
   }
 
-  static std::vector<AxisGroup> perAxis(unsigned rank) {
-    std::vector<AxisGroup> groups;
+  static AxisGroups perAxis(unsigned rank) {
+    AxisGroups groups;
     for (unsigned axis = 0; axis < rank; ++axis)
       groups.push_back({uint8_t(axis), uint8_t(axis + 1)});
     if (groups.empty())
@@ -276,14 +276,14 @@ private:
     ValueId id = addValue(op->getResult(0), ValueKind::View, nameOf(op), location);
     exec().values[id].base = base;
     layouts[op->getResult(0)] = viewLayout(def, copied ? ValueLayout() : layoutOf(source), op->getResult(0));
-    std::vector<ValueId> operands = idsOf(op->getOperands());
+    ValueIds operands = idsOf(op->getOperands());
     operands.front() = base;
     addNode(op, operands);
     return success();
   }
 
-  std::vector<ValueId> contiguousOperands(Operation *op, StringRef location) {
-    std::vector<ValueId> operands;
+  ValueIds contiguousOperands(Operation *op, StringRef location) {
+    ValueIds operands;
     for (Value operand : op->getOperands())
       operands.push_back(contiguous(operand, location));
     return operands;

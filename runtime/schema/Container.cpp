@@ -45,6 +45,8 @@ static llvm::StringRef kindName(SectionKind kind) {
     return "meta";
   case SectionKind::Code:
     return "code";
+  case SectionKind::FlatExecutable:
+    return "flat exec";
   }
   return "unknown";
 }

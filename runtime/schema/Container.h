@@ -27,11 +27,12 @@ constexpr uint32_t kContainerVersion = 1;
 
 /// Values are part of the file format. A reader keeps, and ignores, kinds that it does not know.
 enum class SectionKind : uint32_t {
-  Graph = 1,      // bytes for ir/; the name is empty
-  Executable = 2, // named by target
-  Tensor = 3,     // raw row-major data, named by parameter
-  Meta = 4,       // text by key
-  Code = 5,       // a code image, named by its hash
+  Graph = 1,          // bytes for ir/; the name is empty
+  Executable = 2,     // named by target
+  Tensor = 3,         // raw row-major data, named by parameter
+  Meta = 4,           // text by key
+  Code = 5,           // a code image, named by its hash
+  FlatExecutable = 6, // of the build that the file names, named by class
 };
 
 /// One section to write. The bytes are not copied.

@@ -17,6 +17,7 @@
 namespace tess::runtime {
 
 using ValueId = int32_t;
+using ValueIds = llvm::SmallVector<ValueId, 4>;
 
 /// A dimension of an input: a number, or a named symbol (index into `symbols`), or anonymous (-1: any size).
 struct DimDecl {
@@ -48,15 +49,16 @@ struct ValueDecl {
 /// One operator of the program: defines the shapes of `results`.
 struct ProgramNode {
   OpDef op;
-  std::vector<ValueId> operands;
+  ValueIds operands;
   std::vector<unsigned> segments; // operands per ODS group; empty: one each
-  std::vector<ValueId> results;
+  ValueIds results;
 };
 
 /// A run of domain axes [first, last) that the kernel sees as one size.
 struct AxisGroup {
   uint8_t first, last;
 };
+using AxisGroups = llvm::SmallVector<AxisGroup, 4>;
 
 /// Where a runtime attribute of a kernel comes from.
 struct ScalarSource {
@@ -75,15 +77,15 @@ enum class StepKind : uint8_t {
 struct Step {
   StepKind kind = StepKind::Kernel;
   /// Kernel operands in pointer order: inputs, then outputs. Library/Movement: the op's operands.
-  std::vector<ValueId> operands;
-  std::vector<ValueId> results;
+  ValueIds operands;
+  ValueIds results;
   // Kernel: the domain is the broadcast of the shapes of `domain`; parallel groups, then reduced groups.
-  std::vector<ValueId> domain;
-  std::vector<AxisGroup> parallel, reduced;
+  ValueIds domain;
+  AxisGroups parallel, reduced;
   bool vectorOnReduced = false;
   /// Per kernel operand (inputs, then outputs), how the code walks the vector axis: compiler::InnerClass. Checked
   /// against the strides when inputs are bound; empty: nothing to check.
-  std::vector<uint8_t> innerClasses;
+  llvm::SmallVector<uint8_t, 8> innerClasses;
   std::vector<ScalarSource> scalars;
   int32_t image = -1;
   int32_t entry = -1;

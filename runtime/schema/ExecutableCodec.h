@@ -7,7 +7,6 @@
 #pragma once
 
 #include "runtime/schema/Executable.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/Error.h"
 
 #include <string>
@@ -23,10 +22,6 @@ std::string serializeExecutable(const Executable &executable);
 /// Reads and validates. `what` opens every message ("digits.tess: executable host").
 /// DataLoss: damaged bytes. Unimplemented: written by a newer version, which the message names.
 llvm::Expected<Executable> parseExecutable(llvm::StringRef bytes, llvm::StringRef what);
-/// The same for bytes that this build wrote, whose images lie elsewhere: `place` gives an image, of which everything
-/// but the code is known, its code.
-llvm::Expected<Executable> parseExecutable(llvm::StringRef bytes, llvm::StringRef what,
-                                           llvm::function_ref<llvm::Error(Image &)> place);
 
 /// Every index, count, order and range that bind relies on: each value is defined once and before its use, operators
 /// get as many operands as their records say, images and entries exist. `what` opens the message.

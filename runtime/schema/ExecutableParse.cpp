@@ -25,7 +25,7 @@ private:
   llvm::Error read(const pb::Node &in, ProgramNode &out);
   llvm::Error read(const pb::Step &in, Step &out);
   llvm::Error readKernelPart(const pb::Step &in, Step &out);
-  llvm::Error readGroups(const google::protobuf::RepeatedPtrField<pb::Group> &in, std::vector<AxisGroup> &out);
+  llvm::Error readGroups(const google::protobuf::RepeatedPtrField<pb::Group> &in, AxisGroups &out);
   llvm::Error read(const pb::Constant &in, ConstantDecl &out);
   llvm::Error read(const pb::Input &in, InputDecl &out);
   llvm::Error readOp(const std::string &text, OpDef &out);
@@ -79,7 +79,7 @@ llvm::Error Reader::read(const pb::Node &in, ProgramNode &out) {
   return readOp(in.op(), out.op);
 }
 
-llvm::Error Reader::readGroups(const google::protobuf::RepeatedPtrField<pb::Group> &in, std::vector<AxisGroup> &out) {
+llvm::Error Reader::readGroups(const google::protobuf::RepeatedPtrField<pb::Group> &in, AxisGroups &out) {
   for (const pb::Group &group : in) {
     if (group.first() > kMaxRank || group.last() > kMaxRank)
       return bad("an axis group must end at " + llvm::Twine(kMaxRank) + ", got " + llvm::Twine(group.first()) + ".." +
@@ -215,34 +215,17 @@ static llvm::Error parseMessage(llvm::StringRef bytes, llvm::StringRef what, pb:
   return llvm::Error::success();
 }
 
-static llvm::Expected<Executable> readMessage(const pb::Executable &in, llvm::StringRef what,
-                                              llvm::function_ref<llvm::Error(Image &)> place) {
-  llvm::Expected<Executable> executable = Reader(what).read(in);
-  if (!executable)
-    return executable;
-  for (Image &image : executable->images)
-    if (llvm::Error e = place(image))
-      return std::move(e);
-  if (llvm::Error e = validate(*executable, what))
-    return std::move(e);
-  return executable;
-}
-
 llvm::Expected<Executable> parseExecutable(llvm::StringRef bytes, llvm::StringRef what) {
   Message in;
   if (llvm::Error e = parseMessage(bytes, what, *in))
     return std::move(e);
   if (llvm::Error e = refuseUnknownFields(*in, what))
     return std::move(e);
-  return readMessage(*in, what, [](Image &) { return llvm::Error::success(); });
-}
-
-llvm::Expected<Executable> parseExecutable(llvm::StringRef bytes, llvm::StringRef what,
-                                           llvm::function_ref<llvm::Error(Image &)> place) {
-  Message in;
-  if (llvm::Error e = parseMessage(bytes, what, *in))
-    return std::move(e);
-  return readMessage(*in, what, place);
+  llvm::Expected<Executable> executable = Reader(what).read(*in);
+  if (executable)
+    if (llvm::Error e = validate(*executable, what))
+      return std::move(e);
+  return executable;
 }
 
 } // namespace tess::runtime

@@ -33,7 +33,7 @@ static void write(const ProgramNode &node, pb::Node &out) {
   out.mutable_results()->Assign(node.results.begin(), node.results.end());
 }
 
-static void writeGroups(const std::vector<AxisGroup> &groups, google::protobuf::RepeatedPtrField<pb::Group> &out) {
+static void writeGroups(const AxisGroups &groups, google::protobuf::RepeatedPtrField<pb::Group> &out) {
   for (AxisGroup group : groups) {
     pb::Group &g = *out.Add();
     g.set_first(group.first);

@@ -102,7 +102,7 @@ llvm::Error Validator::values() {
 
 llvm::Error Validator::inputs() {
   for (const InputDecl &input : exe.inputs) {
-    if (llvm::Error e = valueId(input.value, "input " + input.name))
+    if (llvm::Error e = valueId(input.value, llvm::Twine("input ") + input.name))
       return e;
     if (exe.values[input.value].kind != ValueKind::Input || hasShape[input.value])
       return bad("input " + input.name + " must be a value of its own, got value " + llvm::Twine(input.value));
@@ -196,7 +196,7 @@ llvm::Error Validator::code(const Step &step, int32_t entry, const llvm::Twine &
 
 llvm::Error Validator::groups(const Step &step, const llvm::Twine &where) {
   unsigned seen = 0;
-  for (const std::vector<AxisGroup> *list : {&step.parallel, &step.reduced})
+  for (const AxisGroups *list : {&step.parallel, &step.reduced})
     for (AxisGroup group : *list) {
       if (group.first > group.last || group.last > kMaxRank)
         return bad(where + " must have ordered axis groups, got " + llvm::Twine(unsigned(group.first)) + ".." +
@@ -301,14 +301,14 @@ llvm::Error Validator::step(const Step &step, size_t index) {
     if (scalar.kind == ScalarSource::Parameter && scalar.parameter >= exe.numScalars)
       return bad("step " + llvm::Twine(index) + " must use one of " + llvm::Twine(exe.numScalars) + " scalars, got " +
                  llvm::Twine(scalar.parameter));
-  std::string where = ("step " + llvm::Twine(index)).str();
-  return step.kind == StepKind::Kernel ? kernelStep(step, where) : operatorStep(step, where);
+  return step.kind == StepKind::Kernel ? kernelStep(step, "step " + llvm::Twine(index))
+                                       : operatorStep(step, "step " + llvm::Twine(index));
 }
 
 llvm::Error Validator::outputs() {
   std::vector<bool> donated(exe.inputs.size());
   for (const OutputDecl &output : exe.outputs) {
-    if (llvm::Error e = valueId(output.value, "output " + output.name))
+    if (llvm::Error e = valueId(output.value, llvm::Twine("output ") + output.name))
       return e;
     ValueId root = output.value;
     while (exe.values[root].kind == ValueKind::View && hasShape[root])

@@ -50,12 +50,12 @@ public:
   }
 
   /// An operator that defines the shape of its one result.
-  int node(OpDef op, std::vector<int> operands, runtime::ValueKind kind = runtime::ValueKind::Temp,
+  int node(OpDef op, runtime::ValueIds operands, runtime::ValueKind kind = runtime::ValueKind::Temp,
            DType dtype = DType::Float32) {
     int value = add(kind, dtype, "");
     if (kind == runtime::ValueKind::View)
       exe.values[size_t(value)].base = operands[0];
-    exe.nodes.push_back({std::move(op), operands, {}, {value}});
+    exe.nodes.push_back({std::move(op), std::move(operands), {}, {value}});
     return value;
   }
 

@@ -1,4 +1,5 @@
 #include "runtime/schema/ExecutableCodec.h"
+#include "runtime/schema/FlatExecutable.h"
 #include "tests/runtime/TestProgram.h"
 
 using namespace tess;
@@ -81,6 +82,27 @@ const Damage damages[] = {
     {"kind of a step must be below 3", [](Executable &e) { e.steps[0].kind = StepKind(9); }},
 };
 
+/// Reads `bytes` with each of its bits flipped.
+void flipBits(std::string bytes,
+              llvm::function_ref<llvm::Expected<Executable>(llvm::StringRef, llvm::StringRef)> read) {
+  for (size_t i = 0; i < bytes.size(); ++i)
+    for (int bit = 0; bit < 8; ++bit) {
+      bytes[i] ^= char(1 << bit);
+      auto parsed = read(bytes, "flipped"); // what is read is safe to bind
+      if (parsed) {
+        ProgramOptions options;
+        options.kernel = [](unsigned, unsigned) -> KernelFn { return addKernel; };
+        options.tensor = [](llvm::StringRef) -> llvm::Expected<llvm::StringRef> {
+          return invalidArgument("no tensors");
+        };
+        llvm::consumeError(Program::create(std::move(*parsed), options).takeError());
+      } else {
+        llvm::consumeError(parsed.takeError());
+      }
+      bytes[i] ^= char(1 << bit);
+    }
+}
+
 } // namespace
 
 TEST_CASE("an executable survives its encoding") {
@@ -97,6 +119,29 @@ TEST_CASE("an executable survives its encoding") {
   CHECK(read.outputs[0].donates == -1);
 }
 
+TEST_CASE("an executable survives its flat form") {
+  Executable exe = example();
+  exe.nodes[0].op = OpDef::get("matmul").set("transpose_y", true);
+  exe.inputs[1].dims = {{4, -1}, {8, -1}};
+  Executable read = get(readFlat(writeFlat(exe), "flat"));
+  CHECK(serializeExecutable(read) == serializeExecutable(exe));
+  CHECK(read.nodes[0].op.boolean("transpose_y"));
+}
+
+TEST_CASE("an image of a flat executable may lie elsewhere") {
+  Executable exe = example();
+  std::string code = std::exchange(exe.images[0].bytes, "");
+  std::string bytes = writeFlat(exe);
+  Executable read = get(readFlat(bytes, "flat", [&](Image &image) {
+    CHECK(image.features == "+avx2");
+    image.bytes = code;
+    return llvm::Error::success();
+  }));
+  CHECK(read.images[0].bytes == code);
+  auto nowhere = [](Image &) { return makeError(ErrorCode::DataLoss, "flat: code must be there, got none"); };
+  CHECK(messageOf(readFlat(bytes, "flat", nowhere)) == "flat: code must be there, got none");
+}
+
 TEST_CASE("every damage is an error that names it") {
   for (const Damage &damage : damages) {
     Executable exe = example();
@@ -105,6 +150,7 @@ TEST_CASE("every damage is an error that names it") {
     INFO(damage.says);
     CHECK(message.find("a.tess: ") == 0);
     CHECK(message.find(damage.says) != std::string::npos);
+    CHECK_THAT(messageOf(readFlat(writeFlat(exe), "a.tess")), Catch::Matchers::StartsWith("a.tess: "));
   }
 }
 
@@ -139,20 +185,14 @@ TEST_CASE("cut and flipped bytes never crash") {
   for (size_t length = 0; length < bytes.size(); ++length)
     errors += !messageOf(parseExecutable(llvm::StringRef(bytes).take_front(length), "cut")).empty();
   CHECK(errors > bytes.size() * 9 / 10);
-  for (size_t i = 0; i < bytes.size(); ++i)
-    for (int bit = 0; bit < 8; ++bit) {
-      bytes[i] ^= char(1 << bit);
-      auto parsed = parseExecutable(bytes, "flipped"); // what still parses is safe to bind
-      if (parsed) {
-        ProgramOptions options;
-        options.kernel = [](unsigned, unsigned) -> KernelFn { return addKernel; };
-        options.tensor = [](llvm::StringRef) -> llvm::Expected<llvm::StringRef> {
-          return invalidArgument("no tensors");
-        };
-        llvm::consumeError(Program::create(std::move(*parsed), options).takeError());
-      } else {
-        llvm::consumeError(parsed.takeError());
-      }
-      bytes[i] ^= char(1 << bit);
-    }
+  flipBits(bytes, parseExecutable);
+}
+
+TEST_CASE("cut and flipped bytes of a flat executable never crash") {
+  std::string bytes = writeFlat(example());
+  for (size_t length = 0; length < bytes.size(); ++length)
+    CHECK(messageOf(readFlat(llvm::StringRef(bytes).take_front(length), "cut")) ==
+          "cut: must be an executable that this build wrote, got " + std::to_string(length) + " bytes that are none");
+  CHECK_FALSE(messageOf(readFlat(bytes + '\0', "long")).empty());
+  flipBits(bytes, [](llvm::StringRef flipped, llvm::StringRef what) { return readFlat(flipped, what); });
 }

@@ -1,0 +1,266 @@
+//===- FlatExecutable.cpp - an executable for its own build ---------------===//
+//
+// `fields` names the fields of every part once, for the writer and the reader.
+//
+//===----------------------------------------------------------------------===//
+#include "runtime/schema/FlatExecutable.h"
+
+#include "ops/Error.h"
+#include "runtime/schema/ExecutableCodec.h"
+
+#include <concepts>
+#include <cstring>
+
+namespace tess::runtime {
+
+namespace {
+
+template <typename T, typename Part>
+concept Is = std::same_as<std::remove_const_t<T>, Part>;
+
+template <typename A> void fields(A &a, Is<SymbolDecl> auto &x) { a(x.name, x.min, x.max); }
+template <typename A> void fields(A &a, Is<ValueDecl> auto &x) {
+  a(x.kind, x.dtype, x.base, x.constant, x.name, x.location);
+}
+template <typename A> void fields(A &a, Is<ProgramNode> auto &x) { a(x.op, x.operands, x.segments, x.results); }
+template <typename A> void fields(A &a, Is<AxisGroup> auto &x) { a(x.first, x.last); }
+template <typename A> void fields(A &a, Is<ScalarSource> auto &x) { a(x.kind, x.bits, x.parameter); }
+template <typename A> void fields(A &a, Is<std::pair<uint16_t, uint16_t>> auto &x) { a(x.first, x.second); }
+template <typename A> void fields(A &a, Is<Step> auto &x) {
+  a(x.kind, x.operands, x.results, x.domain, x.parallel, x.reduced, x.vectorOnReduced, x.innerClasses, x.scalars,
+    x.image, x.entry, x.fillEntry, x.op, x.segments, x.epilogue, x.inplace, x.implementation, x.location);
+}
+template <typename A> void fields(A &a, Is<KernelEntry> auto &x) {
+  a(x.name, x.offset, x.scratchBytesPerElement, x.picosecondsPerElement);
+}
+template <typename A> void fields(A &a, Is<Image> auto &x) { a(x.bytes, x.entries, x.features, x.hash); }
+template <typename A> void fields(A &a, Is<TensorMeta> auto &x) { a(x.dtype, x.shape); }
+template <typename A> void fields(A &a, Is<ConstantDecl> auto &x) { a(x.meta, x.bytes, x.tensor); }
+template <typename A> void fields(A &a, Is<DimDecl> auto &x) { a(x.size, x.symbol); }
+template <typename A> void fields(A &a, Is<InputDecl> auto &x) { a(x.name, x.value, x.dtype, x.dims); }
+template <typename A> void fields(A &a, Is<OutputDecl> auto &x) { a(x.name, x.value, x.donates); }
+template <typename A> void fields(A &a, Is<Executable> auto &x) {
+  a(x.target, x.numThreads, x.symbols, x.values, x.nodes, x.steps, x.images, x.constants, x.inputs, x.outputs,
+    x.numScalars);
+}
+
+// The last of each enumeration: a reader refuses what is beyond.
+constexpr ValueKind last(ValueKind) { return ValueKind::Fused; }
+constexpr StepKind last(StepKind) { return StepKind::Library; }
+constexpr ScalarSource::Kind last(ScalarSource::Kind) { return ScalarSource::Parameter; }
+constexpr AttrKind last(AttrKind) { return AttrKind::DType; }
+constexpr DType last(DType) { return DType(kNumDTypes - 1); }
+
+template <typename T>
+concept Number = std::is_arithmetic_v<T>;
+
+/// Attributes of an operator are written where they are not the default.
+AttrValue defaultOf(const AttrInfo &info) { return info.hasDefault ? info.defaultValue() : AttrValue(); }
+
+class Writer {
+public:
+  std::string out;
+
+  void operator()(const auto &...values) { (value(values), ...); }
+
+private:
+  template <typename T> void raw(T number) { out.append(reinterpret_cast<const char *>(&number), sizeof number); }
+  template <typename T>
+    requires Number<T> || std::is_enum_v<T>
+  void value(T number) {
+    raw(number);
+  }
+  void value(const std::string &text) {
+    raw(uint32_t(text.size()));
+    out += text;
+  }
+  template <typename List> void list(const List &items) {
+    raw(uint32_t(items.size()));
+    for (const auto &item : items)
+      value(item);
+  }
+  template <typename T> void value(const std::vector<T> &items) { list(items); }
+  template <typename T, unsigned N> void value(const llvm::SmallVector<T, N> &items) { list(items); }
+  void value(const OpDef &op);
+  void value(const AttrValue &attr);
+  template <typename T>
+    requires std::is_class_v<T>
+  void value(const T &part) {
+    fields(*this, part);
+  }
+};
+
+void Writer::value(const OpDef &op) {
+  raw(uint16_t(op ? op.info().id + 1 : 0));
+  llvm::SmallVector<unsigned, 4> given;
+  for (unsigned i = 0; op && i < op.numAttrs(); ++i)
+    if (!(op.attr(i) == defaultOf(op.info().attrs[i])))
+      given.push_back(i);
+  raw(uint8_t(given.size()));
+  for (unsigned i : given) {
+    raw(uint8_t(i));
+    value(op.attr(i));
+  }
+}
+
+void Writer::value(const AttrValue &attr) {
+  raw(attr.kind());
+  switch (attr.kind()) {
+  case AttrKind::None:
+    return;
+  case AttrKind::I64:
+    return value(attr.i64());
+  case AttrKind::F64:
+    return value(attr.f64());
+  case AttrKind::Bool:
+    return value(attr.boolean());
+  case AttrKind::Str:
+    return value(attr.str());
+  case AttrKind::I64List:
+    return value(attr.ints());
+  case AttrKind::DType:
+    return value(attr.dtype());
+  }
+}
+
+/// After the first thing that is wrong it reads nothing more.
+class Reader {
+public:
+  explicit Reader(llvm::StringRef bytes) : rest(bytes) {}
+  bool isWhole() const { return ok && rest.empty(); }
+
+  void operator()(auto &...values) { (value(values), ...); }
+
+private:
+  llvm::StringRef take(size_t count) {
+    ok = ok && count <= rest.size();
+    llvm::StringRef taken = ok ? rest.take_front(count) : llvm::StringRef();
+    rest = rest.drop_front(taken.size());
+    return taken;
+  }
+  template <typename T> T raw() {
+    T number = T();
+    if (llvm::StringRef bytes = take(sizeof number); ok)
+      std::memcpy(&number, bytes.data(), sizeof number);
+    return number;
+  }
+  template <Number T> void value(T &number) { number = raw<T>(); }
+  void value(bool &flag) {
+    uint8_t byte = raw<uint8_t>();
+    ok = ok && byte < 2;
+    flag = byte == 1;
+  }
+  template <typename T>
+    requires std::is_enum_v<T>
+  void value(T &number) {
+    number = raw<T>();
+    ok = ok && number <= last(T());
+    if (!ok)
+      number = T();
+  }
+  void value(std::string &text) {
+    llvm::StringRef bytes = take(raw<uint32_t>());
+    text.assign(bytes.data(), bytes.size());
+  }
+  template <typename List> void list(List &items) {
+    size_t count = raw<uint32_t>();
+    ok = ok && count <= rest.size(); // an item takes a byte at least
+    items.resize(ok ? count : 0);
+    if constexpr (Number<typename List::value_type>) {
+      llvm::StringRef bytes = take(items.size() * sizeof(items[0]));
+      if (!bytes.empty())
+        std::memcpy(items.data(), bytes.data(), bytes.size());
+    } else {
+      for (auto &item : items)
+        value(item);
+    }
+  }
+  template <typename T> void value(std::vector<T> &items) { list(items); }
+  template <typename T, unsigned N> void value(llvm::SmallVector<T, N> &items) { list(items); }
+  void value(AxisGroup &group) {
+    fields(*this, group);
+    ok = ok && group.first <= kMaxRank && group.last <= kMaxRank;
+  }
+  void value(TensorMeta &meta) {
+    fields(*this, meta);
+    ok = ok && meta.shape.size() <= kMaxRank;
+  }
+  void value(OpDef &op);
+  AttrValue attribute();
+  template <typename T>
+    requires std::is_class_v<T>
+  void value(T &part) {
+    fields(*this, part);
+  }
+
+  llvm::StringRef rest;
+  bool ok = true;
+};
+
+void Reader::value(OpDef &op) {
+  unsigned id = raw<uint16_t>(), given = raw<uint8_t>();
+  ok = ok && id <= allOps().size() && (id || !given);
+  if (!ok || !id)
+    return;
+  const OpInfo &info = allOps()[id - 1];
+  op = OpDef(info);
+  while (ok && given--) {
+    unsigned index = raw<uint8_t>();
+    AttrValue attr = attribute();
+    ok = ok && index < info.attrs.size() && !llvm::errorToBool(op.trySet(info.attrs[index].name, std::move(attr)));
+  }
+  for (unsigned i = 0; i < info.attrs.size(); ++i)
+    ok = ok && (info.attrs[i].isOptional || op.attr(i).kind() != AttrKind::None);
+}
+
+AttrValue Reader::attribute() {
+  auto read = [&](auto item) {
+    value(item);
+    return AttrValue(std::move(item));
+  };
+  AttrKind kind = AttrKind::None;
+  value(kind);
+  switch (kind) {
+  case AttrKind::None:
+    return {};
+  case AttrKind::I64:
+    return read(int64_t());
+  case AttrKind::F64:
+    return read(double());
+  case AttrKind::Bool:
+    return read(bool());
+  case AttrKind::Str:
+    return read(std::string());
+  case AttrKind::I64List:
+    return read(IntList());
+  case AttrKind::DType:
+    return read(DType());
+  }
+  llvm_unreachable("covered switch");
+}
+
+} // namespace
+
+std::string writeFlat(const Executable &executable) {
+  Writer writer;
+  writer(executable);
+  return std::move(writer.out);
+}
+
+llvm::Expected<Executable> readFlat(llvm::StringRef bytes, llvm::StringRef what,
+                                    llvm::function_ref<llvm::Error(Image &)> place) {
+  Executable executable;
+  Reader reader(bytes);
+  reader(executable);
+  if (!reader.isWhole())
+    return makeError(ErrorCode::DataLoss, what + ": must be an executable that this build wrote, got " +
+                                              llvm::Twine(bytes.size()) + " bytes that are none");
+  for (Image &image : executable.images)
+    if (llvm::Error error = place ? place(image) : llvm::Error::success())
+      return std::move(error);
+  if (llvm::Error error = validate(executable, what))
+    return std::move(error);
+  return executable;
+}
+
+} // namespace tess::runtime
