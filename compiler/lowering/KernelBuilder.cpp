@@ -9,11 +9,11 @@
 
 namespace tess::compiler {
 
-void KernelBuilder::open(mlir::Operation *op, mlir::Block *block) {
+void KernelBuilder::open(mlir::Operation *branch, mlir::Operation *end) {
   if (!scopes.empty())
-    scopes.back().nested = op;
+    scopes.back().nested = branch;
   scopes.emplace_back();
-  scopes.back().block = block;
+  scopes.back().end = end;
 }
 
 void KernelBuilder::close() {
@@ -22,14 +22,8 @@ void KernelBuilder::close() {
 }
 
 void KernelBuilder::setInsertionPoint(unsigned depth) {
-  Scope &scope = scopes[depth];
-  mlir::Block *block = scope.block;
-  if (scope.nested)
-    b.ops.setInsertionPoint(scope.nested);
-  else if (!block->empty() && block->back().hasTrait<mlir::OpTrait::IsTerminator>())
-    b.ops.setInsertionPoint(&block->back());
-  else
-    b.ops.setInsertionPointToEnd(block);
+  const Scope &scope = scopes[depth];
+  b.ops.setInsertionPoint(scope.nested ? scope.nested : scope.end);
 }
 
 V KernelBuilder::dim(unsigned slot) {

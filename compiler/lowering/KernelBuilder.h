@@ -10,6 +10,7 @@
 
 #include "compiler/lowering/KernelAnalysis.h"
 #include "compiler/lowering/LaneBuilder.h"
+#include "llvm/ADT/ScopeExit.h"
 
 namespace tess::compiler {
 
@@ -21,8 +22,8 @@ struct GroupIndex {
 };
 
 struct Scope {
-  mlir::Block *block;
-  mlir::Operation *nested = nullptr; // the inner scope's operation, while that is open
+  mlir::Operation *end;              // of its last block
+  mlir::Operation *nested = nullptr; // what branches to the inner scope, while that is open
   llvm::SmallVector<GroupIndex, 4> groups;
   V mask, remaining; // of the tail: which lanes, how many (i64)
   V whole;           // i1 scalar, of a loop that has the tail in it: every lane, or `remaining`
@@ -51,13 +52,14 @@ public:
   llvm::SmallVector<Scope, 6> scopes;
 
   // Scopes.
-  void open(mlir::Operation *op, mlir::Block *block);
+  void open(mlir::Operation *branch, mlir::Operation *end);
   void close();
   Scope &top() { return scopes.back(); }
   /// Runs `build` with the insertion point in scope `depth`.
   template <typename F> auto at(unsigned depth, F &&build) {
-    mlir::OpBuilder::InsertionGuard guard(b.ops);
+    mlir::Operation *before = &*b.ops.getInsertionPoint(); // an operation, not a block: control flow moves it
     setInsertionPoint(depth);
+    llvm::scope_exit restore([&] { b.ops.setInsertionPoint(before); });
     return build();
   }
 

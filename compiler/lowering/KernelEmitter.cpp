@@ -58,7 +58,7 @@ llvm::SmallVector<int> KernelEmitter::reducesOf(unsigned phase) const {
 // An unmasked main loop and one masked tail.
 Values KernelEmitter::vectorLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body) {
   V rest = (hi - lo) & b.index(kLanes - 1), middle = hi - rest;
-  auto enter = [&](mlir::Operation *op, mlir::Block *block) { k.open(op, block); };
+  auto enter = [&](mlir::Operation *branch, mlir::Operation *end) { k.open(branch, end); };
   Values carried = b.forLoop(
       lo, middle, b.index(kLanes), init,
       [&](V index, llvm::ArrayRef<V> values) {
@@ -92,7 +92,7 @@ void KernelEmitter::wholeLoop(V lo, V hi, unsigned group, llvm::function_ref<voi
         body();
         return Values();
       },
-      [&](mlir::Operation *op, mlir::Block *block) { k.open(op, block); });
+      [&](mlir::Operation *branch, mlir::Operation *end) { k.open(branch, end); });
   k.close();
 }
 
@@ -104,7 +104,7 @@ Values KernelEmitter::indexLoop(unsigned group, llvm::ArrayRef<V> init, Body bod
         k.top().groups.push_back({group, index});
         return body(values);
       },
-      [&](mlir::Operation *op, mlir::Block *block) { k.open(op, block); });
+      [&](mlir::Operation *branch, mlir::Operation *end) { k.open(branch, end); });
   k.close();
   return carried;
 }
@@ -231,7 +231,7 @@ void KernelEmitter::reduceInColumns() {
       bytes = std::max(bytes, Reduction(k, i).bytesPerVector());
   unsigned vectors = std::clamp(kBlockBytes / bytes, 1u, kBlockVectors);
   V step = b.index(vectors * kLanes), hi = k.args.innerHi;
-  auto enter = [&](mlir::Operation *op, mlir::Block *block) { k.open(op, block); };
+  auto enter = [&](mlir::Operation *branch, mlir::Operation *end) { k.open(branch, end); };
   b.forLoop(
       k.args.innerLo, hi, step, {},
       [&](V start, llvm::ArrayRef<V>) {
@@ -277,7 +277,7 @@ void KernelEmitter::rows() {
   V lo = k.args.outerLo, hi = k.args.outerHi;
   if (lanesAreParallel())
     hi = select(lt(k.args.innerLo, k.args.innerHi), hi, lo);
-  auto enter = [&](mlir::Operation *op, mlir::Block *block) { k.open(op, block); };
+  auto enter = [&](mlir::Operation *branch, mlir::Operation *end) { k.open(branch, end); };
   if (!outer) {
     b.ifThen(lt(lo, hi), {}, [&] { return row(), Values(); }, enter);
     return k.close();
@@ -339,7 +339,7 @@ unsigned emitKernel(mlir::ModuleOp module, llvm::StringRef name, const KernelSpe
       entry->getArgument(0), entry->getArgument(1), entry->getArgument(2), bound(3), bound(4), bound(5), bound(6)};
   KernelPlan plan = planKernel(spec);
   KernelBuilder builder(spec, plan, b, args, options.narrowMasks);
-  builder.open(nullptr, entry);
+  builder.open(nullptr, entry->getTerminator());
   KernelEmitter(builder).rows();
   return plan.scratchBytesPerElement;
 }

@@ -1,6 +1,6 @@
 //===- KernelEmitter.h - a KernelSpec as one function -----------*- C++ -*-===//
 //
-// Writes the kernel in scf + arith + math with LLVM-dialect pointers: an
+// Writes the kernel in the LLVM dialect: an
 // unmasked main loop and one masked tail along the vector axis, or one loop for
 // a long body, phases over the reduced domain. Private to the compiler: names
 // MLIR.

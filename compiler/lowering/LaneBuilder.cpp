@@ -1,9 +1,7 @@
 //===- LaneBuilder.cpp - values, constants, arithmetic -------------------===//
 #include "compiler/lowering/LaneBuilder.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 
 using namespace mlir;
 
@@ -60,7 +58,7 @@ LaneValue LaneBuilder::constantBits(Elem elem, bool vector, uint64_t bits) {
     one = IntegerAttr::get(scalar, word);
   if (vector)
     one = SplatElementsAttr::get(cast<VectorType>(shaped), Attribute(one));
-  memo = arith::ConstantOp::create(ops, loc, one);
+  memo = LLVM::ConstantOp::create(ops, loc, shaped, one);
   return wrap(memo, elem, vector);
 }
 
@@ -73,7 +71,8 @@ LaneValue LaneBuilder::iota(Elem elem) {
   llvm::SmallVector<llvm::APInt> lanes;
   for (unsigned i = 0; i < kLanes; ++i)
     lanes.push_back(llvm::APInt(bitWidth(elem), i));
-  memo = arith::ConstantOp::create(ops, loc, DenseIntElementsAttr::get(cast<VectorType>(type(elem, true)), lanes));
+  auto shaped = cast<VectorType>(type(elem, true));
+  memo = LLVM::ConstantOp::create(ops, loc, shaped, DenseIntElementsAttr::get(shaped, lanes));
   return wrap(memo, elem, true);
 }
 
@@ -85,7 +84,7 @@ LaneValue LaneBuilder::splat(LaneValue scalar) {
   if (scalar.isVector())
     return scalar;
   Value constant = scalar.get();
-  if (auto op = constant.getDefiningOp<arith::ConstantOp>()) {
+  if (auto op = constant.getDefiningOp<LLVM::ConstantOp>()) {
     llvm::APInt bits = isFloat(scalar.elem()) ? cast<FloatAttr>(op.getValue()).getValue().bitcastToAPInt()
                                               : cast<IntegerAttr>(op.getValue()).getValue();
     return constantBits(scalar.elem(), true, bits.getZExtValue());
@@ -132,17 +131,17 @@ LaneValue LaneBuilder::floatBinary(Bin op, LaneValue lhs, LaneValue rhs) {
   Value result;
   switch (op) {
   case Bin::Add:
-    result = arith::AddFOp::create(ops, loc, lhs.get(), rhs.get());
+    result = LLVM::FAddOp::create(ops, loc, lhs.get(), rhs.get());
     break;
   case Bin::Sub:
-    result = arith::SubFOp::create(ops, loc, lhs.get(), rhs.get());
+    result = LLVM::FSubOp::create(ops, loc, lhs.get(), rhs.get());
     break;
   case Bin::Mul:
-    result = arith::MulFOp::create(ops, loc, lhs.get(), rhs.get());
+    result = LLVM::FMulOp::create(ops, loc, lhs.get(), rhs.get());
     break;
   default:
     assert(op == Bin::Div && "not a float operation");
-    result = arith::DivFOp::create(ops, loc, lhs.get(), rhs.get());
+    result = LLVM::FDivOp::create(ops, loc, lhs.get(), rhs.get());
   }
   return wrap(result, lhs.elem(), lhs.isVector());
 }
@@ -151,28 +150,28 @@ LaneValue LaneBuilder::intBinary(Bin op, LaneValue lhs, LaneValue rhs) {
   auto make = [&](auto tag) -> Value { return decltype(tag)::create(ops, loc, lhs.get(), rhs.get()); };
   switch (op) {
   case Bin::Add:
-    return wrap(make(arith::AddIOp()), lhs.elem(), lhs.isVector());
+    return wrap(make(LLVM::AddOp()), lhs.elem(), lhs.isVector());
   case Bin::Sub:
-    return wrap(make(arith::SubIOp()), lhs.elem(), lhs.isVector());
+    return wrap(make(LLVM::SubOp()), lhs.elem(), lhs.isVector());
   case Bin::Mul:
-    return wrap(make(arith::MulIOp()), lhs.elem(), lhs.isVector());
+    return wrap(make(LLVM::MulOp()), lhs.elem(), lhs.isVector());
   case Bin::Div:
   case Bin::SDiv:
-    return wrap(make(arith::DivSIOp()), lhs.elem(), lhs.isVector());
+    return wrap(make(LLVM::SDivOp()), lhs.elem(), lhs.isVector());
   case Bin::UDiv:
-    return wrap(make(arith::DivUIOp()), lhs.elem(), lhs.isVector());
+    return wrap(make(LLVM::UDivOp()), lhs.elem(), lhs.isVector());
   case Bin::And:
-    return wrap(make(arith::AndIOp()), lhs.elem(), lhs.isVector());
+    return wrap(make(LLVM::AndOp()), lhs.elem(), lhs.isVector());
   case Bin::Or:
-    return wrap(make(arith::OrIOp()), lhs.elem(), lhs.isVector());
+    return wrap(make(LLVM::OrOp()), lhs.elem(), lhs.isVector());
   case Bin::Xor:
-    return wrap(make(arith::XOrIOp()), lhs.elem(), lhs.isVector());
+    return wrap(make(LLVM::XOrOp()), lhs.elem(), lhs.isVector());
   case Bin::Shl:
-    return wrap(make(arith::ShLIOp()), lhs.elem(), lhs.isVector());
+    return wrap(make(LLVM::ShlOp()), lhs.elem(), lhs.isVector());
   case Bin::LShr:
-    return wrap(make(arith::ShRUIOp()), lhs.elem(), lhs.isVector());
+    return wrap(make(LLVM::LShrOp()), lhs.elem(), lhs.isVector());
   case Bin::AShr:
-    return wrap(make(arith::ShRSIOp()), lhs.elem(), lhs.isVector());
+    return wrap(make(LLVM::AShrOp()), lhs.elem(), lhs.isVector());
   }
   llvm_unreachable("covered switch");
 }
@@ -188,21 +187,22 @@ LaneValue LaneBuilder::unary(Un op, LaneValue x) {
   auto make = [&](auto tag) { return wrap(decltype(tag)::create(ops, loc, v), x.elem(), x.isVector()); };
   switch (op) {
   case Un::Neg:
-    return isFloat(x.elem()) ? make(arith::NegFOp()) : x.ci(0) - x;
+    return isFloat(x.elem()) ? make(LLVM::FNegOp()) : x.ci(0) - x;
   case Un::Abs:
-    return isFloat(x.elem()) ? make(math::AbsFOp()) : select(compare(Cmp::Lt, x, x.ci(0)), x.ci(0) - x, x);
+    return isFloat(x.elem()) ? make(LLVM::FAbsOp()) : select(compare(Cmp::Lt, x, x.ci(0)), x.ci(0) - x, x);
   case Un::Sqrt:
-    return make(math::SqrtOp());
+    return make(LLVM::SqrtOp());
   case Un::Floor:
-    return make(math::FloorOp());
+    return make(LLVM::FFloorOp());
   case Un::Ceil:
-    return make(math::CeilOp());
+    return make(LLVM::FCeilOp());
   case Un::Trunc:
-    return make(math::TruncOp());
+    return make(LLVM::FTruncOp());
   case Un::Round:
-    return make(math::RoundEvenOp());
+    return make(LLVM::RoundEvenOp());
   case Un::CountLeadingZeros:
-    return make(math::CountLeadingZerosOp());
+    return wrap(LLVM::CountLeadingZerosOp::create(ops, loc, v.getType(), v, /*is_zero_poison=*/false), x.elem(),
+                x.isVector());
   }
   llvm_unreachable("covered switch");
 }
@@ -211,22 +211,22 @@ LaneValue LaneBuilder::fma(LaneValue a, LaneValue x, LaneValue y) {
   unify(a, x);
   unify(a, y);
   unify(a, x);
-  return wrap(math::FmaOp::create(ops, loc, a.get(), x.get(), y.get()), a.elem(), a.isVector());
+  return wrap(LLVM::FMAOp::create(ops, loc, a.get(), x.get(), y.get()), a.elem(), a.isVector());
 }
 
 LaneValue LaneBuilder::compare(Cmp op, LaneValue lhs, LaneValue rhs) {
   assert(lhs.elem() == rhs.elem() && "operands must have one type");
   unify(lhs, rhs);
-  using F = arith::CmpFPredicate;
-  using I = arith::CmpIPredicate;
-  static constexpr F floats[] = {F::OEQ, F::UNE, F::OLT, F::OLE, F::OGT, F::OGE,
-                                 F::OLT, F::OGT, F::OLE, F::OGE, F::UNO};
+  using F = LLVM::FCmpPredicate;
+  using I = LLVM::ICmpPredicate;
+  static constexpr F floats[] = {F::oeq, F::une, F::olt, F::ole, F::ogt, F::oge,
+                                 F::olt, F::ogt, F::ole, F::oge, F::uno};
   static constexpr I ints[] = {I::eq, I::ne, I::slt, I::sle, I::sgt, I::sge, I::ult, I::ugt, I::ule, I::uge};
   Value result;
   if (isFloat(lhs.elem()))
-    result = arith::CmpFOp::create(ops, loc, floats[unsigned(op)], lhs.get(), rhs.get());
+    result = LLVM::FCmpOp::create(ops, loc, floats[unsigned(op)], lhs.get(), rhs.get());
   else
-    result = arith::CmpIOp::create(ops, loc, ints[unsigned(op)], lhs.get(), rhs.get());
+    result = LLVM::ICmpOp::create(ops, loc, ints[unsigned(op)], lhs.get(), rhs.get());
   return wrap(result, Elem::I1, lhs.isVector());
 }
 
@@ -237,11 +237,11 @@ LaneValue LaneBuilder::select(LaneValue condition, LaneValue yes, LaneValue no) 
     yes = splat(yes);
     no = splat(no);
   }
-  return wrap(arith::SelectOp::create(ops, loc, condition.get(), yes.get(), no.get()), yes.elem(), yes.isVector());
+  return wrap(LLVM::SelectOp::create(ops, loc, condition.get(), yes.get(), no.get()), yes.elem(), yes.isVector());
 }
 
 LaneValue LaneBuilder::bitcast(LaneValue x, Elem to) {
-  return wrap(arith::BitcastOp::create(ops, loc, type(to, x.isVector()), x.get()), to, x.isVector());
+  return wrap(LLVM::BitcastOp::create(ops, loc, type(to, x.isVector()), x.get()), to, x.isVector());
 }
 
 LaneValue LaneBuilder::convert(LaneValue x, Elem to, bool isUnsigned) {
@@ -252,21 +252,28 @@ LaneValue LaneBuilder::convert(LaneValue x, Elem to, bool isUnsigned) {
   bool wider = bitWidth(to) > bitWidth(x.elem());
   Value result;
   if (isFloat(x.elem()) && isFloat(to))
-    result = wider ? make(arith::ExtFOp()) : Value(arith::TruncFOp::create(ops, loc, target, x.get()));
+    result = wider ? make(LLVM::FPExtOp()) : Value(LLVM::FPTruncOp::create(ops, loc, target, x.get()));
   else if (isFloat(x.elem()))
-    result = isUnsigned ? make(arith::FPToUIOp()) : make(arith::FPToSIOp());
+    result = isUnsigned ? make(LLVM::FPToUIOp()) : make(LLVM::FPToSIOp());
   else if (isFloat(to))
-    result = isUnsigned ? make(arith::UIToFPOp()) : make(arith::SIToFPOp());
+    result = isUnsigned ? make(LLVM::UIToFPOp()) : make(LLVM::SIToFPOp());
   else if (!wider)
-    result = Value(arith::TruncIOp::create(ops, loc, target, x.get()));
+    result = Value(LLVM::TruncOp::create(ops, loc, target, x.get()));
   else
-    result = isUnsigned || x.elem() == Elem::I1 ? make(arith::ExtUIOp()) : make(arith::ExtSIOp());
+    result = isUnsigned || x.elem() == Elem::I1 ? make(LLVM::ZExtOp()) : make(LLVM::SExtOp());
   return wrap(result, to, x.isVector());
 }
 
 LaneValue LaneBuilder::mulHighU64(LaneValue lhs, LaneValue rhs) {
-  auto op = arith::MulUIExtendedOp::create(ops, loc, lhs.get(), rhs.get());
-  return wrap(op.getHigh(), Elem::I64, lhs.isVector());
+  Type scalar = ops.getIntegerType(128);
+  Type wide = lhs.isVector() ? Type(VectorType::get({int64_t(width)}, scalar)) : scalar;
+  Value product = LLVM::MulOp::create(ops, loc, LLVM::ZExtOp::create(ops, loc, wide, lhs.get()),
+                                      LLVM::ZExtOp::create(ops, loc, wide, rhs.get()));
+  TypedAttr shift = IntegerAttr::get(scalar, 64);
+  if (lhs.isVector())
+    shift = SplatElementsAttr::get(cast<VectorType>(wide), Attribute(shift));
+  Value high = LLVM::LShrOp::create(ops, loc, product, LLVM::ConstantOp::create(ops, loc, wide, shift));
+  return wrap(LLVM::TruncOp::create(ops, loc, lhs.get().getType(), high), Elem::I64, lhs.isVector());
 }
 
 V toBits(V a) { return a.b().bitcast(a, bitWidth(a.elem()) == 64 ? Elem::I64 : Elem::I32); }

@@ -1,10 +1,11 @@
 //===- LaneBuilder.h - arithmetic on 16 lanes or on one ---------*- C++ -*-===//
 //
 // What the math expansions are written in: a value that is a vector of 16 lanes
-// or a scalar, with operators that append arith, math and LLVM-dialect
-// operations. The same expansion on a scalar and on a vector gives the same
-// bits. Splats and constants are made where needed; constants live in the entry
-// block. MLIR's dialect headers stay in the .cpp.
+// or a scalar, with operators that append operations of the LLVM dialect: what
+// others are converted to would take a tenth of a kernel's time. The same
+// expansion on a scalar and on a vector gives the same bits. Splats and constants
+// are made where needed; constants live in the entry block. MLIR's dialect
+// headers stay in the .cpp.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -110,15 +111,19 @@ public:
   /// Address of a constant table of the module, made on first use.
   mlir::Value table(llvm::StringRef name, llvm::ArrayRef<uint64_t> words);
 
-  // Control flow. Bodies get and return loop-carried values.
+  // Control flow: blocks, which end in an operation from the beginning. What is built goes before some operation, that
+  // always: control flow moves it, with all that follows, to a block of its own. Bodies get and return loop-carried
+  // values.
   using Values = llvm::SmallVector<LaneValue, 4>;
   using LoopBody = llvm::function_ref<Values(LaneValue iv, llvm::ArrayRef<LaneValue> carried)>;
-  /// for (iv = lo; iv < hi; iv += step), i64. `enter` hears the loop operation before the body is built.
+  /// Told before a body is built: what branches to it, and the end of its last block.
+  using Enter = llvm::function_ref<void(mlir::Operation *branch, mlir::Operation *end)>;
+  /// for (iv = lo; iv < hi; iv += step), i64.
   Values forLoop(LaneValue lo, LaneValue hi, LaneValue step, llvm::ArrayRef<LaneValue> init, LoopBody body,
-                 llvm::function_ref<void(mlir::Operation *, mlir::Block *)> enter = nullptr);
+                 Enter enter = nullptr);
   /// `body` when `condition`, else `otherwise` unchanged.
   Values ifThen(LaneValue condition, llvm::ArrayRef<LaneValue> otherwise, llvm::function_ref<Values()> body,
-                llvm::function_ref<void(mlir::Operation *, mlir::Block *)> enter = nullptr);
+                Enter enter = nullptr);
   /// What `yes` or `no` gives; both give the same types.
   Values ifElse(LaneValue condition, llvm::function_ref<Values()> yes, llvm::function_ref<Values()> no);
   /// while (any lane of condition(carried)) carried = body(carried).
@@ -126,6 +131,9 @@ public:
                   llvm::function_ref<Values(llvm::ArrayRef<LaneValue>)> body);
 
 private:
+  mlir::Operation *next() { return &*ops.getInsertionPoint(); }
+  /// An empty block before `other` with an argument for each of the values.
+  mlir::Block *blockBefore(mlir::Block *other, llvm::ArrayRef<mlir::Value> like = {});
   void unify(LaneValue &lhs, LaneValue &rhs);
   LaneValue intBinary(Bin op, LaneValue lhs, LaneValue rhs);
   LaneValue floatBinary(Bin op, LaneValue lhs, LaneValue rhs);

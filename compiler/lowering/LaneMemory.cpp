@@ -1,9 +1,7 @@
 //===- LaneMemory.cpp - loads, stores and control flow -------------------===//
 #include "compiler/lowering/LaneBuilder.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/BuiltinOps.h"
 
 using namespace mlir;
@@ -95,75 +93,99 @@ Value LaneBuilder::table(llvm::StringRef name, llvm::ArrayRef<uint64_t> words) {
   return LLVM::AddressOfOp::create(ops, loc, LLVM::LLVMPointerType::get(ops.getContext()), name);
 }
 
+Block *LaneBuilder::blockBefore(Block *other, llvm::ArrayRef<Value> like) {
+  llvm::SmallVector<Type> types(ValueRange(like).getTypes());
+  return ops.createBlock(other, types, llvm::SmallVector<Location>(types.size(), loc));
+}
+
 LaneBuilder::Values LaneBuilder::forLoop(LaneValue lo, LaneValue hi, LaneValue step, llvm::ArrayRef<LaneValue> init,
-                                         LoopBody body, llvm::function_ref<void(Operation *, Block *)> enter) {
-  auto loop = scf::ForOp::create(ops, loc, lo.get(), hi.get(), step.get(), raw(init));
-  OpBuilder::InsertionGuard guard(ops);
-  Block *block = loop.getBody();
-  if (init.empty())
-    ops.setInsertionPoint(block->getTerminator());
-  else
-    ops.setInsertionPointToEnd(block);
+                                         LoopBody body, Enter enter) {
+  Operation *after = next();
+  Block *before = after->getBlock(), *exit = before->splitBlock(after);
+  llvm::SmallVector<Value> start = raw(init);
+  start.insert(start.begin(), lo.get());
+  Block *header = blockBefore(exit, start), *inner = blockBefore(exit);
+  ops.setInsertionPointToEnd(before);
+  auto branch = LLVM::BrOp::create(ops, loc, start, header);
+  ops.setInsertionPointToEnd(header);
+  LaneValue iv = wrap(header->getArgument(0), Elem::I64, false);
+  Values carried = rewrap(*this, header->getArguments().drop_front(), init);
+  LLVM::CondBrOp::create(ops, loc, compare(Cmp::Lt, iv, hi).get(), inner, exit);
+  ops.setInsertionPointToEnd(inner);
+  auto back = LLVM::BrOp::create(ops, loc, start, header); // takes what the body returns when that is known
+  ops.setInsertionPoint(back);
   if (enter)
-    enter(loop, block);
-  LaneValue iv = wrap(loop.getInductionVar(), Elem::I64, false);
-  Values out = body(iv, rewrap(*this, loop.getRegionIterArgs(), init));
-  if (!init.empty()) {
-    ops.setInsertionPointToEnd(block);
-    scf::YieldOp::create(ops, loc, raw(out));
-  }
-  return rewrap(*this, loop.getResults(), init);
+    enter(branch, back);
+  llvm::SmallVector<Value> out = raw(body(iv, carried));
+  out.insert(out.begin(), (iv + step).get());
+  back.getDestOperandsMutable().assign(out);
+  ops.setInsertionPoint(after);
+  return carried;
 }
 
 LaneBuilder::Values LaneBuilder::ifThen(LaneValue condition, llvm::ArrayRef<LaneValue> otherwise,
-                                        llvm::function_ref<Values()> body,
-                                        llvm::function_ref<void(Operation *, Block *)> enter) {
-  bool yields = !otherwise.empty();
-  auto op = scf::IfOp::create(ops, loc, TypeRange(ValueRange(raw(otherwise))), condition.get(), yields);
-  OpBuilder::InsertionGuard guard(ops);
-  Block *then = op.thenBlock();
-  if (yields)
-    ops.setInsertionPointToEnd(then);
-  else
-    ops.setInsertionPoint(then->getTerminator());
+                                        llvm::function_ref<Values()> body, Enter enter) {
+  Operation *after = next();
+  llvm::SmallVector<Value> values = raw(otherwise);
+  Block *before = after->getBlock(), *exit = before->splitBlock(after), *then = blockBefore(exit);
+  for (Value value : values)
+    exit->addArgument(value.getType(), loc);
+  ops.setInsertionPointToEnd(before);
+  auto branch = LLVM::CondBrOp::create(ops, loc, condition.get(), then, ValueRange(), exit, values);
+  ops.setInsertionPointToEnd(then);
+  auto end = LLVM::BrOp::create(ops, loc, values, exit);
+  ops.setInsertionPoint(end);
   if (enter)
-    enter(op, then);
-  Values out = body();
-  if (yields) {
-    ops.setInsertionPointToEnd(then);
-    scf::YieldOp::create(ops, loc, raw(out));
-    ops.setInsertionPointToEnd(op.elseBlock());
-    scf::YieldOp::create(ops, loc, raw(otherwise));
-  }
-  return rewrap(*this, op.getResults(), otherwise);
+    enter(branch, end);
+  llvm::SmallVector<Value> out = raw(body());
+  end.getDestOperandsMutable().assign(out);
+  ops.setInsertionPoint(after);
+  return rewrap(*this, exit->getArguments(), otherwise);
 }
 
 LaneBuilder::Values LaneBuilder::ifElse(LaneValue condition, llvm::function_ref<Values()> yes,
                                         llvm::function_ref<Values()> no) {
+  Operation *after = next();
+  Block *before = after->getBlock(), *exit = before->splitBlock(after);
+  Block *blocks[] = {blockBefore(exit), blockBefore(exit)};
+  ops.setInsertionPointToEnd(before);
+  LLVM::CondBrOp::create(ops, loc, condition.get(), blocks[0], blocks[1]);
   Values made;
-  auto branch = [&](llvm::function_ref<Values()> body) {
-    return [&, body](OpBuilder &, Location) {
-      made = body();
-      scf::YieldOp::create(ops, loc, raw(made));
-    };
-  };
-  auto op = scf::IfOp::create(ops, loc, condition.get(), branch(yes), branch(no));
-  return rewrap(*this, op.getResults(), made);
+  for (bool isNo : {false, true}) {
+    ops.setInsertionPointToEnd(blocks[isNo]);
+    auto end = LLVM::BrOp::create(ops, loc, ValueRange(), exit);
+    ops.setInsertionPoint(end);
+    made = isNo ? no() : yes();
+    end.getDestOperandsMutable().assign(raw(made));
+  }
+  for (LaneValue value : made)
+    exit->addArgument(value.get().getType(), loc);
+  ops.setInsertionPoint(after);
+  return rewrap(*this, exit->getArguments(), made);
 }
 
 LaneBuilder::Values LaneBuilder::whileAny(llvm::ArrayRef<LaneValue> init,
                                           llvm::function_ref<LaneValue(llvm::ArrayRef<LaneValue>)> condition,
                                           llvm::function_ref<Values(llvm::ArrayRef<LaneValue>)> body) {
+  Operation *after = next();
+  Block *before = after->getBlock(), *exit = before->splitBlock(after);
   llvm::SmallVector<Value> start = raw(init);
-  auto before = [&](OpBuilder &, Location, ValueRange args) {
-    LaneValue go = anyLane(condition(rewrap(*this, args, init)));
-    scf::ConditionOp::create(ops, loc, go.get(), args);
-  };
-  auto after = [&](OpBuilder &, Location, ValueRange args) {
-    scf::YieldOp::create(ops, loc, raw(body(rewrap(*this, args, init))));
-  };
-  auto loop = scf::WhileOp::create(ops, loc, TypeRange(ValueRange(start)), start, before, after);
-  return rewrap(*this, loop.getResults(), init);
+  Block *header = blockBefore(exit, start), *inner = blockBefore(exit);
+  ops.setInsertionPointToEnd(before);
+  LLVM::BrOp::create(ops, loc, start, header);
+  ops.setInsertionPointToEnd(inner);
+  auto back = LLVM::BrOp::create(ops, loc, start, header);
+  Values carried = rewrap(*this, header->getArguments(), init);
+  ops.setInsertionPointToEnd(header);
+  auto end = LLVM::UnreachableOp::create(ops, loc); // where the condition ends
+  ops.setInsertionPoint(end);
+  LaneValue go = anyLane(condition(carried));
+  LLVM::CondBrOp::create(ops, loc, go.get(), inner, exit);
+  end.erase();
+  ops.setInsertionPoint(back);
+  back.getDestOperandsMutable().assign(raw(body(carried)));
+  ops.setInsertionPoint(after);
+  return carried;
 }
 
 } // namespace tess::compiler

@@ -10,8 +10,8 @@
 #include "compiler/lowering/KernelEmitter.h"
 #include "compiler/target/AccessChecks.h"
 #include "compiler/target/ImageBuilder.h"
+#include "compiler/target/KernelDialect.h"
 #include "compiler/target/LlvmOptions.h"
-#include "compiler/target/LowerModule.h"
 #include "ops/Error.h"
 
 #include "mlir/IR/Diagnostics.h"
@@ -101,7 +101,7 @@ llvm::Expected<std::unique_ptr<CodeGenerator>> CodeGenerator::create(const Targe
   auto impl = std::make_unique<Impl>();
   impl->target = target;
   impl->machine = std::move(*machine);
-  loadDialects(impl->context);
+  loadKernelDialect(impl->context);
   impl->context.getDiagEngine().registerHandler([impl = impl.get()](mlir::Diagnostic &diagnostic) {
     impl->messages += (impl->messages.empty() ? "" : "; ") + diagnostic.str();
     return mlir::success();
@@ -126,8 +126,6 @@ CodeGenerator::Impl::emit(llvm::ArrayRef<NamedKernel> kernels, std::vector<runti
 
 llvm::Expected<std::unique_ptr<llvm::Module>> CodeGenerator::Impl::translate(mlir::ModuleOp module,
                                                                              llvm::LLVMContext &llvmContext) {
-  if (mlir::failed(lowerToLlvm(module)))
-    return fail("lowering to the LLVM dialect");
   std::unique_ptr<llvm::Module> result = mlir::translateModuleToLLVMIR(module, llvmContext);
   if (!result)
     return fail("translation to LLVM IR");

@@ -8,8 +8,8 @@
 #include "compiler/target/PtxGenerator.h"
 
 #include "compiler/lowering/KernelAnalysis.h"
+#include "compiler/target/KernelDialect.h"
 #include "compiler/target/LlvmOptions.h"
-#include "compiler/target/LowerModule.h"
 #include "compiler/target/PtxKernel.h"
 #include "ops/Error.h"
 
@@ -75,7 +75,7 @@ llvm::Expected<std::unique_ptr<PtxGenerator>> PtxGenerator::create(llvm::StringR
     return machine.takeError();
   auto impl = std::make_unique<Impl>();
   impl->machine = std::move(*machine);
-  loadDialects(impl->context);
+  loadKernelDialect(impl->context);
   impl->context.getDiagEngine().registerHandler([impl = impl.get()](mlir::Diagnostic &diagnostic) {
     impl->messages += (impl->messages.empty() ? "" : "; ") + diagnostic.str();
     return mlir::success();
@@ -104,8 +104,6 @@ llvm::Expected<std::unique_ptr<llvm::Module>> PtxGenerator::Impl::translate(llvm
       return invalidArgument("ptx: kernels of a module must have distinct names, got " + name + " twice");
     emitPtxKernel(*module, name, spec);
   }
-  if (mlir::failed(lowerToLlvm(*module)))
-    return fail("lowering to the LLVM dialect");
   std::unique_ptr<llvm::Module> result = mlir::translateModuleToLLVMIR(*module, llvmContext);
   if (!result)
     return fail("translation to LLVM IR");

@@ -83,14 +83,14 @@ void emitPtxKernel(ModuleOp module, llvm::StringRef name, const KernelSpec &spec
   args.ptrs = entry->getArgument(0);
   args.dims = entry->getArgument(1);
   KernelBuilder k(spec, plan, b, args, /*narrowMasks=*/false);
-  k.open(nullptr, entry);
+  k.open(nullptr, entry->getTerminator());
   b.forLoop(
       first, count, step, {},
       [&](V linear, llvm::ArrayRef<V>) {
         emitElement(k, linear);
         return LaneBuilder::Values();
       },
-      [&](Operation *op, Block *block) { k.open(op, block); });
+      [&](Operation *branch, Operation *end) { k.open(branch, end); });
   k.close();
 }
 
