@@ -77,8 +77,7 @@ llvm::Error WarmSet::placeCode(Image &image) const {
 std::optional<Executable> WarmSet::find(llvm::StringRef key) const {
   auto bytes = file->read(SectionKind::FlatExecutable, key);
   return llvm::expectedToOptional(
-      bytes ? readFlat(*bytes, file->path(), [this](Image &image) { return placeCode(image); })
-            : bytes.takeError());
+      bytes ? readFlat(*bytes, file->path(), [this](Image &image) { return placeCode(image); }) : bytes.takeError());
 }
 
 std::vector<std::string> WarmSet::keys() const {

@@ -50,7 +50,7 @@ struct ValueDecl {
 struct ProgramNode {
   OpDef op;
   ValueIds operands;
-  std::vector<unsigned> segments; // operands per ODS group; empty: one each
+  llvm::SmallVector<unsigned, 4> segments; // operands per ODS group; empty: one each
   ValueIds results;
 };
 
@@ -95,7 +95,7 @@ struct Step {
   int32_t fillEntry = -1;
   // Library, Movement.
   OpDef op;
-  std::vector<unsigned> segments;
+  llvm::SmallVector<unsigned, 4> segments;
   /// Library: elementwise epilogue folded into the call, exact: "relu", "mul:<operand>", "add:<operand>",
   /// "sum:<operand>".
   std::vector<std::string> epilogue;

@@ -159,8 +159,8 @@ private:
       number = T();
   }
   void value(std::string &text) {
-    llvm::StringRef bytes = take(raw<uint32_t>());
-    text.assign(bytes.data(), bytes.size());
+    if (llvm::StringRef bytes = take(raw<uint32_t>()); !bytes.empty()) // most are
+      text.assign(bytes.data(), bytes.size());
   }
   template <typename List> void list(List &items) {
     size_t count = raw<uint32_t>();

@@ -28,7 +28,7 @@ private:
   llvm::Error values();
   llvm::Error inputs();
   llvm::Error node(const ProgramNode &node, size_t index);
-  llvm::Error segments(const OpDef &op, const std::vector<unsigned> &segments, size_t count, const llvm::Twine &where);
+  llvm::Error segments(const OpDef &op, llvm::ArrayRef<unsigned> segments, size_t count, const llvm::Twine &where);
   llvm::Error viewResult(const ProgramNode &node, ValueId result, size_t index);
   llvm::Error step(const Step &step, size_t index);
   llvm::Error stepMemory(const Step &step, size_t index);
@@ -122,7 +122,7 @@ llvm::Error Validator::inputs() {
   return llvm::Error::success();
 }
 
-llvm::Error Validator::segments(const OpDef &op, const std::vector<unsigned> &segments, size_t count,
+llvm::Error Validator::segments(const OpDef &op, llvm::ArrayRef<unsigned> segments, size_t count,
                                 const llvm::Twine &where) {
   if (segments.empty()) {
     llvm::Expected<llvm::SmallVector<unsigned, 4>> fits = defaultSegments(op.info(), unsigned(count));
