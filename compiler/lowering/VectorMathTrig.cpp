@@ -150,7 +150,7 @@ Reduced reduce64(V x) {
 }
 
 /// Payne and Hanek for one float32 of magnitude 2^29 or more: its 24 bits times the 96 of 2/pi from where the product
-/// is below 4; what they leave out is below 2^-34 of the smallest r.
+/// is below 4. That is 2^-62 of a quarter turn off, and no float32 is nearer to a multiple of one than about 2^-30.
 LaneBuilder::Values reduceLarge32(V x) {
   LaneBuilder &b = x.b();
   mlir::Value table = b.table("tess_two_over_pi", kTwoOverPi);
