@@ -1,4 +1,4 @@
-"""Measures Tessera, beside PyTorch where it is installed: `tools/dev bench [--list] [names]`.
+"""Measures Tessera, beside PyTorch where it is: `tools/dev bench [--peers] [--list] [names]`.
 
 Prints one JSON line for each row (with versions, flags, CPU and load) and a table at the end. A
 name selects the benchmarks that contain it.

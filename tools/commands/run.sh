@@ -81,7 +81,13 @@ run_demo() {
   exec "$venv/bin/python" "$root/frontends/examples/digits.py" --output "$root/demo_out" "$@"
 }
 
+# --peers, anywhere: beside the locked peers.
 run_bench() {
+  local arguments=() argument
+  for argument in "$@"; do
+    if [ "$argument" = --peers ]; then need_peers; else arguments+=("$argument"); fi
+  done
+  set -- "${arguments[@]}"
   stage "building the package"
   build_package //ops:samples.json //tests/benchmarks:eager_cache
   export TESS_SAMPLES=$bin/ops/samples.json TESS_EAGER_CACHE=$bin/tests/benchmarks/eager_cache
@@ -120,6 +126,9 @@ run_wheel() {
 }
 
 run_lock() {
-  stage "resolving tools/python/requirements.in"
-  "$venv/bin/python" "$root/tools/python/lock.py" "$root/tools/python/requirements.in" "$lock"
+  local name
+  for name in requirements peers; do
+    stage "resolving tools/python/$name.in"
+    "$venv/bin/python" "$root/tools/python/lock.py" "$root/tools/python/$name.in" "$root/tools/python/$name.lock"
+  done
 }

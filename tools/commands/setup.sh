@@ -49,6 +49,18 @@ need_packages() {
   install_packages "$log" "${missing[@]}"
 }
 
+# What benchmarks measure beside, in a folder of its own that later commands do not see.
+need_peers() {
+  local wanted=$root/tools/python/peers.lock peers=$root/.peers
+  export PYTHONPATH=$peers${PYTHONPATH:+:$PYTHONPATH}
+  cmp -s "$wanted" "$peers/installed.lock" && return
+  stage "installing the peers into .peers ($(grep -c == "$wanted") packages, some GB)"
+  rm -rf "$peers"
+  "$venv/bin/python" -m pip install -qq --disable-pip-version-check --retries 5 --no-deps --only-binary=:all: \
+    --require-hashes --target "$peers" --requirement "$wanted" || die "the peers must install, got the error above"
+  cp "$wanted" "$peers/installed.lock"
+}
+
 # The environment holds absolute paths and this Python's wheels: both are part of what it is.
 environment_id() { { cat "$lock"; echo "$venv"; /usr/bin/python3 --version; } | sha256sum | cut -c1-16; }
 

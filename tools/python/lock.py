@@ -1,4 +1,4 @@
-"""Writes requirements.lock from requirements.in: all that pip would install, by version and hash.
+"""Writes a lock file from requirements: all that pip would install, by version and hash.
 
 usage: python lock.py requirements.in requirements.lock
 The hashes are those of this platform's wheels (Debian 12: CPython 3.11, x86-64), the only ones that
@@ -8,6 +8,7 @@ the project installs.
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 
 def resolve(requirements):
@@ -25,7 +26,7 @@ def main(requirements, lock):
     lines = sorted(lock_line(item) for item in resolve(requirements)["install"])
     with open(lock, "w") as out:
         print(
-            "# Written by tools/dev lock from requirements.in; do not edit.",
+            f"# Written by tools/dev lock from {Path(requirements).name}; do not edit.",
             *lines,
             sep="\n",
             file=out,
