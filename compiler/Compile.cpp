@@ -28,7 +28,7 @@ llvm::Expected<LoweredProgram> lower(mlir::ModuleOp module, const CompileOptions
   mlir::MLIRContext *context = module.getContext();
   FirstDiagnostic diagnostic(context, "compile");
   mlir::PassManager manager(context);
-  manager.enableVerifier(false);
+  manager.enableVerifier(options.verify);
   buildPipeline(manager, options, moduleEvaluator(options));
   if (!options.dumpAfter.empty())
     manager.enableIRPrinting(
@@ -49,7 +49,7 @@ llvm::Expected<runtime::Executable> compileModule(mlir::ModuleOp module, const C
   llvm::Expected<LoweredProgram> program = lower(module, options);
   if (!program)
     return program.takeError();
-  auto images = imagesFor(program->kernels, options.target);
+  auto images = imagesFor(program->kernels, options.target, options.verify);
   if (!images)
     return images.takeError();
   program->executable.images = std::move(*images);

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "compiler/target/KernelChoice.h"
+#include "compiler/target/Verification.h"
 #include "ir/GraphBuilder.h"
 #include "runtime/schema/Executable.h"
 
@@ -33,6 +34,9 @@ struct CompileOptions {
   std::function<llvm::Expected<std::vector<std::string>>(runtime::Executable)> evaluate;
   /// Print the IR to stderr after every pass whose name contains this; empty: never.
   std::string dumpAfter;
+  /// Run MLIR's verifier after every pass and on the kernels. What it finds is an error of our own: users compile
+  /// without, tests with.
+  bool verify = verifiesByDefault();
 };
 
 /// Counters of this process, for cache_stats() and tests.

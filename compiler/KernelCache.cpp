@@ -137,10 +137,12 @@ llvm::Error compileOne(CodeGenerator &generator, Miss &miss) {
 }
 
 /// Compiles misses `next`, `next + 1`, ... until none is left.
-llvm::Error compileShare(llvm::MutableArrayRef<Miss> misses, llvm::StringRef target, std::atomic<size_t> &next) {
+llvm::Error compileShare(llvm::MutableArrayRef<Miss> misses, llvm::StringRef target, bool verify,
+                         std::atomic<size_t> &next) {
   auto generator = state().generators.take(target);
   if (!generator)
     return generator.takeError();
+  (*generator)->setVerify(verify);
   llvm::Error error = llvm::Error::success();
   for (size_t i = next++; i < misses.size() && !error; i = next++)
     error = compileOne(**generator, misses[i]);
@@ -148,12 +150,12 @@ llvm::Error compileShare(llvm::MutableArrayRef<Miss> misses, llvm::StringRef tar
   return error;
 }
 
-llvm::Error compileAll(llvm::MutableArrayRef<Miss> misses, llvm::StringRef target) {
+llvm::Error compileAll(llvm::MutableArrayRef<Miss> misses, llvm::StringRef target, bool verify) {
   std::atomic<size_t> next{0};
   unsigned hardware = std::max(1u, std::thread::hardware_concurrency());
   size_t numThreads = std::min<size_t>({misses.size(), hardware, kMaxCompileThreads});
   std::vector<std::string> messages(numThreads);
-  auto share = [&](size_t thread) { messages[thread] = llvm::toString(compileShare(misses, target, next)); };
+  auto share = [&](size_t thread) { messages[thread] = llvm::toString(compileShare(misses, target, verify, next)); };
   std::vector<std::thread> threads;
   for (size_t i = 1; i < numThreads; ++i)
     threads.emplace_back(share, i);
@@ -185,7 +187,8 @@ void keepExecutable(llvm::StringRef key, const runtime::Executable &executable) 
     objectCache().store(key, runtime::writeFlat(executable));
 }
 
-llvm::Expected<std::vector<runtime::Image>> imagesFor(llvm::ArrayRef<KernelUnit> units, llvm::StringRef target) {
+llvm::Expected<std::vector<runtime::Image>> imagesFor(llvm::ArrayRef<KernelUnit> units, llvm::StringRef target,
+                                                      bool verify) {
   llvm::Expected<TargetSpec> resolved = TargetSpec::parse(target);
   if (!resolved)
     return resolved.takeError();
@@ -208,7 +211,7 @@ llvm::Expected<std::vector<runtime::Image>> imagesFor(llvm::ArrayRef<KernelUnit>
     }
   }
   if (!misses.empty())
-    if (llvm::Error error = compileAll(misses, target))
+    if (llvm::Error error = compileAll(misses, target, verify))
       return std::move(error);
   return images;
 }

@@ -18,8 +18,10 @@ struct KernelCacheStats {
   uint64_t compiled = 0, fromMemory = 0, fromDisk = 0;
 };
 
-/// Images of `units` for `target` ("host", "x86-64-v3", ...), in their order. Thread-safe.
-llvm::Expected<std::vector<runtime::Image>> imagesFor(llvm::ArrayRef<KernelUnit> units, llvm::StringRef target);
+/// Images of `units` for `target` ("host", "x86-64-v3", ...), in their order; what is compiled now is verified first if
+/// `verify` is set. Thread-safe.
+llvm::Expected<std::vector<runtime::Image>> imagesFor(llvm::ArrayRef<KernelUnit> units, llvm::StringRef target,
+                                                      bool verify);
 KernelCacheStats kernelCacheStats();
 
 } // namespace tess::compiler

@@ -12,10 +12,12 @@
 #include "compiler/target/ImageBuilder.h"
 #include "compiler/target/KernelDialect.h"
 #include "compiler/target/LlvmOptions.h"
+#include "compiler/target/Verification.h"
 #include "ops/Error.h"
 
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
@@ -51,6 +53,8 @@ struct CodeGenerator::Impl {
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
   std::string messages;             // of MLIR and LLVM, since the last take
   std::unique_ptr<Emitter> objects; // null until compile() wants it
+  bool verify = verifiesByDefault();
+  uint64_t numVerified = 0;
 
   llvm::Error fail(const llvm::Twine &step) {
     std::string text = std::exchange(messages, "");
@@ -93,6 +97,8 @@ static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> makeMachine(const Ta
 CodeGenerator::CodeGenerator(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
 CodeGenerator::~CodeGenerator() = default;
 const TargetSpec &CodeGenerator::target() const { return impl->target; }
+void CodeGenerator::setVerify(bool verify) { impl->verify = verify; }
+uint64_t CodeGenerator::numVerified() const { return impl->numVerified; }
 
 llvm::Expected<std::unique_ptr<CodeGenerator>> CodeGenerator::create(const TargetSpec &target) {
   auto machine = makeMachine(target);
@@ -121,6 +127,9 @@ CodeGenerator::Impl::emit(llvm::ArrayRef<NamedKernel> kernels, std::vector<runti
       return invalidArgument("codegen: kernels of an image must have distinct names, got " + name + " twice");
     entries.push_back({name, 0, emitKernel(*module, name, spec, options), picosecondsPerElement(spec)});
   }
+  numVerified += verify;
+  if (verify && failed(mlir::verify(*module)))
+    return fail("verification");
   return module;
 }
 

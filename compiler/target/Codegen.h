@@ -34,6 +34,10 @@ public:
   /// Assembler text, Intel syntax.
   llvm::Expected<std::string> dumpAssembly(const KernelSpec &spec);
   const TargetSpec &target() const;
+  /// Whether MLIR's verifier runs on each module of kernels before it becomes LLVM IR; at first verifiesByDefault().
+  void setVerify(bool verify);
+  /// Modules that the verifier has seen.
+  uint64_t numVerified() const;
 
 private:
   struct Impl;

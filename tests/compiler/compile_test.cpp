@@ -4,6 +4,7 @@
 // must not change is compared bit by bit.
 //
 //===----------------------------------------------------------------------===//
+#include "ir/GraphImpl.h"
 #include "tests/compiler/ProgramSupport.h"
 
 #include <catch2/catch.hpp>
@@ -39,6 +40,12 @@ Graph normAndSum() {
   auto normal = apply(b, OpDef::get("mul"), {centred, apply(b, OpDef::get("rsqrt"), {variance})});
   b.output(normal, "normal");
   b.output(apply(b, OpDef::get("sum"), {apply(b, OpDef::get("square"), {normal})}), "sum");
+  return b.finish();
+}
+
+Graph relu(const TensorMeta &meta) {
+  GraphBuilder b;
+  b.output(apply(b, OpDef::get("relu"), {b.input("x", meta)}), "out");
   return b.finish();
 }
 
@@ -124,6 +131,22 @@ TEST_CASE("equal kernels compile once") {
   uint64_t before = compiler::compileStats().kernelsCompiled;
   llvm::cantFail(compiler::compile(graph));
   CHECK(compiler::compileStats().kernelsCompiled == before);
+}
+
+TEST_CASE("a test compiles with MLIR's verifier, which finds what a pass leaves wrong") {
+  Graph graph = relu(TensorMeta(DType::Float32, {2, 3}));
+  graph.impl().main().walk([](mlir::Operation *op) {
+    if (op->getName().getStringRef() == "tess.relu")
+      op->getResult(0).setType(mlir::RankedTensorType::get({2, 4}, mlir::Float32Type::get(op->getContext())));
+  });
+  compiler::CompileOptions options;
+  CHECK(options.verify);
+  auto found = compiler::compile(graph, options);
+  REQUIRE(!found);
+  CHECK(takeError(found.takeError()).second.find("relu") != std::string::npos);
+  options.verify = false;
+  auto unseen = compiler::compile(graph, options);
+  CHECK(bool(unseen));
 }
 
 TEST_CASE("an unknown target is an error with its name") {

@@ -90,6 +90,16 @@ TEST_CASE("kernels of an image need distinct names") {
         "codegen: kernels of an image must have distinct names, got k twice");
 }
 
+TEST_CASE("a test makes kernels with MLIR's verifier") {
+  auto generator = CodeGenerator::create(*TargetSpec::parse("host"));
+  REQUIRE(bool(generator));
+  REQUIRE(bool((*generator)->compile({{"k", addSpec()}})));
+  CHECK((*generator)->numVerified() == 1);
+  (*generator)->setVerify(false);
+  REQUIRE(bool((*generator)->compile({{"k", addSpec()}})));
+  CHECK((*generator)->numVerified() == 1);
+}
+
 TEST_CASE("compilation is a function of the spec") {
   auto first = generatorFor("x86-64-v3").compile({{"k", addSpec()}});
   auto generator = CodeGenerator::create(*TargetSpec::parse("x86-64-v3"));
