@@ -1,7 +1,7 @@
 """Measures Tessera, beside PyTorch where it is: `tools/dev bench [--peers] [--list] [names]`.
 
 Prints one JSON line for each row (with versions, flags, CPU and load) and a table at the end. A
-name selects the benchmarks that contain it.
+name selects the benchmarks that contain it. `tools/dev bench --against REV` is against.py.
 """
 
 import argparse
@@ -25,16 +25,22 @@ def benchmarks():
         yield from importlib.import_module(module).BENCHMARKS.items()
 
 
+def is_named(name, names, exact):
+    """Whether one of `names` is the benchmark's, or part of it."""
+    return name in names if exact else any(part in name for part in names)
+
+
 def main():
     """Runs the chosen benchmarks; 1 when one of them fails."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--exact", action="store_true", help="a name is a benchmark's whole name")
     options = parser.parse_args()
     chosen = [
         (name, function)
         for name, function in benchmarks()
-        if not options.names or any(part in name for part in options.names)
+        if not options.names or is_named(name, options.names, options.exact)
     ]
     if options.list:
         print(*(name for name, _ in chosen), sep="\n")

@@ -5,7 +5,7 @@ import statistics
 import tempfile
 from pathlib import Path
 
-from harness import Row, in_process
+from harness import Row, in_process, repeats
 
 STEP = """
 import sys, time
@@ -51,8 +51,10 @@ def demo_graph():
     examples = ROOT / "frontends" / "examples"
     with tempfile.TemporaryDirectory() as cache:
         cold = float(in_process(STEP, examples, TESS_CACHE_DIR=cache))
-        warm = min(float(in_process(STEP, examples, TESS_CACHE_DIR=cache)) for _ in range(3))
-        start = min(float(in_process(WHOLE, examples, TESS_CACHE_DIR=cache)) for _ in range(3))
+        warm, start = (
+            min(float(in_process(code, examples, TESS_CACHE_DIR=cache)) for _ in range(repeats(3)))
+            for code in (STEP, WHOLE)
+        )
     return [
         Row("compile demo step, cold", cold * 1e3, "ms"),
         Row("compile demo step, warm", warm * 1e3, "ms"),
@@ -70,15 +72,16 @@ def mini_graphs():
     return [
         Row("first one-op graph of a process", first * 1e3, "ms", target=15),
         Row(
-            f"one-op graph, elementwise, median of {len(elementwise)}",
+            "one-op graph, elementwise, median",
             statistics.median(elementwise),
             "ms",
             target=6,
+            note=f"of {len(elementwise)}",
         ),
         Row("one-op graph, elementwise, worst", max(elementwise), "ms"),
         Row("one-op graph, softmax", softmax, "ms", target=12),
-        Row(f"one-op graph, median of all {len(every)}", every[len(every) // 2][0], "ms"),
-        Row(f"one-op graph, worst of all: {every[-1][1]}", every[-1][0], "ms"),
+        Row("one-op graph, median", every[len(every) // 2][0], "ms", note=f"of all {len(every)}"),
+        Row("one-op graph, worst", every[-1][0], "ms", note=every[-1][1]),
     ]
 
 

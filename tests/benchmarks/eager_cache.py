@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import tessera
-from harness import Row, in_process
+from harness import Row, in_process, repeats
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -55,7 +55,7 @@ def first_calls(processes, **settings):
     second one; the quickest of some processes.
     """
     best = {}
-    for _ in range(processes):
+    for _ in range(repeats(processes)):
         for name, row in json.loads(in_process(FIRST, ROOT, **settings)).items():
             if row[1] and (name not in best or row[0] < best[name][0]):
                 best[name] = row
@@ -66,10 +66,10 @@ def spread(title, seconds, unit, scale, *targets):
     """Rows for the median and the 95th percentile."""
     ordered = sorted(each * scale for each in seconds)
     middle, high = statistics.median(ordered), ordered[int(len(ordered) * 0.95)]
-    text = f"{title}, {len(ordered)} operators"
+    note = f"{len(ordered)} operators"
     return [
-        Row(f"{text}, median", middle, unit, target=targets[0]),
-        Row(f"{text}, 95th percentile", high, unit, target=targets[1]),
+        Row(f"{title}, median", middle, unit, target=targets[0], note=note),
+        Row(f"{title}, 95th percentile", high, unit, target=targets[1], note=note),
     ]
 
 
@@ -174,7 +174,7 @@ def python_threads():
             worker.join()
         return time.perf_counter() - start
 
-    times = [(seconds(1), seconds(8)) for _ in range(7)]
+    times = [(seconds(1), seconds(8)) for _ in range(repeats(7))]
     ratio = statistics.median(eight / one for one, eight in times)
     return [Row("8 Python threads, time to one thread's", ratio, "", target=1 / 0.9)]
 

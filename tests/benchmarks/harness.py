@@ -34,6 +34,7 @@ class Row:
     peer: float | None = None
     target: float | None = None
     target_is_ratio: bool = False
+    note: str = ""  # what the figure is of, where that may change: a row keeps its name
 
     @property
     def ratio(self):
@@ -76,13 +77,28 @@ def measure(function, seconds=0.02):
         count = max(count * 2, int(count * seconds / max(elapsed, 1e-9)))
 
 
+# Seconds for each function of a process; 0: no such limit. against.py, which runs many, sets it.
+BUDGET = float(os.environ.get("TESS_BENCH_SECONDS", 0))
+
+
+def repeats(count):
+    """How often a benchmark repeats what fills a process: `count`, or once within a budget."""
+    return 1 if BUDGET else count
+
+
 def interleaved(*functions, rounds=15, seconds=0.02):
-    """The median time of each function, measured in turns; None stays None."""
+    """The median time of each function, measured in turns; None stays None.
+
+    Within a budget there are fewer rounds, at least one.
+    """
     times = [[] for _ in functions]
     for function in functions:
         if function is not None:
             measure(function, seconds)  # warm
-    for _ in range(rounds):
+    until = time.perf_counter() + BUDGET * sum(function is not None for function in functions)
+    for number in range(rounds):
+        if BUDGET and number and time.perf_counter() > until:
+            break
         for function, own in zip(functions, times, strict=True):
             if function is not None:
                 own.append(measure(function, seconds))
@@ -151,7 +167,7 @@ def table(rows):
         target = _cell(row.target, "x" if row.target_is_ratio else row.unit)
         lines.append(
             (
-                row.name,
+                row.name + (f" ({row.note})" if row.note else ""),
                 _cell(row.value, row.unit),
                 _cell(row.peer, row.unit),
                 _cell(row.ratio, "x" if row.ratio else ""),

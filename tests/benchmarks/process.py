@@ -2,7 +2,7 @@
 
 import statistics
 
-from harness import Row, in_process, torch
+from harness import Row, in_process, repeats, torch
 
 IMPORT = "import time; t = time.perf_counter(); import {}; print(time.perf_counter() - t)"
 
@@ -34,7 +34,7 @@ THEIRS = {
 def import_time():
     """Seconds of `import tessera` in a fresh process, NumPy included."""
     ours, theirs = [], []
-    for _ in range(5):
+    for _ in range(repeats(5)):
         ours.append(float(in_process(IMPORT.format("tessera"))))
         if torch:
             theirs.append(float(in_process(IMPORT.format("torch"))))

@@ -81,18 +81,24 @@ run_demo() {
   exec "$venv/bin/python" "$root/frontends/examples/digits.py" --output "$root/demo_out" "$@"
 }
 
-# --peers, anywhere: beside the locked peers.
+# --peers, anywhere: beside the locked peers. --against REV: beside the build of another commit.
 run_bench() {
-  local arguments=() argument
+  local arguments=() argument script=bench.py peers=
   for argument in "$@"; do
-    if [ "$argument" = --peers ]; then need_peers; else arguments+=("$argument"); fi
+    case $argument in
+      --peers) peers=yes ;;
+      --against | --against=*) script=against.py; arguments+=("$argument") ;;
+      *) arguments+=("$argument") ;;
+    esac
   done
+  [ -z "$peers" ] || [ $script = bench.py ] || die "bench: --peers and --against must not come together, got both"
+  [ -z "$peers" ] || need_peers
   set -- "${arguments[@]}"
   stage "building the package"
   build_package //ops:samples.json //tests/benchmarks:eager_cache
   export TESS_SAMPLES=$bin/ops/samples.json TESS_EAGER_CACHE=$bin/tests/benchmarks/eager_cache
   stage "measuring ${*:-everything}"
-  exec "$venv/bin/python" "$root/tests/benchmarks/bench.py" "$@"
+  exec "$venv/bin/python" "$root/tests/benchmarks/$script" "$@"
 }
 
 run_format() { cd "$root" && PYTHONPATH=$root "$venv/bin/python" -m tools.lint.format --fix "$@"; }
