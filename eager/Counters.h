@@ -16,7 +16,8 @@ enum class Count : uint8_t {
   CacheHits,    // look-ups in the operator cache that took no lock
   Results,      // results of operators
   FromKernels,  // of them: programs of generated kernels only
-  FromLibrary,  // of them: programs that call a library kernel
+  FromLibrary,  // of them: programs that call a library, and none of our own loops
+  FromLoops,    // of them: programs that call loops of our own, as small products and the allow-list do
   FromViews,    // of them: new looks at a storage
   FromHost,     // tensors made of values on the host
   InPlace,      // of them: in the memory of an operand

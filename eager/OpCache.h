@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "eager/Counters.h"
 #include "eager/HazardPointer.h"
 #include "ops/OpDef.h"
 #include "runtime/Bind.h"
@@ -48,7 +49,7 @@ struct BoundShapes {
   std::vector<TensorMeta> inputs;
   bool isTrain;
   unsigned threads;
-  bool callsLibrary;
+  Count origin;       // of its results
   std::mutex running; // a Bound runs on one thread at a time
   runtime::BoundRef bound;
 };

@@ -198,6 +198,13 @@ llvm::Expected<CompiledOpRef> ProgramRun::findEntry() {
   return entryFor(metas);
 }
 
+static Count originOf(const runtime::Bound &bound) {
+  runtime::Bound::TableCalls calls = bound.tableCalls();
+  if (calls.loops)
+    return Count::FromLoops;
+  return calls.library ? Count::FromLibrary : Count::FromKernels;
+}
+
 llvm::Expected<BoundShapesRef> ProgramRun::bind(CompiledOp &compiled) {
   unsigned threads = runtime::numThreads();
   if (BoundShapesRef known = compiled.findBound(metas, call.isTrain, threads))
@@ -213,7 +220,7 @@ llvm::Expected<BoundShapesRef> ProgramRun::bind(CompiledOp &compiled) {
   shapes->isTrain = call.isTrain;
   shapes->threads = threads;
   shapes->bound = std::move(*bound);
-  shapes->callsLibrary = !shapes->bound->implementations().empty();
+  shapes->origin = originOf(*shapes->bound);
   compiled.addBound(shapes);
   return shapes;
 }
@@ -251,7 +258,7 @@ llvm::Error ProgramRun::allocate(const BoundShapes &shapes, Tensors &results) {
       return result.takeError();
     results.push_back(std::move(*result));
   }
-  count(shapes.callsLibrary ? Count::FromLibrary : Count::FromKernels, results.size());
+  count(shapes.origin, results.size());
   return llvm::Error::success();
 }
 

@@ -19,6 +19,7 @@ public:
         workspace += llvm::alignTo(meta.numElements() * byteWidth(meta.dtype), 64);
     }
     implementationName = inner->implementation();
+    isLibraryCall = inner->callsLibrary();
     threadCount = inner->threads();
     heldBytes += inner->footprint();
   }

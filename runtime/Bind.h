@@ -131,8 +131,13 @@ public:
   const Program &program() const;
   /// Values, constants among them, that lie as the library wants them.
   unsigned packedValues() const;
-  /// Implementations of the library calls, in step order.
+  /// Implementations of the calls of table kernels, in step order.
   std::vector<std::string> implementations() const;
+  /// Table kernels of one run, by who computes: a library, or loops of our own.
+  struct TableCalls {
+    unsigned library = 0, loops = 0;
+  };
+  TableCalls tableCalls() const;
 
   /// For the executor.
   BoundData &data() { return *impl; }

@@ -41,6 +41,14 @@ std::vector<std::string> Bound::implementations() const {
   return names;
 }
 
+Bound::TableCalls Bound::tableCalls() const {
+  TableCalls calls;
+  for (const Command &command : impl->commands)
+    if (command.kind == Command::Library)
+      ++(command.kernel->callsLibrary() ? calls.library : calls.loops);
+  return calls;
+}
+
 namespace {
 
 /// One run. Nothing here allocates once the arena is there.

@@ -41,6 +41,8 @@ public:
   size_t workspaceBytes() const { return workspace; }
   /// The implementation that was picked ("brg:avx512_core"); part of promise "one result".
   const std::string &implementation() const { return implementationName; }
+  /// A library computes the result; else loops of our own do (runtime/cpu/Own*.cpp, the allow-list).
+  bool callsLibrary() const { return isLibraryCall; }
   /// Threads it uses; above 1 it must run on the worker thread.
   unsigned threads() const { return threadCount; }
   /// run() looks at values and may refuse them: an index out of range.
@@ -57,6 +59,7 @@ public:
 protected:
   size_t workspace = 0;
   std::string implementationName = "own";
+  bool isLibraryCall = false;
   unsigned threadCount = 1;
   bool looksAtData = false;
   size_t heldBytes = 1024;

@@ -139,6 +139,7 @@ void DnnlCalls::copySlot(int from, int to) {
 }
 
 void DnnlCalls::call(const dnnl::primitive &primitive, std::vector<std::pair<int, int>> args) {
+  isLibraryCall = true;
   calls.push_back({primitive, std::move(args)});
   heldBytes += size_t(96) << 10; // code of a primitive, by order of magnitude; oneDNN does not say
 }

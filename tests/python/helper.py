@@ -122,3 +122,12 @@ def numeric_gradient(function, arrays, number, step=1e-6):
         target[index] = middle
         result[index] = (values[0] - values[1]) / (2 * step)
     return result
+
+
+def difference(function):
+    """By how much `function` changes each counter of cache_stats()."""
+    before = tessera.cache_stats()
+    function()
+    tessera.sync()
+    after = tessera.cache_stats()
+    return {name: after[name] - before[name] for name in after}

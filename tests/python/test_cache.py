@@ -10,6 +10,8 @@ import pytest
 import tessera
 from tessera import config
 
+from tests.python.helper import difference
+
 SCRIPT = """
 import json, sys
 import numpy as np
@@ -112,31 +114,8 @@ def test_the_limit_on_disk_is_kept(filled):
     assert sum(path.stat().st_size for path in entries(folder)) <= 1 << 20
 
 
-def difference(function):
-    """By how much `function` changes each counter."""
-    before = tessera.cache_stats()
-    function()
-    tessera.sync()
-    after = tessera.cache_stats()
-    return {name: after[name] - before[name] for name in after}
-
-
 def tensor(*shape):
     return tessera.Tensor(np.arange(np.prod(shape), dtype=np.float32).reshape(shape))
-
-
-def test_where_results_come_from():
-    x = tensor(4, 6)
-    weight = tensor(6, 2)
-    assert difference(lambda: x + x)["results_of_kernels"] == 1
-    product = difference(lambda: x @ weight)
-    assert product["results_of_libraries"] == 1 and product["results_of_kernels"] == 0
-    view = difference(lambda: x[1:3])
-    assert (view["views"], view["results"], view["misses"]) == (1, 1, 0)
-    assert difference(lambda: tessera.tensor([1.0]))["host_values"] == 1
-    strided = x.transpose(1, 0)
-    reshaped = difference(lambda: strided.reshape(24))
-    assert (reshaped["copies"], reshaped["views"]) == (1, 1)
 
 
 def test_copies_for_a_layout_are_counted():
@@ -165,7 +144,7 @@ def test_the_limit_in_memory_is_kept():
                 getattr(tessera.functional, name)(x.astype(dtype))
         stats = tessera.cache_stats()
         assert stats["limit"] == 1 << 16 and stats["evictions"] > 0
-        assert stats["bytes"] <= 1 << 16 or stats["entries"] <= 16
+        assert stats["bytes"] <= 1 << 16
     finally:
         config.set_cache_limit(limit)
 

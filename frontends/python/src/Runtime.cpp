@@ -62,6 +62,7 @@ void addCounts(nb::dict &stats) {
   add("results", Count::Results);
   add("results_of_kernels", Count::FromKernels);
   add("results_of_libraries", Count::FromLibrary);
+  add("results_of_loops", Count::FromLoops);
   add("results_in_place", Count::InPlace);
   add("views", Count::FromViews);
   add("host_values", Count::FromHost);

@@ -44,9 +44,10 @@ def cache_stats():
     `kernels_from_disk`, `compile_seconds`. Library primitives created: `primitives`, with
     `primitive_seconds`, `_hits`, `_evictions`, `_entries`, `_bytes`, `_limit`. Eager `results` are
     `results_of_kernels` that the compiler made (`results_in_place`: in the memory of an operand),
-    `results_of_libraries` that its programs call, or `views`; beside them, tensors made of
-    `host_values`, and `copies` that a layout asked for: of strided operands of kernels that want
-    rows, and of results into strided memory.
+    `results_of_libraries` that its programs call, `results_of_loops` where they call loops of
+    Tessera's own (small products, float64, sorting and indexing), or `views`; beside them, tensors
+    made of `host_values`, and `copies` that a layout asked for: of strided operands of kernels that
+    want rows, and of results into strided memory.
 
     >>> import tessera
     >>> before, x = cache_stats(), tessera.tensor([1.0]) + 1
