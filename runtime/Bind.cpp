@@ -1,5 +1,6 @@
 //===- Bind.cpp - a program bound to shapes -------------------------------===//
 #include "ops/Error.h"
+#include "runtime/Allocator.h"
 #include "runtime/Batches.h"
 #include "runtime/Binder.h"
 #include "runtime/ExecutorCounters.h"
@@ -334,9 +335,13 @@ llvm::Error Binder::addStep(const Step &step) {
   llvm_unreachable("step kind out of range");
 }
 
+/// By how much the allocator's block is larger.
+static uint64_t roundingOf(uint64_t bytes) { return bytes ? Allocator::roundUp(bytes) - bytes : 0; }
+
 void Binder::placeArena() {
   MemoryPlan plan = planMemory(storage.allocations);
   bound->memory.arena = uint64_t(plan.bytes);
+  bound->memory.rounding = roundingOf(bound->memory.arena);
   if (keepPlan)
     bound->plan = describePlan(exe, storage, plan, scratchOf);
   for (const PointerPatch &use : arenaUses)
@@ -363,8 +368,11 @@ void Binder::finish() {
     bound->outputs.push_back(metas[output.value]);
     bound->donates.push_back(output.donates);
     bound->unknownAxes.push_back(unknownAxes[output.value]);
-    if (output.donates < 0)
-      bound->memory.outputs += uint64_t(metas[output.value].numElements() * byteWidth(metas[output.value].dtype));
+    if (output.donates >= 0)
+      continue;
+    uint64_t bytes = uint64_t(metas[output.value].numElements()) * byteWidth(metas[output.value].dtype);
+    bound->memory.outputs += bytes;
+    bound->memory.rounding += roundingOf(bytes);
   }
   if (bound->dependsOnData)
     bound->mostOutputs = bound->outputs;

@@ -94,6 +94,7 @@ using ProgramRef = std::shared_ptr<Program>;
 /// Where the bytes of a run go, known before it.
 struct MemoryEstimate {
   uint64_t arena = 0, outputs = 0, constants = 0;
+  uint64_t rounding = 0; // by which the allocator's blocks for the arena and the outputs are larger
   uint64_t total() const { return arena + outputs + constants; }
 };
 

@@ -57,6 +57,7 @@ struct PyProgram {
     bytes["arena"] = estimate.arena;
     bytes["outputs"] = estimate.outputs;
     bytes["constants"] = estimate.constants;
+    bytes["rounding"] = estimate.rounding;
     return bytes;
   }
   std::vector<std::string> inputs() const {

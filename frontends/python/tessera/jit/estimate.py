@@ -25,12 +25,13 @@ class Estimate:
     arena: int  # temporaries, by the memory plan
     outputs: int  # results that do not take over a variable's memory
     constants: int
+    rounding: int  # by which the allocator's blocks for arena and outputs are larger
     launches: int  # kernels, library calls and copies
 
     @property
     def peak(self):
         """The most bytes that the call holds at once."""
-        return self.arena + self.outputs + self.constants
+        return self.arena + self.outputs + self.constants + self.rounding
 
 
 def estimate(function, *args, **kwargs):
