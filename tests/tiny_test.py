@@ -1,6 +1,4 @@
-"""The smoke test: five seconds, the whole way from a tensor to a traced training step."""
-
-import time
+"""The smoke test: a few seconds, the whole way from a tensor to a traced training step."""
 
 import numpy as np
 import tessera
@@ -10,15 +8,14 @@ from tessera.autodiff import GradManager
 from tessera.module import Linear
 from tessera.optimizer import SGD
 
-START = []  # when the first test began
-
 
 def test_arithmetic():
-    START.append(time.perf_counter())
     assert (tessera.tensor([1.0, 2.0]) * 2 + 1).tolist() == [3.0, 5.0]
 
 
 def test_training_eager_and_traced():
+    programs = []
+
     def train(traced):
         tessera.seed(0)
         model = Linear(2, 1)
@@ -33,12 +30,12 @@ def test_training_eager_and_traced():
 
         x = np.random.RandomState(0).randn(32, 2).astype(np.float32)
         y = x @ np.float32([[2.0], [-1.0]]) + 0.5
-        run = jit.trace(step) if traced else step
-        return [run(tessera.tensor(x), tessera.tensor(y)).item() for _ in range(50)]
+        run, losses = jit.trace(step) if traced else step, []
+        for _ in range(50):
+            losses.append(run(tessera.tensor(x), tessera.tensor(y)).item())
+            programs.append(tessera.cache_stats()["programs"])
+        return losses
 
     losses = train(True)
+    assert programs[2] == programs[-1]  # the second call compiled the step, and no later one
     assert losses == train(False) and losses[-1] < 0.01 * losses[0]
-
-
-def test_it_took_less_than_five_seconds():
-    assert time.perf_counter() - START[0] < 5

@@ -130,12 +130,15 @@ def test_the_extension_shares_no_symbols():
     assert "libdnnl" in needed and not re.search("lib(LLVM|MLIR|stdc..debug)", needed)
 
 
-def test_import_is_quick_and_brings_little():
+def test_import_brings_little():
+    """What import takes is what it loads beside NumPy: 44 modules of Python's library today."""
     code = (
-        "import sys, time, numpy\n"
-        "t = time.perf_counter(); import tessera; t = time.perf_counter() - t\n"
+        "import sys, numpy\n"
+        "before = set(sys.modules); import tessera; brought = set(sys.modules) - before\n"
         "heavy = [m for m in ('torch', 'scipy', 'matplotlib', 'sklearn') if m in sys.modules]\n"
-        "print(t); assert not heavy, heavy; assert t < 2, t"
+        "assert not heavy, heavy\n"
+        "others = sorted(m for m in brought if m.split('.')[0] != 'tessera')\n"
+        "print(len(others)); assert len(others) <= 60, others"
     )
     done = run(code)
     assert done.returncode == 0, done.stderr

@@ -10,6 +10,7 @@ from tessera.autodiff import GradManager
 
 from tests.python import samples as S  # noqa: N812
 from tests.python.helper import same_bits
+from tests.python.test_ops import every_case
 
 RECORDS = S.records()
 DATA_SHAPES = ["mask_get", "non_zero"]  # no program knows their sizes before it runs
@@ -45,26 +46,23 @@ def same(ours, theirs):
     )
 
 
+def in_float32(record):
+    return [(s, "float32") for s in record.samples if "float32" in S.dtypes_of(record, s)]
+
+
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("name", [name for name in RECORDS if name not in DATA_SHAPES])
-def test_traced_gradients_are_eager_s(name):
-    record = RECORDS[name]
-    for sample in record.samples:
-        if "float32" not in S.dtypes_of(record, sample):
-            continue
-        operands = S.arrays(record, sample, "float32")
+@every_case(in_float32, lambda record: record.has_gradient and record.name not in DATA_SHAPES)
+def test_traced_gradients_are_eager_s(record, sample, dtype):
+    operands = S.arrays(record, sample, dtype)
 
-        def function(*args, sample=sample):
-            return tuple(S.call(record, sample, args))
+    def function(*args):
+        return tuple(S.call(record, sample, args))
 
-        try:
-            expected = results_and_gradients(function, operands)
-        except NotImplementedError:  # the record has no gradient
-            continue
-        traced = jit.trace(function)
-        for _ in range(3):
-            assert same(results_and_gradients(traced, operands), expected), sample
-        assert traced.program() is not None, sample
+    expected = results_and_gradients(function, operands)
+    traced = jit.trace(function)
+    for _ in range(3):
+        assert same(results_and_gradients(traced, operands), expected)
+    assert traced.program() is not None
 
 
 @pytest.mark.parametrize("name", DATA_SHAPES)
