@@ -3,6 +3,7 @@
 #include "eager/Apply.h"
 #include "eager/OpCache.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <random>
@@ -19,6 +20,13 @@ double secondsSince(Clock::time_point start) { return std::chrono::duration<doub
 
 OpKey keyOf(uint64_t number) { return {number * 0x9E3779B97F4A7C15ull, number, number ^ 0x5555}; }
 
+/// The middle of an odd number of times.
+double medianOf(std::vector<double> times) {
+  auto middle = times.begin() + ptrdiff_t(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return *middle;
+}
+
 /// A look-up of entry number `number`, which is made when it is not there.
 void lookUp(const OpDef &op, uint64_t number) {
   OpKey key = keyOf(number);
@@ -29,7 +37,7 @@ void lookUp(const OpDef &op, uint64_t number) {
   }));
 }
 
-/// Nanoseconds of a look-up in a cache of `entries`; the best of five rounds over `wanted` of them in random order.
+/// Nanoseconds of a look-up in a cache of `entries`; the median of five rounds over `wanted` of them in random order.
 double lookUpTime(uint64_t entries, uint64_t wanted) {
   OpDef op = OpDef::get("add");
   clearOpCache();
@@ -39,14 +47,14 @@ double lookUpTime(uint64_t entries, uint64_t wanted) {
   std::vector<uint64_t> order(100000);
   for (uint64_t &number : order)
     number = random() % wanted * (entries / wanted);
-  double best = 1e9;
+  std::vector<double> times;
   for (int round = 0; round < 5; ++round) {
     Clock::time_point start = Clock::now();
     for (uint64_t number : order)
       lookUp(op, number);
-    best = std::min(best, secondsSince(start) / double(order.size()) * 1e9);
+    times.push_back(secondsSince(start) / double(order.size()) * 1e9);
   }
-  return best;
+  return medianOf(times);
 }
 
 /// Nanoseconds of a call whose class is not in memory; the environment says whether the warm set answers it.
@@ -54,14 +62,14 @@ double missTime(const OpDef &op) {
   std::vector<float> ones(16, 1);
   TensorRef x = llvm::cantFail(createTensor(TensorMeta(DType::Float32, {4, 4}), ones.data()));
   std::vector<Operand> operands(op.info().operands.size(), Operand(x));
-  double best = 1e9;
-  for (int i = 0; i < 2000; ++i) {
+  std::vector<double> times;
+  for (int i = 0; i < 2001; ++i) {
     clearOpCache();
     Clock::time_point start = Clock::now();
     llvm::cantFail(applyOne(op, operands));
-    best = std::min(best, secondsSince(start) * 1e9);
+    times.push_back(secondsSince(start) * 1e9);
   }
-  return best;
+  return medianOf(times);
 }
 
 /// Additions of 16 floats a second, by `count` threads that share nothing but the cache.
@@ -79,7 +87,7 @@ double callRate(unsigned count) {
       std::abort();
   };
   work();
-  double best = 0;
+  std::vector<double> rates;
   for (int round = 0; round < 5; ++round) {
     Clock::time_point start = Clock::now();
     std::vector<std::thread> threads;
@@ -87,9 +95,9 @@ double callRate(unsigned count) {
       threads.emplace_back(work);
     for (std::thread &thread : threads)
       thread.join();
-    best = std::max(best, count * calls / secondsSince(start));
+    rates.push_back(count * calls / secondsSince(start));
   }
-  return best;
+  return medianOf(rates);
 }
 
 } // namespace
