@@ -33,7 +33,7 @@ struct ValueModel {
 };
 
 struct DimModel {
-  char kind; // 'S'ymbol, '*' star, 'L'iteral, '@' attribute, '/' star without axes
+  char kind; // 'S' symbol, '*' star, 'L' literal, '@' attribute, '/' star without axes
   std::string symbol;
   int64_t number = 0; // literal, symbol index or attribute index
   int64_t axes = 0;   // for '/': see DimPattern::literal

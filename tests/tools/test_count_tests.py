@@ -1,5 +1,7 @@
 import json
 
+import pytest
+
 from tools.commands import count_tests
 
 CASES = """<testsuites><testsuite name="x">
@@ -22,12 +24,16 @@ def incompatible(label):
     return {"id": {"targetCompleted": {"label": label}}, "aborted": {"reason": "SKIPPED"}}
 
 
-def result(label, status, xml=None, attempt=1):
+def result(label, status, xml=None, attempt=1, milliseconds=0):
     outputs = [{"name": "test.xml", "uri": f"file://{xml}"}] if xml else []
     identity = {"label": label, "run": 1, "shard": 1, "attempt": attempt}
     return {
         "id": {"testResult": identity},
-        "testResult": {"status": status, "testActionOutput": outputs},
+        "testResult": {
+            "status": status,
+            "testActionOutput": outputs,
+            "testAttemptDurationMillis": str(milliseconds),
+        },
     }
 
 
@@ -35,10 +41,10 @@ def finished(code):
     return {"id": {}, "finished": {"exitCode": {"code": code} if code else {"name": "SUCCESS"}}}
 
 
-def count(tmp_path, capsys, *events):
+def count(tmp_path, capsys, *events, options=()):
     path = tmp_path / "events.json"
     path.write_text("\n".join(json.dumps(event) for event in events))
-    code = count_tests.main([path])
+    code = count_tests.main([*options, str(path)])
     return code, capsys.readouterr().out.splitlines()
 
 
@@ -71,6 +77,36 @@ def test_only_passing_cases(tmp_path, capsys):
         tmp_path, capsys, configured("//a:t"), result("//a:t", "PASSED", xml), finished(0)
     )
     assert (code, lines) == (0, ["1 passed, 0 failed"])
+
+
+def test_the_slowest_come_before_the_last_line(tmp_path, capsys):
+    cases = "".join(f'<testcase name="c{i}" time="{i}.25"/>' for i in range(25))
+    xml = write(tmp_path / "x.xml", f"<testsuite>{cases}<testcase name='at once'/></testsuite>")
+    events = [result(f"//a:t{i}", "PASSED", xml, milliseconds=100 * i) for i in range(3)]
+    code, lines = count(tmp_path, capsys, *events, finished(0))
+    assert code == 0
+    assert lines[:4] == ["slowest 20 targets:", "  0.2 s //a:t2", "  0.1 s //a:t1", lines[3]]
+    assert lines[3:6] == ["slowest 20 cases:", "  24.2 s //a:t2 c24", "  24.2 s //a:t1 c24"]
+    assert lines[-2:] == ["  18.2 s //a:t1 c18", "78 passed, 0 failed"] and len(lines) == 25
+
+
+def test_a_deadline_that_is_close_is_named(tmp_path, capsys):
+    xml = write(tmp_path / "x.xml", "<testsuite><testcase name='a'/></testsuite>")
+    events = [configured("//a:t"), result("//a:t", "PASSED", xml, milliseconds=6100)]
+    events += [configured("//a:u"), result("//a:u", "PASSED", xml, milliseconds=5900), finished(0)]
+    code, lines = count(tmp_path, capsys, *events)
+    assert code == 0  # a loaded machine is no failure
+    assert lines[:2] == [
+        "deadlines below 10 times the time taken (raise the size):",
+        "  //a:t: 6.1 s of 60",
+    ]
+
+
+@pytest.mark.parametrize(("status", "last"), [(0, "1 passed, 0 failed"), (2, "0 passed, 1 failed")])
+def test_a_step_is_a_case(tmp_path, capsys, status, last):
+    code, lines = count(tmp_path, capsys, finished(0), options=["--step", f"a=b={status}"])
+    assert (code, lines[-1]) == (1 if status else 0, last)
+    assert not status or lines[-2] == "  a=b: must succeed, got exit status 2"
 
 
 def test_the_last_attempt_counts(tmp_path, capsys):

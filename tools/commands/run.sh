@@ -103,17 +103,12 @@ run_bench() {
 
 run_format() { cd "$root" && PYTHONPATH=$root "$venv/bin/python" -m tools.lint.format --fix "$@"; }
 
-changed_sources() { git -C "$root" diff --name-only --diff-filter=d HEAD -- '*.cpp'; git -C "$root" ls-files --others --exclude-standard -- '*.cpp'; }
-
 # Generated headers must be there: build first.
 run_tidy() {
-  local files=("$@") include
-  [ $# -gt 0 ] || mapfile -t files < <(changed_sources)
-  [ ${#files[@]} -gt 0 ] || { stage "no C++ file differs from the last commit"; return; }
+  local include
   need_packages clang-tidy-22
   include=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
-  stage "clang-tidy on ${#files[@]} files"
-  (cd "$root" && /usr/lib/llvm-22/bin/clang-tidy --quiet "${files[@]}" -- -std=c++20 -march=x86-64-v3 -I. \
+  (cd "$root" && "$venv/bin/python" tools/commands/tidy.py "$@" -- -std=c++20 -march=x86-64-v3 -I. \
     -I"$(bazel_do info bazel-bin 2> /dev/null)" -isystem/usr/lib/llvm-22/include -isystem"$include" \
     -isystem"$venv/lib/python3.11/site-packages/nanobind/include")
 }

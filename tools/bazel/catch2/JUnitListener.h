@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -45,6 +46,7 @@ struct JUnitListener : Catch::TestEventListenerBase {
     TestEventListenerBase::testCaseStarting(info);
     failure.clear();
     skipReason.clear();
+    caseStart = std::chrono::steady_clock::now();
   }
 
   bool assertionEnded(const Catch::AssertionStats &stats) override {
@@ -58,7 +60,9 @@ struct JUnitListener : Catch::TestEventListenerBase {
   }
 
   void testCaseEnded(const Catch::TestCaseStats &stats) override {
-    cases += "  <testcase classname=\"" + escapeXml(target()) + "\" name=\"" + escapeXml(stats.testInfo.name) + "\">";
+    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - caseStart).count();
+    cases += "  <testcase classname=\"" + escapeXml(target()) + "\" name=\"" + escapeXml(stats.testInfo.name) +
+             "\" time=\"" + std::to_string(seconds) + "\">";
     if (stats.totals.assertions.failed)
       cases += "<failure message=\"" + escapeXml(failure) + "\"/>";
     else if (!skipReason.empty())
@@ -87,6 +91,7 @@ private:
   }
 
   std::string cases, failure, skipReason;
+  std::chrono::steady_clock::time_point caseStart;
 };
 
 } // namespace tess_test
