@@ -52,6 +52,17 @@ def test_a_repository_of_one_day_differs_from_its_first_commit(repository):
     assert tidy.changed_since(tidy.base_of("day")) == ["b.cpp"]
 
 
+def test_only_lines_that_changed_are_read(repository, capsys):
+    repository(START, a="1\n2\n3\n4\n5\n", b="1\n2\n")
+    repository(START + 60, a="1\nx\n3\n4\n5\ny\nz\n", b="1\n")
+    assert tidy.line_filter("HEAD~1", "a.cpp") == [
+        '--line-filter=[{"name": "a.cpp", "lines": [[2, 2], [6, 7]]}]'
+    ]
+    assert tidy.line_filter("HEAD~1", "b.cpp") == []  # it lost a line, and is read whole
+    tidy.check_all(["a.cpp"], [], 60, ["sh", "-c", 'echo "$0"; exit 1'], "HEAD~1")
+    assert capsys.readouterr().out.startswith("--line-filter=")
+
+
 def test_findings_are_printed_and_named(capsys):
     command = ["sh", "-c", 'test "$0" = good.cpp || { echo "$0: error"; exit 1; }']
     assert tidy.check_all(["good.cpp", "bad.cpp"], [], 60, command) == (["bad.cpp"], [])
