@@ -83,6 +83,7 @@ void initGrad(nb::module_ &module);
 void initTrace(nb::module_ &module);
 void initRuntime(nb::module_ &module);
 void initLocation(nb::module_ &module);
+void initPythonState(nb::module_ &module);
 
 /// Slots and methods that other files give to the Tensor type.
 extern PyType_Slot numberSlots[];

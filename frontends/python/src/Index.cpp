@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/CallMemo.h"
 
+#include "eager/Recording.h"
 #include "ops/Builtin.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -186,6 +187,8 @@ llvm::Error KeyReader::readItem(PyObject *item) {
     return readSlice(item);
   if (PyBool_Check(item))
     return badKey(item);
+  if (isTensor(item) && Recorder::current() && tess::isInt(implOf(item).dtype()))
+    return readArray(item); // a rank 0 index too: its value is not known
   if (isInt(item) || isNumPyInt(item))
     return readInt(item);
   if (isTensor(item) || PyList_Check(item) || PyObject_CheckBuffer(item) || PyObject_HasAttrString(item, "__array__"))
@@ -336,6 +339,8 @@ bool wordsOf(ArgumentKey &key, const TensorImpl &tensor, PyObject *object) {
 llvm::Expected<TensorRef> viewBy(TensorImpl &tensor, llvm::ArrayRef<OpDef> ops) {
   if (!ops.empty())
     return applyAll(ops, TensorRef(&tensor));
+  if (Recorder *recorder = Recorder::current())
+    recorder->noteUse(tensor);
   tensor.storage().noteView();
   return tensor.dup();
 }

@@ -313,8 +313,14 @@ void initTrace(nb::module_ &module) {
       .def("compile", &PyRecording::compile, nb::arg("options") = nb::dict(),
            "The program; options: capture_as_const, fuse, donated (arguments by number).")
       .def(
-          "holds", [](PyRecording &self) { return self.recording->holds(); },
-          "Captured variables have the dtypes and shapes of the recorded call.")
+          "holds",
+          [](PyRecording &self, nb::handle arguments) { return self.recording->holds(tensorsOf(arguments, "holds")); },
+          nb::arg("arguments"),
+          "Captured variables have the dtypes and shapes of the recorded call, and are none of these arguments.")
+      .def(
+          "captures",
+          [](PyRecording &self, nb::handle tensor) { return self.recording->captures(implOf(tensor.ptr())); },
+          nb::arg("tensor"), "The tensor is a variable from outside.")
       .def_prop_ro("captured", &PyRecording::captured, "The variables from outside, in the order of their first use.")
       .def("captured_tracked", &PyRecording::capturedTracked)
       .def_prop_ro("needs_data", [](PyRecording &self) { return self.recording->needsData(); })
