@@ -95,14 +95,14 @@ bool holdsNode(PyObject *node) {
   return areEqual(bytes.ptr(), PyTuple_GET_ITEM(values, 0));
 }
 
+} // namespace
+
 bool holdsState(nb::list nodes) {
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(nodes.ptr()); ++i)
     if (!holdsNode(PyList_GET_ITEM(nodes.ptr(), i)))
       return false;
   return true;
 }
-
-} // namespace
 
 void initPythonState(nb::module_ &module) {
   module.def("holds_state", &holdsState, nb::arg("nodes"),

@@ -134,7 +134,7 @@ class Replay:
 
     def holds(self, arguments):
         """There are gradients where there were some."""
-        return all([grad.holds(arguments) for grad in self._grads])
+        return not self._grads or all([grad.holds(arguments) for grad in self._grads])
 
     def lines(self):
         """What the call reads and changes, in words: equal for equal effects."""

@@ -26,11 +26,11 @@ _MAX_ITEMS = 1024  # of a container; of larger ones the identity counts
 class PythonState:
     """Plain values by type and bits, other objects by identity and by what their attributes are.
 
-    A node is (container, names, values, whether it has no other names): see _core.holds_state.
+    `nodes` are (container, names, values, whether it has no other names): see _core.holds_state.
     """
 
     def __init__(self, function, leaves=()):
-        self._nodes, self._paths, self._seen, self._functions = [], [], {}, []
+        self.nodes, self._paths, self._seen, self._functions = [], [], {}, []
         arrays = [leaf for leaf in leaves if isinstance(leaf, np.ndarray)]
         self._arrays = [(array, array.tobytes()) for array in arrays]
         self._see_function("self", function)
@@ -123,18 +123,14 @@ class PythonState:
                 self.see(reached.below(path, name), value)
 
     def _add(self, path, container, names, values, is_whole=True):
-        self._nodes.append((container, names, values, is_whole))
+        self.nodes.append((container, names, values, is_whole))
         self._paths.append(path)
-
-    def holds(self):
-        """All is as it was."""
-        return _core.holds_state(self._nodes)
 
     def changes(self):
         """(path, old, new) for what is not, in words."""
         return [
             change
-            for path, node in zip(self._paths, self._nodes, strict=True)
+            for path, node in zip(self._paths, self.nodes, strict=True)
             if not _core.holds_state([node])
             for change in reached.differences(path, node)
         ]
@@ -159,10 +155,10 @@ class PythonState:
         """What is called so counts no more."""
         if not gone:
             return
-        nodes = zip(self._paths, self._nodes, strict=True)
+        nodes = zip(self._paths, self.nodes, strict=True)
         kept = [(path, reached.without(path, node, gone)) for path, node in nodes]
         self._paths = [path for path, node in kept if node is not None]
-        self._nodes = [node for _, node in kept if node is not None]
+        self.nodes = [node for _, node in kept if node is not None]
 
     def _functions_met(self):
         """Functions that may have run: those called by name, methods of the objects met."""

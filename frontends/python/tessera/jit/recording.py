@@ -47,28 +47,26 @@ class Recorded:
         """It was recorded just now, for these tensors."""
         self.state, self.given = state, [weakref.ref(tensor) for tensor in tensors] or None
 
-    def fits(self, tensors):
-        """The tensors from outside and gradients are as they were, and so is what is what."""
-        return (
-            self._has_bound(tensors)
-            and self.replay.holds(tensors)
-            and self.recording.holds(tensors)
-        )
-
-    def _has_bound(self, tensors):
-        return all([self.given[number]() is tensors[number] for number in self.bound])
-
     def holds(self, tensors):
         """The recorded call is what Python would do now."""
-        return self.state.holds() and self.fits(tensors)
+        return self._holds(tensors, self.state.nodes)
+
+    def fits(self, tensors):
+        """It is, but for Python's state."""
+        return self._holds(tensors, [])
+
+    def _holds(self, tensors, nodes):
+        if self.bound and any([self.given[n]() is not tensors[n] for n in self.bound]):
+            return False
+        return self.recording.holds(tensors, nodes) and self.replay.holds(tensors)
 
     def knows(self, tensors):
         """That its arguments are no variables from outside is certain, or they are the same."""
-        if self.given is None:
-            return True
-        return all(
-            [ref is None or ref() is each for ref, each in zip(self.given, tensors, strict=True)]
-        )
+        if self.given is not None:
+            for ref, tensor in zip(self.given, tensors, strict=True):
+                if ref is not None and ref() is not tensor:
+                    return False
+        return True
 
     def learn(self, tensors):
         """A call with these arguments recorded the same."""

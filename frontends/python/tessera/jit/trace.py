@@ -131,7 +131,7 @@ class trace:  # noqa: N801
         unknown = None
         for variant in self._variants.get(key, ()):
             if variant.holds(tensors):
-                if variant.knows(tensors):
+                if variant.given is None or variant.knows(tensors):
                     return variant, True
                 unknown = unknown or variant
         return unknown, False
@@ -140,7 +140,7 @@ class trace:  # noqa: N801
         if config.get_check_finite():
             _warn_once(self, "runs eagerly, because check_finite looks at each operator")
             return True
-        return os.environ.get("TESS_DISABLE_TRACE", "0") not in ("", "0")
+        return _core.is_trace_disabled()
 
     def _tape_needs_eager(self):
         """Why a call that a tape follows cannot be a program: told once."""
