@@ -313,9 +313,7 @@ PyProgram loadProgram(const std::string &path, bool allowCode) {
   return {valueOrThrow(TracedProgram::load(path, allowCode))};
 }
 
-} // namespace
-
-void initTrace(nb::module_ &module) {
+void initClasses(nb::module_ &module) {
   nb::class_<PyRecording>(module, "Recording", "What a traced function did.")
       .def("compile", &PyRecording::compile, nb::arg("options") = nb::dict(),
            "The program; options: capture_as_const, fuse, donated (arguments by number).")
@@ -346,6 +344,12 @@ void initTrace(nb::module_ &module) {
       .def_prop_ro("outputs", &PyProgram::outputs)
       .def_prop_ro("dims", &PyProgram::dims)
       .def("graph_text", [](PyProgram &self) { return self.program->graphText(); });
+}
+
+} // namespace
+
+void initTrace(nb::module_ &module) {
+  initClasses(module);
   module.def("trace_begin", &traceBegin, nb::arg("arguments"), nb::arg("run") = true,
              "Records this thread's operators; without `run` they are inferred only.");
   module.def("valueless_tensor", &valuelessTensor, nb::arg("shape"), nb::arg("dtype"),
