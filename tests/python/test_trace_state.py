@@ -223,3 +223,13 @@ def test_state_that_never_settles_is_told():
         for step in range(20):
             settings.factor = float(step)
             assert traced(tessera.Tensor([1.0])).item() == step
+
+
+def test_what_is_compared_is_bounded():
+    rows = [[Settings(number=i) for i in range(256)] for _ in range(256)]
+    settings = Settings(rows=rows, factor=2.0)
+    traced, x = jit.trace(lambda x: x * settings.factor), tensor(3)
+    for factor in (2.0, 2.0, 5.0):
+        settings.factor = factor
+        assert same_bits(traced(x), x * factor)
+    assert 1000 < len(traced._last.state.nodes) < 20000

@@ -21,6 +21,7 @@ _LEAVES = (int, float, complex, str, bytes, type(None), Tensor, type, types.Modu
 _FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 _MAX_ARRAY = 4096  # bytes; larger ones are told apart by identity
 _MAX_ITEMS = 1024  # of a container; of larger ones the identity counts
+_MAX_NODES = 1 << 14  # of what one function reaches; the rest counts by identity
 
 
 class PythonState:
@@ -37,7 +38,7 @@ class PythonState:
 
     def see(self, path, value):
         """The function may read `value`, called `path`, and what is below it."""
-        if isinstance(value, _LEAVES) or id(value) in self._seen:
+        if isinstance(value, _LEAVES) or id(value) in self._seen or len(self.nodes) > _MAX_NODES:
             return
         self._seen[id(value)] = value  # which keeps its id its own
         if isinstance(value, _FUNCTIONS):
