@@ -32,12 +32,17 @@ llvm::Expected<std::shared_ptr<Recorder>> Recorder::begin(llvm::ArrayRef<TensorR
   return recorder;
 }
 
-bool Recording::holds() const {
+bool Recording::holds(llvm::ArrayRef<TensorRef> arguments) const {
   return llvm::all_of(capturedList, [&](uint32_t number) {
     const Value &value = valueList[number];
     return value.tensor->dtype() == value.meta.dtype &&
-           value.tensor->shape() == llvm::ArrayRef<int64_t>(value.meta.shape);
+           value.tensor->shape() == llvm::ArrayRef<int64_t>(value.meta.shape) &&
+           !llvm::is_contained(arguments, value.tensor);
   });
+}
+
+bool Recording::captures(const TensorImpl &variable) const {
+  return llvm::any_of(capturedList, [&](uint32_t number) { return valueList[number].tensor.get() == &variable; });
 }
 
 void Recording::dropSnapshots() const {

@@ -17,6 +17,8 @@ static constexpr int64_t kMaxShownElements = 4;
 template <typename T> static std::string shown(const char *bytes) {
   T value;
   std::memcpy(&value, bytes, sizeof(T));
+  if (value != value)
+    return "nan"; // whatever its sign and payload
   char text[64];
   return std::string(text, std::to_chars(text, text + sizeof(text), value).ptr);
 }

@@ -121,8 +121,8 @@ def Tess_ArgsortOp : IndexOp<"argsort", "elements in order along the last axis, 
 }
 def Tess_TopkOp : IndexOp<"topk", "the first k elements in order along the last axis, and where they were",
                           "tess_oracle.topk(x, k, descending)", "functional.math"> {
-  let description = [{The smallest ones, or the largest ones when descending. Equal elements keep their order.}];
-  let arguments = (ins Tess_Number:$x, SI64Attr:$k, DefaultValuedAttr<BoolAttr, "false">:$descending);
+  let description = [{The largest ones, or the smallest ones unless descending. Equal elements keep their order.}];
+  let arguments = (ins Tess_Number:$x, SI64Attr:$k, DefaultValuedAttr<BoolAttr, "true">:$descending);
   let results = (outs Tess_Number:$out, Tess_I32:$indices);
   let shapes = "(*B, N) -> (*B, @k), (*B, @k)";
   let check = "topk";
@@ -131,7 +131,7 @@ def Tess_TopkOp : IndexOp<"topk", "the first k elements in order along the last 
   let attrFacts = [Doc<"k", "how many">, Range<"k", "0", "1e9">, Doc<"descending", "largest first">];
   let constraints = ["k must not be above the size of the last axis"];
   let python = Py<"functional.math", "topk", [], "", ["x=inp"]>;
-  let samples = [Sample<["7"], "k=3">, Sample<["2,5"], "k=5;descending=true">, Sample<["2,5"], "k=0">];
+  let samples = [Sample<["7"], "k=3">, Sample<["2,5"], "k=5;descending=false">, Sample<["2,5"], "k=0">];
   let onnx = "TopK";
 }
 

@@ -16,10 +16,14 @@ def Tess_AsinhOp : FloatUnary<"asinh", "inverse hyperbolic sine", (s_asinh $x), 
     (op<"mul"> $dout, (op<"rsqrt"> (op<"add"> (op<"square"> $x), K<"1", "x">)))>;
 def Tess_AtanhOp : FloatUnary<"atanh", "inverse hyperbolic tangent", (s_atanh $x), "np.arctanh(x)",
     (op<"div"> $dout, (op<"sub"> K<"1", "x">, (op<"square"> $x))), "-0.9", "0.9">;
-def Tess_Atan2Op : FloatBinary<"atan2", "angle of the point (y, x), where x is the ordinate", (s_atan2 $x, $y),
-    "np.arctan2(x, y)",
-    [(op<"div"> (op<"mul"> $dout, $y), (op<"add"> (op<"square"> $x), (op<"square"> $y))),
-     (op<"neg"> (op<"div"> (op<"mul"> $dout, $x), (op<"add"> (op<"square"> $x), (op<"square"> $y))))]>;
+def Tess_Atan2Op : FloatBinary<"atan2", "angle of the point (x, y), whose ordinate y comes first", (s_atan2 $y, $x),
+    "np.arctan2(y, x)",
+    [(op<"div"> (op<"mul"> $dout, $x), (op<"add"> (op<"square"> $y), (op<"square"> $x))),
+     (op<"neg"> (op<"div"> (op<"mul"> $dout, $y), (op<"add"> (op<"square"> $y), (op<"square"> $x))))]> {
+  let arguments = (ins Tess_Float:$y, Tess_Float:$x);
+  let dtypes = PromoteFloat<["y", "x"]>;
+  let inplace = ["y=out", "x=out"];
+}
 def Tess_CosOp : FloatUnary<"cos", "cosine", (s_cos $x), "np.cos(x)",
                             (op<"neg"> (op<"mul"> $dout, (op<"sin"> $x)))>;
 def Tess_SinOp : FloatUnary<"sin", "sine", (s_sin $x), "np.sin(x)", (op<"mul"> $dout, (op<"cos"> $x))>;

@@ -62,5 +62,5 @@ TEST_CASE("variadic operands carry their counts, optional ones may be left out")
   CHECK(concat({x, y}, 1).text == "concat(axis=1) x y 2");
   CHECK(index_get(x, {y, y}, {0, 1}).text == "index_get(axes=[0, 1]) x y y 1 2");
   CHECK(linear(x, y).text == "linear() x y -");
-  CHECK(topk(x, 2)[0].text == "topk(k=2, descending=false) x");
+  CHECK(topk(x, 2)[0].text == "topk(k=2, descending=true) x");
 }

@@ -73,6 +73,9 @@ std::string describeObject(PyObject *object);
 /// The exception that is set, as an error.
 llvm::Error takePythonError();
 
+/// Whether each node (container, names, values, is whole) of jit/python_state.py holds what it did.
+bool holdsState(nb::list nodes);
+
 /// A tuple of Python ints.
 PyObject *shapeTuple(llvm::ArrayRef<int64_t> shape);
 
@@ -83,6 +86,7 @@ void initGrad(nb::module_ &module);
 void initTrace(nb::module_ &module);
 void initRuntime(nb::module_ &module);
 void initLocation(nb::module_ &module);
+void initPythonState(nb::module_ &module);
 
 /// Slots and methods that other files give to the Tensor type.
 extern PyType_Slot numberSlots[];

@@ -1,242 +1,21 @@
 //===- Index.cpp - x[key] and x[key] = value -----------------------------===//
 //
-// A key is read item by item into what the operators know: slices, axes to
-// remove and to add, index arrays, masks. Basic keys give views.
+// Basic keys give views. Arrays of ints and masks take elements one by one,
+// after the view that the rest of the key asks for.
 //
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/CallMemo.h"
+#include "frontends/python/src/IndexKey.h"
 
+#include "eager/Recording.h"
 #include "ops/Builtin.h"
 #include "llvm/ADT/STLExtras.h"
-
-#include <nanobind/stl/string.h>
 
 namespace tess::python {
 
 using namespace eager;
 
 namespace {
-
-/// What a key says about the axes of x, and the axes of the result.
-struct Key {
-  IntList starts, stops, steps; // per axis of x
-  IntList removed;              // axes of x that an int took
-  IntList added;                // axes of the result (before index arrays) that None made
-  IntList addedAt;              // axes of x read before each of them
-  /// Index arrays by axis of x; -1 until removed axes are counted.
-  llvm::SmallVector<std::pair<int64_t, TensorRef>, 2> indices;
-  TensorRef mask; // a boolean array over the leading axes
-  bool isSliced = false;
-};
-
-struct Slice {
-  int64_t start, stop, step;
-};
-
-llvm::Error badKey(PyObject *item) {
-  return makeError(ErrorCode::OutOfRange,
-                   "getitem: key must be made of ints, slices, None, ..., int or bool arrays, got " +
-                       describeObject(item));
-}
-
-class KeyReader {
-public:
-  explicit KeyReader(TensorImpl &tensor) : tensor(tensor) {}
-  llvm::Expected<Key> read(PyObject *key);
-
-private:
-  llvm::Error readItem(PyObject *item);
-  llvm::Error readInt(PyObject *item);
-  llvm::Error readSlice(PyObject *item);
-  llvm::Error readArray(PyObject *item);
-  llvm::Error readEllipsis();
-  llvm::Error push(Slice slice, PyObject *item);
-  llvm::Error intsToIndices();
-  llvm::Error pushWhole(unsigned count);
-  int64_t axesOf(PyObject *item) const;
-
-  TensorImpl &tensor;
-  Key key;
-  int64_t rest = 0; // axes that the items after an ellipsis take
-  int64_t resultAxes = 0;
-};
-
-bool isInt(PyObject *item) {
-  if (isTensor(item))
-    return tess::isInt(implOf(item).dtype()) && implOf(item).rank() == 0;
-  return PyIndex_Check(item) && !PyBool_Check(item) && !PyObject_CheckBuffer(item);
-}
-
-/// A NumPy integer is an int, although it speaks the buffer protocol.
-bool isNumPyInt(PyObject *item) {
-  return !isTensor(item) && PyIndex_Check(item) && !PyBool_Check(item) && !PyObject_HasAttrString(item, "__len__");
-}
-
-/// Axes of x that one item takes.
-int64_t KeyReader::axesOf(PyObject *item) const {
-  if (item == Py_None || item == Py_Ellipsis)
-    return 0;
-  if (isTensor(item) && isBool(implOf(item).dtype()))
-    return implOf(item).rank();
-  if (PyObject_CheckBuffer(item) && PyObject_HasAttrString(item, "dtype")) {
-    nb::handle array(item);
-    if (nb::cast<std::string>(array.attr("dtype").attr("name")).starts_with("bool"))
-      return nb::cast<int64_t>(array.attr("ndim"));
-  }
-  return 1;
-}
-
-llvm::Error KeyReader::push(Slice slice, PyObject *item) {
-  if (key.starts.size() >= tensor.rank())
-    return makeError(ErrorCode::OutOfRange, "getitem: key must take at most " + llvm::Twine(tensor.rank()) +
-                                                " axes, got more for " + toString(tensor.meta()));
-  int64_t size = tensor.shape()[key.starts.size()];
-  key.isSliced |= slice.start != 0 || slice.stop != size || slice.step != 1;
-  key.starts.push_back(slice.start);
-  // A stop before the first element, which -1 would not say.
-  key.stops.push_back(slice.step < 0 && slice.stop < 0 ? -size - 1 : slice.stop);
-  key.steps.push_back(slice.step);
-  return llvm::Error::success();
-}
-
-llvm::Error KeyReader::readInt(PyObject *item) {
-  nb::object number = nb::steal(PyNumber_Index(item));
-  if (!number)
-    return takePythonError();
-  int64_t index = PyLong_AsLongLong(number.ptr());
-  if (index == -1 && PyErr_Occurred()) {
-    PyErr_Clear();
-    return badKey(item);
-  }
-  unsigned axis = key.starts.size();
-  int64_t size = axis < tensor.rank() ? tensor.shape()[axis] : 0;
-  if (axis < tensor.rank() && (index < -size || index >= size))
-    return makeError(ErrorCode::OutOfRange, "getitem: index must be in [" + llvm::Twine(-size) + ", " +
-                                                llvm::Twine(size - 1) + "] for axis " + llvm::Twine(axis) + ", got " +
-                                                llvm::Twine(index) + " for " + toString(tensor.meta()));
-  if (index < 0)
-    index += size;
-  key.removed.push_back(axis);
-  return push({index, index + 1, 1}, item);
-}
-
-llvm::Error KeyReader::readSlice(PyObject *item) {
-  Py_ssize_t start, stop, step;
-  if (PySlice_Unpack(item, &start, &stop, &step) < 0)
-    return takePythonError();
-  unsigned axis = key.starts.size();
-  int64_t size = axis < tensor.rank() ? tensor.shape()[axis] : 0;
-  PySlice_AdjustIndices(size, &start, &stop, step);
-  ++resultAxes;
-  return push({start, stop, step}, item);
-}
-
-llvm::Error KeyReader::pushWhole(unsigned count) {
-  for (unsigned i = 0; i < count; ++i) {
-    ++resultAxes;
-    if (llvm::Error e = push({0, tensor.shape()[key.starts.size()], 1}, nullptr))
-      return e;
-  }
-  return llvm::Error::success();
-}
-
-llvm::Error KeyReader::readEllipsis() {
-  int64_t count = int64_t(tensor.rank()) - int64_t(key.starts.size()) - rest;
-  return pushWhole(std::max<int64_t>(0, count));
-}
-
-llvm::Error KeyReader::readArray(PyObject *item) {
-  TensorRef array;
-  if (isTensor(item)) {
-    array = TensorRef(&implOf(item));
-  } else {
-    llvm::Expected<TensorRef> made = tensorFromData(item, std::nullopt);
-    if (!made)
-      return made.takeError();
-    array = std::move(*made);
-  }
-  if (isBool(array->dtype())) {
-    if (key.mask || !key.indices.empty() || !key.starts.empty())
-      return makeError(ErrorCode::Unimplemented,
-                       "getitem: a mask must be the first and only array of a key, got one after other items");
-    key.mask = array;
-    return pushWhole(std::min<unsigned>(array->rank(), tensor.rank()));
-  }
-  if (!tess::isInt(array->dtype()))
-    return badKey(item);
-  if (byteWidth(array->dtype()) < 4) {
-    llvm::Expected<TensorRef> wide = applyOne(builtin::Cast(DType::Int32), {Operand(array)});
-    if (!wide)
-      return wide.takeError();
-    array = std::move(*wide);
-  }
-  key.indices.push_back({int64_t(key.starts.size()), array});
-  return pushWhole(1);
-}
-
-llvm::Error KeyReader::readItem(PyObject *item) {
-  if (item == Py_None) {
-    key.added.push_back(resultAxes++);
-    key.addedAt.push_back(key.starts.size());
-    return llvm::Error::success();
-  }
-  if (item == Py_Ellipsis)
-    return readEllipsis();
-  if (PySlice_Check(item))
-    return readSlice(item);
-  if (PyBool_Check(item))
-    return badKey(item);
-  if (isInt(item) || isNumPyInt(item))
-    return readInt(item);
-  if (isTensor(item) || PyList_Check(item) || PyObject_CheckBuffer(item) || PyObject_HasAttrString(item, "__array__"))
-    return readArray(item);
-  return badKey(item);
-}
-
-/// Beside index arrays an int is one too (of rank 0): that decides where the axes of the indices stand.
-llvm::Error KeyReader::intsToIndices() {
-  for (int64_t axis : key.removed) {
-    llvm::Expected<TensorRef> index = createScalar(Number::integer(key.starts[axis]), DType::Int32);
-    if (!index)
-      return index.takeError();
-    key.indices.push_back({axis, std::move(*index)});
-    key.starts[axis] = 0;
-    key.stops[axis] = tensor.shape()[axis];
-  }
-  for (unsigned i = 0; i < key.added.size(); ++i)
-    key.added[i] += llvm::count_if(key.removed, [&](int64_t axis) { return axis < key.addedAt[i]; });
-  key.removed.clear();
-  llvm::sort(key.indices, [](const auto &a, const auto &b) { return a.first < b.first; });
-  key.isSliced = false;
-  for (unsigned axis = 0; axis < tensor.rank(); ++axis)
-    key.isSliced |= key.starts[axis] != 0 || key.stops[axis] != tensor.shape()[axis] || key.steps[axis] != 1;
-  return llvm::Error::success();
-}
-
-llvm::Expected<Key> KeyReader::read(PyObject *object) {
-  nb::object items = PyTuple_Check(object) ? nb::borrow(object) : nb::steal(PyTuple_Pack(1, object));
-  Py_ssize_t count = PyTuple_GET_SIZE(items.ptr());
-  bool seen = false;
-  for (Py_ssize_t i = 0; i < count; ++i) {
-    PyObject *item = PyTuple_GET_ITEM(items.ptr(), i);
-    if (item != Py_Ellipsis)
-      continue;
-    if (seen)
-      return makeError(ErrorCode::OutOfRange, "getitem: key must have at most one ..., got two");
-    seen = true;
-    for (Py_ssize_t k = i + 1; k < count; ++k)
-      rest += axesOf(PyTuple_GET_ITEM(items.ptr(), k));
-  }
-  for (Py_ssize_t i = 0; i < count; ++i)
-    if (llvm::Error e = readItem(PyTuple_GET_ITEM(items.ptr(), i)))
-      return std::move(e);
-  if (llvm::Error e = pushWhole(tensor.rank() - key.starts.size()))
-    return std::move(e);
-  if (!key.indices.empty() && !key.removed.empty())
-    if (llvm::Error e = intsToIndices())
-      return std::move(e);
-  return std::move(key);
-}
 
 template <typename Op> llvm::Expected<TensorRef> withAxes(TensorRef x, const IntList &axes) {
   if (axes.empty())
@@ -336,6 +115,8 @@ bool wordsOf(ArgumentKey &key, const TensorImpl &tensor, PyObject *object) {
 llvm::Expected<TensorRef> viewBy(TensorImpl &tensor, llvm::ArrayRef<OpDef> ops) {
   if (!ops.empty())
     return applyAll(ops, TensorRef(&tensor));
+  if (Recorder *recorder = Recorder::current())
+    recorder->noteUse(tensor);
   tensor.storage().noteView();
   return tensor.dup();
 }
@@ -346,16 +127,18 @@ llvm::Expected<TensorRef> getItem(TensorImpl &tensor, PyObject *object) {
   if (isBasic)
     if (KeyMemo::EntryRef known = keyMemo().find(words))
       return viewBy(tensor, known->value);
-  llvm::Expected<Key> key = KeyReader(tensor).read(object);
+  llvm::Expected<Key> key = readKey(tensor, object);
   if (!key)
     return key.takeError();
-  if (key->mask)
-    return applyOne(builtin::MaskGet(), {Operand(&tensor), Operand(key->mask)});
+  if (key->isMask() && !key->masks[0].isKnown)
+    return applyOne(builtin::MaskGet(), {Operand(&tensor), Operand(key->masks[0].array)});
   ViewOps ops = viewOps(*key);
   if (isBasic)
     keyMemo().store(words, ops);
-  if (key->indices.empty())
+  if (key->isBasic())
     return viewBy(tensor, ops);
+  if (llvm::Error e = key->masksToIndices())
+    return std::move(e);
   llvm::Expected<TensorRef> view = applyAll(ops, TensorRef(&tensor));
   return view ? takeIndices(std::move(*view), *key) : std::move(view);
 }
@@ -411,24 +194,37 @@ llvm::Expected<TensorRef> setIndices(TensorImpl &x, TensorRef value, const Key &
   return std::move(results->front());
 }
 
+/// The value is the same for every element of a mask over the first `rank` axes of x.
+bool isOneForAll(const TensorImpl &value, const TensorImpl &x, unsigned rank) {
+  unsigned rest = x.rank() - rank;
+  return value.rank() <= rest || (value.rank() == rest + 1 && value.shape()[0] == 1);
+}
+
 /// where(mask, value, x), the mask with trailing axes of size 1.
 llvm::Expected<TensorRef> setMasked(TensorImpl &x, TensorRef value, TensorRef mask) {
-  Shape shape(mask->shape());
+  Shape row(x.shape().drop_front(mask->rank())), shape(mask->shape());
+  if (value->rank() > row.size())
+    row.insert(row.begin(), 1);
   shape.resize(x.rank(), 1);
+  llvm::Expected<TensorRef> full = applyOne(builtin::BroadcastTo(row), {Operand(value)});
+  if (!full)
+    return full;
   llvm::Expected<TensorRef> wide = applyOne(builtin::Reshape(shape), {Operand(mask)});
   if (!wide)
     return wide;
-  return applyOne(builtin::Where(), {Operand(*wide), Operand(value), Operand(&x)});
+  return applyOne(builtin::Where(), {Operand(*wide), Operand(*full), Operand(&x)});
 }
 
 llvm::Expected<TensorRef> setItem(TensorImpl &x, PyObject *object, TensorRef value) {
-  llvm::Expected<Key> key = KeyReader(x).read(object);
+  llvm::Expected<Key> key = readKey(x, object);
   if (!key)
     return key.takeError();
-  if (key->mask)
-    return setMasked(x, std::move(value), key->mask);
-  if (key->indices.empty())
+  if (key->isBasic())
     return setRegion(x, std::move(value), *key);
+  if (key->isMask() && isOneForAll(*value, x, key->masks[0].array->rank()))
+    return setMasked(x, std::move(value), key->masks[0].array);
+  if (llvm::Error e = key->masksToIndices())
+    return std::move(e);
   if (!key->isSliced && key->removed.empty() && key->added.empty())
     return setIndices(x, std::move(value), *key);
   // The region that slices and ints take, with its elements replaced, goes back whole.

@@ -15,4 +15,5 @@ NB_MODULE(_core, module) {
   initTrace(module);
   initRuntime(module);
   initLocation(module);
+  initPythonState(module);
 }

@@ -9,6 +9,7 @@
 #include "eager/Tape.h"
 #include "eager/TracedProgram.h"
 
+#include <cstdlib>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -164,6 +165,12 @@ nb::tuple tracked(nb::handle tensors) {
   return nb::tuple(flags);
 }
 
+/// The environment may change while the process runs; os.environ writes it through, and reading that costs more.
+bool isTraceDisabled() {
+  const char *value = std::getenv("TESS_DISABLE_TRACE");
+  return value && llvm::StringRef(value) != "" && llvm::StringRef(value) != "0";
+}
+
 size_t numTapes() { return isGradPaused() ? 0 : activeTapes().size(); }
 
 /// Tapes that are to see nothing for a while.
@@ -307,15 +314,22 @@ PyProgram loadProgram(const std::string &path, bool allowCode) {
   return {valueOrThrow(TracedProgram::load(path, allowCode))};
 }
 
-} // namespace
-
-void initTrace(nb::module_ &module) {
+void initClasses(nb::module_ &module) {
   nb::class_<PyRecording>(module, "Recording", "What a traced function did.")
       .def("compile", &PyRecording::compile, nb::arg("options") = nb::dict(),
            "The program; options: capture_as_const, fuse, donated (arguments by number).")
       .def(
-          "holds", [](PyRecording &self) { return self.recording->holds(); },
-          "Captured variables have the dtypes and shapes of the recorded call.")
+          "holds",
+          [](PyRecording &self, nb::handle arguments, nb::list state) {
+            return holdsState(state) && self.recording->holds(tensorsOf(arguments, "holds"));
+          },
+          nb::arg("arguments"), nb::arg("state"),
+          "Python's state is as it was; captured variables have the dtypes and shapes of the recorded call, and are "
+          "none of these arguments.")
+      .def(
+          "captures",
+          [](PyRecording &self, nb::handle tensor) { return self.recording->captures(implOf(tensor.ptr())); },
+          nb::arg("tensor"), "The tensor is a variable from outside.")
       .def_prop_ro("captured", &PyRecording::captured, "The variables from outside, in the order of their first use.")
       .def("captured_tracked", &PyRecording::capturedTracked)
       .def_prop_ro("needs_data", [](PyRecording &self) { return self.recording->needsData(); })
@@ -331,6 +345,12 @@ void initTrace(nb::module_ &module) {
       .def_prop_ro("outputs", &PyProgram::outputs)
       .def_prop_ro("dims", &PyProgram::dims)
       .def("graph_text", [](PyProgram &self) { return self.program->graphText(); });
+}
+
+} // namespace
+
+void initTrace(nb::module_ &module) {
+  initClasses(module);
   module.def("trace_begin", &traceBegin, nb::arg("arguments"), nb::arg("run") = true,
              "Records this thread's operators; without `run` they are inferred only.");
   module.def("valueless_tensor", &valuelessTensor, nb::arg("shape"), nb::arg("dtype"),
@@ -345,6 +365,7 @@ void initTrace(nb::module_ &module) {
       .def(nb::init<>())
       .def("start", &StoppedTapes::start);
   module.def("trace_end_segment", &traceEndSegment, "Ends a recording that ran nothing, to run it later.");
+  module.def("is_trace_disabled", &isTraceDisabled, "TESS_DISABLE_TRACE is set, and not to 0.");
   module.def("num_tapes", &numTapes, "Tapes that record on this thread.");
   module.def("tracked", &tracked, nb::arg("tensors"), "For each tensor whether a tape that records knows it.");
   module.def("trace_abandon", &traceAbandon, "Ends the recording, if one runs; true when it needed data.");

@@ -1,6 +1,15 @@
-"""Settings of the whole process."""
+"""Settings of the whole process: functions, and attributes by MegEngine's names.
+
+AttributeError: only those attributes can be set. ValueError: a value must be one that holds here.
+
+>>> from tessera import config
+>>> config.async_level, config.deterministic_kernel
+(2, False)
+"""
 
 import os
+import sys
+import types
 
 from . import _core
 from .jit import limits
@@ -196,3 +205,54 @@ def open_warm_set():
     """
     own = os.path.join(os.path.dirname(__file__), "warm_set")
     _core.open_warm_set(os.environ.get("TESS_WARM_SET", own))
+
+
+def _choice(name, *values, why):
+    """An attribute that has one of the values, the first to begin with."""
+    chosen = [values[0]]
+
+    def _set(_, given):
+        if not any(type(given) is type(value) and given == value for value in values):
+            raise ValueError(f"config: {name} must be one of {list(values)}, got {given!r}: {why}")
+        chosen[0] = given
+
+    return property(lambda _: chosen[0], _set, doc=f"One of {list(values)}: {why}.")
+
+
+class _Config(types.ModuleType):
+    """The module, whose attributes are checked when they are set."""
+
+    async_level = property(
+        lambda _: get_async_level(),
+        lambda _, level: set_async_level(level),
+        doc="See set_async_level.",
+    )
+    benchmark_kernel = _choice(
+        "benchmark_kernel",
+        False,
+        why="kernels are chosen by a rule, so that no result depends on time",
+    )
+    deterministic_kernel = _choice(
+        "deterministic_kernel",
+        False,
+        True,
+        why="every kernel gives the same bits again in any case",
+    )
+    disable_memory_forwarding = _choice(
+        "disable_memory_forwarding", False, why="whether views share memory changes no value"
+    )
+    _compute_mode = _choice(
+        "_compute_mode",
+        "default",
+        "float32",
+        why="half precision is computed in float32 in any case",
+    )
+
+    def __setattr__(self, name, value):
+        if not name.startswith("__") and not isinstance(getattr(_Config, name, None), property):
+            known = [each for each, it in vars(_Config).items() if isinstance(it, property)]
+            raise AttributeError(f"config: name must be one of {known}, got {name!r}")
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Config

@@ -26,6 +26,13 @@ def _devices():
     return [_core.doctor()["device"]]
 
 
+def _check_device(name, device):
+    """None is the default one."""
+    known = _devices()
+    if device is not None and str(device) not in known:
+        raise ValueError(f"{name}: device must be one of {known}, got {device!r}")
+
+
 def is_cuda_available():
     """An NVIDIA GPU can be used.
 
@@ -101,6 +108,7 @@ def get_mem_status_bytes(device=None):
     >>> total >= free
     True
     """
+    _check_device("get_mem_status_bytes", device)
     with open("/proc/meminfo") as file:
         sizes = dict(line.split(":") for line in file)
     return tuple(int(sizes[key].split()[0]) * 1024 for key in ("MemTotal", "MemAvailable"))
@@ -112,6 +120,7 @@ def get_allocated_memory(device=None):
     >>> get_allocated_memory() >= 0
     True
     """
+    _check_device("get_allocated_memory", device)
     return _core.memory_stats()["in_use"]
 
 
@@ -121,6 +130,7 @@ def get_reserved_memory(device=None):
     >>> get_reserved_memory() >= get_allocated_memory()
     True
     """
+    _check_device("get_reserved_memory", device)
     stats = _core.memory_stats()
     return stats["in_use"] + stats["cached"]
 
@@ -132,6 +142,7 @@ def get_max_allocated_memory(device=None):
     >>> get_max_allocated_memory() >= 0
     True
     """
+    _check_device("get_max_allocated_memory", device)
     return _core.memory_stats()["peak"]
 
 
@@ -140,6 +151,7 @@ def reset_max_memory_stats(device=None):
 
     >>> reset_max_memory_stats()
     """
+    _check_device("reset_max_memory_stats", device)
     _core.reset_peak_memory()
 
 

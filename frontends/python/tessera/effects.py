@@ -20,8 +20,9 @@ _state = _State()
 class Effects:
     """The Python state that one recorded call read or changed."""
 
-    def __init__(self, tensors, runs=True):
+    def __init__(self, tensors, runs=True, state=None):
         self.runs, self.segments, self.recording = runs, None, False
+        self.state = state  # where to note what may be read of Python's state; None: nowhere
         self.excluded = False  # the call has parts that no program holds
         self._arguments = {id(tensor): number for number, tensor in enumerate(tensors)}
         self._modes = {}  # id -> (weak module, training)
@@ -35,9 +36,21 @@ class Effects:
         _state.current = None
 
     def see_module(self, module):
-        """A module runs: its training flag decides what is recorded."""
+        """A module runs: its training flag and settings decide what is recorded."""
         if id(module) not in self._modes:
             self._modes[id(module)] = (weakref.ref(module), module.training)
+            if self.state is not None:
+                self.state.see_module(module)
+
+    def see_attributes(self, value):
+        """The attributes of an object decide what is recorded."""
+        if self.state is not None:
+            self.state.see_attributes(type(value).__name__, value)
+
+    def see_setting(self, settings, key):
+        """The value of `key` in a dict decides what is recorded."""
+        if self.state is not None:
+            self.state.see_setting(type(settings).__name__, settings.data, key)
 
     def see_grad(self, tensor):
         """The `grad` of `tensor` is about to change."""
@@ -120,12 +133,8 @@ class Replay:
         self._modes, self._grads = modes, grads
 
     def holds(self, arguments):
-        """The recorded call is what Python would do now."""
-        for ref, training in self._modes:
-            module = ref()
-            if module is not None and module.training is not training:
-                return False
-        return all(grad.holds(arguments) for grad in self._grads)
+        """There are gradients where there were some."""
+        return not self._grads or all([grad.holds(arguments) for grad in self._grads])
 
     def lines(self):
         """What the call reads and changes, in words: equal for equal effects."""

@@ -74,11 +74,15 @@ class RNG:
         """Numbers of the exponential distribution with the mean `scale`."""
         return -ops.log1p(-self.uniform(size=size, dtype=dtype)) * scale
 
-    def permutation(self, n, dtype="int32"):
+    def permutation(self, n, dtype=None):
         """The numbers below `n` in random order, or the rows of the tensor `n` in random order."""
-        if isinstance(n, Tensor):
-            return n[self.permutation(n.shape[0])]
-        return Tensor(self._host(n).permutation(n), dtype=dtype)
+        if not isinstance(n, Tensor):
+            return Tensor(self._host(n).permutation(n), dtype=dtype or "int32")
+        if dtype is not None:
+            raise ValueError(
+                f"permutation: dtype must be that of the tensor, or none, got {dtype!r}"
+            )
+        return n[self.permutation(n.shape[0])]
 
     def shuffle(self, inp):
         """Puts the rows of `inp` in random order, in place."""
@@ -170,18 +174,18 @@ def exponential(scale=1.0, size=None):
     return default_rng.exponential(scale, size)
 
 
-def permutation(n, dtype="int32"):
+def permutation(n, dtype=None):
     """The numbers below `n` in random order, or the rows of the tensor `n` in random order.
 
     Args:
         n: an int, or any[N, *D]
-        dtype: the dtype of the numbers
+        dtype: the dtype of the numbers; None: int32
 
     Returns:
         int32[n] or of the given dtype; any[N, *D], of the dtype of n
 
     Raises:
-        ValueError: n must not be negative
+        ValueError: n must not be negative; a tensor's rows keep their dtype
         TypeError: n must be an int or a tensor
 
     Example:

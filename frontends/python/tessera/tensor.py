@@ -40,7 +40,7 @@ def asarray(data, dtype=None, device=None):
     dtype('float64')
     """
     if isinstance(data, Tensor) and (dtype is None or dtype == data.dtype):
-        return data
+        return data if device is None else data.to(device)
     if dtype is None and hasattr(data, "dtype"):
         dtype = np.dtype(data.dtype)
     return Tensor(data, dtype=dtype, device=device)

@@ -98,6 +98,8 @@ def _check_arguments(dataset, sampler, num_workers, timeout, parallel_stream):
         raise ValueError(f"DataLoader: num_workers must be an integer >= 0, got {num_workers!r}")
     if timeout < 0:
         raise ValueError(f"DataLoader: timeout must be >= 0, got {timeout!r}")
+    if timeout and not num_workers:
+        raise ValueError(f"DataLoader: timeout must be 0 without workers, got {timeout!r}")
     if isinstance(dataset, StreamDataset):
         if sampler is not None and not isinstance(sampler, StreamSampler):
             raise TypeError(f"DataLoader: a stream must have a StreamSampler, got {type(sampler)}")

@@ -13,6 +13,28 @@ may happen in a trace. A gradient that needs what was written is an error that n
 (True, [3.0, 4.0])
 """
 
+import math as _math
+
+import numpy as _np
+
+from .._core import Tensor as _Tensor
+from .._core import ops as _ops
 from .generated import export
+
+
+def clip(x, lower=-_math.inf, upper=_math.inf, *, inplace=False):
+    """Each element limited to `lower` to `upper`: numbers, or tensors, which are operands.
+
+    Tensors broadcast and get gradients; the dtype is the promoted one then.
+
+    >>> import tessera
+    >>> clip(tessera.tensor([1.0, 5.0]), 2.0, tessera.tensor([9.0, 3.0])).tolist()
+    [2.0, 3.0]
+    """
+    if not any(isinstance(bound, (_Tensor, _np.ndarray)) for bound in (lower, upper)):
+        return _ops.clip(x, lower, upper, inplace=inplace)
+    above = x if lower is None else _ops.maximum(x, lower, inplace=inplace)
+    return above if upper is None else _ops.minimum(above, upper, inplace=inplace)
+
 
 export(globals())

@@ -26,6 +26,25 @@ def export(namespace):
     namespace["__all__"] = sorted(own)
 
 
+def check_choice(name, what, value, choices):
+    """ValueError unless the argument is one of its values."""
+    if value not in choices:
+        raise ValueError(f"{name}: {what} must be one of {list(choices)}, got {value!r}")
+
+
+def check_compute_mode(name, compute_mode):
+    """ValueError unless it is one of its values, which mean the same: sums of half precision are
+    float32.
+    """
+    check_choice(name, "compute_mode", compute_mode, ("default", "float32"))
+
+
+def check_conv_modes(name, conv_mode, compute_mode):
+    """ValueError unless both are among their values; a kernel is not turned around."""
+    check_choice(name, "conv_mode", conv_mode, ("cross_correlation",))
+    check_compute_mode(name, compute_mode)
+
+
 def _with_facts(text, function):
     """A docstring, then what the generated one says of the operator from its arguments to its
     errors.

@@ -2,31 +2,38 @@
 
 import math as _math
 
+from .._core import Tensor as _Tensor
 from .._core import ops as _ops
-from .generated import export
+from .generated import check_compute_mode, export
 
 
 def argmax(inp, axis=None, keepdims=False):
     """The index of the first largest element along `axis`, of the flattened tensor without one.
+
+    With `keepdims` the axis stays with size 1; without an axis all of them do.
 
     >>> from tessera import tensor
     >>> argmax(tensor([[1.0, 5.0], [7.0, 2.0]]), axis=1).tolist()
     [1, 0]
     """
     if axis is None:
-        return _ops.argmax(_ops.flatten(inp), 0, False)
+        index = _ops.argmax(_ops.flatten(inp), 0, False)
+        return _ops.reshape(index, (1,) * inp.ndim) if keepdims else index
     return _ops.argmax(inp, axis, keepdims)
 
 
 def argmin(inp, axis=None, keepdims=False):
     """The index of the first smallest element along `axis`, of the flattened tensor without one.
 
+    With `keepdims` the axis stays with size 1; without an axis all of them do.
+
     >>> from tessera import tensor
     >>> argmin(tensor([[1.0, 5.0], [7.0, 0.5]])).item()
     3
     """
     if axis is None:
-        return _ops.argmin(_ops.flatten(inp), 0, False)
+        index = _ops.argmin(_ops.flatten(inp), 0, False)
+        return _ops.reshape(index, (1,) * inp.ndim) if keepdims else index
     return _ops.argmin(inp, axis, keepdims)
 
 
@@ -90,6 +97,7 @@ def matmul(inp1, inp2, transpose_a=False, transpose_b=False, compute_mode="defau
     >>> matmul(tensor([[1.0, 2.0]]), tensor([[3.0, 4.0]]), transpose_b=True).tolist()
     [[11.0]]
     """
+    check_compute_mode("matmul", compute_mode)
     return _ops.matmul(inp1, inp2, transpose_a, transpose_b)
 
 
@@ -133,6 +141,27 @@ def argsort(inp, descending=False):
         [1, 2, 0]
     """
     return _ops.sort(inp, descending)[1]
+
+
+def topk(inp, k, descending=True, kth_only=False, no_sort=False):
+    """The first `k` elements in order along the last axis, and their indices.
+
+    The largest ones; the smallest ones without `descending`. With `kth_only` the k-th alone, and
+    the last axis goes. With `no_sort` any order will do; they are in order all the same.
+
+    >>> from tessera import tensor
+    >>> [each.tolist() for each in topk(tensor([3.0, 1.0, 2.0]), 2)]
+    [[3.0, 2.0], [0, 2]]
+    >>> [each.item() for each in topk(tensor([3.0, 1.0, 2.0]), 2, kth_only=True)]
+    [2.0, 2]
+    """
+    if not isinstance(no_sort, bool):
+        raise TypeError(f"topk: no_sort must be a bool, got {no_sort!r}")
+    values, indices = _ops.topk(inp, k, descending)
+    if not kth_only:
+        return values, indices
+    last, axis = [_Tensor(k - 1)], [values.ndim - 1]
+    return _ops.index_get(values, last, axis), _ops.index_get(indices, last, axis)
 
 
 def cross(a, b, axis=-1):

@@ -4,7 +4,7 @@ import numpy as _np
 
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
-from .generated import export
+from .generated import check_choice, check_compute_mode, check_conv_modes, export
 from .loss import (  # noqa: F401  # MegEngine has them in both
     binary_cross_entropy,
     cross_entropy,
@@ -42,6 +42,7 @@ def conv1d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
         >>> conv1d(ones((1, 2, 5)), ones((3, 2, 3))).shape
         (1, 3, 3)
     """
+    check_conv_modes("conv1d", conv_mode, compute_mode)
     images, kernels = _ops.expand_dims(inp, -2), _ops.expand_dims(weight, -2)
     out = conv2d(images, kernels, None, (1, stride), (0, padding), (1, dilation), groups)
     out = _ops.squeeze(out, -2)
@@ -59,10 +60,10 @@ def conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
     >>> conv2d(ones((1, 2, 5, 5)), ones((3, 2, 3, 3)), stride=2).shape
     (1, 3, 2, 2)
     """
+    check_conv_modes("conv2d", conv_mode, compute_mode)
     if weight.ndim == 5:
         weight = _ops.flatten(weight, 0, 1)
-    geometry = (_pair(stride), _pair(padding), _pair(dilation), groups)
-    out = _ops.conv2d(inp, weight, *geometry)
+    out = _ops.conv2d(inp, weight, _pair(stride), _pair(padding), _pair(dilation), groups)
     return out if bias is None else out + bias
 
 
@@ -73,6 +74,7 @@ def linear(inp, weight, bias=None, compute_mode="default"):
     >>> linear(ones((4, 3)), ones((2, 3)), ones(2)).shape
     (4, 2)
     """
+    check_compute_mode("linear", compute_mode)
     return _ops.linear(inp, weight) if bias is None else _ops.linear(inp, weight, bias)
 
 
@@ -95,6 +97,7 @@ def avg_pool2d(inp, kernel_size, stride=None, padding=0, mode="average_count_exc
     >>> avg_pool2d(ones((1, 1, 2, 2)), 2, padding=1, mode="average").tolist()
     [[[[0.25, 0.25], [0.25, 0.25]]]]
     """
+    check_choice("avg_pool2d", "mode", mode, ("average", "average_count_exclude_padding"))
     kernel = _pair(kernel_size)
     strides = kernel if stride is None else _pair(stride)
     return _ops.avg_pool2d(inp, kernel, strides, _pair(padding), mode == "average")
@@ -218,9 +221,7 @@ def pixel_shuffle(inp, upscale_factor):
 
 
 def _softmax_axis(inp, axis):
-    if axis is not None:
-        return axis
-    return 0 if inp.ndim in (0, 1, 3) else 1
+    return axis if axis is not None else int(inp.ndim not in (0, 1, 3))
 
 
 def softmax(inp, axis=None):

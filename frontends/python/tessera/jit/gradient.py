@@ -25,9 +25,9 @@ class TrackedCall(Recorded):
         self.outside = self.recording.captured
         self.tracked = self.recording.captured_tracked()
 
-    def holds(self, tensors):
+    def _holds(self, tensors, nodes):
         """As for any call, and the tape follows the same variables."""
-        return super().holds(tensors) and _core.tracked(self.outside) == self.tracked
+        return super()._holds(tensors, nodes) and _core.tracked(self.outside) == self.tracked
 
     def held_bytes(self):
         """As for any call, with the gradient's programs."""

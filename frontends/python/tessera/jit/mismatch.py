@@ -16,12 +16,23 @@ class TraceMismatchError(RuntimeError):
     """A traced function did something else when it was called again."""
 
 
-def check_same(name, first, second):
-    """TraceMismatchError, with a diff, unless both Recorded calls are one program."""
+def is_same(first, second):
+    """Both Recorded calls are one program."""
+    return not any(_differing(first, second))
+
+
+def _differing(first, second):
+    """The lines of both calls; none when they are the same."""
     different = _core.compare_recordings(first.recording, second.recording)
     rows = ([], []) if different is None else different
     old, new = ([*row, *_ends(call)] for row, call in zip(rows, (first, second), strict=True))
-    if [row[2] for row in old] == [row[2] for row in new]:
+    return ([], []) if [row[2] for row in old] == [row[2] for row in new] else (old, new)
+
+
+def check_same(name, first, second):
+    """TraceMismatchError, with a diff, unless both Recorded calls are one program."""
+    old, new = _differing(first, second)
+    if not old and not new:
         return
     diff = "\n".join(_diff(old, new))
     raise TraceMismatchError(

@@ -1,136 +1,167 @@
-"""Python state that a traced function changes: its program will not change it again."""
+"""Python state that decides what a traced function records: settings, modes, who a parameter is.
 
-import dis
-import linecache
-import os
+What a function reaches by name is looked at before it runs, modules when they run, settings of
+optimizers when they are read. A recording holds as long as all that is as it was, but for what the
+function itself changes: its program will not change that again, which is told.
+"""
+
+import functools
 import types
+import weakref
 
 import numpy as np
 
+from .. import _core
 from ..module import Module
 from ..tensor import Tensor
+from . import reached
 
-_PLAIN = (int, float, complex, str, bytes, type(None))
-_CONTAINERS = (list, dict, set, tuple)
-_OWN = __package__.split(".")[0] + "."
+_LEAVES = (int, float, complex, str, bytes, type(None), Tensor, type, types.ModuleType,
+           types.BuiltinFunctionType, np.generic, weakref.ref)  # fmt: skip
+_FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
 _MAX_ARRAY = 4096  # bytes; larger ones are told apart by identity
+_MAX_ITEMS = 1024  # of a container; of larger ones the identity counts
+_MAX_NODES = 1 << 14  # of what one function reaches; the rest counts by identity
 
 
 class PythonState:
-    """What a function reaches by name: variables outside of it, attributes of objects among them
-    and of modules below those. Numbers and text by value, containers by size, tensors by identity.
+    """Plain values by type and bits, other objects by identity and by what their attributes are.
+
+    `nodes` are (container, names, values, whether it has no other names): see _core.holds_state.
     """
 
     def __init__(self, function, leaves=()):
-        self._function = function
-        self._arrays = [leaf for leaf in leaves if isinstance(leaf, np.ndarray)]
-        self._bytes = [array.tobytes() for array in self._arrays]
-        self._before = self._look()[1]
+        self.nodes, self._paths, self._seen, self._functions = [], [], {}, []
+        arrays = [leaf for leaf in leaves if isinstance(leaf, np.ndarray)]
+        self._arrays = [(array, array.tobytes()) for array in arrays]
+        self._see_function("self", function)
+
+    def see(self, path, value):
+        """The function may read `value`, called `path`, and what is below it."""
+        if isinstance(value, _LEAVES) or id(value) in self._seen or len(self.nodes) > _MAX_NODES:
+            return
+        self._seen[id(value)] = value  # which keeps its id its own
+        if isinstance(value, _FUNCTIONS):
+            self._see_function(path, value)
+        elif isinstance(value, (tuple, list, set, np.ndarray)):
+            self._see_sequence(path, value)
+        elif isinstance(value, dict):
+            if len(value) <= _MAX_ITEMS:
+                self._see_named(path, value, tuple(value), True)
+        elif isinstance(value, Module) or reached.is_users(type(value)):
+            self.see_attributes(path, value)
+        elif hasattr(value, "__wrapped__"):  # another trace
+            self.see(path, value.__wrapped__)
+
+    def see_module(self, module):
+        """The module runs."""
+        if id(module) not in self._seen:
+            name = type(module).__name__
+            count = sum(type(each) is type(module) for each in self._seen.values())
+            self.see(f"{name}#{count}" if count else name, module)
+
+    def see_attributes(self, path, value):
+        """The function may read any attribute of the object."""
+        for function in reached.methods(type(value)):
+            self.see(path, function)
+        members = getattr(value, "__dict__", {})
+        self._see_named(path, members, tuple(members), True)
+
+    def see_setting(self, path, settings, key):
+        """The function reads the setting `key` of the dict."""
+        if (id(settings), key) not in self._seen:
+            self._seen[id(settings), key] = settings
+            self._see_named(path, settings, (key,), False)
+
+    def _see_function(self, path, function):
+        """Variables around a function, and functions that it calls by name."""
+        while isinstance(function, functools.partial):
+            self._see_items(path, (*function.args, *function.keywords.values()))
+            function = function.func
+        if isinstance(function, types.MethodType):
+            self.see("self", function.__self__)
+            function = function.__func__
+        if not isinstance(function, types.FunctionType):
+            self.see(path, function)
+        elif reached.is_users(function):
+            self._functions.append(function)
+            defaults = function.__defaults__ or (), (function.__kwdefaults__ or {}).values()
+            self._see_items(path, (*defaults[0], *defaults[1]))
+            self._see_variables(function)
+
+    def _see_variables(self, function):
+        for name, cell in zip(
+            function.__code__.co_freevars, function.__closure__ or (), strict=True
+        ):
+            value = reached.content(cell)
+            if value is not cell:  # it has one
+                self._add(name, cell, None, (value,))
+                self.see(name, value)
+        present = function.__globals__
+        names = [name for name in reached.global_names(function.__code__) if name in present]
+        self._see_named("", present, tuple(names), False)
+
+    def _see_sequence(self, path, value):
+        if isinstance(value, np.ndarray):
+            if value.nbytes <= _MAX_ARRAY:
+                self._add(path, value, None, (value.tobytes(),))
+        elif len(value) <= _MAX_ITEMS:
+            if isinstance(value, list):
+                self._add(path, value, None, tuple(value))
+            elif isinstance(value, set):
+                self._add(path, value, None, (frozenset(value),))
+            self._see_items(path, value)
+
+    def _see_items(self, path, items):
+        for number, item in enumerate(items):
+            self.see(f"{path}[{number}]", item)
+
+    def _see_named(self, path, members, names, is_whole):
+        values = tuple([members[name] for name in names])
+        self._add(path, members, names, values, is_whole)
+        for name, value in zip(names, values, strict=True):
+            if not isinstance(value, _LEAVES):
+                self.see(reached.below(path, name), value)
+
+    def _add(self, path, container, names, values, is_whole=True):
+        self.nodes.append((container, names, values, is_whole))
+        self._paths.append(path)
 
     def changes(self):
-        """One line for each change since: the user's line that makes it, and the two values."""
-        functions, after = self._look()
-        lines = []
-        for path in sorted(self._before.keys() | after.keys()):
-            old, new = self._before.get(path, ("nothing",)), after.get(path, ("nothing",))
-            if old != new:
-                name = path.rsplit(".", 1)[-1]
-                lines.append(f"{_place(functions, name)}{path} was {old[0]}, is {new[0]}")
-        for array, before in zip(self._arrays, self._bytes, strict=True):
-            if array.tobytes() != before:
-                lines.append(f"an array argument {array.dtype}{list(array.shape)} was written")
-        return lines
-
-    def _look(self):
-        """The functions that run, and (text, identity) for each name that they reach."""
-        functions, found, waiting = [], {}, [self._function]
-        while waiting:
-            function = waiting.pop()
-            if isinstance(function, types.MethodType):
-                _look_into("self", function.__self__, functions, found)
-                function = function.__func__
-            elif not isinstance(function, types.FunctionType):  # an object that can be called
-                _look_into("self", function, functions, found)
-            if not isinstance(function, types.FunctionType) or function in functions:
-                continue
-            functions.append(function)
-            for name, value in _outside(function):
-                if isinstance(value, (types.FunctionType, types.MethodType)):
-                    if value.__module__ == function.__module__:
-                        waiting.append(value)
-                elif _summary(value):
-                    found[name] = _summary(value)
-                else:
-                    _look_into(name, value, functions, found)
-        return functions, found
-
-
-def _look_into(path, value, functions, found):
-    """Attributes of an object."""
-    if isinstance(value, (type, types.ModuleType)) or not hasattr(value, "__dict__"):
-        return
-    if type(value).__module__.startswith(_OWN) and not isinstance(value, Module):
-        return  # managers and optimizers keep their state in tensors
-    modules = value.named_modules() if isinstance(value, Module) else [("", value)]
-    for below, each in modules:
-        functions += [
-            member
-            for name, member in vars(type(each)).items()
-            if isinstance(member, types.FunctionType) and name != "__init__"
+        """(path, old, new) for what is not, in words."""
+        return [
+            change
+            for path, node in zip(self._paths, self.nodes, strict=True)
+            if not _core.holds_state([node])
+            for change in reached.differences(path, node)
         ]
-        for name, item in vars(each).items():
-            if _summary(item):
-                found[".".join(filter(None, (path, below, name)))] = _summary(item)
 
+    def forget_changes(self):
+        """What is not as it was counts no more. One line for each that is a value: the user's line
+        that makes it, and the two values.
+        """
+        lines = [f"an array argument {array.dtype}{list(array.shape)} was written"
+                 for array, before in self._arrays if array.tobytes() != before]  # fmt: skip
+        changes = self.changes()
+        functions = self._functions_met() if changes else []
+        for path, old, new in changes:
+            if old or new:
+                old, new = (each or "another object" for each in (old, new))
+                lines.append(f"{reached.place(functions, path)}{path} was {old}, is {new}")
+        self.ignore({path for path, _, _ in changes})
+        self._arrays, self._seen, self._functions = [], {}, []
+        return sorted(set(lines))
 
-def _outside(function):
-    """Variables of enclosing functions and of the module."""
-    code = function.__code__
-    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
-        try:
-            yield name, cell.cell_contents
-        except ValueError:  # not assigned yet
-            continue
-    for each in _codes(code):
-        for name in each.co_names:
-            if name in function.__globals__:
-                yield name, function.__globals__[name]
+    def ignore(self, gone):
+        """What is called so counts no more."""
+        if not gone:
+            return
+        nodes = zip(self._paths, self.nodes, strict=True)
+        kept = [(path, reached.without(path, node, gone)) for path, node in nodes]
+        self._paths = [path for path, node in kept if node is not None]
+        self.nodes = [node for _, node in kept if node is not None]
 
-
-def _codes(code):
-    """The code and the code within it."""
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _codes(constant)
-
-
-def _summary(value):
-    """(text, identity) of a value that counts as state, else None."""
-    if isinstance(value, _PLAIN):
-        return (repr(value),)
-    if isinstance(value, _CONTAINERS):
-        return (f"a {type(value).__name__} of {len(value)}",)
-    if isinstance(value, Tensor):
-        return f"a tensor {value.dtype}{list(value.shape)}", id(value)
-    if isinstance(value, np.ndarray):
-        content = value.tobytes() if value.nbytes <= _MAX_ARRAY else id(value)
-        return f"an array {value.dtype}{list(value.shape)}", content
-    return None
-
-
-def _place(functions, name):
-    """ "train.py:12: count += 1: ", where `name` is assigned or else used."""
-    best = None
-    for function in functions:
-        for code in _codes(function.__code__):
-            for step in dis.get_instructions(code):
-                if step.argval != name or step.positions is None:
-                    continue
-                stores = step.opname.startswith("STORE")
-                if best is None or stores > best[0]:
-                    best = stores, code.co_filename, step.positions.lineno
-    if best is None:
-        return ""
-    _, file, line = best
-    return f"{os.path.basename(file)}:{line}: {linecache.getline(file, line).strip()}: "
+    def _functions_met(self):
+        """Functions that may have run: those called by name, methods of the objects met."""
+        kinds = {type(value) for value in self._seen.values()}
+        return [*self._functions, *(each for kind in kinds for each in reached.methods(kind))]

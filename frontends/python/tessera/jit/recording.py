@@ -1,14 +1,22 @@
 """Recorded calls: what one call of a function did, and the program that does it again."""
 
+import weakref
+from collections import Counter
+
 from .. import _core, effects
 from ..tensor import Tensor
 from .tree import flatten, unflatten
 
 _RECORDING, _OPERATOR = 4096, 512  # bytes
+_FORGIVEN = 4  # changes of Python state that change nothing, until it counts no more
 
 
 class NeedsDataError(ValueError):
     """Nothing ran, and an operator's shapes depend on data."""
+
+
+class AliasError(RuntimeError):
+    """A recording took a variable from outside for an argument: it fits no other arguments."""
 
 
 class Recorded:
@@ -23,15 +31,74 @@ class Recorded:
         self.checked = False  # against a second recording
         self.gradient = None  # of a call that a tape follows
         self.eager = False  # it cannot be a program
+        self.state = None  # the Python state that it may have read
+        self.misses = Counter()  # changes of that state which changed nothing here
+        # Tensors of the only call so far: a recording does not say which uses of an argument were
+        # uses of a variable from outside. None once calls with others recorded the same.
+        self.given = None
+        self.bound = set()  # numbers of arguments that must be those given
 
     def held_bytes(self):
         """What it keeps: of the recording an estimate."""
         program = 0 if self.program is None else self.program.held_bytes
         return _RECORDING + _OPERATOR * self.recording.num_ops + program
 
+    def begin(self, state, tensors):
+        """It was recorded just now, for these tensors."""
+        self.state, self.given = state, [weakref.ref(tensor) for tensor in tensors] or None
+
     def holds(self, tensors):
-        """The Python state and the tensors from outside are as they were."""
-        return self.replay.holds(tensors) and self.recording.holds()
+        """The recorded call is what Python would do now."""
+        return self._holds(tensors, self.state.nodes)
+
+    def fits(self, tensors):
+        """It is, but for Python's state."""
+        return self._holds(tensors, [])
+
+    def _holds(self, tensors, nodes):
+        if self.bound and any([self.given[n]() is not tensors[n] for n in self.bound]):
+            return False
+        return self.recording.holds(tensors, nodes) and self.replay.holds(tensors)
+
+    def knows(self, tensors):
+        """That its arguments are no variables from outside is certain, or they are the same."""
+        if self.given is not None:
+            for ref, tensor in zip(self.given, tensors, strict=True):
+                if ref is not None and ref() is not tensor:
+                    return False
+        return True
+
+    def learn(self, tensors):
+        """A call with these arguments recorded the same."""
+        if self.given is not None:
+            pairs = zip(self.given, tensors, strict=True)
+            self.given = [ref if ref and ref() is tensor else None for ref, tensor in pairs]
+            if not any(self.given):
+                self.given = None
+
+    def bind_outside(self, tensors, again):
+        """Whether `again`, recorded for these arguments, uses as variables from outside what were
+        arguments here: from now on this one is for the same tensors only.
+        """
+        found = []
+        for number, (ref, new) in enumerate(zip(self.given or (), tensors, strict=False)):
+            old = ref and ref()
+            if old is None or old is new:
+                continue
+            if again.recording.captures(old) or any(old is each for each in tensors):
+                found.append(number)
+        self.bound.update(found)
+        return bool(found)
+
+    def forgive(self, state):
+        """`state` is another Python state that recorded the same. What changed so often that it
+        counts no more.
+        """
+        changed = {path for path, _, _ in self.state.changes()}
+        self.misses.update(changed)
+        state.ignore({path for path, count in self.misses.items() if count >= _FORGIVEN})
+        self.state = state
+        return sorted(path for path in changed if self.misses[path] == _FORGIVEN)
 
     def record_again(self, function, tensors, args, kwargs):
         """As record(), without running."""
@@ -62,15 +129,15 @@ class Recorded:
         return unflatten(self.structure, leaves), [leaves[slot] for slot in self.slots]
 
 
-def record(function, tensors, args, kwargs, run=True, kind=Recorded):
+def record(function, tensors, args, kwargs, run=True, kind=Recorded, state=None):
     """The result of `function(*args, **kwargs)` and the Recorded call; `tensors` are its arguments.
 
     Without `run` no operator runs: shapes and dtypes are inferred, and variables and gradients are
     as before when it ends. NeedsDataError: that is not possible. None for the call when it has
-    parts that are left out.
+    parts that are left out. `state` takes what modules and optimizers may have read.
     """
     results, replay = [], None
-    with effects.Effects(tensors, runs=run) as seen:
+    with effects.Effects(tensors, run, state) as seen:
         _core.trace_begin(tensors, run=run)
         try:
             value = function(*args, **kwargs)

@@ -4,24 +4,23 @@ import functools
 import os
 import sys
 import warnings
-from collections import OrderedDict
-
-import numpy as np
+from collections import Counter, OrderedDict
 
 from .. import _core, config, effects
 from ..autodiff import modes
-from ..tensor import Tensor
 from . import limits
 from .donation import donated_tensors, give_up
 from .gradient import NoGradientError, TrackedCall
-from .mismatch import TraceMismatchError, check_same
+from .mismatch import TraceMismatchError, check_same, is_same
 from .python_state import PythonState
-from .recording import NeedsDataError, Recorded, record
+from .recording import AliasError, NeedsDataError, Recorded, record
 from .segments import ExcludedError, Segments
+from .signature import signature
 from .tree import flatten
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 _MAX_VARIANTS = 4  # of one signature: modules' modes, gradients present or not
+_MANY_RENEWALS = 16
 
 
 class trace:  # noqa: N801
@@ -34,8 +33,10 @@ class trace:  # noqa: N801
     >>> [step(tessera.tensor([n]), tessera.tensor([10])).item() for n in range(3)]
     [1, 11, 21]
 
-    The signature is the shapes and dtypes of the tensors in the arguments, the other arguments'
-    values, and the Python state that the call saw (training modes, gradients present). Parameters,
+    The signature is the shapes and dtypes of the tensors in the arguments, which of them are one or
+    are used from outside too, the other arguments' values, and the Python state that the function
+    reaches: variables around it, attributes of objects and modules, settings of optimizers,
+    gradients present. A call for which any of that has changed is recorded anew. Parameters,
     optimizer and random state are read and updated by the program. `capture_as_const` takes the
     values of tensors from outside at the recorded call as constants, which `dump` needs.
 
@@ -50,7 +51,8 @@ class trace:  # noqa: N801
     A signature's second call runs the Python code once more, without operators, and compares: what
     Python did otherwise is a TraceMismatchError with a diff of the two recordings and the user's
     lines. With `check` every call is compared. Python variables that the function changes are a
-    RuntimeWarning: its program does not. TESS_DISABLE_TRACE=1 runs every call
+    RuntimeWarning: its program does not. A function in which a size depends on data runs eagerly,
+    with a RuntimeWarning. TESS_DISABLE_TRACE=1 runs every call
     eagerly.
 
     Within a GradManager's recording a call is one operation, forwards and backwards a program each;
@@ -80,6 +82,7 @@ class trace:  # noqa: N801
         self.donate_argnums = (donate_argnums,) if one else tuple(donate_argnums)
         self._variants = OrderedDict()
         self._last = self._segments = None
+        self._renewals = Counter()  # recordings for want of another Python state, by what changed
 
     def __get__(self, instance, owner=None):
         if instance is None:
@@ -96,9 +99,8 @@ class trace:  # noqa: N801
             return self.function(*args, **kwargs)
         if self._segments is not None:
             return self._segments.call(self.function, args, kwargs)
-        leaves, structure = flatten((args, kwargs))
-        tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
-        key, kind = (structure, *map(_leaf_key, leaves), _aliases(tensors)), Recorded
+        tensors, key = signature(args, kwargs)
+        kind = Recorded
         if modes.is_recording() and _core.num_tapes():
             if self._tape_needs_eager():
                 return self.function(*args, **kwargs)
@@ -110,22 +112,35 @@ class trace:  # noqa: N801
         return value
 
     def _call_recorded(self, key, kind, tensors, args, kwargs, donated):
+        variant, is_known = self._find(key, tensors)
+        if variant is None:
+            return self._record(key, tensors, args, kwargs, kind, donated)
+        self._variants.move_to_end(key)
+        self._last = variant
+        if variant.eager:
+            return self.function(*args, **kwargs)
+        if is_known and variant.checked and not self.check:
+            return self._run(key, variant, tensors, donated)
+        try:
+            return self._check(key, variant, tensors, args, kwargs, donated)
+        except AliasError:
+            return self._call_recorded(key, kind, tensors, args, kwargs, donated)
+
+    def _find(self, key, tensors):
+        """A recording for the call, and whether it is one for these arguments for certain."""
+        unknown = None
         for variant in self._variants.get(key, ()):
             if variant.holds(tensors):
-                self._variants.move_to_end(key)
-                self._last = variant
-                if variant.eager:
-                    return self.function(*args, **kwargs)
-                if variant.checked and not self.check:
-                    return self._run(key, variant, tensors, donated)
-                return self._check(key, variant, tensors, args, kwargs, donated)
-        return self._record(key, tensors, args, kwargs, kind, donated)
+                if variant.given is None or variant.knows(tensors):
+                    return variant, True
+                unknown = unknown or variant
+        return unknown, False
 
     def _is_off(self):
         if config.get_check_finite():
             _warn_once(self, "runs eagerly, because check_finite looks at each operator")
             return True
-        return os.environ.get("TESS_DISABLE_TRACE", "0") not in ("", "0")
+        return _core.is_trace_disabled()
 
     def _tape_needs_eager(self):
         """Why a call that a tape follows cannot be a program: told once."""
@@ -139,21 +154,26 @@ class trace:  # noqa: N801
         return why is not None
 
     def _record(self, key, tensors, args, kwargs, kind, donated):
-        state = PythonState(self.function, flatten((args, kwargs))[0])
-        lazy = self.record_only or (self.symbolic and kind is Recorded)
+        leaves, _ = flatten((args, kwargs))
+        state = PythonState(self.function, leaves)
+        lazy, call = (
+            self.record_only or (self.symbolic and kind is Recorded),
+            (self.function, tensors, args, kwargs),
+        )
         try:
-            value, variant = record(self.function, tensors, args, kwargs, run=not lazy, kind=kind)
+            value, variant = record(*call, run=not lazy, kind=kind, state=state)
         except (NeedsDataError, ExcludedError):
             if self.record_only:
                 raise
-            lazy, (value, variant) = False, record(self.function, tensors, args, kwargs)
+            lazy, (value, variant) = False, record(*call, state=state)
         if variant is None:  # parts are left out
             self._segments = Segments(self.options)
             return value
-        for change in state.changes():
+        for change in state.forget_changes():
             text = f"changes Python state, which its program will not: {change}"
             _warn_once(self, text, change.split(" was ")[0])
-        self._keep(key, variant)
+        variant.begin(state, tensors)
+        variant = self._keep(key, variant, tensors)
         if not lazy or self.record_only:
             return value
         return self._run(key, variant, tensors, donated, value)
@@ -161,12 +181,12 @@ class trace:  # noqa: N801
     def _check(self, key, variant, tensors, args, kwargs, donated):
         """The call, when the function still does what was recorded: TraceMismatchError if not."""
         variant.replay.prepare(tensors)
-        ran = False
         try:
             value, again = variant.record_again(self.function, tensors, args, kwargs)
         except NeedsDataError:
-            value, again = record(self.function, tensors, args, kwargs)
-            ran = True
+            variant.eager = True
+            _warn_once(self, "runs eagerly, because a size in it depends on data")
+            return self.function(*args, **kwargs)
         except ExcludedError:  # not met when it was recorded
             self._segments = Segments(self.options)
             return self._segments.call(self.function, args, kwargs)
@@ -177,19 +197,37 @@ class trace:  # noqa: N801
         try:
             check_same(self.__name__, variant, again)
         except TraceMismatchError:
+            if variant.bind_outside(tensors, again):
+                raise AliasError from None
             self._variants[key].remove(variant)
             raise
         variant.adopt(again)
-        if ran or self.record_only:
+        variant.learn(tensors)
+        if self.record_only:
             return value
         return self._run(key, variant, tensors, donated, value)
 
-    def _keep(self, key, variant):
+    def _keep(self, key, variant, tensors):
+        """Keeps the new recording, unless one is the same that another Python state made."""
         variants = self._variants.setdefault(key, [])
+        outdated = [old for old in variants if old.fits(tensors)]
+        for old in outdated:
+            if is_same(old, variant):
+                for path in old.forgive(variant.state):
+                    _warn_once(
+                        self, f"looks no more at {path}, whose changes changed nothing in it"
+                    )
+                self._last = old
+                return old
+        for path in {path for old in outdated[:1] for path, _, _ in old.state.changes()}:
+            self._renewals[path] += 1
+            if self._renewals[path] == _MANY_RENEWALS:
+                _warn_once(self, f"is recorded anew whenever {path} changes: keep it in a tensor")
         variants.insert(0, variant)
         del variants[_MAX_VARIANTS:]
         self._last = variant
         limits.keep(variant, self, key)
+        return variant
 
     def _run(self, key, variant, tensors, donated, value=None):
         if variant.program is not None:
@@ -256,27 +294,6 @@ class trace:  # noqa: N801
             _core.recording_to_file(self._last.recording, path, *arguments)
             with open(path, "rb") as source:
                 shutil.copyfileobj(source, file)
-
-
-def _leaf_key(leaf):
-    if isinstance(leaf, Tensor):
-        return leaf.dtype, leaf.shape
-    if isinstance(leaf, np.ndarray):
-        return "array", leaf.dtype.str, leaf.shape, leaf.tobytes()
-    if type(leaf) is float:
-        return float, leaf.hex()  # tells -0.0 from 0.0, and NaN equals itself
-    try:
-        hash(leaf)
-    except TypeError:
-        kind = type(leaf).__name__
-        raise TypeError(f"trace: arguments must be tensors or hashable, got {kind}") from None
-    return type(leaf), leaf
-
-
-def _aliases(tensors):
-    """For each tensor the first position at which it stands."""
-    first = {}
-    return tuple([first.setdefault(id(tensor), number) for number, tensor in enumerate(tensors)])
 
 
 def _check_names(what, names, count):

@@ -12,7 +12,9 @@ class _BatchNorm(Module):
     """Normalises each channel by its mean and variance over the rest, then scales and shifts it.
 
     In training the statistics are those of the batch, and the running ones move towards them by
-    1 - `momentum`; in inference they are the running ones. `freeze` uses those in training too.
+    1 - `momentum`; in inference they are the running ones. `freeze` uses those in training too, and
+    weight and bias get no gradient. Without `track_running_stats` they are always the batch's; set
+    to False later the running ones stay, and inference is a ValueError, as setting it to True is.
     """
 
     def __init__(self, num_features, eps=1e-5, momentum=0.9, affine=True,
@@ -47,9 +49,27 @@ class _BatchNorm(Module):
 
     def forward(self, inp):
         """See the class."""
-        of_batch = (self.training and not self.freeze) or not self.track_running_stats
-        return F.batch_norm(inp, self.running_mean, self.running_var, self.weight, self.bias,
-                            training=of_batch, momentum=self.momentum, eps=self.eps)  # fmt: skip
+        tracks = self.track_running_stats
+        of_batch = (self.training and not self.freeze) or self.running_mean is None
+        self._check_tracking(tracks, of_batch)
+        running = (self.running_mean, self.running_var) if tracks else (None, None)
+        affine = self.weight, self.bias
+        if self.freeze:
+            affine = [None if each is None else each.detach() for each in affine]
+        return F.batch_norm(inp, *running, *affine, training=of_batch, momentum=self.momentum,
+                            eps=self.eps)  # fmt: skip
+
+    def _check_tracking(self, tracks, of_batch):
+        if tracks and self.running_mean is None:
+            raise ValueError(
+                f"{type(self).__name__}: track_running_stats must be given when the module is "
+                f"made, got True for a module without running statistics"
+            )
+        if not tracks and not of_batch:
+            raise ValueError(
+                f"{type(self).__name__}: track_running_stats must be True where the running "
+                f"statistics are used, got False"
+            )
 
     def _module_info_string(self):
         return (

@@ -27,6 +27,12 @@ class ParamGroup(UserDict):
         self.rate = Tensor(np.zeros((), dtype=np.float32))
         super().__init__(settings)
 
+    def __getitem__(self, key):
+        recorded = effects.current()
+        if recorded is not None:
+            recorded.see_setting(self, key)
+        return self.data[key]
+
     def __setitem__(self, key, value):
         if key == "lr":
             value = value.item() if isinstance(value, Tensor) else float(value)
@@ -99,6 +105,9 @@ class Optimizer(ABC):
 
     def step(self):
         """Updates every parameter that has a gradient; returns the optimizer."""
+        recorded = effects.current()
+        if recorded is not None:
+            recorded.see_attributes(self)
         with no_grad():
             for group in self.param_groups:
                 self._updates(group)

@@ -1,0 +1,43 @@
+//===- IndexKey.h - what x[key] asks for ------------------------*- C++ -*-===//
+//
+// A key is read item by item into what the operators know: slices, axes to
+// remove and to add, index arrays, masks.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "frontends/python/src/Bridge.h"
+
+namespace tess::python {
+
+/// What a key says about the axes of x, and the axes of the result.
+struct Key {
+  /// A boolean array over the axes of x from `axis` on.
+  struct Mask {
+    int64_t axis;
+    eager::TensorRef array;
+    bool isKnown; // it was made of Python data: a trace knows how many elements it takes
+  };
+  IntList starts, stops, steps; // per axis of x
+  IntList removed;              // axes of x that an int took
+  IntList added;                // axes of the result (before index arrays) that None made
+  IntList addedAt;              // axes of x read before each of them
+  /// Index arrays by axis of x, in its order.
+  llvm::SmallVector<std::pair<int64_t, eager::TensorRef>, 2> indices;
+  llvm::SmallVector<Mask, 1> masks;
+  bool isSliced = false;
+
+  /// Only slices, ints and Nones: a view.
+  bool isBasic() const { return indices.empty() && masks.empty(); }
+  /// One mask over the first axes, and nothing else.
+  bool isMask() const {
+    return masks.size() == 1 && masks[0].axis == 0 && indices.empty() && removed.empty() && added.empty() && !isSliced;
+  }
+  /// Each mask becomes index arrays: the positions of its true elements.
+  llvm::Error masksToIndices();
+};
+
+/// An error names the item, and the tensor where it does not fit.
+llvm::Expected<Key> readKey(eager::TensorImpl &tensor, PyObject *key);
+
+} // namespace tess::python
