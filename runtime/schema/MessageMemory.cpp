@@ -1,6 +1,7 @@
 //===- MessageMemory.cpp - what a Protobuf message would take -------------===//
 #include "runtime/schema/MessageMemory.h"
 #include "ops/Error.h"
+#include "llvm/ADT/DenseMap.h"
 
 #include <google/protobuf/descriptor.h>
 #include <google/protobuf/io/coded_stream.h>
@@ -47,9 +48,14 @@ private:
     return ok;
   }
 
-  static uint64_t sizeOf(const Descriptor &type) {
-    return MessageFactory::generated_factory()->GetPrototype(&type)->SpaceUsedLong();
+  uint64_t sizeOf(const Descriptor &type) {
+    uint64_t &size = sizes[&type];
+    if (!size)
+      size = MessageFactory::generated_factory()->GetPrototype(&type)->SpaceUsedLong();
+    return size;
   }
+
+  llvm::SmallDenseMap<const Descriptor *, uint64_t, 16> sizes;
 };
 
 } // namespace

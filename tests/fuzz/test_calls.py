@@ -47,6 +47,7 @@ WRONG = [
     (lambda: F.instance_norm(tessera.tensor(1.0)), ValueError, r"^instance_norm: .*float32\[\]"),
     (lambda: M.Conv2d(4, 4, 3, groups=0), ValueError, r"^Conv2d: .*, got \(.*groups=0\)"),
     (lambda: M.Embedding(-1, 8), ValueError, "^Embedding: "),
+    (lambda: M.BatchNorm1d(8)("text"), TypeError, r"^BatchNorm1d: .*, got \('text'\)"),
     (lambda: tessera.random.shuffle(b"text"), TypeError, "^shuffle: .*got .bytes"),
 ]
 
@@ -56,6 +57,11 @@ def test_errors_of_python_functions_have_the_form(call, kind, text):
     with pytest.raises(kind, match=text) as caught:
         call()
     assert caught.value.__cause__ is not None  # where Python met it
+
+
+def test_a_second_stride_is_not_ignored():
+    with pytest.raises(ValueError, match=r"^Conv1d: .*stride.* length 1, got \(1, 2\)"):
+        M.Conv1d(4, 2, 2, stride=(1, 2))
 
 
 def test_errors_of_the_user_stay():
