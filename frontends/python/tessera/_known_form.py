@@ -31,7 +31,9 @@ def known_form(function):
         try:
             return function(*args, **kwargs)
         except Exception as error:
-            raise _translated(function, error, args, kwargs)  # noqa: B904  # the cause is set there
+            if error.__traceback__.tb_next is None:  # the arguments did not bind
+                raise
+            raise in_known_form(function, error, args, kwargs)  # noqa: B904  # it sets the cause
 
     return checked
 
@@ -55,9 +57,9 @@ def _export_constructors(kind):
             base.__init__ = known_form(made)
 
 
-def _translated(function, error, args, kwargs):
-    in_binding = error.__traceback__.tb_next is None
-    if in_binding or has_known_form(error):
+def in_known_form(function, error, args, kwargs):
+    """`error` itself when it has the form; else one that has, of which it is the cause."""
+    if has_known_form(error):
         return error
     name = function.__name__
     if name in ("__init__", "forward"):

@@ -4,6 +4,7 @@ import numpy as _np
 
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
+from .._known_form import in_known_form as _in_known_form
 from .generated import export
 from .loss import (  # noqa: F401  # MegEngine has them in both
     binary_cross_entropy,
@@ -230,7 +231,10 @@ def softmax(inp, axis=None):
     >>> softmax(tensor([[2.0, 2.0]])).tolist()
     [[0.5, 0.5]]
     """
-    return _ops.softmax(inp, _softmax_axis(inp, axis))
+    try:  # costs nothing here, where a decorator's call would
+        return _ops.softmax(inp, _softmax_axis(inp, axis))
+    except AttributeError as error:
+        raise _in_known_form(softmax, error, (inp,), {})  # noqa: B904
 
 
 def dropout(inp, drop_prob, training=True):
@@ -372,8 +376,11 @@ def layer_norm(inp, normalized_shape, affine=True, weight=None, bias=None, eps=1
     >>> layer_norm(tensor([[1.0, 3.0]]), 2, eps=0.0).tolist()
     [[-1.0, 1.0]]
     """
-    axes = 1 if isinstance(normalized_shape, int) else len(normalized_shape)
-    return _ops.layer_norm(inp, *((weight, bias) if affine else (None, None)), axes, eps)
+    try:
+        axes = 1 if isinstance(normalized_shape, int) else len(normalized_shape)
+        return _ops.layer_norm(inp, *((weight, bias) if affine else (None, None)), axes, eps)
+    except (TypeError, ValueError) as error:
+        raise _in_known_form(layer_norm, error, (inp, normalized_shape, affine), {})  # noqa: B904
 
 
 def pad(src, pad_width, mode="constant", constant_value=0.0):
