@@ -27,7 +27,8 @@ static llvm::Error copyOut(TensorImpl &tensor, void *destination) {
   llvm::Expected<TensorRef> plain = contiguous(tensor, "value");
   if (!plain)
     return plain.takeError();
-  std::memcpy(destination, (*plain)->data(), (*plain)->numElements() * byteWidth((*plain)->dtype()));
+  if (size_t bytes = size_t((*plain)->numElements() * byteWidth((*plain)->dtype()))) // an empty one has no memory
+    std::memcpy(destination, (*plain)->data(), bytes);
   return llvm::Error::success();
 }
 

@@ -95,6 +95,7 @@ llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::load(llvm::StringR
     exe = std::move(*code);
     options.keepAlive = *file;
     options.tensor = [file = *file](llvm::StringRef name) { return file->read(runtime::SectionKind::Tensor, name); };
+    options.check = [file = *file] { return file->checkSize(); };
   }
   if (!exe) {
     llvm::Expected<runtime::Executable> compiled = compiler::compile(*graph, hostOptions());

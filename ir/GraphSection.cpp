@@ -9,10 +9,13 @@
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
 #include "ir/proto/Graph.pb.h"
+#include "runtime/schema/MessageMemory.h"
 #include "runtime/schema/UnknownFields.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/StringMap.h"
+
+#include <google/protobuf/stubs/logging.h>
 
 using namespace mlir;
 
@@ -130,8 +133,12 @@ public:
   llvm::Expected<Graph> read() {
     if (llvm::Error error = checkFormat())
       return std::move(error);
-    for (const proto::NamedDim &dim : in.dims())
+    for (const proto::NamedDim &dim : in.dims()) {
+      if (dim.min() < 0 || dim.max() < dim.min())
+        return damaged("bounds of dimension " + dim.name() + " must be ordered and not negative, got " +
+                       Twine(dim.min()) + ".." + Twine(dim.max()));
       builder.dim({dim.name(), dim.min(), dim.max()});
+    }
     for (const proto::Input &input : in.inputs())
       if (llvm::Error error = readInput(input))
         return std::move(error);
@@ -168,6 +175,8 @@ private:
         return damaged("dimension must be at least -1, got " + Twine(size));
       out.shape.push_back(size == -1 ? kUnknown : size);
     }
+    if (out.numElements() > kMaxElements)
+      return damaged("tensors must have at most 2^59 elements, got " + toString(out));
     return llvm::Error::success();
   }
 
@@ -263,6 +272,9 @@ llvm::Expected<std::string> Graph::serialize(std::vector<TensorRef> &tensors) co
 
 llvm::Expected<Graph> Graph::parse(StringRef bytes, ArrayRef<TensorRef> tensors) {
   proto::Graph in;
+  if (llvm::Error error = runtime::checkMessageMemory(bytes, in, "graph"))
+    return std::move(error);
+  google::protobuf::LogSilencer silencer; // what is wrong is told once, by the error
   if (bytes.size() > INT32_MAX || !in.ParseFromArray(bytes.data(), int(bytes.size())))
     return damaged("section must be a Protobuf message, got " + Twine(bytes.size()) + " bytes that are not one");
   return Reader(in, tensors).read();

@@ -9,6 +9,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <numeric>
+
 namespace tess::runtime {
 
 llvm::Error at(llvm::Error error, llvm::StringRef location) {
@@ -57,25 +59,6 @@ llvm::Error Binder::inferShapes(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRe
   return llvm::Error::success();
 }
 
-llvm::Error Binder::boundUnknown(const ProgramNode &node, llvm::ArrayRef<TensorMeta> operands, Metas &results) {
-  if (llvm::all_of(results, [](const TensorMeta &meta) { return meta.isStatic(); }))
-    return llvm::Error::success();
-  if (!node.op.info().boundRule)
-    return makeError(ErrorCode::Unimplemented,
-                     node.op.name() + ": shape must be known when inputs are bound, got " + toString(results[0]));
-  llvm::Expected<Metas> most = node.op.info().boundRule(node.op, operands, node.segments);
-  if (!most)
-    return most.takeError();
-  for (auto [value, result, bounded] : llvm::zip(node.results, results, *most)) {
-    for (unsigned axis = 0; axis < result.rank(); ++axis)
-      if (result.shape[axis] == kUnknown)
-        unknownAxes[value].push_back(axis);
-    result = bounded;
-  }
-  bound->dependsOnData = true;
-  return llvm::Error::success();
-}
-
 llvm::Error Binder::setResult(const ProgramNode &node, ValueId value, TensorMeta meta) {
   const ValueDecl &decl = exe.values[value];
   if (meta.dtype != decl.dtype)
@@ -92,6 +75,27 @@ llvm::Error Binder::setResult(const ProgramNode &node, ValueId value, TensorMeta
   return llvm::Error::success();
 }
 
+llvm::Expected<Metas> Binder::inferOperator(const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
+                                            llvm::ArrayRef<unsigned> segments,
+                                            llvm::function_ref<void(unsigned, unsigned)> unknown) const {
+  const char *name = op.info().kernel;
+  const KernelDef *def = name ? findKernel(program.device().kernels(), name) : nullptr;
+  llvm::Expected<Metas> results = def && def->infer ? def->infer(op, operands) : op.infer(operands, segments);
+  if (!results || llvm::all_of(*results, [](const TensorMeta &meta) { return meta.isStatic(); }))
+    return results;
+  if (!op.info().boundRule)
+    return makeError(ErrorCode::Unimplemented,
+                     op.name() + ": shape must be known when inputs are bound, got " + toString((*results)[0]));
+  llvm::Expected<Metas> most = op.info().boundRule(op, operands, segments);
+  if (!most)
+    return most;
+  for (auto [index, result] : llvm::enumerate(*results))
+    for (unsigned axis = 0; axis < result.rank(); ++axis)
+      if (result.shape[axis] == kUnknown)
+        unknown(unsigned(index), axis);
+  return most;
+}
+
 llvm::Error Binder::inferNode(const ProgramNode &node) {
   Metas operands;
   for (ValueId operand : node.operands) {
@@ -101,21 +105,46 @@ llvm::Error Binder::inferNode(const ProgramNode &node) {
                            toString(metas[operand]) + " at most, from the data");
     operands.push_back(metas[operand]);
   }
-  const char *name = node.op.info().kernel;
-  const KernelDef *def = name ? findKernel(program.device().kernels(), name) : nullptr;
-  llvm::Expected<Metas> results =
-      def && def->infer ? def->infer(node.op, operands) : node.op.infer(operands, node.segments);
+  llvm::SmallVector<std::pair<unsigned, unsigned>, 2> unknown; // result, axis
+  llvm::Expected<Metas> results = inferOperator(
+      node.op, operands, node.segments, [&](unsigned result, unsigned axis) { unknown.push_back({result, axis}); });
   if (!results)
     return results.takeError();
   if (results->size() != node.results.size())
     return makeError(ErrorCode::Internal, node.op.name() + ": must have " + llvm::Twine(results->size()) +
                                               " results in the program, got " + llvm::Twine(node.results.size()));
-  if (llvm::Error error = boundUnknown(node, operands, *results))
-    return error;
+  for (auto [result, axis] : unknown)
+    unknownAxes[node.results[result]].push_back(axis);
+  bound->dependsOnData |= !unknown.empty();
   for (auto [value, meta] : llvm::zip(node.results, *results))
     if (llvm::Error error = setResult(node, value, std::move(meta)))
       return error;
   return llvm::Error::success();
+}
+
+/// A step that carries an operator writes what the operator says, whatever the nodes make of its results: kernels and
+/// copies trust it. Operands of an epilogue come after those of the operator.
+llvm::Error Binder::checkOperator(const Step &step) const {
+  size_t count = step.operands.size();
+  if (!step.epilogue.empty())
+    count = step.segments.empty() ? step.op.info().operands.size()
+                                  : std::accumulate(step.segments.begin(), step.segments.end(), size_t(0));
+  if (count > step.operands.size())
+    return makeError(ErrorCode::DataLoss, step.op.name() + ": step must have the operator's " + llvm::Twine(count) +
+                                              " operands, got " + llvm::Twine(step.operands.size()));
+  Metas operands;
+  for (ValueId value : llvm::ArrayRef(step.operands).take_front(count))
+    operands.push_back(metas[value]);
+  llvm::Expected<Metas> results = inferOperator(step.op, operands, step.segments, [](unsigned, unsigned) {});
+  if (!results)
+    return results.takeError();
+  bool fits = results->size() == step.results.size();
+  for (auto [meta, value] : llvm::zip(*results, step.results))
+    fits &= meta == metas[value];
+  if (fits)
+    return llvm::Error::success();
+  return makeError(ErrorCode::DataLoss, step.op.name() + ": step must write what its operator computes, got " +
+                                            toString(metas[step.results[0]]));
 }
 
 void Binder::addPlacePointer(Place place, int64_t bytes) {
@@ -272,6 +301,8 @@ llvm::Error Binder::addFill(const Step &step, ValueId result) {
 }
 
 llvm::Error Binder::addMovement(const Step &step) {
+  if (llvm::Error error = checkOperator(step))
+    return error;
   Metas operands;
   llvm::SmallVector<Layout, 4> operandLayouts;
   for (ValueId value : step.operands) {
@@ -405,6 +436,9 @@ llvm::Expected<std::shared_ptr<Bound>> Binder::run(llvm::ArrayRef<TensorMeta> in
 
 llvm::Expected<std::shared_ptr<Bound>> Program::bind(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRef<Layout> layouts,
                                                      const BindOptions &bindOptions) {
+  if (options.check)
+    if (llvm::Error error = options.check())
+      return std::move(error);
   if (llvm::Error error = checkInputs(inputs))
     return std::move(error);
   if (!layouts.empty() && layouts.size() != inputs.size())

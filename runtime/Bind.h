@@ -31,6 +31,8 @@ struct ProgramOptions {
   /// Bytes of a constant that the executable only names. They live as long as `keepAlive`.
   std::function<llvm::Expected<llvm::StringRef>(llvm::StringRef tensor)> tensor;
   std::shared_ptr<void> keepAlive;
+  /// Asked by each bind: an error when that memory no longer holds what it held (a file was cut).
+  std::function<llvm::Error()> check;
   /// Kernels that replace the executable's images (tests).
   std::function<KernelFn(unsigned image, unsigned entry)> kernel;
 };

@@ -53,6 +53,8 @@ llvm::Error Binder::prepareLibrary() {
   for (auto [step, kernel] : llvm::zip(exe.steps, libraryKernels)) {
     if (step.kind != StepKind::Library)
       continue;
+    if (llvm::Error error = checkOperator(step))
+      return at(std::move(error), step.location);
     llvm::Expected<PreparedRef> prepared = prepare(step, libraryRequest(step));
     if (!prepared)
       return at(prepared.takeError(), step.location);

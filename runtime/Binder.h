@@ -9,6 +9,7 @@
 #include "runtime/KernelGeometry.h"
 #include "runtime/ParallelFor.h"
 #include "runtime/Storage.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace tess::runtime {
 
@@ -26,7 +27,11 @@ public:
 private:
   llvm::Error inferShapes(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRef<Layout> inputLayouts);
   llvm::Error inferNode(const ProgramNode &node);
-  llvm::Error boundUnknown(const ProgramNode &node, llvm::ArrayRef<TensorMeta> operands, Metas &results);
+  /// Metas of the results, at their upper bounds; `unknown` gets (result, axis) where the data decides the size.
+  llvm::Expected<Metas> inferOperator(const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
+                                      llvm::ArrayRef<unsigned> segments,
+                                      llvm::function_ref<void(unsigned, unsigned)> unknown) const;
+  llvm::Error checkOperator(const Step &step) const;
   llvm::Error setResult(const ProgramNode &node, ValueId value, TensorMeta meta);
   llvm::Error addStep(const Step &step);
   llvm::Error addKernel(const Step &step);

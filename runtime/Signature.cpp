@@ -37,7 +37,7 @@ static bool dimFits(DimDecl dim, int64_t size, llvm::ArrayRef<SymbolDecl> symbol
 }
 
 static bool fits(const InputDecl &input, const TensorMeta &meta, llvm::ArrayRef<SymbolDecl> symbols) {
-  if (meta.dtype != input.dtype || meta.rank() != input.dims.size())
+  if (meta.dtype != input.dtype || meta.rank() != input.dims.size() || meta.numElements() > kMaxElements)
     return false;
   return llvm::all_of(llvm::zip(input.dims, meta.shape), [&](auto pair) {
     return std::get<1>(pair) >= 0 && dimFits(std::get<0>(pair), std::get<1>(pair), symbols);

@@ -271,6 +271,8 @@ Status Run::go() {
   if (!arguments.profile.empty())
     if (Status status = deploy::saveProfile(arguments.profile); !status)
       return status;
+  if (Status status = model.checkFile(); !status) // the last page of a cut file reads as zeros without a signal
+    return status;
   report();
   if (Status status = writeOutputs(); !status)
     return status;
@@ -291,6 +293,7 @@ int main(int argc, char **argv) {
   app.add_flag("--verify", arguments.verify, "verify every tensor's checksum before anything runs");
   app.add_option("--profile", arguments.profile, "write a Chrome trace of every step");
   CLI11_PARSE(app, argc, argv);
+  deploy::guardMappedFiles();
   Status status = Run(arguments).go();
   if (status)
     return 0;

@@ -69,6 +69,7 @@ const char *name(DType dtype) { return numpyName(tess::DType(dtype)).data(); }
 //===----------------------------------------------------------------------===//
 
 struct Session::Impl {
+  std::shared_ptr<Container> file;
   BoundRef bound;
   std::vector<Shape> shapes;
   std::vector<size_t> bytes;
@@ -97,6 +98,8 @@ Status Session::run(const void *const *inputs, size_t numInputs, void *const *ou
   for (size_t i = 0; i < numInputs; ++i)
     impl->inputs.push_back(const_cast<void *>(inputs[i]));
   Status status = toStatus(runtime::run(*impl->bound, impl->inputs, llvm::ArrayRef<void *>(outputs, numOutputs)));
+  if (impl->file->isDamaged())
+    return toStatus(impl->file->checkSize());
   if (status.ok() && impl->bound->dependsOnData())
     impl->readShapes();
   return status;
@@ -107,6 +110,7 @@ Status Session::run(const void *const *inputs, size_t numInputs, void *const *ou
 //===----------------------------------------------------------------------===//
 
 struct Model::Impl {
+  std::shared_ptr<Container> file;
   ProgramRef program;
   std::string target;
   std::vector<InputInfo> inputs;
@@ -181,10 +185,12 @@ Status Model::load(const std::string &path, Model &model, const LoadOptions &opt
   programOptions.keepAlive = *container;
   Container *raw = container->get();
   programOptions.tensor = [raw](llvm::StringRef tensor) { return raw->read(SectionKind::Tensor, tensor); };
+  programOptions.check = [raw] { return raw->checkSize(); };
   auto program = Program::create(std::move(picked->executable), std::move(programOptions));
   if (!program)
     return toStatus(program.takeError());
   auto loaded = std::make_shared<Impl>();
+  loaded->file = *container;
   loaded->program = std::move(*program);
   loaded->target = picked->name;
   loaded->describe();
@@ -193,6 +199,8 @@ Status Model::load(const std::string &path, Model &model, const LoadOptions &opt
   model.impl = std::move(loaded);
   return {};
 }
+
+Status Model::checkFile() const { return impl->file ? toStatus(impl->file->checkSize()) : Status(); }
 
 Status Model::bind(const std::vector<Shape> &inputShapes, Session &session) const {
   if (!impl->program)
@@ -205,6 +213,7 @@ Status Model::bind(const std::vector<Shape> &inputShapes, Session &session) cons
   if (!bound)
     return toStatus(bound.takeError());
   auto fresh = std::make_unique<Session::Impl>();
+  fresh->file = impl->file;
   fresh->bound = std::move(*bound);
   fresh->shapes.resize(impl->outputs.size());
   fresh->readShapes();
@@ -222,6 +231,8 @@ Status Model::bind(const std::vector<Shape> &inputShapes, Session &session) cons
 
 Status setNumThreads(unsigned count) { return toStatus(runtime::setNumThreads(count)); }
 unsigned numThreads() { return runtime::numThreads(); }
+
+void guardMappedFiles() { runtime::guardMappedFiles(); }
 
 AllocatorUse allocatorUse() {
   AllocatorStats stats = cpuAllocator().stats();

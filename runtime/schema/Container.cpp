@@ -12,11 +12,8 @@
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -59,30 +56,15 @@ static llvm::Error damaged(llvm::StringRef file, const llvm::Twine &message) {
   return makeError(ErrorCode::DataLoss, file + ": " + message);
 }
 
-static llvm::Error systemError(llvm::StringRef path, const char *doing) {
-  int code = errno;
-  return makeError(code == ENOENT ? ErrorCode::NotFound : ErrorCode::IoError,
-                   path + ": must be able to " + doing + ", got " + std::strerror(code));
-}
-
 llvm::Expected<std::shared_ptr<Container>> Container::open(llvm::StringRef path, bool verifyAll) {
-  int fd = ::open(path.str().c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0)
-    return systemError(path, "open the file");
-  struct stat info = {};
-  if (::fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-    ::close(fd);
-    return makeError(ErrorCode::IoError, path + ": must be a regular file, got another kind");
-  }
-  size_t size = size_t(info.st_size);
-  void *data = size ? ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0) : nullptr;
-  llvm::Error error = data == MAP_FAILED ? systemError(path, "map the file") : llvm::Error::success();
-  ::close(fd);
-  if (error)
-    return std::move(error);
-  std::shared_ptr<Container> container(new Container({static_cast<const char *>(data), size}, path));
-  container->mapped = size;
+  llvm::Expected<std::unique_ptr<MappedFile>> file = MappedFile::open(path);
+  if (!file)
+    return file.takeError();
+  llvm::StringRef bytes = (*file)->bytes();
+  std::shared_ptr<Container> container(new Container(bytes, path, std::move(*file)));
   if (llvm::Error e = container->parse(verifyAll))
+    return std::move(e);
+  if (llvm::Error e = container->checkSize())
     return std::move(e);
   return container;
 }
@@ -93,11 +75,6 @@ llvm::Expected<std::shared_ptr<Container>> Container::fromMemory(llvm::StringRef
   if (llvm::Error e = container->parse(verifyAll))
     return std::move(e);
   return container;
-}
-
-Container::~Container() {
-  if (mapped)
-    ::munmap(const_cast<char *>(bytes.data()), mapped);
 }
 
 llvm::Error Container::parseHeader(uint64_t &tableOffset, uint64_t &tableBytes, uint32_t &count) const {
@@ -216,7 +193,7 @@ bool Container::makeCodeExecutable() {
       first = std::min(first, section.offset);
       last = std::max(last, section.offset + section.size);
     }
-  if (!mapped || first >= last)
+  if (!file || first >= last)
     return false;
   uint64_t page = uint64_t(::sysconf(_SC_PAGESIZE));
   first -= first % page;

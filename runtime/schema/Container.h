@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "runtime/schema/MappedFile.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
@@ -47,7 +48,8 @@ struct SectionData {
 /// process that is killed leaves it behind; the next write of the same path takes it over.
 llvm::Error writeContainer(llvm::StringRef path, llvm::ArrayRef<SectionData> sections);
 
-/// An opened file. Thread-safe.
+/// An opened file. Thread-safe. The file may be replaced meanwhile, by a name or a writer of its own (rename), but must
+/// keep its bytes: what is read of a page that it no longer has raises SIGBUS (MappedFile.h).
 class Container {
 public:
   struct Section {
@@ -62,7 +64,6 @@ public:
   /// The same over bytes that live as long as the container; `name` stands for the path in messages.
   static llvm::Expected<std::shared_ptr<Container>> fromMemory(llvm::StringRef bytes, llvm::StringRef name,
                                                                bool verifyAll = false);
-  ~Container();
   Container(const Container &) = delete;
   Container &operator=(const Container &) = delete;
 
@@ -79,18 +80,23 @@ public:
   bool makeCodeExecutable();
   /// Checks every tensor that was not checked yet.
   llvm::Error verify() const;
+  /// DataLoss when the file lost bytes since it was opened. Asks the system; bytes in memory never do.
+  llvm::Error checkSize() const { return file ? file->check() : llvm::Error::success(); }
+  /// True when zeros were read where the file had no bytes any more.
+  bool isDamaged() const { return file && file->isDamaged(); }
 
 private:
-  Container(llvm::StringRef bytes, llvm::StringRef name) : bytes(bytes), name(name) {}
+  Container(llvm::StringRef bytes, llvm::StringRef name, std::unique_ptr<MappedFile> file = nullptr)
+      : file(std::move(file)), bytes(bytes), name(name) {}
   llvm::Error parse(bool verifyAll);
   llvm::Error parseHeader(uint64_t &tableOffset, uint64_t &tableBytes, uint32_t &count) const;
   llvm::Error parseTable(llvm::StringRef text, uint32_t count);
   llvm::Error checkBounds(const Section &section, uint64_t tableOffset);
   llvm::Error checkSum(size_t index) const;
 
+  std::unique_ptr<MappedFile> file;
   llvm::StringRef bytes;
   std::string name;
-  size_t mapped = 0; // bytes to unmap
   std::vector<Section> table;
   llvm::StringMap<size_t> indexByKey;
   mutable std::unique_ptr<std::atomic<bool>[]> verified;

@@ -2,9 +2,11 @@
 #include "ops/Error.h"
 #include "runtime/schema/Executable.pb.h"
 #include "runtime/schema/ExecutableCodec.h"
+#include "runtime/schema/MessageMemory.h"
 #include "runtime/schema/UnknownFields.h"
 
 #include <google/protobuf/arena.h>
+#include <google/protobuf/stubs/logging.h>
 
 namespace tess::runtime {
 
@@ -171,6 +173,10 @@ llvm::Expected<Executable> Reader::read(const pb::Executable &in) {
         return e;
     return llvm::Error::success();
   };
+  for (int count : {in.nodes_size(), in.steps_size()})
+    if (count > in.values_size())
+      return bad("nodes and steps must define values of their own, got " + llvm::Twine(count) + " for " +
+                 llvm::Twine(in.values_size()) + " values");
   if (llvm::Error e = readAll(in.values(), out.values))
     return e;
   if (llvm::Error e = readAll(in.nodes(), out.nodes))
@@ -203,6 +209,9 @@ private:
 } // namespace
 
 static llvm::Error parseMessage(llvm::StringRef bytes, llvm::StringRef what, pb::Executable &in) {
+  if (llvm::Error e = checkMessageMemory(bytes, in, what))
+    return e;
+  google::protobuf::LogSilencer silencer; // what is wrong is told once, by the error
   if (bytes.size() > INT32_MAX || !in.ParseFromArray(bytes.data(), int(bytes.size())))
     return makeError(ErrorCode::DataLoss, what + ": must be a serialized executable, got " + llvm::Twine(bytes.size()) +
                                               " bytes that do not parse");

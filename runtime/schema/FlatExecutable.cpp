@@ -123,6 +123,17 @@ void Writer::value(const AttrValue &attr) {
   }
 }
 
+/// Bytes of an item whose texts and lists are empty: no number of items takes more memory than some times the bytes
+/// that are there.
+template <typename T> size_t leastBytes() {
+  static const size_t bytes = [] {
+    Writer writer;
+    writer(T());
+    return writer.out.size();
+  }();
+  return bytes;
+}
+
 /// After the first thing that is wrong it reads nothing more.
 class Reader {
 public:
@@ -164,7 +175,8 @@ private:
   }
   template <typename List> void list(List &items) {
     size_t count = raw<uint32_t>();
-    ok = ok && count <= rest.size(); // an item takes a byte at least
+    using T = typename List::value_type;
+    ok = ok && count <= rest.size() / leastBytes<T>() && (!(Is<T, ProgramNode> || Is<T, Step>) || count <= most);
     items.resize(ok ? count : 0);
     if constexpr (Number<typename List::value_type>) {
       llvm::StringRef bytes = take(items.size() * sizeof(items[0]));
@@ -176,6 +188,10 @@ private:
     }
   }
   template <typename T> void value(std::vector<T> &items) { list(items); }
+  void value(std::vector<ValueDecl> &values) {
+    list(values);
+    most = values.size();
+  }
   template <typename T, unsigned N> void value(llvm::SmallVector<T, N> &items) { list(items); }
   void value(AxisGroup &group) {
     fields(*this, group);
@@ -194,6 +210,7 @@ private:
   }
 
   llvm::StringRef rest;
+  size_t most = 0; // nodes, steps: each defines a value of its own
   bool ok = true;
 };
 

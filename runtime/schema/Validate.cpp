@@ -18,7 +18,9 @@ namespace {
 class Validator {
 public:
   Validator(const Executable &exe, llvm::StringRef what)
-      : exe(exe), what(what), hasShape(exe.values.size()), hasMemory(exe.values.size()) {}
+      : exe(exe), what(what), hasShape(exe.values.size()), hasMemory(exe.values.size()), roots(exe.values.size()) {
+    std::iota(roots.begin(), roots.end(), 0);
+  }
   llvm::Error run();
 
 private:
@@ -43,6 +45,7 @@ private:
   const Executable &exe;
   llvm::StringRef what;
   std::vector<bool> hasShape, hasMemory;
+  std::vector<ValueId> roots; // whose memory a value is seen in, once its node was met: chains of views are walked once
 };
 
 } // namespace
@@ -173,9 +176,11 @@ llvm::Error Validator::node(const ProgramNode &node, size_t index) {
       return bad("a value must be defined once, got value " + llvm::Twine(result) + " again from node " +
                  llvm::Twine(index));
     hasShape[result] = true;
-    if (kind == ValueKind::View)
-      if (llvm::Error e = viewResult(node, result, index))
-        return e;
+    if (kind != ValueKind::View)
+      continue;
+    if (llvm::Error e = viewResult(node, result, index))
+      return e;
+    roots[result] = roots[exe.values[result].base];
   }
   return llvm::Error::success();
 }
@@ -271,11 +276,7 @@ llvm::Error Validator::stepMemory(const Step &step, size_t index) {
   for (ValueId operand : step.operands) {
     if (llvm::Error e = valueId(operand, "operand of step " + llvm::Twine(index)))
       return e;
-    ValueId root = operand;
-    for (unsigned depth = 0; exe.values[root].kind == ValueKind::View && hasShape[root] && depth < exe.values.size();
-         ++depth)
-      root = exe.values[root].base;
-    if (!hasShape[operand] || !hasMemory[root])
+    if (!hasShape[operand] || !hasMemory[roots[operand]])
       return bad("operand of step " + llvm::Twine(index) + " must be computed before, got value " +
                  llvm::Twine(operand));
   }
@@ -310,10 +311,7 @@ llvm::Error Validator::outputs() {
   for (const OutputDecl &output : exe.outputs) {
     if (llvm::Error e = valueId(output.value, llvm::Twine("output ") + output.name))
       return e;
-    ValueId root = output.value;
-    while (exe.values[root].kind == ValueKind::View && hasShape[root])
-      root = exe.values[root].base;
-    if (!hasShape[output.value] || !hasMemory[root])
+    if (!hasShape[output.value] || !hasMemory[roots[output.value]])
       return bad("output " + output.name + " must be computed, got value " + llvm::Twine(output.value));
     if (output.donates == -1)
       continue;

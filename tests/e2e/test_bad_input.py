@@ -1,6 +1,7 @@
 """Errors of the right type and form, on the calling line, and the process goes on."""
 
 import gc
+import os
 
 import numpy as np
 import pytest
@@ -307,3 +308,19 @@ def test_foreign_program(tmp_path, data):
 def test_missing_program(tmp_path):
     with pytest.raises(FileNotFoundError, match="missing.tess"):
         jit.load(tmp_path / "missing.tess")
+
+
+def test_program_that_is_cut_while_it_is_loaded(tmp_path):
+    path = tmp_path / "f.tess"
+    traced = jit.trace(lambda x: x @ ones(64, 64), capture_as_const=True)
+    traced(ones(4, 64))
+    dims = {"x": {0: jit.Dim("batch", 1, 99)}}
+    traced.dump(path, arg_names=["x"], dims=dims, targets=["host"])
+    function = jit.load(path, allow_code=True)
+    assert function(ones(2, 64)).shape == (2, 64)
+    os.truncate(path, 100)
+    for rows in (3, 4):  # each is a bind of its own
+        with pytest.raises(ValueError, match=r"f.tess: must keep its \d+ bytes .*, got 100$"):
+            function(ones(rows, 64))
+    with pytest.raises(ValueError, match="f.tess: must have .* bytes, got 100: the file is cut"):
+        jit.load(path)

@@ -2,6 +2,8 @@
 #include "runtime/schema/FlatExecutable.h"
 #include "tests/runtime/TestProgram.h"
 
+#include <unistd.h>
+
 using namespace tess;
 using namespace tess::runtime;
 using namespace tess::test;
@@ -195,4 +197,16 @@ TEST_CASE("cut and flipped bytes of a flat executable never crash") {
           "cut: must be an executable that this build wrote, got " + std::to_string(length) + " bytes that are none");
   CHECK_FALSE(messageOf(readFlat(bytes + '\0', "long")).empty());
   flipBits(bytes, [](llvm::StringRef flipped, llvm::StringRef what) { return readFlat(flipped, what); });
+}
+
+TEST_CASE("a chain of views is walked once, whoever asks for its end") {
+  TestProgram p;
+  OpDef reshape = OpDef::get("reshape").set("shape", IntList{4});
+  int value = p.input("x", DType::Float32, {4});
+  for (int i = 0; i < 50000; ++i)
+    value = p.node(reshape, {value}, ValueKind::View);
+  p.exe.outputs.assign(500000, {"y", value, -1});
+  ::alarm(10); // some thousand times what it takes; walked for each output, half a minute
+  ok(validate(p.exe, "long"));
+  ::alarm(0);
 }

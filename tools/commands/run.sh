@@ -101,6 +101,53 @@ run_bench() {
   exec "$venv/bin/python" "$root/tests/benchmarks/$script" "$@"
 }
 
+# A target for some seconds, from its corpus and what earlier runs kept in .fuzz/; status 1 when something was found.
+fuzz_one() {
+  local target=$1 seconds=$2 kept=$root/.fuzz/$1 found=$root/.fuzz/findings/$1
+  mkdir -p "$kept" "$found"
+  stage "$target: $seconds seconds"
+  # LLVM's archives are plain: see .bazelrc.
+  ASAN_OPTIONS=allow_user_poisoning=0 UBSAN_OPTIONS=print_stacktrace=1 nice "$bin/tests/fuzz/$target" \
+    -max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -max_len=65536 -print_final_stats=1 \
+    -artifact_prefix="$found/" "$kept" "$root/tests/fuzz/corpus/$target" && return
+  stage "$target: a finding lies in ${found#"$root"/}; mended, it goes to tests/fuzz/corpus/$target"
+  return 1
+}
+
+# Random Python calls until the time is over, each process with a seed of its own.
+fuzz_calls() {
+  local end=$((SECONDS + $1)) seed
+  build_package
+  while [ $SECONDS -lt $end ]; do
+    seed=$RANDOM
+    stage "calls: seed $seed"
+    (cd "$root" && PYTHONPATH=$PYTHONPATH:$root "$venv/bin/python" -m tests.fuzz.drive --seed $seed --count 5000) || return 1
+  done
+}
+
+run_fuzz() {
+  local seconds=60 targets=() built=() target status=0 bin
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --seconds=*) seconds=${1#*=} ;;
+      --seconds) seconds=${2:?--seconds must have a number, got none}; shift ;;
+      *) targets+=("$1") ;;
+    esac
+    shift
+  done
+  [ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(cd "$root/tests/fuzz" && grep -l '^void fuzzOne' -- *.cpp | sed 's/[.]cpp$//'; echo calls)
+  mapfile -t built < <(printf '//tests/fuzz:%s\n' "${targets[@]}" | grep -v ':calls$')
+  if [ ${#built[@]} -gt 0 ]; then
+    stage "building ${targets[*]} as fuzzers"
+    bazel_do build --config=fuzz "${built[@]}" || die "the fuzzers must build, got the errors above"
+    bin=$(bazel_do info --config=fuzz bazel-bin 2> /dev/null)
+  fi
+  for target in "${targets[@]}"; do
+    if [ "$target" = calls ]; then fuzz_calls "$seconds"; else fuzz_one "$target" "$seconds"; fi || status=1
+  done
+  return $status
+}
+
 run_format() { cd "$root" && PYTHONPATH=$root "$venv/bin/python" -m tools.lint.format --fix "$@"; }
 
 # Generated headers must be there: build first.

@@ -266,10 +266,14 @@ llvm::Expected<std::map<std::string, StringRef>> Reader::read() {
     return bad("no directory of a zip archive");
   Cursor cursor(file, offset);
   std::map<std::string, StringRef> members;
+  uint64_t left = file.size(); // what lies side by side is no more than the file, and read once
   for (uint64_t i = 0; i < count; ++i) {
     std::optional<Member> member = readEntry(cursor);
     if (!member)
       return bad("a damaged directory at entry " + llvm::Twine(i));
+    if (member->size > left)
+      return bad("member " + member->name + " over others");
+    left -= member->size;
     llvm::Expected<StringRef> data = dataOf(*member);
     if (!data)
       return data.takeError();

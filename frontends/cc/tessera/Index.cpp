@@ -123,6 +123,6 @@ Tensor Selection::apply(llvm::ArrayRef<Index> items) {
   return selections.empty() ? view() : functional::index_get(view(), selections, selectedAxes);
 }
 
-Tensor Tensor::index(std::initializer_list<Index> items) const { return Selection(*this).apply(items); }
+Tensor Tensor::index(llvm::ArrayRef<Index> items) const { return Selection(*this).apply(items); }
 
 } // namespace tessera

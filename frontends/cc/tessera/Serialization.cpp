@@ -36,21 +36,43 @@ namespace {
 
 class TreeReader {
 public:
-  TreeReader(const std::string &path, const std::map<std::string, llvm::StringRef> &members)
-      : path(path), members(members) {}
-  StateDict read() const;
+  TreeReader(const std::string &path, std::map<std::string, llvm::StringRef> members)
+      : path(path), members(std::move(members)) {}
+  StateDict read();
 
 private:
   [[noreturn]] void bad(const llvm::Twine &what) const {
     throw Error(ErrorCode::DataLoss,
                 ("load: " + path + " must hold a dict of tensors that save wrote, got " + what).str());
   }
+  void checkNesting(llvm::StringRef text) const;
   const json::Array &pairsOf(const json::Value &root) const;
-  Tensor tensorOf(llvm::StringRef name, const json::Value &node) const;
+  Tensor tensorOf(llvm::StringRef name, const json::Value &node);
 
   const std::string &path;
-  const std::map<std::string, llvm::StringRef> &members;
+  std::map<std::string, llvm::StringRef> members; // that no tensor took yet
 };
+
+/// The parser calls itself for each level, and makes an object of every character that is a value.
+void TreeReader::checkNesting(llvm::StringRef text) const {
+  constexpr size_t kMostDeep = 100, kSomeValues = 65536;
+  size_t deep = 0, values = 0;
+  bool inText = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '"')
+      inText = !inText;
+    else if (inText)
+      i += c == '\\';
+    else if (c == '[' || c == '{')
+      ++deep;
+    else if (c == ']' || c == '}')
+      deep -= deep > 0;
+    values += !inText && (c == ',' || c == '[' || c == '{');
+    if (deep > kMostDeep || values > text.size() / 4 + kSomeValues)
+      bad("a tree of " + llvm::Twine(values) + " values, " + llvm::Twine(deep) + " levels deep");
+  }
+}
 
 const json::Array &TreeReader::pairsOf(const json::Value &root) const {
   const json::Object *object = root.getAsObject();
@@ -67,7 +89,7 @@ const json::Array &TreeReader::pairsOf(const json::Value &root) const {
   return *pairs;
 }
 
-Tensor TreeReader::tensorOf(llvm::StringRef name, const json::Value &node) const {
+Tensor TreeReader::tensorOf(llvm::StringRef name, const json::Value &node) {
   const json::Object *object = node.getAsObject(), *body = nullptr;
   for (const char *kind : {"tensor", "parameter", "array", "scalar"})
     if (object && !body)
@@ -88,13 +110,16 @@ Tensor TreeReader::tensorOf(llvm::StringRef name, const json::Value &node) const
   }
   if (bytes != member->second.size())
     bad(llvm::Twine(member->second.size()) + " bytes for '" + name + "' where its shape says " + llvm::Twine(bytes));
-  return fromBytes(member->second.data(), *dtype, shape);
+  Tensor value = fromBytes(member->second.data(), *dtype, shape);
+  members.erase(member); // named again, it would be copied again
+  return value;
 }
 
-StateDict TreeReader::read() const {
+StateDict TreeReader::read() {
   auto text = members.find(kTree);
   if (text == members.end())
     bad("no " + llvm::Twine(kTree));
+  checkNesting(text->second);
   llvm::Expected<json::Value> root = json::parse(text->second);
   if (!root)
     bad("text that is not JSON: " + llvm::toString(root.takeError()));
@@ -117,7 +142,7 @@ StateDict load(const std::string &path) {
     throw Error(file.getError() == std::errc::no_such_file_or_directory ? ErrorCode::NotFound : ErrorCode::IoError,
                 "load: " + path + " must be readable, got " + file.getError().message());
   auto members = valueOrThrow(detail::readArchive((*file)->getBuffer(), path));
-  return TreeReader(path, members).read();
+  return TreeReader(path, std::move(members)).read();
 }
 
 } // namespace tessera

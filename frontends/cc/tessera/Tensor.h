@@ -99,7 +99,7 @@ public:
   /// Position of the largest element along `axis`, int32.
   Tensor argmax(int64_t axis) const;
   /// Python's x[...]: `x.index({Slice(0, 10), all, 3})`.
-  Tensor index(std::initializer_list<Index> items) const;
+  Tensor index(llvm::ArrayRef<Index> items) const;
   Tensor operator-() const;
 
   /// The eager tensor; a new one for a number. Throws when there is none.

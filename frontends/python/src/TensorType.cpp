@@ -89,7 +89,7 @@ runtime::Device *findDevice(PyObject *device) {
     return &runtime::cpuDevice();
   if (given == "null0")
     return &runtime::nullDevice();
-  PyErr_Format(PyExc_ValueError, "tensor: device must be cpu0 or null0, got %s", name);
+  PyErr_Format(PyExc_ValueError, "tensor: device must be cpu0 or null0, got '%s'", name);
   return nullptr;
 }
 

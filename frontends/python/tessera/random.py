@@ -5,10 +5,12 @@ operation, so a traced function goes on drawing new numbers.
 """
 
 import math
+import sys
 
 import numpy as np
 
 from ._core import Tensor, ops
+from ._known_form import export_known_form
 
 __all__ = ["RNG", "exponential", "normal", "permutation", "seed", "shuffle", "uniform"]
 
@@ -214,3 +216,6 @@ def shuffle(inp):
         [1, 2, 3]
     """
     default_rng.shuffle(inp)
+
+
+export_known_form(sys.modules[__name__], __all__)

@@ -10,6 +10,7 @@ import base64
 import json
 import math
 import os
+import struct
 import sys
 import tempfile
 import zipfile
@@ -18,12 +19,15 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from ._known_form import has_known_form
 from .tensor import Parameter, Tensor
 
 _FORMAT = "tessera-save"
 _VERSION = 1
 _TREE = "tree.json"
 _ARRAY_TYPES = {"tensor": Tensor, "parameter": Parameter}
+# What a tree or a directory that save did not write raises in the libraries that read it.
+_DAMAGE = (ValueError, LookupError, TypeError, ArithmeticError, RuntimeError, struct.error)
 _DTYPES = frozenset(
     [
         "float16",
@@ -80,12 +84,15 @@ def load(f, map_location=None):
     """
     try:
         with zipfile.ZipFile(f) as archive:
+            _check_members(archive)
             tree = json.loads(archive.read(_TREE))
             _check_header(tree)
             return _decode(tree["tree"], archive, map_location)
     except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError) as error:
         raise ValueError(f"load: the file must be a whole zip archive, got {error}") from None
-    except (KeyError, TypeError, UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+    except _DAMAGE as error:
+        if has_known_form(error):
+            raise
         raise ValueError(f"load: the file must be one that save wrote, got {error!r}") from None
 
 
@@ -202,6 +209,18 @@ def _from_bfloat16(bits, as_array):
     return wide.astype(ml_dtypes.bfloat16)
 
 
+def _check_members(archive):
+    """Members as save writes them take no more than the file: none is compressed or lies over
+    another.
+    """
+    members = archive.infolist()
+    for member in members:
+        if member.compress_type != zipfile.ZIP_STORED:
+            raise KeyError(f"compressed member {member.filename!r}")
+    if sum(member.file_size for member in members) > archive.fp.seek(0, os.SEEK_END):
+        raise KeyError("members over each other")
+
+
 def _check_header(tree):
     if tree["format"] != _FORMAT:
         raise KeyError(f"format {tree['format']!r}")
@@ -249,4 +268,5 @@ def _decode_array(body, archive):
             f"load: an array of {name} {shape} must have {expected} bytes, got {info.file_size}"
         )
     data = bytearray(archive.read(info))  # writable
+    del archive.NameToInfo[info.filename]  # named again, it would be copied again
     return np.frombuffer(data, dtype=dtype).reshape(shape)

@@ -133,6 +133,31 @@ TEST_CASE("a damaged parameter is found") {
   CHECK(status.message.find("section tensor:fc.weight must have its checksum") != std::string::npos);
 }
 
+TEST_CASE("a file that was cut is refused at bind, and poisons the sessions that read it") {
+  Folder folder;
+  guardMappedFiles();
+  Model model = loaded(folder);
+  Session session, another;
+  REQUIRE(model.bind({{1, 3}}, session));
+  REQUIRE(model.checkFile());
+  std::filesystem::resize_file(folder.file("digits.tess"), 0);
+  const std::string says = "digits.tess: must keep its ";
+  Status status = model.bind({{2, 3}}, another);
+  CHECK(status.code == Code::DataLoss);
+  CHECK(status.message.find(says) != std::string::npos);
+  CHECK(model.checkFile().message == status.message);
+  const float x[3] = {1, 2, 3};
+  float logits[2] = {};
+  for (int i = 0; i < 2; ++i) { // and stays so
+    status = session.run({x}, {logits});
+    CHECK(status.code == Code::DataLoss);
+    CHECK(status.message.find(says) != std::string::npos);
+  }
+  Model whole = loaded(folder); // the process goes on
+  REQUIRE(whole.bind({{1, 3}}, session));
+  CHECK(session.run({x}, {logits}));
+}
+
 TEST_CASE("sessions of one model run side by side") {
   Folder folder;
   Model model = loaded(folder);

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sys/wait.h>
 
 using namespace tessera;
@@ -109,6 +110,19 @@ TEST_CASE("tess-run prints the line to type when no code fits") {
   CHECK(ran.code == 1);
   CHECK(ran.err.find("type: tess-compile " + p.file("graph.tess") + " -o " + p.file("graph.host.tess") +
                      " --target host\n") != std::string::npos);
+}
+
+TEST_CASE("tess-run: a file that is cut while it is loaded is an error, no signal") {
+  Prepared p;
+  std::string file = p.file("digits.tess");
+  std::string command = "tools/tess-run " + file + " --input " + p.file("x.npy") + " --output " + p.file("o.npy") +
+                        " --repeat 1000000 2>" + p.file("err") + " & pid=$!; until grep -q " + file +
+                        " /proc/$pid/maps; do sleep .01; done; sleep .2; truncate -s 100 " + file + "; wait $pid";
+  int status = std::system(command.c_str());
+  CHECK(WEXITSTATUS(status) == 1);
+  CHECK(std::regex_match(slurp(p.file("err")),
+                         std::regex(".*digits.tess: must keep its [0-9]+ bytes while it is loaded, got 100\n")));
+  CHECK_FALSE(std::filesystem::exists(p.file("o.npy"))); // nothing that was computed from zeros
 }
 
 TEST_CASE("npy files keep dtype, shape and content, as NumPy writes them") {

@@ -146,6 +146,9 @@ public:
 
   /// Does everything that depends on shapes only. On failure `session` is as before.
   Status bind(const std::vector<Shape> &inputShapes, Session &session) const;
+  /// DataLoss when the file lost bytes since it was loaded, which load and bind ask too: parameters are read where they
+  /// lie in the file. Replacing the file by another of its name is no loss.
+  Status checkFile() const;
 
 private:
   struct Impl;
@@ -156,6 +159,11 @@ private:
 /// and the cgroup leave.
 Status setNumThreads(unsigned count);
 unsigned numThreads();
+
+/// From now on a page of a loaded file that is cut off while it is mapped reads as zeros, and makes every run that
+/// follows a DataLoss, where SIGBUS would end the process. Installs a handler of that signal, for the whole process;
+/// the one that was there gets what is no such page.
+void guardMappedFiles();
 
 /// Bytes that the runtime's allocator hands out now, at most so far, and keeps for later.
 struct AllocatorUse {

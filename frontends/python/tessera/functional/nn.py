@@ -4,14 +4,13 @@ import numpy as _np
 
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
+from .._known_form import in_known_form as _in_known_form
+from ._heads import join_masks as _join_masks
+from ._heads import split_heads as _split_heads
 from .generated import check_choice, check_compute_mode, check_conv_modes, export
-from .loss import (  # noqa: F401  # MegEngine has them in both
-    binary_cross_entropy,
-    cross_entropy,
-    hinge_loss,
-    l1_loss,
-    square_loss,
-)
+
+# MegEngine has them in both.
+from .loss import binary_cross_entropy, cross_entropy, hinge_loss, l1_loss, square_loss  # noqa: F401
 from .math import normalize  # noqa: F401
 
 _PAD_MODES = {"replicate": "edge", "reflect": "reflect"}
@@ -221,7 +220,9 @@ def pixel_shuffle(inp, upscale_factor):
 
 
 def _softmax_axis(inp, axis):
-    return axis if axis is not None else int(inp.ndim not in (0, 1, 3))
+    if axis is not None:
+        return axis
+    return 0 if getattr(inp, "ndim", 0) in (0, 1, 3) else 1
 
 
 def softmax(inp, axis=None):
@@ -268,22 +269,6 @@ def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.
     return _attend(query, key, value, attn_mask, is_causal, scale, dropout_p)[0]
 
 
-def _heads(x, num_heads):
-    """[*B, L, E] as [*B, num_heads, L, E / num_heads]."""
-    split = (*x.shape[:-1], num_heads, x.shape[-1] // num_heads)
-    return _ops.swapaxes(_ops.reshape(x, split), -3, -2)
-
-
-def _joined(masks):
-    """One mask in attention's sense of masks that say what is left out; None of none."""
-    if not masks:
-        return None
-    if all(mask.dtype == bool for mask in masks):
-        return _ops.logical_not(masks[0] if len(masks) == 1 else _ops.logical_or(*masks))
-    added = [_ops.where(m, -_np.inf, 0.0) if m.dtype == bool else m for m in masks]
-    return added[0] if len(added) == 1 else added[0] + added[1]
-
-
 def multi_head_attention(
     query, key, value, num_heads, q_proj_weight, k_proj_weight, v_proj_weight, out_proj_weight,
     q_proj_bias=None, k_proj_bias=None, v_proj_bias=None, out_proj_bias=None, *,
@@ -322,10 +307,10 @@ def multi_head_attention(
         attn_mask = _ops.reshape(attn_mask, (-1, num_heads, *attn_mask.shape[1:]))
     if key_padding_mask is not None:
         key_padding_mask = _ops.expand_dims(key_padding_mask, (-2, -3))
-    mask = _joined([each for each in (attn_mask, key_padding_mask) if each is not None])
-    q = _heads(linear(query, q_proj_weight, q_proj_bias), num_heads)
-    k = _heads(linear(key, k_proj_weight, k_proj_bias), num_heads)
-    v = _heads(linear(value, v_proj_weight, v_proj_bias), num_heads)
+    mask = _join_masks([each for each in (attn_mask, key_padding_mask) if each is not None])
+    q = _split_heads(linear(query, q_proj_weight, q_proj_bias), num_heads)
+    k = _split_heads(linear(key, k_proj_weight, k_proj_bias), num_heads)
+    v = _split_heads(linear(value, v_proj_weight, v_proj_bias), num_heads)
     out, weights = _attend(q, k, v, mask, is_causal, None, attn_dropout if training else 0.0)
     out = _ops.reshape(_ops.swapaxes(out, -3, -2), query.shape)
     out = dropout(linear(out, out_proj_weight, out_proj_bias), out_dropout, training)
@@ -373,8 +358,11 @@ def layer_norm(inp, normalized_shape, affine=True, weight=None, bias=None, eps=1
     >>> layer_norm(tensor([[1.0, 3.0]]), 2, eps=0.0).tolist()
     [[-1.0, 1.0]]
     """
-    axes = 1 if isinstance(normalized_shape, int) else len(normalized_shape)
-    return _ops.layer_norm(inp, *((weight, bias) if affine else (None, None)), axes, eps)
+    try:  # costs nothing, where a decorator's call would
+        axes = 1 if isinstance(normalized_shape, int) else len(normalized_shape)
+        return _ops.layer_norm(inp, *((weight, bias) if affine else (None, None)), axes, eps)
+    except (TypeError, ValueError) as error:
+        raise _in_known_form(layer_norm, error, (inp, normalized_shape, affine), {})  # noqa: B904
 
 
 def pad(src, pad_width, mode="constant", constant_value=0.0):

@@ -1,5 +1,8 @@
 """Layers: functions with parameters."""
 
+import sys as _sys
+
+from .._known_form import export_known_form as _export_known_form
 from . import init
 from .activation import GELU, LeakyReLU, PReLU, ReLU, Sigmoid, SiLU, Softmax
 from .attention import MultiHeadAttention
@@ -54,3 +57,5 @@ __all__ = [
     "Softmax",
     "init",
 ]
+
+_export_known_form(_sys.modules[__name__], __all__)

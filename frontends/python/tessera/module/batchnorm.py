@@ -3,6 +3,7 @@
 import numpy as np
 
 from .. import functional as F  # noqa: N812
+from .._known_form import known_form
 from ..tensor import Parameter, Tensor
 from . import init
 from .module import Module
@@ -81,6 +82,7 @@ class _BatchNorm(Module):
 class BatchNorm1d(_BatchNorm):
     __doc__ = _BatchNorm.__doc__ + "\n    For inputs [N, C] and [N, C, L].\n    "
 
+    @known_form
     def forward(self, inp):
         """See the class."""
         axes = list(range(inp.ndim, 4))  # an image of height or width 1

@@ -35,7 +35,13 @@ class _Conv(Module):
         self.reset_parameters()
 
     def _each(self, value):
-        return (value,) * self.axes if isinstance(value, int) else tuple(value)
+        sizes = (value,) * self.axes if isinstance(value, int) else tuple(value)
+        if len(sizes) != self.axes:
+            raise ValueError(
+                f"{type(self).__name__}: kernel_size, stride, padding and dilation must be numbers "
+                f"or have length {self.axes}, got {sizes}"
+            )
+        return sizes
 
     def _weight_shape(self):
         each = (self.out_channels // self.groups, self.in_channels // self.groups)

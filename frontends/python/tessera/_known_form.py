@@ -1,0 +1,86 @@
+"""The form of every message, also of errors that come out of Python-written functions.
+
+The library's C++ functions raise `<op>: <what must hold>, got <values>`. A function of Python meets
+arguments that it was not made for in its own way: None has no shape, an empty tuple no last item.
+Its edge, which is one decorator, tells that as the others do.
+"""
+
+import functools
+import re
+import types
+
+_FORM = re.compile(r"[^\n:]+: .+, got .+", re.DOTALL)
+_TYPE_ERRORS = (TypeError, AttributeError)
+
+
+def has_known_form(error):
+    """True when the message of `error` says what must hold and what came."""
+    return bool(_FORM.match(str(error)))
+
+
+@functools.cache  # a function that two modules have stays one
+def known_form(function):
+    """`function`, with the message of each of its errors in the known form.
+
+    What Python says when arguments do not bind stays, and so do errors that speak the form.
+    """
+
+    @functools.wraps(function)
+    def checked(*args, **kwargs):
+        """The function itself, once more."""
+        try:
+            return function(*args, **kwargs)
+        except Exception as error:
+            if error.__traceback__.tb_next is None:  # the arguments did not bind
+                raise
+            raise in_known_form(function, error, args, kwargs)  # noqa: B904  # it sets the cause
+
+    return checked
+
+
+def export_known_form(part, names):
+    """Gives the Python-written functions of a module, and the constructors of its classes, their
+    edge.
+    """
+    for name in names:
+        value = getattr(part, name)
+        if isinstance(value, types.FunctionType):
+            setattr(part, name, known_form(value))
+        elif isinstance(value, type):
+            _export_constructors(value)
+
+
+def _export_constructors(kind):
+    for base in kind.__mro__:
+        made = vars(base).get("__init__")
+        if isinstance(made, types.FunctionType) and not hasattr(made, "__wrapped__"):
+            base.__init__ = known_form(made)
+
+
+def in_known_form(function, error, args, kwargs):
+    """`error` itself when it has the form; else one that has, of which it is the cause."""
+    if has_known_form(error):
+        return error
+    name = function.__name__
+    if name in ("__init__", "forward"):
+        name, args = type(args[0]).__name__, args[1:]
+    given = [*map(_described, args), *(f"{k}={_described(v)}" for k, v in kwargs.items())]
+    message = (
+        f"{name}: arguments must be as its documentation says, got ({', '.join(given)}), "
+        f"at which Python says {type(error).__name__}: {error}"
+    )
+    new = TypeError(message) if isinstance(error, _TYPE_ERRORS) else ValueError(message)
+    if isinstance(error, (MemoryError, NotImplementedError, OSError)):
+        new = type(error)(message)
+    new.__cause__ = error
+    return new
+
+
+def _described(value):
+    dtype, shape = getattr(value, "dtype", None), getattr(value, "shape", None)
+    if dtype is not None and isinstance(shape, tuple):
+        return f"{dtype}{list(shape)}"
+    if value is None or isinstance(value, (bool, int, float, str)):
+        text = repr(value)
+        return text if len(text) <= 40 else text[:40] + "..."
+    return type(value).__name__

@@ -1,0 +1,45 @@
+//===- mlir.cpp - any text for tess-opt's parser and pipeline -------------===//
+#include "compiler/CompileModule.h"
+#include "compiler/Pipeline.h"
+#include "eager/HostOptions.h"
+#include "ir/Dialect.h"
+#include "tests/fuzz/Fuzz.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+
+using namespace tess;
+
+/// Upstream's parser recurses over nested text and never says no: README.md.
+static bool isDeep(llvm::StringRef text) {
+  constexpr int kMostNested = 200;
+  int depth = 0, deepest = 0;
+  for (char c : text) {
+    depth += llvm::StringRef("([{<").contains(c);
+    depth -= depth > 0 && llvm::StringRef(")]}>").contains(c);
+    deepest = std::max(deepest, depth);
+  }
+  return deepest > kMostNested;
+}
+
+void fuzzOne(llvm::StringRef input) {
+  if (isDeep(input))
+    return;
+  static const compiler::CompileOptions options = eager::hostOptions();
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  context.loadDialect<ir::TessDialect, mlir::func::FuncDialect>();
+  bool isDiagnosed = false;
+  mlir::ScopedDiagnosticHandler handler(&context, [&](mlir::Diagnostic &diagnostic) {
+    isDiagnosed |= diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error;
+    return mlir::success();
+  });
+  std::string text = input.str(); // upstream's lexer looks at the byte after the last: README.md
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+  if (!module)
+    return fuzz::require(isDiagnosed, "a text that is refused must have a diagnostic");
+  mlir::PassManager manager(&context);
+  compiler::buildPipeline(manager, options, compiler::moduleEvaluator(options));
+  if (mlir::failed(manager.run(*module)))
+    fuzz::require(isDiagnosed, "a module that is refused must have a diagnostic");
+}
