@@ -17,9 +17,10 @@ public:
         definedBy(exe.values.size()) {
     std::iota(parent.begin(), parent.end(), 0);
     for (auto [value, decl] : llvm::enumerate(exe.values)) {
-      if (decl.kind == ValueKind::View)
+      if (decl.kind == ValueKind::View) { // strides of a view say nothing in another layout of its root
         want(rootOf(exe, ValueId(value)), "");
-      else if (decl.kind != ValueKind::Fused && places[value].kind != Place::Arena)
+        want(ValueId(value), "");
+      } else if (decl.kind != ValueKind::Fused && places[value].kind != Place::Arena)
         want(ValueId(value), "");
     }
     for (const ProgramNode &node : exe.nodes)

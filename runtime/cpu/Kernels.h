@@ -17,8 +17,8 @@ llvm::Expected<PreparedRef> prepareOwnMatmul(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareConv2d(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareConv2dBackwardData(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareConv2dBackwardWeight(const PrepareRequest &request);
-llvm::Error packConv2dWeight(const PrepareRequest &request, unsigned input, llvm::StringRef packing, const void *from,
-                             void *to);
+llvm::Error packConv2dInput(const PrepareRequest &request, unsigned input, llvm::StringRef packing, const void *from,
+                            void *to);
 llvm::Expected<PreparedRef> prepareOwnConv2d(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareOwnConv2dBackwardData(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareOwnConv2dBackwardWeight(const PrepareRequest &request);

@@ -107,6 +107,56 @@ TEST_CASE("a value that something else reads stays row-major") {
   checkSame(runChain(chain, false), packed);
 }
 
+/// Bits of the one output of `program`, whose inputs are random; `packed`: its packed values.
+static std::vector<float> runOnce(TestProgram &program, llvm::ArrayRef<TensorMeta> inputs, bool packing,
+                                  unsigned &packed) {
+  BindOptions options;
+  options.packing = packing;
+  BoundRef bound = get(program.create()->bind(inputs, {}, options));
+  packed = bound->packedValues();
+  std::vector<HostTensor> tensors;
+  std::vector<void *> pointers;
+  for (const TensorMeta &meta : inputs)
+    tensors.push_back(randomF32(meta.shape, unsigned(tensors.size()) + 1));
+  for (HostTensor &tensor : tensors)
+    pointers.push_back(tensor.data());
+  std::vector<float> output(size_t(bound->outputs()[0].numElements()));
+  ok(run(*bound, pointers, {output.data()}));
+  return output;
+}
+
+TEST_CASE("a view that a convolution reads is row-major: nobody lays it out anew") {
+  bool isInput = GENERATE(true, false); // of an input, of what a kernel made
+  TestProgram program;
+  int x = program.input("x", DType::Float32, {kBatch, 32, kSize, kSize});
+  int rows = program.input("w", DType::Float32, {32, 32 * 9});
+  if (!isInput) {
+    rows = program.node(OpDef::get("neg"), {rows});
+    program.kernel(negKernel, 2);
+  }
+  OpDef shape = OpDef::get("reshape").set("shape", IntList{32, 32, 3, 3});
+  int weight = program.node(shape, {rows}, ValueKind::View);
+  program.output("out", program.node(conv(), {x, weight}));
+  program.library();
+  TensorMeta metas[] = {f32({kBatch, 32, kSize, kSize}), f32({32, 32 * 9})};
+  unsigned plain = 0, packed = 0;
+  CHECK(runOnce(program, metas, false, plain) == runOnce(program, metas, true, packed));
+  CHECK(packed == 0);
+}
+
+TEST_CASE("a constant image is packed as a constant weight is") {
+  TestProgram program;
+  HostTensor image = randomF32({kBatch, 32, kSize, kSize}, 5);
+  int x = program.constant(image.meta, image.data());
+  int weight = program.input("w", DType::Float32, {32, 32, 3, 3});
+  program.output("out", program.node(conv(), {x, weight}));
+  program.library();
+  TensorMeta metas[] = {f32({32, 32, 3, 3})};
+  unsigned plain = 0, packed = 0;
+  CHECK(runOnce(program, metas, false, plain) == runOnce(program, metas, true, packed));
+  CHECK(packed == 1);
+}
+
 TEST_CASE("a kernel that asks for the index of an element gets row-major values") {
   TestProgram p;
   HostTensor weight = randomF32({32, 32, 3, 3}, 7);
