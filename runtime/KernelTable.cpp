@@ -56,6 +56,11 @@ public:
     evict();
   }
 
+  void noteFallback() {
+    std::lock_guard<std::mutex> lock(mutex);
+    ++counters.fallbacks;
+  }
+
   PreparedCacheStats stats() {
     std::lock_guard<std::mutex> lock(mutex);
     PreparedCacheStats out = counters;
@@ -97,6 +102,7 @@ static PreparedCache &preparedCache() {
 
 PreparedCacheStats preparedCacheStats() { return preparedCache().stats(); }
 void setPreparedCacheLimit(uint64_t bytes) { preparedCache().setLimit(bytes); }
+void noteFallback() { preparedCache().noteFallback(); }
 
 static void append(std::string &key, llvm::ArrayRef<int64_t> numbers) {
   key.append(reinterpret_cast<const char *>(numbers.data()), numbers.size() * sizeof(int64_t));

@@ -116,10 +116,13 @@ llvm::Expected<PreparedRef> prepareKernel(llvm::ArrayRef<KernelDef> table, const
 struct PreparedCacheStats {
   uint64_t hits = 0, misses = 0, evictions = 0;
   uint64_t entries = 0, bytes = 0, limit = 0;
-  double seconds = 0; // in which kernels were prepared
+  double seconds = 0;     // in which kernels were prepared
+  uint64_t fallbacks = 0; // preparations that took our own loops, since the library has no such kernel
 };
 PreparedCacheStats preparedCacheStats();
 /// Evicts at once when it is below what is held.
 void setPreparedCacheLimit(uint64_t bytes);
+/// Counts one of PreparedCacheStats::fallbacks.
+void noteFallback();
 
 } // namespace tess::runtime

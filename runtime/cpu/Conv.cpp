@@ -191,30 +191,15 @@ static void buildBackwardWeight(DnnlCalls &calls, const PrepareRequest &request,
   calls.setImplementation(desc.impl_info_str());
 }
 
-using Own = llvm::Expected<PreparedRef> (*)(const PrepareRequest &);
-
 /// By oneDNN where it has the dtype and there is something to compute, else by our own loops.
-static llvm::Expected<PreparedRef>
-prepareEither(const PrepareRequest &request, const ConvShape &shape,
-              llvm::function_ref<void(DnnlCalls &, llvm::ArrayRef<EpilogueStep>)> build, Own own) {
+static llvm::Expected<PreparedRef> prepareEither(const PrepareRequest &request, const ConvShape &shape,
+                                                 BuildCalls build,
+                                                 llvm::Expected<PreparedRef> (*own)(const PrepareRequest &)) {
   DType dtype = request.outputs[0].dtype;
   bool same = request.inputs[0].dtype == dtype && request.inputs[1].dtype == dtype;
   if (!dnnlType(dtype) || !same || shape.products() == 0)
     return own(request);
-  llvm::Expected<std::vector<EpilogueStep>> epilogue = readEpilogue(request);
-  if (!epilogue)
-    return epilogue.takeError();
-  unsigned threads = shape.products() < kSerialProducts ? 1 : request.threads;
-  auto calls = std::make_shared<DnnlCalls>(request, threads);
-  LibraryThreads guard(threads);
-  if (llvm::Error error = guarded(request.op.name(), [&] { build(*calls, *epilogue); })) {
-    auto [code, message] = takeError(std::move(error));
-    if (code != ErrorCode::Unimplemented || !request.inputPackings.empty())
-      return makeError(code, message);
-    return own(request);
-  }
-  calls->setEpilogue(std::move(*epilogue));
-  return calls;
+  return prepareCalls(request, shape.products() < kSerialProducts ? 1 : request.threads, build, own);
 }
 
 llvm::Expected<PreparedRef> prepareConv2d(const PrepareRequest &request) {
@@ -240,14 +225,12 @@ llvm::Expected<PreparedRef> prepareConv2dBackwardWeight(const PrepareRequest &re
       prepareOwnConv2dBackwardWeight);
 }
 
-llvm::Error packConv2dWeight(const PrepareRequest &request, unsigned input, llvm::StringRef packing, const void *from,
-                             void *to) {
-  const Shape &x = request.inputs[0].shape, &weight = request.inputs[1].shape;
-  if (input != 1)
-    return makeError(ErrorCode::Internal,
-                     request.op.name() + ": only the weight is packed, got input " + llvm::Twine(input));
-  ConvShape shape = convShape(request.op, x, weight, request.outputs[0].shape);
-  memory::desc plain = weightDesc(shape, request.inputs[1].dtype, Layout::contiguous(weight));
+llvm::Error packConv2dInput(const PrepareRequest &request, unsigned input, llvm::StringRef packing, const void *from,
+                            void *to) {
+  const TensorMeta &meta = request.inputs[input];
+  Layout rows = Layout::contiguous(meta.shape);
+  ConvShape shape = convShape(request.op, request.inputs[0].shape, request.inputs[1].shape, request.outputs[0].shape);
+  memory::desc plain = input == 1 ? weightDesc(shape, meta.dtype, rows) : *dnnlDesc(meta.dtype, rows);
   return guarded(request.op.name(), [&] {
     LibraryThreads guard(1);
     memory source(plain, dnnlEngine(), const_cast<void *>(from)), target(packedDesc(packing), dnnlEngine(), to);

@@ -199,4 +199,23 @@ llvm::Error DnnlCalls::run(RunContext &context, llvm::ArrayRef<void *> inputs, l
   return llvm::Error::success();
 }
 
+llvm::Expected<PreparedRef> prepareCalls(const PrepareRequest &request, unsigned threads, BuildCalls build,
+                                         llvm::Expected<PreparedRef> (*own)(const PrepareRequest &)) {
+  llvm::Expected<std::vector<EpilogueStep>> epilogue = readEpilogue(request);
+  if (!epilogue)
+    return epilogue.takeError();
+  auto calls = std::make_shared<DnnlCalls>(request, threads);
+  LibraryThreads guard(threads);
+  if (llvm::Error error = guarded(request.op.name(), [&] { build(*calls, *epilogue); })) {
+    auto [code, message] = takeError(std::move(error));
+    // Operands in a layout of the library's own have no loop of ours.
+    if (code != ErrorCode::Unimplemented || !request.inputPackings.empty())
+      return makeError(code, message);
+    noteFallback();
+    return own(request);
+  }
+  calls->setEpilogue(std::move(*epilogue));
+  return calls;
+}
+
 } // namespace tess::runtime

@@ -102,4 +102,11 @@ private:
   std::optional<Finish> finish;
 };
 
+/// Makes the calls of a kernel; may throw dnnl::error.
+using BuildCalls = llvm::function_ref<void(DnnlCalls &, llvm::ArrayRef<EpilogueStep>)>;
+/// The calls that `build` makes, run by `threads`; our own loops only where oneDNN has no such kernel, which is counted
+/// (preparedCacheStats().fallbacks). Any other failure is the caller's: memory that ran out is not a missing kernel.
+llvm::Expected<PreparedRef> prepareCalls(const PrepareRequest &request, unsigned threads, BuildCalls build,
+                                         llvm::Expected<PreparedRef> (*own)(const PrepareRequest &));
+
 } // namespace tess::runtime

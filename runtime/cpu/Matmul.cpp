@@ -156,19 +156,10 @@ llvm::Expected<PreparedRef> prepareMatmul(const PrepareRequest &request) {
     return prepareOwnMatmul(request);
   collapseBatch(shape);
   unsigned threads = products < kSerialProducts ? 1 : request.threads;
-  llvm::Expected<std::vector<EpilogueStep>> epilogue = readEpilogue(request);
-  if (!epilogue)
-    return epilogue.takeError();
-  auto calls = std::make_shared<DnnlCalls>(request, threads);
-  LibraryThreads guard(threads);
-  if (llvm::Error error = guarded(request.op.name(), [&] { build(*calls, request, shape, *epilogue); })) {
-    auto [code, message] = takeError(std::move(error));
-    if (code != ErrorCode::Unimplemented) // bfloat16 before AVX-512
-      return makeError(code, message);
-    return prepareOwnMatmul(request);
-  }
-  calls->setEpilogue(std::move(*epilogue));
-  return calls;
+  return prepareCalls(
+      request, threads,
+      [&](DnnlCalls &calls, llvm::ArrayRef<EpilogueStep> epilogue) { build(calls, request, shape, epilogue); },
+      prepareOwnMatmul);
 }
 
 } // namespace tess::runtime::cpu

@@ -89,14 +89,10 @@ llvm::Expected<PreparedRef> prepareAvgPool2d(const PrepareRequest &request) {
     return prepareOwnAvgPool2d(request);
   ConvShape shape = poolShape(request.op, request.inputs[0].shape, request.outputs[0].shape);
   unsigned threads = request.inputs[0].numElements() < kSerialElements ? 1 : request.threads;
-  auto calls = std::make_shared<DnnlCalls>(request, threads);
-  LibraryThreads guard(threads);
   PoolDims dims = poolDims(request, shape);
-  if (llvm::Error error = guarded(request.op.name(), [&] { buildForward(*calls, request, dims); })) {
-    llvm::consumeError(std::move(error)); // bfloat16 before AVX-512
-    return prepareOwnAvgPool2d(request);
-  }
-  return calls;
+  return prepareCalls(
+      request, threads, [&](DnnlCalls &calls, llvm::ArrayRef<EpilogueStep>) { buildForward(calls, request, dims); },
+      prepareOwnAvgPool2d);
 }
 
 llvm::Expected<PreparedRef> prepareAvgPool2dBackward(const PrepareRequest &request) {
@@ -104,14 +100,10 @@ llvm::Expected<PreparedRef> prepareAvgPool2dBackward(const PrepareRequest &reque
     return prepareOwnAvgPool2dBackward(request);
   ConvShape shape = poolShape(request.op, request.outputs[0].shape, request.inputs[0].shape);
   unsigned threads = request.outputs[0].numElements() < kSerialElements ? 1 : request.threads;
-  auto calls = std::make_shared<DnnlCalls>(request, threads);
-  LibraryThreads guard(threads);
   PoolDims dims = poolDims(request, shape);
-  if (llvm::Error error = guarded(request.op.name(), [&] { buildBackward(*calls, request, dims); })) {
-    llvm::consumeError(std::move(error));
-    return prepareOwnAvgPool2dBackward(request);
-  }
-  return calls;
+  return prepareCalls(
+      request, threads, [&](DnnlCalls &calls, llvm::ArrayRef<EpilogueStep>) { buildBackward(calls, request, dims); },
+      prepareOwnAvgPool2dBackward);
 }
 
 } // namespace tess::runtime::cpu
