@@ -1,7 +1,7 @@
 //===- AvailableThreads.cpp - affinity and cgroup quota -------------------===//
+#include "runtime/Cgroup.h"
 #include "runtime/ParallelFor.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MemoryBuffer.h"
 
 #include <algorithm>
 #include <cmath>
@@ -9,11 +9,6 @@
 #include <thread>
 
 namespace tess::runtime {
-
-static std::string content(const std::string &path) {
-  auto buffer = llvm::MemoryBuffer::getFileAsStream(path);
-  return buffer ? (*buffer)->getBuffer().trim().str() : std::string();
-}
 
 /// CPUs that a quota in `max` of each `period` is worth, rounded up; 0: no limit.
 static unsigned quotient(llvm::StringRef max, llvm::StringRef period) {
@@ -25,27 +20,15 @@ static unsigned quotient(llvm::StringRef max, llvm::StringRef period) {
 
 static unsigned lower(unsigned limit, unsigned quota) { return quota ? std::min(limit, quota) : limit; }
 
-/// Version 2: the group of this process and every one above it may set a quota.
-static unsigned unifiedQuota(llvm::StringRef group, unsigned limit) {
-  for (std::string path = group.str();; path.resize(path.rfind('/'))) {
-    std::string text = content("/sys/fs/cgroup" + path + "/cpu.max");
-    auto [max, period] = llvm::StringRef(text).split(' ');
-    limit = lower(limit, quotient(max, period));
-    if (path.empty() || path.rfind('/') == std::string::npos)
-      return limit;
-  }
-}
-
 static unsigned cgroupLimit(unsigned limit) {
-  std::string groups = content("/proc/self/cgroup");
-  llvm::SmallVector<llvm::StringRef, 16> lines;
-  llvm::StringRef(groups).split(lines, '\n');
-  for (llvm::StringRef line : lines)
-    if (line.consume_front("0::"))
-      limit = unifiedQuota(line.rtrim('/'), limit);
-  for (const char *folder : {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"})
-    limit = lower(limit, quotient(content(std::string(folder) + "/cpu.cfs_quota_us"),
-                                  content(std::string(folder) + "/cpu.cfs_period_us")));
+  CgroupFiles files;
+  forEachCgroup(files, "cpu.max", [&](llvm::StringRef text) {
+    auto [max, period] = text.split(' ');
+    limit = lower(limit, quotient(max, period));
+  });
+  for (const char *folder : {"cpu", "cpu,cpuacct"})
+    limit = lower(limit, quotient(cgroupContent(files, std::string(folder) + "/cpu.cfs_quota_us"),
+                                  cgroupContent(files, std::string(folder) + "/cpu.cfs_period_us")));
   return limit;
 }
 

@@ -1,5 +1,6 @@
 //===- CpuDevice.cpp - the host's processor -------------------------------===//
 #include "runtime/Allocator.h"
+#include "runtime/Cgroup.h"
 #include "runtime/Device.h"
 #include "runtime/KernelTable.h"
 #include "runtime/ParallelFor.h"
@@ -57,7 +58,8 @@ constexpr Allocator::Lists kLists = Allocator::Lists::PerThread;
 
 class CpuDevice : public Device {
 public:
-  CpuDevice() : Device("cpu0"), allocator("cpu0", source, kLists) {}
+  // What the process has beside tensors keeps an eighth: an error comes before the kernel kills.
+  CpuDevice() : Device("cpu0"), allocator("cpu0", source, kLists) { allocator.setLimit(availableMemory() / 8 * 7); }
   llvm::Expected<Block> allocate(size_t bytes) override { return allocator.allocate(bytes); }
   void release(Block block) override { allocator.free(block); }
   Stream &defaultStream() override { return stream; }

@@ -1,9 +1,12 @@
 #include "runtime/Allocator.h"
 #include "runtime/Buffer.h"
+#include "runtime/Cgroup.h"
 #include "runtime/Profiler.h"
 #include "tests/runtime/Expect.h"
 
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 using namespace tess;
@@ -192,4 +195,28 @@ TEST_CASE("a wrapped buffer calls its owner's deleter once") {
     CHECK(other->data() == data);
   }
   CHECK(deleted == 1);
+}
+
+TEST_CASE("memory is what the lowest of the control groups allows") {
+  std::filesystem::path root = std::filesystem::path(std::getenv("TEST_TMPDIR")) / "cgroup";
+  std::filesystem::create_directories(root / "outer/inner");
+  auto write = [&](const char *file, const char *text) { std::ofstream(root / file) << text << "\n"; };
+  CgroupFiles files{root, root / "groups"};
+  uint64_t physical = availableMemory(files);
+  CHECK(physical > 0);
+  write("groups", "1:cpu:/elsewhere\n0::/outer/inner");
+  write("outer/inner/memory.max", "max");
+  CHECK(availableMemory(files) == physical);
+  write("outer/memory.max", "4096000");
+  CHECK(availableMemory(files) == 4096000);
+  write("outer/inner/memory.max", "8192000");
+  CHECK(availableMemory(files) == 4096000);
+  std::filesystem::create_directories(root / "memory");
+  write("memory/memory.limit_in_bytes", "123456");
+  CHECK(availableMemory(files) == 123456);
+}
+
+TEST_CASE("the processor's allocator has a limit below what the process may have") {
+  CHECK(cpuAllocator().stats().limit == availableMemory() / 8 * 7);
+  CHECK(messageOf(cpuAllocator().allocate(availableMemory())).find("memory must stay within") != std::string::npos);
 }
