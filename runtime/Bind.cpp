@@ -125,6 +125,8 @@ llvm::Error Binder::inferNode(const ProgramNode &node) {
 /// A step that carries an operator writes what the operator says, whatever the nodes make of its results: kernels and
 /// copies trust it. Operands of an epilogue come after those of the operator.
 llvm::Error Binder::checkOperator(const Step &step) const {
+  if (program.options.isValidated) // from a cache of this build
+    return llvm::Error::success();
   size_t count = step.operands.size();
   if (!step.epilogue.empty())
     count = step.segments.empty() ? step.op.info().operands.size()
@@ -414,6 +416,19 @@ void Binder::finish() {
   bound->program = program.shared_from_this();
 }
 
+/// Code for a free size takes any but 1 beside a size that is not 1: an axis that repeats is another kernel. `error`,
+/// or the name of the dimension that is the cause.
+llvm::Error Binder::nameRepeated(llvm::Error error) const {
+  auto [code, message] = takeError(std::move(error));
+  if (code == ErrorCode::Internal)
+    for (const InputDecl &input : exe.inputs)
+      for (auto [axis, dim] : llvm::enumerate(input.dims))
+        if (dim.symbol >= 0 && metas[input.value].shape[axis] == 1)
+          return invalidArgument(program.name() + ": " + exe.symbols[dim.symbol].name +
+                                 " must not be 1 where its axis would repeat, got 1 in " + input.name);
+  return makeError(code, message);
+}
+
 llvm::Expected<std::shared_ptr<Bound>> Binder::run(llvm::ArrayRef<TensorMeta> inputs,
                                                    llvm::ArrayRef<Layout> inputLayouts) {
   if (llvm::Error error = inferShapes(inputs, inputLayouts))
@@ -427,7 +442,7 @@ llvm::Expected<std::shared_ptr<Bound>> Binder::run(llvm::ArrayRef<TensorMeta> in
   bound->commands.reserve(exe.steps.size());
   for (const Step &step : exe.steps)
     if (llvm::Error error = addStep(step))
-      return at(std::move(error), step.location);
+      return at(nameRepeated(std::move(error)), step.location);
   addOutputCopies();
   finish();
   bump(executorCounters.binds);

@@ -34,6 +34,7 @@ private:
   llvm::Error checkOperator(const Step &step) const;
   llvm::Error setResult(const ProgramNode &node, ValueId value, TensorMeta meta);
   llvm::Error addStep(const Step &step);
+  llvm::Error nameRepeated(llvm::Error error) const;
   llvm::Error addKernel(const Step &step);
   void splitDomain(KernelLaunch &launch, const KernelGeometry &geometry) const;
   llvm::Error prepareLibrary();

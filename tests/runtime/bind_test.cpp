@@ -439,3 +439,17 @@ TEST_CASE("threads may bind one program and run their own") {
     thread.join();
   CHECK(good == 4 * 49);
 }
+
+TEST_CASE("bind: a free size that becomes 1 beside a larger one is named") {
+  TestProgram program;
+  program.symbol("n", 1, 9);
+  program.symbol("m", 1, 9);
+  int x = program.input("x", DType::Float32, {"n"}), y = program.input("y", DType::Float32, {"m"});
+  program.output("out", program.node(OpDef::get("add"), {x, y}));
+  program.kernel(addKernel, 1).innerClasses = {0, 0, 0}; // made for operands that both vary
+  ProgramRef made = program.create();
+  TensorMeta one(DType::Float32, {1}), five(DType::Float32, {5});
+  CHECK(messageOf(made->bind({one, five})) == "test: n must not be 1 where its axis would repeat, got 1 in x");
+  CHECK(messageOf(made->bind({five, one})) == "test: m must not be 1 where its axis would repeat, got 1 in y");
+  CHECK(messageOf(made->bind({one, one})) == "");
+}
