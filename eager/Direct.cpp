@@ -67,16 +67,49 @@ void resultStrides(const IterationSpace &space, int64_t *strides) {
   }
 }
 
+int64_t sizeOf(const runtime::AxisGroup &group, const IterationSpace &space) {
+  int64_t size = 1;
+  for (unsigned axis = group.first; axis < group.last; ++axis)
+    size *= space.sizes[axis];
+  return size;
+}
+
+/// The innermost axis of a group that is longer than 1, whose stride is the group's: along an axis of size 1 a stride
+/// has no meaning. The first axis where all are of size 1.
+unsigned walkedAxis(const runtime::AxisGroup &group, const IterationSpace &space) {
+  unsigned axis = group.last ? group.last - 1 : 0;
+  while (axis > group.first && space.sizes[axis] == 1)
+    --axis;
+  return axis;
+}
+
+int64_t strideOf(const runtime::AxisGroup &group, const IterationSpace &space, const int64_t *strides) {
+  return group.last ? strides[walkedAxis(group, space)] : 1;
+}
+
+/// `strides` walk the axes of a group that are longer than 1 as one.
+bool collapses(const runtime::AxisGroup &group, const IterationSpace &space, const int64_t *strides) {
+  int64_t expected = strideOf(group, space, strides);
+  for (unsigned axis = group.last; axis-- > group.first;) {
+    if (space.sizes[axis] == 1)
+      continue;
+    if (strides[axis] != expected)
+      return false;
+    expected *= space.sizes[axis];
+  }
+  return true;
+}
+
 /// The kernel walks the axes of a group in one stride; true when `strides` allow it and lanes find neighbours.
 bool fitsGroups(const DirectKernel &kernel, const IterationSpace &space, unsigned operand) {
   const int64_t *strides = space.strides[operand];
   for (const runtime::AxisGroup &group : kernel.groups)
-    for (unsigned axis = group.first; axis + 1 < group.last; ++axis)
-      if (strides[axis] != strides[axis + 1] * space.sizes[axis + 1])
-        return false;
-  unsigned last = space.numAxes - 1;
-  bool isBroadcast = space.broadcast[last] >> operand & 1;
-  return isBroadcast || strides[last] == 1 || space.sizes[last] == 1;
+    if (group.last - group.first > 1 && !collapses(group, space, strides))
+      return false;
+  const runtime::AxisGroup &vector = kernel.groups.back();
+  unsigned lanes = walkedAxis(vector, space);
+  bool isBroadcast = space.broadcast[lanes] >> operand & 1;
+  return isBroadcast || strides[lanes] == 1 || sizeOf(vector, space) == 1;
 }
 
 /// Row-major copies of the operands that the kernel cannot walk, in `made`; null for the others.
@@ -88,6 +121,9 @@ llvm::Error makeFit(const DirectKernel &kernel, const IterationSpace &space, con
     llvm::Expected<TensorRef> copy = contiguous(*call.operands[k].tensor, call.op.name());
     if (!copy)
       return copy.takeError();
+    if (copy->get() == call.operands[k].tensor)
+      return makeError(ErrorCode::Internal,
+                       call.op.name() + ": a row-major operand must fit its kernel, got " + toString((*copy)->meta()));
     made.resize(call.operands.size());
     made[k] = std::move(*copy);
   }
@@ -103,11 +139,6 @@ int64_t scalarBits(const OpDef &op, const DirectKernel::Scalar &scalar) {
   return value.kind() == AttrKind::Bool ? int64_t(value.boolean()) : value.i64();
 }
 
-/// Of the last axis of a group; one without axes has one element.
-int64_t strideOf(const runtime::AxisGroup &group, const int64_t *strides) {
-  return group.last ? strides[group.last - 1] : 1;
-}
-
 /// Has one caller; left to the compiler, what it costs depends on what stands beside it.
 LLVM_ATTRIBUTE_ALWAYS_INLINE void fill(Launch &launch, const DirectKernel &kernel, const IterationSpace &space,
                                        const OpDef &op, llvm::ArrayRef<Operand> operands,
@@ -118,9 +149,7 @@ LLVM_ATTRIBUTE_ALWAYS_INLINE void fill(Launch &launch, const DirectKernel &kerne
   resultStrides(space, own);
   int64_t *dims = launch.dims;
   for (const runtime::AxisGroup &group : kernel.groups) {
-    int64_t size = 1;
-    for (unsigned axis = group.first; axis < group.last; ++axis)
-      size *= space.sizes[axis];
+    int64_t size = sizeOf(group, space);
     *dims++ = size;
     launch.outer *= launch.inner;
     launch.inner = size;
@@ -130,7 +159,7 @@ LLVM_ATTRIBUTE_ALWAYS_INLINE void fill(Launch &launch, const DirectKernel &kerne
     bool isResult = value >= operands.size();
     const int64_t *strides = isResult ? own : space.strides[value];
     for (const runtime::AxisGroup &group : kernel.groups)
-      *dims++ = strideOf(group, strides);
+      *dims++ = strideOf(group, space, strides);
     *pointer++ = isResult ? results[value - operands.size()]->data() : operands[value].tensor->data();
   }
   for (const DirectKernel::Scalar &scalar : kernel.scalars)
