@@ -127,10 +127,14 @@ private:
     return false;
   }
 
+  /// No element lies beside another along the group: a stride there has no meaning.
+  bool hasOneElement(AxisGroup group) const {
+    return llvm::all_of(llvm::seq<unsigned>(group.first, group.last), [&](unsigned axis) { return domain[axis] == 1; });
+  }
+
   InnerClass innerClass(const OperandAxes &operand) const {
     AxisGroup vector = out.spec.vectorAxis == VectorAxis::Reduced ? out.reduced.back() : out.parallel.back();
-    bool onlyElement = vector.first == vector.last;
-    if (!onlyElement && !variesIn(operand, vector))
+    if (!hasOneElement(vector) && !variesIn(operand, vector))
       return InnerClass::Broadcast;
     return operand.layout.contiguous || operand.layout.innerUnit ? InnerClass::Contiguous : InnerClass::Strided;
   }

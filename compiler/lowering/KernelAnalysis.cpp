@@ -108,7 +108,7 @@ public:
         if (node.kind == NodeKind::Reduce && plan.phase[node.args[0]] == phase)
           visit(node.args[0], phase);
       for (const KernelStore &store : spec.stores)
-        if (plan.full[store.node] && plan.phase[store.node] == phase)
+        if (isFullStore(spec, store) && plan.phase[store.node] == phase)
           visit(store.node, phase);
     }
     assignSlots();
@@ -198,6 +198,10 @@ void collectLoads(const KernelSpec &spec, const KernelPlan &plan, int index, uns
 
 } // namespace
 
+bool isFullStore(const KernelSpec &spec, const KernelStore &store) {
+  return !spec.numReduced || spec.operands[store.operand].variesOnReduced;
+}
+
 KernelPlan planKernel(const KernelSpec &spec) {
   KernelPlan plan;
   plan.scratchOffset.assign(spec.nodes.size(), -1);
@@ -211,7 +215,7 @@ KernelPlan planKernel(const KernelSpec &spec) {
     plan.phase.push_back(phase);
   }
   for (const KernelStore &store : spec.stores)
-    if (plan.full[store.node])
+    if (isFullStore(spec, store))
       plan.numPhases = std::max(plan.numPhases, plan.phase[store.node] + 1);
   if (spec.numReduced && spec.vectorAxis == VectorAxis::Reduced)
     SpillFinder(spec, plan).run();
@@ -247,7 +251,7 @@ bool mayShareMemory(const KernelSpec &spec, unsigned output, unsigned input) {
   unsigned written = plan.numPhases;
   for (const KernelStore &store : spec.stores)
     if (unsigned(store.operand) == output)
-      written = plan.full[store.node] ? plan.phase[store.node] : plan.numPhases;
+      written = isFullStore(spec, store) ? plan.phase[store.node] : plan.numPhases;
   bool readLater = false;
   auto look = [&](int node, unsigned phase) {
     if (phase > written)
@@ -257,7 +261,7 @@ bool mayShareMemory(const KernelSpec &spec, unsigned output, unsigned input) {
     if (node.kind == NodeKind::Reduce)
       look(node.args[0], plan.phase[node.args[0]]);
   for (const KernelStore &store : spec.stores)
-    look(store.node, plan.full[store.node] ? plan.phase[store.node] : plan.numPhases);
+    look(store.node, isFullStore(spec, store) ? plan.phase[store.node] : plan.numPhases);
   return !readLater;
 }
 

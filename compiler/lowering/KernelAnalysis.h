@@ -36,6 +36,10 @@ struct KernelPlan {
 /// Plan of a verified spec.
 KernelPlan planKernel(const KernelSpec &spec);
 
+/// Writes every element of the domain, in the pass of its node's phase; else one element for each row, at its end. The
+/// node of the former may be the same for a whole row.
+bool isFullStore(const KernelSpec &spec, const KernelStore &store);
+
 /// Reduces nothing, and computes so much for a vector that the code for it should be there once.
 bool hasLongBody(const KernelSpec &spec);
 

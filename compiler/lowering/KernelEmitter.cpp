@@ -126,7 +126,7 @@ Values KernelEmitter::reducedLoops(unsigned first, llvm::ArrayRef<V> init, Body 
 void KernelEmitter::fullStores() {
   llvm::SmallVector<KernelStore> stores;
   for (const KernelStore &store : spec.stores)
-    if (plan.full[store.node] && plan.phase[store.node] == k.phase)
+    if (isFullStore(spec, store) && plan.phase[store.node] == k.phase)
       stores.push_back(store);
   llvm::SmallVector<int> kept;
   for (unsigned i = 0; i < spec.nodes.size(); ++i)
@@ -144,10 +144,10 @@ void KernelEmitter::fullStores() {
 
 void KernelEmitter::rowStores() {
   for (const KernelStore &store : spec.stores)
-    if (!plan.full[store.node])
+    if (!isFullStore(spec, store))
       k.node(store.node);
   for (const KernelStore &store : spec.stores)
-    if (!plan.full[store.node])
+    if (!isFullStore(spec, store))
       k.store(store.node, store.operand);
 }
 
@@ -184,6 +184,8 @@ llvm::SmallVector<int> KernelEmitter::keptAfter(unsigned phase) const {
   for (unsigned i = 0; i < spec.nodes.size(); ++i)
     for (int arg : spec.nodes[i].args)
       wanted[arg] = wanted[arg] || (spec.nodes[i].kind == NodeKind::Apply && plan.full[i]);
+  for (const KernelStore &store : spec.stores)
+    wanted[store.node] = wanted[store.node] || isFullStore(spec, store);
   llvm::SmallVector<int> kept;
   for (unsigned i = 0; i < spec.nodes.size(); ++i)
     if (!plan.full[i] && plan.phase[i] == phase + 1 && (spec.nodes[i].kind == NodeKind::Reduce || wanted[i]))
@@ -246,7 +248,7 @@ void KernelEmitter::reduceInColumns() {
           if (plan.numPhases)
             columnPhase(end, vectors, states);
           bool last = k.phase + 1 >= plan.numPhases;
-          if (!last || llvm::any_of(spec.stores, [&](const KernelStore &s) { return !plan.full[s.node]; }))
+          if (!last || llvm::any_of(spec.stores, [&](const KernelStore &s) { return !isFullStore(spec, s); }))
             columnRow(end, reduces, states, last);
         }
         return Values();

@@ -145,10 +145,10 @@ llvm::Error Verifier::checkStore(const KernelStore &store) const {
       !spec.operands[store.operand].isOutput)
     return error("a store must name a node and an output",
                  "n" + llvm::Twine(store.node) + " o" + llvm::Twine(store.operand));
-  bool full = !spec.numReduced || planKernel(spec).full[store.node];
+  bool full = isFullStore(spec, store);
   const KernelOperand &operand = spec.operands[store.operand];
-  if (spec.numReduced && full != operand.variesOnReduced)
-    return error("an output must vary over the reduced domain as its node does", "o" + llvm::Twine(store.operand));
+  if (!full && planKernel(spec).full[store.node])
+    return error("an output must vary over the reduced domain where its node does", "o" + llvm::Twine(store.operand));
   bool lanes = spec.vectorAxis == VectorAxis::Parallel || full;
   if (lanes && operand.inner == InnerClass::Broadcast)
     return error("an output must have an element for every lane", "broadcast o" + llvm::Twine(store.operand));

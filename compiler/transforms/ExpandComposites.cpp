@@ -106,6 +106,12 @@ LogicalResult canonicaliseReduction(Operation *op, OpBuilder &builder) {
   return success();
 }
 
+/// What an expansion knows of a result's sizes may be more, or less, than what the composite said.
+void fitResultTypes(func::FuncOp func) {
+  Operation *ret = func.getBody().front().getTerminator();
+  func.setType(FunctionType::get(func.getContext(), func.getArgumentTypes(), ret->getOperandTypes()));
+}
+
 struct ExpandComposites : impl::ExpandCompositesPassBase<ExpandComposites> {
   LogicalResult expandAll(func::FuncOp func) {
     OpBuilder builder(func);
@@ -124,6 +130,7 @@ struct ExpandComposites : impl::ExpandCompositesPassBase<ExpandComposites> {
       if (const OpInfo *info = infoOf(&op); info && info->lowering == Lowering::Reduction)
         if (failed(canonicaliseReduction(&op, builder)))
           return failure();
+    fitResultTypes(func);
     return success();
   }
 
