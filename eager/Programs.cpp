@@ -156,12 +156,6 @@ private:
   bool isInferred = false; // the operator takes operands of these metas
 };
 
-/// Operators whose rules ask for sizes: their programs are for these sizes.
-static std::atomic<bool> &needsSizes(const OpInfo &info) {
-  static std::vector<std::atomic<bool>> flags(allOps().size());
-  return flags[info.id];
-}
-
 /// A program for operands of these metas; `unknown` says which sizes it may leave open.
 llvm::Expected<CompiledOpRef> ProgramRun::entryFor(const Metas &unknown) {
   uint64_t space = keyOfRanks(call.operands);
@@ -178,24 +172,13 @@ llvm::Expected<CompiledOpRef> ProgramRun::entryFor(const Metas &unknown) {
 }
 
 llvm::Expected<CompiledOpRef> ProgramRun::findEntry() {
-  std::atomic<bool> &exact = needsSizes(call.info());
-  if (exact.load(std::memory_order_relaxed))
+  if (call.info().needsSizes)
     return entryFor(metas);
   Metas unknown = metas;
   for (TensorMeta &meta : unknown)
     for (int64_t &size : meta.shape)
       size = size == 1 ? 1 : kUnknown; // an axis that may repeat: part of the class
-  llvm::Expected<CompiledOpRef> entry = entryFor(unknown);
-  if (entry)
-    return entry;
-  llvm::Error error = entry.takeError();
-  if (llvm::Expected<Metas> results = call.op.infer(metas, call.segments); !results) {
-    llvm::consumeError(std::move(error)); // the same, or one that says less
-    return results.takeError();
-  }
-  llvm::consumeError(std::move(error)); // it holds for these sizes: inference just said so
-  exact = true;
-  return entryFor(metas);
+  return entryFor(unknown);
 }
 
 static Count originOf(const runtime::Bound &bound) {

@@ -153,6 +153,7 @@ class Tess_Op<string mnemonic, list<Trait> traits = []>
   list<AttrFact> attrFacts = [];
   string normalise = "";       // a function of ops/Normalise.h
   bit stochastic = 0;
+  bit needsSizes = 0;          // its rules look at the sizes of operands: one-operator code serves one shape
   list<Sample> samples = [];
   Oracle oracle = ?;
   Py python = ?;

@@ -15,6 +15,7 @@ namespace tess::checks {
 
 // ReductionShapes.cpp
 TESS_CHECK(notEmpty);
+TESS_CHECK(norm);
 TESS_CHECK(sumTo);
 
 // ViewShapes.cpp

@@ -23,6 +23,8 @@ TESS_FORWARD_RULE(batchNorm);
 TESS_FORWARD_RULE(batchNormInference);
 TESS_FORWARD_RULE(layerNorm);
 TESS_FORWARD_RULE(rmsNorm);
+TESS_FORWARD_RULE(norm);
+TESS_FORWARD_RULE(normalize);
 
 // AttentionRules.cpp
 TESS_FORWARD_RULE(attention);

@@ -286,7 +286,7 @@ llvm::Expected<Metas> OpDef::infer(llvm::ArrayRef<TensorMeta> operands, llvm::Ar
     return dtype.takeError();
   if (!info.signature)
     return inferByRule(*this, operands, segments, *dtype);
-  if (info.signature->elementwise && info.simple && !operands.empty())
+  if (info.signature->elementwise && info.simple && !operands.empty() && !info.check)
     return inferElementwise(info, *dtype, operands);
   llvm::Expected<llvm::SmallVector<Shape, 4>> shapes = inferBySignature(*this, operands, segments);
   if (!shapes)

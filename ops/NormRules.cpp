@@ -3,6 +3,8 @@
 #include "ops/GradientRules.h"
 #include "ops/GraphPieces.h"
 
+#include <cmath>
+
 namespace tess {
 
 using namespace pieces;
@@ -79,6 +81,29 @@ Values layerNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
 
 Values rmsNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   return {normalised(b, op, v[0], v.drop_front())};
+}
+
+/// (sum of |x|^ord)^(1 / ord) over `axes`.
+static int vectorNorm(SubgraphBuilder &b, int x, double ord, const AttrValue &axes, bool keepdims) {
+  auto reduced = [&](const char *name, int value) {
+    return call(b, name, {value}, {{"axes", axes}, {"keepdims", keepdims}});
+  };
+  if (ord == 2)
+    return call(b, "sqrt", {reduced("sum", call(b, "square", {x}))});
+  int magnitude = call(b, "abs", {x});
+  if (std::isinf(ord))
+    return reduced(ord > 0 ? "max" : "min", magnitude);
+  int sum = reduced("sum", call(b, "pow", {magnitude, constantLike(b, ord, x)}));
+  return call(b, "pow", {sum, constantLike(b, 1 / ord, sum)});
+}
+
+Values norm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  return {vectorNorm(b, v[0], op.f64("ord"), op.attr("axes"), op.boolean("keepdims"))};
+}
+
+Values normalize(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  int size = vectorNorm(b, v[0], op.f64("ord"), op.attr("axes"), true);
+  return {call(b, "div", {v[0], call(b, "maximum", {size, constantLike(b, op.f64("epsilon"), size)})})};
 }
 
 } // namespace forwards

@@ -157,6 +157,8 @@ struct OpInfo {
   CheckFn check;
   /// Every operand group has exactly one operand, and every result too.
   bool simple;
+  /// Its rules look at the sizes of operands: a one-operator program is for one shape.
+  bool needsSizes;
 };
 
 /// All operators, in the order of their ids.

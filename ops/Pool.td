@@ -83,6 +83,7 @@ def Tess_AdaptiveAvgPool2dOp : PoolOp<"adaptive_avg_pool2d", "mean of windows th
   let shapes = "(N, C, H, W) -> (N, C, *@output_size)";
   let dtypes = Same<"x">;
   let lowering = Composite<"adaptiveAvgPool2d">;
+  let needsSizes = 1;
   let attrFacts = [Length<"output_size", 2>, Range<"output_size", "1", "1e9">,
                    Doc<"output_size", "height and width of the result">];
   let samples = [Sample<["2,3,6,8"], "output_size=[2, 4]">, Sample<["1,2,5,7"], "output_size=[2, 3]">,

@@ -111,6 +111,44 @@ def Tess_StdOp : MeanComposite<"std", "square root of the variance", "np.std(x, 
   let samples = !filter(s, ReductionSamples<>.all, !ne(!head(s.shapes), ""));
 }
 
+class NormOp<string m, string what, string rule, string expr> : Tess_Op<m> {
+  let summary = what;
+  let results = (outs Tess_Float:$out);
+  let check = "norm";
+  let dtypes = PromoteFloat<["x"]>;
+  let lowering = Composite<rule>;
+  let normalise = "axes";
+  let constraints = ["ord must not be 0", "reduced dimensions must not be empty where ord is infinite"];
+  let oracle = Oracle<expr>;
+}
+defvar normFacts = [Axis<"axes", "x">, Doc<"axes", "axes of a vector; empty: all">,
+                    Doc<"ord", "exponent; inf and -inf: the largest and the smallest magnitude">];
+def Tess_NormOp : NormOp<"norm", "norm of vectors along axes", "norm",
+                         "tess_oracle.norm(x, axes, keepdims, ord)"> {
+  let description = [{out = (sum of abs(x)^ord)^(1 / ord) over the axes.}];
+  let arguments = (ins Tess_Float:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes,
+                   DefaultValuedAttr<BoolAttr, "false">:$keepdims, DefaultValuedAttr<F64Attr, "2.0">:$ord);
+  let shapes = "(*D) -> (*D / axes)";
+  let attrFacts = !listconcat(normFacts, [Doc<"keepdims", "keep reduced axes with size 1">]);
+  let samples = [Sample<["2,3"]>, Sample<["7"], "axes=[0]">, Sample<["2,3,4"], "axes=[0, 2];keepdims=true">,
+                 Sample<["2,5"], "axes=[1];ord=3.0">, Sample<["2,5"], "axes=[-1];ord=INFINITY">,
+                 Sample<["2,5"], "axes=[0];ord=-INFINITY">, Sample<["2,5"], "ord=1.0">, Sample<["0,3"], "axes=[1]">];
+  let python = Py<"functional.math", "norm", [], "", ["x=inp", "axes=axis"]>;
+}
+def Tess_NormalizeOp : NormOp<"normalize", "vectors along axes, divided by their norm", "normalize",
+                              "x / np.maximum(tess_oracle.norm(x, axes, True, ord), epsilon)"> {
+  let description = [{out = x / max(norm(x), epsilon).}];
+  let arguments = (ins Tess_Float:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes,
+                   DefaultValuedAttr<F64Attr, "2.0">:$ord, Runtime<DefaultValuedAttr<F64Attr, "1e-12">>:$epsilon);
+  let shapes = "(*D) -> (*D)";
+  let attrFacts = !listconcat(normFacts, [Range<"epsilon", "0", "">, Doc<"epsilon", "the smallest divisor">]);
+  let samples = [Sample<["2,3"]>, Sample<["7"], "axes=[0]">, Sample<["2,3,4"], "axes=[0, 2]">,
+                 Sample<["2,5"], "axes=[1];ord=3.0">, Sample<["2,5"], "axes=[-1];ord=INFINITY;epsilon=0.5">,
+                 Sample<["0,3"], "axes=[1]">];
+  let python = Py<"functional.math", "normalize", [], "", ["x=inp", "axes=axis", "epsilon=eps"]>;
+  let onnx = "LpNormalization";
+}
+
 def Tess_SumToOp : Tess_Op<"sum_to"> {
   let summary = "sum over the axes along which `like` would broadcast";
   let arguments = (ins Tess_Number:$x, Tess_Any:$like);

@@ -4,6 +4,8 @@
 
 #include "llvm/ADT/STLExtras.h"
 
+#include <cmath>
+
 namespace tess::checks {
 
 using namespace shapes;
@@ -44,6 +46,13 @@ llvm::Error notEmpty(const OpDef &op, Operands operands, Segments) {
   if (reducesNothing && hasResults)
     return mustHold(op, "reduced dimensions must not be empty", operands);
   return llvm::Error::success();
+}
+
+llvm::Error norm(const OpDef &op, Operands operands, Segments segments) {
+  double ord = op.f64("ord");
+  if (ord == 0)
+    return mustHoldOf(op, "ord must not be 0", toString(operands[0]) + " and ord 0");
+  return std::isinf(ord) ? notEmpty(op, operands, segments) : llvm::Error::success();
 }
 
 llvm::Error sumTo(const OpDef &op, Operands operands, Segments) {

@@ -84,17 +84,102 @@ llvm::Expected<Subgraph> SubgraphBuilder::finish(llvm::ArrayRef<int> outputs) {
   return std::move(graph);
 }
 
+//===----------------------------------------------------------------------===//
+// Narrow floats: an operator computes in float32 inside and rounds once
+//===----------------------------------------------------------------------===//
+
+static bool isNarrow(DType dtype) { return dtype == DType::Float16 || dtype == DType::BFloat16; }
+
+static bool anyNarrow(llvm::ArrayRef<TensorMeta> metas) {
+  return llvm::any_of(metas, [](const TensorMeta &meta) { return isNarrow(meta.dtype); });
+}
+
+/// Whether a node rounds: copies, views and constants do not.
+static bool rounds(const Subgraph::Node &node) {
+  Lowering lowering = node.op.info().lowering;
+  return !node.inputs.empty() && (lowering == Lowering::Elementwise || lowering == Lowering::Reduction ||
+                                  lowering == Lowering::Library || lowering == Lowering::Composite);
+}
+
+/// Some result is rounded more than once on its way.
+static bool roundsTwice(const Subgraph &graph) {
+  llvm::SmallVector<unsigned, 32> count(graph.numValues, 0);
+  unsigned most = 0;
+  for (const Subgraph::Node &node : graph.nodes) {
+    unsigned depth = rounds(node);
+    for (int input : node.inputs)
+      depth = std::max(depth, count[input] + rounds(node));
+    for (int output : node.outputs)
+      most = std::max(most, count[output] = depth);
+  }
+  return most > 1;
+}
+
+/// An input of the graph, in float32 when it is narrow and `wide`.
+static int wideInput(SubgraphBuilder &builder, const TensorMeta &meta, bool wide) {
+  int value = builder.input(meta);
+  return wide && isNarrow(meta.dtype) ? pieces::castTo(builder, value, DType::Float32) : value;
+}
+
+static llvm::Expected<Subgraph> forwardGraph(const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
+                                             llvm::ArrayRef<TensorMeta> results, bool wide) {
+  SubgraphBuilder builder;
+  llvm::SmallVector<int, 4> values;
+  for (const TensorMeta &meta : operands)
+    values.push_back(wideInput(builder, meta, wide));
+  llvm::SmallVector<int, 4> outputs = op.info().makeForward(builder, op, values);
+  for (auto [output, result] : llvm::zip(outputs, results))
+    if (wide && output >= 0)
+      output = pieces::castTo(builder, output, result.dtype);
+  return builder.finish(outputs);
+}
+
 llvm::Expected<Subgraph> OpDef::makeForwardGraph(llvm::ArrayRef<TensorMeta> operands,
                                                  llvm::ArrayRef<unsigned> segments) const {
   if (!opInfo->makeForward)
     return makeError(ErrorCode::Unimplemented, name() + ": operator must be a composite, got a single one");
-  if (llvm::Expected<Metas> results = infer(operands, segments); !results)
+  llvm::Expected<Metas> results = infer(operands, segments);
+  if (!results)
     return results.takeError();
+  llvm::Expected<Subgraph> graph = forwardGraph(*this, operands, *results, false);
+  if (!graph || !anyNarrow(operands) || !roundsTwice(*graph))
+    return graph;
+  return forwardGraph(*this, operands, *results, true);
+}
+
+namespace {
+
+/// What a backward graph is asked for.
+struct BackwardRequest {
+  llvm::ArrayRef<TensorMeta> operands, results;
+  llvm::SmallVector<bool, 4> wanted; // by operand
+  llvm::ArrayRef<bool> hasOutputGrad;
+};
+
+} // namespace
+
+static llvm::Expected<Subgraph> backwardGraph(const OpDef &op, const BackwardRequest &request, bool wide) {
   SubgraphBuilder builder;
-  llvm::SmallVector<int, 4> values;
-  for (const TensorMeta &meta : operands)
-    values.push_back(builder.input(meta));
-  return builder.finish(opInfo->makeForward(builder, *this, values));
+  llvm::SmallVector<int, 8> values;
+  for (const TensorMeta &operand : request.operands)
+    values.push_back(wideInput(builder, operand, wide));
+  for (const TensorMeta &result : request.results)
+    values.push_back(wideInput(builder, result, wide));
+  bool any = false;
+  for (auto [i, result] : llvm::enumerate(request.results)) {
+    int grad = wideInput(builder, result, wide);
+    bool arrives = i < request.hasOutputGrad.size() && request.hasOutputGrad[i];
+    values.push_back(arrives ? grad : -1);
+    any |= arrives;
+  }
+  llvm::SmallVector<int, 4> grads(request.operands.size(), -1);
+  if (any && llvm::is_contained(request.wanted, true) && op.info().gradient)
+    grads = op.info().gradient(builder, op, values, request.wanted);
+  for (auto [i, operand] : llvm::enumerate(request.operands)) {
+    int fitted = request.wanted[i] ? pieces::fitGradient(builder, grads[i], values[i]) : -1;
+    grads[i] = fitted < 0 ? -1 : pieces::castTo(builder, fitted, operand.dtype);
+  }
+  return builder.finish(grads);
 }
 
 llvm::Expected<Subgraph> OpDef::makeBackwardGraph(llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<bool> needed,
@@ -103,28 +188,13 @@ llvm::Expected<Subgraph> OpDef::makeBackwardGraph(llvm::ArrayRef<TensorMeta> ope
   llvm::Expected<Metas> results = infer(operands, segments);
   if (!results)
     return results.takeError();
-  SubgraphBuilder builder;
-  llvm::SmallVector<int, 8> values;
-  llvm::SmallVector<bool, 4> wanted;
-  for (unsigned i = 0; i < operands.size(); ++i) {
-    values.push_back(builder.input(operands[i]));
-    wanted.push_back(needed[i] && isFloat(operands[i].dtype));
-  }
-  for (const TensorMeta &result : *results)
-    values.push_back(builder.input(result));
-  bool any = false;
-  for (unsigned i = 0; i < results->size(); ++i) {
-    int grad = builder.input((*results)[i]);
-    bool arrives = i < hasOutputGrad.size() && hasOutputGrad[i];
-    values.push_back(arrives ? grad : -1);
-    any |= arrives;
-  }
-  llvm::SmallVector<int, 4> grads(operands.size(), -1);
-  if (any && llvm::is_contained(wanted, true) && opInfo->gradient)
-    grads = opInfo->gradient(builder, *this, values, wanted);
-  for (unsigned i = 0; i < operands.size(); ++i)
-    grads[i] = wanted[i] ? pieces::fitGradient(builder, grads[i], values[i]) : -1;
-  return builder.finish(grads);
+  BackwardRequest request{operands, *results, {}, hasOutputGrad};
+  for (auto [operand, need] : llvm::zip(operands, needed))
+    request.wanted.push_back(need && isFloat(operand.dtype));
+  llvm::Expected<Subgraph> graph = backwardGraph(*this, request, false);
+  if (!graph || !anyNarrow(operands) || !roundsTwice(*graph))
+    return graph;
+  return backwardGraph(*this, request, true);
 }
 
 } // namespace tess

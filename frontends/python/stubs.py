@@ -47,7 +47,8 @@ def handwritten(source):
 def shared(source):
     """Lines that pass on what a module has from its siblings."""
     nodes = [node for node in ast.parse(source).body if isinstance(node, ast.ImportFrom)]
-    siblings = [node for node in nodes if node.level == 1 and node.module != "generated"]
+    shared = [node for node in nodes if node.level == 1 and node.module != "generated"]
+    siblings = [node for node in shared if not node.module.startswith("_")]
     return [
         f"from .{node.module} import {each.name} as {each.name}\n"
         for node in siblings

@@ -61,7 +61,7 @@ def dtype_of(operand, wanted):
 def attribute(text):
     """An attribute of a sample: JSON, or a dtype."""
     text = text.strip()
-    return LONG[text] if text in LONG else json.loads(text)
+    return LONG[text] if text in LONG else json.loads(text.replace("INFINITY", "Infinity"))
 
 
 def attributes(text):

@@ -193,7 +193,7 @@ std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostre
     << cppString(op.pyModule) << ", " << cppString(op.pyName) << ", " << orNull(op.text("onnx")) << ",\n    "
     << ruleName("shapes", op.text("boundRule")) << ", " << orEmpty(!op.strings("upgrades").empty(), "upgrades") << ", "
     << orEmpty(!op.constraints.empty(), "constraints") << ", " << ruleName("checks", op.text("check")) << ", "
-    << (isSimple(op) ? "true" : "false");
+    << (isSimple(op) ? "true" : "false") << ", " << (op.bit("needsSizes") ? "true" : "false");
   os << "constexpr OpInfo info = {" << row << "};\n} // namespace op_" << op.name << "\n";
   return "    op_" + op.name + "::info,\n";
 }

@@ -137,6 +137,12 @@ static std::vector<Refusal> normRefusals() {
        "square_loss: pred and label must broadcast, got pred f32[4] and label f32[5]"},
       {L1Loss(), {f32({4}), f32({5})}, "l1_loss: pred and label must broadcast, got pred f32[4] and label f32[5]"},
       {Logsumexp({0}), {f32({0, 2})}, "logsumexp: reduced dimensions must not be empty, got x f32[0, 2]"},
+      {OpDef::get("norm").set("ord", 0.0), {f32({2})}, "norm: ord must not be 0, got f32[2] and ord 0"},
+      {OpDef::get("norm").set("ord", INFINITY), {f32({0})}, "norm: reduced dimensions must not be empty, got x f32[0]"},
+      {OpDef::get("normalize").set("axes", IntList{0, -2}),
+       {f32({2, 3})},
+       "normalize: axes must be distinct, got [0, -2]"},
+      {OpDef::get("normalize").set("ord", 0.0), {f32({2})}, "normalize: ord must not be 0, got f32[2] and ord 0"},
       {Max({0}), {f32({0, 2})}, "max: reduced dimensions must not be empty, got x f32[0, 2]"},
       {Argmax(0), {f32({0, 2})}, "argmax: reduced dimensions must not be empty, got x f32[0, 2]"},
   };

@@ -11,6 +11,15 @@ def sum_to(x, shape):
     return x.sum(axis=axes, keepdims=True, dtype=x.dtype)
 
 
+def norm(x, axes, keepdims, order):
+    """The norm over axes, of all of them as one vector."""
+    axes = axes or tuple(range(x.ndim))
+    size = np.abs(x)
+    if np.isinf(order):
+        return (np.max if order > 0 else np.min)(size, axis=axes, keepdims=keepdims)
+    return (size**order).sum(axis=axes, keepdims=keepdims) ** (1 / order)
+
+
 def broadcast_to(x, shape):
     """Axes repeated; an entry -1 keeps the size of x."""
     added = len(shape) - x.ndim

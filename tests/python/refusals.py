@@ -147,6 +147,12 @@ REFUSALS = {
     "mul_c1": (BINARY, ""),
     "normal_c1": (["1", ""], "shape=[2]"),
     "normal_c2": (["", "1"], "shape=[2]"),
+    "norm_c1": (["2,3"], "axes=[1, 1]"),
+    "norm_c2": (["2,3"], "ord=0.0"),
+    "norm_c3": (["2,0"], "axes=[1];ord=INFINITY"),
+    "normalize_c1": (["2,3"], "axes=[2]"),
+    "normalize_c2": (["2,3"], "ord=0.0"),
+    "normalize_c3": (["2,0"], "axes=[1];ord=INFINITY"),
     "not_equal_c1": (BINARY, ""),
     "one_hot_like_c1": (["", "2,3"], ""),
     "one_hot_like_c2": (["2,1", ""], ""),
@@ -234,6 +240,8 @@ SAYS = {
     "max_c2": "reduced dimensions must not be empty",
     "max_pool2d_backward_c10": "out must have shape",
     "min_c2": "reduced dimensions must not be empty",
+    "norm_c3": "reduced dimensions must not be empty",
+    "normalize_c3": "reduced dimensions must not be empty",
     "split_c3": "sections must add up to the size of axis 0",
 }
 

@@ -1,6 +1,7 @@
 """Every operator, by its record's samples: oracle, gradient, modes, layouts, free dimensions."""
 
 import functools
+import re
 
 import numpy as np
 import pytest
@@ -30,6 +31,18 @@ def all_results_are_compiled():
     origins = ("results_of_kernels", "results_of_libraries", "results_of_loops")
     compiled = sum(stats[origin] for origin in origins)
     assert compiled and compiled + stats["views"] == stats["results"]
+    assert sized_programs() == {name for name, row in _table().items() if row["needs_sizes"]}
+
+
+def sized_programs():
+    """Operators of which a compiled program is for one shape: "name{...} (f32[2, ?]) ..."."""
+    found = set()
+    for text in _core.cached_classes():
+        metas = text[text.rindex(" (") : text.rindex(")")]
+        sizes = re.findall(r"\d+", " ".join(re.findall(r"\[(.*?)\]", metas)))
+        if set(sizes) - {"1"}:
+            found.add(text.split("{")[0].split(" ")[0])
+    return found
 
 
 def every(condition=lambda record: True):

@@ -15,7 +15,7 @@ EXAMPLES = Path(__file__).parents[2] / "frontends" / "examples"
 # A program for each shape. Where the windows lie, and whether they are all alike (then the library
 # takes the means, in another order), follows from the image's size: slices and window sizes are
 # attributes of a program's operators.
-SIZED = {"adaptive_avg_pool2d"}
+SIZED = {row["name"] for row in _core.op_table() if row["needs_sizes"]}
 
 RECORDS = """
 import json

@@ -28,7 +28,7 @@ def export(namespace):
 
 def check_choice(name, what, value, choices):
     """ValueError unless the argument is one of its values."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name}: {what} must be one of {list(choices)}, got {value!r}")
 
 
