@@ -7,6 +7,7 @@
 #include "compiler/Pipeline.h"
 #include "compiler/lowering/ProgramLowering.h"
 #include "ir/GraphImpl.h"
+#include "runtime/schema/BitsVersion.h"
 
 #include "mlir/Pass/Pass.h"
 
@@ -54,6 +55,7 @@ llvm::Expected<runtime::Executable> compileModule(mlir::ModuleOp module, const C
     return images.takeError();
   program->executable.images = std::move(*images);
   program->executable.target = "cpu:" + options.target;
+  program->executable.bitsVersion = runtime::bitsVersion();
   program->executable.numThreads = options.kernels ? options.kernels->threads() : 0;
   return std::move(program->executable);
 }

@@ -78,6 +78,8 @@ Graph::~Graph() = default;
 Graph::Graph(Graph &&) noexcept = default;
 Graph &Graph::operator=(Graph &&) noexcept = default;
 
+unsigned Graph::bitsVersion() const { return pimpl->bitsVersion; }
+
 std::string Graph::toText() const {
   std::string text;
   llvm::raw_string_ostream os(text);

@@ -46,6 +46,9 @@ public:
   static llvm::Expected<Graph> parseText(llvm::StringRef text);
 
   GraphImpl &impl() const { return *pimpl; }
+  /// The bits that its results had when it was made: this build's, or those of the file it was read from
+  /// (runtime/schema/BitsVersion.h).
+  unsigned bitsVersion() const;
 
 private:
   friend class GraphBuilder;

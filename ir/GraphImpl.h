@@ -6,6 +6,7 @@
 #pragma once
 
 #include "ir/GraphBuilder.h"
+#include "runtime/schema/BitsVersion.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -37,6 +38,7 @@ struct GraphImpl {
   /// Held while the context is used: contexts are single-threaded.
   std::mutex mutex;
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  unsigned bitsVersion = runtime::bitsVersion();
 
   /// The one function, "main".
   mlir::func::FuncOp main() const;

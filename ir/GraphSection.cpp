@@ -150,7 +150,9 @@ public:
         return std::move(error);
     if (llvm::Error error = readOutputs())
       return std::move(error);
-    return builder.finish();
+    Graph graph = builder.finish();
+    graph.impl().bitsVersion = in.bits_version();
+    return graph;
   }
 
 private:
@@ -264,6 +266,7 @@ private:
 llvm::Expected<std::string> Graph::serialize(std::vector<TensorRef> &tensors) const {
   proto::Graph out;
   Writer(pimpl->main(), out, tensors).write();
+  out.set_bits_version(pimpl->bitsVersion);
   std::string bytes;
   if (!out.SerializeToString(&bytes))
     return makeError(ErrorCode::ResourceExhausted, "graph: section must be at most 2 GiB, got a larger one");

@@ -137,7 +137,8 @@ struct Executable {
   std::vector<ConstantDecl> constants;
   std::vector<InputDecl> inputs;
   std::vector<OutputDecl> outputs;
-  uint32_t numScalars = 0; // runtime scalar parameters of a run
+  uint32_t numScalars = 0;  // runtime scalar parameters of a run
+  uint32_t bitsVersion = 0; // BitsVersion.h, of the build that compiled it
 };
 
 } // namespace tess::runtime

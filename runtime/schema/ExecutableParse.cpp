@@ -162,6 +162,7 @@ llvm::Expected<Executable> Reader::read(const pb::Executable &in) {
   out.target = in.target();
   out.numThreads = in.num_threads();
   out.numScalars = in.num_scalars();
+  out.bitsVersion = in.bits_version();
   for (const pb::Symbol &symbol : in.symbols())
     out.symbols.push_back({symbol.name(), symbol.min(), symbol.max()});
   for (const pb::Output &output : in.outputs())

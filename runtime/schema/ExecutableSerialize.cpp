@@ -101,6 +101,7 @@ std::string serializeExecutable(const Executable &executable) {
   out.set_target(executable.target);
   out.set_num_threads(executable.numThreads);
   out.set_num_scalars(executable.numScalars);
+  out.set_bits_version(executable.bitsVersion);
   for (const SymbolDecl &symbol : executable.symbols) {
     pb::Symbol &s = *out.add_symbols();
     s.set_name(symbol.name);

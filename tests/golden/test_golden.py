@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tessera import jit
+import tessera
+from tessera import _core, jit
 
 from tests.golden import write
 
@@ -27,22 +28,6 @@ ONEDNN = (
     "scaled_dot_product_attention",
 )
 TOLERANCE = 1e-5  # of the largest element: some hundred roundings of float32 (6e-8 each)
-
-# float32 functions whose expansions were made anew, with the digits of float32 instead of those of
-# float64: both are within 2 ulp of the exact result.
-REMADE = (
-    "acos",
-    "asin",
-    "atan",
-    "cosh",
-    "erfc",
-    "logaddexp",
-    "pow",
-    "sinh",
-)
-ULPS = 4
-# cos(2 pi v) rounded 2 pi v to float32 (an ulp of it is 5e-7) and does so no more.
-NORMAL_TOLERANCE = 1e-6  # of the largest element
 
 
 def has_code(path):
@@ -66,7 +51,31 @@ def arrays_of(path):
         ]
 
 
-def check(name, got, want):
+def changes_of(name, dtype, version):
+    """The changes of bits between a file of `version` and this build that concern a result."""
+    return [
+        (ulps, relative)
+        for since, operators, dtypes, ulps, relative, _ in _core.bits_changes()
+        if since > version
+        and dtype in dtypes.split()
+        and name.rsplit("_", 2)[0] in operators.split()
+    ]
+
+
+def check_changed(name, got, want, changes):
+    """Within the distance that the changes of bits themselves give."""
+    got, want = (
+        each.astype(np.float32) if each.dtype.itemsize == 2 else each for each in (got, want)
+    )
+    for ulps, relative in changes:
+        if ulps:
+            np.testing.assert_array_max_ulp(got, want, ulps)
+            continue
+        limit = relative * np.abs(want).max(initial=0)
+        np.testing.assert_allclose(got, want, rtol=0, atol=limit, err_msg=name)
+
+
+def check(name, got, want, version):
     if want.dtype == "V2":  # how NumPy reads the bfloat16 that it wrote
         assert got.dtype.name == "bfloat16", name
         got, want = got.view(np.uint16), want.view(np.uint16)
@@ -79,12 +88,8 @@ def check(name, got, want):
         got, want = (
             np.where(np.isnan(each), np.nan, each).astype(each.dtype) for each in (got, want)
         )
-    if name.startswith("normal"):
-        limit = NORMAL_TOLERANCE * np.abs(want).max(initial=0)
-        np.testing.assert_allclose(got, want, rtol=0, atol=limit, err_msg=name)
-        return
-    if name.startswith(REMADE) and got.dtype == np.float32:
-        np.testing.assert_array_max_ulp(got, want, ULPS)
+    if changes := changes_of(name, got.dtype.name, version):
+        check_changed(name, got, want, changes)
         return
     assert got.tobytes() == want.tobytes(), name
 
@@ -113,7 +118,7 @@ def test_python(path, allow_code):
     results = results if isinstance(results, tuple) else (results,)
     assert set(program.inputs) == set(inputs) and set(program.outputs) == set(outputs)
     for name, result in zip(program.outputs, results, strict=True):
-        check(name, result.numpy(), outputs[name])
+        check(name, result.numpy(), outputs[name], program.bits_version)
 
 
 @pytest.mark.parametrize("path", with_code, ids=map(label, with_code))
@@ -128,7 +133,7 @@ def test_cpp(path, tmp_path):
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     for name, want in outputs.items():
-        check(name, np.load(tmp_path / f"{name}.npy"), want)
+        check(name, np.load(tmp_path / f"{name}.npy"), want, jit.load(path).bits_version)
 
 
 def test_every_version_has_code_for_cpp():
@@ -144,3 +149,27 @@ def test_the_writer_never_overwrites(tmp_path):
     write.write_program(tmp_path, "b", None, {})
     assert (tmp_path / "b.tess").read_bytes() == b"old"
     assert before == {name: (tmp_path / name).read_bytes() for name in before}
+
+
+def test_bits_are_counted(tmp_path):
+    """A new file has this build's version; a change is a row that says how far results moved."""
+    traced = jit.trace(lambda x: x + 1, capture_as_const=True)
+    traced(tessera.tensor([1.0]))
+    traced.dump(tmp_path / "p", arg_names=["x"])
+    rows = _core.bits_changes()
+    versions = [row[0] for row in rows]
+    assert versions == sorted(versions) and set(versions) == set(range(1, versions[-1] + 1))
+    assert jit.load(tmp_path / "p").bits_version == versions[-1]
+    assert str(versions[-1]) == tessera._versions.versions()["bits_version"]
+    known = set(write.S.records())
+    for _, operators, dtypes, ulps, relative, why in rows:
+        assert set(operators.split()) <= known and dtypes and bool(ulps) != bool(relative) and why
+
+
+def test_bits_of_this_version_are_compared_exactly():
+    one, other = np.float32([1.0]), np.float32([1.0000001])
+    check("acos_0_y0", one, other, 0)
+    with pytest.raises(AssertionError):
+        check("acos_0_y0", one, other, _core.bits_changes()[-1][0])
+    with pytest.raises(AssertionError):
+        check("exp_0_y0", one, other, 0)

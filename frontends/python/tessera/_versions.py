@@ -10,7 +10,7 @@ def versions():
     """Names and versions of what matters in a report of a bug.
 
     >>> sorted(versions())[:3]
-    ['available_threads', 'compiler', 'device']
+    ['available_threads', 'bits_version', 'compiler']
     """
     from . import __version__, _core
 

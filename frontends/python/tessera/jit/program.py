@@ -43,6 +43,12 @@ class Program:
         return self._program.dims
 
     @property
+    def bits_version(self):
+        """The `bits_version` of the build that wrote the file: see `show_versions`; 0 before bits
+        were counted."""
+        return self._program.bits_version
+
+    @property
     def planned_bytes(self):
         """Bytes that a run takes, by the memory plan."""
         return self._program.planned_bytes

@@ -1,0 +1,20 @@
+//===- BitsVersion.cpp - which bits a build computes ----------------------===//
+#include "runtime/schema/BitsVersion.h"
+
+namespace tess::runtime {
+
+static constexpr BitsChange kChanges[] = {
+    {1, "acos asin atan atan2 cosh erfc logaddexp pow sinh", "float32", 4, 0,
+     "expansions with the digits of float32 instead of float64's: both within 2 ulp of the exact result"},
+    {1, "normal", "float32", 0, 1e-6, "cos(2 pi v) rounded 2 pi v to float32, an ulp of which is 5e-7"},
+    {2,
+     "batch_norm batch_norm_inference cross_entropy gelu hsigmoid hswish l1_loss layer_norm linear "
+     "log_softmax logsumexp norm normalize rms_norm scaled_dot_product_attention softmax square_loss std var",
+     "float16 bfloat16", 0, 0.1, "computed in float32 inside and rounded once, where each step rounded"},
+};
+
+llvm::ArrayRef<BitsChange> bitsChanges() { return kChanges; }
+
+unsigned bitsVersion() { return bitsChanges().back().version; }
+
+} // namespace tess::runtime
