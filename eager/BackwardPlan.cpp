@@ -12,7 +12,7 @@ namespace tess::eager {
 
 namespace {
 
-constexpr size_t kMaxPlans = 4096;
+constexpr uint64_t kMostBytes = uint64_t(16) << 20;
 constexpr unsigned kFrontBits = 8;
 
 struct MetaView {
@@ -56,10 +56,24 @@ uint64_t hashOf(const Request &r) {
   return mix(h, flags);
 }
 
+uint64_t bytesOf(llvm::ArrayRef<Subgraph::Node> nodes) {
+  uint64_t bytes = 0;
+  for (const Subgraph::Node &node : nodes)
+    bytes += sizeof(node) + node.op.numAttrs() * sizeof(AttrValue) +
+             (node.inputs.size() + node.outputs.size()) * sizeof(int);
+  return bytes;
+}
+
+uint64_t bytesOf(const BackwardPlan &plan) {
+  uint64_t bytes = sizeof(plan) + plan.operands.size() * sizeof(TensorMeta) + plan.op.numAttrs() * sizeof(AttrValue);
+  return plan.graph ? bytes + bytesOf(plan.graph->nodes) + plan.graph->inputs.size() * (sizeof(int) + 1) : bytes;
+}
+
 struct PlanTable {
   std::mutex mutex;
   std::unordered_multimap<uint64_t, BackwardPlanRef> plans;
   std::deque<uint64_t> order;
+  uint64_t bytes = 0;
 
   BackwardPlanRef find(uint64_t hash, const Request &request) {
     std::lock_guard<std::mutex> lock(mutex);
@@ -69,14 +83,21 @@ struct PlanTable {
         return it->second;
     return nullptr;
   }
+  /// And those of the same hash.
+  void dropOldest() {
+    auto [first, last] = plans.equal_range(order.front());
+    for (auto it = first; it != last; ++it)
+      bytes -= bytesOf(*it->second);
+    plans.erase(first, last);
+    order.pop_front();
+  }
   void insert(uint64_t hash, BackwardPlanRef plan) {
     std::lock_guard<std::mutex> lock(mutex);
-    if (order.size() >= kMaxPlans) {
-      plans.erase(order.front());
-      order.pop_front();
-    }
+    bytes += bytesOf(*plan);
     plans.emplace(hash, std::move(plan));
     order.push_back(hash);
+    while (bytes > kMostBytes && order.size() > 1)
+      dropOldest();
   }
 };
 
@@ -121,6 +142,11 @@ llvm::Expected<BackwardPlanRef> planFor(const Request &request) {
 }
 
 } // namespace
+
+BackwardPlanStats backwardPlanStats() {
+  std::lock_guard<std::mutex> lock(table().mutex);
+  return {table().plans.size(), table().bytes, kMostBytes};
+}
 
 llvm::Expected<BackwardPlanRef> backwardPlan(const OpDef &op, llvm::ArrayRef<Operand> operands,
                                              llvm::ArrayRef<unsigned> segments, llvm::ArrayRef<bool> needed,

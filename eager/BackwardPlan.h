@@ -1,7 +1,7 @@
 //===- BackwardPlan.h - gradient graphs, remembered -------------*- C++ -*-===//
 //
 // make_backward_graph for one call, kept for the next call of equal operator,
-// metas and wanted gradients. Bounded in number; the oldest go first.
+// metas and wanted gradients. Bounded in bytes; the oldest go first.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -22,6 +22,11 @@ struct BackwardPlan : llvm::ThreadSafeRefCountedBase<BackwardPlan> {
   std::optional<Subgraph> graph;            // none: the operator has no gradient
 };
 using BackwardPlanRef = llvm::IntrusiveRefCntPtr<const BackwardPlan>;
+
+struct BackwardPlanStats {
+  uint64_t entries = 0, bytes = 0, limit = 0;
+};
+BackwardPlanStats backwardPlanStats();
 
 /// The plan of a call whose gradient is wanted for the `needed` operands when one arrives for the results of
 /// `hasOutputGrad`. Thread-safe; lately used ones are found without a lock.

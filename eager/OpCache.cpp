@@ -26,6 +26,8 @@ struct Wanted {
 };
 
 std::atomic<uint64_t> limitPerShard{kDefaultLimit / kShards};
+/// Of the bindings of all operators.
+std::atomic<uint64_t> bindingBytes{0}, bindingLimit{kDefaultLimit / 4};
 
 using Ops = std::vector<std::unique_ptr<CompiledOp>>;
 
@@ -211,6 +213,8 @@ OpCacheStats opCacheStats() {
     shard.addTo(stats);
   stats.hits += counts()[unsigned(Count::CacheHits)];
   stats.limit = limitPerShard.load() * kShards;
+  stats.bindingBytes = bindingBytes;
+  stats.bindingLimit = bindingLimit;
   return stats;
 }
 
@@ -224,6 +228,7 @@ std::vector<std::string> cachedClasses() {
 
 void setOpCacheLimit(uint64_t bytes) {
   limitPerShard = std::max<uint64_t>(1, bytes / kShards);
+  bindingLimit = bytes / 4;
   for (Shard &shard : shards())
     shard.trim();
 }
@@ -253,11 +258,25 @@ BoundShapesRef CompiledOp::findBound(llvm::ArrayRef<TensorMeta> inputs, bool isT
   return nullptr;
 }
 
+CompiledOp::~CompiledOp() {
+  while (!bindings.empty())
+    dropOldest();
+}
+
+void CompiledOp::dropOldest() {
+  bindingBytes.fetch_sub(bindings.back()->bytes, std::memory_order_relaxed);
+  bindings.pop_back();
+}
+
 void CompiledOp::addBound(BoundShapesRef bound) {
+  bound->bytes = sizeof(BoundShapes) + bound->inputs.capacity() * sizeof(TensorMeta) + bound->bound->heldBytes();
   std::lock_guard<std::mutex> lock(mutex);
+  uint64_t all = bindingBytes.fetch_add(bound->bytes, std::memory_order_relaxed) + bound->bytes;
   bindings.push_front(std::move(bound));
-  if (bindings.size() > kMaxBound)
-    bindings.pop_back();
+  while (bindings.size() > 1 && (bindings.size() > kMaxBound || all > bindingLimit)) {
+    dropOldest();
+    all = bindingBytes.load(std::memory_order_relaxed);
+  }
 }
 
 } // namespace tess::eager

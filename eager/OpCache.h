@@ -50,6 +50,7 @@ struct BoundShapes {
   bool isTrain;
   unsigned threads;
   Count origin;       // of its results
+  uint64_t bytes = 0; // that the cache counts
   std::mutex running; // a Bound runs on one thread at a time
   runtime::BoundRef bound;
 };
@@ -92,12 +93,16 @@ public:
   /// Equal attributes, where the code depends on them; key and operator are known to be equal.
   bool answers(const OpDef &other) const { return other.numAttrs() == 0 || hasAttrs(other); }
 
-  /// Bindings for concrete shapes, the latest used first.
+  ~CompiledOp();
+
+  /// Bindings for concrete shapes, the latest used first. All of the process are bounded in bytes: where there are
+  /// more, an operator that gets another one gives up its oldest.
   BoundShapesRef findBound(llvm::ArrayRef<TensorMeta> inputs, bool isTrain, unsigned threads);
   void addBound(BoundShapesRef bound);
 
 private:
   bool hasAttrs(const OpDef &other) const;
+  void dropOldest();
 
   static constexpr size_t kMaxBound = 32;
   std::mutex mutex;
@@ -122,6 +127,7 @@ private:
 struct OpCacheStats {
   uint64_t hits = 0, misses = 0, evictions = 0;
   uint64_t entries = 0, bytes = 0, limit = 0;
+  uint64_t bindingBytes = 0, bindingLimit = 0;
 };
 
 using BuiltOp = llvm::Expected<std::unique_ptr<CompiledOp>>;
@@ -131,7 +137,7 @@ llvm::Expected<CompiledOpRef> findOrBuild(const OpKey &key, const OpDef &op, llv
 OpCacheStats opCacheStats();
 /// The classes of all entries, as OpClass writes them, sorted.
 std::vector<std::string> cachedClasses();
-/// Evicts when it is below what is held.
+/// Evicts when it is below what is held. Bindings may have a quarter of it beside.
 void setOpCacheLimit(uint64_t bytes);
 /// Forgets everything (tests); what is in use stays alive until then.
 void clearOpCache();

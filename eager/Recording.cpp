@@ -78,7 +78,7 @@ uint32_t Recorder::addValue(Recording::ValueKind kind, TensorImpl &tensor) {
 void Recorder::addArgument(const TensorRef &argument) {
   uint32_t number = addValue(Recording::ValueKind::Argument, *argument);
   recording.valueList[number].tensor = argument;
-  if (mode == Mode::InferOnly)
+  if (!runsOperators())
     recording.valueList[number].snapshot = argument->dup();
   recording.argumentList.push_back(number);
   variables[argument.get()] = number;
@@ -118,7 +118,7 @@ void Recorder::record(const OpDef &op, llvm::ArrayRef<unsigned> segments, llvm::
     entry.inputs.push_back(numberOf(*operand.tensor));
   for (const TensorRef &result : results) {
     entry.outputs.push_back(addValue(Recording::ValueKind::Computed, *result));
-    if (mode == Mode::InferOnly)
+    if (!runsOperators())
       pending.emplace_back(result->storageRef(), entry.outputs.back());
   }
   entry.location = Location::here();
@@ -136,7 +136,7 @@ void Recorder::noteUpdate(TensorImpl &variable) {
   if (isLocal || llvm::is_contained(updated, &variable))
     return;
   updated.push_back(TensorRef(&variable));
-  if (mode == Mode::InferOnly)
+  if (!runsOperators())
     oldValues.push_back(variable.dup());
 }
 

@@ -94,8 +94,9 @@ bool isValueless(const TensorImpl &tensor);
 /// Writes a Recording on one thread.
 class Recorder {
 public:
-  /// Whether the recorded operators run. If not, results are valueless and every variable has its old value at the end.
-  enum class Mode : uint8_t { Run, InferOnly };
+  /// Whether the recorded operators run. If not, results are valueless and every variable has its old value at the end;
+  /// with InferBounds, sizes that depend on data are at their upper bounds, where InferOnly ends with an error.
+  enum class Mode : uint8_t { Run, InferOnly, InferBounds };
   /// Starts on this thread with the given variables as arguments. InvalidArgument when one records already.
   static llvm::Expected<std::shared_ptr<Recorder>> begin(llvm::ArrayRef<TensorRef> arguments, Mode mode = Mode::Run);
   /// Ends it; `outputs` are what the function returns.
@@ -119,6 +120,7 @@ public:
   static Recorder *current();
 
   bool runsOperators() const { return mode == Mode::Run; }
+  bool boundsSizes() const { return mode == Mode::InferBounds; }
   void record(const OpDef &op, llvm::ArrayRef<unsigned> segments, llvm::ArrayRef<Operand> operands,
               llvm::ArrayRef<TensorRef> results);
   void recordConstant(TensorImpl &tensor);

@@ -101,7 +101,7 @@ llvm::Expected<std::string> RecordingWriter::describe(const Recording &recording
   for (unsigned segment : op.segments)
     operands += "|" + std::to_string(segment);
   std::string name = op.op.numAttrs() ? op.op.toString() : op.op.name().str();
-  return results + " = " + name + "(" + operands + ") -> " + metas;
+  return results + " = " + name + "(" + operands + ")" + (shapes ? " -> " + metas : "");
 }
 
 /// What comes out, and what variables hold at the end.

@@ -21,6 +21,8 @@ struct RecordingLine {
 /// Writes recordings that are to be compared: one variable has one name in all of them.
 class RecordingWriter {
 public:
+  /// Without `shapes` results have none: calls with arguments of other sizes are compared.
+  explicit RecordingWriter(bool shapes = true) : shapes(shapes) {}
   llvm::Expected<std::vector<RecordingLine>> write(const Recording &recording);
 
 private:
@@ -30,6 +32,7 @@ private:
   llvm::Expected<std::string> describe(const Recording &recording, const Recording::Op &op);
   llvm::Error writeEnds(const Recording &recording, std::vector<RecordingLine> &lines);
 
+  bool shapes;
   std::map<const TensorImpl *, unsigned> variables;
   std::vector<std::string> names; // of the values of the present recording
 };

@@ -15,6 +15,8 @@ namespace tess::eager {
 
 /// Shapes for which a program keeps a binding, with its arena.
 static constexpr size_t kMaxBindings = 8;
+/// Of the arenas of all bindings but the latest.
+static constexpr uint64_t kMostBindingBytes = uint64_t(256) << 20;
 
 llvm::Error TracedProgram::finish(runtime::Executable exe, runtime::ProgramOptions options) {
   options.name = name;
@@ -145,9 +147,18 @@ llvm::Expected<runtime::BoundRef> TracedProgram::bind(llvm::ArrayRef<TensorMeta>
   if (!bound)
     return bound.takeError();
   bindings.push_front({Metas(metas.begin(), metas.end()), threads, *bound});
-  if (bindings.size() > kMaxBindings)
-    bindings.pop_back();
+  trimBindings();
   return *bound;
+}
+
+/// The latest stays, whatever its size.
+void TracedProgram::trimBindings() {
+  uint64_t bytes = 0;
+  size_t kept = 0;
+  for (auto it = bindings.begin(); it != bindings.end(); ++kept) {
+    bytes += kept ? it->bound->heldBytes() : 0;
+    it = kept < kMaxBindings && bytes <= kMostBindingBytes ? std::next(it) : bindings.erase(it);
+  }
 }
 
 /// The output may take over the buffer of the variable that it updates, or of a donated argument: nobody else sees it.
@@ -164,7 +175,7 @@ bool TracedProgram::mayDonate(llvm::ArrayRef<TensorRef> given, unsigned output) 
 
 llvm::Error TracedProgram::makeOutputs(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound,
                                        Values &values) const {
-  for (auto [i, meta] : llvm::enumerate(bound.outputs())) {
+  for (auto [i, meta] : llvm::enumerate(bound.mostOutputs())) { // outputs() has the sizes of the run before
     if (mayDonate(given, i)) {
       values.outputs.push_back(nullptr);
       values.results.push_back(TensorRef());
@@ -277,7 +288,7 @@ uint64_t TracedProgram::heldBytes() {
   for (const runtime::Image &image : executable().images)
     bytes += image.bytes.size();
   for (const Binding &binding : bindings)
-    bytes += binding.bound->memory().arena;
+    bytes += binding.bound->heldBytes();
   return bytes;
 }
 

@@ -38,6 +38,8 @@ public:
   /// What it keeps between runs: code, constants, arenas.
   uint64_t heldBytes();
   std::string graphText() const { return graph ? graph->toText() : ""; }
+  /// Of the graph, where there is one, else of the code (runtime/schema/BitsVersion.h).
+  unsigned bitsVersion() const { return graph ? graph->bitsVersion() : executable().bitsVersion; }
 
 private:
   struct Binding {
@@ -60,6 +62,7 @@ private:
   TensorImpl &inputAt(llvm::ArrayRef<TensorRef> given, unsigned index) const;
   llvm::Error readInputs(llvm::ArrayRef<TensorRef> given, Values &values) const;
   llvm::Expected<runtime::BoundRef> bind(llvm::ArrayRef<TensorMeta> metas);
+  void trimBindings();
   bool mayDonate(llvm::ArrayRef<TensorRef> given, unsigned output) const;
   llvm::Error makeOutputs(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound, Values &values) const;
   llvm::Error update(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound, Values &values) const;

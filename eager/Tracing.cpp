@@ -1,6 +1,7 @@
 //===- Tracing.cpp - operators go to the recording -----------------------===//
 #include "eager/Recording.h"
 #include "eager/Transformations.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace tess::eager {
 
@@ -26,12 +27,20 @@ TensorRef valueless(const TensorMeta &meta, const FailureRef &why) {
   return TensorImpl::create(meta.dtype, meta.shape, std::move(storage));
 }
 
-/// The results of an operator that does not run.
-static llvm::Error infer(const Call &call, Recorder &recorder, Tensors &results) {
+static llvm::Expected<Metas> inferMetas(const Call &call, bool atBounds) {
   Metas operands;
   for (const Operand &operand : call.operands)
     operands.push_back(operand.tensor->meta());
   llvm::Expected<Metas> metas = call.opDef().infer(operands, call.segments());
+  bool isKnown = !metas || llvm::all_of(*metas, [](const TensorMeta &meta) { return meta.isStatic(); });
+  if (isKnown || !atBounds || !call.opDef().info().boundRule)
+    return metas;
+  return call.opDef().info().boundRule(call.opDef(), operands, call.segments());
+}
+
+/// The results of an operator that does not run.
+static llvm::Error infer(const Call &call, Recorder &recorder, Tensors &results) {
+  llvm::Expected<Metas> metas = inferMetas(call, recorder.boundsSizes());
   if (!metas)
     return metas.takeError();
   for (const TensorMeta &meta : *metas) {

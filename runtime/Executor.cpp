@@ -29,6 +29,16 @@ bool Bound::checksData() const { return impl->checksData; }
 const MemoryEstimate &Bound::memory() const { return impl->memory; }
 llvm::ArrayRef<PlannedMemory> Bound::plan() const { return impl->plan; }
 uint64_t Bound::launches() const { return impl->commands.size(); }
+
+template <typename T> static uint64_t bytesOf(const std::vector<T> &list) { return list.capacity() * sizeof(T); }
+
+uint64_t Bound::heldBytes() const {
+  const BoundData &b = *impl;
+  return sizeof(Bound) + sizeof(BoundData) + bytesOf(b.outputs) + bytesOf(b.mostOutputs) + bytesOf(b.unknownAxes) +
+         bytesOf(b.donates) + bytesOf(b.plan) + bytesOf(b.commands) + bytesOf(b.batched) + bytesOf(b.copies) +
+         bytesOf(b.pointers) + bytesOf(b.dims) + bytesOf(b.inputPatches) + bytesOf(b.outputPatches) +
+         bytesOf(b.arenaPatches) + bytesOf(b.scalarPatches) + (b.arena ? b.memory.arena : 0);
+}
 unsigned Bound::packedValues() const { return impl->packedValues; }
 bool Bound::needsWorker() const { return impl->needsWorker; }
 const Program &Bound::program() const { return *impl->program; }

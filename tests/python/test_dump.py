@@ -143,3 +143,14 @@ def test_wrong_targets(tmp_path, target, message):
     with pytest.raises(ValueError, match=f"target: {message}, got {target}"):
         traced.dump(tmp_path / "x.tess", targets=[target])
     assert not (tmp_path / "x.tess").exists()
+
+
+def test_a_size_that_data_decides_may_grow_from_call_to_call(tmp_path):
+    taking = jit.trace(lambda x: x[x > 0], capture_as_const=True)
+    rows = [np.full(4096, -1, np.float32) for _ in range(3)]
+    rows[1][:], rows[2][:7] = 1, 1
+    taking(tessera.Tensor(rows[0]))
+    taking.dump(tmp_path / "p", arg_names=["x"])
+    program = jit.load(tmp_path / "p")
+    for row in (*rows, *rows[::-1]):
+        np.testing.assert_array_equal(program(tessera.Tensor(row)).numpy(), row[row > 0])
