@@ -29,7 +29,7 @@ using ViewOps = llvm::SmallVector<OpDef, 1>;
 ViewOps viewOps(const Key &key) {
   ViewOps ops;
   if (key.isSliced)
-    ops.push_back(builtin::Slice(key.starts, key.stops, key.steps));
+    ops.push_back(builtin::Slice(key.opStarts(), key.opStops(), key.steps));
   if (!key.removed.empty())
     ops.push_back(builtin::Squeeze(key.removed));
   if (!key.added.empty())
@@ -123,7 +123,8 @@ llvm::Expected<TensorRef> viewBy(TensorImpl &tensor, llvm::ArrayRef<OpDef> ops) 
 
 llvm::Expected<TensorRef> getItem(TensorImpl &tensor, PyObject *object) {
   ArgumentKey words(&keyMemo());
-  bool isBasic = wordsOf(words, tensor, object);
+  // What is remembered holds for the size of the tensor; a recording is for any.
+  bool isBasic = !Recorder::current() && wordsOf(words, tensor, object);
   if (isBasic)
     if (KeyMemo::EntryRef known = keyMemo().find(words))
       return viewBy(tensor, known->value);
@@ -152,6 +153,16 @@ PyObject *tensorGetItem(PyObject *self, PyObject *key) {
 
 namespace {
 
+/// The value in the region's rank: in a recording its sizes are not asked, the operator repeats it.
+llvm::Expected<TensorRef> fullValue(TensorRef value, const Shape &region) {
+  if (!Recorder::current() || value->rank() > region.size())
+    return applyOne(builtin::BroadcastTo(region), {Operand(value)});
+  IntList missing;
+  for (unsigned axis = 0; axis < region.size() - value->rank(); ++axis)
+    missing.push_back(axis);
+  return withAxes<builtin::ExpandDims>(std::move(value), missing);
+}
+
 /// Value with the axes that ints removed put back, so that it broadcasts to the region.
 llvm::Expected<TensorRef> shapedValue(TensorRef value, const TensorImpl &x, const Key &key) {
   Shape region;
@@ -165,7 +176,7 @@ llvm::Expected<TensorRef> shapedValue(TensorRef value, const TensorImpl &x, cons
     }
   for (unsigned i = 0; i < key.added.size(); ++i)
     region.insert(region.begin() + key.added[i], 1);
-  llvm::Expected<TensorRef> full = applyOne(builtin::BroadcastTo(region), {Operand(value)});
+  llvm::Expected<TensorRef> full = fullValue(std::move(value), region);
   if (!full)
     return full;
   full = withAxes<builtin::Squeeze>(std::move(*full), key.added);
@@ -176,8 +187,8 @@ llvm::Expected<TensorRef> setRegion(TensorImpl &x, TensorRef value, const Key &k
   llvm::Expected<TensorRef> shaped = shapedValue(std::move(value), x, key);
   if (!shaped)
     return shaped;
-  OpDef op = builtin::SliceSet(key.starts, key.stops, key.steps);
-  llvm::Expected<bool> done = updateRegion(x, builtin::Slice(key.starts, key.stops, key.steps), **shaped, op);
+  OpDef op = builtin::SliceSet(key.opStarts(), key.opStops(), key.steps);
+  llvm::Expected<bool> done = updateRegion(x, builtin::Slice(key.opStarts(), key.opStops(), key.steps), **shaped, op);
   if (!done)
     return done.takeError();
   return *done ? TensorRef(&x) : applyOne(op, {Operand(&x), Operand(*shaped)});

@@ -13,6 +13,9 @@ using namespace eager;
 
 namespace {
 
+/// A stop behind the last element, whatever the size.
+constexpr int64_t kOpen = PY_SSIZE_T_MAX;
+
 struct Slice {
   int64_t start, stop, step;
 };
@@ -97,7 +100,7 @@ private:
   llvm::Error readInt(PyObject *item);
   llvm::Error readSlice(PyObject *item);
   llvm::Error readMask(const Item &item);
-  void push(Slice slice);
+  void push(Slice slice, Slice given);
   llvm::Error intsToIndices();
   void pushWhole(unsigned count);
 
@@ -107,9 +110,10 @@ private:
   int64_t resultAxes = 0;
 };
 
-void KeyReader::push(Slice slice) {
+void KeyReader::push(Slice slice, Slice given) {
   int64_t size = tensor.shape()[key.starts.size()];
-  key.isSliced |= slice.start != 0 || slice.stop != size || slice.step != 1;
+  key.givenStarts.push_back(given.start);
+  key.givenStops.push_back(given.stop);
   key.starts.push_back(slice.start);
   // A stop before the first element, which -1 would not say.
   key.stops.push_back(slice.step < 0 && slice.stop < 0 ? -size - 1 : slice.stop);
@@ -131,10 +135,11 @@ llvm::Error KeyReader::readInt(PyObject *item) {
     return makeError(ErrorCode::OutOfRange, "getitem: index must be in [" + llvm::Twine(-size) + ", " +
                                                 llvm::Twine(size - 1) + "] for axis " + llvm::Twine(axis) + ", got " +
                                                 llvm::Twine(index) + " for " + toString(tensor.meta()));
+  Slice given{index, index == -1 ? kOpen : index + 1, 1};
   if (index < 0)
     index += size;
   key.removed.push_back(axis);
-  push({index, index + 1, 1});
+  push({index, index + 1, 1}, given);
   return llvm::Error::success();
 }
 
@@ -142,15 +147,16 @@ llvm::Error KeyReader::readSlice(PyObject *item) {
   Py_ssize_t start, stop, step;
   if (PySlice_Unpack(item, &start, &stop, &step) < 0)
     return takePythonError();
+  Slice given{start, stop, step};
   PySlice_AdjustIndices(tensor.shape()[key.starts.size()], &start, &stop, step);
   ++resultAxes;
-  push({start, stop, step});
+  push({start, stop, step}, given);
   return llvm::Error::success();
 }
 
 void KeyReader::pushWhole(unsigned count) {
   for (unsigned i = 0; i < count; ++i, ++resultAxes)
-    push({0, tensor.shape()[key.starts.size()], 1});
+    push({0, tensor.shape()[key.starts.size()], 1}, {0, kOpen, 1});
 }
 
 llvm::Error KeyReader::readMask(const Item &item) {
@@ -198,16 +204,12 @@ llvm::Error KeyReader::intsToIndices() {
     if (!index)
       return index.takeError();
     key.indices.push_back({axis, std::move(*index)});
-    key.starts[axis] = 0;
-    key.stops[axis] = tensor.shape()[axis];
+    key.setWhole(axis, tensor.shape()[axis]);
   }
   for (unsigned i = 0; i < key.added.size(); ++i)
     key.added[i] += llvm::count_if(key.removed, [&](int64_t axis) { return axis < key.addedAt[i]; });
   key.removed.clear();
   llvm::sort(key.indices, [](const auto &a, const auto &b) { return a.first < b.first; });
-  key.isSliced = false;
-  for (unsigned axis = 0; axis < tensor.rank(); ++axis)
-    key.isSliced |= key.starts[axis] != 0 || key.stops[axis] != tensor.shape()[axis] || key.steps[axis] != 1;
   return llvm::Error::success();
 }
 
@@ -233,6 +235,7 @@ llvm::Expected<Key> KeyReader::read(PyObject *object) {
   if ((!key.indices.empty() || !key.masks.empty()) && !key.removed.empty())
     if (llvm::Error e = intsToIndices())
       return std::move(e);
+  key.findSliced(tensor.shape());
   return std::move(key);
 }
 
@@ -254,7 +257,7 @@ llvm::Expected<Tensors> positionsOf(const Key::Mask &mask) {
   }
   llvm::Expected<TensorRef> rows = applyOne(builtin::NonZero(), {Operand(mask.array)});
   for (int64_t axis = 0; rows && axis < int64_t(mask.array->rank()); ++axis) {
-    IntList starts = {0, axis}, stops = {(*rows)->shape()[0], axis + 1}, steps = {1, 1};
+    IntList starts = {0, axis}, stops = {kOpen, axis + 1}, steps = {1, 1};
     llvm::Expected<TensorRef> column = applyOne(builtin::Slice(starts, stops, steps), {Operand(*rows)});
     if (column)
       column = applyOne(builtin::Squeeze(IntList{1}), {Operand(*column)});
@@ -270,6 +273,21 @@ llvm::Expected<Tensors> positionsOf(const Key::Mask &mask) {
 } // namespace
 
 llvm::Expected<Key> readKey(TensorImpl &tensor, PyObject *key) { return KeyReader(tensor).read(key); }
+
+const IntList &Key::opStarts() const { return Recorder::current() ? givenStarts : starts; }
+const IntList &Key::opStops() const { return Recorder::current() ? givenStops : stops; }
+
+void Key::setWhole(unsigned axis, int64_t size) {
+  starts[axis] = givenStarts[axis] = 0;
+  stops[axis] = size;
+  givenStops[axis] = kOpen;
+}
+
+void Key::findSliced(llvm::ArrayRef<int64_t> shape) {
+  bool anySize = Recorder::current() != nullptr;
+  for (auto [axis, size] : llvm::enumerate(shape))
+    isSliced |= opStarts()[axis] != 0 || opStops()[axis] != (anySize ? kOpen : size) || steps[axis] != 1;
+}
 
 llvm::Error Key::masksToIndices() {
   for (const Mask &mask : masks) {

@@ -18,10 +18,12 @@ struct Key {
     eager::TensorRef array;
     bool isKnown; // it was made of Python data: a trace knows how many elements it takes
   };
-  IntList starts, stops, steps; // per axis of x
-  IntList removed;              // axes of x that an int took
-  IntList added;                // axes of the result (before index arrays) that None made
-  IntList addedAt;              // axes of x read before each of them
+  IntList starts, stops, steps; // per axis of x, limited to its size
+  /// The bounds as the key says them, which a recording keeps: they hold at other sizes.
+  IntList givenStarts, givenStops;
+  IntList removed; // axes of x that an int took
+  IntList added;   // axes of the result (before index arrays) that None made
+  IntList addedAt; // axes of x read before each of them
   /// Index arrays by axis of x, in its order.
   llvm::SmallVector<std::pair<int64_t, eager::TensorRef>, 2> indices;
   llvm::SmallVector<Mask, 1> masks;
@@ -29,6 +31,13 @@ struct Key {
 
   /// Only slices, ints and Nones: a view.
   bool isBasic() const { return indices.empty() && masks.empty(); }
+  /// The slice of every axis, for operators: in a recording as the key says it.
+  const IntList &opStarts() const;
+  const IntList &opStops() const;
+  /// Takes the whole of an axis.
+  void setWhole(unsigned axis, int64_t size);
+  /// Some axis is not taken whole. A recording does not ask its size.
+  void findSliced(llvm::ArrayRef<int64_t> shape);
   /// One mask over the first axes, and nothing else.
   bool isMask() const {
     return masks.size() == 1 && masks[0].axis == 0 && indices.empty() && removed.empty() && added.empty() && !isSliced;

@@ -3,6 +3,7 @@
 
 #include "compiler/Compile.h"
 #include "compiler/ExecutableCache.h"
+#include "eager/BackwardPlan.h"
 #include "eager/Counters.h"
 #include "eager/Location.h"
 #include "eager/OpCache.h"
@@ -13,6 +14,7 @@
 #include "runtime/Executor.h"
 #include "runtime/KernelTable.h"
 #include "runtime/ParallelFor.h"
+#include "runtime/schema/BitsVersion.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -28,6 +30,11 @@ void addOperators(nb::dict &stats) {
   stats["evictions"] = ops.evictions;
   stats["entries"] = ops.entries;
   stats["bytes"] = ops.bytes;
+  stats["binding_bytes"] = ops.bindingBytes;
+  stats["binding_limit"] = ops.bindingLimit;
+  eager::BackwardPlanStats plans = eager::backwardPlanStats();
+  stats["backward_plan_bytes"] = plans.bytes;
+  stats["backward_plan_limit"] = plans.limit;
   stats["limit"] = ops.limit;
 }
 
@@ -52,6 +59,7 @@ void addPrimitives(nb::dict &stats) {
   stats["primitive_entries"] = prepared.entries;
   stats["primitive_bytes"] = prepared.bytes;
   stats["primitive_limit"] = prepared.limit;
+  stats["primitive_fallbacks"] = prepared.fallbacks;
 }
 
 void addCounts(nb::dict &stats) {
@@ -135,7 +143,17 @@ nb::dict doctorInfo() {
   info["device"] = runtime::cpuDevice().name();
   info["compiler"] = __VERSION__;
   info["warm_set"] = compiler::warmSetNote();
+  info["bits_version"] = runtime::bitsVersion();
   return info;
+}
+
+/// (version, operators, dtypes, ulps, relative, why) of each change of bits.
+nb::list bitsChanges() {
+  nb::list changes;
+  for (const runtime::BitsChange &change : runtime::bitsChanges())
+    changes.append(
+        nb::make_tuple(change.version, change.operators, change.dtypes, change.ulps, change.relative, change.why));
+  return changes;
 }
 
 nb::dict parameterRow(const AttrInfo &attr) {
@@ -210,6 +228,7 @@ nb::dict opRow(const OpInfo &info) {
   row["lowering"] = int(info.lowering);
   row["has_gradient"] = info.gradient != nullptr;
   row["stochastic"] = info.stochastic;
+  row["needs_sizes"] = info.needsSizes;
   row["signature"] = info.signature ? info.signature->text : "";
   row["sharding"] = shardingRow(info);
   row["operands"] = operands;
@@ -252,6 +271,8 @@ void initRuntime(nb::module_ &module) {
   module.def("set_memory_limit", [](uint64_t bytes) { runtime::cpuAllocator().setLimit(bytes); });
   module.def("launch_count", &runtime::launchCount, "Kernels, library calls and copies since the start.");
   module.def("doctor", &doctorInfo, "Facts about this machine and build.");
+  module.def("bits_changes", &bitsChanges,
+             "(version, operators, dtypes, ulps, relative, why) of each change of the bits that builds compute.");
   module.def("op_table", &opTable, "One dict for each operator.");
   module.def("push_scope", [](const std::string &name) { eager::pushScope(name); });
   module.def("pop_scope", &eager::popScope);

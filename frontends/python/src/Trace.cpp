@@ -128,8 +128,8 @@ nb::list listOf(const std::vector<RecordingLine> &lines) {
   return list;
 }
 
-nb::object compareRecordings(const PyRecording &first, const PyRecording &second) {
-  RecordingWriter writer;
+nb::object compareRecordings(const PyRecording &first, const PyRecording &second, bool shapes) {
+  RecordingWriter writer(shapes);
   auto one = valueOrThrow(writer.write(*first.recording)), other = valueOrThrow(writer.write(*second.recording));
   auto same = [](const RecordingLine &a, const RecordingLine &b) { return a.text == b.text; };
   if (std::equal(one.begin(), one.end(), other.begin(), other.end(), same))
@@ -205,8 +205,8 @@ thread_local std::shared_ptr<Recorder> recorder;
 /// Where the gradient of the function that is recorded begins.
 thread_local Recorder::Boundary boundary;
 
-void traceBegin(nb::handle arguments, bool run) {
-  Recorder::Mode mode = run ? Recorder::Mode::Run : Recorder::Mode::InferOnly;
+void traceBegin(nb::handle arguments, bool run, bool bounds) {
+  Recorder::Mode mode = run ? Recorder::Mode::Run : bounds ? Recorder::Mode::InferBounds : Recorder::Mode::InferOnly;
   recorder = valueOrThrow(Recorder::begin(tensorsOf(arguments, "trace_begin"), mode));
 }
 
@@ -344,6 +344,7 @@ void initClasses(nb::module_ &module) {
       .def_prop_ro("inputs", &PyProgram::inputs)
       .def_prop_ro("outputs", &PyProgram::outputs)
       .def_prop_ro("dims", &PyProgram::dims)
+      .def_prop_ro("bits_version", [](PyProgram &self) { return self.program->bitsVersion(); })
       .def("graph_text", [](PyProgram &self) { return self.program->graphText(); });
 }
 
@@ -351,8 +352,10 @@ void initClasses(nb::module_ &module) {
 
 void initTrace(nb::module_ &module) {
   initClasses(module);
-  module.def("trace_begin", &traceBegin, nb::arg("arguments"), nb::arg("run") = true,
-             "Records this thread's operators; without `run` they are inferred only.");
+  module.def(
+      "trace_begin", &traceBegin, nb::arg("arguments"), nb::arg("run") = true, nb::arg("bounds") = false,
+      "Records this thread's operators; without `run` they are inferred only, with `bounds` at the upper bounds of "
+      "sizes that depend on data.");
   module.def("valueless_tensor", &valuelessTensor, nb::arg("shape"), nb::arg("dtype"),
              "A tensor that has a shape and no memory.");
   module.def("trace_end", &traceEnd, nb::arg("outputs"), "Ends the recording.");
@@ -373,8 +376,9 @@ void initTrace(nb::module_ &module) {
              "The function has ended, its gradient follows: gradients of the outputs, as arguments.");
   module.def("trace_end_gradient", &traceEndGradient, nb::arg("outputs"), nb::arg("grads"),
              "Ends the recording: (forward, backward, what is saved between them).");
-  module.def("compare_recordings", &compareRecordings, nb::arg("first"), nb::arg("second"),
-             "None for equal ones, else the lines of both: (place, source, operator).");
+  module.def(
+      "compare_recordings", &compareRecordings, nb::arg("first"), nb::arg("second"), nb::arg("shapes") = true,
+      "None for equal ones, else the lines of both: (place, source, operator), with the results' shapes or not.");
   module.def("give_up", &giveUp, nb::arg("tensor"), nb::arg("why"), "The tensor has no value from now on.");
   module.def("give_value", &giveValue, nb::arg("recorded"), nb::arg("result"),
              "`result`, in the place of a tensor of a call that was recorded only.");

@@ -32,29 +32,37 @@ class PythonState:
 
     def __init__(self, function, leaves=()):
         self.nodes, self._paths, self._seen, self._functions = [], [], {}, []
+        self._owners = []  # of each node: (id of the value, whether its names are attributes)
+        self._edges = []  # (id of a value or None, the attribute or None, id of what it reaches)
         arrays = [leaf for leaf in leaves if isinstance(leaf, np.ndarray)]
         self._arrays = [(array, array.tobytes()) for array in arrays]
-        self._see_function("self", function)
+        self._see_function("self", function, None)
 
-    def see(self, path, value):
-        """The function may read `value`, called `path`, and what is below it."""
-        if isinstance(value, _LEAVES) or id(value) in self._seen or len(self.nodes) > _MAX_NODES:
+    def see(self, path, value, owner=None, attribute=None):
+        """The function may read `value`, called `path`, and what is below it: through `owner`, by
+        an attribute's name where that is how.
+        """
+        if isinstance(value, _LEAVES):
+            return
+        self._edges.append((owner, attribute, id(value)))
+        if id(value) in self._seen or len(self.nodes) > _MAX_NODES:
             return
         self._seen[id(value)] = value  # which keeps its id its own
         if isinstance(value, _FUNCTIONS):
-            self._see_function(path, value)
+            self._see_function(path, value, id(value))
         elif isinstance(value, (tuple, list, set, np.ndarray)):
             self._see_sequence(path, value)
         elif isinstance(value, dict):
             if len(value) <= _MAX_ITEMS:
-                self._see_named(path, value, tuple(value), True)
+                self._see_named(path, value, tuple(value), id(value))
         elif isinstance(value, Module) or reached.is_users(type(value)):
             self.see_attributes(path, value)
         elif hasattr(value, "__wrapped__"):  # another trace
-            self.see(path, value.__wrapped__)
+            self.see(path, value.__wrapped__, id(value))
 
     def see_module(self, module):
         """The module runs."""
+        self._edges.append((None, None, id(module)))
         if id(module) not in self._seen:
             name = type(module).__name__
             count = sum(type(each) is type(module) for each in self._seen.values())
@@ -62,70 +70,89 @@ class PythonState:
 
     def see_attributes(self, path, value):
         """The function may read any attribute of the object."""
+        if id(value) not in self._seen:  # a module is there already
+            self._edges.append((None, None, id(value)))
         for function in reached.methods(type(value)):
-            self.see(path, function)
+            self.see(path, function, id(value), function.__name__)
         members = getattr(value, "__dict__", {})
-        self._see_named(path, members, tuple(members), True)
+        self._see_named(path, members, tuple(members), id(value), attributes=True)
 
     def see_setting(self, path, settings, key):
         """The function reads the setting `key` of the dict."""
         if (id(settings), key) not in self._seen:
             self._seen[id(settings), key] = settings
-            self._see_named(path, settings, (key,), False)
+            self._edges.append((None, None, id(settings)))
+            self._see_named(path, settings, (key,), id(settings), False)
 
-    def _see_function(self, path, function):
+    def _see_function(self, path, function, owner):
         """Variables around a function, and functions that it calls by name."""
         while isinstance(function, functools.partial):
-            self._see_items(path, (*function.args, *function.keywords.values()))
+            self._see_items(path, (*function.args, *function.keywords.values()), owner)
             function = function.func
         if isinstance(function, types.MethodType):
-            self.see("self", function.__self__)
+            self.see("self", function.__self__, owner)
             function = function.__func__
         if not isinstance(function, types.FunctionType):
-            self.see(path, function)
+            self.see(path, function, owner)
         elif reached.is_users(function):
             self._functions.append(function)
             defaults = function.__defaults__ or (), (function.__kwdefaults__ or {}).values()
-            self._see_items(path, (*defaults[0], *defaults[1]))
-            self._see_variables(function)
+            self._see_items(path, (*defaults[0], *defaults[1]), owner)
+            self._see_variables(function, owner)
 
-    def _see_variables(self, function):
+    def _see_variables(self, function, owner):
         for name, cell in zip(
             function.__code__.co_freevars, function.__closure__ or (), strict=True
         ):
             value = reached.content(cell)
             if value is not cell:  # it has one
-                self._add(name, cell, None, (value,))
-                self.see(name, value)
+                self._add(name, (cell, None, (value,), True), (owner, False))
+                self.see(name, value, owner)
         present = function.__globals__
         names = [name for name in reached.global_names(function.__code__) if name in present]
-        self._see_named("", present, tuple(names), False)
+        self._see_named("", present, tuple(names), owner, False)
 
     def _see_sequence(self, path, value):
+        owner = id(value), False
         if isinstance(value, np.ndarray):
             if value.nbytes <= _MAX_ARRAY:
-                self._add(path, value, None, (value.tobytes(),))
+                self._add(path, (value, None, (value.tobytes(),), True), owner)
         elif len(value) <= _MAX_ITEMS:
             if isinstance(value, list):
-                self._add(path, value, None, tuple(value))
+                self._add(path, (value, None, tuple(value), True), owner)
             elif isinstance(value, set):
-                self._add(path, value, None, (frozenset(value),))
-            self._see_items(path, value)
+                self._add(path, (value, None, (frozenset(value),), True), owner)
+            self._see_items(path, value, id(value))
 
-    def _see_items(self, path, items):
+    def _see_items(self, path, items, owner):
         for number, item in enumerate(items):
-            self.see(f"{path}[{number}]", item)
+            self.see(f"{path}[{number}]", item, owner)
 
-    def _see_named(self, path, members, names, is_whole):
+    def _see_named(self, path, members, names, owner, is_whole=True, attributes=False):
         values = tuple([members[name] for name in names])
-        self._add(path, members, names, values, is_whole)
+        self._add(path, (members, names, values, is_whole), (owner, attributes))
         for name, value in zip(names, values, strict=True):
             if not isinstance(value, _LEAVES):
-                self.see(reached.below(path, name), value)
+                self.see(reached.below(path, name), value, owner, name if attributes else None)
 
-    def _add(self, path, container, names, values, is_whole=True):
-        self.nodes.append((container, names, values, is_whole))
+    def _add(self, path, node, owner):
+        self.nodes.append(node)
         self._paths.append(path)
+        self._owners.append(owner)
+
+    def keep_read(self, names):
+        """Of the attributes only those count that the code which ran names, and what they reach;
+        `names` is None where that is not known.
+        """
+        if names is None:
+            return
+        met, kept = reached.closure(self._edges, names), []
+        for path, node, (owner, attributes) in zip(
+            self._paths, self.nodes, self._owners, strict=True
+        ):
+            if owner is None or owner in met:
+                kept.append((path, reached.only(node, names) if attributes else node))
+        self._paths, self.nodes = [path for path, _ in kept], [node for _, node in kept]
 
     def changes(self):
         """(path, old, new) for what is not, in words."""
@@ -150,6 +177,7 @@ class PythonState:
                 lines.append(f"{reached.place(functions, path)}{path} was {old}, is {new}")
         self.ignore({path for path, _, _ in changes})
         self._arrays, self._seen, self._functions = [], {}, []
+        self._owners, self._edges = [], []
         return sorted(set(lines))
 
     def ignore(self, gone):

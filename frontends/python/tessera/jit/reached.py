@@ -14,6 +14,7 @@ from ..tensor import Tensor
 
 _PLAIN = (int, float, complex, str, bytes, type(None))
 _NOTHING = object()
+_BY_NAME = frozenset(("__dict__", "getattr", "setattr", "hasattr", "vars"))
 _LIBRARIES = frozenset((*sys.stdlib_module_names, "numpy", __package__.split(".")[0]))
 
 
@@ -55,6 +56,60 @@ def _codes(code):
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _codes(constant)
+
+
+class CodeMet:
+    """Which Python code runs on this thread meanwhile."""
+
+    def __enter__(self):
+        self._codes, self._asks_names = set(), False
+        self._is_free = sys.getprofile() is None
+        if self._is_free:
+            sys.setprofile(self._note)
+        return self
+
+    def __exit__(self, *exc):
+        if self._is_free:
+            sys.setprofile(None)
+
+    def _note(self, frame, event, _):
+        if event == "call" and frame.f_code not in self._codes:
+            self._codes.add(frame.f_code)
+            module = str(frame.f_globals.get("__name__")).split(".")[0]
+            if module not in _LIBRARIES and _BY_NAME.intersection(frame.f_code.co_names):
+                self._asks_names = True
+
+    def names(self):
+        """Of the attributes that the code may read. None: any, where it makes names of attributes,
+        or where a profiler was at work.
+        """
+        if not self._is_free or self._asks_names:
+            return None
+        codes = [each for code in self._codes for each in _codes(code)]
+        texts = (text for code in codes for text in code.co_consts if isinstance(text, str))
+        return {*texts, *(name for code in codes for name in code.co_names)}
+
+
+def closure(edges, names):
+    """Ids of what the roots reach by attributes of these names, and by no attribute."""
+    below_of = {}
+    for owner, attribute, reached in edges:
+        if attribute is None or attribute in names:
+            below_of.setdefault(owner, []).append(reached)
+    met, left = {None}, [None]
+    while left:
+        new = {*below_of.get(left.pop(), ())} - met
+        met |= new
+        left += new
+    return met
+
+
+def only(node, names):
+    """The node with these of its names."""
+    container, all_names, values, is_whole = node
+    kept = [pair for pair in zip(all_names, values, strict=True) if pair[0] in names]
+    is_whole = is_whole and len(kept) == len(all_names)
+    return container, tuple([name for name, _ in kept]), tuple([v for _, v in kept]), is_whole
 
 
 def below(path, name):

@@ -37,6 +37,7 @@ class Recorded:
         # uses of a variable from outside. None once calls with others recorded the same.
         self.given = None
         self.bound = set()  # numbers of arguments that must be those given
+        self.name, self.arguments = "", None  # of the function; without values
 
     def held_bytes(self):
         """What it keeps: of the recording an estimate."""
@@ -129,16 +130,17 @@ class Recorded:
         return unflatten(self.structure, leaves), [leaves[slot] for slot in self.slots]
 
 
-def record(function, tensors, args, kwargs, run=True, kind=Recorded, state=None):
+def record(function, tensors, args, kwargs, run=True, kind=Recorded, state=None, bounds=False):
     """The result of `function(*args, **kwargs)` and the Recorded call; `tensors` are its arguments.
 
     Without `run` no operator runs: shapes and dtypes are inferred, and variables and gradients are
-    as before when it ends. NeedsDataError: that is not possible. None for the call when it has
-    parts that are left out. `state` takes what modules and optimizers may have read.
+    as before when it ends; with `bounds`, sizes that depend on data are at their upper bounds.
+    NeedsDataError: that is not possible. None for the call when it has parts that are left out.
+    `state` takes what modules and optimizers may have read.
     """
     results, replay = [], None
     with effects.Effects(tensors, run, state) as seen:
-        _core.trace_begin(tensors, run=run)
+        _core.trace_begin(tensors, run=run, bounds=bounds)
         try:
             value = function(*args, **kwargs)
             if seen.excluded:

@@ -10,9 +10,11 @@ from .. import _core, config, effects
 from ..autodiff import modes
 from . import limits
 from .donation import donated_tensors, give_up
+from .free_dims import CallArguments, check_free
 from .gradient import NoGradientError, TrackedCall
 from .mismatch import TraceMismatchError, check_same, is_same
 from .python_state import PythonState
+from .reached import CodeMet
 from .recording import AliasError, NeedsDataError, Recorded, record
 from .segments import ExcludedError, Segments
 from .signature import signature
@@ -156,19 +158,20 @@ class trace:  # noqa: N801
     def _record(self, key, tensors, args, kwargs, kind, donated):
         leaves, _ = flatten((args, kwargs))
         state = PythonState(self.function, leaves)
-        lazy, call = (
-            self.record_only or (self.symbolic and kind is Recorded),
-            (self.function, tensors, args, kwargs),
-        )
-        try:
-            value, variant = record(*call, run=not lazy, kind=kind, state=state)
-        except (NeedsDataError, ExcludedError):
-            if self.record_only:
-                raise
-            lazy, (value, variant) = False, record(*call, state=state)
+        lazy = self.record_only or (self.symbolic and kind is Recorded)
+        call = self.function, tensors, args, kwargs
+        with CodeMet() as met:
+            try:
+                value, variant = record(*call, run=not lazy, kind=kind, state=state)
+            except (NeedsDataError, ExcludedError):
+                if self.record_only:
+                    raise
+                lazy, (value, variant) = False, record(*call, state=state)
         if variant is None:  # parts are left out
             self._segments = Segments(self.options)
             return value
+        variant.name, variant.arguments = self.__name__, CallArguments(args, kwargs)
+        state.keep_read(met.names())
         for change in state.forget_changes():
             text = f"changes Python state, which its program will not: {change}"
             _warn_once(self, text, change.split(" was ")[0])
@@ -282,7 +285,10 @@ class trace:  # noqa: N801
         names, outputs = list(arg_names or []), list(output_names or [])
         _check_names("arg_names", names, self._last.num_arguments)
         _check_names("output_names", outputs, len(self._last.slots))
-        arguments = (names, outputs, _free_dims(dims or {}, names), list(targets))
+        free = _free_dims(dims or {}, names)
+        if free:
+            check_free(self._last, self.function, free)
+        arguments = (names, outputs, free, list(targets))
         if not hasattr(file, "write"):
             _core.recording_to_file(self._last.recording, os.fspath(file), *arguments)
             return

@@ -117,7 +117,6 @@ class Optimizer(ABC):
         """Forgets the gradients; returns the optimizer."""
         for group in self.param_groups:
             for parameter in group["params"]:
-                effects.touch_grad(parameter)
                 parameter.grad = None
         return self
 
