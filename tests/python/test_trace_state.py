@@ -194,11 +194,43 @@ def test_the_learning_rate_is_read_by_the_program():
 
 class Trainer:
     def __init__(self):
-        self.steps, self.used = 0, 1.0
+        self.steps, self.used, self.history = 0, 1.0, []
 
     @jit.trace
     def run(self, x):
-        return x * self.used
+        return x * self.used if self.steps >= 0 else x
+
+    def log(self):
+        self.history.append(self.steps)
+
+
+def test_attributes_that_no_code_named_count_not():
+    trainer = Trainer()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for _ in range(12):
+            trainer.log()
+            assert trainer.run(tensor(3)).shape == (3,)
+    (variants,) = vars(trainer)["__trace_run"]._variants.values()
+    assert len(variants) == 1
+
+
+def test_an_object_that_two_attributes_hold_counts_by_the_one_that_is_read():
+    shared = Settings(factor=2.0)
+    holder = Settings(before=shared, used=shared, behind=[shared])
+    traced, x = jit.trace(lambda x: x * holder.used.factor), tensor(3)
+    for factor in (2.0, 2.0, 5.0, 5.0):
+        shared.factor = factor
+        assert same_bits(traced(x), x * factor)
+
+
+def test_names_that_are_made_count_all():
+    settings = Settings(first=2.0, second=3.0)
+    which = "second"
+    traced, x = jit.trace(lambda x: x * getattr(settings, which)), tensor(3)
+    for factor in (2.0, 2.0, 5.0, 5.0):
+        settings.second = factor
+        assert same_bits(traced(x), x * factor)
 
 
 def test_changes_that_change_nothing_are_told_and_count_no_more():
@@ -228,7 +260,8 @@ def test_state_that_never_settles_is_told():
 def test_what_is_compared_is_bounded():
     rows = [[Settings(number=i) for i in range(256)] for _ in range(256)]
     settings = Settings(rows=rows, factor=2.0)
-    traced, x = jit.trace(lambda x: x * settings.factor), tensor(3)
+    function = lambda x: x * settings.factor if settings.rows[0][0].number == 0 else x  # noqa: E731
+    traced, x = jit.trace(function), tensor(3)
     for factor in (2.0, 2.0, 5.0):
         settings.factor = factor
         assert same_bits(traced(x), x * factor)

@@ -101,6 +101,15 @@ run_bench() {
   exec "$venv/bin/python" "$root/tests/benchmarks/$script" "$@"
 }
 
+run_campaign() {
+  [ "${1:-}" = random ] || die "campaign: the kind must be random, got '${1:-}'"
+  shift
+  build_package //ops:samples.json //tools:tess-run
+  # Two workers share the cores: a thread that spins at a barrier keeps from running what it waits for.
+  export TESS_SAMPLES=$bin/ops/samples.json TESS_RUN=$bin/tools/tess-run OMP_WAIT_POLICY=passive
+  PYTHONPATH=$root:$PYTHONPATH exec "$venv/bin/python" -m tests.random.campaign "$@"
+}
+
 # A target for some seconds, from its corpus and what earlier runs kept in .fuzz/; status 1 when something was found.
 fuzz_one() {
   local target=$1 seconds=$2 kept=$root/.fuzz/$1 found=$root/.fuzz/findings/$1

@@ -1,0 +1,136 @@
+"""Many random programs: `tools/dev campaign random --count N --seed S --resume LOG`.
+
+Each program runs eagerly and in four modes: traced, loaded and two drawn ones. The log holds a line
+of JSON for each program, with the commit; a campaign with the same log goes on behind its last
+seed, and counts programs and modes since the last finding. Findings are made small and printed as
+Python source.
+"""
+
+import argparse
+import json
+import queue
+import subprocess
+import sys
+import threading
+from collections import Counter
+from pathlib import Path
+
+from tqdm import tqdm
+
+from tests.random import minimise, modes
+from tests.random.draw import draw
+
+_DEADLINE = 300  # seconds for a program, which takes one
+
+
+class Worker:
+    """A process that runs programs one after another; a new one after a crash."""
+
+    def __init__(self):
+        self.process = None
+
+    def run(self, seed):
+        """The line of a seed."""
+        if self.process is None or self.process.poll() is not None:
+            command = [sys.executable, "-m", "tests.random.worker"]
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                            stderr=subprocess.DEVNULL, text=True)  # fmt: skip
+        timer = threading.Timer(_DEADLINE, self.process.kill)
+        timer.start()
+        row = {"seed": seed, "modes": [], "skipped": [], "findings": {}}
+        self.process.stdin.write(f"{seed}\n")
+        self.process.stdin.flush()
+        mode = "eager"
+        for line in self.process.stdout:
+            if line.startswith("{"):
+                timer.cancel()
+                return json.loads(line)
+            mode = line.strip()
+        timer.cancel()
+        code = self.process.wait()
+        row["findings"][mode] = f"{mode}: the process ended with {code}"
+        return row
+
+    def stop(self):
+        """Ends the process."""
+        if self.process is not None:
+            self.process.kill()
+
+
+def _commit():
+    command = ["git", "-C", str(Path(__file__).resolve().parent), "rev-parse", "--short", "HEAD"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
+
+
+def _rows(path):
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def run(count, first, path, jobs):
+    """Adds the lines of `count` seeds to the log; True without a finding."""
+    commit, seeds, lock, clean = _commit(), queue.SimpleQueue(), threading.Lock(), [True]
+    for seed in range(first, first + count):
+        seeds.put(seed)
+    with path.open("a") as log, tqdm(total=count, disable=None) as bar:
+
+        def work():
+            worker = Worker()
+            while not seeds.empty():
+                row = {"commit": commit, **worker.run(seeds.get())}
+                with lock:
+                    log.write(json.dumps(row) + "\n")
+                    log.flush()
+                    bar.update()
+                    if row["findings"]:
+                        clean[0] = False
+                        tqdm.write(f"seed {row['seed']}: {row['findings']}")
+            worker.stop()
+
+        threads = [threading.Thread(target=work) for _ in range(jobs)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    return clean[0]
+
+
+def explain(seed, mode):
+    """Prints the smallest program that still shows what `seed` shows in `mode`."""
+    program, shown = minimise.minimised(draw(seed), mode)
+    print(minimise.source(program, mode, shown or "nothing, alone"))
+
+
+def summary(rows):
+    """Lines about a log: programs, and runs of each mode, in all and since the last finding."""
+    last = max((n for n, row in enumerate(rows) if row["findings"]), default=-1)
+    yield f"{len(rows)} programs, {sum(bool(row['findings']) for row in rows)} with a finding"
+    clean = rows[last + 1 :]
+    counts = Counter(mode for row in clean for mode in row["modes"])
+    commits = dict.fromkeys(row["commit"] for row in clean)
+    yield f"since the last finding: {len(clean)} programs, commits {' '.join(commits) or 'none'}"
+    for mode in modes.ALL:
+        yield f"  {mode}: {counts[mode]}"
+
+
+def main():
+    """The command."""
+    parser = argparse.ArgumentParser(prog="tools/dev campaign random", description=__doc__)
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0, help="the first one of a new log")
+    parser.add_argument("--resume", type=Path, default=Path("campaign.log"), metavar="LOG")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument(
+        "--explain", nargs=2, metavar=("SEED", "MODE"), help="one finding, made small"
+    )
+    given = parser.parse_args()
+    if given.explain:
+        return explain(int(given.explain[0]), given.explain[1])
+    rows = _rows(given.resume)
+    first = max((row["seed"] for row in rows), default=given.seed - 1) + 1
+    clean = run(given.count, first, given.resume, given.jobs)
+    print("\n".join(summary(_rows(given.resume))))
+    return sys.exit(0 if clean else 1)
+
+
+if __name__ == "__main__":
+    main()

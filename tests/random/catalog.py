@@ -1,0 +1,148 @@
+"""What random programs are made of: calls drawn from the records, and lines of Python."""
+
+import functools
+from dataclasses import dataclass
+
+import numpy as np
+from tessera import _core
+
+from tests.python import samples
+
+# States of the random generator and of updates come from functions that keep them.
+_BY_PYTHON = ("dropout", "uniform", "normal", "adam_update", "sgd_update")
+# Gradients, which a gradient applies: they want operands that belong together.
+_BACKWARD = ("max_pool2d_backward", "scaled_dot_product_attention_backward")
+# A size that data decides may only be a result of a compiled graph.
+_DATA_SIZED = ("mask_get", "non_zero")
+_LIBRARY = 5
+# Families that hide no layout are drawn less often.
+_WEIGHTS = {"Math": 0.4, "Elementwise": 0.6, "Activation": 0.5, "View": 2.5, "Movement": 2.0,
+            "Linear": 3.0, "Conv": 4.0, "Reduction": 1.5, "Softmax": 1.5, "Norm": 2.0, "Index": 1.5,
+            "Attention": 3.0, "Pool": 2.0, "Creation": 0.7}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Draw:
+    """One call of a record: operands wanted, and its text around their names."""
+
+    record: samples.Record
+    operands: tuple  # (shape, dtype, low, high)
+    attrs: str
+
+    def text(self, names):
+        """The call on variables."""
+        return f"apply(B.{self.record.opdef}({self.attrs}), {', '.join(names)})"
+
+
+def drawable():
+    """(records, their weights as probabilities)."""
+    records = [r for r in samples.records().values()
+               if r.name not in (*_BY_PYTHON, *_BACKWARD, *_DATA_SIZED) and r.samples]  # fmt: skip
+    weights = np.array([_WEIGHTS.get(record.family, 1.0) for record in records])
+    return records, weights / weights.sum()
+
+
+def results_of(record):
+    """The names of a record's results, hidden ones too: what `apply` gives."""
+    return [name for name, _, _ in _rows()[record.name]["results"]]
+
+
+@functools.cache
+def _rows():
+    return {row["name"]: row for row in _core.op_table()}
+
+
+def is_library(record):
+    """Its kernels may be the library's."""
+    return record.lowering == _LIBRARY
+
+
+def draw_call(random, record, dtype, sizes):
+    """A sample of the record: as it is, with each size another one of `sizes`, or multiplied."""
+    sample = record.samples[random.randint(len(record.samples))]
+    way, table = random.rand(), {}
+    keep = way < 0.25
+    if way < 0.6:
+        shapes = _multiplied(random, sample.shapes) if not keep else sample.shapes
+    else:
+        shapes = [tuple(n if n <= 1 and random.rand() < 0.5 else
+                        table.setdefault(n, int(sizes[random.randint(len(sizes))]))
+                        for n in shape) for shape in sample.shapes]  # fmt: skip
+    operands = []
+    for number, (operand, shape) in enumerate(
+        zip(samples.groups(record, sample), shapes, strict=True)
+    ):
+        own = _dtype(random, operand, dtype, sample)
+        operands.append((shape, own, sample.low[number], sample.high[number]))
+    attrs = {name: _remapped(random, value, table, keep) for name, value in sample.attrs.items()}
+    return Draw(record, tuple(operands), ", ".join(f"{k}={text_of(v)}" for k, v in attrs.items()))
+
+
+def _multiplied(random, shapes):
+    """Sizes times a factor: of the same axis the same one, so that what was equal stays so."""
+    factor = int(random.choice([2, 3, 4, 8, 16, 17, 32]))
+    if max(map(len, shapes), default=0) < 4:
+        return [tuple(n * factor for n in shape) for shape in shapes]
+    factors = [(1, factor, 1, 1), (factor, factor, 1, 1), (1, 1, 4, 4), (2, factor, 2, 2)]
+    chosen = factors[random.randint(len(factors))]
+    factors = (*chosen, *[1] * max(map(len, shapes)))
+    return [tuple(n * f for n, f in zip(shape, factors, strict=False)) for shape in shapes]
+
+
+def _dtype(random, operand, wanted, sample):
+    allowed = [d for d in operand.dtypes if not sample.dtypes or d in sample.dtypes]
+    allowed = allowed or list(operand.dtypes)
+    if wanted in allowed and (len(operand.dtypes) > 1):
+        return wanted
+    if "int32" in allowed:
+        return "int32"
+    return allowed[random.randint(len(allowed))]
+
+
+def _remapped(random, value, table, keep):
+    """Sizes among the attributes follow their shape, sometimes."""
+    if keep or isinstance(value, (bool, str, float)):
+        return value
+    if isinstance(value, int):
+        return table.get(value, value) if value > 2 and random.rand() < 0.5 else value
+    if isinstance(value, (list, tuple)) and random.rand() < 0.7:
+        return [_remapped(random, each, table, keep) for each in value]
+    return value
+
+
+def text_of(value):
+    """An attribute in Python."""
+    if isinstance(value, str):
+        return repr(samples.SHORT.get(value, value))
+    if isinstance(value, float) and not np.isfinite(value):
+        return f"float('{value}')"
+    return repr(value)
+
+
+# Lines of Python around one or two variables: a (rank, float) and b of the same shape.
+UNARY = (
+    ("{a}[{int}]", 1), ("{a}[{int}:]", 1), ("{a}[:{int}]", 1), ("{a}[::2]", 1),
+    ("{a}[..., ::-1]", 1),
+    ("{a}[..., {int}]", 1), ("{a}[None]", 0), ("{a}[..., None]", 0), ("{a}[:, {int}]", 2),
+    ("{a}[1:, {int}:]", 2), ("{a}.T", 2), ("F.flatten({a})", 0), ("{a}.reshape(-1)", 0),
+    ("F.swapaxes({a}, 0, -1)", 2), ("F.reshape({a}, (*{a}.shape[:1], -1))", 2),
+    ("F.expand_dims({a}, 0)", 0), ("F.broadcast_to({a}, (2, *{a}.shape))", 0),
+    ("F.concat([{a}, {a}], 0)", 1), ("F.stack([{a}, {a}], -1)", 0), ("F.split({a}, 2, 0)[-1]", 1),
+    ("{a} * 0.5", 0), ("1 - {a}", 0), ("{a} / 3", 0), ("F.tanh({a})", 0), ("{a}.sum(-1)", 1),
+    ("{a}.mean(0)", 1), ("{a}.max(-1, keepdims=True)", 1), ("F.softmax({a}, -1)", 1),
+    ("F.dropout({a}, 0.5)", 0), ("F.where({a} > 0, {a}, {a} * 0.1)", 0),
+    ("{a}.detach() + {a}", 0), ("F.pad({a}, ((1, 1),) + ((0, 0),) * ({a}.ndim - 1))", 1),
+    ("F.layer_norm({a}, {a}.shape[-1:], False)", 1), ("F.roll({a}, 1, 0)", 1),
+    ("{a}[np.array([0, {int}, 0])]", 1), ("F.normalize({a}, axis=-1)", 1), ("F.var({a}, 0)", 1),
+    ("F.sigmoid({a}) * {a}", 0), ("F.matmul({a}, F.swapaxes({a}, -1, -2))", 2), ("F.gelu({a})", 0),
+)  # fmt: skip
+BINARY = (
+    "{a} + {b}", "{a} * {b}", "{a} - {b}", "F.maximum({a}, {b})", "F.where({a} > {b}, {a}, {b})",
+    "F.concat([{a}, {b}], -1)", "F.stack([{a}, {b}])", "F.matmul({a}, F.swapaxes({b}, -1, -2))",
+)  # fmt: skip
+# Changes of `a` in place, which must be a float of rank 1 or more.
+IN_PLACE = (
+    "{a}[{int}] = 0.25", "{a}[1:] = {a}[1:] * 0.5", "{a}[::2] = -1", "{a} += {a} * 0.5",
+    "{a} *= 0.5", "{a}[...] = {a} + 1", "{a}[..., {int}] = 2", "{a}[{a} > 0.5] = 0.5",
+    "{a}.T[{int}] = 3", "{a}.reshape(-1)[:1] = 7",
+)  # fmt: skip

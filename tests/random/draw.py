@@ -1,0 +1,221 @@
+"""Draws programs: each statement is tried eagerly, and kept when it gives tame numbers."""
+
+from dataclasses import replace
+
+import numpy as np
+import tessera
+
+from tests.random import catalog
+from tests.random.program import HEADER, Input, Program, Statement, used_names
+
+_SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 48, 64, 100, 128, 257)
+_MOST_ELEMENTS = 1 << 18
+_LARGEST = 1e4  # of a float that a program goes on with
+_REFUSALS = (ValueError, TypeError, IndexError, NotImplementedError, RuntimeError)
+
+
+class Drawer:
+    """Grows one program from a seed."""
+
+    def __init__(self, seed):
+        self.random = np.random.RandomState(seed)
+        self.seed = seed
+        self.inputs, self.statements, self.order = [], [], []
+        self.names = {}
+        exec(HEADER, self.names)
+        self.known = {}  # variables by name
+        self.records, self.weights = catalog.drawable()
+        self.dtype = self.choose(["float32"] * 7 + ["float16", "bfloat16", "float64"])
+        self.sizes = sorted({self.choose(_SIZES[1:]) for _ in range(3)} | {self.choose(_SIZES)})
+        self.free = self.choose([n for n in self.sizes if n > 1] or [3]) if self.chance(0.3) else 0
+
+    def choose(self, items):
+        """One of them."""
+        return items[self.random.randint(len(items))]
+
+    def chance(self, probability):
+        """True with this probability."""
+        return self.random.rand() < probability
+
+    def draw(self):
+        """The program."""
+        wanted = self.random.randint(3, 31)
+        for _ in range(wanted * 6):
+            if len(self.statements) >= wanted:
+                break
+            self.step()
+        program = Program(self.seed, tuple(self.inputs), tuple(self.statements), self.results())
+        return self.finished(program)
+
+    def step(self):
+        """Tries to add one call or line."""
+        kind = self.random.rand()
+        if kind < 0.5 or not self.order:
+            self.add_record()
+        elif kind < 0.8:
+            self.add_line(self.choose(catalog.UNARY)[0])
+        elif kind < 0.92:
+            self.add_line(self.choose(catalog.BINARY))
+        else:
+            self.add_write()
+
+    # Operands.
+
+    def candidates(self, dtype=None, shape=None):
+        """Variables, later ones more often."""
+        fits = [name for name in self.order
+                if (dtype is None or self.known[name].dtype.name == dtype)
+                and (shape is None or self.known[name].shape == tuple(shape))]  # fmt: skip
+        return fits[-6:] if self.chance(0.7) else fits
+
+    def operand(self, shape, dtype, low, high):
+        """A variable of that shape and dtype: one there is, one made to fit, or an input."""
+        fits = self.candidates(dtype, shape)
+        if fits and self.chance(0.8):
+            return self.choose(fits)
+        others = self.candidates(dtype)
+        if others and self.chance(0.6) and dtype.startswith(("float", "bfloat")):
+            made = self.fitted(self.choose(others), shape)
+            if made:
+                return made
+        return self.new_input(shape, dtype, low, high)
+
+    def fitted(self, name, shape):
+        """A view or a piece of a variable in another shape; None when it cannot be."""
+        count, has = int(np.prod(shape)), int(np.prod(self.known[name].shape))
+        if has == 0 or count > has * 8:
+            return None
+        piece = f"F.flatten({name})"
+        if count > has:
+            piece = f"F.tile({piece}, {-(-count // has)})"
+        piece = f"F.reshape({piece}[:{count}], {tuple(shape)})"
+        return self.add(piece, 1) if count and shape else None
+
+    def new_input(self, shape, dtype, low, high):
+        """A new argument, constant or parameter."""
+        kind = self.choose(["argument"] * 5 + ["constant"] * 2 + ["parameter"])
+        if not any(each.kind == "argument" for each in self.inputs):
+            kind = "argument"
+        if dtype not in ("float32", "float64"):
+            kind = "argument" if kind == "parameter" else kind
+        count = sum(each.kind == kind for each in self.inputs)
+        free = kind == "argument" and bool(shape) and self.free and shape[0] == self.free
+        each = Input(f"{kind[0]}{count}", kind, tuple(shape), dtype, low, high, bool(free))
+        self.inputs.append(each)
+        self.known[each.name] = self.names[each.name] = each.tensor(self.seed)
+        self.order.append(each.name)
+        return each.name
+
+    # Statements.
+
+    def add_record(self):
+        """A call of a record's sample."""
+        record = self.records[self.random.choice(len(self.records), p=self.weights)]
+        draw = catalog.draw_call(self.random, record, self.dtype, self.sizes)
+        if any(np.prod(shape) > _MOST_ELEMENTS for shape, *_ in draw.operands):
+            return
+        same = self.candidates(self.dtype)
+        if same and record.operands and self.chance(0.4):  # with what there is, in any shape
+            names = [
+                self.choose(self.candidates(dtype) or [""]) for _, dtype, _, _ in draw.operands
+            ]
+        else:
+            names = [self.operand(*each) for each in draw.operands]
+        if all(names):
+            self.add(draw.text(names), len(catalog.results_of(record)), True,
+                     library=catalog.is_library(record))  # fmt: skip
+
+    def add_line(self, form):
+        """A line of Python on variables of one shape."""
+        floats = [n for n in self.candidates(self.dtype)]
+        if not floats:
+            return
+        a = self.choose(floats)
+        alike = [n for n in self.order if self.known[n].shape == self.known[a].shape
+                 and self.known[n].dtype == self.known[a].dtype]  # fmt: skip
+        text = form.format(a=a, b=self.choose(alike), int=self.random.randint(3))
+        self.add(text, 1, stochastic="dropout" in text, library="matmul" in text)
+
+    def add_write(self):
+        """A change in place, of a variable that the function made or of an argument."""
+        floats = [n for n in self.candidates(self.dtype) if n[0] in "av" and self.known[n].ndim]
+        if floats:
+            a = self.choose(floats)
+            self.add(self.choose(catalog.IN_PLACE).format(a=a, int=self.random.randint(3)), 0,
+                     written=a)  # fmt: skip
+
+    def add(self, text, count, unpack=False, written=None, stochastic=False, library=False):
+        """Runs the line; the name of its first result when it is kept."""
+        targets = tuple(f"v{len(self.known) + i}" for i in range(count))
+        line = text
+        if count:
+            line = f"{', '.join(targets)}{',' if unpack and count == 1 else ''} = {text}"
+        try:
+            exec(line, self.names)
+            made = [self.names[name] for name in targets or (written,)]
+            tame = all(self.is_tame(each) for each in made)
+        except _REFUSALS:
+            tame = False
+        if not tame:
+            for name in targets:
+                self.names.pop(name, None)
+            return None
+        uses = tuple(dict.fromkeys(used_names(text, self.known)))
+        self.known.update(zip(targets, made, strict=False) if count else ())
+        self.order += targets
+        self.statements.append(
+            Statement(line, targets or (written,), uses, bool(written), stochastic, library)
+        )
+        return targets[0] if targets else None
+
+    def is_tame(self, value):
+        """A tensor, not too large, of numbers that a difference would show in."""
+        if not isinstance(value, tessera.Tensor) or np.prod(value.shape) > _MOST_ELEMENTS:
+            return False
+        array = value.numpy()
+        if not array.size or array.dtype.kind not in "fV":
+            return True
+        wide = np.abs(array.astype(np.float64))
+        finite = wide[np.isfinite(wide)]
+        return finite.size * 2 >= wide.size and finite.max(initial=0) < _LARGEST
+
+    # The end.
+
+    def results(self):
+        """What nothing reads, and some of the others; sometimes an argument itself."""
+        made = [n for s in self.statements for n in s.targets if n.startswith("v")]
+        read = {name for s in self.statements for name in s.uses}
+        ends = list(dict.fromkeys(n for n in made if n not in read))
+        chosen = ends[-4:] + [n for n in made if self.chance(0.1)]
+        if self.chance(0.1):
+            chosen += [each.name for each in self.inputs if each.kind == "argument"][:1]
+        return tuple(dict.fromkeys(chosen)) or tuple(made[-1:])
+
+    def finished(self, program):
+        """With a gradient and an optimizer, where they can be."""
+        floats = [n for n in program.results if self.known[n].dtype == self.dtype]
+        if self.dtype != "float32" or not floats or not self.chance(0.5):
+            return program
+        tracked = replace(program, loss=self.choose(floats))
+        if not tracked.differentiated:
+            return program
+        parameters = tuple(each.name for each in program.of_kind("parameter"))
+        if parameters and self.chance(0.7):
+            rule = self.choose(("SGD(%s, lr=0.1)", "SGD(%s, lr=0.1, momentum=0.9)",
+                                "Adam(%s, lr=0.01)", "AdamW(%s, lr=0.01)"))  # fmt: skip
+            tracked = replace(tracked, optimizer=rule, updates=parameters)
+        return tracked if self.runs(tracked) else program
+
+    def runs(self, program):
+        """Eagerly, with gradients that are tensors."""
+        try:
+            function, _ = program.instance(self.seed)
+            return all(isinstance(each, tessera.Tensor)
+                       for each in function(*program.arguments(self.seed)))  # fmt: skip
+        except _REFUSALS:
+            return False
+
+
+def draw(seed):
+    """The program of a seed."""
+    return Drawer(seed).draw()

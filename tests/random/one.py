@@ -1,0 +1,49 @@
+"""Runs one program in one mode, in a process of its own: a crash is a finding, too.
+
+`python -m tests.random.one FILE MODE`, the file a pickled Program. Prints the difference; exits
+with 0 without one, with 3 when the mode says nothing.
+"""
+
+import faulthandler
+import pickle
+import signal
+import sys
+import warnings
+from pathlib import Path
+
+from tests.random import modes
+
+_DEADLINE = 300  # seconds, for what takes one
+
+
+def difference(program, mode):
+    """Of a mode, by name; an exception is a difference where eager has none."""
+    try:
+        modes.eager(program)
+    except Exception as error:  # noqa: BLE001: a program that eager refuses says nothing
+        raise modes.SkippedError(f"eager: {error}") from None
+    try:
+        return modes.ALL[mode](program)
+    except modes.SkippedError:
+        raise
+    except Exception as error:  # noqa: BLE001: what it raises is the finding
+        return f"{mode}: {type(error).__name__}: {error}"
+
+
+def main():
+    """The command."""
+    faulthandler.enable()
+    warnings.simplefilter("ignore")
+    signal.alarm(_DEADLINE)
+    program = pickle.loads(Path(sys.argv[1]).read_bytes())
+    try:
+        found = difference(program, sys.argv[2])
+    except modes.SkippedError as skipped:
+        print(skipped)
+        sys.exit(3)
+    print(found)
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""Programs of one call: each record where kernels are real, and at the edges of its sizes."""
+
+import itertools
+
+import numpy as np
+
+from tests.python import samples
+from tests.random import catalog
+from tests.random.program import Input, Program, Statement
+
+_SPLIT = 1 << 17  # elements: a copy of so many floats is split over two threads
+_MOST = 1 << 21
+_SIZES = ("shape", "num", "n", "m", "sections")  # attributes that are sizes
+
+
+def programs(record, dtype, wanted):
+    """Programs of a record's samples in one dtype: `large`, `odd` or `edge` sizes."""
+    for number, sample in enumerate(record.samples):
+        shapes = sample.shapes
+        for factor, changed in {"large": _large, "odd": _odd, "edge": _edges}[wanted](shapes):
+            asked = [_sized(v, factor) for k, v in sample.attrs.items() if k == "shape"]
+            if all(np.prod(shape) <= _MOST for shape in (*changed, *asked)):
+                yield _program(record, sample, changed, dtype, factor, number)
+
+
+def _large(shapes):
+    """Times a factor, so that a kernel's work is split and a library call is worth its while."""
+    most = max((np.prod(shape) for shape in shapes), default=0)
+    if not most:
+        return
+    rank = max(map(len, shapes))
+    axes = [(0, 1), (0, 2, 3)] if rank == 4 else [range(rank)]
+    for chosen in axes:
+        count = len(chosen) or 1
+        factor = int(np.ceil((_SPLIT / most) ** (1 / count)))
+        yield factor, _times(shapes, factor, chosen)
+
+
+def _odd(shapes):
+    """Times a prime: no size is a multiple of a vector."""
+    if max((np.prod(shape) for shape in shapes), default=0):
+        rank = max(map(len, shapes))
+        yield 7, _times(shapes, 7, (0, 1) if rank == 4 else range(rank))
+
+
+def _times(shapes, factor, axes):
+    """Sizes of 1 stay: their axes repeat."""
+    return [tuple(n * factor if i in axes and n != 1 else n for i, n in enumerate(shape))
+            for shape in shapes]  # fmt: skip
+
+
+def _edges(shapes):
+    """Each size in turn 1, then 0, wherever it stands."""
+    for size in sorted({n for shape in shapes for n in shape}):
+        for edge in (1, 0):
+            if edge != size:
+                yield 1, [tuple(edge if n == size else n for n in shape) for shape in shapes]
+
+
+def _program(record, sample, shapes, dtype, factor, number):
+    operands = zip(samples.groups(record, sample), shapes, sample.low, sample.high, strict=True)
+    inputs = []
+    for count, (operand, shape, low, high) in enumerate(operands):
+        own = dtype if dtype in operand.dtypes else operand.dtypes[0]
+        own = "int32" if own not in samples.FLOATS and "int32" in operand.dtypes else own
+        scale = factor if own.startswith("int") and dtype in samples.FLOATS else 1  # an index
+        inputs.append(Input(f"a{count}", "argument", shape, own, low * scale, high * scale))
+    attrs = {k: _sized(v, factor) if k in _SIZES else v for k, v in sample.attrs.items()}
+    text = ", ".join(f"{k}={catalog.text_of(v)}" for k, v in attrs.items())
+    results = tuple(f"v{i}" for i in range(len(catalog.results_of(record))))
+    names = ", ".join(each.name for each in inputs)
+    line = f"{', '.join(results)}, = apply(B.{record.opdef}({text}), {names})"
+    used = tuple(each.name for each in inputs)
+    statement = Statement(line, results, used, library=catalog.is_library(record),
+                          stochastic=record.stochastic)  # fmt: skip
+    return Program(number, tuple(inputs), (statement,), results)
+
+
+def _sized(value, factor):
+    if isinstance(value, (list, tuple)):
+        return [each * factor if each > 0 else each for each in value]
+    return value * factor if value > 0 else value
+
+
+def chosen(record, dtype, wanted, count):
+    """The first `count` programs that eager runs; the others are refused."""
+    from tests.random import modes
+
+    found = []
+    for program in itertools.islice(programs(record, dtype, wanted), 12):
+        try:
+            modes.eager(program, modes.CALLS[:1])
+        except (ValueError, TypeError, IndexError, NotImplementedError):
+            continue
+        found.append(program)
+        if len(found) == count:
+            break
+    return found

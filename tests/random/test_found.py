@@ -1,0 +1,83 @@
+"""Programs that once went wrong, made small: each in every mode that it concerns."""
+
+import numpy as np
+import pytest
+import tessera as ts
+import tessera.functional as F  # noqa: N812
+import tessera.module as M  # noqa: N812
+import tessera.optimizer as O  # noqa: N812
+from tessera import jit
+from tessera.autodiff import GradManager
+
+from tests.python.helper import as_list, same_bits
+
+
+def tensor(seed, *shape):
+    return ts.Tensor(np.random.RandomState(seed).uniform(-1, 1, shape).astype("f"))
+
+
+CONSTANT_IMAGE = tensor(3, 1, 64, 8, 8)
+
+
+def two_masked_softmaxes(s, mask):
+    s.grad = None
+    with GradManager().attach([s]) as manager:
+        first = F.softmax(F.where(mask, s, F.full_like(s, -1e9)), -1)
+        second = F.softmax(F.where(mask, first, F.full_like(first, -1e9)), -1)
+        manager.backward(F.sum(second * second))
+    return s.grad
+
+
+FOUND = {
+    "a view as a convolution's weight": (
+        lambda x, w: F.conv2d(x, F.reshape(w, (64, 64, 3, 3)), None, 1, 1),
+        (1, 64, 8, 8), (64, 64 * 9)),
+    "a convolution's result flattened": (
+        lambda x, w: F.flatten(F.conv2d(x, w, None, 1, 1), 1), (1, 64, 8, 8), (64, 64, 3, 3)),
+    "a grouped convolution": (M.Conv2d(32, 32, 3, 1, 1, groups=2), (2, 32, 8, 8)),
+    "a convolution of one dimension": (M.Conv1d(32, 32, 3, 1, 1), (2, 32, 8)),
+    "a constant image": (
+        lambda w: F.conv2d(CONSTANT_IMAGE, w, None, 1, 1), (64, 64, 3, 3)),
+    "the first step of a decoder": (
+        lambda q: F.scaled_dot_product_attention(q, q, q, is_causal=True), (2, 1, 4)),
+    "one class": (
+        lambda x: F.loss.cross_entropy(x, ts.tensor([0, 0, 0])), (3, 1)),
+    "a triangle of one column": (F.triu, (4, 1)),
+    "a diagonal of one": (lambda x: F.diag(x) + F.eye(1), (1,)),
+    "a row of constants in a softmax": (lambda x: F.softmax(F.zeros((3, 4)), 1) + x, (3, 4)),
+    "only a row of constants in a softmax": (lambda x: F.softmax(F.zeros_like(x), 1), (3, 4)),
+    "a row of constants normalised": (lambda x: F.normalize(F.ones_like(x), axis=1), (3, 4)),
+    "a column of constants normalised": (lambda x: F.normalize(F.ones_like(x), axis=0), (3, 20)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_found(name, tmp_path):
+    function, *shapes = FOUND[name]
+    tensors = [tensor(number, *shape) for number, shape in enumerate(shapes)]
+    eager = as_list(function(*tensors))
+    traced = jit.trace(lambda *args: function(*args), capture_as_const=True)
+    for _ in range(3):
+        assert same_bits(traced(*tensors), eager)
+    names = [f"x{number}" for number in range(len(shapes))]
+    traced.dump(tmp_path / "p", arg_names=names)
+    assert same_bits(jit.load(tmp_path / "p")(*tensors), eager)
+
+
+def test_masked_softmaxes_in_one_gradient():
+    scores, mask = tensor(0, 6, 6), ts.Tensor(np.tril(np.ones((6, 6), bool)))
+    eager = two_masked_softmaxes(scores, mask)
+    traced = jit.trace(two_masked_softmaxes)
+    for _ in range(3):
+        assert same_bits(traced(scores, mask), eager)
+
+
+def test_strides_of_axes_of_size_one():
+    weight = ts.Parameter(np.ones((1, 5), "f"))
+    optimizer = O.SGD([weight], lr=0.1)
+    with GradManager().attach([weight]) as manager:
+        manager.backward(F.sum(tensor(0, 3, 5) @ weight.T))
+    expected = weight.numpy() - np.float32(0.1) * weight.grad.numpy()
+    optimizer.step()
+    np.testing.assert_array_equal(weight.numpy(), expected)
+    assert F.dropout(F.swapaxes(tensor(0, 7, 1, 8), 0, 1), 0.5).shape == (1, 7, 8)

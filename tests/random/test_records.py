@@ -1,0 +1,76 @@
+"""Every record where its kernels are real: split over threads, by the library, at odd sizes and at
+the edges; eager, traced and loaded, at 1, 2 and 3 threads.
+"""
+
+import warnings
+
+import pytest
+import tessera
+
+from tests.python import samples
+from tests.random import minimise, modes, one, records
+
+RECORDS = {name: record for name, record in samples.records().items() if not record.stochastic}
+# Without operands: what they give depends on their attributes alone.
+UNSCALED = ("arange", "eye", "full", "linspace")
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    warnings.simplefilter("ignore")
+
+
+def check(program, *names):
+    """No difference in these modes; one that says nothing is no finding."""
+    for mode in names:
+        try:
+            shown = one.difference(program, mode)
+        except modes.SkippedError:
+            continue
+        assert not shown, minimise.source(program, mode, shown)
+
+
+def gradients(record):
+    """The mode of those that have one."""
+    return ["gradient_outside"] if record.has_gradient else []
+
+
+def dtype_of(record, wanted="float32"):
+    if not record.operands:
+        return wanted
+    dtypes = record.operands[0].dtypes
+    return wanted if wanted in dtypes else dtypes[0]
+
+
+@pytest.mark.parametrize("name", [n for n in RECORDS if n not in UNSCALED])
+@pytest.mark.parametrize("wanted", ["large", "odd"])
+def test_sizes(name, wanted):
+    record = RECORDS[name]
+    programs = records.chosen(record, dtype_of(record), wanted, 1)
+    assert programs, f"{name} must have a sample that can be {wanted}"
+    for program in programs:
+        check(program, "threads_1", "threads_2", "threads_3", *gradients(record))
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_edges(name):
+    record = RECORDS[name]
+    for program in records.chosen(record, dtype_of(record), "edge", 4):
+        check(program, "traced", "loaded", *gradients(record))
+
+
+LIBRARY = ("matmul", "linear", "conv2d", "conv2d_backward_data", "conv2d_backward_weight",
+           "avg_pool2d", "avg_pool2d_backward", "scaled_dot_product_attention")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_library(name, dtype):
+    record = RECORDS[name]
+    (program,) = records.chosen(record, dtype, "large", 1)
+    before = tessera.cache_stats()
+    modes.eager(program)
+    after = tessera.cache_stats()
+    assert after["results_of_libraries"] > before["results_of_libraries"]
+    assert after["primitive_fallbacks"] == before["primitive_fallbacks"]
+    check(program, "threads_1", "threads_2", "threads_3")
