@@ -84,12 +84,13 @@ FailureOr<Operation *> createInferred(OpBuilder &builder, Location location, con
   return createOp(builder, location, op, operands, segments, results);
 }
 
-/// The OpDef the attributes describe.
-static OpDef opDefFrom(const OpInfo &info, ArrayRef<Attribute> attrs) {
+/// The OpDef the attributes describe; an error when one, of the text of a file, is no value of its kind.
+static llvm::Expected<OpDef> opDefFrom(const OpInfo &info, ArrayRef<Attribute> attrs) {
   OpDef op(info);
   for (auto [attr, value] : llvm::zip(info.attrs, attrs))
     if (value)
-      op.set(attr.name, attrValueOf(value, attr.kind));
+      if (llvm::Error error = op.trySet(attr.name, attrValueOf(value, attr.kind)))
+        return std::move(error);
   return op;
 }
 
@@ -101,8 +102,11 @@ LogicalResult inferVia(MLIRContext *context, std::optional<Location> location, c
     segments.push_back(group.size());
     llvm::append_range(operands, group);
   }
+  llvm::Expected<OpDef> op = opDefFrom(info, attrs);
+  if (!op)
+    return emitOptionalError(location, takeError(op.takeError()).second);
   Metas results;
-  if (llvm::Error error = inferResults(opDefFrom(info, attrs), operands, segments, results))
+  if (llvm::Error error = inferResults(*op, operands, segments, results))
     return emitOptionalError(location, takeError(std::move(error)).second);
   for (const TensorMeta &meta : results)
     types.push_back(typeOf(context, meta));

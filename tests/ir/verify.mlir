@@ -19,3 +19,12 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   } : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// The text of an attribute may be of no value that the record knows.
+// CHECK: cast: dtype must be
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = tess.cast %x {dtype = "f33"} : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
