@@ -5,6 +5,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <atomic>
+#include <cstdlib>
 
 namespace tess::eager {
 
@@ -30,6 +31,11 @@ llvm::Expected<std::shared_ptr<Recorder>> Recorder::begin(llvm::ArrayRef<TensorR
   active = recorder;
   activeLayers |= bitOf(Layer::Tracing);
   return recorder;
+}
+
+bool isTraceDisabled() {
+  const char *value = std::getenv("TESS_DISABLE_TRACE");
+  return value && *value && llvm::StringRef(value) != "0";
 }
 
 bool Recording::holds(llvm::ArrayRef<TensorRef> arguments) const {

@@ -154,6 +154,10 @@ private:
   std::vector<std::pair<StorageRef, uint32_t>> pending;
 };
 
+/// TESS_DISABLE_TRACE is set, and not to 0. Asked by each traced call: the environment may change while the process
+/// runs.
+bool isTraceDisabled();
+
 /// How a recording becomes a program.
 struct GraphOptions {
   /// Captured variables that are not updated become constants.

@@ -3,6 +3,7 @@
 
 #include "ops/GraphPieces.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace tess {
 
@@ -115,6 +116,15 @@ static bool roundsTwice(const Subgraph &graph) {
   return most > 1;
 }
 
+/// What `build(wide)` makes: in float32 inside where a narrow result would be rounded more than once.
+static llvm::Expected<Subgraph> roundedOnce(llvm::ArrayRef<TensorMeta> operands,
+                                            llvm::function_ref<llvm::Expected<Subgraph>(bool wide)> build) {
+  llvm::Expected<Subgraph> graph = build(false);
+  if (!graph || !anyNarrow(operands) || !roundsTwice(*graph))
+    return graph;
+  return build(true);
+}
+
 /// An input of the graph, in float32 when it is narrow and `wide`.
 static int wideInput(SubgraphBuilder &builder, const TensorMeta &meta, bool wide) {
   int value = builder.input(meta);
@@ -141,10 +151,7 @@ llvm::Expected<Subgraph> OpDef::makeForwardGraph(llvm::ArrayRef<TensorMeta> oper
   llvm::Expected<Metas> results = infer(operands, segments);
   if (!results)
     return results.takeError();
-  llvm::Expected<Subgraph> graph = forwardGraph(*this, operands, *results, false);
-  if (!graph || !anyNarrow(operands) || !roundsTwice(*graph))
-    return graph;
-  return forwardGraph(*this, operands, *results, true);
+  return roundedOnce(operands, [&](bool wide) { return forwardGraph(*this, operands, *results, wide); });
 }
 
 namespace {
@@ -191,10 +198,7 @@ llvm::Expected<Subgraph> OpDef::makeBackwardGraph(llvm::ArrayRef<TensorMeta> ope
   BackwardRequest request{operands, *results, {}, hasOutputGrad};
   for (auto [operand, need] : llvm::zip(operands, needed))
     request.wanted.push_back(need && isFloat(operand.dtype));
-  llvm::Expected<Subgraph> graph = backwardGraph(*this, request, false);
-  if (!graph || !anyNarrow(operands) || !roundsTwice(*graph))
-    return graph;
-  return backwardGraph(*this, request, true);
+  return roundedOnce(operands, [&](bool wide) { return backwardGraph(*this, request, wide); });
 }
 
 } // namespace tess

@@ -36,6 +36,13 @@ void requireForm(llvm::StringRef message);
 bool passed(llvm::Error error);
 template <typename T> bool passed(llvm::Expected<T> &value) { return bool(value) || passed(value.takeError()); }
 
+/// Requires that what `write` makes of a value that was read is read as the same again.
+template <typename T, typename Write, typename Read> void requireRoundTrip(const T &value, Write write, Read read) {
+  std::string bytes = write(value);
+  auto again = read(bytes);
+  require(passed(again) && write(*again) == bytes, "what was read must survive its encoding");
+}
+
 /// A copy without a byte to spare, aligned as a mapped file is: a read beyond it is seen.
 class ExactBytes {
 public:

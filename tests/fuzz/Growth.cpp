@@ -66,32 +66,24 @@ void *__libc_realloc(void *, size_t);
 void *__libc_memalign(size_t, size_t);
 void __libc_free(void *);
 
-void *malloc(size_t bytes) {
-  void *data = __libc_malloc(bytes);
+static void *counted(void *data) {
   onAllocate(::malloc_usable_size(data));
   return data;
 }
 
-void *calloc(size_t count, size_t bytes) {
-  void *data = __libc_calloc(count, bytes);
-  onAllocate(::malloc_usable_size(data));
-  return data;
-}
+void *malloc(size_t bytes) { return counted(__libc_malloc(bytes)); }
+
+void *calloc(size_t count, size_t bytes) { return counted(__libc_calloc(count, bytes)); }
 
 void *realloc(void *old, size_t bytes) {
   size_t before = ::malloc_usable_size(old);
   void *data = __libc_realloc(old, bytes);
   if (data || bytes == 0)
     onFree(before);
-  onAllocate(::malloc_usable_size(data));
-  return data;
+  return counted(data);
 }
 
-void *memalign(size_t alignment, size_t bytes) {
-  void *data = __libc_memalign(alignment, bytes);
-  onAllocate(::malloc_usable_size(data));
-  return data;
-}
+void *memalign(size_t alignment, size_t bytes) { return counted(__libc_memalign(alignment, bytes)); }
 
 void *aligned_alloc(size_t alignment, size_t bytes) { return memalign(alignment, bytes); }
 

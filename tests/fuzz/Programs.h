@@ -7,12 +7,12 @@
 namespace tess::fuzz {
 
 /// Creates the program, its kernels replaced by one that does nothing, and binds it to small inputs that fit its
-/// signature: what a reader accepts is safe to bind.
-inline void bindSmall(runtime::Executable executable) {
+/// signature: what a reader accepts is safe to bind. `isValidated`: it is from a cache of this build, as flat ones are.
+inline void bindSmall(runtime::Executable executable, bool isValidated) {
   using namespace runtime;
   ProgramOptions options;
   options.name = "input";
-  options.isValidated = true;
+  options.isValidated = isValidated;
   options.kernel = [](unsigned, unsigned) -> KernelFn {
     return [](void *const *, const int64_t *, void *, int64_t, int64_t, int64_t, int64_t) {};
   };

@@ -32,9 +32,7 @@ void fuzzOne(llvm::StringRef input) {
   auto executable = runtime::readFlat(bytes.ref(), "input: executable");
   if (!fuzz::passed(executable))
     return;
-  std::string written = runtime::writeFlat(*executable);
-  auto again = runtime::readFlat(written, "input: executable");
-  fuzz::require(fuzz::passed(again) && runtime::writeFlat(*again) == written,
-                "what was read must survive its encoding");
-  fuzz::bindSmall(std::move(*executable));
+  fuzz::requireRoundTrip(*executable, runtime::writeFlat,
+                         [](llvm::StringRef bytes) { return runtime::readFlat(bytes, "input: executable"); });
+  fuzz::bindSmall(std::move(*executable), /*isValidated=*/true);
 }

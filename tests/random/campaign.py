@@ -8,7 +8,6 @@ Python source.
 
 import argparse
 import json
-import queue
 import subprocess
 import sys
 import threading
@@ -66,32 +65,41 @@ def _rows(path):
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def run(count, first, path, jobs):
-    """Adds the lines of `count` seeds to the log; True without a finding."""
-    commit, seeds, lock, clean = _commit(), queue.SimpleQueue(), threading.Lock(), [True]
-    for seed in range(first, first + count):
-        seeds.put(seed)
-    with path.open("a") as log, tqdm(total=count, disable=None) as bar:
+class Campaign:
+    """Threads that take the seeds in turn; their lines go to one log."""
 
-        def work():
-            worker = Worker()
-            while not seeds.empty():
-                row = {"commit": commit, **worker.run(seeds.get())}
-                with lock:
-                    log.write(json.dumps(row) + "\n")
-                    log.flush()
-                    bar.update()
-                    if row["findings"]:
-                        clean[0] = False
-                        tqdm.write(f"seed {row['seed']}: {row['findings']}")
-            worker.stop()
+    def __init__(self, seeds, path):
+        self.seeds, self.path = iter(seeds), path
+        self.lock, self.commit, self.is_clean = threading.Lock(), _commit(), True
 
-        threads = [threading.Thread(target=work) for _ in range(jobs)]
+    def run(self, jobs):
+        """Until all seeds are run; true without a finding."""
+        threads = [threading.Thread(target=self.work) for _ in range(jobs)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-    return clean[0]
+        return self.is_clean
+
+    def work(self):
+        """Runs seeds, one after another, in a process of its own."""
+        worker = Worker()
+        for seed in iter(self.next_seed, None):
+            self.tell({"commit": self.commit, **worker.run(seed)})
+        worker.stop()
+
+    def next_seed(self):
+        """None when all were taken."""
+        with self.lock:
+            return next(self.seeds, None)
+
+    def tell(self, row):
+        """Adds a line to the log."""
+        with self.lock, self.path.open("a") as log:
+            log.write(json.dumps(row) + "\n")
+            if row["findings"]:
+                self.is_clean = False
+                tqdm.write(f"seed {row['seed']}: {row['findings']}")
 
 
 def explain(seed, mode):
@@ -127,7 +135,8 @@ def main():
         return explain(int(given.explain[0]), given.explain[1])
     rows = _rows(given.resume)
     first = max((row["seed"] for row in rows), default=given.seed - 1) + 1
-    clean = run(given.count, first, given.resume, given.jobs)
+    seeds = tqdm(range(first, first + given.count), disable=None)
+    clean = Campaign(seeds, given.resume).run(given.jobs)
     print("\n".join(summary(_rows(given.resume))))
     return sys.exit(0 if clean else 1)
 

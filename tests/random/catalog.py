@@ -119,22 +119,22 @@ def text_of(value):
     return repr(value)
 
 
-# Lines of Python around one or two variables: a (rank, float) and b of the same shape.
+# Lines of Python around one or two float variables of one shape; one that does not fit is refused.
 UNARY = (
-    ("{a}[{int}]", 1), ("{a}[{int}:]", 1), ("{a}[:{int}]", 1), ("{a}[::2]", 1),
-    ("{a}[..., ::-1]", 1),
-    ("{a}[..., {int}]", 1), ("{a}[None]", 0), ("{a}[..., None]", 0), ("{a}[:, {int}]", 2),
-    ("{a}[1:, {int}:]", 2), ("{a}.T", 2), ("F.flatten({a})", 0), ("{a}.reshape(-1)", 0),
-    ("F.swapaxes({a}, 0, -1)", 2), ("F.reshape({a}, (*{a}.shape[:1], -1))", 2),
-    ("F.expand_dims({a}, 0)", 0), ("F.broadcast_to({a}, (2, *{a}.shape))", 0),
-    ("F.concat([{a}, {a}], 0)", 1), ("F.stack([{a}, {a}], -1)", 0), ("F.split({a}, 2, 0)[-1]", 1),
-    ("{a} * 0.5", 0), ("1 - {a}", 0), ("{a} / 3", 0), ("F.tanh({a})", 0), ("{a}.sum(-1)", 1),
-    ("{a}.mean(0)", 1), ("{a}.max(-1, keepdims=True)", 1), ("F.softmax({a}, -1)", 1),
-    ("F.dropout({a}, 0.5)", 0), ("F.where({a} > 0, {a}, {a} * 0.1)", 0),
-    ("{a}.detach() + {a}", 0), ("F.pad({a}, ((1, 1),) + ((0, 0),) * ({a}.ndim - 1))", 1),
-    ("F.layer_norm({a}, {a}.shape[-1:], False)", 1), ("F.roll({a}, 1, 0)", 1),
-    ("{a}[np.array([0, {int}, 0])]", 1), ("F.normalize({a}, axis=-1)", 1), ("F.var({a}, 0)", 1),
-    ("F.sigmoid({a}) * {a}", 0), ("F.matmul({a}, F.swapaxes({a}, -1, -2))", 2), ("F.gelu({a})", 0),
+    "{a}[{int}]", "{a}[{int}:]", "{a}[:{int}]", "{a}[::2]",
+    "{a}[..., ::-1]",
+    "{a}[..., {int}]", "{a}[None]", "{a}[..., None]", "{a}[:, {int}]",
+    "{a}[1:, {int}:]", "{a}.T", "F.flatten({a})", "{a}.reshape(-1)",
+    "F.swapaxes({a}, 0, -1)", "F.reshape({a}, (*{a}.shape[:1], -1))",
+    "F.expand_dims({a}, 0)", "F.broadcast_to({a}, (2, *{a}.shape))",
+    "F.concat([{a}, {a}], 0)", "F.stack([{a}, {a}], -1)", "F.split({a}, 2, 0)[-1]",
+    "{a} * 0.5", "1 - {a}", "{a} / 3", "F.tanh({a})", "{a}.sum(-1)",
+    "{a}.mean(0)", "{a}.max(-1, keepdims=True)", "F.softmax({a}, -1)",
+    "F.dropout({a}, 0.5)", "F.where({a} > 0, {a}, {a} * 0.1)",
+    "{a}.detach() + {a}", "F.pad({a}, ((1, 1),) + ((0, 0),) * ({a}.ndim - 1))",
+    "F.layer_norm({a}, {a}.shape[-1:], False)", "F.roll({a}, 1, 0)",
+    "{a}[np.array([0, {int}, 0])]", "F.normalize({a}, axis=-1)", "F.var({a}, 0)",
+    "F.sigmoid({a}) * {a}", "F.matmul({a}, F.swapaxes({a}, -1, -2))", "F.gelu({a})",
 )  # fmt: skip
 BINARY = (
     "{a} + {b}", "{a} * {b}", "{a} - {b}", "F.maximum({a}, {b})", "F.where({a} > {b}, {a}, {b})",

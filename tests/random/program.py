@@ -4,8 +4,9 @@ A program is the body of a function of some arguments. Its captured tensors are 
 parameters. Every statement is a line of Python that defines or changes variables.
 """
 
+import re
 import zlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import tessera
@@ -23,6 +24,10 @@ from tessera.autodiff import GradManager
 from tessera.core import apply
 from tessera.core.ops import builtin as B
 """
+
+
+# What a call raises that cannot be: one mode refuses it where the others do.
+REFUSALS = (ValueError, TypeError, IndexError, NotImplementedError, RuntimeError)
 
 
 @dataclass(frozen=True)
@@ -98,10 +103,6 @@ class Program:
         """An argument's first axis is free."""
         return any(each.free for each in self.inputs)
 
-    def without(self, statements):
-        """The program without these statements."""
-        return replace(self, statements=tuple(s for s in self.statements if s not in statements))
-
     def body(self):
         """The lines of the function."""
         names = ", ".join(self.differentiated)
@@ -145,6 +146,4 @@ class Program:
 
 def used_names(text, known):
     """The names of `known` that a line reads, as words."""
-    import re
-
     return tuple(name for name in re.findall(r"[A-Za-z_]\w*", text) if name in known)

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 from tests.python import samples
-from tests.random import catalog
+from tests.random import catalog, modes
 from tests.random.program import Input, Program, Statement
 
 _SPLIT = 1 << 17  # elements: a copy of so many floats is split over two threads
@@ -84,8 +84,6 @@ def _sized(value, factor):
 
 def chosen(record, dtype, wanted, count):
     """The first `count` programs that eager runs; the others are refused."""
-    from tests.random import modes
-
     found = []
     for program in itertools.islice(programs(record, dtype, wanted), 12):
         try:

@@ -2,11 +2,13 @@
 
 import os
 import warnings
+from dataclasses import replace
 
 import pytest
 
 from tests.random import minimise, worker
 from tests.random.draw import draw
+from tests.random.program import Statement
 
 FIRST = int(os.environ.get("TESS_RANDOM_SEED", "0"))
 
@@ -23,10 +25,6 @@ def test_program(seed):
 
 def test_a_difference_is_found_and_made_small():
     """A program that counts its calls does something else at each: the traced mode must see it."""
-    from dataclasses import replace
-
-    from tests.random.program import Statement
-
     program = draw(1)
     spoiled = replace(program, statements=(
         *program.statements,

@@ -6,7 +6,6 @@ read, cached or not. A target that did not build, crashed or wrote no XML is one
 that was filtered out, or is not for the run's configuration, is one skipped case.
 """
 
-import argparse
 import json
 import pathlib
 import sys
@@ -142,12 +141,9 @@ def slowest(timed):
     return [f"{seconds:.1f} s {name}" for seconds, name in sorted(timed)[::-1][:MOST] if seconds]
 
 
-def main(arguments):
-    parser = argparse.ArgumentParser()
-    parser.add_argument("events", nargs="*")
-    options = parser.parse_args(arguments)
+def main(paths):
     count = Count()
-    for path in options.events:
+    for path in paths:
         Run(pathlib.Path(path).read_text().splitlines()).count_into(count)
     print_list("skipped", count.skipped)
     print_list("failed", count.failed)

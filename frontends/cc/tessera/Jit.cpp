@@ -8,8 +8,6 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
-#include <cstdlib>
-
 namespace tessera::jit {
 
 namespace eager = tess::eager;
@@ -28,9 +26,7 @@ struct Calls::Variant {
 };
 
 static bool runsEagerly() {
-  const char *disabled = std::getenv("TESS_DISABLE_TRACE");
-  return (disabled && *disabled && llvm::StringRef(disabled) != "0") || eager::Recorder::current() ||
-         !eager::activeTapes().empty();
+  return eager::isTraceDisabled() || eager::Recorder::current() || !eager::activeTapes().empty();
 }
 
 static std::vector<eager::TensorRef> refs(llvm::ArrayRef<Tensor> tensors) {

@@ -9,7 +9,6 @@
 #include "eager/Tape.h"
 #include "eager/TracedProgram.h"
 
-#include <cstdlib>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -163,12 +162,6 @@ nb::tuple tracked(nb::handle tensors) {
   for (const TensorRef &tensor : tensorsOf(tensors, "tracked"))
     flags.append(isTracked(*tensor));
   return nb::tuple(flags);
-}
-
-/// The environment may change while the process runs; os.environ writes it through, and reading that costs more.
-bool isTraceDisabled() {
-  const char *value = std::getenv("TESS_DISABLE_TRACE");
-  return value && llvm::StringRef(value) != "" && llvm::StringRef(value) != "0";
 }
 
 size_t numTapes() { return isGradPaused() ? 0 : activeTapes().size(); }
@@ -368,7 +361,8 @@ void initTrace(nb::module_ &module) {
       .def(nb::init<>())
       .def("start", &StoppedTapes::start);
   module.def("trace_end_segment", &traceEndSegment, "Ends a recording that ran nothing, to run it later.");
-  module.def("is_trace_disabled", &isTraceDisabled, "TESS_DISABLE_TRACE is set, and not to 0.");
+  module.def("is_trace_disabled", &isTraceDisabled,
+             "TESS_DISABLE_TRACE is set, and not to 0; reading os.environ costs more.");
   module.def("num_tapes", &numTapes, "Tapes that record on this thread.");
   module.def("tracked", &tracked, nb::arg("tensors"), "For each tensor whether a tape that records knows it.");
   module.def("trace_abandon", &traceAbandon, "Ends the recording, if one runs; true when it needed data.");

@@ -5,6 +5,11 @@ from .._core import ops as _ops
 from .generated import check_compute_mode, export
 
 
+def _index_in_all(operator, inp, keepdims):
+    index = operator(_ops.flatten(inp), 0, False)
+    return _ops.reshape(index, (1,) * inp.ndim) if keepdims else index
+
+
 def argmax(inp, axis=None, keepdims=False):
     """The index of the first largest element along `axis`, of the flattened tensor without one.
 
@@ -15,8 +20,7 @@ def argmax(inp, axis=None, keepdims=False):
     [1, 0]
     """
     if axis is None:
-        index = _ops.argmax(_ops.flatten(inp), 0, False)
-        return _ops.reshape(index, (1,) * inp.ndim) if keepdims else index
+        return _index_in_all(_ops.argmax, inp, keepdims)
     return _ops.argmax(inp, axis, keepdims)
 
 
@@ -30,8 +34,7 @@ def argmin(inp, axis=None, keepdims=False):
     3
     """
     if axis is None:
-        index = _ops.argmin(_ops.flatten(inp), 0, False)
-        return _ops.reshape(index, (1,) * inp.ndim) if keepdims else index
+        return _index_in_all(_ops.argmin, inp, keepdims)
     return _ops.argmin(inp, axis, keepdims)
 
 
