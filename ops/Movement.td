@@ -68,19 +68,23 @@ def Tess_SliceSetOp : MoveOp<"slice_set", "the tensor with a slice of it replace
                              "tess_oracle.slice_set(x, value, starts, stops, steps)", "(*D), (*V) -> (*D)"> {
   let check = "sliceSet";
   let arguments = (ins Tess_Any:$x, Tess_Any:$value, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$stops,
-                   DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$steps);
+                   DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$steps,
+                   DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$in_bounds);
   let dtypes = Promote<["x", "value"]>;
   let gradient = [(op<"slice_set", "starts=$starts;stops=$stops;steps=$steps"> $dout, K<"0", "dout">),
                   (op<"slice", "starts=$starts;stops=$stops;steps=$steps"> $dout)];
   let inplace = ["x=out"];
   let normalise = "slice";
   let attrFacts = [Doc<"starts", "first index for each axis">, Doc<"stops", "first index not taken, for each axis">,
-                   Doc<"steps", "distance of indices, for each axis">];
+                   Doc<"steps", "distance of indices, for each axis">,
+                   Axis<"in_bounds", "x">, Doc<"in_bounds", "axes whose start must be an index of x">];
   let constraints = ["starts, stops and steps must have an entry for each axis", "steps must not be 0",
-                     "value must broadcast to the slice"];
+                     "starts must be indices of x for the axes in_bounds", "value must broadcast to the slice"];
   let samples = [Sample<["6", "3"], "starts=[1];stops=[4]">, Sample<["4,6", "2,3"], "starts=[0, 5];stops=[4, -7];steps=[2, -2]">,
                  Sample<["4,6", ""], "starts=[1, 1];stops=[3, 3]">, Sample<["4,6", "6"], "starts=[1, 0];stops=[3, 6]">,
-                 Sample<["4", "0"], "starts=[2];stops=[2]">];
+                 Sample<["4", "0"], "starts=[2];stops=[2]">,
+                 Sample<["4,6", "6"], "starts=[-1, 0];stops=[4, 6];in_bounds=[0]">];
+  let version = 2;
 }
 class RearrangeOp<string m, string what, string rule, string expr> : MoveOp<m, what, rule, expr> {
   let lowering = Composite<rule>;

@@ -3,12 +3,20 @@
 #include "ops/RuleErrors.h"
 #include "ops/ViewRules.h"
 
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::normalise {
 
 /// Counted from the front; an axis that is none stays as it is, for inference to refuse.
 static int64_t fromFront(int64_t axis, int64_t rank) { return axis < -rank ? axis : shapes::fromFront(axis, rank); }
+
+/// Distinct axes; others are for inference to refuse.
+static bool areAxes(llvm::ArrayRef<int64_t> axes, int64_t rank) {
+  llvm::SmallDenseSet<int64_t> seen;
+  return llvm::all_of(
+      axes, [&](int64_t axis) { return axis >= -rank && axis < rank && seen.insert(fromFront(axis, rank)).second; });
+}
 
 llvm::Error axes(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
   IntList list = op.ints("axes");
@@ -53,10 +61,15 @@ llvm::Error slice(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
   if (steps.empty())
     steps.assign(shape.size(), 1);
   bool isWhole = starts.size() == shape.size() && stops.size() == shape.size() && steps.size() == shape.size();
-  if (!isWhole || llvm::is_contained(steps, 0))
+  if (!isWhole || llvm::is_contained(steps, 0) || !areAxes(op.ints("in_bounds"), shape.size()))
     return llvm::Error::success();
+  IntList open; // axes of which it is not yet known
+  for (int64_t axis : op.ints("in_bounds"))
+    if (axis = fromFront(axis, shape.size());
+        shape[axis] == kUnknown || !views::startsInBounds(starts[axis], shape[axis]))
+      open.push_back(axis);
   for (unsigned i = 0; i < shape.size(); ++i) {
-    if (shape[i] == kUnknown)
+    if (shape[i] == kUnknown || llvm::is_contained(open, i))
       continue;
     views::SliceRange range = views::sliceRange(starts[i], stops[i], steps[i], shape[i]);
     starts[i] = range.count ? range.start : 0;
@@ -67,6 +80,7 @@ llvm::Error slice(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
       stops[i] = 0;
   }
   op.set("starts", std::move(starts)).set("stops", std::move(stops)).set("steps", std::move(steps));
+  op.set("in_bounds", std::move(open));
   return llvm::Error::success();
 }
 

@@ -79,19 +79,24 @@ def Tess_BroadcastToOp : ViewOp<"broadcast_to", "axes of size 1 repeated to a sh
 def Tess_SliceOp : ViewOp<"slice", "every step-th element from start to stop, for each axis", "slice",
     "x[tuple(slice(a, None if s < 0 and b < -n else b, s) for a, b, s, n in zip(starts, stops, steps or [1] * x.ndim, x.shape))]"> {
   let description = [{Starts, stops and steps mean what they mean in a Python slice: negative ones count from the end,
-    what lies outside is limited to the axis. Empty steps are all 1.}];
+    what lies outside is limited to the axis, but for the starts of the axes in_bounds. Empty steps are all 1.}];
   let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$stops,
-                   DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$steps);
+                   DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$steps,
+                   DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$in_bounds);
   let gradientRule = "slice";
   let normalise = "slice";
   let attrFacts = [Doc<"starts", "first index for each axis">, Doc<"stops", "first index not taken, for each axis">,
-                   Doc<"steps", "distance of taken indices, for each axis">];
-  let constraints = ["starts, stops and steps must have an entry for each axis", "steps must not be 0"];
+                   Doc<"steps", "distance of taken indices, for each axis">,
+                   Axis<"in_bounds", "x">, Doc<"in_bounds", "axes whose start must be an index of x">];
+  let constraints = ["starts, stops and steps must have an entry for each axis", "steps must not be 0",
+                     "starts must be indices of x for the axes in_bounds"];
   let samples = [Sample<["6"], "starts=[1];stops=[4]">, Sample<["6"], "starts=[-1];stops=[-7];steps=[-1]">,
                  Sample<["5,6"], "starts=[0, 1];stops=[5, 6];steps=[2, 3]">, Sample<["5,6"], "starts=[2, 4];stops=[2, 9]">,
                  Sample<["5,6"], "starts=[4, 5];stops=[0, 1];steps=[-2, -3]">, Sample<["0,3"], "starts=[0, 0];stops=[1, 2]">,
+                 Sample<["5,6"], "starts=[-5, 2];stops=[-4, 4];in_bounds=[0, -1]">,
                  Sample<["2,3,4,2,3"], "starts=[0, 1, 0, 0, 2];stops=[2, 3, 4, 1, -4];steps=[1, 1, 2, 1, -1]">];
   let onnx = "Slice";
+  let version = 2;
 }
 def Tess_FlattenOp : ViewOp<"flatten", "a run of axes made one", "flatten",
     "x.reshape(x.shape[:start_axis % max(x.ndim, 1)] + (-1,) + x.shape[end_axis % max(x.ndim, 1) + 1:]) if x.size else tess_oracle.flatten(x, start_axis, end_axis)",

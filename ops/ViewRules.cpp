@@ -22,6 +22,12 @@ int64_t unknownSliceLength(int64_t start, int64_t stop, int64_t step) {
   return isEmpty ? 0 : kUnknown;
 }
 
+bool startsInBounds(int64_t start, int64_t size) { return size == kUnknown || (start >= -size && start < size); }
+
+bool isOneIndex(int64_t start, int64_t stop, int64_t step) {
+  return step > 0 && stop == (start == -1 ? INT64_MAX : start + 1);
+}
+
 /// Strides of `shape` over the elements of `x`: each run of axes that lies evenly is split anew.
 static bool restride(const Layout &x, llvm::ArrayRef<int64_t> shape, Shape &strides) {
   strides.assign(shape.size(), 1);

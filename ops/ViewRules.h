@@ -31,5 +31,9 @@ struct SliceRange {
 SliceRange sliceRange(int64_t start, int64_t stop, int64_t step, int64_t size);
 /// The length of a slice of an axis of unknown size, where it does not depend on the size; else kUnknown.
 int64_t unknownSliceLength(int64_t start, int64_t stop, int64_t step);
+/// `start` is an index of an axis of size `size`, or the size is unknown.
+bool startsInBounds(int64_t start, int64_t size);
+/// Whether a slice takes just its start, wherever that is an index.
+bool isOneIndex(int64_t start, int64_t stop, int64_t step);
 
 } // namespace tess::views

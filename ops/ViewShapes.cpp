@@ -122,10 +122,20 @@ llvm::Expected<Metas> slice(const OpDef &op, Operands operands, Segments) {
   if (llvm::is_contained(steps, 0))
     return mustHoldOf(op, "steps must not be 0", toString(steps));
   Shape shape;
-  for (unsigned i = 0; i < x.rank(); ++i)
-    shape.push_back(x.shape[i] == kUnknown
-                        ? views::unknownSliceLength(starts[i], stops[i], steps.empty() ? 1 : steps[i])
-                        : views::sliceRange(starts[i], stops[i], steps.empty() ? 1 : steps[i], x.shape[i]).count);
+  for (unsigned i = 0; i < x.rank(); ++i) {
+    int64_t step = steps.empty() ? 1 : steps[i];
+    shape.push_back(x.shape[i] == kUnknown ? views::unknownSliceLength(starts[i], stops[i], step)
+                                           : views::sliceRange(starts[i], stops[i], step, x.shape[i]).count);
+  }
+  for (int64_t each : op.ints("in_bounds")) {
+    int64_t axis = fromFront(each, x.rank());
+    if (!views::startsInBounds(starts[axis], x.shape[axis]))
+      return mustHoldOf(op, "starts must be indices of x for the axes in_bounds",
+                        llvm::Twine("x ") + toString(x) + ", starts " + toString(starts) + " and in_bounds " +
+                            toString(op.ints("in_bounds")));
+    if (views::isOneIndex(starts[axis], stops[axis], steps.empty() ? 1 : steps[axis]))
+      shape[axis] = 1;
+  }
   return single(operands, shape);
 }
 

@@ -45,6 +45,9 @@ static std::vector<Refusal> viewRefusals() {
        "slice: starts, stops and steps must have an entry for each axis, got x f32[2, 2], starts [0], stops [1] and "
        "steps []"},
       {Slice({0}, {1}, {0}), {f32({2})}, "slice: steps must not be 0, got [0]"},
+      {Slice({2}, {3}, {}, {0}),
+       {f32({2})},
+       "slice: starts must be indices of x for the axes in_bounds, got x f32[2], starts [2] and in_bounds [0]"},
       {Flatten(3),
        {f32({2, 2})},
        "flatten: start_axis and end_axis must be axes of x, got x f32[2, 2], start_axis 3 and end_axis -1"},
@@ -171,6 +174,9 @@ static std::vector<Refusal> movementRefusals() {
        "and "
        "steps []"},
       {SliceSet({0}, {1}, {0}), {f32({2}), f32({})}, "slice_set: steps must not be 0, got [0]"},
+      {SliceSet({-3}, {-2}, {}, {0}),
+       {f32({2}), f32({})},
+       "slice_set: starts must be indices of x for the axes in_bounds, got x f32[2], starts [-3] and in_bounds [0]"},
       {SliceSet({0}, {3}),
        {f32({4}), f32({2})},
        "slice_set: value must broadcast to the slice, got value f32[2] and slice [3]"},

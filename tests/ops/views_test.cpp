@@ -84,8 +84,11 @@ TEST_CASE("equal calls become equal operators") {
   CHECK(normal(Transpose()) == "transpose(pattern=[2, 1, 0])");
   CHECK(normal(Reshape({-1, 10})) == "reshape(shape=[12, 10])");
   CHECK(normal(Slice({-9, 1, 5}, {9, -1, -9}, {1, 2, -1})) ==
-        "slice(starts=[0, 1, 5], stops=[4, 4, -7], steps=[1, 2, -1])");
-  CHECK(normal(Slice({2, 0, 0}, {1, 5, 6})) == "slice(starts=[0, 0, 0], stops=[0, 5, 6], steps=[1, 1, 1])");
+        "slice(starts=[0, 1, 5], stops=[4, 4, -7], steps=[1, 2, -1], in_bounds=[])");
+  CHECK(normal(Slice({2, 0, 0}, {1, 5, 6})) ==
+        "slice(starts=[0, 0, 0], stops=[0, 5, 6], steps=[1, 1, 1], in_bounds=[])");
+  CHECK(normal(Slice({-1, 0, 0}, {INT64_MAX, 5, 6}, {}, {0})) ==
+        "slice(starts=[3, 0, 0], stops=[4, 5, 6], steps=[1, 1, 1], in_bounds=[])");
 }
 
 TEST_CASE("normalised slices take the same elements") {

@@ -81,3 +81,27 @@ def test_strides_of_axes_of_size_one():
     optimizer.step()
     np.testing.assert_array_equal(weight.numpy(), expected)
     assert F.dropout(F.swapaxes(tensor(0, 7, 1, 8), 0, 1), 0.5).shape == (1, 7, 8)
+
+
+def dumped_index(function, tmp_path, key):
+    """What a file of `function`, the first axis of x free, gives for sizes 5 and 2."""
+    call = jit.trace(function, capture_as_const=True)
+    call(tensor(0, 3, 4))
+    call.dump(tmp_path / "p", arg_names=["x"], dims={"x": {0: jit.Dim("n", 1, 99)}})
+    loaded = jit.load(tmp_path / "p")
+    assert same_bits(as_list(loaded(tensor(1, 5, 4))), as_list(function(tensor(1, 5, 4))))
+    with pytest.raises(
+        ValueError, match=f"{key}: starts must be indices of x for the axes in_bound"
+    ):
+        loaded(tensor(1, 2, 4))
+
+
+@pytest.mark.parametrize("index", [2, -3])
+def test_an_index_beyond_a_free_size_is_refused(index, tmp_path):
+    def written(x):
+        y = x * 2
+        y[index] = 7
+        return y
+
+    dumped_index(lambda x: x[index] + 1, tmp_path, "slice")
+    dumped_index(written, tmp_path, "slice_set")

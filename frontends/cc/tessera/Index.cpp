@@ -47,20 +47,18 @@ void Selection::addInteger(int64_t index) {
   if (index < -size || index >= size)
     fail(ErrorCode::OutOfRange, "integers must be in [" + std::to_string(-size) + ", " + std::to_string(size - 1) +
                                     "], got " + std::to_string(index) + " for axis " + std::to_string(axis));
-  index += index < 0 ? size : 0;
   dropped.push_back(axis);
   starts.push_back(index);
-  stops.push_back(index + 1);
+  stops.push_back(index == -1 ? INT64_MAX : index + 1);
   steps.push_back(1);
   isSliced = true;
 }
 
 void Selection::addRange(const Slice &slice) {
-  int64_t size = sizes[starts.size()];
   bool isForward = slice.step > 0;
   isSliced |= slice.start || slice.stop || slice.step != 1;
-  starts.push_back(slice.start.value_or(isForward ? 0 : size - 1));
-  stops.push_back(slice.stop.value_or(isForward ? size : -size - 1));
+  starts.push_back(slice.start.value_or(isForward ? 0 : -1));
+  stops.push_back(slice.stop.value_or(isForward ? INT64_MAX : INT64_MIN));
   steps.push_back(slice.step);
   ++viewRank;
 }
@@ -96,7 +94,7 @@ void Selection::add(const Index &item) {
 Tensor Selection::view() const {
   Tensor result = x;
   if (isSliced)
-    result = functional::slice(result, starts, stops, steps);
+    result = functional::slice(result, starts, stops, steps, dropped);
   if (!dropped.empty())
     result = functional::squeeze(result, dropped);
   if (!inserted.empty())

@@ -29,7 +29,7 @@ using ViewOps = llvm::SmallVector<OpDef, 1>;
 ViewOps viewOps(const Key &key) {
   ViewOps ops;
   if (key.isSliced)
-    ops.push_back(builtin::Slice(key.opStarts(), key.opStops(), key.steps));
+    ops.push_back(builtin::Slice(key.opStarts(), key.opStops(), key.steps, key.opInBounds()));
   if (!key.removed.empty())
     ops.push_back(builtin::Squeeze(key.removed));
   if (!key.added.empty())
@@ -187,8 +187,9 @@ llvm::Expected<TensorRef> setRegion(TensorImpl &x, TensorRef value, const Key &k
   llvm::Expected<TensorRef> shaped = shapedValue(std::move(value), x, key);
   if (!shaped)
     return shaped;
-  OpDef op = builtin::SliceSet(key.opStarts(), key.opStops(), key.steps);
-  llvm::Expected<bool> done = updateRegion(x, builtin::Slice(key.opStarts(), key.opStops(), key.steps), **shaped, op);
+  OpDef op = builtin::SliceSet(key.opStarts(), key.opStops(), key.steps, key.opInBounds());
+  OpDef region = builtin::Slice(key.opStarts(), key.opStops(), key.steps, key.opInBounds());
+  llvm::Expected<bool> done = updateRegion(x, region, **shaped, op);
   if (!done)
     return done.takeError();
   return *done ? TensorRef(&x) : applyOne(op, {Operand(&x), Operand(*shaped)});

@@ -14,7 +14,7 @@ using namespace eager;
 namespace {
 
 /// A stop behind the last element, whatever the size.
-constexpr int64_t kOpen = PY_SSIZE_T_MAX;
+constexpr int64_t kOpen = INT64_MAX;
 
 struct Slice {
   int64_t start, stop, step;
@@ -276,6 +276,7 @@ llvm::Expected<Key> readKey(TensorImpl &tensor, PyObject *key) { return KeyReade
 
 const IntList &Key::opStarts() const { return Recorder::current() ? givenStarts : starts; }
 const IntList &Key::opStops() const { return Recorder::current() ? givenStops : stops; }
+IntList Key::opInBounds() const { return Recorder::current() ? removed : IntList(); }
 
 void Key::setWhole(unsigned axis, int64_t size) {
   starts[axis] = givenStarts[axis] = 0;

@@ -34,6 +34,8 @@ struct Key {
   /// The slice of every axis, for operators: in a recording as the key says it.
   const IntList &opStarts() const;
   const IntList &opStops() const;
+  /// The axes that an int took, in a recording: at other sizes it must be an index there, too.
+  IntList opInBounds() const;
   /// Takes the whole of an axis.
   void setWhole(unsigned axis, int64_t size);
   /// Some axis is not taken whole. A recording does not ask its size.
