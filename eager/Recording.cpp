@@ -47,8 +47,8 @@ bool Recording::holds(llvm::ArrayRef<TensorRef> arguments) const {
   });
 }
 
-bool Recording::captures(const TensorImpl &variable) const {
-  return llvm::any_of(capturedList, [&](uint32_t number) { return valueList[number].tensor.get() == &variable; });
+bool Recording::captures(const TensorImpl *variable) const {
+  return llvm::any_of(capturedList, [&](uint32_t number) { return valueList[number].tensor.get() == variable; });
 }
 
 void Recording::dropSnapshots() const {

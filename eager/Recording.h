@@ -69,7 +69,7 @@ public:
   /// The captured variables have the dtypes and shapes that they had, and are none of the arguments of this call.
   bool holds(llvm::ArrayRef<TensorRef> arguments) const;
   /// The variable is one from outside.
-  bool captures(const TensorImpl &variable) const;
+  bool captures(const TensorImpl *variable) const;
   /// A recording that ran nothing ended early at an operator whose shapes depend on data.
   bool needsData() const { return dataShapes; }
   /// No program will want captured values as constants: lets their memory go.

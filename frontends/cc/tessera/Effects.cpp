@@ -44,11 +44,16 @@ Replay Effects::finish(std::vector<Tensor> &results) {
     if (effect.argument >= 0)
       effect.target = Tensor();
   }
-  return std::move(replay);
+  return replay;
 }
 
 static Tensor targetOf(const GradEffect &effect, llvm::ArrayRef<Tensor> arguments) {
   return effect.argument >= 0 ? arguments[effect.argument] : effect.target;
+}
+
+void Effects::undo() const {
+  for (const GradEffect &effect : replay.grads)
+    targetOf(effect, arguments).setGrad(effect.before);
 }
 
 bool Replay::holds(llvm::ArrayRef<Tensor> arguments) const {

@@ -57,6 +57,8 @@ public:
   static void touchGrad(const Tensor &tensor);
   /// Gradients that the call leaves behind are appended to `results`.
   Replay finish(std::vector<Tensor> &results);
+  /// Gradients are as before the call.
+  void undo() const;
 
 private:
   llvm::ArrayRef<Tensor> arguments;

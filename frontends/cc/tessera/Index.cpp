@@ -5,9 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 #include "tessera/functional.h"
+
+#include "eager/Recording.h"
+#include "ops/Builtin.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tessera {
+
+namespace eager = tess::eager;
 
 namespace {
 
@@ -24,6 +29,7 @@ private:
   /// Axes that no item names.
   void addRest(size_t count);
   void addElements(const Tensor &elements);
+  Tensor sliced() const;
   Tensor view() const;
   [[noreturn]] void fail(ErrorCode code, const std::string &what) const {
     throw Error(code, "index: " + what + " for a tensor of shape " + tess::toString(llvm::ArrayRef(sizes)));
@@ -91,10 +97,17 @@ void Selection::add(const Index &item) {
   }
 }
 
+/// A recording keeps the bounds as they are given: they hold at other sizes.
+Tensor Selection::sliced() const {
+  if (!eager::Recorder::current())
+    return functional::slice(x, starts, stops, steps, dropped);
+  auto list = [](const Shape &each) { return tess::IntList(each.begin(), each.end()); };
+  OpDef op = tess::builtin::Slice(list(starts), list(stops), list(steps), list(dropped));
+  return Tensor(valueOrThrow(eager::apply(op, {x.operand()})).front());
+}
+
 Tensor Selection::view() const {
-  Tensor result = x;
-  if (isSliced)
-    result = functional::slice(result, starts, stops, steps, dropped);
+  Tensor result = isSliced ? sliced() : x;
   if (!dropped.empty())
     result = functional::squeeze(result, dropped);
   if (!inserted.empty())

@@ -2,6 +2,7 @@
 #include "tessera/Jit.h"
 
 #include "compiler/ProgramFile.h"
+#include "eager/FreeDims.h"
 #include "eager/HostOptions.h"
 #include "eager/Tape.h"
 #include "eager/TracedProgram.h"
@@ -15,16 +16,6 @@ namespace eager = tess::eager;
 /// Signatures that one function keeps.
 static constexpr size_t kMaxVariants = 16;
 
-/// One recorded call.
-struct Calls::Variant {
-  tess::Metas metas;
-  std::vector<unsigned> aliases;
-  eager::RecordingRef recording;
-  size_t numResults = 0;
-  tessera::detail::Replay replay;
-  std::shared_ptr<eager::TracedProgram> program;
-};
-
 static bool runsEagerly() {
   return eager::isTraceDisabled() || eager::Recorder::current() || !eager::activeTapes().empty();
 }
@@ -36,71 +27,136 @@ static std::vector<eager::TensorRef> refs(llvm::ArrayRef<Tensor> tensors) {
   return list;
 }
 
-static tess::Metas metasOf(llvm::ArrayRef<Tensor> tensors) {
+/// Which calls are alike.
+struct Calls::Signature {
   tess::Metas metas;
-  for (const Tensor &tensor : tensors)
-    metas.push_back(tensor.ref()->meta());
-  return metas;
+  std::vector<unsigned> aliases; // for each argument the first position at which it stands
+  std::vector<const eager::TensorImpl *> tensors;
+
+  explicit Signature(llvm::ArrayRef<Tensor> arguments) {
+    for (const Tensor &argument : arguments) {
+      metas.push_back(argument.ref()->meta());
+      tensors.push_back(argument.ref().get());
+      aliases.push_back(llvm::find(tensors, tensors.back()) - tensors.begin());
+    }
+  }
+};
+
+namespace {
+/// What one call did.
+struct Recorded {
+  eager::RecordingRef recording;
+  size_t numResults = 0; // the recording has more: gradients
+  tessera::detail::Replay replay;
+};
+} // namespace
+
+/// The results of the call.
+static std::vector<Tensor> recordCall(llvm::ArrayRef<Tensor> arguments, const Calls::Function &function,
+                                      eager::Recorder::Mode mode, Recorded &recorded) {
+  tessera::detail::Effects effects(arguments);
+  auto recorder = valueOrThrow(eager::Recorder::begin(refs(arguments), mode));
+  std::vector<Tensor> results;
+  try {
+    results = function(arguments);
+    recorded.numResults = results.size();
+    std::vector<Tensor> all = results;
+    recorded.replay = effects.finish(all);
+    recorded.recording = valueOrThrow(recorder->end(refs(all)));
+  } catch (...) {
+    recorder->abandon();
+    if (mode != eager::Recorder::Mode::Run)
+      effects.undo();
+    throw;
+  }
+  if (mode != eager::Recorder::Mode::Run)
+    effects.undo();
+  return results;
 }
 
-/// For each tensor the first position at which it stands.
-static std::vector<unsigned> aliasesOf(llvm::ArrayRef<Tensor> tensors) {
-  std::vector<unsigned> first;
-  for (const Tensor &tensor : tensors) {
-    auto same = [&](const Tensor &other) { return other.ref() == tensor.ref(); };
-    first.push_back(llvm::find_if(tensors, same) - tensors.begin());
+/// A recorded call, and the program that does it again.
+struct Calls::Variant {
+  /// Its tensors are null where others recorded the same: a use of one of them may have been that of a tensor from
+  /// outside. One at the address of another that is gone is no such tensor, as the function would hold it.
+  Signature signature;
+  bool isBound = false; // one of them is a tensor from outside
+  Function function;
+  Recorded recorded;
+  std::shared_ptr<eager::TracedProgram> program;
+
+  explicit Variant(Signature signature) : signature(std::move(signature)) {}
+
+  /// Whatever the tensors, it is what the function would do now.
+  bool fits(const Signature &other, llvm::ArrayRef<Tensor> arguments) const {
+    return signature.metas == other.metas && signature.aliases == other.aliases && recorded.replay.holds(arguments) &&
+           recorded.recording->holds(refs(arguments));
   }
-  return first;
-}
+  bool isFor(const Signature &other) const {
+    return llvm::all_of(llvm::zip(signature.tensors, other.tensors), [](const auto &pair) {
+      auto [own, given] = pair;
+      return !own || own == given;
+    });
+  }
+};
 
 std::vector<Tensor> Calls::call(std::vector<Tensor> arguments, const Function &function) {
   if (runsEagerly())
     return function(arguments);
   for (Tensor &argument : arguments)
     argument = Tensor(argument.ref()); // numbers become tensors
-  tess::Metas metas = metasOf(arguments);
-  std::vector<unsigned> aliases = aliasesOf(arguments);
-  auto known = llvm::find_if(variants, [&](const std::shared_ptr<Variant> &variant) {
-    return variant->metas == metas && variant->aliases == aliases && variant->replay.holds(arguments);
-  });
-  if (known == variants.end())
-    return record(std::move(arguments), function);
-  variants.splice(variants.begin(), variants, known);
-  return run(*variants.front(), arguments);
+  Signature signature(arguments);
+  std::shared_ptr<Variant> earlier;
+  for (auto it = variants.begin(); it != variants.end(); ++it) {
+    if (!(*it)->fits(signature, arguments))
+      continue;
+    if ((*it)->isFor(signature)) {
+      variants.splice(variants.begin(), variants, it);
+      return run(*variants.front(), arguments);
+    }
+    if (!(*it)->isBound)
+      earlier = *it;
+  }
+  std::vector<Tensor> results = record(std::move(signature), arguments, function);
+  if (earlier)
+    compare(earlier);
+  return results;
 }
 
-std::vector<Tensor> Calls::record(std::vector<Tensor> arguments, const Function &function) {
-  auto variant = std::make_shared<Variant>();
-  variant->metas = metasOf(arguments);
-  variant->aliases = aliasesOf(arguments);
-  tessera::detail::Effects effects(arguments);
-  auto recorder = valueOrThrow(eager::Recorder::begin(refs(arguments)));
-  std::vector<Tensor> results, all;
-  try {
-    results = function(arguments);
-    all = results;
-    variant->replay = effects.finish(all);
-    variant->recording = valueOrThrow(recorder->end(refs(all)));
-  } catch (...) {
-    recorder->abandon();
-    throw;
-  }
-  variant->numResults = results.size();
+std::vector<Tensor> Calls::record(Signature signature, llvm::ArrayRef<Tensor> arguments, const Function &function) {
+  auto variant = std::make_shared<Variant>(std::move(signature));
+  variant->function = function;
+  std::vector<Tensor> results = recordCall(arguments, function, eager::Recorder::Mode::Run, variant->recorded);
   variants.push_front(std::move(variant));
   if (variants.size() > kMaxVariants)
     variants.pop_back();
   return results;
 }
 
+void Calls::compare(const std::shared_ptr<Variant> &earlier) {
+  Variant &latest = *variants.front();
+  llvm::ArrayRef<const eager::TensorImpl *> given = latest.signature.tensors;
+  std::vector<const eager::TensorImpl *> shared(given);
+  for (auto [tensor, now, either] : llvm::zip(earlier->signature.tensors, given, shared)) {
+    if (tensor == now)
+      continue;
+    either = nullptr;
+    earlier->isBound |= tensor && (latest.recorded.recording->captures(tensor) || llvm::is_contained(given, tensor));
+  }
+  if (earlier->isBound)
+    return;
+  latest.signature.tensors = std::move(shared);
+  variants.remove(earlier);
+}
+
 std::vector<Tensor> Calls::run(Variant &variant, llvm::ArrayRef<Tensor> arguments) {
   if (!variant.program)
-    variant.program = valueOrThrow(eager::TracedProgram::compile(variant.recording, {}, fuse));
-  variant.replay.prepare(arguments);
+    variant.program = valueOrThrow(eager::TracedProgram::compile(variant.recorded.recording, {}, fuse));
+  variant.recorded.replay.prepare(arguments);
   std::vector<Tensor> results;
   for (eager::TensorRef &result : valueOrThrow(variant.program->run(refs(arguments))))
     results.emplace_back(std::move(result));
-  variant.replay.apply(arguments, llvm::ArrayRef(results).drop_front(variant.numResults));
-  results.resize(variant.numResults);
+  variant.recorded.replay.apply(arguments, llvm::ArrayRef(results).drop_front(variant.recorded.numResults));
+  results.resize(variant.recorded.numResults);
   return results;
 }
 
@@ -144,24 +200,46 @@ static void addDims(const DumpOptions &dump, llvm::ArrayRef<tess::TensorMeta> me
   }
 }
 
+void Calls::checkFree(const Variant &variant, const eager::GraphOptions &options) {
+  auto free = valueOrThrow(eager::FreeDims::create(variant.recorded.recording, options));
+  for (const eager::FreeDims::Choice &choice : free.choices()) {
+    std::vector<Tensor> arguments;
+    for (auto [alias, meta] : llvm::zip(variant.signature.aliases, free.argumentsAt(choice.sizes)))
+      arguments.push_back(alias < arguments.size() ? arguments[alias] : Tensor(eager::valueless(meta)));
+    Recorded again;
+    try {
+      (void)recordCall(arguments, variant.function, eager::Recorder::Mode::InferBounds, again);
+    } catch (const Error &error) {
+      if (choice.isNeeded)
+        checkOrThrow(free.refused("the function", choice.sizes, error.what()));
+      continue; // such a size is refused when inputs are bound
+    }
+    checkOrThrow(free.checkSame(*again.recording, choice.sizes));
+  }
+}
+
 void Calls::dump(const std::string &path, const DumpOptions &dump) const {
   if (variants.empty())
     throw Error(ErrorCode::InvalidArgument, "dump: the function must have been called once traced, got no call");
   const Variant &variant = *variants.front();
-  if (size_t updates = variant.recording->updates().size())
+  const Recorded &recorded = variant.recorded;
+  const tess::Metas &metas = variant.signature.metas;
+  if (size_t updates = recorded.recording->updates().size())
     throw Error(ErrorCode::InvalidArgument, "dump: a dumped function must not update tensors from outside, got " +
                                                 std::to_string(updates) + " updates (modules in training mode?)");
-  if (dump.inputs.size() > variant.metas.size() || dump.outputs.size() > variant.numResults)
-    throw Error(ErrorCode::InvalidArgument,
-                "dump: names must not be more than " + std::to_string(variant.metas.size()) + " inputs and " +
-                    std::to_string(variant.numResults) + " outputs, got " + std::to_string(dump.inputs.size()) +
-                    " and " + std::to_string(dump.outputs.size()));
+  if (dump.inputs.size() > metas.size() || dump.outputs.size() > recorded.numResults)
+    throw Error(ErrorCode::InvalidArgument, "dump: names must not be more than " + std::to_string(metas.size()) +
+                                                " inputs and " + std::to_string(recorded.numResults) +
+                                                " outputs, got " + std::to_string(dump.inputs.size()) + " and " +
+                                                std::to_string(dump.outputs.size()));
   eager::GraphOptions options;
   options.captureAsConstants = true;
   options.argumentNames = dump.inputs;
   options.outputNames = dump.outputs;
-  addDims(dump, variant.metas, options);
-  tess::ir::Graph graph = valueOrThrow(eager::buildGraph(*variant.recording, options));
+  addDims(dump, metas, options);
+  if (!options.dims.empty())
+    checkFree(variant, options);
+  tess::ir::Graph graph = valueOrThrow(eager::buildGraph(*recorded.recording, options));
   checkOrThrow(tess::compiler::writeProgram(path, graph, dump.targets, dump.metadata, eager::hostOptions()));
 }
 

@@ -26,6 +26,7 @@
 namespace tess::eager {
 class TracedProgram;
 class Recording;
+struct GraphOptions;
 } // namespace tess::eager
 
 namespace tessera::jit {
@@ -55,14 +56,20 @@ public:
   using Function = std::function<std::vector<Tensor>(llvm::ArrayRef<Tensor>)>;
 
   explicit Calls(bool fuse) : fuse(fuse) {}
+  /// `function` lives as long as this.
   std::vector<Tensor> call(std::vector<Tensor> arguments, const Function &function);
   void dump(const std::string &path, const DumpOptions &options) const;
-  /// Null before the second call of the latest signature.
+  /// Null before the latest signature is compiled.
   std::shared_ptr<tess::eager::TracedProgram> program() const;
 
 private:
   struct Variant;
-  std::vector<Tensor> record(std::vector<Tensor> arguments, const Function &function);
+  struct Signature;
+  std::vector<Tensor> record(Signature signature, llvm::ArrayRef<Tensor> arguments, const Function &function);
+  /// `earlier` was recorded with other tensors than the latest one.
+  void compare(const std::shared_ptr<Variant> &earlier);
+  /// The recorded call holds no size that `options` free.
+  static void checkFree(const Variant &variant, const tess::eager::GraphOptions &options);
   std::vector<Tensor> run(Variant &variant, llvm::ArrayRef<Tensor> arguments);
 
   bool fuse;
@@ -96,37 +103,41 @@ template <typename... T> struct FromList<std::tuple<T...>> {
 
 /// A function of tensors that returns a tensor, a vector or tuple of tensors, or nothing. The first call of a signature
 /// runs eagerly and is recorded, later ones run one compiled program: tensors from outside (parameters, optimizer and
-/// random state) are read and updated by it. Reading a tensor's value within the function is an error.
-/// TESS_DISABLE_TRACE=1 runs every call eagerly; so does a GradManager that records around the call.
+/// random state) are read and updated by it. The first call with other tensors is recorded, too: it shows which uses of
+/// an argument were uses of a tensor from outside. Reading a tensor's value within the function is an error.
+/// TESS_DISABLE_TRACE=1 runs every call eagerly; so does a GradManager that records around the call. Copies share the
+/// function.
 template <typename F> class Trace {
 public:
-  Trace(F function, bool fuse) : function(std::move(function)), calls(fuse) {}
+  Trace(F function, bool fuse) : function(std::make_shared<F>(std::move(function))), calls(fuse) {}
 
   template <typename... T> auto operator()(const T &...arguments) {
-    using Result = decltype(invoke(std::array<Tensor, sizeof...(T)>(), std::index_sequence_for<T...>()));
-    auto whole = [&](llvm::ArrayRef<Tensor> given) -> std::vector<Tensor> {
+    using Result = decltype(invoke(*function, std::array<Tensor, sizeof...(T)>(), std::index_sequence_for<T...>()));
+    auto whole = [function = function.get()](llvm::ArrayRef<Tensor> given) -> std::vector<Tensor> {
       if constexpr (std::is_void_v<Result>) {
-        invoke(given, std::index_sequence_for<T...>());
+        invoke(*function, given, std::index_sequence_for<T...>());
         return {};
       } else {
-        return detail::toList(invoke(given, std::index_sequence_for<T...>()));
+        return detail::toList(invoke(*function, given, std::index_sequence_for<T...>()));
       }
     };
     return detail::FromList<Result>::get(calls.call({Tensor(arguments)...}, whole));
   }
 
   /// Writes the latest signature's program to a file. Tensors from outside are constants with their values now; a
-  /// function that updates some cannot be dumped (InvalidArgument).
+  /// function that updates some cannot be dumped (InvalidArgument), nor one whose program depends on the size of a free
+  /// dimension: the function is recorded again at other sizes, by inference.
   void dump(const std::string &path, const DumpOptions &options = {}) const { calls.dump(path, options); }
-  /// What the latest signature runs; null before its second call.
+  /// What the latest signature runs; null before it is compiled.
   std::shared_ptr<tess::eager::TracedProgram> program() const { return calls.program(); }
 
 private:
-  template <typename List, size_t... I> decltype(auto) invoke(const List &given, std::index_sequence<I...>) {
+  template <typename List, size_t... I>
+  static decltype(auto) invoke(F &function, const List &given, std::index_sequence<I...>) {
     return function(given[I]...);
   }
 
-  F function;
+  std::shared_ptr<F> function;
   Calls calls;
 };
 

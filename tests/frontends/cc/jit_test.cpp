@@ -61,6 +61,35 @@ TEST_CASE("the same variable twice is another signature") {
   }
 }
 
+TEST_CASE("an argument that is a tensor from outside is another signature") {
+  Tensor p = tensor({10.0f});
+  auto times = jit::trace([&](const Tensor &x) { return x * p; });
+  for (int i = 0; i < 3; ++i) {
+    CHECK(times(p).item<float>() == 100);
+    CHECK(times(tensor({3.0f})).item<float>() == 30);
+  }
+  CHECK(times.program() != nullptr);
+}
+
+TEST_CASE("calls with ever other tensors run compiled from the third on") {
+  int calls = 0;
+  Tensor weight = tensor({2.0f}), other = tensor({3.0f});
+  auto times = jit::trace([&](const Tensor &x, const Tensor &y) {
+    ++calls;
+    return x * y;
+  });
+  std::vector<Tensor> inputs;
+  for (float i = 0; i < 5; ++i) {
+    inputs.push_back(tensor({i}));
+    CHECK(times(inputs.back(), weight).item<float>() == 2 * i);
+  }
+  CHECK(calls == 2);
+  CHECK(times(inputs[0] + 1, other).item<float>() == 3);
+  CHECK(calls == 3);
+  CHECK(times(inputs[1] + 1, weight).item<float>() == 4);
+  CHECK(calls == 3);
+}
+
 /// Losses and final weights of a few training steps.
 static std::pair<Floats, std::vector<char>> train(bool traced) {
   seed(5);
@@ -196,6 +225,44 @@ TEST_CASE("a program goes through a file") {
   CHECK(thrown([&] { (void)program({uniform({65, 3})}); }));
   CHECK(thrown([&] { (void)program({}); }));
   CHECK(thrown([&] { (void)program.run({{"z", uniform({1, 3})}}); })->code() == ErrorCode::NotFound);
+}
+
+TEST_CASE("a dump that would fix a free size is refused") {
+  jit::DumpOptions options = {.inputs = {"x"}, .dims = {{"x", {{0, {"n", 1, 64}}}}}};
+  Tensor weight = tensor({2.0f});
+  GradManager manager;
+  manager.attach(weight);
+  auto mean = jit::trace([&](const Tensor &x) {
+    auto recording = manager.record();
+    Tensor result = x * weight / double(x.shape()[0]);
+    manager.backward(result.sum());
+    return result;
+  });
+  (void)mean(uniform({4, 3}));
+  Tensor grad = weight.grad();
+  auto error = thrown([&] { mean.dump(pathOf("mean.tess"), options); });
+  REQUIRE(error);
+  CHECK_THAT(error->what(), Catch::Contains("dump: a free dimension must not be fixed in the program, got ") &&
+                                Catch::Contains(" for n=4 and ") && Catch::Contains(" for n=5"));
+  CHECK(weight.grad().ref() == grad.ref());
+
+  Tensor rows = tensor({1.0f, 2.0f, 3.0f, 4.0f});
+  auto add = jit::trace([&](const Tensor &x) { return x + rows; });
+  (void)add(rows * 2);
+  error = thrown([&] { add.dump(pathOf("add.tess"), options); });
+  REQUIRE(error);
+  CHECK_THAT(error->what(), Catch::Contains("must run at every size of its free dimensions, got n=5: add: "));
+
+  auto parts = jit::trace([](const Tensor &x) {
+    return std::make_tuple(x.index({-1}), x.index({Slice(1, {})}), x.index({ellipsis, Slice({}, {}, -1)}));
+  });
+  (void)parts(uniform({4, 3}));
+  parts.dump(pathOf("parts.tess"), options);
+  jit::Program program = jit::load(pathOf("parts.tess"));
+  Tensor x = uniform({7, 3});
+  CHECK(program({x})[0].toBytes() == x.index({6}).toBytes());
+  CHECK(program({x})[1].toBytes() == x.index({Slice(1, 7)}).toBytes());
+  CHECK(program({x})[2].toBytes() == x.index({Slice(), Slice({}, {}, -1)}).toBytes());
 }
 
 TEST_CASE("what cannot be dumped is an error") {

@@ -1,0 +1,103 @@
+//===- FreeDims.cpp - that a recording fits every size -------------------===//
+#include "eager/FreeDims.h"
+
+#include "eager/RecordingText.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tess::eager {
+
+/// A loop over a larger size would be recorded, too.
+static constexpr int64_t kLargestSize = 1 << 16;
+
+static const TensorMeta &argumentMeta(const Recording &recording, size_t argument) {
+  return recording.values()[recording.arguments()[argument]].meta;
+}
+
+llvm::Expected<FreeDims> FreeDims::create(RecordingRef recorded, const GraphOptions &options) {
+  FreeDims free;
+  free.dims = options.dims;
+  free.argumentDims = options.argumentDims;
+  free.recordedSizes.assign(options.dims.size(), kUnknown);
+  for (auto [argument, axes] : llvm::enumerate(options.argumentDims))
+    for (auto [axis, dim] : llvm::enumerate(axes)) {
+      if (dim < 0)
+        continue;
+      int64_t size = argumentMeta(*recorded, argument).shape[axis], &known = free.recordedSizes[dim];
+      if (known != kUnknown && known != size)
+        return invalidArgument("dump: dimension " + options.dims[dim].name +
+                               " must be of one size in the recorded call, got " + llvm::Twine(known) + " and " +
+                               llvm::Twine(size));
+      known = size;
+    }
+  free.recorded = std::move(recorded);
+  return free;
+}
+
+/// `size`, or another within the bounds that is not `other`, if there is one.
+static int64_t within(int64_t size, int64_t low, int64_t high, int64_t other) {
+  if (size <= high)
+    return std::max(size, low);
+  return high != other ? high : std::max(low, other - 1);
+}
+
+std::vector<FreeDims::Choice> FreeDims::choices() const {
+  Choice near{{}, true}, far{{}, true}, low{{}, false}, high{{}, false};
+  for (auto [number, dim] : llvm::enumerate(dims)) {
+    int64_t size = recordedSizes[number], last = std::min(dim.max, kLargestSize);
+    near.sizes.push_back(within(size + 1 + int64_t(number), dim.min, last, size));
+    far.sizes.push_back(within(2 * size + 3 + 2 * int64_t(number), dim.min, last, size));
+    low.sizes.push_back(dim.min);
+    high.sizes.push_back(std::min(last, 4 * size + 64));
+  }
+  std::vector<Choice> chosen;
+  for (Choice &choice : llvm::SmallVector<Choice, 4>{near, far, low, high})
+    if (choice.sizes != recordedSizes &&
+        llvm::none_of(chosen, [&](const Choice &each) { return each.sizes == choice.sizes; }))
+      chosen.push_back(std::move(choice));
+  return chosen;
+}
+
+Metas FreeDims::argumentsAt(llvm::ArrayRef<int64_t> sizes) const {
+  Metas metas;
+  for (size_t argument = 0; argument < recorded->arguments().size(); ++argument) {
+    metas.push_back(argumentMeta(*recorded, argument));
+    for (auto [axis, dim] : llvm::enumerate(argumentDims[argument]))
+      if (dim >= 0)
+        metas.back().shape[axis] = sizes[dim];
+  }
+  return metas;
+}
+
+std::string FreeDims::shown(llvm::ArrayRef<int64_t> sizes) const {
+  std::string text;
+  for (auto [dim, size] : llvm::zip(dims, sizes))
+    text += (text.empty() ? "" : ", ") + dim.name + "=" + std::to_string(size);
+  return text;
+}
+
+llvm::Error FreeDims::checkSame(const Recording &again, llvm::ArrayRef<int64_t> sizes) const {
+  RecordingWriter writer(/*shapes=*/false);
+  auto old = writer.write(*recorded), now = writer.write(again);
+  if (!old || !now)
+    return llvm::joinErrors(old.takeError(), now.takeError());
+  size_t most = std::max(old->size(), now->size());
+  const RecordingLine nothing{"nothing", nullptr};
+  old->resize(most, nothing);
+  now->resize(most, nothing);
+  for (auto [was, becomes] : llvm::zip(*old, *now)) {
+    if (was.text == becomes.text)
+      continue;
+    std::string place = was.location ? was.location->describe() : "";
+    return invalidArgument("dump: a free dimension must not be fixed in the program, got " + was.text + " for " +
+                           shown(recordedSizes) + " and " + becomes.text + " for " + shown(sizes) +
+                           (place.empty() ? "" : " at ") + place);
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error FreeDims::refused(llvm::StringRef name, llvm::ArrayRef<int64_t> sizes, llvm::StringRef why) const {
+  return invalidArgument("dump: " + name + " must run at every size of its free dimensions, got " + shown(sizes) +
+                         ": " + why);
+}
+
+} // namespace tess::eager

@@ -1,0 +1,43 @@
+//===- FreeDims.h - that a recording fits every size ------------*- C++ -*-===//
+//
+// A program of a file runs at all sizes of its free dimensions. The recorded
+// call saw one: whether a size stands in the program is seen when the function
+// is recorded again at others, by inference.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "eager/Recording.h"
+
+namespace tess::eager {
+
+/// The free dimensions of a recorded call, and the other sizes at which it is recorded.
+class FreeDims {
+public:
+  struct Choice {
+    llvm::SmallVector<int64_t, 2> sizes; // of the dimensions
+    /// The function must run there. Elsewhere a size that it refuses is refused again when inputs are bound.
+    bool isNeeded;
+  };
+  /// InvalidArgument when a dimension has two sizes in the call.
+  static llvm::Expected<FreeDims> create(RecordingRef recorded, const GraphOptions &options);
+
+  /// Neighbours, far ones, both bounds; none without a dimension.
+  std::vector<Choice> choices() const;
+  /// The arguments at these sizes.
+  Metas argumentsAt(llvm::ArrayRef<int64_t> sizes) const;
+  /// InvalidArgument, with the operator and its line, when `again`, recorded at `sizes`, is another program.
+  llvm::Error checkSame(const Recording &again, llvm::ArrayRef<int64_t> sizes) const;
+  /// The error of the function `name`, which must run at `sizes` and said `why`.
+  llvm::Error refused(llvm::StringRef name, llvm::ArrayRef<int64_t> sizes, llvm::StringRef why) const;
+
+private:
+  std::string shown(llvm::ArrayRef<int64_t> sizes) const;
+
+  RecordingRef recorded;
+  std::vector<ir::NamedDim> dims;
+  std::vector<ArgumentDims> argumentDims;
+  llvm::SmallVector<int64_t, 2> recordedSizes;
+};
+
+} // namespace tess::eager
