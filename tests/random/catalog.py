@@ -12,8 +12,6 @@ from tests.python import samples
 _BY_PYTHON = ("dropout", "uniform", "normal", "adam_update", "sgd_update")
 # Gradients, which a gradient applies: they want operands that belong together.
 _BACKWARD = ("max_pool2d_backward", "scaled_dot_product_attention_backward")
-# A size that data decides may only be a result of a compiled graph.
-_DATA_SIZED = ("mask_get", "non_zero")
 _LIBRARY = 5
 # Families that hide no layout are drawn less often.
 _WEIGHTS = {"Math": 0.4, "Elementwise": 0.6, "Activation": 0.5, "View": 2.5, "Movement": 2.0,
@@ -37,7 +35,7 @@ class Draw:
 def drawable():
     """(records, their weights as probabilities)."""
     records = [r for r in samples.records().values()
-               if r.name not in (*_BY_PYTHON, *_BACKWARD, *_DATA_SIZED) and r.samples]  # fmt: skip
+               if r.name not in (*_BY_PYTHON, *_BACKWARD) and r.samples]  # fmt: skip
     weights = np.array([_WEIGHTS.get(record.family, 1.0) for record in records])
     return records, weights / weights.sum()
 

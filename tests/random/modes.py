@@ -1,79 +1,15 @@
-"""The ways to run a program that must give the bits of the eager one, or numbers close to them."""
+"""The ways to run a program that must give the bits of the eager one."""
 
 import contextlib
-import os
-import subprocess
-import tempfile
 import threading
 
-import numpy as np
 import tessera
 from tessera import jit
 from tessera.autodiff import GradManager
 
 from tests.python.helper import as_list, bits
-from tests.random.program import REFUSALS
-
-CALLS = (11, 12, 13)  # seeds of the data of successive calls
-
-
-class SkippedError(Exception):
-    """The mode says nothing about this program."""
-
-
-def observed(function, program, captured, seeds=CALLS, size=None):
-    """Bits of the results of successive calls, of the arguments after each, of the captured
-    tensors at the end."""
-    tessera.seed(program.seed)
-    rows = []
-    for seed in seeds:
-        arguments = program.arguments(seed, size)
-        results = function(*arguments)
-        rows.append((bits(as_list(results)), bits(arguments)))
-    return rows, bits(list(captured.values()))
-
-
-def eager(program, seeds=CALLS, size=None):
-    """What the other modes are compared with."""
-    function, captured = program.instance()
-    return observed(function, program, captured, seeds, size)
-
-
-def fresh(program, seeds=CALLS, size=None):
-    """As eager, each call by a new instance: captured tensors hold what they held at first."""
-    return [eager(program, (seed,), size)[0][0] for seed in seeds]
-
-
-def difference(got, expected, what):
-    """The first place where two observations differ; empty when there is none."""
-    (rows, state), (wanted, kept) = got, expected
-    for number, (row, want) in enumerate(zip(rows, wanted, strict=True)):
-        for part, ours, theirs in zip(("result", "argument"), row, want, strict=True):
-            for index, (a, b) in enumerate(zip(ours, theirs, strict=True)):
-                if a != b:
-                    return f"{what}: call {number}, {part} {index}: {_detail(a, b)}"
-    for index, (a, b) in enumerate(zip(state, kept, strict=True)):
-        if a != b:
-            return f"{what}: captured tensor {index}: {_detail(a, b)}"
-    return ""
-
-
-def _detail(a, b):
-    if a[:2] != b[:2]:
-        return f"{a[1]}{list(a[0])} instead of {b[1]}{list(b[0])}"
-    try:
-        kind = np.dtype(a[1])
-    except TypeError:
-        kind = np.dtype("u2")
-    ours, theirs = (np.frombuffer(each[2], kind) for each in (a, b))
-    places = np.flatnonzero(ours.view("u1").reshape(ours.size, -1)
-                            .__ne__(theirs.view("u1").reshape(theirs.size, -1)).any(1))  # fmt: skip
-    first = places[0]
-    return (
-        f"{places.size} of {ours.size} elements of {a[1]}{list(a[0])}, "
-        f"element {first} is {ours[first]!r} instead of {theirs[first]!r}"
-    )
-
+from tests.random.files import free, loaded, smaller_isa, tess_run
+from tests.random.observe import CALLS, SkippedError, difference, eager, fresh, observed
 
 # Modes: each takes a program and returns the text of a difference.
 
@@ -112,85 +48,6 @@ def donated(program):
 
 
 @contextlib.contextmanager
-def dumped(program, targets=(), free=False):
-    """The path of the program's file, after one traced call."""
-    if program.optimizer or program.stochastic:
-        raise SkippedError("a file holds no state")
-    function, _ = program.instance()
-    call = jit.trace(function, capture_as_const=True)
-    call(*program.arguments(CALLS[0]))
-    names = [each.name for each in program.of_kind("argument")]
-    dims = {i.name: {0: jit.Dim("n", 1, 4096)} for i in program.inputs if i.free}
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "program.tess")
-        try:
-            call.dump(path, arg_names=names, targets=list(targets), dims=dims if free else None)
-        except ValueError as error:
-            if free:
-                raise SkippedError(f"refused: {error}") from None
-            raise
-        yield path
-
-
-def _compared(program, run, what, size=None):
-    """`run(arguments)` against fresh eager calls: results only."""
-    count = len(program.results) + len(program.differentiated)
-    rows = [(bits(run(program.arguments(seed, size))[:count]), []) for seed in CALLS]
-    wanted = [(row, []) for row, _ in fresh(program, size=size)]
-    return difference((rows, []), (wanted, []), what)
-
-
-def _run(loaded, program):
-    if len(loaded.inputs) != len(program.of_kind("argument")):
-        raise SkippedError("a file holds no state")
-    return lambda arguments: as_list(loaded(*arguments))
-
-
-def loaded(program):
-    """Dumped and loaded, compiled from the graph."""
-    with dumped(program) as path:
-        return _compared(program, _run(jit.load(path), program), "loaded")
-
-
-def smaller_isa(program):
-    """Code for x86-64-v3 from the file."""
-    with dumped(program, targets=("x86-64-v3",)) as path:
-        run = _run(jit.load(path, allow_code=True), program)
-        return _compared(program, run, "x86-64-v3")
-
-
-def tess_run(program):
-    """The C++ tool, without Python."""
-    tool = os.environ.get("TESS_RUN")
-    if not tool or any(each.dtype == "bfloat16" for each in program.inputs):
-        raise SkippedError("no tool, or a dtype that .npy files lack")
-    with dumped(program, targets=("host",)) as path:
-        loaded_program = jit.load(path)
-        _run(loaded_program, program)
-        folder = os.path.dirname(path)
-        names = loaded_program.outputs
-
-        def run(arguments):
-            command = [tool, path, f"--threads={tessera.config.get_num_threads()}"]
-            for each, tensor in zip(program.of_kind("argument"), arguments, strict=True):
-                np.save(f"{folder}/{each.name}.npy", tensor.numpy())
-                command += ["--input", f"{each.name}={folder}/{each.name}.npy"]
-            for name in names:
-                command += ["--output", f"{name}={folder}/{name}.npy"]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-            if done.returncode:
-                raise RuntimeError(f"tess-run: {done.returncode} {done.stderr[-300:]}")
-            return [tessera.Tensor(array, dtype=array.dtype.name)
-                    for array in (np.load(f"{folder}/{name}.npy") for name in names)]  # fmt: skip
-
-        if any(
-            each.dtype.name == "bfloat16" for each in as_list(loaded_program(*program.arguments(0)))
-        ):
-            raise SkippedError("a dtype that .npy files lack")
-        return _compared(program, run, "tess-run")
-
-
-@contextlib.contextmanager
 def _set(getter, setter, value):
     before = getter()
     setter(value)
@@ -224,36 +81,6 @@ def level_0(program):
         function, captured = program.instance()
         found = difference(observed(function, program, captured), expected, "async level 0")
         return found or traced(program, "traced at async level 0")
-
-
-def free(program):
-    """A file whose first axes are free, at other sizes."""
-    if not program.has_free:
-        raise SkippedError("nothing is free")
-    first = next(each for each in program.inputs if each.free).shape[0]
-    with dumped(program, free=True) as path:
-        run = _run(jit.load(path), program)
-        found = _compared(program, run, "free dimension")
-        for size in (first + 3, first * 2, 2, 1):
-            found = found or _at_size(program, run, size)
-        return found
-
-
-def _at_size(program, run, size):
-    try:
-        fresh(program, (CALLS[0],), size)
-    except REFUSALS:
-        try:
-            run(program.arguments(CALLS[0], size))
-        except REFUSALS:
-            return ""
-        return f"free dimension of size {size}: runs where eager refuses"
-    try:
-        return _compared(program, run, f"free dimension of size {size}", size)
-    except ValueError as error:
-        if size == 1 and "must not be 1" in str(error):
-            return ""
-        raise
 
 
 def two_threads(program):

@@ -1,0 +1,203 @@
+"""The modes of files: what was dumped gives the bits of the eager program, state included."""
+
+import contextlib
+import os
+import re
+import subprocess
+import tempfile
+from dataclasses import dataclass, replace
+
+import numpy as np
+import tessera
+from tessera import jit
+
+from tests.python.helper import as_list, bits
+from tests.random.observe import CALLS, SkippedError, difference
+from tests.random.program import REFUSALS
+
+# Before a dump: optimizers make their state at the first call.
+_CALLS_BEFORE = (CALLS[0], CALLS[0])
+# Sizes that depend on data are not for every operator of a file: it must say so by name.
+_REFUSAL = re.compile(r"\w+: .+ must .+, got .+ from the data at ", re.DOTALL)
+
+
+def names_of(program):
+    """The names of its arguments."""
+    return [each.name for each in program.of_kind("argument")]
+
+
+def free_dims(program):
+    """What a dump frees."""
+    return {each.name: {0: jit.Dim("n", 1, 4096)} for each in program.inputs if each.free}
+
+
+@dataclass
+class File:
+    """A dumped program, and copies of the tensors around its function when it was dumped."""
+
+    path: str
+    program: object
+    captured: list
+
+    def state(self, loaded):
+        """The tensors that are inputs beside the arguments: "captured1" is the second captured."""
+        inputs = [name for name in loaded.inputs if name.startswith("captured")]
+        return {name: self.captured[int(name.removeprefix("captured"))] for name in inputs}
+
+    def compared(self, loaded, run, what, size=None):
+        """`run` (arrays by name to tensors by name) on calls after those before the dump."""
+        state, updates, rows = self.state(loaded), _updates(loaded), []
+        count = len(self.program.results) + len(self.program.differentiated)
+        for seed in CALLS:
+            arguments = zip(names_of(self.program), self.program.arguments(seed, size), strict=True)
+            results = run({**dict(arguments), **state})
+            rows.append((bits(list(results.values())[:count]), []))
+            state.update({name: results[output] for output, name in updates.items()})
+        return difference((rows, []), (self.expected(size), []), what)
+
+    def runs(self, loaded, size):
+        """Whether it takes arguments of this size."""
+        arguments = zip(names_of(self.program), self.program.arguments(CALLS[0], size), strict=True)
+        try:
+            bits(as_list(loaded(**dict(arguments), **self.state(loaded))))
+        except REFUSALS:
+            return False
+        return True
+
+    def expected(self, size=None):
+        """What eager calls give after the same calls before."""
+        function, _ = self.program.instance()
+        tessera.seed(self.program.seed)
+        for seed in _CALLS_BEFORE:
+            function(*self.program.arguments(seed))
+        return [
+            (bits(as_list(function(*self.program.arguments(seed, size)))), []) for seed in CALLS
+        ]
+
+
+@contextlib.contextmanager
+def dumped(program, targets=(), free=False):
+    """The program's File, after some traced calls."""
+    function, _ = program.instance()
+    call = jit.trace(function, capture_as_const=True)
+    tessera.seed(program.seed)
+    for seed in _CALLS_BEFORE:
+        call(*program.arguments(seed))
+    dims = free_dims(program) if free else None
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "program.tess")
+        try:
+            call.dump(path, arg_names=names_of(program), targets=list(targets), dims=dims)
+        except ValueError as error:
+            if free:
+                raise SkippedError(f"refused: {error}") from None
+            raise
+        captured = [_copy(each) for each in call._last.recording.captured]
+        with _refusals():
+            yield File(path, program, captured)
+
+
+@contextlib.contextmanager
+def _refusals():
+    """What a file refuses in the known form is no finding; other words are."""
+    try:
+        yield
+    except (NotImplementedError, RuntimeError) as error:
+        if not _REFUSAL.search(str(error)):
+            raise
+        raise SkippedError(f"refused: {error}") from None
+
+
+def _copy(tensor):
+    return tessera.Tensor(tensor.numpy(), dtype=tensor.dtype.name)
+
+
+def _updates(loaded):
+    """{name of an output: name of the input that takes its value at the next call}"""
+    donors = re.findall(r'donates = (\d+) : i64, name = "(update\d+)"', loaded.graph_text())
+    return {name: loaded.inputs[int(number)] for number, name in donors}
+
+
+def _called(loaded):
+    """A loaded program on tensors by name."""
+    return lambda tensors: dict(zip(loaded.outputs, as_list(loaded(**tensors)), strict=True))
+
+
+def loaded(program):
+    """Dumped and loaded, compiled from the graph."""
+    with dumped(program) as file:
+        found = jit.load(file.path)
+        return file.compared(found, _called(found), "loaded")
+
+
+def smaller_isa(program):
+    """Code for x86-64-v3 from the file."""
+    with dumped(program, targets=("x86-64-v3",)) as file:
+        found = jit.load(file.path, allow_code=True)
+        return file.compared(found, _called(found), "x86-64-v3")
+
+
+def tess_run(program):
+    """The C++ tool, without Python."""
+    tool = os.environ.get("TESS_RUN")
+    if not tool or any(each.dtype == "bfloat16" for each in program.inputs):
+        raise SkippedError("no tool, or a dtype that .npy files lack")
+    with dumped(program, targets=("host",)) as file:
+        if any(dtype == "bfloat16" for row, _ in file.expected() for _, dtype, _ in row):
+            raise SkippedError("a dtype that .npy files lack")
+        found = jit.load(file.path)
+        return file.compared(found, _by_tool(tool, file, found.outputs), "tess-run")
+
+
+def _by_tool(tool, file, outputs):
+    folder = os.path.dirname(file.path)
+
+    def run(tensors):
+        command = [tool, file.path, f"--threads={tessera.config.get_num_threads()}"]
+        for name, tensor in tensors.items():
+            np.save(f"{folder}/{name}.npy", tensor.numpy())
+            command += ["--input", f"{name}={folder}/{name}.npy"]
+        for name in outputs:
+            command += ["--output", f"{name}={folder}/{name}.npy"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        if done.returncode:
+            raise RuntimeError(f"tess-run: {done.returncode} {done.stderr[-300:]}")
+        arrays = {name: np.load(f"{folder}/{name}.npy") for name in outputs}
+        return {name: tessera.Tensor(a, dtype=a.dtype.name) for name, a in arrays.items()}
+
+    return run
+
+
+def free(program):
+    """A file whose first axes are free, at other sizes."""
+    if not program.has_free:
+        raise SkippedError("nothing is free")
+    first = next(each for each in program.inputs if each.free).shape[0]
+    with dumped(program, free=True) as file:
+        found = jit.load(file.path)
+        shown = file.compared(found, _called(found), "free dimension")
+        for size in (first + 3, first * 2, 2, 1):
+            shown = shown or _at_size(file, found, size)
+        return shown
+
+
+def _at_size(file, loaded, size):
+    what = f"free dimension of size {size}"
+    try:
+        file.expected(size)
+    except REFUSALS:
+        runs = file.runs(loaded, size) and _runs_with_every_result(file.program, size)
+        return f"{what}: runs where eager refuses" if runs else ""
+    try:
+        return file.compared(loaded, _called(loaded), what, size)
+    except ValueError as error:
+        if size == 1 and "must not be 1" in str(error):
+            return ""
+        raise
+
+
+def _runs_with_every_result(program, size):
+    """What no result needs is compiled away, and what would refuse the size with it."""
+    made = tuple(n for each in program.statements for n in each.targets if not each.writes)
+    with dumped(replace(program, results=made), free=True) as file:
+        return file.runs(jit.load(file.path), size)
