@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import tessera
 
-from tests.random import catalog
+from tests.random import catalog, files, focus
 from tests.random.program import HEADER, REFUSALS, Input, Program, Statement, used_names
 
 _SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 48, 64, 100, 128, 257)
@@ -24,9 +24,11 @@ class Drawer:
         exec(HEADER, self.names)
         self.known = {}  # variables by name
         self.records, self.weights = catalog.drawable()
-        self.dtype = self.choose(["float32"] * 7 + ["float16", "bfloat16", "float64"])
+        self.focus = focus.of(seed)
+        self.dtype = self.choose(self.focus.dtypes)
         self.sizes = sorted({self.choose(_SIZES[1:]) for _ in range(3)} | {self.choose(_SIZES)})
-        self.free = self.choose([n for n in self.sizes if n > 1] or [3]) if self.chance(0.3) else 0
+        is_free = self.focus.free or self.chance(0.3)
+        self.free = self.choose([n for n in self.sizes if n > 1] or [3]) if is_free else 0
 
     def choose(self, items):
         """One of them."""
@@ -39,12 +41,22 @@ class Drawer:
     def draw(self):
         """The program."""
         wanted = self.random.randint(3, 31)
+        if self.focus.free or self.focus.alike:
+            self.begin()
         for _ in range(wanted * 6):
             if len(self.statements) >= wanted:
                 break
             self.step()
         program = Program(self.seed, tuple(self.inputs), tuple(self.statements), self.results())
         return self.finished(program)
+
+    def begin(self):
+        """The inputs without which the focus would say nothing."""
+        shape = [self.choose(self.sizes[-3:]) for _ in range(self.random.randint(1, 4))]
+        if self.focus.free:
+            shape[0] = self.free
+        for _ in range(1 + self.focus.alike):
+            self.new_input(tuple(shape), self.dtype, -2.0, 2.0)
 
     def step(self):
         """Tries to add one call or line."""
@@ -53,7 +65,7 @@ class Drawer:
             self.add_record()
         elif kind < 0.8:
             self.add_line(self.choose(catalog.UNARY))
-        elif kind < 0.92:
+        elif kind < 0.92 or not self.focus.writes:
             self.add_line(self.choose(catalog.BINARY))
         else:
             self.add_write()
@@ -97,6 +109,8 @@ class Drawer:
             kind = "argument"
         if dtype not in ("float32", "float64"):
             kind = "argument" if kind == "parameter" else kind
+        if self.focus.free and shape and shape[0] == self.free:
+            kind = "argument"
         count = sum(each.kind == kind for each in self.inputs)
         free = kind == "argument" and bool(shape) and self.free and shape[0] == self.free
         each = Input(f"{kind[0]}{count}", kind, tuple(shape), dtype, low, high, bool(free))
@@ -133,7 +147,8 @@ class Drawer:
         alike = [n for n in self.order if self.known[n].shape == self.known[a].shape
                  and self.known[n].dtype == self.known[a].dtype]  # fmt: skip
         text = form.format(a=a, b=self.choose(alike), int=self.random.randint(3))
-        self.add(text, 1, stochastic="dropout" in text, library="matmul" in text)
+        if self.focus.state or "dropout" not in text:
+            self.add(text, 1, stochastic="dropout" in text, library="matmul" in text)
 
     def add_write(self):
         """A change in place, of a variable that the function made or of an argument."""
@@ -149,23 +164,33 @@ class Drawer:
         line = text
         if count:
             line = f"{', '.join(targets)}{',' if unpack and count == 1 else ''} = {text}"
-        try:
-            exec(line, self.names)
-            made = [self.names[name] for name in targets or (written,)]
-            tame = all(self.is_tame(each) for each in made)
-        except REFUSALS:
-            tame = False
-        if not tame:
+        uses = tuple(dict.fromkeys(used_names(text, self.known)))
+        changed = targets or (written,)
+        statement = Statement(line, changed, uses, bool(written), stochastic, library)
+        if not self.is_kept(statement):
             for name in targets:
                 self.names.pop(name, None)
             return None
-        uses = tuple(dict.fromkeys(used_names(text, self.known)))
-        self.known.update(zip(targets, made, strict=False) if count else ())
+        self.known.update((name, self.names[name]) for name in targets)
         self.order += targets
-        self.statements.append(
-            Statement(line, targets or (written,), uses, bool(written), stochastic, library)
-        )
+        self.statements.append(statement)
         return targets[0] if targets else None
+
+    def is_kept(self, statement):
+        """Runs it; true when it gives tame numbers and the focus allows it."""
+        try:
+            exec(statement.text, self.names)
+            if not all(self.is_tame(self.names[name]) for name in statement.targets):
+                return False
+        except REFUSALS:
+            return False
+        return not self.focus.free or self.stays_free([*self.statements, statement])
+
+    def stays_free(self, statements):
+        """No size of the free dimension stands in the program, as a dump checks it."""
+        made = [n for each in statements for n in each.targets if not each.writes]
+        program = Program(self.seed, tuple(self.inputs), tuple(statements), tuple(made))
+        return files.can_be_free(program)
 
     def is_tame(self, value):
         """A tensor, not too large, of numbers that a difference would show in."""
@@ -193,17 +218,18 @@ class Drawer:
     def finished(self, program):
         """With a gradient and an optimizer, where they can be."""
         floats = [n for n in program.results if self.known[n].dtype == self.dtype]
-        if self.dtype != "float32" or not floats or not self.chance(0.5):
+        if not self.focus.loss or self.dtype != "float32" or not floats or not self.chance(0.5):
             return program
         tracked = replace(program, loss=self.choose(floats))
         if not tracked.differentiated:
             return program
         parameters = tuple(each.name for each in program.of_kind("parameter"))
-        if parameters and self.chance(0.7):
+        if parameters and self.focus.state and self.chance(0.7):
             rule = self.choose(("SGD(%s, lr=0.1)", "SGD(%s, lr=0.1, momentum=0.9)",
                                 "Adam(%s, lr=0.01)", "AdamW(%s, lr=0.01)"))  # fmt: skip
             tracked = replace(tracked, optimizer=rule, updates=parameters)
-        return tracked if self.runs(tracked) else program
+        fits = not self.focus.free or files.can_be_free(tracked)
+        return tracked if fits and self.runs(tracked) else program
 
     def runs(self, program):
         """Eagerly, with gradients that are tensors."""

@@ -1,6 +1,7 @@
 """The modes of files: what was dumped gives the bits of the eager program, state included."""
 
 import contextlib
+import io
 import os
 import re
 import subprocess
@@ -29,6 +30,18 @@ def names_of(program):
 def free_dims(program):
     """What a dump frees."""
     return {each.name: {0: jit.Dim("n", 1, 4096)} for each in program.inputs if each.free}
+
+
+def can_be_free(program):
+    """Whether a dump keeps the program's free dimension free: by inference, nothing runs."""
+    function, _ = program.instance()
+    call = jit.trace(function, capture_as_const=True, record_only=True)
+    try:
+        call(*program.arguments(CALLS[0]))
+        call.dump(io.BytesIO(), arg_names=names_of(program), dims=free_dims(program), targets=())
+    except REFUSALS:
+        return False
+    return True
 
 
 @dataclass

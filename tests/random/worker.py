@@ -9,17 +9,18 @@ import warnings
 
 import numpy as np
 
-from tests.random import modes, one
+from tests.random import focus, modes, one
 from tests.random.draw import draw
 
 _DRAWN = 2  # modes of a program beside those that every program runs in
 
 
 def modes_of(seed):
-    """The modes in which the program of a seed runs."""
+    """The modes in which the program of a seed runs: the one that it is drawn for before others."""
     random = np.random.RandomState(seed ^ 0x5EED)
     drawn = random.choice(list(modes.DRAWN), len(modes.DRAWN), replace=False)
-    return [*modes.ALWAYS, *map(str, drawn)]
+    drawn = sorted(map(str, drawn), key=lambda mode: mode != focus.mode_of(seed))
+    return [*modes.ALWAYS, *drawn]
 
 
 def run(seed, tell=lambda mode: None):
