@@ -24,16 +24,20 @@ class PreparedCache {
 public:
   PreparedCache() { holdAcrossFork(mutex); }
 
-  PreparedRef find(llvm::StringRef key) {
+  /// Of the entries under `keys`, the first that is of `implementation`; any is where that is empty.
+  PreparedRef find(llvm::ArrayRef<std::string> keys, llvm::StringRef implementation) {
     std::lock_guard<std::mutex> lock(mutex);
-    auto found = index.find(key);
-    if (found == index.end()) {
-      ++counters.misses;
-      return nullptr;
+    for (const std::string &key : keys) {
+      auto found = index.find(key);
+      if (found == index.end() ||
+          (!implementation.empty() && implementation != found->second->kernel->implementation()))
+        continue;
+      ++counters.hits;
+      order.splice(order.begin(), order, found->second);
+      return found->second->kernel;
     }
-    ++counters.hits;
-    order.splice(order.begin(), order, found->second);
-    return found->second->kernel;
+    ++counters.misses;
+    return nullptr;
   }
 
   /// `seconds`: what preparing took.
@@ -109,7 +113,7 @@ static void append(std::string &key, llvm::ArrayRef<int64_t> numbers) {
   key += ';';
 }
 
-/// Everything that decides what `prepare` makes, as bytes.
+/// Everything that decides what `prepare` makes where no implementation is asked for, as bytes.
 static std::string keyOf(const void *table, const PrepareRequest &request) {
   std::string key = request.op.serialize();
   append(key, {int64_t(request.threads), int64_t(request.isTrain), int64_t(reinterpret_cast<intptr_t>(table)),
@@ -153,22 +157,23 @@ llvm::Expected<PreparedRef> prepareKernel(llvm::ArrayRef<KernelDef> table, const
   const KernelDef *def = name ? findKernel(table, name) : nullptr;
   if (!def)
     return makeError(ErrorCode::Unimplemented, request.op.name() + ": must have a kernel on this device, got none");
-  std::string key = keyOf(table.data(), request);
-  PreparedRef kernel = preparedCache().find(key);
-  if (!kernel) {
-    auto start = std::chrono::steady_clock::now();
-    llvm::Expected<PreparedRef> prepared = prepareUncached(*def, request);
-    if (!prepared)
-      return prepared.takeError();
-    kernel = std::move(*prepared);
-    preparedCache().insert(key, kernel,
-                           std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  }
-  if (!request.implementation.empty() && request.implementation != kernel->implementation())
+  // A kernel that was picked freely serves those who ask for its implementation, too.
+  llvm::SmallVector<std::string, 2> keys = {keyOf(table.data(), request)};
+  if (!request.implementation.empty())
+    keys.push_back(keys[0] + "=" + request.implementation.str());
+  if (PreparedRef kernel = preparedCache().find(keys, request.implementation))
+    return kernel;
+  auto start = std::chrono::steady_clock::now();
+  llvm::Expected<PreparedRef> kernel = prepareUncached(*def, request);
+  if (!kernel)
+    return kernel.takeError();
+  if (!request.implementation.empty() && request.implementation != (*kernel)->implementation())
     return makeError(ErrorCode::Unimplemented, request.op.name() + ": implementation must be " +
-                                                   request.implementation + ", got " + kernel->implementation() +
+                                                   request.implementation + ", got " + (*kernel)->implementation() +
                                                    " from this processor and library: compile the program for it");
-  return kernel;
+  preparedCache().insert(keys.back(), *kernel,
+                         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  return *kernel;
 }
 
 } // namespace tess::runtime

@@ -213,3 +213,25 @@ TEST_CASE("an implementation that this library does not pick is refused by name"
   CHECK(messageOf(prepareKernel(cpuDevice().kernels(), request))
             .find("matmul: implementation must be brg:imagined, got ") == 0);
 }
+
+/// Prepares a product so small that our own loops compute it, unless `implementation` says another.
+static llvm::Expected<PreparedRef> prepareSmall(llvm::StringRef implementation) {
+  static OpDef op = matmul();
+  static TensorMeta metas[] = {TensorMeta(DType::Float32, {4, 4}), TensorMeta(DType::Float32, {4, 4})};
+  static Layout layouts[] = {Layout::contiguous({4, 4}), Layout::contiguous({4, 4})};
+  PrepareRequest request{op, metas, layouts, llvm::ArrayRef(metas).take_front(1)};
+  request.implementation = implementation;
+  return prepareKernel(cpuDevice().kernels(), request);
+}
+
+TEST_CASE("a cached kernel serves only those who want its implementation") {
+  CHECK(get(prepareSmall(""))->implementation() == "own:matmul");
+  CHECK(get(prepareSmall("own:matmul")) == get(prepareSmall("")));
+  std::string refusal = messageOf(prepareSmall("brg:imagined"));
+  std::string library = refusal.substr(refusal.find(", got ") + 6);
+  library = library.substr(0, library.find(" from "));
+  CHECK(library != "own:matmul");
+  CHECK(get(prepareSmall(library))->implementation() == library);
+  CHECK(get(prepareSmall(library)) == get(prepareSmall(library)));
+  CHECK(get(prepareSmall(""))->implementation() == "own:matmul");
+}
