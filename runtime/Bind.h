@@ -125,7 +125,7 @@ public:
   llvm::ArrayRef<PlannedMemory> plan() const;
   /// Arena, outputs and constants.
   uint64_t plannedBytes() const { return memory().total(); }
-  /// Bytes that it holds itself: commands, operands of kernels, and its arena once a run made one.
+  /// Bytes that it holds: commands, operands of kernels, prepared kernels, and its arena once a run made one.
   uint64_t heldBytes() const;
   /// A run may refuse the data of its inputs: what shapes cannot tell.
   bool checksData() const;

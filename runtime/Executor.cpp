@@ -6,6 +6,7 @@
 #include "runtime/Profiler.h"
 #include "runtime/StridedCopy.h"
 #include "runtime/Worker.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 namespace tess::runtime {
 
@@ -34,10 +35,15 @@ template <typename T> static uint64_t bytesOf(const std::vector<T> &list) { retu
 
 uint64_t Bound::heldBytes() const {
   const BoundData &b = *impl;
+  llvm::SmallPtrSet<const PreparedKernel *, 16> kernels; // their cache may evict them while they are bound
+  uint64_t kernelBytes = 0;
+  for (const Command &command : b.commands)
+    if (command.kernel && kernels.insert(command.kernel.get()).second)
+      kernelBytes += command.kernel->footprint();
   return sizeof(Bound) + sizeof(BoundData) + bytesOf(b.outputs) + bytesOf(b.mostOutputs) + bytesOf(b.unknownAxes) +
          bytesOf(b.donates) + bytesOf(b.plan) + bytesOf(b.commands) + bytesOf(b.batched) + bytesOf(b.copies) +
          bytesOf(b.pointers) + bytesOf(b.dims) + bytesOf(b.inputPatches) + bytesOf(b.outputPatches) +
-         bytesOf(b.arenaPatches) + bytesOf(b.scalarPatches) + (b.arena ? b.memory.arena : 0);
+         bytesOf(b.arenaPatches) + bytesOf(b.scalarPatches) + (b.arena ? b.memory.arena : 0) + kernelBytes;
 }
 unsigned Bound::packedValues() const { return impl->packedValues; }
 bool Bound::needsWorker() const { return impl->needsWorker; }

@@ -3,6 +3,7 @@
 #include "ops/Error.h"
 #include "runtime/ParallelFor.h"
 #include "runtime/StridedCopy.h"
+#include "runtime/cpu/PrimitiveMemory.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -141,7 +142,12 @@ void DnnlCalls::copySlot(int from, int to) {
 void DnnlCalls::call(const dnnl::primitive &primitive, std::vector<std::pair<int, int>> args) {
   isLibraryCall = true;
   calls.push_back({primitive, std::move(args)});
-  heldBytes += size_t(96) << 10; // code of a primitive, by order of magnitude; oneDNN does not say
+  heldBytes += heapBytes(primitive.get_kind());
+}
+
+void DnnlCalls::countMemory(size_t code) {
+  heldBytes += code + sizeof(DnnlCalls) + slots.capacity() * sizeof(Slot) + gathers.capacity() * sizeof(Gather) +
+               calls.capacity() * sizeof(Call);
 }
 
 void *DnnlCalls::address(const Slot &slot, char *work, llvm::ArrayRef<void *> in, llvm::ArrayRef<void *> out) const {
@@ -206,15 +212,17 @@ llvm::Expected<PreparedRef> prepareCalls(const PrepareRequest &request, unsigned
     return epilogue.takeError();
   auto calls = std::make_shared<DnnlCalls>(request, threads);
   LibraryThreads guard(threads);
+  GeneratedCode code;
   if (llvm::Error error = guarded(request.op.name(), [&] { build(*calls, *epilogue); })) {
-    auto [code, message] = takeError(std::move(error));
+    auto [kind, message] = takeError(std::move(error));
     // Operands in a layout of the library's own have no loop of ours.
-    if (code != ErrorCode::Unimplemented || !request.inputPackings.empty())
-      return makeError(code, message);
+    if (kind != ErrorCode::Unimplemented || !request.inputPackings.empty())
+      return makeError(kind, message);
     noteFallback();
     return own(request);
   }
   calls->setEpilogue(std::move(*epilogue));
+  calls->countMemory(code.bytes());
   return calls;
 }
 

@@ -61,6 +61,8 @@ public:
   void setInputPacking(unsigned input, const dnnl::memory::desc &wanted, const dnnl::memory::desc &plain);
   void setOutputPacking(const dnnl::memory::desc &wanted, const dnnl::memory::desc &plain);
   void setImplementation(llvm::StringRef name) { implementationName = name.str(); }
+  /// All calls are made; `code`: bytes of the machine code that oneDNN generated for them.
+  void countMemory(size_t code);
   const dnnl::memory::desc &desc(int slot) const { return slots[slot].desc; }
 
 private:

@@ -20,7 +20,7 @@ FILLING = {
     "bindings of operators": (
         "binding_bytes",
         "binding_limit",
-        "config.set_cache_limit(1 << 18)\n"
+        "config.set_cache_limit(1 << 22)\n"
         "for n in range(1, 400):\n"
         "    F.matmul(tensor(n, 3), tensor(3, 2))\n"
         "    F.softmax(tensor(n, 3), 1)\n",
