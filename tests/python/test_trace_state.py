@@ -266,3 +266,41 @@ def test_what_is_compared_is_bounded():
         settings.factor = factor
         assert same_bits(traced(x), x * factor)
     assert 1000 < len(traced._last.state.nodes) < 20000
+
+
+def test_what_is_attached_later_gets_its_gradient():
+    manager = GradManager()
+    p, q = tessera.Parameter([3.0]), tessera.Parameter([5.0])
+    manager.attach(p)
+
+    @jit.trace
+    def step(x):
+        with manager:
+            manager.backward(p * q * x)
+
+    for _ in range(3):
+        step(tessera.Tensor([2.0]))
+    assert q.grad is None
+    manager.attach(q)
+    for number in range(1, 4):
+        step(tessera.Tensor([2.0]))
+        assert q.grad.item() == 6 * number
+    manager.attach(p, callbacks=lambda _, grad: grad * 10)
+    for number in range(1, 4):
+        step(tessera.Tensor([2.0]))
+        assert p.grad.item() == 10 * (6 + 10 * number)
+
+
+def test_what_a_traced_function_attaches_is_part_of_it():
+    manager, runs = GradManager(), []
+
+    @jit.trace
+    def step(x):
+        runs.append(1)
+        with manager.attach(x):
+            manager.backward(x * x)
+        return x.grad
+
+    for number in range(6):
+        assert step(tessera.Tensor([float(number)])).item() == 2 * number
+    assert len(runs) == 2

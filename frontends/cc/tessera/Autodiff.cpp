@@ -1,8 +1,6 @@
 //===- Autodiff.cpp - gradients ------------------------------------------===//
 #include "tessera/Autodiff.h"
 
-#include "tessera/Effects.h"
-
 namespace tessera {
 
 namespace eager = tess::eager;
@@ -17,11 +15,22 @@ GradManager &GradManager::attach(const std::vector<Tensor> &tensors, Callback ca
       attached.push_back({tensor, {}});
       if (tape)
         watch(attached.back());
+      noteChange();
     }
-    if (callback)
-      attached[i].callbacks.push_back(callback);
+    if (!callback)
+      continue;
+    attached[i].callbacks.push_back(callback);
+    noteChange();
   }
   return *this;
+}
+
+/// What a recorded call attaches, its program does not.
+void GradManager::noteChange() {
+  if (detail::Effects::current())
+    return;
+  *unchanged = false;
+  unchanged = std::make_shared<bool>(true);
 }
 
 std::vector<Tensor> GradManager::attachedTensors() const {
@@ -40,6 +49,8 @@ void GradManager::watch(const Attached &entry) {
 GradManager::Scope GradManager::record() {
   if (tape)
     throw Error(ErrorCode::InvalidArgument, "record: a GradManager must record once at a time, got a second start");
+  if (detail::Effects *effects = detail::Effects::current())
+    effects->seeMode(unchanged);
   tape = eager::Tape::create();
   for (const Attached &entry : attached)
     watch(entry);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "eager/Tape.h"
-#include "tessera/Tensor.h"
+#include "tessera/Effects.h"
 
 namespace tessera {
 
@@ -64,8 +64,12 @@ private:
   void watch(const Attached &entry);
   void release();
 
+  /// What is attached has changed, for traces that saw it.
+  void noteChange();
+
   std::vector<Attached> attached;
-  std::vector<size_t> watched; // by number of the tape's leaf: which of `attached`
+  detail::ModeRef unchanged = std::make_shared<bool>(true); // since the present traces were recorded
+  std::vector<size_t> watched;                              // by number of the tape's leaf: which of `attached`
   tess::eager::TapeRef tape;
 };
 

@@ -47,10 +47,10 @@ class Effects:
         if self.state is not None:
             self.state.see_attributes(type(value).__name__, value)
 
-    def see_setting(self, settings, key):
-        """The value of `key` in a dict decides what is recorded."""
+    def see_setting(self, name, settings, key):
+        """The value of `key` in a dict, that of a `name`, decides what is recorded."""
         if self.state is not None:
-            self.state.see_setting(type(settings).__name__, settings.data, key)
+            self.state.see_setting(name, settings, key)
 
     def see_grad(self, tensor):
         """The `grad` of `tensor` is about to change."""

@@ -142,6 +142,24 @@ TEST_CASE("gradients that a traced function leaves are there after every call") 
   CHECK(w.grad().item<float>() == 4);
 }
 
+TEST_CASE("what is attached later gets its gradient") {
+  Tensor w = tensor({3.0f}), b = tensor({5.0f}), x = tensor({2.0f});
+  GradManager manager;
+  manager.attach(w);
+  auto backward = jit::trace([&](const Tensor &x) {
+    auto recording = manager.record();
+    manager.backward(w * b * x);
+  });
+  for (int i = 0; i < 2; ++i)
+    backward(x);
+  CHECK(!b.grad().isDefined());
+  manager.attach(b);
+  for (int i = 1; i <= 3; ++i) {
+    backward(x);
+    CHECK(b.grad().item<float>() == 6.0f * float(i));
+  }
+}
+
 TEST_CASE("the mode of a module is part of the signature") {
   BatchNorm2d norm(2);
   auto function = jit::trace([&](const Tensor &x) { return norm(x); });

@@ -42,6 +42,7 @@ class GradManager:
 
     def __init__(self):
         self._attached = {}
+        self._settings = {"attached": 0}  # changes of what is attached, which a trace must see
         self._state = None
         self._watched = []
 
@@ -52,13 +53,19 @@ class GradManager:
         for tensor in tensors:
             if not isinstance(tensor, Tensor):
                 raise TypeError(f"attach: tensors must be Tensor, got {type(tensor).__name__}")
-            key = id(tensor)
-            if key not in self._attached:
-                self._attached[key] = _Attached(tensor, self._forgetter(key))
-            self._attached[key].callbacks += callbacks
+            self._attach(tensor, callbacks)
         if self._state is not None:
             self._watch(tensors)
         return self
+
+    def _attach(self, tensor, callbacks):
+        key = id(tensor)
+        is_new = key not in self._attached
+        if is_new:
+            self._attached[key] = _Attached(tensor, self._forgetter(key))
+        self._attached[key].callbacks += callbacks
+        if (is_new or callbacks) and effects.current() is None:
+            self._settings["attached"] += 1
 
     def _forgetter(self, key):
         # Weakly: a tensor that lives on must not keep the manager's table.
@@ -81,6 +88,9 @@ class GradManager:
             raise RuntimeError(
                 "record: a GradManager must record once at a time, got a second start"
             )
+        recorded = effects.current()
+        if recorded is not None:
+            recorded.see_setting("GradManager", self._settings, "attached")
         self._state = _core.GradState()
         self._watch(self.attached_tensors())
         self._state.record()

@@ -30,7 +30,7 @@ class ParamGroup(UserDict):
     def __getitem__(self, key):
         recorded = effects.current()
         if recorded is not None:
-            recorded.see_setting(self, key)
+            recorded.see_setting("ParamGroup", self.data, key)
         return self.data[key]
 
     def __setitem__(self, key, value):
