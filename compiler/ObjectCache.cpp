@@ -79,7 +79,7 @@ void replaceFile(llvm::StringRef folder, llvm::StringRef path, llvm::StringRef d
   bool isWritten = !os.has_error();
   os.clear_error();
   if (!isWritten || llvm::sys::fs::rename(temporary, path))
-    llvm::sys::fs::remove(temporary);
+    (void)llvm::sys::fs::remove(temporary); // else evict() does, as of one that was abandoned
 }
 
 /// What a process that ended in the middle left.
@@ -128,7 +128,8 @@ void ObjectCache::store(llvm::StringRef key, llvm::StringRef content) {
   std::string data = encode(key, content);
   replaceFile(folder, pathOf(key), data);
   // Looking at the whole folder on every store would cost more than compiling.
-  if ((bytesSinceEviction += data.size()) > maxBytes / 8)
+  bytesSinceEviction += data.size();
+  if (bytesSinceEviction > maxBytes / 8)
     evict();
 }
 
@@ -144,7 +145,7 @@ void ObjectCache::evict() {
   for (llvm::sys::fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     llvm::ErrorOr<llvm::sys::fs::basic_file_status> status = it->status();
     if (status && isAbandoned(it->path(), *status))
-      llvm::sys::fs::remove(it->path());
+      (void)llvm::sys::fs::remove(it->path()); // a later eviction tries again
     if (!status || !llvm::StringRef(it->path()).ends_with(".img"))
       continue;
     files.push_back({status->getLastAccessedTime(), status->getSize(), it->path()});

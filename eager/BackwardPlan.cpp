@@ -30,8 +30,7 @@ struct Request {
     auto isSame = [](const TensorMeta &known, const MetaView &asked) {
       return known.dtype == asked.dtype && llvm::ArrayRef<int64_t>(known.shape) == asked.shape;
     };
-    return plan.op.isSame(op) &&
-           std::equal(plan.operands.begin(), plan.operands.end(), operands.begin(), operands.end(), isSame) &&
+    return plan.op.isSame(op) && llvm::equal(plan.operands, operands, isSame) &&
            llvm::ArrayRef<unsigned>(plan.segments) == segments && llvm::ArrayRef<bool>(plan.needed) == needed &&
            llvm::ArrayRef<bool>(plan.hasOutputGrad) == hasOutputGrad;
   }

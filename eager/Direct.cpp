@@ -240,7 +240,7 @@ static llvm::Error inferSpace(const DispatchCall &call, IterationSpace &space) {
     return results.takeError();
   const Shape &shape = results->front().shape;
   space.rank = shape.size();
-  std::copy(shape.begin(), shape.end(), space.shape);
+  llvm::copy(shape, space.shape);
   return llvm::Error::success();
 }
 

@@ -144,7 +144,7 @@ private:
   llvm::Expected<BoundShapesRef> bind(CompiledOp &compiled);
   llvm::Error readOperands();
   llvm::Error allocate(const BoundShapes &shapes, Tensors &results);
-  llvm::Error runDataDependent(BoundRun task, Tensors &results);
+  llvm::Error runDataDependent(const BoundRun &task, Tensors &results);
   llvm::SmallVector<Operand, 4> operands() const { return {made.begin(), made.end()}; }
   llvm::Error shrink(const Metas &actual, Tensors &results);
   llvm::SmallVector<uint64_t, 4> scalars() const;
@@ -260,7 +260,7 @@ llvm::Error ProgramRun::shrink(const Metas &actual, Tensors &results) {
 }
 
 /// Sizes come with the data: the caller waits for both.
-llvm::Error ProgramRun::runDataDependent(BoundRun task, Tensors &results) {
+llvm::Error ProgramRun::runDataDependent(const BoundRun &task, Tensors &results) {
   for (const TensorRef &operand : made)
     if (llvm::Error e = awaitWritten(operand->storage()))
       return e;
@@ -290,7 +290,7 @@ llvm::Error ProgramRun::run(Tensors &results) {
   for (const TensorRef &result : results)
     task.outputs.push_back(result->data());
   if (bound.dependsOnData())
-    return runDataDependent(std::move(task), results);
+    return runDataDependent(task, results);
   Readiness readiness = readinessOf(operands());
   if (readiness == Readiness::Poisoned) {
     inheritFailure(operands(), results);

@@ -87,7 +87,7 @@ void Tape::stop() {
 
 unsigned Tape::watch(TensorImpl &leaf) {
   uint32_t known = idOf(leaf);
-  auto it = llvm::find(watched, known);
+  auto *it = llvm::find(watched, known);
   if (known && it != watched.end())
     return it - watched.begin();
   if (!known) {

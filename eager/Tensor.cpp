@@ -22,8 +22,8 @@ TensorRef TensorImpl::create(DType dtype, llvm::ArrayRef<int64_t> shape, Storage
 
 TensorRef TensorImpl::create(DType dtype, const Layout &layout, StorageRef storage, int64_t offset) {
   TensorImpl *tensor = make(dtype, layout.shape.size(), std::move(storage));
-  std::copy(layout.shape.begin(), layout.shape.end(), tensor->dims);
-  std::copy(layout.strides.begin(), layout.strides.end(), tensor->steps);
+  llvm::copy(layout.shape, tensor->dims);
+  llvm::copy(layout.strides, tensor->steps);
   tensor->start = offset + layout.offset;
   tensor->contiguous = layout.isContiguous();
   return TensorRef(tensor);

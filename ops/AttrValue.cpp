@@ -52,7 +52,7 @@ static std::string doubleText(double v) {
   if (std::isinf(v))
     return v < 0 ? "-inf" : "inf";
   char buffer[40];
-  auto end = std::to_chars(buffer, buffer + sizeof(buffer), v).ptr;
+  char *end = std::to_chars(buffer, buffer + sizeof(buffer), v).ptr;
   std::string text(buffer, end);
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }

@@ -70,7 +70,7 @@ static llvm::Error splitFields(llvm::StringRef body, llvm::StringRef whole, Fiel
 static void applyStep(llvm::StringRef step, Fields &fields) {
   auto [verb, rest] = step.split(' ');
   auto [name, argument] = rest.split(' ');
-  auto it = llvm::find_if(fields, [&, n = name](const auto &f) { return f.first == n; });
+  auto *it = llvm::find_if(fields, [&, n = name](const auto &f) { return f.first == n; });
   if (verb == "rename" && it != fields.end())
     it->first = argument;
   else if (verb == "default" && it == fields.end())
@@ -111,7 +111,7 @@ llvm::Expected<OpDef> OpDef::parse(llvm::StringRef text) {
   upgrade(*info, version, fields);
   llvm::SmallVector<std::pair<llvm::StringRef, AttrValue>, 8> values;
   for (auto [key, value] : fields) {
-    auto attr = llvm::find_if(info->attrs, [k = key](const AttrInfo &a) { return k == a.name; });
+    const auto *attr = llvm::find_if(info->attrs, [k = key](const AttrInfo &a) { return k == a.name; });
     if (attr == info->attrs.end()) { // make says which there are
       values.emplace_back(key, AttrValue());
       continue;

@@ -34,6 +34,8 @@ std::string dtypeNames(DTypeMask mask) {
     return "an integer or bool";
   case kFloatMask | kIntMask:
     return "a number";
+  default:
+    break;
   }
   std::string names;
   for (unsigned i = 0; i < kNumDTypes; ++i)
@@ -95,7 +97,7 @@ llvm::Error checkAttrs(const OpDef &op, Operands operands, Segments segments) {
       return e;
     if (attr.axisOf < 0 || op.attr(i).kind() == AttrKind::None)
       continue;
-    unsigned operand = attr.axisOf;
+    unsigned operand = uint8_t(attr.axisOf);
     if (!segments.empty()) {
       operand = 0;
       for (int g = 0; g < attr.axisOf; ++g)

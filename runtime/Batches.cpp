@@ -96,7 +96,7 @@ private:
     for (const Command &mate : mates) {
       KernelLaunch launch = mate.launch;
       if (launch.parts <= 1) {
-        auto least = std::min_element(load.begin(), load.end());
+        auto least = llvm::min_element(load);
         launch.owner = unsigned(least - load.begin());
         *least += launch.picoseconds;
         shared += batch.parts > 1 ? launch.picoseconds : 0;

@@ -5,6 +5,7 @@
 #include "runtime/schema/ImageHash.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -91,8 +92,8 @@ void CodeImage::writePerfMap(const Image &image) const {
     for (const KernelEntry &other : image.entries)
       if (other.offset > entry.offset && other.offset < end)
         end = other.offset;
-    std::fprintf(file, "%llx %llx %s\n", (unsigned long long)(reinterpret_cast<uintptr_t>(base) + entry.offset),
-                 (unsigned long long)(end - entry.offset), entry.name.c_str());
+    std::fprintf(file, "%" PRIx64 " %" PRIx64 " %s\n", reinterpret_cast<uintptr_t>(base) + entry.offset,
+                 end - entry.offset, entry.name.c_str());
   }
   std::fclose(file);
 }

@@ -144,7 +144,7 @@ static llvm::Expected<PreparedRef> prepareUncached(const KernelDef &def, const P
     return def.prepare(request);
   PrepareRequest plain = request;
   llvm::SmallVector<Req, 4> reqs(request.reqs.begin(), request.reqs.end());
-  std::replace(reqs.begin(), reqs.end(), Req::Add, Req::Write);
+  llvm::replace(reqs, Req::Add, Req::Write);
   plain.reqs = reqs;
   llvm::Expected<PreparedRef> inner = def.prepare(plain);
   if (!inner)

@@ -1,6 +1,8 @@
 //===- MemoryPlan.cpp - offsets of temporaries in one arena ---------------===//
 #include "runtime/MemoryPlan.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -52,7 +54,7 @@ MemoryPlan planMemory(llvm::ArrayRef<Allocation> allocations) {
     plan.bytes = std::max(plan.bytes, offset + size);
     Placed entry{offset, offset + size, wanted.first, wanted.last};
     auto byBegin = [](const Placed &a, const Placed &b) { return a.begin < b.begin; };
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), entry, byBegin), entry);
+    placed.insert(llvm::upper_bound(placed, entry, byBegin), entry);
   }
   return plan;
 }

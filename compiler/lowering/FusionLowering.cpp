@@ -228,7 +228,7 @@ private:
   DenseMap<Value, int16_t> nodeOf;
 };
 
-KernelSpec perAxisSpec(DType dtype, unsigned rank, ArrayRef<KernelOperand> operands) {
+KernelSpec perAxisSpec(unsigned rank, ArrayRef<KernelOperand> operands) {
   KernelSpec spec;
   spec.numParallel = std::max(rank, 1u);
   spec.operands.append(operands.begin(), operands.end());
@@ -245,14 +245,14 @@ LoweredFusion lowerFusion(ir::FusionOp fusion, ArrayRef<ValueLayout> inputs) {
 
 KernelSpec copySpec(DType dtype, unsigned rank, InnerClass source, InnerClass destination) {
   KernelOperand in{dtype, false, source, false}, to{dtype, true, destination, false};
-  KernelSpec spec = perAxisSpec(dtype, rank, {in, to});
+  KernelSpec spec = perAxisSpec(rank, {in, to});
   spec.stores.push_back({NodeBuilder(spec).load(0), 1});
   return spec;
 }
 
 KernelSpec fillSpec(DType dtype, unsigned rank, InnerClass destination) {
   KernelOperand to{dtype, true, destination, false};
-  KernelSpec spec = perAxisSpec(dtype, rank, {to});
+  KernelSpec spec = perAxisSpec(rank, {to});
   KernelNode value{NodeKind::Attr, dtype};
   value.slot = int16_t(spec.numAttrs++);
   value.attrIsInt = !isFloat(dtype);

@@ -49,7 +49,7 @@ unsigned numArgs(ScalarFn fn) {
   }
 }
 
-unsigned cost(ScalarFn fn, DType dtype) {
+unsigned cost(ScalarFn fn) {
   if (fn >= ScalarFn::Exp && fn <= ScalarFn::Sigmoid)
     return 25;
   switch (fn) {
@@ -122,7 +122,7 @@ private:
       return 0;
     if (node.kind == NodeKind::Load)
       return spec.operands[node.operand].inner == InnerClass::Strided ? 8 : 1;
-    unsigned sum = cost(node.fn, node.dtype) + (node.roundsHere && node.dtype < DType::Float32 ? 3 : 0);
+    unsigned sum = cost(node.fn) + (node.roundsHere && node.dtype < DType::Float32 ? 3 : 0);
     for (int arg : node.args)
       sum = std::min(sum + price(arg), kKeepAbove + 1);
     return sum;
@@ -230,7 +230,7 @@ unsigned picosecondsPerElement(const KernelSpec &spec) {
     time += kPerByte * byteWidth(operand.dtype) * (operand.inner == InnerClass::Strided ? 4 : 1);
   for (const KernelNode &node : spec.nodes)
     if (node.kind == NodeKind::Apply || node.kind == NodeKind::Reduce)
-      time += kPerInstruction * (node.kind == NodeKind::Apply ? cost(node.fn, node.dtype) : 1);
+      time += kPerInstruction * (node.kind == NodeKind::Apply ? cost(node.fn) : 1);
   return time;
 }
 
@@ -240,7 +240,7 @@ bool hasLongBody(const KernelSpec &spec) {
     return false;
   unsigned sum = 0;
   for (const KernelNode &node : spec.nodes)
-    sum += node.kind == NodeKind::Apply ? cost(node.fn, node.dtype) : 0;
+    sum += node.kind == NodeKind::Apply ? cost(node.fn) : 0;
   return sum >= kLong;
 }
 

@@ -232,7 +232,7 @@ void KernelEmitter::reduceInColumns() {
     if (spec.nodes[i].kind == NodeKind::Reduce)
       bytes = std::max(bytes, Reduction(k, i).bytesPerVector());
   unsigned vectors = std::clamp(kBlockBytes / bytes, 1u, kBlockVectors);
-  V step = b.index(vectors * kLanes), hi = k.args.innerHi;
+  V step = b.index(int64_t(vectors) * kLanes), hi = k.args.innerHi;
   auto enter = [&](mlir::Operation *branch, mlir::Operation *end) { k.open(branch, end); };
   b.forLoop(
       k.args.innerLo, hi, step, {},

@@ -200,7 +200,7 @@ private:
       step.operands.push_back(id);
       idOf[argument] = id;
     }
-    addFusedNodes(fusion, location);
+    addFusedNodes(fusion);
     LoweredFusion lowered = lowerFusion(fusion, layouts);
     step.results = idsOf(body.getTerminator()->getOperands());
     for (auto [output, id] : llvm::zip(fusion.getOutputs(), step.results))
@@ -223,7 +223,7 @@ private:
     return success();
   }
 
-  void addFusedNodes(ir::FusionOp fusion, StringRef location) {
+  void addFusedNodes(ir::FusionOp fusion) {
     Block &body = fusion.getBody().front();
     DenseSet<Value> yielded;
     for (Value value : body.getTerminator()->getOperands())
@@ -346,7 +346,7 @@ private:
       step.operands.push_back(contiguous(input, step.location));
       idOf[argument] = step.operands.back();
     }
-    addFusedNodes(fusion, step.location);
+    addFusedNodes(fusion);
     step.op = ir::opDefOf(call);
     for (unsigned count : ir::segmentsOf(call))
       step.segments.push_back(count);

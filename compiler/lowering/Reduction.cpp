@@ -135,14 +135,15 @@ unsigned Reduction::bytesPerVector() const {
 void Reduction::startColumns(unsigned vectors) {
   for (unsigned part = 0; part < numParts(); ++part)
     memory[part] = b.stackBuffer(partElem(part), kLanes * vectors, true);
-  b.forLoop(b.index(0), b.index(vectors * kLanes * kLanes), b.index(kLanes), {}, [&](V offset, llvm::ArrayRef<V>) {
-    b.store(neutral(true), b.address(memory[0], offset, partElem(0)));
-    if (hasPlace) { // the first element that the partial result will see, as in start()
-      V slot = (b.binary(LaneBuilder::Bin::LShr, offset, b.index(4))) & b.index(kLanes - 1);
-      b.store(b.splat(b.convert(slot, partElem(1))), b.address(memory[1], offset, partElem(1)));
-    }
-    return Values();
-  });
+  b.forLoop(b.index(0), b.index(int64_t(vectors) * kLanes * kLanes), b.index(kLanes), {},
+            [&](V offset, llvm::ArrayRef<V>) {
+              b.store(neutral(true), b.address(memory[0], offset, partElem(0)));
+              if (hasPlace) { // the first element that the partial result will see, as in start()
+                V slot = (b.binary(LaneBuilder::Bin::LShr, offset, b.index(4))) & b.index(kLanes - 1);
+                b.store(b.splat(b.convert(slot, partElem(1))), b.address(memory[1], offset, partElem(1)));
+              }
+              return Values();
+            });
 }
 
 void Reduction::stepColumns() {
@@ -166,7 +167,7 @@ Values Reduction::foldColumns() {
   for (unsigned part = 0; part < numParts(); ++part) {
     mlir::Value base = b.address(memory[part], offset, partElem(part));
     for (unsigned slot = 0; slot < kLanes; ++slot)
-      slots[slot].push_back(b.load(b.addressConst(base, slot * kLanes, partElem(part)), partElem(part), true));
+      slots[slot].push_back(b.load(b.addressConst(base, int64_t(slot) * kLanes, partElem(part)), partElem(part), true));
   }
   for (unsigned width = kLanes / 2; width >= 1; width /= 2)
     for (unsigned slot = 0; slot < width; ++slot)

@@ -46,7 +46,6 @@ static V emitBool(ScalarFn fn, V a, V b) {
   case ScalarFn::Min:
   case ScalarFn::BitAnd:
   case ScalarFn::And:
-    return a & b;
   case ScalarFn::FloorDiv:
     return a & b;
   case ScalarFn::Mod:
@@ -54,7 +53,6 @@ static V emitBool(ScalarFn fn, V a, V b) {
   case ScalarFn::Pow:
     return a | bitNot(b);
   case ScalarFn::Shl:
-    return a & bitNot(b);
   case ScalarFn::Shr:
     return a & bitNot(b);
   default: // Sub, Xor, BitXor

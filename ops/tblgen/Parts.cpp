@@ -67,8 +67,9 @@ static const char *kindOf(char kind) {
     return "Literal";
   case '/':
     return "Reduced";
+  default:
+    return "Attr";
   }
-  return "Attr";
 }
 
 static std::string emitDims(const std::vector<DimModel> &dims, const std::string &name, raw_ostream &os) {

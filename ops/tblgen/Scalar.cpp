@@ -10,7 +10,7 @@ namespace tess::tblgen {
 namespace {
 
 /// The enumerator of a function of ops/Base.td.
-StringRef enumerator(const OpModel &op, StringRef fn) {
+StringRef enumerator(StringRef fn) {
   static const std::map<std::string, const char *> special = {{"floordiv", "FloorDiv"},
                                                               {"logaddexp", "LogAddExp"},
                                                               {"bitand", "BitAnd"},
@@ -64,7 +64,7 @@ int Numbering::leaf(StringRef name) {
 
 int Numbering::dag(const DagInit *dag) {
   StringRef fn = cast<DefInit>(dag->getOperator())->getDef()->getValueAsString("fn");
-  std::string text = ("{ScalarFn::" + enumerator(op, fn)).str();
+  std::string text = ("{ScalarFn::" + enumerator(fn)).str();
   for (unsigned i = 0; i < dag->getNumArgs(); ++i) {
     const auto *number = dyn_cast<IntInit>(dag->getArg(i));
     int value = number ? int(number->getValue()) : term(dag->getArg(i), dag->getArgNameStr(i));

@@ -88,7 +88,7 @@ DnnlCalls::DnnlCalls(const PrepareRequest &request, unsigned threads)
 }
 
 int DnnlCalls::addSlot(Slot slot) {
-  slots.push_back(std::move(slot));
+  slots.push_back(slot);
   return int(slots.size()) - 1;
 }
 

@@ -39,9 +39,10 @@ llvm::Error CudaStream::launch(const KernelLaunch &launch) {
   int64_t blocks = std::min<int64_t>(llvm::divideCeil(count, kBlockThreads),
                                      int64_t(device.multiprocessors()) * kBlocksPerMultiprocessor);
   // The kernel's parameters: both arrays by value, read here before the call returns, then the number of elements.
-  void *parameters[] = {const_cast<void **>(launch.pointers), const_cast<int64_t *>(launch.dims), &count};
+  void *parameters[] = {static_cast<void *>(const_cast<void **>(launch.pointers)), const_cast<int64_t *>(launch.dims),
+                        &count};
   const Driver &d = device.driver();
-  auto function = reinterpret_cast<CUfunction>(launch.fn);
+  auto *function = reinterpret_cast<CUfunction>(launch.fn);
   return d.check(
       d.cuLaunchKernel(function, unsigned(blocks), 1, 1, kBlockThreads, 1, 1, 0, stream, parameters, nullptr),
       "cuLaunchKernel");

@@ -21,7 +21,7 @@ namespace {
 struct Folder {
   llvm::SmallString<128> path;
   Folder() { REQUIRE(!llvm::sys::fs::createUniqueDirectory("caches", path)); }
-  ~Folder() { llvm::sys::fs::remove_directories(path); }
+  ~Folder() { (void)llvm::sys::fs::remove_directories(path); }
   std::string file(llvm::StringRef name) const { return (path + "/" + name).str(); }
 };
 

@@ -222,7 +222,7 @@ TEST_CASE("a user who says stop ends a wait, and nothing else") {
 
 namespace {
 std::atomic<int> describedOn = 0; // 1: the caller's thread, 2: the worker
-}
+} // namespace
 
 TEST_CASE("the place of a failure is put into words by who tells it") {
   setLocationHooks({[](void *&code, int32_t &position) {

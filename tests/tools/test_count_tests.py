@@ -1,5 +1,7 @@
 import json
 
+import pytest
+
 from tools.commands import count_tests
 
 CASES = """<testsuites><testsuite name="x">
@@ -39,10 +41,10 @@ def finished(code):
     return {"id": {}, "finished": {"exitCode": {"code": code} if code else {"name": "SUCCESS"}}}
 
 
-def count(tmp_path, capsys, *events):
+def count(tmp_path, capsys, *events, options=()):
     path = tmp_path / "events.json"
     path.write_text("\n".join(json.dumps(event) for event in events))
-    code = count_tests.main([str(path)])
+    code = count_tests.main([*options, str(path)])
     return code, capsys.readouterr().out.splitlines()
 
 
@@ -98,6 +100,13 @@ def test_a_deadline_that_is_close_is_named(tmp_path, capsys):
         "deadlines below 10 times the time taken (raise the size):",
         "  //a:t: 6.1 s of 60",
     ]
+
+
+@pytest.mark.parametrize(("status", "last"), [(0, "1 passed, 0 failed"), (2, "0 passed, 1 failed")])
+def test_a_step_is_a_case(tmp_path, capsys, status, last):
+    code, lines = count(tmp_path, capsys, finished(0), options=["--step", f"a=b={status}"])
+    assert (code, lines[-1]) == (1 if status else 0, last)
+    assert not status or lines[-2] == "  a=b: must succeed, got exit status 2"
 
 
 def test_the_last_attempt_counts(tmp_path, capsys):

@@ -1,11 +1,13 @@
 """Counts the test cases of Bazel runs: skipped, failed, slowest, then `N passed, N failed`.
 
-usage: count_tests.py EVENTS...
+usage: count_tests.py [--step NAME=STATUS]... EVENTS...
+A step is something else that ran, counted as one case: passed where its exit status is 0.
 EVENTS is what `bazel test --build_event_json_file` wrote; the XML of every target of that run is
 read, cached or not. A target that did not build, crashed or wrote no XML is one failed case; one
 that was filtered out, or is not for the run's configuration, is one skipped case.
 """
 
+import argparse
 import json
 import pathlib
 import sys
@@ -141,9 +143,23 @@ def slowest(timed):
     return [f"{seconds:.1f} s {name}" for seconds, name in sorted(timed)[::-1][:MOST] if seconds]
 
 
-def main(paths):
+def count_step(count, text):
+    name, _, status = text.rpartition("=")
+    if status == "0":
+        count.passed += 1
+    else:
+        count.failed.append(f"{name}: must succeed, got exit status {status}")
+
+
+def main(arguments):
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--step", action="append", default=[])
+    parser.add_argument("events", nargs="*")
+    options = parser.parse_args(arguments)
     count = Count()
-    for path in paths:
+    for step in options.step:
+        count_step(count, step)
+    for path in options.events:
         Run(pathlib.Path(path).read_text().splitlines()).count_into(count)
     print_list("skipped", count.skipped)
     print_list("failed", count.failed)

@@ -159,13 +159,14 @@ run_fuzz() {
 
 run_format() { cd "$root" && PYTHONPATH=$root "$venv/bin/python" -m tools.lint.format --fix "$@"; }
 
-# Generated headers must be there: build first.
+# Generated headers must be there: build first. Checks of debug builds are read as well.
 run_tidy() {
-  local include
+  local include generated
   need_packages clang-tidy-22
+  generated=$(bazel_do info bazel-bin 2> /dev/null)
   include=$("$venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
-  (cd "$root" && "$venv/bin/python" tools/commands/tidy.py "$@" -- -std=c++20 -march=x86-64-v3 -I. \
-    -I"$(bazel_do info bazel-bin 2> /dev/null)" -isystem/usr/lib/llvm-22/include -isystem"$include" \
+  (cd "$root" && "$venv/bin/python" tools/commands/tidy.py "$@" -- -std=c++20 -march=x86-64-v3 -DTESS_DEBUG=1 -I. \
+    -Ifrontends/cc -Ifrontends/cc/include -I"$generated" -I"$generated/frontends/cc" -isystem/usr/lib/llvm-22/include -isystem"$include" \
     -isystem"$venv/lib/python3.11/site-packages/nanobind/include")
 }
 

@@ -13,7 +13,7 @@ Digits readDigits(const std::string &path) {
   Digits digits;
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
-    std::replace(line.begin(), line.end(), ',', ' ');
+    std::ranges::replace(line, ',', ' ');
     std::istringstream numbers(line);
     float pixel = 0;
     for (int64_t i = 0; i < kPixels && numbers >> pixel; ++i)

@@ -5,7 +5,7 @@ namespace tessera {
 
 namespace eager = tess::eager;
 
-GradManager &GradManager::attach(const std::vector<Tensor> &tensors, Callback callback) {
+GradManager &GradManager::attach(const std::vector<Tensor> &tensors, const Callback &callback) {
   for (const Tensor &tensor : tensors) {
     eager::TensorRef variable = tensor.ref();
     size_t i = 0;

@@ -28,9 +28,9 @@ public:
   GradManager &operator=(const GradManager &) = delete;
 
   /// Also computes gradients of `tensors`; a tensor attached again gets one more callback.
-  GradManager &attach(const std::vector<Tensor> &tensors, Callback callback = nullptr);
-  GradManager &attach(const Tensor &tensor, Callback callback = nullptr) {
-    return attach(std::vector<Tensor>{tensor}, std::move(callback));
+  GradManager &attach(const std::vector<Tensor> &tensors, const Callback &callback = nullptr);
+  GradManager &attach(const Tensor &tensor, const Callback &callback = nullptr) {
+    return attach(std::vector<Tensor>{tensor}, callback);
   }
   std::vector<Tensor> attachedTensors() const;
 

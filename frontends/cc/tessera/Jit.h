@@ -85,10 +85,10 @@ template <typename... T> std::vector<Tensor> toList(const std::tuple<T...> &resu
 
 template <typename R> struct FromList;
 template <> struct FromList<void> {
-  static void get(std::vector<Tensor>) {}
+  static void get(const std::vector<Tensor> &) {}
 };
 template <> struct FromList<Tensor> {
-  static Tensor get(std::vector<Tensor> list) { return list.front(); }
+  static Tensor get(const std::vector<Tensor> &list) { return list.front(); }
 };
 template <> struct FromList<std::vector<Tensor>> {
   static std::vector<Tensor> get(std::vector<Tensor> list) { return list; }

@@ -7,6 +7,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tessera {
@@ -75,7 +76,7 @@ void Optimizer::loadStateDict(const StateDict &state) {
     return mine.first == given.first && mine.second.shape() == given.second.shape() &&
            mine.second.dtype() == given.second.dtype();
   };
-  auto [mine, given] = std::mismatch(own.begin(), own.end(), state.begin(), state.end(), fits);
+  auto [mine, given] = std::ranges::mismatch(own, state, fits);
   if (mine != own.end() || given != state.end()) {
     auto describe = [](const StateDict &from, StateDict::const_iterator entry) {
       return entry == from.end() ? "nothing" : entry->first + " " + tess::toString(entry->second.ref()->meta());

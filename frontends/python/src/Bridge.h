@@ -74,7 +74,7 @@ std::string describeObject(PyObject *object);
 llvm::Error takePythonError();
 
 /// Whether each node (container, names, values, is whole) of jit/python_state.py holds what it did.
-bool holdsState(nb::list nodes);
+bool holdsState(const nb::list &nodes);
 
 /// A tuple of Python ints.
 PyObject *shapeTuple(llvm::ArrayRef<int64_t> shape);

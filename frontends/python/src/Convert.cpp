@@ -191,8 +191,10 @@ PyObject *fromAttr(const AttrValue &value) {
     return PyUnicode_FromStringAndSize(value.str().data(), value.str().size());
   case AttrKind::I64List:
     return shapeTuple(value.ints());
-  case AttrKind::DType:
-    return PyUnicode_FromString(numpyName(value.dtype()).data());
+  case AttrKind::DType: {
+    llvm::StringRef name = numpyName(value.dtype());
+    return PyUnicode_FromStringAndSize(name.data(), Py_ssize_t(name.size()));
+  }
   }
   return Py_NewRef(Py_None);
 }

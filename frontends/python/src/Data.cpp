@@ -143,7 +143,7 @@ PyObject *numpyDType(DType dtype) {
   if (object)
     return object;
   try {
-    nb::object name = nb::str(numpyName(dtype).data());
+    nb::object name = nb::str(numpyName(dtype).data(), numpyName(dtype).size());
     if (dtype == DType::BFloat16)
       name = nb::module_::import_("ml_dtypes").attr("bfloat16");
     return object = numpyFunction("dtype")(name).release().ptr();

@@ -63,7 +63,7 @@ IntList indexAxes(const Key &key) {
   return axes;
 }
 
-llvm::Expected<TensorRef> takeIndices(TensorRef x, const Key &key) {
+llvm::Expected<TensorRef> takeIndices(const TensorRef &x, const Key &key) {
   llvm::SmallVector<Operand, 4> operands = {Operand(x)};
   for (const auto &[axis, array] : key.indices)
     operands.push_back(Operand(array));
@@ -141,7 +141,7 @@ llvm::Expected<TensorRef> getItem(TensorImpl &tensor, PyObject *object) {
   if (llvm::Error e = key->masksToIndices())
     return std::move(e);
   llvm::Expected<TensorRef> view = applyAll(ops, TensorRef(&tensor));
-  return view ? takeIndices(std::move(*view), *key) : std::move(view);
+  return view ? takeIndices(*view, *key) : std::move(view);
 }
 
 } // namespace
@@ -195,7 +195,7 @@ llvm::Expected<TensorRef> setRegion(TensorImpl &x, TensorRef value, const Key &k
   return *done ? TensorRef(&x) : applyOne(op, {Operand(&x), Operand(*shaped)});
 }
 
-llvm::Expected<TensorRef> setIndices(TensorImpl &x, TensorRef value, const Key &key) {
+llvm::Expected<TensorRef> setIndices(TensorImpl &x, const TensorRef &value, const Key &key) {
   llvm::SmallVector<Operand, 4> operands = {Operand(&x), Operand(value)};
   for (const auto &[axis, array] : key.indices)
     operands.push_back(Operand(array));
@@ -213,7 +213,7 @@ bool isOneForAll(const TensorImpl &value, const TensorImpl &x, unsigned rank) {
 }
 
 /// where(mask, value, x), the mask with trailing axes of size 1.
-llvm::Expected<TensorRef> setMasked(TensorImpl &x, TensorRef value, TensorRef mask) {
+llvm::Expected<TensorRef> setMasked(TensorImpl &x, const TensorRef &value, const TensorRef &mask) {
   Shape row(x.shape().drop_front(mask->rank())), shape(mask->shape());
   if (value->rank() > row.size())
     row.insert(row.begin(), 1);
@@ -234,15 +234,15 @@ llvm::Expected<TensorRef> setItem(TensorImpl &x, PyObject *object, TensorRef val
   if (key->isBasic())
     return setRegion(x, std::move(value), *key);
   if (key->isMask() && isOneForAll(*value, x, key->masks[0].array->rank()))
-    return setMasked(x, std::move(value), key->masks[0].array);
+    return setMasked(x, value, key->masks[0].array);
   if (llvm::Error e = key->masksToIndices())
     return std::move(e);
   if (!key->isSliced && key->removed.empty() && key->added.empty())
-    return setIndices(x, std::move(value), *key);
+    return setIndices(x, value, *key);
   // The region that slices and ints take, with its elements replaced, goes back whole.
   llvm::Expected<TensorRef> region = basicView(TensorRef(&x), *key);
   if (region)
-    region = setIndices(**region, std::move(value), *key);
+    region = setIndices(**region, value, *key);
   return region ? setRegion(x, std::move(*region), *key) : std::move(region);
 }
 

@@ -41,7 +41,7 @@ void setAttr(OpDef &op, llvm::StringRef name, nb::handle value) {
 }
 
 /// Softmax(-1), Softmax(axis=-1): the class says which record.
-void initOpDef(nb::pointer_and_handle<PyOpDef> self, nb::args args, nb::kwargs kwargs) {
+void initOpDef(nb::pointer_and_handle<PyOpDef> self, const nb::args &args, const nb::kwargs &kwargs) {
   std::string name = nb::cast<std::string>(self.h.type().attr("_record"));
   const OpInfo *info = findOp(name);
   OpDef op(*info);
@@ -69,7 +69,7 @@ struct Operands {
   llvm::SmallVector<TensorRef, 4> made;
   llvm::SmallVector<unsigned, 4> segments;
 
-  explicit Operands(nb::args args) {
+  explicit Operands(const nb::args &args) {
     for (nb::handle item : args) {
       list.push_back(Operand(static_cast<TensorImpl *>(nullptr)));
       if (!toOperand(item.ptr(), list.back(), made))
@@ -95,7 +95,7 @@ nb::list listOf(Tensors tensors) {
   return list;
 }
 
-nb::list applyOp(nb::handle op, nb::args args) {
+nb::list applyOp(nb::handle op, const nb::args &args) {
   Operands operands(args);
   if (nb::isinstance<PySubgraph>(op)) {
     const Subgraph &graph = nb::cast<PySubgraph &>(op).graph;
@@ -114,7 +114,7 @@ nb::list applyOp(nb::handle op, nb::args args) {
   return listOf(valueOrThrow(apply(called, operands.list, operands.segments)));
 }
 
-PySubgraph forwardGraph(const PyOpDef &self, nb::args args) {
+PySubgraph forwardGraph(const PyOpDef &self, const nb::args &args) {
   Operands operands(args);
   operands.split(self.op.info());
   return {valueOrThrow(self.op.makeForwardGraph(operands.metas(), operands.segments))};

@@ -295,7 +295,7 @@ std::string defaultText(const AttrInfo &attr) {
 
 std::string signatureText(const OpInfo &info) {
   std::string text;
-  auto parameter = pythonSurfaceOf(info).parameters.begin();
+  const auto *parameter = pythonSurfaceOf(info).parameters.begin();
   auto add = [&](const std::string &value) { text += (text.empty() ? "" : ", ") + std::string(*parameter++) + value; };
   for (const OperandInfo &operand : info.operands)
     add(operand.arity == Arity::Optional ? "=None" : "");

@@ -181,7 +181,7 @@ static void leave(bool wait) {
 }
 
 void initLocation(nb::module_ &module) {
-  module.def("_set_package_folder", [](nb::str folder) { packageFolder = folder.c_str(); });
+  module.def("_set_package_folder", [](const nb::str &folder) { packageFolder = folder.c_str(); });
   module.def("_leave", &leave, nb::arg("wait"),
              "To be called at exit: waits for all queued work and raises what nobody has seen.");
   eager::setLocationHooks({capture, describe, source, release});

@@ -97,7 +97,7 @@ bool holdsNode(PyObject *node) {
 
 } // namespace
 
-bool holdsState(nb::list nodes) {
+bool holdsState(const nb::list &nodes) {
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(nodes.ptr()); ++i)
     if (!holdsNode(PyList_GET_ITEM(nodes.ptr(), i)))
       return false;

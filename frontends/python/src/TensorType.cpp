@@ -27,8 +27,10 @@ PyObject *wrap(TensorRef tensor, PyTypeObject *type) {
       return PyErr_NoMemory();
     PyObject_Init(object, tensorType);
     reinterpret_cast<PyTensor *>(object)->weakrefs = nullptr;
-  } else if (!(object = type->tp_alloc(type, 0))) {
-    return nullptr;
+  } else {
+    object = type->tp_alloc(type, 0);
+    if (!object)
+      return nullptr;
   }
   tensor->wrapper = object;
   reinterpret_cast<PyTensor *>(object)->impl = tensor.get();
@@ -275,10 +277,10 @@ PyMethodDef methods[] = {
               "Takes new data, cast to the tensor's dtype; returns the tensor. ValueError: the shape must be the same.",
               ">>> tessera.tensor([1, 2]).set_value([3, 4]).tolist()\n[3, 4]")},
     {"_reset", methodReset, METH_O, "Takes over the value of another tensor."},
-    {"__array__", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(methodArray)), METH_VARARGS | METH_KEYWORDS,
-     "For NumPy; always a copy."},
-    {"__dlpack__", reinterpret_cast<PyCFunction>(reinterpret_cast<void *>(tensorDlpack)), METH_VARARGS | METH_KEYWORDS,
-     "A DLPack capsule that shares the memory, or holds a copy where `copy` is true."},
+    {"__array__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(methodArray)),
+     METH_VARARGS | METH_KEYWORDS, "For NumPy; always a copy."},
+    {"__dlpack__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(tensorDlpack)),
+     METH_VARARGS | METH_KEYWORDS, "A DLPack capsule that shares the memory, or holds a copy where `copy` is true."},
     {"__dlpack_device__", tensorDlpackDevice, METH_NOARGS, "Kind and number of the device, as DLPack counts them."},
     {"_from_dlpack", tensorFromDlpack, METH_O | METH_CLASS, "A tensor that shares the memory of a DLPack object."},
     {nullptr, nullptr, 0, nullptr},

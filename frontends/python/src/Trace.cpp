@@ -9,6 +9,7 @@
 #include "eager/Segment.h"
 #include "eager/Tape.h"
 #include "eager/TracedProgram.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
@@ -35,7 +36,7 @@ std::vector<TensorRef> tensorsOf(nb::handle sequence, const char *what) {
 struct PyProgram {
   std::shared_ptr<TracedProgram> program;
 
-  nb::list call(nb::args args) const {
+  nb::list call(const nb::args &args) const {
     std::vector<TensorRef> arguments;
     for (nb::handle item : args)
       arguments.push_back(isTensor(item.ptr())
@@ -86,7 +87,7 @@ struct PyProgram {
 struct PyRecording {
   RecordingRef recording;
 
-  PyProgram compile(nb::dict options) const {
+  PyProgram compile(const nb::dict &options) const {
     GraphOptions graph;
     bool fuse = true;
     if (options.contains("capture_as_const"))
@@ -112,7 +113,7 @@ struct PyRecording {
 struct PySegment {
   Segment segment;
 
-  PyProgram compile(nb::dict options) const { return PyRecording{segment.recording}.compile(options); }
+  PyProgram compile(const nb::dict &options) const { return PyRecording{segment.recording}.compile(options); }
   std::string key() const { return valueOrThrow(segment.key()); }
   void run(const PyProgram &program) const { checkOrThrow(segment.run(*program.program)); }
   size_t numOps() const { return segment.recording->ops().size(); }
@@ -132,7 +133,7 @@ nb::object compareRecordings(const PyRecording &first, const PyRecording &second
   RecordingWriter writer;
   auto one = valueOrThrow(writer.write(*first.recording)), other = valueOrThrow(writer.write(*second.recording));
   auto same = [](const RecordingLine &a, const RecordingLine &b) { return a.text == b.text; };
-  if (std::equal(one.begin(), one.end(), other.begin(), other.end(), same))
+  if (llvm::equal(one, other, same))
     return nb::none();
   return nb::make_tuple(listOf(one), listOf(other));
 }
@@ -344,7 +345,7 @@ void initClasses(nb::module_ &module) {
            "The program; options: capture_as_const, fuse, donated (arguments by number).")
       .def(
           "holds",
-          [](PyRecording &self, nb::handle arguments, nb::list state) {
+          [](PyRecording &self, nb::handle arguments, const nb::list &state) {
             return holdsState(state) && self.recording->holds(tensorsOf(arguments, "holds"));
           },
           nb::arg("arguments"), nb::arg("state"),

@@ -70,7 +70,7 @@ TEST_CASE("an event orders two streams") {
   std::vector<int32_t> values = numbers(count), result(count);
   OnGpu<int32_t> first(gpu, std::vector<int32_t>(count)), second(gpu, std::vector<int32_t>(count));
   for (int round = 0; round < 10; ++round) {
-    std::for_each(values.begin(), values.end(), [](int32_t &v) { ++v; });
+    llvm::for_each(values, [](int32_t &v) { ++v; });
     ok(producer->copyIn(first.data(), values.data(), count * 4));
     ok(producer->record(*event));
     ok(consumer->wait(*event));

@@ -13,7 +13,6 @@ using namespace tess;
 using namespace tess::test;
 using namespace tess::compiler;
 using Catch::Contains;
-using Catch::Matchers::Matches;
 
 static std::string compile(llvm::ArrayRef<PtxGenerator::NamedKernel> kernels) {
   return get(get(PtxGenerator::create("sm_90"))->compile(kernels));

@@ -1,6 +1,7 @@
 #include "tessera/npy.h"
 #include "tests/runtime/LibraryFile.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -9,7 +10,6 @@
 
 using namespace tessera;
 using deploy::NpyArray;
-using tess::test::impossibleProgram;
 using tess::test::productProgram;
 using tess::test::writeProductFile;
 
@@ -87,7 +87,7 @@ TEST_CASE("tess-run: what is wrong is one line and exit code 1") {
     INFO(ran.err);
     CHECK(ran.code == 1);
     CHECK(ran.err.find(says) != std::string::npos);
-    CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
+    CHECK(std::ranges::count(ran.err, '\n') == 1);
   };
   fails(file,
         "tess-run: input x must be given as --input x=<file>.npy, got none; it is f32[batch, 3] with batch in 1..512");

@@ -6,5 +6,6 @@
 
 TEST_CASE("LLVMSupport links and an Error carries its text") {
   llvm::Error error = llvm::createStringError(llvm::formatv("got {0}", 3));
-  REQUIRE(llvm::toString(std::move(error)) == "got 3");
+  std::string text = llvm::toString(std::move(error));
+  REQUIRE(text == "got 3");
 }
