@@ -9,13 +9,11 @@
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
 #include "ir/proto/Graph.pb.h"
-#include "runtime/schema/MessageMemory.h"
+#include "runtime/schema/MessageParse.h"
 #include "runtime/schema/UnknownFields.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/StringMap.h"
-
-#include <google/protobuf/stubs/logging.h>
 
 using namespace mlir;
 
@@ -275,11 +273,8 @@ llvm::Expected<std::string> Graph::serialize(std::vector<TensorRef> &tensors) co
 
 llvm::Expected<Graph> Graph::parse(StringRef bytes, ArrayRef<TensorRef> tensors) {
   proto::Graph in;
-  if (llvm::Error error = runtime::checkMessageMemory(bytes, in, "graph"))
+  if (llvm::Error error = runtime::parseMessage(bytes, in, "graph"))
     return std::move(error);
-  google::protobuf::LogSilencer silencer; // what is wrong is told once, by the error
-  if (bytes.size() > INT32_MAX || !in.ParseFromArray(bytes.data(), int(bytes.size())))
-    return damaged("section must be a Protobuf message, got " + Twine(bytes.size()) + " bytes that are not one");
   return Reader(in, tensors).read();
 }
 

@@ -2,11 +2,10 @@
 #include "ops/Error.h"
 #include "runtime/schema/Executable.pb.h"
 #include "runtime/schema/ExecutableCodec.h"
-#include "runtime/schema/MessageMemory.h"
+#include "runtime/schema/MessageParse.h"
 #include "runtime/schema/UnknownFields.h"
 
 #include <google/protobuf/arena.h>
-#include <google/protobuf/stubs/logging.h>
 
 namespace tess::runtime {
 
@@ -209,13 +208,7 @@ private:
 
 } // namespace
 
-static llvm::Error parseMessage(llvm::StringRef bytes, llvm::StringRef what, pb::Executable &in) {
-  if (llvm::Error e = checkMessageMemory(bytes, in, what))
-    return e;
-  google::protobuf::LogSilencer silencer; // what is wrong is told once, by the error
-  if (bytes.size() > INT32_MAX || !in.ParseFromArray(bytes.data(), int(bytes.size())))
-    return makeError(ErrorCode::DataLoss, what + ": must be a serialized executable, got " + llvm::Twine(bytes.size()) +
-                                              " bytes that do not parse");
+static llvm::Error checkVersion(const pb::Executable &in, llvm::StringRef what) {
   if (in.version() > kExecutableVersion)
     return makeError(ErrorCode::Unimplemented, what + ": version of the executable must be at most " +
                                                    llvm::Twine(kExecutableVersion) + ", got " +
@@ -227,7 +220,9 @@ static llvm::Error parseMessage(llvm::StringRef bytes, llvm::StringRef what, pb:
 
 llvm::Expected<Executable> parseExecutable(llvm::StringRef bytes, llvm::StringRef what) {
   Message in;
-  if (llvm::Error e = parseMessage(bytes, what, *in))
+  if (llvm::Error e = parseMessage(bytes, *in, what))
+    return std::move(e);
+  if (llvm::Error e = checkVersion(*in, what))
     return std::move(e);
   if (llvm::Error e = refuseUnknownFields(*in, what))
     return std::move(e);

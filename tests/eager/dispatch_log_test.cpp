@@ -1,33 +1,16 @@
 // TESS_LOG=dispatch: this binary has the dbg build's Apply.cpp in it, whatever it is built for.
 #include "eager/DispatchLog.h"
 #include "tests/eager/Helpers.h"
+#include "tests/runtime/Stderr.h"
 
-#include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <unistd.h>
 
 using namespace tess;
 using namespace tess::eager;
 using namespace tess::eager::testing;
+using tess::test::stderrOf;
 
 static_assert(kLogsDispatch);
-
-/// What `f` writes to stderr.
-template <typename F> static std::string stderrOf(F f) {
-  char path[] = "/tmp/tess_log_XXXXXX";
-  int file = ::mkstemp(path), old = ::dup(2);
-  REQUIRE(file >= 0);
-  ::dup2(file, 2);
-  f();
-  ::dup2(old, 2);
-  ::close(old);
-  ::close(file);
-  std::ifstream in(path);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  ::unlink(path);
-  return text;
-}
 
 TEST_CASE("each operator is logged with its layers by name") {
   ::setenv("TESS_LOG", "other,dispatch", 1);

@@ -1,7 +1,6 @@
 //===- graph_test.cpp - building, writing and reading graphs --------------===//
 #include "ir/GraphBuilder.h"
-
-#include <catch2/catch.hpp>
+#include "tests/runtime/Stderr.h"
 
 using namespace tess;
 using namespace tess::ir;
@@ -75,6 +74,13 @@ TEST_CASE("a damaged graph section is an error that names what is wrong") {
         CHECK(messageOf(read.takeError()).find(": ") != std::string::npos);
     }
   }
+}
+
+TEST_CASE("a damaged graph section is told by the error alone") {
+  const std::string named = "\x12\x03\x0a\x01\xff"; // dims[0].name, which is not UTF-8
+  std::string message;
+  CHECK(test::stderrOf([&] { message = messageOf(Graph::parse(named, {}).takeError()); }) == "");
+  CHECK(message == "graph: must be a Protobuf message, got 5 bytes that are not one");
 }
 
 TEST_CASE("what a newer writer adds is refused by name") {

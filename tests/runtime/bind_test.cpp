@@ -388,6 +388,45 @@ TEST_CASE("errors of inference name the user's line") {
   CHECK(message.find(" at model.py:12 (Net.fc)") != std::string::npos);
 }
 
+TEST_CASE("an operator of a step that does not compute what its node says is refused") {
+  TestProgram p;
+  int x = p.input("x", DType::Float32, {2, 3}), w = p.input("w", DType::Float32, {3, 2});
+  int product = p.node(OpDef::get("matmul"), {x, w});
+  Step &step = p.library();
+  step.location = "model.py:12 (Net.fc)";
+  p.output("out", product);
+  auto message = [&] { return messageOf(p.create()->bind({f32({2, 3}), f32({3, 2})})); };
+  SECTION("as it was written, it is bound") { CHECK(message() == ""); }
+  SECTION("attributes that give another shape") {
+    step.op.set("transpose_x", true).set("transpose_y", true);
+    CHECK(message() == "matmul: step must write what its operator computes, got f32[2, 2] at model.py:12 (Net.fc)");
+  }
+  SECTION("attributes that the operands do not fit") {
+    step.op.set("transpose_y", true);
+    CHECK(message() == "matmul: dimension K must match, got x f32[2, 3] (K=3) and y f32[3, 2] (K=2) at "
+                       "model.py:12 (Net.fc)");
+  }
+  SECTION("other operands") {
+    step.operands = {w, x};
+    CHECK(message() == "matmul: step must write what its operator computes, got f32[2, 2] at model.py:12 (Net.fc)");
+  }
+}
+
+TEST_CASE("a movement that does not compute what its node says is refused") {
+  TestProgram p;
+  int x = p.input("x", DType::Float32, {2, 3});
+  OpDef pad = OpDef::get("pad");
+  pad.set("low", IntList{1, 0}).set("high", IntList{0, 1});
+  p.output("out", p.node(pad, {x}));
+  Step &step = p.kernel(negKernel, 2);
+  step.kind = StepKind::Movement;
+  step.fillEntry = 0;
+  step.scalars = {{ScalarSource::Immediate, 0, 0}};
+  step.op = pad;
+  step.op.set("high", IntList{7, 1});
+  CHECK(messageOf(p.create()->bind({f32({2, 3})})) == "pad: step must write what its operator computes, got f32[3, 4]");
+}
+
 TEST_CASE("the executor works through the device alone") {
   NullDevice device;
   TestProgram p;

@@ -1,5 +1,6 @@
 #include "runtime/schema/ExecutableCodec.h"
 #include "runtime/schema/FlatExecutable.h"
+#include "tests/runtime/Stderr.h"
 #include "tests/runtime/TestProgram.h"
 
 #include <unistd.h>
@@ -119,6 +120,15 @@ TEST_CASE("an executable survives its encoding") {
   CHECK(read.constants[1].tensor == "fc.weight");
   CHECK(read.values[read.outputs[0].value].name == "y");
   CHECK(read.outputs[0].donates == -1);
+}
+
+TEST_CASE("a damaged executable is told by the error alone") {
+  std::string bytes = serializeExecutable(example());
+  bytes[bytes.find("batch")] = '\xff'; // a symbol's name, which is not UTF-8 any more
+  std::string message;
+  CHECK(stderrOf([&] { message = messageOf(parseExecutable(bytes, "a.tess: executable host")); }) == "");
+  CHECK(message == "a.tess: executable host: must be a Protobuf message, got " + std::to_string(bytes.size()) +
+                       " bytes that are not one");
 }
 
 TEST_CASE("an executable survives its flat form") {

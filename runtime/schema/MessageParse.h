@@ -1,0 +1,17 @@
+//===- MessageParse.h - bytes -> a Protobuf message -------------*- C++ -*-===//
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+namespace google::protobuf {
+class Message;
+}
+
+namespace tess::runtime {
+
+/// Reads bytes that nobody vouches for into `message`. DataLoss when they do not parse or would take too much memory
+/// (MessageMemory.h); `what` opens the text. Protobuf prints nothing: the error says what is wrong.
+llvm::Error parseMessage(llvm::StringRef bytes, google::protobuf::Message &message, llvm::StringRef what);
+
+} // namespace tess::runtime
