@@ -91,14 +91,6 @@ std::vector<std::string> WarmSet::keys() const {
 
 std::string WarmSet::describe() const { return level + ", " + std::to_string(keys().size()) + " classes"; }
 
-uint64_t warmSetBytes(llvm::StringRef key, const Executable &executable) {
-  constexpr uint64_t row = 40, alignment = 64; // of the table, of sections
-  uint64_t bytes = writeFlat(executable).size() + key.size() + row + alignment;
-  for (const Image &image : executable.images)
-    bytes += image.hash.size() + row + alignment;
-  return bytes;
-}
-
 /// Moves the code of `executable` to the sections of all code: who looks an executable up reads it where it lies.
 static std::string takeCode(Executable executable, llvm::StringMap<std::string> &code) {
   for (Image &image : executable.images) {
@@ -107,6 +99,15 @@ static std::string takeCode(Executable executable, llvm::StringMap<std::string> 
     image.mapped = nullptr;
   }
   return writeFlat(executable);
+}
+
+uint64_t warmSetBytes(llvm::StringRef key, const Executable &executable, const llvm::StringSet<> &known) {
+  constexpr uint64_t row = 40, alignment = 64; // of the table, of sections
+  llvm::StringMap<std::string> code;
+  uint64_t bytes = takeCode(executable, code).size() + key.size() + row + alignment;
+  for (const auto &[hash, machineCode] : code)
+    bytes += known.contains(hash) ? 0 : machineCode.size() + hash.size() + row + alignment;
+  return bytes;
 }
 
 llvm::Error writeWarmSet(llvm::StringRef path, llvm::StringRef level, const WarmSetEntries &entries,

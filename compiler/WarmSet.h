@@ -9,6 +9,7 @@
 
 #include "runtime/schema/Container.h"
 #include "runtime/schema/Executable.h"
+#include "llvm/ADT/StringSet.h"
 
 #include <optional>
 
@@ -44,8 +45,8 @@ private:
 /// Executables by key.
 using WarmSetEntries = std::vector<std::pair<std::string, runtime::Executable>>;
 
-/// By how much one entry lengthens the file, at most.
-uint64_t warmSetBytes(llvm::StringRef key, const runtime::Executable &executable);
+/// By how much one entry lengthens a file that has the kernels `known` (their hashes), at most.
+uint64_t warmSetBytes(llvm::StringRef key, const runtime::Executable &executable, const llvm::StringSet<> &known);
 /// Writes the file of `level`; `version` is codeVersion() but in tests.
 llvm::Error writeWarmSet(llvm::StringRef path, llvm::StringRef level, const WarmSetEntries &entries,
                          llvm::StringRef version);

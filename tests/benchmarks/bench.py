@@ -15,8 +15,8 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "frontends" / "examples")]
 
 from harness import environment, table  # noqa: E402
 
-MODULES = ["eager_ops", "eager_models", "eager_cache", "recording", "compiled_ops", "training"]
-MODULES += ["compile_time", "process"]
+MODULES = ["eager_ops", "eager_models", "eager_cache", "first_calls", "recording", "compiled_ops"]
+MODULES += ["training", "compile_time", "process"]
 
 
 def benchmarks():

@@ -8,7 +8,7 @@ import tessera
 from tests.random import catalog, files, focus
 from tests.random.program import HEADER, REFUSALS, Input, Program, Statement, used_names
 
-_SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 48, 64, 100, 128, 257)
+SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 48, 64, 100, 128, 257)
 _MOST_ELEMENTS = 1 << 18
 _LARGEST = 1e4  # of a float that a program goes on with
 
@@ -26,7 +26,7 @@ class Drawer:
         self.records, self.weights = catalog.drawable()
         self.focus = focus.of(seed)
         self.dtype = self.choose(self.focus.dtypes)
-        self.sizes = sorted({self.choose(_SIZES[1:]) for _ in range(3)} | {self.choose(_SIZES)})
+        self.sizes = sorted({self.choose(SIZES[1:]) for _ in range(3)} | {self.choose(SIZES)})
         is_free = self.focus.free or self.chance(0.3)
         self.free = self.choose([n for n in self.sizes if n > 1] or [3]) if is_free else 0
 

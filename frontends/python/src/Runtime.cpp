@@ -97,9 +97,9 @@ void setDiskCache(const std::string &folder, int64_t bytes) {
   compiler::setObjectCache(folder, bytesOf("set_disk_cache", bytes));
 }
 
-size_t writeWarmSet(const std::string &path, const std::string &level, const std::vector<std::string> &classes,
-                    uint64_t maxBytes) {
-  return valueOrThrow(eager::writeWarmSet(path, level, classes, maxBytes));
+size_t writeWarmSet(const std::string &folder, const std::vector<std::string> &levels,
+                    const std::vector<std::string> &classes, uint64_t maxBytes) {
+  return valueOrThrow(eager::writeWarmSet(folder, levels, classes, maxBytes));
 }
 
 nb::tuple diskCache() {
@@ -261,7 +261,7 @@ void initRuntime(nb::module_ &module) {
   module.def("set_disk_cache", &setDiskCache);
   module.def("cached_classes", &eager::cachedClasses, "Classes of all compiled operators.");
   module.def("open_warm_set", [](const std::string &folder) { compiler::openWarmSet(folder); });
-  module.def("write_warm_set", &writeWarmSet, "Compiles classes for a level into a file; how many fit.");
+  module.def("write_warm_set", &writeWarmSet, "Compiles classes into a file for each level; how many fit.");
   module.def("warm_set_classes", &compiler::warmSetKeys, "Classes of the open warm set.");
   module.def("disk_cache", &diskCache, "Folder and limit in bytes.");
   module.def("queue_stats", &queueStats,
