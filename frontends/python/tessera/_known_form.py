@@ -1,8 +1,11 @@
-"""The form of every message, also of errors that come out of Python-written functions.
+"""Python's own exceptions in the form of every message: `<op>: <what must hold>, got <values>`.
 
-The library's C++ functions raise `<op>: <what must hold>, got <values>`. A function of Python meets
-arguments that it was not made for in its own way: None has no shape, an empty tuple no last item.
-Its edge, which is one decorator, tells that as the others do.
+This is the adapter of the functions written in Python, as Errors.cpp is the extension's. They look
+at no argument before they use it: None has no shape, an empty tuple no last item, a text no width,
+and NumPy refuses a negative size. Checks of all that would repeat what inference says one call
+later; without the adapter one of 60 random calls (tests/fuzz/calls.py), in some 30 functions, ends
+in words that name neither the function nor what it got. Functions of one operator go without it:
+the extension reads their arguments and speaks the form.
 """
 
 import functools
