@@ -28,10 +28,11 @@ llvm::Error setNumThreads(unsigned count);
 unsigned availableThreads();
 
 /// Serial time of a kernel, in ps, below which a parallel region (some microseconds, more where threads outnumber idle
-/// cores) costs more than it brings.
+/// cores) costs more than it brings. `tools/dev bench thresholds` sweeps it: 3 to 6 us.
 constexpr int64_t kSplitPicoseconds = 8'000'000;
 /// Serial time of what a run would split below which the way to the worker and back costs more than it brings:
-/// two threads of two cores gained nothing on an add of 131 072 floats (27 us alone).
+/// two threads of two cores gained nothing on an add of 131 072 floats (27 us alone). `tools/dev bench thresholds`
+/// sweeps it.
 constexpr int64_t kWorkerPicoseconds = 25'000'000;
 /// The same limit for library kernels, in elements of a light operator.
 constexpr int64_t kSerialElements = 32768;

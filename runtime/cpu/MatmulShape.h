@@ -14,7 +14,12 @@ struct MatmulShape {
 
 MatmulShape matmulShape(const PrepareRequest &request);
 
-/// Below this many multiplications a second thread costs more than it brings.
+/// Up to so many multiplications our own loops compute a product. It decides bits, so it must not depend on the
+/// machine; `tools/dev bench thresholds` sweeps it: the library is faster from 512 on for a row times a column, from
+/// 4096 for squares.
+constexpr int64_t kOwnProducts = 1024;
+
+/// Below this many multiplications a second thread costs more than it brings; `tools/dev bench thresholds` sweeps it.
 constexpr int64_t kSerialProducts = int64_t(1) << 18;
 
 } // namespace tess::runtime::cpu

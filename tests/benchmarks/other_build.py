@@ -14,7 +14,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "bazel-bin/tools/python.runfiles/tessera/frontends/python"
-EXTRAS = {"TESS_SAMPLES": "ops/samples.json", "TESS_EAGER_CACHE": "tests/benchmarks/eager_cache"}
+EXTRAS = {
+    "TESS_SAMPLES": "ops/samples.json",
+    "TESS_EAGER_CACHE": "tests/benchmarks/eager_cache",
+    "TESS_THRESHOLDS": "tests/benchmarks/thresholds",
+}
 
 
 def git(*arguments, tree=None):

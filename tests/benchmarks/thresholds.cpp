@@ -1,0 +1,149 @@
+// Sweeps over the sizes at which the runtime changes its way, one JSON object: for each threshold its value and rows
+// [size, ns of the way below it, ns of the way above it]. tests/benchmarks/thresholds.py runs it.
+#include "runtime/ParallelFor.h"
+#include "runtime/Worker.h"
+#include "runtime/cpu/DnnlCalls.h"
+#include "runtime/cpu/Kernels.h"
+#include "runtime/cpu/MatmulShape.h"
+
+#include <chrono>
+#include <cstdio>
+
+using namespace tess;
+using namespace tess::runtime;
+
+namespace {
+
+using Call = llvm::function_ref<void()>;
+
+double nanosecondsOf(Call call) {
+  constexpr int kCalls = 20;
+  auto start = std::chrono::steady_clock::now();
+  for (int i = 0; i < kCalls; ++i)
+    call();
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() / kCalls;
+}
+
+struct Times {
+  double below = 1e18, above = 1e18;
+};
+
+/// The least of many rounds in turns: what else runs on the machine only ever adds.
+Times leastTimes(Call below, Call above) {
+  Times times;
+  for (int round = 0; round < 300; ++round) {
+    times.below = std::min(times.below, nanosecondsOf(below));
+    times.above = std::min(times.above, nanosecondsOf(above));
+  }
+  return times;
+}
+
+void printRow(double size, Times times, bool isLast) {
+  std::printf("[%.0f, %.1f, %.1f]%s", size, times.below, times.above, isLast ? "" : ", ");
+}
+
+/// A product of float32 matrices, and the kernels that may compute it.
+class Product {
+public:
+  Product(int64_t m, int64_t k, int64_t n)
+      : products(m * k * n), a(m * k, 1), b(k * n, 1), c(m * n),
+        metas{{DType::Float32, {m, k}}, {DType::Float32, {k, n}}, {DType::Float32, {m, n}}},
+        layouts{Layout::contiguous({m, k}), Layout::contiguous({k, n}), Layout::contiguous({m, n})} {}
+
+  PreparedRef own() const { return llvm::cantFail(cpu::prepareOwnMatmul(request())); }
+
+  PreparedRef library(unsigned threads) const {
+    auto desc = [&](unsigned index) { return *dnnlDesc(DType::Float32, layouts[index]); };
+    auto build = [&](DnnlCalls &calls, llvm::ArrayRef<EpilogueStep>) {
+      dnnl::matmul::primitive_desc product({desc(0), desc(1), desc(2)}, dnnlEngine());
+      calls.call(dnnl::matmul(product), {{DNNL_ARG_SRC, calls.inputSlot(0, desc(0))},
+                                         {DNNL_ARG_WEIGHTS, calls.inputSlot(1, desc(1))},
+                                         {DNNL_ARG_DST, calls.outputSlot(0, desc(2))}});
+    };
+    return llvm::cantFail(prepareCalls(request(), threads, build, cpu::prepareOwnMatmul));
+  }
+
+  void run(const PreparedKernel &kernel) {
+    RunContext context;
+    void *inputs[] = {a.data(), b.data()}, *output = c.data();
+    llvm::cantFail(kernel.run(context, inputs, Req::Write, output));
+  }
+
+  const int64_t products;
+
+private:
+  PrepareRequest request() const {
+    return {op, llvm::ArrayRef(metas).take_front(2), llvm::ArrayRef(layouts).take_front(2),
+            llvm::ArrayRef(metas).take_back(1)};
+  }
+
+  OpDef op = OpDef::get("matmul");
+  std::vector<float> a, b, c;
+  std::vector<TensorMeta> metas;
+  std::vector<Layout> layouts;
+};
+
+/// Our own loops, or the library: squares, and rows times columns, whose sums are longest.
+void sweepOwnProducts(const char *name, llvm::ArrayRef<int64_t> sizes, bool areSquares) {
+  std::printf("\"%s\": {\"value\": %lld, \"rows\": [", name, static_cast<long long>(cpu::kOwnProducts));
+  for (int64_t n : sizes) {
+    Product product(areSquares ? n : 1, n, areSquares ? n : 1);
+    PreparedRef own = product.own(), library = product.library(1);
+    printRow(double(product.products), leastTimes([&] { product.run(*own); }, [&] { product.run(*library); }),
+             n == sizes.back());
+  }
+  std::printf("]},\n");
+}
+
+/// The library on one thread or on two.
+void sweepSerialProducts() {
+  std::printf("\"kSerialProducts\": {\"value\": %lld, \"rows\": [", static_cast<long long>(cpu::kSerialProducts));
+  for (int64_t n : {32, 48, 64, 80, 96, 128, 160, 256}) {
+    Product product(n, n, n);
+    PreparedRef one = product.library(1), two = product.library(2);
+    printRow(double(product.products), leastTimes([&] { product.run(*one); }, [&] { product.run(*two); }), n == 256);
+  }
+  std::printf("]},\n");
+}
+
+/// Work of any length on data that no other thread has.
+void work(int64_t begin, int64_t end) {
+  alignas(128) volatile float values[32] = {};
+  for (int64_t i = begin; i < end; ++i)
+    for (volatile float &value : values)
+      value = value + 1;
+}
+
+/// Work on this thread, or by two threads, with the way to the worker unless this is its thread.
+void sweepThreads(const char *name, int64_t value) {
+  std::printf("\"%s\": {\"value\": %lld, \"rows\": [", name, static_cast<long long>(value));
+  for (int64_t count : {80, 160, 320, 640, 1280, 2560, 5120}) {
+    auto above = [&] {
+      llvm::cantFail(Worker::global().call([&] {
+        parallelFor(2, count, 1, [](int64_t begin, int64_t end, unsigned) { work(begin, end); });
+        return llvm::Error::success();
+      }));
+    };
+    Times times = leastTimes([&] { work(0, count); }, above);
+    printRow(times.below * 1000, times, count == 5120);
+  }
+  std::printf("]}");
+}
+
+llvm::Error sweepOnWorker() {
+  sweepOwnProducts("kOwnProducts, squares", {4, 6, 8, 10, 12, 14, 16, 20}, true);
+  sweepOwnProducts("kOwnProducts, a row times a column", {64, 128, 256, 512, 1024, 2048, 4096}, false);
+  sweepSerialProducts();
+  sweepThreads("kSplitPicoseconds", kSplitPicoseconds);
+  return llvm::Error::success();
+}
+
+} // namespace
+
+int main() {
+  std::printf("{");
+  llvm::cantFail(Worker::global().call(sweepOnWorker));
+  std::printf(",\n");
+  sweepThreads("kWorkerPicoseconds", kWorkerPicoseconds);
+  std::printf("}\n");
+}
