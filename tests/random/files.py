@@ -55,7 +55,7 @@ class File:
     def state(self, loaded):
         """The tensors that are inputs beside the arguments: "captured1" is the second captured."""
         inputs = [name for name in loaded.inputs if name.startswith("captured")]
-        return {name: self.captured[int(name.removeprefix("captured"))] for name in inputs}
+        return {name: _copy(self.captured[int(name.removeprefix("captured"))]) for name in inputs}
 
     def compared(self, loaded, run, what, size=None):
         """`run` (arrays by name to tensors by name) on calls after those before the dump."""

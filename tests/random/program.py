@@ -42,6 +42,11 @@ class Input:
     high: float = 2.0
     free: bool = False  # its first axis is the program's free dimension
 
+    @property
+    def has_gradient(self):
+        """The function takes its gradient, where it takes any."""
+        return self.kind != "constant" and self.dtype == "float32"
+
     def array(self, seed, size=None):
         """Its numbers for a seed; `size`: of the free dimension."""
         shape = (size, *self.shape[1:]) if self.free and size is not None else self.shape
@@ -91,7 +96,7 @@ class Program:
             return []
         if self.optimizer:
             return [*self.updates]
-        return [i.name for i in self.of_kind("argument", "parameter") if i.dtype == "float32"]
+        return [each.name for each in self.inputs if each.has_gradient]
 
     @property
     def stochastic(self):

@@ -8,7 +8,8 @@ import pytest
 
 from tests.random import minimise, worker
 from tests.random.draw import draw
-from tests.random.program import Statement
+from tests.random.float64 import float64
+from tests.random.program import Input, Program, Statement
 
 FIRST = int(os.environ.get("TESS_RANDOM_SEED", "0"))
 
@@ -33,3 +34,25 @@ def test_a_difference_is_found_and_made_small():
     smaller, shown = minimise.minimised(spoiled, "traced", seconds=60)
     assert "traced" in shown
     assert len(smaller.statements) < len(program.statements)
+
+
+def one_line(text, dtype):
+    line = Statement(f"v0 = {text}", ("v0",), ("a0",))
+    return Program(0, (Input("a0", "argument", (300,), dtype),), (line,), ("v0",))
+
+
+def test_a_wrong_number_is_found_beside_float64():
+    spoil = " * (1 + 1e-4 * ('32' in a0.dtype.name))"
+    for text in ("F.sigmoid(a0)", "F.softmax(a0, -1)", "(a0 - a0.mean()) / F.std(a0)"):
+        assert not float64(one_line(text, "float32"))
+        assert float64(one_line(f"({text}){spoil}", "float32")), text
+
+
+def test_a_wrong_integer_is_found_beside_float64():
+    assert float64(one_line("(a0 > 3 * ('64' in a0.dtype.name))", "float32"))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+def test_what_rounding_turns_over_is_no_finding(dtype):
+    for text in ("F.floor(a0 * 100)", "a0 * 3 > a0 + a0 + a0", "F.argsort(a0)[1]"):
+        assert not float64(one_line(text, dtype)), text

@@ -1,0 +1,154 @@
+"""The mode that knows what is right: the same program in float64, and what rounding may change.
+
+The bound is the program's own. It runs again in float64 with noise of some units in the last place
+of its dtype on all inputs and on what each statement gives: what such noise changes, rounding may
+change, and nothing is said about it. A comparison, a sort or a conversion that noise turns over
+moves its results by much, or gives other integers, and so says nothing of itself.
+"""
+
+import re
+import zlib
+from dataclasses import dataclass, replace
+
+import numpy as np
+import tessera
+
+from tests.python.helper import as_list
+from tests.random.observe import CALLS, SkippedError
+from tests.random.program import REFUSALS, Input, Statement
+
+# Unit in the last place at 1, the least positive number, the largest number.
+_FORMATS = {
+    "bfloat16": (2.0**-7, 2.0**-133, 3.3e38),
+    "float16": (2.0**-10, 2.0**-24, 65504.0),
+    "float32": (2.0**-23, 2.0**-149, 3.4e38),
+}
+# Noise in units: a kernel rounds several times (a sum of n terms about sqrt(n) times), noise once.
+_UNITS = 8
+# Each noise and its opposite: what one of them does not turn over, the other one does.
+_NOISES = (1, -1, 2, -2)
+# The largest of four spreads is below the largest error of a million elements: normal, 2 against 5.
+_FACTOR = 4
+
+
+@dataclass(frozen=True)
+class Wide(Input):
+    """The numbers of an input, as float64, with a noise; 0 for none."""
+
+    narrow: str = "float32"
+    noise: int = 0
+
+    @property
+    def has_gradient(self):
+        """As that of the narrow one."""
+        return self.kind != "constant" and self.narrow == "float32"
+
+    def array(self, seed, size=None):
+        """The narrow numbers."""
+        exact = Input.array(replace(self, dtype=self.narrow), seed, size).astype(np.float64)
+        return noisy(exact, self.narrow, self.noise, self.name)
+
+
+def noisy(array, dtype, noise, name):
+    """The numbers with noise; those that the dtype cannot hold are infinite."""
+    unit, least, largest = _FORMATS[dtype]
+    random = np.random.RandomState(zlib.crc32(f"{abs(noise)} {name}".encode()))
+    signed = np.sign(noise) * random.choice((-1.0, -0.6, 0.6, 1.0), array.shape)
+    moved = array + signed * _UNITS * (unit * np.abs(array) + least)
+    return np.where(np.abs(moved) > largest, np.copysign(np.inf, moved), moved)
+
+
+def shake(value, dtype, noise, name):
+    """Puts noise on a float64 tensor, in its memory, so that views of it see the noise."""
+    if value.dtype.name != "float64":
+        return
+    array = value.numpy()
+    factor = noisy(np.ones(value.shape), dtype, noise, name)
+    with np.errstate(invalid="ignore"):  # of what is infinite already
+        rest = np.nan_to_num(
+            noisy(array, dtype, noise, name) - array * factor, posinf=np.inf, neginf=-np.inf
+        )
+    try:
+        value[...] = value * tessera.Tensor(factor) + tessera.Tensor(rest)
+    except REFUSALS:  # a view with one element in several places
+        return
+
+
+def widened(program, dtype, noise):
+    """The program in float64, with a noise on its inputs and on what its statements give."""
+    inputs = tuple(
+        Wide(**{**vars(each), "dtype": "float64", "narrow": each.dtype, "noise": noise})
+        if each.dtype in _FORMATS
+        else each
+        for each in program.inputs
+    )
+    first = Statement("from tests.random.float64 import shake", (), ())
+    return replace(
+        program,
+        inputs=inputs,
+        statements=(first, *(_widened(each, dtype, noise) for each in program.statements)),
+    )
+
+
+def _widened(statement, dtype, noise):
+    text = re.sub(r"(['\"])(b?float(16|32))\1", "'float64'", statement.text)
+    shakes = [f"shake({name}, {dtype!r}, {noise}, {name!r})" for name in statement.targets]
+    return replace(statement, text="; ".join([text, *shakes] if noise else [text]))
+
+
+def results(program):
+    """Arrays of one eager call and of the tensors around it afterwards."""
+    function, captured = program.instance()
+    tessera.seed(program.seed)
+    values = as_list(function(*program.arguments(CALLS[0])))
+    return [each.numpy() for each in (*values, *captured.values())]
+
+
+def narrowest(program):
+    """The coarsest dtype in the program."""
+    texts = " ".join([*(i.dtype for i in program.inputs), *(s.text for s in program.statements)])
+    return next((name for name in _FORMATS if re.search(rf"\b{name}\b", texts)), "float32")
+
+
+def float64(program):
+    """The eager results beside those in float64."""
+    if not any(each.dtype in _FORMATS for each in program.inputs):
+        raise SkippedError("nothing is narrower than float64")
+    dtype = narrowest(program)
+    try:
+        wide, *others = (results(widened(program, dtype, noise)) for noise in (0, *_NOISES))
+    except REFUSALS as error:
+        raise SkippedError(f"not in float64: {error}") from None
+    for index, (got, want, *moved) in enumerate(zip(results(program), wide, *others, strict=True)):
+        if found := beyond(got, want, moved, dtype):
+            return f"float64: result {index}: {found}"
+    return ""
+
+
+def beyond(got, want, moved, dtype):
+    """Where `got` is farther from `want` than noise moves it; empty for nowhere."""
+    if any(each.shape != want.shape for each in moved):
+        return ""  # a size that noise decides
+    if got.shape != want.shape:
+        return f"shape {list(got.shape)} instead of {list(want.shape)}"
+    if want.dtype.kind != "f":
+        wrong = (got != want) & np.all([each == want for each in moved], axis=0)
+        return _told(wrong, got, want, np.zeros(want.shape))
+    numbers = got.astype(np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):
+        spread = np.max([np.abs(each - want) for each in moved], axis=0)
+        size = np.abs(want).max(initial=0.0, where=np.isfinite(want))
+        limit = _FACTOR * spread + _UNITS * _FORMATS[dtype][0] * size
+        wrong = ~(np.abs(numbers - want) <= limit) & np.isfinite(limit)
+    return _told(wrong, numbers, want, limit)
+
+
+def _told(wrong, got, want, limit):
+    places = np.argwhere(wrong)
+    if not len(places):
+        return ""
+    first = tuple(places[0])
+    return (
+        f"{len(places)} of {want.size} elements, element {[int(n) for n in first]} is "
+        f"{got[first]!r} instead of {want[first]!r} within {limit[first]!r}"
+    )
