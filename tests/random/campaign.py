@@ -1,9 +1,10 @@
-"""Many random programs: `tools/dev campaign random --count N --seed S --resume LOG`.
+"""Many programs: `tools/dev campaign random|records --count N --seed S --resume LOG`.
 
-Each program runs eagerly and in four modes: traced, loaded and two drawn ones. The log holds a line
-of JSON for each program, with the commit; a campaign with the same log goes on behind its last
-seed, and counts programs and modes since the last finding. Findings are made small and printed as
-Python source.
+A random program runs eagerly and in four modes: traced, loaded and two drawn ones. One of the
+records' programs, each a call with sizes as in its sample, large, odd or at edges, runs in every
+mode; its seed is its number. The log holds a line of JSON for each program, with the commit; a
+campaign with the same log goes on behind its last seed, and counts programs and modes since the
+last finding. Findings are made small and printed as Python source.
 """
 
 import argparse
@@ -17,7 +18,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from tests.random import minimise, modes
-from tests.random.draw import draw
+from tests.random.kinds import KINDS
 
 _DEADLINE = 300  # seconds for a program, which takes one
 
@@ -25,13 +26,13 @@ _DEADLINE = 300  # seconds for a program, which takes one
 class Worker:
     """A process that runs programs one after another; a new one after a crash."""
 
-    def __init__(self):
-        self.process = None
+    def __init__(self, kind):
+        self.kind, self.process = kind, None
 
     def run(self, seed):
         """The line of a seed."""
         if self.process is None or self.process.poll() is not None:
-            command = [sys.executable, "-m", "tests.random.worker"]
+            command = [sys.executable, "-m", "tests.random.worker", self.kind]
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                             stderr=subprocess.DEVNULL, text=True)  # fmt: skip
         timer = threading.Timer(_DEADLINE, self.process.kill)
@@ -68,8 +69,8 @@ def _rows(path):
 class Campaign:
     """Threads that take the seeds in turn; their lines go to one log."""
 
-    def __init__(self, seeds, path):
-        self.seeds, self.path = iter(seeds), path
+    def __init__(self, kind, seeds, path):
+        self.kind, self.seeds, self.path = kind, iter(seeds), path
         self.lock, self.commit, self.is_clean = threading.Lock(), _commit(), True
 
     def run(self, jobs):
@@ -83,7 +84,7 @@ class Campaign:
 
     def work(self):
         """Runs seeds, one after another, in a process of its own."""
-        worker = Worker()
+        worker = Worker(self.kind)
         for seed in iter(self.next_seed, None):
             self.tell({"commit": self.commit, **worker.run(seed)})
         worker.stop()
@@ -102,9 +103,9 @@ class Campaign:
                 tqdm.write(f"seed {row['seed']}: {row['findings']}")
 
 
-def explain(seed, mode):
+def explain(kind, seed, mode):
     """Prints the smallest program that still shows what `seed` shows in `mode`."""
-    program, shown = minimise.minimised(draw(seed), mode)
+    program, shown = minimise.minimised(KINDS[kind].program(seed), mode)
     print(minimise.source(program, mode, shown or "nothing, alone"))
 
 
@@ -122,7 +123,8 @@ def summary(rows):
 
 def main():
     """The command."""
-    parser = argparse.ArgumentParser(prog="tools/dev campaign random", description=__doc__)
+    parser = argparse.ArgumentParser(prog="tools/dev campaign", description=__doc__)
+    parser.add_argument("kind", choices=KINDS)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0, help="the first one of a new log")
     parser.add_argument("--resume", type=Path, default=Path("campaign.log"), metavar="LOG")
@@ -132,11 +134,12 @@ def main():
     )
     given = parser.parse_args()
     if given.explain:
-        return explain(int(given.explain[0]), given.explain[1])
+        return explain(given.kind, int(given.explain[0]), given.explain[1])
     rows = _rows(given.resume)
     first = max((row["seed"] for row in rows), default=given.seed - 1) + 1
-    seeds = tqdm(range(first, first + given.count), disable=None)
-    clean = Campaign(seeds, given.resume).run(given.jobs)
+    end = min(first + given.count, KINDS[given.kind].count() or sys.maxsize)
+    seeds = tqdm(range(first, end), disable=None)
+    clean = Campaign(given.kind, seeds, given.resume).run(given.jobs)
     print("\n".join(summary(_rows(given.resume))))
     return sys.exit(0 if clean else 1)
 

@@ -1,6 +1,8 @@
 """Programs of one call: each record where kernels are real, and at the edges of its sizes."""
 
+import functools
 import itertools
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,10 +16,10 @@ _SIZES = ("shape", "num", "n", "m", "sections")  # attributes that are sizes
 
 
 def programs(record, dtype, wanted):
-    """Programs of a record's samples in one dtype: `large`, `odd` or `edge` sizes."""
+    """Programs of a record's samples in one dtype: sizes as they are, large, odd or at edges."""
     for number, sample in enumerate(record.samples):
         shapes = sample.shapes
-        for factor, changed in {"large": _large, "odd": _odd, "edge": _edges}[wanted](shapes):
+        for factor, changed in _WAYS[wanted](shapes):
             asked = [_sized(v, factor) for k, v in sample.attrs.items() if k == "shape"]
             if all(np.prod(shape) <= _MOST for shape in (*changed, *asked)):
                 yield _program(record, sample, changed, dtype, factor, number)
@@ -57,6 +59,13 @@ def _edges(shapes):
                 yield 1, [tuple(edge if n == size else n for n in shape) for shape in shapes]
 
 
+def _as_is(shapes):
+    yield 1, shapes
+
+
+_WAYS = {"as_is": _as_is, "large": _large, "odd": _odd, "edge": _edges}
+
+
 def _program(record, sample, shapes, dtype, factor, number):
     operands = zip(samples.groups(record, sample), shapes, sample.low, sample.high, strict=True)
     inputs = []
@@ -80,6 +89,34 @@ def _sized(value, factor):
     if isinstance(value, (list, tuple)):
         return [each * factor if each > 0 else each for each in value]
     return value * factor if value > 0 else value
+
+
+def _dtypes(record, wanted):
+    """All that its first operand allows; where sizes change those of most programs."""
+    dtypes = record.operands[0].dtypes if record.operands else ("float32",)
+    if wanted == "as_is":
+        return dtypes
+    return [d for d in dtypes if d in ("float32", "bfloat16")] or dtypes[:1]
+
+
+@functools.cache
+def _all():
+    """Every program of every record, in an order in which any part of them is a sample."""
+    found = [program for record in samples.records().values() for wanted in _WAYS
+             for dtype in _dtypes(record, wanted) for program in programs(record, dtype, wanted)
+             if not record.stochastic]  # fmt: skip
+    order = np.random.RandomState(0).permutation(len(found))
+    return [found[number] for number in order]
+
+
+def count():
+    """Of all programs of all records."""
+    return len(_all())
+
+
+def numbered(number):
+    """One of them."""
+    return replace(_all()[number], seed=number)
 
 
 def chosen(record, dtype, wanted, count):

@@ -17,7 +17,7 @@ FIRST = int(os.environ.get("TESS_RANDOM_SEED", "0"))
 @pytest.mark.parametrize("seed", range(FIRST, FIRST + 100))
 def test_program(seed):
     warnings.simplefilter("ignore")
-    row = worker.run(seed)
+    row = worker.run("random", seed)
     for mode, shown in row["findings"].items():
         program, smaller = minimise.minimised(draw(seed), mode, seconds=30)
         print(minimise.source(program, mode, smaller or shown))

@@ -1,38 +1,23 @@
-"""Runs the programs of the seeds that it reads, a line of JSON for each: the campaign's process.
+"""Runs the programs of the numbers that it reads, a line of JSON for each: the campaign's process.
 
-Before each mode its name, so that a crash has one.
+`python -m tests.random.worker KIND`. Before each mode its name, so that a crash has one.
 """
 
 import json
 import sys
 import warnings
 
-import numpy as np
-
-from tests.random import focus, modes, one
-from tests.random.draw import draw
-
-_DRAWN = 2  # modes of a program beside those that every program runs in
+from tests.random import modes, one
+from tests.random.kinds import KINDS
 
 
-def modes_of(seed):
-    """The modes in which the program of a seed runs: the one that it is drawn for before others."""
-    random = np.random.RandomState(seed ^ 0x5EED)
-    drawn = random.choice(list(modes.DRAWN), len(modes.DRAWN), replace=False)
-    drawn = sorted(map(str, drawn), key=lambda mode: mode != focus.mode_of(seed))
-    return [*modes.ALWAYS, *drawn]
-
-
-def run(seed, tell=lambda mode: None):
-    """The line of a seed. A drawn mode that says nothing gives its place to the next."""
-    row = {"seed": seed, "modes": [], "skipped": [], "findings": {}}
+def run(kind, number, tell=lambda mode: None):
+    """The line of a program. A drawn mode that says nothing gives its place to the next."""
+    row = {"seed": number, "modes": [], "skipped": [], "findings": {}}
     tell("draw")
-    program = draw(seed)
-    for mode in modes_of(seed):
-        if (
-            len(row["modes"]) + len({*row["skipped"]} & {*modes.ALWAYS})
-            == len(modes.ALWAYS) + _DRAWN
-        ):
+    program, most = KINDS[kind].program(number), KINDS[kind].most
+    for mode in KINDS[kind].modes(number):
+        if len(row["modes"]) + len({*row["skipped"]} & {*modes.ALWAYS}) == most:
             break
         tell(mode)
         try:
@@ -47,10 +32,10 @@ def run(seed, tell=lambda mode: None):
 
 
 def main():
-    """Reads seeds until the end of the input."""
+    """Reads numbers until the end of the input."""
     warnings.simplefilter("ignore")
     for line in sys.stdin:
-        row = run(int(line), lambda mode: print(mode, flush=True))
+        row = run(sys.argv[1], int(line), lambda mode: print(mode, flush=True))
         print(json.dumps(row), flush=True)
 
 

@@ -103,8 +103,10 @@ run_bench() {
 }
 
 run_campaign() {
-  [ "${1:-}" = random ] || die "campaign: the kind must be random, got '${1:-}'"
-  shift
+  case ${1:-} in
+    random | records) ;;
+    *) die "campaign: the kind must be random or records, got '${1:-}'" ;;
+  esac
   build_package //ops:samples.json //tools:tess-run
   # Two workers share the cores: a thread that spins at a barrier keeps from running what it waits for.
   export TESS_SAMPLES=$bin/ops/samples.json TESS_RUN=$bin/tools/tess-run OMP_WAIT_POLICY=passive
