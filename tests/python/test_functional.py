@@ -380,6 +380,18 @@ def test_group_norm(groups):
         assert same.tolist() == call(tessera.Tensor(x)).tolist()
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_group_norm_rounds_once(dtype):
+    """Of numbers whose squares float16 has not, with a scale that shows each rounding."""
+    narrow = [tessera.Tensor(a, dtype=dtype) for a in (floats(3, 4, 5) * 300, floats(4), floats(4))]
+    wide = [each.astype("float32") for each in narrow]
+    got = F.group_norm(narrow[0], 2, weight=narrow[1], bias=narrow[2])
+    expected = F.group_norm(wide[0], 2, weight=wide[1], bias=wide[2]).astype(dtype)
+    assert got.dtype.name == dtype and got.tolist() == expected.tolist()
+    mixed = F.group_norm(narrow[0], 2, weight=wide[1], bias=wide[2])
+    assert mixed.tolist() == F.group_norm(wide[0], 2, weight=wide[1], bias=wide[2]).tolist()
+
+
 def test_pixel_shuffle():
     x = floats(2, 8, 3, 4)
     oracle = lambda a: (  # noqa: E731

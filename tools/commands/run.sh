@@ -102,14 +102,26 @@ run_bench() {
   exec "$venv/bin/python" "$root/tests/benchmarks/$script" "$@"
 }
 
+# --sanitize=address first: the compiler instrumented, and the kernels that it makes; tess-run is left out.
 run_campaign() {
+  local preload=
+  case ${1:-} in
+    --sanitize=address)
+      export TESS_BAZEL_FLAGS="${TESS_BAZEL_FLAGS:-} --config=$(sanitizer_config address)"
+      preload=/usr/lib/llvm-22/lib/clang/22/lib/linux/libclang_rt.asan-x86_64.so
+      shift
+      ;;
+    --sanitize=*) die "campaign: --sanitize must be address, got '${1#*=}'" ;;
+  esac
   case ${1:-} in
     random | records) ;;
     *) die "campaign: the kind must be random or records, got '${1:-}'" ;;
   esac
-  build_package //ops:samples.json //tools:tess-run
+  if [ -n "$preload" ]; then build_package //ops:samples.json; else build_package //ops:samples.json //tools:tess-run; fi
   # Two workers share the cores: a thread that spins at a barrier keeps from running what it waits for.
-  export TESS_SAMPLES=$bin/ops/samples.json TESS_RUN=$bin/tools/tess-run OMP_WAIT_POLICY=passive
+  export TESS_SAMPLES=$bin/ops/samples.json OMP_WAIT_POLICY=passive
+  [ -n "$preload" ] || export TESS_RUN=$bin/tools/tess-run
+  [ -z "$preload" ] || export LD_PRELOAD=$preload ASAN_OPTIONS=allow_user_poisoning=0:detect_leaks=0
   PYTHONPATH=$root:$PYTHONPATH exec "$venv/bin/python" -m tests.random.campaign "$@"
 }
 

@@ -7,6 +7,7 @@ from .._core import ops as _ops
 from .._known_form import in_known_form as _in_known_form
 from ._heads import join_masks as _join_masks
 from ._heads import split_heads as _split_heads
+from ._rounding import rounded_once as _rounded_once
 from .generated import check_choice, check_compute_mode, check_conv_modes, export
 
 # MegEngine has them in both.
@@ -164,12 +165,15 @@ def group_norm(inp, num_groups, affine=True, weight=None, bias=None, eps=1e-5):
         >>> group_norm(ones((2, 4, 3)), 2).shape
         (2, 4, 3)
     """
-    rows = _ops.reshape(inp, (inp.shape[0], num_groups, inp.shape[1] // num_groups, -1))
-    out = _ops.reshape(_ops.layer_norm(rows, None, None, 2, eps), inp.shape)
-    shape = (-1, *(1,) * (inp.ndim - 2))
-    if affine and weight is not None:
-        out = out * _ops.reshape(weight, shape)
-    return out + _ops.reshape(bias, shape) if affine and bias is not None else out
+    channel = (-1, *(1,) * (inp.ndim - 2))
+
+    def normalised(x, scale, shift):
+        rows = _ops.reshape(x, (x.shape[0], num_groups, x.shape[1] // num_groups, -1))
+        out = _ops.reshape(_ops.layer_norm(rows, None, None, 2, eps), x.shape)
+        out = out if scale is None else out * _ops.reshape(scale, channel)
+        return out if shift is None else out + _ops.reshape(shift, channel)
+
+    return _rounded_once(normalised, inp, *((weight, bias) if affine else (None, None)))
 
 
 def instance_norm(inp, affine=True, weight=None, bias=None, eps=1e-5):
