@@ -40,10 +40,10 @@ def check_peak(function, *args):
     """The prediction against what happens; the prediction comes first."""
     planned, before = tessera.estimate(function, *args), held()
     traced = jit.trace(function, symbolic=True)
-    for _ in range(3):  # recorded, compiled, run again: a program keeps its arena
-        traced(*args)
-    peak = peak_of(traced, *args) - before
-    assert planned.peak - UNTOLD <= peak <= planned.peak + UNTOLD, (planned, peak)
+    # Recorded, checked, run again: a program keeps its arena.
+    peaks = [peak_of(traced, *args) - before for _ in range(4)]
+    assert max(peaks) <= planned.peak + UNTOLD, (planned, peaks)
+    assert planned.peak - UNTOLD <= peaks[-1], (planned, peaks)
     return planned
 
 

@@ -206,6 +206,7 @@ class trace:  # noqa: N801
             raise
         variant.adopt(again)
         variant.learn(tensors)
+        del again  # it holds values whose memory the program would take over
         if self.record_only:
             return value
         return self._run(key, variant, tensors, donated, value)
