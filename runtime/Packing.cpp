@@ -23,6 +23,8 @@ public:
       } else if (decl.kind != ValueKind::Fused && places[value].kind != Place::Arena)
         want(ValueId(value), "");
     }
+    for (const OutputDecl &output : exe.outputs) // one that lies in the arena is copied as it is
+      want(rootOf(exe, output.value), "");
     for (const ProgramNode &node : exe.nodes)
       for (ValueId result : node.results)
         definedBy[result] = &node;

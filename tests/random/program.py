@@ -72,6 +72,11 @@ class Statement:
     stochastic: bool = False
     library: bool = False  # may reach a library kernel
 
+    @property
+    def writes_unnamed(self):
+        """It changes a view that no variable holds: such a view is a copy then."""
+        return self.writes and self.text.startswith(f"{self.targets[0]}.")
+
 
 @dataclass(frozen=True)
 class Program:

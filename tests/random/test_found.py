@@ -8,6 +8,8 @@ import tessera.module as M  # noqa: N812
 import tessera.optimizer as O  # noqa: N812
 from tessera import jit
 from tessera.autodiff import GradManager
+from tessera.core import apply
+from tessera.core.ops import builtin as B  # noqa: N812
 
 from tests.python.helper import as_list, same_bits
 
@@ -81,6 +83,16 @@ def test_strides_of_axes_of_size_one():
     optimizer.step()
     np.testing.assert_array_equal(weight.numpy(), expected)
     assert F.dropout(F.swapaxes(tensor(0, 7, 1, 8), 0, 1), 0.5).shape == (1, 7, 8)
+
+
+def test_a_result_that_takes_over_what_its_step_reads():
+    image, weight = tensor(1, 4, 24, 4, 5), tensor(0, 24, 8, 3, 3)
+    gradient = B.Conv2dBackwardData(strides=[2, 1], padding=[1, 0], groups=2)
+    traced = jit.trace(lambda *args: apply(gradient, *args)[0], donate_argnums=(0, 1, 2))
+    (expected,) = apply(gradient, weight, image, tensor(2, 4, 16, 7, 7))
+    for _ in range(3):
+        result = traced(weight * 1, image * 1, tensor(2, 4, 16, 7, 7))
+        assert same_bits(result, expected)
 
 
 def dumped_index(function, tmp_path, key):
