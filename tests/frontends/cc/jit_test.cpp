@@ -79,9 +79,9 @@ TEST_CASE("calls with ever other tensors run compiled from the third on") {
     return x * y;
   });
   std::vector<Tensor> inputs;
-  for (float i = 0; i < 5; ++i) {
-    inputs.push_back(tensor({i}));
-    CHECK(times(inputs.back(), weight).item<float>() == 2 * i);
+  for (float number : {0.0f, 1.0f, 2.0f, 3.0f, 4.0f}) {
+    inputs.push_back(tensor({number}));
+    CHECK(times(inputs.back(), weight).item<float>() == 2 * number);
   }
   CHECK(calls == 2);
   CHECK(times(inputs[0] + 1, other).item<float>() == 3);
