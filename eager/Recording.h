@@ -162,6 +162,8 @@ bool isTraceDisabled();
 struct GraphOptions {
   /// Captured variables that are not updated become constants.
   bool captureAsConstants = false;
+  /// Variables that are updated become state of the program, which starts with their values now (files).
+  bool keepsState = false;
   /// Names of arguments and outputs; defaults "arg0", "output0".
   std::vector<std::string> argumentNames, outputNames;
   std::vector<ir::NamedDim> dims;
@@ -175,7 +177,7 @@ struct GraphOptions {
 bool isUpdated(const Recording &recording, uint32_t number);
 
 /// Inputs: arguments, then captured variables in their order (unless constants). Outputs: the function's, then the
-/// updates.
+/// updates; those of state come last. InvalidArgument when state would change its dtype or shape.
 llvm::Expected<ir::Graph> buildGraph(const Recording &recording, const GraphOptions &options);
 
 } // namespace tess::eager

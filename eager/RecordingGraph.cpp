@@ -1,6 +1,9 @@
 //===- RecordingGraph.cpp - a recording as a graph -----------------------===//
 #include "eager/Recording.h"
+#include "ops/Error.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace tess::eager {
 
@@ -16,12 +19,15 @@ public:
 private:
   void writeArguments();
   llvm::Error writeCaptured();
+  llvm::Error writeUnread();
   llvm::Error writeOps();
   llvm::Error writeOutputs();
+  llvm::Error writeUpdate(unsigned index);
   llvm::Expected<ir::GraphBuilder::Value> valueOf(uint32_t number);
   llvm::Expected<ir::GraphBuilder::Value> constant(uint32_t number);
   int donatedFor(uint32_t output);
   void addInput(uint32_t number, llvm::StringRef name, llvm::ArrayRef<int> dims);
+  llvm::Expected<ir::GraphBuilder::Value> addState(TensorImpl &variable, const TensorMeta &meta, llvm::StringRef name);
 
   const Recording &recording;
   const GraphOptions &options;
@@ -29,7 +35,9 @@ private:
   std::vector<ir::GraphBuilder::Value> numbers;
   std::vector<int> inputIndex;
   int numInputs = 0;
-  std::vector<unsigned> donated; // arguments that no result has taken over
+  llvm::StringSet<> names;
+  llvm::DenseMap<const TensorImpl *, int> inputOf; // of updated variables
+  std::vector<unsigned> donated;                   // arguments that no result has taken over
 };
 
 void GraphWriter::addInput(uint32_t number, llvm::StringRef name, llvm::ArrayRef<int> dims) {
@@ -39,6 +47,7 @@ void GraphWriter::addInput(uint32_t number, llvm::StringRef name, llvm::ArrayRef
       meta.shape[axis] = kUnknown;
   numbers[number] = builder.input(name, meta, dims);
   inputIndex[number] = numInputs++;
+  names.insert(name);
 }
 
 void GraphWriter::writeArguments() {
@@ -48,12 +57,51 @@ void GraphWriter::writeArguments() {
   }
 }
 
+/// An input that starts with what the variable holds now. Names are keys of the state: a second "weight" is "weight_2".
+llvm::Expected<ir::GraphBuilder::Value> GraphWriter::addState(TensorImpl &variable, const TensorMeta &meta,
+                                                              llvm::StringRef name) {
+  if (!(variable.meta() == meta))
+    return invalidArgument("dump: an updated tensor must keep its dtype and shape, got " + name + " of " +
+                           toString(variable.meta()) + " for " + toString(meta));
+  std::string bytes(meta.numElements() * byteWidth(meta.dtype), '\0');
+  if (llvm::Error e = readValue(variable, bytes.data()))
+    return std::move(e);
+  std::string unique = name.str();
+  for (unsigned i = 2; !names.insert(unique).second; ++i)
+    unique = (name + "_" + llvm::Twine(i)).str();
+  inputOf[&variable] = numInputs++;
+  return builder.input(unique, meta, {}, bytes);
+}
+
 llvm::Error GraphWriter::writeCaptured() {
   for (auto [i, number] : llvm::enumerate(recording.captured())) {
     if (options.captureAsConstants && !isUpdated(recording, number))
       continue; // written where it is used
-    const std::string &name = recording.values()[number].name;
-    addInput(number, name.empty() ? "captured" + std::to_string(i) : name, {});
+    const Recording::Value &value = recording.values()[number];
+    std::string name = value.name.empty() ? "captured" + std::to_string(i) : value.name;
+    if (!options.keepsState) {
+      addInput(number, name, {});
+      inputOf[value.tensor.get()] = inputIndex[number];
+      continue;
+    }
+    llvm::Expected<ir::GraphBuilder::Value> state = addState(*value.tensor, value.meta, name);
+    if (!state)
+      return state.takeError();
+    numbers[number] = *state;
+  }
+  return options.keepsState ? writeUnread() : llvm::Error::success();
+}
+
+/// Updated variables that the function does not read.
+llvm::Error GraphWriter::writeUnread() {
+  for (const Recording::Update &update : recording.updates()) {
+    if (!update.variable || inputOf.contains(update.variable.get()))
+      continue;
+    llvm::StringRef name = update.variable->name();
+    llvm::Expected<ir::GraphBuilder::Value> state =
+        addState(*update.variable, recording.values()[update.value].meta, name.empty() ? "unread" : name);
+    if (!state)
+      return state.takeError();
   }
   return llvm::Error::success();
 }
@@ -116,16 +164,25 @@ llvm::Error GraphWriter::writeOutputs() {
     builder.output(*value, i < options.outputNames.size() ? options.outputNames[i] : "output" + std::to_string(i),
                    donatedFor(number));
   }
-  for (auto [i, update] : llvm::enumerate(recording.updates())) {
-    llvm::Expected<ir::GraphBuilder::Value> value = valueOf(update.value);
-    if (!value)
-      return value.takeError();
-    int donates = -1;
-    for (uint32_t number : recording.captured())
-      if (update.variable && recording.values()[number].tensor == update.variable)
-        donates = inputIndex[number];
-    builder.output(*value, "update" + std::to_string(i), donates);
-  }
+  auto isState = [&](const Recording::Update &update) { return options.keepsState && update.variable; };
+  for (bool ofState : {false, true})
+    for (auto [i, update] : llvm::enumerate(recording.updates()))
+      if (isState(update) == ofState)
+        if (llvm::Error e = writeUpdate(i))
+          return e;
+  return llvm::Error::success();
+}
+
+llvm::Error GraphWriter::writeUpdate(unsigned index) {
+  const Recording::Update &update = recording.updates()[index];
+  const TensorMeta &meta = recording.values()[update.value].meta;
+  if (options.keepsState && update.variable && !(update.variable->meta() == meta))
+    return invalidArgument("dump: an updated tensor must keep its dtype and shape, got " +
+                           toString(update.variable->meta()) + " and " + toString(meta));
+  llvm::Expected<ir::GraphBuilder::Value> value = valueOf(update.value);
+  if (!value)
+    return value.takeError();
+  builder.output(*value, "update" + std::to_string(index), inputOf.lookup_or(update.variable.get(), -1));
   return llvm::Error::success();
 }
 

@@ -107,11 +107,66 @@ llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::load(llvm::StringR
     options = {};
   }
   traced->graph = std::move(*graph);
-  traced->arguments = exe->inputs.size();
-  traced->functionOutputs = exe->outputs.size();
+  traced->arguments = exe->numArguments();
+  traced->functionOutputs = exe->numResults();
   if (llvm::Error e = traced->finish(std::move(*exe), std::move(options)))
     return std::move(e);
+  if (llvm::Error e = traced->makeState())
+    return std::move(e);
   return traced;
+}
+
+/// Variables with the initial values of the file, each updated by the output that donates it.
+llvm::Error TracedProgram::makeState() {
+  for (size_t input = arguments; input < executable().inputs.size(); ++input) {
+    llvm::Expected<llvm::StringRef> bytes = program->initialValue(input);
+    if (!bytes)
+      return bytes.takeError();
+    const TensorMeta &meta = executable().constants[executable().inputs[input].initial].meta;
+    llvm::Expected<TensorRef> variable = TensorImpl::allocate(meta.dtype, meta.shape);
+    if (!variable)
+      return variable.takeError();
+    llvm::copy(*bytes, (*variable)->data());
+    captured.push_back(std::move(*variable));
+  }
+  for (size_t output = functionOutputs; output < executable().outputs.size(); ++output)
+    updates.push_back({captured[executable().outputs[output].donates - arguments], -1, 0});
+  return llvm::Error::success();
+}
+
+std::vector<std::pair<std::string, TensorRef>> TracedProgram::state() {
+  std::unique_lock<std::mutex> lock = locked();
+  std::vector<std::pair<std::string, TensorRef>> values;
+  for (size_t index = 0; index < numState(); ++index) {
+    captured[index]->storage().noteCopy();
+    values.emplace_back(stateName(index), captured[index]->dup());
+  }
+  return values;
+}
+
+llvm::Error TracedProgram::setState(llvm::ArrayRef<std::pair<std::string, TensorRef>> values) {
+  std::unique_lock<std::mutex> lock = locked();
+  std::vector<std::pair<size_t, TensorRef>> copies;
+  for (const auto &[key, value] : values) {
+    size_t index = 0;
+    while (index < numState() && stateName(index) != key)
+      ++index;
+    if (index == numState())
+      return invalidArgument(name + ": state must be one of the program's, got " + key);
+    TensorMeta meta = captured[index]->meta();
+    if (!(value->meta() == meta))
+      return invalidArgument(name + ": state " + key + " must be " + toString(meta) + ", got " +
+                             toString(value->meta()));
+    llvm::Expected<TensorRef> copy = TensorImpl::allocate(meta.dtype, meta.shape);
+    if (!copy)
+      return copy.takeError();
+    if (llvm::Error e = readValue(*value, (*copy)->data()))
+      return e;
+    copies.emplace_back(index, std::move(*copy));
+  }
+  for (auto &[index, copy] : copies)
+    captured[index]->rebind(*copy);
+  return llvm::Error::success();
 }
 
 TensorImpl &TracedProgram::inputAt(llvm::ArrayRef<TensorRef> given, unsigned index) const {

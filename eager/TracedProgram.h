@@ -2,7 +2,7 @@
 //
 // Runs in place of the recorded function: reads the captured variables as they
 // are now, and writes the updated ones, into their own buffers when nobody else
-// looks at them. Also programs from files, which have arguments only.
+// looks at them. Also programs from files, which have arguments, and variables of their own: their state.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -30,6 +30,11 @@ public:
   llvm::Error bindTo(llvm::ArrayRef<TensorRef> arguments);
 
   size_t numArguments() const { return arguments; }
+  size_t numResults() const { return functionOutputs; }
+  /// The state of a program from a file: its values between the runs, by name.
+  std::vector<std::pair<std::string, TensorRef>> state();
+  /// Copies the values into the state, all or none. InvalidArgument: names, dtypes and shapes are those of state().
+  llvm::Error setState(llvm::ArrayRef<std::pair<std::string, TensorRef>> values);
   const runtime::Executable &executable() const { return program->executable(); }
   /// Of the latest shapes; 0 before the first run of a program with free dimensions.
   uint64_t launches();
@@ -56,6 +61,9 @@ private:
 
   TracedProgram() = default;
   llvm::Error finish(runtime::Executable exe, runtime::ProgramOptions options);
+  llvm::Error makeState();
+  size_t numState() const { return executable().inputs.size() - executable().numArguments(); }
+  std::string stateName(size_t index) const { return executable().inputs[arguments + index].name; }
   llvm::Error bindRecorded();
   llvm::Error checkCount(size_t given) const;
   std::unique_lock<std::mutex> locked();

@@ -54,26 +54,34 @@ int GraphBuilder::dim(NamedDim dim) {
   return int(state->dims.size()) - 1;
 }
 
-GraphBuilder::Value GraphBuilder::input(StringRef name, const TensorMeta &meta, ArrayRef<int> dims) {
+/// A resource that holds a copy of `bytes`.
+static DenseResourceElementsAttr contentOf(PooledContext &context, StringRef key, const TensorMeta &meta,
+                                           StringRef bytes) {
+  if (bytes.size() > 4096)
+    context.retire();
+  AsmResourceBlob blob = HeapAsmResourceBlob::allocateAndCopyWithAlign(ArrayRef<char>(bytes.data(), bytes.size()), 64);
+  return DenseResourceElementsAttr::get(typeOf(context.get(), meta), key, std::move(blob));
+}
+
+GraphBuilder::Value GraphBuilder::input(StringRef name, const TensorMeta &meta, ArrayRef<int> dims,
+                                        std::optional<StringRef> initial) {
   OpBuilder &b = state->builder;
   func::FuncOp func = state->func;
   unsigned index = func.getNumArguments();
   SmallVector<int64_t> dimIndices(dims.begin(), dims.end());
   dimIndices.resize(meta.rank(), -1);
-  NamedAttribute attrs[] = {b.getNamedAttr(kNameAttr, b.getStringAttr(name)),
-                            b.getNamedAttr(kArgDimsAttr, b.getDenseI64ArrayAttr(dimIndices))};
+  SmallVector<NamedAttribute, 3> attrs = {b.getNamedAttr(kNameAttr, b.getStringAttr(name)),
+                                          b.getNamedAttr(kArgDimsAttr, b.getDenseI64ArrayAttr(dimIndices))};
+  if (initial)
+    attrs.push_back(b.getNamedAttr(kInitialAttr, contentOf(graph.impl().context, "state", meta, *initial)));
   (void)func.insertArgument(index, typeOf(b.getContext(), meta), b.getDictionaryAttr(attrs), b.getUnknownLoc());
   return state->add(func.getArgument(index), meta);
 }
 
 GraphBuilder::Value GraphBuilder::constant(const TensorMeta &meta, StringRef bytes, StringRef name) {
   OpBuilder &b = state->builder;
-  if (bytes.size() > 4096)
-    graph.impl().context.retire();
-  RankedTensorType type = typeOf(b.getContext(), meta);
-  AsmResourceBlob blob = HeapAsmResourceBlob::allocateAndCopyWithAlign(ArrayRef<char>(bytes.data(), bytes.size()), 64);
-  auto value = DenseResourceElementsAttr::get(type, name.empty() ? "constant" : name, std::move(blob));
-  auto op = ConstantOp::create(b, b.getUnknownLoc(), type, value, b.getStringAttr(name));
+  auto value = contentOf(graph.impl().context, name.empty() ? "constant" : name, meta, bytes);
+  auto op = ConstantOp::create(b, b.getUnknownLoc(), value.getType(), value, b.getStringAttr(name));
   return state->add(op.getOut(), meta);
 }
 

@@ -10,6 +10,7 @@
 #include "ops/OpDef.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -65,7 +66,10 @@ public:
   /// Declares a named dimension; returns its index for input().
   int dim(NamedDim dim);
   /// An input. `dims`: per axis the index of a named dimension, or -1 (the meta's size; anonymous when kUnknown).
-  Value input(llvm::StringRef name, const TensorMeta &meta, llvm::ArrayRef<int> dims = {});
+  /// `initial`: row-major bytes of state, which the program keeps between runs: one output donates it, all dimensions
+  /// are known, and it comes after the inputs that a call gives.
+  Value input(llvm::StringRef name, const TensorMeta &meta, llvm::ArrayRef<int> dims = {},
+              std::optional<llvm::StringRef> initial = std::nullopt);
   /// A constant; `bytes` row-major. `name` may be empty (parameters have their dotted path).
   Value constant(const TensorMeta &meta, llvm::StringRef bytes, llvm::StringRef name = "");
   /// Appends an operator; results in order, hidden ones too. `location`: "train.py:12 (net.conv1)".

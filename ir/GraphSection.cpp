@@ -65,6 +65,8 @@ private:
       writeMeta(metaOf(argument.getType()), *input.mutable_meta());
       for (int64_t dim : func.getArgAttrOfType<DenseI64ArrayAttr>(index, kArgDimsAttr).asArrayRef())
         input.add_dims(int32_t(dim));
+      if (auto initial = func.getArgAttrOfType<DenseResourceElementsAttr>(index, kInitialAttr))
+        writeContent(initial, *input.mutable_initial());
       number(argument);
     }
   }
@@ -72,16 +74,20 @@ private:
   void writeConstant(ConstantOp op) {
     proto::Constant &constant = *out.add_constants();
     constant.set_name(op.getKey().str());
-    TensorMeta meta = metaOf(op.getType());
+    writeContent(cast<DenseResourceElementsAttr>(op.getValue()), constant);
+    number(op.getOut());
+  }
+
+  void writeContent(DenseResourceElementsAttr content, proto::Constant &constant) {
+    TensorMeta meta = metaOf(content.getType());
     writeMeta(meta, *constant.mutable_meta());
-    ArrayRef<char> raw = cast<DenseResourceElementsAttr>(op.getValue()).getRawHandle().getBlob()->getData();
+    ArrayRef<char> raw = content.getRawHandle().getBlob()->getData();
     if (raw.size() <= kInlineBytes) {
       constant.set_data(raw.data(), raw.size());
     } else {
       constant.set_tensor("t" + std::to_string(tensors.size()));
       tensors.push_back({constant.tensor(), meta, std::string(raw.data(), raw.size())});
     }
-    number(op.getOut());
   }
 
   void writeNode(Operation *op) {
@@ -189,17 +195,36 @@ private:
         return damaged("dimension index must be in [-1, " + Twine(in.dims_size()) + "), got " + Twine(dim));
     if (input.dims_size() > int(meta.rank()))
       return damaged("input must have at most " + Twine(meta.rank()) + " dims, got " + Twine(input.dims_size()));
+    std::optional<StringRef> initial;
+    if (input.has_initial()) {
+      TensorMeta held;
+      if (llvm::Error error = readContent(input.initial(), "initial value", input.name(), held, initial.emplace()))
+        return error;
+      if (!(held == meta))
+        return damaged("initial value '" + Twine(input.name()) + "' must be " + toString(meta) + ", got " +
+                       toString(held));
+    }
     SmallVector<int> dims(input.dims().begin(), input.dims().end());
-    builder.input(input.name(), meta, dims);
+    builder.input(input.name(), meta, dims, initial);
     ++numValues;
     return llvm::Error::success();
   }
 
   llvm::Error readConstant(const proto::Constant &constant) {
     TensorMeta meta;
+    StringRef bytes;
+    if (llvm::Error error = readContent(constant, "constant", constant.name(), meta, bytes))
+      return error;
+    builder.constant(meta, bytes, constant.name());
+    ++numValues;
+    return llvm::Error::success();
+  }
+
+  llvm::Error readContent(const proto::Constant &constant, StringRef what, StringRef name, TensorMeta &meta,
+                          StringRef &bytes) {
     if (llvm::Error error = readMeta(constant.meta(), meta))
       return error;
-    StringRef bytes = constant.data();
+    bytes = constant.data();
     if (!constant.tensor().empty()) {
       auto found = tensorOf.find(constant.tensor());
       if (found == tensorOf.end())
@@ -208,10 +233,8 @@ private:
     }
     int64_t count = meta.numElements();
     if (count < 0 || uint64_t(count) * byteWidth(meta.dtype) != bytes.size())
-      return damaged("constant '" + Twine(constant.name()) + "' must have the bytes of " + toString(meta) + ", got " +
+      return damaged(what + " '" + name + "' must have the bytes of " + toString(meta) + ", got " +
                      Twine(bytes.size()));
-    builder.constant(meta, bytes, constant.name());
-    ++numValues;
     return llvm::Error::success();
   }
 

@@ -69,6 +69,8 @@ public:
   uint64_t constantBytes() const { return totalConstantBytes; }
   /// "f32[batch, 1, 8, 8] with batch in 1..512".
   std::string describeInput(size_t input) const;
+  /// The bytes that an input which holds state has before the first run; they live as long as the program.
+  llvm::Expected<llvm::StringRef> initialValue(size_t input) const { return bytesOf(exe.inputs[input].initial); }
 
 private:
   friend class Binder;
@@ -76,6 +78,7 @@ private:
   llvm::Error mapCode();
   llvm::Error placeConstants();
   llvm::Error placeConstant(size_t index);
+  llvm::Expected<llvm::StringRef> bytesOf(size_t constant) const;
   /// A constant as `fill` writes it, made once for each packing.
   llvm::Expected<void *> packedConstant(uint32_t index, llvm::StringRef packing,
                                         llvm::function_ref<llvm::Error(const void *from, void *to)> fill);

@@ -43,18 +43,25 @@ llvm::Error Program::mapCode() {
   return llvm::Error::success();
 }
 
+/// An initial value that no kernel reads stays where it is: whoever runs the program keeps the state.
 llvm::Error Program::placeConstants() {
   constants.resize(exe.constants.size());
   constantBuffers.resize(exe.constants.size());
+  llvm::SmallVector<bool> isPlaced(exe.constants.size(), true);
+  for (const InputDecl &input : exe.inputs)
+    if (input.isState())
+      isPlaced[input.initial] = false;
+  for (const ValueDecl &value : exe.values)
+    if (value.kind == ValueKind::Constant)
+      isPlaced[value.constant] = true;
   for (size_t index = 0; index < exe.constants.size(); ++index)
-    if (llvm::Error error = placeConstant(index))
+    if (llvm::Error error = isPlaced[index] ? placeConstant(index) : llvm::Error::success())
       return error;
   return llvm::Error::success();
 }
 
-/// Device memory holds the constant, unless it lies aligned in memory that the device can read.
-llvm::Error Program::placeConstant(size_t index) {
-  const ConstantDecl &decl = exe.constants[index];
+llvm::Expected<llvm::StringRef> Program::bytesOf(size_t constant) const {
+  const ConstantDecl &decl = exe.constants[constant];
   llvm::StringRef bytes = decl.bytes;
   if (!decl.tensor.empty()) {
     if (!options.tensor)
@@ -69,6 +76,17 @@ llvm::Error Program::placeConstant(size_t index) {
     return makeError(ErrorCode::DataLoss, options.name + ": tensor " + decl.tensor + " of " + toString(decl.meta) +
                                               " must have " + llvm::Twine(size) + " bytes, got " +
                                               llvm::Twine(bytes.size()));
+  return bytes;
+}
+
+/// Device memory holds the constant, unless it lies aligned in memory that the device can read.
+llvm::Error Program::placeConstant(size_t index) {
+  llvm::Expected<llvm::StringRef> found = bytesOf(index);
+  if (!found)
+    return found.takeError();
+  const ConstantDecl &decl = exe.constants[index];
+  llvm::StringRef bytes = *found;
+  size_t size = bytes.size();
   totalConstantBytes += size;
   if (options.device->hostAccessible() && !decl.tensor.empty() && reinterpret_cast<uintptr_t>(bytes.data()) % 64 == 0) {
     constants[index] = const_cast<char *>(bytes.data());

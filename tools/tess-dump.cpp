@@ -38,10 +38,14 @@ void printSignature(const Executable &executable, llvm::raw_ostream &os) {
     os << "dim " << symbol.name << " in " << symbol.min << ".." << symbol.max << "\n";
   for (const InputDecl &input : executable.inputs) {
     auto dims = llvm::map_range(input.dims, [&](const DimDecl &dim) { return dimText(executable, dim); });
-    os << "input " << input.name << ": " << shortName(input.dtype) << "[" << llvm::join(dims, ", ") << "]\n";
+    os << (input.isState() ? "state " : "input ") << input.name << ": " << shortName(input.dtype) << "["
+       << llvm::join(dims, ", ") << "]\n";
   }
-  for (const OutputDecl &output : executable.outputs)
-    os << "output " << output.name << ": %" << output.value << "\n";
+  for (const OutputDecl &output : executable.outputs) {
+    bool isUpdate = output.donates >= 0 && executable.inputs[output.donates].isState();
+    os << (isUpdate ? "state " + executable.inputs[output.donates].name + " becomes" : "output " + output.name) << ": %"
+       << output.value << "\n";
+  }
 }
 
 llvm::StringRef kindName(StepKind kind) {

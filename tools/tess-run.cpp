@@ -1,6 +1,7 @@
 //===- tess-run.cpp - runs a .tess file -----------------------------------===//
 //
 // A thin main over tessera/deploy.h: no Python and no compiler in the process.
+// A program with state starts with the file's, and each of --repeat runs goes on.
 //
 //===----------------------------------------------------------------------===//
 #include "tessera/deploy.h"
@@ -182,13 +183,14 @@ void Run::report() const {
   std::printf("throughput: %.1f samples/s (batch of %lld)\n", double(numSamples()) / timing.median,
               static_cast<long long>(numSamples()));
   const deploy::Memory &memory = session.memory();
-  std::printf(
-      "memory: planned %llu bytes (arena %llu, outputs %llu, constants %llu), allocator grew by %llu, process by %llu "
-      "of data and %llu of libraries' code\n",
-      static_cast<unsigned long long>(memory.total()), static_cast<unsigned long long>(memory.arena),
-      static_cast<unsigned long long>(memory.outputs), static_cast<unsigned long long>(memory.constants),
-      static_cast<unsigned long long>(allocatorGrowth), static_cast<unsigned long long>(dataGrowth),
-      static_cast<unsigned long long>(codeGrowth));
+  std::string state = memory.state ? ", state " + std::to_string(memory.state) : "";
+  std::printf("memory: planned %llu bytes (arena %llu, outputs %llu, constants %llu%s), allocator grew by %llu, "
+              "process by %llu "
+              "of data and %llu of libraries' code\n",
+              static_cast<unsigned long long>(memory.total()), static_cast<unsigned long long>(memory.arena),
+              static_cast<unsigned long long>(memory.outputs), static_cast<unsigned long long>(memory.constants),
+              state.c_str(), static_cast<unsigned long long>(allocatorGrowth),
+              static_cast<unsigned long long>(dataGrowth), static_cast<unsigned long long>(codeGrowth));
 }
 
 Status Run::writeOutputs() const {
@@ -285,7 +287,8 @@ int main(int argc, char **argv) {
   app.add_option("file", arguments.file, "the .tess file")->required();
   app.add_option("--input", arguments.inputs, "<name>=<file>.npy; the name may be left out when there is one input");
   app.add_option("--output", arguments.outputs, "<name>=<file>.npy; outputs that are not named are not written");
-  app.add_option("--repeat", arguments.repeat, "runs to time")->check(CLI::Range(1u, 1000000u));
+  app.add_option("--repeat", arguments.repeat, "runs to time; each goes on with the state of the one before")
+      ->check(CLI::Range(1u, 1000000u));
   app.add_option("--labels", arguments.labels, "<file>.npy of class numbers: prints the accuracy of the first output");
   app.add_option("--threads", arguments.threads, "threads (default: TESS_NUM_THREADS, OMP_NUM_THREADS, or all)");
   app.add_flag("--no-code-from-file", arguments.noCode,

@@ -21,7 +21,8 @@ public:
       : func(func), choice(choice), target(target) {}
 
   FailureOr<LoweredProgram> run() {
-    lowerSignature();
+    if (failed(lowerSignature()))
+      return failure();
     for (Operation &op : func.getBody().front().without_terminator())
       if (failed(lowerOp(&op)))
         return failure();
@@ -53,7 +54,7 @@ private:
     return name ? name.getValue() : StringRef();
   }
 
-  void lowerSignature() {
+  LogicalResult lowerSignature() {
     for (Attribute entry : func->getAttrOfType<ArrayAttr>(ir::kDimsAttr)) {
       auto fields = cast<DictionaryAttr>(entry);
       exec().symbols.push_back({fields.getAs<StringAttr>("name").str(), fields.getAs<IntegerAttr>("min").getInt(),
@@ -68,8 +69,15 @@ private:
       ArrayRef<int64_t> symbols = func.getArgAttrOfType<DenseI64ArrayAttr>(index, ir::kArgDimsAttr).asArrayRef();
       for (auto [size, symbol] : llvm::zip(meta.shape, symbols))
         input.dims.push_back({size == kUnknown ? -1 : size, int32_t(symbol)});
+      if (Attribute initial = func.getArgAttr(index, ir::kInitialAttr)) {
+        FailureOr<int32_t> constant = addConstant(argument.getType(), initial, func);
+        if (failed(constant))
+          return failure();
+        input.initial = *constant;
+      }
       exec().inputs.push_back(std::move(input));
     }
+    return success();
   }
 
   //===--------------------------------------------------------------------===//
@@ -99,16 +107,21 @@ private:
 
   LogicalResult lowerConstant(ir::ConstantOp op) {
     ValueId id = addValue(op.getOut(), ValueKind::Constant, op.getKey());
-    ConstantDecl constant;
-    constant.meta = ir::metaOf(op.getType());
-    auto value = dyn_cast<DenseResourceElementsAttr>(op.getValue());
-    if (!value || !value.getRawHandle().getBlob())
-      return op.emitError("compile: constant must hold its bytes in a resource, got ") << op.getValue();
-    ArrayRef<char> raw = value.getRawHandle().getBlob()->getData();
-    constant.bytes.assign(raw.data(), raw.size());
-    exec().values[id].constant = int32_t(exec().constants.size());
-    exec().constants.push_back(std::move(constant));
+    FailureOr<int32_t> constant = addConstant(op.getType(), op.getValue(), op);
+    if (failed(constant))
+      return failure();
+    exec().values[id].constant = *constant;
     return success();
+  }
+
+  /// The number of a new constant that holds the bytes of `content`; errors are those of `op`.
+  FailureOr<int32_t> addConstant(Type type, Attribute content, Operation *op) {
+    auto value = dyn_cast<DenseResourceElementsAttr>(content);
+    if (!value || !value.getRawHandle().getBlob() || value.getType() != type)
+      return op->emitError("compile: constant must hold its bytes in a resource of ") << type << ", got " << content;
+    ArrayRef<char> raw = value.getRawHandle().getBlob()->getData();
+    exec().constants.push_back({ir::metaOf(type), std::string(raw.data(), raw.size()), ""});
+    return int32_t(exec().constants.size() - 1);
   }
 
   void addNode(Operation *op, ArrayRef<ValueId> operands) {

@@ -9,6 +9,7 @@
 #include "runtime/schema/Container.h"
 
 #include <map>
+#include <mutex>
 
 using namespace tess;
 using namespace tess::runtime;
@@ -68,19 +69,65 @@ const char *name(DType dtype) { return numpyName(tess::DType(dtype)).data(); }
 // Session
 //===----------------------------------------------------------------------===//
 
+namespace {
+/// What a model keeps between runs: the buffers of the inputs that hold state, in their order.
+struct State {
+  std::mutex mutex; // a run reads and writes the buffers
+  std::vector<BufferRef> buffers;
+  uint64_t bytes = 0;
+
+  llvm::Error fill(const Program &program);
+};
+} // namespace
+
+llvm::Error State::fill(const Program &program) {
+  const Executable &exe = program.executable();
+  for (size_t input = exe.numArguments(); input < exe.inputs.size(); ++input) {
+    llvm::Expected<llvm::StringRef> initial = program.initialValue(input);
+    if (!initial)
+      return initial.takeError();
+    llvm::Expected<BufferRef> buffer = Buffer::allocate(program.device(), initial->size());
+    if (!buffer)
+      return buffer.takeError();
+    if (llvm::Error error =
+            program.device().defaultStream().copyIn((*buffer)->data(), initial->data(), initial->size()))
+      return error;
+    bytes += initial->size();
+    buffers.push_back(std::move(*buffer));
+  }
+  return llvm::Error::success();
+}
+
 struct Session::Impl {
   std::shared_ptr<Container> file;
+  std::shared_ptr<State> state; // null: none
   BoundRef bound;
   std::vector<Shape> shapes;
   std::vector<size_t> bytes;
   Memory memory;
-  llvm::SmallVector<void *, 8> inputs;
+  llvm::SmallVector<void *, 8> inputs, outputs; // of a run; `outputs` where there is state
 
   void readShapes() {
-    for (auto [index, meta] : llvm::enumerate(bound->outputs()))
-      shapes[index].assign(meta.shape.begin(), meta.shape.end());
+    for (auto [shape, meta] : llvm::zip(shapes, bound->outputs())) // then the updates of state
+      shape.assign(meta.shape.begin(), meta.shape.end());
   }
+  llvm::Error runWithState(llvm::ArrayRef<void *> given);
 };
+
+/// An output that updates state takes over the buffer of its input.
+llvm::Error Session::Impl::runWithState(llvm::ArrayRef<void *> given) {
+  const Executable &exe = bound->program().executable();
+  if (inputs.size() != exe.numArguments() || given.size() != exe.numResults())
+    return invalidArgument(bound->program().name() + ": run must get " + llvm::Twine(exe.numArguments()) + " inputs, " +
+                           llvm::Twine(exe.numResults()) + " outputs, got " + llvm::Twine(inputs.size()) + ", " +
+                           llvm::Twine(given.size()));
+  std::lock_guard<std::mutex> lock(state->mutex);
+  for (const BufferRef &buffer : state->buffers)
+    inputs.push_back(buffer->data());
+  outputs.assign(given.begin(), given.end());
+  outputs.append(state->buffers.size(), nullptr);
+  return runtime::run(*bound, inputs, outputs);
+}
 
 Session::Session() : impl(new Impl) {}
 Session::~Session() = default;
@@ -97,7 +144,9 @@ Status Session::run(const void *const *inputs, size_t numInputs, void *const *ou
   impl->inputs.clear();
   for (size_t i = 0; i < numInputs; ++i)
     impl->inputs.push_back(const_cast<void *>(inputs[i]));
-  Status status = toStatus(runtime::run(*impl->bound, impl->inputs, llvm::ArrayRef<void *>(outputs, numOutputs)));
+  llvm::ArrayRef<void *> results(outputs, numOutputs);
+  Status status =
+      toStatus(impl->state ? impl->runWithState(results) : runtime::run(*impl->bound, impl->inputs, results));
   if (impl->file->isDamaged())
     return toStatus(impl->file->checkSize());
   if (status.ok() && impl->bound->dependsOnData())
@@ -112,6 +161,7 @@ Status Session::run(const void *const *inputs, size_t numInputs, void *const *ou
 struct Model::Impl {
   std::shared_ptr<Container> file;
   ProgramRef program;
+  std::shared_ptr<State> state; // null: none
   std::string target;
   std::vector<InputInfo> inputs;
   std::vector<OutputInfo> outputs;
@@ -123,7 +173,7 @@ struct Model::Impl {
 
 void Model::Impl::describe() {
   const Executable &exe = program->executable();
-  for (auto [index, decl] : llvm::enumerate(exe.inputs)) {
+  for (auto [index, decl] : llvm::enumerate(llvm::ArrayRef(exe.inputs).take_front(exe.numArguments()))) {
     InputInfo info{decl.name, DType(decl.dtype), {}, program->describeInput(index)};
     for (DimDecl dim : decl.dims) {
       Dim out;
@@ -136,7 +186,7 @@ void Model::Impl::describe() {
     }
     inputs.push_back(std::move(info));
   }
-  for (const OutputDecl &decl : exe.outputs)
+  for (const OutputDecl &decl : llvm::ArrayRef(exe.outputs).take_front(exe.numResults()))
     outputs.push_back({decl.name, DType(exe.values[decl.value].dtype)});
 }
 
@@ -194,6 +244,11 @@ Status Model::load(const std::string &path, Model &model, const LoadOptions &opt
   loaded->program = std::move(*program);
   loaded->target = picked->name;
   loaded->describe();
+  if (const Executable &exe = loaded->program->executable(); exe.numArguments() < exe.inputs.size()) {
+    loaded->state = std::make_shared<State>();
+    if (llvm::Error error = loaded->state->fill(*loaded->program))
+      return toStatus(std::move(error));
+  }
   if (llvm::Error error = loaded->readMetadata(**container))
     return toStatus(std::move(error));
   model.impl = std::move(loaded);
@@ -205,22 +260,29 @@ Status Model::checkFile() const { return impl->file ? toStatus(impl->file->check
 Status Model::bind(const std::vector<Shape> &inputShapes, Session &session) const {
   if (!impl->program)
     return {Code::InvalidArgument, "bind: model must be loaded first, got an empty one"};
+  if (impl->state && inputShapes.size() != impl->inputs.size())
+    return toStatus(invalidArgument(impl->program->name() + ": must have " + llvm::Twine(impl->inputs.size()) +
+                                    " inputs, got " + llvm::Twine(inputShapes.size())));
+  const Executable &exe = impl->program->executable();
   Metas metas;
   for (auto [index, shape] : llvm::enumerate(inputShapes))
     metas.emplace_back(index < impl->inputs.size() ? tess::DType(impl->inputs[index].dtype) : tess::DType::Float32,
                        shape);
+  for (const InputDecl &input : llvm::ArrayRef(exe.inputs).drop_front(exe.numArguments()))
+    metas.push_back(exe.constants[input.initial].meta);
   auto bound = impl->program->bind(metas);
   if (!bound)
     return toStatus(bound.takeError());
   auto fresh = std::make_unique<Session::Impl>();
   fresh->file = impl->file;
+  fresh->state = impl->state;
   fresh->bound = std::move(*bound);
   fresh->shapes.resize(impl->outputs.size());
   fresh->readShapes();
-  for (const TensorMeta &meta : fresh->bound->outputs())
+  for (const TensorMeta &meta : llvm::ArrayRef(fresh->bound->outputs()).take_front(impl->outputs.size()))
     fresh->bytes.push_back(size_t(meta.numElements() * tess::byteWidth(meta.dtype)));
   const MemoryEstimate &memory = fresh->bound->memory();
-  fresh->memory = {memory.arena, memory.outputs, memory.constants};
+  fresh->memory = {memory.arena, memory.outputs, memory.constants, impl->state ? impl->state->bytes : 0};
   session.impl = std::move(fresh);
   return {};
 }

@@ -10,6 +10,7 @@
 
 #include "ops/OpDef.h"
 #include "runtime/schema/Image.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <string>
 #include <vector>
@@ -118,6 +119,11 @@ struct InputDecl {
   ValueId value;
   DType dtype;
   std::vector<DimDecl> dims;
+  /// State: the constant that holds its value before the first run, then the value of the output that donates it. -1:
+  /// each call gives the input.
+  int32_t initial = -1;
+
+  bool isState() const { return initial >= 0; }
 };
 struct OutputDecl {
   std::string name;
@@ -139,6 +145,13 @@ struct Executable {
   std::vector<OutputDecl> outputs;
   uint32_t numScalars = 0;  // runtime scalar parameters of a run
   uint32_t bitsVersion = 0; // BitsVersion.h, of the build that compiled it
+
+  /// Inputs that a call gives; those that hold state follow them.
+  size_t numArguments() const {
+    return inputs.size() - llvm::count_if(inputs, [](const InputDecl &input) { return input.isState(); });
+  }
+  /// Outputs that a call gets; those that update state follow them, one for each.
+  size_t numResults() const { return outputs.size() - (inputs.size() - numArguments()); }
 };
 
 } // namespace tess::runtime

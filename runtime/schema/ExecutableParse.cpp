@@ -153,6 +153,7 @@ llvm::Error Reader::read(const pb::Input &in, InputDecl &out) {
   out.dtype = DType(in.dtype());
   for (const pb::Dim &dim : in.dims())
     out.dims.push_back({dim.size(), dim.symbol()});
+  out.initial = int32_t(in.initial() - 1);
   return llvm::Error::success();
 }
 

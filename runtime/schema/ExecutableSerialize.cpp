@@ -93,6 +93,7 @@ static void write(const InputDecl &input, pb::Input &out) {
     d.set_size(dim.size);
     d.set_symbol(dim.symbol);
   }
+  out.set_initial(uint32_t(input.initial) + 1);
 }
 
 std::string serializeExecutable(const Executable &executable) {

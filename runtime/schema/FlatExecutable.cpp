@@ -37,7 +37,7 @@ template <typename A> void fields(A &a, Is<Image> auto &x) { a(x.bytes, x.entrie
 template <typename A> void fields(A &a, Is<TensorMeta> auto &x) { a(x.dtype, x.shape); }
 template <typename A> void fields(A &a, Is<ConstantDecl> auto &x) { a(x.meta, x.bytes, x.tensor); }
 template <typename A> void fields(A &a, Is<DimDecl> auto &x) { a(x.size, x.symbol); }
-template <typename A> void fields(A &a, Is<InputDecl> auto &x) { a(x.name, x.value, x.dtype, x.dims); }
+template <typename A> void fields(A &a, Is<InputDecl> auto &x) { a(x.name, x.value, x.dtype, x.dims, x.initial); }
 template <typename A> void fields(A &a, Is<OutputDecl> auto &x) { a(x.name, x.value, x.donates); }
 template <typename A> void fields(A &a, Is<Executable> auto &x) {
   a(x.target, x.numThreads, x.symbols, x.values, x.nodes, x.steps, x.images, x.constants, x.inputs, x.outputs,

@@ -29,6 +29,7 @@ private:
   llvm::Error constants();
   llvm::Error values();
   llvm::Error inputs();
+  llvm::Error initialValue(const InputDecl &input);
   llvm::Error node(const ProgramNode &node, size_t index);
   llvm::Error segments(const OpDef &op, llvm::ArrayRef<unsigned> segments, size_t count, const llvm::Twine &where);
   llvm::Error viewResult(const ProgramNode &node, ValueId result, size_t index);
@@ -40,6 +41,7 @@ private:
   llvm::Error groups(const Step &step, const llvm::Twine &where);
   llvm::Error code(const Step &step, int32_t entry, const llvm::Twine &where);
   llvm::Error outputs();
+  llvm::Error updates(llvm::ArrayRef<bool> donated);
   llvm::Error valueId(ValueId id, const llvm::Twine &where);
 
   const Executable &exe;
@@ -103,6 +105,24 @@ llvm::Error Validator::values() {
   return llvm::Error::success();
 }
 
+llvm::Error Validator::initialValue(const InputDecl &input) {
+  if (input.initial < -1 || input.initial >= int64_t(exe.constants.size()))
+    return bad("state " + input.name + " must start with one of " + llvm::Twine(exe.constants.size()) +
+               " constants, got " + llvm::Twine(input.initial));
+  bool followsState = &input != exe.inputs.data() && (&input - 1)->isState();
+  if (!input.isState())
+    return followsState ? bad("input " + input.name + " must come before all state, got state " + (&input - 1)->name)
+                        : llvm::Error::success();
+  TensorMeta meta(input.dtype, {});
+  bool isFixed = llvm::all_of(input.dims, [](DimDecl dim) { return dim.size >= 0 && dim.symbol < 0; });
+  for (DimDecl dim : input.dims)
+    meta.shape.push_back(dim.size);
+  if (const TensorMeta &initial = exe.constants[input.initial].meta; !isFixed || !(meta == initial))
+    return bad("state " + input.name + " must have the dtype and shape of its initial value " + toString(initial) +
+               ", got " + toString(meta));
+  return llvm::Error::success();
+}
+
 llvm::Error Validator::inputs() {
   for (const InputDecl &input : exe.inputs) {
     if (llvm::Error e = valueId(input.value, llvm::Twine("input ") + input.name))
@@ -120,6 +140,8 @@ llvm::Error Validator::inputs() {
       if (dim.size < -1)
         return bad("a dimension of input " + input.name + " must be at least 0, got " + llvm::Twine(dim.size));
     }
+    if (llvm::Error e = initialValue(input))
+      return e;
     hasShape[input.value] = hasMemory[input.value] = true;
   }
   return llvm::Error::success();
@@ -306,8 +328,20 @@ llvm::Error Validator::step(const Step &step, size_t index) {
                                        : operatorStep(step, "step " + llvm::Twine(index));
 }
 
+llvm::Error Validator::updates(llvm::ArrayRef<bool> donated) {
+  for (auto [input, isDonated] : llvm::zip(exe.inputs, donated))
+    if (input.isState() && !isDonated)
+      return bad("state " + input.name + " must be updated by one output, got none");
+  for (auto [index, output] : llvm::enumerate(exe.outputs))
+    if (bool isUpdate = output.donates >= 0 && exe.inputs[output.donates].isState();
+        isUpdate != (index >= exe.numResults()))
+      return bad("updates of state must come after all other outputs, got output " + output.name + " of " +
+                 llvm::Twine(exe.outputs.size()) + " at " + llvm::Twine(index));
+  return llvm::Error::success();
+}
+
 llvm::Error Validator::outputs() {
-  std::vector<bool> donated(exe.inputs.size());
+  llvm::SmallVector<bool> donated(exe.inputs.size());
   for (const OutputDecl &output : exe.outputs) {
     if (llvm::Error e = valueId(output.value, llvm::Twine("output ") + output.name))
       return e;
@@ -319,7 +353,7 @@ llvm::Error Validator::outputs() {
       return bad("output " + output.name + " must take over an input of its own, got " + llvm::Twine(output.donates));
     donated[output.donates] = true;
   }
-  return llvm::Error::success();
+  return updates(donated);
 }
 
 llvm::Error Validator::run() {

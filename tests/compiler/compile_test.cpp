@@ -51,6 +51,21 @@ Graph relu(const TensorMeta &meta) {
 
 } // namespace
 
+TEST_CASE("an initial value that is no bytes of its type is refused") {
+  for (std::string initial : {"3 : i64", "dense_resource<none> : tensor<2xf32>", "dense<1.0> : tensor<3xf32>"}) {
+    Graph graph = llvm::cantFail(Graph::parseText(
+        "func.func @main(%s: tensor<2xf32> {tess.name = \"s\", tess.arg_dims = array<i64: -1>, tess.initial = " +
+        initial +
+        "}) -> tensor<2xf32> attributes {tess.dims = [], tess.outputs = [{donates = 0, name = \"u\"}]} {\n"
+        "  return %s : tensor<2xf32>\n}"));
+    auto compiled = compiler::compile(graph);
+    CHECK_THAT(takeError(compiled.takeError()).second,
+               Catch::Matchers::StartsWith("compile: constant must hold its bytes in a resource of 'tensor<2xf32>', "
+                                           "got " +
+                                           initial.substr(0, 5)));
+  }
+}
+
 TEST_CASE("fusion, target and threads change no bit of gelu and softmax") {
   Graph graph = geluSoftmax();
   for (int64_t columns : {1, 15, 16, 17, 1000}) {

@@ -13,7 +13,7 @@ from tests.python import samples as S  # noqa: N812
 from tests.python.helper import same_bits
 
 EPOCHS = 20
-WITH_CODE = ("activation", "digits")  # the others hold the graph only
+WITH_CODE = ("activation", "digits", "state")  # the others hold the graph only
 BASELINE = "x86-64-v3"
 
 
@@ -33,10 +33,11 @@ def write_program(folder, name, function, inputs, dims=None):
         return
     outputs = {}
     traced = jit.trace(lambda *args: _values(function(*args), outputs), capture_as_const=True)
-    results = traced(*inputs.values())
+    traced(*inputs.values())
     draft = folder / f"{name}.draft"
     traced.dump(draft, arg_names=list(inputs), output_names=list(outputs), dims=dims,
                 targets=[BASELINE] if name in WITH_CODE else [])  # fmt: skip
+    results = _values(function(*inputs.values()), outputs)  # state goes on from the dump
     assert same_bits(jit.load(draft)(*inputs.values()), results), name
     arrays = {f"in/{key}": value.numpy() for key, value in inputs.items()}
     arrays |= {f"out/{key}": value.numpy() for key, value in zip(outputs, results, strict=True)}
@@ -62,6 +63,20 @@ def write_digits(folder):
     batch = jit.Dim("batch", 1, 512)
     write_program(folder, "digits", lambda image: {"logits": model(image)},
                   {"image": tessera.tensor(test[0][:16])}, {"image": {0: batch}})  # fmt: skip
+
+
+def write_state(folder):
+    """A program that updates variables: a small one, and one in a section of its own."""
+    count = tessera.Tensor(np.zeros((), "int32"))
+    mean = tessera.Tensor(np.zeros((1025,), "float32"))
+
+    def function(x):
+        count._reset(count + 1)
+        mean._reset(mean + (x - mean) * 0.25)
+        return {"count": count * 2, "mean": mean * 2}
+
+    numbers = np.random.default_rng(0).standard_normal(1025, dtype="float32")
+    write_program(folder, "state", function, {"x": tessera.Tensor(numbers)})
 
 
 def cases(family):
@@ -96,6 +111,7 @@ def main():
     folder = Path(sys.argv[1])
     folder.mkdir(exist_ok=True)
     write_digits(folder)
+    write_state(folder)
     for family in sorted({record.family for record in S.records().values()}):
         write_family(folder, family)
 

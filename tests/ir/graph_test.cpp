@@ -23,6 +23,17 @@ Graph scaledRelu(int64_t numColumns, std::string &weights) {
   return builder.finish();
 }
 
+/// A counter of `size` numbers that grows by x.
+Graph counter(int64_t size) {
+  GraphBuilder builder;
+  const TensorMeta meta(DType::Float32, {size});
+  auto x = builder.input("x", meta), count = builder.input("count", meta, {}, std::string(size_t(size) * 4, '\2'));
+  auto sum = llvm::cantFail(builder.apply(OpDef::get("add"), {count, x}));
+  builder.output(sum[0], "sum");
+  builder.output(sum[0], "update0", 1);
+  return builder.finish();
+}
+
 std::string messageOf(llvm::Error error) { return takeError(std::move(error)).second; }
 
 } // namespace
@@ -40,6 +51,34 @@ TEST_CASE("a graph keeps names, dims and locations through the file") {
     CHECK(again.toText().find("net.scale") != std::string::npos);
     CHECK(again.toText().find("train.py:12 (net)") != std::string::npos);
   }
+}
+
+TEST_CASE("a graph keeps initial values of state through the file") {
+  for (int64_t size : {2, 5000}) {
+    Graph graph = counter(size);
+    std::vector<Graph::TensorRef> tensors, more;
+    std::string bytes = llvm::cantFail(graph.serialize(tensors));
+    CHECK(tensors.size() == (size == 5000 ? 1 : 0));
+    Graph again = llvm::cantFail(Graph::parse(bytes, tensors));
+    CHECK(again.toText() == graph.toText());
+    CHECK_THAT(again.toText(), Catch::Matchers::Contains("tess.initial = dense_resource<state"));
+    CHECK(llvm::cantFail(again.serialize(more)) == bytes);
+    for (size_t cut = 0; cut < bytes.size(); ++cut) // refused or another graph, never a crash
+      llvm::consumeError(Graph::parse(llvm::StringRef(bytes).take_front(cut), tensors).takeError());
+  }
+}
+
+TEST_CASE("a damaged initial value is an error that names it") {
+  std::vector<Graph::TensorRef> tensors;
+  std::string bytes = llvm::cantFail(counter(5000).serialize(tensors));
+  auto refusal = [&](llvm::StringRef section) { return messageOf(Graph::parse(section, tensors).takeError()); };
+  std::string narrow = bytes; // the first f32 is that of x, the second that of the input, the third of its value
+  size_t third = narrow.find("f32", narrow.find("f32", narrow.find("f32") + 1) + 1);
+  CHECK(refusal(narrow.replace(third, 3, "i32")) == "graph: initial value 'count' must be f32[5000], got i32[5000]");
+  tensors.front().bytes.pop_back();
+  CHECK(refusal(bytes) == "graph: initial value 'count' must have the bytes of f32[5000], got 19999");
+  tensors.clear();
+  CHECK(refusal(bytes) == "graph: tensor section 't0' must exist, got none");
 }
 
 TEST_CASE("inference errors reach the caller of the builder") {

@@ -15,3 +15,20 @@ func.func @main(%x: tensor<?x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<?x4x
   } : (tensor<?x4x6x6xf32>) -> tensor<?x4x6x6xf32>
   return %1 : tensor<?x4x6x6xf32>
 }
+
+// State keeps its initial value.
+// CHECK-LABEL: func.func @state
+// CHECK-SAME: tess.initial = dense_resource<start> : tensor<2xf32>
+// CHECK: start: "0x040000000000803F00000040"
+func.func @state(%s: tensor<2xf32> {tess.initial = dense_resource<start> : tensor<2xf32>}) -> tensor<2xf32> {
+  %0 = tess.neg %s : (tensor<2xf32>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
+
+{-#
+  dialect_resources: {
+    builtin: {
+      start: "0x040000000000803F00000040"
+    }
+  }
+#-}

@@ -46,7 +46,36 @@ inline void writeProductFile(const std::string &path,
   ok(writeContainer(path, sections));
 }
 
-/// The same, needing a feature that no processor has.
+/// y = x[batch, 2] * state, then state = state * w: state starts as the identity, w doubles.
+inline runtime::Executable doublingProgram() {
+  using namespace runtime;
+  auto diagonal = [](float value) {
+    const float matrix[] = {value, 0, 0, value};
+    return ConstantDecl{TensorMeta(DType::Float32, {2, 2}),
+                        std::string(reinterpret_cast<const char *>(matrix), sizeof matrix), ""};
+  };
+  Executable exe;
+  exe.symbols = {{"batch", 1, 512}};
+  exe.values = {{ValueKind::Input, DType::Float32, -1, -1, "x", ""},
+                {ValueKind::Input, DType::Float32, -1, -1, "state", ""},
+                {ValueKind::Constant, DType::Float32, -1, 0, "w", ""},
+                {ValueKind::Temp, DType::Float32, -1, -1, "y", ""},
+                {ValueKind::Temp, DType::Float32, -1, -1, "next", ""}};
+  exe.constants = {diagonal(2), diagonal(1)};
+  exe.inputs = {{"x", 0, DType::Float32, {{-1, 0}, {2, -1}}}, {"state", 1, DType::Float32, {{2, -1}, {2, -1}}, 1}};
+  exe.nodes = {{OpDef::get("matmul"), {0, 1}, {}, {3}}, {OpDef::get("matmul"), {1, 2}, {}, {4}}};
+  for (const ProgramNode &node : exe.nodes) {
+    Step &step = exe.steps.emplace_back();
+    step.kind = StepKind::Library;
+    step.operands = node.operands;
+    step.results = node.results;
+    step.op = node.op;
+  }
+  exe.outputs = {{"y", 3, -1}, {"update0", 4, 1}};
+  return exe;
+}
+
+/// productProgram, needing a feature that no processor has.
 inline runtime::Executable impossibleProgram() {
   runtime::Executable exe = productProgram();
   runtime::Image image;

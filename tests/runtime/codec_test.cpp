@@ -39,6 +39,15 @@ Executable example() {
   p.exe.images[0].hash = "00";
   p.exe.values[size_t(out)].name = "y";
   p.output("y", out, -1);
+  const float start[4] = {1, 2, 3, 4};
+  int state = p.input("state", DType::Float32, {2, 2});
+  p.exe.inputs.back().initial = int32_t(p.exe.constants.size());
+  p.exe.constants.push_back(
+      {TensorMeta(DType::Float32, {2, 2}), std::string(reinterpret_cast<const char *>(start), sizeof start), ""});
+  int next = p.node(OpDef::get("neg"), {state});
+  p.kernel(negKernel, 2).image = 0;
+  p.exe.images.pop_back();
+  p.output("next", next, 2);
   return p.exe;
 }
 
@@ -74,13 +83,26 @@ const Damage damages[] = {
     {"constant 0 of f32[] must have 4 bytes, got 3", [](Executable &e) { e.constants[0].bytes.pop_back(); }},
     {"must have a shape that fits memory", [](Executable &e) { e.constants[1].meta.shape = {1ll << 40, 1ll << 40}; }},
     {"must have a shape that fits memory", [](Executable &e) { e.constants[1].meta.shape = {-4}; }},
-    {"must name one of 2 constants, got 5", [](Executable &e) { e.values[2].constant = 5; }},
+    {"must name one of 3 constants, got 5", [](Executable &e) { e.values[2].constant = 5; }},
     {"input x must use one of 1 symbols, got 3", [](Executable &e) { e.inputs[0].dims[0].symbol = 3; }},
     {"input w must be a value of its own", [](Executable &e) { e.inputs[1].value = 0; }},
     {"bounds of symbol batch must be ordered", [](Executable &e) { e.symbols[0].min = 65; }},
     {"output y must name one of", [](Executable &e) { e.outputs[0].value = -3; }},
-    {"output y must take over an input of its own", [](Executable &e) { e.outputs[0].donates = 2; }},
-    {"output y must be computed", [](Executable &e) { e.steps.pop_back(); }},
+    {"output y must take over an input of its own", [](Executable &e) { e.outputs[0].donates = 3; }},
+    {"output next must be computed", [](Executable &e) { e.steps.pop_back(); }},
+    {"state state must start with one of 3 constants, got 9", [](Executable &e) { e.inputs[2].initial = 9; }},
+    {"state state must start with one of 3 constants, got -2", [](Executable &e) { e.inputs[2].initial = -2; }},
+    {"state state must have the dtype and shape of its initial value f32[2, 2], got f32[2, 3]",
+     [](Executable &e) { e.inputs[2].dims[1].size = 3; }},
+    {"state state must have the dtype and shape of its initial value f32[2, 2], got i32[2, 2]",
+     [](Executable &e) { e.inputs[2].dtype = DType::Int32; }},
+    {"state state must have the dtype and shape of its initial value",
+     [](Executable &e) { e.inputs[2].dims[0].symbol = 0; }},
+    {"input w must come before all state, got state state", [](Executable &e) { std::swap(e.inputs[1], e.inputs[2]); }},
+    {"state state must be updated by one output, got none", [](Executable &e) { e.outputs[1].donates = -1; }},
+    {"output next must take over an input of its own", [](Executable &e) { e.outputs[0].donates = 2; }},
+    {"updates of state must come after all other outputs, got output next of 2 at 0",
+     [](Executable &e) { std::swap(e.outputs[0], e.outputs[1]); }},
     {"dtype of a value must be below 10", [](Executable &e) { e.values[0].dtype = DType(77); }},
     {"kind of a step must be below 3", [](Executable &e) { e.steps[0].kind = StepKind(9); }},
 };
@@ -120,6 +142,10 @@ TEST_CASE("an executable survives its encoding") {
   CHECK(read.constants[1].tensor == "fc.weight");
   CHECK(read.values[read.outputs[0].value].name == "y");
   CHECK(read.outputs[0].donates == -1);
+  CHECK(read.inputs[1].initial == -1);
+  CHECK(read.inputs[2].initial == 2);
+  CHECK(read.numArguments() == 2);
+  CHECK(read.numResults() == 1);
 }
 
 TEST_CASE("a damaged executable is told by the error alone") {

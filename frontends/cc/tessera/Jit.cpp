@@ -224,16 +224,13 @@ void Calls::dump(const std::string &path, const DumpOptions &dump) const {
   const Variant &variant = *variants.front();
   const Recorded &recorded = variant.recorded;
   const tess::Metas &metas = variant.signature.metas;
-  if (size_t updates = recorded.recording->updates().size())
-    throw Error(ErrorCode::InvalidArgument, "dump: a dumped function must not update tensors from outside, got " +
-                                                std::to_string(updates) + " updates (modules in training mode?)");
   if (dump.inputs.size() > metas.size() || dump.outputs.size() > recorded.numResults)
     throw Error(ErrorCode::InvalidArgument, "dump: names must not be more than " + std::to_string(metas.size()) +
                                                 " inputs and " + std::to_string(recorded.numResults) +
                                                 " outputs, got " + std::to_string(dump.inputs.size()) + " and " +
                                                 std::to_string(dump.outputs.size()));
   eager::GraphOptions options;
-  options.captureAsConstants = true;
+  options.captureAsConstants = options.keepsState = true;
   options.argumentNames = dump.inputs;
   options.outputNames = dump.outputs;
   addDims(dump, metas, options);
@@ -282,9 +279,23 @@ std::vector<std::string> Program::inputs() const {
 
 std::vector<std::string> Program::outputs() const {
   std::vector<std::string> names;
-  for (const auto &output : program->executable().outputs)
-    names.push_back(output.name);
+  for (size_t i = 0; i < program->numResults(); ++i)
+    names.push_back(program->executable().outputs[i].name);
   return names;
+}
+
+std::map<std::string, Tensor> Program::state() const {
+  std::map<std::string, Tensor> values;
+  for (auto &[name, value] : program->state())
+    values[name] = Tensor(std::move(value));
+  return values;
+}
+
+void Program::setState(const std::map<std::string, Tensor> &values) const {
+  std::vector<std::pair<std::string, eager::TensorRef>> list;
+  for (const auto &[name, value] : values)
+    list.emplace_back(name, value.ref());
+  checkOrThrow(program->setState(list));
 }
 
 std::vector<Dim> Program::dims() const {

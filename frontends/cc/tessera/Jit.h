@@ -124,9 +124,9 @@ public:
     return detail::FromList<Result>::get(calls.call({Tensor(arguments)...}, whole));
   }
 
-  /// Writes the latest signature's program to a file. Tensors from outside are constants with their values now; a
-  /// function that updates some cannot be dumped (InvalidArgument), nor one whose program depends on the size of a free
-  /// dimension: the function is recorded again at other sizes, by inference.
+  /// Writes the latest signature's program to a file. Tensors from outside are constants with their values now; those
+  /// that the function updates are state of the program, which starts with their values now. InvalidArgument when the
+  /// program depends on the size of a free dimension: the function is recorded again at other sizes, by inference.
   void dump(const std::string &path, const DumpOptions &options = {}) const { calls.dump(path, options); }
   /// What the latest signature runs; null before it is compiled.
   std::shared_ptr<tess::eager::TracedProgram> program() const { return calls.program(); }
@@ -143,7 +143,8 @@ private:
 
 template <typename F> Trace<F> trace(F function, bool fuse = true) { return Trace<F>(std::move(function), fuse); }
 
-/// A program from a file.
+/// A program from a file. It keeps what the function updates (Trace::dump): each run goes on where the last one ended.
+/// Thread-safe: one run at a time. Copies share the state, each load() has its own.
 class Program {
 public:
   explicit Program(std::shared_ptr<tess::eager::TracedProgram> program) : program(std::move(program)) {}
@@ -154,6 +155,10 @@ public:
   std::vector<std::string> inputs() const;
   std::vector<std::string> outputs() const;
   std::vector<Dim> dims() const;
+  /// Copies of the state by name.
+  std::map<std::string, Tensor> state() const;
+  /// Replaces state by name. InvalidArgument: names, dtypes and shapes are those of state().
+  void setState(const std::map<std::string, Tensor> &values) const;
   /// Bytes of the latest run, by the memory plan.
   uint64_t plannedBytes() const;
   /// The graph, for people.

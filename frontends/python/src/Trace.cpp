@@ -70,9 +70,24 @@ struct PyProgram {
   }
   std::vector<std::string> outputs() const {
     std::vector<std::string> names;
-    for (const runtime::OutputDecl &output : program->executable().outputs)
-      names.push_back(output.name);
+    for (size_t i = 0; i < program->numResults(); ++i)
+      names.push_back(program->executable().outputs[i].name);
     return names;
+  }
+  nb::dict state() const {
+    nb::dict values;
+    for (auto &[name, value] : program->state())
+      values[name.c_str()] = nb::steal(wrap(std::move(value)));
+    return values;
+  }
+  void setState(const nb::dict &given) const {
+    std::vector<std::pair<std::string, TensorRef>> values;
+    for (auto [name, value] : given) {
+      if (!isTensor(value.ptr()))
+        throw nb::type_error(("load_state_dict: values must be Tensor, got " + describeObject(value.ptr())).c_str());
+      values.emplace_back(nb::cast<std::string>(name), TensorRef(&implOf(value.ptr())));
+    }
+    checkOrThrow(program->setState(values));
   }
   nb::dict dims() const {
     nb::dict dims;
@@ -321,7 +336,7 @@ void recordingToFile(const PyRecording &self, const std::string &path, const std
                      const std::vector<std::string> &outputNames, const std::vector<FreeDim> &dims,
                      const std::vector<std::string> &targets) {
   GraphOptions options;
-  options.captureAsConstants = true;
+  options.captureAsConstants = options.keepsState = true;
   options.argumentNames = argumentNames;
   options.outputNames = outputNames;
   addDims(*self.recording, dims, options);
@@ -368,6 +383,8 @@ void initClasses(nb::module_ &module) {
       .def_prop_ro("memory", &PyProgram::memory)
       .def_prop_ro("inputs", &PyProgram::inputs)
       .def_prop_ro("outputs", &PyProgram::outputs)
+      .def("state", &PyProgram::state)
+      .def("set_state", &PyProgram::setState)
       .def_prop_ro("dims", &PyProgram::dims)
       .def_prop_ro("bits_version", [](PyProgram &self) { return self.program->bitsVersion(); })
       .def("graph_text", [](PyProgram &self) { return self.program->graphText(); });

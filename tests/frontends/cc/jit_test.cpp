@@ -283,11 +283,60 @@ TEST_CASE("a dump that would fix a free size is refused") {
   CHECK(program({x})[2].toBytes() == x.index({Slice(), Slice({}, {}, -1)}).toBytes());
 }
 
+TEST_CASE("what a dumped function updates is state of the program") {
+  Tensor count = tensor({0.0f});
+  auto update = jit::trace([&](const Tensor &x) {
+    count.assign(count + x);
+    return count * 2;
+  });
+  (void)update(tensor({1.0f}));
+  (void)update(tensor({1.0f}));
+  update.dump(pathOf("count.tess"), {.inputs = {"x"}, .outputs = {"y"}});
+  jit::Program program = jit::load(pathOf("count.tess")), other = jit::load(pathOf("count.tess"), true);
+  CHECK(program.inputs() == std::vector<std::string>{"x"});
+  CHECK(program.outputs() == std::vector<std::string>{"y"});
+  for (float i = 1; i <= 3; ++i)
+    CHECK(program({tensor({10.0f})})[0].item<float>() == 2 * (2 + 10 * i));
+  CHECK(program.state().at("captured0").item<float>() == 32);
+  CHECK(other.run({{"x", tensor({1.0f})}}).at("y").item<float>() == 6);
+  CHECK(count.item<float>() == 2);
+  program.setState({{"captured0", tensor({-1.0f})}});
+  CHECK(program({tensor({1.0f})})[0].item<float>() == 0);
+  CHECK_THAT(thrown([&] { program.setState({{"captured0", tensor({1.0f, 2.0f})}}); })->what(),
+             Catch::EndsWith("count.tess: state captured0 must be f32[1], got f32[2]"));
+  CHECK_THAT(thrown([&] { program.setState({{"other", tensor({1.0f})}}); })->what(),
+             Catch::EndsWith("count.tess: state must be one of the program's, got other"));
+  auto grow = jit::trace([&](const Tensor &x) { count.assign(functional::concat({count, x})); });
+  grow(tensor({1.0f}));
+  CHECK_THAT(thrown([&] { grow.dump(pathOf("grow.tess")); })->what(),
+             Catch::StartsWith("dump: an updated tensor must keep its dtype and shape, got captured0 of f32[2]"));
+}
+
+TEST_CASE("a dumped training step goes on as eager steps do") {
+  seed(5);
+  Sequential net;
+  net.add<Conv2d>(1, 2, 3).add<BatchNorm2d>(2).add<Flatten>().add<Linear>(8, 3);
+  GradManager manager;
+  manager.attach(net.parameters());
+  Adam optimizer(net.parameters(), {.lr = 0.01});
+  auto body = [&](const Tensor &x, const Tensor &y) {
+    auto recording = manager.record();
+    Tensor loss = functional::cross_entropy(net(x), y);
+    manager.backward(loss);
+    optimizer.step().clearGrad();
+    return loss;
+  };
+  auto step = jit::trace(body);
+  Tensor x = uniform({8, 1, 4, 4}), y = tensor({0, 1, 2, 0, 1, 2, 0, 1});
+  (void)step(x, y);
+  (void)step(x, y);
+  step.dump(pathOf("step.tess"), {.inputs = {"x", "y"}});
+  jit::Program program = jit::load(pathOf("step.tess"));
+  for (int i = 0; i < 3; ++i)
+    CHECK(program({x, y})[0].toBytes() == body(x, y).toBytes());
+}
+
 TEST_CASE("what cannot be dumped is an error") {
-  Tensor state = tensor({0.0f});
-  auto update = jit::trace([&](const Tensor &x) { state.assign(state + x); });
-  update(tensor({1.0f}));
-  CHECK(thrown([&] { update.dump(pathOf("update.tess")); }));
   auto plain = jit::trace([](const Tensor &x) { return x + 1; });
   (void)plain(zeros({2, 2}));
   CHECK(thrown([&] { plain.dump(pathOf("names.tess"), {.inputs = {"a", "b"}}); }));

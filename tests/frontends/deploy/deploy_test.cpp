@@ -1,12 +1,14 @@
 #include "tessera/deploy.h"
 #include "tests/runtime/LibraryFile.h"
 
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
 using namespace tessera::deploy;
+using tess::test::doublingProgram;
 using tess::test::impossibleProgram;
 using tess::test::productProgram;
 using tess::test::writeProductFile;
@@ -59,6 +61,62 @@ TEST_CASE("load, bind and run with plain pointers") {
   CHECK(logits[1] == 2);
   CHECK(logits[2] == 8);
   CHECK(logits[3] == 10);
+}
+
+TEST_CASE("a model keeps its state from run to run, each load its own") {
+  Folder folder;
+  writeProductFile(folder.file("double.tess"), {{"x86-64-v3", doublingProgram()}});
+  Model first, second;
+  REQUIRE(Model::load(folder.file("double.tess"), first).message == "");
+  REQUIRE(Model::load(folder.file("double.tess"), second).message == "");
+  CHECK(first.inputs().size() == 1);
+  CHECK(first.outputs().size() == 1);
+  Session narrow, wide, other;
+  REQUIRE(first.bind({{1, 2}}, narrow));
+  REQUIRE(first.bind({{2, 2}}, wide));
+  REQUIRE(second.bind({{1, 2}}, other));
+  CHECK(narrow.outputShapes() == std::vector<Shape>{{1, 2}});
+  CHECK(narrow.memory().state == 16);
+  const float x[4] = {1, 3, 5, 7};
+  float y[4] = {};
+  for (float factor : {1.0f, 2.0f, 4.0f}) {
+    REQUIRE(narrow.run({x}, {y}));
+    CHECK(y[0] == 1 * factor);
+    CHECK(y[1] == 3 * factor);
+  }
+  REQUIRE(wide.run({x}, {y}));
+  CHECK(y[3] == 7 * 8);
+  REQUIRE(other.run({x}, {y}));
+  CHECK(y[0] == 1);
+  CHECK(narrow.run({x, x}, {y, y}).message == "double: run must get 1 inputs, 1 outputs, got 2, 2");
+  CHECK(first.bind({{1, 2}, {2, 2}}, narrow).message == "double: must have 1 inputs, got 2");
+}
+
+TEST_CASE("sessions of two threads advance one state") {
+  Folder folder;
+  writeProductFile(folder.file("double.tess"), {{"x86-64-v3", doublingProgram()}});
+  Model model;
+  REQUIRE(Model::load(folder.file("double.tess"), model));
+  const float x[2] = {1, 1};
+  auto runs = [&] {
+    Session session;
+    float y[2] = {};
+    bool ok = model.bind({{1, 2}}, session).ok();
+    for (int i = 0; i < 50; ++i)
+      ok = ok && session.run({x}, {y}).ok();
+    return ok;
+  };
+  bool others = false;
+  std::thread thread([&] { others = runs(); });
+  bool own = runs();
+  thread.join();
+  CHECK(own);
+  CHECK(others);
+  Session session;
+  float y[2] = {};
+  REQUIRE(model.bind({{1, 2}}, session));
+  REQUIRE(session.run({x}, {y}));
+  CHECK(y[0] == std::ldexp(1.0f, 100));
 }
 
 TEST_CASE("errors have a code and a line, and leave things as they were") {

@@ -10,6 +10,7 @@
 
 using namespace tessera;
 using deploy::NpyArray;
+using tess::test::doublingProgram;
 using tess::test::productProgram;
 using tess::test::writeProductFile;
 
@@ -70,6 +71,20 @@ TEST_CASE("tess-run reads, runs, writes and reports") {
   CHECK(std::vector<float>(values, values + 4) == std::vector<float>{1, 2, 8, 10});
   std::string trace = slurp(p.file("trace.json"));
   CHECK(trace.find("matmul") != std::string::npos);
+}
+
+TEST_CASE("tess-run goes on with the state from run to run") {
+  Prepared p;
+  writeProductFile(p.file("double.tess"), {{"x86-64-v3", doublingProgram()}});
+  const float x[] = {1, 3};
+  REQUIRE(deploy::writeNpy(p.file("x.npy"), deploy::DType::Float32, {1, 2}, x));
+  Ran ran = tessRun(p, p.file("double.tess") + " --input " + p.file("x.npy") + " --output " + p.file("o.npy") +
+                           " --repeat 3");
+  CHECK(ran.err == "");
+  CHECK(ran.out.find("constants 16, state 16), allocator grew by ") != std::string::npos);
+  NpyArray y;
+  REQUIRE(deploy::readNpy(p.file("o.npy"), y));
+  CHECK(reinterpret_cast<const float *>(y.data.data())[1] == 12);
 }
 
 TEST_CASE("tess-run: one input and one output need no names") {

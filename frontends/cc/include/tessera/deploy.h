@@ -93,10 +93,13 @@ struct LoadOptions {
 /// Bytes that a session uses, known before it runs.
 struct Memory {
   uint64_t arena = 0, outputs = 0, constants = 0;
-  uint64_t total() const { return arena + outputs + constants; }
+  /// What the model keeps between runs.
+  uint64_t state = 0;
+  uint64_t total() const { return arena + outputs + constants + state; }
 };
 
-/// A model for given input shapes. One thread at a time; sessions of one model run side by side.
+/// A model for given input shapes. One thread at a time; sessions of one model run side by side, or, where it has
+/// state, one after the other.
 class Session {
 public:
   Session();
@@ -126,7 +129,9 @@ private:
   std::unique_ptr<Impl> impl;
 };
 
-/// A loaded file. Thread-safe once loaded.
+/// A loaded file. Thread-safe once loaded. What the dumped function updates (random numbers, an optimizer's or a
+/// running mean's tensors) is state of the model: it starts with the values in the file, and each run of any of its
+/// sessions goes on from the one before. Two loads of a file have a state each.
 class Model {
 public:
   Model();

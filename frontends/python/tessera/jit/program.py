@@ -22,7 +22,13 @@ class Dim:
 
 
 class Program:
-    """A program from a `.tess` file: called with tensors, by position or by name."""
+    """A program from a `.tess` file: called with tensors, by position or by name.
+
+    Tensors from outside that the function updated (random numbers' state, an optimizer's, a running
+    mean) are the program's own: they start as they were when it was dumped, and each call goes on
+    where the one before ended. Calls from several threads run one after the other. Another `load`
+    of the file starts anew.
+    """
 
     def __init__(self, program, path):
         self._program, self.path = program, path
@@ -52,6 +58,18 @@ class Program:
     def planned_bytes(self):
         """Bytes that a run takes, by the memory plan."""
         return self._program.planned_bytes
+
+    def state_dict(self):
+        """What the program keeps between calls: copies by name; empty when it updates nothing."""
+        return self._program.state()
+
+    def load_state_dict(self, state_dict):
+        """Takes over values by name; the others stay.
+
+        ValueError: names, dtypes and shapes must be those of `state_dict()`. TypeError: values must
+        be tensors.
+        """
+        self._program.set_state(dict(state_dict))
 
     def bind(self, *args, **kwargs):
         """The program bound to the shapes of these inputs, which are not read: for `estimate`."""

@@ -274,6 +274,10 @@ class trace:  # noqa: N801
         `arg_names` and `output_names` name inputs and outputs; `dims` frees dimensions of inputs:
         `{"image": {0: Dim("batch", 1, 512)}}`. `targets` are the machines to compile for; without
         any the file holds the graph only.
+
+        Tensors from outside are constants of the program. Those that the function updates are its
+        state, which starts with their values now: calls of what `load` returns go on like calls of
+        the function after the dump. ValueError: they must keep their dtypes and shapes.
         """
         if not self.capture_as_const:
             raise RuntimeError("dump: the trace must have capture_as_const=True, got False")
