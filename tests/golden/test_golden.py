@@ -106,7 +106,7 @@ def test_no_file_changed(folder):
 
 def test_every_family_has_a_file():
     families = {record.family.lower() for record in write.S.records().values()}
-    assert families | {"digits"} <= {path.stem for path in PROGRAMS}
+    assert families | {"digits", "state"} <= {path.stem for path in PROGRAMS}
 
 
 @every

@@ -105,3 +105,16 @@ ERRORS = [
 def test_errors(arguments, text):
     done = run("tess-dump", *arguments)
     assert done.returncode == 1 and text in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_state_is_no_input():
+    done = run("tess-dump", FILE.with_name("state.tess"))
+    lines = done.stdout.split("\nexecutable ")[1].splitlines()
+    assert lines[1:4] == [
+        "input x: f32[1025]",
+        "state captured0: i32[]",
+        "state captured1: f32[1025]",
+    ]
+    assert re.fullmatch(r"output count: %\d+", lines[4])
+    assert re.fullmatch(r"output mean: %\d+", lines[5])
+    assert re.fullmatch(r"state captured0 becomes: %\d+", lines[6])
