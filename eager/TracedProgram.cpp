@@ -107,6 +107,7 @@ llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::load(llvm::StringR
     options = {};
   }
   traced->graph = std::move(*graph);
+  traced->isFromFile = true;
   traced->arguments = exe->numArguments();
   traced->functionOutputs = exe->numResults();
   if (llvm::Error e = traced->finish(std::move(*exe), std::move(options)))
@@ -297,6 +298,9 @@ llvm::Error TracedProgram::bindTo(llvm::ArrayRef<TensorRef> given) {
 llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
   if (llvm::Error e = checkCount(given.size()))
     return std::move(e);
+  if (isFromFile && Recorder::current())
+    return invalidArgument(name + ": a loaded program must run outside of a traced function, whose program would not "
+                                  "hold it, got a call within one");
   std::unique_lock<std::mutex> lock = locked();
   Values values;
   if (llvm::Error e = readInputs(given, values))

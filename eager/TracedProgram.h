@@ -77,6 +77,7 @@ private:
 
   std::string name = "program";
   std::optional<ir::Graph> graph;
+  bool isFromFile = false;
   runtime::ProgramRef program;
   size_t arguments = 0, functionOutputs = 0;
   std::vector<TensorRef> captured; // inputs after the arguments

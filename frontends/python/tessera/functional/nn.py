@@ -168,6 +168,7 @@ def group_norm(inp, num_groups, affine=True, weight=None, bias=None, eps=1e-5):
     channel = (-1, *(1,) * (inp.ndim - 2))
 
     def normalised(x, scale, shift):
+        """Of one dtype."""
         rows = _ops.reshape(x, (x.shape[0], num_groups, x.shape[1] // num_groups, -1))
         out = _ops.reshape(_ops.layer_norm(rows, None, None, 2, eps), x.shape)
         out = out if scale is None else out * _ops.reshape(scale, channel)
