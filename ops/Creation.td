@@ -56,7 +56,7 @@ def Tess_EyeOp : Creation<"eye", "ones on the main diagonal, zeros elsewhere", "
   let arguments = (ins SI64Attr:$n, SI64Attr:$m, DefaultValuedStrAttr<Tess_DTypeAttr, "f32">:$dtype);
   let attrFacts = [Doc<"n", "number of rows">, Doc<"m", "number of columns">, Doc<"dtype", "dtype of the result">,
                    ShapeOnly<"n">, ShapeOnly<"m">, Range<"n", "0", "9007199254740992.0">, Range<"m", "0", "9007199254740992.0">];
-  let samples = [Sample<[], "n=3;m=3">, Sample<[], "n=2;m=4;dtype=i32">, Sample<[], "n=0;m=4">,
+  let samples = [Sample<[], "n=3;m=3">, Sample<[], "n=2;m=4;dtype=i32">, Sample<[], "n=0;m=4">, Sample<[], "n=4;m=0">,
                  Sample<[], "n=4;m=2;dtype=f64">];
   let onnx = "EyeLike";
 }

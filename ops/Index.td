@@ -43,7 +43,8 @@ def Tess_ScatterOp : IndexOp<"scatter", "the tensor with elements along an axis 
   let attrFacts = [Axis<"axis", "x">, Doc<"axis", "axis the indices count along">];
   let constraints = ["x and index must have the same rank", "dimensions besides axis must match",
                      "source must have the shape of index"];
-  let samples = [Sample<["5", "1", "1"], "", "-2; 0; -2", "2; 5; 2">, Sample<["4,3", "1,3", "1,3"], "", "-2; 0; -2", "2; 4; 2">];
+  let samples = [Sample<["5", "1", "1"], "", "-2; 0; -2", "2; 5; 2">, Sample<["4,3", "1,3", "1,3"], "", "-2; 0; -2", "2; 4; 2">,
+                 Sample<["4,3", "4,1", "4,1"], "axis=1", "-2; 0; -2", "2; 3; 2">];
   let onnx = "ScatterElements";
 }
 class AdvancedIndex<string m, string what, string expr> : IndexOp<m, what, expr> {
@@ -160,7 +161,8 @@ def Tess_IndexingOneHotOp : IndexOp<"indexing_one_hot", "the element of the give
   let attrFacts = [Axis<"axis", "x">, Doc<"axis", "axis to pick along">, Doc<"keepdims", "keep the axis with size 1">];
   let constraints = ["index must have the shape of x without the axis"];
   let python = Py<"functional.nn", "indexing_one_hot", [], "", ["x=src"]>;
-  let samples = [Sample<["4,5", "4"], "", "-2; 0", "2; 5">, Sample<["2,5,3", "2,3"], "keepdims=true", "-2; 0", "2; 5">];
+  let samples = [Sample<["4,5", "4"], "", "-2; 0", "2; 5">, Sample<["2,5,3", "2,3"], "keepdims=true", "-2; 0", "2; 5">,
+                 Sample<["5,4", "4"], "axis=0", "-2; 0", "2; 5">];
 }
 
 #endif // TESS_OPS_INDEX

@@ -99,7 +99,7 @@ def Tess_TileOp : RearrangeOp<"tile", "the tensor repeated along each axis", "ti
   let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$reps);
   let attrFacts = [Range<"reps", "0", "1e9">, Doc<"reps", "how often, for each axis">];
   let constraints = ["reps must have an entry for each axis"];
-  let samples = [Sample<["3"], "reps=[2]">, Sample<["2,3"], "reps=[1, 3]">, Sample<["2,3"], "reps=[2, 2]">];
+  let samples = [Sample<["3"], "reps=[2]">, Sample<["2,3"], "reps=[1, 3]">, Sample<["2,3"], "reps=[2, 2]">, Sample<["2,3"], "reps=[2, 0]">];
   let onnx = "Tile";
 }
 def Tess_RollOp : MoveOp<"roll", "the elements moved along an axis, around its end", "",

@@ -26,7 +26,9 @@ def Tess_BatchNormOp : Tess_Op<"batch_norm"> {
   let constraints = ["x must have rank 2 to 5", batchParameters, "parameters must have one dtype"];
   let samples = [Sample<["4,3,5,6", "1,3,1,1", "1,3,1,1", "1,3,1,1", "1,3,1,1"], "", "-2; 0.5; -1; -1; 0.5", "2">,
                  Sample<["6,3", "1,3", "1,3", "1,3", "1,3"], "momentum=0.5", "-2; 0.5; -1; -1; 0.5", "2">,
-                 Sample<["2,3,7", "1,3,1", "1,3,1", "1,3,1", "1,3,1"], "epsilon=0.001", "-2; 0.5; -1; -1; 0.5", "2">];
+                 Sample<["2,3,7", "1,3,1", "1,3,1", "1,3,1", "1,3,1"], "epsilon=0.001", "-2; 0.5; -1; -1; 0.5", "2">,
+                 Sample<["6,3", "1,3", "1,3", "1,3", "1,3"], "momentum=0.0", "-2; 0.5; -1; -1; 0.5", "2">,
+                 Sample<["6,3", "1,3", "1,3", "1,3", "1,3"], "momentum=1.0;epsilon=0.0", "-2; 0.5; -1; -1; 0.5", "2">];
   let oracle = Oracle<"tess_oracle.batch_norm(x, scale, bias, running_mean, running_var, momentum, epsilon)">;
   let python = Py<"functional.nn", "batch_norm">;
 }
@@ -43,6 +45,7 @@ def Tess_BatchNormInferenceOp : Tess_Op<"batch_norm_inference"> {
   let attrFacts = [Range<"epsilon", "0", "">, Doc<"epsilon", "added to the variance">];
   let constraints = ["x must have rank 2 to 5", batchParameters, "parameters must have one dtype"];
   let samples = [Sample<["4,3,5,6", "1,3,1,1", "1,3,1,1", "1,3,1,1", "1,3,1,1"], "", "-2; 0.5; -1; -1; 0.5", "2">,
+                 Sample<["4,3", "1,3", "1,3", "1,3", "1,3"], "epsilon=0.0", "-2; 0.5; -1; -1; 0.5", "2">,
                  Sample<["0,3", "1,3", "1,3", "1,3", "1,3"], "", "-2; 0.5; -1; -1; 0.5", "2">];
   let oracle = Oracle<"(x - mean) / np.sqrt(var + epsilon) * scale + bias">;
   let python = Py<"functional.nn", "batch_norm_inference">;
@@ -70,7 +73,7 @@ def Tess_LayerNormOp : TrailingNorm<"layer_norm", "normalisation over the last a
   let shapes = "(*D), (*P)?, (*P)? -> (*D)";
   let lowering = Composite<"layerNorm">;
   let samples = [Sample<["2,3,8"]>, Sample<["4,8", "8", "8"]>, Sample<["4,3,8", "3,8", "3,8"], "axes=2">,
-                 Sample<["0,8", "8", "8"]>];
+                 Sample<["4,8", "8", "8"], "epsilon=0.0">, Sample<["0,8", "8", "8"]>];
   let onnx = "LayerNormalization";
 }
 def Tess_RmsNormOp : TrailingNorm<"rms_norm", "division by the root mean square over the last axes",
@@ -80,7 +83,7 @@ def Tess_RmsNormOp : TrailingNorm<"rms_norm", "division by the root mean square 
                    Runtime<DefaultValuedAttr<F64Attr, "1e-5">>:$epsilon);
   let shapes = "(*D), (*P)? -> (*D)";
   let lowering = Composite<"rmsNorm">;
-  let samples = [Sample<["2,3,8"]>, Sample<["4,8", "8"]>, Sample<["4,3,8", "3,8"], "axes=2">];
+  let samples = [Sample<["2,3,8"]>, Sample<["4,8", "8"]>, Sample<["4,3,8", "3,8"], "axes=2">, Sample<["4,8", "8"], "epsilon=0.0">];
 }
 
 #endif // TESS_OPS_NORM

@@ -57,7 +57,7 @@ def Tess_AdamUpdateOp : Tess_Op<"adam_update"> {
                    Doc<"epsilon", "added to the root">, Doc<"weight_decay", "pull towards zero">,
                    Doc<"decoupled", "AdamW: the pull is no part of the gradient">];
   let samples = [Sample<["4,3", "4,3", "4,3", "4,3", "", ""], "", "-2; -2; -2; 0.1; 0.1; 1", "2; 2; 2; 1; 0.5; 9">,
-                 Sample<["5", "5", "5", "5", "", ""], "weight_decay=0.1;decoupled=true;beta1=0.5", "-2; -2; -2; 0.1; 0.1; 1",
+                 Sample<["5", "5", "5", "5", "", ""], "weight_decay=0.1;decoupled=true;beta1=0.5;beta2=0.99;epsilon=0.001", "-2; -2; -2; 0.1; 0.1; 1",
                         "2; 2; 2; 1; 0.5; 9">];
   let oracle = Oracle<"tess_oracle.adam_update(param, grad, exp_avg, exp_avg_sq, lr, step, beta1, beta2, epsilon, weight_decay, decoupled)">;
   let python = Py<"optimizer", "adam_update">;

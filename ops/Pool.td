@@ -34,7 +34,8 @@ def Tess_MaxPool2dOp : PoolOp<"max_pool2d", "largest element of each window",
   let gradient = [(op<"max_pool2d_backward", samePool> $x, $out, $dout)];
   let constraints = poolGeometry;
   let samples = [Sample<["2,3,6,8"], "kernel_size=[2, 2];strides=[2, 2]">,
-                 Sample<["1,2,5,5"], "kernel_size=[3, 2];padding=[1, 0]">, Sample<["0,2,4,4"], "kernel_size=[2, 2]">];
+                 Sample<["1,2,5,5"], "kernel_size=[3, 2];padding=[1, 0]">, Sample<["0,2,4,4"], "kernel_size=[2, 2]">,
+                 Sample<["1,2,5,5"], "kernel_size=[1, 1]">];
   let onnx = "MaxPool";
 }
 def Tess_MaxPool2dBackwardOp : PoolOp<"max_pool2d_backward", "gradient of max_pool2d",
@@ -48,7 +49,9 @@ def Tess_MaxPool2dBackwardOp : PoolOp<"max_pool2d_backward", "gradient of max_po
   let lowering = Sequential<"max_pool2d_backward">;
   let gradientRule = "maxPool2dBackward";
   let constraints = !listconcat(!tail(poolGeometry), ["out and dout must have the shape of the pooling's result"]);
-  let samples = [Sample<["2,3,6,8", "2,3,3,4", "2,3,3,4"], "kernel_size=[2, 2];strides=[2, 2]">];
+  let samples = [Sample<["2,3,6,8", "2,3,3,4", "2,3,3,4"], "kernel_size=[2, 2];strides=[2, 2]">,
+                 Sample<["1,2,5,5", "1,2,5,5", "1,2,5,5"], "kernel_size=[1, 1]">,
+                 Sample<["1,2,5,5", "1,2,5,6", "1,2,5,6"], "kernel_size=[3, 2];padding=[1, 1]">];
 }
 def Tess_AvgPool2dOp : PoolOp<"avg_pool2d", "mean of each window",
                               "tess_oracle.avg_pool2d(x, kernel_size, strides, padding, count_include_pad)"> {
@@ -61,7 +64,8 @@ def Tess_AvgPool2dOp : PoolOp<"avg_pool2d", "mean of each window",
   let constraints = poolGeometry;
   let samples = [Sample<["2,3,6,8"], "kernel_size=[2, 2];strides=[2, 2]">,
                  Sample<["1,2,5,5"], "kernel_size=[3, 2];padding=[1, 0]">,
-                 Sample<["1,2,5,5"], "kernel_size=[3, 3];padding=[1, 1];count_include_pad=false">];
+                 Sample<["1,2,5,5"], "kernel_size=[3, 3];padding=[1, 1];count_include_pad=false">,
+                 Sample<["1,2,5,5"], "kernel_size=[1, 1]">];
   let onnx = "AveragePool";
 }
 def Tess_AvgPool2dBackwardOp : PoolOp<"avg_pool2d_backward", "gradient of avg_pool2d",
@@ -75,7 +79,8 @@ def Tess_AvgPool2dBackwardOp : PoolOp<"avg_pool2d_backward", "gradient of avg_po
   let attrFacts = !listconcat(poolFacts, [Doc<"count_include_pad", "count padding as elements of value 0">]);
   let constraints = !listconcat(!tail(poolGeometry), ["dout must have the shape of the pooling's result"]);
   let samples = [Sample<["2,3,3,4", "2,3,6,8"], "kernel_size=[2, 2];strides=[2, 2]">,
-                 Sample<["1,2,5,5", "1,2,5,5"], "kernel_size=[3, 3];padding=[1, 1];count_include_pad=false">];
+                 Sample<["1,2,5,5", "1,2,5,5"], "kernel_size=[3, 3];padding=[1, 1];count_include_pad=false">,
+                 Sample<["1,2,5,5", "1,2,5,5"], "kernel_size=[1, 1]">];
 }
 def Tess_AdaptiveAvgPool2dOp : PoolOp<"adaptive_avg_pool2d", "mean of windows that divide the image into a given size",
                                       "tess_oracle.adaptive_avg_pool2d(x, output_size)"> {

@@ -49,6 +49,7 @@ def Tess_DropoutOp : Tess_Op<"dropout"> {
   let attrFacts = [Doc<"p", "probability of zero">, Range<"p", "0", "1">];
   let samples = [Sample<["3,5", "", ""], "", "-2; 0; 0", "2; 100; 100">,
                  Sample<["7", "", ""], "p=0.25", "-2; 0; 0", "2; 100; 100">,
+                 Sample<["3,5", "", ""], "p=1.0", "-2; 0; 0", "2; 100; 100">,
                  Sample<["0,3", "", ""], "p=0.0", "-2; 0; 0", "2; 100; 100">];
   let oracle = Oracle<"tess_oracle.dropout(x, seed, offset, p)">;
   let python = Py<"functional.nn", "dropout">;

@@ -60,6 +60,7 @@ class Extremum<string m, string what, string kind, string expr> : ReductionBase<
   let constraints = ["reduced dimensions must not be empty, unless allow_empty"];
   let gradientRule = "extremum";
   let description = [{NaN wins. The gradient is shared evenly among equal elements.}];
+  let samples = !listconcat(ReductionSamples<>.all, [Sample<["2,3"], "axes=[1];allow_empty=true">]);
 }
 def Tess_MaxOp : Extremum<"max", "largest element over axes", "Max", "np.max(x, axis=axes or None, keepdims=keepdims)"> {
   let onnx = "ReduceMax";
@@ -144,6 +145,7 @@ def Tess_NormalizeOp : NormOp<"normalize", "vectors along axes, divided by their
   let attrFacts = !listconcat(normFacts, [Range<"epsilon", "0", "">, Doc<"epsilon", "the smallest divisor">]);
   let samples = [Sample<["2,3"]>, Sample<["7"], "axes=[0]">, Sample<["2,3,4"], "axes=[0, 2]">,
                  Sample<["2,5"], "axes=[1];ord=3.0">, Sample<["2,5"], "axes=[-1];ord=INFINITY;epsilon=0.5">,
+                 Sample<["2,5"], "axes=[1];epsilon=0.0">,
                  Sample<["0,3"], "axes=[1]">];
   let python = Py<"functional.math", "normalize", [], "", ["x=inp", "axes=axis", "epsilon=eps"]>;
   let onnx = "LpNormalization";

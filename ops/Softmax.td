@@ -76,7 +76,8 @@ def Tess_OneHotOp : Tess_Op<"one_hot"> {
   let noGradient = 1;
   let attrFacts = [Doc<"num_classes", "size of the new axis">, Range<"num_classes", "0", "1e9">, ShapeOnly<"num_classes">];
   let samples = [Sample<["4"], "num_classes=5", "0", "5">, Sample<["2,3"], "num_classes=3", "0", "3">,
-                 Sample<[""], "num_classes=2", "0", "2">, Sample<["0"], "num_classes=2", "0", "2">];
+                 Sample<[""], "num_classes=2", "0", "2">, Sample<["0"], "num_classes=2", "0", "2">,
+                 Sample<["0"], "num_classes=0", "0", "2">];
   let oracle = Oracle<"(np.arange(num_classes) == x[..., None]).astype(x.dtype)">;
   let python = Py<"functional.nn", "one_hot", [], "", ["x=inp"]>;
   let onnx = "OneHot";
@@ -109,7 +110,7 @@ def Tess_CrossEntropyOp : LossOp<"cross_entropy", "cross entropy of class scores
   let samples = [Sample<["4,5", "4"], "", "-2; 0", "2; 5">, Sample<["2,5,3", "2,3"], "reduction=\"none\"", "-2; 0", "2; 5">,
                  Sample<["4,5", "4"], "label_smooth=0.1;reduction=\"sum\"", "-2; 0", "2; 5">,
                  Sample<["3,5", "3"], "with_logits=false", "0.1; 0", "0.9; 5">,
-                 Sample<["5,4", "4"], "axis=0", "-2; 0", "2; 5">];
+                 Sample<["5,4", "4"], "axis=0;label_smooth=1.0", "-2; 0", "2; 5">];
 }
 class PairLoss<string m, string what, string rule, string expr> : LossOp<m, what, rule, expr> {
   let arguments = (ins Tess_Float:$pred, Tess_Float:$label, DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
