@@ -60,7 +60,7 @@ struct AttrInfo {
 
 /// A condition on shapes or values, with the label its negative test carries.
 struct ConstraintInfo {
-  const char *label; // "matmul_c1"
+  const char *label; // "matmul.dimension_K_must_match"
   const char *text;  // "dimension K must match"
 };
 

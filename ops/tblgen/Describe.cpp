@@ -135,7 +135,7 @@ static bool isCast(const OpModel &op, const ValueModel &operand) {
 std::vector<std::string> raisesLines(const OpModel &op) {
   std::vector<std::string> lines;
   for (const auto &[label, text] : op.constraints)
-    lines.push_back("ValueError: " + label + ": " + text);
+    lines.push_back("ValueError: " + text);
   for (const ValueModel &v : op.operands)
     if (v.constraint != "Tess_Any" && !isCast(op, v))
       lines.push_back("TypeError: " + op.pyParameter(v.name) + " must be " + kindOfDTypes(v.constraint));

@@ -20,7 +20,7 @@ std::vector<std::string> attrLines(const OpModel &op);
 std::string inPlaceOperand(const OpModel &op);
 /// How the result dtype follows.
 std::string dtypeLine(const OpModel &op);
-/// "ValueError: matmul_c1: dimension K must match", "TypeError: ...".
+/// "ValueError: dimension K must match", "TypeError: ...".
 std::vector<std::string> raisesLines(const OpModel &op);
 /// Lines of a doctest.
 std::vector<std::string> exampleLines(const OpModel &op);

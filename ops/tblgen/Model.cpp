@@ -9,6 +9,7 @@
 #include "llvm/TableGen/Error.h"
 
 #include <limits>
+#include <set>
 
 using namespace llvm;
 
@@ -234,6 +235,34 @@ static void readPython(OpModel &op) {
   }
 }
 
+/// "slice.steps_must_not_be_0": the words of a constraint as an identifier.
+static std::string labelOf(const OpModel &op, std::string text) {
+  static constexpr std::pair<StringLiteral, StringLiteral> spelled[] = {{">=", "at least"}, {"-", "minus "}, {"'", ""}};
+  for (auto [sign, words] : spelled) {
+    SmallVector<StringRef> parts;
+    StringRef(text).split(parts, sign);
+    text = join(parts, words);
+  }
+  std::string label = op.name + ".";
+  for (char c : text)
+    if (isAlnum(c) || !StringRef(label).ends_with("_"))
+      label += isAlnum(c) ? c : '_';
+  return StringRef(label).rtrim('_').str();
+}
+
+static void readConstraints(OpModel &op) {
+  std::vector<std::string> texts = signatureConstraints(op);
+  append_range(texts, op.strings("constraints"));
+  std::set<std::string> used;
+  for (const std::string &text : texts) {
+    if (!StringRef(text).contains(" must "))
+      op.fatal("a constraint must say what must hold, got '" + text + "'");
+    op.constraints.emplace_back(labelOf(op, text), text);
+    if (!used.insert(op.constraints.back().first).second)
+      op.fatal("a constraint must have words of its own, got '" + text + "'");
+  }
+}
+
 static OpModel readOp(const Record *record) {
   OpModel op;
   op.record = record;
@@ -265,9 +294,7 @@ static OpModel readOp(const Record *record) {
     op.fatal("check must come with shapes");
   if (!op.text("shapes").empty())
     op.signature = parseSignature(op);
-  op.constraints = signatureConstraints(op);
-  for (const std::string &text : op.strings("constraints"))
-    op.constraints.emplace_back(op.name + "_c" + std::to_string(op.constraints.size() + 1), text);
+  readConstraints(op);
   for (const Record *sample : record->getValueAsListOfDefs("samples"))
     op.samples.push_back(readSample(op, sample));
   if (!op.def("lowering") || !op.def("dtypes"))

@@ -105,7 +105,7 @@ private:
 
 /// Signature.cpp of this folder.
 std::unique_ptr<SignatureModel> parseSignature(const OpModel &op);
-std::vector<std::pair<std::string, std::string>> signatureConstraints(const OpModel &op);
+std::vector<std::string> signatureConstraints(const OpModel &op);
 
 /// "a=1;b=[1, 2]" against the attributes of `op`; values that start with $, @, # are kept as text in `references`.
 struct ParsedAttr {

@@ -146,8 +146,8 @@ static bool hasStar(const std::vector<DimModel> &dims) {
   return any_of(dims, [](const DimModel &d) { return d.kind == '*' || d.kind == '/'; });
 }
 
-/// Ranks in operand order, then symbols in the order they appear.
-std::vector<std::pair<std::string, std::string>> signatureConstraints(const OpModel &op) {
+/// Ranks in operand order, symbols in the order they appear, literals, axes.
+std::vector<std::string> signatureConstraints(const OpModel &op) {
   std::vector<std::string> texts;
   if (op.signature) {
     const SignatureModel &s = *op.signature;
@@ -178,10 +178,7 @@ std::vector<std::pair<std::string, std::string>> signatureConstraints(const OpMo
       texts.push_back(attr.name +
                       (attr.kind == AttrKind::I64List ? " must be distinct axes of " : " must be an axis of ") +
                       op.operands[attr.axisOf].name);
-  std::vector<std::pair<std::string, std::string>> list;
-  for (const std::string &text : texts)
-    list.emplace_back(op.name + "_c" + std::to_string(list.size() + 1), text);
-  return list;
+  return texts;
 }
 
 } // namespace tess::tblgen

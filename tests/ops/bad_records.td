@@ -1,6 +1,6 @@
 // Records that are wrong stop the generator, with the record's place and what is wrong.
 //
-// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
+// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
 include "ops/Base.td"
 
 class Plain<string m> : Tess_Op<m> {
@@ -56,4 +56,12 @@ def Tess_BOp : Plain<"b"> { let python = Py<"functional.math", "b", [], "+">; }
 // CHECK: error: b: renamed must be operand=name or attribute=name, got y=inp
 #ifdef CASE_11
 def Tess_BOp : Plain<"b"> { let python = Py<"functional.math", "b", [], "", ["y=inp"]>; }
+#endif
+// CHECK: error: b: a constraint must have words of its own, got 'x must be >= -1'
+#ifdef CASE_12
+def Tess_BOp : Plain<"b"> { let constraints = ["x must be at least minus 1", "x must be >= -1"]; }
+#endif
+// CHECK: error: b: a constraint must say what must hold, got 'x is positive'
+#ifdef CASE_13
+def Tess_BOp : Plain<"b"> { let constraints = ["x is positive"]; }
 #endif

@@ -56,11 +56,11 @@ def Tess_JoinOp : Tess_Op<"join"> {
 // TABLE: operandDims1[] = {{[{][{]}}DimPattern::Literal, 0, 3}, };
 // TABLE: resultDims0[] = {{[{][{]}}DimPattern::Star, 0, 0}, {DimPattern::Attr, 0, 0}, };
 // TABLE: upgrades[] = {"1: rename side place", };
-// TABLE: {"join_c1", "inputs must have rank >= 1"},
-// TABLE: {"join_c2", "order must have rank 1"},
-// TABLE: {"join_c3", "dimensions *B must broadcast"},
-// TABLE: {"join_c4", "dimension N must match"},
-// TABLE: {"join_c5", "dimension 0 of order must be 3"},
+// TABLE: {"join.inputs_must_have_rank_at_least_1", "inputs must have rank >= 1"},
+// TABLE: {"join.order_must_have_rank_1", "order must have rank 1"},
+// TABLE: {"join.dimensions_B_must_broadcast", "dimensions *B must broadcast"},
+// TABLE: {"join.dimension_N_must_match", "dimension N must match"},
+// TABLE: {"join.dimension_0_of_order_must_be_3", "dimension 0 of order must be 3"},
 // TABLE: Lowering::Library
 
 // A term that occurs twice is one node; the alpha that the gradient names is the call's.
@@ -92,7 +92,7 @@ def Tess_JoinOp : Tess_Op<"join"> {
 // CLASS: explicit Mul(double alpha = 0.5)
 
 // DOC: "Rows one after the other.\n\nArgs:\n    inputs: any number of any[*B, N]\n    order: optional index[3]\n    size: int\n    shape: Sequence[int] = [1, 2]\n    side: str = \"left\": one of left, right\n    gap: float | None = None\n\nReturns:\n    out: any[*B, size]\n
-// DOC-SAME: Raises:\n    ValueError: join_c1: inputs must have rank >= 1\n
+// DOC-SAME: Raises:\n    ValueError: inputs must have rank >= 1\n
 // DOC-SAME: TypeError: order must be index\n
 // DOC: scale: float = 0.5, factor, in [0, 1]
 // DOC-SAME: TypeError: x must be float\n    TypeError: y must be float\n    TypeError: each argument must be of its kind

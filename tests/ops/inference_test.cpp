@@ -22,7 +22,7 @@ static std::string results(const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
   return text;
 }
 
-TEST_CASE("elementwise operators broadcast") { // add_c1
+TEST_CASE("elementwise operators broadcast") { // add.operands_must_broadcast
   CHECK(results(Add(), {f32({2, 3}), f32({2, 3})}) == "f32[2, 3]");
   CHECK(results(Add(), {f32({2, 1}), f32({3})}) == "f32[2, 3]");
   CHECK(results(Add(), {f32({}), f32({0, 3})}) == "f32[0, 3]");
@@ -46,7 +46,8 @@ TEST_CASE("unknown dimensions propagate") {
 TEST_CASE("matrix products") {
   CHECK(results(Matmul(), {f32({7, 2, 3}), f32({3, 4})}) == "f32[7, 2, 4]");
   CHECK(results(Matmul(true, true), {f32({3, 2}), f32({4, 3})}) == "f32[2, 4]");
-  // matmul_c1, matmul_c2, matmul_c3, matmul_c4
+  // matmul.x_must_have_rank_at_least_2, matmul.y_must_have_rank_at_least_2, matmul.dimensions_B_must_broadcast,
+  // matmul.dimension_K_must_match
   CHECK(results(Matmul(), {f32({3}), f32({3, 4})}) == "matmul: x must have rank >= 2, got x f32[3]");
   CHECK(results(Matmul(), {f32({2, 3}), f32({})}) == "matmul: y must have rank >= 2, got y f32[]");
   CHECK(results(Matmul(), {f32({2, 2, 3}), f32({3, 3, 4})}) ==
@@ -122,7 +123,8 @@ TEST_CASE("reductions") {
   CHECK(results(Sum({-1}, true), {f32({2, 3})}) == "f32[2, 1]");
   CHECK(results(Max({0}), {f32({0, 0})}) == "f32[0]");
   CHECK(results(Sum({0}), {f32({0, 3})}) == "f32[3]");
-  CHECK(results(Max({0}), {f32({0, 3})}) == "max: reduced dimensions must not be empty, got x f32[0, 3]"); // max_c2
+  // max.reduced_dimensions_must_not_be_empty_unless_allow_empty
+  CHECK(results(Max({0}), {f32({0, 3})}) == "max: reduced dimensions must not be empty, got x f32[0, 3]");
   CHECK(results(Argmin(1, true), {f32({2, 3})}) == "i32[2, 1]");
   CHECK(results(SumTo(), {f32({2, 3}), f32({1, 3})}) == "f32[1, 3]");
   CHECK(results(SumTo(), {f32({2, 3}), f32({2})}) ==

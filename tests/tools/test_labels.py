@@ -2,6 +2,8 @@ import pytest
 
 from tools.lint import labels, sources
 
+MATCH = "matmul.dimension_K_must_match"
+BROADCAST = "matmul.dimensions_B_must_broadcast"
 TABLE = {"tested": ["tests/*"], "except": ["tests/tools/*"]}
 
 
@@ -25,20 +27,20 @@ def check(tmp_path, monkeypatch):
 
 
 def test_record_and_test_agree(check):
-    assert check(record("matmul_c1"), test="def test_matmul_c1(): ...") == []
+    assert check(record(MATCH), test=f'"{MATCH}": ([], "")') == []
 
 
 def test_an_untested_label(check):
-    assert check(record("matmul_c1", "matmul_c2"), test='"matmul_c1"') == [
-        "labels: matmul_c2 must stand in a negative test, got it only in matmul"
+    assert check(record(MATCH, BROADCAST), test=f'"{MATCH}"') == [
+        f"labels: {BROADCAST} must stand in a negative test, got it only in matmul"
     ]
 
 
 def test_a_label_without_a_record(check):
-    assert check(record(), test="pad_c2") == [
-        "labels: pad_c2 must be a record's, got it only in tests/a.py"
+    assert check(record(), test="pad.low_must_be_1") == [
+        "labels: pad.low_must_be_1 must be a record's, got it only in tests/a.py"
     ]
 
 
 def test_examples_in_excepted_files(check):
-    assert check(record(), tool="pad_c7") == []
+    assert check(record(), tool="pad.low_must_be_1") == []

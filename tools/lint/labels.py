@@ -1,7 +1,7 @@
-"""Lint: every constraint of a record (`matmul_c1`) has a negative test, and no test names another.
+"""Lint: every constraint of a record has a negative test, and no test names another.
 
-The records' labels are those of the generated list (//ops:samples.json): tess-tblgen numbers the
-constraints of a signature and writes their checks, so a label stands in no source file but a test.
+The labels (`matmul.dimension_K_must_match`) are those of the generated list (//ops:samples.json):
+tess-tblgen makes them of the constraints' words, so a label stands in no source file but a test.
 """
 
 import json
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tools.lint import sources
 
-_LABEL = re.compile(r"\b(?:test_)?([a-z][a-z0-9_]*_c[1-9][0-9]*)\b")
+_LABEL = re.compile(r"\b[a-z][a-z0-9_]*\.\w+_must_\w+")
 
 
 def labels_in(names, patterns, exclude):
