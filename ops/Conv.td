@@ -51,7 +51,7 @@ def Tess_Conv2dBackwardDataOp : ConvOp<"conv2d_backward_data", "gradient of a co
   let constraints = !listconcat(!tail(convGeometry), ["dout must have the shape of the convolution's result"]);
   let samples = [Sample<["4,3,3,3", "2,4,3,4", "2,3,5,6"]>,
                  Sample<["6,2,3,3", "1,6,4,5", "1,4,7,7"], "strides=[2, 1];padding=[1, 0];groups=2">,
-                 Sample<["4,3,3,3", "2,4,3,4", "2,3,7,6"], "dilation=[2, 1]">];
+                 Sample<["4,3,3,3", "2,4,3,5", "2,3,7,7"], "dilation=[2, 1]">];
 }
 def Tess_Conv2dBackwardWeightOp : ConvOp<"conv2d_backward_weight", "gradient of a convolution for its weight",
     "tess_oracle.conv2d_backward_weight(x, dout, like.shape, strides, padding, dilation, groups)"> {
@@ -65,7 +65,7 @@ def Tess_Conv2dBackwardWeightOp : ConvOp<"conv2d_backward_weight", "gradient of 
   let constraints = !listconcat(!tail(convGeometry), ["dout must have the shape of the convolution's result"]);
   let samples = [Sample<["2,3,5,6", "2,4,3,4", "4,3,3,3"]>,
                  Sample<["1,4,7,7", "1,6,4,5", "6,2,3,3"], "strides=[2, 1];padding=[1, 0];groups=2">,
-                 Sample<["2,3,7,6", "2,4,3,4", "4,3,3,3"], "dilation=[2, 1]">];
+                 Sample<["2,3,7,7", "2,4,3,5", "4,3,3,3"], "dilation=[2, 1]">];
 }
 
 #endif // TESS_OPS_CONV

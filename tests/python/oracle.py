@@ -198,7 +198,7 @@ def batch_norm(x, scale, bias, running_mean, running_var, momentum, epsilon):
     """Output and moved statistics, the variance unbiased."""
     axes = (0, *range(2, x.ndim))
     mean, var = x.mean(axes, keepdims=True), x.var(axes, keepdims=True)
-    count = x.size / x.shape[1]
+    count = np.prod([x.shape[axis] for axis in axes])
     out = (x - mean) / np.sqrt(var + epsilon) * scale + bias
     unbiased = var * count / (count - 1)
     moved = ((running_mean, mean), (running_var, unbiased))

@@ -144,6 +144,12 @@ def dtypes_of(record, sample):
     return sample.dtypes or (list(operands[0].dtypes) if operands else [None])
 
 
+def primary(record, sample):
+    """The dtype of a test that runs a sample in one."""
+    dtypes = dtypes_of(record, sample)
+    return next((d for d in ("float32", "int32") if d in dtypes), dtypes[0])
+
+
 def arrays(record, sample, dtype, seed=0):
     """Random operands of a sample: of `dtype` where the operand allows it."""
     random, result = np.random.RandomState(seed), []

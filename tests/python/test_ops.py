@@ -1,4 +1,4 @@
-"""Every operator, by its record's samples: oracle, gradient, modes, layouts, free dimensions."""
+"""Every operator, by its record's samples: oracle, gradient, modes, free dimensions."""
 
 import functools
 import re
@@ -135,18 +135,13 @@ def test_oracle(record, sample, dtype):
         check_close(result, want, label(sample, dtype))
 
 
-def primary(record, sample):
-    dtypes = S.dtypes_of(record, sample)
-    return next((d for d in ("float32", "int32") if d in dtypes), dtypes[0])
-
-
 def cases(record):
     """Every sample in one dtype, and every dtype in one sample."""
     for sample in record.samples:
-        yield sample, primary(record, sample)
+        yield sample, S.primary(record, sample)
     sample = max(record.samples, key=lambda s: sum(map(np.prod, s.shapes)))
     for dtype in S.dtypes_of(record, sample):
-        if dtype != primary(record, sample):
+        if dtype != S.primary(record, sample):
             yield sample, dtype
 
 
@@ -158,27 +153,6 @@ def test_eager_traced_and_loaded_are_the_same(record, sample, dtype):
     assert same_bits(traced(*operands), eager)
     assert same_bits(traced(*operands), eager)
     assert same_bits(loaded(traced, len(operands))(*operands), eager)
-
-
-def strided(array, dtype):
-    """The same values, every second element of a larger tensor, axes reversed."""
-    large = np.zeros([2 * n for n in reversed(array.shape)], dtype=array.dtype)
-    tensor = tessera.Tensor(large, dtype=dtype)
-    index = tuple(slice(None, None, 2) for _ in array.shape)
-    tensor[index] = tessera.Tensor(array.transpose(), dtype=dtype)
-    return tensor[index].transpose()
-
-
-def one_dtype(record):
-    return [(sample, primary(record, sample)) for sample in record.samples]
-
-
-@every_case(one_dtype, lambda record: record.operands)
-def test_inputs_of_any_layout(record, sample, dtype):
-    operands = S.arrays(record, sample, dtype)
-    views = [strided(a, d) if a.ndim else tessera.Tensor(a, dtype=d) for a, d in operands]
-    expected_bits = S.call(record, sample, S.tensors(operands))
-    assert same_bits(S.call(record, sample, views), expected_bits)
 
 
 def small_and_smooth(record):
@@ -255,7 +229,7 @@ def test_free_dimensions(name):
     sample = next((s for s in record.samples if scalable(s)), None)
     if sample is None:
         pytest.skip("no sample whose operands share their first dimension")
-    dtype, rows = primary(record, sample), sample.shapes[0][0]
+    dtype, rows = S.primary(record, sample), sample.shapes[0][0]
     traced = jit.trace(lambda *args: tuple(S.call(record, sample, args)), capture_as_const=True)
     traced(*S.tensors(S.arrays(record, sample, dtype)))
     try:
