@@ -157,10 +157,10 @@ def test_a_size_that_data_decides_may_grow_from_call_to_call(tmp_path):
 
 
 def test_a_loaded_program_is_no_part_of_a_traced_function(tmp_path):
-    double, x = trace(lambda x: x * 2, capture_as_const=True), Tensor(np.ones(3, dtype="f"))
+    double, x = jit.trace(lambda x: x * 2, capture_as_const=True), tensor(3)
     double(x)
     double.dump(tmp_path / "double.tess", arg_names=["x"])
-    program = load(tmp_path / "double.tess")
+    program = jit.load(tmp_path / "double.tess")
     with pytest.raises(ValueError, match="double.tess: a loaded program must run outside of a tr"):
-        trace(lambda x: program(x) + 1)(x)
-    assert (program(x) + 1).tolist() == [3, 3, 3]
+        jit.trace(lambda x: program(x) + 1)(x)
+    assert same_bits(program(x) + 1, x * 2 + 1)
