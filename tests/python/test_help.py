@@ -8,6 +8,8 @@ import pytest
 import tessera
 from tessera import _core
 
+from tests.python import samples as S  # noqa: N812
+
 MODULES = [
     "",
     "autodiff",
@@ -113,7 +115,9 @@ def test_methods(name):
 @pytest.mark.parametrize("name", ["conv2d", "softmax", "concat", "cross_entropy", "argmax"])
 def test_a_written_function_has_the_facts_of_its_record(name):
     text = inspect.getdoc(getattr(tessera.functional, name))
-    assert f"{name}_c1" in text and "The operator beneath is" in text
+    said = [words for record, words in S.constraints().values() if record == name]
+    assert said and all(f"ValueError: {words}" in text for words in said)
+    assert "The operator beneath is" in text
 
 
 def test_a_parameter_has_the_name_that_the_record_gives_it():
