@@ -3,20 +3,12 @@
 #include "ops/RuleErrors.h"
 #include "ops/ViewRules.h"
 
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::normalise {
 
 /// Counted from the front; an axis that is none stays as it is, for inference to refuse.
 static int64_t fromFront(int64_t axis, int64_t rank) { return axis < -rank ? axis : shapes::fromFront(axis, rank); }
-
-/// Distinct axes; others are for inference to refuse.
-static bool areAxes(llvm::ArrayRef<int64_t> axes, int64_t rank) {
-  llvm::SmallDenseSet<int64_t> seen;
-  return llvm::all_of(
-      axes, [&](int64_t axis) { return axis >= -rank && axis < rank && seen.insert(fromFront(axis, rank)).second; });
-}
 
 llvm::Error axes(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
   IntList list = op.ints("axes");
@@ -61,15 +53,17 @@ llvm::Error slice(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
   if (steps.empty())
     steps.assign(shape.size(), 1);
   bool isWhole = starts.size() == shape.size() && stops.size() == shape.size() && steps.size() == shape.size();
-  if (!isWhole || llvm::is_contained(steps, 0) || !areAxes(op.ints("in_bounds"), shape.size()))
+  if (!isWhole || llvm::is_contained(steps, 0))
     return llvm::Error::success();
+  if (!op.ints("in_bounds").empty())
+    if (llvm::Expected<Metas> metas = op.infer(operands); !metas)
+      return metas.takeError();
   IntList open; // axes of which it is not yet known
   for (int64_t axis : op.ints("in_bounds"))
-    if (axis = fromFront(axis, shape.size());
-        shape[axis] == kUnknown || !views::startsInBounds(starts[axis], shape[axis]))
+    if (axis = fromFront(axis, shape.size()); shape[axis] == kUnknown)
       open.push_back(axis);
   for (unsigned i = 0; i < shape.size(); ++i) {
-    if (shape[i] == kUnknown || llvm::is_contained(open, i))
+    if (shape[i] == kUnknown)
       continue;
     views::SliceRange range = views::sliceRange(starts[i], stops[i], steps[i], shape[i]);
     starts[i] = range.count ? range.start : 0;

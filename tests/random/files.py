@@ -27,6 +27,11 @@ def names_of(program):
     return [each.name for each in program.of_kind("argument")]
 
 
+def named_arguments(program, seed, size=None):
+    """New argument tensors for a seed, by name."""
+    return dict(zip(names_of(program), program.arguments(seed, size), strict=True))
+
+
 def free_dims(program):
     """What a dump frees."""
     return {each.name: {0: jit.Dim("n", 1, 4096)} for each in program.inputs if each.free}
@@ -56,8 +61,7 @@ class File:
         count = len(self.program.results) + len(self.program.differentiated)
         rows = []
         for seed in calls:
-            arguments = zip(names_of(self.program), self.program.arguments(seed, size), strict=True)
-            results = run(dict(arguments))
+            results = run(named_arguments(self.program, seed, size))
             rows.append((bits(list(results.values())[:count]), []))
         return difference((rows, []), (self.expected(size)[: len(calls)], []), what)
 
@@ -68,9 +72,8 @@ class File:
 
     def runs(self, loaded, size):
         """Whether it takes arguments of this size."""
-        arguments = zip(names_of(self.program), self.program.arguments(CALLS[0], size), strict=True)
         try:
-            bits(as_list(loaded(**dict(arguments))))
+            bits(as_list(loaded(**named_arguments(self.program, CALLS[0], size))))
         except REFUSALS:
             return False
         return True

@@ -104,11 +104,12 @@ run_bench() {
 
 # --sanitize=address first: the compiler instrumented, and the kernels that it makes; tess-run is left out.
 run_campaign() {
-  local preload=
+  local preload='' targets=(//ops:samples.json //tools:tess-run)
   case ${1:-} in
     --sanitize=address)
       export TESS_BAZEL_FLAGS="${TESS_BAZEL_FLAGS:-} --config=$(sanitizer_config address)"
       preload=/usr/lib/llvm-22/lib/clang/22/lib/linux/libclang_rt.asan-x86_64.so
+      targets=(//ops:samples.json)
       shift
       ;;
     --sanitize=*) die "campaign: --sanitize must be address, got '${1#*=}'" ;;
@@ -117,11 +118,14 @@ run_campaign() {
     random | records) ;;
     *) die "campaign: the kind must be random or records, got '${1:-}'" ;;
   esac
-  if [ -n "$preload" ]; then build_package //ops:samples.json; else build_package //ops:samples.json //tools:tess-run; fi
+  build_package "${targets[@]}"
   # Two workers share the cores: a thread that spins at a barrier keeps from running what it waits for.
   export TESS_SAMPLES=$bin/ops/samples.json OMP_WAIT_POLICY=passive
-  [ -n "$preload" ] || export TESS_RUN=$bin/tools/tess-run
-  [ -z "$preload" ] || export LD_PRELOAD=$preload ASAN_OPTIONS=allow_user_poisoning=0:detect_leaks=0
+  if [ -n "$preload" ]; then
+    export LD_PRELOAD=$preload ASAN_OPTIONS=allow_user_poisoning=0:detect_leaks=0
+  else
+    export TESS_RUN=$bin/tools/tess-run
+  fi
   PYTHONPATH=$root:$PYTHONPATH exec "$venv/bin/python" -m tests.random.campaign "$@"
 }
 

@@ -6,6 +6,7 @@ namespace tessera {
 namespace eager = tess::eager;
 
 GradManager &GradManager::attach(const std::vector<Tensor> &tensors, const Callback &callback) {
+  bool isChanged = false;
   for (const Tensor &tensor : tensors) {
     eager::TensorRef variable = tensor.ref();
     size_t i = 0;
@@ -15,13 +16,15 @@ GradManager &GradManager::attach(const std::vector<Tensor> &tensors, const Callb
       attached.push_back({tensor, {}});
       if (tape)
         watch(attached.back());
-      noteChange();
+      isChanged = true;
     }
     if (!callback)
       continue;
     attached[i].callbacks.push_back(callback);
-    noteChange();
+    isChanged = true;
   }
+  if (isChanged)
+    noteChange();
   return *this;
 }
 

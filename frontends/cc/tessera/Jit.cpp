@@ -87,9 +87,9 @@ struct Calls::Variant {
   explicit Variant(Signature signature) : signature(std::move(signature)) {}
 
   /// Whatever the tensors, it is what the function would do now.
-  bool fits(const Signature &other, llvm::ArrayRef<Tensor> arguments) const {
+  bool fits(const Signature &other, llvm::ArrayRef<Tensor> arguments, llvm::ArrayRef<eager::TensorRef> given) const {
     return signature.metas == other.metas && signature.aliases == other.aliases && recorded.replay.holds(arguments) &&
-           recorded.recording->holds(refs(arguments));
+           recorded.recording->holds(given);
   }
   bool isFor(const Signature &other) const {
     return llvm::all_of(llvm::zip(signature.tensors, other.tensors), [](const auto &pair) {
@@ -105,13 +105,14 @@ std::vector<Tensor> Calls::call(std::vector<Tensor> arguments, const Function &f
   for (Tensor &argument : arguments)
     argument = Tensor(argument.ref()); // numbers become tensors
   Signature signature(arguments);
+  std::vector<eager::TensorRef> given = refs(arguments);
   std::shared_ptr<Variant> earlier;
   for (auto it = variants.begin(); it != variants.end(); ++it) {
-    if (!(*it)->fits(signature, arguments))
+    if (!(*it)->fits(signature, arguments, given))
       continue;
     if ((*it)->isFor(signature)) {
       variants.splice(variants.begin(), variants, it);
-      return run(*variants.front(), arguments);
+      return run(*variants.front(), arguments, given);
     }
     if (!(*it)->isBound)
       earlier = *it;
@@ -148,12 +149,13 @@ void Calls::compare(const std::shared_ptr<Variant> &earlier) {
   variants.remove(earlier);
 }
 
-std::vector<Tensor> Calls::run(Variant &variant, llvm::ArrayRef<Tensor> arguments) {
+std::vector<Tensor> Calls::run(Variant &variant, llvm::ArrayRef<Tensor> arguments,
+                               llvm::ArrayRef<eager::TensorRef> given) {
   if (!variant.program)
     variant.program = valueOrThrow(eager::TracedProgram::compile(variant.recorded.recording, {}, fuse));
   variant.recorded.replay.prepare(arguments);
   std::vector<Tensor> results;
-  for (eager::TensorRef &result : valueOrThrow(variant.program->run(refs(arguments))))
+  for (eager::TensorRef &result : valueOrThrow(variant.program->run(given)))
     results.emplace_back(std::move(result));
   variant.recorded.replay.apply(arguments, llvm::ArrayRef(results).drop_front(variant.recorded.numResults));
   results.resize(variant.recorded.numResults);

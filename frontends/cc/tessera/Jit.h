@@ -70,7 +70,9 @@ private:
   void compare(const std::shared_ptr<Variant> &earlier);
   /// The recorded call holds no size that `options` free.
   static void checkFree(const Variant &variant, const tess::eager::GraphOptions &options);
-  std::vector<Tensor> run(Variant &variant, llvm::ArrayRef<Tensor> arguments);
+  /// `given` are the variables of the arguments.
+  std::vector<Tensor> run(Variant &variant, llvm::ArrayRef<Tensor> arguments,
+                          llvm::ArrayRef<tess::eager::TensorRef> given);
 
   bool fuse;
   std::list<std::shared_ptr<Variant>> variants; // the latest used first

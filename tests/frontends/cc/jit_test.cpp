@@ -90,6 +90,17 @@ TEST_CASE("calls with ever other tensors run compiled from the third on") {
   CHECK(calls == 3);
 }
 
+/// A training step on images and labels.
+static auto stepOf(Sequential &net, GradManager &manager, Adam &optimizer) {
+  return [&](const Tensor &x, const Tensor &y) {
+    auto recording = manager.record();
+    Tensor loss = functional::cross_entropy(net(x), y);
+    manager.backward(loss);
+    optimizer.step().clearGrad();
+    return loss;
+  };
+}
+
 /// Losses and final weights of a few training steps.
 static std::pair<Floats, std::vector<char>> train(bool traced) {
   seed(5);
@@ -99,13 +110,7 @@ static std::pair<Floats, std::vector<char>> train(bool traced) {
   GradManager manager;
   manager.attach(net.parameters());
   Adam optimizer(net.parameters(), {.lr = 0.01});
-  auto body = [&](const Tensor &x, const Tensor &y) {
-    auto recording = manager.record();
-    Tensor loss = functional::cross_entropy(net(x), y);
-    manager.backward(loss);
-    optimizer.step().clearGrad();
-    return loss;
-  };
+  auto body = stepOf(net, manager, optimizer);
   auto step = jit::trace(body);
   Floats losses;
   for (int i = 0; i < 6; ++i) {
@@ -319,13 +324,7 @@ TEST_CASE("a dumped training step goes on as eager steps do") {
   GradManager manager;
   manager.attach(net.parameters());
   Adam optimizer(net.parameters(), {.lr = 0.01});
-  auto body = [&](const Tensor &x, const Tensor &y) {
-    auto recording = manager.record();
-    Tensor loss = functional::cross_entropy(net(x), y);
-    manager.backward(loss);
-    optimizer.step().clearGrad();
-    return loss;
-  };
+  auto body = stepOf(net, manager, optimizer);
   auto step = jit::trace(body);
   Tensor x = uniform({8, 1, 4, 4}), y = tensor({0, 1, 2, 0, 1, 2, 0, 1});
   (void)step(x, y);
