@@ -57,6 +57,14 @@ std::vector<FreeDims::Choice> FreeDims::choices() const {
   return chosen;
 }
 
+std::vector<FreeDims::Sizes> FreeDims::neededSizes() const {
+  std::vector<Sizes> needed = {recordedSizes};
+  for (const Choice &choice : choices())
+    if (choice.isNeeded)
+      needed.push_back(choice.sizes);
+  return needed;
+}
+
 Metas FreeDims::argumentsAt(llvm::ArrayRef<int64_t> sizes) const {
   Metas metas;
   for (size_t argument = 0; argument < recorded->arguments().size(); ++argument) {

@@ -14,8 +14,9 @@ namespace tess::eager {
 /// The free dimensions of a recorded call, and the other sizes at which it is recorded.
 class FreeDims {
 public:
+  using Sizes = llvm::SmallVector<int64_t, 2>; // of the dimensions
   struct Choice {
-    llvm::SmallVector<int64_t, 2> sizes; // of the dimensions
+    Sizes sizes;
     /// The function must run there. Elsewhere a size that it refuses is refused again when inputs are bound.
     bool isNeeded;
   };
@@ -24,6 +25,8 @@ public:
 
   /// Neighbours, far ones, both bounds; none without a dimension.
   std::vector<Choice> choices() const;
+  /// The recorded sizes, then those of choices() at which the function must run.
+  std::vector<Sizes> neededSizes() const;
   /// The arguments at these sizes.
   Metas argumentsAt(llvm::ArrayRef<int64_t> sizes) const;
   /// InvalidArgument, with the operator and its line, when `again`, recorded at `sizes`, is another program.
@@ -37,7 +40,7 @@ private:
   RecordingRef recorded;
   std::vector<ir::NamedDim> dims;
   std::vector<ArgumentDims> argumentDims;
-  llvm::SmallVector<int64_t, 2> recordedSizes;
+  Sizes recordedSizes;
 };
 
 } // namespace tess::eager

@@ -105,7 +105,7 @@ GraphBuilder::apply(const OpDef &op, ArrayRef<Value> operands, ArrayRef<unsigned
   }
   llvm::Expected<Metas> results = op.infer(metas, segments);
   if (!results)
-    return results.takeError();
+    return at(results.takeError(), location);
   OpBuilder &b = state->builder;
   Operation *created = createOp(b, locationOf(b.getContext(), location), op, values, segments, *results);
   if (state->scalarParameters && op.info().lowering == Lowering::Elementwise)

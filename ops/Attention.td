@@ -26,7 +26,8 @@ def Tess_ScaledDotProductAttentionOp : Tess_Op<"scaled_dot_product_attention"> {
                  Sample<["2,2,5,3", "2,2,5,3", "2,2,5,3"], "is_causal=true">,
                  Sample<["4,3,2", "3,2", "4,3,5", "4,1,3"], "is_causal=true;scale=0.5">,
                  Sample<["2,1,3,2", "1,2,4,2", "2,4,1", ""], "scale=2.0">, Sample<["0,2,3", "0,4,3", "0,4,2"]>,
-                 Sample<["2,3", "0,3", "0,2"]>, Sample<["2,3,4", "2,3,4", "2,3,0"], "scale=-1.0">];
+                 Sample<["2,3", "0,3", "0,2"]>, Sample<["2,3,4", "2,3,4", "2,3,0"], "scale=-1.0">,
+                 Sample<["2,4", "3,4", "2,3,5"]>, Sample<["1,2,4", "1,3,4", "3,3,2"], "is_causal=true">];
   let oracle = Oracle<"tess_oracle.attention(query, key, value, attn_mask, is_causal, scale)">;
   let python = Py<"functional.nn", "scaled_dot_product_attention">;
 }

@@ -51,6 +51,17 @@ static int weightsOfMasked(SubgraphBuilder &b, int scores) {
   return call(b, "div", {e, call(b, "where", {call(b, "equal", {total, zero}), one, total})});
 }
 
+/// `weights` with every leading axis of the result: the values may have some of their own.
+static int withLeadingAxes(SubgraphBuilder &b, int weights, int out) {
+  Shape shape = b.meta(out).shape;
+  shape.back() = b.meta(weights).shape.back();
+  if (b.meta(weights).shape == shape)
+    return weights;
+  if (!llvm::is_contained(shape, kUnknown))
+    return call(b, "broadcast_to", {weights}, {{"shape", IntList(shape.begin(), shape.end())}});
+  return call(b, "add", {weights, reduced(b, "sum", fullLike(b, out, 0))});
+}
+
 /// The scale goes to the queries: products of half floats then overflow no sooner than they must, and a query is
 /// copied for the product anyway.
 Values attention(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
@@ -58,7 +69,8 @@ Values attention(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   int query = call(b, "mul", {v[0], scaleOf(b, op, v[0])});
   int scores = masked(b, op, product(b, query, v[1], false, true), masks);
   int weights = masks.empty() ? call(b, "softmax", {scores}, {{"axis", int64_t(-1)}}) : weightsOfMasked(b, scores);
-  return {product(b, weights, v[2]), weights};
+  int out = product(b, weights, v[2]);
+  return {out, withLeadingAxes(b, weights, out)};
 }
 
 /// Operands query, key, value, weights, dout and, where they have a gradient, dweights.

@@ -23,4 +23,12 @@ std::pair<ErrorCode, std::string> takeError(llvm::Error error) {
   return result;
 }
 
+llvm::Error at(llvm::Error error, llvm::StringRef location) {
+  if (location.empty())
+    return error;
+  auto [code, message] = takeError(std::move(error));
+  std::string place = (" at " + location).str();
+  return makeError(code, llvm::StringRef(message).ends_with(place) ? message : message + place);
+}
+
 } // namespace tess

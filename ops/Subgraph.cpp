@@ -131,6 +131,19 @@ static int wideInput(SubgraphBuilder &builder, const TensorMeta &meta, bool wide
   return wide && isNarrow(meta.dtype) ? pieces::castTo(builder, value, DType::Float32) : value;
 }
 
+/// What a forward rule makes is what inference says: a size that one of them does not know may be any.
+static llvm::Error checkResult(const OpDef &op, const TensorMeta &made, const TensorMeta &result) {
+  auto mayBe = [](auto pair) {
+    auto [a, b] = pair;
+    return a == b || a == kUnknown || b == kUnknown;
+  };
+  if (made.dtype == result.dtype && made.rank() == result.rank() &&
+      llvm::all_of(llvm::zip(made.shape, result.shape), mayBe))
+    return llvm::Error::success();
+  return makeError(ErrorCode::Internal,
+                   op.name() + ": forward rule must give " + toString(result) + ", got " + toString(made));
+}
+
 static llvm::Expected<Subgraph> forwardGraph(const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
                                              llvm::ArrayRef<TensorMeta> results, bool wide) {
   SubgraphBuilder builder;
@@ -138,9 +151,14 @@ static llvm::Expected<Subgraph> forwardGraph(const OpDef &op, llvm::ArrayRef<Ten
   for (const TensorMeta &meta : operands)
     values.push_back(wideInput(builder, meta, wide));
   llvm::SmallVector<int, 4> outputs = op.info().makeForward(builder, op, values);
-  for (auto [output, result] : llvm::zip(outputs, results))
-    if (wide && output >= 0)
+  for (auto [output, result] : llvm::zip(outputs, results)) {
+    if (output < 0)
+      continue; // the rule has failed
+    if (wide)
       output = pieces::castTo(builder, output, result.dtype);
+    if (llvm::Error error = checkResult(op, builder.meta(output), result))
+      builder.fail(std::move(error));
+  }
   return builder.finish(outputs);
 }
 

@@ -13,13 +13,6 @@
 
 namespace tess::runtime {
 
-llvm::Error at(llvm::Error error, llvm::StringRef location) {
-  if (location.empty())
-    return error;
-  auto [code, message] = takeError(std::move(error));
-  return makeError(code, message + " at " + location);
-}
-
 //===----------------------------------------------------------------------===//
 // Shapes
 //===----------------------------------------------------------------------===//

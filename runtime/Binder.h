@@ -13,9 +13,6 @@
 
 namespace tess::runtime {
 
-/// `error` with the user's line, if there is one.
-llvm::Error at(llvm::Error error, llvm::StringRef location);
-
 class Binder {
 public:
   Binder(Program &program, const BindOptions &options)

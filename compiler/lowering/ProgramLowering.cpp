@@ -385,7 +385,14 @@ private:
   // Outputs
   //===--------------------------------------------------------------------===//
 
-  /// An output has memory of its own: inputs, constants and views are copied, and so is a value that is output twice.
+  /// The data decides how large the value is.
+  static bool isSizedByData(Value value) {
+    const OpInfo *info = value.getDefiningOp() ? ir::infoOf(value.getDefiningOp()) : nullptr;
+    return info && info->boundRule;
+  }
+
+  /// An output has memory of its own: inputs, constants and views are copied, and so is a value that is output twice:
+  /// by the executor, which knows its size, where the data decides that.
   void lowerOutputs() {
     Operation *ret = func.getBody().front().getTerminator();
     auto entries = func->getAttrOfType<ArrayAttr>(ir::kOutputsAttr);
@@ -393,8 +400,9 @@ private:
     for (auto [value, entry] : llvm::zip(ret->getOperands(), entries)) {
       auto fields = cast<DictionaryAttr>(entry);
       ValueId id = idOf.lookup(value);
-      if (exec().values[id].kind != ValueKind::Temp || !taken.insert(id).second)
-        id = emitCopy(value, ir::locationText(ret->getLoc()));
+      bool isFirst = taken.insert(id).second;
+      if (exec().values[id].kind != ValueKind::Temp || (!isFirst && !isSizedByData(value)))
+        id = emitCopy(value, ir::locationText(value.getLoc()));
       exec().outputs.push_back(
           {fields.getAs<StringAttr>("name").str(), id, int32_t(fields.getAs<IntegerAttr>("donates").getInt())});
     }

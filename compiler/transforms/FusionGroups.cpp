@@ -42,8 +42,6 @@ SmallVector<std::pair<unsigned, unsigned>, 4> runsOf(ArrayRef<int64_t> axes) {
   return runs;
 }
 
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
-
 static bool readsIndex(Operation *op) {
   const ScalarProgram *program = ir::infoOf(op)->scalar;
   return program && llvm::any_of(program->nodes, [](const ScalarNode &node) {
@@ -62,7 +60,7 @@ static SmallVector<int64_t, 6> rowShape(const FusionGroup &group) {
 
 bool isScalarSource(Operation *op) {
   return op && isFusible(op) && !isReduction(op) && op->getNumOperands() == 0 && op->getNumResults() == 1 &&
-         shapeOf(op->getResult(0)).empty() && !readsIndex(op);
+         cast<RankedTensorType>(op->getResult(0).getType()).getRank() == 0 && !readsIndex(op);
 }
 
 /// Kernels make it themselves, so it needs no kernel of its own.
@@ -72,7 +70,7 @@ std::unique_ptr<FusionGroup> FusionGroups::alone(Operation *op) const {
   auto group = std::make_unique<FusionGroup>();
   group->ops.push_back(op);
   Value shaped = isReduction(op) ? op->getOperand(0) : op->getResult(0);
-  group->domain.append(shapeOf(shaped).begin(), shapeOf(shaped).end());
+  llvm::append_range(group->domain, sizes.of(shaped));
   group->axes = reducedAxesOf(op);
   group->usesIndex = readsIndex(op);
   return group;
@@ -80,7 +78,7 @@ std::unique_ptr<FusionGroup> FusionGroups::alone(Operation *op) const {
 
 FusionGroup *FusionGroups::groupOf(Operation *op) const { return op ? owner.lookup(op) : nullptr; }
 
-FusionGroups::FusionGroups(Block &block, bool fuse) : fuse(fuse) {
+FusionGroups::FusionGroups(Block &block, bool fuse) : sizes(block), fuse(fuse) {
   unsigned next = 0;
   for (Operation &op : block)
     position[&op] = next++;
@@ -105,18 +103,19 @@ void FusionGroups::place(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 /// Every value made in `group` has the shape of the full domain or of a row of it.
-static bool fitsDomain(const FusionGroup &group, ArrayRef<int64_t> domain, ArrayRef<int64_t> row) {
+bool FusionGroups::fitsDomain(const FusionGroup &group, ArrayRef<int64_t> row) const {
+  ArrayRef<int64_t> domain = group.domain;
   return llvm::all_of(group.ops, [&](Operation *op) {
-    return llvm::all_of(op->getResults(), [&](Value v) { return shapeOf(v) == domain || shapeOf(v) == row; });
+    return llvm::all_of(op->getResults(), [&](Value v) { return sizes.of(v) == domain || sizes.of(v) == row; });
   });
 }
 
 /// In each run of reduced axes an operand varies along all axes or along none, so that the run is one size for it.
-static bool collapsesRuns(const FusionGroup &group, const llvm::DenseSet<Operation *> &members) {
+bool FusionGroups::collapsesRuns(const FusionGroup &group, const llvm::DenseSet<Operation *> &members) const {
   auto runs = runsOf(group.axes);
   for (Operation *op : group.ops)
     for (Value operand : op->getOperands()) {
-      ArrayRef<int64_t> shape = shapeOf(operand);
+      ArrayRef<int64_t> shape = sizes.of(operand);
       if (members.contains(operand.getDefiningOp()))
         continue;
       unsigned missing = group.domain.size() - shape.size();
@@ -144,7 +143,7 @@ static bool reducesEverything(const FusionGroup &group) {
 }
 
 /// A value of the full domain that needs a reduction of the group.
-static bool expandsAfterReduction(const FusionGroup &group, ArrayRef<int64_t> row) {
+bool FusionGroups::expandsAfterReduction(const FusionGroup &group, ArrayRef<int64_t> row) const {
   llvm::DenseSet<Operation *> after;
   for (Operation *op : group.ops) {
     bool depends = isReduction(op);
@@ -153,13 +152,13 @@ static bool expandsAfterReduction(const FusionGroup &group, ArrayRef<int64_t> ro
     if (!depends)
       continue;
     after.insert(op);
-    if (!isReduction(op) && shapeOf(op->getResult(0)) != row)
+    if (!isReduction(op) && sizes.of(op->getResult(0)) != row)
       return true;
   }
   return false;
 }
 
-static std::optional<FusionGroup> combined(const FusionGroup &a, const FusionGroup &b) {
+std::optional<FusionGroup> FusionGroups::combined(const FusionGroup &a, const FusionGroup &b) const {
   FusionGroup group;
   // The producer decides the domain unless it holds rows of the consumer's reduction.
   const FusionGroup &wide = !a.axes.empty() ? a : !b.axes.empty() ? b : a;
@@ -174,7 +173,7 @@ static std::optional<FusionGroup> combined(const FusionGroup &a, const FusionGro
   group.ops = a.ops;
   group.ops.append(b.ops);
   SmallVector<int64_t, 6> row = rowShape(group);
-  if (!fitsDomain(group, group.domain, row))
+  if (!fitsDomain(group, row))
     return std::nullopt;
   if (!group.axes.empty()) {
     llvm::DenseSet<Operation *> members(group.ops.begin(), group.ops.end());

@@ -6,20 +6,23 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "compiler/transforms/SizeClasses.h"
 #include "ops/OpInfo.h"
 
 #include "mlir/IR/Block.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace tess::compiler {
 
 struct FusionGroup {
   llvm::SmallVector<mlir::Operation *, 4> ops; // in program order
-  /// Shape of the full-level values; reduced axes of it (sorted), empty without reductions.
+  /// Sizes of the full-level values, as SizeClasses gives them; reduced axes of it (sorted), empty without reductions.
   llvm::SmallVector<int64_t, 6> domain;
   llvm::SmallVector<int64_t, 4> axes;
   /// Reads the element's index: axes must stay apart and no reduction may be added.
@@ -37,8 +40,13 @@ private:
   std::unique_ptr<FusionGroup> alone(mlir::Operation *op) const;
   FusionGroup *groupOf(mlir::Operation *op) const;
   bool tryMerge(FusionGroup &into, FusionGroup &other);
+  std::optional<FusionGroup> combined(const FusionGroup &a, const FusionGroup &b) const;
+  bool fitsDomain(const FusionGroup &group, llvm::ArrayRef<int64_t> row) const;
+  bool collapsesRuns(const FusionGroup &group, const llvm::DenseSet<mlir::Operation *> &members) const;
+  bool expandsAfterReduction(const FusionGroup &group, llvm::ArrayRef<int64_t> row) const;
   bool closesLoop(const FusionGroup &a, const FusionGroup &b) const;
 
+  SizeClasses sizes;
   llvm::DenseMap<mlir::Operation *, FusionGroup *> owner;
   llvm::DenseMap<mlir::Operation *, unsigned> position;
   std::vector<std::unique_ptr<FusionGroup>> all;

@@ -101,3 +101,28 @@ func.func @main(%x: tensor<4xf32>, %y: tensor<5xf32>) -> (tensor<4xf32>, tensor<
   %1 = tess.add %y, %c : (tensor<5xf32>, tensor<f32>) -> tensor<5xf32>
   return %0, %1 : tensor<4xf32>, tensor<5xf32>
 }
+
+// -----
+
+// Rows of %x and rows of %w may be of different lengths.
+// CHECK-LABEL: func.func @main
+// CHECK: tess.fusion {{.*}} attributes {axes = array<i64: 1>}
+// CHECK: tess.fusion {{.*}} attributes {axes = array<i64>}
+func.func @main(%x: tensor<4x?xf32>, %w: tensor<4x?xf32>) -> tensor<4x?xf32> {
+  %0 = tess.sum %x {axes = array<i64: 1>, keepdims = true} : (tensor<4x?xf32>) -> tensor<4x1xf32>
+  %1 = tess.add %0, %w : (tensor<4x1xf32>, tensor<4x?xf32>) -> tensor<4x?xf32>
+  return %1 : tensor<4x?xf32>
+}
+
+// -----
+
+// Here an operator reads both, so they are one.
+// CHECK-LABEL: func.func @main
+// CHECK: tess.fusion {{.*}} attributes {axes = array<i64: 1>}
+// CHECK-NOT: tess.fusion
+func.func @main(%x: tensor<4x?xf32>, %w: tensor<4x?xf32>) -> tensor<4x?xf32> {
+  %0 = tess.sum %x {axes = array<i64: 1>, keepdims = true} : (tensor<4x?xf32>) -> tensor<4x1xf32>
+  %1 = tess.sub %x, %0 : (tensor<4x?xf32>, tensor<4x1xf32>) -> tensor<4x?xf32>
+  %2 = tess.mul %1, %w : (tensor<4x?xf32>, tensor<4x?xf32>) -> tensor<4x?xf32>
+  return %2 : tensor<4x?xf32>
+}

@@ -216,7 +216,8 @@ def attention(query, key, value, attn_mask, is_causal, scale):
     top = scores.max(-1, keepdims=True, initial=np.finfo(float).min)
     e = np.exp(scores - top)
     weights = e / np.maximum(e.sum(-1, keepdims=True), np.finfo(float).tiny)
-    return weights @ value, weights
+    out = weights @ value
+    return out, np.broadcast_to(weights, (*out.shape[:-1], weights.shape[-1]))
 
 
 def attention_backward(query, key, value, weights, dout, dweights, scale):

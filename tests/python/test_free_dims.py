@@ -111,3 +111,36 @@ def test_two_dimensions_that_must_be_equal_are_one(tmp_path):
     for size in (1, 2, 9):
         row = Tensor(np.ones((3, size), dtype=np.float32))
         assert load(tmp_path / "p")(row, row).shape == (3, size)
+
+
+NEVER_BOUND = {
+    "a row whose size is not known beside others": (
+        lambda x: F.max(x[:, 0] + x[:1, 0]), "must have the inner stride that its code was made"),
+    "a size that code needs": (
+        lambda x: F.adaptive_avg_pool2d(x[None, None], 1), "height and width must be known"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", NEVER_BOUND)
+def test_a_program_that_runs_at_no_size_is_not_written(what, tmp_path):
+    function, why = NEVER_BOUND[what]
+    traced = trace(function, capture_as_const=True)
+    traced(Tensor(np.ones((3, 4), dtype=np.float32)))
+    refusal = rf"dump: .* must run at every size of its free dimensions, got n=3: .*{why}.*:\d+"
+    with pytest.raises(ValueError, match=refusal):
+        traced.dump(tmp_path / "p", arg_names=["x"], dims={"x": {0: Dim("n", 1, 99)}})
+    assert not (tmp_path / "p").exists()
+
+
+def test_rows_of_two_free_lengths(tmp_path):
+    def function(x, w):
+        return F.sum(x, 1, keepdims=True) + w, F.sum(F.exp(x), 1, keepdims=True) * x
+
+    traced = trace(function, capture_as_const=True)
+    traced(Tensor(np.ones((3, 4), np.float32)), Tensor(np.ones((3, 5), np.float32)))
+    dims = {"x": {1: Dim("n", 2, 99)}, "w": {1: Dim("m", 2, 99)}}
+    traced.dump(tmp_path / "p", arg_names=["x", "w"], dims=dims)
+    program, random = load(tmp_path / "p"), np.random.RandomState(0)
+    for n, m in ((4, 5), (7, 7), (40, 3)):
+        pair = [Tensor(random.randn(3, size).astype(np.float32)) for size in (n, m)]
+        assert same_bits(program(*pair), function(*pair))

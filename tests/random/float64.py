@@ -25,6 +25,8 @@ _FORMATS = {
 }
 # Noise in units: a kernel rounds several times (a sum of n terms about sqrt(n) times), noise once.
 _UNITS = 8
+# 1 + erf(x) is 0 for small x but for the rounding of erf: an error of units of x. So has PyTorch's.
+_CANCELLING = re.compile(r"gelu", re.IGNORECASE)
 # Each noise and its opposite: what one of them does not turn over, the other one does.
 _NOISES = (1, -1, 2, -2)
 # What is found must hold under these, too: numbers of which two cancel may have got alike noise.
@@ -60,20 +62,29 @@ def noisy(array, dtype, noise, name):
     return np.where(np.abs(moved) > largest, np.copysign(np.inf, moved), moved)
 
 
-def shake(value, dtype, noise, name):
-    """Puts noise on a float64 tensor, in its memory, so that views of it see the noise."""
+def shake(value, dtype, noise, name, read=()):
+    """Puts noise on a float64 tensor, in its memory, so that views of it see the noise: as large
+    as for the numbers of the tensors `read`, too."""
     if value.dtype.name != "float64":
         return
     array = value.numpy()
     factor = noisy(np.ones(value.shape), dtype, noise, name)
+    added = noisy(np.full(value.shape, _largest(read)), dtype, noise, f"{name} read")
     with np.errstate(invalid="ignore"):  # of what is infinite already
         rest = np.nan_to_num(
             noisy(array, dtype, noise, name) - array * factor, posinf=np.inf, neginf=-np.inf
         )
+    rest += added - _largest(read)
     try:
         value[...] = value * tessera.Tensor(factor) + tessera.Tensor(rest)
     except REFUSALS:  # a view with one element in several places
         return
+
+
+def _largest(tensors):
+    """The magnitude of the largest finite number."""
+    arrays = [each.numpy() for each in tensors if each.dtype.name == "float64"]
+    return max((np.abs(a[np.isfinite(a)]).max(initial=0.0) for a in arrays), default=0.0)
 
 
 def widened(program, dtype, noise):
@@ -94,7 +105,10 @@ def widened(program, dtype, noise):
 
 def _widened(statement, dtype, noise):
     text = re.sub(r"(['\"])(b?float(16|32))\1", "'float64'", statement.text)
-    shakes = [f"shake({name}, {dtype!r}, {noise}, {name!r})" for name in statement.targets]
+    read = (
+        f"({''.join(f'{name}, ' for name in statement.uses)})" if _CANCELLING.search(text) else "()"
+    )
+    shakes = [f"shake({name}, {dtype!r}, {noise}, {name!r}, {read})" for name in statement.targets]
     return replace(statement, text="; ".join([text, *shakes] if noise else [text]))
 
 
@@ -103,7 +117,7 @@ def results(program):
     function, captured = program.instance()
     tessera.seed(program.seed)
     values = as_list(function(*program.arguments(CALLS[0])))
-    return [each.numpy() for each in (*values, *captured.values())]
+    return [each.numpy() for each in (*values, *captured.values()) if each is not None]
 
 
 def narrowest(program):

@@ -42,6 +42,11 @@ FOUND = {
         lambda w: F.conv2d(CONSTANT_IMAGE, w, None, 1, 1), (64, 64, 3, 3)),
     "the first step of a decoder": (
         lambda q: F.scaled_dot_product_attention(q, q, q, is_causal=True), (2, 1, 4)),
+    "values with a leading axis of their own": (
+        lambda q, k, v: apply(B.ScaledDotProductAttention(), q, k, v), (2, 4), (3, 4), (2, 3, 5)),
+    "no values with a leading axis of their own": (
+        lambda q, k, v: apply(B.ScaledDotProductAttention(), q, k, v),
+        (1, 2, 4), (1, 3, 4), (0, 3, 5)),
     "one class": (
         lambda x: F.loss.cross_entropy(x, ts.tensor([0, 0, 0])), (3, 1)),
     "a triangle of one column": (F.triu, (4, 1)),
@@ -117,3 +122,40 @@ def test_an_index_beyond_a_free_size_is_refused(index, tmp_path):
 
     dumped_index(lambda x: x[index] + 1, tmp_path, "slice")
     dumped_index(written, tmp_path, "slice_set")
+
+
+def test_a_slice_of_everything_takes_its_place_in_the_sum_of_gradients():
+    def branches(x):
+        whole = x[:2]
+        return F.roll(x, 1, 0), whole * 3, x / 3
+
+    def gradient(function):
+        x = tensor(0, 2, 3, 8)
+        with GradManager().attach([x]) as manager:
+            manager.backward(sum((y * y).sum() for y in function(x)))
+        return x.grad
+
+    traced = jit.trace(branches)
+    for _ in range(3):
+        assert same_bits(gradient(traced), gradient(branches))
+
+
+def test_one_result_of_a_size_that_data_decides_is_output_twice(tmp_path):
+    traced = jit.trace(
+        lambda x: (apply(B.NonZero(), x)[0], apply(B.NonZero(), x)[0]), capture_as_const=True
+    )
+    traced(tensor(0, 3, 4))
+    traced.dump(tmp_path / "p", arg_names=["x"])
+    loaded = jit.load(tmp_path / "p")
+    for x in (tensor(1, 3, 4), ts.Tensor(np.eye(3, 4, dtype="f")), F.zeros((3, 4))):
+        assert same_bits(loaded(x), [apply(B.NonZero(), x)[0]] * 2)
+
+
+def test_a_size_that_data_decides_is_refused_with_its_line(tmp_path):
+    picked = ts.Tensor(np.array([True, False, True]))
+    traced = jit.trace(lambda: F.squeeze(tensor(0, 3, 4)[picked]), capture_as_const=True)
+    traced()
+    with pytest.raises(
+        ValueError, match=r"squeeze: dimensions must be known .*\?.* at test_found.py:\d+"
+    ):
+        traced.dump(tmp_path / "p")

@@ -2,6 +2,7 @@
 #include "tessera/Jit.h"
 
 #include "compiler/ProgramFile.h"
+#include "eager/DumpProgram.h"
 #include "eager/FreeDims.h"
 #include "eager/HostOptions.h"
 #include "eager/Tape.h"
@@ -238,8 +239,7 @@ void Calls::dump(const std::string &path, const DumpOptions &dump) const {
   addDims(dump, metas, options);
   if (!options.dims.empty())
     checkFree(variant, options);
-  tess::ir::Graph graph = valueOrThrow(eager::buildGraph(*recorded.recording, options));
-  checkOrThrow(tess::compiler::writeProgram(path, graph, dump.targets, dump.metadata, eager::hostOptions()));
+  checkOrThrow(eager::dumpProgram(path, recorded.recording, "the function", options, dump.targets, dump.metadata));
 }
 
 //===----------------------------------------------------------------------===//

@@ -235,7 +235,7 @@ llvm::Expected<Key> KeyReader::read(PyObject *object) {
   if ((!key.indices.empty() || !key.masks.empty()) && !key.removed.empty())
     if (llvm::Error e = intsToIndices())
       return std::move(e);
-  key.findSliced(tensor.shape());
+  key.findSliced();
   return std::move(key);
 }
 
@@ -284,10 +284,9 @@ void Key::setWhole(unsigned axis, int64_t size) {
   givenStops[axis] = kOpen;
 }
 
-void Key::findSliced(llvm::ArrayRef<int64_t> shape) {
-  bool anySize = Recorder::current() != nullptr;
-  for (auto [axis, size] : llvm::enumerate(shape))
-    isSliced |= opStarts()[axis] != 0 || opStops()[axis] != (anySize ? kOpen : size) || steps[axis] != 1;
+void Key::findSliced() {
+  for (auto [start, stop, step] : llvm::zip(givenStarts, givenStops, steps))
+    isSliced |= start != 0 || stop != kOpen || step != 1;
 }
 
 llvm::Error Key::masksToIndices() {

@@ -38,8 +38,9 @@ struct Key {
   IntList opInBounds() const;
   /// Takes the whole of an axis.
   void setWhole(unsigned axis, int64_t size);
-  /// Some axis is not taken whole. A recording does not ask its size.
-  void findSliced(llvm::ArrayRef<int64_t> shape);
+  /// The key says of some axis that it is not taken whole. No size is asked: eager calls and recordings then apply the
+  /// same operators, and gradients are summed in the same order.
+  void findSliced();
   /// One mask over the first axes, and nothing else.
   bool isMask() const {
     return masks.size() == 1 && masks[0].axis == 0 && indices.empty() && removed.empty() && added.empty() && !isSliced;

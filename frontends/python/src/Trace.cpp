@@ -1,7 +1,7 @@
 //===- Trace.cpp - recordings and programs for Python --------------------===//
 #include "frontends/python/src/Bridge.h"
 
-#include "compiler/ProgramFile.h"
+#include "eager/DumpProgram.h"
 #include "eager/FreeDims.h"
 #include "eager/GradientRecording.h"
 #include "eager/HostOptions.h"
@@ -332,22 +332,15 @@ struct PyFreeDims {
   }
 };
 
-void recordingToFile(const PyRecording &self, const std::string &path, const std::vector<std::string> &argumentNames,
-                     const std::vector<std::string> &outputNames, const std::vector<FreeDim> &dims,
-                     const std::vector<std::string> &targets) {
+void recordingToFile(const PyRecording &self, const std::string &name, const std::string &path,
+                     const std::vector<std::string> &argumentNames, const std::vector<std::string> &outputNames,
+                     const std::vector<FreeDim> &dims, const std::vector<std::string> &targets) {
   GraphOptions options;
   options.captureAsConstants = options.keepsState = true;
   options.argumentNames = argumentNames;
   options.outputNames = outputNames;
   addDims(*self.recording, dims, options);
-  ir::Graph graph = valueOrThrow(buildGraph(*self.recording, options));
-  llvm::Error error = llvm::Error::success();
-  {
-    nb::gil_scoped_release release;
-    llvm::cantFail(std::move(error));
-    error = compiler::writeProgram(path, graph, targets, {}, eager::hostOptions());
-  }
-  checkOrThrow(std::move(error));
+  checkOrThrow(dumpProgram(path, self.recording, name, options, targets));
 }
 
 PyProgram loadProgram(const std::string &path, bool allowCode) {
@@ -432,8 +425,8 @@ void initTrace(nb::module_ &module) {
   module.def("give_up", &giveUp, nb::arg("tensor"), nb::arg("why"), "The tensor has no value from now on.");
   module.def("give_value", &giveValue, nb::arg("recorded"), nb::arg("result"),
              "`result`, in the place of a tensor of a call that was recorded only.");
-  module.def("recording_to_file", &recordingToFile, nb::arg("recording"), nb::arg("path"), nb::arg("arg_names"),
-             nb::arg("output_names"), nb::arg("dims"), nb::arg("targets"));
+  module.def("recording_to_file", &recordingToFile, nb::arg("recording"), nb::arg("name"), nb::arg("path"),
+             nb::arg("arg_names"), nb::arg("output_names"), nb::arg("dims"), nb::arg("targets"));
   module.def("load_program", &loadProgram, nb::arg("path"), nb::arg("allow_code") = false);
 }
 

@@ -293,16 +293,16 @@ class trace:  # noqa: N801
         free = _free_dims(dims or {}, names)
         if free:
             check_free(self._last, self.function, free)
-        arguments = (names, outputs, free, list(targets))
+        recording, arguments = self._last.recording, (names, outputs, free, list(targets))
         if not hasattr(file, "write"):
-            _core.recording_to_file(self._last.recording, os.fspath(file), *arguments)
+            _core.recording_to_file(recording, self.__name__, os.fspath(file), *arguments)
             return
         import shutil
         import tempfile
 
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "program.tess")
-            _core.recording_to_file(self._last.recording, path, *arguments)
+            _core.recording_to_file(recording, self.__name__, path, *arguments)
             with open(path, "rb") as source:
                 shutil.copyfileobj(source, file)
 

@@ -1,0 +1,67 @@
+//===- SizeClasses.cpp - which unknown sizes are one ---------------------===//
+#include "compiler/transforms/SizeClasses.h"
+
+#include "ir/GraphImpl.h"
+#include "ir/OpBridge.h"
+#include "ops/OpInfo.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+
+namespace tess::compiler {
+
+static bool isUnknown(int64_t size) { return size < 0; }
+static unsigned numberOf(int64_t size) { return unsigned(-1 - size); }
+static int64_t sizeOf(unsigned number) { return -1 - int64_t(number); }
+
+void SizeClasses::add(Value value) {
+  auto &own = sizes[value];
+  if (auto type = dyn_cast<RankedTensorType>(value.getType()))
+    for (int64_t size : type.getShape())
+      own.push_back(ShapedType::isDynamic(size) ? sizeOf(numUnknown++) : size);
+}
+
+/// Along each axis, from the last one on, where both sizes are unknown.
+void SizeClasses::join(Value a, Value b) {
+  for (auto [x, y] : llvm::zip(llvm::reverse(of(a)), llvm::reverse(of(b))))
+    if (isUnknown(x) && isUnknown(y))
+      classes.join(numberOf(x), numberOf(y));
+}
+
+void SizeClasses::nameArguments(Block &block) {
+  auto func = dyn_cast_or_null<func::FuncOp>(block.getParentOp());
+  if (!func)
+    return;
+  llvm::DenseMap<int64_t, int64_t> named;
+  for (BlockArgument argument : block.getArguments())
+    if (auto dims = func.getArgAttrOfType<DenseI64ArrayAttr>(argument.getArgNumber(), ir::kArgDimsAttr))
+      for (auto [dim, size] : llvm::zip(dims.asArrayRef(), of(argument)))
+        if (dim >= 0 && isUnknown(size))
+          classes.join(numberOf(named.try_emplace(dim, size).first->second), numberOf(size));
+}
+
+SizeClasses::SizeClasses(Block &block) {
+  for (Value argument : block.getArguments())
+    add(argument);
+  for (Operation &op : block)
+    for (Value result : op.getResults())
+      add(result);
+  if (numUnknown == 0)
+    return;
+  classes.grow(numUnknown);
+  nameArguments(block);
+  for (Operation &op : block)
+    if (const OpInfo *info = ir::infoOf(&op);
+        info && (info->lowering == Lowering::Elementwise || info->lowering == Lowering::Reduction))
+      for (Value result : op.getResults())
+        for (Value operand : op.getOperands())
+          join(operand, result);
+  classes.compress();
+  for (auto &[value, own] : sizes)
+    for (int64_t &size : own)
+      if (isUnknown(size))
+        size = sizeOf(classes[numberOf(size)]);
+}
+
+} // namespace tess::compiler

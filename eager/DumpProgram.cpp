@@ -1,0 +1,56 @@
+//===- DumpProgram.cpp - a recording as a file ---------------------------===//
+#include "eager/DumpProgram.h"
+
+#include "eager/FreeDims.h"
+#include "eager/HostOptions.h"
+#include "eager/Location.h"
+#include "ops/Error.h"
+#include "runtime/Bind.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tess::eager {
+
+/// Of all inputs: the arguments, then the state.
+static Metas inputMetas(const runtime::Executable &exe, Metas arguments) {
+  for (const runtime::InputDecl &input : llvm::drop_begin(exe.inputs, exe.numArguments()))
+    arguments.push_back(exe.constants[input.initial].meta);
+  return arguments;
+}
+
+static llvm::Expected<runtime::ProgramRef> compiled(const ir::Graph &graph) {
+  llvm::Expected<runtime::Executable> exe = compiler::compile(graph, hostOptions());
+  if (!exe)
+    return exe.takeError();
+  return runtime::Program::create(std::move(*exe));
+}
+
+static llvm::Error checkBinds(const ir::Graph &graph, const RecordingRef &recorded, llvm::StringRef name,
+                              const GraphOptions &options) {
+  llvm::Expected<FreeDims> free = FreeDims::create(recorded, options);
+  if (!free)
+    return free.takeError();
+  llvm::Expected<runtime::ProgramRef> program = compiled(graph);
+  if (!program)
+    return free->refused(name, free->neededSizes().front(), takeError(program.takeError()).second);
+  for (const FreeDims::Sizes &sizes : free->neededSizes()) {
+    Metas inputs = inputMetas((*program)->executable(), free->argumentsAt(sizes));
+    if (llvm::Error error = (*program)->bind(inputs).takeError())
+      return free->refused(name, sizes, takeError(std::move(error)).second);
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error dumpProgram(llvm::StringRef path, const RecordingRef &recorded, llvm::StringRef name,
+                        const GraphOptions &options, llvm::ArrayRef<std::string> targets,
+                        const compiler::Metadata &metadata) {
+  llvm::Expected<ir::Graph> graph = buildGraph(*recorded, options);
+  if (!graph)
+    return graph.takeError();
+  BlockingRegion region(/*computes=*/true);
+  if (!options.dims.empty())
+    if (llvm::Error error = checkBinds(*graph, recorded, name, options))
+      return error;
+  return compiler::writeProgram(path, *graph, targets, metadata, hostOptions());
+}
+
+} // namespace tess::eager
