@@ -21,7 +21,8 @@ llvm::Error applyInto(const Destination *into, const OpDef &op, llvm::ArrayRef<O
                       llvm::ArrayRef<unsigned> segments, Tensors &results);
 /// The operand whose memory the only result of `info` may take, by its record; -1: none.
 int inPlaceOperand(const OpInfo &info);
-/// Only this variable looks at the memory of `tensor`, and no recording keeps the value: an update may write it.
+/// Only this variable looks at the memory of `tensor`, each element has a place of its own, and no recording keeps the
+/// value: an update may write it.
 bool ownsMemory(const TensorImpl &tensor);
 /// The variable of operand 0 takes over the result, in its memory when that changes nothing else: copy on write.
 llvm::Error update(const OpDef &op, llvm::ArrayRef<Operand> operands);

@@ -24,6 +24,8 @@ int inPlaceOperand(const OpInfo &info) {
 
 /// Two indices may mean one element.
 static bool overlaps(const TensorImpl &tensor) {
+  if (tensor.isContiguous())
+    return false;
   llvm::SmallVector<std::pair<int64_t, int64_t>, kMaxRank> axes; // distance of elements, number
   for (auto [step, size] : llvm::zip(tensor.strides(), tensor.shape())) {
     if (size == 0)
@@ -102,7 +104,7 @@ static llvm::Error write(TensorImpl &target, TensorImpl &value, const OpDef &by)
 
 bool ownsMemory(const TensorImpl &tensor) {
   const Storage &storage = tensor.storage();
-  return storage.isExclusive() && !storage.isForeign() && !(activeLayers & bitOf(Layer::Tracing));
+  return storage.isExclusive() && !storage.isForeign() && !overlaps(tensor) && !(activeLayers & bitOf(Layer::Tracing));
 }
 
 /// A tape may save what a call reads.

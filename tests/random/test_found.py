@@ -140,6 +140,29 @@ def test_a_slice_of_everything_takes_its_place_in_the_sum_of_gradients():
         assert same_bits(gradient(traced), gradient(branches))
 
 
+WRITES = {
+    "an element": lambda y: y.__setitem__((0, 1), 5),
+    "a row": lambda y: y.__setitem__(1, 7),
+    "rows set from themselves": lambda y: y.__setitem__(slice(1, None), y[1:] * 0.5),
+    "a mask": lambda y: y.__setitem__(y > 1, 9),
+    "everything": lambda y: y.__iadd__(y),
+}
+
+
+@pytest.mark.parametrize("what", WRITES)
+def test_a_write_to_one_element_that_stands_in_several_places(what):
+    def function(x):
+        y = F.broadcast_to(x * 2, (2, 3))
+        WRITES[what](y)
+        return y
+
+    expected = np.broadcast_to(np.arange(3, dtype="f") * 2, (2, 3)).copy()
+    WRITES[what](expected)
+    x, traced = ts.Tensor(np.arange(3, dtype="f")), jit.trace(function)
+    for run in (function, traced, traced):
+        np.testing.assert_array_equal(run(x).numpy(), expected)
+
+
 def test_one_result_of_a_size_that_data_decides_is_output_twice(tmp_path):
     traced = jit.trace(
         lambda x: (apply(B.NonZero(), x)[0], apply(B.NonZero(), x)[0]), capture_as_const=True
