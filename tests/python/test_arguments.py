@@ -59,6 +59,16 @@ def test_keepdims_without_an_axis(name, shape):
     assert same_bits(got, index)
 
 
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+def test_what_is_no_tensor_has_a_first_largest_element_too(name):
+    function = getattr(F, name)
+    for given, shape in ((-2, ()), ([3, 3], (1,)), (np.ones((2, 3)), (1, 1))):
+        result = function(given, keepdims=True)
+        assert (result.shape, result.item()) == (shape, 0)
+    with pytest.raises(TypeError, match=f"{name}: keepdims must be a bool, got str 'int8'"):
+        function(-2, keepdims="int8")
+
+
 BOUNDS = {
     "both": (floats(4, seed=1) - 1, floats(3, 1, seed=2) + 1),
     "lower": (floats(3, 4, seed=1), 1.0),

@@ -1,13 +1,15 @@
 """Reductions, products, and questions about values."""
 
+import numpy as _np
+
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
 from .generated import check_compute_mode, export
 
 
 def _index_in_all(operator, inp, keepdims):
-    index = operator(_ops.flatten(inp), 0, False)
-    return _ops.reshape(index, (1,) * inp.ndim) if keepdims else index
+    index = operator(_ops.flatten(inp), 0, keepdims)
+    return _ops.reshape(index, (1,) * _np.ndim(inp)) if keepdims else index
 
 
 def argmax(inp, axis=None, keepdims=False):
