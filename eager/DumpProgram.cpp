@@ -40,9 +40,9 @@ static llvm::Error checkBinds(const ir::Graph &graph, const RecordingRef &record
   return llvm::Error::success();
 }
 
-llvm::Error dumpProgram(llvm::StringRef path, const RecordingRef &recorded, llvm::StringRef name,
-                        const GraphOptions &options, llvm::ArrayRef<std::string> targets,
-                        const compiler::Metadata &metadata) {
+llvm::Error dumpProgram(llvm::StringRef path, const RecordingRef &recorded, llvm::StringRef name, GraphOptions options,
+                        llvm::ArrayRef<std::string> targets, const compiler::Metadata &metadata) {
+  options.captureAsConstants = options.keepsState = true;
   llvm::Expected<ir::Graph> graph = buildGraph(*recorded, options);
   if (!graph)
     return graph.takeError();

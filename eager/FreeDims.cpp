@@ -95,10 +95,9 @@ llvm::Error FreeDims::checkSame(const Recording &again, llvm::ArrayRef<int64_t> 
   for (auto [was, becomes] : llvm::zip(*old, *now)) {
     if (was.text == becomes.text)
       continue;
-    std::string place = was.location ? was.location->describe() : "";
-    return invalidArgument("dump: a free dimension must not be fixed in the program, got " + was.text + " for " +
-                           shown(recordedSizes) + " and " + becomes.text + " for " + shown(sizes) +
-                           (place.empty() ? "" : " at ") + place);
+    return at(invalidArgument("dump: a free dimension must not be fixed in the program, got " + was.text + " for " +
+                              shown(recordedSizes) + " and " + becomes.text + " for " + shown(sizes)),
+              was.location ? was.location->describe() : "");
   }
   return llvm::Error::success();
 }

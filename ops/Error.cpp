@@ -27,8 +27,7 @@ llvm::Error at(llvm::Error error, llvm::StringRef location) {
   if (location.empty())
     return error;
   auto [code, message] = takeError(std::move(error));
-  std::string place = (" at " + location).str();
-  return makeError(code, llvm::StringRef(message).ends_with(place) ? message : message + place);
+  return makeError(code, message + " at " + location);
 }
 
 } // namespace tess

@@ -44,7 +44,7 @@ llvm::Error makeError(ErrorCode code, const llvm::Twine &message);
 inline llvm::Error invalidArgument(const llvm::Twine &message) {
   return makeError(ErrorCode::InvalidArgument, message);
 }
-/// `error` with the user's line, once, if there is one.
+/// `error` with the user's line, if there is one.
 llvm::Error at(llvm::Error error, llvm::StringRef location);
 /// Takes `error` apart; foreign error classes become Internal.
 std::pair<ErrorCode, std::string> takeError(llvm::Error error);

@@ -171,10 +171,7 @@ llvm::Error Runner::profiled(Command &command) {
 }
 
 static llvm::Error located(llvm::Error error, const Step *step) {
-  if (!step || step->location.empty())
-    return error;
-  auto [code, message] = takeError(std::move(error));
-  return makeError(code, message + " at " + step->location);
+  return step ? at(std::move(error), step->location) : std::move(error);
 }
 
 llvm::Error Runner::run() {

@@ -24,10 +24,7 @@ public:
   KernelGeometry out;
 
 private:
-  llvm::Error bad(const llvm::Twine &message) {
-    return makeError(ErrorCode::Internal,
-                     "bind: kernel " + message + (step.location.empty() ? "" : " at ") + step.location);
-  }
+  llvm::Error bad(const llvm::Twine &message) { return makeError(ErrorCode::Internal, "bind: kernel " + message); }
   llvm::Error computeDomain(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes);
   llvm::Error checkGroups();
   void computeRanges();

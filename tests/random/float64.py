@@ -53,12 +53,12 @@ class Wide(Input):
         return noisy(exact, self.narrow, self.noise, self.name)
 
 
-def noisy(array, dtype, noise, name):
-    """The numbers with noise; those that the dtype cannot hold are infinite."""
+def noisy(array, dtype, noise, name, size=0.0):
+    """The numbers with the noise of numbers larger by `size`; what overflows is infinite."""
     unit, least, largest = _FORMATS[dtype]
     random = np.random.RandomState(zlib.crc32(f"{abs(noise)} {name}".encode()))
     signed = np.sign(noise) * random.choice((-1.0, -0.6, 0.6, 1.0), array.shape)
-    moved = array + signed * _UNITS * (unit * np.abs(array) + least)
+    moved = array + signed * _UNITS * (unit * (np.abs(array) + size) + least)
     return np.where(np.abs(moved) > largest, np.copysign(np.inf, moved), moved)
 
 
@@ -69,12 +69,9 @@ def shake(value, dtype, noise, name, read=()):
         return
     array = value.numpy()
     factor = noisy(np.ones(value.shape), dtype, noise, name)
-    added = noisy(np.full(value.shape, _largest(read)), dtype, noise, f"{name} read")
+    moved = noisy(array, dtype, noise, name, _largest(read))
     with np.errstate(invalid="ignore"):  # of what is infinite already
-        rest = np.nan_to_num(
-            noisy(array, dtype, noise, name) - array * factor, posinf=np.inf, neginf=-np.inf
-        )
-    rest += added - _largest(read)
+        rest = np.nan_to_num(moved - array * factor, posinf=np.inf, neginf=-np.inf)
     try:
         value[...] = value * tessera.Tensor(factor) + tessera.Tensor(rest)
     except REFUSALS:  # a view with one element in several places

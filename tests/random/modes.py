@@ -115,6 +115,15 @@ def two_threads(program):
     return found[0] if found else ""
 
 
+@contextlib.contextmanager
+def _skipping_refusals():
+    """Around what eager may refuse: the mode says nothing then."""
+    try:
+        yield
+    except REFUSALS as error:
+        raise SkippedError(f"eager: {error}") from None
+
+
 def aliased(program):
     """One tensor in two places at some calls: two arguments, or one and a captured tensor."""
     alike = [(a, b) for n, a in enumerate(program.inputs) for b in program.inputs[n + 1:]
@@ -139,10 +148,8 @@ def aliased(program):
             seen.append((bits(as_list(call(*arguments))), bits(arguments)))
         return seen, bits(list(captured.values()))
 
-    try:
+    with _skipping_refusals():
         expected = rows(lambda function: function)
-    except REFUSALS as error:
-        raise SkippedError(f"eager: {error}") from None
     return difference(rows(jit.trace), expected, f"{pair[0].name} is {pair[1].name}")
 
 
@@ -151,10 +158,8 @@ def gradient_outside(program):
     names = [i.name for i in program.of_kind("argument", "parameter") if i.dtype == "float32"]
     if program.loss or not names or any(s.writes for s in program.statements):
         raise SkippedError("no gradient to take")
-    try:
+    with _skipping_refusals():
         expected = _gradients(program, names, lambda function: function)
-    except REFUSALS as error:
-        raise SkippedError(f"eager: {error}") from None
     return difference(_gradients(program, names, jit.trace), expected, "gradient outside")
 
 

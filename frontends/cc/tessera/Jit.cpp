@@ -233,7 +233,6 @@ void Calls::dump(const std::string &path, const DumpOptions &dump) const {
                                                 " outputs, got " + std::to_string(dump.inputs.size()) + " and " +
                                                 std::to_string(dump.outputs.size()));
   eager::GraphOptions options;
-  options.captureAsConstants = options.keepsState = true;
   options.argumentNames = dump.inputs;
   options.outputNames = dump.outputs;
   addDims(dump, metas, options);

@@ -336,7 +336,6 @@ void recordingToFile(const PyRecording &self, const std::string &name, const std
                      const std::vector<std::string> &argumentNames, const std::vector<std::string> &outputNames,
                      const std::vector<FreeDim> &dims, const std::vector<std::string> &targets) {
   GraphOptions options;
-  options.captureAsConstants = options.keepsState = true;
   options.argumentNames = argumentNames;
   options.outputNames = outputNames;
   addDims(*self.recording, dims, options);
