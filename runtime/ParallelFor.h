@@ -34,8 +34,10 @@ constexpr int64_t kSplitPicoseconds = 8'000'000;
 /// two threads of two cores gained nothing on an add of 131 072 floats (27 us alone). `tools/dev bench thresholds`
 /// sweeps it.
 constexpr int64_t kWorkerPicoseconds = 25'000'000;
-/// The same limit for library kernels, in elements of a light operator.
-constexpr int64_t kSerialElements = 32768;
+/// Threads of a library kernel that takes `picoseconds` alone: `threads`, or 1 where the worker would not pay.
+constexpr unsigned threadsFor(int64_t picoseconds, unsigned threads) {
+  return picoseconds < kWorkerPicoseconds ? 1 : threads;
+}
 
 /// Calls body(0) .. body(parts - 1), at once on the worker thread, one after the other on any other.
 void parallelRun(unsigned parts, llvm::function_ref<void(unsigned part)> body);

@@ -12,6 +12,8 @@ struct ConvShape {
 
   /// Multiplications of the convolution.
   int64_t products() const { return batch * groups * out * outHeight * outWidth * in * kernel[0] * kernel[1]; }
+  /// Elements that the windows of a pooling hold, one that is in several counted in each.
+  int64_t windowElements() const { return batch * in * outHeight * outWidth * kernel[0] * kernel[1]; }
 };
 
 /// `x`, `weight`, `result`: shapes of the forward convolution's operands, whichever of them the operator computes. The

@@ -44,7 +44,7 @@ public:
       if (!layout.isContiguous())
         workspace += llvm::alignTo(meta.numElements() * byteWidth(meta.dtype), 64);
     }
-    threadCount = s.batch * s.in * s.height * s.width < kSerialElements ? 1 : request.threads;
+    threadCount = threadsFor(s.windowElements() * kOwnPoolPicoseconds, request.threads);
   }
 
   llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<Req> reqs,

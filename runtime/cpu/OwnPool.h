@@ -5,6 +5,11 @@
 
 namespace tess::runtime::cpu {
 
+/// Time of an element of a window on one thread, by our own loops and by oneDNN. `tools/dev bench thresholds` measures
+/// both.
+constexpr int64_t kOwnPoolPicoseconds = 1000;
+constexpr int64_t kPoolPicoseconds = 200;
+
 llvm::Expected<PreparedRef> prepareOwnAvgPool2d(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareOwnAvgPool2dBackward(const PrepareRequest &request);
 

@@ -88,7 +88,7 @@ llvm::Expected<PreparedRef> prepareAvgPool2d(const PrepareRequest &request) {
   if (!libraryHas(request))
     return prepareOwnAvgPool2d(request);
   ConvShape shape = poolShape(request.op, request.inputs[0].shape, request.outputs[0].shape);
-  unsigned threads = request.inputs[0].numElements() < kSerialElements ? 1 : request.threads;
+  unsigned threads = threadsFor(shape.windowElements() * kPoolPicoseconds, request.threads);
   PoolDims dims = poolDims(request, shape);
   return prepareCalls(
       request, threads, [&](DnnlCalls &calls, llvm::ArrayRef<EpilogueStep>) { buildForward(calls, request, dims); },
@@ -99,7 +99,7 @@ llvm::Expected<PreparedRef> prepareAvgPool2dBackward(const PrepareRequest &reque
   if (!libraryHas(request))
     return prepareOwnAvgPool2dBackward(request);
   ConvShape shape = poolShape(request.op, request.outputs[0].shape, request.inputs[0].shape);
-  unsigned threads = request.outputs[0].numElements() < kSerialElements ? 1 : request.threads;
+  unsigned threads = threadsFor(shape.windowElements() * kPoolPicoseconds, request.threads);
   PoolDims dims = poolDims(request, shape);
   return prepareCalls(
       request, threads, [&](DnnlCalls &calls, llvm::ArrayRef<EpilogueStep>) { buildBackward(calls, request, dims); },

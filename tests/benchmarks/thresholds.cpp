@@ -1,10 +1,12 @@
 // Sweeps over the sizes at which the runtime changes its way, one JSON object: for each threshold its value and rows
-// [size, ns of the way below it, ns of the way above it]. tests/benchmarks/thresholds.py runs it.
+// [size, ns of the way below it, ns of the way above it]; for a cost of the estimates its value and what is measured,
+// in ps. tests/benchmarks/thresholds.py runs it.
 #include "runtime/ParallelFor.h"
 #include "runtime/Worker.h"
 #include "runtime/cpu/DnnlCalls.h"
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/MatmulShape.h"
+#include "runtime/cpu/OwnPool.h"
 
 #include <chrono>
 #include <cstdio>
@@ -106,6 +108,26 @@ void sweepSerialProducts() {
   std::printf("]},\n");
 }
 
+using Prepare = llvm::Expected<PreparedRef>(const PrepareRequest &);
+
+/// What a pooling takes for an element of a window, in ps, on one thread.
+void measurePool(const char *name, int64_t value, const char *opName, Prepare prepare) {
+  OpDef op = OpDef::get(opName);
+  op.set("kernel_size", IntList{3, 3}).set("strides", IntList{2, 2}).set("padding", IntList{1, 1});
+  TensorMeta x{DType::Float32, {1, 64, 28, 28}}, y{DType::Float32, {1, 64, 14, 14}};
+  Layout layout = Layout::contiguous(x.shape);
+  PreparedRef kernel = llvm::cantFail(prepare({op, x, layout, y}));
+  std::vector<float> from(x.numElements(), 1), to(y.numElements());
+  void *input = from.data(), *output = to.data();
+  auto call = [&] {
+    RunContext context;
+    llvm::cantFail(kernel->run(context, input, Req::Write, output));
+  };
+  double nanoseconds = leastTimes(call, call).below;
+  std::printf("\"%s\": {\"value\": %lld, \"measured\": %.0f},\n", name, static_cast<long long>(value),
+              nanoseconds * 1000 / double(y.numElements() * 9));
+}
+
 /// Work of any length on data that no other thread has.
 void work(int64_t begin, int64_t end) {
   alignas(128) volatile float values[32] = {};
@@ -134,6 +156,8 @@ llvm::Error sweepOnWorker() {
   sweepOwnProducts("kOwnProducts, squares", {4, 6, 8, 10, 12, 14, 16, 20}, true);
   sweepOwnProducts("kOwnProducts, a row times a column", {64, 128, 256, 512, 1024, 2048, 4096}, false);
   sweepSerialProducts();
+  measurePool("kOwnPoolPicoseconds", cpu::kOwnPoolPicoseconds, "max_pool2d", cpu::prepareMaxPool2d);
+  measurePool("kPoolPicoseconds", cpu::kPoolPicoseconds, "avg_pool2d", cpu::prepareAvgPool2d);
   sweepThreads("kSplitPicoseconds", kSplitPicoseconds);
   return llvm::Error::success();
 }

@@ -1,5 +1,7 @@
 """Where the runtime changes its way: each threshold, its sweep, and where the two ways cross.
 
+Beside them the costs from which the time of a kernel is estimated.
+
 A threshold that decides which kernel computes decides bits: it stays a constant, whatever the
 machine. Those of threads decide time only.
 """
@@ -23,6 +25,9 @@ def thresholds():
     sweeps = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
     rows = []
     for name, sweep in sweeps.items():
+        if "measured" in sweep:
+            rows.append(Row(name, sweep["measured"], "ps", note=f"it is {sweep['value']}"))
+            continue
         found = crossing(sweep["rows"])
         note = f"it is {sweep['value']}" + ("" if found else ", and none in the sweep")
         rows.append(Row(f"{name}, where the ways cross", found or 0, "", note=note))
