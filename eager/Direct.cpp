@@ -51,7 +51,7 @@ const DirectFacts &factsOf(const OpInfo &info) {
       bool elementwise = op.lowering == Lowering::Elementwise;
       bool plain = op.signature && op.signature->elementwise && op.simple && !op.operands.empty();
       // The domain of other operators is the shape of their results, axis by axis.
-      facts.push_back({plain, elementwise && (!plain || looksAtAxes(op))});
+      facts.push_back({plain, elementwise && (!plain || readsDimIndex(*op.scalar))});
     }
     return facts;
   }();

@@ -9,10 +9,6 @@
 
 namespace tess::eager {
 
-bool looksAtAxes(const OpInfo &info) {
-  return llvm::any_of(info.scalar->nodes, [](const ScalarNode &node) { return node.fn == ScalarFn::DimIndex; });
-}
-
 bool mayBeDirect(const OpInfo &info, size_t numOperands) {
   return info.lowering == Lowering::Elementwise && numOperands + info.results.size() <= kMaxDirectOperands;
 }

@@ -16,8 +16,6 @@ namespace tess::eager {
 /// True when the iteration space of `info` is the broadcast of its operands or the shape of its results, so that one
 /// kernel serves a class of shapes.
 bool mayBeDirect(const OpInfo &info, size_t numOperands);
-/// True when the operator looks at indices along axes, so that axes must stay as they are.
-bool looksAtAxes(const OpInfo &info);
 
 /// Compiles a class for a target of the compiler.
 llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, llvm::StringRef target);

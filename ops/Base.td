@@ -14,6 +14,7 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributes.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "ops/Scalar.td"
 
 def Tess_Dialect : Dialect {
   let name = "tess";
@@ -77,10 +78,9 @@ class SumOf<string op> : DTypeRule { string operand = op; } // bool becomes int3
 def RuleGives : DTypeRule; // the shape rule returns whole metas
 
 //===----------------------------------------------------------------------===//
-// Scalar bodies: (s_mul $x, C<"0.5">); `$name` is an operand or an attribute,
+// Scalar bodies, of the functions of Scalar.td: (s_mul $x, C<"0.5">); `$name` is an operand or an attribute,
 // (s_id $x) the operand itself, (s_dimindex 0) the index along the last axis.
 //===----------------------------------------------------------------------===//
-class ScalarFn<string n> { string fn = n; }
 class C<string v> { string value = v; }
 
 //===----------------------------------------------------------------------===//
@@ -164,14 +164,5 @@ class Tess_Op<string mnemonic, list<Trait> traits = []>
   string example = "";         // Python, for the docstring; default: made from the first sample
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
-
-// Scalar functions: s_<name> of ops/ScalarProgram.h.
-foreach n = ["add", "sub", "mul", "div", "floordiv", "mod", "neg", "abs", "max", "min", "pow", "sign", "square",
-             "sqrt", "rsqrt", "floor", "ceil", "round", "trunc", "exp", "expm1", "log", "log1p", "sin", "cos", "tan",
-             "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc",
-             "logaddexp", "sigmoid", "shl", "shr", "bitand", "bitor", "bitxor", "bitnot", "and", "or", "xor", "not",
-             "eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "select", "cast", "index", "dimindex",
-             "philoxuniform", "philoxnormal", "id"] in
-  def s_#n : ScalarFn<n>;
 
 #endif // TESS_OPS_BASE

@@ -1,20 +1,24 @@
-//===- ScalarProgram.cpp - names of scalar functions ---------------------===//
+//===- ScalarProgram.cpp - what bodies of operators read ------------------===//
 #include "ops/ScalarProgram.h"
+
+#include "llvm/ADT/STLExtras.h"
 
 namespace tess {
 
-const char *scalarFnName(ScalarFn fn) {
-  // clang-format off: one name a line would be a page
-  static constexpr const char *names[] = {
-      "operand", "attr", "const", "index", "dimindex", "add", "sub", "mul", "div", "floordiv", "mod", "neg", "abs",
-      "max", "min", "pow", "sign", "square", "sqrt", "rsqrt", "floor", "ceil", "round", "trunc", "exp", "expm1",
-      "log", "log1p", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh",
-      "acosh", "atanh", "erf", "erfc", "logaddexp", "sigmoid", "shl", "shr", "bitand", "bitor", "bitxor", "bitnot",
-      "and", "or", "xor", "not", "eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "isfinite", "select",
-      "cast", "philoxuniform", "philoxnormal"};
-  // clang-format on
-  static_assert(std::size(names) == size_t(ScalarFn::PhiloxNormal) + 1);
-  return names[unsigned(fn)];
+std::vector<ScalarFn> floatFunctions() {
+  std::vector<ScalarFn> functions;
+  for (auto [i, fn] : llvm::enumerate(kScalarFns))
+    if (fn.arity && fn.args == ScalarArgs::Common && (fn.type == ScalarType::Any || fn.type == ScalarType::Float))
+      functions.push_back(ScalarFn(i));
+  return functions;
+}
+
+bool readsIndex(const ScalarProgram &program) {
+  return llvm::any_of(program.nodes, [](const ScalarNode &node) { return infoOf(node.fn).readsIndex; });
+}
+
+bool readsDimIndex(const ScalarProgram &program) {
+  return llvm::any_of(program.nodes, [](const ScalarNode &node) { return node.fn == ScalarFn::DimIndex; });
 }
 
 } // namespace tess

@@ -17,36 +17,31 @@
 #include "llvm/ADT/ArrayRef.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace tess {
 
-/// One function of one element. Comparison and logic give i1; Select takes an i1 first.
-/// The list is closed: the kernel emitter has one expansion for each.
-enum class ScalarFn : uint8_t {
-  // clang-format off
-  // leaves
-  Operand,  // a = operand index
-  Attr,     // a = attribute index, a runtime operand of the kernel (a constant when the attribute is static)
-  Const,    // constant, converted to the compute type
-  Index,    // the linear row-major index of the element in the result (i64)
-  DimIndex, // a = axis counted from the last (0 = innermost): index along it (i64)
-  // arithmetic (float and int unless said)
-  Add, Sub, Mul, Div /*float*/, FloorDiv, Mod /*Python's sign*/, Neg, Abs, Max /*NaN wins*/, Min /*NaN wins*/,
-  Pow, Sign, Square, Sqrt, Rsqrt, Floor, Ceil, Round /*half to even*/, Trunc,
-  // math (float)
-  Exp, Expm1, Log, Log1p, Sin, Cos, Tan, Asin, Acos, Atan, Atan2, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Erf, Erfc,
-  LogAddExp, Sigmoid,
-  // bits and logic
-  Shl, Shr, BitAnd, BitOr, BitXor, BitNot, And, Or, Xor, Not,
-  // comparison
-  Eq, Ne, Lt, Le, Gt, Ge, IsNan, IsInf, IsFinite,
-  Select,
-  // conversion: to the result's dtype
-  Cast,
-  // random: Philox4x32-10 of (seed a, counter b); uniform in [0, 1) / standard normal, float32 or float64
-  PhiloxUniform, PhiloxNormal,
-  // clang-format on
+/// The types in which the arguments of a function enter: one for all of them, bool each, or each its own.
+enum class ScalarArgs : uint8_t { Common, Bool, Own };
+/// The types that a function's value may have. A bool is an integer of one bit.
+enum class ScalarType : uint8_t { Any, Float, Integer, Bool };
+
+/// A function of one element, as its record in ops/Scalar.td says.
+struct ScalarFnInfo {
+  const char *name; // in bodies (`s_add`) and in the text of kernels
+  unsigned arity;
+  ScalarArgs args;
+  ScalarType type;
+  unsigned cost; // in vector instructions, roughly: decides what is computed again and what is kept
+  bool isLeaf, readsIndex;
+  double ulp32, ulp64;
 };
+
+#include "ops/ScalarFns.inc"
+
+constexpr const ScalarFnInfo &infoOf(ScalarFn fn) { return kScalarFns[unsigned(fn)]; }
+/// Every function that numbers of one floating-point type have: of one or two arguments, and a result of that type.
+std::vector<ScalarFn> floatFunctions();
 
 struct ScalarNode {
   ScalarFn fn;
@@ -61,7 +56,8 @@ struct ScalarProgram {
   llvm::ArrayRef<int16_t> results;
 };
 
-/// "add", "logaddexp": the name used in .td (`s_add`) and in kernel text.
-const char *scalarFnName(ScalarFn fn);
+/// Whether a value depends on where its element stands; on its index along an axis.
+bool readsIndex(const ScalarProgram &program);
+bool readsDimIndex(const ScalarProgram &program);
 
 } // namespace tess

@@ -77,11 +77,7 @@ private:
     const ProgramNode *node = definedBy[value];
     if (!node || !node->op.info().scalar)
       return true;
-    auto asks = [](const ScalarNode &n) {
-      return n.fn == ScalarFn::Index || n.fn == ScalarFn::DimIndex || n.fn == ScalarFn::PhiloxUniform ||
-             n.fn == ScalarFn::PhiloxNormal;
-    };
-    return llvm::any_of(node->op.info().scalar->nodes, asks) || llvm::any_of(node->operands, [&](ValueId operand) {
+    return tess::readsIndex(*node->op.info().scalar) || llvm::any_of(node->operands, [&](ValueId operand) {
              return exe.values[operand].kind == ValueKind::Fused && readsIndex(operand);
            });
   }

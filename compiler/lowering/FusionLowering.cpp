@@ -74,8 +74,7 @@ private:
       operands.push_back(axesOf(value, ValueLayout()));
     for (Operation &op : body().without_terminator())
       if (const ScalarProgram *program = ir::infoOf(&op)->scalar)
-        for (const ScalarNode &node : program->nodes)
-          axesApart |= node.fn == ScalarFn::DimIndex;
+        axesApart |= readsDimIndex(*program);
   }
 
   bool isReduced(unsigned axis) const { return llvm::is_contained(axes, int64_t(axis)); }

@@ -6,70 +6,6 @@
 
 namespace tess::compiler {
 
-unsigned numArgs(ScalarFn fn) {
-  switch (fn) {
-  case ScalarFn::Operand:
-  case ScalarFn::Attr:
-  case ScalarFn::Const:
-  case ScalarFn::Index:
-  case ScalarFn::DimIndex:
-    return 0;
-  case ScalarFn::Select:
-    return 3;
-  case ScalarFn::Add:
-  case ScalarFn::Sub:
-  case ScalarFn::Mul:
-  case ScalarFn::Div:
-  case ScalarFn::FloorDiv:
-  case ScalarFn::Mod:
-  case ScalarFn::Max:
-  case ScalarFn::Min:
-  case ScalarFn::Pow:
-  case ScalarFn::Atan2:
-  case ScalarFn::LogAddExp:
-  case ScalarFn::Shl:
-  case ScalarFn::Shr:
-  case ScalarFn::BitAnd:
-  case ScalarFn::BitOr:
-  case ScalarFn::BitXor:
-  case ScalarFn::And:
-  case ScalarFn::Or:
-  case ScalarFn::Xor:
-  case ScalarFn::Eq:
-  case ScalarFn::Ne:
-  case ScalarFn::Lt:
-  case ScalarFn::Le:
-  case ScalarFn::Gt:
-  case ScalarFn::Ge:
-  case ScalarFn::PhiloxUniform:
-  case ScalarFn::PhiloxNormal:
-    return 2;
-  default:
-    return 1;
-  }
-}
-
-unsigned cost(ScalarFn fn) {
-  if (fn >= ScalarFn::Exp && fn <= ScalarFn::Sigmoid)
-    return 25;
-  switch (fn) {
-  case ScalarFn::Pow:
-  case ScalarFn::PhiloxUniform:
-  case ScalarFn::PhiloxNormal:
-    return 50;
-  case ScalarFn::Mod:
-  case ScalarFn::FloorDiv:
-    return 20;
-  case ScalarFn::Div:
-  case ScalarFn::Sqrt:
-    return 4;
-  case ScalarFn::Rsqrt:
-    return 8;
-  default:
-    return 1;
-  }
-}
-
 namespace {
 
 // A value that costs more than this to compute again is kept in scratch.
@@ -122,7 +58,7 @@ private:
       return 0;
     if (node.kind == NodeKind::Load)
       return spec.operands[node.operand].inner == InnerClass::Strided ? 8 : 1;
-    unsigned sum = cost(node.fn) + (node.roundsHere && node.dtype < DType::Float32 ? 3 : 0);
+    unsigned sum = infoOf(node.fn).cost + (node.roundsHere && node.dtype < DType::Float32 ? 3 : 0);
     for (int arg : node.args)
       sum = std::min(sum + price(arg), kKeepAbove + 1);
     return sum;
@@ -230,7 +166,7 @@ unsigned picosecondsPerElement(const KernelSpec &spec) {
     time += kPerByte * byteWidth(operand.dtype) * (operand.inner == InnerClass::Strided ? 4 : 1);
   for (const KernelNode &node : spec.nodes)
     if (node.kind == NodeKind::Apply || node.kind == NodeKind::Reduce)
-      time += kPerInstruction * (node.kind == NodeKind::Apply ? cost(node.fn) : 1);
+      time += kPerInstruction * (node.kind == NodeKind::Apply ? infoOf(node.fn).cost : 1);
   return time;
 }
 
@@ -240,7 +176,7 @@ bool hasLongBody(const KernelSpec &spec) {
     return false;
   unsigned sum = 0;
   for (const KernelNode &node : spec.nodes)
-    sum += node.kind == NodeKind::Apply ? cost(node.fn) : 0;
+    sum += node.kind == NodeKind::Apply ? infoOf(node.fn).cost : 0;
   return sum >= kLong;
 }
 

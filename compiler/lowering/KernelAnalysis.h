@@ -17,11 +17,6 @@ namespace tess::compiler {
 /// Everything that makes a spec meaningless, with the node in the text. What passes can be emitted.
 llvm::Error verifyKernel(const KernelSpec &spec);
 
-/// Arguments of `fn`; 0 for leaves.
-unsigned numArgs(ScalarFn fn);
-/// Rough cost in vector instructions: decides what is computed again and what is kept.
-unsigned cost(ScalarFn fn);
-
 struct KernelPlan {
   /// Per node: differs between elements of the reduced domain (without reduced groups: always).
   std::vector<bool> full;

@@ -98,7 +98,7 @@ V KernelBuilder::build(int index, unsigned &depth) {
     depth = scopes.size() - 1;
     return reload(index);
   }
-  if (node.kind != NodeKind::Apply || node.fn == ScalarFn::Index || node.fn == ScalarFn::DimIndex)
+  if (node.kind != NodeKind::Apply || infoOf(node.fn).readsIndex)
     return buildLeaf(node, depth);
   return buildApply(index, depth);
 }
@@ -137,8 +137,7 @@ V KernelBuilder::buildLeaf(const KernelNode &node, unsigned &depth) {
 
 /// Type in which an argument enters: constants and integers adapt to the other arguments.
 static DType argumentType(const KernelNode &node, llvm::ArrayRef<DType> types, llvm::ArrayRef<bool> constants) {
-  bool compares = node.fn >= ScalarFn::Eq && node.fn <= ScalarFn::IsFinite;
-  if (!compares)
+  if (infoOf(node.fn).type != ScalarType::Bool)
     return node.dtype;
   DType widest = types[0];
   bool fromConstant = constants[0];
@@ -166,8 +165,7 @@ V KernelBuilder::buildApply(int index, unsigned &depth) {
   for (int arg : apply.args)
     values.push_back(vector ? lanesOf(arg) : node(arg).value);
   return at(depth, [&] {
-    bool adapts = apply.fn != ScalarFn::Cast && apply.fn != ScalarFn::Select && apply.fn != ScalarFn::PhiloxUniform &&
-                  apply.fn != ScalarFn::PhiloxNormal && !(apply.fn >= ScalarFn::And && apply.fn <= ScalarFn::Not);
+    bool adapts = infoOf(apply.fn).args == ScalarArgs::Common;
     DType common = argumentType(apply, types, constants);
     for (unsigned i = 0; adapts && i < values.size(); ++i) {
       if (computeElem(types[i]) != computeElem(common) || isUnsigned(types[i]) != isUnsigned(common))

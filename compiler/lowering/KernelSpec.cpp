@@ -34,7 +34,7 @@ static void printNode(llvm::raw_ostream &os, const KernelNode &node) {
     os << "reduce " << reduceName(node.reduceKind);
     break;
   case NodeKind::Apply:
-    os << scalarFnName(node.fn);
+    os << infoOf(node.fn).name;
     if (node.fn == ScalarFn::DimIndex)
       os << node.slot;
     break;
@@ -83,23 +83,19 @@ private:
 
 llvm::Error Verifier::checkApply(unsigned index) const {
   const KernelNode &node = spec.nodes[index];
-  std::string name = "node " + std::to_string(index) + " (" + scalarFnName(node.fn) + ")";
-  if (node.fn < ScalarFn::Index)
+  const ScalarFnInfo &fn = infoOf(node.fn);
+  std::string name = "node " + std::to_string(index) + " (" + fn.name + ")";
+  if (fn.isLeaf)
     return error("a leaf must have its own node kind", name);
-  if (node.args.size() != numArgs(node.fn))
+  if (node.args.size() != fn.arity)
     return error("a function must have its number of arguments", name + " with " + llvm::Twine(node.args.size()));
   if (node.fn == ScalarFn::DimIndex && unsigned(node.slot) >= spec.numParallel + spec.numReduced)
     return error("DimIndex must name a group", name + " slot " + llvm::Twine(node.slot));
-  bool floatOnly = (node.fn >= ScalarFn::Exp && node.fn <= ScalarFn::Sigmoid) || node.fn == ScalarFn::Sqrt ||
-                   node.fn == ScalarFn::Rsqrt || node.fn >= ScalarFn::PhiloxUniform;
-  if (floatOnly && !isFloat(node.dtype))
+  if (fn.type == ScalarType::Float && !isFloat(node.dtype))
     return error("a float function must have a float type", name + " " + shortName(node.dtype));
-  bool bits = node.fn >= ScalarFn::Shl && node.fn <= ScalarFn::BitNot;
-  if (bits && isFloat(node.dtype))
+  if (fn.type == ScalarType::Integer && isFloat(node.dtype))
     return error("a bit function must have an integer type", name + " " + shortName(node.dtype));
-  bool logic = (node.fn >= ScalarFn::And && node.fn <= ScalarFn::Not) ||
-               (node.fn >= ScalarFn::Eq && node.fn <= ScalarFn::IsFinite);
-  if (logic && !isBool(node.dtype))
+  if (fn.type == ScalarType::Bool && !isBool(node.dtype))
     return error("a comparison must have type bool", name + " " + shortName(node.dtype));
   return llvm::Error::success();
 }

@@ -3,7 +3,6 @@
 
 #include "compiler/lowering/Convert.h"
 #include "compiler/lowering/IntegerMath.h"
-#include "compiler/lowering/KernelAnalysis.h"
 #include "compiler/lowering/VectorMath.h"
 
 #include <limits>
@@ -197,9 +196,23 @@ static V emitIntUnary(ScalarFn fn, V x, bool isUnsigned) {
 }
 
 static V emitComparison(ScalarFn fn, V a, V b, bool isUnsigned) {
-  static constexpr Cmp kSigned[] = {Cmp::Eq, Cmp::Ne, Cmp::Lt, Cmp::Le, Cmp::Gt, Cmp::Ge};
-  static constexpr Cmp kUnsigned[] = {Cmp::Eq, Cmp::Ne, Cmp::ULt, Cmp::ULe, Cmp::UGt, Cmp::UGe};
-  return a.b().compare((isUnsigned ? kUnsigned : kSigned)[unsigned(fn) - unsigned(ScalarFn::Eq)], a, b);
+  auto compare = [&](Cmp ofSigned, Cmp ofUnsigned) { return a.b().compare(isUnsigned ? ofUnsigned : ofSigned, a, b); };
+  switch (fn) {
+  case ScalarFn::Eq:
+    return compare(Cmp::Eq, Cmp::Eq);
+  case ScalarFn::Ne:
+    return compare(Cmp::Ne, Cmp::Ne);
+  case ScalarFn::Lt:
+    return compare(Cmp::Lt, Cmp::ULt);
+  case ScalarFn::Le:
+    return compare(Cmp::Le, Cmp::ULe);
+  case ScalarFn::Gt:
+    return compare(Cmp::Gt, Cmp::UGt);
+  case ScalarFn::Ge:
+    return compare(Cmp::Ge, Cmp::UGe);
+  default:
+    llvm_unreachable("not a comparison");
+  }
 }
 
 static V emitClass(ScalarFn fn, V x) {
@@ -218,20 +231,19 @@ V emitScalarFn(ScalarFn fn, DType result, llvm::ArrayRef<V> args, llvm::ArrayRef
   if (fn == ScalarFn::Select)
     return select(castValue(args[0], types[0], DType::Bool), castValue(args[1], types[1], result),
                   castValue(args[2], types[2], result));
-  if (fn >= ScalarFn::And && fn <= ScalarFn::Not) {
+  const ScalarFnInfo &info = infoOf(fn);
+  if (info.args == ScalarArgs::Bool) {
     V a = castValue(args[0], types[0], DType::Bool);
     return fn == ScalarFn::Not ? bitNot(a) : emitBool(fn, a, castValue(args[1], types[1], DType::Bool));
   }
-  if (fn >= ScalarFn::Eq && fn <= ScalarFn::Ge)
-    return emitComparison(fn, args[0], args[1], isUnsigned(types[0]));
-  if (fn >= ScalarFn::IsNan && fn <= ScalarFn::IsFinite)
-    return emitClass(fn, args[0]);
+  if (info.type == ScalarType::Bool)
+    return info.arity == 1 ? emitClass(fn, args[0]) : emitComparison(fn, args[0], args[1], isUnsigned(types[0]));
   if (fn == ScalarFn::PhiloxUniform || fn == ScalarFn::PhiloxNormal) {
     V seed = castValue(args[0], types[0], DType::Int64), counter = castValue(args[1], types[1], DType::Int64);
     return (fn == ScalarFn::PhiloxUniform ? vmath::philoxUniform : vmath::philoxNormal)(seed, counter,
                                                                                         computeElem(result));
   }
-  bool unary = numArgs(fn) == 1, isU = isUnsigned(result);
+  bool unary = info.arity == 1, isU = isUnsigned(result);
   if (isFloat(result))
     return unary ? emitFloatUnary(fn, args[0]) : emitFloatBinary(fn, args[0], args[1]);
   if (unary)

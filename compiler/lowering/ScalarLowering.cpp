@@ -48,23 +48,6 @@ int16_t NodeBuilder::finish(int16_t id, DType dtype) {
 
 namespace {
 
-bool isComparison(ScalarFn fn) {
-  switch (fn) {
-  case ScalarFn::Eq:
-  case ScalarFn::Ne:
-  case ScalarFn::Lt:
-  case ScalarFn::Le:
-  case ScalarFn::Gt:
-  case ScalarFn::Ge:
-  case ScalarFn::IsNan:
-  case ScalarFn::IsInf:
-  case ScalarFn::IsFinite:
-    return true;
-  default:
-    return false;
-  }
-}
-
 /// A static attribute as the number that the body reads.
 double numberOf(const AttrValue &value) {
   if (value.kind() == AttrKind::F64)
@@ -177,7 +160,7 @@ private:
   int16_t lowerFn(const ScalarNode &node) {
     llvm::SmallVector<int16_t, 3> args = argsOf(node);
     DType meet = meetingType(node, args);
-    KernelNode out{NodeKind::Apply, isComparison(node.fn) ? DType::Bool : meet};
+    KernelNode out{NodeKind::Apply, infoOf(node.fn).type == ScalarType::Bool ? DType::Bool : meet};
     out.fn = node.fn;
     for (auto [i, arg] : llvm::enumerate(args)) {
       bool condition = node.fn == ScalarFn::Select && i == 0;

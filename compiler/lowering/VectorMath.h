@@ -1,8 +1,8 @@
 //===- VectorMath.h - our own elementary functions --------------*- C++ -*-===//
 //
 // Expansions of every float function in plain arithmetic, for float32 and
-// float64, scalar or 16 lanes, with the same bits on every machine. Bounds:
-// float32 2 ulp (tan 4), float64 4 ulp (pow 8); edge cases as C99 Annex F.
+// float64, scalar or 16 lanes, with the same bits on every machine. Bounds are
+// those of ops/Scalar.td; edge cases as C99 Annex F.
 // fma appears inside an expansion only. No function is ever a library call.
 //
 //===----------------------------------------------------------------------===//

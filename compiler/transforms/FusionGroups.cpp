@@ -44,10 +44,7 @@ SmallVector<std::pair<unsigned, unsigned>, 4> runsOf(ArrayRef<int64_t> axes) {
 
 static bool readsIndex(Operation *op) {
   const ScalarProgram *program = ir::infoOf(op)->scalar;
-  return program && llvm::any_of(program->nodes, [](const ScalarNode &node) {
-           return node.fn == ScalarFn::Index || node.fn == ScalarFn::DimIndex || node.fn == ScalarFn::PhiloxUniform ||
-                  node.fn == ScalarFn::PhiloxNormal;
-         });
+  return program && tess::readsIndex(*program);
 }
 
 /// `domain` with 1 at the reduced axes.

@@ -16,7 +16,13 @@ static bool run(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
   return false;
 }
 
+static bool runScalarFns(const llvm::RecordKeeper &records, llvm::raw_ostream &os) {
+  emitScalarFns(records, os);
+  return false;
+}
+
 static mlir::GenRegistration generators[] = {
+    {"gen-tess-scalar-fns", "Functions of one element", runScalarFns},
     {"gen-tess-op-table", "Table of operators with their generated rules", run<emitOpTable>},
     {"gen-tess-ir-glue", "Type inference of the dialect", run<emitIrGlue>},
     {"gen-tess-builtin", "A class for each operator", run<emitBuiltin>},

@@ -1,36 +1,11 @@
 //===- Scalar.cpp - scalar dags as tables of nodes -----------------------===//
 #include "ops/tblgen/Generators.h"
 
-#include "llvm/ADT/StringExtras.h"
-
 using namespace llvm;
 
 namespace tess::tblgen {
 
 namespace {
-
-/// The enumerator of a function of ops/Base.td.
-StringRef enumerator(StringRef fn) {
-  static const std::map<std::string, const char *> special = {{"floordiv", "FloorDiv"},
-                                                              {"logaddexp", "LogAddExp"},
-                                                              {"bitand", "BitAnd"},
-                                                              {"bitor", "BitOr"},
-                                                              {"bitxor", "BitXor"},
-                                                              {"bitnot", "BitNot"},
-                                                              {"isnan", "IsNan"},
-                                                              {"isinf", "IsInf"},
-                                                              {"isfinite", "IsFinite"},
-                                                              {"dimindex", "DimIndex"},
-                                                              {"philoxuniform", "PhiloxUniform"},
-                                                              {"philoxnormal", "PhiloxNormal"}};
-  auto it = special.find(fn.str());
-  if (it != special.end())
-    return it->second;
-  static std::map<std::string, std::string> made;
-  std::string &name = made[fn.str()];
-  name = std::string(1, toUpper(fn[0])) + fn.drop_front().str();
-  return name;
-}
 
 /// Equal subterms become one node.
 class Numbering {
@@ -63,8 +38,8 @@ int Numbering::leaf(StringRef name) {
 }
 
 int Numbering::dag(const DagInit *dag) {
-  StringRef fn = cast<DefInit>(dag->getOperator())->getDef()->getValueAsString("fn");
-  std::string text = ("{ScalarFn::" + enumerator(fn)).str();
+  const Record *fn = cast<DefInit>(dag->getOperator())->getDef();
+  std::string text = ("{ScalarFn::" + fn->getValueAsString("enumerator")).str();
   for (unsigned i = 0; i < dag->getNumArgs(); ++i) {
     const auto *number = dyn_cast<IntInit>(dag->getArg(i));
     int value = number ? int(number->getValue()) : term(dag->getArg(i), dag->getArgNameStr(i));
@@ -93,7 +68,7 @@ void emitScalar(const OpModel &op, raw_ostream &os) {
   std::string results;
   for (const DagInit *dag : dags) {
     // (s_id $x) is the identity.
-    bool isIdentity = cast<DefInit>(dag->getOperator())->getDef()->getValueAsString("fn") == "id";
+    bool isIdentity = scalarFnName(cast<DefInit>(dag->getOperator())->getDef()) == "id";
     int node = isIdentity ? numbering.term(dag->getArg(0), dag->getArgNameStr(0)) : numbering.term(dag, "");
     results += std::to_string(node) + ", ";
   }

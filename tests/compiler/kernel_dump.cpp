@@ -80,12 +80,12 @@ llvm::Expected<KernelSpec> named(llvm::StringRef name) {
     return rows(name == "softmax", VectorAxis::Reduced);
   if (name == "sum_columns")
     return rows(false, VectorAxis::Parallel);
-  for (ScalarFn fn = ScalarFn::Add; fn <= ScalarFn::Sigmoid; fn = ScalarFn(unsigned(fn) + 1)) {
-    if (name != scalarFnName(fn))
+  for (ScalarFn fn : floatFunctions()) {
+    if (name != infoOf(fn).name)
       continue;
     Writer w;
     llvm::SmallVector<int16_t, 2> args;
-    for (unsigned i = 0; i < numArgs(fn); ++i)
+    for (unsigned i = 0; i < infoOf(fn).arity; ++i)
       args.push_back(w.input());
     w.output(w.apply(fn, args), false);
     return w.spec;

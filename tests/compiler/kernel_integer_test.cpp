@@ -95,9 +95,9 @@ template <typename T> void checkBinary(DType dtype) {
       for (size_t i = 0; i < x.size(); ++i)
         if (out[i] != expected[i] && !wrong++)
           first = i;
-      INFO(scalarFnName(fn) << ' ' << shortName(dtype).str() << " on " << target << ": " << int64_t(x[first]) << ", "
-                            << int64_t(y[first]) << " gave " << int64_t(out[first]) << ", wanted "
-                            << int64_t(expected[first]));
+      INFO(infoOf(fn).name << ' ' << shortName(dtype).str() << " on " << target << ": " << int64_t(x[first]) << ", "
+                           << int64_t(y[first]) << " gave " << int64_t(out[first]) << ", wanted "
+                           << int64_t(expected[first]));
       CHECK(wrong == 0);
     }
 }

@@ -95,7 +95,7 @@ TEST_CASE("scalar programs read earlier nodes only") {
         CHECK(unsigned(node.a) < info.operands.size());
       else if (node.fn == ScalarFn::Attr)
         CHECK(unsigned(node.a) < info.attrs.size());
-      else if (node.fn > ScalarFn::DimIndex)
+      else if (infoOf(node.fn).arity)
         CHECK((node.a < int(i) && node.b < int(i) && node.c < int(i)));
     }
   }

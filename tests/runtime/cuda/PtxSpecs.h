@@ -8,20 +8,14 @@ namespace tess::test {
 /// Every function of floats, as a kernel of one function: {name, spec}; "tanh_f32".
 inline std::vector<std::pair<std::string, KernelSpec>> floatFunctions(DType dtype) {
   std::vector<std::pair<std::string, KernelSpec>> result;
-  auto add = [&](ScalarFn fn, unsigned numArgs) {
+  for (ScalarFn fn : tess::floatFunctions()) {
+    const ScalarFnInfo &info = infoOf(fn);
     SpecBuilder s;
     int x = s.input(dtype);
-    int node = numArgs == 1 ? s.apply(fn, dtype, {x}, true) : s.apply(fn, dtype, {x, s.input(dtype)}, true);
+    int node = info.arity == 1 ? s.apply(fn, dtype, {x}, true) : s.apply(fn, dtype, {x, s.input(dtype)}, true);
     s.output(node, dtype);
-    result.emplace_back(scalarFnName(fn) + ("_" + shortName(dtype).str()), s.spec);
-  };
-  using F = ScalarFn;
-  for (F fn : {F::Neg,  F::Abs,   F::Sign, F::Square, F::Sqrt,  F::Rsqrt, F::Floor, F::Ceil, F::Round,  F::Trunc,
-               F::Exp,  F::Expm1, F::Log,  F::Log1p,  F::Sin,   F::Cos,   F::Tan,   F::Asin, F::Acos,   F::Atan,
-               F::Sinh, F::Cosh,  F::Tanh, F::Asinh,  F::Acosh, F::Atanh, F::Erf,   F::Erfc, F::Sigmoid})
-    add(fn, 1);
-  for (F fn : {F::Add, F::Sub, F::Mul, F::Div, F::FloorDiv, F::Mod, F::Max, F::Min, F::Pow, F::Atan2, F::LogAddExp})
-    add(fn, 2);
+    result.emplace_back(info.name + ("_" + shortName(dtype).str()), s.spec);
+  }
   return result;
 }
 

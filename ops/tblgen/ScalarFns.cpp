@@ -1,0 +1,25 @@
+//===- ScalarFns.cpp - the table of scalar functions ----------------------===//
+#include "ops/tblgen/Generators.h"
+
+using namespace llvm;
+
+namespace tess::tblgen {
+
+std::string scalarFnName(const Record *record) { return StringRef(record->getName()).drop_front(2).str(); }
+
+void emitScalarFns(const RecordKeeper &records, raw_ostream &os) {
+  banner(os, "gen-tess-scalar-fns");
+  auto functions = records.getAllDerivedDefinitions("ScalarFn");
+  os << "enum class ScalarFn : uint8_t {\n";
+  for (const Record *fn : functions)
+    os << "  " << fn->getValueAsString("enumerator") << ",\n";
+  os << "};\n\ninline constexpr ScalarFnInfo kScalarFns[] = {\n";
+  for (const Record *fn : functions)
+    os << "    {" << cppString(scalarFnName(fn)) << ", " << fn->getValueAsInt("arity")
+       << ", ScalarArgs::" << fn->getValueAsString("args") << ", ScalarType::" << fn->getValueAsString("type") << ", "
+       << fn->getValueAsInt("cost") << ", " << fn->getValueAsBit("isLeaf") << ", " << fn->getValueAsBit("readsIndex")
+       << ", " << fn->getValueAsString("ulp32") << ", " << fn->getValueAsString("ulp64") << "},\n";
+  os << "};\n";
+}
+
+} // namespace tess::tblgen
