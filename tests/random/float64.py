@@ -25,8 +25,13 @@ _FORMATS = {
 }
 # Noise in units: a kernel rounds several times (a sum of n terms about sqrt(n) times), noise once.
 _UNITS = 8
-# 1 + erf(x) is 0 for small x but for the rounding of erf: an error of units of x. So has PyTorch's.
-_CANCELLING = re.compile(r"gelu", re.IGNORECASE)
+# Lines that take apart what nearly cancels, and by how much they enlarge what it lost, in units of
+# the largest number that they read. 1 + erf(x) is 0 for small x but for the rounding of erf; a mean
+# is rounded before it is taken away, then all is divided by a deviation of at least sqrt(1e-5).
+_CANCELLING = {
+    re.compile("gelu", re.IGNORECASE): 1.0,
+    re.compile("(layer|group|instance|batch)_?norm", re.IGNORECASE): 1e-5**-0.5,
+}
 # Each noise and its opposite: what one of them does not turn over, the other one does.
 _NOISES = (1, -1, 2, -2)
 # What is found must hold under these, too: numbers of which two cancel may have got alike noise.
@@ -54,22 +59,23 @@ class Wide(Input):
 
 
 def noisy(array, dtype, noise, name, size=0.0):
-    """The numbers with the noise of numbers larger by `size`; what overflows is infinite."""
+    """The numbers with noise, and with that of a float32 of `size`; what overflows is infinite."""
     unit, least, largest = _FORMATS[dtype]
+    lost = _FORMATS["float32"][0] * size
     random = np.random.RandomState(zlib.crc32(f"{abs(noise)} {name}".encode()))
     signed = np.sign(noise) * random.choice((-1.0, -0.6, 0.6, 1.0), array.shape)
-    moved = array + signed * _UNITS * (unit * (np.abs(array) + size) + least)
+    moved = array + signed * _UNITS * (unit * np.abs(array) + lost + least)
     return np.where(np.abs(moved) > largest, np.copysign(np.inf, moved), moved)
 
 
-def shake(value, dtype, noise, name, read=()):
-    """Puts noise on a float64 tensor, in its memory, so that views of it see the noise: as large
-    as for the numbers of the tensors `read`, too."""
+def shake(value, dtype, noise, name, lost=0.0, read=()):
+    """Puts noise on a float64 tensor, in its memory, so that views of it see the noise: also as
+    large as for `lost` times the numbers of the tensors `read`."""
     if value.dtype.name != "float64":
         return
     array = value.numpy()
     factor = noisy(np.ones(value.shape), dtype, noise, name)
-    moved = noisy(array, dtype, noise, name, _largest(read))
+    moved = noisy(array, dtype, noise, name, lost * _largest(read))
     with np.errstate(invalid="ignore"):  # of what is infinite already
         rest = np.nan_to_num(moved - array * factor, posinf=np.inf, neginf=-np.inf)
     try:
@@ -79,9 +85,10 @@ def shake(value, dtype, noise, name, read=()):
 
 
 def _largest(tensors):
-    """The magnitude of the largest finite number."""
-    arrays = [each.numpy() for each in tensors if each.dtype.name == "float64"]
-    return max((np.abs(a[np.isfinite(a)]).max(initial=0.0) for a in arrays), default=0.0)
+    """The size of the largest of them."""
+    return max(
+        (_size(each.numpy()) for each in tensors if each.dtype.name == "float64"), default=0.0
+    )
 
 
 def widened(program, dtype, noise):
@@ -102,19 +109,19 @@ def widened(program, dtype, noise):
 
 def _widened(statement, dtype, noise):
     text = re.sub(r"(['\"])(b?float(16|32))\1", "'float64'", statement.text)
-    read = (
-        f"({''.join(f'{name}, ' for name in statement.uses)})" if _CANCELLING.search(text) else "()"
-    )
-    shakes = [f"shake({name}, {dtype!r}, {noise}, {name!r}, {read})" for name in statement.targets]
+    lost = max((lost for line, lost in _CANCELLING.items() if line.search(text)), default=0.0)
+    more = f", {lost!r}, [{', '.join(statement.uses)}]" if lost else ""
+    shakes = [f"shake({name}, {dtype!r}, {noise}, {name!r}{more})" for name in statement.targets]
     return replace(statement, text="; ".join([text, *shakes] if noise else [text]))
 
 
 def results(program):
-    """Arrays of one eager call and of the tensors around it afterwards."""
+    """Arrays of one eager call and of the tensors around it afterwards; empty ones for None."""
     function, captured = program.instance()
     tessera.seed(program.seed)
     values = as_list(function(*program.arguments(CALLS[0])))
-    return [each.numpy() for each in (*values, *captured.values()) if each is not None]
+    tensors = (*values, *captured.values())
+    return [np.zeros(0) if each is None else each.numpy() for each in tensors]
 
 
 def narrowest(program):
@@ -132,22 +139,38 @@ def float64(program):
         wide, *others = (results(widened(program, dtype, noise)) for noise in (0, *_NOISES))
     except REFUSALS as error:
         raise SkippedError(f"not in float64: {error}") from None
-    got = results(program)
-    if found := _first_beyond(got, wide, others, dtype):
+    got, sizes = results(program), _sizes(program, wide)
+    if found := _first_beyond(got, wide, others, sizes, dtype):
         others += [results(widened(program, dtype, noise)) for noise in _MORE_NOISES]
-        found = _first_beyond(got, wide, others, dtype)
+        found = _first_beyond(got, wide, others, sizes, dtype)
     return found
 
 
-def _first_beyond(got, wide, others, dtype):
-    for index, (ours, want, *moved) in enumerate(zip(got, wide, *others, strict=True)):
-        if found := beyond(ours, want, moved, dtype):
+def _size(array):
+    """The magnitude of the largest finite number."""
+    return np.abs(array).max(initial=0.0, where=np.isfinite(array))
+
+
+def _sizes(program, wide):
+    """How large the terms of each result are: of a gradient, which is a sum within one line and
+    may cancel where no noise shows it, as large as the largest gradient."""
+    sizes = [_size(array) for array in wide]
+    first = len(program.results)
+    gradients = slice(first, first + len(program.differentiated))
+    sizes[gradients] = [max(sizes[gradients], default=0.0)] * len(sizes[gradients])
+    return sizes
+
+
+def _first_beyond(got, wide, others, sizes, dtype):
+    for index, (ours, want, size, *moved) in enumerate(zip(got, wide, sizes, *others, strict=True)):
+        if found := beyond(ours, want, moved, size, dtype):
             return f"float64: result {index}: {found}"
     return ""
 
 
-def beyond(got, want, moved, dtype):
-    """Where `got` is farther from `want` than noise moves it; empty for nowhere."""
+def beyond(got, want, moved, size, dtype):
+    """Where `got` is farther from `want` than noise moves it and numbers of `size` are rounded;
+    empty for nowhere."""
     if any(each.shape != want.shape for each in moved):
         return ""  # a size that noise decides
     if got.shape != want.shape:
@@ -158,7 +181,6 @@ def beyond(got, want, moved, dtype):
     numbers = got.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
         spread = np.max([np.abs(each - want) for each in moved], axis=0)
-        size = np.abs(want).max(initial=0.0, where=np.isfinite(want))
         limit = _FACTOR * spread + _UNITS * _FORMATS[dtype][0] * size
         wrong = ~(np.abs(numbers - want) <= limit) & np.isfinite(limit)
     return _told(wrong, numbers, want, limit)

@@ -56,3 +56,19 @@ def test_a_wrong_integer_is_found_beside_float64():
 def test_what_rounding_turns_over_is_no_finding(dtype):
     for text in ("F.floor(a0 * 100)", "a0 * 3 > a0 + a0 + a0", "F.argsort(a0)[1]"):
         assert not float64(one_line(text, dtype)), text
+
+
+def test_what_cancels_within_a_line_is_no_finding():
+    near = "F.reshape(F.sort(a0)[0] * 0.05 + 4, (150, 2))"  # a mean is rounded in units of 4
+    assert not float64(one_line(f"F.layer_norm({near}, (2,), False)", "float32"))
+    spoil = " * (1 + 1e-2 * ('32' in a0.dtype.name))"
+    assert float64(
+        one_line(f"F.layer_norm(F.reshape(a0, (30, 10)), (10,), False){spoil}", "float32")
+    )
+
+
+def test_a_gradient_that_is_zero_but_for_rounding_is_no_finding():
+    """Of a bias that all scores of an attention have, beside gradients that are not zero."""
+    line = Statement("v0 = F.softmax(a0 * 3 + a1, -1)[:1] + a0[:1]", ("v0",), ("a0", "a1"))
+    inputs = (Input("a0", "argument", (300,), "float32"), Input("a1", "argument", (), "float32"))
+    assert not float64(Program(0, inputs, (line,), ("v0",), loss="v0"))
