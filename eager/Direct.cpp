@@ -20,7 +20,7 @@ namespace tess::eager {
 
 namespace {
 
-constexpr unsigned kMaxDims = kMaxRank * (kMaxDirectOperands + 2) + 16;
+constexpr unsigned kMaxScalars = 16;
 
 /// A second thread, or the way to the worker, would cost more than it brings.
 bool isTinyWork(int64_t elements, int64_t picosecondsPerElement) {
@@ -30,8 +30,8 @@ bool isTinyWork(int64_t elements, int64_t picosecondsPerElement) {
 /// One launch, ready to be queued: holds no reference.
 struct Launch {
   runtime::KernelFn fn;
-  void *pointers[kMaxDirectOperands + 4];
-  int64_t dims[kMaxDims];
+  void *pointers[kMaxDirectOperands];
+  int64_t dims[runtime::KernelDims(kMaxRank, kMaxDirectOperands).count(kMaxScalars)];
   int64_t outer = 1, inner = 1;
   int64_t picosecondsPerElement;
 
@@ -147,23 +147,24 @@ LLVM_ATTRIBUTE_ALWAYS_INLINE void fill(Launch &launch, const DirectKernel &kerne
   launch.picosecondsPerElement = kernel.picosecondsPerElement;
   int64_t own[kMaxRank];
   resultStrides(space, own);
-  int64_t *dims = launch.dims;
-  for (const runtime::AxisGroup &group : kernel.groups) {
-    int64_t size = sizeOf(group, space);
-    *dims++ = size;
+  unsigned numGroups = kernel.groups.size(), numValues = kernel.values.size();
+  runtime::KernelDims places(numGroups, numValues);
+  for (unsigned g = 0; g < numGroups; ++g) {
+    int64_t size = sizeOf(kernel.groups[g], space);
+    launch.dims[places.size(g)] = size;
     launch.outer *= launch.inner;
     launch.inner = size;
   }
-  void **pointer = launch.pointers;
-  for (uint8_t value : kernel.values) {
+  for (unsigned v = 0; v < numValues; ++v) {
+    uint8_t value = kernel.values[v];
     bool isResult = value >= operands.size();
     const int64_t *strides = isResult ? own : space.strides[value];
-    for (const runtime::AxisGroup &group : kernel.groups)
-      *dims++ = strideOf(group, space, strides);
-    *pointer++ = isResult ? results[value - operands.size()]->data() : operands[value].tensor->data();
+    for (unsigned g = 0; g < numGroups; ++g)
+      launch.dims[places.stride(v, g)] = strideOf(kernel.groups[g], space, strides);
+    launch.pointers[v] = isResult ? results[value - operands.size()]->data() : operands[value].tensor->data();
   }
-  for (const DirectKernel::Scalar &scalar : kernel.scalars)
-    *dims++ = scalarBits(op, scalar);
+  for (auto [slot, scalar] : llvm::enumerate(kernel.scalars))
+    launch.dims[places.attribute(unsigned(slot))] = scalarBits(op, scalar);
 }
 
 /// The operand has the destination's elements at the destination's places, or none of them.

@@ -187,7 +187,7 @@ void Binder::splitDomain(KernelLaunch &launch, const KernelGeometry &geometry) c
     launch.split(threads);
 }
 
-void Binder::setLaunch(Command &command, const Step &step, int32_t entry, KernelGeometry geometry) {
+void Binder::setLaunch(Command &command, const Step &step, int32_t entry, const KernelGeometry &geometry) {
   command.launch.fn = program.kernels[step.image][entry];
   const KernelEntry &code = exe.images[step.image].entries[entry];
   command.label = code.name.c_str();
@@ -197,7 +197,7 @@ void Binder::setLaunch(Command &command, const Step &step, int32_t entry, Kernel
   splitDomain(command.launch, geometry);
   size_t perElement = code.scratchBytesPerElement;
   if (perElement) {
-    command.launch.scratchStride = llvm::alignTo(perElement * size_t(geometry.reduced + 16), 64);
+    command.launch.scratchStride = scratchBytes(perElement, uint64_t(geometry.reduced));
     scratchOf.back() = int32_t(storage.allocations.size());
     int32_t index = int32_t(&step - exe.steps.data());
     storage.allocations.push_back({int64_t(command.launch.scratchStride * command.launch.parts), index, index});
@@ -207,11 +207,12 @@ void Binder::setLaunch(Command &command, const Step &step, int32_t entry, Kernel
   bound->dims.insert(bound->dims.end(), geometry.dims.begin(), geometry.dims.end());
 }
 
-void Binder::addScalars(const Step &step) {
-  for (const ScalarSource &scalar : step.scalars) {
+void Binder::setScalars(const Command &command, const Step &step, KernelDims places) {
+  for (auto [slot, scalar] : llvm::enumerate(step.scalars)) {
+    uint32_t dim = command.firstDim + places.attribute(unsigned(slot));
     if (scalar.kind == ScalarSource::Parameter)
-      bound->scalarPatches.push_back({uint32_t(bound->dims.size()), scalar.parameter});
-    bound->dims.push_back(int64_t(scalar.bits));
+      bound->scalarPatches.push_back({dim, scalar.parameter});
+    bound->dims[dim] = int64_t(scalar.bits);
   }
 }
 
@@ -231,8 +232,8 @@ llvm::Error Binder::addKernel(const Step &step) {
   Command &command = newCommand(Command::Launch, &step);
   command.numInputs = uint16_t(step.operands.size());
   command.numOutputs = uint16_t(step.results.size());
-  setLaunch(command, step, step.entry, std::move(*geometry));
-  addScalars(step);
+  setLaunch(command, step, step.entry, *geometry);
+  setScalars(command, step, geometry->places);
   for (const ValueIds *list : {&step.operands, &step.results})
     for (ValueId value : *list)
       addPointer(value, layouts[value].offset);
@@ -270,7 +271,7 @@ llvm::Error Binder::addRegion(const Step &step, unsigned operand, const Layout &
       return geometry.takeError();
     Command &command = newCommand(Command::Launch, &step);
     command.numInputs = command.numOutputs = 1;
-    setLaunch(command, step, step.entry, std::move(*geometry));
+    setLaunch(command, step, step.entry, *geometry);
     command.label = step.op.info().name;
   } else {
     newCommand(Command::Copy, &step);
@@ -289,8 +290,8 @@ llvm::Error Binder::addFill(const Step &step, ValueId result) {
     return llvm::Error::success();
   Command &command = newCommand(Command::Launch, &step);
   command.numOutputs = 1;
-  setLaunch(command, step, step.fillEntry, std::move(*geometry));
-  addScalars(step);
+  setLaunch(command, step, step.fillEntry, *geometry);
+  setScalars(command, step, geometry->places);
   addPointer(result, layouts[result].offset);
   return llvm::Error::success();
 }

@@ -45,11 +45,12 @@ private:
   llvm::Error addFill(const Step &step, ValueId result);
   llvm::Error addRegion(const Step &step, unsigned operand, const Layout &source, const Layout &destination);
   bool copiesByKernel(const Step &step, const Layout &source, const Layout &destination) const;
-  void addScalars(const Step &step);
   void addOutputCopies();
   void addCopy(const Layout &from, const Layout &to, int64_t width, const char *label);
   Command &newCommand(Command::Kind kind, const Step *step);
-  void setLaunch(Command &command, const Step &step, int32_t entry, KernelGeometry geometry);
+  void setLaunch(Command &command, const Step &step, int32_t entry, const KernelGeometry &geometry);
+  /// The runtime attributes, after setLaunch of the same command.
+  void setScalars(const Command &command, const Step &step, KernelDims places);
   void addPointer(ValueId value, int64_t offset);
   void addPlacePointer(Place place, int64_t bytes);
   void placeArena();

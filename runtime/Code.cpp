@@ -18,6 +18,13 @@ static llvm::Error damaged(const llvm::Twine &must, const llvm::Twine &got) {
   return makeError(ErrorCode::DataLoss, "code image: " + must + ", got " + got);
 }
 
+static llvm::Error checkAbi(const Image &image) {
+  if (image.abi == kKernelAbi)
+    return llvm::Error::success();
+  return makeError(ErrorCode::Unimplemented, "code image: kernels must have the interface of version " +
+                                                 llvm::Twine(kKernelAbi) + ", got " + llvm::Twine(image.abi));
+}
+
 static llvm::Error checkEntries(const Image &image) {
   for (const KernelEntry &entry : image.entries)
     if (entry.offset >= image.code().size())
@@ -57,6 +64,8 @@ llvm::Error CodeImage::mapCopy(const Image &image) {
 llvm::Expected<std::shared_ptr<CodeImage>> CodeImage::map(const Image &image) {
   std::shared_ptr<CodeImage> code(new CodeImage());
   code->lender = image.mapped;
+  if (llvm::Error error = checkAbi(image))
+    return std::move(error);
   if (llvm::Error error = checkEntries(image))
     return std::move(error);
   if (code->lender) {

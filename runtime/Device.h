@@ -40,13 +40,13 @@ struct KernelLaunch {
   int64_t picoseconds; // estimated time of one thread for all of it, capped at kWorkerPicoseconds
   /// Parts that the domain is split into; 1: serially on the calling thread.
   unsigned parts;
-  bool splitInner;    // split the inner range at multiples of 16, else the outer one
+  bool splitInner;    // split the inner range at multiples of kLanes, else the outer one
   unsigned owner = 0; // of a batch with parts == 1: the part that runs it
 
-  /// Splits the outer range, or the inner one at multiples of 16, into `threads` parts where it has as many.
+  /// Splits the outer range, or the inner one at multiples of kLanes, into `threads` parts where it has as many.
   void split(unsigned threads) {
-    splitInner = outer < int64_t(threads) && inner >= 32;
-    int64_t pieces = splitInner ? (inner + 15) / 16 : outer;
+    splitInner = outer < int64_t(threads) && inner >= 2 * kLanes;
+    int64_t pieces = splitInner ? (inner + kLanes - 1) / kLanes : outer;
     parts = unsigned(std::min<int64_t>(threads, pieces));
   }
 };

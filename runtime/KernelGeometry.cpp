@@ -88,12 +88,13 @@ int64_t Geometry::sizeOf(AxisGroup group) const {
 }
 
 void Geometry::computeRanges() {
+  unsigned place = 0;
   for (AxisGroup group : step.parallel) {
-    out.dims.push_back(sizeOf(group));
+    out.dims[out.places.size(place++)] = sizeOf(group);
     out.parallel *= sizeOf(group);
   }
   for (AxisGroup group : step.reduced) {
-    out.dims.push_back(sizeOf(group));
+    out.dims[out.places.size(place++)] = sizeOf(group);
     out.reduced *= sizeOf(group);
   }
   bool innerIsParallel = !step.vectorOnReduced;
@@ -180,11 +181,10 @@ llvm::Expected<int64_t> Geometry::collapse(AxisGroup group, const Strides &strid
 llvm::Error Geometry::checkInner(size_t operand, int64_t stride) {
   if (step.innerClasses.empty())
     return llvm::Error::success();
-  enum { Contiguous = 0, Broadcast = 1 }; // compiler::InnerClass
-  uint8_t inner = step.innerClasses[operand];
-  if ((inner == Contiguous && stride != 1) || (inner == Broadcast && stride != 0))
+  InnerClass inner = step.innerClasses[operand];
+  if ((inner == InnerClass::Contiguous && stride != 1) || (inner == InnerClass::Broadcast && stride != 0))
     return bad("operand " + llvm::Twine(operand) + " must have the inner stride that its code was made for (" +
-               (inner == Contiguous ? "1" : "0") + "), got " + llvm::Twine(stride));
+               (inner == InnerClass::Contiguous ? "1" : "0") + "), got " + llvm::Twine(stride));
   return llvm::Error::success();
 }
 
@@ -194,12 +194,13 @@ llvm::Error Geometry::addStrides(size_t operand) {
     return bad("operand " + llvm::Twine(operand) + " must fit the domain " + toString(domain) + ", got " +
                toString(operands[operand].shape));
   AxisGroup vector = step.vectorOnReduced ? step.reduced.back() : step.parallel.back();
+  unsigned place = 0;
   for (const AxisGroups *list : {&step.parallel, &step.reduced})
     for (const AxisGroup &group : *list) {
       llvm::Expected<int64_t> stride = collapse(group, *strides, operand);
       if (!stride)
         return stride.takeError();
-      out.dims.push_back(*stride);
+      out.dims[out.places.stride(unsigned(operand), place++)] = *stride;
       bool isVector = group.first == vector.first && group.last == vector.last &&
                       (list == &step.reduced) == step.vectorOnReduced && sizeOf(group) > 1;
       if (isVector)
@@ -214,13 +215,14 @@ llvm::Error Geometry::run(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes) {
     return error;
   if (llvm::Error error = checkGroups())
     return error;
+  out.places = KernelDims(unsigned(step.parallel.size() + step.reduced.size()), unsigned(operands.size()));
+  out.dims.assign(out.places.count(unsigned(step.scalars.size())), 0);
   computeRanges();
   for (size_t operand = 0; operand < operands.size(); ++operand) {
-    // Nothing is read of an empty domain; a reduction over nothing still writes.
-    if (out.parallel == 0 || (out.reduced == 0 && operand < numInputs))
-      out.dims.append(step.parallel.size() + step.reduced.size(), 0);
-    else if (llvm::Error error = addStrides(operand))
-      return error;
+    bool isRead = operand < numInputs; // nothing of an empty domain; a reduction over nothing still writes
+    if (out.parallel != 0 && (out.reduced != 0 || !isRead))
+      if (llvm::Error error = addStrides(operand))
+        return error;
   }
   return llvm::Error::success();
 }

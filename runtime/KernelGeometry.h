@@ -3,13 +3,15 @@
 
 #include "ops/TensorMeta.h"
 #include "runtime/schema/Executable.h"
+#include "runtime/schema/KernelAbi.h"
 #include "llvm/Support/Error.h"
 
 namespace tess::runtime {
 
-/// Where a kernel finds its operands: see KernelFn for the order of `dims`.
+/// Where a kernel finds its operands.
 struct KernelGeometry {
-  llvm::SmallVector<int64_t, 24> dims; // without the runtime attributes
+  KernelDims places{0, 0};
+  llvm::SmallVector<int64_t, 24> dims; // in their places, with zeros for the runtime attributes
   int64_t outer = 1, inner = 1;        // ranges of the call
   int64_t parallel = 1, reduced = 1;   // elements of the two parts of the domain
 };

@@ -104,8 +104,7 @@ V KernelBuilder::build(int index, unsigned &depth) {
 }
 
 V KernelBuilder::attribute(const KernelNode &node) {
-  unsigned slot = (spec.operands.size() + 1) * numGroups() + node.slot;
-  mlir::Value address = b.addressConst(args.dims, slot, Elem::I64);
+  mlir::Value address = b.addressConst(args.dims, spec.dims().attribute(node.slot), Elem::I64);
   DType stored = node.attrIsInt ? DType::Int64 : DType::Float64;
   V value = b.load(address, computeElem(stored), false);
   // Narrow floats keep the attribute in the compute type: an operator rounds its result, not its scalar.
@@ -229,7 +228,7 @@ mlir::Value KernelBuilder::scratchAddress(int index, Elem elem) {
   if (!base) {
     V count = reducedCount();
     base = at(0, [&] {
-      V offset = (count + b.index(16)) * b.index(plan.scratchOffset[index]);
+      V offset = (count + b.index(runtime::scratchElements(0))) * b.index(plan.scratchOffset[index]);
       return b.address(args.scratch, offset, Elem::I8);
     });
     scopes[0].pointers[key] = base;

@@ -65,9 +65,9 @@ public:
 
   // Sizes, strides and attributes: operands of the kernel, loaded once in the entry block.
   V dim(unsigned slot);
-  V size(unsigned group) { return dim(group); }
-  V stride(unsigned operand, unsigned group) { return dim((operand + 1) * numGroups() + group); }
-  unsigned numGroups() const { return spec.numParallel + spec.numReduced; }
+  V size(unsigned group) { return dim(spec.dims().size(group)); }
+  V stride(unsigned operand, unsigned group) { return dim(spec.dims().stride(operand, group)); }
+  unsigned numGroups() const { return spec.numGroups(); }
   /// Product of the sizes of the reduced groups.
   V reducedCount();
 

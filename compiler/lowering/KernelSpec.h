@@ -15,15 +15,15 @@
 #pragma once
 
 #include "ops/OpInfo.h"
+#include "runtime/schema/KernelAbi.h"
 
 #include <string>
 
 namespace tess::compiler {
 
-/// How the lanes of a vector find their elements along the vector axis.
-enum class InnerClass : uint8_t { Contiguous, Broadcast, Strided };
+using runtime::InnerClass;
 
-/// Which group the 16 lanes run along.
+/// Which group the lanes run along.
 enum class VectorAxis : uint8_t {
   Parallel, // the last parallel group; reductions (if any) keep 16 lanes in memory per column
   Reduced,  // the last reduced group
@@ -76,22 +76,14 @@ struct KernelSpec {
   llvm::SmallVector<KernelStore, 2> stores;
   unsigned numAttrs = 0;
 
+  unsigned numGroups() const { return numParallel + numReduced; }
+  runtime::KernelDims dims() const { return {numGroups(), unsigned(operands.size())}; }
+
   /// Canonical text: equal text means equal code. The cache key of a kernel (with the target).
   std::string toText() const;
 };
 
 /// Kernels that share an image: entry i is kernel i.
 using KernelUnit = llvm::SmallVector<KernelSpec, 1>;
-
-// The compiled function (runtime/KernelAbi.h repeats nothing: this is KernelFn there):
-//
-//   void kernel(void *const *ptrs, const int64_t *dims, void *scratch, int64_t outerLo, int64_t outerHi,
-//               int64_t innerLo, int64_t innerHi);
-//
-// ptrs: operand base addresses. dims: sizes P.., sizes R.., then per operand strides P.., strides R.. in ELEMENTS, then
-// the runtime attributes as 8-byte bit patterns. Outer range: the row-major index over the parallel groups, without the
-// last one when the vector axis is Parallel; inner range: along the last parallel group when the vector axis is
-// Parallel (the runtime splits it at multiples of 16 only), ignored otherwise. scratch: thread-private, at least
-// scratchBytesPerElement * (product of R sizes + 16) bytes, 64-byte aligned; may be null when that is 0.
 
 } // namespace tess::compiler

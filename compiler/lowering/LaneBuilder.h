@@ -10,13 +10,15 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "runtime/schema/KernelAbi.h"
+
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace tess::compiler {
 
-constexpr unsigned kLanes = 16;
+using runtime::kLanes;
 
 class LaneBuilder;
 

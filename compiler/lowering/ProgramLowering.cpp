@@ -184,7 +184,7 @@ private:
     step.domain = {id};
     step.parallel = perAxis(meta.rank());
     InnerClass inner = layoutOf(value).innerUnit ? InnerClass::Contiguous : InnerClass::Strided;
-    step.innerClasses = {uint8_t(inner), uint8_t(InnerClass::Contiguous)};
+    step.innerClasses = {inner, InnerClass::Contiguous};
     step.image = addKernel(copySpec(meta.dtype, meta.rank(), inner, InnerClass::Contiguous));
     step.entry = 0;
     step.location = location.str();
@@ -227,7 +227,7 @@ private:
       if (source.kind == ScalarSource::Parameter)
         exec().numScalars = std::max(exec().numScalars, source.parameter + 1);
     for (const KernelOperand &operand : lowered.spec.operands)
-      step.innerClasses.push_back(uint8_t(operand.inner));
+      step.innerClasses.push_back(operand.inner);
     markInplace(fusion, lowered.spec, step);
     step.image = addKernel(std::move(lowered.spec));
     step.entry = 0;

@@ -5,6 +5,7 @@
 #include "compiler/lowering/ScalarFunctions.h"
 
 #include "llvm/ADT/Sequence.h"
+#include "llvm/Support/MathExtras.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 #include <limits>
@@ -139,7 +140,8 @@ void Reduction::startColumns(unsigned vectors) {
             [&](V offset, llvm::ArrayRef<V>) {
               b.store(neutral(true), b.address(memory[0], offset, partElem(0)));
               if (hasPlace) { // the first element that the partial result will see, as in start()
-                V slot = (b.binary(LaneBuilder::Bin::LShr, offset, b.index(4))) & b.index(kLanes - 1);
+                V slot = (b.binary(LaneBuilder::Bin::LShr, offset, b.index(llvm::ConstantLog2<kLanes>()))) &
+                         b.index(kLanes - 1);
                 b.store(b.splat(b.convert(slot, partElem(1))), b.address(memory[1], offset, partElem(1)));
               }
               return Values();

@@ -33,7 +33,7 @@ Block *addFunction(OpBuilder &ops, llvm::StringRef name, const KernelSpec &spec)
   auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), {ptr, ptr, i64});
   auto function = LLVM::LLVMFuncOp::create(ops, loc, name, type);
   function.setCConv(LLVM::CConv::PTX_Kernel);
-  unsigned numDims = (spec.operands.size() + 1) * spec.numParallel + spec.numAttrs;
+  unsigned numDims = spec.dims().count(spec.numAttrs);
   Type arrays[] = {LLVM::LLVMArrayType::get(ptr, spec.operands.size()), LLVM::LLVMArrayType::get(i64, numDims)};
   for (unsigned i = 0; i < 2; ++i) {
     function.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(arrays[i]));

@@ -76,7 +76,7 @@ public:
 } // namespace
 
 static void runPart(const KernelLaunch &l, unsigned part) {
-  auto [begin, end] = partOf(part, l.parts, l.splitInner ? l.inner : l.outer, l.splitInner ? 16 : 1);
+  auto [begin, end] = partOf(part, l.parts, l.splitInner ? l.inner : l.outer, l.splitInner ? kLanes : 1);
   if (begin == end)
     return;
   void *scratch = l.scratchStride ? l.scratch + part * l.scratchStride : nullptr;

@@ -10,6 +10,7 @@
 
 #include "ops/OpDef.h"
 #include "runtime/schema/Image.h"
+#include "runtime/schema/KernelAbi.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <string>
@@ -84,9 +85,9 @@ struct Step {
   ValueIds domain;
   AxisGroups parallel, reduced;
   bool vectorOnReduced = false;
-  /// Per kernel operand (inputs, then outputs), how the code walks the vector axis: compiler::InnerClass. Checked
-  /// against the strides when inputs are bound; empty: nothing to check.
-  llvm::SmallVector<uint8_t, 8> innerClasses;
+  /// Per kernel operand (inputs, then outputs), how the code walks the vector axis. Checked against the strides when
+  /// inputs are bound; empty: nothing to check.
+  llvm::SmallVector<InnerClass, 8> innerClasses;
   std::vector<ScalarSource> scalars;
   int32_t image = -1;
   int32_t entry = -1;

@@ -56,6 +56,7 @@ llvm::Error Reader::read(const pb::Image &in, Image &out) {
   out.bytes = in.code();
   out.features = in.features();
   out.hash = in.hash();
+  out.abi = std::max(in.abi(), 1u);
   for (const pb::Entry &entry : in.entries()) {
     uint32_t time = entry.picoseconds_per_element();
     out.entries.push_back(
@@ -97,7 +98,8 @@ llvm::Error Reader::readKernelPart(const pb::Step &in, Step &out) {
   if (llvm::Error e = readGroups(in.reduced(), out.reduced))
     return e;
   out.vectorOnReduced = in.vector_on_reduced();
-  out.innerClasses.assign(in.inner_classes().begin(), in.inner_classes().end());
+  for (char inner : in.inner_classes())
+    out.innerClasses.push_back(InnerClass(uint8_t(inner)));
   for (const pb::Scalar &scalar : in.scalars()) {
     if (llvm::Error e = enumeration("kind of a scalar", scalar.kind(), ScalarSource::Parameter + 1))
       return e;

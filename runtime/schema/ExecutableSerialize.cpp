@@ -8,6 +8,7 @@ static void write(const Image &image, pb::Image &out) {
   out.set_code(std::string(image.code()));
   out.set_features(image.features);
   out.set_hash(image.hash);
+  out.set_abi(image.abi);
   for (const KernelEntry &entry : image.entries) {
     pb::Entry &e = *out.add_entries();
     e.set_name(entry.name);
@@ -46,7 +47,8 @@ static void writeKernelPart(const Step &step, pb::Step &out) {
   writeGroups(step.parallel, *out.mutable_parallel());
   writeGroups(step.reduced, *out.mutable_reduced());
   out.set_vector_on_reduced(step.vectorOnReduced);
-  out.set_inner_classes(std::string(step.innerClasses.begin(), step.innerClasses.end()));
+  for (InnerClass inner : step.innerClasses)
+    out.mutable_inner_classes()->push_back(char(inner));
   for (const ScalarSource &scalar : step.scalars) {
     pb::Scalar &s = *out.add_scalars();
     s.set_kind(scalar.kind);

@@ -33,7 +33,7 @@ template <typename A> void fields(A &a, Is<Step> auto &x) {
 template <typename A> void fields(A &a, Is<KernelEntry> auto &x) {
   a(x.name, x.offset, x.scratchBytesPerElement, x.picosecondsPerElement);
 }
-template <typename A> void fields(A &a, Is<Image> auto &x) { a(x.bytes, x.entries, x.features, x.hash); }
+template <typename A> void fields(A &a, Is<Image> auto &x) { a(x.bytes, x.entries, x.features, x.hash, x.abi); }
 template <typename A> void fields(A &a, Is<TensorMeta> auto &x) { a(x.dtype, x.shape); }
 template <typename A> void fields(A &a, Is<ConstantDecl> auto &x) { a(x.meta, x.bytes, x.tensor); }
 template <typename A> void fields(A &a, Is<DimDecl> auto &x) { a(x.size, x.symbol); }
@@ -46,6 +46,7 @@ template <typename A> void fields(A &a, Is<Executable> auto &x) {
 
 // The last of each enumeration: a reader refuses what is beyond.
 constexpr ValueKind last(ValueKind) { return ValueKind::Fused; }
+constexpr InnerClass last(InnerClass) { return InnerClass::Strided; }
 constexpr StepKind last(StepKind) { return StepKind::Library; }
 constexpr ScalarSource::Kind last(ScalarSource::Kind) { return ScalarSource::Parameter; }
 constexpr AttrKind last(AttrKind) { return AttrKind::DType; }

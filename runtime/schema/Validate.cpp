@@ -255,7 +255,7 @@ llvm::Error Validator::kernelStep(const Step &step, const llvm::Twine &where) {
   }
   if (!step.innerClasses.empty() && step.innerClasses.size() != step.operands.size() + step.results.size())
     return bad(where + " must have an inner class per operand, got " + llvm::Twine(step.innerClasses.size()));
-  if (llvm::any_of(step.innerClasses, [](uint8_t c) { return c > 2; }))
+  if (llvm::any_of(step.innerClasses, [](InnerClass c) { return unsigned(c) >= kNumInnerClasses; }))
     return bad(where + " must have inner classes below 3, got another");
   return groups(step, where);
 }

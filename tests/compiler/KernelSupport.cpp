@@ -130,16 +130,27 @@ Kernel::Kernel(const KernelSpec &spec, llvm::StringRef target) : spec(spec), ima
   code = std::move(*mapped);
 }
 
+CallArguments callArguments(const std::vector<int64_t> &sizes, const std::vector<Bound> &operands,
+                            const std::vector<uint64_t> &attrs) {
+  runtime::KernelDims places(sizes.size(), operands.size());
+  CallArguments call;
+  call.dims.resize(places.count(attrs.size()));
+  for (unsigned group = 0; group < sizes.size(); ++group)
+    call.dims[places.size(group)] = sizes[group];
+  for (unsigned i = 0; i < operands.size(); ++i) {
+    REQUIRE(operands[i].strides.size() == sizes.size());
+    call.pointers.push_back(operands[i].data);
+    for (unsigned group = 0; group < sizes.size(); ++group)
+      call.dims[places.stride(i, group)] = operands[i].strides[group];
+  }
+  for (unsigned slot = 0; slot < attrs.size(); ++slot)
+    call.dims[places.attribute(slot)] = int64_t(attrs[slot]);
+  return call;
+}
+
 void Kernel::run(const std::vector<int64_t> &sizes, const std::vector<Bound> &operands,
                  const std::vector<uint64_t> &attrs, unsigned pieces) const {
-  std::vector<void *> pointers;
-  std::vector<int64_t> dims = sizes;
-  for (const Bound &operand : operands) {
-    REQUIRE(operand.strides.size() == sizes.size());
-    pointers.push_back(operand.data);
-    dims.insert(dims.end(), operand.strides.begin(), operand.strides.end());
-  }
-  dims.insert(dims.end(), attrs.begin(), attrs.end());
+  auto [pointers, dims] = callArguments(sizes, operands, attrs);
   bool lanes = spec.vectorAxis == VectorAxis::Parallel;
   int64_t outer = 1, reduced = 1;
   for (unsigned g = 0; g + lanes < spec.numParallel; ++g)
@@ -147,15 +158,18 @@ void Kernel::run(const std::vector<int64_t> &sizes, const std::vector<Bound> &op
   for (unsigned g = spec.numParallel; g < sizes.size(); ++g)
     reduced *= sizes[g];
   int64_t inner = lanes ? sizes[spec.numParallel - 1] : 0;
-  std::vector<char> scratch(code->scratchBytesPerElement(0) * uint64_t(reduced + 16) + 64);
-  void *aligned = reinterpret_cast<void *>(llvm::alignTo(reinterpret_cast<uintptr_t>(scratch.data()), 64));
+  std::vector<char> scratch(runtime::scratchBytes(code->scratchBytesPerElement(0), uint64_t(reduced)) +
+                            runtime::kScratchAlignment);
+  void *aligned =
+      reinterpret_cast<void *>(llvm::alignTo(reinterpret_cast<uintptr_t>(scratch.data()), runtime::kScratchAlignment));
   for (unsigned piece = 0; piece < pieces; ++piece) {
     int64_t outerLo = outer * piece / pieces, outerHi = outer * (piece + 1) / pieces, innerLo = 0, innerHi = inner;
     if (outer < int64_t(pieces) && lanes) {
       outerLo = 0;
       outerHi = outer;
-      innerLo = std::min<int64_t>(inner, int64_t(llvm::alignTo(uint64_t(inner * piece / pieces), 16)));
-      innerHi = std::min<int64_t>(inner, int64_t(llvm::alignTo(uint64_t(inner * (piece + 1) / pieces), 16)));
+      innerLo = std::min<int64_t>(inner, int64_t(llvm::alignTo(uint64_t(inner * piece / pieces), runtime::kLanes)));
+      innerHi =
+          std::min<int64_t>(inner, int64_t(llvm::alignTo(uint64_t(inner * (piece + 1) / pieces), runtime::kLanes)));
     }
     code->entry(0)(pointers.data(), dims.data(), aligned, outerLo, outerHi, innerLo, innerHi);
   }

@@ -40,6 +40,14 @@ struct Bound {
   std::vector<int64_t> strides;
 };
 
+/// `pointers` and `dims` of a KernelFn.
+struct CallArguments {
+  std::vector<void *> pointers;
+  std::vector<int64_t> dims;
+};
+CallArguments callArguments(const std::vector<int64_t> &sizes, const std::vector<Bound> &operands,
+                            const std::vector<uint64_t> &attrs);
+
 /// A compiled kernel.
 class Kernel {
 public:

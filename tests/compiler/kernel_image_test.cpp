@@ -149,6 +149,11 @@ TEST_CASE("an image is checked before it is mapped") {
     CHECK(errorOf(runtime::CodeImage::map(kernel.image))
               .find("code image: entries must lie in the code, got kernel at") == 0);
   }
+  SECTION("interface") {
+    kernel.image.abi = runtime::kKernelAbi + 1;
+    CHECK(errorOf(runtime::CodeImage::map(kernel.image)) ==
+          "code image: kernels must have the interface of version 1, got 2");
+  }
   SECTION("features") {
     kernel.image.features += ",+avx1024";
     CHECK(errorOf(runtime::CodeImage::map(kernel.image)) ==

@@ -153,7 +153,7 @@ TEST_CASE("code made for other strides is refused at bind") {
   (void)x;
   p.exe.inputs[0].dims = {DimDecl{-1, -1}};
   p.output("out", p.node(OpDef::get("neg"), {x}));
-  p.kernel(negKernel, 1).innerClasses = {0, 0};
+  p.kernel(negKernel, 1).innerClasses = {InnerClass::Contiguous, InnerClass::Contiguous};
   ProgramRef program = p.create();
   CHECK(messageOf(program->bind({f32({4})})).empty());
   CHECK(messageOf(program->bind({f32({4})}, {Layout{{4}, {2}, 0}}))
@@ -485,7 +485,7 @@ TEST_CASE("bind: a free size that becomes 1 beside a larger one is named") {
   program.symbol("m", 1, 9);
   int x = program.input("x", DType::Float32, {"n"}), y = program.input("y", DType::Float32, {"m"});
   program.output("out", program.node(OpDef::get("add"), {x, y}));
-  program.kernel(addKernel, 1).innerClasses = {0, 0, 0}; // made for operands that both vary
+  program.kernel(addKernel, 1).innerClasses.assign(3, InnerClass::Contiguous); // made for operands that both vary
   ProgramRef made = program.create();
   TensorMeta one(DType::Float32, {1}), five(DType::Float32, {5});
   CHECK(messageOf(made->bind({one, five})) == "test: n must not be 1 where its axis would repeat, got 1 in x");

@@ -29,13 +29,14 @@ Executable example() {
   int out = p.node(OpDef::get("add"), {view, c});
   Step &step = p.kernel(addKernel, 1);
   step.scalars = {{ScalarSource::Immediate, 42, 0}, {ScalarSource::Parameter, 0, 1}};
-  step.innerClasses = {0, 1, 0};
+  step.innerClasses = {InnerClass::Contiguous, InnerClass::Broadcast, InnerClass::Contiguous};
   step.inplace = {{0, 0}};
   step.location = "model.py:3";
   p.exe.numScalars = 2;
   p.exe.target = "cpu:x86-64-v3";
   p.exe.numThreads = 2;
   p.exe.images[0].features = "+avx2";
+  p.exe.images[0].abi = 7;
   p.exe.images[0].hash = "00";
   p.exe.values[size_t(out)].name = "y";
   p.output("y", out, -1);
@@ -72,7 +73,7 @@ const Damage damages[] = {
     {"must start inside its image", [](Executable &e) { e.images[0].entries[0].offset = 1 << 20; }},
     {"must use one of 2 scalars, got 9", [](Executable &e) { e.steps[1].scalars[1].parameter = 9; }},
     {"must have an inner class per operand", [](Executable &e) { e.steps[1].innerClasses.pop_back(); }},
-    {"must have inner classes below 3", [](Executable &e) { e.steps[1].innerClasses[0] = 3; }},
+    {"must have inner classes below 3", [](Executable &e) { e.steps[1].innerClasses[0] = InnerClass(3); }},
     {"must have in-place pairs of its own operands", [](Executable &e) { e.steps[1].inplace[0].first = 9; }},
     {"must have ordered axis groups", [](Executable &e) { e.steps[1].parallel[0] = {3, 1}; }},
     {"must use each axis once", [](Executable &e) { e.steps[1].reduced = {{0, 1}}; }},
@@ -172,6 +173,7 @@ TEST_CASE("an image of a flat executable may lie elsewhere") {
   std::string bytes = writeFlat(exe);
   Executable read = get(readFlat(bytes, "flat", [&](Image &image) {
     CHECK(image.features == "+avx2");
+    CHECK(image.abi == 7);
     image.bytes = code;
     return llvm::Error::success();
   }));

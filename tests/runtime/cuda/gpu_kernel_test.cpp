@@ -23,13 +23,7 @@ std::unique_ptr<CudaModule> load(CudaDevice &gpu, llvm::ArrayRef<PtxGenerator::N
 /// Runs over the whole domain; operands as for Kernel::run, in the GPU's memory.
 void run(CudaDevice &gpu, KernelFn kernel, const std::vector<int64_t> &sizes, const std::vector<Bound> &operands,
          const std::vector<uint64_t> &attrs = {}) {
-  std::vector<void *> pointers;
-  std::vector<int64_t> dims = sizes;
-  for (const Bound &operand : operands) {
-    pointers.push_back(operand.data);
-    dims.insert(dims.end(), operand.strides.begin(), operand.strides.end());
-  }
-  dims.insert(dims.end(), attrs.begin(), attrs.end());
+  auto [pointers, dims] = callArguments(sizes, operands, attrs);
   int64_t outer = 1;
   for (size_t group = 0; group + 1 < sizes.size(); ++group)
     outer *= sizes[group];

@@ -1,0 +1,59 @@
+//===- KernelAbi.h - how generated kernels are called -----------*- C++ -*-===//
+//
+// The contract between the code that the compiler emits and those that call it:
+// bind, eager's direct calls, GPUs, tests. Whatever changes here raises
+// kKernelAbi, which every image carries.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <cstdint>
+
+namespace tess::runtime {
+
+constexpr uint32_t kKernelAbi = 1;
+
+/// Elements of a vector, and partial results of a reduction.
+constexpr unsigned kLanes = 16;
+
+/// How the lanes of a vector find their elements along the vector axis.
+enum class InnerClass : uint8_t { Contiguous, Broadcast, Strided };
+constexpr unsigned kNumInnerClasses = 3;
+
+/// A kernel over a domain of parallel groups, then reduced groups of axes.
+///
+/// `pointers`: the operands' first elements, inputs before outputs. `dims`: see KernelDims. Outer range: row-major
+/// indices over the parallel groups, without the last of them where that is the vector axis; the inner range goes along
+/// it then, and starts at a multiple of kLanes (ignored otherwise). `scratch`: of the calling thread alone, of
+/// scratchBytes, aligned to kScratchAlignment; may be null where that is 0.
+using KernelFn = void (*)(void *const *pointers, const int64_t *dims, void *scratch, int64_t outerLo, int64_t outerHi,
+                          int64_t innerLo, int64_t innerHi);
+
+/// Where a kernel finds a number in `dims`: the sizes of the groups, the strides of each operand along them in
+/// elements, the runtime attributes as 8-byte bit patterns.
+class KernelDims {
+public:
+  constexpr KernelDims(unsigned numGroups, unsigned numOperands) : numGroups(numGroups), numOperands(numOperands) {}
+
+  constexpr unsigned size(unsigned group) const { return group; }
+  constexpr unsigned stride(unsigned operand, unsigned group) const { return (operand + 1) * numGroups + group; }
+  constexpr unsigned attribute(unsigned slot) const { return (numOperands + 1) * numGroups + slot; }
+  /// All of them, with so many attributes.
+  constexpr unsigned count(unsigned numAttributes) const { return attribute(numAttributes); }
+
+private:
+  unsigned numGroups, numOperands;
+};
+
+constexpr uint64_t kScratchAlignment = 64;
+
+/// Elements of a scratch slot for a reduced domain of `count`: the last vector may end beyond it.
+constexpr uint64_t scratchElements(uint64_t count) { return count + kLanes; }
+
+/// Scratch for one part of a call, for slots of `perElement` bytes together.
+constexpr uint64_t scratchBytes(uint64_t perElement, uint64_t count) {
+  uint64_t bytes = perElement * scratchElements(count);
+  return (bytes + kScratchAlignment - 1) / kScratchAlignment * kScratchAlignment;
+}
+
+} // namespace tess::runtime
