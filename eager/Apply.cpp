@@ -70,7 +70,7 @@ uint32_t neededLayers(const OpDef &op, llvm::ArrayRef<Operand> operands, Layer f
     layers |= bitOf(Layer::Format);
   if (info.dtypes.operandMask && promotes(info.dtypes.kind, seen))
     layers |= bitOf(Layer::DTypePromotion);
-  if (dimRuleOf(info))
+  if (info.takesVectors || info.sampleRank)
     layers |= bitOf(Layer::DimExpansion);
   return enabled(layers) & ~(bitOf(first) - 1);
 }

@@ -11,30 +11,6 @@
 
 namespace tess::eager {
 
-struct DimRule {
-  const char *op;
-  /// Ranks that the record is declared for; operands of one axis less are expanded.
-  uint8_t lhsRank, rhsRank; // rhsRank 0: only operand 0 is looked at
-};
-
-static constexpr DimRule rules[] = {
-    {"matmul", 2, 2},
-    {"conv2d", 4, 0},
-    {"max_pool2d", 4, 0},
-    {"avg_pool2d", 4, 0},
-};
-
-const DimRule *dimRuleOf(const OpInfo &info) {
-  static const std::vector<const DimRule *> table = [] {
-    std::vector<const DimRule *> byId(allOps().size());
-    for (const DimRule &rule : rules)
-      if (const OpInfo *op = findOp(rule.op))
-        byId[op->id] = &rule;
-    return byId;
-  }();
-  return table[info.id];
-}
-
 namespace {
 
 /// expand_dims and squeeze at `axis`, below this layer.
@@ -59,13 +35,13 @@ struct Expansion {
   int64_t insert, remove;
 };
 
-llvm::SmallVector<Expansion, 2> expansionsOf(const Call &call, const DimRule &rule) {
+llvm::SmallVector<Expansion, 2> expansionsOf(const Call &call) {
+  const OpInfo &info = call.opDef().info();
   llvm::SmallVector<Expansion, 2> list;
-  if (!rule.rhsRank) {
-    if (call.operands[0].tensor->rank() + 1 == rule.lhsRank)
-      list.push_back({0, 0, 0});
+  if (info.sampleRank && call.operands[0].tensor->rank() == info.sampleRank)
+    list.push_back({0, 0, 0});
+  if (!info.takesVectors || call.operands.size() < 2)
     return list;
-  }
   // A row on the left, a column on the right; a transposed operand the other way round.
   if (call.operands[1].tensor->rank() == 1)
     list.push_back({1, isSet(call.opDef(), "transpose_y") ? 0 : 1, -1});
@@ -77,10 +53,7 @@ llvm::SmallVector<Expansion, 2> expansionsOf(const Call &call, const DimRule &ru
 } // namespace
 
 llvm::Error applyDimExpansion(Call &call, Tensors &results) {
-  const DimRule &rule = *dimRuleOf(call.opDef().info());
-  if (call.operands.size() < 2 && rule.rhsRank)
-    return next(call, results);
-  llvm::SmallVector<Expansion, 2> expansions = expansionsOf(call, rule);
+  llvm::SmallVector<Expansion, 2> expansions = expansionsOf(call);
   if (expansions.empty())
     return next(call, results);
   llvm::SmallVector<Operand, 4> operands(call.operands.begin(), call.operands.end());

@@ -6,21 +6,10 @@
 //===----------------------------------------------------------------------===//
 #include "eager/Transformations.h"
 
-#include "llvm/ADT/StringSwitch.h"
-
 namespace tess::eager {
 
-/// Operators whose axes mean the same before and after, although they are not elementwise.
-static bool keepsAxes(const OpInfo &info) {
-  if (info.lowering == Lowering::Elementwise)
-    return true;
-  return llvm::StringSwitch<bool>(info.name)
-      .Cases({"conv2d", "max_pool2d", "avg_pool2d", "batch_norm", "gelu", "softmax", "log_softmax", "concat"}, true)
-      .Default(false);
-}
-
 llvm::Error applyFormat(Call &call, Tensors &results) {
-  if (!call.isOpDef() || !keepsAxes(call.opDef().info()))
+  if (!call.isOpDef() || !call.opDef().info().keepsAxes)
     return next(call, results);
   Format format = Format::Default;
   unsigned rank = 0;

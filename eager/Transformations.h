@@ -58,8 +58,4 @@ void disableLayer(Layer layer, bool disabled);
 /// Layers that `op` needs for these operands, from `first` on.
 uint32_t neededLayers(const OpDef &op, llvm::ArrayRef<Operand> operands, Layer first = Layer::Scalar);
 
-/// Lowest ranks that DimExpansion gives to the operands of `info`; null when it has no rule (DimExpansion.cpp).
-struct DimRule;
-const DimRule *dimRuleOf(const OpInfo &info);
-
 } // namespace tess::eager

@@ -54,6 +54,7 @@ def Tess_HswishOp : Activation<"hswish", "x * relu6(x + 3) / 6",
 }
 def Tess_GeluOp : Tess_Op<"gelu"> {
   let summary = "the element times the normal distribution function of it";
+  let keepsAxes = 1;
   let arguments = (ins Tess_Float:$x);
   let results = (outs Tess_Float:$out);
   let shapes = "(*D) -> (*D)";

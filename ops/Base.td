@@ -128,8 +128,11 @@ class LoweringRule;
 def Elementwise_ : LoweringRule;                                      // `scalar`
 class Reduction<string k> : LoweringRule { string kind = k; }         // Sum Mean Prod Max Min ArgMax ArgMin
 class Composite<string r = ""> : LoweringRule { string rule = r; }    // `forward` dags, or a function of ops/ForwardRules.h
-class View<string r> : LoweringRule { string rule = r; }              // a function of ops/ViewRules.h
-def Movement_ : LoweringRule;                                         // copies between regions; compiler/lowering/Movement.cpp
+class View<string r, string k> : LoweringRule {                       // a function of ops/ViewRules.h
+  string rule = r;
+  string kind = k;                                                    // of ViewKind in ops/OpInfo.h
+}
+class Movement<string r> : LoweringRule { string rule = r; }          // a function of ops/RegionRules.h
 class Library<string k> : LoweringRule { string kernel = k; }         // a kernel of runtime/KernelTable
 class Sequential<string k> : LoweringRule { string kernel = k; }      // the same, on its allow-list
 
@@ -153,6 +156,9 @@ class Tess_Op<string mnemonic, list<Trait> traits = []>
   list<AttrFact> attrFacts = [];
   string normalise = "";       // a function of ops/Normalise.h
   bit stochastic = 0;
+  bit keepsAxes = 0;           // axes of a result mean what those of operand 0 do (Elementwise: always)
+  bit takesVectors = 0;        // the operands may be vectors, as those of NumPy's matmul
+  int sampleRank = 0;          // rank of operand 0 for one sample, which gets a batch of 1; 0: it must have the batch
   bit needsSizes = 0;          // its rules look at the sizes of operands: one-operator code serves one shape
   list<Sample> samples = [];
   Oracle oracle = ?;

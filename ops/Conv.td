@@ -28,6 +28,8 @@ defvar convGeometry = ["operands must have rank 4", "channels of x must be group
 def Tess_Conv2dOp : ConvOp<"conv2d", "two-dimensional convolution (cross-correlation)",
                            "tess_oracle.conv2d(x, weight, strides, padding, dilation, groups)"> {
   let description = [{x is [N, C, H, W], weight [O, C/groups, KH, KW], the result [N, O, OH, OW].}];
+  let keepsAxes = 1;
+  let sampleRank = 3;
   let arguments = !con((ins Tess_Float:$x, Tess_Float:$weight), convAttrs);
   let shapeRule = "conv2d";
   let dtypes = Promote<["x", "weight"]>;

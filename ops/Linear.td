@@ -13,6 +13,7 @@ def Tess_MatmulOp : Tess_Op<"matmul"> {
   let shapes = "transpose_x ? (*B, K, M) : (*B, M, K), transpose_y ? (*B, N, K) : (*B, K, N) -> (*B, M, N)";
   let dtypes = Promote<["x", "y"]>;
   let lowering = Library<"matmul">;
+  let takesVectors = 1;
   let sharded = 1;
   let gradientRule = "matmul";
   let attrFacts = [Doc<"transpose_x", "swap the last two axes of x first">,

@@ -10,13 +10,14 @@ class MoveOp<string m, string what, string rule, string expr, string signature =
   let shapes = signature;
   let shapeRule = !if(!empty(signature), rule, "");
   let dtypes = Same<"x">;
-  let lowering = Movement_;
+  let lowering = Movement<rule>;
   let oracle = Oracle<expr>;
   let python = Py<"functional.tensor", m, [], "", ["x=inp"]>;
 }
 class JoinOp<string m, string what, string rule, string expr> : MoveOp<m, what, rule, expr> {
   let arguments = (ins Variadic<Tess_Any>:$inputs, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let dtypes = Promote<["inputs"]>;
+  let keepsAxes = 1;
   let python = Py<"functional.tensor", m, [], "", ["inputs=inps"]>;
 }
 def Tess_ConcatOp : JoinOp<"concat", "tensors one after the other along an axis", "concat",
@@ -31,6 +32,7 @@ def Tess_ConcatOp : JoinOp<"concat", "tensors one after the other along an axis"
 }
 def Tess_StackOp : JoinOp<"stack", "tensors side by side along a new axis", "stack", "np.stack(inputs, axis)"> {
   let lowering = Composite<"stack">;
+  let keepsAxes = 0;
   let attrFacts = [Axis<"axis", "inputs", 1>, Doc<"axis", "place of the new axis">];
   let constraints = ["inputs must not be empty", "inputs must have the same shape"];
   let samples = [Sample<["2,3", "2,3"]>, Sample<["2,3", "2,3", "2,3"], "axis=-1">, Sample<["", ""]>, Sample<["0", "0"], "axis=1">];
@@ -106,6 +108,7 @@ def Tess_RollOp : MoveOp<"roll", "the elements moved along an axis, around its e
                          "np.roll(x, shift, axis)"> {
   let arguments = (ins Tess_Any:$x, SI64Attr:$shift, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let shapes = "(*D) -> (*D)";
+  let lowering = Movement<"roll">;
   let gradientRule = "roll";
   let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, Range<"shift", "-9007199254740992.0", "9007199254740992.0">, Doc<"shift", "by how many places">, Doc<"axis", "axis to move along">];

@@ -11,6 +11,7 @@ def Tess_BatchNormOp : Tess_Op<"batch_norm"> {
   let description = [{For each channel: out = (x - mean) / sqrt(var + epsilon) * scale + bias. The running statistics
     become momentum * running + (1 - momentum) * batch, the variance of the batch unbiased. x has rank 2 to 5; the
     parameters have shape [1, C, 1, ...]. S. Ioffe, C. Szegedy: Batch Normalization, ICML 2015.}];
+  let keepsAxes = 1;
   let arguments = (ins Tess_Float:$x, Tess_Float:$scale, Tess_Float:$bias, Tess_Float:$running_mean,
                    Tess_Float:$running_var, Runtime<DefaultValuedAttr<F64Attr, "0.9">>:$momentum,
                    Runtime<DefaultValuedAttr<F64Attr, "1e-5">>:$epsilon);

@@ -88,9 +88,19 @@ enum class Lowering : uint8_t {
   Reduction,   // `reduceKind` over attribute `axes`, optional `keepdims`
   Composite,   // `makeForward`: other operators
   View,        // `viewRule`: no kernel
-  Movement,    // copies between regions, by name in the compiler (concat, pad, slice_set, ...)
+  Movement,    // `regionRule`: copies between regions
   Library,     // `kernel` in runtime/KernelTable
   Sequential,  // `kernel` in runtime/KernelTable, on its allow-list
+};
+
+/// How a view shows the elements of operand 0.
+enum class ViewKind : uint8_t {
+  None,
+  Reshape,   // all in their order, in another shape
+  UnitAxes,  // the same, but for axes of size 1: any layout has this view
+  Broadcast, // axes of size 1 repeated
+  Permute,   // axes in another order
+  Slice,     // some along each axis: attributes starts, stops, steps
 };
 
 enum class ReduceKind : uint8_t { Sum, Mean, Prod, Max, Min, ArgMax, ArgMin };
@@ -99,9 +109,19 @@ enum class ReduceKind : uint8_t { Sum, Mean, Prod, Max, Min, ArgMax, ArgMin };
 using ShapeRuleFn = llvm::Expected<Metas> (*)(const OpDef &, llvm::ArrayRef<TensorMeta>, llvm::ArrayRef<unsigned>);
 /// Conditions beyond a signature; labels in OpInfo::constraints.
 using CheckFn = llvm::Error (*)(const OpDef &, llvm::ArrayRef<TensorMeta>, llvm::ArrayRef<unsigned>);
+/// A region of operand number `operand`, read by `source`, and its place in the result, written by `destination`. The
+/// shapes are equal; the layouts' offsets count.
+struct CopyRegion {
+  unsigned operand;
+  Layout source, destination;
+};
+
 /// Where the elements of the view lie, from the layout of operand 0 and the shape that inference gave the result.
 /// Failure: this layout cannot be viewed so (a copy is needed).
 using ViewRuleFn = llvm::Expected<Layout> (*)(const OpDef &, const Layout &, llvm::ArrayRef<int64_t> shape);
+/// Which regions of the operands go where, from the layouts of the operands and of the result.
+using RegionRuleFn = llvm::Expected<llvm::SmallVector<CopyRegion, 4>> (*)(const OpDef &, llvm::ArrayRef<Layout>,
+                                                                          const Layout &result);
 /// Appends the operators that compute the results from the operands; returns result values.
 using ForwardFn = llvm::SmallVector<int, 4> (*)(SubgraphBuilder &, const OpDef &, llvm::ArrayRef<int> operands);
 /// Appends the operators of the gradient. `values`: operands, then results, then result gradients (-1 where none
@@ -136,6 +156,8 @@ struct OpInfo {
   ReduceKind reduceKind;       // Reduction
   ForwardFn makeForward;       // Composite
   ViewRuleFn viewRule;         // View
+  ViewKind viewKind;           // View
+  RegionRuleFn regionRule;     // Movement
   const char *kernel;          // Library, Sequential
   GradientFn gradient;         // null: no gradient
   ShardingInfo sharding;
@@ -159,6 +181,15 @@ struct OpInfo {
   bool simple;
   /// Its rules look at the sizes of operands: a one-operator program is for one shape.
   bool needsSizes;
+  /// Axes of a result mean what those of operand 0 do.
+  bool keepsAxes;
+  /// The operands may be vectors, as those of NumPy's matmul.
+  bool takesVectors;
+  /// Rank of operand 0 for one sample, which gets a batch of 1; 0: it must have the batch.
+  uint8_t sampleRank;
+
+  /// A view of all elements in their order.
+  bool keepsOrder() const { return viewKind == ViewKind::Reshape || viewKind == ViewKind::UnitAxes; }
 };
 
 /// All operators, in the order of their ids.

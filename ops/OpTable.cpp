@@ -4,6 +4,7 @@
 #include "ops/GradientRules.h"
 #include "ops/GraphPieces.h"
 #include "ops/Normalise.h"
+#include "ops/RegionRules.h"
 #include "ops/ShapeRules.h"
 #include "ops/ViewRules.h"
 

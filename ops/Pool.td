@@ -28,6 +28,8 @@ class PoolOp<string m, string what, string expr> : Tess_Op<m> {
 def Tess_MaxPool2dOp : PoolOp<"max_pool2d", "largest element of each window",
                               "tess_oracle.max_pool2d(x, kernel_size, strides, padding)"> {
   let description = [{x is [N, C, H, W]. Padding never wins.}];
+  let keepsAxes = 1;
+  let sampleRank = 3;
   let arguments = !con((ins Tess_Float:$x), poolAttrs);
   let shapeRule = "pool2d";
   let dtypes = Same<"x">;
@@ -56,6 +58,8 @@ def Tess_MaxPool2dBackwardOp : PoolOp<"max_pool2d_backward", "gradient of max_po
 def Tess_AvgPool2dOp : PoolOp<"avg_pool2d", "mean of each window",
                               "tess_oracle.avg_pool2d(x, kernel_size, strides, padding, count_include_pad)"> {
   let description = [{x is [N, C, H, W].}];
+  let keepsAxes = 1;
+  let sampleRank = 3;
   let arguments = !con((ins Tess_Float:$x), avgAttrs);
   let shapeRule = "pool2d";
   let dtypes = Same<"x">;

@@ -17,6 +17,11 @@ bool readsIndex(const ScalarProgram &program) {
   return llvm::any_of(program.nodes, [](const ScalarNode &node) { return infoOf(node.fn).readsIndex; });
 }
 
+bool isCast(const ScalarProgram &program) {
+  const ScalarNode &last = program.nodes[program.results.front()];
+  return program.results.size() == 1 && last.fn == ScalarFn::Cast && program.nodes[last.a].fn == ScalarFn::Operand;
+}
+
 bool readsDimIndex(const ScalarProgram &program) {
   return llvm::any_of(program.nodes, [](const ScalarNode &node) { return node.fn == ScalarFn::DimIndex; });
 }

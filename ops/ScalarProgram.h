@@ -59,5 +59,7 @@ struct ScalarProgram {
 /// Whether a value depends on where its element stands; on its index along an axis.
 bool readsIndex(const ScalarProgram &program);
 bool readsDimIndex(const ScalarProgram &program);
+/// The only result is operand 0, converted.
+bool isCast(const ScalarProgram &program);
 
 } // namespace tess

@@ -6,6 +6,7 @@ include "ops/Base.td"
 
 class SoftmaxOp<string m, string what, string rule, string expr> : Tess_Op<m> {
   let summary = what;
+  let keepsAxes = 1;
   let arguments = (ins Tess_Float:$x, DefaultValuedAttr<SI64Attr, "-1">:$axis);
   let results = (outs Tess_Float:$out);
   let shapes = "(*D) -> (*D)";

@@ -9,17 +9,18 @@
 
 include "ops/Base.td"
 
-class ViewOp<string m, string what, string rule, string expr, string signature = "", string view = rule> : Tess_Op<m> {
+class ViewOp<string m, string what, string kind, string rule, string expr, string signature = "", string view = rule>
+    : Tess_Op<m> {
   let summary = what;
   let results = (outs Tess_Any:$out);
   let shapes = signature;
   let shapeRule = !if(!empty(signature), rule, "");
   let dtypes = Same<"x">;
-  let lowering = View<view>;
+  let lowering = View<view, kind>;
   let oracle = Oracle<expr>;
   let python = Py<"functional.tensor", m, [], "", ["x=inp"]>;
 }
-def Tess_ReshapeOp : ViewOp<"reshape", "the same elements in another shape", "reshape", "x.reshape(shape)"> {
+def Tess_ReshapeOp : ViewOp<"reshape", "the same elements in another shape", "Reshape", "reshape", "x.reshape(shape)"> {
   let description = [{One entry may be -1: it follows from the others.}];
   let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$shape);
   let gradient = [(op<"reshape_like"> $dout, $x)];
@@ -32,7 +33,7 @@ def Tess_ReshapeOp : ViewOp<"reshape", "the same elements in another shape", "re
   let python = Py<"functional.tensor", "reshape", ["reshape"], "", ["x=inp", "shape=target_shape"]>;
   let onnx = "Reshape";
 }
-def Tess_TransposeOp : ViewOp<"transpose", "axes in another order", "transpose", "np.transpose(x, pattern or None)"> {
+def Tess_TransposeOp : ViewOp<"transpose", "axes in another order", "Permute", "transpose", "np.transpose(x, pattern or None)"> {
   let description = [{Axis i of the result is axis pattern[i] of x; an empty pattern reverses the axes.}];
   let arguments = (ins Tess_Any:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$pattern);
   let gradientRule = "transpose";
@@ -44,7 +45,7 @@ def Tess_TransposeOp : ViewOp<"transpose", "axes in another order", "transpose",
   let python = Py<"functional.tensor", "transpose", ["transpose"], "", ["x=inp"]>;
   let onnx = "Transpose";
 }
-def Tess_ExpandDimsOp : ViewOp<"expand_dims", "new axes of size 1", "expandDims", "np.expand_dims(x, tuple(axis))"> {
+def Tess_ExpandDimsOp : ViewOp<"expand_dims", "new axes of size 1", "UnitAxes", "expandDims", "np.expand_dims(x, tuple(axis))"> {
   let description = [{Axes count in the result.}];
   let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$axis);
   let gradient = [(op<"squeeze", "axis=$axis"> $dout)];
@@ -53,7 +54,7 @@ def Tess_ExpandDimsOp : ViewOp<"expand_dims", "new axes of size 1", "expandDims"
                  Sample<[""], "axis=[0]">, Sample<["0,3"], "axis=[1]">];
   let onnx = "Unsqueeze";
 }
-def Tess_SqueezeOp : ViewOp<"squeeze", "axes of size 1 removed", "squeeze",
+def Tess_SqueezeOp : ViewOp<"squeeze", "axes of size 1 removed", "UnitAxes", "squeeze",
                             "np.squeeze(x, tuple(axis) if axis else None)"> {
   let description = [{An empty list removes every axis of size 1.}];
   let arguments = (ins Tess_Any:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axis);
@@ -64,7 +65,7 @@ def Tess_SqueezeOp : ViewOp<"squeeze", "axes of size 1 removed", "squeeze",
                  Sample<["2,3"]>, Sample<["0,1"], "axis=[1]">];
   let onnx = "Squeeze";
 }
-def Tess_BroadcastToOp : ViewOp<"broadcast_to", "axes of size 1 repeated to a shape", "broadcastTo",
+def Tess_BroadcastToOp : ViewOp<"broadcast_to", "axes of size 1 repeated to a shape", "Broadcast", "broadcastTo",
                                 "tess_oracle.broadcast_to(x, shape)"> {
   let description = [{An entry -1 is the size that x has there.}];
   let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$shape);
@@ -76,7 +77,7 @@ def Tess_BroadcastToOp : ViewOp<"broadcast_to", "axes of size 1 repeated to a sh
                  Sample<["1,3"], "shape=[0, 3]">, Sample<["2,3"], "shape=[2, 3]">];
   let onnx = "Expand";
 }
-def Tess_SliceOp : ViewOp<"slice", "every step-th element from start to stop, for each axis", "slice",
+def Tess_SliceOp : ViewOp<"slice", "every step-th element from start to stop, for each axis", "Slice", "slice",
     "x[tuple(slice(a, None if s < 0 and b < -n else b, s) for a, b, s, n in zip(starts, stops, steps or [1] * x.ndim, x.shape))]"> {
   let description = [{Starts, stops and steps mean what they mean in a Python slice: negative ones count from the end,
     what lies outside is limited to the axis, but for the starts of the axes in_bounds. Empty steps are all 1.}];
@@ -98,7 +99,7 @@ def Tess_SliceOp : ViewOp<"slice", "every step-th element from start to stop, fo
   let onnx = "Slice";
   let version = 2;
 }
-def Tess_FlattenOp : ViewOp<"flatten", "a run of axes made one", "flatten",
+def Tess_FlattenOp : ViewOp<"flatten", "a run of axes made one", "Reshape", "flatten",
     "x.reshape(x.shape[:start_axis % max(x.ndim, 1)] + (-1,) + x.shape[end_axis % max(x.ndim, 1) + 1:]) if x.size else tess_oracle.flatten(x, start_axis, end_axis)",
     "", "reshape"> {
   let arguments = (ins Tess_Any:$x, DefaultValuedAttr<SI64Attr, "0">:$start_axis,
@@ -113,7 +114,7 @@ def Tess_FlattenOp : ViewOp<"flatten", "a run of axes made one", "flatten",
   let version = 2;
   let upgrades = ["1: rename start start_axis", "1: rename end end_axis", "1: default end_axis -1"];
 }
-def Tess_SwapAxesOp : ViewOp<"swapaxes", "two axes exchanged", "swapaxes", "np.swapaxes(x, axis1, axis2)"> {
+def Tess_SwapAxesOp : ViewOp<"swapaxes", "two axes exchanged", "Permute", "swapaxes", "np.swapaxes(x, axis1, axis2)"> {
   let arguments = (ins Tess_Any:$x, DefaultValuedAttr<SI64Attr, "-1">:$axis1, DefaultValuedAttr<SI64Attr, "-2">:$axis2);
   let gradient = [(op<"swapaxes", "axis1=$axis1;axis2=$axis2"> $dout)];
   let opdef = "SwapAxes";
@@ -125,19 +126,19 @@ def Tess_SwapAxesOp : ViewOp<"swapaxes", "two axes exchanged", "swapaxes", "np.s
 //===----------------------------------------------------------------------===//
 // The same, with the shape of a tensor
 //===----------------------------------------------------------------------===//
-class LikeOp<string m, string what, string rule, string view, string expr>
-    : ViewOp<m, what, rule, expr, "(*D), (*L) -> (*L)", view> {
+class LikeOp<string m, string what, string kind, string rule, string view, string expr>
+    : ViewOp<m, what, kind, rule, expr, "(*D), (*L) -> (*L)", view> {
   let check = rule;
   let arguments = (ins Tess_Any:$x, Tess_Any:$like);
 }
-def Tess_ReshapeLikeOp : LikeOp<"reshape_like", "the elements of x in the shape of another tensor", "reshapeLike", "reshape",
-                                "x.reshape(like.shape)"> {
+def Tess_ReshapeLikeOp : LikeOp<"reshape_like", "the elements of x in the shape of another tensor", "Reshape", "reshapeLike",
+                                "reshape", "x.reshape(like.shape)"> {
   let gradient = [(op<"reshape_like"> $dout, $x), (none)];
   let constraints = ["number of elements must be the same"];
   let samples = [Sample<["2,3", "6"]>, Sample<["2,3", "3,2"]>, Sample<["", "1,1"]>, Sample<["0,2", "3,0"]>];
 }
-def Tess_BroadcastLikeOp : LikeOp<"broadcast_like", "x repeated to the shape of another tensor", "broadcastLike",
-                                  "broadcastTo", "np.broadcast_to(x, like.shape)"> {
+def Tess_BroadcastLikeOp : LikeOp<"broadcast_like", "x repeated to the shape of another tensor", "Broadcast",
+                                  "broadcastLike", "broadcastTo", "np.broadcast_to(x, like.shape)"> {
   let gradient = [(op<"sum_to"> $dout, $x), (none)];
   let constraints = ["x must broadcast to like"];
   let samples = [Sample<["3", "2,3"]>, Sample<["2,1", "2,4"]>, Sample<["", "2,2"]>, Sample<["1,3", "0,3"]>];

@@ -1,11 +1,11 @@
 //===- Bind.cpp - a program bound to shapes -------------------------------===//
 #include "ops/Error.h"
+#include "ops/RegionRules.h"
 #include "runtime/Allocator.h"
 #include "runtime/Batches.h"
 #include "runtime/Binder.h"
 #include "runtime/ExecutorCounters.h"
 #include "runtime/KernelGeometry.h"
-#include "runtime/Movement.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -244,12 +244,11 @@ llvm::Error Binder::addKernel(const Step &step) {
 // Movements and copies
 //===----------------------------------------------------------------------===//
 
-/// The step's kernel walks the last axis with stride 1 at the source, and at the destination but for a stepped slice.
+/// The step's kernel walks the last axis with stride 1 at the source, and at the destination unless that is strided.
 bool Binder::copiesByKernel(const Step &step, const Layout &source, const Layout &destination) const {
   if (source.shape.empty() || source.shape.back() <= 1)
     return true;
-  bool stepped = step.op.name() == "slice_set" && !step.op.ints("steps").empty() && step.op.ints("steps").back() != 1;
-  return source.strides.back() == 1 && (stepped || destination.strides.back() == 1);
+  return source.strides.back() == 1 && (regions::writesStrided(step.op) || destination.strides.back() == 1);
 }
 
 void Binder::addCopy(const Layout &from, const Layout &to, int64_t width, const char *label) {
@@ -299,23 +298,20 @@ llvm::Error Binder::addFill(const Step &step, ValueId result) {
 llvm::Error Binder::addMovement(const Step &step) {
   if (llvm::Error error = checkOperator(step))
     return error;
-  Metas operands;
-  llvm::SmallVector<Layout, 4> operandLayouts;
-  for (ValueId value : step.operands) {
-    operands.push_back(metas[value]);
-    operandLayouts.push_back(layouts[value]);
-  }
+  llvm::SmallVector<Layout, 4> operands;
+  for (ValueId value : step.operands)
+    operands.push_back(layouts[value]);
   ValueId result = step.results[0];
-  llvm::Expected<MovementPlan> plan = planMovement(step.op, operands, operandLayouts, layouts[result]);
-  if (!plan)
-    return plan.takeError();
-  if (plan->fill) {
+  llvm::Expected<regions::Regions> copies = step.op.info().regionRule(step.op, operands, layouts[result]);
+  if (!copies)
+    return copies.takeError();
+  if (regions::fillOf(step.op.info())) {
     if (step.fillEntry < 0)
       return makeError(ErrorCode::Internal, step.op.name() + ": step must have a kernel that fills, got none");
     if (llvm::Error error = addFill(step, result))
       return error;
   }
-  for (const CopyRegion &region : plan->regions) {
+  for (const CopyRegion &region : *copies) {
     Place from = storage.places[step.operands[region.operand]], to = storage.places[result];
     bool inPlace = from.kind == to.kind && from.index == to.index; // planned by an in-place pair: already there
     if (!inPlace)

@@ -5,6 +5,7 @@
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
+#include "ops/RegionRules.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/StringMap.h"
@@ -263,19 +264,15 @@ private:
   // Views, movements, library calls
   //===--------------------------------------------------------------------===//
 
-  static bool needsContiguous(StringRef view) {
-    return view == "reshape" || view == "flatten" || view == "reshape_like";
-  }
-
   /// What a view of a value laid out as `base` keeps: shape-only views keep all, the others are strided. A slice of one
   /// column is not of unit stride: lanes then run along an axis before it.
   static ValueLayout viewLayout(const OpDef &op, ValueLayout base, Value result) {
-    StringRef name = op.name();
-    if (needsContiguous(name) || name == "expand_dims" || name == "squeeze")
+    if (op.info().keepsOrder())
       return base;
     ValueLayout layout{false, false};
     ArrayRef<int64_t> shape = cast<RankedTensorType>(result.getType()).getShape();
-    if (name == "slice" && !shape.empty() && !ShapedType::isDynamic(shape.back()) && shape.back() != 1)
+    if (op.info().viewKind == ViewKind::Slice && !shape.empty() && !ShapedType::isDynamic(shape.back()) &&
+        shape.back() != 1)
       layout.innerUnit = base.innerUnit && op.ints("steps").size() == shape.size() && op.ints("steps").back() == 1;
     return layout;
   }
@@ -284,7 +281,7 @@ private:
     OpDef def = ir::opDefOf(op);
     std::string location = ir::locationText(op->getLoc());
     Value source = op->getOperand(0);
-    bool copied = needsContiguous(info.name) && !layoutOf(source).contiguous;
+    bool copied = info.viewKind == ViewKind::Reshape && !layoutOf(source).contiguous;
     ValueId base = copied ? contiguous(source, location) : idOf.lookup(source);
     ValueId id = addValue(op->getResult(0), ValueKind::View, nameOf(op), location);
     exec().values[id].base = base;
@@ -320,13 +317,12 @@ private:
     Step step = opStep(op, StepKind::Movement);
     TensorMeta meta = ir::metaOf(op->getResult(0).getType());
     step.parallel = perAxis(meta.rank());
-    bool strided = step.op.name() == "slice_set" && !step.op.ints("steps").empty() && step.op.ints("steps").back() != 1;
-    InnerClass destination = strided ? InnerClass::Strided : InnerClass::Contiguous;
+    InnerClass destination = regions::writesStrided(step.op) ? InnerClass::Strided : InnerClass::Contiguous;
     KernelUnit unit = {copySpec(meta.dtype, meta.rank(), InnerClass::Contiguous, destination)};
-    if (step.op.name() == "pad") {
+    if (const AttrInfo *fill = regions::fillOf(step.op.info())) {
       unit.push_back(fillSpec(meta.dtype, meta.rank(), InnerClass::Contiguous));
       step.fillEntry = 1;
-      double value = step.op.f64("value");
+      double value = step.op.f64(fill->name);
       uint64_t bits = isFloat(meta.dtype) ? llvm::bit_cast<uint64_t>(value) : uint64_t(int64_t(value));
       step.scalars.push_back({ScalarSource::Immediate, bits, 0});
     }

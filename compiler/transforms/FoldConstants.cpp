@@ -40,9 +40,7 @@ bool isSource(Operation *op) { return infoOf(op) && infoOf(op)->operands.empty()
 bool isFree(Operation *op) {
   if (isa<ConstantOp>(op))
     return true;
-  StringRef name = infoOf(op)->name;
-  return (name == "reshape" || name == "flatten" || name == "expand_dims" || name == "squeeze") &&
-         isFree(op->getOperand(0).getDefiningOp());
+  return infoOf(op)->keepsOrder() && isFree(op->getOperand(0).getDefiningOp());
 }
 
 class ConstantParts {

@@ -19,21 +19,35 @@ namespace {
 using namespace mlir;
 using namespace tess::ir;
 
-bool isOp(Operation *op, StringRef name) {
-  const OpInfo *info = op ? infoOf(op) : nullptr;
-  return info && name == info->name;
-}
-
-/// A pattern on every operator; subclasses look at the name.
+/// A pattern on every operator; subclasses look at its record.
 struct TessPattern : RewritePattern {
   explicit TessPattern(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
 };
+
+ViewKind viewKindOf(Operation *op) {
+  const OpInfo *info = op ? infoOf(op) : nullptr;
+  return info ? info->viewKind : ViewKind::None;
+}
+
+bool keepsOrder(Operation *op) {
+  const OpInfo *info = op ? infoOf(op) : nullptr;
+  return info && info->keepsOrder();
+}
+
+LogicalResult replaceWith(PatternRewriter &rewriter, Operation *op, const OpDef &def, Value operand) {
+  FailureOr<Operation *> made = createInferred(rewriter, op->getLoc(), def, operand);
+  if (failed(made))
+    return failure();
+  rewriter.replaceOp(op, (*made)->getResults());
+  return success();
+}
 
 /// cast to the own dtype -> operand.
 struct DropSameCast : TessPattern {
   using TessPattern::TessPattern;
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
-    if (!isOp(op, "cast"))
+    const OpInfo *info = infoOf(op);
+    if (!info || !info->scalar || !isCast(*info->scalar))
       return rewriter.notifyMatchFailure(op, "not a cast");
     if (op->getOperand(0).getType() != op->getResult(0).getType())
       return rewriter.notifyMatchFailure(op, "the cast changes the dtype");
@@ -42,16 +56,11 @@ struct DropSameCast : TessPattern {
   }
 };
 
-bool isShapeOnlyView(Operation *op) {
-  return isOp(op, "reshape") || isOp(op, "flatten") || isOp(op, "squeeze") || isOp(op, "expand_dims") ||
-         isOp(op, "broadcast_to");
-}
-
 /// A view into the static shape it comes from -> operand.
 struct DropSameShapeView : TessPattern {
   using TessPattern::TessPattern;
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
-    if (!isShapeOnlyView(op))
+    if (!keepsOrder(op) && viewKindOf(op) != ViewKind::Broadcast)
       return rewriter.notifyMatchFailure(op, "not a view that keeps the order of the elements");
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
     if (!type.hasStaticShape() || op->getOperand(0).getType() != type)
@@ -61,19 +70,19 @@ struct DropSameShapeView : TessPattern {
   }
 };
 
-/// reshape of a shape-only view of x -> reshape of x, when the shapes are known.
+IntList shapeOf(RankedTensorType type) { return IntList(type.getShape().begin(), type.getShape().end()); }
+
+/// reshape of a view of x in its order -> reshape of x, when the shape is known.
 struct MergeReshapes : TessPattern {
   using TessPattern::TessPattern;
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
-    Operation *source = isOp(op, "reshape") ? op->getOperand(0).getDefiningOp() : nullptr;
-    if (!source ||
-        !(isOp(source, "reshape") || isOp(source, "flatten") || isOp(source, "squeeze") || isOp(source, "expand_dims")))
+    Operation *source = viewKindOf(op) == ViewKind::Reshape ? op->getOperand(0).getDefiningOp() : nullptr;
+    if (!keepsOrder(source))
       return rewriter.notifyMatchFailure(op, "not a reshape of a view that keeps the order of the elements");
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
     if (!type.hasStaticShape())
       return rewriter.notifyMatchFailure(op, "the new shape is not known");
-    rewriter.modifyOpInPlace(op, [&] { op->setOperand(0, source->getOperand(0)); });
-    return success();
+    return replaceWith(rewriter, op, OpDef::get("reshape").set("shape", shapeOf(type)), source->getOperand(0));
   }
 };
 
@@ -82,44 +91,43 @@ struct MergeReshapes : TessPattern {
 struct NameKnownShape : TessPattern {
   using TessPattern::TessPattern;
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
-    if (!isOp(op, "reshape_like") && !isOp(op, "broadcast_like"))
+    ViewKind kind = viewKindOf(op);
+    if (kind == ViewKind::None || op->getNumOperands() != 2)
       return rewriter.notifyMatchFailure(op, "not a view in the shape of another value");
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
     if (!type.hasStaticShape())
       return rewriter.notifyMatchFailure(op, "the shape is not known");
-    OpDef view = OpDef::get(isOp(op, "reshape_like") ? "reshape" : "broadcast_to");
-    view.set("shape", IntList(type.getShape().begin(), type.getShape().end()));
-    FailureOr<Operation *> known = createInferred(rewriter, op->getLoc(), view, op->getOperand(0));
-    if (failed(known))
-      return failure();
-    rewriter.replaceOp(op, (*known)->getResults());
-    return success();
+    bool reshapes = kind == ViewKind::Reshape;
+    OpDef view = OpDef::get(reshapes ? "reshape" : "broadcast_to");
+    return replaceWith(rewriter, op, view.set("shape", shapeOf(type)), op->getOperand(0));
   }
 };
+
+/// The axis of the operand for each axis of the result, as the view itself says.
+IntList patternOf(Operation *op) {
+  OpDef def = opDefOf(op);
+  Layout axes;
+  for (int64_t axis = 0; axis < cast<RankedTensorType>(op->getOperand(0).getType()).getRank(); ++axis) {
+    axes.shape.push_back(1);
+    axes.strides.push_back(axis);
+  }
+  Layout permuted = llvm::cantFail(def.info().viewRule(def, axes, axes.shape));
+  return IntList(permuted.strides.begin(), permuted.strides.end());
+}
 
 /// transpose of transpose -> one transpose, or nothing.
 struct MergeTransposes : TessPattern {
   using TessPattern::TessPattern;
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
-    Operation *source = isOp(op, "transpose") ? op->getOperand(0).getDefiningOp() : nullptr;
-    if (!isOp(source, "transpose"))
+    Operation *source = viewKindOf(op) == ViewKind::Permute ? op->getOperand(0).getDefiningOp() : nullptr;
+    if (viewKindOf(source) != ViewKind::Permute)
       return rewriter.notifyMatchFailure(op, "not a transpose of a transpose");
-    OpDef outer = opDefOf(op), inner = opDefOf(source);
-    IntList merged;
-    bool identity = true;
-    for (int64_t axis : outer.ints("pattern")) {
-      merged.push_back(inner.ints("pattern")[axis]);
-      identity &= merged.back() == int64_t(merged.size()) - 1;
-    }
-    if (identity) {
-      rewriter.replaceOp(op, source->getOperand(0));
-      return success();
-    }
-    FailureOr<Operation *> both =
-        createInferred(rewriter, op->getLoc(), outer.set("pattern", merged), source->getOperand(0));
-    if (failed(both))
-      return failure();
-    rewriter.replaceOp(op, (*both)->getResults());
+    IntList inner = patternOf(source), merged;
+    for (int64_t axis : patternOf(op))
+      merged.push_back(inner[axis]);
+    if (!llvm::is_sorted(merged))
+      return replaceWith(rewriter, op, OpDef::get("transpose").set("pattern", merged), source->getOperand(0));
+    rewriter.replaceOp(op, source->getOperand(0));
     return success();
   }
 };

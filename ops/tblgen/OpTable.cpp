@@ -124,15 +124,14 @@ void emitTexts(const OpModel &op, raw_ostream &os) {
 }
 
 struct LoweringText {
-  std::string kind, reduce = "ReduceKind::Sum", forward = "nullptr", view = "nullptr", kernel = "nullptr";
+  std::string kind, reduce = "ReduceKind::Sum", forward = "nullptr", view = "nullptr, ViewKind::None",
+                    regions = "nullptr", kernel = "nullptr";
 };
 
 LoweringText lowering(const OpModel &op) {
   const Record *def = op.def("lowering");
   if (def->getName() == "Elementwise_")
     return {"Elementwise"};
-  if (def->getName() == "Movement_")
-    return {"Movement"};
   LoweringText text;
   if (def->isSubClassOf("Reduction")) {
     text.kind = "Reduction";
@@ -143,7 +142,11 @@ LoweringText lowering(const OpModel &op) {
     text.forward = rule.empty() ? "forward" : ruleName("forwards", rule);
   } else if (def->isSubClassOf("View")) {
     text.kind = "View";
-    text.view = ruleName("views", def->getValueAsString("rule").str());
+    text.view =
+        ruleName("views", def->getValueAsString("rule").str()) + ", ViewKind::" + def->getValueAsString("kind").str();
+  } else if (def->isSubClassOf("Movement")) {
+    text.kind = "Movement";
+    text.regions = ruleName("regions", def->getValueAsString("rule").str());
   } else {
     text.kind = def->isSubClassOf("Library") ? "Library" : "Sequential";
     text.kernel = cppString(def->getValueAsString("kernel"));
@@ -188,12 +191,14 @@ std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostre
     << ruleName("shapes", op.text("shapeRule")) << ",\n    " << dtypeRule(op) << ", "
     << ruleName("normalise", op.text("normalise")) << ", Lowering::" << low.kind << ", "
     << (op.isLowering("Elementwise_") ? "&scalar" : "nullptr") << ", " << low.reduce << ", " << low.forward << ", "
-    << low.view << ", " << low.kernel << ",\n    " << gradientText(op) << ", " << sharding << ", "
-    << orEmpty(!op.strings("inplace").empty(), "inplace") << ", " << (op.bit("stochastic") ? "true" : "false") << ", "
-    << cppString(op.pyModule) << ", " << cppString(op.pyName) << ", " << orNull(op.text("onnx")) << ",\n    "
+    << low.view << ", " << low.regions << ", " << low.kernel << ",\n    " << gradientText(op) << ", " << sharding
+    << ", " << orEmpty(!op.strings("inplace").empty(), "inplace") << ", " << (op.bit("stochastic") ? "true" : "false")
+    << ", " << cppString(op.pyModule) << ", " << cppString(op.pyName) << ", " << orNull(op.text("onnx")) << ",\n    "
     << ruleName("shapes", op.text("boundRule")) << ", " << orEmpty(!op.strings("upgrades").empty(), "upgrades") << ", "
     << orEmpty(!op.constraints.empty(), "constraints") << ", " << ruleName("checks", op.text("check")) << ", "
-    << (isSimple(op) ? "true" : "false") << ", " << (op.bit("needsSizes") ? "true" : "false");
+    << (isSimple(op) ? "true" : "false") << ", " << (op.bit("needsSizes") ? "true" : "false") << ", "
+    << (op.bit("keepsAxes") || op.isLowering("Elementwise_") ? "true" : "false") << ", "
+    << (op.bit("takesVectors") ? "true" : "false") << ", " << op.record->getValueAsInt("sampleRank");
   os << "constexpr OpInfo info = {" << row << "};\n} // namespace op_" << op.name << "\n";
   return "    op_" + op.name + "::info,\n";
 }

@@ -46,6 +46,30 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<6xf32> {
 
 // -----
 
+// Whatever keeps the order of the elements is one reshape.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[R:.*]] = tess.reshape %arg0 {shape = array<i64: 6>}
+// CHECK: return %[[R]]
+func.func @main(%x: tensor<2x3xf32>) -> tensor<6xf32> {
+  %0 = tess.expand_dims %x {axis = array<i64: 1>} : (tensor<2x3xf32>) -> tensor<2x1x3xf32>
+  %1 = tess.flatten %0 {end_axis = -1 : si64, start_axis = 0 : si64} : (tensor<2x1x3xf32>) -> tensor<6xf32>
+  return %1 : tensor<6xf32>
+}
+
+// -----
+
+// Two axes exchanged twice are where they were.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT: tess.{{swapaxes|transpose}}
+// CHECK: return %arg0
+func.func @main(%x: tensor<2x3x4xf32>) -> tensor<2x3x4xf32> {
+  %0 = tess.transpose %x {pattern = array<i64: 0, 2, 1>} : (tensor<2x3x4xf32>) -> tensor<2x4x3xf32>
+  %1 = tess.swapaxes %0 {axis1 = -1 : si64, axis2 = 1 : si64} : (tensor<2x4x3xf32>) -> tensor<2x3x4xf32>
+  return %1 : tensor<2x3x4xf32>
+}
+
+// -----
+
 // A transpose of its inverse goes.
 // CHECK-LABEL: func.func @main
 // CHECK-NOT: tess.transpose

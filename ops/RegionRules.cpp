@@ -1,27 +1,28 @@
-//===- Movement.cpp - operators that only copy regions --------------------===//
-#include "runtime/Movement.h"
+//===- RegionRules.cpp - what movements copy, and where to ----------------===//
+#include "ops/RegionRules.h"
 #include "ops/Error.h"
 #include "llvm/ADT/STLExtras.h"
 
-namespace tess::runtime {
+namespace tess::regions {
 
-static MovementPlan planConcat(const OpDef &op, llvm::ArrayRef<Layout> layouts, const Layout &result) {
+using Layouts = llvm::ArrayRef<Layout>;
+
+llvm::Expected<Regions> concat(const OpDef &op, Layouts operands, const Layout &result) {
   int64_t axis = op.i64("axis");
   axis += axis < 0 ? int64_t(result.shape.size()) : 0;
-  MovementPlan plan;
+  Regions regions;
   int64_t position = 0;
-  for (auto [index, layout] : llvm::enumerate(layouts)) {
+  for (auto [index, layout] : llvm::enumerate(operands)) {
     Layout part{layout.shape, result.strides, result.offset + position * result.strides[axis]};
-    plan.regions.push_back({unsigned(index), layout, std::move(part)});
+    regions.push_back({unsigned(index), layout, std::move(part)});
     position += layout.shape[axis];
   }
-  return plan;
+  return regions;
 }
 
 /// The operand inside a filled result, `low[i]` elements from the start of axis i; negative ones crop.
-static MovementPlan planPad(const OpDef &op, const Layout &source, const Layout &result) {
-  MovementPlan plan;
-  plan.fill = true;
+llvm::Expected<Regions> pad(const OpDef &op, Layouts operands, const Layout &result) {
+  const Layout &source = operands[0];
   CopyRegion region{0, source, result};
   const IntList &low = op.ints("low");
   for (size_t axis = 0; axis < source.shape.size(); ++axis) {
@@ -31,27 +32,27 @@ static MovementPlan planPad(const OpDef &op, const Layout &source, const Layout 
     region.destination.offset += (begin + low[axis]) * result.strides[axis];
     region.source.shape[axis] = region.destination.shape[axis] = std::max<int64_t>(0, end - begin);
   }
-  plan.regions.push_back(std::move(region));
-  return plan;
+  return Regions{std::move(region)};
 }
 
 /// Two pieces that change places: what leaves at the end of the axis comes in at its start.
-static MovementPlan planRoll(const OpDef &op, const Layout &source, const Layout &result) {
+llvm::Expected<Regions> roll(const OpDef &op, Layouts operands, const Layout &result) {
+  const Layout &source = operands[0];
   int64_t axis = op.i64("axis"), rank = result.shape.size();
   axis += axis < 0 ? rank : 0;
   int64_t size = result.shape[axis], shift = size ? (op.i64("shift") % size + size) % size : 0;
-  MovementPlan plan;
+  Regions regions;
   auto move = [&](int64_t from, int64_t to, int64_t count) {
     CopyRegion region{0, source, result};
     region.source.shape[axis] = region.destination.shape[axis] = count;
     region.source.offset += from * source.strides[axis];
     region.destination.offset += to * result.strides[axis];
     if (count)
-      plan.regions.push_back(std::move(region));
+      regions.push_back(std::move(region));
   };
   move(size - shift, 0, shift);
   move(0, shift, size - shift);
-  return plan;
+  return regions;
 }
 
 /// The slice of the result that `op`, a slice_set, writes: what the view `slice` of equal attributes shows.
@@ -74,32 +75,27 @@ static Layout repeated(const Layout &layout, const Shape &shape) {
   return out;
 }
 
-static llvm::Expected<MovementPlan> planSliceSet(const OpDef &op, llvm::ArrayRef<Layout> layouts,
-                                                 const Layout &result) {
+llvm::Expected<Regions> sliceSet(const OpDef &op, Layouts operands, const Layout &result) {
   llvm::Expected<Layout> slice = sliceOf(op, result);
   if (!slice)
     return slice.takeError();
-  if (layouts[1].shape.size() > slice->shape.size())
+  if (operands[1].shape.size() > slice->shape.size())
     return makeError(ErrorCode::Internal, "slice_set: value must broadcast to " + toString(slice->shape) + ", got " +
-                                              toString(layouts[1].shape));
-  MovementPlan plan;
-  plan.regions.push_back({0, layouts[0], result});
-  plan.regions.push_back({1, repeated(layouts[1], slice->shape), std::move(*slice)});
-  return plan;
+                                              toString(operands[1].shape));
+  CopyRegion value{1, repeated(operands[1], slice->shape), std::move(*slice)};
+  return Regions{{0, operands[0], result}, std::move(value)};
 }
 
-llvm::Expected<MovementPlan> planMovement(const OpDef &op, llvm::ArrayRef<TensorMeta>, llvm::ArrayRef<Layout> layouts,
-                                          const Layout &result) {
-  if (op.name() == "concat")
-    return planConcat(op, layouts, result);
-  if (op.name() == "pad")
-    return planPad(op, layouts[0], result);
-  if (op.name() == "slice_set")
-    return planSliceSet(op, layouts, result);
-  if (op.name() == "roll")
-    return planRoll(op, layouts[0], result);
-  return makeError(ErrorCode::Unimplemented,
-                   op.name() + ": movement must be concat, pad, roll or slice_set, got another");
+const AttrInfo *fillOf(const OpInfo &info) {
+  const AttrInfo *fill = llvm::find_if(info.attrs, [](const AttrInfo &attr) { return attr.isRuntime; });
+  return fill == info.attrs.end() ? nullptr : fill;
 }
 
-} // namespace tess::runtime
+bool writesStrided(const OpDef &op) {
+  if (op.info().regionRule != sliceSet)
+    return false;
+  const IntList &steps = op.ints("steps");
+  return !steps.empty() && steps.back() != 1;
+}
+
+} // namespace tess::regions

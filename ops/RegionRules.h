@@ -1,0 +1,31 @@
+//===- RegionRules.h - what movements copy, and where to --------*- C++ -*-===//
+//
+// Named by a record's Movement<...>. A movement copies regions of its operands
+// into the result, in the order given; its one runtime attribute, if it has any,
+// fills the result first.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ops/OpDef.h"
+
+namespace tess::regions {
+
+using Regions = llvm::SmallVector<CopyRegion, 4>;
+
+#define TESS_REGION_RULE(name)                                                                                         \
+  llvm::Expected<Regions> name(const OpDef &op, llvm::ArrayRef<Layout> operands, const Layout &result)
+
+TESS_REGION_RULE(concat);
+TESS_REGION_RULE(pad);
+TESS_REGION_RULE(roll);
+TESS_REGION_RULE(sliceSet);
+
+#undef TESS_REGION_RULE
+
+/// The attribute whose value fills the result of a movement before anything is copied; null: the regions cover it.
+const AttrInfo *fillOf(const OpInfo &info);
+/// Elements that lie side by side in a region may have a distance in the result.
+bool writesStrided(const OpDef &op);
+
+} // namespace tess::regions
