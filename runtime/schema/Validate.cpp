@@ -283,6 +283,8 @@ llvm::Error Validator::operatorStep(const Step &step, const llvm::Twine &where) 
       return bad(where + " must be an operator of the kernel table, got " + step.op.name());
     return epilogue(step, where);
   }
+  if (!step.op.info().regionRule)
+    return bad(where + " must be an operator that copies regions, got " + step.op.name());
   if (llvm::Error e = code(step, step.entry, where))
     return e;
   if (step.fillEntry >= 0) {

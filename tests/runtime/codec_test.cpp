@@ -106,6 +106,8 @@ const Damage damages[] = {
      [](Executable &e) { std::swap(e.outputs[0], e.outputs[1]); }},
     {"dtype of a value must be below 10", [](Executable &e) { e.values[0].dtype = DType(77); }},
     {"kind of a step must be below 3", [](Executable &e) { e.steps[0].kind = StepKind(9); }},
+    {"step 0 must be an operator that copies regions, got matmul",
+     [](Executable &e) { e.steps[0].kind = StepKind::Movement; }},
 };
 
 /// Reads `bytes` with each of its bits flipped.
