@@ -74,17 +74,17 @@ llvm::Error checkAxis(const OpInfo &info, const AttrInfo &attr, const AttrValue 
   if (isList)
     n = rank + (attr.axisExtra ? int64_t(value.ints().size()) : 0);
   llvm::ArrayRef<int64_t> axes = isList ? llvm::ArrayRef<int64_t>(value.ints()) : llvm::ArrayRef<int64_t>(single);
-  uint32_t seen = 0;
+  llvm::SmallVector<bool, 2 * kMaxRank> seen(n);
   for (int64_t axis : axes) {
     if (axis < -n || axis >= n)
       return invalidArgument(llvm::Twine(info.name) + ": " + attr.name +
                              (n ? " must be in [" + llvm::Twine(-n) + ", " + llvm::Twine(n - 1) + "], got "
                                 : llvm::Twine(" must not be given for rank 0, got ")) +
                              llvm::Twine(axis));
-    uint32_t bit = 1u << (axis < 0 ? axis + n : axis);
-    if (seen & bit)
+    bool &isSeen = seen[axis < 0 ? axis + n : axis];
+    if (isSeen)
       return invalidArgument(llvm::Twine(info.name) + ": " + attr.name + " must be distinct, got " + value.toText());
-    seen |= bit;
+    isSeen = true;
   }
   return llvm::Error::success();
 }

@@ -65,11 +65,11 @@ llvm::Expected<Metas> transpose(const OpDef &op, Operands operands, Segments) {
 llvm::Expected<Metas> expandDims(const OpDef &op, Operands operands, Segments) {
   const IntList &axes = op.ints("axis");
   int64_t rank = operands[0].rank() + axes.size();
+  if (rank > int64_t(kMaxRank))
+    return mustHold(op, "rank of the result must be <= " + llvm::Twine(kMaxRank), operands);
   uint32_t isNew = 0;
   for (int64_t axis : axes)
     isNew |= 1u << fromFront(axis, rank);
-  if (rank > int64_t(kMaxRank))
-    return mustHold(op, "rank of the result must be <= " + llvm::Twine(kMaxRank), operands);
   Shape shape;
   for (unsigned i = 0, from = 0; i < rank; ++i)
     shape.push_back(isNew >> i & 1 ? 1 : operands[0].shape[from++]);

@@ -3,6 +3,8 @@
 
 #include "ops/Builtin.h"
 
+#include <numeric>
+
 using namespace tess;
 using namespace tess::test;
 using namespace tess::builtin;
@@ -89,6 +91,9 @@ TEST_CASE("ranks are limited") {
   CHECK(results(Neg(), {f32(nine)}) == "neg: x must have rank <= 8, got f32[1, 1, 1, 1, 1, 1, 1, 1, 1]");
   CHECK(results(ExpandDims({0}), {f32(Shape(8, 1))}) ==
         "expand_dims: rank of the result must be <= 8, got x f32[1, 1, 1, 1, 1, 1, 1, 1]");
+  IntList many(40);
+  std::iota(many.begin(), many.end(), 0);
+  CHECK(results(ExpandDims(many), {f32({2})}) == "expand_dims: rank of the result must be <= 8, got x f32[2]");
 }
 
 TEST_CASE("axes are checked") {
