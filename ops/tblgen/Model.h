@@ -131,9 +131,10 @@ template <typename T, typename F> std::vector<T> requiredFirst(const std::vector
   return ordered;
 }
 
-/// A C++ expression for an attribute value; a C++ string literal.
+/// A C++ expression for an attribute value; a C++ string literal; true or false.
 std::string cppValue(const AttrValue &value);
 std::string cppString(llvm::StringRef text);
+inline const char *boolText(bool value) { return value ? "true" : "false"; }
 /// Python source for an attribute value.
 std::string pyValue(const AttrValue &value);
 /// First line of every generated file.

@@ -192,13 +192,13 @@ std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostre
     << ruleName("normalise", op.text("normalise")) << ", Lowering::" << low.kind << ", "
     << (op.isLowering("Elementwise_") ? "&scalar" : "nullptr") << ", " << low.reduce << ", " << low.forward << ", "
     << low.view << ", " << low.regions << ", " << low.kernel << ",\n    " << gradientText(op) << ", " << sharding
-    << ", " << orEmpty(!op.strings("inplace").empty(), "inplace") << ", " << (op.bit("stochastic") ? "true" : "false")
-    << ", " << cppString(op.pyModule) << ", " << cppString(op.pyName) << ", " << orNull(op.text("onnx")) << ",\n    "
+    << ", " << orEmpty(!op.strings("inplace").empty(), "inplace") << ", " << boolText(op.bit("stochastic")) << ", "
+    << cppString(op.pyModule) << ", " << cppString(op.pyName) << ", " << orNull(op.text("onnx")) << ",\n    "
     << ruleName("shapes", op.text("boundRule")) << ", " << orEmpty(!op.strings("upgrades").empty(), "upgrades") << ", "
     << orEmpty(!op.constraints.empty(), "constraints") << ", " << ruleName("checks", op.text("check")) << ", "
-    << (isSimple(op) ? "true" : "false") << ", " << (op.bit("needsSizes") ? "true" : "false") << ", "
-    << (op.bit("keepsAxes") || op.isLowering("Elementwise_") ? "true" : "false") << ", "
-    << (op.bit("takesVectors") ? "true" : "false") << ", " << op.record->getValueAsInt("sampleRank");
+    << boolText(isSimple(op)) << ", " << boolText(op.bit("needsSizes")) << ", "
+    << boolText(op.bit("keepsAxes") || op.isLowering("Elementwise_")) << ", " << boolText(op.bit("takesVectors"))
+    << ", " << op.record->getValueAsInt("sampleRank");
   os << "constexpr OpInfo info = {" << row << "};\n} // namespace op_" << op.name << "\n";
   return "    op_" + op.name + "::info,\n";
 }

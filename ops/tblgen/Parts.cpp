@@ -18,8 +18,8 @@ void emitValues(const OpModel &op, raw_ostream &os) {
   }
   os << "constexpr ResultInfo results[] = {\n";
   for (const ValueModel &v : op.results)
-    os << "    {" << cppString(v.name) << ", " << dtypeMask(op, v.constraint) << ", " << (v.hidden ? "true" : "false")
-       << ", " << arityText(v.arity) << "},\n";
+    os << "    {" << cppString(v.name) << ", " << dtypeMask(op, v.constraint) << ", " << boolText(v.hidden) << ", "
+       << arityText(v.arity) << "},\n";
   os << "};\n";
 }
 
@@ -27,8 +27,6 @@ static const char *kindText(AttrKind kind) {
   static constexpr const char *names[] = {"None", "I64", "F64", "Bool", "Str", "I64List", "DType"};
   return names[unsigned(kind)];
 }
-
-static const char *boolText(bool b) { return b ? "true" : "false"; }
 
 void emitAttrs(const OpModel &op, raw_ostream &os) {
   if (op.attrs.empty())

@@ -96,9 +96,8 @@ def test_the_doctor_says_what_is_open():
 def test_a_set_that_cannot_be_used_is_ignored(tmp_path, damage):
     for path in FOLDER.iterdir():
         data = bytearray(path.read_bytes())
-        held = next(
-            i for i in range(len(data) // 2, len(data)) if data[i]
-        )  # no byte between sections
+        # Between sections are zeros that nobody reads.
+        held = next(i for i in range(len(data) // 2, len(data)) if data[i])
         data[held] ^= damage == "flip"
         data = data[: {"cut": len(data) // 2, "empty": 0}.get(damage)]
         if damage != "missing":
