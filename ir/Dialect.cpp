@@ -10,7 +10,7 @@ using namespace mlir;
 namespace tess::ir {
 
 void TessDialect::initialize() {
-  addOperations<ConstantOp, FusionOp, YieldOp>();
+  addOperations<ConstantOp, FusionOp, KernelOp, YieldOp>();
   registerOps();
 }
 
@@ -23,6 +23,31 @@ LogicalResult FusionOp::verify() {
     return emitOpError("yielded values must have the types of the outputs, got ")
            << block.getTerminator()->getOperandTypes() << " and " << getOutputs().getTypes();
   return success();
+}
+
+/// A string for each line of the text.
+static void printLines(OpAsmPrinter &printer, Operation *, StringAttr text) {
+  printer << '{';
+  printer.increaseIndent();
+  StringRef line, rest = text.getValue();
+  while (!rest.empty()) {
+    std::tie(line, rest) = rest.split('\n');
+    printer.printNewline();
+    printer.printString(line);
+  }
+  printer.decreaseIndent();
+  printer.printNewline();
+  printer << '}';
+}
+
+static ParseResult parseLines(OpAsmParser &parser, StringAttr &text) {
+  std::string lines, line;
+  if (parser.parseLBrace())
+    return failure();
+  while (succeeded(parser.parseOptionalString(&line)))
+    lines += line + '\n';
+  text = parser.getBuilder().getStringAttr(lines);
+  return parser.parseRBrace();
 }
 
 } // namespace tess::ir

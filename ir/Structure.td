@@ -6,6 +6,7 @@
 #ifndef TESS_IR_STRUCTURE
 #define TESS_IR_STRUCTURE
 
+include "mlir/IR/SymbolInterfaces.td"
 include "ops/Ops.td"
 
 class Tess_StructureOp<string mnemonic, list<Trait> traits = []> : Op<Tess_Dialect, mnemonic, traits>;
@@ -39,6 +40,16 @@ def Tess_YieldOp : Tess_StructureOp<"yield", [Pure, Terminator, ParentOneOf<["Fu
   let description = "`tess.yield %c : tensor<?xf32>`";
   let arguments = (ins Variadic<Tess_Any>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+def Tess_KernelOp : Tess_StructureOp<"kernel", [Symbol]> {
+  let summary = "text of the kernel that a fused group becomes";
+  let description = [{
+    Lines of a kernel's text form, for those who read or test the compiler; executables hold machine code instead.
+    `tess.kernel @kernel0 { "kernel parallel=1 reduced=0 lanes=parallel attrs=0" "o0 = input f32 contiguous" ... }`
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$text);
+  let assemblyFormat = "$sym_name custom<Lines>($text) attr-dict";
 }
 
 #endif // TESS_IR_STRUCTURE

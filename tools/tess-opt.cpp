@@ -1,6 +1,7 @@
 //===- tess-opt.cpp - run passes over text --------------------------------===//
 #include "compiler/CompileModule.h"
 #include "compiler/Pipeline.h"
+#include "compiler/lowering/KernelPasses.h"
 #include "eager/HostOptions.h"
 #include "ir/Dialect.h"
 
@@ -16,6 +17,7 @@ int main(int argc, char **argv) {
   tess::compiler::ModuleEvaluator evaluate = tess::compiler::moduleEvaluator(options);
   mlir::registerPass([&] { return tess::compiler::createFoldConstantsPass(evaluate); }); // the first of a name counts
   tess::compiler::registerTessPasses();
+  tess::compiler::registerTessKernelPasses();
   mlir::registerTransformsPasses();
   mlir::PassPipelineRegistration<> pipeline(
       "tess-pipeline", "every pass from a graph to kernels, in order",

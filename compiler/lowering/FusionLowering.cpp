@@ -23,7 +23,7 @@ struct OperandAxes {
 
 class FusionLowering {
 public:
-  FusionLowering(ir::FusionOp fusion, ArrayRef<ValueLayout> inputs) : fusion(fusion), inputs(inputs) {}
+  FusionLowering(ir::FusionOp fusion, const Layouts &layouts) : fusion(fusion), layouts(layouts) {}
 
   LoweredFusion run() {
     findDomain();
@@ -57,6 +57,11 @@ private:
     return llvm::any_of(axes, [&](int64_t axis) { return a[axis] != 1 && b[axis] == 1; });
   }
 
+  ValueLayout layoutOf(Value input) const {
+    ValueLayout layout = layouts.of(input);
+    return readsInPlace(fusion, layout) ? layout : ValueLayout();
+  }
+
   OperandAxes axesOf(Value value, ValueLayout layout) const {
     OperandAxes operand;
     operand.layout = layout;
@@ -68,8 +73,8 @@ private:
   }
 
   void describeOperands() {
-    for (auto [argument, layout] : llvm::zip(body().getArguments(), inputs))
-      operands.push_back(axesOf(argument, layout));
+    for (auto [argument, input] : llvm::zip(body().getArguments(), fusion.getInputs()))
+      operands.push_back(axesOf(argument, layoutOf(input)));
     for (Value value : body().getTerminator()->getOperands())
       operands.push_back(axesOf(value, ValueLayout()));
     for (Operation &op : body().without_terminator())
@@ -219,7 +224,7 @@ private:
   }
 
   ir::FusionOp fusion;
-  ArrayRef<ValueLayout> inputs;
+  const Layouts &layouts;
   LoweredFusion out;
   SmallVector<int64_t> axes, domain;
   SmallVector<OperandAxes, 8> operands;
@@ -236,11 +241,14 @@ KernelSpec perAxisSpec(unsigned rank, ArrayRef<KernelOperand> operands) {
 
 } // namespace
 
-bool acceptsStrides(ir::FusionOp fusion) { return fusion.getAxes().empty(); }
+bool readsInPlace(ir::FusionOp fusion, ValueLayout layout) { return fusion.getAxes().empty() || layout.contiguous; }
 
-LoweredFusion lowerFusion(ir::FusionOp fusion, ArrayRef<ValueLayout> inputs) {
-  return FusionLowering(fusion, inputs).run();
+bool startsWithCall(ir::FusionOp fusion) {
+  const OpInfo *info = ir::infoOf(&fusion.getBody().front().front());
+  return info && info->lowering == Lowering::Library;
 }
+
+LoweredFusion lowerFusion(ir::FusionOp fusion, const Layouts &layouts) { return FusionLowering(fusion, layouts).run(); }
 
 KernelSpec copySpec(DType dtype, unsigned rank, InnerClass source, InnerClass destination) {
   KernelOperand in{dtype, false, source, false}, to{dtype, true, destination, false};

@@ -7,17 +7,11 @@
 #pragma once
 
 #include "compiler/lowering/KernelSpec.h"
+#include "compiler/lowering/Layouts.h"
 #include "ir/Dialect.h"
 #include "runtime/schema/Executable.h"
 
 namespace tess::compiler {
-
-/// What is known of how a value lies in memory.
-struct ValueLayout {
-  bool contiguous = true;
-  /// The last axis longer than 1 has stride 1.
-  bool innerUnit = true;
-};
 
 struct LoweredFusion {
   KernelSpec spec;
@@ -27,10 +21,12 @@ struct LoweredFusion {
   mlir::Value domain;
 };
 
-/// True when the kernel of `fusion` takes operands of any layout; else they must be contiguous.
-bool acceptsStrides(ir::FusionOp fusion);
-/// `inputs`: the layout of each input. The order of the kernel's operands is inputs, then outputs.
-LoweredFusion lowerFusion(ir::FusionOp fusion, llvm::ArrayRef<ValueLayout> inputs);
+/// Whether the kernel of `fusion` reads an operand of `layout` as it is; else it wants a contiguous copy.
+bool readsInPlace(ir::FusionOp fusion, ValueLayout layout);
+/// The group starts with a call of the library; no kernel is generated for it.
+bool startsWithCall(ir::FusionOp fusion);
+/// The order of the kernel's operands is inputs, then outputs.
+LoweredFusion lowerFusion(ir::FusionOp fusion, const Layouts &layouts);
 /// A kernel that copies, one group an axis (at least one).
 KernelSpec copySpec(DType dtype, unsigned rank, InnerClass source, InnerClass destination);
 /// A kernel that fills with its one runtime attribute, one group an axis.

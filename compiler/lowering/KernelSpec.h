@@ -16,6 +16,7 @@
 
 #include "ops/OpInfo.h"
 #include "runtime/schema/KernelAbi.h"
+#include "llvm/Support/Error.h"
 
 #include <string>
 
@@ -79,8 +80,11 @@ struct KernelSpec {
   unsigned numGroups() const { return numParallel + numReduced; }
   runtime::KernelDims dims() const { return {numGroups(), unsigned(operands.size())}; }
 
-  /// Canonical text: equal text means equal code. The cache key of a kernel (with the target).
+  /// Canonical text, a line for each operand, node and store: equal text means equal code. The cache key of a kernel
+  /// (with the target).
   std::string toText() const;
+  /// The spec that has this text; spaces and empty lines aside. Errors name the line. The result is not verified.
+  static llvm::Expected<KernelSpec> parse(llvm::StringRef text);
 };
 
 /// Kernels that share an image: entry i is kernel i.

@@ -48,8 +48,6 @@ private:
     return idOf[value] = ValueId(exec().values.size() - 1);
   }
 
-  ValueLayout layoutOf(Value value) const { return layouts.lookup_or(value, ValueLayout()); }
-
   static StringRef nameOf(Operation *op) {
     auto name = op->getAttrOfType<StringAttr>(ir::kNameAttr);
     return name ? name.getValue() : StringRef();
@@ -95,7 +93,7 @@ private:
       return op->emitError("compile: operator must be of the tess dialect, got ") << op->getName().getStringRef();
     switch (info->lowering) {
     case Lowering::View:
-      return lowerView(op, *info);
+      return lowerView(op);
     case Lowering::Movement:
       return lowerMovement(op);
     case Lowering::Library:
@@ -161,7 +159,7 @@ private:
 
   /// The operand itself, or a contiguous copy when `value` is a view that the kernel cannot read.
   ValueId contiguous(Value value, StringRef location) {
-    if (layoutOf(value).contiguous)
+    if (layouts.of(value).contiguous)
       return idOf.lookup(value);
     auto [found, isNew] = copyOf.try_emplace(value, 0);
     if (isNew)
@@ -184,7 +182,7 @@ private:
     step.results = {id};
     step.domain = {id};
     step.parallel = perAxis(meta.rank());
-    InnerClass inner = layoutOf(value).innerUnit ? InnerClass::Contiguous : InnerClass::Strided;
+    InnerClass inner = layouts.of(value).innerUnit ? InnerClass::Contiguous : InnerClass::Strided;
     step.innerClasses = {inner, InnerClass::Contiguous};
     step.image = addKernel(copySpec(meta.dtype, meta.rank(), inner, InnerClass::Contiguous));
     step.entry = 0;
@@ -205,12 +203,10 @@ private:
   LogicalResult lowerFusionStep(ir::FusionOp fusion) {
     std::string location = ir::locationText(fusion.getLoc());
     Block &body = fusion.getBody().front();
-    SmallVector<ValueLayout> layouts;
     Step step;
     for (auto [input, argument] : llvm::zip(fusion.getInputs(), body.getArguments())) {
-      bool direct = acceptsStrides(fusion) || layoutOf(input).contiguous;
+      bool direct = readsInPlace(fusion, layouts.of(input));
       ValueId id = direct ? idOf.lookup(input) : contiguous(input, location);
-      layouts.push_back(direct ? layoutOf(input) : ValueLayout());
       step.operands.push_back(id);
       idOf[argument] = id;
     }
@@ -255,7 +251,7 @@ private:
     unsigned numInputs = fusion.getInputs().size();
     for (auto [i, input] : llvm::enumerate(fusion.getInputs()))
       for (auto [j, output] : llvm::enumerate(fusion.getOutputs()))
-        if (layoutOf(input).contiguous && input.getType() == output.getType() &&
+        if (layouts.of(input).contiguous && input.getType() == output.getType() &&
             mayShareMemory(spec, numInputs + unsigned(j), unsigned(i)))
           step.inplace.push_back({uint16_t(i), uint16_t(j)});
   }
@@ -264,28 +260,13 @@ private:
   // Views, movements, library calls
   //===--------------------------------------------------------------------===//
 
-  /// What a view of a value laid out as `base` keeps: shape-only views keep all, the others are strided. A slice of one
-  /// column is not of unit stride: lanes then run along an axis before it.
-  static ValueLayout viewLayout(const OpDef &op, ValueLayout base, Value result) {
-    if (op.info().keepsOrder())
-      return base;
-    ValueLayout layout{false, false};
-    ArrayRef<int64_t> shape = cast<RankedTensorType>(result.getType()).getShape();
-    if (op.info().viewKind == ViewKind::Slice && !shape.empty() && !ShapedType::isDynamic(shape.back()) &&
-        shape.back() != 1)
-      layout.innerUnit = base.innerUnit && op.ints("steps").size() == shape.size() && op.ints("steps").back() == 1;
-    return layout;
-  }
-
-  LogicalResult lowerView(Operation *op, const OpInfo &info) {
-    OpDef def = ir::opDefOf(op);
+  LogicalResult lowerView(Operation *op) {
     std::string location = ir::locationText(op->getLoc());
     Value source = op->getOperand(0);
-    bool copied = info.viewKind == ViewKind::Reshape && !layoutOf(source).contiguous;
-    ValueId base = copied ? contiguous(source, location) : idOf.lookup(source);
+    ValueId base = layouts.needsCopy(op) ? contiguous(source, location) : idOf.lookup(source);
     ValueId id = addValue(op->getResult(0), ValueKind::View, nameOf(op), location);
     exec().values[id].base = base;
-    layouts[op->getResult(0)] = viewLayout(def, copied ? ValueLayout() : layoutOf(source), op->getResult(0));
+    layouts.add(op);
     ValueIds operands = idsOf(op->getOperands());
     operands.front() = base;
     addNode(op, operands);
@@ -337,11 +318,6 @@ private:
     chooseImplementation(op, op->getOperands(), step);
     exec().steps.push_back(std::move(step));
     return success();
-  }
-
-  static bool startsWithCall(ir::FusionOp fusion) {
-    const OpInfo *info = ir::infoOf(&fusion.getBody().front().front());
-    return info && info->lowering == Lowering::Library;
   }
 
   /// A library operator and the elementwise ones that it finishes its result with.
@@ -409,7 +385,7 @@ private:
   StringRef target;
   LoweredProgram out;
   DenseMap<Value, ValueId> idOf, copyOf;
-  DenseMap<Value, ValueLayout> layouts;
+  Layouts layouts;
   llvm::StringMap<int32_t> kernelOf;
 };
 

@@ -205,17 +205,6 @@ llvm::Expected<runtime::Image> CodeGenerator::compile(llvm::ArrayRef<NamedKernel
   return buildImage({object.data(), object.size()}, std::move(entries), impl->target.features);
 }
 
-llvm::Expected<std::string> CodeGenerator::dumpMlir(const KernelSpec &spec) {
-  std::vector<runtime::KernelEntry> entries;
-  auto module = impl->emit({{"kernel", spec}}, entries);
-  if (!module)
-    return module.takeError();
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  (*module)->print(stream);
-  return text;
-}
-
 llvm::Expected<std::string> CodeGenerator::dumpLlvm(const KernelSpec &spec) {
   std::vector<runtime::KernelEntry> entries;
   llvm::LLVMContext context;

@@ -27,8 +27,6 @@ public:
   /// One image with one entry per kernel, in order; names must be distinct. Fails on a spec that does not verify, on
   /// what LLVM reports, and on a symbol outside the image, named in the text. Not thread-safe.
   llvm::Expected<runtime::Image> compile(llvm::ArrayRef<NamedKernel> kernels);
-  /// The kernel in the LLVM dialect, as MLIR text.
-  llvm::Expected<std::string> dumpMlir(const KernelSpec &spec);
   /// The LLVM IR that code is made from.
   llvm::Expected<std::string> dumpLlvm(const KernelSpec &spec);
   /// Assembler text, Intel syntax.

@@ -108,11 +108,20 @@ std::vector<std::string> targetsHere() {
   return targets;
 }
 
+/// Every kernel of a test is one of parse, too.
+static void checkText(const KernelSpec &spec) {
+  llvm::Expected<KernelSpec> parsed = KernelSpec::parse(spec.toText());
+  if (!parsed)
+    FAIL(textOf(parsed.takeError()) << "\n" << spec.toText());
+  REQUIRE(parsed->toText() == spec.toText());
+}
+
 /// Tests meet the same spec at many shapes: it compiles once.
 static const runtime::Image &imageOf(const KernelSpec &spec, llvm::StringRef target) {
   static llvm::StringMap<runtime::Image> images;
   auto [place, isNew] = images.try_emplace(target.str() + spec.toText());
   if (isNew) {
+    checkText(spec);
     llvm::Expected<runtime::Image> made = generatorFor(target).compile({{"kernel", spec}});
     if (!made) {
       images.erase(place);

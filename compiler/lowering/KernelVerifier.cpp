@@ -1,65 +1,8 @@
-//===- KernelSpec.cpp - canonical text and checks ------------------------===//
-#include "compiler/lowering/KernelSpec.h"
-
+//===- KernelVerifier.cpp - what makes a KernelSpec meaningless -----------===//
 #include "compiler/lowering/KernelAnalysis.h"
 #include "ops/Error.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/Format.h"
-#include "llvm/Support/raw_ostream.h"
 
 namespace tess::compiler {
-
-static const char *innerName(InnerClass inner) {
-  static constexpr const char *names[] = {"contiguous", "broadcast", "strided"};
-  return names[unsigned(inner)];
-}
-
-static const char *reduceName(ReduceKind kind) {
-  static constexpr const char *names[] = {"sum", "mean", "prod", "max", "min", "argmax", "argmin"};
-  return names[unsigned(kind)];
-}
-
-static void printNode(llvm::raw_ostream &os, const KernelNode &node) {
-  switch (node.kind) {
-  case NodeKind::Load:
-    os << "load o" << node.operand;
-    break;
-  case NodeKind::Attr:
-    os << "attr" << node.slot << (node.attrIsInt ? " int" : "");
-    break;
-  case NodeKind::Const:
-    os << "const " << llvm::format_hex(llvm::bit_cast<uint64_t>(node.constant), 18);
-    break;
-  case NodeKind::Reduce:
-    os << "reduce " << reduceName(node.reduceKind);
-    break;
-  case NodeKind::Apply:
-    os << infoOf(node.fn).name;
-    if (node.fn == ScalarFn::DimIndex)
-      os << node.slot;
-    break;
-  }
-  for (int arg : node.args)
-    os << " n" << arg;
-  os << " : " << shortName(node.dtype) << (node.roundsHere ? " rounds" : "") << '\n';
-}
-
-std::string KernelSpec::toText() const {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  os << "kernel parallel=" << numParallel << " reduced=" << numReduced
-     << " lanes=" << (vectorAxis == VectorAxis::Parallel ? "parallel" : "reduced") << " attrs=" << numAttrs << '\n';
-  for (auto [i, operand] : llvm::enumerate(operands))
-    os << 'o' << i << " = " << (operand.isOutput ? "output " : "input ") << shortName(operand.dtype) << ' '
-       << innerName(operand.inner) << (operand.variesOnReduced ? " varies" : "") << '\n';
-  for (auto [i, node] : llvm::enumerate(nodes)) {
-    os << 'n' << i << " = ";
-    printNode(os, node);
-  }
-  for (const KernelStore &store : stores)
-    os << "store n" << store.node << " o" << store.operand << '\n';
-  return text;
-}
 
 namespace {
 

@@ -1,0 +1,33 @@
+//===- Layouts.cpp - what views keep of a layout --------------------------===//
+#include "compiler/lowering/Layouts.h"
+#include "ir/OpBridge.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+
+using namespace mlir;
+
+namespace tess::compiler {
+
+/// Views that keep the order keep all, the others are strided. A slice of one column is not of unit stride: lanes then
+/// run along an axis before it.
+static ValueLayout viewLayout(const OpDef &op, ValueLayout base, ArrayRef<int64_t> shape) {
+  if (op.info().keepsOrder())
+    return base;
+  ValueLayout layout{false, false};
+  if (op.info().viewKind == ViewKind::Slice && !shape.empty() && !ShapedType::isDynamic(shape.back()) &&
+      shape.back() != 1)
+    layout.innerUnit = base.innerUnit && op.ints("steps").size() == shape.size() && op.ints("steps").back() == 1;
+  return layout;
+}
+
+bool Layouts::needsCopy(Operation *view) const {
+  return ir::infoOf(view)->viewKind == ViewKind::Reshape && !of(view->getOperand(0)).contiguous;
+}
+
+void Layouts::add(Operation *view) {
+  ValueLayout base = needsCopy(view) ? ValueLayout() : of(view->getOperand(0));
+  Value result = view->getResult(0);
+  known[result] = viewLayout(ir::opDefOf(view), base, cast<RankedTensorType>(result.getType()).getShape());
+}
+
+} // namespace tess::compiler

@@ -1,0 +1,60 @@
+// RUN: tess-opt %s --tess-lower-fusions --split-input-file | FileCheck %s
+
+// A softmax of rows: both reductions and the quotient in one kernel, lanes along the row.
+// CHECK: tess.fusion %arg0 attributes {axes = array<i64: 1>, kernel = @kernel0}
+// CHECK: tess.kernel @kernel0 {
+// CHECK-NEXT: "kernel parallel=1 reduced=1 lanes=reduced attrs=0"
+// CHECK-NEXT: "o0 = input f32 contiguous varies"
+// CHECK-NEXT: "o1 = output f32 contiguous varies"
+// CHECK-NEXT: "n0 = load o0 : f32"
+// CHECK-NEXT: "n1 = reduce max n0 : f32"
+// CHECK-NEXT: "n2 = sub n0 n1 : f32"
+// CHECK-NEXT: "n3 = exp n2 : f32"
+// CHECK-NEXT: "n4 = reduce sum n3 : f32"
+// CHECK-NEXT: "n5 = div n3 n4 : f32"
+// CHECK-NEXT: "store n5 o1"
+// CHECK-NEXT: }
+func.func @main(%x: tensor<4x5xf32>) -> tensor<4x5xf32> {
+  %0 = tess.fusion %x attributes {axes = array<i64: 1>} {
+  ^bb0(%a: tensor<4x5xf32>):
+    %1 = tess.max %a {axes = array<i64: 1>, keepdims = true} : (tensor<4x5xf32>) -> tensor<4x1xf32>
+    %2 = tess.sub %a, %1 : (tensor<4x5xf32>, tensor<4x1xf32>) -> tensor<4x5xf32>
+    %3 = tess.exp %2 : (tensor<4x5xf32>) -> tensor<4x5xf32>
+    %4 = tess.sum %3 {axes = array<i64: 1>, keepdims = true} : (tensor<4x5xf32>) -> tensor<4x1xf32>
+    %5 = tess.div %3, %4 : (tensor<4x5xf32>, tensor<4x1xf32>) -> tensor<4x5xf32>
+    tess.yield %5 : tensor<4x5xf32>
+  } : (tensor<4x5xf32>) -> tensor<4x5xf32>
+  return %0 : tensor<4x5xf32>
+}
+
+// -----
+
+// Groups that compute the same must share a kernel; one that reads a view must not: its lanes find elements by stride.
+// CHECK: tess.fusion %arg0 attributes {axes = array<i64>, kernel = @kernel0}
+// CHECK: tess.fusion %arg1 attributes {axes = array<i64>, kernel = @kernel0}
+// CHECK: tess.fusion %{{[0-9]+}} attributes {axes = array<i64>, kernel = @kernel1}
+// CHECK: tess.kernel @kernel0
+// CHECK-NEXT: "kernel parallel=1
+// CHECK-NEXT: "o0 = input f32 contiguous"
+// CHECK: tess.kernel @kernel1
+// CHECK-NEXT: "kernel parallel=2
+// CHECK-NEXT: "o0 = input f32 strided"
+func.func @main(%x: tensor<4x5xf32>, %y: tensor<3x2xf32>) -> (tensor<4x5xf32>, tensor<3x2xf32>, tensor<5x4xf32>) {
+  %0 = tess.fusion %x attributes {axes = array<i64>} {
+  ^bb0(%a: tensor<4x5xf32>):
+    %3 = tess.relu %a : (tensor<4x5xf32>) -> tensor<4x5xf32>
+    tess.yield %3 : tensor<4x5xf32>
+  } : (tensor<4x5xf32>) -> tensor<4x5xf32>
+  %1 = tess.fusion %y attributes {axes = array<i64>} {
+  ^bb0(%a: tensor<3x2xf32>):
+    %3 = tess.relu %a : (tensor<3x2xf32>) -> tensor<3x2xf32>
+    tess.yield %3 : tensor<3x2xf32>
+  } : (tensor<3x2xf32>) -> tensor<3x2xf32>
+  %t = tess.transpose %x {axes = array<i64: 1, 0>} : (tensor<4x5xf32>) -> tensor<5x4xf32>
+  %2 = tess.fusion %t attributes {axes = array<i64>} {
+  ^bb0(%a: tensor<5x4xf32>):
+    %3 = tess.relu %a : (tensor<5x4xf32>) -> tensor<5x4xf32>
+    tess.yield %3 : tensor<5x4xf32>
+  } : (tensor<5x4xf32>) -> tensor<5x4xf32>
+  return %0, %1, %2 : tensor<4x5xf32>, tensor<3x2xf32>, tensor<5x4xf32>
+}

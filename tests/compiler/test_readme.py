@@ -1,0 +1,46 @@
+"""The README of compiler/lowering shows forms: each is what tess-opt makes of the one before."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+_BLOCK = re.compile(
+    r"^```mlir(?: tess-opt(?P<options>[^\n]*))?\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+
+
+def _blocks():
+    return list(_BLOCK.finditer(Path(os.environ["README"]).read_text()))
+
+
+def _matches(shown: list[str], lines: list[str]) -> bool:
+    """Whether `lines` are those shown, where `...` stands for any of them."""
+    if not shown:
+        return not lines
+    if shown[0] == "...":
+        return any(_matches(shown[1:], lines[skip:]) for skip in range(len(lines) + 1))
+    return bool(lines) and shown[0] == lines[0] and _matches(shown[1:], lines[1:])
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def test_each_form_is_made_of_the_one_before():
+    source, forms = "", 0
+    for block in _blocks():
+        if block["options"] is None:
+            source = block["text"]
+            continue
+        command = [os.environ["TESS_OPT"], *block["options"].split()]
+        done = subprocess.run(
+            command, input=source, capture_output=True, text=True, timeout=60, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        source = done.stdout
+        assert _matches(_lines(block["text"]), _lines(source)), (
+            f"{block['options']} gives\n{source}"
+        )
+        forms += 1
+    assert forms == 3
