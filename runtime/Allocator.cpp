@@ -16,6 +16,10 @@ static constexpr size_t kSmallest = 64, kThreadMax = 4096, kPowersMax = size_t(1
 static constexpr unsigned kThreadClasses = 7; // 64 .. 4096
 static constexpr size_t kThreadClassBytes = size_t(64) << 10;
 static constexpr int64_t kMostUntold = int64_t(64) << 10;
+// What the shared lists may hold: kKeptAlways, and kKeptTimes what was in use during the last kTurn to 2 kTurn requests
+// that no list served. A network without gradients needs a block of each layer, while two of them are in use at once.
+static constexpr uint64_t kKeptAlways = uint64_t(256) << 20, kKeptTimes = 2;
+static constexpr unsigned kTurn = 256;
 
 size_t Allocator::roundUp(size_t bytes) {
   if (bytes <= kPowersMax)
@@ -115,8 +119,8 @@ void ThreadLists::flush() {
     return;
   std::lock_guard<std::mutex> lock(owner->mutex);
   for (auto [index, list] : llvm::enumerate(lists)) {
-    std::vector<void *> &target = owner->shared[kSmallest << index];
-    target.insert(target.end(), list.begin(), list.end());
+    for (void *data : list)
+      owner->putShared({data, kSmallest << index});
     list.clear();
   }
 }
@@ -135,9 +139,10 @@ void Allocator::noteUse(int64_t change) {
     profiler::recordMemory("memory of " + name, uint64_t(std::max<int64_t>(int64_t(now), 0)));
   if (int64_t(now) <= 0) // others have not told yet what they took
     return;
-  for (uint64_t old = peak.load(std::memory_order_relaxed); now > old;)
-    if (peak.compare_exchange_weak(old, now, std::memory_order_relaxed))
-      break;
+  for (std::atomic<uint64_t> *highest : {&peak, &recentPeak})
+    for (uint64_t old = highest->load(std::memory_order_relaxed); now > old;)
+      if (highest->compare_exchange_weak(old, now, std::memory_order_relaxed))
+        break;
 }
 
 uint64_t Allocator::used() const {
@@ -163,15 +168,52 @@ llvm::Expected<Block> Allocator::allocate(size_t bytes) {
 /// From the shared lists: the same size, or above 1 MiB one that is at most an eighth larger.
 void *Allocator::takeShared(size_t size, size_t &got) {
   auto it = shared.lower_bound(size);
-  while (it != shared.end() && it->second.empty())
+  while (it != shared.end() && it->second.blocks.empty())
     it = shared.erase(it);
   size_t most = size > kPowersMax ? size + size / 8 : size;
   if (it == shared.end() || it->first > most)
     return nullptr;
-  void *data = it->second.back();
-  it->second.pop_back();
+  void *data = it->second.blocks.back();
+  it->second.blocks.pop_back();
+  it->second.lastUse = ++tick;
   got = it->first;
+  sharedBytes -= got;
   return data;
+}
+
+void Allocator::putShared(Block block) {
+  FreeList &list = shared[block.size];
+  list.blocks.push_back(block.data);
+  list.lastUse = ++tick;
+  sharedBytes += block.size;
+}
+
+/// Of a request that no list serves.
+void Allocator::trimStale() {
+  if (++sinceTurn == kTurn) {
+    sinceTurn = 0;
+    earlierPeak = recentPeak.exchange(uint64_t(std::max<int64_t>(int64_t(inUse.load()), 0)));
+  }
+  uint64_t most = kKeptAlways + kKeptTimes * std::max(earlierPeak, recentPeak.load());
+  if (sharedBytes <= most)
+    return;
+  std::vector<std::pair<uint64_t, size_t>> sizes; // the stalest first
+  for (const auto &[size, list] : shared)
+    sizes.push_back({list.lastUse, size});
+  llvm::sort(sizes);
+  for (auto [lastUse, size] : sizes) {
+    if (sharedBytes <= most / 2) // so that this is rare
+      return;
+    giveBack(size);
+  }
+}
+
+void Allocator::giveBack(size_t size) {
+  auto list = shared.extract(size).mapped().blocks;
+  for (void *data : list)
+    source.giveBack(data, size);
+  reserved -= size * list.size();
+  sharedBytes -= size * list.size();
 }
 
 llvm::Expected<Block> Allocator::obtain(size_t request, size_t size) {
@@ -179,6 +221,7 @@ llvm::Expected<Block> Allocator::obtain(size_t request, size_t size) {
   size_t got = size;
   void *data = takeShared(size, got);
   if (!data) {
+    trimStale();
     if (reserved.load() + size > limit.load()) {
       lock.unlock();
       trim();
@@ -214,19 +257,15 @@ void Allocator::free(Block block) {
     source.giveBack(block.data, block.size);
     reserved -= block.size;
   } else {
-    shared[block.size].push_back(block.data);
+    putShared(block);
   }
   if (block.size > kThreadMax && --largeInUse[block.size] == 0)
     largeInUse.erase(block.size);
 }
 
 void Allocator::trimLocked() {
-  for (auto &[size, list] : shared) {
-    for (void *data : list)
-      source.giveBack(data, size);
-    reserved -= size * list.size();
-  }
-  shared.clear();
+  while (!shared.empty())
+    giveBack(shared.begin()->first);
 }
 
 void Allocator::setLimit(uint64_t bytes) {

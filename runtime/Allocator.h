@@ -5,6 +5,11 @@
 // through a list per thread first, and are counted by thread: the hot path
 // writes no shared line.
 //
+// Programs of ever other sizes leave blocks that nothing asks for again. So when
+// no list serves a request and more lies in them than some times what was in use
+// lately, the classes that served longest ago go back to the system. Programs
+// that repeat their sizes find every block in a list, and give none back.
+//
 //===----------------------------------------------------------------------===//
 #pragma once
 
@@ -65,9 +70,17 @@ public:
 
 private:
   friend class ThreadLists;
+  struct FreeList {
+    std::vector<void *> blocks;
+    uint64_t lastUse = 0; // in ticks
+  };
+  void putShared(Block block);
   llvm::Expected<Block> obtain(size_t request, size_t size);
   void *takeShared(size_t size, size_t &got);
   void trimLocked();
+  void trimStale();
+  /// All free blocks of `size`.
+  void giveBack(size_t size);
   llvm::Error exhausted(size_t request, size_t size);
   void noteUse(int64_t change);
   uint64_t used() const;
@@ -78,10 +91,14 @@ private:
   std::atomic<uint64_t> limit{UINT64_MAX}, reserved{0}, allocations{0}, systemAllocations{0};
   std::atomic<uint64_t> inUse{0}; // but for what threads have not told yet
   std::atomic<uint64_t> peak{0};
+  std::atomic<uint64_t> recentPeak{0}; // of `inUse`, since the last turn
   mutable std::mutex mutex;
-  std::vector<const ThreadLists *> threads;     // that have lists of ours
-  std::map<size_t, std::vector<void *>> shared; // by size
-  std::map<size_t, int64_t> largeInUse;         // blocks above 4 KiB, by size
+  std::vector<const ThreadLists *> threads; // that have lists of ours
+  std::map<size_t, FreeList> shared;        // by size
+  std::map<size_t, int64_t> largeInUse;     // blocks above 4 KiB, by size
+  uint64_t sharedBytes = 0, tick = 0;
+  uint64_t earlierPeak = 0; // before the last turn
+  unsigned sinceTurn = 0;   // requests that no list served
 };
 
 } // namespace tess::runtime

@@ -28,6 +28,14 @@ struct CountingSource : Allocator::Source {
   int obtained = 0, given = 0;
 };
 
+/// Memory that nobody may touch.
+struct PretendedSource : Allocator::Source {
+  void *obtain(size_t bytes) override { return reinterpret_cast<void *>(next += (bytes + 63) / 64 * 64); }
+  void giveBack(void *, size_t) override { ++given; }
+  uintptr_t next = 64;
+  int given = 0;
+};
+
 } // namespace
 
 TEST_CASE("size classes are powers of two to 1 MiB, pages above") {
@@ -83,6 +91,41 @@ TEST_CASE("a lower limit takes back what is only kept") {
   CHECK(source.given == 1);
   CHECK(messageOf(allocator.allocate(1 << 16)).find("must stay within 8192 bytes") != std::string::npos);
   allocator.free(held);
+}
+
+TEST_CASE("ever other sizes are kept up to some times what was in use lately") {
+  PretendedSource source;
+  Allocator allocator("test", source, Allocator::Lists::Shared);
+  constexpr size_t kMiB = size_t(1) << 20;
+  auto use = [&](size_t first, size_t count) {
+    for (size_t i = 0; i < count; ++i)
+      allocator.free(get(allocator.allocate((first + i) * kMiB)));
+  };
+  // A large program once: 2 GiB.
+  use(2048, 1);
+  CHECK(allocator.stats().cached == 2048 * kMiB);
+  // Then small ones, of other sizes each time.
+  for (int round = 0; round < 100; ++round) {
+    use(1, 3);
+    use(10, 12);
+    std::vector<Block> blocks;
+    for (size_t i = 0; i < 8; ++i)
+      blocks.push_back(get(allocator.allocate((2 + i) * kMiB + size_t(round) * 4096)));
+    for (Block block : blocks)
+      allocator.free(block);
+  }
+  CHECK(allocator.stats().cached <= 256 * kMiB + 2 * 60 * kMiB);
+  CHECK(allocator.stats().inUse == 0);
+}
+
+TEST_CASE("sizes that repeat stay, however many") {
+  PretendedSource source;
+  Allocator allocator("test", source, Allocator::Lists::Shared);
+  for (int round = 0; round < 1000; ++round)
+    for (size_t mib : {8, 16, 32, 64, 128, 256})
+      allocator.free(get(allocator.allocate(mib << 20)));
+  CHECK(source.given == 0);
+  CHECK(allocator.stats().systemAllocations == 6);
 }
 
 TEST_CASE("a profile has the memory in use over time") {
