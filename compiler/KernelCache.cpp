@@ -4,12 +4,12 @@
 #include "compiler/CodeVersion.h"
 #include "compiler/target/Codegen.h"
 #include "ops/Error.h"
+#include "ops/LruCache.h"
 #include "runtime/schema/FlatExecutable.h"
 
 #include "llvm/ADT/StringMap.h"
 
 #include <atomic>
-#include <list>
 #include <thread>
 
 namespace tess::compiler {
@@ -21,43 +21,22 @@ constexpr uint64_t kMaxBytes = 64ull << 20;
 constexpr size_t kMaxIdleGenerators = 2;
 constexpr unsigned kMaxCompileThreads = 4;
 
-/// Least recently used images go first; the limit is in bytes.
 class ImageMemory {
 public:
   std::optional<runtime::Image> find(llvm::StringRef key) {
     std::lock_guard<std::mutex> lock(mutex);
-    auto found = index.find(key);
-    if (found == index.end())
-      return std::nullopt;
-    order.splice(order.begin(), order, found->second);
-    return found->second->image;
+    const runtime::Image *image = images.find(key);
+    return image ? std::optional(*image) : std::nullopt;
   }
 
   void store(llvm::StringRef key, const runtime::Image &image) {
     std::lock_guard<std::mutex> lock(mutex);
-    if (index.contains(key))
-      return;
-    order.push_front({key.str(), image});
-    index[key] = order.begin();
-    bytes += cost(order.front());
-    while (bytes > kMaxBytes && order.size() > 1) {
-      bytes -= cost(order.back());
-      index.erase(order.back().key);
-      order.pop_back();
-    }
+    images.insert(key, image, image.bytes.size());
   }
 
 private:
-  struct Entry {
-    std::string key;
-    runtime::Image image;
-  };
-  static uint64_t cost(const Entry &entry) { return entry.key.size() * 2 + entry.image.bytes.size() + sizeof(Entry); }
-
   std::mutex mutex;
-  std::list<Entry> order;
-  llvm::StringMap<std::list<Entry>::iterator> index;
-  uint64_t bytes = 0;
+  LruCache<runtime::Image> images{kMaxBytes};
 };
 
 /// Generators that no thread uses now, by target.

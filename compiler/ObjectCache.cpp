@@ -1,12 +1,12 @@
 //===- ObjectCache.cpp - compiled code on disk ----------------------------===//
 #include "compiler/ObjectCache.h"
+#include "runtime/schema/AtomicFile.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/raw_ostream.h"
 #include "llvm/Support/xxhash.h"
 
 #include <algorithm>
@@ -64,28 +64,21 @@ std::optional<std::string> decode(llvm::StringRef data, llvm::StringRef key) {
   return content && body.empty() ? std::optional(content->str()) : std::nullopt;
 }
 
-constexpr llvm::StringLiteral kTemporary = "new-";
-
-/// Under another name until it is whole: nobody reads half an entry. Not by LLVM's TempFile, which takes over the
-/// signals of the process and the signal stack of the thread.
-void replaceFile(llvm::StringRef folder, llvm::StringRef path, llvm::StringRef data) {
-  llvm::SmallString<128> temporary;
-  int file = -1;
-  if (llvm::sys::fs::createUniqueFile(folder + "/" + kTemporary + "%%%%%%%%", file, temporary))
-    return;
-  llvm::raw_fd_ostream os(file, /*shouldClose=*/true);
-  os << data;
-  os.close();
-  bool isWritten = !os.has_error();
-  os.clear_error();
-  if (!isWritten || llvm::sys::fs::rename(temporary, path))
-    (void)llvm::sys::fs::remove(temporary); // else evict() does, as of one that was abandoned
+/// Nobody reads half an entry. What cannot be written is compiled again.
+void replaceEntry(llvm::StringRef path, llvm::StringRef data) {
+  runtime::AtomicFile file(path);
+  llvm::Error error = file.create();
+  if (!error)
+    error = file.append(data);
+  if (!error)
+    error = file.commitForNow();
+  llvm::consumeError(std::move(error));
 }
 
 /// What a process that ended in the middle left.
 bool isAbandoned(llvm::StringRef path, const llvm::sys::fs::basic_file_status &status) {
   constexpr std::chrono::hours longest(1); // that writing an entry takes
-  return llvm::sys::path::filename(path).starts_with(kTemporary) &&
+  return llvm::sys::path::extension(path).starts_with(".tmp") &&
          status.getLastModificationTime() + longest < std::chrono::system_clock::now();
 }
 
@@ -126,7 +119,7 @@ void ObjectCache::store(llvm::StringRef key, llvm::StringRef content) {
   if (folder.empty() || llvm::sys::fs::create_directories(folder))
     return;
   std::string data = encode(key, content);
-  replaceFile(folder, pathOf(key), data);
+  replaceEntry(pathOf(key), data);
   // Looking at the whole folder on every store would cost more than compiling.
   bytesSinceEviction += data.size();
   if (bytesSinceEviction > maxBytes / 8)

@@ -1,5 +1,6 @@
 //===- BackwardPlan.cpp - gradient graphs, remembered --------------------===//
 #include "eager/BackwardPlan.h"
+#include "ops/Hash.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -36,23 +37,21 @@ struct Request {
   }
 };
 
-uint64_t mix(uint64_t h, uint64_t v) { return (h ^ v) * 0x9E3779B97F4A7C15ull + (h >> 29); }
-
 uint64_t hashOf(const Request &r) {
   uint64_t h = r.op.hash();
   for (const MetaView &meta : r.operands) {
-    h = mix(h, uint64_t(meta.dtype) << 8 | meta.shape.size());
+    h = mixHash(h, uint64_t(meta.dtype) << 8 | meta.shape.size());
     for (int64_t d : meta.shape)
-      h = mix(h, d);
+      h = mixHash(h, d);
   }
   for (unsigned s : r.segments)
-    h = mix(h, s);
+    h = mixHash(h, s);
   uint64_t flags = 1;
   for (bool b : r.needed)
     flags = flags << 1 | b;
   for (bool b : r.hasOutputGrad)
     flags = flags << 1 | b;
-  return mix(h, flags);
+  return mixHash(h, flags);
 }
 
 uint64_t bytesOf(llvm::ArrayRef<Subgraph::Node> nodes) {

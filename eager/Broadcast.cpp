@@ -1,5 +1,6 @@
 //===- Broadcast.cpp - the iteration space of an elementwise call --------===//
 #include "eager/Broadcast.h"
+#include "ops/Hash.h"
 
 #include <algorithm>
 #include <cassert>
@@ -122,11 +123,8 @@ uint64_t classOf(const IterationSpace &space, unsigned numOperands) {
     return packed << 4 | space.numAxes;
   }
   uint64_t h = 0x51ED270B ^ space.numAxes;
-  for (unsigned i = 0; i < space.numAxes; ++i) {
-    h = (h ^ space.broadcast[i]) + 0x9E3779B97F4A7C15ull;
-    h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9ull;
-    h = (h ^ h >> 27) * 0x94D049BB133111EBull;
-  }
+  for (unsigned i = 0; i < space.numAxes; ++i)
+    h = mixHash(h, space.broadcast[i]);
   return h;
 }
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "eager/Counters.h"
 #include "eager/Dispatch.h"
+#include "ops/Hash.h"
 
 #include <algorithm>
 #include <array>
@@ -41,7 +42,7 @@ std::unique_ptr<KnownView> &slotOf(const OpDef &op, const TensorImpl &x) {
   thread_local KnownViews known;
   uint64_t h = op.hash();
   for (unsigned i = 0; i < x.rank(); ++i)
-    h = (h ^ uint64_t(x.shape()[i]) ^ uint64_t(x.strides()[i]) << 32) * 0x9E3779B97F4A7C15ull;
+    h = mixHash(h, uint64_t(x.shape()[i]) ^ uint64_t(x.strides()[i]) << 32);
   return known[h >> (64 - kSlotBits)];
 }
 

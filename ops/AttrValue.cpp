@@ -1,5 +1,6 @@
 //===- AttrValue.cpp - equality, hash and text of attribute values -------===//
 #include "ops/AttrValue.h"
+#include "ops/Hash.h"
 
 #include "ops/Error.h"
 #include "llvm/ADT/StringExtras.h"
@@ -18,30 +19,25 @@ bool AttrValue::operator==(const AttrValue &other) const {
   return value == other.value;
 }
 
-static uint64_t mix(uint64_t h, uint64_t v) {
-  h ^= v + 0x9E3779B97F4A7C15ull + (h << 6) + (h >> 2);
-  return h * 0xBF58476D1CE4E5B9ull;
-}
-
 uint64_t AttrValue::hash() const {
-  uint64_t h = mix(0x2545F4914F6CDD1Dull, uint64_t(kind()));
+  uint64_t h = mixHash(0x2545F4914F6CDD1Dull, uint64_t(kind()));
   switch (kind()) {
   case AttrKind::None:
     return h;
   case AttrKind::I64:
-    return mix(h, uint64_t(i64()));
+    return mixHash(h, uint64_t(i64()));
   case AttrKind::F64:
-    return mix(h, llvm::bit_cast<uint64_t>(f64()));
+    return mixHash(h, llvm::bit_cast<uint64_t>(f64()));
   case AttrKind::Bool:
-    return mix(h, boolean());
+    return mixHash(h, boolean());
   case AttrKind::Str:
-    return mix(h, llvm::xxh3_64bits(str()));
+    return mixHash(h, llvm::xxh3_64bits(str()));
   case AttrKind::I64List:
     for (int64_t v : ints())
-      h = mix(h, uint64_t(v));
-    return mix(h, ints().size());
+      h = mixHash(h, uint64_t(v));
+    return mixHash(h, ints().size());
   case AttrKind::DType:
-    return mix(h, uint64_t(dtype()));
+    return mixHash(h, uint64_t(dtype()));
   }
   return h;
 }

@@ -1,5 +1,6 @@
 //===- OpDef.cpp - operators as values -----------------------------------===//
 #include "ops/OpDef.h"
+#include "ops/Hash.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -152,21 +153,19 @@ llvm::Expected<OpDef> OpDef::make(llvm::StringRef name, llvm::ArrayRef<std::pair
   return op;
 }
 
-static uint64_t mix(uint64_t h, uint64_t v) { return (h ^ v) * 0x9E3779B97F4A7C15ull + (h >> 29); }
-
 /// Of this process only: ids change when operators are added.
 uint64_t OpDef::hash() const {
-  uint64_t h = mix(0x51ED270B, opInfo->id);
+  uint64_t h = mixHash(0x51ED270B, opInfo->id);
   for (const AttrValue &value : attrs)
-    h = mix(h, value.hash());
+    h = mixHash(h, value.hash());
   return h;
 }
 
 uint64_t OpDef::staticHash() const {
-  uint64_t h = mix(0x51ED270B, opInfo->id);
+  uint64_t h = mixHash(0x51ED270B, opInfo->id);
   for (unsigned i = 0; i < attrs.size(); ++i)
     if (!opInfo->attrs[i].isRuntime && !opInfo->attrs[i].shapeOnly)
-      h = mix(h, attrs[i].hash());
+      h = mixHash(h, attrs[i].hash());
   return h;
 }
 

@@ -95,7 +95,7 @@ TEST_CASE("an entry on disk answers its own key only") {
 
 TEST_CASE("what a process left half-written goes with the next eviction") {
   Folder folder;
-  std::string left = folder.file("new-left"), now = folder.file("new-now");
+  std::string left = folder.file("left.img.tmp"), now = folder.file("now.img.tmp");
   write(left, "half");
   write(now, "half"); // by a process that goes on
   std::filesystem::last_write_time(left, std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));

@@ -8,12 +8,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
 #include <optional>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace tessera::detail {
 
@@ -286,53 +281,6 @@ llvm::Expected<std::map<std::string, StringRef>> Reader::read() {
 
 llvm::Expected<std::map<std::string, StringRef>> readArchive(StringRef file, StringRef path) {
   return Reader(file, path).read();
-}
-
-//===----------------------------------------------------------------------===//
-// Files
-//===----------------------------------------------------------------------===//
-
-static llvm::Error ioError(const std::string &path, const char *what) {
-  return tess::makeError(tess::ErrorCode::IoError,
-                         "save: " + path + " must be writable, got " + std::strerror(errno) + " at " + what);
-}
-
-static bool writeAll(int file, StringRef bytes) {
-  while (!bytes.empty()) {
-    ssize_t count = ::write(file, bytes.data(), bytes.size());
-    if (count < 0 && errno != EINTR)
-      return false;
-    bytes = bytes.drop_front(std::max<ssize_t>(count, 0));
-  }
-  return true;
-}
-
-static llvm::Error syncFolder(const std::string &path) {
-  StringRef parent = llvm::sys::path::parent_path(path);
-  int folder = ::open(parent.empty() ? "." : parent.str().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  bool isSynced = folder >= 0 && ::fsync(folder) == 0;
-  llvm::Error error = isSynced ? llvm::Error::success() : ioError(path, "fsync of the folder");
-  if (folder >= 0)
-    ::close(folder);
-  return error;
-}
-
-llvm::Error replaceFile(const std::string &path, StringRef bytes) {
-  llvm::SmallString<128> temporary;
-  int file = -1;
-  if (std::error_code code = llvm::sys::fs::createUniqueFile(path + ".%%%%%%%%", file, temporary)) {
-    errno = code.value();
-    return ioError(path, "opening a file beside it");
-  }
-  bool isWritten = writeAll(file, bytes) && ::fsync(file) == 0;
-  int reason = errno;
-  ::close(file);
-  if (isWritten && ::rename(temporary.c_str(), path.c_str()) == 0)
-    return syncFolder(path);
-  errno = isWritten ? errno : reason;
-  llvm::Error error = ioError(path, isWritten ? "renaming" : "writing");
-  ::unlink(temporary.c_str());
-  return error;
 }
 
 } // namespace tessera::detail

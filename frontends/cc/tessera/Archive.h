@@ -22,7 +22,4 @@ std::string writeArchive(const std::vector<std::pair<std::string, std::string>> 
 /// the message.
 llvm::Expected<std::map<std::string, llvm::StringRef>> readArchive(llvm::StringRef file, llvm::StringRef path);
 
-/// Writes `bytes` beside `path`, forces them to the disk, and renames; then forces the folder. IoError with the path.
-llvm::Error replaceFile(const std::string &path, llvm::StringRef bytes);
-
 } // namespace tessera::detail

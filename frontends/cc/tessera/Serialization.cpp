@@ -1,6 +1,7 @@
 //===- Serialization.cpp - tensors in files ------------------------------===//
 #include "tessera/Serialization.h"
 
+#include "runtime/schema/AtomicFile.h"
 #include "tessera/Archive.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -29,7 +30,7 @@ void save(const StateDict &state, const std::string &path) {
   }
   json::Object tree{{"format", kFormat}, {"version", kVersion}, {"tree", json::Object{{"dict", std::move(pairs)}}}};
   llvm::raw_string_ostream(members[0].second) << json::Value(std::move(tree));
-  checkOrThrow(detail::replaceFile(path, detail::writeArchive(members)));
+  checkOrThrow(tess::runtime::replaceFile(path, detail::writeArchive(members)));
 }
 
 namespace {

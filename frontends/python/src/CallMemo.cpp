@@ -1,5 +1,6 @@
 //===- CallMemo.cpp - what arguments meant last time ---------------------===//
 #include "frontends/python/src/CallMemo.h"
+#include "ops/Hash.h"
 
 namespace tess::python {
 
@@ -7,11 +8,6 @@ namespace {
 
 /// What a word or a run of words says.
 enum Mark : int64_t { None, Int, True, False, Float, Identity, Ints, Meta };
-
-uint64_t mix(uint64_t h, uint64_t v) {
-  h = (h ^ v) * 0x9E3779B97F4A7C15ull;
-  return h ^ h >> 29;
-}
 
 /// Objects of these types never change.
 bool isConstant(PyObject *object) {
@@ -73,7 +69,7 @@ void ArgumentKey::addMeta(const eager::TensorImpl &tensor) {
 uint64_t ArgumentKey::hash() const {
   uint64_t h = words.size();
   for (int64_t word : words)
-    h = mix(h, uint64_t(word));
+    h = mixHash(h, uint64_t(word));
   return h;
 }
 

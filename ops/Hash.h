@@ -1,0 +1,20 @@
+//===- Hash.h - the one mixer of hashes in memory ---------------*- C++ -*-===//
+//
+// For keys of this process only. What is kept in files is hashed by xxHash.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include <cstdint>
+
+namespace tess {
+
+/// One step of splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014) on `h`
+/// with `v`: no two short sequences of small numbers meet.
+constexpr uint64_t mixHash(uint64_t h, uint64_t v) {
+  h = (h ^ v) + 0x9E3779B97F4A7C15ull;
+  h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9ull;
+  return h ^ h >> 27;
+}
+
+} // namespace tess

@@ -1,0 +1,43 @@
+//===- AtomicFile.h - a file that is there whole or not at all --*- C++ -*-===//
+#pragma once
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/Error.h"
+
+#include <cstdint>
+#include <string>
+
+namespace tess::runtime {
+
+/// Writes a file beside `path`, `path`.tmp, and puts it in its place when it is whole. Without commit() the file goes,
+/// and what `path` names stays as it was. Errors are IoError and name the path.
+class AtomicFile {
+public:
+  explicit AtomicFile(llvm::StringRef path) : path(path) {}
+  ~AtomicFile();
+  AtomicFile(const AtomicFile &) = delete;
+  AtomicFile &operator=(const AtomicFile &) = delete;
+
+  llvm::Error create();
+  llvm::Error append(llvm::StringRef bytes);
+  llvm::Error writeAt(uint64_t offset, llvm::StringRef bytes);
+  /// Bytes that were appended.
+  uint64_t position() const { return written; }
+  /// Takes the name. The bytes are on disk before it does, and so is the name afterwards.
+  llvm::Error commit();
+  /// Takes the name, and leaves it to the system when anything comes to disk: for what can be made again.
+  llvm::Error commitForNow();
+
+private:
+  llvm::Error failed(const char *doing, const std::string &file);
+  llvm::Error syncFolder();
+
+  std::string path, temporary;
+  int fd = -1;
+  uint64_t written = 0;
+};
+
+/// The file `path` with these bytes, by an AtomicFile that is committed.
+llvm::Error replaceFile(llvm::StringRef path, llvm::StringRef bytes);
+
+} // namespace tess::runtime
