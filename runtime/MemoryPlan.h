@@ -19,8 +19,9 @@ struct MemoryPlan {
   int64_t bytes = 0;            // of the arena
 };
 
-/// Allocations that live at the same time do not overlap. Larger ones are placed first, each in the smallest gap that
-/// holds it; a pure function of its argument.
+/// Allocations that live at the same time do not overlap; each lies in the smallest gap that holds it. Up to some
+/// thousands the larger ones are placed first, more of them in the order of their steps. A pure function of its
+/// argument.
 MemoryPlan planMemory(llvm::ArrayRef<Allocation> allocations);
 
 } // namespace tess::runtime

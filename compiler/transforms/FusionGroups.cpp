@@ -15,6 +15,9 @@ static constexpr size_t kMaxOperands = 24;
 /// A reduction over every axis runs on one thread; beyond this many elements its consumers are better off in a second
 /// kernel that uses all of them.
 static constexpr int64_t kMaxSerialElements = 16384;
+/// Operators that the search for a loop looks at. What reads a value so much later nearly always closes one, as a
+/// gradient does with a value of the forward part, and looking at all between would take time quadratic in the program.
+static constexpr size_t kMaxVisited = 512;
 
 bool isFusible(Operation *op) {
   const OpInfo *info = ir::infoOf(op);
@@ -82,6 +85,7 @@ FusionGroups::FusionGroups(Block &block, bool fuse) : sizes(block), fuse(fuse) {
   for (Operation &op : block)
     if (isFusible(&op) && !(fuse && isOnlyReadByKernels(&op)))
       place(&op);
+  llvm::erase_if(all, [](const auto &group) { return group->ops.empty(); });
 }
 
 void FusionGroups::place(Operation *op) {
@@ -203,9 +207,8 @@ bool FusionGroups::tryMerge(FusionGroup &into, FusionGroup &other) {
   llvm::sort(group->ops, [&](Operation *a, Operation *b) { return position[a] < position[b]; });
   for (Operation *op : other.ops)
     owner[op] = &into;
-  FusionGroup *dead = &other;
+  other.ops.clear();
   into = std::move(*group);
-  llvm::erase_if(all, [&](const auto &g) { return g.get() == dead; });
   return true;
 }
 
@@ -225,11 +228,14 @@ bool FusionGroups::closesLoop(const FusionGroup &a, const FusionGroup &b) const 
   // Members' users outside; a group is one unit, so leaving it by any member counts.
   for (Operation *op : members)
     for (Operation *user : op->getUsers())
-      if (!members.contains(user) && position.lookup(user) <= last && seen.insert(user).second)
+      if (!members.contains(user) && position.lookup(user) <= last && seen.insert(user).second) {
         work.push_back(user);
+        if (seen.size() > kMaxVisited)
+          return true;
+      }
   while (!work.empty()) {
     Operation *op = work.pop_back_val();
-    if (members.contains(op))
+    if (members.contains(op) || seen.size() > kMaxVisited)
       return true;
     if (FusionGroup *group = groupOf(op))
       for (Operation *mate : group->ops)

@@ -44,6 +44,7 @@ private:
   bool fitsDomain(const FusionGroup &group, llvm::ArrayRef<int64_t> row) const;
   bool collapsesRuns(const FusionGroup &group, const llvm::DenseSet<mlir::Operation *> &members) const;
   bool expandsAfterReduction(const FusionGroup &group, llvm::ArrayRef<int64_t> row) const;
+  /// Whether something outside would have to run between the two; true where that takes long to tell.
   bool closesLoop(const FusionGroup &a, const FusionGroup &b) const;
 
   SizeClasses sizes;
