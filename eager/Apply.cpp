@@ -88,7 +88,7 @@ static llvm::Error withScope(llvm::Error error) {
 llvm::Error applyInto(const Destination *into, const OpDef &op, llvm::ArrayRef<Operand> operands,
                       llvm::ArrayRef<unsigned> segments, Tensors &results) {
   OpDefOperator wrapped(op, segments);
-  Call call{wrapped, operands, neededLayers(op, operands), /*isTrain=*/false, into};
+  Call call{wrapped, operands, neededLayers(op, operands), into};
   llvm::Error error = enter(call, results);
   return LLVM_UNLIKELY(error) ? withScope(std::move(error)) : std::move(error);
 }
@@ -108,7 +108,7 @@ llvm::Expected<Tensors> apply(const OpDef &op, llvm::ArrayRef<Operand> operands,
 llvm::Error applyBelow(Layer after, const OpDef &op, llvm::ArrayRef<Operand> operands,
                        llvm::ArrayRef<unsigned> segments, Tensors &results, const Destination *into) {
   OpDefOperator wrapped(op, segments);
-  Call call{wrapped, operands, neededLayers(op, operands, Layer(unsigned(after) + 1)), /*isTrain=*/false, into};
+  Call call{wrapped, operands, neededLayers(op, operands, Layer(unsigned(after) + 1)), into};
   return enter(call, results);
 }
 

@@ -114,7 +114,7 @@ llvm::Error report(const Call &call, unsigned result, const TensorImpl &value, c
   llvm::Error error =
       invalidArgument(call.opDef().name() + ": result " + name + " must be finite, got " + what + " at " +
                       indexText(isNan ? flaws.nan : flaws.infinity, value.shape()) + " of " + toString(value.meta()));
-  DispatchCall described{call.opDef(), call.operands, call.segments(), call.isTrain};
+  DispatchCall described{call.opDef(), call.operands, call.segments()};
   return errorOf(*makeFailure(std::move(error), describeOperands(described), Location::here()));
 }
 

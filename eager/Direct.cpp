@@ -271,7 +271,7 @@ static llvm::Expected<bool> dispatchFit(const DispatchCall &call, llvm::ArrayRef
   for (unsigned k = 0; k < operands.size(); ++k)
     if (made[k])
       operands[k] = Operand(made[k]);
-  return dispatchDirect({call.op, operands, call.segments, call.isTrain, call.into}, results);
+  return dispatchDirect({call.op, operands, call.segments, call.into}, results);
 }
 
 /// Launches at once what is tiny and ready; queues the rest.

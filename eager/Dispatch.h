@@ -13,7 +13,6 @@ struct DispatchCall {
   const OpDef &op;
   llvm::ArrayRef<Operand> operands;
   llvm::ArrayRef<unsigned> segments;
-  bool isTrain;
   const Destination *into = nullptr;
 
   const OpInfo &info() const { return op.info(); }

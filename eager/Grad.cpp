@@ -52,7 +52,6 @@ llvm::Error applyGrad(Call &call, Tensors &results) {
     for (Tape *tape : tapes)
       if (llvm::Error e = checkCall(call, *tape))
         return e;
-  call.isTrain = true;
   if (llvm::Error e = next(call, results))
     return e;
   bool differentiable = false;

@@ -86,7 +86,7 @@ static llvm::Error write(TensorImpl &target, TensorImpl &value, const OpDef &by)
     if (llvm::Error e = awaitAll()) // of other threads
       return e;
   Operand operands[] = {Operand(&value), Operand(&target)};
-  DispatchCall call{by, operands, {}, /*isTrain=*/false};
+  DispatchCall call{by, operands, {}};
   Readiness readiness = target.storage().isHeld() ? Readiness::Pending : readinessOf(operands);
   TensorRef written(&target);
   if (readiness == Readiness::Pending)

@@ -113,7 +113,7 @@ llvm::Error interpret(Call &call, Tensors &results) {
   if (!call.operands.empty())
     if (llvm::Error e = checkDevices(call))
       return e;
-  if (llvm::Error e = dispatch({call.opDef(), call.operands, call.segments(), call.isTrain, call.into}, results))
+  if (llvm::Error e = dispatch({call.opDef(), call.operands, call.segments(), call.into}, results))
     return e;
   count(Count::Results, results.size());
   return llvm::Error::success();

@@ -246,11 +246,11 @@ LLVM_ATTRIBUTE_NOINLINE bool CompiledOp::hasAttrs(const OpDef &other) const {
   return true;
 }
 
-BoundShapesRef CompiledOp::findBound(llvm::ArrayRef<TensorMeta> inputs, bool isTrain, unsigned threads) {
+BoundShapesRef CompiledOp::findBound(llvm::ArrayRef<TensorMeta> inputs, unsigned threads) {
   std::lock_guard<std::mutex> lock(mutex);
   for (auto it = bindings.begin(); it != bindings.end(); ++it) {
     BoundShapes &b = **it;
-    if (b.isTrain != isTrain || b.threads != threads || llvm::ArrayRef<TensorMeta>(b.inputs) != inputs)
+    if (b.threads != threads || llvm::ArrayRef<TensorMeta>(b.inputs) != inputs)
       continue;
     bindings.splice(bindings.begin(), bindings, it);
     return bindings.front();

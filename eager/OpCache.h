@@ -47,7 +47,6 @@ struct DirectKernel {
 /// A program bound to shapes, with the shapes.
 struct BoundShapes {
   std::vector<TensorMeta> inputs;
-  bool isTrain;
   unsigned threads;
   Count origin;       // of its results
   uint64_t bytes = 0; // that the cache counts
@@ -97,7 +96,7 @@ public:
 
   /// Bindings for concrete shapes, the latest used first. All of the process are bounded in bytes: where there are
   /// more, an operator that gets another one gives up its oldest.
-  BoundShapesRef findBound(llvm::ArrayRef<TensorMeta> inputs, bool isTrain, unsigned threads);
+  BoundShapesRef findBound(llvm::ArrayRef<TensorMeta> inputs, unsigned threads);
   void addBound(BoundShapesRef bound);
 
 private:

@@ -10,6 +10,7 @@
 #include "eager/Location.h"
 #include "eager/MiniGraph.h"
 #include "eager/Queue.h"
+#include "ops/Hash.h"
 #include "runtime/Executor.h"
 #include "runtime/ExecutorCounters.h"
 #include "runtime/ParallelFor.h"
@@ -19,20 +20,13 @@
 
 namespace tess::eager {
 
-/// One step of splitmix64: no two short sequences of small numbers meet.
-static uint64_t mix(uint64_t h, uint64_t v) {
-  h = (h ^ v) + 0x9E3779B97F4A7C15ull;
-  h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9ull;
-  return h ^ h >> 27;
-}
-
 uint64_t keyOfOp(const OpDef &op, bool direct) {
-  uint64_t h = mix(0x51ED270B, uint64_t(op.info().id) << 1 | direct);
+  uint64_t h = mixHash(0x51ED270B, uint64_t(op.info().id) << 1 | direct);
   for (unsigned i = 0; i < op.numAttrs(); ++i) {
     if (isKeyAttr(op.info(), i, direct))
-      h = mix(h, op.attr(i).hash());
+      h = mixHash(h, op.attr(i).hash());
     else if (op.attr(i).kind() == AttrKind::I64List)
-      h = mix(h, op.attr(i).ints().size()); // the rank of a shape
+      h = mixHash(h, op.attr(i).ints().size()); // the rank of a shape
   }
   return h;
 }
@@ -44,16 +38,16 @@ uint64_t keyOfOperands(const DispatchCall &call) {
       h = h << 4 | uint64_t(operand.tensor->dtype());
   else
     for (const Operand &operand : call.operands)
-      h = mix(h, uint64_t(operand.tensor->dtype()));
+      h = mixHash(h, uint64_t(operand.tensor->dtype()));
   for (unsigned segment : call.segments)
-    h = mix(h, segment);
+    h = mixHash(h, segment);
   return h;
 }
 
 uint64_t keyOfRanks(llvm::ArrayRef<Operand> operands) {
   uint64_t h = 1;
   for (const Operand &operand : operands)
-    h = mix(h, operand.tensor->rank());
+    h = mixHash(h, operand.tensor->rank());
   return h;
 }
 
@@ -161,7 +155,7 @@ llvm::Expected<CompiledOpRef> ProgramRun::entryFor(const Metas &unknown) {
   uint64_t space = keyOfRanks(call.operands);
   for (const TensorMeta &meta : unknown)
     for (int64_t size : meta.shape)
-      space = mix(space, uint64_t(size));
+      space = mixHash(space, uint64_t(size));
   OpKey key{keyOfOp(call.op, false), keyOfOperands(call), space};
   return findOrBuild(key, call.op, [&]() -> BuiltOp {
     if (llvm::Expected<Metas> results = call.op.infer(metas, call.segments); !results)
@@ -190,17 +184,16 @@ static Count originOf(const runtime::Bound &bound) {
 
 llvm::Expected<BoundShapesRef> ProgramRun::bind(CompiledOp &compiled) {
   unsigned threads = runtime::numThreads();
-  if (BoundShapesRef known = compiled.findBound(metas, call.isTrain, threads))
+  if (BoundShapesRef known = compiled.findBound(metas, threads))
     return known;
   if (!isInferred)
     if (llvm::Expected<Metas> results = call.op.infer(metas, call.segments); !results)
       return results.takeError();
-  auto bound = compiled.program->bind(metas, {}, {threads, call.isTrain});
+  auto bound = compiled.program->bind(metas, {}, {threads});
   if (!bound)
     return bound.takeError();
   auto shapes = std::make_shared<BoundShapes>();
   shapes->inputs.assign(metas.begin(), metas.end());
-  shapes->isTrain = call.isTrain;
   shapes->threads = threads;
   shapes->bound = std::move(*bound);
   shapes->origin = originOf(*shapes->bound);
@@ -300,7 +293,7 @@ llvm::Error ProgramRun::run(Tensors &results) {
   if (isTiny || asyncLevel() == 0)
     return settle(call, results, task());
   llvm::SmallVector<Operand, 4> read = operands();
-  if (llvm::Error e = enqueueCall({call.op, read, call.segments, call.isTrain}, results, std::move(task)))
+  if (llvm::Error e = enqueueCall({call.op, read, call.segments}, results, std::move(task)))
     return e;
   return asyncLevel() == 1 && bound.checksData() ? awaitValue(results.front()->storage()) : llvm::Error::success();
 }

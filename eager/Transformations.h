@@ -21,8 +21,6 @@ struct Call {
   llvm::ArrayRef<Operand> operands;
   /// Layers that still have to see the call; Interpreter is always the last.
   uint32_t pending;
-  /// A gradient is recorded through this operator.
-  bool isTrain = false;
   /// Null: the results have memory of their own.
   const Destination *into = nullptr;
 

@@ -25,9 +25,6 @@ using Shape = llvm::SmallVector<int64_t, 6>;
 struct TensorMeta {
   DType dtype = DType::Float32;
   Shape shape;
-  /// Content of a small integer tensor (or scalar) that is known on the host, in row-major order; empty when unknown.
-  llvm::SmallVector<int64_t, 4> hostValue;
-  bool hasHostValue = false;
 
   TensorMeta() = default;
   TensorMeta(DType dtype, llvm::ArrayRef<int64_t> shape) : dtype(dtype), shape(shape.begin(), shape.end()) {}

@@ -17,18 +17,6 @@ namespace tess::runtime {
 // Shapes
 //===----------------------------------------------------------------------===//
 
-/// Content of a small integer constant, for operators that compute shapes from it.
-static void setHostValue(TensorMeta &meta, const void *data) {
-  constexpr int64_t kMost = 64;
-  int64_t count = meta.numElements();
-  if ((meta.dtype != DType::Int32 && meta.dtype != DType::Int64) || count > kMost)
-    return;
-  for (int64_t i = 0; i < count; ++i)
-    meta.hostValue.push_back(meta.dtype == DType::Int64 ? static_cast<const int64_t *>(data)[i]
-                                                        : static_cast<const int32_t *>(data)[i]);
-  meta.hasHostValue = true;
-}
-
 llvm::Error Binder::inferShapes(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRef<Layout> inputLayouts) {
   metas.resize(exe.values.size());
   layouts.resize(exe.values.size());
@@ -42,8 +30,6 @@ llvm::Error Binder::inferShapes(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRe
     if (value.kind == ValueKind::Constant) {
       metas[index] = exe.constants[value.constant].meta;
       layouts[index] = Layout::contiguous(metas[index].shape);
-      if (program.device().hostAccessible())
-        setHostValue(metas[index], program.constants[value.constant]);
     }
   for (const ProgramNode &node : exe.nodes)
     if (llvm::Error error = inferNode(node)) {
@@ -71,9 +57,7 @@ llvm::Error Binder::setResult(const ProgramNode &node, ValueId value, TensorMeta
 llvm::Expected<Metas> Binder::inferOperator(const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
                                             llvm::ArrayRef<unsigned> segments,
                                             llvm::function_ref<void(unsigned, unsigned)> unknown) const {
-  const char *name = op.info().kernel;
-  const KernelDef *def = name ? findKernel(program.device().kernels(), name) : nullptr;
-  llvm::Expected<Metas> results = def && def->infer ? def->infer(op, operands) : op.infer(operands, segments);
+  llvm::Expected<Metas> results = op.infer(operands, segments);
   if (!results || llvm::all_of(*results, [](const TensorMeta &meta) { return meta.isStatic(); }))
     return results;
   if (!op.info().boundRule)
@@ -401,7 +385,6 @@ void Binder::finish() {
     bound->mostOutputs = bound->outputs;
   bound->memory.constants = program.constantBytes();
   bound->numInputs = exe.inputs.size();
-  bound->isTrain = isTrain;
   bound->needsWorker |= splitPicoseconds >= kWorkerPicoseconds;
   bound->program = program.shared_from_this();
 }

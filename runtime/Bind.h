@@ -40,8 +40,6 @@ struct ProgramOptions {
 struct BindOptions {
   /// 0: numThreads() now.
   unsigned threads = 0;
-  /// A gradient is recorded through the operators: part of the choice of library kernels.
-  bool isTrain = false;
   /// Off: every value is row-major (tests compare the bits).
   bool packing = true;
   /// Off: a launch for each kernel (tests compare the bits).

@@ -39,7 +39,6 @@ Binder::LibraryRequest Binder::libraryRequest(const Step &step) const {
 llvm::Expected<PreparedRef> Binder::prepare(const Step &step, const LibraryRequest &operands) const {
   PrepareRequest request = operands.get(step);
   request.threads = threads;
-  request.isTrain = isTrain;
   if (!exe.numThreads || exe.numThreads == threads)
     request.implementation = step.implementation;
   request.inputPackings = operands.packings;
@@ -114,7 +113,6 @@ llvm::Error Binder::addLibrary(const Step &step) {
   command.label = step.op.info().name;
   command.numInputs = uint16_t(step.operands.size());
   command.numOutputs = uint16_t(step.results.size());
-  command.reqs.assign(step.results.size(), Req::Write);
   if ((*prepared)->workspaceBytes()) {
     scratchOf.back() = int32_t(storage.allocations.size());
     int32_t index = int32_t(&step - exe.steps.data());

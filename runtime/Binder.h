@@ -17,8 +17,7 @@ class Binder {
 public:
   Binder(Program &program, const BindOptions &options)
       : program(program), exe(program.exe), threads(options.threads ? options.threads : numThreads()),
-        isTrain(options.isTrain), keepPlan(options.keepPlan), packs(options.packing), batches(options.batches),
-        bound(new BoundData) {}
+        keepPlan(options.keepPlan), packs(options.packing), batches(options.batches), bound(new BoundData) {}
   llvm::Expected<std::shared_ptr<Bound>> run(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRef<Layout> inputLayouts);
 
 private:
@@ -60,7 +59,7 @@ private:
   Program &program;
   const Executable &exe;
   unsigned threads;
-  bool isTrain, keepPlan, packs, batches;
+  bool keepPlan, packs, batches;
   std::unique_ptr<BoundData> bound;
   Metas metas;
   llvm::SmallVector<Layout, 16> layouts;

@@ -24,7 +24,6 @@ struct Command {
   unsigned parts = 1;
   // Library
   PreparedRef kernel;
-  llvm::SmallVector<Req, 2> reqs;
   int64_t workspaceOffset = -1;
   // Copy: pointers are source, destination
   uint32_t copy = 0; // index into BoundData::copies
@@ -69,7 +68,6 @@ struct BoundData {
   unsigned packedValues = 0;
   bool needsWorker = false;
   bool checksData = false;
-  bool isTrain = false;
   BufferRef arena;              // allocated by the first run
   void *currentArena = nullptr; // what arenaPatches were applied for
 };

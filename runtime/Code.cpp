@@ -3,7 +3,9 @@
 
 #include "ops/Error.h"
 #include "runtime/schema/ImageHash.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/TargetParser/Host.h"
 
 #include <cinttypes>
 #include <cstdio>
@@ -13,6 +15,11 @@
 #include <unistd.h>
 
 namespace tess::runtime {
+
+bool hostHasFeature(llvm::StringRef feature) {
+  static const llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  return features.lookup(feature);
+}
 
 static llvm::Error damaged(const llvm::Twine &must, const llvm::Twine &got) {
   return makeError(ErrorCode::DataLoss, "code image: " + must + ", got " + got);

@@ -45,7 +45,7 @@ private:
   std::vector<uint32_t> scratch;
 };
 
-/// Whether this machine and its operating system have `feature` ("avx512bw"); false for names that no kernel uses.
+/// Whether this machine and its operating system have `feature`, by LLVM's name for it ("avx512bw").
 bool hostHasFeature(llvm::StringRef feature);
 
 } // namespace tess::runtime

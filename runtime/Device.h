@@ -73,7 +73,7 @@ public:
   }
   /// A kernel of the table (KernelTable.h).
   virtual llvm::Error call(const PreparedKernel &kernel, RunContext &context, llvm::ArrayRef<void *> inputs,
-                           llvm::ArrayRef<Req> reqs, llvm::ArrayRef<void *> outputs) = 0;
+                           llvm::ArrayRef<void *> outputs) = 0;
   /// Within the device.
   virtual llvm::Error copy(void *destination, const void *source, size_t bytes) = 0;
   /// From and to host memory.

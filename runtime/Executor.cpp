@@ -107,14 +107,13 @@ static void setExtents(BoundData &bound, const Command &command, int64_t extent)
 
 llvm::Error Runner::call(Command &command) {
   RunContext context;
-  context.isTrain = bound.isTrain;
   context.threads = command.kernel->threads();
   if (command.workspaceOffset >= 0)
     context.workspace = arena() + command.workspaceOffset;
   llvm::ArrayRef<void *> pointers(bound.pointers.data() + command.firstPointer,
                                   size_t(command.numInputs) + command.numOutputs);
   bump(executorCounters.libraryCalls);
-  llvm::Error error = stream.call(*command.kernel, context, pointers.take_front(command.numInputs), command.reqs,
+  llvm::Error error = stream.call(*command.kernel, context, pointers.take_front(command.numInputs),
                                   pointers.drop_front(command.numInputs));
   if (!error && bound.dependsOnData)
     setExtents(bound, command, context.unknownExtent);

@@ -1,13 +1,11 @@
 //===- KernelTable.cpp - look-up and the cache of prepared kernels --------===//
 #include "runtime/KernelTable.h"
 #include "ops/Error.h"
-#include "runtime/AddingKernel.h"
+#include "ops/LruCache.h"
 #include "runtime/Fork.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringMap.h"
 
 #include <chrono>
-#include <list>
 #include <mutex>
 
 namespace tess::runtime {
@@ -19,7 +17,7 @@ const KernelDef *findKernel(llvm::ArrayRef<KernelDef> table, llvm::StringRef nam
 
 namespace {
 
-/// Least recently used first out, bounded in bytes. Entries in use stay alive through their references.
+/// Entries in use stay alive through their references.
 class PreparedCache {
 public:
   PreparedCache() { holdAcrossFork(mutex); }
@@ -28,13 +26,11 @@ public:
   PreparedRef find(llvm::ArrayRef<std::string> keys, llvm::StringRef implementation) {
     std::lock_guard<std::mutex> lock(mutex);
     for (const std::string &key : keys) {
-      auto found = index.find(key);
-      if (found == index.end() ||
-          (!implementation.empty() && implementation != found->second->kernel->implementation()))
+      PreparedRef *kernel = kernels.find(key);
+      if (!kernel || (!implementation.empty() && implementation != (*kernel)->implementation()))
         continue;
       ++counters.hits;
-      order.splice(order.begin(), order, found->second);
-      return found->second->kernel;
+      return *kernel;
     }
     ++counters.misses;
     return nullptr;
@@ -44,20 +40,13 @@ public:
   void insert(llvm::StringRef key, PreparedRef kernel, double seconds) {
     std::lock_guard<std::mutex> lock(mutex);
     counters.seconds += seconds;
-    auto [entry, fresh] = index.try_emplace(key);
-    if (!fresh) // another thread was quicker
-      return;
-    size_t bytes = kernel->footprint() + 2 * key.size() + sizeof(Entry);
-    order.push_front({std::move(kernel), entry->first(), bytes});
-    entry->second = order.begin();
-    held += bytes;
-    evict();
+    uint64_t bytes = kernel->footprint();
+    kernels.insert(key, std::move(kernel), bytes);
   }
 
   void setLimit(uint64_t bytes) {
     std::lock_guard<std::mutex> lock(mutex);
-    limit = bytes;
-    evict();
+    kernels.setLimit(bytes);
   }
 
   void noteFallback() {
@@ -68,33 +57,17 @@ public:
   PreparedCacheStats stats() {
     std::lock_guard<std::mutex> lock(mutex);
     PreparedCacheStats out = counters;
-    out.entries = order.size();
-    out.bytes = held;
-    out.limit = limit;
+    out.entries = kernels.size();
+    out.bytes = kernels.bytes();
+    out.limit = kernels.limit();
+    out.evictions = kernels.evictions();
     return out;
   }
 
 private:
-  struct Entry {
-    PreparedRef kernel;
-    llvm::StringRef key; // owned by the map
-    size_t bytes;
-  };
-
-  void evict() {
-    while (held > limit && !order.empty()) {
-      held -= order.back().bytes;
-      index.erase(order.back().key);
-      order.pop_back();
-      ++counters.evictions;
-    }
-  }
-
   std::mutex mutex;
-  std::list<Entry> order;
-  llvm::StringMap<std::list<Entry>::iterator> index;
-  uint64_t held = 0, limit = uint64_t(64) << 20;
-  PreparedCacheStats counters;
+  LruCache<PreparedRef> kernels{uint64_t(64) << 20};
+  PreparedCacheStats counters; // but for those of `kernels`
 };
 
 } // namespace
@@ -116,8 +89,7 @@ static void append(std::string &key, llvm::ArrayRef<int64_t> numbers) {
 /// Everything that decides what `prepare` makes where no implementation is asked for, as bytes.
 static std::string keyOf(const void *table, const PrepareRequest &request) {
   std::string key = request.op.serialize();
-  append(key, {int64_t(request.threads), int64_t(request.isTrain), int64_t(reinterpret_cast<intptr_t>(table)),
-               int64_t(request.inputs.size())});
+  append(key, {int64_t(request.threads), int64_t(reinterpret_cast<intptr_t>(table)), int64_t(request.inputs.size())});
   for (auto [meta, layout] : llvm::zip(request.inputs, request.layouts)) {
     key += char('a' + unsigned(meta.dtype));
     append(key, meta.shape);
@@ -127,8 +99,6 @@ static std::string keyOf(const void *table, const PrepareRequest &request) {
     key += char('a' + unsigned(meta.dtype));
     append(key, meta.shape);
   }
-  for (Req req : request.reqs)
-    key += char('0' + unsigned(req));
   for (const std::string &text : request.epilogue)
     key += '|' + text;
   for (llvm::StringRef packing : request.inputPackings) {
@@ -137,19 +107,6 @@ static std::string keyOf(const void *table, const PrepareRequest &request) {
   }
   key += request.outputPacking;
   return key;
-}
-
-static llvm::Expected<PreparedRef> prepareUncached(const KernelDef &def, const PrepareRequest &request) {
-  if (!llvm::is_contained(request.reqs, Req::Add))
-    return def.prepare(request);
-  PrepareRequest plain = request;
-  llvm::SmallVector<Req, 4> reqs(request.reqs.begin(), request.reqs.end());
-  llvm::replace(reqs, Req::Add, Req::Write);
-  plain.reqs = reqs;
-  llvm::Expected<PreparedRef> inner = def.prepare(plain);
-  if (!inner)
-    return inner.takeError();
-  return makeAddingKernel(std::move(*inner), request.outputs, request.reqs);
 }
 
 llvm::Expected<PreparedRef> prepareKernel(llvm::ArrayRef<KernelDef> table, const PrepareRequest &request) {
@@ -164,7 +121,7 @@ llvm::Expected<PreparedRef> prepareKernel(llvm::ArrayRef<KernelDef> table, const
   if (PreparedRef kernel = preparedCache().find(keys, request.implementation))
     return kernel;
   auto start = std::chrono::steady_clock::now();
-  llvm::Expected<PreparedRef> kernel = prepareUncached(*def, request);
+  llvm::Expected<PreparedRef> kernel = def->prepare(request);
   if (!kernel)
     return kernel.takeError();
   if (!request.implementation.empty() && request.implementation != (*kernel)->implementation())

@@ -16,13 +16,8 @@
 
 namespace tess::runtime {
 
-/// What a kernel does with one output. Add: adds to what is there (gradient accumulation).
-/// Inplace: as Write, and the memory is that of the first input.
-enum class Req : uint8_t { Null, Write, Inplace, Add };
-
 /// What one call gets. Kernels are called by one thread at a time per context.
 struct RunContext {
-  bool isTrain = false;
   unsigned threads = 1;
   /// PreparedKernel::workspaceBytes(), 64-byte aligned.
   void *workspace = nullptr;
@@ -35,8 +30,7 @@ class PreparedKernel {
 public:
   virtual ~PreparedKernel() = default;
   /// Inputs at their layouts, outputs contiguous. OutOfRange and such when the data is bad; outputs are then undefined.
-  virtual llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<Req> reqs,
-                          llvm::ArrayRef<void *> outputs) const = 0;
+  virtual llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const = 0;
 
   size_t workspaceBytes() const { return workspace; }
   /// The implementation that was picked ("brg:avx512_core"); part of promise "one result".
@@ -77,9 +71,6 @@ struct PrepareRequest {
   /// Extents that depend on data are at their upper bound.
   llvm::ArrayRef<TensorMeta> outputs;
   unsigned threads = 1;
-  bool isTrain = false;
-  /// Empty: Write for every output.
-  llvm::ArrayRef<Req> reqs = {};
   /// "relu", "mul:<input>", "add:<input>", "sum:<input>", in order, each rounded as the operator on its own.
   llvm::ArrayRef<std::string> epilogue = {};
   /// How the inputs (empty: all row-major) and output 0 lie: what the kernel for row-major ones asked for.
@@ -94,11 +85,6 @@ struct KernelDef {
   /// On the allow-list of README.md: not a library call, and not generated.
   bool sequential;
   llvm::Expected<PreparedRef> (*prepare)(const PrepareRequest &request);
-  /// Metas of the results; null: the record's own rule.
-  llvm::Expected<Metas> (*infer)(const OpDef &op, llvm::ArrayRef<TensorMeta> inputs) = nullptr;
-  /// Unknown dimensions of the inputs from known outputs; null: nothing can be said.
-  llvm::Error (*inferInputs)(const OpDef &op, llvm::MutableArrayRef<TensorMeta> inputs,
-                             llvm::ArrayRef<TensorMeta> outputs) = nullptr;
   /// Copies input `input`, row-major at `from`, to `to` in a packing that the prepared kernel asked for; null: there is
   /// none.
   llvm::Error (*pack)(const PrepareRequest &request, unsigned input, llvm::StringRef packing, const void *from,

@@ -32,8 +32,8 @@ public:
   llvm::Error launch(const KernelLaunch &l) override;
   llvm::Error launchAll(llvm::ArrayRef<KernelLaunch> launches, unsigned parts) override;
   llvm::Error call(const PreparedKernel &kernel, RunContext &context, llvm::ArrayRef<void *> inputs,
-                   llvm::ArrayRef<Req> reqs, llvm::ArrayRef<void *> outputs) override {
-    return kernel.run(context, inputs, reqs, outputs);
+                   llvm::ArrayRef<void *> outputs) override {
+    return kernel.run(context, inputs, outputs);
   }
   llvm::Error copy(void *destination, const void *source, size_t bytes) override {
     if (bytes && destination != source)

@@ -190,10 +190,7 @@ void DnnlCalls::execute(char *work, llvm::ArrayRef<void *> in, llvm::ArrayRef<vo
   stream.wait();
 }
 
-llvm::Error DnnlCalls::run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<Req> reqs,
-                           llvm::ArrayRef<void *> outputs) const {
-  if (reqs[0] == Req::Null)
-    return llvm::Error::success();
+llvm::Error DnnlCalls::run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const {
   char *work = static_cast<char *>(context.workspace);
   for (const Gather &gather : gathers)
     copyStrided(work + gather.offset, Layout::contiguous(gather.layout.shape), inputs[gather.input], gather.layout,

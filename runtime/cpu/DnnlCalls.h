@@ -36,8 +36,7 @@ public:
   /// `threads`: of every primitive.
   DnnlCalls(const PrepareRequest &request, unsigned threads);
 
-  llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<Req> reqs,
-                  llvm::ArrayRef<void *> outputs) const override;
+  llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override;
 
   // Building; all of it may throw dnnl::error.
   int inputSlot(unsigned input, const dnnl::memory::desc &desc) { return addSlot({Source::Input, input, 0, desc}); }

@@ -22,10 +22,7 @@ public:
     looksAtData = true;
   }
 
-  llvm::Error run(RunContext &, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<Req> reqs,
-                  llvm::ArrayRef<void *> outputs) const override {
-    if (reqs[0] == Req::Null)
-      return llvm::Error::success();
+  llvm::Error run(RunContext &, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
     if (llvm::Error error = check(inputs[1]))
       return error;
     if (scatter && outputs[0] != inputs[0])

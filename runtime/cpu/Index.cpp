@@ -48,10 +48,7 @@ public:
     workspace = llvm::alignTo(size_t(std::max<int64_t>(countOf(indexShape), 1)) * sizeof(int64_t), 64);
   }
 
-  llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<Req> reqs,
-                  llvm::ArrayRef<void *> outputs) const override {
-    if (reqs[0] == Req::Null)
-      return llvm::Error::success();
+  llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
     auto *places = static_cast<int64_t *>(context.workspace);
     bool writes = mode != Mode::Get;
     const Shape &strides = writes ? target.strides : x.strides;

@@ -20,8 +20,7 @@ public:
            Shape(x.strides.begin() + long(masked), x.strides.end()), 0};
   }
 
-  llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<Req>,
-                  llvm::ArrayRef<void *> outputs) const override {
+  llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
     auto *from = static_cast<const char *>(inputs[0]);
     auto *to = static_cast<char *>(outputs[0]);
     auto *flags = static_cast<const uint8_t *>(inputs[1]);
@@ -48,8 +47,7 @@ public:
     implementationName = "own:non_zero";
   }
 
-  llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<Req>,
-                  llvm::ArrayRef<void *> outputs) const override {
+  llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
     auto *to = static_cast<int32_t *>(outputs[0]);
     int64_t count = 0;
     withType(dtype, [&](auto tag) {

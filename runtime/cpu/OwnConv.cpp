@@ -45,12 +45,9 @@ public:
     threadCount = s.products() < kSerialProducts ? 1 : request.threads;
   }
 
-  llvm::Error run(RunContext &, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<Req> reqs,
-                  llvm::ArrayRef<void *> outputs) const override {
-    if (reqs[0] != Req::Null)
-      withType(output.dtype, [&](auto tag) { compute<decltype(tag)>(inputs, outputs[0]); });
-    if (reqs[0] != Req::Null)
-      applyEpilogue(epilogue, output, outputs[0], inputs, threadCount);
+  llvm::Error run(RunContext &, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
+    withType(output.dtype, [&](auto tag) { compute<decltype(tag)>(inputs, outputs[0]); });
+    applyEpilogue(epilogue, output, outputs[0], inputs, threadCount);
     return llvm::Error::success();
   }
 

@@ -27,10 +27,7 @@ public:
         shape.batch * shape.m * shape.n * std::max<int64_t>(shape.k, 1) < kSerialProducts ? 1 : request.threads;
   }
 
-  llvm::Error run(RunContext &, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<Req> reqs,
-                  llvm::ArrayRef<void *> outputs) const override {
-    if (reqs[0] == Req::Null)
-      return llvm::Error::success();
+  llvm::Error run(RunContext &, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
     withType(output.dtype, [&](auto tag) {
       using T = decltype(tag);
       parallelFor(threadCount, shape.batch * shape.m, 1, [&](int64_t begin, int64_t end, unsigned) {

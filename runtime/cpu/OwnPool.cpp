@@ -47,10 +47,7 @@ public:
     threadCount = threadsFor(s.windowElements() * kOwnPoolPicoseconds, request.threads);
   }
 
-  llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<Req> reqs,
-                  llvm::ArrayRef<void *> outputs) const override {
-    if (reqs[0] == Req::Null)
-      return llvm::Error::success();
+  llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
     llvm::SmallVector<void *, 3> packed(inputs.begin(), inputs.end());
     for (size_t i = 0; i < metas.size(); ++i)
       if (!layouts[i].isContiguous()) {

@@ -28,8 +28,7 @@ public:
     workspace = llvm::alignTo(size_t(size) * sizeof(int32_t) + 1, 64);
   }
 
-  llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<Req> reqs,
-                  llvm::ArrayRef<void *> outputs) const override {
+  llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
     auto *order = static_cast<int32_t *>(context.workspace);
     Shape outer(x.shape.begin(), x.shape.end() - 1), strides(x.strides.begin(), x.strides.end() - 1);
     withType(dtype, [&](auto tag) {
@@ -39,10 +38,8 @@ public:
         const T *line = static_cast<const T *>(inputs[0]) + walk.offset(0);
         sortLine<T>(line, order);
         for (int64_t i = 0; i < taken; ++i) {
-          if (reqs[0] != Req::Null)
-            static_cast<T *>(outputs[0])[row * taken + i] = line[order[i] * x.strides.back()];
-          if (reqs[1] != Req::Null)
-            static_cast<int32_t *>(outputs[1])[row * taken + i] = order[i];
+          static_cast<T *>(outputs[0])[row * taken + i] = line[order[i] * x.strides.back()];
+          static_cast<int32_t *>(outputs[1])[row * taken + i] = order[i];
         }
       }
     });

@@ -8,7 +8,7 @@ llvm::ArrayRef<KernelDef> cpuKernels() {
   constexpr bool library = false, sequential = true; // the latter on the list of runtime/README.md
   static const KernelDef table[] = {
       {"matmul", library, prepareMatmul},
-      {"conv2d", library, prepareConv2d, nullptr, nullptr, packConv2dInput},
+      {"conv2d", library, prepareConv2d, packConv2dInput},
       {"conv2d_backward_data", library, prepareConv2dBackwardData},
       {"conv2d_backward_weight", library, prepareConv2dBackwardWeight},
       {"avg_pool2d", library, prepareAvgPool2d},

@@ -42,7 +42,7 @@ public:
   llvm::Error launch(const KernelLaunch &launch) override;
   /// Unimplemented: this device's table has no kernels yet.
   llvm::Error call(const PreparedKernel &kernel, RunContext &context, llvm::ArrayRef<void *> inputs,
-                   llvm::ArrayRef<Req> reqs, llvm::ArrayRef<void *> outputs) override;
+                   llvm::ArrayRef<void *> outputs) override;
   llvm::Error copy(void *destination, const void *source, size_t bytes) override;
   llvm::Error copyIn(void *destination, const void *host, size_t bytes) override;
   llvm::Error copyOut(void *host, const void *source, size_t bytes) override;

@@ -48,7 +48,7 @@ llvm::Error CudaStream::launch(const KernelLaunch &launch) {
       "cuLaunchKernel");
 }
 
-llvm::Error CudaStream::call(const PreparedKernel &kernel, RunContext &, llvm::ArrayRef<void *>, llvm::ArrayRef<Req>,
+llvm::Error CudaStream::call(const PreparedKernel &kernel, RunContext &, llvm::ArrayRef<void *>,
                              llvm::ArrayRef<void *>) {
   return makeError(ErrorCode::Unimplemented, "cuda: a library kernel must be one of " + device.name() +
                                                  ", which has none, got " + kernel.implementation());

@@ -31,7 +31,7 @@ public:
     return note("launch outer=" + std::to_string(l.outer) + " inner=" + std::to_string(l.inner) +
                 " parts=" + std::to_string(l.parts));
   }
-  llvm::Error call(const PreparedKernel &kernel, RunContext &, llvm::ArrayRef<void *>, llvm::ArrayRef<Req>,
+  llvm::Error call(const PreparedKernel &kernel, RunContext &, llvm::ArrayRef<void *>,
                    llvm::ArrayRef<void *>) override {
     return note("call " + kernel.implementation());
   }

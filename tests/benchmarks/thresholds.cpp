@@ -68,7 +68,7 @@ public:
   void run(const PreparedKernel &kernel) {
     RunContext context;
     void *inputs[] = {a.data(), b.data()}, *output = c.data();
-    llvm::cantFail(kernel.run(context, inputs, Req::Write, output));
+    llvm::cantFail(kernel.run(context, inputs, output));
   }
 
   const int64_t products;
@@ -121,7 +121,7 @@ void measurePool(const char *name, int64_t value, const char *opName, Prepare pr
   void *input = from.data(), *output = to.data();
   auto call = [&] {
     RunContext context;
-    llvm::cantFail(kernel->run(context, input, Req::Write, output));
+    llvm::cantFail(kernel->run(context, input, output));
   };
   double nanoseconds = leastTimes(call, [] {}).below;
   std::printf("\"%s\": {\"value\": %lld, \"measured\": %.0f},\n", name, static_cast<long long>(value),

@@ -60,8 +60,7 @@ inline HostTensor randomF32(llvm::ArrayRef<int64_t> shape, unsigned seed) {
 
 struct CallOptions {
   unsigned threads = 1;
-  std::vector<runtime::Req> reqs;
-  std::vector<std::string> epilogue;
+  std::vector<std::string> epilogue = {};
   unsigned opOperands = 0; // 0: all inputs
   std::vector<unsigned> segments = {};
 };
@@ -72,9 +71,8 @@ struct CallResult {
   int64_t unknownExtent = 0;
 };
 
-/// Infers, prepares and runs `op` on the processor. `outputs`: contents before the call (for Add); empty: fresh.
-inline CallResult callKernel(const OpDef &op, std::vector<HostTensor> inputs, const CallOptions &options = {},
-                             std::vector<HostTensor> outputs = {}) {
+/// Infers, prepares and runs `op` on the processor.
+inline CallResult callKernel(const OpDef &op, std::vector<HostTensor> inputs, const CallOptions &options = {}) {
   using namespace runtime;
   CallResult result;
   Metas metas;
@@ -93,16 +91,13 @@ inline CallResult callKernel(const OpDef &op, std::vector<HostTensor> inputs, co
   Metas results = get(op.infer(operands, options.segments));
   if (op.info().boundRule)
     results = get(op.info().boundRule(op, operands, options.segments));
-  llvm::SmallVector<Req, 4> reqs(options.reqs.begin(), options.reqs.end());
-  reqs.resize(results.size(), Req::Write);
-  if (outputs.empty())
-    for (const TensorMeta &meta : results)
-      outputs.emplace_back(meta.dtype, meta.shape);
+  std::vector<HostTensor> outputs;
+  for (const TensorMeta &meta : results)
+    outputs.emplace_back(meta.dtype, meta.shape);
   for (HostTensor &output : outputs)
     out.push_back(output.data());
   PrepareRequest request{op, metas, layouts, results};
   request.threads = options.threads;
-  request.reqs = options.reqs;
   request.epilogue = options.epilogue;
   auto prepared = prepareKernel(cpuDevice().kernels(), request);
   if (!prepared) {
@@ -113,7 +108,7 @@ inline CallResult callKernel(const OpDef &op, std::vector<HostTensor> inputs, co
   RunContext context;
   context.threads = (*prepared)->threads();
   context.workspace = reinterpret_cast<void *>((reinterpret_cast<uintptr_t>(workspace.data()) + 63) / 64 * 64);
-  result.error = messageOf(Worker::global().call([&] { return (*prepared)->run(context, in, reqs, out); }));
+  result.error = messageOf(Worker::global().call([&] { return (*prepared)->run(context, in, out); }));
   result.implementation = (*prepared)->implementation();
   result.unknownExtent = context.unknownExtent;
   result.outputs = std::move(outputs);

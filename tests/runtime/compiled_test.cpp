@@ -164,7 +164,7 @@ TEST_CASE("the plan is what a run takes") {
   }
   b.output(y, "out");
   BoundRef bound =
-      get(compiled(b)->bind({f32({600, 600}), f32({600, 600}), f32({600, 600}), f32({600, 600})}, {}, {1, false}));
+      get(compiled(b)->bind({f32({600, 600}), f32({600, 600}), f32({600, 600}), f32({600, 600})}, {}, {1}));
   Floats in(600 * 600, 0.5f), w(600 * 600, 0.01f), out(600 * 600);
   uint64_t before = cpuAllocator().stats().inUse;
   cpuAllocator().resetPeak();
