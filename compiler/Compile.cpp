@@ -27,7 +27,7 @@ struct Timer {
 
 llvm::Expected<LoweredProgram> lower(mlir::ModuleOp module, const CompileOptions &options) {
   mlir::MLIRContext *context = module.getContext();
-  FirstDiagnostic diagnostic(context, "compile");
+  FirstDiagnostic diagnostic(context, "compile", options.remark);
   mlir::PassManager manager(context);
   manager.enableVerifier(options.verify);
   buildPipeline(manager, options, moduleEvaluator(options));

@@ -34,6 +34,8 @@ struct CompileOptions {
   std::function<llvm::Expected<std::vector<std::string>>(runtime::Executable)> evaluate;
   /// Print the IR to stderr after every pass whose name contains this; empty: never.
   std::string dumpAfter;
+  /// Gets a line for each operator that reads another's result and does not share its kernel: the reason. None: never.
+  std::function<void(const std::string &)> remark;
   /// Run MLIR's verifier after every pass and on the kernels. What it finds is an error of our own: users compile
   /// without, tests with.
   bool verify = verifiesByDefault();

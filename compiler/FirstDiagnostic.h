@@ -6,15 +6,21 @@
 
 #include "mlir/IR/Diagnostics.h"
 
+#include <functional>
+
 namespace tess::compiler {
 
-/// Keeps the first diagnostic, with its location: "train.py:12: matmul: ...".
+/// Keeps the first error, with its location: "train.py:12: matmul: ...".
 class FirstDiagnostic {
 public:
-  FirstDiagnostic(mlir::MLIRContext *context, const char *what)
-      : what(what), handler(context, [this](mlir::Diagnostic &diagnostic) {
+  /// `remark` gets each remark, in the same form; none: they are dropped.
+  FirstDiagnostic(mlir::MLIRContext *context, const char *what,
+                  std::function<void(const std::string &)> remark = nullptr)
+      : what(what), handler(context, [this, remark](mlir::Diagnostic &diagnostic) {
           if (message.empty() && diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error)
-            keep(diagnostic);
+            message = textOf(diagnostic);
+          else if (remark && diagnostic.getSeverity() == mlir::DiagnosticSeverity::Remark)
+            remark(textOf(diagnostic));
           return mlir::success();
         }) {}
 
@@ -23,9 +29,9 @@ public:
   }
 
 private:
-  void keep(mlir::Diagnostic &diagnostic) {
+  static std::string textOf(mlir::Diagnostic &diagnostic) {
     std::string location = ir::locationText(diagnostic.getLocation());
-    message = diagnostic.str() + (location.empty() ? "" : " (at " + location + ")");
+    return diagnostic.str() + (location.empty() ? "" : " (at " + location + ")");
   }
 
   std::string what, message;

@@ -102,7 +102,8 @@ def FuseElementwisePass : Pass<"tess-fuse-elementwise", "::mlir::func::FuncOp"> 
     %1 = tess.fusion %x, %y attributes {axes = array<i64>} { ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>): ... }
     ```
   }];
-  let options = [Option<"fuse", "fuse", "bool", "true", "off: one operator in each group">];
+  let options = [Option<"fuse", "fuse", "bool", "true", "off: one operator in each group">,
+                 Option<"why", "why", "bool", "false", "a remark where a reader does not share its producer's kernel">];
   let dependentDialects = ["::tess::ir::TessDialect"];
 }
 

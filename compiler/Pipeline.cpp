@@ -21,7 +21,7 @@ void buildPipeline(mlir::OpPassManager &manager, const CompileOptions &options, 
   if (options.fuse)
     func.addPass(createFoldEpiloguePass(options.kernels.get(), options.target));
   // Nothing may move operators in or out of a kernel afterwards.
-  func.addPass(createFuseElementwisePass({options.fuse}));
+  func.addPass(createFuseElementwisePass({options.fuse, bool(options.remark)}));
   // Last: the order of kernels is the order of launches.
   func.addPass(createSinkUpdatesPass());
 }

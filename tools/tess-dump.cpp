@@ -4,9 +4,10 @@
 // steps, and, for sizes of the named dimensions, its kernels and memory plan.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/Compile.h"
 #include "compiler/ProgramFile.h"
 #include "ops/Error.h"
-#include "runtime/Bind.h"
+#include "runtime/bind/Bind.h"
 #include "runtime/schema/Container.h"
 #include "runtime/schema/ExecutableCodec.h"
 
@@ -286,7 +287,15 @@ llvm::Error ExecutableDump::print(const Container::Section &section) {
   return printMemory();
 }
 
-llvm::Error run(const std::string &path, const llvm::StringMap<int64_t> &dims, llvm::raw_ostream &os) {
+/// Why operators of the graph do not share kernels, as far as generated ones could.
+llvm::Error printWhy(const ir::Graph &graph, llvm::raw_ostream &os) {
+  os << "\nkernels that neighbours do not share:\n";
+  compiler::CompileOptions options;
+  options.remark = [&](const std::string &text) { os << "  " << text << "\n"; };
+  return compiler::compile(graph, options).takeError();
+}
+
+llvm::Error run(const std::string &path, const llvm::StringMap<int64_t> &dims, bool why, llvm::raw_ostream &os) {
   auto container = Container::open(path);
   if (!container)
     return container.takeError();
@@ -297,6 +306,9 @@ llvm::Error run(const std::string &path, const llvm::StringMap<int64_t> &dims, l
   for (const auto &[key, text] : metadata)
     os << "meta " << key << ": " << text << "\n";
   os << graph->toText();
+  if (why)
+    if (llvm::Error error = printWhy(*graph, os))
+      return error;
   for (const Container::Section &section : (*container)->sections())
     if (section.kind == SectionKind::Executable)
       if (llvm::Error error = ExecutableDump(*container, dims, os).print(section))
@@ -322,9 +334,11 @@ int main(int argc, char **argv) {
   CLI::App app("Print the graph and the executables of a .tess file", "tess-dump");
   app.add_option("file", path, "a .tess file")->required();
   app.add_option("--dim", texts, "<name>=<size> of a named dimension: for which sizes to print memory and kernels");
+  bool why = false;
+  app.add_flag("--why", why, "compile the graph again, and say where an operator does not share its operand's kernel");
   CLI11_PARSE(app, argc, argv);
   llvm::Expected<llvm::StringMap<int64_t>> dims = parseDims(texts);
-  llvm::Error error = dims ? run(path, *dims, llvm::outs()) : dims.takeError();
+  llvm::Error error = dims ? run(path, *dims, why, llvm::outs()) : dims.takeError();
   if (!error)
     return 0;
   llvm::outs().flush();

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/transforms/FusionGroups.h"
 #include "compiler/transforms/Passes.h"
+#include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
 
 #include "mlir/Analysis/TopologicalSortUtils.h"
@@ -75,12 +76,19 @@ void buildFusion(OpBuilder &builder, const FusionGroup &group, bool fuse) {
     op->erase();
 }
 
+void remark(Operation *reader, Operation *producer, StringRef why) {
+  std::string line = locationText(producer->getLoc());
+  reader->emitRemark(reader->getName().stripDialect())
+      << ": has a kernel of its own beside " << producer->getName().stripDialect()
+      << (line.empty() ? "" : " of " + line) << ": " << why;
+}
+
 struct FuseElementwise : impl::FuseElementwisePassBase<FuseElementwise> {
   using FuseElementwisePassBase::FuseElementwisePassBase;
 
   void runOnOperation() override {
     Block &block = getOperation().getBody().front();
-    FusionGroups groups(block, fuse);
+    FusionGroups groups(block, fuse, why ? FusionGroups::Apart(remark) : nullptr);
     OpBuilder builder(&getContext());
     for (const auto &group : groups.groups())
       buildFusion(builder, *group, fuse);

@@ -78,7 +78,7 @@ std::unique_ptr<FusionGroup> FusionGroups::alone(Operation *op) const {
 
 FusionGroup *FusionGroups::groupOf(Operation *op) const { return op ? owner.lookup(op) : nullptr; }
 
-FusionGroups::FusionGroups(Block &block, bool fuse) : sizes(block), fuse(fuse) {
+FusionGroups::FusionGroups(Block &block, bool fuse, Apart apart) : sizes(block), fuse(fuse), apart(std::move(apart)) {
   unsigned next = 0;
   for (Operation &op : block)
     position[&op] = next++;
@@ -93,10 +93,14 @@ void FusionGroups::place(Operation *op) {
   owner[op] = all.back().get();
   if (!fuse)
     return;
-  for (Value operand : op->getOperands())
-    if (FusionGroup *producer = groupOf(operand.getDefiningOp());
-        producer && producer != owner[op] && !isScalarSource(operand.getDefiningOp()))
-      tryMerge(*producer, *owner[op]);
+  for (Value operand : op->getOperands()) {
+    Operation *made = operand.getDefiningOp();
+    FusionGroup *producer = groupOf(made);
+    if (!producer || producer == owner[op] || isScalarSource(made))
+      continue;
+    if (const char *why = merge(*producer, *owner[op]); why && apart)
+      apart(op, made, why);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -159,29 +163,30 @@ bool FusionGroups::expandsAfterReduction(const FusionGroup &group, ArrayRef<int6
   return false;
 }
 
-std::optional<FusionGroup> FusionGroups::combined(const FusionGroup &a, const FusionGroup &b) const {
-  FusionGroup group;
+const char *FusionGroups::combine(const FusionGroup &a, const FusionGroup &b, FusionGroup &group) const {
   // The producer decides the domain unless it holds rows of the consumer's reduction.
   const FusionGroup &wide = !a.axes.empty() ? a : !b.axes.empty() ? b : a;
   const FusionGroup &other = &wide == &a ? b : a;
   group.domain = wide.domain;
   group.axes = wide.axes;
   if (!other.axes.empty() && (other.axes != group.axes || other.domain != group.domain))
-    return std::nullopt;
+    return "reductions of one kernel must be over the same axes of one shape";
   group.usesIndex = a.usesIndex || b.usesIndex;
   if (group.usesIndex && !group.axes.empty())
-    return std::nullopt;
+    return "a kernel that reduces must not ask where an element stands";
   group.ops = a.ops;
   group.ops.append(b.ops);
   SmallVector<int64_t, 6> row = rowShape(group);
   if (!fitsDomain(group, row))
-    return std::nullopt;
-  if (!group.axes.empty()) {
-    llvm::DenseSet<Operation *> members(group.ops.begin(), group.ops.end());
-    if (!collapsesRuns(group, members) || (reducesEverything(group) && expandsAfterReduction(group, row)))
-      return std::nullopt;
-  }
-  return group;
+    return "every value must have the shape of the whole kernel, or of what its reductions leave";
+  if (group.axes.empty())
+    return nullptr;
+  llvm::DenseSet<Operation *> members(group.ops.begin(), group.ops.end());
+  if (!collapsesRuns(group, members))
+    return "an operand must vary along all neighbouring reduced axes or along none";
+  if (reducesEverything(group) && expandsAfterReduction(group, row))
+    return "what follows a large reduction over everything must use all threads";
+  return nullptr;
 }
 
 static size_t countOperands(const FusionGroup &group) {
@@ -198,18 +203,22 @@ static size_t countOperands(const FusionGroup &group) {
   return outside.size();
 }
 
-bool FusionGroups::tryMerge(FusionGroup &into, FusionGroup &other) {
+const char *FusionGroups::merge(FusionGroup &into, FusionGroup &other) {
   if (into.ops.size() + other.ops.size() > kMaxOps)
-    return false;
-  std::optional<FusionGroup> group = combined(into, other);
-  if (!group || countOperands(*group) > kMaxOperands || closesLoop(into, other))
-    return false;
-  llvm::sort(group->ops, [&](Operation *a, Operation *b) { return position[a] < position[b]; });
+    return "a kernel must not have so many operators";
+  FusionGroup group;
+  if (const char *why = combine(into, other, group))
+    return why;
+  if (countOperands(group) > kMaxOperands)
+    return "a kernel must not have so many operands";
+  if (closesLoop(into, other))
+    return "nothing outside must read of a kernel and be read by it";
+  llvm::sort(group.ops, [&](Operation *a, Operation *b) { return position[a] < position[b]; });
   for (Operation *op : other.ops)
     owner[op] = &into;
   other.ops.clear();
-  into = std::move(*group);
-  return true;
+  into = std::move(group);
+  return nullptr;
 }
 
 bool FusionGroups::closesLoop(const FusionGroup &a, const FusionGroup &b) const {

@@ -14,8 +14,8 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 
+#include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
 namespace tess::compiler {
@@ -31,16 +31,21 @@ struct FusionGroup {
 
 class FusionGroups {
 public:
+  /// Told of an operator that reads another and does not share its kernel, and of the reason.
+  using Apart = std::function<void(mlir::Operation *reader, mlir::Operation *producer, llvm::StringRef why)>;
+
   /// Groups the fusible operators of `block`; with `fuse` off each is alone.
-  FusionGroups(mlir::Block &block, bool fuse);
+  FusionGroups(mlir::Block &block, bool fuse, Apart apart = nullptr);
   llvm::ArrayRef<std::unique_ptr<FusionGroup>> groups() const { return all; }
 
 private:
   void place(mlir::Operation *op);
   std::unique_ptr<FusionGroup> alone(mlir::Operation *op) const;
   FusionGroup *groupOf(mlir::Operation *op) const;
-  bool tryMerge(FusionGroup &into, FusionGroup &other);
-  std::optional<FusionGroup> combined(const FusionGroup &a, const FusionGroup &b) const;
+  /// Null when they are one group now, else why not.
+  const char *merge(FusionGroup &into, FusionGroup &other);
+  /// Fills in `group`, of both; null when it can be one kernel, else why not.
+  const char *combine(const FusionGroup &a, const FusionGroup &b, FusionGroup &group) const;
   bool fitsDomain(const FusionGroup &group, llvm::ArrayRef<int64_t> row) const;
   bool collapsesRuns(const FusionGroup &group, const llvm::DenseSet<mlir::Operation *> &members) const;
   bool expandsAfterReduction(const FusionGroup &group, llvm::ArrayRef<int64_t> row) const;
@@ -52,6 +57,7 @@ private:
   llvm::DenseMap<mlir::Operation *, unsigned> position;
   std::vector<std::unique_ptr<FusionGroup>> all;
   bool fuse;
+  Apart apart;
 };
 
 /// Elementwise operators and reductions: what a generated kernel can compute.

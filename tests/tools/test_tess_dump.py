@@ -85,6 +85,16 @@ def test_kernels(dump):
         assert 50 < int(size) <= int(images[image])
 
 
+def test_why_neighbours_have_kernels_of_their_own():
+    done = run("tess-dump", FILE, "--why")
+    assert done.returncode == 0, done.stderr
+    said = done.stdout.split("kernels that neighbours do not share:\n")[1].split("\nexecutable")[0]
+    pattern = (
+        r"  \w+: is a kernel of its own beside \w+ \(.*\): .* must .* \(at .*digits_net\.py:\d+.*\)"
+    )
+    assert all(re.fullmatch(pattern, line) for line in said.splitlines()), said
+
+
 def test_a_graph_without_code():
     done = run("tess-dump", FILE.parent / "linear.tess")
     assert done.returncode == 0 and "tess.matmul" in done.stdout
