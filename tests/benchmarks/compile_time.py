@@ -42,6 +42,31 @@ for name, lowering, call in calls():
 print(json.dumps([first, rows]))
 """
 
+LARGE = """
+import sys, time
+import numpy as np
+import tessera
+import tessera.functional as F
+from tessera.autodiff import GradManager
+w = tessera.Parameter(np.eye(8, dtype="f"))
+gm, x = GradManager().attach([w]), tessera.tensor(np.ones((8, 8), "f"))
+@tessera.jit.trace
+def step(x, layers):
+    with gm:
+        for _ in range(layers):
+            x = F.relu(x @ w)
+        gm.backward(F.sum(x))
+    return w.grad
+def call(layers):
+    start = time.perf_counter()
+    step(x, layers); tessera.sync()
+    return time.perf_counter() - start
+def seconds(layers):
+    return max(call(layers) for _ in range(4))  # the one that compiles
+seconds(10)
+print(*(seconds(layers) / layers for layers in (5000, 25000)))
+"""
+
 ELEMENTWISE = 0  # the first of ops/OpInfo.h's enum Lowering
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -87,4 +112,17 @@ def mini_graphs():
     ]
 
 
-BENCHMARKS = {"compile_demo": demo_graph, "mini_graphs": mini_graphs}
+def large_program():
+    """Compilation of about 100 000 steps, and that its time is nearly linear in them."""
+    few, many = (1e6 * float(text) for text in in_process(LARGE).split())
+    name = "compile a layer of 25 000, with gradient"
+    return [
+        Row(name, many, "us", peer=few, target=0.7, target_is_ratio=True, note="peer: of 5 000")
+    ]
+
+
+BENCHMARKS = {
+    "compile_demo": demo_graph,
+    "mini_graphs": mini_graphs,
+    "large_program": large_program,
+}
