@@ -95,12 +95,13 @@ def Tess_RepeatOp : RearrangeOp<"repeat", "each element repeated along an axis",
   let arguments = (ins Tess_Any:$x, SI64Attr:$repeats, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, Range<"repeats", "0", "1e9">, Doc<"repeats", "how often">, Doc<"axis", "axis to repeat along">];
+  let constraints = ["rank must be below 8 where elements repeat"];
   let samples = [Sample<["3"], "repeats=2">, Sample<["2,3"], "repeats=3;axis=1">, Sample<["2,3"], "repeats=0">];
 }
 def Tess_TileOp : RearrangeOp<"tile", "the tensor repeated along each axis", "tile", "np.tile(x, reps)"> {
   let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$reps);
   let attrFacts = [Range<"reps", "0", "1e9">, Doc<"reps", "how often, for each axis">];
-  let constraints = ["reps must have an entry for each axis"];
+  let constraints = ["reps must have an entry for each axis", "rank must be below 8 where elements repeat"];
   let samples = [Sample<["3"], "reps=[2]">, Sample<["2,3"], "reps=[1, 3]">, Sample<["2,3"], "reps=[2, 2]">, Sample<["2,3"], "reps=[2, 0]">];
   let onnx = "Tile";
 }

@@ -45,7 +45,7 @@ Values split(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
 
 /// `x` repeated `count` times at `axis`: before it as a whole, or each element of it (`inner`).
 static int repeated(SubgraphBuilder &b, int x, int64_t axis, int64_t count, bool inner) {
-  if (count == 1)
+  if (count == 1 || x < 0)
     return x;
   IntList wide(b.meta(x).rank() + 1, -1);
   wide[axis + inner] = count;

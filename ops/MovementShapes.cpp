@@ -103,7 +103,12 @@ static int64_t times(int64_t dim, int64_t count) {
   return __builtin_mul_overflow(dim, count, &product) ? INT64_MAX : product;
 }
 
+/// The rules spread an axis over a new one.
+static bool hasRoomToRepeat(const TensorMeta &x) { return x.rank() < kMaxRank; }
+
 llvm::Expected<Metas> repeat(const OpDef &op, Operands operands, Segments) {
+  if (op.i64("repeats") != 1 && !hasRoomToRepeat(operands[0]))
+    return mustHold(op, "rank must be below 8 where elements repeat", operands);
   Shape shape = operands[0].shape;
   int64_t &dim = shape[fromFront(op.i64("axis"), shape.size())];
   dim = times(dim, op.i64("repeats"));
@@ -116,6 +121,8 @@ llvm::Expected<Metas> tile(const OpDef &op, Operands operands, Segments) {
   if (reps.size() != shape.size())
     return mustHoldOf(op, "reps must have an entry for each axis",
                       "x " + toString(operands[0]) + " and reps " + toString(reps));
+  if (llvm::any_of(reps, [](int64_t count) { return count != 1; }) && !hasRoomToRepeat(operands[0]))
+    return mustHold(op, "rank must be below 8 where elements repeat", operands);
   for (unsigned i = 0; i < shape.size(); ++i)
     shape[i] = times(shape[i], reps[i]);
   return single(operands, shape);

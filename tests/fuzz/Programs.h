@@ -1,7 +1,7 @@
 //===- Programs.h - what was read is bound ----------------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/Bind.h"
+#include "runtime/bind/Bind.h"
 #include "tests/fuzz/Fuzz.h"
 
 namespace tess::fuzz {

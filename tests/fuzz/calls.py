@@ -171,6 +171,7 @@ class Campaign:
         self.calls = {n: c for n, c in public_calls().items() if not only or only in n}
         self.findings = {}
         self.results = self.refusals = 0
+        self.asked = 0  # bytes of what a call made before it was refused
 
     def invoke(self, name):
         """One call: (arguments, result), or the exception that it raised."""
@@ -180,6 +181,7 @@ class Campaign:
         self.tell(f"{name}({', '.join(given)})")
         result = function(*args, **kwargs)
         if is_class:
+            self.asked = bytes_of(result)  # the weights of a module
             inputs = [self.values.tensor() if self.values.rng.random() < 0.9 else self.values.any()]
             self.tell(f"{name}({', '.join(given)})({describe(inputs[0])})")
             args, result = [*args, *inputs], result(*inputs)
@@ -199,6 +201,7 @@ class Campaign:
         name = self.values.pick(sorted(self.calls))
         forget_peak()
         before, size, failure = resident("VmRSS"), 0, ""
+        self.asked = 0
         try:
             size, result = self.invoke(name)
             size += bytes_of(result)
@@ -208,7 +211,9 @@ class Campaign:
             failure = wrong_outcome(error)
             if failure:
                 self.note(name, f"{failure}: {type(error).__name__}: {error}")
-        growth = resident("VmHWM") - before
+            if isinstance(error, MemoryError):  # of a module's second weight, beside the first
+                size = LIMIT // FACTOR
+        growth, size = resident("VmHWM") - before, max(size, self.asked)
         if growth > FACTOR * size + ALLOWANCE:
             self.note(name, f"memory: grew by {growth} for {size} bytes")
         self.settle()

@@ -181,6 +181,12 @@ static std::vector<Refusal> movementRefusals() {
        {f32({4}), f32({2})},
        "slice_set: value must broadcast to the slice, got value f32[2] and slice [3]"},
       {Tile({2}), {f32({2, 2})}, "tile: reps must have an entry for each axis, got x f32[2, 2] and reps [2]"},
+      {Tile({1, 1, 1, 1, 1, 1, 1, 2}),
+       {f32({1, 1, 1, 1, 1, 1, 1, 4})},
+       "tile: rank must be below 8 where elements repeat, got x f32[1, 1, 1, 1, 1, 1, 1, 4]"},
+      {Repeat(0, 7),
+       {f32({1, 1, 1, 1, 1, 1, 1, 4})},
+       "repeat: rank must be below 8 where elements repeat, got x f32[1, 1, 1, 1, 1, 1, 1, 4]"},
   };
 }
 

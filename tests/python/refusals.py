@@ -214,6 +214,7 @@ REFUSALS = {
     "pow.operands_must_broadcast": (BINARY, ""),
     "prod.axes_must_be_distinct_axes_of_x": (["2,3"], "axes=[5]"),
     "repeat.axis_must_be_an_axis_of_x": (["2,3"], "repeats=2;axis=2"),
+    "repeat.rank_must_be_below_8_where_elements_repeat": (["1,1,1,1,1,1,1,4"], "repeats=2"),
     "reshape.shape_must_have_at_most_one_minus_1_and_otherwise_entries_at_least_0": (
         ["2,3"],
         "shape=[-1, -1]",
@@ -330,6 +331,10 @@ REFUSALS = {
     "swapaxes.axis1_must_be_an_axis_of_x": (["2,3"], "axis1=2;axis2=0"),
     "swapaxes.axis2_must_be_an_axis_of_x": (["2,3"], "axis1=0;axis2=2"),
     "tile.reps_must_have_an_entry_for_each_axis": (["2,3"], "reps=[2]"),
+    "tile.rank_must_be_below_8_where_elements_repeat": (
+        ["1,1,1,1,1,1,1,4"],
+        "reps=[1, 1, 1, 1, 1, 1, 1, 2]",
+    ),
     "topk.x_must_have_rank_at_least_1": ([""], "k=1"),
     "topk.k_must_not_be_above_the_size_of_the_last_axis": (["2,3"], "k=4"),
     "transpose.pattern_must_be_distinct_axes_of_x": (["2,3"], "pattern=[0, 2]"),

@@ -42,6 +42,14 @@ def test_topk_refuses():
         F.topk(tensor(3), 4, kth_only=True)
 
 
+def test_a_number_of_parts_is_not_a_size():
+    x = tensor(4, 6)
+    assert [part.shape[0] for part in F.split(x, 3)] == [2, 1, 1]
+    assert len(F.split(x, 100)) == 100
+    with pytest.raises(ValueError, match=f"split: number of parts must be .* 65536, got {2**64}"):
+        F.split(x, 2**64)
+
+
 def test_atan2_by_keyword():
     y, x = floats(4), floats(4, seed=1)
     want = F.atan2(tessera.Tensor(y), tessera.Tensor(x))

@@ -1,5 +1,7 @@
 """tessera.random: seeds, distributions, traces."""
 
+import re
+
 import numpy as np
 import pytest
 import tessera
@@ -84,3 +86,25 @@ def test_thread_count_changes_nothing():
         rows.append(random.RNG(seed=5).normal(size=(300_001,)).numpy().tobytes())
     _core.set_num_threads(threads)
     assert rows[0] == rows[1]
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "says"),
+    [
+        ([1, 2, 3], TypeError, "must be an int, got [1, 2, 3]"),
+        (np.array([1, 2]), TypeError, "must be an int, got array([1, 2])"),
+        (1.5, TypeError, "must be an int, got 1.5"),
+        (2**63, ValueError, f"must have at most 64 bits, got {2**63}"),
+    ],
+)
+def test_what_is_no_seed_changes_nothing(value, error, says):
+    random.seed(7)
+    before = random.default_rng.state_dict()
+    with pytest.raises(error, match="^seed: seed " + re.escape(says)):
+        random.seed(value)
+    with pytest.raises(error, match="^RNG: seed " + re.escape(says)):
+        random.RNG(seed=value)
+    for state in ({"seed": value, "offset": 0}, {"seed": 0, "offset": value}):
+        with pytest.raises(error, match="^load_state_dict: (seed|offset) " + re.escape(says)):
+            random.default_rng.load_state_dict(state)
+    assert random.default_rng.state_dict() == before

@@ -5,6 +5,7 @@ operation, so a traced function goes on drawing new numbers.
 """
 
 import math
+import operator
 import sys
 
 import numpy as np
@@ -23,6 +24,17 @@ def _size(size):
     return [size] if isinstance(size, (int, np.integer)) else [int(n) for n in size]
 
 
+def _state(name, what, value):
+    """A rank 0 tensor of i64 that holds `value`; errors are those of `name`."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: {what} must be an int, got {value!r}") from None
+    if not -(2**63) <= number < 2**63:
+        raise ValueError(f"{name}: {what} must have at most 64 bits, got {number}")
+    return Tensor(np.int64(number), dtype="int64")
+
+
 class RNG:
     """A generator of its own.
 
@@ -32,8 +44,8 @@ class RNG:
 
     def __init__(self, seed=None, device=None):
         seed = np.random.SeedSequence().generate_state(1)[0] if seed is None else seed
-        self._seed = Tensor(np.int64(seed), dtype="int64", device=device)
-        self._offset = Tensor(np.int64(0), dtype="int64", device=device)
+        self._seed = Tensor(_state("RNG", "seed", seed), device=device)
+        self._offset = Tensor(_state("RNG", "offset", 0), device=device)
 
     @property
     def seed(self):
@@ -42,8 +54,7 @@ class RNG:
 
     def reseed(self, seed):
         """Starts again from `seed`."""
-        self._seed._reset(Tensor(np.int64(seed), dtype="int64"))
-        self._offset._reset(Tensor(np.int64(0), dtype="int64"))
+        self._set("seed", seed, 0)
 
     def state_dict(self):
         """Seed and offset."""
@@ -51,8 +62,12 @@ class RNG:
 
     def load_state_dict(self, state):
         """Goes on where `state_dict` was taken."""
-        self._seed._reset(Tensor(np.int64(state["seed"]), dtype="int64"))
-        self._offset._reset(Tensor(np.int64(state["offset"]), dtype="int64"))
+        self._set("load_state_dict", state["seed"], state["offset"])
+
+    def _set(self, name, seed, offset):
+        both = _state(name, "seed", seed), _state(name, "offset", offset)
+        self._seed._reset(both[0])
+        self._offset._reset(both[1])
 
     def draw(self, function, count):
         """`function(seed, offset)`, which uses `count` numbers."""

@@ -7,6 +7,8 @@ from .._core import Tensor as _Tensor
 from .._core import ops as _ops
 from .generated import export
 
+_MOST_PARTS = 1 << 16  # of an axis that has fewer elements
+
 
 def _dtype_of(value):
     if isinstance(value, bool):
@@ -179,6 +181,8 @@ def split(inp, nsplits_or_sections, axis=0):
         count = nsplits_or_sections
         if count <= 0:
             raise ValueError(f"split: number of parts must be positive, got {count}")
+        if count > (most := max(size, _MOST_PARTS)):
+            raise ValueError(f"split: number of parts must be at most {most}, got {count}")
         sections = [size // count + (i < size % count) for i in range(count)]
     else:
         cuts = [0, *nsplits_or_sections, size]
