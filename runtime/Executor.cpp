@@ -1,16 +1,14 @@
 //===- Executor.cpp - runs a bound program --------------------------------===//
 #include "runtime/Executor.h"
 #include "ops/Error.h"
-#include "runtime/BoundData.h"
 #include "runtime/ExecutorCounters.h"
 #include "runtime/Profiler.h"
 #include "runtime/StridedCopy.h"
 #include "runtime/Worker.h"
+#include "runtime/bind/BoundData.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 namespace tess::runtime {
-
-ExecutorCounters executorCounters;
 
 ExecutorStats executorStats() {
   const ExecutorCounters &c = executorCounters;

@@ -1,7 +1,7 @@
 //===- Executor.h - runs a bound program ------------------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/Bind.h"
+#include "runtime/bind/Bind.h"
 
 namespace tess::runtime {
 

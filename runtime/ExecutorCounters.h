@@ -9,7 +9,7 @@ namespace tess::runtime {
 struct ExecutorCounters {
   std::atomic<uint64_t> binds{0}, runs{0}, launches{0}, libraryCalls{0}, copies{0}, workerRuns{0};
 };
-extern ExecutorCounters executorCounters;
+inline ExecutorCounters executorCounters;
 
 inline void bump(std::atomic<uint64_t> &counter, uint64_t by = 1) { counter.fetch_add(by, std::memory_order_relaxed); }
 

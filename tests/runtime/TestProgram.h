@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/Bind.h"
+#include "runtime/bind/Bind.h"
 #include "tests/runtime/Expect.h"
 
 namespace tess::test {

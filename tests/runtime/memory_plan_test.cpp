@@ -1,4 +1,4 @@
-#include "runtime/MemoryPlan.h"
+#include "runtime/bind/MemoryPlan.h"
 #include "tests/runtime/Expect.h"
 
 #include <random>

@@ -4,7 +4,7 @@
 // a read outside of memory there, so every assumption of the code is checked.
 //
 //===----------------------------------------------------------------------===//
-#include "runtime/KernelGeometry.h"
+#include "runtime/bind/KernelGeometry.h"
 #include "ops/Error.h"
 #include "llvm/ADT/STLExtras.h"
 

@@ -1,12 +1,12 @@
-//===- BindLibrary.cpp - library calls, bound -----------------------------===//
+//===- Library.cpp - library calls --------------------------------------===//
 //
 // A call is prepared for row-major operands first, which says how the library
 // would have them; then again where operands, constants or its result come so.
 //
 //===----------------------------------------------------------------------===//
 #include "ops/Error.h"
-#include "runtime/Binder.h"
-#include "runtime/Packing.h"
+#include "runtime/bind/Binder.h"
+#include "runtime/bind/Packing.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::runtime {

@@ -1,8 +1,8 @@
 //===- BoundData.h - what the executor walks --------------------*- C++ -*-===//
 #pragma once
 
-#include "runtime/Bind.h"
 #include "runtime/KernelTable.h"
+#include "runtime/bind/Bind.h"
 
 #include <forward_list>
 

@@ -1,5 +1,5 @@
 //===- Batches.cpp - independent kernels as one launch --------------------===//
-#include "runtime/Batches.h"
+#include "runtime/bind/Batches.h"
 #include "runtime/ParallelFor.h"
 #include "llvm/ADT/STLExtras.h"
 

@@ -1,7 +1,7 @@
-//===- Storage.cpp - which memory each value lives in ---------------------===//
-#include "runtime/Storage.h"
+//===- StoragePlan.cpp - which memory each value lives in ---------------===//
+#include "runtime/bind/StoragePlan.h"
 #include "ops/Error.h"
-#include "runtime/Bind.h"
+#include "runtime/bind/Bind.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::runtime {

@@ -1,7 +1,7 @@
-//===- Storage.h - which memory each value lives in -------------*- C++ -*-===//
+//===- StoragePlan.h - which memory each value lives in -------*- C++ -*-===//
 #pragma once
 
-#include "runtime/MemoryPlan.h"
+#include "runtime/bind/MemoryPlan.h"
 #include "runtime/schema/Executable.h"
 #include "llvm/Support/Error.h"
 

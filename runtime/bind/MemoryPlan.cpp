@@ -1,5 +1,5 @@
 //===- MemoryPlan.cpp - offsets of temporaries in one arena ---------------===//
-#include "runtime/MemoryPlan.h"
+#include "runtime/bind/MemoryPlan.h"
 
 #include "llvm/ADT/STLExtras.h"
 

@@ -1,7 +1,7 @@
 //===- Program.cpp - code and constants of an executable ------------------===//
 #include "ops/Error.h"
-#include "runtime/Bind.h"
 #include "runtime/Code.h"
+#include "runtime/bind/Bind.h"
 #include "runtime/schema/ExecutableCodec.h"
 #include "llvm/ADT/STLExtras.h"
 

@@ -1,6 +1,6 @@
-//===- Signature.cpp - inputs against the program's signature -------------===//
+//===- Inputs.cpp - inputs against the program's signature --------------===//
 #include "ops/Error.h"
-#include "runtime/Bind.h"
+#include "runtime/bind/Bind.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::runtime {

@@ -7,8 +7,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/BoundData.h"
-#include "runtime/Storage.h"
+#include "runtime/bind/BoundData.h"
+#include "runtime/bind/StoragePlan.h"
 
 namespace tess::runtime {
 

@@ -1,14 +1,14 @@
-//===- Binder.h - what bind does, in pieces ---------------------*- C++ -*-===//
+//===- Binder.h - a program bound to shapes, in pieces ----------*- C++ -*-===//
 //
-// Bind.cpp has shapes, kernels and copies, BindLibrary.cpp the library's calls.
+// The steps of README.md, in their order; each file has the pieces of one.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/BoundData.h"
-#include "runtime/KernelGeometry.h"
 #include "runtime/ParallelFor.h"
-#include "runtime/Storage.h"
+#include "runtime/bind/BoundData.h"
+#include "runtime/bind/KernelGeometry.h"
+#include "runtime/bind/StoragePlan.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace tess::runtime {

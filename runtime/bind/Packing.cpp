@@ -1,5 +1,5 @@
 //===- Packing.cpp - values that stay in a library's layout ---------------===//
-#include "runtime/Packing.h"
+#include "runtime/bind/Packing.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <numeric>

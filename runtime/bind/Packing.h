@@ -8,7 +8,7 @@
 #pragma once
 
 #include "runtime/KernelTable.h"
-#include "runtime/Storage.h"
+#include "runtime/bind/StoragePlan.h"
 
 namespace tess::runtime {
 

@@ -1,0 +1,119 @@
+//===- Binder.cpp - a program bound to shapes, step by step -------------===//
+#include "runtime/bind/Binder.h"
+#include "ops/Error.h"
+#include "runtime/Allocator.h"
+#include "runtime/ExecutorCounters.h"
+#include "runtime/bind/Batches.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tess::runtime {
+
+llvm::Error Binder::addStep(const Step &step) {
+  switch (step.kind) {
+  case StepKind::Kernel:
+    return addKernel(step);
+  case StepKind::Library:
+    return addLibrary(step);
+  case StepKind::Movement:
+    return addMovement(step);
+  }
+  llvm_unreachable("step kind out of range");
+}
+
+/// By how much the allocator's block is larger.
+static uint64_t roundingOf(uint64_t bytes) { return bytes ? Allocator::roundUp(bytes) - bytes : 0; }
+
+void Binder::placeArena() {
+  MemoryPlan plan = planMemory(storage.allocations);
+  bound->memory.arena = uint64_t(plan.bytes);
+  bound->memory.rounding = roundingOf(bound->memory.arena);
+  if (keepPlan)
+    bound->plan = describePlan(exe, storage, plan, scratchOf);
+  for (const PointerPatch &use : arenaUses)
+    bound->arenaPatches.push_back({use.slot, 0, plan.offsets[use.index] + use.bytes});
+  for (auto [command, allocation] : llvm::zip(bound->commands, scratchOf)) {
+    if (allocation < 0)
+      continue;
+    (command.kind == Command::Library ? command.workspaceOffset : command.scratchOffset) = plan.offsets[allocation];
+  }
+  for (auto [offset, allocation] : llvm::zip(plan.offsets, storage.allocations))
+    arenaExtents.push_back({offset, offset + allocation.bytes});
+}
+
+void Binder::finish() {
+  placeArena();
+  for (Command &command : bound->commands) {
+    command.launch.pointers = bound->pointers.data() + command.firstPointer;
+    command.launch.dims = bound->dims.data() + command.firstDim;
+  }
+  if (batches)
+    splitPicoseconds += batchLaunches(*bound, exe, storage.places, arenaExtents, threads);
+  bound->outputs.reserve(exe.outputs.size());
+  for (const OutputDecl &output : exe.outputs) {
+    bound->outputs.push_back(metas[output.value]);
+    bound->donates.push_back(output.donates);
+    bound->unknownAxes.push_back(unknownAxes[output.value]);
+    if (output.donates >= 0)
+      continue;
+    uint64_t bytes = uint64_t(metas[output.value].numElements()) * byteWidth(metas[output.value].dtype);
+    bound->memory.outputs += bytes;
+    bound->memory.rounding += roundingOf(bytes);
+  }
+  if (bound->dependsOnData)
+    bound->mostOutputs = bound->outputs;
+  bound->memory.constants = program.constantBytes();
+  bound->numInputs = exe.inputs.size();
+  bound->needsWorker |= splitPicoseconds >= kWorkerPicoseconds;
+  bound->program = program.shared_from_this();
+}
+
+/// Code for a free size takes any but 1 beside a size that is not 1: an axis that repeats is another kernel. `error`,
+/// or the name of the dimension that is the cause.
+llvm::Error Binder::nameRepeated(llvm::Error error) const {
+  auto [code, message] = takeError(std::move(error));
+  if (code == ErrorCode::Internal)
+    for (const InputDecl &input : exe.inputs)
+      for (auto [axis, dim] : llvm::enumerate(input.dims))
+        if (dim.symbol >= 0 && metas[input.value].shape[axis] == 1)
+          return invalidArgument(program.name() + ": " + exe.symbols[dim.symbol].name +
+                                 " must not be 1 where its axis would repeat, got 1 in " + input.name);
+  return makeError(code, message);
+}
+
+llvm::Expected<std::shared_ptr<Bound>> Binder::run(llvm::ArrayRef<TensorMeta> inputs,
+                                                   llvm::ArrayRef<Layout> inputLayouts) {
+  if (llvm::Error error = inferShapes(inputs, inputLayouts))
+    return std::move(error);
+  llvm::Expected<StoragePlan> plan = planStorage(exe, metas, layouts);
+  if (!plan)
+    return plan.takeError();
+  storage = std::move(*plan);
+  if (llvm::Error error = prepareLibrary())
+    return std::move(error);
+  bound->commands.reserve(exe.steps.size());
+  for (const Step &step : exe.steps)
+    if (llvm::Error error = addStep(step))
+      return at(nameRepeated(std::move(error)), step.location);
+  addOutputCopies();
+  finish();
+  bump(executorCounters.binds);
+  return std::make_shared<Bound>(std::move(bound));
+}
+
+llvm::Expected<std::shared_ptr<Bound>> Program::bind(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRef<Layout> layouts,
+                                                     const BindOptions &bindOptions) {
+  if (options.check)
+    if (llvm::Error error = options.check())
+      return std::move(error);
+  if (llvm::Error error = checkInputs(inputs))
+    return std::move(error);
+  if (!layouts.empty() && layouts.size() != inputs.size())
+    return invalidArgument(options.name + ": must have a layout for each input, got " + llvm::Twine(layouts.size()));
+  for (auto [meta, layout] : llvm::zip(inputs, layouts))
+    if (meta.shape != layout.shape || layout.strides.size() != layout.shape.size())
+      return invalidArgument(options.name + ": layout of an input must have its shape, got " + toString(layout.shape) +
+                             " for " + toString(meta));
+  return Binder(*this, bindOptions).run(inputs, layouts);
+}
+
+} // namespace tess::runtime

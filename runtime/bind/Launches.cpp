@@ -1,0 +1,108 @@
+//===- Launches.cpp - kernels of steps, with sizes and addresses --------===//
+#include "ops/Error.h"
+#include "runtime/bind/Binder.h"
+#include "runtime/bind/KernelGeometry.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace tess::runtime {
+
+void Binder::addPlacePointer(Place place, int64_t bytes) {
+  uint32_t slot = uint32_t(bound->pointers.size());
+  bound->pointers.push_back(nullptr);
+  switch (place.kind) {
+  case Place::Input:
+    bound->inputPatches.push_back({slot, place.index, bytes});
+    break;
+  case Place::Output:
+    bound->outputPatches.push_back({slot, place.index, bytes});
+    break;
+  case Place::Arena:
+    arenaUses.push_back({slot, place.index, bytes});
+    break;
+  case Place::Constant:
+    bound->pointers[slot] = static_cast<char *>(program.constants[place.index]) + bytes;
+    break;
+  case Place::None:
+    break; // a value of no step: nothing reads it
+  }
+}
+
+/// `offset`: in elements, of what the command walks within the value's storage.
+void Binder::addPointer(ValueId value, int64_t offset) {
+  addPlacePointer(storage.places[value], offset * byteWidth(metas[value].dtype));
+}
+
+Command &Binder::newCommand(Command::Kind kind, const Step *step) {
+  Command &command = bound->commands.emplace_back();
+  command.kind = kind;
+  command.step = step;
+  command.firstPointer = uint32_t(bound->pointers.size());
+  command.firstDim = uint32_t(bound->dims.size());
+  scratchOf.push_back(-1);
+  return command;
+}
+
+void Binder::splitDomain(KernelLaunch &launch, const KernelGeometry &geometry) const {
+  launch.outer = geometry.outer;
+  launch.inner = geometry.inner;
+  launch.parts = 1;
+  launch.splitInner = false;
+  if (threads > 1 && launch.picoseconds >= kSplitPicoseconds)
+    launch.split(threads);
+}
+
+void Binder::setLaunch(Command &command, const Step &step, int32_t entry, const KernelGeometry &geometry) {
+  command.launch.fn = program.kernels[step.image][entry];
+  const KernelEntry &code = exe.images[step.image].entries[entry];
+  command.label = code.name.c_str();
+  int64_t elements = geometry.parallel * std::max<int64_t>(geometry.reduced, 1);
+  command.launch.picoseconds =
+      std::min<uint64_t>(llvm::SaturatingMultiply<uint64_t>(elements, code.picosecondsPerElement), kWorkerPicoseconds);
+  splitDomain(command.launch, geometry);
+  size_t perElement = code.scratchBytesPerElement;
+  if (perElement) {
+    command.launch.scratchStride = scratchBytes(perElement, uint64_t(geometry.reduced));
+    scratchOf.back() = int32_t(storage.allocations.size());
+    int32_t index = int32_t(&step - exe.steps.data());
+    storage.allocations.push_back({int64_t(command.launch.scratchStride * command.launch.parts), index, index});
+  }
+  if (command.launch.parts > 1)
+    splitPicoseconds += command.launch.picoseconds;
+  bound->dims.insert(bound->dims.end(), geometry.dims.begin(), geometry.dims.end());
+}
+
+void Binder::setScalars(const Command &command, const Step &step, KernelDims places) {
+  for (auto [slot, scalar] : llvm::enumerate(step.scalars)) {
+    uint32_t dim = command.firstDim + places.attribute(unsigned(slot));
+    if (scalar.kind == ScalarSource::Parameter)
+      bound->scalarPatches.push_back({dim, scalar.parameter});
+    bound->dims[dim] = int64_t(scalar.bits);
+  }
+}
+
+llvm::Error Binder::addKernel(const Step &step) {
+  llvm::SmallVector<llvm::ArrayRef<int64_t>, 4> shapes;
+  for (ValueId value : step.domain)
+    shapes.push_back(metas[value].shape);
+  llvm::SmallVector<Layout, 8> operands;
+  for (const ValueIds *list : {&step.operands, &step.results})
+    for (ValueId value : *list)
+      operands.push_back(layouts[value]);
+  llvm::Expected<KernelGeometry> geometry = kernelGeometry(step, shapes, operands, step.operands.size());
+  if (!geometry)
+    return geometry.takeError();
+  if (geometry->parallel == 0)
+    return llvm::Error::success();
+  Command &command = newCommand(Command::Launch, &step);
+  command.numInputs = uint16_t(step.operands.size());
+  command.numOutputs = uint16_t(step.results.size());
+  setLaunch(command, step, step.entry, *geometry);
+  setScalars(command, step, geometry->places);
+  for (const ValueIds *list : {&step.operands, &step.results})
+    for (ValueId value : *list)
+      addPointer(value, layouts[value].offset);
+  return llvm::Error::success();
+}
+
+} // namespace tess::runtime
