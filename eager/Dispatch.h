@@ -22,7 +22,7 @@ struct DispatchCall {
 /// Runs it: a view, a kernel launched from the cache, or a program bound to the shapes.
 llvm::Error dispatch(const DispatchCall &call, Tensors &results);
 
-/// Elementwise operators through a kernel of their class (Direct.cpp). False: the class has no such kernel.
+/// Elementwise operators through a kernel of their class (DirectKernels.cpp). False: the class has no such kernel.
 llvm::Expected<bool> dispatchDirect(const DispatchCall &call, Tensors &results);
 /// Any operator through a program (Programs.cpp).
 llvm::Error dispatchProgram(const DispatchCall &call, Tensors &results);

@@ -5,7 +5,7 @@
 #include "eager/HostOptions.h"
 #include "eager/Location.h"
 #include "ops/Error.h"
-#include "runtime/Bind.h"
+#include "runtime/bind/Bind.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::eager {

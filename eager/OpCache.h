@@ -10,8 +10,8 @@
 #include "eager/Counters.h"
 #include "eager/HazardPointer.h"
 #include "ops/OpDef.h"
-#include "runtime/Bind.h"
 #include "runtime/Code.h"
+#include "runtime/bind/Bind.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <atomic>

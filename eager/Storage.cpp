@@ -1,7 +1,7 @@
 //===- Storage.cpp - the memory that tensors share -----------------------===//
 #include "eager/Storage.h"
 
-#include "eager/Pool.h"
+#include "eager/BlockPool.h"
 #include "runtime/Fork.h"
 #include "runtime/Worker.h"
 

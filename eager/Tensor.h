@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "eager/Pool.h"
+#include "eager/BlockPool.h"
 #include "eager/Storage.h"
 #include "ops/TensorMeta.h"
 

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "eager/Recording.h"
-#include "runtime/Bind.h"
+#include "runtime/bind/Bind.h"
 
 #include <list>
 #include <mutex>

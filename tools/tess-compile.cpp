@@ -1,5 +1,5 @@
 //===- tess-compile.cpp - add executables to a `.tess` file ---------------===//
-#include "compiler/Differentiate.h"
+#include "compiler/GraphGradients.h"
 #include "compiler/ProgramFile.h"
 #include "eager/HostOptions.h"
 #include "ops/Error.h"

@@ -56,10 +56,10 @@ double numberOf(const AttrValue &value) {
 }
 
 /// Walks one ScalarProgram. A constant or attribute has no dtype of its own: it is made when its first user is.
-class ProgramLowering {
+class BodyLowering {
 public:
-  ProgramLowering(NodeBuilder &nodes, KernelSpec &spec, const OpDef &op, llvm::ArrayRef<int16_t> operands,
-                  llvm::ArrayRef<DType> results)
+  BodyLowering(NodeBuilder &nodes, KernelSpec &spec, const OpDef &op, llvm::ArrayRef<int16_t> operands,
+               llvm::ArrayRef<DType> results)
       : nodes(nodes), spec(spec), op(op), operands(operands), results(results) {
     for (const AttrInfo &attr : op.info().attrs)
       slotOf.push_back(attr.isRuntime ? int16_t(spec.numAttrs++) : int16_t(-1));
@@ -184,7 +184,7 @@ private:
 
 llvm::SmallVector<int16_t, 2> NodeBuilder::elementwise(const OpDef &op, llvm::ArrayRef<int16_t> operands,
                                                        llvm::ArrayRef<DType> results) {
-  return ProgramLowering(*this, spec, op, operands, results).run();
+  return BodyLowering(*this, spec, op, operands, results).run();
 }
 
 } // namespace tess::compiler

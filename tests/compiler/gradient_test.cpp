@@ -1,5 +1,5 @@
 //===- gradient_test.cpp - gradients of a graph ---------------------------===//
-#include "compiler/Differentiate.h"
+#include "compiler/GraphGradients.h"
 #include "ops/Error.h"
 #include "tests/compiler/ProgramSupport.h"
 

@@ -1,4 +1,4 @@
-//===- Differentiate.cpp - the gradient of a composite operator ----------===//
+//===- CompositeGradient.cpp ----------------------------------------------===//
 //
 // Reverse mode through the forward graph. Results that were saved stand in for
 // the nodes that made them; what else is needed is computed again.

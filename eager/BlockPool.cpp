@@ -1,10 +1,10 @@
-//===- Pool.cpp - small blocks without heap traffic ----------------------===//
+//===- BlockPool.cpp ------------------------------------------------------===//
 //
 // The lists are a constant-initialised thread_local without a destructor, so
 // that a hit costs no guard; a second thread_local empties them at thread exit.
 //
 //===----------------------------------------------------------------------===//
-#include "eager/Pool.h"
+#include "eager/BlockPool.h"
 
 #include "llvm/Support/ErrorHandling.h"
 

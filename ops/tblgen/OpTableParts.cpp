@@ -1,4 +1,4 @@
-//===- Parts.cpp - operands, attributes and signatures of the table ------===//
+//===- OpTableParts.cpp ---------------------------------------------------===//
 #include "ops/tblgen/Generators.h"
 
 using namespace llvm;

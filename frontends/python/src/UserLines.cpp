@@ -1,4 +1,4 @@
-//===- Places.cpp - the user's line of a call ----------------------------===//
+//===- UserLines.cpp ------------------------------------------------------===//
 //
 // Noting a place costs a walk over the frames of our own package and two
 // reference counts; text is made only when an error or a dump wants it.

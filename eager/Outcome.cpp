@@ -1,4 +1,4 @@
-//===- Settle.cpp - how calls end: at once, later, or badly --------------===//
+//===- Outcome.cpp --------------------------------------------------------===//
 #include "eager/Dispatch.h"
 #include "eager/Queue.h"
 

@@ -1,4 +1,4 @@
-//===- Differentiate.h - gradients of a graph -------------------*- C++ -*-===//
+//===- GraphGradients.h -----------------------------------------*- C++ -*-===//
 //
 // For programs that want gradients without a tape: what one machine traced, a
 // process without Python differentiates and trains on.

@@ -1,5 +1,5 @@
-//===- Differentiate.cpp - gradients of a graph ---------------------------===//
-#include "compiler/Differentiate.h"
+//===- GraphGradients.cpp -------------------------------------------------===//
+#include "compiler/GraphGradients.h"
 #include "compiler/FirstDiagnostic.h"
 #include "compiler/transforms/Passes.h"
 #include "ir/OpBridge.h"
