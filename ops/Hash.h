@@ -9,11 +9,10 @@
 
 namespace tess {
 
-/// One step of splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014) on `h`
-/// with `v`: no two short sequences of small numbers meet.
+/// `h` with `v`: most of a step of splitmix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators",
+/// OOPSLA 2014). No two short sequences of small numbers meet, of whatever lengths: keys rely on it.
 constexpr uint64_t mixHash(uint64_t h, uint64_t v) {
-  h = (h ^ v) + 0x9E3779B97F4A7C15ull;
-  h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9ull;
+  h = ((h ^ v) + 0x9E3779B97F4A7C15ull) * 0xBF58476D1CE4E5B9ull;
   return h ^ h >> 27;
 }
 

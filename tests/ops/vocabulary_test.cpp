@@ -1,9 +1,11 @@
 //===- vocabulary_test.cpp - dtypes, values, shapes, errors, promotion ---===//
 #include "ops/Error.h"
+#include "ops/Hash.h"
 #include "ops/OpDef.h"
 #include "ops/Promotion.h"
 #include "tests/ops/Samples.h"
 
+#include <algorithm>
 #include <cmath>
 
 using namespace tess;
@@ -135,4 +137,18 @@ TEST_CASE("operands that must agree are promoted, others stay") {
   CHECK(targets[0] == Float32);
   CHECK(!targets[1]);
   CHECK(targets[2] == Float32);
+}
+
+TEST_CASE("hashes of short sequences of small numbers do not meet") {
+  std::vector<uint64_t> hashes, longest = {1};
+  for (int length = 1; length <= 3; ++length) {
+    std::vector<uint64_t> next;
+    for (uint64_t hash : longest)
+      for (int64_t value = -2; value < 80; ++value)
+        next.push_back(mixHash(hash, uint64_t(value)));
+    llvm::append_range(hashes, next);
+    longest = std::move(next);
+  }
+  llvm::sort(hashes);
+  CHECK(std::unique(hashes.begin(), hashes.end()) == hashes.end());
 }
