@@ -1,4 +1,4 @@
-//===- GraphGradients.cpp -------------------------------------------------===//
+//===- GraphGradients.cpp - gradients of a graph --------------------------===//
 #include "compiler/GraphGradients.h"
 #include "compiler/FirstDiagnostic.h"
 #include "compiler/transforms/Passes.h"

@@ -1,4 +1,4 @@
-//===- GraphGradients.h -----------------------------------------*- C++ -*-===//
+//===- GraphGradients.h - gradients of a graph ------------------*- C++ -*-===//
 //
 // For programs that want gradients without a tape: what one machine traced, a
 // process without Python differentiates and trains on.

@@ -64,17 +64,6 @@ std::optional<std::string> decode(llvm::StringRef data, llvm::StringRef key) {
   return content && body.empty() ? std::optional(content->str()) : std::nullopt;
 }
 
-/// Nobody reads half an entry. What cannot be written is compiled again.
-void replaceEntry(llvm::StringRef path, llvm::StringRef data) {
-  runtime::AtomicFile file(path);
-  llvm::Error error = file.create();
-  if (!error)
-    error = file.append(data);
-  if (!error)
-    error = file.commitForNow();
-  llvm::consumeError(std::move(error));
-}
-
 /// What a process that ended in the middle left.
 bool isAbandoned(llvm::StringRef path, const llvm::sys::fs::basic_file_status &status) {
   constexpr std::chrono::hours longest(1); // that writing an entry takes
@@ -119,7 +108,8 @@ void ObjectCache::store(llvm::StringRef key, llvm::StringRef content) {
   if (folder.empty() || llvm::sys::fs::create_directories(folder))
     return;
   std::string data = encode(key, content);
-  replaceEntry(pathOf(key), data);
+  // What cannot be written is compiled again.
+  llvm::consumeError(runtime::replaceFile(pathOf(key), data, runtime::Sync::Later));
   // Looking at the whole folder on every store would cost more than compiling.
   bytesSinceEviction += data.size();
   if (bytesSinceEviction > maxBytes / 8)

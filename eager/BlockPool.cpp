@@ -1,4 +1,4 @@
-//===- BlockPool.cpp ------------------------------------------------------===//
+//===- BlockPool.cpp - small blocks without heap traffic ------------------===//
 //
 // The lists are a constant-initialised thread_local without a destructor, so
 // that a hit costs no guard; a second thread_local empties them at thread exit.

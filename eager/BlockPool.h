@@ -1,4 +1,4 @@
-//===- BlockPool.h ----------------------------------------------*- C++ -*-===//
+//===- BlockPool.h - small blocks without heap traffic ----------*- C++ -*-===//
 //
 // Tensor objects and small storages come from per-thread free lists, bounded
 // in bytes: a list that is full gives its blocks back to the heap.

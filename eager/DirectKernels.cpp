@@ -1,4 +1,4 @@
-//===- DirectKernels.cpp --------------------------------------------------===//
+//===- DirectKernels.cpp - kernels launched from the cache ----------------===//
 //
 // The hit path of elementwise operators: the iteration space is the inference,
 // the class is the key, and the kernel gets sizes and strides as operands. No

@@ -1,4 +1,4 @@
-//===- Outcome.cpp --------------------------------------------------------===//
+//===- Outcome.cpp - how calls end: at once, later, or badly --------------===//
 #include "eager/Dispatch.h"
 #include "eager/Queue.h"
 

@@ -1,4 +1,4 @@
-//===- CompositeGradient.cpp ----------------------------------------------===//
+//===- CompositeGradient.cpp - the gradient of a composite operator -------===//
 //
 // Reverse mode through the forward graph. Results that were saved stand in for
 // the nodes that made them; what else is needed is computed again.

@@ -152,6 +152,12 @@ uint64_t Allocator::used() const {
   return sum;
 }
 
+/// Lies in lists, those of threads too.
+uint64_t Allocator::cached() const {
+  uint64_t all = reserved;
+  return all - std::min(all, used());
+}
+
 llvm::Expected<Block> Allocator::allocate(size_t bytes) {
   if (bytes > (size_t(1) << 62)) {
     std::lock_guard<std::mutex> lock(mutex);
@@ -177,7 +183,6 @@ void *Allocator::takeShared(size_t size, size_t &got) {
   it->second.blocks.pop_back();
   it->second.lastUse = ++tick;
   got = it->first;
-  sharedBytes -= got;
   return data;
 }
 
@@ -185,7 +190,6 @@ void Allocator::putShared(Block block) {
   FreeList &list = shared[block.size];
   list.blocks.push_back(block.data);
   list.lastUse = ++tick;
-  sharedBytes += block.size;
 }
 
 /// Of a request that no list serves.
@@ -195,14 +199,14 @@ void Allocator::trimStale() {
     earlierPeak = recentPeak.exchange(uint64_t(std::max<int64_t>(int64_t(inUse.load()), 0)));
   }
   uint64_t most = kKeptAlways + kKeptTimes * std::max(earlierPeak, recentPeak.load());
-  if (sharedBytes <= most)
+  if (cached() <= most)
     return;
   std::vector<std::pair<uint64_t, size_t>> sizes; // the stalest first
   for (const auto &[size, list] : shared)
     sizes.push_back({list.lastUse, size});
   llvm::sort(sizes);
   for (auto [lastUse, size] : sizes) {
-    if (sharedBytes <= most / 2) // so that this is rare
+    if (cached() <= most / 2) // so that this is rare
       return;
     giveBack(size);
   }
@@ -213,7 +217,6 @@ void Allocator::giveBack(size_t size) {
   for (void *data : list)
     source.giveBack(data, size);
   reserved -= size * list.size();
-  sharedBytes -= size * list.size();
 }
 
 llvm::Expected<Block> Allocator::obtain(size_t request, size_t size) {
@@ -297,8 +300,7 @@ llvm::Error Allocator::exhausted(size_t request, size_t size) {
                    name + ": memory must stay within " + most + ", got a request of " + llvm::Twine(request) +
                        " bytes (block of " + llvm::Twine(size) + ") with " + llvm::Twine(held) + " in use (" +
                        llvm::Twine(held - std::min(held, large)) + " in blocks of at most 4096" + text + "), " +
-                       llvm::Twine(reserved.load() - std::min(reserved.load(), held)) + " cached, peak " +
-                       llvm::Twine(std::max(peak.load(), held)));
+                       llvm::Twine(cached()) + " cached, peak " + llvm::Twine(std::max(peak.load(), held)));
 }
 
 void Allocator::resetPeak() {
@@ -310,8 +312,7 @@ AllocatorStats Allocator::stats() const {
   std::lock_guard<std::mutex> lock(mutex);
   AllocatorStats stats;
   stats.inUse = used();
-  uint64_t all = reserved;
-  stats.cached = all - std::min(all, stats.inUse);
+  stats.cached = cached();
   stats.peak = std::max(peak.load(), stats.inUse);
   stats.limit = limit;
   stats.allocations = allocations;

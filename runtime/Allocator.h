@@ -84,6 +84,7 @@ private:
   llvm::Error exhausted(size_t request, size_t size);
   void noteUse(int64_t change);
   uint64_t used() const;
+  uint64_t cached() const;
 
   std::string name;
   Source &source;
@@ -96,7 +97,7 @@ private:
   std::vector<const ThreadLists *> threads; // that have lists of ours
   std::map<size_t, FreeList> shared;        // by size
   std::map<size_t, int64_t> largeInUse;     // blocks above 4 KiB, by size
-  uint64_t sharedBytes = 0, tick = 0;
+  uint64_t tick = 0;
   uint64_t earlierPeak = 0; // before the last turn
   unsigned sinceTurn = 0;   // requests that no list served
 };

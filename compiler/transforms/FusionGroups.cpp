@@ -230,18 +230,17 @@ bool FusionGroups::closesLoop(const FusionGroup &a, const FusionGroup &b) const 
   SmallVector<Operation *> work;
   llvm::DenseSet<Operation *> seen;
   auto visitUsers = [&](Operation *op) {
-    for (Operation *user : op->getUsers())
-      if (position.lookup(user) <= last && seen.insert(user).second)
+    bool leaves = members.contains(op);
+    for (Operation *user : op->getUsers()) {
+      if (seen.size() > kMaxVisited)
+        return;
+      bool counts = position.lookup(user) <= last && !(leaves && members.contains(user));
+      if (counts && seen.insert(user).second)
         work.push_back(user);
+    }
   };
-  // Members' users outside; a group is one unit, so leaving it by any member counts.
-  for (Operation *op : members)
-    for (Operation *user : op->getUsers())
-      if (!members.contains(user) && position.lookup(user) <= last && seen.insert(user).second) {
-        work.push_back(user);
-        if (seen.size() > kMaxVisited)
-          return true;
-      }
+  for (Operation *op : members) // a group is one unit, so leaving it by any member counts
+    visitUsers(op);
   while (!work.empty()) {
     Operation *op = work.pop_back_val();
     if (members.contains(op) || seen.size() > kMaxVisited)

@@ -1,4 +1,4 @@
-//===- OpTableParts.cpp ---------------------------------------------------===//
+//===- OpTableParts.cpp - operands, attributes and signatures of the table ===//
 #include "ops/tblgen/Generators.h"
 
 using namespace llvm;

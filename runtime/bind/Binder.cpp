@@ -1,4 +1,4 @@
-//===- Binder.cpp - a program bound to shapes, step by step -------------===//
+//===- Binder.cpp - a program bound to shapes, step by step ---------------===//
 #include "runtime/bind/Binder.h"
 #include "ops/Error.h"
 #include "runtime/Allocator.h"

@@ -1,4 +1,4 @@
-//===- Copies.cpp - movements, and values that an output takes a copy of ===//
+//===- Copies.cpp - movements, and copies that are outputs ----------------===//
 #include "ops/Error.h"
 #include "ops/RegionRules.h"
 #include "runtime/bind/Binder.h"

@@ -1,4 +1,4 @@
-//===- Inputs.cpp - inputs against the program's signature --------------===//
+//===- Inputs.cpp - inputs against the program's signature ----------------===//
 #include "ops/Error.h"
 #include "runtime/bind/Bind.h"
 #include "llvm/ADT/STLExtras.h"

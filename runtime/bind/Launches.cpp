@@ -1,4 +1,4 @@
-//===- Launches.cpp - kernels of steps, with sizes and addresses --------===//
+//===- Launches.cpp - kernels of steps, with sizes and addresses ----------===//
 #include "ops/Error.h"
 #include "runtime/bind/Binder.h"
 #include "runtime/bind/KernelGeometry.h"

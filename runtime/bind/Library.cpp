@@ -1,4 +1,4 @@
-//===- Library.cpp - library calls --------------------------------------===//
+//===- Library.cpp - library calls ----------------------------------------===//
 //
 // A call is prepared for row-major operands first, which says how the library
 // would have them; then again where operands, constants or its result come so.

@@ -1,7 +1,9 @@
-//===- Shapes.cpp - every value's shape, and what it must not be --------===//
+//===- Shapes.cpp - every value's shape, and what it must not be ----------===//
 #include "ops/Error.h"
 #include "runtime/bind/Binder.h"
 #include "llvm/ADT/STLExtras.h"
+
+#include <numeric>
 
 namespace tess::runtime {
 

@@ -1,4 +1,4 @@
-//===- StoragePlan.cpp - which memory each value lives in ---------------===//
+//===- StoragePlan.cpp - which memory each value lives in -----------------===//
 #include "runtime/bind/StoragePlan.h"
 #include "ops/Error.h"
 #include "runtime/bind/Bind.h"

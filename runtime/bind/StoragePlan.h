@@ -1,4 +1,4 @@
-//===- StoragePlan.h - which memory each value lives in -------*- C++ -*-===//
+//===- StoragePlan.h - which memory each value lives in ---------*- C++ -*-===//
 #pragma once
 
 #include "runtime/bind/MemoryPlan.h"

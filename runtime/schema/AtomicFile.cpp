@@ -82,29 +82,23 @@ llvm::Error AtomicFile::syncFolder() {
   return error;
 }
 
-llvm::Error AtomicFile::commit() {
-  if (::fsync(fd) != 0)
+llvm::Error AtomicFile::commit(Sync sync) {
+  if (sync == Sync::Now && ::fsync(fd) != 0)
     return failed("sync", path);
-  if (llvm::Error e = commitForNow())
-    return e;
-  return syncFolder();
-}
-
-llvm::Error AtomicFile::commitForNow() {
   if (::rename(temporary.c_str(), path.c_str()) != 0)
     return failed("replace", path);
   ::close(fd);
   fd = -1;
-  return llvm::Error::success();
+  return sync == Sync::Now ? syncFolder() : llvm::Error::success();
 }
 
-llvm::Error replaceFile(llvm::StringRef path, llvm::StringRef bytes) {
+llvm::Error replaceFile(llvm::StringRef path, llvm::StringRef bytes, Sync sync) {
   AtomicFile file(path);
   if (llvm::Error e = file.create())
     return e;
   if (llvm::Error e = file.append(bytes))
     return e;
-  return file.commit();
+  return file.commit(sync);
 }
 
 } // namespace tess::runtime

@@ -9,8 +9,12 @@
 
 namespace tess::runtime {
 
+/// When what was written comes to disk: at once, or when the system likes, which is enough for what can be made again.
+enum class Sync : uint8_t { Now, Later };
+
 /// Writes a file beside `path`, `path`.tmp, and puts it in its place when it is whole. Without commit() the file goes,
-/// and what `path` names stays as it was. Errors are IoError and name the path.
+/// and what `path` names stays as it was. Errors are IoError and name the path. (LLVM's TempFile takes over the
+/// process's signals.)
 class AtomicFile {
 public:
   explicit AtomicFile(llvm::StringRef path) : path(path) {}
@@ -23,10 +27,8 @@ public:
   llvm::Error writeAt(uint64_t offset, llvm::StringRef bytes);
   /// Bytes that were appended.
   uint64_t position() const { return written; }
-  /// Takes the name. The bytes are on disk before it does, and so is the name afterwards.
-  llvm::Error commit();
-  /// Takes the name, and leaves it to the system when anything comes to disk: for what can be made again.
-  llvm::Error commitForNow();
+  /// Takes the name. With Sync::Now the bytes are on disk before it does, and so is the name afterwards.
+  llvm::Error commit(Sync sync = Sync::Now);
 
 private:
   llvm::Error failed(const char *doing, const std::string &file);
@@ -38,6 +40,6 @@ private:
 };
 
 /// The file `path` with these bytes, by an AtomicFile that is committed.
-llvm::Error replaceFile(llvm::StringRef path, llvm::StringRef bytes);
+llvm::Error replaceFile(llvm::StringRef path, llvm::StringRef bytes, Sync sync = Sync::Now);
 
 } // namespace tess::runtime

@@ -1,4 +1,4 @@
-//===- NumberSlots.cpp ----------------------------------------------------===//
+//===- NumberSlots.cpp - the operators of Tensor --------------------------===//
 //
 // `a + b` is the operator whose record names "+"; `a += b` computes and rebinds,
 // without new memory where nobody else looks at that of a.

@@ -1,4 +1,4 @@
-//===- PythonData.cpp -----------------------------------------------------===//
+//===- PythonData.cpp - tensors from Python data, and back ----------------===//
 //
 // NumPy brings any data into row-major order and the wanted dtype; the bytes
 // then are copied once. bfloat16, which NumPy lacks, goes by float32.

@@ -1,4 +1,4 @@
-//===- UserLines.cpp ------------------------------------------------------===//
+//===- UserLines.cpp - the user's line of a call --------------------------===//
 //
 // Noting a place costs a walk over the frames of our own package and two
 // reference counts; text is made only when an error or a dump wants it.
