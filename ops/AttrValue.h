@@ -15,8 +15,10 @@
 
 namespace tess {
 
+/// None: an optional attribute that is not given.
 enum class AttrKind : uint8_t { None, I64, F64, Bool, Str, I64List, DType };
 
+/// The value of an I64List attribute: axes, sizes, strides.
 using IntList = llvm::SmallVector<int64_t, 4>;
 
 /// A value of one of the kinds; the index of the variant equals AttrKind.
@@ -33,6 +35,7 @@ public:
   AttrValue(IntList v) : value(std::move(v)) {}
   AttrValue(tess::DType v) : value(v) {}
 
+  /// The value by kind; an accessor may be called only for the kind that kind() gives.
   AttrKind kind() const { return AttrKind(value.index()); }
   int64_t i64() const { return std::get<int64_t>(value); }
   double f64() const { return std::get<double>(value); }
@@ -42,9 +45,11 @@ public:
   tess::DType dtype() const { return std::get<tess::DType>(value); }
 
   bool operator==(const AttrValue &other) const;
+  /// Equal values have equal hashes; doubles count by their bits, in == too: 0.0 and -0.0 differ, a NaN equals itself.
   uint64_t hash() const;
   /// "3", "0.5" (shortest round-trip), "true", "\"same\"", "[1, 2]", "f32", "none".
   std::string toText() const;
+  /// Reads what toText() wrote for a value of `kind`; "none" gives None for every kind. InvalidArgument otherwise.
   static llvm::Expected<AttrValue> parse(AttrKind kind, llvm::StringRef text);
 
 private:

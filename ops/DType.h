@@ -27,8 +27,9 @@ enum class DType : uint8_t {
 };
 constexpr unsigned kNumDTypes = 10;
 
-/// One bit per dtype; a set of dtypes.
+/// A set of dtypes, one bit for each.
 using DTypeMask = uint16_t;
+/// The set of `d` alone.
 constexpr DTypeMask maskOf(DType d) { return DTypeMask(1u << unsigned(d)); }
 constexpr DTypeMask kFloatMask = 0x00F;
 constexpr DTypeMask kSignedIntMask = 0x1D0;
@@ -36,6 +37,7 @@ constexpr DTypeMask kIntMask = 0x1F0;
 constexpr DTypeMask kBoolMask = 0x200;
 constexpr DTypeMask kAnyMask = 0x3FF;
 
+/// The family of a dtype: integers include UInt8, and bool is neither a float nor an integer.
 constexpr bool isFloat(DType d) { return maskOf(d) & kFloatMask; }
 constexpr bool isInt(DType d) { return maskOf(d) & kIntMask; }
 constexpr bool isBool(DType d) { return d == DType::Bool; }

@@ -26,12 +26,14 @@ enum class ErrorCode : uint8_t {
   Internal,          // RuntimeError: our own bug, or a failed kernel
 };
 
+/// The one error class of the project: a code, and one line of text for the user.
 class TessError : public llvm::ErrorInfo<TessError> {
 public:
   static char ID;
   TessError(ErrorCode code, std::string message) : code(code), message(std::move(message)) {}
   void log(llvm::raw_ostream &os) const override;
   std::error_code convertToErrorCode() const override;
+  /// What makeError was given; takeError() reads both at once.
   ErrorCode getCode() const { return code; }
   const std::string &getMessage() const { return message; }
 
@@ -40,13 +42,14 @@ private:
   std::string message;
 };
 
+/// A TessError. The message reads "<op or tool>: <what must hold>, got <values>".
 llvm::Error makeError(ErrorCode code, const llvm::Twine &message);
 inline llvm::Error invalidArgument(const llvm::Twine &message) {
   return makeError(ErrorCode::InvalidArgument, message);
 }
-/// `error` with the user's line, if there is one.
+/// `error` with the user's line appended to its message; an empty `location` changes nothing. `error` must be set.
 llvm::Error at(llvm::Error error, llvm::StringRef location);
-/// Takes `error` apart; foreign error classes become Internal.
+/// Consumes `error` and returns its code and message; foreign error classes become Internal.
 std::pair<ErrorCode, std::string> takeError(llvm::Error error);
 
 } // namespace tess

@@ -11,9 +11,10 @@
 
 namespace tess::pieces {
 
+/// Attributes of an operator by name; the others keep their defaults.
 using Attrs = std::initializer_list<std::pair<const char *, AttrValue>>;
 
-/// Appends operator `name`; its first result.
+/// Appends operator `name` and returns its first result; -1 when inference fails (SubgraphBuilder keeps the error).
 int call(SubgraphBuilder &b, const char *name, llvm::ArrayRef<int> inputs, Attrs attrs = {});
 /// A rank 0 constant; its value is a runtime attribute.
 int constant(SubgraphBuilder &b, double value, DType dtype);
@@ -34,9 +35,9 @@ int countOf(SubgraphBuilder &b, int x, const IntList &axes);
 int fullLike(SubgraphBuilder &b, int like, double value);
 /// `x` in dtype `dtype`; `x` itself when it has it.
 int castTo(SubgraphBuilder &b, int x, DType dtype);
-/// `a + b`, where -1 is nothing.
+/// `a + other`; -1 stands for no value on either side.
 int accumulate(SubgraphBuilder &b, int a, int other);
-/// The gradient `grad` in shape and dtype of the operand it belongs to; -1 stays.
+/// `grad` in the shape and dtype of the operand that it belongs to; -1 stays -1.
 int fitGradient(SubgraphBuilder &b, int grad, int operand);
 /// Gradient number `index` in `values` (operands, results, gradients of results); zeros where none arrives.
 int gradientOf(SubgraphBuilder &b, llvm::ArrayRef<int> values, unsigned numOperands, unsigned index);

@@ -9,12 +9,14 @@
 
 namespace tess {
 
-/// Values by text, the least recently used first out. Its owner's mutex guards it.
+/// Values by text within a limit in bytes; the least recently used value goes first. Not thread-safe: the owner's mutex
+/// guards it.
 template <typename Value> class LruCache {
 public:
   explicit LruCache(uint64_t limit) : maxBytes(limit) {}
 
-  /// The value under `key`, which is the latest used now; null when there is none.
+  /// The value under `key`, which becomes the most recently used; null when there is none. Valid until the next insert
+  /// or setLimit.
   Value *find(llvm::StringRef key) {
     auto found = index.find(key);
     if (found == index.end())
@@ -23,7 +25,8 @@ public:
     return &found->second->value;
   }
 
-  /// Keeps what is there under `key` already. `valueBytes`: what the value holds, itself included.
+  /// Adds `value` unless `key` has one already. `valueBytes`: bytes that the value holds, itself included. Evicts at
+  /// once when the limit is passed, the new value too where it is larger than the limit.
   void insert(llvm::StringRef key, Value value, uint64_t valueBytes) {
     auto [place, isNew] = index.try_emplace(key);
     if (!isNew)
@@ -35,12 +38,13 @@ public:
     evict();
   }
 
-  /// Evicts at once when more is held.
+  /// A new limit in bytes; evicts at once when more is held.
   void setLimit(uint64_t limit) {
     maxBytes = limit;
     evict();
   }
 
+  /// Values held, bytes held, the limit in bytes, and values evicted since the start.
   uint64_t size() const { return order.size(); }
   uint64_t bytes() const { return held; }
   uint64_t limit() const { return maxBytes; }

@@ -16,6 +16,8 @@ namespace tess {
 
 struct Subgraph;
 
+/// An operator with values for its attributes; a default-constructed one names no operator and converts to false. A
+/// value type: copies are independent.
 class OpDef {
 public:
   OpDef() = default;
@@ -27,22 +29,26 @@ public:
   /// attribute.
   static llvm::Expected<OpDef> make(llvm::StringRef name, llvm::ArrayRef<std::pair<llvm::StringRef, AttrValue>> attrs);
 
+  /// The record of the operator; an empty OpDef has none.
   const OpInfo &info() const { return *opInfo; }
   explicit operator bool() const { return opInfo; }
+  /// The IR name, "softmax".
   llvm::StringRef name() const { return opInfo->name; }
 
+  /// The attribute number `index` of info().attrs.
   const AttrValue &attr(unsigned index) const { return attrs[index]; }
-  /// By name; asserts that it exists.
+  /// By name; asserts that it exists. The accessors below also require the kind of their name.
   const AttrValue &attr(llvm::StringRef name) const;
   int64_t i64(llvm::StringRef n) const { return attr(n).i64(); }
   double f64(llvm::StringRef n) const { return attr(n).f64(); }
   bool boolean(llvm::StringRef n) const { return attr(n).boolean(); }
   const std::string &str(llvm::StringRef n) const { return attr(n).str(); }
   const IntList &ints(llvm::StringRef n) const { return attr(n).ints(); }
+  /// Whether an optional attribute was given.
   bool has(llvm::StringRef n) const { return attr(n).kind() != AttrKind::None; }
   /// Sets by name and returns *this; asserts name and kind.
   OpDef &set(llvm::StringRef name, AttrValue value);
-  /// As set, for user input.
+  /// As set(), for user input: an unknown name, a wrong kind and a value out of range are errors.
   llvm::Error trySet(llvm::StringRef name, AttrValue value);
   unsigned numAttrs() const { return attrs.size(); }
 
@@ -59,8 +65,9 @@ public:
 
   /// Equal operator and equal attributes.
   bool isSame(const OpDef &other) const { return opInfo == other.opInfo && attrs == other.attrs; }
+  /// Of the operator and all its attributes; not stable between builds.
   uint64_t hash() const;
-  /// Static attributes only: the part that belongs to a cache key.
+  /// The hash without runtime and shape-only attributes: the part that belongs to a cache key.
   uint64_t staticHash() const;
   /// "softmax(axis=-1)".
   std::string toString() const;

@@ -19,14 +19,17 @@ class OpDef;
 class SubgraphBuilder;
 struct OpInfo;
 
+/// How many operands or results a group has: one, at most one, any number.
 enum class Arity : uint8_t { One, Optional, Variadic };
 
+/// A group of operands.
 struct OperandInfo {
   const char *name;
   Arity arity;
   DTypeMask dtypes;
 };
 
+/// A group of results.
 struct ResultInfo {
   const char *name;
   DTypeMask dtypes;
@@ -35,6 +38,7 @@ struct ResultInfo {
   Arity arity = Arity::One;
 };
 
+/// An attribute: its kind, default and range.
 struct AttrInfo {
   const char *name;
   AttrKind kind;
@@ -74,6 +78,7 @@ enum class DTypeRuleKind : uint8_t {
   Rule,         // shapeRule returns full metas
   Sum,          // as Same, but a sum of bool is int32
 };
+/// A kind of rule and the fields that this kind reads.
 struct DTypeRule {
   DTypeRuleKind kind = DTypeRuleKind::Same;
   uint8_t operand = 0;
@@ -103,6 +108,7 @@ enum class ViewKind : uint8_t {
   Slice,     // some along each axis: attributes starts, stops, steps
 };
 
+/// How a reduction combines elements; ArgMax and ArgMin give the position of the first extreme element.
 enum class ReduceKind : uint8_t { Sum, Mean, Prod, Max, Min, ArgMax, ArgMin };
 
 /// Metas of all results from metas of all operands (flat) and the operands per group.
@@ -138,6 +144,8 @@ struct ShardingInfo {
   llvm::ArrayRef<uint8_t> partial;
 };
 
+/// One row of the generated table: all that a record says. Rows live for ever; an operator has one, so that pointers
+/// tell operators apart.
 struct OpInfo {
   const char *name;      // "softmax", as in tess.softmax
   const char *opdefName; // "Softmax"

@@ -10,6 +10,7 @@
 
 namespace tess {
 
+/// An operator of Python that a record may name; a symbol with two meanings has a row for each operand count.
 struct PythonOperator {
   std::string_view symbol;
   unsigned operands;

@@ -16,6 +16,7 @@ struct PythonSurface {
   int operatorIndex;
 };
 
+/// The row of `info`; it lives for ever.
 const PythonSurface &pythonSurfaceOf(const OpInfo &info);
 
 } // namespace tess

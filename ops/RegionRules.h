@@ -11,6 +11,7 @@
 
 namespace tess::regions {
 
+/// The copies of one movement, in the order in which they are made.
 using Regions = llvm::SmallVector<CopyRegion, 4>;
 
 #define TESS_REGION_RULE(name)                                                                                         \
@@ -25,7 +26,7 @@ TESS_REGION_RULE(sliceSet);
 
 /// The attribute whose value fills the result of a movement before anything is copied; null: the regions cover it.
 const AttrInfo *fillOf(const OpInfo &info);
-/// Elements that lie side by side in a region may have a distance in the result.
+/// Whether neighbours in a region may lie apart in the result.
 bool writesStrided(const OpDef &op);
 
 } // namespace tess::regions

@@ -39,10 +39,12 @@ struct ScalarFnInfo {
 
 #include "ops/ScalarFns.inc"
 
+/// The row of `fn` in the generated table.
 constexpr const ScalarFnInfo &infoOf(ScalarFn fn) { return kScalarFns[unsigned(fn)]; }
 /// Every function that numbers of one floating-point type have: of one or two arguments, and a result of that type.
 std::vector<ScalarFn> floatFunctions();
 
+/// A function applied to earlier nodes, or a leaf.
 struct ScalarNode {
   ScalarFn fn;
   /// Node indices (or operand/attribute index for the leaves).
@@ -50,16 +52,17 @@ struct ScalarNode {
   double constant = 0;
 };
 
+/// The body of an elementwise operator: nodes in an order in which each follows its arguments.
 struct ScalarProgram {
   llvm::ArrayRef<ScalarNode> nodes;
   /// Node index for every result.
   llvm::ArrayRef<int16_t> results;
 };
 
-/// Whether a value depends on where its element stands; on its index along an axis.
+/// Whether a value depends on the position of its element; on its index along one axis.
 bool readsIndex(const ScalarProgram &program);
 bool readsDimIndex(const ScalarProgram &program);
-/// The only result is operand 0, converted.
+/// Whether the only result is an operand, converted.
 bool isCast(const ScalarProgram &program);
 
 } // namespace tess

@@ -20,12 +20,15 @@ namespace tess {
 
 class OpDef;
 
+/// One entry of a pattern: the size of a symbol, the axes of a star, a number, the value of an attribute, or a star
+/// without its reduced axes.
 struct DimPattern {
-  enum Kind : uint8_t { Symbol, Star, Literal, Attr, Reduced } kind;
+  enum Kind : uint8_t { Symbol, Star, Literal, Attr, Reduced } kind; // an Attr that is a list gives several sizes
   uint8_t symbol;  // index into Signature::symbols; of the attribute for Attr
   int64_t literal; // for Literal; for Reduced the axes attribute, plus 256 * (keepdims attribute + 1)
 };
 
+/// The shape of an operand or result; at most one entry is a star.
 struct OperandPattern {
   llvm::ArrayRef<DimPattern> dims;
   /// Used instead of `dims` when boolean attribute `guardAttr` is true.
@@ -33,6 +36,7 @@ struct OperandPattern {
   int8_t guardAttr = -1;
 };
 
+/// The shape signature of a record, parsed by tess-tblgen.
 struct Signature {
   llvm::ArrayRef<OperandPattern> operands;
   llvm::ArrayRef<OperandPattern> results;

@@ -10,7 +10,9 @@
 
 namespace tess {
 
+/// A list of operators over values numbered from 0, each node after those that it reads.
 struct Subgraph {
+  /// One operator.
   struct Node {
     OpDef op;
     /// Value ids, in operand order; segments of variadic operands follow op.info().
@@ -40,16 +42,16 @@ class SubgraphBuilder {
 public:
   /// Adds a graph input of known meta.
   int input(const TensorMeta &meta);
-  /// Appends `op` and returns the id of its first result; -1 and a stored error when inference fails. A node that
-  /// is there already (same operator, attributes, inputs) is not made twice; nodes nobody reads are dropped by finish.
+  /// Appends `op` and returns the id of its first result; -1 and a stored error when inference fails. An equal node
+  /// (operator, attributes, inputs) is used again; finish() drops the nodes that no output needs.
   int apply(OpDef op, llvm::ArrayRef<int> inputs, llvm::ArrayRef<unsigned> segments = {});
-  /// As apply, all result ids.
+  /// As apply(), with the ids of all results; empty when inference fails.
   llvm::SmallVector<int, 2> applyAll(OpDef op, llvm::ArrayRef<int> inputs, llvm::ArrayRef<unsigned> segments = {});
-  /// A rank 0 meta for -1, so that rules need not look for errors.
+  /// What is known of a value; for -1 a meta of rank 0, so that rules need not check for errors.
   const TensorMeta &meta(int value) const;
-  /// Stores the first error; finish() answers with it.
+  /// Keeps `error` for finish(), which reports the first one only.
   void fail(llvm::Error error);
-  /// Ends the graph; the first error met comes out here.
+  /// Ends the graph and returns it, or the first error as InvalidArgument. The builder must not be used afterwards.
   llvm::Expected<Subgraph> finish(llvm::ArrayRef<int> outputs);
 
 private:

@@ -20,8 +20,10 @@ constexpr unsigned kMaxRank = 8;
 /// Most elements a tensor may have: their bytes can be counted.
 constexpr int64_t kMaxElements = int64_t(1) << 59;
 
+/// Sizes, or strides, per axis; kUnknown where a size is not known.
 using Shape = llvm::SmallVector<int64_t, 6>;
 
+/// The dtype and shape of a value; equal when both are, unknown sizes included.
 struct TensorMeta {
   DType dtype = DType::Float32;
   Shape shape;
@@ -29,12 +31,14 @@ struct TensorMeta {
   TensorMeta() = default;
   TensorMeta(DType dtype, llvm::ArrayRef<int64_t> shape) : dtype(dtype), shape(shape.begin(), shape.end()) {}
 
+  /// The number of axes; whether every size is known.
   unsigned rank() const { return shape.size(); }
   bool isStatic() const;
   /// Product of the dimensions; kUnknown when one is unknown (and none is 0), INT64_MAX when it is larger.
   int64_t numElements() const;
   bool operator==(const TensorMeta &other) const { return dtype == other.dtype && shape == other.shape; }
 };
+/// One meta for each operand or result.
 using Metas = llvm::SmallVector<TensorMeta, 4>;
 
 /// Where the elements of a view lie in its storage; strides and offset in elements.
@@ -43,11 +47,13 @@ struct Layout {
   Shape strides;
   int64_t offset = 0;
 
+  /// The row-major layout of `shape`, without an offset.
   static Layout contiguous(llvm::ArrayRef<int64_t> shape);
+  /// Whether the elements lie row-major without gaps; strides of axes of size 1 and the offset do not count.
   bool isContiguous() const;
 };
 
-/// Row-major strides of `shape`, in elements.
+/// Row-major strides of `shape`, in elements; they wrap around where the shape has no elements.
 Shape contiguousStrides(llvm::ArrayRef<int64_t> shape);
 /// "f32[2, 3]"; an unknown dimension prints "?".
 std::string toString(const TensorMeta &meta);

@@ -24,14 +24,15 @@ TESS_VIEW_RULE(swapaxes);
 
 #undef TESS_VIEW_RULE
 
-/// The indices a Python slice takes of an axis of size `size`: start, start + step, ... (`count` of them).
+/// Indices along an axis: start, start + step, ... (`count` of them).
 struct SliceRange {
   int64_t start, count;
 };
+/// What the Python slice start:stop:step takes of an axis of `size`; `step` must not be 0.
 SliceRange sliceRange(int64_t start, int64_t stop, int64_t step, int64_t size);
 /// The length of a slice of an axis of unknown size, where it does not depend on the size; else kUnknown.
 int64_t unknownSliceLength(int64_t start, int64_t stop, int64_t step);
-/// `start` is an index of an axis of size `size`, or the size is unknown.
+/// Whether `start`, which may count from the end, is an index of an axis of `size`; true where the size is unknown.
 bool startsInBounds(int64_t start, int64_t size);
 /// Whether a slice takes just its start, wherever that is an index.
 bool isOneIndex(int64_t start, int64_t stop, int64_t step);

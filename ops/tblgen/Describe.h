@@ -16,9 +16,9 @@ std::vector<std::string> operandLines(const OpModel &op);
 std::vector<std::string> resultLines(const OpModel &op);
 /// "axis: int = -1, axis to normalise over".
 std::vector<std::string> attrLines(const OpModel &op);
-/// The operand whose memory the only result may take, as `inplace=True` asks for; empty: none.
+/// Name of the operand whose memory the only result may take for `inplace=True`; empty when there is none.
 std::string inPlaceOperand(const OpModel &op);
-/// How the result dtype follows.
+/// How the result dtype follows from the operands, in words.
 std::string dtypeLine(const OpModel &op);
 /// "ValueError: dimension K must match", "TypeError: ...".
 std::vector<std::string> raisesLines(const OpModel &op);

@@ -16,6 +16,7 @@
 
 namespace tess::tblgen {
 
+/// An attribute of a record; the fields are those of AttrInfo (ops/OpInfo.h).
 struct AttrModel {
   std::string name, doc;
   AttrKind kind = AttrKind::None;
@@ -26,12 +27,14 @@ struct AttrModel {
   int axisOf = -1, axisExtra = 0, length = -1;
 };
 
+/// An operand or result of a record.
 struct ValueModel {
   std::string name, constraint; // "x", "Tess_Float"
   char arity = '1';             // '1', '?', '*'
   bool hidden = false;
 };
 
+/// One entry of a pattern; becomes a DimPattern (ops/Signature.h).
 struct DimModel {
   char kind; // 'S' symbol, '*' star, 'L' literal, '@' attribute, '/' star without axes
   std::string symbol;
@@ -39,12 +42,14 @@ struct DimModel {
   int64_t axes = 0;   // for '/': see DimPattern::literal
 };
 
+/// The shape of an operand or result; `guardedDims` hold where the attribute number `guardAttr` is true (-1: never).
 struct PatternModel {
   std::vector<DimModel> dims, guardedDims;
   int guardAttr = -1;
   char arity = '1';
 };
 
+/// The parsed `shapes` of a record; becomes a Signature (ops/Signature.h).
 struct SignatureModel {
   std::vector<PatternModel> operands, results;
   std::vector<std::string> symbols;
@@ -53,6 +58,7 @@ struct SignatureModel {
   bool elementwise = false;
 };
 
+/// A call that tests make: shapes, attributes, and the range of the elements.
 struct SampleModel {
   std::vector<std::vector<int64_t>> shapes;
   std::vector<std::pair<std::string, AttrValue>> attrs;
@@ -75,17 +81,21 @@ struct OpModel {
   std::vector<std::string> pyMethods;
   std::map<std::string, std::string> pyRenamed; // operand or attribute -> its name in Python
 
+  /// A field of the record, by name; the field must exist and have the type. def() gives null for an unset field.
   std::string text(llvm::StringRef field) const { return record->getValueAsString(field).str(); }
   bool bit(llvm::StringRef field) const { return record->getValueAsBit(field); }
   std::vector<std::string> strings(llvm::StringRef field) const;
   std::vector<const llvm::DagInit *> dags(llvm::StringRef field) const;
   const llvm::Record *def(llvm::StringRef field) const;
+  /// Whether `lowering` is the record `cls` or derives from it ("Composite").
   bool isLowering(llvm::StringRef cls) const;
+  /// Whether the record gives a gradient, or is a Composite that may be differentiated through its operators.
   bool hasGradient() const;
+  /// The place of an operand, result or attribute by name; -1 when there is none.
   int operandIndex(llvm::StringRef n) const;
   int resultIndex(llvm::StringRef n) const;
   int attrIndex(llvm::StringRef n) const;
-  /// The name of an operand or attribute in Python; of all of them, operands first.
+  /// The name of one operand or attribute in Python; then of all of them, operands first.
   std::string pyParameter(llvm::StringRef n) const;
   std::vector<std::string> pyParameters() const;
   /// Ends the program with an error at the record.
@@ -95,7 +105,9 @@ struct OpModel {
 /// All operators, sorted by name.
 class Model {
 public:
+  /// Ends the program when a record is wrong.
   explicit Model(const llvm::RecordKeeper &records);
+  /// Operators by IR name; find() gives null for an unknown one.
   const std::vector<OpModel> &ops() const { return all; }
   const OpModel *find(llvm::StringRef name) const;
 
@@ -103,25 +115,28 @@ private:
   std::vector<OpModel> all;
 };
 
-/// Signature.cpp of this folder.
+/// Parses the field `shapes`; ends the program with an error at the record when it is no signature.
 std::unique_ptr<SignatureModel> parseSignature(const OpModel &op);
+/// What a signature demands, as sentences: "dimension K must match".
 std::vector<std::string> signatureConstraints(const OpModel &op);
 
-/// "a=1;b=[1, 2]" against the attributes of `op`; values that start with $, @, # are kept as text in `references`.
+/// One attribute of a text of parseAttrText().
 struct ParsedAttr {
   const AttrModel *attr;
   std::string reference; // "$axes", "@x", "#x"; empty: `value`
   AttrValue value;
 };
+/// Reads "a=1;b=[1, 2]" against the attributes of `op`; a value that starts with $, @ or # stays text in `reference`.
+/// Ends the program when an attribute is unknown or a value is of another kind.
 std::vector<ParsedAttr> parseAttrText(const OpModel &op, llvm::StringRef text);
 
-/// Names of the dtypes of a type constraint: {"f32", ...}; its mask as C++.
+/// Names of the dtypes of a type constraint ({"f32", ...}, empty when it is unknown); its mask as C++.
 std::vector<std::string> dtypeNames(llvm::StringRef constraint);
 std::string dtypeMask(const OpModel &op, llvm::StringRef constraint);
-/// "std::optional<double>": an attribute that need not be given, in C++; and its value for OpDef::set.
+/// The C++ type of an optional attribute ("std::optional<double>"), and the expression for OpDef::set.
 std::string optionalType(const AttrModel &attr);
 std::string optionalValue(const AttrModel &attr);
-/// The elements that `isOptional` denies, then the others; C++ and Python want parameters in this order.
+/// The required elements, then the optional ones: the order of parameters in C++ and Python.
 template <typename T, typename F> std::vector<T> requiredFirst(const std::vector<T> &list, F isOptional) {
   std::vector<T> ordered;
   for (bool optional : {false, true})
@@ -131,7 +146,7 @@ template <typename T, typename F> std::vector<T> requiredFirst(const std::vector
   return ordered;
 }
 
-/// A C++ expression for an attribute value; a C++ string literal; true or false.
+/// C++ source: an expression for an attribute value, a string literal, true or false.
 std::string cppValue(const AttrValue &value);
 std::string cppString(llvm::StringRef text);
 inline const char *boolText(bool value) { return value ? "true" : "false"; }
