@@ -25,7 +25,8 @@ struct NamedDim {
   int64_t max = INT64_MAX;
 };
 
-/// One function of `tess` operators with its signature. Movable; never null after finish()/parse().
+/// One function of `tess` operators with its signature. Movable; only GraphBuilder::finish() and the parse functions
+/// give one that has a function.
 class Graph {
 public:
   Graph();
@@ -33,22 +34,26 @@ public:
   Graph(Graph &&) noexcept;
   Graph &operator=(Graph &&) noexcept;
 
-  /// MLIR text, with names and locations.
+  /// MLIR text with names and locations, for people: large constants are abridged.
   std::string toText() const;
-  /// The graph section of a file (ir/proto); constants above 4 KiB are listed in `tensors` and left out of the bytes.
+  /// A constant above 4 KiB, which a file keeps beside the graph; `bytes` row-major.
   struct TensorRef {
     std::string name;
     TensorMeta meta;
     std::string bytes;
   };
+  /// The graph section of a file (ir/proto); appends to `tensors` the constants that the section refers to by name.
+  /// ResourceExhausted above 2 GiB.
   llvm::Expected<std::string> serialize(std::vector<TensorRef> &tensors) const;
+  /// The graph of such a section; `tensors` must have those that it refers to. Trusts nothing in `bytes`.
   static llvm::Expected<Graph> parse(llvm::StringRef bytes, llvm::ArrayRef<TensorRef> tensors);
-  /// From MLIR text (tests, tess-opt).
+  /// The graph of MLIR text (tests, tess-opt); the module must have a function "main".
   static llvm::Expected<Graph> parseText(llvm::StringRef text);
 
+  /// The MLIR side, for ir/ and compiler/ only.
   GraphImpl &impl() const { return *pimpl; }
-  /// The bits that its results had when it was made: this build's, or those of the file it was read from
-  /// (runtime/schema/BitsVersion.h).
+  /// The version of the results' bits (runtime/schema/BitsVersion.h): this build's for a graph that was built here,
+  /// else the one that the file names.
   unsigned bitsVersion() const;
 
 private:
@@ -56,8 +61,10 @@ private:
   std::unique_ptr<GraphImpl> pimpl;
 };
 
+/// Builds one graph, from its inputs to its outputs. Not thread-safe.
 class GraphBuilder {
 public:
+  /// Number of a value, counted from 0 in the order in which inputs, constants and results are made.
   using Value = int32_t;
 
   GraphBuilder();
@@ -72,19 +79,22 @@ public:
               std::optional<llvm::StringRef> initial = std::nullopt);
   /// A constant; `bytes` row-major. `name` may be empty (parameters have their dotted path).
   Value constant(const TensorMeta &meta, llvm::StringRef bytes, llvm::StringRef name = "");
-  /// Appends an operator; results in order, hidden ones too. `location`: "train.py:12 (net.conv1)".
+  /// Appends an operator and returns its results in order, hidden ones too; the inference error, with `location`, when
+  /// the operands do not fit. `location`: "train.py:12 (net.conv1)".
   llvm::Expected<llvm::SmallVector<Value, 4>> apply(const OpDef &op, llvm::ArrayRef<Value> operands,
                                                     llvm::ArrayRef<unsigned> segments = {},
                                                     llvm::StringRef location = "");
-  /// Names a value for dumps, errors and profiles.
+  /// Names the operator that made `value`, for dumps, errors and profiles; an input keeps the name that it has.
   void setName(Value value, llvm::StringRef name);
   /// Adds an output. `donates`: index of the input whose buffer it takes over (parameter update), or -1.
   void output(Value value, llvm::StringRef name, int donates = -1);
+  /// The dtype and shape that inference gave; valid until the next value is made.
   const TensorMeta &meta(Value value) const;
   /// Runtime attributes of elementwise operators become scalar parameters of the program, in order of appearance
   /// (eager's mini-graphs); otherwise they are constants of the program.
   void setScalarParameters(bool on);
 
+  /// The graph; the builder must not be used afterwards.
   Graph finish();
 
 private:

@@ -23,8 +23,9 @@ public:
   PooledContext();
   ~PooledContext();
   PooledContext(const PooledContext &) = delete;
+  /// The context, which one thread may use at a time.
   mlir::MLIRContext *get() const { return context.get(); }
-  /// Not back to the pool: large constants stay in a context for ever.
+  /// Keeps the context out of the pool: it holds large constants, which only its end frees.
   void retire() { retired = true; }
 
 private:
@@ -33,6 +34,7 @@ private:
   bool retired = false;
 };
 
+/// The module of a Graph, and the context that owns its types and attributes.
 struct GraphImpl {
   PooledContext context;
   /// Held while the context is used: contexts are single-threaded.
@@ -54,6 +56,7 @@ inline constexpr llvm::StringLiteral kOutputsAttr = "tess.outputs";  // func: ar
 
 /// "train.py:12 (net.conv1)" of a location; empty when unknown.
 std::string locationText(mlir::Location location);
+/// The NameLoc that locationText() gives `text` for; UnknownLoc for an empty text.
 mlir::Location locationOf(mlir::MLIRContext *context, llvm::StringRef text);
 
 } // namespace tess::ir

@@ -16,11 +16,12 @@ namespace tess::ir {
 const OpInfo *infoOf(mlir::Operation *op);
 /// The OpDef that `op` was built from; `infoOf(op)` must not be null.
 OpDef opDefOf(mlir::Operation *op);
-/// Operands per ODS group.
+/// The number of operands of each ODS group; `infoOf(op)` must not be null.
 llvm::SmallVector<unsigned, 4> segmentsOf(mlir::Operation *op);
+/// The metas of values whose types are ranked tensors.
 llvm::SmallVector<TensorMeta, 4> metasOf(mlir::ValueRange values);
 
-/// Builds the operation with result types `results` (of OpDef::infer).
+/// Builds the operation with result types `results`, which OpDef::infer gave.
 mlir::Operation *createOp(mlir::OpBuilder &builder, mlir::Location location, const OpDef &op, mlir::ValueRange operands,
                           llvm::ArrayRef<unsigned> segments, llvm::ArrayRef<TensorMeta> results);
 /// As above; infers the results. Failure: the inference error, as a diagnostic at `location`.
@@ -31,7 +32,7 @@ mlir::FailureOr<mlir::Operation *> createInferred(mlir::OpBuilder &builder, mlir
 llvm::LogicalResult inferVia(mlir::MLIRContext *context, std::optional<mlir::Location> location, const OpInfo &info,
                              llvm::ArrayRef<mlir::ValueRange> groups, llvm::ArrayRef<mlir::Attribute> attrs,
                              llvm::SmallVectorImpl<mlir::Type> &types);
-/// Inferred against declared: an unknown dimension fits a known one.
+/// Whether inferred and declared types agree; an unknown dimension fits any size.
 bool compatible(mlir::TypeRange lhs, mlir::TypeRange rhs);
 
 } // namespace tess::ir

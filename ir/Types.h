@@ -12,16 +12,19 @@
 
 namespace tess::ir {
 
+/// The MLIR type of `dtype`; bool is i1, UInt8 is ui8.
 mlir::Type elementType(mlir::MLIRContext *context, DType dtype);
 /// Asserts that `type` is an element type of the dialect (the verifier has seen to it).
 DType dtypeOf(mlir::Type elementType);
+/// The tensor type of `meta`; unknown sizes are dynamic.
 mlir::RankedTensorType typeOf(mlir::MLIRContext *context, const TensorMeta &meta);
 /// Dtype and shape of a ranked tensor type.
 TensorMeta metaOf(mlir::Type type);
 
-/// Null for AttrKind::None.
+/// The attribute that holds `value`; null for AttrKind::None.
 mlir::Attribute attributeOf(mlir::MLIRContext *context, const AttrValue &value);
-/// `kind` decides how a string is read (Str or DType). Null attributes and foreign kinds give None.
+/// The value of `attribute`; `kind` decides how a string is read (Str or DType). A null attribute and one of another
+/// kind give None.
 AttrValue attrValueOf(mlir::Attribute attribute, AttrKind kind);
 
 } // namespace tess::ir
