@@ -9,9 +9,9 @@ namespace tess::compiler {
 /// The one disk cache; off until it is configured.
 ObjectCache &objectCache();
 
-/// The executable in its entry `key`; one that cannot be read is a miss.
+/// The executable of the disk cache under `key`; none when there is no cache, no entry, or a damaged one.
 std::optional<runtime::Executable> loadExecutable(llvm::StringRef key);
-/// Writes that entry, when there is a disk cache.
+/// Writes that entry; does nothing when there is no disk cache.
 void keepExecutable(llvm::StringRef key, const runtime::Executable &executable);
 
 } // namespace tess::compiler

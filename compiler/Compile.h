@@ -22,22 +22,24 @@ inline constexpr llvm::StringLiteral kTargetHere = "host-checked";
 inline constexpr llvm::StringLiteral kTargetHere = "host";
 #endif
 
+/// What a caller chooses, and what the compiler is told of the process: it links no library and runs no code.
 struct CompileOptions {
   /// "host", "x86-64-v3", "x86-64-v4", or "host-checked": host, for this process only (see kTargetHere).
   std::string target = "host";
   /// Fuse operators into kernels. Off: one kernel per primitive (tests compare the bits).
   bool fuse = true;
-  /// What is known of the libraries. Null: nothing, so that bind decides.
+  /// What is known of library kernels; null: nothing, and bind decides.
   std::shared_ptr<const KernelChoice> kernels;
-  /// Runs a program without inputs for FoldConstants: the row-major bytes of its outputs. None: what depends on
-  /// constants only is computed in every run.
+  /// Runs a program without inputs for FoldConstants and returns the row-major bytes of its outputs. Empty: values that
+  /// depend on constants only are computed in every run.
   std::function<llvm::Expected<std::vector<std::string>>(runtime::Executable)> evaluate;
   /// Print the IR to stderr after every pass whose name contains this; empty: never.
   std::string dumpAfter;
-  /// Gets a line for each operator that reads another's result and does not share its kernel: the reason. None: never.
+  /// Called with a line for each operator that reads another's result but does not share its kernel, and the reason;
+  /// may be empty.
   std::function<void(const std::string &)> remark;
-  /// Run MLIR's verifier after every pass and on the kernels. What it finds is an error of our own: users compile
-  /// without, tests with.
+  /// Run MLIR's verifier after every pass and on the kernels. It finds only our own bugs: tests compile with it, users
+  /// without.
   bool verify = verifiesByDefault();
 };
 
@@ -50,12 +52,14 @@ struct CompileStats {
   double seconds = 0;
 };
 
-/// Compiles `graph`; the graph is not changed. Errors carry the user's location and operator.
+/// Compiles `graph`, which is not changed. Errors carry the user's location and operator.
 llvm::Expected<runtime::Executable> compile(const ir::Graph &graph, const CompileOptions &options = {});
+/// The counters since the process began.
 CompileStats compileStats();
 
-/// The folder of the disk cache ("" switches it off) and its limit in bytes.
+/// Sets the folder of the disk cache ("" switches it off) and its limit in bytes.
 void setObjectCache(llvm::StringRef folder, uint64_t maxBytes);
+/// That folder and limit.
 std::pair<std::string, uint64_t> objectCacheSettings();
 
 } // namespace tess::compiler

@@ -8,7 +8,7 @@ namespace tess::compiler {
 
 /// As compile(), for the function "main" of `module`, which is changed.
 llvm::Expected<runtime::Executable> compileModule(mlir::ModuleOp module, const CompileOptions &options);
-/// Compiles for this machine and runs by options.evaluate; empty when there is none.
+/// An evaluator that compiles for this machine and runs through options.evaluate; empty when options.evaluate is.
 ModuleEvaluator moduleEvaluator(const CompileOptions &options);
 
 } // namespace tess::compiler

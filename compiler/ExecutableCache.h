@@ -10,20 +10,21 @@
 
 namespace tess::compiler {
 
+/// Executables found since the process began, by the place that had them.
 struct ExecutableCacheStats {
   uint64_t fromWarmSet = 0, fromDisk = 0;
 };
 
-/// The executable for this machine that was stored by `key`, text that says what it computes. What this build did not
-/// write, or another machine would, is not found.
+/// The executable stored under `key`, a text that determines what it computes. Only one that this build wrote for the
+/// features of this machine is found.
 std::optional<runtime::Executable> findExecutable(llvm::StringRef key);
-/// Keeps it on disk, when there is a disk cache.
+/// Keeps `executable` on disk; does nothing when there is no disk cache.
 void storeExecutable(llvm::StringRef key, const runtime::Executable &executable);
+/// The counters of this process.
 ExecutableCacheStats executableCacheStats();
 
-/// Opens `folder`/LEVEL.tess of the highest level that this machine has; "" closes. TESS_WARM_SET names the folder of a
-/// process that does not call this. One that cannot be used is ignored,
-/// and the note says why.
+/// Opens `folder`/LEVEL.tess of the highest level that this machine has; "" closes the open one. A warm set that cannot
+/// be used is ignored, and warmSetNote() says why. At the first use TESS_WARM_SET names the folder.
 void openWarmSet(llvm::StringRef folder);
 /// For people: what is open, or why nothing is.
 std::string warmSetNote();

@@ -13,7 +13,8 @@ namespace tess::compiler {
 /// Keeps the first error, with its location: "train.py:12: matmul: ...".
 class FirstDiagnostic {
 public:
-  /// `remark` gets each remark, in the same form; none: they are dropped.
+  /// `what` opens the message of a failure without a diagnostic. `remark` is called with each remark, in the form of
+  /// errors; empty: remarks are dropped.
   FirstDiagnostic(mlir::MLIRContext *context, const char *what,
                   std::function<void(const std::string &)> remark = nullptr)
       : what(what), handler(context, [this, remark](mlir::Diagnostic &diagnostic) {
@@ -24,6 +25,7 @@ public:
           return mlir::success();
         }) {}
 
+  /// The error for a pass that failed: InvalidArgument with the first diagnostic.
   llvm::Error take() {
     return makeError(ErrorCode::InvalidArgument, message.empty() ? what + ": pass must succeed, got failure" : message);
   }

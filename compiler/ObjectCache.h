@@ -14,15 +14,18 @@
 
 namespace tess::compiler {
 
+/// A folder of entries with a limit in bytes, which any number of processes may share. Thread-safe; off until it is
+/// configured.
 class ObjectCache {
 public:
-  /// "" switches it off. The folder is made when the first entry is stored.
+  /// Sets the folder ("" switches the cache off) and the limit in bytes; the folder is made with the first entry.
   void configure(llvm::StringRef folder, uint64_t maxBytes);
   /// Folder and limit.
   std::pair<std::string, uint64_t> settings() const;
-  /// `key`: text that determines the content, code version and CPU features among it.
+  /// The content under `key`, a text that determines it: code version and CPU features are part of the key.
   std::optional<std::string> find(llvm::StringRef key) const;
-  /// Failure to write is silent: the cache is an optimisation. Least recently used entries go when the limit is passed.
+  /// Writes an entry; when the limit is passed, the least recently used ones go. Failure to write is silent: the cache
+  /// is an optimisation.
   void store(llvm::StringRef key, llvm::StringRef content);
 
 private:

@@ -8,8 +8,8 @@
 
 namespace tess::compiler {
 
-/// Appends the passes from a user's graph to one that can be lowered to steps. `evaluate` (may be empty) computes
-/// constants.
+/// Appends the passes that make of a user's graph one that can be lowered to steps. `evaluate` computes constants;
+/// empty: none are folded.
 void buildPipeline(mlir::OpPassManager &manager, const CompileOptions &options, ModuleEvaluator evaluate);
 
 } // namespace tess::compiler

@@ -14,14 +14,15 @@
 
 namespace tess::compiler {
 
-/// Text by key that travels with the file ("user_info", "trained_on").
+/// Text by key that is kept in the file ("user_info", "trained_on").
 using Metadata = std::map<std::string, std::string>;
 
 /// Compiles `graph` for each target ("host", "x86-64-v3", "x86-64-v4"; none: graph only) and writes the file in one
-/// piece: on failure an old file at `path` stays as it was. `options.target` does not count.
+/// piece: on failure an old file at `path` stays as it was. `options.target` is ignored.
 llvm::Error writeProgram(llvm::StringRef path, const ir::Graph &graph, llvm::ArrayRef<std::string> targets,
                          const Metadata &metadata = {}, CompileOptions options = {});
-/// The graph of a file. DataLoss names what is wrong with a damaged or foreign file.
+/// The graph of a file, and its metadata where `metadata` is not null. DataLoss says what is wrong with a damaged or
+/// foreign file.
 llvm::Expected<ir::Graph> readGraph(llvm::StringRef path, Metadata *metadata = nullptr);
 
 } // namespace tess::compiler

@@ -15,18 +15,21 @@
 
 namespace tess::compiler {
 
+/// A warm set that is open: executables by class. Immutable, so any thread may ask. The file stays mapped as long
+/// as code in it is used.
 class WarmSet {
 public:
-  /// Of the highest level that this machine has: x86-64-v4.tess or x86-64-v3.tess. Fails when the file is missing or
-  /// damaged, and when another version of the compiler wrote it.
+  /// Opens x86-64-v4.tess or x86-64-v3.tess of `folder`: the highest level that this machine has. Fails when the file
+  /// is missing or damaged, and when another version of the compiler wrote it.
   static llvm::Expected<std::shared_ptr<const WarmSet>> openFor(llvm::StringRef folder);
-  /// That file. Unimplemented when the machine lacks a feature of its level.
+  /// Opens one file. Unimplemented when the machine lacks a feature of its level.
   static llvm::Expected<std::shared_ptr<const WarmSet>> open(llvm::StringRef path);
-  /// The same for any machine, which then must not run the code.
+  /// Opens a file for any level; its code must not be run.
   static llvm::Expected<std::shared_ptr<const WarmSet>> read(llvm::StringRef path);
 
+  /// The executable of the class `key`; none when it is missing or cannot be read.
   std::optional<runtime::Executable> find(llvm::StringRef key) const;
-  /// Sorted.
+  /// The classes, sorted.
   std::vector<std::string> keys() const;
   /// "x86-64-v3, 700 classes".
   std::string describe() const;
@@ -45,9 +48,9 @@ private:
 /// Executables by key.
 using WarmSetEntries = std::vector<std::pair<std::string, runtime::Executable>>;
 
-/// By how much one entry lengthens a file that has the kernels `known` (their hashes), at most.
+/// Upper bound of the bytes that one entry adds to a file that already has the kernels whose hashes are `known`.
 uint64_t warmSetBytes(llvm::StringRef key, const runtime::Executable &executable, const llvm::StringSet<> &known);
-/// Writes the file of `level`; `version` is codeVersion() but in tests.
+/// Writes the file of `level`. `version`: codeVersion(), except in tests.
 llvm::Error writeWarmSet(llvm::StringRef path, llvm::StringRef level, const WarmSetEntries &entries,
                          llvm::StringRef version);
 

@@ -16,15 +16,15 @@ namespace tess::compiler {
 Elem computeElem(DType dtype);
 /// The element type in memory; bfloat16 is I16, bool is I1 (a byte).
 Elem storedElem(DType dtype);
-/// From memory's type to the compute type.
+/// Converts a loaded value to the compute type of `dtype`.
 V widen(V stored, DType dtype);
-/// From the compute type to memory's; narrow floats round to nearest even.
+/// Converts a compute value to the type in memory; narrow floats round to nearest even.
 V narrow(V value, DType dtype);
-/// Rounds a compute value to what a narrow float can hold; other types pass.
+/// Rounds a compute value to a value of the narrow float `dtype`, still in float32; other dtypes change nothing.
 V roundTo(V value, DType dtype);
 /// Converts a value of `from` to `to`, rounding once.
 V castValue(V value, DType from, DType to);
-/// i64 count to a float type.
+/// Whether compute values of `dtype` are unsigned integers.
 inline bool isUnsigned(DType dtype) { return dtype == DType::UInt8 || dtype == DType::Bool; }
 
 } // namespace tess::compiler

@@ -13,6 +13,7 @@
 
 namespace tess::compiler {
 
+/// A kernel and what the step that launches it says: its domain as groups of axes, and its runtime attributes.
 struct LoweredFusion {
   KernelSpec spec;
   runtime::AxisGroups parallel, reduced;
@@ -21,15 +22,15 @@ struct LoweredFusion {
   mlir::Value domain;
 };
 
-/// Whether the kernel of `fusion` reads an operand of `layout` as it is; else it wants a contiguous copy.
+/// Whether the kernel of `fusion` reads an operand of `layout` as it is; otherwise it needs a contiguous copy.
 bool readsInPlace(ir::FusionOp fusion, ValueLayout layout);
-/// The group starts with a call of the library; no kernel is generated for it.
+/// Whether the group starts with a call of the library: no kernel is generated for such a group.
 bool startsWithCall(ir::FusionOp fusion);
-/// The order of the kernel's operands is inputs, then outputs.
+/// The kernel of `fusion`, which starts with no call. Its operands are the inputs, then the outputs.
 LoweredFusion lowerFusion(ir::FusionOp fusion, const Layouts &layouts);
-/// A kernel that copies, one group an axis (at least one).
+/// A kernel that copies its operand 0 to its operand 1; one parallel group per axis, one for rank 0.
 KernelSpec copySpec(DType dtype, unsigned rank, InnerClass source, InnerClass destination);
-/// A kernel that fills with its one runtime attribute, one group an axis.
+/// A kernel that stores its one runtime attribute everywhere in its operand; groups as in copySpec().
 KernelSpec fillSpec(DType dtype, unsigned rank, InnerClass destination);
 
 } // namespace tess::compiler

@@ -14,9 +14,10 @@
 
 namespace tess::compiler {
 
-/// Everything that makes a spec meaningless, with the node in the text. What passes can be emitted.
+/// InvalidArgument for a spec that has no meaning, with the node in the text. Any spec that passes can be emitted.
 llvm::Error verifyKernel(const KernelSpec &spec);
 
+/// Which pass over the reduced domain computes each node, and which values wait in scratch for a later pass.
 struct KernelPlan {
   /// Per node: differs between elements of the reduced domain (without reduced groups: always).
   std::vector<bool> full;
@@ -28,17 +29,17 @@ struct KernelPlan {
   unsigned scratchBytesPerElement = 0;
 };
 
-/// Plan of a verified spec.
+/// The plan of a spec that verifyKernel() accepts.
 KernelPlan planKernel(const KernelSpec &spec);
 
-/// Writes every element of the domain, in the pass of its node's phase; else one element for each row, at its end. The
-/// node of the former may be the same for a whole row.
+/// Whether `store` writes every element of the domain, in the pass of its node's phase; otherwise it writes one element
+/// per row, at the row's end. The node of a full store may have one value for a whole row.
 bool isFullStore(const KernelSpec &spec, const KernelStore &store);
 
-/// Reduces nothing, and computes so much for a vector that the code for it should be there once.
+/// Whether the kernel reduces nothing and computes so much per vector that its body should be emitted only once.
 bool hasLongBody(const KernelSpec &spec);
 
-/// Estimated time of one thread for an element of the domain.
+/// Estimated time of one thread for an element of the domain, in picoseconds.
 unsigned picosecondsPerElement(const KernelSpec &spec);
 
 /// Whether output operand `output` may have the memory of input operand `input` (same element for element): no later

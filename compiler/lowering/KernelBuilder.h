@@ -21,6 +21,7 @@ struct GroupIndex {
   bool lanes = false;
 };
 
+/// One open block of the kernel: the function's body, or the body of a loop or branch.
 struct Scope {
   mlir::Operation *end;              // of its last block
   mlir::Operation *nested = nullptr; // what branches to the inner scope, while that is open
@@ -32,8 +33,10 @@ struct Scope {
   V linear; // row-major index over the reduced groups entered so far
 };
 
+/// Builds nodes, loads and stores at the place where the code is emitted; one for each kernel function.
 class KernelBuilder {
 public:
+  /// The arguments of the kernel function (KernelFn in runtime/schema/KernelAbi.h).
   struct Arguments {
     mlir::Value ptrs, dims, scratch;
     V outerLo, outerHi, innerLo, innerHi;
@@ -52,8 +55,12 @@ public:
   llvm::SmallVector<Scope, 6> scopes;
 
   // Scopes.
+  /// Opens a scope inside the innermost one. `branch`: the operation of the enclosing scope that branches to it; `end`:
+  /// the last operation of the new one.
   void open(mlir::Operation *branch, mlir::Operation *end);
+  /// Ends the innermost scope: its values are not found any more.
   void close();
+  /// The innermost scope; valid until the next open() or close().
   Scope &top() { return scopes.back(); }
   /// Runs `build` with the insertion point in scope `depth`.
   template <typename F> auto at(unsigned depth, F &&build) {
@@ -64,6 +71,7 @@ public:
   }
 
   // Sizes, strides and attributes: operands of the kernel, loaded once in the entry block.
+  /// The number in a slot of `dims`, an i64 scalar; size() and stride() name its slots.
   V dim(unsigned slot);
   V size(unsigned group) { return dim(spec.dims().size(group)); }
   V stride(unsigned operand, unsigned group) { return dim(spec.dims().stride(operand, group)); }
@@ -72,34 +80,36 @@ public:
   V reducedCount();
 
   // Values.
+  /// A value, and the scope that holds it by its place in `scopes`.
   struct Found {
     V value;
     unsigned depth;
   };
-  /// The value of a node here, from the scope that has it or built in the outermost one that can.
+  /// The value of a node: from the scope that has it, else built in the outermost scope that has its inputs.
   Found node(int index);
-  /// The same as 16 lanes.
+  /// The value of a node as 16 lanes; a scalar is repeated.
   V lanesOf(int index);
-  /// Makes a value known in the current scope.
+  /// Makes `value` the value of a node until the innermost scope ends.
   void define(int index, V value) { top().values[index] = value; }
   /// Writes a node to an output operand, from the scope that the operand's address needs.
   void store(int index, unsigned operand);
   /// Writes a node to its scratch slot.
   void spill(int index);
-  /// Which lanes are left on the vector axis.
+  /// The lanes that are left on the vector axis, as a mask made from Scope::remaining; for the tail only.
   V tailMask();
   /// Scope of the vector axis; null when it is not open.
   const Scope *laneScope() const;
-  /// Position in a group that is open.
+  /// The position in a group that is open, an i64 scalar.
   V indexOf(unsigned group) const;
   /// Column kernels work on blocks of columns; `blockStart` is the first column of this one (null: no blocks). Values
   /// of a row that later passes read wait in a buffer with a vector for every 16 columns.
   V blockStart;
+  /// The column as a place in such a buffer, in elements.
   V columnInBlock() const { return indexOf(spec.numParallel - 1) - blockStart; }
-  /// Writes the node's lanes to `buffer`; hold() makes node() read it from there.
+  /// Writes the node's lanes to `buffer`; after hold(), node() reads them from there.
   void keep(int index, mlir::Value buffer);
   void hold(int index, mlir::Value buffer) { held[index] = buffer; }
-  /// Row-major numbers, in the reduced domain, of the elements here.
+  /// The row-major numbers of the current elements in the reduced domain.
   V reducedElementNumber(Elem elem);
 
 private:

@@ -14,6 +14,7 @@
 
 namespace tess::compiler {
 
+/// What the emitted code may use of the machine.
 struct KernelEmitOptions {
   /// The machine has masked loads and stores of 8- and 16-bit elements (AVX512BW); otherwise tails of them go by
   /// element.

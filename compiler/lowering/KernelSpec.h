@@ -30,6 +30,7 @@ enum class VectorAxis : uint8_t {
   Reduced,  // the last reduced group
 };
 
+/// An input or output of a kernel.
 struct KernelOperand {
   DType dtype;
   bool isOutput = false;
@@ -39,6 +40,7 @@ struct KernelOperand {
   bool variesOnReduced = false;
 };
 
+/// What gives a node its value.
 enum class NodeKind : uint8_t {
   Load,   // operand
   Attr,   // runtime attribute slot `slot`: 8 bytes, f64 for float kinds, i64 for int kinds (`attrIsInt`)
@@ -47,6 +49,7 @@ enum class NodeKind : uint8_t {
   Reduce, // reduceKind over the reduced groups; result is row-level
 };
 
+/// One value of the expression graph.
 struct KernelNode {
   NodeKind kind;
   /// Element type of the value. float16 and bfloat16 compute in float32 and round after an operator's last function
@@ -63,11 +66,14 @@ struct KernelNode {
   double constant = 0;
 };
 
+/// A node that is written to memory.
 struct KernelStore {
   int16_t node;
   int16_t operand; // an output operand
 };
 
+/// What a generated kernel computes, without sizes: an expression graph over one domain of parallel groups, then
+/// reduced groups.
 struct KernelSpec {
   unsigned numParallel = 1;
   unsigned numReduced = 0;
@@ -77,6 +83,7 @@ struct KernelSpec {
   llvm::SmallVector<KernelStore, 2> stores;
   unsigned numAttrs = 0;
 
+  /// Groups of the domain, and where the kernel finds their sizes, strides and its attributes.
   unsigned numGroups() const { return numParallel + numReduced; }
   runtime::KernelDims dims() const { return {numGroups(), unsigned(operands.size())}; }
 

@@ -24,6 +24,7 @@ class LaneBuilder;
 
 /// Element types of values in a kernel.
 enum class Elem : uint8_t { I1, I8, I16, I32, I64, F32, F64, F16 /*memory only*/ };
+/// F16 too, though it is no type of computation.
 constexpr bool isFloat(Elem e) { return e >= Elem::F32; }
 /// Bits of an element; 1 for I1.
 unsigned bitWidth(Elem e);
@@ -38,12 +39,13 @@ public:
       : builder(&builder), value(value), element(elem), vector(vector) {}
 
   explicit operator bool() const { return value != nullptr; }
+  /// The builder that made it, its MLIR value, the type of its lanes, and whether it is a vector.
   LaneBuilder &b() const { return *builder; }
   mlir::Value get() const { return value; }
   Elem elem() const { return element; }
   bool isVector() const { return vector; }
 
-  /// A constant of this value's type and shape.
+  /// A constant of this value's type and shape: by number, and by bits of an integer type.
   LaneValue c(double constant) const;
   LaneValue ci(uint64_t constant) const;
 
@@ -54,6 +56,7 @@ private:
   bool vector = false;
 };
 
+/// Emits operations of the LLVM dialect at an insertion point, on scalars and on vectors of `width` lanes.
 class LaneBuilder {
 public:
   /// `entry` takes the constants and stack buffers; it must dominate everything built.
@@ -64,45 +67,58 @@ public:
   /// Lanes of a vector; fewer in the tree that ends a reduction.
   unsigned width = kLanes;
 
+  /// The MLIR type of an element, or of a vector of `width` of them.
   mlir::Type type(Elem elem, bool vector);
+  /// A value of MLIR that has that type.
   LaneValue wrap(mlir::Value value, Elem elem, bool vector) { return {*this, value, elem, vector}; }
   /// Constant of a float (value) or integer (bits) type.
   LaneValue constant(Elem elem, bool vector, double value);
   LaneValue constantBits(Elem elem, bool vector, uint64_t bits);
   /// i64 scalar constant.
   LaneValue index(int64_t value) { return constantBits(Elem::I64, false, uint64_t(value)); }
-  /// 0, 1, ..., 15.
+  /// 0, 1, ..., 15 of an integer type.
   LaneValue iota(Elem elem);
+  /// The scalar in every lane; a vector passes.
   LaneValue splat(LaneValue scalar);
+  /// Single lanes, by a constant or by a scalar of an integer type; insert() gives the changed vector.
   LaneValue extract(LaneValue vector, unsigned lane);
   LaneValue extractAt(LaneValue vector, LaneValue lane);
   LaneValue insertAt(LaneValue vector, LaneValue scalar, LaneValue lane);
   LaneValue insert(LaneValue vector, LaneValue scalar, unsigned lane);
+  /// The named lanes as a vector of as many.
   LaneValue shuffle(LaneValue vector, llvm::ArrayRef<int32_t> lanes);
+  /// A value that must be overwritten before it is read (poison).
   LaneValue undef(Elem elem, bool vector);
   /// Whether any lane is true: a scalar i1.
   LaneValue anyLane(LaneValue mask);
 
+  /// Operations of binary(), unary() and compare(). Div is of floats, SDiv and UDiv of integers; ULt to UGe compare
+  /// unsigned; Unordered: either side is NaN.
   enum class Bin : uint8_t { Add, Sub, Mul, Div, SDiv, UDiv, And, Or, Xor, Shl, LShr, AShr };
   enum class Un : uint8_t { Neg, Abs, Sqrt, Floor, Ceil, Trunc, Round, CountLeadingZeros };
   enum class Cmp : uint8_t { Eq, Ne, Lt, Le, Gt, Ge, ULt, UGt, ULe, UGe, Unordered };
+  /// Both sides have one element type; a scalar beside a vector is repeated.
   LaneValue binary(Bin op, LaneValue lhs, LaneValue rhs);
   LaneValue unary(Un op, LaneValue x);
+  /// a * x + y with one rounding.
   LaneValue fma(LaneValue a, LaneValue x, LaneValue y);
-  /// Ordered on floats, but for Ne; signed on integers, but for U...
+  /// False for NaN, except Ne and Unordered; integers compare signed, except with ULt to UGe. The result is I1.
   LaneValue compare(Cmp op, LaneValue lhs, LaneValue rhs);
+  /// Lane by lane, or as a whole for a scalar condition.
   LaneValue select(LaneValue condition, LaneValue yes, LaneValue no);
   /// Same bits, other element type of equal width.
   LaneValue bitcast(LaneValue x, Elem to);
-  /// The mathematical conversion; out-of-range float to int is the caller's business. `isUnsigned`: of the integer
-  /// side.
+  /// The value as another type; a float outside the range of the integer type gives poison. `isUnsigned`: of the
+  /// integer side.
   LaneValue convert(LaneValue x, Elem to, bool isUnsigned = false);
   /// High 64 bits of the 128-bit product of two unsigned i64.
   LaneValue mulHighU64(LaneValue lhs, LaneValue rhs);
 
   // Memory. Addresses are !llvm.ptr; offsets count elements of `elem`.
+  /// The address of the element `offset` behind `base`.
   mlir::Value address(mlir::Value base, LaneValue offset, Elem elem);
   mlir::Value addressConst(mlir::Value base, int64_t offset, Elem elem);
+  /// Consecutive elements; addresses need the alignment of an element only. Lanes outside a mask touch no memory.
   LaneValue load(mlir::Value address, Elem elem, bool vector);
   LaneValue maskedLoad(mlir::Value address, LaneValue mask, Elem elem);
   void store(LaneValue value, mlir::Value address);
@@ -113,20 +129,22 @@ public:
   /// Address of a constant table of the module, made on first use.
   mlir::Value table(llvm::StringRef name, llvm::ArrayRef<uint64_t> words);
 
-  // Control flow: blocks, which end in an operation from the beginning. What is built goes before some operation, that
-  // always: control flow moves it, with all that follows, to a block of its own. Bodies get and return loop-carried
-  // values.
+  // Control flow. Every block has its last operation from the beginning, so there is always an operation to build
+  // before: control flow moves that one, with all that follow, to a block of their own. Bodies get and return
+  // loop-carried values.
+  /// A list of loop-carried values.
   using Values = llvm::SmallVector<LaneValue, 4>;
+  /// One iteration: the values for the next one.
   using LoopBody = llvm::function_ref<Values(LaneValue iv, llvm::ArrayRef<LaneValue> carried)>;
-  /// Told before a body is built: what branches to it, and the end of its last block.
+  /// Called before a body is built with the operation that branches to it and the end of its last block.
   using Enter = llvm::function_ref<void(mlir::Operation *branch, mlir::Operation *end)>;
   /// for (iv = lo; iv < hi; iv += step), i64.
   Values forLoop(LaneValue lo, LaneValue hi, LaneValue step, llvm::ArrayRef<LaneValue> init, LoopBody body,
                  Enter enter = nullptr);
-  /// `body` when `condition`, else `otherwise` unchanged.
+  /// The values of `body` where `condition` holds, else `otherwise`.
   Values ifThen(LaneValue condition, llvm::ArrayRef<LaneValue> otherwise, llvm::function_ref<Values()> body,
                 Enter enter = nullptr);
-  /// What `yes` or `no` gives; both give the same types.
+  /// The values of `yes` or `no`, which must have the same types.
   Values ifElse(LaneValue condition, llvm::function_ref<Values()> yes, llvm::function_ref<Values()> no);
   /// while (any lane of condition(carried)) carried = body(carried).
   Values whileAny(llvm::ArrayRef<LaneValue> init, llvm::function_ref<LaneValue(llvm::ArrayRef<LaneValue>)> condition,
@@ -145,11 +163,12 @@ private:
   llvm::DenseMap<unsigned, mlir::Value> iotas;
 };
 
+/// Short, because the expansions are formulas. Operands of the functions below are as those of binary() and compare().
 using V = LaneValue;
 inline V operator+(V a, V b) { return a.b().binary(LaneBuilder::Bin::Add, a, b); }
 inline V operator-(V a, V b) { return a.b().binary(LaneBuilder::Bin::Sub, a, b); }
 inline V operator*(V a, V b) { return a.b().binary(LaneBuilder::Bin::Mul, a, b); }
-/// Floats only; integers divide by sdiv and udiv.
+/// Floats only; integers divide by Bin::SDiv and Bin::UDiv.
 inline V operator/(V a, V b) { return a.b().binary(LaneBuilder::Bin::Div, a, b); }
 inline V operator&(V a, V b) { return a.b().binary(LaneBuilder::Bin::And, a, b); }
 inline V operator|(V a, V b) { return a.b().binary(LaneBuilder::Bin::Or, a, b); }

@@ -11,18 +11,21 @@
 
 namespace tess::compiler {
 
+/// What is known of the strides of a value before its sizes are.
 struct ValueLayout {
   bool contiguous = true;
   /// The last axis longer than 1 has stride 1.
   bool innerUnit = true;
 };
 
+/// The layouts of the values of one function.
 class Layouts {
 public:
+  /// Contiguous for a value that no view gave.
   ValueLayout of(mlir::Value value) const { return known.lookup_or(value, ValueLayout()); }
-  /// Whether `view` is no view of what its operand holds, but of a contiguous copy of it.
+  /// Whether `view` cannot show the memory of its operand, so that it needs a contiguous copy of it.
   bool needsCopy(mlir::Operation *view) const;
-  /// Makes the layout of `view`'s result known; views come in the order of the program.
+  /// Adds the result of `view`; views must be added in the order of the program.
   void add(mlir::Operation *view);
 
 private:

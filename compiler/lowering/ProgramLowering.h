@@ -14,6 +14,7 @@
 
 namespace tess::compiler {
 
+/// An executable without images, and the kernels that become them.
 struct LoweredProgram {
   runtime::Executable executable;
   /// One for each distinct image, its entries in order; Executable::images will have the same order.

@@ -12,24 +12,28 @@
 
 namespace tess::compiler {
 
+/// Emits one Reduce node: 16 partial results by element number mod 16, and a tree that ends them.
 class Reduction {
 public:
   /// The Reduce node `index`.
   Reduction(KernelBuilder &k, int index);
 
-  /// 1; with a place (ArgMax, ArgMin) 2: values and element numbers.
+  /// Parts of a partial result: 1, or 2 for ArgMax and ArgMin, which keep element numbers beside the values.
   unsigned numParts() const { return hasPlace ? 2 : 1; }
 
   // Lanes along the last reduced group.
+  /// The partial results before the first element.
   LaneBuilder::Values start();
-  /// Takes in the elements here; lanes outside `mask` (may be null) stay.
+  /// Takes in the current elements; lanes outside `mask` (may be null) stay as they are.
   LaneBuilder::Values step(llvm::ArrayRef<V> parts, V mask);
-  /// The tree: scalars.
+  /// Folds the 16 lanes in a halving tree to scalars.
   LaneBuilder::Values fold(llvm::ArrayRef<V> parts);
 
   // Lanes along the last parallel group; partial results in memory, for a block of columns.
   /// Stack bytes for a vector of columns.
   unsigned bytesPerVector() const;
+  /// The same three for columns: startColumns() sets aside memory for `vectors` vectors of them, stepColumns() takes in
+  /// the elements of the current vector of columns, and foldColumns() gives a vector: one result for each column.
   void startColumns(unsigned vectors);
   void stepColumns();
   LaneBuilder::Values foldColumns();

@@ -7,8 +7,8 @@
 
 namespace tess::compiler {
 
-/// Value of `fn` over `args` (compute types of `types`), as the compute type of `result`; not rounded to narrow floats
-/// but for Cast. Leaves (Operand, Attr, Const, Index, DimIndex) are not functions and assert.
+/// The value of `fn` over `args`, which have the compute types of `types`, in the compute type of `result`; only Cast
+/// rounds to narrow floats. Leaves (Operand, Attr, Const, Index, DimIndex) are not functions and assert.
 V emitScalarFn(ScalarFn fn, DType result, llvm::ArrayRef<V> args, llvm::ArrayRef<DType> types);
 /// One step of a reduction, an exact rule of the promise "one result": NaN wins in max and min, ties keep `acc`.
 V combine(ReduceKind kind, V acc, V value, bool isUnsigned);

@@ -11,20 +11,25 @@
 
 namespace tess::compiler {
 
-/// Appends nodes to `spec`.
+/// Appends nodes to `spec`; each function gives the number of the node that holds its value.
 class NodeBuilder {
 public:
   explicit NodeBuilder(KernelSpec &spec) : spec(spec) {}
 
+  /// The elements of a kernel operand, which spec.operands must have.
   int16_t load(int16_t operand);
+  /// A number in every element.
   int16_t constant(double value, DType dtype);
+  /// `node` converted to `dtype`; `node` itself when it has that dtype.
   int16_t cast(int16_t node, DType dtype);
+  /// `arg` reduced over all reduced groups, with a result of `dtype`.
   int16_t reduce(ReduceKind kind, int16_t arg, DType dtype);
   /// The body of `op` over the nodes of its operands; `results` are the dtypes of its results. Appends a slot for each
-  /// runtime attribute of the operator, in order. One node for every result.
+  /// runtime attribute of the operator, in order. Returns one node for every result.
   llvm::SmallVector<int16_t, 2> elementwise(const OpDef &op, llvm::ArrayRef<int16_t> operands,
                                             llvm::ArrayRef<DType> results);
-  /// Marks the last node of an operator: a narrow float is rounded here. A bare operand needs no rounding.
+  /// Ends an operator at `node`: converts it to `dtype` and marks it, so that a narrow float is rounded there (a bare
+  /// operand needs no rounding).
   int16_t finish(int16_t node, DType dtype);
 
 private:

@@ -12,8 +12,8 @@ class Module;
 
 namespace tess::compiler {
 
-/// Tells the sanitizer of every load and store before it happens, masked ones by the lanes that they touch. The code
-/// holds addresses of this process and is good in no other. Nothing is added in a plain build.
+/// Adds a call to the sanitizer before every load and store, for masked ones by the lanes that they touch. The code
+/// then holds addresses of this process and must not run in another. Does nothing in a build without a sanitizer.
 void addAccessChecks(llvm::Module &module);
 
 } // namespace tess::compiler

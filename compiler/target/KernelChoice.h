@@ -29,17 +29,17 @@ struct LibraryCall {
   llvm::ArrayRef<std::string> epilogue;
 };
 
-/// Thread-safe. No answer (nullopt): it depends on sizes that only bind knows, or on a machine that is not this one;
-/// whatever is done then is right, only slower or faster.
+/// What passes ask about library kernels. Thread-safe. No answer (nullopt) means that it depends on sizes that only
+/// bind knows, or on a machine that is not this one; any choice is then right, and only its speed differs.
 class KernelChoice {
 public:
   virtual ~KernelChoice() = default;
   /// Threads that the answers are for.
   virtual unsigned threads() const = 0;
-  /// How many of the first steps of the epilogue are better done by the call than by a generated kernel after it. The
-  /// implementation is the one that the call has without them.
+  /// How many of the first steps of the epilogue the call does better than a generated kernel after it. They do not
+  /// change the implementation that computes the call.
   virtual std::optional<size_t> epilogueSteps(const LibraryCall &call, llvm::StringRef target) const = 0;
-  /// Name of the implementation that must compute the call (Step::implementation).
+  /// The name of the implementation that must compute the call (Step::implementation).
   virtual std::optional<std::string> implementation(const LibraryCall &call, llvm::StringRef target) const = 0;
 };
 

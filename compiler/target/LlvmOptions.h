@@ -5,7 +5,8 @@
 
 namespace tess::compiler {
 
-/// Leaves out two passes of LLVM's code generator, for every target of this process; before the first machine is made.
+/// Switches off two passes of LLVM's code generator for every target of this process. Must be called before the first
+/// target machine is made.
 llvm::Error setLlvmOptions();
 
 } // namespace tess::compiler

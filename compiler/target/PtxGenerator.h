@@ -22,18 +22,21 @@
 
 namespace tess::compiler {
 
+/// Kernel specs to PTX for one GPU architecture.
 class PtxGenerator {
 public:
+  /// The name of the entry, and what it computes.
   using NamedKernel = std::pair<std::string, KernelSpec>;
 
-  /// For a GPU architecture, "sm_90". One per compile thread. InvalidArgument when LLVM does not know it.
+  /// A generator for an architecture ("sm_90"); each thread that compiles needs one of its own. InvalidArgument when
+  /// LLVM does not know the architecture.
   static llvm::Expected<std::unique_ptr<PtxGenerator>> create(llvm::StringRef architecture);
   ~PtxGenerator();
 
   /// One PTX module with one entry per kernel; names must be distinct and of letters, digits and '_'. Unimplemented on
   /// a spec with a reduced group, InvalidArgument on one that does not verify. Not thread-safe.
   llvm::Expected<std::string> compile(llvm::ArrayRef<NamedKernel> kernels);
-  /// The LLVM IR that PTX is made from.
+  /// The LLVM IR that the PTX of `spec` is made from.
   llvm::Expected<std::string> dumpLlvm(const KernelSpec &spec);
 
 private:

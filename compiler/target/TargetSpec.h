@@ -13,6 +13,7 @@
 
 namespace tess::compiler {
 
+/// A set of CPU features that code is compiled for.
 enum class TargetLevel : uint8_t {
   Host,        // what this machine has, of the features we know
   X86_64V3,    // AVX2, FMA, F16C, BMI: the floor
@@ -20,6 +21,7 @@ enum class TargetLevel : uint8_t {
   HostChecked, // as Host, for this process only: a sanitizer sees every access (AccessChecks.h)
 };
 
+/// A level, with its features by name.
 struct TargetSpec {
   TargetLevel level = TargetLevel::X86_64V3;
   /// "+avx,+avx2,...", sorted; every one must be there when the code runs.

@@ -20,22 +20,25 @@
 
 namespace tess::compiler {
 
+/// Operators that become one kernel.
 struct FusionGroup {
   llvm::SmallVector<mlir::Operation *, 4> ops; // in program order
-  /// Sizes of the full-level values, as SizeClasses gives them; reduced axes of it (sorted), empty without reductions.
+  /// Sizes of the whole domain, as SizeClasses gives them, and its reduced axes, sorted; no axes: nothing is reduced.
   llvm::SmallVector<int64_t, 6> domain;
   llvm::SmallVector<int64_t, 4> axes;
-  /// Reads the element's index: axes must stay apart and no reduction may be added.
+  /// Some operator reads its element's index: axes must stay apart, and no reduction may join.
   bool usesIndex = false;
 };
 
+/// The partition of a block's fusible operators into kernels.
 class FusionGroups {
 public:
-  /// Told of an operator that reads another and does not share its kernel, and of the reason.
+  /// Called for an operator that reads another's result but does not share its kernel, with the reason.
   using Apart = std::function<void(mlir::Operation *reader, mlir::Operation *producer, llvm::StringRef why)>;
 
   /// Groups the fusible operators of `block`; with `fuse` off each is alone.
   FusionGroups(mlir::Block &block, bool fuse, Apart apart = nullptr);
+  /// All groups. Each fusible operator is in one of them, except, when fusing, a scalar source that only kernels read.
   llvm::ArrayRef<std::unique_ptr<FusionGroup>> groups() const { return all; }
 
 private:
@@ -60,11 +63,11 @@ private:
   Apart apart;
 };
 
-/// Elementwise operators and reductions: what a generated kernel can compute.
+/// Whether a generated kernel can compute `op`: elementwise operators and reductions.
 bool isFusible(mlir::Operation *op);
-/// A number that needs no memory (`full` of rank 0): every kernel that reads it makes it again.
+/// Whether `op` gives a number that needs no memory (`full` of rank 0): every kernel that reads it makes it again.
 bool isScalarSource(mlir::Operation *op);
-/// A reduction that gives an index and has one `axis`, not a list of `axes`.
+/// Whether a reduction gives an index; such a one has a single `axis`, not a list of `axes`.
 constexpr bool givesIndex(ReduceKind kind) { return kind == ReduceKind::ArgMax || kind == ReduceKind::ArgMin; }
 /// Reduced axes of a canonical reduction; empty for others.
 llvm::SmallVector<int64_t, 4> reducedAxesOf(mlir::Operation *op);

@@ -18,11 +18,11 @@ namespace tess::compiler {
 #define GEN_PASS_REGISTRATION
 #include "compiler/Passes.h.inc"
 
-/// Runs a module's function "main", which has no arguments; the row-major bytes of its results.
+/// Runs a module's function "main", which has no arguments, and returns the row-major bytes of its results.
 using ModuleEvaluator = std::function<mlir::FailureOr<std::vector<std::string>>(mlir::ModuleOp)>;
-/// Without `evaluate` the pass changes nothing.
+/// The pass FoldConstants; with an empty `evaluate` it changes nothing.
 std::unique_ptr<mlir::Pass> createFoldConstantsPass(ModuleEvaluator evaluate);
-/// `choice` says how much to fold; null: all of it.
+/// The pass FoldEpilogue; `choice` says how many steps to fold, null: all of them.
 std::unique_ptr<mlir::Pass> createFoldEpiloguePass(const KernelChoice *choice, llvm::StringRef target);
 
 } // namespace tess::compiler

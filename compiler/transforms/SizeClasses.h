@@ -14,10 +14,11 @@
 
 namespace tess::compiler {
 
+/// Which unknown sizes of a block are one: elementwise operators, reductions and named dimensions make them so.
 class SizeClasses {
 public:
   explicit SizeClasses(mlir::Block &block);
-  /// The sizes of a value of the block: for each unknown one the negative number of its class.
+  /// The sizes of a value of the block; an unknown size is the negative number of its class.
   llvm::ArrayRef<int64_t> of(mlir::Value value) const { return sizes.find(value)->second; }
 
 private:
