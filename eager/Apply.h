@@ -10,7 +10,8 @@
 
 namespace tess::eager {
 
-/// Results of `op`, hidden ones too. `segments`: operands per ODS group, needed when more than one is not single.
+/// The results of `op`, hidden ones too. `segments`: operands per ODS group, needed when more than one group is not
+/// single.
 llvm::Expected<Tensors> apply(const OpDef &op, llvm::ArrayRef<Operand> operands,
                               llvm::ArrayRef<unsigned> segments = {});
 /// The same, appended to `results`, which must be empty.
@@ -19,42 +20,44 @@ llvm::Error apply(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::Array
 /// The same; `into` (may be null) offers memory.
 llvm::Error applyInto(const Destination *into, const OpDef &op, llvm::ArrayRef<Operand> operands,
                       llvm::ArrayRef<unsigned> segments, Tensors &results);
-/// The operand whose memory the only result of `info` may take, by its record; -1: none.
+/// The operand whose memory the only result of `info` may take over, as its record says; -1: none.
 int inPlaceOperand(const OpInfo &info);
-/// Only this variable looks at the memory of `tensor`, each element has a place of its own, and no recording keeps the
-/// value: an update may write it.
+/// Whether an update may write the memory of `tensor`: no other variable uses it, each element has a place of its own,
+/// and no recording keeps the value.
 bool ownsMemory(const TensorImpl &tensor);
-/// The variable of operand 0 takes over the result, in its memory when that changes nothing else: copy on write.
+/// Gives the variable of operand 0 the result, in its own memory where nothing else would change (copy on write).
 llvm::Error update(const OpDef &op, llvm::ArrayRef<Operand> operands);
-/// The elements of `variable` that the view operator `region` takes become those of `value`, in their memory. False:
-/// that would change something else, and nothing was done. `by` is the operator that makes a new value of it.
+/// Overwrites the elements of `variable` that the view operator `region` takes with those of `value`, in place. False:
+/// nothing was done, because something else would change too. `by`: the operator that makes a new value of `variable`.
 llvm::Expected<bool> updateRegion(TensorImpl &variable, const OpDef &region, TensorImpl &value, const OpDef &by);
-/// As apply, but the result is written into the memory of that operand, and the operand's variable becomes the result.
-/// Views of the memory see it; copies (a DupTensor, an assign) do not: they have value semantics. An error, before
-/// anything is written: the operand is no tensor, is an expanded view, has not the result's shape and dtype, is a leaf
-/// of a tape that records, has memory that both views and copies share; a trace records.
+/// As apply(), but writes the result into the memory of the operand of inPlaceOperand(), whose variable becomes the
+/// result. Views of the memory see it; copies (a DupTensor, an assign) do not: they have value semantics. It is an
+/// error, before anything is written, when the operand is no tensor, is an expanded view, has another shape or dtype
+/// than the result, is a leaf of a tape that records, or has memory that views and copies share, and when a trace
+/// records.
 llvm::Error applyInPlace(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments = {});
-/// Any operator.
+/// The results of any kind of operator.
 llvm::Expected<Tensors> apply(const Operator &op, llvm::ArrayRef<Operand> operands);
-/// The outputs of `graph`; null where it has none. A null operand stands for an input that no node reads.
+/// The outputs of `graph`, null where it has -1. An operand may be null where no node reads the input.
 llvm::Expected<Tensors> apply(const Subgraph &graph, llvm::ArrayRef<Operand> operands);
 
 /// The one result of an operator that has one.
 llvm::Expected<TensorRef> applyOne(const OpDef &op, llvm::ArrayRef<Operand> operands);
 
-/// Every operator then waits for its results, and is an error if it made a NaN or an infinity. Of all threads.
+/// While on, for all threads, every operator waits for its results and fails if it made a NaN or an infinity.
 void setCheckFinite(bool on);
 bool checksFinite();
 
-/// A tensor from row-major bytes.
+/// A tensor with a copy of row-major `bytes`.
 llvm::Expected<TensorRef> createTensor(const TensorMeta &meta, const void *bytes);
-/// The number in the given dtype, rank 0.
+/// A tensor of rank 0 that holds `number` in `dtype`.
 llvm::Expected<TensorRef> createScalar(Number number, DType dtype);
-/// Waits for the value and copies it, row-major. The error of a failed operator comes out here.
+/// Waits for the value and copies it, row-major. The error of the operator that should have made it comes out here.
 llvm::Error readValue(TensorImpl &tensor, void *destination);
-/// The same value on `device`; the tensor itself where it is there. Where the host cannot read, the copy has no value.
+/// The same value on `device`; `tensor` itself when it is there already. A copy in memory that the host cannot read
+/// has no value.
 llvm::Expected<TensorRef> toDevice(TensorImpl &tensor, runtime::Device &device);
-/// Rebinds `handle` to the value of `value`: how every update happens, seen by a recording.
+/// Gives the variable `handle` the value of `value`. Every update goes through here, so that a recording sees it.
 llvm::Error assign(TensorImpl &handle, const TensorImpl &value);
 
 } // namespace tess::eager

@@ -21,19 +21,22 @@ struct BackwardPlan : llvm::ThreadSafeRefCountedBase<BackwardPlan> {
   llvm::SmallVector<bool, 2> hasOutputGrad; // per result
   std::optional<Subgraph> graph;            // none: the operator has no gradient
 };
+/// Keeps a plan alive after the cache has dropped it.
 using BackwardPlanRef = llvm::IntrusiveRefCntPtr<const BackwardPlan>;
 
+/// Plans kept, their bytes, and the limit in bytes.
 struct BackwardPlanStats {
   uint64_t entries = 0, bytes = 0, limit = 0;
 };
+/// Of the cache of this process.
 BackwardPlanStats backwardPlanStats();
 
-/// The plan of a call whose gradient is wanted for the `needed` operands when one arrives for the results of
-/// `hasOutputGrad`. Thread-safe; lately used ones are found without a lock.
+/// The plan of a call: gradients of the `needed` operands from gradients of the results that `hasOutputGrad` marks.
+/// Thread-safe; a plan that this thread used lately is found without a lock.
 llvm::Expected<BackwardPlanRef> backwardPlan(const OpDef &op, llvm::ArrayRef<Operand> operands,
                                              llvm::ArrayRef<unsigned> segments, llvm::ArrayRef<bool> needed,
                                              llvm::ArrayRef<bool> hasOutputGrad);
-/// The same call when gradients arrive for other results.
+/// The plan of the same call for gradients that arrive for other results.
 llvm::Expected<BackwardPlanRef> backwardPlan(const BackwardPlan &plan, llvm::ArrayRef<bool> hasOutputGrad);
 
 } // namespace tess::eager

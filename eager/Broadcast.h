@@ -15,6 +15,7 @@ namespace tess::eager {
 /// Operands that the direct path takes; more go through a program.
 constexpr unsigned kMaxDirectOperands = 12;
 
+/// The axes that a call iterates over, merged, with the strides of each operand.
 struct IterationSpace {
   /// Of the results, as the user sees them.
   unsigned rank = 0;
@@ -28,15 +29,15 @@ struct IterationSpace {
   /// In elements; 0 where broadcast.
   int64_t strides[kMaxDirectOperands][kMaxRank];
 
+  /// The shape of the results, before axes are merged.
   llvm::ArrayRef<int64_t> resultShape() const { return {shape, rank}; }
 };
 
-/// Fills `space`, whose `shape` and `rank` are already those of the results when `shapeGiven`. False when the shapes do
-/// not broadcast (inference tells why). `keepAxes`: no axis is merged or dropped, because the operator looks at indices
-/// along it.
+/// Fills `space`. False when the shapes do not broadcast; inference then gives the error. `shapeGiven`: `space` already
+/// has the shape of the results. `keepAxes`: no axis is merged or dropped, because the operator reads indices.
 bool planIteration(llvm::ArrayRef<Operand> operands, IterationSpace &space, bool shapeGiven, bool keepAxes);
 
-/// The class as a number: equal classes, equal numbers; different ones differ (beyond 56 bits: by a 64-bit hash).
+/// The class as a number; different classes have different numbers (those that need more than 56 bits are hashed).
 uint64_t classOf(const IterationSpace &space, unsigned numOperands);
 
 } // namespace tess::eager

@@ -12,6 +12,7 @@
 
 namespace tess::eager {
 
+/// What is counted.
 enum class Count : uint8_t {
   CacheHits,    // look-ups in the operator cache that took no lock
   Results,      // results of operators
@@ -25,17 +26,20 @@ enum class Count : uint8_t {
   Compilations, // mini-graphs compiled
 };
 constexpr unsigned kNumCounts = unsigned(Count::Compilations) + 1;
+/// A number for each Count.
 using Counts = std::array<uint64_t, kNumCounts>;
 
-/// The counters of one thread; what it counted stays when it ends.
+/// The counters of one thread; its counts are kept when it ends.
 class ThreadCounts {
 public:
   ThreadCounts();
   ~ThreadCounts();
+  /// For the thread itself only.
   void add(Count what, uint64_t by) {
     std::atomic<uint64_t> &value = values[unsigned(what)];
     value.store(value.load(std::memory_order_relaxed) + by, std::memory_order_relaxed); // nobody else writes
   }
+  /// Adds these counters to `sum`; any thread may ask.
   void addTo(Counts &sum) const;
 
 private:
@@ -43,8 +47,9 @@ private:
 };
 extern thread_local ThreadCounts threadCounts;
 
+/// Counts for this thread, without a lock.
 inline void count(Count what, uint64_t by = 1) { threadCounts.add(what, by); }
-/// Of all threads since the process began.
+/// The sums over all threads, since the process began.
 Counts counts();
 
 } // namespace tess::eager

@@ -15,41 +15,45 @@ struct DispatchCall {
   llvm::ArrayRef<unsigned> segments;
   const Destination *into = nullptr;
 
+  /// The record of the operator, and the dtypes and shapes of the operands.
   const OpInfo &info() const { return op.info(); }
   Metas metas() const;
 };
 
-/// Runs it: a view, a kernel launched from the cache, or a program bound to the shapes.
+/// Appends the results of `call`, by one of the three ways below. Large work may be queued (Queue.h).
 llvm::Error dispatch(const DispatchCall &call, Tensors &results);
 
-/// Elementwise operators through a kernel of their class (DirectKernels.cpp). False: the class has no such kernel.
+/// Runs an elementwise operator by a kernel of its class (DirectKernels.cpp). False: the class has no such kernel, and
+/// nothing was done.
 llvm::Expected<bool> dispatchDirect(const DispatchCall &call, Tensors &results);
-/// Any operator through a program (Programs.cpp).
+/// Runs any operator by a program that is bound to the shapes (Programs.cpp).
 llvm::Error dispatchProgram(const DispatchCall &call, Tensors &results);
-/// A new look at the operand's storage (Views.cpp).
+/// Gives operand 0 a new layout over the same storage (Views.cpp); nothing runs.
 llvm::Error dispatchView(const DispatchCall &call, Tensors &results);
 
-/// The same values, row-major, as `reader` (an operator) wants them; the tensor itself when it is so already.
+/// `tensor` row-major, for the operator `reader`: the tensor itself when it is so already, else a copy that is counted.
 llvm::Expected<TensorRef> contiguous(TensorImpl &tensor, llvm::StringRef reader);
 
-/// Copies the elements of `from` to `data`, laid out as `to`, which share no memory, because `reader` wants that
-/// layout. Counted, and a "copy" of that name in a profile.
+/// Copies the elements of `from` to `data`, laid out as `to`, because `reader` needs that layout; the two must not
+/// overlap. The copy is counted, and appears in a profile under the name of `reader`.
 void copyElements(const TensorImpl &from, const Layout &to, char *data, llvm::StringRef reader);
 
-/// What queued or failed operands mean for a call.
+/// Whether a call can run now: Pending when an operand is still queued, else Poisoned when one failed.
 enum class Readiness : uint8_t { Ready, Pending, Poisoned };
 Readiness readinessOf(llvm::ArrayRef<Operand> operands);
 /// Poisons the results with the failure of an operand.
 void inheritFailure(llvm::ArrayRef<Operand> operands, llvm::ArrayRef<TensorRef> results);
-/// How a call that ran on this thread ended: an error comes out at once below async level 2, else it poisons the
-/// results.
+/// Ends a call that ran on this thread. Below async level 2 an error is returned, in the user's words; at level 2 it
+/// poisons the results.
 llvm::Error settle(const DispatchCall &call, llvm::ArrayRef<TensorRef> results, llvm::Error error);
 /// "x f32[2, 3], y f32[3]".
 std::string describeOperands(const DispatchCall &call);
-/// Queues `body`, which holds what it needs beside the storages; an error when the user says stop while it waits.
+/// Queues `body`, which must own all that it needs but the storages of operands and results. An error when the user
+/// interrupts the wait for room in the queue.
 llvm::Error enqueueCall(const DispatchCall &call, llvm::ArrayRef<TensorRef> results, std::function<llvm::Error()> body);
 
-/// Key parts that do not depend on shapes.
+/// The words of an OpKey: static attributes, dtypes and segments, ranks. `direct`: attributes that only decide shapes
+/// do not count.
 uint64_t keyOfOp(const OpDef &op, bool direct);
 uint64_t keyOfOperands(const DispatchCall &call);
 uint64_t keyOfRanks(llvm::ArrayRef<Operand> operands);

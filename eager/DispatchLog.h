@@ -14,7 +14,7 @@ inline constexpr bool kLogsDispatch = false;
 
 /// "add(f32[2, 3], 1.5): Scalar > Grad > Interpreter, at train.py:12".
 std::string describeStack(const Call &call);
-/// Writes that to stderr when TESS_LOG is or lists "dispatch".
+/// Writes describeStack() to stderr when the list TESS_LOG has "dispatch".
 void logDispatch(const Call &call);
 
 } // namespace tess::eager

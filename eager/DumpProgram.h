@@ -10,9 +10,9 @@
 
 namespace tess::eager {
 
-/// Writes the program of `recorded`, the call of a function of this `name`: captured variables become constants, those
-/// that it updates its state. One with free dimensions is compiled and bound to the sizes that the function must run
-/// at first: InvalidArgument, and no file, where that fails.
+/// Writes the program of `recorded`, a call of the function `name`, to `path`: captured variables become constants, and
+/// those that it updates become state. A program with free dimensions is first compiled and bound to the sizes at which
+/// the function must run; when that fails, the error is InvalidArgument and no file is written.
 llvm::Error dumpProgram(llvm::StringRef path, const RecordingRef &recorded, llvm::StringRef name, GraphOptions options,
                         llvm::ArrayRef<std::string> targets, const compiler::Metadata &metadata = {});
 

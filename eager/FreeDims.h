@@ -15,23 +15,26 @@ namespace tess::eager {
 class FreeDims {
 public:
   using Sizes = llvm::SmallVector<int64_t, 2>; // of the dimensions
+  /// Sizes at which the function is recorded again.
   struct Choice {
     Sizes sizes;
-    /// The function must run there. Elsewhere a size that it refuses is refused again when inputs are bound.
+    /// Whether the function must run there. Where it need not, a size that it refuses is refused again when inputs are
+    /// bound.
     bool isNeeded;
   };
   /// InvalidArgument when a dimension has two sizes in the call.
   static llvm::Expected<FreeDims> create(RecordingRef recorded, const GraphOptions &options);
 
-  /// Neighbours, far ones, both bounds; none without a dimension.
+  /// Sizes near the recorded ones, larger ones, the lower bounds, and large ones within the upper bounds; none without
+  /// a free dimension.
   std::vector<Choice> choices() const;
   /// The recorded sizes, then those of choices() at which the function must run.
   std::vector<Sizes> neededSizes() const;
-  /// The arguments at these sizes.
+  /// The arguments of the call with these sizes.
   Metas argumentsAt(llvm::ArrayRef<int64_t> sizes) const;
   /// InvalidArgument, with the operator and its line, when `again`, recorded at `sizes`, is another program.
   llvm::Error checkSame(const Recording &again, llvm::ArrayRef<int64_t> sizes) const;
-  /// The error of the function `name`, which must run at `sizes` and said `why`.
+  /// The error to report when the function `name` must run at `sizes` and failed there with the message `why`.
   llvm::Error refused(llvm::StringRef name, llvm::ArrayRef<int64_t> sizes, llvm::StringRef why) const;
 
 private:

@@ -11,25 +11,25 @@
 
 namespace tess::eager {
 
+/// The two halves, and what goes from one to the other.
 struct GradientRecording {
   /// A value of the forward half that the backward half reads.
   struct Saved {
-    enum Kind : uint8_t { Argument, Captured, Output } kind;
-    /// Among the forward half's arguments, captured variables or outputs.
+    enum Kind : uint8_t { Argument, Captured, Output } kind; // the list of the forward half that `index` is for
     unsigned index;
-    /// Its number in every recording of the same function.
+    /// The number of the value, the same in every recording of the function.
     uint32_t value;
   };
-  /// Outputs: the function's, then those that `saved` names beside them.
+  /// Its outputs are those of the function, then the other saved values.
   RecordingRef forward;
-  /// Arguments: the saved values, then the gradients of the results.
+  /// Its arguments are the saved values, then the gradients of the results.
   RecordingRef backward;
   std::vector<Saved> saved;
 };
 
-/// Cuts `whole` before operator `numForwardOps`; it has `numArguments` arguments, the gradients of results after them,
-/// and `numOutputs` results, the gradients of the function after them. InvalidArgument when the gradient updates a
-/// variable.
+/// Cuts `whole` at `boundary`. Its arguments are the function's `numArguments`, then the gradients of the results; its
+/// outputs are the function's `numOutputs`, then the gradients of the arguments. InvalidArgument when the gradient
+/// updates a variable.
 llvm::Expected<GradientRecording> splitRecording(Recording whole, const Recorder::Boundary &boundary,
                                                  size_t numArguments, size_t numOutputs);
 

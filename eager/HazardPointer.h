@@ -41,8 +41,8 @@ public:
     return HazardPointer(record);
   }
 
-  /// From now on `object` is not freed, if after this call it is still where it was found; or if this is called with
-  /// the mutex that its removal takes.
+  /// Keeps `object` from being freed, provided that after this call it is still where it was found, or that the caller
+  /// holds the mutex that its removal takes.
   void protect(const void *object) {
     record->object.store(object, std::memory_order_release);
     // Before what this thread reads next. A fence here would cost each reader more than all else that it does, so the
@@ -53,9 +53,10 @@ public:
       std::atomic_thread_fence(std::memory_order_seq_cst);
   }
 
+  /// Addresses of protected objects.
   using Objects = llvm::SmallVector<const void *, 16>;
-  /// Appends all that is protected, and perhaps more: an object that was out of reach before this call and is not among
-  /// them may be freed. False when that cannot be known: nothing may be freed.
+  /// Appends every protected object, and perhaps others. An object that was taken out before this call and is not among
+  /// them may be freed. False: the protected objects are not known, and nothing may be freed.
   static bool findProtected(Objects &objects);
 
 private:

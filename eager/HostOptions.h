@@ -11,8 +11,8 @@
 
 namespace tess::eager {
 
-/// Library kernels as the processor's table picks them with the present number of threads; constants computed by the
-/// executor.
+/// Options with `kernels` answered from the processor's table for the present number of threads, and `evaluate` run by
+/// the executor.
 compiler::CompileOptions hostOptions();
 
 } // namespace tess::eager

@@ -15,23 +15,25 @@
 
 namespace tess::eager {
 
+/// How a frontend notes and describes places in its user's code; null functions: nothing is known.
 struct LocationHooks {
-  /// Notes the innermost user line; `code` is owned by the location, null when there is none.
+  /// Notes the innermost line of the user. `code` goes to release() later; null when there is no such line.
   void (*capture)(void *&code, int32_t &position) = nullptr;
-  /// "train.py:12". Any thread.
+  /// "train.py:12"; called by any thread.
   std::string (*describe)(void *code, int32_t position) = nullptr;
-  /// "x * 2": what stands there; empty when it cannot be read. Any thread.
+  /// The text of the line, "x * 2"; empty when it cannot be read. Called by any thread.
   std::string (*source)(void *code, int32_t position) = nullptr;
-  /// Any thread; must not wait for a lock.
+  /// Frees `code`; called by any thread, and must not wait for a lock.
   void (*release)(void *code) = nullptr;
 };
+/// Sets the hooks of the process; no other thread may use eager meanwhile.
 void setLocationHooks(const LocationHooks &hooks);
 
 /// A place in the user's program; movable.
 class Location {
 public:
   Location() = default;
-  /// The present one, with the scope.
+  /// The place of the present call, with the present scope.
   static Location here();
   ~Location();
   Location(Location &&other) noexcept;
@@ -53,22 +55,24 @@ void popScope();
 /// "net.conv1"; empty outside every scope.
 std::string currentScope();
 
-/// A frontend lets other threads of its language run while eager waits or compiles.
+/// How a frontend lets other threads of its language run while eager waits or compiles.
 struct BlockingHooks {
   void *(*begin)(bool computes) = nullptr;
   void (*end)(void *token, bool computes) = nullptr;
   /// Called now and then by a thread that waits: handles what the user sent meanwhile (Ctrl-C). An error ends the wait.
   llvm::Error (*poll)(void *&token) = nullptr;
 };
+/// Sets the hooks of the process; no other thread may use eager meanwhile.
 void setBlockingHooks(const BlockingHooks &hooks);
 
+/// While alive, the frontend's other threads may run; must not end while a mutex is held that one of them may want.
 class BlockingRegion {
 public:
-  /// `computes`: the thread does not only wait, so that the end of the program must wait for it.
+  /// `computes`: the thread works rather than waits, so the end of the program must wait for it.
   explicit BlockingRegion(bool computes = false);
   ~BlockingRegion();
   BlockingRegion(const BlockingRegion &) = delete;
-  /// What the user wants of a thread that waits.
+  /// Lets the user interrupt a wait: an error when the wait must end.
   llvm::Error poll();
 
 private:
@@ -76,7 +80,7 @@ private:
   void *token;
 };
 
-/// Waits, in a BlockingRegion, until the worker has run its command of this number; an error when the user says stop.
+/// Waits, in a BlockingRegion, until the worker has run the command `number`; an error when the user interrupts.
 llvm::Error awaitCommand(uint64_t number);
 
 } // namespace tess::eager

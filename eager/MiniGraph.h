@@ -13,16 +13,16 @@
 
 namespace tess::eager {
 
-/// True when the iteration space of `info` is the broadcast of its operands or the shape of its results, so that one
-/// kernel serves a class of shapes.
+/// Whether one kernel can serve a class of shapes: the iteration space is the broadcast of the operands or the shape of
+/// the results.
 bool mayBeDirect(const OpInfo &info, size_t numOperands);
 
-/// Compiles a class for a target of the compiler.
+/// Compiles the mini-graph of a class for a target of the compiler ("x86-64-v3").
 llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, llvm::StringRef target);
 
-/// `op` for a class, compiled unless the warm set or the disk has it. For a direct operator `space` gives the class,
-/// `operands` the dtypes; otherwise `operands` are the metas with every size unknown. Without `direct` it is a program
-/// only.
+/// The compiled `op` of a class: from the warm set, from disk, or from the compiler. `operands`: the metas of the class
+/// (metasOfClass(), or the call's with unknown sizes). `direct`: a kernel that eager launches itself, where the class
+/// has one; otherwise a program.
 BuiltOp buildOp(const OpKey &key, const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
                 llvm::ArrayRef<unsigned> segments, bool direct);
 

@@ -53,9 +53,10 @@ struct BoundShapes {
   std::mutex running; // a Bound runs on one thread at a time
   runtime::BoundRef bound;
 };
+/// A thread that runs the program holds one: the cache may drop its own meanwhile.
 using BoundShapesRef = std::shared_ptr<BoundShapes>;
 
-/// A key in 128 bits; keys that differ in one of their words have different ones.
+/// A key in 128 bits; keys that differ in only one word have different prints.
 struct KeyPrint {
   explicit KeyPrint(const OpKey &key) {
     constexpr uint64_t a = 0x9E3779B97F4A7C15ull, b = 0xD6E8FEB86659FD93ull;
@@ -77,7 +78,7 @@ inline bool isKeyAttr(const OpInfo &info, unsigned attr, bool direct) {
   return !(direct && info.attrs[attr].shapeOnly);
 }
 
-/// What a class of calls compiles to, and from what. Immutable but for the bindings. Aligned as EntryTable wants it.
+/// What a class of calls compiles to, and from what. Only the bindings change. EntryTable needs the alignment.
 class alignas(64) CompiledOp {
 public:
   CompiledOp(const OpKey &key, OpDef op) : key(key), op(std::move(op)) {}
@@ -89,13 +90,13 @@ public:
   uint64_t bytes = 0;
   std::string text; // OpClass::toText()
 
-  /// Equal attributes, where the code depends on them; key and operator are known to be equal.
+  /// Whether the code serves `other`, whose key is equal: the attributes that it depends on are equal too.
   bool answers(const OpDef &other) const { return other.numAttrs() == 0 || hasAttrs(other); }
 
   ~CompiledOp();
 
-  /// Bindings for concrete shapes, the latest used first. All of the process are bounded in bytes: where there are
-  /// more, an operator that gets another one gives up its oldest.
+  /// A binding for these shapes and threads, null when there is none; addBound() keeps one. The bindings of the process
+  /// are bounded in bytes: beyond the limit, an operator that gets one more drops the one that it used longest ago.
   BoundShapesRef findBound(llvm::ArrayRef<TensorMeta> inputs, unsigned threads);
   void addBound(BoundShapesRef bound);
 
@@ -108,7 +109,7 @@ private:
   std::list<BoundShapesRef> bindings;
 };
 
-/// What a look-up found: evicted or not, it lives while this does. For the thread that looked it up.
+/// What a look-up found; it stays alive while this does, evicted or not. For the thread that looked it up only.
 class CompiledOpRef {
 public:
   CompiledOpRef() = default; // null
@@ -116,6 +117,7 @@ public:
   explicit operator bool() const { return op; }
   CompiledOp &operator*() const { return *op; }
   CompiledOp *operator->() const { return op; }
+  /// Null when nothing was found.
   CompiledOp *get() const { return op; }
 
 private:
@@ -123,22 +125,26 @@ private:
   HazardPointer hazard;
 };
 
+/// Counts since the process began; what is held now and its limits, in bytes.
 struct OpCacheStats {
   uint64_t hits = 0, misses = 0, evictions = 0;
   uint64_t entries = 0, bytes = 0, limit = 0;
   uint64_t bindingBytes = 0, bindingLimit = 0;
 };
 
+/// What the miss path gives: a new operator, or an error in the user's shapes.
 using BuiltOp = llvm::Expected<std::unique_ptr<CompiledOp>>;
-/// The operator of `key`; `build` makes it when there is none. `op` is compared too: a hash is not an identity.
+/// The operator of `key`; `build` makes it when there is none, once for all threads that ask meanwhile. The attributes
+/// of `op` are compared too: a hash is not an identity.
 llvm::Expected<CompiledOpRef> findOrBuild(const OpKey &key, const OpDef &op, llvm::function_ref<BuiltOp()> build);
 
+/// Of the cache of this process.
 OpCacheStats opCacheStats();
 /// The classes of all entries, as OpClass writes them, sorted.
 std::vector<std::string> cachedClasses();
-/// Evicts when it is below what is held. Bindings may have a quarter of it beside.
+/// Sets the limit in bytes and evicts what is beyond it. Bindings may hold a quarter of it in addition.
 void setOpCacheLimit(uint64_t bytes);
-/// Forgets everything (tests); what is in use stays alive until then.
+/// Evicts everything, for tests; operators in use live until their last use ends.
 void clearOpCache();
 
 } // namespace tess::eager

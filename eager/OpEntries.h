@@ -21,14 +21,14 @@ struct alignas(64) EntryLine {
   std::atomic<uint64_t> entry[kSlots]{}; // a packed Entry; 0: the slot is empty
 };
 
-/// Memory for the lines of some tables; for any thread. Tables of one size lie side by side, in large pages where they
-/// fill some. What a table has left stays its own: another thread may still read there.
+/// Memory for the lines of several tables. Thread-safe. Tables of one size lie side by side, in large pages where they
+/// fill some. Lines that a table has outgrown stay its own, because another thread may still read them.
 class EntryMemory {
 public:
   explicit EntryMemory(unsigned numTables) : numTables(numTables) {}
   ~EntryMemory();
   EntryMemory(const EntryMemory &) = delete;
-  /// 2^level lines for a table, always the same ones; empty at first.
+  /// The 2^level lines of a table: the same ones at each call, empty at the first.
   EntryLine *get(unsigned table, unsigned level);
 
 private:
@@ -42,24 +42,27 @@ private:
 /// An operator in a word. From the lowest bit: whether it was used since eviction last looked, a tag, the operator's
 /// id, the address.
 ///
-/// A look-up that no slot should answer gets a wrong one when another key of the same operator has the same 64 bits of
-/// `high`, and of `low` the same tag and shard: 77 bits, all but independent, besides those that fix the home. Among a
-/// hundred thousand keys that happens with a chance below 10^-13; attributes are compared besides.
+/// A look-up gets the slot of another key when that key has the same operator, the same 64 bits of `high`, and the same
+/// tag and shard of `low`: 77 nearly independent bits, beside those that fix the home. Among a hundred thousand keys
+/// the chance of that is below 10^-13; attributes are compared in addition.
 struct Entry {
   static constexpr unsigned kTagBits = 9, kIdBits = 12, kAlignmentBits = 6;
   static constexpr unsigned kTagShift = 1, kIdShift = kTagShift + kTagBits, kAddressShift = kIdShift + kIdBits;
   static constexpr uint64_t kUsed = 1, kNameMask = (uint64_t(1) << kAddressShift) - 1 - kUsed;
   static_assert(alignof(CompiledOp) == 1 << kAlignmentBits && 48 - kAlignmentBits + kAddressShift == 64);
 
+  /// The tag and id that an entry for `key` and `op` has, at their place in the word.
   static uint64_t nameOf(const KeyPrint &key, const OpDef &op) {
     uint64_t tag = key.low >> 50 & ((1u << kTagBits) - 1);
     return tag << kTagShift | uint64_t(op.info().id) << kIdShift;
   }
+  /// The word of `op`, marked as used.
   static uint64_t pack(CompiledOp *op) {
     assert(op->op.info().id >> kIdBits == 0 && reinterpret_cast<uintptr_t>(op) >> 48 == 0);
     uint64_t address = reinterpret_cast<uintptr_t>(op) >> kAlignmentBits;
     return address << kAddressShift | nameOf(op->key, op->op) | kUsed;
   }
+  /// The operator of a word; null for an empty slot.
   static CompiledOp *addressIn(uint64_t entry) {
     return reinterpret_cast<CompiledOp *>(entry >> kAddressShift << kAlignmentBits);
   }
@@ -70,10 +73,12 @@ struct EntrySlots {
   EntryLine *lines;
   size_t lineMask;
 
+  /// Slots are numbered line by line; line numbers and slots wrap around.
   size_t mask() const { return lineMask * EntryLine::kSlots | (EntryLine::kSlots - 1); }
   EntryLine &line(size_t i) const { return lines[i & lineMask]; }
   EntryLine &lineOf(size_t slot) const { return line(slot / EntryLine::kSlots); }
   uint64_t entry(size_t slot) const;
+  /// Writes a slot: the print first, for readers that run meanwhile.
   void set(size_t slot, uint64_t newPrint, uint64_t newEntry) const;
   /// An operator lies in the first slot from the start of its line that was empty: most look-ups end in that line.
   static size_t homeLine(const KeyPrint &key) { return key.low >> 16; }
@@ -81,13 +86,13 @@ struct EntrySlots {
 };
 
 /// The operators of one shard by key: open addressing with linear probing from the start of a line. Owns none of them.
-/// One thread at a time may call what is not marked otherwise.
+/// Only findProtected() may be called while another thread calls a function.
 class alignas(64) EntryTable {
 public:
   EntryTable(EntryMemory &memory, unsigned number);
 
-  /// For any thread, at any time: the operator of `key` that serves `op`, protected. Null: there is none, or the table
-  /// changed meanwhile.
+  /// The operator of `key` that serves `op`, protected; notes that it was used. Null: there is none, or the table
+  /// changed meanwhile. Any thread may call it at any time.
   LLVM_ATTRIBUTE_ALWAYS_INLINE CompiledOpRef findProtected(KeyPrint key, const OpDef &op) const {
     const uint64_t before = sequence.load(std::memory_order_acquire);
     if (LLVM_UNLIKELY(before & 1))
@@ -99,15 +104,17 @@ public:
     });
     return CompiledOpRef(found, std::move(hazard));
   }
-  /// The same, not protected; null: there is none. Both note that the operator was used.
+  /// The same without protection; null: there is none.
   CompiledOp *find(KeyPrint key, const OpDef &op) const {
     return search(key, op, [](CompiledOp *) { return true; });
   }
+  /// Adds `op`, which must not be in the table; it counts as used.
   void insert(CompiledOp *op);
-  /// `op` must be in the table. Who read it before may still do so.
+  /// Takes out `op`, which must be in the table; threads that found it before may still read it.
   void erase(const CompiledOp *op);
   /// Whether `op`, which must be in the table, was inserted or found since the last time.
   bool exchangeUsed(const CompiledOp *op);
+  /// Takes out all operators.
   void clear();
   size_t size() const { return count; }
 
@@ -134,7 +141,7 @@ private:
   size_t count = 0;
 };
 
-/// `mayRead` says whether an operator that was found may be read; if not, so ends the search.
+/// `mayRead`: whether an operator that was found may be read; false ends the search with null.
 template <typename MayRead> CompiledOp *EntryTable::search(KeyPrint key, const OpDef &op, MayRead mayRead) const {
   const EntrySlots all = slots();
   const uint64_t name = Entry::nameOf(key, op);

@@ -16,12 +16,13 @@ namespace tess::eager {
 
 /// A number without a dtype of its own.
 struct Number {
-  enum Kind : uint8_t { Bool, Int, Float } kind = Int;
+  enum Kind : uint8_t { Bool, Int, Float } kind = Int; // Bool and Int: in `i`, Float: in `f`
   union {
     int64_t i;
     double f;
   };
   Number() : i(0) {}
+  /// A number of the kind Bool, Int or Float.
   static Number boolean(bool v) { return make(Bool, v); }
   static Number integer(int64_t v) { return make(Int, v); }
   static Number floating(double v) {
@@ -30,7 +31,7 @@ struct Number {
     n.f = v;
     return n;
   }
-  /// A dtype of the number's kind, as Promotion.h wants it.
+  /// A dtype that stands for the kind, as ops/Promotion.h expects of weak operands.
   DType kindDType() const { return kind == Bool ? DType::Bool : kind == Int ? DType::Int64 : DType::Float64; }
 
 private:
@@ -51,11 +52,11 @@ struct Operand {
   Operand(Number n) : number(n) {}
 };
 
-/// Memory that the result of a call may take over instead of new memory: that of the operand that the record's
-/// `inplace` names. A hint: where kernel or form do not allow it the result has memory of its own.
+/// Memory that a call offers for its result: that of the operand that the record's `inplace` names. Only a hint: where
+/// the kernel or a layout does not allow it, the result has memory of its own.
 struct Destination {
   TensorImpl &target;
-  /// Others may look at the memory: a write counts a version.
+  /// Whether others may look at the memory, so that a write must count a version.
   bool isSeen;
   /// Of the memory, before the call.
   uint32_t version;
@@ -67,6 +68,7 @@ struct Destination {
   }
 };
 
+/// The class derived from Operator that an operator is.
 enum class OperatorKind : uint8_t { OpDef, Subgraph, CreateTensor, GetAttr, DupTensor, RenameValue, GetName };
 
 /// One operator with its parameters; the referred objects outlive the call.
@@ -74,6 +76,7 @@ struct Operator {
   OperatorKind kind;
 };
 
+/// An operator of the records.
 struct OpDefOperator : Operator {
   const OpDef &op;
   /// Operands per ODS group; empty when each has one.
@@ -82,6 +85,7 @@ struct OpDefOperator : Operator {
       : Operator{OperatorKind::OpDef}, op(op), segments(segments) {}
 };
 
+/// A graph of operators; its results are the outputs of the graph.
 struct SubgraphOperator : Operator {
   const Subgraph &graph;
   explicit SubgraphOperator(const Subgraph &graph) : Operator{OperatorKind::Subgraph}, graph(graph) {}
@@ -95,9 +99,10 @@ struct CreateTensor : Operator {
       : Operator{OperatorKind::CreateTensor}, meta(meta), bytes(bytes) {}
 };
 
-/// A fact about the operand, written to `answer`. Value waits for the data and copies it, row-major; Data gives the
-/// address.
+/// Writes a fact about its operand to `answer`; no results. Value waits for the data and copies it, row-major, to
+/// `destination`; Data waits too, and gives the address of the first element.
 struct GetAttr : Operator {
+  /// What is asked, and the type of the answer; none for Value.
   enum Attr : uint8_t { DTypeOf, DeviceOf, ShapeOf, Value, Data } attr;
   using Answer = std::variant<std::monostate, DType, std::string, Shape, const void *>;
   Answer &answer;
@@ -112,11 +117,13 @@ struct DupTensor : Operator {
   explicit DupTensor(bool detach) : Operator{OperatorKind::DupTensor}, detach(detach) {}
 };
 
+/// Names the variable of its operand.
 struct RenameValue : Operator {
   llvm::StringRef name;
   explicit RenameValue(llvm::StringRef name) : Operator{OperatorKind::RenameValue}, name(name) {}
 };
 
+/// Writes the name of its operand's variable to `answer`; empty when it has none.
 struct GetName : Operator {
   std::string &answer;
   explicit GetName(std::string &answer) : Operator{OperatorKind::GetName}, answer(answer) {}

@@ -15,50 +15,52 @@
 
 namespace tess::eager {
 
-/// 0: every operator ends before its call returns, which raises its error. 1: so do those that only data can refuse.
-/// 2: as above. Waits for queued work.
+/// Sets when errors that only data can cause are raised. 0: every operator ends before its call returns. 1: operators
+/// that data can refuse do. 2: none; their results are poisoned. Waits for queued work.
 llvm::Error setAsyncLevel(int level);
 int asyncLevel();
 
-/// A queued operator writes the storage and has not ended.
+/// Whether a queued operator that writes the storage has not ended.
 bool isPending(const Storage &storage);
-// Errors of the functions that wait: the user has said stop (Ctrl-C), and nothing changed.
+// Functions that wait fail when the user interrupts them (Ctrl-C); nothing has changed then.
 
-/// Waits until the storage is written, well or not.
+/// Waits until the storage is written or its operator has failed.
 llvm::Error awaitWritten(Storage &storage);
-/// Waits until every queued operator has run: before memory is written that one may read.
+/// Waits until every queued operator has run; needed before memory is written that one of them may read.
 llvm::Error awaitAll();
-/// Waits as awaitWritten; then the error of the operator that was to write it. It counts as seen.
+/// As awaitWritten(), then returns the error of the operator that should have written it, which counts as reported.
 llvm::Error awaitValue(Storage &storage);
-/// Waits for all queued work and reports the failures that nobody has seen: the first, with the others' messages.
+/// Waits for all queued work and returns the failures that were not reported yet: the first one, with the messages of
+/// the others.
 llvm::Error sync();
 
 /// What runs on the worker for one operator.
 struct Job {
   std::function<llvm::Error()> body;
-  /// Read; a poisoned one poisons the outputs.
+  /// Storages that the body reads; a poisoned one poisons the outputs, and the body does not run.
   llvm::SmallVector<StorageRef, 4> inputs;
   llvm::SmallVector<StorageRef, 2> outputs;
-  /// "matmul: x f32[2, 3], y f32[3, 4]": for the message.
+  /// "x f32[2, 3], y f32[3, 4]", for the message of a failure.
   std::function<std::string()> describe;
   Location location;
 };
-/// Queues `job`; waits when the queue is long or holds many bytes. Its outputs are pending until it ran. After an error
-/// it is not queued.
+/// Queues `job`; waits while the queue is long or holds many bytes. The outputs are pending until it has run. On an
+/// error it is not queued.
 llvm::Error enqueue(std::unique_ptr<Job> job);
 
-/// What waits or runs now, and when a caller waits for it: above these numbers.
+/// What waits or runs now, and the numbers above which a caller waits.
 struct QueueStats {
   uint64_t commands, bytes; // storages that queued operators refer to, each counted once
   uint64_t mostCommands, mostBytes;
 };
+/// Of the queue of this process.
 QueueStats queueStats();
 
 /// Marks the outputs as failed: with the failure of a poisoned input, or with a new one.
 void poisonAll(llvm::ArrayRef<StorageRef> outputs, const FailureRef &why);
-/// A failure that sync() will report if nobody reads the value before.
+/// A failure that sync() reports unless the value is read before.
 FailureRef makeFailure(llvm::Error error, llvm::StringRef what, Location location);
-/// The failure as an error; it counts as seen.
+/// The failure as an error; it counts as reported.
 llvm::Error errorOf(Failure &failure);
 
 } // namespace tess::eager

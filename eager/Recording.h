@@ -21,9 +21,13 @@ struct Segment;
 /// Names and bounds that a user gives to the dimensions of an argument: index of a NamedDim, or -1.
 using ArgumentDims = llvm::SmallVector<int, 4>;
 
+/// What a function did: its values by number and its operators in order. Immutable once the recorder has ended, but
+/// for the snapshots.
 class Recording {
 public:
+  /// Where a value comes from; Captured: a variable that existed before the call.
   enum class ValueKind : uint8_t { Argument, Captured, Constant, Computed };
+  /// One value; a variable has several, one after each update.
   struct Value {
     ValueKind kind;
     TensorMeta meta;
@@ -41,6 +45,7 @@ public:
     Value(Value &&) noexcept = default;
     Value &operator=(Value &&) noexcept = default;
   };
+  /// One operator, with the place of its call.
   struct Op {
     OpDef op;
     llvm::SmallVector<uint32_t, 4> inputs; // value numbers
@@ -48,7 +53,7 @@ public:
     llvm::SmallVector<uint32_t, 2> outputs;
     Location location;
   };
-  /// A variable that the function updated, and the value it ended with.
+  /// A variable that the function updated, and the value that it had at the end.
   struct Update {
     /// Null when it is an argument.
     TensorRef variable;
@@ -57,22 +62,24 @@ public:
   };
 
   llvm::ArrayRef<Value> values() const { return valueList; } // number 0 is not used
+  /// Operators in the order of their calls; numbers of the arguments, and of the outputs.
   llvm::ArrayRef<Op> ops() const { return opList; }
   llvm::ArrayRef<uint32_t> arguments() const { return argumentList; }
   llvm::ArrayRef<uint32_t> outputs() const { return outputList; }
-  /// The outputs that the function returns; the others are there for its gradient.
+  /// The outputs that the function returns; the others were saved for its gradient.
   llvm::ArrayRef<uint32_t> results() const { return outputs().drop_back(numSaved); }
   llvm::ArrayRef<Update> updates() const { return updateList; }
   /// Numbers of the captured variables, in the order of their first use.
   llvm::ArrayRef<uint32_t> captured() const { return capturedList; }
 
-  /// The captured variables have the dtypes and shapes that they had, and are none of the arguments of this call.
+  /// Whether the recording serves this call: the captured variables have the dtypes and shapes that they had, and are
+  /// none of its arguments.
   bool holds(llvm::ArrayRef<TensorRef> arguments) const;
-  /// The variable is one from outside.
+  /// Whether the variable is a captured one.
   bool captures(const TensorImpl *variable) const;
-  /// A recording that ran nothing ended early at an operator whose shapes depend on data.
+  /// Whether a recording that ran nothing ended early, at an operator whose shapes depend on data.
   bool needsData() const { return dataShapes; }
-  /// No program will want captured values as constants: lets their memory go.
+  /// Frees the snapshots, when no program will need captured values as constants.
   void dropSnapshots() const;
 
 private:
@@ -85,50 +92,55 @@ private:
   bool dataShapes = false;
   unsigned numSaved = 0;
 };
+/// Shared by the programs and gradients that are made of it.
 using RecordingRef = std::shared_ptr<const Recording>;
 
-/// A tensor that has a shape and no memory: reading its value is an error, `why` or that only inference made it.
+/// A tensor that has a shape but no memory. Reading its value is an error: `why`, or, where that is null, that only
+/// inference made it.
 TensorRef valueless(const TensorMeta &meta, const FailureRef &why = nullptr);
 bool isValueless(const TensorImpl &tensor);
 
 /// Writes a Recording on one thread.
 class Recorder {
 public:
-  /// Whether the recorded operators run. If not, results are valueless and every variable has its old value at the end;
-  /// with InferBounds, sizes that depend on data are at their upper bounds, where InferOnly ends with an error.
+  /// Whether the recorded operators run. If not, results are valueless, and every variable gets its old value back at
+  /// the end. A size that depends on data is an error with InferOnly, and its upper bound with InferBounds.
   enum class Mode : uint8_t { Run, InferOnly, InferBounds };
-  /// Starts on this thread with the given variables as arguments. InvalidArgument when one records already.
+  /// Starts to record this thread, with the given variables as arguments. InvalidArgument when it records already.
   static llvm::Expected<std::shared_ptr<Recorder>> begin(llvm::ArrayRef<TensorRef> arguments, Mode mode = Mode::Run);
-  /// Ends it; `outputs` are what the function returns.
+  /// Ends the recording; `outputs`: what the function returns.
   llvm::Expected<RecordingRef> end(llvm::ArrayRef<TensorRef> outputs);
-  /// A place in a recording: what was before it.
+  /// A place in a recording, as the operators and values before it.
   struct Boundary {
     size_t ops = 0;
     uint32_t values = 0;
   };
-  /// The function ended with `outputs`; what follows is its gradient.
+  /// The place where the function ended with `outputs` and its gradient begins.
   Boundary beginGradient(llvm::ArrayRef<TensorRef> outputs);
-  /// One more argument, without a value.
+  /// Adds an argument without a value.
   TensorRef addArgument(const TensorMeta &meta);
   /// Ends a recording that ran nothing, to run it later (Segment.h). Variables keep what the function gave them.
   Segment endSegment();
   /// As end(), for recordings that are taken apart.
   llvm::Expected<Recording> endWhole(llvm::ArrayRef<TensorRef> outputs);
-  /// Ends it without a result (the function raised).
+  /// Ends the recording without a result, because the function raised.
   void abandon();
   /// The recorder of this thread, or null.
   static Recorder *current();
 
+  /// The mode, for the tracing layer.
   bool runsOperators() const { return mode == Mode::Run; }
   bool boundsSizes() const { return mode == Mode::InferBounds; }
+  /// Writes down a call with its results.
   void record(const OpDef &op, llvm::ArrayRef<unsigned> segments, llvm::ArrayRef<Operand> operands,
               llvm::ArrayRef<TensorRef> results);
+  /// Writes down a tensor that the function made of bytes.
   void recordConstant(TensorImpl &tensor);
-  /// Before `variable` takes over the value of another.
+  /// Must be called before `variable` takes over another value.
   void noteUpdate(TensorImpl &variable);
-  /// Before the value of `tensor` goes to another variable.
+  /// Must be called before another variable takes over the value of `tensor`.
   void noteUse(TensorImpl &tensor) { (void)numberOf(tensor); }
-  /// A result's shape depends on data, and nothing runs.
+  /// Notes that a result's shape depends on data, which a recording that runs nothing does not have.
   void noteDataShape() { recording.dataShapes = true; }
   bool needsData() const { return recording.dataShapes; }
   /// An error when reading the value would make the trace depend on data.
@@ -154,8 +166,7 @@ private:
   std::vector<std::pair<StorageRef, uint32_t>> pending;
 };
 
-/// TESS_DISABLE_TRACE is set, and not to 0. Asked by each traced call: the environment may change while the process
-/// runs.
+/// Whether TESS_DISABLE_TRACE is set, and not to 0. Each traced call asks, because the environment may change.
 bool isTraceDisabled();
 
 /// How a recording becomes a program.
@@ -173,11 +184,12 @@ struct GraphOptions {
   std::vector<unsigned> donated;
 };
 
-/// The function updates the captured variable of value `number`.
+/// Whether the function updates the captured variable of value `number`.
 bool isUpdated(const Recording &recording, uint32_t number);
 
-/// Inputs: arguments, then captured variables in their order (unless constants). Outputs: the function's, then the
-/// updates; those of state come last. InvalidArgument when state would change its dtype or shape.
+/// The program of a recording. Inputs: the arguments, then the captured variables that are no constants, in their
+/// order. Outputs: those of the function, then the updates. State comes last in both. InvalidArgument when state would
+/// change its dtype or shape.
 llvm::Expected<ir::Graph> buildGraph(const Recording &recording, const GraphOptions &options);
 
 } // namespace tess::eager

@@ -11,6 +11,7 @@
 
 namespace tess::eager {
 
+/// One operator, result or update of a recording.
 struct RecordingLine {
   /// "%1 = mul(arg0, 2) -> f32[3]".
   std::string text;
@@ -21,8 +22,9 @@ struct RecordingLine {
 /// Writes recordings that are to be compared: one variable has one name in all of them.
 class RecordingWriter {
 public:
-  /// Without `shapes` results have none: calls with arguments of other sizes are compared.
+  /// `shapes`: whether lines have the results' shapes; without them recordings at other sizes can be compared.
   explicit RecordingWriter(bool shapes = true) : shapes(shapes) {}
+  /// The lines of `recording`; locations point into it.
   llvm::Expected<std::vector<RecordingLine>> write(const Recording &recording);
 
 private:

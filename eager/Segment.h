@@ -11,16 +11,17 @@
 
 namespace tess::eager {
 
+/// A recorded part that has not run, with the tensors that wait for it.
 struct Segment {
   RecordingRef recording;
   /// The values of its arguments.
   std::vector<TensorRef> inputs;
-  /// Of its outputs: every result that somebody still holds.
+  /// The storages of its outputs: every result that is still referred to.
   std::vector<StorageRef> pending;
 
-  /// Equal for parts that one program serves.
+  /// A text that is equal for parts that one program can serve.
   llvm::Expected<std::string> key() const;
-  /// Runs `program`, compiled from an equal part, and gives the results their values.
+  /// Runs `program`, which was compiled from a part of equal key, and gives the pending storages their memory.
   llvm::Error run(TracedProgram &program) const;
 };
 

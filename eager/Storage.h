@@ -22,84 +22,95 @@ namespace tess::eager {
 struct Failure : llvm::ThreadSafeRefCountedBase<Failure> {
   ErrorCode code = ErrorCode::Internal;
   std::string message;
-  /// Of the call. Put into words by who tells the failure: the worker must not wait for the lock of a frontend.
+  /// The place of the call. It is described only when the failure is told: the worker must not wait for the lock of a
+  /// frontend.
   Location place;
-  /// Set by whoever raises it, so that nothing is reported twice.
+  /// Set when the failure is raised, so that it is reported once.
   std::atomic<bool> reported = false;
   /// The message with the place.
   std::string text() const;
 };
+/// Shared by the storages that the failure poisons.
 using FailureRef = llvm::IntrusiveRefCntPtr<Failure>;
 
-/// Who wrote a storage in place: an operator, and the user's line of the call.
+/// A write in place: the operator, and the user's line of the call.
 struct WriteNote : llvm::ThreadSafeRefCountedBase<WriteNote> {
   std::string op;
   Location place;
   /// "add at train.py:12".
   std::string text() const;
 };
+/// Shared by the storages that one call writes.
 using WriteNoteRef = llvm::IntrusiveRefCntPtr<const WriteNote>;
-/// Of a write by `op`, called here.
+/// The note of a write by `op` at the present place.
 WriteNoteRef writeByHere(llvm::StringRef op);
 
 class Storage;
+/// A counted reference; any thread may hold one.
 using StorageRef = llvm::IntrusiveRefCntPtr<Storage>;
 
+/// Memory that tensors share, with the state that decides who may write it. Counts and flags may be read by any thread.
 class Storage {
 public:
   /// Uninitialised memory, aligned to 64. ResourceExhausted when the device's limit is reached.
   static llvm::Expected<StorageRef> allocate(int64_t bytes, runtime::Device &device = runtime::cpuDevice());
   using Deleter = void (*)(void *owner);
-  /// Memory of someone else (an array of another library); `deleter(owner)` runs with the last reference.
+  /// Memory of another library (an array); `deleter(owner)` runs with the last reference.
   static StorageRef wrap(void *data, int64_t bytes, void *owner, Deleter deleter);
 
+  /// The memory (null: none yet), its size in bytes, and the device that it is on.
   char *data() const { return static_cast<char *>(block.data); }
   int64_t bytes() const { return size; }
   runtime::Device &device() const { return *home; }
-  /// The memory belongs to another library, which may write it.
+  /// Whether the memory belongs to another library, which may write it.
   bool isForeign() const { return deleter; }
 
-  /// Takes over the memory of `other`, which has none then, and has a value; it had none.
+  /// Moves `other`'s memory into this storage, which must be empty, and clears the failure of this storage; `other` is
+  /// empty afterwards.
   void take(Storage &other);
 
-  /// Times the memory was written in place since it was made.
+  /// How often the memory was written in place since it was made.
   uint32_t version() const { return writes.load(std::memory_order_acquire); }
+  /// Counts a write in place, and keeps its note for lastWrite(), which gives null when there was none.
   void noteWrite(WriteNoteRef by);
-  /// The last one; null when there was none.
   WriteNoteRef lastWrite() const;
-  /// No other tensor, view or saved value refers to it.
+  /// Whether only one tensor, view or saved value refers to it.
   bool isUnique() const { return refs.load(std::memory_order_acquire) == 1; }
 
-  /// Number of the queued operator that writes it (Queue.h); 0: none ever did.
+  /// The number of the queued operator that writes it (Queue.h), which may have ended; 0: none ever did.
   uint64_t writer() const { return queued.load(std::memory_order_acquire); }
   void setWriter(uint64_t ticket) { queued.store(ticket, std::memory_order_release); }
 
-  /// A queued operator refers to it, once more or no longer. True for the first and the last one.
+  /// Counts the queued operators that refer to it, one more and one less. True for the first and for the last.
   bool hold() { return holds.fetch_add(1, std::memory_order_relaxed) == 0; }
   bool drop() { return holds.fetch_sub(1, std::memory_order_acq_rel) == 1; }
-  /// A queued operator may still read or write it.
+  /// Whether a queued operator may still read or write it.
   bool isHeld() const { return holds.load(std::memory_order_acquire); }
-  /// As isUnique, beside queued operators. May say no while one of them ends.
+  /// As isUnique(), without counting queued operators; may be false while one of them ends.
   bool isExclusive() const {
     int32_t all = refs.load(std::memory_order_acquire); // first: an operator drops before it lets go
     return all - int32_t(holds.load(std::memory_order_acquire)) == 1;
   }
 
-  /// Variables of value semantics share it, or views do: which of both a write in place must ask. For ever.
+  /// Whether copies (variables with value semantics) or views share the memory, which a write in place must know. A
+  /// note is never taken back.
   void noteCopy() { sharing.fetch_or(kCopies, std::memory_order_relaxed); }
   void noteView() {
     if (!hasViews())
       sharing.fetch_or(kViews, std::memory_order_relaxed);
   }
+  /// Whether that was ever noted.
   bool hasCopies() const { return sharing.load(std::memory_order_relaxed) & kCopies; }
   bool hasViews() const { return sharing.load(std::memory_order_relaxed) & kViews; }
 
-  /// Null when the value is good, as far as is known.
+  /// Why the operator that should have written the value failed; null as long as no failure is known.
   Failure *failure() const { return failed.load(std::memory_order_acquire); }
   /// Poisons the value; the first failure stays.
   void poison(const FailureRef &why);
 
+  /// For IntrusiveRefCntPtr.
   void Retain() { refs.fetch_add(1, std::memory_order_relaxed); }
+  /// Frees the storage with the last reference.
   void Release() {
     if (refs.fetch_sub(1, std::memory_order_acq_rel) == 1)
       destroy();

@@ -19,13 +19,16 @@ namespace tess::eager {
 
 struct Call;
 class Tape;
+/// A counted reference: a thread holds one to each tape that records it.
 using TapeRef = llvm::IntrusiveRefCntPtr<Tape>;
 
 /// Gradients of the inputs from those of the outputs (null where none arrives), for functions that users write.
 using CustomBackward = std::function<llvm::Expected<Tensors>(llvm::ArrayRef<TensorRef> outputGrads)>;
 
+/// The operators between start() and backward(), with the values that their gradients read. For one thread.
 class Tape : public llvm::ThreadSafeRefCountedBase<Tape> {
 public:
+  /// An empty tape, which does not record.
   static TapeRef create();
   ~Tape();
 
@@ -34,12 +37,12 @@ public:
   void stop();
   bool isRecording() const;
 
-  /// Makes the present value of `leaf` one whose gradient backward() returns; its number is the order of calls.
+  /// Makes backward() return the gradient of the present value of `leaf`; gives its place among the results.
   unsigned watch(TensorImpl &leaf);
   unsigned numWatched() const { return watched.size(); }
-  /// True when the value was watched or computed from watched ones.
+  /// Whether the value was watched, or computed from watched ones.
   bool tracks(const TensorImpl &tensor) const { return tensor.gradId(id) != 0; }
-  /// The value was watched itself.
+  /// Whether the value was watched itself.
   bool watches(const TensorImpl &tensor) const;
 
   /// Gradients of `ys` weighted with `dys` (null: ones) for every watched value; null where none arrives. Ends the
@@ -48,12 +51,12 @@ public:
   /// Forgets everything recorded and watched.
   void clear();
 
-  /// An error when the tape knows another value of `tensor`: views of one storage are values of their own, and what a
-  /// write through one makes of another it cannot follow. `op` wants to read it.
+  /// An error when the memory of `tensor`, which `op` is about to read, was written after the tape saw its value: a
+  /// tape cannot follow what a write through one view makes of another.
   llvm::Error checkUnwritten(llvm::StringRef op, const TensorImpl &tensor) const;
   /// Writes down a call that ran and tags its results.
   llvm::Error record(const Call &call, llvm::ArrayRef<TensorRef> results);
-  /// Keeps the values that the gradient of the call just recorded reads; when every tape has tagged them.
+  /// Keeps the values that the gradient of the call just recorded reads; called when every tape has tagged them.
   void save(const Call &call, llvm::ArrayRef<TensorRef> results);
   /// Writes down a function with a gradient of its own.
   void recordCustom(llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs, CustomBackward backward);
@@ -91,7 +94,7 @@ private:
   std::vector<TensorRef> grads; // by id, during backward
 };
 
-/// Adds `grad` to the variable `total`, in its memory when no other variable, view or saved value has that.
+/// Adds `grad` to the variable `total`, in place when no other variable, view or saved value has its memory.
 llvm::Error accumulateGrad(TensorImpl &total, TensorImpl &grad);
 
 /// While alive, nothing is recorded for gradients on this thread.
@@ -107,7 +110,7 @@ void resumeGrad();
 
 /// Tapes of this thread that record now, outermost first.
 llvm::ArrayRef<TapeRef> activeTapes();
-/// They are paused.
+/// Whether recording is paused on this thread.
 bool isGradPaused();
 /// Writes a custom function down on every active tape that tracks one of its inputs.
 void recordCustomFunction(llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs,

@@ -16,7 +16,9 @@
 namespace tess::eager {
 
 class TensorImpl;
+/// A counted reference to a variable; any thread may hold one.
 using TensorRef = llvm::IntrusiveRefCntPtr<TensorImpl>;
+/// Operands or results; null where one is missing.
 using Tensors = llvm::SmallVector<TensorRef, 2>;
 
 /// Says which value of a tape or recording a tensor is. Owners have ids that are never used again, so a tag of a dead
@@ -30,13 +32,15 @@ struct Tag {
 /// The order of axes that the user means by this tensor's memory.
 enum class Format : uint8_t { Default, ChannelsLast };
 
-/// What few tensors have: names, gradients, tags of more than one tape.
+/// What only few tensors have: names, gradients, tags of more than one tape.
 struct TensorExtra {
   std::string name;
   TensorRef grad;
   llvm::SmallVector<Tag, 2> moreTags; // part of the value
 };
 
+/// A variable: a value, and what belongs to the variable itself (name, gradient, wrapper). One thread at a time, but
+/// for the reference count.
 class TensorImpl {
 public:
   /// A new tensor over `storage`, row-major.
@@ -46,6 +50,7 @@ public:
   /// A new tensor with uninitialised memory of its own.
   static llvm::Expected<TensorRef> allocate(DType dtype, llvm::ArrayRef<int64_t> shape);
 
+  /// The value: dtype, sizes, strides and offset in elements, and whether its elements lie row-major without gaps.
   DType dtype() const { return elementType; }
   unsigned rank() const { return numAxes; }
   llvm::ArrayRef<int64_t> shape() const { return {dims, numAxes}; }
@@ -67,7 +72,7 @@ public:
   /// Takes over the value of `other` (its tags too); name, gradient and wrapper stay.
   void rebind(const TensorImpl &other);
 
-  /// What `owner` tagged this value with; null: nothing.
+  /// The tag that `owner` gave to this value; null: none.
   const Tag *gradTagOf(uint32_t owner) const;
   /// The id that `owner` gave to this value; 0: none.
   uint32_t gradId(uint32_t owner) const {
@@ -78,19 +83,20 @@ public:
   void setGradId(uint32_t owner, uint32_t id, bool (*isLive)(uint32_t));
   void clearGradIds();
   bool hasGradTags() const { return gradTag.owner != 0; }
-  /// Becomes the value that `other` is, which the memory holds now.
+  /// Takes the tags of `other`, whose value the memory holds now.
   void takeTags(const TensorImpl &other);
   Tag traceTag;
 
+  /// Name and gradient of the variable, not of its value; empty and null when there is none.
   llvm::StringRef name() const { return extra ? llvm::StringRef(extra->name) : llvm::StringRef(); }
   void setName(llvm::StringRef name) { extras().name = name.str(); }
   const TensorRef &grad() const;
   void setGrad(TensorRef grad);
 
-  /// The frontend's object for this tensor, borrowed: the frontend clears it when the object dies.
+  /// The frontend's object for this tensor, not owned; the frontend clears it when the object dies.
   void *wrapper = nullptr;
 
-  /// Nobody else refers to the variable.
+  /// Whether there is only one reference to the variable.
   bool isUnique() const { return refs.load(std::memory_order_acquire) == 1; }
   void Retain() { refs.fetch_add(1, std::memory_order_relaxed); }
   void Release() {

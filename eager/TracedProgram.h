@@ -15,35 +15,38 @@
 
 namespace tess::eager {
 
+/// A compiled recording or file, with its bindings and state. Thread-safe; runs of one program take turns.
 class TracedProgram {
 public:
   /// Compiles a recording; errors name the user's line.
   static llvm::Expected<std::shared_ptr<TracedProgram>> compile(const RecordingRef &recording,
                                                                 const GraphOptions &options, bool fuse);
-  /// From a `.tess` file: compiled from its graph, or, with `allowCode`, its code where it fits this machine.
+  /// The program of a `.tess` file: compiled from its graph, or, with `allowCode`, from its code where that fits this
+  /// machine.
   static llvm::Expected<std::shared_ptr<TracedProgram>> load(llvm::StringRef path, bool allowCode);
 
-  /// One tensor for each argument; the results of the function. Thread-safe.
+  /// Runs the program on one tensor for each argument, and returns the results of the function.
   llvm::Expected<Tensors> run(llvm::ArrayRef<TensorRef> arguments);
 
-  /// Everything that needs shapes only, for memory() and launches(); the arguments' values are not read.
+  /// Binds to the shapes of the arguments, for memory() and launches(); values are not read.
   llvm::Error bindTo(llvm::ArrayRef<TensorRef> arguments);
 
+  /// Of the function: captured variables, updates and state do not count.
   size_t numArguments() const { return arguments; }
   size_t numResults() const { return functionOutputs; }
-  /// The state of a program from a file: its values between the runs, by name.
+  /// The state of a program from a file by name, with the present values.
   std::vector<std::pair<std::string, TensorRef>> state();
-  /// Copies the values into the state, all or none. InvalidArgument: names, dtypes and shapes are those of state().
+  /// Copies `values` into the state, all or none. InvalidArgument unless names, dtypes and shapes are those of state().
   llvm::Error setState(llvm::ArrayRef<std::pair<std::string, TensorRef>> values);
   const runtime::Executable &executable() const { return program->executable(); }
-  /// Of the latest shapes; 0 before the first run of a program with free dimensions.
+  /// Launches and memory of a run at the latest shapes; 0 before the first run of a program with free dimensions.
   uint64_t launches();
   runtime::MemoryEstimate memory();
   uint64_t plannedBytes() { return memory().total(); }
-  /// What it keeps between runs: code, constants, arenas.
+  /// Bytes that it keeps between runs: code, constants, arenas.
   uint64_t heldBytes();
   std::string graphText() const { return graph ? graph->toText() : ""; }
-  /// Of the graph, where there is one, else of the code (runtime/schema/BitsVersion.h).
+  /// The version of the bits (runtime/schema/BitsVersion.h) of the graph where there is one, else of the code.
   unsigned bitsVersion() const { return graph ? graph->bitsVersion() : executable().bitsVersion; }
 
 private:

@@ -11,11 +11,12 @@
 
 namespace tess::eager {
 
-/// In the order of the stack.
+/// The layers, in the order of the stack.
 enum class Layer : uint8_t { Scalar, DimExpansion, DTypePromotion, Format, Grad, Tracing, CheckFinite, Interpreter };
 constexpr unsigned kNumLayers = 8;
 constexpr uint32_t bitOf(Layer layer) { return 1u << unsigned(layer); }
 
+/// A call on its way down the stack.
 struct Call {
   const Operator &op;
   llvm::ArrayRef<Operand> operands;
@@ -24,6 +25,7 @@ struct Call {
   /// Null: the results have memory of their own.
   const Destination *into = nullptr;
 
+  /// Operator and segments of a call for which isOpDef() holds.
   const OpDef &opDef() const { return static_cast<const OpDefOperator &>(op).op; }
   llvm::ArrayRef<unsigned> segments() const { return static_cast<const OpDefOperator &>(op).segments; }
   bool isOpDef() const { return op.kind == OperatorKind::OpDef; }
@@ -32,6 +34,7 @@ struct Call {
 /// Appends the results, hidden ones too, to `results`, which is empty: no layer moves them on its way out.
 using Transformation = llvm::Error (*)(Call &call, Tensors &results);
 
+/// One Transformation for each Layer, in a file of its name.
 llvm::Error applyScalar(Call &call, Tensors &results);
 llvm::Error applyDimExpansion(Call &call, Tensors &results);
 llvm::Error applyDTypePromotion(Call &call, Tensors &results);
@@ -43,17 +46,17 @@ llvm::Error interpret(Call &call, Tensors &results);
 
 /// Hands the call to the next pending layer.
 llvm::Error next(Call &call, Tensors &results);
-/// As next(), for another operator that a layer puts in the place of the call: the layers after `after` see it.
+/// As next(), for an operator that the layer `after` puts in the place of the call: only later layers see it.
 llvm::Error applyBelow(Layer after, const OpDef &op, llvm::ArrayRef<Operand> operands,
                        llvm::ArrayRef<unsigned> segments, Tensors &results, const Destination *into = nullptr);
 
 /// Which layers are switched on for this thread: bits of Grad and Tracing.
 extern constinit thread_local uint32_t activeLayers;
 
-/// Tests take a layer out of the stack and see a result change. Not for users.
+/// Takes a layer out of the stack, or puts it back: only for tests, which see a result change.
 void disableLayer(Layer layer, bool disabled);
 
-/// Layers that `op` needs for these operands, from `first` on.
+/// Bits of the layers from `first` on that `op` needs for these operands.
 uint32_t neededLayers(const OpDef &op, llvm::ArrayRef<Operand> operands, Layer first = Layer::Scalar);
 
 } // namespace tess::eager

@@ -8,9 +8,9 @@
 
 namespace tess::eager {
 
-/// Compiles `classes` (texts of OpClass, what matters most first) for each of `levels` of the compiler's targets, and
-/// writes as many as fit into `maxBytes` to a file for each level in `folder` (compiler/WarmSet.h), the same to all.
-/// How many did.
+/// Compiles `classes` (texts of OpClass, the most important first) for each of `levels`, and writes a warm set for each
+/// level into `folder` (compiler/WarmSet.h). Every file has the same classes: as many as fit into `maxBytes`. Returns
+/// how many those are.
 llvm::Expected<size_t> writeWarmSet(llvm::StringRef folder, llvm::ArrayRef<std::string> levels,
                                     llvm::ArrayRef<std::string> classes, uint64_t maxBytes);
 
