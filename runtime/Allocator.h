@@ -34,19 +34,20 @@ struct AllocatorStats {
 
 class ThreadLists;
 
-/// Thread-safe.
+/// Memory from a source, kept in lists when it is freed. Thread-safe.
 class Allocator {
 public:
-  /// Where the memory comes from.
+  /// Where the memory comes from; called by any thread.
   class Source {
   public:
     virtual ~Source() = default;
     /// 64-byte aligned, or null.
     virtual void *obtain(size_t bytes) = 0;
+    /// `data` is what obtain(bytes) gave.
     virtual void giveBack(void *data, size_t bytes) = 0;
   };
 
-  /// Free blocks that it keeps.
+  /// Which free blocks are kept.
   enum class Lists : uint8_t {
     None,      // no block, and none larger than asked for: what goes beyond one meets the source's guards
     Shared,    // for any thread
@@ -55,15 +56,18 @@ public:
   Allocator(std::string name, Source &source, Lists lists);
   ~Allocator();
 
+  /// At least `bytes`, not cleared; ResourceExhausted with a breakdown when the limit or the source leaves no room.
   llvm::Expected<Block> allocate(size_t bytes);
+  /// Takes back a block of this allocator, from any thread; an empty block is ignored.
   void free(Block block);
-  /// Bytes of the block that a request of `bytes` gets.
+  /// The size of the block that a request of `bytes` gets, where lists are kept.
   static size_t roundUp(size_t bytes);
 
-  /// Where more is reserved than `bytes`, free blocks go back, but for the small ones that other threads keep.
+  /// Sets the limit in bytes. When more is reserved, free blocks go back to the source, except the small ones in the
+  /// lists of other threads.
   void setLimit(uint64_t bytes);
   AllocatorStats stats() const;
-  /// The peak starts again from what is in use now.
+  /// Sets the peak to what is in use now.
   void resetPeak();
   /// Gives the free lists of this thread and the shared ones back to the source.
   void trim();

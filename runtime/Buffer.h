@@ -7,6 +7,7 @@
 namespace tess::runtime {
 
 class Buffer;
+/// A counted reference; any thread may hold one.
 using BufferRef = llvm::IntrusiveRefCntPtr<Buffer>;
 
 /// Memory of one device, given back with the last reference. Thread-safe count.
@@ -20,8 +21,9 @@ public:
     return BufferRef(new Buffer(device, *block, bytes));
   }
 
+  /// Frees memory that another library owns.
   using Deleter = void (*)(void *owner);
-  /// Memory of somebody else; `deleter(owner)` runs with the last reference (null: nothing to do).
+  /// Memory of another owner; `deleter(owner)` runs with the last reference (null: nothing to do).
   static BufferRef wrap(Device &device, void *data, size_t bytes, void *owner, Deleter deleter) {
     BufferRef buffer(new Buffer(device, {data, 0}, bytes));
     buffer->owner = owner;
@@ -38,10 +40,11 @@ public:
   Buffer(const Buffer &) = delete;
   Buffer &operator=(const Buffer &) = delete;
 
+  /// The device, the address there, and the bytes that were asked for.
   Device &device() const { return *deviceRef; }
   void *data() const { return block.data; }
   size_t bytes() const { return usedBytes; }
-  /// What the allocator gave; 0 when the memory is somebody else's.
+  /// Bytes that the allocator gave; 0 for the memory of another owner.
   size_t capacity() const { return block.size; }
 
 private:

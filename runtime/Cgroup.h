@@ -9,18 +9,20 @@
 
 namespace tess::runtime {
 
-/// Where the kernel shows control groups, and which this process is in; tests have files of their own.
+/// Where the kernel shows the control groups, and which of them this process is in; tests have files of their own.
 struct CgroupFiles {
   std::string root = "/sys/fs/cgroup";
   std::string groups = "/proc/self/cgroup";
 };
 
-/// The trimmed content of a file of `root`; empty without one.
+/// The trimmed content of the file `path` below `root`; empty when it cannot be read.
 std::string cgroupContent(const CgroupFiles &files, llvm::StringRef path);
-/// Visits `file` of this process's group and of every one above it (version 2), where there is one.
+/// Calls `visit` with the content of `file` in the group of this process and in every group above it (version 2), where
+/// there is such a file.
 void forEachCgroup(const CgroupFiles &files, llvm::StringRef file, llvm::function_ref<void(llvm::StringRef)> visit);
 
-/// Bytes that this process may have: physical memory, or less by its control groups (versions 1 and 2).
+/// Bytes of memory that this process may use: the physical memory, or less where its control groups (versions 1 and 2)
+/// say so.
 uint64_t availableMemory(const CgroupFiles &files = {});
 
 } // namespace tess::runtime

@@ -14,12 +14,11 @@
 namespace tess::runtime {
 
 /// The code of one image, mapped here unless it is executable where it lies; unmapped with the last owner. With
-/// TESS_PERF_MAP=1 its kernels are listed in
-/// /tmp/perf-<pid>.map.
+/// TESS_PERF_MAP=1 its kernels are listed in /tmp/perf-<pid>.map.
 class CodeImage {
 public:
-  /// Fails when the hash or an entry is wrong (DataLoss), when this machine lacks a feature (Unimplemented), and when
-  /// there is no memory (ResourceExhausted). Who gives mapped code has checked hash and features for all of it.
+  /// DataLoss when the hash or an entry is wrong, Unimplemented when this machine lacks a feature, ResourceExhausted
+  /// when there is no memory. For code that is mapped already, the caller must have checked hash and features.
   static llvm::Expected<std::shared_ptr<CodeImage>> map(const Image &image);
   ~CodeImage();
   CodeImage(const CodeImage &) = delete;

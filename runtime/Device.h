@@ -23,7 +23,7 @@ struct KernelDef;
 struct RunContext;
 enum class Req : uint8_t;
 
-/// Device memory; `size` is what the device gave, at least what was asked for.
+/// Device memory; `size`: the bytes that the device gave, at least those asked for.
 struct Block {
   void *data = nullptr;
   size_t size = 0;
@@ -63,27 +63,31 @@ public:
 class Stream {
 public:
   virtual ~Stream() = default;
+  /// Runs a generated kernel.
   virtual llvm::Error launch(const KernelLaunch &launch) = 0;
-  /// Kernels that touch no memory of each other, over `parts` threads at most.
+  /// Runs kernels that touch no memory of each other, over at most `parts` threads.
   virtual llvm::Error launchAll(llvm::ArrayRef<KernelLaunch> launches, unsigned parts) {
     for (const KernelLaunch &one : launches)
       if (llvm::Error error = launch(one))
         return error;
     return llvm::Error::success();
   }
-  /// A kernel of the table (KernelTable.h).
+  /// Runs a kernel of the table (KernelTable.h).
   virtual llvm::Error call(const PreparedKernel &kernel, RunContext &context, llvm::ArrayRef<void *> inputs,
                            llvm::ArrayRef<void *> outputs) = 0;
-  /// Within the device.
+  /// Copies within the device; the ranges must be the same, or not overlap.
   virtual llvm::Error copy(void *destination, const void *source, size_t bytes) = 0;
-  /// From and to host memory.
+  /// Copies from and to host memory.
   virtual llvm::Error copyIn(void *destination, const void *host, size_t bytes) = 0;
   virtual llvm::Error copyOut(void *host, const void *source, size_t bytes) = 0;
+  /// Makes `event` stand for the work queued so far; wait() lets later work begin only after that of `event`.
   virtual llvm::Error record(Event &event) = 0;
   virtual llvm::Error wait(Event &event) = 0;
+  /// Waits on the calling thread until all work is done; errors of kernels come out here at the latest.
   virtual llvm::Error synchronize() = 0;
 };
 
+/// Memory, streams and kernels of one processor. Thread-safe.
 class Device {
 public:
   explicit Device(std::string name) : deviceName(std::move(name)) {}
@@ -92,9 +96,11 @@ public:
   const std::string &name() const { return deviceName; }
   /// At least `bytes`, 64-byte aligned, not cleared. ResourceExhausted with a breakdown when there is no room.
   virtual llvm::Expected<Block> allocate(size_t bytes) = 0;
+  /// Takes back a block; work that uses it must be done.
   virtual void release(Block block) = 0;
   /// The stream that programs use unless told otherwise.
   virtual Stream &defaultStream() = 0;
+  /// Streams and events are for this device, and must be gone before it.
   virtual llvm::Expected<std::unique_ptr<Stream>> createStream() = 0;
   virtual llvm::Expected<std::unique_ptr<Event>> createEvent() = 0;
   /// Its library and sequential kernels (KernelTable.h).
@@ -108,7 +114,7 @@ private:
 
 /// The host's processor; lives for ever.
 Device &cpuDevice();
-/// Its allocator, for statistics and the byte limit.
+/// The allocator of cpuDevice(), for statistics and the byte limit.
 Allocator &cpuAllocator();
 
 } // namespace tess::runtime

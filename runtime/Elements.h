@@ -26,11 +26,13 @@ struct Bool8 {
 };
 using F16 = _Float16; // F16C belongs to the floor of the build
 
+/// An element as a number to compute with: narrow floats as float, bool as 0 or 1, others as they are.
 inline float widen(BF16 v) { return std::bit_cast<float>(uint32_t(v.bits) << 16); }
 inline float widen(F16 v) { return float(v); }
 inline uint8_t widen(Bool8 v) { return v.value; }
 template <typename T> T widen(T v) { return v; }
 
+/// A number as an element of T: floats round to nearest even, bool is "differs from 0".
 template <typename T, typename A> T narrow(A v) {
   if constexpr (std::is_same_v<T, BF16>) {
     uint32_t bits = std::bit_cast<uint32_t>(float(v));
@@ -46,7 +48,7 @@ template <typename T, typename A> T narrow(A v) {
 
 /// The type that a sum of products of T is kept in: float for narrow floats; integers wrap at their own width.
 template <typename T> struct AccumulatorOf {
-  using type = T;
+  using type = T; // of float and double
 };
 template <> struct AccumulatorOf<F16> {
   using type = float;
@@ -72,9 +74,10 @@ template <> struct AccumulatorOf<int32_t> {
 template <> struct AccumulatorOf<int64_t> {
   using type = uint64_t;
 };
+/// AccumulatorOf<T>::type.
 template <typename T> using Accumulator = typename AccumulatorOf<T>::type;
 
-/// Calls fn with a value of the C++ type of `dtype`; only its type counts.
+/// Calls fn with a value of the C++ type of `dtype`; only the type of the value has a meaning.
 template <typename Fn> auto withType(DType dtype, Fn &&fn) {
   switch (dtype) {
   case DType::Float16:

@@ -5,20 +5,21 @@
 
 namespace tess::runtime {
 
+/// Choices for one run.
 struct RunOptions {
   /// Memory for the temporaries: at least memory().arena bytes, 64-byte aligned. Null: the bound program keeps its own.
   void *arena = nullptr;
   /// Null: the device's default stream.
   Stream *stream = nullptr;
-  /// In executorStats().launches; what the compiler runs to fold constants is not.
+  /// Whether executorStats() counts the launches; those that fold constants for the compiler are not counted.
   bool isCounted = true;
 };
 
-/// Runs. `inputs`: the first element of each, at its bound layout. `outputs`: contiguous memory for each; null for one
-/// that donates an input, whose buffer it then takes. Outputs do not overlap inputs otherwise. `scalars`: 8-byte
-/// patterns of the program's runtime attributes. A program with parallel steps runs on the worker thread, others on the
-/// calling one. No allocation, hashing or shape work after the first run of `bound`. Errors of kernels come back; the
-/// process goes on.
+/// Runs a bound program and waits. `inputs`: the first element of each, at its bound layout. `outputs`: contiguous
+/// memory for each; null for one that donates an input, whose buffer it then takes. Outputs do not overlap inputs
+/// otherwise. `scalars`: 8-byte patterns of the program's runtime attributes. A program with parallel steps runs on the
+/// worker thread, others on the calling one. No allocation, hashing or shape work after the first run of `bound`.
+/// Returns the errors of kernels.
 llvm::Error run(Bound &bound, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs,
                 llvm::ArrayRef<uint64_t> scalars = {}, const RunOptions &options = {});
 
@@ -29,10 +30,12 @@ struct ExecutorStats {
   uint64_t libraryCalls = 0;
   uint64_t copies = 0;
   uint64_t workerRuns = 0; // runs that went to the worker thread
+  /// Steps of all kinds.
   uint64_t steps() const { return launches + libraryCalls + copies; }
 };
+/// The counts since the process began.
 ExecutorStats executorStats();
-/// Launches, library calls and copies since the start.
+/// executorStats().steps(): launches, library calls and copies.
 uint64_t launchCount();
 
 } // namespace tess::runtime

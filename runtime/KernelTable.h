@@ -16,7 +16,7 @@
 
 namespace tess::runtime {
 
-/// What one call gets. Kernels are called by one thread at a time per context.
+/// What one call is given beside its operands. One thread at a time may use a context.
 struct RunContext {
   unsigned threads = 1;
   /// PreparedKernel::workspaceBytes(), 64-byte aligned.
@@ -32,20 +32,22 @@ public:
   /// Inputs at their layouts, outputs contiguous. OutOfRange and such when the data is bad; outputs are then undefined.
   virtual llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const = 0;
 
+  /// Bytes of memory that a run needs for itself (RunContext::workspace).
   size_t workspaceBytes() const { return workspace; }
-  /// The implementation that was picked ("brg:avx512_core"); part of promise "one result".
+  /// The name of the implementation that was picked ("brg:avx512_core"), which promise "one result" fixes.
   const std::string &implementation() const { return implementationName; }
-  /// A library computes the result; else loops of our own do (runtime/cpu/Own*.cpp, the allow-list).
+  /// Whether a library computes the result, rather than loops of our own (runtime/cpu/Own*.cpp, the allow-list).
   bool callsLibrary() const { return isLibraryCall; }
   /// Threads it uses; above 1 it must run on the worker thread.
   unsigned threads() const { return threadCount; }
-  /// run() looks at values and may refuse them: an index out of range.
+  /// Whether run() looks at values and may refuse them, as an index out of range.
   bool checksData() const { return looksAtData; }
-  /// The layout of the library's own in which it reads an input, or writes output 0, without reordering: opaque, of as
-  /// many bytes as the row-major layout, for which the empty text stands. Equal texts are equal layouts.
+  /// The library's own layout in which the kernel reads an input, or writes output 0, without reordering; empty:
+  /// row-major. The text is opaque; equal texts are equal layouts, and all take as many bytes as the row-major one.
   llvm::StringRef inputPacking(size_t input) const {
     return input < inputPackings.size() ? llvm::StringRef(inputPackings[input]) : llvm::StringRef();
   }
+  /// The packing of output 0.
   llvm::StringRef outputPacking() const { return resultPacking; }
   /// Bytes it holds, for the cache's bound.
   size_t footprint() const { return heldBytes; }
@@ -60,8 +62,10 @@ protected:
   std::vector<std::string> inputPackings;
   std::string resultPacking;
 };
+/// Shared by the cache and the programs that use the kernel.
 using PreparedRef = std::shared_ptr<const PreparedKernel>;
 
+/// What a kernel is made for.
 struct PrepareRequest {
   const OpDef &op;
   /// The operator's operands, then the operands that the epilogue names.
@@ -76,10 +80,11 @@ struct PrepareRequest {
   /// How the inputs (empty: all row-major) and output 0 lie: what the kernel for row-major ones asked for.
   llvm::ArrayRef<std::string> inputPackings = {};
   llvm::StringRef outputPacking = {};
-  /// Must be picked if not empty; Unimplemented when it cannot.
+  /// The implementation that must be picked; Unimplemented when there is none of that name. Empty: any.
   llvm::StringRef implementation = {};
 };
 
+/// One row of a device's table.
 struct KernelDef {
   const char *name;
   /// On the allow-list of README.md: not a library call, and not generated.
@@ -93,22 +98,25 @@ struct KernelDef {
 
 /// The processor's kernels, by name.
 llvm::ArrayRef<KernelDef> cpuKernels();
-/// Null when there is none of that name.
+/// The row of that name; null when there is none.
 const KernelDef *findKernel(llvm::ArrayRef<KernelDef> table, llvm::StringRef name);
 
-/// Prepares through the cache. Errors are the kernel's own; Unimplemented when the table has no such kernel.
+/// The prepared kernel, from the cache where it has one. Thread-safe. Errors are those of the kernel; Unimplemented
+/// when the table has none for the operator.
 llvm::Expected<PreparedRef> prepareKernel(llvm::ArrayRef<KernelDef> table, const PrepareRequest &request);
 
+/// Counts since the process began; what is held now and the limit, in bytes.
 struct PreparedCacheStats {
   uint64_t hits = 0, misses = 0, evictions = 0;
   uint64_t entries = 0, bytes = 0, limit = 0;
   double seconds = 0;     // in which kernels were prepared
   uint64_t fallbacks = 0; // preparations that took our own loops, since the library has no such kernel
 };
+/// Of the cache of this process.
 PreparedCacheStats preparedCacheStats();
-/// Evicts at once when it is below what is held.
+/// Sets the limit in bytes, and evicts at once what is beyond it.
 void setPreparedCacheLimit(uint64_t bytes);
-/// Counts one of PreparedCacheStats::fallbacks.
+/// Counts a fallback (PreparedCacheStats::fallbacks).
 void noteFallback();
 
 } // namespace tess::runtime

@@ -21,7 +21,7 @@ constexpr unsigned kMaxThreads = 1024;
 /// Threads of a parallel region: setNumThreads, else TESS_NUM_THREADS, else OMP_NUM_THREADS, else what affinity and the
 /// cgroup quota leave.
 unsigned numThreads();
-/// Programs that are bound already keep the number they were bound for. InvalidArgument unless 1 <= count <=
+/// Sets the number of threads for programs that are bound from now on. InvalidArgument unless 1 <= count <=
 /// kMaxThreads.
 llvm::Error setNumThreads(unsigned count);
 /// What affinity and the cgroup quota leave, at least 1.
@@ -30,16 +30,16 @@ unsigned availableThreads();
 /// Serial time of a kernel, in ps, below which a parallel region (some microseconds, more where threads outnumber idle
 /// cores) costs more than it brings. `tools/dev bench thresholds` sweeps it: 3 to 6 us.
 constexpr int64_t kSplitPicoseconds = 8'000'000;
-/// Serial time of what a run would split below which the way to the worker and back costs more than it brings:
-/// two threads of two cores gained nothing on an add of 131 072 floats (27 us alone). `tools/dev bench thresholds`
-/// sweeps it.
+/// Serial time, in ps, of the parts of a run that could be split; below it the way to the worker and back costs more
+/// than it brings: two threads of two cores gained nothing on an add of 131 072 floats (27 us alone). `tools/dev bench
+/// thresholds` sweeps it.
 constexpr int64_t kWorkerPicoseconds = 25'000'000;
 /// Threads of a library kernel that takes `picoseconds` alone: `threads`, or 1 where the worker would not pay.
 constexpr unsigned threadsFor(int64_t picoseconds, unsigned threads) {
   return picoseconds < kWorkerPicoseconds ? 1 : threads;
 }
 
-/// Calls body(0) .. body(parts - 1), at once on the worker thread, one after the other on any other.
+/// Calls body(0) .. body(parts - 1): in parallel when called on the worker thread, one after the other on any other.
 void parallelRun(unsigned parts, llvm::function_ref<void(unsigned part)> body);
 
 /// Range number `part` of [0, count) when that is split into at most `parts` ranges that start at multiples of `grain`;

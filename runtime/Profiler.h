@@ -19,19 +19,19 @@ extern std::atomic<bool> isOn;
 
 /// True between start and stop.
 inline bool on() { return isOn.load(std::memory_order_relaxed); }
-/// Forgets earlier events. At most `maxEvents` are kept; those after are counted and dropped.
+/// Forgets earlier events and begins to record. At most `maxEvents` are kept; later ones are only counted.
 void start(size_t maxEvents = 1 << 20);
 void stop();
 
 /// Nanoseconds of a clock that only goes forward.
 uint64_t now();
-/// One finished piece of work on this thread. `category`: "kernel", "library", "copy", "program".
+/// Records a finished piece of work on this thread. `category`: "kernel", "library", "copy", "program".
 void record(llvm::StringRef name, llvm::StringRef category, uint64_t begin, uint64_t end, llvm::StringRef value = "",
             llvm::StringRef location = "");
-/// A point of the memory timeline: bytes in use from now on.
+/// Records a point of the memory timeline: `bytes` are in use from now on.
 void recordMemory(llvm::StringRef what, uint64_t bytes);
 
-/// The events since the last start.
+/// The events since the last start, as a Chrome trace.
 std::string json();
 /// Writes json(); IoError with the path.
 llvm::Error save(llvm::StringRef path);

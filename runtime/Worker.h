@@ -3,7 +3,7 @@
 // One thread with a bounded queue of commands, run in order. Commands live in
 // the queue's slots: submitting allocates nothing. After a fork the child
 // starts a thread of its own at the first command. At exit the thread stops
-// between two commands, since libraries are destroyed under who still runs.
+// between two commands, since libraries are destroyed while threads still run.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -21,6 +21,7 @@
 
 namespace tess::runtime {
 
+/// The queue and its thread. Any thread may submit and wait.
 class Worker {
 public:
   static constexpr size_t kCommandBytes = 104;
@@ -54,21 +55,21 @@ public:
 
   /// Waits until the command of this number has run.
   void wait(uint64_t number);
-  /// The same, for `limit` at the most; true when it has run.
+  /// As wait(), but for at most `limit`; true when the command has run.
   bool waitFor(uint64_t number, std::chrono::milliseconds limit);
   /// Number of the latest command.
   uint64_t last() const { return submitted.load(std::memory_order_acquire); }
-  /// Waits until every command has run and takes the error slot.
+  /// Waits until every command has run, and empties the error slot.
   llvm::Error drain();
   /// True when no command waits or runs.
   bool idle() const { return completed.load(std::memory_order_acquire) == submitted.load(std::memory_order_acquire); }
-  /// Ends the thread between two commands. From then on whoever waits for a command runs the queue up to it.
+  /// Ends the thread between two commands. From then on a thread that waits for a command runs the queue up to it.
   void stop();
   /// Commands run so far; what they wrote may be read.
   uint64_t count() const { return completed.load(std::memory_order_acquire); }
 
-  /// Runs `command` (returns llvm::Error) on the worker and waits; directly when already there. The error comes back
-  /// here.
+  /// Runs `command`, which returns llvm::Error, on the worker, waits, and returns its error. Runs it directly when
+  /// called on the worker.
   template <typename F> llvm::Error call(F &&command) {
     if (onWorkerThread())
       return command();
@@ -103,7 +104,7 @@ private:
   std::mutex mutex;
   bool started = false;
   std::atomic<bool> sleeping{false}, stopping{false}, stopped{false};
-  std::mutex runMutex; // of those who run the queue when the thread has stopped
+  std::mutex runMutex; // of the threads that run the queue when the worker has stopped
   std::atomic<unsigned> waiting{0};
   std::unique_ptr<std::condition_variable> wake, progress;
   std::string errorMessage; // first failure since the last drain; the code beside it

@@ -21,22 +21,24 @@ namespace tess::runtime {
 class Bound;
 struct BoundData;
 
+/// What a program is told of its surroundings.
 struct ProgramOptions {
   /// Opens every message.
   std::string name = "program";
-  /// On: who read the executable validated it.
+  /// The executable was validated when it was read, so create() need not.
   bool isValidated = false;
   /// Null: the processor.
   Device *device = nullptr;
   /// Bytes of a constant that the executable only names. They live as long as `keepAlive`.
   std::function<llvm::Expected<llvm::StringRef>(llvm::StringRef tensor)> tensor;
   std::shared_ptr<void> keepAlive;
-  /// Asked by each bind: an error when that memory no longer holds what it held (a file was cut).
+  /// Called by each bind: an error when that memory no longer has its content, because the file was cut.
   std::function<llvm::Error()> check;
   /// Kernels that replace the executable's images (tests).
   std::function<KernelFn(unsigned image, unsigned entry)> kernel;
 };
 
+/// Choices for one binding.
 struct BindOptions {
   /// 0: numThreads() now.
   unsigned threads = 0;
@@ -60,10 +62,11 @@ public:
   llvm::Expected<std::shared_ptr<Bound>> bind(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRef<Layout> layouts = {},
                                               const BindOptions &options = {});
 
+  /// What the program was made of, its name in messages, and where it runs.
   const Executable &executable() const { return exe; }
   const std::string &name() const { return options.name; }
   Device &device() const { return *options.device; }
-  /// Bytes of all constants, packed ones of the bindings so far too.
+  /// Bytes of all constants, including those that bindings have packed so far.
   uint64_t constantBytes() const { return totalConstantBytes; }
   /// "f32[batch, 1, 8, 8] with batch in 1..512".
   std::string describeInput(size_t input) const;
@@ -92,12 +95,14 @@ private:
   std::mutex packedMutex;
   std::map<std::pair<uint32_t, std::string>, BufferRef> packedConstants; // by index, packing
 };
+/// Bound programs keep their program alive.
 using ProgramRef = std::shared_ptr<Program>;
 
-/// Where the bytes of a run go, known before it.
+/// Bytes that a run needs, known before it runs.
 struct MemoryEstimate {
   uint64_t arena = 0, outputs = 0, constants = 0;
   uint64_t rounding = 0; // by which the allocator's blocks for the arena and the outputs are larger
+  /// Without the rounding.
   uint64_t total() const { return arena + outputs + constants; }
 };
 
@@ -117,10 +122,11 @@ public:
   /// In the order of the program's outputs. A dimension that depends on data is at its upper bound before a run and at
   /// its size after one.
   llvm::ArrayRef<TensorMeta> outputs() const;
-  /// The same at the upper bounds, before and after a run.
+  /// As outputs(), with every dimension that depends on data at its upper bound, after a run too.
   llvm::ArrayRef<TensorMeta> mostOutputs() const;
   /// True when outputs() may change with a run.
   bool dependsOnData() const;
+  /// The memory of a run.
   const MemoryEstimate &memory() const;
   /// What lies where in the arena; empty unless BindOptions::keepPlan was set.
   llvm::ArrayRef<PlannedMemory> plan() const;
@@ -128,21 +134,23 @@ public:
   uint64_t plannedBytes() const { return memory().total(); }
   /// Bytes that it holds: commands, operands of kernels, prepared kernels, and its arena once a run made one.
   uint64_t heldBytes() const;
-  /// A run may refuse the data of its inputs: what shapes cannot tell.
+  /// Whether a run may refuse the data of its inputs, which shapes cannot tell.
   bool checksData() const;
   /// Kernel launches, library calls and copies of one run.
   uint64_t launches() const;
-  /// False: every step is serial, and a run stays on the calling thread.
+  /// Whether a run has parallel steps and goes to the worker thread; otherwise it stays on the calling one.
   bool needsWorker() const;
+  /// The program that it binds.
   const Program &program() const;
-  /// Values, constants among them, that lie as the library wants them.
+  /// How many values, constants among them, lie in a packing of the library.
   unsigned packedValues() const;
   /// Implementations of the calls of table kernels, in step order.
   std::vector<std::string> implementations() const;
-  /// Table kernels of one run, by who computes: a library, or loops of our own.
+  /// Calls of table kernels in one run, by what computes them: a library, or loops of our own.
   struct TableCalls {
     unsigned library = 0, loops = 0;
   };
+  /// Counts those calls.
   TableCalls tableCalls() const;
 
   /// For the executor.
@@ -151,6 +159,7 @@ public:
 private:
   std::unique_ptr<BoundData> impl;
 };
+/// Shared by the caches that keep a binding and the run that uses it.
 using BoundRef = std::shared_ptr<Bound>;
 
 } // namespace tess::runtime

@@ -13,11 +13,13 @@
 
 namespace tess::runtime {
 
+/// One binding while it is made; used once.
 class Binder {
 public:
   Binder(Program &program, const BindOptions &options)
       : program(program), exe(program.exe), threads(options.threads ? options.threads : numThreads()),
         keepPlan(options.keepPlan), packs(options.packing), batches(options.batches), bound(new BoundData) {}
+  /// The steps of binding in their order; arguments and errors are those of Program::bind().
   llvm::Expected<std::shared_ptr<Bound>> run(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRef<Layout> inputLayouts);
 
 private:

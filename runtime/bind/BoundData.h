@@ -8,8 +8,9 @@
 
 namespace tess::runtime {
 
-/// One call. Pointers are indices into BoundData::pointers.
+/// One call of a run. Its pointers are a range of BoundData::pointers: inputs, then outputs.
 struct Command {
+  /// Which of the fields below count.
   enum Kind : uint8_t { Launch, Library, Copy, Batch } kind = Launch;
   uint32_t firstPointer = 0;
   uint16_t numInputs = 0, numOutputs = 0;
@@ -41,11 +42,13 @@ struct PointerPatch {
   uint32_t index;
   int64_t bytes;
 };
+/// `dims[dim]` is scalar number `parameter` of the run.
 struct ScalarPatch {
   uint32_t dim;
   uint32_t parameter;
 };
 
+/// A program for given shapes, as the executor reads it; a run writes pointers and scalars into it.
 struct BoundData {
   ProgramRef program;
   std::vector<TensorMeta> outputs;

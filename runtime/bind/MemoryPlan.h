@@ -14,14 +14,14 @@ struct Allocation {
   int32_t first = 0, last = 0;
 };
 
+/// Where the allocations lie in one arena.
 struct MemoryPlan {
   std::vector<int64_t> offsets; // 64-byte aligned, in the order of the allocations
   int64_t bytes = 0;            // of the arena
 };
 
-/// Allocations that live at the same time do not overlap; each lies in the smallest gap that holds it. Up to some
-/// thousands the larger ones are placed first, more of them in the order of their steps. A pure function of its
-/// argument.
+/// Places allocations so that those that live at the same time do not overlap, each in the smallest gap that holds it.
+/// Up to some thousands are placed by size, the largest first; more in the order of their steps. A pure function.
 MemoryPlan planMemory(llvm::ArrayRef<Allocation> allocations);
 
 } // namespace tess::runtime

@@ -12,9 +12,9 @@
 
 namespace tess::runtime {
 
-/// By value: PrepareRequest's text, empty where the value is row-major. `kernels`: by step, as prepared for row-major
-/// operands (null for steps that are no library calls). A value is packed when everything that writes or reads it wants
-/// the same packing; elementwise kernels over one piece of memory take any.
+/// The packing of each value, as text of PrepareRequest; empty where the value is row-major. `kernels`: by step, as
+/// prepared for row-major operands (null for steps that are no library calls). A value is packed when all steps that
+/// write or read it want the same packing; elementwise kernels over one piece of memory take any.
 std::vector<std::string> planPackings(const Executable &exe, llvm::ArrayRef<TensorMeta> metas,
                                       llvm::ArrayRef<Layout> layouts, llvm::ArrayRef<Place> places,
                                       llvm::ArrayRef<PreparedRef> kernels);

@@ -7,7 +7,9 @@
 
 namespace tess::runtime {
 
+/// Where a value lies.
 struct Place {
+  /// The list that `index` is for; None: the value has no memory.
   enum Kind : uint8_t { None, Input, Output, Arena, Constant } kind = None;
   uint32_t index = 0; // input, output, allocation, constant
 };
@@ -19,6 +21,7 @@ struct OutputCopy {
   int32_t stage = -1; // allocation that it goes through, since its source is a buffer that another output takes over
 };
 
+/// The places of all values, before allocations have offsets.
 struct StoragePlan {
   std::vector<Place> places; // by value; a view has its root's
   std::vector<Allocation> allocations;
@@ -27,16 +30,16 @@ struct StoragePlan {
 
 struct PlannedMemory; // Bind.h
 
-/// For people: what lies where. `scratch`: allocations that are no values, -1 for none.
+/// What lies where in the arena, for people. `scratch`: by command, the allocation that it uses for itself; -1: none.
 std::vector<PlannedMemory> describePlan(const Executable &exe, const StoragePlan &storage, const MemoryPlan &plan,
                                         llvm::ArrayRef<int32_t> scratch);
 
 /// The value that a view looks at, through any number of views.
 ValueId rootOf(const Executable &exe, ValueId value);
 
-/// Lifetimes from the steps; outputs written where they belong when nothing reads their buffer later; results in the
-/// memory of operands that die (step.inplace). `metas` and `layouts` by value. Copies run after the last step, as step
-/// number exe.steps.size().
+/// Chooses a place for every value. Lifetimes follow from the steps; an output is written where it belongs unless its
+/// buffer is read later; a result may take the memory of an operand that dies (Step::inplace). `metas` and `layouts`
+/// are by value. Copies run after the last step, as step number exe.steps.size().
 llvm::Expected<StoragePlan> planStorage(const Executable &exe, llvm::ArrayRef<TensorMeta> metas,
                                         llvm::ArrayRef<Layout> layouts);
 

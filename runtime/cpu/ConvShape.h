@@ -12,7 +12,7 @@ struct ConvShape {
 
   /// Multiplications of the convolution.
   int64_t products() const { return batch * groups * out * outHeight * outWidth * in * kernel[0] * kernel[1]; }
-  /// Elements that the windows of a pooling hold, one that is in several counted in each.
+  /// Elements in the windows of a pooling; an element counts in each window that has it.
   int64_t windowElements() const { return batch * in * outHeight * outWidth * kernel[0] * kernel[1]; }
 };
 
@@ -20,8 +20,9 @@ struct ConvShape {
 /// weight is (out, in / groups, kh, kw) or (groups, out / groups, in / groups, kh, kw).
 ConvShape convShape(const OpDef &op, llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> weight,
                     llvm::ArrayRef<int64_t> result);
+/// The shape of a pooling with operand `x` and `result`.
 ConvShape poolShape(const OpDef &op, llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> result);
-/// A weight's layout with its groups as axis 0, whatever its rank.
+/// The layout of a weight of either rank with the groups as axis 0.
 Layout groupedWeight(const ConvShape &shape, const Layout &layout);
 
 } // namespace tess::runtime::cpu

@@ -19,18 +19,20 @@ namespace tess::runtime {
 
 /// The processor's engine; the first call switches oneDNN's own primitive cache off.
 const dnnl::engine &dnnlEngine();
-/// Nothing for dtypes that oneDNN does not compute with.
+/// oneDNN's name of `dtype`; nullopt when it does not compute with it.
 std::optional<dnnl::memory::data_type> dnnlType(DType dtype);
-/// A plain tensor at `layout`; nothing when a stride is negative or 0 over more than one element.
+/// A plain tensor at `layout`; nullopt when a stride is negative, or 0 over more than one element.
 std::optional<dnnl::memory::desc> dnnlDesc(DType dtype, const Layout &layout);
-/// Runs fn; what oneDNN throws becomes an error (ResourceExhausted, Unimplemented, else Internal) that `op` opens.
+/// Calls fn; an exception of oneDNN becomes an error (ResourceExhausted, Unimplemented, else Internal) that `op` opens.
 llvm::Error guarded(llvm::StringRef op, llvm::function_ref<void()> fn);
 
-/// A layout as PreparedKernel::inputPacking; empty when it is `plain` or takes other memory (padded channels).
+/// The text of PreparedKernel::inputPacking() for a layout; empty when it is `plain` or takes more bytes (padded
+/// channels).
 std::string packingOf(const dnnl::memory::desc &desc, const dnnl::memory::desc &plain);
-/// Undoes packingOf.
+/// The layout that packingOf() gave this text for.
 dnnl::memory::desc packedDesc(llvm::StringRef packing);
 
+/// A prepared kernel that is a list of oneDNN primitives over slots: operands, or parts of the workspace.
 class DnnlCalls : public PreparedKernel {
 public:
   /// `threads`: of every primitive.
@@ -38,30 +40,35 @@ public:
 
   llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override;
 
-  // Building; all of it may throw dnnl::error.
+  // Building; every function may throw dnnl::error.
+  /// A slot for an operand or for workspace of this layout; slots are numbers.
   int inputSlot(unsigned input, const dnnl::memory::desc &desc) { return addSlot({Source::Input, input, 0, desc}); }
   int outputSlot(unsigned output, const dnnl::memory::desc &desc) { return addSlot({Source::Output, output, 0, desc}); }
   int workspaceSlot(const dnnl::memory::desc &desc);
-  /// A plain slot of an input; one that oneDNN cannot address is copied to the workspace first.
+  /// A slot for an input at its own layout; an input that oneDNN cannot address is copied to the workspace first.
   int plainInput(const PrepareRequest &request, unsigned input);
-  /// The input, walked by `layout`, copied to the workspace, where it is contiguous and `packed`.
+  /// A slot for a copy of the input in the workspace: read by `layout`, contiguous, described there as `packed`.
   int gatherSlot(unsigned input, const Layout &layout, const dnnl::memory::desc &packed);
   /// `slot` in the layout `wanted`: the slot itself, or a reorder into the workspace.
   int reordered(int slot, const dnnl::memory::desc &wanted);
-  /// Slot of `wanted` that, when it is not the output itself, flushOutput reorders to the output.
+  /// A slot of the layout `wanted` for a primitive's result: `output` itself where it has that layout, else workspace,
+  /// which copySlot() must bring to the output.
   int targetSlot(int output, const dnnl::memory::desc &wanted);
+  /// Reorders one slot into another; nothing when they are the same.
   void copySlot(int from, int to);
+  /// Adds a primitive with its (DNNL_ARG_..., slot) pairs.
   void call(const dnnl::primitive &primitive, std::vector<std::pair<int, int>> argsAndSlots);
-  /// Applied to output 0 after the calls, in this order; steps per channel that setFinish announced, where it says.
+  /// Steps to apply to output 0 after the calls, in this order, unless setFinish() gives them another place.
   void setEpilogue(std::vector<EpilogueStep> steps) { epilogue = std::move(steps); }
-  /// Steps that are per channel of `order` come after the calls so far, to `slot`.
+  /// Applies an epilogue that is per channel of `order` to `slot`, right after the calls so far.
   void setFinish(int slot, const ChannelOrder &order);
-  /// The call reads `input` in the layout `wanted`, `plain` being its row-major one.
+  /// Asks for an input, or output 0, in the layout `wanted`, where `plain` is its row-major one.
   void setInputPacking(unsigned input, const dnnl::memory::desc &wanted, const dnnl::memory::desc &plain);
   void setOutputPacking(const dnnl::memory::desc &wanted, const dnnl::memory::desc &plain);
   void setImplementation(llvm::StringRef name) { implementationName = name.str(); }
-  /// All calls are made; `code`: bytes of the machine code that oneDNN generated for them.
+  /// Counts the memory of the whole list; `code`: bytes of the machine code that oneDNN generated for it.
   void countMemory(size_t code);
+  /// The layout of a slot.
   const dnnl::memory::desc &desc(int slot) const { return slots[slot].desc; }
 
 private:
@@ -103,10 +110,10 @@ private:
   std::optional<Finish> finish;
 };
 
-/// Makes the calls of a kernel; may throw dnnl::error.
+/// Adds the calls of a kernel, with the given epilogue; may throw dnnl::error.
 using BuildCalls = llvm::function_ref<void(DnnlCalls &, llvm::ArrayRef<EpilogueStep>)>;
-/// The calls that `build` makes, run by `threads`; our own loops only where oneDNN has no such kernel, which is counted
-/// (preparedCacheStats().fallbacks). Any other failure is the caller's: memory that ran out is not a missing kernel.
+/// The calls that `build` adds, for `threads` threads. Only where oneDNN has no such kernel the loops of `own`, which
+/// is counted (preparedCacheStats().fallbacks); any other failure, such as memory that ran out, is returned.
 llvm::Expected<PreparedRef> prepareCalls(const PrepareRequest &request, unsigned threads, BuildCalls build,
                                          llvm::Expected<PreparedRef> (*own)(const PrepareRequest &));
 

@@ -5,6 +5,7 @@
 
 namespace tess::runtime {
 
+/// Functions of an epilogue; relu keeps NaN and -0.
 enum class EpilogueFn : uint8_t { Relu, Mul, Add };
 
 /// One elementwise step on the output. `operand` broadcasts against it (right-aligned); its dtype is the output's.
@@ -29,9 +30,9 @@ struct ChannelOrder {
   int64_t planes, rows, block, blocks;
 };
 
-/// Every step is relu or has an operand that varies along `axis` only.
+/// Whether every step is relu, or has an operand that varies along `axis` only.
 bool isPerChannel(llvm::ArrayRef<EpilogueStep> steps, unsigned axis);
-/// As applyEpilogue, for such steps, in the order in which the elements lie, one pass over the memory.
+/// As applyEpilogue(), for steps that are per channel: one pass over the memory in its own order.
 void applyPerChannel(llvm::ArrayRef<EpilogueStep> steps, const ChannelOrder &order, DType dtype, void *data,
                      llvm::ArrayRef<void *> inputs, unsigned threads);
 

@@ -12,13 +12,13 @@ inline int64_t indexAt(DType dtype, const void *data, int64_t offset) {
                                : static_cast<const int32_t *>(data)[offset];
 }
 
-/// Turns a negative index around; false when it lies outside of an axis of `size`.
+/// Counts a negative index from the end; false when the index is outside an axis of `size`.
 inline bool wrapIndex(int64_t &index, int64_t size) {
   index += index < 0 ? size : 0;
   return index >= 0 && index < size;
 }
 
-/// `index` as it came.
+/// OutOfRange for an index outside an axis of `size`; `index`: as the user gave it.
 inline llvm::Error indexError(llvm::StringRef op, int64_t index, int64_t size) {
   if (size == 0)
     return makeError(ErrorCode::OutOfRange,

@@ -12,9 +12,10 @@ struct MatmulShape {
   int64_t m = 0, n = 0, k = 0, batch = 1;
 };
 
+/// The shape of a request whose operands fit, as inference saw to.
 MatmulShape matmulShape(const PrepareRequest &request);
 
-/// Up to so many multiplications our own loops compute a product. It decides bits, so it must not depend on the
+/// The most multiplications for which our own loops compute a product. It decides bits, so it must not depend on the
 /// machine; `tools/dev bench thresholds` sweeps it: the library is faster from 512 on for a row times a column, from
 /// 4096 for squares.
 constexpr int64_t kOwnProducts = 1024;

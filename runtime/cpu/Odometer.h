@@ -7,17 +7,19 @@
 
 namespace tess::runtime::cpu {
 
-/// Steps through a shape in row-major order; `offset(i)` is where layout i has the element, from its element 0.
+/// Steps through a shape in row-major order, along N layouts at once.
 template <size_t N> class Odometer {
 public:
   Odometer(const Shape &shape, std::array<Shape, N> strides) : shape(shape), strides(std::move(strides)) {
     index.assign(shape.size(), 0);
   }
 
+  /// The present element in a layout, in elements from its element 0.
   int64_t offset(size_t layout) const { return offsets[layout]; }
-  /// Position along an axis.
+  /// The index along an axis.
   int64_t at(size_t axis) const { return index[axis]; }
 
+  /// Goes to the next element; after the last one to the first.
   void next() {
     for (size_t axis = shape.size(); axis-- > 0;) {
       for (size_t i = 0; i < N; ++i)

@@ -10,6 +10,7 @@ namespace tess::runtime::cpu {
 constexpr int64_t kOwnPoolPicoseconds = 1000;
 constexpr int64_t kPoolPicoseconds = 200;
 
+/// The average and its gradient by our own loops, for dtypes that oneDNN does not compute.
 llvm::Expected<PreparedRef> prepareOwnAvgPool2d(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareOwnAvgPool2dBackward(const PrepareRequest &request);
 

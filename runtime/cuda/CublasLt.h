@@ -1,7 +1,7 @@
 //===- CublasLt.h - matrix products by cuBLASLt -----------------*- C++ -*-===//
 //
-// Loaded at run time. Products are planned once per shape: the plan holds the
-// library's first choice of algorithm, which runs give the same bits with.
+// Loaded at run time. Products are planned once per shape: the plan keeps the
+// library's first choice of algorithm, so that all its runs give the same bits.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

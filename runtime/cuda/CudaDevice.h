@@ -57,6 +57,7 @@ private:
   CUstream stream;
 };
 
+/// One GPU, with its context and its caching allocator. Thread-safe.
 class CudaDevice final : public Device {
 public:
   /// GPU number `ordinal`, named "gpu<ordinal>". NotFound when the machine has no driver or not so many GPUs. Streams,
@@ -73,6 +74,7 @@ public:
   llvm::ArrayRef<KernelDef> kernels() const override { return {}; }
   bool hostAccessible() const override { return false; }
 
+  /// The driver, which outlives the device.
   const Driver &driver() const { return *driverRef; }
   /// Makes this GPU's context the calling thread's: before every call of the driver or of a library.
   llvm::Error activate() const;

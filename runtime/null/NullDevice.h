@@ -13,6 +13,7 @@
 
 namespace tess::runtime {
 
+/// A device whose memory is host memory and whose streams only write down their calls. Thread-safe.
 class NullDevice : public Device {
 public:
   explicit NullDevice(std::string name = "null0");
@@ -25,13 +26,13 @@ public:
   llvm::Expected<std::unique_ptr<Event>> createEvent() override;
   /// The processor's, so that programs bind; they are recorded, not run.
   llvm::ArrayRef<KernelDef> kernels() const override;
-  /// Addresses are not to be read: what happens to the memory is recorded only.
+  /// Its memory must not be read: nothing that was computed is in it.
   bool hostAccessible() const override { return false; }
 
   /// Calls since the last take, the first ten thousand, one line each: "allocate 256", "launch outer=2 inner=64
   /// parts=1", "call own:matmul".
   std::vector<std::string> takeCalls();
-  /// For streams.
+  /// Writes down a call; for streams.
   void add(std::string call);
 
 private:
@@ -42,7 +43,7 @@ private:
   std::vector<std::string> calls;
 };
 
-/// The one that users name "null0"; lives for ever.
+/// The device that users name "null0"; lives for ever.
 NullDevice &nullDevice();
 
 } // namespace tess::runtime

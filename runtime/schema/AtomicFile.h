@@ -9,12 +9,13 @@
 
 namespace tess::runtime {
 
-/// When what was written comes to disk: at once, or when the system likes, which is enough for what can be made again.
+/// When written bytes reach the disk: before commit() returns, or when the system decides, which is enough for a file
+/// that can be made again.
 enum class Sync : uint8_t { Now, Later };
 
-/// Writes a file beside `path`, `path`.tmp, and puts it in its place when it is whole. Without commit() the file goes,
-/// and what `path` names stays as it was. Errors are IoError and name the path. (LLVM's TempFile takes over the
-/// process's signals.)
+/// Writes a temporary file beside `path` (`path`.tmp, or another number where a running writer has that) and renames it
+/// to `path` when it is whole. Without commit() it is removed, and `path` stays as it was. Errors are IoError and name
+/// the path. (LLVM's TempFile takes over the process's signals.)
 class AtomicFile {
 public:
   explicit AtomicFile(llvm::StringRef path) : path(path) {}
@@ -22,12 +23,14 @@ public:
   AtomicFile(const AtomicFile &) = delete;
   AtomicFile &operator=(const AtomicFile &) = delete;
 
+  /// Makes the temporary file, empty; must come first.
   llvm::Error create();
+  /// Writes at the end; writeAt() overwrites bytes at `offset` and does not count as appending.
   llvm::Error append(llvm::StringRef bytes);
   llvm::Error writeAt(uint64_t offset, llvm::StringRef bytes);
   /// Bytes that were appended.
   uint64_t position() const { return written; }
-  /// Takes the name. With Sync::Now the bytes are on disk before it does, and so is the name afterwards.
+  /// Renames the file to `path`. With Sync::Now the bytes are on disk before, and the name afterwards.
   llvm::Error commit(Sync sync = Sync::Now);
 
 private:
@@ -39,7 +42,7 @@ private:
   uint64_t written = 0;
 };
 
-/// The file `path` with these bytes, by an AtomicFile that is committed.
+/// Writes the file `path` with these bytes, as an AtomicFile that is committed.
 llvm::Error replaceFile(llvm::StringRef path, llvm::StringRef bytes, Sync sync = Sync::Now);
 
 } // namespace tess::runtime

@@ -11,7 +11,7 @@
 
 namespace tess::runtime {
 
-/// What became of the results of some operators.
+/// A change of the bits that some operators compute.
 struct BitsChange {
   unsigned version;      // the first with the new bits
   const char *operators; // names, separated by spaces
@@ -21,9 +21,9 @@ struct BitsChange {
   const char *why;
 };
 
-/// Every change since bits are counted, oldest first.
+/// Every change since versions are counted, oldest first.
 llvm::ArrayRef<BitsChange> bitsChanges();
-/// The version that this build computes. Files from before bits were counted have 0.
+/// The version of the bits that this build computes. Files from before versions were counted have 0.
 unsigned bitsVersion();
 
 } // namespace tess::runtime

@@ -43,15 +43,16 @@ struct SectionData {
   llvm::StringRef bytes;
 };
 
-/// Writes a file: a temporary file `path`.tmp beside it, fsync, rename, fsync of the folder. When it fails (IoError
-/// with the path and what the system said), an old file of that name is as before and the temporary file is gone. A
+/// Writes a file: a temporary one beside it, fsync, rename, fsync of the folder (AtomicFile.h). When it fails (IoError
+/// with the path and the system's reason), an old file of that name is as before and the temporary file is gone. A
 /// process that is killed leaves it behind; the next write of the same path takes it over.
 llvm::Error writeContainer(llvm::StringRef path, llvm::ArrayRef<SectionData> sections);
 
-/// An opened file. Thread-safe. The file may be replaced meanwhile, by a name or a writer of its own (rename), but must
-/// keep its bytes: what is read of a page that it no longer has raises SIGBUS (MappedFile.h).
+/// An opened file. Thread-safe. Another file may take its name meanwhile (rename), but its own bytes must stay: reading
+/// a page that it no longer has raises SIGBUS (MappedFile.h).
 class Container {
 public:
+  /// An entry of the table; `offset` and `size` in bytes of the file.
   struct Section {
     SectionKind kind;
     std::string name;
@@ -61,7 +62,7 @@ public:
   /// Maps the file. Verifies header, table, bounds, and the checksums of everything but tensors; of tensors too when
   /// there are at most `kVerifyAtLoad` bytes of them or `verifyAll` is set.
   static llvm::Expected<std::shared_ptr<Container>> open(llvm::StringRef path, bool verifyAll = false);
-  /// The same over bytes that live as long as the container; `name` stands for the path in messages.
+  /// Opens `bytes`, which must live as long as the container; `name` stands for the path in messages.
   static llvm::Expected<std::shared_ptr<Container>> fromMemory(llvm::StringRef bytes, llvm::StringRef name,
                                                                bool verifyAll = false);
   Container(const Container &) = delete;
@@ -69,6 +70,7 @@ public:
 
   static constexpr uint64_t kVerifyAtLoad = uint64_t(256) << 20;
 
+  /// All sections in the order of the file, and the path for messages.
   llvm::ArrayRef<Section> sections() const { return table; }
   const std::string &path() const { return name; }
   /// The bytes of a section; a tensor that was not verified at load is verified on its first use. NotFound when absent.
@@ -80,7 +82,8 @@ public:
   bool makeCodeExecutable();
   /// Checks every tensor that was not checked yet.
   llvm::Error verify() const;
-  /// DataLoss when the file lost bytes since it was opened. Asks the system; bytes in memory never do.
+  /// Asks the system for the size of the file: DataLoss when it lost bytes since it was opened. Bytes in memory never
+  /// do.
   llvm::Error checkSize() const { return file ? file->check() : llvm::Error::success(); }
   /// True when zeros were read where the file had no bytes any more.
   bool isDamaged() const { return file && file->isDamaged(); }

@@ -12,6 +12,7 @@ constexpr uint64_t kEntryBytes = 32;
 constexpr uint64_t kAlignment = 64;
 constexpr uint32_t kMaxName = 4096;
 
+/// The first multiple of `alignment` from `value` on.
 constexpr uint64_t alignTo(uint64_t value, uint64_t alignment) {
   return (value + alignment - 1) / alignment * alignment;
 }

@@ -18,6 +18,7 @@
 
 namespace tess::runtime {
 
+/// Index into Executable::values; -1: none.
 using ValueId = int32_t;
 using ValueIds = llvm::SmallVector<ValueId, 4>;
 
@@ -26,11 +27,13 @@ struct DimDecl {
   int64_t size = -1;
   int32_t symbol = -1;
 };
+/// A named dimension and the sizes that it may have.
 struct SymbolDecl {
   std::string name;
   int64_t min = 0, max = INT64_MAX;
 };
 
+/// Where the memory of a value comes from.
 enum class ValueKind : uint8_t {
   Input,    // bound by the caller
   Constant, // in `constants`
@@ -39,6 +42,7 @@ enum class ValueKind : uint8_t {
   Fused,    // lives inside a kernel only: has a shape, no memory
 };
 
+/// One value of the program; its shape is inferred when inputs are bound.
 struct ValueDecl {
   ValueKind kind = ValueKind::Temp;
   DType dtype = DType::Float32;
@@ -60,15 +64,17 @@ struct ProgramNode {
 struct AxisGroup {
   uint8_t first, last;
 };
+/// Groups of a kernel, in the order of its sizes.
 using AxisGroups = llvm::SmallVector<AxisGroup, 4>;
 
 /// Where a runtime attribute of a kernel comes from.
 struct ScalarSource {
-  enum Kind : uint8_t { Immediate, Parameter } kind = Immediate;
-  uint64_t bits = 0;      // Immediate: f64 or i64 bit pattern
+  enum Kind : uint8_t { Immediate, Parameter } kind = Immediate; // in the code, or given by each run
+  uint64_t bits = 0;                                             // Immediate: f64 or i64 bit pattern
   uint32_t parameter = 0; // Parameter: index into the scalars of a run (eager: runtime attributes)
 };
 
+/// What computes a step.
 enum class StepKind : uint8_t {
   Kernel,   // generated code
   Movement, // copies between regions (concat, pad, slice_set): `op` says which, `image`/`entry` is a strided copy
@@ -76,6 +82,7 @@ enum class StepKind : uint8_t {
   Library,  // runtime/KernelTable
 };
 
+/// What an executable does at one point, without sizes; steps run in order.
 struct Step {
   StepKind kind = StepKind::Kernel;
   /// Kernel operands in pointer order: inputs, then outputs. Library/Movement: the op's operands.
@@ -108,6 +115,7 @@ struct Step {
   std::string location;
 };
 
+/// A constant of the program.
 struct ConstantDecl {
   TensorMeta meta;
   /// Raw row-major bytes; empty when `tensor` names a section of the container.
@@ -115,6 +123,7 @@ struct ConstantDecl {
   std::string tensor;
 };
 
+/// An input of the program: an argument of a call, or state.
 struct InputDecl {
   std::string name;
   ValueId value;
@@ -124,8 +133,10 @@ struct InputDecl {
   /// each call gives the input.
   int32_t initial = -1;
 
+  /// Whether the program keeps the input between runs, rather than a call giving it.
   bool isState() const { return initial >= 0; }
 };
+/// An output of the program: a result of a call, or new state.
 struct OutputDecl {
   std::string name;
   ValueId value;
@@ -133,6 +144,7 @@ struct OutputDecl {
   int32_t donates = -1;
 };
 
+/// A compiled program: no shapes, no addresses. The same in files, in caches and in the warm set.
 struct Executable {
   std::string target;      // "cpu:x86-64-v3+..." ; KernelEntry features are checked, this is for people
   uint32_t numThreads = 0; // kernel choices were made for this many threads; 0: any

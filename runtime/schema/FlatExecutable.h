@@ -16,10 +16,11 @@
 
 namespace tess::runtime {
 
+/// The bytes for readFlat() of the same build.
 std::string writeFlat(const Executable &executable);
 
-/// Reads and validates; DataLoss when that fails. `what` opens the message. `place` (may be null) gives an image, of
-/// which everything but the code is known, its code.
+/// Reads and validates; DataLoss when that fails. `what` opens the message. `place` (may be null) is called with each
+/// image, of which all but the code is known, and gives it its code.
 llvm::Expected<Executable> readFlat(llvm::StringRef bytes, llvm::StringRef what,
                                     llvm::function_ref<llvm::Error(Image &)> place = nullptr);
 

@@ -15,18 +15,20 @@
 
 namespace tess::runtime {
 
-/// Of an addition of float32: what files that do not say are taken to mean.
+/// The estimate of an addition of float32, which entries of older files without an estimate get.
 constexpr uint32_t kDefaultPicoseconds = 110;
 
+/// One kernel of an image: its name, where its code begins, and what a caller must know of it.
 struct KernelEntry {
   std::string name;
   uint64_t offset = 0;
-  /// Of scratch, for an element of the reduced domain: see scratchBytes.
+  /// Bytes of scratch for an element of the reduced domain; see scratchBytes() in KernelAbi.h.
   uint32_t scratchBytesPerElement = 0;
   /// Estimated time of one thread for an element of the domain, in ps: decides who runs it, never what it computes.
   uint32_t picosecondsPerElement = kDefaultPicoseconds;
 };
 
+/// Code with its kernels and what it requires of a machine.
 struct Image {
   std::string bytes;
   std::vector<KernelEntry> entries;
@@ -34,11 +36,12 @@ struct Image {
   std::string features;
   /// XXH3-128 of bytes, as hex; checked before it is mapped.
   std::string hash;
-  /// Of the kernels; another than ours is refused when it is mapped.
+  /// The ABI of the kernels; an image of another than ours is refused when it is mapped.
   uint32_t abi = kKernelAbi;
-  /// Instead of bytes: code in memory that is executable already, as a mapped file is, for as long as this holds it.
+  /// Instead of `bytes`: code in memory that is executable already, such as a mapped file, and lives as long as this.
   std::shared_ptr<const std::string_view> mapped = nullptr;
 
+  /// The code, from `mapped` or `bytes`.
   std::string_view code() const { return mapped ? *mapped : std::string_view(bytes); }
 };
 

@@ -35,10 +35,11 @@ class KernelDims {
 public:
   constexpr KernelDims(unsigned numGroups, unsigned numOperands) : numGroups(numGroups), numOperands(numOperands) {}
 
+  /// Places of the size of a group, of the stride of an operand along a group, and of a runtime attribute.
   constexpr unsigned size(unsigned group) const { return group; }
   constexpr unsigned stride(unsigned operand, unsigned group) const { return (operand + 1) * numGroups + group; }
   constexpr unsigned attribute(unsigned slot) const { return (numOperands + 1) * numGroups + slot; }
-  /// All of them, with so many attributes.
+  /// Numbers in `dims` for a kernel of `numAttributes` runtime attributes.
   constexpr unsigned count(unsigned numAttributes) const { return attribute(numAttributes); }
 
 private:
@@ -47,10 +48,10 @@ private:
 
 constexpr uint64_t kScratchAlignment = 64;
 
-/// Elements of a scratch slot for a reduced domain of `count`: the last vector may end beyond it.
+/// Elements of a scratch slot for a reduced domain of `count` elements; the last vector may end beyond them.
 constexpr uint64_t scratchElements(uint64_t count) { return count + kLanes; }
 
-/// Scratch for one part of a call, for slots of `perElement` bytes together.
+/// Bytes of scratch for one part of a call, whose slots take `perElement` bytes together for each element.
 constexpr uint64_t scratchBytes(uint64_t perElement, uint64_t count) {
   uint64_t bytes = perElement * scratchElements(count);
   return (bytes + kScratchAlignment - 1) / kScratchAlignment * kScratchAlignment;

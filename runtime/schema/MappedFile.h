@@ -15,19 +15,20 @@
 
 namespace tess::runtime {
 
-/// A read-only mapping of a whole file, until its end. Thread-safe.
+/// A read-only mapping of a whole file, unmapped with this object. Thread-safe.
 class MappedFile {
 public:
-  /// NotFound, IoError.
+  /// Maps the file; NotFound or IoError with the path when that fails.
   static llvm::Expected<std::unique_ptr<MappedFile>> open(llvm::StringRef path);
   ~MappedFile();
   MappedFile(const MappedFile &) = delete;
   MappedFile &operator=(const MappedFile &) = delete;
 
+  /// All bytes of the file.
   llvm::StringRef bytes() const { return mapped; }
-  /// DataLoss when the file lost bytes since it was opened. Asks the system.
+  /// Asks the system for the size of the file: DataLoss when it lost bytes since it was opened.
   llvm::Error check() const;
-  /// True when a page was read that the file no longer had, which is known under guardMappedFiles only.
+  /// Whether a page was read that the file no longer had; known only after guardMappedFiles().
   bool isDamaged() const;
 
   struct Range;
@@ -41,8 +42,8 @@ private:
   Range *range;
 };
 
-/// Installs the handler of SIGBUS; the one that was there gets what lies in no mapped file. Of the whole process: for
-/// programs, never called by the library itself.
+/// Installs a handler of SIGBUS for the whole process; faults outside mapped files go to the handler that was there.
+/// For programs: the library itself never calls it.
 void guardMappedFiles();
 
 } // namespace tess::runtime

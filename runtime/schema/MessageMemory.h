@@ -1,7 +1,7 @@
 //===- MessageMemory.h - what a Protobuf message would take -----*- C++ -*-===//
 //
-// A submessage of two bytes becomes an object of hundreds. Who reads a message
-// that nobody vouches for asks first what its objects would take.
+// A submessage of two bytes becomes an object of hundreds. A reader of a message
+// that may be hostile asks first how much memory its objects would take.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -17,7 +17,7 @@ namespace tess::runtime {
 
 /// DataLoss when the messages in `bytes`, of the type of `prototype`, would take more than 3 times the bytes and 12
 /// MiB: no writer makes so many that say so little. What a reader makes of them takes some times as much again. `what`
-/// opens the text. Bytes that do not parse pass: who parses them says so.
+/// opens the text. Bytes that do not parse pass: parsing them is the error.
 llvm::Error checkMessageMemory(llvm::StringRef bytes, const google::protobuf::Message &prototype, llvm::StringRef what);
 
 } // namespace tess::runtime

@@ -10,8 +10,8 @@ class Message;
 
 namespace tess::runtime {
 
-/// Reads bytes that nobody vouches for into `message`. DataLoss when they do not parse or would take too much memory
-/// (MessageMemory.h); `what` opens the text. Protobuf prints nothing: the error says what is wrong.
+/// Reads bytes that may be hostile into `message`. DataLoss when they do not parse or would take too much memory
+/// (MessageMemory.h); `what` opens the text. Protobuf itself prints nothing.
 llvm::Error parseMessage(llvm::StringRef bytes, google::protobuf::Message &message, llvm::StringRef what);
 
 } // namespace tess::runtime

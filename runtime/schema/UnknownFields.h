@@ -15,8 +15,8 @@ class Message;
 
 namespace tess::runtime {
 
-/// Unimplemented when `message`, or a message in it, has a field that this build does not know: names both. `what`
-/// opens the text.
+/// Unimplemented, with the names of both, when `message` or a message in it has a field that this build does not know.
+/// `what` opens the text.
 llvm::Error refuseUnknownFields(const google::protobuf::Message &message, llvm::StringRef what);
 
 } // namespace tess::runtime
