@@ -6,14 +6,15 @@
 
 namespace tessera::deploy {
 
+/// An executable of a file.
 struct PickedExecutable {
   std::string name; // of its section
   tess::runtime::Executable executable;
 };
 
-/// Of the executables that this processor can run, the one whose code needs most features; of equal ones the one
-/// compiled for the present number of threads. Unimplemented with the line to type when there is none. `allowCode`:
-/// false refuses all.
+/// The executable to run: of those that this processor can run, the one whose code needs most features, and of equal
+/// ones the one compiled for the present number of threads. Unimplemented, with the command that makes one, when there
+/// is none. `allowCode`: false refuses every executable.
 llvm::Expected<PickedExecutable> pickExecutable(const tess::runtime::Container &file, bool allowCode);
 
 } // namespace tessera::deploy

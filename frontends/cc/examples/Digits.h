@@ -10,15 +10,17 @@ namespace digits {
 /// Pixels of one image.
 constexpr int64_t kPixels = 64;
 
+/// Images with their labels, 0 to 9.
 struct Digits {
   std::vector<float> images; // count x kPixels, in 0..1
   std::vector<int32_t> labels;
+  /// Number of images.
   int64_t count() const { return labels.size(); }
 };
 
-/// Lines of 64 pixels in 0..16 and a label. Ends the program when the file is not so.
+/// Reads a file with a line for each image: 64 pixels in 0..16, and a label. Ends the program when it has another form.
 Digits readDigits(const std::string &path);
-/// Share of rows of `logits` (10 a row) whose largest element is at the label.
+/// The share of rows of `logits` (10 numbers each) whose largest element is at the label.
 double accuracy(const std::vector<float> &logits, const std::vector<int32_t> &labels);
 
 } // namespace digits

@@ -10,10 +10,10 @@
 
 namespace tessera {
 
-/// The results of `op` that a user sees. A tensor that is not defined is an optional operand not given. `segments`:
-/// operands per group, needed when a group is variadic.
+/// The results of `op` without hidden ones. An undefined tensor stands for an optional operand that is not given.
+/// `segments`: operands per group, needed when a group is variadic.
 std::vector<Tensor> applyAll(OpDef op, llvm::ArrayRef<Tensor> operands, llvm::ArrayRef<unsigned> segments = {});
-/// The first of them.
+/// The first result of applyAll().
 Tensor apply(OpDef op, llvm::ArrayRef<Tensor> operands, llvm::ArrayRef<unsigned> segments = {});
 
 } // namespace tessera

@@ -16,7 +16,7 @@
 
 namespace tessera::detail {
 
-/// The archive of (name, bytes), in order.
+/// The archive of these members (name, bytes), in order.
 std::string writeArchive(const std::vector<std::pair<std::string, std::string>> &members);
 /// Members by name, pointing into `file`. DataLoss when the file is not a whole archive of stored members; `path` opens
 /// the message.

@@ -9,7 +9,7 @@ namespace tessera {
 /// While alive, nothing is recorded for gradients on this thread.
 using NoGrad = tess::eager::NoGrad;
 
-/// Records operators on attached tensors and adds gradients up in their grad():
+/// Records operators on attached tensors, and adds gradients up in their grad(). For one thread.
 ///
 ///     GradManager manager;
 ///     manager.attach(model.parameters());
@@ -27,11 +27,12 @@ public:
   GradManager(const GradManager &) = delete;
   GradManager &operator=(const GradManager &) = delete;
 
-  /// Also computes gradients of `tensors`; a tensor attached again gets one more callback.
+  /// Makes backward() compute gradients of `tensors` too; a tensor that is attached again gets one more callback.
   GradManager &attach(const std::vector<Tensor> &tensors, const Callback &callback = nullptr);
   GradManager &attach(const Tensor &tensor, const Callback &callback = nullptr) {
     return attach(std::vector<Tensor>{tensor}, callback);
   }
+  /// The attached tensors, each once, in the order of attach().
   std::vector<Tensor> attachedTensors() const;
 
   /// Recording ends with the scope's life, or with backward(). Managers nest: the outer one differentiates the inner
@@ -45,14 +46,14 @@ public:
   private:
     GradManager *manager;
   };
-  /// InvalidArgument when it records already.
+  /// Begins to record on this thread; InvalidArgument when it records already.
   Scope record();
   bool isRecording() const { return tape != nullptr; }
 
-  /// Adds to every attached tensor's grad() that of `y`, whose own gradient is `dy` (default: ones). Ends the
+  /// Adds the gradient of `y`, weighted with `dy` (default: ones), to the grad() of every attached tensor. Ends the
   /// recording.
   void backward(const Tensor &y, const Tensor &dy = Tensor()) { backward(std::vector<Tensor>{y}, {dy}); }
-  /// The same for several results.
+  /// The same for the sum over several results.
   void backward(const std::vector<Tensor> &ys, const std::vector<Tensor> &dys = {});
 
 private:

@@ -1,8 +1,8 @@
 //===- Effects.h - state beside tensors that a trace depends on -*- C++ -*-===//
 //
-// A recording sees tensors. That a module was in training mode, or that a
-// tensor had no gradient yet, is decided in C++: those who read or change such
-// state tell the trace that is recorded. It then runs the compiled program only
+// A recording sees tensors only. That a module was in training mode, or that a
+// tensor had no gradient yet, is decided in C++: code that reads or changes such
+// state tells the trace that is being recorded. It then runs the compiled program only
 // where the state is as it was, and changes it as the function did.
 //
 //===----------------------------------------------------------------------===//
@@ -29,11 +29,11 @@ struct GradEffect {
 /// Conditions and consequences of a recorded call.
 class Replay {
 public:
-  /// The recorded call is what the function would do now.
+  /// Whether the function would do now what the recorded call did.
   bool holds(llvm::ArrayRef<Tensor> arguments) const;
-  /// Before the program runs: it reads gradients through the variables that were recorded.
+  /// Must be called before the program runs, which reads gradients through the variables that were recorded.
   void prepare(llvm::ArrayRef<Tensor> arguments) const;
-  /// After it ran; `results` are the additional ones.
+  /// Changes the gradients as the function did, after the program ran; `results`: its additional ones.
   void apply(llvm::ArrayRef<Tensor> arguments, llvm::ArrayRef<Tensor> results) const;
 
 private:
@@ -42,22 +42,22 @@ private:
   std::vector<GradEffect> grads;
 };
 
-/// Collects them on this thread while it lives.
+/// Collects the conditions and consequences of a call on this thread while it lives.
 class Effects {
 public:
   explicit Effects(llvm::ArrayRef<Tensor> arguments);
   ~Effects();
   Effects(const Effects &) = delete;
 
-  /// The one of the call that is being recorded, or null.
+  /// The effects of the call that this thread records, or null.
   static Effects *current();
-  /// `mode` decides what is recorded.
+  /// Notes that `mode` decides what is recorded.
   void seeMode(const ModeRef &mode);
-  /// The gradient of `tensor` is about to change. Does nothing outside a recording.
+  /// Notes that the gradient of `tensor` is about to change. Does nothing outside a recording.
   static void touchGrad(const Tensor &tensor);
-  /// Gradients that the call leaves behind are appended to `results`.
+  /// Ends the call; appends the gradients that it leaves behind to `results`.
   Replay finish(std::vector<Tensor> &results);
-  /// Gradients are as before the call.
+  /// Gives tensors the gradients that they had before the call.
   void undo() const;
 
 private:

@@ -19,6 +19,7 @@ using tess::ErrorCode;
 class Error : public std::runtime_error {
 public:
   Error(ErrorCode code, const std::string &message) : std::runtime_error(message), errorCode(code) {}
+  /// What Python's exception type follows from.
   ErrorCode code() const { return errorCode; }
 
 private:
@@ -37,7 +38,7 @@ inline void checkOrThrow(llvm::Error error) {
     throwError(std::move(error));
 }
 
-/// The value, or the error thrown.
+/// The value; throws when there is an error instead.
 template <typename T> T valueOrThrow(llvm::Expected<T> value) {
   if (!value)
     throwError(value.takeError());

@@ -9,7 +9,7 @@
 
 namespace tessera::init {
 
-/// Every element `value`.
+/// Sets every element to `value`.
 void fill(const Tensor &x, double value);
 void zeros(const Tensor &x);
 void ones(const Tensor &x);
@@ -17,19 +17,22 @@ void ones(const Tensor &x);
 void uniform(const Tensor &x, double low = 0, double high = 1);
 void normal(const Tensor &x, double mean = 0, double std = 1);
 
-/// How many inputs and outputs one element of a weight joins. InvalidArgument below rank 2.
+/// Inputs that one output of a weight is the sum of, and outputs that one input goes to.
 struct Fans {
   int64_t in, out;
 };
+/// The fans of a weight of Linear or Conv2d. InvalidArgument below rank 2.
 Fans fansOf(const Tensor &weight);
-/// By how much a nonlinearity shrinks its input ("relu", "tanh", "leaky_relu", "linear", "sigmoid", "conv2d", ...).
+/// The factor that makes up for how much a nonlinearity shrinks its input ("relu", "tanh", "leaky_relu", "linear",
+/// "sigmoid", "conv2d", ...). `param`: the slope of leaky_relu.
 double gainOf(const std::string &nonlinearity, double param = 0.01);
 
+/// Which of the Fans a variance is divided by.
 enum class Fan { In, Out };
-/// With the variance gain^2 * 2 / (in + out).
+/// Numbers of the variance gain^2 * 2 / (in + out).
 void xavierUniform(const Tensor &x, double gain = 1);
 void xavierNormal(const Tensor &x, double gain = 1);
-/// With the variance gain^2 / fan, the gain that of leaky ReLU with slope `a`.
+/// Numbers of the variance gain^2 / fan, with the gain of a leaky ReLU of slope `a`.
 void msraUniform(const Tensor &x, double a = 0, Fan mode = Fan::In);
 void msraNormal(const Tensor &x, double a = 0, Fan mode = Fan::In);
 

@@ -38,6 +38,7 @@ struct Dim {
   int64_t max = INT64_MAX;
 };
 
+/// What a dumped file holds.
 struct DumpOptions {
   /// Names of arguments and results; "arg0", "output0" where none is given.
   std::vector<std::string> inputs = {}, outputs = {};
@@ -45,7 +46,7 @@ struct DumpOptions {
   std::map<std::string, std::map<int64_t, Dim>> dims = {};
   /// Machines to compile for: "host", "x86-64-v3", "x86-64-v4"; none: the graph only.
   std::vector<std::string> targets = {"host"};
-  /// Text by key that travels with the file.
+  /// Text by key that is kept in the file.
   std::map<std::string, std::string> metadata = {};
 };
 
@@ -53,10 +54,11 @@ struct DumpOptions {
 /// variable, the modes of modules, and which gradients are present; everything else is as it was in the recorded call.
 class Calls {
 public:
+  /// The traced function over lists of tensors.
   using Function = std::function<std::vector<Tensor>(llvm::ArrayRef<Tensor>)>;
 
   explicit Calls(bool fuse) : fuse(fuse) {}
-  /// `function` lives as long as this.
+  /// Runs a call, eagerly or compiled. `function` must live as long as this.
   std::vector<Tensor> call(std::vector<Tensor> arguments, const Function &function);
   void dump(const std::string &path, const DumpOptions &options) const;
   /// Null before the latest signature is compiled.
@@ -143,25 +145,27 @@ private:
   Calls calls;
 };
 
+/// Traces `function`. `fuse`: operators share kernels, which changes no bit.
 template <typename F> Trace<F> trace(F function, bool fuse = true) { return Trace<F>(std::move(function), fuse); }
 
-/// A program from a file. It keeps what the function updates (Trace::dump): each run goes on where the last one ended.
-/// Thread-safe: one run at a time. Copies share the state, each load() has its own.
+/// A program from a file, with the state that its function updates (Trace::dump): each run goes on where the last one
+/// ended. Thread-safe: runs take turns. Copies share the state; each load() has its own.
 class Program {
 public:
   explicit Program(std::shared_ptr<tess::eager::TracedProgram> program) : program(std::move(program)) {}
-  /// Inputs in their order; outputs in theirs.
+  /// Takes inputs and returns outputs in the orders of inputs() and outputs().
   std::vector<Tensor> operator()(const std::vector<Tensor> &inputs) const;
-  /// By name. NotFound lists the names when they do not fit.
+  /// The same by name. NotFound, with the names of the program, when others are given.
   std::map<std::string, Tensor> run(const std::map<std::string, Tensor> &inputs) const;
+  /// Names of the inputs and outputs of a call, and the free dimensions.
   std::vector<std::string> inputs() const;
   std::vector<std::string> outputs() const;
   std::vector<Dim> dims() const;
   /// Copies of the state by name.
   std::map<std::string, Tensor> state() const;
-  /// Replaces state by name. InvalidArgument: names, dtypes and shapes are those of state().
+  /// Replaces state by name. InvalidArgument unless names, dtypes and shapes are those of state().
   void setState(const std::map<std::string, Tensor> &values) const;
-  /// Bytes of the latest run, by the memory plan.
+  /// Bytes that the latest run needed, by the memory plan.
   uint64_t plannedBytes() const;
   /// The graph, for people.
   std::string graphText() const;
@@ -170,8 +174,8 @@ private:
   std::shared_ptr<tess::eager::TracedProgram> program;
 };
 
-/// The program in the file, compiled from its graph. With `allowCode` the machine code in the file is run where it fits
-/// this machine: only for files from someone you would run a program of.
+/// The program in the file, compiled from its graph. With `allowCode` the machine code in the file runs where it fits
+/// this machine: only for files from a source whose programs you would run.
 Program load(const std::string &path, bool allowCode = false);
 
 } // namespace tessera::jit

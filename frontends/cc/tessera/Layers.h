@@ -27,9 +27,11 @@ struct Pair {
   int64_t height, width;
   Pair(int64_t both) : height(both), width(both) {}
   Pair(int64_t height, int64_t width) : height(height), width(width) {}
+  /// {height, width}.
   Shape list() const { return {height, width}; }
 };
 
+/// As in functional::conv2d; `padding` on both sides.
 struct Conv2dOptions {
   Pair stride = 1, padding = 0, dilation = 1;
   int64_t groups = 1;
@@ -48,8 +50,8 @@ private:
   Tensor weight, bias;
 };
 
-/// Normalises each channel of [N, C, H, W] by mean and variance: of the batch in training, which moves the running ones
-/// towards them by 1 - momentum; the running ones in inference.
+/// Normalises each channel of [N, C, H, W] by a mean and a variance: in training those of the batch, towards which the
+/// running ones move by 1 - momentum; in inference the running ones.
 class BatchNorm2d : public Module {
 public:
   explicit BatchNorm2d(int64_t numFeatures, double eps = 1e-5, double momentum = 0.9);
@@ -92,10 +94,13 @@ private:
 ///     net.add<Linear>(64, 32).add<ReLU>().add<Linear>(32, 10);
 class Sequential : public Module {
 public:
+  /// Appends a module of type M, made of `args`; returns this.
   template <typename M, typename... Args> Sequential &add(Args &&...args) {
     return append(std::make_unique<M>(std::forward<Args>(args)...));
   }
+  /// Appends a module, which this owns from then on; returns this.
   Sequential &append(std::unique_ptr<Module> module);
+  /// Number of modules.
   size_t size() const { return modules.size(); }
   Module &operator[](size_t index) { return *modules.at(index); }
   Tensor forward(const Tensor &x) override;

@@ -23,6 +23,7 @@
 
 namespace tessera {
 
+/// A function of tensors with named parameters, buffers and children. Not thread-safe.
 class Module {
 public:
   Module();
@@ -31,9 +32,9 @@ public:
   Module(const Module &) = delete;
   Module &operator=(const Module &) = delete;
 
-  /// What the module computes. A module of several operands has functions of its own and opens a Scope in them.
+  /// Computes the module. A module of several operands has functions of its own instead, which open a Scope.
   virtual Tensor forward(const Tensor &x);
-  /// forward(), within the module's scope: errors and dumps name its path.
+  /// Calls forward() within the module's scope, so that errors and dumps name its path.
   Tensor operator()(const Tensor &x);
 
   /// While alive, operators belong to the module's path.
@@ -44,25 +45,29 @@ public:
     ~Scope();
   };
 
+  /// (path, tensor) in the order of registration.
   using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
   /// Parameters of this module and all below, each once, by path.
   NamedTensors namedParameters() const;
   /// Tensors that are state and not trained (running statistics).
   NamedTensors namedBuffers() const;
-  /// This module (path "") and all below.
+  /// This module (path "") and all below, each once.
   std::vector<std::pair<std::string, Module *>> namedModules();
+  /// The tensors of namedParameters().
   std::vector<Tensor> parameters() const;
 
   /// Training mode here and below; returns the module.
   Module &train(bool mode = true);
   /// Inference mode here and below.
   Module &eval() { return train(false); }
+  /// What train() set last; true at first.
   bool isTraining() const { return *training; }
 
-  /// Parameters and buffers by path: their values now, which later updates leave alone.
+  /// Parameters and buffers by path, with their present values, which later updates do not change.
   StateDict stateDict() const;
-  /// Takes over values by path; shapes must agree, dtypes are converted. With `strict` the names must be exactly this
-  /// module's; without, others are left out and those missing are returned. Nothing changes when it throws.
+  /// Sets parameters and buffers by path; shapes must agree, dtypes are converted. With `strict` the names must be
+  /// exactly those of this module; otherwise unknown names are ignored, and missing ones are returned. Nothing changes
+  /// when it throws.
   std::vector<std::string> loadStateDict(const StateDict &state, bool strict = true);
   /// stateDict() in a file that Python's tessera.load reads, and back.
   void save(const std::string &path) const { tessera::save(stateDict(), path); }

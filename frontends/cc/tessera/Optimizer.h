@@ -18,6 +18,7 @@ public:
   Optimizer &step();
   /// Forgets the gradients; returns the optimizer.
   Optimizer &clearGrad();
+  /// The learning rate, rounded to float32.
   double lr() const { return rate.item<float>(); }
   void setLr(double lr);
 
@@ -43,6 +44,7 @@ private:
   std::vector<std::pair<std::string, std::vector<Tensor>>> states;
 };
 
+/// Numbers of SGD; see there.
 struct SGDOptions {
   double lr;
   double momentum = 0, weightDecay = 0;
@@ -61,6 +63,7 @@ private:
   std::vector<Tensor> velocity;
 };
 
+/// Numbers of Adam; see there.
 struct AdamOptions {
   double lr = 1e-3;
   double beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weightDecay = 0;

@@ -14,6 +14,7 @@
 
 namespace tessera {
 
+/// A stream of random numbers: a seed, and an offset that counts the numbers drawn. Not thread-safe.
 class Generator {
 public:
   explicit Generator(int64_t seed);
@@ -23,12 +24,12 @@ public:
   Tensor uniform(const Shape &shape, double low = 0, double high = 1, DType dtype = DType::Float32);
   /// Numbers of the normal distribution.
   Tensor normal(const Shape &shape, double mean = 0, double std = 1, DType dtype = DType::Float32);
-  /// The numbers below `count` in random order. Made on the host: not for traced functions.
+  /// The numbers below `count` in random order. It is made on the host, so a traced function cannot use it.
   std::vector<int64_t> permutation(int64_t count);
-  /// Seed and offset: assign() to them to go on where another generator was.
+  /// The variables of the state: assign() both to go on where another generator was.
   Tensor seedState() const { return seed; }
   Tensor offsetState() const { return offset; }
-  /// `function(seed, offset)`, which uses `count` numbers.
+  /// The result of `function(seed, offset)`, which uses `count` numbers; moves the offset behind them.
   Tensor draw(const std::function<Tensor(const Tensor &, const Tensor &)> &function, int64_t count);
 
 private:
@@ -37,8 +38,9 @@ private:
 
 /// The generator behind the functions below, init and dropout.
 Generator &defaultGenerator();
-/// Restarts it.
+/// Restarts the default generator from `seed`.
 void seed(int64_t seed);
+/// Numbers of the default generator, as those of Generator.
 Tensor uniform(const Shape &shape, double low = 0, double high = 1, DType dtype = DType::Float32);
 Tensor normal(const Shape &shape, double mean = 0, double std = 1, DType dtype = DType::Float32);
 

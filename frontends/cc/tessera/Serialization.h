@@ -15,11 +15,10 @@ namespace tessera {
 /// Tensors by name.
 using StateDict = std::map<std::string, Tensor>;
 
-/// Writes `state` to `path`: beside it first, then in one step, so that an old file stays as it was when it fails
-/// (IoError).
+/// Writes `state` to `path` in one step: when that fails (IoError), an old file stays as it was.
 void save(const StateDict &state, const std::string &path);
-/// What save() wrote, or Python's tessera.save of a dict of tensors and arrays. NotFound, or DataLoss that says what is
-/// wrong with the file.
+/// Reads what save() wrote, or Python's tessera.save of a dict of tensors and arrays. NotFound when there is no file,
+/// DataLoss that says what is wrong with it.
 StateDict load(const std::string &path);
 
 } // namespace tessera

@@ -41,6 +41,7 @@ template <typename T> constexpr DType dtypeOf() {
 
 class Index;
 
+/// A handle to a variable, a number, or nothing. Copies refer to the same variable. For one thread at a time.
 class Tensor {
 public:
   /// No tensor: an optional operand that is not given, a gradient that is not there.
@@ -58,40 +59,46 @@ public:
   /// A tensor of eager mode.
   explicit Tensor(tess::eager::TensorRef tensor) : variable(std::move(tensor)) {}
 
+  /// Whether this is a variable or a number. The functions below throw InvalidArgument on an undefined tensor.
   bool isDefined() const { return variable || weak; }
+  /// Sizes per axis.
   Shape shape() const;
   /// Size along `axis`; negative axes count from the last.
   int64_t size(int64_t axis) const;
   int64_t rank() const;
   int64_t numElements() const;
   DType dtype() const;
+  /// The name of the variable in dumps and errors; empty when it has none.
   std::string name() const;
   void setName(const std::string &name) const;
 
-  /// The only element; waits for it. The error of an operator that failed comes out here.
+  /// Waits for the only element and returns it, converted to T. The error of a failed operator comes out here.
   template <typename T> T item() const;
-  /// All elements, row-major, converted to T; waits for them.
+  /// Waits for all elements and returns them row-major, converted to T.
   template <typename T> std::vector<T> toVector() const;
-  /// The same, as they are: numElements() * byteWidth(dtype()) bytes.
+  /// Waits for all elements and returns their bytes row-major: numElements() * byteWidth(dtype()).
   std::vector<char> toBytes() const;
 
-  /// Sum of the gradients of backward() calls; not defined before the first.
+  /// The sum of the gradients of backward() calls; undefined before the first.
   Tensor grad() const;
-  /// An undefined tensor forgets the gradient.
+  /// Replaces the gradient; an undefined tensor removes it.
   void setGrad(const Tensor &grad) const;
-  /// The same value, without its history.
+  /// The same value, which no gradient goes through.
   Tensor detach() const;
   /// Gives this variable, and every copy of this handle, the value of `value`.
   void assign(const Tensor &value) const;
 
+  /// The elements in their order in another shape, in which one size may be -1: what is left.
   Tensor reshape(const Shape &shape) const;
-  /// Axes in the order `pattern`; empty: reversed.
+  /// The axes in the order `pattern`; empty: reversed.
   Tensor transpose(const Shape &pattern = {}) const;
-  /// Axes from `start` to `end` as one.
+  /// The axes from `start` to `end`, both included, as one.
   Tensor flatten(int64_t start = 0, int64_t end = -1) const;
+  /// Elements converted to `dtype`.
   Tensor astype(DType dtype) const;
+  /// The matrix product over the last two axes.
   Tensor matmul(const Tensor &other) const;
-  /// Over the given axes, or all.
+  /// Reductions over the given axes, or over all; `keepdims` leaves them with size 1.
   Tensor sum(const Shape &axes = {}, bool keepdims = false) const;
   Tensor mean(const Shape &axes = {}, bool keepdims = false) const;
   Tensor max(const Shape &axes = {}, bool keepdims = false) const;
@@ -102,9 +109,9 @@ public:
   Tensor index(llvm::ArrayRef<Index> items) const;
   Tensor operator-() const;
 
-  /// The eager tensor; a new one for a number. Throws when there is none.
+  /// The eager tensor; a new one for a number. Throws when this is undefined.
   tess::eager::TensorRef ref() const;
-  /// As an operand of eager::apply; a number stays weakly typed.
+  /// This as an operand of eager::apply(), for as long as the handle lives; a number stays weakly typed.
   tess::eager::Operand operand() const;
 
 private:
@@ -126,11 +133,11 @@ Tensor operator<(const Tensor &x, const Tensor &y);
 Tensor operator<=(const Tensor &x, const Tensor &y);
 Tensor operator>(const Tensor &x, const Tensor &y);
 Tensor operator>=(const Tensor &x, const Tensor &y);
-/// "Tensor([[1, 2], [3, 4]], dtype=float32)"; more than 1 000 elements are abridged.
+/// As "Tensor([[1, 2], [3, 4]], dtype=float32)"; more than 1 000 elements are abridged.
 std::ostream &operator<<(std::ostream &os, const Tensor &x);
 std::string toString(const Tensor &x);
 
-/// One item of an index: an integer, a Slice, `all`, `newAxis`, `ellipsis`, or a tensor of integers or bools.
+/// Python's start:stop:step; an end that is not given is that of the axis.
 struct Slice {
   std::optional<int64_t> start, stop;
   int64_t step = 1;
@@ -139,13 +146,17 @@ struct Slice {
       : start(start), stop(stop), step(step) {}
 };
 inline const Slice all;
+/// The type of `newAxis`, an axis of size 1.
 struct NewAxis {};
 constexpr NewAxis newAxis;
+/// The type of `ellipsis`, the axes that no other item takes.
 struct Ellipsis {};
 constexpr Ellipsis ellipsis;
 
+/// One item of an index: an integer, a Slice, `all`, `newAxis`, `ellipsis`, or a tensor of integers or bools.
 class Index {
 public:
+  /// Which of the members below counts: `integer`, `slice`, none, none, `elements`.
   enum Kind : uint8_t { Integer, Range, Axis, Rest, Elements } kind;
   int64_t integer = 0;
   Slice slice;
@@ -159,9 +170,9 @@ public:
   Index(const Tensor &elements) : kind(Elements), elements(elements) {}
 };
 
-/// Row-major bytes, copied.
+/// A tensor of row-major bytes, which are copied.
 Tensor fromBytes(const void *bytes, DType dtype, const Shape &shape);
-/// Row-major elements, copied; the dtype is that of T.
+/// A tensor of row-major elements, which are copied; the dtype is that of T.
 template <typename T> Tensor fromData(const T *data, const Shape &shape) {
   return fromBytes(data, detail::dtypeOf<T>(), shape);
 }
@@ -180,10 +191,11 @@ template <typename T> Tensor tensor(const std::vector<T> &values, std::optional<
     return fromData(values.data(), given);
   }
 }
+/// The same for a list: tensor({1.0f, 2.0f}).
 template <typename T> Tensor tensor(std::initializer_list<T> values, std::optional<Shape> shape = std::nullopt) {
   return tensor(std::vector<T>(values), shape);
 }
-/// Rows of equal length.
+/// A tensor of rank 2; rows must have equal lengths.
 template <typename T> Tensor tensor(std::initializer_list<std::initializer_list<T>> rows) {
   std::vector<T> values;
   for (const auto &row : rows) {
@@ -193,16 +205,17 @@ template <typename T> Tensor tensor(std::initializer_list<std::initializer_list<
   int64_t columns = rows.size() ? rows.begin()->size() : 0;
   return tensor(values, Shape{int64_t(rows.size()), columns});
 }
-/// Rank 0, of the number's own type.
+/// A tensor of rank 0, with the dtype of T.
 template <typename T, typename = std::enable_if_t<std::is_arithmetic_v<T>>> Tensor tensor(T number) {
   return fromBytes(&number, detail::dtypeOf<T>(), {});
 }
 
+/// Tensors of one value: `value`, zeros, ones, and zeros in the shape and dtype of `x`.
 Tensor full(const Shape &shape, double value, DType dtype = DType::Float32);
 Tensor zeros(const Shape &shape, DType dtype = DType::Float32);
 Tensor ones(const Shape &shape, DType dtype = DType::Float32);
 Tensor zerosLike(const Tensor &x);
-/// start, start + step, ... below stop.
+/// start, start + step, ... before `stop`; rank 1. InvalidArgument when that has no end.
 Tensor arange(double start, double stop, double step = 1, DType dtype = DType::Float32);
 
 template <typename T> std::vector<T> Tensor::toVector() const {

@@ -40,6 +40,7 @@ enum class Code : uint8_t {
 struct [[nodiscard]] Status {
   Code code = Code::Ok;
   std::string message;
+  /// Whether there is no error; what conversion to bool gives.
   bool ok() const { return code == Code::Ok; }
   explicit operator bool() const { return ok(); }
 };
@@ -62,6 +63,7 @@ size_t byteWidth(DType dtype);
 /// "float32".
 const char *name(DType dtype);
 
+/// Sizes per axis, outermost first.
 using Shape = std::vector<int64_t>;
 
 /// One dimension of an input: a number, or a range that `symbol` names. Equal names are equal sizes.
@@ -70,6 +72,7 @@ struct Dim {
   std::string symbol;
   int64_t min = 0, max = INT64_MAX;
 };
+/// An input that each run must give.
 struct InputInfo {
   std::string name;
   DType dtype;
@@ -77,16 +80,18 @@ struct InputInfo {
   /// "f32[batch, 1, 8, 8] with batch in 1..512".
   std::string text;
 };
+/// An output of a run; its shape is known to a Session.
 struct OutputInfo {
   std::string name;
   DType dtype;
 };
 
+/// How a file is read.
 struct LoadOptions {
   /// Verify the checksum of every tensor now; else those above 256 MiB in all are verified on first use.
   bool verify = false;
-  /// A file with code is a program: it can do what its writer wanted. False refuses to map its code, and since nothing
-  /// here can compile, loading then fails.
+  /// Machine code from the file may run: it can do whatever its writer wanted. False refuses it, and loading then
+  /// fails, since nothing here can compile.
   bool allowCode = true;
 };
 
@@ -98,8 +103,8 @@ struct Memory {
   uint64_t total() const { return arena + outputs + constants + state; }
 };
 
-/// A model for given input shapes. One thread at a time; sessions of one model run side by side, or, where it has
-/// state, one after the other.
+/// A model bound to input shapes. For one thread at a time; sessions of one model run side by side, or one after the
+/// other where the model has state.
 class Session {
 public:
   Session();
@@ -107,17 +112,17 @@ public:
   Session(Session &&) noexcept;
   Session &operator=(Session &&) noexcept;
 
-  /// In the order of Model::outputs(). Where a dimension depends on data: the largest before a run, the real one after
-  /// it.
+  /// Shapes in the order of Model::outputs(). A dimension that depends on data has its largest size before a run, and
+  /// the real one after it.
   const std::vector<Shape> &outputShapes() const;
-  /// Bytes that output number `index` must have room for.
+  /// Bytes that the memory of output number `index` must have.
   size_t outputBytes(size_t index) const;
   const Memory &memory() const;
   /// Kernel launches, library calls and copies of a run.
   uint64_t launches() const;
 
-  /// Runs and waits. Contiguous row-major data in the order of the model's inputs and outputs. The caller owns all
-  /// memory.
+  /// Runs and waits. Data is contiguous and row-major, in the order of the model's inputs and outputs. The caller owns
+  /// all memory.
   Status run(const void *const *inputs, size_t numInputs, void *const *outputs, size_t numOutputs);
   Status run(std::initializer_list<const void *> inputs, std::initializer_list<void *> outputs) {
     return run(inputs.begin(), inputs.size(), outputs.begin(), outputs.size());
@@ -129,9 +134,9 @@ private:
   std::unique_ptr<Impl> impl;
 };
 
-/// A loaded file. Thread-safe once loaded. What the dumped function updates (random numbers, an optimizer's or a
-/// running mean's tensors) is state of the model: it starts with the values in the file, and each run of any of its
-/// sessions goes on from the one before. Two loads of a file have a state each.
+/// A loaded file. Thread-safe once loaded. Tensors that the dumped function updates (of a random generator, an
+/// optimizer, a running mean) are state of the model: it starts with the values in the file, and each run of any of its
+/// sessions goes on from the one before. Two loads of a file have separate states.
 class Model {
 public:
   Model();
@@ -142,17 +147,18 @@ public:
   /// Opens and verifies the file, and maps the code that fits this processor best. On failure `model` is as before.
   static Status load(const std::string &path, Model &model, const LoadOptions &options = {});
 
+  /// Inputs and outputs in the order of a run; state is not among them.
   const std::vector<InputInfo> &inputs() const;
   const std::vector<OutputInfo> &outputs() const;
-  /// The executable that was picked ("x86-64-v3").
+  /// The name of the executable that was picked ("x86-64-v3").
   const std::string &target() const;
-  /// Text that travels with the file, by key; nullptr when there is none.
+  /// The text that the file keeps under `key`; nullptr when there is none.
   const std::string *metadata(const std::string &key) const;
 
   /// Does everything that depends on shapes only. On failure `session` is as before.
   Status bind(const std::vector<Shape> &inputShapes, Session &session) const;
-  /// DataLoss when the file lost bytes since it was loaded, which load and bind ask too: parameters are read where they
-  /// lie in the file. Replacing the file by another of its name is no loss.
+  /// DataLoss when the file lost bytes since it was loaded, which load() and bind() check too: parameters are read
+  /// where they lie in the file. Another file may take its name.
   Status checkFile() const;
 
 private:
@@ -160,27 +166,28 @@ private:
   std::shared_ptr<Impl> impl;
 };
 
-/// Threads of sessions bound from now on: 1..1024. Default: TESS_NUM_THREADS, else OMP_NUM_THREADS, else what affinity
-/// and the cgroup leave.
+/// Sets the threads of sessions that are bound from now on, 1..1024. Default: TESS_NUM_THREADS, else OMP_NUM_THREADS,
+/// else what affinity and the cgroup leave.
 Status setNumThreads(unsigned count);
 unsigned numThreads();
 
-/// From now on a page of a loaded file that is cut off while it is mapped reads as zeros, and makes every run that
-/// follows a DataLoss, where SIGBUS would end the process. Installs a handler of that signal, for the whole process;
-/// the one that was there gets what is no such page.
+/// Keeps SIGBUS from ending the process when a loaded file is cut while it is mapped: from now on a lost page reads as
+/// zeros, and every later run is a DataLoss. Installs a handler of that signal for the whole process; faults elsewhere
+/// go to the handler that was there.
 void guardMappedFiles();
 
-/// Bytes that the runtime's allocator hands out now, at most so far, and keeps for later.
+/// Bytes of the runtime's allocator: in use now, the most in use so far, and kept for later use.
 struct AllocatorUse {
   uint64_t inUse = 0, peak = 0, cached = 0;
 };
+/// Of this process.
 AllocatorUse allocatorUse();
-/// The peak starts again from what is in use.
+/// Sets the peak to what is in use now.
 void resetAllocatorPeak();
 
-/// Records every step from now on, with the model's own names and source lines.
+/// Records every step from now on, under the model's own names and source lines.
 void startProfile();
-/// Ends it and writes a trace for chrome://tracing or Perfetto.
+/// Ends the recording and writes a trace for chrome://tracing or Perfetto.
 Status saveProfile(const std::string &path);
 
 } // namespace tessera::deploy

@@ -13,6 +13,7 @@ struct NpyArray {
   DType dtype = DType::Float32;
   Shape shape;
   std::vector<char> data;
+  /// Number of elements.
   int64_t count() const {
     int64_t n = 1;
     for (int64_t size : shape)
