@@ -43,3 +43,8 @@ def test_a_switch_table_counts_one_line_a_case():
 
 def test_directives_are_skipped():
     assert found("#define F(x) \\\n  void x() {\nvoid g() {\n}\n") == [("g", 3, 2)]
+
+
+def test_lines_of_code_are_no_blank_lines_and_no_comments():
+    text = 'int a; // b\n\n  // c\n/* d\n  e */ int f;\n/* g */\nauto h = "// i";\n#define J\n'
+    assert cpp_functions.code_lines(text) == 4

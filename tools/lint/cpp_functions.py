@@ -23,6 +23,23 @@ def strip_noise(text):
     return _DIRECTIVE.sub(blank, _NOISE.sub(blank, text))
 
 
+def is_comment(match):
+    return match.group().startswith(("//", "/*"))
+
+
+def comment_lines(text):
+    """(first line, last line) of each comment."""
+    for match in filter(is_comment, _NOISE.finditer(text)):
+        first = text.count("\n", 0, match.start()) + 1
+        yield first, first + match.group().count("\n")
+
+
+def code_lines(text):
+    """How many lines hold more than blanks and comments."""
+    code = _NOISE.sub(lambda match: blank(match) if is_comment(match) else match.group(), text)
+    return sum(1 for line in code.splitlines() if line.strip())
+
+
 def opens_function(head):
     return "(" in head and not _NO_FUNCTION.search(head)
 
