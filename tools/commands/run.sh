@@ -176,6 +176,13 @@ run_fuzz() {
   return $status
 }
 
+run_lint() {
+  local status=0
+  run_test //tools/lint/... || status=$?
+  (cd "$root" && PYTHONPATH=$root "$venv/bin/python" -m tools.commands.figures) || status=1
+  return $status
+}
+
 run_format() { cd "$root" && PYTHONPATH=$root "$venv/bin/python" -m tools.lint.format --fix "$@"; }
 
 # Generated headers must be there: build first. Checks of debug builds are read as well.
