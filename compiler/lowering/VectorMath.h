@@ -3,7 +3,8 @@
 // Expansions of every float function in plain arithmetic, for float32 and
 // float64, scalar or 16 lanes, with the same bits on every machine. Bounds are
 // those of ops/Scalar.td; edge cases as C99 Annex F.
-// fma appears inside an expansion only. No function is ever a library call.
+// fma appears inside an expansion only. No function is ever a library call. The
+// fitted numbers are those of VectorMathConstants.h; polynomials/ says whence.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/lowering/VectorMath.h"
+#include "compiler/lowering/VectorMathConstants.h"
 
 #include <limits>
 
@@ -12,16 +13,13 @@ namespace tess::compiler::vmath {
 
 namespace {
 
-constexpr double kPio2Hi = 1.57079632679489655800e+00, kPio2Lo = 6.12323399573676603587e-17;
-constexpr double kPi = 3.14159265358979311600e+00, kPiLo = 1.2246467991473531772e-16;
+constexpr double kPio2Hi = kPio2[0], kPio2Lo = kPio2[1];
+constexpr double kPi = 2 * kPio2Hi, kPiLo = 2 * kPio2Lo, kPio4 = kPio2Hi / 2;
 
 /// (asin(x) - x) / x for z = x^2 <= 1/4.
 V arcRatio(V z) {
-  V p = polynomial(z, {3.47933107596021167570e-05, 7.91534994289814532176e-04, -4.00555345006794114027e-02,
-                       2.01212532134862925881e-01, -3.25565818622400915405e-01, 1.66666666666666657415e-01}) *
-        z;
-  V q = polynomial(z, {7.70381505559019352791e-02, -6.88283971605453293030e-01, 2.02094576023350569471e+00,
-                       -2.40339491173441421878e+00, 1.0});
+  V p = polynomial(z, kAsinP) * z;
+  V q = polynomial(z, kAsinQ);
   return p / q;
 }
 
@@ -48,30 +46,20 @@ V atanMagnitude(V a) {
   V one = a.c(1.0);
   V numerator = choose(a, bounds, {a, fma(a, 2.0, a.c(-1.0)), a - 1.0, a - 1.5, a.c(-1.0)});
   V denominator = choose(a, bounds, {one, a + 2.0, a + 1.0, fma(a, 1.5, one), a});
-  V high = choose(a, bounds,
-                  {a.c(0), a.c(4.63647609000806093515e-01), a.c(7.85398163397448278999e-01),
-                   a.c(9.82793723247329054082e-01), a.c(kPio2Hi)});
-  V low = choose(a, bounds,
-                 {a.c(0), a.c(2.26987774529616870924e-17), a.c(3.06161699786838301793e-17),
-                  a.c(1.39033110312309984516e-17), a.c(kPio2Lo)});
+  V high = choose(a, bounds, {a.c(0), a.c(kAtanHigh[0]), a.c(kAtanHigh[1]), a.c(kAtanHigh[2]), a.c(kAtanHigh[3])});
+  V low = choose(a, bounds, {a.c(0), a.c(kAtanLow[0]), a.c(kAtanLow[1]), a.c(kAtanLow[2]), a.c(kAtanLow[3])});
   V t = numerator / denominator, z = t * t;
-  V s = polynomial(z, {1.62858201153657823623e-02, -3.65315727442169155270e-02, 4.97687799461593236017e-02,
-                       -5.83357013379057348645e-02, 6.66107313738753120669e-02, -7.69187620504482999495e-02,
-                       9.09088713343650656196e-02, -1.11111104054623557880e-01, 1.42857142725034663711e-01,
-                       -1.99999999998764832476e-01, 3.33333333333329318027e-01}) *
-        z;
+  V s = polynomial(z, kAtan64) * z;
   return high - ((t * s - low) - t);
 }
 
-// float32: pi and its half as a number and what that is too large by.
-constexpr double kPi32 = 3.14159274101257324219, kPi32Over = 8.74227765734758577e-08;
+// float32: half of pi as a number and what that is too large by.
 constexpr double kPio2Hi32 = kPi32 / 2, kPio2Over32 = kPi32Over / 2;
 
 /// atan of t in [-1, 1].
 V atanOfRatio32(V t) {
   V z = t * t;
-  V p = polynomial(z, {-0x1.449a16p-9, 0x1.c62ea6p-7, -0x1.2a759ap-5, 0x1.01e514p-4, -0x1.636df2p-4, 0x1.c423eep-4,
-                       -0x1.246f74p-3, 0x1.99984cp-3, -0x1.555554p-2});
+  V p = polynomial(z, kAtan32);
   return fma(p * z, t, t);
 }
 
@@ -100,7 +88,7 @@ struct Arc32 {
 Arc32 arc32(V x, bool keepsSign) {
   V a = fabs(x), small = lt(a, 0.5625);
   V z = select(small, x * x, (1.0 - a) * 0.5), s = select(small, keepsSign ? x : a, sqrt(z));
-  V p = polynomial(z, {0x1.573674p-5, 0x1.8342c2p-7, 0x1.08af92p-5, 0x1.6c70f4p-5, 0x1.333808p-4, 0x1.555552p-3});
+  V p = polynomial(z, kAsin32);
   return {small, fma(p * z, s, s)};
 }
 
@@ -125,8 +113,8 @@ V asin(V x) {
   Root r = root(z);
   // pi/2 - 2 (s + s ratio), the parts of pi/2 and of s apart.
   V p = r.s * ratio * 2.0 - (kPio2Lo - r.missing * 2.0);
-  V q = 0.78539816339744827900 - r.upper * 2.0;
-  V large = copySign(0.78539816339744827900 - (p - q), x);
+  V q = kPio4 - r.upper * 2.0;
+  V large = copySign(kPio4 - (p - q), x);
   V result = select(small, fma(x, ratio, x), large);
   return select(isNan(x), x, select(gt(a, 1.0), std::numeric_limits<double>::quiet_NaN(), result));
 }

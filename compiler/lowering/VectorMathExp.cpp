@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/lowering/VectorMath.h"
+#include "compiler/lowering/VectorMathConstants.h"
 
 namespace tess::compiler::vmath {
 
@@ -26,12 +27,10 @@ struct Parts {
 /// e^r - 1 for |r| <= ln2/2.
 V expm1Reduced(V r) {
   if (r.elem() == Elem::F32) {
-    V q = polynomial(
-        r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1});
+    V q = polynomial(r, kExp32);
     return fma(q, r * r, r);
   }
-  V q = polynomial(r, {1.0 / 6227020800, 1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320,
-                       1.0 / 5040, 1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5});
+  V q = polynomial(r, kExp64);
   return fma(q, r * r, r);
 }
 
@@ -39,10 +38,10 @@ V expm1Reduced(V r) {
 Parts reduce(V x, V tail) {
   bool single = x.elem() == Elem::F32;
   double magic = roundingMagic(x.elem()) + 2 * exponentBias(x.elem());
-  V shifted = fma(x, 1.44269504088896340736, x.c(magic));
+  V shifted = fma(x, kLog2E, x.c(magic));
   V n = shifted - magic;
-  V r = fma(n, single ? -0.693359375 : -0x1.62e42fefa39efp-1, x);
-  r = fma(n, single ? 2.12194440e-4 : -0x1.abc9e3b39803fp-56, r);
+  V r = fma(n, single ? -kLn2High32 : -kLn2, x);
+  r = fma(n, single ? -kLn2Low32 : -kLn2Low, r);
   if (tail)
     r = r + tail;
   return {expm1Reduced(r), n, toBits(shifted)};
@@ -75,10 +74,10 @@ V halfExp(V x) {
 V scaledExp(V x, int bias) {
   bool single = x.elem() == Elem::F32;
   double magic = roundingMagic(x.elem()) + exponentBias(x.elem()) + bias;
-  V shifted = fma(x, 1.44269504088896340736, x.c(magic));
+  V shifted = fma(x, kLog2E, x.c(magic));
   V n = shifted - magic;
-  V r = fma(n, single ? -0.693359375 : -0x1.62e42fefa39efp-1, x);
-  r = fma(n, single ? 2.12194440e-4 : -0x1.abc9e3b39803fp-56, r);
+  V r = fma(n, single ? -kLn2High32 : -kLn2, x);
+  r = fma(n, single ? -kLn2Low32 : -kLn2Low, r);
   return (expm1Reduced(r) + 1.0) * fromBits(shl(toBits(shifted), mantissaBits(x.elem())));
 }
 
@@ -97,10 +96,9 @@ V clampTo(V x, double low, double high) {
 V expNormal(V x) { return scaledExp(x, 0); }
 
 V exp28(V x) {
-  V shifted = fma(x, 1.44269504088896340736, x.c(0x1.8p52 + 1023));
-  V r = fma(shifted - (0x1.8p52 + 1023), -0x1.62e42fefa39efp-1, x);
-  V p = polynomial(r, {0x1.6dd99322a7fc1p-10, 0x1.126fb961d0ef7p-7, 0x1.55541c3415135p-5, 0x1.555404188fb07p-3,
-                       0x1.00000090bb58dp-1, 0x1.000000a21b36bp0, 0x1.ffffffff4debp-1});
+  V shifted = fma(x, kLog2E, x.c(0x1.8p52 + 1023));
+  V r = fma(shifted - (0x1.8p52 + 1023), -kLn2, x);
+  V p = polynomial(r, kExp28);
   return p * fromBits(shl(toBits(shifted), 52));
 }
 
@@ -128,7 +126,7 @@ V sigmoid(V x) {
 // float32: an odd polynomial below 1, with u = e^|x| / 4 above, whose reciprocal does not count below an ulp.
 static V sinh32(V x) {
   V a = fabs(x), z = x * x, u = quarterExp32(a);
-  V small = fma(polynomial(z, {0x1.a8e94p-13, 0x1.1103a4p-7, 0x1.555562p-3}) * z, a, a);
+  V small = fma(polynomial(z, kSinh32) * z, a, a);
   V large = fma(u, 2.0, -(0.125 / u));
   return copySign(select(lt(a, 1.0), small, large), x);
 }
@@ -156,7 +154,7 @@ V cosh(V x) {
 // float32: Cephes' tanhf.
 static V tanh32(V x) {
   V a = fabs(x), z = x * x;
-  V p = polynomial(z, {-5.70498872745e-3, 2.06390887954e-2, -5.37397155531e-2, 1.33314422036e-1, -3.33332819422e-1});
+  V p = polynomial(z, kTanh32);
   V small = fma(p * z, x, x);
   V e = exp(select(gt(a, 10), 10, a) * 2.0);
   V large = 1.0 - 2.0 / (e + 1.0);

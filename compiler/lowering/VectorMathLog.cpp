@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/lowering/VectorMath.h"
+#include "compiler/lowering/VectorMathConstants.h"
 
 #include <limits>
 
@@ -21,20 +22,16 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 V logReduced(V f, V k) {
   if (f.elem() == Elem::F32) {
     V z = f * f;
-    V p = polynomial(f, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1, -1.2420140846e-1, 1.4249322787e-1,
-                         -1.6668057665e-1, 2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
+    V p = polynomial(f, kLog32);
     V y = p * f * z;
-    y = fma(k, -2.12194440e-4, y);
+    y = fma(k, kLn2Low32, y);
     y = fma(z, -0.5, y);
-    return fma(k, 0.693359375, f + y);
+    return fma(k, kLn2High32, f + y);
   }
   V s = f / (f + 2.0), z = s * s, half = f * f * 0.5;
-  V r = polynomial(z, {1.479819860511658591e-01, 1.531383769920937332e-01, 1.818357216161805012e-01,
-                       2.222219843214978396e-01, 2.857142874366239149e-01, 3.999999999940941908e-01,
-                       6.666666666666735130e-01}) *
-        z;
-  V low = fma(k, 1.90821492927058770002e-10, s * (half + r));
-  return fma(k, 6.93147180369123816490e-01, f - (half - low));
+  V r = polynomial(z, kLog64) * z;
+  V low = fma(k, kLn2Low64, s * (half + r));
+  return fma(k, kLn2High64, f - (half - low));
 }
 
 struct Split {
@@ -71,9 +68,8 @@ V logNormal(V x) {
 V log37(V x) {
   auto [m, k] = split(x);
   V s = (m - 1.0) / (m + 1.0);
-  V p = polynomial(s * s, {0x1.e3b37f55bbd88p-3, 0x1.2432a33ef70bfp-2, 0x1.999a9d1840722p-2, 0x1.555554da6a7fcp-1,
-                           0x1.0000000004a7bp1});
-  return fma(toFloat(k), 0x1.62e42fefa39efp-1, s * p);
+  V p = polynomial(s * s, kLog37);
+  return fma(toFloat(k), kLn2, s * p);
 }
 
 V log(V x) {
@@ -129,7 +125,7 @@ V asinh(V x) {
   V a = select(huge, 0.0, magnitude), square = a * a;
   V argument = a + square / (sqrt(square + 1.0) + 1.0);
   V result = log1p(select(huge, magnitude - 1.0, argument));
-  result = select(huge, result + 0.693147180559945309, result);
+  result = select(huge, result + kLn2, result);
   return select(isNan(x), x, copySign(result, x));
 }
 
@@ -140,7 +136,7 @@ V acosh(V x) {
   V t = select(huge, 0.0, x) - 1.0;
   V argument = t + sqrt(fma(t, t, t * 2.0));
   V result = log1p(select(huge, x - 1.0, argument));
-  return select(lt(x, 1.0), kNan, select(huge, result + 0.693147180559945309, result));
+  return select(lt(x, 1.0), kNan, select(huge, result + kLn2, result));
 }
 
 V atanh(V x) {
@@ -155,8 +151,7 @@ V atanh(V x) {
 static V logAddExp32(V x, V y) {
   V a = toF64(x), b = toF64(y), distance = -fabs(a - b);
   V e = exp28(select(gt(distance, -700), distance, -700)), s = e / (e + 2.0); // NaN, of equal infinities, is -700 too
-  V p = polynomial(s * s, {0x1.f438de12735adp-3, 0x1.b610fefc24beep-3, 0x1.251458393b2c8p-2, 0x1.9996228dc14d5p-2,
-                           0x1.555559a255eabp-1, 0x1.ffffffff22deep0});
+  V p = polynomial(s * s, kLogAddExp32);
   V result = toF32(fma(s, p, select(gt(a, b), a, b)));
   return select(x.b().compare(LaneBuilder::Cmp::Unordered, x, y), x + y, result);
 }

@@ -1,5 +1,6 @@
 //===- VectorMathPow.cpp - powers and remainders -------------------------===//
 #include "compiler/lowering/VectorMath.h"
+#include "compiler/lowering/VectorMathConstants.h"
 
 #include <limits>
 
@@ -37,19 +38,17 @@ Pair logPair(V x) {
   V f = m - 1.0, d = m + 1.0, dRest = (1.0 - d) + m;
   V s = f / d, sLow = fma(-s, dRest, fma(-s, d, f)) / d;
   V z = s * s, zLow = fma(s, s, -z) + s * sLow * 2.0;
-  V p = polynomial(z, {1.0 / 27, 1.0 / 25, 1.0 / 23, 1.0 / 21, 1.0 / 19, 1.0 / 17, 1.0 / 15, 1.0 / 13, 1.0 / 11,
-                       1.0 / 9, 1.0 / 7, 1.0 / 5});
+  V p = polynomial(z, kLogPair);
   // c = 1/3 + z p, in two parts; then s^3 c.
-  Pair c = fastTwoSum(z.c(1.0 / 3), z * p);
-  c.lo = c.lo + 0x1.5555555555555p-56;
+  Pair c = fastTwoSum(z.c(kThird), z * p);
+  c.lo = c.lo + kThirdLow;
   V cube = s * z, cubeLow = fma(s, z, -cube) + s * zLow + sLow * z;
   V t = cube * c.hi, tLow = fma(cube, c.hi, -t) + cube * c.lo + cubeLow * c.hi;
   Pair sum = fastTwoSum(s, t);
   V low = sum.lo + (sLow + tLow);
-  constexpr double ln2 = 0x1.62e42fefa39efp-1, ln2Low = 0x1.abc9e3b39803fp-56;
-  V scale = exponent * ln2, scaleLow = fma(exponent, ln2, -scale);
+  V scale = exponent * kLn2, scaleLow = fma(exponent, kLn2, -scale);
   Pair result = twoSum(scale, sum.hi * 2.0);
-  V rest = result.lo + fma(exponent, ln2Low, fma(low, 2.0, scaleLow));
+  V rest = result.lo + fma(exponent, kLn2Low, fma(low, 2.0, scaleLow));
   return fastTwoSum(result.hi, rest);
 }
 

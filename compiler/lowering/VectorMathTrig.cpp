@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/lowering/VectorMath.h"
+#include "compiler/lowering/VectorMathConstants.h"
 
 #include <limits>
 
@@ -16,15 +17,8 @@ namespace tess::compiler::vmath {
 
 namespace {
 
-constexpr double kPio2[] = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.f1976b7ed8fbcp-110};
 // Below this |n| * pio2[0] is exact in fma and the third part ends the sum.
 constexpr double kMedium = 0x1p20;
-
-constexpr uint64_t kTwoOverPi[] = {0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
-                                   0xb7246e3a424dd2e0, 0x06492eea09d1921c, 0xfe1deb1cb129a73e, 0xe88235f52ebb4484,
-                                   0xe99c7026b45f7e41, 0x3991d639835339f4, 0x9c845f8bbdf9283b, 0x1ff897ffde05980f,
-                                   0xef2f118b5a0a6d1f, 0x6d367ecf27cb09b7, 0x4f463f669e5fea2d, 0x7527bac7ebe5f17b,
-                                   0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361d};
 
 /// n pi/2 + hi + lo; of n the two low bits count.
 struct Reduced {
@@ -32,7 +26,7 @@ struct Reduced {
 };
 
 Reduced reduceMedium(V x) {
-  V shifted = fma(x, 0.63661977236758134308, x.c(0x1.8p52));
+  V shifted = fma(x, kInversePio2, x.c(0x1.8p52));
   V n = shifted - 0x1.8p52;
   V t = fma(n, -kPio2[0], x);
   V p = n * kPio2[1], error = fma(n, kPio2[1], -p);
@@ -170,7 +164,7 @@ LaneBuilder::Values reduceLarge32(V x) {
 
 /// Only hi and n, of 32 bits.
 Reduced reduce32(V x) {
-  V d = toF64(x), shifted = fma(d, 0.63661977236758134308, d.c(0x1.8p52)), n = shifted - 0x1.8p52;
+  V d = toF64(x), shifted = fma(d, kInversePio2, d.c(0x1.8p52)), n = shifted - 0x1.8p52;
   V r = fma(n, -kPio2[1], fma(n, -kPio2[0], d));
   V large = ge(fabs(x), 0x1p29) & lt(fabs(x), std::numeric_limits<double>::infinity());
   LaneBuilder::Values all =
@@ -181,24 +175,21 @@ Reduced reduce32(V x) {
 V sinKernel(const Reduced &r) {
   V x = r.hi, z = x * x;
   if (x.elem() == Elem::F32) {
-    V p = polynomial(z, {-1.9515295891e-4, 8.3321608736e-3, -1.6666654611e-1});
+    V p = polynomial(z, kSin32);
     return fma(p * z, x, x);
   }
-  V p = polynomial(z, {1.58969099521155010221e-10, -2.50507602534068634195e-08, 2.75573137070700676789e-06,
-                       -1.98412698298579493134e-04, 8.33333333332248946124e-03});
+  V p = polynomial(z, kSin64);
   V cube = z * x;
-  return x - ((z * (r.lo * 0.5 - cube * p) - r.lo) + cube * 1.66666666666666324348e-01);
+  return x - ((z * (r.lo * 0.5 - cube * p) - r.lo) + cube * kSinCube64);
 }
 
 V cosKernel(const Reduced &r) {
   V x = r.hi, z = x * x;
   if (x.elem() == Elem::F32) {
-    V p = polynomial(z, {2.443315711809948e-5, -1.388731625493765e-3, 4.166664568298827e-2});
+    V p = polynomial(z, kCos32);
     return fma(p * z, z, fma(z, -0.5, x.c(1.0)));
   }
-  V p = polynomial(z, {-1.13596475577881948265e-11, 2.08757232129817482790e-09, -2.75573143513906633035e-07,
-                       2.48015872894767294178e-05, -1.38888888888741095749e-03, 4.16666666666666019037e-02}) *
-        z;
+  V p = polynomial(z, kCos64) * z;
   V half = z * 0.5, w = 1.0 - half;
   return w + (((1.0 - w) - half) + (z * p - x * r.lo));
 }
