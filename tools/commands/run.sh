@@ -196,6 +196,11 @@ run_tidy() {
     -isystem"$venv/lib/python3.11/site-packages/nanobind/include")
 }
 
+run_polynomials() {
+  need_packages sollya
+  nice "$venv/bin/python" "$root/tools/commands/polynomials.py" "$@"
+}
+
 run_shell() {
   build_package
   export PATH=$venv/bin:$PATH VIRTUAL_ENV=$venv
