@@ -66,6 +66,7 @@ environment_id() { { cat "$lock"; echo "$venv"; /usr/bin/python3 --version; } | 
 
 make_environment() {
   local version
+  [ ! -L "$venv" ] || die ".venv must be a folder of this clone, because it is cleared first, got a link to $(readlink "$venv")"
   version=$(/usr/bin/python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])')
   [ "$version" = 3.11 ] || die "/usr/bin/python3 must be Debian 12's Python 3.11, for which the wheels are locked, got $version"
   /usr/bin/python3 -m venv --clear "$venv" || die "python3 -m venv must succeed, got the error above"
