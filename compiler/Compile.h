@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "compiler/target/KernelChoice.h"
 #include "compiler/target/Verification.h"
+#include "compiler/transforms/KernelChoice.h"
 #include "ir/GraphBuilder.h"
 #include "runtime/schema/Executable.h"
 

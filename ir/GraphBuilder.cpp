@@ -78,6 +78,12 @@ GraphBuilder::Value GraphBuilder::input(StringRef name, const TensorMeta &meta, 
   return state->add(func.getArgument(index), meta);
 }
 
+void GraphBuilder::setLayout(Value input, InputLayout layout) {
+  if (layout != InputLayout::RowMajor)
+    state->func.setArgAttr(cast<BlockArgument>(state->values[input]).getArgNumber(), kLayoutAttr,
+                           state->builder.getI8IntegerAttr(int8_t(layout)));
+}
+
 GraphBuilder::Value GraphBuilder::constant(const TensorMeta &meta, StringRef bytes, StringRef name) {
   OpBuilder &b = state->builder;
   auto value = contentOf(graph.impl().context, name.empty() ? "constant" : name, meta, bytes);

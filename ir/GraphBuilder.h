@@ -61,6 +61,13 @@ private:
   std::unique_ptr<GraphImpl> pimpl;
 };
 
+/// What a program knows of the memory of an input.
+enum class InputLayout : uint8_t {
+  RowMajor,
+  RowsApart, // the last axis has stride 1
+  Strided,
+};
+
 /// Builds one graph, from its inputs to its outputs. Not thread-safe.
 class GraphBuilder {
 public:
@@ -77,6 +84,8 @@ public:
   /// are known, and it comes after the inputs that a call gives.
   Value input(llvm::StringRef name, const TensorMeta &meta, llvm::ArrayRef<int> dims = {},
               std::optional<llvm::StringRef> initial = std::nullopt);
+  /// `input` lies so; otherwise it is row-major. For programs whose caller lays out kernel operands itself.
+  void setLayout(Value input, InputLayout layout);
   /// A constant; `bytes` row-major. `name` may be empty (parameters have their dotted path).
   Value constant(const TensorMeta &meta, llvm::StringRef bytes, llvm::StringRef name = "");
   /// Appends an operator and returns its results in order, hidden ones too; the inference error, with `location`, when

@@ -170,14 +170,25 @@ unsigned picosecondsPerElement(const KernelSpec &spec) {
   return time;
 }
 
-bool hasLongBody(const KernelSpec &spec) {
-  constexpr unsigned kLong = 20;
-  if (spec.numReduced || spec.vectorAxis != VectorAxis::Parallel)
-    return false;
+/// Of one element.
+static unsigned costOf(const KernelSpec &spec) {
   unsigned sum = 0;
   for (const KernelNode &node : spec.nodes)
     sum += node.kind == NodeKind::Apply ? infoOf(node.fn).cost : 0;
-  return sum >= kLong;
+  return sum;
+}
+
+bool hasLongBody(const KernelSpec &spec) {
+  constexpr unsigned kLong = 20;
+  return !spec.numReduced && spec.vectorAxis == VectorAxis::Parallel && costOf(spec) >= kLong;
+}
+
+bool hasScalarTail(const KernelSpec &spec) {
+  constexpr unsigned kLittle = 6; // some arithmetic; copies of rows of 3 took twice the time by gathered vectors
+  auto isStrided = [](const KernelOperand &operand) { return operand.inner == InnerClass::Strided; };
+  auto readsIndex = [](const KernelNode &node) { return node.kind == NodeKind::Apply && infoOf(node.fn).readsIndex; };
+  return !spec.numReduced && costOf(spec) <= kLittle && llvm::any_of(spec.operands, isStrided) &&
+         llvm::none_of(spec.nodes, readsIndex);
 }
 
 bool mayShareMemory(const KernelSpec &spec, unsigned output, unsigned input) {

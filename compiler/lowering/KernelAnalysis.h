@@ -39,6 +39,10 @@ bool isFullStore(const KernelSpec &spec, const KernelStore &store);
 /// Whether the kernel reduces nothing and computes so much per vector that its body should be emitted only once.
 bool hasLongBody(const KernelSpec &spec);
 
+/// Reads or writes by stride and computes little: what whole vectors leave goes element by element, since gathering
+/// a part of a vector would cost more than that.
+bool hasScalarTail(const KernelSpec &spec);
+
 /// Estimated time of one thread for an element of the domain, in picoseconds.
 unsigned picosecondsPerElement(const KernelSpec &spec);
 

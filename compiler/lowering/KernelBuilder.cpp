@@ -7,23 +7,52 @@
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <optional>
+
 namespace tess::compiler {
 
-void KernelBuilder::open(mlir::Operation *branch, mlir::Operation *end) {
-  if (!scopes.empty())
-    scopes.back().nested = branch;
-  scopes.emplace_back();
-  scopes.back().end = end;
+class KernelBuilder::OpenScope {
+public:
+  OpenScope(KernelBuilder &k, mlir::Operation *branch, mlir::Operation *end) : k(k) {
+    k.scopes.back().nested = branch;
+    k.scopes.emplace_back(end);
+  }
+  ~OpenScope() {
+    k.scopes.pop_back();
+    k.scopes.back().nested = nullptr;
+  }
+  OpenScope(const OpenScope &) = delete;
+
+private:
+  KernelBuilder &k;
+};
+
+KernelBuilder::KernelBuilder(const KernelSpec &spec, const KernelPlan &plan, LaneBuilder &b, const Arguments &args,
+                             bool narrowMasks, mlir::Operation *end)
+    : spec(spec), plan(plan), b(b), args(args), narrowMasks(narrowMasks) {
+  scopes.emplace_back(end);
 }
 
-void KernelBuilder::close() {
-  scopes.pop_back();
-  scopes.back().nested = nullptr;
+KernelBuilder::Values KernelBuilder::loop(V lo, V hi, V step, llvm::ArrayRef<V> init, LaneBuilder::LoopBody body) {
+  std::optional<OpenScope> scope;
+  return b.forLoop(lo, hi, step, init, body,
+                   [&](mlir::Operation *branch, mlir::Operation *end) { scope.emplace(*this, branch, end); });
 }
 
-void KernelBuilder::setInsertionPoint(unsigned depth) {
-  const Scope &scope = scopes[depth];
-  b.ops.setInsertionPoint(scope.nested ? scope.nested : scope.end);
+KernelBuilder::Values KernelBuilder::when(V condition, llvm::ArrayRef<V> otherwise, llvm::function_ref<Values()> body) {
+  std::optional<OpenScope> scope;
+  return b.ifThen(condition, otherwise, body,
+                  [&](mlir::Operation *branch, mlir::Operation *end) { scope.emplace(*this, branch, end); });
+}
+
+void KernelBuilder::limitLanes(V remaining) {
+  scopes.back().remaining = remaining;
+  scopes.back().mask = tailMask();
+}
+
+void KernelBuilder::limitLanesAtEnd(V remaining) {
+  scopes.back().remaining = remaining;
+  scopes.back().whole = ge(remaining, b.index(kLanes));
 }
 
 V KernelBuilder::dim(unsigned slot) {
@@ -44,7 +73,7 @@ V KernelBuilder::reducedCount() {
   return reducedCountMemo;
 }
 
-const Scope *KernelBuilder::laneScope() const {
+const KernelBuilder::Scope *KernelBuilder::laneScope() const {
   for (const Scope &scope : scopes)
     if (!scope.groups.empty() && scope.groups.back().lanes)
       return &scope;

@@ -10,71 +10,47 @@
 
 #include "compiler/lowering/KernelAnalysis.h"
 #include "compiler/lowering/LaneBuilder.h"
-#include "llvm/ADT/ScopeExit.h"
 
 namespace tess::compiler {
-
-/// Where a scope stands in one group of the domain.
-struct GroupIndex {
-  unsigned group; // parallel groups first
-  V index;        // i64 scalar; of lane 0 on the vector axis
-  bool lanes = false;
-};
-
-/// One open block of the kernel: the function's body, or the body of a loop or branch.
-struct Scope {
-  mlir::Operation *end;              // of its last block
-  mlir::Operation *nested = nullptr; // what branches to the inner scope, while that is open
-  llvm::SmallVector<GroupIndex, 4> groups;
-  V mask, remaining; // of the tail: which lanes, how many (i64)
-  V whole;           // i1 scalar, of a loop that has the tail in it: every lane, or `remaining`
-  llvm::DenseMap<int, V> values, splats;
-  llvm::DenseMap<unsigned, mlir::Value> pointers;
-  V linear; // row-major index over the reduced groups entered so far
-};
 
 /// Builds nodes, loads and stores at the place where the code is emitted; one for each kernel function.
 class KernelBuilder {
 public:
+  using Values = LaneBuilder::Values;
   /// The arguments of the kernel function (KernelFn in runtime/schema/KernelAbi.h).
   struct Arguments {
     mlir::Value ptrs, dims, scratch;
     V outerLo, outerHi, innerLo, innerHi;
   };
 
-  KernelBuilder(const KernelSpec &spec, const KernelPlan &plan, LaneBuilder &b, Arguments args, bool narrowMasks)
-      : spec(spec), plan(plan), b(b), args(args), narrowMasks(narrowMasks) {}
+  /// Builds before `end`, the end of the entry block, and in what loop() and when() open there.
+  KernelBuilder(const KernelSpec &spec, const KernelPlan &plan, LaneBuilder &b, const Arguments &args, bool narrowMasks,
+                mlir::Operation *end);
 
-  const KernelSpec &spec;
-  const KernelPlan &plan;
-  LaneBuilder &b;
-  Arguments args;
-  bool narrowMasks;
-  unsigned phase = 0;
-  V row; // row-major index over the outer groups; null: 0
-  llvm::SmallVector<Scope, 6> scopes;
+  // Scopes: each lives as long as the body that it is of.
+  /// LaneBuilder::forLoop, whose body is a scope.
+  Values loop(V lo, V hi, V step, llvm::ArrayRef<V> init, LaneBuilder::LoopBody body);
+  /// LaneBuilder::ifThen, whose body is a scope.
+  Values when(V condition, llvm::ArrayRef<V> otherwise, llvm::function_ref<Values()> body);
 
-  // Scopes.
-  /// Opens a scope inside the innermost one. `branch`: the operation of the enclosing scope that branches to it; `end`:
-  /// the last operation of the new one.
-  void open(mlir::Operation *branch, mlir::Operation *end);
-  /// Ends the innermost scope: its values are not found any more.
-  void close();
-  /// The innermost scope; valid until the next open() or close().
-  Scope &top() { return scopes.back(); }
-  /// Runs `build` with the insertion point in scope `depth`.
-  template <typename F> auto at(unsigned depth, F &&build) {
-    mlir::Operation *before = &*b.ops.getInsertionPoint(); // an operation, not a block: control flow moves it
-    setInsertionPoint(depth);
-    llvm::scope_exit restore([&] { b.ops.setInsertionPoint(before); });
-    return build();
-  }
+  // Where the innermost scope stands.
+  /// One index of a group of the domain; parallel groups come first.
+  void enterGroup(unsigned group, V index) { scopes.back().groups.push_back({group, index, false}); }
+  /// 16 of them, the first of which is `index`: the vector axis.
+  void enterLanes(unsigned group, V index) { scopes.back().groups.push_back({group, index, true}); }
+  /// The scope is a tail: `remaining` lanes count.
+  void limitLanes(V remaining);
+  /// The scope is a loop that has the tail in it: as many lanes count as there are, but at most `remaining`.
+  void limitLanesAtEnd(V remaining);
+  /// Row-major index over the outer groups; before the first call: 0.
+  void enterRow(V index) { row = index; }
+  void enterPhase(unsigned number) { phase = number; }
+  /// Column kernels work on blocks of columns, from `firstColumn` on. Values of a row that later passes read wait in a
+  /// buffer with a vector for every 16 columns.
+  void enterBlock(V firstColumn) { blockStart = firstColumn; }
 
   // Sizes, strides and attributes: operands of the kernel, loaded once in the entry block.
-  /// The number in a slot of `dims`, an i64 scalar; size() and stride() name its slots.
-  V dim(unsigned slot);
   V size(unsigned group) { return dim(spec.dims().size(group)); }
-  V stride(unsigned operand, unsigned group) { return dim(spec.dims().stride(operand, group)); }
   unsigned numGroups() const { return spec.numGroups(); }
   /// Product of the sizes of the reduced groups.
   V reducedCount();
@@ -90,21 +66,16 @@ public:
   /// The value of a node as 16 lanes; a scalar is repeated.
   V lanesOf(int index);
   /// Makes `value` the value of a node until the innermost scope ends.
-  void define(int index, V value) { top().values[index] = value; }
+  void define(int index, V value) { scopes.back().values[index] = value; }
   /// Writes a node to an output operand, from the scope that the operand's address needs.
   void store(int index, unsigned operand);
   /// Writes a node to its scratch slot.
   void spill(int index);
-  /// The lanes that are left on the vector axis, as a mask made from Scope::remaining; for the tail only.
-  V tailMask();
-  /// Scope of the vector axis; null when it is not open.
-  const Scope *laneScope() const;
+  /// Which lanes count, where the vector axis is open: null for all.
+  V mask() const { return laneScope()->mask; }
   /// The position in a group that is open, an i64 scalar.
   V indexOf(unsigned group) const;
-  /// Column kernels work on blocks of columns; `blockStart` is the first column of this one (null: no blocks). Values
-  /// of a row that later passes read wait in a buffer with a vector for every 16 columns.
-  V blockStart;
-  /// The column as a place in such a buffer, in elements.
+  /// The column as a place in a buffer of the block, in elements.
   V columnInBlock() const { return indexOf(spec.numParallel - 1) - blockStart; }
   /// Writes the node's lanes to `buffer`; after hold(), node() reads them from there.
   void keep(int index, mlir::Value buffer);
@@ -113,7 +84,36 @@ public:
   V reducedElementNumber(Elem elem);
 
 private:
-  void setInsertionPoint(unsigned depth);
+  /// Where a scope stands in one group of the domain.
+  struct GroupIndex {
+    unsigned group; // parallel groups first
+    V index;        // i64 scalar; of lane 0 on the vector axis
+    bool lanes;
+  };
+  struct Scope {
+    explicit Scope(mlir::Operation *end) : end(end) {}
+    mlir::Operation *end;              // of its last block
+    mlir::Operation *nested = nullptr; // what branches to the inner scope, while that is open
+    llvm::SmallVector<GroupIndex, 4> groups;
+    V mask, remaining; // of the tail: which lanes, how many (i64)
+    V whole;           // i1 scalar, of a loop that has the tail in it: every lane, or `remaining`
+    llvm::DenseMap<int, V> values, splats;
+    llvm::DenseMap<unsigned, mlir::Value> pointers;
+    V linear; // row-major index over the reduced groups entered so far
+  };
+  class OpenScope;
+
+  /// Runs `build` with the insertion point in scope `depth`.
+  template <typename F> auto at(unsigned depth, F &&build) {
+    const Scope &scope = scopes[depth];
+    LaneBuilder::InsertBefore here(b, scope.nested ? scope.nested : scope.end);
+    return build();
+  }
+  V dim(unsigned slot);
+  V stride(unsigned operand, unsigned group) { return dim(spec.dims().stride(operand, group)); }
+  /// Scope of the vector axis; null when it is not open.
+  const Scope *laneScope() const;
+  V tailMask();
   mlir::Value pointer(unsigned operand, unsigned depth);
   bool moves(unsigned operand, const GroupIndex &group) const;
   /// The innermost open scope that the operand's address depends on.
@@ -136,6 +136,14 @@ private:
   mlir::Value safePointer(unsigned operand, mlir::Value pointer);
   V linearReduced(unsigned depth);
 
+  const KernelSpec &spec;
+  const KernelPlan &plan;
+  LaneBuilder &b;
+  const Arguments args;
+  const bool narrowMasks;
+  llvm::SmallVector<Scope, 6> scopes;
+  unsigned phase = 0;
+  V row, blockStart;
   llvm::DenseMap<int, mlir::Value> held;
   llvm::DenseMap<unsigned, V> dimMemo;
   V reducedCountMemo;

@@ -21,7 +21,9 @@ using Body = llvm::function_ref<Values(llvm::ArrayRef<V>)>;
 
 class KernelEmitter {
 public:
-  explicit KernelEmitter(KernelBuilder &k) : k(k), b(k.b), spec(k.spec), plan(k.plan) {}
+  KernelEmitter(const KernelSpec &spec, const KernelPlan &plan, LaneBuilder &b, const KernelBuilder::Arguments &args,
+                KernelBuilder &k)
+      : spec(spec), plan(plan), b(b), args(args), k(k) {}
 
   void rows();
 
@@ -29,23 +31,33 @@ private:
   bool lanesAreParallel() const { return spec.vectorAxis == VectorAxis::Parallel; }
   void row();
   Values vectorLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body);
+  void scalarTailLoop(V lo, V hi, unsigned group, llvm::function_ref<void()> body);
   void wholeLoop(V lo, V hi, unsigned group, llvm::function_ref<void()> body);
   Values indexLoop(unsigned group, llvm::ArrayRef<V> init, Body body);
   Values reducedLoops(unsigned first, llvm::ArrayRef<V> init, Body body);
   void reduceAcrossLanes();
   llvm::SmallVector<int> keptAfter(unsigned phase) const;
-  void columnPhase(V end, unsigned vectors, llvm::MutableArrayRef<Reduction> states);
-  void columnRow(V end, llvm::ArrayRef<int> reduces, llvm::MutableArrayRef<Reduction> states, bool last);
+  void columnPhase(V start, V end, unsigned vectors, llvm::MutableArrayRef<Reduction> states);
+  void columnRow(V start, V end, llvm::ArrayRef<int> reduces, llvm::MutableArrayRef<Reduction> states, bool last);
   void reduceInColumns();
   llvm::SmallVector<int> reducesOf(unsigned phase) const;
   void fullStores();
   void rowStores();
 
-  KernelBuilder &k;
-  LaneBuilder &b;
+  void enterPhase(unsigned number);
+
   const KernelSpec &spec;
   const KernelPlan &plan;
+  LaneBuilder &b;
+  const KernelBuilder::Arguments &args;
+  KernelBuilder &k;
+  unsigned phase = 0;
 };
+
+void KernelEmitter::enterPhase(unsigned number) {
+  phase = number;
+  k.enterPhase(number);
+}
 
 llvm::SmallVector<int> KernelEmitter::reducesOf(unsigned phase) const {
   llvm::SmallVector<int> found;
@@ -58,55 +70,49 @@ llvm::SmallVector<int> KernelEmitter::reducesOf(unsigned phase) const {
 // An unmasked main loop and one masked tail.
 Values KernelEmitter::vectorLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body) {
   V rest = (hi - lo) & b.index(kLanes - 1), middle = hi - rest;
-  auto enter = [&](mlir::Operation *branch, mlir::Operation *end) { k.open(branch, end); };
-  Values carried = b.forLoop(
-      lo, middle, b.index(kLanes), init,
-      [&](V index, llvm::ArrayRef<V> values) {
-        k.top().groups.push_back({group, index, true});
-        return body(values);
-      },
-      enter);
-  k.close();
-  carried = b.ifThen(
-      lt(middle, hi), carried,
-      [&] {
-        k.top().groups.push_back({group, middle, true});
-        k.top().remaining = rest;
-        k.top().mask = k.tailMask();
-        return body(carried);
-      },
-      enter);
-  k.close();
-  return carried;
+  Values carried = k.loop(lo, middle, b.index(kLanes), init, [&](V index, llvm::ArrayRef<V> values) {
+    k.enterLanes(group, index);
+    return body(values);
+  });
+  return k.when(lt(middle, hi), carried, [&] {
+    k.enterLanes(group, middle);
+    k.limitLanes(rest);
+    return body(carried);
+  });
+}
+
+// An unmasked main loop, and the rest of the lanes one by one.
+void KernelEmitter::scalarTailLoop(V lo, V hi, unsigned group, llvm::function_ref<void()> body) {
+  V middle = hi - ((hi - lo) & b.index(kLanes - 1));
+  k.loop(lo, middle, b.index(kLanes), {}, [&](V index, llvm::ArrayRef<V>) {
+    k.enterLanes(group, index);
+    body();
+    return Values();
+  });
+  k.loop(middle, hi, b.index(1), {}, [&](V index, llvm::ArrayRef<V>) {
+    k.enterGroup(group, index);
+    body();
+    return Values();
+  });
 }
 
 // One loop with the tail in it, whose loads and stores ask which it is: for bodies that are much longer than a branch,
 // and would be generated twice.
 void KernelEmitter::wholeLoop(V lo, V hi, unsigned group, llvm::function_ref<void()> body) {
-  b.forLoop(
-      lo, hi, b.index(kLanes), {},
-      [&](V index, llvm::ArrayRef<V>) {
-        k.top().groups.push_back({group, index, true});
-        k.top().remaining = hi - index;
-        k.top().whole = ge(k.top().remaining, b.index(kLanes));
-        body();
-        return Values();
-      },
-      [&](mlir::Operation *branch, mlir::Operation *end) { k.open(branch, end); });
-  k.close();
+  k.loop(lo, hi, b.index(kLanes), {}, [&](V index, llvm::ArrayRef<V>) {
+    k.enterLanes(group, index);
+    k.limitLanesAtEnd(hi - index);
+    body();
+    return Values();
+  });
 }
 
 Values KernelEmitter::indexLoop(unsigned group, llvm::ArrayRef<V> init, Body body) {
   V size = k.size(group);
-  Values carried = b.forLoop(
-      b.index(0), size, b.index(1), init,
-      [&](V index, llvm::ArrayRef<V> values) {
-        k.top().groups.push_back({group, index});
-        return body(values);
-      },
-      [&](mlir::Operation *branch, mlir::Operation *end) { k.open(branch, end); });
-  k.close();
-  return carried;
+  return k.loop(b.index(0), size, b.index(1), init, [&](V index, llvm::ArrayRef<V> values) {
+    k.enterGroup(group, index);
+    return body(values);
+  });
 }
 
 // The reduced groups in row-major order; the last one by vectors when the lanes run along it.
@@ -126,11 +132,11 @@ Values KernelEmitter::reducedLoops(unsigned first, llvm::ArrayRef<V> init, Body 
 void KernelEmitter::fullStores() {
   llvm::SmallVector<KernelStore> stores;
   for (const KernelStore &store : spec.stores)
-    if (isFullStore(spec, store) && plan.phase[store.node] == k.phase)
+    if (isFullStore(spec, store) && plan.phase[store.node] == phase)
       stores.push_back(store);
   llvm::SmallVector<int> kept;
   for (unsigned i = 0; i < spec.nodes.size(); ++i)
-    if (plan.scratchOffset[i] >= 0 && plan.phase[i] == k.phase)
+    if (plan.scratchOffset[i] >= 0 && plan.phase[i] == phase)
       kept.push_back(i);
   for (const KernelStore &store : stores)
     k.node(store.node);
@@ -153,18 +159,19 @@ void KernelEmitter::rowStores() {
 
 // Lanes along the last reduced group: partial results in registers, a halving tree at the end of a row.
 void KernelEmitter::reduceAcrossLanes() {
-  for (k.phase = 0; k.phase < plan.numPhases; ++k.phase) {
-    llvm::SmallVector<int> reduces = reducesOf(k.phase);
+  for (unsigned number = 0; number < plan.numPhases; ++number) {
+    enterPhase(number);
+    llvm::SmallVector<int> reduces = reducesOf(phase);
     llvm::SmallVector<Reduction> states;
     Values init;
     for (int index : reduces) {
-      states.emplace_back(k, index);
+      states.emplace_back(k, b, spec, index);
       llvm::append_range(init, states.back().start());
     }
     Values last = reducedLoops(0, init, [&](llvm::ArrayRef<V> carried) {
       Values next;
       for (Reduction &state : states) {
-        llvm::append_range(next, state.step(carried.take_front(state.numParts()), k.laneScope()->mask));
+        llvm::append_range(next, state.step(carried.take_front(state.numParts()), k.mask()));
         carried = carried.drop_front(state.numParts());
       }
       fullStores();
@@ -195,12 +202,12 @@ llvm::SmallVector<int> KernelEmitter::keptAfter(unsigned phase) const {
 
 // Lanes along the last parallel group: 16 partial results of every column in memory, the same tree over them. A block
 // of columns goes through the reduced domain together, so that memory is read by several lines a row.
-void KernelEmitter::columnPhase(V end, unsigned vectors, llvm::MutableArrayRef<Reduction> states) {
+void KernelEmitter::columnPhase(V start, V end, unsigned vectors, llvm::MutableArrayRef<Reduction> states) {
   unsigned columns = spec.numParallel - 1;
   for (Reduction &state : states)
     state.startColumns(vectors);
   reducedLoops(0, {}, [&](llvm::ArrayRef<V>) {
-    return vectorLoop(k.blockStart, end, columns, {}, [&](llvm::ArrayRef<V>) {
+    return vectorLoop(start, end, columns, {}, [&](llvm::ArrayRef<V>) {
       for (Reduction &state : states)
         state.stepColumns();
       fullStores();
@@ -209,11 +216,12 @@ void KernelEmitter::columnPhase(V end, unsigned vectors, llvm::MutableArrayRef<R
   });
 }
 
-void KernelEmitter::columnRow(V end, llvm::ArrayRef<int> reduces, llvm::MutableArrayRef<Reduction> states, bool last) {
+void KernelEmitter::columnRow(V start, V end, llvm::ArrayRef<int> reduces, llvm::MutableArrayRef<Reduction> states,
+                              bool last) {
   llvm::SmallVector<std::pair<int, mlir::Value>> buffers;
-  for (int index : last ? llvm::SmallVector<int>() : keptAfter(k.phase))
+  for (int index : last ? llvm::SmallVector<int>() : keptAfter(phase))
     buffers.push_back({index, b.stackBuffer(computeElem(spec.nodes[index].dtype), kBlockVectors, true)});
-  vectorLoop(k.blockStart, end, spec.numParallel - 1, {}, [&](llvm::ArrayRef<V>) {
+  vectorLoop(start, end, spec.numParallel - 1, {}, [&](llvm::ArrayRef<V>) {
     for (auto [index, state] : llvm::zip_equal(reduces, states))
       k.define(index, state.finish(state.foldColumns()));
     for (auto [index, buffer] : buffers)
@@ -230,31 +238,27 @@ void KernelEmitter::reduceInColumns() {
   unsigned bytes = 1;
   for (unsigned i = 0; i < spec.nodes.size(); ++i)
     if (spec.nodes[i].kind == NodeKind::Reduce)
-      bytes = std::max(bytes, Reduction(k, i).bytesPerVector());
+      bytes = std::max(bytes, Reduction(k, b, spec, i).bytesPerVector());
   unsigned vectors = std::clamp(kBlockBytes / bytes, 1u, kBlockVectors);
-  V step = b.index(int64_t(vectors) * kLanes), hi = k.args.innerHi;
-  auto enter = [&](mlir::Operation *branch, mlir::Operation *end) { k.open(branch, end); };
-  b.forLoop(
-      k.args.innerLo, hi, step, {},
-      [&](V start, llvm::ArrayRef<V>) {
-        k.blockStart = start;
-        V end = start + step;
-        end = select(lt(end, hi), end, hi);
-        for (k.phase = 0; k.phase < std::max(plan.numPhases, 1u); ++k.phase) {
-          llvm::SmallVector<int> reduces = reducesOf(k.phase);
-          llvm::SmallVector<Reduction> states;
-          for (int index : reduces)
-            states.emplace_back(k, index);
-          if (plan.numPhases)
-            columnPhase(end, vectors, states);
-          bool last = k.phase + 1 >= plan.numPhases;
-          if (!last || llvm::any_of(spec.stores, [&](const KernelStore &s) { return !isFullStore(spec, s); }))
-            columnRow(end, reduces, states, last);
-        }
-        return Values();
-      },
-      enter);
-  k.close();
+  V step = b.index(int64_t(vectors) * kLanes), hi = args.innerHi;
+  k.loop(args.innerLo, hi, step, {}, [&](V start, llvm::ArrayRef<V>) {
+    k.enterBlock(start);
+    V end = start + step;
+    end = select(lt(end, hi), end, hi);
+    for (unsigned number = 0; number < std::max(plan.numPhases, 1u); ++number) {
+      enterPhase(number);
+      llvm::SmallVector<int> reduces = reducesOf(phase);
+      llvm::SmallVector<Reduction> states;
+      for (int index : reduces)
+        states.emplace_back(k, b, spec, index);
+      if (plan.numPhases)
+        columnPhase(start, end, vectors, states);
+      bool last = phase + 1 >= plan.numPhases;
+      if (!last || llvm::any_of(spec.stores, [&](const KernelStore &s) { return !isFullStore(spec, s); }))
+        columnRow(start, end, reduces, states, last);
+    }
+    return Values();
+  });
 }
 
 void KernelEmitter::row() {
@@ -266,8 +270,10 @@ void KernelEmitter::row() {
     return reduceInColumns();
   unsigned group = spec.numParallel - 1;
   if (hasLongBody(spec))
-    return wholeLoop(k.args.innerLo, k.args.innerHi, group, [&] { fullStores(); });
-  vectorLoop(k.args.innerLo, k.args.innerHi, group, {}, [&](llvm::ArrayRef<V>) {
+    return wholeLoop(args.innerLo, args.innerHi, group, [&] { fullStores(); });
+  if (hasScalarTail(spec))
+    return scalarTailLoop(args.innerLo, args.innerHi, group, [&] { fullStores(); });
+  vectorLoop(args.innerLo, args.innerHi, group, {}, [&](llvm::ArrayRef<V>) {
     fullStores();
     return Values();
   });
@@ -276,13 +282,12 @@ void KernelEmitter::row() {
 // Rows with their indices per outer group, counted up rather than divided out.
 void KernelEmitter::rows() {
   unsigned outer = spec.numParallel - lanesAreParallel();
-  V lo = k.args.outerLo, hi = k.args.outerHi;
+  V lo = args.outerLo, hi = args.outerHi;
   if (lanesAreParallel())
-    hi = select(lt(k.args.innerLo, k.args.innerHi), hi, lo);
-  auto enter = [&](mlir::Operation *branch, mlir::Operation *end) { k.open(branch, end); };
+    hi = select(lt(args.innerLo, args.innerHi), hi, lo);
   if (!outer) {
-    b.ifThen(lt(lo, hi), {}, [&] { return row(), Values(); }, enter);
-    return k.close();
+    k.when(lt(lo, hi), {}, [&] { return row(), Values(); });
+    return;
   }
   Values start(outer - 1, V());
   V rest = lo;
@@ -295,28 +300,24 @@ void KernelEmitter::rows() {
   start.insert(start.begin(), rest);
   if (outer == 1)
     start.clear();
-  b.forLoop(
-      lo, hi, b.index(1), start,
-      [&](V index, llvm::ArrayRef<V> carried) {
-        k.row = index;
-        llvm::ArrayRef<V> indices = outer == 1 ? llvm::ArrayRef<V>(index) : carried;
-        for (unsigned g = 0; g < outer; ++g)
-          k.top().groups.push_back({g, indices[g]});
-        row();
-        Values next(carried);
-        for (unsigned g = next.size(); g-- > 0;) {
-          next[g] = next[g] + b.index(1);
-          if (!g)
-            break;
-          V wraps = eq(next[g], k.size(g));
-          next[g] = select(wraps, b.index(0), next[g]);
-          // The next outer index steps only when this one wraps: undo its step otherwise.
-          next[g - 1] = next[g - 1] - select(wraps, b.index(0), b.index(1));
-        }
-        return next;
-      },
-      enter);
-  k.close();
+  k.loop(lo, hi, b.index(1), start, [&](V index, llvm::ArrayRef<V> carried) {
+    k.enterRow(index);
+    llvm::ArrayRef<V> indices = outer == 1 ? llvm::ArrayRef<V>(index) : carried;
+    for (unsigned g = 0; g < outer; ++g)
+      k.enterGroup(g, indices[g]);
+    row();
+    Values next(carried);
+    for (unsigned g = next.size(); g-- > 0;) {
+      next[g] = next[g] + b.index(1);
+      if (!g)
+        break;
+      V wraps = eq(next[g], k.size(g));
+      next[g] = select(wraps, b.index(0), next[g]);
+      // The next outer index steps only when this one wraps: undo its step otherwise.
+      next[g - 1] = next[g - 1] - select(wraps, b.index(0), b.index(1));
+    }
+    return next;
+  });
 }
 
 } // namespace
@@ -340,9 +341,8 @@ unsigned emitKernel(mlir::ModuleOp module, llvm::StringRef name, const KernelSpe
   KernelBuilder::Arguments args{
       entry->getArgument(0), entry->getArgument(1), entry->getArgument(2), bound(3), bound(4), bound(5), bound(6)};
   KernelPlan plan = planKernel(spec);
-  KernelBuilder builder(spec, plan, b, args, options.narrowMasks);
-  builder.open(nullptr, entry->getTerminator());
-  KernelEmitter(builder).rows();
+  KernelBuilder builder(spec, plan, b, args, options.narrowMasks, entry->getTerminator());
+  KernelEmitter(spec, plan, b, args, builder).rows();
   return plan.scratchBytesPerElement;
 }
 

@@ -8,8 +8,6 @@
 #include "compiler/lowering/Convert.h"
 #include "compiler/lowering/KernelBuilder.h"
 
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-
 namespace tess::compiler {
 
 /// What `elem` is in registers straight after a load: bool is a byte.
@@ -78,7 +76,7 @@ mlir::Value KernelBuilder::safePointer(unsigned operand, mlir::Value pointer) {
   if (spec.vectorAxis != VectorAxis::Reduced || !op.variesOnReduced || op.inner != InnerClass::Broadcast)
     return pointer;
   V some = gt(reducedCount(), b.index(0));
-  return mlir::LLVM::SelectOp::create(b.ops, b.loc, some.get(), pointer, args.dims);
+  return b.selectPointer(some, pointer, args.dims);
 }
 
 V KernelBuilder::load(unsigned operand, unsigned depth) {

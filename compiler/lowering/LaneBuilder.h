@@ -15,6 +15,7 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 namespace tess::compiler {
 
@@ -62,10 +63,30 @@ public:
   /// `entry` takes the constants and stack buffers; it must dominate everything built.
   LaneBuilder(mlir::OpBuilder &ops, mlir::Location loc, mlir::Block *entry) : ops(ops), loc(loc), entry(entry) {}
 
-  mlir::OpBuilder &ops;
-  mlir::Location loc;
-  /// Lanes of a vector; fewer in the tree that ends a reduction.
-  unsigned width = kLanes;
+  /// While it lives, what is built goes before `place`. Then before the operation as now: an operation, not a block,
+  /// because control flow moves it.
+  class InsertBefore {
+  public:
+    InsertBefore(LaneBuilder &b, mlir::Operation *place) : b(b), before(b.next()) { b.ops.setInsertionPoint(place); }
+    ~InsertBefore() { b.ops.setInsertionPoint(before); }
+    InsertBefore(const InsertBefore &) = delete;
+
+  private:
+    LaneBuilder &b;
+    mlir::Operation *before;
+  };
+  /// While it lives, vectors have `width` lanes: in the tree that ends a reduction.
+  class Narrower {
+  public:
+    Narrower(LaneBuilder &b, unsigned width) : restore(b.width, width) {}
+
+  private:
+    llvm::SaveAndRestore<unsigned> restore;
+  };
+
+  /// For operations that this class has no name for.
+  mlir::OpBuilder &opBuilder() { return ops; }
+  mlir::Location location() const { return loc; }
 
   /// The MLIR type of an element, or of a vector of `width` of them.
   mlir::Type type(Elem elem, bool vector);
@@ -124,6 +145,7 @@ public:
   void store(LaneValue value, mlir::Value address);
   void maskedStore(LaneValue value, mlir::Value address, LaneValue mask);
   mlir::Value loadPointer(mlir::Value address);
+  mlir::Value selectPointer(LaneValue condition, mlir::Value yes, mlir::Value no);
   /// `count` vectors (or scalars) on the stack, allocated in the entry block.
   mlir::Value stackBuffer(Elem elem, unsigned count, bool vector);
   /// Address of a constant table of the module, made on first use.
@@ -158,7 +180,10 @@ private:
   LaneValue intBinary(Bin op, LaneValue lhs, LaneValue rhs);
   LaneValue floatBinary(Bin op, LaneValue lhs, LaneValue rhs);
 
+  mlir::OpBuilder &ops;
+  mlir::Location loc;
   mlir::Block *entry;
+  unsigned width = kLanes; // of a vector
   llvm::DenseMap<std::pair<void *, uint64_t>, mlir::Value> constants;
   llvm::DenseMap<unsigned, mlir::Value> iotas;
 };

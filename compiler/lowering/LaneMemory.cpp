@@ -72,6 +72,10 @@ Value LaneBuilder::loadPointer(Value address) {
   return LLVM::LoadOp::create(ops, loc, LLVM::LLVMPointerType::get(ops.getContext()), address);
 }
 
+Value LaneBuilder::selectPointer(LaneValue condition, Value yes, Value no) {
+  return LLVM::SelectOp::create(ops, loc, condition.get(), yes, no);
+}
+
 Value LaneBuilder::stackBuffer(Elem elem, unsigned count, bool vector) {
   LaneValue size = index(count);
   OpBuilder::InsertionGuard guard(ops);

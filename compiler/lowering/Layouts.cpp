@@ -1,5 +1,7 @@
 //===- Layouts.cpp - what views keep of a layout --------------------------===//
 #include "compiler/lowering/Layouts.h"
+#include "ir/GraphBuilder.h"
+#include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
 
 #include "mlir/IR/BuiltinTypes.h"
@@ -28,6 +30,12 @@ void Layouts::add(Operation *view) {
   ValueLayout base = needsCopy(view) ? ValueLayout() : of(view->getOperand(0));
   Value result = view->getResult(0);
   known[result] = viewLayout(ir::opDefOf(view), base, cast<RankedTensorType>(result.getType()).getShape());
+}
+
+void Layouts::addInputs(func::FuncOp func) {
+  for (BlockArgument input : func.getArguments())
+    if (auto layout = func.getArgAttrOfType<IntegerAttr>(input.getArgNumber(), ir::kLayoutAttr))
+      known[input] = {false, layout.getInt() == int64_t(ir::InputLayout::RowsApart)};
 }
 
 } // namespace tess::compiler

@@ -1,11 +1,12 @@
 //===- Layouts.h - how values lie in memory ---------------------*- C++ -*-===//
 //
-// What the operators alone say of it, without sizes: the result of a kernel or a
-// call is contiguous, that of a view is what the view makes of its operand.
+// What is known without sizes: the result of a kernel or a call is contiguous,
+// that of a view is what the view makes of its operand, an input is as it says.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseMap.h"
 
@@ -27,6 +28,8 @@ public:
   bool needsCopy(mlir::Operation *view) const;
   /// Adds the result of `view`; views must be added in the order of the program.
   void add(mlir::Operation *view);
+  /// Makes the layouts of the inputs of a program known.
+  void addInputs(mlir::func::FuncOp func);
 
 private:
   llvm::DenseMap<mlir::Value, ValueLayout> known;

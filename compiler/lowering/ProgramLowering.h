@@ -7,7 +7,7 @@
 #pragma once
 
 #include "compiler/lowering/KernelSpec.h"
-#include "compiler/target/KernelChoice.h"
+#include "compiler/transforms/KernelChoice.h"
 #include "runtime/schema/Executable.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -6,7 +6,6 @@
 
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/SaveAndRestore.h"
 
 #include <limits>
 
@@ -14,8 +13,8 @@ namespace tess::compiler {
 
 using Values = LaneBuilder::Values;
 
-Reduction::Reduction(KernelBuilder &k, int index)
-    : k(k), b(k.b), node(k.spec.nodes[index]), from(k.spec.nodes[node.args[0]].dtype),
+Reduction::Reduction(KernelBuilder &k, LaneBuilder &b, const KernelSpec &spec, int index)
+    : k(k), b(b), node(spec.nodes[index]), from(spec.nodes[node.args[0]].dtype),
       hasPlace(node.reduceKind == ReduceKind::ArgMax || node.reduceKind == ReduceKind::ArgMin) {
   valueType = hasPlace ? from : node.dtype;
 }
@@ -113,7 +112,7 @@ static V lanesFrom(V vector, unsigned first, unsigned count) {
 Values Reduction::fold(llvm::ArrayRef<V> parts) {
   Values result(parts);
   for (unsigned width = kLanes / 2; width >= 1; width /= 2) {
-    llvm::SaveAndRestore<unsigned> narrower(b.width, width);
+    LaneBuilder::Narrower narrower(b, width);
     Values lower, upper;
     for (V part : result) {
       lower.push_back(lanesFrom(part, 0, width));

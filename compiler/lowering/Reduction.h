@@ -15,8 +15,8 @@ namespace tess::compiler {
 /// Emits one Reduce node: 16 partial results by element number mod 16, and a tree that ends them.
 class Reduction {
 public:
-  /// The Reduce node `index`.
-  Reduction(KernelBuilder &k, int index);
+  /// The Reduce node `index` of `spec`.
+  Reduction(KernelBuilder &k, LaneBuilder &b, const KernelSpec &spec, int index);
 
   /// Parts of a partial result: 1, or 2 for ArgMax and ArgMin, which keep element numbers beside the values.
   unsigned numParts() const { return hasPlace ? 2 : 1; }

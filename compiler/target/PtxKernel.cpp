@@ -20,8 +20,9 @@ namespace {
 
 /// `llvm.nvvm.read.ptx.sreg.<name>` as i64.
 V specialRegister(LaneBuilder &b, llvm::StringRef name) {
-  auto intrinsic = b.ops.getStringAttr("llvm.nvvm.read.ptx.sreg." + name);
-  auto call = LLVM::CallIntrinsicOp::create(b.ops, b.loc, b.ops.getI32Type(), intrinsic, ValueRange());
+  auto intrinsic = b.opBuilder().getStringAttr("llvm.nvvm.read.ptx.sreg." + name);
+  auto call =
+      LLVM::CallIntrinsicOp::create(b.opBuilder(), b.location(), b.opBuilder().getI32Type(), intrinsic, ValueRange());
   return b.convert(b.wrap(call.getResults(), Elem::I32, false), Elem::I64, /*isUnsigned=*/true);
 }
 
@@ -46,23 +47,23 @@ Block *addFunction(OpBuilder &ops, llvm::StringRef name, const KernelSpec &spec)
   return entry;
 }
 
-/// The indices of element `linear` of the row-major domain, into the top scope; the last group's first.
-void pushIndices(KernelBuilder &k, V linear) {
+/// Enters element `linear` of the row-major domain.
+void enterElement(KernelBuilder &k, unsigned numGroups, V linear) {
   V rest = linear;
-  for (unsigned group = k.spec.numParallel - 1; group > 0; --group) {
-    V size = k.size(group), quotient = k.b.binary(LaneBuilder::Bin::UDiv, rest, size);
-    k.top().groups.push_back({group, rest - quotient * size});
+  for (unsigned group = numGroups - 1; group > 0; --group) {
+    V size = k.size(group), quotient = rest.b().binary(LaneBuilder::Bin::UDiv, rest, size);
+    k.enterGroup(group, rest - quotient * size);
     rest = quotient;
   }
-  k.top().groups.push_back({0, rest});
+  k.enterGroup(0, rest);
 }
 
-void emitElement(KernelBuilder &k, V linear) {
-  pushIndices(k, linear);
-  for (auto [index, node] : llvm::enumerate(k.spec.nodes))
+void emitElement(KernelBuilder &k, const KernelSpec &spec, V linear) {
+  enterElement(k, spec.numParallel, linear);
+  for (auto [index, node] : llvm::enumerate(spec.nodes))
     if (node.kind == NodeKind::Apply && node.fn == ScalarFn::Index)
       k.define(index, castValue(linear, DType::Int64, node.dtype));
-  for (const KernelStore &store : k.spec.stores)
+  for (const KernelStore &store : spec.stores)
     k.store(store.node, store.operand);
 }
 
@@ -82,16 +83,11 @@ void emitPtxKernel(ModuleOp module, llvm::StringRef name, const KernelSpec &spec
   KernelBuilder::Arguments args;
   args.ptrs = entry->getArgument(0);
   args.dims = entry->getArgument(1);
-  KernelBuilder k(spec, plan, b, args, /*narrowMasks=*/false);
-  k.open(nullptr, entry->getTerminator());
-  b.forLoop(
-      first, count, step, {},
-      [&](V linear, llvm::ArrayRef<V>) {
-        emitElement(k, linear);
-        return LaneBuilder::Values();
-      },
-      [&](Operation *branch, Operation *end) { k.open(branch, end); });
-  k.close();
+  KernelBuilder k(spec, plan, b, args, /*narrowMasks=*/false, entry->getTerminator());
+  k.loop(first, count, step, {}, [&](V linear, llvm::ArrayRef<V>) {
+    emitElement(k, spec, linear);
+    return LaneBuilder::Values();
+  });
 }
 
 } // namespace tess::compiler

@@ -12,7 +12,7 @@
 
 namespace tess::compiler {
 #define GEN_PASS_DEF_DIFFERENTIATEPASS
-#include "compiler/Passes.h.inc"
+#include "compiler/transforms/Passes.h.inc"
 
 namespace {
 using namespace mlir;

@@ -13,7 +13,7 @@
 
 namespace tess::compiler {
 #define GEN_PASS_DEF_EXPANDCOMPOSITESPASS
-#include "compiler/Passes.h.inc"
+#include "compiler/transforms/Passes.h.inc"
 
 namespace {
 using namespace mlir;

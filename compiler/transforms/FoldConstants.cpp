@@ -20,7 +20,7 @@
 
 namespace tess::compiler {
 #define GEN_PASS_DEF_FOLDCONSTANTSPASS
-#include "compiler/Passes.h.inc"
+#include "compiler/transforms/Passes.h.inc"
 
 namespace {
 using namespace mlir;

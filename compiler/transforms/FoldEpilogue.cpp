@@ -15,7 +15,7 @@
 
 namespace tess::compiler {
 #define GEN_PASS_DEF_FOLDEPILOGUEPASS
-#include "compiler/Passes.h.inc"
+#include "compiler/transforms/Passes.h.inc"
 
 namespace {
 using namespace mlir;

@@ -14,7 +14,7 @@
 
 namespace tess::compiler {
 #define GEN_PASS_DEF_FUSEELEMENTWISEPASS
-#include "compiler/Passes.h.inc"
+#include "compiler/transforms/Passes.h.inc"
 
 namespace {
 using namespace mlir;

@@ -1,7 +1,7 @@
 //===- Passes.h - graph to graph --------------------------------*- C++ -*-===//
 #pragma once
 
-#include "compiler/target/KernelChoice.h"
+#include "compiler/transforms/KernelChoice.h"
 #include "ir/Dialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -13,10 +13,10 @@
 namespace tess::compiler {
 
 #define GEN_PASS_DECL
-#include "compiler/Passes.h.inc"
+#include "compiler/transforms/Passes.h.inc"
 
 #define GEN_PASS_REGISTRATION
-#include "compiler/Passes.h.inc"
+#include "compiler/transforms/Passes.h.inc"
 
 /// Runs a module's function "main", which has no arguments, and returns the row-major bytes of its results.
 using ModuleEvaluator = std::function<mlir::FailureOr<std::vector<std::string>>(mlir::ModuleOp)>;

@@ -10,7 +10,7 @@
 
 namespace tess::compiler {
 #define GEN_PASS_DEF_SINKUPDATESPASS
-#include "compiler/Passes.h.inc"
+#include "compiler/transforms/Passes.h.inc"
 
 namespace {
 using namespace mlir;

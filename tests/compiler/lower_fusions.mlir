@@ -58,3 +58,21 @@ func.func @main(%x: tensor<4x5xf32>, %y: tensor<3x2xf32>) -> (tensor<4x5xf32>, t
   } : (tensor<5x4xf32>) -> tensor<5x4xf32>
   return %0, %1, %2 : tensor<4x5xf32>, tensor<3x2xf32>, tensor<5x4xf32>
 }
+
+// -----
+
+// An input says how it lies where that is not row-major: no axes must be joined, and lanes of the second find elements
+// by stride.
+// CHECK: tess.kernel @kernel0
+// CHECK-NEXT: "kernel parallel=2
+// CHECK-NEXT: "o0 = input f32 contiguous"
+// CHECK-NEXT: "o1 = input f32 strided"
+// CHECK-NEXT: "o2 = output f32 contiguous"
+func.func @main(%x: tensor<?x?xf32> {tess.layout = 1 : i8}, %y: tensor<?x?xf32> {tess.layout = 2 : i8}) -> tensor<?x?xf32> {
+  %0 = tess.fusion %x, %y attributes {axes = array<i64>} {
+  ^bb0(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>):
+    %1 = tess.add %a, %b : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+    tess.yield %1 : tensor<?x?xf32>
+  } : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
