@@ -114,9 +114,10 @@ void KeyReader::push(Slice slice, Slice given) {
   int64_t size = tensor.shape()[key.starts.size()];
   key.givenStarts.push_back(given.start);
   key.givenStops.push_back(given.stop);
-  key.starts.push_back(slice.start);
-  // A stop before the first element, which -1 would not say.
-  key.stops.push_back(slice.step < 0 && slice.stop < 0 ? -size - 1 : slice.stop);
+  // Before the first element, which -1 would not say.
+  auto placed = [&](int64_t end) { return slice.step < 0 && end < 0 ? -size - 1 : end; };
+  key.starts.push_back(placed(slice.start));
+  key.stops.push_back(placed(slice.stop));
   key.steps.push_back(slice.step);
 }
 
