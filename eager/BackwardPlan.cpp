@@ -57,13 +57,12 @@ uint64_t hashOf(const Request &r) {
 uint64_t bytesOf(llvm::ArrayRef<Subgraph::Node> nodes) {
   uint64_t bytes = 0;
   for (const Subgraph::Node &node : nodes)
-    bytes += sizeof(node) + node.op.numAttrs() * sizeof(AttrValue) +
-             (node.inputs.size() + node.outputs.size()) * sizeof(int);
+    bytes += sizeof(node) + node.op.heldBytes() + (node.inputs.size() + node.outputs.size()) * sizeof(int);
   return bytes;
 }
 
 uint64_t bytesOf(const BackwardPlan &plan) {
-  uint64_t bytes = sizeof(plan) + plan.operands.size() * sizeof(TensorMeta) + plan.op.numAttrs() * sizeof(AttrValue);
+  uint64_t bytes = sizeof(plan) + plan.operands.size() * sizeof(TensorMeta) + plan.op.heldBytes();
   return plan.graph ? bytes + bytesOf(plan.graph->nodes) + plan.graph->inputs.size() * (sizeof(int) + 1) : bytes;
 }
 

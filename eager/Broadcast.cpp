@@ -72,23 +72,43 @@ bool readAxis(llvm::ArrayRef<Operand> operands, const IterationSpace &space, uns
   return true;
 }
 
-/// `outer` can be walked as a part of `inner`: every operand steps over the inner axis whole.
-bool mergeable(const IterationSpace &space, unsigned outer, const Axis &inner, unsigned numOperands) {
-  if (space.broadcast[outer] != inner.broadcast)
-    return false;
+/// The operands that do not step over the inner axis whole: a bit for each.
+uint32_t apartAt(const IterationSpace &space, unsigned outer, unsigned inner, unsigned numOperands) {
+  uint32_t found = 0;
   for (unsigned k = 0; k < numOperands; ++k)
-    if (!(inner.broadcast >> k & 1) && space.strides[k][outer] != inner.strides[k] * inner.size)
-      return false;
-  return true;
+    if (!(space.broadcast[inner] >> k & 1) && space.strides[k][outer] != space.strides[k][inner] * space.sizes[inner])
+      found |= 1u << k;
+  return found;
 }
 
 void addAxis(IterationSpace &space, const Axis &axis, unsigned numOperands, bool merge) {
-  bool merged = merge && space.numAxes && mergeable(space, space.numAxes - 1, axis, numOperands);
-  unsigned index = merged ? space.numAxes - 1 : space.numAxes++;
-  space.sizes[index] = merged ? space.sizes[index] * axis.size : axis.size;
+  unsigned index = space.numAxes++;
+  space.sizes[index] = axis.size;
   space.broadcast[index] = axis.broadcast;
   for (unsigned k = 0; k < numOperands; ++k)
     space.strides[k][index] = axis.strides[k];
+  if (!merge || !index || space.broadcast[index - 1] != axis.broadcast || apartAt(space, index - 1, index, numOperands))
+    return;
+  space.numAxes = index;
+  space.sizes[index - 1] *= axis.size;
+  for (unsigned k = 0; k < numOperands; ++k)
+    space.strides[k][index - 1] = axis.strides[k];
+}
+
+/// How the operands lie along the axes that are longer than 1: a stride along another has no meaning.
+void findLayouts(IterationSpace &space, unsigned numOperands) {
+  int last = -1;
+  for (unsigned axis = 0; axis < space.numAxes; ++axis) {
+    if (space.sizes[axis] == 1)
+      continue;
+    if (last >= 0 && space.broadcast[last] == space.broadcast[axis])
+      space.apart |= apartAt(space, unsigned(last), axis, numOperands) != 0;
+    last = int(axis);
+  }
+  for (unsigned k = 0; last >= 0 && k < numOperands; ++k)
+    if (space.strides[k][last] != 1 && !(space.broadcast[last] >> k & 1))
+      space.strided |= 1u << k;
+  space.apart &= !space.strided; // one operand that is not row-major keeps the axes of all apart
 }
 
 } // namespace
@@ -112,17 +132,18 @@ bool planIteration(llvm::ArrayRef<Operand> operands, IterationSpace &space, bool
     std::fill_n(single.strides, operands.size(), 1);
     addAxis(space, single, operands.size(), false);
   }
+  findLayouts(space, operands.size());
   return true;
 }
 
 uint64_t classOf(const IterationSpace &space, unsigned numOperands) {
-  if (space.numAxes * numOperands <= 56) { // exact
+  if (LLVM_LIKELY(!(space.apart | space.strided)) && space.numAxes * numOperands <= 56) { // exact
     uint64_t packed = 0;
     for (unsigned i = 0; i < space.numAxes; ++i)
       packed = packed << numOperands | space.broadcast[i];
     return packed << 4 | space.numAxes;
   }
-  uint64_t h = 0x51ED270B ^ space.numAxes;
+  uint64_t h = mixHash(0x51ED270B ^ space.numAxes, uint64_t(space.apart) << 32 | space.strided);
   for (unsigned i = 0; i < space.numAxes; ++i)
     h = mixHash(h, space.broadcast[i]);
   return h;

@@ -2,8 +2,8 @@
 //
 // Brings the operands of an elementwise operator to common axes and merges the
 // axes that every operand walks in one stride. What remains is the class that
-// a kernel is compiled for (which operand is broadcast along which axis), and
-// the sizes and strides that it gets at run time.
+// a kernel is compiled for (which operand is broadcast along which axis, and how
+// it lies in memory), and the sizes and strides that it gets at run time.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -28,6 +28,10 @@ struct IterationSpace {
   uint32_t broadcast[kMaxRank];
   /// In elements; 0 where broadcast.
   int64_t strides[kMaxDirectOperands][kMaxRank];
+  /// A bit for each operand whose last axis has another stride than 1.
+  uint32_t strided = 0;
+  /// Whether, without such operands, axes that are alike cannot be walked as one.
+  bool apart = false;
 
   /// The shape of the results, before axes are merged.
   llvm::ArrayRef<int64_t> resultShape() const { return {shape, rank}; }
@@ -37,7 +41,8 @@ struct IterationSpace {
 /// has the shape of the results. `keepAxes`: no axis is merged or dropped, because the operator reads indices.
 bool planIteration(llvm::ArrayRef<Operand> operands, IterationSpace &space, bool shapeGiven, bool keepAxes);
 
-/// The class as a number; different classes have different numbers (those that need more than 56 bits are hashed).
+/// The class as a number; different classes have different numbers (hashed, where
+/// an operand is not row-major or more than 56 bits are needed).
 uint64_t classOf(const IterationSpace &space, unsigned numOperands);
 
 } // namespace tess::eager

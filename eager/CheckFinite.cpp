@@ -60,7 +60,7 @@ llvm::Expected<Flaws> flawsOf(TensorImpl &tensor) {
     return std::move(e);
   if (tensor.storage().failure())
     return Flaws();
-  llvm::Expected<TensorRef> plain = contiguous(tensor, "check_finite");
+  llvm::Expected<TensorRef> plain = contiguousNow(tensor, "check_finite");
   if (!plain)
     return plain.takeError();
   const void *data = (*plain)->data();

@@ -34,6 +34,7 @@ struct Launch {
   int64_t dims[runtime::KernelDims(kMaxRank, kMaxDirectOperands).count(kMaxScalars)];
   int64_t outer = 1, inner = 1;
   int64_t picosecondsPerElement;
+  bool tiled;
 
   bool isTiny() const { return isTinyWork(outer * inner, picosecondsPerElement); }
 };
@@ -87,49 +88,6 @@ int64_t strideOf(const runtime::AxisGroup &group, const IterationSpace &space, c
   return group.last ? strides[walkedAxis(group, space)] : 1;
 }
 
-/// `strides` walk the axes of a group that are longer than 1 as one.
-bool collapses(const runtime::AxisGroup &group, const IterationSpace &space, const int64_t *strides) {
-  int64_t expected = strideOf(group, space, strides);
-  for (unsigned axis = group.last; axis-- > group.first;) {
-    if (space.sizes[axis] == 1)
-      continue;
-    if (strides[axis] != expected)
-      return false;
-    expected *= space.sizes[axis];
-  }
-  return true;
-}
-
-/// The kernel walks the axes of a group in one stride; true when `strides` allow it and lanes find neighbours.
-bool fitsGroups(const DirectKernel &kernel, const IterationSpace &space, unsigned operand) {
-  const int64_t *strides = space.strides[operand];
-  for (const runtime::AxisGroup &group : kernel.groups)
-    if (group.last - group.first > 1 && !collapses(group, space, strides))
-      return false;
-  const runtime::AxisGroup &vector = kernel.groups.back();
-  unsigned lanes = walkedAxis(vector, space);
-  bool isBroadcast = space.broadcast[lanes] >> operand & 1;
-  return isBroadcast || strides[lanes] == 1 || sizeOf(vector, space) == 1;
-}
-
-/// Row-major copies of the operands that the kernel cannot walk, in `made`; null for the others.
-llvm::Error makeFit(const DirectKernel &kernel, const IterationSpace &space, const DispatchCall &call,
-                    llvm::SmallVectorImpl<TensorRef> &made) {
-  for (unsigned k = 0; k < call.operands.size(); ++k) {
-    if (LLVM_LIKELY(fitsGroups(kernel, space, k)))
-      continue;
-    llvm::Expected<TensorRef> copy = contiguous(*call.operands[k].tensor, call.op.name());
-    if (!copy)
-      return copy.takeError();
-    if (copy->get() == call.operands[k].tensor)
-      return makeError(ErrorCode::Internal,
-                       call.op.name() + ": a row-major operand must fit its kernel, got " + toString((*copy)->meta()));
-    made.resize(call.operands.size());
-    made[k] = std::move(*copy);
-  }
-  return llvm::Error::success();
-}
-
 int64_t scalarBits(const OpDef &op, const DirectKernel::Scalar &scalar) {
   if (scalar.attr < 0)
     return int64_t(scalar.bits);
@@ -163,6 +121,7 @@ LLVM_ATTRIBUTE_ALWAYS_INLINE void fill(Launch &launch, const DirectKernel &kerne
       launch.dims[places.stride(v, g)] = strideOf(kernel.groups[g], space, strides);
     launch.pointers[v] = isResult ? results[value - operands.size()]->data() : operands[value].tensor->data();
   }
+  launch.tiled = kernel.isStrided && runtime::wantsTiles(launch.dims, numGroups, numValues);
   for (auto [slot, scalar] : llvm::enumerate(kernel.scalars))
     launch.dims[places.attribute(unsigned(slot))] = scalarBits(op, scalar);
 }
@@ -191,7 +150,6 @@ void takeOver(const DispatchCall &call, Tensors &results) {
   results.push_back(TensorImpl::create(target.dtype(), target.layout(), target.storageRef()));
   if (call.into->isSeen)
     target.storage().noteWrite(writeByHere(call.op.name()));
-  count(Count::FromKernels);
   count(Count::InPlace);
 }
 
@@ -202,18 +160,23 @@ llvm::Error allocateResults(const DirectKernel &kernel, llvm::ArrayRef<int64_t> 
       return result.takeError();
     results.push_back(std::move(*result));
   }
-  count(Count::FromKernels, results.size());
   return llvm::Error::success();
 }
 
-/// On the worker thread.
-void runParallel(const Launch &launch, unsigned threads) {
+runtime::KernelLaunch wholeOf(const Launch &launch) {
   runtime::KernelLaunch whole{};
   whole.fn = launch.fn;
   whole.pointers = launch.pointers;
   whole.dims = launch.dims;
   whole.outer = launch.outer;
   whole.inner = launch.inner;
+  whole.tiled = launch.tiled;
+  return whole;
+}
+
+/// On the worker thread.
+void runParallel(const Launch &launch, unsigned threads) {
+  runtime::KernelLaunch whole = wholeOf(launch);
   whole.split(threads);
   llvm::cantFail(runtime::cpuDevice().defaultStream().launch(whole));
 }
@@ -224,8 +187,9 @@ static void launchNow(const Launch &launch) {
   runtime::bump(runtime::executorCounters.launches);
   unsigned threads = launch.isTiny() ? 1 : runtime::numThreads();
   if (threads == 1) {
-    launch.fn(launch.pointers, launch.dims, nullptr, 0, launch.outer, 0, launch.inner);
-    return;
+    if (LLVM_UNLIKELY(launch.tiled))
+      return wholeOf(launch).run(nullptr, 0, launch.outer, 0, launch.inner);
+    return launch.fn(launch.pointers, launch.dims, nullptr, 0, launch.outer, 0, launch.inner);
   }
   if (runtime::Worker::onWorkerThread())
     return runParallel(launch, threads);
@@ -261,17 +225,9 @@ static llvm::Expected<CompiledOpRef> compiledFor(const DispatchCall &call, const
   return findOrBuild(key, call.op, [&]() -> BuiltOp {
     if (llvm::Expected<Metas> results = call.op.infer(call.metas(), call.segments); !results)
       return results.takeError(); // in the user's shapes
-    return buildOp(key, call.op, metasOfClass(call.operands, space, shapeGiven), call.segments, true);
+    return buildOp(key, call.op, metasOfClass(call.operands, space, shapeGiven), call.segments, true,
+                   layoutsOfClass(space, call.operands.size()));
   });
-}
-
-/// The same call on operands that the kernel can walk.
-static llvm::Expected<bool> dispatchFit(const DispatchCall &call, llvm::ArrayRef<TensorRef> made, Tensors &results) {
-  llvm::SmallVector<Operand, 4> operands(call.operands.begin(), call.operands.end());
-  for (unsigned k = 0; k < operands.size(); ++k)
-    if (made[k])
-      operands[k] = Operand(made[k]);
-  return dispatchDirect({call.op, operands, call.segments, call.into}, results);
 }
 
 /// Launches at once what is tiny and ready; queues the rest.
@@ -285,6 +241,11 @@ static llvm::Error start(const DispatchCall &call, const Launch &launch, const D
     });
   launchNow(launch);
   return llvm::Error::success();
+}
+
+/// No element is computed, but the results take over how the operands end.
+static llvm::Error startNothing(const DispatchCall &call, llvm::ArrayRef<TensorRef> results) {
+  return enqueueCall(call, results, [] { return llvm::Error::success(); });
 }
 
 llvm::Expected<bool> dispatchDirect(const DispatchCall &call, Tensors &results) {
@@ -303,24 +264,21 @@ llvm::Expected<bool> dispatchDirect(const DispatchCall &call, Tensors &results) 
   const DirectKernel *kernel = (*compiled)->direct.get();
   if (!kernel)
     return false;
-  llvm::SmallVector<TensorRef, 0> made;
-  if (space.numElements)
-    if (llvm::Error e = makeFit(*kernel, space, call, made))
-      return std::move(e);
-  if (!made.empty())
-    return dispatchFit(call, made, results);
-  bool isInPlace = call.into && fitsInto(call, *kernel, space);
+  bool isInPlace = call.into && space.numElements && fitsInto(call, *kernel, space);
   if (LLVM_UNLIKELY(isInPlace))
     takeOver(call, results);
   else if (llvm::Error e = allocateResults(*kernel, space.resultShape(), results))
     return std::move(e);
-  if (space.numElements == 0)
-    return true;
   Readiness readiness = readinessOf(call.operands);
   if (isInPlace && call.into->target.storage().isHeld())
     readiness = Readiness::Pending; // a queued operator may still read what is to be written
   if (readiness == Readiness::Poisoned) {
     inheritFailure(call.operands, results);
+    return true;
+  }
+  if (space.numElements == 0) {
+    if (llvm::Error e = readiness == Readiness::Pending ? startNothing(call, results) : llvm::Error::success())
+      return std::move(e);
     return true;
   }
   Launch launch;

@@ -31,8 +31,11 @@ llvm::Error dispatchProgram(const DispatchCall &call, Tensors &results);
 /// Gives operand 0 a new layout over the same storage (Views.cpp); nothing runs.
 llvm::Error dispatchView(const DispatchCall &call, Tensors &results);
 
-/// `tensor` row-major, for the operator `reader`: the tensor itself when it is so already, else a copy that is counted.
+/// `tensor` row-major, for the operator `reader`: the tensor itself when it is so already, else a copy that is counted,
+/// and a "copy" of that name in a profile.
 llvm::Expected<TensorRef> contiguous(TensorImpl &tensor, llvm::StringRef reader);
+/// The same, once it has its value.
+llvm::Expected<TensorRef> contiguousNow(TensorImpl &tensor, llvm::StringRef reader);
 
 /// Copies the elements of `from` to `data`, laid out as `to`, because `reader` needs that layout; the two must not
 /// overlap. The copy is counted, and appears in a profile under the name of `reader`.
@@ -52,8 +55,8 @@ std::string describeOperands(const DispatchCall &call);
 /// interrupts the wait for room in the queue.
 llvm::Error enqueueCall(const DispatchCall &call, llvm::ArrayRef<TensorRef> results, std::function<llvm::Error()> body);
 
-/// The words of an OpKey: static attributes, dtypes and segments, ranks. `direct`: attributes that only decide shapes
-/// do not count.
+/// The words of an OpKey: static attributes, dtypes and segments, ranks. Attributes that bind
+/// time reads count where readsSizesLater() says no.
 uint64_t keyOfOp(const OpDef &op, bool direct);
 uint64_t keyOfOperands(const DispatchCall &call);
 uint64_t keyOfRanks(llvm::ArrayRef<Operand> operands);

@@ -25,6 +25,15 @@ Metas metasOfClass(llvm::ArrayRef<Operand> operands, const IterationSpace &space
   return metas;
 }
 
+llvm::SmallVector<ir::InputLayout, 4> layoutsOfClass(const IterationSpace &space, unsigned numOperands) {
+  llvm::SmallVector<ir::InputLayout, 4> layouts;
+  for (unsigned k = 0; k < numOperands; ++k)
+    layouts.push_back(space.strided >> k & 1 ? ir::InputLayout::Strided
+                      : space.apart && !k    ? ir::InputLayout::RowsApart // one says it for all
+                                             : ir::InputLayout::RowMajor);
+  return layouts;
+}
+
 llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, llvm::StringRef target) {
   BlockingRegion region(/*computes=*/true); // takes milliseconds
   ir::GraphBuilder builder;
@@ -32,6 +41,8 @@ llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, llvm::Strin
   llvm::SmallVector<ir::GraphBuilder::Value, 4> inputs;
   for (auto [i, meta] : llvm::enumerate(cls.operands))
     inputs.push_back(builder.input("x" + std::to_string(i), meta));
+  for (auto [input, layout] : llvm::zip(inputs, cls.layouts))
+    builder.setLayout(input, layout);
   auto results = builder.apply(cls.op, inputs, cls.segments);
   if (!results)
     return results.takeError();
@@ -50,18 +61,27 @@ llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, llvm::Strin
   return exe;
 }
 
-/// Compiled before, by this process or another, or now. `isValidated`: it was read, and is what bind may rely on.
-static llvm::Expected<runtime::Executable> executableOf(const OpClass &cls, llvm::StringRef text, bool &isValidated) {
+namespace {
+struct ClassProgram {
+  runtime::Executable exe;
+  std::string text;         // OpClass::toText()
+  bool isValidated = false; // it was read, and is what bind may rely on
+};
+} // namespace
+
+/// Compiled before, by this process or another, or now.
+static llvm::Expected<ClassProgram> executableOf(const OpClass &cls) {
   const bool isPortable = compiler::kTargetHere == "host";
+  std::string text = cls.toText();
   if (isPortable)
-    if (std::optional<runtime::Executable> known = compiler::findExecutable(text)) {
-      isValidated = true;
-      return std::move(*known);
-    }
+    if (std::optional<runtime::Executable> known = compiler::findExecutable(text))
+      return ClassProgram{std::move(*known), std::move(text), true};
   llvm::Expected<runtime::Executable> exe = compileClass(cls, compiler::kTargetHere);
-  if (exe && isPortable)
+  if (!exe)
+    return exe.takeError();
+  if (isPortable)
     compiler::storeExecutable(text, *exe);
-  return exe;
+  return ClassProgram{std::move(*exe), std::move(text)};
 }
 
 /// Runtime attributes of `op` in the order in which they are parameters.
@@ -73,8 +93,18 @@ static llvm::SmallVector<int, 4> parameterAttrs(const OpInfo &info) {
   return attrs;
 }
 
+/// Whether the code of `step` walks its operand number `index` as `layout` asks.
+static bool walks(const runtime::Step &step, unsigned index, ir::InputLayout layout) {
+  auto isOneAxis = [](const runtime::AxisGroup &group) { return group.last - group.first <= 1; };
+  if (layout == ir::InputLayout::Strided &&
+      (index >= step.innerClasses.size() || step.innerClasses[index] == runtime::InnerClass::Contiguous))
+    return false;
+  return layout == ir::InputLayout::RowMajor || llvm::all_of(step.parallel, isOneAxis);
+}
+
 /// The one elementwise step of `exe` as a kernel to launch; null when it is more than that.
-static std::unique_ptr<DirectKernel> directOf(const runtime::Executable &exe, const OpInfo &info, size_t numOperands) {
+static std::unique_ptr<DirectKernel> directOf(const runtime::Executable &exe, const OpInfo &info, size_t numOperands,
+                                              llvm::ArrayRef<ir::InputLayout> layouts) {
   if (exe.steps.size() != 1 || exe.steps[0].kind != runtime::StepKind::Kernel)
     return nullptr;
   const runtime::Step &step = exe.steps[0];
@@ -96,12 +126,15 @@ static std::unique_ptr<DirectKernel> directOf(const runtime::Executable &exe, co
       int number = numberOf(value, isResult);
       if (number < 0)
         return nullptr; // a constant of the program, or a value of its own
+      if (!isResult && number < int(layouts.size()) && !walks(step, direct->values.size(), layouts[number]))
+        return nullptr;
       direct->values.push_back(uint8_t(number));
       numWritten += isResult;
     }
   if (numWritten != exe.outputs.size())
     return nullptr;
   direct->groups.assign(step.parallel.begin(), step.parallel.end());
+  direct->isStrided = llvm::is_contained(step.innerClasses, runtime::InnerClass::Strided);
   llvm::SmallVector<int, 4> attrs = parameterAttrs(info);
   for (const runtime::ScalarSource &source : step.scalars) {
     DirectKernel::Scalar scalar;
@@ -115,6 +148,12 @@ static std::unique_ptr<DirectKernel> directOf(const runtime::Executable &exe, co
   return direct;
 }
 
+/// Whether `exe` is the one movement: what bind time reads may come from any call.
+static bool isMovement(const runtime::Executable &exe, const OpInfo &info) {
+  return exe.nodes.size() == 1 && &exe.nodes[0].op.info() == &info && exe.steps.size() == 1 &&
+         exe.steps[0].kind == runtime::StepKind::Movement;
+}
+
 static uint64_t bytesOf(const runtime::Executable &exe) {
   uint64_t bytes = 1024 + exe.values.size() * sizeof(runtime::ValueDecl) + exe.steps.size() * sizeof(runtime::Step);
   for (const runtime::Image &image : exe.images)
@@ -123,32 +162,44 @@ static uint64_t bytesOf(const runtime::Executable &exe) {
 }
 
 BuiltOp buildOp(const OpKey &key, const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
-                llvm::ArrayRef<unsigned> segments, bool direct) {
-  OpClass cls = OpClass::of(op, operands, segments, direct);
-  std::string text = cls.toText();
-  runtime::ProgramOptions options;
-  options.name = op.name().str();
-  llvm::Expected<runtime::Executable> exe = executableOf(cls, text, options.isValidated);
-  if (!exe)
-    return exe.takeError();
+                llvm::ArrayRef<unsigned> segments, bool direct, llvm::ArrayRef<ir::InputLayout> layouts) {
+  auto make = [&](bool sizesLater) {
+    OpClass cls = OpClass::of(op, operands, segments, sizesLater);
+    cls.layouts.assign(layouts.begin(), layouts.end());
+    return executableOf(cls);
+  };
+  bool sizesLater = readsSizesLater(op.info(), direct);
+  llvm::Expected<ClassProgram> compiled = make(sizesLater);
+  bool bindsAttrs = compiled && !direct && sizesLater && isMovement(compiled->exe, op.info());
+  if (!direct && sizesLater && !bindsAttrs) { // sizes that are not the call's made another program of it
+    llvm::consumeError(compiled.takeError());
+    compiled = make(false);
+  }
+  if (!compiled)
+    return compiled.takeError();
+  auto &[exe, text, isValidated] = *compiled;
   auto made = std::make_unique<CompiledOp>(key, op);
-  made->bytes = bytesOf(*exe) + text.size();
+  made->bindsAttrs = bindsAttrs;
+  made->bytes = bytesOf(exe) + text.size();
   made->text = std::move(text);
   if (direct)
-    made->direct = directOf(*exe, op.info(), operands.size());
+    made->direct = directOf(exe, op.info(), operands.size(), layouts);
   if (made->direct) {
-    for (const runtime::OutputDecl &output : exe->outputs)
-      made->direct->resultDTypes.push_back(exe->values[output.value].dtype);
-    const runtime::Step &step = exe->steps[0];
-    auto image = runtime::CodeImage::map(exe->images[step.image]);
+    for (const runtime::OutputDecl &output : exe.outputs)
+      made->direct->resultDTypes.push_back(exe.values[output.value].dtype);
+    const runtime::Step &step = exe.steps[0];
+    auto image = runtime::CodeImage::map(exe.images[step.image]);
     if (!image)
       return image.takeError();
     made->direct->fn = (*image)->entry(step.entry);
-    made->direct->picosecondsPerElement = exe->images[step.image].entries[step.entry].picosecondsPerElement;
+    made->direct->picosecondsPerElement = exe.images[step.image].entries[step.entry].picosecondsPerElement;
     made->direct->image = std::move(*image);
     return made;
   }
-  auto program = runtime::Program::create(std::move(*exe), std::move(options));
+  runtime::ProgramOptions options;
+  options.name = op.name().str();
+  options.isValidated = isValidated;
+  auto program = runtime::Program::create(std::move(exe), std::move(options));
   if (!program)
     return program.takeError();
   made->program = std::move(*program);

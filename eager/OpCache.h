@@ -17,6 +17,7 @@
 #include <atomic>
 #include <list>
 #include <mutex>
+#include <unordered_map>
 
 namespace tess::eager {
 
@@ -30,6 +31,7 @@ struct DirectKernel {
   std::shared_ptr<runtime::CodeImage> image;
   runtime::KernelFn fn = nullptr;
   int64_t picosecondsPerElement = 0;
+  bool isStrided = false; // it walks some operand by stride
   llvm::SmallVector<DType, 4> resultDTypes;
   /// Runs of axes of the iteration space that the kernel sees as one.
   llvm::SmallVector<runtime::AxisGroup, 4> groups;
@@ -47,7 +49,9 @@ struct DirectKernel {
 /// A program bound to shapes, with the shapes.
 struct BoundShapes {
   std::vector<TensorMeta> inputs;
+  OpDef op; // whose attributes were read; none where the program has them
   unsigned threads;
+  uint64_t hash = 0;  // of the three
   Count origin;       // of its results
   uint64_t bytes = 0; // that the cache counts
   std::mutex running; // a Bound runs on one thread at a time
@@ -71,12 +75,15 @@ struct KeyPrint {
   bool operator==(const KeyPrint &other) const = default;
 };
 
-/// Whether compiled code depends on an attribute. `direct`: it is a DirectKernel, which serves every shape.
-inline bool isKeyAttr(const OpInfo &info, unsigned attr, bool direct) {
+/// Whether compiled code depends on an attribute. `sizesLater`: it is a DirectKernel, which serves every shape, or a
+/// program whose binding reads what bind time reads.
+inline bool isKeyAttr(const OpInfo &info, unsigned attr, bool sizesLater) {
   if (info.lowering == Lowering::Elementwise && info.attrs[attr].isRuntime)
     return false; // an operand of the kernel
-  return !(direct && info.attrs[attr].shapeOnly);
+  return !(sizesLater && info.attrs[attr].isBindTime);
 }
+/// Whether its calls are compiled so. Of a composite, the program follows from these attributes, too.
+inline bool readsSizesLater(const OpInfo &info, bool direct) { return direct || info.lowering == Lowering::Movement; }
 
 /// What a class of calls compiles to, and from what. Only the bindings change. EntryTable needs the alignment.
 class alignas(64) CompiledOp {
@@ -87,6 +94,7 @@ public:
   std::unique_ptr<DirectKernel> direct; // null: run the program
   const OpDef op;                       // for the static attributes
   runtime::ProgramRef program;
+  bool bindsAttrs = false; // the program is this one operator: a binding has the call's attributes
   uint64_t bytes = 0;
   std::string text; // OpClass::toText()
 
@@ -95,18 +103,22 @@ public:
 
   ~CompiledOp();
 
-  /// A binding for these shapes and threads, null when there is none; addBound() keeps one. The bindings of the process
-  /// are bounded in bytes: beyond the limit, an operator that gets one more drops the one that it used longest ago.
-  BoundShapesRef findBound(llvm::ArrayRef<TensorMeta> inputs, unsigned threads);
+  /// A binding for these shapes, threads and, where bindsAttrs, attributes, null when there is none; addBound() keeps
+  /// one. The bindings of the process are bounded in bytes: beyond the limit, an operator that gets one more drops the
+  /// one that it used longest ago.
+  BoundShapesRef findBound(llvm::ArrayRef<TensorMeta> inputs, const OpDef &call, unsigned threads);
   void addBound(BoundShapesRef bound);
 
 private:
   bool hasAttrs(const OpDef &other) const;
+  bool isFor(const BoundShapes &bound, llvm::ArrayRef<TensorMeta> inputs, const OpDef &call, unsigned threads) const;
   void dropOldest();
 
-  static constexpr size_t kMaxBound = 32;
+  /// Of shapes, and of attributes: a loop over the steps of a sequence comes back to all of them.
+  static constexpr size_t kMostShapes = 32, kMostAttrs = 4096;
   std::mutex mutex;
   std::list<BoundShapesRef> bindings;
+  std::unordered_map<uint64_t, std::list<BoundShapesRef>::iterator> index; // by hash; of equal ones the latest
 };
 
 /// What a look-up found; it stays alive while this does, evicted or not. For the thread that looked it up only.

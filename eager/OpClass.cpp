@@ -6,13 +6,14 @@
 
 namespace tess::eager {
 
-/// Attributes that decide shapes only get sizes that say nothing: no axis of size 1.
-static OpDef withNeutralShape(const OpDef &op) {
-  constexpr int64_t neutral = 7;
+/// Attributes that are read later get sizes that say nothing: no axis of size 1, no stop that is its start.
+static OpDef withNeutralSizes(const OpDef &op) {
+  int64_t neutral = 0;
   OpDef result = op;
   for (const AttrInfo &attr : op.info().attrs) {
-    if (!attr.shapeOnly || !op.has(attr.name))
+    if (!attr.isBindTime || !op.has(attr.name))
       continue;
+    neutral += 7;
     if (attr.kind == AttrKind::I64List)
       result.set(attr.name, IntList(op.ints(attr.name).size(), neutral));
     else if (attr.kind == AttrKind::I64)
@@ -38,9 +39,9 @@ static OpDef withNeutralNumbers(const OpDef &op) {
 }
 
 OpClass OpClass::of(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments,
-                    bool direct) {
+                    bool sizesLater) {
   OpClass result;
-  result.op = direct ? withNeutralShape(op) : op;
+  result.op = sizesLater ? withNeutralSizes(op) : op;
   result.operands.assign(operands.begin(), operands.end());
   result.segments.assign(segments.begin(), segments.end());
   auto isRuntime = [](const AttrInfo &attr) { return attr.isRuntime; };
@@ -55,10 +56,13 @@ OpClass OpClass::of(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::
   return result;
 }
 
+/// What follows an operand, by InputLayout.
+static constexpr const char *kLayoutTexts[] = {"", " rows", " strided"};
+
 std::string OpClass::toText() const {
   std::string text = op.serialize() + " (";
   for (auto [i, meta] : llvm::enumerate(operands))
-    text += (i ? ", " : "") + toString(meta);
+    text += (i ? ", " : "") + toString(meta) + kLayoutTexts[layouts.empty() ? 0 : unsigned(layouts[i])];
   text += ")";
   for (unsigned segment : segments)
     text += " " + std::to_string(segment);
@@ -67,6 +71,14 @@ std::string OpClass::toText() const {
 
 static llvm::Error malformed(llvm::StringRef text) {
   return makeError(ErrorCode::DataLoss, "class: text must be operator (operands) segments, got '" + text + "'");
+}
+
+/// Takes what kLayoutTexts has off the front of `text`.
+static ir::InputLayout takeLayout(llvm::StringRef &text) {
+  for (unsigned layout : {1, 2})
+    if (text.consume_front(kLayoutTexts[layout]))
+      return ir::InputLayout(layout);
+  return ir::InputLayout::RowMajor;
 }
 
 /// Takes "f32[?, 3]" off the front of `text`.
@@ -102,6 +114,7 @@ llvm::Expected<OpClass> OpClass::parse(llvm::StringRef text) {
   while (!metas.empty()) {
     if (!takeMeta(metas, result.operands.emplace_back()))
       return malformed(text);
+    result.layouts.push_back(takeLayout(metas));
     metas.consume_front(", ");
   }
   llvm::SmallVector<llvm::StringRef, 4> numbers;

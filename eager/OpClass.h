@@ -1,24 +1,26 @@
 //===- OpClass.h - what a mini-graph is compiled for ------------*- C++ -*-===//
 #pragma once
 
+#include "ir/GraphBuilder.h"
 #include "ops/OpDef.h"
 
 #include <string>
 
 namespace tess::eager {
 
-/// An operator and its operands, reduced to what compiled code depends on: runtime attributes have a neutral value, and
-/// sizes are unknown or 1, unless the rules of the record look at sizes (OpInfo::needsSizes).
+/// An operator and its operands, reduced to what compiled code depends on: runtime attributes have a neutral value,
+/// sizes are unknown or 1, unless the rules of the record look at sizes (OpInfo::needsSizes), and strides are unknown.
 struct OpClass {
   OpDef op;
   Metas operands;
-  llvm::SmallVector<unsigned, 4> segments; // operands per ODS group; empty: one each
+  llvm::SmallVector<ir::InputLayout, 4> layouts; // of the operands; empty: all are row-major
+  llvm::SmallVector<unsigned, 4> segments;       // operands per ODS group; empty: one each
 
-  /// The class of a call. `direct`: attributes that only decide shapes have a neutral value too.
+  /// The class of a call. `sizesLater`: attributes that bind time reads have a neutral value, too.
   static OpClass of(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments,
-                    bool direct);
+                    bool sizesLater);
 
-  /// "add{} (f32[?], f32[1]) 1 1": equal classes have equal texts.
+  /// "add{} (f32[?], f32[1]) 1 1", "add{} (f32[?, ?] strided, f32[?, ?] rows)": equal classes have equal texts.
   std::string toText() const;
   /// Reads the text of toText(); DataLoss when it is none.
   static llvm::Expected<OpClass> parse(llvm::StringRef text);

@@ -12,18 +12,16 @@
 #include "eager/Queue.h"
 #include "ops/Hash.h"
 #include "runtime/Executor.h"
-#include "runtime/ExecutorCounters.h"
 #include "runtime/ParallelFor.h"
-#include "runtime/Profiler.h"
-#include "runtime/StridedCopy.h"
 #include "runtime/Worker.h"
 
 namespace tess::eager {
 
 uint64_t keyOfOp(const OpDef &op, bool direct) {
+  bool sizesLater = readsSizesLater(op.info(), direct);
   uint64_t h = mixHash(0x51ED270B, uint64_t(op.info().id) << 1 | direct);
   for (unsigned i = 0; i < op.numAttrs(); ++i) {
-    if (isKeyAttr(op.info(), i, direct))
+    if (isKeyAttr(op.info(), i, sizesLater))
       h = mixHash(h, op.attr(i).hash());
     else if (op.attr(i).kind() == AttrKind::I64List)
       h = mixHash(h, op.attr(i).ints().size()); // the rank of a shape
@@ -56,32 +54,6 @@ Metas DispatchCall::metas() const {
   for (const Operand &operand : operands)
     metas.push_back(operand.tensor->meta());
   return metas;
-}
-
-void copyElements(const TensorImpl &from, const Layout &to, char *data, llvm::StringRef reader) {
-  runtime::bump(runtime::executorCounters.copies);
-  count(Count::Copies);
-  uint64_t begin = runtime::profiler::on() ? runtime::profiler::now() : 0;
-  runtime::copyStrided(data, to, from.data(), from.layout(), byteWidth(from.dtype()));
-  if (runtime::profiler::on())
-    runtime::profiler::record(reader, "copy", begin, runtime::profiler::now(), toString(from.meta()));
-}
-
-llvm::Expected<TensorRef> contiguous(TensorImpl &tensor, llvm::StringRef reader) {
-  if (tensor.isContiguous())
-    return TensorRef(&tensor);
-  if (llvm::Error e = awaitWritten(tensor.storage()))
-    return std::move(e);
-  llvm::Expected<TensorRef> copy = TensorImpl::allocate(tensor.dtype(), tensor.shape());
-  if (!copy)
-    return copy;
-  if (Failure *failure = tensor.storage().failure()) {
-    (*copy)->storage().poison(FailureRef(failure));
-    return copy;
-  }
-  if (tensor.numElements())
-    copyElements(tensor, (*copy)->layout(), (*copy)->data(), reader);
-  return copy;
 }
 
 namespace {
@@ -184,16 +156,21 @@ static Count originOf(const runtime::Bound &bound) {
 
 llvm::Expected<BoundShapesRef> ProgramRun::bind(CompiledOp &compiled) {
   unsigned threads = runtime::numThreads();
-  if (BoundShapesRef known = compiled.findBound(metas, threads))
+  if (BoundShapesRef known = compiled.findBound(metas, call.op, threads))
     return known;
   if (!isInferred)
     if (llvm::Expected<Metas> results = call.op.infer(metas, call.segments); !results)
       return results.takeError();
-  auto bound = compiled.program->bind(metas, {}, {threads});
+  runtime::BindOptions options;
+  options.threads = threads;
+  options.op = compiled.bindsAttrs ? &call.op : nullptr;
+  auto bound = compiled.program->bind(metas, {}, options);
   if (!bound)
     return bound.takeError();
   auto shapes = std::make_shared<BoundShapes>();
   shapes->inputs.assign(metas.begin(), metas.end());
+  if (compiled.bindsAttrs)
+    shapes->op = call.op;
   shapes->threads = threads;
   shapes->bound = std::move(*bound);
   shapes->origin = originOf(*shapes->bound);

@@ -177,9 +177,7 @@ TensorImpl &TracedProgram::inputAt(llvm::ArrayRef<TensorRef> given, unsigned ind
 llvm::Error TracedProgram::readInputs(llvm::ArrayRef<TensorRef> given, Values &values) const {
   for (unsigned i = 0, n = arguments + captured.size(); i < n; ++i) {
     TensorImpl &tensor = inputAt(given, i);
-    if (llvm::Error e = awaitValue(tensor.storage()))
-      return e;
-    llvm::Expected<TensorRef> plain = contiguous(tensor, name);
+    llvm::Expected<TensorRef> plain = contiguousNow(tensor, name);
     if (!plain)
       return plain.takeError();
     values.metas.push_back((*plain)->meta());

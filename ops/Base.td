@@ -61,8 +61,8 @@ class Doc<string n, string text> : AttrFact<n> { string doc = text; }
 // An axis, or a list of distinct axes, of operand `operand`: in [-n, n-1], n = rank + extra.
 class Axis<string n, string op, int e = 0> : AttrFact<n> { string operand = op; int extra = e; }
 class Length<string n, int l> : AttrFact<n> { int length = l; }
-// The attribute decides result shapes only, never code: not part of a cache key.
-class ShapeOnly<string n> : AttrFact<n>;
+// The attribute decides shapes and places only, never code: read when shapes are bound, no part of a cache key.
+class BindTime<string n> : AttrFact<n>;
 
 //===----------------------------------------------------------------------===//
 // Result dtypes

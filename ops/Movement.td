@@ -58,7 +58,7 @@ def Tess_PadOp : MoveOp<"pad", "a border of one value", "pad",
                    Runtime<DefaultValuedAttr<F64Attr, "0.0">>:$value);
   let gradientRule = "pad";
   let attrFacts = [Doc<"low", "elements added before, for each axis">, Doc<"high", "elements added after, for each axis">,
-                   Doc<"value", "value of the border">];
+                   Doc<"value", "value of the border">, BindTime<"low">, BindTime<"high">];
   let constraints = ["low and high must have an entry for each axis", "padded dimensions must not be negative"];
   let samples = [Sample<["5"], "low=[1];high=[2]">, Sample<["2,3"], "low=[0, 1];high=[2, 0];value=1.5">,
                  Sample<["4,3"], "low=[-1, 0];high=[-2, 1]">, Sample<["0,3"], "low=[1, 0];high=[1, 0]">,
@@ -79,7 +79,8 @@ def Tess_SliceSetOp : MoveOp<"slice_set", "the tensor with a slice of it replace
   let normalise = "slice";
   let attrFacts = [Doc<"starts", "first index for each axis">, Doc<"stops", "first index not taken, for each axis">,
                    Doc<"steps", "distance of indices, for each axis">,
-                   Axis<"in_bounds", "x">, Doc<"in_bounds", "axes whose start must be an index of x">];
+                   Axis<"in_bounds", "x">, Doc<"in_bounds", "axes whose start must be an index of x">,
+                   BindTime<"starts">, BindTime<"stops">];
   let constraints = ["starts, stops and steps must have an entry for each axis", "steps must not be 0",
                      "starts must be indices of x for the axes in_bounds", "value must broadcast to the slice"];
   let samples = [Sample<["6", "3"], "starts=[1];stops=[4]">, Sample<["4,6", "2,3"], "starts=[0, 5];stops=[4, -7];steps=[2, -2]">,
@@ -112,7 +113,7 @@ def Tess_RollOp : MoveOp<"roll", "the elements moved along an axis, around its e
   let lowering = Movement<"roll">;
   let gradientRule = "roll";
   let normalise = "axis";
-  let attrFacts = [Axis<"axis", "x">, Range<"shift", "-9007199254740992.0", "9007199254740992.0">, Doc<"shift", "by how many places">, Doc<"axis", "axis to move along">];
+  let attrFacts = [Axis<"axis", "x">, Range<"shift", "-9007199254740992.0", "9007199254740992.0">, Doc<"shift", "by how many places">, BindTime<"shift">, Doc<"axis", "axis to move along">];
   let samples = [Sample<["5"], "shift=2">, Sample<["2,3"], "shift=-1;axis=1">, Sample<["2,3"], "shift=7;axis=1">,
                  Sample<["0,3"], "shift=1">];
 }

@@ -153,19 +153,19 @@ llvm::Expected<OpDef> OpDef::make(llvm::StringRef name, llvm::ArrayRef<std::pair
   return op;
 }
 
+uint64_t OpDef::heldBytes() const {
+  uint64_t bytes = attrs.size() * sizeof(AttrValue);
+  for (const AttrValue &value : attrs)
+    if (value.kind() == AttrKind::I64List)
+      bytes += value.ints().size() * sizeof(int64_t);
+  return bytes;
+}
+
 /// Of this process only: ids change when operators are added.
 uint64_t OpDef::hash() const {
   uint64_t h = mixHash(0x51ED270B, opInfo->id);
   for (const AttrValue &value : attrs)
     h = mixHash(h, value.hash());
-  return h;
-}
-
-uint64_t OpDef::staticHash() const {
-  uint64_t h = mixHash(0x51ED270B, opInfo->id);
-  for (unsigned i = 0; i < attrs.size(); ++i)
-    if (!opInfo->attrs[i].isRuntime && !opInfo->attrs[i].shapeOnly)
-      h = mixHash(h, attrs[i].hash());
   return h;
 }
 

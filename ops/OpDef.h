@@ -51,6 +51,8 @@ public:
   /// As set(), for user input: an unknown name, a wrong kind and a value out of range are errors.
   llvm::Error trySet(llvm::StringRef name, AttrValue value);
   unsigned numAttrs() const { return attrs.size(); }
+  /// Bytes that the attributes take.
+  uint64_t heldBytes() const;
 
   /// Metas of all results. Checks operand count, dtypes, attribute ranges, shapes: every error that needs no data.
   /// `segments`: operands per ODS group, empty when each group has exactly one operand.
@@ -67,8 +69,6 @@ public:
   bool isSame(const OpDef &other) const { return opInfo == other.opInfo && attrs == other.attrs; }
   /// Of the operator and all its attributes; not stable between builds.
   uint64_t hash() const;
-  /// The hash without runtime and shape-only attributes: the part that belongs to a cache key.
-  uint64_t staticHash() const;
   /// "softmax(axis=-1)".
   std::string toString() const;
   /// Text codec: "softmax{axis=-1}"; parse accepts an older version and upgrades it.

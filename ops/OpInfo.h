@@ -58,8 +58,8 @@ struct AttrInfo {
   int8_t axisExtra = 0;
   /// Length an I64List must have; -1 when free.
   int8_t length = -1;
-  /// Decides result shapes only, never code: not part of a cache key.
-  bool shapeOnly = false;
+  /// Decides shapes and places only, never the code of a kernel or a movement, of whose cache key it is no part.
+  bool isBindTime = false;
 };
 
 /// A condition on shapes or values, with the label its negative test carries.

@@ -21,7 +21,7 @@ class RandomOp<string m, string what, ScalarFn fn, string expr> : Tess_Op<m> {
   let lowering = Elementwise_;
   let scalar = [(fn $seed, (s_add (s_index), $offset))];
   let stochastic = 1;
-  let attrFacts = [Doc<"shape", "shape of the result">, Doc<"dtype", "dtype of the result">, ShapeOnly<"shape">];
+  let attrFacts = [Doc<"shape", "shape of the result">, Doc<"dtype", "dtype of the result">, BindTime<"shape">];
   let samples = [Sample<["", ""], "shape=[3, 5]", "0", "100">, Sample<["", ""], "shape=[];dtype=f64", "0", "100">,
                  Sample<["", ""], "shape=[0]", "0", "100">];
   let oracle = Oracle<expr>;

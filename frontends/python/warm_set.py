@@ -117,6 +117,16 @@ def run_axes(records):
                 _core.apply(_core.op_class(record["opdef"])(axes=[axis]), x)
 
 
+def run_layouts(_):
+    """Copies of turned, cut and stepped tensors: operators ask for row-major operands."""
+    for dtype in ("float32", "float16", "int8", "float64"):
+        for rank in range(1, 5):
+            x = tessera.Tensor(np.ones([4] * rank), dtype=dtype)
+            cut = [slice(3)] * (rank - 1)
+            for view in (x[..., ::2], x.transpose(*reversed(range(rank))), x[:, *cut]):
+                view.numpy()
+
+
 def run_dtypes(records):
     """Every record in every dtype, with its sample of the highest ranks."""
     for record in records:
@@ -139,7 +149,8 @@ def classes(records):
     """Texts of the classes, what matters most first."""
     wanted = {}  # broadcasts of different ranks may be one class
     of_records = (
-        functools.partial(run, records) for run in (run_samples, run_axes, run_dtypes, run_floats)
+        functools.partial(run, records)
+        for run in (run_samples, run_layouts, run_axes, run_dtypes, run_floats)
     )
     for run in (run_examples, *of_records):
         run()

@@ -147,8 +147,8 @@ static void readFacts(OpModel &op) {
       attr.doc = fact->getValueAsString("doc").str();
     if (fact->isSubClassOf("Length"))
       attr.length = fact->getValueAsInt("length");
-    if (fact->isSubClassOf("ShapeOnly"))
-      attr.shapeOnly = true;
+    if (fact->isSubClassOf("BindTime"))
+      attr.isBindTime = true;
     if (fact->isSubClassOf("Axis")) {
       attr.axisOf = op.operandIndex(fact->getValueAsString("operand"));
       attr.axisExtra = fact->getValueAsInt("extra");

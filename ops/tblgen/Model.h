@@ -20,7 +20,7 @@ namespace tess::tblgen {
 struct AttrModel {
   std::string name, doc;
   AttrKind kind = AttrKind::None;
-  bool isRuntime = false, isOptional = false, hasDefault = false, shapeOnly = false;
+  bool isRuntime = false, isOptional = false, hasDefault = false, isBindTime = false;
   AttrValue defaultValue;
   std::vector<std::string> cases;
   std::string low, high; // empty: no limit

@@ -48,6 +48,9 @@ struct BindOptions {
   bool batches = true;
   /// Fill in Bound::plan().
   bool keepPlan = false;
+  /// In the place of a program's one operator: the same with other attributes, of those that bind time reads. Null:
+  /// its own. Read by bind alone.
+  const OpDef *op = nullptr;
 };
 
 /// Immutable: any number of threads may bind at once.

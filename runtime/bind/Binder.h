@@ -18,13 +18,16 @@ class Binder {
 public:
   Binder(Program &program, const BindOptions &options)
       : program(program), exe(program.exe), threads(options.threads ? options.threads : numThreads()),
-        keepPlan(options.keepPlan), packs(options.packing), batches(options.batches), bound(new BoundData) {}
+        keepPlan(options.keepPlan), packs(options.packing), batches(options.batches), given(options.op),
+        bound(new BoundData) {}
   /// The steps of binding in their order; arguments and errors are those of Program::bind().
   llvm::Expected<std::shared_ptr<Bound>> run(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRef<Layout> inputLayouts);
 
 private:
   llvm::Error inferShapes(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRef<Layout> inputLayouts);
   llvm::Error inferNode(const ProgramNode &node);
+  /// The operator of a node or of a step.
+  const OpDef &operatorOf(const OpDef &own) const { return given ? *given : own; }
   /// Metas of the results, at their upper bounds; `unknown` gets (result, axis) where the data decides the size.
   llvm::Expected<Metas> inferOperator(const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
                                       llvm::ArrayRef<unsigned> segments,
@@ -62,6 +65,7 @@ private:
   const Executable &exe;
   unsigned threads;
   bool keepPlan, packs, batches;
+  const OpDef *given;
   std::unique_ptr<BoundData> bound;
   Metas metas;
   llvm::SmallVector<Layout, 16> layouts;

@@ -65,7 +65,8 @@ llvm::Error Binder::addMovement(const Step &step) {
   for (ValueId value : step.operands)
     operands.push_back(layouts[value]);
   ValueId result = step.results[0];
-  llvm::Expected<regions::Regions> copies = step.op.info().regionRule(step.op, operands, layouts[result]);
+  const OpDef &op = operatorOf(step.op);
+  llvm::Expected<regions::Regions> copies = op.info().regionRule(op, operands, layouts[result]);
   if (!copies)
     return copies.takeError();
   if (regions::fillOf(step.op.info())) {

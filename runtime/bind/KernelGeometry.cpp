@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/bind/KernelGeometry.h"
 #include "ops/Error.h"
+#include "runtime/Device.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <optional>
@@ -232,6 +233,8 @@ llvm::Expected<KernelGeometry> kernelGeometry(const Step &step, llvm::ArrayRef<l
   Geometry geometry(step, operands, numInputs);
   if (llvm::Error error = geometry.run(shapes))
     return std::move(error);
+  geometry.out.isTiled =
+      step.reduced.empty() && wantsTiles(geometry.out.dims.data(), step.parallel.size(), operands.size());
   return std::move(geometry.out);
 }
 

@@ -14,6 +14,7 @@ struct KernelGeometry {
   llvm::SmallVector<int64_t, 24> dims; // in their places, with zeros for the runtime attributes
   int64_t outer = 1, inner = 1;        // ranges of the call
   int64_t parallel = 1, reduced = 1;   // elements of the two parts of the domain
+  bool isTiled = false;                // as KernelLaunch::tiled
 };
 
 /// `shapes`: of step.domain. `operands`: layouts of inputs, then results (`numInputs` says where those start). An

@@ -48,6 +48,7 @@ void Binder::splitDomain(KernelLaunch &launch, const KernelGeometry &geometry) c
   launch.inner = geometry.inner;
   launch.parts = 1;
   launch.splitInner = false;
+  launch.tiled = geometry.isTiled;
   if (threads > 1 && launch.picoseconds >= kSplitPicoseconds)
     launch.split(threads);
 }

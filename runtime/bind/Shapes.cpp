@@ -73,8 +73,9 @@ llvm::Error Binder::inferNode(const ProgramNode &node) {
     operands.push_back(metas[operand]);
   }
   llvm::SmallVector<std::pair<unsigned, unsigned>, 2> unknown; // result, axis
-  llvm::Expected<Metas> results = inferOperator(
-      node.op, operands, node.segments, [&](unsigned result, unsigned axis) { unknown.push_back({result, axis}); });
+  llvm::Expected<Metas> results =
+      inferOperator(operatorOf(node.op), operands, node.segments,
+                    [&](unsigned result, unsigned axis) { unknown.push_back({result, axis}); });
   if (!results)
     return results.takeError();
   if (results->size() != node.results.size())
@@ -104,7 +105,8 @@ llvm::Error Binder::checkOperator(const Step &step) const {
   Metas operands;
   for (ValueId value : llvm::ArrayRef(step.operands).take_front(count))
     operands.push_back(metas[value]);
-  llvm::Expected<Metas> results = inferOperator(step.op, operands, step.segments, [](unsigned, unsigned) {});
+  llvm::Expected<Metas> results =
+      inferOperator(operatorOf(step.op), operands, step.segments, [](unsigned, unsigned) {});
   if (!results)
     return results.takeError();
   bool fits = results->size() == step.results.size();

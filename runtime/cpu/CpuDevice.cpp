@@ -81,12 +81,12 @@ static void runPart(const KernelLaunch &l, unsigned part) {
     return;
   void *scratch = l.scratchStride ? l.scratch + part * l.scratchStride : nullptr;
   if (l.splitInner)
-    l.fn(l.pointers, l.dims, scratch, 0, l.outer, begin, end);
+    l.run(scratch, 0, l.outer, begin, end);
   else
-    l.fn(l.pointers, l.dims, scratch, begin, end, 0, l.inner);
+    l.run(scratch, begin, end, 0, l.inner);
 }
 
-static void runWhole(const KernelLaunch &l) { l.fn(l.pointers, l.dims, l.scratch, 0, l.outer, 0, l.inner); }
+static void runWhole(const KernelLaunch &l) { l.run(l.scratch, 0, l.outer, 0, l.inner); }
 
 llvm::Error CpuStream::launch(const KernelLaunch &l) {
   if (l.parts <= 1)

@@ -1,6 +1,7 @@
 // The cache: classes instead of shapes, views without kernels, programs with bindings, threads.
 #include "compiler/Compile.h"
 #include "eager/OpCache.h"
+#include "eager/Queue.h"
 #include "runtime/Executor.h"
 #include "runtime/ParallelFor.h"
 #include "runtime/Profiler.h"
@@ -190,6 +191,50 @@ TEST_CASE("large tensors are computed by all threads, with the same bits") {
   check(runtime::setNumThreads(1));
   CHECK(values<float>(*run("exp", {x})) == parallel);
   check(runtime::setNumThreads(threads));
+}
+
+TEST_CASE("kernels walk strides of any size, with the bits of row-major operands") {
+  unsigned threads = runtime::numThreads();
+  for (int64_t rows : {1, 3, 17, 130})
+    for (int64_t columns : {1, 2, 16, 33, 700}) {
+      std::vector<float> data(rows * columns), turned;
+      for (unsigned i = 0; i < data.size(); ++i)
+        data[i] = float(i);
+      for (int64_t column = 0; column < columns; ++column)
+        for (int64_t row = 0; row < rows; ++row)
+          turned.push_back(data[row * columns + column]);
+      TensorRef view = run(OpDef::get("transpose"), {make(data, {rows, columns})});
+      TensorRef copy = make(turned, {columns, rows});
+      for (unsigned parts : {1, 2, 3}) {
+        check(runtime::setNumThreads(parts));
+        INFO(rows << " x " << columns << " turned, " << parts << " threads");
+        CHECK(values<float>(*view) == turned);
+        CHECK(values<float>(*run("exp", {view})) == values<float>(*run("exp", {copy})));
+        CHECK(values<float>(*run("add", {view, copy})) == values<float>(*run("add", {copy, copy})));
+      }
+    }
+  check(runtime::setNumThreads(threads));
+}
+
+TEST_CASE("one class for all ways in which axes lie apart") {
+  TensorRef x = make<float>(std::vector<float>(24, 1), {4, 6}), y = make<float>(std::vector<float>(12, 1), {4, 3});
+  TensorRef cut = run(OpDef::get("slice").set("starts", IntList{0, 0}).set("stops", IntList{4, 3}), {x});
+  run("atan2", {cut, y});
+  uint64_t before = programs();
+  run("atan2", {y, cut});
+  run("atan2", {cut, cut});
+  CHECK(programs() == before);
+}
+
+TEST_CASE("a write of no element takes over no failure") {
+  TensorRef x = make<float>({1, 2});
+  TensorRef bad = run(OpDef::get("index_get").set("axes", IntList{0}), {x, make<int32_t>({9})});
+  auto empty = [](TensorRef whole) {
+    return run(OpDef::get("slice").set("starts", IntList{0}).set("stops", IntList{0}), {whole});
+  };
+  check(applyInPlace(OpDef::get("add"), {Operand(empty(x)), Operand(empty(bad))}));
+  CHECK(values<float>(*x) == std::vector<float>{1, 2});
+  llvm::consumeError(eager::sync());
 }
 
 TEST_CASE("a copy for a layout is in the profile, by the operator that wants it") {

@@ -23,11 +23,14 @@ TEST_CASE("the text of a class is the class") {
     CHECK(cls.toText() == key);
   }
   CHECK(shipped("x86-64-v4")->keys() == keys);
+  const char *strides = "add{} (f32[?, ?] strided, f32[?, ?] rows)";
+  CHECK(llvm::cantFail(OpClass::parse(strides)).toText() == strides);
 }
 
 TEST_CASE("a text that is no class is refused") {
-  for (const char *text : {"", "add{}", "add{} (f32[?]", "add{} (f99[?], f32[?])", "add{} (f32[x], f32[?])",
-                           "add{} (f32, f32[?])", "add{} (f32[?], f32[?]) one", "no{} (f32[?])"})
+  for (const char *text :
+       {"", "add{}", "add{} (f32[?]", "add{} (f99[?], f32[?])", "add{} (f32[x], f32[?])", "add{} (f32, f32[?])",
+        "add{} (f32[?], f32[?]) one", "add{} (f32[?] apart, f32[?])", "no{} (f32[?])"})
     CHECK(!errorOf(OpClass::parse(text)).second.empty());
   CHECK(errorOf(OpClass::parse("add{}")).second == "class: text must be operator (operands) segments, got 'add{}'");
 }
@@ -71,5 +74,7 @@ TEST_CASE("neither numbers nor sizes are seen") {
   OpDef full = OpDef::get("full").set("value", 3.0);
   CHECK(textOf(OpDef(full).set("shape", IntList{3, 1}), {}) ==
         textOf(OpDef(full).set("shape", IntList{8, 9}).set("value", 2.0), {}));
+  OpDef roll = OpDef::get("roll").set("axis", 0);
+  CHECK(textOf(OpDef(roll).set("shift", 3), {x}) == textOf(OpDef(roll).set("shift", 8), {x}));
   CHECK(textOf(OpDef(full).set("shape", IntList{3}), {}) != textOf(OpDef(full).set("shape", IntList{8, 9}), {}));
 }

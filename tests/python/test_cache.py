@@ -122,7 +122,7 @@ def test_copies_for_a_layout_are_counted():
     x, weight = tensor(4, 6), tensor(4, 2)
     turned = x.transpose(1, 0)
     assert difference(lambda: x + x)["copies"] == 0
-    assert difference(lambda: tessera.functional.exp(turned))["copies"] == 1
+    assert difference(lambda: tessera.functional.exp(turned))["copies"] == 0  # kernels walk strides
     assert difference(lambda: turned @ weight)["copies"] == 1
     assert difference(lambda: turned.numpy())["copies"] == 1
 

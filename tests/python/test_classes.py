@@ -1,5 +1,6 @@
 """What is compiled again and what never: classes of calls, counted beside a model of them."""
 
+import itertools
 import json
 import os
 import subprocess
@@ -48,6 +49,21 @@ def misses():
     return tessera.cache_stats()["misses"]
 
 
+def written(key, value):
+    """A copy of a tensor with elements replaced."""
+    y = tensor(20, 6) * 1
+    y[key] = value
+    return y
+
+
+def gradient_of(key):
+    x = tessera.Parameter(tensor(20, 6))
+    manager = tessera.autodiff.GradManager().attach([x])
+    with manager:
+        manager.backward(F.sum(x[key] * 2))
+    return x.grad
+
+
 VARIED = {
     "a Python number": lambda n: tensor(4, 5) + (n + 0.5),
     "a Python integer": lambda n: tensor(4, 5) * n,
@@ -71,6 +87,13 @@ VARIED = {
     "a size that is repeated": lambda n: F.broadcast_like(tensor(n, 1), tensor(n, 3)) + 1,
     "a size that is summed": lambda n: F.sum_to(tensor(3, n, 2), tensor(n, 1)),
     "a size of a triangle": lambda n: F.tril(tensor(n, n + 1)),
+    "a shift": lambda n: F.roll(tensor(30, 2), n, 0),
+    "a border": lambda n: F.pad(tensor(3, 4), ((n, 2 * n), (0, n + 1))),
+    "an index that is written": lambda n: written(n, -1.0),
+    "a slice that is written": lambda n: written(slice(n, n + 3), -1.0),
+    "a slice of another size that is written": lambda n: written(slice(1, n), -tensor(n - 1, 6)),
+    "an index whose gradient is taken": lambda n: gradient_of(n),
+    "a slice whose gradient is taken": lambda n: gradient_of(slice(1, n + 2)),
 }
 
 
@@ -84,6 +107,22 @@ def test_what_a_kernel_takes_compiles_nothing_again(what):
     assert misses() == before
     values = {(each.shape, str(each.tolist())) for each in results}
     assert len(values) == len(results)  # each call was another
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 5])
+def test_one_class_reads_and_writes_every_slice(size):
+    """Bindings of one program: starts, stops and steps of any sign, none of them in range."""
+    wrong = []
+    bounds = [None, *range(-size - 2, size + 3)]
+    for key in (slice(*each) for each in itertools.product(bounds, bounds, [1, 2, -1, -3])):
+        expected = np.arange(2 * size, dtype=np.float32).reshape(size, 2)
+        y = tessera.Tensor(expected) * 1
+        read_well = np.array_equal(y[key].numpy(), expected[key])
+        expected[key] = -7
+        y[key] = -7.0
+        if not read_well or not np.array_equal(y.numpy(), expected):
+            wrong.append(key)
+    assert not wrong
 
 
 def test_an_update_with_another_learning_rate_compiles_nothing():

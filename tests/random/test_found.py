@@ -182,3 +182,14 @@ def test_a_size_that_data_decides_is_refused_with_its_line(tmp_path):
         ValueError, match=r"squeeze: dimensions must be known .*\?.* at test_found.py:\d+"
     ):
         traced.dump(tmp_path / "p")
+
+
+@pytest.mark.parametrize("waits", [False, True])
+def test_an_error_reaches_results_that_have_no_elements(waits):
+    picked = apply(B.IndexGet(axes=[0]), tensor(0, 2, 3), ts.Tensor([4], dtype="int32"))[0]
+    if waits:
+        with pytest.raises(IndexError):
+            picked.numpy()
+    nothing = picked[:0] + 1
+    with pytest.raises(IndexError, match="index_get: index must be in .*, got 4"):
+        nothing.numpy()

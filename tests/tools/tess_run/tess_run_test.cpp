@@ -134,9 +134,10 @@ TEST_CASE("tess-run: a file that is cut while it is loaded is an error, no signa
                         " --repeat 1000000 2>" + p.file("err") + " & pid=$!; until grep -q " + file +
                         " /proc/$pid/maps; do :; done; truncate -s 100 " + file + "; wait $pid";
   int status = std::system(command.c_str());
+  std::string error = slurp(p.file("err"));
+  INFO(error);
   CHECK(WEXITSTATUS(status) == 1);
-  CHECK(std::regex_match(slurp(p.file("err")),
-                         std::regex(".*digits.tess: must keep its [0-9]+ bytes while it is loaded, got 100\n")));
+  CHECK(std::regex_match(error, std::regex(".*digits.tess: must keep its [0-9]+ bytes while it is loaded, got 100\n")));
   CHECK_FALSE(std::filesystem::exists(p.file("o.npy"))); // nothing that was computed from zeros
 }
 
