@@ -32,6 +32,9 @@ _CANCELLING = {
     re.compile("gelu", re.IGNORECASE): 1.0,
     re.compile("(layer|group|instance|batch)_?norm", re.IGNORECASE): 1e-5**-0.5,
 }
+# Functions whose gradient is made of their rounded result, as 1 - out^2: where they are nearly flat
+# it is small, and has the rounding of numbers of size 1 times the gradient that it passes on.
+_FLATTENING = re.compile("tanh|sigmoid|silu|mish|softmax|softplus|erf|gelu", re.IGNORECASE)
 # Each noise and its opposite: what one of them does not turn over, the other one does.
 _NOISES = (1, -1, 2, -2)
 # What is found must hold under these, too: numbers of which two cancel may have got alike noise.
@@ -153,11 +156,15 @@ def _size(array):
 
 def _sizes(program, wide):
     """How large the terms of each result are: of a gradient, which is a sum within one line and
-    may cancel where no noise shows it, as large as the largest gradient."""
+    may cancel where no noise shows it, as large as the largest gradient; behind a function that
+    flattens, as large as the largest result, which tells what is multiplied with its own."""
     sizes = [_size(array) for array in wide]
     first = len(program.results)
     gradients = slice(first, first + len(program.differentiated))
-    sizes[gradients] = [max(sizes[gradients], default=0.0)] * len(sizes[gradients])
+    largest = max(sizes[gradients], default=0.0)
+    if any(_FLATTENING.search(each.text) for each in program.statements):
+        largest = max(largest, 1.0, *sizes[:first])
+    sizes[gradients] = [largest] * len(sizes[gradients])
     return sizes
 
 

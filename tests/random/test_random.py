@@ -67,6 +67,13 @@ def test_what_cancels_within_a_line_is_no_finding():
     )
 
 
+def test_a_gradient_of_what_is_nearly_flat_is_no_finding():
+    """1 - out^2 where out is 1 but for some units."""
+    line = Statement("v0 = F.tanh(a0 * 0.01 + 5.5)", ("v0",), ("a0",))
+    inputs = (Input("a0", "argument", (300,), "float32"),)
+    assert not float64(Program(0, inputs, (line,), ("v0",), loss="v0"))
+
+
 def test_a_gradient_that_is_zero_but_for_rounding_is_no_finding():
     """Of a bias that all scores of an attention have, beside gradients that are not zero."""
     line = Statement("v0 = F.softmax(a0 * 3 + a1, -1)[:1] + a0[:1]", ("v0",), ("a0", "a1"))
