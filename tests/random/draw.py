@@ -182,7 +182,7 @@ class Drawer:
             exec(statement.text, self.names)
             if not all(self.is_tame(self.names[name]) for name in statement.targets):
                 return False
-        except REFUSALS:
+        except (*REFUSALS, MemoryError):  # a product of two long columns is larger than memory
             return False
         return not self.focus.free or self.stays_free([*self.statements, statement])
 

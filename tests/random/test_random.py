@@ -67,6 +67,10 @@ def test_what_cancels_within_a_line_is_no_finding():
     )
 
 
+def test_a_statement_that_memory_does_not_hold_is_not_drawn():
+    assert draw(9100743).statements
+
+
 def test_a_gradient_of_what_is_nearly_flat_is_no_finding():
     """1 - out^2 where out is 1 but for some units."""
     line = Statement("v0 = F.tanh(a0 * 0.01 + 5.5)", ("v0",), ("a0",))
