@@ -9,6 +9,7 @@ import pytest
 from tests.random import minimise, worker
 from tests.random.draw import draw
 from tests.random.float64 import float64
+from tests.random.observe import SkippedError
 from tests.random.program import Input, Program, Statement
 
 FIRST = int(os.environ.get("TESS_RANDOM_SEED", "0"))
@@ -69,6 +70,13 @@ def test_what_cancels_within_a_line_is_no_finding():
 
 def test_a_statement_that_memory_does_not_hold_is_not_drawn():
     assert draw(9100743).statements
+
+
+@pytest.mark.parametrize("text", ["a0 * 0.5 == a0[0]", "apply(B.NotEqual(), a0, a0[0])[0]"])
+def test_equality_of_rounded_numbers_is_not_judged(text):
+    with pytest.raises(SkippedError, match="asks whether rounded numbers are equal"):
+        float64(one_line(text, "float16"))
+    assert not float64(one_line("apply(B.LessEqual(), a0, a0[0])[0]", "float32"))
 
 
 def test_a_gradient_of_what_is_nearly_flat_is_no_finding():
