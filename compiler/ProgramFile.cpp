@@ -64,15 +64,12 @@ llvm::Error writeProgram(llvm::StringRef path, const ir::Graph &graph, llvm::Arr
   return opened("dump", writeContainer(path, sections));
 }
 
-llvm::Expected<ir::Graph> readGraph(llvm::StringRef path, Metadata *metadata) {
-  auto container = Container::open(path);
-  if (!container)
-    return container.takeError();
+static llvm::Expected<ir::Graph> graphOf(const Container &file, Metadata *metadata) {
   Tensors tensors;
-  for (const Container::Section &section : (*container)->sections()) {
+  for (const Container::Section &section : file.sections()) {
     if (section.kind != SectionKind::Tensor && section.kind != SectionKind::Meta)
       continue;
-    auto bytes = (*container)->read(section.kind, section.name);
+    llvm::Expected<llvm::StringRef> bytes = file.read(section.kind, section.name);
     if (!bytes)
       return bytes.takeError();
     if (section.kind == SectionKind::Tensor)
@@ -80,12 +77,22 @@ llvm::Expected<ir::Graph> readGraph(llvm::StringRef path, Metadata *metadata) {
     else if (metadata)
       (*metadata)[section.name] = bytes->str();
   }
-  auto bytes = (*container)->read(SectionKind::Graph, "");
+  llvm::Expected<llvm::StringRef> bytes = file.read(SectionKind::Graph, "");
   if (!bytes)
     return bytes.takeError();
   llvm::Expected<ir::Graph> graph = ir::Graph::parse(*bytes, tensors);
   if (!graph)
-    return opened(path, graph.takeError());
+    return opened(file.path(), graph.takeError());
+  return graph;
+}
+
+llvm::Expected<ir::Graph> readGraph(llvm::StringRef path, Metadata *metadata) {
+  auto container = Container::open(path);
+  if (!container)
+    return container.takeError();
+  llvm::Expected<ir::Graph> graph = graphOf(**container, metadata);
+  if (!graph)
+    return (*container)->causeOf(graph.takeError());
   return graph;
 }
 

@@ -93,7 +93,7 @@ llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::load(llvm::StringR
       return file.takeError();
     auto code = codeOf(**file);
     if (!code)
-      return code.takeError();
+      return (*file)->causeOf(code.takeError());
     exe = std::move(*code);
     options.keepAlive = *file;
     options.tensor = [file = *file](llvm::StringRef name) { return file->read(runtime::SectionKind::Tensor, name); };

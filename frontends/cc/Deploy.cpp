@@ -167,8 +167,9 @@ struct Model::Impl {
   std::vector<OutputInfo> outputs;
   std::map<std::string, std::string> metadata;
 
+  llvm::Error read(llvm::StringRef name, bool allowCode);
   void describe();
-  llvm::Error readMetadata(const Container &container);
+  llvm::Error readMetadata();
 };
 
 void Model::Impl::describe() {
@@ -190,11 +191,11 @@ void Model::Impl::describe() {
     outputs.push_back({decl.name, DType(exe.values[decl.value].dtype)});
 }
 
-llvm::Error Model::Impl::readMetadata(const Container &container) {
-  for (const Container::Section &section : container.sections()) {
+llvm::Error Model::Impl::readMetadata() {
+  for (const Container::Section &section : file->sections()) {
     if (section.kind != SectionKind::Meta)
       continue;
-    llvm::Expected<llvm::StringRef> text = container.read(section.kind, section.name);
+    llvm::Expected<llvm::StringRef> text = file->read(section.kind, section.name);
     if (!text)
       return text.takeError();
     metadata[section.name] = text->str();
@@ -223,34 +224,38 @@ static std::string stem(llvm::StringRef path) {
   return file.str();
 }
 
+/// Reads everything from `file`; `name` is the program's.
+llvm::Error Model::Impl::read(llvm::StringRef name, bool allowCode) {
+  llvm::Expected<PickedExecutable> picked = pickExecutable(*file, allowCode);
+  if (!picked)
+    return picked.takeError();
+  ProgramOptions options;
+  options.name = name.str();
+  options.keepAlive = file;
+  options.tensor = [raw = file.get()](llvm::StringRef tensor) { return raw->read(SectionKind::Tensor, tensor); };
+  options.check = [raw = file.get()] { return raw->checkSize(); };
+  llvm::Expected<ProgramRef> created = Program::create(std::move(picked->executable), std::move(options));
+  if (!created)
+    return created.takeError();
+  program = std::move(*created);
+  target = picked->name;
+  describe();
+  if (const Executable &exe = program->executable(); exe.numArguments() < exe.inputs.size()) {
+    state = std::make_shared<State>();
+    if (llvm::Error error = state->fill(*program))
+      return error;
+  }
+  return readMetadata();
+}
+
 Status Model::load(const std::string &path, Model &model, const LoadOptions &options) {
   auto container = Container::open(path, options.verify);
   if (!container)
     return toStatus(container.takeError());
-  auto picked = pickExecutable(**container, options.allowCode);
-  if (!picked)
-    return toStatus(picked.takeError());
-  ProgramOptions programOptions;
-  programOptions.name = stem(path);
-  programOptions.keepAlive = *container;
-  Container *raw = container->get();
-  programOptions.tensor = [raw](llvm::StringRef tensor) { return raw->read(SectionKind::Tensor, tensor); };
-  programOptions.check = [raw] { return raw->checkSize(); };
-  auto program = Program::create(std::move(picked->executable), std::move(programOptions));
-  if (!program)
-    return toStatus(program.takeError());
   auto loaded = std::make_shared<Impl>();
-  loaded->file = *container;
-  loaded->program = std::move(*program);
-  loaded->target = picked->name;
-  loaded->describe();
-  if (const Executable &exe = loaded->program->executable(); exe.numArguments() < exe.inputs.size()) {
-    loaded->state = std::make_shared<State>();
-    if (llvm::Error error = loaded->state->fill(*loaded->program))
-      return toStatus(std::move(error));
-  }
-  if (llvm::Error error = loaded->readMetadata(**container))
-    return toStatus(std::move(error));
+  loaded->file = std::move(*container);
+  if (llvm::Error error = loaded->read(stem(path), options.allowCode))
+    return toStatus(loaded->file->causeOf(std::move(error)));
   model.impl = std::move(loaded);
   return {};
 }

@@ -63,7 +63,7 @@ llvm::Expected<std::shared_ptr<Container>> Container::open(llvm::StringRef path,
   llvm::StringRef bytes = (*file)->bytes();
   std::shared_ptr<Container> container(new Container(bytes, path, std::move(*file)));
   if (llvm::Error e = container->parse(verifyAll))
-    return std::move(e);
+    return container->causeOf(std::move(e));
   if (llvm::Error e = container->checkSize())
     return std::move(e);
   return container;
@@ -75,6 +75,14 @@ llvm::Expected<std::shared_ptr<Container>> Container::fromMemory(llvm::StringRef
   if (llvm::Error e = container->parse(verifyAll))
     return std::move(e);
   return container;
+}
+
+llvm::Error Container::causeOf(llvm::Error error) const {
+  llvm::Error cut = checkSize();
+  if (!cut)
+    return error;
+  llvm::consumeError(std::move(error));
+  return cut;
 }
 
 llvm::Error Container::parseHeader(uint64_t &tableOffset, uint64_t &tableBytes, uint32_t &count) const {

@@ -85,6 +85,8 @@ public:
   /// Asks the system for the size of the file: DataLoss when it lost bytes since it was opened. Bytes in memory never
   /// do.
   llvm::Error checkSize() const { return file ? file->check() : llvm::Error::success(); }
+  /// The cause of `error`, which reading the container gave: that the file was cut meanwhile, or else `error` itself.
+  llvm::Error causeOf(llvm::Error error) const;
   /// True when zeros were read where the file had no bytes any more.
   bool isDamaged() const { return file && file->isDamaged(); }
 

@@ -259,6 +259,17 @@ TEST_CASE("a replaced file stays readable where it is open") {
   CHECK(get(get(Container::open(path))->read(SectionKind::Graph, "")) == "another");
 }
 
+TEST_CASE("what a file says that was cut meanwhile has the cut as its cause") {
+  Folder folder;
+  std::string path = folder.file("a.tess");
+  ok(writeContainer(path, sections()));
+  auto container = get(Container::open(path));
+  auto wrong = [] { return invalidArgument("executable: must be a Protobuf message, got 4 bytes that are not one"); };
+  CHECK(messageOf(container->causeOf(wrong())) == messageOf(wrong()));
+  std::filesystem::resize_file(path, 100);
+  CHECK(messageOf(container->causeOf(wrong())).find("a.tess: must keep its ") != std::string::npos);
+}
+
 TEST_CASE("files over 2 GiB work") {
   // Sparse: the sections beyond 2 GiB are zeros that take no room on most file systems.
   Folder folder;
