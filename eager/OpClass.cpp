@@ -56,13 +56,23 @@ OpClass OpClass::of(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::
   return result;
 }
 
-/// What follows an operand, by InputLayout.
-static constexpr const char *kLayoutTexts[] = {"", " rows", " strided"};
+/// What follows an operand.
+static const char *textOf(ir::InputLayout layout) {
+  switch (layout) {
+  case ir::InputLayout::RowMajor:
+    return "";
+  case ir::InputLayout::RowsApart:
+    return " rows";
+  case ir::InputLayout::Strided:
+    return " strided";
+  }
+  llvm_unreachable("covered switch");
+}
 
 std::string OpClass::toText() const {
   std::string text = op.serialize() + " (";
   for (auto [i, meta] : llvm::enumerate(operands))
-    text += (i ? ", " : "") + toString(meta) + kLayoutTexts[layouts.empty() ? 0 : unsigned(layouts[i])];
+    text += (i ? ", " : "") + toString(meta) + textOf(layouts.empty() ? ir::InputLayout::RowMajor : layouts[i]);
   text += ")";
   for (unsigned segment : segments)
     text += " " + std::to_string(segment);
@@ -73,11 +83,11 @@ static llvm::Error malformed(llvm::StringRef text) {
   return makeError(ErrorCode::DataLoss, "class: text must be operator (operands) segments, got '" + text + "'");
 }
 
-/// Takes what kLayoutTexts has off the front of `text`.
+/// Takes what textOf() gives off the front of `text`.
 static ir::InputLayout takeLayout(llvm::StringRef &text) {
-  for (unsigned layout : {1, 2})
-    if (text.consume_front(kLayoutTexts[layout]))
-      return ir::InputLayout(layout);
+  for (ir::InputLayout layout : {ir::InputLayout::RowsApart, ir::InputLayout::Strided})
+    if (text.consume_front(textOf(layout)))
+      return layout;
   return ir::InputLayout::RowMajor;
 }
 

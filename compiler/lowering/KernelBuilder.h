@@ -45,6 +45,8 @@ public:
   /// Row-major index over the outer groups; before the first call: 0.
   void enterRow(V index) { row = index; }
   void enterPhase(unsigned number) { phase = number; }
+  /// The phase that was entered last.
+  unsigned phaseNow() const { return phase; }
   /// Column kernels work on blocks of columns, from `firstColumn` on. Values of a row that later passes read wait in a
   /// buffer with a vector for every 16 columns.
   void enterBlock(V firstColumn) { blockStart = firstColumn; }

@@ -33,7 +33,8 @@ private:
   Values vectorLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body);
   void scalarTailLoop(V lo, V hi, unsigned group, llvm::function_ref<void()> body);
   void wholeLoop(V lo, V hi, unsigned group, llvm::function_ref<void()> body);
-  Values indexLoop(unsigned group, llvm::ArrayRef<V> init, Body body);
+  Values lanesLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body);
+  Values indexLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body);
   Values reducedLoops(unsigned first, llvm::ArrayRef<V> init, Body body);
   void reduceAcrossLanes();
   llvm::SmallVector<int> keptAfter(unsigned phase) const;
@@ -44,20 +45,12 @@ private:
   void fullStores();
   void rowStores();
 
-  void enterPhase(unsigned number);
-
   const KernelSpec &spec;
   const KernelPlan &plan;
   LaneBuilder &b;
   const KernelBuilder::Arguments &args;
   KernelBuilder &k;
-  unsigned phase = 0;
 };
-
-void KernelEmitter::enterPhase(unsigned number) {
-  phase = number;
-  k.enterPhase(number);
-}
 
 llvm::SmallVector<int> KernelEmitter::reducesOf(unsigned phase) const {
   llvm::SmallVector<int> found;
@@ -67,13 +60,18 @@ llvm::SmallVector<int> KernelEmitter::reducesOf(unsigned phase) const {
   return found;
 }
 
-// An unmasked main loop and one masked tail.
-Values KernelEmitter::vectorLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body) {
-  V rest = (hi - lo) & b.index(kLanes - 1), middle = hi - rest;
-  Values carried = k.loop(lo, middle, b.index(kLanes), init, [&](V index, llvm::ArrayRef<V> values) {
+// Whole vectors.
+Values KernelEmitter::lanesLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body) {
+  return k.loop(lo, hi, b.index(kLanes), init, [&](V index, llvm::ArrayRef<V> values) {
     k.enterLanes(group, index);
     return body(values);
   });
+}
+
+// An unmasked main loop and one masked tail.
+Values KernelEmitter::vectorLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body) {
+  V rest = (hi - lo) & b.index(kLanes - 1), middle = hi - rest;
+  Values carried = lanesLoop(lo, middle, group, init, body);
   return k.when(lt(middle, hi), carried, [&] {
     k.enterLanes(group, middle);
     k.limitLanes(rest);
@@ -84,16 +82,9 @@ Values KernelEmitter::vectorLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> i
 // An unmasked main loop, and the rest of the lanes one by one.
 void KernelEmitter::scalarTailLoop(V lo, V hi, unsigned group, llvm::function_ref<void()> body) {
   V middle = hi - ((hi - lo) & b.index(kLanes - 1));
-  k.loop(lo, middle, b.index(kLanes), {}, [&](V index, llvm::ArrayRef<V>) {
-    k.enterLanes(group, index);
-    body();
-    return Values();
-  });
-  k.loop(middle, hi, b.index(1), {}, [&](V index, llvm::ArrayRef<V>) {
-    k.enterGroup(group, index);
-    body();
-    return Values();
-  });
+  auto run = [&](llvm::ArrayRef<V>) { return body(), Values(); };
+  lanesLoop(lo, middle, group, {}, run);
+  indexLoop(middle, hi, group, {}, run);
 }
 
 // One loop with the tail in it, whose loads and stores ask which it is: for bodies that are much longer than a branch,
@@ -107,9 +98,8 @@ void KernelEmitter::wholeLoop(V lo, V hi, unsigned group, llvm::function_ref<voi
   });
 }
 
-Values KernelEmitter::indexLoop(unsigned group, llvm::ArrayRef<V> init, Body body) {
-  V size = k.size(group);
-  return k.loop(b.index(0), size, b.index(1), init, [&](V index, llvm::ArrayRef<V> values) {
+Values KernelEmitter::indexLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body) {
+  return k.loop(lo, hi, b.index(1), init, [&](V index, llvm::ArrayRef<V> values) {
     k.enterGroup(group, index);
     return body(values);
   });
@@ -119,11 +109,10 @@ Values KernelEmitter::indexLoop(unsigned group, llvm::ArrayRef<V> init, Body bod
 Values KernelEmitter::reducedLoops(unsigned first, llvm::ArrayRef<V> init, Body body) {
   unsigned group = spec.numParallel + first;
   bool last = first + 1 == spec.numReduced;
-  if (last && !lanesAreParallel()) {
-    V size = k.size(group);
-    return vectorLoop(b.index(0), size, group, init, body);
-  }
-  return indexLoop(group, init, [&](llvm::ArrayRef<V> values) {
+  V zero = b.index(0), size = k.size(group);
+  if (last && !lanesAreParallel())
+    return vectorLoop(zero, size, group, init, body);
+  return indexLoop(zero, size, group, init, [&](llvm::ArrayRef<V> values) {
     return last ? body(values) : reducedLoops(first + 1, values, body);
   });
 }
@@ -132,11 +121,11 @@ Values KernelEmitter::reducedLoops(unsigned first, llvm::ArrayRef<V> init, Body 
 void KernelEmitter::fullStores() {
   llvm::SmallVector<KernelStore> stores;
   for (const KernelStore &store : spec.stores)
-    if (isFullStore(spec, store) && plan.phase[store.node] == phase)
+    if (isFullStore(spec, store) && plan.phase[store.node] == k.phaseNow())
       stores.push_back(store);
   llvm::SmallVector<int> kept;
   for (unsigned i = 0; i < spec.nodes.size(); ++i)
-    if (plan.scratchOffset[i] >= 0 && plan.phase[i] == phase)
+    if (plan.scratchOffset[i] >= 0 && plan.phase[i] == k.phaseNow())
       kept.push_back(i);
   for (const KernelStore &store : stores)
     k.node(store.node);
@@ -159,8 +148,8 @@ void KernelEmitter::rowStores() {
 
 // Lanes along the last reduced group: partial results in registers, a halving tree at the end of a row.
 void KernelEmitter::reduceAcrossLanes() {
-  for (unsigned number = 0; number < plan.numPhases; ++number) {
-    enterPhase(number);
+  for (unsigned phase = 0; phase < plan.numPhases; ++phase) {
+    k.enterPhase(phase);
     llvm::SmallVector<int> reduces = reducesOf(phase);
     llvm::SmallVector<Reduction> states;
     Values init;
@@ -219,7 +208,7 @@ void KernelEmitter::columnPhase(V start, V end, unsigned vectors, llvm::MutableA
 void KernelEmitter::columnRow(V start, V end, llvm::ArrayRef<int> reduces, llvm::MutableArrayRef<Reduction> states,
                               bool last) {
   llvm::SmallVector<std::pair<int, mlir::Value>> buffers;
-  for (int index : last ? llvm::SmallVector<int>() : keptAfter(phase))
+  for (int index : last ? llvm::SmallVector<int>() : keptAfter(k.phaseNow()))
     buffers.push_back({index, b.stackBuffer(computeElem(spec.nodes[index].dtype), kBlockVectors, true)});
   vectorLoop(start, end, spec.numParallel - 1, {}, [&](llvm::ArrayRef<V>) {
     for (auto [index, state] : llvm::zip_equal(reduces, states))
@@ -245,8 +234,8 @@ void KernelEmitter::reduceInColumns() {
     k.enterBlock(start);
     V end = start + step;
     end = select(lt(end, hi), end, hi);
-    for (unsigned number = 0; number < std::max(plan.numPhases, 1u); ++number) {
-      enterPhase(number);
+    for (unsigned phase = 0; phase < std::max(plan.numPhases, 1u); ++phase) {
+      k.enterPhase(phase);
       llvm::SmallVector<int> reduces = reducesOf(phase);
       llvm::SmallVector<Reduction> states;
       for (int index : reduces)

@@ -115,7 +115,7 @@ class Reader:
         while at < len(self.text) and self.text[at] != "}":
             char = self.text[at]
             if char == "(":
-                at = closing(self.text, at)
+                at = cpp_functions.matching_brace(self.text, at, "()")
             elif char == ";":
                 self.note(start, at, at, scope, has_body=False)
                 start = at + 1
@@ -174,16 +174,6 @@ class Reader:
             self.found.append(Declaration(*counted, first, scope.run_documented or beside))
         # A definition over several lines ends a run: its comment is its own.
         scope.end = 0 if has_body and last > last_of_head else last
-
-
-def closing(text, start):
-    """The parenthesis that closes the one at `start`."""
-    depth = 0
-    for at in range(start, len(text)):
-        depth += {"(": 1, ")": -1}.get(text[at], 0)
-        if depth == 0:
-            return at
-    return len(text)
 
 
 def declarations(text):

@@ -59,10 +59,11 @@ def table_lines(body):
     return sum(1 for number in followers if number < len(lines))
 
 
-def matching_brace(text, start):
+def matching_brace(text, start, pair="{}"):
+    """Where what opens at `start` is closed; the end of the text when it is not."""
     depth = 0
     for at in range(start, len(text)):
-        depth += {"{": 1, "}": -1}.get(text[at], 0)
+        depth += {pair[0]: 1, pair[1]: -1}.get(text[at], 0)
         if depth == 0:
             return at
     return len(text)
