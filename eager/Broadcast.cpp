@@ -136,6 +136,17 @@ bool planIteration(llvm::ArrayRef<Operand> operands, IterationSpace &space, bool
   return true;
 }
 
+void planDestination(llvm::ArrayRef<Operand> operands, TensorImpl &target, IterationSpace &space, bool keepAxes) {
+  llvm::SmallVector<Operand, kMaxDirectOperands> all(operands);
+  all.push_back(Operand(&target));
+  IterationSpace whole;
+  whole.rank = space.rank;
+  std::copy_n(space.shape, space.rank, whole.shape);
+  [[maybe_unused]] bool fits = planIteration(all, whole, /*shapeGiven=*/true, keepAxes);
+  assert(fits && "operands fit the shape of the result, which the destination has");
+  space = whole;
+}
+
 uint64_t classOf(const IterationSpace &space, unsigned numOperands) {
   if (LLVM_LIKELY(!(space.apart | space.strided)) && space.numAxes * numOperands <= 56) { // exact
     uint64_t packed = 0;

@@ -26,9 +26,9 @@ struct IterationSpace {
   int64_t sizes[kMaxRank];
   /// Per axis a bit for each operand: the operand has size 1 there and others have not.
   uint32_t broadcast[kMaxRank];
-  /// In elements; 0 where broadcast.
+  /// In elements; 0 where broadcast. Behind the operands those of the result, where planDestination() gave them.
   int64_t strides[kMaxDirectOperands][kMaxRank];
-  /// A bit for each operand whose last axis has another stride than 1.
+  /// A bit for each operand, and the one behind them for the result, whose last axis has another stride than 1.
   uint32_t strided = 0;
   /// Whether, without such operands, axes that are alike cannot be walked as one.
   bool apart = false;
@@ -40,6 +40,9 @@ struct IterationSpace {
 /// Fills `space`. False when the shapes do not broadcast; inference then gives the error. `shapeGiven`: `space` already
 /// has the shape of the results. `keepAxes`: no axis is merged or dropped, because the operator reads indices.
 bool planIteration(llvm::ArrayRef<Operand> operands, IterationSpace &space, bool shapeGiven, bool keepAxes);
+
+/// Plans again for a result that goes to `target`, which has its shape and need not be row-major.
+void planDestination(llvm::ArrayRef<Operand> operands, TensorImpl &target, IterationSpace &space, bool keepAxes);
 
 /// The class as a number; different classes have different numbers (hashed, where
 /// an operand is not row-major or more than 56 bits are needed).

@@ -1,15 +1,12 @@
 //===- Copies.cpp - row-major copies of operands, and writes into views ---===//
 //
-// What asks for a row-major operand gets the result of a `copy`, a kernel like
-// any other: on the queue, over all threads.
+// Both are a `copy`, a kernel like any other: on the queue, over all threads.
 //
 //===----------------------------------------------------------------------===//
 #include "eager/Counters.h"
 #include "eager/Dispatch.h"
 #include "eager/Queue.h"
-#include "runtime/ExecutorCounters.h"
 #include "runtime/Profiler.h"
-#include "runtime/StridedCopy.h"
 
 namespace tess::eager {
 
@@ -27,26 +24,34 @@ static DType bitsOf(DType dtype) {
   }
 }
 
-static llvm::Expected<TensorRef> copyOf(const TensorImpl &tensor) {
-  static const OpDef copy = OpDef::get("copy");
-  const DType dtype = tensor.dtype();
-  TensorRef bits = TensorImpl::create(bitsOf(dtype), tensor.layout(), tensor.storageRef());
-  Operand source(bits);
-  Tensors results;
-  llvm::Expected<bool> done = dispatchDirect({copy, source, {}}, results);
-  if (!done)
-    return done.takeError();
-  if (!*done)
-    return makeError(ErrorCode::Internal, "copy: must be one kernel, got a program");
-  return TensorImpl::create(dtype, bits->shape(), results.front()->storageRef());
+static TensorRef asBits(const TensorImpl &tensor) {
+  return TensorImpl::create(bitsOf(tensor.dtype()), tensor.layout(), tensor.storageRef());
 }
 
-/// The same while a profile is taken: the time of the copy alone.
-static llvm::Expected<TensorRef> profiledCopyOf(const TensorImpl &tensor, llvm::StringRef reader) {
-  if (llvm::Error e = awaitWritten(tensor.storage()))
-    return std::move(e);
+/// Copies `bits` to `into`, where that is given, or to new memory.
+static llvm::Expected<TensorRef> copyBits(TensorImpl &bits, const Destination *into) {
+  static const OpDef copy = OpDef::get("copy");
+  Operand source(&bits);
+  Tensors results;
+  llvm::Expected<bool> done = dispatchDirect({copy, source, {}, into}, results);
+  if (!done)
+    return done.takeError();
+  if (!*done || (into && results.front().get() != &into->target))
+    return makeError(ErrorCode::Internal, "copy: must be one kernel that writes where it is told, got another");
+  return std::move(results.front());
+}
+
+/// While a profile is taken, the time of the copy alone appears in it, under the name of `reader`.
+static llvm::Expected<TensorRef> copyFor(const TensorImpl &tensor, const Destination *into, llvm::StringRef reader) {
+  TensorRef bits = asBits(tensor);
+  if (LLVM_LIKELY(!runtime::profiler::on()))
+    return copyBits(*bits, into);
+  for (Storage *storage : {&tensor.storage(), into ? &into->target.storage() : nullptr})
+    if (storage)
+      if (llvm::Error e = awaitWritten(*storage))
+        return std::move(e);
   uint64_t begin = runtime::profiler::now();
-  llvm::Expected<TensorRef> copy = copyOf(tensor);
+  llvm::Expected<TensorRef> copy = copyBits(*bits, into);
   if (!copy)
     return copy;
   if (llvm::Error e = awaitWritten((*copy)->storage()))
@@ -59,7 +64,10 @@ llvm::Expected<TensorRef> contiguous(TensorImpl &tensor, llvm::StringRef reader)
   if (tensor.isContiguous())
     return TensorRef(&tensor);
   count(Count::Copies);
-  return runtime::profiler::on() ? profiledCopyOf(tensor, reader) : copyOf(tensor);
+  llvm::Expected<TensorRef> bits = copyFor(tensor, nullptr, reader);
+  if (!bits)
+    return bits;
+  return TensorImpl::create(tensor.dtype(), (*bits)->shape(), (*bits)->storageRef());
 }
 
 llvm::Expected<TensorRef> contiguousNow(TensorImpl &tensor, llvm::StringRef reader) {
@@ -70,13 +78,11 @@ llvm::Expected<TensorRef> contiguousNow(TensorImpl &tensor, llvm::StringRef read
   return plain;
 }
 
-void copyElements(const TensorImpl &from, const Layout &to, char *data, llvm::StringRef reader) {
-  runtime::bump(runtime::executorCounters.copies);
-  count(Count::Copies);
-  uint64_t begin = runtime::profiler::on() ? runtime::profiler::now() : 0;
-  runtime::copyStrided(data, to, from.data(), from.layout(), byteWidth(from.dtype()));
-  if (runtime::profiler::on())
-    runtime::profiler::record(reader, "copy", begin, runtime::profiler::now(), toString(from.meta()));
+llvm::Error copyInto(TensorImpl &target, const TensorImpl &value, llvm::StringRef reader) {
+  TensorRef bits = asBits(target);
+  Destination into(*bits, /*isSeen=*/false);
+  into.isRequired = true;
+  return copyFor(value, &into, reader).takeError();
 }
 
 } // namespace tess::eager

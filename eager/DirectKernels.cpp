@@ -100,7 +100,7 @@ int64_t scalarBits(const OpDef &op, const DirectKernel::Scalar &scalar) {
 /// Has one caller; left to the compiler, what it costs depends on what stands beside it.
 LLVM_ATTRIBUTE_ALWAYS_INLINE void fill(Launch &launch, const DirectKernel &kernel, const IterationSpace &space,
                                        const OpDef &op, llvm::ArrayRef<Operand> operands,
-                                       llvm::ArrayRef<TensorRef> results) {
+                                       llvm::ArrayRef<TensorRef> results, bool isPlaced) {
   launch.fn = kernel.fn;
   launch.picosecondsPerElement = kernel.picosecondsPerElement;
   int64_t own[kMaxRank];
@@ -116,7 +116,7 @@ LLVM_ATTRIBUTE_ALWAYS_INLINE void fill(Launch &launch, const DirectKernel &kerne
   for (unsigned v = 0; v < numValues; ++v) {
     uint8_t value = kernel.values[v];
     bool isResult = value >= operands.size();
-    const int64_t *strides = isResult ? own : space.strides[value];
+    const int64_t *strides = !isResult ? space.strides[value] : isPlaced ? space.strides[operands.size()] : own;
     for (unsigned g = 0; g < numGroups; ++g)
       launch.dims[places.stride(v, g)] = strideOf(kernel.groups[g], space, strides);
     launch.pointers[v] = isResult ? results[value - operands.size()]->data() : operands[value].tensor->data();
@@ -130,23 +130,35 @@ LLVM_ATTRIBUTE_ALWAYS_INLINE void fill(Launch &launch, const DirectKernel &kerne
 bool isInStep(const TensorImpl &operand, const TensorImpl &target) {
   if (&operand.storage() != &target.storage())
     return true;
-  return operand.isContiguous() && operand.offset() == target.offset() && operand.shape() == target.shape();
+  bool isAlike = (operand.isContiguous() && target.isContiguous()) || operand.strides() == target.strides();
+  return isAlike && operand.offset() == target.offset() && operand.shape() == target.shape();
 }
 
 /// The kernel may write the destination while it reads the operands.
 bool fitsInto(const DispatchCall &call, const DirectKernel &kernel, const IterationSpace &space) {
   const TensorImpl &target = call.into->target;
   if (kernel.resultDTypes.size() != 1 || kernel.resultDTypes[0] != target.dtype() ||
-      target.shape() != space.resultShape() || !target.isContiguous())
+      target.shape() != space.resultShape())
     return false;
-  if (!call.into->isSeen && isTinyWork(space.numElements, kernel.picosecondsPerElement) && target.storage().isHeld())
+  bool mayMove = !call.into->isSeen && !call.into->isRequired;
+  if (mayMove && isTinyWork(space.numElements, kernel.picosecondsPerElement) && target.storage().isHeld())
     return false; // memory of its own need not wait for the queue
   return llvm::all_of(call.operands, [&](const Operand &operand) { return isInStep(*operand.tensor, target); });
+}
+
+/// The destination is a view whose elements lie apart, and has the shape of the result.
+bool needsPlaces(const DispatchCall &call, const IterationSpace &space) {
+  const TensorImpl &target = call.into->target;
+  return space.numElements && !target.isContiguous() && target.shape() == space.resultShape();
 }
 
 /// The result in the memory of the destination.
 void takeOver(const DispatchCall &call, Tensors &results) {
   TensorImpl &target = call.into->target;
+  if (call.into->isRequired) {
+    results.emplace_back(&target);
+    return count(Count::Copies);
+  }
   results.push_back(TensorImpl::create(target.dtype(), target.layout(), target.storageRef()));
   if (call.into->isSeen)
     target.storage().noteWrite(writeByHere(call.op.name()));
@@ -258,20 +270,25 @@ llvm::Expected<bool> dispatchDirect(const DispatchCall &call, Tensors &results) 
       return std::move(e);
   if (!planIteration(call.operands, space, !facts.broadcasts, facts.keepsAxes))
     return whyNot(call);
+  bool isPlaced = LLVM_UNLIKELY(call.into) && needsPlaces(call, space);
+  if (LLVM_UNLIKELY(isPlaced))
+    planDestination(call.operands, call.into->target, space, facts.keepsAxes);
   llvm::Expected<CompiledOpRef> compiled = compiledFor(call, space);
   if (!compiled)
     return compiled.takeError();
   const DirectKernel *kernel = (*compiled)->direct.get();
+  bool isInPlace = kernel && call.into && space.numElements && fitsInto(call, *kernel, space);
+  if (LLVM_UNLIKELY(isPlaced && !isInPlace))
+    return dispatchDirect({call.op, call.operands, call.segments}, results);
   if (!kernel)
     return false;
-  bool isInPlace = call.into && space.numElements && fitsInto(call, *kernel, space);
   if (LLVM_UNLIKELY(isInPlace))
     takeOver(call, results);
   else if (llvm::Error e = allocateResults(*kernel, space.resultShape(), results))
     return std::move(e);
   Readiness readiness = readinessOf(call.operands);
   if (isInPlace && call.into->target.storage().isHeld())
-    readiness = Readiness::Pending; // a queued operator may still read what is to be written
+    readiness = Readiness::Pending; // a queued operator may still read or write what is to be written
   if (readiness == Readiness::Poisoned) {
     inheritFailure(call.operands, results);
     return true;
@@ -282,7 +299,7 @@ llvm::Expected<bool> dispatchDirect(const DispatchCall &call, Tensors &results) 
     return true;
   }
   Launch launch;
-  fill(launch, *kernel, space, call.op, call.operands, results);
+  fill(launch, *kernel, space, call.op, call.operands, results, isPlaced);
   if (llvm::Error e = start(call, launch, *kernel, readiness, results))
     return std::move(e);
   return true;

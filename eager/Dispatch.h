@@ -37,9 +37,9 @@ llvm::Expected<TensorRef> contiguous(TensorImpl &tensor, llvm::StringRef reader)
 /// The same, once it has its value.
 llvm::Expected<TensorRef> contiguousNow(TensorImpl &tensor, llvm::StringRef reader);
 
-/// Copies the elements of `from` to `data`, laid out as `to`, because `reader` needs that layout; the two must not
-/// overlap. The copy is counted, and appears in a profile under the name of `reader`.
-void copyElements(const TensorImpl &from, const Layout &to, char *data, llvm::StringRef reader);
+/// Writes `value`, of the same shape and dtype, into the memory of `target`, which it does not share, in the order of
+/// the queue. The copy is counted, and appears in a profile under the name of `reader`.
+llvm::Error copyInto(TensorImpl &target, const TensorImpl &value, llvm::StringRef reader);
 
 /// Whether a call can run now: Pending when an operand is still queued, else Poisoned when one failed.
 enum class Readiness : uint8_t { Ready, Pending, Poisoned };

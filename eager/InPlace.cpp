@@ -78,28 +78,13 @@ static llvm::Error differentForm(const OpDef &op, const char *name, const Tensor
                          toString(target.meta()) + " for " + toString(result.meta()));
 }
 
-/// Writes `value`, of the same shape and dtype, into the memory of `target`, which it does not share.
 static llvm::Error write(TensorImpl &target, TensorImpl &value, const OpDef &by) {
   if (target.numElements() == 0)
     return llvm::Error::success();
   if (asyncLevel() == 0)
     if (llvm::Error e = awaitAll()) // of other threads
       return e;
-  Operand operands[] = {Operand(&value), Operand(&target)};
-  DispatchCall call{by, operands, {}};
-  Readiness readiness = target.storage().isHeld() ? Readiness::Pending : readinessOf(operands);
-  TensorRef written(&target);
-  if (readiness == Readiness::Pending)
-    return enqueueCall(call, written,
-                       [from = value.dup(), to = target.layout(), data = target.data(), &info = by.info()] {
-                         copyElements(*from, to, data, info.name);
-                         return llvm::Error::success();
-                       });
-  if (readiness == Readiness::Poisoned)
-    inheritFailure(operands, written);
-  else
-    copyElements(value, target.layout(), target.data(), by.name());
-  return llvm::Error::success();
+  return copyInto(target, value, by.name());
 }
 
 bool ownsMemory(const TensorImpl &tensor) {

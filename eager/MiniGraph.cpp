@@ -25,12 +25,12 @@ Metas metasOfClass(llvm::ArrayRef<Operand> operands, const IterationSpace &space
   return metas;
 }
 
-llvm::SmallVector<ir::InputLayout, 4> layoutsOfClass(const IterationSpace &space, unsigned numOperands) {
-  llvm::SmallVector<ir::InputLayout, 4> layouts;
-  for (unsigned k = 0; k < numOperands; ++k)
-    layouts.push_back(space.strided >> k & 1 ? ir::InputLayout::Strided
-                      : space.apart && !k    ? ir::InputLayout::RowsApart // one says it for all
-                                             : ir::InputLayout::RowMajor);
+llvm::SmallVector<ir::MemoryLayout, 4> layoutsOfClass(const IterationSpace &space, unsigned numOperands) {
+  llvm::SmallVector<ir::MemoryLayout, 4> layouts;
+  for (unsigned k = 0; k <= numOperands; ++k)
+    layouts.push_back(space.strided >> k & 1 ? ir::MemoryLayout::Strided
+                      : space.apart && !k    ? ir::MemoryLayout::RowsApart // one says it for all
+                                             : ir::MemoryLayout::RowMajor);
   return layouts;
 }
 
@@ -41,13 +41,13 @@ llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, llvm::Strin
   llvm::SmallVector<ir::GraphBuilder::Value, 4> inputs;
   for (auto [i, meta] : llvm::enumerate(cls.operands))
     inputs.push_back(builder.input("x" + std::to_string(i), meta));
-  for (auto [input, layout] : llvm::zip(inputs, cls.layouts))
-    builder.setLayout(input, layout);
+  for (auto [i, input] : llvm::enumerate(inputs))
+    builder.setLayout(input, cls.layoutOf(i));
   auto results = builder.apply(cls.op, inputs, cls.segments);
   if (!results)
     return results.takeError();
   for (auto [i, value] : llvm::enumerate(*results))
-    builder.output(value, "y" + std::to_string(i));
+    builder.output(value, "y" + std::to_string(i), -1, cls.layoutOf(inputs.size()));
   compiler::CompileOptions options = hostOptions();
   options.target = target.str();
   options.evaluate = nullptr; // a program made to run once would cost as much as what it saves
@@ -93,18 +93,18 @@ static llvm::SmallVector<int, 4> parameterAttrs(const OpInfo &info) {
   return attrs;
 }
 
-/// Whether the code of `step` walks its operand number `index` as `layout` asks.
-static bool walks(const runtime::Step &step, unsigned index, ir::InputLayout layout) {
+/// Whether the code of `step` walks its pointer number `index` as `layout` asks.
+static bool walks(const runtime::Step &step, unsigned index, ir::MemoryLayout layout) {
   auto isOneAxis = [](const runtime::AxisGroup &group) { return group.last - group.first <= 1; };
-  if (layout == ir::InputLayout::Strided &&
+  if (layout == ir::MemoryLayout::Strided &&
       (index >= step.innerClasses.size() || step.innerClasses[index] == runtime::InnerClass::Contiguous))
     return false;
-  return layout == ir::InputLayout::RowMajor || llvm::all_of(step.parallel, isOneAxis);
+  return layout == ir::MemoryLayout::RowMajor || llvm::all_of(step.parallel, isOneAxis);
 }
 
 /// The one elementwise step of `exe` as a kernel to launch; null when it is more than that.
 static std::unique_ptr<DirectKernel> directOf(const runtime::Executable &exe, const OpInfo &info, size_t numOperands,
-                                              llvm::ArrayRef<ir::InputLayout> layouts) {
+                                              llvm::ArrayRef<ir::MemoryLayout> layouts) {
   if (exe.steps.size() != 1 || exe.steps[0].kind != runtime::StepKind::Kernel)
     return nullptr;
   const runtime::Step &step = exe.steps[0];
@@ -126,7 +126,7 @@ static std::unique_ptr<DirectKernel> directOf(const runtime::Executable &exe, co
       int number = numberOf(value, isResult);
       if (number < 0)
         return nullptr; // a constant of the program, or a value of its own
-      if (!isResult && number < int(layouts.size()) && !walks(step, direct->values.size(), layouts[number]))
+      if (number < int(layouts.size()) && !walks(step, direct->values.size(), layouts[number]))
         return nullptr;
       direct->values.push_back(uint8_t(number));
       numWritten += isResult;
@@ -162,7 +162,7 @@ static uint64_t bytesOf(const runtime::Executable &exe) {
 }
 
 BuiltOp buildOp(const OpKey &key, const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
-                llvm::ArrayRef<unsigned> segments, bool direct, llvm::ArrayRef<ir::InputLayout> layouts) {
+                llvm::ArrayRef<unsigned> segments, bool direct, llvm::ArrayRef<ir::MemoryLayout> layouts) {
   auto make = [&](bool sizesLater) {
     OpClass cls = OpClass::of(op, operands, segments, sizesLater);
     cls.layouts.assign(layouts.begin(), layouts.end());

@@ -24,12 +24,12 @@ llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, llvm::Strin
 /// (metasOfClass(), or the call's with unknown sizes). `direct`: a kernel that eager launches itself, where the class
 /// has one; otherwise a program.
 BuiltOp buildOp(const OpKey &key, const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
-                llvm::ArrayRef<unsigned> segments, bool direct, llvm::ArrayRef<ir::InputLayout> layouts = {});
+                llvm::ArrayRef<unsigned> segments, bool direct, llvm::ArrayRef<ir::MemoryLayout> layouts = {});
 
 /// Metas of a direct class: size 1 where an operand is broadcast, else unknown. `keepScalars`: rank 0 stays rank 0,
 /// because the signature asks for it.
 Metas metasOfClass(llvm::ArrayRef<Operand> operands, const IterationSpace &space, bool keepScalars);
 /// Layouts of a direct class.
-llvm::SmallVector<ir::InputLayout, 4> layoutsOfClass(const IterationSpace &space, unsigned numOperands);
+llvm::SmallVector<ir::MemoryLayout, 4> layoutsOfClass(const IterationSpace &space, unsigned numOperands);
 
 } // namespace tess::eager

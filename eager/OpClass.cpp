@@ -56,14 +56,14 @@ OpClass OpClass::of(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::
   return result;
 }
 
-/// What follows an operand.
-static const char *textOf(ir::InputLayout layout) {
+/// What follows an operand, and all of them for the result.
+static const char *textOf(ir::MemoryLayout layout) {
   switch (layout) {
-  case ir::InputLayout::RowMajor:
+  case ir::MemoryLayout::RowMajor:
     return "";
-  case ir::InputLayout::RowsApart:
+  case ir::MemoryLayout::RowsApart:
     return " rows";
-  case ir::InputLayout::Strided:
+  case ir::MemoryLayout::Strided:
     return " strided";
   }
   llvm_unreachable("covered switch");
@@ -72,8 +72,8 @@ static const char *textOf(ir::InputLayout layout) {
 std::string OpClass::toText() const {
   std::string text = op.serialize() + " (";
   for (auto [i, meta] : llvm::enumerate(operands))
-    text += (i ? ", " : "") + toString(meta) + textOf(layouts.empty() ? ir::InputLayout::RowMajor : layouts[i]);
-  text += ")";
+    text += (i ? ", " : "") + toString(meta) + textOf(layoutOf(i));
+  (text += ")") += textOf(layoutOf(operands.size()));
   for (unsigned segment : segments)
     text += " " + std::to_string(segment);
   return text;
@@ -84,11 +84,11 @@ static llvm::Error malformed(llvm::StringRef text) {
 }
 
 /// Takes what textOf() gives off the front of `text`.
-static ir::InputLayout takeLayout(llvm::StringRef &text) {
-  for (ir::InputLayout layout : {ir::InputLayout::RowsApart, ir::InputLayout::Strided})
+static ir::MemoryLayout takeLayout(llvm::StringRef &text) {
+  for (ir::MemoryLayout layout : {ir::MemoryLayout::RowsApart, ir::MemoryLayout::Strided})
     if (text.consume_front(textOf(layout)))
       return layout;
-  return ir::InputLayout::RowMajor;
+  return ir::MemoryLayout::RowMajor;
 }
 
 /// Takes "f32[?, 3]" off the front of `text`.
@@ -127,6 +127,7 @@ llvm::Expected<OpClass> OpClass::parse(llvm::StringRef text) {
     result.layouts.push_back(takeLayout(metas));
     metas.consume_front(", ");
   }
+  result.layouts.push_back(takeLayout(segments));
   llvm::SmallVector<llvm::StringRef, 4> numbers;
   segments.split(numbers, ' ', -1, /*KeepEmpty=*/false);
   for (llvm::StringRef number : numbers)

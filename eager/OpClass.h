@@ -13,14 +13,19 @@ namespace tess::eager {
 struct OpClass {
   OpDef op;
   Metas operands;
-  llvm::SmallVector<ir::InputLayout, 4> layouts; // of the operands; empty: all are row-major
-  llvm::SmallVector<unsigned, 4> segments;       // operands per ODS group; empty: one each
+  llvm::SmallVector<ir::MemoryLayout, 4> layouts; // of the operands and the result; those missing are row-major
+  llvm::SmallVector<unsigned, 4> segments;        // operands per ODS group; empty: one each
 
   /// The class of a call. `sizesLater`: attributes that bind time reads have a neutral value, too.
   static OpClass of(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments,
                     bool sizesLater);
 
-  /// "add{} (f32[?], f32[1]) 1 1", "add{} (f32[?, ?] strided, f32[?, ?] rows)": equal classes have equal texts.
+  /// Of operand `index`, or of the result where that is the number of operands.
+  ir::MemoryLayout layoutOf(size_t index) const {
+    return index < layouts.size() ? layouts[index] : ir::MemoryLayout::RowMajor;
+  }
+
+  /// "add{} (f32[?], f32[1]) 1 1", "add{} (f32[?, ?] strided, f32[?, ?] rows) strided": equal classes have equal texts.
   std::string toText() const;
   /// Reads the text of toText(); DataLoss when it is none.
   static llvm::Expected<OpClass> parse(llvm::StringRef text);

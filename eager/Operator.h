@@ -52,12 +52,14 @@ struct Operand {
   Operand(Number n) : number(n) {}
 };
 
-/// Memory that a call offers for its result: that of the operand that the record's `inplace` names. Only a hint: where
-/// the kernel or a layout does not allow it, the result has memory of its own.
+/// Memory that a call offers for its result: that of the operand that the record's `inplace` names. Only a hint, unless
+/// it is required: where the kernel or a layout does not allow it, the result has memory of its own.
 struct Destination {
   TensorImpl &target;
   /// Whether others may look at the memory, so that a write must count a version.
   bool isSeen;
+  /// Whether the write waits for the queue, however small it is: memory apart would not do.
+  bool isRequired = false;
   /// Of the memory, before the call.
   uint32_t version;
 

@@ -21,6 +21,7 @@ struct GraphBuilder::State {
     GraphBuilder::Value value;
     std::string name;
     int donates;
+    MemoryLayout layout;
   };
   std::vector<Output> outputs;
   bool scalarParameters = false;
@@ -78,10 +79,12 @@ GraphBuilder::Value GraphBuilder::input(StringRef name, const TensorMeta &meta, 
   return state->add(func.getArgument(index), meta);
 }
 
-void GraphBuilder::setLayout(Value input, InputLayout layout) {
-  if (layout != InputLayout::RowMajor)
+static Attribute layoutAttr(OpBuilder &b, MemoryLayout layout) { return b.getI8IntegerAttr(int8_t(layout)); }
+
+void GraphBuilder::setLayout(Value input, MemoryLayout layout) {
+  if (layout != MemoryLayout::RowMajor)
     state->func.setArgAttr(cast<BlockArgument>(state->values[input]).getArgNumber(), kLayoutAttr,
-                           state->builder.getI8IntegerAttr(int8_t(layout)));
+                           layoutAttr(state->builder, layout));
 }
 
 GraphBuilder::Value GraphBuilder::constant(const TensorMeta &meta, StringRef bytes, StringRef name) {
@@ -127,8 +130,8 @@ void GraphBuilder::setName(Value value, StringRef name) {
     op->setAttr(kNameAttr, state->builder.getStringAttr(name));
 }
 
-void GraphBuilder::output(Value value, StringRef name, int donates) {
-  state->outputs.push_back({value, name.str(), donates});
+void GraphBuilder::output(Value value, StringRef name, int donates, MemoryLayout layout) {
+  state->outputs.push_back({value, name.str(), donates, layout});
 }
 
 const TensorMeta &GraphBuilder::meta(Value value) const { return state->metas[value]; }
@@ -159,6 +162,9 @@ Graph GraphBuilder::finish() {
   func::ReturnOp::create(b, b.getUnknownLoc(), values);
   func::FuncOp func = state->func;
   func.setFunctionType(b.getFunctionType(func.getArgumentTypes(), ValueRange(values).getTypes()));
+  for (auto [index, output] : llvm::enumerate(state->outputs))
+    if (output.layout != MemoryLayout::RowMajor)
+      func.setResultAttr(index, kLayoutAttr, layoutAttr(b, output.layout));
   func->setAttr(kDimsAttr, dimsAttr(b, state->dims));
   func->setAttr(kOutputsAttr, b.getArrayAttr(entries));
   state.reset();

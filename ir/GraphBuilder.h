@@ -61,8 +61,8 @@ private:
   std::unique_ptr<GraphImpl> pimpl;
 };
 
-/// What a program knows of the memory of an input.
-enum class InputLayout : uint8_t {
+/// What a program knows of the memory of an input or an output.
+enum class MemoryLayout : uint8_t {
   RowMajor,
   RowsApart, // the last axis has stride 1
   Strided,
@@ -84,8 +84,9 @@ public:
   /// are known, and it comes after the inputs that a call gives.
   Value input(llvm::StringRef name, const TensorMeta &meta, llvm::ArrayRef<int> dims = {},
               std::optional<llvm::StringRef> initial = std::nullopt);
-  /// `input` lies so; otherwise it is row-major. For programs whose caller lays out kernel operands itself.
-  void setLayout(Value input, InputLayout layout);
+  /// `input` lies so; otherwise it is row-major. For programs whose caller lays out kernel operands itself, as those of
+  /// output().
+  void setLayout(Value input, MemoryLayout layout);
   /// A constant; `bytes` row-major. `name` may be empty (parameters have their dotted path).
   Value constant(const TensorMeta &meta, llvm::StringRef bytes, llvm::StringRef name = "");
   /// Appends an operator and returns its results in order, hidden ones too; the inference error, with `location`, when
@@ -96,7 +97,7 @@ public:
   /// Names the operator that made `value`, for dumps, errors and profiles; an input keeps the name that it has.
   void setName(Value value, llvm::StringRef name);
   /// Adds an output. `donates`: index of the input whose buffer it takes over (parameter update), or -1.
-  void output(Value value, llvm::StringRef name, int donates = -1);
+  void output(Value value, llvm::StringRef name, int donates = -1, MemoryLayout layout = MemoryLayout::RowMajor);
   /// The dtype and shape that inference gave; valid until the next value is made.
   const TensorMeta &meta(Value value) const;
   /// Runtime attributes of elementwise operators become scalar parameters of the program, in order of appearance

@@ -52,8 +52,8 @@ inline constexpr llvm::StringLiteral kScalarsAttr = "tess.scalars";  // op: para
 inline constexpr llvm::StringLiteral kDimsAttr = "tess.dims";        // func: array of {name, min, max}
 inline constexpr llvm::StringLiteral kArgDimsAttr = "tess.arg_dims"; // argument: per axis an index into tess.dims or -1
 inline constexpr llvm::StringLiteral kInitialAttr = "tess.initial";  // argument: its bytes before the first run; state
-inline constexpr llvm::StringLiteral kLayoutAttr = "tess.layout";    // argument: an InputLayout; none: row-major
-inline constexpr llvm::StringLiteral kOutputsAttr = "tess.outputs";  // func: array of {name, donates}
+inline constexpr llvm::StringLiteral kLayoutAttr = "tess.layout";   // argument, result: a MemoryLayout; none: row-major
+inline constexpr llvm::StringLiteral kOutputsAttr = "tess.outputs"; // func: array of {name, donates}
 
 /// "train.py:12 (net.conv1)" of a location; empty when unknown.
 std::string locationText(mlir::Location location);

@@ -75,8 +75,8 @@ private:
   void describeOperands() {
     for (auto [argument, input] : llvm::zip(body().getArguments(), fusion.getInputs()))
       operands.push_back(axesOf(argument, layoutOf(input)));
-    for (Value value : body().getTerminator()->getOperands())
-      operands.push_back(axesOf(value, ValueLayout()));
+    for (auto [value, result] : llvm::zip(body().getTerminator()->getOperands(), fusion.getResults()))
+      operands.push_back(axesOf(value, layouts.of(result)));
     for (Operation &op : body().without_terminator())
       if (const ScalarProgram *program = ir::infoOf(&op)->scalar)
         axesApart |= readsDimIndex(*program);

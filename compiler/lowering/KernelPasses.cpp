@@ -24,7 +24,7 @@ struct LowerFusions : impl::LowerFusionsPassBase<LowerFusions> {
     llvm::StringMap<FlatSymbolRefAttr> kernels; // by text
     for (auto func : getOperation().getOps<func::FuncOp>()) {
       Layouts layouts;
-      layouts.addInputs(func);
+      layouts.addSignature(func);
       for (Operation &op : func.getBody().getOps()) {
         if (const OpInfo *info = ir::infoOf(&op); info && info->lowering == Lowering::View)
           layouts.add(&op);

@@ -32,10 +32,15 @@ void Layouts::add(Operation *view) {
   known[result] = viewLayout(ir::opDefOf(view), base, cast<RankedTensorType>(result.getType()).getShape());
 }
 
-void Layouts::addInputs(func::FuncOp func) {
+void Layouts::addSignature(func::FuncOp func) {
+  auto set = [&](Value value, IntegerAttr layout) {
+    if (layout)
+      known[value] = {false, layout.getInt() == int64_t(ir::MemoryLayout::RowsApart)};
+  };
   for (BlockArgument input : func.getArguments())
-    if (auto layout = func.getArgAttrOfType<IntegerAttr>(input.getArgNumber(), ir::kLayoutAttr))
-      known[input] = {false, layout.getInt() == int64_t(ir::InputLayout::RowsApart)};
+    set(input, func.getArgAttrOfType<IntegerAttr>(input.getArgNumber(), ir::kLayoutAttr));
+  for (OpOperand &output : func.front().getTerminator()->getOpOperands())
+    set(output.get(), func.getResultAttrOfType<IntegerAttr>(output.getOperandNumber(), ir::kLayoutAttr));
 }
 
 } // namespace tess::compiler

@@ -1,7 +1,8 @@
 //===- Layouts.h - how values lie in memory ---------------------*- C++ -*-===//
 //
 // What is known without sizes: the result of a kernel or a call is contiguous,
-// that of a view is what the view makes of its operand, an input is as it says.
+// that of a view is what the view makes of its operand, an input or an output is
+// as it says.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -28,8 +29,8 @@ public:
   bool needsCopy(mlir::Operation *view) const;
   /// Adds the result of `view`; views must be added in the order of the program.
   void add(mlir::Operation *view);
-  /// Makes the layouts of the inputs of a program known.
-  void addInputs(mlir::func::FuncOp func);
+  /// Makes the layouts of the inputs and outputs of a program known.
+  void addSignature(mlir::func::FuncOp func);
 
 private:
   llvm::DenseMap<mlir::Value, ValueLayout> known;

@@ -59,7 +59,7 @@ private:
       exec().symbols.push_back({fields.getAs<StringAttr>("name").str(), fields.getAs<IntegerAttr>("min").getInt(),
                                 fields.getAs<IntegerAttr>("max").getInt()});
     }
-    layouts.addInputs(func);
+    layouts.addSignature(func);
     for (auto [index, argument] : llvm::enumerate(func.getArguments())) {
       InputDecl input;
       input.name = func.getArgAttrOfType<StringAttr>(index, ir::kNameAttr).str();
