@@ -1,0 +1,71 @@
+//===- CompiledOp.cpp - what a class of calls compiles to -----------------===//
+#include "eager/CompiledOp.h"
+
+#include "ops/Hash.h"
+
+namespace tess::eager {
+
+std::atomic<uint64_t> BindingBytes::held{0}, BindingBytes::limit{kDefaultOpCacheLimit / 4};
+
+/// Not inline: a look-up of an operator without attributes would pay for its registers.
+LLVM_ATTRIBUTE_NOINLINE bool CompiledOp::hasAttrs(const OpDef &other) const {
+  for (unsigned i = 0; i < other.numAttrs(); ++i)
+    if (isKeyAttr(other.info(), i, direct || bindsAttrs) && !(op.attr(i) == other.attr(i)))
+      return false;
+  return true;
+}
+
+static uint64_t hashOfBinding(llvm::ArrayRef<TensorMeta> inputs, const OpDef &call, unsigned threads) {
+  uint64_t hash = mixHash(call.hash(), threads);
+  for (const TensorMeta &meta : inputs)
+    for (int64_t size : meta.shape)
+      hash = mixHash(hash, uint64_t(size));
+  return hash;
+}
+
+bool CompiledOp::isFor(const BoundShapes &bound, llvm::ArrayRef<TensorMeta> inputs, const OpDef &call,
+                       unsigned threads) const {
+  return bound.threads == threads && llvm::ArrayRef(bound.inputs) == inputs && (!bindsAttrs || bound.op.isSame(call));
+}
+
+BoundShapesRef CompiledOp::findBound(llvm::ArrayRef<TensorMeta> inputs, const OpDef &call, unsigned threads) {
+  std::lock_guard<std::mutex> lock(mutex);
+  if (bindings.empty() || isFor(*bindings.front(), inputs, call, threads))
+    return bindings.empty() ? nullptr : bindings.front();
+  auto found = index.find(hashOfBinding(inputs, bindsAttrs ? call : op, threads));
+  if (found == index.end() || !isFor(**found->second, inputs, call, threads))
+    return nullptr;
+  bindings.splice(bindings.begin(), bindings, found->second);
+  return bindings.front();
+}
+
+CompiledOp::~CompiledOp() {
+  while (!bindings.empty())
+    dropOldest();
+}
+
+void CompiledOp::dropOldest() {
+  BindingBytes::held.fetch_sub(bindings.back()->bytes, std::memory_order_relaxed);
+  auto entry = index.find(bindings.back()->hash);
+  if (entry != index.end() && entry->second == std::prev(bindings.end()))
+    index.erase(entry);
+  bindings.pop_back();
+}
+
+void CompiledOp::addBound(BoundShapesRef bound) {
+  constexpr uint64_t kNodeBytes = 96; // of the list and of the index
+  bound->bytes = kNodeBytes + sizeof(BoundShapes) + bound->inputs.capacity() * sizeof(TensorMeta) +
+                 bound->op.heldBytes() + bound->bound->heldBytes();
+  const size_t most = bindsAttrs ? kMostAttrs : kMostShapes;
+  std::lock_guard<std::mutex> lock(mutex);
+  uint64_t all = BindingBytes::held.fetch_add(bound->bytes, std::memory_order_relaxed) + bound->bytes;
+  bound->hash = hashOfBinding(bound->inputs, bindsAttrs ? bound->op : op, bound->threads);
+  bindings.push_front(std::move(bound));
+  index[bindings.front()->hash] = bindings.begin();
+  while (bindings.size() > 1 && (bindings.size() > most || all > BindingBytes::limit)) {
+    dropOldest();
+    all = BindingBytes::held.load(std::memory_order_relaxed);
+  }
+}
+
+} // namespace tess::eager
