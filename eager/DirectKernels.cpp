@@ -237,8 +237,10 @@ static llvm::Expected<CompiledOpRef> compiledFor(const DispatchCall &call, const
   return findOrBuild(key, call.op, [&]() -> BuiltOp {
     if (llvm::Expected<Metas> results = call.op.infer(call.metas(), call.segments); !results)
       return results.takeError(); // in the user's shapes
-    return buildOp(key, call.op, metasOfClass(call.operands, space, shapeGiven), call.segments, true,
-                   layoutsOfClass(space, call.operands.size()));
+    return buildOp(key,
+                   {call.op, metasOfClass(call.operands, space, shapeGiven),
+                    layoutsOfClass(space, call.operands.size()), llvm::SmallVector<unsigned, 4>(call.segments)},
+                   true);
   });
 }
 

@@ -161,43 +161,45 @@ static uint64_t bytesOf(const runtime::Executable &exe) {
   return bytes;
 }
 
-BuiltOp buildOp(const OpKey &key, const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
-                llvm::ArrayRef<unsigned> segments, bool direct, llvm::ArrayRef<ir::MemoryLayout> layouts) {
-  auto make = [&](bool sizesLater) {
-    OpClass cls = OpClass::of(op, operands, segments, sizesLater);
-    cls.layouts.assign(layouts.begin(), layouts.end());
-    return executableOf(cls);
-  };
-  bool sizesLater = readsSizesLater(op.info(), direct);
-  llvm::Expected<ClassProgram> compiled = make(sizesLater);
-  bool bindsAttrs = compiled && !direct && sizesLater && isMovement(compiled->exe, op.info());
-  if (!direct && sizesLater && !bindsAttrs) { // sizes that are not the call's made another program of it
+/// Maps the code of `kernel`, which is the one step of `exe`.
+static llvm::Error addCode(DirectKernel &kernel, const runtime::Executable &exe) {
+  for (const runtime::OutputDecl &output : exe.outputs)
+    kernel.resultDTypes.push_back(exe.values[output.value].dtype);
+  const runtime::Step &step = exe.steps[0];
+  auto image = runtime::CodeImage::map(exe.images[step.image]);
+  if (!image)
+    return image.takeError();
+  kernel.fn = (*image)->entry(step.entry);
+  kernel.picosecondsPerElement = exe.images[step.image].entries[step.entry].picosecondsPerElement;
+  kernel.image = std::move(*image);
+  return llvm::Error::success();
+}
+
+BuiltOp buildOp(const OpKey &key, const OpClass &call, bool direct) {
+  const OpInfo &info = call.op.info();
+  bool sizesLater = readsSizesLater(info, direct);
+  llvm::Expected<ClassProgram> compiled = executableOf(call.neutral(sizesLater));
+  bool bindsAttrs = compiled && !direct && sizesLater && isMovement(compiled->exe, info);
+  if (!direct && sizesLater && !bindsAttrs) { // nothing is moved along no axis: the attributes are compiled in
     llvm::consumeError(compiled.takeError());
-    compiled = make(false);
+    compiled = executableOf(call.neutral(/*sizesLater=*/false));
   }
   if (!compiled)
     return compiled.takeError();
   auto &[exe, text, isValidated] = *compiled;
-  auto made = std::make_unique<CompiledOp>(key, op);
+  auto made = std::make_unique<CompiledOp>(key, call.op);
   made->bindsAttrs = bindsAttrs;
   made->bytes = bytesOf(exe) + text.size();
   made->text = std::move(text);
   if (direct)
-    made->direct = directOf(exe, op.info(), operands.size(), layouts);
+    made->direct = directOf(exe, info, call.operands.size(), call.layouts);
   if (made->direct) {
-    for (const runtime::OutputDecl &output : exe.outputs)
-      made->direct->resultDTypes.push_back(exe.values[output.value].dtype);
-    const runtime::Step &step = exe.steps[0];
-    auto image = runtime::CodeImage::map(exe.images[step.image]);
-    if (!image)
-      return image.takeError();
-    made->direct->fn = (*image)->entry(step.entry);
-    made->direct->picosecondsPerElement = exe.images[step.image].entries[step.entry].picosecondsPerElement;
-    made->direct->image = std::move(*image);
+    if (llvm::Error e = addCode(*made->direct, exe))
+      return std::move(e);
     return made;
   }
   runtime::ProgramOptions options;
-  options.name = op.name().str();
+  options.name = call.op.name().str();
   options.isValidated = isValidated;
   auto program = runtime::Program::create(std::move(exe), std::move(options));
   if (!program)

@@ -20,11 +20,10 @@ bool mayBeDirect(const OpInfo &info, size_t numOperands);
 /// Compiles the mini-graph of a class for a target of the compiler ("x86-64-v3").
 llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, llvm::StringRef target);
 
-/// The compiled `op` of a class: from the warm set, from disk, or from the compiler. `operands`: the metas of the class
-/// (metasOfClass(), or the call's with unknown sizes). `direct`: a kernel that eager launches itself, where the class
-/// has one; otherwise a program.
-BuiltOp buildOp(const OpKey &key, const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
-                llvm::ArrayRef<unsigned> segments, bool direct, llvm::ArrayRef<ir::MemoryLayout> layouts = {});
+/// What a call compiles to: from the warm set, from disk, or from the compiler. `call`: with the metas of its class
+/// (metasOfClass(), or its own with unknown sizes). `direct`: a kernel that eager launches itself, where the class has
+/// one; otherwise a program.
+BuiltOp buildOp(const OpKey &key, const OpClass &call, bool direct);
 
 /// Metas of a direct class: size 1 where an operand is broadcast, else unknown. `keepScalars`: rank 0 stays rank 0,
 /// because the signature asks for it.

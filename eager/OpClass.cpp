@@ -38,19 +38,17 @@ static OpDef withNeutralNumbers(const OpDef &op) {
   return result;
 }
 
-OpClass OpClass::of(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments,
-                    bool sizesLater) {
-  OpClass result;
-  result.op = sizesLater ? withNeutralSizes(op) : op;
-  result.operands.assign(operands.begin(), operands.end());
-  result.segments.assign(segments.begin(), segments.end());
+OpClass OpClass::neutral(bool sizesLater) const {
+  OpClass result = *this;
+  if (sizesLater)
+    result.op = withNeutralSizes(op);
   auto isRuntime = [](const AttrInfo &attr) { return attr.isRuntime; };
   if (op.info().lowering != Lowering::Elementwise || llvm::none_of(op.info().attrs, isRuntime))
     return result;
-  OpDef neutral = withNeutralNumbers(result.op);
-  llvm::Expected<Metas> metas = neutral.infer(operands, segments);
+  OpDef sameForAll = withNeutralNumbers(result.op);
+  llvm::Expected<Metas> metas = sameForAll.infer(operands, segments);
   if (metas)
-    result.op = std::move(neutral);
+    result.op = std::move(sameForAll);
   else // a rule between attributes, or an error that the call's own values have too
     llvm::consumeError(metas.takeError());
   return result;

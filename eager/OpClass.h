@@ -16,9 +16,8 @@ struct OpClass {
   llvm::SmallVector<ir::MemoryLayout, 4> layouts; // of the operands and the result; those missing are row-major
   llvm::SmallVector<unsigned, 4> segments;        // operands per ODS group; empty: one each
 
-  /// The class of a call. `sizesLater`: attributes that bind time reads have a neutral value, too.
-  static OpClass of(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments,
-                    bool sizesLater);
+  /// The class of a call that has these attributes. `sizesLater`: those that bind time reads get a neutral value, too.
+  OpClass neutral(bool sizesLater) const;
 
   /// Of operand `index`, or of the result where that is the number of operands.
   ir::MemoryLayout layoutOf(size_t index) const {

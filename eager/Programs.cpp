@@ -133,7 +133,7 @@ llvm::Expected<CompiledOpRef> ProgramRun::entryFor(const Metas &unknown) {
     if (llvm::Expected<Metas> results = call.op.infer(metas, call.segments); !results)
       return results.takeError(); // in the user's shapes
     isInferred = true;
-    return buildOp(key, call.op, unknown, call.segments, false);
+    return buildOp(key, {call.op, unknown, {}, llvm::SmallVector<unsigned, 4>(call.segments)}, false);
   });
 }
 

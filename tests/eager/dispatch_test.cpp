@@ -237,6 +237,12 @@ TEST_CASE("a write of no element takes over no failure") {
   llvm::consumeError(eager::sync());
 }
 
+TEST_CASE("a movement along no axis is a program without one") {
+  OpDef pad = OpDef::get("pad").set("low", IntList{}).set("high", IntList{});
+  CHECK(values<float>(*run(pad, {make<float>({3}, {})})) == std::vector<float>{3});
+  CHECK(llvm::is_contained(cachedClasses(), "pad{low=[], high=[], value=0.0} (f32[])"));
+}
+
 TEST_CASE("a copy for a layout is in the profile, by the operator that wants it") {
   TensorRef x = make<float>({1, 2, 3, 4, 5, 6}, {2, 3});
   TensorRef transposed = run(OpDef::get("transpose"), {x});
