@@ -19,7 +19,7 @@ namespace {
 
 std::atomic<uint64_t> numPrograms{0}, nanoseconds{0};
 
-/// Adds the life of this object to the compile seconds.
+/// Adds the lifetime of this object to the compile seconds.
 struct Timer {
   std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
   ~Timer() { nanoseconds += uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count()); }
@@ -82,7 +82,7 @@ llvm::Expected<runtime::Executable> compile(const ir::Graph &graph, const Compil
   Timer timer;
   ++numPrograms;
   ir::GraphImpl &impl = graph.impl();
-  std::lock_guard<std::mutex> lock(impl.mutex); // the context is not made for two threads
+  std::lock_guard<std::mutex> lock(impl.mutex); // one thread at a time may use the context
   mlir::OwningOpRef<mlir::ModuleOp> module(impl.module.get().clone());
   return compileModule(*module, options);
 }

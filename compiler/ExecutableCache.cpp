@@ -51,7 +51,8 @@ std::shared_ptr<const WarmSet> warmSet() {
   return state().warmSet;
 }
 
-/// Version and features open the key on disk; empty when this machine is below the floor.
+/// The key on disk, which starts with code version and CPU features; empty when this machine lacks a feature of
+/// x86-64-v3.
 std::string diskKey(llvm::StringRef key) {
   static const std::string prefix = [] {
     llvm::Expected<TargetSpec> host = TargetSpec::parse("host");

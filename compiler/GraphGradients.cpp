@@ -9,7 +9,7 @@
 
 namespace tess::compiler {
 
-/// Number of the output named `name`; its names if there is none.
+/// The number of the output named `name`; the error for another name lists the names that exist.
 static llvm::Expected<unsigned> outputNamed(mlir::func::FuncOp main, llvm::StringRef name) {
   std::string names;
   auto entries = main->getAttrOfType<mlir::ArrayAttr>(ir::kOutputsAttr);
@@ -24,7 +24,7 @@ static llvm::Expected<unsigned> outputNamed(mlir::func::FuncOp main, llvm::Strin
 
 llvm::Error differentiate(ir::Graph &graph, llvm::StringRef output) {
   ir::GraphImpl &impl = graph.impl();
-  std::lock_guard<std::mutex> lock(impl.mutex); // the context is not made for two threads
+  std::lock_guard<std::mutex> lock(impl.mutex); // one thread at a time may use the context
   mlir::func::FuncOp main = impl.main();
   llvm::Expected<unsigned> number = outputNamed(main, output);
   if (!number)

@@ -15,9 +15,9 @@
 namespace tess::compiler {
 namespace {
 
-/// Images kept in memory. An image of one kernel is one to a few KiB.
+/// Limit of the images kept in memory. An image of one kernel has one to a few KiB.
 constexpr uint64_t kMaxBytes = 64ull << 20;
-/// Code generators hold a context and a target machine each (a few MB); two cover the compile threads of one program.
+/// Each code generator holds a context and a target machine (a few MB); two cover the compile threads of one program.
 constexpr size_t kMaxIdleGenerators = 2;
 constexpr unsigned kMaxCompileThreads = 4;
 
@@ -39,7 +39,7 @@ private:
   LruCache<runtime::Image> images{kMaxBytes};
 };
 
-/// Generators that no thread uses now, by target.
+/// The generators that no thread is using, by target.
 class GeneratorPool {
 public:
   llvm::Expected<std::unique_ptr<CodeGenerator>> take(llvm::StringRef target) {
@@ -81,7 +81,7 @@ State &state() {
   return *instance;
 }
 
-/// An image on disk is an executable without steps.
+/// Stores an image on disk as an executable without steps.
 void storeOnDisk(llvm::StringRef key, const runtime::Image &image) {
   runtime::Executable holder;
   holder.images.push_back(image);
@@ -93,7 +93,7 @@ std::optional<runtime::Image> findOnDisk(llvm::StringRef key) {
   return holder && holder->images.size() == 1 ? std::optional(std::move(holder->images[0])) : std::nullopt;
 }
 
-/// One image that no cache had.
+/// An image that no cache had.
 struct Miss {
   const KernelUnit *unit;
   std::string key;

@@ -16,7 +16,7 @@
 namespace tess::compiler {
 namespace {
 
-// An entry: magic, key, content, each string behind its length; a hash of all that.
+// An entry consists of the magic, the key and the content, each preceded by its length, and a hash of all that.
 constexpr llvm::StringLiteral kMagic = "tessera-cache-3";
 
 void putString(std::string &out, llvm::StringRef text) {
@@ -26,7 +26,7 @@ void putString(std::string &out, llvm::StringRef text) {
   out += text;
 }
 
-/// Takes what putString wrote off `rest`; nothing when it does not fit.
+/// Removes a string that putString wrote from the front of `rest`; none when `rest` is too short.
 std::optional<llvm::StringRef> takeString(llvm::StringRef &rest) {
   if (rest.size() < 8)
     return std::nullopt;
@@ -64,9 +64,9 @@ std::optional<std::string> decode(llvm::StringRef data, llvm::StringRef key) {
   return content && body.empty() ? std::optional(content->str()) : std::nullopt;
 }
 
-/// What a process that ended in the middle left.
+/// Whether the file was left by a process that ended while it wrote an entry.
 bool isAbandoned(llvm::StringRef path, const llvm::sys::fs::basic_file_status &status) {
-  constexpr std::chrono::hours longest(1); // that writing an entry takes
+  constexpr std::chrono::hours longest(1); // upper bound of the time to write an entry
   return llvm::sys::path::extension(path).starts_with(".tmp") &&
          status.getLastModificationTime() + longest < std::chrono::system_clock::now();
 }
@@ -77,7 +77,7 @@ void ObjectCache::configure(llvm::StringRef newFolder, uint64_t limit) {
   std::lock_guard<std::mutex> lock(mutex);
   folder = newFolder.str();
   maxBytes = limit;
-  bytesSinceEviction = limit; // the first store looks at what other processes left
+  bytesSinceEviction = limit; // so that the first store evicts: other processes may have filled the folder
 }
 
 std::string ObjectCache::pathOf(llvm::StringRef key) const {
@@ -108,9 +108,9 @@ void ObjectCache::store(llvm::StringRef key, llvm::StringRef content) {
   if (folder.empty() || llvm::sys::fs::create_directories(folder))
     return;
   std::string data = encode(key, content);
-  // What cannot be written is compiled again.
+  // An entry that cannot be written is compiled again by the next process.
   llvm::consumeError(runtime::replaceFile(pathOf(key), data, runtime::Sync::Later));
-  // Looking at the whole folder on every store would cost more than compiling.
+  // Looking through the whole folder at every store would cost more than compiling.
   bytesSinceEviction += data.size();
   if (bytesSinceEviction > maxBytes / 8)
     evict();

@@ -7,22 +7,23 @@ namespace tess::compiler {
 
 void buildPipeline(mlir::OpPassManager &manager, const CompileOptions &options, ModuleEvaluator evaluate) {
   mlir::OpPassManager &func = manager.nest<mlir::func::FuncOp>();
-  // First, so that every later pass sees primitives only and what composites share is found by CSE.
+  // First: all later passes see primitives only, and CSE finds what composites have in common.
   func.addPass(createExpandCompositesPass());
   // Views in a row hide producers from fusion.
   func.addPass(createSimplifyPass());
-  // After views are merged, which may show that an operand is a constant; before CSE, which finds equal results.
+  // After views are merged, because that may show that an operand is a constant; before CSE, which merges equal
+  // results.
   if (evaluate)
     func.addPass(createFoldConstantsPass(std::move(evaluate)));
-  // Backward graphs repeat the forward's subexpressions; unused gradients go with them.
+  // Backward graphs repeat subexpressions of the forward graph. CSE also removes the gradients that nothing reads.
   func.addPass(mlir::createCSEPass());
-  // Before kernels take the elementwise operators, and after CSE, which leaves each value with its real number of
-  // readers.
+  // Before fusion, which would put the elementwise operators into kernels, and after CSE, which leaves each value with
+  // its final number of readers.
   if (options.fuse)
     func.addPass(createFoldEpiloguePass(options.kernels.get(), options.target));
-  // Nothing may move operators in or out of a kernel afterwards.
+  // After this pass nothing may move operators into or out of a kernel.
   func.addPass(createFuseElementwisePass({options.fuse, bool(options.remark)}));
-  // Last: the order of kernels is the order of launches.
+  // Last, because the order of kernels is the order of launches.
   func.addPass(createSinkUpdatesPass());
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 using Tensors = std::vector<ir::Graph::TensorRef>;
 
-/// Large constants of an executable are those of the graph, so the file holds them once.
+/// Replaces the bytes of constants that equal a tensor of the graph by its name, so that the file holds them once.
 void shareTensors(Executable &executable, const Tensors &tensors) {
   llvm::StringMap<llvm::StringRef> sectionOf; // bytes -> section
   for (const ir::Graph::TensorRef &tensor : tensors)
@@ -27,7 +27,7 @@ void shareTensors(Executable &executable, const Tensors &tensors) {
   }
 }
 
-/// The message opened by `who`.
+/// The error with `who` in front of its message.
 llvm::Error opened(llvm::StringRef who, llvm::Error error) {
   if (!error)
     return error;

@@ -91,7 +91,8 @@ std::vector<std::string> WarmSet::keys() const {
 
 std::string WarmSet::describe() const { return level + ", " + std::to_string(keys().size()) + " classes"; }
 
-/// Moves the code of `executable` to the sections of all code: who looks an executable up reads it where it lies.
+/// Moves the machine code of `executable` into `code`, whose entries become sections of their own: kernels run where
+/// the file is mapped.
 static std::string takeCode(Executable executable, llvm::StringMap<std::string> &code) {
   for (Image &image : executable.images) {
     code.try_emplace(image.hash, image.code());
@@ -102,7 +103,7 @@ static std::string takeCode(Executable executable, llvm::StringMap<std::string> 
 }
 
 uint64_t warmSetBytes(llvm::StringRef key, const Executable &executable, const llvm::StringSet<> &known) {
-  constexpr uint64_t row = 40, alignment = 64; // of the table, of sections
+  constexpr uint64_t row = 40, alignment = 64; // of the table of sections; of a section
   llvm::StringMap<std::string> code;
   uint64_t bytes = takeCode(executable, code).size() + key.size() + row + alignment;
   for (const auto &[hash, machineCode] : code)
@@ -121,7 +122,7 @@ llvm::Error writeWarmSet(llvm::StringRef path, llvm::StringRef level, const Warm
   for (auto [entry, content] : llvm::zip(entries, contents))
     sections.push_back({SectionKind::FlatExecutable, entry.first, content});
   std::vector<llvm::StringRef> hashes(code.keys().begin(), code.keys().end());
-  llvm::sort(hashes); // the same file each time
+  llvm::sort(hashes); // so that equal entries give equal files
   for (llvm::StringRef hash : hashes)
     sections.push_back({SectionKind::Code, hash.str(), code.find(hash)->second});
   return writeContainer(path, sections);

@@ -26,7 +26,7 @@ V widen(V stored, DType dtype) {
   return stored;
 }
 
-// Round to nearest even in integers: without AVX512-BF16 the conversion would be a library call.
+// Rounds to nearest even by integer operations: without AVX512-BF16 the conversion would be a library call.
 static V roundBFloat16Bits(V x) {
   V bits = toBits(x);
   V even = lshr(bits, 16) & bits.ci(1);
@@ -54,8 +54,9 @@ V roundTo(V value, DType dtype) {
   return value;
 }
 
-// float64 to float32 by truncation with a sticky last bit ("round to odd"): a second rounding to a narrower type is
-// then as good as one (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+// Converts float64 to float32 by truncation with a sticky last bit ("round to odd"): a second rounding to a narrower
+// type then gives the result of a single one (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums",
+// 2008).
 static V roundToOdd(V x) {
   LaneBuilder &b = x.b();
   V near = b.convert(x, Elem::F32), back = b.convert(near, Elem::F64);

@@ -15,7 +15,7 @@ namespace {
 
 ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
-/// How one operand meets the domain: per domain axis whether it varies there.
+/// The domain axes along which one operand varies, and its layout.
 struct OperandAxes {
   SmallVector<bool, 8> varies;
   ValueLayout layout;
@@ -37,7 +37,7 @@ public:
 private:
   Block &body() { return fusion.getBody().front(); }
 
-  /// The domain is the shape of a value that no reduction has made smaller.
+  /// Finds the domain: the shape of a value that no reduction has made smaller.
   void findDomain() {
     axes = SmallVector<int64_t>(fusion.getAxes());
     for (Operation &op : body().without_terminator()) {
@@ -51,7 +51,7 @@ private:
     domain.assign(shapeOf(out.domain).begin(), shapeOf(out.domain).end());
   }
 
-  /// Of a row and the domain it belongs to, the domain: the one that is not 1 along a reduced axis.
+  /// Whether `candidate` has the shape of the domain where `best` has only that of a row: 1 along a reduced axis.
   bool isWider(Value candidate, Value best) const {
     ArrayRef<int64_t> a = shapeOf(candidate), b = shapeOf(best);
     return llvm::any_of(axes, [&](int64_t axis) { return a[axis] != 1 && b[axis] == 1; });
@@ -84,7 +84,8 @@ private:
 
   bool isReduced(unsigned axis) const { return llvm::is_contained(axes, int64_t(axis)); }
 
-  /// May `axis` join the group that ends before it? For every operand both vary or both do not, in one piece of memory.
+  /// Whether `axis` may join the group that ends with `previous`: every operand is contiguous and varies along both
+  /// axes or along neither.
   bool joins(unsigned previous, unsigned axis) const {
     return !axesApart && llvm::all_of(operands, [&](const OperandAxes &operand) {
       return operand.layout.contiguous && operand.varies[previous] == operand.varies[axis];
@@ -94,7 +95,7 @@ private:
   void groupAxes() {
     for (auto [first, last] : runsOf(axes))
       out.reduced.push_back({uint8_t(first), uint8_t(last)});
-    int previous = -1; // last parallel axis that is not of size 1
+    int previous = -1; // last parallel axis whose size is not 1
     for (unsigned axis = 0; axis < domain.size(); ++axis) {
       bool skip = domain[axis] == 1 && !axesApart;
       if (isReduced(axis) || skip) {
@@ -108,13 +109,13 @@ private:
       previous = int(axis);
     }
     if (out.parallel.empty())
-      out.parallel.push_back({0, 0}); // one element
+      out.parallel.push_back({0, 0}); // one position
     out.spec.numParallel = out.parallel.size();
     out.spec.numReduced = out.reduced.size();
     out.spec.vectorAxis = vectorOnReduced() ? VectorAxis::Reduced : VectorAxis::Parallel;
   }
 
-  /// Lanes run along the innermost axis that is longer than 1.
+  /// Whether lanes run along a reduced group. Lanes run along the innermost axis whose size is not 1.
   bool vectorOnReduced() const {
     if (axes.empty())
       return false;
@@ -131,7 +132,7 @@ private:
     return false;
   }
 
-  /// No element lies beside another along the group: a stride there has no meaning.
+  /// Whether the group has one element, so that a stride along it has no meaning.
   bool hasOneElement(AxisGroup group) const {
     return llvm::all_of(llvm::seq<unsigned>(group.first, group.last), [&](unsigned axis) { return domain[axis] == 1; });
   }
@@ -156,7 +157,7 @@ private:
     }
   }
 
-  /// Slots of `op`'s runtime attributes were just added; say where each comes from.
+  /// Says where the value of each runtime attribute of `op` comes from; their slots were just added.
   void addScalars(Operation *op, const OpDef &def) {
     auto parameters = op->getAttrOfType<DenseI64ArrayAttr>(ir::kScalarsAttr);
     unsigned next = 0;
@@ -175,7 +176,7 @@ private:
     }
   }
 
-  /// Axis `fromLast` of the domain as a group counted from the last, parallel groups before reduced ones.
+  /// The group of the domain axis `fromLast`, both counted from the last; parallel groups come before reduced ones.
   int16_t groupFromLast(int16_t fromLast, unsigned rank) const {
     unsigned axis = rank - 1 - unsigned(fromLast), position = 0;
     for (const auto *list : {&out.parallel, &out.reduced})

@@ -16,8 +16,8 @@ V sign(V x, bool isUnsigned) {
   return isUnsigned ? one : select(lt(x, x.ci(0)), x.ci(~uint64_t(0)), one);
 }
 
-// Truncating quotient for a divisor that is neither 0 nor -1. Up to 32 bits a float of more than twice the digits has
-// the quotient exactly after truncation, and vectors of it exist.
+// The truncated quotient, for a divisor that is neither 0 nor -1. Up to 32 bits it is computed in floats, which vectors
+// can divide: a float with more than twice the digits gives the exact quotient after truncation.
 static V safeQuotient(V n, V d, bool isUnsigned) {
   LaneBuilder &b = n.b();
   if (n.elem() == Elem::I64)
@@ -27,7 +27,8 @@ static V safeQuotient(V n, V d, bool isUnsigned) {
   return b.convert(b.convert(b.convert(a, wide) / b.convert(c, wide), Elem::I32), n.elem());
 }
 
-// Quotient rounded towards minus infinity and the remainder of the divisor's sign; both 0 for a zero divisor.
+// The quotient rounded towards minus infinity, and the remainder with the sign of the divisor; both are 0 for a divisor
+// of 0.
 static std::pair<V, V> divMod(V n, V d, bool isUnsigned) {
   V zero = n.ci(0), one = n.ci(1), isZero = eq(d, zero);
   V special = isZero;

@@ -8,7 +8,7 @@ namespace tess::compiler {
 
 namespace {
 
-// A value that costs more than this to compute again is kept in scratch.
+// A value that costs more than this to compute again is kept in scratch memory.
 constexpr unsigned kKeepAbove = 10;
 
 bool isFull(const KernelSpec &spec, const KernelNode &node, const std::vector<bool> &full) {
@@ -31,7 +31,7 @@ bool isFull(const KernelSpec &spec, const KernelNode &node, const std::vector<bo
   llvm_unreachable("covered switch");
 }
 
-/// Finds, phase by phase, the values that a pass needs from an earlier one.
+/// Finds, phase by phase, the values that a phase needs from an earlier one.
 class SpillFinder {
 public:
   SpillFinder(const KernelSpec &spec, KernelPlan &plan)
@@ -51,7 +51,8 @@ public:
   }
 
 private:
-  // The whole price of computing `node` again, shared parts counted once for each use: enough for a threshold.
+  // The whole price of computing `node` again. Shared parts count once for each use, which is good enough for a
+  // threshold.
   unsigned price(int index) const {
     const KernelNode &node = spec.nodes[index];
     if (!plan.full[index] || lastUse[index])
@@ -77,7 +78,8 @@ private:
       visit(arg, phase);
   }
 
-  // A slot is free again for values that the pass of its last use computes: they are stored after it is read.
+  // Assigns slots to the kept values. A slot is free again for values computed in the phase of its last use, because
+  // they are stored after the slot is read.
   void assignSlots() {
     struct Slot {
       unsigned width, freeFrom, offset;
@@ -114,7 +116,7 @@ private:
 
   const KernelSpec &spec;
   KernelPlan &plan;
-  std::vector<unsigned> lastUse; // 0: not kept
+  std::vector<unsigned> lastUse; // 0: the value is not kept
   std::vector<bool> visited;
 };
 
@@ -170,7 +172,7 @@ unsigned picosecondsPerElement(const KernelSpec &spec) {
   return time;
 }
 
-/// Of one element.
+/// Price of the functions applied to one element.
 static unsigned costOf(const KernelSpec &spec) {
   unsigned sum = 0;
   for (const KernelNode &node : spec.nodes)
@@ -184,7 +186,7 @@ bool hasLongBody(const KernelSpec &spec) {
 }
 
 bool hasScalarTail(const KernelSpec &spec) {
-  constexpr unsigned kLittle = 6; // some arithmetic; copies of rows of 3 took twice the time by gathered vectors
+  constexpr unsigned kLittle = 6; // a few arithmetic functions; gathered vectors doubled the time to copy rows of 3
   auto isStrided = [](const KernelOperand &operand) { return operand.inner == InnerClass::Strided; };
   auto readsIndex = [](const KernelNode &node) { return node.kind == NodeKind::Apply && infoOf(node.fn).readsIndex; };
   return !spec.numReduced && costOf(spec) <= kLittle && llvm::any_of(spec.operands, isStrided) &&

@@ -136,7 +136,7 @@ V KernelBuilder::attribute(const KernelNode &node) {
   mlir::Value address = b.addressConst(args.dims, spec.dims().attribute(node.slot), Elem::I64);
   DType stored = node.attrIsInt ? DType::Int64 : DType::Float64;
   V value = b.load(address, computeElem(stored), false);
-  // Narrow floats keep the attribute in the compute type: an operator rounds its result, not its scalar.
+  // Narrow floats keep the attribute in the compute type: an operator rounds its result, not its attributes.
   DType wanted = computeElem(node.dtype) == Elem::F32 ? DType::Float32 : node.dtype;
   return castValue(value, stored, wanted);
 }
@@ -163,7 +163,7 @@ V KernelBuilder::buildLeaf(const KernelNode &node, unsigned &depth) {
   return node.roundsHere ? at(depth, [&] { return roundTo(value, node.dtype); }) : value;
 }
 
-/// Type in which an argument enters: constants and integers adapt to the other arguments.
+/// The type in which `node` takes its arguments. A comparison takes the widest, where constants adapt to the others.
 static DType argumentType(const KernelNode &node, llvm::ArrayRef<DType> types, llvm::ArrayRef<bool> constants) {
   if (infoOf(node.fn).type != ScalarType::Bool)
     return node.dtype;

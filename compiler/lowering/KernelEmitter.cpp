@@ -14,7 +14,7 @@ namespace tess::compiler {
 namespace {
 
 using Values = LaneBuilder::Values;
-// A block of columns: at most 8 vectors, and partial results of a reduction within 16 KiB of stack.
+// A block of columns has at most 8 vectors, and the partial results of its reductions take at most 16 KiB of stack.
 constexpr unsigned kBlockVectors = 8, kBlockBytes = 16384;
 
 using Body = llvm::function_ref<Values(llvm::ArrayRef<V>)>;
@@ -79,7 +79,7 @@ Values KernelEmitter::vectorLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> i
   });
 }
 
-// An unmasked main loop, and the rest of the lanes one by one.
+// An unmasked main loop, then the rest one element at a time.
 void KernelEmitter::scalarTailLoop(V lo, V hi, unsigned group, llvm::function_ref<void()> body) {
   V middle = hi - ((hi - lo) & b.index(kLanes - 1));
   auto run = [&](llvm::ArrayRef<V>) { return body(), Values(); };
@@ -87,8 +87,8 @@ void KernelEmitter::scalarTailLoop(V lo, V hi, unsigned group, llvm::function_re
   indexLoop(middle, hi, group, {}, run);
 }
 
-// One loop with the tail in it, whose loads and stores ask which it is: for bodies that are much longer than a branch,
-// and would be generated twice.
+// One loop that includes the tail; its loads and stores test whether they are in the tail. For bodies that are much
+// longer than a branch, which would otherwise be generated twice.
 void KernelEmitter::wholeLoop(V lo, V hi, unsigned group, llvm::function_ref<void()> body) {
   k.loop(lo, hi, b.index(kLanes), {}, [&](V index, llvm::ArrayRef<V>) {
     k.enterLanes(group, index);
@@ -105,7 +105,7 @@ Values KernelEmitter::indexLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> in
   });
 }
 
-// The reduced groups in row-major order; the last one by vectors when the lanes run along it.
+// Loops over the reduced groups in row-major order; the last one goes by vectors when the lanes run along it.
 Values KernelEmitter::reducedLoops(unsigned first, llvm::ArrayRef<V> init, Body body) {
   unsigned group = spec.numParallel + first;
   bool last = first + 1 == spec.numReduced;
@@ -117,7 +117,7 @@ Values KernelEmitter::reducedLoops(unsigned first, llvm::ArrayRef<V> init, Body 
   });
 }
 
-// Everything is read before anything is written: an output may have an input's memory, a kept value another's slot.
+// Reads everything before anything is written: an output may share an input's memory, and a kept value another's slot.
 void KernelEmitter::fullStores() {
   llvm::SmallVector<KernelStore> stores;
   for (const KernelStore &store : spec.stores)
@@ -146,7 +146,8 @@ void KernelEmitter::rowStores() {
       k.store(store.node, store.operand);
 }
 
-// Lanes along the last reduced group: partial results in registers, a halving tree at the end of a row.
+// Lanes run along the last reduced group: partial results are in registers, and a halving tree folds them at the end of
+// a row.
 void KernelEmitter::reduceAcrossLanes() {
   for (unsigned phase = 0; phase < plan.numPhases; ++phase) {
     k.enterPhase(phase);
@@ -174,7 +175,7 @@ void KernelEmitter::reduceAcrossLanes() {
   }
 }
 
-// Values of a row that a later pass reads: reductions, and what is made of them for the whole domain.
+// The values of a row that a later phase reads: reductions, and values computed from them that the whole domain uses.
 llvm::SmallVector<int> KernelEmitter::keptAfter(unsigned phase) const {
   std::vector<bool> wanted(spec.nodes.size());
   for (unsigned i = 0; i < spec.nodes.size(); ++i)
@@ -189,8 +190,9 @@ llvm::SmallVector<int> KernelEmitter::keptAfter(unsigned phase) const {
   return kept;
 }
 
-// Lanes along the last parallel group: 16 partial results of every column in memory, the same tree over them. A block
-// of columns goes through the reduced domain together, so that memory is read by several lines a row.
+// Lanes run along the last parallel group: every column has 16 partial results in memory, folded by the same tree. A
+// block of columns goes through the reduced domain together, so that several cache lines of each row are read at a
+// time.
 void KernelEmitter::columnPhase(V start, V end, unsigned vectors, llvm::MutableArrayRef<Reduction> states) {
   unsigned columns = spec.numParallel - 1;
   for (Reduction &state : states)
@@ -268,7 +270,7 @@ void KernelEmitter::row() {
   });
 }
 
-// Rows with their indices per outer group, counted up rather than divided out.
+// Loops over the rows. The index of each outer group is counted up, which saves a division for each row.
 void KernelEmitter::rows() {
   unsigned outer = spec.numParallel - lanesAreParallel();
   V lo = args.outerLo, hi = args.outerHi;
@@ -302,7 +304,7 @@ void KernelEmitter::rows() {
         break;
       V wraps = eq(next[g], k.size(g));
       next[g] = select(wraps, b.index(0), next[g]);
-      // The next outer index steps only when this one wraps: undo its step otherwise.
+      // The next outer index advances only when this one wraps; undo its advance otherwise.
       next[g - 1] = next[g - 1] - select(wraps, b.index(0), b.index(1));
     }
     return next;

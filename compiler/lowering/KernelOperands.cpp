@@ -1,8 +1,9 @@
 //===- KernelOperands.cpp - reading and writing operands -----------------===//
 //
-// One way per inner class: contiguous by vector, broadcast by one element,
-// strided by 16 elements. Tails that no masked instruction covers go element by
-// element through a buffer on the stack.
+// Each inner class has one way to load and store: contiguous operands a vector
+// at a time, broadcast ones one element, strided ones 16 elements. Tails that
+// no masked instruction covers go element by element through a buffer on the
+// stack.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/lowering/Convert.h"
@@ -10,7 +11,7 @@
 
 namespace tess::compiler {
 
-/// What `elem` is in registers straight after a load: bool is a byte.
+/// The element type in registers straight after a load, where bool is a byte.
 static Elem rawElem(DType dtype) {
   Elem elem = storedElem(dtype);
   return elem == Elem::I1 ? Elem::I8 : elem;
@@ -36,7 +37,7 @@ unsigned KernelBuilder::accessDepth(unsigned operand) const {
     for (const GroupIndex &group : scopes[depth].groups)
       if (moves(operand, group))
         return depth;
-  // An operand of one element still waits for the first row: an empty domain reads nothing.
+  // An operand of one element is not read before the first row, because an empty domain reads nothing.
   return scopes.size() > 1 ? 1 : 0;
 }
 
@@ -70,7 +71,8 @@ mlir::Value KernelBuilder::pointer(unsigned operand, unsigned depth) {
   return result;
 }
 
-// A load that is hoisted out of a reduced loop happens even when the loop is empty: then it reads the dims instead.
+// A load that is hoisted out of a reduced loop is executed even when the loop is empty: it then reads the array of
+// sizes.
 mlir::Value KernelBuilder::safePointer(unsigned operand, mlir::Value pointer) {
   const KernelOperand &op = spec.operands[operand];
   if (spec.vectorAxis != VectorAxis::Reduced || !op.variesOnReduced || op.inner != InnerClass::Broadcast)

@@ -14,7 +14,7 @@ namespace {
 constexpr const char *kInnerNames[] = {"contiguous", "broadcast", "strided"};
 constexpr const char *kReduceNames[] = {"sum", "mean", "prod", "max", "min", "argmax", "argmin"};
 
-/// A finite number by as many digits as give it back, anything else by its bits.
+/// Prints a finite number with enough digits to read it back, and any other by its bits.
 void printConstant(llvm::raw_ostream &os, double value) {
   if (std::isfinite(value))
     os << llvm::format("%.17g", value);
@@ -48,7 +48,7 @@ void printNode(llvm::raw_ostream &os, const KernelNode &node) {
   os << " : " << shortName(node.dtype) << (node.roundsHere ? " rounds" : "") << '\n';
 }
 
-/// Reads words off a text; the first that does not fit stays in `expected`, and nothing is read after it.
+/// Reads a text word by word. The first word that does not fit sets `expected`, and nothing is read after it.
 class KernelParser {
 public:
   explicit KernelParser(llvm::StringRef text) : text(text) {}
@@ -98,7 +98,7 @@ private:
       expect(word);
   }
 
-  /// A number straight after `prefix`, as in "o3".
+  /// Reads a number that directly follows `prefix`, as in "o3".
   template <typename T> T number(llvm::StringRef prefix) {
     llvm::StringRef word = nextWord();
     T value = 0;
@@ -109,7 +109,7 @@ private:
     return value;
   }
 
-  /// The place of the next word among `names`.
+  /// The index of the next word among `names`.
   template <typename T> T oneOf(llvm::ArrayRef<const char *> names, llvm::StringRef what) {
     const auto *found = llvm::find(names, nextWord());
     if (found == names.end()) {
@@ -216,9 +216,9 @@ private:
       node.slot = number<int16_t>("");
   }
 
-  llvm::StringRef text, rest; // what follows the line; what is left of the line
+  llvm::StringRef text, rest; // the text after this line; the rest of this line
   unsigned line = 0;
-  std::string expected; // empty: all was well so far
+  std::string expected; // empty while no word was wrong
   KernelSpec spec;
 };
 

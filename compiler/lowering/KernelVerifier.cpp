@@ -1,4 +1,4 @@
-//===- KernelVerifier.cpp - what makes a KernelSpec meaningless -----------===//
+//===- KernelVerifier.cpp - checks of a KernelSpec ------------------------===//
 #include "compiler/lowering/KernelAnalysis.h"
 #include "ops/Error.h"
 
@@ -6,7 +6,7 @@ namespace tess::compiler {
 
 namespace {
 
-/// Checks with the place in the message.
+/// Checks a KernelSpec; messages name the node or the operand.
 class Verifier {
 public:
   explicit Verifier(const KernelSpec &spec) : spec(spec) {}

@@ -10,7 +10,7 @@ namespace tess::compiler {
 
 namespace {
 
-/// Element type in memory: I1 is a byte.
+/// The element type in memory, where I1 is a byte.
 Elem memoryElem(Elem elem) { return elem == Elem::I1 ? Elem::I8 : elem; }
 
 llvm::SmallVector<Value> raw(llvm::ArrayRef<LaneValue> values) {
@@ -116,7 +116,7 @@ LaneBuilder::Values LaneBuilder::forLoop(LaneValue lo, LaneValue hi, LaneValue s
   Values carried = rewrap(*this, header->getArguments().drop_front(), init);
   LLVM::CondBrOp::create(ops, loc, compare(Cmp::Lt, iv, hi).get(), inner, exit);
   ops.setInsertionPointToEnd(inner);
-  auto back = LLVM::BrOp::create(ops, loc, start, header); // takes what the body returns when that is known
+  auto back = LLVM::BrOp::create(ops, loc, start, header); // its operands become the results of the body
   ops.setInsertionPoint(back);
   if (enter)
     enter(branch, back);
@@ -181,7 +181,7 @@ LaneBuilder::Values LaneBuilder::whileAny(llvm::ArrayRef<LaneValue> init,
   auto back = LLVM::BrOp::create(ops, loc, start, header);
   Values carried = rewrap(*this, header->getArguments(), init);
   ops.setInsertionPointToEnd(header);
-  auto end = LLVM::UnreachableOp::create(ops, loc); // where the condition ends
+  auto end = LLVM::UnreachableOp::create(ops, loc); // marks the end of the condition while that is built
   ops.setInsertionPoint(end);
   LaneValue go = anyLane(condition(carried));
   LLVM::CondBrOp::create(ops, loc, go.get(), inner, exit);

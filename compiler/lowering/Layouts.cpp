@@ -1,4 +1,4 @@
-//===- Layouts.cpp - what views keep of a layout --------------------------===//
+//===- Layouts.cpp - layouts of views and inputs --------------------------===//
 #include "compiler/lowering/Layouts.h"
 #include "ir/GraphBuilder.h"
 #include "ir/GraphImpl.h"
@@ -10,8 +10,8 @@ using namespace mlir;
 
 namespace tess::compiler {
 
-/// Views that keep the order keep all, the others are strided. A slice of one column is not of unit stride: lanes then
-/// run along an axis before it.
+/// Views that keep the order of the elements keep the layout; the others are strided. A slice of one column has no unit
+/// stride, because lanes then run along an axis before it.
 static ValueLayout viewLayout(const OpDef &op, ValueLayout base, ArrayRef<int64_t> shape) {
   if (op.info().keepsOrder())
     return base;

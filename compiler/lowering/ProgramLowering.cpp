@@ -114,7 +114,7 @@ private:
     return success();
   }
 
-  /// The number of a new constant that holds the bytes of `content`; errors are those of `op`.
+  /// The number of a new constant with the bytes of `content`; errors are reported at `op`.
   FailureOr<int32_t> addConstant(Type type, Attribute content, Operation *op) {
     auto value = dyn_cast<DenseResourceElementsAttr>(content);
     if (!value || !value.getRawHandle().getBlob() || value.getType() != type)
@@ -142,7 +142,7 @@ private:
     return ids;
   }
 
-  /// Index of the image that holds `unit`.
+  /// The index of the image that holds `unit`.
   int32_t addKernels(KernelUnit unit) {
     std::string text;
     for (const KernelSpec &spec : unit)
@@ -247,7 +247,7 @@ private:
     }
   }
 
-  /// Marks operands whose memory an output of the same type may take over.
+  /// Marks the operands whose memory an output of the same type may take over.
   void markInplace(ir::FusionOp fusion, const KernelSpec &spec, Step &step) {
     unsigned numInputs = fusion.getInputs().size();
     for (auto [i, input] : llvm::enumerate(fusion.getInputs()))
@@ -281,7 +281,7 @@ private:
     return operands;
   }
 
-  /// Operands, results and the operator of a step that is not a generated kernel.
+  /// The step of an operator that is not a generated kernel, with its operands and results.
   Step opStep(Operation *op, StepKind kind) {
     Step step;
     step.kind = kind;
@@ -321,7 +321,7 @@ private:
     return success();
   }
 
-  /// A library operator and the elementwise ones that it finishes its result with.
+  /// Lowers a library operator together with the elementwise operators that finish its result.
   LogicalResult lowerCallWithEpilogue(ir::FusionOp fusion) {
     Block &body = fusion.getBody().front();
     Operation *call = &body.front();
@@ -358,14 +358,14 @@ private:
   // Outputs
   //===--------------------------------------------------------------------===//
 
-  /// The data decides how large the value is.
+  /// Whether the data decides how large the value is.
   static bool isSizedByData(Value value) {
     const OpInfo *info = value.getDefiningOp() ? ir::infoOf(value.getDefiningOp()) : nullptr;
     return info && info->boundRule;
   }
 
-  /// An output has memory of its own: inputs, constants and views are copied, and so is a value that is output twice:
-  /// by the executor, which knows its size, where the data decides that.
+  /// Gives each output memory of its own: inputs, constants, views, and values that are output twice are copied. Of the
+  /// last, those whose size the data decides are copied by the executor, which knows the size.
   void lowerOutputs() {
     Operation *ret = func.getBody().front().getTerminator();
     auto entries = func->getAttrOfType<ArrayAttr>(ir::kOutputsAttr);

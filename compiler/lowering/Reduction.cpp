@@ -19,12 +19,12 @@ Reduction::Reduction(KernelBuilder &k, LaneBuilder &b, const KernelSpec &spec, i
   valueType = hasPlace ? from : node.dtype;
 }
 
-/// Bool reduces as a byte: partial results may lie in memory.
+/// The element type of partial results. A bool reduces as a byte, because partial results may be in memory.
 static Elem reducedElem(DType dtype) { return isBool(dtype) ? Elem::I8 : computeElem(dtype); }
 
 static bool wantsLargest(ReduceKind kind) { return kind == ReduceKind::Max || kind == ReduceKind::ArgMax; }
 
-/// A bool's sum is "any", its product "all".
+/// The sum of bools is "any", their product "all".
 static ReduceKind effectiveKind(ReduceKind kind, DType dtype) {
   if (!isBool(dtype))
     return kind;
@@ -58,7 +58,8 @@ V Reduction::neutral(bool vector) {
 
 Values Reduction::start() {
   Values parts = {neutral(true)};
-  // Before any element: the first one that the lane will see. Ties go to the lower number, so it is never wrong.
+  // The place starts as that of the first element that the lane will see. Ties go to the lower place, so this is never
+  // wrong.
   if (hasPlace)
     parts.push_back(b.iota(computeElem(node.dtype)));
   return parts;
@@ -101,14 +102,14 @@ Values Reduction::step(llvm::ArrayRef<V> parts, V mask) {
   return next;
 }
 
-/// Lanes [first, first + count) of a vector; one of them as a scalar.
+/// Lanes [first, first + count) of a vector; a single lane as a scalar.
 static V lanesFrom(V vector, unsigned first, unsigned count) {
   if (count == 1)
     return vector.b().extract(vector, first);
   return vector.b().shuffle(vector, llvm::to_vector(llvm::seq<int32_t>(first, first + count)));
 }
 
-// Each level on vectors of its own width: LLVM would find out by itself which lanes nobody reads, for long.
+// Each level works on vectors of its own width: LLVM would need long to find out by itself which lanes are never read.
 Values Reduction::fold(llvm::ArrayRef<V> parts) {
   Values result(parts);
   for (unsigned width = kLanes / 2; width >= 1; width /= 2) {
@@ -138,7 +139,7 @@ void Reduction::startColumns(unsigned vectors) {
   b.forLoop(b.index(0), b.index(int64_t(vectors) * kLanes * kLanes), b.index(kLanes), {},
             [&](V offset, llvm::ArrayRef<V>) {
               b.store(neutral(true), b.address(memory[0], offset, partElem(0)));
-              if (hasPlace) { // the first element that the partial result will see, as in start()
+              if (hasPlace) { // the first element of the partial result, as in start()
                 V slot = (b.binary(LaneBuilder::Bin::LShr, offset, b.index(llvm::ConstantLog2<kLanes>()))) &
                          b.index(kLanes - 1);
                 b.store(b.splat(b.convert(slot, partElem(1))), b.address(memory[1], offset, partElem(1)));
@@ -184,7 +185,7 @@ V Reduction::finish(Values folded) {
     return b.compare(LaneBuilder::Cmp::Ne, result, result.ci(0));
   ReduceKind kind = node.reduceKind;
   if (isFloat(result.elem()) && kind == ReduceKind::Sum)
-    result = select(eq(k.reducedCount(), b.index(0)), 0.0, result); // of no elements: 0, not the neutral -0
+    result = select(eq(k.reducedCount(), b.index(0)), 0.0, result); // the sum of no elements is 0, not the neutral -0
   if (kind == ReduceKind::Mean) {
     V count = b.convert(k.reducedCount(), result.elem());
     result = isFloat(result.elem())

@@ -48,14 +48,14 @@ int16_t NodeBuilder::finish(int16_t id, DType dtype) {
 
 namespace {
 
-/// A static attribute as the number that the body reads.
+/// A static attribute that the body reads, as a number.
 double numberOf(const AttrValue &value) {
   if (value.kind() == AttrKind::F64)
     return value.f64();
   return value.kind() == AttrKind::Bool ? double(value.boolean()) : double(value.i64());
 }
 
-/// Walks one ScalarProgram. A constant or attribute has no dtype of its own: it is made when its first user is.
+/// Lowers one ScalarProgram. A constant or attribute has no dtype of its own, so its node is made for each use.
 class BodyLowering {
 public:
   BodyLowering(NodeBuilder &nodes, KernelSpec &spec, const OpDef &op, llvm::ArrayRef<int16_t> operands,
@@ -91,7 +91,7 @@ private:
 
   int16_t attribute(int16_t index, DType dtype) {
     const AttrInfo &attr = op.info().attrs[index];
-    if (!attr.isRuntime) { // a static number that the body reads: part of the code
+    if (!attr.isRuntime) { // a static attribute is part of the code
       return nodes.constant(numberOf(op.attr(unsigned(index))), dtype);
     }
     KernelNode node{NodeKind::Attr, dtype};
@@ -114,7 +114,7 @@ private:
     return args;
   }
 
-  /// The dtype in which the arguments of `node` meet: of the first one that has one.
+  /// The dtype in which the arguments of `node` meet: that of the first argument that has one.
   DType meetingType(const ScalarNode &node, llvm::ArrayRef<int16_t> args) const {
     for (size_t i = node.fn == ScalarFn::Select ? 1 : 0; i < args.size(); ++i)
       if (made[args[i]] >= 0)

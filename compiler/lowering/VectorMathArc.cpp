@@ -1,7 +1,8 @@
 //===- VectorMathArc.cpp - inverse trigonometry --------------------------===//
 //
-// float64 after fdlibm (e_asin.c, e_acos.c, s_atan.c, e_atan2.c), all intervals
-// at once with selects. float32: odd minimax polynomials (Sollya's fpminimax).
+// float64 follows fdlibm (e_asin.c, e_acos.c, s_atan.c, e_atan2.c), with all
+// intervals computed at once and chosen by selects. float32 uses odd minimax
+// polynomials (Sollya's fpminimax).
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/lowering/VectorMath.h"
@@ -23,7 +24,7 @@ V arcRatio(V z) {
   return p / q;
 }
 
-/// sqrt(z) = s and what it misses, c = (z - s'^2) / (s + s') with s' the upper half of s.
+/// s = sqrt(z) rounded, its upper half, and the missing rest (z - upper^2) / (s + upper).
 struct Root {
   V s, upper, missing;
 };
@@ -32,7 +33,7 @@ Root root(V z) {
   return {s, upper, select(eq(s, 0.0), 0.0, fma(-upper, upper, z) / (s + upper))};
 }
 
-/// Chooses the first value whose bound is above x, else the last one.
+/// The first value whose bound is above x; the last value when no bound is.
 V choose(V x, llvm::ArrayRef<double> bounds, llvm::ArrayRef<V> values) {
   V result = values.back();
   for (unsigned i = bounds.size(); i-- > 0;)
@@ -40,7 +41,7 @@ V choose(V x, llvm::ArrayRef<double> bounds, llvm::ArrayRef<V> values) {
   return result;
 }
 
-/// atan of a magnitude.
+/// atan(a) for a >= 0.
 V atanMagnitude(V a) {
   constexpr double bounds[] = {0.4375, 0.6875, 1.1875, 2.4375};
   V one = a.c(1.0);
@@ -53,7 +54,7 @@ V atanMagnitude(V a) {
   return high - ((t * s - low) - t);
 }
 
-// float32: half of pi as a number and what that is too large by.
+// float32: pi/2 rounded, and the amount by which that is too large.
 constexpr double kPio2Hi32 = kPi32 / 2, kPio2Over32 = kPi32Over / 2;
 
 /// atan of t in [-1, 1].
@@ -72,15 +73,15 @@ V atan32(V x) {
 V atan2of32(V y, V x) {
   V ay = fabs(y), ax = fabs(x), steep = gt(ay, ax);
   V ratio = select(steep, -ax, ay) / select(steep, ay, ax);
-  ratio = select(eq(ay, ax), select(eq(ax, 0.0), 0.0, ax.c(1.0)), ratio); // of zeros, and of infinities
+  ratio = select(eq(ay, ax), select(eq(ax, 0.0), 0.0, ax.c(1.0)), ratio); // zeros, and infinities
   V angle = atanOfRatio32(ratio);
   angle = select(steep, (angle - kPio2Over32) + kPio2Hi32, angle);
-  V leftHalf = lt(toBits(x), toBits(x).ci(0)); // -0 too
+  V leftHalf = lt(toBits(x), toBits(x).ci(0)); // includes -0
   return copySign(select(leftHalf, kPi32 - (angle + kPi32Over), angle), y);
 }
 
-/// asin of x and the rest of it: x for |x| < 9/16, else sqrt((1 - |x|) / 2), whose angle is half of what is missing to
-/// pi/2. There the angle is below 1/2, so that twice its error is an ulp of the result.
+/// The angle asin(s), where s is x for |x| < 9/16 (`small`) and otherwise sqrt((1 - |x|) / 2), whose angle is half of
+/// the distance to pi/2. That angle is below 1/2, so twice its error is within an ulp of the result.
 struct Arc32 {
   V small, angle;
 };
@@ -111,7 +112,7 @@ V asin(V x) {
   V a = fabs(x), small = lt(a, 0.5);
   V z = select(small, x * x, (1.0 - a) * 0.5), ratio = arcRatio(z);
   Root r = root(z);
-  // pi/2 - 2 (s + s ratio), the parts of pi/2 and of s apart.
+  // pi/2 - 2 (s + s ratio), with pi/2 and s each in two parts.
   V p = r.s * ratio * 2.0 - (kPio2Lo - r.missing * 2.0);
   V q = kPio4 - r.upper * 2.0;
   V large = copySign(kPio4 - (p - q), x);
@@ -145,7 +146,7 @@ V atan2(V y, V x) {
   V ay = fabs(y), ax = fabs(x), bothInfinite = eq(ay, inf) & eq(ax, inf);
   V quotient = select(bothInfinite, 1.0, select(eq(ay, 0.0), 0.0, ay / ax));
   V angle = atanMagnitude(quotient);
-  V leftHalf = lt(toBits(x), toBits(x).ci(0)); // -0 too
+  V leftHalf = lt(toBits(x), toBits(x).ci(0)); // includes -0
   angle = select(leftHalf, kPi - (angle - kPiLo), angle);
   V result = copySign(angle, y);
   return select(isNan(x) | isNan(y), x + y, result);

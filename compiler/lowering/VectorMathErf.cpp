@@ -1,8 +1,9 @@
 //===- VectorMathErf.cpp - the error function ----------------------------===//
 //
-// float64: fdlibm's s_erf.c rational functions per interval. float32: erf an odd
-// polynomial below 0.93, 1 - e^q above (the form of N. Juffa's erff); erfc in
-// float64, one polynomial for all arguments.
+// float64 uses the rational functions of fdlibm's s_erf.c, one per interval.
+// float32: erf is an odd polynomial below 0.93 and 1 - e^q above (the form of
+// N. Juffa's erff); erfc is computed in float64, by one polynomial for all
+// arguments.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/lowering/VectorMath.h"
@@ -40,23 +41,23 @@ V erfc32(V x) {
 /// Numerator over denominator, both from the highest coefficient down.
 V ratio(V x, llvm::ArrayRef<double> p, llvm::ArrayRef<double> q) { return polynomial(x, p) / polynomial(x, q); }
 
-/// erf(x) = x + x * this, |x| < 0.84375.
+/// The factor f of erf(x) = x + x f for |x| < 0.84375; z = x^2.
 V nearZero(V z) { return ratio(z, kErfZeroP, kErfZeroQ); }
 
-/// erf(1 + s) = erx + this, |s| < 0.25.
+/// The term t of erf(1 + s) = erx + t for |s| < 0.25.
 V nearOne(V s) { return ratio(s, kErfOneP, kErfOneQ); }
 
-/// erfc(x) = e^(-x^2 - 0.5625 + this) / x for x >= 1.25, s = 1/x^2.
+/// The term t of erfc(x) = e^(-x^2 - 0.5625 + t) / x for x >= 1.25; s = 1/x^2.
 V tail(V x, V s) {
   V middle = ratio(s, kErfMiddleP, kErfMiddleQ);
   V far = ratio(s, kErfFarP, kErfFarQ);
   return select(lt(x, 1 / 0.35), middle, far);
 }
 
-/// erfc of a magnitude in [1.25, 28].
+/// erfc(x) for x in [1.25, 28].
 V erfcTail(V x) {
   V s = 1.0 / (x * x);
-  // x^2 in two exact parts: the upper half of x squares without rounding.
+  // x^2 in two exact parts: the square of the upper half of x is not rounded.
   V bits = toBits(x), z = fromBits(bits & bits.ci(0xffffffff00000000));
   V upper = exp(fma(-z, z, -0.5625)), lower = exp(fma(z - x, z + x, tail(x, s)));
   return upper * lower / x;

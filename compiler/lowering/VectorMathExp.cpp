@@ -1,9 +1,10 @@
 //===- VectorMathExp.cpp - exponentials ----------------------------------===//
 //
-// e^x = 2^n e^r, n = round(x / ln 2), r in [-ln2/2, ln2/2] by Cody and Waite in
-// two steps. float32: polynomial of Cephes expf; float64: Taylor to r^13, whose
-// next term is below 2^-57. 2^n goes on in two factors, so that the one rounding
-// to a denormal or to infinity is that of a multiplication. Coefficients without
+// e^x = 2^n e^r, where n = round(x / ln 2) and r in [-ln2/2, ln2/2] is reduced
+// after Cody and Waite in two steps. float32 uses the polynomial of Cephes'
+// expf; float64 Taylor's series to r^13, whose next term is below 2^-57. The
+// result is multiplied by 2^n in two factors, so that the one rounding to a
+// denormal or to infinity is that of a multiplication. Coefficients without
 // another source are minimax polynomials (Sollya's fpminimax).
 //
 //===----------------------------------------------------------------------===//
@@ -19,7 +20,7 @@ double roundingMagic(Elem elem) { return elem == Elem::F32 ? 0x1.8p23 : 0x1.8p52
 unsigned mantissaBits(Elem elem) { return elem == Elem::F32 ? 23 : 52; }
 int exponentBias(Elem elem) { return elem == Elem::F32 ? 127 : 1023; }
 
-/// e^x = 2^n (1 + p): p = e^r - 1, and n as float and, plus an even bias in the low bits, as integer.
+/// e^x = 2^n (1 + p), where p = e^r - 1; `biased` has n plus twice the exponent bias in its low bits.
 struct Parts {
   V p, n, biased;
 };
@@ -34,7 +35,7 @@ V expm1Reduced(V r) {
   return fma(q, r * r, r);
 }
 
-/// `tail` (may be null) is added to x after the reduction.
+/// The parts of e^(x + tail): `tail` (may be null) is added after the reduction.
 Parts reduce(V x, V tail) {
   bool single = x.elem() == Elem::F32;
   double magic = roundingMagic(x.elem()) + 2 * exponentBias(x.elem());
@@ -47,10 +48,10 @@ Parts reduce(V x, V tail) {
   return {expm1Reduced(r), n, toBits(shifted)};
 }
 
-/// 2^a and 2^b with a + b = n, both normal.
+/// 2^a and 2^b with a + b = n; both are normal.
 std::pair<V, V> scales(const Parts &parts) {
   unsigned shift = mantissaBits(parts.n.elem());
-  // The low bits hold n + 2 bias: half of that is an exponent field, the rest is the other.
+  // The low bits hold n + 2 bias: half of that is one exponent field, the rest the other.
   V half = lshr(parts.biased, 1);
   return {fromBits(shl(half, shift)), fromBits(shl(parts.biased - half, shift))};
 }
@@ -63,14 +64,14 @@ V expWithTail(V x, V tail) {
   return (parts.p + 1.0) * a * b;
 }
 
-/// e^x / 2 of float64, without overflow before the result does.
+/// e^x / 2 of float64, which overflows only where the result does.
 V halfExp(V x) {
   Parts parts = reduce(clampTo(x, -700, 711), V());
   auto [a, b] = scales(parts);
   return (parts.p + 1.0) * (a * 0.5) * b;
 }
 
-/// 2^(n + bias) times (1 + e^r - 1) for n = round(x / ln 2), where that is normal. `bias` goes into the exponent field.
+/// e^x 2^bias, where the result is normal. `bias` is added to the exponent field.
 V scaledExp(V x, int bias) {
   bool single = x.elem() == Elem::F32;
   double magic = roundingMagic(x.elem()) + exponentBias(x.elem()) + bias;
@@ -113,17 +114,19 @@ V expm1(V x) {
   unsigned shift = mantissaBits(x.elem());
   V bits = toBits(b), inverse = fromBits(bits.ci(uint64_t(2 * exponentBias(x.elem())) << shift) - bits);
   V result = fma(parts.p, a, a - inverse) * b;
-  return select(eq(x, 0.0), x, result); // -0
+  return select(eq(x, 0.0), x, result); // keeps -0
 }
 
 V sigmoid(V x) {
   V e = exp(-fabs(x)), d = e + 1.0, q = select(ge(x, 0.0), 1.0, e) / d;
-  // Where e is the numerator too, its error and those of sum and quotient add up: take the last two back. 1/d is 1 - q.
+  // Where e is also the numerator, its error adds to those of the sum and the quotient; correct for these two.
+  // 1/d is 1 - q.
   V rest = fma(-q, d, e) - q * (e - (d - 1.0));
   return select(lt(x, 0.0), fma(rest, 1.0 - q, q), q);
 }
 
-// float32: an odd polynomial below 1, with u = e^|x| / 4 above, whose reciprocal does not count below an ulp.
+// float32: an odd polynomial below 1; above it 2u - 1/(8u) with u = e^|x| / 4, where the error of the reciprocal is far
+// below an ulp.
 static V sinh32(V x) {
   V a = fabs(x), z = x * x, u = quarterExp32(a);
   V small = fma(polynomial(z, kSinh32) * z, a, a);
@@ -131,7 +134,7 @@ static V sinh32(V x) {
   return copySign(select(lt(a, 1.0), small, large), x);
 }
 
-// sinh, cosh, tanh of float64: as fdlibm, from expm1 of the magnitude.
+// float64: sinh, cosh and tanh follow fdlibm, from expm1 of the magnitude.
 V sinh(V x) {
   if (x.elem() == Elem::F32)
     return sinh32(x);

@@ -1,9 +1,10 @@
 //===- VectorMathLog.cpp - logarithms and inverse hyperbolics ------------===//
 //
-// x = 2^k (1 + f), 1 + f in [sqrt(1/2), sqrt(2)). float32: polynomial of Cephes
-// logf; float64: fdlibm's series in s = f / (2 + f). Where float32 needs more
-// digits than its own it goes through float64, with log37: minimax polynomials
-// (Sollya's fpminimax) in s^2, whose relative error is 2^-37.8.
+// x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)). float32 uses the
+// polynomial of Cephes' logf; float64 fdlibm's series in s = f / (2 + f). Where
+// float32 needs more digits than its own, it goes through float64 with log37:
+// minimax polynomials (Sollya's fpminimax) in s^2, whose relative error is
+// 2^-37.8.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/lowering/VectorMath.h"
@@ -38,7 +39,7 @@ struct Split {
   V mantissa, exponent; // x = 2^exponent mantissa; exponent as integer
 };
 
-/// For positive normal numbers.
+/// Splits a positive normal number.
 Split split(V x) {
   bool single = x.elem() == Elem::F32;
   V bits = toBits(x);
@@ -82,7 +83,7 @@ V log(V x) {
   return edges(x, logReduced(m - 1.0, exponent));
 }
 
-// u = 1 + x loses c = x - (u - 1); f takes it back, scaled as the mantissa is.
+// The rounding of u = 1 + x loses c = x - (u - 1), which f gets back, scaled like the mantissa.
 V log1p(V x) {
   bool single = x.elem() == Elem::F32;
   V u = x + 1.0;
@@ -98,8 +99,8 @@ V log1p(V x) {
   return select(eq(x, 0.0), x, result);
 }
 
-// Of float32 through float64, where nothing overflows and 1 + x has the digits that count from 2^-12 on; below, the
-// next term of the series is x^3 / 6 (atanh: x^3 / 3).
+// float32 goes through float64, where nothing overflows and 1 + x has enough digits from 2^-12 on. Below that the
+// result is x: the next term of the series is x^3 / 6 (atanh: x^3 / 3).
 static V asinh32(V x) {
   V a = fabs(x), d = toF64(a);
   V result = select(lt(a, 0x1p-12), a, toF32(log37(d + sqrt(fma(d, d, 1.0)))));
@@ -117,7 +118,7 @@ static V atanh32(V x) {
   return copySign(select(lt(a, 1.0), result, select(eq(a, 1.0), kInf, a.c(kNan))), x);
 }
 
-// As fdlibm, with one log1p for all arguments.
+// Follows fdlibm, with one log1p for all arguments.
 V asinh(V x) {
   if (x.elem() == Elem::F32)
     return asinh32(x);
@@ -147,10 +148,10 @@ V atanh(V x) {
   return select(isNan(x), x, copySign(log1p(argument) * 0.5, x));
 }
 
-// log(1 + e) = 2 atanh(e / (2 + e)), a minimax polynomial for e in [0, 1] with error 2^-33.
+// log(1 + e) = 2 atanh(e / (2 + e)): a minimax polynomial with an error of 2^-33 for e in [0, 1].
 static V logAddExp32(V x, V y) {
   V a = toF64(x), b = toF64(y), distance = -fabs(a - b);
-  V e = exp28(select(gt(distance, -700), distance, -700)), s = e / (e + 2.0); // NaN, of equal infinities, is -700 too
+  V e = exp28(select(gt(distance, -700), distance, -700)), s = e / (e + 2.0); // NaN (equal infinities) becomes -700 too
   V p = polynomial(s * s, kLogAddExp32);
   V result = toF32(fma(s, p, select(gt(a, b), a, b)));
   return select(x.b().compare(LaneBuilder::Cmp::Unordered, x, y), x + y, result);

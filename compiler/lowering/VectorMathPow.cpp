@@ -26,15 +26,15 @@ Pair fastTwoSum(V a, V b) {
   return {sum, b - (sum - a)};
 }
 
-/// log of a positive finite number with about 64 digits: 2 atanh((m-1)/(m+1)) + k ln 2. The first two terms of the
-/// series in two parts, the rest, below 2^-12 of the sum, as a Taylor polynomial in one.
+/// log(x) of a positive finite number with about 64 binary digits: 2 atanh((m-1)/(m+1)) + k ln 2. The first two terms
+/// of the series are in two parts; the rest, below 2^-12 of the sum, is a Taylor polynomial in one part.
 Pair logPair(V x) {
   V tiny = lt(x, 0x1p-1022), scaled = select(tiny, x * 0x1p54, x);
   V bits = toBits(scaled), k = ashr(bits - bits.ci(0x3fe6a09e667f3bcd), 52);
   V m = fromBits(bits - shl(k, 52));
   V exponent = x.b().convert(x.b().convert(k, Elem::I32), Elem::F64);
   exponent = select(tiny, exponent - 54.0, exponent);
-  // s = (m-1)/(m+1): m - 1 is exact, m + 1 has a rest.
+  // s = (m-1)/(m+1): m - 1 is exact, m + 1 is rounded and leaves dRest.
   V f = m - 1.0, d = m + 1.0, dRest = (1.0 - d) + m;
   V s = f / d, sLow = fma(-s, dRest, fma(-s, d, f)) / d;
   V z = s * s, zLow = fma(s, s, -z) + s * sLow * 2.0;
@@ -58,11 +58,11 @@ V powMagnitude(V base, V exponent) {
   Pair l = logPair(select(special, 1.0, base));
   V high = select(special, edge, l.hi), low = select(special, 0.0, l.lo);
   V p = exponent * high, rest = fma(exponent, high, -p) + exponent * low;
-  // Beyond the range of exp (or infinite, or NaN) the rest does not matter and may be NaN itself.
+  // Beyond the range of exp, or for an infinite or NaN p, the rest does not matter and may itself be NaN.
   return expSum(p, select(lt(fabs(p), 800), rest, 0.0));
 }
 
-/// Annex F.10.4.4, from the magnitude.
+/// The power with the special cases of the C standard (annex F.10.4.4), from its magnitude.
 V powEdges(V base, V exponent, V magnitude) {
   V whole = eq(floor(exponent), exponent), half = exponent * 0.5;
   V odd = whole & ne(floor(half), half);
@@ -70,25 +70,26 @@ V powEdges(V base, V exponent, V magnitude) {
   V result = select(negative & odd, -magnitude, magnitude);
   V undefined = lt(base, 0.0) & gt(base, -kInf) & bitNot(whole) & lt(fabs(exponent), kInf);
   result = select(undefined, kNan, result);
-  if (base.elem() == Elem::F64) // whose magnitude is 1^infinity
+  if (base.elem() == Elem::F64) // the magnitude of float64 is NaN for 1^infinity
     result = select(eq(fabs(base), 1.0) & eq(fabs(exponent), kInf), 1.0, result);
   result = select(base.b().compare(LaneBuilder::Cmp::Unordered, base, exponent), base + exponent, result);
   return select(eq(exponent, 0.0) | eq(base, 1.0), 1.0, result);
 }
 
-/// Of float32, whose zeros and infinities have logarithms of finite size here: the sign of the product tells what they
-/// give.
+/// |base|^exponent of float32. Here the logarithms of zero and infinity are finite, so the sign of the product decides
+/// between zero and infinity.
 V powMagnitude32(V base, V exponent) {
-  V product = toF64(clampTo(exponent, -0x1p100, 0x1p100)) * log37(toF64(base)); // 1 to infinity: no 0 times inf
+  V product = toF64(clampTo(exponent, -0x1p100, 0x1p100)) * log37(toF64(base)); // finite: no 0 times infinity
   V result = toF32(exp28(clampTo(product, -700, 700)));
-  // 0, infinity and NaN have bits of which one less is no finite number's.
+  // Only for 0, infinity and NaN are the bits minus 1 at least those of the largest finite number.
   V bits = toBits(base);
   V special = base.b().compare(LaneBuilder::Cmp::UGe, bits - bits.ci(1), bits.ci(0x7f7fffff));
   return select(special, select(gt(toF32(product), 0.0), kInf, result.c(0.0)), result);
 }
 
-/// x modulo y up to one multiple of y, exactly. A step takes q y from x by fma, q = trunc(x / y): the rest is
-/// representable because q is the rounded quotient. A quotient beyond the range is taken of y 2^k.
+/// x modulo y, exactly, up to one multiple of y. Each iteration subtracts q y from x by fma, where q = trunc(x / y):
+/// the rest is representable because q is the rounded quotient. Where the quotient overflows, y 2^k takes the place of
+/// y.
 V remainder(V x, V y) {
   V ay = fabs(y), tiny = lt(ay, 0x1p-200);
   V scaled = select(tiny, y * 0x1p1000 * 0x1p123, y * 0x1p1000 * 0x1p23);
@@ -104,7 +105,7 @@ V remainder(V x, V y) {
   return select(eq(fabs(x), kInf) | isNan(y), kNan, last[0]);
 }
 
-/// The same of float32 in float64, where no quotient is beyond the range and few take a second step. `y` is finite.
+/// remainder() of float32 in float64, where no quotient overflows and few take a second iteration. `y` is finite.
 V remainder32(V x, V y) {
   V ay = fabs(y);
   auto step = [&](V rest) { return fma(-trunc(rest / y), y, rest); };
@@ -113,7 +114,7 @@ V remainder32(V x, V y) {
       [&](llvm::ArrayRef<V> v) { return LaneBuilder::Values{step(v[0])}; })[0];
 }
 
-/// A float32 divisor in float64; an infinite one is a number beyond all dividends.
+/// A float32 divisor in float64; an infinite one becomes a number larger than all dividends.
 V divisor32(V y) { return clampTo(toF64(y), -0x1p200, 0x1p200); }
 
 V mod32(V x, V y) {
@@ -122,8 +123,8 @@ V mod32(V x, V y) {
   return select(eq(result, 0.0), copySign(result, y), result);
 }
 
-// A quotient that is no whole number differs from all by 2^-24 of itself or more: rounding to float64 keeps the floor,
-// until only the 24 bits above it count.
+// A quotient that is not a whole number differs from every whole number by at least 2^-24 of itself, so rounding to
+// float64 keeps the floor as long as more than the 24 bits of a float32 matter.
 V floorDiv32(V x, V y) {
   V result = toF32(floor(toF64(x) / divisor32(y)));
   return select(eq(fabs(x), kInf) & ne(y, 0.0), kNan, result);
@@ -146,7 +147,7 @@ V mod(V x, V y) {
   return select(eq(r, 0.0), copySign(r, y), r);
 }
 
-// As Python: (x - r) / y is a whole number but for its rounding.
+// Follows Python: (x - r) / y is a whole number except for its rounding.
 V floorDiv(V x, V y) {
   if (x.elem() == Elem::F32)
     return floorDiv32(x, y);

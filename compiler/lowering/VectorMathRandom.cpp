@@ -1,8 +1,8 @@
 //===- VectorMathRandom.cpp - counter-based random numbers ---------------===//
 //
-// Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy
-// as 1, 2, 3", 2011): every element has its own counter, so numbers depend on
-// nothing but seed and index.
+// Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as
+// easy as 1, 2, 3", 2011): every element has its own counter, so its number
+// depends only on seed and index.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/lowering/VectorMath.h"
@@ -12,12 +12,12 @@ namespace tess::compiler::vmath {
 namespace {
 
 struct Words {
-  V w[4]; // 32 bits each, in i64
+  V w[4]; // 32 bits each, in i64 because products need 64
 };
 
 V low32(V x) { return x & x.ci(0xffffffff); }
 
-/// Counter (counter, 0), key `seed`. Words are the low halves of i64: the products need those.
+/// The numbers for the counter (counter, 0) and the key `seed`.
 Words philox(V seed, V counter) {
   LaneBuilder &b = seed.b();
   if (seed.isVector())
@@ -34,7 +34,7 @@ Words philox(V seed, V counter) {
   return {{low32(c[0]), low32(c[1]), low32(c[2]), low32(c[3])}};
 }
 
-/// [0, 1) with 24 or 53 bits.
+/// A number in [0, 1) with 24 or 53 random bits.
 V uniform(V word, V next, Elem elem) {
   LaneBuilder &b = word.b();
   if (elem == Elem::F32)
@@ -50,7 +50,7 @@ V philoxUniform(V seed, V counter, Elem elem) {
   return uniform(c.w[0], c.w[1], elem);
 }
 
-// Box and Muller: sqrt(-2 log u) cos(2 pi v), u in (0, 1].
+// After Box and Muller: sqrt(-2 log u) cos(2 pi v), u in (0, 1].
 V philoxNormal(V seed, V counter, Elem elem) {
   Words c = philox(seed, counter);
   V u = 1.0 - uniform(c.w[0], c.w[1], elem);

@@ -1,11 +1,11 @@
 //===- VectorMathTrig.cpp - sine, cosine, tangent ------------------------===//
 //
-// x = n pi/2 + r, |r| <= pi/4. Below a bound: Cody and Waite in float64 with
-// fma, three parts of pi/2. Above it: Payne and Hanek, one element at a time
-// (such arguments are rare), from 1280 bits of 2/pi. float32 reduces in float64
-// (two parts of pi/2, and 128 bits of 2/pi where they are not enough) and uses
-// Cephes' sinf and cosf polynomials; float64 fdlibm's kernels with the low part
-// of r.
+// x = n pi/2 + r, |r| <= pi/4. Up to a bound the reduction is Cody and Waite's
+// in float64 with fma and three parts of pi/2; beyond it Payne and Hanek's from
+// 1280 bits of 2/pi, one element at a time because such arguments are rare.
+// float32 reduces in float64 (two parts of pi/2, and 128 bits of 2/pi where
+// they are not enough) and uses the polynomials of Cephes' sinf and cosf;
+// float64 uses fdlibm's kernels with the low part of r.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/lowering/VectorMath.h"
@@ -17,10 +17,10 @@ namespace tess::compiler::vmath {
 
 namespace {
 
-// Below this |n| * pio2[0] is exact in fma and the third part ends the sum.
+// Below this bound |n| * pio2[0] is exact in fma, and the third part of pi/2 is the last one needed.
 constexpr double kMedium = 0x1p20;
 
-/// n pi/2 + hi + lo; of n the two low bits count.
+/// x = n pi/2 + hi + lo; only the two low bits of n are meaningful.
 struct Reduced {
   V hi, lo, n;
 };
@@ -30,7 +30,7 @@ Reduced reduceMedium(V x) {
   V n = shifted - 0x1.8p52;
   V t = fma(n, -kPio2[0], x);
   V p = n * kPio2[1], error = fma(n, kPio2[1], -p);
-  // Two-sum of t and -p (Knuth): t may be the smaller one.
+  // Two-sum of t and -p (Knuth), because t may be the smaller one.
   V hi = t - p, back = hi - t;
   V lo = (t - (hi - back)) - (p + back);
   lo = fma(n, -kPio2[2], lo - error);
@@ -41,22 +41,22 @@ Reduced reduceMedium(V x) {
 V funnel(V high, V low, V shift) {
   LaneBuilder &b = high.b();
   using Bin = LaneBuilder::Bin;
-  // Two shifts on the right, so that neither is by 64.
+  // Two shifts to the right, because a shift by 64 is undefined.
   V right = b.binary(Bin::LShr, lshr(low, 1), high.ci(63) - shift);
   return b.binary(Bin::Shl, high, shift) | right;
 }
 
 V unsignedToFloat(V word) { return word.b().convert(word, Elem::F64, true); }
 
-/// Payne and Hanek for one number in [2^20, inf): 192 bits of 2/pi from where their product with the mantissa is
-/// below 4.
+/// Payne and Hanek's reduction of one number in [2^20, inf), with 192 bits of 2/pi from where their product with the
+/// mantissa is below 4.
 Reduced reduceLargeScalar(V x) {
   LaneBuilder &b = x.b();
   mlir::Value table = b.table("tess_two_over_pi", kTwoOverPi);
   V bits = toBits(x);
   V mantissa = (bits & bits.ci(0x000fffffffffffff)) | bits.ci(0x0010000000000000);
   V field = lshr(bits, 52) & bits.ci(0x7ff);
-  // x = mantissa 2^e with e = field - 1075. Bit k of the table weighs 2^-(k+1); the first that counts has weight
+  // x = mantissa 2^e with e = field - 1075. Bit k of the table weighs 2^-(k+1); the first bit needed has weight
   // 2^(1-e).
   V start = field - bits.ci(1077); // may be negative: leading zeros
   V first = start + bits.ci(64), word = lshr(first, 6), shift = first & bits.ci(63);
@@ -67,11 +67,11 @@ Reduced reduceLargeScalar(V x) {
     w[i] = select(lt(at, bits.ci(0)), bits.ci(0), loaded);
   }
   V a0 = funnel(w[0], w[1], shift), a1 = funnel(w[1], w[2], shift), a2 = funnel(w[2], w[3], shift);
-  // The low 128 of the upper bits of mantissa * (a0 a1 a2), modulo 2^192.
+  // Bits 64 to 191 of mantissa * (a0 a1 a2).
   V low = mantissa * a1, carry = b.mulHighU64(mantissa, a2), mid = low + carry;
   V overflow = b.convert(b.compare(LaneBuilder::Cmp::ULt, mid, low), Elem::I64);
   V high = mantissa * a0 + b.mulHighU64(mantissa, a1) + overflow;
-  // Two integer bits on top; round to the nearest quarter turn and keep the signed rest.
+  // Two integer bits are on top; round to the nearest quarter turn and keep the signed rest.
   V n = lshr(high + high.ci(uint64_t(1) << 61), 62);
   high = high - shl(n, 62);
   V negative = lt(high, high.ci(0));
@@ -82,7 +82,7 @@ Reduced reduceLargeScalar(V x) {
   V scale = fromBits(shl(zeros.ci(1023 - 62) - zeros, 52));
   V hi = unsignedToFloat(lshr(top, 11)) * 0x1p11 * scale;
   V lo = (unsignedToFloat(top & top.ci(0x7ff)) + unsignedToFloat(lshr(rest, 11)) * 0x1p-53) * scale;
-  // Times pi/2 in two parts.
+  // Multiply by pi/2 in two parts.
   V r = hi * kPio2[0], low2 = fma(hi, kPio2[0], -r) + fma(hi, kPio2[1], lo * kPio2[0]);
   V sign = select(negative, -1.0, r.c(1.0));
   V sum = r + low2;
@@ -95,7 +95,7 @@ Reduced fixSign(Reduced reduced, V x) {
           select(negative, reduced.n.ci(0) - reduced.n, reduced.n)};
 }
 
-/// `one` of each lane, which gives as many values as `elems` has.
+/// The values that `one` returns for each lane; `elems` has their types.
 LaneBuilder::Values laneByLane(V x, llvm::ArrayRef<Elem> elems, llvm::function_ref<LaneBuilder::Values(V)> one) {
   if (!x.isVector())
     return one(x);
@@ -117,14 +117,14 @@ LaneBuilder::Values laneByLane(V x, llvm::ArrayRef<Elem> elems, llvm::function_r
   return all;
 }
 
-/// `fast`, but where `large` what `one` gives of x.
+/// `fast`, except in the lanes of `large`, which get the values that `one` returns for x.
 LaneBuilder::Values orLaneByLane(V x, V large, const LaneBuilder::Values &fast,
                                  llvm::function_ref<LaneBuilder::Values(V)> one) {
   return x.b().ifThen(x.b().anyLane(large), fast, [&] {
     llvm::SmallVector<Elem, 4> elems;
     for (V value : fast)
       elems.push_back(value.elem());
-    // Lanes that need it not get a harmless number.
+    // Lanes that do not need `one` get a harmless number.
     LaneBuilder::Values slow = laneByLane(select(large, x, 0x1p30), elems, one);
     for (auto [value, other] : llvm::zip_equal(slow, fast))
       value = select(large, value, other);
@@ -132,7 +132,7 @@ LaneBuilder::Values orLaneByLane(V x, V large, const LaneBuilder::Values &fast,
   });
 }
 
-/// Infinity and NaN give NaN, here and below.
+/// The reduction of float64. Infinity and NaN give NaN, also in reduceMedium().
 Reduced reduce64(V x) {
   Reduced fast = reduceMedium(x);
   V large = gt(fabs(x), kMedium) & lt(fabs(x), std::numeric_limits<double>::infinity());
@@ -143,14 +143,15 @@ Reduced reduce64(V x) {
   return {all[0], all[1], all[2]};
 }
 
-/// Payne and Hanek for one float32 of magnitude 2^29 or more: its 24 bits times the 96 of 2/pi from where the product
-/// is below 4. That is 2^-62 of a quarter turn off, and no float32 is nearer to a multiple of one than about 2^-30.
+/// Payne and Hanek's reduction of one float32 of magnitude 2^29 or more: its 24 bits times 96 bits of 2/pi from where
+/// the product is below 4. The error is 2^-62 of a quarter turn, and no float32 is nearer than about 2^-30 to a
+/// multiple of one.
 LaneBuilder::Values reduceLarge32(V x) {
   LaneBuilder &b = x.b();
   mlir::Value table = b.table("tess_two_over_pi", kTwoOverPi);
   V bits = b.convert(toBits(fabs(x)), Elem::I64);
   V mantissa = (bits & bits.ci(0x7fffff)) | bits.ci(0x800000);
-  // |x| = mantissa 2^e with e = field - 150; the first bit of the table that counts has weight 2^(1-e), so 2^-(e-2+1).
+  // |x| = mantissa 2^e with e = field - 150; the first bit of the table that is needed has weight 2^(1-e) = 2^-(e-2+1).
   V first = lshr(bits, 23) - bits.ci(152), shift = first & bits.ci(63);
   V w[3];
   for (unsigned i = 0; i < 3; ++i)
@@ -162,7 +163,7 @@ LaneBuilder::Values reduceLarge32(V x) {
   return {toF32(select(negative, -r, r)), b.convert(select(negative, n.ci(0) - n, n), Elem::I32)};
 }
 
-/// Only hi and n, of 32 bits.
+/// The reduction of float32: only hi and n, both of 32 bits.
 Reduced reduce32(V x) {
   V d = toF64(x), shifted = fma(d, kInversePio2, d.c(0x1.8p52)), n = shifted - 0x1.8p52;
   V r = fma(n, -kPio2[1], fma(n, -kPio2[0], d));
@@ -225,7 +226,7 @@ V sin(V x) {
 
 V cos(V x) { return cosByQuadrant(sinCos(x)); }
 
-// Four quarters of a turn, whose rest is exact.
+// The argument counts turns, so the rest of a division into quarter turns is exact.
 V cosTurn(V x) {
   bool single = x.elem() == Elem::F32;
   double magic = single ? 0x1.8p23 : 0x1.8p52;

@@ -8,7 +8,8 @@
 
 #include <optional>
 
-// Of the sanitizers' runtimes: sanitizer/asan_interface_internal.h and tsan_interface.h in compiler-rt.
+// Functions of the sanitizers' runtimes, declared in compiler-rt's sanitizer/asan_interface_internal.h and
+// tsan_interface.h.
 extern "C" {
 #if TESS_SANITIZE_ADDRESS
 void __asan_loadN(uintptr_t address, uintptr_t size);
@@ -23,7 +24,7 @@ namespace tess::compiler {
 
 namespace {
 
-/// Functions of (address, bytes).
+/// Addresses of functions that take (address, bytes).
 struct Checks {
   uintptr_t read = 0, write = 0;
 };
@@ -42,7 +43,7 @@ struct Access {
   llvm::Instruction *instruction;
   llvm::Value *address;
   llvm::Type *type;
-  llvm::Value *mask; // null: all of it
+  llvm::Value *mask; // null: every lane
   bool isWrite;
 };
 
@@ -54,7 +55,8 @@ std::optional<Access> accessOf(llvm::Instruction &instruction) {
   auto *call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
   if (!call)
     return std::nullopt;
-  // Both end with their mask but for what the load gives in lanes that are off.
+  // The mask is the last argument of a store, and of a load the last but one, before the values of the lanes that are
+  // off.
   if (call->getIntrinsicID() == llvm::Intrinsic::masked_load)
     return Access{call, call->getArgOperand(0), call->getType(), call->getArgOperand(call->arg_size() - 2), false};
   if (call->getIntrinsicID() == llvm::Intrinsic::masked_store)
@@ -63,7 +65,7 @@ std::optional<Access> accessOf(llvm::Instruction &instruction) {
   return std::nullopt;
 }
 
-/// Masks of tails are on in their first lanes, so that a count of lanes says which.
+/// The bytes of an access. The mask of a tail is on in its first lanes only, so counting lanes is enough.
 llvm::Value *bytesOf(llvm::IRBuilder<> &builder, const Access &access, const llvm::DataLayout &layout) {
   llvm::Type *i64 = builder.getInt64Ty();
   if (!access.mask)

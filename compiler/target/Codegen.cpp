@@ -1,7 +1,7 @@
 //===- Codegen.cpp - kernels to code images ------------------------------===//
 //
-// No LLVM IR passes run: kernels come out of the emitter as they shall be, and
-// the pass pipeline was measured to double compile time for no speed.
+// No LLVM IR passes run: the emitter writes kernels in their final form, and the
+// pass pipeline, when measured, doubled compile time for no speed.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/target/Codegen.h"
@@ -34,9 +34,10 @@ namespace tess::compiler {
 
 namespace {
 
-/// LLVM's passes from a module to a file, set up once for many modules: setting up is a tenth of a small kernel's time.
+/// LLVM's passes from a module to a file. They are set up once for many modules, because setting up takes a tenth of
+/// the time of a small kernel.
 struct Emitter {
-  static constexpr unsigned kMaxModules = 64; // a context keeps types and constants of all its modules
+  static constexpr unsigned kMaxModules = 64; // a context keeps the types and constants of all its modules
 
   llvm::LLVMContext context;
   llvm::SmallVector<char, 0> file;
@@ -51,8 +52,8 @@ struct CodeGenerator::Impl {
   TargetSpec target;
   std::unique_ptr<llvm::TargetMachine> machine;
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
-  std::string messages;             // of MLIR and LLVM, since the last take
-  std::unique_ptr<Emitter> objects; // null until compile() wants it
+  std::string messages;             // from MLIR and LLVM, since they were last taken
+  std::unique_ptr<Emitter> objects; // null until the first compile()
   bool verify = verifiesByDefault();
   uint64_t numVerified = 0;
 
@@ -64,7 +65,7 @@ struct CodeGenerator::Impl {
   llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> emit(llvm::ArrayRef<NamedKernel> kernels,
                                                          std::vector<runtime::KernelEntry> &entries);
   llvm::Expected<std::unique_ptr<llvm::Module>> translate(mlir::ModuleOp module, llvm::LLVMContext &context);
-  /// emit, then translate.
+  /// Calls emit(), then translate().
   llvm::Expected<std::unique_ptr<llvm::Module>>
   lower(llvm::ArrayRef<NamedKernel> kernels, std::vector<runtime::KernelEntry> &entries, llvm::LLVMContext &context);
   llvm::Expected<std::unique_ptr<Emitter>> makeEmitter(llvm::CodeGenFileType type);
@@ -87,7 +88,7 @@ static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> makeMachine(const Ta
   if (!found)
     return makeError(ErrorCode::Internal, "codegen: LLVM must have a code generator for x86-64, got " + reason);
   llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // an fma is one the expansion wrote
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // the only fma is one that the expansion wrote
   options.MCOptions.AsmVerbose = false;
   return std::unique_ptr<llvm::TargetMachine>(
       found->createTargetMachine(triple, "x86-64", target.features + ",-prefer-256-bit", options, llvm::Reloc::PIC_,

@@ -14,7 +14,7 @@ using namespace llvm::object;
 
 namespace {
 
-/// The steps of one flattening; places are offsets into the image.
+/// Flattens one object file into an image. A place is an offset into the image.
 class Flattener {
 public:
   explicit Flattener(const ObjectFile &file) : file(file) {}
@@ -26,14 +26,14 @@ public:
 
 private:
   llvm::Error relocateOne(uint64_t sectionPlace, const ELFRelocationRef &relocation);
-  /// Place of a symbol; fails when it is not in the image.
+  /// The place of a symbol; fails when it is not in the image.
   llvm::Expected<int64_t> placeOf(const SymbolRef &symbol);
 
   const ObjectFile &file;
   llvm::DenseMap<uint64_t, uint64_t> places; // section index -> offset
 };
 
-/// Unwind tables are left out: kernels call nothing and throw nothing.
+/// Whether an image needs the section. Unwind tables are left out, because kernels call nothing and throw nothing.
 bool isNeeded(const ELFSectionRef &section, llvm::StringRef name) {
   return (section.getFlags() & llvm::ELF::SHF_ALLOC) && section.getType() != llvm::ELF::SHT_X86_64_UNWIND &&
          name != ".eh_frame" && section.getSize();

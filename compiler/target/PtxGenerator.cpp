@@ -32,7 +32,7 @@ namespace tess::compiler {
 struct PtxGenerator::Impl {
   std::unique_ptr<llvm::TargetMachine> machine;
   mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
-  std::string messages; // of MLIR and LLVM, since the last take
+  std::string messages; // from MLIR and LLVM, since they were last taken
 
   llvm::Error fail(const llvm::Twine &step) {
     std::string text = std::exchange(messages, "");
@@ -61,7 +61,7 @@ static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> makeMachine(llvm::St
   if (!architecture.starts_with("sm_") || !probe || !probe->isCPUStringValid(architecture))
     return invalidArgument("ptx: the architecture must be one that LLVM knows, got " + architecture);
   llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // an fma is one the expansion wrote
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // the only fma is one that the expansion wrote
   return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(
       triple, architecture, "", options, std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Default));
 }
@@ -110,7 +110,7 @@ llvm::Expected<std::unique_ptr<llvm::Module>> PtxGenerator::Impl::translate(llvm
   result->setDataLayout(machine->createDataLayout());
   result->setTargetTriple(machine->getTargetTriple());
   for (const auto &kernel : kernels)
-    for (unsigned array : {0, 1}) // read in parameter space, without a copy on each thread's stack
+    for (unsigned array : {0, 1}) // so that it is read in parameter space, without a copy on each thread's stack
       result->getFunction(kernel.first)->addParamAttr(array, llvm::Attribute::get(llvmContext, "nvvm.grid_constant"));
   return result;
 }

@@ -1,7 +1,8 @@
 //===- PtxKernel.cpp - a KernelSpec as one GPU kernel ---------------------===//
 //
 // A thread computes one element at a time: no lanes, so no masks and no tail.
-// Values, operands and roundings are those of the CPU's kernels (KernelBuilder).
+// Values, operands and roundings are those of the CPU's kernels
+// (KernelBuilder).
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/target/PtxKernel.h"
@@ -18,7 +19,7 @@ namespace tess::compiler {
 
 namespace {
 
-/// `llvm.nvvm.read.ptx.sreg.<name>` as i64.
+/// Reads `llvm.nvvm.read.ptx.sreg.<name>` as i64.
 V specialRegister(LaneBuilder &b, llvm::StringRef name) {
   auto intrinsic = b.opBuilder().getStringAttr("llvm.nvvm.read.ptx.sreg." + name);
   auto call =
@@ -26,7 +27,7 @@ V specialRegister(LaneBuilder &b, llvm::StringRef name) {
   return b.convert(b.wrap(call.getResults(), Elem::I32, false), Elem::I64, /*isUnsigned=*/true);
 }
 
-/// The kernel's function with its by-value arrays; the builder's insertion point is left before its return.
+/// Adds the kernel's function with its by-value arrays, and leaves the builder's insertion point before its return.
 Block *addFunction(OpBuilder &ops, llvm::StringRef name, const KernelSpec &spec) {
   MLIRContext *context = ops.getContext();
   Location loc = ops.getUnknownLoc();

@@ -11,8 +11,8 @@ namespace tess::compiler {
 
 namespace {
 
-// Features that change the instructions of our kernels; sorted. AVX512-FP16 and AVX512-BF16 stay out: they would round
-// float64 -> float16 and float32 -> bfloat16 in another place than the floor does.
+// Features that change the instructions of our kernels, sorted. AVX512-FP16 and AVX512-BF16 stay out: they would round
+// float64 -> float16 and float32 -> bfloat16 in another place than x86-64-v3 does.
 constexpr llvm::StringLiteral kV3[] = {"avx",   "avx2",   "bmi",  "bmi2", "cx16",   "f16c",   "fma",  "lzcnt",
                                        "movbe", "popcnt", "sahf", "sse3", "sse4.1", "sse4.2", "ssse3"};
 constexpr llvm::StringLiteral kV4[] = {"avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl"};

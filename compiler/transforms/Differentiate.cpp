@@ -1,7 +1,8 @@
 //===- Differentiate.cpp - append the gradients of an output --------------===//
 //
-// Reverse mode over a function: the backward graph of each operator, last to
-// first. Serves the C++ API, `grad` and `vjp`; the tape does the same eagerly.
+// Reverse mode over a function: appends the backward graph of each operator,
+// from the last to the first. The C++ API, `grad` and `vjp` use this pass; the
+// tape does the same eagerly.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/transforms/InlineSubgraph.h"
@@ -24,7 +25,7 @@ class Differentiation {
 public:
   explicit Differentiation(func::FuncOp func) : func(func), builder(func.getBody().front().getTerminator()) {}
 
-  /// Gradients of `output` (seed one) for `inputs`; zeros where it does not depend on one.
+  /// The gradients of `output` (with a seed of one) for `inputs`; zeros for an input that `output` does not depend on.
   FailureOr<SmallVector<Value>> run(Value output, ArrayRef<Value> inputs) {
     for (Value input : inputs)
       markDependents(input);
@@ -147,7 +148,7 @@ struct Differentiate : impl::DifferentiatePassBase<Differentiate> {
     return success();
   }
 
-  /// "grad_x" for the gradient of argument x.
+  /// Names the gradient of argument x "grad_x".
   void nameOutputs(func::FuncOp func, ArrayRef<Value> chosen) {
     auto outputs = func->getAttrOfType<ArrayAttr>(kOutputsAttr);
     if (!outputs)

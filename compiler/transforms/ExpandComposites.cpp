@@ -19,14 +19,14 @@ namespace {
 using namespace mlir;
 using namespace tess::ir;
 
-/// `op` is about to be replaced by `value`: the user's name stays.
+/// Gives the user's name of `op` to `value`, which is about to replace it.
 void keepName(Operation *op, Value value) {
   Attribute name = op->getAttr(kNameAttr);
   if (name && value.getDefiningOp())
     value.getDefiningOp()->setAttr(kNameAttr, name);
 }
 
-/// Replaces one composite; its name goes to what makes its first result.
+/// Replaces one composite; its name goes to the operator that computes its first result.
 LogicalResult expand(Operation *op, OpBuilder &builder) {
   builder.setInsertionPoint(op);
   llvm::Expected<Subgraph> graph = opDefOf(op).makeForwardGraph(metasOf(op->getOperands()), segmentsOf(op));
@@ -53,7 +53,7 @@ IntList normalisedAxes(ArrayRef<int64_t> axes, unsigned rank) {
   return out;
 }
 
-/// The axes of a reduction, whether it has a list or one axis.
+/// The axes of a reduction, which has a list of axes or one axis.
 IntList reducedAxes(const OpDef &op, unsigned rank) {
   if (givesIndex(op.info().reduceKind))
     return normalisedAxes({op.i64("axis")}, rank);
@@ -106,7 +106,7 @@ LogicalResult canonicaliseReduction(Operation *op, OpBuilder &builder) {
   return success();
 }
 
-/// What an expansion knows of a result's sizes may be more, or less, than what the composite said.
+/// Sets the function's result types anew: an expansion may know more or fewer sizes of a result than the composite did.
 void fitResultTypes(func::FuncOp func) {
   Operation *ret = func.getBody().front().getTerminator();
   func.setType(FunctionType::get(func.getContext(), func.getArgumentTypes(), ret->getOperandTypes()));

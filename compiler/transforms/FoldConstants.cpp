@@ -1,9 +1,9 @@
-//===- FoldConstants.cpp - compute once what is known ---------------------===//
+//===- FoldConstants.cpp - constants computed at compile time -------------===//
 //
-// What depends on constants only is compiled and run now: by the same kernels
-// as in every run, so the bits are the same. Never folded: what reads random
-// state, and library calls, whose bits are those of the machine and the thread
-// count of the run.
+// Values that depend only on constants are computed now, by the same kernels as
+// in every run, so the bits are the same. Never folded are operators that read
+// random state, and library calls, whose bits depend on the machine and the
+// thread count of the run.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/transforms/FusionGroups.h"
@@ -26,7 +26,7 @@ namespace {
 using namespace mlir;
 using namespace tess::ir;
 
-/// What a folded value may hold beyond the constants that it is made of: a file must not explode.
+/// Bytes that a folded value may have beyond those of the constants that it is made of: a file must not explode.
 constexpr int64_t kMaxGrowth = int64_t(1) << 20;
 
 int64_t bytesOf(Value value) {
@@ -36,7 +36,7 @@ int64_t bytesOf(Value value) {
 
 bool isSource(Operation *op) { return infoOf(op) && infoOf(op)->operands.empty(); }
 
-/// A constant, or a view that leaves its elements in one piece: costs nothing.
+/// Whether `op` costs nothing: a constant, or a view that leaves its elements in one piece.
 bool isFree(Operation *op) {
   if (isa<ConstantOp>(op))
     return true;
@@ -54,9 +54,9 @@ public:
         decide(&op);
   }
 
-  /// Operators whose results become constants, last to first.
+  /// The operators whose results become constants, last to first.
   ArrayRef<Operation *> folded() const { return chosen; }
-  /// The operators that they are computed by, in program order.
+  /// Those operators and all that they depend on, in program order.
   SmallVector<Operation *> closure(Block &block) const {
     llvm::DenseSet<Operation *> wanted(chosen.begin(), chosen.end());
     for (Operation &op : llvm::reverse(block))
@@ -105,7 +105,8 @@ private:
     known[op] = std::move(roots);
   }
 
-  /// Readers come before: `op` is computed in every run when one of them is, unless it becomes a constant.
+  /// Called for readers before their producers: `op` is computed in every run when one of its readers is, unless `op`
+  /// becomes a constant.
   void decide(Operation *op) {
     auto stays = [&](Operation *user) { return !known.contains(user) || staying.contains(user); };
     if (llvm::none_of(op->getUsers(), stays))
@@ -117,7 +118,7 @@ private:
   }
 
   bool pays(Operation *op, llvm::function_ref<bool(Operation *)> stays) const {
-    if (isSource(op)) // a kernel that reads it makes it itself
+    if (isSource(op)) // kernels that read it compute it themselves
       return llvm::any_of(op->getUsers(),
                           [&](Operation *user) { return stays(user) && infoOf(user) && !isFusible(user); });
     if (infoOf(op)->lowering == Lowering::View)
@@ -130,7 +131,7 @@ private:
   SmallVector<Operation *> chosen;
 };
 
-/// A module whose main function has no arguments and gives `outputs`.
+/// A module whose main function has no arguments and returns `outputs`.
 OwningOpRef<ModuleOp> programOf(MLIRContext *context, ArrayRef<Operation *> ops, ArrayRef<Value> outputs) {
   OpBuilder builder(context);
   Location location = builder.getUnknownLoc();
@@ -151,7 +152,7 @@ OwningOpRef<ModuleOp> programOf(MLIRContext *context, ArrayRef<Operation *> ops,
   return module;
 }
 
-/// A number that `full` can make; nothing for other dtypes and values that are not finite.
+/// The number, if `full` can make it; none for other dtypes, ranks, and values that are not finite.
 std::optional<double> numberOf(Value value, StringRef bytes) {
   TensorMeta meta = metaOf(value.getType());
   double number = NAN;
@@ -175,7 +176,7 @@ Operation *replaceByNumber(OpBuilder &builder, Value value, double number) {
 Operation *replaceByConstant(OpBuilder &builder, Value value, StringRef bytes) {
   builder.setInsertionPoint(value.getDefiningOp());
   std::optional<double> number = numberOf(value, bytes);
-  if (number && llvm::all_of(value.getUsers(), isFusible)) // kernels make it themselves
+  if (number && llvm::all_of(value.getUsers(), isFusible)) // kernels compute it themselves
     return replaceByNumber(builder, value, *number);
   auto blob = HeapAsmResourceBlob::allocateAndCopyWithAlign(ArrayRef<char>(bytes.data(), bytes.size()), 64);
   auto type = cast<RankedTensorType>(value.getType());
@@ -200,12 +201,12 @@ struct FoldConstants : impl::FoldConstantsPassBase<FoldConstants> {
     SmallVector<Operation *> ops = parts.closure(block);
     FailureOr<std::vector<std::string>> bytes = evaluate(*programOf(&getContext(), ops, values));
     if (failed(bytes))
-      return; // the run says what is wrong
+      return; // the run reports the error
     OpBuilder builder(&getContext());
     for (auto [value, content] : llvm::zip(values, *bytes))
       ops.push_back(replaceByConstant(builder, value, content));
     llvm::sort(ops, [](Operation *a, Operation *b) { return b->isBeforeInBlock(a); });
-    for (Operation *op : ops) // readers before what they read
+    for (Operation *op : ops) // readers before their producers
       if (op->use_empty())
         op->erase();
   }

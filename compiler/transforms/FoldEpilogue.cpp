@@ -1,8 +1,8 @@
 //===- FoldEpilogue.cpp - elementwise operators into library calls --------===//
 //
 // conv2d and matmul apply multiplications and additions per channel, and relu,
-// to their result before it leaves. Each step rounds as the operator does on
-// its own, so no bit depends on what is folded. A call with its epilogue is a
+// to their result before they store it. Each step rounds as the operator does
+// on its own, so no bit depends on folding. A call with its epilogue is a
 // tess.fusion that starts with the library's operator.
 //
 //===----------------------------------------------------------------------===//
@@ -21,7 +21,7 @@ namespace {
 using namespace mlir;
 using namespace tess::ir;
 
-/// Axis of the result along which the operand of a step may vary; nothing when the operator takes no epilogue.
+/// The axis of the result along which the operand of an epilogue step may vary; none when `op` takes no epilogue.
 std::optional<unsigned> channelAxis(Operation *op) {
   const OpInfo *info = infoOf(op);
   if (!info || info->lowering != Lowering::Library)
@@ -32,13 +32,13 @@ std::optional<unsigned> channelAxis(Operation *op) {
   return info->name == StringRef("matmul") && rank >= 2 ? std::optional(rank - 1) : std::nullopt;
 }
 
-/// One operand after the other joins the call's.
+/// One step of the epilogue; its operand becomes the next operand of the call.
 struct Step {
   Operation *op;
   Value operand; // null for relu
 };
 
-/// `value` is one number for each channel of `result`, whatever the sizes that are not known will be.
+/// Whether `value` is one number for each channel of `result`, whatever its unknown sizes will be.
 bool isPerChannel(Value value, Value result, unsigned axis) {
   auto type = cast<RankedTensorType>(value.getType()), whole = cast<RankedTensorType>(result.getType());
   if (type.getElementType() != whole.getElementType() || type.getRank() > whole.getRank() || type.getRank() == 0)
@@ -52,7 +52,7 @@ bool isPerChannel(Value value, Value result, unsigned axis) {
   return true;
 }
 
-/// The step that the only user of `value` is; nothing when it is none.
+/// The epilogue step made of the only user of `value`; none when there are more users or it is no such operator.
 std::optional<Step> stepAfter(Value value, Value result, unsigned axis) {
   if (!value.hasOneUse())
     return std::nullopt;

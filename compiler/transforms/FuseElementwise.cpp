@@ -1,7 +1,7 @@
 //===- FuseElementwise.cpp - groups become tess.fusion --------------------===//
 //
-// The grouping is FusionGroups'; here groups move into regions. What a group
-// computes for others is yielded, what it needs becomes a region argument.
+// FusionGroups finds the groups; this pass moves them into regions. Results
+// that others read are yielded, values from outside become region arguments.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/transforms/FusionGroups.h"
@@ -20,7 +20,7 @@ namespace {
 using namespace mlir;
 using namespace tess::ir;
 
-/// What a group reads from outside, in order of first use: values, and numbers that it makes itself.
+/// The inputs of a group in order of first use: values from outside, and numbers that the kernel makes itself.
 struct Inputs {
   llvm::SetVector<Value> values;
   llvm::SetVector<Operation *> numbers;

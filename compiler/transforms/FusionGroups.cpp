@@ -15,8 +15,9 @@ static constexpr size_t kMaxOperands = 24;
 /// A reduction over every axis runs on one thread; beyond this many elements its consumers are better off in a second
 /// kernel that uses all of them.
 static constexpr int64_t kMaxSerialElements = 16384;
-/// Operators that the search for a loop looks at. What reads a value so much later nearly always closes one, as a
-/// gradient does with a value of the forward part, and looking at all between would take time quadratic in the program.
+/// Operators that the search for a loop looks at; beyond them it assumes one. A reader that comes so much later nearly
+/// always closes a loop, as a gradient does with a value of the forward part, and looking at all operators in between
+/// would take time quadratic in the program.
 static constexpr size_t kMaxVisited = 512;
 
 bool isFusible(Operation *op) {
@@ -63,7 +64,7 @@ bool isScalarSource(Operation *op) {
          cast<RankedTensorType>(op->getResult(0).getType()).getRank() == 0 && !readsIndex(op);
 }
 
-/// Kernels make it themselves, so it needs no kernel of its own.
+/// Whether only kernels read `op` and each makes it itself, so that it needs no kernel of its own.
 static bool isOnlyReadByKernels(Operation *op) { return isScalarSource(op) && llvm::all_of(op->getUsers(), isFusible); }
 
 std::unique_ptr<FusionGroup> FusionGroups::alone(Operation *op) const {
@@ -104,10 +105,10 @@ void FusionGroups::place(Operation *op) {
 }
 
 //===----------------------------------------------------------------------===//
-// May two groups be one?
+// Whether two groups may be one
 //===----------------------------------------------------------------------===//
 
-/// Every value made in `group` has the shape of the full domain or of a row of it.
+/// Whether every value made in `group` has the shape of the full domain or of a row of it.
 bool FusionGroups::fitsDomain(const FusionGroup &group, ArrayRef<int64_t> row) const {
   ArrayRef<int64_t> domain = group.domain;
   return llvm::all_of(group.ops, [&](Operation *op) {
@@ -115,7 +116,8 @@ bool FusionGroups::fitsDomain(const FusionGroup &group, ArrayRef<int64_t> row) c
   });
 }
 
-/// In each run of reduced axes an operand varies along all axes or along none, so that the run is one size for it.
+/// Whether every operand varies along all axes or along none in each run of reduced axes, so that it sees the run as
+/// one size.
 bool FusionGroups::collapsesRuns(const FusionGroup &group, const llvm::DenseSet<Operation *> &members) const {
   auto runs = runsOf(group.axes);
   for (Operation *op : group.ops)
@@ -147,7 +149,7 @@ static bool reducesEverything(const FusionGroup &group) {
   return count > kMaxSerialElements;
 }
 
-/// A value of the full domain that needs a reduction of the group.
+/// Whether some value of the full domain needs a reduction of the group.
 bool FusionGroups::expandsAfterReduction(const FusionGroup &group, ArrayRef<int64_t> row) const {
   llvm::DenseSet<Operation *> after;
   for (Operation *op : group.ops) {
@@ -239,7 +241,7 @@ bool FusionGroups::closesLoop(const FusionGroup &a, const FusionGroup &b) const 
         work.push_back(user);
     }
   };
-  for (Operation *op : members) // a group is one unit, so leaving it by any member counts
+  for (Operation *op : members) // leaving the group by any member counts
     visitUsers(op);
   while (!work.empty()) {
     Operation *op = work.pop_back_val();

@@ -1,7 +1,7 @@
 //===- Simplify.cpp - remove operators that change no bit -----------------===//
 //
-// Every rewrite here is exact for every input, NaN and -0.0 included. Anything
-// that rounds differently (x*1 is exact, x+0 is not for -0.0) stays out.
+// Every rewrite here is exact for every input, NaN and -0.0 included. A rewrite
+// that may round differently stays out (x*1 is exact, x+0 is not for -0.0).
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/transforms/Passes.h"
@@ -19,7 +19,7 @@ namespace {
 using namespace mlir;
 using namespace tess::ir;
 
-/// A pattern on every operator; subclasses look at its record.
+/// A pattern for every operator; subclasses look at the operator's record.
 struct TessPattern : RewritePattern {
   explicit TessPattern(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
 };
@@ -42,7 +42,7 @@ LogicalResult replaceWith(PatternRewriter &rewriter, Operation *op, const OpDef 
   return success();
 }
 
-/// cast to the own dtype -> operand.
+/// A cast to the operand's own dtype -> the operand.
 struct DropSameCast : TessPattern {
   using TessPattern::TessPattern;
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
@@ -56,7 +56,7 @@ struct DropSameCast : TessPattern {
   }
 };
 
-/// A view into the static shape it comes from -> operand.
+/// A view with the static shape of its operand -> the operand.
 struct DropSameShapeView : TessPattern {
   using TessPattern::TessPattern;
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
@@ -72,7 +72,7 @@ struct DropSameShapeView : TessPattern {
 
 IntList shapeOf(RankedTensorType type) { return IntList(type.getShape().begin(), type.getShape().end()); }
 
-/// reshape of a view of x in its order -> reshape of x, when the shape is known.
+/// A reshape of an order-keeping view of x -> a reshape of x, when the shape is known.
 struct MergeReshapes : TessPattern {
   using TessPattern::TessPattern;
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
@@ -86,8 +86,8 @@ struct MergeReshapes : TessPattern {
   }
 };
 
-/// A view in the shape of another value -> the same in a shape of its own, when that is known: the other value need not
-/// be made.
+/// A view that takes its shape from another value -> the same view with the shape as an attribute, when the shape is
+/// known: the other value need not be computed.
 struct NameKnownShape : TessPattern {
   using TessPattern::TessPattern;
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
@@ -103,7 +103,7 @@ struct NameKnownShape : TessPattern {
   }
 };
 
-/// The axis of the operand for each axis of the result, as the view itself says.
+/// The operand's axis for each axis of the result, computed by the view's own rule.
 IntList patternOf(Operation *op) {
   OpDef def = opDefOf(op);
   Layout axes;
@@ -115,7 +115,7 @@ IntList patternOf(Operation *op) {
   return IntList(permuted.strides.begin(), permuted.strides.end());
 }
 
-/// transpose of transpose -> one transpose, or nothing.
+/// A transpose of a transpose -> one transpose, or nothing.
 struct MergeTransposes : TessPattern {
   using TessPattern::TessPattern;
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {

@@ -1,8 +1,8 @@
-//===- SinkUpdates.cpp - kernels that only make outputs, last -------------===//
+//===- SinkUpdates.cpp - kernels of outputs only, moved last --------------===//
 //
-// The executor starts kernels in a row that touch no memory of each other as one
-// launch. The updates of an optimizer are such kernels; here they come together,
-// whatever the order in which gradients were ready.
+// The executor launches independent kernels in a row as one batch. The updates
+// of an optimizer are such kernels; this pass brings them together, whatever
+// the order in which gradients were ready.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/transforms/FusionGroups.h"
@@ -15,7 +15,7 @@ namespace tess::compiler {
 namespace {
 using namespace mlir;
 
-/// An elementwise kernel whose results leave the function and are read by nothing else.
+/// Whether `fusion` is an elementwise kernel whose results are outputs and have no other reader.
 bool onlyMakesOutputs(ir::FusionOp fusion, Operation *terminator) {
   return fusion.getAxes().empty() && isFusible(&fusion.getBody().front().front()) && !fusion->use_empty() &&
          llvm::all_of(fusion->getUsers(), [&](Operation *user) { return user == terminator; });

@@ -22,7 +22,7 @@ void SizeClasses::add(Value value) {
       own.push_back(ShapedType::isDynamic(size) ? sizeOf(numUnknown++) : size);
 }
 
-/// Along each axis, from the last one on, where both sizes are unknown.
+/// Joins the sizes along each axis, counted from the last, where both are unknown.
 void SizeClasses::join(Value a, Value b) {
   for (auto [x, y] : llvm::zip(llvm::reverse(of(a)), llvm::reverse(of(b))))
     if (isUnknown(x) && isUnknown(y))
