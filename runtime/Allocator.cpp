@@ -16,8 +16,8 @@ static constexpr size_t kSmallest = 64, kThreadMax = 4096, kPowersMax = size_t(1
 static constexpr unsigned kThreadClasses = 7; // 64 .. 4096
 static constexpr size_t kThreadClassBytes = size_t(64) << 10;
 static constexpr int64_t kMostUntold = int64_t(64) << 10;
-// What the shared lists may hold: kKeptAlways, and kKeptTimes what was in use during the last kTurn to 2 kTurn requests
-// that no list served. A network without gradients needs a block of each layer, while two of them are in use at once.
+// Limit of the shared lists: kKeptAlways plus kKeptTimes the peak in use during the last kTurn to 2 kTurn requests that
+// no list served. A network without gradients needs a block for each layer, but only two of them are in use at once.
 static constexpr uint64_t kKeptAlways = uint64_t(256) << 20, kKeptTimes = 2;
 static constexpr unsigned kTurn = 256;
 
@@ -29,11 +29,11 @@ size_t Allocator::roundUp(size_t bytes) {
 
 static unsigned threadClass(size_t size) { return llvm::countr_zero(size) - 6; }
 
-/// Free blocks of one thread, and what it counted; both go to the owner when the thread ends.
+/// The free blocks and counters of one thread; both go to the owner when the thread ends.
 class ThreadLists {
 public:
-  /// Those of this thread if `allocator` owns them (the first one that asks does); null when the thread is about to
-  /// end.
+  /// The lists of this thread, if `allocator` owns them (the first allocator that asks does); null when the thread is
+  /// about to end.
   static ThreadLists *of(Allocator *allocator);
   ~ThreadLists() {
     flush();
@@ -46,20 +46,20 @@ public:
     ended = true;
   }
 
-  /// A free block of the class of `size`, or null.
+  /// Returns a free block of the class of `size`, or null.
   void *take(size_t size);
-  /// False when there are enough of its class.
+  /// Keeps a block; false when its class has enough.
   bool put(Block block);
-  /// Gives the blocks to the shared lists.
+  /// Gives all blocks to the shared lists.
   void flush();
 
   // Only this thread writes them.
-  std::atomic<int64_t> untold{0}; // change of the bytes in use that the owner has not heard of
+  std::atomic<int64_t> untold{0}; // change of the bytes in use that the owner does not know of yet
   std::atomic<uint64_t> allocations{0};
 
 private:
   void own(Allocator *allocator);
-  /// Tells the owner when there is much to tell.
+  /// Adds to `untold`, and reports it to the owner when it is large.
   void note(int64_t change);
 
   Allocator *owner = nullptr;
@@ -137,7 +137,7 @@ void Allocator::noteUse(int64_t change) {
   uint64_t now = inUse.fetch_add(uint64_t(change), std::memory_order_relaxed) + uint64_t(change);
   if (profiler::on())
     profiler::recordMemory("memory of " + name, uint64_t(std::max<int64_t>(int64_t(now), 0)));
-  if (int64_t(now) <= 0) // others have not told yet what they took
+  if (int64_t(now) <= 0) // other threads have not reported yet what they took
     return;
   for (std::atomic<uint64_t> *highest : {&peak, &recentPeak})
     for (uint64_t old = highest->load(std::memory_order_relaxed); now > old;)
@@ -152,7 +152,7 @@ uint64_t Allocator::used() const {
   return sum;
 }
 
-/// Lies in lists, those of threads too.
+/// Bytes in free lists, including those of threads.
 uint64_t Allocator::cached() const {
   uint64_t all = reserved;
   return all - std::min(all, used());
@@ -171,7 +171,7 @@ llvm::Expected<Block> Allocator::allocate(size_t bytes) {
   return obtain(bytes, size);
 }
 
-/// From the shared lists: the same size, or above 1 MiB one that is at most an eighth larger.
+/// Takes a block from the shared lists: of the same size, or above 1 MiB one that is at most an eighth larger.
 void *Allocator::takeShared(size_t size, size_t &got) {
   auto it = shared.lower_bound(size);
   while (it != shared.end() && it->second.blocks.empty())
@@ -192,7 +192,7 @@ void Allocator::putShared(Block block) {
   list.lastUse = ++tick;
 }
 
-/// Of a request that no list serves.
+/// Gives back the stalest blocks when the lists hold too much; called for each request that no list serves.
 void Allocator::trimStale() {
   if (++sinceTurn == kTurn) {
     sinceTurn = 0;
@@ -201,12 +201,12 @@ void Allocator::trimStale() {
   uint64_t most = kKeptAlways + kKeptTimes * std::max(earlierPeak, recentPeak.load());
   if (cached() <= most)
     return;
-  std::vector<std::pair<uint64_t, size_t>> sizes; // the stalest first
+  std::vector<std::pair<uint64_t, size_t>> sizes; // the stalest size first
   for (const auto &[size, list] : shared)
     sizes.push_back({list.lastUse, size});
   llvm::sort(sizes);
   for (auto [lastUse, size] : sizes) {
-    if (cached() <= most / 2) // so that this is rare
+    if (cached() <= most / 2) // half, so that this is rare
       return;
     giveBack(size);
   }
@@ -232,7 +232,7 @@ llvm::Expected<Block> Allocator::obtain(size_t request, size_t size) {
     }
     if (reserved.load() + size <= limit.load())
       data = source.obtain(size);
-    if (!data) { // the system may have room once we give back what we only keep
+    if (!data) { // the system may have room once free blocks are given back
       trimLocked();
       data = reserved.load() + size <= limit.load() ? source.obtain(size) : nullptr;
     }
@@ -284,7 +284,7 @@ void Allocator::trim() {
   trimLocked();
 }
 
-/// The mutex is held.
+/// The error for a request that found no memory. The mutex must be held.
 llvm::Error Allocator::exhausted(size_t request, size_t size) {
   std::string text;
   uint64_t large = 0;

@@ -10,7 +10,7 @@
 
 namespace tess::runtime {
 
-/// CPUs that a quota in `max` of each `period` is worth, rounded up; 0: no limit.
+/// The number of CPUs, rounded up, that a quota of `max` in each `period` amounts to; 0: no limit.
 static unsigned quotient(llvm::StringRef max, llvm::StringRef period) {
   int64_t quota = 0, length = 0;
   if (max.trim().getAsInteger(10, quota) || period.trim().getAsInteger(10, length) || quota <= 0 || length <= 0)

@@ -36,7 +36,7 @@ void forEachCgroup(const CgroupFiles &files, llvm::StringRef file, llvm::functio
 
 uint64_t availableMemory(const CgroupFiles &files) {
   uint64_t bytes = uint64_t(::sysconf(_SC_PHYS_PAGES)) * uint64_t(::sysconf(_SC_PAGESIZE));
-  auto lower = [&](llvm::StringRef text) { // "max": no limit
+  auto lower = [&](llvm::StringRef text) { // "max" means no limit
     uint64_t limit = 0;
     if (!text.getAsInteger(10, limit) && limit)
       bytes = std::min(bytes, limit);

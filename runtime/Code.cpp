@@ -102,7 +102,7 @@ void CodeImage::writePerfMap(const Image &image) const {
   std::string path = "/tmp/perf-" + std::to_string(getpid()) + ".map";
   std::FILE *file = std::fopen(path.c_str(), "a");
   if (!file)
-    return; // a profile without names is better than no run
+    return; // a run without names in its profile is better than no run
   for (const KernelEntry &entry : image.entries) {
     uint64_t end = image.code().size();
     for (const KernelEntry &other : image.entries)

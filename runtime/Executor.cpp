@@ -33,7 +33,7 @@ template <typename T> static uint64_t bytesOf(const std::vector<T> &list) { retu
 
 uint64_t Bound::heldBytes() const {
   const BoundData &b = *impl;
-  llvm::SmallPtrSet<const PreparedKernel *, 16> kernels; // their cache may evict them while they are bound
+  llvm::SmallPtrSet<const PreparedKernel *, 16> kernels; // counted: their cache may evict them while they are bound
   uint64_t kernelBytes = 0;
   for (const Command &command : b.commands)
     if (command.kernel && kernels.insert(command.kernel.get()).second)
@@ -65,7 +65,7 @@ Bound::TableCalls Bound::tableCalls() const {
 
 namespace {
 
-/// One run. Nothing here allocates once the arena is there.
+/// One run. It allocates nothing once the arena exists.
 class Runner {
 public:
   Runner(BoundData &bound, Stream &stream, bool isCounted) : bound(bound), stream(stream), isCounted(isCounted) {}
@@ -94,7 +94,7 @@ llvm::Error Runner::launch(Command &command) {
   return stream.launch(command.launch);
 }
 
-/// The extent that the kernel found, in every output of the program that one of its results is.
+/// Writes the extent that the kernel found into the shape of each output of the program that is a result of the kernel.
 static void setExtents(BoundData &bound, const Command &command, int64_t extent) {
   const Executable &exe = bound.program->executable();
   for (auto [index, output] : llvm::enumerate(exe.outputs))

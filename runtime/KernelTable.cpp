@@ -17,12 +17,12 @@ const KernelDef *findKernel(llvm::ArrayRef<KernelDef> table, llvm::StringRef nam
 
 namespace {
 
-/// Entries in use stay alive through their references.
+/// The cache of prepared kernels. An evicted kernel stays alive as long as it is referenced.
 class PreparedCache {
 public:
   PreparedCache() { holdAcrossFork(mutex); }
 
-  /// Of the entries under `keys`, the first that is of `implementation`; any is where that is empty.
+  /// The first kernel under `keys` that is of `implementation`; empty: of any.
   PreparedRef find(llvm::ArrayRef<std::string> keys, llvm::StringRef implementation) {
     std::lock_guard<std::mutex> lock(mutex);
     for (const std::string &key : keys) {
@@ -36,7 +36,7 @@ public:
     return nullptr;
   }
 
-  /// `seconds`: what preparing took.
+  /// `seconds`: the time that preparing took.
   void insert(llvm::StringRef key, PreparedRef kernel, double seconds) {
     std::lock_guard<std::mutex> lock(mutex);
     counters.seconds += seconds;
@@ -67,7 +67,7 @@ public:
 private:
   std::mutex mutex;
   LruCache<PreparedRef> kernels{uint64_t(64) << 20};
-  PreparedCacheStats counters; // but for those of `kernels`
+  PreparedCacheStats counters; // except those that `kernels` counts
 };
 
 } // namespace
@@ -86,7 +86,7 @@ static void append(std::string &key, llvm::ArrayRef<int64_t> numbers) {
   key += ';';
 }
 
-/// Everything that decides what `prepare` makes where no implementation is asked for, as bytes.
+/// The bytes of everything that decides what `prepare` makes when no implementation is asked for.
 static std::string keyOf(const void *table, const PrepareRequest &request) {
   std::string key = request.op.serialize();
   append(key, {int64_t(request.threads), int64_t(reinterpret_cast<intptr_t>(table)), int64_t(request.inputs.size())});
@@ -114,7 +114,7 @@ llvm::Expected<PreparedRef> prepareKernel(llvm::ArrayRef<KernelDef> table, const
   const KernelDef *def = name ? findKernel(table, name) : nullptr;
   if (!def)
     return makeError(ErrorCode::Unimplemented, request.op.name() + ": must have a kernel on this device, got none");
-  // A kernel that was picked freely serves those who ask for its implementation, too.
+  // A kernel that was chosen freely also serves requests for its implementation.
   llvm::SmallVector<std::string, 2> keys = {keyOf(table.data(), request)};
   if (!request.implementation.empty())
     keys.push_back(keys[0] + "=" + request.implementation.str());

@@ -8,7 +8,8 @@
 #include <thread>
 #include <vector>
 
-// What compilers call for `#pragma omp parallel`: clang's -fopenmp would bring a second OpenMP library beside oneDNN's.
+// The function that GCC calls for `#pragma omp parallel`: clang's -fopenmp would add a second OpenMP library to
+// oneDNN's.
 extern "C" {
 void GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned flags);
 int omp_get_thread_num();
@@ -24,7 +25,7 @@ static std::atomic<unsigned> threadCount{0};
 static unsigned fromEnvironment(const char *name) {
   const char *text = std::getenv(name);
   unsigned count = 0;
-  // OMP_NUM_THREADS may be a list, one number per level of nesting: the first counts.
+  // OMP_NUM_THREADS may be a list with one number per level of nesting; the first one counts.
   if (!text || llvm::StringRef(text).split(',').first.trim().getAsInteger(10, count))
     return 0;
   return std::min(count, kMaxThreads);
@@ -59,7 +60,7 @@ struct Region {
 } // namespace
 
 #if TESS_SANITIZE_THREAD
-// ThreadSanitizer does not see libgomp's barriers: threads that it does see, started for each region.
+// ThreadSanitizer does not see libgomp's barriers, so threads that it does see are started for each region.
 static void runRegion(Region &region) {
   std::vector<std::thread> team;
   for (unsigned part = 1; part < region.parts; ++part)
@@ -72,7 +73,7 @@ static void runRegion(Region &region) {
 static void runRegion(Region &region) {
   auto body = [](void *data) {
     auto &region = *static_cast<Region *>(data);
-    // The team may be smaller than asked for (OMP_THREAD_LIMIT): the parts stay the same.
+    // The team may be smaller than asked for (OMP_THREAD_LIMIT); the parts stay the same.
     for (unsigned part = omp_get_thread_num(), team = omp_get_num_threads(); part < region.parts; part += team)
       region.body(part);
   };
@@ -89,7 +90,7 @@ void parallelRun(unsigned parts, llvm::function_ref<void(unsigned)> body) {
     body(part);
 }
 
-/// Parts that get a range.
+/// The number of parts that get a range.
 static unsigned usedParts(unsigned parts, int64_t blocks) {
   return unsigned(std::min<int64_t>(std::max(parts, 1u), blocks));
 }

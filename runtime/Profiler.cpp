@@ -20,7 +20,7 @@ std::atomic<bool> isOn{false};
 namespace {
 struct Event {
   std::string name, category, value, location;
-  uint64_t begin, end; // equal for a memory point
+  uint64_t begin, end; // equal for a point of the memory curve
   uint64_t bytes;
   long thread;
 };

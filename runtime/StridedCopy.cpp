@@ -7,7 +7,7 @@ namespace tess::runtime {
 
 namespace {
 
-/// One axis of the walk, outermost first; strides in bytes.
+/// One axis of the walk; the outermost comes first, and strides are in bytes.
 struct Axis {
   int64_t size, to, from;
 };
@@ -15,7 +15,7 @@ using Axes = llvm::SmallVector<Axis, 8>;
 
 } // namespace
 
-/// Axes that both sides walk as one become one; axes of size 1 go.
+/// The axes of the walk: neighbours that both sides walk in one piece are merged, axes of size 1 are dropped.
 static Axes collapsed(const Layout &to, const Layout &from, int64_t width) {
   Axes axes;
   for (size_t i = 0; i < to.shape.size(); ++i) {

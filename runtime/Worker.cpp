@@ -12,11 +12,11 @@ namespace tess::runtime {
 static thread_local bool isWorkerThread = false;
 static thread_local bool holdsForFork = false;
 
-// A sleeping thread costs some microseconds to wake: both sides look a while first, about 10 us. No longer: on as many
-// cores as there are threads in a region, who looks holds up who works (100 us of it cost 85 us a call on two cores).
-static constexpr uint64_t kSpinCycles = 30000; // of the time-stamp counter: a pause takes 10 to 140
+// A sleeping thread takes some microseconds to wake, so both sides first spin for about 10 us. A longer spin would
+// delay the threads of a region, where there are no more cores than these (100 us cost 85 us a call on two cores).
+static constexpr uint64_t kSpinCycles = 30000; // of the time-stamp counter; a pause takes 10 to 140
 
-/// Looks until `done` or for kSpinCycles; the last answer.
+/// Spins until `done` returns true or for kSpinCycles, and returns its last answer.
 template <typename F> static bool spinUntil(F done) {
   for (uint64_t start = __rdtsc(); __rdtsc() - start < kSpinCycles; _mm_pause())
     if (done())
@@ -38,8 +38,8 @@ bool Worker::onWorkerThread() { return isWorkerThread; }
 
 void Worker::start() {
   started = true;
-  // Runs before the destructors of what the libraries made until now. For those of later things a frontend that knows
-  // when its program ends stops the worker itself.
+  // The handler runs before the destructors of everything that libraries constructed until now. For later objects, a
+  // frontend that knows when its program ends stops the worker itself.
   static const int registered = std::atexit([] { global().stop(); });
   (void)registered;
   std::thread([this] { loop(); }).detach();
@@ -82,7 +82,7 @@ bool Worker::awaitCommand(uint64_t next) {
 
 void Worker::stop() {
   std::unique_lock<std::mutex> lock(mutex);
-  if (isWorkerThread || stopped) // a command that exits is the last one
+  if (isWorkerThread || stopped) // a command that exits the process is the last one
     return;
   stopping = true;
   wake->notify_one();
@@ -161,15 +161,15 @@ llvm::Error Worker::drain() {
   return error;
 }
 
-// The child has no worker thread, so it must not inherit queued commands: they run before the fork. A command that
-// forks keeps the queue as it is, and its child must not use it.
+// The child has no worker thread and must not inherit queued commands, so they run before the fork. When a command
+// itself forks, the queue stays as it is and the child must not use it.
 void Worker::prepareFork() {
   Worker &worker = global();
   if (isWorkerThread)
     return;
   worker.wait(worker.submitted.load());
   worker.mutex.lock();
-  while (!worker.idle()) { // another thread was quicker
+  while (!worker.idle()) { // another thread has enqueued commands meanwhile
     worker.mutex.unlock();
     worker.wait(worker.submitted.load());
     worker.mutex.lock();
@@ -196,7 +196,7 @@ void Worker::resetInChild() {
   started = false;
   sleeping = false;
   waiting = 0;
-  // Threads of the parent may have waited on the old ones; destroying those could hang.
+  // Threads of the parent may have waited on the old ones, so destroying these could hang.
   (void)wake.release();
   (void)progress.release();
   wake.reset(new std::condition_variable);

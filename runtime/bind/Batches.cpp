@@ -31,7 +31,7 @@ public:
   }
 
 private:
-  /// Some memory that a command touches: bytes of the arena, or a buffer of its own.
+  /// Memory that a command touches: bytes of the arena, or a whole buffer.
   struct Extent {
     Place::Kind kind;
     uint32_t index;
@@ -42,7 +42,7 @@ private:
     }
   };
 
-  /// An output that takes over an input is that input.
+  /// The memory of `value`. An output that takes over an input has the input's extent.
   Extent extentOf(ValueId value) const {
     Place place = places[value];
     if (place.kind == Place::Arena)
@@ -80,7 +80,8 @@ private:
     return end;
   }
 
-  /// Large kernels are split as they would be alone; a small one goes to the part that has least to do.
+  /// Appends one command for `mates`. A large kernel is split as it would be alone; a small one goes to the part with
+  /// the least work.
   void addBatch(llvm::ArrayRef<Command> mates) {
     Command &batch = bound.commands.emplace_back();
     batch.kind = Command::Batch;

@@ -20,7 +20,7 @@ llvm::Error Binder::addStep(const Step &step) {
   llvm_unreachable("step kind out of range");
 }
 
-/// By how much the allocator's block is larger.
+/// Bytes that the allocator adds to a block of `bytes`.
 static uint64_t roundingOf(uint64_t bytes) { return bytes ? Allocator::roundUp(bytes) - bytes : 0; }
 
 void Binder::placeArena() {
@@ -67,8 +67,8 @@ void Binder::finish() {
   bound->program = program.shared_from_this();
 }
 
-/// Code for a free size takes any but 1 beside a size that is not 1: an axis that repeats is another kernel. `error`,
-/// or the name of the dimension that is the cause.
+/// Names the dimension that is 1 where its axis would repeat; any other `error` is returned as it is. Code for a free
+/// size does not accept 1 beside another size, because repeating an axis takes another kernel.
 llvm::Error Binder::nameRepeated(llvm::Error error) const {
   auto [code, message] = takeError(std::move(error));
   if (code == ErrorCode::Internal)

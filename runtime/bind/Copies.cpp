@@ -7,7 +7,8 @@
 
 namespace tess::runtime {
 
-/// The step's kernel walks the last axis with stride 1 at the source, and at the destination unless that is strided.
+/// Whether the step's kernel can copy: it walks the last axis with stride 1 at the source, and at the destination
+/// unless that is strided.
 bool Binder::copiesByKernel(const Step &step, const Layout &source, const Layout &destination) const {
   if (source.shape.empty() || source.shape.back() <= 1)
     return true;
@@ -77,7 +78,7 @@ llvm::Error Binder::addMovement(const Step &step) {
   }
   for (const CopyRegion &region : *copies) {
     Place from = storage.places[step.operands[region.operand]], to = storage.places[result];
-    bool inPlace = from.kind == to.kind && from.index == to.index; // planned by an in-place pair: already there
+    bool inPlace = from.kind == to.kind && from.index == to.index; // by an in-place pair: nothing to copy
     if (!inPlace)
       if (llvm::Error error = addRegion(step, region.operand, region.source, region.destination))
         return error;

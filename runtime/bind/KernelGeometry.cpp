@@ -1,7 +1,8 @@
 //===- KernelGeometry.cpp - the dims array of a kernel call ---------------===//
 //
-// The last line of defence before generated code: what is wrong here would be
-// a read outside of memory there, so every assumption of the code is checked.
+// The last check before generated code, which would read outside of memory
+// where an assumption does not hold: every assumption of the code is checked
+// here.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/bind/KernelGeometry.h"
@@ -104,7 +105,7 @@ void Geometry::computeRanges() {
     out.outer *= sizeOf(group);
 }
 
-/// Broadcast against the domain; `exact`: without repeating anything.
+/// The strides of `layout` broadcast to the domain; `exact`: nothing may be repeated.
 std::optional<Strides> Geometry::alignRight(const Layout &layout, bool exact) const {
   if (layout.shape.size() > domain.size() || (exact && layout.shape.size() != domain.size()))
     return std::nullopt;
@@ -119,7 +120,7 @@ std::optional<Strides> Geometry::alignRight(const Layout &layout, bool exact) co
   return strides;
 }
 
-/// Over the axes that are not reduced, one for one.
+/// The strides of `layout` when its axes are exactly the axes of the domain that are not reduced.
 std::optional<Strides> Geometry::alignKept(const Layout &layout) const {
   Strides strides(domain.size(), 0);
   size_t next = 0;
@@ -133,7 +134,7 @@ std::optional<Strides> Geometry::alignKept(const Layout &layout) const {
   return next == layout.shape.size() ? std::optional<Strides>(strides) : std::nullopt;
 }
 
-/// A packed operand of as many elements as the domain, or as its parallel part, under another shape.
+/// The strides of a contiguous operand with as many elements as the domain or its parallel part, but another shape.
 std::optional<Strides> Geometry::alignPacked(const Layout &layout) const {
   int64_t count = 1;
   for (int64_t size : layout.shape)
@@ -220,7 +221,7 @@ llvm::Error Geometry::run(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes) {
   out.dims.assign(out.places.count(unsigned(step.scalars.size())), 0);
   computeRanges();
   for (size_t operand = 0; operand < operands.size(); ++operand) {
-    bool isRead = operand < numInputs; // nothing of an empty domain; a reduction over nothing still writes
+    bool isRead = operand < numInputs; // an empty domain reads nothing; a reduction over nothing still writes
     if (out.parallel != 0 && (out.reduced != 0 || !isRead))
       if (llvm::Error error = addStrides(operand))
         return error;

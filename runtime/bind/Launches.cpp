@@ -24,11 +24,11 @@ void Binder::addPlacePointer(Place place, int64_t bytes) {
     bound->pointers[slot] = static_cast<char *>(program.constants[place.index]) + bytes;
     break;
   case Place::None:
-    break; // a value of no step: nothing reads it
+    break; // no step makes the value, so nothing reads it
   }
 }
 
-/// `offset`: in elements, of what the command walks within the value's storage.
+/// `offset`: of the first element that the command walks, in elements from the start of the value's storage.
 void Binder::addPointer(ValueId value, int64_t offset) {
   addPlacePointer(storage.places[value], offset * byteWidth(metas[value].dtype));
 }

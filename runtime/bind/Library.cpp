@@ -1,7 +1,8 @@
 //===- Library.cpp - library calls ----------------------------------------===//
 //
-// A call is prepared for row-major operands first, which says how the library
-// would have them; then again where operands, constants or its result come so.
+// A call is prepared first for row-major operands, which tells the packings
+// that the library prefers; then again, if operands, constants or its result do
+// come packed.
 //
 //===----------------------------------------------------------------------===//
 #include "ops/Error.h"
@@ -11,7 +12,7 @@
 
 namespace tess::runtime {
 
-/// A PrepareRequest with what it refers to.
+/// The lists that a PrepareRequest refers to.
 struct Binder::LibraryRequest {
   Metas inputs, outputs;
   llvm::SmallVector<Layout, 4> layouts;
@@ -29,7 +30,7 @@ Binder::LibraryRequest Binder::libraryRequest(const Step &step) const {
   for (ValueId value : step.operands) {
     request.inputs.push_back(metas[value]);
     request.layouts.push_back(layouts[value]);
-    request.layouts.back().offset = 0; // the pointer carries it
+    request.layouts.back().offset = 0; // the pointer includes the offset
   }
   for (ValueId value : step.results)
     request.outputs.push_back(metas[value]);
@@ -66,7 +67,8 @@ llvm::Error Binder::prepareLibrary() {
   return llvm::Error::success();
 }
 
-/// What the call finds operand number `operand` in: its value's packing, or for a constant the one it likes best.
+/// The packing in which the call gets operand number `operand`: that of its value, or for a constant the one that the
+/// call prefers.
 std::string Binder::operandPacking(const Step &step, const PreparedKernel &kernel, unsigned operand) const {
   ValueId value = step.operands[operand];
   const KernelDef *def = findKernel(program.device().kernels(), step.op.info().kernel);
@@ -75,7 +77,7 @@ std::string Binder::operandPacking(const Step &step, const PreparedKernel &kerne
   return isConstant && packs ? kernel.inputPacking(operand).str() : packings[value];
 }
 
-/// Pointers of the operands; a packed constant is made here.
+/// Adds pointers for the operands; a constant is packed here.
 llvm::Error Binder::addOperands(const Step &step, const LibraryRequest &request) {
   for (auto [index, value] : llvm::enumerate(step.operands)) {
     if (exe.values[value].kind != ValueKind::Constant || request.packings.empty() || request.packings[index].empty()) {

@@ -13,7 +13,7 @@ namespace tess::runtime {
 static constexpr int64_t kAlignment = 64;
 static int64_t padded(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
-/// Of those that take memory.
+/// The indices of the allocations that take memory.
 static std::vector<size_t> numbersOf(llvm::ArrayRef<Allocation> allocations) {
   std::vector<size_t> numbers;
   for (auto [index, allocation] : llvm::enumerate(allocations))
@@ -29,7 +29,7 @@ struct Placed {
 };
 } // namespace
 
-/// `placed` is ordered by `begin`.
+/// The offset of the smallest gap for `wanted`, or of the end; `placed` is ordered by `begin`.
 static int64_t bestFit(const std::vector<Placed> &placed, const Allocation &wanted, int64_t size) {
   int64_t best = -1, bestGap = INT64_MAX, top = 0;
   for (const Placed &other : placed) {
@@ -45,7 +45,7 @@ static int64_t bestFit(const std::vector<Placed> &placed, const Allocation &want
   return best >= 0 ? best : top;
 }
 
-/// Large ones first. Time grows with the square of the number.
+/// Places large allocations first. The time grows with the square of their number.
 static MemoryPlan planBySize(llvm::ArrayRef<Allocation> allocations) {
   std::vector<size_t> order = numbersOf(allocations);
   llvm::sort(order, [&](size_t a, size_t b) {
@@ -70,10 +70,10 @@ static MemoryPlan planBySize(llvm::ArrayRef<Allocation> allocations) {
 
 namespace {
 
-/// The gaps of an arena, by place and by size.
+/// The gaps of an arena, by offset and by size.
 class Gaps {
 public:
-  /// The smallest gap that holds `size`, else the end of the arena; the arena grows where it must.
+  /// Takes the smallest gap that holds `size`, or else the end of the arena, which grows if necessary.
   int64_t take(int64_t size) {
     auto best = bySize.lower_bound({size, 0});
     if (best == bySize.end())
@@ -103,7 +103,7 @@ public:
   int64_t end() const { return top; }
 
 private:
-  using Places = std::map<int64_t, int64_t>; // sizes
+  using Places = std::map<int64_t, int64_t>; // offset -> size
 
   int64_t extend(int64_t size) {
     int64_t begin = top;
@@ -133,7 +133,7 @@ private:
 
 } // namespace
 
-/// In the order of the steps, as an allocator would while the program runs.
+/// Places allocations in the order of the steps, as an allocator would during the run.
 static MemoryPlan planByStep(llvm::ArrayRef<Allocation> allocations) {
   std::vector<size_t> starts = numbersOf(allocations), ends = starts;
   llvm::sort(starts, [&](size_t a, size_t b) {
@@ -156,7 +156,7 @@ static MemoryPlan planByStep(llvm::ArrayRef<Allocation> allocations) {
 }
 
 MemoryPlan planMemory(llvm::ArrayRef<Allocation> allocations) {
-  constexpr size_t kMaxBySize = 4096; // 10 ms
+  constexpr size_t kMaxBySize = 4096; // takes 10 ms
   return allocations.size() <= kMaxBySize ? planBySize(allocations) : planByStep(allocations);
 }
 

@@ -17,13 +17,13 @@ public:
         definedBy(exe.values.size()) {
     std::iota(parent.begin(), parent.end(), 0);
     for (auto [value, decl] : llvm::enumerate(exe.values)) {
-      if (decl.kind == ValueKind::View) { // strides of a view say nothing in another layout of its root
+      if (decl.kind == ValueKind::View) { // the strides of a view have no meaning in another layout of its root
         want(rootOf(exe, ValueId(value)), "");
         want(ValueId(value), "");
       } else if (decl.kind != ValueKind::Fused && places[value].kind != Place::Arena)
         want(ValueId(value), "");
     }
-    for (const OutputDecl &output : exe.outputs) // one that lies in the arena is copied as it is
+    for (const OutputDecl &output : exe.outputs) // an output in the arena is copied as it is
       want(rootOf(exe, output.value), "");
     for (const ProgramNode &node : exe.nodes)
       for (ValueId result : node.results)
@@ -53,7 +53,7 @@ private:
     return value;
   }
 
-  /// Two wishes that differ leave the value row-major.
+  /// Notes that a step prefers `value` in `packing`. A value with two different wishes stays row-major.
   void want(ValueId value, llvm::StringRef packing) {
     std::optional<std::string> &now = wanted[find(value)];
     now = !now || *now == packing ? packing.str() : "";
@@ -63,7 +63,7 @@ private:
     return metas[value].shape == domain.shape && metas[value].dtype == domain.dtype && layouts[value].isContiguous();
   }
 
-  /// An elementwise kernel that walks all operands alike, as one run of memory, and does not ask where it is.
+  /// Whether the step is an elementwise kernel that walks all operands alike in one piece, and reads no index.
   bool takesAnyOrder(const Step &step) const {
     if (step.kind != StepKind::Kernel || !step.reduced.empty() || step.parallel.size() != 1)
       return false;
@@ -72,7 +72,7 @@ private:
            llvm::all_of(step.operands, [&](ValueId v) { return isWhole(v, domain) || metas[v].numElements() == 1; });
   }
 
-  /// Whether an operator of the kernel that makes `value` reads its element's index.
+  /// Whether `value` is computed with an operator that reads its element's index.
   bool readsIndex(ValueId value) const {
     const ProgramNode *node = definedBy[value];
     if (!node || !node->op.info().scalar)
@@ -103,7 +103,7 @@ private:
   llvm::ArrayRef<TensorMeta> metas;
   llvm::ArrayRef<Layout> layouts;
   std::vector<ValueId> parent;
-  std::vector<std::optional<std::string>> wanted; // by the first value of a class
+  std::vector<std::optional<std::string>> wanted; // by the representative of the joined values
   std::vector<const ProgramNode *> definedBy;
 };
 

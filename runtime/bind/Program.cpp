@@ -43,7 +43,8 @@ llvm::Error Program::mapCode() {
   return llvm::Error::success();
 }
 
-/// An initial value that no kernel reads stays where it is: whoever runs the program keeps the state.
+/// Places the constants that kernels read. An initial value that no kernel reads stays where it is, because the caller
+/// keeps the state.
 llvm::Error Program::placeConstants() {
   constants.resize(exe.constants.size());
   constantBuffers.resize(exe.constants.size());
@@ -79,7 +80,7 @@ llvm::Expected<llvm::StringRef> Program::bytesOf(size_t constant) const {
   return bytes;
 }
 
-/// Device memory holds the constant, unless it lies aligned in memory that the device can read.
+/// Copies a constant to device memory, unless the device can read it where it is and it is aligned.
 llvm::Error Program::placeConstant(size_t index) {
   llvm::Expected<llvm::StringRef> found = bytesOf(index);
   if (!found)

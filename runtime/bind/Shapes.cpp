@@ -1,4 +1,4 @@
-//===- Shapes.cpp - every value's shape, and what it must not be ----------===//
+//===- Shapes.cpp - every value's shape, with its checks ------------------===//
 #include "ops/Error.h"
 #include "runtime/bind/Binder.h"
 #include "llvm/ADT/STLExtras.h"
@@ -90,10 +90,10 @@ llvm::Error Binder::inferNode(const ProgramNode &node) {
   return llvm::Error::success();
 }
 
-/// A step that carries an operator writes what the operator says, whatever the nodes make of its results: kernels and
-/// copies trust it. Operands of an epilogue come after those of the operator.
+/// Checks that a step with an operator writes what the operator infers, whatever the nodes say of its results: kernels
+/// and copies rely on it. The operands of an epilogue come after those of the operator.
 llvm::Error Binder::checkOperator(const Step &step) const {
-  if (program.options.isValidated) // from a cache of this build
+  if (program.options.isValidated) // it is from a cache of this build
     return llvm::Error::success();
   size_t count = step.operands.size();
   if (!step.epilogue.empty())

@@ -55,7 +55,7 @@ private:
   void allocateTemps();
   void shareInPlace(const Step &step, int32_t index);
   bool mayShare(const Step &step, int32_t index, ValueId operand, ValueId result) const;
-  /// Every operand of `step` over `root`'s memory is read exactly as `operand`.
+  /// Whether `step` reads every operand in the same memory exactly as it reads `operand`.
   bool readAlike(const Step &step, ValueId operand, llvm::function_ref<bool(ValueId)> sameMemory) const;
   int64_t bytesOf(ValueId value) const { return metas[value].numElements() * byteWidth(metas[value].dtype); }
 
@@ -63,7 +63,7 @@ private:
   llvm::ArrayRef<TensorMeta> metas;
   llvm::ArrayRef<Layout> layouts;
   int32_t end;
-  std::vector<int32_t> written, lastRead; // step, by root
+  std::vector<int32_t> written, lastRead; // step numbers, by root
 };
 
 } // namespace
@@ -91,7 +91,7 @@ bool Storage::readAlike(const Step &step, ValueId operand, llvm::function_ref<bo
   });
 }
 
-/// The input's buffer may be written by the step that makes the output: nothing reads it later.
+/// Whether the step that makes the output may write into the input's buffer, because nothing reads that later.
 bool Storage::donationSafe(const OutputDecl &output, ValueId root) const {
   ValueId input = exe.inputs[output.donates].value;
   for (const OutputDecl &other : exe.outputs)
@@ -150,7 +150,8 @@ llvm::Error Storage::placeOutputs() {
   return llvm::Error::success();
 }
 
-/// A copy that reads a buffer which another output takes over reads it before any copy writes.
+/// Gives a staging buffer to each copy whose source is an input that another output takes over, so that it is read
+/// before any copy writes.
 void Storage::stageCopies() {
   for (OutputCopy &copy : plan.copies) {
     ValueId root = rootOf(exe, copy.value);
@@ -189,7 +190,7 @@ bool Storage::mayShare(const Step &step, int32_t index, ValueId operand, ValueId
 }
 
 void Storage::shareInPlace(const Step &step, int32_t index) {
-  llvm::SmallVector<uint32_t, 4> taken; // a memory goes to one result, a result takes one memory
+  llvm::SmallVector<uint32_t, 4> taken; // a memory goes to one result, and a result takes one memory
   llvm::SmallVector<ValueId, 4> placed;
   for (auto [operandIndex, resultIndex] : step.inplace) {
     ValueId operand = step.operands[operandIndex], result = step.results[resultIndex];

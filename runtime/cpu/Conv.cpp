@@ -1,8 +1,9 @@
 //===- Conv.cpp - two-dimensional convolutions by oneDNN ------------------===//
 //
-// oneDNN picks the layouts (format any); operands are reordered inside the
-// kernel. The propagation kind is always forward_training: inference would pick
-// another implementation with other bits, and eager must equal a trace.
+// oneDNN chooses the layouts (format any), and operands are reordered inside
+// the kernel. The propagation kind is always forward_training: inference would
+// choose another implementation with other bits, and eager results must equal
+// those of a trace.
 //
 //===----------------------------------------------------------------------===//
 #include "ops/Error.h"
@@ -19,7 +20,7 @@ using dnnl::memory;
 
 namespace {
 
-/// What oneDNN's descriptors want to know, in its own words.
+/// The sizes for oneDNN's descriptors, in its own terms.
 struct ConvDims {
   memory::dims source, weight, target, stride, dilation, pad, padEnd;
   memory::data_type type;
@@ -40,9 +41,9 @@ static ConvDims convDims(const ConvShape &s, memory::data_type type) {
   for (int axis = 0; axis < 2; ++axis) {
     int64_t input = axis ? s.width : s.height, output = axis ? s.outWidth : s.outHeight;
     dims.stride.push_back(s.stride[axis]);
-    dims.dilation.push_back(s.dilation[axis] - 1); // oneDNN counts the holes
+    dims.dilation.push_back(s.dilation[axis] - 1); // oneDNN counts the gaps between elements
     dims.pad.push_back(s.pad[axis]);
-    // What the last window needs; negative when the input has rows that no window reaches.
+    // The padding that the last window needs; negative when no window reaches the last rows of the input.
     dims.padEnd.push_back((output - 1) * s.stride[axis] + (s.kernel[axis] - 1) * s.dilation[axis] + 1 - input -
                           s.pad[axis]);
   }
@@ -62,7 +63,7 @@ static dnnl::convolution_forward::primitive_desc forward(const ConvDims &d) {
       attributes(), dnnlEngine());
 }
 
-/// Slot of a weight, with its groups as an axis exactly when there is more than one.
+/// The descriptor of a weight, which has an axis of groups exactly when there is more than one group.
 static memory::desc weightDesc(const ConvShape &shape, DType dtype, const Layout &layout) {
   Layout grouped = groupedWeight(shape, layout);
   if (shape.groups == 1) {
@@ -72,12 +73,12 @@ static memory::desc weightDesc(const ConvShape &shape, DType dtype, const Layout
   return *dnnlDesc(dtype, grouped);
 }
 
-/// Packing of an input, or nothing.
+/// The packing of an input; empty: row-major.
 static llvm::StringRef packed(const PrepareRequest &request, unsigned input) {
   return request.inputPackings.empty() ? llvm::StringRef() : llvm::StringRef(request.inputPackings[input]);
 }
 
-/// A slot of an image in the layout `wanted`.
+/// The slot of an input image in the layout `wanted`.
 static int imageInput(DnnlCalls &calls, const PrepareRequest &request, unsigned input, const memory::desc &wanted) {
   const TensorMeta &meta = request.inputs[input];
   calls.setInputPacking(input, wanted, *dnnlDesc(meta.dtype, Layout::contiguous(meta.shape)));
@@ -94,7 +95,7 @@ static int plainWeight(DnnlCalls &calls, const PrepareRequest &request, unsigned
   return calls.gatherSlot(input, layout, weightDesc(shape, dtype, Layout::contiguous(layout.shape)));
 }
 
-/// A slot of a weight in the layout `wanted`.
+/// The slot of a weight in the layout `wanted`.
 static int weightInput(DnnlCalls &calls, const PrepareRequest &request, unsigned input, const ConvShape &shape,
                        const memory::desc &wanted) {
   const TensorMeta &meta = request.inputs[input];
@@ -112,8 +113,8 @@ static int imageOutput(DnnlCalls &calls, const PrepareRequest &request, const me
   return calls.outputSlot(0, request.outputPacking.empty() ? plain : packedDesc(request.outputPacking));
 }
 
-/// How the channels of an image lie: blocks of them, one block of all, or each in a plane of its own; nothing when the
-/// channels are padded or the order is another one.
+/// The order of an image's channels: in blocks, all in one block, or each in a plane of its own; none when channels are
+/// padded or the order is another one.
 static std::optional<ChannelOrder> channelOrder(const memory::desc &image) {
   const dnnl_memory_desc_t &md = image.data;
   const dnnl_blocking_desc_t &blocking = md.format_desc.blocking;
@@ -191,7 +192,7 @@ static void buildBackwardWeight(DnnlCalls &calls, const PrepareRequest &request,
   calls.setImplementation(desc.impl_info_str());
 }
 
-/// By oneDNN where it has the dtype and there is something to compute, else by our own loops.
+/// Prepares oneDNN's kernel where it has the dtype and there is something to compute, otherwise our own loops.
 static llvm::Expected<PreparedRef> prepareEither(const PrepareRequest &request, const ConvShape &shape,
                                                  BuildCalls build,
                                                  llvm::Expected<PreparedRef> (*own)(const PrepareRequest &)) {

@@ -3,7 +3,7 @@
 
 namespace tess::runtime::cpu {
 
-/// A pair attribute; one number stands for both axes.
+/// Reads an attribute for two axes; a single number stands for both.
 static void pair(const OpDef &op, llvm::StringRef name, int64_t (&out)[2]) {
   const IntList &list = op.ints(name);
   out[0] = list[0];

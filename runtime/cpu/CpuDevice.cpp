@@ -21,7 +21,7 @@ public:
   void giveBack(void *data, size_t) override { std::free(data); }
 };
 
-/// Calls return when the work is done, so an event always is.
+/// An event that is always done: calls return only when their work is done.
 class CpuEvent : public Event {
 public:
   bool done() const override { return true; }
@@ -49,7 +49,8 @@ public:
   llvm::Error synchronize() override { return llvm::Error::success(); }
 };
 
-/// Under AddressSanitizer every block comes from the heap, so that a use beyond it or after its end is seen.
+/// Under AddressSanitizer every block comes from the heap, so that an access beyond its end or after its release is
+/// reported.
 #if TESS_SANITIZE_ADDRESS
 constexpr Allocator::Lists kLists = Allocator::Lists::None;
 #else
@@ -58,7 +59,7 @@ constexpr Allocator::Lists kLists = Allocator::Lists::PerThread;
 
 class CpuDevice : public Device {
 public:
-  // What the process has beside tensors keeps an eighth: an error comes before the kernel kills.
+  // An eighth is left for everything else in the process, so that a request fails before the kernel kills the process.
   CpuDevice() : Device("cpu0"), allocator("cpu0", source, kLists) { allocator.setLimit(availableMemory() / 8 * 7); }
   llvm::Expected<Block> allocate(size_t bytes) override { return allocator.allocate(bytes); }
   void release(Block block) override { allocator.free(block); }

@@ -40,7 +40,7 @@ std::optional<memory::desc> dnnlDesc(DType dtype, const Layout &layout) {
       return std::nullopt;
   memory::dims dims(layout.shape.begin(), layout.shape.end());
   memory::dims strides(layout.strides.begin(), layout.strides.end());
-  for (int64_t &stride : strides) // an axis of size 1 may have any stride; oneDNN wants a positive one
+  for (int64_t &stride : strides) // oneDNN wants a positive stride, and an axis of size 1 may have any
     stride = std::max<int64_t>(stride, 1);
   return memory::desc(dims, *dnnlType(dtype), strides);
 }
@@ -212,7 +212,7 @@ llvm::Expected<PreparedRef> prepareCalls(const PrepareRequest &request, unsigned
   GeneratedCode code;
   if (llvm::Error error = guarded(request.op.name(), [&] { build(*calls, *epilogue); })) {
     auto [kind, message] = takeError(std::move(error));
-    // Operands in a layout of the library's own have no loop of ours.
+    // Our own loops cannot read operands in a packing.
     if (kind != ErrorCode::Unimplemented || !request.inputPackings.empty())
       return makeError(kind, message);
     noteFallback();

@@ -10,7 +10,7 @@
 
 namespace tess::runtime {
 
-/// Strides of an operand over the axes of the output; nothing when it does not broadcast.
+/// The layout of an operand over the axes of the output; none when it does not broadcast.
 static std::optional<Layout> broadcastTo(const Layout &operand, const Shape &shape) {
   if (operand.shape.size() > shape.size())
     return std::nullopt;
@@ -49,7 +49,7 @@ llvm::Expected<std::vector<EpilogueStep>> readEpilogue(const PrepareRequest &req
 template <typename T> static T applyOne(EpilogueFn fn, T value, T operand) {
   using A = Accumulator<T>;
   switch (fn) {
-  case EpilogueFn::Relu: { // NaN and -0 stay: as the operator
+  case EpilogueFn::Relu: { // NaN and -0 stay, as in the operator
     auto wide = widen(value);
     return wide < 0 ? narrow<T>(A(0)) : value;
   }
@@ -83,7 +83,7 @@ template <typename T> static void applyLine(EpilogueFn fn, T *line, int64_t coun
   }
 }
 
-/// Offset of the operand for row `row` of the output (all axes but the last, row-major).
+/// The operand's offset for row `row` of the output, in row-major order of all axes but the last.
 static int64_t rowOffset(const Layout &operand, int64_t row) {
   int64_t offset = 0;
   for (size_t axis = operand.shape.size() - 1; axis-- > 0;) {
@@ -124,7 +124,7 @@ bool isPerChannel(llvm::ArrayRef<EpilogueStep> steps, unsigned axis) {
 using Lanes = float __attribute__((vector_size(64)));
 constexpr int64_t kLanes = 16;
 
-/// Every step in registers, rounded on its own.
+/// Applies all steps in registers; each rounds on its own.
 static Lanes finished(llvm::ArrayRef<EpilogueStep> steps, const Lanes *operands, Lanes v) {
   for (size_t k = 0; k < steps.size(); ++k)
     v = steps[k].fn == EpilogueFn::Relu  ? (v < 0 ? Lanes{} : v) // NaN and -0 stay
@@ -133,7 +133,7 @@ static Lanes finished(llvm::ArrayRef<EpilogueStep> steps, const Lanes *operands,
   return v;
 }
 
-/// One pass over `count` floats whose operands repeat after 16.
+/// Applies all steps to `count` floats in one pass. Operands repeat after 16 elements.
 static void finishFloats(llvm::ArrayRef<EpilogueStep> steps, const Lanes *operands, float *line, int64_t count) {
   int64_t i = 0;
   Lanes v = {};
@@ -149,7 +149,7 @@ static void finishFloats(llvm::ArrayRef<EpilogueStep> steps, const Lanes *operan
   std::memcpy(line + i, &v, sizeof(float) * size_t(count - i));
 }
 
-/// A plane of `count` floats from channel `channel` on.
+/// Applies all steps to `count` floats of a plane, whose first channel is `channel`.
 static void finishPlane(llvm::ArrayRef<EpilogueStep> steps, const ChannelOrder &order, int64_t channel, float *line,
                         int64_t count, llvm::ArrayRef<void *> inputs) {
   llvm::SmallVector<Lanes, 4> operands(steps.size());
@@ -171,7 +171,7 @@ static void applyStep(EpilogueFn fn, T *line, int64_t rows, int64_t block, const
 
 void applyPerChannel(llvm::ArrayRef<EpilogueStep> steps, const ChannelOrder &order, DType dtype, void *data,
                      llvm::ArrayRef<void *> inputs, unsigned threads) {
-  constexpr int64_t kChunk = 2048; // elements that stay in the first cache from step to step
+  constexpr int64_t kChunk = 2048; // elements that stay in the first-level cache from step to step
   const bool inLanes = dtype == DType::Float32 && kLanes % order.block == 0;
   const int64_t most = inLanes ? INT64_MAX / 2 : std::max<int64_t>(1, kChunk / order.block);
   withType(dtype, [&](auto tag) {

@@ -9,7 +9,7 @@ namespace tess::runtime::cpu {
 
 namespace {
 
-/// gather (x, index) and scatter (x, index, source).
+/// gather (x, index) or scatter (x, index, source).
 class GatherScatter : public PreparedKernel {
 public:
   GatherScatter(const PrepareRequest &request, bool scatter)
@@ -50,7 +50,8 @@ private:
     return llvm::Error::success();
   }
 
-  /// The axis of the indexed side goes by the index, all others and the other side by position.
+  /// Moves elements: the position along `axis` of the indexed side comes from the index; all other positions are those
+  /// of the index's element.
   template <typename T>
   void move(const void *indices, const T *from, const Layout &fromLayout, T *to, const Layout &toLayout) const {
     const Layout &indexed = scatter ? toLayout : fromLayout;

@@ -1,8 +1,8 @@
 //===- Index.cpp - elements by arrays of indices along some axes ----------===//
 //
 // The result of index_get (and the shape that a written value broadcasts to) is
-// before + indices + after: the indices' axes stand at the first indexed axis
-// when the indexed axes are neighbours, first otherwise.
+// before + indices + after: the axes of the indices replace the indexed axes
+// when these are neighbours, and come first otherwise.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Elements.h"
@@ -19,7 +19,7 @@ namespace {
 
 enum class Mode : uint8_t { Get, Set, Add };
 
-/// Strides of `layout` broadcast to `shape`.
+/// The strides of `layout` broadcast to `shape`.
 Shape broadcastStrides(const Layout &layout, const Shape &shape) {
   Shape strides(shape.size(), 0);
   size_t lead = shape.size() - layout.shape.size();
@@ -64,7 +64,7 @@ public:
   }
 
 private:
-  /// Which axes of x stay, where the indices stand among them, and the shape that they broadcast to.
+  /// Finds the axes of x that stay before and after the indices, and the shape that the indices broadcast to.
   void layOut() {
     for (const Layout &index : indices) {
       if (index.shape.size() > indexShape.size())
@@ -83,7 +83,7 @@ private:
     target = Layout::contiguous(mode == Mode::Get ? llvm::ArrayRef<int64_t>() : llvm::ArrayRef<int64_t>(output.shape));
   }
 
-  /// The written value over before + indices + after.
+  /// Broadcasts the written value to before + indices + after.
   void setValue(const Layout &layout) {
     Shape shape;
     for (int64_t axis : before)
@@ -94,7 +94,8 @@ private:
     value = {shape, broadcastStrides(layout, shape), 0};
   }
 
-  /// For each index, the offset along the indexed axes; an index out of range is found before anything is written.
+  /// The offset along the indexed axes for each element of the indices. An index out of range is found before anything
+  /// is written.
   llvm::Error locate(llvm::ArrayRef<void *> data, const Shape &strides, int64_t *places) const {
     std::fill_n(places, countOf(indexShape), int64_t(0));
     for (auto [number, layout] : llvm::enumerate(indices)) {
@@ -136,7 +137,7 @@ private:
       }
   }
 
-  /// Block (a, b) of the value to `to`.
+  /// Writes block (a, b) of the value to `to`.
   template <typename T> void write(T *to, const Layout &layout, const T *from, int64_t a, int64_t b) const {
     size_t first = before.size(), second = first + indexShape.size();
     for (size_t axis = second; axis-- > first;) {
@@ -163,7 +164,7 @@ private:
 
   Mode mode;
   std::string name;
-  Layout x, target, value; // target: the written result
+  Layout x, target, value; // `target`: the result that is written
   TensorMeta output;
   llvm::SmallVector<Layout, 4> indices;
   llvm::SmallVector<DType, 4> indexTypes;

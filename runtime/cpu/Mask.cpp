@@ -8,7 +8,7 @@ namespace tess::runtime::cpu {
 
 namespace {
 
-/// (x, mask): the rows of x (its axes after the mask's) where the mask is true.
+/// The rows of x (its axes after those of the mask) where the mask is true; inputs are x and mask.
 class MaskGet : public PreparedKernel {
 public:
   explicit MaskGet(const PrepareRequest &request)
@@ -40,7 +40,7 @@ private:
   int64_t width;
 };
 
-/// One row of int32 positions for each element that is not zero; NaN is not.
+/// One row of int32 positions for each element that is not zero; NaN counts as not zero.
 class NonZero : public PreparedKernel {
 public:
   explicit NonZero(const PrepareRequest &request) : x(request.layouts[0]), dtype(request.inputs[0].dtype) {

@@ -15,7 +15,7 @@ static bool flag(const OpDef &op, llvm::StringRef name) {
   return false;
 }
 
-/// The operand with `batchRank` leading axes; a transposed one has its last two exchanged.
+/// The operand's layout with `batchRank` leading axes; the last two of a transposed operand are exchanged.
 static Layout batched(const Layout &layout, size_t batchRank, bool transpose) {
   Layout out;
   size_t missing = batchRank + 2 - layout.shape.size();
@@ -47,7 +47,7 @@ MatmulShape matmulShape(const PrepareRequest &request) {
   return shape;
 }
 
-/// oneDNN's fast kernels want a matrix whose rows or columns are contiguous and do not overlap.
+/// Whether rows or columns of the matrix are contiguous and do not overlap, as oneDNN's fast kernels require.
 static bool addressable(const Layout &layout) {
   size_t r = layout.shape.size();
   int64_t rows = layout.shape[r - 2], columns = layout.shape[r - 1];
@@ -60,7 +60,7 @@ static bool addressable(const Layout &layout) {
   return rowMajor || columnMajor;
 }
 
-/// Strides of axes of size 1 as if the tensor were packed: oneDNN reads a leading dimension from them.
+/// Gives axes of size 1 the strides of a packed tensor: oneDNN reads a leading dimension from them.
 static Layout tidy(Layout layout) {
   size_t r = layout.shape.size();
   int64_t rows = layout.shape[r - 2], columns = layout.shape[r - 1];
@@ -80,7 +80,7 @@ static Layout tidy(Layout layout) {
   return layout;
 }
 
-/// One matrix product (*B, M, K) x (K, N) with packed rows is a single one of B * M rows: same sums, fewer calls.
+/// Turns a product (*B, M, K) x (K, N) with packed rows into a single one of B * M rows: the same sums in fewer calls.
 static void collapseBatch(MatmulShape &shape) {
   size_t batchRank = shape.out.size() - 2;
   int64_t rowStride = 0, expected = 0;
@@ -109,11 +109,11 @@ static int operandSlot(DnnlCalls &calls, const PrepareRequest &request, unsigned
   return calls.gatherSlot(input, layout, packed);
 }
 
-/// oneDNN generates all of its GEMM kernels (64 of them) when the first product runs. Here they are part of making a
-/// primitive, which is counted, and not of a call.
+/// Makes oneDNN generate its 64 GEMM kernels now; it would do so when the first product runs. Their time thus counts as
+/// preparing a primitive, which is measured, and not as a call.
 static void generateGemmKernels() {
   [[maybe_unused]] static const bool done = [] {
-    float ones[4] = {1, 1, 1, 1}, product[4]; // a product of one number would not want them
+    float ones[4] = {1, 1, 1, 1}, product[4]; // a product of single numbers would generate none
     dnnl::error::wrap_c_api(dnnl_sgemm('N', 'N', 2, 2, 2, 1, ones, 2, ones, 2, 0, product, 2),
                             "could not generate the kernels of matrix products");
     return true;
@@ -139,7 +139,7 @@ static void build(DnnlCalls &calls, const PrepareRequest &request, const MatmulS
   calls.setImplementation(desc.impl_info_str());
 }
 
-/// A file that was written for a kernel of the library keeps it.
+/// Whether our own loops may run. A file that was compiled for a kernel of the library keeps that kernel.
 static bool mayBeOwn(const PrepareRequest &request) {
   return request.implementation.empty() || request.implementation == "own:matmul";
 }

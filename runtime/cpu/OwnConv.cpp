@@ -1,8 +1,8 @@
 //===- OwnConv.cpp - two-dimensional convolutions by our own loops --------===//
 //
-// For dtypes that oneDNN does not convolve. Each element is one sum in a fixed
-// order (channels, then window, or batch, then rows), in the accumulator type;
-// threads split whole results only.
+// Convolutions for dtypes that oneDNN does not convolve. Each element is one
+// sum in a fixed order (channels, then window; for the weight's gradient batch,
+// then rows) in the accumulator type. Threads split whole results only.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Elements.h"
@@ -18,9 +18,9 @@ namespace tess::runtime::cpu {
 
 namespace {
 
-/// Output columns [first, last) whose window column `k` lies inside the input.
+/// The output columns [first, last) for which window column `k` is inside the input.
 struct Columns {
-  int64_t first, last, input; // `input`: column that `first` reads
+  int64_t first, last, input; // `input`: the column that `first` reads
 };
 
 Columns columnsOf(const ConvShape &s, int64_t k) {
@@ -84,7 +84,7 @@ private:
     return Accumulator<T>(widen(w[g * t[0] + o * t[1] + i * t[2] + kh * t[3] + kw * t[4]]));
   }
 
-  /// Calls fn(output row, input row) for the rows at which window row `kh` lies inside the input.
+  /// Calls fn(output row, input row) for the rows where window row `kh` is inside the input.
   template <typename Fn> void rows(int64_t kh, Fn &&fn) const {
     for (int64_t row = 0; row < s.outHeight; ++row) {
       int64_t input = row * s.stride[0] - s.pad[0] + kh * s.dilation[0];
@@ -156,7 +156,7 @@ private:
 
   Kind kind;
   ConvShape s;
-  Layout source, weight, target; // of the forward convolution's x, weight, result
+  Layout source, weight, target; // of x, weight and result of the forward convolution
   TensorMeta output;
   std::vector<EpilogueStep> epilogue;
 };

@@ -1,9 +1,8 @@
 //===- OwnMatmul.cpp - matrix products by our own loops -------------------===//
 //
-// For dtypes that oneDNN does not multiply, and for small products. Each
-// element is one sum in the order of k, kept in the accumulator type: the blocks
-// run over rows and columns only, so that bits depend on neither blocks nor
-// threads.
+// Products for dtypes that oneDNN does not multiply, and small products. Each
+// element is one sum in the order of k in the accumulator type. Blocks run over
+// rows and columns only, so bits depend on neither blocks nor threads.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Elements.h"
@@ -16,7 +15,7 @@ namespace tess::runtime::cpu {
 
 namespace {
 
-constexpr int64_t kTile = 64; // columns whose sums are kept at once
+constexpr int64_t kTile = 64; // columns whose sums are kept at a time
 
 class OwnMatmul : public PreparedKernel {
 public:
@@ -41,7 +40,7 @@ public:
   }
 
 private:
-  /// Offset of matrix number `batch` of an operand.
+  /// The offset of matrix number `batch` in an operand.
   int64_t batchOffset(const Layout &layout, int64_t batch) const {
     int64_t offset = 0;
     for (size_t axis = shape.out.size() - 2; axis-- > 0;) {

@@ -1,9 +1,10 @@
 //===- OwnPool.cpp - pooling by our own loops -----------------------------===//
 //
-// Maximum pooling for every dtype, since oneDNN's loses NaN, and its gradient,
-// which goes to the first element of the window that equals the maximum.
-// Averages for dtypes that oneDNN does not average. A plane (one channel of one
-// image) is one unit of work: threads do not change bits.
+// Maximum pooling for every dtype, because oneDNN's loses NaN, and its
+// gradient, which goes to the first element of the window that equals the
+// maximum. Average pooling for dtypes that oneDNN does not average. A plane
+// (one channel of one image) is one unit of work, so threads do not change
+// bits.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cpu/OwnPool.h"
@@ -22,7 +23,7 @@ namespace tess::runtime::cpu {
 
 namespace {
 
-/// Window of output position `index` along one axis, cut at the input's ends.
+/// The window of one output position along one axis, cut at the ends of the input.
 struct Window {
   int64_t first, last;
 };
@@ -32,7 +33,7 @@ Window windowOf(const ConvShape &s, int axis, int64_t index) {
   return {std::max<int64_t>(begin, 0), std::min(begin + s.kernel[axis], size)};
 }
 
-/// Pooling kernels over planes; operands are made contiguous first.
+/// A pooling kernel that works plane by plane; operands are made contiguous first.
 class PlaneKernel : public PreparedKernel {
 public:
   PlaneKernel(const PrepareRequest &request, ConvShape shape, const char *name)
@@ -112,7 +113,7 @@ private:
   }
 };
 
-/// Inputs x, out, dout.
+/// The gradient of MaxPool; inputs are x, out and dout.
 class MaxPoolBackward : public PlaneKernel {
 public:
   using PlaneKernel::PlaneKernel;

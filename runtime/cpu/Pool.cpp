@@ -46,7 +46,7 @@ dnnl::pooling_v2_forward::primitive_desc forward(const PoolDims &d, const memory
       attributes(), dnnlEngine());
 }
 
-/// An operand, contiguous.
+/// The slot of an operand, made contiguous.
 int packedInput(DnnlCalls &calls, const PrepareRequest &request, unsigned input) {
   memory::desc wanted = plain(request.inputs[input]);
   if (request.layouts[input].isContiguous())

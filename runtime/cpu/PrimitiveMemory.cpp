@@ -8,10 +8,10 @@
 
 namespace tess::runtime {
 
-/// oneDNN reserves so much for the code of one kernel, and the largest primitive measured has 44 KiB of code.
+/// Bytes that oneDNN reserves for the code of one kernel; the largest primitive measured has 44 KiB of code.
 static constexpr size_t kMostCode = size_t(256) << 10;
 
-/// Less than what malloc maps on its own, and more than all objects of one kernel of ours.
+/// Less than the size from which malloc maps memory of its own, and more than all objects of one kernel of ours.
 static constexpr size_t kHeapRoom = size_t(96) << 10;
 
 static size_t pageBytes() {
@@ -24,7 +24,7 @@ static long faultsOfThread() {
   return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_minflt : 0;
 }
 
-/// The heap has touched room afterwards, so that objects of primitives fault no pages.
+/// Touches room in the heap, so that the objects of a primitive cause no page faults.
 static void touchHeap() {
   auto *room = static_cast<volatile char *>(std::malloc(kHeapRoom));
   if (!room)

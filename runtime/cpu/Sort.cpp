@@ -1,7 +1,7 @@
 //===- Sort.cpp - elements in order along the last axis -------------------===//
 //
-// Equal elements keep their order and NaN is the largest: the order is total,
-// so that topk is a prefix of argsort, bit for bit.
+// Equal elements keep their order and NaN is the largest. The order is thus
+// total, and topk is a prefix of argsort, bit for bit.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Elements.h"

@@ -5,7 +5,7 @@ namespace tess::runtime {
 
 llvm::ArrayRef<KernelDef> cpuKernels() {
   using namespace cpu;
-  constexpr bool library = false, sequential = true; // the latter on the list of runtime/README.md
+  constexpr bool library = false, sequential = true; // sequential kernels are listed in runtime/README.md
   static const KernelDef table[] = {
       {"matmul", library, prepareMatmul},
       {"conv2d", library, prepareConv2d, packConv2dInput},

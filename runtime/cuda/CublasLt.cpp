@@ -1,8 +1,8 @@
 //===- CublasLt.cpp - matrix products by cuBLASLt -------------------------===//
 //
-// The library counts columns first. A row-major matrix is the transposed one to
-// it, so it computes out^T = rhs^T * lhs^T: operands change places, and nothing
-// else does.
+// The library counts columns first, so a row-major matrix is the transposed one
+// to it. It therefore computes out^T = rhs^T * lhs^T: the operands change
+// places, and nothing else changes.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cuda/CublasLt.h"
@@ -11,7 +11,7 @@
 
 namespace tess::runtime::cuda {
 
-// What NVIDIA advises for Hopper.
+// The size that NVIDIA advises for Hopper.
 static constexpr uint64_t kMaxWorkspaceBytes = uint64_t(32) << 20;
 
 llvm::Expected<std::unique_ptr<CublasLtLibrary>> CublasLtLibrary::load(llvm::ArrayRef<std::string> names) {
@@ -127,7 +127,7 @@ CublasLt::~CublasLt() {
 
 namespace {
 
-/// Fills a plan, one call of the library after the other, up to the first failure.
+/// Fills a plan by calls of the library, up to the first failure.
 class Planner {
 public:
   Planner(const CublasLtLibrary &library, MatmulPlan &plan) : library(library), plan(plan), shape(plan.shape) {}
@@ -187,7 +187,8 @@ private:
     call(library.cublasLtMatmulPreferenceInit_internal(&preference, sizeof(preference)),
          "cublasLtMatmulPreferenceInit");
     prefer<uint64_t>(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kMaxWorkspaceBytes);
-    // Parts of a split sum are added in the compute type, never rounded to the operands' first.
+    // The parts of a split sum are added in the compute type; they are never rounded to the type of the operands
+    // before.
     prefer<uint32_t>(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE);
     for (auto attribute : {CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES,
                            CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES})

@@ -7,7 +7,7 @@
 
 namespace tess::runtime::cuda {
 
-/// Where the allocator's memory comes from. cuMemAlloc aligns to at least 256 bytes.
+/// Source of the allocator's memory. cuMemAlloc aligns to at least 256 bytes.
 class CudaDevice::MemorySource final : public Allocator::Source {
 public:
   explicit MemorySource(const CudaDevice &device) : device(device) {}
@@ -35,7 +35,7 @@ CudaDevice::~CudaDevice() {
   if (!context)
     return;
   if (tryActivate())
-    driverRef->cuCtxSynchronize(); // its errors were synchronize()'s to report
+    driverRef->cuCtxSynchronize(); // synchronize() has reported its errors
   stream.reset();
   memory.reset();
   driverRef->cuDevicePrimaryCtxRelease_v2(device);
@@ -132,7 +132,7 @@ void CudaDevice::removeKernel(KernelFn handle) {
 
 llvm::Expected<CudaDevice *> cudaDevice(int ordinal) {
   static std::mutex mutex;
-  static auto *devices = new std::map<int, std::unique_ptr<CudaDevice>>(); // the driver may be gone when statics die
+  static auto *devices = new std::map<int, std::unique_ptr<CudaDevice>>(); // never destroyed: the driver may go first
   std::lock_guard<std::mutex> lock(mutex);
   std::unique_ptr<CudaDevice> &slot = (*devices)[ordinal];
   if (!slot) {

@@ -29,7 +29,7 @@ CudaModule::~CudaModule() {
     device.driver().cuModuleUnload(module);
 }
 
-/// Bytes of the kernel's parameter `index`; 0 when it has fewer.
+/// Bytes of the kernel's parameter `index`; 0 when the kernel has fewer parameters.
 static size_t parameterBytes(const Driver &driver, CUfunction function, size_t index) {
   size_t offset = 0, bytes = 0;
   return driver.cuFuncGetParamInfo(function, index, &offset, &bytes) == CUDA_SUCCESS ? bytes : 0;

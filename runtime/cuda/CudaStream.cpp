@@ -8,7 +8,7 @@
 
 namespace tess::runtime::cuda {
 
-// 8 blocks of 256 threads are what a multiprocessor holds at once; two rounds of them even out its load.
+// A multiprocessor holds 8 blocks of 256 threads at once; twice as many even out its load.
 static constexpr unsigned kBlockThreads = 256, kBlocksPerMultiprocessor = 16;
 
 static CUdeviceptr address(const void *data) { return reinterpret_cast<CUdeviceptr>(data); }
@@ -24,7 +24,7 @@ bool CudaEvent::done() const {
 
 CudaStream::~CudaStream() {
   if (device.tryActivate())
-    device.driver().cuStreamDestroy_v2(stream); // its work goes on to the end
+    device.driver().cuStreamDestroy_v2(stream); // its work still runs to the end
 }
 
 llvm::Error CudaStream::launch(const KernelLaunch &launch) {
@@ -38,7 +38,7 @@ llvm::Error CudaStream::launch(const KernelLaunch &launch) {
     return error;
   int64_t blocks = std::min<int64_t>(llvm::divideCeil(count, kBlockThreads),
                                      int64_t(device.multiprocessors()) * kBlocksPerMultiprocessor);
-  // The kernel's parameters: both arrays by value, read here before the call returns, then the number of elements.
+  // The kernel's parameters: both arrays by value, copied before the call returns, then the number of elements.
   void *parameters[] = {static_cast<void *>(const_cast<void **>(launch.pointers)), const_cast<int64_t *>(launch.dims),
                         &count};
   const Driver &d = device.driver();

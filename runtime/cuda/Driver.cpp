@@ -20,7 +20,7 @@ llvm::Expected<std::unique_ptr<Driver>> Driver::load(llvm::ArrayRef<std::string>
 
 namespace {
 
-/// What the one attempt of this process gave.
+/// Result of this process's only attempt to load the driver.
 struct Attempt {
   std::unique_ptr<Driver> driver;
   ErrorCode code = ErrorCode::Internal;

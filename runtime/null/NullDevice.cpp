@@ -8,7 +8,7 @@ namespace tess::runtime {
 
 namespace {
 
-/// Addresses to tell values apart by; nothing is ever read or written there.
+/// Provides addresses that tell values apart; nothing is ever read or written there.
 class AddressSource : public Allocator::Source {
 public:
   void *obtain(size_t bytes) override {

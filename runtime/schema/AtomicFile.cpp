@@ -19,26 +19,26 @@ llvm::Error AtomicFile::failed(const char *doing, const std::string &file) {
 AtomicFile::~AtomicFile() {
   if (fd < 0)
     return;
-  ::unlink(temporary.c_str()); // before the lock goes
+  ::unlink(temporary.c_str()); // before the lock is released
   ::close(fd);
 }
 
-/// `fd` is the regular file that `path` names now, and nobody else's name for it.
+/// Whether `fd` is the regular file that `path` names now, and has no other name.
 static bool isTheFile(int fd, const std::string &path) {
   struct stat opened = {}, named = {};
   return ::fstat(fd, &opened) == 0 && ::lstat(path.c_str(), &named) == 0 && S_ISREG(opened.st_mode) &&
          opened.st_nlink == 1 && opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
 }
 
-/// A writer holds a lock on its temporary file, which ends with the process: what a killed one left is nobody's and is
-/// taken over, so that leftovers never pile up. Names that a running writer holds are passed over.
+/// A writer holds a lock on its temporary file, which ends with the process. The file of a killed writer is therefore
+/// taken over, so that leftovers never pile up; files of running writers are skipped.
 llvm::Error AtomicFile::create() {
   for (unsigned attempt = 0; attempt < 100; ++attempt) {
     temporary = path + ".tmp" + (attempt ? std::to_string(attempt) : "");
     int candidate = ::open(temporary.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
     if (candidate < 0)
       continue;
-    bool locked = ::flock(candidate, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; // not every file system has locks
+    bool locked = ::flock(candidate, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK; // some file systems have no locks
     if (locked && isTheFile(candidate, temporary) && ::ftruncate(candidate, 0) == 0) {
       fd = candidate;
       return llvm::Error::success();
@@ -75,7 +75,7 @@ llvm::Error AtomicFile::syncFolder() {
   int folderFd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folderFd < 0)
     return failed("open the folder", folder);
-  // Some file systems cannot sync a folder and say EINVAL; the rename is then as durable as they make it.
+  // Some file systems cannot sync a folder and return EINVAL; the rename is then as durable as they make it.
   bool ok = ::fsync(folderFd) == 0 || errno == EINVAL;
   llvm::Error error = ok ? llvm::Error::success() : failed("sync the folder", folder);
   ::close(folderFd);

@@ -1,7 +1,8 @@
 //===- Container.cpp - reading a `.tess` file -----------------------------===//
 //
-// Trusts nothing: every offset and size is compared with the file's before it
-// is used, and sums are written so that they cannot overflow.
+// The reader trusts nothing: every offset and size is compared with the size of
+// the file before it is used, and sums are written so that they cannot
+// overflow.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/schema/Container.h"
@@ -91,7 +92,7 @@ llvm::Error Container::parseHeader(uint64_t &tableOffset, uint64_t &tableBytes, 
                                                              ? llvm::Twine(bytes.size()) + " bytes"
                                                              : llvm::Twine("a file of another kind")));
   const char *at = bytes.data();
-  // The version comes before the checksum: a newer format may place that elsewhere.
+  // The version is read before the checksum, because a newer format may have that elsewhere.
   if (get32(at + 8) > kContainerVersion)
     return makeError(ErrorCode::Unimplemented,
                      name + ": format version must be at most " + llvm::Twine(kContainerVersion) + ", got " +

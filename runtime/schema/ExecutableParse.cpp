@@ -11,7 +11,7 @@ namespace tess::runtime {
 
 namespace {
 
-/// Reads one message tree; the first thing that is wrong ends it.
+/// Reads one message tree; the first fault ends the reading.
 class Reader {
 public:
   explicit Reader(llvm::StringRef what) : what(what) {}
@@ -197,7 +197,7 @@ llvm::Expected<Executable> Reader::read(const pb::Executable &in) {
 
 namespace {
 
-/// A message whose parts lie together and go together: one of a small program takes nothing from the heap.
+/// A message whose parts are allocated and freed together; that of a small program takes nothing from the heap.
 class Message {
 public:
   Message() : arena(block, sizeof block), root(google::protobuf::Arena::CreateMessage<pb::Executable>(&arena)) {}

@@ -1,8 +1,4 @@
-//===- FlatExecutable.cpp - an executable for its own build ---------------===//
-//
-// `fields` names the fields of every part once, for the writer and the reader.
-//
-//===----------------------------------------------------------------------===//
+// `fields` lists the fields of every part once, for both the writer and the reader.
 #include "runtime/schema/FlatExecutable.h"
 
 #include "ops/Error.h"
@@ -44,7 +40,7 @@ template <typename A> void fields(A &a, Is<Executable> auto &x) {
     x.numScalars, x.bitsVersion);
 }
 
-// The last of each enumeration: a reader refuses what is beyond.
+// The last value of each enumeration: a reader refuses larger ones.
 constexpr ValueKind last(ValueKind) { return ValueKind::Fused; }
 constexpr InnerClass last(InnerClass) { return InnerClass::Strided; }
 constexpr StepKind last(StepKind) { return StepKind::Library; }
@@ -55,7 +51,7 @@ constexpr DType last(DType) { return DType(kNumDTypes - 1); }
 template <typename T>
 concept Number = std::is_arithmetic_v<T>;
 
-/// Attributes of an operator are written where they are not the default.
+/// The default of an attribute, which is not written.
 AttrValue defaultOf(const AttrInfo &info) { return info.hasDefault ? info.defaultValue() : AttrValue(); }
 
 class Writer {
@@ -124,8 +120,8 @@ void Writer::value(const AttrValue &attr) {
   }
 }
 
-/// Bytes of an item whose texts and lists are empty: no number of items takes more memory than some times the bytes
-/// that are there.
+/// Bytes of an item whose texts and lists are empty. A list may not have more items than fit into the remaining bytes,
+/// so its memory stays within a multiple of these.
 template <typename T> size_t leastBytes() {
   static const size_t bytes = [] {
     Writer writer;
@@ -135,7 +131,7 @@ template <typename T> size_t leastBytes() {
   return bytes;
 }
 
-/// After the first thing that is wrong it reads nothing more.
+/// Reads an executable; after the first fault it reads nothing more.
 class Reader {
 public:
   explicit Reader(llvm::StringRef bytes) : rest(bytes) {}
@@ -171,7 +167,7 @@ private:
       number = T();
   }
   void value(std::string &text) {
-    if (llvm::StringRef bytes = take(raw<uint32_t>()); !bytes.empty()) // most are
+    if (llvm::StringRef bytes = take(raw<uint32_t>()); !bytes.empty()) // most texts are empty
       text.assign(bytes.data(), bytes.size());
   }
   template <typename List> void list(List &items) {
@@ -211,7 +207,7 @@ private:
   }
 
   llvm::StringRef rest;
-  size_t most = 0; // nodes, steps: each defines a value of its own
+  size_t most = 0; // nodes or steps: each defines a value of its own
   bool ok = true;
 };
 

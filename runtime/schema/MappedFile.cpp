@@ -14,7 +14,7 @@
 
 namespace tess::runtime {
 
-/// What the handler may look at: it is never freed, and holds no addresses while no file has it.
+/// The part of a file that the signal handler reads: it is never freed, and holds no addresses while no file uses it.
 struct MappedFile::Range {
   std::atomic<uintptr_t> begin = 0, end = 0;
   std::atomic<bool> isDamaged = false;
@@ -115,10 +115,10 @@ static void callPrevious(int number, siginfo_t *info, void *context) {
     return previous.sa_handler(number);
   struct sigaction byDefault = {};
   byDefault.sa_handler = SIG_DFL;
-  ::sigaction(number, &byDefault, nullptr); // the instruction is tried again, and ends the process
+  ::sigaction(number, &byDefault, nullptr); // the instruction is tried again and then ends the process
 }
 
-/// Puts zeros where the file ended; whoever reads them goes on, and finds the file marked.
+/// Maps zeros where the file ended; a reader goes on with them and later finds the file marked as damaged.
 static void onBusError(int number, siginfo_t *info, void *context) {
   int code = errno;
   uintptr_t address = reinterpret_cast<uintptr_t>(info->si_addr), page = uintptr_t(::sysconf(_SC_PAGESIZE));

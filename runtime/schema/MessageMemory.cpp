@@ -18,12 +18,12 @@ using google::protobuf::io::CodedInputStream;
 
 namespace {
 
-/// Walks the wire format without making anything of it.
+/// Walks the wire format without building messages.
 class Walk {
 public:
   uint64_t total = 0;
 
-  /// False at the first thing that does not parse: who reads it will say so.
+  /// False at the first field that does not parse; the parser reports it later.
   bool message(CodedInputStream &in, const Descriptor &type) {
     while (uint32_t tag = in.ReadTag())
       if (!field(in, tag, type.FindFieldByNumber(WireFormatLite::GetTagFieldNumber(tag))))

@@ -1,7 +1,7 @@
-//===- Validate.cpp - what bind may rely on -------------------------------===//
+//===- Validate.cpp - checks that bind relies on --------------------------===//
 //
 // One walk in execution order: nodes define shapes, steps define memory. After
-// it, every index of an executable is in range and every value is defined once
+// it every index in an executable is in range, and every value is defined once
 // and before its use.
 //
 //===----------------------------------------------------------------------===//
@@ -47,7 +47,8 @@ private:
   const Executable &exe;
   llvm::StringRef what;
   std::vector<bool> hasShape, hasMemory;
-  std::vector<ValueId> roots; // whose memory a value is seen in, once its node was met: chains of views are walked once
+  std::vector<ValueId>
+      roots; // owner of the memory of each value, set when its node is met, so that chains of views are walked once
 };
 
 } // namespace
@@ -66,7 +67,8 @@ llvm::Error Validator::symbols() {
   return llvm::Error::success();
 }
 
-/// Product of the dimensions and the element width; false when one is negative or the product leaves 62 bits.
+/// Computes the product of the dimensions and the element width; false when a dimension is negative or the product
+/// exceeds 62 bits.
 static bool byteSize(const TensorMeta &meta, int64_t &bytes) {
   bytes = byteWidth(meta.dtype);
   bool empty = llvm::is_contained(meta.shape, 0);
