@@ -14,7 +14,7 @@ namespace tess::eager {
 
 constinit thread_local uint32_t activeLayers = 0;
 
-/// Layers that are in the stack at all; tests clear bits.
+/// The layers that take part in the stack; tests clear bits.
 static std::atomic<uint32_t> enabledLayers = ((1u << kNumLayers) - 1) & ~bitOf(Layer::CheckFinite);
 
 static uint32_t enabled(uint32_t layers) { return layers & enabledLayers.load(std::memory_order_relaxed); }
@@ -40,7 +40,7 @@ llvm::Error next(Call &call, Tensors &results) {
   return stack[layer](call, results);
 }
 
-/// The first step of a call's way through the stack.
+/// Sends a call into the stack.
 static llvm::Error enter(Call &call, Tensors &results) {
   if constexpr (kLogsDispatch)
     logDispatch(call);
@@ -75,7 +75,7 @@ uint32_t neededLayers(const OpDef &op, llvm::ArrayRef<Operand> operands, Layer f
   return enabled(layers) & ~(bitOf(first) - 1);
 }
 
-/// Errors name the module whose forward called.
+/// Adds to `error` the module whose forward made the call.
 static llvm::Error withScope(llvm::Error error) {
   std::string scope = currentScope();
   if (scope.empty())
@@ -112,7 +112,7 @@ llvm::Error applyBelow(Layer after, const OpDef &op, llvm::ArrayRef<Operand> ope
   return enter(call, results);
 }
 
-/// An operator that is no OpDef: only the layers that watch every operator see it.
+/// Applies an operator that is no OpDef: only the layers that watch every operator see it.
 static llvm::Error applyOther(const Operator &op, llvm::ArrayRef<Operand> operands, Tensors &results) {
   Call call{op, operands, enabled(activeLayers | bitOf(Layer::Interpreter))};
   return enter(call, results);
@@ -145,7 +145,7 @@ private:
 
   const Subgraph &graph;
   llvm::SmallVector<TensorRef, 16> values;
-  llvm::SmallVector<int, 16> lastUse; // node index; numNodes: an output
+  llvm::SmallVector<int, 16> lastUse; // index of a node; an output has the number of nodes
 };
 
 SubgraphRun::SubgraphRun(const Subgraph &graph, llvm::ArrayRef<Operand> operands)
@@ -219,7 +219,7 @@ llvm::Expected<TensorRef> createTensor(const TensorMeta &meta, const void *bytes
   return std::move(results.front());
 }
 
-/// IEEE binary16 of `f`, to nearest even.
+/// The IEEE binary16 of `f`, rounded to nearest even.
 static uint16_t halfBits(float f) { return __builtin_bit_cast(uint16_t, _Float16(f)); }
 
 static uint16_t bfloatBits(float f) {

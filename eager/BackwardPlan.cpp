@@ -80,7 +80,7 @@ struct PlanTable {
         return it->second;
     return nullptr;
   }
-  /// And those of the same hash.
+  /// Drops the oldest plan, and all others of the same hash.
   void dropOldest() {
     auto [first, last] = plans.equal_range(order.front());
     for (auto it = first; it != last; ++it)

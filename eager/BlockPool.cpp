@@ -1,7 +1,8 @@
 //===- BlockPool.cpp - small blocks without heap traffic ------------------===//
 //
 // The lists are a constant-initialised thread_local without a destructor, so
-// that a hit costs no guard; a second thread_local empties them at thread exit.
+// that a hit needs no guard; a second thread_local empties them when the thread
+// ends.
 //
 //===----------------------------------------------------------------------===//
 #include "eager/BlockPool.h"
@@ -16,7 +17,7 @@ namespace tess::eager {
 
 namespace {
 
-/// Under AddressSanitizer every block comes from the heap, so that a use after its end is seen.
+/// Under AddressSanitizer every block comes from the heap, so that a use after its release is reported.
 #ifdef TESS_SANITIZE_ADDRESS
 constexpr bool kPooled = false;
 #else
@@ -25,14 +26,14 @@ constexpr bool kPooled = true;
 
 constexpr unsigned kMinShift = 6, kMaxShift = 12;
 constexpr unsigned kClasses = kMaxShift - kMinShift + 1;
-/// Bytes one list may hold.
+/// Limit of the bytes in one list.
 constexpr uint32_t kListBytes = 256 << 10;
 
 struct FreeLists {
   void *head[kClasses];
   uint32_t count[kClasses];
   bool registered; // the emptier exists
-  bool closed;     // the thread is ending: everything goes to the heap
+  bool closed;     // the thread is ending, and all blocks go to the heap
 };
 constinit thread_local FreeLists lists = {};
 
@@ -78,7 +79,7 @@ void poolFree(void *block, size_t bytes) {
     unsigned c = classOf(bytes);
     if (lists.count[c] < (kListBytes >> (c + kMinShift))) {
       if (!lists.registered)
-        emptier.touch(); // constructs it on this thread
+        emptier.touch(); // constructs the emptier on this thread
       *static_cast<void **>(block) = lists.head[c];
       lists.head[c] = block;
       ++lists.count[c];

@@ -15,7 +15,7 @@ bool isPlain(const TensorImpl &tensor, const TensorImpl &first) {
          std::equal(tensor.shape().begin(), tensor.shape().end(), first.shape().begin());
 }
 
-/// All operands row-major and of one shape: one axis, nothing broadcast.
+/// Plans a call whose operands are all row-major and of one shape: one axis, nothing is broadcast.
 bool planPlain(llvm::ArrayRef<Operand> operands, IterationSpace &space) {
   const TensorImpl &first = *operands[0].tensor;
   for (const Operand &operand : operands)
@@ -49,7 +49,7 @@ bool inferShape(llvm::ArrayRef<Operand> operands, IterationSpace &space) {
   return true;
 }
 
-/// One axis of the results as every operand walks it.
+/// One axis of the results, with each operand's stride along it.
 struct Axis {
   int64_t size;
   uint32_t broadcast;
@@ -64,7 +64,7 @@ bool readAxis(llvm::ArrayRef<Operand> operands, const IterationSpace &space, uns
     int own = int(axis) - int(space.rank - tensor.rank());
     int64_t size = own < 0 ? 1 : tensor.shape()[own];
     if (size != out.size && size != 1)
-      return false; // an operand that does not fit the given result shape
+      return false; // the operand does not fit the given result shape
     bool isBroadcast = size == 1 && out.size != 1;
     out.broadcast |= uint32_t(isBroadcast) << k;
     out.strides[k] = isBroadcast || own < 0 ? 0 : tensor.strides()[own];
@@ -72,7 +72,8 @@ bool readAxis(llvm::ArrayRef<Operand> operands, const IterationSpace &space, uns
   return true;
 }
 
-/// The operands that do not step over the inner axis whole: a bit for each.
+/// A bit for each operand whose stride along `outer` is not the whole length of `inner`, so that the axes cannot be
+/// merged.
 uint32_t apartAt(const IterationSpace &space, unsigned outer, unsigned inner, unsigned numOperands) {
   uint32_t found = 0;
   for (unsigned k = 0; k < numOperands; ++k)
@@ -95,7 +96,7 @@ void addAxis(IterationSpace &space, const Axis &axis, unsigned numOperands, bool
     space.strides[k][index - 1] = axis.strides[k];
 }
 
-/// How the operands lie along the axes that are longer than 1: a stride along another has no meaning.
+/// Finds how the operands lie along the axes that are longer than 1; a stride along any other axis has no meaning.
 void findLayouts(IterationSpace &space, unsigned numOperands) {
   int last = -1;
   for (unsigned axis = 0; axis < space.numAxes; ++axis) {
@@ -108,7 +109,7 @@ void findLayouts(IterationSpace &space, unsigned numOperands) {
   for (unsigned k = 0; last >= 0 && k < numOperands; ++k)
     if (space.strides[k][last] != 1 && !(space.broadcast[last] >> k & 1))
       space.strided |= 1u << k;
-  space.apart &= !space.strided; // one operand that is not row-major keeps the axes of all apart
+  space.apart &= !space.strided; // one strided operand keeps the axes of all apart
 }
 
 } // namespace
@@ -127,7 +128,7 @@ bool planIteration(llvm::ArrayRef<Operand> operands, IterationSpace &space, bool
     if (read.size != 1 || keepAxes)
       addAxis(space, read, operands.size(), !keepAxes);
   }
-  if (space.numAxes == 0) { // one element: the class of whole vectors
+  if (space.numAxes == 0) { // one element belongs to the class of whole vectors
     Axis single{1, 0, {}};
     std::fill_n(single.strides, operands.size(), 1);
     addAxis(space, single, operands.size(), false);
@@ -148,7 +149,7 @@ void planDestination(llvm::ArrayRef<Operand> operands, TensorImpl &target, Itera
 }
 
 uint64_t classOf(const IterationSpace &space, unsigned numOperands) {
-  if (LLVM_LIKELY(!(space.apart | space.strided)) && space.numAxes * numOperands <= 56) { // exact
+  if (LLVM_LIKELY(!(space.apart | space.strided)) && space.numAxes * numOperands <= 56) { // the key is exact, no hash
     uint64_t packed = 0;
     for (unsigned i = 0; i < space.numAxes; ++i)
       packed = packed << numOperands | space.broadcast[i];

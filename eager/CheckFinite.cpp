@@ -1,7 +1,7 @@
-//===- CheckFinite.cpp - who makes the first NaN or infinity -------------===//
+//===- CheckFinite.cpp - the call that makes the first NaN or infinity ---===//
 //
-// A layer that is out of the stack unless a user asks for it. It waits for
-// each result, so the error comes out of the call that made the value.
+// This layer is not in the stack unless a user asks for it. It waits for each
+// result, so that the error comes from the call that made the value.
 //
 //===----------------------------------------------------------------------===//
 #include "eager/Dispatch.h"
@@ -16,10 +16,10 @@ namespace tess::eager {
 
 namespace {
 
-/// The first elements of a value that are not finite; -1: none.
+/// The positions of the first NaN and the first infinity of a value; -1: none.
 struct Flaws {
   int64_t nan = -1, infinity = -1;
-  bool isNegative = false; // the infinity
+  bool isNegative = false; // sign of that infinity
   bool any() const { return nan >= 0 || infinity >= 0; }
 
   void see(int64_t element, bool isNan, bool sign) {
@@ -52,7 +52,7 @@ Flaws scanBfloat(const void *data, int64_t count) {
   return flaws;
 }
 
-/// Waits for the value. One that an earlier failure took has no flaws.
+/// The flaws of a value, which it waits for. A value lost to an earlier failure has no flaws.
 llvm::Expected<Flaws> flawsOf(TensorImpl &tensor) {
   if (!isFloat(tensor.dtype()))
     return Flaws();
@@ -77,7 +77,7 @@ llvm::Expected<Flaws> flawsOf(TensorImpl &tensor) {
   }
 }
 
-/// An infinity or a NaN that an attribute gives is meant.
+/// The flaws among the attributes: an infinity or a NaN given there is intended.
 Flaws flawsOf(const OpDef &op) {
   Flaws flaws;
   for (unsigned i = 0; i < op.numAttrs(); ++i)
@@ -86,7 +86,7 @@ Flaws flawsOf(const OpDef &op) {
   return flaws;
 }
 
-/// What the call was given already.
+/// The flaws that operands and attributes brought into the call.
 llvm::Expected<Flaws> givenFlaws(const Call &call) {
   Flaws given = flawsOf(call.opDef());
   for (const Operand &operand : call.operands) {
@@ -99,7 +99,7 @@ llvm::Expected<Flaws> givenFlaws(const Call &call) {
   return given;
 }
 
-/// "[1, 0]" of a row-major element.
+/// The index of a row-major element, as in "[1, 0]".
 std::string indexText(int64_t element, llvm::ArrayRef<int64_t> shape) {
   Shape index(shape.size(), 0);
   for (unsigned axis = shape.size(); axis-- > 0; element /= shape[axis])
@@ -121,7 +121,7 @@ llvm::Error report(const Call &call, unsigned result, const TensorImpl &value, c
 } // namespace
 
 llvm::Error applyCheckFinite(Call &call, Tensors &results) {
-  call.into = nullptr; // the operands are looked at afterwards
+  call.into = nullptr; // the operands are read after the call, so it must not write into one
   if (llvm::Error e = next(call, results))
     return e;
   const OpInfo &info = call.opDef().info();

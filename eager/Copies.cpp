@@ -10,7 +10,7 @@
 
 namespace tess::eager {
 
-/// Elements of any dtype are copied as bits.
+/// The dtype as which elements are copied: only their width matters.
 static DType bitsOf(DType dtype) {
   switch (byteWidth(dtype)) {
   case 1:

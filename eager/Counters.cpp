@@ -16,7 +16,7 @@ struct Registry {
 
   std::mutex mutex;
   std::vector<const ThreadCounts *> threads;
-  Counts ended{}; // of threads that are no more
+  Counts ended{}; // counts of threads that have ended
 };
 
 Registry &registry() {

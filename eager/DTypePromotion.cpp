@@ -1,7 +1,7 @@
 //===- DTypePromotion.cpp - operands of one dtype ------------------------===//
 //
-// Casts the operands that a record's dtype rule brings together; the table is
-// ops/Promotion.
+// Casts the operands that a record's dtype rule promotes together;
+// ops/Promotion has the table.
 //
 //===----------------------------------------------------------------------===//
 #include "eager/Transformations.h"

@@ -1,7 +1,7 @@
 //===- DimExpansion.cpp - vectors and single samples ---------------------===//
 //
 // Operators are declared for matrices and batches. A vector operand of matmul
-// and an image without a batch get the axis that is missing, and the results
+// and an image without a batch axis get the missing axis here, and the results
 // lose it again.
 //
 //===----------------------------------------------------------------------===//
@@ -13,7 +13,7 @@ namespace tess::eager {
 
 namespace {
 
-/// expand_dims and squeeze at `axis`, below this layer.
+/// Applies expand_dims or squeeze at `axis`, below this layer.
 llvm::Expected<TensorRef> withAxis(const char *name, TensorImpl *tensor, int64_t axis) {
   OpDef op = OpDef::get(name);
   op.set(op.info().attrs[0].name,
@@ -29,7 +29,8 @@ bool isSet(const OpDef &op, llvm::StringRef name) {
   return exists && op.boolean(name);
 }
 
-/// Where the axis of size 1 goes into operand `i`, and which axis of the result goes away; as axes from the end.
+/// Inserts an axis of size 1 into operand `operand`, and removes an axis of the result; both are counted from the last
+/// axis.
 struct Expansion {
   unsigned operand;
   int64_t insert, remove;
@@ -42,7 +43,7 @@ llvm::SmallVector<Expansion, 2> expansionsOf(const Call &call) {
     list.push_back({0, 0, 0});
   if (!info.takesVectors || call.operands.size() < 2)
     return list;
-  // A row on the left, a column on the right; a transposed operand the other way round.
+  // A vector becomes a row on the left and a column on the right; a transposed operand the other one.
   if (call.operands[1].tensor->rank() == 1)
     list.push_back({1, isSet(call.opDef(), "transpose_y") ? 0 : 1, -1});
   if (call.operands[0].tensor->rank() == 1)

@@ -1,8 +1,8 @@
 //===- DirectKernels.cpp - kernels launched from the cache ----------------===//
 //
-// The hit path of elementwise operators: the iteration space is the inference,
-// the class is the key, and the kernel gets sizes and strides as operands. No
-// program is bound, nothing but the results is allocated.
+// The hit path of elementwise operators: the iteration space replaces
+// inference, its class is the key, and the kernel gets sizes and strides as
+// arguments. No program is bound, and only results are allocated.
 //
 //===----------------------------------------------------------------------===//
 #include "eager/Counters.h"
@@ -22,12 +22,12 @@ namespace {
 
 constexpr unsigned kMaxScalars = 16;
 
-/// A second thread, or the way to the worker, would cost more than it brings.
+/// Whether the work is so small that another thread, or the queue to the worker, would cost more than it gains.
 bool isTinyWork(int64_t elements, int64_t picosecondsPerElement) {
   return elements * picosecondsPerElement < runtime::kWorkerPicoseconds;
 }
 
-/// One launch, ready to be queued: holds no reference.
+/// A launch that can be queued; it holds no reference.
 struct Launch {
   runtime::KernelFn fn;
   void *pointers[kMaxDirectOperands];
@@ -39,7 +39,7 @@ struct Launch {
   bool isTiny() const { return isTinyWork(outer * inner, picosecondsPerElement); }
 };
 
-/// Facts of a record that the path needs again and again.
+/// Facts of a record that every call needs.
 struct DirectFacts {
   bool broadcasts; // the results have the broadcast shape of the operands
   bool keepsAxes;
@@ -51,7 +51,7 @@ const DirectFacts &factsOf(const OpInfo &info) {
     for (const OpInfo &op : allOps()) {
       bool elementwise = op.lowering == Lowering::Elementwise;
       bool plain = op.signature && op.signature->elementwise && op.simple && !op.operands.empty();
-      // The domain of other operators is the shape of their results, axis by axis.
+      // The domain of all other operators is the shape of their results, axis by axis.
       facts.push_back({plain, elementwise && (!plain || readsDimIndex(*op.scalar))});
     }
     return facts;
@@ -59,7 +59,7 @@ const DirectFacts &factsOf(const OpInfo &info) {
   return table[info.id];
 }
 
-/// Row-major strides over the merged axes, for the results.
+/// Row-major strides of the results over the merged axes.
 void resultStrides(const IterationSpace &space, int64_t *strides) {
   int64_t step = 1;
   for (unsigned i = space.numAxes; i-- > 0;) {
@@ -75,8 +75,8 @@ int64_t sizeOf(const runtime::AxisGroup &group, const IterationSpace &space) {
   return size;
 }
 
-/// The innermost axis of a group that is longer than 1, whose stride is the group's: along an axis of size 1 a stride
-/// has no meaning. The first axis where all are of size 1.
+/// The axis whose stride is the group's: the innermost one that is longer than 1, because a stride along an axis of
+/// size 1 has no meaning; the first axis if all have size 1.
 unsigned walkedAxis(const runtime::AxisGroup &group, const IterationSpace &space) {
   unsigned axis = group.last ? group.last - 1 : 0;
   while (axis > group.first && space.sizes[axis] == 1)
@@ -97,7 +97,7 @@ int64_t scalarBits(const OpDef &op, const DirectKernel::Scalar &scalar) {
   return value.kind() == AttrKind::Bool ? int64_t(value.boolean()) : value.i64();
 }
 
-/// Has one caller; left to the compiler, what it costs depends on what stands beside it.
+/// Always inlined into its one caller: left to the compiler, its cost depends on the code beside it.
 LLVM_ATTRIBUTE_ALWAYS_INLINE void fill(Launch &launch, const DirectKernel &kernel, const IterationSpace &space,
                                        const OpDef &op, llvm::ArrayRef<Operand> operands,
                                        llvm::ArrayRef<TensorRef> results, bool isPlaced) {
@@ -126,7 +126,7 @@ LLVM_ATTRIBUTE_ALWAYS_INLINE void fill(Launch &launch, const DirectKernel &kerne
     launch.dims[places.attribute(unsigned(slot))] = scalarBits(op, scalar);
 }
 
-/// The operand has the destination's elements at the destination's places, or none of them.
+/// Whether each element of the operand lies where the destination's element lies, or in other memory.
 bool isInStep(const TensorImpl &operand, const TensorImpl &target) {
   if (&operand.storage() != &target.storage())
     return true;
@@ -134,7 +134,7 @@ bool isInStep(const TensorImpl &operand, const TensorImpl &target) {
   return isAlike && operand.offset() == target.offset() && operand.shape() == target.shape();
 }
 
-/// The kernel may write the destination while it reads the operands.
+/// Whether the kernel may write into the destination while it reads the operands.
 bool fitsInto(const DispatchCall &call, const DirectKernel &kernel, const IterationSpace &space) {
   const TensorImpl &target = call.into->target;
   if (kernel.resultDTypes.size() != 1 || kernel.resultDTypes[0] != target.dtype() ||
@@ -186,7 +186,7 @@ runtime::KernelLaunch wholeOf(const Launch &launch) {
   return whole;
 }
 
-/// On the worker thread.
+/// Runs the launch in parts; called on the worker thread.
 void runParallel(const Launch &launch, unsigned threads) {
   runtime::KernelLaunch whole = wholeOf(launch);
   whole.split(threads);
@@ -210,7 +210,7 @@ static void launchNow(const Launch &launch) {
   worker.wait(worker.submit([&] { runParallel(launch, threads); }));
 }
 
-/// Shape of the results of an operator whose operands do not tell it.
+/// Infers the shape of the results where the operands do not tell it.
 static llvm::Error inferSpace(const DispatchCall &call, IterationSpace &space) {
   llvm::Expected<Metas> results = call.op.infer(call.metas(), call.segments);
   if (!results)
@@ -221,7 +221,7 @@ static llvm::Error inferSpace(const DispatchCall &call, IterationSpace &space) {
   return llvm::Error::success();
 }
 
-/// What inference has to say about operands that do not fit.
+/// The error of inference about operands that do not fit.
 static llvm::Error whyNot(const DispatchCall &call) {
   llvm::Expected<Metas> results = call.op.infer(call.metas(), call.segments);
   if (!results)
@@ -244,7 +244,7 @@ static llvm::Expected<CompiledOpRef> compiledFor(const DispatchCall &call, const
   });
 }
 
-/// Launches at once what is tiny and ready; queues the rest.
+/// Launches tiny work at once if its operands are ready, and queues all other work.
 static llvm::Error start(const DispatchCall &call, const Launch &launch, const DirectKernel &kernel,
                          Readiness readiness, llvm::ArrayRef<TensorRef> results) {
   bool isInline = launch.isTiny() && readiness == Readiness::Ready;
@@ -257,7 +257,7 @@ static llvm::Error start(const DispatchCall &call, const Launch &launch, const D
   return llvm::Error::success();
 }
 
-/// No element is computed, but the results take over how the operands end.
+/// Queues a call that computes no element, because its results must still inherit a failure of the operands.
 static llvm::Error startNothing(const DispatchCall &call, llvm::ArrayRef<TensorRef> results) {
   return enqueueCall(call, results, [] { return llvm::Error::success(); });
 }

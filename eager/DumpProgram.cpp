@@ -10,7 +10,7 @@
 
 namespace tess::eager {
 
-/// Of all inputs: the arguments, then the state.
+/// The metas of all inputs: the arguments, then the state.
 static Metas inputMetas(const runtime::Executable &exe, Metas arguments) {
   for (const runtime::InputDecl &input : llvm::drop_begin(exe.inputs, exe.numArguments()))
     arguments.push_back(exe.constants[input.initial].meta);

@@ -1,7 +1,8 @@
 //===- Format.cpp - the user-visible order of axes -----------------------===//
 //
 // A tensor that its user calls channels-last keeps that name through operators
-// that keep the meaning of its axes. Shapes stay those of the default order.
+// that keep the meaning of its axes. Shapes are always those of the default
+// order.
 //
 //===----------------------------------------------------------------------===//
 #include "eager/Transformations.h"

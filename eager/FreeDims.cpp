@@ -6,7 +6,7 @@
 
 namespace tess::eager {
 
-/// A loop over a larger size would be recorded, too.
+/// A limit, because loops over a larger size would be recorded as well.
 static constexpr int64_t kLargestSize = 1 << 16;
 
 static const TensorMeta &argumentMeta(const Recording &recording, size_t argument) {
@@ -33,7 +33,7 @@ llvm::Expected<FreeDims> FreeDims::create(RecordingRef recorded, const GraphOpti
   return free;
 }
 
-/// `size`, or another within the bounds that is not `other`, if there is one.
+/// `size`, moved into the bounds; above them, to the largest size that is not `other`, if there is one.
 static int64_t within(int64_t size, int64_t low, int64_t high, int64_t other) {
   if (size <= high)
     return std::max(size, low);

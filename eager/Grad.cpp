@@ -1,7 +1,8 @@
 //===- Grad.cpp - operators go to the tapes ------------------------------===//
 //
-// The outermost tape tags first, and values are saved when all have: what an
-// inner tape saves is then known to the outer ones, for higher derivatives.
+// The outermost tape tags first, and values are saved after all tapes have
+// tagged: values that an inner tape saves are then known to the outer ones, for
+// higher derivatives.
 //
 //===----------------------------------------------------------------------===//
 #include "eager/Tape.h"
@@ -22,7 +23,7 @@ static TapeList interested(llvm::ArrayRef<Operand> operands) {
   return list;
 }
 
-/// What a tape says against a call before anything is written.
+/// The error that a tape has against a call, found before anything is written.
 static llvm::Error checkCall(const Call &call, const Tape &tape) {
   for (const Operand &operand : call.operands)
     if (llvm::Error e = tape.checkUnwritten(call.opDef().name(), *operand.tensor))
@@ -34,7 +35,7 @@ static llvm::Error checkCall(const Call &call, const Tape &tape) {
                          toString(call.into->target.meta()));
 }
 
-/// Few calls read memory that was ever written in place.
+/// Whether the call reads memory that was ever written in place, as few do.
 static bool readsWritten(const Call &call) {
   for (const Operand &operand : call.operands)
     if (operand.tensor->storage().version() != 0)

@@ -7,7 +7,7 @@
 
 namespace tess::eager {
 
-/// Takes a recording apart; the halves share its numbers.
+/// Splits a recording in two; both halves keep its numbers of values.
 class RecordingSplitter {
 public:
   RecordingSplitter(Recording whole, const Recorder::Boundary &boundary, size_t numArguments, size_t numOutputs)
@@ -26,7 +26,8 @@ private:
   std::vector<GradientRecording::Saved> saved;
 };
 
-/// The forward half gives a computed value as an output; it has the others.
+/// The place where the forward half keeps value `number`: a computed value becomes an output of it, others are its
+/// arguments or captured values.
 GradientRecording::Saved RecordingSplitter::placeOf(uint32_t number) {
   auto indexIn = [&](const std::vector<uint32_t> &list) { return unsigned(llvm::find(list, number) - list.begin()); };
   switch (whole.valueList[number].kind) {
@@ -83,7 +84,7 @@ llvm::Expected<GradientRecording> RecordingSplitter::split() {
   forward.updateList = std::move(whole.updateList);
   forward.numSaved = forward.outputList.size() - numOutputs;
   backward.valueList = whole.valueList;
-  for (uint32_t number : forward.capturedList) // arguments of the backward half
+  for (uint32_t number : forward.capturedList) // they are arguments of the backward half
     backward.valueList[number].tensor = backward.valueList[number].snapshot = nullptr;
   forward.valueList = std::move(whole.valueList);
   GradientRecording halves;

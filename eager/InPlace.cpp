@@ -1,8 +1,8 @@
 //===- InPlace.cpp - results in the memory of an operand ------------------===//
 //
-// A kernel that can writes its result where it reads the operand. Any other
-// operator makes its result apart, and a copy brings it there, in the order of
-// the queue. Variables that only share a value keep it: copy on write.
+// A kernel that can do so writes its result where it reads the operand. Any
+// other operator makes its result elsewhere, and a copy moves it there, in the
+// order of the queue. Variables that only share a value keep it: copy on write.
 //
 //===----------------------------------------------------------------------===//
 #include "eager/Apply.h"
@@ -22,11 +22,11 @@ int inPlaceOperand(const OpInfo &info) {
   return isPlain ? int(operand) : -1;
 }
 
-/// Two indices may mean one element.
+/// Whether two indices may name one element.
 static bool overlaps(const TensorImpl &tensor) {
   if (tensor.isContiguous())
     return false;
-  llvm::SmallVector<std::pair<int64_t, int64_t>, kMaxRank> axes; // distance of elements, number
+  llvm::SmallVector<std::pair<int64_t, int64_t>, kMaxRank> axes; // distance of the elements, and their number
   for (auto [step, size] : llvm::zip(tensor.strides(), tensor.shape())) {
     if (size == 0)
       return false;
@@ -34,7 +34,7 @@ static bool overlaps(const TensorImpl &tensor) {
       axes.emplace_back(std::abs(step), size);
   }
   llvm::sort(axes);
-  int64_t extent = 0; // of the axes so far, behind their first element
+  int64_t extent = 0; // distance from the first to the last element over the axes so far
   for (auto [step, size] : axes) {
     if (step <= extent)
       return true;
@@ -58,7 +58,7 @@ static llvm::Error checkTarget(const OpDef &op, const char *name, const TensorIm
   return llvm::Error::success();
 }
 
-/// Copies share the memory and must not see the write.
+/// Whether the write needs memory of its own: copies share the memory and must not see it.
 static llvm::Expected<bool> copiesOnWrite(const OpDef &op, const char *name, const TensorImpl &target) {
   const Storage &storage = target.storage();
   if (!storage.hasCopies() || storage.isExclusive())
@@ -82,7 +82,7 @@ static llvm::Error write(TensorImpl &target, TensorImpl &value, const OpDef &by)
   if (target.numElements() == 0)
     return llvm::Error::success();
   if (asyncLevel() == 0)
-    if (llvm::Error e = awaitAll()) // of other threads
+    if (llvm::Error e = awaitAll()) // other threads may have queued operators
       return e;
   return copyInto(target, value, by.name());
 }
@@ -92,7 +92,7 @@ bool ownsMemory(const TensorImpl &tensor) {
   return storage.isExclusive() && !storage.isForeign() && !overlaps(tensor) && !(activeLayers & bitOf(Layer::Tracing));
 }
 
-/// A tape may save what a call reads.
+/// Whether an update may write in place. A tape must not record, because it may save the values that the call reads.
 static bool mayUpdate(const TensorImpl &variable) {
   return ownsMemory(variable) && !(activeLayers & bitOf(Layer::Grad));
 }
@@ -112,7 +112,7 @@ llvm::Expected<bool> updateRegion(TensorImpl &variable, const OpDef &region, Ten
     return false;
   std::optional<Metas> metas = llvm::expectedToOptional(region.infer({variable.meta()}));
   if (!metas)
-    return false; // the operator has words for it
+    return false; // the operator itself reports the error
   Layout whole = variable.layout();
   whole.offset = 0;
   std::optional<Layout> layout = llvm::expectedToOptional(region.info().viewRule(region, whole, metas->front().shape));

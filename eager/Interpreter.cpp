@@ -25,7 +25,7 @@ static llvm::Error copyOut(TensorImpl &tensor, void *destination) {
   llvm::Expected<TensorRef> plain = contiguousNow(tensor, "value");
   if (!plain)
     return plain.takeError();
-  if (size_t bytes = size_t((*plain)->numElements() * byteWidth((*plain)->dtype()))) // an empty one has no memory
+  if (size_t bytes = size_t((*plain)->numElements() * byteWidth((*plain)->dtype()))) // an empty tensor has no memory
     std::memcpy(destination, (*plain)->data(), bytes);
   return llvm::Error::success();
 }
@@ -80,7 +80,7 @@ static llvm::Error interpretOther(Call &call, Tensors &results) {
   return makeError(ErrorCode::Internal, "interpreter: operator must be known, got a kind of its own");
 }
 
-/// "x (operand 0) on cpu0".
+/// Names an operand and its device, as in "x (operand 0) on cpu0".
 static std::string placeOf(const Call &call, unsigned i) {
   const OpInfo &info = call.opDef().info();
   bool named = call.segments().empty() && i < info.operands.size();
@@ -89,7 +89,7 @@ static std::string placeOf(const Call &call, unsigned i) {
          call.operands[i].tensor->storage().device().name();
 }
 
-/// All operands must be on one device, and that one must compute.
+/// Checks that all operands are on one device and that it computes.
 static llvm::Error checkDevices(const Call &call) {
   runtime::Device &first = call.operands[0].tensor->storage().device();
   for (unsigned i = 1; i < call.operands.size(); ++i)
@@ -132,12 +132,12 @@ llvm::Error dispatch(const DispatchCall &call, Tensors &results) {
   return dispatchProgram(call, results);
 }
 
-/// Why a copy on a device that keeps no values cannot be read.
+/// The failure of a copy on a device that keeps no values: it cannot be read.
 static FailureRef noValueOn(const runtime::Device &device) {
   FailureRef why(new Failure);
   why->code = ErrorCode::Unimplemented;
   why->message = "value: tensor must be on a device that the host can read, got one on " + device.name();
-  why->reported = true; // nothing failed: sync() has nothing to tell
+  why->reported = true; // nothing failed, so sync() must not report it
   return why;
 }
 

@@ -18,7 +18,7 @@ void setBlockingHooks(const BlockingHooks &hooks) { blockingHooks = hooks; }
 
 namespace {
 
-/// Paths of scopes, by number; 0 is the empty path. There are as many as modules, so they are kept.
+/// The paths of scopes by number; 0 is the empty path. There are only as many as modules, so they are kept for ever.
 struct ScopeTable {
   std::mutex mutex;
   llvm::StringMap<uint32_t> ids;
@@ -102,7 +102,7 @@ BlockingRegion::~BlockingRegion() {
 
 llvm::Error BlockingRegion::poll() { return blockingHooks.poll ? blockingHooks.poll(token) : llvm::Error::success(); }
 
-/// How long a user who says stop waits for it at the most.
+/// The longest time until a user's interrupt is noticed.
 static constexpr std::chrono::milliseconds kPollInterval(20);
 
 llvm::Error awaitCommand(uint64_t number) {

@@ -50,14 +50,14 @@ llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, llvm::Strin
     builder.output(value, "y" + std::to_string(i), -1, cls.layoutOf(inputs.size()));
   compiler::CompileOptions options = hostOptions();
   options.target = target.str();
-  options.evaluate = nullptr; // a program made to run once would cost as much as what it saves
+  options.evaluate = nullptr; // running a program once costs as much as it would save
   count(Count::Compilations);
   llvm::Expected<runtime::Executable> exe = compiler::compile(builder.finish(), options);
   if (!exe)
     return exe;
   exe->numThreads = 0;
   for (runtime::Step &step : exe->steps)
-    step.implementation.clear(); // bind picks the same: an entry serves any number of threads, and outlives the machine
+    step.implementation.clear(); // bind picks the same: entries serve any number of threads, and outlive the machine
   return exe;
 }
 
@@ -65,11 +65,11 @@ namespace {
 struct ClassProgram {
   runtime::Executable exe;
   std::string text;         // OpClass::toText()
-  bool isValidated = false; // it was read, and is what bind may rely on
+  bool isValidated = false; // bind may rely on it, because a reader has checked it
 };
 } // namespace
 
-/// Compiled before, by this process or another, or now.
+/// The executable of a class: from the warm set or the disk, or compiled now.
 static llvm::Expected<ClassProgram> executableOf(const OpClass &cls) {
   const bool isPortable = compiler::kTargetHere == "host";
   std::string text = cls.toText();
@@ -84,7 +84,7 @@ static llvm::Expected<ClassProgram> executableOf(const OpClass &cls) {
   return ClassProgram{std::move(*exe), std::move(text)};
 }
 
-/// Runtime attributes of `op` in the order in which they are parameters.
+/// The runtime attributes of `op` in the order of the parameters.
 static llvm::SmallVector<int, 4> parameterAttrs(const OpInfo &info) {
   llvm::SmallVector<int, 4> attrs;
   for (unsigned i = 0; i < info.attrs.size(); ++i)
@@ -102,7 +102,7 @@ static bool walks(const runtime::Step &step, unsigned index, ir::MemoryLayout la
   return layout == ir::MemoryLayout::RowMajor || llvm::all_of(step.parallel, isOneAxis);
 }
 
-/// The one elementwise step of `exe` as a kernel to launch; null when it is more than that.
+/// The only step of `exe`, an elementwise kernel, ready for launches; null when `exe` is anything else.
 static std::unique_ptr<DirectKernel> directOf(const runtime::Executable &exe, const OpInfo &info, size_t numOperands,
                                               llvm::ArrayRef<ir::MemoryLayout> layouts) {
   if (exe.steps.size() != 1 || exe.steps[0].kind != runtime::StepKind::Kernel)
@@ -148,7 +148,7 @@ static std::unique_ptr<DirectKernel> directOf(const runtime::Executable &exe, co
   return direct;
 }
 
-/// Whether `exe` is the one movement: what bind time reads may come from any call.
+/// Whether `exe` is only the movement itself, whose attributes are read when it is bound and may come from any call.
 static bool isMovement(const runtime::Executable &exe, const OpInfo &info) {
   return exe.nodes.size() == 1 && &exe.nodes[0].op.info() == &info && exe.steps.size() == 1 &&
          exe.steps[0].kind == runtime::StepKind::Movement;

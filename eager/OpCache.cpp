@@ -15,7 +15,7 @@ namespace {
 
 constexpr unsigned kShards = 16;
 
-/// What a look-up has.
+/// The key of a look-up, and the operator with its attributes.
 struct Wanted {
   KeyPrint key;
   const OpDef &op;
@@ -34,7 +34,7 @@ public:
   void addTo(std::vector<std::string> &classes);
   void trim();
   void clear();
-  /// In a forked child, which has none of the threads that were building or waiting.
+  /// Called in a forked child, which has no thread that was building or waiting.
   void forgetBuilders() {
     building.clear();
     new (&built) std::condition_variable;
@@ -83,7 +83,7 @@ llvm::Expected<CompiledOpPtr> Shard::findOrBuild(const Wanted &wanted, llvm::fun
     }
     if (!llvm::is_contained(building, wanted.key.low))
       break;
-    lock.unlock(); // never take the frontend's lock while holding this one
+    lock.unlock(); // never wait for the frontend's lock with this one held
     {
       BlockingRegion region;
       lock.lock();

@@ -6,7 +6,7 @@
 
 namespace tess::eager {
 
-/// Attributes that are read later get sizes that say nothing: no axis of size 1, no stop that is its start.
+/// Replaces attributes that are read at bind time by sizes without meaning: none is 1, and no stop equals its start.
 static OpDef withNeutralSizes(const OpDef &op) {
   int64_t neutral = 0;
   OpDef result = op;
@@ -22,7 +22,7 @@ static OpDef withNeutralSizes(const OpDef &op) {
   return result;
 }
 
-/// Runtime attributes are operands of the kernel: any value does.
+/// Replaces runtime attributes by any valid value, because the kernel gets them as arguments.
 static OpDef withNeutralNumbers(const OpDef &op) {
   OpDef result = op;
   for (const AttrInfo &attr : op.info().attrs) {
@@ -89,7 +89,7 @@ static ir::MemoryLayout takeLayout(llvm::StringRef &text) {
   return ir::MemoryLayout::RowMajor;
 }
 
-/// Takes "f32[?, 3]" off the front of `text`.
+/// Takes a meta, as in "f32[?, 3]", off the front of `text`.
 static bool takeMeta(llvm::StringRef &text, TensorMeta &meta) {
   auto [name, rest] = text.split('[');
   auto [sizes, after] = rest.split(']');

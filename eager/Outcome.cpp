@@ -4,7 +4,7 @@
 
 namespace tess::eager {
 
-/// "x f32[2, 3], y f32[3]".
+/// The operands in words, as in "x f32[2, 3], y f32[3]".
 static std::string describeOperands(const OpInfo &info, llvm::ArrayRef<TensorMeta> operands,
                                     llvm::ArrayRef<unsigned> segments) {
   std::string text;

@@ -1,6 +1,6 @@
 //===- Programs.cpp - operators through bound programs -------------------===//
 //
-// A program serves every shape of its ranks and dtypes; its bindings for
+// A program serves all shapes of its ranks and dtypes. Its bindings for
 // concrete shapes are kept in the entry, the latest used first. Temporaries
 // come from the caching allocator, so that bindings hold no memory.
 //
@@ -24,7 +24,7 @@ uint64_t keyOfOp(const OpDef &op, bool direct) {
     if (isKeyAttr(op.info(), i, sizesLater))
       h = mixHash(h, op.attr(i).hash());
     else if (op.attr(i).kind() == AttrKind::I64List)
-      h = mixHash(h, op.attr(i).ints().size()); // the rank of a shape
+      h = mixHash(h, op.attr(i).ints().size()); // a shape counts with its rank only
   }
   return h;
 }
@@ -58,18 +58,18 @@ Metas DispatchCall::metas() const {
 
 namespace {
 
-/// One run of a binding, with what it needs until then.
+/// One run of a binding, with the arguments that it keeps until then.
 struct BoundRun {
   BoundShapesRef shapes;
   llvm::SmallVector<void *, 4> inputs, outputs;
   llvm::SmallVector<uint64_t, 4> scalars;
 
-  /// On any thread.
+  /// Runs on any thread.
   llvm::Error operator()() const {
     return whileLocked([](runtime::Bound &) {});
   }
-  /// Runs, and reads `answer` from the binding before another thread runs it. Memory comes first: to wait for it with
-  /// the lock is to wait for a worker that may want the lock.
+  /// Runs, and calls `answer` with the binding before another thread may run it. The arena is allocated before the lock
+  /// is taken: waiting for memory means waiting for the worker, which may want the lock.
   llvm::Error whileLocked(llvm::function_ref<void(runtime::Bound &)> answer) const {
     runtime::RunOptions options;
     StorageRef arena;
@@ -82,7 +82,7 @@ struct BoundRun {
     }
     std::unique_lock<std::mutex> lock(shapes->running, std::defer_lock);
     if (!lock.try_lock()) {
-      BlockingRegion region; // another thread runs these shapes
+      BlockingRegion region; // another thread runs the same shapes
       lock.lock();
     }
     llvm::Error error = runLocked(options);
@@ -119,10 +119,11 @@ private:
   Metas metas;
   llvm::SmallVector<TensorRef, 4> made;
   llvm::SmallVector<void *, 4> inputs;
-  bool isInferred = false; // the operator takes operands of these metas
+  bool isInferred = false; // inference has accepted operands of these metas
 };
 
-/// A program for operands of these metas; `unknown` says which sizes it may leave open.
+/// The program for operands of these metas; `unknown` is the same with the sizes left open that the program may leave
+/// open.
 llvm::Expected<CompiledOpRef> ProgramRun::entryFor(const Metas &unknown) {
   uint64_t space = keyOfRanks(call.operands);
   for (const TensorMeta &meta : unknown)
@@ -131,7 +132,7 @@ llvm::Expected<CompiledOpRef> ProgramRun::entryFor(const Metas &unknown) {
   OpKey key{keyOfOp(call.op, false), keyOfOperands(call), space};
   return findOrBuild(key, call.op, [&]() -> BuiltOp {
     if (llvm::Expected<Metas> results = call.op.infer(metas, call.segments); !results)
-      return results.takeError(); // in the user's shapes
+      return results.takeError(); // the error names the user's shapes
     isInferred = true;
     return buildOp(key, {call.op, unknown, {}, llvm::SmallVector<unsigned, 4>(call.segments)}, false);
   });
@@ -143,7 +144,7 @@ llvm::Expected<CompiledOpRef> ProgramRun::findEntry() {
   Metas unknown = metas;
   for (TensorMeta &meta : unknown)
     for (int64_t &size : meta.shape)
-      size = size == 1 ? 1 : kUnknown; // an axis that may repeat: part of the class
+      size = size == 1 ? 1 : kUnknown; // a size of 1 may repeat, so it is part of the class
   return entryFor(unknown);
 }
 
@@ -215,7 +216,7 @@ llvm::Error ProgramRun::allocate(const BoundShapes &shapes, Tensors &results) {
   return llvm::Error::success();
 }
 
-/// Results whose size the data decided, in memory of that size.
+/// Moves results whose size the data decided to memory of that size.
 llvm::Error ProgramRun::shrink(const Metas &actual, Tensors &results) {
   for (unsigned i = 0; i < results.size(); ++i) {
     if (llvm::ArrayRef<int64_t>(actual[i].shape) == results[i]->shape())
@@ -229,7 +230,7 @@ llvm::Error ProgramRun::shrink(const Metas &actual, Tensors &results) {
   return llvm::Error::success();
 }
 
-/// Sizes come with the data: the caller waits for both.
+/// Runs in the calling thread, because the caller needs the sizes as well as the data.
 llvm::Error ProgramRun::runDataDependent(const BoundRun &task, Tensors &results) {
   for (const TensorRef &operand : made)
     if (llvm::Error e = awaitWritten(operand->storage()))

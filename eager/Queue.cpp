@@ -14,17 +14,17 @@ using runtime::Worker;
 
 namespace {
 
-/// Commands that may wait before a caller does.
+/// Commands that may be queued before a caller has to wait.
 constexpr uint64_t kMostWaiting = Worker::kCapacity - 128;
-/// Bytes of the storages that they may hold: a program that is faster than its kernels must not take all memory.
+/// Bytes of the storages that queued commands may hold: a program faster than its kernels must not take all memory.
 constexpr uint64_t kMostBytes = 512 << 20;
-/// Failures kept for sync(); later ones are known to their values only.
+/// Failures kept for sync(); later ones are only kept by their values.
 constexpr size_t kMostUnseen = 64;
 
 std::atomic<int> level{2};
 std::atomic<uint64_t> queuedBytes{0};
 
-/// Failures that nobody has seen, oldest first.
+/// Failures that nobody has seen yet, the oldest first.
 struct Unseen {
   Unseen();
   std::mutex mutex;
@@ -36,13 +36,13 @@ Unseen &unseen() {
   return *instance;
 }
 
-/// A forked child begins without: the parent tells them.
+/// A forked child begins without failures, because the parent reports them.
 Unseen::Unseen() {
   runtime::holdAcrossFork(mutex);
   runtime::callAcrossFork([] {}, [] {}, [] { unseen().failures.clear(); });
 }
 
-/// Counts the bytes of storages that no other queued operator refers to.
+/// Holds the storages of a job, and counts the bytes of those that no other queued job holds.
 void hold(const Job &job) {
   for (const StorageRef &storage : llvm::concat<const StorageRef>(job.inputs, job.outputs))
     if (storage->hold())
@@ -67,7 +67,7 @@ void runJob(std::unique_ptr<Job> job) {
   drop(*job);
 }
 
-/// Whoever had to wait finds room for several.
+/// Waits until commands and bytes are within their limits, and then until there is room for several more.
 llvm::Error awaitRoom() {
   Worker &worker = Worker::global();
   if (uint64_t last = worker.last(); last > worker.count() + kMostWaiting)

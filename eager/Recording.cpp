@@ -11,7 +11,7 @@ namespace tess::eager {
 
 static thread_local std::shared_ptr<Recorder> active;
 
-/// Operators and values for which a recording has room from the start.
+/// Room for operators and values that a recording has from the start.
 static constexpr size_t kReserved = 256;
 
 Recorder *Recorder::current() { return active.get(); }
@@ -63,7 +63,7 @@ void Recorder::leave() {
   active.reset();
 }
 
-/// After a recording that ran nothing.
+/// Gives variables their old values back after a recording that ran nothing.
 void Recorder::restore() {
   for (auto [variable, value] : llvm::zip(updated, oldValues))
     variable->rebind(*value);
@@ -102,7 +102,7 @@ Recorder::Boundary Recorder::beginGradient(llvm::ArrayRef<TensorRef> outputs) {
   return {recording.opList.size(), uint32_t(recording.valueList.size())};
 }
 
-/// The number of a value; a variable that existed before is captured at its first use.
+/// The number of a value. A variable that existed before the recording is captured at its first use.
 uint32_t Recorder::numberOf(TensorImpl &tensor) {
   if (tensor.traceTag.owner == id)
     return tensor.traceTag.id;
@@ -164,7 +164,7 @@ void Recorder::collectUpdates() {
     auto it = variables.find(variable.get());
     uint32_t value = numberOf(*variable);
     if (it != variables.end() && it->second == value)
-      continue; // it got its old value back
+      continue; // it has got its old value back
     recording.updateList.push_back({variable, argumentOf(variable.get()), value});
   }
   for (Recording::Update &update : recording.updateList)

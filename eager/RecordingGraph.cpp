@@ -36,8 +36,8 @@ private:
   std::vector<int> inputIndex;
   int numInputs = 0;
   llvm::StringSet<> names;
-  llvm::DenseMap<const TensorImpl *, int> inputOf; // of updated variables
-  std::vector<unsigned> donated;                   // arguments that no result has taken over
+  llvm::DenseMap<const TensorImpl *, int> inputOf; // for updated variables
+  std::vector<unsigned> donated;                   // arguments whose memory no result has taken over
 };
 
 void GraphWriter::addInput(uint32_t number, llvm::StringRef name, llvm::ArrayRef<int> dims) {
@@ -57,7 +57,8 @@ void GraphWriter::writeArguments() {
   }
 }
 
-/// An input that starts with what the variable holds now. Names are keys of the state: a second "weight" is "weight_2".
+/// Adds an input whose initial value is the variable's current one. Names are keys of the state: a second "weight"
+/// becomes "weight_2".
 llvm::Expected<ir::GraphBuilder::Value> GraphWriter::addState(TensorImpl &variable, const TensorMeta &meta,
                                                               llvm::StringRef name) {
   if (!(variable.meta() == meta))
@@ -76,7 +77,7 @@ llvm::Expected<ir::GraphBuilder::Value> GraphWriter::addState(TensorImpl &variab
 llvm::Error GraphWriter::writeCaptured() {
   for (auto [i, number] : llvm::enumerate(recording.captured())) {
     if (options.captureAsConstants && !isUpdated(recording, number))
-      continue; // written where it is used
+      continue; // written as a constant where it is used
     const Recording::Value &value = recording.values()[number];
     std::string name = value.name.empty() ? "captured" + std::to_string(i) : value.name;
     if (!options.keepsState) {
@@ -92,7 +93,7 @@ llvm::Error GraphWriter::writeCaptured() {
   return options.keepsState ? writeUnread() : llvm::Error::success();
 }
 
-/// Updated variables that the function does not read.
+/// Adds inputs for updated variables that the function does not read.
 llvm::Error GraphWriter::writeUnread() {
   for (const Recording::Update &update : recording.updates()) {
     if (!update.variable || inputOf.contains(update.variable.get()))
@@ -142,7 +143,7 @@ llvm::Error GraphWriter::writeOps() {
   return llvm::Error::success();
 }
 
-/// The input whose memory the output may take over, or -1.
+/// The input whose memory the output may take over; -1: none.
 int GraphWriter::donatedFor(uint32_t output) {
   auto fits = llvm::find_if(donated, [&](unsigned argument) {
     uint32_t number = recording.arguments()[argument];

@@ -10,7 +10,7 @@
 
 namespace tess::eager {
 
-/// Constants of more elements are told apart by a hash.
+/// Constants with more elements are shown by a hash.
 static constexpr int64_t kMaxShownElements = 4;
 
 /// The shortest text that reads back as the same number.
@@ -23,7 +23,7 @@ template <typename T> static std::string shown(const char *bytes) {
   return std::string(text, std::to_chars(text, text + sizeof(text), value).ptr);
 }
 
-/// Empty for a dtype whose elements are not shown.
+/// The text of an element; empty for a dtype whose elements are not shown.
 static std::string showElement(DType dtype, const char *bytes) {
   switch (dtype) {
   case DType::Float32:
@@ -104,7 +104,7 @@ llvm::Expected<std::string> RecordingWriter::describe(const Recording &recording
   return results + " = " + name + "(" + operands + ")" + (shapes ? " -> " + metas : "");
 }
 
-/// What comes out, and what variables hold at the end.
+/// Writes the results, and the values that variables have at the end.
 llvm::Error RecordingWriter::writeEnds(const Recording &recording, std::vector<RecordingLine> &lines) {
   std::string results = "results: ";
   if (llvm::Error e = append(recording, recording.results(), results))

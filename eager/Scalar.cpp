@@ -1,7 +1,8 @@
 //===- Scalar.cpp - Python numbers become operands -----------------------===//
 //
-// A number takes the dtype that promotion gives it beside the tensors; it is a
-// rank 0 tensor from here on, so that its value is never part of a cache key.
+// A number takes the dtype that promotion gives it beside the tensors. From
+// here on it is a tensor of rank 0, so that its value is never part of a cache
+// key.
 //
 //===----------------------------------------------------------------------===//
 #include "eager/Apply.h"

@@ -28,7 +28,7 @@ std::string WriteNote::text() const {
   return where.empty() ? op : op + " at " + where;
 }
 
-/// Guards the notes of all storages: writes in place are few, and notes are read when an error is told.
+/// Guards the notes of all storages. One mutex is enough: writes in place are few, and notes are read only for errors.
 static std::mutex &noteMutex() {
   static std::mutex *instance = [] {
     auto *mutex = new std::mutex; // never destroyed: threads may outlive main
@@ -40,7 +40,7 @@ static std::mutex &noteMutex() {
 
 void Storage::noteWrite(WriteNoteRef by) {
   std::lock_guard<std::mutex> lock(noteMutex());
-  note.swap(by); // the caller drops the old one, after the lock
+  note.swap(by); // the caller drops the old note after the lock is released
   writes.fetch_add(1, std::memory_order_acq_rel);
 }
 
@@ -51,7 +51,8 @@ WriteNoteRef Storage::lastWrite() const {
 
 StorageRef Storage::make() { return StorageRef(new (poolAllocate(sizeof(Storage))) Storage); }
 
-/// What queued operators hold comes back when they have run: only then there is too little memory.
+/// Allocates a block. Queued operators give their memory back when they have run, so a failure is final only after
+/// these.
 static llvm::Expected<runtime::Block> allocateBlock(size_t bytes, runtime::Device &device) {
   llvm::Expected<runtime::Block> block = device.allocate(bytes);
   if (LLVM_LIKELY(bool(block)))

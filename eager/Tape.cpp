@@ -12,7 +12,7 @@ namespace tess::eager {
 
 namespace {
 
-/// Ids of the tapes that exist: tags of others mean nothing.
+/// Ids of the tapes that exist; tags with other ids have no meaning.
 struct LiveTapes {
   std::mutex mutex;
   llvm::DenseSet<uint32_t> ids;
@@ -104,12 +104,12 @@ bool Tape::watches(const TensorImpl &tensor) const {
 }
 
 void Tape::clear() {
-  // Values may own other tapes' last references: let them go one by one, newest first.
+  // Values may hold the last references to other tapes: drop them one by one, the newest first.
   while (!records.empty())
     records.pop_back();
   watched.clear();
   grads.clear();
-  // Tags that are still on values must not be taken for new ones: ids go on counting.
+  // Ids go on counting, so that tags still on values are not taken for new ones.
 }
 
 void Tape::tagResults(Record &record, llvm::ArrayRef<TensorRef> results) {
@@ -159,7 +159,7 @@ void Tape::save(const Call &call, llvm::ArrayRef<TensorRef> results) {
     if (!record.plan->graph->inputUsed[i])
       continue;
     const TensorImpl &value = i < numOperands ? *call.operands[i].tensor : *results[i - numOperands];
-    bool isRead = i < numOperands && call.into; // before the call wrote it
+    bool isRead = i < numOperands && call.into; // as it was before the call wrote it
     uint32_t version = isRead ? call.into->versionRead(value) : value.storage().version();
     record.saved.push_back({uint16_t(i), version, value.dup()});
   }

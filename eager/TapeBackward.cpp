@@ -1,7 +1,8 @@
 //===- TapeBackward.cpp - gradients along a tape, in reverse -------------===//
 //
-// Accumulation is in reverse tape order, by the operator `add`, in place where
-// that changes nothing: the order that the compiler's autodiff keeps too.
+// Gradients are accumulated in reverse tape order by the operator `add`, in
+// place where that changes nothing. The compiler's autodiff keeps the same
+// order.
 //
 //===----------------------------------------------------------------------===//
 #include "eager/Tape.h"
@@ -25,7 +26,7 @@ llvm::Error Tape::seed(llvm::ArrayRef<TensorRef> ys, llvm::ArrayRef<TensorRef> d
   for (unsigned i = 0; i < ys.size(); ++i) {
     uint32_t value = idOf(*ys[i]);
     if (!value)
-      continue; // depends on nothing that is watched
+      continue; // it depends on no watched tensor
     if (llvm::Error e = checkUnwritten("backward", *ys[i]))
       return e;
     TensorRef dy = i < dys.size() ? dys[i] : TensorRef();
@@ -43,8 +44,8 @@ llvm::Error Tape::seed(llvm::ArrayRef<TensorRef> ys, llvm::ArrayRef<TensorRef> d
   return llvm::Error::success();
 }
 
-/// sum + grad: the request Add, which needs no temporary, where nobody else looks at the memory of `sum`. `isOwned`:
-/// nobody goes on with the variable `sum` as it is.
+/// sum + grad. If `isOwned`, nobody else uses the variable `sum`, and where nobody else sees its memory either, the
+/// result is written into it.
 static llvm::Expected<TensorRef> addTo(TensorImpl &sum, TensorImpl &grad, bool isOwned) {
   static const OpDef add = OpDef::get("add");
   Destination into(sum, /*isSeen=*/false);
@@ -73,7 +74,7 @@ llvm::Error Tape::accumulate(uint32_t value, TensorRef grad) {
   return llvm::Error::success();
 }
 
-/// Name of the operand or result at `position` among the inputs of the backward graph.
+/// The name of the operand or result at `position` among the inputs of the backward graph.
 static std::string valueName(const BackwardPlan &plan, unsigned position) {
   const OpInfo &info = plan.op.info();
   unsigned numOperands = plan.operands.size();
@@ -113,7 +114,7 @@ llvm::Expected<Tensors> Tape::gradientsOf(Record &record, llvm::ArrayRef<TensorR
   for (const TensorRef &grad : outputGrads)
     arrives.push_back(bool(grad));
   BackwardPlanRef plan = record.plan;
-  if (arrives != plan->hasOutputGrad) { // fewer than the tape expected
+  if (arrives != plan->hasOutputGrad) { // fewer gradients than the tape expected
     llvm::Expected<BackwardPlanRef> other = backwardPlan(*plan, arrives);
     if (!other)
       return other.takeError();
@@ -171,7 +172,7 @@ llvm::Expected<Tensors> Tape::backward(llvm::ArrayRef<TensorRef> ys, llvm::Array
     return std::move(error);
   for (TensorRef &grad : results)
     if (grad && !(grad->isUnique() && grad->storage().isExclusive())) {
-      grad = grad->dup(); // a variable of its own: of several leaves, or of the user's dy
+      grad = grad->dup(); // a variable of its own, where several leaves or the user's dy share one
       grad->storage().noteCopy();
     }
   return results;

@@ -13,9 +13,9 @@
 
 namespace tess::eager {
 
-/// Shapes for which a program keeps a binding, with its arena.
+/// Number of shapes for which a program keeps a binding with its arena.
 static constexpr size_t kMaxBindings = 8;
-/// Of the arenas of all bindings but the latest.
+/// Limit of the bytes held by all bindings except the latest.
 static constexpr uint64_t kMostBindingBytes = uint64_t(256) << 20;
 
 llvm::Error TracedProgram::finish(runtime::Executable exe, runtime::ProgramOptions options) {
@@ -56,7 +56,7 @@ llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::compile(const Reco
   return traced;
 }
 
-/// The executable of a file for this machine, or nothing.
+/// The executable of a file for this machine; none if there is none.
 static llvm::Expected<std::optional<runtime::Executable>> codeOf(const runtime::Container &file) {
   for (const char *target : {"host", "x86-64-v4", "x86-64-v3"}) {
     if (!file.has(runtime::SectionKind::Executable, target))
@@ -117,7 +117,7 @@ llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::load(llvm::StringR
   return traced;
 }
 
-/// Variables with the initial values of the file, each updated by the output that donates it.
+/// Makes variables with the initial values of the file; each is updated by the output that donates it.
 llvm::Error TracedProgram::makeState() {
   for (size_t input = arguments; input < executable().inputs.size(); ++input) {
     llvm::Expected<llvm::StringRef> bytes = program->initialValue(input);
@@ -182,7 +182,7 @@ llvm::Error TracedProgram::readInputs(llvm::ArrayRef<TensorRef> given, Values &v
       return plain.takeError();
     values.metas.push_back((*plain)->meta());
     values.inputs.push_back((*plain)->data());
-    // A variable's own value is alive through it; holding it here would make it look shared.
+    // The variable itself keeps its value alive; holding it here would make it look shared.
     values.kept.push_back(plain->get() == &tensor ? TensorRef() : std::move(*plain));
   }
   return llvm::Error::success();
@@ -205,7 +205,7 @@ llvm::Expected<runtime::BoundRef> TracedProgram::bind(llvm::ArrayRef<TensorMeta>
   return *bound;
 }
 
-/// The latest stays, whatever its size.
+/// Drops old bindings beyond the limits; the latest one stays, whatever its size.
 void TracedProgram::trimBindings() {
   uint64_t bytes = 0;
   size_t kept = 0;
@@ -215,7 +215,8 @@ void TracedProgram::trimBindings() {
   }
 }
 
-/// The output may take over the buffer of the variable that it updates, or of a donated argument: nobody else sees it.
+/// Whether the output may take over the buffer of the variable that it updates, or of a donated argument: nobody else
+/// may use that buffer.
 bool TracedProgram::mayDonate(llvm::ArrayRef<TensorRef> given, unsigned output) const {
   int32_t input = executable().outputs[output].donates;
   if (input < 0)
@@ -229,7 +230,7 @@ bool TracedProgram::mayDonate(llvm::ArrayRef<TensorRef> given, unsigned output) 
 
 llvm::Error TracedProgram::makeOutputs(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound,
                                        Values &values) const {
-  for (auto [i, meta] : llvm::enumerate(bound.mostOutputs())) { // outputs() has the sizes of the run before
+  for (auto [i, meta] : llvm::enumerate(bound.mostOutputs())) { // outputs() still has the sizes of the last run
     if (mayDonate(given, i)) {
       values.outputs.push_back(nullptr);
       values.results.push_back(TensorRef());
@@ -244,7 +245,7 @@ llvm::Error TracedProgram::makeOutputs(llvm::ArrayRef<TensorRef> given, const ru
   return llvm::Error::success();
 }
 
-/// Shapes that the data decided, then the variables.
+/// Gives results the shapes that the data decided, then updates the variables.
 llvm::Error TracedProgram::update(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound, Values &values) const {
   for (auto [i, meta] : llvm::enumerate(bound.outputs()))
     if (TensorRef &result = values.results[i]; result && llvm::ArrayRef<int64_t>(meta.shape) != result->shape())
@@ -266,7 +267,8 @@ llvm::Error TracedProgram::update(llvm::ArrayRef<TensorRef> given, const runtime
   return llvm::Error::success();
 }
 
-/// A waiting thread must not hold the frontend's lock, which the running one takes again before it ends.
+/// Takes the program's lock. While it waits, the thread does not hold the frontend's lock, which the running thread
+/// takes again before it ends.
 std::unique_lock<std::mutex> TracedProgram::locked() {
   std::unique_lock<std::mutex> lock(mutex, std::try_to_lock);
   if (!lock.owns_lock()) {
@@ -306,7 +308,7 @@ llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
   llvm::Expected<runtime::BoundRef> bound = bind(values.metas);
   if (!bound)
     return bound.takeError();
-  if ((*bound)->needsWorker()) // it comes after what is queued: the user may say stop until then
+  if ((*bound)->needsWorker()) // it comes after queued commands, and the user may interrupt the wait for them
     if (llvm::Error e = awaitAll())
       return std::move(e);
   if (llvm::Error e = makeOutputs(given, **bound, values))
@@ -321,7 +323,7 @@ llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
   return std::move(values.results);
 }
 
-/// Binds for the recorded shapes when nothing ran yet.
+/// Binds for the recorded shapes if nothing has run yet.
 llvm::Error TracedProgram::bindRecorded() {
   if (!bindings.empty() || (recordedInputs.empty() && arguments))
     return llvm::Error::success();

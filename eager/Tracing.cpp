@@ -12,7 +12,7 @@ static const FailureRef &noValue() {
     failure->message =
         "value: a tensor must come from a call that ran to have one, got one of a call that was recorded "
         "only (by estimate, or a trace's check) and is not among its results";
-    failure->reported = true; // nothing failed: sync() has nothing to tell
+    failure->reported = true; // nothing failed, so sync() must not report it
     return failure;
   }();
   return why;
@@ -38,7 +38,7 @@ static llvm::Expected<Metas> inferMetas(const Call &call, bool atBounds) {
   return call.opDef().info().boundRule(call.opDef(), operands, call.segments());
 }
 
-/// The results of an operator that does not run.
+/// Infers the results of an operator that does not run.
 static llvm::Error infer(const Call &call, Recorder &recorder, Tensors &results) {
   llvm::Expected<Metas> metas = inferMetas(call, recorder.boundsSizes());
   if (!metas)

@@ -1,7 +1,7 @@
 //===- Views.cpp - operators without a kernel ----------------------------===//
 //
-// A view is inferred once for a layout: each thread remembers what its latest
-// view operators made of which layouts.
+// A view is inferred once for each layout: each thread remembers the layouts
+// that its latest view operators made.
 //
 //===----------------------------------------------------------------------===//
 #include "eager/Counters.h"
@@ -16,13 +16,13 @@ namespace tess::eager {
 
 namespace {
 
-/// What a view operator makes of one layout.
+/// The result of a view operator for one layout.
 struct KnownView {
   OpDef op;
   unsigned rank;
   int64_t dims[kMaxRank], steps[kMaxRank]; // of the operand
-  bool needsCopy = false;                  // no strides over the operand's memory say it: it looks at a row-major copy
-  Layout layout;                           // of the result, its offset from the operand's first element
+  bool needsCopy = false; // no strides over the operand's memory give it, so it is made over a row-major copy
+  Layout layout;          // of the result; its offset counts from the operand's first element
 
   KnownView(const OpDef &op, const TensorImpl &x) : op(op), rank(x.rank()) {
     std::copy(x.shape().begin(), x.shape().end(), dims);
@@ -35,7 +35,7 @@ struct KnownView {
 };
 
 constexpr unsigned kSlotBits = 8;
-/// Direct-mapped.
+/// A direct-mapped cache.
 using KnownViews = std::array<std::unique_ptr<KnownView>, 1 << kSlotBits>;
 
 std::unique_ptr<KnownView> &slotOf(const OpDef &op, const TensorImpl &x) {
@@ -56,7 +56,7 @@ llvm::Expected<std::unique_ptr<KnownView>> inferView(const DispatchCall &call, c
   operand.offset = 0;
   llvm::Expected<Layout> layout = call.info().viewRule(call.op, operand, shape);
   if (!layout) {
-    llvm::consumeError(layout.takeError()); // these strides cannot be looked at so
+    llvm::consumeError(layout.takeError()); // these strides cannot be viewed so
     view->needsCopy = true;
     layout = call.info().viewRule(call.op, Layout::contiguous(x.shape()), shape);
     if (!layout)
@@ -85,7 +85,7 @@ llvm::Error lookAt(TensorImpl &x, const KnownView &view, Tensors &results) {
 llvm::Error dispatchView(const DispatchCall &call, Tensors &results) {
   TensorImpl &x = *call.operands[0].tensor;
   std::unique_ptr<KnownView> &known = slotOf(call.op, x);
-  // Where there is a second operand, its shape decides, too: such a view is not remembered.
+  // The shape of a second operand would decide as well, so such a view is not remembered.
   if (!known || call.operands.size() > 1 || !known->answers(call.op, x)) {
     llvm::Expected<std::unique_ptr<KnownView>> view = inferView(call, x);
     if (!view)

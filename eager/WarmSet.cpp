@@ -24,7 +24,7 @@ struct LevelFile {
 
 } // namespace
 
-/// Adds a class to all files if they have no more than `room` for it; the bytes that it took.
+/// Adds a class to all files if it takes no more than `room`, and returns the bytes that it took; 0: no room.
 static llvm::Expected<uint64_t> addClass(llvm::MutableArrayRef<LevelFile> files, llvm::StringRef text, uint64_t room) {
   llvm::Expected<OpClass> cls = OpClass::parse(text);
   if (!cls)
@@ -50,7 +50,7 @@ llvm::Expected<size_t> writeWarmSet(llvm::StringRef folder, llvm::ArrayRef<std::
   std::vector<LevelFile> files;
   for (const std::string &level : levels)
     files.push_back({level, {}, {}});
-  for (llvm::StringRef text : classes) { // a smaller one may fit where one did not
+  for (llvm::StringRef text : classes) { // no stop at a class without room: a later one may be smaller
     llvm::Expected<uint64_t> bytes = addClass(files, text, maxBytes);
     if (!bytes)
       return bytes.takeError();
