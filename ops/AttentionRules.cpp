@@ -20,7 +20,7 @@ static int product(SubgraphBuilder &b, int x, int y, bool transposeX = false, bo
   return call(b, "matmul", {x, y}, {{"transpose_x", transposeX}, {"transpose_y", transposeY}});
 }
 
-/// `scale`, or 1 / sqrt(E), for each query.
+/// The attribute `scale`, or 1 / sqrt(E), for each query.
 static int scaleOf(SubgraphBuilder &b, const OpDef &op, int query) {
   if (op.has("scale"))
     return constantLike(b, op.f64("scale"), query);
@@ -29,7 +29,7 @@ static int scaleOf(SubgraphBuilder &b, const OpDef &op, int query) {
 
 namespace forwards {
 
-/// `scores`, -inf where the key does not take part.
+/// The scores, with -inf where a key does not take part.
 static int masked(SubgraphBuilder &b, const OpDef &op, int scores, llvm::ArrayRef<int> masks) {
   int never = constantLike(b, -INFINITY, scores);
   for (int mask : masks)
@@ -41,7 +41,7 @@ static int masked(SubgraphBuilder &b, const OpDef &op, int scores, llvm::ArrayRe
   return call(b, "where", {seen, scores, never});
 }
 
-/// The softmax, and 0 where all scores are -inf.
+/// The softmax of the scores, and 0 where all scores are -inf.
 static int weightsOfMasked(SubgraphBuilder &b, int scores) {
   int zero = constantLike(b, 0, scores), one = constantLike(b, 1, scores);
   int top = call(b, "max", {scores}, {{"axes", kLast}, {"keepdims", true}, {"allow_empty", true}});
@@ -51,7 +51,7 @@ static int weightsOfMasked(SubgraphBuilder &b, int scores) {
   return call(b, "div", {e, call(b, "where", {call(b, "equal", {total, zero}), one, total})});
 }
 
-/// `weights` with every leading axis of the result: the values may have some of their own.
+/// The weights with every leading axis of the result, because the values may have leading axes of their own.
 static int withLeadingAxes(SubgraphBuilder &b, int weights, int out) {
   Shape shape = b.meta(out).shape;
   shape.back() = b.meta(weights).shape.back();
@@ -62,8 +62,8 @@ static int withLeadingAxes(SubgraphBuilder &b, int weights, int out) {
   return call(b, "add", {weights, reduced(b, "sum", fullLike(b, out, 0))});
 }
 
-/// The scale goes to the queries: products of half floats then overflow no sooner than they must, and a query is
-/// copied for the product anyway.
+/// The queries are scaled rather than the scores: products of half floats then overflow no sooner than necessary, and a
+/// query is copied for the product anyway.
 Values attention(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   llvm::ArrayRef<int> masks = v.drop_front(3);
   int query = call(b, "mul", {v[0], scaleOf(b, op, v[0])});
@@ -73,7 +73,7 @@ Values attention(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   return {out, withLeadingAxes(b, weights, out)};
 }
 
-/// Operands query, key, value, weights, dout and, where they have a gradient, dweights.
+/// Operands are query, key, value, weights, dout and, where the weights have a gradient, dweights.
 Values attentionBackward(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   int scale = scaleOf(b, op, v[0]), weights = v[3], dout = v[4];
   int dvalue = product(b, weights, dout, true);

@@ -8,7 +8,7 @@ using namespace shapes;
 using Operands = llvm::ArrayRef<TensorMeta>;
 using Segments = llvm::ArrayRef<unsigned>;
 
-/// The leading axes that query, key and value have together: the signature has matched them.
+/// The leading axes that query, key and value share; the signature has matched them.
 static Shape leadingAxes(Operands operands) {
   Shape leading;
   for (const TensorMeta &meta : operands.take_front(3))

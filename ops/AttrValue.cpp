@@ -12,7 +12,7 @@
 
 namespace tess {
 
-/// Doubles compare by their bits: -0.0 and 0.0 are different values, a NaN equals itself.
+/// Doubles are compared by their bits: -0.0 and 0.0 differ, and a NaN equals itself.
 bool AttrValue::operator==(const AttrValue &other) const {
   if (kind() == AttrKind::F64 && other.kind() == AttrKind::F64)
     return llvm::bit_cast<uint64_t>(f64()) == llvm::bit_cast<uint64_t>(other.f64());

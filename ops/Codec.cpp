@@ -1,9 +1,10 @@
 //===- Codec.cpp - operators as text, of this and of older versions ------===//
 //
-// `name{a=1, b=[1, 2]}`, `name@2{...}` from the second version on. Every set
-// attribute is written, default or not: a default may change, a saved file not.
-// A record's `upgrades` say how an older text is read, step by step:
-//   "1: rename dim axis"       version 1 called it `dim`
+// An operator is written as `name{a=1, b=[1, 2]}`, from its second version on
+// as `name@2{...}`. Every attribute that is set is written, even a default:
+// defaults may change, a saved file may not. A record's `upgrades` say how an
+// older text is read, version by version:
+//   "1: rename dim axis"        version 1 had `dim` for `axis`
 //   "1: default keepdims false" version 1 had no `keepdims` and meant false
 //   "1: drop mode"              version 1 had a `mode` that is ignored now
 //
@@ -30,14 +31,14 @@ std::string OpDef::serialize() const {
   return text + "}";
 }
 
-/// Attributes by name, in the text that is read and in the record's upgrades.
+/// Attributes by name, from the text that is read and from the record's upgrades.
 using Fields = llvm::SmallVector<std::pair<llvm::StringRef, llvm::StringRef>, 8>;
 
 static llvm::Error malformed(llvm::StringRef text) {
   return makeError(ErrorCode::DataLoss, "operator: text must be name{attribute=value, ...}, got '" + text + "'");
 }
 
-/// Splits at the commas outside of brackets and quotes.
+/// Splits the text at the commas outside of brackets and quotes.
 static llvm::Error splitFields(llvm::StringRef body, llvm::StringRef whole, Fields &fields) {
   size_t start = 0;
   int depth = 0;
@@ -112,7 +113,7 @@ llvm::Expected<OpDef> OpDef::parse(llvm::StringRef text) {
   llvm::SmallVector<std::pair<llvm::StringRef, AttrValue>, 8> values;
   for (auto [key, value] : fields) {
     const auto *attr = llvm::find_if(info->attrs, [k = key](const AttrInfo &a) { return k == a.name; });
-    if (attr == info->attrs.end()) { // make says which there are
+    if (attr == info->attrs.end()) { // make reports the names that there are
       values.emplace_back(key, AttrValue());
       continue;
     }

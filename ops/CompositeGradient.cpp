@@ -1,7 +1,7 @@
 //===- CompositeGradient.cpp - the gradient of a composite operator -------===//
 //
-// Reverse mode through the forward graph. Results that were saved stand in for
-// the nodes that made them; what else is needed is computed again.
+// Reverse mode through the forward graph. Saved results replace the nodes that
+// computed them; all other values that are needed are computed again.
 //
 //===----------------------------------------------------------------------===//
 #include "ops/GraphPieces.h"

@@ -8,7 +8,7 @@ using namespace pieces;
 using Values = llvm::SmallVector<int, 4>;
 using Bools = llvm::ArrayRef<bool>;
 
-/// Sorted axes of a reduction of rank `rank`.
+/// The sorted axes that a reduction of an operand of rank `rank` reduces.
 static IntList reducedAxes(const OpDef &op, int64_t rank) {
   IntList axes;
   for (int64_t i = 0; i < rank; ++i)
@@ -21,7 +21,7 @@ static IntList reducedAxes(const OpDef &op, int64_t rank) {
   return axes;
 }
 
-/// A value in the shape of the result, with the reduced axes back as size 1.
+/// The value with the reduced axes put back as size 1, where the result lacks them.
 static int withAxes(SubgraphBuilder &b, const OpDef &op, int value, int x) {
   if (op.boolean("keepdims") || b.meta(x).rank() == 0)
     return value;
@@ -38,8 +38,8 @@ Values mean(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
   return {broadcastLike(b, call(b, "div", {grad, count}), v[0])};
 }
 
-/// Each element's gradient is the product of the others: out / x without zeros among them; with one zero, only that
-/// one has a gradient, the product of the rest.
+/// Each element's gradient is the product of the others: out / x if none is zero. If exactly one is zero, only that one
+/// has a gradient, the product of the others.
 Values prod(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
   int x = v[0], zero = constantLike(b, 0, x), one = constantLike(b, 1, x);
   int isZero = call(b, "equal", {x, zero});
@@ -62,7 +62,7 @@ Values extremum(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bool
   return {call(b, "mul", {isBest, call(b, "div", {grad, count})})};
 }
 
-/// d/dx log sum exp x = exp(x - out): nothing flows through the shift that the forward subtracts.
+/// d/dx log sum exp x = exp(x - out). No gradient flows through the shift that the forward graph subtracts.
 Values logSumExp(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
   int share = call(b, "exp", {call(b, "sub", {v[0], withAxes(b, op, v[1], v[0])})});
   return {call(b, "mul", {withAxes(b, op, v[2], v[0]), share})};

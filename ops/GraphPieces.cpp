@@ -51,7 +51,7 @@ int sumOfBroadcast(SubgraphBuilder &b, int x, int like) {
     else
       isOpen |= from[i] == kUnknown || to[i - extra] == kUnknown;
   int sum = axes.empty() ? x : call(b, "sum", {x}, {{"axes", axes}, {"keepdims", true}});
-  // Sizes that are not known yet must be equal: the view holds them to that when they are.
+  // Sizes that are still unknown must be equal; the view checks that once they are known.
   return extra || isOpen ? reshapeLike(b, sum, like) : sum;
 }
 

@@ -1,8 +1,4 @@
-//===- IndexRules.cpp - gradients of indexing ----------------------------===//
-//
-// What was read is added to; what was written is cut off.
-//
-//===----------------------------------------------------------------------===//
+// The gradient of a read is added at its elements; at written elements the gradient of x is cut off.
 #include "ops/GradientRules.h"
 #include "ops/GraphPieces.h"
 
@@ -12,7 +8,7 @@ using namespace pieces;
 using Values = llvm::SmallVector<int, 4>;
 using Bools = llvm::ArrayRef<bool>;
 
-/// Operators with operands (x, [value,] indices...).
+/// Applies an operator whose operands are (x, [value,] indices...).
 static int indexed(SubgraphBuilder &b, const char *name, llvm::ArrayRef<int> front, llvm::ArrayRef<int> indices,
                    const AttrValue &axes) {
   Values inputs(front.begin(), front.end());
@@ -20,7 +16,7 @@ static int indexed(SubgraphBuilder &b, const char *name, llvm::ArrayRef<int> fro
   return call(b, name, inputs, {{"axes", axes}});
 }
 
-/// `dout` added into zeros like `x` at `index` along `axis`, where index has the other axes of x.
+/// Adds `dout` to zeros shaped like `x`, at `index` along `axis`; the index has the other axes of x.
 static int addAlong(SubgraphBuilder &b, const OpDef &op, int x, int index, int dout, unsigned axis) {
   TensorMeta meta = b.meta(index);
   IntList axes;
@@ -48,7 +44,7 @@ Values gather(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools)
   return {addAlong(b, op, v[0], v[1], v[3], axis < 0 ? axis + b.meta(v[0]).rank() : axis), -1};
 }
 
-/// argsort and topk: operands (x), results (out, indices).
+/// The gradient of argsort and topk, whose operand is x and whose results are out and indices.
 Values sorted(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
   if (v[3] < 0)
     return {-1};
@@ -82,7 +78,7 @@ Values indexAdd(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bool
   return grads;
 }
 
-/// The masked axes made one, so that one list of positions says where the rows of dout go.
+/// The masked axes are merged into one, so that a single list of positions says where the rows of dout go.
 Values maskGet(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
   TensorMeta x = b.meta(v[0]), mask = b.meta(v[1]);
   if (!x.isStatic()) {

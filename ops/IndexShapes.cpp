@@ -1,4 +1,4 @@
-//===- IndexShapes.cpp - shapes of what indices pick ---------------------===//
+//===- IndexShapes.cpp - shapes of indexed elements ----------------------===//
 #include "ops/Checks.h"
 #include "ops/RuleErrors.h"
 #include "ops/ShapeRules.h"
@@ -10,7 +10,7 @@ namespace tess::shapes {
 using Operands = llvm::ArrayRef<TensorMeta>;
 using Segments = llvm::ArrayRef<unsigned>;
 
-/// Shape of the elements that `indices` pick from x along `axes`.
+/// The shape of the elements that `indices` pick from x along `axes`.
 static llvm::Expected<Shape> pickedShape(const OpDef &op, const TensorMeta &x, Operands indices) {
   const IntList &axes = op.ints("axes");
   if (axes.size() != indices.size() || axes.empty())

@@ -1,7 +1,7 @@
 //===- Infer.cpp - result metas from operand metas -----------------------===//
 //
-// The one path for the verifier, eager and Python. Plain broadcasting operators
-// take a fast path that allocates nothing but the result.
+// The verifier, eager mode and Python all infer through this file. Plain
+// broadcasting operators take a fast path that allocates only the result.
 //
 //===----------------------------------------------------------------------===//
 #include "ops/OpDef.h"
@@ -10,7 +10,7 @@
 
 namespace tess {
 
-/// OpDef.cpp: kind of value, range, cases, length.
+/// Defined in OpDef.cpp: checks the kind of a value, its range, cases and length.
 llvm::Error checkAttr(llvm::StringRef op, const AttrInfo &info, const AttrValue &value);
 
 namespace {
@@ -44,7 +44,7 @@ std::string dtypeNames(DTypeMask mask) {
   return names;
 }
 
-/// Calls `f(group, operand)` for every flat operand, until it returns an error.
+/// Calls `f(group, operand)` for every operand of every group, until it returns an error.
 template <typename F> llvm::Error forEachOperand(const OpInfo &info, Segments segments, F f) {
   unsigned operand = 0;
   for (unsigned group = 0; group < info.operands.size(); ++group)
@@ -110,7 +110,7 @@ llvm::Error checkAttrs(const OpDef &op, Operands operands, Segments segments) {
   return llvm::Error::success();
 }
 
-/// The dtype the operands of the rule's mask agree on.
+/// The dtype on which the operands named by the rule's mask agree.
 llvm::Expected<DType> agreed(const OpInfo &info, Operands operands, Segments segments) {
   int first = -1;
   unsigned firstGroup = 0;
@@ -160,7 +160,7 @@ llvm::Expected<DType> resultDType(const OpDef &op, Operands operands, Segments s
   return DType::Float32;
 }
 
-/// A result that allows one dtype only (a mask, indices) has that one whatever the rule says.
+/// The dtype of a result. One that allows a single dtype only (a mask, indices) has that dtype, whatever the rule says.
 DType allowed(DType d, DTypeMask mask) {
   bool single = (mask & (mask - 1)) == 0;
   return single && !(maskOf(d) & mask) ? DType(llvm::countr_zero(mask)) : d;
@@ -173,7 +173,7 @@ llvm::Error broadcastError(const OpInfo &info, Operands operands) {
   return invalidArgument(llvm::Twine(info.name) + ": operands must broadcast, got " + list);
 }
 
-/// Sizes that a program could not even count are refused here, so that nobody else has to look for them.
+/// Refuses sizes that a program could not even count, so that no later code has to check for them.
 llvm::Error checkSizes(const OpInfo &info, llvm::ArrayRef<TensorMeta> metas) {
   for (const TensorMeta &meta : metas)
     if (meta.rank() > kMaxRank || meta.numElements() > kMaxElements)
@@ -251,7 +251,7 @@ llvm::Expected<llvm::SmallVector<unsigned, 4>> defaultSegments(const OpInfo &inf
   unsigned singles = info.operands.size() - optional - (open >= 0);
   if (count < singles || (open < 0 && count > singles + optional))
     return countError(info, count);
-  // Optional operands are given from the left.
+  // Optional operands are filled from the left.
   unsigned left = count - singles;
   for (unsigned g = 0; g < info.operands.size(); ++g)
     if (info.operands[g].arity == Arity::Optional) {

@@ -8,7 +8,7 @@ namespace tess {
 using namespace pieces;
 using Values = llvm::SmallVector<int, 4>;
 
-/// [start, stop) of one axis; stop INT64_MAX means to the end.
+/// The slice [start, stop) of one axis; a stop of INT64_MAX means the end.
 static int sliceOf(SubgraphBuilder &b, int x, unsigned axis, int64_t start, int64_t stop) {
   unsigned rank = b.meta(x).rank();
   IntList starts(rank, 0), stops(rank, INT64_MAX), steps(rank, 1);
@@ -43,7 +43,7 @@ Values split(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   return parts;
 }
 
-/// `x` repeated `count` times at `axis`: before it as a whole, or each element of it (`inner`).
+/// Repeats `x` `count` times along `axis`: as a whole, or each element of the axis (`inner`).
 static int repeated(SubgraphBuilder &b, int x, int64_t axis, int64_t count, bool inner) {
   if (count == 1 || x < 0)
     return x;
@@ -104,7 +104,7 @@ Values split(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llvm::A
   return {call(b, "concat", grads, {{"axis", op.attr("axis")}})};
 }
 
-/// Padding backwards is cropping.
+/// The gradient of padding is cropping.
 Values pad(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llvm::ArrayRef<bool>) {
   IntList low = op.ints("low"), high = op.ints("high");
   for (int64_t &size : low)
@@ -114,7 +114,7 @@ Values pad(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llvm::Arr
   return {call(b, "pad", {v[2]}, {{"low", low}, {"high", high}})};
 }
 
-/// Back by as many places.
+/// The gradient of a shift is the shift back.
 Values roll(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llvm::ArrayRef<bool>) {
   return {call(b, "roll", {v[2]}, {{"shift", -op.i64("shift")}, {"axis", op.attr("axis")}})};
 }

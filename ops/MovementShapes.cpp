@@ -18,7 +18,7 @@ static std::string listed(Operands operands) {
   return text;
 }
 
-/// Takes `other` into `dim`; false when both are known and differ.
+/// Sets `dim` to `other` if it is unknown; false when both are known and differ.
 static bool unify(int64_t &dim, int64_t other) {
   if (dim == kUnknown)
     dim = other;
@@ -103,7 +103,7 @@ static int64_t times(int64_t dim, int64_t count) {
   return __builtin_mul_overflow(dim, count, &product) ? INT64_MAX : product;
 }
 
-/// The rules spread an axis over a new one.
+/// Whether x may repeat: the rules repeat an axis by spreading it over a new one.
 static bool hasRoomToRepeat(const TensorMeta &x) { return x.rank() < kMaxRank; }
 
 llvm::Expected<Metas> repeat(const OpDef &op, Operands operands, Segments) {

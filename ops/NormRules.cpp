@@ -10,7 +10,7 @@ namespace tess {
 using namespace pieces;
 using Values = llvm::SmallVector<int, 4>;
 
-/// Every axis but 1: those the statistics of a batch are taken over.
+/// Every axis except 1: the statistics of a batch are taken over these.
 static IntList batchAxes(unsigned rank) {
   IntList axes;
   for (unsigned i = 0; i < rank; ++i)
@@ -21,7 +21,7 @@ static IntList batchAxes(unsigned rank) {
 
 namespace forwards {
 
-/// momentum * running + (1 - momentum) * batch.
+/// The new statistic, momentum * running + (1 - momentum) * batch.
 static int moved(SubgraphBuilder &b, int running, int batch, double momentum) {
   return call(b, "add",
               {call(b, "mul", {running, constantLike(b, momentum, running)}),
@@ -62,7 +62,7 @@ static IntList lastAxes(unsigned rank, int64_t count) {
   return axes;
 }
 
-/// value / sqrt(mean(value^2) + epsilon), then scale and bias where given.
+/// value / sqrt(mean(value^2) + epsilon), then with scale and bias where they are given.
 static int normalised(SubgraphBuilder &b, const OpDef &op, int value, llvm::ArrayRef<int> parameters) {
   IntList axes = lastAxes(b.meta(value).rank(), op.i64("axes"));
   int square = call(b, "mean", {call(b, "square", {value})}, {{"axes", axes}, {"keepdims", true}});
@@ -110,8 +110,8 @@ Values normalize(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
 
 namespace gradients {
 
-/// `dout` through the normalisation. S. Ioffe, C. Szegedy, section 3, with normal = (x - mean) * inv_std and n elements
-/// per channel: dx = scale * inv_std * (dout - (dbias + normal * dscale) / n).
+/// Passes `dout` through the normalisation, after S. Ioffe and C. Szegedy, section 3, with normal = (x - mean) *
+/// inv_std and n elements per channel: dx = scale * inv_std * (dout - (dbias + normal * dscale) / n).
 static void addOutputGradient(SubgraphBuilder &b, llvm::ArrayRef<int> v, int x, int centred, int count, Values &grads) {
   int scale = v[1], invStd = v[9], dout = castTo(b, v[10], b.meta(scale).dtype);
   IntList axes = batchAxes(b.meta(x).rank());
@@ -123,7 +123,7 @@ static void addOutputGradient(SubgraphBuilder &b, llvm::ArrayRef<int> v, int x, 
   grads[0] = call(b, "mul", {call(b, "mul", {scale, invStd}), call(b, "sub", {dout, shared})});
 }
 
-/// The gradients of the moved statistics, where somebody differentiates them.
+/// Adds the gradients of the running statistics, where these are differentiated.
 static void addStatisticsGradients(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, int centred, int count,
                                    Values &grads) {
   int momentum = constantLike(b, op.f64("momentum"), v[1]), one = constantLike(b, 1, v[1]);
@@ -141,8 +141,8 @@ static void addStatisticsGradients(SubgraphBuilder &b, const OpDef &op, llvm::Ar
   }
 }
 
-/// The gradients of the batch's own mean and 1 / sqrt(var + epsilon), which reach the first gradient's gradient:
-/// d inv_std / dx = -inv_std^3 * (x - mean) / n.
+/// Adds the gradients of the batch's own mean and 1 / sqrt(var + epsilon), which second gradients need: d inv_std / dx
+/// = -inv_std^3 * (x - mean) / n.
 static void addSavedGradients(SubgraphBuilder &b, llvm::ArrayRef<int> v, int centred, int count, Values &grads) {
   if (int dmean = v[13]; dmean >= 0)
     grads[0] = accumulate(b, grads[0], broadcastLike(b, call(b, "div", {dmean, count}), centred));
@@ -153,7 +153,8 @@ static void addSavedGradients(SubgraphBuilder &b, llvm::ArrayRef<int> v, int cen
   }
 }
 
-/// Operands x, scale, bias, running_mean, running_var; results out, new_mean, new_var, save_mean, save_inv_std.
+/// Operands are x, scale, bias, running_mean and running_var; results are out, new_mean, new_var, save_mean and
+/// save_inv_std.
 Values batchNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llvm::ArrayRef<bool>) {
   Values grads(5, -1);
   int x = castTo(b, v[0], b.meta(v[1]).dtype);

@@ -12,7 +12,7 @@ namespace checks {
 
 using namespace shapes;
 
-/// Operands 1 to 4 are parameters of shape [1, C, 1, ...] and one dtype.
+/// Checks that operands 1 to 4 are parameters of shape [1, C, 1, ...] and of one dtype.
 llvm::Error batchParameters(const OpDef &op, Operands operands, Segments) {
   const TensorMeta &x = operands[0];
   if (x.rank() < 2 || x.rank() > 5)

@@ -7,7 +7,7 @@
 
 namespace tess::normalise {
 
-/// Counted from the front; an axis that is none stays as it is, for inference to refuse.
+/// The axis counted from the front. An axis that does not exist stays as it is, and inference refuses it.
 static int64_t fromFront(int64_t axis, int64_t rank) { return axis < -rank ? axis : shapes::fromFront(axis, rank); }
 
 llvm::Error axes(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
@@ -58,7 +58,7 @@ llvm::Error slice(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
   if (!op.ints("in_bounds").empty())
     if (llvm::Expected<Metas> metas = op.infer(operands); !metas)
       return metas.takeError();
-  IntList open; // axes of which it is not yet known
+  IntList open; // axes of unknown size, whose bounds are checked later
   for (int64_t axis : op.ints("in_bounds"))
     if (axis = fromFront(axis, shape.size()); shape[axis] == kUnknown)
       open.push_back(axis);
@@ -69,7 +69,7 @@ llvm::Error slice(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
     starts[i] = range.count ? range.start : 0;
     stops[i] = range.count ? range.start + (range.count - 1) * steps[i] + (steps[i] > 0 ? 1 : -1) : 0;
     if (stops[i] < 0)
-      stops[i] = -shape[i] - 1; // before the first element: -1 would be the last
+      stops[i] = -shape[i] - 1; // before the first element, which -1 would not say: it means the last one
     if (!range.count && steps[i] < 0)
       stops[i] = 0;
   }

@@ -10,7 +10,7 @@
 namespace tess {
 
 const OpInfo *findOp(llvm::StringRef name) {
-  static const auto *byName = [] { // a search among the records reads many far apart
+  static const auto *byName = [] { // a linear search would read records all over memory
     auto *table = new llvm::StringMap<const OpInfo *>;
     for (const OpInfo &info : allOps())
       table->try_emplace(info.name, &info);
@@ -55,7 +55,7 @@ static const char *kindName(AttrKind kind) {
   return names[unsigned(kind)];
 }
 
-/// An integer is welcome where a float is wanted, a single integer where a list is.
+/// Accepts an integer where a float is expected, and a single integer where a list is.
 static AttrValue coerced(const AttrInfo &info, AttrValue value) {
   if (info.kind == AttrKind::F64 && value.kind() == AttrKind::I64)
     return AttrValue(double(value.i64()));
@@ -161,7 +161,7 @@ uint64_t OpDef::heldBytes() const {
   return bytes;
 }
 
-/// Of this process only: ids change when operators are added.
+/// The hash is valid in this process only: ids change when operators are added.
 uint64_t OpDef::hash() const {
   uint64_t h = mixHash(0x51ED270B, opInfo->id);
   for (const AttrValue &value : attrs)

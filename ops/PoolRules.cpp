@@ -12,7 +12,7 @@ using Values = llvm::SmallVector<int, 4>;
 
 namespace forwards {
 
-/// Means of `count` runs of `axis` that cover it: run i is [i * n / count, ceil((i + 1) * n / count)).
+/// The means of `count` runs that cover `axis`: run i is [i * n / count, ceil((i + 1) * n / count)).
 static int adaptiveMean(SubgraphBuilder &b, int x, unsigned axis, int64_t count) {
   Shape shape = b.meta(x).shape;
   int64_t size = shape[axis];
@@ -27,7 +27,7 @@ static int adaptiveMean(SubgraphBuilder &b, int x, unsigned axis, int64_t count)
   return parts.size() == 1 ? parts[0] : call(b, "concat", parts, {{"axis", int64_t(axis)}});
 }
 
-/// Windows are products of runs, so rows and columns are averaged one after the other.
+/// A window is a product of two runs, so rows and columns are averaged one after the other.
 Values adaptiveAvgPool2d(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   const IntList &size = op.ints("output_size");
   int64_t height = b.meta(v[0]).shape[2], width = b.meta(v[0]).shape[3];
@@ -46,7 +46,7 @@ Values adaptiveAvgPool2d(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int
 
 namespace {
 
-/// The windows of an image as whole images of one element each: element (i, j) of every window is a strided slice.
+/// All windows of an image at once, one position in them at a time: element (i, j) of every window is a strided slice.
 class Windows {
 public:
   Windows(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int64_t> numWindows)
@@ -60,7 +60,7 @@ public:
     IntList border2d = {0, 0, padding[0], padding[1]};
     return call(b, "pad", {image}, {{"low", border2d}, {"high", border2d}, {"value", border}});
   }
-  /// Element `index` of each window, row by row.
+  /// Element `index` of each window, in row-major order.
   int element(int image, int64_t index) const {
     IntList starts = {0, 0, index / kernel[1], index % kernel[1]}, stops = {INT64_MAX, INT64_MAX};
     for (unsigned axis : {0u, 1u})
@@ -79,8 +79,8 @@ private:
 
 namespace gradients {
 
-/// Linear in dout: each window's result takes what arrives at its first largest element, which x tells. Operands x,
-/// out, dout.
+/// The rule is linear in dout: its gradient for the result of a window is the value that arrives at the first largest
+/// element of the window in x. Operands are x, out and dout.
 Values maxPool2dBackward(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llvm::ArrayRef<bool>) {
   Shape windows = b.meta(v[1]).shape;
   if (windows[2] == kUnknown || windows[3] == kUnknown) {

@@ -1,9 +1,9 @@
 //===- Promotion.cpp - the one promotion table ---------------------------===//
 //
-// Between tensors: the wider of a kind; unsigned with signed the next signed
-// that holds both; bool gives way to everything. A float16 or bfloat16 keeps
-// itself only among its own kind: with another half type or any integer the
-// result is float32. Weak numbers never widen within their kind.
+// Between tensors of one kind the wider dtype wins; unsigned with signed gives
+// the next signed dtype that holds both; bool gives way to everything. float16
+// and bfloat16 stay only among their own dtype: with the other half type or any
+// integer the result is float32. Weak numbers never widen within their kind.
 //
 //===----------------------------------------------------------------------===//
 #include "ops/Promotion.h"
@@ -27,15 +27,15 @@ static DType promotePair(DType a, DType b) {
     return promoteInts(a, b);
   if (a == DType::Float64 || b == DType::Float64)
     return DType::Float64;
-  return DType::Float32; // two halves, a half and a float32, a float up to float32 and an integer
+  return DType::Float32; // two half types, a half and a float32, or a float up to float32 and an integer
 }
 
-/// A tensor of dtype `d` with a Python number whose kind is that of `weak`.
+/// The dtype for a tensor of dtype `d` beside a Python number whose kind is that of `weak`.
 static DType promoteWeak(DType d, DType weak) {
   if (isBool(weak) || isFloat(d))
     return d;
   if (isBool(d) || isFloat(weak))
-    return DType::Float32; // bool with a number, an integer with a float
+    return DType::Float32; // a bool with a number, or an integer with a float
   return d;
 }
 

@@ -108,7 +108,7 @@ def Tess_VarOp : MeanComposite<"var", "mean square distance from the mean",
         (op<"mean", "axes=$axes;keepdims=true"> $x))))>;
 def Tess_StdOp : MeanComposite<"std", "square root of the variance", "np.std(x, axis=axes or None, keepdims=keepdims)",
     (op<"sqrt"> (op<"var", "axes=$axes;keepdims=$keepdims"> $x))> {
-  // Not of one element: the root has no slope there.
+  // Without samples of one element, where the root has no slope.
   let samples = !filter(s, ReductionSamples<>.all, !ne(!head(s.shapes), ""));
 }
 

@@ -12,7 +12,7 @@ using namespace shapes;
 using Operands = llvm::ArrayRef<TensorMeta>;
 using Segments = llvm::ArrayRef<unsigned>;
 
-/// Bit per axis that goes away.
+/// A bit for each axis that is reduced.
 static uint32_t reducedAxes(const OpDef &op, unsigned rank) {
   const AttrValue &value = op.attr(0u);
   if (value.kind() == AttrKind::I64)
@@ -23,7 +23,7 @@ static uint32_t reducedAxes(const OpDef &op, unsigned rank) {
   return value.ints().empty() ? (1u << rank) - 1 : mask;
 }
 
-/// The attribute of max and min that lets them answer for nothing.
+/// Whether max or min has the attribute that allows reducing no elements.
 static bool allowsEmpty(const OpDef &op) {
   for (unsigned i = 0; i < op.numAttrs(); ++i)
     if (llvm::StringRef(op.info().attrs[i].name) == "allow_empty")
@@ -42,7 +42,7 @@ llvm::Error notEmpty(const OpDef &op, Operands operands, Segments) {
     reducesNothing |= isReduced && x.shape[i] == 0;
     hasResults &= isReduced || x.shape[i] != 0;
   }
-  // An empty result has no element that lacks an answer.
+  // An empty result has no element whose value would be undefined.
   if (reducesNothing && hasResults)
     return mustHold(op, "reduced dimensions must not be empty", operands);
   return llvm::Error::success();

@@ -20,13 +20,13 @@ llvm::Expected<Regions> concat(const OpDef &op, Layouts operands, const Layout &
   return regions;
 }
 
-/// The operand inside a filled result, `low[i]` elements from the start of axis i; negative ones crop.
+/// Copies the operand into a filled result, `low[i]` elements from the start of axis i; a negative number crops.
 llvm::Expected<Regions> pad(const OpDef &op, Layouts operands, const Layout &result) {
   const Layout &source = operands[0];
   CopyRegion region{0, source, result};
   const IntList &low = op.ints("low");
   for (size_t axis = 0; axis < source.shape.size(); ++axis) {
-    int64_t begin = std::max<int64_t>(0, -low[axis]); // first element that stays
+    int64_t begin = std::max<int64_t>(0, -low[axis]); // the first element that stays
     int64_t end = std::min(source.shape[axis], result.shape[axis] - low[axis]);
     region.source.offset += begin * source.strides[axis];
     region.destination.offset += (begin + low[axis]) * result.strides[axis];
@@ -35,7 +35,7 @@ llvm::Expected<Regions> pad(const OpDef &op, Layouts operands, const Layout &res
   return Regions{std::move(region)};
 }
 
-/// Two pieces that change places: what leaves at the end of the axis comes in at its start.
+/// Copies two pieces that change places: the elements that leave at the end of the axis return at its start.
 llvm::Expected<Regions> roll(const OpDef &op, Layouts operands, const Layout &result) {
   const Layout &source = operands[0];
   int64_t axis = op.i64("axis"), rank = result.shape.size();
@@ -55,7 +55,7 @@ llvm::Expected<Regions> roll(const OpDef &op, Layouts operands, const Layout &re
   return regions;
 }
 
-/// The slice of the result that `op`, a slice_set, writes: what the view `slice` of equal attributes shows.
+/// The slice of the result that `op`, a slice_set, writes: the view that `slice` with equal attributes gives.
 static llvm::Expected<Layout> sliceOf(const OpDef &op, const Layout &result) {
   OpDef slice = OpDef::get("slice");
   for (const AttrInfo &attr : op.info().attrs)
@@ -66,7 +66,7 @@ static llvm::Expected<Layout> sliceOf(const OpDef &op, const Layout &result) {
   return slice.info().viewRule(slice, result, metas->front().shape);
 }
 
-/// `layout` repeated over `shape` (right-aligned, axes of size 1 repeat).
+/// `layout` repeated over `shape`: axes are aligned from the right, and those of size 1 repeat.
 static Layout repeated(const Layout &layout, const Shape &shape) {
   Layout out{shape, Shape(shape.size(), 0), layout.offset};
   size_t lead = shape.size() - layout.shape.size();

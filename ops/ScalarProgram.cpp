@@ -1,4 +1,4 @@
-//===- ScalarProgram.cpp - what bodies of operators read ------------------===//
+//===- ScalarProgram.cpp - questions about bodies of operators -----------===//
 #include "ops/ScalarProgram.h"
 
 #include "llvm/ADT/STLExtras.h"

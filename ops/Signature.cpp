@@ -1,7 +1,8 @@
 //===- Signature.cpp - the interpreter of shape signatures ---------------===//
 //
-// Binds the symbols of a signature operand by operand, then writes the results.
-// An unknown dimension binds a symbol to "unknown" until a known one meets it.
+// Binds the symbols of a signature operand by operand, then writes the shapes
+// of the results. An unknown dimension binds its symbol to "unknown" until a
+// known dimension meets it.
 //
 //===----------------------------------------------------------------------===//
 #include "ops/Signature.h"
@@ -31,7 +32,7 @@ bool broadcastInto(Shape &shape, llvm::ArrayRef<int64_t> other) {
   return true;
 }
 
-/// `shape` without the axes that the pattern's attribute names.
+/// Appends `shape` to `out` without the axes that the pattern's attribute names.
 static void appendReduced(const OpDef &op, const DimPattern &dim, llvm::ArrayRef<int64_t> shape, Shape &out) {
   const AttrValue &axes = op.attr(unsigned(dim.literal & 255));
   int64_t keep = (dim.literal >> 8) - 1, rank = shape.size();
@@ -50,7 +51,7 @@ static void appendReduced(const OpDef &op, const DimPattern &dim, llvm::ArrayRef
 
 namespace {
 
-/// One pass over the operands of one call.
+/// Matches the operands of one call in a single pass.
 class Matcher {
 public:
   Matcher(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments)
@@ -78,7 +79,7 @@ private:
   llvm::ArrayRef<unsigned> segments;
   std::array<int64_t, kMaxSymbols> dims;
   std::array<Shape, kMaxSymbols> stars;
-  /// Operand that gave each symbol its value; -1 when none did yet.
+  /// The operand that gave each symbol its value; -1: none yet.
   std::array<int, kMaxSymbols> bound;
 };
 

@@ -11,7 +11,7 @@ static int reduced(SubgraphBuilder &b, const char *name, int x, const AttrValue 
   return call(b, name, {x}, {{"axes", axes}, {"keepdims", true}});
 }
 
-/// x minus its largest element along `axis`, so that no exponential overflows. An empty axis has an empty result.
+/// x minus its largest element along `axis`, so that no exponential overflows. The result of an empty axis is empty.
 static int shifted(SubgraphBuilder &b, int x, const AttrValue &axis) {
   int top = call(b, "max", {x}, {{"axes", axis}, {"keepdims", true}, {"allow_empty", true}});
   return call(b, "sub", {x, top});
@@ -31,7 +31,7 @@ Values logSoftmax(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
 Values logSumExp(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   const AttrValue &axes = op.attr("axes");
   int top = reduced(b, "max", v[0], axes);
-  // Where all is -inf (or one is inf) the shift is 0: inf - inf would be NaN.
+  // The shift is 0 where all elements are -inf or one is inf, because inf - inf is NaN.
   int shift = call(b, "where", {call(b, "isfinite", {top}), top, constantLike(b, 0, top)});
   int total = reduced(b, "sum", call(b, "exp", {call(b, "sub", {v[0], shift})}), axes);
   int out = call(b, "add", {call(b, "log", {total}), shift});
@@ -71,7 +71,7 @@ static int withLastAxis(SubgraphBuilder &b, int x, int64_t axis) {
   return call(b, "transpose", {x}, {{"pattern", pattern}});
 }
 
-/// The score of the label is picked by comparing indices, not by an address, so that all of it is one kernel.
+/// The label's score is found by comparing indices rather than by an address, so that the whole loss is one kernel.
 Values crossEntropy(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   int pred = withLastAxis(b, v[0], op.i64("axis"));
   IntList last = {-1};

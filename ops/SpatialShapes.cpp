@@ -15,7 +15,7 @@ static llvm::Error requireRank4(const OpDef &op, Operands operands) {
   return llvm::Error::success();
 }
 
-/// Number of windows of `window` elements along an axis; -1 when not even one fits.
+/// The number of windows of `window` elements along an axis; -1 when not even one fits.
 static int64_t windows(int64_t size, int64_t window, int64_t pad, int64_t stride) {
   if (size == kUnknown || window == kUnknown)
     return kUnknown;
@@ -27,7 +27,7 @@ static int64_t dilated(int64_t kernel, int64_t dilation) {
   return kernel == kUnknown ? kUnknown : dilation * (kernel - 1) + 1;
 }
 
-/// Shape of conv2d(x, weight); `xi`, `wi` are the operand numbers for messages.
+/// The shape of conv2d(x, weight); `xi` and `wi` are the numbers of these operands, for messages.
 static llvm::Expected<Shape> convShape(const OpDef &op, Operands operands, unsigned xi, unsigned wi) {
   const Shape &x = operands[xi].shape, &w = operands[wi].shape;
   const IntList &strides = op.ints("strides"), &padding = op.ints("padding"), &dilation = op.ints("dilation");
@@ -48,7 +48,7 @@ static llvm::Expected<Shape> convShape(const OpDef &op, Operands operands, unsig
   return shape;
 }
 
-/// That operand `index` has the shape of the forward result.
+/// Checks that operand `index` has the shape of the forward result.
 static llvm::Error requireShape(const OpDef &op, Operands operands, unsigned index, llvm::ArrayRef<int64_t> shape) {
   for (unsigned i = 0; i < 4; ++i)
     if (differs(operands[index].shape[i], shape[i]))
@@ -96,7 +96,7 @@ namespace tess::checks {
 
 using namespace shapes;
 
-/// `x`, `weight`: operand numbers; operand 1 is the gradient of the result.
+/// `x` and `weight` are operand numbers; operand 1 is the gradient of the result.
 static llvm::Error convBackward(const OpDef &op, Operands operands, unsigned x, unsigned weight) {
   llvm::Expected<Shape> shape = convShape(op, operands, x, weight);
   return shape ? requireShape(op, operands, 1, *shape) : shape.takeError();

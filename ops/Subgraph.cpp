@@ -86,7 +86,7 @@ llvm::Expected<Subgraph> SubgraphBuilder::finish(llvm::ArrayRef<int> outputs) {
 }
 
 //===----------------------------------------------------------------------===//
-// Narrow floats: an operator computes in float32 inside and rounds once
+// Narrow floats: an operator computes in float32 and rounds once
 //===----------------------------------------------------------------------===//
 
 static bool isNarrow(DType dtype) { return dtype == DType::Float16 || dtype == DType::BFloat16; }
@@ -95,14 +95,14 @@ static bool anyNarrow(llvm::ArrayRef<TensorMeta> metas) {
   return llvm::any_of(metas, [](const TensorMeta &meta) { return isNarrow(meta.dtype); });
 }
 
-/// Whether a node rounds: copies, views and constants do not.
+/// Whether a node rounds; copies, views and constants do not.
 static bool rounds(const Subgraph::Node &node) {
   Lowering lowering = node.op.info().lowering;
   return !node.inputs.empty() && (lowering == Lowering::Elementwise || lowering == Lowering::Reduction ||
                                   lowering == Lowering::Library || lowering == Lowering::Composite);
 }
 
-/// Some result is rounded more than once on its way.
+/// Whether some result is rounded more than once on its way.
 static bool roundsTwice(const Subgraph &graph) {
   llvm::SmallVector<unsigned, 32> count(graph.numValues, 0);
   unsigned most = 0;
@@ -116,7 +116,8 @@ static bool roundsTwice(const Subgraph &graph) {
   return most > 1;
 }
 
-/// What `build(wide)` makes: in float32 inside where a narrow result would be rounded more than once.
+/// The graph that `build` makes. Where a narrow result would be rounded more than once, it computes in float32
+/// (`wide`).
 static llvm::Expected<Subgraph> roundedOnce(llvm::ArrayRef<TensorMeta> operands,
                                             llvm::function_ref<llvm::Expected<Subgraph>(bool wide)> build) {
   llvm::Expected<Subgraph> graph = build(false);
@@ -125,13 +126,13 @@ static llvm::Expected<Subgraph> roundedOnce(llvm::ArrayRef<TensorMeta> operands,
   return build(true);
 }
 
-/// An input of the graph, in float32 when it is narrow and `wide`.
+/// An input of the graph, cast to float32 when it is narrow and `wide` is set.
 static int wideInput(SubgraphBuilder &builder, const TensorMeta &meta, bool wide) {
   int value = builder.input(meta);
   return wide && isNarrow(meta.dtype) ? pieces::castTo(builder, value, DType::Float32) : value;
 }
 
-/// What a forward rule makes is what inference says: a size that one of them does not know may be any.
+/// Checks that a forward rule makes the meta that inference says; a size that one of them does not know may be any.
 static llvm::Error checkResult(const OpDef &op, const TensorMeta &made, const TensorMeta &result) {
   auto mayBe = [](auto pair) {
     auto [a, b] = pair;
@@ -174,7 +175,7 @@ llvm::Expected<Subgraph> OpDef::makeForwardGraph(llvm::ArrayRef<TensorMeta> oper
 
 namespace {
 
-/// What a backward graph is asked for.
+/// The gradients that a backward graph must give.
 struct BackwardRequest {
   llvm::ArrayRef<TensorMeta> operands, results;
   llvm::SmallVector<bool, 4> wanted; // by operand

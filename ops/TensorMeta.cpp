@@ -22,7 +22,7 @@ int64_t TensorMeta::numElements() const {
 
 Shape contiguousStrides(llvm::ArrayRef<int64_t> shape) {
   Shape strides(shape.size(), 1);
-  for (int i = int(shape.size()) - 2; i >= 0; --i) // they wrap where there is no element to find
+  for (int i = int(shape.size()) - 2; i >= 0; --i) // strides overflow only where there is no element to find
     strides[i] = int64_t(uint64_t(strides[i + 1]) * uint64_t(shape[i + 1]));
   return strides;
 }

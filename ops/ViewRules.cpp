@@ -28,7 +28,7 @@ bool isOneIndex(int64_t start, int64_t stop, int64_t step) {
   return step > 0 && stop == (start == -1 ? INT64_MAX : start + 1);
 }
 
-/// Strides of `shape` over the elements of `x`: each run of axes that lies evenly is split anew.
+/// Finds strides of `shape` over the elements of `x`: each run of axes with one even stride is split anew.
 static bool restride(const Layout &x, llvm::ArrayRef<int64_t> shape, Shape &strides) {
   strides.assign(shape.size(), 1);
   Shape oldShape, oldStrides;
@@ -93,7 +93,7 @@ llvm::Expected<Layout> expandDims(const OpDef &op, const Layout &x, llvm::ArrayR
   layout.offset = x.offset;
   for (unsigned i = 0, from = 0; i < rank; ++i) {
     bool inserted = isNew >> i & 1;
-    // What follows the new axis tells its stride; with size 1 any is right.
+    // The axis after the new one gives its stride; any stride is right for size 1.
     layout.strides.push_back(!inserted ? x.strides[from] : from < x.shape.size() ? x.strides[from] * x.shape[from] : 1);
     layout.shape.push_back(inserted ? 1 : x.shape[from++]);
   }

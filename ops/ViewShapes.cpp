@@ -11,7 +11,7 @@ namespace tess::shapes {
 using Operands = llvm::ArrayRef<TensorMeta>;
 using Segments = llvm::ArrayRef<unsigned>;
 
-/// The entry that stands for `count / rest`; kUnknown when that is not known.
+/// The size that completes a shape, `count / rest`; kUnknown when it is not known.
 static llvm::Expected<int64_t> inferredEntry(const OpDef &op, Operands operands, int64_t count, int64_t rest) {
   if (count == kUnknown)
     return kUnknown;
@@ -105,7 +105,7 @@ llvm::Expected<Metas> broadcastTo(const OpDef &op, Operands operands, Segments) 
   for (int64_t i = std::max<int64_t>(added, 0); i < int64_t(shape.size()); ++i)
     if (shape[i] == -1)
       shape[i] = x.shape[i - added];
-  // Where x has no axis there is no size to keep.
+  // A new axis of the shape has no size of x to keep.
   if (shape.size() > kMaxRank || llvm::is_contained(shape, -1) || !broadcastsTo(x.shape, shape))
     return mustHoldOf(op, "x must broadcast to shape",
                       llvm::Twine("x ") + toString(x) + " and shape " + toString(target));

@@ -1,8 +1,4 @@
-//===- Builtin.cpp - gen-tess-builtin ------------------------------------===//
-//
-// One class for each record: typed construction and access, no state.
-//
-//===----------------------------------------------------------------------===//
+// One stateless class for each record, for typed construction and access.
 #include "ops/tblgen/Generators.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -16,7 +12,7 @@ namespace tess::tblgen {
 
 namespace {
 
-/// C++ types of attributes, as parameters and as results.
+/// The C++ type of an attribute as a parameter; resultType() has those of results.
 const char *parameterType(AttrKind kind) {
   static constexpr const char *types[] = {
       "", "int64_t ", "double ", "bool ", "llvm::StringRef ", "llvm::ArrayRef<int64_t> ", "DType "};
@@ -50,7 +46,7 @@ std::string parameterDefault(const AttrModel &attr) {
   }
 }
 
-/// Attributes that must be given come first.
+/// The attributes in the order of the parameters: required ones come first.
 std::vector<const AttrModel *> parameters(const OpModel &op) {
   std::vector<const AttrModel *> list;
   for (const AttrModel &attr : op.attrs)

@@ -1,7 +1,8 @@
 //===- CcFunctions.cpp - gen-tess-cc-functions ---------------------------===//
 //
-// `inline Tensor matmul(const Tensor &x, const Tensor &y, bool transpose_x = false, ...)`
-// in terms of apply and applyAll, which the including header declares, inside its
+// Functions like
+//   inline Tensor matmul(const Tensor &x, const Tensor &y, bool transpose_x = false, ...)
+// call apply and applyAll, which the including header declares inside its
 // namespace. Optional operands default to an undefined Tensor.
 //
 //===----------------------------------------------------------------------===//

@@ -15,7 +15,7 @@ static std::string kindOfDTypes(StringRef constraint) {
   return constraint.drop_front(StringRef("Tess_").size()).lower();
 }
 
-/// "*D", "N", "*D / axis", the name of an attribute that gives the dimension.
+/// A dimension in words: "*D", "N", "*D / axis", or the name of the attribute that gives it.
 static std::string dimText(const OpModel &op, const DimModel &d) {
   if (d.kind == '@')
     return op.pyParameter(d.symbol);
@@ -65,7 +65,8 @@ static const char *pyType(AttrKind kind) {
   return types[unsigned(kind)];
 }
 
-/// "axis: Sequence[int] | int | None = None": one axis stands for a list of it, None for the default.
+/// A parameter, as in "axis: Sequence[int] | int | None = None": a single axis stands for a list of one, None for the
+/// default.
 static std::string parameterText(const OpModel &op, const AttrModel &attr) {
   bool isEmpty = attr.hasDefault && attr.kind == AttrKind::I64List && attr.defaultValue.ints().empty();
   std::string text = op.pyParameter(attr.name) + ": " + pyType(attr.kind);
@@ -76,7 +77,7 @@ static std::string parameterText(const OpModel &op, const AttrModel &attr) {
   return text + (attr.hasDefault ? " = " + pyValue(attr.defaultValue) : "");
 }
 
-/// ", at least 0", ", in [0, 1]"; a limit of 1e9 and more is none for a reader.
+/// The range of an attribute, as in ", at least 0" or ", in [0, 1]"; a limit of 1e9 or more is not shown.
 static std::string rangeText(const AttrModel &attr) {
   if (attr.low.empty())
     return "";
@@ -126,7 +127,7 @@ std::string dtypeLine(const OpModel &op) {
   return "see above";
 }
 
-/// Whether eager casts the operand first, whatever its dtype.
+/// Whether eager mode casts the operand first, whatever its dtype.
 static bool isCast(const OpModel &op, const ValueModel &operand) {
   const Record *rule = op.def("dtypes");
   return rule->isSubClassOf("PromoteFloat") && is_contained(rule->getValueAsListOfStrings("operands"), operand.name);
@@ -143,7 +144,7 @@ std::vector<std::string> raisesLines(const OpModel &op) {
   return lines;
 }
 
-/// F.ones((2, 3)), in a dtype that the operand takes.
+/// An operand for an example, as in F.ones((2, 3)), with a dtype that the operand allows.
 static std::string exampleOperand(const ValueModel &value, const std::vector<int64_t> &shape) {
   std::string dims;
   for (int64_t d : shape)
@@ -158,7 +159,7 @@ static std::string exampleOperand(const ValueModel &value, const std::vector<int
   return "ones((" + dims + ")" + dtype + ")";
 }
 
-/// The operand of each shape of the sample: a variadic one takes what the others leave.
+/// The operand for each shape of the sample; a variadic operand takes the shapes that the others leave.
 static std::vector<const ValueModel *> operandOfShapes(const OpModel &op, size_t count) {
   size_t extra = count - count_if(op.operands, [](const ValueModel &v) { return v.arity == '1'; });
   std::vector<const ValueModel *> list;

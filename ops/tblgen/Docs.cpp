@@ -16,7 +16,7 @@ std::string sentence(std::string text) {
   return text + ".";
 }
 
-/// Paragraphs of a TableGen code block, without its indentation.
+/// The paragraphs of a TableGen code block, without its indentation.
 std::string paragraph(StringRef text) {
   std::string out;
   SmallVector<StringRef> lines;

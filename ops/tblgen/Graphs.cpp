@@ -26,7 +26,7 @@ private:
   bool isGradient;
 };
 
-/// `values` holds operands, then results, then gradients of the results.
+/// The term for a name. `v` holds the operands, then the results, then the gradients of the results.
 std::string Writer::value(StringRef name) const {
   if (int i = op.operandIndex(name); i >= 0)
     return "v[" + std::to_string(i) + "]";
@@ -58,7 +58,7 @@ std::string Writer::attr(const ParsedAttr &attr) const {
   return "op.attr(" + std::to_string(index) + ")";
 }
 
-/// Operators that need only the shape of their last operand.
+/// The call of an operator that needs only the shape of its last operand.
 std::string Writer::special(StringRef callee, const DagInit *dag, const std::vector<ParsedAttr> &attrs) const {
   auto arg = [&](unsigned i) { return term(dag->getArg(i), dag->getArgNameStr(i)); };
   if (callee == "reshape_like")

@@ -1,7 +1,7 @@
 //===- IrGlue.cpp - gen-tess-ir-glue -------------------------------------===//
 //
-// The dialect's type inference goes through the table, by two functions that
-// ir/ defines before it includes this output:
+// The dialect's type inference uses the table of operators through two
+// functions, which ir/ defines before it includes this output:
 //   LogicalResult inferVia(MLIRContext *, std::optional<Location>, const tess::OpInfo &,
 //                          ArrayRef<ValueRange> operandsByGroup, ArrayRef<Attribute> attrsInTableOrder,
 //                          SmallVectorImpl<Type> &results);

@@ -100,7 +100,7 @@ static AttrKind kindOf(const OpModel &op, StringRef def) {
   return it->second;
 }
 
-/// MLIR's default values are C++; ours are the text form of AttrValue.
+/// Translates a default from MLIR's C++ text to the text form of AttrValue.
 static AttrValue readDefault(const OpModel &op, const AttrModel &attr, StringRef text) {
   std::string own = text.str();
   if (attr.kind == AttrKind::I64List)
@@ -235,7 +235,7 @@ static void readPython(OpModel &op) {
   }
 }
 
-/// "slice.steps_must_not_be_0": the words of a constraint as an identifier.
+/// The label of a constraint, as in "slice.steps_must_not_be_0": its words as an identifier.
 static std::string labelOf(const OpModel &op, std::string text) {
   static constexpr std::pair<StringLiteral, StringLiteral> spelled[] = {{">=", "at least"}, {"-", "minus "}, {"'", ""}};
   for (auto [sign, words] : spelled) {

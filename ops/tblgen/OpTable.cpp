@@ -10,7 +10,7 @@ namespace tess::tblgen {
 
 namespace {
 
-/// The C++ function behind a rule's name: "conv2d" -> shapes::conv2d. Empty name: null.
+/// The C++ function for the name of a rule, as in "conv2d" -> shapes::conv2d; null for an empty name.
 std::string ruleName(StringRef space, const std::string &rule) {
   return rule.empty() ? "nullptr" : (space + "::" + rule).str();
 }
@@ -74,7 +74,7 @@ bool hasSymbol(const PatternModel &pattern, unsigned symbol) {
                 [&](const DimModel &d) { return (d.kind == 'S' || d.kind == '*') && d.number == symbol; });
 }
 
-/// The body looks at the place of an element, which a part does not have.
+/// Whether the body reads the index of an element, which a part of a tensor does not have.
 bool countsPlaces(const Init *init) {
   const auto *dag = dyn_cast<DagInit>(init);
   if (!dag)
@@ -83,8 +83,8 @@ bool countsPlaces(const Init *init) {
   return name == "s_index" || name == "s_dimindex" || any_of(dag->getArgs(), countsPlaces);
 }
 
-/// Symbols of results may be split; symbols of operands only give partial sums where every operand has them (another,
-/// like a bias, would be added with each part).
+/// Writes the sharding rule. Symbols of results may be split. Symbols of operands only give partial sums if every
+/// operand has them: an operand without them, like a bias, would be added with each part.
 bool emitSharding(const OpModel &op, raw_ostream &os, std::string &initializer) {
   initializer = "{}";
   if (!op.signature || !(op.isLowering("Elementwise_") || op.bit("sharded")) ||
@@ -167,7 +167,7 @@ bool isSimple(const OpModel &op) {
   return all_of(op.operands, single) && all_of(op.results, single);
 }
 
-/// Writes the constants of one operator; returns its row.
+/// Writes the constants of one operator and returns its row of the table.
 std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostream &os) {
   os << "\nnamespace op_" << op.name << " {\n";
   emitValues(op, os);

@@ -1,7 +1,8 @@
 //===- Pyi.cpp - gen-tess-pyi --------------------------------------------===//
 //
-// What Python has from the records, as a stub: the functions of every module,
-// methods and operators of Tensor. Also the golden of the public surface.
+// The stub of everything that Python gets from the records: functions of every
+// module, and methods and operators of Tensor. It is also the golden file of
+// the public surface.
 //
 //===----------------------------------------------------------------------===//
 #include "ops/PythonOperators.h"
@@ -35,7 +36,8 @@ void emitOperators(const OpModel &op, std::vector<std::string> &lines) {
                       ": ...");
 }
 
-/// ", axis: int = -1"; a list that is all there is may be given number by number: x.reshape(2, 3).
+/// The parameters of a method, as in ", axis: int = -1". A list that is the only parameter may also be given number by
+/// number: x.reshape(2, 3).
 std::string methodParameters(const OpModel &op) {
   if (op.operands.size() == 1 && op.attrs.size() == 1 && op.attrs[0].kind == AttrKind::I64List)
     return ", *" + op.pyParameter(op.attrs[0].name) + ": int | Sequence[int]";
@@ -44,7 +46,7 @@ std::string methodParameters(const OpModel &op) {
   return rest.empty() ? "" : ", " + rest.str();
 }
 
-/// Members of Tensor; two records may share an operator (`&` of bools and of integers).
+/// Writes the members of Tensor. Two records may share an operator, as `&` does for bools and integers.
 void emitTensor(const Model &model, raw_ostream &os) {
   std::vector<std::string> lines;
   for (const OpModel &op : model.ops()) {

@@ -7,7 +7,7 @@ using namespace llvm;
 
 namespace tess::tblgen {
 
-/// An array of strings; returns what refers to it.
+/// Writes an array of strings and returns the expression that refers to it.
 static std::string emitList(StringRef name, const std::vector<std::string> &list, raw_ostream &os) {
   if (list.empty())
     return "{}";

@@ -1,8 +1,4 @@
-//===- Samples.cpp - gen-tess-samples ------------------------------------===//
-//
-// What tests need of the records, as JSON: a list of objects, one for each.
-//
-//===----------------------------------------------------------------------===//
+// The facts of the records that tests need, as JSON: a list with one object for each record.
 #include "ops/tblgen/Generators.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -69,7 +65,7 @@ json::Array samples(const OpModel &op) {
   return array;
 }
 
-/// The stem of the file that the record stands in: "Linear".
+/// The stem of the file that has the record, as in "Linear".
 std::string family(const OpModel &op) {
   SMLoc loc = op.record->getLoc().front();
   const MemoryBuffer *file = SrcMgr.getMemoryBuffer(SrcMgr.FindBufferContainingLoc(loc));

@@ -7,7 +7,7 @@ namespace tess::tblgen {
 
 namespace {
 
-/// Equal subterms become one node.
+/// Numbers the terms of a body; equal terms become one node.
 class Numbering {
 public:
   explicit Numbering(const OpModel &op) : op(op) {}

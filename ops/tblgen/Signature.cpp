@@ -146,7 +146,7 @@ static bool hasStar(const std::vector<DimModel> &dims) {
   return any_of(dims, [](const DimModel &d) { return d.kind == '*' || d.kind == '/'; });
 }
 
-/// Ranks in operand order, symbols in the order they appear, literals, axes.
+/// The constraints in order: ranks of the operands, symbols as they appear, literals, axes.
 std::vector<std::string> signatureConstraints(const OpModel &op) {
   std::vector<std::string> texts;
   if (op.signature) {
