@@ -25,7 +25,7 @@ LogicalResult FusionOp::verify() {
   return success();
 }
 
-/// A string for each line of the text.
+/// Prints each line of the text as a string.
 static void printLines(OpAsmPrinter &printer, Operation *, StringAttr text) {
   printer << '{';
   printer.increaseIndent();

@@ -19,12 +19,12 @@ struct Pool {
   std::mutex mutex;
   std::vector<std::pair<std::unique_ptr<MLIRContext>, unsigned>> idle;
 };
-/// A context holds a few MB; graphs alive at the same time beyond this many get fresh ones.
+/// A context holds a few MB; graphs beyond this many at the same time get new ones.
 constexpr size_t kMaxIdle = 4;
 constexpr unsigned kMaxUses = 2000;
 
 Pool &pool() {
-  static Pool *instance = new Pool; // outlives every static Graph
+  static Pool *instance = new Pool; // never destroyed: static Graphs return their contexts to it
   return *instance;
 }
 

@@ -94,7 +94,7 @@ GraphBuilder::Value GraphBuilder::constant(const TensorMeta &meta, StringRef byt
   return state->add(op.getOut(), meta);
 }
 
-/// Numbers the runtime attributes of `op`; only elementwise kernels take them as parameters.
+/// Numbers the runtime attributes of `op`, which must be elementwise: only such kernels take them as parameters.
 static void numberScalars(OpBuilder &b, Operation *op, const OpInfo &info, int64_t &next) {
   SmallVector<int64_t> indices;
   for (const AttrInfo &attr : info.attrs)

@@ -1,7 +1,8 @@
 //===- GraphSection.cpp - the graph section of a file ---------------------===//
 //
-// Graph to Protobuf and back. Reading trusts nothing: every index, dtype, shape
-// and size is checked, and every operator goes through inference again.
+// Converts a graph to Protobuf and back. The reader trusts nothing: every
+// index, dtype, shape and size is checked, and every operator is inferred
+// again.
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Dialect.h"
@@ -30,7 +31,7 @@ void writeMeta(const TensorMeta &meta, proto::Meta &out) {
     out.add_shape(size == kUnknown ? -1 : size);
 }
 
-/// Writes one function; value numbers are inputs, constants, then results in order.
+/// Writes one function. Values are numbered: inputs, then constants, then results in order.
 class Writer {
 public:
   Writer(func::FuncOp func, proto::Graph &out, std::vector<Graph::TensorRef> &tensors)

@@ -35,7 +35,7 @@ SmallVector<unsigned, 4> segmentsOf(Operation *op) {
     segments.append(sizes.asArrayRef().begin(), sizes.asArrayRef().end());
     return segments;
   }
-  // At most one group is not single, so the counts follow from the number of operands.
+  // At most one group may have several operands, so the number of operands gives the counts.
   unsigned rest = op->getNumOperands() - (info->operands.size() - 1);
   for (const OperandInfo &operand : info->operands)
     segments.push_back(operand.arity == Arity::One ? 1 : rest);
@@ -84,7 +84,7 @@ FailureOr<Operation *> createInferred(OpBuilder &builder, Location location, con
   return createOp(builder, location, op, operands, segments, results);
 }
 
-/// The OpDef the attributes describe; an error when one, of the text of a file, is no value of its kind.
+/// The OpDef that the attributes describe; an error when the text of a file gives one a value of another kind.
 static llvm::Expected<OpDef> opDefFrom(const OpInfo &info, ArrayRef<Attribute> attrs) {
   OpDef op(info);
   for (auto [attr, value] : llvm::zip(info.attrs, attrs))

@@ -1,6 +1,6 @@
 //===- Ops.cpp - classes of the records' operators ------------------------===//
 //
-// The one heavy translation unit of the dialect: everything else uses the
+// This is the dialect's only expensive translation unit: all other code uses
 // operators by name, through OpBridge.h.
 //
 //===----------------------------------------------------------------------===//
