@@ -16,7 +16,7 @@ using namespace tess::runtime;
 
 namespace tessera::deploy {
 
-// The public header repeats the dtypes of ops/ without LLVM's types; values are cast from one to the other.
+// The public header repeats the dtypes of ops/ without LLVM's types; values are cast between the two.
 #define TESS_SAME_DTYPE(name) static_assert(unsigned(DType::name) == unsigned(tess::DType::name))
 TESS_SAME_DTYPE(Float16);
 TESS_SAME_DTYPE(BFloat16);
@@ -32,7 +32,7 @@ static_assert(unsigned(DType::Bool) + 1 == kNumDTypes, "deploy.h must have every
 #undef TESS_SAME_DTYPE
 
 static Code codeOf(ErrorCode code) {
-  switch (code) { // without a default: a new code does not compile
+  switch (code) { // without a default, so that a new code does not compile
   case ErrorCode::InvalidArgument:
     return Code::InvalidArgument;
   case ErrorCode::TypeMismatch:
@@ -70,9 +70,9 @@ const char *name(DType dtype) { return numpyName(tess::DType(dtype)).data(); }
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What a model keeps between runs: the buffers of the inputs that hold state, in their order.
+/// The state that a model keeps between runs: the buffers of the inputs that hold it, in their order.
 struct State {
-  std::mutex mutex; // a run reads and writes the buffers
+  std::mutex mutex; // held during a run, which reads and writes the buffers
   std::vector<BufferRef> buffers;
   uint64_t bytes = 0;
 
@@ -100,21 +100,21 @@ llvm::Error State::fill(const Program &program) {
 
 struct Session::Impl {
   std::shared_ptr<Container> file;
-  std::shared_ptr<State> state; // null: none
+  std::shared_ptr<State> state; // null: no state
   BoundRef bound;
   std::vector<Shape> shapes;
   std::vector<size_t> bytes;
   Memory memory;
-  llvm::SmallVector<void *, 8> inputs, outputs; // of a run; `outputs` where there is state
+  llvm::SmallVector<void *, 8> inputs, outputs; // of a run; `outputs` is used with state only
 
   void readShapes() {
-    for (auto [shape, meta] : llvm::zip(shapes, bound->outputs())) // then the updates of state
+    for (auto [shape, meta] : llvm::zip(shapes, bound->outputs())) // updates of state come after the results
       shape.assign(meta.shape.begin(), meta.shape.end());
   }
   llvm::Error runWithState(llvm::ArrayRef<void *> given);
 };
 
-/// An output that updates state takes over the buffer of its input.
+/// Runs with the state's buffers as inputs; an output that updates state takes over the buffer of its input.
 llvm::Error Session::Impl::runWithState(llvm::ArrayRef<void *> given) {
   const Executable &exe = bound->program().executable();
   if (inputs.size() != exe.numArguments() || given.size() != exe.numResults())
@@ -161,7 +161,7 @@ Status Session::run(const void *const *inputs, size_t numInputs, void *const *ou
 struct Model::Impl {
   std::shared_ptr<Container> file;
   ProgramRef program;
-  std::shared_ptr<State> state; // null: none
+  std::shared_ptr<State> state; // null: no state
   std::string target;
   std::vector<InputInfo> inputs;
   std::vector<OutputInfo> outputs;
@@ -216,7 +216,7 @@ const std::string *Model::metadata(const std::string &key) const {
   return found == impl->metadata.end() ? nullptr : &found->second;
 }
 
-/// "digits" of "models/digits.tess".
+/// The name of a file without folder and ending, as in "digits" for "models/digits.tess".
 static std::string stem(llvm::StringRef path) {
   llvm::StringRef file = path.rsplit('/').second;
   file = file.empty() ? path : file;

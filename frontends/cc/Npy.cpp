@@ -40,14 +40,14 @@ Status systemError(const std::string &path, const char *doing) {
 
 } // namespace
 
-/// The text after `'key':`, spaces skipped; npos when the key is not there.
+/// The position of the text after `'key':`, spaces skipped; npos when the key is missing.
 static size_t valueOf(const std::string &text, const std::string &key) {
   size_t at = text.find("'" + key + "'");
   at = at == std::string::npos ? at : text.find(':', at);
   return at == std::string::npos ? at : text.find_first_not_of(' ', at + 1);
 }
 
-/// "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }"
+/// Parses a header, as in "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }".
 static bool parseHeader(const std::string &text, Header &header) {
   size_t descr = valueOf(text, "descr"), order = valueOf(text, "fortran_order"), shape = valueOf(text, "shape");
   if (descr == std::string::npos || order == std::string::npos || shape == std::string::npos || text[descr] != '\'' ||
@@ -72,7 +72,7 @@ static bool parseHeader(const std::string &text, Header &header) {
   return true;
 }
 
-/// Elements of `shape`, or -1 when their bytes would not fit in memory.
+/// The number of elements of `shape`; -1 when their bytes would not fit in memory.
 static int64_t checkedCount(const Shape &shape) {
   int64_t count = 1;
   for (int64_t size : shape) {
@@ -106,7 +106,7 @@ static Status readHeader(std::FILE *file, const std::string &path, Header &heade
   if (std::fread(start, 1, 10, file) != 10 || std::memcmp(start, "\x93NUMPY", 6) != 0)
     return bad(path, "must be a .npy file, got another kind");
   uint32_t length = start[8] | uint32_t(start[9]) << 8;
-  if (start[6] >= 2) { // four bytes of length
+  if (start[6] >= 2) { // the length takes four bytes
     if (std::fread(start + 10, 1, 2, file) != 2)
       return bad(path, "must have a header, got the end of the file");
     length |= uint32_t(start[10]) << 16 | uint32_t(start[11]) << 24;

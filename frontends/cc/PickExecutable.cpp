@@ -15,7 +15,7 @@ namespace tessera::deploy {
 using namespace tess;
 using namespace tess::runtime;
 
-/// Features of all images, without the plus.
+/// The features of all images, without the plus signs.
 static llvm::StringSet<> featuresOf(const Executable &exe) {
   llvm::StringSet<> features;
   for (const Image &image : exe.images) {

@@ -23,13 +23,13 @@ import tessera
 from tessera import _core
 
 LEVELS = ("x86-64-v3", "x86-64-v4")
-MAX_BYTES = 6_000_000  # of all levels
+MAX_BYTES = 6_000_000  # in all levels together
 LONG = {
     "f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "i8": "int8",
     "u8": "uint8", "i16": "int16", "i32": "int32", "i64": "int64", "bool": "bool",
 }  # fmt: skip
 FIRST = ("float32", "int32")  # the dtypes that most programs use
-FLOATS = ("bfloat16", "float16", "float64")  # the others
+FLOATS = ("bfloat16", "float16", "float64")  # the other dtypes of floats
 
 
 def run_examples():

@@ -2,8 +2,8 @@
 //
 // run_digits MODEL.tess DIGITS.csv EXPECTED.logits
 //
-// Runs the file that train_mlp wrote through the runtime alone, and compares
-// the logits bit by bit with those that it expects.
+// Runs the file that train_mlp wrote with the runtime alone, and compares the
+// logits bit by bit with the expected ones.
 //
 //===----------------------------------------------------------------------===//
 #include "frontends/cc/examples/Digits.h"
@@ -16,7 +16,7 @@
 
 using namespace tessera::deploy;
 
-/// Logits of all images at once.
+/// Computes the logits of all images at once.
 static Status logitsOf(const std::string &path, const digits::Digits &data, std::vector<float> &logits) {
   Model model;
   Status status = Model::load(path, model);

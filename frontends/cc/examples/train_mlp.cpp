@@ -2,9 +2,9 @@
 //
 // train_mlp TRAIN.csv HELD_OUT.csv OUT.tess OUT.logits
 //
-// Trains a multilayer perceptron on the digits, its step traced; dumps the
-// inference function with a free batch size, loads it again, and compares. The
-// logits of the held-out digits go to OUT.logits, float32.
+// Trains a multilayer perceptron on the digits with a traced step. Then it
+// dumps the inference function with a free batch size, loads it again, and
+// compares. The logits of the held-out digits go to OUT.logits as float32.
 //
 //===----------------------------------------------------------------------===//
 #include "frontends/cc/examples/Digits.h"
@@ -37,7 +37,7 @@ private:
   Linear hidden1{digits::kPixels, 128}, hidden2{128, 64}, output{64, 10};
 };
 
-/// Images and labels of the rows `order[first...]`.
+/// The images and labels of the rows `order[first...]`.
 std::pair<Tensor, Tensor> batchOf(const digits::Digits &data, const std::vector<int64_t> &order, int64_t first) {
   std::vector<float> images;
   std::vector<int32_t> labels;
@@ -73,7 +73,7 @@ void train(Mlp &model, const digits::Digits &data) {
   model.eval();
 }
 
-/// Dumps the model and compares what the file computes with what the model computes, at several batch sizes.
+/// Dumps the model and compares the results of the file with those of the model, at several batch sizes.
 bool dumpAndCompare(Mlp &model, const Tensor &images, const std::string &path) {
   auto infer = jit::trace([&](const Tensor &image) { return model(image); });
   infer(images);

@@ -18,8 +18,8 @@ using llvm::StringRef;
 static constexpr uint32_t kLocalHeader = 0x04034b50, kDirectoryEntry = 0x02014b50, kEnd = 0x06054b50;
 static constexpr uint32_t kEnd64 = 0x06064b50, kLocator64 = 0x07064b50;
 static constexpr uint32_t kSee64 = 0xFFFFFFFF; // the value is in the 64-bit part
-static constexpr uint16_t kVersion = 45;       // of the format: 64-bit sizes
-static constexpr uint16_t kDate = 0x21;        // 1980-01-01: equal contents, equal files
+static constexpr uint16_t kVersion = 45;       // version of the format that has 64-bit sizes
+static constexpr uint16_t kDate = 0x21;        // 1980-01-01: equal contents give equal files
 
 //===----------------------------------------------------------------------===//
 // Writing
@@ -39,7 +39,8 @@ struct Written {
 };
 } // namespace
 
-/// From "version needed" to the length of the name: the same in local headers and in the directory.
+/// Writes the fields from "version needed" to the length of the name, which are the same in local headers and in the
+/// directory.
 static void putCommon(std::string &out, const Written &member, uint16_t extraBytes) {
   put<uint16_t>(out, kVersion);
   put<uint16_t>(out, 0); // flags
@@ -202,7 +203,7 @@ bool Reader::findDirectory(uint64_t &offset, uint64_t &count) const {
   return end64.good();
 }
 
-/// Replaces the numbers of `member` that say so by those of its 64-bit part.
+/// Replaces the numbers of `member` that are marked so by those of its 64-bit part.
 static void readSizes64(Member &member, StringRef extra) {
   Cursor cursor(extra, 0);
   while (cursor.remaining().size() >= 4) {
@@ -261,7 +262,7 @@ llvm::Expected<std::map<std::string, StringRef>> Reader::read() {
     return bad("no directory of a zip archive");
   Cursor cursor(file, offset);
   std::map<std::string, StringRef> members;
-  uint64_t left = file.size(); // what lies side by side is no more than the file, and read once
+  uint64_t left = file.size(); // members that do not overlap have no more bytes than the file
   for (uint64_t i = 0; i < count; ++i) {
     std::optional<Member> member = readEntry(cursor);
     if (!member)

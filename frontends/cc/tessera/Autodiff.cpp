@@ -28,7 +28,8 @@ GradManager &GradManager::attach(const std::vector<Tensor> &tensors, const Callb
   return *this;
 }
 
-/// What a recorded call attaches, its program does not.
+/// Notes that the attached tensors have changed. Changes within a recorded call do not count, because its program
+/// attaches nothing.
 void GradManager::noteChange() {
   if (detail::Effects::current())
     return;

@@ -1,7 +1,7 @@
 //===- Index.cpp - Python's x[...] ---------------------------------------===//
 //
-// Integers, slices and new axes are views: one slice, then squeeze, then
-// expand_dims. Tensors of integers select from the result.
+// Integers, slices and new axes give a view: one slice, then squeeze, then
+// expand_dims. Tensors of integers select from that view.
 //
 //===----------------------------------------------------------------------===//
 #include "tessera/functional.h"
@@ -16,7 +16,7 @@ namespace eager = tess::eager;
 
 namespace {
 
-/// What an index does to the axes, collected item by item.
+/// The effect of an index on the axes, collected item by item.
 class Selection {
 public:
   explicit Selection(const Tensor &x) : x(x), sizes(x.shape()) {}
@@ -26,7 +26,7 @@ private:
   void add(const Index &item);
   void addInteger(int64_t index);
   void addRange(const Slice &slice);
-  /// Axes that no item names.
+  /// Adds the axes that no item names.
   void addRest(size_t count);
   void addElements(const Tensor &elements);
   Tensor sliced() const;
@@ -97,7 +97,7 @@ void Selection::add(const Index &item) {
   }
 }
 
-/// A recording keeps the bounds as they are given: they hold at other sizes.
+/// A recording keeps the bounds as they are given, so that they are right at other sizes.
 Tensor Selection::sliced() const {
   if (!eager::Recorder::current())
     return functional::slice(x, starts, stops, steps, dropped);

@@ -25,7 +25,7 @@ Fans fansOf(const Tensor &weight) {
   if (shape.size() < 2)
     throw Error(ErrorCode::InvalidArgument, "init: a tensor with fans must have 2 axes or more, got shape " +
                                                 tess::toString(llvm::ArrayRef(shape)));
-  if (shape.size() == 5) // grouped convolution: groups, out, in, kernel
+  if (shape.size() == 5) // a grouped convolution has axes groups, out, in, kernel
     shape.erase(shape.begin());
   int64_t area = 1;
   for (size_t axis = 2; axis < shape.size(); ++axis)

@@ -14,7 +14,7 @@ namespace tessera::jit {
 
 namespace eager = tess::eager;
 
-/// Signatures that one function keeps.
+/// Number of variants that one function keeps.
 static constexpr size_t kMaxVariants = 16;
 
 static bool runsEagerly() {
@@ -28,10 +28,10 @@ static std::vector<eager::TensorRef> refs(llvm::ArrayRef<Tensor> tensors) {
   return list;
 }
 
-/// Which calls are alike.
+/// The properties that make calls alike.
 struct Calls::Signature {
   tess::Metas metas;
-  std::vector<unsigned> aliases; // for each argument the first position at which it stands
+  std::vector<unsigned> aliases; // for each argument, the position of the first equal one
   std::vector<const eager::TensorImpl *> tensors;
 
   explicit Signature(llvm::ArrayRef<Tensor> arguments) {
@@ -44,15 +44,15 @@ struct Calls::Signature {
 };
 
 namespace {
-/// What one call did.
+/// The recording of one call.
 struct Recorded {
   eager::RecordingRef recording;
-  size_t numResults = 0; // the recording has more: gradients
+  size_t numResults = 0; // the recording also has gradients
   tessera::detail::Replay replay;
 };
 } // namespace
 
-/// The results of the call.
+/// Records one call and returns its results.
 static std::vector<Tensor> recordCall(llvm::ArrayRef<Tensor> arguments, const Calls::Function &function,
                                       eager::Recorder::Mode mode, Recorded &recorded) {
   tessera::detail::Effects effects(arguments);
@@ -75,19 +75,20 @@ static std::vector<Tensor> recordCall(llvm::ArrayRef<Tensor> arguments, const Ca
   return results;
 }
 
-/// A recorded call, and the program that does it again.
+/// A recorded call, and the program that repeats it.
 struct Calls::Variant {
-  /// Its tensors are null where others recorded the same: a use of one of them may have been that of a tensor from
-  /// outside. One at the address of another that is gone is no such tensor, as the function would hold it.
+  /// A tensor is null where calls with different ones gave the same recording: a use of it may have been one of a
+  /// tensor from outside. A tensor that has replaced another at its address is none from outside, because the function
+  /// would have kept that alive.
   Signature signature;
-  bool isBound = false; // one of them is a tensor from outside
+  bool isBound = false; // one of the tensors is also a tensor from outside
   Function function;
   Recorded recorded;
   std::shared_ptr<eager::TracedProgram> program;
 
   explicit Variant(Signature signature) : signature(std::move(signature)) {}
 
-  /// Whatever the tensors, it is what the function would do now.
+  /// Whether the function would do the same now, except for the identity of the tensors.
   bool fits(const Signature &other, llvm::ArrayRef<Tensor> arguments, llvm::ArrayRef<eager::TensorRef> given) const {
     return signature.metas == other.metas && signature.aliases == other.aliases && recorded.replay.holds(arguments) &&
            recorded.recording->holds(given);
@@ -171,7 +172,7 @@ std::shared_ptr<eager::TracedProgram> Calls::program() const {
 // Files
 //===----------------------------------------------------------------------===//
 
-/// The number of the named dimension, which is added when it is new.
+/// The number of a named dimension, which is added if it is new.
 static int numberOf(const Dim &dim, eager::GraphOptions &options) {
   auto known = llvm::find_if(options.dims, [&](const tess::ir::NamedDim &each) { return each.name == dim.name; });
   if (known == options.dims.end()) {
@@ -215,7 +216,7 @@ void Calls::checkFree(const Variant &variant, const eager::GraphOptions &options
     } catch (const Error &error) {
       if (choice.isNeeded)
         checkOrThrow(free.refused("the function", choice.sizes, error.what()));
-      continue; // such a size is refused when inputs are bound
+      continue; // bind refuses inputs of such a size
     }
     checkOrThrow(free.checkSame(*again.recording, choice.sizes));
   }

@@ -13,7 +13,7 @@ namespace tessera {
 
 namespace eager = tess::eager;
 
-/// "Net" of a class in any namespace.
+/// The name of the class without its namespaces, as in "Net".
 static std::string className(const Module &module) {
   int status = 0;
   char *text = abi::__cxa_demangle(typeid(module).name(), nullptr, nullptr, &status);

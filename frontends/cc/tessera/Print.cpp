@@ -6,13 +6,13 @@
 
 namespace tessera {
 
-/// Above this many elements an axis shows its ends only.
+/// Limit of elements above which only the ends of an axis are shown.
 static constexpr int64_t kMaxElements = 1000;
 static constexpr int64_t kEdge = 3;
 
 namespace {
 
-/// Nested brackets around elements that are text already.
+/// Prints nested brackets around elements that are already text.
 class Printer {
 public:
   Printer(std::vector<std::string> elements, Shape shape)

@@ -8,7 +8,7 @@
 
 namespace tessera {
 
-/// Python's default generator has the same.
+/// The seed of Python's default generator.
 static constexpr int64_t kDefaultSeed = 0x7E55E7A;
 
 Generator::Generator(int64_t seed) : seed(tensor(seed)), offset(tensor(int64_t(0))) {}
@@ -50,7 +50,7 @@ std::vector<int64_t> Generator::permutation(int64_t count) {
 }
 
 Generator &defaultGenerator() {
-  static Generator *generator = new Generator(kDefaultSeed); // lives for ever, as kernels may still run at exit
+  static Generator *generator = new Generator(kDefaultSeed); // never destroyed: kernels may still run at exit
   return *generator;
 }
 

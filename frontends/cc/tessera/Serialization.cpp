@@ -51,10 +51,11 @@ private:
   Tensor tensorOf(llvm::StringRef name, const json::Value &node);
 
   const std::string &path;
-  std::map<std::string, llvm::StringRef> members; // that no tensor took yet
+  std::map<std::string, llvm::StringRef> members; // members that no tensor has taken yet
 };
 
-/// The parser calls itself for each level, and makes an object of every character that is a value.
+/// Limits levels and values before the parser runs, which calls itself for each level and makes an object for every
+/// value.
 void TreeReader::checkNesting(llvm::StringRef text) const {
   constexpr size_t kMostDeep = 100, kSomeValues = 65536;
   size_t deep = 0, values = 0;
@@ -112,7 +113,7 @@ Tensor TreeReader::tensorOf(llvm::StringRef name, const json::Value &node) {
   if (bytes != member->second.size())
     bad(llvm::Twine(member->second.size()) + " bytes for '" + name + "' where its shape says " + llvm::Twine(bytes));
   Tensor value = fromBytes(member->second.data(), *dtype, shape);
-  members.erase(member); // named again, it would be copied again
+  members.erase(member); // so that a tree that names it twice cannot copy it twice
   return value;
 }
 

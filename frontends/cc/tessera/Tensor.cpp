@@ -47,7 +47,7 @@ Tensor apply(OpDef op, llvm::ArrayRef<Tensor> operands, llvm::ArrayRef<unsigned>
 // Facts
 //===----------------------------------------------------------------------===//
 
-/// The dtype of a number by itself.
+/// The dtype of a number without a tensor beside it.
 static DType dtypeOf(eager::Number number) {
   if (number.kind == eager::Number::Float)
     return DType::Float32;
@@ -65,7 +65,7 @@ eager::TensorRef Tensor::ref() const {
 eager::Operand Tensor::operand() const {
   if (weak)
     return *weak;
-  return eager::Operand(ref()); // owned by this handle
+  return eager::Operand(ref()); // this handle owns it
 }
 
 Shape Tensor::shape() const { return weak ? Shape() : Shape(ref()->shape()); }
@@ -180,7 +180,7 @@ Tensor ones(const Shape &shape, DType dtype) { return full(shape, 1, dtype); }
 Tensor zerosLike(const Tensor &x) { return zeros(x.shape(), x.dtype()); }
 Tensor arange(double start, double stop, double step, DType dtype) {
   double count = std::ceil((stop - start) / step);
-  if (!(std::abs(count) < 9007199254740992.0)) // 2^53; NaN
+  if (!(std::abs(count) < 9007199254740992.0)) // 2^53, and refuses NaN
     throw Error(ErrorCode::InvalidArgument,
                 "arange: (stop - start) / step must be a size, got " + std::to_string((stop - start) / step));
   return functional::arange(std::max<int64_t>(0, int64_t(count)), start, step, dtype);

@@ -6,10 +6,10 @@ namespace tess::python {
 
 namespace {
 
-/// What a word or a run of words says.
+/// The meaning of the next word or words of a key.
 enum Mark : int64_t { None, Int, True, False, Float, Identity, Ints, Meta };
 
-/// Objects of these types never change.
+/// Whether the object is of a type whose objects never change.
 bool isConstant(PyObject *object) {
   static PyTypeObject *const dtypeBase = Py_TYPE(numpyDType(DType::Float32))->tp_base;
   return PyUnicode_CheckExact(object) || PyType_Check(object) || PyType_IsSubtype(Py_TYPE(object), dtypeBase);

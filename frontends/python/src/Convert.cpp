@@ -27,7 +27,8 @@ static bool numberFromLong(PyObject *object, Operand &operand) {
   return true;
 }
 
-/// Holds numbers: NumPy arrays and scalars, sequences, objects that speak the buffer or array protocols.
+/// Whether the object holds numbers: a NumPy array or scalar, a sequence, or an object with the buffer or array
+/// protocol.
 static bool holdsNumbers(PyObject *object) {
   return PyObject_CheckBuffer(object) || PyList_Check(object) || PyTuple_Check(object) ||
          PyObject_HasAttrString(object, "__array__");
@@ -64,7 +65,7 @@ bool toOperand(PyObject *object, Operand &operand, llvm::SmallVectorImpl<TensorR
   return true;
 }
 
-/// Which attribute of which operator, for messages.
+/// An attribute and its operator, for messages.
 struct AttrPlace {
   llvm::StringRef op, name;
 };
@@ -199,7 +200,8 @@ PyObject *fromAttr(const AttrValue &value) {
   return Py_NewRef(Py_None);
 }
 
-/// "float32" of a string, a dtype, a class like np.float32, a dtype object of ours; empty: none of these.
+/// The name of a dtype ("float32") from a string, a dtype, a class like np.float32, or a dtype object of ours; empty:
+/// none of these.
 static std::string dtypeName(PyObject *object) {
   if (PyUnicode_Check(object)) {
     const char *text = PyUnicode_AsUTF8(object);

@@ -1,7 +1,7 @@
 //===- Dlpack.cpp - memory shared with other libraries -------------------===//
 //
-// The structures are those of DLPack 0.8, which every library speaks; a
-// capsule that nobody took is freed with it.
+// The structures are those of DLPack 0.8, which every library understands. A
+// capsule that no library has taken is freed together with its structure.
 //
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/Bridge.h"
@@ -62,7 +62,7 @@ std::optional<DType> fromType(DLDataType type) {
   return std::nullopt;
 }
 
-/// What an exported tensor needs until its taker lets go.
+/// The data that an exported tensor needs until its new owner releases it.
 struct Export {
   DLManagedTensor managed;
   TensorRef tensor;
@@ -73,14 +73,14 @@ void dropExport(DLManagedTensor *managed) { delete static_cast<Export *>(managed
 
 void dropCapsule(PyObject *capsule) {
   if (!PyCapsule_IsValid(capsule, kName))
-    return; // somebody took it
+    return; // another library has taken it
   auto *managed = static_cast<DLManagedTensor *>(PyCapsule_GetPointer(capsule, kName));
   if (managed && managed->deleter)
     managed->deleter(managed);
 }
 
 PyObject *exportTensor(TensorImpl &tensor) {
-  if (llvm::Error error = awaitValue(tensor.storage())) // the taker reads memory, not the queue
+  if (llvm::Error error = awaitValue(tensor.storage())) // other libraries read memory and know nothing of the queue
     return raise(std::move(error));
   auto *made = new Export;
   made->tensor = tensor.dup();
@@ -93,7 +93,7 @@ PyObject *exportTensor(TensorImpl &tensor) {
   return PyCapsule_New(&made->managed, kName, dropCapsule);
 }
 
-/// The wanted device is ours; None is any.
+/// Whether `device` is the processor or None, which allows any; else false with Python's error set.
 bool isProcessor(PyObject *device) {
   int kind = kCpu, number = 0;
   if (device != Py_None && !PyArg_ParseTuple(device, "ii:dl_device", &kind, &number))

@@ -26,13 +26,13 @@ static PyObject *typeOf(ErrorCode code) {
   return PyExc_RuntimeError;
 }
 
-/// An error that began as a Python exception keeps it; see takePythonError.
+/// The exception of an error that began as a Python exception; see takePythonError.
 static thread_local PyObject *pendingException = nullptr;
 static constexpr const char *kPythonMark = "\x01python";
 
 PyObject *raise(llvm::Error error) {
   auto [code, message] = takeError(std::move(error));
-  if (llvm::StringRef(message).starts_with(kPythonMark) && pendingException) { // layers may have added the scope
+  if (llvm::StringRef(message).starts_with(kPythonMark) && pendingException) { // layers may have added their scope
     PyObject *exception = std::exchange(pendingException, nullptr);
     PyErr_SetObject(reinterpret_cast<PyObject *>(Py_TYPE(exception)), exception);
     Py_DECREF(exception);

@@ -9,7 +9,7 @@ using namespace eager;
 
 namespace {
 
-/// The tensors of a Python sequence; None becomes null where `allowNone`.
+/// The tensors of a Python sequence; None becomes null if `allowNone`.
 llvm::SmallVector<TensorRef, 4> tensorsOf(nb::handle sequence, const char *what, bool allowNone = false) {
   llvm::SmallVector<TensorRef, 4> tensors;
   for (nb::handle item : nb::borrow<nb::iterable>(sequence)) {
@@ -31,7 +31,7 @@ nb::list listOf(llvm::ArrayRef<TensorRef> tensors) {
   return list;
 }
 
-/// One manager's recording.
+/// The recording of one GradManager.
 class GradState {
 public:
   void attach(nb::handle tensors) {
@@ -58,7 +58,7 @@ private:
   TapeRef tape = Tape::create();
 };
 
-/// A Python callable as a gradient; tapes may drop it on any thread.
+/// A Python callable as a gradient. Tapes may destroy it on any thread.
 struct Callable {
   explicit Callable(nb::handle function) : function(function.inc_ref().ptr()) {}
   ~Callable() {

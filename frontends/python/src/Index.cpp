@@ -1,7 +1,7 @@
 //===- Index.cpp - x[key] and x[key] = value -----------------------------===//
 //
-// Basic keys give views. Arrays of ints and masks take elements one by one,
-// after the view that the rest of the key asks for.
+// Basic keys give views. Arrays of ints and masks select elements from the view
+// that the rest of the key gives.
 //
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/CallMemo.h"
@@ -25,7 +25,7 @@ template <typename Op> llvm::Expected<TensorRef> withAxes(TensorRef x, const Int
 
 using ViewOps = llvm::SmallVector<OpDef, 1>;
 
-/// The operators that make the view that the ints, slices and Nones of the key take.
+/// The operators that make the view for the ints, slices and Nones of the key.
 ViewOps viewOps(const Key &key) {
   ViewOps ops;
   if (key.isSliced)
@@ -49,7 +49,7 @@ llvm::Expected<TensorRef> applyAll(llvm::ArrayRef<OpDef> ops, TensorRef x) {
 
 llvm::Expected<TensorRef> basicView(TensorRef x, const Key &key) { return applyAll(viewOps(key), std::move(x)); }
 
-/// Axes of the index arrays once the removed axes are gone and the added ones are there.
+/// The axes of the index arrays after the removed axes are gone and the added ones are inserted.
 IntList indexAxes(const Key &key) {
   IntList axes;
   for (const auto &[axis, array] : key.indices) {
@@ -76,7 +76,7 @@ llvm::Expected<TensorRef> takeIndices(const TensorRef &x, const Key &key) {
 
 using KeyMemo = CallMemo<ViewOps>;
 
-/// Never destroyed: its entries may outlive the interpreter.
+/// Never destroyed, because its entries may outlive the interpreter.
 KeyMemo &keyMemo() {
   static KeyMemo *instance = new KeyMemo;
   return *instance;
@@ -97,7 +97,7 @@ bool addItem(ArgumentKey &key, PyObject *item) {
   return true;
 }
 
-/// False for keys with arrays, or with objects that may answer differently next time.
+/// Makes the memo's key; false for keys with arrays, or with objects that may answer differently next time.
 bool wordsOf(ArgumentKey &key, const TensorImpl &tensor, PyObject *object) {
   key.addMeta(tensor);
   if (!PyTuple_CheckExact(object)) {
@@ -111,7 +111,7 @@ bool wordsOf(ArgumentKey &key, const TensorImpl &tensor, PyObject *object) {
   return true;
 }
 
-/// A view; a key that takes everything gives another variable of the value.
+/// A view of the tensor; if the key takes everything, another variable with the same value.
 llvm::Expected<TensorRef> viewBy(TensorImpl &tensor, llvm::ArrayRef<OpDef> ops) {
   if (!ops.empty())
     return applyAll(ops, TensorRef(&tensor));
@@ -123,7 +123,7 @@ llvm::Expected<TensorRef> viewBy(TensorImpl &tensor, llvm::ArrayRef<OpDef> ops) 
 
 llvm::Expected<TensorRef> getItem(TensorImpl &tensor, PyObject *object) {
   ArgumentKey words(&keyMemo());
-  // What is remembered holds for the size of the tensor; a recording is for any.
+  // A memo holds for one size of the tensor, a recording for any, so recordings do not use it.
   bool isBasic = !Recorder::current() && wordsOf(words, tensor, object);
   if (isBasic)
     if (KeyMemo::EntryRef known = keyMemo().find(words))
@@ -153,7 +153,7 @@ PyObject *tensorGetItem(PyObject *self, PyObject *key) {
 
 namespace {
 
-/// The value in the region's rank: in a recording its sizes are not asked, the operator repeats it.
+/// The value with the rank of the region. A recording does not read the region's sizes: its operator repeats the value.
 llvm::Expected<TensorRef> fullValue(TensorRef value, const Shape &region) {
   if (!Recorder::current() || value->rank() > region.size())
     return applyOne(builtin::BroadcastTo(region), {Operand(value)});
@@ -163,7 +163,7 @@ llvm::Expected<TensorRef> fullValue(TensorRef value, const Shape &region) {
   return withAxes<builtin::ExpandDims>(std::move(value), missing);
 }
 
-/// Value with the axes that ints removed put back, so that it broadcasts to the region.
+/// The value with the axes that ints removed put back, so that it broadcasts to the region.
 llvm::Expected<TensorRef> shapedValue(TensorRef value, const TensorImpl &x, const Key &key) {
   Shape region;
   for (unsigned i = 0; i < x.rank(); ++i)
@@ -206,13 +206,13 @@ llvm::Expected<TensorRef> setIndices(TensorImpl &x, const TensorRef &value, cons
   return std::move(results->front());
 }
 
-/// The value is the same for every element of a mask over the first `rank` axes of x.
+/// Whether the value is the same for every element of a mask over the first `rank` axes of x.
 bool isOneForAll(const TensorImpl &value, const TensorImpl &x, unsigned rank) {
   unsigned rest = x.rank() - rank;
   return value.rank() <= rest || (value.rank() == rest + 1 && value.shape()[0] == 1);
 }
 
-/// where(mask, value, x), the mask with trailing axes of size 1.
+/// Computes where(mask, value, x); the mask gets trailing axes of size 1.
 llvm::Expected<TensorRef> setMasked(TensorImpl &x, const TensorRef &value, const TensorRef &mask) {
   Shape row(x.shape().drop_front(mask->rank())), shape(mask->shape());
   if (value->rank() > row.size())
@@ -239,7 +239,7 @@ llvm::Expected<TensorRef> setItem(TensorImpl &x, PyObject *object, TensorRef val
     return std::move(e);
   if (!key->isSliced && key->removed.empty() && key->added.empty())
     return setIndices(x, value, *key);
-  // The region that slices and ints take, with its elements replaced, goes back whole.
+  // The region of slices and ints is read, its elements are replaced, and it is written back as a whole.
   llvm::Expected<TensorRef> region = basicView(TensorRef(&x), *key);
   if (region)
     region = setIndices(**region, value, *key);

@@ -20,7 +20,7 @@ struct Slice {
   int64_t start, stop, step;
 };
 
-/// One item of a key, before it is known which axis it stands at.
+/// One item of a key whose axis is not known yet.
 struct Item {
   enum class Kind { NewAxis, Ellipsis, Slice, Int, Indices, Mask };
   Item(Kind kind, PyObject *object, unsigned numAxes, TensorRef array = TensorRef())
@@ -28,8 +28,8 @@ struct Item {
 
   Kind kind;
   PyObject *object;
-  unsigned numAxes; // of x that it takes
-  TensorRef array;  // Indices, Mask
+  unsigned numAxes; // the axes of x that the item takes
+  TensorRef array;  // for Indices and Mask
 };
 
 llvm::Error badKey(PyObject *item) {
@@ -38,10 +38,10 @@ llvm::Error badKey(PyObject *item) {
                        describeObject(item));
 }
 
-/// A NumPy integer is an int, although it speaks the buffer protocol.
+/// Whether the item is a NumPy integer, which is an int although it has the buffer protocol.
 bool isNumPyInt(PyObject *item) { return PyIndex_Check(item) && !PyObject_HasAttrString(item, "__len__"); }
 
-/// The value of a rank 0 tensor is read, but in a trace, where it is an index array.
+/// Whether the item is an int. The value of a tensor of rank 0 is read, except in a trace, where it is an index array.
 bool isIntItem(PyObject *item) {
   if (isTensor(item))
     return isInt(implOf(item).dtype()) && implOf(item).rank() == 0 && !Recorder::current();
@@ -106,7 +106,7 @@ private:
 
   TensorImpl &tensor;
   Key key;
-  unsigned omitted = 0; // axes that an ellipsis takes
+  unsigned omitted = 0; // the axes that an ellipsis takes
   int64_t resultAxes = 0;
 };
 
@@ -114,7 +114,7 @@ void KeyReader::push(Slice slice, Slice given) {
   int64_t size = tensor.shape()[key.starts.size()];
   key.givenStarts.push_back(given.start);
   key.givenStops.push_back(given.stop);
-  // Before the first element, which -1 would not say.
+  // A position before the first element, which -1 would not say: it means the last one.
   auto placed = [&](int64_t end) { return slice.step < 0 && end < 0 ? -size - 1 : end; };
   key.starts.push_back(placed(slice.start));
   key.stops.push_back(placed(slice.stop));
@@ -198,7 +198,8 @@ llvm::Error KeyReader::readItem(const Item &item) {
   return llvm::Error::success();
 }
 
-/// Beside index arrays an int is one too (of rank 0): that decides where the axes of the indices stand.
+/// Turns ints into index arrays of rank 0, which they are beside index arrays: this decides where the axes of the
+/// indices are inserted.
 llvm::Error KeyReader::intsToIndices() {
   for (int64_t axis : key.removed) {
     llvm::Expected<TensorRef> index = createScalar(Number::integer(key.starts[axis]), DType::Int32);
@@ -240,7 +241,7 @@ llvm::Expected<Key> KeyReader::read(PyObject *object) {
   return std::move(key);
 }
 
-/// One index array for each axis of the mask: the positions of its true elements.
+/// The positions of the mask's true elements, as one index array for each axis of the mask.
 llvm::Expected<Tensors> positionsOf(const Key::Mask &mask) {
   Tensors columns;
   if (mask.isKnown) {

@@ -7,7 +7,7 @@ void initOpDefs(nb::module_ &module);
 
 NB_MODULE(_core, module) {
   using namespace tess::python;
-  nb::set_leak_warnings(false); // operators and classes live as long as the process
+  nb::set_leak_warnings(false); // operators and classes are never freed
   if (!initFunctions(module) || !initOperators() || !initTensor(module))
     throw nb::python_error();
   initOpDefs(module);

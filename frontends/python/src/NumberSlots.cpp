@@ -1,7 +1,7 @@
 //===- NumberSlots.cpp - the operators of Tensor --------------------------===//
 //
-// `a + b` is the operator whose record names "+"; `a += b` computes and rebinds,
-// without new memory where nobody else looks at that of a.
+// `a + b` applies the operator whose record names "+". `a += b` computes and
+// rebinds, in the memory of a if no other variable uses that.
 //
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/OpFunction.h"
@@ -15,7 +15,7 @@ using namespace eager;
 
 namespace {
 
-/// The records that name one operator of Python's. `&`, `|`, `^` and `~` have two: on bools, on numbers.
+/// The records for one Python operator. `&`, `|`, `^` and `~` have two: for bools and for numbers.
 struct Records {
   const OpFunction *onBools = nullptr, *onNumbers = nullptr;
   bool areTwo() const { return onBools != onNumbers; }
@@ -33,7 +33,7 @@ const OpFunction &pick(const Records &of, PyObject *a, PyObject *b) {
   return !of.areTwo() || isNumeric(a) || isNumeric(b) ? *of.onNumbers : *of.onBools;
 }
 
-/// The operands of one of Python's operators: 1, or 0 when it is not ours to answer, or -1 with an exception.
+/// The operands of a Python operator. read() returns 1, or 0 when another type must answer, or -1 with an exception.
 class Pair {
 public:
   int read(PyObject *a, PyObject *b) {

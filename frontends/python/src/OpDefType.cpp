@@ -1,7 +1,7 @@
 //===- OpDefType.cpp - core.ops.builtin and core.apply -------------------===//
 //
-// Operators as Python values: a class for each record, with its attributes as
-// properties, made on demand from the table.
+// Operators as Python values: each record has a class whose properties are the
+// attributes, made on demand from the table.
 //
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/OpFunction.h"
@@ -32,7 +32,7 @@ int attrIndex(const OpInfo &info, llvm::StringRef name) {
 void setAttr(OpDef &op, llvm::StringRef name, nb::handle value) {
   int index = attrIndex(op.info(), name);
   if (index < 0)
-    checkOrThrow(op.trySet(name, AttrValue())); // says which attributes there are
+    checkOrThrow(op.trySet(name, AttrValue())); // reports the attributes that there are
   const AttrInfo &attr = op.info().attrs[index];
   AttrValue converted;
   if (!value.is_none())
@@ -40,7 +40,7 @@ void setAttr(OpDef &op, llvm::StringRef name, nb::handle value) {
   checkOrThrow(op.trySet(name, std::move(converted)));
 }
 
-/// Softmax(-1), Softmax(axis=-1): the class says which record.
+/// Constructs an operator, as in Softmax(-1) or Softmax(axis=-1); the class determines the record.
 void initOpDef(nb::pointer_and_handle<PyOpDef> self, const nb::args &args, const nb::kwargs &kwargs) {
   std::string name = nb::cast<std::string>(self.h.type().attr("_record"));
   const OpInfo *info = findOp(name);
@@ -63,7 +63,7 @@ nb::dict propsOf(const OpDef &op) {
   return props;
 }
 
-/// Reads tensors, numbers and arrays as operands.
+/// Operands read from tensors, numbers and arrays.
 struct Operands {
   llvm::SmallVector<Operand, 4> list;
   llvm::SmallVector<TensorRef, 4> made;
@@ -127,7 +127,7 @@ std::string docOf(const OpInfo &info) {
   return text + ")\n\n" + info.summary;
 }
 
-/// The class of one record; made once.
+/// The class of one record, which is made once.
 nb::object opClass(const std::string &opdefName) {
   static nb::dict *classes = new nb::dict;
   if (classes->contains(opdefName.c_str()))

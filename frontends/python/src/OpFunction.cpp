@@ -1,8 +1,9 @@
 //===- OpFunction.cpp - operators as callables ---------------------------===//
 //
-// One vectorcall object for each record. Operands, then attributes, in the
-// order of the record, by position or by name. The same object is a method of
-// Tensor when it stands in the class.
+// There is one vectorcall object for each record. Its arguments are the
+// operands and then the attributes in the order of the record, by position or
+// by name. The same object is a method of Tensor when it is a member of that
+// class.
 //
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/OpFunction.h"
@@ -21,7 +22,7 @@ using namespace eager;
 
 static PyTypeObject *functionType = nullptr;
 
-/// By operator id; borrowed from the module.
+/// The functions by operator id, with references that are never released.
 static std::vector<PyObject *> functions;
 
 PyObject *opFunction(const OpInfo *info) { return info ? Py_XNewRef(functions[info->id]) : nullptr; }
@@ -31,7 +32,7 @@ bool ArgumentReader::given(unsigned i) const { return slots[i] && slots[i] != Py
 
 const char *ArgumentReader::nameOf(unsigned i) const { return pythonSurfaceOf(*function.info).parameters[i]; }
 
-/// The argument of operators whose result may take the memory of an operand; by name only.
+/// The name of the argument of operators whose result may take an operand's memory; it is passed by name only.
 static constexpr const char *kInPlace = "inplace";
 
 bool ArgumentReader::bindInPlace(PyObject *value) {
@@ -68,7 +69,7 @@ bool ArgumentReader::bind(PyObject *const *args, size_t count, PyObject *kwnames
   const OpInfo &info = *function.info;
   size_t numOperands = info.operands.size();
   bool spread = count > function.numParameters && !info.attrs.empty() && info.attrs[0].kind == AttrKind::I64List;
-  if (spread) { // reshape(x, 2, 3)
+  if (spread) { // as in reshape(x, 2, 3)
     packed = nb::steal(PyTuple_New(count - numOperands));
     for (size_t i = numOperands; i < count; ++i)
       PyTuple_SET_ITEM(packed.ptr(), i - numOperands, Py_NewRef(args[i]));
@@ -151,7 +152,7 @@ bool ArgumentReader::readAttrs(OpDef &op) {
   return true;
 }
 
-/// Completes the attributes from the operands, by the record's rule.
+/// Completes the attributes from the operands by the record's rule.
 static llvm::Error normalise(OpDef &op, llvm::ArrayRef<Operand> operands) {
   Metas metas;
   for (const Operand &operand : operands)
@@ -167,7 +168,7 @@ PyObject *applyFunction(const OpFunction &function, const OpDef &op, llvm::Array
   return wrapResults(results, results.size() - function.numHidden, !function.isSingle);
 }
 
-/// The operand's own object is the answer.
+/// Applies in place and returns the operand's own object.
 static PyObject *applyInPlace(const OpFunction &function, const OpDef &op, const ArgumentReader &reader) {
   PyObject *target = reader.argument(function.inPlace);
   if (!isTensor(target))
@@ -182,13 +183,14 @@ static PyObject *applyInPlace(const OpFunction &function, const OpDef &op, const
 
 using OpMemo = CallMemo<OpDef>;
 
-/// Never destroyed: it holds Python objects.
+/// Never destroyed, because it holds Python objects.
 static OpMemo &memo() {
   static OpMemo *instance = new OpMemo;
   return *instance;
 }
 
-/// False when a call like this has no key: tensors first, one for each operand, then attributes that never change.
+/// Makes the memo's key; false when a call has none. A key needs tensors first, one for each operand, and then
+/// attributes that never change.
 static bool keyOf(ArgumentKey &key, const OpFunction &function, PyObject *const *args, size_t count,
                   PyObject *kwnames) {
   size_t numOperands = function.info->operands.size();
@@ -212,7 +214,7 @@ static bool keyOf(ArgumentKey &key, const OpFunction &function, PyObject *const 
   return true;
 }
 
-/// As the call that left `op`.
+/// Repeats the call that stored `op`.
 static PyObject *callAgain(const OpFunction &function, const OpDef &op, PyObject *const *args) {
   llvm::SmallVector<Operand, 4> operands;
   for (size_t i = 0; i < function.info->operands.size(); ++i)
@@ -274,7 +276,8 @@ PyObject *functionModule(PyObject *self, void *) {
   return PyUnicode_FromFormat("tessera.%s", reinterpret_cast<OpFunction *>(self)->info->pythonModule);
 }
 
-/// "=-1"; an argument that is None is one that is not given, which an empty list means too. inspect wants literals.
+/// The default of an argument, as in "=-1". None stands for an argument that is not given, and for an empty list. Only
+/// literals are shown, because inspect parses them.
 std::string defaultText(const AttrInfo &attr) {
   if (!attr.hasDefault)
     return attr.isOptional ? "=None" : "";
@@ -310,7 +313,7 @@ PyObject *functionSignature(PyObject *self, void *) {
   return PyUnicode_FromString(signatureText(*reinterpret_cast<OpFunction *>(self)->info).c_str());
 }
 
-/// Signature, then the generated text.
+/// The signature, then the generated text.
 std::string documentation(const OpInfo &info) {
   return std::string(info.pythonName) + signatureText(info) + "\n\n" + docstringOf(info);
 }
@@ -377,7 +380,7 @@ bool initFunctions(nb::module_ &module) {
     nb::object function = nb::steal(makeFunction(info));
     if (!function)
       return false;
-    functions[info.id] = Py_NewRef(function.ptr()); // for ever: slots of Tensor look it up here
+    functions[info.id] = Py_NewRef(function.ptr()); // never freed: slots of Tensor look it up here
     if (info.pythonName && *info.pythonName)
       ops.attr(info.pythonName) = function;
   }

@@ -1,7 +1,7 @@
 //===- PythonData.cpp - tensors from Python data, and back ----------------===//
 //
-// NumPy brings any data into row-major order and the wanted dtype; the bytes
-// then are copied once. bfloat16, which NumPy lacks, goes by float32.
+// NumPy converts any data to row-major order and the wanted dtype; then the
+// bytes are copied once. bfloat16, which NumPy lacks, goes through float32.
 //
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/Bridge.h"
@@ -16,7 +16,7 @@ using namespace eager;
 
 namespace {
 
-/// numpy's function `name`, looked up once.
+/// NumPy's function `name`, which is looked up once.
 nb::handle numpyFunction(const char *name) {
   static nb::dict *known = new nb::dict;
   if (!known->contains(name))
@@ -42,7 +42,7 @@ private:
   bool valid;
 };
 
-/// The dtype of Tensor(array) without a dtype.
+/// The dtype of Tensor(array) when no dtype is given.
 std::optional<DType> defaultDType(llvm::StringRef numpyName) {
   if (numpyName == "float64")
     return DType::Float32;
@@ -78,7 +78,7 @@ llvm::Expected<TensorRef> fromTensor(PyObject *data, std::optional<DType> dtype)
   return dtype ? castTo(std::move(copy->front()), *dtype) : std::move(copy->front());
 }
 
-/// The name of the array's dtype; empty when it has none of ours.
+/// The name of the array's dtype.
 std::string nameOfDType(nb::handle array) { return nb::cast<std::string>(nb::str(array.attr("dtype").attr("name"))); }
 
 llvm::Expected<TensorRef> copyArray(nb::handle array, DType dtype) {
@@ -99,7 +99,7 @@ llvm::Error unknownArray(nb::handle array) {
                        nameOfDType(array));
 }
 
-/// `array` is a numpy.ndarray.
+/// A tensor from `array`, which is a numpy.ndarray.
 llvm::Expected<TensorRef> fromArray(nb::object array, std::optional<DType> dtype) {
   std::string source = nameOfDType(array);
   std::optional<DType> target = dtype ? dtype : defaultDType(source);
@@ -119,7 +119,7 @@ llvm::Expected<TensorRef> fromArray(nb::object array, std::optional<DType> dtype
   return tensor ? castTo(std::move(*tensor), *target) : std::move(tensor);
 }
 
-/// Row-major bytes, for numpy.
+/// A NumPy array with a row-major copy of the tensor.
 nb::object arrayOf(TensorImpl &tensor) {
   bool isBfloat = tensor.dtype() == DType::BFloat16;
   nb::object array = numpyFunction("empty")(nb::steal(shapeTuple(tensor.shape())),
@@ -162,7 +162,7 @@ llvm::Expected<TensorRef> tensorFromData(PyObject *data, std::optional<DType> dt
     nb::object array = nb::borrow(numpyFunction("asarray")(nb::handle(data)));
     return fromArray(std::move(array), dtype);
   } catch (nb::python_error &error) {
-    if (error.matches(PyExc_ValueError)) // NumPy's words for lists of unequal lengths
+    if (error.matches(PyExc_ValueError)) // NumPy raises this for lists of unequal lengths
       return invalidArgument("tensor: nested lists must have equal lengths, got " + describeObject(data));
     error.restore();
     return takePythonError();

@@ -1,7 +1,8 @@
-//===- PythonState.cpp - whether Python's state is as it was -------------===//
+//===- PythonState.cpp - comparison of Python's state with a recording's -===//
 //
-// A traced call compares, each time, what its recording may have read of
-// dicts, lists and variables. Most values are the very objects that they were.
+// At each call a traced function checks the values that its recording may have
+// read from dicts, lists and variables. Most of them are still the very same
+// objects.
 //
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/Bridge.h"
@@ -35,7 +36,7 @@ bool isSameNumber(double a, double b) {
   return __builtin_bit_cast(int64_t, a) == __builtin_bit_cast(int64_t, b) || (a != a && b != b);
 }
 
-/// Values of plain types and tuples by value, told apart by type and by bits; any other object by identity.
+/// Compares values of plain types and tuples by type and bits, and any other objects by identity.
 bool isSame(PyObject *a, PyObject *b) {
   if (a == b)
     return true;
@@ -52,7 +53,7 @@ bool isSame(PyObject *a, PyObject *b) {
   return (PyLong_Check(a) || PyUnicode_CheckExact(a) || PyBytes_CheckExact(a)) && areEqual(a, b);
 }
 
-/// The names have the values; with `isWhole` the dict has no others.
+/// Whether the dict holds the values under the names; with `isWhole`, also whether it holds no others.
 bool holdsDict(PyObject *dict, PyObject *names, PyObject *values, bool isWhole) {
   Py_ssize_t count = PyTuple_GET_SIZE(names), position = 0, i = 0;
   if (isWhole && PyDict_GET_SIZE(dict) != count)
@@ -74,7 +75,7 @@ bool holdsDict(PyObject *dict, PyObject *names, PyObject *values, bool isWhole) 
   return true;
 }
 
-/// One node of jit/python_state.py: (container, names, values, is whole).
+/// Whether one node of jit/python_state.py, (container, names, values, is whole), still holds.
 bool holdsNode(PyObject *node) {
   PyObject *container = PyTuple_GET_ITEM(node, 0), *values = PyTuple_GET_ITEM(node, 2);
   if (PyDict_Check(container))

@@ -86,7 +86,7 @@ nb::dict cacheStats() {
   return stats;
 }
 
-/// A limit from Python. `what` opens the message.
+/// A limit given in Python; `what` opens the message of the error.
 uint64_t bytesOf(const char *what, int64_t bytes) {
   if (bytes < 0)
     throwError(invalidArgument(llvm::Twine(what) + ": bytes must be at least 0, got " + llvm::Twine(bytes)));
@@ -147,7 +147,7 @@ nb::dict doctorInfo() {
   return info;
 }
 
-/// (version, operators, dtypes, ulps, relative, why) of each change of bits.
+/// A row (version, operators, dtypes, ulps, relative, why) for each change of bits.
 nb::list bitsChanges() {
   nb::list changes;
   for (const runtime::BitsChange &change : runtime::bitsChanges())
@@ -171,7 +171,7 @@ nb::dict parameterRow(const AttrInfo &attr) {
   return row;
 }
 
-/// Axes of one operand or result: symbols by name, "*D" for any number of axes, None for what is no symbol.
+/// The axes of one operand or result: symbols by name, "*D" for any number of axes, None for anything else.
 nb::list patternRow(const Signature &signature, llvm::ArrayRef<DimPattern> dims) {
   nb::list row;
   for (const DimPattern &dim : dims)
@@ -182,7 +182,7 @@ nb::list patternRow(const Signature &signature, llvm::ArrayRef<DimPattern> dims)
   return row;
 }
 
-/// The sharding rule: symbols that may be split, symbols that give partial sums, and the axes that they stand for.
+/// The sharding rule: symbols that may be split, symbols that give partial sums, and the axes of operands and results.
 nb::object shardingRow(const OpInfo &info) {
   if (info.sharding.splittable.empty() && info.sharding.partial.empty())
     return nb::none();

@@ -1,8 +1,4 @@
-//===- TensorType.cpp - the Tensor object --------------------------------===//
-//
-// A raw CPython type: an operator call must not pay for a binding library.
-//
-//===----------------------------------------------------------------------===//
+// Tensor is a raw CPython type, because an operator call must not pay for a binding library.
 #include "frontends/python/src/OpFunction.h"
 
 #include "eager/Queue.h"
@@ -72,7 +68,7 @@ void tensorDealloc(PyObject *self) {
     impl->wrapper = nullptr;
     impl->Release();
   }
-  // A subclass made in Python has a dict; subtype_dealloc has cleared it and calls this for the rest.
+  // A subclass made in Python has a dict; subtype_dealloc has cleared it and calls this function for the rest.
   if (type == tensorType)
     PyObject_Free(self);
   else
@@ -80,7 +76,7 @@ void tensorDealloc(PyObject *self) {
   Py_DECREF(type);
 }
 
-/// The device of a name; null with an exception when there is none.
+/// The device with this name; null with an exception when there is none.
 runtime::Device *findDevice(PyObject *device) {
   nb::object text = nb::steal(PyObject_Str(device));
   const char *name = text ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
@@ -146,7 +142,8 @@ PyObject *getGrad(PyObject *self, void *) {
   return grad ? wrap(grad) : Py_NewRef(Py_None);
 }
 
-/// A trace that is being recorded must hand out what a gradient becomes. False with Python's error set.
+/// Tells the trace that is being recorded, if any, that the gradient of `self` changes, because the trace must return
+/// it. False with Python's error set.
 bool tellTraceOfGrad(PyObject *self) {
   if (!Recorder::current())
     return true;
@@ -237,11 +234,11 @@ PyObject *methodReset(PyObject *self, PyObject *other) {
   if (!isTensor(other))
     return PyErr_Format(PyExc_TypeError, "_reset: value must be a Tensor, got %s", Py_TYPE(other)->tp_name);
   if (Py_REFCNT(other) > 1 || !implOf(other).isUnique())
-    implOf(other).storage().noteCopy(); // someone goes on with the value
+    implOf(other).storage().noteCopy(); // other users keep this value
   return resetTo(self, other);
 }
 
-/// New data of this tensor's shape and dtype.
+/// Sets new data of this tensor's shape and dtype.
 PyObject *methodSetValue(PyObject *self, PyObject *data) {
   TensorImpl &impl = implOf(self);
   llvm::Expected<TensorRef> tensor = tensorFromData(data, impl.dtype());
@@ -296,14 +293,14 @@ Py_ssize_t tensorLength(PyObject *self) {
   return -1;
 }
 
-/// The array in NumPy's words, shortened from 1000 elements on. nullopt: with an exception, of Ctrl-C while it waited.
+/// The array as NumPy prints it, shortened from 1000 elements on; none with an exception when Ctrl-C ended the wait.
 std::optional<std::string> describeValue(PyObject *self) {
   Storage &storage = implOf(self).storage();
-  if (llvm::Error stopped = awaitWritten(storage)) { // Ctrl-C: repr ends with it
+  if (llvm::Error stopped = awaitWritten(storage)) { // Ctrl-C also ends repr
     raise(std::move(stopped));
     return std::nullopt;
   }
-  if (Failure *failure = storage.failure()) // showing it is not reporting it: the next synchronisation still raises
+  if (Failure *failure = storage.failure()) // shown is not reported: the next synchronisation still raises
     return "<no value: " + failure->text() + ">";
   nb::object array = nb::steal(toNumpy(implOf(self)));
   nb::object numpy = array ? nb::steal(PyImport_ImportModule("numpy")) : nb::object();
@@ -325,7 +322,7 @@ std::optional<std::string> describeValue(PyObject *self) {
   return answer;
 }
 
-/// A tensor without a value says why; that is no error here.
+/// The text of a tensor. One without a value shows the reason, which is no error here.
 PyObject *tensorRepr(PyObject *self) {
   std::optional<std::string> value = describeValue(self);
   if (!value)

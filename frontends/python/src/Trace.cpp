@@ -32,7 +32,7 @@ std::vector<TensorRef> tensorsOf(nb::handle sequence, const char *what) {
   return tensors;
 }
 
-/// A program: called with tensors, returns a list of tensors.
+/// A program, which is called with tensors and returns a list of tensors.
 struct PyProgram {
   std::shared_ptr<TracedProgram> program;
 
@@ -121,7 +121,7 @@ struct PyRecording {
       list.append(nb::steal(wrap(recording->values()[number].tensor)));
     return list;
   }
-  /// Of the captured variables' first values in it.
+  /// For each captured variable, whether a tape tracks its first value.
   nb::tuple capturedTracked() const;
 };
 
@@ -153,7 +153,7 @@ nb::object compareRecordings(const PyRecording &first, const PyRecording &second
   return nb::make_tuple(listOf(one), listOf(other));
 }
 
-/// The tensor that stands for a result in the caller's Python: `recorded`, where the recording left it without a value.
+/// The tensor that the caller's Python uses for a result: `recorded`, if the recording left it without a value.
 nb::object giveValue(nb::handle recorded, nb::handle result) {
   TensorImpl &target = implOf(recorded.ptr());
   if (!isValueless(target))
@@ -162,7 +162,7 @@ nb::object giveValue(nb::handle recorded, nb::handle result) {
   return nb::borrow(recorded);
 }
 
-/// A tape that records now knows the value.
+/// Whether a tape that is recording tracks the value.
 bool isTracked(const TensorImpl &tensor) {
   return !isGradPaused() && llvm::any_of(activeTapes(), [&](const TapeRef &tape) { return tape->tracks(tensor); });
 }
@@ -183,7 +183,7 @@ nb::tuple tracked(nb::handle tensors) {
 
 size_t numTapes() { return isGradPaused() ? 0 : activeTapes().size(); }
 
-/// Tapes that are to see nothing for a while.
+/// Stops the active tapes until start().
 class StoppedTapes {
 public:
   StoppedTapes() : tapes(activeTapes()) {
@@ -200,19 +200,19 @@ private:
   llvm::SmallVector<TapeRef, 2> tapes;
 };
 
-/// The tensor has no value from now on; a use says why.
+/// Takes the tensor's value away; a later use reports the reason.
 void giveUp(nb::handle tensor, const std::string &why) {
   TensorImpl &impl = implOf(tensor.ptr());
   FailureRef failure(new Failure);
   failure->code = ErrorCode::InvalidArgument;
   failure->message = why + ", got a use of " + toString(impl.meta());
-  failure->reported = true; // nothing failed: sync() has nothing to tell
+  failure->reported = true; // nothing failed, so sync() must not report it
   TensorRef none = valueless(impl.meta(), failure);
   impl.rebind(*none);
 }
 
 thread_local std::shared_ptr<Recorder> recorder;
-/// Where the gradient of the function that is recorded begins.
+/// The point in the recording where the gradient of the function begins.
 thread_local Recorder::Boundary boundary;
 
 void traceBegin(nb::handle arguments, bool run, bool bounds) {
@@ -240,7 +240,8 @@ PyRecording traceEnd(nb::handle outputs) {
   }
 }
 
-/// The gradients of the function's results, as arguments; None for those that get none: `mask`, or what is no float.
+/// The gradients of the function's results, as arguments. None for a result without one, by `mask` or because it is no
+/// float.
 nb::list traceGradient(nb::handle outputs, nb::handle mask) {
   auto results = tensorsOf(outputs, "trace_gradient");
   boundary = recorder->beginGradient(results);
@@ -252,7 +253,7 @@ nb::list traceGradient(nb::handle outputs, nb::handle mask) {
   return grads;
 }
 
-/// Ends a recording that gives nothing; true when an operator's shapes needed data.
+/// Ends a recording without using it; true when an operator's shapes needed data.
 bool traceAbandon() {
   std::shared_ptr<Recorder> ending = std::move(recorder);
   if (!ending)
@@ -261,7 +262,7 @@ bool traceAbandon() {
   return ending->needsData();
 }
 
-/// (forward, backward, saved: (kind, index, value)).
+/// Ends a recording; returns (forward, backward, saved), where saved is a list of (kind, index, value).
 nb::tuple traceEndGradient(nb::handle outputs, nb::handle grads) {
   auto results = tensorsOf(outputs, "trace_end_gradient"), all = results;
   for (TensorRef &grad : tensorsOf(grads, "trace_end_gradient"))
@@ -281,7 +282,7 @@ PySegment traceEndSegment() {
   return {ending->endSegment()};
 }
 
-/// (argument, axis, name, min, max or -1): equal names are one dimension.
+/// A free dimension: argument, axis, name, min, and max or -1. Equal names are one dimension.
 using FreeDim = std::tuple<size_t, size_t, std::string, int64_t, int64_t>;
 
 void addDims(const Recording &recording, const std::vector<FreeDim> &dims, GraphOptions &options) {

@@ -1,7 +1,7 @@
 //===- UserLines.cpp - the user's line of a call --------------------------===//
 //
 // Noting a place costs a walk over the frames of our own package and two
-// reference counts; text is made only when an error or a dump wants it.
+// reference counts. Text is made only when an error or a dump needs it.
 //
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/Bridge.h"
@@ -19,18 +19,18 @@ namespace tess::python {
 
 namespace {
 
-/// Code objects that threads without the interpreter's lock gave back. A thread with it drops them.
+/// A code object that a thread without the interpreter's lock released. A thread with the lock drops it.
 struct Dropped {
   PyObject *code;
   Dropped *next;
 };
 std::atomic<Dropped *> dropped = nullptr;
 
-/// At exit threads that are not ours must stay out: the interpreter ends a thread that asks for its lock by unwinding
-/// it, which C++ frames do not survive.
+/// Set at exit, when threads that are not ours must stay out: the interpreter ends a thread that asks for its lock by
+/// unwinding it, and C++ frames do not survive that.
 std::atomic<bool> leaving = false;
 thread_local bool isLeavingThread = false;
-std::atomic<int> entering = 0;  // threads in PyEval_RestoreThread, or about to be
+std::atomic<int> entering = 0;  // threads in PyEval_RestoreThread, or about to call it
 std::atomic<int> computing = 0; // threads that compile or run a program without the interpreter's lock
 
 } // namespace
@@ -42,11 +42,11 @@ static void dropCodes() {
   }
 }
 
-/// Code of our own package: its file lies in the folder of the extension.
+/// The folder of the extension; code of our own package is in files below it.
 static std::string packageFolder;
 
-/// Files that were asked about: a step asks about the same few all the time. Each holds a reference to its name, so
-/// that the address means that file. Guarded by the interpreter's lock.
+/// A cache of files, because a step asks about the same few all the time. Each entry holds a reference to the name, so
+/// that its address means that file. Guarded by the interpreter's lock.
 struct KnownFile {
   PyObject *name = nullptr;
   bool own = false;
@@ -66,7 +66,7 @@ static bool isOwn(PyCodeObject *code) {
   return known.own;
 }
 
-/// The innermost frame outside the package; line -1 when there is none.
+/// The innermost frame outside the package; `code` is null when there is none.
 static void capture(void *&code, int32_t &position) {
   code = nullptr;
   if (!PyGILState_Check())
@@ -78,7 +78,7 @@ static void capture(void *&code, int32_t &position) {
     PyCodeObject *own = PyFrame_GetCode(frame);
     bool inside = isOwn(own);
     if (!inside) {
-      code = own; // the reference goes to the location
+      code = own; // the location owns the reference now
       position = PyFrame_GetLasti(frame);
       Py_DECREF(frame);
       return;
@@ -101,7 +101,7 @@ static std::string describe(void *code, int32_t position) {
   return slash == std::string::npos ? text : text.substr(slash + 1);
 }
 
-/// The line's text without its indentation.
+/// The text of the line without its indentation.
 static std::string source(void *code, int32_t position) {
   nb::gil_scoped_acquire gil;
   auto *object = static_cast<PyCodeObject *>(code);
@@ -109,12 +109,13 @@ static std::string source(void *code, int32_t position) {
     nb::object line = nb::module_::import_("linecache")
                           .attr("getline")(nb::borrow(object->co_filename), PyCode_Addr2Line(object, position));
     return nb::cast<std::string>(line.attr("strip")());
-  } catch (nb::python_error &) { // a file that is no text
+  } catch (nb::python_error &) { // the file is no text
     return "";
   }
 }
 
-/// The worker calls this: it must not wait for the lock, which who waits for the worker may hold.
+/// Releases a code object. The worker calls this, so it must not wait for the lock: a thread that waits for the worker
+/// may hold it.
 static void release(void *code) {
   if (leaving || !Py_IsInitialized())
     return;
@@ -126,7 +127,7 @@ static void release(void *code) {
     ;
 }
 
-/// Where other threads end when the program does.
+/// Keeps another thread out when the program ends.
 [[noreturn]] static void stayOut() {
   for (;;)
     ::pause();
@@ -135,7 +136,7 @@ static void release(void *code) {
 static void *leaveInterpreter(bool computes) {
   if (runtime::Worker::onWorkerThread() || !PyGILState_Check())
     return nullptr;
-  bool ends = leaving && !isLeavingThread; // set by a thread that had the lock, as this one has
+  bool ends = leaving && !isLeavingThread; // set by a thread that had the lock, as this thread has now
   computing += computes && !ends;
   void *token = PyEval_SaveThread();
   if (ends)
@@ -156,7 +157,7 @@ static void enterInterpreter(void *token, bool computes) {
   --entering;
 }
 
-/// Runs the handlers of signals; only the main thread's look has an effect.
+/// Runs Python's signal handlers; only a call on the main thread has an effect.
 static llvm::Error pollInterpreter(void *&token) {
   if (!token)
     return llvm::Error::success();
@@ -166,8 +167,8 @@ static llvm::Error pollInterpreter(void *&token) {
   return error;
 }
 
-/// Raises what nobody has seen, of all queued work with `wait`. Afterwards no other thread runs our code: libraries are
-/// about to be destroyed.
+/// Raises the errors that nobody has seen; with `wait`, those of all queued work. Afterwards no other thread runs our
+/// code, because libraries are about to be destroyed.
 static void leave(bool wait) {
   llvm::Error error = wait ? eager::sync() : llvm::Error::success();
   isLeavingThread = true;

@@ -53,7 +53,7 @@ config.open_warm_set()
 
 @atexit.register
 def _report_at_exit():
-    # Who stops a program by Ctrl-C waits for nothing more.
+    # A user who stops a program by Ctrl-C does not wait for queued work.
     _core._leave(wait=not isinstance(getattr(sys, "last_value", None), KeyboardInterrupt))
 
 

@@ -21,7 +21,7 @@ def has_known_form(error):
     return bool(_FORM.match(str(error)))
 
 
-@functools.cache  # a function that two modules have stays one
+@functools.cache  # so that a function in two modules stays one function
 def known_form(function):
     """`function`, with the message of each of its errors in the known form.
 

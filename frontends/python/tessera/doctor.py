@@ -56,7 +56,7 @@ def self_test(file=None):
         try:
             error, limit = check()
             state = "ok" if error <= limit else f"must be within {limit}, got {error}"
-        except Exception as failure:  # a report goes on to the next line
+        except Exception as failure:  # the report goes on with the next line
             state = f"must run, got {type(failure).__name__}: {failure}"
         good &= state == "ok"
         elapsed = (time.perf_counter() - start) * 1e3

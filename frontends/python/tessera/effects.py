@@ -22,8 +22,8 @@ class Effects:
 
     def __init__(self, tensors, runs=True, state=None):
         self.runs, self.segments, self.recording = runs, None, False
-        self.state = state  # where to note what may be read of Python's state; None: nowhere
-        self.excluded = False  # the call has parts that no program holds
+        self.state = state  # notes Python state that the call may read; None: nothing is noted
+        self.excluded = False  # the call has parts that no program can hold
         self._arguments = {id(tensor): number for number, tensor in enumerate(tensors)}
         self._modes = {}  # id -> (weak module, training)
         self._before = {}  # id -> (tensor, grad before)

@@ -26,7 +26,7 @@ _FORMAT = "tessera-save"
 _VERSION = 1
 _TREE = "tree.json"
 _ARRAY_TYPES = {"tensor": Tensor, "parameter": Parameter}
-# What a tree or a directory that save did not write raises in the libraries that read it.
+# The errors that libraries raise for a tree or a directory that save did not write.
 _DAMAGE = (ValueError, LookupError, TypeError, ArithmeticError, RuntimeError, struct.error)
 _DTYPES = frozenset(
     [
@@ -97,7 +97,7 @@ def load(f, map_location=None):
 
 
 def _entry(name):
-    return zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))  # equal objects, equal files
+    return zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))  # equal objects give equal files
 
 
 @contextmanager
@@ -268,5 +268,5 @@ def _decode_array(body, archive):
             f"load: an array of {name} {shape} must have {expected} bytes, got {info.file_size}"
         )
     data = bytearray(archive.read(info))  # writable
-    del archive.NameToInfo[info.filename]  # named again, it would be copied again
+    del archive.NameToInfo[info.filename]  # a tree that names it twice cannot copy it twice
     return np.frombuffer(data, dtype=dtype).reshape(shape)

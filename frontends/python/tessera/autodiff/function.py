@@ -32,7 +32,8 @@ class Function:
         single = isinstance(outputs, Tensor)
         tensors = [each for each in inputs if isinstance(each, Tensor)]
         outputs = [outputs] if single else list(outputs)
-        # What the user keeps for backward stays as it is: the results are other variables.
+        # The results are new variables: the outputs that the user keeps for backward stay
+        # unchanged.
         outputs = _core.custom_function(tensors, [y.detach() for y in outputs], self._gradients)
         return outputs[0] if single else tuple(outputs)
 

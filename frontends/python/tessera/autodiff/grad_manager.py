@@ -42,7 +42,7 @@ class GradManager:
 
     def __init__(self):
         self._attached = {}
-        self._settings = {"attached": 0}  # changes of what is attached, which a trace must see
+        self._settings = {"attached": 0}  # changes of attached tensors, which a trace must see
         self._state = None
         self._watched = []
 
@@ -68,7 +68,7 @@ class GradManager:
             self._settings["attached"] += 1
 
     def _forgetter(self, key):
-        # Weakly: a tensor that lives on must not keep the manager's table.
+        # A weak reference: a tensor that lives on must not keep the manager alive.
         manager = weakref.ref(self)
         return lambda _: manager() and manager()._attached.pop(key, None)
 

@@ -5,7 +5,7 @@ from contextlib import ContextDecorator, contextmanager
 
 from .. import _core
 
-_thread = threading.local()  # as the recordings themselves
+_thread = threading.local()  # per thread, as recordings are
 
 
 class no_grad(ContextDecorator):  # noqa: N801

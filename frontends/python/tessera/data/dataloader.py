@@ -37,7 +37,7 @@ class DataLoader:
         seed = int(getattr(self.sampler, "seed", 0))
         self._maker = BatchMaker(dataset, transform, self.collator, seed)
         self._run = 0
-        self._idle = []  # pools that no iteration uses
+        self._idle = []  # pools that no iteration is using
         self._pools = []
         self._finalizer = weakref.finalize(self, _close_all, self._pools)
 

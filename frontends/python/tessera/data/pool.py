@@ -10,7 +10,7 @@ from multiprocessing import connection
 from .worker import END, Failure, WorkerInfo, run_worker
 
 _AHEAD = 2  # batches that each worker makes ahead of their use
-_PATIENCE = 2.0  # seconds a worker gets to end by itself
+_PATIENCE = 2.0  # seconds until a worker that does not end by itself is killed
 
 
 class Worker:
@@ -112,7 +112,7 @@ class WorkerPool:
             except TimeoutError as error:
                 raise TimeoutError(str(error).replace(f"{left} s", f"{self.timeout} s")) from None
             if (run, got) == (self.run, number):
-                break  # others belong to an iteration that was given up
+                break  # other answers belong to an iteration that was given up
         if isinstance(answer, Failure):
             answer.throw(worker.number)
         return answer

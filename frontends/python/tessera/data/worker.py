@@ -47,7 +47,7 @@ class Failure:
         text = traceback.format_exc()
         try:
             return cls(pickle.loads(pickle.dumps(error)), text)
-        except Exception:  # an exception class may refuse either way
+        except Exception:  # an exception class may refuse to be pickled, or to be made
             return cls(None, text)
 
     def throw(self, worker):
@@ -104,7 +104,8 @@ def _seeded(numbers):
 
 
 def _receive(pipe, tasks):
-    # The parent may send before it reads: tasks leave the pipe at once, or both ends could block.
+    # The parent may send before it reads: take tasks off the pipe at once, or both ends could
+    # block.
     try:
         while True:
             tasks.put(pipe.recv())
@@ -124,7 +125,7 @@ def _answer(maker, streams, run, number, indices):
 def _send(pipe, run, number, answer):
     try:
         data = pickle.dumps((run, number, answer), protocol=pickle.HIGHEST_PROTOCOL)
-    except Exception as error:  # what a dataset returns may not be picklable
+    except Exception as error:  # the result of a dataset may not be picklable
         data = pickle.dumps((run, number, Failure.current(error)))
     pipe.send_bytes(data)
 

@@ -10,7 +10,7 @@ from ._heads import split_heads as _split_heads
 from ._rounding import rounded_once as _rounded_once
 from .generated import check_choice, check_compute_mode, check_conv_modes, export
 
-# MegEngine has them in both.
+# MegEngine has these in both modules.
 from .loss import binary_cross_entropy, cross_entropy, hinge_loss, l1_loss, square_loss  # noqa: F401
 from .math import normalize  # noqa: F401
 
@@ -363,7 +363,7 @@ def layer_norm(inp, normalized_shape, affine=True, weight=None, bias=None, eps=1
     >>> layer_norm(tensor([[1.0, 3.0]]), 2, eps=0.0).tolist()
     [[-1.0, 1.0]]
     """
-    try:  # costs nothing, where a decorator's call would
+    try:  # costs nothing; a decorator would cost a call
         axes = 1 if isinstance(normalized_shape, int) else len(normalized_shape)
         return _ops.layer_norm(inp, *((weight, bias) if affine else (None, None)), axes, eps)
     except (TypeError, ValueError) as error:

@@ -7,7 +7,7 @@ from .._core import Tensor as _Tensor
 from .._core import ops as _ops
 from .generated import export
 
-_MOST_PARTS = 1 << 16  # of an axis that has fewer elements
+_MOST_PARTS = 1 << 16  # limit for an axis with fewer elements than parts
 
 
 def _dtype_of(value):

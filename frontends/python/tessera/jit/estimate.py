@@ -25,7 +25,7 @@ class Estimate:
     arena: int  # temporaries, by the memory plan
     outputs: int  # results that do not take over a variable's memory
     constants: int
-    rounding: int  # by which the allocator's blocks for arena and outputs are larger
+    rounding: int  # bytes that the allocator adds to arena and outputs
     launches: int  # kernels, library calls and copies
 
     @property

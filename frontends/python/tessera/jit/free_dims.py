@@ -41,5 +41,5 @@ def check_free(call, function, dims):
         else:
             free.check_same(again.recording, sizes)
             continue
-        if needed:  # else such a size is refused when inputs are bound
+        if needed:  # otherwise bind refuses inputs of such a size
             free.refuse(call.name, sizes, why)

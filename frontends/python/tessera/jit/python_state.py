@@ -19,9 +19,9 @@ from . import reached
 _LEAVES = (int, float, complex, str, bytes, type(None), Tensor, type, types.ModuleType,
            types.BuiltinFunctionType, np.generic, weakref.ref)  # fmt: skip
 _FUNCTIONS = (types.FunctionType, types.MethodType, functools.partial)
-_MAX_ARRAY = 4096  # bytes; larger ones are told apart by identity
-_MAX_ITEMS = 1024  # of a container; of larger ones the identity counts
-_MAX_NODES = 1 << 14  # of what one function reaches; the rest counts by identity
+_MAX_ARRAY = 4096  # bytes; a larger array is compared by identity
+_MAX_ITEMS = 1024  # of a container; a larger one is compared by identity
+_MAX_NODES = 1 << 14  # limit of nodes for one function; values beyond it are compared by identity
 
 
 class PythonState:
@@ -47,7 +47,7 @@ class PythonState:
         self._edges.append((owner, attribute, id(value)))
         if id(value) in self._seen or len(self.nodes) > _MAX_NODES:
             return
-        self._seen[id(value)] = value  # which keeps its id its own
+        self._seen[id(value)] = value  # keeps the value alive, so that its id stays its own
         if isinstance(value, _FUNCTIONS):
             self._see_function(path, value, id(value))
         elif isinstance(value, (tuple, list, set, np.ndarray)):
@@ -70,7 +70,7 @@ class PythonState:
 
     def see_attributes(self, path, value):
         """The function may read any attribute of the object."""
-        if id(value) not in self._seen:  # a module is there already
+        if id(value) not in self._seen:  # a module is known already
             self._edges.append((None, None, id(value)))
         for function in reached.methods(type(value)):
             self.see(path, function, id(value), function.__name__)
@@ -105,7 +105,7 @@ class PythonState:
             function.__code__.co_freevars, function.__closure__ or (), strict=True
         ):
             value = reached.content(cell)
-            if value is not cell:  # it has one
+            if value is not cell:  # the cell has content
                 self._add(name, (cell, None, (value,), True), (owner, False))
                 self.see(name, value, owner)
         present = function.__globals__

@@ -8,7 +8,7 @@ from ..tensor import Tensor
 from .tree import flatten, unflatten
 
 _RECORDING, _OPERATOR = 4096, 512  # bytes
-_FORGIVEN = 4  # changes of Python state that change nothing, until it counts no more
+_FORGIVEN = 4  # changes of Python state without effect until it is compared no more
 
 
 class NeedsDataError(ValueError):
@@ -28,16 +28,17 @@ class Recorded:
         self.leaves = [None if isinstance(leaf, Tensor) else leaf for leaf in leaves]
         self.slots = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
         self.program = None
-        self.checked = False  # against a second recording
-        self.gradient = None  # of a call that a tape follows
-        self.eager = False  # it cannot be a program
+        self.checked = False  # whether a second recording has confirmed it
+        self.gradient = None  # the program of a call that a tape follows
+        self.eager = False  # whether the call cannot be a program
         self.state = None  # the Python state that it may have read
-        self.misses = Counter()  # changes of that state which changed nothing here
-        # Tensors of the only call so far: a recording does not say which uses of an argument were
-        # uses of a variable from outside. None once calls with others recorded the same.
+        self.misses = Counter()  # changes of that state that had no effect here
+        # The tensors of the only call so far, because a recording does not say which uses of an
+        # argument were uses of a variable from outside. None once calls with other tensors gave the
+        # same recording.
         self.given = None
-        self.bound = set()  # numbers of arguments that must be those given
-        self.name, self.arguments = "", None  # of the function; without values
+        self.bound = set()  # numbers of arguments that must be the tensors of that call
+        self.name, self.arguments = "", None  # name of the function; arguments without values
 
     def held_bytes(self):
         """What it keeps: of the recording an estimate."""

@@ -39,7 +39,7 @@ class Segments:
     def end(self, seen):
         """The stretch ends and runs."""
         if not seen.recording:
-            return  # it ended with an error
+            return  # the recording ended with an error
         seen.recording = False
         seen.name_tensors()
         segment = _core.trace_end_segment()

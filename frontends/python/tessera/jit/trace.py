@@ -84,12 +84,12 @@ class trace:  # noqa: N801
         self.donate_argnums = (donate_argnums,) if one else tuple(donate_argnums)
         self._variants = OrderedDict()
         self._last = self._segments = None
-        self._renewals = Counter()  # recordings for want of another Python state, by what changed
+        self._renewals = Counter()  # recordings made for changed Python state, by what changed
 
     def __get__(self, instance, owner=None):
         if instance is None:
             return self
-        # A method: one trace for each object, kept in the object.
+        # The function is a method: each object has a trace of its own, which the object holds.
         name = f"__trace_{self.__name__}"
         if name not in vars(instance):
             bound = trace(self.function.__get__(instance), **self._given)
@@ -167,7 +167,7 @@ class trace:  # noqa: N801
                 if self.record_only:
                     raise
                 lazy, (value, variant) = False, record(*call, state=state)
-        if variant is None:  # parts are left out
+        if variant is None:  # the call has parts that no program can hold
             self._segments = Segments(self.options)
             return value
         variant.name, variant.arguments = self.__name__, CallArguments(args, kwargs)
@@ -190,7 +190,7 @@ class trace:  # noqa: N801
             variant.eager = True
             _warn_once(self, "runs eagerly, because a size in it depends on data")
             return self.function(*args, **kwargs)
-        except ExcludedError:  # not met when it was recorded
+        except ExcludedError:  # such parts were not met while it was recorded
             self._segments = Segments(self.options)
             return self._segments.call(self.function, args, kwargs)
         except NoGradientError as error:

@@ -21,7 +21,7 @@ class HookHandler:
         self._hooks.pop(self._key, None)
 
 
-# Attributes that most modules have, which are no tensors and hold none.
+# Types that most attributes have; their values are no tensors and hold none.
 _PLAIN = frozenset((int, float, bool, str, type(None)))
 _HOOKS = frozenset(("_forward_pre_hooks", "_forward_hooks"))
 
@@ -116,7 +116,7 @@ class Module:
                 if isinstance(item, Module) and item.name is None:
                     object.__setattr__(item, "_scope", path)
 
-    # Walks, each once over every object.
+    # Each walk visits every object once.
 
     def _members(self):
         for key, value in vars(self).items():
