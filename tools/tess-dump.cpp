@@ -1,7 +1,7 @@
-//===- tess-dump.cpp - what a `.tess` file holds --------------------------===//
+//===- tess-dump.cpp - the contents of a `.tess` file ---------------------===//
 //
-// The graph with user names and lines; for every executable its signature, its
-// steps, and, for sizes of the named dimensions, its kernels and memory plan.
+// The graph with user names and lines. For every executable its signature and
+// steps, and for sizes of the named dimensions its kernels and memory plan.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Compile.h"
@@ -61,7 +61,7 @@ llvm::StringRef kindName(StepKind kind) {
   llvm_unreachable("every step has a kind");
 }
 
-/// "%5 'logits'".
+/// A value, as in "%5 'logits'".
 std::string valueText(const Executable &executable, ValueId id) {
   const std::string &name = executable.values[id].name;
   return "%" + std::to_string(id) + (name.empty() ? "" : " '" + name + "'");
@@ -71,7 +71,7 @@ std::string valueList(const Executable &executable, llvm::ArrayRef<ValueId> valu
   return llvm::join(llvm::map_range(values, [&](ValueId id) { return valueText(executable, id); }), ", ");
 }
 
-/// The operators that one kernel computes, in their order: "mul add relu".
+/// The operators that one kernel computes, in order, as in "mul add relu".
 std::string fusedOperators(const Executable &executable, const Step &step) {
   std::set<ValueId> wanted(step.results.begin(), step.results.end());
   std::vector<std::string> names;
@@ -111,7 +111,7 @@ std::string sizesText(const Executable &executable, const Sizes &sizes) {
   return text.empty() ? "every call" : text;
 }
 
-/// Dimensions without a name or a number count as 1.
+/// The metas of the inputs for these sizes. Dimensions that have neither a name nor a number count as 1.
 Metas inputsAt(const Executable &executable, const Sizes &sizes) {
   Metas metas;
   for (const InputDecl &input : executable.inputs) {
@@ -122,7 +122,7 @@ Metas inputsAt(const Executable &executable, const Sizes &sizes) {
   return metas;
 }
 
-/// Shapes of all values, as binding infers them; where it cannot, they stay empty.
+/// The shapes of all values as bind infers them; those that it cannot infer stay empty.
 Metas valuesAt(const Executable &executable, llvm::ArrayRef<TensorMeta> inputs) {
   Metas metas(executable.values.size());
   for (auto [input, meta] : llvm::zip(executable.inputs, inputs))
@@ -246,7 +246,8 @@ llvm::Error ExecutableDump::printAt(const Sizes &sizes, bool inFull) {
   return llvm::Error::success();
 }
 
-/// At the lowest sizes and, where they end, the highest; in full at those asked for, which start from the lowest.
+/// Prints the memory at the lowest sizes and, if there are upper bounds, at the highest. Sizes that the user asked for
+/// start from the lowest and are printed in full.
 llvm::Error ExecutableDump::printMemory() {
   Sizes low, high, wanted;
   for (const SymbolDecl &symbol : program->executable().symbols) {
@@ -279,7 +280,7 @@ llvm::Error ExecutableDump::print(const Container::Section &section) {
   ProgramOptions options;
   options.name = "tess-dump";
   options.tensor = [this](llvm::StringRef name) { return file->read(SectionKind::Tensor, name); };
-  options.kernel = [](unsigned, unsigned) { return KernelFn(); }; // nothing runs, so code for any processor will do
+  options.kernel = [](unsigned, unsigned) { return KernelFn(); }; // nothing runs, so code for any processor is accepted
   auto made = Program::create(std::move(*executable), std::move(options));
   if (!made)
     return made.takeError();
@@ -287,7 +288,7 @@ llvm::Error ExecutableDump::print(const Container::Section &section) {
   return printMemory();
 }
 
-/// Why operators of the graph do not share kernels, as far as generated ones could.
+/// Prints why operators of the graph do not share kernels, if generated kernels could.
 llvm::Error printWhy(const ir::Graph &graph, llvm::raw_ostream &os) {
   os << "\nkernels that neighbours do not share:\n";
   compiler::CompileOptions options;

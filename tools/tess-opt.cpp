@@ -15,7 +15,7 @@ int main(int argc, char **argv) {
   registry.insert<tess::ir::TessDialect, mlir::func::FuncDialect>();
   tess::compiler::CompileOptions options = tess::eager::hostOptions();
   tess::compiler::ModuleEvaluator evaluate = tess::compiler::moduleEvaluator(options);
-  mlir::registerPass([&] { return tess::compiler::createFoldConstantsPass(evaluate); }); // the first of a name counts
+  mlir::registerPass([&] { return tess::compiler::createFoldConstantsPass(evaluate); }); // the first of a name wins
   tess::compiler::registerTessPasses();
   tess::compiler::registerTessKernelPasses();
   mlir::registerTransformsPasses();

@@ -18,7 +18,7 @@ cc_library(
 )
 """
 
-# No platform has a value of this setting: what asks for it is skipped, and Bazel names it as the reason.
+# No platform has a value of this setting: Bazel skips targets that need it, and names it as the reason.
 _MISSING = """
 package(default_visibility = ["//visibility:public"])
 
@@ -48,7 +48,7 @@ cuda_toolkit = repository_rule(
     local = True,
 )
 
-# Of what needs --config=cuda and the toolkit; elsewhere it is skipped.
+# For targets that need --config=cuda and the toolkit; they are skipped elsewhere.
 CUDA_ONLY = select({
     "//tools/bazel:cuda": ["@cuda//:toolkit_in_CUDA_HOME_or_usr_local_cuda"],
     "//conditions:default": ["//tools/bazel:only_with_config_cuda"],

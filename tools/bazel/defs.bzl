@@ -8,7 +8,7 @@ _MAX_SRCS = 6
 # A wheel carries shared libraries in _libs; RPATH, unlike RUNPATH, holds for their dependencies too.
 _EXTENSION_LINKOPTS = ["-Wl,--exclude-libs,ALL", "-Wl,--disable-new-dtags,-rpath,\\$$ORIGIN/_libs"]
 
-# A plain interpreter runs a sanitized extension when the sanitizer's runtime is there before it.
+# A plain interpreter can run a sanitized extension if the sanitizer's runtime is loaded first.
 _RUNTIME = "LD_PRELOAD=/usr/lib/llvm-22/lib/clang/22/lib/linux/libclang_rt.%s-x86_64.so"
 _SANITIZER_ENV = {
     "//tools/bazel:asan": [_RUNTIME % "asan", "ASAN_OPTIONS=allow_user_poisoning=0:detect_leaks=0"],
@@ -17,7 +17,7 @@ _SANITIZER_ENV = {
     "//conditions:default": [],
 }
 
-# Of tests about what is kept in files: instrumented kernels are in none, and plain programs do not load a sanitizer.
+# For tests of files: instrumented kernels are never in files, and plain programs load no sanitizer.
 WITHOUT_SANITIZER = select({
     "//tools/bazel:asan": ["//tools/bazel:not_with_a_sanitizer"],
     "//tools/bazel:tsan": ["//tools/bazel:not_with_a_sanitizer"],

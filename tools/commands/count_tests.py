@@ -15,8 +15,8 @@ import urllib.parse
 import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, field
 
-MOST = 20  # of the slowest
-# Seconds after which Bazel ends a test of a size; MARGIN leaves room for a loaded machine.
+MOST = 20  # limit of the slowest that are listed
+# The seconds after which Bazel ends a test of each size; MARGIN leaves room for a loaded machine.
 DEADLINES = {"SMALL": 60, "MEDIUM": 300, "LARGE": 900, "ENORMOUS": 3600}
 MARGIN = 10
 
@@ -26,9 +26,9 @@ class Count:
     passed: int = 0
     failed: list = field(default_factory=list)
     skipped: list = field(default_factory=list)
-    targets: list = field(default_factory=list)  # (seconds, name), of cases as well
+    targets: list = field(default_factory=list)  # (seconds, name); cases has the same of test cases
     cases: list = field(default_factory=list)
-    tight: list = field(default_factory=list)  # targets without MARGIN
+    tight: list = field(default_factory=list)  # targets that have less than MARGIN
 
     def line(self):
         text = f"{self.passed} passed, {len(self.failed)} failed"

@@ -5,7 +5,7 @@ usage: python -m tools.commands.figures
 
 from tools.lint import cpp_functions, documented, sources
 
-# Folders whose lines are counted, each with what lies below it.
+# The folders whose lines are counted, each with its subfolders.
 COUNTED = ["compiler/lowering", "runtime/bind", "eager"]
 
 

@@ -14,7 +14,7 @@ import sys
 import zipfile
 
 TAG = "cp311-cp311-linux_x86_64"
-# What every manylinux machine has (PEP 600); all else that the extension needs travels along.
+# Libraries that every manylinux machine has (PEP 600); the wheel carries all others.
 SYSTEM_LIBRARIES = re.compile(
     r"^(ld-linux.*|lib(c|m|dl|rt|pthread|util|stdc\+\+|gcc_s|z))\.so(\.|$)"
 )

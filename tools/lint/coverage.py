@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tools.lint import sources
 
-_SMALL_END = 64  # an end of a range that a sample can have
+_SMALL_END = 64  # largest end of a range that a sample can reach
 
 
 def values_of(record, attr):

@@ -2,7 +2,7 @@
 
 import re
 
-# Literals and comments hold braces that open nothing. Raw strings come first: they may hold quotes.
+# Literals and comments have braces that open nothing. Raw strings come first: they may have quotes.
 _NOISE = re.compile(
     r'R"(?P<delimiter>[^(\s]*)\(.*?\)(?P=delimiter)"|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'',
     re.DOTALL,

@@ -11,11 +11,11 @@ def check(names, config, table):
     """One message for each word that typos knows to be wrong; it reads the named files only."""
     texts = [name for name in names if not sources.matches(name, table["binary"])]
     if not texts:
-        return  # typos without names reads the whole folder
+        return  # without names, typos would read the whole folder
     typos = Path(sys.executable).parent / "typos"
     command = [typos, "--format", "brief", "--color", "never", "--config", config, *texts]
     done = subprocess.run(command, cwd=sources.ROOT, capture_output=True, text=True)
-    if done.returncode not in (0, 2):  # 2: there are some
+    if done.returncode not in (0, 2):  # 2: typos were found
         yield f"spelling: typos must run, got {done.stderr.strip()}"
     for line in done.stdout.splitlines():
         place, _, words = line.partition(": error: ")
