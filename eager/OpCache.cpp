@@ -139,7 +139,7 @@ void Shard::clear() {
   std::unique_lock<std::mutex> lock(mutex);
   Order gone = std::move(order);
   order.clear();
-  index.clear();
+  index = {}; // with the memory of its buckets, which a clear() would write
   bytes = 0;
   OpFront::noteEviction();
   lock.unlock();

@@ -174,6 +174,7 @@ def python_threads():
             worker.join()
         return time.perf_counter() - start
 
+    work(1000)  # the first call of a class is slower than many
     times = [(seconds(1), seconds(8)) for _ in range(repeats(7))]
     ratio = statistics.median(eight / one for one, eight in times)
     return [Row("8 Python threads, time to one thread's", ratio, "", target=1 / 0.9)]
