@@ -59,7 +59,8 @@ static V emitBool(ScalarFn fn, V a, V b) {
   }
 }
 
-static V emitIntBinary(ScalarFn fn, V a, V b, bool isUnsigned) {
+static V emitBinary(ScalarFn fn, V a, V b, bool isUnsigned) {
+  const bool isReal = isFloat(a.elem());
   switch (fn) {
   case ScalarFn::Add:
     return a + b;
@@ -67,16 +68,21 @@ static V emitIntBinary(ScalarFn fn, V a, V b, bool isUnsigned) {
     return a - b;
   case ScalarFn::Mul:
     return a * b;
-  case ScalarFn::Div:
-  case ScalarFn::FloorDiv:
-    return intmath::floorDiv(a, b, isUnsigned);
-  case ScalarFn::Mod:
-    return intmath::mod(a, b, isUnsigned);
   case ScalarFn::Max:
   case ScalarFn::Min:
     return combine(fn == ScalarFn::Max ? ReduceKind::Max : ReduceKind::Min, a, b, isUnsigned);
+  case ScalarFn::Div:
+    return isReal ? a / b : intmath::floorDiv(a, b, isUnsigned);
+  case ScalarFn::FloorDiv:
+    return isReal ? vmath::floorDiv(a, b) : intmath::floorDiv(a, b, isUnsigned);
+  case ScalarFn::Mod:
+    return isReal ? vmath::mod(a, b) : intmath::mod(a, b, isUnsigned);
   case ScalarFn::Pow:
-    return intmath::pow(a, b, isUnsigned);
+    return isReal ? vmath::pow(a, b) : intmath::pow(a, b, isUnsigned);
+  case ScalarFn::Atan2:
+    return vmath::atan2(a, b);
+  case ScalarFn::LogAddExp:
+    return vmath::logAddExp(a, b);
   case ScalarFn::Shl:
     return intmath::shiftLeft(a, b);
   case ScalarFn::Shr:
@@ -88,36 +94,7 @@ static V emitIntBinary(ScalarFn fn, V a, V b, bool isUnsigned) {
   case ScalarFn::BitXor:
     return a ^ b;
   default:
-    llvm_unreachable("not an integer function of two arguments");
-  }
-}
-
-static V emitFloatBinary(ScalarFn fn, V a, V b) {
-  switch (fn) {
-  case ScalarFn::Add:
-    return a + b;
-  case ScalarFn::Sub:
-    return a - b;
-  case ScalarFn::Mul:
-    return a * b;
-  case ScalarFn::Div:
-    return a / b;
-  case ScalarFn::FloorDiv:
-    return vmath::floorDiv(a, b);
-  case ScalarFn::Mod:
-    return vmath::mod(a, b);
-  case ScalarFn::Max:
-    return combine(ReduceKind::Max, a, b, false);
-  case ScalarFn::Min:
-    return combine(ReduceKind::Min, a, b, false);
-  case ScalarFn::Pow:
-    return vmath::pow(a, b);
-  case ScalarFn::Atan2:
-    return vmath::atan2(a, b);
-  case ScalarFn::LogAddExp:
-    return vmath::logAddExp(a, b);
-  default:
-    llvm_unreachable("not a float function of two arguments");
+    llvm_unreachable("not a function of two arguments");
   }
 }
 
@@ -244,11 +221,9 @@ V emitScalarFn(ScalarFn fn, DType result, llvm::ArrayRef<V> args, llvm::ArrayRef
                                                                                         computeElem(result));
   }
   bool unary = info.arity == 1, isU = isUnsigned(result);
-  if (isFloat(result))
-    return unary ? emitFloatUnary(fn, args[0]) : emitFloatBinary(fn, args[0], args[1]);
   if (unary)
-    return emitIntUnary(fn, args[0], isU);
-  return isBool(result) ? emitBool(fn, args[0], args[1]) : emitIntBinary(fn, args[0], args[1], isU);
+    return isFloat(result) ? emitFloatUnary(fn, args[0]) : emitIntUnary(fn, args[0], isU);
+  return isBool(result) ? emitBool(fn, args[0], args[1]) : emitBinary(fn, args[0], args[1], isU);
 }
 
 } // namespace tess::compiler

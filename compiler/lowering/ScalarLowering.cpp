@@ -91,14 +91,12 @@ private:
 
   int16_t attribute(int16_t index, DType dtype) {
     const AttrInfo &attr = op.info().attrs[index];
-    if (!attr.isRuntime) { // a static attribute is part of the code
+    if (!attr.isRuntime) // then it is part of the code
       return nodes.constant(numberOf(op.attr(unsigned(index))), dtype);
-    }
     KernelNode node{NodeKind::Attr, dtype};
     node.slot = slotOf[index];
     node.attrIsInt = attr.kind == AttrKind::I64;
-    spec.nodes.push_back(std::move(node));
-    return int16_t(spec.nodes.size() - 1);
+    return nodes.add(std::move(node));
   }
 
   int16_t loadOperand(int16_t index) {
@@ -127,8 +125,7 @@ private:
     out.fn = node.fn;
     if (node.fn == ScalarFn::DimIndex)
       out.slot = node.a;
-    spec.nodes.push_back(std::move(out));
-    return int16_t(spec.nodes.size() - 1);
+    return nodes.add(std::move(out));
   }
 
   int16_t lowerPhilox(const ScalarNode &node) {
@@ -136,8 +133,7 @@ private:
     out.fn = node.fn;
     for (int16_t arg : {node.a, node.b})
       out.args.push_back(nodes.cast(use(arg, DType::Int64), DType::Int64));
-    spec.nodes.push_back(std::move(out));
-    return int16_t(spec.nodes.size() - 1);
+    return nodes.add(std::move(out));
   }
 
   int16_t lower(const ScalarNode &node) {
@@ -167,8 +163,7 @@ private:
       int16_t value = use(arg, condition ? DType::Bool : meet);
       out.args.push_back(condition ? nodes.cast(value, DType::Bool) : nodes.cast(value, meet));
     }
-    spec.nodes.push_back(std::move(out));
-    return int16_t(spec.nodes.size() - 1);
+    return nodes.add(std::move(out));
   }
 
   NodeBuilder &nodes;

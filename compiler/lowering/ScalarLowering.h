@@ -16,6 +16,8 @@ class NodeBuilder {
 public:
   explicit NodeBuilder(KernelSpec &spec) : spec(spec) {}
 
+  /// Any node, as it is.
+  int16_t add(KernelNode node);
   /// The elements of a kernel operand, which spec.operands must have.
   int16_t load(int16_t operand);
   /// A number in every element.
@@ -33,8 +35,6 @@ public:
   int16_t finish(int16_t node, DType dtype);
 
 private:
-  int16_t add(KernelNode node);
-
   KernelSpec &spec;
 };
 

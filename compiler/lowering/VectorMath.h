@@ -11,7 +11,12 @@
 
 #include "compiler/lowering/LaneBuilder.h"
 
+#include <limits>
+
 namespace tess::compiler::vmath {
+
+/// Infinity and the quiet NaN without a payload.
+inline constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
 
 // Exponentials: VectorMathExp.cpp
 V exp(V x);

@@ -8,8 +8,6 @@
 #include "compiler/lowering/VectorMath.h"
 #include "compiler/lowering/VectorMathConstants.h"
 
-#include <limits>
-
 namespace tess::compiler::vmath {
 
 namespace {
@@ -117,7 +115,7 @@ V asin(V x) {
   V q = kPio4 - r.upper * 2.0;
   V large = copySign(kPio4 - (p - q), x);
   V result = select(small, fma(x, ratio, x), large);
-  return select(isNan(x), x, select(gt(a, 1.0), std::numeric_limits<double>::quiet_NaN(), result));
+  return select(isNan(x), x, select(gt(a, 1.0), kNan, result));
 }
 
 V acos(V x) {
@@ -130,7 +128,7 @@ V acos(V x) {
   V positive = (r.upper + fma(r.s, ratio, r.missing)) * 2.0;
   V negative = kPi - (r.s + (r.s * ratio - kPio2Lo)) * 2.0;
   V result = select(small, middle, select(lt(x, 0.0), negative, positive));
-  return select(isNan(x), x, select(gt(a, 1.0), std::numeric_limits<double>::quiet_NaN(), result));
+  return select(isNan(x), x, select(gt(a, 1.0), kNan, result));
 }
 
 V atan(V x) {
@@ -142,8 +140,7 @@ V atan(V x) {
 V atan2(V y, V x) {
   if (x.elem() == Elem::F32)
     return atan2of32(y, x);
-  constexpr double inf = std::numeric_limits<double>::infinity();
-  V ay = fabs(y), ax = fabs(x), bothInfinite = eq(ay, inf) & eq(ax, inf);
+  V ay = fabs(y), ax = fabs(x), bothInfinite = eq(ay, kInf) & eq(ax, kInf);
   V quotient = select(bothInfinite, 1.0, select(eq(ay, 0.0), 0.0, ay / ax));
   V angle = atanMagnitude(quotient);
   V leftHalf = lt(toBits(x), toBits(x).ci(0)); // includes -0

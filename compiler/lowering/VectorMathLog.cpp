@@ -10,14 +10,9 @@
 #include "compiler/lowering/VectorMath.h"
 #include "compiler/lowering/VectorMathConstants.h"
 
-#include <limits>
-
 namespace tess::compiler::vmath {
 
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// log(1 + f) + k ln 2.
 V logReduced(V f, V k) {

@@ -2,14 +2,9 @@
 #include "compiler/lowering/VectorMath.h"
 #include "compiler/lowering/VectorMathConstants.h"
 
-#include <limits>
-
 namespace tess::compiler::vmath {
 
 namespace {
-
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 /// An unevaluated sum, |lo| <= ulp(hi).
 struct Pair {

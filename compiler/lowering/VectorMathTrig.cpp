@@ -11,8 +11,6 @@
 #include "compiler/lowering/VectorMath.h"
 #include "compiler/lowering/VectorMathConstants.h"
 
-#include <limits>
-
 namespace tess::compiler::vmath {
 
 namespace {
@@ -135,7 +133,7 @@ LaneBuilder::Values orLaneByLane(V x, V large, const LaneBuilder::Values &fast,
 /// The reduction of float64. Infinity and NaN give NaN, also in reduceMedium().
 Reduced reduce64(V x) {
   Reduced fast = reduceMedium(x);
-  V large = gt(fabs(x), kMedium) & lt(fabs(x), std::numeric_limits<double>::infinity());
+  V large = gt(fabs(x), kMedium) & lt(fabs(x), kInf);
   LaneBuilder::Values all = orLaneByLane(x, large, {fast.hi, fast.lo, fast.n}, [](V element) {
     Reduced one = fixSign(reduceLargeScalar(fabs(element)), element);
     return LaneBuilder::Values{one.hi, one.lo, one.n};
@@ -167,7 +165,7 @@ LaneBuilder::Values reduceLarge32(V x) {
 Reduced reduce32(V x) {
   V d = toF64(x), shifted = fma(d, kInversePio2, d.c(0x1.8p52)), n = shifted - 0x1.8p52;
   V r = fma(n, -kPio2[1], fma(n, -kPio2[0], d));
-  V large = ge(fabs(x), 0x1p29) & lt(fabs(x), std::numeric_limits<double>::infinity());
+  V large = ge(fabs(x), 0x1p29) & lt(fabs(x), kInf);
   LaneBuilder::Values all =
       orLaneByLane(x, large, {toF32(r), x.b().convert(toBits(shifted), Elem::I32)}, reduceLarge32);
   return {all[0], V(), all[1]};

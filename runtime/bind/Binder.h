@@ -46,15 +46,15 @@ private:
   llvm::Error addOperands(const Step &step, const LibraryRequest &request);
   llvm::Error addLibrary(const Step &step);
   llvm::Error addMovement(const Step &step);
-  llvm::Error addFill(const Step &step, ValueId result);
   llvm::Error addRegion(const Step &step, unsigned operand, const Layout &source, const Layout &destination);
   bool copiesByKernel(const Step &step, const Layout &source, const Layout &destination) const;
   void addOutputCopies();
   void addCopy(const Layout &from, const Layout &to, int64_t width, const char *label);
   Command &newCommand(Command::Kind kind, const Step *step);
+  /// A launch over the domain of these shapes; nothing where that is empty.
+  llvm::Error addLaunch(const Step &step, int32_t entry, llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes,
+                        const ValueIds &inputs, const ValueIds &outputs);
   void setLaunch(Command &command, const Step &step, int32_t entry, const KernelGeometry &geometry);
-  /// The runtime attributes, after setLaunch of the same command.
-  void setScalars(const Command &command, const Step &step, KernelDims places);
   void addPointer(ValueId value, int64_t offset);
   void addPlacePointer(Place place, int64_t bytes);
   void placeArena();

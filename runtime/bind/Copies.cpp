@@ -25,9 +25,8 @@ void Binder::addCopy(const Layout &from, const Layout &to, int64_t width, const 
 
 llvm::Error Binder::addRegion(const Step &step, unsigned operand, const Layout &source, const Layout &destination) {
   ValueId from = step.operands[operand], to = step.results[0];
-  for (int64_t size : source.shape)
-    if (size == 0)
-      return llvm::Error::success();
+  if (llvm::is_contained(source.shape, 0))
+    return llvm::Error::success();
   if (copiesByKernel(step, source, destination)) {
     llvm::Expected<KernelGeometry> geometry = kernelGeometry(step, {source.shape}, {source, destination}, 1);
     if (!geometry)
@@ -45,20 +44,6 @@ llvm::Error Binder::addRegion(const Step &step, unsigned operand, const Layout &
   return llvm::Error::success();
 }
 
-llvm::Error Binder::addFill(const Step &step, ValueId result) {
-  llvm::Expected<KernelGeometry> geometry = kernelGeometry(step, {metas[result].shape}, {layouts[result]}, 0);
-  if (!geometry)
-    return geometry.takeError();
-  if (geometry->parallel == 0)
-    return llvm::Error::success();
-  Command &command = newCommand(Command::Launch, &step);
-  command.numOutputs = 1;
-  setLaunch(command, step, step.fillEntry, *geometry);
-  setScalars(command, step, geometry->places);
-  addPointer(result, layouts[result].offset);
-  return llvm::Error::success();
-}
-
 llvm::Error Binder::addMovement(const Step &step) {
   if (llvm::Error error = checkOperator(step))
     return error;
@@ -73,7 +58,7 @@ llvm::Error Binder::addMovement(const Step &step) {
   if (regions::fillOf(step.op.info())) {
     if (step.fillEntry < 0)
       return makeError(ErrorCode::Internal, step.op.name() + ": step must have a kernel that fills, got none");
-    if (llvm::Error error = addFill(step, result))
+    if (llvm::Error error = addLaunch(step, step.fillEntry, {metas[result].shape}, {}, {result}))
       return error;
   }
   for (const CopyRegion &region : *copies) {

@@ -73,37 +73,38 @@ void Binder::setLaunch(Command &command, const Step &step, int32_t entry, const 
   bound->dims.insert(bound->dims.end(), geometry.dims.begin(), geometry.dims.end());
 }
 
-void Binder::setScalars(const Command &command, const Step &step, KernelDims places) {
+llvm::Error Binder::addLaunch(const Step &step, int32_t entry, llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes,
+                              const ValueIds &inputs, const ValueIds &outputs) {
+  llvm::SmallVector<Layout, 8> operands;
+  for (const ValueIds *list : {&inputs, &outputs})
+    for (ValueId value : *list)
+      operands.push_back(layouts[value]);
+  llvm::Expected<KernelGeometry> geometry = kernelGeometry(step, shapes, operands, inputs.size());
+  if (!geometry)
+    return geometry.takeError();
+  if (geometry->parallel == 0)
+    return llvm::Error::success();
+  Command &command = newCommand(Command::Launch, &step);
+  command.numInputs = uint16_t(inputs.size());
+  command.numOutputs = uint16_t(outputs.size());
+  setLaunch(command, step, entry, *geometry);
   for (auto [slot, scalar] : llvm::enumerate(step.scalars)) {
-    uint32_t dim = command.firstDim + places.attribute(unsigned(slot));
+    uint32_t dim = command.firstDim + geometry->places.attribute(unsigned(slot));
     if (scalar.kind == ScalarSource::Parameter)
       bound->scalarPatches.push_back({dim, scalar.parameter});
     bound->dims[dim] = int64_t(scalar.bits);
   }
+  for (const ValueIds *list : {&inputs, &outputs})
+    for (ValueId value : *list)
+      addPointer(value, layouts[value].offset);
+  return llvm::Error::success();
 }
 
 llvm::Error Binder::addKernel(const Step &step) {
   llvm::SmallVector<llvm::ArrayRef<int64_t>, 4> shapes;
   for (ValueId value : step.domain)
     shapes.push_back(metas[value].shape);
-  llvm::SmallVector<Layout, 8> operands;
-  for (const ValueIds *list : {&step.operands, &step.results})
-    for (ValueId value : *list)
-      operands.push_back(layouts[value]);
-  llvm::Expected<KernelGeometry> geometry = kernelGeometry(step, shapes, operands, step.operands.size());
-  if (!geometry)
-    return geometry.takeError();
-  if (geometry->parallel == 0)
-    return llvm::Error::success();
-  Command &command = newCommand(Command::Launch, &step);
-  command.numInputs = uint16_t(step.operands.size());
-  command.numOutputs = uint16_t(step.results.size());
-  setLaunch(command, step, step.entry, *geometry);
-  setScalars(command, step, geometry->places);
-  for (const ValueIds *list : {&step.operands, &step.results})
-    for (ValueId value : *list)
-      addPointer(value, layouts[value].offset);
-  return llvm::Error::success();
+  return addLaunch(step, step.entry, shapes, step.operands, step.results);
 }
 
 } // namespace tess::runtime

@@ -22,9 +22,8 @@ llvm::Error Binder::inferShapes(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRe
       layouts[index] = Layout::contiguous(metas[index].shape);
     }
   for (const ProgramNode &node : exe.nodes)
-    if (llvm::Error error = inferNode(node)) {
+    if (llvm::Error error = inferNode(node))
       return at(std::move(error), node.results.empty() ? "" : exe.values[node.results[0]].location);
-    }
   return llvm::Error::success();
 }
 
