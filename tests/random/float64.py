@@ -3,7 +3,9 @@
 The bound is the program's own. It runs again in float64 with noise of some units in the last place
 of its dtype on all inputs and on what each statement gives: what such noise changes, rounding may
 change, and nothing is said about it. A comparison, a sort or a conversion that noise turns over
-moves its results by much, or gives other integers, and so says nothing of itself.
+moves its results by much, or gives other integers, and so says nothing of itself. Where a number is
+still too far away, the narrow program runs with noise on its inputs: what cancels within a line,
+float64 keeps for any input, and only other roundings show how little is left.
 """
 
 import re
@@ -63,6 +65,19 @@ class Wide(Input):
         return noisy(exact, self.narrow, self.noise, self.name)
 
 
+@dataclass(frozen=True)
+class Noisy(Input):
+    """The numbers of an input, in its own dtype, with a noise."""
+
+    noise: int = 0
+
+    def array(self, seed, size=None):
+        """The numbers with noise, rounded again."""
+        exact = Input.array(self, seed, size)
+        wide = noisy(exact.astype(np.float64), self.dtype, self.noise, self.name)
+        return wide.astype(exact.dtype)
+
+
 def noisy(array, dtype, noise, name, size=0.0):
     """The numbers with noise, and with that of a float32 of `size`; what overflows is infinite."""
     unit, least, largest = _FORMATS[dtype]
@@ -114,10 +129,24 @@ def widened(program, dtype, noise):
 
 def _widened(statement, dtype, noise):
     text = re.sub(r"(['\"])(b?float(16|32))\1", "'float64'", statement.text)
-    lost = max((lost for line, lost in _CANCELLING.items() if line.search(text)), default=0.0)
+    lost = _lost(text)
     more = f", {lost!r}, [{', '.join(statement.uses)}]" if lost else ""
     shakes = [f"shake({name}, {dtype!r}, {noise}, {name!r}{more})" for name in statement.targets]
     return replace(statement, text="; ".join([text, *shakes] if noise else [text]))
+
+
+def _lost(text):
+    """By how much a line enlarges what cancelled in it."""
+    return max((lost for line, lost in _CANCELLING.items() if line.search(text)), default=0.0)
+
+
+def shaken(program, noise):
+    """The program as it is, with a noise on its inputs."""
+    inputs = tuple(
+        Noisy(**vars(each), noise=noise) if each.dtype in _FORMATS else each
+        for each in program.inputs
+    )
+    return replace(program, inputs=inputs)
 
 
 def results(program):
@@ -150,6 +179,9 @@ def float64(program):
     if found := _first_beyond(got, wide, others, sizes, dtype):
         others += [results(widened(program, dtype, noise)) for noise in _MORE_NOISES]
         found = _first_beyond(got, wide, others, sizes, dtype)
+    if found:
+        own = [results(shaken(program, noise)) for noise in (*_NOISES, *_MORE_NOISES)]
+        found = _first_beyond(got, wide, others, sizes, dtype, own)
     return found
 
 
@@ -161,28 +193,30 @@ def _size(array):
 def _sizes(program, wide):
     """How large the terms of each result are: of a gradient, which is a sum within one line and
     may cancel where no noise shows it, as large as the largest gradient; behind a function that
-    flattens, as large as the largest result, which tells what is multiplied with its own."""
+    flattens or cancels, as large as the largest result, which tells what is multiplied with its
+    own."""
     sizes = [_size(array) for array in wide]
     first = len(program.results)
     gradients = slice(first, first + len(program.differentiated))
     largest = max(sizes[gradients], default=0.0)
-    if any(_FLATTENING.search(each.text) for each in program.statements):
+    if any(_FLATTENING.search(each.text) or _lost(each.text) for each in program.statements):
         largest = max(largest, 1.0, *sizes[:first])
     sizes[gradients] = [largest] * len(sizes[gradients])
     return sizes
 
 
-def _first_beyond(got, wide, others, sizes, dtype):
-    for index, (ours, want, size, *moved) in enumerate(zip(got, wide, sizes, *others, strict=True)):
-        if found := beyond(ours, want, moved, size, dtype):
+def _first_beyond(got, wide, others, sizes, dtype, own=()):
+    for index, (ours, want, size) in enumerate(zip(got, wide, sizes, strict=True)):
+        moved, rounded = [each[index] for each in others], [each[index] for each in own]
+        if found := beyond(ours, want, moved, size, dtype, rounded):
             return f"float64: result {index}: {found}"
     return ""
 
 
-def beyond(got, want, moved, size, dtype):
-    """Where `got` is farther from `want` than noise moves it and numbers of `size` are rounded;
-    empty for nowhere."""
-    if any(each.shape != want.shape for each in moved):
+def beyond(got, want, moved, size, dtype, rounded=()):
+    """Where `got` is farther from `want` than noise moves either and numbers of `size` are rounded;
+    empty for nowhere. `moved`, `rounded`: `want` and `got` with noise."""
+    if any(each.shape != want.shape for each in (*moved, *rounded)):
         return ""  # a size that noise decides
     if got.shape != want.shape:
         return f"shape {list(got.shape)} instead of {list(want.shape)}"
@@ -191,10 +225,15 @@ def beyond(got, want, moved, size, dtype):
         return _told(wrong, got, want, np.zeros(want.shape))
     numbers = got.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
-        spread = np.max([np.abs(each - want) for each in moved], axis=0)
+        spread = _spread(want, moved) + _spread(numbers, rounded)
         limit = _FACTOR * spread + _UNITS * _FORMATS[dtype][0] * size
         wrong = ~(np.abs(numbers - want) <= limit) & np.isfinite(limit)
     return _told(wrong, numbers, want, limit)
+
+
+def _spread(numbers, others):
+    far = [np.abs(each.astype(np.float64) - numbers) for each in others]
+    return np.max(far, axis=0) if far else 0.0
 
 
 def _told(wrong, got, want, limit):

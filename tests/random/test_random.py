@@ -59,6 +59,13 @@ def test_what_rounding_turns_over_is_no_finding(dtype):
         assert not float64(one_line(text, dtype)), text
 
 
+def test_a_gradient_that_cancels_within_a_line_is_no_finding():
+    """Of two numbers that are normalised, which do not depend on what is normalised but for eps."""
+    line = Statement("v0 = F.layer_norm(a0, (2,), False) * 0.7", ("v0",), ("a0",))
+    inputs = (Input("a0", "argument", (768, 2), "float32"),)
+    assert not float64(Program(0, inputs, (line,), ("v0",), loss="v0"))
+
+
 def test_what_cancels_within_a_line_is_no_finding():
     near = "F.reshape(F.sort(a0)[0] * 0.05 + 4, (150, 2))"  # a mean is rounded in units of 4
     assert not float64(one_line(f"F.layer_norm({near}, (2,), False)", "float32"))
