@@ -1,6 +1,7 @@
 """tessera.Tensor: making, reading, operators, indexing, protocols."""
 
 import copy
+import ctypes
 import gc
 import pickle
 
@@ -282,6 +283,53 @@ def test_dlpack_shares_memory_or_copies():
     assert dlpack.from_dlpack(capsule).tolist() == [7, 9, 2, 3]
     with pytest.raises(ValueError, match="from_dlpack: capsule must be fresh, got one"):
         dlpack.from_dlpack(capsule)
+
+
+class Managed(ctypes.Structure):
+    """DLManagedTensor of DLPack 0.8; DLTensor's fields first."""
+
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device", ctypes.c_int32 * 2),
+        ("ndim", ctypes.c_int32),
+        ("code", ctypes.c_uint8),
+        ("bits", ctypes.c_uint8),
+        ("lanes", ctypes.c_uint16),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+        ("manager_ctx", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "got"),
+    [
+        ("ndim", -1, "device 1, dtype code 2 of 32 bits, rank -1"),
+        ("ndim", 9, "device 1, dtype code 2 of 32 bits, rank 9"),
+        ("device", (2, 0), "device 2, dtype code 2 of 32 bits, rank 1"),
+        ("code", 5, "device 1, dtype code 5 of 32 bits, rank 1"),
+    ],
+)
+def test_a_dlpack_tensor_of_another_kind_is_refused(field, value, got):
+    from tessera.utils import dlpack
+
+    numbers, shape = (ctypes.c_float * 3)(1, 2, 3), (ctypes.c_int64 * 1)(3)
+    managed = Managed(ctypes.addressof(numbers), (1, 0), 1, 2, 32, 1, shape)
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = (
+        ctypes.py_object,
+        [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p],
+    )
+    assert dlpack.from_dlpack(new(ctypes.addressof(managed), b"dltensor", None)).tolist() == [
+        1,
+        2,
+        3,
+    ]
+    setattr(managed, field, value)
+    with pytest.raises(ValueError, match=f"from_dlpack: tensor must be on the processor.*{got}"):
+        dlpack.from_dlpack(new(ctypes.addressof(managed), b"dltensor", None))
 
 
 def test_dlpack_keeps_memory_alive():

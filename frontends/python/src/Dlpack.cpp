@@ -113,7 +113,7 @@ void dropImported(void *owner) {
 llvm::Expected<TensorRef> importTensor(DLManagedTensor *managed) {
   const DLTensor &given = managed->tensor;
   std::optional<DType> dtype = fromType(given.dtype);
-  if (given.device.type != kCpu || !dtype || given.ndim > int(kMaxRank))
+  if (given.device.type != kCpu || !dtype || given.ndim < 0 || given.ndim > int(kMaxRank))
     return invalidArgument("from_dlpack: tensor must be on the processor, of a known dtype and rank <= 8, got device " +
                            llvm::Twine(given.device.type) + ", dtype code " + llvm::Twine(int(given.dtype.code)) +
                            " of " + llvm::Twine(int(given.dtype.bits)) + " bits, rank " + llvm::Twine(given.ndim));
