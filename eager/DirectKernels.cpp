@@ -195,7 +195,7 @@ void runParallel(const Launch &launch, unsigned threads) {
 
 } // namespace
 
-static void launchNow(const Launch &launch) {
+TESS_CALLS_KERNELS static void launchNow(const Launch &launch) {
   runtime::bump(runtime::executorCounters.launches);
   unsigned threads = launch.isTiny() ? 1 : runtime::numThreads();
   if (threads == 1) {

@@ -59,7 +59,8 @@ struct KernelLaunch {
 
   /// Runs a range of the domain, by tiles where that is wanted: rows of pages that stay in the processor's tables, by
   /// as many lanes as a line of memory has elements. (2048 x 2048 float32 transposed: 15 ms without tiles, 4 with.)
-  void run(void *partScratch, int64_t outerLo, int64_t outerHi, int64_t innerLo, int64_t innerHi) const {
+  TESS_CALLS_KERNELS void run(void *partScratch, int64_t outerLo, int64_t outerHi, int64_t innerLo,
+                              int64_t innerHi) const {
     constexpr int64_t kTileRows = 64;
     if (!tiled)
       return fn(pointers, dims, partScratch, outerLo, outerHi, innerLo, innerHi);

@@ -29,6 +29,10 @@ constexpr unsigned kNumInnerClasses = 3;
 using KernelFn = void (*)(void *const *pointers, const int64_t *dims, void *scratch, int64_t outerLo, int64_t outerHi,
                           int64_t innerLo, int64_t innerHi);
 
+/// For a function that calls a KernelFn: UBSan reads a type before the first byte of what is called, and generated code
+/// has none there.
+#define TESS_CALLS_KERNELS __attribute__((no_sanitize("function")))
+
 /// Where a kernel finds a number in `dims`: the sizes of the groups, the strides of each operand along them in
 /// elements, the runtime attributes as 8-byte bit patterns.
 class KernelDims {
