@@ -8,10 +8,10 @@ defvar attentionScale = [Doc<"scale", "factor of the products; none: 1 / sqrt(E)
 
 def Tess_ScaledDotProductAttentionOp : Tess_Op<"scaled_dot_product_attention"> {
   let summary = "values averaged by how much each query is like each key";
-  let description = [{weights = softmax(scale * query @ key^T + attn_mask) over the S keys, out = weights @ value: A.
-    Vaswani et al.: Attention Is All You Need, NeurIPS 2017, eq. 1. A mask of bool says which keys take part, a mask of
-    floats is added. With is_causal, query i sees keys 0 to i only, whatever L and S are, and of these what the mask leaves.
-    The weights and the result of a query that no key is left for are 0.}];
+  let description = [{`weights = softmax(scale * query @ key^T + attn_mask)` over the S keys, `out = weights @
+    value`: A. Vaswani et al.: Attention Is All You Need, NeurIPS 2017, eq. 1. A mask of bool says which keys take
+    part, a mask of floats is added. With is_causal, query i sees keys 0 to i only, whatever L and S are, and of
+    these what the mask leaves. The weights and the result of a query that no key is left for are 0.}];
   let arguments = (ins Tess_Float:$query, Tess_Float:$key, Tess_Float:$value, Optional<Tess_FloatOrBool>:$attn_mask,
                    DefaultValuedAttr<BoolAttr, "false">:$is_causal, OptionalAttr<F64Attr>:$scale);
   let results = (outs Tess_Float:$out, Tess_Float:$weights);
@@ -33,8 +33,9 @@ def Tess_ScaledDotProductAttentionOp : Tess_Op<"scaled_dot_product_attention"> {
 }
 def Tess_ScaledDotProductAttentionBackwardOp : Tess_Op<"scaled_dot_product_attention_backward"> {
   let summary = "gradients of attention by the gradients of its result and its weights";
-  let description = [{dscores = weights * (dweights - sum(weights * dweights)) is the gradient of what the softmax is taken of,
-    and of the mask. dout of shape (*B, L, V) gives dweights + dout @ value^T where there are dweights.}];
+  let description = [{`dvalue = weights^T @ dout`; with `d = dout @ value^T + dweights` (dweights 0 where not
+    given), `dscores = weights * (d - sum(weights * d))` over the S keys is the gradient of what the softmax is
+    taken of, and of the mask; `dquery = scale * dscores @ key`, `dkey = scale * dscores^T @ query`.}];
   let arguments = (ins Tess_Float:$query, Tess_Float:$key, Tess_Float:$value, Tess_Float:$weights, Tess_Float:$dout,
                    Optional<Tess_Float>:$dweights, OptionalAttr<F64Attr>:$scale);
   let results = (outs Tess_Float:$dquery, Tess_Float:$dkey, Tess_Float:$dvalue, Tess_Float:$dscores);

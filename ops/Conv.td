@@ -27,7 +27,11 @@ defvar convGeometry = ["operands must have rank 4", "channels of x must be group
 
 def Tess_Conv2dOp : ConvOp<"conv2d", "two-dimensional convolution (cross-correlation)",
                            "tess_oracle.conv2d(x, weight, strides, padding, dilation, groups)"> {
-  let description = [{x is [N, C, H, W], weight [O, C/groups, KH, KW], the result [N, O, OH, OW].}];
+  let description = [{`out[n, o, i, j]` is the sum over c, p, q of `x[n, c, i * strides[0] - padding[0] + p *
+    dilation[0], j * strides[1] - padding[1] + q * dilation[1]] * weight[o, c, p, q]`, c running over the
+    channels of the group of o; beyond its edges x is 0. x is [N, C, H, W], weight [O, C/groups, KH, KW], the
+    result [N, O, OH, OW] with `OH = floor((H + 2 * padding[0] - dilation[0] * (KH - 1) - 1) / strides[0]) + 1`,
+    OW likewise.}];
   let keepsAxes = 1;
   let sampleRank = 3;
   let arguments = !con((ins Tess_Float:$x, Tess_Float:$weight), convAttrs);
@@ -43,6 +47,8 @@ def Tess_Conv2dOp : ConvOp<"conv2d", "two-dimensional convolution (cross-correla
 }
 def Tess_Conv2dBackwardDataOp : ConvOp<"conv2d_backward_data", "gradient of a convolution for its input",
     "tess_oracle.conv2d_backward_data(weight, dout, like.shape, strides, padding, dilation, groups)"> {
+  let description = [{The gradient of `sum(conv2d(x, weight) * dout)` by x, which is the transposed convolution
+    of dout. Of `like`, in place of x, only the shape counts; elements of x that no window covers get 0.}];
   let arguments = !con((ins Tess_Float:$weight, Tess_Float:$dout, Tess_Float:$like), convAttrs);
   let shapes = "(O, I, KH, KW), (N, O, OH, OW), (N, C, H, W) -> (N, C, H, W)";
   let check = "conv2dBackwardData";
@@ -57,6 +63,8 @@ def Tess_Conv2dBackwardDataOp : ConvOp<"conv2d_backward_data", "gradient of a co
 }
 def Tess_Conv2dBackwardWeightOp : ConvOp<"conv2d_backward_weight", "gradient of a convolution for its weight",
     "tess_oracle.conv2d_backward_weight(x, dout, like.shape, strides, padding, dilation, groups)"> {
+  let description = [{The gradient of `sum(conv2d(x, weight) * dout)` by weight. Of `like`, in place of weight,
+    only the shape counts.}];
   let arguments = !con((ins Tess_Float:$x, Tess_Float:$dout, Tess_Float:$like), convAttrs);
   let shapes = "(N, C, H, W), (N, O, OH, OW), (O, I, KH, KW) -> (O, I, KH, KW)";
   let check = "conv2dBackwardWeight";

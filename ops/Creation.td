@@ -16,6 +16,7 @@ class Creation<string m, string what, string signature, dag body, string expr> :
 }
 def Tess_FullOp : Creation<"full", "one value everywhere", "-> (*@shape)", (s_id $value),
                            "np.full(shape, value).astype(dtype)"> {
+  let description = [{`out[...] = value`, converted to dtype.}];
   let arguments = (ins DenseI64ArrayAttr:$shape, Runtime<F64Attr>:$value,
                    DefaultValuedStrAttr<Tess_DTypeAttr, "f32">:$dtype);
   let attrFacts = [Doc<"shape", "shape of the result">, Doc<"value", "value of every element">,
@@ -27,6 +28,7 @@ def Tess_FullOp : Creation<"full", "one value everywhere", "-> (*@shape)", (s_id
 def Tess_ArangeOp : Creation<"arange", "start + step * i", "-> (@num)",
                              (s_add $start, (s_mul (s_cast (s_index)), $step)),
                              "(start + step * np.arange(num)).astype(dtype)"> {
+  let description = [{`out[i] = start + step * i` for i from 0 to num - 1.}];
   let arguments = (ins SI64Attr:$num, Runtime<DefaultValuedAttr<F64Attr, "0.0">>:$start,
                    Runtime<DefaultValuedAttr<F64Attr, "1.0">>:$step, DefaultValuedStrAttr<Tess_DTypeAttr, "f32">:$dtype);
   let results = (outs Tess_Number:$out);
@@ -39,6 +41,8 @@ def Tess_ArangeOp : Creation<"arange", "start + step * i", "-> (@num)",
 }
 def Tess_LinspaceOp : Creation<"linspace", "evenly spaced numbers, both ends included", "-> (@num)", (s_id $start),
                                "np.linspace(start, stop, num).astype(dtype)"> {
+  let description = [{`out[i] = start + i * (stop - start) / (num - 1)`; the last element is stop but for
+    rounding. One element is start alone.}];
   let arguments = (ins Runtime<F64Attr>:$start, Runtime<F64Attr>:$stop, SI64Attr:$num,
                    DefaultValuedStrAttr<Tess_DTypeAttr, "f32">:$dtype);
   let results = (outs Tess_Float:$out);
@@ -53,6 +57,7 @@ def Tess_LinspaceOp : Creation<"linspace", "evenly spaced numbers, both ends inc
 def Tess_EyeOp : Creation<"eye", "ones on the main diagonal, zeros elsewhere", "-> (@n, @m)",
                           (s_select (s_eq (s_dimindex 1), (s_dimindex 0)), C<"1">, C<"0">),
                           "np.eye(n, m).astype(dtype)"> {
+  let description = [{`out[i, j] = 1` where i = j, 0 elsewhere; shape [n, m].}];
   let arguments = (ins SI64Attr:$n, SI64Attr:$m, DefaultValuedStrAttr<Tess_DTypeAttr, "f32">:$dtype);
   let attrFacts = [Doc<"n", "number of rows">, Doc<"m", "number of columns">, Doc<"dtype", "dtype of the result">,
                    BindTime<"n">, BindTime<"m">, Range<"n", "0", "9007199254740992.0">, Range<"m", "0", "9007199254740992.0">];
@@ -62,6 +67,8 @@ def Tess_EyeOp : Creation<"eye", "ones on the main diagonal, zeros elsewhere", "
 }
 def Tess_FullLikeOp : Tess_Op<"full_like"> {
   let summary = "one value everywhere, in shape and dtype of another tensor";
+  let description = [{`out[...] = value`, converted to the dtype of x. The elements of x do not count, so its
+    gradient is 0.}];
   let arguments = (ins Tess_Any:$x, Runtime<F64Attr>:$value);
   let results = (outs Tess_Any:$out);
   let shapes = "(*D) -> (*D)";
@@ -76,6 +83,7 @@ def Tess_FullLikeOp : Tess_Op<"full_like"> {
 }
 class FilledLike<string m, string what, string v, string expr> : Tess_Op<m> {
   let summary = what;
+  let description = "`out[...] = " # v # "`. The elements of x do not count, so its gradient is 0.";
   let arguments = (ins Tess_Any:$x);
   let results = (outs Tess_Any:$out);
   let shapes = "(*D) -> (*D)";

@@ -76,14 +76,19 @@ class FloatBinary<string m, string what, dag body, string expr, list<dag> grads,
 }
 class Compare<string m, string what, dag body, string expr, string symbol>
     : Binary<m, what, body, expr, [], symbol, Tess_Any> {
+  let description = "`out = (x " # symbol # " y)`, compared in the promoted dtype; NaN gives " #
+                    !if(!eq(symbol, "!="), "true", "false") # ", -0 equals 0.";
   let results = (outs Tess_Bool:$out);
   let dtypes = Fixed<"bool", ["x", "y"]>;
   let inplace = [];
 }
 class Logic<string m, string what, dag body, string expr, string symbol = "">
-    : Binary<m, what, body, expr, [], symbol, Tess_Bool>;
+    : Binary<m, what, body, expr, [], symbol, Tess_Bool> {
+  let description = "`out = x " # symbol # " y` of bool.";
+}
 class Bits<string m, string what, dag body, string expr, string symbol, string lo = "-100", string hi = "100">
     : Binary<m, what, body, expr, [], symbol, Tess_Int> {
+  let description = "`out = x " # symbol # " y` of the integers as two's complement.";
   let samples = [Sample<["2,3", "2,3"], "", lo, hi>, Sample<["2,3", "3"], "", lo, hi>, Sample<["", "2,0"], "", lo, hi>];
 }
 
@@ -91,56 +96,86 @@ class Bits<string m, string what, dag body, string expr, string symbol, string l
 // Arithmetic
 //===----------------------------------------------------------------------===//
 def Tess_AddOp : Binary<"add", "sum of two tensors", (s_add $x, $y), "x + y", [(same $dout), (same $dout)], "+"> {
+  let description = [{`out = x + y`; integers wrap around.}];
   let onnx = "Add";
 }
 def Tess_SubOp : Binary<"sub", "difference of two tensors", (s_sub $x, $y), "x - y",
-                        [(same $dout), (op<"neg"> $dout)], "-"> { let onnx = "Sub"; }
+                        [(same $dout), (op<"neg"> $dout)], "-"> {
+  let description = [{`out = x - y`; integers wrap around.}];
+  let onnx = "Sub";
+}
 def Tess_MulOp : Binary<"mul", "product of two tensors", (s_mul $x, $y), "x * y",
-                        [(op<"mul"> $dout, $y), (op<"mul"> $dout, $x)], "*"> { let onnx = "Mul"; }
+                        [(op<"mul"> $dout, $y), (op<"mul"> $dout, $x)], "*"> {
+  let description = [{`out = x * y`; integers wrap around.}];
+  let onnx = "Mul";
+}
 def Tess_DivOp : FloatBinary<"div", "quotient of two tensors", (s_div $x, $y), "x / y",
                              [(op<"div"> $dout, $y), (op<"neg"> (op<"div"> (op<"mul"> $dout, $out), $y))], "/"> {
+  let description = [{`out = x / y`, never rounded to an integer. Division by 0 gives inf, -inf or NaN, as IEEE
+    754 says.}];
   let onnx = "Div";
 }
 def Tess_FloorDivOp : Binary<"floor_div", "largest integer not above the quotient", (s_floordiv $x, $y),
                              "np.floor_divide(x, y)", [(op<"full_like", "value=0.0"> $x),
                                                        (op<"full_like", "value=0.0"> $y)], "//"> {
+  let description = [{`out = floor(x / y)`, as Python's //. An integer divided by 0 gives 0, a float inf, -inf
+    or NaN; the gradient is 0.}];
   let samples = BinarySamples<"1", "9">.all;
 }
 def Tess_ModOp : Binary<"mod", "remainder with the sign of the divisor", (s_mod $x, $y), "np.mod(x, y)",
                         [(same $dout), (op<"neg"> (op<"mul"> $dout, (op<"floor_div"> $x, $y)))], "%"> {
+  let description = [{`out = x - floor(x / y) * y`, as Python's %, rounded once. An integer modulo 0 is 0, a
+    float NaN.}];
   let samples = BinarySamples<"1", "9">.all;
 }
 def Tess_PowOp : FloatBinary<"pow", "power", (s_pow $x, $y), "np.power(x, y)",
     [(op<"mul"> $dout, (op<"where"> (op<"equal"> $y, K<"0", "x">), K<"0", "x">,
                         (op<"mul"> $y, (op<"pow"> $x, (op<"sub"> $y, K<"1", "x">))))),
      (op<"mul"> $dout, (op<"where"> (op<"equal"> $x, K<"0", "x">), K<"0", "x">, (op<"mul"> $out, (op<"log"> $x))))],
-    "**"> { let onnx = "Pow"; }
+    "**"> {
+  let description = [{`out = x^y`, with the special values of C11, Annex F.10.4.4: `x^0` and `1^y` are 1 even of
+    NaN; a negative x gives NaN unless y is a whole number.}];
+  let onnx = "Pow";
+}
 def Tess_MaximumOp : Binary<"maximum", "larger of two elements; NaN if either is", (s_max $x, $y), "np.maximum(x, y)",
     [(op<"where"> (op<"greater_equal"> $x, $y), $dout, K<"0", "dout">),
-     (op<"where"> (op<"less"> $x, $y), $dout, K<"0", "dout">)]> { let onnx = "Max"; }
+     (op<"where"> (op<"less"> $x, $y), $dout, K<"0", "dout">)]> {
+  let description = [{`out = max(x, y)`. Where the two are equal, x takes the gradient.}];
+  let onnx = "Max";
+}
 def Tess_MinimumOp : Binary<"minimum", "smaller of two elements; NaN if either is", (s_min $x, $y), "np.minimum(x, y)",
     [(op<"where"> (op<"less_equal"> $x, $y), $dout, K<"0", "dout">),
-     (op<"where"> (op<"greater"> $x, $y), $dout, K<"0", "dout">)]> { let onnx = "Min"; }
+     (op<"where"> (op<"greater"> $x, $y), $dout, K<"0", "dout">)]> {
+  let description = [{`out = min(x, y)`. Where the two are equal, x takes the gradient.}];
+  let onnx = "Min";
+}
 def Tess_NegOp : Unary<"neg", "negation", (s_neg $x), "-x", (op<"neg"> $dout)> {
+  let description = [{`out = -x`; the lowest integer stays itself, and uint8 wraps around.}];
   let python = Py<"functional.elemwise", "neg", [], "-">;
   let onnx = "Neg";
 }
 def Tess_AbsOp : Unary<"abs", "absolute value", (s_abs $x), "np.abs(x)", (op<"mul"> $dout, (op<"sign"> $x))> {
+  let description = [{`out = |x|`; the lowest integer stays itself. The gradient at 0 is 0.}];
   let python = Py<"functional.elemwise", "abs", [], "abs">;
   let onnx = "Abs";
 }
 def Tess_SignOp : Unary<"sign", "-1, 0 or 1, as the sign of the element", (s_sign $x), "np.sign(x)",
                         (op<"full_like", "value=0.0"> $x)> {
+  let description = [{`out = 1` where x > 0, -1 where x < 0, 0 at both zeros; NaN stays NaN. The gradient is 0.}];
   let python = Py<"functional.math", "sign", [], "", ["x=inp"]>;
   let onnx = "Sign";
 }
 def Tess_SquareOp : Unary<"square", "the element times itself", (s_square $x), "np.square(x)",
-                          (op<"mul"> $dout, (op<"add"> $x, $x))>;
+                          (op<"mul"> $dout, (op<"add"> $x, $x))> {
+  let description = [{`out = x * x`; integers wrap around.}];
+}
 def Tess_ClipOp : Unary<"clip", "element limited to a range", (s_min (s_max $x, $lower), $upper),
     "np.clip(x, lower, upper)",
     (op<"where"> (op<"logical_and">
         (op<"greater_equal"> $x, (op<"full", "shape=[];value=$lower;dtype=@x">)),
         (op<"less_equal"> $x, (op<"full", "shape=[];value=$upper;dtype=@x">))), $dout, K<"0", "dout">)> {
+  let description = [{`out = min(max(x, lower), upper)`: upper where lower is above it. NaN stays NaN; the
+    gradient passes at the limits themselves.}];
   let arguments = (ins Tess_Number:$x, Runtime<DefaultValuedAttr<F64Attr, "-INFINITY">>:$lower,
                    Runtime<DefaultValuedAttr<F64Attr, "INFINITY">>:$upper);
   let attrFacts = [Doc<"lower", "smallest value">, Doc<"upper", "largest value">];
@@ -161,14 +196,22 @@ def Tess_GreaterOp : Compare<"greater", "whether x is above y", (s_gt $x, $y), "
 def Tess_GreaterEqualOp : Compare<"greater_equal", "whether x is not below y", (s_ge $x, $y), "x >= y", ">="> {
   let onnx = "GreaterOrEqual";
 }
-def Tess_IsnanOp : Predicate<"isnan", "whether the element is NaN", (s_isnan $x), "np.isnan(x)"> { let onnx = "IsNaN"; }
+def Tess_IsnanOp : Predicate<"isnan", "whether the element is NaN", (s_isnan $x), "np.isnan(x)"> {
+  let description = [{`out = x != x`.}];
+  let onnx = "IsNaN";
+}
 def Tess_IsinfOp : Predicate<"isinf", "whether the element is infinite", (s_isinf $x), "np.isinf(x)"> {
+  let description = [{`out = |x| == inf`: true of both infinities, false of NaN.}];
   let onnx = "IsInf";
 }
 def Tess_IsfiniteOp : Predicate<"isfinite", "whether the element is a finite number", (s_isfinite $x),
-                                "np.isfinite(x)">;
+                                "np.isfinite(x)"> {
+  let description = [{`out = |x| < inf`: false of both infinities and of NaN.}];
+}
 def Tess_WhereOp : Tess_Op<"where"> {
   let summary = "x where the mask is true, y elsewhere";
+  let description = [{`out = x` where mask is true, `y` elsewhere. An element that is not taken does not count,
+    even if it is NaN, and has the gradient 0.}];
   let arguments = (ins Tess_Bool:$mask, Tess_Any:$x, Tess_Any:$y);
   let results = (outs Tess_Any:$out);
   let shapes = "(*D), (*D), (*D) -> (*D)";
@@ -196,18 +239,26 @@ def Tess_LogicalOrOp : Logic<"logical_or", "whether one is true", (s_or $x, $y),
 def Tess_LogicalXorOp : Logic<"logical_xor", "whether exactly one is true", (s_xor $x, $y), "np.logical_xor(x, y)",
                               "^"> { let onnx = "Xor"; }
 def Tess_LogicalNotOp : Unary<"logical_not", "whether it is false", (s_not $x), "np.logical_not(x)", (none), Tess_Bool> {
+  let description = [{`out = not x`.}];
   let gradient = [];
   let python = Py<"functional.elemwise", "logical_not", [], "~">;
   let onnx = "Not";
 }
-def Tess_LeftShiftOp : Bits<"left_shift", "bits moved up", (s_shl $x, $y), "np.left_shift(x, y)", "<<", "0", "6">;
+def Tess_LeftShiftOp : Bits<"left_shift", "bits moved up", (s_shl $x, $y), "np.left_shift(x, y)", "<<", "0", "6"> {
+  let description = [{`out = x * 2^y`, wrapped around. A shift by the width of the dtype or more, or by a
+    negative number, gives 0.}];
+}
 def Tess_RightShiftOp : Bits<"right_shift", "bits moved down, the sign kept", (s_shr $x, $y), "np.right_shift(x, y)",
-                             ">>", "0", "7">;
+                             ">>", "0", "7"> {
+  let description = [{`out = floor(x / 2^y)`. A shift by the width of the dtype or more, or by a negative
+    number, gives 0, or -1 where x is negative.}];
+}
 def Tess_BitwiseAndOp : Bits<"bitwise_and", "and of each bit", (s_bitand $x, $y), "np.bitwise_and(x, y)", "&", "0">;
 def Tess_BitwiseOrOp : Bits<"bitwise_or", "or of each bit", (s_bitor $x, $y), "np.bitwise_or(x, y)", "|", "0">;
 def Tess_BitwiseXorOp : Bits<"bitwise_xor", "exclusive or of each bit", (s_bitxor $x, $y), "np.bitwise_xor(x, y)", "^",
                              "0">;
 def Tess_BitwiseNotOp : Unary<"bitwise_not", "each bit inverted", (s_bitnot $x), "np.invert(x)", (none), Tess_Int> {
+  let description = [{`out = ~x`, which is -x - 1 in two's complement and 255 - x of uint8.}];
   let gradient = [];
   let samples = UnarySamples<"0", "100">.all;
   let python = Py<"functional.elemwise", "bitwise_not", [], "~">;
@@ -218,7 +269,9 @@ def Tess_BitwiseNotOp : Unary<"bitwise_not", "each bit inverted", (s_bitnot $x),
 //===----------------------------------------------------------------------===//
 def Tess_CastOp : Tess_Op<"cast"> {
   let summary = "elements converted to another dtype";
-  let description = [{Floats become integers by rounding towards zero; anything becomes bool by comparison with zero.}];
+  let description = [{Floats become integers by rounding towards zero; what lies beyond the integer's range
+    becomes the nearest end of it, NaN 0. Integers become narrower ones by wrapping around, numbers become
+    floats by one rounding to nearest even; anything becomes bool by comparison with zero.}];
   let arguments = (ins Tess_Any:$x, Tess_DTypeAttr:$dtype);
   let results = (outs Tess_Any:$out);
   let shapes = "(*D) -> (*D)";
@@ -236,6 +289,7 @@ def Tess_CastOp : Tess_Op<"cast"> {
   let onnx = "Cast";
 }
 def Tess_CopyOp : Unary<"copy", "the same elements in new contiguous memory", (s_id $x), "x", (same $dout), Tess_Any> {
+  let description = [{`out = x`, in row-major order whatever the layout of x.}];
   let inplace = [];
   let python = Py<"functional.tensor", "copy", [], "", ["x=inp"]>;
   let onnx = "Identity";

@@ -9,6 +9,8 @@
 
 include "ops/Base.td"
 
+defvar negativeIndices = " A negative index counts from the end; one out of range is an error when the kernel runs.";
+
 class IndexOp<string m, string what, string expr, string py = "functional.tensor"> : Tess_Op<m> {
   let summary = what;
   let results = (outs Tess_Any:$out);
@@ -18,6 +20,8 @@ class IndexOp<string m, string what, string expr, string py = "functional.tensor
 }
 def Tess_GatherOp : IndexOp<"gather", "elements along an axis, by an index for each of them",
                             "np.take_along_axis(x, index, axis)"> {
+  let description = !strconcat([{`out[i, j] = x[index[i, j], j]` for axis 0 of two, and likewise for others, as by
+    NumPy's take_along_axis. Where several places take one element, their gradients add up.}], negativeIndices);
   let arguments = (ins Tess_Any:$x, Tess_Index:$index, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let shapes = "(*D), (*I) -> (*I)";
   let check = "gather";
@@ -32,7 +36,9 @@ def Tess_GatherOp : IndexOp<"gather", "elements along an axis, by an index for e
 }
 def Tess_ScatterOp : IndexOp<"scatter", "the tensor with elements along an axis replaced",
                              "tess_oracle.scatter(x, index, source, axis)"> {
-  let description = [{Of several sources for one element the last wins.}];
+  let description = !strconcat([{`out = x` but for `out[index[i, j], j] = source[i, j]`, for axis 0 of two, and
+    likewise for others, as by NumPy's put_along_axis. Of several sources for one element the last wins.
+   }], negativeIndices);
   let arguments = (ins Tess_Any:$x, Tess_Index:$index, Tess_Any:$source, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let shapes = "(*D), (*I), (*S) -> (*D)";
   let check = "scatter";
@@ -54,8 +60,8 @@ defvar indexing = ["there must be an index for each axis of axes", "indices must
 
 def Tess_IndexGetOp : AdvancedIndex<"index_get", "elements by arrays of indices along some axes",
                                     "tess_oracle.index_get(x, indices, axes)"> {
-  let description = [{As in NumPy: the axes of the indices stand where the indexed axes stood, or first when these were
-    not neighbours.}];
+  let description = !strconcat([{`out = x[..., indices, ...]`, as in NumPy: the indices broadcast, and their axes
+    stand where the indexed axes stood, or first when these were not neighbours.}], negativeIndices);
   let arguments = (ins Tess_Any:$x, Variadic<Tess_Index>:$indices, DenseI64ArrayAttr:$axes);
   let shapeRule = "indexGet";
   let dtypes = Same<"x">;
@@ -77,19 +83,21 @@ class IndexWrite<string m, string what, string expr> : AdvancedIndex<m, what, ex
 }
 def Tess_IndexSetOp : IndexWrite<"index_set", "the tensor with elements replaced, by arrays of indices",
                                  "tess_oracle.index_set(x, value, indices, axes)"> {
-  let description = [{Of several values for one element the last wins.}];
+  let description = !strconcat([{`out = x` but for `out[..., indices, ...] = value`, value broadcast to what
+    index_get gives. Of several values for one element the last wins.}], negativeIndices);
   let gradientRule = "indexSet";
 }
 def Tess_IndexAddOp : IndexWrite<"index_add", "the tensor with values added to elements, by arrays of indices",
                                  "tess_oracle.index_add(x, value, indices, axes)"> {
-  let description = [{Every value counts, in the order of the indices.}];
+  let description = !strconcat([{`out = x` but for `out[..., indices, ...] += value`, value broadcast to what
+    index_get gives. Every value counts, in the order of the indices, as by NumPy's add.at.}], negativeIndices);
   let arguments = (ins Tess_Number:$x, Tess_Number:$value, Variadic<Tess_Index>:$indices, DenseI64ArrayAttr:$axes);
   let results = (outs Tess_Number:$out);
   let gradientRule = "indexAdd";
 }
 def Tess_MaskGetOp : IndexOp<"mask_get", "elements where the mask is true", "x[mask]"> {
-  let description = [{The mask has the first axes of x; the result has one axis in their place. Its size is known when
-    the kernel has run.}];
+  let description = [{`out = x[mask]`, in row-major order. The mask has the first axes of x; the result has one
+    axis in their place, whose size is known when the kernel has run.}];
   let arguments = (ins Tess_Any:$x, Tess_Bool:$mask);
   let shapeRule = "maskGet";
   let boundRule = "maskGetBound";
@@ -99,7 +107,8 @@ def Tess_MaskGetOp : IndexOp<"mask_get", "elements where the mask is true", "x[m
   let samples = [Sample<["7", "7"]>, Sample<["2,3", "2,3"]>, Sample<["4,3", "4"]>, Sample<["0", "0"]>];
 }
 def Tess_NonZeroOp : IndexOp<"non_zero", "positions of the elements that are not zero", "np.argwhere(x).astype(np.int32)"> {
-  let description = [{One row for each, in row-major order, with its index along every axis.}];
+  let description = [{One row for each element that is not zero, NaN among them, in row-major order: its index
+    along every axis, as int32. The number of rows is known when the kernel has run.}];
   let arguments = (ins Tess_Any:$x);
   let results = (outs Tess_I32:$out);
   let shapeRule = "nonZero";
@@ -110,7 +119,8 @@ def Tess_NonZeroOp : IndexOp<"non_zero", "positions of the elements that are not
 }
 def Tess_ArgsortOp : IndexOp<"argsort", "elements in order along the last axis, and where they were",
                              "tess_oracle.argsort(x, descending)", "functional.math"> {
-  let description = [{Equal elements keep their order; NaN is the largest.}];
+  let description = [{`out[..., i] = x[..., indices[..., i]]`, the smallest first, or with descending the
+    largest; indices are int32. Equal elements keep their order; NaN is larger than every number.}];
   let arguments = (ins Tess_Number:$x, DefaultValuedAttr<BoolAttr, "false">:$descending);
   let results = (outs Tess_Number:$out, Tess_I32:$indices);
   let shapes = "(*B, N) -> (*B, N), (*B, N)";
@@ -122,7 +132,8 @@ def Tess_ArgsortOp : IndexOp<"argsort", "elements in order along the last axis, 
 }
 def Tess_TopkOp : IndexOp<"topk", "the first k elements in order along the last axis, and where they were",
                           "tess_oracle.topk(x, k, descending)", "functional.math"> {
-  let description = [{The largest ones, or the smallest ones unless descending. Equal elements keep their order.}];
+  let description = [{The first k of what argsort gives: the largest ones, or unless descending the smallest
+    ones. Equal elements keep their order; NaN is larger than every number.}];
   let arguments = (ins Tess_Number:$x, SI64Attr:$k, DefaultValuedAttr<BoolAttr, "true">:$descending);
   let results = (outs Tess_Number:$out, Tess_I32:$indices);
   let shapes = "(*B, N) -> (*B, @k), (*B, @k)";
@@ -140,6 +151,8 @@ def Tess_TopkOp : IndexOp<"topk", "the first k elements in order along the last 
 // Composites
 //===----------------------------------------------------------------------===//
 def Tess_EmbeddingOp : IndexOp<"embedding", "rows of a table", "weight[ids]", "functional.nn"> {
+  let description = !strconcat([{`out[..., :] = weight[ids[...], :]`. A row that is taken several times gets the sum
+    of the gradients.}], negativeIndices);
   let arguments = (ins Tess_Float:$weight, Tess_Index:$ids);
   let results = (outs Tess_Float:$out);
   let shapes = "(V, E), (*I) -> (*I, E)";
@@ -152,6 +165,8 @@ def Tess_EmbeddingOp : IndexOp<"embedding", "rows of a table", "weight[ids]", "f
 }
 def Tess_IndexingOneHotOp : IndexOp<"indexing_one_hot", "the element of the given index along an axis",
     "tess_oracle.indexing_one_hot(x, index, axis, keepdims)", "functional.nn"> {
+  let description = !strconcat([{`out[i] = x[i, index[i]]` for axis 1 of two, and likewise for others.
+   }], negativeIndices);
   let arguments = (ins Tess_Any:$x, Tess_Index:$index, DefaultValuedAttr<SI64Attr, "1">:$axis,
                    DefaultValuedAttr<BoolAttr, "false">:$keepdims);
   let shapeRule = "indexingOneHot";

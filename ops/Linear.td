@@ -6,7 +6,8 @@ include "ops/Base.td"
 
 def Tess_MatmulOp : Tess_Op<"matmul"> {
   let summary = "matrix product over the last two axes";
-  let description = [{`out[..., m, n] = sum_k x[..., m, k] * y[..., k, n]`; leading axes broadcast.}];
+  let description = [{`out[..., m, n] = sum_k x[..., m, k] * y[..., k, n]`; leading axes broadcast. With K = 0
+    every element is 0. A vector counts as a row on the left, as a column on the right, as in NumPy's matmul.}];
   let arguments = (ins Tess_Float:$x, Tess_Float:$y, DefaultValuedAttr<BoolAttr, "false">:$transpose_x,
                    DefaultValuedAttr<BoolAttr, "false">:$transpose_y);
   let results = (outs Tess_Float:$out);
@@ -28,7 +29,7 @@ def Tess_MatmulOp : Tess_Op<"matmul"> {
 }
 def Tess_LinearOp : Tess_Op<"linear"> {
   let summary = "product with a transposed weight, plus a bias";
-  let description = [{`out = matmul(x, weight^T) + bias`.}];
+  let description = [{`out[..., o] = sum_i x[..., i] * weight[o, i] + bias[o]`.}];
   let arguments = (ins Tess_Float:$x, Tess_Float:$weight, Optional<Tess_Float>:$bias);
   let results = (outs Tess_Float:$out);
   let shapes = "(*B, I), (O, I), (O)? -> (*B, O)";

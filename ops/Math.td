@@ -5,69 +5,113 @@
 include "ops/Elementwise.td"
 
 def Tess_AcosOp : FloatUnary<"acos", "inverse cosine", (s_acos $x), "np.arccos(x)",
-    (op<"neg"> (op<"mul"> $dout, (op<"rsqrt"> (op<"sub"> K<"1", "x">, (op<"square"> $x))))), "-0.9", "0.9">;
+    (op<"neg"> (op<"mul"> $dout, (op<"rsqrt"> (op<"sub"> K<"1", "x">, (op<"square"> $x))))), "-0.9", "0.9"> {
+  let description = [{`out = arccos(x)`, in [0, pi]; NaN outside of [-1, 1].}];
+}
 def Tess_AsinOp : FloatUnary<"asin", "inverse sine", (s_asin $x), "np.arcsin(x)",
-    (op<"mul"> $dout, (op<"rsqrt"> (op<"sub"> K<"1", "x">, (op<"square"> $x)))), "-0.9", "0.9">;
+    (op<"mul"> $dout, (op<"rsqrt"> (op<"sub"> K<"1", "x">, (op<"square"> $x)))), "-0.9", "0.9"> {
+  let description = [{`out = arcsin(x)`, in [-pi/2, pi/2]; NaN outside of [-1, 1].}];
+}
 def Tess_AtanOp : FloatUnary<"atan", "inverse tangent", (s_atan $x), "np.arctan(x)",
-    (op<"div"> $dout, (op<"add"> (op<"square"> $x), K<"1", "x">))>;
+    (op<"div"> $dout, (op<"add"> (op<"square"> $x), K<"1", "x">))> {
+  let description = [{`out = arctan(x)`, in [-pi/2, pi/2], the ends at the infinities.}];
+}
 def Tess_AcoshOp : FloatUnary<"acosh", "inverse hyperbolic cosine", (s_acosh $x), "np.arccosh(x)",
-    (op<"mul"> $dout, (op<"rsqrt"> (op<"sub"> (op<"square"> $x), K<"1", "x">))), "1.1", "4">;
+    (op<"mul"> $dout, (op<"rsqrt"> (op<"sub"> (op<"square"> $x), K<"1", "x">))), "1.1", "4"> {
+  let description = [{`out = log(x + sqrt(x^2 - 1))`; NaN below 1, inf at inf.}];
+}
 def Tess_AsinhOp : FloatUnary<"asinh", "inverse hyperbolic sine", (s_asinh $x), "np.arcsinh(x)",
-    (op<"mul"> $dout, (op<"rsqrt"> (op<"add"> (op<"square"> $x), K<"1", "x">)))>;
+    (op<"mul"> $dout, (op<"rsqrt"> (op<"add"> (op<"square"> $x), K<"1", "x">)))> {
+  let description = [{`out = log(x + sqrt(x^2 + 1))`, an odd function; the infinities stay.}];
+}
 def Tess_AtanhOp : FloatUnary<"atanh", "inverse hyperbolic tangent", (s_atanh $x), "np.arctanh(x)",
-    (op<"div"> $dout, (op<"sub"> K<"1", "x">, (op<"square"> $x))), "-0.9", "0.9">;
+    (op<"div"> $dout, (op<"sub"> K<"1", "x">, (op<"square"> $x))), "-0.9", "0.9"> {
+  let description = [{`out = log((1 + x) / (1 - x)) / 2`; inf at 1, -inf at -1, NaN outside of [-1, 1].}];
+}
 def Tess_Atan2Op : FloatBinary<"atan2", "angle of the point (x, y), whose ordinate y comes first", (s_atan2 $y, $x),
     "np.arctan2(y, x)",
     [(op<"div"> (op<"mul"> $dout, $x), (op<"add"> (op<"square"> $y), (op<"square"> $x))),
      (op<"neg"> (op<"div"> (op<"mul"> $dout, $y), (op<"add"> (op<"square"> $y), (op<"square"> $x))))]> {
+  let description = [{`out = arctan(y / x)`, moved to the quadrant of the point, in [-pi, pi]. Signs of zeros
+    count, as C11, Annex F.10.1.4, says: atan2(0, -0) = pi.}];
   let arguments = (ins Tess_Float:$y, Tess_Float:$x);
   let dtypes = PromoteFloat<["y", "x"]>;
   let inplace = ["y=out", "x=out"];
 }
 def Tess_CosOp : FloatUnary<"cos", "cosine", (s_cos $x), "np.cos(x)",
-                            (op<"neg"> (op<"mul"> $dout, (op<"sin"> $x)))>;
-def Tess_SinOp : FloatUnary<"sin", "sine", (s_sin $x), "np.sin(x)", (op<"mul"> $dout, (op<"cos"> $x))>;
+                            (op<"neg"> (op<"mul"> $dout, (op<"sin"> $x)))> {
+  let description = [{`out = cos(x)`, x in radians; NaN at the infinities.}];
+}
+def Tess_SinOp : FloatUnary<"sin", "sine", (s_sin $x), "np.sin(x)", (op<"mul"> $dout, (op<"cos"> $x))> {
+  let description = [{`out = sin(x)`, x in radians; NaN at the infinities.}];
+}
 def Tess_TanOp : FloatUnary<"tan", "tangent", (s_tan $x), "np.tan(x)",
-                            (op<"mul"> $dout, (op<"add"> (op<"square"> $out), K<"1", "x">)), "-1", "1">;
+                            (op<"mul"> $dout, (op<"add"> (op<"square"> $out), K<"1", "x">)), "-1", "1"> {
+  let description = [{`out = sin(x) / cos(x)`, x in radians; NaN at the infinities.}];
+}
 def Tess_CoshOp : FloatUnary<"cosh", "hyperbolic cosine", (s_cosh $x), "np.cosh(x)",
-                             (op<"mul"> $dout, (op<"sinh"> $x))>;
-def Tess_SinhOp : FloatUnary<"sinh", "hyperbolic sine", (s_sinh $x), "np.sinh(x)", (op<"mul"> $dout, (op<"cosh"> $x))>;
+                             (op<"mul"> $dout, (op<"sinh"> $x))> {
+  let description = [{`out = (exp(x) + exp(-x)) / 2`; inf at both infinities.}];
+}
+def Tess_SinhOp : FloatUnary<"sinh", "hyperbolic sine", (s_sinh $x), "np.sinh(x)", (op<"mul"> $dout, (op<"cosh"> $x))> {
+  let description = [{`out = (exp(x) - exp(-x)) / 2`; the infinities stay.}];
+}
 def Tess_TanhOp : FloatUnary<"tanh", "hyperbolic tangent", (s_tanh $x), "np.tanh(x)",
-                             (op<"mul"> $dout, (op<"sub"> K<"1", "x">, (op<"square"> $out)))> { let onnx = "Tanh"; }
+                             (op<"mul"> $dout, (op<"sub"> K<"1", "x">, (op<"square"> $out)))> {
+  let description = [{`out = (exp(x) - exp(-x)) / (exp(x) + exp(-x))`, without overflow: -1 at -inf, 1 at inf.}];
+  let onnx = "Tanh";
+}
 def Tess_ErfOp : FloatUnary<"erf", "error function", (s_erf $x), "sp.special.erf(x)",
     (op<"mul"> $dout, (op<"mul"> K<"1.1283791670955126", "x">, (op<"exp"> (op<"neg"> (op<"square"> $x)))))> {
+  let description = [{`out = 2 / sqrt(pi) * integral of exp(-t^2) for t from 0 to x`; -1 at -inf, 1 at inf.}];
   let onnx = "Erf";
 }
 def Tess_ErfcOp : FloatUnary<"erfc", "one minus the error function", (s_erfc $x), "sp.special.erfc(x)",
-    (op<"mul"> $dout, (op<"mul"> K<"-1.1283791670955126", "x">, (op<"exp"> (op<"neg"> (op<"square"> $x)))))>;
+    (op<"mul"> $dout, (op<"mul"> K<"-1.1283791670955126", "x">, (op<"exp"> (op<"neg"> (op<"square"> $x)))))> {
+  let description = [{`out = 1 - erf(x)`, exact also where erf(x) is nearly 1; 2 at -inf, 0 at inf.}];
+}
 def Tess_ExpOp : FloatUnary<"exp", "exponential", (s_exp $x), "np.exp(x)", (op<"mul"> $dout, $out)> {
+  let description = [{`out = e^x`; inf where that is too large for the dtype, 0 at -inf.}];
   let onnx = "Exp";
 }
 def Tess_Expm1Op : FloatUnary<"expm1", "exponential minus one, exact near zero", (s_expm1 $x), "np.expm1(x)",
-                              (op<"mul"> $dout, (op<"add"> $out, K<"1", "x">))>;
+                              (op<"mul"> $dout, (op<"add"> $out, K<"1", "x">))> {
+  let description = [{`out = e^x - 1`, with all digits near 0; -1 at -inf.}];
+}
 def Tess_LogOp : FloatUnary<"log", "natural logarithm", (s_log $x), "np.log(x)", (op<"div"> $dout, $x), "0.1", "4"> {
+  let description = [{`out = ln(x)`; -inf at 0, NaN below.}];
   let onnx = "Log";
 }
 def Tess_Log1pOp : FloatUnary<"log1p", "logarithm of one plus the element, exact near zero", (s_log1p $x), "np.log1p(x)",
-                              (op<"div"> $dout, (op<"add"> $x, K<"1", "x">)), "-0.9", "4">;
+                              (op<"div"> $dout, (op<"add"> $x, K<"1", "x">)), "-0.9", "4"> {
+  let description = [{`out = ln(1 + x)`, with all digits near 0; -inf at -1, NaN below.}];
+}
 def Tess_LogAddExpOp : FloatBinary<"logaddexp", "logarithm of the sum of exponentials", (s_logaddexp $x, $y),
     "np.logaddexp(x, y)", [(op<"mul"> $dout, (op<"sigmoid"> (op<"sub"> $x, $y))),
                            (op<"mul"> $dout, (op<"sigmoid"> (op<"sub"> $y, $x)))]> {
+  let description = [{`out = log(exp(x) + exp(y))`, without overflow; -inf where both are -inf.}];
   let samples = BinarySamples<>.all;
 }
 def Tess_SqrtOp : FloatUnary<"sqrt", "square root", (s_sqrt $x), "np.sqrt(x)",
-    (op<"div"> (op<"mul"> $dout, K<"0.5", "x">), $out), "0.1", "4"> { let onnx = "Sqrt"; }
+    (op<"div"> (op<"mul"> $dout, K<"0.5", "x">), $out), "0.1", "4"> {
+  let description = [{`out = sqrt(x)`, correctly rounded; NaN below 0, and -0 stays -0.}];
+  let onnx = "Sqrt";
+}
 def Tess_RsqrtOp : FloatUnary<"rsqrt", "one over the square root", (s_rsqrt $x), "1 / np.sqrt(x)",
     (op<"mul"> $dout, (op<"mul"> K<"-0.5", "x">, (op<"mul"> $out, (op<"square"> $out)))), "0.1", "4"> {
+  let description = [{`out = 1 / sqrt(x)`; inf at 0, -inf at -0, NaN below.}];
   let python = Py<"functional.math", "rsqrt">;
 }
 def Tess_ReciprocalOp : FloatUnary<"reciprocal", "one over the element", (s_div C<"1">, $x), "1 / x",
     (op<"neg"> (op<"mul"> $dout, (op<"square"> $out))), "0.2", "4"> {
+  let description = [{`out = 1 / x`; inf at 0, -inf at -0.}];
   let python = Py<"functional.math", "reciprocal">;
   let onnx = "Reciprocal";
 }
 class Rounding<string m, string what, dag body, string expr>
-    : FloatUnary<m, what, body, expr, (op<"full_like", "value=0.0"> $x), "-9", "9">;
+    : FloatUnary<m, what, body, expr, (op<"full_like", "value=0.0"> $x), "-9", "9"> {
+  let description = "`out = " # m # "(x)`, still a float; the infinities and NaN stay. The gradient is 0.";
+}
 def Tess_CeilOp : Rounding<"ceil", "smallest integer not below the element", (s_ceil $x), "np.ceil(x)"> {
   let onnx = "Ceil";
 }
@@ -84,9 +128,9 @@ def Tess_TruncOp : Rounding<"trunc", "integer part", (s_trunc $x), "np.trunc(x)"
 //===----------------------------------------------------------------------===//
 // Triangles
 //===----------------------------------------------------------------------===//
-class Triangle<string m, string what, ScalarFn keeps> : Tess_Op<m> {
+class Triangle<string m, string what, ScalarFn keeps, string sign> : Tess_Op<m> {
   let summary = what;
-  let description = [{Of the matrices in the last two axes.}];
+  let description = "`out[..., i, j] = x[..., i, j]` where j " # sign # " i + diagonal, 0 elsewhere.";
   let arguments = (ins Tess_Any:$x, Runtime<DefaultValuedAttr<SI64Attr, "0">>:$diagonal);
   let results = (outs Tess_Any:$out);
   let shapes = "(*B, M, N) -> (*B, M, N)";
@@ -101,7 +145,7 @@ class Triangle<string m, string what, ScalarFn keeps> : Tess_Op<m> {
   let oracle = Oracle<"np." # m # "(x, diagonal)">;
   let python = Py<"functional.tensor", m, [], "", ["x=inp"]>;
 }
-def Tess_TrilOp : Triangle<"tril", "what is on and below a diagonal, zeros above", s_le>;
-def Tess_TriuOp : Triangle<"triu", "what is on and above a diagonal, zeros below", s_ge>;
+def Tess_TrilOp : Triangle<"tril", "what is on and below a diagonal, zeros above", s_le, "<=">;
+def Tess_TriuOp : Triangle<"triu", "what is on and above a diagonal, zeros below", s_ge, ">=">;
 
 #endif // TESS_OPS_MATH

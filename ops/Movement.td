@@ -22,6 +22,8 @@ class JoinOp<string m, string what, string rule, string expr> : MoveOp<m, what, 
 }
 def Tess_ConcatOp : JoinOp<"concat", "tensors one after the other along an axis", "concat",
                            "np.concatenate(inputs, axis)"> {
+  let description = [{Along axis, the elements of the first input come first, then those of the second, and so
+    on; its size is the sum of the inputs' sizes, which may be 0.}];
   let gradientRule = "concat";
   let attrFacts = [Axis<"axis", "inputs">, Doc<"axis", "axis to join along">];
   let constraints = ["inputs must not be empty", "inputs must have the same rank, at least 1",
@@ -31,6 +33,7 @@ def Tess_ConcatOp : JoinOp<"concat", "tensors one after the other along an axis"
   let onnx = "Concat";
 }
 def Tess_StackOp : JoinOp<"stack", "tensors side by side along a new axis", "stack", "np.stack(inputs, axis)"> {
+  let description = [{Input number i is `out[..., i, ...]`, i standing at axis, whose size is the number of inputs.}];
   let lowering = Composite<"stack">;
   let keepsAxes = 0;
   let attrFacts = [Axis<"axis", "inputs", 1>, Doc<"axis", "place of the new axis">];
@@ -39,6 +42,7 @@ def Tess_StackOp : JoinOp<"stack", "tensors side by side along a new axis", "sta
 }
 def Tess_SplitOp : MoveOp<"split", "parts of given sizes along an axis", "split",
                           "np.split(x, np.cumsum(sections)[:-1], axis)"> {
+  let description = [{Result number i has the next sections[i] elements along axis; a section may be 0.}];
   let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$sections, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let results = (outs Variadic<Tess_Any>:$outs);
   let lowering = Composite<"split">;
@@ -53,7 +57,8 @@ def Tess_SplitOp : MoveOp<"split", "parts of given sizes along an axis", "split"
 }
 def Tess_PadOp : MoveOp<"pad", "a border of one value", "pad",
     "tess_oracle.pad(x, low, high, value)"> {
-  let description = [{Negative sizes crop.}];
+  let description = [{The size of axis i becomes `low[i] + n + high[i]`; what is added is value, and what low or
+    high is negative by is cut off.}];
   let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high,
                    Runtime<DefaultValuedAttr<F64Attr, "0.0">>:$value);
   let gradientRule = "pad";
@@ -68,6 +73,8 @@ def Tess_PadOp : MoveOp<"pad", "a border of one value", "pad",
 }
 def Tess_SliceSetOp : MoveOp<"slice_set", "the tensor with a slice of it replaced", "sliceSet",
                              "tess_oracle.slice_set(x, value, starts, stops, steps)", "(*D), (*V) -> (*D)"> {
+  let description = [{`out = x` but for `out[slice] = value`. Starts, stops, steps and in_bounds mean what they
+    mean for slice; value broadcasts to the shape of the slice.}];
   let check = "sliceSet";
   let arguments = (ins Tess_Any:$x, Tess_Any:$value, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$stops,
                    DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$steps,
@@ -93,6 +100,7 @@ class RearrangeOp<string m, string what, string rule, string expr> : MoveOp<m, w
   let lowering = Composite<rule>;
 }
 def Tess_RepeatOp : RearrangeOp<"repeat", "each element repeated along an axis", "repeat", "np.repeat(x, repeats, axis)"> {
+  let description = [{[a, b] repeated twice is [a, a, b, b], as by NumPy's repeat.}];
   let arguments = (ins Tess_Any:$x, SI64Attr:$repeats, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, Range<"repeats", "0", "1e9">, Doc<"repeats", "how often">, Doc<"axis", "axis to repeat along">];
@@ -100,6 +108,7 @@ def Tess_RepeatOp : RearrangeOp<"repeat", "each element repeated along an axis",
   let samples = [Sample<["3"], "repeats=2">, Sample<["2,3"], "repeats=3;axis=1">, Sample<["2,3"], "repeats=0">];
 }
 def Tess_TileOp : RearrangeOp<"tile", "the tensor repeated along each axis", "tile", "np.tile(x, reps)"> {
+  let description = [{[a, b] with reps 2 is [a, b, a, b], as by NumPy's tile.}];
   let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$reps);
   let attrFacts = [Range<"reps", "0", "1e9">, Doc<"reps", "how often, for each axis">];
   let constraints = ["reps must have an entry for each axis", "rank must be below 8 where elements repeat"];
@@ -108,6 +117,8 @@ def Tess_TileOp : RearrangeOp<"tile", "the tensor repeated along each axis", "ti
 }
 def Tess_RollOp : MoveOp<"roll", "the elements moved along an axis, around its end", "",
                          "np.roll(x, shift, axis)"> {
+  let description = [{`out[(i + shift) mod n] = x[i]` along axis: what leaves at one end comes back at the
+    other, as by NumPy's roll.}];
   let arguments = (ins Tess_Any:$x, SI64Attr:$shift, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let shapes = "(*D) -> (*D)";
   let lowering = Movement<"roll">;

@@ -8,9 +8,10 @@ defvar batchParameters = "parameters must have shape [1, C, 1, ...] for x [N, C,
 
 def Tess_BatchNormOp : Tess_Op<"batch_norm"> {
   let summary = "normalisation by the statistics of the batch";
-  let description = [{For each channel: out = (x - mean) / sqrt(var + epsilon) * scale + bias. The running statistics
-    become momentum * running + (1 - momentum) * batch, the variance of the batch unbiased. x has rank 2 to 5; the
-    parameters have shape [1, C, 1, ...]. S. Ioffe, C. Szegedy: Batch Normalization, ICML 2015.}];
+  let description = [{For each channel: `out = (x - mean) / sqrt(var + epsilon) * scale + bias`, mean and var
+    those of the batch. The running statistics become `momentum * running + (1 - momentum) * batch`, the
+    variance of the batch unbiased. x has rank 2 to 5; the parameters have shape [1, C, 1, ...]. S. Ioffe, C.
+    Szegedy: Batch Normalization, ICML 2015.}];
   let keepsAxes = 1;
   let arguments = (ins Tess_Float:$x, Tess_Float:$scale, Tess_Float:$bias, Tess_Float:$running_mean,
                    Tess_Float:$running_var, Runtime<DefaultValuedAttr<F64Attr, "0.9">>:$momentum,
@@ -35,7 +36,9 @@ def Tess_BatchNormOp : Tess_Op<"batch_norm"> {
 }
 def Tess_BatchNormInferenceOp : Tess_Op<"batch_norm_inference"> {
   let summary = "normalisation by given statistics";
-  let description = [{out = x * a + b with a = scale / sqrt(var + epsilon), b = bias - mean * a.}];
+  let description = [{`out = x * a + b` with `a = scale / sqrt(var + epsilon)` and `b = bias - mean * a`, for
+    each channel. x has rank 2 to 5; the parameters have shape [1, C, 1, ...]. S. Ioffe, C. Szegedy: Batch
+    Normalization, ICML 2015.}];
   let arguments = (ins Tess_Float:$x, Tess_Float:$scale, Tess_Float:$bias, Tess_Float:$mean, Tess_Float:$var,
                    Runtime<DefaultValuedAttr<F64Attr, "1e-5">>:$epsilon);
   let results = (outs Tess_Float:$out);
@@ -68,7 +71,9 @@ class TrailingNorm<string m, string what, string expr, list<Trait> more = []> : 
 def Tess_LayerNormOp : TrailingNorm<"layer_norm", "normalisation over the last axes",
                                     "tess_oracle.layer_norm(x, scale, bias, axes, epsilon)",
                                     [AttrSizedOperandSegments]> {
-  let description = [{out = (x - mean) / sqrt(var + epsilon) * scale + bias.}];
+  let description = [{`out = (x - mean) / sqrt(var + epsilon) * scale + bias`, mean and var taken over the last
+    axes, var divided by their number of elements. J. L. Ba, J. R. Kiros, G. E. Hinton: Layer Normalization,
+    arXiv:1607.06450.}];
   let arguments = (ins Tess_Float:$x, Optional<Tess_Float>:$scale, Optional<Tess_Float>:$bias,
                    DefaultValuedAttr<SI64Attr, "1">:$axes, Runtime<DefaultValuedAttr<F64Attr, "1e-5">>:$epsilon);
   let shapes = "(*D), (*P)?, (*P)? -> (*D)";
@@ -79,7 +84,8 @@ def Tess_LayerNormOp : TrailingNorm<"layer_norm", "normalisation over the last a
 }
 def Tess_RmsNormOp : TrailingNorm<"rms_norm", "division by the root mean square over the last axes",
                                   "tess_oracle.rms_norm(x, scale, axes, epsilon)"> {
-  let description = [{out = x / sqrt(mean(x * x) + epsilon) * scale.}];
+  let description = [{`out = x / sqrt(mean(x * x) + epsilon) * scale`, the mean taken over the last axes. B.
+    Zhang, R. Sennrich: Root Mean Square Layer Normalization, NeurIPS 2019.}];
   let arguments = (ins Tess_Float:$x, Optional<Tess_Float>:$scale, DefaultValuedAttr<SI64Attr, "1">:$axes,
                    Runtime<DefaultValuedAttr<F64Attr, "1e-5">>:$epsilon);
   let shapes = "(*D), (*P)? -> (*D)";

@@ -11,8 +11,9 @@ include "ops/Base.td"
 
 def Tess_SgdUpdateOp : Tess_Op<"sgd_update"> {
   let summary = "one step of stochastic gradient descent";
-  let description = [{g = grad + weight_decay * param; buf = momentum * momentum_buf + g; the parameter loses lr * buf,
-    with Nesterov's momentum lr * (g + momentum * buf).}];
+  let description = [{`g = grad + weight_decay * param`; `new_buf = momentum * momentum_buf + g`; `new_param =
+    param - lr * new_buf`, with nesterov `param - lr * (g + momentum * new_buf)`. I. Sutskever et al.: On the
+    Importance of Initialization and Momentum in Deep Learning, ICML 2013, in the form that PyTorch's SGD has.}];
   let arguments = (ins Tess_Float:$param, Tess_Float:$grad, Tess_Float:$momentum_buf, Tess_Float:$lr,
                    Runtime<DefaultValuedAttr<F64Attr, "0.0">>:$momentum,
                    Runtime<DefaultValuedAttr<F64Attr, "0.0">>:$weight_decay, DefaultValuedAttr<BoolAttr, "false">:$nesterov);
@@ -34,8 +35,11 @@ def Tess_SgdUpdateOp : Tess_Op<"sgd_update"> {
 }
 def Tess_AdamUpdateOp : Tess_Op<"adam_update"> {
   let summary = "one step of Adam or AdamW";
-  let description = [{D. P. Kingma, J. Ba: Adam, ICLR 2015; decoupled: I. Loshchilov, F. Hutter, ICLR 2019. `step` counts
-    from 1.}];
+  let description = [{`new_avg = beta1 * exp_avg + (1 - beta1) * g`, `new_avg_sq = beta2 * exp_avg_sq + (1 -
+    beta2) * g^2`, `new_param = param - lr * (new_avg / (1 - beta1^step)) / (sqrt(new_avg_sq / (1 - beta2^step))
+    + epsilon)`; step counts from 1. The pull `weight_decay * param` is part of g (D. P. Kingma, J. Ba: Adam,
+    ICLR 2015) or, decoupled, of what lr multiplies (I. Loshchilov, F. Hutter: Decoupled Weight Decay
+    Regularization, ICLR 2019).}];
   let arguments = (ins Tess_Float:$param, Tess_Float:$grad, Tess_Float:$exp_avg, Tess_Float:$exp_avg_sq, Tess_Float:$lr,
                    Tess_Float:$step, Runtime<DefaultValuedAttr<F64Attr, "0.9">>:$beta1,
                    Runtime<DefaultValuedAttr<F64Attr, "0.999">>:$beta2, Runtime<DefaultValuedAttr<F64Attr, "1e-8">>:$epsilon,

@@ -27,7 +27,10 @@ class PoolOp<string m, string what, string expr> : Tess_Op<m> {
 }
 def Tess_MaxPool2dOp : PoolOp<"max_pool2d", "largest element of each window",
                               "tess_oracle.max_pool2d(x, kernel_size, strides, padding)"> {
-  let description = [{x is [N, C, H, W]. Padding never wins.}];
+  let description = [{`out[n, c, i, j]` is the largest of `x[n, c, i * strides[0] - padding[0] + p, j *
+    strides[1] - padding[1] + q]` for p, q in the window; NaN wins, padding never does. x is [N, C, H, W], the
+    result [N, C, OH, OW] with `OH = floor((H + 2 * padding[0] - kernel_size[0]) / strides[0]) + 1`, OW
+    likewise.}];
   let keepsAxes = 1;
   let sampleRank = 3;
   let arguments = !con((ins Tess_Float:$x), poolAttrs);
@@ -42,7 +45,8 @@ def Tess_MaxPool2dOp : PoolOp<"max_pool2d", "largest element of each window",
 }
 def Tess_MaxPool2dBackwardOp : PoolOp<"max_pool2d_backward", "gradient of max_pool2d",
     "tess_oracle.max_pool2d_backward(x, dout, kernel_size, strides, padding)"> {
-  let description = [{The first of equal elements of a window takes the gradient.}];
+  let description = [{The gradient of `sum(max_pool2d(x) * dout)` by x; out is max_pool2d(x). The first of equal
+    elements of a window takes the gradient.}];
   let arguments = !con((ins Tess_Float:$x, Tess_Float:$out, Tess_Float:$dout), poolAttrs);
   let results = (outs Tess_Float:$grad);
   let shapes = "(N, C, H, W), (N, C, OH, OW), (N, C, OH, OW) -> (N, C, H, W)";
@@ -57,7 +61,8 @@ def Tess_MaxPool2dBackwardOp : PoolOp<"max_pool2d_backward", "gradient of max_po
 }
 def Tess_AvgPool2dOp : PoolOp<"avg_pool2d", "mean of each window",
                               "tess_oracle.avg_pool2d(x, kernel_size, strides, padding, count_include_pad)"> {
-  let description = [{x is [N, C, H, W].}];
+  let description = [{`out[n, c, i, j]` is the mean of the window of x that max_pool2d would look at; shapes as
+    there. Padding counts as elements of value 0, or with count_include_pad false not at all.}];
   let keepsAxes = 1;
   let sampleRank = 3;
   let arguments = !con((ins Tess_Float:$x), avgAttrs);
@@ -74,6 +79,8 @@ def Tess_AvgPool2dOp : PoolOp<"avg_pool2d", "mean of each window",
 }
 def Tess_AvgPool2dBackwardOp : PoolOp<"avg_pool2d_backward", "gradient of avg_pool2d",
     "tess_oracle.avg_pool2d_backward(dout, like.shape, kernel_size, strides, padding, count_include_pad)"> {
+  let description = [{The gradient of `sum(avg_pool2d(x) * dout)` by x: every element of a window takes an equal
+    share. Of `like`, in place of x, only the shape counts.}];
   let arguments = !con((ins Tess_Float:$dout, Tess_Float:$like), avgAttrs);
   let results = (outs Tess_Float:$grad);
   let shapes = "(N, C, OH, OW), (N, C, H, W) -> (N, C, H, W)";
@@ -88,6 +95,8 @@ def Tess_AvgPool2dBackwardOp : PoolOp<"avg_pool2d_backward", "gradient of avg_po
 }
 def Tess_AdaptiveAvgPool2dOp : PoolOp<"adaptive_avg_pool2d", "mean of windows that divide the image into a given size",
                                       "tess_oracle.adaptive_avg_pool2d(x, output_size)"> {
+  let description = [{`out[n, c, i, j]` is the mean of rows `floor(i * H / OH)` to `ceil((i + 1) * H / OH) - 1`
+    and of columns likewise, [OH, OW] being output_size: windows may overlap. As PyTorch's adaptive_avg_pool2d.}];
   let arguments = (ins Tess_Float:$x, DenseI64ArrayAttr:$output_size);
   let shapes = "(N, C, H, W) -> (N, C, *@output_size)";
   let dtypes = Same<"x">;

@@ -11,8 +11,11 @@
 
 include "ops/Base.td"
 
-class RandomOp<string m, string what, ScalarFn fn, string expr> : Tess_Op<m> {
+class RandomOp<string m, string what, string formula, ScalarFn fn, string expr> : Tess_Op<m> {
   let summary = what;
+  let description = "Element i, counted in row-major order, is " # formula # [{, made of the words of Philox4x32-10 for
+    key seed and counter offset + i: J. K. Salmon et al.: Parallel Random Numbers: As Easy as 1, 2, 3, SC 2011. Equal
+    seeds and offsets give equal numbers.}];
   let arguments = (ins Tess_Index:$seed, Tess_Index:$offset, DenseI64ArrayAttr:$shape,
                    DefaultValuedStrAttr<Tess_DTypeAttr, "f32">:$dtype);
   let results = (outs Tess_Float:$out);
@@ -27,14 +30,18 @@ class RandomOp<string m, string what, ScalarFn fn, string expr> : Tess_Op<m> {
   let oracle = Oracle<expr>;
   let python = Py<"random", m>;
 }
-def Tess_UniformOp : RandomOp<"uniform", "random numbers, uniform in [0, 1)", s_philoxuniform,
+def Tess_UniformOp : RandomOp<"uniform", "random numbers, uniform in [0, 1)",
+                              "`u = k * 2^-24` with 24 bits of k, and in float64 `k * 2^-53` with 53", s_philoxuniform,
                               "tess_oracle.philox_uniform(seed, offset, shape, dtype)">;
-def Tess_NormalOp : RandomOp<"normal", "random numbers of the standard normal distribution", s_philoxnormal,
+def Tess_NormalOp : RandomOp<"normal", "random numbers of the standard normal distribution",
+                             "`sqrt(-2 * log(1 - u)) * cos(2 * pi * v)` of two uniform numbers (G. E. P. Box, M. E. "
+                             "Muller: A Note on the Generation of Random Normal Deviates, 1958)", s_philoxnormal,
                              "tess_oracle.philox_normal(seed, offset, shape, dtype)">;
 
 def Tess_DropoutOp : Tess_Op<"dropout"> {
   let summary = "elements set to zero at random, the others scaled up";
-  let description = [{An element stays with probability 1 - p and is then divided by 1 - p.}];
+  let description = [{`out = x / (1 - p)` where u >= p, 0 elsewhere; u is what uniform, in float32, draws for
+    the element from the same seed and offset. N. Srivastava et al.: Dropout, JMLR 15, 2014.}];
   let arguments = (ins Tess_Float:$x, Tess_Index:$seed, Tess_Index:$offset, Runtime<DefaultValuedAttr<F64Attr, "0.5">>:$p);
   let results = (outs Tess_Float:$out, Tess_Bool:$mask);
   let hidden = ["mask"];

@@ -29,7 +29,8 @@ class ReductionBase<string m, string what, string expr, Constraint type> : Tess_
   let python = Py<"functional.math", m, [m], "", ["x=inp", "axes=axis"]>;
 }
 def Tess_SumOp : ReductionBase<"sum", "sum over axes", "np.sum(x, axis=axes or None, keepdims=keepdims)", Tess_Any> {
-  let description = [{The result keeps the dtype; sums of bool are int32.}];
+  let description = [{`out` is the sum of the elements of x along axes; of none it is 0. Integers keep their
+    dtype and wrap around, bool becomes int32; float16 and bfloat16 are added in float32 and rounded once.}];
   let lowering = Reduction<"Sum">;
   let dtypes = SumOf<"x">;
   let gradientRule = "sum";
@@ -37,6 +38,7 @@ def Tess_SumOp : ReductionBase<"sum", "sum over axes", "np.sum(x, axis=axes or N
 }
 def Tess_MeanOp : ReductionBase<"mean", "arithmetic mean over axes", "np.mean(x, axis=axes or None, keepdims=keepdims)",
                                 Tess_Float> {
+  let description = [{`out = sum(x) / n`, n the number of elements along axes; of none it is NaN.}];
   let lowering = Reduction<"Mean">;
   let dtypes = PromoteFloat<["x"]>;
   let gradientRule = "mean";
@@ -44,6 +46,8 @@ def Tess_MeanOp : ReductionBase<"mean", "arithmetic mean over axes", "np.mean(x,
 }
 def Tess_ProdOp : ReductionBase<"prod", "product over axes", "np.prod(x, axis=axes or None, keepdims=keepdims)",
                                 Tess_Number> {
+  let description = [{`out` is the product of the elements of x along axes; of none it is 1. Integers keep their
+    dtype and wrap around.}];
   let lowering = Reduction<"Prod">;
   let gradientRule = "prod";
   let samples = ReductionSamples<"-1", "2">.all;
@@ -59,7 +63,9 @@ class Extremum<string m, string what, string kind, string expr> : ReductionBase<
   let check = "notEmpty";
   let constraints = ["reduced dimensions must not be empty, unless allow_empty"];
   let gradientRule = "extremum";
-  let description = [{NaN wins. The gradient is shared evenly among equal elements.}];
+  let description = "`out = " # m # [{(x)` along axes; NaN wins. Equal elements share the gradient evenly. No
+    elements are an error, but with allow_empty give what every element beats: an infinity, or the
+    lowest or highest integer.}];
   let samples = !listconcat(ReductionSamples<>.all, [Sample<["2,3"], "axes=[1];allow_empty=true">]);
 }
 def Tess_MaxOp : Extremum<"max", "largest element over axes", "Max", "np.max(x, axis=axes or None, keepdims=keepdims)"> {
@@ -70,7 +76,7 @@ def Tess_MinOp : Extremum<"min", "smallest element over axes", "Min",
 
 class ArgExtremum<string m, string what, string kind, string expr> : Tess_Op<m> {
   let summary = what;
-  let description = [{The first one wins; NaN wins over every number. The result is int32.}];
+  let description = [{Of equal elements the first one wins; NaN wins over every number. The index, from 0, is int32.}];
   let arguments = (ins Tess_Number:$x, DefaultValuedAttr<SI64Attr, "0">:$axis,
                    DefaultValuedAttr<BoolAttr, "false">:$keepdims);
   let results = (outs Tess_I32:$out);
@@ -105,9 +111,13 @@ class MeanComposite<string m, string what, string expr, dag body> : ReductionBas
 def Tess_VarOp : MeanComposite<"var", "mean square distance from the mean",
     "np.var(x, axis=axes or None, keepdims=keepdims)",
     (op<"mean", "axes=$axes;keepdims=$keepdims"> (op<"square"> (op<"sub"> $x,
-        (op<"mean", "axes=$axes;keepdims=true"> $x))))>;
+        (op<"mean", "axes=$axes;keepdims=true"> $x))))> {
+  let description = [{`out = mean((x - mean(x))^2)`, divided by n and not by n - 1; of no elements it is NaN.}];
+}
 def Tess_StdOp : MeanComposite<"std", "square root of the variance", "np.std(x, axis=axes or None, keepdims=keepdims)",
     (op<"sqrt"> (op<"var", "axes=$axes;keepdims=$keepdims"> $x))> {
+  let description = [{`out = sqrt(var(x))`, divided by n and not by n - 1; of no elements it is NaN. Where all
+    elements are equal there is no slope: the gradient is NaN.}];
   // Without samples of one element, where the root has no slope.
   let samples = !filter(s, ReductionSamples<>.all, !ne(!head(s.shapes), ""));
 }
@@ -126,7 +136,8 @@ defvar normFacts = [Axis<"axes", "x">, Doc<"axes", "axes of a vector; empty: all
                     Doc<"ord", "exponent; inf and -inf: the largest and the smallest magnitude">];
 def Tess_NormOp : NormOp<"norm", "norm of vectors along axes", "norm",
                          "tess_oracle.norm(x, axes, keepdims, ord)"> {
-  let description = [{out = (sum of abs(x)^ord)^(1 / ord) over the axes.}];
+  let description = [{`out = (sum of abs(x)^ord)^(1 / ord)` along axes; with ord inf the largest abs(x), with
+    -inf the smallest. With ord 2 the gradient of a vector of zeros is NaN.}];
   let arguments = (ins Tess_Float:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes,
                    DefaultValuedAttr<BoolAttr, "false">:$keepdims, DefaultValuedAttr<F64Attr, "2.0">:$ord);
   let shapes = "(*D) -> (*D / axes)";
@@ -138,7 +149,8 @@ def Tess_NormOp : NormOp<"norm", "norm of vectors along axes", "norm",
 }
 def Tess_NormalizeOp : NormOp<"normalize", "vectors along axes, divided by their norm", "normalize",
                               "x / np.maximum(tess_oracle.norm(x, axes, True, ord), epsilon)"> {
-  let description = [{out = x / max(norm(x), epsilon).}];
+  let description = [{`out = x / max(norm(x), epsilon)`, the norm taken along axes as by norm, its axes kept; a
+    vector of zeros stays one. As PyTorch's normalize.}];
   let arguments = (ins Tess_Float:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes,
                    DefaultValuedAttr<F64Attr, "2.0">:$ord, Runtime<DefaultValuedAttr<F64Attr, "1e-12">>:$epsilon);
   let shapes = "(*D) -> (*D)";
@@ -153,6 +165,8 @@ def Tess_NormalizeOp : NormOp<"normalize", "vectors along axes, divided by their
 
 def Tess_SumToOp : Tess_Op<"sum_to"> {
   let summary = "sum over the axes along which `like` would broadcast";
+  let description = [{The axes that like does not have, and those of size 1 in it, are summed: the result has
+    the shape of like, whose elements do not count. This is the gradient of broadcast_like.}];
   let arguments = (ins Tess_Number:$x, Tess_Any:$like);
   let results = (outs Tess_Number:$out);
   let shapes = "(*D), (*L) -> (*L)";

@@ -21,18 +21,26 @@ class SoftmaxOp<string m, string what, string rule, string expr> : Tess_Op<m> {
 }
 def Tess_SoftmaxOp : SoftmaxOp<"softmax", "normalised exponentials along one axis", "softmax",
                                "sp.special.softmax(x, axis) if x.size else x"> {
+  let description = [{`out = exp(x - top) / sum(exp(x - top))` along axis, top being the largest element, so
+    that nothing overflows. Elements that are all -inf, or one that is inf or NaN, make NaN of all; an empty
+    axis gives an empty result.}];
   let gradient = [(op<"mul"> $out, (op<"sub"> $dout,
       (op<"sum", "axes=$axis;keepdims=true"> (op<"mul"> $dout, $out))))];
   let onnx = "Softmax";
 }
 def Tess_LogSoftmaxOp : SoftmaxOp<"log_softmax", "logarithm of the softmax along one axis", "logSoftmax",
                                   "sp.special.log_softmax(x, axis) if x.size else x"> {
+  let description = [{`out = x - top - log(sum(exp(x - top)))` along axis, top being the largest element, so
+    that nothing overflows. Elements that are all -inf, or one that is inf or NaN, make NaN of all; an empty
+    axis gives an empty result.}];
   let python = Py<"functional.nn", "logsoftmax", [], "", ["x=inp"]>;
   let gradient = [(op<"sub"> $dout, (op<"mul"> (op<"exp"> $out), (op<"sum", "axes=$axis;keepdims=true"> $dout)))];
   let onnx = "LogSoftmax";
 }
 def Tess_LogSumExpOp : Tess_Op<"logsumexp"> {
   let summary = "logarithm of the sum of exponentials over axes";
+  let description = [{`out = log(sum(exp(x)))` along axes, computed with the largest element taken out, so that
+    nothing overflows; -inf where all elements are -inf, inf where one is inf.}];
   let arguments = (ins Tess_Float:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes,
                    DefaultValuedAttr<BoolAttr, "false">:$keepdims);
   let results = (outs Tess_Float:$out);
@@ -57,6 +65,8 @@ def Tess_LogSumExpOp : Tess_Op<"logsumexp"> {
 //===----------------------------------------------------------------------===//
 def Tess_OneHotLikeOp : Tess_Op<"one_hot_like"> {
   let summary = "whether the position along the last axis is the index";
+  let description = [{`out[..., c] = (index[..., 0] == c)` for each place c of the last axis of like, whose
+    elements do not count. An index outside of [0, C), a negative one too, is nowhere true.}];
   let arguments = (ins Tess_Index:$index, Tess_Any:$like);
   let results = (outs Tess_Bool:$out);
   let shapes = "(*I, 1), (*I, C) -> (*I, C)";
@@ -69,6 +79,8 @@ def Tess_OneHotLikeOp : Tess_Op<"one_hot_like"> {
 }
 def Tess_OneHotOp : Tess_Op<"one_hot"> {
   let summary = "1 at the index, 0 elsewhere, along a new last axis";
+  let description = [{`out[..., c] = 1` where c = x[...], 0 elsewhere. An index outside of [0, num_classes), a
+    negative one too, gives zeros only.}];
   let arguments = (ins Tess_Index:$x, SI64Attr:$num_classes);
   let results = (outs Tess_Index:$out);
   let shapes = "(*I) -> (*I, @num_classes)";
@@ -98,6 +110,10 @@ defvar lossFacts = [Cases<"reduction", ["mean", "sum", "none"]>, Doc<"reduction"
 
 def Tess_CrossEntropyOp : LossOp<"cross_entropy", "cross entropy of class scores and class indices", "crossEntropy",
     "tess_oracle.cross_entropy(pred, label, axis, label_smooth, with_logits, reduction)"> {
+  let description = [{`loss = logsumexp(pred) - pred[label]` along axis, and of probabilities `-log(pred[label])`;
+    the result is the mean, the sum or each of them. With label_smooth s the score of the label becomes `(1 - s) *
+    pred[label] + s * mean(pred)`: C. Szegedy et al.: Rethinking the Inception Architecture, CVPR 2016. A label
+    outside of [0, C) is no error: its score is 0.}];
   let arguments = (ins Tess_Float:$pred, Tess_Index:$label, DefaultValuedAttr<SI64Attr, "1">:$axis,
                    DefaultValuedAttr<F64Attr, "0.0">:$label_smooth, DefaultValuedAttr<BoolAttr, "true">:$with_logits,
                    DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
@@ -113,7 +129,9 @@ def Tess_CrossEntropyOp : LossOp<"cross_entropy", "cross entropy of class scores
                  Sample<["3,5", "3"], "with_logits=false", "0.1; 0", "0.9; 5">,
                  Sample<["5,4", "4"], "axis=0;label_smooth=1.0", "-2; 0", "2; 5">];
 }
-class PairLoss<string m, string what, string rule, string expr> : LossOp<m, what, rule, expr> {
+class PairLoss<string m, string what, string formula, string rule, string expr> : LossOp<m, what, rule, expr> {
+  let description = "`loss = " # formula # [{` of the operands, which broadcast; the result is the mean, the sum or
+    each of them. The mean of none is NaN.}];
   let arguments = (ins Tess_Float:$pred, Tess_Float:$label, DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
   let shapeRule = "pairLoss";
   let dtypes = PromoteFloat<["pred", "label"]>;
@@ -121,9 +139,9 @@ class PairLoss<string m, string what, string rule, string expr> : LossOp<m, what
   let constraints = ["pred and label must broadcast"];
   let samples = [Sample<["4,5", "4,5"]>, Sample<["4,5", "5"], "reduction=\"none\"">, Sample<["", ""], "reduction=\"sum\"">];
 }
-def Tess_SquareLossOp : PairLoss<"square_loss", "square of the difference", "squareLoss",
+def Tess_SquareLossOp : PairLoss<"square_loss", "square of the difference", "(pred - label)^2", "squareLoss",
                                  "tess_oracle.reduce(np.square(pred - label), reduction)">;
-def Tess_L1LossOp : PairLoss<"l1_loss", "absolute difference", "l1Loss",
+def Tess_L1LossOp : PairLoss<"l1_loss", "absolute difference", "|pred - label|", "l1Loss",
                              "tess_oracle.reduce(np.abs(pred - label), reduction)">;
 
 #endif // TESS_OPS_SOFTMAX

@@ -21,7 +21,7 @@ class ViewOp<string m, string what, string kind, string rule, string expr, strin
   let python = Py<"functional.tensor", m, [], "", ["x=inp"]>;
 }
 def Tess_ReshapeOp : ViewOp<"reshape", "the same elements in another shape", "Reshape", "reshape", "x.reshape(shape)"> {
-  let description = [{One entry may be -1: it follows from the others.}];
+  let description = [{The elements keep their row-major order. One entry may be -1: it follows from the others.}];
   let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$shape);
   let gradient = [(op<"reshape_like"> $dout, $x)];
   let normalise = "reshape";
@@ -34,7 +34,8 @@ def Tess_ReshapeOp : ViewOp<"reshape", "the same elements in another shape", "Re
   let onnx = "Reshape";
 }
 def Tess_TransposeOp : ViewOp<"transpose", "axes in another order", "Permute", "transpose", "np.transpose(x, pattern or None)"> {
-  let description = [{Axis i of the result is axis pattern[i] of x; an empty pattern reverses the axes.}];
+  let description = [{Axis i of the result is axis pattern[i] of x; an empty pattern reverses the axes. As
+    NumPy's transpose.}];
   let arguments = (ins Tess_Any:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$pattern);
   let gradientRule = "transpose";
   let normalise = "pattern";
@@ -46,7 +47,7 @@ def Tess_TransposeOp : ViewOp<"transpose", "axes in another order", "Permute", "
   let onnx = "Transpose";
 }
 def Tess_ExpandDimsOp : ViewOp<"expand_dims", "new axes of size 1", "UnitAxes", "expandDims", "np.expand_dims(x, tuple(axis))"> {
-  let description = [{Axes count in the result.}];
+  let description = [{Axes count in the result: [N] with axis [0, -1] is [1, N, 1].}];
   let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$axis);
   let gradient = [(op<"squeeze", "axis=$axis"> $dout)];
   let attrFacts = [Axis<"axis", "x", 1>, Doc<"axis", "places of the new axes">];
@@ -56,7 +57,7 @@ def Tess_ExpandDimsOp : ViewOp<"expand_dims", "new axes of size 1", "UnitAxes", 
 }
 def Tess_SqueezeOp : ViewOp<"squeeze", "axes of size 1 removed", "UnitAxes", "squeeze",
                             "np.squeeze(x, tuple(axis) if axis else None)"> {
-  let description = [{An empty list removes every axis of size 1.}];
+  let description = [{The elements keep their order; an empty list removes every axis of size 1.}];
   let arguments = (ins Tess_Any:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axis);
   let gradient = [(op<"reshape_like"> $dout, $x)];
   let attrFacts = [Axis<"axis", "x">, Doc<"axis", "axes to remove; empty: all of size 1">];
@@ -67,7 +68,8 @@ def Tess_SqueezeOp : ViewOp<"squeeze", "axes of size 1 removed", "UnitAxes", "sq
 }
 def Tess_BroadcastToOp : ViewOp<"broadcast_to", "axes of size 1 repeated to a shape", "Broadcast", "broadcastTo",
                                 "tess_oracle.broadcast_to(x, shape)"> {
-  let description = [{An entry -1 is the size that x has there.}];
+  let description = [{`out[...] = x[...]`, with index 0 along repeated axes; missing axes are added in front. An
+    entry -1 is the size that x has there.}];
   let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$shape);
   let gradient = [(op<"sum_to"> $dout, $x)];
   let normalise = "reshape";
@@ -79,8 +81,9 @@ def Tess_BroadcastToOp : ViewOp<"broadcast_to", "axes of size 1 repeated to a sh
 }
 def Tess_SliceOp : ViewOp<"slice", "every step-th element from start to stop, for each axis", "Slice", "slice",
     "x[tuple(slice(a, None if s < 0 and b < -n else b, s) for a, b, s, n in zip(starts, stops, steps or [1] * x.ndim, x.shape))]"> {
-  let description = [{Starts, stops and steps mean what they mean in a Python slice: negative ones count from the end,
-    what lies outside is limited to the axis, but for the starts of the axes in_bounds. Empty steps are all 1.}];
+  let description = [{`out = x[starts[0]:stops[0]:steps[0], ...]`, as a Python slice: negative starts and stops
+    count from the end, what lies outside is limited to the axis, but for the starts of the axes in_bounds. Empty
+    steps are all 1.}];
   let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$stops,
                    DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$steps,
                    DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$in_bounds);
@@ -102,6 +105,8 @@ def Tess_SliceOp : ViewOp<"slice", "every step-th element from start to stop, fo
 def Tess_FlattenOp : ViewOp<"flatten", "a run of axes made one", "Reshape", "flatten",
     "x.reshape(x.shape[:start_axis % max(x.ndim, 1)] + (-1,) + x.shape[end_axis % max(x.ndim, 1) + 1:]) if x.size else tess_oracle.flatten(x, start_axis, end_axis)",
     "", "reshape"> {
+  let description = [{The axes start_axis to end_axis become one, whose size is their product; the elements keep
+    their order. Rank 0 becomes rank 1.}];
   let arguments = (ins Tess_Any:$x, DefaultValuedAttr<SI64Attr, "0">:$start_axis,
                    DefaultValuedAttr<SI64Attr, "-1">:$end_axis);
   let gradient = [(op<"reshape_like"> $dout, $x)];
@@ -115,6 +120,8 @@ def Tess_FlattenOp : ViewOp<"flatten", "a run of axes made one", "Reshape", "fla
   let upgrades = ["1: rename start start_axis", "1: rename end end_axis", "1: default end_axis -1"];
 }
 def Tess_SwapAxesOp : ViewOp<"swapaxes", "two axes exchanged", "Permute", "swapaxes", "np.swapaxes(x, axis1, axis2)"> {
+  let description = [{The sizes of axis1 and axis2 are exchanged, and so are the indices along them; other axes
+    stay. As NumPy's swapaxes.}];
   let arguments = (ins Tess_Any:$x, DefaultValuedAttr<SI64Attr, "-1">:$axis1, DefaultValuedAttr<SI64Attr, "-2">:$axis2);
   let gradient = [(op<"swapaxes", "axis1=$axis1;axis2=$axis2"> $dout)];
   let opdef = "SwapAxes";
@@ -133,12 +140,15 @@ class LikeOp<string m, string what, string kind, string rule, string view, strin
 }
 def Tess_ReshapeLikeOp : LikeOp<"reshape_like", "the elements of x in the shape of another tensor", "Reshape", "reshapeLike",
                                 "reshape", "x.reshape(like.shape)"> {
+  let description = [{The elements keep their row-major order. Of like only the shape counts.}];
   let gradient = [(op<"reshape_like"> $dout, $x), (none)];
   let constraints = ["number of elements must be the same"];
   let samples = [Sample<["2,3", "6"]>, Sample<["2,3", "3,2"]>, Sample<["", "1,1"]>, Sample<["0,2", "3,0"]>];
 }
 def Tess_BroadcastLikeOp : LikeOp<"broadcast_like", "x repeated to the shape of another tensor", "Broadcast",
                                   "broadcastLike", "broadcastTo", "np.broadcast_to(x, like.shape)"> {
+  let description = [{`out[...] = x[...]`, with index 0 along repeated axes; missing axes are added in front. Of
+    like only the shape counts.}];
   let gradient = [(op<"sum_to"> $dout, $x), (none)];
   let constraints = ["x must broadcast to like"];
   let samples = [Sample<["3", "2,3"]>, Sample<["2,1", "2,4"]>, Sample<["", "2,2"]>, Sample<["1,3", "0,3"]>];
