@@ -136,6 +136,8 @@ class Movement<string r> : LoweringRule { string rule = r; }          // a funct
 class Library<string k> : LoweringRule { string kernel = k; }         // a kernel of runtime/KernelTable
 class Sequential<string k> : LoweringRule { string kernel = k; }      // the same, on its allow-list
 
+// `summary`, `description` and one sample at least must be given: documentation shows the first sample, as Python and
+// as text of the dialect.
 class Tess_Op<string mnemonic, list<Trait> traits = []>
     : Op<Tess_Dialect, mnemonic, !listconcat(traits, [Pure, InferTypeOpAdaptorWithIsCompatible])> {
   string shapes = "";          // signature, or

@@ -1,12 +1,30 @@
 //===- Docs.cpp - docstrings of operators --------------------------------===//
 #include "ops/Docs.h"
 
+#include "ops/IrText.h"
+
 namespace tess {
 
 namespace {
+
+/// A sample of a record.
+struct FirstCall {
+  OpDef op;
+  Metas operands;
+};
+
 #include "ops/Docs.inc"
+
 } // namespace
 
-const char *docstringOf(const OpInfo &info) { return docstrings[info.id]; }
+std::string irExampleOf(const OpInfo &info) {
+  FirstCall call = firstCallOf(info.id);
+  return llvm::cantFail(irTextOf(call.op, call.operands, llvm::cantFail(defaultSegments(info, call.operands.size()))));
+}
+
+std::string docstringOf(const OpInfo &info) {
+  auto [before, after] = llvm::StringRef(docstrings[info.id]).split("@ir");
+  return (before + irExampleOf(info) + after).str();
+}
 
 } // namespace tess

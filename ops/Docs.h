@@ -3,9 +3,14 @@
 
 #include "ops/OpInfo.h"
 
+#include <string>
+
 namespace tess {
 
-/// The generated docstring: summary, operands with shapes, attributes, dtypes, errors by label, an example.
-const char *docstringOf(const OpInfo &info);
+/// The generated docstring: summary, description, operands with shapes, attributes, dtypes, errors, irExampleOf() and
+/// a doctest.
+std::string docstringOf(const OpInfo &info);
+/// The record's first sample as text of the `tess` dialect.
+std::string irExampleOf(const OpInfo &info);
 
 } // namespace tess

@@ -144,18 +144,16 @@ std::vector<std::string> raisesLines(const OpModel &op) {
   return lines;
 }
 
-/// An operand for an example, as in F.ones((2, 3)), with a dtype that the operand allows.
-static std::string exampleOperand(const ValueModel &value, const std::vector<int64_t> &shape) {
+/// "ones((2, 3))", "ones((4,), dtype=\"int64\")".
+static std::string pythonOperand(const ExampleOperand &operand) {
   std::string dims;
-  for (int64_t d : shape)
+  for (int64_t d : operand.shape)
     dims += std::to_string(d) + ", ";
-  if (shape.size() > 1)
+  if (operand.shape.size() > 1)
     dims.resize(dims.size() - 2);
-  else if (shape.size() == 1)
+  else if (operand.shape.size() == 1)
     dims.pop_back();
-  std::vector<std::string> names = dtypeNames(value.constraint);
-  std::string dtype =
-      is_contained(names, "f32") ? "" : ", dtype=\"" + numpyName(*parseDType(names.back())).str() + "\"";
+  std::string dtype = operand.dtype == "f32" ? "" : ", dtype=\"" + numpyName(*parseDType(operand.dtype)).str() + "\"";
   return "ones((" + dims + ")" + dtype + ")";
 }
 
@@ -171,21 +169,28 @@ static std::vector<const ValueModel *> operandOfShapes(const OpModel &op, size_t
   return list;
 }
 
+std::vector<ExampleOperand> exampleOperands(const OpModel &op) {
+  const SampleModel &sample = op.samples.front();
+  std::vector<const ValueModel *> values = operandOfShapes(op, sample.shapes.size());
+  std::vector<ExampleOperand> list;
+  for (auto [value, shape] : zip(values, sample.shapes)) {
+    std::vector<std::string> names = sample.dtypes.empty() ? dtypeNames(value->constraint) : sample.dtypes;
+    list.push_back({value, is_contained(names, "f32") ? "f32" : names.back(), shape});
+  }
+  return list;
+}
+
 std::vector<std::string> exampleLines(const OpModel &op) {
   if (std::string own = op.text("example"); !own.empty()) {
     SmallVector<StringRef> parts;
     StringRef(own).split(parts, '\n');
     return {parts.begin(), parts.end()};
   }
-  if (op.samples.empty())
-    return {};
-  const SampleModel &sample = op.samples.front();
   std::string attrs, operands;
-  for (const auto &[name, value] : sample.attrs)
+  for (const auto &[name, value] : op.samples.front().attrs)
     attrs += (attrs.empty() ? "" : ", ") + name + "=" + pyValue(value);
-  std::vector<const ValueModel *> values = operandOfShapes(op, sample.shapes.size());
-  for (unsigned i = 0; i < values.size(); ++i)
-    operands += ", " + exampleOperand(*values[i], sample.shapes[i]);
+  for (const ExampleOperand &operand : exampleOperands(op))
+    operands += ", " + pythonOperand(operand);
   return {">>> from tessera.core import apply", ">>> from tessera.core.ops import builtin",
           ">>> from tessera.functional import ones",
           ">>> results = apply(builtin." + op.opdefName + "(" + attrs + ")" + operands + ")"};

@@ -22,6 +22,14 @@ std::string inPlaceOperand(const OpModel &op);
 std::string dtypeLine(const OpModel &op);
 /// "ValueError: dimension K must match", "TypeError: ...".
 std::vector<std::string> raisesLines(const OpModel &op);
+/// An operand of the call that documentation shows; `dtype` is a short name.
+struct ExampleOperand {
+  const ValueModel *value;
+  std::string dtype;
+  std::vector<int64_t> shape;
+};
+/// The operands of the first sample, one for each of its shapes: f32 where the operand may be.
+std::vector<ExampleOperand> exampleOperands(const OpModel &op);
 /// Lines of a doctest.
 std::vector<std::string> exampleLines(const OpModel &op);
 /// Parameters as in a Python stub: "x: Tensor, axis: int = -1".

@@ -1,7 +1,13 @@
 //===- Docs.cpp - gen-tess-docs and gen-tess-markdown --------------------===//
+//
+// Where an operator's text in the dialect belongs stands `@ir`: its result types
+// need inference, which the readers of these outputs link (ops/Docs.h).
+//
+//===----------------------------------------------------------------------===//
 #include "ops/tblgen/Describe.h"
 #include "ops/tblgen/Generators.h"
 
+#include "ops/DType.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
@@ -36,24 +42,21 @@ void section(std::string &out, StringRef title, const std::vector<std::string> &
 }
 
 std::string docstring(const OpModel &op) {
-  std::string out = sentence(op.summary) + "\n";
-  if (std::string text = paragraph(op.description); !text.empty())
-    out += "\n" + text + "\n";
+  std::string out = sentence(op.summary) + "\n\n" + paragraph(op.description) + "\n";
   std::vector<std::string> args = operandLines(op), attrs = attrLines(op);
   args.insert(args.end(), attrs.begin(), attrs.end());
   section(out, "Args", args);
   section(out, "Returns", resultLines(op));
   section(out, "Dtype of the result", {dtypeLine(op)});
   section(out, "Raises", raisesLines(op));
+  section(out, "IR", {"@ir"});
   section(out, "Example", exampleLines(op));
   return out;
 }
 
 void emitMarkdownOp(const OpModel &op, raw_ostream &os) {
-  os << "\n### " << op.pyName << "\n`" << op.pyName << "(" << pySignature(op) << ")`\n\n" << sentence(op.summary);
-  if (std::string text = paragraph(op.description); !text.empty())
-    os << " " << text;
-  os << "\n\n| | |\n|---|---|\n";
+  os << "\n### " << op.pyName << "\n`" << op.pyName << "(" << pySignature(op) << ")`\n\n"
+     << sentence(op.summary) << " " << paragraph(op.description) << "\n\n@ir " << op.name << "\n\n| | |\n|---|---|\n";
   auto row = [&](StringRef name, const std::vector<std::string> &lines) {
     if (!lines.empty())
       os << "| " << name << " | " << join(lines, "<br>") << " |\n";
@@ -68,6 +71,19 @@ void emitMarkdownOp(const OpModel &op, raw_ostream &os) {
   row("gradient", {op.hasGradient() ? "yes" : "no"});
 }
 
+/// The first sample as a row of firstCallOf.
+void emitFirstCall(const OpModel &op, raw_ostream &os) {
+  os << "{OpDef::get(" << cppString(op.name) << ")";
+  for (const auto &[name, value] : op.samples.front().attrs)
+    os << ".set(" << cppString(name) << ", " << cppValue(value) << ")";
+  os << ", {";
+  for (const ExampleOperand &operand : exampleOperands(op)) {
+    auto dims = map_range(operand.shape, [](int64_t d) { return std::to_string(d); });
+    os << "TensorMeta(DType(" << unsigned(*parseDType(operand.dtype)) << "), {" << join(dims, ", ") << "}), ";
+  }
+  os << "}}";
+}
+
 } // namespace
 
 void emitDocs(const Model &model, raw_ostream &os) {
@@ -75,7 +91,13 @@ void emitDocs(const Model &model, raw_ostream &os) {
   os << "constexpr const char *docstrings[] = {\n";
   for (const OpModel &op : model.ops())
     os << "    " << cppString(docstring(op)) << ",\n";
-  os << "};\n";
+  os << "};\nFirstCall firstCallOf(unsigned id) {\n  switch (id) {\n";
+  for (auto [id, op] : enumerate(model.ops())) {
+    os << "  case " << id << ":\n    return ";
+    emitFirstCall(op, os);
+    os << ";\n";
+  }
+  os << "  }\n  llvm_unreachable(\"every operator has a first call\");\n}\n";
 }
 
 void emitMarkdown(const Model &model, raw_ostream &os) {

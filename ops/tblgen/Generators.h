@@ -20,13 +20,13 @@ void emitOpTable(const Model &model, llvm::raw_ostream &os);
 void emitIrGlue(const Model &model, llvm::raw_ostream &os);
 /// Builtin.inc: one class for each OpDef.
 void emitBuiltin(const Model &model, llvm::raw_ostream &os);
-/// A table of docstrings.
+/// Docs.inc: a table of docstrings, and the first sample of each record as a call.
 void emitDocs(const Model &model, llvm::raw_ostream &os);
 /// PythonSurface.inc: parameters, methods and operators of the Python binding.
 void emitPythonSurface(const Model &model, llvm::raw_ostream &os);
 /// The .pyi text of the functional modules and of what Tensor has from the records.
 void emitPyi(const Model &model, llvm::raw_ostream &os);
-/// Ops.md.
+/// Ops.md, with `@ir NAME` where the operator's text in the dialect belongs.
 void emitMarkdown(const Model &model, llvm::raw_ostream &os);
 /// JSON for tests.
 void emitSamples(const Model &model, llvm::raw_ostream &os);

@@ -24,7 +24,7 @@ static mlir::GenRegistration generators[] = {
     {"gen-tess-builtin", "A class for each operator", run<emitBuiltin>},
     {"gen-tess-cc-functions", "Functions of the C++ API", run<emitCcFunctions>},
     {"gen-tess-docs", "Docstrings", run<emitDocs>},
-    {"gen-tess-markdown", "The reference page", run<emitMarkdown>},
+    {"gen-tess-markdown", "The reference page, but for the examples of IR", run<emitMarkdown>},
     {"gen-tess-python-surface", "What the Python binding reads", run<emitPythonSurface>},
     {"gen-tess-pyi", "The stub of the Python functions", run<emitPyi>},
     {"gen-tess-samples", "Samples for tests, as JSON", run<emitSamples>},

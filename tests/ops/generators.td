@@ -13,6 +13,8 @@ include "ops/Base.td"
 
 def Tess_MulOp : Tess_Op<"mul"> {
   let summary = "scaled product";
+  let description = [{`out = alpha * (x * y)^2`,
+    which is not negative.}];
   let arguments = (ins Tess_Float:$x, Tess_Float:$y, Runtime<DefaultValuedAttr<F64Attr, "0.5">>:$alpha);
   let results = (outs Tess_Float:$out);
   let shapes = "(*D), (*D) -> (*D)";
@@ -28,6 +30,7 @@ def Tess_MulOp : Tess_Op<"mul"> {
 }
 def Tess_JoinOp : Tess_Op<"join"> {
   let summary = "rows one after the other";
+  let description = "The rows of all inputs.";
   let arguments = (ins Variadic<Tess_Any>:$inputs, Optional<Tess_Index>:$order, SI64Attr:$size,
                    DefaultValuedAttr<DenseI64ArrayAttr, "{1, 2}">:$shape,
                    DefaultValuedStrAttr<StrAttr, "left">:$side, OptionalAttr<F64Attr>:$gap);
@@ -91,12 +94,17 @@ def Tess_JoinOp : Tess_Op<"join"> {
 // CLASS: std::optional<double> getGap() const { return has("gap") ? std::optional<double>(attr(3u).f64()) : std::nullopt; }
 // CLASS: explicit Mul(double alpha = 0.5)
 
-// DOC: "Rows one after the other.\n\nArgs:\n    inputs: any number of any[*B, N]\n    order: optional index[3]\n    size: int\n    shape: Sequence[int] = [1, 2]\n    side: str = \"left\": one of left, right\n    gap: float | None = None\n\nReturns:\n    out: any[*B, size]\n
+// DOC: "Rows one after the other.\n\nThe rows of all inputs.\n\nArgs:\n    inputs: any number of any[*B, N]\n    order: optional index[3]\n    size: int\n    shape: Sequence[int] = [1, 2]\n    side: str = \"left\": one of left, right\n    gap: float | None = None\n\nReturns:\n    out: any[*B, size]\n
 // DOC-SAME: Raises:\n    ValueError: inputs must have rank >= 1\n
 // DOC-SAME: TypeError: order must be index\n
 // DOC: scale: float = 0.5, factor, in [0, 1]
 // DOC-SAME: TypeError: x must be float\n    TypeError: y must be float\n    TypeError: each argument must be of its kind
+// DOC-SAME: IR:\n    @ir\n\nExample:\n
 // DOC-SAME: >>> results = apply(builtin.Mul(alpha=0.25), ones((2, 3)), ones((3,)))
+// DOC: case 0:
+// DOC-NEXT: return {OpDef::get("join").set("size", AttrValue(int64_t(4))), {TensorMeta(DType(2), {2, 3}), }};
+// DOC: case 1:
+// DOC-NEXT: return {OpDef::get("mul").set("alpha", AttrValue(0.25)), {TensorMeta(DType(2), {2, 3}), TensorMeta(DType(2), {3}), }};
 
 // SURFACE: join_parameters[] = {"inputs", "order", "size", "shape", "side", "gap", };
 // SURFACE: mul_parameters[] = {"x", "y", "scale", };
@@ -116,7 +124,8 @@ def Tess_JoinOp : Tess_Op<"join"> {
 
 // MD: ## tessera.functional.elemwise
 // MD: ### mul
-// MD: Scaled product.
+// MD: Scaled product. `out = alpha * (x * y)^2`, which is not negative.
+// MD: @ir mul
 // MD: | operands | x: float[*D]<br>y: float[*D] |
 // MD: | names | `tess.mul`, `builtin.Mul` |
 // MD: | gradient | yes |

@@ -115,12 +115,15 @@ TEST_CASE("sharding follows from the signature") {
   CHECK(findOp("add")->sharding.splittable.size() == 1);
 }
 
-TEST_CASE("docstrings tell shapes, attributes and labels") {
+TEST_CASE("docstrings tell formulas, shapes, attributes and labels") {
   std::string doc = docstringOf(*findOp("matmul"));
+  CHECK(doc.find("`out[..., m, n] = sum_k x[..., m, k] * y[..., k, n]`") != std::string::npos);
   CHECK(doc.find("x: float[*B, M, K] (with transpose_x: [*B, K, M])") != std::string::npos);
   CHECK(doc.find("transpose_x: bool = False, swap the last two axes of x first") != std::string::npos);
   CHECK(doc.find("ValueError: dimension K must match") != std::string::npos);
   CHECK(doc.find("Dtype of the result:\n    promoted") != std::string::npos);
+  CHECK(doc.find("IR:\n    %0 = tess.matmul %x, %y : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>\n") !=
+        std::string::npos);
   CHECK(doc.find(">>> results = apply(builtin.Matmul(), ones((2, 3)), ones((3, 4)))") != std::string::npos);
   for (const OpInfo &info : allOps())
     CHECK(llvm::StringRef(docstringOf(info)).contains("Example:"));

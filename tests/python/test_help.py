@@ -87,7 +87,7 @@ def test_generated_functions(name):
     function, text = GENERATED[name], inspect.getdoc(GENERATED[name])
     signature = f"{name}{inspect.signature(function)}".replace("'", '"')
     assert text.startswith(signature + "\n\n")
-    for section in ("Args:", "Returns:", "Dtype of the result:", "Raises:", "Example:"):
+    for section in ("Args:", "Returns:", "Dtype of the result:", "Raises:", "IR:", "Example:"):
         assert f"\n{section}\n" in text, section
     for parameter in inspect.signature(function).parameters:
         assert f"\n    {parameter}: " in text
