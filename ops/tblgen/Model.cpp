@@ -299,6 +299,10 @@ static OpModel readOp(const Record *record) {
     op.samples.push_back(readSample(op, sample));
   if (!op.def("lowering") || !op.def("dtypes"))
     op.fatal("lowering and dtypes must be given");
+  if (StringRef(op.description).trim().empty())
+    op.fatal("description must say what is computed, got none");
+  if (op.samples.empty())
+    op.fatal("samples must have a first one, which documentation shows, got none");
   return op;
 }
 

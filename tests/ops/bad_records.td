@@ -1,15 +1,17 @@
 // Records that are wrong stop the generator, with the record's place and what is wrong.
 //
-// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
+// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
 include "ops/Base.td"
 
 class Plain<string m> : Tess_Op<m> {
   let summary = "a test";
+  let description = "A test.";
   let arguments = (ins Tess_Float:$x, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let results = (outs Tess_Float:$out);
   let shapes = "(*D) -> (*D)";
   let dtypes = Same<"x">;
   let lowering = Library<"test">;
+  let samples = [Sample<["2,3"]>];
 }
 def Tess_AOp : Plain<"a">;
 
@@ -64,4 +66,12 @@ def Tess_BOp : Plain<"b"> { let constraints = ["x must be at least minus 1", "x 
 // CHECK: error: b: a constraint must say what must hold, got 'x is positive'
 #ifdef CASE_13
 def Tess_BOp : Plain<"b"> { let constraints = ["x is positive"]; }
+#endif
+// CHECK: error: b: description must say what is computed, got none
+#ifdef CASE_14
+def Tess_BOp : Plain<"b"> { let description = " "; }
+#endif
+// CHECK: error: b: samples must have a first one, which documentation shows, got none
+#ifdef CASE_15
+def Tess_BOp : Plain<"b"> { let samples = []; }
 #endif
