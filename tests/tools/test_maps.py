@@ -35,6 +35,18 @@ def test_the_nearest_readme_is_asked():
     ]
 
 
+def test_identifiers_are_in_the_code():
+    words = maps.quoted(
+        "`planMemory()`, `Gone::planOld`, `a.oldName`, `word`, `Word`, `NPY`, `x::Bound`"
+    )
+    code = maps.identifiers("MemoryPlan planMemory(int); struct Bound;")
+    says = "maps: runtime/README.md must name what is in the code, got"
+    assert list(maps.check_identifiers({"runtime/README.md": words}, code)) == [
+        f"{says} oldName",
+        f"{says} planOld",
+    ]
+
+
 def test_what_is_named_is_there():
     comment = 'x = "a.py"  {} as in gone.py'.format("#")
     words = {

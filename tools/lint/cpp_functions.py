@@ -34,10 +34,14 @@ def comment_lines(text):
         yield first, first + match.group().count("\n")
 
 
+def strip_comments(text):
+    """The text with nothing but line ends in the place of comments."""
+    return _NOISE.sub(lambda match: blank(match) if is_comment(match) else match.group(), text)
+
+
 def code_lines(text):
     """How many lines hold more than blanks and comments."""
-    code = _NOISE.sub(lambda match: blank(match) if is_comment(match) else match.group(), text)
-    return sum(1 for line in code.splitlines() if line.strip())
+    return sum(1 for line in strip_comments(text).splitlines() if line.strip())
 
 
 def opens_function(head):

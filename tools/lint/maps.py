@@ -1,5 +1,5 @@
-"""Lint: a README names every source of its folder; READMEs and comments name no file that is not
-there (maps.toml).
+"""Lint: a README names every source of its folder; READMEs and comments name no file and no
+function, class or variable that is not there (maps.toml).
 """
 
 import fnmatch
@@ -7,11 +7,13 @@ import itertools
 import pathlib
 import re
 
-from tools.lint import sources
+from tools.lint import cpp_functions, sources
 
 _QUOTED = re.compile(r"`([^`\n]+)`")
 _BRACES = re.compile(r"^(.*?)\{([^{}]*)\}(.*)$")
 _WORD = re.compile(r"[\w./*{},-]+")
+# With a capital inside, so that it is no word of English: `planMemory()`, `runtime::KernelDims`.
+_IDENTIFIER = re.compile(r"(?:\w+(?:::|\.))*(\w*[a-z][A-Z]\w*)(?:\(\))?")
 _COMMENTS = {mark: re.compile(rf"(?:^|\s){mark}+ (.*)$", re.MULTILINE) for mark in ("//", "#")}
 
 
@@ -73,6 +75,26 @@ def check_exists(texts, files, endings):
                 yield f"maps: {name} must name files that are there, got {word}"
 
 
+def identifiers(text):
+    """All that code has, whatever it is."""
+    return set(re.findall(r"\w+", text))
+
+
+def code_of(name):
+    """A file without its comments."""
+    text = sources.read(name)
+    if name.endswith(".py"):
+        return _COMMENTS["#"].sub(" ", text)
+    return cpp_functions.strip_comments(text)
+
+
+def check_identifiers(texts, known):
+    for name, words in texts.items():
+        found = filter(None, map(_IDENTIFIER.fullmatch, set(words)))
+        for word in sorted({match[1] for match in found} - known):
+            yield f"maps: {name} must name what is in the code, got {word}"
+
+
 def comment_words(name, text):
     comments = _COMMENTS["#" if name.endswith(".py") else "//"].findall(text)
     words = " ".join(comments).replace("`", " ").split()
@@ -92,9 +114,12 @@ def check(table):
     words = {name: quoted(text) for name, text in every.items()}
     words |= {name: comment_words(name, sources.read(name)) for name in commented}
     known = files + table["elsewhere"]
+    code = [name for name in files if name not in every]
+    names = set().union(table["foreign"], *(identifiers(code_of(name)) for name in code))
     return [
         *check_named(named, readmes),
         *check_exists(words, known, tuple(table["endings"])),
+        *check_identifiers(words, names),
     ]
 
 
