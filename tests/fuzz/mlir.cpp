@@ -28,10 +28,12 @@ static bool isDeep(llvm::StringRef text) {
 
 /// Upstream's parser asks for memory of the alignment that a blob begins with, whatever it is: README.md.
 static bool hasOddBlob(llvm::StringRef text) {
+  constexpr uint32_t kMostAligned = 4096;
   for (size_t at = text.find("\"0x"); at != llvm::StringRef::npos; at = text.find("\"0x", at + 1)) {
     std::string head = llvm::fromHex(text.substr(at + 3, 8).take_while(llvm::isHexDigit));
     head.resize(4);
-    if (!llvm::isPowerOf2_32(llvm::support::endian::read32le(head.data())))
+    uint32_t alignment = llvm::support::endian::read32le(head.data());
+    if (!llvm::isPowerOf2_32(alignment) || alignment > kMostAligned)
       return true;
   }
   return false;
