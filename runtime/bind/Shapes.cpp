@@ -92,7 +92,7 @@ llvm::Error Binder::inferNode(const ProgramNode &node) {
 /// Checks that a step with an operator writes what the operator infers, whatever the nodes say of its results: kernels
 /// and copies rely on it. The operands of an epilogue come after those of the operator.
 llvm::Error Binder::checkOperator(const Step &step) const {
-  if (program.options.isValidated) // it is from a cache of this build
+  if (program.options.isValidated && step.epilogue.empty()) // readFlat() has compared it with its node
     return llvm::Error::success();
   size_t count = step.operands.size();
   if (!step.epilogue.empty())

@@ -169,6 +169,25 @@ TEST_CASE("an executable survives its flat form") {
   CHECK(read.nodes[0].op.boolean("transpose_y"));
 }
 
+TEST_CASE("a step of a flat executable that is another operator than its node is refused") {
+  void (*edits[])(Executable &) = {
+      [](Executable &e) { e.steps[0].op.set("transpose_x", true); },
+      [](Executable &e) { e.steps[0].op = OpDef::get("avg_pool2d").set("kernel_size", IntList{2, 2}); },
+      [](Executable &e) { std::swap(e.steps[0].operands[0], e.steps[0].operands[1]); },
+      [](Executable &e) { e.steps[0].segments = {1, 1}; },
+  };
+  Executable exe = example();
+  exe.steps[0].epilogue.clear(); // of a call with one bind asks inference
+  get(readFlat(writeFlat(exe), "flat"));
+  for (auto edit : edits) {
+    Executable other = exe;
+    edit(other);
+    std::string says = messageOf(readFlat(writeFlat(other), "flat"));
+    CHECK(says == "flat: step 0 must be the operator that gives its results their shapes, got " +
+                      other.steps[0].op.name().str());
+  }
+}
+
 TEST_CASE("an image of a flat executable may lie elsewhere") {
   Executable exe = example();
   std::string code = std::exchange(exe.images[0].bytes, "");
