@@ -19,6 +19,7 @@ private:
   llvm::Error checkNode(unsigned index) const;
   llvm::Error checkApply(unsigned index) const;
   llvm::Error checkReduce(unsigned index) const;
+  bool namesItsEnds(const KernelStore &store) const;
   llvm::Error checkStore(const KernelStore &store) const;
 
   const KernelSpec &spec;
@@ -79,11 +80,13 @@ llvm::Error Verifier::checkNode(unsigned index) const {
   llvm_unreachable("covered switch");
 }
 
+bool Verifier::namesItsEnds(const KernelStore &store) const {
+  return unsigned(store.node) < spec.nodes.size() && unsigned(store.operand) < spec.operands.size() &&
+         spec.operands[store.operand].isOutput;
+}
+
+/// Of a kernel whose stores all name their ends, because a plan reads every one of them.
 llvm::Error Verifier::checkStore(const KernelStore &store) const {
-  if (unsigned(store.node) >= spec.nodes.size() || unsigned(store.operand) >= spec.operands.size() ||
-      !spec.operands[store.operand].isOutput)
-    return error("a store must name a node and an output",
-                 "n" + llvm::Twine(store.node) + " o" + llvm::Twine(store.operand));
   bool full = isFullStore(spec, store);
   const KernelOperand &operand = spec.operands[store.operand];
   if (!full && planKernel(spec).full[store.node])
@@ -106,6 +109,10 @@ llvm::Error Verifier::run() {
   for (const KernelOperand &operand : spec.operands)
     if (operand.variesOnReduced && !spec.numReduced)
       return error("an operand may vary over reduced groups only where there are some", "none");
+  for (const KernelStore &store : spec.stores)
+    if (!namesItsEnds(store))
+      return error("a store must name a node and an output",
+                   "n" + llvm::Twine(store.node) + " o" + llvm::Twine(store.operand));
   for (const KernelStore &store : spec.stores)
     if (llvm::Error failure = checkStore(store))
       return failure;

@@ -32,6 +32,7 @@ private:
   llvm::Error initialValue(const InputDecl &input);
   llvm::Error node(const ProgramNode &node, size_t index);
   llvm::Error segments(const OpDef &op, llvm::ArrayRef<unsigned> segments, size_t count, const llvm::Twine &where);
+  llvm::Error views();
   llvm::Error viewResult(const ProgramNode &node, ValueId result, size_t index);
   llvm::Error step(const Step &step, size_t index);
   llvm::Error stepMemory(const Step &step, size_t index);
@@ -360,6 +361,14 @@ llvm::Error Validator::outputs() {
   return updates(donated);
 }
 
+/// A view without a node could be its own base, and the way to its memory would have no end.
+llvm::Error Validator::views() {
+  for (auto [index, value] : llvm::enumerate(exe.values))
+    if (value.kind == ValueKind::View && !hasShape[index])
+      return bad("value " + llvm::Twine(index) + " must be the result of a node that views another, got none");
+  return llvm::Error::success();
+}
+
 llvm::Error Validator::run() {
   if (llvm::Error e = symbols())
     return e;
@@ -372,6 +381,8 @@ llvm::Error Validator::run() {
   for (auto [index, n] : llvm::enumerate(exe.nodes))
     if (llvm::Error e = node(n, index))
       return e;
+  if (llvm::Error e = views())
+    return e;
   for (auto [index, s] : llvm::enumerate(exe.steps))
     if (llvm::Error e = step(s, index))
       return e;

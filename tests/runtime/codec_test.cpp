@@ -65,6 +65,12 @@ const Damage damages[] = {
     {"must have 2 operand groups, got 1", [](Executable &e) { e.nodes[0].segments = {2}; }},
     {"must have one operand", [](Executable &e) { e.nodes[0].segments = {2, 0}; }},
     {"node 1 must view its operand 0", [](Executable &e) { e.values[e.nodes[1].results[0]].base = 0; }},
+    {"must be the result of a node that views another",
+     [](Executable &e) {
+       e.values.push_back(e.values[0]);
+       e.values.back().kind = ValueKind::View;
+       e.values.back().base = ValueId(e.values.size() - 1);
+     }},
     {"operand of step 0 must be computed before", [](Executable &e) { std::swap(e.steps[0], e.steps[1]); }},
     {"result of step 1 must be a temporary computed once",
      [](Executable &e) { e.steps[1].results = e.steps[0].results; }},
