@@ -216,7 +216,8 @@ def _first_beyond(got, wide, others, sizes, dtype, own=()):
 def beyond(got, want, moved, size, dtype, rounded=()):
     """Where `got` is farther from `want` than noise moves either and numbers of `size` are rounded;
     empty for nowhere. `moved`, `rounded`: `want` and `got` with noise."""
-    if any(each.shape != want.shape for each in (*moved, *rounded)):
+    decided = [(each, want) for each in moved] + [(each, got) for each in rounded]
+    if any(each.shape != still.shape for each, still in decided):
         return ""  # a size that noise decides
     if got.shape != want.shape:
         return f"shape {list(got.shape)} instead of {list(want.shape)}"
@@ -225,15 +226,18 @@ def beyond(got, want, moved, size, dtype, rounded=()):
         return _told(wrong, got, want, np.zeros(want.shape))
     numbers = got.astype(np.float64)
     with np.errstate(invalid="ignore", over="ignore"):
-        spread = _spread(want, moved) + _spread(numbers, rounded)
+        spread = np.max([np.abs(each - want) for each in moved], axis=0)
+        spread += np.max([_distance(each, numbers) for each in rounded], axis=0, initial=0.0)
         limit = _FACTOR * spread + _UNITS * _FORMATS[dtype][0] * size
         wrong = ~(np.abs(numbers - want) <= limit) & np.isfinite(limit)
     return _told(wrong, numbers, want, limit)
 
 
-def _spread(numbers, others):
-    far = [np.abs(each.astype(np.float64) - numbers) for each in others]
-    return np.max(far, axis=0) if far else 0.0
+def _distance(narrow, numbers):
+    """How far each narrow number is; an infinity or NaN that stays has not moved."""
+    wide = narrow.astype(np.float64)
+    stays = (wide == numbers) | (np.isnan(wide) & np.isnan(numbers))
+    return np.where(stays, 0.0, np.abs(wide - numbers))
 
 
 def _told(wrong, got, want, limit):

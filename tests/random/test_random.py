@@ -49,6 +49,19 @@ def test_a_wrong_number_is_found_beside_float64():
         assert float64(one_line(f"({text}){spoil}", "float32")), text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a0[: 300 - ('32' in a0.dtype.name)]",
+        "a0 * (float('inf') if '32' in a0.dtype.name else 1)",
+        "a0 * (float('nan') if '32' in a0.dtype.name else 1)",
+    ],
+)
+def test_a_wrong_shape_or_infinity_is_found_beside_float64(text):
+    """Which noise on the inputs of the narrow program does not excuse, since they stay."""
+    assert float64(one_line(text, "float32"))
+
+
 def test_a_wrong_integer_is_found_beside_float64():
     assert float64(one_line("(a0 > 3 * ('64' in a0.dtype.name))", "float32"))
 
