@@ -4,7 +4,6 @@
 #include "ops/Error.h"
 #include "runtime/schema/ExecutableCodec.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/Sequence.h"
 
 #include <concepts>
 #include <cstring>
@@ -263,11 +262,6 @@ std::string writeFlat(const Executable &executable) {
   return std::move(writer.out);
 }
 
-static bool isSame(const OpDef &a, const OpDef &b) {
-  auto hasSameAttr = [&](unsigned i) { return a.attr(i) == b.attr(i); };
-  return &a.info() == &b.info() && llvm::all_of(llvm::seq(a.numAttrs()), hasSameAttr);
-}
-
 /// Bind infers no operator of such a step again: each must be the one that its result has its shape from. A call with
 /// an epilogue gives the result of another operator, so bind looks at it.
 static llvm::Error checkSteps(const Executable &exe, llvm::StringRef what) {
@@ -279,7 +273,7 @@ static llvm::Error checkSteps(const Executable &exe, llvm::StringRef what) {
     if (step.kind == StepKind::Kernel || !step.epilogue.empty())
       continue;
     const ProgramNode *node = nodeOf[step.results[0]];
-    if (!node || !isSame(node->op, step.op) || node->operands != step.operands || node->results != step.results ||
+    if (!node || !node->op.isSame(step.op) || node->operands != step.operands || node->results != step.results ||
         node->segments != step.segments)
       return makeError(ErrorCode::DataLoss, what + ": step " + llvm::Twine(index) +
                                                 " must be the operator that gives its results their shapes, got " +
