@@ -31,7 +31,7 @@ public:
 
   void store(llvm::StringRef key, const runtime::Image &image) {
     std::lock_guard<std::mutex> lock(mutex);
-    images.insert(key, image, image.bytes.size());
+    images.insert(key.str(), image, image.bytes.size());
   }
 
 private:

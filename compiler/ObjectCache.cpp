@@ -1,17 +1,19 @@
 //===- ObjectCache.cpp - compiled code on disk ----------------------------===//
 #include "compiler/ObjectCache.h"
+#include "compiler/CacheFolder.h"
 #include "runtime/schema/AtomicFile.h"
 
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/Path.h"
-#include "llvm/Support/xxhash.h"
 
-#include <algorithm>
-#include <chrono>
+#include <array>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <unistd.h>
 #include <vector>
+#include <xxhash.h>
 
 namespace tess::compiler {
 namespace {
@@ -39,7 +41,7 @@ std::optional<llvm::StringRef> takeString(llvm::StringRef &rest) {
   return text;
 }
 
-uint64_t hashOf(llvm::StringRef text) { return llvm::xxh3_64bits(llvm::arrayRefFromStringRef(text)); }
+uint64_t hashOf(llvm::StringRef text) { return XXH3_64bits(text.data(), text.size()); }
 
 std::string encode(llvm::StringRef key, llvm::StringRef content) {
   std::string out;
@@ -64,84 +66,98 @@ std::optional<std::string> decode(llvm::StringRef data, llvm::StringRef key) {
   return content && body.empty() ? std::optional(content->str()) : std::nullopt;
 }
 
-/// Whether the file was left by a process that ended while it wrote an entry.
-bool isAbandoned(llvm::StringRef path, const llvm::sys::fs::basic_file_status &status) {
-  constexpr std::chrono::hours longest(1); // upper bound of the time to write an entry
-  return llvm::sys::path::extension(path).starts_with(".tmp") &&
-         status.getLastModificationTime() + longest < std::chrono::system_clock::now();
-}
-
 } // namespace
 
-void ObjectCache::configure(llvm::StringRef newFolder, uint64_t limit) {
-  std::lock_guard<std::mutex> lock(mutex);
-  folder = newFolder.str();
-  maxBytes = limit;
-  bytesSinceEviction = limit; // so that the first store evicts: other processes may have filled the folder
-}
+/// What a cache and the thread that trims its folder share.
+struct ObjectCache::State {
+  std::mutex mutex;
+  std::condition_variable idle; // the thread has ended
+  std::string folder;
+  uint64_t maxBytes = 0;
+  std::array<uint64_t, kNumSubfolders> written; // bytes in each subfolder, since it was trimmed last
+  std::vector<unsigned> due;                    // subfolders to trim
+  bool mayHaveFlat = true;                      // entries of earlier versions
+  pid_t trims = 0; // the process whose thread trims, 0 while there is none: a forked child has no such thread
+};
 
-std::string ObjectCache::pathOf(llvm::StringRef key) const {
-  llvm::XXH128_hash_t hash = llvm::xxh3_128bits(llvm::arrayRefFromStringRef(key));
-  llvm::SmallString<128> path(folder);
-  llvm::sys::path::append(path,
-                          llvm::utohexstr(hash.high64, true, 16) + llvm::utohexstr(hash.low64, true, 16) + ".img");
-  return std::string(path);
+ObjectCache::ObjectCache() : state(std::make_shared<State>()) {}
+
+void ObjectCache::configure(llvm::StringRef folder, uint64_t maxBytes) {
+  std::lock_guard<std::mutex> lock(state->mutex);
+  state->folder = folder.str();
+  state->maxBytes = maxBytes;
+  // So that the first entry makes a subfolder due: other processes may have filled it.
+  state->written.fill(maxBytes / kNumSubfolders);
+  state->mayHaveFlat = true;
 }
 
 std::pair<std::string, uint64_t> ObjectCache::settings() const {
-  std::lock_guard<std::mutex> lock(mutex);
-  return {folder, maxBytes};
+  std::lock_guard<std::mutex> lock(state->mutex);
+  return {state->folder, state->maxBytes};
 }
 
 std::optional<std::string> ObjectCache::find(llvm::StringRef key) const {
-  std::lock_guard<std::mutex> lock(mutex);
+  std::string folder = settings().first;
   if (folder.empty())
     return std::nullopt;
-  auto buffer = llvm::MemoryBuffer::getFile(pathOf(key), /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  auto buffer =
+      llvm::MemoryBuffer::getFile(placeOf(folder, key).file, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer)
     return std::nullopt;
   return decode((*buffer)->getBuffer(), key);
 }
 
 void ObjectCache::store(llvm::StringRef key, llvm::StringRef content) {
-  std::lock_guard<std::mutex> lock(mutex);
-  if (folder.empty() || llvm::sys::fs::create_directories(folder))
+  std::string folder = settings().first;
+  if (folder.empty())
+    return;
+  EntryPlace place = placeOf(folder, key);
+  if (llvm::sys::fs::create_directories(subfolderOf(folder, place.subfolder)))
     return;
   std::string data = encode(key, content);
   // An entry that cannot be written is compiled again by the next process.
-  llvm::consumeError(runtime::replaceFile(pathOf(key), data, runtime::Sync::Later));
-  // Looking through the whole folder at every store would cost more than compiling.
-  bytesSinceEviction += data.size();
-  if (bytesSinceEviction > maxBytes / 8)
-    evict();
+  llvm::consumeError(runtime::replaceFile(place.file, data, runtime::Sync::Later));
+  noteWritten(place.subfolder, data.size());
 }
 
-void ObjectCache::evict() {
-  struct File {
-    llvm::sys::TimePoint<> used;
-    uint64_t bytes;
-    std::string path;
-  };
-  std::vector<File> files;
-  uint64_t total = 0;
-  std::error_code error;
-  for (llvm::sys::fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    llvm::ErrorOr<llvm::sys::fs::basic_file_status> status = it->status();
-    if (status && isAbandoned(it->path(), *status))
-      (void)llvm::sys::fs::remove(it->path()); // a later eviction tries again
-    if (!status || !llvm::StringRef(it->path()).ends_with(".img"))
-      continue;
-    files.push_back({status->getLastAccessedTime(), status->getSize(), it->path()});
-    total += status->getSize();
+/// Looking through a subfolder takes long where its files are not in memory, so that a thread does it.
+void ObjectCache::noteWritten(unsigned subfolder, uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(state->mutex);
+  uint64_t &written = state->written[subfolder];
+  written += bytes;
+  if (written <= state->maxBytes / kNumSubfolders / 8)
+    return;
+  written = 0;
+  state->due.push_back(subfolder);
+  if (state->trims == ::getpid())
+    return;
+  state->trims = ::getpid();
+  std::thread(trim, state).detach(); // a process that ends meanwhile leaves the rest to a later one
+}
+
+void ObjectCache::trim(const std::shared_ptr<State> &state) {
+  constexpr unsigned flatPerRound = 256;
+  std::unique_lock<std::mutex> lock(state->mutex);
+  while (!state->due.empty()) {
+    unsigned subfolder = state->due.back();
+    state->due.pop_back();
+    std::string folder = state->folder;
+    uint64_t maxBytes = state->maxBytes / kNumSubfolders;
+    bool mayHaveFlat = state->mayHaveFlat;
+    lock.unlock();
+    trimSubfolder(folder, subfolder, maxBytes);
+    mayHaveFlat = mayHaveFlat && removeFlatEntries(folder, flatPerRound);
+    lock.lock();
+    if (folder == state->folder)
+      state->mayHaveFlat = mayHaveFlat;
   }
-  llvm::sort(files, [](const File &a, const File &b) { return a.used < b.used; });
-  for (const File &file : files) {
-    if (total <= maxBytes)
-      break;
-    if (!llvm::sys::fs::remove(file.path))
-      total -= file.bytes;
-  }
-  bytesSinceEviction = 0;
+  state->trims = 0;
+  state->idle.notify_all();
+}
+
+void ObjectCache::awaitTrimming() {
+  std::unique_lock<std::mutex> lock(state->mutex);
+  state->idle.wait(lock, [&] { return state->trims != ::getpid(); });
 }
 
 } // namespace tess::compiler

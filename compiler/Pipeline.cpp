@@ -17,10 +17,6 @@ void buildPipeline(mlir::OpPassManager &manager, const CompileOptions &options, 
     func.addPass(createFoldConstantsPass(std::move(evaluate)));
   // Backward graphs repeat subexpressions of the forward graph. CSE also removes the gradients that nothing reads.
   func.addPass(mlir::createCSEPass());
-  // Before fusion, which would put the elementwise operators into kernels, and after CSE, which leaves each value with
-  // its final number of readers.
-  if (options.fuse)
-    func.addPass(createFoldEpiloguePass(options.kernels.get(), options.target));
   // After this pass nothing may move operators into or out of a kernel.
   func.addPass(createFuseElementwisePass({options.fuse, bool(options.remark)}));
   // Last, because the order of kernels is the order of launches.

@@ -5,6 +5,7 @@
 #include "eager/Location.h"
 #include "eager/Transformations.h"
 #include "ops/Promotion.h"
+#include "runtime/Elements.h"
 
 #include <atomic>
 #include <cassert>
@@ -219,54 +220,21 @@ llvm::Expected<TensorRef> createTensor(const TensorMeta &meta, const void *bytes
   return std::move(results.front());
 }
 
-/// The IEEE binary16 of `f`, rounded to nearest even.
-static uint16_t halfBits(float f) { return __builtin_bit_cast(uint16_t, _Float16(f)); }
-
-static uint16_t bfloatBits(float f) {
-  uint32_t bits = __builtin_bit_cast(uint32_t, f);
-  if (f != f)
-    return uint16_t(bits >> 16 | 0x40);
-  return uint16_t((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
-}
-
-template <typename T> static void put(void *bytes, Number number) {
-  T value = number.kind == Number::Float ? T(number.f) : T(number.i);
-  std::memcpy(bytes, &value, sizeof(T));
-}
-
-static void putHalf(void *bytes, uint16_t bits) { std::memcpy(bytes, &bits, 2); }
-
-static void putNumber(void *bytes, Number number, DType dtype) {
-  float asFloat = number.kind == Number::Float ? float(number.f) : float(number.i);
-  bool isTrue = number.kind == Number::Float ? number.f != 0 : number.i != 0;
-  switch (dtype) {
-  case DType::Float16:
-    return putHalf(bytes, halfBits(asFloat));
-  case DType::BFloat16:
-    return putHalf(bytes, bfloatBits(asFloat));
-  case DType::Float32:
-    return put<float>(bytes, number);
-  case DType::Float64:
-    return put<double>(bytes, number);
-  case DType::Int8:
-    return put<int8_t>(bytes, number);
-  case DType::UInt8:
-    return put<uint8_t>(bytes, number);
-  case DType::Int16:
-    return put<int16_t>(bytes, number);
-  case DType::Int32:
-    return put<int32_t>(bytes, number);
-  case DType::Int64:
-    return put<int64_t>(bytes, number);
-  case DType::Bool:
-    *static_cast<uint8_t *>(bytes) = isTrue;
-    return;
-  }
+/// `number` as an element of T. A narrow float is rounded from float32, as the result of every operator is.
+template <typename T, typename A> static T elementOf(A number) {
+  if constexpr (std::is_same_v<runtime::Accumulator<T>, float>)
+    return runtime::narrow<T>(float(number));
+  else
+    return runtime::narrow<T>(number);
 }
 
 llvm::Expected<TensorRef> createScalar(Number number, DType dtype) {
   alignas(8) char bytes[8];
-  putNumber(bytes, number, dtype);
+  runtime::withType(dtype, [&](auto tag) {
+    using T = decltype(tag);
+    T element = number.kind == Number::Float ? elementOf<T>(number.f) : elementOf<T>(number.i);
+    std::memcpy(bytes, &element, sizeof(T));
+  });
   TensorMeta meta(dtype, {});
   return createTensor(meta, bytes);
 }

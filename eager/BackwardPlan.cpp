@@ -1,13 +1,12 @@
 //===- BackwardPlan.cpp - gradient graphs, remembered --------------------===//
 #include "eager/BackwardPlan.h"
 #include "ops/Hash.h"
+#include "ops/LruCache.h"
 
 #include "llvm/ADT/STLExtras.h"
 
 #include <array>
-#include <deque>
 #include <mutex>
-#include <unordered_map>
 
 namespace tess::eager {
 
@@ -68,33 +67,18 @@ uint64_t bytesOf(const BackwardPlan &plan) {
 
 struct PlanTable {
   std::mutex mutex;
-  std::unordered_multimap<uint64_t, BackwardPlanRef> plans;
-  std::deque<uint64_t> order;
-  uint64_t bytes = 0;
+  LruCache<BackwardPlanRef, uint64_t> plans{kMostBytes};
 
   BackwardPlanRef find(uint64_t hash, const Request &request) {
     std::lock_guard<std::mutex> lock(mutex);
-    auto [first, last] = plans.equal_range(hash);
-    for (auto it = first; it != last; ++it)
-      if (request.isAnsweredBy(*it->second))
-        return it->second;
-    return nullptr;
+    BackwardPlanRef *known = plans.find(hash);
+    return known && request.isAnsweredBy(**known) ? *known : nullptr;
   }
-  /// Drops the oldest plan, and all others of the same hash.
-  void dropOldest() {
-    auto [first, last] = plans.equal_range(order.front());
-    for (auto it = first; it != last; ++it)
-      bytes -= bytesOf(*it->second);
-    plans.erase(first, last);
-    order.pop_front();
-  }
+  /// Keeps `plan`, unless another request of this hash has one.
   void insert(uint64_t hash, BackwardPlanRef plan) {
+    uint64_t bytes = bytesOf(*plan);
     std::lock_guard<std::mutex> lock(mutex);
-    bytes += bytesOf(*plan);
-    plans.emplace(hash, std::move(plan));
-    order.push_back(hash);
-    while (bytes > kMostBytes && order.size() > 1)
-      dropOldest();
+    plans.insert(hash, std::move(plan), bytes);
   }
 };
 
@@ -142,7 +126,7 @@ llvm::Expected<BackwardPlanRef> planFor(const Request &request) {
 
 BackwardPlanStats backwardPlanStats() {
   std::lock_guard<std::mutex> lock(table().mutex);
-  return {table().plans.size(), table().bytes, kMostBytes};
+  return {table().plans.size(), table().plans.bytes(), table().plans.limit()};
 }
 
 llvm::Expected<BackwardPlanRef> backwardPlan(const OpDef &op, llvm::ArrayRef<Operand> operands,

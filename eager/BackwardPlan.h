@@ -1,7 +1,8 @@
 //===- BackwardPlan.h - gradient graphs, remembered -------------*- C++ -*-===//
 //
 // make_backward_graph for one call, kept for the next call of equal operator,
-// metas and wanted gradients. Bounded in bytes; the oldest go first.
+// metas and wanted gradients. Bounded in bytes; those used least recently go
+// first.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -4,8 +4,10 @@
 // result, so that the error comes from the call that made the value.
 //
 //===----------------------------------------------------------------------===//
+#include "eager/Contiguous.h"
 #include "eager/Dispatch.h"
 #include "eager/Location.h"
+#include "eager/Outcome.h"
 #include "eager/Queue.h"
 #include "eager/Transformations.h"
 #include "llvm/ADT/STLExtras.h"

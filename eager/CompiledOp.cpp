@@ -7,6 +7,38 @@ namespace tess::eager {
 
 std::atomic<uint64_t> BindingBytes::held{0}, BindingBytes::limit{kDefaultOpCacheLimit / 4};
 
+uint64_t keyOfOp(const OpDef &op, bool direct) {
+  bool sizesLater = readsSizesLater(op.info(), direct);
+  uint64_t h = mixHash(0x51ED270B, uint64_t(op.info().id) << 1 | direct);
+  for (unsigned i = 0; i < op.numAttrs(); ++i) {
+    if (isKeyAttr(op.info(), i, sizesLater))
+      h = mixHash(h, op.attr(i).hash());
+    else if (op.attr(i).kind() == AttrKind::I64List)
+      h = mixHash(h, op.attr(i).ints().size()); // a shape counts with its rank only
+  }
+  return h;
+}
+
+uint64_t keyOfOperands(llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments) {
+  uint64_t h = operands.size();
+  if (h <= 14)
+    for (const Operand &operand : operands)
+      h = h << 4 | uint64_t(operand.tensor->dtype());
+  else
+    for (const Operand &operand : operands)
+      h = mixHash(h, uint64_t(operand.tensor->dtype()));
+  for (unsigned segment : segments)
+    h = mixHash(h, segment);
+  return h;
+}
+
+uint64_t keyOfRanks(llvm::ArrayRef<Operand> operands) {
+  uint64_t h = 1;
+  for (const Operand &operand : operands)
+    h = mixHash(h, operand.tensor->rank());
+  return h;
+}
+
 /// Not inline: a look-up of an operator without attributes would pay for its registers.
 LLVM_ATTRIBUTE_NOINLINE bool CompiledOp::hasAttrs(const OpDef &other) const {
   for (unsigned i = 0; i < other.numAttrs(); ++i)

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "eager/Counters.h"
-#include "ops/OpDef.h"
+#include "eager/Operator.h"
 #include "runtime/Code.h"
 #include "runtime/bind/Bind.h"
 #include "llvm/ADT/IntrusiveRefCntPtr.h"
@@ -53,7 +53,8 @@ struct BoundShapes {
 /// A thread that runs the program holds one: the cache may drop its own meanwhile.
 using BoundShapesRef = std::shared_ptr<BoundShapes>;
 
-/// A key in 128 bits; keys that differ in only one word have different prints.
+/// A key in 128 bits; keys that differ in only one word have different prints. Two chains of mixHash would take a third
+/// longer, which every eager call pays.
 struct KeyPrint {
   explicit KeyPrint(const OpKey &key) {
     constexpr uint64_t a = 0x9E3779B97F4A7C15ull, b = 0xD6E8FEB86659FD93ull;
@@ -77,6 +78,12 @@ inline bool isKeyAttr(const OpInfo &info, unsigned attr, bool sizesLater) {
 }
 /// Whether its calls are compiled so. Of a composite, the program follows from these attributes, too.
 inline bool readsSizesLater(const OpInfo &info, bool direct) { return direct || info.lowering == Lowering::Movement; }
+
+/// The words of an OpKey: static attributes, dtypes and segments, ranks. Attributes that bind
+/// time reads count where readsSizesLater() says no.
+uint64_t keyOfOp(const OpDef &op, bool direct);
+uint64_t keyOfOperands(llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments);
+uint64_t keyOfRanks(llvm::ArrayRef<Operand> operands);
 
 /// What a class of calls compiles to, and from what. Only the bindings change. Shared by the cache and by threads.
 class CompiledOp : public llvm::ThreadSafeRefCountedBase<CompiledOp> {

@@ -24,11 +24,6 @@ llvm::Expected<TensorRef> withAxis(const char *name, TensorImpl *tensor, int64_t
   return std::move(results.front());
 }
 
-bool isSet(const OpDef &op, llvm::StringRef name) {
-  bool exists = llvm::any_of(op.info().attrs, [&](const AttrInfo &attr) { return name == attr.name; });
-  return exists && op.boolean(name);
-}
-
 /// Inserts an axis of size 1 into operand `operand`, and removes an axis of the result; both are counted from the last
 /// axis.
 struct Expansion {
@@ -43,11 +38,13 @@ llvm::SmallVector<Expansion, 2> expansionsOf(const Call &call) {
     list.push_back({0, 0, 0});
   if (!info.takesVectors || call.operands.size() < 2)
     return list;
-  // A vector becomes a row on the left and a column on the right; a transposed operand the other one.
+  // A vector becomes a row on the left and a column on the right; a transposed operand, which its signature guards, the
+  // other one.
+  auto isTransposed = [&](unsigned operand) { return info.signature->operands[operand].isGuarded(call.opDef()); };
   if (call.operands[1].tensor->rank() == 1)
-    list.push_back({1, isSet(call.opDef(), "transpose_y") ? 0 : 1, -1});
+    list.push_back({1, isTransposed(1) ? 0 : 1, -1});
   if (call.operands[0].tensor->rank() == 1)
-    list.push_back({0, isSet(call.opDef(), "transpose_x") ? 1 : 0, list.empty() ? -2 : -1});
+    list.push_back({0, isTransposed(0) ? 1 : 0, list.empty() ? -2 : -1});
   return list;
 }
 

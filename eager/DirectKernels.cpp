@@ -9,6 +9,7 @@
 #include "eager/Dispatch.h"
 #include "eager/Location.h"
 #include "eager/MiniGraph.h"
+#include "eager/Outcome.h"
 #include "eager/Queue.h"
 #include "runtime/Device.h"
 #include "runtime/ExecutorCounters.h"
@@ -231,12 +232,13 @@ static llvm::Error whyNot(const DispatchCall &call) {
 
 static llvm::Expected<CompiledOpRef> compiledFor(const DispatchCall &call, const IterationSpace &space) {
   bool shapeGiven = !factsOf(call.info()).broadcasts;
-  OpKey key{keyOfOp(call.op, true), keyOfOperands(call), classOf(space, call.operands.size())};
+  OpKey key{keyOfOp(call.op, true), keyOfOperands(call.operands, call.segments), classOf(space, call.operands.size())};
   if (shapeGiven)
     key.op += keyOfRanks(call.operands);
   return findOrBuild(key, call.op, [&]() -> BuiltOp {
-    if (llvm::Expected<Metas> results = call.op.infer(call.metas(), call.segments); !results)
-      return results.takeError(); // in the user's shapes
+    if (!shapeGiven) // else inferSpace() has asked
+      if (llvm::Expected<Metas> results = call.op.infer(call.metas(), call.segments); !results)
+        return results.takeError(); // in the user's shapes
     return buildOp(key,
                    {call.op, metasOfClass(call.operands, space, shapeGiven),
                     layoutsOfClass(space, call.operands.size()), llvm::SmallVector<unsigned, 4>(call.segments)},

@@ -17,18 +17,6 @@ public:
 
   unsigned threads() const override { return count; }
 
-  /// Convolutions of large images finish their results in the library's packing, which the next convolution reads as it
-  /// is. Small images and matrix products are faster with a generated kernel after the call.
-  std::optional<size_t> epilogueSteps(const compiler::LibraryCall &call, llvm::StringRef) const override {
-    constexpr int64_t kSmallImage = 512; // positions; 8 x 8 loses 12 %, 28 x 28 nothing, 56 x 56 wins 3 %
-    const TensorMeta &result = call.results[0];
-    if (call.op.name() != "conv2d" || result.dtype != DType::Float32)
-      return 0;
-    if (result.shape[2] == kUnknown || result.shape[3] == kUnknown)
-      return std::nullopt;
-    return result.shape[2] * result.shape[3] < kSmallImage ? 0 : call.epilogue.size();
-  }
-
   std::optional<std::string> implementation(const compiler::LibraryCall &call, llvm::StringRef target) const override {
     runtime::PreparedRef kernel = prepared(call, target);
     return kernel ? std::optional(kernel->implementation()) : std::nullopt;
@@ -47,7 +35,6 @@ private:
       layouts.push_back(Layout::contiguous(meta.shape));
     runtime::PrepareRequest request{call.op, call.operands, layouts, call.results};
     request.threads = count;
-    request.epilogue = call.epilogue;
     llvm::Expected<runtime::PreparedRef> kernel = runtime::prepareKernel(runtime::cpuDevice().kernels(), request);
     if (kernel)
       return std::move(*kernel);

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "eager/Apply.h"
-#include "eager/Dispatch.h"
+#include "eager/Contiguous.h"
 #include "eager/Queue.h"
 #include "eager/Transformations.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,8 +1,8 @@
 //===- Interpreter.cpp - the last layer: operators become values ---------===//
 #include "eager/Apply.h"
+#include "eager/Contiguous.h"
 #include "eager/Counters.h"
 #include "eager/Dispatch.h"
-#include "eager/MiniGraph.h"
 #include "eager/Queue.h"
 #include "eager/Transformations.h"
 
@@ -115,21 +115,6 @@ llvm::Error interpret(Call &call, Tensors &results) {
     return e;
   count(Count::Results, results.size());
   return llvm::Error::success();
-}
-
-llvm::Error dispatch(const DispatchCall &call, Tensors &results) {
-  if (call.info().lowering == Lowering::View)
-    return dispatchView(call, results);
-  if (mayBeDirect(call.info(), call.operands.size())) {
-    llvm::Expected<bool> done = dispatchDirect(call, results);
-    if (!done)
-      return done.takeError();
-    if (*done) {
-      count(Count::FromKernels, results.size());
-      return llvm::Error::success();
-    }
-  }
-  return dispatchProgram(call, results);
 }
 
 /// The failure of a copy on a device that keeps no values: it cannot be read.

@@ -64,8 +64,7 @@ llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, llvm::Strin
 namespace {
 struct ClassProgram {
   runtime::Executable exe;
-  std::string text;         // OpClass::toText()
-  bool isValidated = false; // bind may rely on it, because a reader has checked it
+  std::string text; // OpClass::toText()
 };
 } // namespace
 
@@ -75,7 +74,7 @@ static llvm::Expected<ClassProgram> executableOf(const OpClass &cls) {
   std::string text = cls.toText();
   if (isPortable)
     if (std::optional<runtime::Executable> known = compiler::findExecutable(text))
-      return ClassProgram{std::move(*known), std::move(text), true};
+      return ClassProgram{std::move(*known), std::move(text)};
   llvm::Expected<runtime::Executable> exe = compileClass(cls, compiler::kTargetHere);
   if (!exe)
     return exe.takeError();
@@ -186,7 +185,7 @@ BuiltOp buildOp(const OpKey &key, const OpClass &call, bool direct) {
   }
   if (!compiled)
     return compiled.takeError();
-  auto &[exe, text, isValidated] = *compiled;
+  auto &[exe, text] = *compiled;
   auto made = std::make_unique<CompiledOp>(key, call.op);
   made->bindsAttrs = bindsAttrs;
   made->bytes = bytesOf(exe) + text.size();
@@ -200,7 +199,7 @@ BuiltOp buildOp(const OpKey &key, const OpClass &call, bool direct) {
   }
   runtime::ProgramOptions options;
   options.name = call.op.name().str();
-  options.isValidated = isValidated;
+  options.isValidated = true; // by the reader of the cache, or just compiled
   auto program = runtime::Program::create(std::move(exe), std::move(options));
   if (!program)
     return program.takeError();

@@ -22,7 +22,8 @@ static OpDef withNeutralSizes(const OpDef &op) {
   return result;
 }
 
-/// Replaces runtime attributes by any valid value, because the kernel gets them as arguments.
+/// Replaces runtime attributes by any valid value, because the kernel gets them as arguments. No rule relates them to
+/// anything else, so an operator that accepts the call's values accepts these.
 static OpDef withNeutralNumbers(const OpDef &op) {
   OpDef result = op;
   for (const AttrInfo &attr : op.info().attrs) {
@@ -42,15 +43,8 @@ OpClass OpClass::neutral(bool sizesLater) const {
   OpClass result = *this;
   if (sizesLater)
     result.op = withNeutralSizes(op);
-  auto isRuntime = [](const AttrInfo &attr) { return attr.isRuntime; };
-  if (op.info().lowering != Lowering::Elementwise || llvm::none_of(op.info().attrs, isRuntime))
-    return result;
-  OpDef sameForAll = withNeutralNumbers(result.op);
-  llvm::Expected<Metas> metas = sameForAll.infer(operands, segments);
-  if (metas)
-    result.op = std::move(sameForAll);
-  else // a rule between attributes, or an error that the call's own values have too
-    llvm::consumeError(metas.takeError());
+  if (op.info().lowering == Lowering::Elementwise)
+    result.op = withNeutralNumbers(result.op);
   return result;
 }
 

@@ -1,5 +1,5 @@
 //===- Outcome.cpp - how calls end: at once, later, or badly --------------===//
-#include "eager/Dispatch.h"
+#include "eager/Outcome.h"
 #include "eager/Queue.h"
 
 namespace tess::eager {

@@ -5,10 +5,13 @@
 // come from the caching allocator, so that bindings hold no memory.
 //
 //===----------------------------------------------------------------------===//
+#include "eager/BindingFront.h"
+#include "eager/Contiguous.h"
 #include "eager/Counters.h"
 #include "eager/Dispatch.h"
 #include "eager/Location.h"
 #include "eager/MiniGraph.h"
+#include "eager/Outcome.h"
 #include "eager/Queue.h"
 #include "ops/Hash.h"
 #include "runtime/Executor.h"
@@ -16,45 +19,6 @@
 #include "runtime/Worker.h"
 
 namespace tess::eager {
-
-uint64_t keyOfOp(const OpDef &op, bool direct) {
-  bool sizesLater = readsSizesLater(op.info(), direct);
-  uint64_t h = mixHash(0x51ED270B, uint64_t(op.info().id) << 1 | direct);
-  for (unsigned i = 0; i < op.numAttrs(); ++i) {
-    if (isKeyAttr(op.info(), i, sizesLater))
-      h = mixHash(h, op.attr(i).hash());
-    else if (op.attr(i).kind() == AttrKind::I64List)
-      h = mixHash(h, op.attr(i).ints().size()); // a shape counts with its rank only
-  }
-  return h;
-}
-
-uint64_t keyOfOperands(const DispatchCall &call) {
-  uint64_t h = call.operands.size();
-  if (h <= 14)
-    for (const Operand &operand : call.operands)
-      h = h << 4 | uint64_t(operand.tensor->dtype());
-  else
-    for (const Operand &operand : call.operands)
-      h = mixHash(h, uint64_t(operand.tensor->dtype()));
-  for (unsigned segment : call.segments)
-    h = mixHash(h, segment);
-  return h;
-}
-
-uint64_t keyOfRanks(llvm::ArrayRef<Operand> operands) {
-  uint64_t h = 1;
-  for (const Operand &operand : operands)
-    h = mixHash(h, operand.tensor->rank());
-  return h;
-}
-
-Metas DispatchCall::metas() const {
-  Metas metas;
-  for (const Operand &operand : operands)
-    metas.push_back(operand.tensor->meta());
-  return metas;
-}
 
 namespace {
 
@@ -101,10 +65,12 @@ struct BoundRun {
 
 class ProgramRun {
 public:
-  explicit ProgramRun(const DispatchCall &call) : call(call), metas(call.metas()) {}
+  explicit ProgramRun(const DispatchCall &call) : call(call) {}
   llvm::Error run(Tensors &results);
 
 private:
+  llvm::Expected<BoundShapesRef> findBinding();
+  llvm::Error infer();
   llvm::Expected<CompiledOpRef> findEntry();
   llvm::Expected<CompiledOpRef> entryFor(const Metas &unknown);
   llvm::Expected<BoundShapesRef> bind(CompiledOp &compiled);
@@ -119,8 +85,16 @@ private:
   Metas metas;
   llvm::SmallVector<TensorRef, 4> made;
   llvm::SmallVector<void *, 4> inputs;
-  bool isInferred = false; // inference has accepted operands of these metas
+  Metas inferred; // the results, once the operator was asked for them
 };
+
+llvm::Error ProgramRun::infer() {
+  llvm::Expected<Metas> results = call.op.infer(metas, call.segments);
+  if (!results)
+    return results.takeError();
+  inferred = std::move(*results);
+  return llvm::Error::success();
+}
 
 /// The program for operands of these metas; `unknown` is the same with the sizes left open that the program may leave
 /// open.
@@ -129,11 +103,10 @@ llvm::Expected<CompiledOpRef> ProgramRun::entryFor(const Metas &unknown) {
   for (const TensorMeta &meta : unknown)
     for (int64_t size : meta.shape)
       space = mixHash(space, uint64_t(size));
-  OpKey key{keyOfOp(call.op, false), keyOfOperands(call), space};
+  OpKey key{keyOfOp(call.op, false), keyOfOperands(call.operands, call.segments), space};
   return findOrBuild(key, call.op, [&]() -> BuiltOp {
-    if (llvm::Expected<Metas> results = call.op.infer(metas, call.segments); !results)
-      return results.takeError(); // the error names the user's shapes
-    isInferred = true;
+    if (llvm::Error e = infer())
+      return std::move(e); // it names the user's shapes
     return buildOp(key, {call.op, unknown, {}, llvm::SmallVector<unsigned, 4>(call.segments)}, false);
   });
 }
@@ -159,12 +132,13 @@ llvm::Expected<BoundShapesRef> ProgramRun::bind(CompiledOp &compiled) {
   unsigned threads = runtime::numThreads();
   if (BoundShapesRef known = compiled.findBound(metas, call.op, threads))
     return known;
-  if (!isInferred)
-    if (llvm::Expected<Metas> results = call.op.infer(metas, call.segments); !results)
-      return results.takeError();
+  if (inferred.empty())
+    if (llvm::Error e = infer())
+      return std::move(e);
   runtime::BindOptions options;
   options.threads = threads;
   options.op = compiled.bindsAttrs ? &call.op : nullptr;
+  options.outputs = inferred;
   auto bound = compiled.program->bind(metas, {}, options);
   if (!bound)
     return bound.takeError();
@@ -245,11 +219,28 @@ llvm::Error ProgramRun::runDataDependent(const BoundRun &task, Tensors &results)
   return shrink(actual, results);
 }
 
-llvm::Error ProgramRun::run(Tensors &results) {
+/// The binding for the call: of operands without groups, which the thread's front does not tell apart, from there; else
+/// from the class.
+llvm::Expected<BoundShapesRef> ProgramRun::findBinding() {
+  BindingFront &front = BindingFront::own();
+  bool isPlain = call.segments.empty();
+  if (isPlain)
+    if (BoundShapesRef known = front.find(call.op, call.operands, runtime::numThreads())) {
+      count(Count::CacheHits);
+      return known;
+    }
+  metas = call.metas();
   llvm::Expected<CompiledOpRef> entry = findEntry();
   if (!entry)
     return entry.takeError();
-  llvm::Expected<BoundShapesRef> shapes = bind(**entry);
+  llvm::Expected<BoundShapesRef> found = bind(**entry);
+  if (found && isPlain)
+    front.insert(call.op, call.operands, *found);
+  return found;
+}
+
+llvm::Error ProgramRun::run(Tensors &results) {
+  llvm::Expected<BoundShapesRef> shapes = findBinding();
   if (!shapes)
     return shapes.takeError();
   if (llvm::Error e = readOperands())

@@ -3,10 +3,10 @@
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/xxhash.h"
 
 #include <charconv>
 #include <cstring>
+#include <xxhash.h>
 
 namespace tess::eager {
 
@@ -48,7 +48,7 @@ static std::string showConstant(const TensorMeta &meta, llvm::StringRef bytes) {
     for (size_t at = 0; at < bytes.size(); at += width)
       elements.push_back(showElement(meta.dtype, bytes.data() + at));
   if (elements.empty() || elements.front().empty())
-    return "constant " + llvm::utohexstr(llvm::xxh3_64bits(bytes), true) + " " + toString(meta);
+    return "constant " + llvm::utohexstr(XXH3_64bits(bytes.data(), bytes.size()), true) + " " + toString(meta);
   std::string list = llvm::join(elements, ", ");
   return meta.rank() ? "[" + list + "] " + toString(meta) : list + " " + toString(meta);
 }

@@ -2,9 +2,10 @@
 #include "eager/TracedProgram.h"
 
 #include "compiler/ProgramFile.h"
-#include "eager/Dispatch.h"
+#include "eager/Contiguous.h"
 #include "eager/HostOptions.h"
 #include "eager/Queue.h"
+#include "runtime/Code.h"
 #include "runtime/Executor.h"
 #include "runtime/ParallelFor.h"
 #include "runtime/schema/Container.h"

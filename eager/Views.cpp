@@ -4,6 +4,7 @@
 // that its latest view operators made.
 //
 //===----------------------------------------------------------------------===//
+#include "eager/Contiguous.h"
 #include "eager/Counters.h"
 #include "eager/Dispatch.h"
 #include "ops/Hash.h"

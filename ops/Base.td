@@ -61,7 +61,8 @@ class Doc<string n, string text> : AttrFact<n> { string doc = text; }
 // An axis, or a list of distinct axes, of operand `operand`: in [-n, n-1], n = rank + extra.
 class Axis<string n, string op, int e = 0> : AttrFact<n> { string operand = op; int extra = e; }
 class Length<string n, int l> : AttrFact<n> { int length = l; }
-// The attribute decides shapes and places only, never code: read when shapes are bound, no part of a cache key.
+// The attribute of an elementwise operator or a movement decides shapes and places only, never code: read when shapes are
+// bound, no part of a cache key.
 class BindTime<string n> : AttrFact<n>;
 
 //===----------------------------------------------------------------------===//
@@ -132,7 +133,10 @@ class View<string r, string k> : LoweringRule {                       // a funct
   string rule = r;
   string kind = k;                                                    // of ViewKind in ops/OpInfo.h
 }
-class Movement<string r> : LoweringRule { string rule = r; }          // a function of ops/RegionRules.h
+class Movement<string r, string s = ""> : LoweringRule {              // a function of ops/RegionRules.h
+  string rule = r;
+  string steps = s; // the attribute with the steps along each axis that a region takes in the result; none: steps of 1
+}
 class Library<string k> : LoweringRule { string kernel = k; }         // a kernel of runtime/KernelTable
 class Sequential<string k> : LoweringRule { string kernel = k; }      // the same, on its allow-list
 

@@ -1,6 +1,9 @@
 //===- Hash.h - the one mixer of hashes in memory ---------------*- C++ -*-===//
 //
-// For keys of this process only. What is kept in files is hashed by xxHash.
+// For keys of this process only. What is kept in files is hashed by the xxHash
+// library, whose XXH3 uses vectors: LLVM's copy, a scalar one, would take longer
+// over large sections than the disk. ops, which links neither, takes LLVM's for
+// texts in memory.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

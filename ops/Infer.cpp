@@ -4,9 +4,11 @@
 // broadcasting operators take a fast path that allocates only the result.
 //
 //===----------------------------------------------------------------------===//
+#include "ops/InferenceCount.h"
 #include "ops/OpDef.h"
-
 #include "llvm/ADT/STLExtras.h"
+
+#include <atomic>
 
 namespace tess {
 
@@ -263,7 +265,12 @@ llvm::Expected<llvm::SmallVector<unsigned, 4>> defaultSegments(const OpInfo &inf
   return segments;
 }
 
+static std::atomic<uint64_t> inferences{0};
+
+uint64_t inferenceCount() { return inferences.load(std::memory_order_relaxed); }
+
 llvm::Expected<Metas> OpDef::infer(llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments) const {
+  inferences.fetch_add(1, std::memory_order_relaxed);
   const OpInfo &info = *opInfo;
   llvm::SmallVector<unsigned, 4> computed;
   if (info.simple) {

@@ -76,6 +76,7 @@ def Tess_SliceSetOp : MoveOp<"slice_set", "the tensor with a slice of it replace
   let description = [{`out = x` but for `out[slice] = value`. Starts, stops, steps and in_bounds mean what they
     mean for slice; value broadcasts to the shape of the slice.}];
   let check = "sliceSet";
+  let lowering = Movement<"sliceSet", "steps">;
   let arguments = (ins Tess_Any:$x, Tess_Any:$value, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$stops,
                    DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$steps,
                    DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$in_bounds);

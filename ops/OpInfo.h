@@ -110,6 +110,8 @@ enum class ViewKind : uint8_t {
 
 /// How a reduction combines elements; ArgMax and ArgMin give the position of the first extreme element.
 enum class ReduceKind : uint8_t { Sum, Mean, Prod, Max, Min, ArgMax, ArgMin };
+/// Whether a reduction gives an index; such a one has a single `axis`, not a list of `axes`.
+constexpr bool givesIndex(ReduceKind kind) { return kind == ReduceKind::ArgMax || kind == ReduceKind::ArgMin; }
 
 /// Metas of all results from metas of all operands (flat) and the operands per group.
 using ShapeRuleFn = llvm::Expected<Metas> (*)(const OpDef &, llvm::ArrayRef<TensorMeta>, llvm::ArrayRef<unsigned>);
@@ -166,6 +168,7 @@ struct OpInfo {
   ViewRuleFn viewRule;         // View
   ViewKind viewKind;           // View
   RegionRuleFn regionRule;     // Movement
+  int8_t regionSteps;          // Movement: the attribute with the steps of a region in the result; -1: they are 1
   const char *kernel;          // Library, Sequential
   GradientFn gradient;         // null: no gradient
   ShardingInfo sharding;

@@ -66,15 +66,6 @@ static llvm::Expected<Layout> sliceOf(const OpDef &op, const Layout &result) {
   return slice.info().viewRule(slice, result, metas->front().shape);
 }
 
-/// `layout` repeated over `shape`: axes are aligned from the right, and those of size 1 repeat.
-static Layout repeated(const Layout &layout, const Shape &shape) {
-  Layout out{shape, Shape(shape.size(), 0), layout.offset};
-  size_t lead = shape.size() - layout.shape.size();
-  for (size_t i = 0; i < layout.shape.size(); ++i)
-    out.strides[lead + i] = layout.shape[i] == 1 ? 0 : layout.strides[i];
-  return out;
-}
-
 llvm::Expected<Regions> sliceSet(const OpDef &op, Layouts operands, const Layout &result) {
   llvm::Expected<Layout> slice = sliceOf(op, result);
   if (!slice)
@@ -82,7 +73,7 @@ llvm::Expected<Regions> sliceSet(const OpDef &op, Layouts operands, const Layout
   if (operands[1].shape.size() > slice->shape.size())
     return makeError(ErrorCode::Internal, "slice_set: value must broadcast to " + toString(slice->shape) + ", got " +
                                               toString(operands[1].shape));
-  CopyRegion value{1, repeated(operands[1], slice->shape), std::move(*slice)};
+  CopyRegion value{1, operands[1].broadcastTo(slice->shape), std::move(*slice)};
   return Regions{{0, operands[0], result}, std::move(value)};
 }
 
@@ -92,9 +83,9 @@ const AttrInfo *fillOf(const OpInfo &info) {
 }
 
 bool writesStrided(const OpDef &op) {
-  if (op.info().regionRule != sliceSet)
+  if (op.info().regionSteps < 0)
     return false;
-  const IntList &steps = op.ints("steps");
+  const IntList &steps = op.attr(unsigned(op.info().regionSteps)).ints();
   return !steps.empty() && steps.back() != 1;
 }
 

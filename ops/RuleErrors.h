@@ -35,14 +35,4 @@ inline int64_t fromFront(int64_t axis, int64_t rank) { return axis < 0 ? axis + 
 /// Both known, and different.
 inline bool differs(int64_t a, int64_t b) { return a != kUnknown && b != kUnknown && a != b; }
 
-/// Whether `from` broadcasts to exactly `to`, as far as it is known.
-inline bool broadcastsTo(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to) {
-  if (from.size() > to.size())
-    return false;
-  for (size_t i = 0, shift = to.size() - from.size(); i < from.size(); ++i)
-    if (from[i] != 1 && differs(from[i], to[shift + i]))
-      return false;
-  return true;
-}
-
 } // namespace tess::shapes

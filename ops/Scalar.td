@@ -3,8 +3,9 @@
 // What bodies of operators are written in: (s_mul $x, C<"0.5">). One record is
 // one function: the enumerator of ScalarFn, its name in bodies and in the text
 // of kernels, and what lowering asks of it are generated from here. A function
-// needs besides: its expansion in compiler/lowering/ScalarFunctions.cpp and a
-// row in tests/compiler/kernel_math_test.cpp.
+// needs besides: its expansion (of an ExpansionFn of one argument in
+// compiler/lowering/VectorMath*.cpp, else in ScalarFunctions.cpp beside them) and
+// a row in tests/compiler/kernel_math_test.cpp.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TESS_OPS_SCALAR

@@ -14,22 +14,8 @@
 
 namespace tess {
 
-bool broadcastInto(Shape &shape, llvm::ArrayRef<int64_t> other) {
-  if (llvm::ArrayRef(shape) == other)
-    return true;
-  if (shape.size() < other.size())
-    shape.insert(shape.begin(), other.size() - shape.size(), 1);
-  size_t shift = shape.size() - other.size();
-  for (size_t i = 0; i < other.size(); ++i) {
-    int64_t &mine = shape[shift + i], theirs = other[i];
-    if (mine == theirs || theirs == 1)
-      continue;
-    if (mine == 1 || mine == kUnknown)
-      mine = theirs;
-    else if (theirs != kUnknown)
-      return false;
-  }
-  return true;
+bool OperandPattern::isGuarded(const OpDef &op) const {
+  return guardAttr >= 0 && op.attr(unsigned(guardAttr)).boolean();
 }
 
 /// Appends `shape` to `out` without the axes that the pattern's attribute names.
@@ -63,9 +49,7 @@ public:
   llvm::Expected<Shape> instantiate(const OperandPattern &pattern, const char *result) const;
 
 private:
-  llvm::ArrayRef<DimPattern> dimsOf(const OperandPattern &p) const {
-    return p.guardAttr >= 0 && op.attr(unsigned(p.guardAttr)).boolean() ? p.guardedDims : p.dims;
-  }
+  llvm::ArrayRef<DimPattern> dimsOf(const OperandPattern &p) const { return p.isGuarded(op) ? p.guardedDims : p.dims; }
   llvm::Error match(unsigned group, unsigned operand);
   llvm::Error matchDim(const DimPattern &dim, unsigned operand, unsigned axis);
   llvm::Error matchStar(unsigned symbol, unsigned operand, unsigned first, unsigned count);

@@ -34,6 +34,9 @@ struct OperandPattern {
   /// Used instead of `dims` when boolean attribute `guardAttr` is true.
   llvm::ArrayRef<DimPattern> guardedDims;
   int8_t guardAttr = -1;
+
+  /// Whether `op` uses guardedDims.
+  bool isGuarded(const OpDef &op) const;
 };
 
 /// The shape signature of a record, parsed by tess-tblgen.
@@ -50,10 +53,6 @@ struct Signature {
 
 /// Symbols a signature may have.
 constexpr unsigned kMaxSymbols = 12;
-
-/// Broadcasts `other` into `shape`; false when they do not fit. Unknown against n > 1 gives n, against 1 or unknown
-/// unknown.
-bool broadcastInto(Shape &shape, llvm::ArrayRef<int64_t> other);
 
 /// Shapes of the results. `operands` is flat, segmented by `segments` (operands per ODS group).
 llvm::Expected<llvm::SmallVector<Shape, 4>> inferBySignature(const OpDef &op, llvm::ArrayRef<TensorMeta> operands,

@@ -87,7 +87,7 @@ def Tess_OneHotOp : Tess_Op<"one_hot"> {
   let dtypes = Same<"x">;
   let lowering = Composite<"oneHot">;
   let noGradient = 1;
-  let attrFacts = [Doc<"num_classes", "size of the new axis">, Range<"num_classes", "0", "1e9">, BindTime<"num_classes">];
+  let attrFacts = [Doc<"num_classes", "size of the new axis">, Range<"num_classes", "0", "1e9">];
   let samples = [Sample<["4"], "num_classes=5", "0", "5">, Sample<["2,3"], "num_classes=3", "0", "3">,
                  Sample<[""], "num_classes=2", "0", "2">, Sample<["0"], "num_classes=2", "0", "2">,
                  Sample<["0"], "num_classes=0", "0", "2">];

@@ -43,6 +43,42 @@ bool Layout::isContiguous() const {
   return true;
 }
 
+Layout Layout::broadcastTo(llvm::ArrayRef<int64_t> to) const {
+  Layout out{Shape(to.begin(), to.end()), Shape(to.size(), 0), offset};
+  size_t lead = to.size() - shape.size();
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (shape[i] == to[lead + i])
+      out.strides[lead + i] = strides[i];
+  return out;
+}
+
+bool broadcastInto(Shape &shape, llvm::ArrayRef<int64_t> other) {
+  if (llvm::ArrayRef(shape) == other)
+    return true;
+  if (shape.size() < other.size())
+    shape.insert(shape.begin(), other.size() - shape.size(), 1);
+  size_t shift = shape.size() - other.size();
+  for (size_t i = 0; i < other.size(); ++i) {
+    int64_t &mine = shape[shift + i], theirs = other[i];
+    if (mine == theirs || theirs == 1)
+      continue;
+    if (mine == 1 || mine == kUnknown)
+      mine = theirs;
+    else if (theirs != kUnknown)
+      return false;
+  }
+  return true;
+}
+
+bool broadcastsTo(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to) {
+  if (from.size() > to.size())
+    return false;
+  return llvm::all_of(llvm::zip(from, to.take_back(from.size())), [](auto sizes) {
+    auto [own, wanted] = sizes;
+    return own == 1 || own == wanted || own == kUnknown || wanted == kUnknown;
+  });
+}
+
 std::string toString(llvm::ArrayRef<int64_t> shape) {
   std::string text = "[";
   for (size_t i = 0; i < shape.size(); ++i) {

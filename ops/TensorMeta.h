@@ -51,7 +51,16 @@ struct Layout {
   static Layout contiguous(llvm::ArrayRef<int64_t> shape);
   /// Whether the elements lie row-major without gaps; strides of axes of size 1 and the offset do not count.
   bool isContiguous() const;
+  /// The same elements over `to`, which the shape must broadcast to: axes are aligned from the right, and those that
+  /// `to` makes longer or adds repeat with stride 0.
+  Layout broadcastTo(llvm::ArrayRef<int64_t> to) const;
 };
+
+/// Broadcasts `other` into `shape`; false when they do not fit. Unknown against n > 1 gives n, against 1 or unknown
+/// unknown.
+bool broadcastInto(Shape &shape, llvm::ArrayRef<int64_t> other);
+/// Whether `from` broadcasts to exactly `to`, as far as it is known.
+bool broadcastsTo(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to);
 
 /// Row-major strides of `shape`, in elements; they wrap around where the shape has no elements.
 Shape contiguousStrides(llvm::ArrayRef<int64_t> shape);

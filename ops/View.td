@@ -25,7 +25,7 @@ def Tess_ReshapeOp : ViewOp<"reshape", "the same elements in another shape", "Re
   let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$shape);
   let gradient = [(op<"reshape_like"> $dout, $x)];
   let normalise = "reshape";
-  let attrFacts = [Doc<"shape", "new shape">, BindTime<"shape">];
+  let attrFacts = [Doc<"shape", "new shape">];
   let constraints = ["shape must have at most one -1 and otherwise entries >= 0",
                      "number of elements must stay the same"];
   let samples = [Sample<["2,3"], "shape=[6]">, Sample<["2,3"], "shape=[3, -1]">, Sample<[""], "shape=[1, 1]">,
@@ -73,7 +73,7 @@ def Tess_BroadcastToOp : ViewOp<"broadcast_to", "axes of size 1 repeated to a sh
   let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$shape);
   let gradient = [(op<"sum_to"> $dout, $x)];
   let normalise = "reshape";
-  let attrFacts = [Doc<"shape", "shape of the result; -1: the size of x">, BindTime<"shape">];
+  let attrFacts = [Doc<"shape", "shape of the result; -1: the size of x">];
   let constraints = ["shape must have entries >= -1", "x must broadcast to shape"];
   let samples = [Sample<["3"], "shape=[2, 3]">, Sample<["2,1,3"], "shape=[4, -1, 5, -1]">, Sample<["2,1"], "shape=[2, 4]">, Sample<[""], "shape=[2, 2]">,
                  Sample<["1,3"], "shape=[0, 3]">, Sample<["2,3"], "shape=[2, 3]">];

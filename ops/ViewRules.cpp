@@ -116,11 +116,7 @@ llvm::Expected<Layout> squeeze(const OpDef &op, const Layout &x, llvm::ArrayRef<
 }
 
 llvm::Expected<Layout> broadcastTo(const OpDef &, const Layout &x, llvm::ArrayRef<int64_t> shape) {
-  Layout layout = {Shape(shape.begin(), shape.end()), Shape(shape.size(), 0), x.offset};
-  for (unsigned i = 0, shift = shape.size() - x.shape.size(); i < x.shape.size(); ++i)
-    if (x.shape[i] == shape[shift + i])
-      layout.strides[shift + i] = x.strides[i];
-  return layout;
+  return x.broadcastTo(shape);
 }
 
 llvm::Expected<Layout> slice(const OpDef &op, const Layout &x, llvm::ArrayRef<int64_t>) {

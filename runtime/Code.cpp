@@ -26,9 +26,9 @@ static llvm::Error damaged(const llvm::Twine &must, const llvm::Twine &got) {
 }
 
 static llvm::Error checkAbi(const Image &image) {
-  if (image.abi == kKernelAbi)
+  if (image.abi >= 1 && image.abi <= kKernelAbi)
     return llvm::Error::success();
-  return makeError(ErrorCode::Unimplemented, "code image: kernels must have the interface of version " +
+  return makeError(ErrorCode::Unimplemented, "code image: kernels must have the interface of version 1 to " +
                                                  llvm::Twine(kKernelAbi) + ", got " + llvm::Twine(image.abi));
 }
 

@@ -51,9 +51,13 @@ struct KernelLaunch {
   size_t scratchStride; // bytes from one part's scratch to the next
   int64_t outer, inner;
   int64_t picoseconds; // estimated time of one thread for all of it, capped at kWorkerPicoseconds
+  /// What the parts of a launch have of the domain: rows, lanes of all rows in multiples of kLanes, or chunks of what
+  /// is reduced, the results of which lie in the scratch that all parts share.
+  enum class Split : uint8_t { Outer, Inner, Chunks };
+
   /// Parts that the domain is split into; 1: serially on the calling thread.
   unsigned parts;
-  bool splitInner;    // split the inner range at multiples of kLanes, else the outer one
+  Split by;
   unsigned owner = 0; // of a batch with parts == 1: the part that runs it
   bool tiled = false; // wantsTiles()
 
@@ -70,12 +74,19 @@ struct KernelLaunch {
            std::min(lane + kLanes, innerHi));
   }
 
-  /// Splits the outer range, or the inner one at multiples of kLanes, into `threads` parts where it has as many.
+  /// Splits the outer range, or the inner one, into `threads` parts where it has as many.
   void split(unsigned threads) {
-    splitInner = outer < int64_t(threads) && inner >= 2 * kLanes;
-    int64_t pieces = splitInner ? (inner + kLanes - 1) / kLanes : outer;
-    parts = unsigned(std::min<int64_t>(threads, pieces));
+    by = outer < int64_t(threads) && inner >= 2 * kLanes ? Split::Inner : Split::Outer;
+    splitInto(threads, by == Split::Inner ? (inner + kLanes - 1) / kLanes : outer);
   }
+  /// The same for a kernel whose inner range is one of chunks.
+  void splitChunks(unsigned threads) {
+    by = Split::Chunks;
+    splitInto(threads, inner);
+  }
+
+private:
+  void splitInto(unsigned threads, int64_t pieces) { parts = unsigned(std::clamp<int64_t>(pieces, 1, threads)); }
 };
 
 /// A point in a stream's work.

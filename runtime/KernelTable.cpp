@@ -10,6 +10,13 @@
 
 namespace tess::runtime {
 
+Layout ChannelOrder::layoutOf(const Layout &rowMajor, InnerClass inner) const {
+  if (inner == InnerClass::Repeated)
+    return {shape, {0, block, block - 1, 0}, 0};
+  bool isNumber = llvm::all_of(rowMajor.shape, [](int64_t size) { return size == 1; });
+  return isNumber ? rowMajor : Layout::contiguous(shape);
+}
+
 const KernelDef *findKernel(llvm::ArrayRef<KernelDef> table, llvm::StringRef name) {
   const KernelDef *it = llvm::find_if(table, [&](const KernelDef &def) { return name == def.name; });
   return it == table.end() ? nullptr : it;
@@ -41,7 +48,7 @@ public:
     std::lock_guard<std::mutex> lock(mutex);
     counters.seconds += seconds;
     uint64_t bytes = kernel->footprint();
-    kernels.insert(key, std::move(kernel), bytes);
+    kernels.insert(key.str(), std::move(kernel), bytes);
   }
 
   void setLimit(uint64_t bytes) {
@@ -99,8 +106,6 @@ static std::string keyOf(const void *table, const PrepareRequest &request) {
     key += char('a' + unsigned(meta.dtype));
     append(key, meta.shape);
   }
-  for (const std::string &text : request.epilogue)
-    key += '|' + text;
   for (llvm::StringRef packing : request.inputPackings) {
     append(key, int64_t(packing.size()));
     key += packing;

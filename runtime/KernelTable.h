@@ -8,9 +8,11 @@
 #pragma once
 
 #include "ops/OpDef.h"
+#include "runtime/schema/KernelAbi.h"
 #include "llvm/ADT/ArrayRef.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,25 @@ struct RunContext {
   void *workspace = nullptr;
   /// A kernel whose output size depends on data writes the extent of the unknown dimension here.
   int64_t unknownExtent = 0;
+};
+
+/// How a packing orders an image [batch, channels, ...] where channels are in whole blocks.
+struct ChannelOrder {
+  /// [images, blocks, a block of each position, 1]; the third axis has the block's channel `i % block` at `i`.
+  Shape shape;
+  int64_t block; // divides kLanes
+
+  /// Over `shape`, an operand of a kernel that goes by channel: a whole image, an element for each channel, or a
+  /// number.
+  Layout layoutOf(const Layout &rowMajor, InnerClass inner) const;
+};
+
+/// A layout of the library's own, of as many bytes as the row-major one.
+struct Packing {
+  /// Opaque; equal texts are equal layouts. Empty: row-major.
+  std::string text;
+  /// None where it is of no image, or its channels lie otherwise.
+  std::optional<ChannelOrder> order;
 };
 
 /// A kernel for given attributes, metas and layouts. Immutable: any number of threads may run it.
@@ -42,13 +63,9 @@ public:
   unsigned threads() const { return threadCount; }
   /// Whether run() looks at values and may refuse them, as an index out of range.
   bool checksData() const { return looksAtData; }
-  /// The library's own layout in which the kernel reads an input, or writes output 0, without reordering; empty:
-  /// row-major. The text is opaque; equal texts are equal layouts, and all take as many bytes as the row-major one.
-  llvm::StringRef inputPacking(size_t input) const {
-    return input < inputPackings.size() ? llvm::StringRef(inputPackings[input]) : llvm::StringRef();
-  }
-  /// The packing of output 0.
-  llvm::StringRef outputPacking() const { return resultPacking; }
+  /// The packing in which the kernel reads an input, or writes output 0, without reordering.
+  Packing inputPacking(size_t input) const { return input < inputPackings.size() ? inputPackings[input] : Packing(); }
+  const Packing &outputPacking() const { return resultPacking; }
   /// Bytes it holds, for the cache's bound.
   size_t footprint() const { return heldBytes; }
 
@@ -59,8 +76,8 @@ protected:
   unsigned threadCount = 1;
   bool looksAtData = false;
   size_t heldBytes = 1024;
-  std::vector<std::string> inputPackings;
-  std::string resultPacking;
+  std::vector<Packing> inputPackings;
+  Packing resultPacking;
 };
 /// Shared by the cache and the programs that use the kernel.
 using PreparedRef = std::shared_ptr<const PreparedKernel>;
@@ -68,16 +85,14 @@ using PreparedRef = std::shared_ptr<const PreparedKernel>;
 /// What a kernel is made for.
 struct PrepareRequest {
   const OpDef &op;
-  /// The operator's operands, then the operands that the epilogue names.
   llvm::ArrayRef<TensorMeta> inputs;
   /// Of the inputs; offsets are already in the pointers.
   llvm::ArrayRef<Layout> layouts;
   /// Extents that depend on data are at their upper bound.
   llvm::ArrayRef<TensorMeta> outputs;
   unsigned threads = 1;
-  /// "relu", "mul:<input>", "add:<input>", "sum:<input>", in order, each rounded as the operator on its own.
-  llvm::ArrayRef<std::string> epilogue = {};
-  /// How the inputs (empty: all row-major) and output 0 lie: what the kernel for row-major ones asked for.
+  /// How the inputs (empty: all row-major) and output 0 lie: texts of packings that the kernel for row-major ones asked
+  /// for.
   llvm::ArrayRef<std::string> inputPackings = {};
   llvm::StringRef outputPacking = {};
   /// The implementation that must be picked; Unimplemented when there is none of that name. Empty: any.

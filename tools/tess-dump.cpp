@@ -91,8 +91,6 @@ void printSteps(const Executable &executable, llvm::raw_ostream &os) {
   for (auto [index, step] : llvm::enumerate(executable.steps)) {
     os << llvm::formatv("step {0,3} {1,-8} ", index, kindName(step.kind))
        << (step.kind == StepKind::Kernel ? fusedOperators(executable, step) : step.op.toString());
-    for (const std::string &epilogue : step.epilogue)
-      os << " + " << epilogue;
     os << ": " << valueList(executable, step.operands) << " -> " << valueList(executable, step.results);
     if (!step.location.empty())
       os << "  // " << step.location;

@@ -85,19 +85,38 @@ private:
   bool isReduced(unsigned axis) const { return llvm::is_contained(axes, int64_t(axis)); }
 
   /// Whether `axis` may join the group that ends with `previous`: every operand is contiguous and varies along both
-  /// axes or along neither.
+  /// axes or along neither. A kernel that goes by channel joins what is behind the channels only.
   bool joins(unsigned previous, unsigned axis) const {
-    return !axesApart && llvm::all_of(operands, [&](const OperandAxes &operand) {
+    return byChannel ? axis > 2 : !axesApart && llvm::all_of(operands, [&](const OperandAxes &operand) {
       return operand.layout.contiguous && operand.varies[previous] == operand.varies[axis];
     });
+  }
+
+  /// Whether a call of the library makes an operand or reads a result.
+  bool isBesideCall() {
+    auto isCall = [](Operation *op) { return ir::infoOf(op) && ir::infoOf(op)->lowering == Lowering::Library; };
+    auto isResult = [&](Value input) { return input.getDefiningOp() && isCall(input.getDefiningOp()); };
+    return llvm::any_of(fusion.getInputs(), isResult) || llvm::any_of(fusion->getUsers(), isCall);
+  }
+
+  /// Whether the kernel goes over [axis 0, channels, all others] and repeats what there is for each channel, so that
+  /// bind may launch it over a library's order of channels, too. Its other operands must be whole, or one number.
+  bool goesByChannel() {
+    const auto &whole = operands.back().varies;
+    auto isSmall = [](const OperandAxes &operand) { return llvm::count(operand.varies, true) == operand.varies[1]; };
+    auto fits = [&](const OperandAxes &o) { return o.layout.contiguous && (o.varies == whole || isSmall(o)); };
+    auto isPerChannel = [&](const OperandAxes &operand) { return isSmall(operand) && operand.varies[1]; };
+    return domain.size() > 2 && axes.empty() && !axesApart && variesIn(operands.back(), {2, uint8_t(domain.size())}) &&
+           llvm::all_of(operands, fits) && llvm::any_of(operands, isPerChannel) && isBesideCall();
   }
 
   void groupAxes() {
     for (auto [first, last] : runsOf(axes))
       out.reduced.push_back({uint8_t(first), uint8_t(last)});
+    byChannel = goesByChannel();
     int previous = -1; // last parallel axis whose size is not 1
     for (unsigned axis = 0; axis < domain.size(); ++axis) {
-      bool skip = domain[axis] == 1 && !axesApart;
+      bool skip = domain[axis] == 1 && !axesApart && !byChannel;
       if (isReduced(axis) || skip) {
         previous = isReduced(axis) ? -1 : previous;
         continue;
@@ -108,12 +127,16 @@ private:
         out.parallel.push_back({uint8_t(axis), uint8_t(axis + 1)});
       previous = int(axis);
     }
-    if (out.parallel.empty())
+    if (out.parallel.empty() && !reducesEverything())
       out.parallel.push_back({0, 0}); // one position
     out.spec.numParallel = out.parallel.size();
     out.spec.numReduced = out.reduced.size();
     out.spec.vectorAxis = vectorOnReduced() ? VectorAxis::Reduced : VectorAxis::Parallel;
   }
+
+  /// Whether every axis is reduced. Sizes of 1 do not matter: whether a size is known must not change the order of a
+  /// sum.
+  bool reducesEverything() const { return !axes.empty() && axes.size() == domain.size(); }
 
   /// Whether lanes run along a reduced group. Lanes run along the innermost axis whose size is not 1.
   bool vectorOnReduced() const {
@@ -140,7 +163,7 @@ private:
   InnerClass innerClass(const OperandAxes &operand) const {
     AxisGroup vector = out.spec.vectorAxis == VectorAxis::Reduced ? out.reduced.back() : out.parallel.back();
     if (!hasOneElement(vector) && !variesIn(operand, vector))
-      return InnerClass::Broadcast;
+      return byChannel && operand.varies[1] ? InnerClass::Repeated : InnerClass::Broadcast;
     return operand.layout.contiguous || operand.layout.innerUnit ? InnerClass::Contiguous : InnerClass::Strided;
   }
 
@@ -229,7 +252,7 @@ private:
   LoweredFusion out;
   SmallVector<int64_t> axes, domain;
   SmallVector<OperandAxes, 8> operands;
-  bool axesApart = false;
+  bool axesApart = false, byChannel = false;
   DenseMap<Value, int16_t> nodeOf;
 };
 
@@ -243,11 +266,6 @@ KernelSpec perAxisSpec(unsigned rank, ArrayRef<KernelOperand> operands) {
 } // namespace
 
 bool readsInPlace(ir::FusionOp fusion, ValueLayout layout) { return fusion.getAxes().empty() || layout.contiguous; }
-
-bool startsWithCall(ir::FusionOp fusion) {
-  const OpInfo *info = ir::infoOf(&fusion.getBody().front().front());
-  return info && info->lowering == Lowering::Library;
-}
 
 LoweredFusion lowerFusion(ir::FusionOp fusion, const Layouts &layouts) { return FusionLowering(fusion, layouts).run(); }
 

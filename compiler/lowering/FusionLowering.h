@@ -24,9 +24,7 @@ struct LoweredFusion {
 
 /// Whether the kernel of `fusion` reads an operand of `layout` as it is; otherwise it needs a contiguous copy.
 bool readsInPlace(ir::FusionOp fusion, ValueLayout layout);
-/// Whether the group starts with a call of the library: no kernel is generated for such a group.
-bool startsWithCall(ir::FusionOp fusion);
-/// The kernel of `fusion`, which starts with no call. Its operands are the inputs, then the outputs.
+/// The kernel of `fusion`. Its operands are the inputs, then the outputs.
 LoweredFusion lowerFusion(ir::FusionOp fusion, const Layouts &layouts);
 /// A kernel that copies its operand 0 to its operand 1; one parallel group per axis, one for rank 0.
 KernelSpec copySpec(DType dtype, unsigned rank, InnerClass source, InnerClass destination);

@@ -157,6 +157,10 @@ KernelPlan planKernel(const KernelSpec &spec) {
       plan.numPhases = std::max(plan.numPhases, plan.phase[store.node] + 1);
   if (spec.numReduced && spec.vectorAxis == VectorAxis::Reduced)
     SpillFinder(spec, plan).run();
+  if (spec.goesInChunks() && plan.numPhases == 1)
+    for (const KernelNode &node : spec.nodes)
+      if (node.kind == NodeKind::Reduce)
+        plan.scratchBytesPerChunk += partsOf(node.reduceKind) * runtime::kChunkPartBytes;
   return plan;
 }
 

@@ -17,6 +17,9 @@ namespace tess::compiler {
 /// InvalidArgument for a spec that has no meaning, with the node in the text. Any spec that passes can be emitted.
 llvm::Error verifyKernel(const KernelSpec &spec);
 
+/// Parts of a partial result: 1, or 2 for ArgMax and ArgMin, which keep element numbers beside the values.
+constexpr unsigned partsOf(ReduceKind kind) { return givesIndex(kind) ? 2 : 1; }
+
 /// Which pass over the reduced domain computes each node, and which values wait in scratch for a later pass.
 struct KernelPlan {
   /// Per node: differs between elements of the reduced domain (without reduced groups: always).
@@ -27,6 +30,8 @@ struct KernelPlan {
   /// Per node: byte offset per element of its scratch slot, or -1.
   std::vector<int> scratchOffset;
   unsigned scratchBytesPerElement = 0;
+  /// Of a reduction of everything in one pass, which threads may share: bytes of a chunk's results; else 0.
+  unsigned scratchBytesPerChunk = 0;
 };
 
 /// The plan of a spec that verifyKernel() accepts.

@@ -125,6 +125,7 @@ private:
   V loadLanes(mlir::Value base, Elem elem, InnerClass inner, V stride, V mask);
   void storeLanes(V value, mlir::Value base, InnerClass inner, V stride);
   void storeLanes(V value, mlir::Value base, InnerClass inner, V stride, V mask);
+  V loadRepeated(mlir::Value base, Elem elem, V mask);
   V loadByElement(mlir::Value base, Elem elem, V stride);
   void storeByElement(V value, mlir::Value base, V stride);
   V build(int index, unsigned &depth);

@@ -6,6 +6,7 @@
 #include "compiler/lowering/Reduction.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 
@@ -14,6 +15,7 @@ namespace tess::compiler {
 namespace {
 
 using Values = LaneBuilder::Values;
+using runtime::kReductionChunk;
 // A block of columns has at most 8 vectors, and the partial results of its reductions take at most 16 KiB of stack.
 constexpr unsigned kBlockVectors = 8, kBlockBytes = 16384;
 
@@ -35,8 +37,21 @@ private:
   void wholeLoop(V lo, V hi, unsigned group, llvm::function_ref<void()> body);
   Values lanesLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body);
   Values indexLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body);
-  Values reducedLoops(unsigned first, llvm::ArrayRef<V> init, Body body);
+  /// Positions in the last reduced group.
+  struct Range {
+    V lo, hi;
+  };
+  Range wholeDomain() { return {b.index(0), k.size(spec.numGroups() - 1)}; }
+  Values reducedLoops(unsigned first, Range last, llvm::ArrayRef<V> init, Body body);
+  using Reductions = std::vector<Reduction>; // no list that assigns: a reduction has references
+  Reductions reductionsOf(llvm::ArrayRef<int> nodes);
+  void define(llvm::ArrayRef<int> nodes, Reductions &reductions, llvm::ArrayRef<V> folded);
+  Values foldAcrossLanes(Range range, Reductions &reductions);
+  Values foldChunks(
+      Range range, Reductions &reductions,
+      llvm::function_ref<void(V, llvm::ArrayRef<V>)> use = [](V, llvm::ArrayRef<V>) {});
   void reduceAcrossLanes();
+  void reduceInParts();
   llvm::SmallVector<int> keptAfter(unsigned phase) const;
   void columnPhase(V start, V end, unsigned vectors, llvm::MutableArrayRef<Reduction> states);
   void columnRow(V start, V end, llvm::ArrayRef<int> reduces, llvm::MutableArrayRef<Reduction> states, bool last);
@@ -106,15 +121,13 @@ Values KernelEmitter::indexLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> in
 }
 
 // Loops over the reduced groups in row-major order; the last one goes by vectors when the lanes run along it.
-Values KernelEmitter::reducedLoops(unsigned first, llvm::ArrayRef<V> init, Body body) {
+Values KernelEmitter::reducedLoops(unsigned first, Range last, llvm::ArrayRef<V> init, Body body) {
   unsigned group = spec.numParallel + first;
-  bool last = first + 1 == spec.numReduced;
-  V zero = b.index(0), size = k.size(group);
-  if (last && !lanesAreParallel())
-    return vectorLoop(zero, size, group, init, body);
-  return indexLoop(zero, size, group, init, [&](llvm::ArrayRef<V> values) {
-    return last ? body(values) : reducedLoops(first + 1, values, body);
-  });
+  if (first + 1 == spec.numReduced)
+    return lanesAreParallel() ? indexLoop(last.lo, last.hi, group, init, body)
+                              : vectorLoop(last.lo, last.hi, group, init, body);
+  return indexLoop(b.index(0), k.size(group), group, init,
+                   [&](llvm::ArrayRef<V> values) { return reducedLoops(first + 1, last, values, body); });
 }
 
 // Reads everything before anything is written: an output may share an input's memory, and a kept value another's slot.
@@ -146,33 +159,91 @@ void KernelEmitter::rowStores() {
       k.store(store.node, store.operand);
 }
 
-// Lanes run along the last reduced group: partial results are in registers, and a halving tree folds them at the end of
-// a row.
+KernelEmitter::Reductions KernelEmitter::reductionsOf(llvm::ArrayRef<int> nodes) {
+  Reductions reductions;
+  for (int index : nodes)
+    reductions.emplace_back(k, b, spec, index);
+  return reductions;
+}
+
+void KernelEmitter::define(llvm::ArrayRef<int> nodes, Reductions &reductions, llvm::ArrayRef<V> folded) {
+  for (auto [reduction, index] : llvm::zip_equal(reductions, nodes)) {
+    k.define(index, reduction.finish(folded.take_front(reduction.numParts())));
+    folded = folded.drop_front(reduction.numParts());
+  }
+}
+
+// Lanes run along the last reduced group: partial results are in registers, and a halving tree folds them.
+Values KernelEmitter::foldAcrossLanes(Range range, Reductions &reductions) {
+  Values init = eachOf(reductions, [](Reduction &r) { return r.start(); });
+  Values parts = reducedLoops(0, range, init, [&](llvm::ArrayRef<V> carried) {
+    Values next = eachOf(reductions, [&](Reduction &r, auto own) { return r.step(own, k.mask()); }, carried);
+    fullStores();
+    return next;
+  });
+  return eachOf(reductions, [](Reduction &r, auto own) { return r.fold(own); }, parts);
+}
+
+// Folds the chunks of `range`, which starts with one, and combines their results; `use` gets each start and result.
+Values KernelEmitter::foldChunks(Range range, Reductions &reductions,
+                                 llvm::function_ref<void(V, llvm::ArrayRef<V>)> use) {
+  Values none = eachOf(reductions, [](Reduction &r) { return r.none(); });
+  return k.loop(range.lo, range.hi, b.index(kReductionChunk), none, [&](V start, llvm::ArrayRef<V> before) {
+    V end = start + b.index(kReductionChunk);
+    Values folded = foldAcrossLanes({start, select(lt(end, range.hi), end, range.hi)}, reductions);
+    use(start, folded);
+    return eachOf(reductions, [](Reduction &r, auto a, auto c) { return r.merge(a, c); }, before, folded);
+  });
+}
+
 void KernelEmitter::reduceAcrossLanes() {
   for (unsigned phase = 0; phase < plan.numPhases; ++phase) {
     k.enterPhase(phase);
-    llvm::SmallVector<int> reduces = reducesOf(phase);
-    llvm::SmallVector<Reduction> states;
-    Values init;
-    for (int index : reduces) {
-      states.emplace_back(k, b, spec, index);
-      llvm::append_range(init, states.back().start());
-    }
-    Values last = reducedLoops(0, init, [&](llvm::ArrayRef<V> carried) {
-      Values next;
-      for (Reduction &state : states) {
-        llvm::append_range(next, state.step(carried.take_front(state.numParts()), k.mask()));
-        carried = carried.drop_front(state.numParts());
-      }
-      fullStores();
-      return next;
-    });
-    llvm::ArrayRef<V> rest = last;
-    for (auto [state, index] : llvm::zip_equal(states, reduces)) {
-      k.define(index, state.finish(state.fold(rest.take_front(state.numParts()))));
-      rest = rest.drop_front(state.numParts());
-    }
+    llvm::SmallVector<int> nodes = reducesOf(phase);
+    Reductions reductions = reductionsOf(nodes);
+    define(nodes, reductions,
+           spec.goesInChunks() ? foldChunks(wholeDomain(), reductions) : foldAcrossLanes(wholeDomain(), reductions));
   }
+  rowStores();
+}
+
+// The inner range is one of chunks. Where there is scratch, it has the results of all chunks: a call leaves those of
+// its range there, and one with an empty range ends the reduction.
+void KernelEmitter::reduceInParts() {
+  constexpr unsigned kShift = llvm::ConstantLog2<kReductionChunk>();
+  k.enterPhase(0);
+  llvm::SmallVector<int> nodes = reducesOf(0);
+  Reductions reductions = reductionsOf(nodes);
+  V size = wholeDomain().hi, alone = b.isNull(args.scratch), end = shl(args.innerHi, kShift);
+  auto placeOf = [&](V chunk, size_t part) {
+    mlir::Value start = b.address(args.scratch, chunk * b.index(plan.scratchBytesPerChunk), Elem::I8);
+    return b.addressConst(start, int64_t(part * runtime::kChunkPartBytes), Elem::I8);
+  };
+  Range range{shl(args.innerLo, kShift), select(lt(end, size), end, size)};
+  Values first = foldChunks(range, reductions, [&](V start, llvm::ArrayRef<V> folded) {
+    k.when(bitNot(alone), {}, [&] {
+      for (auto [number, part] : llvm::enumerate(folded))
+        b.store(part, placeOf(lshr(start, kShift), number));
+      return Values();
+    });
+  });
+  k.when(alone | eq(args.innerLo, args.innerHi), {}, [&] {
+    V count = select(alone, b.index(0), lshr(size + b.index(kReductionChunk - 1), kShift));
+    define(nodes, reductions, k.loop(b.index(0), count, b.index(1), first, [&](V chunk, llvm::ArrayRef<V> before) {
+      size_t number = 0;
+      return eachOf(
+          reductions,
+          [&](Reduction &r, auto own) {
+            Values parts;
+            for (unsigned part = 0; part < r.numParts(); ++part)
+              parts.push_back(b.load(placeOf(chunk, number++), r.partElem(part), false));
+            return r.merge(own, parts);
+          },
+          before);
+    }));
+    rowStores();
+    return Values();
+  });
 }
 
 // The values of a row that a later phase reads: reductions, and values computed from them that the whole domain uses.
@@ -197,7 +268,7 @@ void KernelEmitter::columnPhase(V start, V end, unsigned vectors, llvm::MutableA
   unsigned columns = spec.numParallel - 1;
   for (Reduction &state : states)
     state.startColumns(vectors);
-  reducedLoops(0, {}, [&](llvm::ArrayRef<V>) {
+  reducedLoops(0, wholeDomain(), {}, [&](llvm::ArrayRef<V>) {
     return vectorLoop(start, end, columns, {}, [&](llvm::ArrayRef<V>) {
       for (Reduction &state : states)
         state.stepColumns();
@@ -239,9 +310,7 @@ void KernelEmitter::reduceInColumns() {
     for (unsigned phase = 0; phase < std::max(plan.numPhases, 1u); ++phase) {
       k.enterPhase(phase);
       llvm::SmallVector<int> reduces = reducesOf(phase);
-      llvm::SmallVector<Reduction> states;
-      for (int index : reduces)
-        states.emplace_back(k, b, spec, index);
+      Reductions states = reductionsOf(reduces);
       if (plan.numPhases)
         columnPhase(start, end, vectors, states);
       bool last = phase + 1 >= plan.numPhases;
@@ -253,10 +322,10 @@ void KernelEmitter::reduceInColumns() {
 }
 
 void KernelEmitter::row() {
-  if (!lanesAreParallel()) {
-    reduceAcrossLanes();
-    return rowStores();
-  }
+  if (plan.scratchBytesPerChunk)
+    return reduceInParts();
+  if (!lanesAreParallel())
+    return reduceAcrossLanes();
   if (spec.numReduced)
     return reduceInColumns();
   unsigned group = spec.numParallel - 1;
@@ -313,8 +382,8 @@ void KernelEmitter::rows() {
 
 } // namespace
 
-unsigned emitKernel(mlir::ModuleOp module, llvm::StringRef name, const KernelSpec &spec,
-                    const KernelEmitOptions &options) {
+KernelPlan emitKernel(mlir::ModuleOp module, llvm::StringRef name, const KernelSpec &spec,
+                      const KernelEmitOptions &options) {
   mlir::OpBuilder ops(module.getBodyRegion());
   ops.setInsertionPointToEnd(module.getBody());
   mlir::Location loc = ops.getUnknownLoc();
@@ -334,7 +403,7 @@ unsigned emitKernel(mlir::ModuleOp module, llvm::StringRef name, const KernelSpe
   KernelPlan plan = planKernel(spec);
   KernelBuilder builder(spec, plan, b, args, options.narrowMasks, entry->getTerminator());
   KernelEmitter(spec, plan, b, args, builder).rows();
-  return plan.scratchBytesPerElement;
+  return plan;
 }
 
 } // namespace tess::compiler

@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "compiler/lowering/KernelSpec.h"
+#include "compiler/lowering/KernelAnalysis.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -21,8 +21,8 @@ struct KernelEmitOptions {
   bool narrowMasks = false;
 };
 
-/// Appends a function `name` that computes `spec` (verified) to `module`; returns scratch bytes per reduced element.
-unsigned emitKernel(mlir::ModuleOp module, llvm::StringRef name, const KernelSpec &spec,
-                    const KernelEmitOptions &options);
+/// Appends a function `name` that computes `spec` (verified) to `module`; returns the plan that it follows.
+KernelPlan emitKernel(mlir::ModuleOp module, llvm::StringRef name, const KernelSpec &spec,
+                      const KernelEmitOptions &options);
 
 } // namespace tess::compiler

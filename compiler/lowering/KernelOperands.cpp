@@ -1,9 +1,9 @@
 //===- KernelOperands.cpp - reading and writing operands -----------------===//
 //
 // Each inner class has one way to load and store: contiguous operands a vector
-// at a time, broadcast ones one element, strided ones 16 elements. Tails that
-// no masked instruction covers go element by element through a buffer on the
-// stack.
+// at a time, broadcast ones one element, strided ones 16 elements, repeated ones
+// one vector for a whole row. Tails that no masked instruction covers go element
+// by element through a buffer on the stack.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/lowering/Convert.h"
@@ -29,7 +29,7 @@ bool KernelBuilder::moves(unsigned operand, const GroupIndex &group) const {
   const KernelOperand &op = spec.operands[operand];
   if (group.group >= spec.numParallel && !op.variesOnReduced)
     return false;
-  return !group.lanes || op.inner != InnerClass::Broadcast;
+  return !group.lanes || op.inner == InnerClass::Contiguous || op.inner == InnerClass::Strided;
 }
 
 unsigned KernelBuilder::accessDepth(unsigned operand) const {
@@ -57,10 +57,12 @@ mlir::Value KernelBuilder::pointer(unsigned operand, unsigned depth) {
     for (const GroupIndex &group : scopes[depth].groups) {
       if (!moves(operand, group))
         continue;
-      bool unit = group.lanes && spec.operands[operand].inner == InnerClass::Contiguous;
+      InnerClass inner = spec.operands[operand].inner;
+      bool unit = group.lanes && inner == InnerClass::Contiguous;
+      bool isMask = inner == InnerClass::Repeated && group.group + 1 == spec.numParallel;
       V step = unit ? V() : stride(operand, group.group);
       at(depth, [&] {
-        V part = unit ? group.index : group.index * step;
+        V part = unit ? group.index : isMask ? group.index & step : group.index * step;
         offset = offset ? offset + part : part;
       });
     }
@@ -86,11 +88,24 @@ V KernelBuilder::load(unsigned operand, unsigned depth) {
   mlir::Value address = pointer(operand, depth);
   const Scope *lanes = laneScope();
   Elem raw = rawElem(op.dtype);
+  if (lanes && op.inner == InnerClass::Repeated)
+    return fromRaw(loadRepeated(address, raw, stride(operand, lanes->groups.back().group)), op.dtype);
   bool byLane = lanes && moves(operand, lanes->groups.back());
   if (!byLane)
     return fromRaw(b.load(safePointer(operand, address), raw, false), op.dtype);
   V step = op.inner == InnerClass::Strided ? stride(operand, lanes->groups.back().group) : V();
   return fromRaw(loadLanes(address, raw, op.inner, step), op.dtype);
+}
+
+// One element in every lane is what row-major values repeat, and must not cost more than a broadcast operand.
+V KernelBuilder::loadRepeated(mlir::Value base, Elem elem, V mask) {
+  auto one = [&] { return Values{b.splat(b.load(base, elem, false))}; };
+  return b.ifElse(eq(mask, b.index(0)), one, [&] {
+    V result = b.undef(elem, true);
+    for (unsigned lane = 0; lane < kLanes; ++lane)
+      result = b.insert(result, b.load(b.address(base, b.index(lane) & mask, elem), elem, false), lane);
+    return Values{result};
+  })[0];
 }
 
 V KernelBuilder::loadByElement(mlir::Value base, Elem elem, V step) {

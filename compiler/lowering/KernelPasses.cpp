@@ -28,7 +28,7 @@ struct LowerFusions : impl::LowerFusionsPassBase<LowerFusions> {
       for (Operation &op : func.getBody().getOps()) {
         if (const OpInfo *info = ir::infoOf(&op); info && info->lowering == Lowering::View)
           layouts.add(&op);
-        if (auto fusion = dyn_cast<ir::FusionOp>(op); fusion && !startsWithCall(fusion))
+        if (auto fusion = dyn_cast<ir::FusionOp>(op))
           fusion->setAttr("kernel", kernelFor(lowerFusion(fusion, layouts).spec.toText(), kernels, symbols));
       }
     }

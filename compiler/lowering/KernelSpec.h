@@ -9,7 +9,9 @@
 // of evaluation that promise "one result" fixes: a reduction keeps 16 partial
 // results; element e of the last reduced group goes to lane e mod 16, earlier
 // reduced groups are walked outside in row-major order; a halving tree
-// (8, 4, 2, 1) ends it. That is independent of layout, ISA, threads and fusion.
+// (8, 4, 2, 1) ends it. A reduction of everything goes in chunks of
+// kReductionChunk elements, each reduced so and combined with the chunks before
+// it. That is independent of layout, ISA, threads and fusion.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -85,6 +87,8 @@ struct KernelSpec {
 
   /// Groups of the domain, and where the kernel finds their sizes, strides and its attributes.
   unsigned numGroups() const { return numParallel + numReduced; }
+  /// The kernel reduces everything to one row, in chunks.
+  bool goesInChunks() const { return numParallel == 0 && numReduced == 1; }
   runtime::KernelDims dims() const { return {numGroups(), unsigned(operands.size())}; }
 
   /// Canonical text, a line for each operand, node and store: equal text means equal code. The cache key of a kernel

@@ -11,7 +11,7 @@
 namespace tess::compiler {
 namespace {
 
-constexpr const char *kInnerNames[] = {"contiguous", "broadcast", "strided"};
+constexpr const char *kInnerNames[] = {"contiguous", "broadcast", "strided", "repeated"};
 constexpr const char *kReduceNames[] = {"sum", "mean", "prod", "max", "min", "argmax", "argmin"};
 
 /// Prints a finite number with enough digits to read it back, and any other by its bits.
@@ -167,7 +167,7 @@ private:
     KernelOperand operand{DType::Float32};
     operand.isOutput = oneOf<bool>({"input", "output"}, "input or output");
     operand.dtype = dtype();
-    operand.inner = oneOf<InnerClass>(kInnerNames, "contiguous, broadcast or strided");
+    operand.inner = oneOf<InnerClass>(kInnerNames, "contiguous, broadcast, strided or repeated");
     operand.variesOnReduced = take("varies");
     spec.operands.push_back(operand);
   }

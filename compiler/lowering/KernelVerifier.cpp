@@ -1,6 +1,7 @@
 //===- KernelVerifier.cpp - checks of a KernelSpec ------------------------===//
 #include "compiler/lowering/KernelAnalysis.h"
 #include "ops/Error.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace tess::compiler {
 
@@ -48,8 +49,7 @@ llvm::Error Verifier::checkReduce(unsigned index) const {
   const KernelNode &node = spec.nodes[index];
   if (!spec.numReduced || node.args.size() != 1)
     return error("a reduction must have one argument and a reduced group", "node " + llvm::Twine(index));
-  bool place = node.reduceKind == ReduceKind::ArgMax || node.reduceKind == ReduceKind::ArgMin;
-  if (place && node.dtype != DType::Int32 && node.dtype != DType::Int64)
+  if (givesIndex(node.reduceKind) && node.dtype != DType::Int32 && node.dtype != DType::Int64)
     return error("argmax and argmin must give i32 or i64", "node " + llvm::Twine(index) + " " + shortName(node.dtype));
   return llvm::Error::success();
 }
@@ -106,9 +106,16 @@ llvm::Error Verifier::run() {
       return failure;
   if (spec.stores.empty())
     return error("a kernel must store something", "no store");
-  for (const KernelOperand &operand : spec.operands)
+  bool strides = llvm::any_of(spec.operands, [](const KernelOperand &o) { return o.inner == InnerClass::Strided; });
+  for (const KernelOperand &operand : spec.operands) {
     if (operand.variesOnReduced && !spec.numReduced)
       return error("an operand may vary over reduced groups only where there are some", "none");
+    if (operand.inner == InnerClass::Repeated && (operand.isOutput || spec.numReduced || strides))
+      return error("a repeated operand must be an input of a kernel without reduced groups and strided operands",
+                   operand.isOutput  ? "an output"
+                   : spec.numReduced ? "a reduced group"
+                                     : "a strided one");
+  }
   for (const KernelStore &store : spec.stores)
     if (!namesItsEnds(store))
       return error("a store must name a node and an output",

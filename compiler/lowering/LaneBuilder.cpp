@@ -127,59 +127,40 @@ void LaneBuilder::unify(LaneValue &lhs, LaneValue &rhs) {
   rhs = splat(rhs);
 }
 
-LaneValue LaneBuilder::floatBinary(Bin op, LaneValue lhs, LaneValue rhs) {
-  Value result;
-  switch (op) {
-  case Bin::Add:
-    result = LLVM::FAddOp::create(ops, loc, lhs.get(), rhs.get());
-    break;
-  case Bin::Sub:
-    result = LLVM::FSubOp::create(ops, loc, lhs.get(), rhs.get());
-    break;
-  case Bin::Mul:
-    result = LLVM::FMulOp::create(ops, loc, lhs.get(), rhs.get());
-    break;
-  default:
-    assert(op == Bin::Div && "not a float operation");
-    result = LLVM::FDivOp::create(ops, loc, lhs.get(), rhs.get());
-  }
-  return wrap(result, lhs.elem(), lhs.isVector());
-}
-
-LaneValue LaneBuilder::intBinary(Bin op, LaneValue lhs, LaneValue rhs) {
-  auto make = [&](auto tag) -> Value { return decltype(tag)::create(ops, loc, lhs.get(), rhs.get()); };
-  switch (op) {
-  case Bin::Add:
-    return wrap(make(LLVM::AddOp()), lhs.elem(), lhs.isVector());
-  case Bin::Sub:
-    return wrap(make(LLVM::SubOp()), lhs.elem(), lhs.isVector());
-  case Bin::Mul:
-    return wrap(make(LLVM::MulOp()), lhs.elem(), lhs.isVector());
-  case Bin::Div:
-  case Bin::SDiv:
-    return wrap(make(LLVM::SDivOp()), lhs.elem(), lhs.isVector());
-  case Bin::UDiv:
-    return wrap(make(LLVM::UDivOp()), lhs.elem(), lhs.isVector());
-  case Bin::And:
-    return wrap(make(LLVM::AndOp()), lhs.elem(), lhs.isVector());
-  case Bin::Or:
-    return wrap(make(LLVM::OrOp()), lhs.elem(), lhs.isVector());
-  case Bin::Xor:
-    return wrap(make(LLVM::XOrOp()), lhs.elem(), lhs.isVector());
-  case Bin::Shl:
-    return wrap(make(LLVM::ShlOp()), lhs.elem(), lhs.isVector());
-  case Bin::LShr:
-    return wrap(make(LLVM::LShrOp()), lhs.elem(), lhs.isVector());
-  case Bin::AShr:
-    return wrap(make(LLVM::AShrOp()), lhs.elem(), lhs.isVector());
-  }
-  llvm_unreachable("covered switch");
-}
-
 LaneValue LaneBuilder::binary(Bin op, LaneValue lhs, LaneValue rhs) {
   assert(lhs.elem() == rhs.elem() && "operands must have one type");
   unify(lhs, rhs);
-  return isFloat(lhs.elem()) ? floatBinary(op, lhs, rhs) : intBinary(op, lhs, rhs);
+  bool real = isFloat(lhs.elem());
+  auto make = [&](auto tag) {
+    return wrap(decltype(tag)::create(ops, loc, lhs.get(), rhs.get()), lhs.elem(), lhs.isVector());
+  };
+  switch (op) {
+  case Bin::Add:
+    return real ? make(LLVM::FAddOp()) : make(LLVM::AddOp());
+  case Bin::Sub:
+    return real ? make(LLVM::FSubOp()) : make(LLVM::SubOp());
+  case Bin::Mul:
+    return real ? make(LLVM::FMulOp()) : make(LLVM::MulOp());
+  case Bin::Div:
+    return real ? make(LLVM::FDivOp()) : make(LLVM::SDivOp());
+  case Bin::SDiv:
+    return make(LLVM::SDivOp());
+  case Bin::UDiv:
+    return make(LLVM::UDivOp());
+  case Bin::And:
+    return make(LLVM::AndOp());
+  case Bin::Or:
+    return make(LLVM::OrOp());
+  case Bin::Xor:
+    return make(LLVM::XOrOp());
+  case Bin::Shl:
+    return make(LLVM::ShlOp());
+  case Bin::LShr:
+    return make(LLVM::LShrOp());
+  case Bin::AShr:
+    return make(LLVM::AShrOp());
+  }
+  llvm_unreachable("covered switch");
 }
 
 LaneValue LaneBuilder::unary(Un op, LaneValue x) {

@@ -145,6 +145,7 @@ public:
   void store(LaneValue value, mlir::Value address);
   void maskedStore(LaneValue value, mlir::Value address, LaneValue mask);
   mlir::Value loadPointer(mlir::Value address);
+  LaneValue isNull(mlir::Value pointer);
   mlir::Value selectPointer(LaneValue condition, mlir::Value yes, mlir::Value no);
   /// `count` vectors (or scalars) on the stack, allocated in the entry block.
   mlir::Value stackBuffer(Elem elem, unsigned count, bool vector);
@@ -177,8 +178,6 @@ private:
   /// An empty block before `other` with an argument for each of the values.
   mlir::Block *blockBefore(mlir::Block *other, llvm::ArrayRef<mlir::Value> like = {});
   void unify(LaneValue &lhs, LaneValue &rhs);
-  LaneValue intBinary(Bin op, LaneValue lhs, LaneValue rhs);
-  LaneValue floatBinary(Bin op, LaneValue lhs, LaneValue rhs);
 
   mlir::OpBuilder &ops;
   mlir::Location loc;

@@ -72,6 +72,10 @@ Value LaneBuilder::loadPointer(Value address) {
   return LLVM::LoadOp::create(ops, loc, LLVM::LLVMPointerType::get(ops.getContext()), address);
 }
 
+LaneValue LaneBuilder::isNull(Value pointer) {
+  return eq(wrap(LLVM::PtrToIntOp::create(ops, loc, ops.getI64Type(), pointer), Elem::I64, false), index(0));
+}
+
 Value LaneBuilder::selectPointer(LaneValue condition, Value yes, Value no) {
   return LLVM::SelectOp::create(ops, loc, condition.get(), yes, no);
 }

@@ -88,7 +88,7 @@ private:
     if (auto constant = dyn_cast<ir::ConstantOp>(op))
       return lowerConstant(constant);
     if (auto fusion = dyn_cast<ir::FusionOp>(op))
-      return startsWithCall(fusion) ? lowerCallWithEpilogue(fusion) : lowerFusionStep(fusion);
+      return lowerFusionStep(fusion);
     const OpInfo *info = ir::infoOf(op);
     if (!info)
       return op->emitError("compile: operator must be of the tess dialect, got ") << op->getName().getStringRef();
@@ -274,19 +274,13 @@ private:
     return success();
   }
 
-  ValueIds contiguousOperands(Operation *op, StringRef location) {
-    ValueIds operands;
-    for (Value operand : op->getOperands())
-      operands.push_back(contiguous(operand, location));
-    return operands;
-  }
-
   /// The step of an operator that is not a generated kernel, with its operands and results.
   Step opStep(Operation *op, StepKind kind) {
     Step step;
     step.kind = kind;
     step.location = ir::locationText(op->getLoc());
-    step.operands = contiguousOperands(op, step.location);
+    for (Value operand : op->getOperands())
+      step.operands.push_back(contiguous(operand, step.location));
     for (Value result : op->getResults())
       step.results.push_back(addValue(result, ValueKind::Temp, nameOf(op), step.location));
     addNode(op, step.operands);
@@ -316,42 +310,12 @@ private:
 
   LogicalResult lowerLibrary(Operation *op) {
     Step step = opStep(op, StepKind::Library);
-    chooseImplementation(op, op->getOperands(), step);
-    exec().steps.push_back(std::move(step));
-    return success();
-  }
-
-  /// Lowers a library operator together with the elementwise operators that finish its result.
-  LogicalResult lowerCallWithEpilogue(ir::FusionOp fusion) {
-    Block &body = fusion.getBody().front();
-    Operation *call = &body.front();
-    Step step;
-    step.kind = StepKind::Library;
-    step.location = ir::locationText(fusion.getLoc());
-    for (auto [input, argument] : llvm::zip(fusion.getInputs(), body.getArguments())) {
-      step.operands.push_back(contiguous(input, step.location));
-      idOf[argument] = step.operands.back();
+    if (choice && step.op.info().lowering == Lowering::Library) {
+      SmallVector<TensorMeta, 4> operands = ir::metasOf(op->getOperands()), results = ir::metasOf(op->getResults());
+      step.implementation = choice->implementation({step.op, operands, results}, target).value_or("");
     }
-    addFusedNodes(fusion);
-    step.op = ir::opDefOf(call);
-    for (unsigned count : ir::segmentsOf(call))
-      step.segments.push_back(count);
-    int operand = int(call->getNumOperands());
-    for (Operation &op : body.without_terminator())
-      if (&op != call)
-        step.epilogue.push_back(epilogueStep(ir::infoOf(&op)->name, op.getNumOperands() > 1 ? operand++ : -1));
-    step.results = idsOf(body.getTerminator()->getOperands());
-    idOf[fusion.getOutputs().front()] = step.results.front();
-    chooseImplementation(call, fusion.getInputs(), step);
     exec().steps.push_back(std::move(step));
     return success();
-  }
-
-  void chooseImplementation(Operation *call, ValueRange operands, Step &step) const {
-    if (!choice || step.op.info().lowering != Lowering::Library)
-      return;
-    SmallVector<TensorMeta, 4> inputs = ir::metasOf(operands), results = ir::metasOf(call->getResults());
-    step.implementation = choice->implementation({step.op, inputs, results, step.epilogue}, target).value_or("");
   }
 
   //===--------------------------------------------------------------------===//

@@ -14,8 +14,7 @@ namespace tess::compiler {
 using Values = LaneBuilder::Values;
 
 Reduction::Reduction(KernelBuilder &k, LaneBuilder &b, const KernelSpec &spec, int index)
-    : k(k), b(b), node(spec.nodes[index]), from(spec.nodes[node.args[0]].dtype),
-      hasPlace(node.reduceKind == ReduceKind::ArgMax || node.reduceKind == ReduceKind::ArgMin) {
+    : k(k), b(b), node(spec.nodes[index]), from(spec.nodes[node.args[0]].dtype), hasPlace(givesIndex(node.reduceKind)) {
   valueType = hasPlace ? from : node.dtype;
 }
 
@@ -62,6 +61,13 @@ Values Reduction::start() {
   // wrong.
   if (hasPlace)
     parts.push_back(b.iota(computeElem(node.dtype)));
+  return parts;
+}
+
+Values Reduction::none() {
+  Values parts = {neutral(false)};
+  if (hasPlace) // ties go to the lower place, so this is never wrong
+    parts.push_back(b.constantBits(partElem(1), false, 0));
   return parts;
 }
 
@@ -177,7 +183,7 @@ Values Reduction::foldColumns() {
   return slots[0];
 }
 
-V Reduction::finish(Values folded) {
+V Reduction::finish(llvm::ArrayRef<V> folded) {
   if (hasPlace)
     return folded[1];
   V result = folded[0];

@@ -18,8 +18,11 @@ public:
   /// The Reduce node `index` of `spec`.
   Reduction(KernelBuilder &k, LaneBuilder &b, const KernelSpec &spec, int index);
 
-  /// Parts of a partial result: 1, or 2 for ArgMax and ArgMin, which keep element numbers beside the values.
-  unsigned numParts() const { return hasPlace ? 2 : 1; }
+  unsigned numParts() const { return partsOf(node.reduceKind); }
+
+  /// The result of no chunk, and that of two sets of elements, the first of which stand before the second's.
+  LaneBuilder::Values none();
+  LaneBuilder::Values merge(llvm::ArrayRef<V> a, llvm::ArrayRef<V> b);
 
   // Lanes along the last reduced group.
   /// The partial results before the first element.
@@ -38,17 +41,16 @@ public:
   void stepColumns();
   LaneBuilder::Values foldColumns();
 
+  Elem partElem(unsigned part) const;
   /// The node's value from the folded parts.
-  V finish(LaneBuilder::Values folded);
+  V finish(llvm::ArrayRef<V> folded);
 
 private:
   V argument();
   V neutral(bool vector);
   V elementNumber();
-  Elem partElem(unsigned part) const;
   /// One step: `place` is the elements' number (ArgMax, ArgMin).
   LaneBuilder::Values accumulate(llvm::ArrayRef<V> parts, V value, V place);
-  LaneBuilder::Values merge(llvm::ArrayRef<V> a, llvm::ArrayRef<V> b);
   V better(V a, V b);
 
   KernelBuilder &k;
@@ -59,5 +61,14 @@ private:
   bool hasPlace;
   mlir::Value memory[2];
 };
+
+/// The results of `call(reduction, its slice of each list)` in one list; the lists have the parts of all reductions.
+template <typename Call, typename... Lists>
+LaneBuilder::Values eachOf(llvm::MutableArrayRef<Reduction> reductions, Call &&call, const Lists &...lists) {
+  LaneBuilder::Values all;
+  for (Reduction &reduction : reductions)
+    llvm::append_range(all, call(reduction, llvm::ArrayRef<V>(lists).slice(all.size(), reduction.numParts())...));
+  return all;
+}
 
 } // namespace tess::compiler

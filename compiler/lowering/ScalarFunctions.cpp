@@ -98,36 +98,6 @@ static V emitBinary(ScalarFn fn, V a, V b, bool isUnsigned) {
   }
 }
 
-static V emitMath(ScalarFn fn, V x) {
-  switch (fn) {
-#define TESS_MATH(NAME, FUNCTION)                                                                                      \
-  case ScalarFn::NAME:                                                                                                 \
-    return vmath::FUNCTION(x);
-    TESS_MATH(Exp, exp)
-    TESS_MATH(Expm1, expm1)
-    TESS_MATH(Log, log)
-    TESS_MATH(Log1p, log1p)
-    TESS_MATH(Sin, sin)
-    TESS_MATH(Cos, cos)
-    TESS_MATH(Tan, tan)
-    TESS_MATH(Asin, asin)
-    TESS_MATH(Acos, acos)
-    TESS_MATH(Atan, atan)
-    TESS_MATH(Sinh, sinh)
-    TESS_MATH(Cosh, cosh)
-    TESS_MATH(Tanh, tanh)
-    TESS_MATH(Asinh, asinh)
-    TESS_MATH(Acosh, acosh)
-    TESS_MATH(Atanh, atanh)
-    TESS_MATH(Erf, erf)
-    TESS_MATH(Erfc, erfc)
-    TESS_MATH(Sigmoid, sigmoid)
-#undef TESS_MATH
-  default:
-    llvm_unreachable("not a float function of one argument");
-  }
-}
-
 static V emitFloatUnary(ScalarFn fn, V x) {
   switch (fn) {
   case ScalarFn::Neg:
@@ -140,8 +110,6 @@ static V emitFloatUnary(ScalarFn fn, V x) {
     return x * x;
   case ScalarFn::Sqrt:
     return sqrt(x);
-  case ScalarFn::Rsqrt:
-    return 1.0 / sqrt(x);
   case ScalarFn::Floor:
     return floor(x);
   case ScalarFn::Ceil:
@@ -150,8 +118,13 @@ static V emitFloatUnary(ScalarFn fn, V x) {
     return roundEven(x);
   case ScalarFn::Trunc:
     return trunc(x);
+#define TESS_EXPANSION(ENUMERATOR, NAME)                                                                               \
+  case ScalarFn::ENUMERATOR:                                                                                           \
+    return vmath::NAME(x);
+    TESS_EXPANSIONS(TESS_EXPANSION)
+#undef TESS_EXPANSION
   default:
-    return emitMath(fn, x);
+    llvm_unreachable("not a float function of one argument");
   }
 }
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "compiler/lowering/LaneBuilder.h"
+#include "ops/ScalarProgram.h"
 
 #include <limits>
 
@@ -18,13 +19,12 @@ namespace tess::compiler::vmath {
 /// Infinity and the quiet NaN without a payload.
 inline constexpr double kInf = std::numeric_limits<double>::infinity(), kNan = std::numeric_limits<double>::quiet_NaN();
 
+/// The functions of one argument that ops/Scalar.td lists, each in the file of its family.
+#define TESS_EXPANSION(ENUMERATOR, NAME) V NAME(V x);
+TESS_EXPANSIONS(TESS_EXPANSION)
+#undef TESS_EXPANSION
+
 // Exponentials: VectorMathExp.cpp
-V exp(V x);
-V expm1(V x);
-V sigmoid(V x);
-V sinh(V x);
-V cosh(V x);
-V tanh(V x);
 /// e^(hi + lo) for |lo| <= ulp(hi), float64: the last step of pow.
 V expSum(V hi, V lo);
 
@@ -34,11 +34,6 @@ V expNormal(V x);
 V exp28(V x);
 
 // Logarithms: VectorMathLog.cpp
-V log(V x);
-V log1p(V x);
-V asinh(V x);
-V acosh(V x);
-V atanh(V x);
 /// log x of a positive normal number; elsewhere wrong.
 V logNormal(V x);
 /// log x in float64 with 37 bits, of a positive normal number: what float32 needs, and its powers.
@@ -47,19 +42,9 @@ V log37(V x);
 V logAddExp(V a, V b);
 
 // Trigonometry: VectorMathTrig.cpp, VectorMathArc.cpp
-V sin(V x);
-V cos(V x);
-V tan(V x);
 /// cos(2 pi x) for x in [0, 1].
 V cosTurn(V x);
-V asin(V x);
-V acos(V x);
-V atan(V x);
 V atan2(V y, V x);
-
-// Error function: VectorMathErf.cpp
-V erf(V x);
-V erfc(V x);
 
 // Powers and remainders: VectorMathPow.cpp
 V pow(V base, V exponent);

@@ -129,6 +129,8 @@ V signsDiffer(V r, V y) { return (lt(r, 0.0) & gt(y, 0.0)) | (gt(r, 0.0) & lt(y,
 
 } // namespace
 
+V rsqrt(V x) { return 1.0 / sqrt(x); }
+
 V pow(V base, V exponent) {
   bool single = base.elem() == Elem::F32;
   return powEdges(base, exponent, (single ? powMagnitude32 : powMagnitude)(fabs(base), exponent));

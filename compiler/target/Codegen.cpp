@@ -9,24 +9,15 @@
 #include "compiler/lowering/KernelAnalysis.h"
 #include "compiler/lowering/KernelEmitter.h"
 #include "compiler/target/AccessChecks.h"
+#include "compiler/target/Backend.h"
 #include "compiler/target/ImageBuilder.h"
-#include "compiler/target/KernelDialect.h"
-#include "compiler/target/LlvmOptions.h"
 #include "compiler/target/Verification.h"
 #include "ops/Error.h"
 
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
-#include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/Module.h"
 #include "llvm/MC/MCTargetOptions.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
-#include "llvm/Target/TargetMachine.h"
 
 #include <mutex>
 
@@ -50,18 +41,13 @@ struct Emitter {
 
 struct CodeGenerator::Impl {
   TargetSpec target;
-  std::unique_ptr<llvm::TargetMachine> machine;
-  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
-  std::string messages;             // from MLIR and LLVM, since they were last taken
+  Backend backend;
   std::unique_ptr<Emitter> objects; // null until the first compile()
   bool verify = verifiesByDefault();
   uint64_t numVerified = 0;
 
-  llvm::Error fail(const llvm::Twine &step) {
-    std::string text = std::exchange(messages, "");
-    return makeError(ErrorCode::Internal,
-                     "codegen: " + step + " must succeed, got " + (text.empty() ? "no reason" : text));
-  }
+  Impl(const TargetSpec &target, std::unique_ptr<llvm::TargetMachine> machine)
+      : target(target), backend("codegen", std::move(machine)) {}
   llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>> emit(llvm::ArrayRef<NamedKernel> kernels,
                                                          std::vector<runtime::KernelEntry> &entries);
   llvm::Expected<std::unique_ptr<llvm::Module>> translate(mlir::ModuleOp module, llvm::LLVMContext &context);
@@ -80,19 +66,16 @@ static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> makeMachine(const Ta
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
   });
-  if (llvm::Error error = setLlvmOptions())
-    return std::move(error);
   llvm::Triple triple("x86_64-unknown-linux-gnu");
-  std::string reason;
-  const llvm::Target *found = llvm::TargetRegistry::lookupTarget(triple, reason);
+  auto found = findTarget("codegen", triple);
   if (!found)
-    return makeError(ErrorCode::Internal, "codegen: LLVM must have a code generator for x86-64, got " + reason);
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // the only fma is one that the expansion wrote
+    return found.takeError();
+  llvm::TargetOptions options = strictOptions();
   options.MCOptions.AsmVerbose = false;
   return std::unique_ptr<llvm::TargetMachine>(
-      found->createTargetMachine(triple, "x86-64", target.features + ",-prefer-256-bit", options, llvm::Reloc::PIC_,
-                                 llvm::CodeModel::Small, llvm::CodeGenOptLevel::Less, /*JIT=*/true));
+      (*found)->createTargetMachine(triple, "x86-64", target.features + ",-prefer-256-bit", options, llvm::Reloc::PIC_,
+                                    llvm::CodeModel::Small, llvm::CodeGenOptLevel::Less,
+                                    /*JIT=*/true));
 }
 
 CodeGenerator::CodeGenerator(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
@@ -105,20 +88,12 @@ llvm::Expected<std::unique_ptr<CodeGenerator>> CodeGenerator::create(const Targe
   auto machine = makeMachine(target);
   if (!machine)
     return machine.takeError();
-  auto impl = std::make_unique<Impl>();
-  impl->target = target;
-  impl->machine = std::move(*machine);
-  loadKernelDialect(impl->context);
-  impl->context.getDiagEngine().registerHandler([impl = impl.get()](mlir::Diagnostic &diagnostic) {
-    impl->messages += (impl->messages.empty() ? "" : "; ") + diagnostic.str();
-    return mlir::success();
-  });
-  return std::unique_ptr<CodeGenerator>(new CodeGenerator(std::move(impl)));
+  return std::unique_ptr<CodeGenerator>(new CodeGenerator(std::make_unique<Impl>(target, std::move(*machine))));
 }
 
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 CodeGenerator::Impl::emit(llvm::ArrayRef<NamedKernel> kernels, std::vector<runtime::KernelEntry> &entries) {
-  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&backend.context()));
   KernelEmitOptions options;
   options.narrowMasks = target.has("avx512bw");
   for (const auto &[name, spec] : kernels) {
@@ -126,22 +101,21 @@ CodeGenerator::Impl::emit(llvm::ArrayRef<NamedKernel> kernels, std::vector<runti
       return error;
     if (module->lookupSymbol(name))
       return invalidArgument("codegen: kernels of an image must have distinct names, got " + name + " twice");
-    entries.push_back({name, 0, emitKernel(*module, name, spec, options), picosecondsPerElement(spec)});
+    KernelPlan plan = emitKernel(*module, name, spec, options);
+    entries.push_back({name, 0, plan.scratchBytesPerElement, picosecondsPerElement(spec), plan.scratchBytesPerChunk});
   }
   numVerified += verify;
   if (verify && failed(mlir::verify(*module)))
-    return fail("verification");
+    return backend.fail("verification");
   return module;
 }
 
 llvm::Expected<std::unique_ptr<llvm::Module>> CodeGenerator::Impl::translate(mlir::ModuleOp module,
                                                                              llvm::LLVMContext &llvmContext) {
-  std::unique_ptr<llvm::Module> result = mlir::translateModuleToLLVMIR(module, llvmContext);
+  auto result = backend.translate(module, llvmContext);
   if (!result)
-    return fail("translation to LLVM IR");
-  result->setDataLayout(machine->createDataLayout());
-  result->setTargetTriple(machine->getTargetTriple());
-  for (llvm::Function &function : *result) {
+    return result.takeError();
+  for (llvm::Function &function : **result) {
     if (function.isDeclaration())
       continue;
     function.addFnAttr("prefer-vector-width", "512");
@@ -164,29 +138,20 @@ llvm::Expected<std::unique_ptr<llvm::Module>> CodeGenerator::Impl::lower(llvm::A
 
 llvm::Expected<std::unique_ptr<Emitter>> CodeGenerator::Impl::makeEmitter(llvm::CodeGenFileType type) {
   auto emitter = std::make_unique<Emitter>();
-  emitter->context.setDiagnosticHandlerCallBack(
-      [](const llvm::DiagnosticInfo *info, void *self) {
-        if (info->getSeverity() != llvm::DS_Error)
-          return;
-        llvm::raw_string_ostream stream(static_cast<Impl *>(self)->messages);
-        llvm::DiagnosticPrinterRawOStream printer(stream);
-        info->print(printer);
-      },
-      this);
-  if (machine->addPassesToEmitFile(emitter->passes, emitter->stream, nullptr, type))
-    return fail("code generation");
+  backend.listenTo(emitter->context);
+  if (llvm::Error error = backend.addPasses(emitter->passes, emitter->stream, type))
+    return std::move(error);
   return emitter;
 }
 
 llvm::Error CodeGenerator::Impl::generate(Emitter &emitter, llvm::Module &module) {
   emitter.file.clear();
   ++emitter.modules;
-  emitter.passes.run(module);
-  return messages.empty() ? llvm::Error::success() : fail("code generation");
+  return backend.run(emitter.passes, module);
 }
 
 llvm::Expected<runtime::Image> CodeGenerator::compile(llvm::ArrayRef<NamedKernel> kernels) {
-  impl->messages.clear();
+  impl->backend.clearMessages();
   if (!impl->objects || impl->objects->modules == Emitter::kMaxModules) {
     auto emitter = impl->makeEmitter(llvm::CodeGenFileType::ObjectFile);
     if (!emitter)
@@ -212,10 +177,7 @@ llvm::Expected<std::string> CodeGenerator::dumpLlvm(const KernelSpec &spec) {
   auto llvmModule = impl->lower({{"kernel", spec}}, entries, context);
   if (!llvmModule)
     return llvmModule.takeError();
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  (*llvmModule)->print(stream, nullptr);
-  return text;
+  return textOf(**llvmModule);
 }
 
 llvm::Expected<std::string> CodeGenerator::dumpAssembly(const KernelSpec &spec) {

@@ -8,36 +8,24 @@
 #include "compiler/target/PtxGenerator.h"
 
 #include "compiler/lowering/KernelAnalysis.h"
-#include "compiler/target/KernelDialect.h"
-#include "compiler/target/LlvmOptions.h"
+#include "compiler/target/Backend.h"
 #include "compiler/target/PtxKernel.h"
 #include "ops/Error.h"
 
-#include "mlir/IR/Diagnostics.h"
-#include "mlir/IR/MLIRContext.h"
-#include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/IR/DiagnosticInfo.h"
-#include "llvm/IR/DiagnosticPrinter.h"
-#include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/Module.h"
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/TargetSelect.h"
-#include "llvm/Target/TargetMachine.h"
 
 #include <mutex>
 
 namespace tess::compiler {
 
-struct PtxGenerator::Impl {
-  std::unique_ptr<llvm::TargetMachine> machine;
-  mlir::MLIRContext context{mlir::MLIRContext::Threading::DISABLED};
-  std::string messages; // from MLIR and LLVM, since they were last taken
+using runtime::GpuParameter;
 
-  llvm::Error fail(const llvm::Twine &step) {
-    std::string text = std::exchange(messages, "");
-    return makeError(ErrorCode::Internal, "ptx: " + step + " must succeed, got " + (text.empty() ? "no reason" : text));
-  }
+struct PtxGenerator::Impl {
+  Backend backend;
+
+  explicit Impl(std::unique_ptr<llvm::TargetMachine> machine) : backend("ptx", std::move(machine)) {}
   llvm::Expected<std::unique_ptr<llvm::Module>> translate(llvm::ArrayRef<NamedKernel> kernels,
                                                           llvm::LLVMContext &llvmContext);
 };
@@ -50,20 +38,15 @@ static llvm::Expected<std::unique_ptr<llvm::TargetMachine>> makeMachine(llvm::St
     LLVMInitializeNVPTXTargetMC();
     LLVMInitializeNVPTXAsmPrinter();
   });
-  if (llvm::Error error = setLlvmOptions())
-    return std::move(error);
   llvm::Triple triple("nvptx64-nvidia-cuda");
-  std::string reason;
-  const llvm::Target *found = llvm::TargetRegistry::lookupTarget(triple, reason);
+  auto found = findTarget("ptx", triple);
   if (!found)
-    return makeError(ErrorCode::Internal, "ptx: LLVM must have a code generator for it, got " + reason);
-  std::unique_ptr<llvm::MCSubtargetInfo> probe(found->createMCSubtargetInfo(triple, "", ""));
+    return found.takeError();
+  std::unique_ptr<llvm::MCSubtargetInfo> probe((*found)->createMCSubtargetInfo(triple, "", ""));
   if (!architecture.starts_with("sm_") || !probe || !probe->isCPUStringValid(architecture))
     return invalidArgument("ptx: the architecture must be one that LLVM knows, got " + architecture);
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // the only fma is one that the expansion wrote
-  return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(
-      triple, architecture, "", options, std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Default));
+  return std::unique_ptr<llvm::TargetMachine>((*found)->createTargetMachine(
+      triple, architecture, "", strictOptions(), std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Default));
 }
 
 PtxGenerator::PtxGenerator(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
@@ -73,14 +56,7 @@ llvm::Expected<std::unique_ptr<PtxGenerator>> PtxGenerator::create(llvm::StringR
   auto machine = makeMachine(architecture);
   if (!machine)
     return machine.takeError();
-  auto impl = std::make_unique<Impl>();
-  impl->machine = std::move(*machine);
-  loadKernelDialect(impl->context);
-  impl->context.getDiagEngine().registerHandler([impl = impl.get()](mlir::Diagnostic &diagnostic) {
-    impl->messages += (impl->messages.empty() ? "" : "; ") + diagnostic.str();
-    return mlir::success();
-  });
-  return std::unique_ptr<PtxGenerator>(new PtxGenerator(std::move(impl)));
+  return std::unique_ptr<PtxGenerator>(new PtxGenerator(std::make_unique<Impl>(std::move(*machine))));
 }
 
 static llvm::Error checkKernel(const std::string &name, const KernelSpec &spec) {
@@ -95,8 +71,8 @@ static llvm::Error checkKernel(const std::string &name, const KernelSpec &spec) 
 
 llvm::Expected<std::unique_ptr<llvm::Module>> PtxGenerator::Impl::translate(llvm::ArrayRef<NamedKernel> kernels,
                                                                             llvm::LLVMContext &llvmContext) {
-  messages.clear();
-  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+  backend.clearMessages();
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&backend.context()));
   for (const auto &[name, spec] : kernels) {
     if (llvm::Error error = checkKernel(name, spec))
       return error;
@@ -104,14 +80,15 @@ llvm::Expected<std::unique_ptr<llvm::Module>> PtxGenerator::Impl::translate(llvm
       return invalidArgument("ptx: kernels of a module must have distinct names, got " + name + " twice");
     emitPtxKernel(*module, name, spec);
   }
-  std::unique_ptr<llvm::Module> result = mlir::translateModuleToLLVMIR(*module, llvmContext);
+  auto result = backend.translate(*module, llvmContext);
   if (!result)
-    return fail("translation to LLVM IR");
-  result->setDataLayout(machine->createDataLayout());
-  result->setTargetTriple(machine->getTargetTriple());
+    return result.takeError();
   for (const auto &kernel : kernels)
-    for (unsigned array : {0, 1}) // so that it is read in parameter space, without a copy on each thread's stack
-      result->getFunction(kernel.first)->addParamAttr(array, llvm::Attribute::get(llvmContext, "nvvm.grid_constant"));
+    for (GpuParameter array : {GpuParameter::Pointers, GpuParameter::Dims})
+      // So that it is read in parameter space, without a copy on each thread's stack.
+      (*result)
+          ->getFunction(kernel.first)
+          ->addParamAttr(unsigned(array), llvm::Attribute::get(llvmContext, "nvvm.grid_constant"));
   return result;
 }
 
@@ -120,23 +97,14 @@ llvm::Expected<std::string> PtxGenerator::compile(llvm::ArrayRef<NamedKernel> ke
   auto module = impl->translate(kernels, llvmContext);
   if (!module)
     return module.takeError();
-  llvmContext.setDiagnosticHandlerCallBack(
-      [](const llvm::DiagnosticInfo *info, void *self) {
-        if (info->getSeverity() != llvm::DS_Error)
-          return;
-        llvm::raw_string_ostream stream(static_cast<Impl *>(self)->messages);
-        llvm::DiagnosticPrinterRawOStream printer(stream);
-        info->print(printer);
-      },
-      impl.get());
+  impl->backend.listenTo(llvmContext);
   llvm::SmallVector<char, 0> text;
   llvm::raw_svector_ostream stream(text);
   llvm::legacy::PassManager passes;
-  if (impl->machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile))
-    return impl->fail("code generation");
-  passes.run(**module);
-  if (!impl->messages.empty())
-    return impl->fail("code generation");
+  if (llvm::Error error = impl->backend.addPasses(passes, stream, llvm::CodeGenFileType::AssemblyFile))
+    return std::move(error);
+  if (llvm::Error error = impl->backend.run(passes, **module))
+    return std::move(error);
   return std::string(text.begin(), text.end());
 }
 
@@ -145,10 +113,7 @@ llvm::Expected<std::string> PtxGenerator::dumpLlvm(const KernelSpec &spec) {
   auto module = impl->translate({{"kernel", spec}}, llvmContext);
   if (!module)
     return module.takeError();
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  (*module)->print(stream, nullptr);
-  return text;
+  return textOf(**module);
 }
 
 } // namespace tess::compiler

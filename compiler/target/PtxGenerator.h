@@ -1,15 +1,9 @@
 //===- PtxGenerator.h - kernels to PTX --------------------------*- C++ -*-===//
 //
 // The GPU's counterpart of Codegen.h: elementwise kernel specs to PTX text, with
-// the expansions and rounding rules of the CPU's kernels. A kernel is
-//
-//   .entry name(.param .b64 pointers[numOperands], .param .b64 dims[...],
-//               .param .u64 count)
-//
-// with both arrays by value, laid out as KernelSpec.h says; `count` is the
-// number of elements of the parallel domain, which threads walk in row-major
-// order, each in steps of the grid. No MLIR or LLVM type in this header but
-// Expected.
+// the expansions and rounding rules of the CPU's kernels. GpuParameter in
+// runtime/schema/KernelAbi.h says how a kernel is called. No MLIR or LLVM type in
+// this header but Expected.
 //
 //===----------------------------------------------------------------------===//
 #pragma once

@@ -17,7 +17,11 @@ using namespace mlir;
 
 namespace tess::compiler {
 
+using runtime::GpuParameter;
+
 namespace {
+
+Value argumentOf(Block *entry, GpuParameter parameter) { return entry->getArgument(unsigned(parameter)); }
 
 /// Reads `llvm.nvvm.read.ptx.sreg.<name>` as i64.
 V specialRegister(LaneBuilder &b, llvm::StringRef name) {
@@ -32,15 +36,17 @@ Block *addFunction(OpBuilder &ops, llvm::StringRef name, const KernelSpec &spec)
   MLIRContext *context = ops.getContext();
   Location loc = ops.getUnknownLoc();
   Type ptr = LLVM::LLVMPointerType::get(context), i64 = ops.getI64Type();
-  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), {ptr, ptr, i64});
+  Type types[runtime::kNumGpuParameters] = {ptr, ptr, i64};
+  auto type = LLVM::LLVMFunctionType::get(LLVM::LLVMVoidType::get(context), types);
   auto function = LLVM::LLVMFuncOp::create(ops, loc, name, type);
   function.setCConv(LLVM::CConv::PTX_Kernel);
-  unsigned numDims = spec.dims().count(spec.numAttrs);
-  Type arrays[] = {LLVM::LLVMArrayType::get(ptr, spec.operands.size()), LLVM::LLVMArrayType::get(i64, numDims)};
-  for (unsigned i = 0; i < 2; ++i) {
-    function.setArgAttr(i, LLVM::LLVMDialect::getByValAttrName(), TypeAttr::get(arrays[i]));
-    function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(), ops.getI64IntegerAttr(8));
-  }
+  auto passByValue = [&](GpuParameter parameter, Type element, unsigned count) {
+    auto array = TypeAttr::get(LLVM::LLVMArrayType::get(element, count));
+    function.setArgAttr(unsigned(parameter), LLVM::LLVMDialect::getByValAttrName(), array);
+    function.setArgAttr(unsigned(parameter), LLVM::LLVMDialect::getAlignAttrName(), ops.getI64IntegerAttr(8));
+  };
+  passByValue(GpuParameter::Pointers, ptr, spec.operands.size());
+  passByValue(GpuParameter::Dims, i64, spec.dims().count(spec.numAttrs));
   Block *entry = function.addEntryBlock(ops);
   ops.setInsertionPointToStart(entry);
   LLVM::ReturnOp::create(ops, loc, ValueRange());
@@ -78,12 +84,12 @@ void emitPtxKernel(ModuleOp module, llvm::StringRef name, const KernelSpec &spec
   V threads = specialRegister(b, "ntid.x");
   V first = specialRegister(b, "ctaid.x") * threads + specialRegister(b, "tid.x");
   V step = specialRegister(b, "nctaid.x") * threads;
-  V count = b.wrap(entry->getArgument(2), Elem::I64, false);
+  V count = b.wrap(argumentOf(entry, GpuParameter::Count), Elem::I64, false);
 
   KernelPlan plan = planKernel(spec);
   KernelBuilder::Arguments args;
-  args.ptrs = entry->getArgument(0);
-  args.dims = entry->getArgument(1);
+  args.ptrs = argumentOf(entry, GpuParameter::Pointers);
+  args.dims = argumentOf(entry, GpuParameter::Dims);
   KernelBuilder k(spec, plan, b, args, /*narrowMasks=*/false, entry->getTerminator());
   k.loop(first, count, step, {}, [&](V linear, llvm::ArrayRef<V>) {
     emitElement(k, spec, linear);

@@ -12,13 +12,15 @@ namespace tess::compiler {
 /// Kernels beyond this compile slowly and spill registers without moving fewer bytes.
 static constexpr size_t kMaxOps = 96;
 static constexpr size_t kMaxOperands = 24;
-/// A reduction over every axis runs on one thread; beyond this many elements its consumers are better off in a second
-/// kernel that uses all of them.
+/// A kernel that reduces every axis and then passes over everything again runs on one thread; beyond this many elements
+/// the consumers are better off in a second kernel that uses all of them.
 static constexpr int64_t kMaxSerialElements = 16384;
-/// Operators that the search for a loop looks at; beyond them it assumes one. A reader that comes so much later nearly
-/// always closes a loop, as a gradient does with a value of the forward part, and looking at all operators in between
-/// would take time quadratic in the program.
+/// Operators that the search for a loop finds between two groups; beyond them it assumes one. A reader that comes so
+/// much later nearly always closes a loop, as a gradient does with a value of the forward part, and looking at all
+/// operators in between would take time quadratic in the program.
 static constexpr size_t kMaxVisited = 512;
+/// Uses that the search looks at, whether they lie between the groups or not: a value may have any number of readers.
+static constexpr size_t kMaxUses = 4096;
 
 bool isFusible(Operation *op) {
   const OpInfo *info = ir::infoOf(op);
@@ -231,11 +233,15 @@ bool FusionGroups::closesLoop(const FusionGroup &a, const FusionGroup &b) const 
     last = std::max(last, position.lookup(op));
   SmallVector<Operation *> work;
   llvm::DenseSet<Operation *> seen;
+  llvm::DenseSet<FusionGroup *> entered;
+  size_t uses = 0;
+  auto takesLong = [&] { return seen.size() > kMaxVisited || uses > kMaxUses; };
   auto visitUsers = [&](Operation *op) {
     bool leaves = members.contains(op);
     for (Operation *user : op->getUsers()) {
-      if (seen.size() > kMaxVisited)
+      if (takesLong())
         return;
+      ++uses;
       bool counts = position.lookup(user) <= last && !(leaves && members.contains(user));
       if (counts && seen.insert(user).second)
         work.push_back(user);
@@ -243,17 +249,17 @@ bool FusionGroups::closesLoop(const FusionGroup &a, const FusionGroup &b) const 
   };
   for (Operation *op : members) // leaving the group by any member counts
     visitUsers(op);
-  while (!work.empty()) {
+  while (!work.empty() && !takesLong()) {
     Operation *op = work.pop_back_val();
-    if (members.contains(op) || seen.size() > kMaxVisited)
+    if (members.contains(op))
       return true;
-    if (FusionGroup *group = groupOf(op))
-      for (Operation *mate : group->ops)
-        visitUsers(mate);
-    else
+    FusionGroup *group = groupOf(op);
+    if (!group)
       visitUsers(op);
+    else if (entered.insert(group).second)
+      llvm::for_each(group->ops, visitUsers);
   }
-  return false;
+  return takesLong();
 }
 
 } // namespace tess::compiler

@@ -67,8 +67,6 @@ private:
 bool isFusible(mlir::Operation *op);
 /// Whether `op` gives a number that needs no memory (`full` of rank 0): every kernel that reads it makes it again.
 bool isScalarSource(mlir::Operation *op);
-/// Whether a reduction gives an index; such a one has a single `axis`, not a list of `axes`.
-constexpr bool givesIndex(ReduceKind kind) { return kind == ReduceKind::ArgMax || kind == ReduceKind::ArgMin; }
 /// Reduced axes of a canonical reduction; empty for others.
 llvm::SmallVector<int64_t, 4> reducedAxesOf(mlir::Operation *op);
 /// `axes` as runs of adjacent ones, [first, last).

@@ -14,19 +14,11 @@
 
 namespace tess::compiler {
 
-/// One step of an epilogue as text: "relu", or "mul:2" with the number of its operand among the call's.
-inline std::string epilogueStep(llvm::StringRef op, int operand = -1) {
-  return operand < 0 ? op.str() : (op + ":" + llvm::Twine(operand)).str();
-}
-
 /// A library call that a pass wants to make. Operands and results are contiguous; any size may be unknown.
 struct LibraryCall {
   const OpDef &op;
-  /// The operator's operands, then those that the epilogue names.
   llvm::ArrayRef<TensorMeta> operands;
   llvm::ArrayRef<TensorMeta> results;
-  /// As runtime::Step::epilogue.
-  llvm::ArrayRef<std::string> epilogue;
 };
 
 /// What passes ask about library kernels. Thread-safe. No answer (nullopt) means that it depends on sizes that only
@@ -36,9 +28,6 @@ public:
   virtual ~KernelChoice() = default;
   /// Threads that the answers are for.
   virtual unsigned threads() const = 0;
-  /// How many of the first steps of the epilogue the call does better than a generated kernel after it. They do not
-  /// change the implementation that computes the call.
-  virtual std::optional<size_t> epilogueSteps(const LibraryCall &call, llvm::StringRef target) const = 0;
   /// The name of the implementation that must compute the call (Step::implementation).
   virtual std::optional<std::string> implementation(const LibraryCall &call, llvm::StringRef target) const = 0;
 };

@@ -1,7 +1,6 @@
 //===- Passes.h - graph to graph --------------------------------*- C++ -*-===//
 #pragma once
 
-#include "compiler/transforms/KernelChoice.h"
 #include "ir/Dialect.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -22,7 +21,5 @@ namespace tess::compiler {
 using ModuleEvaluator = std::function<mlir::FailureOr<std::vector<std::string>>(mlir::ModuleOp)>;
 /// The pass FoldConstants; with an empty `evaluate` it changes nothing.
 std::unique_ptr<mlir::Pass> createFoldConstantsPass(ModuleEvaluator evaluate);
-/// The pass FoldEpilogue; `choice` says how many steps to fold, null: all of them.
-std::unique_ptr<mlir::Pass> createFoldEpiloguePass(const KernelChoice *choice, llvm::StringRef target);
 
 } // namespace tess::compiler

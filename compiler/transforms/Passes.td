@@ -71,23 +71,6 @@ def FoldConstantsPass : Pass<"tess-fold-constants", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::tess::ir::TessDialect"];
 }
 
-def FoldEpiloguePass : Pass<"tess-fold-epilogue", "::mlir::func::FuncOp"> {
-  let summary = "let library calls finish their result";
-  let description = [{
-    Multiplications and additions per channel and relu, each the only reader of the value before it, join a convolution or
-    matrix product: the call is a `tess.fusion` that starts with it.
-    ```
-    %0 = tess.matmul %x, %w : (tensor<8x4xf32>, tensor<4x5xf32>) -> tensor<8x5xf32>
-    %1 = tess.add %0, %b : (tensor<8x5xf32>, tensor<5xf32>) -> tensor<8x5xf32>
-    ```
-    becomes
-    ```
-    %1 = tess.fusion %x, %w, %b attributes {axes = array<i64>} { ^bb0(...): tess.matmul ... tess.add ... tess.yield }
-    ```
-  }];
-  let dependentDialects = ["::tess::ir::TessDialect"];
-}
-
 def FuseElementwisePass : Pass<"tess-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "group elementwise operators and reductions into kernels";
   let description = [{

@@ -147,8 +147,11 @@ static void readFacts(OpModel &op) {
       attr.doc = fact->getValueAsString("doc").str();
     if (fact->isSubClassOf("Length"))
       attr.length = fact->getValueAsInt("length");
-    if (fact->isSubClassOf("BindTime"))
+    if (fact->isSubClassOf("BindTime")) {
       attr.isBindTime = true;
+      if (!op.isLowering("Elementwise_") && !op.isLowering("Movement"))
+        op.fatal("BindTime must be of an elementwise operator or a movement, got " + attr.name);
+    }
     if (fact->isSubClassOf("Axis")) {
       attr.axisOf = op.operandIndex(fact->getValueAsString("operand"));
       attr.axisExtra = fact->getValueAsInt("extra");
@@ -299,6 +302,11 @@ static OpModel readOp(const Record *record) {
     op.samples.push_back(readSample(op, sample));
   if (!op.def("lowering") || !op.def("dtypes"))
     op.fatal("lowering and dtypes must be given");
+  if (const Record *lowering = op.def("lowering"); lowering->isSubClassOf("Movement")) {
+    StringRef steps = lowering->getValueAsString("steps");
+    if (!steps.empty() && op.attrIndex(steps) < 0)
+      op.fatal("steps of a Movement must name an attribute, got " + steps);
+  }
   if (StringRef(op.description).trim().empty())
     op.fatal("description must say what is computed, got none");
   if (op.samples.empty())

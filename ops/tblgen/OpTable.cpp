@@ -125,7 +125,7 @@ void emitTexts(const OpModel &op, raw_ostream &os) {
 
 struct LoweringText {
   std::string kind, reduce = "ReduceKind::Sum", forward = "nullptr", view = "nullptr, ViewKind::None",
-                    regions = "nullptr", kernel = "nullptr";
+                    regions = "nullptr, -1", kernel = "nullptr";
 };
 
 LoweringText lowering(const OpModel &op) {
@@ -146,7 +146,9 @@ LoweringText lowering(const OpModel &op) {
         ruleName("views", def->getValueAsString("rule").str()) + ", ViewKind::" + def->getValueAsString("kind").str();
   } else if (def->isSubClassOf("Movement")) {
     text.kind = "Movement";
-    text.regions = ruleName("regions", def->getValueAsString("rule").str());
+    std::string steps = def->getValueAsString("steps").str();
+    text.regions = ruleName("regions", def->getValueAsString("rule").str()) + ", " +
+                   std::to_string(steps.empty() ? -1 : op.attrIndex(steps));
   } else {
     text.kind = def->isSubClassOf("Library") ? "Library" : "Sequential";
     text.kernel = cppString(def->getValueAsString("kernel"));

@@ -19,7 +19,12 @@ void emitScalarFns(const RecordKeeper &records, raw_ostream &os) {
        << ", ScalarArgs::" << fn->getValueAsString("args") << ", ScalarType::" << fn->getValueAsString("type") << ", "
        << fn->getValueAsInt("cost") << ", " << fn->getValueAsBit("isLeaf") << ", " << fn->getValueAsBit("readsIndex")
        << ", " << fn->getValueAsString("ulp32") << ", " << fn->getValueAsString("ulp64") << "},\n";
-  os << "};\n";
+  os << "};\n\n// Float functions of one argument that have an expansion, with the name that it has.\n"
+     << "#define TESS_EXPANSIONS(FUNCTION)";
+  for (const Record *fn : records.getAllDerivedDefinitions("ExpansionFn"))
+    if (fn->getValueAsInt("arity") == 1)
+      os << " \\\n  FUNCTION(" << fn->getValueAsString("enumerator") << ", " << scalarFnName(fn) << ")";
+  os << "\n";
 }
 
 } // namespace tess::tblgen

@@ -25,7 +25,8 @@ struct BoundData;
 struct ProgramOptions {
   /// Opens every message.
   std::string name = "program";
-  /// The executable was validated when it was read, so create() need not.
+  /// A reader has validated the executable, or the compiler of this process has made it: neither create() nor bind()
+  /// checks it again.
   bool isValidated = false;
   /// Null: the processor.
   Device *device = nullptr;
@@ -51,6 +52,9 @@ struct BindOptions {
   /// In the place of a program's one operator: the same with other attributes, of those that bind time reads. Null:
   /// its own. Read by bind alone.
   const OpDef *op = nullptr;
+  /// What the program's outputs are for these inputs, where the caller has inferred it: a program of one operator then
+  /// infers nothing. Empty: bind infers. Read by bind alone.
+  llvm::ArrayRef<TensorMeta> outputs = {};
 };
 
 /// Immutable: any number of threads may bind at once.

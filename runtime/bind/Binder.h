@@ -19,7 +19,7 @@ public:
   Binder(Program &program, const BindOptions &options)
       : program(program), exe(program.exe), threads(options.threads ? options.threads : numThreads()),
         keepPlan(options.keepPlan), packs(options.packing), batches(options.batches), given(options.op),
-        bound(new BoundData) {}
+        inferred(options.outputs), bound(new BoundData) {}
   /// The steps of binding in their order; arguments and errors are those of Program::bind().
   llvm::Expected<std::shared_ptr<Bound>> run(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRef<Layout> inputLayouts);
 
@@ -28,16 +28,18 @@ private:
   llvm::Error inferNode(const ProgramNode &node);
   /// The operator of a node or of a step.
   const OpDef &operatorOf(const OpDef &own) const { return given ? *given : own; }
-  /// Metas of the results, at their upper bounds; `unknown` gets (result, axis) where the data decides the size.
-  llvm::Expected<Metas> inferOperator(const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
-                                      llvm::ArrayRef<unsigned> segments,
-                                      llvm::function_ref<void(unsigned, unsigned)> unknown) const;
+  /// Whether the caller's metas are those of the results of `node`.
+  bool isInferred(const ProgramNode &node) const;
+  /// Inferred `results` at their upper bounds; `unknown` gets (result, axis) where the data decides the size.
+  llvm::Expected<Metas> atMost(llvm::Expected<Metas> results, const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
+                               llvm::ArrayRef<unsigned> segments,
+                               llvm::function_ref<void(unsigned, unsigned)> unknown) const;
   llvm::Error checkOperator(const Step &step) const;
   llvm::Error setResult(const ProgramNode &node, ValueId value, TensorMeta meta);
   llvm::Error addStep(const Step &step);
   llvm::Error nameRepeated(llvm::Error error) const;
   llvm::Error addKernel(const Step &step);
-  void splitDomain(KernelLaunch &launch, const KernelGeometry &geometry) const;
+  void splitDomain(KernelLaunch &launch, const KernelGeometry &geometry, bool byChunks) const;
   llvm::Error prepareLibrary();
   struct LibraryRequest;
   LibraryRequest libraryRequest(const Step &step) const;
@@ -66,13 +68,14 @@ private:
   unsigned threads;
   bool keepPlan, packs, batches;
   const OpDef *given;
+  llvm::ArrayRef<TensorMeta> inferred; // the outputs, by the caller; empty when it has not
   std::unique_ptr<BoundData> bound;
   Metas metas;
   llvm::SmallVector<Layout, 16> layouts;
   std::vector<llvm::SmallVector<unsigned, 2>> unknownAxes; // by value; only where data decides
   StoragePlan storage;
   std::vector<PreparedRef> libraryKernels;               // by step, for row-major operands
-  std::vector<std::string> packings;                     // by value (Packing.h)
+  std::vector<Packing> packings;                         // by value (Packing.h)
   int64_t splitPicoseconds = 0;                          // serial time of kernels that run in parts
   std::vector<std::pair<int64_t, int64_t>> arenaExtents; // by allocation
   /// Allocation of a command's scratch or workspace, by command; -1: none.

@@ -16,14 +16,11 @@ namespace tess::runtime {
 
 namespace {
 
-using Strides = llvm::SmallVector<int64_t, kMaxRank>;
-
 class Geometry {
 public:
   Geometry(const Step &step, llvm::ArrayRef<Layout> operands, size_t numInputs)
       : step(step), operands(operands), numInputs(numInputs) {}
-  llvm::Error run(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes);
-  KernelGeometry out;
+  llvm::Expected<KernelGeometry> run(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes);
 
 private:
   llvm::Error bad(const llvm::Twine &message) { return makeError(ErrorCode::Internal, "bind: kernel " + message); }
@@ -31,12 +28,12 @@ private:
   llvm::Error checkGroups();
   void computeRanges();
   int64_t sizeOf(AxisGroup group) const;
-  std::optional<Strides> alignRight(const Layout &layout, bool exact) const;
-  std::optional<Strides> alignKept(const Layout &layout) const;
-  std::optional<Strides> alignPacked(const Layout &layout) const;
-  std::optional<Strides> align(size_t operand) const;
+  std::optional<Shape> alignRight(const Layout &layout, bool exact) const;
+  std::optional<Shape> alignKept(const Layout &layout) const;
+  std::optional<Shape> alignPacked(const Layout &layout) const;
+  std::optional<Shape> align(size_t operand) const;
   llvm::Error addStrides(size_t operand);
-  llvm::Expected<int64_t> collapse(AxisGroup group, const Strides &strides, size_t operand);
+  llvm::Expected<int64_t> collapse(AxisGroup group, const Shape &strides, size_t operand);
   llvm::Error checkInner(size_t operand, int64_t stride);
 
   const Step &step;
@@ -44,22 +41,15 @@ private:
   size_t numInputs;
   Shape domain;
   llvm::SmallVector<bool, kMaxRank> isReduced;
+  KernelGeometry out;
 };
 
 } // namespace
 
 llvm::Error Geometry::computeDomain(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes) {
-  for (llvm::ArrayRef<int64_t> shape : shapes) {
-    if (shape.size() > domain.size())
-      domain.insert(domain.begin(), shape.size() - domain.size(), 1);
-    size_t lead = domain.size() - shape.size();
-    for (size_t i = 0; i < shape.size(); ++i) {
-      int64_t &size = domain[lead + i];
-      if (size != shape[i] && size != 1 && shape[i] != 1)
-        return bad("domain must broadcast, got " + toString(shape));
-      size = size == 1 ? shape[i] : size;
-    }
-  }
+  for (llvm::ArrayRef<int64_t> shape : shapes)
+    if (!broadcastInto(domain, shape))
+      return bad("domain must broadcast, got " + toString(shape));
   return llvm::Error::success();
 }
 
@@ -91,38 +81,29 @@ int64_t Geometry::sizeOf(AxisGroup group) const {
 
 void Geometry::computeRanges() {
   unsigned place = 0;
-  for (AxisGroup group : step.parallel) {
-    out.dims[out.places.size(place++)] = sizeOf(group);
-    out.parallel *= sizeOf(group);
-  }
-  for (AxisGroup group : step.reduced) {
-    out.dims[out.places.size(place++)] = sizeOf(group);
-    out.reduced *= sizeOf(group);
-  }
-  bool innerIsParallel = !step.vectorOnReduced;
-  out.inner = innerIsParallel ? sizeOf(step.parallel.back()) : 1;
-  for (AxisGroup group : llvm::ArrayRef(step.parallel).drop_back(innerIsParallel ? 1 : 0))
+  for (const AxisGroups *list : {&step.parallel, &step.reduced})
+    for (AxisGroup group : *list) {
+      out.dims[out.places.size(place++)] = sizeOf(group);
+      (list == &step.parallel ? out.parallel : out.reduced) *= sizeOf(group);
+    }
+  out.inner = step.vectorOnReduced ? 1 : sizeOf(step.parallel.back());
+  for (AxisGroup group : llvm::ArrayRef(step.parallel).drop_back(step.vectorOnReduced ? 0 : 1))
     out.outer *= sizeOf(group);
 }
 
-/// The strides of `layout` broadcast to the domain; `exact`: nothing may be repeated.
-std::optional<Strides> Geometry::alignRight(const Layout &layout, bool exact) const {
-  if (layout.shape.size() > domain.size() || (exact && layout.shape.size() != domain.size()))
+/// The strides of `layout` broadcast to the domain; `exact`: nothing but reduced axes may be repeated.
+std::optional<Shape> Geometry::alignRight(const Layout &layout, bool exact) const {
+  if (!broadcastsTo(layout.shape, domain) || (exact && layout.shape.size() != domain.size()))
     return std::nullopt;
-  Strides strides(domain.size(), 0);
-  size_t lead = domain.size() - layout.shape.size();
-  for (size_t i = 0; i < layout.shape.size(); ++i) {
-    if (layout.shape[i] == domain[lead + i])
-      strides[lead + i] = layout.strides[i];
-    else if (layout.shape[i] != 1 || (exact && !isReduced[lead + i]))
+  for (size_t axis = 0; exact && axis < domain.size(); ++axis)
+    if (layout.shape[axis] != domain[axis] && !isReduced[axis])
       return std::nullopt;
-  }
-  return strides;
+  return layout.broadcastTo(domain).strides;
 }
 
 /// The strides of `layout` when its axes are exactly the axes of the domain that are not reduced.
-std::optional<Strides> Geometry::alignKept(const Layout &layout) const {
-  Strides strides(domain.size(), 0);
+std::optional<Shape> Geometry::alignKept(const Layout &layout) const {
+  Shape strides(domain.size(), 0);
   size_t next = 0;
   for (size_t axis = 0; axis < domain.size(); ++axis) {
     if (isReduced[axis])
@@ -131,18 +112,18 @@ std::optional<Strides> Geometry::alignKept(const Layout &layout) const {
       return std::nullopt;
     strides[axis] = layout.strides[next++];
   }
-  return next == layout.shape.size() ? std::optional<Strides>(strides) : std::nullopt;
+  return next == layout.shape.size() ? std::optional<Shape>(strides) : std::nullopt;
 }
 
 /// The strides of a contiguous operand with as many elements as the domain or its parallel part, but another shape.
-std::optional<Strides> Geometry::alignPacked(const Layout &layout) const {
+std::optional<Shape> Geometry::alignPacked(const Layout &layout) const {
   int64_t count = 1;
   for (int64_t size : layout.shape)
     count *= size;
   bool whole = count == out.parallel * out.reduced;
   if (!layout.isContiguous() || (!whole && count != out.parallel))
     return std::nullopt;
-  Strides strides(domain.size(), 0);
+  Shape strides(domain.size(), 0);
   int64_t stride = 1;
   for (size_t axis = domain.size(); axis-- > 0;)
     if (whole || !isReduced[axis]) {
@@ -152,17 +133,17 @@ std::optional<Strides> Geometry::alignPacked(const Layout &layout) const {
   return strides;
 }
 
-std::optional<Strides> Geometry::align(size_t operand) const {
+std::optional<Shape> Geometry::align(size_t operand) const {
   const Layout &layout = operands[operand];
   bool isResult = operand >= numInputs;
-  if (std::optional<Strides> strides = alignRight(layout, isResult))
+  if (std::optional<Shape> strides = alignRight(layout, isResult))
     return strides;
-  if (std::optional<Strides> strides = alignKept(layout))
+  if (std::optional<Shape> strides = alignKept(layout))
     return strides;
   return alignPacked(layout);
 }
 
-llvm::Expected<int64_t> Geometry::collapse(AxisGroup group, const Strides &strides, size_t operand) {
+llvm::Expected<int64_t> Geometry::collapse(AxisGroup group, const Shape &strides, size_t operand) {
   int64_t innermost = 0, expected = 0;
   bool first = true;
   for (unsigned axis = group.last; axis-- > group.first;) {
@@ -183,15 +164,17 @@ llvm::Expected<int64_t> Geometry::collapse(AxisGroup group, const Strides &strid
 llvm::Error Geometry::checkInner(size_t operand, int64_t stride) {
   if (step.innerClasses.empty())
     return llvm::Error::success();
-  InnerClass inner = step.innerClasses[operand];
-  if ((inner == InnerClass::Contiguous && stride != 1) || (inner == InnerClass::Broadcast && stride != 0))
+  constexpr const char *kStrides[] = {"1", "0", "any", "a mask"}; // by inner class, as are those that fit
+  const bool fits[] = {stride == 1, stride == 0, true, uint64_t(stride) < kLanes && (stride & (stride + 1)) == 0};
+  unsigned inner = unsigned(step.innerClasses[operand]);
+  if (!fits[inner])
     return bad("operand " + llvm::Twine(operand) + " must have the inner stride that its code was made for (" +
-               (inner == InnerClass::Contiguous ? "1" : "0") + "), got " + llvm::Twine(stride));
+               kStrides[inner] + "), got " + llvm::Twine(stride));
   return llvm::Error::success();
 }
 
 llvm::Error Geometry::addStrides(size_t operand) {
-  std::optional<Strides> strides = align(operand);
+  std::optional<Shape> strides = align(operand);
   if (!strides)
     return bad("operand " + llvm::Twine(operand) + " must fit the domain " + toString(domain) + ", got " +
                toString(operands[operand].shape));
@@ -212,11 +195,11 @@ llvm::Error Geometry::addStrides(size_t operand) {
   return llvm::Error::success();
 }
 
-llvm::Error Geometry::run(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes) {
+llvm::Expected<KernelGeometry> Geometry::run(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes) {
   if (llvm::Error error = computeDomain(shapes))
-    return error;
+    return std::move(error);
   if (llvm::Error error = checkGroups())
-    return error;
+    return std::move(error);
   out.places = KernelDims(unsigned(step.parallel.size() + step.reduced.size()), unsigned(operands.size()));
   out.dims.assign(out.places.count(unsigned(step.scalars.size())), 0);
   computeRanges();
@@ -224,19 +207,15 @@ llvm::Error Geometry::run(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes) {
     bool isRead = operand < numInputs; // an empty domain reads nothing; a reduction over nothing still writes
     if (out.parallel != 0 && (out.reduced != 0 || !isRead))
       if (llvm::Error error = addStrides(operand))
-        return error;
+        return std::move(error);
   }
-  return llvm::Error::success();
+  out.isTiled = step.reduced.empty() && wantsTiles(out.dims.data(), step.parallel.size(), operands.size());
+  return std::move(out);
 }
 
 llvm::Expected<KernelGeometry> kernelGeometry(const Step &step, llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes,
                                               llvm::ArrayRef<Layout> operands, size_t numInputs) {
-  Geometry geometry(step, operands, numInputs);
-  if (llvm::Error error = geometry.run(shapes))
-    return std::move(error);
-  geometry.out.isTiled =
-      step.reduced.empty() && wantsTiles(geometry.out.dims.data(), step.parallel.size(), operands.size());
-  return std::move(geometry.out);
+  return Geometry(step, operands, numInputs).run(shapes);
 }
 
 } // namespace tess::runtime

@@ -2,6 +2,7 @@
 #include "ops/Error.h"
 #include "runtime/bind/Binder.h"
 #include "runtime/bind/KernelGeometry.h"
+#include "runtime/bind/Packing.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -43,33 +44,36 @@ Command &Binder::newCommand(Command::Kind kind, const Step *step) {
   return command;
 }
 
-void Binder::splitDomain(KernelLaunch &launch, const KernelGeometry &geometry) const {
+void Binder::splitDomain(KernelLaunch &launch, const KernelGeometry &geometry, bool byChunks) const {
   launch.outer = geometry.outer;
-  launch.inner = geometry.inner;
+  launch.inner = byChunks ? reductionChunks(geometry.reduced) : geometry.inner;
   launch.parts = 1;
-  launch.splitInner = false;
   launch.tiled = geometry.isTiled;
   if (threads > 1 && launch.picoseconds >= kSplitPicoseconds)
-    launch.split(threads);
+    byChunks ? launch.splitChunks(threads) : launch.split(threads);
 }
 
 void Binder::setLaunch(Command &command, const Step &step, int32_t entry, const KernelGeometry &geometry) {
-  command.launch.fn = program.kernels[step.image][entry];
+  KernelLaunch &launch = command.launch;
+  launch.fn = program.kernels[step.image][entry];
   const KernelEntry &code = exe.images[step.image].entries[entry];
   command.label = code.name.c_str();
   int64_t elements = geometry.parallel * std::max<int64_t>(geometry.reduced, 1);
-  command.launch.picoseconds =
+  launch.picoseconds =
       std::min<uint64_t>(llvm::SaturatingMultiply<uint64_t>(elements, code.picosecondsPerElement), kWorkerPicoseconds);
-  splitDomain(command.launch, geometry);
-  size_t perElement = code.scratchBytesPerElement;
-  if (perElement) {
-    command.launch.scratchStride = scratchBytes(perElement, uint64_t(geometry.reduced));
+  splitDomain(launch, geometry, code.scratchBytesPerChunk != 0);
+  if (code.scratchBytesPerElement)
+    launch.scratchStride = scratchBytes(code.scratchBytesPerElement, uint64_t(geometry.reduced));
+  uint64_t bytes = launch.scratchStride * launch.parts;
+  if (launch.parts > 1 && launch.by == KernelLaunch::Split::Chunks)
+    bytes = uint64_t(code.scratchBytesPerChunk) * uint64_t(launch.inner);
+  if (bytes) {
     scratchOf.back() = int32_t(storage.allocations.size());
     int32_t index = int32_t(&step - exe.steps.data());
-    storage.allocations.push_back({int64_t(command.launch.scratchStride * command.launch.parts), index, index});
+    storage.allocations.push_back({int64_t(bytes), index, index});
   }
-  if (command.launch.parts > 1)
-    splitPicoseconds += command.launch.picoseconds;
+  if (launch.parts > 1)
+    splitPicoseconds += launch.picoseconds;
   bound->dims.insert(bound->dims.end(), geometry.dims.begin(), geometry.dims.end());
 }
 
@@ -79,6 +83,13 @@ llvm::Error Binder::addLaunch(const Step &step, int32_t entry, llvm::ArrayRef<ll
   for (const ValueIds *list : {&inputs, &outputs})
     for (ValueId value : *list)
       operands.push_back(layouts[value]);
+  llvm::ArrayRef<int64_t> domain;
+  if (const std::optional<ChannelOrder> &order = packings[outputs[0]].order; order && goesByChannel(step)) {
+    domain = order->shape;
+    shapes = domain;
+    for (auto [layout, inner] : llvm::zip(operands, step.innerClasses))
+      layout = order->layoutOf(layout, inner);
+  }
   llvm::Expected<KernelGeometry> geometry = kernelGeometry(step, shapes, operands, inputs.size());
   if (!geometry)
     return geometry.takeError();

@@ -18,11 +18,7 @@ struct Binder::LibraryRequest {
   llvm::SmallVector<Layout, 4> layouts;
   std::vector<std::string> packings;
 
-  PrepareRequest get(const Step &step) const {
-    PrepareRequest request{step.op, inputs, layouts, outputs};
-    request.epilogue = step.epilogue;
-    return request;
-  }
+  PrepareRequest get(const Step &step) const { return {step.op, inputs, layouts, outputs}; }
 };
 
 Binder::LibraryRequest Binder::libraryRequest(const Step &step) const {
@@ -44,7 +40,7 @@ llvm::Expected<PreparedRef> Binder::prepare(const Step &step, const LibraryReque
     request.implementation = step.implementation;
   request.inputPackings = operands.packings;
   if (!operands.packings.empty())
-    request.outputPacking = packings[step.results[0]];
+    request.outputPacking = packings[step.results[0]].text;
   return prepareKernel(program.device().kernels(), request);
 }
 
@@ -63,7 +59,7 @@ llvm::Error Binder::prepareLibrary() {
   packings.resize(exe.values.size());
   if (packs)
     packings = planPackings(exe, metas, layouts, storage.places, libraryKernels);
-  bound->packedValues = unsigned(llvm::count_if(packings, [](const std::string &p) { return !p.empty(); }));
+  bound->packedValues = unsigned(llvm::count_if(packings, [](const Packing &p) { return !p.text.empty(); }));
   return llvm::Error::success();
 }
 
@@ -74,7 +70,7 @@ std::string Binder::operandPacking(const Step &step, const PreparedKernel &kerne
   const KernelDef *def = findKernel(program.device().kernels(), step.op.info().kernel);
   bool isConstant =
       exe.values[value].kind == ValueKind::Constant && def && def->pack && program.device().hostAccessible();
-  return isConstant && packs ? kernel.inputPacking(operand).str() : packings[value];
+  return isConstant && packs ? kernel.inputPacking(operand).text : packings[value].text;
 }
 
 /// Adds pointers for the operands; a constant is packed here.
@@ -101,7 +97,7 @@ llvm::Error Binder::addOperands(const Step &step, const LibraryRequest &request)
 llvm::Error Binder::addLibrary(const Step &step) {
   PreparedRef kernel = libraryKernels[&step - exe.steps.data()];
   LibraryRequest request = libraryRequest(step);
-  bool packed = !packings[step.results[0]].empty();
+  bool packed = !packings[step.results[0]].text.empty();
   for (unsigned operand = 0; operand < step.operands.size(); ++operand) {
     request.packings.push_back(operandPacking(step, *kernel, operand));
     packed |= !request.packings.back().empty();

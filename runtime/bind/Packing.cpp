@@ -14,35 +14,36 @@ public:
   Packings(const Executable &exe, llvm::ArrayRef<TensorMeta> metas, llvm::ArrayRef<Layout> layouts,
            llvm::ArrayRef<Place> places)
       : exe(exe), metas(metas), layouts(layouts), parent(exe.values.size()), wanted(exe.values.size()),
-        definedBy(exe.values.size()) {
+        byChannel(exe.values.size()), readsIndex(exe.values.size(), true) {
     std::iota(parent.begin(), parent.end(), 0);
     for (auto [value, decl] : llvm::enumerate(exe.values)) {
       if (decl.kind == ValueKind::View) { // the strides of a view have no meaning in another layout of its root
-        want(rootOf(exe, ValueId(value)), "");
-        want(ValueId(value), "");
+        want(rootOf(exe, ValueId(value)), {});
+        want(ValueId(value), {});
       } else if (decl.kind != ValueKind::Fused && places[value].kind != Place::Arena)
-        want(ValueId(value), "");
+        want(ValueId(value), {});
     }
     for (const OutputDecl &output : exe.outputs) // an output in the arena is copied as it is
-      want(rootOf(exe, output.value), "");
+      want(rootOf(exe, output.value), {});
     for (const ProgramNode &node : exe.nodes)
       for (ValueId result : node.results)
-        definedBy[result] = &node;
+        readsIndex[result] = dependsOnIndex(node);
   }
 
   void visit(const Step &step, const PreparedKernel *kernel) {
     if (takesAnyOrder(step))
       return join(step);
     for (auto [index, operand] : llvm::enumerate(step.operands))
-      want(operand, kernel ? kernel->inputPacking(index) : "");
+      want(operand, kernel ? kernel->inputPacking(index) : Packing());
     for (auto [index, result] : llvm::enumerate(step.results))
-      want(result, kernel && index == 0 ? kernel->outputPacking() : "");
+      want(result, kernel && index == 0 ? kernel->outputPacking() : Packing());
   }
 
-  std::vector<std::string> result() {
-    std::vector<std::string> out(exe.values.size());
+  std::vector<Packing> result() {
+    std::vector<Packing> out(exe.values.size());
     for (size_t value = 0; value < out.size(); ++value)
-      out[value] = wanted[find(ValueId(value))].value_or("");
+      if (ValueId first = find(ValueId(value)); wanted[first] && (wanted[first]->order || !byChannel[first]))
+        out[value] = *wanted[first];
     return out;
   }
 
@@ -54,40 +55,44 @@ private:
   }
 
   /// Notes that a step prefers `value` in `packing`. A value with two different wishes stays row-major.
-  void want(ValueId value, llvm::StringRef packing) {
-    std::optional<std::string> &now = wanted[find(value)];
-    now = !now || *now == packing ? packing.str() : "";
+  void want(ValueId value, const Packing &packing) {
+    std::optional<Packing> &now = wanted[find(value)];
+    now = !now || now->text == packing.text ? packing : Packing();
   }
 
   bool isWhole(ValueId value, const TensorMeta &domain) const {
     return metas[value].shape == domain.shape && metas[value].dtype == domain.dtype && layouts[value].isContiguous();
   }
 
-  /// Whether the step is an elementwise kernel that walks all operands alike in one piece, and reads no index.
+  /// Whether the step is an elementwise kernel that reads no index and walks whole operands alike: in one piece, or by
+  /// channel.
   bool takesAnyOrder(const Step &step) const {
-    if (step.kind != StepKind::Kernel || !step.reduced.empty() || step.parallel.size() != 1)
+    const bool channels = goesByChannel(step);
+    if (step.kind != StepKind::Kernel || !step.reduced.empty() || step.parallel.size() != (channels ? 3 : 1))
       return false;
     const TensorMeta &domain = metas[step.results[0]];
-    return llvm::all_of(step.results, [&](ValueId v) { return isWhole(v, domain) && !readsIndex(v); }) &&
-           llvm::all_of(step.operands, [&](ValueId v) { return isWhole(v, domain) || metas[v].numElements() == 1; });
+    auto fits = [&](auto operand) {
+      ValueId v = operand.value();
+      if (channels && step.innerClasses[operand.index()] == InnerClass::Repeated)
+        return domain.rank() > 1 && metas[v].numElements() == domain.shape[1] && layouts[v].isContiguous();
+      return isWhole(v, domain) || metas[v].numElements() == 1;
+    };
+    return llvm::all_of(step.results, [&](ValueId v) { return isWhole(v, domain) && !readsIndex[v]; }) &&
+           llvm::all_of(llvm::enumerate(step.operands), fits);
   }
 
-  /// Whether `value` is computed with an operator that reads its element's index.
-  bool readsIndex(ValueId value) const {
-    const ProgramNode *node = definedBy[value];
-    if (!node || !node->op.info().scalar)
-      return true;
-    return tess::readsIndex(*node->op.info().scalar) || llvm::any_of(node->operands, [&](ValueId operand) {
-             return exe.values[operand].kind == ValueKind::Fused && readsIndex(operand);
-           });
+  /// Whether an operator that reads its element's index takes part in what `node` computes in a kernel.
+  bool dependsOnIndex(const ProgramNode &node) const {
+    auto isPart = [&](ValueId operand) { return exe.values[operand].kind == ValueKind::Fused && readsIndex[operand]; };
+    return !node.op.info().scalar || tess::readsIndex(*node.op.info().scalar) || llvm::any_of(node.operands, isPart);
   }
 
   void join(const Step &step) {
     ValueId first = step.results[0];
     for (const ValueIds *list : {&step.operands, &step.results})
       for (ValueId value : *list)
-        if (isWhole(value, metas[first]))
-          unite(first, value);
+        isWhole(value, metas[first]) ? unite(first, value) : want(value, {});
+    byChannel[find(first)] = byChannel[find(first)] || goesByChannel(step);
   }
 
   void unite(ValueId a, ValueId b) {
@@ -95,6 +100,7 @@ private:
     if (a == b)
       return;
     parent[b] = a;
+    byChannel[a] = byChannel[a] || byChannel[b];
     if (wanted[b])
       want(a, *wanted[b]);
   }
@@ -103,19 +109,21 @@ private:
   llvm::ArrayRef<TensorMeta> metas;
   llvm::ArrayRef<Layout> layouts;
   std::vector<ValueId> parent;
-  std::vector<std::optional<std::string>> wanted; // by the representative of the joined values
-  std::vector<const ProgramNode *> definedBy;
+  // By the representative of the joined values: what the steps prefer, and whether a kernel tells channels apart.
+  std::vector<std::optional<Packing>> wanted;
+  std::vector<bool> byChannel;
+  std::vector<bool> readsIndex; // by value, of those that are elementwise
 };
 
 } // namespace
 
-std::vector<std::string> planPackings(const Executable &exe, llvm::ArrayRef<TensorMeta> metas,
-                                      llvm::ArrayRef<Layout> layouts, llvm::ArrayRef<Place> places,
-                                      llvm::ArrayRef<PreparedRef> kernels) {
+std::vector<Packing> planPackings(const Executable &exe, llvm::ArrayRef<TensorMeta> metas,
+                                  llvm::ArrayRef<Layout> layouts, llvm::ArrayRef<Place> places,
+                                  llvm::ArrayRef<PreparedRef> kernels) {
   bool any =
-      llvm::any_of(kernels, [](const PreparedRef &kernel) { return kernel && !kernel->outputPacking().empty(); });
+      llvm::any_of(kernels, [](const PreparedRef &kernel) { return kernel && !kernel->outputPacking().text.empty(); });
   if (!any)
-    return std::vector<std::string>(exe.values.size());
+    return std::vector<Packing>(exe.values.size());
   Packings packings(exe, metas, layouts, places);
   for (auto [step, kernel] : llvm::zip(exe.steps, kernels))
     packings.visit(step, kernel.get());

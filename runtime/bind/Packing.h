@@ -12,11 +12,14 @@
 
 namespace tess::runtime {
 
-/// The packing of each value, as text of PrepareRequest; empty where the value is row-major. `kernels`: by step, as
-/// prepared for row-major operands (null for steps that are no library calls). A value is packed when all steps that
-/// write or read it want the same packing; elementwise kernels over one piece of memory take any.
-std::vector<std::string> planPackings(const Executable &exe, llvm::ArrayRef<TensorMeta> metas,
-                                      llvm::ArrayRef<Layout> layouts, llvm::ArrayRef<Place> places,
-                                      llvm::ArrayRef<PreparedRef> kernels);
+/// Whether a kernel goes over [axis 0, channels, all others] and repeats an operand's element for each channel.
+inline bool goesByChannel(const Step &step) { return llvm::is_contained(step.innerClasses, InnerClass::Repeated); }
+
+/// The packing of each value. `kernels`: by step, as prepared for row-major operands (null for steps that are no
+/// library calls). A value is packed when all steps that write or read it want the same packing; elementwise kernels
+/// over one piece of memory take any, those with repeated operands any that orders channels.
+std::vector<Packing> planPackings(const Executable &exe, llvm::ArrayRef<TensorMeta> metas,
+                                  llvm::ArrayRef<Layout> layouts, llvm::ArrayRef<Place> places,
+                                  llvm::ArrayRef<PreparedRef> kernels);
 
 } // namespace tess::runtime

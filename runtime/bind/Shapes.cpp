@@ -2,8 +2,7 @@
 #include "ops/Error.h"
 #include "runtime/bind/Binder.h"
 #include "llvm/ADT/STLExtras.h"
-
-#include <numeric>
+#include "llvm/ADT/SmallVectorExtras.h"
 
 namespace tess::runtime {
 
@@ -43,10 +42,15 @@ llvm::Error Binder::setResult(const ProgramNode &node, ValueId value, TensorMeta
   return llvm::Error::success();
 }
 
-llvm::Expected<Metas> Binder::inferOperator(const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
-                                            llvm::ArrayRef<unsigned> segments,
-                                            llvm::function_ref<void(unsigned, unsigned)> unknown) const {
-  llvm::Expected<Metas> results = op.infer(operands, segments);
+bool Binder::isInferred(const ProgramNode &node) const {
+  auto isOutput = [](const OutputDecl &output, ValueId result) { return output.value == result; };
+  return !inferred.empty() && inferred.size() == exe.outputs.size() && exe.nodes.size() == 1 &&
+         llvm::equal(exe.outputs, node.results, isOutput);
+}
+
+llvm::Expected<Metas> Binder::atMost(llvm::Expected<Metas> results, const OpDef &op,
+                                     llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments,
+                                     llvm::function_ref<void(unsigned, unsigned)> unknown) const {
   if (!results || llvm::all_of(*results, [](const TensorMeta &meta) { return meta.isStatic(); }))
     return results;
   if (!op.info().boundRule)
@@ -72,9 +76,10 @@ llvm::Error Binder::inferNode(const ProgramNode &node) {
     operands.push_back(metas[operand]);
   }
   llvm::SmallVector<std::pair<unsigned, unsigned>, 2> unknown; // result, axis
+  const OpDef &op = operatorOf(node.op);
   llvm::Expected<Metas> results =
-      inferOperator(operatorOf(node.op), operands, node.segments,
-                    [&](unsigned result, unsigned axis) { unknown.push_back({result, axis}); });
+      atMost(isInferred(node) ? llvm::Expected<Metas>(Metas(inferred)) : op.infer(operands, node.segments), op,
+             operands, node.segments, [&](unsigned result, unsigned axis) { unknown.push_back({result, axis}); });
   if (!results)
     return results.takeError();
   if (results->size() != node.results.size())
@@ -90,28 +95,18 @@ llvm::Error Binder::inferNode(const ProgramNode &node) {
 }
 
 /// Checks that a step with an operator writes what the operator infers, whatever the nodes say of its results: kernels
-/// and copies rely on it. The operands of an epilogue come after those of the operator.
+/// and copies rely on it.
 llvm::Error Binder::checkOperator(const Step &step) const {
-  if (program.options.isValidated && step.epilogue.empty()) // readFlat() has compared it with its node
+  // readFlat() has compared it with its node, or ProgramLowering has just written both.
+  if (program.options.isValidated)
     return llvm::Error::success();
-  size_t count = step.operands.size();
-  if (!step.epilogue.empty())
-    count = step.segments.empty() ? step.op.info().operands.size()
-                                  : std::accumulate(step.segments.begin(), step.segments.end(), size_t(0));
-  if (count > step.operands.size())
-    return makeError(ErrorCode::DataLoss, step.op.name() + ": step must have the operator's " + llvm::Twine(count) +
-                                              " operands, got " + llvm::Twine(step.operands.size()));
-  Metas operands;
-  for (ValueId value : llvm::ArrayRef(step.operands).take_front(count))
-    operands.push_back(metas[value]);
+  Metas operands = llvm::map_to_vector<4>(step.operands, [&](ValueId value) { return metas[value]; });
+  const OpDef &op = operatorOf(step.op);
   llvm::Expected<Metas> results =
-      inferOperator(operatorOf(step.op), operands, step.segments, [](unsigned, unsigned) {});
+      atMost(op.infer(operands, step.segments), op, operands, step.segments, [](unsigned, unsigned) {});
   if (!results)
     return results.takeError();
-  bool fits = results->size() == step.results.size();
-  for (auto [meta, value] : llvm::zip(*results, step.results))
-    fits &= meta == metas[value];
-  if (fits)
+  if (llvm::equal(*results, step.results, [&](const TensorMeta &meta, ValueId v) { return meta == metas[v]; }))
     return llvm::Error::success();
   return makeError(ErrorCode::DataLoss, step.op.name() + ": step must write what its operator computes, got " +
                                             toString(metas[step.results[0]]));

@@ -2,6 +2,7 @@
 #include "runtime/bind/StoragePlan.h"
 #include "ops/Error.h"
 #include "runtime/bind/Bind.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::runtime {
@@ -38,11 +39,10 @@ class Storage {
 public:
   Storage(const Executable &exe, llvm::ArrayRef<TensorMeta> metas, llvm::ArrayRef<Layout> layouts)
       : exe(exe), metas(metas), layouts(layouts), end(int32_t(exe.steps.size())), written(exe.values.size(), -1),
-        lastRead(exe.values.size(), -1) {
+        lastRead(exe.values.size(), -1), isOutput(exe.values.size()), isTakenOver(exe.values.size()) {
     plan.places.resize(exe.values.size());
   }
-  llvm::Error run();
-  StoragePlan plan;
+  llvm::Expected<StoragePlan> run();
 
 private:
   void scan();
@@ -63,7 +63,10 @@ private:
   llvm::ArrayRef<TensorMeta> metas;
   llvm::ArrayRef<Layout> layouts;
   int32_t end;
+  StoragePlan plan;
   std::vector<int32_t> written, lastRead; // step numbers, by root
+  // By root: whether an output shows it; whether it is an input whose memory an output takes over.
+  llvm::BitVector isOutput, isTakenOver;
 };
 
 } // namespace
@@ -74,6 +77,11 @@ void Storage::scan() {
       lastRead[rootOf(exe, operand)] = int32_t(index);
     for (ValueId result : step.results)
       written[result] = int32_t(index);
+  }
+  for (const OutputDecl &output : exe.outputs) {
+    isOutput.set(rootOf(exe, output.value));
+    if (output.donates >= 0)
+      isTakenOver.set(exe.inputs[output.donates].value);
   }
 }
 
@@ -94,9 +102,8 @@ bool Storage::readAlike(const Step &step, ValueId operand, llvm::function_ref<bo
 /// Whether the step that makes the output may write into the input's buffer, because nothing reads that later.
 bool Storage::donationSafe(const OutputDecl &output, ValueId root) const {
   ValueId input = exe.inputs[output.donates].value;
-  for (const OutputDecl &other : exe.outputs)
-    if (rootOf(exe, other.value) == input)
-      return false;
+  if (isOutput[input])
+    return false;
   int32_t step = written[root];
   if (lastRead[input] < step)
     return true;
@@ -156,10 +163,7 @@ void Storage::stageCopies() {
   for (OutputCopy &copy : plan.copies) {
     ValueId root = rootOf(exe, copy.value);
     lastRead[root] = end;
-    bool overwritten = llvm::any_of(exe.outputs, [&](const OutputDecl &other) {
-      return other.donates >= 0 && exe.inputs[other.donates].value == root;
-    });
-    if (!overwritten)
+    if (!isTakenOver[root])
       continue;
     copy.stage = int32_t(plan.allocations.size());
     plan.allocations.push_back({bytesOf(copy.value), end, end});
@@ -207,26 +211,23 @@ void Storage::shareInPlace(const Step &step, int32_t index) {
   }
 }
 
-llvm::Error Storage::run() {
+llvm::Expected<StoragePlan> Storage::run() {
   scan();
   placeFixed();
   if (llvm::Error error = placeOutputs())
-    return error;
+    return std::move(error);
   stageCopies();
   allocateTemps();
   for (auto [index, step] : llvm::enumerate(exe.steps))
     shareInPlace(step, int32_t(index));
   for (size_t value = 0; value < exe.values.size(); ++value)
     plan.places[value] = plan.places[rootOf(exe, ValueId(value))];
-  return llvm::Error::success();
+  return std::move(plan);
 }
 
 llvm::Expected<StoragePlan> planStorage(const Executable &exe, llvm::ArrayRef<TensorMeta> metas,
                                         llvm::ArrayRef<Layout> layouts) {
-  Storage storage(exe, metas, layouts);
-  if (llvm::Error error = storage.run())
-    return std::move(error);
-  return std::move(storage.plan);
+  return Storage(exe, metas, layouts).run();
 }
 
 } // namespace tess::runtime

@@ -106,28 +106,10 @@ static int weightInput(DnnlCalls &calls, const PrepareRequest &request, unsigned
 }
 
 /// The slot of the output.
-static int imageOutput(DnnlCalls &calls, const PrepareRequest &request, const memory::desc &wanted, bool mayBePacked) {
+static int imageOutput(DnnlCalls &calls, const PrepareRequest &request, const memory::desc &wanted) {
   memory::desc plain = *dnnlDesc(request.outputs[0].dtype, Layout::contiguous(request.outputs[0].shape));
-  if (mayBePacked)
-    calls.setOutputPacking(wanted, plain);
+  calls.setOutputPacking(wanted, plain);
   return calls.outputSlot(0, request.outputPacking.empty() ? plain : packedDesc(request.outputPacking));
-}
-
-/// The order of an image's channels: in blocks, all in one block, or each in a plane of its own; none when channels are
-/// padded or the order is another one.
-static std::optional<ChannelOrder> channelOrder(const memory::desc &image) {
-  const dnnl_memory_desc_t &md = image.data;
-  const dnnl_blocking_desc_t &blocking = md.format_desc.blocking;
-  int64_t channels = md.dims[1], rows = md.dims[2] * md.dims[3];
-  int64_t block = blocking.inner_nblks == 1 && blocking.inner_idxs[0] == 1 ? blocking.inner_blks[0]
-                  : blocking.inner_nblks == 0 && blocking.strides[1] == 1  ? channels
-                                                                           : 1;
-  const dnnl_dims_t &s = blocking.strides;
-  bool dense = (channels == block || s[1] == rows * block) && s[3] == block && s[2] == md.dims[3] * block &&
-               s[0] == channels * rows;
-  if (md.padded_dims[1] != channels || (blocking.inner_nblks != 0 && block == 1) || !dense)
-    return std::nullopt;
-  return ChannelOrder{1, md.dims[0] * channels / block, rows, block, channels / block};
 }
 
 template <typename Desc>
@@ -136,21 +118,15 @@ static void addScratch(DnnlCalls &calls, const Desc &desc, std::vector<std::pair
     args.push_back({DNNL_ARG_SCRATCHPAD, calls.workspaceSlot(desc.scratchpad_desc())});
 }
 
-static void buildForward(DnnlCalls &calls, const PrepareRequest &request, const ConvShape &shape,
-                         llvm::ArrayRef<EpilogueStep> epilogue) {
+static void buildForward(DnnlCalls &calls, const PrepareRequest &request, const ConvShape &shape) {
   auto desc = forward(convDims(shape, *dnnlType(request.outputs[0].dtype)));
-  std::optional<ChannelOrder> order;
-  if (isPerChannel(epilogue, 1))
-    order = channelOrder(desc.dst_desc());
   int source = imageInput(calls, request, 0, desc.src_desc());
   int weight = weightInput(calls, request, 1, shape, desc.weights_desc());
-  int output = imageOutput(calls, request, desc.dst_desc(), epilogue.empty() || order);
+  int output = imageOutput(calls, request, desc.dst_desc());
   int target = calls.targetSlot(output, desc.dst_desc());
   std::vector<std::pair<int, int>> args = {{DNNL_ARG_SRC, source}, {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DST, target}};
   addScratch(calls, desc, args);
   calls.call(dnnl::convolution_forward(desc), std::move(args));
-  if (!epilogue.empty() && order)
-    calls.setFinish(target, *order);
   calls.copySlot(target, output);
   calls.setImplementation(desc.impl_info_str());
 }
@@ -163,7 +139,7 @@ static void buildBackwardData(DnnlCalls &calls, const PrepareRequest &request, c
                                                        attributes(), dnnlEngine(), forward(d));
   int weight = weightInput(calls, request, 0, shape, desc.weights_desc());
   int gradient = imageInput(calls, request, 1, desc.diff_dst_desc());
-  int output = imageOutput(calls, request, desc.diff_src_desc(), request.epilogue.empty());
+  int output = imageOutput(calls, request, desc.diff_src_desc());
   int target = calls.targetSlot(output, desc.diff_src_desc());
   std::vector<std::pair<int, int>> args = {
       {DNNL_ARG_WEIGHTS, weight}, {DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_DIFF_SRC, target}};
@@ -206,23 +182,20 @@ static llvm::Expected<PreparedRef> prepareEither(const PrepareRequest &request, 
 llvm::Expected<PreparedRef> prepareConv2d(const PrepareRequest &request) {
   ConvShape shape = convShape(request.op, request.inputs[0].shape, request.inputs[1].shape, request.outputs[0].shape);
   return prepareEither(
-      request, shape,
-      [&](DnnlCalls &calls, llvm::ArrayRef<EpilogueStep> epilogue) { buildForward(calls, request, shape, epilogue); },
-      prepareOwnConv2d);
+      request, shape, [&](DnnlCalls &calls) { buildForward(calls, request, shape); }, prepareOwnConv2d);
 }
 
 llvm::Expected<PreparedRef> prepareConv2dBackwardData(const PrepareRequest &request) {
   ConvShape shape = convShape(request.op, request.outputs[0].shape, request.inputs[0].shape, request.inputs[1].shape);
   return prepareEither(
-      request, shape, [&](DnnlCalls &calls, llvm::ArrayRef<EpilogueStep>) { buildBackwardData(calls, request, shape); },
+      request, shape, [&](DnnlCalls &calls) { buildBackwardData(calls, request, shape); },
       prepareOwnConv2dBackwardData);
 }
 
 llvm::Expected<PreparedRef> prepareConv2dBackwardWeight(const PrepareRequest &request) {
   ConvShape shape = convShape(request.op, request.inputs[0].shape, request.outputs[0].shape, request.inputs[1].shape);
   return prepareEither(
-      request, shape,
-      [&](DnnlCalls &calls, llvm::ArrayRef<EpilogueStep>) { buildBackwardWeight(calls, request, shape); },
+      request, shape, [&](DnnlCalls &calls) { buildBackwardWeight(calls, request, shape); },
       prepareOwnConv2dBackwardWeight);
 }
 

@@ -77,14 +77,16 @@ public:
 } // namespace
 
 static void runPart(const KernelLaunch &l, unsigned part) {
-  auto [begin, end] = partOf(part, l.parts, l.splitInner ? l.inner : l.outer, l.splitInner ? kLanes : 1);
+  using Split = KernelLaunch::Split;
+  auto [begin, end] =
+      partOf(part, l.parts, l.by == Split::Outer ? l.outer : l.inner, l.by == Split::Inner ? kLanes : 1);
   if (begin == end)
     return;
-  void *scratch = l.scratchStride ? l.scratch + part * l.scratchStride : nullptr;
-  if (l.splitInner)
-    l.run(scratch, 0, l.outer, begin, end);
-  else
+  void *scratch = l.by == Split::Chunks ? l.scratch : l.scratchStride ? l.scratch + part * l.scratchStride : nullptr;
+  if (l.by == Split::Outer)
     l.run(scratch, begin, end, 0, l.inner);
+  else
+    l.run(scratch, 0, l.outer, begin, end);
 }
 
 static void runWhole(const KernelLaunch &l) { l.run(l.scratch, 0, l.outer, 0, l.inner); }
@@ -94,6 +96,8 @@ llvm::Error CpuStream::launch(const KernelLaunch &l) {
     runWhole(l);
   else
     parallelRun(l.parts, [&](unsigned part) { runPart(l, part); });
+  if (l.parts > 1 && l.by == KernelLaunch::Split::Chunks)
+    l.run(l.scratch, 0, l.outer, 0, 0);
   return llvm::Error::success();
 }
 

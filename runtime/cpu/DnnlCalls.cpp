@@ -4,6 +4,7 @@
 #include "runtime/ParallelFor.h"
 #include "runtime/StridedCopy.h"
 #include "runtime/cpu/PrimitiveMemory.h"
+#include "runtime/schema/KernelAbi.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -59,10 +60,26 @@ llvm::Error guarded(llvm::StringRef op, llvm::function_ref<void()> fn) {
   }
 }
 
-std::string packingOf(const memory::desc &desc, const memory::desc &plain) {
+/// The order of an image's channels: in blocks, or all of them in one.
+static std::optional<ChannelOrder> channelOrderOf(const dnnl_memory_desc_t &md) {
+  const dnnl_blocking_desc_t &blocking = md.format_desc.blocking;
+  const dnnl_dims_t &s = blocking.strides;
+  if (md.ndims != 4 || md.format_kind != dnnl_blocked || blocking.inner_nblks > 1)
+    return std::nullopt;
+  int64_t channels = md.dims[1], rows = md.dims[2] * md.dims[3];
+  bool isBlocked = blocking.inner_nblks == 1 && blocking.inner_idxs[0] == 1;
+  int64_t block = isBlocked ? blocking.inner_blks[0] : channels;
+  bool isDense = (channels == block || s[1] == rows * block) && s[3] == block && s[2] == md.dims[3] * block &&
+                 s[0] == channels * rows;
+  if (isBlocked != (blocking.inner_nblks == 1) || kLanes % block != 0 || md.padded_dims[1] != channels || !isDense)
+    return std::nullopt;
+  return ChannelOrder{{md.dims[0], channels / block, rows * block, 1}, block};
+}
+
+Packing packingOf(const memory::desc &desc, const memory::desc &plain) {
   if (desc == plain || desc.get_size() != plain.get_size())
-    return "";
-  return std::string(reinterpret_cast<const char *>(&desc.data), sizeof(desc.data));
+    return {};
+  return {std::string(reinterpret_cast<const char *>(&desc.data), sizeof(desc.data)), channelOrderOf(desc.data)};
 }
 
 memory::desc packedDesc(llvm::StringRef packing) {
@@ -76,14 +93,11 @@ void DnnlCalls::setInputPacking(unsigned input, const memory::desc &wanted, cons
   inputPackings[input] = packingOf(wanted, plain);
 }
 
-void DnnlCalls::setFinish(int slot, const ChannelOrder &order) { finish = Finish{slot, calls.size(), order}; }
-
 void DnnlCalls::setOutputPacking(const memory::desc &wanted, const memory::desc &plain) {
   resultPacking = packingOf(wanted, plain);
 }
 
-DnnlCalls::DnnlCalls(const PrepareRequest &request, unsigned threads)
-    : opName(request.op.name()), outputMetas(request.outputs.begin(), request.outputs.end()) {
+DnnlCalls::DnnlCalls(const PrepareRequest &request, unsigned threads) : opName(request.op.name()) {
   threadCount = threads;
 }
 
@@ -162,30 +176,18 @@ void *DnnlCalls::address(const Slot &slot, char *work, llvm::ArrayRef<void *> in
   llvm_unreachable("slot source out of range");
 }
 
-void DnnlCalls::executeCalls(size_t begin, size_t end, const dnnl::stream &stream,
-                             llvm::ArrayRef<memory> memories) const {
-  for (const Call &call : llvm::ArrayRef(calls).slice(begin, end - begin)) {
-    llvm::SmallVector<dnnl_exec_arg_t, 8> args;
-    for (auto [arg, slot] : call.args)
-      args.push_back({arg, memories[slot].get()});
-    dnnl::error::wrap_c_api(dnnl_primitive_execute(call.primitive.get(), stream.get(), int(args.size()), args.data()),
-                            "could not execute a primitive");
-  }
-}
-
 void DnnlCalls::execute(char *work, llvm::ArrayRef<void *> in, llvm::ArrayRef<void *> out) const {
   LibraryThreads threadsGuard(threadCount);
   dnnl::stream stream(dnnlEngine());
   llvm::SmallVector<memory, 12> memories;
   for (const Slot &slot : slots)
     memories.emplace_back(slot.desc, dnnlEngine(), address(slot, work, in, out));
-  size_t pause = finish ? finish->call : calls.size();
-  executeCalls(0, pause, stream, memories);
-  if (finish) {
-    stream.wait();
-    applyPerChannel(epilogue, finish->order, outputMetas[0].dtype, address(slots[finish->slot], work, in, out), in,
-                    threadCount);
-    executeCalls(pause, calls.size(), stream, memories);
+  for (const Call &call : calls) {
+    llvm::SmallVector<dnnl_exec_arg_t, 8> args;
+    for (auto [arg, slot] : call.args)
+      args.push_back({arg, memories[slot].get()});
+    dnnl::error::wrap_c_api(dnnl_primitive_execute(call.primitive.get(), stream.get(), int(args.size()), args.data()),
+                            "could not execute a primitive");
   }
   stream.wait();
 }
@@ -195,22 +197,15 @@ llvm::Error DnnlCalls::run(RunContext &context, llvm::ArrayRef<void *> inputs, l
   for (const Gather &gather : gathers)
     copyStrided(work + gather.offset, Layout::contiguous(gather.layout.shape), inputs[gather.input], gather.layout,
                 gather.width);
-  if (llvm::Error error = guarded(opName, [&] { execute(work, inputs, outputs); }))
-    return error;
-  if (!finish)
-    applyEpilogue(epilogue, outputMetas[0], outputs[0], inputs, threadCount);
-  return llvm::Error::success();
+  return guarded(opName, [&] { execute(work, inputs, outputs); });
 }
 
 llvm::Expected<PreparedRef> prepareCalls(const PrepareRequest &request, unsigned threads, BuildCalls build,
                                          llvm::Expected<PreparedRef> (*own)(const PrepareRequest &)) {
-  llvm::Expected<std::vector<EpilogueStep>> epilogue = readEpilogue(request);
-  if (!epilogue)
-    return epilogue.takeError();
   auto calls = std::make_shared<DnnlCalls>(request, threads);
   LibraryThreads guard(threads);
   GeneratedCode code;
-  if (llvm::Error error = guarded(request.op.name(), [&] { build(*calls, *epilogue); })) {
+  if (llvm::Error error = guarded(request.op.name(), [&] { build(*calls); })) {
     auto [kind, message] = takeError(std::move(error));
     // Our own loops cannot read operands in a packing.
     if (kind != ErrorCode::Unimplemented || !request.inputPackings.empty())
@@ -218,7 +213,6 @@ llvm::Expected<PreparedRef> prepareCalls(const PrepareRequest &request, unsigned
     noteFallback();
     return own(request);
   }
-  calls->setEpilogue(std::move(*epilogue));
   calls->countMemory(code.bytes());
   return calls;
 }

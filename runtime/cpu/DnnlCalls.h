@@ -1,14 +1,13 @@
 //===- DnnlCalls.h - a prepared list of oneDNN calls ------------*- C++ -*-===//
 //
 // The base of every kernel on oneDNN: slots (memory of an input, an output or
-// the workspace), primitives over slots, and an epilogue between them or after.
-// The only place that catches oneDNN's exceptions.
+// the workspace) and primitives over slots. The only place that catches oneDNN's
+// exceptions.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
 #include "runtime/KernelTable.h"
-#include "runtime/cpu/Epilogue.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <dnnl.hpp>
@@ -26,9 +25,8 @@ std::optional<dnnl::memory::desc> dnnlDesc(DType dtype, const Layout &layout);
 /// Calls fn; an exception of oneDNN becomes an error (ResourceExhausted, Unimplemented, else Internal) that `op` opens.
 llvm::Error guarded(llvm::StringRef op, llvm::function_ref<void()> fn);
 
-/// The text of PreparedKernel::inputPacking() for a layout; empty when it is `plain` or takes more bytes (padded
-/// channels).
-std::string packingOf(const dnnl::memory::desc &desc, const dnnl::memory::desc &plain);
+/// A layout as a packing; row-major when it is `plain` or takes more bytes (padded channels).
+Packing packingOf(const dnnl::memory::desc &desc, const dnnl::memory::desc &plain);
 /// The layout that packingOf() gave this text for.
 dnnl::memory::desc packedDesc(llvm::StringRef packing);
 
@@ -58,10 +56,6 @@ public:
   void copySlot(int from, int to);
   /// Adds a primitive with its (DNNL_ARG_..., slot) pairs.
   void call(const dnnl::primitive &primitive, std::vector<std::pair<int, int>> argsAndSlots);
-  /// Steps to apply to output 0 after the calls, in this order, unless setFinish() gives them another place.
-  void setEpilogue(std::vector<EpilogueStep> steps) { epilogue = std::move(steps); }
-  /// Applies an epilogue that is per channel of `order` to `slot`, right after the calls so far.
-  void setFinish(int slot, const ChannelOrder &order);
   /// Asks for an input, or output 0, in the layout `wanted`, where `plain` is its row-major one.
   void setInputPacking(unsigned input, const dnnl::memory::desc &wanted, const dnnl::memory::desc &plain);
   void setOutputPacking(const dnnl::memory::desc &wanted, const dnnl::memory::desc &plain);
@@ -94,24 +88,15 @@ private:
   size_t reserve(size_t bytes);
   void *address(const Slot &slot, char *work, llvm::ArrayRef<void *> in, llvm::ArrayRef<void *> out) const;
   void execute(char *work, llvm::ArrayRef<void *> in, llvm::ArrayRef<void *> out) const;
-  void executeCalls(size_t begin, size_t end, const dnnl::stream &stream, llvm::ArrayRef<dnnl::memory> memories) const;
 
   std::string opName;
-  Metas outputMetas;
   std::vector<Slot> slots;
   std::vector<Gather> gathers;
   std::vector<Call> calls;
-  std::vector<EpilogueStep> epilogue;
-  struct Finish {
-    int slot;
-    size_t call; // the first after it
-    ChannelOrder order;
-  };
-  std::optional<Finish> finish;
 };
 
-/// Adds the calls of a kernel, with the given epilogue; may throw dnnl::error.
-using BuildCalls = llvm::function_ref<void(DnnlCalls &, llvm::ArrayRef<EpilogueStep>)>;
+/// Adds the calls of a kernel; may throw dnnl::error.
+using BuildCalls = llvm::function_ref<void(DnnlCalls &)>;
 /// The calls that `build` adds, for `threads` threads. Only where oneDNN has no such kernel the loops of `own`, which
 /// is counted (preparedCacheStats().fallbacks); any other failure, such as memory that ran out, is returned.
 llvm::Expected<PreparedRef> prepareCalls(const PrepareRequest &request, unsigned threads, BuildCalls build,

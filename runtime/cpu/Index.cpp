@@ -19,15 +19,6 @@ namespace {
 
 enum class Mode : uint8_t { Get, Set, Add };
 
-/// The strides of `layout` broadcast to `shape`.
-Shape broadcastStrides(const Layout &layout, const Shape &shape) {
-  Shape strides(shape.size(), 0);
-  size_t lead = shape.size() - layout.shape.size();
-  for (size_t i = 0; i < layout.shape.size(); ++i)
-    strides[lead + i] = layout.shape[i] == 1 ? 0 : layout.strides[i];
-  return strides;
-}
-
 class IndexKernel : public PreparedKernel {
 public:
   IndexKernel(const PrepareRequest &request, Mode mode)
@@ -66,14 +57,8 @@ public:
 private:
   /// Finds the axes of x that stay before and after the indices, and the shape that the indices broadcast to.
   void layOut() {
-    for (const Layout &index : indices) {
-      if (index.shape.size() > indexShape.size())
-        indexShape.insert(indexShape.begin(), index.shape.size() - indexShape.size(), 1);
-      size_t lead = indexShape.size() - index.shape.size();
-      for (size_t i = 0; i < index.shape.size(); ++i)
-        if (index.shape[i] != 1)
-          indexShape[lead + i] = index.shape[i];
-    }
+    for (const Layout &index : indices)
+      (void)broadcastInto(indexShape, index.shape); // inference has checked that they fit
     llvm::SmallVector<int64_t, 4> sorted(axes.begin(), axes.end());
     llvm::sort(sorted);
     bool neighbours = sorted.empty() || sorted.back() - sorted.front() + 1 == int64_t(sorted.size());
@@ -91,7 +76,7 @@ private:
     shape.append(indexShape.begin(), indexShape.end());
     for (int64_t axis : after)
       shape.push_back(x.shape[axis]);
-    value = {shape, broadcastStrides(layout, shape), 0};
+    value = layout.broadcastTo(shape);
   }
 
   /// The offset along the indexed axes for each element of the indices. An index out of range is found before anything
@@ -99,7 +84,7 @@ private:
   llvm::Error locate(llvm::ArrayRef<void *> data, const Shape &strides, int64_t *places) const {
     std::fill_n(places, countOf(indexShape), int64_t(0));
     for (auto [number, layout] : llvm::enumerate(indices)) {
-      Odometer<1> walk(indexShape, {broadcastStrides(layout, indexShape)});
+      Odometer<1> walk(indexShape, {layout.broadcastTo(indexShape).strides});
       int64_t size = x.shape[axes[number]];
       for (int64_t i = 0, n = countOf(indexShape); i < n; ++i, walk.next()) {
         int64_t raw = indexAt(indexTypes[number], data[number], walk.offset(0)), position = raw;

@@ -120,8 +120,7 @@ static void generateGemmKernels() {
   }();
 }
 
-static void build(DnnlCalls &calls, const PrepareRequest &request, const MatmulShape &shape,
-                  llvm::ArrayRef<EpilogueStep> epilogue) {
+static void build(DnnlCalls &calls, const PrepareRequest &request, const MatmulShape &shape) {
   int lhs = operandSlot(calls, request, 0, shape.lhs), rhs = operandSlot(calls, request, 1, shape.rhs);
   int out = calls.outputSlot(0, *dnnlDesc(request.outputs[0].dtype, tidy(Layout::contiguous(shape.out))));
   dnnl::primitive_attr attr;
@@ -133,9 +132,6 @@ static void build(DnnlCalls &calls, const PrepareRequest &request, const MatmulS
   calls.call(dnnl::matmul(desc), std::move(args));
   if (llvm::StringRef(desc.impl_info_str()).starts_with("gemm:"))
     generateGemmKernels();
-  unsigned columns = unsigned(request.outputs[0].rank()) - 1;
-  if (!epilogue.empty() && isPerChannel(epilogue, columns))
-    calls.setFinish(out, {columns, 1, shape.batch * shape.m, shape.n, 1});
   calls.setImplementation(desc.impl_info_str());
 }
 
@@ -153,10 +149,7 @@ llvm::Expected<PreparedRef> prepareMatmul(const PrepareRequest &request) {
     return prepareOwnMatmul(request);
   collapseBatch(shape);
   unsigned threads = products < kSerialProducts ? 1 : request.threads;
-  return prepareCalls(
-      request, threads,
-      [&](DnnlCalls &calls, llvm::ArrayRef<EpilogueStep> epilogue) { build(calls, request, shape, epilogue); },
-      prepareOwnMatmul);
+  return prepareCalls(request, threads, [&](DnnlCalls &calls) { build(calls, request, shape); }, prepareOwnMatmul);
 }
 
 } // namespace tess::runtime::cpu

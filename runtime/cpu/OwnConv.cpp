@@ -8,7 +8,6 @@
 #include "runtime/Elements.h"
 #include "runtime/ParallelFor.h"
 #include "runtime/cpu/ConvShape.h"
-#include "runtime/cpu/Epilogue.h"
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/MatmulShape.h"
 
@@ -34,8 +33,8 @@ class OwnConv : public PreparedKernel {
 public:
   enum Kind : uint8_t { Forward, BackwardData, BackwardWeight };
 
-  OwnConv(const PrepareRequest &request, Kind kind, const ConvShape &shape, std::vector<EpilogueStep> steps)
-      : kind(kind), s(shape), output(request.outputs[0]), epilogue(std::move(steps)) {
+  OwnConv(const PrepareRequest &request, Kind kind, const ConvShape &shape)
+      : kind(kind), s(shape), output(request.outputs[0]) {
     auto layoutOf = [&](unsigned input) { return request.layouts[input]; };
     Layout result = Layout::contiguous(output.shape);
     source = kind == BackwardData ? result : layoutOf(0);
@@ -47,7 +46,6 @@ public:
 
   llvm::Error run(RunContext &, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
     withType(output.dtype, [&](auto tag) { compute<decltype(tag)>(inputs, outputs[0]); });
-    applyEpilogue(epilogue, output, outputs[0], inputs, threadCount);
     return llvm::Error::success();
   }
 
@@ -158,14 +156,10 @@ private:
   ConvShape s;
   Layout source, weight, target; // of x, weight and result of the forward convolution
   TensorMeta output;
-  std::vector<EpilogueStep> epilogue;
 };
 
 llvm::Expected<PreparedRef> prepareOwn(const PrepareRequest &request, OwnConv::Kind kind, const ConvShape &shape) {
-  llvm::Expected<std::vector<EpilogueStep>> steps = readEpilogue(request);
-  if (!steps)
-    return steps.takeError();
-  return std::make_shared<OwnConv>(request, kind, shape, std::move(*steps));
+  return std::make_shared<OwnConv>(request, kind, shape);
 }
 
 } // namespace

@@ -7,7 +7,6 @@
 //===----------------------------------------------------------------------===//
 #include "runtime/Elements.h"
 #include "runtime/ParallelFor.h"
-#include "runtime/cpu/Epilogue.h"
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/MatmulShape.h"
 
@@ -19,15 +18,14 @@ constexpr int64_t kTile = 64; // columns whose sums are kept at a time
 
 class OwnMatmul : public PreparedKernel {
 public:
-  OwnMatmul(const PrepareRequest &request, std::vector<EpilogueStep> steps)
-      : shape(matmulShape(request)), output(request.outputs[0]), epilogue(std::move(steps)) {
+  explicit OwnMatmul(const PrepareRequest &request) : shape(matmulShape(request)), dtype(request.outputs[0].dtype) {
     implementationName = "own:matmul";
     threadCount =
         shape.batch * shape.m * shape.n * std::max<int64_t>(shape.k, 1) < kSerialProducts ? 1 : request.threads;
   }
 
   llvm::Error run(RunContext &, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
-    withType(output.dtype, [&](auto tag) {
+    withType(dtype, [&](auto tag) {
       using T = decltype(tag);
       parallelFor(threadCount, shape.batch * shape.m, 1, [&](int64_t begin, int64_t end, unsigned) {
         for (int64_t row = begin; row < end; ++row)
@@ -35,7 +33,6 @@ public:
                         static_cast<T *>(outputs[0]) + row * shape.n);
       });
     });
-    applyEpilogue(epilogue, output, outputs[0], inputs, threadCount);
     return llvm::Error::success();
   }
 
@@ -76,17 +73,13 @@ private:
   }
 
   MatmulShape shape;
-  TensorMeta output;
-  std::vector<EpilogueStep> epilogue;
+  DType dtype;
 };
 
 } // namespace
 
 llvm::Expected<PreparedRef> prepareOwnMatmul(const PrepareRequest &request) {
-  llvm::Expected<std::vector<EpilogueStep>> steps = readEpilogue(request);
-  if (!steps)
-    return steps.takeError();
-  return std::make_shared<OwnMatmul>(request, std::move(*steps));
+  return std::make_shared<OwnMatmul>(request);
 }
 
 } // namespace tess::runtime::cpu

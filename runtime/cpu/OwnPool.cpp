@@ -65,6 +65,14 @@ public:
 protected:
   virtual void computePlane(int64_t plane, llvm::ArrayRef<void *> inputs, void *output) const = 0;
 
+  /// A plane of images, and one of what the windows of an image give.
+  template <typename T> T *imageAt(void *data, int64_t plane) const {
+    return static_cast<T *>(data) + plane * s.height * s.width;
+  }
+  template <typename T> T *pooledAt(void *data, int64_t plane) const {
+    return static_cast<T *>(data) + plane * s.outHeight * s.outWidth;
+  }
+
   ConvShape s;
   Metas metas;
   TensorMeta output;
@@ -90,8 +98,8 @@ private:
   void computePlane(int64_t plane, llvm::ArrayRef<void *> inputs, void *out) const override {
     withType(output.dtype, [&](auto tag) {
       using T = decltype(tag);
-      const T *x = static_cast<const T *>(inputs[0]) + plane * s.height * s.width;
-      T *to = static_cast<T *>(out) + plane * s.outHeight * s.outWidth;
+      const T *x = imageAt<T>(inputs[0], plane);
+      T *to = pooledAt<T>(out, plane);
       for (int64_t row = 0; row < s.outHeight; ++row)
         maxRow<T>(x, to + row * s.outWidth, row);
     });
@@ -122,13 +130,10 @@ private:
   void computePlane(int64_t plane, llvm::ArrayRef<void *> inputs, void *out) const override {
     withType(output.dtype, [&](auto tag) {
       using T = decltype(tag);
-      int64_t size = s.height * s.width, results = s.outHeight * s.outWidth;
-      std::vector<Accumulator<T>> sums(size, 0);
-      scatterPlane<T>(static_cast<const T *>(inputs[0]) + plane * size,
-                      static_cast<const T *>(inputs[1]) + plane * results,
-                      static_cast<const T *>(inputs[2]) + plane * results, sums);
-      T *to = static_cast<T *>(out) + plane * size;
-      for (int64_t i = 0; i < size; ++i)
+      std::vector<Accumulator<T>> sums(s.height * s.width, 0);
+      scatterPlane<T>(imageAt<T>(inputs[0], plane), pooledAt<T>(inputs[1], plane), pooledAt<T>(inputs[2], plane), sums);
+      T *to = imageAt<T>(out, plane);
+      for (size_t i = 0; i < sums.size(); ++i)
         to[i] = narrow<T>(sums[i]);
     });
   }
@@ -169,11 +174,10 @@ private:
   void computePlane(int64_t plane, llvm::ArrayRef<void *> inputs, void *out) const override {
     withType(output.dtype, [&](auto tag) {
       using T = decltype(tag);
-      int64_t size = s.height * s.width, results = s.outHeight * s.outWidth;
       if (backward)
-        spread<T>(static_cast<const T *>(inputs[0]) + plane * results, static_cast<T *>(out) + plane * size);
+        spread<T>(pooledAt<T>(inputs[0], plane), imageAt<T>(out, plane));
       else
-        average<T>(static_cast<const T *>(inputs[0]) + plane * size, static_cast<T *>(out) + plane * results);
+        average<T>(imageAt<T>(inputs[0], plane), pooledAt<T>(out, plane));
     });
   }
 

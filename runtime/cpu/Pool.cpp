@@ -79,7 +79,7 @@ void buildBackward(DnnlCalls &calls, const PrepareRequest &request, const PoolDi
 
 bool libraryHas(const PrepareRequest &request) {
   return dnnlType(request.outputs[0].dtype) && request.inputs[0].dtype == request.outputs[0].dtype &&
-         request.inputs[0].numElements() > 0 && request.outputs[0].numElements() > 0 && request.epilogue.empty();
+         request.inputs[0].numElements() > 0 && request.outputs[0].numElements() > 0;
 }
 
 } // namespace
@@ -91,8 +91,7 @@ llvm::Expected<PreparedRef> prepareAvgPool2d(const PrepareRequest &request) {
   unsigned threads = threadsFor(shape.windowElements() * kPoolPicoseconds, request.threads);
   PoolDims dims = poolDims(request, shape);
   return prepareCalls(
-      request, threads, [&](DnnlCalls &calls, llvm::ArrayRef<EpilogueStep>) { buildForward(calls, request, dims); },
-      prepareOwnAvgPool2d);
+      request, threads, [&](DnnlCalls &calls) { buildForward(calls, request, dims); }, prepareOwnAvgPool2d);
 }
 
 llvm::Expected<PreparedRef> prepareAvgPool2dBackward(const PrepareRequest &request) {
@@ -102,8 +101,7 @@ llvm::Expected<PreparedRef> prepareAvgPool2dBackward(const PrepareRequest &reque
   unsigned threads = threadsFor(shape.windowElements() * kPoolPicoseconds, request.threads);
   PoolDims dims = poolDims(request, shape);
   return prepareCalls(
-      request, threads, [&](DnnlCalls &calls, llvm::ArrayRef<EpilogueStep>) { buildBackward(calls, request, dims); },
-      prepareOwnAvgPool2dBackward);
+      request, threads, [&](DnnlCalls &calls) { buildBackward(calls, request, dims); }, prepareOwnAvgPool2dBackward);
 }
 
 } // namespace tess::runtime::cpu

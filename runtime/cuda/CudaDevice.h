@@ -38,7 +38,7 @@ public:
   CudaStream(const CudaDevice &device, CUstream stream) : device(device), stream(stream) {}
   ~CudaStream() override;
   /// `launch.fn` is a handle that CudaModule::kernel gave; InvalidArgument on any other. One thread per element of
-  /// outer * inner, in a grid that fills the GPU; scratch, parts and splitInner mean nothing here.
+  /// outer * inner, in a grid that fills the GPU; scratch and parts mean nothing here.
   llvm::Error launch(const KernelLaunch &launch) override;
   /// Unimplemented: this device's table has no kernels yet.
   llvm::Error call(const PreparedKernel &kernel, RunContext &context, llvm::ArrayRef<void *> inputs,

@@ -45,14 +45,14 @@ llvm::Expected<KernelFn> CudaModule::kernel(const std::string &name) {
     return makeError(ErrorCode::NotFound, "cuda: a kernel must be in its module, got " + name);
   if (llvm::Error error = d.check(result, "cuModuleGetFunction"))
     return error;
-  size_t bytes[4];
-  for (unsigned i = 0; i < 4; ++i)
-    bytes[i] = parameterBytes(d, function, i);
-  if (!bytes[0] || !bytes[1] || bytes[0] % 8 || bytes[1] % 8 || bytes[2] != 8 || bytes[3])
+  auto bytesOf = [&](GpuParameter parameter) { return parameterBytes(d, function, unsigned(parameter)); };
+  size_t pointers = bytesOf(GpuParameter::Pointers), dims = bytesOf(GpuParameter::Dims),
+         count = bytesOf(GpuParameter::Count), more = parameterBytes(d, function, kNumGpuParameters);
+  if (!pointers || !dims || pointers % 8 || dims % 8 || count != 8 || more)
     return invalidArgument(
         "cuda: a kernel's parameters must be an array of pointers, an array of dims and a count, got " + name +
-        " with " + llvm::Twine(bytes[0]) + ", " + llvm::Twine(bytes[1]) + ", " + llvm::Twine(bytes[2]) + " and " +
-        llvm::Twine(bytes[3]) + " bytes");
+        " with " + llvm::Twine(pointers) + ", " + llvm::Twine(dims) + ", " + llvm::Twine(count) + " and " +
+        llvm::Twine(more) + " bytes");
   auto handle = reinterpret_cast<KernelFn>(function);
   device.addKernel(handle);
   handles.push_back(handle);

@@ -1,11 +1,6 @@
 //===- CudaModule.h - PTX or machine code, loaded on a GPU ------*- C++ -*-===//
 //
-// The ABI of our generated GPU kernels (compiler/target/PtxGenerator.h):
-//
-//   kernel(void *pointers[numPointers], int64_t dims[numDims], int64_t count)
-//
-// both arrays by value, laid out as KernelSpec.h says, one thread per element of
-// the row-major domain of `count` elements, in a loop that strides by the grid.
+// How our generated kernels are called: GpuParameter in runtime/schema/KernelAbi.h.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -25,7 +20,7 @@ public:
   CudaModule &operator=(const CudaModule &) = delete;
 
   /// The handle to launch a kernel by (KernelLaunch::fn); no host may call it. NotFound when the module has no such
-  /// kernel, InvalidArgument when its parameters are not those of the ABI above.
+  /// kernel, InvalidArgument when its parameters are not those of GpuParameter.
   llvm::Expected<KernelFn> kernel(const std::string &name);
 
 private:

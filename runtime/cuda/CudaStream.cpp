@@ -38,9 +38,10 @@ llvm::Error CudaStream::launch(const KernelLaunch &launch) {
     return error;
   int64_t blocks = std::min<int64_t>(llvm::divideCeil(count, kBlockThreads),
                                      int64_t(device.multiprocessors()) * kBlocksPerMultiprocessor);
-  // The kernel's parameters: both arrays by value, copied before the call returns, then the number of elements.
-  void *parameters[] = {static_cast<void *>(const_cast<void **>(launch.pointers)), const_cast<int64_t *>(launch.dims),
-                        &count};
+  void *parameters[kNumGpuParameters]; // what they point to is copied before the call returns
+  parameters[unsigned(GpuParameter::Pointers)] = static_cast<void *>(const_cast<void **>(launch.pointers));
+  parameters[unsigned(GpuParameter::Dims)] = const_cast<int64_t *>(launch.dims);
+  parameters[unsigned(GpuParameter::Count)] = &count;
   const Driver &d = device.driver();
   auto *function = reinterpret_cast<CUfunction>(launch.fn);
   return d.check(

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/cuda/Library.h"
+#include "runtime/cuda/SharedLibrary.h"
 
 #include <cuda.h>
 

@@ -28,6 +28,8 @@ public:
   /// Writes at the end; writeAt() overwrites bytes at `offset` and does not count as appending.
   llvm::Error append(llvm::StringRef bytes);
   llvm::Error writeAt(uint64_t offset, llvm::StringRef bytes);
+  /// The temporary file, for writing by other means.
+  int descriptor() const { return fd; }
   /// Bytes that were appended.
   uint64_t position() const { return written; }
   /// Renames the file to `path`. With Sync::Now the bytes are on disk before, and the name afterwards.

@@ -11,6 +11,14 @@ static constexpr BitsChange kChanges[] = {
      "batch_norm batch_norm_inference cross_entropy gelu hsigmoid hswish l1_loss layer_norm linear "
      "log_softmax logsumexp norm normalize rms_norm scaled_dot_product_attention softmax square_loss std var",
      "float16 bfloat16", 0, 0.1, "computed in float32 inside and rounded once, where each step rounded"},
+    {3,
+     "batch_norm cross_entropy l1_loss layer_norm log_softmax logsumexp mean norm normalize prod rms_norm "
+     "scaled_dot_product_attention softmax square_loss std sum var",
+     "float32 float64", 0, 1e-4, "more than 32768 elements are reduced to one in chunks, and these in their order"},
+    {3,
+     "batch_norm cross_entropy l1_loss layer_norm log_softmax logsumexp mean norm normalize prod rms_norm "
+     "scaled_dot_product_attention softmax square_loss std sum var",
+     "float16 bfloat16", 0, 0.02, "the same before the result is rounded"},
 };
 
 llvm::ArrayRef<BitsChange> bitsChanges() { return kChanges; }

@@ -105,9 +105,6 @@ struct Step {
   // Library, Movement.
   OpDef op;
   llvm::SmallVector<unsigned, 4> segments;
-  /// Library: elementwise epilogue folded into the call, exact: "relu", "mul:<operand>", "add:<operand>",
-  /// "sum:<operand>".
-  std::vector<std::string> epilogue;
   /// (index into operands, index into results) that may share memory when the operand dies here.
   std::vector<std::pair<uint16_t, uint16_t>> inplace;
   /// Implementation that the library must pick (promise "one result"); empty: its default.

@@ -59,8 +59,8 @@ llvm::Error Reader::read(const pb::Image &in, Image &out) {
   out.abi = std::max(in.abi(), 1u);
   for (const pb::Entry &entry : in.entries()) {
     uint32_t time = entry.picoseconds_per_element();
-    out.entries.push_back(
-        {entry.name(), entry.offset(), entry.scratch_bytes_per_element(), time ? time : kDefaultPicoseconds});
+    out.entries.push_back({entry.name(), entry.offset(), entry.scratch_bytes_per_element(),
+                           time ? time : kDefaultPicoseconds, entry.scratch_bytes_per_chunk()});
   }
   return llvm::Error::success();
 }
@@ -123,7 +123,9 @@ llvm::Error Reader::read(const pb::Step &in, Step &out) {
     if (llvm::Error e = readOp(in.op(), out.op))
       return e;
   out.segments.assign(in.segments().begin(), in.segments().end());
-  out.epilogue.assign(in.epilogue().begin(), in.epilogue().end());
+  if (in.epilogue_size())
+    return makeError(ErrorCode::Unimplemented, what + ": a call must have no epilogue, got " + in.epilogue(0) +
+                                                   ", written by an older Tessera: compile the file's graph again");
   for (const pb::Pair &pair : in.inplace()) {
     if (pair.operand() > UINT16_MAX || pair.result() > UINT16_MAX)
       return bad("an in-place pair must be below 65536, got " + llvm::Twine(pair.operand()) + ", " +

@@ -15,6 +15,7 @@ static void write(const Image &image, pb::Image &out) {
     e.set_offset(entry.offset);
     e.set_scratch_bytes_per_element(entry.scratchBytesPerElement);
     e.set_picoseconds_per_element(entry.picosecondsPerElement);
+    e.set_scratch_bytes_per_chunk(entry.scratchBytesPerChunk);
   }
 }
 
@@ -68,8 +69,6 @@ static void write(const Step &step, pb::Step &out) {
   if (step.op)
     out.set_op(step.op.serialize());
   out.mutable_segments()->Assign(step.segments.begin(), step.segments.end());
-  for (const std::string &e : step.epilogue)
-    out.add_epilogue(e);
   for (auto [operand, result] : step.inplace) {
     pb::Pair &p = *out.add_inplace();
     p.set_operand(operand);

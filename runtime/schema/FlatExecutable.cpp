@@ -25,10 +25,10 @@ template <typename A> void fields(A &a, Is<ScalarSource> auto &x) { a(x.kind, x.
 template <typename A> void fields(A &a, Is<std::pair<uint16_t, uint16_t>> auto &x) { a(x.first, x.second); }
 template <typename A> void fields(A &a, Is<Step> auto &x) {
   a(x.kind, x.operands, x.results, x.domain, x.parallel, x.reduced, x.vectorOnReduced, x.innerClasses, x.scalars,
-    x.image, x.entry, x.fillEntry, x.op, x.segments, x.epilogue, x.inplace, x.implementation, x.location);
+    x.image, x.entry, x.fillEntry, x.op, x.segments, x.inplace, x.implementation, x.location);
 }
 template <typename A> void fields(A &a, Is<KernelEntry> auto &x) {
-  a(x.name, x.offset, x.scratchBytesPerElement, x.picosecondsPerElement);
+  a(x.name, x.offset, x.scratchBytesPerElement, x.picosecondsPerElement, x.scratchBytesPerChunk);
 }
 template <typename A> void fields(A &a, Is<Image> auto &x) { a(x.bytes, x.entries, x.features, x.hash, x.abi); }
 template <typename A> void fields(A &a, Is<TensorMeta> auto &x) { a(x.dtype, x.shape); }
@@ -43,7 +43,7 @@ template <typename A> void fields(A &a, Is<Executable> auto &x) {
 
 // The last value of each enumeration: a reader refuses larger ones.
 constexpr ValueKind last(ValueKind) { return ValueKind::Fused; }
-constexpr InnerClass last(InnerClass) { return InnerClass::Strided; }
+constexpr InnerClass last(InnerClass) { return InnerClass::Repeated; }
 constexpr StepKind last(StepKind) { return StepKind::Library; }
 constexpr ScalarSource::Kind last(ScalarSource::Kind) { return ScalarSource::Parameter; }
 constexpr AttrKind last(AttrKind) { return AttrKind::DType; }
@@ -262,15 +262,14 @@ std::string writeFlat(const Executable &executable) {
   return std::move(writer.out);
 }
 
-/// Bind infers no operator of such a step again: each must be the one that its result has its shape from. A call with
-/// an epilogue gives the result of another operator, so bind looks at it.
+/// Bind infers no operator of such a step again: each must be the one that its result has its shape from.
 static llvm::Error checkSteps(const Executable &exe, llvm::StringRef what) {
   std::vector<const ProgramNode *> nodeOf(exe.values.size());
   for (const ProgramNode &node : exe.nodes)
     for (ValueId result : node.results)
       nodeOf[result] = &node;
   for (auto [index, step] : llvm::enumerate(exe.steps)) {
-    if (step.kind == StepKind::Kernel || !step.epilogue.empty())
+    if (step.kind == StepKind::Kernel)
       continue;
     const ProgramNode *node = nodeOf[step.results[0]];
     if (!node || !node->op.isSame(step.op) || node->operands != step.operands || node->results != step.results ||

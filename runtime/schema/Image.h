@@ -26,6 +26,8 @@ struct KernelEntry {
   uint32_t scratchBytesPerElement = 0;
   /// Estimated time of one thread for an element of the domain, in ps: decides who runs it, never what it computes.
   uint32_t picosecondsPerElement = kDefaultPicoseconds;
+  /// Bytes that a chunk's results take where threads share a reduction (KernelFn in KernelAbi.h); 0: they cannot.
+  uint32_t scratchBytesPerChunk = 0;
 };
 
 /// Code with its kernels and what it requires of a machine.

@@ -1,8 +1,8 @@
 //===- KernelAbi.h - how generated kernels are called -----------*- C++ -*-===//
 //
 // The contract between the code that the compiler emits and those that call it:
-// bind, eager's direct calls, GPUs, tests. Whatever changes here raises
-// kKernelAbi, which every image carries.
+// bind, eager's direct calls, GPUs, tests. Whatever changes here for code that
+// there is raises kKernelAbi, which every image carries.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -11,14 +11,25 @@
 
 namespace tess::runtime {
 
-constexpr uint32_t kKernelAbi = 1;
+/// Kernels of version 1 are called as those of version 2, which may split a reduction into parts.
+constexpr uint32_t kKernelAbi = 2;
 
 /// Elements of a vector, and partial results of a reduction.
 constexpr unsigned kLanes = 16;
 
-/// How the lanes of a vector find their elements along the vector axis.
-enum class InnerClass : uint8_t { Contiguous, Broadcast, Strided };
-constexpr unsigned kNumInnerClasses = 3;
+/// Elements that are reduced on their own where everything is reduced: the results of such chunks are combined in their
+/// order. A multiple of kLanes; 32 K take 4 us, beside which the end of a chunk (20 ns) is nothing.
+constexpr int64_t kReductionChunk = 1 << 15;
+constexpr int64_t reductionChunks(int64_t elements) { return (elements + kReductionChunk - 1) / kReductionChunk; }
+
+/// Bytes of each part of a chunk's result, in scratch.
+constexpr unsigned kChunkPartBytes = 8;
+
+/// How the lanes of a vector find their elements along the vector axis. Repeated: lane l of every vector reads element
+/// `l & mask` of what is contiguous; the mask, one below a power of 2 that divides kLanes, stands in the stride's
+/// place.
+enum class InnerClass : uint8_t { Contiguous, Broadcast, Strided, Repeated };
+constexpr unsigned kNumInnerClasses = 4;
 
 /// A kernel over a domain of parallel groups, then reduced groups of axes.
 ///
@@ -26,8 +37,22 @@ constexpr unsigned kNumInnerClasses = 3;
 /// indices over the parallel groups, without the last of them where that is the vector axis; the inner range goes along
 /// it then, and starts at a multiple of kLanes (ignored otherwise). `scratch`: of the calling thread alone, of
 /// scratchBytes, aligned to kScratchAlignment; may be null where that is 0.
+///
+/// A kernel with scratchBytesPerChunk reduces everything to one row, and its inner range is one of chunks. It may be
+/// called once with all chunks and no scratch; or with parts of them, on any threads, and scratch for all chunks that
+/// the calls share, then once with no chunk.
 using KernelFn = void (*)(void *const *pointers, const int64_t *dims, void *scratch, int64_t outerLo, int64_t outerHi,
                           int64_t innerLo, int64_t innerHi);
+
+/// The parameters of a kernel on a GPU, in their order:
+///
+///   kernel(void *pointers[numOperands], int64_t dims[KernelDims::count()], int64_t count)
+///
+/// Both arrays are passed by value and hold what a KernelFn finds behind its pointers. `count`: elements of the
+/// parallel domain, which the threads of a launch walk in row-major order, each in steps of the whole grid, so that any
+/// grid is right. There are no reduced groups and there is no scratch.
+enum class GpuParameter : uint8_t { Pointers, Dims, Count };
+constexpr unsigned kNumGpuParameters = 3;
 
 /// For a function that calls a KernelFn: UBSan reads a type before the first byte of what is called, and generated code
 /// has none there.

@@ -38,7 +38,6 @@ private:
   llvm::Error stepMemory(const Step &step, size_t index);
   llvm::Error kernelStep(const Step &step, const llvm::Twine &where);
   llvm::Error operatorStep(const Step &step, const llvm::Twine &where);
-  llvm::Error epilogue(const Step &step, const llvm::Twine &where);
   llvm::Error groups(const Step &step, const llvm::Twine &where);
   llvm::Error code(const Step &step, int32_t entry, const llvm::Twine &where);
   llvm::Error outputs();
@@ -237,8 +236,8 @@ llvm::Error Validator::groups(const Step &step, const llvm::Twine &where) {
                    llvm::Twine(unsigned(group.last)) + " again");
       seen |= axes;
     }
-  if (step.parallel.empty())
-    return bad(where + " must have a parallel axis group, got none");
+  if (step.parallel.empty() && !step.vectorOnReduced)
+    return bad(where + " must have a parallel axis group for its vectors, got none");
   if (step.vectorOnReduced && step.reduced.empty())
     return bad(where + " must have a reduced axis group for its vectors, got none");
   return llvm::Error::success();
@@ -259,21 +258,8 @@ llvm::Error Validator::kernelStep(const Step &step, const llvm::Twine &where) {
   if (!step.innerClasses.empty() && step.innerClasses.size() != step.operands.size() + step.results.size())
     return bad(where + " must have an inner class per operand, got " + llvm::Twine(step.innerClasses.size()));
   if (llvm::any_of(step.innerClasses, [](InnerClass c) { return unsigned(c) >= kNumInnerClasses; }))
-    return bad(where + " must have inner classes below 3, got another");
+    return bad(where + " must have inner classes below " + llvm::Twine(kNumInnerClasses) + ", got another");
   return groups(step, where);
-}
-
-llvm::Error Validator::epilogue(const Step &step, const llvm::Twine &where) {
-  for (const std::string &text : step.epilogue) {
-    auto [name, operand] = llvm::StringRef(text).split(':');
-    unsigned index = 0;
-    bool ok = name == "relu" ? operand.empty()
-                             : (name == "mul" || name == "add" || name == "sum") && !operand.getAsInteger(10, index) &&
-                                   index < step.operands.size();
-    if (!ok)
-      return bad(where + " must have an epilogue of relu, mul:<operand>, add:<operand>, sum:<operand>, got " + text);
-  }
-  return llvm::Error::success();
 }
 
 llvm::Error Validator::operatorStep(const Step &step, const llvm::Twine &where) {
@@ -284,7 +270,7 @@ llvm::Error Validator::operatorStep(const Step &step, const llvm::Twine &where) 
   if (step.kind == StepKind::Library) {
     if (!step.op.info().kernel)
       return bad(where + " must be an operator of the kernel table, got " + step.op.name());
-    return epilogue(step, where);
+    return segments(step.op, step.segments, step.operands.size(), where);
   }
   if (!step.op.info().regionRule)
     return bad(where + " must be an operator that copies regions, got " + step.op.name());

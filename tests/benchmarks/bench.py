@@ -16,7 +16,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "frontends" / "examples")]
 from harness import environment, table  # noqa: E402
 
 MODULES = ["eager_ops", "eager_models", "eager_cache", "first_calls", "recording", "compiled_ops"]
-MODULES += ["training", "compile_time", "process", "thresholds"]
+MODULES += ["training", "inference", "compile_time", "process", "thresholds", "executable_codecs"]
 
 
 def benchmarks():

@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "bazel-bin/tools/python.runfiles/tessera/frontends/python"
 EXTRAS = {
     "TESS_SAMPLES": "ops/samples.json",
+    "TESS_CODECS": "tests/benchmarks/executable_codecs",
     "TESS_EAGER_CACHE": "tests/benchmarks/eager_cache",
     "TESS_THRESHOLDS": "tests/benchmarks/thresholds",
 }

@@ -56,7 +56,7 @@ public:
 
   PreparedRef library(unsigned threads) const {
     auto desc = [&](unsigned index) { return *dnnlDesc(DType::Float32, layouts[index]); };
-    auto build = [&](DnnlCalls &calls, llvm::ArrayRef<EpilogueStep>) {
+    auto build = [&](DnnlCalls &calls) {
       dnnl::matmul::primitive_desc product({desc(0), desc(1), desc(2)}, dnnlEngine());
       calls.call(dnnl::matmul(product), {{DNNL_ARG_SRC, calls.inputSlot(0, desc(0))},
                                          {DNNL_ARG_WEIGHTS, calls.inputSlot(1, desc(1))},

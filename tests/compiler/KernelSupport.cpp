@@ -157,9 +157,27 @@ CallArguments callArguments(const std::vector<int64_t> &sizes, const std::vector
   return call;
 }
 
+void Kernel::runChunks(const CallArguments &call, int64_t count, unsigned pieces) const {
+  int64_t chunks = runtime::reductionChunks(count);
+  if (pieces == 1)
+    return code->entry(0)(call.pointers.data(), call.dims.data(), nullptr, 0, 1, 0, chunks);
+  std::vector<uint64_t> scratch(image.entries[0].scratchBytesPerChunk / sizeof(uint64_t) * chunks + 1);
+  auto part = [&](int64_t lo, int64_t hi) {
+    if (lo < hi || hi == 0)
+      code->entry(0)(call.pointers.data(), call.dims.data(), scratch.data(), 0, 1, lo, hi);
+  };
+  for (unsigned piece = pieces; piece-- > 0;) // in any order
+    if (chunks * (piece + 1) / pieces > 0)
+      part(chunks * piece / pieces, chunks * (piece + 1) / pieces);
+  part(0, 0);
+}
+
 void Kernel::run(const std::vector<int64_t> &sizes, const std::vector<Bound> &operands,
                  const std::vector<uint64_t> &attrs, unsigned pieces) const {
-  auto [pointers, dims] = callArguments(sizes, operands, attrs);
+  CallArguments call = callArguments(sizes, operands, attrs);
+  if (image.entries[0].scratchBytesPerChunk)
+    return runChunks(call, sizes[0], pieces);
+  auto &[pointers, dims] = call;
   bool lanes = spec.vectorAxis == VectorAxis::Parallel;
   int64_t outer = 1, reduced = 1;
   for (unsigned g = 0; g + lanes < spec.numParallel; ++g)

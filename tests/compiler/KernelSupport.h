@@ -53,7 +53,7 @@ class Kernel {
 public:
   /// Aborts the test case when compilation fails. `target`: "host", "x86-64-v3", ...
   explicit Kernel(const KernelSpec &spec, llvm::StringRef target = "host");
-  /// Runs over the whole domain, or in `pieces` of the outer (else the inner) range.
+  /// Runs over the whole domain, or in `pieces` of the outer (else the inner) range, or of the chunks of a reduction.
   void run(const std::vector<int64_t> &sizes, const std::vector<Bound> &operands,
            const std::vector<uint64_t> &attrs = {}, unsigned pieces = 1) const;
 
@@ -61,6 +61,8 @@ public:
   runtime::Image image;
 
 private:
+  void runChunks(const CallArguments &call, int64_t count, unsigned pieces) const;
+
   std::shared_ptr<runtime::CodeImage> code;
 };
 

@@ -26,11 +26,12 @@ struct Result {
   std::vector<Values> outputs;
   std::vector<TensorMeta> metas;
   uint64_t launches = 0;
+  unsigned packedValues = 0;
 };
 
 /// Compiles, binds to the shapes of `inputs` and runs.
 inline Result runGraph(const ir::Graph &graph, const std::vector<std::pair<Shape, Values>> &inputs,
-                       const compiler::CompileOptions &options = {}, unsigned threads = 1) {
+                       const compiler::CompileOptions &options = {}, const runtime::BindOptions &bind = {1}) {
   auto program = llvm::cantFail(runtime::Program::create(llvm::cantFail(compiler::compile(graph, options))));
   std::vector<TensorMeta> metas;
   std::vector<void *> pointers;
@@ -38,9 +39,7 @@ inline Result runGraph(const ir::Graph &graph, const std::vector<std::pair<Shape
     metas.emplace_back(DType::Float32, shape);
     pointers.push_back(const_cast<float *>(values.data()));
   }
-  runtime::BindOptions bindOptions;
-  bindOptions.threads = threads;
-  auto bound = llvm::cantFail(program->bind(metas, {}, bindOptions));
+  auto bound = llvm::cantFail(program->bind(metas, {}, bind));
   Result result;
   std::vector<void *> outputs;
   for (const TensorMeta &meta : bound->outputs()) {
@@ -51,6 +50,7 @@ inline Result runGraph(const ir::Graph &graph, const std::vector<std::pair<Shape
     outputs.push_back(values.data());
   llvm::cantFail(runtime::run(*bound, pointers, outputs));
   result.launches = bound->launches();
+  result.packedValues = bound->packedValues();
   return result;
 }
 

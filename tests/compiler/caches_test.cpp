@@ -1,7 +1,9 @@
 // What was compiled before: entries on disk and warm sets, and what makes them count for nothing.
+#include "compiler/CacheFolder.h"
 #include "compiler/CodeVersion.h"
 #include "compiler/ExecutableCache.h"
 #include "compiler/ObjectCache.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -11,6 +13,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <map>
 
 using namespace tess;
 using namespace tess::compiler;
@@ -28,8 +31,10 @@ struct Folder {
 std::vector<std::string> filesOf(const Folder &folder) {
   std::vector<std::string> files;
   std::error_code error;
-  for (llvm::sys::fs::directory_iterator it(folder.path, error), end; !error && it != end; it.increment(error))
-    files.push_back(it->path());
+  for (llvm::sys::fs::recursive_directory_iterator it(folder.path, error), end; !error && it != end;
+       it.increment(error))
+    if (it->type() == llvm::sys::fs::file_type::regular_file)
+      files.push_back(it->path());
   return files;
 }
 
@@ -93,18 +98,83 @@ TEST_CASE("an entry on disk answers its own key only") {
   }
 }
 
-TEST_CASE("what a process left half-written goes with the next eviction") {
+TEST_CASE("what a process left half-written goes when its subfolder is trimmed") {
   Folder folder;
-  std::string left = folder.file("left.img.tmp"), now = folder.file("now.img.tmp");
+  std::string subfolder = subfolderOf(folder.path, placeOf(folder.path, "key").subfolder);
+  REQUIRE(!llvm::sys::fs::create_directory(subfolder));
+  std::string left = subfolder + "/left.img.tmp", now = subfolder + "/now.img.tmp";
   write(left, "half");
   write(now, "half"); // by a process that goes on
   std::filesystem::last_write_time(left, std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
   ObjectCache cache;
   cache.configure(folder.path, 1 << 20);
   cache.store("key", "code");
+  cache.awaitTrimming();
   CHECK(!llvm::sys::fs::exists(left));
   CHECK(llvm::sys::fs::exists(now));
   CHECK(cache.find("key") == "code");
+}
+
+TEST_CASE("each subfolder keeps its part of the limit") {
+  Folder folder;
+  constexpr uint64_t part = 1000; // one entry
+  ObjectCache cache;
+  cache.configure(folder.path, part * kNumSubfolders);
+  auto store = [&](int number) {
+    cache.store("key " + std::to_string(number), std::string(500, 'x'));
+    cache.awaitTrimming();
+  };
+  for (int number = 0; number < 1000; ++number)
+    store(number);
+  std::map<std::string, uint64_t> held;
+  for (const std::string &file : filesOf(folder))
+    held[std::filesystem::path(file).parent_path()] += std::filesystem::file_size(file);
+  CHECK(held.size() > 200);
+  for (const auto &[subfolder, bytes] : held)
+    CHECK(bytes <= part);
+  CHECK(cache.find("key 999"));
+}
+
+TEST_CASE("only the subfolder of what is stored is trimmed") {
+  Folder folder;
+  unsigned stored = placeOf(folder.path, "key").subfolder;
+  std::vector<std::string> far;
+  for (unsigned number : {stored, (stored + 1) % kNumSubfolders}) {
+    REQUIRE(!llvm::sys::fs::create_directory(subfolderOf(folder.path, number)));
+    far.push_back(subfolderOf(folder.path, number) + "/" + std::string(32, '0') + ".img");
+    write(far.back(), std::string(3000, 'x'));
+    std::filesystem::last_write_time(far.back(), std::filesystem::file_time_type());
+  }
+  ObjectCache cache;
+  cache.configure(folder.path, 2000 * kNumSubfolders);
+  cache.store("key", "code");
+  cache.awaitTrimming();
+  CHECK(!llvm::sys::fs::exists(far[0]));
+  CHECK(llvm::sys::fs::exists(far[1]));
+}
+
+TEST_CASE("entries that earlier versions left in the folder go, a few with each entry that comes") {
+  Folder folder;
+  auto flat = [&](int number) { return folder.file(llvm::utohexstr(number, true, 32) + ".img"); };
+  for (int number = 0; number < 600; ++number)
+    write(flat(number), "old");
+  write(flat(600) + ".tmp7", "half");
+  std::string others[] = {folder.file("notes.img"), folder.file(std::string(32, 'a') + ".txt"), flat(1) + ".bak"};
+  for (const std::string &other : others)
+    write(other, "of the user");
+  ObjectCache cache;
+  cache.configure(folder.path, 1 << 20);
+  auto store = [&](int number) {
+    cache.store("key " + std::to_string(number), "code");
+    cache.awaitTrimming();
+  };
+  store(0);
+  CHECK(filesOf(folder).size() == 601 - 256 + 3 + 1);
+  for (int number = 1; number < 4; ++number)
+    store(number);
+  CHECK(filesOf(folder).size() == 3 + 4);
+  for (const std::string &other : others)
+    CHECK(read(other) == "of the user");
 }
 
 TEST_CASE("a warm set answers with what was written") {

@@ -83,7 +83,7 @@ TEST_CASE("fusion, target and threads change no bit of gelu and softmax") {
     compiler::CompileOptions floor;
     floor.target = "x86-64-v3";
     CHECK(sameBits(fused.outputs[0], runGraph(graph, inputs, floor).outputs[0]));
-    CHECK(sameBits(fused.outputs[0], runGraph(graph, inputs, {}, 2).outputs[0]));
+    CHECK(sameBits(fused.outputs[0], runGraph(graph, inputs, {}, {2}).outputs[0]));
     for (int64_t row = 0; row < rows; ++row) {
       double sum = 0;
       for (int64_t column = 0; column < columns; ++column)

@@ -40,8 +40,8 @@ TEST_CASE("folded constants have the bits that every run would compute") {
   for (int64_t count : {1, 17, 1000}) {
     Graph graph = withConstants(count);
     std::vector<std::pair<Shape, Values>> inputs = {{{5, count}, noise(size_t(5 * count), 1)}};
-    Result plain = runGraph(graph, inputs, {}, threads);
-    Result folded = runGraph(graph, inputs, eager::hostOptions(), threads);
+    Result plain = runGraph(graph, inputs, {}, {threads});
+    Result folded = runGraph(graph, inputs, eager::hostOptions(), {threads});
     CHECK(sameBits(plain.outputs[0], folded.outputs[0]));
     CHECK(folded.launches == 1);
     CHECK(plain.launches > 1);

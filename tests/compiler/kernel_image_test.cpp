@@ -152,7 +152,7 @@ TEST_CASE("an image is checked before it is mapped") {
   SECTION("interface") {
     kernel.image.abi = runtime::kKernelAbi + 1;
     CHECK(errorOf(runtime::CodeImage::map(kernel.image)) ==
-          "code image: kernels must have the interface of version 1, got 2");
+          "code image: kernels must have the interface of version 1 to 2, got 3");
   }
   SECTION("features") {
     kernel.image.features += ",+avx1024";
@@ -251,6 +251,18 @@ TEST_CASE("specs that mean nothing are refused") {
   SECTION("broadcast output") {
     spec.operands[2].inner = InnerClass::Broadcast;
     CHECK(errorOf(verifyKernel(spec)) == "kernel: an output must have an element for every lane, got broadcast o2");
+  }
+  SECTION("repeated output, or beside a reduction or a stride") {
+    const std::string must =
+        "kernel: a repeated operand must be an input of a kernel without reduced groups and strided operands, got ";
+    spec.operands[2].inner = InnerClass::Repeated;
+    CHECK(errorOf(verifyKernel(spec)) == must + "an output");
+    std::swap(spec.operands[2].inner, spec.operands[0].inner);
+    CHECK_FALSE(bool(verifyKernel(spec)));
+    spec.operands[1].inner = InnerClass::Strided;
+    CHECK(errorOf(verifyKernel(spec)) == must + "a strided one");
+    spec.numReduced = 1;
+    CHECK(errorOf(verifyKernel(spec)) == must + "a reduced group");
   }
   SECTION("no store") {
     spec.stores.clear();

@@ -4,6 +4,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 namespace tess::test {
 
 namespace {
@@ -85,7 +87,46 @@ void checkAllClasses(DType dtype, const std::vector<int64_t> &sizes, Length leng
           checkSubtract<T>(dtype, a, b, out, sizes, target, 1, length);
 }
 
+/// out = a - b over [2, 3, n], where b has `period` elements for each of the 3, repeated along n.
+template <typename T>
+void checkRepeated(DType dtype, int64_t period, int64_t n, const std::string &target, unsigned pieces, Length length) {
+  SpecBuilder s(3);
+  int a = s.input(dtype), b = s.input(dtype, InnerClass::Repeated);
+  int difference = s.apply(ScalarFn::Sub, dtype, {a, b});
+  if (length == Length::Long)
+    difference = s.apply(ScalarFn::Mod, dtype, {difference, s.constant(dtype, 100)});
+  CHECK(hasLongBody(s.spec) == (length == Length::Long));
+  s.output(difference, dtype);
+  std::vector<T> da(size_t(6 * n)), db(size_t(3 * period)), out(da.size() + 64, T(77)), expected = out;
+  for (size_t i = 0; i < da.size(); ++i)
+    da[i] = T(100 + i % 25);
+  for (size_t i = 0; i < db.size(); ++i)
+    db[i] = T(i + 1);
+  for (int64_t i = 0; i < 6 * n; ++i)
+    expected[size_t(i)] = T(da[size_t(i)] - db[size_t(i / n % 3 * period + i % n % period)]);
+  if (length == Length::Long)
+    for (size_t i = 0; i < da.size(); ++i)
+      expected[i] = T(std::fmod(double(expected[i]), 100));
+  Kernel(s.spec, target)
+      .run({2, 3, n}, {{da.data(), {3 * n, n, 1}}, {db.data(), {0, period, period - 1}}, {out.data(), {3 * n, n, 1}}},
+           {}, pieces);
+  INFO("period " << period << " over " << n << " on " << target);
+  CHECK(sameBits(out, expected));
+}
+
 } // namespace
+
+TEST_CASE("a repeated operand has 1 to 16 elements in every vector") {
+  for (const std::string &target : targetsHere())
+    for (Length length : {Length::Short, Length::Long})
+      for (int64_t period : {1, 2, 4, 8, 16})
+        for (int64_t n : {1, 5, 16, 24, 49, 64}) {
+          checkRepeated<float>(DType::Float32, period, n, target, 1, length);
+          checkRepeated<int8_t>(DType::Int8, period, n, target, 3, length);
+        }
+  checkRepeated<double>(DType::Float64, 8, 392, "host", 7, Length::Short);
+  checkRepeated<int16_t>(DType::Int16, 16, 784, "host", 2, Length::Short);
+}
 
 TEST_CASE("operands of every class in ranks 1 to 4") {
   for (const std::vector<int64_t> &sizes : {std::vector<int64_t>{37}, {3, 18}, {2, 3, 21}, {2, 3, 2, 33}}) {

@@ -14,6 +14,9 @@ namespace tess::test {
 
 namespace {
 
+using runtime::kLanes;
+using runtime::kReductionChunk;
+
 template <typename T> bool isNanValue(T value) { return value != value; }
 
 template <typename T> T combineModel(ReduceKind kind, T acc, T value) {
@@ -46,20 +49,38 @@ template <typename T> T neutralModel(ReduceKind kind) {
 }
 
 /// [outer][e] in row-major order: partial result e mod 16, then the tree.
-template <typename T> T reduceModel(ReduceKind kind, const std::vector<T> &values, int64_t last) {
-  T part[16];
-  std::fill(part, part + 16, neutralModel<T>(kind));
+template <typename T> T foldModel(ReduceKind kind, llvm::ArrayRef<T> values, int64_t last) {
+  T part[kLanes];
+  std::fill(part, part + kLanes, neutralModel<T>(kind));
   for (size_t i = 0; i < values.size(); ++i) {
-    T &acc = part[int64_t(i) % last % 16];
+    T &acc = part[int64_t(i) % last % kLanes];
     acc = combineModel(kind, acc, values[i]);
   }
-  for (int width = 8; width >= 1; width /= 2)
+  for (int width = kLanes / 2; width >= 1; width /= 2)
     for (int i = 0; i < width; ++i)
       part[i] = combineModel(kind, part[i], part[i + width]);
-  T result = part[0];
-  if (values.empty() && kind == ReduceKind::Sum)
+  return part[0];
+}
+
+template <typename T> T finishModel(ReduceKind kind, T result, size_t count) {
+  if (count == 0 && kind == ReduceKind::Sum)
     result = 0;
-  return kind == ReduceKind::Mean ? T(result / T(values.size())) : result;
+  return kind == ReduceKind::Mean ? T(result / T(count)) : result;
+}
+
+template <typename T> T reduceModel(ReduceKind kind, llvm::ArrayRef<T> values, int64_t last) {
+  return finishModel(kind, foldModel(kind, values, last), values.size());
+}
+
+/// Everything, in chunks.
+template <typename T> T reduceAllModel(ReduceKind kind, llvm::ArrayRef<T> values) {
+  T result = neutralModel<T>(kind);
+  for (llvm::ArrayRef<T> rest = values; !rest.empty();) {
+    size_t count = std::min<size_t>(kReductionChunk, rest.size());
+    result = combineModel(kind, result, foldModel(kind, rest.take_front(count), count));
+    rest = rest.drop_front(count);
+  }
+  return finishModel(kind, result, values.size());
 }
 
 template <typename T> int64_t placeModel(ReduceKind kind, const std::vector<T> &values) {
@@ -125,7 +146,7 @@ template <typename T> void checkKind(ReduceKind kind, DType dtype) {
   for (const Shape &shape : kShapes) {
     std::vector<T> data = randomData<T>(shape.columns * shape.count(), 5), expected;
     for (int64_t c = 0; c < shape.columns; ++c)
-      expected.push_back(reduceModel(kind, column(data, shape, c), shape.reduced.back()));
+      expected.push_back(reduceModel<T>(kind, column(data, shape, c), shape.reduced.back()));
     for (const std::string &target : targetsHere())
       for (VectorAxis axis : {VectorAxis::Parallel, VectorAxis::Reduced})
         for (unsigned pieces : {1u, 3u}) {
@@ -155,6 +176,73 @@ TEST_CASE("float32 reductions follow the order of the promise") {
     checkKind<float>(kind, DType::Float32);
 }
 
+TEST_CASE("a reduction of everything goes in chunks, alone or in parts") {
+  SpecBuilder s(0, 1, VectorAxis::Reduced);
+  int x = s.input(DType::Float32, InnerClass::Contiguous, true);
+  int square = s.apply(ScalarFn::Mul, DType::Float32, {x, x});
+  s.output(s.reduce(ReduceKind::Mean, DType::Float32, square), DType::Float32, InnerClass::Broadcast);
+  s.output(s.reduce(ReduceKind::ArgMax, DType::Int64, x), DType::Int64, InnerClass::Broadcast);
+  int sum = s.reduce(ReduceKind::Sum, DType::Float32, x);
+  s.output(s.apply(ScalarFn::Add, DType::Float32, {sum, sum}), DType::Float32, InnerClass::Broadcast);
+  s.output(square, DType::Float32, InnerClass::Contiguous, true);
+  for (const std::string &target : targetsHere()) {
+    Kernel kernel(s.spec, target);
+    CHECK(kernel.image.entries[0].scratchBytesPerChunk == 8 + 16 + 8);
+    for (int64_t n : {0, 1, 15, 16, 17, 32767, 32768, 32769, 65536, 100000, 300001}) {
+      std::vector<float> data = randomData<float>(n, 7), squares;
+      for (float value : data)
+        squares.push_back(value * value);
+      float mean = reduceAllModel<float>(ReduceKind::Mean, squares);
+      float total = reduceAllModel<float>(ReduceKind::Sum, data);
+      for (unsigned pieces : {1u, 2u, 3u, 20u}) {
+        INFO(n << " elements in " << pieces << " pieces on " << target);
+        float gotMean = 0, gotSum = 0;
+        int64_t place = -1;
+        std::vector<float> gotSquares(n);
+        kernel.run({n}, {{data.data(), {1}}, {&gotMean, {0}}, {&place, {0}}, {&gotSum, {0}}, {gotSquares.data(), {1}}},
+                   {}, pieces);
+        CHECK((n == 0 ? std::isnan(gotMean) : gotMean == mean));
+        CHECK(gotSum == total + total);
+        CHECK(place == placeModel(ReduceKind::ArgMax, data));
+        CHECK(sameBits(gotSquares, squares));
+      }
+    }
+  }
+}
+
+TEST_CASE("a reduction of everything in two passes goes in chunks") {
+  SpecBuilder s(0, 1, VectorAxis::Reduced);
+  int x = s.input(DType::Float32, InnerClass::Contiguous, true);
+  int centred = s.apply(ScalarFn::Sub, DType::Float32, {x, s.reduce(ReduceKind::Mean, DType::Float32, x)});
+  s.output(s.reduce(ReduceKind::Sum, DType::Float32, centred), DType::Float32, InnerClass::Broadcast);
+  std::vector<float> data = randomData<float>(100000, 8), rest;
+  float mean = reduceAllModel<float>(ReduceKind::Mean, data), got = 0;
+  for (float value : data)
+    rest.push_back(value - mean);
+  Kernel kernel(s.spec);
+  CHECK(kernel.image.entries[0].scratchBytesPerChunk == 0);
+  kernel.run({100000}, {{data.data(), {1}}, {&got, {0}}});
+  CHECK(got == reduceAllModel<float>(ReduceKind::Sum, rest));
+}
+
+TEST_CASE("places of equal elements are found across chunks") {
+  for (ReduceKind kind : {ReduceKind::ArgMax, ReduceKind::ArgMin}) {
+    SpecBuilder s(0, 1, VectorAxis::Reduced);
+    s.output(s.reduce(kind, DType::Int64, s.input(DType::Float32, InnerClass::Contiguous, true)), DType::Int64,
+             InnerClass::Broadcast);
+    Kernel kernel(s.spec);
+    std::vector<float> flat(100000, kind == ReduceKind::ArgMax ? -INFINITY : INFINITY), ties = flat, nans = flat;
+    ties[40000] = ties[80000] = 1;
+    nans[33000] = nans[66000] = NAN;
+    for (std::vector<float> *data : {&flat, &ties, &nans})
+      for (unsigned pieces : {1u, 4u}) {
+        int64_t place = -1;
+        kernel.run({100000}, {{data->data(), {1}}, {&place, {0}}}, {}, pieces);
+        CHECK(place == placeModel(kind, *data));
+      }
+  }
+}
+
 TEST_CASE("float64 reductions follow the order of the promise") {
   for (ReduceKind kind : {ReduceKind::Sum, ReduceKind::Mean, ReduceKind::Max, ReduceKind::Min})
     checkKind<double>(kind, DType::Float64);
@@ -174,7 +262,7 @@ TEST_CASE("integer reductions keep their width") {
     for (size_t i = 0; i < data.size(); ++i)
       data[i] = uint8_t(i * 97 + 11);
     for (int64_t c = 0; c < 17; ++c)
-      expected.push_back(reduceModel(kind, column(data, shape, c), 37));
+      expected.push_back(reduceModel<uint8_t>(kind, column(data, shape, c), 37));
     for (VectorAxis axis : {VectorAxis::Parallel, VectorAxis::Reduced})
       CHECK(sameBits(expected,
                      runReduce<uint8_t, uint8_t>(kind, DType::UInt8, DType::UInt8, data, shape, axis, "host", 1)));

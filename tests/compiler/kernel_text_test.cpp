@@ -55,7 +55,8 @@ TEST_CASE("what is no kernel is refused by its line") {
   CHECK(second("o1 = input f32 contiguous") ==
         "kernel: line 2 must have operands in order, got = input f32 contiguous");
   CHECK(second("o0 = input f9 contiguous") == "kernel: line 2 must have a dtype, got f9 contiguous");
-  CHECK(second("o0 = input f32 near") == "kernel: line 2 must have contiguous, broadcast or strided, got near");
+  CHECK(second("o0 = input f32 near") ==
+        "kernel: line 2 must have contiguous, broadcast, strided or repeated, got near");
   CHECK(second("o0 = input f32 strided varies now") == "kernel: line 2 must have nothing more, got now");
   CHECK(second("n1 = const 1 : f32") == "kernel: line 2 must have nodes in order, got = const 1 : f32");
   CHECK(second("n0 = const one : f32") == "kernel: line 2 must have a number, got one : f32");

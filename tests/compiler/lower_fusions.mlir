@@ -61,6 +61,49 @@ func.func @main(%x: tensor<4x5xf32>, %y: tensor<3x2xf32>) -> (tensor<4x5xf32>, t
 
 // -----
 
+// Beside a call, operands for each channel are repeated along rows, whatever the sizes are; whole operands and numbers are
+// as ever. One for each row of an image must not be.
+// CHECK: tess.kernel @kernel0
+// CHECK-NEXT: "kernel parallel=3
+// CHECK-NEXT: "o0 = input f32 contiguous"
+// CHECK-NEXT: "o1 = input f32 repeated"
+// CHECK-NEXT: "o2 = input f32 broadcast"
+// CHECK-NEXT: "o3 = output f32 contiguous"
+// CHECK: tess.kernel @kernel1
+// CHECK-NOT: repeated
+func.func @main(%x: tensor<1x16x8x8xf32>, %w: tensor<16x16x3x3xf32>, %b: tensor<16x1x1xf32>, %n: tensor<f32>,
+                %r: tensor<8x1xf32>) -> (tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>) {
+  %c = tess.conv2d %x, %w {padding = array<i64: 1, 1>} : (tensor<1x16x8x8xf32>, tensor<16x16x3x3xf32>) -> tensor<1x16x8x8xf32>
+  %0 = tess.fusion %c, %b, %n attributes {axes = array<i64>} {
+  ^bb0(%a: tensor<1x16x8x8xf32>, %d: tensor<16x1x1xf32>, %e: tensor<f32>):
+    %2 = tess.mul %a, %d : (tensor<1x16x8x8xf32>, tensor<16x1x1xf32>) -> tensor<1x16x8x8xf32>
+    %3 = tess.add %2, %e : (tensor<1x16x8x8xf32>, tensor<f32>) -> tensor<1x16x8x8xf32>
+    tess.yield %3 : tensor<1x16x8x8xf32>
+  } : (tensor<1x16x8x8xf32>, tensor<16x1x1xf32>, tensor<f32>) -> tensor<1x16x8x8xf32>
+  %1 = tess.fusion %c, %r attributes {axes = array<i64>} {
+  ^bb0(%a: tensor<1x16x8x8xf32>, %d: tensor<8x1xf32>):
+    %2 = tess.mul %a, %d : (tensor<1x16x8x8xf32>, tensor<8x1xf32>) -> tensor<1x16x8x8xf32>
+    tess.yield %2 : tensor<1x16x8x8xf32>
+  } : (tensor<1x16x8x8xf32>, tensor<8x1xf32>) -> tensor<1x16x8x8xf32>
+  return %0, %1 : tensor<1x16x8x8xf32>, tensor<1x16x8x8xf32>
+}
+
+// -----
+
+// A kernel beside no call must broadcast such an operand: nothing packs its values.
+// CHECK: tess.kernel @kernel0
+// CHECK: "o1 = input f32 broadcast"
+func.func @main(%x: tensor<?x16x8x8xf32>, %b: tensor<16x1x1xf32>) -> tensor<?x16x8x8xf32> {
+  %0 = tess.fusion %x, %b attributes {axes = array<i64>} {
+  ^bb0(%a: tensor<?x16x8x8xf32>, %d: tensor<16x1x1xf32>):
+    %1 = tess.mul %a, %d : (tensor<?x16x8x8xf32>, tensor<16x1x1xf32>) -> tensor<?x16x8x8xf32>
+    tess.yield %1 : tensor<?x16x8x8xf32>
+  } : (tensor<?x16x8x8xf32>, tensor<16x1x1xf32>) -> tensor<?x16x8x8xf32>
+  return %0 : tensor<?x16x8x8xf32>
+}
+
+// -----
+
 // An input says how it lies where that is not row-major: no axes must be joined, and lanes of the second find elements
 // by stride.
 // CHECK: tess.kernel @kernel0

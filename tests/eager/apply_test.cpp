@@ -101,6 +101,26 @@ TEST_CASE("other operators: names, copies, facts") {
   CHECK(std::get<std::string>(answer) == "cpu0");
 }
 
+TEST_CASE("a number becomes an element of every dtype") {
+  auto bits = [](Number number, DType dtype) {
+    uint64_t bytes = 0;
+    llvm::cantFail(readValue(*get(createScalar(number, dtype)), &bytes));
+    return bytes;
+  };
+  Number third = Number::floating(1.0 / 3), half = Number::floating(0.5), negative = Number::integer(-3);
+  CHECK(bits(third, DType::BFloat16) == 0x3EAB);
+  CHECK(bits(third, DType::Float16) == 0x3555);
+  CHECK(bits(third, DType::Float32) == 0x3EAAAAAB);
+  CHECK(bits(Number::floating(NAN), DType::BFloat16) >> 6 == 0x7FC0 >> 6);
+  CHECK(bits(Number::floating(1 + 0x1p-8 + 0x1p-40), DType::BFloat16) == 0x3F80); // by way of float32
+  CHECK(bits(half, DType::Bool) == 1);
+  CHECK(bits(Number::integer(256), DType::Bool) == 1);
+  CHECK(bits(negative, DType::Int8) == 0xFD);
+  CHECK(bits(negative, DType::Int32) == 0xFFFFFFFD);
+  CHECK(bits(negative, DType::Float64) == llvm::bit_cast<uint64_t>(-3.0));
+  CHECK(bits(Number::boolean(true), DType::Float16) == 0x3C00);
+}
+
 TEST_CASE("Scalar: a number takes the dtype of the tensor") {
   TensorRef sum = run("add", {make<int32_t>({1, 2}), Operand(Number::integer(5))});
   CHECK(values<int32_t>(*sum) == std::vector<int32_t>{6, 7});

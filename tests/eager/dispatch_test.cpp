@@ -144,6 +144,33 @@ TEST_CASE("reductions and products go through programs, bound once for their sha
   CHECK(runtime::executorStats().binds == binds);
 }
 
+TEST_CASE("a thread remembers bindings by operator, attributes, shapes, dtypes and threads") {
+  clearOpCache();
+  auto sum = [](int64_t axis, int64_t rows, double number) {
+    OpDef op = OpDef::get("sum").set("axes", IntList{axis});
+    std::vector<float> data(rows * 4, float(number));
+    return values<float>(*run(op, {make(data, {rows, 4})}));
+  };
+  auto hits = [] { return opCacheStats().hits; };
+  for (unsigned round = 0; round < 3; ++round) {
+    uint64_t before = hits();
+    CHECK(sum(0, 3, 2) == std::vector<float>(4, 6));
+    CHECK(sum(1, 3, 2) == std::vector<float>(3, 8));
+    CHECK(sum(0, 5, 2) == std::vector<float>(4, 10));
+    CHECK(values<int32_t>(*run(OpDef::get("sum").set("axes", IntList{0}), {make<int32_t>({1, 2, 3, 4}, {2, 2})})) ==
+          std::vector<int32_t>{4, 6});
+    unsigned threads = runtime::numThreads();
+    check(runtime::setNumThreads(threads + 1));
+    CHECK(sum(0, 3, 3) == std::vector<float>(4, 9));
+    check(runtime::setNumThreads(threads));
+    CHECK(hits() - before == (round ? 5 : 2)); // the other shape and the other number of threads are of one class
+  }
+  uint64_t before = programs();
+  clearOpCache();
+  CHECK(sum(0, 3, 2) == std::vector<float>(4, 6));
+  CHECK(programs() > before); // the thread kept nothing alive
+}
+
 TEST_CASE("the cache keeps its limit") {
   OpCacheStats before = opCacheStats();
   setOpCacheLimit(64 << 10);

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <malloc.h>
+#include <sanitizer/allocator_interface.h>
 
 namespace {
 
@@ -47,10 +48,6 @@ size_t tess::fuzz::peakGrowth(size_t most, llvm::function_ref<void()> work) {
 }
 
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-
-extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*onMalloc)(const volatile void *, size_t),
-                                                         void (*onFree)(const volatile void *));
-extern "C" size_t __sanitizer_get_allocated_size(const volatile void *);
 
 [[maybe_unused]] static const int installed = __sanitizer_install_malloc_and_free_hooks(
     [](const volatile void *, size_t bytes) { onAllocate(bytes); },

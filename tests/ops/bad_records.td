@@ -1,6 +1,6 @@
 // Records that are wrong stop the generator, with the record's place and what is wrong.
 //
-// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
+// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
 include "ops/Base.td"
 
 class Plain<string m> : Tess_Op<m> {
@@ -74,4 +74,12 @@ def Tess_BOp : Plain<"b"> { let description = " "; }
 // CHECK: error: b: samples must have a first one, which documentation shows, got none
 #ifdef CASE_15
 def Tess_BOp : Plain<"b"> { let samples = []; }
+#endif
+// CHECK: error: b: steps of a Movement must name an attribute, got steps
+#ifdef CASE_16
+def Tess_BOp : Plain<"b"> { let lowering = Movement<"sliceSet", "steps">; }
+#endif
+// CHECK: error: b: BindTime must be of an elementwise operator or a movement, got axis
+#ifdef CASE_17
+def Tess_BOp : Plain<"b"> { let attrFacts = [BindTime<"axis">]; }
 #endif

@@ -1,6 +1,7 @@
 //===- vocabulary_test.cpp - dtypes, values, shapes, errors, promotion ---===//
 #include "ops/Error.h"
 #include "ops/Hash.h"
+#include "ops/LruCache.h"
 #include "ops/OpDef.h"
 #include "ops/Promotion.h"
 #include "tests/ops/Samples.h"
@@ -74,6 +75,42 @@ TEST_CASE("metas and layouts") {
   CHECK(Layout{{2, 1, 3}, {3, 77, 1}, 5}.isContiguous());
   CHECK(!Layout{{2, 3}, {1, 2}, 0}.isContiguous());
   CHECK(Layout{{0, 3}, {9, 9}, 0}.isContiguous());
+}
+
+TEST_CASE("layouts and shapes broadcast from the right") {
+  Layout row{{1, 3}, {7, 2}, 5};
+  Layout repeated = row.broadcastTo({4, 2, 3});
+  CHECK(repeated.shape == Shape{4, 2, 3});
+  CHECK(repeated.strides == Shape{0, 0, 2});
+  CHECK(repeated.offset == 5);
+  CHECK(row.broadcastTo({1, 3}).strides == row.strides);
+  CHECK(Layout{{}, {}, 1}.broadcastTo({2}).strides == Shape{0});
+  CHECK(broadcastsTo({1, 3}, {4, 2, 3}));
+  CHECK(broadcastsTo({kUnknown}, {3}));
+  CHECK(broadcastsTo({3}, {kUnknown}));
+  CHECK(!broadcastsTo({2, 3}, {3}));
+  CHECK(!broadcastsTo({3}, {1}));
+  Shape shape{3, 1};
+  CHECK(broadcastInto(shape, {2, 1, 4}));
+  CHECK(shape == Shape{2, 3, 4});
+  CHECK(!broadcastInto(shape, {5}));
+}
+
+TEST_CASE("a cache drops what was used longest ago") {
+  LruCache<std::string> cache(1000);
+  cache.insert("a", "A", 300);
+  cache.insert("b", "B", 300);
+  CHECK(*cache.find(llvm::StringRef("ab").take_front()) == "A");
+  cache.insert("a", "another", 1);
+  CHECK(*cache.find("a") == "A");
+  cache.insert("c", "C", 300);
+  CHECK(!cache.find("b"));
+  CHECK((*cache.find("a") == "A" && *cache.find("c") == "C"));
+  cache.insert("large", "L", 2000);
+  CHECK((cache.size() == 0 && cache.bytes() == 0 && cache.evictions() == 4));
+  LruCache<int, uint64_t> byHash(1000);
+  byHash.insert(~uint64_t(0), 1, 4);
+  CHECK(*byHash.find(~uint64_t(0)) == 1);
 }
 
 TEST_CASE("errors keep code and text, foreign ones become Internal") {

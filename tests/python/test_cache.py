@@ -49,7 +49,7 @@ def filled(tmp_path):
 
 
 def entries(folder):
-    return sorted(folder.glob("*.img"))
+    return sorted(folder.glob("*/*.img"))
 
 
 def test_compiling_and_storing_take_over_no_signal(filled):
@@ -103,14 +103,16 @@ def test_no_folder_and_no_place_for_one(tmp_path):
 def test_the_limit_on_disk_is_kept(filled):
     folder, first = filled
     assert sum(path.stat().st_size for path in entries(folder)) < 1 << 20
-    extra = folder / ("0" * 32 + ".img")
-    extra.write_bytes(b"x" * (3 << 20))
-    os.utime(extra, (1, 1))  # the least recently used
-    for path in entries(folder)[1:]:
+    earliest = min(entries(folder), key=lambda path: path.stat().st_mtime_ns)
+    for path in entries(folder):
         path.unlink()  # so that something is written
+    extra = [earliest.with_name("0" * 32 + ".img"), folder / ("0" * 32 + ".img")]
+    for path in extra:  # the latter as versions without subfolders had them
+        path.write_bytes(b"x" * (3 << 20))
+        os.utime(path, (1, 1))  # the least recently used
     again = run(folder, TESS_CACHE_MB="1")
     assert again["compilations"] == first["compilations"] and again["values"] == first["values"]
-    assert not extra.exists()
+    assert not any(path.exists() for path in extra)
     assert sum(path.stat().st_size for path in entries(folder)) <= 1 << 20
 
 

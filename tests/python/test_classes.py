@@ -125,6 +125,81 @@ def test_one_class_reads_and_writes_every_slice(size):
     assert not wrong
 
 
+def unrolled(steps):
+    """The gradient of a recurrent layer, a step for each x[:, t], and what NumPy says it is."""
+    x = tessera.Parameter(tensor(2, steps, 3) / (6 * steps))
+    weight = tensor(3, 3) * 0.05
+    manager = tessera.autodiff.GradManager().attach([x])
+    states = [tensor(2, 3) * 0]
+    with manager:
+        for t in range(steps):
+            states.append(F.tanh(F.matmul(states[-1], weight) + x[:, t]))
+        manager.backward(F.sum(states[-1]))
+    expected, gradient = np.zeros(x.shape, np.float32), np.ones((2, 3), np.float32)
+    for t in reversed(range(steps)):
+        expected[:, t] = gradient * (1 - states[t + 1].numpy() ** 2)
+        gradient = expected[:, t] @ weight.numpy().T
+    return x.grad.numpy(), expected
+
+
+def test_512_steps_of_a_loop_compile_no_more_than_4():
+    counters = ("misses", "compilations", "programs", "kernels_compiled")
+    unrolled(4)
+    before = tessera.cache_stats()
+    gradient, expected = unrolled(512)
+    after = tessera.cache_stats()
+    assert [after[name] - before[name] for name in counters] == [0] * len(counters)
+    np.testing.assert_allclose(gradient, expected, rtol=1e-4, atol=1e-30)
+
+
+INFERENCES = """
+import json
+import numpy as np
+import tessera
+from tessera import _core
+
+def ones(*shape):
+    return tessera.Tensor(np.ones(shape, np.float32))
+
+CALLS = {
+    "Matmul": lambda n: ({}, ones(n, 6), ones(6, n)),
+    "Pad": lambda n: ({"low": [n], "high": [1]}, ones(n)),
+    "NonZero": lambda n: ({}, ones(3, n)),
+    "LeakyRelu": lambda n: ({"negative_slope": 0.1 * n}, ones(n, 3)),
+    "Full": lambda n: ({"shape": [n], "value": 1.0 * n},),
+}
+
+def inferred(name, n):
+    attrs, *operands = CALLS[name](n)
+    op = _core.op_class(name)(**attrs)
+    before = tessera.cache_stats()
+    _core.apply(op, *operands)
+    tessera.sync()
+    after = tessera.cache_stats()
+    return [after[key] - before[key] for key in ("inferences", "compilations", "misses")]
+
+print(json.dumps({name: [inferred(name, n) for n in (5, 5, 7)] for name in CALLS}))
+"""
+DIRECT = {"LeakyRelu": 0, "Full": 1}  # launched without a binding; its shape stands in an attribute
+
+
+@pytest.mark.parametrize("ships", [True, False])
+def test_a_miss_infers_once(ships):
+    """The user's sizes; to compile, the class's unknown ones, too. (A program of several operators
+    infers each when it is bound.) A hit asks no operator.
+    """
+    env = {**os.environ, "TESS_CACHE_DIR": "", "TESS_VERIFY": "0"}
+    env |= {} if ships else {"TESS_WARM_SET": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", INFERENCES], capture_output=True, text=True, env=env
+    )
+    assert done.returncode == 0, done.stderr
+    for name, (first, second, other) in json.loads(done.stdout).items():
+        assert first == [1 + first[1], first[1], 1] and (ships or first[1] == 1), name
+        assert second == [DIRECT.get(name, 0), 0, 0], name
+        assert other == [DIRECT.get(name, 1), 0, 0], name
+
+
 def test_an_update_with_another_learning_rate_compiles_nothing():
     value = tessera.Parameter(np.ones(3, np.float32))
     optimizer = tessera.optimizer.SGD([value], lr=0.1)

@@ -12,6 +12,7 @@ import time
 import zipfile
 from collections import OrderedDict
 
+import ml_dtypes
 import numpy as np
 import pytest
 import tessera
@@ -44,6 +45,14 @@ def test_arrays_keep_their_values(dtype):
     assert isinstance(got["a"], np.ndarray) and got["a"].dtype == array.dtype.newbyteorder("=")
     np.testing.assert_array_equal(got["a"], array)
     np.testing.assert_array_equal(got["b"], array.T)
+
+
+def test_bfloat16_arrays_keep_their_bits():
+    bits = np.array([0, 0x8000, 0x3EAB, 0x7F80, 0x7F81, 0xFFC1, 1], np.uint16)
+    array = bits.view(ml_dtypes.bfloat16)
+    got, one = round_trip([array, array[2]])
+    assert got.dtype == one.dtype == ml_dtypes.bfloat16 and one == array[2]
+    assert got.view(np.uint16).tolist() == bits.tolist()
 
 
 def test_loaded_arrays_are_writable():
@@ -95,8 +104,22 @@ def test_a_failed_save_leaves_the_old_file(tmp_path):
     assert list(tessera.load(path)) == ["old"] and os.listdir(tmp_path) == ["state"]
 
 
+def test_a_save_that_ends_half_way_leaves_the_old_file(tmp_path, monkeypatch):
+    def half(file, *_):
+        file.write(b"half")
+        raise RuntimeError("stop")
+
+    path = tmp_path / "state"
+    tessera.save({"old": np.arange(3)}, path)
+    monkeypatch.setattr(tessera.serialization, "_write", half)
+    with pytest.raises(RuntimeError, match="stop"):
+        tessera.save({"new": 1}, path)
+    assert list(tessera.load(path)) == ["old"] and os.listdir(tmp_path) == ["state"]
+
+
 def test_unwritable_path(tmp_path):
-    with pytest.raises(OSError, match="save: the folder must be writable, got .*missing"):
+    wanted = "missing/file: must be able to create a file beside it, got No such file"
+    with pytest.raises(OSError, match=wanted):
         tessera.save(1, tmp_path / "missing" / "file")
 
 

@@ -138,6 +138,8 @@ BINARY = (
     "{a} + {b}", "{a} * {b}", "{a} - {b}", "F.maximum({a}, {b})", "F.where({a} > {b}, {a}, {b})",
     "F.concat([{a}, {b}], -1)", "F.stack([{a}, {b}])", "F.matmul({a}, F.swapaxes({b}, -1, -2))",
 )  # fmt: skip
+# A residual block of images {a} whose values may be packed: {s} has a number for each channel.
+BLOCK = "F.conv2d(F.relu(F.conv2d({a}, {w}, None, 1, 1) * {s} + {a}), {w}, None, 1, 1)"
 # Changes of `a` in place, which must be a float of rank 1 or more.
 IN_PLACE = (
     "{a}[{int}] = 0.25", "{a}[1:] = {a}[1:] * 0.5", "{a}[::2] = -1", "{a} += {a} * 0.5",

@@ -8,7 +8,7 @@ import tessera
 from tests.random import catalog, files, focus
 from tests.random.program import HEADER, REFUSALS, Input, Program, Statement, used_names
 
-SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 48, 64, 100, 128, 257)
+SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 48, 64, 100, 128, 257, 1025)
 _MOST_ELEMENTS = 1 << 18
 _LARGEST = 1e4  # of a float that a program goes on with
 
@@ -63,6 +63,8 @@ class Drawer:
         kind = self.random.rand()
         if kind < 0.5 or not self.order:
             self.add_record()
+        elif kind < 0.54:
+            self.add_block()
         elif kind < 0.8:
             self.add_line(self.choose(catalog.UNARY))
         elif kind < 0.92 or not self.focus.writes:
@@ -149,6 +151,24 @@ class Drawer:
         text = form.format(a=a, b=self.choose(alike), int=self.random.randint(3))
         if self.focus.state or "dropout" not in text:
             self.add(text, 1, stochastic="dropout" in text, library="matmul" in text)
+
+    def add_block(self):
+        """Convolutions in a row, of images there are or new ones."""
+        fits = [
+            name
+            for name in self.candidates(self.dtype)
+            if self.known[name].ndim == 4 and self.known[name].shape[1] in (8, 16, 32, 48)
+        ]
+        if fits:
+            a = self.choose(fits)
+        else:
+            size = self.choose((1, 5, 8))
+            batch = self.free or self.choose((1, 2))
+            a = self.new_input((batch, self.choose((8, 16, 32)), size, size), self.dtype, -2.0, 2.0)
+        channels = self.known[a].shape[1]
+        w = self.new_input((channels, channels, 3, 3), self.dtype, -0.2, 0.2)
+        s = self.new_input((1, channels, 1, 1), self.dtype, -2.0, 2.0)
+        self.add(catalog.BLOCK.format(a=a, w=w, s=s), 1, library=True)
 
     def add_write(self):
         """A change in place, of a variable that the function made or of an argument."""

@@ -60,8 +60,6 @@ inline HostTensor randomF32(llvm::ArrayRef<int64_t> shape, unsigned seed) {
 
 struct CallOptions {
   unsigned threads = 1;
-  std::vector<std::string> epilogue = {};
-  unsigned opOperands = 0; // 0: all inputs
   std::vector<unsigned> segments = {};
 };
 
@@ -85,12 +83,9 @@ inline CallResult callKernel(const OpDef &op, std::vector<HostTensor> inputs, co
   }
   const KernelDef *def = findKernel(cpuDevice().kernels(), op.info().kernel);
   REQUIRE(def);
-  llvm::ArrayRef<TensorMeta> operands(metas);
-  if (options.opOperands)
-    operands = operands.take_front(options.opOperands);
-  Metas results = get(op.infer(operands, options.segments));
+  Metas results = get(op.infer(metas, options.segments));
   if (op.info().boundRule)
-    results = get(op.info().boundRule(op, operands, options.segments));
+    results = get(op.info().boundRule(op, metas, options.segments));
   std::vector<HostTensor> outputs;
   for (const TensorMeta &meta : results)
     outputs.emplace_back(meta.dtype, meta.shape);
@@ -98,7 +93,6 @@ inline CallResult callKernel(const OpDef &op, std::vector<HostTensor> inputs, co
     out.push_back(output.data());
   PrepareRequest request{op, metas, layouts, results};
   request.threads = options.threads;
-  request.epilogue = options.epilogue;
   auto prepared = prepareKernel(cpuDevice().kernels(), request);
   if (!prepared) {
     result.error = takeError(prepared.takeError()).second;

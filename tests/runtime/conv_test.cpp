@@ -152,35 +152,3 @@ TEST_CASE("conv2d: the bits of an image do not depend on its batch") {
   HostTensor alone = callKernel(make("conv2d", c), {first, weight}).outputs[0];
   CHECK(std::memcmp(all.data(), alone.data(), 32 * 14 * 14 * sizeof(float)) == 0);
 }
-
-TEST_CASE("conv2d: an epilogue equals the separate operators and keeps the implementation") {
-  auto epilogue = GENERATE(values<std::vector<std::string>>({{"mul:2", "add:3"},
-                                                             {"mul:2", "add:3", "relu"},
-                                                             {"sum:4", "relu"},
-                                                             {"mul:2", "add:3", "sum:4", "relu"},
-                                                             {"relu"}}));
-  Case c = {{2, 16, 9, 9}, {32, 16, 3, 3}, {1, 1}, {1, 1}};
-  HostTensor x = randomF32(c.x, 1), weight = randomF32(c.weight, 2), scale = randomF32({1, 32, 1, 1}, 3),
-             shift = randomF32({32, 1, 1}, 4), residual = randomF32({2, 32, 9, 9}, 5);
-  x.as<float>()[0] = NAN;
-  CallResult plain = callKernel(make("conv2d", c), {x, weight});
-  CallOptions options;
-  options.epilogue = epilogue;
-  options.opOperands = 2;
-  CallResult fused = callKernel(make("conv2d", c), {x, weight, scale, shift, residual}, options);
-  REQUIRE(fused.error == "");
-  CHECK(fused.implementation == plain.implementation);
-  auto expected = plain.outputs[0].values<float>(), values = fused.outputs[0].values<float>();
-  size_t different = 0;
-  for (size_t i = 0; i < expected.size(); ++i) {
-    float v = expected[i];
-    size_t channel = i / 81 % 32;
-    for (const std::string &step : epilogue)
-      v = step == "relu"    ? (v < 0 ? 0 : v)
-          : step == "mul:2" ? v * scale.as<float>()[channel]
-          : step == "add:3" ? v + shift.as<float>()[channel]
-                            : v + residual.as<float>()[i];
-    different += std::isnan(v) ? !std::isnan(values[i]) : v != values[i];
-  }
-  CHECK(different == 0);
-}

@@ -12,9 +12,7 @@ static llvm::Expected<PreparedRef> prepareFailing(dnnl_status_t status) {
   static TensorMeta metas[] = {TensorMeta(DType::Float32, {4, 4}), TensorMeta(DType::Float32, {4, 4})};
   static Layout layouts[] = {Layout::contiguous({4, 4}), Layout::contiguous({4, 4})};
   PrepareRequest request{op, metas, layouts, llvm::ArrayRef(metas).take_front(1)};
-  return prepareCalls(
-      request, 1, [&](DnnlCalls &, llvm::ArrayRef<EpilogueStep>) { throw dnnl::error(status, "no"); },
-      cpu::prepareOwnMatmul);
+  return prepareCalls(request, 1, [&](DnnlCalls &) { throw dnnl::error(status, "no"); }, cpu::prepareOwnMatmul);
 }
 
 TEST_CASE("only a kernel that the library lacks becomes our own loops, and is counted") {

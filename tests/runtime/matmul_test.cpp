@@ -145,40 +145,6 @@ TEST_CASE("matmul: one and two threads give the same bits") {
   CHECK(one.outputs[0].storage == two.outputs[0].storage);
 }
 
-TEST_CASE("matmul: an epilogue equals the separate operators and keeps the implementation") {
-  auto epilogue = GENERATE(values<std::vector<std::string>>(
-      {{"add:2"}, {"mul:2"}, {"mul:2", "add:2", "relu"}, {"sum:3"}, {"add:2", "sum:3", "relu"}, {"relu", "mul:2"}}));
-  HostTensor a = randomF32({64, 48}, 1), b = randomF32({48, 32}, 2), channel = randomF32({32}, 3),
-             full = randomF32({64, 32}, 4);
-  a.as<float>()[5] = NAN; // a row of NaN, which relu keeps
-  CallResult plain = callKernel(matmul(), {a, b});
-  CallResult fused = callKernel(matmul(), {a, b, channel, full}, {1, epilogue, 2});
-  CHECK(fused.error.empty());
-  CHECK(fused.implementation == plain.implementation);
-  auto expected = plain.outputs[0].values<float>(), values = fused.outputs[0].values<float>();
-  for (size_t i = 0; i < expected.size(); ++i) {
-    float v = expected[i];
-    for (const std::string &step : epilogue) {
-      float operand = step.back() == '2' ? channel.as<float>()[i % 32] : full.as<float>()[i];
-      v = step == "relu" ? (v < 0 ? 0 : v) : step[0] == 'm' ? v * operand : v + operand;
-    }
-    bool same = std::isnan(v) ? std::isnan(values[i]) : v == values[i];
-    CHECK(same);
-  }
-}
-
-TEST_CASE("matmul: relu after the product keeps -0, as the operator does") {
-  HostTensor a(DType::Float64, {1, 1}, std::vector<double>{0}),
-      b(DType::Float64, {1, 3}, std::vector<double>{-1, -2, 5});
-  CallOptions options;
-  options.epilogue = {"mul:2", "relu"};
-  options.opOperands = 2;
-  HostTensor minus(DType::Float64, {3}, std::vector<double>{-1, 1, 1});
-  auto out = callKernel(matmul(), {a, b, minus}, options).outputs[0].values<double>();
-  CHECK(out == std::vector<double>(3, 0));
-  CHECK(std::signbit(out[0])); // (0 + 0 * -1) * -1
-}
-
 TEST_CASE("prepared kernels are cached, counted and bounded") {
   HostTensor a = randomF32({11, 13}, 1), b = randomF32({13, 17}, 2);
   PreparedCacheStats before = preparedCacheStats();

@@ -86,6 +86,88 @@ TEST_CASE("a chain of convolutions stays in the library's layout, with the bits 
   checkSame(plain, packed);
 }
 
+/// Bits of the one output of `program`, whose inputs are random; `packed`: its packed values.
+static std::vector<float> runOnce(TestProgram &program, llvm::ArrayRef<TensorMeta> inputs, bool packing,
+                                  unsigned &packed) {
+  BindOptions options;
+  options.packing = packing;
+  BoundRef bound = get(program.create()->bind(inputs, {}, options));
+  packed = bound->packedValues();
+  std::vector<HostTensor> tensors;
+  std::vector<void *> pointers;
+  for (const TensorMeta &meta : inputs)
+    tensors.push_back(randomF32(meta.shape, unsigned(tensors.size()) + 1));
+  for (HostTensor &tensor : tensors)
+    pointers.push_back(tensor.data());
+  std::vector<float> output(size_t(bound->outputs()[0].numElements()));
+  ok(run(*bound, pointers, {output.data()}));
+  return output;
+}
+
+/// out = (a + b) * c, where c has an element for each channel; groups [batch, channels, rows].
+static void scaleChannels(void *const *p, const int64_t *d, void *, int64_t outerLo, int64_t outerHi, int64_t lo,
+                          int64_t hi) {
+  auto *a = static_cast<const float *>(p[0]), *b = static_cast<const float *>(p[1]),
+       *c = static_cast<const float *>(p[2]);
+  auto *out = static_cast<float *>(p[3]);
+  for (int64_t outer = outerLo; outer < outerHi; ++outer)
+    for (int64_t i = lo; i < hi; ++i) {
+      auto at = [&](int operand, int64_t inner) {
+        const int64_t *strides = d + (operand + 1) * 3;
+        return outer / d[1] * strides[0] + outer % d[1] * strides[1] + inner;
+      };
+      out[at(3, i * d[14])] = (a[at(0, i * d[5])] + b[at(1, i * d[8])]) * c[at(2, i % kLanes & d[11])];
+    }
+}
+
+/// Adds a step of scaleChannels over `a`, `b` and `scale`; the value that it makes.
+static int addScaled(TestProgram &p, int a, int b, int scale) {
+  p.exe.values.push_back({ValueKind::Fused, DType::Float32, -1, -1, "", ""});
+  ValueId sum = ValueId(p.exe.values.size() - 1);
+  p.exe.nodes.push_back({OpDef::get("add"), {a, b}, {}, {sum}});
+  int scaled = p.node(OpDef::get("mul"), {sum, scale});
+  Step &step = p.kernel(scaleChannels, 4);
+  step.operands = {a, b, scale};
+  step.parallel = {{0, 1}, {1, 2}, {2, 4}};
+  step.innerClasses = {InnerClass::Contiguous, InnerClass::Contiguous, InnerClass::Repeated, InnerClass::Contiguous};
+  return scaled;
+}
+
+TEST_CASE("a kernel with an operand for each channel stays in the library's layout, too") {
+  unsigned threads = GENERATE(1u, 2u);
+  Chain chain(32);
+  TestProgram p;
+  HostTensor scale = randomF32({1, 32, 1, 1}, 3);
+  int w = p.constant(chain.weight.meta, chain.weight.data()), factors = p.constant(scale.meta, scale.data());
+  int x = p.input("x", DType::Float32, {kBatch, 32, kSize, kSize});
+  auto call = [&](int image) {
+    int made = p.node(conv(), {image, w});
+    p.library();
+    return made;
+  };
+  int first = call(x), second = call(addScaled(p, first, first, factors));
+  int residual = addScaled(p, second, first, factors); // makes all images between the calls one packing
+  p.output("out", call(residual));
+  chain.program = p;
+  ChainResult plain = runChain(chain, false, threads), packed = runChain(chain, true, threads);
+  CHECK(plain.packed == 0);
+  CHECK(packed.packed == 7); // four images, the weight of each call
+  checkSame(plain, packed);
+}
+
+TEST_CASE("a kernel with an operand for each channel gets a weight row-major: its packing is no order of channels") {
+  TestProgram p;
+  HostTensor scale = randomF32({1, 32, 1, 1}, 3);
+  int x = p.input("x", DType::Float32, {kBatch, 32, kSize, kSize});
+  int w = p.input("w", DType::Float32, {32, 32, 3, 3}), factors = p.constant(scale.meta, scale.data());
+  p.output("out", p.node(conv(), {x, addScaled(p, w, w, factors)}));
+  p.library();
+  TensorMeta metas[] = {f32({kBatch, 32, kSize, kSize}), f32({32, 32, 3, 3})};
+  unsigned plain = 0, packed = 0;
+  CHECK(runOnce(p, metas, false, plain) == runOnce(p, metas, true, packed));
+  CHECK(packed == 0);
+}
+
 TEST_CASE("channels that a block does not hold stay row-major, since padding is memory that nobody planned") {
   Chain chain(20);
   ChainResult packed = runChain(chain, true);
@@ -105,24 +187,6 @@ TEST_CASE("a value that something else reads stays row-major") {
   ChainResult packed = runChain(chain, true);
   CHECK(packed.packed == 2); // the weight of each call only
   checkSame(runChain(chain, false), packed);
-}
-
-/// Bits of the one output of `program`, whose inputs are random; `packed`: its packed values.
-static std::vector<float> runOnce(TestProgram &program, llvm::ArrayRef<TensorMeta> inputs, bool packing,
-                                  unsigned &packed) {
-  BindOptions options;
-  options.packing = packing;
-  BoundRef bound = get(program.create()->bind(inputs, {}, options));
-  packed = bound->packedValues();
-  std::vector<HostTensor> tensors;
-  std::vector<void *> pointers;
-  for (const TensorMeta &meta : inputs)
-    tensors.push_back(randomF32(meta.shape, unsigned(tensors.size()) + 1));
-  for (HostTensor &tensor : tensors)
-    pointers.push_back(tensor.data());
-  std::vector<float> output(size_t(bound->outputs()[0].numElements()));
-  ok(run(*bound, pointers, {output.data()}));
-  return output;
 }
 
 TEST_CASE("a view that a convolution reads is row-major: nobody lays it out anew") {

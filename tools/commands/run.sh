@@ -95,9 +95,9 @@ run_bench() {
   [ -z "$peers" ] || need_peers
   set -- "${arguments[@]}"
   stage "building the package"
-  build_package //ops:samples.json //tests/benchmarks:eager_cache //tests/benchmarks:thresholds
+  build_package //ops:samples.json //tests/benchmarks:{eager_cache,executable_codecs,thresholds}
   export TESS_SAMPLES=$bin/ops/samples.json TESS_EAGER_CACHE=$bin/tests/benchmarks/eager_cache
-  export TESS_THRESHOLDS=$bin/tests/benchmarks/thresholds
+  export TESS_THRESHOLDS=$bin/tests/benchmarks/thresholds TESS_CODECS=$bin/tests/benchmarks/executable_codecs
   stage "measuring ${*:-everything}"
   exec "$venv/bin/python" "$root/tests/benchmarks/$script" "$@"
 }

@@ -85,10 +85,12 @@ setup_environment() {
 # Versions of Debian's packages are part of every action's key: headers under /usr are no inputs that Bazel sees.
 system_id() { wanted_packages | xargs dpkg-query --show 2> /dev/null | sha256sum | cut -c1-16; }
 
+# Bazel lists the headers under /usr once for each output base, and anew when BAZEL_HOST_SYSTEM, which only names the tool chain, changes.
 bazelrc_text() {
+  local system; system=$(system_id)
   echo "# Written by tools/dev setup."
   echo "build --repo_env=TESS_PYTHON=$venv/bin/python --repo_env=TESS_LOCK=$(cat "$venv/tessera-id")"
-  echo "build --action_env=TESS_SYSTEM=$(system_id)"
+  echo "build --action_env=TESS_SYSTEM=$system --repo_env=BAZEL_HOST_SYSTEM=$system"
 }
 
 setup_bazelrc() {

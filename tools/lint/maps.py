@@ -38,15 +38,12 @@ def readme_of(name, readmes):
 
 
 def is_named(path, words):
-    """By its name, its stem, its header or a pattern for these, with or without its folder; or by
-    its folder. `path` begins where the README lies.
+    """By its name, its stem, its header or a pattern for these, with or without its folder. `path`
+    begins where the README lies.
     """
     forms = {str(path.with_suffix(ending)) for ending in (path.suffix, "", ".h")}
     forms |= {pathlib.PurePosixPath(form).name for form in forms}
-    folders = {f"{parent}/" for parent in path.parents}
-    return any(
-        word in folders or any(fnmatch.fnmatchcase(form, word) for form in forms) for word in words
-    )
+    return any(fnmatch.fnmatchcase(form, word) for form in forms for word in words)
 
 
 def check_named(names, readmes):

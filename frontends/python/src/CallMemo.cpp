@@ -1,5 +1,7 @@
 //===- CallMemo.cpp - what arguments meant last time ---------------------===//
 #include "frontends/python/src/CallMemo.h"
+#include "frontends/python/src/NumpyConversion.h"
+
 #include "ops/Hash.h"
 
 namespace tess::python {

@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "frontends/python/src/Bridge.h"
+#include "frontends/python/src/TensorType.h"
+
 #include "llvm/ADT/IntrusiveRefCntPtr.h"
 
 #include <array>

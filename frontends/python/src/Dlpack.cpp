@@ -1,13 +1,17 @@
 //===- Dlpack.cpp - memory shared with other libraries -------------------===//
 //
-// The structures are those of DLPack 0.8, which every library understands. A
-// capsule that no library has taken is freed together with its structure.
+// Capsules are those without a version, which every library understands. One
+// that no library has taken is freed together with its structure.
 //
 //===----------------------------------------------------------------------===//
-#include "frontends/python/src/Bridge.h"
+#include "frontends/python/src/Errors.h"
+#include "frontends/python/src/TensorType.h"
 
 #include "eager/Queue.h"
 #include "ops/Builtin.h"
+
+#include <cstring>
+#include <dlpack/dlpack.h>
 
 namespace tess::python {
 
@@ -15,42 +19,26 @@ using namespace eager;
 
 namespace {
 
-struct DLDevice {
-  int32_t type;
-  int32_t id;
-};
-struct DLDataType {
-  uint8_t code;
-  uint8_t bits;
-  uint16_t lanes;
-};
-struct DLTensor {
-  void *data;
-  DLDevice device;
-  int32_t ndim;
-  DLDataType dtype;
-  int64_t *shape;
-  int64_t *strides;
-  uint64_t byteOffset;
-};
-struct DLManagedTensor {
-  DLTensor tensor;
-  void *context;
-  void (*deleter)(DLManagedTensor *self);
-};
-
-constexpr int32_t kCpu = 1;
-enum Code : uint8_t { Int = 0, UInt = 1, Float = 2, BFloat = 4, Bool = 6 };
+/// The code of bool; Debian's header is older than its version, 0.8.
+constexpr uint8_t kDLBool = 6;
 constexpr const char *kName = "dltensor", *kUsed = "used_dltensor";
 
 DLDataType typeOf(DType dtype) {
   uint8_t bits = uint8_t(8 * byteWidth(dtype));
-  uint8_t code = dtype == DType::BFloat16 ? BFloat
-                 : isFloat(dtype)         ? Float
-                 : isBool(dtype)          ? Bool
-                 : dtype == DType::UInt8  ? UInt
-                                          : Int;
+  uint8_t code = dtype == DType::BFloat16 ? uint8_t(kDLBfloat)
+                 : isFloat(dtype)         ? uint8_t(kDLFloat)
+                 : isBool(dtype)          ? kDLBool
+                 : dtype == DType::UInt8  ? uint8_t(kDLUInt)
+                                          : uint8_t(kDLInt);
   return {code, bits, 1};
+}
+
+/// The number of the device's kind, which may be newer than the header's enum.
+int kindOf(const DLDevice &device) {
+  static_assert(sizeof(device.device_type) == sizeof(int));
+  int kind = 0;
+  std::memcpy(&kind, &device.device_type, sizeof(kind));
+  return kind;
 }
 
 std::optional<DType> fromType(DLDataType type) {
@@ -69,7 +57,7 @@ struct Export {
   int64_t shape[kMaxRank], strides[kMaxRank];
 };
 
-void dropExport(DLManagedTensor *managed) { delete static_cast<Export *>(managed->context); }
+void dropExport(DLManagedTensor *managed) { delete static_cast<Export *>(managed->manager_ctx); }
 
 void dropCapsule(PyObject *capsule) {
   if (!PyCapsule_IsValid(capsule, kName))
@@ -87,7 +75,7 @@ PyObject *exportTensor(TensorImpl &tensor) {
   std::copy(tensor.shape().begin(), tensor.shape().end(), made->shape);
   std::copy(tensor.strides().begin(), tensor.strides().end(), made->strides);
   made->managed = {
-      {tensor.data(), {kCpu, 0}, int32_t(tensor.rank()), typeOf(tensor.dtype()), made->shape, made->strides, 0},
+      {tensor.data(), {kDLCPU, 0}, int32_t(tensor.rank()), typeOf(tensor.dtype()), made->shape, made->strides, 0},
       made,
       dropExport};
   return PyCapsule_New(&made->managed, kName, dropCapsule);
@@ -95,10 +83,10 @@ PyObject *exportTensor(TensorImpl &tensor) {
 
 /// Whether `device` is the processor or None, which allows any; else false with Python's error set.
 bool isProcessor(PyObject *device) {
-  int kind = kCpu, number = 0;
+  int kind = kDLCPU, number = 0;
   if (device != Py_None && !PyArg_ParseTuple(device, "ii:dl_device", &kind, &number))
     return false;
-  if (kind == kCpu && number == 0)
+  if (kind == kDLCPU && number == 0)
     return true;
   PyErr_Format(PyExc_BufferError, "__dlpack__: dl_device must be (1, 0), the processor, got (%d, %d)", kind, number);
   return false;
@@ -111,11 +99,11 @@ void dropImported(void *owner) {
 }
 
 llvm::Expected<TensorRef> importTensor(DLManagedTensor *managed) {
-  const DLTensor &given = managed->tensor;
+  const DLTensor &given = managed->dl_tensor;
   std::optional<DType> dtype = fromType(given.dtype);
-  if (given.device.type != kCpu || !dtype || given.ndim < 0 || given.ndim > int(kMaxRank))
+  if (kindOf(given.device) != kDLCPU || !dtype || given.ndim < 0 || given.ndim > int(kMaxRank))
     return invalidArgument("from_dlpack: tensor must be on the processor, of a known dtype and rank <= 8, got device " +
-                           llvm::Twine(given.device.type) + ", dtype code " + llvm::Twine(int(given.dtype.code)) +
+                           llvm::Twine(kindOf(given.device)) + ", dtype code " + llvm::Twine(int(given.dtype.code)) +
                            " of " + llvm::Twine(int(given.dtype.bits)) + " bits, rank " + llvm::Twine(given.ndim));
   Layout layout = Layout::contiguous({given.shape, size_t(given.ndim)});
   if (given.strides)
@@ -128,7 +116,7 @@ llvm::Expected<TensorRef> importTensor(DLManagedTensor *managed) {
       return invalidArgument("from_dlpack: strides must be >= 0, got " + toString(layout.strides));
   }
   int64_t bytes = elements ? (last + 1) * byteWidth(*dtype) : 0;
-  char *data = static_cast<char *>(given.data) + given.byteOffset;
+  char *data = static_cast<char *>(given.data) + given.byte_offset;
   return TensorImpl::create(*dtype, layout, Storage::wrap(data, bytes, managed, dropImported));
 }
 
@@ -147,7 +135,7 @@ PyObject *tensorDlpack(PyObject *self, PyObject *args, PyObject *kwargs) {
   return own ? exportTensor(**own) : raise(own.takeError());
 }
 
-PyObject *tensorDlpackDevice(PyObject *, PyObject *) { return Py_BuildValue("(ii)", int(kCpu), 0); }
+PyObject *tensorDlpackDevice(PyObject *, PyObject *) { return Py_BuildValue("(ii)", int(kDLCPU), 0); }
 
 PyObject *tensorFromDlpack(PyObject *cls, PyObject *object) {
   nb::object capsule =

@@ -1,5 +1,5 @@
 //===- Errors.cpp - error codes as exception types -----------------------===//
-#include "frontends/python/src/Bridge.h"
+#include "frontends/python/src/Errors.h"
 
 namespace tess::python {
 
@@ -44,7 +44,7 @@ PyObject *raise(llvm::Error error) {
 
 void throwError(llvm::Error error) {
   raise(std::move(error));
-  throw nb::python_error();
+  throw nanobind::python_error();
 }
 
 llvm::Error takePythonError() {

@@ -1,5 +1,8 @@
 //===- Grad.cpp - tapes for Python ---------------------------------------===//
-#include "frontends/python/src/Bridge.h"
+#include "frontends/python/src/ArgumentConversion.h"
+#include "frontends/python/src/Errors.h"
+#include "frontends/python/src/Module.h"
+#include "frontends/python/src/TensorType.h"
 
 #include "eager/Tape.h"
 

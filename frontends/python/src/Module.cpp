@@ -1,19 +1,17 @@
 //===- Module.cpp - the extension tessera._core --------------------------===//
-#include "frontends/python/src/OpFunction.h"
-
-namespace tess::python {
-void initOpDefs(nb::module_ &module);
-} // namespace tess::python
+#include "frontends/python/src/Module.h"
 
 NB_MODULE(_core, module) {
   using namespace tess::python;
-  nb::set_leak_warnings(false); // operators and classes are never freed
-  if (!initFunctions(module) || !initOperators() || !initTensor(module))
-    throw nb::python_error();
-  initOpDefs(module);
+  nanobind::set_leak_warnings(false); // operators and classes are never freed
+  if (!initOpFunction(module) || !initTensorOperators() || !initTensorType(module))
+    throw nanobind::python_error();
+  initOpDefType(module);
   initGrad(module);
   initTrace(module);
-  initRuntime(module);
-  initLocation(module);
+  initProcessSettings(module);
+  initCounters(module);
+  initRecordTable(module);
+  initUserLines(module);
   initPythonState(module);
 }

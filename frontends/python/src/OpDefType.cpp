@@ -4,7 +4,11 @@
 // attributes, made on demand from the table.
 //
 //===----------------------------------------------------------------------===//
+#include "frontends/python/src/ArgumentConversion.h"
+#include "frontends/python/src/Errors.h"
+#include "frontends/python/src/Module.h"
 #include "frontends/python/src/OpFunction.h"
+#include "frontends/python/src/TensorType.h"
 
 #include <nanobind/stl/string.h>
 
@@ -154,7 +158,7 @@ nb::object opClass(const std::string &opdefName) {
 
 } // namespace
 
-void initOpDefs(nb::module_ &module) {
+void initOpDefType(nb::module_ &module) {
   nb::class_<PySubgraph>(module, "Subgraph", "A small graph of operators.")
       .def_prop_ro("num_nodes", [](const PySubgraph &self) { return self.graph.nodes.size(); });
   nb::class_<PyOpDef>(module, "OpDef", "An operator with its attributes.")

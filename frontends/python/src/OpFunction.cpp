@@ -7,8 +7,12 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/OpFunction.h"
-
+#include "frontends/python/src/ArgumentConversion.h"
 #include "frontends/python/src/CallMemo.h"
+#include "frontends/python/src/Errors.h"
+#include "frontends/python/src/Module.h"
+#include "frontends/python/src/TensorType.h"
+
 #include "ops/Docs.h"
 #include "ops/PythonSurface.h"
 #include "llvm/ADT/STLExtras.h"
@@ -25,7 +29,6 @@ static PyTypeObject *functionType = nullptr;
 /// The functions by operator id, with references that are never released.
 static std::vector<PyObject *> functions;
 
-PyObject *opFunction(const OpInfo *info) { return info ? Py_XNewRef(functions[info->id]) : nullptr; }
 const OpFunction &functionOf(const OpInfo &info) { return *reinterpret_cast<OpFunction *>(functions[info.id]); }
 
 bool ArgumentReader::given(unsigned i) const { return slots[i] && slots[i] != Py_None; }
@@ -371,7 +374,7 @@ bool makeType() {
 
 } // namespace
 
-bool initFunctions(nb::module_ &module) {
+bool initOpFunction(nb::module_ &module) {
   if (!makeType())
     return false;
   nb::module_ ops = module.def_submodule("ops", "Every operator, by its Python name.");

@@ -1,7 +1,7 @@
 //===- OpFunction.h - operators as callables --------------------*- C++ -*-===//
 #pragma once
 
-#include "frontends/python/src/Bridge.h"
+#include "frontends/python/src/TensorType.h"
 
 namespace tess::python {
 
@@ -56,7 +56,6 @@ const OpFunction &functionOf(const OpInfo &info);
 PyObject *applyFunction(const OpFunction &function, const OpDef &op, llvm::ArrayRef<eager::Operand> operands,
                         llvm::ArrayRef<unsigned> segments);
 
-bool initFunctions(nb::module_ &module);
 /// The methods that records name.
 bool addMethods(PyTypeObject *type);
 

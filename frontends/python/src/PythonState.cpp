@@ -5,7 +5,8 @@
 // objects.
 //
 //===----------------------------------------------------------------------===//
-#include "frontends/python/src/Bridge.h"
+#include "frontends/python/src/PythonState.h"
+#include "frontends/python/src/Module.h"
 
 namespace tess::python {
 

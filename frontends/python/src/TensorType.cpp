@@ -1,4 +1,9 @@
 // Tensor is a raw CPython type, because an operator call must not pay for a binding library.
+#include "frontends/python/src/TensorType.h"
+#include "frontends/python/src/ArgumentConversion.h"
+#include "frontends/python/src/Errors.h"
+#include "frontends/python/src/Module.h"
+#include "frontends/python/src/NumpyConversion.h"
 #include "frontends/python/src/OpFunction.h"
 
 #include "eager/Queue.h"
@@ -370,7 +375,7 @@ constexpr const char *kDoc =
 
 } // namespace
 
-bool initTensor(nb::module_ &module) {
+bool initTensorType(nb::module_ &module) {
   std::vector<PyType_Slot> slots = {
       {Py_tp_doc, const_cast<char *>(kDoc)},
       {Py_tp_new, reinterpret_cast<void *>(tensorNew)},

@@ -1,5 +1,10 @@
 //===- Trace.cpp - recordings and programs for Python --------------------===//
-#include "frontends/python/src/Bridge.h"
+#include "frontends/python/src/ArgumentConversion.h"
+#include "frontends/python/src/Errors.h"
+#include "frontends/python/src/Module.h"
+#include "frontends/python/src/NumpyConversion.h"
+#include "frontends/python/src/PythonState.h"
+#include "frontends/python/src/TensorType.h"
 
 #include "eager/DumpProgram.h"
 #include "eager/FreeDims.h"

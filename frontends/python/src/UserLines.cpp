@@ -4,7 +4,8 @@
 // reference counts. Text is made only when an error or a dump needs it.
 //
 //===----------------------------------------------------------------------===//
-#include "frontends/python/src/Bridge.h"
+#include "frontends/python/src/Errors.h"
+#include "frontends/python/src/Module.h"
 
 #include "eager/Queue.h"
 #include "runtime/Worker.h"
@@ -181,7 +182,7 @@ static void leave(bool wait) {
   checkOrThrow(std::move(error));
 }
 
-void initLocation(nb::module_ &module) {
+void initUserLines(nb::module_ &module) {
   module.def("_set_package_folder", [](const nb::str &folder) { packageFolder = folder.c_str(); });
   module.def("_leave", &leave, nb::arg("wait"),
              "To be called at exit: waits for all queued work and raises what nobody has seen.");

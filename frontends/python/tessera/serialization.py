@@ -12,13 +12,12 @@ import math
 import os
 import struct
 import sys
-import tempfile
 import zipfile
 from collections import OrderedDict
-from contextlib import contextmanager
 
 import numpy as np
 
+from . import _core
 from ._known_form import has_known_form
 from .tensor import Parameter, Tensor
 
@@ -63,7 +62,19 @@ def save(obj, f):
     """
     arrays = []
     tree = {"format": _FORMAT, "version": _VERSION, "tree": _encode(obj, arrays, "object")}
-    with _destination(f) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
+    if hasattr(f, "write"):
+        _write(f, tree, arrays)
+        return
+
+    def _write_to(descriptor):
+        with open(descriptor, "w+b", closefd=False) as file:
+            _write(file, tree, arrays)
+
+    _core.replace_file(os.fsdecode(f), _write_to)
+
+
+def _write(file, tree, arrays):
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         archive.writestr(_entry(_TREE), json.dumps(tree))
         for number, array in enumerate(arrays):
             with archive.open(_entry(f"arrays/{number}"), "w", force_zip64=True) as member:
@@ -98,53 +109,6 @@ def load(f, map_location=None):
 
 def _entry(name):
     return zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))  # equal objects give equal files
-
-
-@contextmanager
-def _destination(f):
-    if hasattr(f, "write"):
-        yield f
-        return
-    with replacing(f) as file:
-        yield file
-
-
-@contextmanager
-def replacing(path):
-    """A binary file that takes the place of `path` when the block ends well, and else leaves no
-    trace.
-    """
-    path = os.fspath(path)
-    folder = os.path.dirname(os.path.abspath(path))
-    try:
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=os.path.basename(path) + ".")
-    except OSError as error:
-        raise type(error)(error.errno, f"save: the folder must be writable, got {error}") from None
-    try:
-        with os.fdopen(handle, "w+b") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-    _sync_folder(folder)
-
-
-def _umask():
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _sync_folder(folder):
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _little_endian(array):
@@ -190,23 +154,18 @@ def _encode_array(value, arrays, path):
     dtype = value.dtype.name if tensor else array.dtype.name
     if dtype not in _DTYPES:
         raise TypeError(f"save: arrays must hold numbers, got dtype {array.dtype} at {path}")
-    arrays.append(_bfloat16_bits(array) if dtype == "bfloat16" else array)
+    arrays.append(array.view(np.uint16) if dtype == "bfloat16" else array)
     entry = {"dtype": dtype, "shape": list(array.shape), "member": len(arrays) - 1}
     return {kind: {**entry, "name": value.name} if tensor and value.name else entry}
 
 
-def _bfloat16_bits(array):
-    """The upper halves of float32: NumPy has no bfloat16."""
-    return (np.asarray(array, dtype=np.float32).view(np.uint32) >> 16).astype(np.uint16)
-
-
 def _from_bfloat16(bits, as_array):
-    wide = (bits.astype(np.uint32) << 16).view(np.float32)
     if not as_array:
-        return wide  # Tensor(wide, "bfloat16") is exact
+        # Tensor(float32, "bfloat16") is exact, and needs no ml_dtypes.
+        return (bits.astype(np.uint32) << 16).view(np.float32)
     import ml_dtypes
 
-    return wide.astype(ml_dtypes.bfloat16)
+    return bits.view(ml_dtypes.bfloat16)
 
 
 def _check_members(archive):

@@ -47,7 +47,8 @@ def cache_stats():
     `results_of_libraries` that its programs call, `results_of_loops` where they call loops of
     Tessera's own (small products, float64, sorting and indexing), or `views`; beside them, tensors
     made of `host_values`, and `copies` that a layout asked for: of strided operands of kernels that
-    want rows, and of results into strided memory.
+    want rows, and of results into strided memory. `inferences`: how often dtypes and shapes of
+    results were inferred, or an error instead.
 
     >>> import tessera
     >>> before, x = cache_stats(), tessera.tensor([1.0]) + 1

@@ -1,0 +1,45 @@
+//===- BindingFront.cpp - bindings that a thread used last ----------------===//
+#include "eager/BindingFront.h"
+#include "ops/Hash.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tess::eager {
+
+BindingFront &BindingFront::own() {
+  static thread_local const auto front = std::make_unique<BindingFront>();
+  return *front;
+}
+
+BindingFront::Entry &BindingFront::entryOf(const OpDef &op, llvm::ArrayRef<Operand> operands) {
+  uint64_t hash = op.hash();
+  for (const Operand &operand : operands)
+    for (int64_t size : operand.tensor->shape())
+      hash = mixHash(hash, uint64_t(size));
+  return entries[hash % kEntries];
+}
+
+static bool isOf(const TensorMeta &meta, const TensorImpl &tensor) {
+  return meta.dtype == tensor.dtype() && llvm::ArrayRef<int64_t>(meta.shape) == tensor.shape();
+}
+
+BoundShapesRef BindingFront::find(const OpDef &op, llvm::ArrayRef<Operand> operands, unsigned threads) {
+  constexpr unsigned kRefresh = 1024; // hits, after which the caches are asked once
+  Entry &entry = entryOf(op, operands);
+  BoundShapesRef bound = entry.bound.lock();
+  if (!bound || bound->threads != threads || bound->inputs.size() != operands.size() || !entry.op.isSame(op) ||
+      ++entry.hits % kRefresh == 0)
+    return nullptr;
+  for (auto [meta, operand] : llvm::zip(bound->inputs, operands))
+    if (!isOf(meta, *operand.tensor))
+      return nullptr;
+  return bound;
+}
+
+void BindingFront::insert(const OpDef &op, llvm::ArrayRef<Operand> operands, const BoundShapesRef &bound) {
+  Entry &entry = entryOf(op, operands);
+  entry.op = op;
+  entry.bound = bound;
+}
+
+} // namespace tess::eager

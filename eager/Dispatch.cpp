@@ -1,0 +1,29 @@
+//===- Dispatch.cpp - one operator now ------------------------------------===//
+#include "eager/Dispatch.h"
+#include "eager/MiniGraph.h"
+
+namespace tess::eager {
+
+Metas DispatchCall::metas() const {
+  Metas metas;
+  for (const Operand &operand : operands)
+    metas.push_back(operand.tensor->meta());
+  return metas;
+}
+
+llvm::Error dispatch(const DispatchCall &call, Tensors &results) {
+  if (call.info().lowering == Lowering::View)
+    return dispatchView(call, results);
+  if (mayBeDirect(call.info(), call.operands.size())) {
+    llvm::Expected<bool> done = dispatchDirect(call, results);
+    if (!done)
+      return done.takeError();
+    if (*done) {
+      count(Count::FromKernels, results.size());
+      return llvm::Error::success();
+    }
+  }
+  return dispatchProgram(call, results);
+}
+
+} // namespace tess::eager

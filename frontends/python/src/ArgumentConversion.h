@@ -1,0 +1,25 @@
+//===- ArgumentConversion.h - operands and attributes from Python values *- C++ -*-===//
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "eager/Apply.h"
+
+#include <optional>
+#include <string>
+
+namespace tess::python {
+
+/// An operand: a tensor, a Python number, or anything that makes a tensor (kept alive in `made`). With `strict`,
+/// objects that hold no numbers are no error: returns false without an exception.
+bool toOperand(PyObject *object, eager::Operand &operand, llvm::SmallVectorImpl<eager::TensorRef> &made,
+               bool strict = false);
+/// "float32", np.float32, np.dtype, a dtype object with a `name`; TypeError otherwise. None is nullopt.
+llvm::Expected<std::optional<DType>> toDType(PyObject *object);
+/// The attribute value of a Python object; `op` opens the message, which calls the attribute `name`.
+llvm::Expected<AttrValue> toAttr(llvm::StringRef op, llvm::StringRef name, const AttrInfo &info, PyObject *object);
+PyObject *fromAttr(const AttrValue &value);
+/// "int 3", for messages.
+std::string describeObject(PyObject *object);
+
+} // namespace tess::python

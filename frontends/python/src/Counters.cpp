@@ -1,0 +1,150 @@
+//===- Counters.cpp - counters and facts of the process ------------------===//
+#include "frontends/python/src/Module.h"
+
+#include "compiler/Compile.h"
+#include "compiler/ExecutableCache.h"
+#include "eager/BackwardPlan.h"
+#include "eager/Counters.h"
+#include "eager/OpCache.h"
+#include "eager/Queue.h"
+#include "ops/InferenceCount.h"
+#include "runtime/Allocator.h"
+#include "runtime/Code.h"
+#include "runtime/Executor.h"
+#include "runtime/KernelTable.h"
+#include "runtime/ParallelFor.h"
+#include "runtime/schema/BitsVersion.h"
+
+#include <nanobind/stl/string.h>
+
+namespace tess::python {
+
+namespace {
+
+void addOperators(nb::dict &stats) {
+  eager::OpCacheStats ops = eager::opCacheStats();
+  stats["hits"] = ops.hits;
+  stats["misses"] = ops.misses;
+  stats["evictions"] = ops.evictions;
+  stats["entries"] = ops.entries;
+  stats["bytes"] = ops.bytes;
+  stats["binding_bytes"] = ops.bindingBytes;
+  stats["binding_limit"] = ops.bindingLimit;
+  eager::BackwardPlanStats plans = eager::backwardPlanStats();
+  stats["backward_plan_bytes"] = plans.bytes;
+  stats["backward_plan_limit"] = plans.limit;
+  stats["limit"] = ops.limit;
+}
+
+void addCompiler(nb::dict &stats) {
+  compiler::CompileStats compile = compiler::compileStats();
+  stats["programs"] = compile.programs;
+  stats["kernels_compiled"] = compile.kernelsCompiled;
+  stats["kernels_from_memory"] = compile.kernelsFromMemory;
+  stats["kernels_from_disk"] = compile.kernelsFromDisk;
+  stats["compile_seconds"] = compile.seconds;
+  compiler::ExecutableCacheStats executables = compiler::executableCacheStats();
+  stats["from_warm_set"] = executables.fromWarmSet;
+  stats["from_disk"] = executables.fromDisk;
+}
+
+void addPrimitives(nb::dict &stats) {
+  runtime::PreparedCacheStats prepared = runtime::preparedCacheStats();
+  stats["primitives"] = prepared.misses;
+  stats["primitive_seconds"] = prepared.seconds;
+  stats["primitive_hits"] = prepared.hits;
+  stats["primitive_evictions"] = prepared.evictions;
+  stats["primitive_entries"] = prepared.entries;
+  stats["primitive_bytes"] = prepared.bytes;
+  stats["primitive_limit"] = prepared.limit;
+  stats["primitive_fallbacks"] = prepared.fallbacks;
+}
+
+void addCounts(nb::dict &stats) {
+  using eager::Count;
+  eager::Counts counts = eager::counts();
+  auto add = [&](const char *name, Count what) { stats[name] = counts[unsigned(what)]; };
+  add("compilations", Count::Compilations);
+  add("results", Count::Results);
+  add("results_of_kernels", Count::FromKernels);
+  add("results_of_libraries", Count::FromLibrary);
+  add("results_of_loops", Count::FromLoops);
+  add("results_in_place", Count::InPlace);
+  add("views", Count::FromViews);
+  add("host_values", Count::FromHost);
+  add("copies", Count::Copies);
+  stats["inferences"] = inferenceCount();
+}
+
+nb::dict cacheStats() {
+  nb::dict stats;
+  addOperators(stats);
+  addCompiler(stats);
+  addPrimitives(stats);
+  addCounts(stats);
+  return stats;
+}
+
+nb::dict queueStats() {
+  eager::QueueStats queue = eager::queueStats();
+  nb::dict stats;
+  stats["commands"] = queue.commands;
+  stats["bytes"] = queue.bytes;
+  stats["most_commands"] = queue.mostCommands;
+  stats["most_bytes"] = queue.mostBytes;
+  return stats;
+}
+
+nb::dict memoryStats() {
+  runtime::AllocatorStats memory = runtime::cpuAllocator().stats();
+  nb::dict stats;
+  stats["in_use"] = memory.inUse;
+  stats["cached"] = memory.cached;
+  stats["peak"] = memory.peak;
+  stats["limit"] = memory.limit;
+  stats["allocations"] = memory.allocations;
+  stats["system_allocations"] = memory.systemAllocations;
+  return stats;
+}
+
+nb::dict doctorInfo() {
+  nb::dict info;
+  info["threads"] = runtime::numThreads();
+  info["available_threads"] = runtime::availableThreads();
+  nb::list features;
+  for (const char *name :
+       {"avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512vl", "avx512dq", "avx512bf16", "amx-tile"})
+    if (runtime::hostHasFeature(name))
+      features.append(name);
+  info["features"] = features;
+  info["operators"] = allOps().size();
+  info["device"] = runtime::cpuDevice().name();
+  info["compiler"] = __VERSION__;
+  info["warm_set"] = compiler::warmSetNote();
+  info["bits_version"] = runtime::bitsVersion();
+  return info;
+}
+
+/// A row (version, operators, dtypes, ulps, relative, why) for each change of bits.
+nb::list bitsChanges() {
+  nb::list changes;
+  for (const runtime::BitsChange &change : runtime::bitsChanges())
+    changes.append(
+        nb::make_tuple(change.version, change.operators, change.dtypes, change.ulps, change.relative, change.why));
+  return changes;
+}
+
+} // namespace
+
+void initCounters(nb::module_ &module) {
+  module.def("cache_stats", &cacheStats, "Counters of the operator cache and the compiler.");
+  module.def("queue_stats", &queueStats,
+             "Commands that wait or run, the bytes that they hold, and the bounds of both.");
+  module.def("memory_stats", &memoryStats, "Bytes of the allocator.");
+  module.def("launch_count", &runtime::launchCount, "Kernels, library calls and copies since the start.");
+  module.def("doctor", &doctorInfo, "Facts about this machine and build.");
+  module.def("bits_changes", &bitsChanges,
+             "(version, operators, dtypes, ulps, relative, why) of each change of the bits that builds compute.");
+}
+
+} // namespace tess::python

@@ -1,0 +1,210 @@
+//===- NumpyConversion.cpp - tensors from Python data, and back -----------===//
+//
+// NumPy converts any data to row-major order and the wanted dtype; then the
+// bytes are copied once. bfloat16, which NumPy lacks, goes through float32.
+//
+//===----------------------------------------------------------------------===//
+#include "frontends/python/src/NumpyConversion.h"
+#include "frontends/python/src/ArgumentConversion.h"
+#include "frontends/python/src/Errors.h"
+#include "frontends/python/src/TensorType.h"
+
+#include "ops/Builtin.h"
+#include "runtime/Elements.h"
+
+#include <nanobind/stl/string.h>
+
+#include <cstring>
+
+namespace tess::python {
+
+using namespace eager;
+
+namespace {
+
+/// NumPy's function `name`, which is looked up once.
+nb::handle numpyFunction(const char *name) {
+  static nb::dict *known = new nb::dict;
+  if (!known->contains(name))
+    (*known)[name] = nb::module_::import_("numpy").attr(name);
+  return (*known)[name];
+}
+
+/// A view of an object's bytes.
+class Bytes {
+public:
+  Bytes(PyObject *object, int flags) { valid = PyObject_GetBuffer(object, &buffer, flags) == 0; }
+  ~Bytes() {
+    if (valid)
+      PyBuffer_Release(&buffer);
+  }
+  Bytes(const Bytes &) = delete;
+  explicit operator bool() const { return valid; }
+  void *data() const { return buffer.buf; }
+  Py_ssize_t size() const { return buffer.len; }
+
+private:
+  Py_buffer buffer;
+  bool valid;
+};
+
+/// The dtype of Tensor(array) when no dtype is given.
+std::optional<DType> defaultDType(llvm::StringRef numpyName) {
+  if (numpyName == "float64")
+    return DType::Float32;
+  if (numpyName == "int64")
+    return DType::Int32;
+  return parseDType(numpyName);
+}
+
+llvm::Expected<TensorRef> fromNumber(PyObject *data, std::optional<DType> dtype) {
+  if (PyFloat_Check(data))
+    return createScalar(Number::floating(PyFloat_AS_DOUBLE(data)), dtype.value_or(DType::Float32));
+  if (PyBool_Check(data))
+    return createScalar(Number::boolean(data == Py_True), dtype.value_or(DType::Bool));
+  int overflow = 0;
+  long long value = PyLong_AsLongLongAndOverflow(data, &overflow);
+  bool fits = !overflow && (dtype || (value >= INT32_MIN && value <= INT32_MAX));
+  if (!fits)
+    return makeError(ErrorCode::InvalidArgument,
+                     "tensor: an int must fit its dtype (int32 unless dtype says more), got " + describeObject(data));
+  return createScalar(Number::integer(value), dtype.value_or(DType::Int32));
+}
+
+llvm::Expected<TensorRef> castTo(TensorRef tensor, DType dtype) {
+  if (tensor->dtype() == dtype)
+    return tensor;
+  return applyOne(builtin::Cast(dtype), {Operand(tensor)});
+}
+
+llvm::Expected<TensorRef> fromTensor(PyObject *data, std::optional<DType> dtype) {
+  llvm::Expected<Tensors> copy = apply(DupTensor(false), {Operand(&implOf(data))});
+  if (!copy)
+    return copy.takeError();
+  return dtype ? castTo(std::move(copy->front()), *dtype) : std::move(copy->front());
+}
+
+/// The name of the array's dtype.
+std::string nameOfDType(nb::handle array) { return nb::cast<std::string>(nb::str(array.attr("dtype").attr("name"))); }
+
+llvm::Expected<TensorRef> copyArray(nb::handle array, DType dtype) {
+  Shape shape;
+  for (nb::handle size : nb::borrow<nb::tuple>(array.attr("shape")))
+    shape.push_back(nb::cast<int64_t>(size));
+  if (shape.size() > kMaxRank)
+    return invalidArgument("tensor: rank must be <= " + llvm::Twine(kMaxRank) + ", got shape " + toString(shape));
+  Bytes bytes(array.ptr(), PyBUF_SIMPLE);
+  if (!bytes)
+    return takePythonError();
+  return createTensor(TensorMeta(dtype, shape), bytes.data());
+}
+
+llvm::Error unknownArray(nb::handle array) {
+  return makeError(ErrorCode::TypeMismatch,
+                   "tensor: data must hold numbers of a dtype that tensors have, got an array of " +
+                       nameOfDType(array));
+}
+
+/// A tensor from `array`, which is a numpy.ndarray.
+llvm::Expected<TensorRef> fromArray(nb::object array, std::optional<DType> dtype) {
+  std::string source = nameOfDType(array);
+  std::optional<DType> target = dtype ? dtype : defaultDType(source);
+  bool isNumber =
+      std::string("biuf").find(nb::cast<std::string>(nb::str(array.attr("dtype").attr("kind")))) != std::string::npos;
+  if (!target || (!isNumber && source != "bfloat16"))
+    return unknownArray(array);
+  if (source == "bfloat16") {
+    nb::object bits =
+        numpyFunction("ascontiguousarray")(array).attr("view")("uint16").attr("reshape")(array.attr("shape"));
+    llvm::Expected<TensorRef> tensor = copyArray(bits, DType::BFloat16);
+    return tensor ? castTo(std::move(*tensor), *target) : std::move(tensor);
+  }
+  DType stored = *target == DType::BFloat16 ? DType::Float32 : *target;
+  nb::object plain = array.attr("astype")(numpyName(stored).data(), nb::arg("order") = "C", nb::arg("copy") = false);
+  llvm::Expected<TensorRef> tensor = copyArray(plain, stored);
+  return tensor ? castTo(std::move(*tensor), *target) : std::move(tensor);
+}
+
+/// A NumPy array with a row-major copy of the tensor.
+nb::object arrayOf(TensorImpl &tensor) {
+  bool isBfloat = tensor.dtype() == DType::BFloat16;
+  nb::object array = numpyFunction("empty")(nb::steal(shapeTuple(tensor.shape())),
+                                            isBfloat ? "uint16" : numpyName(tensor.dtype()).data());
+  {
+    Bytes bytes(array.ptr(), PyBUF_WRITABLE);
+    if (!bytes)
+      throw nb::python_error();
+    checkOrThrow(readValue(tensor, bytes.data()));
+  }
+  if (isBfloat)
+    return array.attr("view")(nb::borrow(numpyDType(DType::BFloat16)));
+  return array;
+}
+
+} // namespace
+
+PyObject *numpyDType(DType dtype) {
+  static PyObject *known[kNumDTypes] = {};
+  PyObject *&object = known[unsigned(dtype)];
+  if (object)
+    return object;
+  try {
+    nb::object name = nb::str(numpyName(dtype).data(), numpyName(dtype).size());
+    if (dtype == DType::BFloat16)
+      name = nb::module_::import_("ml_dtypes").attr("bfloat16");
+    return object = numpyFunction("dtype")(name).release().ptr();
+  } catch (nb::python_error &error) {
+    error.restore();
+    return nullptr;
+  }
+}
+
+llvm::Expected<TensorRef> tensorFromData(PyObject *data, std::optional<DType> dtype) {
+  if (isTensor(data))
+    return fromTensor(data, dtype);
+  if (PyFloat_CheckExact(data) || PyLong_CheckExact(data) || PyBool_Check(data))
+    return fromNumber(data, dtype);
+  try {
+    nb::object array = nb::borrow(numpyFunction("asarray")(nb::handle(data)));
+    return fromArray(std::move(array), dtype);
+  } catch (nb::python_error &error) {
+    if (error.matches(PyExc_ValueError)) // NumPy raises this for lists of unequal lengths
+      return invalidArgument("tensor: nested lists must have equal lengths, got " + describeObject(data));
+    error.restore();
+    return takePythonError();
+  } catch (const std::exception &error) {
+    return makeError(ErrorCode::TypeMismatch, llvm::Twine("tensor: data must hold numbers, got ") +
+                                                  describeObject(data) + " (" + error.what() + ")");
+  }
+}
+
+PyObject *toNumpy(TensorImpl &tensor) {
+  try {
+    return arrayOf(tensor).release().ptr();
+  } catch (nb::python_error &error) {
+    error.restore();
+    return nullptr;
+  }
+}
+
+PyObject *toNumber(TensorImpl &tensor) {
+  if (tensor.numElements() != 1)
+    return raise(invalidArgument("item: tensor must have one element, got " + toString(tensor.meta())));
+  alignas(8) char bytes[8];
+  if (llvm::Error error = readValue(tensor, bytes))
+    return raise(std::move(error));
+  return runtime::withType(tensor.dtype(), [&](auto tag) -> PyObject * {
+    using T = decltype(tag);
+    T element;
+    std::memcpy(&element, bytes, sizeof(T));
+    auto number = runtime::widen(element);
+    if constexpr (std::is_same_v<T, runtime::Bool8>)
+      return PyBool_FromLong(number);
+    else if constexpr (std::is_integral_v<T>)
+      return PyLong_FromLongLong(number);
+    else
+      return PyFloat_FromDouble(number);
+  });
+}
+
+} // namespace tess::python

@@ -1,0 +1,83 @@
+//===- ProcessSettings.cpp - threads, limits, caches, files, scopes -------===//
+#include "frontends/python/src/Errors.h"
+#include "frontends/python/src/Module.h"
+
+#include "compiler/Compile.h"
+#include "compiler/ExecutableCache.h"
+#include "eager/Apply.h"
+#include "eager/Location.h"
+#include "eager/OpCache.h"
+#include "eager/Queue.h"
+#include "eager/WarmSetWriter.h"
+#include "runtime/Allocator.h"
+#include "runtime/ParallelFor.h"
+#include "runtime/schema/AtomicFile.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace tess::python {
+
+namespace {
+
+/// A limit given in Python; `what` opens the message of the error.
+uint64_t bytesOf(const char *what, int64_t bytes) {
+  if (bytes < 0)
+    throwError(invalidArgument(llvm::Twine(what) + ": bytes must be at least 0, got " + llvm::Twine(bytes)));
+  return uint64_t(bytes);
+}
+
+void setDiskCache(const std::string &folder, int64_t bytes) {
+  compiler::setObjectCache(folder, bytesOf("set_disk_cache", bytes));
+}
+
+void replaceFile(const std::string &path, const nb::callable &write) {
+  runtime::AtomicFile file(path);
+  checkOrThrow(file.create());
+  write(file.descriptor());
+  llvm::Error error = [&] {
+    nb::gil_scoped_release release; // it waits for the disk
+    return file.commit();
+  }();
+  checkOrThrow(std::move(error));
+}
+
+size_t writeWarmSet(const std::string &folder, const std::vector<std::string> &levels,
+                    const std::vector<std::string> &classes, uint64_t maxBytes) {
+  return valueOrThrow(eager::writeWarmSet(folder, levels, classes, maxBytes));
+}
+
+nb::tuple diskCache() {
+  auto [folder, bytes] = compiler::objectCacheSettings();
+  return nb::make_tuple(folder, bytes);
+}
+
+void syncAll() { checkOrThrow(eager::sync()); }
+
+} // namespace
+
+void initProcessSettings(nb::module_ &module) {
+  module.def("sync", &syncAll, "Waits for all queued work; raises the first error that nobody has seen.");
+  module.def("set_num_threads", [](unsigned count) { checkOrThrow(runtime::setNumThreads(count)); });
+  module.def("get_num_threads", &runtime::numThreads);
+  module.def("set_async_level", [](int level) { checkOrThrow(eager::setAsyncLevel(level)); });
+  module.def("get_async_level", &eager::asyncLevel);
+  module.def("set_check_finite", &eager::setCheckFinite);
+  module.def("get_check_finite", &eager::checksFinite);
+  module.def("set_cache_limit", [](int64_t bytes) { eager::setOpCacheLimit(bytesOf("set_cache_limit", bytes)); });
+  module.def("set_disk_cache", &setDiskCache);
+  module.def("cached_classes", &eager::cachedClasses, "Classes of all compiled operators.");
+  module.def("open_warm_set", [](const std::string &folder) { compiler::openWarmSet(folder); });
+  module.def("write_warm_set", &writeWarmSet, "Compiles classes into a file for each level; how many fit.");
+  module.def("warm_set_classes", &compiler::warmSetKeys, "Classes of the open warm set.");
+  module.def("disk_cache", &diskCache, "Folder and limit in bytes.");
+  module.def("replace_file", &replaceFile,
+             "Replaces the file by what write(descriptor) writes; where that raises, the file stays as it was.");
+  module.def("reset_peak_memory", [] { runtime::cpuAllocator().resetPeak(); });
+  module.def("set_memory_limit", [](uint64_t bytes) { runtime::cpuAllocator().setLimit(bytes); });
+  module.def("push_scope", [](const std::string &name) { eager::pushScope(name); });
+  module.def("pop_scope", &eager::popScope);
+  module.def("current_scope", &eager::currentScope);
+}
+
+} // namespace tess::python

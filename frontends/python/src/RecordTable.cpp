@@ -1,0 +1,103 @@
+//===- RecordTable.cpp - what records say, as dicts ----------------------===//
+#include "frontends/python/src/ArgumentConversion.h"
+#include "frontends/python/src/Module.h"
+
+#include <nanobind/stl/string.h>
+
+namespace tess::python {
+
+namespace {
+
+nb::dict parameterRow(const AttrInfo &attr) {
+  nb::dict row;
+  row["name"] = attr.name;
+  row["runtime"] = attr.isRuntime;
+  row["optional"] = attr.isOptional;
+  row["default"] = attr.hasDefault ? nb::steal(fromAttr(attr.defaultValue())) : nb::none();
+  row["has_default"] = attr.hasDefault;
+  nb::list cases;
+  for (const char *name : attr.cases)
+    cases.append(name);
+  row["cases"] = cases;
+  row["doc"] = attr.doc ? attr.doc : "";
+  return row;
+}
+
+/// The axes of one operand or result: symbols by name, "*D" for any number of axes, None for anything else.
+nb::list patternRow(const Signature &signature, llvm::ArrayRef<DimPattern> dims) {
+  nb::list row;
+  for (const DimPattern &dim : dims)
+    if (dim.kind == DimPattern::Symbol || dim.kind == DimPattern::Star)
+      row.append(std::string(dim.kind == DimPattern::Star ? "*" : "") + signature.symbols[dim.symbol]);
+    else
+      row.append(nb::none());
+  return row;
+}
+
+/// The sharding rule: symbols that may be split, symbols that give partial sums, and the axes of operands and results.
+nb::object shardingRow(const OpInfo &info) {
+  if (info.sharding.splittable.empty() && info.sharding.partial.empty())
+    return nb::none();
+  const Signature &signature = *info.signature;
+  auto names = [&](llvm::ArrayRef<uint8_t> symbols) {
+    nb::list list;
+    for (uint8_t symbol : symbols)
+      list.append(signature.symbols[symbol]);
+    return list;
+  };
+  auto patterns = [&](llvm::ArrayRef<OperandPattern> operands) {
+    nb::list list;
+    for (const OperandPattern &operand : operands) {
+      nb::object guard = operand.guardAttr < 0 ? nb::none() : nb::object(nb::str(info.attrs[operand.guardAttr].name));
+      list.append(
+          nb::make_tuple(patternRow(signature, operand.dims), guard, patternRow(signature, operand.guardedDims)));
+    }
+    return list;
+  };
+  nb::dict row;
+  row["split"] = names(info.sharding.splittable);
+  row["partial"] = names(info.sharding.partial);
+  row["operands"] = patterns(signature.operands);
+  row["results"] = patterns(signature.results);
+  return row;
+}
+
+nb::dict opRow(const OpInfo &info) {
+  nb::dict row;
+  nb::list operands, results, attrs;
+  for (const OperandInfo &operand : info.operands)
+    operands.append(nb::make_tuple(operand.name, int(operand.arity), int(operand.dtypes)));
+  for (const ResultInfo &result : info.results)
+    results.append(nb::make_tuple(result.name, result.hidden, int(result.dtypes)));
+  for (const AttrInfo &attr : info.attrs)
+    attrs.append(parameterRow(attr));
+  row["name"] = info.name;
+  row["opdef"] = info.opdefName;
+  row["summary"] = info.summary;
+  row["module"] = info.pythonModule;
+  row["python"] = info.pythonName;
+  row["version"] = int(info.version);
+  row["lowering"] = int(info.lowering);
+  row["has_gradient"] = info.gradient != nullptr;
+  row["stochastic"] = info.stochastic;
+  row["needs_sizes"] = info.needsSizes;
+  row["signature"] = info.signature ? info.signature->text : "";
+  row["sharding"] = shardingRow(info);
+  row["operands"] = operands;
+  row["results"] = results;
+  row["attrs"] = attrs;
+  return row;
+}
+
+nb::list opTable() {
+  nb::list table;
+  for (const OpInfo &info : allOps())
+    table.append(opRow(info));
+  return table;
+}
+
+} // namespace
+
+void initRecordTable(nb::module_ &module) { module.def("op_table", &opTable, "One dict for each operator."); }
+
+} // namespace tess::python

@@ -1,0 +1,271 @@
+//===- Subscript.cpp - x[key] and x[key] = value --------------------------===//
+//
+// Basic keys give views. Arrays of ints and masks select elements from the view
+// that the rest of the key gives.
+//
+//===----------------------------------------------------------------------===//
+#include "frontends/python/src/CallMemo.h"
+#include "frontends/python/src/Errors.h"
+#include "frontends/python/src/NumpyConversion.h"
+#include "frontends/python/src/SubscriptKey.h"
+#include "frontends/python/src/TensorType.h"
+
+#include "eager/Recording.h"
+#include "ops/Builtin.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tess::python {
+
+using namespace eager;
+
+namespace {
+
+template <typename Op> llvm::Expected<TensorRef> withAxes(TensorRef x, const IntList &axes) {
+  if (axes.empty())
+    return x;
+  return applyOne(Op(axes), {Operand(x)});
+}
+
+using ViewOps = llvm::SmallVector<OpDef, 1>;
+
+/// The operators that make the view for the ints, slices and Nones of the key.
+ViewOps viewOps(const Key &key) {
+  ViewOps ops;
+  if (key.isSliced)
+    ops.push_back(builtin::Slice(key.opStarts(), key.opStops(), key.steps, key.opInBounds()));
+  if (!key.removed.empty())
+    ops.push_back(builtin::Squeeze(key.removed));
+  if (!key.added.empty())
+    ops.push_back(builtin::ExpandDims(key.added));
+  return ops;
+}
+
+llvm::Expected<TensorRef> applyAll(llvm::ArrayRef<OpDef> ops, TensorRef x) {
+  for (const OpDef &op : ops) {
+    llvm::Expected<TensorRef> next = applyOne(op, {Operand(x)});
+    if (!next)
+      return next;
+    x = std::move(*next);
+  }
+  return x;
+}
+
+llvm::Expected<TensorRef> basicView(TensorRef x, const Key &key) { return applyAll(viewOps(key), std::move(x)); }
+
+/// The axes of the index arrays after the removed axes are gone and the added ones are inserted.
+IntList indexAxes(const Key &key) {
+  IntList axes;
+  for (const auto &[axis, array] : key.indices) {
+    int64_t moved = axis;
+    for (int64_t removed : key.removed)
+      moved -= removed < axis;
+    for (int64_t added : key.added)
+      moved += added <= moved;
+    axes.push_back(moved);
+  }
+  return axes;
+}
+
+llvm::Expected<TensorRef> takeIndices(const TensorRef &x, const Key &key) {
+  llvm::SmallVector<Operand, 4> operands = {Operand(x)};
+  for (const auto &[axis, array] : key.indices)
+    operands.push_back(Operand(array));
+  llvm::Expected<Tensors> results =
+      apply(builtin::IndexGet(indexAxes(key)), operands, {1, unsigned(key.indices.size())});
+  if (!results)
+    return results.takeError();
+  return std::move(results->front());
+}
+
+using KeyMemo = CallMemo<ViewOps>;
+
+/// Never destroyed, because its entries may outlive the interpreter.
+KeyMemo &keyMemo() {
+  static KeyMemo *instance = new KeyMemo;
+  return *instance;
+}
+
+bool addItem(ArgumentKey &key, PyObject *item) {
+  if (item == Py_Ellipsis) {
+    key.addIdentity(item);
+    return true;
+  }
+  if (!PySlice_Check(item))
+    return (item == Py_None || PyLong_CheckExact(item)) && key.addValue(item);
+  auto *slice = reinterpret_cast<PySliceObject *>(item);
+  key.addIdentity(reinterpret_cast<PyObject *>(&PySlice_Type));
+  for (PyObject *bound : {slice->start, slice->stop, slice->step})
+    if ((bound != Py_None && !PyLong_CheckExact(bound)) || !key.addValue(bound))
+      return false;
+  return true;
+}
+
+/// Makes the memo's key; false for keys with arrays, or with objects that may answer differently next time.
+bool wordsOf(ArgumentKey &key, const TensorImpl &tensor, PyObject *object) {
+  key.addMeta(tensor);
+  if (!PyTuple_CheckExact(object)) {
+    key.add(1);
+    return addItem(key, object);
+  }
+  key.add(PyTuple_GET_SIZE(object));
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i)
+    if (!addItem(key, PyTuple_GET_ITEM(object, i)))
+      return false;
+  return true;
+}
+
+/// A view of the tensor; if the key takes everything, another variable with the same value.
+llvm::Expected<TensorRef> viewBy(TensorImpl &tensor, llvm::ArrayRef<OpDef> ops) {
+  if (!ops.empty())
+    return applyAll(ops, TensorRef(&tensor));
+  if (Recorder *recorder = Recorder::current())
+    recorder->noteUse(tensor);
+  tensor.storage().noteView();
+  return tensor.dup();
+}
+
+llvm::Expected<TensorRef> getItem(TensorImpl &tensor, PyObject *object) {
+  ArgumentKey words(&keyMemo());
+  // A memo holds for one size of the tensor, a recording for any, so recordings do not use it.
+  bool isBasic = !Recorder::current() && wordsOf(words, tensor, object);
+  if (isBasic)
+    if (KeyMemo::EntryRef known = keyMemo().find(words))
+      return viewBy(tensor, known->value);
+  llvm::Expected<Key> key = readKey(tensor, object);
+  if (!key)
+    return key.takeError();
+  if (key->isMask() && !key->masks[0].isKnown)
+    return applyOne(builtin::MaskGet(), {Operand(&tensor), Operand(key->masks[0].array)});
+  ViewOps ops = viewOps(*key);
+  if (isBasic)
+    keyMemo().store(words, ops);
+  if (key->isBasic())
+    return viewBy(tensor, ops);
+  if (llvm::Error e = key->masksToIndices())
+    return std::move(e);
+  llvm::Expected<TensorRef> view = applyAll(ops, TensorRef(&tensor));
+  return view ? takeIndices(*view, *key) : std::move(view);
+}
+
+} // namespace
+
+PyObject *tensorGetItem(PyObject *self, PyObject *key) {
+  llvm::Expected<TensorRef> result = getItem(implOf(self), key);
+  return result ? wrap(std::move(*result)) : raise(result.takeError());
+}
+
+namespace {
+
+/// The value with the rank of the region. A recording does not read the region's sizes: its operator repeats the value.
+llvm::Expected<TensorRef> fullValue(TensorRef value, const Shape &region) {
+  if (!Recorder::current() || value->rank() > region.size())
+    return applyOne(builtin::BroadcastTo(region), {Operand(value)});
+  IntList missing;
+  for (unsigned axis = 0; axis < region.size() - value->rank(); ++axis)
+    missing.push_back(axis);
+  return withAxes<builtin::ExpandDims>(std::move(value), missing);
+}
+
+/// The value with the axes that ints removed put back, so that it broadcasts to the region.
+llvm::Expected<TensorRef> shapedValue(TensorRef value, const TensorImpl &x, const Key &key) {
+  Shape region;
+  for (unsigned i = 0; i < x.rank(); ++i)
+    if (!llvm::is_contained(key.removed, int64_t(i))) {
+      int64_t step = key.steps[i], start = key.starts[i], stop = key.stops[i];
+      if (step < 0 && stop < 0)
+        stop = -1;
+      int64_t span = step > 0 ? stop - start : start - stop, size = step > 0 ? step : -step;
+      region.push_back(span <= 0 ? 0 : (span + size - 1) / size);
+    }
+  for (unsigned i = 0; i < key.added.size(); ++i)
+    region.insert(region.begin() + key.added[i], 1);
+  llvm::Expected<TensorRef> full = fullValue(std::move(value), region);
+  if (!full)
+    return full;
+  full = withAxes<builtin::Squeeze>(std::move(*full), key.added);
+  return full ? withAxes<builtin::ExpandDims>(std::move(*full), key.removed) : std::move(full);
+}
+
+llvm::Expected<TensorRef> setRegion(TensorImpl &x, TensorRef value, const Key &key) {
+  llvm::Expected<TensorRef> shaped = shapedValue(std::move(value), x, key);
+  if (!shaped)
+    return shaped;
+  OpDef op = builtin::SliceSet(key.opStarts(), key.opStops(), key.steps, key.opInBounds());
+  OpDef region = builtin::Slice(key.opStarts(), key.opStops(), key.steps, key.opInBounds());
+  llvm::Expected<bool> done = updateRegion(x, region, **shaped, op);
+  if (!done)
+    return done.takeError();
+  return *done ? TensorRef(&x) : applyOne(op, {Operand(&x), Operand(*shaped)});
+}
+
+llvm::Expected<TensorRef> setIndices(TensorImpl &x, const TensorRef &value, const Key &key) {
+  llvm::SmallVector<Operand, 4> operands = {Operand(&x), Operand(value)};
+  for (const auto &[axis, array] : key.indices)
+    operands.push_back(Operand(array));
+  llvm::Expected<Tensors> results =
+      apply(builtin::IndexSet(indexAxes(key)), operands, {1, 1, unsigned(key.indices.size())});
+  if (!results)
+    return results.takeError();
+  return std::move(results->front());
+}
+
+/// Whether the value is the same for every element of a mask over the first `rank` axes of x.
+bool isOneForAll(const TensorImpl &value, const TensorImpl &x, unsigned rank) {
+  unsigned rest = x.rank() - rank;
+  return value.rank() <= rest || (value.rank() == rest + 1 && value.shape()[0] == 1);
+}
+
+/// Computes where(mask, value, x); the mask gets trailing axes of size 1.
+llvm::Expected<TensorRef> setMasked(TensorImpl &x, const TensorRef &value, const TensorRef &mask) {
+  Shape row(x.shape().drop_front(mask->rank())), shape(mask->shape());
+  if (value->rank() > row.size())
+    row.insert(row.begin(), 1);
+  shape.resize(x.rank(), 1);
+  llvm::Expected<TensorRef> full = applyOne(builtin::BroadcastTo(row), {Operand(value)});
+  if (!full)
+    return full;
+  llvm::Expected<TensorRef> wide = applyOne(builtin::Reshape(shape), {Operand(mask)});
+  if (!wide)
+    return wide;
+  return applyOne(builtin::Where(), {Operand(*wide), Operand(*full), Operand(&x)});
+}
+
+llvm::Expected<TensorRef> setItem(TensorImpl &x, PyObject *object, TensorRef value) {
+  llvm::Expected<Key> key = readKey(x, object);
+  if (!key)
+    return key.takeError();
+  if (key->isBasic())
+    return setRegion(x, std::move(value), *key);
+  if (key->isMask() && isOneForAll(*value, x, key->masks[0].array->rank()))
+    return setMasked(x, value, key->masks[0].array);
+  if (llvm::Error e = key->masksToIndices())
+    return std::move(e);
+  if (!key->isSliced && key->removed.empty() && key->added.empty())
+    return setIndices(x, value, *key);
+  // The region of slices and ints is read, its elements are replaced, and it is written back as a whole.
+  llvm::Expected<TensorRef> region = basicView(TensorRef(&x), *key);
+  if (region)
+    region = setIndices(**region, value, *key);
+  return region ? setRegion(x, std::move(*region), *key) : std::move(region);
+}
+
+} // namespace
+
+int tensorSetItem(PyObject *self, PyObject *key, PyObject *object) {
+  if (!object) {
+    PyErr_SetString(PyExc_TypeError, "delitem: elements of a tensor cannot be deleted");
+    return -1;
+  }
+  TensorImpl &x = implOf(self);
+  llvm::Expected<TensorRef> value = isTensor(object) ? TensorRef(&implOf(object)) : tensorFromData(object, x.dtype());
+  if (value && (*value)->dtype() != x.dtype())
+    value = applyOne(builtin::Cast(x.dtype()), {Operand(*value)});
+  llvm::Expected<TensorRef> result = value ? setItem(x, key, *value) : value.takeError();
+  llvm::Error error = result ? assign(x, **result) : result.takeError();
+  if (!error)
+    return 0;
+  raise(std::move(error));
+  return -1;
+}
+
+} // namespace tess::python

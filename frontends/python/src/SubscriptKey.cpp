@@ -1,0 +1,311 @@
+//===- SubscriptKey.cpp - what x[key] asks for ----------------------------===//
+#include "frontends/python/src/SubscriptKey.h"
+#include "frontends/python/src/ArgumentConversion.h"
+#include "frontends/python/src/Errors.h"
+#include "frontends/python/src/NumpyConversion.h"
+#include "frontends/python/src/TensorType.h"
+
+#include "eager/Recording.h"
+#include "ops/Builtin.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <nanobind/stl/string.h>
+
+namespace tess::python {
+
+using namespace eager;
+
+namespace {
+
+/// A stop behind the last element, whatever the size.
+constexpr int64_t kOpen = INT64_MAX;
+
+struct Slice {
+  int64_t start, stop, step;
+};
+
+/// One item of a key whose axis is not known yet.
+struct Item {
+  enum class Kind { NewAxis, Ellipsis, Slice, Int, Indices, Mask };
+  Item(Kind kind, PyObject *object, unsigned numAxes, TensorRef array = TensorRef())
+      : kind(kind), object(object), numAxes(numAxes), array(std::move(array)) {}
+
+  Kind kind;
+  PyObject *object;
+  unsigned numAxes; // the axes of x that the item takes
+  TensorRef array;  // for Indices and Mask
+};
+
+llvm::Error badKey(PyObject *item) {
+  return makeError(ErrorCode::OutOfRange,
+                   "getitem: key must be made of ints, slices, None, ..., int or bool arrays, got " +
+                       describeObject(item));
+}
+
+/// Whether the item is a NumPy integer, which is an int although it has the buffer protocol.
+bool isNumPyInt(PyObject *item) { return PyIndex_Check(item) && !PyObject_HasAttrString(item, "__len__"); }
+
+/// Whether the item is an int. The value of a tensor of rank 0 is read, except in a trace, where it is an index array.
+bool isIntItem(PyObject *item) {
+  if (isTensor(item))
+    return isInt(implOf(item).dtype()) && implOf(item).rank() == 0 && !Recorder::current();
+  return PyIndex_Check(item) && (!PyObject_CheckBuffer(item) || isNumPyInt(item));
+}
+
+bool isArrayItem(PyObject *item) {
+  return isTensor(item) || PyList_Check(item) || PyObject_CheckBuffer(item) ||
+         PyObject_HasAttrString(item, "__array__");
+}
+
+llvm::Expected<TensorRef> arrayOf(PyObject *item) {
+  if (isTensor(item))
+    return TensorRef(&implOf(item));
+  return tensorFromData(item, std::nullopt);
+}
+
+llvm::Expected<Item> arrayItem(PyObject *object) {
+  llvm::Expected<TensorRef> array = arrayOf(object);
+  if (!array)
+    return array.takeError();
+  if (isBool((*array)->dtype()) && (*array)->rank())
+    return Item(Item::Kind::Mask, object, (*array)->rank(), *array);
+  if (!isInt((*array)->dtype()))
+    return badKey(object);
+  if (byteWidth((*array)->dtype()) < 4)
+    array = applyOne(builtin::Cast(DType::Int32), {Operand(*array)});
+  if (!array)
+    return array.takeError();
+  return Item(Item::Kind::Indices, object, 1, std::move(*array));
+}
+
+llvm::Expected<Item> itemOf(PyObject *object) {
+  if (object == Py_None)
+    return Item(Item::Kind::NewAxis, object, 0);
+  if (object == Py_Ellipsis)
+    return Item(Item::Kind::Ellipsis, object, 0);
+  if (PySlice_Check(object))
+    return Item(Item::Kind::Slice, object, 1);
+  if (PyBool_Check(object))
+    return badKey(object);
+  if (isIntItem(object))
+    return Item(Item::Kind::Int, object, 1);
+  if (isArrayItem(object))
+    return arrayItem(object);
+  return badKey(object);
+}
+
+class KeyReader {
+public:
+  explicit KeyReader(TensorImpl &tensor) : tensor(tensor) {}
+  llvm::Expected<Key> read(PyObject *key);
+
+private:
+  llvm::Error readItem(const Item &item);
+  llvm::Error readInt(PyObject *item);
+  llvm::Error readSlice(PyObject *item);
+  llvm::Error readMask(const Item &item);
+  void push(Slice slice, Slice given);
+  llvm::Error intsToIndices();
+  void pushWhole(unsigned count);
+
+  TensorImpl &tensor;
+  Key key;
+  unsigned omitted = 0; // the axes that an ellipsis takes
+  int64_t resultAxes = 0;
+};
+
+void KeyReader::push(Slice slice, Slice given) {
+  int64_t size = tensor.shape()[key.starts.size()];
+  key.givenStarts.push_back(given.start);
+  key.givenStops.push_back(given.stop);
+  // A position before the first element, which -1 would not say: it means the last one.
+  auto placed = [&](int64_t end) { return slice.step < 0 && end < 0 ? -size - 1 : end; };
+  key.starts.push_back(placed(slice.start));
+  key.stops.push_back(placed(slice.stop));
+  key.steps.push_back(slice.step);
+}
+
+llvm::Error KeyReader::readInt(PyObject *item) {
+  nb::object number = nb::steal(PyNumber_Index(item));
+  if (!number)
+    return takePythonError();
+  int64_t index = PyLong_AsLongLong(number.ptr());
+  if (index == -1 && PyErr_Occurred()) {
+    PyErr_Clear();
+    return badKey(item);
+  }
+  unsigned axis = key.starts.size();
+  int64_t size = tensor.shape()[axis];
+  if (index < -size || index >= size)
+    return makeError(ErrorCode::OutOfRange, "getitem: index must be in [" + llvm::Twine(-size) + ", " +
+                                                llvm::Twine(size - 1) + "] for axis " + llvm::Twine(axis) + ", got " +
+                                                llvm::Twine(index) + " for " + toString(tensor.meta()));
+  Slice given{index, index == -1 ? kOpen : index + 1, 1};
+  if (index < 0)
+    index += size;
+  key.removed.push_back(axis);
+  push({index, index + 1, 1}, given);
+  return llvm::Error::success();
+}
+
+llvm::Error KeyReader::readSlice(PyObject *item) {
+  Py_ssize_t start, stop, step;
+  if (PySlice_Unpack(item, &start, &stop, &step) < 0)
+    return takePythonError();
+  Slice given{start, stop, step};
+  PySlice_AdjustIndices(tensor.shape()[key.starts.size()], &start, &stop, step);
+  ++resultAxes;
+  push({start, stop, step}, given);
+  return llvm::Error::success();
+}
+
+void KeyReader::pushWhole(unsigned count) {
+  for (unsigned i = 0; i < count; ++i, ++resultAxes)
+    push({0, tensor.shape()[key.starts.size()], 1}, {0, kOpen, 1});
+}
+
+llvm::Error KeyReader::readMask(const Item &item) {
+  unsigned axis = key.starts.size();
+  llvm::ArrayRef<int64_t> shape = item.array->shape(), taken = tensor.shape().drop_front(axis);
+  if (shape.size() > taken.size() || shape != taken.take_front(shape.size()))
+    return makeError(ErrorCode::OutOfRange, "getitem: a mask must have the sizes of the axes that it takes, got " +
+                                                toString(item.array->meta()) + " at axis " + llvm::Twine(axis) +
+                                                " of " + toString(tensor.meta()));
+  key.masks.push_back({int64_t(axis), item.array, !isTensor(item.object)});
+  pushWhole(shape.size());
+  return llvm::Error::success();
+}
+
+llvm::Error KeyReader::readItem(const Item &item) {
+  if (key.starts.size() + item.numAxes > tensor.rank())
+    return makeError(ErrorCode::OutOfRange, "getitem: key must take at most " + llvm::Twine(tensor.rank()) +
+                                                " axes, got more for " + toString(tensor.meta()));
+  switch (item.kind) {
+  case Item::Kind::NewAxis:
+    key.added.push_back(resultAxes++);
+    key.addedAt.push_back(key.starts.size());
+    return llvm::Error::success();
+  case Item::Kind::Ellipsis:
+    pushWhole(omitted);
+    return llvm::Error::success();
+  case Item::Kind::Slice:
+    return readSlice(item.object);
+  case Item::Kind::Int:
+    return readInt(item.object);
+  case Item::Kind::Indices:
+    key.indices.push_back({int64_t(key.starts.size()), item.array});
+    pushWhole(1);
+    return llvm::Error::success();
+  case Item::Kind::Mask:
+    return readMask(item);
+  }
+  return llvm::Error::success();
+}
+
+/// Turns ints into index arrays of rank 0, which they are beside index arrays: this decides where the axes of the
+/// indices are inserted.
+llvm::Error KeyReader::intsToIndices() {
+  for (int64_t axis : key.removed) {
+    llvm::Expected<TensorRef> index = createScalar(Number::integer(key.starts[axis]), DType::Int32);
+    if (!index)
+      return index.takeError();
+    key.indices.push_back({axis, std::move(*index)});
+    key.setWhole(axis, tensor.shape()[axis]);
+  }
+  for (unsigned i = 0; i < key.added.size(); ++i)
+    key.added[i] += llvm::count_if(key.removed, [&](int64_t axis) { return axis < key.addedAt[i]; });
+  key.removed.clear();
+  llvm::sort(key.indices, [](const auto &a, const auto &b) { return a.first < b.first; });
+  return llvm::Error::success();
+}
+
+llvm::Expected<Key> KeyReader::read(PyObject *object) {
+  nb::object objects = PyTuple_Check(object) ? nb::borrow(object) : nb::steal(PyTuple_Pack(1, object));
+  llvm::SmallVector<Item, 4> items;
+  unsigned numAxes = 0, numEllipses = 0;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(objects.ptr()); ++i) {
+    llvm::Expected<Item> item = itemOf(PyTuple_GET_ITEM(objects.ptr(), i));
+    if (!item)
+      return item.takeError();
+    numAxes += item->numAxes;
+    numEllipses += item->kind == Item::Kind::Ellipsis;
+    items.push_back(std::move(*item));
+  }
+  if (numEllipses > 1)
+    return makeError(ErrorCode::OutOfRange, "getitem: key must have at most one ..., got two");
+  omitted = tensor.rank() - std::min<unsigned>(numAxes, tensor.rank());
+  for (const Item &item : items)
+    if (llvm::Error e = readItem(item))
+      return std::move(e);
+  pushWhole(tensor.rank() - key.starts.size());
+  if ((!key.indices.empty() || !key.masks.empty()) && !key.removed.empty())
+    if (llvm::Error e = intsToIndices())
+      return std::move(e);
+  key.findSliced();
+  return std::move(key);
+}
+
+/// The positions of the mask's true elements, as one index array for each axis of the mask.
+llvm::Expected<Tensors> positionsOf(const Key::Mask &mask) {
+  Tensors columns;
+  if (mask.isKnown) {
+    nb::object array = nb::steal(toNumpy(*mask.array));
+    nb::object parts = array ? nb::steal(PyObject_CallMethod(array.ptr(), "nonzero", nullptr)) : array;
+    if (!parts)
+      return takePythonError();
+    for (nb::handle part : nb::borrow<nb::tuple>(parts)) {
+      llvm::Expected<TensorRef> column = tensorFromData(part.ptr(), DType::Int32);
+      if (!column)
+        return column.takeError();
+      columns.push_back(std::move(*column));
+    }
+    return std::move(columns);
+  }
+  llvm::Expected<TensorRef> rows = applyOne(builtin::NonZero(), {Operand(mask.array)});
+  for (int64_t axis = 0; rows && axis < int64_t(mask.array->rank()); ++axis) {
+    IntList starts = {0, axis}, stops = {kOpen, axis + 1}, steps = {1, 1};
+    llvm::Expected<TensorRef> column = applyOne(builtin::Slice(starts, stops, steps), {Operand(*rows)});
+    if (column)
+      column = applyOne(builtin::Squeeze(IntList{1}), {Operand(*column)});
+    if (!column)
+      return column.takeError();
+    columns.push_back(std::move(*column));
+  }
+  if (!rows)
+    return rows.takeError();
+  return std::move(columns);
+}
+
+} // namespace
+
+llvm::Expected<Key> readKey(TensorImpl &tensor, PyObject *key) { return KeyReader(tensor).read(key); }
+
+const IntList &Key::opStarts() const { return Recorder::current() ? givenStarts : starts; }
+const IntList &Key::opStops() const { return Recorder::current() ? givenStops : stops; }
+IntList Key::opInBounds() const { return Recorder::current() ? removed : IntList(); }
+
+void Key::setWhole(unsigned axis, int64_t size) {
+  starts[axis] = givenStarts[axis] = 0;
+  stops[axis] = size;
+  givenStops[axis] = kOpen;
+}
+
+void Key::findSliced() {
+  for (auto [start, stop, step] : llvm::zip(givenStarts, givenStops, steps))
+    isSliced |= start != 0 || stop != kOpen || step != 1;
+}
+
+llvm::Error Key::masksToIndices() {
+  for (const Mask &mask : masks) {
+    llvm::Expected<Tensors> columns = positionsOf(mask);
+    if (!columns)
+      return columns.takeError();
+    for (auto [i, column] : llvm::enumerate(*columns))
+      indices.push_back({mask.axis + int64_t(i), column});
+  }
+  masks.clear();
+  llvm::sort(indices, [](const auto &a, const auto &b) { return a.first < b.first; });
+  return llvm::Error::success();
+}
+
+} // namespace tess::python
