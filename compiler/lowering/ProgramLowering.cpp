@@ -286,7 +286,19 @@ private:
     addNode(op, step.operands);
     step.op = exec().nodes.back().op;
     step.segments = exec().nodes.back().segments;
+    markUpdate(op, step);
     return step;
+  }
+
+  /// Marks the operand that an operator changes in places, so that it is not copied where nothing reads it later.
+  static void markUpdate(Operation *op, Step &step) {
+    const OpInfo &info = step.op.info();
+    for (auto [operand, result] : info.inplace) {
+      auto before = info.operands.take_front(operand + 1u);
+      bool isPlain = llvm::all_of(before, [](const OperandInfo &group) { return group.arity == Arity::One; });
+      if (isPlain && op->getOperand(operand).getType() == op->getResult(result).getType())
+        step.inplace.push_back({operand, result});
+    }
   }
 
   LogicalResult lowerMovement(Operation *op) {

@@ -54,9 +54,10 @@ private:
   void stageCopies();
   void allocateTemps();
   void shareInPlace(const Step &step, int32_t index);
-  bool mayShare(const Step &step, int32_t index, ValueId operand, ValueId result) const;
-  /// Whether `step` reads every operand in the same memory exactly as it reads `operand`.
-  bool readAlike(const Step &step, ValueId operand, llvm::function_ref<bool(ValueId)> sameMemory) const;
+  bool mayShare(const Step &step, int32_t index, uint16_t number, ValueId result) const;
+  /// Whether `step` may write into the memory of its operand number `operand`: a kernel that reads every other operand
+  /// in that memory exactly as it reads this one, or any step that has no other there.
+  bool readAlike(const Step &step, uint16_t operand, llvm::function_ref<bool(ValueId)> sameMemory) const;
   int64_t bytesOf(ValueId value) const { return metas[value].numElements() * byteWidth(metas[value].dtype); }
 
   const Executable &exe;
@@ -93,9 +94,12 @@ void Storage::placeFixed() {
       plan.places[index] = {Place::Constant, uint32_t(value.constant)};
 }
 
-bool Storage::readAlike(const Step &step, ValueId operand, llvm::function_ref<bool(ValueId)> sameMemory) const {
-  return llvm::all_of(step.operands, [&](ValueId other) {
-    return !sameMemory(rootOf(exe, other)) || sameLayout(layouts[other], layouts[operand]);
+bool Storage::readAlike(const Step &step, uint16_t operand, llvm::function_ref<bool(ValueId)> sameMemory) const {
+  const Layout &layout = layouts[step.operands[operand]];
+  return llvm::all_of(llvm::enumerate(step.operands), [&](auto other) {
+    if (other.index() == operand || !sameMemory(rootOf(exe, other.value())))
+      return true;
+    return step.kind == StepKind::Kernel && sameLayout(layouts[other.value()], layout);
   });
 }
 
@@ -114,7 +118,7 @@ bool Storage::donationSafe(const OutputDecl &output, ValueId root) const {
     ValueId operand = writer.operands[pair.first];
     return writer.results[pair.second] == root && rootOf(exe, operand) == input &&
            sameLayout(layouts[operand], layouts[root]) &&
-           readAlike(writer, operand, [&](ValueId other) { return other == input; });
+           readAlike(writer, pair.first, [&](ValueId other) { return other == input; });
   });
 }
 
@@ -179,7 +183,8 @@ void Storage::allocateTemps() {
   }
 }
 
-bool Storage::mayShare(const Step &step, int32_t index, ValueId operand, ValueId result) const {
+bool Storage::mayShare(const Step &step, int32_t index, uint16_t number, ValueId result) const {
+  ValueId operand = step.operands[number];
   ValueId root = rootOf(exe, operand);
   Place from = plan.places[root], to = plan.places[result];
   if (from.kind != Place::Arena || to.kind != Place::Arena || from.index == to.index)
@@ -188,7 +193,7 @@ bool Storage::mayShare(const Step &step, int32_t index, ValueId operand, ValueId
     return false;
   if (bytesOf(result) != plan.allocations[from.index].bytes)
     return false;
-  return readAlike(step, operand, [&](ValueId other) {
+  return readAlike(step, number, [&](ValueId other) {
     return plan.places[other].kind == Place::Arena && plan.places[other].index == from.index;
   });
 }
@@ -198,7 +203,7 @@ void Storage::shareInPlace(const Step &step, int32_t index) {
   llvm::SmallVector<ValueId, 4> placed;
   for (auto [operandIndex, resultIndex] : step.inplace) {
     ValueId operand = step.operands[operandIndex], result = step.results[resultIndex];
-    if (!mayShare(step, index, operand, result))
+    if (!mayShare(step, index, operandIndex, result))
       continue;
     uint32_t kept = plan.places[rootOf(exe, operand)].index, dropped = plan.places[result].index;
     if (llvm::is_contained(taken, kept) || llvm::is_contained(placed, result))

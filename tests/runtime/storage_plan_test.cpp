@@ -32,6 +32,36 @@ TEST_CASE("an input that an output shows is not overwritten by the step that mak
   CHECK(plan.copies[1].stage >= 0); // read before the first copy writes it
 }
 
+/// Indexed writes: into neg(x), and from there into `second`, whose value is the operand number `value`.
+static StoragePlan planOfWrites(bool readsItself, int donates) {
+  TestProgram p;
+  int x = p.input("x", DType::Float32, {2}), v = p.input("v", DType::Float32, {2});
+  int index = p.input("i", DType::Int64, {2});
+  int target = donates < 0 ? p.node(OpDef::get("neg"), {x}) : x;
+  if (donates < 0)
+    p.kernel(negKernel, 1);
+  OpDef set = OpDef::get("index_set");
+  set.set("axes", IntList{0});
+  int written = p.node(set, {target, readsItself ? target : v, index});
+  p.library().inplace = {{0, 0}};
+  if (donates < 0) {
+    written = p.node(OpDef::get("neg"), {written});
+    p.kernel(negKernel, 1);
+  }
+  p.output("out", written, donates);
+  return planOf(p);
+}
+
+TEST_CASE("a step that changes places writes into its operand, unless it reads that in another way, too") {
+  auto numAllocations = [](const StoragePlan &plan) {
+    return llvm::count_if(plan.allocations, [](const Allocation &a) { return a.bytes != 0; });
+  };
+  CHECK(numAllocations(planOfWrites(false, -1)) == 1);
+  CHECK(numAllocations(planOfWrites(true, -1)) == 2);
+  CHECK(planOfWrites(false, 0).copies.empty());
+  CHECK(planOfWrites(true, 0).copies.size() == 1);
+}
+
 TEST_CASE("a plan takes a time that is linear in the outputs") {
   constexpr int count = 100000;
   TestProgram p;
