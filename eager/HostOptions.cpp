@@ -30,10 +30,7 @@ private:
     if (target != compiler::kTargetHere || !llvm::all_of(call.operands, isStatic) ||
         !llvm::all_of(call.results, isStatic))
       return nullptr;
-    llvm::SmallVector<Layout, 4> layouts;
-    for (const TensorMeta &meta : call.operands)
-      layouts.push_back(Layout::contiguous(meta.shape));
-    runtime::PrepareRequest request{call.op, call.operands, layouts, call.results};
+    runtime::PrepareRequest request{call.op, call.operands, call.results};
     request.threads = count;
     llvm::Expected<runtime::PreparedRef> kernel = runtime::prepareKernel(runtime::cpuDevice().kernels(), request);
     if (kernel)

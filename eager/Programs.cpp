@@ -139,7 +139,7 @@ llvm::Expected<BoundShapesRef> ProgramRun::bind(CompiledOp &compiled) {
   options.threads = threads;
   options.op = compiled.bindsAttrs ? &call.op : nullptr;
   options.outputs = inferred;
-  auto bound = compiled.program->bind(metas, {}, options);
+  auto bound = compiled.program->bind(metas, options);
   if (!bound)
     return bound.takeError();
   auto shapes = std::make_shared<BoundShapes>();

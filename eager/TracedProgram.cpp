@@ -198,7 +198,7 @@ llvm::Expected<runtime::BoundRef> TracedProgram::bind(llvm::ArrayRef<TensorMeta>
     bindings.splice(bindings.begin(), bindings, known);
     return bindings.front().bound;
   }
-  auto bound = program->bind(metas, {}, {threads});
+  auto bound = program->bind(metas, {threads});
   if (!bound)
     return bound.takeError();
   bindings.push_front({Metas(metas.begin(), metas.end()), threads, *bound});

@@ -113,8 +113,8 @@ public:
   /// Runs a kernel of the table (KernelTable.h).
   virtual llvm::Error call(const PreparedKernel &kernel, RunContext &context, llvm::ArrayRef<void *> inputs,
                            llvm::ArrayRef<void *> outputs) = 0;
-  /// Copies within the device; the ranges must be the same, or not overlap.
-  virtual llvm::Error copy(void *destination, const void *source, size_t bytes) = 0;
+  /// Copies within the device, over at most `parts` threads; the ranges must be the same, or not overlap.
+  virtual llvm::Error copy(void *destination, const void *source, size_t bytes, unsigned parts) = 0;
   /// Copies from and to host memory.
   virtual llvm::Error copyIn(void *destination, const void *host, size_t bytes) = 0;
   virtual llvm::Error copyOut(void *host, const void *source, size_t bytes) = 0;

@@ -121,15 +121,11 @@ llvm::Error Runner::call(Command &command) {
 llvm::Error Runner::copy(const Command &command) {
   void *const *pointers = bound.pointers.data() + command.firstPointer;
   bump(executorCounters.copies);
-  const auto &[from, to, width] = bound.copies[command.copy];
-  if (from.isContiguous() && to.isContiguous()) {
-    int64_t bytes = width;
-    for (int64_t size : to.shape)
-      bytes *= size;
-    return stream.copy(pointers[1], pointers[0], size_t(bytes));
-  }
+  const auto &[from, to, width, bytes] = bound.copies[command.copy];
+  if (bytes >= 0)
+    return stream.copy(pointers[1], pointers[0], size_t(bytes), command.parts);
   if (!bound.program->device().hostAccessible())
-    return makeError(ErrorCode::Unimplemented, "run: output must be contiguous on this device, got a strided view");
+    return makeError(ErrorCode::Unimplemented, "run: copy must be contiguous on this device, got a strided one");
   if (llvm::Error error = stream.synchronize())
     return error;
   copyStrided(pointers[1], to, pointers[0], from, width);

@@ -15,8 +15,8 @@ struct RunOptions {
   bool isCounted = true;
 };
 
-/// Runs a bound program and waits. `inputs`: the first element of each, at its bound layout. `outputs`: contiguous
-/// memory for each; null for one that donates an input, whose buffer it then takes. Outputs do not overlap inputs
+/// Runs a bound program and waits. `inputs`: row-major memory of each. `outputs`: the same for each; null for one that
+/// donates an input, whose buffer it then takes. Outputs do not overlap inputs
 /// otherwise. `scalars`: 8-byte patterns of the program's runtime attributes. A program with parallel steps runs on the
 /// worker thread, others on the calling one. No allocation, hashing or shape work after the first run of `bound`.
 /// Returns the errors of kernels.

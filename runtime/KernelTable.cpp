@@ -97,15 +97,11 @@ static void append(std::string &key, llvm::ArrayRef<int64_t> numbers) {
 static std::string keyOf(const void *table, const PrepareRequest &request) {
   std::string key = request.op.serialize();
   append(key, {int64_t(request.threads), int64_t(reinterpret_cast<intptr_t>(table)), int64_t(request.inputs.size())});
-  for (auto [meta, layout] : llvm::zip(request.inputs, request.layouts)) {
-    key += char('a' + unsigned(meta.dtype));
-    append(key, meta.shape);
-    append(key, layout.strides);
-  }
-  for (const TensorMeta &meta : request.outputs) {
-    key += char('a' + unsigned(meta.dtype));
-    append(key, meta.shape);
-  }
+  for (llvm::ArrayRef<TensorMeta> metas : {request.inputs, request.outputs})
+    for (const TensorMeta &meta : metas) {
+      key += char('a' + unsigned(meta.dtype));
+      append(key, meta.shape);
+    }
   for (llvm::StringRef packing : request.inputPackings) {
     append(key, int64_t(packing.size()));
     key += packing;

@@ -46,11 +46,12 @@ struct Packing {
   std::optional<ChannelOrder> order;
 };
 
-/// A kernel for given attributes, metas and layouts. Immutable: any number of threads may run it.
+/// A kernel for given attributes and metas. Immutable: any number of threads may run it.
 class PreparedKernel {
 public:
   virtual ~PreparedKernel() = default;
-  /// Inputs at their layouts, outputs contiguous. OutOfRange and such when the data is bad; outputs are then undefined.
+  /// Operands are row-major, or in the packings of the request. OutOfRange and such when the data is bad; outputs are
+  /// then undefined.
   virtual llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const = 0;
 
   /// Bytes of memory that a run needs for itself (RunContext::workspace).
@@ -66,6 +67,8 @@ public:
   /// The packing in which the kernel reads an input, or writes output 0, without reordering.
   Packing inputPacking(size_t input) const { return input < inputPackings.size() ? inputPackings[input] : Packing(); }
   const Packing &outputPacking() const { return resultPacking; }
+  /// Whether run() changes elements of output 0, which must hold those of input 0 when it is called.
+  bool updatesOutput() const { return isUpdate; }
   /// Bytes it holds, for the cache's bound.
   size_t footprint() const { return heldBytes; }
 
@@ -75,6 +78,7 @@ protected:
   bool isLibraryCall = false;
   unsigned threadCount = 1;
   bool looksAtData = false;
+  bool isUpdate = false;
   size_t heldBytes = 1024;
   std::vector<Packing> inputPackings;
   Packing resultPacking;
@@ -86,8 +90,6 @@ using PreparedRef = std::shared_ptr<const PreparedKernel>;
 struct PrepareRequest {
   const OpDef &op;
   llvm::ArrayRef<TensorMeta> inputs;
-  /// Of the inputs; offsets are already in the pointers.
-  llvm::ArrayRef<Layout> layouts;
   /// Extents that depend on data are at their upper bound.
   llvm::ArrayRef<TensorMeta> outputs;
   unsigned threads = 1;

@@ -230,7 +230,7 @@ llvm::Error ExecutableDump::printAt(const Sizes &sizes, bool inFull) {
   BindOptions options;
   options.threads = executable.numThreads;
   options.keepPlan = true;
-  llvm::Expected<BoundRef> bound = program->bind(inputs, {}, options);
+  llvm::Expected<BoundRef> bound = program->bind(inputs, options);
   if (!bound)
     return bound.takeError();
   const MemoryEstimate &memory = (*bound)->memory();

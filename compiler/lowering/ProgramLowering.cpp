@@ -301,12 +301,22 @@ private:
     }
   }
 
+  /// How the kernel of a movement walks what it copies: a value that is written into a slice may repeat one element
+  /// along the last axis.
+  static InnerClass sourceClass(Operation *op, const OpInfo &info) {
+    TensorMeta last = ir::metaOf(op->getOperands().back().getType());
+    bool repeats = info.regionSteps >= 0 && (last.rank() == 0 || last.shape.back() == 1);
+    return repeats ? InnerClass::Broadcast : InnerClass::Contiguous;
+  }
+
   LogicalResult lowerMovement(Operation *op) {
     Step step = opStep(op, StepKind::Movement);
     TensorMeta meta = ir::metaOf(op->getResult(0).getType());
     step.parallel = perAxis(meta.rank());
+    InnerClass source = sourceClass(op, step.op.info());
     InnerClass destination = regions::writesStrided(step.op) ? InnerClass::Strided : InnerClass::Contiguous;
-    KernelUnit unit = {copySpec(meta.dtype, meta.rank(), InnerClass::Contiguous, destination)};
+    step.innerClasses = {source, destination};
+    KernelUnit unit = {copySpec(meta.dtype, meta.rank(), source, destination)};
     if (const AttrInfo *fill = regions::fillOf(step.op.info())) {
       unit.push_back(fillSpec(meta.dtype, meta.rank(), InnerClass::Contiguous));
       step.fillEntry = 1;

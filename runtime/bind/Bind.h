@@ -64,10 +64,8 @@ public:
   static llvm::Expected<std::shared_ptr<Program>> create(Executable executable, ProgramOptions options = {});
   ~Program();
 
-  /// Checks the inputs against the signature and does everything that needs their shapes only. `layouts`: empty for
-  /// contiguous inputs; their offsets do not count, since a run gets the address of the first element.
-  llvm::Expected<std::shared_ptr<Bound>> bind(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRef<Layout> layouts = {},
-                                              const BindOptions &options = {});
+  /// Checks the inputs against the signature and does everything that needs their shapes only.
+  llvm::Expected<std::shared_ptr<Bound>> bind(llvm::ArrayRef<TensorMeta> inputs, const BindOptions &options = {});
 
   /// What the program was made of, its name in messages, and where it runs.
   const Executable &executable() const { return exe; }

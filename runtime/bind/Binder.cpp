@@ -80,9 +80,8 @@ llvm::Error Binder::nameRepeated(llvm::Error error) const {
   return makeError(code, message);
 }
 
-llvm::Expected<std::shared_ptr<Bound>> Binder::run(llvm::ArrayRef<TensorMeta> inputs,
-                                                   llvm::ArrayRef<Layout> inputLayouts) {
-  if (llvm::Error error = inferShapes(inputs, inputLayouts))
+llvm::Expected<std::shared_ptr<Bound>> Binder::run(llvm::ArrayRef<TensorMeta> inputs) {
+  if (llvm::Error error = inferShapes(inputs))
     return std::move(error);
   llvm::Expected<StoragePlan> plan = planStorage(exe, metas, layouts);
   if (!plan)
@@ -100,20 +99,14 @@ llvm::Expected<std::shared_ptr<Bound>> Binder::run(llvm::ArrayRef<TensorMeta> in
   return std::make_shared<Bound>(std::move(bound));
 }
 
-llvm::Expected<std::shared_ptr<Bound>> Program::bind(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRef<Layout> layouts,
+llvm::Expected<std::shared_ptr<Bound>> Program::bind(llvm::ArrayRef<TensorMeta> inputs,
                                                      const BindOptions &bindOptions) {
   if (options.check)
     if (llvm::Error error = options.check())
       return std::move(error);
   if (llvm::Error error = checkInputs(inputs))
     return std::move(error);
-  if (!layouts.empty() && layouts.size() != inputs.size())
-    return invalidArgument(options.name + ": must have a layout for each input, got " + llvm::Twine(layouts.size()));
-  for (auto [meta, layout] : llvm::zip(inputs, layouts))
-    if (meta.shape != layout.shape || layout.strides.size() != layout.shape.size())
-      return invalidArgument(options.name + ": layout of an input must have its shape, got " + toString(layout.shape) +
-                             " for " + toString(meta));
-  return Binder(*this, bindOptions).run(inputs, layouts);
+  return Binder(*this, bindOptions).run(inputs);
 }
 
 } // namespace tess::runtime

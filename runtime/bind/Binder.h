@@ -21,10 +21,10 @@ public:
         keepPlan(options.keepPlan), packs(options.packing), batches(options.batches), given(options.op),
         inferred(options.outputs), bound(new BoundData) {}
   /// The steps of binding in their order; arguments and errors are those of Program::bind().
-  llvm::Expected<std::shared_ptr<Bound>> run(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRef<Layout> inputLayouts);
+  llvm::Expected<std::shared_ptr<Bound>> run(llvm::ArrayRef<TensorMeta> inputs);
 
 private:
-  llvm::Error inferShapes(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRef<Layout> inputLayouts);
+  llvm::Error inferShapes(llvm::ArrayRef<TensorMeta> inputs);
   llvm::Error inferNode(const ProgramNode &node);
   /// The operator of a node or of a step.
   const OpDef &operatorOf(const OpDef &own) const { return given ? *given : own; }
@@ -40,6 +40,7 @@ private:
   llvm::Error nameRepeated(llvm::Error error) const;
   llvm::Error addKernel(const Step &step);
   void splitDomain(KernelLaunch &launch, const KernelGeometry &geometry, bool byChunks) const;
+  llvm::Error checkRowMajor(const Step &step) const;
   llvm::Error prepareLibrary();
   struct LibraryRequest;
   LibraryRequest libraryRequest(const Step &step) const;
@@ -49,9 +50,10 @@ private:
   llvm::Error addLibrary(const Step &step);
   llvm::Error addMovement(const Step &step);
   llvm::Error addRegion(const Step &step, unsigned operand, const Layout &source, const Layout &destination);
-  bool copiesByKernel(const Step &step, const Layout &source, const Layout &destination) const;
+  void addWholeCopy(const Step &step, unsigned operand);
+  bool sharesMemory(const Step &step, unsigned operand) const;
   void addOutputCopies();
-  void addCopy(const Layout &from, const Layout &to, int64_t width, const char *label);
+  void addCopy(const Step *step, const Layout &from, const Layout &to, int64_t width, const char *label);
   Command &newCommand(Command::Kind kind, const Step *step);
   /// A launch over the domain of these shapes; nothing where that is empty.
   llvm::Error addLaunch(const Step &step, int32_t entry, llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes,

@@ -20,9 +20,9 @@ struct Command {
   KernelLaunch launch = {};
   uint32_t firstDim = 0;
   int64_t scratchOffset = -1; // in the arena
-  // Batch (Batches.h): BoundData::batched, over this many threads
+  // Batch (Batches.h): BoundData::batched
   uint32_t firstLaunch = 0, numLaunches = 0;
-  unsigned parts = 1;
+  unsigned parts = 1; // threads of a batch or a copy
   // Library
   PreparedRef kernel;
   int64_t workspaceOffset = -1;
@@ -34,6 +34,7 @@ struct Command {
 struct CopyLayouts {
   Layout from, to;
   int64_t width = 0;
+  int64_t bytes = -1; // where both sides are in one piece
 };
 
 /// `pointers[slot]` is base number `index` plus `bytes`.

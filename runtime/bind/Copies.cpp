@@ -7,20 +7,52 @@
 
 namespace tess::runtime {
 
-/// Whether the step's kernel can copy: it walks the last axis with stride 1 at the source, and at the destination
-/// unless that is strided.
-bool Binder::copiesByKernel(const Step &step, const Layout &source, const Layout &destination) const {
+/// Whether the step's kernel copies the region: it walks the last axis of both sides as its code does, and does not
+/// write one piece element by element.
+static bool copiesByKernel(const Step &step, const Layout &source, const Layout &destination) {
+  InnerClass from = InnerClass::Contiguous;
+  InnerClass to = regions::writesStrided(step.op) ? InnerClass::Strided : InnerClass::Contiguous;
+  if (!step.innerClasses.empty()) // earlier builds have written none
+    from = step.innerClasses[0], to = step.innerClasses[1];
+  if (to == InnerClass::Strided && source.isContiguous() && destination.isContiguous())
+    return false;
   if (source.shape.empty() || source.shape.back() <= 1)
     return true;
-  return source.strides.back() == 1 && (regions::writesStrided(step.op) || destination.strides.back() == 1);
+  return fitsInner(from, source.strides.back()) && fitsInner(to, destination.strides.back());
 }
 
-void Binder::addCopy(const Layout &from, const Layout &to, int64_t width, const char *label) {
-  Command &command = bound->commands.back();
+/// A copy by the device where both sides are in one piece, over threads where it is long; else by the host.
+void Binder::addCopy(const Step *step, const Layout &from, const Layout &to, int64_t width, const char *label) {
+  constexpr int64_t kPicosecondsPerByte = 16; // as of a kernel that copies
+  Command &command = newCommand(Command::Copy, step);
   command.copy = uint32_t(bound->copies.size());
-  bound->copies.push_back({from, to, width});
   command.label = label;
   command.numInputs = command.numOutputs = 1;
+  int64_t bytes = width;
+  for (int64_t size : to.shape)
+    bytes *= size;
+  CopyLayouts copy{from, to, width, from.isContiguous() && to.isContiguous() ? bytes : -1};
+  int64_t picoseconds = std::min(bytes, kWorkerPicoseconds) * kPicosecondsPerByte;
+  if (copy.bytes >= 0 && threads > 1 && picoseconds >= kSplitPicoseconds) {
+    command.parts = threads;
+    splitPicoseconds += picoseconds;
+  }
+  bound->copies.push_back(std::move(copy));
+}
+
+bool Binder::sharesMemory(const Step &step, unsigned operand) const {
+  Place from = storage.places[step.operands[operand]], to = storage.places[step.results[0]];
+  return from.kind == to.kind && from.index == to.index;
+}
+
+/// Copies an operand to the step's result, of the same shape, unless they share their memory.
+void Binder::addWholeCopy(const Step &step, unsigned operand) {
+  ValueId from = step.operands[operand], to = step.results[0];
+  if (sharesMemory(step, operand) || metas[from].numElements() == 0)
+    return;
+  addCopy(&step, layouts[from], layouts[to], byteWidth(metas[to].dtype), step.op.info().name);
+  addPointer(from, layouts[from].offset);
+  addPointer(to, layouts[to].offset);
 }
 
 llvm::Error Binder::addRegion(const Step &step, unsigned operand, const Layout &source, const Layout &destination) {
@@ -36,8 +68,7 @@ llvm::Error Binder::addRegion(const Step &step, unsigned operand, const Layout &
     setLaunch(command, step, step.entry, *geometry);
     command.label = step.op.info().name;
   } else {
-    newCommand(Command::Copy, &step);
-    addCopy(source, destination, byteWidth(metas[to].dtype), step.op.info().name);
+    addCopy(&step, source, destination, byteWidth(metas[to].dtype), step.op.info().name);
   }
   addPointer(from, source.offset);
   addPointer(to, destination.offset);
@@ -61,13 +92,10 @@ llvm::Error Binder::addMovement(const Step &step) {
     if (llvm::Error error = addLaunch(step, step.fillEntry, {metas[result].shape}, {}, {result}))
       return error;
   }
-  for (const CopyRegion &region : *copies) {
-    Place from = storage.places[step.operands[region.operand]], to = storage.places[result];
-    bool inPlace = from.kind == to.kind && from.index == to.index; // by an in-place pair: nothing to copy
-    if (!inPlace)
+  for (const CopyRegion &region : *copies)
+    if (!sharesMemory(step, region.operand)) // by an in-place pair: nothing to copy
       if (llvm::Error error = addRegion(step, region.operand, region.source, region.destination))
         return error;
-  }
   return llvm::Error::success();
 }
 
@@ -76,8 +104,8 @@ void Binder::addOutputCopies() {
     const TensorMeta &meta = metas[output.value];
     if (meta.numElements() == 0)
       return;
-    newCommand(Command::Copy, nullptr);
-    addCopy(source, Layout::contiguous(meta.shape), byteWidth(meta.dtype), exe.outputs[output.output].name.c_str());
+    addCopy(nullptr, source, Layout::contiguous(meta.shape), byteWidth(meta.dtype),
+            exe.outputs[output.output].name.c_str());
     addPlacePointer(from, offset * byteWidth(meta.dtype));
     addPlacePointer(to, 0);
   };

@@ -14,6 +14,20 @@
 
 namespace tess::runtime {
 
+bool fitsInner(InnerClass inner, int64_t stride) {
+  switch (inner) {
+  case InnerClass::Contiguous:
+    return stride == 1;
+  case InnerClass::Broadcast:
+    return stride == 0;
+  case InnerClass::Strided:
+    return true;
+  case InnerClass::Repeated:
+    return uint64_t(stride) < kLanes && (stride & (stride + 1)) == 0;
+  }
+  llvm_unreachable("inner class out of range");
+}
+
 namespace {
 
 class Geometry {
@@ -164,12 +178,11 @@ llvm::Expected<int64_t> Geometry::collapse(AxisGroup group, const Shape &strides
 llvm::Error Geometry::checkInner(size_t operand, int64_t stride) {
   if (step.innerClasses.empty())
     return llvm::Error::success();
-  constexpr const char *kStrides[] = {"1", "0", "any", "a mask"}; // by inner class, as are those that fit
-  const bool fits[] = {stride == 1, stride == 0, true, uint64_t(stride) < kLanes && (stride & (stride + 1)) == 0};
-  unsigned inner = unsigned(step.innerClasses[operand]);
-  if (!fits[inner])
+  constexpr const char *kStrides[] = {"1", "0", "any", "a mask"}; // by inner class
+  InnerClass inner = step.innerClasses[operand];
+  if (!fitsInner(inner, stride))
     return bad("operand " + llvm::Twine(operand) + " must have the inner stride that its code was made for (" +
-               kStrides[inner] + "), got " + llvm::Twine(stride));
+               kStrides[unsigned(inner)] + "), got " + llvm::Twine(stride));
   return llvm::Error::success();
 }
 

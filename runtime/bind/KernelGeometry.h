@@ -17,6 +17,9 @@ struct KernelGeometry {
   bool isTiled = false;                // as KernelLaunch::tiled
 };
 
+/// Whether code of this class walks a vector axis with this stride.
+bool fitsInner(InnerClass inner, int64_t stride);
+
 /// `shapes`: of step.domain. `operands`: layouts of inputs, then results (`numInputs` says where those start). An
 /// operand is aligned to the right of the domain and repeats where its size is 1; a result that a reduction made
 /// smaller lies over the axes that are left. Internal error when groups do not collapse, or the code was made for other

@@ -15,19 +15,15 @@ namespace tess::runtime {
 /// The lists that a PrepareRequest refers to.
 struct Binder::LibraryRequest {
   Metas inputs, outputs;
-  llvm::SmallVector<Layout, 4> layouts;
   std::vector<std::string> packings;
 
-  PrepareRequest get(const Step &step) const { return {step.op, inputs, layouts, outputs}; }
+  PrepareRequest get(const Step &step) const { return {step.op, inputs, outputs}; }
 };
 
 Binder::LibraryRequest Binder::libraryRequest(const Step &step) const {
   LibraryRequest request;
-  for (ValueId value : step.operands) {
+  for (ValueId value : step.operands)
     request.inputs.push_back(metas[value]);
-    request.layouts.push_back(layouts[value]);
-    request.layouts.back().offset = 0; // the pointer includes the offset
-  }
   for (ValueId value : step.results)
     request.outputs.push_back(metas[value]);
   return request;
@@ -44,12 +40,24 @@ llvm::Expected<PreparedRef> Binder::prepare(const Step &step, const LibraryReque
   return prepareKernel(program.device().kernels(), request);
 }
 
+/// Kernels of the table read row-major operands; the compiler has others copied by a step of their own.
+llvm::Error Binder::checkRowMajor(const Step &step) const {
+  for (auto [index, value] : llvm::enumerate(step.operands))
+    if (!layouts[value].isContiguous())
+      return makeError(ErrorCode::DataLoss, step.op.name() + ": operand " + llvm::Twine(index) +
+                                                " of a step must be row-major, got " + toString(metas[value]) +
+                                                " with strides " + toString(layouts[value].strides));
+  return llvm::Error::success();
+}
+
 llvm::Error Binder::prepareLibrary() {
   libraryKernels.resize(exe.steps.size());
   for (auto [step, kernel] : llvm::zip(exe.steps, libraryKernels)) {
     if (step.kind != StepKind::Library)
       continue;
     if (llvm::Error error = checkOperator(step))
+      return at(std::move(error), step.location);
+    if (llvm::Error error = checkRowMajor(step))
       return at(std::move(error), step.location);
     llvm::Expected<PreparedRef> prepared = prepare(step, libraryRequest(step));
     if (!prepared)
@@ -107,6 +115,8 @@ llvm::Error Binder::addLibrary(const Step &step) {
   llvm::Expected<PreparedRef> prepared = packed ? prepare(step, request) : kernel;
   if (!prepared)
     return prepared.takeError();
+  if ((*prepared)->updatesOutput())
+    addWholeCopy(step, 0);
   Command &command = newCommand(Command::Library, &step);
   command.label = step.op.info().name;
   command.numInputs = uint16_t(step.operands.size());

@@ -6,14 +6,13 @@
 
 namespace tess::runtime {
 
-llvm::Error Binder::inferShapes(llvm::ArrayRef<TensorMeta> inputs, llvm::ArrayRef<Layout> inputLayouts) {
+llvm::Error Binder::inferShapes(llvm::ArrayRef<TensorMeta> inputs) {
   metas.resize(exe.values.size());
   layouts.resize(exe.values.size());
   unknownAxes.resize(exe.values.size());
   for (auto [index, input] : llvm::enumerate(exe.inputs)) {
     metas[input.value] = inputs[index];
-    layouts[input.value] = inputLayouts.empty() ? Layout::contiguous(inputs[index].shape) : inputLayouts[index];
-    layouts[input.value].offset = 0;
+    layouts[input.value] = Layout::contiguous(inputs[index].shape);
   }
   for (auto [index, value] : llvm::enumerate(exe.values))
     if (value.kind == ValueKind::Constant) {

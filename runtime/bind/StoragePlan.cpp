@@ -140,9 +140,6 @@ llvm::Error Storage::checkDonation(const OutputDecl &output) const {
     return invalidArgument("bind: output " + output.name + " must have the shape of input " + input.name +
                            ", whose memory it takes over, got " + toString(metas[output.value]) + " and " +
                            toString(metas[input.value]));
-  if (!layouts[input.value].isContiguous())
-    return invalidArgument("bind: input " + input.name + " must be contiguous, since output " + output.name +
-                           " takes over its memory, got strides " + toString(layouts[input.value].strides));
   return llvm::Error::success();
 }
 

@@ -63,14 +63,12 @@ static dnnl::convolution_forward::primitive_desc forward(const ConvDims &d) {
       attributes(), dnnlEngine());
 }
 
-/// The descriptor of a weight, which has an axis of groups exactly when there is more than one group.
-static memory::desc weightDesc(const ConvShape &shape, DType dtype, const Layout &layout) {
-  Layout grouped = groupedWeight(shape, layout);
-  if (shape.groups == 1) {
-    grouped.shape.erase(grouped.shape.begin());
-    grouped.strides.erase(grouped.strides.begin());
-  }
-  return *dnnlDesc(dtype, grouped);
+/// The descriptor of a row-major weight, which has an axis of groups exactly when there is more than one group.
+static memory::desc weightDesc(const ConvShape &s, DType dtype) {
+  TensorMeta meta(dtype, {s.out, s.in, s.kernel[0], s.kernel[1]});
+  if (s.groups > 1)
+    meta.shape.insert(meta.shape.begin(), s.groups);
+  return dnnlDesc(meta);
 }
 
 /// The packing of an input; empty: row-major.
@@ -78,36 +76,28 @@ static llvm::StringRef packed(const PrepareRequest &request, unsigned input) {
   return request.inputPackings.empty() ? llvm::StringRef() : llvm::StringRef(request.inputPackings[input]);
 }
 
-/// The slot of an input image in the layout `wanted`.
-static int imageInput(DnnlCalls &calls, const PrepareRequest &request, unsigned input, const memory::desc &wanted) {
-  const TensorMeta &meta = request.inputs[input];
-  calls.setInputPacking(input, wanted, *dnnlDesc(meta.dtype, Layout::contiguous(meta.shape)));
-  if (llvm::StringRef packing = packed(request, input); !packing.empty())
-    return calls.reordered(calls.inputSlot(input, packedDesc(packing)), wanted);
-  return calls.reordered(calls.plainInput(request, input), wanted);
+/// The slot of an input, row-major as `plain` says or packed, in the layout `wanted`.
+static int reordered(DnnlCalls &calls, const PrepareRequest &request, unsigned input, const memory::desc &plain,
+                     const memory::desc &wanted) {
+  calls.setInputPacking(input, wanted, plain);
+  llvm::StringRef packing = packed(request, input);
+  return calls.reordered(calls.inputSlot(input, packing.empty() ? plain : packedDesc(packing)), wanted);
 }
 
-static int plainWeight(DnnlCalls &calls, const PrepareRequest &request, unsigned input, const ConvShape &shape) {
-  DType dtype = request.inputs[input].dtype;
-  const Layout &layout = request.layouts[input];
-  if (dnnlDesc(dtype, layout))
-    return calls.inputSlot(input, weightDesc(shape, dtype, layout));
-  return calls.gatherSlot(input, layout, weightDesc(shape, dtype, Layout::contiguous(layout.shape)));
+/// The slot of an input image in the layout `wanted`.
+static int imageInput(DnnlCalls &calls, const PrepareRequest &request, unsigned input, const memory::desc &wanted) {
+  return reordered(calls, request, input, dnnlDesc(request.inputs[input]), wanted);
 }
 
 /// The slot of a weight in the layout `wanted`.
 static int weightInput(DnnlCalls &calls, const PrepareRequest &request, unsigned input, const ConvShape &shape,
                        const memory::desc &wanted) {
-  const TensorMeta &meta = request.inputs[input];
-  calls.setInputPacking(input, wanted, weightDesc(shape, meta.dtype, Layout::contiguous(meta.shape)));
-  if (llvm::StringRef packing = packed(request, input); !packing.empty())
-    return calls.reordered(calls.inputSlot(input, packedDesc(packing)), wanted);
-  return calls.reordered(plainWeight(calls, request, input, shape), wanted);
+  return reordered(calls, request, input, weightDesc(shape, request.inputs[input].dtype), wanted);
 }
 
 /// The slot of the output.
 static int imageOutput(DnnlCalls &calls, const PrepareRequest &request, const memory::desc &wanted) {
-  memory::desc plain = *dnnlDesc(request.outputs[0].dtype, Layout::contiguous(request.outputs[0].shape));
+  memory::desc plain = dnnlDesc(request.outputs[0]);
   calls.setOutputPacking(wanted, plain);
   return calls.outputSlot(0, request.outputPacking.empty() ? plain : packedDesc(request.outputPacking));
 }
@@ -157,8 +147,7 @@ static void buildBackwardWeight(DnnlCalls &calls, const PrepareRequest &request,
                                                           attributes(), dnnlEngine(), forward(d));
   int source = imageInput(calls, request, 0, desc.src_desc());
   int gradient = imageInput(calls, request, 1, desc.diff_dst_desc());
-  const TensorMeta &meta = request.outputs[0];
-  int output = calls.outputSlot(0, weightDesc(shape, meta.dtype, Layout::contiguous(meta.shape)));
+  int output = calls.outputSlot(0, weightDesc(shape, request.outputs[0].dtype));
   int target = calls.targetSlot(output, desc.diff_weights_desc());
   std::vector<std::pair<int, int>> args = {
       {DNNL_ARG_SRC, source}, {DNNL_ARG_DIFF_DST, gradient}, {DNNL_ARG_DIFF_WEIGHTS, target}};
@@ -202,9 +191,8 @@ llvm::Expected<PreparedRef> prepareConv2dBackwardWeight(const PrepareRequest &re
 llvm::Error packConv2dInput(const PrepareRequest &request, unsigned input, llvm::StringRef packing, const void *from,
                             void *to) {
   const TensorMeta &meta = request.inputs[input];
-  Layout rows = Layout::contiguous(meta.shape);
   ConvShape shape = convShape(request.op, request.inputs[0].shape, request.inputs[1].shape, request.outputs[0].shape);
-  memory::desc plain = input == 1 ? weightDesc(shape, meta.dtype, rows) : *dnnlDesc(meta.dtype, rows);
+  memory::desc plain = input == 1 ? weightDesc(shape, meta.dtype) : dnnlDesc(meta);
   return guarded(request.op.name(), [&] {
     LibraryThreads guard(1);
     memory source(plain, dnnlEngine(), const_cast<void *>(from)), target(packedDesc(packing), dnnlEngine(), to);

@@ -43,14 +43,4 @@ ConvShape poolShape(const OpDef &op, llvm::ArrayRef<int64_t> x, llvm::ArrayRef<i
   return shape;
 }
 
-Layout groupedWeight(const ConvShape &shape, const Layout &layout) {
-  if (layout.shape.size() == 5)
-    return layout;
-  Layout out = layout;
-  out.shape[0] = shape.out;
-  out.shape.insert(out.shape.begin(), shape.groups);
-  out.strides.insert(out.strides.begin(), layout.strides[0] * shape.out);
-  return out;
-}
-
 } // namespace tess::runtime::cpu

@@ -22,7 +22,4 @@ ConvShape convShape(const OpDef &op, llvm::ArrayRef<int64_t> x, llvm::ArrayRef<i
                     llvm::ArrayRef<int64_t> result);
 /// The shape of a pooling with operand `x` and `result`.
 ConvShape poolShape(const OpDef &op, llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> result);
-/// The layout of a weight of either rank with the groups as axis 0.
-Layout groupedWeight(const ConvShape &shape, const Layout &layout);
-
 } // namespace tess::runtime::cpu

@@ -35,15 +35,11 @@ public:
                    llvm::ArrayRef<void *> outputs) override {
     return kernel.run(context, inputs, outputs);
   }
-  llvm::Error copy(void *destination, const void *source, size_t bytes) override {
-    if (bytes && destination != source)
-      std::memcpy(destination, source, bytes);
-    return llvm::Error::success();
-  }
+  llvm::Error copy(void *destination, const void *source, size_t bytes, unsigned parts) override;
   llvm::Error copyIn(void *destination, const void *host, size_t bytes) override {
-    return copy(destination, host, bytes);
+    return copy(destination, host, bytes, 1);
   }
-  llvm::Error copyOut(void *host, const void *source, size_t bytes) override { return copy(host, source, bytes); }
+  llvm::Error copyOut(void *host, const void *source, size_t bytes) override { return copy(host, source, bytes, 1); }
   llvm::Error record(Event &) override { return llvm::Error::success(); }
   llvm::Error wait(Event &) override { return llvm::Error::success(); }
   llvm::Error synchronize() override { return llvm::Error::success(); }
@@ -108,6 +104,17 @@ llvm::Error CpuStream::launchAll(llvm::ArrayRef<KernelLaunch> launches, unsigned
         runPart(l, part);
       else if (l.owner == part)
         runWhole(l);
+  });
+  return llvm::Error::success();
+}
+
+llvm::Error CpuStream::copy(void *destination, const void *source, size_t bytes, unsigned parts) {
+  constexpr int64_t kGrain = 4096; // a page
+  if (destination == source)
+    return llvm::Error::success();
+  parallelFor(parts, int64_t(bytes), kGrain, [&](int64_t begin, int64_t end, unsigned) {
+    std::memcpy(static_cast<char *>(destination) + begin, static_cast<const char *>(source) + begin,
+                size_t(end - begin));
   });
   return llvm::Error::success();
 }

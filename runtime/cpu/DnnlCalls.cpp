@@ -2,7 +2,6 @@
 #include "runtime/cpu/DnnlCalls.h"
 #include "ops/Error.h"
 #include "runtime/ParallelFor.h"
-#include "runtime/StridedCopy.h"
 #include "runtime/cpu/PrimitiveMemory.h"
 #include "runtime/schema/KernelAbi.h"
 #include "llvm/ADT/STLExtras.h"
@@ -35,10 +34,7 @@ std::optional<memory::data_type> dnnlType(DType dtype) {
   }
 }
 
-std::optional<memory::desc> dnnlDesc(DType dtype, const Layout &layout) {
-  for (auto [size, stride] : llvm::zip(layout.shape, layout.strides))
-    if (stride < 0 || (stride == 0 && size > 1))
-      return std::nullopt;
+memory::desc dnnlDesc(DType dtype, const Layout &layout) {
   memory::dims dims(layout.shape.begin(), layout.shape.end());
   memory::dims strides(layout.strides.begin(), layout.strides.end());
   for (int64_t &stride : strides) // oneDNN wants a positive stride, and an axis of size 1 may have any
@@ -116,19 +112,6 @@ int DnnlCalls::workspaceSlot(const memory::desc &desc) {
   return addSlot({Source::Workspace, 0, reserve(desc.get_size()), desc});
 }
 
-int DnnlCalls::plainInput(const PrepareRequest &request, unsigned input) {
-  const TensorMeta &meta = request.inputs[input];
-  if (std::optional<memory::desc> desc = dnnlDesc(meta.dtype, request.layouts[input]))
-    return inputSlot(input, *desc);
-  return gatherSlot(input, request.layouts[input], *dnnlDesc(meta.dtype, Layout::contiguous(meta.shape)));
-}
-
-int DnnlCalls::gatherSlot(unsigned input, const Layout &layout, const memory::desc &packed) {
-  int slot = workspaceSlot(packed);
-  gathers.push_back({input, layout, int64_t(memory::data_type_size(packed.data_type())), slots[slot].offset});
-  return slot;
-}
-
 int DnnlCalls::reordered(int slot, const memory::desc &wanted) {
   if (slots[slot].desc == wanted)
     return slot;
@@ -160,8 +143,7 @@ void DnnlCalls::call(const dnnl::primitive &primitive, std::vector<std::pair<int
 }
 
 void DnnlCalls::countMemory(size_t code) {
-  heldBytes += code + sizeof(DnnlCalls) + slots.capacity() * sizeof(Slot) + gathers.capacity() * sizeof(Gather) +
-               calls.capacity() * sizeof(Call);
+  heldBytes += code + sizeof(DnnlCalls) + slots.capacity() * sizeof(Slot) + calls.capacity() * sizeof(Call);
 }
 
 void *DnnlCalls::address(const Slot &slot, char *work, llvm::ArrayRef<void *> in, llvm::ArrayRef<void *> out) const {
@@ -193,11 +175,7 @@ void DnnlCalls::execute(char *work, llvm::ArrayRef<void *> in, llvm::ArrayRef<vo
 }
 
 llvm::Error DnnlCalls::run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const {
-  char *work = static_cast<char *>(context.workspace);
-  for (const Gather &gather : gathers)
-    copyStrided(work + gather.offset, Layout::contiguous(gather.layout.shape), inputs[gather.input], gather.layout,
-                gather.width);
-  return guarded(opName, [&] { execute(work, inputs, outputs); });
+  return guarded(opName, [&] { execute(static_cast<char *>(context.workspace), inputs, outputs); });
 }
 
 llvm::Expected<PreparedRef> prepareCalls(const PrepareRequest &request, unsigned threads, BuildCalls build,

@@ -20,8 +20,12 @@ namespace tess::runtime {
 const dnnl::engine &dnnlEngine();
 /// oneDNN's name of `dtype`; nullopt when it does not compute with it.
 std::optional<dnnl::memory::data_type> dnnlType(DType dtype);
-/// A plain tensor at `layout`; nullopt when a stride is negative, or 0 over more than one element.
-std::optional<dnnl::memory::desc> dnnlDesc(DType dtype, const Layout &layout);
+/// A plain tensor at `layout`, whose strides are positive where an axis has more than one element.
+dnnl::memory::desc dnnlDesc(DType dtype, const Layout &layout);
+/// A row-major tensor.
+inline dnnl::memory::desc dnnlDesc(const TensorMeta &meta) {
+  return dnnlDesc(meta.dtype, Layout::contiguous(meta.shape));
+}
 /// Calls fn; an exception of oneDNN becomes an error (ResourceExhausted, Unimplemented, else Internal) that `op` opens.
 llvm::Error guarded(llvm::StringRef op, llvm::function_ref<void()> fn);
 
@@ -43,10 +47,6 @@ public:
   int inputSlot(unsigned input, const dnnl::memory::desc &desc) { return addSlot({Source::Input, input, 0, desc}); }
   int outputSlot(unsigned output, const dnnl::memory::desc &desc) { return addSlot({Source::Output, output, 0, desc}); }
   int workspaceSlot(const dnnl::memory::desc &desc);
-  /// A slot for an input at its own layout; an input that oneDNN cannot address is copied to the workspace first.
-  int plainInput(const PrepareRequest &request, unsigned input);
-  /// A slot for a copy of the input in the workspace: read by `layout`, contiguous, described there as `packed`.
-  int gatherSlot(unsigned input, const Layout &layout, const dnnl::memory::desc &packed);
   /// `slot` in the layout `wanted`: the slot itself, or a reorder into the workspace.
   int reordered(int slot, const dnnl::memory::desc &wanted);
   /// A slot of the layout `wanted` for a primitive's result: `output` itself where it has that layout, else workspace,
@@ -73,12 +73,6 @@ private:
     size_t offset;
     dnnl::memory::desc desc;
   };
-  struct Gather {
-    unsigned input;
-    Layout layout;
-    int64_t width;
-    size_t offset;
-  };
   struct Call {
     dnnl::primitive primitive;
     std::vector<std::pair<int, int>> args;
@@ -91,7 +85,6 @@ private:
 
   std::string opName;
   std::vector<Slot> slots;
-  std::vector<Gather> gathers;
   std::vector<Call> calls;
 };
 

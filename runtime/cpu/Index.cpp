@@ -6,12 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/Elements.h"
-#include "runtime/StridedCopy.h"
 #include "runtime/cpu/Indices.h"
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/Odometer.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <type_traits>
 
 namespace tess::runtime::cpu {
 
@@ -22,125 +24,153 @@ enum class Mode : uint8_t { Get, Set, Add };
 class IndexKernel : public PreparedKernel {
 public:
   IndexKernel(const PrepareRequest &request, Mode mode)
-      : mode(mode), name(request.op.name()), x(request.layouts[0]), output(request.outputs[0]) {
+      : mode(mode), name(request.op.name()), dtype(request.outputs[0].dtype) {
     implementationName = "own:" + name;
     looksAtData = true;
-    size_t first = mode == Mode::Get ? 1 : 2;
-    for (size_t i = first; i < request.inputs.size(); ++i) {
-      indices.push_back(request.layouts[i]);
-      indexTypes.push_back(request.inputs[i].dtype);
-    }
-    firstIndex = first;
-    for (int64_t axis : request.op.ints("axes"))
-      axes.push_back(axis < 0 ? axis + int64_t(x.shape.size()) : axis);
-    layOut();
-    if (mode != Mode::Get)
-      setValue(request.layouts[1]);
-    workspace = llvm::alignTo(size_t(std::max<int64_t>(countOf(indexShape), 1)) * sizeof(int64_t), 64);
+    isUpdate = mode != Mode::Get;
+    firstIndex = isUpdate ? 2 : 1;
+    indices.assign(request.inputs.begin() + firstIndex, request.inputs.end());
+    for (const TensorMeta &index : indices)
+      (void)broadcastInto(indexShape, index.shape); // inference has checked that they fit
+    numBlocks = countOf(indexShape);
+    layOut(request);
+    workspace = llvm::alignTo(size_t(std::max<int64_t>(numBlocks, 1)) * sizeof(int64_t), 64);
   }
 
   llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
     auto *places = static_cast<int64_t *>(context.workspace);
-    bool writes = mode != Mode::Get;
-    const Shape &strides = writes ? target.strides : x.strides;
-    if (llvm::Error error = locate(inputs.drop_front(firstIndex), strides, places))
+    if (llvm::Error error = locate(inputs.drop_front(size_t(firstIndex)), places))
       return error;
-    if (writes && outputs[0] != inputs[0])
-      copyStrided(outputs[0], target, inputs[0], x, byteWidth(output.dtype));
     if (mode == Mode::Add)
-      withType(output.dtype, [&](auto tag) { each<decltype(tag)>(places, inputs, outputs[0]); });
+      withType(dtype, [&](auto tag) { add<decltype(tag)>(places, inputs[1], outputs[0]); });
     else
-      withWidth(output.dtype, [&](auto tag) { each<decltype(tag)>(places, inputs, outputs[0]); });
+      withWidth(dtype, [&](auto tag) {
+        using T = decltype(tag);
+        if (mode == Mode::Get)
+          move(places, static_cast<const T *>(inputs[0]), static_cast<T *>(outputs[0]));
+        else
+          move(places, static_cast<T *>(outputs[0]), static_cast<const T *>(inputs[1]));
+      });
     return llvm::Error::success();
   }
 
 private:
-  /// Finds the axes of x that stay before and after the indices, and the shape that the indices broadcast to.
-  void layOut() {
-    for (const Layout &index : indices)
-      (void)broadcastInto(indexShape, index.shape); // inference has checked that they fit
-    llvm::SmallVector<int64_t, 4> sorted(axes.begin(), axes.end());
+  /// An axis that stays, with the strides of x and of its mate: of the result of Get, of the value that is written.
+  struct Axis {
+    int64_t size = 1, x = 1, mate = 1;
+  };
+
+  /// Finds the axes that stay before and after the indices, and the strides of every axis.
+  void layOut(const PrepareRequest &request) {
+    const Shape &x = request.inputs[0].shape;
+    Shape strides = contiguousStrides(x), shape; // `shape`: before + indices + after
+    llvm::SmallVector<int64_t, 4> sorted, before, after;
+    for (int64_t axis : request.op.ints("axes")) {
+      sorted.push_back(axis < 0 ? axis + int64_t(x.size()) : axis);
+      indexedSizes.push_back(x[size_t(sorted.back())]);
+      indexedStrides.push_back(strides[size_t(sorted.back())]);
+    }
     llvm::sort(sorted);
     bool neighbours = sorted.empty() || sorted.back() - sorted.front() + 1 == int64_t(sorted.size());
-    for (int64_t axis = 0; axis < int64_t(x.shape.size()); ++axis)
-      if (!llvm::is_contained(axes, axis))
+    for (int64_t axis = 0; axis < int64_t(x.size()); ++axis)
+      if (!llvm::is_contained(sorted, axis))
         (neighbours && !sorted.empty() && axis < sorted.front() ? before : after).push_back(axis);
-    target = Layout::contiguous(mode == Mode::Get ? llvm::ArrayRef<int64_t>() : llvm::ArrayRef<int64_t>(output.shape));
+    for (int64_t axis : before)
+      shape.push_back(x[size_t(axis)]);
+    shape.append(indexShape);
+    for (int64_t axis : after)
+      shape.push_back(x[size_t(axis)]);
+    Layout mateLayout = Layout::contiguous(isUpdate ? llvm::ArrayRef<int64_t>(request.inputs[1].shape) : shape);
+    Shape mate = mateLayout.broadcastTo(shape).strides;
+    for (auto [i, axis] : llvm::enumerate(before))
+      lead.push_back({x[size_t(axis)], strides[size_t(axis)], mate[i]});
+    blockStrides.assign(mate.begin() + before.size(), mate.end() - after.size());
+    for (auto [i, axis] : llvm::enumerate(after))
+      append({x[size_t(axis)], strides[size_t(axis)], mate[mate.size() - after.size() + i]});
+    if (!rest.empty())
+      line = rest.pop_back_val();
   }
 
-  /// Broadcasts the written value to before + indices + after.
-  void setValue(const Layout &layout) {
-    Shape shape;
-    for (int64_t axis : before)
-      shape.push_back(x.shape[axis]);
-    shape.append(indexShape.begin(), indexShape.end());
-    for (int64_t axis : after)
-      shape.push_back(x.shape[axis]);
-    value = layout.broadcastTo(shape);
+  /// Adds an axis to `rest`, as a part of the last one where both sides walk the two in one piece.
+  void append(Axis axis) {
+    if (axis.size == 1)
+      return;
+    if (!rest.empty() && rest.back().x == axis.x * axis.size && rest.back().mate == axis.mate * axis.size)
+      rest.back() = {rest.back().size * axis.size, axis.x, axis.mate};
+    else
+      rest.push_back(axis);
   }
 
   /// The offset along the indexed axes for each element of the indices. An index out of range is found before anything
   /// is written.
-  llvm::Error locate(llvm::ArrayRef<void *> data, const Shape &strides, int64_t *places) const {
-    std::fill_n(places, countOf(indexShape), int64_t(0));
-    for (auto [number, layout] : llvm::enumerate(indices)) {
-      Odometer<1> walk(indexShape, {layout.broadcastTo(indexShape).strides});
-      int64_t size = x.shape[axes[number]];
-      for (int64_t i = 0, n = countOf(indexShape); i < n; ++i, walk.next()) {
-        int64_t raw = indexAt(indexTypes[number], data[number], walk.offset(0)), position = raw;
-        if (!wrapIndex(position, size))
-          return indexError(name, raw, size);
-        places[i] += position * strides[axes[number]];
+  llvm::Error locate(llvm::ArrayRef<void *> data, int64_t *places) const {
+    std::fill_n(places, numBlocks, int64_t(0));
+    for (auto [number, index] : llvm::enumerate(indices)) {
+      Odometer<1> walk(indexShape, {Layout::contiguous(index.shape).broadcastTo(indexShape).strides});
+      for (int64_t i = 0; i < numBlocks; ++i, walk.next()) {
+        int64_t raw = indexAt(index.dtype, data[number], walk.offset(0)), position = raw;
+        if (!wrapIndex(position, indexedSizes[number]))
+          return indexError(name, raw, indexedSizes[number]);
+        places[i] += position * indexedStrides[number];
       }
     }
     return llvm::Error::success();
   }
 
-  Shape pick(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> which) const {
-    Shape out;
-    for (int64_t axis : which)
-      out.push_back(from[axis]);
-    return out;
+  static Odometer<2> walkOf(llvm::ArrayRef<Axis> axes) {
+    Shape shape, x, mate;
+    for (const Axis &axis : axes) {
+      shape.push_back(axis.size);
+      x.push_back(axis.x);
+      mate.push_back(axis.mate);
+    }
+    return {shape, {x, mate}};
+  }
+  static int64_t countOfAxes(llvm::ArrayRef<Axis> axes) {
+    int64_t count = 1;
+    for (const Axis &axis : axes)
+      count *= axis.size;
+    return count;
   }
 
-  template <typename T> void each(const int64_t *places, llvm::ArrayRef<void *> inputs, void *output) const {
-    const Shape &strides = mode == Mode::Get ? x.strides : target.strides;
-    Shape outerShape = pick(x.shape, before), innerShape = pick(x.shape, after);
-    Shape outerStrides = pick(strides, before), innerStrides = pick(strides, after);
-    int64_t blocks = countOf(indexShape), size = countOf(innerShape);
-    Shape plain = contiguousStrides(innerShape);
-    Odometer<1> outer(outerShape, {outerStrides});
-    for (int64_t a = 0, n = countOf(outerShape); a < n; ++a, outer.next())
-      for (int64_t b = 0; b < blocks && size; ++b) {
-        int64_t place = outer.offset(0) + places[b];
-        if (mode == Mode::Get)
-          copyStrided(static_cast<T *>(output) + (a * blocks + b) * size, {innerShape, plain, 0},
-                      static_cast<const T *>(inputs[0]) + place, {innerShape, innerStrides, 0}, sizeof(T));
-        else
-          write<T>(static_cast<T *>(output) + place, {innerShape, innerStrides, 0}, static_cast<const T *>(inputs[1]),
-                   a, b);
+  /// Calls onLine(place in x, place in its mate) for each line, in the order of the mate.
+  template <typename OnLine> void eachLine(const int64_t *places, OnLine onLine) const {
+    Odometer<2> leading = walkOf(lead), inner = walkOf(rest);
+    Odometer<1> block(indexShape, {blockStrides});
+    int64_t numLeading = countOfAxes(lead), numLines = line.size ? countOfAxes(rest) : 0;
+    for (int64_t a = 0; a < numLeading; ++a, leading.next())
+      for (int64_t b = 0; b < numBlocks; ++b, block.next())
+        for (int64_t i = 0; i < numLines; ++i, inner.next())
+          onLine(leading.offset(0) + places[b] + inner.offset(0),
+                 leading.offset(1) + block.offset(0) + inner.offset(1));
+  }
+
+  /// Copies lines between x and its mate, to the one that is not const.
+  template <typename X, typename Mate> void move(const int64_t *places, X *x, Mate *mate) const {
+    eachLine(places, [&](int64_t inX, int64_t inMate) {
+      if constexpr (std::is_const_v<X>)
+        copyLine(x + inX, line.x, mate + inMate, line.mate);
+      else
+        copyLine(mate + inMate, line.mate, x + inX, line.x);
+    });
+  }
+
+  template <typename T> void copyLine(const T *from, int64_t fromStep, T *to, int64_t toStep) const {
+    constexpr int64_t kShort = 8; // elements, whose copy takes less time than a call
+    if (fromStep == 1 && toStep == 1 && line.size > kShort)
+      std::copy_n(from, line.size, to);
+    else
+      for (int64_t i = 0; i < line.size; ++i)
+        to[i * toStep] = from[i * fromStep];
+  }
+
+  template <typename T> void add(const int64_t *places, const void *value, void *output) const {
+    eachLine(places, [&, from = static_cast<const T *>(value), to = static_cast<T *>(output)](int64_t x, int64_t mate) {
+      for (int64_t i = 0; i < line.size; ++i) {
+        T &element = to[x + i * line.x];
+        element = sum(element, from[mate + i * line.mate]);
       }
-  }
-
-  /// Writes block (a, b) of the value to `to`.
-  template <typename T> void write(T *to, const Layout &layout, const T *from, int64_t a, int64_t b) const {
-    size_t first = before.size(), second = first + indexShape.size();
-    for (size_t axis = second; axis-- > first;) {
-      from += b % value.shape[axis] * value.strides[axis];
-      b /= value.shape[axis];
-    }
-    for (size_t axis = first; axis-- > 0;) {
-      from += a % value.shape[axis] * value.strides[axis];
-      a /= value.shape[axis];
-    }
-    Layout source{layout.shape, Shape(value.strides.begin() + long(second), value.strides.end()), 0};
-    if (mode == Mode::Set)
-      return copyStrided(to, layout, from, source, sizeof(T));
-    Odometer<2> walk(layout.shape, {layout.strides, source.strides});
-    for (int64_t i = 0, n = countOf(layout.shape); i < n; ++i, walk.next()) {
-      T &element = to[walk.offset(0)];
-      element = sum(element, from[walk.offset(1)]);
-    }
+    });
   }
 
   template <typename T> static T sum(T a, T b) {
@@ -149,13 +179,13 @@ private:
 
   Mode mode;
   std::string name;
-  Layout x, target, value; // `target`: the result that is written
-  TensorMeta output;
-  llvm::SmallVector<Layout, 4> indices;
-  llvm::SmallVector<DType, 4> indexTypes;
-  llvm::SmallVector<int64_t, 4> axes, before, after;
-  Shape indexShape;
-  size_t firstIndex;
+  DType dtype;
+  int64_t firstIndex; // among the operands
+  Metas indices;
+  Shape indexShape, indexedSizes, indexedStrides, blockStrides; // the last: of the mate, along the axes of the indices
+  int64_t numBlocks;                                            // elements that the indices broadcast to
+  llvm::SmallVector<Axis, 4> lead, rest;                        // `rest`: after the indices, without the innermost
+  Axis line;                                                    // the innermost
 };
 
 } // namespace

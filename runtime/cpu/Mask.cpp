@@ -1,8 +1,9 @@
 //===- Mask.cpp - kernels whose result is as long as the data says --------===//
 #include "runtime/Elements.h"
-#include "runtime/StridedCopy.h"
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/Odometer.h"
+
+#include <algorithm>
 
 namespace tess::runtime::cpu {
 
@@ -11,51 +12,52 @@ namespace {
 /// The rows of x (its axes after those of the mask) where the mask is true; inputs are x and mask.
 class MaskGet : public PreparedKernel {
 public:
-  explicit MaskGet(const PrepareRequest &request)
-      : x(request.layouts[0]), mask(request.layouts[1]), width(byteWidth(request.outputs[0].dtype)) {
+  explicit MaskGet(const PrepareRequest &request) : dtype(request.outputs[0].dtype) {
     implementationName = "own:mask_get";
-    size_t masked = mask.shape.size();
-    lead.assign(x.strides.begin(), x.strides.begin() + long(masked));
-    row = {Shape(x.shape.begin() + long(masked), x.shape.end()),
-           Shape(x.strides.begin() + long(masked), x.strides.end()), 0};
+    const Shape &x = request.inputs[0].shape, &mask = request.inputs[1].shape;
+    rows = countOf(mask);
+    size = countOf(llvm::ArrayRef(x).drop_front(mask.size()));
   }
 
   llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
-    auto *from = static_cast<const char *>(inputs[0]);
-    auto *to = static_cast<char *>(outputs[0]);
     auto *flags = static_cast<const uint8_t *>(inputs[1]);
-    Layout packed = Layout::contiguous(row.shape);
-    int64_t size = countOf(row.shape) * width, count = 0;
-    Odometer<2> walk(mask.shape, {mask.strides, lead});
-    for (int64_t i = 0, n = countOf(mask.shape); i < n; ++i, walk.next())
-      if (flags[walk.offset(0)])
-        copyStrided(to + count++ * size, packed, from + walk.offset(1) * width, row, width);
-    context.unknownExtent = count;
+    context.unknownExtent = withWidth(dtype, [&](auto tag) {
+      using T = decltype(tag);
+      return take(flags, static_cast<const T *>(inputs[0]), static_cast<T *>(outputs[0]));
+    });
     return llvm::Error::success();
   }
 
 private:
-  Layout x, mask, row;
-  Shape lead;
-  int64_t width;
+  /// Copies the rows whose flag is set, and returns their number.
+  template <typename T> int64_t take(const uint8_t *flags, const T *from, T *to) const {
+    int64_t count = 0;
+    for (int64_t i = 0; i < rows; ++i)
+      if (flags[i] && size == 1)
+        to[count++] = from[i];
+      else if (flags[i])
+        std::copy_n(from + i * size, size, to + count++ * size);
+    return count;
+  }
+
+  DType dtype;
+  int64_t rows, size; // of x as the mask sees it, and elements of each
 };
 
 /// One row of int32 positions for each element that is not zero; NaN counts as not zero.
 class NonZero : public PreparedKernel {
 public:
-  explicit NonZero(const PrepareRequest &request) : x(request.layouts[0]), dtype(request.inputs[0].dtype) {
-    implementationName = "own:non_zero";
-  }
+  explicit NonZero(const PrepareRequest &request) : x(request.inputs[0]) { implementationName = "own:non_zero"; }
 
   llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
     auto *to = static_cast<int32_t *>(outputs[0]);
     int64_t count = 0;
-    withType(dtype, [&](auto tag) {
+    withType(x.dtype, [&](auto tag) {
       using T = decltype(tag);
       auto *from = static_cast<const T *>(inputs[0]);
-      Odometer<1> walk(x.shape, {x.strides});
+      Odometer<0> walk(x.shape, {});
       for (int64_t i = 0, n = countOf(x.shape); i < n; ++i, walk.next()) {
-        if (widen(from[walk.offset(0)]) == 0)
+        if (widen(from[i]) == 0)
           continue;
         for (size_t axis = 0; axis < x.shape.size(); ++axis)
           *to++ = int32_t(walk.at(axis));
@@ -67,8 +69,7 @@ public:
   }
 
 private:
-  Layout x;
-  DType dtype;
+  TensorMeta x;
 };
 
 } // namespace

@@ -15,9 +15,9 @@ static bool flag(const OpDef &op, llvm::StringRef name) {
   return false;
 }
 
-/// The operand's layout with `batchRank` leading axes; the last two of a transposed operand are exchanged.
-static Layout batched(const Layout &layout, size_t batchRank, bool transpose) {
-  Layout out;
+/// The layout of a row-major operand with `batchRank` leading axes; the last two of a transposed one are exchanged.
+static Layout batched(const TensorMeta &operand, size_t batchRank, bool transpose) {
+  Layout layout = Layout::contiguous(operand.shape), out;
   size_t missing = batchRank + 2 - layout.shape.size();
   out.shape.assign(missing, 1);
   out.strides.assign(missing, 1);
@@ -27,9 +27,6 @@ static Layout batched(const Layout &layout, size_t batchRank, bool transpose) {
     std::swap(out.shape[batchRank], out.shape[batchRank + 1]);
     std::swap(out.strides[batchRank], out.strides[batchRank + 1]);
   }
-  for (size_t i = 0; i < batchRank; ++i)
-    if (out.strides[i] == 0) // a repeated matrix is one matrix
-      out.shape[i] = 1;
   return out;
 }
 
@@ -37,27 +34,14 @@ MatmulShape matmulShape(const PrepareRequest &request) {
   MatmulShape shape;
   shape.out = request.outputs[0].shape;
   size_t batchRank = shape.out.size() - 2;
-  shape.lhs = batched(request.layouts[0], batchRank, flag(request.op, "transpose_x"));
-  shape.rhs = batched(request.layouts[1], batchRank, flag(request.op, "transpose_y"));
+  shape.lhs = batched(request.inputs[0], batchRank, flag(request.op, "transpose_x"));
+  shape.rhs = batched(request.inputs[1], batchRank, flag(request.op, "transpose_y"));
   shape.m = shape.out[batchRank];
   shape.n = shape.out[batchRank + 1];
   shape.k = shape.lhs.shape[batchRank + 1];
   for (size_t i = 0; i < batchRank; ++i)
     shape.batch *= shape.out[i];
   return shape;
-}
-
-/// Whether rows or columns of the matrix are contiguous and do not overlap, as oneDNN's fast kernels require.
-static bool addressable(const Layout &layout) {
-  size_t r = layout.shape.size();
-  int64_t rows = layout.shape[r - 2], columns = layout.shape[r - 1];
-  int64_t rowStride = layout.strides[r - 2], columnStride = layout.strides[r - 1];
-  for (size_t i = 0; i < r; ++i)
-    if (layout.shape[i] > 1 && layout.strides[i] <= 0)
-      return false;
-  bool rowMajor = (columnStride == 1 || columns == 1) && (rows == 1 || rowStride >= columns);
-  bool columnMajor = (rowStride == 1 || rows == 1) && (columns == 1 || columnStride >= rows);
-  return rowMajor || columnMajor;
 }
 
 /// Gives axes of size 1 the strides of a packed tensor: oneDNN reads a leading dimension from them.
@@ -101,14 +85,6 @@ static void collapseBatch(MatmulShape &shape) {
   shape.out = {shape.batch * shape.m, shape.n};
 }
 
-static int operandSlot(DnnlCalls &calls, const PrepareRequest &request, unsigned input, const Layout &layout) {
-  DType dtype = request.inputs[input].dtype;
-  if (addressable(layout))
-    return calls.inputSlot(input, *dnnlDesc(dtype, tidy(layout)));
-  dnnl::memory::desc packed = *dnnlDesc(dtype, Layout::contiguous(layout.shape));
-  return calls.gatherSlot(input, layout, packed);
-}
-
 /// Makes oneDNN generate its 64 GEMM kernels now; it would do so when the first product runs. Their time thus counts as
 /// preparing a primitive, which is measured, and not as a call.
 static void generateGemmKernels() {
@@ -121,8 +97,10 @@ static void generateGemmKernels() {
 }
 
 static void build(DnnlCalls &calls, const PrepareRequest &request, const MatmulShape &shape) {
-  int lhs = operandSlot(calls, request, 0, shape.lhs), rhs = operandSlot(calls, request, 1, shape.rhs);
-  int out = calls.outputSlot(0, *dnnlDesc(request.outputs[0].dtype, tidy(Layout::contiguous(shape.out))));
+  DType dtype = request.outputs[0].dtype;
+  int lhs = calls.inputSlot(0, dnnlDesc(dtype, tidy(shape.lhs)));
+  int rhs = calls.inputSlot(1, dnnlDesc(dtype, tidy(shape.rhs)));
+  int out = calls.outputSlot(0, dnnlDesc(dtype, tidy(Layout::contiguous(shape.out))));
   dnnl::primitive_attr attr;
   attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);
   dnnl::matmul::primitive_desc desc({calls.desc(lhs), calls.desc(rhs), calls.desc(out)}, attr, dnnlEngine());

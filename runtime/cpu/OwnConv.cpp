@@ -34,18 +34,13 @@ public:
   enum Kind : uint8_t { Forward, BackwardData, BackwardWeight };
 
   OwnConv(const PrepareRequest &request, Kind kind, const ConvShape &shape)
-      : kind(kind), s(shape), output(request.outputs[0]) {
-    auto layoutOf = [&](unsigned input) { return request.layouts[input]; };
-    Layout result = Layout::contiguous(output.shape);
-    source = kind == BackwardData ? result : layoutOf(0);
-    weight = groupedWeight(s, kind == Forward ? layoutOf(1) : kind == BackwardData ? layoutOf(0) : result);
-    target = kind == Forward ? result : layoutOf(1);
+      : kind(kind), s(shape), dtype(request.outputs[0].dtype) {
     implementationName = "own:conv2d";
     threadCount = s.products() < kSerialProducts ? 1 : request.threads;
   }
 
   llvm::Error run(RunContext &, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
-    withType(output.dtype, [&](auto tag) { compute<decltype(tag)>(inputs, outputs[0]); });
+    withType(dtype, [&](auto tag) { compute<decltype(tag)>(inputs, outputs[0]); });
     return llvm::Error::success();
   }
 
@@ -73,13 +68,16 @@ private:
     });
   }
 
-  template <typename T> const T *at(const T *data, const Layout &l, int64_t a, int64_t b, int64_t row) const {
-    return data + a * l.strides[0] + b * l.strides[1] + row * l.strides[2];
+  /// A row of channel `i` of a group of the forward convolution's operand, and one of channel `o` of its result.
+  template <typename T> const T *sourceRow(const T *x, int64_t n, int64_t g, int64_t i, int64_t row) const {
+    return x + (((n * s.groups + g) * s.in + i) * s.height + row) * s.width;
+  }
+  template <typename T> const T *targetRow(const T *y, int64_t n, int64_t g, int64_t o, int64_t row) const {
+    return y + (((n * s.groups + g) * s.out + o) * s.outHeight + row) * s.outWidth;
   }
 
   template <typename T> auto weightAt(const T *w, int64_t g, int64_t o, int64_t i, int64_t kh, int64_t kw) const {
-    const Shape &t = weight.strides;
-    return Accumulator<T>(widen(w[g * t[0] + o * t[1] + i * t[2] + kh * t[3] + kw * t[4]]));
+    return Accumulator<T>(widen(w[(((g * s.out + o) * s.in + i) * s.kernel[0] + kh) * s.kernel[1] + kw]));
   }
 
   /// Calls fn(output row, input row) for the rows where window row `kh` is inside the input.
@@ -94,7 +92,7 @@ private:
   template <typename T>
   void forwardPlane(int64_t index, const T *x, const T *w, T *out, std::vector<Accumulator<T>> &sums) const {
     int64_t o = index % s.out, g = index / s.out % s.groups, n = index / s.out / s.groups;
-    int64_t step = s.stride[1] * source.strides[3], plane = s.outHeight * s.outWidth;
+    int64_t plane = s.outHeight * s.outWidth;
     sums.assign(plane, 0);
     for (int64_t i = 0; i < s.in; ++i)
       for (int64_t kh = 0; kh < s.kernel[0]; ++kh)
@@ -102,10 +100,10 @@ private:
           Columns c = columnsOf(s, kw);
           auto factor = weightAt(w, g, o, i, kh, kw);
           rows(kh, [&](int64_t row, int64_t inputRow) {
-            const T *from = at(x, source, n, g * s.in + i, inputRow) + c.input * source.strides[3];
+            const T *from = sourceRow(x, n, g, i, inputRow) + c.input;
             Accumulator<T> *to = sums.data() + row * s.outWidth + c.first;
             for (int64_t j = 0; j < c.last - c.first; ++j)
-              to[j] += Accumulator<T>(factor * Accumulator<T>(widen(from[j * step])));
+              to[j] += Accumulator<T>(factor * Accumulator<T>(widen(from[j * s.stride[1]])));
           });
         }
     for (int64_t j = 0; j < plane; ++j)
@@ -115,7 +113,7 @@ private:
   template <typename T>
   void dataPlane(int64_t index, const T *w, const T *dout, T *dx, std::vector<Accumulator<T>> &sums) const {
     int64_t i = index % s.in, g = index / s.in % s.groups, n = index / s.in / s.groups;
-    int64_t plane = s.height * s.width, step = target.strides[3];
+    int64_t plane = s.height * s.width;
     sums.assign(plane, 0);
     for (int64_t o = 0; o < s.out; ++o)
       for (int64_t kh = 0; kh < s.kernel[0]; ++kh)
@@ -123,10 +121,10 @@ private:
           Columns c = columnsOf(s, kw);
           auto factor = weightAt(w, g, o, i, kh, kw);
           rows(kh, [&](int64_t row, int64_t inputRow) {
-            const T *from = at(dout, target, n, g * s.out + o, row) + c.first * step;
+            const T *from = targetRow(dout, n, g, o, row) + c.first;
             Accumulator<T> *to = sums.data() + inputRow * s.width + c.input;
             for (int64_t j = 0; j < c.last - c.first; ++j)
-              to[j * s.stride[1]] += Accumulator<T>(factor * Accumulator<T>(widen(from[j * step])));
+              to[j * s.stride[1]] += Accumulator<T>(factor * Accumulator<T>(widen(from[j])));
           });
         }
     for (int64_t j = 0; j < plane; ++j)
@@ -142,11 +140,10 @@ private:
         Accumulator<T> sum = 0;
         for (int64_t n = 0; n < s.batch; ++n)
           rows(kh, [&](int64_t row, int64_t inputRow) {
-            const T *a = at(x, source, n, g * s.in + i, inputRow) + c.input * source.strides[3];
-            const T *b = at(dout, target, n, g * s.out + o, row) + c.first * target.strides[3];
+            const T *a = sourceRow(x, n, g, i, inputRow) + c.input;
+            const T *b = targetRow(dout, n, g, o, row) + c.first;
             for (int64_t j = 0; j < c.last - c.first; ++j)
-              sum += Accumulator<T>(Accumulator<T>(widen(a[j * s.stride[1] * source.strides[3]])) *
-                                    Accumulator<T>(widen(b[j * target.strides[3]])));
+              sum += Accumulator<T>(Accumulator<T>(widen(a[j * s.stride[1]])) * Accumulator<T>(widen(b[j])));
           });
         *to++ = narrow<T>(sum);
       }
@@ -154,8 +151,7 @@ private:
 
   Kind kind;
   ConvShape s;
-  Layout source, weight, target; // of x, weight and result of the forward convolution
-  TensorMeta output;
+  DType dtype;
 };
 
 llvm::Expected<PreparedRef> prepareOwn(const PrepareRequest &request, OwnConv::Kind kind, const ConvShape &shape) {

@@ -10,10 +10,8 @@
 #include "runtime/cpu/OwnPool.h"
 #include "runtime/Elements.h"
 #include "runtime/ParallelFor.h"
-#include "runtime/StridedCopy.h"
 #include "runtime/cpu/ConvShape.h"
 #include "runtime/cpu/Kernels.h"
-#include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
 #include <limits>
@@ -33,31 +31,19 @@ Window windowOf(const ConvShape &s, int axis, int64_t index) {
   return {std::max<int64_t>(begin, 0), std::min(begin + s.kernel[axis], size)};
 }
 
-/// A pooling kernel that works plane by plane; operands are made contiguous first.
+/// A pooling kernel that works plane by plane.
 class PlaneKernel : public PreparedKernel {
 public:
   PlaneKernel(const PrepareRequest &request, ConvShape shape, const char *name)
-      : s(shape), metas(request.inputs.begin(), request.inputs.end()), output(request.outputs[0]),
-        layouts(request.layouts.begin(), request.layouts.end()) {
+      : s(shape), dtype(request.outputs[0].dtype) {
     implementationName = name;
-    for (auto [meta, layout] : llvm::zip(metas, layouts)) {
-      offsets.push_back(workspace);
-      if (!layout.isContiguous())
-        workspace += llvm::alignTo(meta.numElements() * byteWidth(meta.dtype), 64);
-    }
     threadCount = threadsFor(s.windowElements() * kOwnPoolPicoseconds, request.threads);
   }
 
-  llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
-    llvm::SmallVector<void *, 3> packed(inputs.begin(), inputs.end());
-    for (size_t i = 0; i < metas.size(); ++i)
-      if (!layouts[i].isContiguous()) {
-        packed[i] = static_cast<char *>(context.workspace) + offsets[i];
-        copyStrided(packed[i], Layout::contiguous(metas[i].shape), inputs[i], layouts[i], byteWidth(metas[i].dtype));
-      }
+  llvm::Error run(RunContext &, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
     parallelFor(threadCount, s.batch * s.in, 1, [&](int64_t begin, int64_t end, unsigned) {
       for (int64_t plane = begin; plane < end; ++plane)
-        computePlane(plane, packed, outputs[0]);
+        computePlane(plane, inputs, outputs[0]);
     });
     return llvm::Error::success();
   }
@@ -74,12 +60,7 @@ protected:
   }
 
   ConvShape s;
-  Metas metas;
-  TensorMeta output;
-
-private:
-  llvm::SmallVector<Layout, 3> layouts;
-  llvm::SmallVector<size_t, 3> offsets;
+  DType dtype;
 };
 
 template <typename T> auto lowest() {
@@ -96,7 +77,7 @@ public:
 
 private:
   void computePlane(int64_t plane, llvm::ArrayRef<void *> inputs, void *out) const override {
-    withType(output.dtype, [&](auto tag) {
+    withType(dtype, [&](auto tag) {
       using T = decltype(tag);
       const T *x = imageAt<T>(inputs[0], plane);
       T *to = pooledAt<T>(out, plane);
@@ -128,7 +109,7 @@ public:
 
 private:
   void computePlane(int64_t plane, llvm::ArrayRef<void *> inputs, void *out) const override {
-    withType(output.dtype, [&](auto tag) {
+    withType(dtype, [&](auto tag) {
       using T = decltype(tag);
       std::vector<Accumulator<T>> sums(s.height * s.width, 0);
       scatterPlane<T>(imageAt<T>(inputs[0], plane), pooledAt<T>(inputs[1], plane), pooledAt<T>(inputs[2], plane), sums);
@@ -172,7 +153,7 @@ private:
   }
 
   void computePlane(int64_t plane, llvm::ArrayRef<void *> inputs, void *out) const override {
-    withType(output.dtype, [&](auto tag) {
+    withType(dtype, [&](auto tag) {
       using T = decltype(tag);
       if (backward)
         spread<T>(pooledAt<T>(inputs[0], plane), imageAt<T>(out, plane));

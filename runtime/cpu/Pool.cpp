@@ -38,26 +38,17 @@ dnnl::primitive_attr attributes() {
   return attr;
 }
 
-memory::desc plain(const TensorMeta &meta) { return *dnnlDesc(meta.dtype, Layout::contiguous(meta.shape)); }
-
 dnnl::pooling_v2_forward::primitive_desc forward(const PoolDims &d, const memory::desc &x, const memory::desc &result) {
   return dnnl::pooling_v2_forward::primitive_desc(
       {dnnl::prop_kind::forward_training, d.algorithm, x, result, d.stride, d.kernel, d.dilation, d.pad, d.padEnd},
       attributes(), dnnlEngine());
 }
 
-/// The slot of an operand, made contiguous.
-int packedInput(DnnlCalls &calls, const PrepareRequest &request, unsigned input) {
-  memory::desc wanted = plain(request.inputs[input]);
-  if (request.layouts[input].isContiguous())
-    return calls.inputSlot(input, wanted);
-  return calls.gatherSlot(input, request.layouts[input], wanted);
-}
-
 void buildForward(DnnlCalls &calls, const PrepareRequest &request, const PoolDims &d) {
-  auto desc = forward(d, plain(request.inputs[0]), plain(request.outputs[0]));
-  std::vector<std::pair<int, int>> args = {{DNNL_ARG_SRC, packedInput(calls, request, 0)},
-                                           {DNNL_ARG_DST, calls.outputSlot(0, plain(request.outputs[0]))}};
+  memory::desc x = dnnlDesc(request.inputs[0]), result = dnnlDesc(request.outputs[0]);
+  auto desc = forward(d, x, result);
+  std::vector<std::pair<int, int>> args = {{DNNL_ARG_SRC, calls.inputSlot(0, x)},
+                                           {DNNL_ARG_DST, calls.outputSlot(0, result)}};
   if (desc.scratchpad_desc().get_size())
     args.push_back({DNNL_ARG_SCRATCHPAD, calls.workspaceSlot(desc.scratchpad_desc())});
   calls.call(dnnl::pooling_v2_forward(desc), std::move(args));
@@ -65,11 +56,11 @@ void buildForward(DnnlCalls &calls, const PrepareRequest &request, const PoolDim
 }
 
 void buildBackward(DnnlCalls &calls, const PrepareRequest &request, const PoolDims &d) {
-  memory::desc x = plain(request.outputs[0]), gradient = plain(request.inputs[0]);
+  memory::desc x = dnnlDesc(request.outputs[0]), gradient = dnnlDesc(request.inputs[0]);
   dnnl::pooling_v2_backward::primitive_desc desc(
       {d.algorithm, x, gradient, d.stride, d.kernel, d.dilation, d.pad, d.padEnd}, attributes(), dnnlEngine(),
       forward(d, x, gradient));
-  std::vector<std::pair<int, int>> args = {{DNNL_ARG_DIFF_DST, packedInput(calls, request, 0)},
+  std::vector<std::pair<int, int>> args = {{DNNL_ARG_DIFF_DST, calls.inputSlot(0, gradient)},
                                            {DNNL_ARG_DIFF_SRC, calls.outputSlot(0, x)}};
   if (desc.scratchpad_desc().get_size())
     args.push_back({DNNL_ARG_SCRATCHPAD, calls.workspaceSlot(desc.scratchpad_desc())});

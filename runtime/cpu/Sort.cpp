@@ -21,24 +21,24 @@ template <typename A> bool less(A a, A b) { return a < b || (a == a && b != b); 
 class Sort : public PreparedKernel {
 public:
   Sort(const PrepareRequest &request, const char *name)
-      : x(request.layouts[0]), dtype(request.inputs[0].dtype), descending(request.op.boolean("descending")) {
+      : dtype(request.inputs[0].dtype), descending(request.op.boolean("descending")) {
     implementationName = name;
-    size = x.shape.back();
+    const Shape &shape = request.inputs[0].shape;
+    rows = countOf(llvm::ArrayRef(shape).drop_back());
+    size = shape.back();
     taken = request.outputs[0].shape.back();
     workspace = llvm::alignTo(size_t(size) * sizeof(int32_t) + 1, 64);
   }
 
   llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
     auto *order = static_cast<int32_t *>(context.workspace);
-    Shape outer(x.shape.begin(), x.shape.end() - 1), strides(x.strides.begin(), x.strides.end() - 1);
     withType(dtype, [&](auto tag) {
       using T = decltype(tag);
-      Odometer<1> walk(outer, {strides});
-      for (int64_t row = 0, n = countOf(outer); row < n; ++row, walk.next()) {
-        const T *line = static_cast<const T *>(inputs[0]) + walk.offset(0);
+      for (int64_t row = 0; row < rows; ++row) {
+        const T *line = static_cast<const T *>(inputs[0]) + row * size;
         sortLine<T>(line, order);
         for (int64_t i = 0; i < taken; ++i) {
-          static_cast<T *>(outputs[0])[row * taken + i] = line[order[i] * x.strides.back()];
+          static_cast<T *>(outputs[0])[row * taken + i] = line[order[i]];
           static_cast<int32_t *>(outputs[1])[row * taken + i] = order[i];
         }
       }
@@ -48,10 +48,9 @@ public:
 
 private:
   template <typename T> void sortLine(const T *line, int32_t *order) const {
-    int64_t stride = x.strides.back();
     std::iota(order, order + size, 0);
     auto before = [&](int32_t a, int32_t b) {
-      auto x = widen(line[a * stride]), y = widen(line[b * stride]);
+      auto x = widen(line[a]), y = widen(line[b]);
       bool ahead = descending ? less(y, x) : less(x, y), behind = descending ? less(x, y) : less(y, x);
       return ahead || (!behind && a < b);
     };
@@ -61,10 +60,9 @@ private:
       std::sort(order, order + size, before);
   }
 
-  Layout x;
   DType dtype;
   bool descending;
-  int64_t size, taken;
+  int64_t rows, size, taken;
 };
 
 } // namespace

@@ -43,7 +43,7 @@ public:
   /// Unimplemented: this device's table has no kernels yet.
   llvm::Error call(const PreparedKernel &kernel, RunContext &context, llvm::ArrayRef<void *> inputs,
                    llvm::ArrayRef<void *> outputs) override;
-  llvm::Error copy(void *destination, const void *source, size_t bytes) override;
+  llvm::Error copy(void *destination, const void *source, size_t bytes, unsigned parts) override;
   llvm::Error copyIn(void *destination, const void *host, size_t bytes) override;
   llvm::Error copyOut(void *host, const void *source, size_t bytes) override;
   /// Events must be of the CUDA devices.

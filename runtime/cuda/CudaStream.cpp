@@ -55,7 +55,7 @@ llvm::Error CudaStream::call(const PreparedKernel &kernel, RunContext &, llvm::A
                                                  ", which has none, got " + kernel.implementation());
 }
 
-llvm::Error CudaStream::copy(void *destination, const void *source, size_t bytes) {
+llvm::Error CudaStream::copy(void *destination, const void *source, size_t bytes, unsigned) {
   if (!bytes)
     return llvm::Error::success();
   if (llvm::Error error = device.activate())

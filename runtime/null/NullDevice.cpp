@@ -35,7 +35,9 @@ public:
                    llvm::ArrayRef<void *>) override {
     return note("call " + kernel.implementation());
   }
-  llvm::Error copy(void *, const void *, size_t bytes) override { return note("copy " + std::to_string(bytes)); }
+  llvm::Error copy(void *, const void *, size_t bytes, unsigned) override {
+    return note("copy " + std::to_string(bytes));
+  }
   llvm::Error copyIn(void *, const void *, size_t bytes) override { return note("copy in " + std::to_string(bytes)); }
   llvm::Error copyOut(void *, const void *, size_t bytes) override { return note("copy out " + std::to_string(bytes)); }
   llvm::Error record(Event &event) override {

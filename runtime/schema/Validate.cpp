@@ -37,6 +37,7 @@ private:
   llvm::Error step(const Step &step, size_t index);
   llvm::Error stepMemory(const Step &step, size_t index);
   llvm::Error kernelStep(const Step &step, const llvm::Twine &where);
+  llvm::Error innerClasses(const Step &step, size_t numOperands, const llvm::Twine &where);
   llvm::Error operatorStep(const Step &step, const llvm::Twine &where);
   llvm::Error groups(const Step &step, const llvm::Twine &where);
   llvm::Error code(const Step &step, int32_t entry, const llvm::Twine &where);
@@ -255,11 +256,17 @@ llvm::Error Validator::kernelStep(const Step &step, const llvm::Twine &where) {
     if (!hasShape[id])
       return bad(where + " must have a domain of defined shapes, got value " + llvm::Twine(id));
   }
-  if (!step.innerClasses.empty() && step.innerClasses.size() != step.operands.size() + step.results.size())
+  if (llvm::Error e = innerClasses(step, step.operands.size() + step.results.size(), where))
+    return e;
+  return groups(step, where);
+}
+
+llvm::Error Validator::innerClasses(const Step &step, size_t numOperands, const llvm::Twine &where) {
+  if (!step.innerClasses.empty() && step.innerClasses.size() != numOperands)
     return bad(where + " must have an inner class per operand, got " + llvm::Twine(step.innerClasses.size()));
   if (llvm::any_of(step.innerClasses, [](InnerClass c) { return unsigned(c) >= kNumInnerClasses; }))
     return bad(where + " must have inner classes below " + llvm::Twine(kNumInnerClasses) + ", got another");
-  return groups(step, where);
+  return llvm::Error::success();
 }
 
 llvm::Error Validator::operatorStep(const Step &step, const llvm::Twine &where) {
@@ -275,6 +282,8 @@ llvm::Error Validator::operatorStep(const Step &step, const llvm::Twine &where) 
   if (!step.op.info().regionRule)
     return bad(where + " must be an operator that copies regions, got " + step.op.name());
   if (llvm::Error e = code(step, step.entry, where))
+    return e;
+  if (llvm::Error e = innerClasses(step, 2, where)) // source and destination
     return e;
   if (step.fillEntry >= 0) {
     if (step.scalars.size() != 1)

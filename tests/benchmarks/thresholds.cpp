@@ -49,13 +49,12 @@ class Product {
 public:
   Product(int64_t m, int64_t k, int64_t n)
       : products(m * k * n), a(m * k, 1), b(k * n, 1), c(m * n),
-        metas{{DType::Float32, {m, k}}, {DType::Float32, {k, n}}, {DType::Float32, {m, n}}},
-        layouts{Layout::contiguous({m, k}), Layout::contiguous({k, n}), Layout::contiguous({m, n})} {}
+        metas{{DType::Float32, {m, k}}, {DType::Float32, {k, n}}, {DType::Float32, {m, n}}} {}
 
   PreparedRef own() const { return llvm::cantFail(cpu::prepareOwnMatmul(request())); }
 
   PreparedRef library(unsigned threads) const {
-    auto desc = [&](unsigned index) { return *dnnlDesc(DType::Float32, layouts[index]); };
+    auto desc = [&](unsigned index) { return dnnlDesc(metas[index]); };
     auto build = [&](DnnlCalls &calls) {
       dnnl::matmul::primitive_desc product({desc(0), desc(1), desc(2)}, dnnlEngine());
       calls.call(dnnl::matmul(product), {{DNNL_ARG_SRC, calls.inputSlot(0, desc(0))},
@@ -75,14 +74,12 @@ public:
 
 private:
   PrepareRequest request() const {
-    return {op, llvm::ArrayRef(metas).take_front(2), llvm::ArrayRef(layouts).take_front(2),
-            llvm::ArrayRef(metas).take_back(1)};
+    return {op, llvm::ArrayRef(metas).take_front(2), llvm::ArrayRef(metas).take_back(1)};
   }
 
   OpDef op = OpDef::get("matmul");
   std::vector<float> a, b, c;
   std::vector<TensorMeta> metas;
-  std::vector<Layout> layouts;
 };
 
 /// Our own loops, or the library: squares, and rows times columns, whose sums are longest.
@@ -115,8 +112,7 @@ void measurePool(const char *name, int64_t value, const char *opName, Prepare pr
   OpDef op = OpDef::get(opName);
   op.set("kernel_size", IntList{3, 3}).set("strides", IntList{2, 2}).set("padding", IntList{1, 1});
   TensorMeta x{DType::Float32, {1, 64, 28, 28}}, y{DType::Float32, {1, 64, 14, 14}};
-  Layout layout = Layout::contiguous(x.shape);
-  PreparedRef kernel = llvm::cantFail(prepare({op, x, layout, y}));
+  PreparedRef kernel = llvm::cantFail(prepare({op, x, y}));
   std::vector<float> from(x.numElements(), 1), to(y.numElements());
   void *input = from.data(), *output = to.data();
   auto call = [&] {

@@ -39,7 +39,7 @@ inline Result runGraph(const ir::Graph &graph, const std::vector<std::pair<Shape
     metas.emplace_back(DType::Float32, shape);
     pointers.push_back(const_cast<float *>(values.data()));
   }
-  auto bound = llvm::cantFail(program->bind(metas, {}, bind));
+  auto bound = llvm::cantFail(program->bind(metas, bind));
   Result result;
   std::vector<void *> outputs;
   for (const TensorMeta &meta : bound->outputs()) {

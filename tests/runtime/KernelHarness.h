@@ -3,7 +3,6 @@
 
 #include "runtime/Device.h"
 #include "runtime/KernelTable.h"
-#include "runtime/StridedCopy.h"
 #include "runtime/Worker.h"
 #include "tests/runtime/Expect.h"
 
@@ -13,14 +12,13 @@
 
 namespace tess::test {
 
-/// A tensor in host memory at any layout.
+/// A row-major tensor in host memory.
 struct HostTensor {
   TensorMeta meta;
-  Layout layout;
   std::vector<char> storage;
 
   HostTensor() = default;
-  HostTensor(DType dtype, llvm::ArrayRef<int64_t> shape) : meta(dtype, shape), layout(Layout::contiguous(shape)) {
+  HostTensor(DType dtype, llvm::ArrayRef<int64_t> shape) : meta(dtype, shape) {
     storage.resize(size_t(meta.numElements() * byteWidth(dtype)) + 64);
   }
   template <typename T>
@@ -28,25 +26,9 @@ struct HostTensor {
     std::memcpy(data(), values.data(), values.size() * sizeof(T));
   }
 
-  void *data() { return storage.data() + layout.offset * byteWidth(meta.dtype); }
+  void *data() { return storage.data(); }
   template <typename T> T *as() { return static_cast<T *>(data()); }
-  template <typename T> std::vector<T> values() {
-    HostTensor packed(meta.dtype, meta.shape);
-    runtime::copyStrided(packed.data(), packed.layout, data(), layout, byteWidth(meta.dtype));
-    return {packed.as<T>(), packed.as<T>() + meta.numElements()};
-  }
-
-  /// The same elements with the axes exchanged in memory (a transposed view of a copy).
-  HostTensor stridedCopy() {
-    HostTensor out(meta.dtype, meta.shape);
-    int64_t stride = 1;
-    for (size_t axis = 0; axis < meta.rank(); ++axis) {
-      out.layout.strides[axis] = stride;
-      stride *= meta.shape[axis];
-    }
-    runtime::copyStrided(out.data(), out.layout, data(), layout, byteWidth(meta.dtype));
-    return out;
-  }
+  template <typename T> std::vector<T> values() { return {as<T>(), as<T>() + meta.numElements()}; }
 };
 
 /// Values in [-1, 1) that every float dtype holds well, from a seed.
@@ -74,11 +56,9 @@ inline CallResult callKernel(const OpDef &op, std::vector<HostTensor> inputs, co
   using namespace runtime;
   CallResult result;
   Metas metas;
-  llvm::SmallVector<Layout, 4> layouts;
   llvm::SmallVector<void *, 4> in, out;
   for (HostTensor &input : inputs) {
     metas.push_back(input.meta);
-    layouts.push_back(input.layout);
     in.push_back(input.data());
   }
   const KernelDef *def = findKernel(cpuDevice().kernels(), op.info().kernel);
@@ -91,13 +71,15 @@ inline CallResult callKernel(const OpDef &op, std::vector<HostTensor> inputs, co
     outputs.emplace_back(meta.dtype, meta.shape);
   for (HostTensor &output : outputs)
     out.push_back(output.data());
-  PrepareRequest request{op, metas, layouts, results};
+  PrepareRequest request{op, metas, results};
   request.threads = options.threads;
   auto prepared = prepareKernel(cpuDevice().kernels(), request);
   if (!prepared) {
     result.error = takeError(prepared.takeError()).second;
     return result;
   }
+  if ((*prepared)->updatesOutput())
+    outputs[0].storage = inputs[0].storage;
   std::vector<char> workspace((*prepared)->workspaceBytes() + 64);
   RunContext context;
   context.threads = (*prepared)->threads();

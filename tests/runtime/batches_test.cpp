@@ -48,7 +48,7 @@ BoundRef bindWith(TestProgram &program, llvm::ArrayRef<TensorMeta> inputs, bool 
   BindOptions options;
   options.threads = threads;
   options.batches = batches;
-  return get(program.create()->bind(inputs, {}, options));
+  return get(program.create()->bind(inputs, options));
 }
 
 } // namespace

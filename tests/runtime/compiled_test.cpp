@@ -46,7 +46,7 @@ Floats runProgram(const ProgramRef &program, std::vector<std::pair<Shape, Floats
   }
   BindOptions options;
   options.threads = threads;
-  BoundRef bound = get(program->bind(metas, {}, options));
+  BoundRef bound = get(program->bind(metas, options));
   Floats out(size_t(bound->outputs()[0].numElements()), -99);
   ok(run(*bound, pointers, {out.data()}));
   return out;
@@ -89,6 +89,69 @@ TEST_CASE("concat, pad and slice_set are copies of regions") {
     b.output(apply(b, set, {x, v}), "out");
     CHECK(runProgram(compiled(b), {{{2, 4}, range(8)}, {{}, {9}}}) == Floats{1, 9, 9, 4, 5, 6, 7, 8});
   }
+}
+
+/// Sets columns 1 to 3 of `x` to `v`, whose last axis has `size` elements; `between`: between two negations.
+static ProgramRef columnsSet(int64_t rows, int64_t columns, int64_t size, bool between) {
+  ir::GraphBuilder b;
+  Value x = b.input("x", f32({rows, columns})), v = b.input("v", f32({rows, size}));
+  if (between)
+    x = apply(b, OpDef::get("neg"), {x});
+  OpDef set = OpDef::get("slice_set");
+  set.set("starts", IntList{0, 1}).set("stops", IntList{rows, 4});
+  Value written = apply(b, set, {x, v});
+  b.output(between ? apply(b, OpDef::get("neg"), {written}) : written, "out");
+  return compiled(b);
+}
+
+TEST_CASE("a value that repeats along the last axis is written by a kernel where its size says so") {
+  int64_t size = GENERATE(as<int64_t>(), 1, kUnknown);
+  std::vector<std::pair<Shape, Floats>> inputs = {{{2, 5}, range(10)}, {{2, 1}, {-1, -2}}};
+  ExecutorStats before = executorStats();
+  CHECK(runProgram(columnsSet(2, 5, size, true), inputs) == Floats{1, 1, 1, 1, 5, 6, 2, 2, 2, 10});
+  CHECK(executorStats().launches - before.launches == (size == 1 ? 3 : 2));
+  CHECK(executorStats().copies - before.copies == (size == 1 ? 0 : 1));
+}
+
+TEST_CASE("what is copied whole is copied by all threads") {
+  const int64_t rows = 2000, columns = 1000;
+  Floats x = range(size_t(rows * columns)), v(size_t(rows), -3.0f), expected = x;
+  for (int64_t row = 0; row < rows; ++row)
+    std::fill_n(expected.begin() + row * columns + 1, 3, -3.0f);
+  ProgramRef program = columnsSet(rows, columns, 1, false);
+  CHECK_FALSE(get(program->bind({f32({rows, columns}), f32({rows, 1})}, {1}))->needsWorker());
+  CHECK(get(program->bind({f32({rows, columns}), f32({rows, 1})}, {3}))->needsWorker());
+  for (unsigned threads : {1u, 3u}) {
+    Floats out = runProgram(program, {{{rows, columns}, x}, {{rows, 1}, v}}, threads);
+    CHECK(std::memcmp(out.data(), expected.data(), out.size() * sizeof(float)) == 0);
+  }
+}
+
+TEST_CASE("a chain of writes into a value that nothing else reads copies nothing") {
+  ir::GraphBuilder b;
+  Value y = apply(b, OpDef::get("neg"), {b.input("x", f32({2, 4}))}), v = b.input("v", f32({2, 1}));
+  OpDef set = OpDef::get("slice_set");
+  for (int64_t column : {1, 3}) {
+    set.set("starts", IntList{0, column}).set("stops", IntList{2, column + 1});
+    y = apply(b, set, {y, v});
+  }
+  b.output(apply(b, OpDef::get("neg"), {y}), "out");
+  ExecutorStats before = executorStats();
+  CHECK(runProgram(compiled(b), {{{2, 4}, range(8)}, {{2, 1}, {9, 8}}}) == Floats{1, -9, 3, -9, 5, -8, 7, -8});
+  CHECK(executorStats().launches - before.launches == 4);
+  CHECK(executorStats().copies == before.copies);
+}
+
+TEST_CASE("indexed writes are made in a copy of their operand") {
+  ir::GraphBuilder b;
+  Value x = b.input("x", f32({3, 2})), v = b.input("v", f32({1, 2}));
+  int64_t one = 1;
+  Value index = b.constant(TensorMeta(DType::Int64, {1}), llvm::StringRef(reinterpret_cast<char *>(&one), sizeof(one)));
+  OpDef set = OpDef::get("index_set");
+  set.set("axes", IntList{0});
+  Value first = apply(b, set, {x, v, index}, {1, 1, 1});
+  b.output(apply(b, OpDef::get("add"), {first, x}), "out"); // x is what it was
+  CHECK(runProgram(compiled(b), {{{3, 2}, range(6)}, {{1, 2}, {-1, -2}}}) == Floats{2, 4, 2, 2, 10, 12});
 }
 
 TEST_CASE("a network of library calls and kernels gives the same bits for 1 and 2 threads") {
@@ -163,8 +226,7 @@ TEST_CASE("the plan is what a run takes") {
     y = apply(b, OpDef::get("tanh"), {y});
   }
   b.output(y, "out");
-  BoundRef bound =
-      get(compiled(b)->bind({f32({600, 600}), f32({600, 600}), f32({600, 600}), f32({600, 600})}, {}, {1}));
+  BoundRef bound = get(compiled(b)->bind({f32({600, 600}), f32({600, 600}), f32({600, 600}), f32({600, 600})}, {1}));
   Floats in(600 * 600, 0.5f), w(600 * 600, 0.01f), out(600 * 600);
   uint64_t before = cpuAllocator().stats().inUse;
   cpuAllocator().resetPeak();

@@ -10,8 +10,7 @@ using namespace tess::test;
 static llvm::Expected<PreparedRef> prepareFailing(dnnl_status_t status) {
   static OpDef op = OpDef::get("matmul");
   static TensorMeta metas[] = {TensorMeta(DType::Float32, {4, 4}), TensorMeta(DType::Float32, {4, 4})};
-  static Layout layouts[] = {Layout::contiguous({4, 4}), Layout::contiguous({4, 4})};
-  PrepareRequest request{op, metas, layouts, llvm::ArrayRef(metas).take_front(1)};
+  PrepareRequest request{op, metas, llvm::ArrayRef(metas).take_front(1)};
   return prepareCalls(request, 1, [&](DnnlCalls &) { throw dnnl::error(status, "no"); }, cpu::prepareOwnMatmul);
 }
 

@@ -72,6 +72,19 @@ void checkClose(HostTensor result, const std::vector<double> &expected, double t
     }
 }
 
+/// A float32 tensor with its last two axes exchanged.
+HostTensor transposed(HostTensor from) {
+  Shape shape = from.meta.shape;
+  std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+  HostTensor out(DType::Float32, shape);
+  int64_t rows = shape[shape.size() - 2], columns = shape.back();
+  for (int64_t i = 0, n = out.meta.numElements(); i < n; ++i) {
+    int64_t matrix = i / (rows * columns), row = i / columns % rows, column = i % columns;
+    out.as<float>()[i] = from.as<float>()[(matrix * columns + column) * rows + row];
+  }
+  return out;
+}
+
 OpDef matmul() { return OpDef::get("matmul"); }
 
 struct BatchCase {
@@ -80,7 +93,7 @@ struct BatchCase {
 
 } // namespace
 
-TEST_CASE("matmul: every batch form and layout") {
+TEST_CASE("matmul: every batch form") {
   auto test = GENERATE(values<BatchCase>({{{3, 4}, {4, 5}, {}},
                                           {{1, 1}, {1, 1}, {}},
                                           {{1, 7}, {7, 1}, {}},
@@ -96,25 +109,15 @@ TEST_CASE("matmul: every batch form and layout") {
   CallResult plain = callKernel(matmul(), {a, b});
   CHECK(plain.error.empty());
   checkClose(plain.outputs[0], expected, 1e-5);
-  checkClose(callKernel(matmul(), {a.stridedCopy(), b}).outputs[0], expected, 1e-5);
-  checkClose(callKernel(matmul(), {a, b.stridedCopy()}).outputs[0], expected, 1e-5);
-  checkClose(callKernel(matmul(), {a.stridedCopy(), b.stridedCopy()}).outputs[0], expected, 1e-5);
 }
 
 TEST_CASE("matmul: transposes are those of the last two axes") {
-  HostTensor a = randomF32({2, 4, 3}, 1), b = randomF32({5, 4}, 2);
+  int64_t m = GENERATE(3, 1, 130), k = GENERATE(4, 1, 90), n = GENERATE(5, 1, 67); // by our own loops and the library
+  HostTensor a = randomF32({2, k, m}, 1), b = randomF32({n, k}, 2);
   OpDef op = matmul();
   op.set("transpose_x", true).set("transpose_y", true);
   CallResult result = callKernel(op, {a, b});
-  HostTensor at(DType::Float32, {2, 3, 4}), bt(DType::Float32, {4, 5});
-  Layout swappedA = a.layout, swappedB = b.layout;
-  std::swap(swappedA.shape[1], swappedA.shape[2]);
-  std::swap(swappedA.strides[1], swappedA.strides[2]);
-  std::swap(swappedB.shape[0], swappedB.shape[1]);
-  std::swap(swappedB.strides[0], swappedB.strides[1]);
-  copyStrided(at.data(), at.layout, a.data(), swappedA, 4);
-  copyStrided(bt.data(), bt.layout, b.data(), swappedB, 4);
-  checkClose(result.outputs[0], reference(at, bt, {2}), 1e-5);
+  checkClose(result.outputs[0], reference(transposed(a), transposed(b), {2}), 1e-5);
 }
 
 TEST_CASE("matmul: every dtype against double") {
@@ -163,8 +166,7 @@ TEST_CASE("an implementation that this library does not pick is refused by name"
   HostTensor a = randomF32({4, 4}, 1);
   OpDef op = matmul();
   Metas metas = {a.meta, a.meta}, results = {a.meta};
-  llvm::SmallVector<Layout, 2> layouts = {a.layout, a.layout};
-  PrepareRequest request{op, metas, layouts, results};
+  PrepareRequest request{op, metas, results};
   request.implementation = "brg:imagined";
   CHECK(messageOf(prepareKernel(cpuDevice().kernels(), request))
             .find("matmul: implementation must be brg:imagined, got ") == 0);
@@ -174,8 +176,7 @@ TEST_CASE("an implementation that this library does not pick is refused by name"
 static llvm::Expected<PreparedRef> prepareSmall(llvm::StringRef implementation) {
   static OpDef op = matmul();
   static TensorMeta metas[] = {TensorMeta(DType::Float32, {4, 4}), TensorMeta(DType::Float32, {4, 4})};
-  static Layout layouts[] = {Layout::contiguous({4, 4}), Layout::contiguous({4, 4})};
-  PrepareRequest request{op, metas, layouts, llvm::ArrayRef(metas).take_front(1)};
+  PrepareRequest request{op, metas, llvm::ArrayRef(metas).take_front(1)};
   request.implementation = implementation;
   return prepareKernel(cpuDevice().kernels(), request);
 }

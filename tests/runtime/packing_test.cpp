@@ -49,7 +49,7 @@ ChainResult runChain(Chain &chain, bool packing, unsigned threads = 1) {
   HostTensor x = randomF32({kBatch, channels, kSize, kSize}, 1);
   x.as<float>()[3] = NAN;
   x.as<float>()[90] = -0.0f;
-  BoundRef bound = get(chain.program.create()->bind({x.meta}, {}, options));
+  BoundRef bound = get(chain.program.create()->bind({x.meta}, options));
   ChainResult result;
   std::vector<void *> outputs;
   for (const TensorMeta &meta : bound->outputs())
@@ -91,7 +91,7 @@ static std::vector<float> runOnce(TestProgram &program, llvm::ArrayRef<TensorMet
                                   unsigned &packed) {
   BindOptions options;
   options.packing = packing;
-  BoundRef bound = get(program.create()->bind(inputs, {}, options));
+  BoundRef bound = get(program.create()->bind(inputs, options));
   packed = bound->packedValues();
   std::vector<HostTensor> tensors;
   std::vector<void *> pointers;
@@ -251,4 +251,15 @@ TEST_CASE("a packed constant is made once for all bindings and counted in the pl
   CHECK(one->memory().constants == 2 * own);
   BoundRef two = get(program->bind({f32({kBatch, 32, kSize, kSize})}));
   CHECK(two->memory().constants == 2 * own);
+}
+
+TEST_CASE("a library step reads row-major operands only") {
+  TestProgram p;
+  int x = p.input("x", DType::Float32, {2, 3}), y = p.input("y", DType::Float32, {2, 3});
+  OpDef transpose = OpDef::get("transpose");
+  transpose.set("pattern", IntList{1, 0});
+  p.output("out", p.node(OpDef::get("matmul"), {x, p.node(transpose, {y}, ValueKind::View)}));
+  p.library().location = "model.py:3";
+  CHECK(messageOf(p.create()->bind({f32({2, 3}), f32({2, 3})})) ==
+        "matmul: operand 1 of a step must be row-major, got f32[3, 2] with strides [1, 3] at model.py:3");
 }

@@ -66,8 +66,6 @@ TEST_CASE("max_pool2d takes the largest, NaN if there is one, and never the padd
     auto got = result.values<float>();
     for (size_t i = 0; i < got.size(); ++i)
       CHECK((got[i] == expected[i] || (std::isnan(got[i]) && std::isnan(expected[i]))));
-    CHECK(callKernel(pool("max_pool2d", c.kernel, c.strides, c.padding), {x.stridedCopy()}).outputs[0].storage ==
-          result.storage);
   }
 }
 

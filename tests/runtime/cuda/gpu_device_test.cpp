@@ -20,12 +20,12 @@ TEST_CASE("what goes to the GPU comes back") {
   for (size_t count : {size_t(1), size_t(1000), size_t(3) << 20}) {
     std::vector<int32_t> values = numbers(count);
     OnGpu<int32_t> first(gpu, values), second(gpu, std::vector<int32_t>(count));
-    ok(gpu.defaultStream().copy(second.data(), first.data(), count * sizeof(int32_t)));
+    ok(gpu.defaultStream().copy(second.data(), first.data(), count * sizeof(int32_t), 1));
     CHECK(second.values() == values);
   }
   ok(gpu.defaultStream().copyIn(nullptr, nullptr, 0));
   ok(gpu.defaultStream().copyOut(nullptr, nullptr, 0));
-  ok(gpu.defaultStream().copy(nullptr, nullptr, 0));
+  ok(gpu.defaultStream().copy(nullptr, nullptr, 0, 1));
 }
 
 TEST_CASE("a GPU says what it is") {
@@ -74,7 +74,7 @@ TEST_CASE("an event orders two streams") {
     ok(producer->copyIn(first.data(), values.data(), count * 4));
     ok(producer->record(*event));
     ok(consumer->wait(*event));
-    ok(consumer->copy(second.data(), first.data(), count * 4));
+    ok(consumer->copy(second.data(), first.data(), count * 4, 1));
     ok(consumer->copyOut(result.data(), second.data(), count * 4));
     ok(consumer->synchronize());
     CHECK(event->done());
