@@ -54,6 +54,7 @@ private:
   void stageCopies();
   void allocateTemps();
   void shareInPlace(const Step &step, int32_t index);
+  Place finalPlace(ValueId root) const;
   bool mayShare(const Step &step, int32_t index, uint16_t number, ValueId result) const;
   /// Whether `step` may write into the memory of its operand number `operand`: a kernel that reads every other operand
   /// in that memory exactly as it reads this one, or any step that has no other there.
@@ -66,6 +67,7 @@ private:
   int32_t end;
   StoragePlan plan;
   std::vector<int32_t> written, lastRead; // step numbers, by root
+  std::vector<Place> movedTo;             // by allocation: the output whose memory it takes; None: it keeps its own
   // By root: whether an output shows it; whether it is an input whose memory an output takes over.
   llvm::BitVector isOutput, isTakenOver;
 };
@@ -184,7 +186,10 @@ bool Storage::mayShare(const Step &step, int32_t index, uint16_t number, ValueId
   ValueId operand = step.operands[number];
   ValueId root = rootOf(exe, operand);
   Place from = plan.places[root], to = plan.places[result];
-  if (from.kind != Place::Arena || to.kind != Place::Arena || from.index == to.index)
+  // An update of an output is made there from the start; a kernel that reads one memory and writes another copies
+  // nothing.
+  bool intoOutput = to.kind == Place::Output && exe.outputs[to.index].donates < 0 && step.kind != StepKind::Kernel;
+  if (from.kind != Place::Arena || !(intoOutput || (to.kind == Place::Arena && from.index != to.index)))
     return false;
   if (plan.allocations[from.index].last != index || !sameLayout(layouts[operand], layouts[result]))
     return false;
@@ -202,15 +207,29 @@ void Storage::shareInPlace(const Step &step, int32_t index) {
     ValueId operand = step.operands[operandIndex], result = step.results[resultIndex];
     if (!mayShare(step, index, operandIndex, result))
       continue;
-    uint32_t kept = plan.places[rootOf(exe, operand)].index, dropped = plan.places[result].index;
+    uint32_t kept = plan.places[rootOf(exe, operand)].index;
     if (llvm::is_contained(taken, kept) || llvm::is_contained(placed, result))
       continue;
     taken.push_back(kept);
     placed.push_back(result);
-    plan.allocations[kept].last = plan.allocations[dropped].last;
-    plan.allocations[dropped].bytes = 0;
-    plan.places[result].index = kept;
+    Place &to = plan.places[result];
+    if (to.kind == Place::Output) {
+      movedTo.resize(plan.allocations.size());
+      movedTo[kept] = to;
+      plan.allocations[kept].bytes = 0;
+      continue;
+    }
+    plan.allocations[kept].last = plan.allocations[to.index].last;
+    plan.allocations[to.index].bytes = 0;
+    to.index = kept;
   }
+}
+
+/// The place of a value that is no view, once all memory is shared.
+Place Storage::finalPlace(ValueId root) const {
+  Place place = plan.places[root];
+  bool isMoved = place.kind == Place::Arena && place.index < movedTo.size() && movedTo[place.index].kind != Place::None;
+  return isMoved ? movedTo[place.index] : place;
 }
 
 llvm::Expected<StoragePlan> Storage::run() {
@@ -222,8 +241,11 @@ llvm::Expected<StoragePlan> Storage::run() {
   allocateTemps();
   for (auto [index, step] : llvm::enumerate(exe.steps))
     shareInPlace(step, int32_t(index));
+  std::vector<Place> places;
+  places.reserve(exe.values.size());
   for (size_t value = 0; value < exe.values.size(); ++value)
-    plan.places[value] = plan.places[rootOf(exe, ValueId(value))];
+    places.push_back(finalPlace(rootOf(exe, ValueId(value))));
+  plan.places = std::move(places);
   return std::move(plan);
 }
 

@@ -32,8 +32,9 @@ TEST_CASE("an input that an output shows is not overwritten by the step that mak
   CHECK(plan.copies[1].stage >= 0); // read before the first copy writes it
 }
 
-/// Indexed writes: into neg(x), and from there into `second`, whose value is the operand number `value`.
-static StoragePlan planOfWrites(bool readsItself, int donates) {
+/// An indexed write into neg(x), or into x where the output donates it; `isLast`: its result is the output, not the
+/// negative of that.
+static StoragePlan planOfWrites(bool readsItself, int donates, bool isLast) {
   TestProgram p;
   int x = p.input("x", DType::Float32, {2}), v = p.input("v", DType::Float32, {2});
   int index = p.input("i", DType::Int64, {2});
@@ -44,7 +45,7 @@ static StoragePlan planOfWrites(bool readsItself, int donates) {
   set.set("axes", IntList{0});
   int written = p.node(set, {target, readsItself ? target : v, index});
   p.library().inplace = {{0, 0}};
-  if (donates < 0) {
+  if (!isLast) {
     written = p.node(OpDef::get("neg"), {written});
     p.kernel(negKernel, 1);
   }
@@ -56,10 +57,12 @@ TEST_CASE("a step that changes places writes into its operand, unless it reads t
   auto numAllocations = [](const StoragePlan &plan) {
     return llvm::count_if(plan.allocations, [](const Allocation &a) { return a.bytes != 0; });
   };
-  CHECK(numAllocations(planOfWrites(false, -1)) == 1);
-  CHECK(numAllocations(planOfWrites(true, -1)) == 2);
-  CHECK(planOfWrites(false, 0).copies.empty());
-  CHECK(planOfWrites(true, 0).copies.size() == 1);
+  CHECK(numAllocations(planOfWrites(false, -1, false)) == 1);
+  CHECK(numAllocations(planOfWrites(true, -1, false)) == 2);
+  CHECK(numAllocations(planOfWrites(false, -1, true)) == 0); // the negative lies where the output will be
+  CHECK(numAllocations(planOfWrites(true, -1, true)) == 1);
+  CHECK(planOfWrites(false, 0, true).copies.empty());
+  CHECK(planOfWrites(true, 0, true).copies.size() == 1);
 }
 
 TEST_CASE("a plan takes a time that is linear in the outputs") {
