@@ -77,7 +77,9 @@ inline bool isKeyAttr(const OpInfo &info, unsigned attr, bool sizesLater) {
   return !(sizesLater && info.attrs[attr].isBindTime);
 }
 /// Whether its calls are compiled so. Of a composite, the program follows from these attributes, too.
-inline bool readsSizesLater(const OpInfo &info, bool direct) { return direct || info.lowering == Lowering::Movement; }
+inline bool readsSizesLater(const OpInfo &info, bool direct) {
+  return direct || info.lowering == Lowering::Movement || info.lowering == Lowering::Window;
+}
 
 /// The words of an OpKey: static attributes, dtypes and segments, ranks. Attributes that bind
 /// time reads count where readsSizesLater() says no.

@@ -147,10 +147,12 @@ static std::unique_ptr<DirectKernel> directOf(const runtime::Executable &exe, co
   return direct;
 }
 
-/// Whether `exe` is only the movement itself, whose attributes are read when it is bound and may come from any call.
-static bool isMovement(const runtime::Executable &exe, const OpInfo &info) {
+/// Whether `exe` is only one step of that operator, whose attributes are read when it is bound and may come from any
+/// call.
+static bool readsAttrsWhenBound(const runtime::Executable &exe, const OpInfo &info) {
+  using runtime::StepKind;
   return exe.nodes.size() == 1 && &exe.nodes[0].op.info() == &info && exe.steps.size() == 1 &&
-         exe.steps[0].kind == runtime::StepKind::Movement;
+         (exe.steps[0].kind == StepKind::Movement || exe.steps[0].kind == StepKind::Window);
 }
 
 static uint64_t bytesOf(const runtime::Executable &exe) {
@@ -178,7 +180,7 @@ BuiltOp buildOp(const OpKey &key, const OpClass &call, bool direct) {
   const OpInfo &info = call.op.info();
   bool sizesLater = readsSizesLater(info, direct);
   llvm::Expected<ClassProgram> compiled = executableOf(call.neutral(sizesLater));
-  bool bindsAttrs = compiled && !direct && sizesLater && isMovement(compiled->exe, info);
+  bool bindsAttrs = compiled && !direct && sizesLater && readsAttrsWhenBound(compiled->exe, info);
   if (!direct && sizesLater && !bindsAttrs) { // nothing is moved along no axis: the attributes are compiled in
     llvm::consumeError(compiled.takeError());
     compiled = executableOf(call.neutral(/*sizesLater=*/false));

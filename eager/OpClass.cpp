@@ -7,6 +7,7 @@
 namespace tess::eager {
 
 /// Replaces attributes that are read at bind time by sizes without meaning: none is 1, and no stop equals its start.
+/// Windows keep the defaults, which fit all others.
 static OpDef withNeutralSizes(const OpDef &op) {
   int64_t neutral = 0;
   OpDef result = op;
@@ -14,7 +15,9 @@ static OpDef withNeutralSizes(const OpDef &op) {
     if (!attr.isBindTime || !op.has(attr.name))
       continue;
     neutral += 7;
-    if (attr.kind == AttrKind::I64List)
+    if (op.info().lowering == Lowering::Window && attr.hasDefault)
+      result.set(attr.name, attr.defaultValue());
+    else if (attr.kind == AttrKind::I64List)
       result.set(attr.name, IntList(op.ints(attr.name).size(), neutral));
     else if (attr.kind == AttrKind::I64)
       result.set(attr.name, AttrValue(neutral));

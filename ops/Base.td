@@ -137,6 +137,11 @@ class Movement<string r, string s = ""> : LoweringRule {              // a funct
   string rule = r;
   string steps = s; // the attribute with the steps along each axis that a region takes in the result; none: steps of 1
 }
+class Window<string r, string k, string old = ""> : LoweringRule {    // a function of ops/WindowRules.h
+  string rule = r;
+  string kind = k;   // Max Min
+  string kernel = old; // of runtime/KernelTable, which compiled files call that are older than the rule
+}
 class Library<string k> : LoweringRule { string kernel = k; }         // a kernel of runtime/KernelTable
 class Sequential<string k> : LoweringRule { string kernel = k; }      // the same, on its allow-list
 

@@ -94,6 +94,7 @@ enum class Lowering : uint8_t {
   Composite,   // `makeForward`: other operators
   View,        // `viewRule`: no kernel
   Movement,    // `regionRule`: copies between regions
+  Window,      // `reduceKind` over the windows of `windowRule`
   Library,     // `kernel` in runtime/KernelTable
   Sequential,  // `kernel` in runtime/KernelTable, on its allow-list
 };
@@ -124,12 +125,20 @@ struct CopyRegion {
   Layout source, destination;
 };
 
+/// The windows along one axis: that of result position p has the elements p * stride + k * dilation - padding for k in
+/// [0, size); what lies outside of the operand does not count.
+struct WindowAxis {
+  int64_t size, stride, padding, dilation;
+};
+
 /// Where the elements of the view lie, from the layout of operand 0 and the shape that inference gave the result.
 /// Failure: this layout cannot be viewed so (a copy is needed).
 using ViewRuleFn = llvm::Expected<Layout> (*)(const OpDef &, const Layout &, llvm::ArrayRef<int64_t> shape);
 /// Which regions of the operands go where, from the layouts of the operands and of the result.
 using RegionRuleFn = llvm::Expected<llvm::SmallVector<CopyRegion, 4>> (*)(const OpDef &, llvm::ArrayRef<Layout>,
                                                                           const Layout &result);
+/// The windows along the last axes of operand 0.
+using WindowRuleFn = llvm::SmallVector<WindowAxis, 3> (*)(const OpDef &);
 /// Appends the operators that compute the results from the operands; returns result values.
 using ForwardFn = llvm::SmallVector<int, 4> (*)(SubgraphBuilder &, const OpDef &, llvm::ArrayRef<int> operands);
 /// Appends the operators of the gradient. `values`: operands, then results, then result gradients (-1 where none
@@ -163,14 +172,15 @@ struct OpInfo {
   NormaliseFn normalise; // may be null
   Lowering lowering;
   const ScalarProgram *scalar; // Elementwise
-  ReduceKind reduceKind;       // Reduction
+  ReduceKind reduceKind;       // Reduction, Window
   ForwardFn makeForward;       // Composite
   ViewRuleFn viewRule;         // View
   ViewKind viewKind;           // View
   RegionRuleFn regionRule;     // Movement
   int8_t regionSteps;          // Movement: the attribute with the steps of a region in the result; -1: they are 1
-  const char *kernel;          // Library, Sequential
-  GradientFn gradient;         // null: no gradient
+  WindowRuleFn windowRule;     // Window
+  const char *kernel;  // Library, Sequential; Window: what files call that were compiled before there were windows
+  GradientFn gradient; // null: no gradient
   ShardingInfo sharding;
   /// (operand, result) pairs that may share memory.
   llvm::ArrayRef<std::pair<uint8_t, uint8_t>> inplace;

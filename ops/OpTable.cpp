@@ -7,6 +7,7 @@
 #include "ops/RegionRules.h"
 #include "ops/ShapeRules.h"
 #include "ops/ViewRules.h"
+#include "ops/WindowRules.h"
 
 #include <limits>
 

@@ -17,6 +17,9 @@ defvar poolFacts = [Length<"kernel_size", 2>, Length<"strides", 2>, Length<"padd
 defvar poolGeometry = ["x must have rank 4", "padding must be below the window's size",
                        "window must fit into the padded input"];
 
+// Windows that bind time reads.
+defvar windowFacts = !listconcat(poolFacts, [BindTime<"kernel_size">, BindTime<"strides">, BindTime<"padding">]);
+
 class PoolOp<string m, string what, string expr> : Tess_Op<m> {
   let summary = what;
   let results = (outs Tess_Float:$out);
@@ -34,6 +37,8 @@ def Tess_MaxPool2dOp : PoolOp<"max_pool2d", "largest element of each window",
   let keepsAxes = 1;
   let sampleRank = 3;
   let arguments = !con((ins Tess_Float:$x), poolAttrs);
+  let attrFacts = windowFacts;
+  let lowering = Window<"pool", "Max", "max_pool2d">;
   let shapeRule = "pool2d";
   let dtypes = Same<"x">;
   let gradient = [(op<"max_pool2d_backward", samePool> $x, $out, $dout)];

@@ -98,8 +98,9 @@ static bool anyNarrow(llvm::ArrayRef<TensorMeta> metas) {
 /// Whether a node rounds; copies, views and constants do not.
 static bool rounds(const Subgraph::Node &node) {
   Lowering lowering = node.op.info().lowering;
-  return !node.inputs.empty() && (lowering == Lowering::Elementwise || lowering == Lowering::Reduction ||
-                                  lowering == Lowering::Library || lowering == Lowering::Composite);
+  return !node.inputs.empty() &&
+         (lowering == Lowering::Elementwise || lowering == Lowering::Reduction || lowering == Lowering::Window ||
+          lowering == Lowering::Library || lowering == Lowering::Composite);
 }
 
 /// Whether some result is rounded more than once on its way.

@@ -57,6 +57,8 @@ llvm::StringRef kindName(StepKind kind) {
     return "movement";
   case StepKind::Library:
     return "library";
+  case StepKind::Window:
+    return "window";
   }
   llvm_unreachable("every step has a kind");
 }

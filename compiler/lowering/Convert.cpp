@@ -102,4 +102,15 @@ V castValue(V value, DType from, DType to) {
   return roundTo(b.convert(value, computeElem(to)), to);
 }
 
+Elem rawElem(DType dtype) {
+  Elem elem = storedElem(dtype);
+  return elem == Elem::I1 ? Elem::I8 : elem;
+}
+
+V fromRaw(V raw, DType dtype) {
+  return isBool(dtype) ? raw.b().compare(LaneBuilder::Cmp::Ne, raw, raw.ci(0)) : widen(raw, dtype);
+}
+
+V toRaw(V value, DType dtype) { return isBool(dtype) ? value.b().convert(value, Elem::I8) : narrow(value, dtype); }
+
 } // namespace tess::compiler

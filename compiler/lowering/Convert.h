@@ -20,6 +20,11 @@ Elem storedElem(DType dtype);
 V widen(V stored, DType dtype);
 /// Converts a compute value to the type in memory; narrow floats round to nearest even.
 V narrow(V value, DType dtype);
+/// The element type in registers straight after a load, where bool is a byte; such a value from and to the compute
+/// type.
+Elem rawElem(DType dtype);
+V fromRaw(V raw, DType dtype);
+V toRaw(V value, DType dtype);
 /// Rounds a compute value to a value of the narrow float `dtype`, still in float32; other dtypes change nothing.
 V roundTo(V value, DType dtype);
 /// Converts a value of `from` to `to`, rounding once.

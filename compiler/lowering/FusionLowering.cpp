@@ -276,6 +276,20 @@ KernelSpec copySpec(DType dtype, unsigned rank, InnerClass source, InnerClass de
   return spec;
 }
 
+KernelSpec windowSpec(DType dtype, ReduceKind kind, unsigned numWindows) {
+  KernelSpec spec;
+  spec.numParallel = 1 + numWindows;
+  spec.numReduced = numWindows;
+  spec.order = ReductionOrder::Sequential;
+  KernelOperand in{dtype, false, InnerClass::Strided, true}, to{dtype, true, InnerClass::Contiguous, false};
+  for (unsigned window = 0; window < numWindows; ++window)
+    spec.bounds.push_back({uint8_t(1 + window), uint8_t(window)});
+  spec.operands = {in, to};
+  NodeBuilder nodes(spec);
+  spec.stores.push_back({nodes.finish(nodes.reduce(kind, nodes.load(0), dtype), dtype), 1});
+  return spec;
+}
+
 KernelSpec fillSpec(DType dtype, unsigned rank, InnerClass destination) {
   KernelOperand to{dtype, true, destination, false};
   KernelSpec spec = perAxisSpec(rank, {to});

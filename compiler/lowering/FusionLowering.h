@@ -28,6 +28,9 @@ bool readsInPlace(ir::FusionOp fusion, ValueLayout layout);
 LoweredFusion lowerFusion(ir::FusionOp fusion, const Layouts &layouts);
 /// A kernel that copies its operand 0 to its operand 1; one parallel group per axis, one for rank 0.
 KernelSpec copySpec(DType dtype, unsigned rank, InnerClass source, InnerClass destination);
+/// A kernel that reduces the windows along the last `numWindows` axes of its operand 0 to its operand 1. Groups: all
+/// axes before those, each of them, and each window.
+KernelSpec windowSpec(DType dtype, ReduceKind kind, unsigned numWindows);
 /// A kernel that stores its one runtime attribute everywhere in its operand; groups as in copySpec().
 KernelSpec fillSpec(DType dtype, unsigned rank, InnerClass destination);
 

@@ -80,13 +80,18 @@ const KernelBuilder::Scope *KernelBuilder::laneScope() const {
   return nullptr;
 }
 
-V KernelBuilder::indexOf(unsigned group) const {
-  for (const Scope &scope : scopes)
-    for (const GroupIndex &index : scope.groups)
-      if (index.group == group)
-        return index.index;
-  llvm_unreachable("every group is open where it is used");
+unsigned KernelBuilder::depthOf(unsigned group) const {
+  auto isOf = [&](const GroupIndex &index) { return index.group == group; };
+  const Scope *open = llvm::find_if(scopes, [&](const Scope &scope) { return llvm::any_of(scope.groups, isOf); });
+  assert(open != scopes.end() && "every group is open where it is used");
+  return open - scopes.begin();
 }
+
+const KernelBuilder::GroupIndex &KernelBuilder::openIndex(unsigned group) const {
+  return *llvm::find_if(scopes[depthOf(group)].groups, [&](const GroupIndex &index) { return index.group == group; });
+}
+
+V KernelBuilder::indexOf(unsigned group) const { return openIndex(group).index; }
 
 void KernelBuilder::keep(int index, mlir::Value buffer) {
   V value = lanesOf(index);
@@ -242,13 +247,9 @@ V KernelBuilder::buildIndex(unsigned &depth) {
 }
 
 V KernelBuilder::buildDimIndex(unsigned group, unsigned &depth) {
-  for (unsigned d = 0; d < scopes.size(); ++d)
-    for (const GroupIndex &index : scopes[d].groups)
-      if (index.group == group) {
-        depth = d;
-        return at(d, [&] { return index.lanes ? b.splat(index.index) + b.iota(Elem::I64) : index.index; });
-      }
-  llvm_unreachable("every group is open where it is used");
+  depth = depthOf(group);
+  const GroupIndex &open = openIndex(group);
+  return at(depth, [&] { return open.lanes ? b.splat(open.index) + b.iota(Elem::I64) : open.index; });
 }
 
 mlir::Value KernelBuilder::scratchAddress(int index, Elem elem) {

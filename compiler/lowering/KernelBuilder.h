@@ -57,6 +57,15 @@ public:
   /// Product of the sizes of the reduced groups.
   V reducedCount();
 
+  // Positions that have an element, by the bounds.
+  struct Range {
+    V lo, hi;
+  };
+  /// Those in a reduced group where its parallel group stands now, if that is at one index; else all.
+  Range withinReduced(unsigned reduced);
+  /// Those in the last parallel group that have one at every position of their reduced group.
+  Range wholeColumns();
+
   // Values.
   /// A value, and the scope that holds it by its place in `scopes`.
   struct Found {
@@ -73,10 +82,14 @@ public:
   void store(int index, unsigned operand);
   /// Writes a node to its scratch slot.
   void spill(int index);
+  /// Whether the vector axis is open, rather than one index along it.
+  bool hasLanes() const { return laneScope() != nullptr; }
   /// Which lanes count, where the vector axis is open: null for all.
   V mask() const { return laneScope()->mask; }
   /// The position in a group that is open, an i64 scalar.
   V indexOf(unsigned group) const;
+  /// The scope in which it is open, by its place in `scopes`.
+  unsigned depthOf(unsigned group) const;
   /// The column as a place in a buffer of the block, in elements.
   V columnInBlock() const { return indexOf(spec.numParallel - 1) - blockStart; }
   /// Writes the node's lanes to `buffer`; after hold(), node() reads them from there.
@@ -111,6 +124,7 @@ private:
     LaneBuilder::InsertBefore here(b, scope.nested ? scope.nested : scope.end);
     return build();
   }
+  const GroupIndex &openIndex(unsigned group) const;
   V dim(unsigned slot);
   V stride(unsigned operand, unsigned group) { return dim(spec.dims().stride(operand, group)); }
   /// Scope of the vector axis; null when it is not open.
@@ -121,6 +135,9 @@ private:
   /// The innermost open scope that the operand's address depends on.
   unsigned accessDepth(unsigned operand) const;
   V load(unsigned operand, unsigned depth);
+  V boundNumber(const AxisBound &bound, runtime::BoundNumber number);
+  V loadApart(mlir::Value base, Elem elem, V stride);
+  V loadPairs(mlir::Value base, Elem elem);
   V loadLanes(mlir::Value base, Elem elem, InnerClass inner, V stride);
   V loadLanes(mlir::Value base, Elem elem, InnerClass inner, V stride, V mask);
   void storeLanes(V value, mlir::Value base, InnerClass inner, V stride);

@@ -37,10 +37,8 @@ private:
   void wholeLoop(V lo, V hi, unsigned group, llvm::function_ref<void()> body);
   Values lanesLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body);
   Values indexLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body);
-  /// Positions in the last reduced group.
-  struct Range {
-    V lo, hi;
-  };
+  using Range = KernelBuilder::Range;
+  /// All positions in the last reduced group.
   Range wholeDomain() { return {b.index(0), k.size(spec.numGroups() - 1)}; }
   Values reducedLoops(unsigned first, Range last, llvm::ArrayRef<V> init, Body body);
   using Reductions = std::vector<Reduction>; // no list that assigns: a reduction has references
@@ -56,6 +54,8 @@ private:
   void columnPhase(V start, V end, unsigned vectors, llvm::MutableArrayRef<Reduction> states);
   void columnRow(V start, V end, llvm::ArrayRef<int> reduces, llvm::MutableArrayRef<Reduction> states, bool last);
   void reduceInColumns();
+  void reduceInSequence();
+  void reduceColumn();
   llvm::SmallVector<int> reducesOf(unsigned phase) const;
   void fullStores();
   void rowStores();
@@ -123,6 +123,12 @@ Values KernelEmitter::indexLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> in
 // Loops over the reduced groups in row-major order; the last one goes by vectors when the lanes run along it.
 Values KernelEmitter::reducedLoops(unsigned first, Range last, llvm::ArrayRef<V> init, Body body) {
   unsigned group = spec.numParallel + first;
+  if (!spec.bounds.empty()) {
+    Range within = k.withinReduced(first);
+    return indexLoop(within.lo, within.hi, group, init, [&](llvm::ArrayRef<V> values) {
+      return first + 1 == spec.numReduced ? body(values) : reducedLoops(first + 1, last, values, body);
+    });
+  }
   if (first + 1 == spec.numReduced)
     return lanesAreParallel() ? indexLoop(last.lo, last.hi, group, init, body)
                               : vectorLoop(last.lo, last.hi, group, init, body);
@@ -321,7 +327,37 @@ void KernelEmitter::reduceInColumns() {
   });
 }
 
+// Every column has its one result in a register. Vectors have only columns whose windows are whole, so that lanes go
+// through the same positions; the last one may overlap that before it.
+void KernelEmitter::reduceInSequence() {
+  k.enterPhase(0);
+  unsigned columns = spec.numParallel - 1;
+  auto clamp = [](V x, V lo, V hi) { return select(lt(x, lo), lo, select(lt(hi, x), hi, x)); };
+  Range whole = k.wholeColumns();
+  V start = clamp(whole.lo, args.innerLo, args.innerHi), end = clamp(whole.hi, start, args.innerHi);
+  V last = end - b.index(kLanes), vectorEnd = select(lt(last, start), start, end);
+  auto reduce = [&](llvm::ArrayRef<V>) { return reduceColumn(), Values(); };
+  indexLoop(args.innerLo, start, columns, {}, reduce);
+  k.loop(start, vectorEnd, b.index(kLanes), {}, [&](V index, llvm::ArrayRef<V> none) {
+    k.enterLanes(columns, select(lt(last, index), last, index));
+    return reduce(none);
+  });
+  indexLoop(vectorEnd, args.innerHi, columns, {}, reduce);
+}
+
+void KernelEmitter::reduceColumn() {
+  llvm::SmallVector<int> nodes = reducesOf(0);
+  Reductions reductions = reductionsOf(nodes);
+  Values none = eachOf(reductions, [&](Reduction &r) { return k.hasLanes() ? r.start() : r.none(); });
+  define(nodes, reductions, reducedLoops(0, wholeDomain(), none, [&](llvm::ArrayRef<V> carried) {
+           return eachOf(reductions, [](Reduction &r, auto own) { return r.step(own, V()); }, carried);
+         }));
+  rowStores();
+}
+
 void KernelEmitter::row() {
+  if (spec.order == ReductionOrder::Sequential)
+    return reduceInSequence();
   if (plan.scratchBytesPerChunk)
     return reduceInParts();
   if (!lanesAreParallel())

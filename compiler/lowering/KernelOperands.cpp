@@ -11,20 +11,6 @@
 
 namespace tess::compiler {
 
-/// The element type in registers straight after a load, where bool is a byte.
-static Elem rawElem(DType dtype) {
-  Elem elem = storedElem(dtype);
-  return elem == Elem::I1 ? Elem::I8 : elem;
-}
-
-static V fromRaw(V raw, DType dtype) {
-  return isBool(dtype) ? raw.b().compare(LaneBuilder::Cmp::Ne, raw, raw.ci(0)) : widen(raw, dtype);
-}
-
-static V toRaw(V value, DType dtype) {
-  return isBool(dtype) ? value.b().convert(value, Elem::I8) : narrow(value, dtype);
-}
-
 bool KernelBuilder::moves(unsigned operand, const GroupIndex &group) const {
   const KernelOperand &op = spec.operands[operand];
   if (group.group >= spec.numParallel && !op.variesOnReduced)
@@ -94,6 +80,8 @@ V KernelBuilder::load(unsigned operand, unsigned depth) {
   if (!byLane)
     return fromRaw(b.load(safePointer(operand, address), raw, false), op.dtype);
   V step = op.inner == InnerClass::Strided ? stride(operand, lanes->groups.back().group) : V();
+  if (step && spec.order == ReductionOrder::Sequential)
+    return fromRaw(loadApart(address, raw, step), op.dtype);
   return fromRaw(loadLanes(address, raw, op.inner, step), op.dtype);
 }
 

@@ -11,7 +11,9 @@
 // reduced groups are walked outside in row-major order; a halving tree
 // (8, 4, 2, 1) ends it. A reduction of everything goes in chunks of
 // kReductionChunk elements, each reduced so and combined with the chunks before
-// it. That is independent of layout, ISA, threads and fusion.
+// it. A reduction over windows is sequential: one result, to which the elements
+// are added one by one in row-major order. Both are independent of layout, ISA,
+// threads and fusion.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -30,6 +32,15 @@ using runtime::InnerClass;
 enum class VectorAxis : uint8_t {
   Parallel, // the last parallel group; reductions (if any) keep 16 lanes in memory per column
   Reduced,  // the last reduced group
+};
+
+/// The order in which a reduction combines elements (above).
+enum class ReductionOrder : uint8_t { Lanes, Sequential };
+
+/// A parallel and a reduced group that walk an axis of the operands together: a position that has no element there
+/// (BoundNumber) is no part of the reduction.
+struct AxisBound {
+  uint8_t parallel, reduced; // numbers among the groups of their kind
 };
 
 /// An input or output of a kernel.
@@ -80,6 +91,8 @@ struct KernelSpec {
   unsigned numParallel = 1;
   unsigned numReduced = 0;
   VectorAxis vectorAxis = VectorAxis::Parallel;
+  ReductionOrder order = ReductionOrder::Lanes;
+  llvm::SmallVector<AxisBound, 2> bounds; // of a sequential kernel
   llvm::SmallVector<KernelOperand, 6> operands;
   llvm::SmallVector<KernelNode, 16> nodes;
   llvm::SmallVector<KernelStore, 2> stores;
@@ -89,10 +102,10 @@ struct KernelSpec {
   unsigned numGroups() const { return numParallel + numReduced; }
   /// The kernel reduces everything to one row, in chunks.
   bool goesInChunks() const { return numParallel == 0 && numReduced == 1; }
-  runtime::KernelDims dims() const { return {numGroups(), unsigned(operands.size())}; }
+  runtime::KernelDims dims() const { return {numGroups(), unsigned(operands.size()), unsigned(bounds.size())}; }
 
-  /// Canonical text, a line for each operand, node and store: equal text means equal code. The cache key of a kernel
-  /// (with the target).
+  /// Canonical text, a line for each bound, operand, node and store: equal text means equal code. The cache key of a
+  /// kernel (with the target).
   std::string toText() const;
   /// The spec that has this text; spaces and empty lines aside. Errors name the line. The result is not verified.
   static llvm::Expected<KernelSpec> parse(llvm::StringRef text);

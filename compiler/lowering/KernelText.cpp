@@ -143,6 +143,7 @@ private:
     spec.numParallel = number<uint8_t>("parallel=");
     spec.numReduced = number<uint8_t>("reduced=");
     spec.vectorAxis = oneOf<VectorAxis>({"lanes=parallel", "lanes=reduced"}, "lanes=parallel or lanes=reduced");
+    spec.order = take("order=sequential") ? ReductionOrder::Sequential : ReductionOrder::Lanes;
     spec.numAttrs = number<uint8_t>("attrs=");
   }
 
@@ -152,12 +153,17 @@ private:
       spec.stores.push_back({node, number<int16_t>("o")});
       return;
     }
+    if (take("bound")) {
+      uint8_t parallel = number<uint8_t>("p");
+      spec.bounds.push_back({parallel, number<uint8_t>("r")});
+      return;
+    }
     if (nextWord().starts_with("o"))
       operand();
     else if (nextWord().starts_with("n"))
       node();
     else
-      expect("an operand, a node or a store");
+      expect("a bound, an operand, a node or a store");
   }
 
   void operand() {
@@ -228,7 +234,10 @@ std::string KernelSpec::toText() const {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "kernel parallel=" << numParallel << " reduced=" << numReduced
-     << " lanes=" << (vectorAxis == VectorAxis::Parallel ? "parallel" : "reduced") << " attrs=" << numAttrs << '\n';
+     << " lanes=" << (vectorAxis == VectorAxis::Parallel ? "parallel" : "reduced")
+     << (order == ReductionOrder::Sequential ? " order=sequential" : "") << " attrs=" << numAttrs << '\n';
+  for (AxisBound bound : bounds)
+    os << "bound p" << unsigned(bound.parallel) << " r" << unsigned(bound.reduced) << '\n';
   for (auto [i, operand] : llvm::enumerate(operands))
     os << 'o' << i << " = " << (operand.isOutput ? "output " : "input ") << shortName(operand.dtype) << ' '
        << kInnerNames[unsigned(operand.inner)] << (operand.variesOnReduced ? " varies" : "") << '\n';

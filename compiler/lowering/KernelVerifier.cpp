@@ -22,6 +22,8 @@ private:
   llvm::Error checkReduce(unsigned index) const;
   bool namesItsEnds(const KernelStore &store) const;
   llvm::Error checkStore(const KernelStore &store) const;
+  llvm::Error checkOperand(const KernelOperand &operand) const;
+  llvm::Error checkSequential() const;
 
   const KernelSpec &spec;
 };
@@ -97,6 +99,38 @@ llvm::Error Verifier::checkStore(const KernelStore &store) const {
   return llvm::Error::success();
 }
 
+llvm::Error Verifier::checkOperand(const KernelOperand &operand) const {
+  if (operand.variesOnReduced && !spec.numReduced)
+    return error("an operand may vary over reduced groups only where there are some", "none");
+  bool strides = llvm::any_of(spec.operands, [](const KernelOperand &o) { return o.inner == InnerClass::Strided; });
+  if (operand.inner == InnerClass::Repeated && (operand.isOutput || spec.numReduced || strides))
+    return error("a repeated operand must be an input of a kernel without reduced groups and strided operands",
+                 operand.isOutput  ? "an output"
+                 : spec.numReduced ? "a reduced group"
+                                   : "a strided one");
+  return llvm::Error::success();
+}
+
+/// A sequential kernel passes over its reduced groups once, with a column in each lane.
+llvm::Error Verifier::checkSequential() const {
+  if (!spec.numReduced || spec.vectorAxis != VectorAxis::Parallel)
+    return error("a sequential kernel must have lanes along a parallel group, and a reduced group",
+                 spec.numReduced ? "lanes along a reduced one" : "no reduced one");
+  auto isOf = [](AxisBound bound) {
+    return [=](AxisBound b) { return b.parallel == bound.parallel || b.reduced == bound.reduced; };
+  };
+  for (AxisBound bound : spec.bounds)
+    if (bound.parallel >= spec.numParallel || bound.reduced >= spec.numReduced ||
+        llvm::count_if(spec.bounds, isOf(bound)) > 1)
+      return error("a bound must name a parallel and a reduced group that no other names",
+                   "p" + llvm::Twine(unsigned(bound.parallel)) + " r" + llvm::Twine(unsigned(bound.reduced)));
+  auto givesPlace = [](const KernelNode &n) { return n.kind == NodeKind::Reduce && givesIndex(n.reduceKind); };
+  auto isFull = [&](const KernelStore &store) { return isFullStore(spec, store); };
+  if (planKernel(spec).numPhases != 1 || llvm::any_of(spec.nodes, givesPlace) || llvm::any_of(spec.stores, isFull))
+    return error("a sequential kernel must reduce once, to values, and write rows", "another");
+  return llvm::Error::success();
+}
+
 llvm::Error Verifier::run() {
   if (spec.vectorAxis == VectorAxis::Parallel ? !spec.numParallel : !spec.numReduced)
     return error("the vector axis must have a group",
@@ -106,16 +140,9 @@ llvm::Error Verifier::run() {
       return failure;
   if (spec.stores.empty())
     return error("a kernel must store something", "no store");
-  bool strides = llvm::any_of(spec.operands, [](const KernelOperand &o) { return o.inner == InnerClass::Strided; });
-  for (const KernelOperand &operand : spec.operands) {
-    if (operand.variesOnReduced && !spec.numReduced)
-      return error("an operand may vary over reduced groups only where there are some", "none");
-    if (operand.inner == InnerClass::Repeated && (operand.isOutput || spec.numReduced || strides))
-      return error("a repeated operand must be an input of a kernel without reduced groups and strided operands",
-                   operand.isOutput  ? "an output"
-                   : spec.numReduced ? "a reduced group"
-                                     : "a strided one");
-  }
+  for (const KernelOperand &operand : spec.operands)
+    if (llvm::Error failure = checkOperand(operand))
+      return failure;
   for (const KernelStore &store : spec.stores)
     if (!namesItsEnds(store))
       return error("a store must name a node and an output",
@@ -123,6 +150,10 @@ llvm::Error Verifier::run() {
   for (const KernelStore &store : spec.stores)
     if (llvm::Error failure = checkStore(store))
       return failure;
+  if (spec.order == ReductionOrder::Sequential)
+    return checkSequential();
+  if (!spec.bounds.empty())
+    return error("bounds must be of a sequential kernel", "another");
   return llvm::Error::success();
 }
 

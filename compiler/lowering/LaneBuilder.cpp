@@ -108,9 +108,9 @@ LaneValue LaneBuilder::insertAt(LaneValue vector, LaneValue scalar, LaneValue la
   return wrap(result, vector.elem(), true);
 }
 
-LaneValue LaneBuilder::shuffle(LaneValue vector, llvm::ArrayRef<int32_t> lanes) {
-  Value result = LLVM::ShuffleVectorOp::create(ops, loc, vector.get(), vector.get(), lanes);
-  return wrap(result, vector.elem(), true);
+LaneValue LaneBuilder::shuffle(LaneValue first, LaneValue second, llvm::ArrayRef<int32_t> lanes) {
+  Value result = LLVM::ShuffleVectorOp::create(ops, loc, first.get(), second.get(), lanes);
+  return wrap(result, first.elem(), true);
 }
 
 LaneValue LaneBuilder::anyLane(LaneValue mask) {

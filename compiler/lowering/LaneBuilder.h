@@ -107,7 +107,8 @@ public:
   LaneValue insertAt(LaneValue vector, LaneValue scalar, LaneValue lane);
   LaneValue insert(LaneValue vector, LaneValue scalar, unsigned lane);
   /// The named lanes as a vector of as many.
-  LaneValue shuffle(LaneValue vector, llvm::ArrayRef<int32_t> lanes);
+  LaneValue shuffle(LaneValue vector, llvm::ArrayRef<int32_t> lanes) { return shuffle(vector, vector, lanes); }
+  LaneValue shuffle(LaneValue first, LaneValue second, llvm::ArrayRef<int32_t> lanes);
   /// A value that must be overwritten before it is read (poison).
   LaneValue undef(Elem elem, bool vector);
   /// Whether any lane is true: a scalar i1.

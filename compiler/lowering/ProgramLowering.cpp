@@ -97,6 +97,8 @@ private:
       return lowerView(op);
     case Lowering::Movement:
       return lowerMovement(op);
+    case Lowering::Window:
+      return lowerWindow(op);
     case Lowering::Library:
     case Lowering::Sequential:
       return lowerLibrary(op);
@@ -325,6 +327,25 @@ private:
       step.scalars.push_back({ScalarSource::Immediate, bits, 0});
     }
     step.image = addKernels(std::move(unit));
+    step.entry = 0;
+    exec().steps.push_back(std::move(step));
+    return success();
+  }
+
+  LogicalResult lowerWindow(Operation *op) {
+    Step step = opStep(op, StepKind::Window);
+    const OpInfo &info = step.op.info();
+    TensorMeta meta = ir::metaOf(op->getResult(0).getType());
+    unsigned rank = meta.rank(), numWindows = info.windowRule(step.op).size();
+    step.parallel = {{0, uint8_t(rank - numWindows)}};
+    for (unsigned axis = rank - numWindows; axis < rank; ++axis) {
+      step.parallel.push_back({uint8_t(axis), uint8_t(axis + 1)});
+      step.reduced.push_back({uint8_t(axis + numWindows), uint8_t(axis + numWindows + 1)});
+    }
+    KernelSpec spec = windowSpec(meta.dtype, info.reduceKind, numWindows);
+    for (const KernelOperand &operand : spec.operands)
+      step.innerClasses.push_back(operand.inner);
+    step.image = addKernel(std::move(spec));
     step.entry = 0;
     exec().steps.push_back(std::move(step));
     return success();

@@ -33,7 +33,7 @@ static ReduceKind effectiveKind(ReduceKind kind, DType dtype) {
 }
 
 V Reduction::argument() {
-  V value = k.lanesOf(node.args[0]);
+  V value = k.hasLanes() ? k.lanesOf(node.args[0]) : k.node(node.args[0]).value;
   if (!hasPlace && reducedElem(from) != partElem(0))
     value = castValue(value, from, valueType);
   return value.elem() == Elem::I1 ? b.convert(value, Elem::I8) : value;

@@ -149,8 +149,9 @@ static void readFacts(OpModel &op) {
       attr.length = fact->getValueAsInt("length");
     if (fact->isSubClassOf("BindTime")) {
       attr.isBindTime = true;
-      if (!op.isLowering("Elementwise_") && !op.isLowering("Movement"))
-        op.fatal("BindTime must be of an elementwise operator or a movement, got " + attr.name);
+      if (llvm::none_of(ArrayRef{"Elementwise_", "Movement", "Window"},
+                        [&](StringRef cls) { return op.isLowering(cls); }))
+        op.fatal("BindTime must be of an elementwise operator, a movement or windows, got " + attr.name);
     }
     if (fact->isSubClassOf("Axis")) {
       attr.axisOf = op.operandIndex(fact->getValueAsString("operand"));
@@ -306,6 +307,11 @@ static OpModel readOp(const Record *record) {
     StringRef steps = lowering->getValueAsString("steps");
     if (!steps.empty() && op.attrIndex(steps) < 0)
       op.fatal("steps of a Movement must name an attribute, got " + steps);
+  }
+  if (const Record *lowering = op.def("lowering"); lowering->isSubClassOf("Window")) {
+    StringRef kind = lowering->getValueAsString("kind");
+    if (kind != "Max" && kind != "Min") // a mean would need the number of elements inside
+      op.fatal("kind of a Window must be Max or Min, got " + kind);
   }
   if (StringRef(op.description).trim().empty())
     op.fatal("description must say what is computed, got none");

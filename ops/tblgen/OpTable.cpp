@@ -125,7 +125,7 @@ void emitTexts(const OpModel &op, raw_ostream &os) {
 
 struct LoweringText {
   std::string kind, reduce = "ReduceKind::Sum", forward = "nullptr", view = "nullptr, ViewKind::None",
-                    regions = "nullptr, -1", kernel = "nullptr";
+                    regions = "nullptr, -1", window = "nullptr", kernel = "nullptr";
 };
 
 LoweringText lowering(const OpModel &op) {
@@ -149,6 +149,11 @@ LoweringText lowering(const OpModel &op) {
     std::string steps = def->getValueAsString("steps").str();
     text.regions = ruleName("regions", def->getValueAsString("rule").str()) + ", " +
                    std::to_string(steps.empty() ? -1 : op.attrIndex(steps));
+  } else if (def->isSubClassOf("Window")) {
+    text.kind = "Window";
+    text.reduce = "ReduceKind::" + def->getValueAsString("kind").str();
+    text.window = ruleName("windows", def->getValueAsString("rule").str());
+    text.kernel = cppString(def->getValueAsString("kernel"));
   } else {
     text.kind = def->isSubClassOf("Library") ? "Library" : "Sequential";
     text.kernel = cppString(def->getValueAsString("kernel"));
@@ -193,14 +198,14 @@ std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostre
     << ruleName("shapes", op.text("shapeRule")) << ",\n    " << dtypeRule(op) << ", "
     << ruleName("normalise", op.text("normalise")) << ", Lowering::" << low.kind << ", "
     << (op.isLowering("Elementwise_") ? "&scalar" : "nullptr") << ", " << low.reduce << ", " << low.forward << ", "
-    << low.view << ", " << low.regions << ", " << low.kernel << ",\n    " << gradientText(op) << ", " << sharding
-    << ", " << orEmpty(!op.strings("inplace").empty(), "inplace") << ", " << boolText(op.bit("stochastic")) << ", "
-    << cppString(op.pyModule) << ", " << cppString(op.pyName) << ", " << orNull(op.text("onnx")) << ",\n    "
-    << ruleName("shapes", op.text("boundRule")) << ", " << orEmpty(!op.strings("upgrades").empty(), "upgrades") << ", "
-    << orEmpty(!op.constraints.empty(), "constraints") << ", " << ruleName("checks", op.text("check")) << ", "
-    << boolText(isSimple(op)) << ", " << boolText(op.bit("needsSizes")) << ", "
-    << boolText(op.bit("keepsAxes") || op.isLowering("Elementwise_")) << ", " << boolText(op.bit("takesVectors"))
-    << ", " << op.record->getValueAsInt("sampleRank");
+    << low.view << ", " << low.regions << ", " << low.window << ", " << low.kernel << ",\n    " << gradientText(op)
+    << ", " << sharding << ", " << orEmpty(!op.strings("inplace").empty(), "inplace") << ", "
+    << boolText(op.bit("stochastic")) << ", " << cppString(op.pyModule) << ", " << cppString(op.pyName) << ", "
+    << orNull(op.text("onnx")) << ",\n    " << ruleName("shapes", op.text("boundRule")) << ", "
+    << orEmpty(!op.strings("upgrades").empty(), "upgrades") << ", " << orEmpty(!op.constraints.empty(), "constraints")
+    << ", " << ruleName("checks", op.text("check")) << ", " << boolText(isSimple(op)) << ", "
+    << boolText(op.bit("needsSizes")) << ", " << boolText(op.bit("keepsAxes") || op.isLowering("Elementwise_")) << ", "
+    << boolText(op.bit("takesVectors")) << ", " << op.record->getValueAsInt("sampleRank");
   os << "constexpr OpInfo info = {" << row << "};\n} // namespace op_" << op.name << "\n";
   return "    op_" + op.name + "::info,\n";
 }

@@ -16,6 +16,8 @@ llvm::Error Binder::addStep(const Step &step) {
     return addLibrary(step);
   case StepKind::Movement:
     return addMovement(step);
+  case StepKind::Window:
+    return addWindow(step);
   }
   llvm_unreachable("step kind out of range");
 }

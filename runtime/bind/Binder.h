@@ -49,6 +49,7 @@ private:
   llvm::Error addOperands(const Step &step, const LibraryRequest &request);
   llvm::Error addLibrary(const Step &step);
   llvm::Error addMovement(const Step &step);
+  llvm::Error addWindow(const Step &step);
   llvm::Error addRegion(const Step &step, unsigned operand, const Layout &source, const Layout &destination);
   void addWholeCopy(const Step &step, unsigned operand);
   bool sharesMemory(const Step &step, unsigned operand) const;

@@ -34,7 +34,8 @@ class Geometry {
 public:
   Geometry(const Step &step, llvm::ArrayRef<Layout> operands, size_t numInputs)
       : step(step), operands(operands), numInputs(numInputs) {}
-  llvm::Expected<KernelGeometry> run(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes);
+  llvm::Expected<KernelGeometry> run(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes,
+                                     llvm::ArrayRef<KernelBound> bounds);
 
 private:
   llvm::Error bad(const llvm::Twine &message) { return makeError(ErrorCode::Internal, "bind: kernel " + message); }
@@ -208,13 +209,17 @@ llvm::Error Geometry::addStrides(size_t operand) {
   return llvm::Error::success();
 }
 
-llvm::Expected<KernelGeometry> Geometry::run(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes) {
+llvm::Expected<KernelGeometry> Geometry::run(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes,
+                                             llvm::ArrayRef<KernelBound> bounds) {
   if (llvm::Error error = computeDomain(shapes))
     return std::move(error);
   if (llvm::Error error = checkGroups())
     return std::move(error);
-  out.places = KernelDims(unsigned(step.parallel.size() + step.reduced.size()), unsigned(operands.size()));
+  out.places = KernelDims(unsigned(step.parallel.size() + step.reduced.size()), unsigned(operands.size()),
+                          unsigned(bounds.size()));
   out.dims.assign(out.places.count(unsigned(step.scalars.size())), 0);
+  for (auto [index, bound] : llvm::enumerate(bounds))
+    llvm::copy(bound, out.dims.begin() + out.places.bound(unsigned(index), BoundNumber(0)));
   computeRanges();
   for (size_t operand = 0; operand < operands.size(); ++operand) {
     bool isRead = operand < numInputs; // an empty domain reads nothing; a reduction over nothing still writes
@@ -227,8 +232,9 @@ llvm::Expected<KernelGeometry> Geometry::run(llvm::ArrayRef<llvm::ArrayRef<int64
 }
 
 llvm::Expected<KernelGeometry> kernelGeometry(const Step &step, llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes,
-                                              llvm::ArrayRef<Layout> operands, size_t numInputs) {
-  return Geometry(step, operands, numInputs).run(shapes);
+                                              llvm::ArrayRef<Layout> operands, size_t numInputs,
+                                              llvm::ArrayRef<KernelBound> bounds) {
+  return Geometry(step, operands, numInputs).run(shapes, bounds);
 }
 
 } // namespace tess::runtime

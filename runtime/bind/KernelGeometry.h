@@ -6,6 +6,8 @@
 #include "runtime/schema/KernelAbi.h"
 #include "llvm/Support/Error.h"
 
+#include <array>
+
 namespace tess::runtime {
 
 /// Where a kernel finds its operands.
@@ -20,11 +22,15 @@ struct KernelGeometry {
 /// Whether code of this class walks a vector axis with this stride.
 bool fitsInner(InnerClass inner, int64_t stride);
 
+/// The numbers of a bound, in the order of BoundNumber.
+using KernelBound = std::array<int64_t, kNumBoundNumbers>;
+
 /// `shapes`: of step.domain. `operands`: layouts of inputs, then results (`numInputs` says where those start). An
 /// operand is aligned to the right of the domain and repeats where its size is 1; a result that a reduction made
 /// smaller lies over the axes that are left. Internal error when groups do not collapse, or the code was made for other
 /// strides: our own bug.
 llvm::Expected<KernelGeometry> kernelGeometry(const Step &step, llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes,
-                                              llvm::ArrayRef<Layout> operands, size_t numInputs);
+                                              llvm::ArrayRef<Layout> operands, size_t numInputs,
+                                              llvm::ArrayRef<KernelBound> bounds = {});
 
 } // namespace tess::runtime

@@ -80,6 +80,7 @@ enum class StepKind : uint8_t {
   Movement, // copies between regions (concat, pad, slice_set): `op` says which, `image`/`entry` is a strided copy
             // kernel
   Library,  // runtime/KernelTable
+  Window,   // generated code over the windows of `op`
 };
 
 /// What an executable does at one point, without sizes; steps run in order.
@@ -88,7 +89,8 @@ struct Step {
   /// Kernel operands in pointer order: inputs, then outputs. Library/Movement: the op's operands.
   ValueIds operands;
   ValueIds results;
-  // Kernel: the domain is the broadcast of the shapes of `domain`; parallel groups, then reduced groups.
+  // Kernel: the domain is the broadcast of the shapes of `domain`; parallel groups, then reduced groups. Window: the
+  // domain is the shape of the result, then the sizes of the windows.
   ValueIds domain;
   AxisGroups parallel, reduced;
   bool vectorOnReduced = false;
@@ -102,7 +104,7 @@ struct Step {
   // `fillEntry` (pad) stores its attribute 0 = `scalars[0]` to its one operand, the destination, over the same number
   // of groups.
   int32_t fillEntry = -1;
-  // Library, Movement.
+  // Library, Movement, Window.
   OpDef op;
   llvm::SmallVector<unsigned, 4> segments;
   /// (index into operands, index into results) that may share memory when the operand dies here.

@@ -112,7 +112,7 @@ llvm::Error Reader::readKernelPart(const pb::Step &in, Step &out) {
 }
 
 llvm::Error Reader::read(const pb::Step &in, Step &out) {
-  if (llvm::Error e = enumeration("kind of a step", in.kind(), unsigned(StepKind::Library) + 1))
+  if (llvm::Error e = enumeration("kind of a step", in.kind(), unsigned(StepKind::Window) + 1))
     return e;
   out.kind = StepKind(in.kind());
   out.operands.assign(in.operands().begin(), in.operands().end());

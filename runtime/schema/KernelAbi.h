@@ -58,21 +58,31 @@ constexpr unsigned kNumGpuParameters = 3;
 /// has none there.
 #define TESS_CALLS_KERNELS __attribute__((no_sanitize("function")))
 
+/// The numbers of a bound, which is of an axis that a parallel and a reduced group walk together: their indices i and k
+/// stand for its element i * Stride + k * Dilation - Padding, which there is if it is in [0, Extent).
+enum class BoundNumber : uint8_t { Stride, Dilation, Padding, Extent };
+constexpr unsigned kNumBoundNumbers = 4;
+
 /// Where a kernel finds a number in `dims`: the sizes of the groups, the strides of each operand along them in
-/// elements, the runtime attributes as 8-byte bit patterns.
+/// elements, the bounds, the runtime attributes as 8-byte bit patterns.
 class KernelDims {
 public:
-  constexpr KernelDims(unsigned numGroups, unsigned numOperands) : numGroups(numGroups), numOperands(numOperands) {}
+  constexpr KernelDims(unsigned numGroups, unsigned numOperands, unsigned numBounds = 0)
+      : numGroups(numGroups), numOperands(numOperands), numBounds(numBounds) {}
 
-  /// Places of the size of a group, of the stride of an operand along a group, and of a runtime attribute.
+  /// Places of the size of a group, of the stride of an operand along a group, of a number of a bound, and of a runtime
+  /// attribute.
   constexpr unsigned size(unsigned group) const { return group; }
   constexpr unsigned stride(unsigned operand, unsigned group) const { return (operand + 1) * numGroups + group; }
-  constexpr unsigned attribute(unsigned slot) const { return (numOperands + 1) * numGroups + slot; }
+  constexpr unsigned bound(unsigned index, BoundNumber number) const {
+    return (numOperands + 1) * numGroups + index * kNumBoundNumbers + unsigned(number);
+  }
+  constexpr unsigned attribute(unsigned slot) const { return bound(numBounds, BoundNumber(0)) + slot; }
   /// Numbers in `dims` for a kernel of `numAttributes` runtime attributes.
   constexpr unsigned count(unsigned numAttributes) const { return attribute(numAttributes); }
 
 private:
-  unsigned numGroups, numOperands;
+  unsigned numGroups, numOperands, numBounds;
 };
 
 constexpr uint64_t kScratchAlignment = 64;

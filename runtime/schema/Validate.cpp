@@ -38,6 +38,7 @@ private:
   llvm::Error stepMemory(const Step &step, size_t index);
   llvm::Error kernelStep(const Step &step, const llvm::Twine &where);
   llvm::Error innerClasses(const Step &step, size_t numOperands, const llvm::Twine &where);
+  llvm::Error windowStep(const Step &step, const llvm::Twine &where);
   llvm::Error operatorStep(const Step &step, const llvm::Twine &where);
   llvm::Error groups(const Step &step, const llvm::Twine &where);
   llvm::Error code(const Step &step, int32_t entry, const llvm::Twine &where);
@@ -269,6 +270,23 @@ llvm::Error Validator::innerClasses(const Step &step, size_t numOperands, const 
   return llvm::Error::success();
 }
 
+llvm::Error Validator::windowStep(const Step &step, const llvm::Twine &where) {
+  if (!step.op.info().windowRule)
+    return bad(where + " must be an operator of windows, got " + step.op.name());
+  if (step.operands.size() != 1 || step.results.size() != 1)
+    return bad(where + " must have an operand and a result, got " + llvm::Twine(step.operands.size()) + " and " +
+               llvm::Twine(step.results.size()));
+  size_t numWindows = step.op.info().windowRule(step.op).size();
+  if (step.parallel.size() != numWindows + 1 || step.reduced.size() != numWindows || step.vectorOnReduced)
+    return bad(where + " must have groups for " + llvm::Twine(numWindows) + " windows, got " +
+               llvm::Twine(step.parallel.size()) + " and " + llvm::Twine(step.reduced.size()));
+  if (llvm::Error e = innerClasses(step, 2, where))
+    return e;
+  if (llvm::Error e = code(step, step.entry, where))
+    return e;
+  return groups(step, where);
+}
+
 llvm::Error Validator::operatorStep(const Step &step, const llvm::Twine &where) {
   if (!step.op)
     return bad(where + " must have an operator, got none");
@@ -279,6 +297,8 @@ llvm::Error Validator::operatorStep(const Step &step, const llvm::Twine &where) 
       return bad(where + " must be an operator of the kernel table, got " + step.op.name());
     return segments(step.op, step.segments, step.operands.size(), where);
   }
+  if (step.kind == StepKind::Window)
+    return windowStep(step, where);
   if (!step.op.info().regionRule)
     return bad(where + " must be an operator that copies regions, got " + step.op.name());
   if (llvm::Error e = code(step, step.entry, where))

@@ -51,7 +51,7 @@ TEST_CASE("what is no kernel is refused by its line") {
   CHECK(messageOf("kernel parallel=1 reduced=0 lanes=both") ==
         "kernel: line 1 must have lanes=parallel or lanes=reduced, got lanes=both");
   auto second = [](const std::string &line) { return messageOf(kHeader + line); };
-  CHECK(second("load n1") == "kernel: line 2 must have an operand, a node or a store, got load n1");
+  CHECK(second("load n1") == "kernel: line 2 must have a bound, an operand, a node or a store, got load n1");
   CHECK(second("o1 = input f32 contiguous") ==
         "kernel: line 2 must have operands in order, got = input f32 contiguous");
   CHECK(second("o0 = input f9 contiguous") == "kernel: line 2 must have a dtype, got f9 contiguous");

@@ -79,7 +79,7 @@ def Tess_BOp : Plain<"b"> { let samples = []; }
 #ifdef CASE_16
 def Tess_BOp : Plain<"b"> { let lowering = Movement<"sliceSet", "steps">; }
 #endif
-// CHECK: error: b: BindTime must be of an elementwise operator or a movement, got axis
+// CHECK: error: b: BindTime must be of an elementwise operator, a movement or windows, got axis
 #ifdef CASE_17
 def Tess_BOp : Plain<"b"> { let attrFacts = [BindTime<"axis">]; }
 #endif

@@ -1,0 +1,74 @@
+//===- KernelWindows.cpp - positions within bounds ------------------------===//
+#include "compiler/lowering/KernelBuilder.h"
+
+#include "llvm/ADT/Sequence.h"
+
+namespace tess::compiler {
+
+using runtime::BoundNumber;
+
+V KernelBuilder::boundNumber(const AxisBound &bound, BoundNumber number) {
+  return dim(spec.dims().bound(unsigned(&bound - spec.bounds.begin()), number));
+}
+
+/// `a / b` rounded towards minus infinity, for a >= 0 and b > 0, which is 1 more often than not.
+static V quotient(V a, V b) {
+  LaneBuilder &builder = a.b();
+  auto divide = [&] { return LaneBuilder::Values{builder.binary(LaneBuilder::Bin::UDiv, a, b)}; };
+  return builder.ifElse(eq(b, builder.index(1)), [&] { return LaneBuilder::Values{a}; }, divide)[0];
+}
+
+/// How many of 0, step, 2 * step, ... are below `end`.
+static V countBelow(V end, V step) {
+  V zero = end.b().index(0);
+  return quotient(select(gt(end, zero), end, zero) + step - end.b().index(1), step);
+}
+
+KernelBuilder::Range KernelBuilder::withinReduced(unsigned reduced) {
+  V count = size(spec.numParallel + reduced);
+  const AxisBound *bound = llvm::find_if(spec.bounds, [&](AxisBound b) { return b.reduced == reduced; });
+  if (bound == spec.bounds.end() || openIndex(bound->parallel).lanes)
+    return {b.index(0), count};
+  V stride = boundNumber(*bound, BoundNumber::Stride), padding = boundNumber(*bound, BoundNumber::Padding);
+  V dilation = boundNumber(*bound, BoundNumber::Dilation), extent = boundNumber(*bound, BoundNumber::Extent);
+  return at(depthOf(bound->parallel), [&] {
+    V before = padding - indexOf(bound->parallel) * stride; // elements from the first of the window to that of the axis
+    V end = countBelow(before + extent, dilation);
+    return Range{countBelow(before, dilation), select(lt(end, count), end, count)};
+  });
+}
+
+KernelBuilder::Range KernelBuilder::wholeColumns() {
+  unsigned column = spec.numParallel - 1;
+  const AxisBound *bound = llvm::find_if(spec.bounds, [&](AxisBound b) { return b.parallel == column; });
+  if (bound == spec.bounds.end())
+    return {b.index(0), size(column)};
+  V stride = boundNumber(*bound, BoundNumber::Stride), padding = boundNumber(*bound, BoundNumber::Padding);
+  V dilation = boundNumber(*bound, BoundNumber::Dilation), extent = boundNumber(*bound, BoundNumber::Extent);
+  V count = size(spec.numParallel + bound->reduced);
+  return at(0, [&] {
+    V room = extent + padding - (count - b.index(1)) * dilation; // for the first elements of windows
+    return Range{countBelow(padding, stride), countBelow(room, stride)};
+  });
+}
+
+// Windows mostly lie one element apart, or two.
+V KernelBuilder::loadApart(mlir::Value base, Elem elem, V step) {
+  auto isStep = [&](int64_t value) { return eq(step, b.index(value)); };
+  auto others = [&] { return Values{loadLanes(base, elem, InnerClass::Strided, step)}; };
+  auto pairs = [&] { return Values{loadPairs(base, elem)}; };
+  return b.ifElse(
+      isStep(1), [&] { return Values{b.load(base, elem, true)}; },
+      [&] { return b.ifElse(isStep(2), pairs, others); })[0];
+}
+
+// The second vector begins one element early, because there may be nothing behind the last lane's.
+V KernelBuilder::loadPairs(mlir::Value base, Elem elem) {
+  V first = b.load(base, elem, true), second = b.load(b.addressConst(base, kLanes - 1, elem), elem, true);
+  llvm::SmallVector<int32_t, kLanes> lanes;
+  for (int32_t lane : llvm::seq<int32_t>(0, kLanes))
+    lanes.push_back(lane < int32_t(kLanes) / 2 ? 2 * lane : 2 * lane + 1);
+  return b.shuffle(first, second, lanes);
+}
+
+} // namespace tess::compiler
