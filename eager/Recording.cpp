@@ -13,6 +13,8 @@ static thread_local std::shared_ptr<Recorder> active;
 
 /// Room for operators and values that a recording has from the start.
 static constexpr size_t kReserved = 256;
+/// Bytes of a recording and of each of its operators, about.
+static constexpr uint64_t kRecordingBytes = 4096, kOperatorBytes = 512;
 
 Recorder *Recorder::current() { return active.get(); }
 
@@ -50,6 +52,8 @@ bool Recording::holds(llvm::ArrayRef<TensorRef> arguments) const {
 bool Recording::captures(const TensorImpl *variable) const {
   return llvm::any_of(capturedList, [&](uint32_t number) { return valueList[number].tensor.get() == variable; });
 }
+
+uint64_t Recording::heldBytes() const { return kRecordingBytes + kOperatorBytes * opList.size(); }
 
 void Recording::dropSnapshots() const {
   for (Value &value : valueList)

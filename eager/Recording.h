@@ -77,6 +77,8 @@ public:
   bool holds(llvm::ArrayRef<TensorRef> arguments) const;
   /// Whether the variable is a captured one.
   bool captures(const TensorImpl *variable) const;
+  /// An estimate of the bytes that it keeps, without its tensors.
+  uint64_t heldBytes() const;
   /// Whether a recording that ran nothing ended early, at an operator whose shapes depend on data.
   bool needsData() const { return dataShapes; }
   /// Frees the snapshots, when no program will need captured values as constants.

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import tessera
 import tessera.functional as F  # noqa: N812
-from tessera import config, device, jit
+from tessera import _core, config, device, jit
 from tessera.autodiff import GradManager
-from tessera.jit import limits
 
 from tests.python.helper import same_bits
 from tests.python.networks import tensor
@@ -18,7 +17,7 @@ from tests.python.networks import tensor
 def bounded():
     """Sets the limit; the old one is back at the end."""
     gc.collect()
-    before, limit = limits.held(), config.get_trace_limit()
+    before, limit = _core.trace_bytes(), config.get_trace_limit()
     yield lambda size: config.set_trace_limit(before + size)
     config.set_trace_limit(limit)
 
@@ -31,7 +30,7 @@ def test_signatures_are_bounded_in_bytes(bounded):
     small, large = tensor(2, 2), tensor(256, 256)
     for x in (small, small, large, large):
         traced(x)
-    before = limits.held()
+    before = _core.trace_bytes()
     assert len(traced._variants) == 2
     largest = max(kept[0].held_bytes() for kept in traced._variants.values())
     assert largest > 256 * 256 * 4  # a temporary in the arena
@@ -39,7 +38,7 @@ def test_signatures_are_bounded_in_bytes(bounded):
     with pytest.warns(RuntimeWarning, match="forgets signatures used least recently: see config"):
         bounded(0)
         traced(tensor(3, 3))
-    assert limits.held() < before and len(traced._variants) == 1
+    assert _core.trace_bytes() < before and len(traced._variants) == 1
     # What was forgotten is recorded anew.
     for _ in range(3):
         assert same_bits(traced(large), large @ large @ large + 1)
@@ -53,8 +52,20 @@ def test_the_least_recently_used_goes(bounded):
         traced(x)
     traced(shapes[0])
     with pytest.warns(RuntimeWarning, match="forgets signatures"):
-        config.set_trace_limit(limits.held() - 1)
-    assert [key[1][1] for key in traced._variants] == [(3,), (1,)]
+        config.set_trace_limit(_core.trace_bytes() - 1)
+    assert {key[1][1] for key in traced._variants} == {(1,), (3,)}
+
+
+def test_a_signature_keeps_the_variants_used_last():
+    factor, x, variants = [0.0], tensor(2), {}
+    traced = jit.trace(lambda x: x * factor[0])
+    for factor[0] in (1.0, 2.0, 3.0, 4.0, 1.0, 5.0):
+        assert same_bits(traced(x), x * factor[0])
+        variants.setdefault(factor[0], traced._last)
+    assert sum(map(len, traced._variants.values())) == 4
+    for factor[0], is_kept in ((1.0, True), (5.0, True), (2.0, False)):
+        assert same_bits(traced(x), x * factor[0])
+        assert (traced._last is variants[factor[0]]) == is_kept
 
 
 def test_many_signatures_need_no_limit_of_their_number():
@@ -66,27 +77,27 @@ def test_many_signatures_need_no_limit_of_their_number():
 
 def test_a_trace_that_goes_gives_its_bytes_back():
     gc.collect()
-    before = limits.held()
+    before = _core.trace_bytes()
     traced = jit.trace(lambda x: x @ x + 1)
     traced(tensor(8, 8))
     traced(tensor(8, 8))
-    assert limits.held() > before
+    assert _core.trace_bytes() > before
     del traced
     gc.collect()
-    assert limits.held() == before
+    assert _core.trace_bytes() == before
 
 
 @pytest.mark.filterwarnings("ignore:trace. .* forgets signatures")
 def test_gradients_and_parts_count_too(bounded):
     traced, x = jit.trace(lambda x: F.exp(x @ x)), tensor(64, 64)
     gc.collect()
-    before, sizes = limits.held(), []
+    before, sizes = _core.trace_bytes(), []
     for _ in range(3):
         with GradManager().attach(x) as manager:
             manager.backward(traced(x).sum())
         (variants,) = traced._variants.values()
         sizes.append(variants[0].held_bytes())
-        assert limits.held() - before == sizes[-1]
+        assert _core.trace_bytes() - before == sizes[-1]
     assert sizes[0] < sizes[1] == sizes[2]
 
     @jit.trace
@@ -96,10 +107,10 @@ def test_gradients_and_parts_count_too(bounded):
             y.item()
         return y + 1
 
-    before = limits.held()
+    before = _core.trace_bytes()
     for _ in range(3):
         parts(tensor(1, 1))
-    assert limits.held() > before
+    assert _core.trace_bytes() > before
     config.set_trace_limit(0)
     for _ in range(2):
         assert parts(tensor(1, 1)).shape == (1, 1)

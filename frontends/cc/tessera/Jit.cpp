@@ -5,17 +5,17 @@
 #include "eager/DumpProgram.h"
 #include "eager/FreeDims.h"
 #include "eager/HostOptions.h"
+#include "eager/KeptCalls.h"
 #include "eager/Tape.h"
 #include "eager/TracedProgram.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <mutex>
+
 namespace tessera::jit {
 
 namespace eager = tess::eager;
-
-/// Number of variants that one function keeps.
-static constexpr size_t kMaxVariants = 16;
 
 static bool runsEagerly() {
   return eager::isTraceDisabled() || eager::Recorder::current() || !eager::activeTapes().empty();
@@ -33,12 +33,15 @@ struct Calls::Signature {
   tess::Metas metas;
   std::vector<unsigned> aliases; // for each argument, the position of the first equal one
   std::vector<const eager::TensorImpl *> tensors;
+  std::vector<int64_t> key; // equal for equal metas and aliases
 
   explicit Signature(llvm::ArrayRef<Tensor> arguments) {
     for (const Tensor &argument : arguments) {
       metas.push_back(argument.ref()->meta());
       tensors.push_back(argument.ref().get());
       aliases.push_back(llvm::find(tensors, tensors.back()) - tensors.begin());
+      key.insert(key.end(), {int64_t(metas.back().dtype), int64_t(metas.back().rank()), aliases.back()});
+      key.insert(key.end(), metas.back().shape.begin(), metas.back().shape.end());
     }
   }
 };
@@ -85,13 +88,13 @@ struct Calls::Variant {
   Function function;
   Recorded recorded;
   std::shared_ptr<eager::TracedProgram> program;
+  std::optional<eager::KeptCall> kept;
 
   explicit Variant(Signature signature) : signature(std::move(signature)) {}
 
   /// Whether the function would do the same now, except for the identity of the tensors.
-  bool fits(const Signature &other, llvm::ArrayRef<Tensor> arguments, llvm::ArrayRef<eager::TensorRef> given) const {
-    return signature.metas == other.metas && signature.aliases == other.aliases && recorded.replay.holds(arguments) &&
-           recorded.recording->holds(given);
+  bool fits(llvm::ArrayRef<Tensor> arguments, llvm::ArrayRef<eager::TensorRef> given) const {
+    return recorded.replay.holds(arguments) && recorded.recording->holds(given);
   }
   bool isFor(const Signature &other) const {
     return llvm::all_of(llvm::zip(signature.tensors, other.tensors), [](const auto &pair) {
@@ -101,6 +104,50 @@ struct Calls::Variant {
   }
 };
 
+/// The recorded calls by signature. The trace of another thread may take one, when all traces keep too much.
+struct Calls::Recordings : std::enable_shared_from_this<Recordings> {
+  using Variants = llvm::SmallVector<std::shared_ptr<Variant>, 4>;
+
+  Variants of(const Signature &signature) {
+    std::lock_guard lock(mutex);
+    auto found = bySignature.find(signature.key);
+    return found == bySignature.end() ? Variants() : found->second;
+  }
+  void add(const std::shared_ptr<Variant> &variant) {
+    auto forget = [own = weak_from_this(), call = std::weak_ptr(variant)](eager::KeptCall::Cause) {
+      std::shared_ptr<Recordings> recordings = own.lock();
+      std::shared_ptr<Variant> gone = call.lock();
+      if (recordings && gone)
+        recordings->remove(gone);
+    };
+    {
+      std::lock_guard lock(mutex);
+      Variants &variants = bySignature[variant->signature.key];
+      variant->kept.emplace(variants.empty() ? nullptr : &*variants.front()->kept, std::move(forget));
+      variants.push_back(variant);
+    }
+    latest = variant;
+    variant->kept->keep(variant->recorded.recording->heldBytes());
+  }
+  void remove(const std::shared_ptr<Variant> &variant) {
+    std::lock_guard lock(mutex);
+    auto found = bySignature.find(variant->signature.key);
+    if (found == bySignature.end())
+      return;
+    llvm::erase(found->second, variant);
+    if (found->second.empty())
+      bySignature.erase(found);
+  }
+
+  std::weak_ptr<Variant> latest; // used or recorded
+
+private:
+  std::mutex mutex;
+  std::map<std::vector<int64_t>, Variants> bySignature;
+};
+
+Calls::Calls(bool fuse) : fuse(fuse), recordings(std::make_shared<Recordings>()) {}
+
 std::vector<Tensor> Calls::call(std::vector<Tensor> arguments, const Function &function) {
   if (runsEagerly())
     return function(arguments);
@@ -109,63 +156,61 @@ std::vector<Tensor> Calls::call(std::vector<Tensor> arguments, const Function &f
   Signature signature(arguments);
   std::vector<eager::TensorRef> given = refs(arguments);
   std::shared_ptr<Variant> earlier;
-  for (auto it = variants.begin(); it != variants.end(); ++it) {
-    if (!(*it)->fits(signature, arguments, given))
+  for (const std::shared_ptr<Variant> &variant : recordings->of(signature)) {
+    if (!variant->fits(arguments, given))
       continue;
-    if ((*it)->isFor(signature)) {
-      variants.splice(variants.begin(), variants, it);
-      return run(*variants.front(), arguments, given);
+    if (variant->isFor(signature)) {
+      recordings->latest = variant;
+      return run(*variant, arguments, given);
     }
-    if (!(*it)->isBound)
-      earlier = *it;
+    if (!variant->isBound)
+      earlier = variant;
   }
-  std::vector<Tensor> results = record(std::move(signature), arguments, function);
-  if (earlier)
-    compare(earlier);
-  return results;
-}
-
-std::vector<Tensor> Calls::record(Signature signature, llvm::ArrayRef<Tensor> arguments, const Function &function) {
   auto variant = std::make_shared<Variant>(std::move(signature));
   variant->function = function;
   std::vector<Tensor> results = recordCall(arguments, function, eager::Recorder::Mode::Run, variant->recorded);
-  variants.push_front(std::move(variant));
-  if (variants.size() > kMaxVariants)
-    variants.pop_back();
+  if (earlier)
+    compare(*earlier, *variant);
+  if (earlier && !earlier->isBound)
+    recordings->remove(earlier);
+  recordings->add(variant);
   return results;
 }
 
-void Calls::compare(const std::shared_ptr<Variant> &earlier) {
-  Variant &latest = *variants.front();
+void Calls::compare(Variant &earlier, Variant &latest) {
   llvm::ArrayRef<const eager::TensorImpl *> given = latest.signature.tensors;
   std::vector<const eager::TensorImpl *> shared(given);
-  for (auto [tensor, now, either] : llvm::zip(earlier->signature.tensors, given, shared)) {
+  for (auto [tensor, now, either] : llvm::zip(earlier.signature.tensors, given, shared)) {
     if (tensor == now)
       continue;
     either = nullptr;
-    earlier->isBound |= tensor && (latest.recorded.recording->captures(tensor) || llvm::is_contained(given, tensor));
+    earlier.isBound |= tensor && (latest.recorded.recording->captures(tensor) || llvm::is_contained(given, tensor));
   }
-  if (earlier->isBound)
-    return;
-  latest.signature.tensors = std::move(shared);
-  variants.remove(earlier);
+  if (!earlier.isBound)
+    latest.signature.tensors = std::move(shared);
 }
 
 std::vector<Tensor> Calls::run(Variant &variant, llvm::ArrayRef<Tensor> arguments,
                                llvm::ArrayRef<eager::TensorRef> given) {
-  if (!variant.program)
+  bool isNew = !variant.program;
+  if (isNew)
     variant.program = valueOrThrow(eager::TracedProgram::compile(variant.recorded.recording, {}, fuse));
   variant.recorded.replay.prepare(arguments);
   std::vector<Tensor> results;
   for (eager::TensorRef &result : valueOrThrow(variant.program->run(given)))
     results.emplace_back(std::move(result));
+  if (isNew)
+    variant.kept->recount(variant.recorded.recording->heldBytes() + variant.program->heldBytes());
+  else
+    variant.kept->use();
   variant.recorded.replay.apply(arguments, llvm::ArrayRef(results).drop_front(variant.recorded.numResults));
   results.resize(variant.recorded.numResults);
   return results;
 }
 
 std::shared_ptr<eager::TracedProgram> Calls::program() const {
-  return variants.empty() ? nullptr : variants.front()->program;
+  std::shared_ptr<Variant> latest = recordings->latest.lock();
+  return latest ? latest->program : nullptr;
 }
 
 //===----------------------------------------------------------------------===//
@@ -223,9 +268,10 @@ void Calls::checkFree(const Variant &variant, const eager::GraphOptions &options
 }
 
 void Calls::dump(const std::string &path, const DumpOptions &dump) const {
-  if (variants.empty())
+  std::shared_ptr<Variant> latest = recordings->latest.lock();
+  if (!latest)
     throw Error(ErrorCode::InvalidArgument, "dump: the function must have been called once traced, got no call");
-  const Variant &variant = *variants.front();
+  const Variant &variant = *latest;
   const Recorded &recorded = variant.recorded;
   const tess::Metas &metas = variant.signature.metas;
   if (dump.inputs.size() > metas.size() || dump.outputs.size() > recorded.numResults)

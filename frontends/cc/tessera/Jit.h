@@ -18,7 +18,6 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <list>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -52,12 +51,13 @@ struct DumpOptions {
 
 /// The calls of one traced function. A signature is the dtypes and shapes of the arguments, which of them are the same
 /// variable, the modes of modules, and which gradients are present; everything else is as it was in the recorded call.
+/// What it keeps is bounded (eager/KeptCalls.h): calls used least recently are forgotten, and recorded anew.
 class Calls {
 public:
   /// The traced function over lists of tensors.
   using Function = std::function<std::vector<Tensor>(llvm::ArrayRef<Tensor>)>;
 
-  explicit Calls(bool fuse) : fuse(fuse) {}
+  explicit Calls(bool fuse);
   /// Runs a call, eagerly or compiled. `function` must live as long as this.
   std::vector<Tensor> call(std::vector<Tensor> arguments, const Function &function);
   void dump(const std::string &path, const DumpOptions &options) const;
@@ -67,9 +67,9 @@ public:
 private:
   struct Variant;
   struct Signature;
-  std::vector<Tensor> record(Signature signature, llvm::ArrayRef<Tensor> arguments, const Function &function);
-  /// `earlier` was recorded with other tensors than the latest one.
-  void compare(const std::shared_ptr<Variant> &earlier);
+  struct Recordings;
+  /// The calls were recorded with different tensors.
+  static void compare(Variant &earlier, Variant &latest);
   /// The recorded call holds no size that `options` free.
   static void checkFree(const Variant &variant, const tess::eager::GraphOptions &options);
   /// `given` are the variables of the arguments.
@@ -77,7 +77,7 @@ private:
                           llvm::ArrayRef<tess::eager::TensorRef> given);
 
   bool fuse;
-  std::list<std::shared_ptr<Variant>> variants; // the latest used first
+  std::shared_ptr<Recordings> recordings; // shared with copies
 };
 
 namespace detail {

@@ -9,6 +9,7 @@ NB_MODULE(_core, module) {
   initOpDefType(module);
   initGrad(module);
   initTrace(module);
+  initTracePolicy(module);
   initProcessSettings(module);
   initCounters(module);
   initRecordTable(module);

@@ -14,6 +14,7 @@ bool initTensorType(nb::module_ &module);
 void initOpDefType(nb::module_ &module);
 void initGrad(nb::module_ &module);
 void initTrace(nb::module_ &module);
+void initTracePolicy(nb::module_ &module);
 void initProcessSettings(nb::module_ &module);
 void initCounters(nb::module_ &module);
 void initRecordTable(nb::module_ &module);

@@ -5,6 +5,7 @@
 #include "compiler/Compile.h"
 #include "compiler/ExecutableCache.h"
 #include "eager/Apply.h"
+#include "eager/KeptCalls.h"
 #include "eager/Location.h"
 #include "eager/OpCache.h"
 #include "eager/Queue.h"
@@ -65,6 +66,9 @@ void initProcessSettings(nb::module_ &module) {
   module.def("set_check_finite", &eager::setCheckFinite);
   module.def("get_check_finite", &eager::checksFinite);
   module.def("set_cache_limit", [](int64_t bytes) { eager::setOpCacheLimit(bytesOf("set_cache_limit", bytes)); });
+  module.def("set_trace_limit", [](int64_t bytes) { eager::setTraceLimit(bytesOf("set_trace_limit", bytes)); });
+  module.def("get_trace_limit", &eager::traceLimit);
+  module.def("trace_bytes", &eager::traceBytes, "Bytes that traces keep.");
   module.def("set_disk_cache", &setDiskCache);
   module.def("cached_classes", &eager::cachedClasses, "Classes of all compiled operators.");
   module.def("open_warm_set", [](const std::string &folder) { compiler::openWarmSet(folder); });

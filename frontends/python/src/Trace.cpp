@@ -371,7 +371,8 @@ void initClasses(nb::module_ &module) {
       .def_prop_ro("captured", &PyRecording::captured, "The variables from outside, in the order of their first use.")
       .def("captured_tracked", &PyRecording::capturedTracked)
       .def_prop_ro("needs_data", [](PyRecording &self) { return self.recording->needsData(); })
-      .def_prop_ro("num_ops", &PyRecording::numOps);
+      .def_prop_ro("num_ops", &PyRecording::numOps)
+      .def_prop_ro("held_bytes", [](PyRecording &self) { return self.recording->heldBytes(); });
   nb::class_<PyProgram>(module, "TracedProgram", "A compiled function: called with tensors, gives a list of tensors.")
       .def("__call__", &PyProgram::call)
       .def_prop_ro("launches", [](PyProgram &self) { return self.program->launches(); })

@@ -12,7 +12,6 @@ import sys
 import types
 
 from . import _core
-from .jit import limits
 
 __all__ = [
     "get_async_level",
@@ -139,7 +138,7 @@ def get_trace_limit():
     >>> get_trace_limit() >= 1 << 20
     True
     """
-    return limits.limit()
+    return _core.get_trace_limit()
 
 
 def set_trace_limit(max_bytes):
@@ -154,7 +153,7 @@ def set_trace_limit(max_bytes):
     1048576
     >>> set_trace_limit(limit)
     """
-    limits.set_limit(max_bytes)
+    _core.set_trace_limit(max_bytes)
 
 
 def get_disk_cache():

@@ -1,4 +1,5 @@
 //===- jit_test.cpp - functions compiled whole ---------------------------===//
+#include "eager/KeptCalls.h"
 #include "tessera/Autodiff.h"
 #include "tessera/Jit.h"
 #include "tessera/Layers.h"
@@ -88,6 +89,70 @@ TEST_CASE("calls with ever other tensors run compiled from the third on") {
   CHECK(calls == 3);
   CHECK(times(inputs[1] + 1, weight).item<float>() == 4);
   CHECK(calls == 3);
+}
+
+TEST_CASE("a function keeps four variants of a signature, and any number of signatures") {
+  int calls = 0;
+  BatchNorm2d norms[] = {BatchNorm2d(2), BatchNorm2d(2), BatchNorm2d(2), BatchNorm2d(2), BatchNorm2d(2)};
+  size_t present = 0;
+  auto function = jit::trace([&](const Tensor &x) {
+    ++calls;
+    for (BatchNorm2d &norm : norms)
+      (void)norm(x);
+    return x + 1;
+  });
+  Tensor x = uniform({2, 2, 2, 2});
+  auto mode = [&](size_t number) {
+    norms[present].train();
+    present = number;
+    norms[present].eval();
+  };
+  for (size_t number : {0, 1, 2, 3, 0}) {
+    mode(number);
+    (void)function(x);
+  }
+  CHECK(calls == 4);
+  mode(4); // takes the place of 1
+  (void)function(x);
+  CHECK(calls == 5);
+  mode(0);
+  (void)function(x);
+  CHECK(calls == 5);
+  mode(1);
+  (void)function(x);
+  CHECK(calls == 6);
+
+  calls = 0;
+  std::vector<Tensor> inputs;
+  for (int64_t size = 1; size <= 20; ++size)
+    (void)function(inputs.emplace_back(uniform({size, 2, 2, 1})));
+  for (const Tensor &input : inputs)
+    (void)function(input);
+  CHECK(calls == 20);
+}
+
+TEST_CASE("what traces keep is bounded in bytes") {
+  uint64_t limit = tess::eager::traceLimit(), before = tess::eager::traceBytes();
+  {
+    int calls = 0;
+    auto function = jit::trace([&](const Tensor &x) {
+      ++calls;
+      return x.matmul(x).matmul(x) + 1;
+    });
+    Tensor small = uniform({2, 2}), large = uniform({256, 256});
+    for (const Tensor &x : {small, small, large, large})
+      (void)function(x);
+    CHECK(calls == 2);
+    CHECK(tess::eager::traceBytes() > before + 256 * 256 * 4); // a temporary in the arena
+    tess::eager::setTraceLimit(before);
+    CHECK(tess::eager::traceBytes() == before);
+    CHECK(function.program() == nullptr);
+    for (int i = 0; i < 3; ++i)
+      CHECK(function(large).toBytes() == (large.matmul(large).matmul(large) + 1).toBytes());
+    CHECK(calls == 3);
+  }
+  CHECK(tess::eager::traceBytes() == before);
+  tess::eager::setTraceLimit(limit);
 }
 
 /// A training step on images and labels.

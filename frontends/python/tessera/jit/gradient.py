@@ -4,7 +4,6 @@ import functools
 
 from .. import _core, effects
 from ..tensor import Tensor
-from . import limits
 from .recording import Recorded
 from .tree import flatten, unflatten
 
@@ -79,7 +78,7 @@ class TrackedCall(Recorded):
         known = self.gradient.held_bytes()
         result = self.gradient.run(saved, grads)
         if self.gradient.held_bytes() != known:
-            limits.recount(self)
+            self.kept.recount(self.held_bytes())
         return result
 
 

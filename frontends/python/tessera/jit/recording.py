@@ -7,7 +7,6 @@ from .. import _core, effects
 from ..tensor import Tensor
 from .tree import flatten, unflatten
 
-_RECORDING, _OPERATOR = 4096, 512  # bytes
 _FORGIVEN = 4  # changes of Python state without effect until it is compared no more
 
 
@@ -30,6 +29,7 @@ class Recorded:
         self.program = None
         self.checked = False  # whether a second recording has confirmed it
         self.gradient = None  # the program of a call that a tape follows
+        self.key = self.kept = None  # the signature, and the place among all that traces keep
         self.eager = False  # whether the call cannot be a program
         self.state = None  # the Python state that it may have read
         self.misses = Counter()  # changes of that state that had no effect here
@@ -42,8 +42,7 @@ class Recorded:
 
     def held_bytes(self):
         """What it keeps: of the recording an estimate."""
-        program = 0 if self.program is None else self.program.held_bytes
-        return _RECORDING + _OPERATOR * self.recording.num_ops + program
+        return self.recording.held_bytes + (self.program.held_bytes if self.program else 0)
 
     def begin(self, state, tensors):
         """It was recorded just now, for these tensors."""

@@ -3,7 +3,6 @@
 from contextlib import contextmanager
 
 from .. import _core, effects
-from . import limits
 
 
 class ExcludedError(RuntimeError):
@@ -19,7 +18,8 @@ class Segments:
 
     def __init__(self, options):
         self._options = {**options, "capture_as_const": False}
-        self.programs = {}
+        self.programs = programs = {}
+        self._kept = _core.KeptCall(None, lambda _: programs.clear())
 
     def call(self, function, args, kwargs):
         """The result of the call. An exception comes out when what was before it ran."""
@@ -50,14 +50,7 @@ class Segments:
             self.programs[key] = segment.compile(self._options)
         program = self.programs[key]
         segment.run(program)
-        limits.keep(self, self, None)
-
-    def held_bytes(self):
-        """Of the programs."""
-        return sum(program.held_bytes for program in self.programs.values())
-
-    def _evict(self, _, __):
-        self.programs.clear()
+        self._kept.keep(sum(program.held_bytes for program in self.programs.values()))
 
 
 @contextmanager

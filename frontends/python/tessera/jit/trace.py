@@ -4,11 +4,11 @@ import functools
 import os
 import sys
 import warnings
-from collections import Counter, OrderedDict
+import weakref
+from collections import Counter
 
 from .. import _core, config, effects
 from ..autodiff import modes
-from . import limits
 from .donation import donated_tensors, give_up
 from .free_dims import CallArguments, check_free
 from .gradient import NoGradientError, TrackedCall
@@ -21,7 +21,6 @@ from .signature import signature
 from .tree import flatten
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
-_MAX_VARIANTS = 4  # of one signature: modules' modes, gradients present or not
 _MANY_RENEWALS = 16
 
 
@@ -82,7 +81,7 @@ class trace:  # noqa: N801
         self.record_only = record_only
         one = isinstance(donate_argnums, int)
         self.donate_argnums = (donate_argnums,) if one else tuple(donate_argnums)
-        self._variants = OrderedDict()
+        self._variants = {}  # recordings by signature
         self._last = self._segments = None
         self._renewals = Counter()  # recordings made for changed Python state, by what changed
 
@@ -117,12 +116,11 @@ class trace:  # noqa: N801
         variant, is_known = self._find(key, tensors)
         if variant is None:
             return self._record(key, tensors, args, kwargs, kind, donated)
-        self._variants.move_to_end(key)
         self._last = variant
         if variant.eager:
             return self.function(*args, **kwargs)
         if is_known and variant.checked and not self.check:
-            return self._run(key, variant, tensors, donated)
+            return self._run(variant, tensors, donated)
         try:
             return self._check(key, variant, tensors, args, kwargs, donated)
         except AliasError:
@@ -179,7 +177,7 @@ class trace:  # noqa: N801
         variant = self._keep(key, variant, tensors)
         if not lazy or self.record_only:
             return value
-        return self._run(key, variant, tensors, donated, value)
+        return self._run(variant, tensors, donated, value)
 
     def _check(self, key, variant, tensors, args, kwargs, donated):
         """The call, when the function still does what was recorded: TraceMismatchError if not."""
@@ -209,7 +207,7 @@ class trace:  # noqa: N801
         del again  # it holds values whose memory the program would take over
         if self.record_only:
             return value
-        return self._run(key, variant, tensors, donated, value)
+        return self._run(variant, tensors, donated, value)
 
     def _keep(self, key, variant, tensors):
         """Keeps the new recording, unless one is the same that another Python state made."""
@@ -227,30 +225,43 @@ class trace:  # noqa: N801
             self._renewals[path] += 1
             if self._renewals[path] == _MANY_RENEWALS:
                 _warn_once(self, f"is recorded anew whenever {path} changes: keep it in a tensor")
+        sibling = variants[0].kept if variants else None
+        variant.key, variant.kept = key, _core.KeptCall(sibling, self._forgetter(variant))
         variants.insert(0, variant)
-        del variants[_MAX_VARIANTS:]
         self._last = variant
-        limits.keep(variant, self, key)
+        variant.kept.keep(variant.held_bytes())
         return variant
 
-    def _run(self, key, variant, tensors, donated, value=None):
+    def _run(self, variant, tensors, donated, value=None):
         if variant.program is not None:
-            limits.use(variant)
+            variant.kept.use()
             return variant.run(tensors, None, value)
         result = variant.run(tensors, {**self.options, "donated": donated}, value)
-        limits.keep(variant, self, key)
+        variant.kept.recount(variant.held_bytes())
         return result
 
-    def _evict(self, key, variant):
-        """The limit in bytes takes a signature; its next call is recorded anew."""
-        variants = self._variants.get(key, [])
-        if variant in variants:
-            variants.remove(variant)
+    def _forgetter(self, variant):
+        """What is called when `variant` must go."""
+        trace, call = weakref.ref(self), weakref.ref(variant)  # who is kept keeps nobody alive
+
+        def _forget(for_bytes):
+            if trace() is not None and call() is not None:
+                trace()._forget(call(), for_bytes)
+
+        return _forget
+
+    def _forget(self, variant, for_bytes):
+        """Its next call is recorded anew."""
+        variants = self._variants.get(variant.key, [])
+        if variant not in variants:
+            return
+        variants.remove(variant)
         if not variants:
-            self._variants.pop(key, None)
+            del self._variants[variant.key]
         if self._last is variant:
             self._last = None
-        _warn_once(self, "forgets signatures used least recently: see config.set_trace_limit")
+        if for_bytes:
+            _warn_once(self, "forgets signatures used least recently: see config.set_trace_limit")
 
     def program(self):
         """The compiled program of the last call; None before the second call of its signature."""

@@ -1,0 +1,102 @@
+// What traces of every frontend decide alike: how much they keep.
+#include "eager/KeptCalls.h"
+#include "tests/eager/Helpers.h"
+
+using namespace tess;
+using namespace tess::eager;
+using namespace tess::eager::testing;
+
+/// Notes the names of calls in the order in which they go.
+struct Gone {
+  std::string names;
+  KeptCall::Forget noting(char name) {
+    return [this, name](KeptCall::Cause cause) {
+      names += cause == KeptCall::Cause::Bytes ? std::string(1, char(std::toupper(name))) : std::string(1, name);
+    };
+  }
+};
+
+/// The limit of the process, as it was, when the test ends.
+struct KeptLimit {
+  uint64_t before = traceLimit();
+  ~KeptLimit() { setTraceLimit(before); }
+};
+
+TEST_CASE("a signature keeps the four calls used last, and others do not count") {
+  Gone gone;
+  KeptCall a(nullptr, gone.noting('a')), b(&a, gone.noting('b')), c(&b, gone.noting('c')), d(&a, gone.noting('d')),
+      e(&d, gone.noting('e')), f(&a, gone.noting('f')), other(nullptr, gone.noting('o'));
+  for (KeptCall *call : {&a, &b, &c, &d, &other})
+    call->keep(1);
+  CHECK(gone.names.empty());
+  a.use();
+  e.keep(1);
+  CHECK(gone.names == "b");
+  c.recount(2);
+  f.keep(1);
+  CHECK(gone.names == "bd");
+}
+
+TEST_CASE("all calls together keep at most the limit in bytes, the least recently used go") {
+  KeptLimit restored;
+  uint64_t before = traceBytes();
+  Gone gone;
+  KeptCall a(nullptr, gone.noting('a')), b(nullptr, gone.noting('b')), c(nullptr, gone.noting('c'));
+  setTraceLimit(before + 100);
+  a.keep(40);
+  b.keep(40);
+  a.use();
+  c.keep(30);
+  CHECK(gone.names == "B");
+  CHECK(traceBytes() == before + 70);
+  SECTION("a call that grew makes others go, and stays itself") {
+    c.recount(1000);
+    CHECK(gone.names == "BA");
+    CHECK(traceBytes() == before + 1000);
+  }
+  SECTION("a lower limit holds at once") {
+    setTraceLimit(before + 60);
+    CHECK(gone.names == "BA");
+    setTraceLimit(before);
+    CHECK(gone.names == "BAC");
+  }
+  SECTION("a call that has gone is not counted until it is kept again") {
+    b.recount(10);
+    b.use();
+    CHECK(traceBytes() == before + 70);
+    b.keep(10);
+    CHECK(traceBytes() == before + 80);
+  }
+}
+
+TEST_CASE("a call that dies gives its bytes back, also when it dies of being forgotten") {
+  KeptLimit restored;
+  uint64_t before = traceBytes();
+  std::unique_ptr<KeptCall> call;
+  call = std::make_unique<KeptCall>(nullptr, [&](KeptCall::Cause) { call.reset(); });
+  call->keep(10);
+  {
+    KeptCall other(nullptr, [](KeptCall::Cause) {});
+    other.keep(5);
+    CHECK(traceBytes() == before + 15);
+  }
+  CHECK(traceBytes() == before + 10);
+  setTraceLimit(before);
+  CHECK(!call);
+  CHECK(traceBytes() == before);
+}
+
+TEST_CASE("when one call's trace fails, the next one kept makes the others go") {
+  KeptLimit restored;
+  uint64_t before = traceBytes();
+  Gone gone;
+  KeptCall a(nullptr, [](KeptCall::Cause) { throw std::runtime_error("a warning that is an error"); }),
+      b(nullptr, gone.noting('b')), c(nullptr, gone.noting('c'));
+  a.keep(10);
+  b.keep(10);
+  setTraceLimit(before + 20);
+  CHECK_THROWS(c.keep(15));
+  CHECK(gone.names.empty());
+  c.recount(15);
+  CHECK(gone.names == "B");
+}
