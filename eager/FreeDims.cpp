@@ -9,10 +9,6 @@ namespace tess::eager {
 /// A limit, because loops over a larger size would be recorded as well.
 static constexpr int64_t kLargestSize = 1 << 16;
 
-static const TensorMeta &argumentMeta(const Recording &recording, size_t argument) {
-  return recording.values()[recording.arguments()[argument]].meta;
-}
-
 llvm::Expected<FreeDims> FreeDims::create(RecordingRef recorded, const GraphOptions &options) {
   FreeDims free;
   free.dims = options.dims;
@@ -22,7 +18,7 @@ llvm::Expected<FreeDims> FreeDims::create(RecordingRef recorded, const GraphOpti
     for (auto [axis, dim] : llvm::enumerate(axes)) {
       if (dim < 0)
         continue;
-      int64_t size = argumentMeta(*recorded, argument).shape[axis], &known = free.recordedSizes[dim];
+      int64_t size = recorded->argumentMeta(argument).shape[axis], &known = free.recordedSizes[dim];
       if (known != kUnknown && known != size)
         return invalidArgument("dump: dimension " + options.dims[dim].name +
                                " must be of one size in the recorded call, got " + llvm::Twine(known) + " and " +
@@ -68,7 +64,7 @@ std::vector<FreeDims::Sizes> FreeDims::neededSizes() const {
 Metas FreeDims::argumentsAt(llvm::ArrayRef<int64_t> sizes) const {
   Metas metas;
   for (size_t argument = 0; argument < recorded->arguments().size(); ++argument) {
-    metas.push_back(argumentMeta(*recorded, argument));
+    metas.push_back(recorded->argumentMeta(argument));
     for (auto [axis, dim] : llvm::enumerate(argumentDims[argument]))
       if (dim >= 0)
         metas.back().shape[axis] = sizes[dim];

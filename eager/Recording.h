@@ -66,6 +66,7 @@ public:
   llvm::ArrayRef<Op> ops() const { return opList; }
   llvm::ArrayRef<uint32_t> arguments() const { return argumentList; }
   llvm::ArrayRef<uint32_t> outputs() const { return outputList; }
+  const TensorMeta &argumentMeta(size_t argument) const { return valueList[argumentList[argument]].meta; }
   /// The outputs that the function returns; the others were saved for its gradient.
   llvm::ArrayRef<uint32_t> results() const { return outputs().drop_back(numSaved); }
   llvm::ArrayRef<Update> updates() const { return updateList; }

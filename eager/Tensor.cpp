@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <mutex>
 
 namespace tess::eager {
 
@@ -142,5 +143,53 @@ TensorExtra &TensorImpl::extras() {
     extra = new TensorExtra;
   return *extra;
 }
+
+/// A variable until it dies.
+class TensorLife {
+public:
+  explicit TensorLife(TensorImpl &variable) : variable(&variable) {}
+  void end() {
+    std::lock_guard lock(mutex);
+    variable = nullptr;
+  }
+  bool isOf(const TensorImpl &other) const { return variable == &other; }
+  TensorRef lock() {
+    std::lock_guard lock(mutex); // the variable cannot be freed meanwhile
+    TensorImpl *living = variable;
+    if (!living || !living->tryRetain())
+      return nullptr;
+    TensorRef taken(living);
+    living->Release();
+    return taken;
+  }
+
+private:
+  std::mutex mutex;
+  std::atomic<TensorImpl *> variable;
+};
+
+const std::shared_ptr<TensorLife> &TensorImpl::life() {
+  std::shared_ptr<TensorLife> &life = extras().life;
+  if (!life)
+    life = std::make_shared<TensorLife>(*this);
+  return life;
+}
+
+void TensorImpl::dropExtra() {
+  if (extra->life)
+    extra->life->end();
+  delete extra;
+}
+
+bool TensorImpl::tryRetain() {
+  int32_t count = refs.load(std::memory_order_relaxed);
+  while (count > 0)
+    if (refs.compare_exchange_weak(count, count + 1, std::memory_order_acq_rel))
+      return true;
+  return false;
+}
+
+bool WeakTensor::is(const TensorImpl &variable) const { return life && life->isOf(variable); }
+TensorRef WeakTensor::lock() const { return life ? life->lock() : nullptr; }
 
 } // namespace tess::eager

@@ -11,11 +11,13 @@
 #include "eager/Storage.h"
 #include "ops/TensorMeta.h"
 
+#include <memory>
 #include <new>
 
 namespace tess::eager {
 
 class TensorImpl;
+class TensorLife;
 /// A counted reference to a variable; any thread may hold one.
 using TensorRef = llvm::IntrusiveRefCntPtr<TensorImpl>;
 /// Operands or results; null where one is missing.
@@ -32,11 +34,12 @@ struct Tag {
 /// The order of axes that the user means by this tensor's memory.
 enum class Format : uint8_t { Default, ChannelsLast };
 
-/// What only few tensors have: names, gradients, tags of more than one tape.
+/// What only few tensors have: names, gradients, tags of more than one tape, weak references.
 struct TensorExtra {
   std::string name;
   TensorRef grad;
   llvm::SmallVector<Tag, 2> moreTags; // part of the value
+  std::shared_ptr<TensorLife> life;   // what weak references to the variable share
 };
 
 /// A variable: a value, and what belongs to the variable itself (name, gradient, wrapper). One thread at a time, but
@@ -92,6 +95,8 @@ public:
   void setName(llvm::StringRef name) { extras().name = name.str(); }
   const TensorRef &grad() const;
   void setGrad(TensorRef grad);
+  /// What weak references to the variable share.
+  const std::shared_ptr<TensorLife> &life();
 
   /// The frontend's object for this tensor, not owned; the frontend clears it when the object dies.
   void *wrapper = nullptr;
@@ -99,6 +104,8 @@ public:
   /// Whether there is only one reference to the variable.
   bool isUnique() const { return refs.load(std::memory_order_acquire) == 1; }
   void Retain() { refs.fetch_add(1, std::memory_order_relaxed); }
+  /// As Retain(), unless the last reference is gone.
+  bool tryRetain();
   void Release() {
     if (refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       this->~TensorImpl();
@@ -109,11 +116,15 @@ public:
 private:
   TensorImpl(DType dtype, unsigned rank, StorageRef storage)
       : elementType(dtype), numAxes(uint8_t(rank)), memory(std::move(storage)) {}
-  ~TensorImpl() { delete extra; }
+  ~TensorImpl() {
+    if (extra)
+      dropExtra();
+  }
   static TensorImpl *make(DType dtype, unsigned rank, StorageRef storage) {
     return new (poolAllocate(sizeof(TensorImpl))) TensorImpl(dtype, rank, std::move(storage));
   }
   TensorExtra &extras();
+  void dropExtra();
   void copyValue(const TensorImpl &other);
   void copyTags(const TensorImpl &other);
 
@@ -128,6 +139,20 @@ private:
   TensorExtra *extra = nullptr;
   int64_t dims[kMaxRank];
   int64_t steps[kMaxRank];
+};
+
+/// A reference to a variable that does not keep it alive. Any thread may hold one, and let it go.
+class WeakTensor {
+public:
+  WeakTensor() = default;
+  explicit WeakTensor(TensorImpl &variable) : life(variable.life()) {}
+  /// Whether it refers to this variable.
+  bool is(const TensorImpl &variable) const;
+  /// The variable; null when it is gone, or there never was one.
+  TensorRef lock() const;
+
+private:
+  std::shared_ptr<TensorLife> life;
 };
 
 } // namespace tess::eager

@@ -1,4 +1,5 @@
-// What traces of every frontend decide alike: how much they keep.
+// What traces of every frontend decide alike: how much they keep, and which tensors a recording serves.
+#include "eager/ArgumentIdentity.h"
 #include "eager/KeptCalls.h"
 #include "tests/eager/Helpers.h"
 
@@ -99,4 +100,59 @@ TEST_CASE("when one call's trace fails, the next one kept makes the others go") 
   CHECK(gone.names.empty());
   c.recount(15);
   CHECK(gone.names == "B");
+}
+
+static RecordingRef recorded(llvm::ArrayRef<TensorRef> arguments, llvm::ArrayRef<TensorRef> operands) {
+  auto recorder = get(Recorder::begin(arguments));
+  return get(recorder->end({run("mul", {operands[0], operands[1]})}));
+}
+
+TEST_CASE("a variable's first position tells which arguments are one") {
+  TensorRef x = make<float>({1}), y = make<float>({2});
+  CHECK(llvm::equal(aliasesOf({x, y, x, y, y}), std::vector<unsigned>{0, 1, 0, 1, 1}));
+  CHECK(llvm::equal(ArgumentIdentity({y, y}).aliases(), std::vector<unsigned>{0, 0}));
+}
+
+TEST_CASE("a recording serves its own tensors for certain, and others once they recorded the same") {
+  using Match = ArgumentIdentity::Match;
+  TensorRef x = make<float>({1}), y = make<float>({2}), z = make<float>({3});
+  ArgumentIdentity identity({x, y});
+  CHECK(identity.match({x, y}) == Match::Certain);
+  CHECK(identity.match({x, z}) == Match::Open);
+  CHECK(!identity.bindOutside({x, z}, *recorded({x, z}, {x, z})));
+  identity.learn({x, z});
+  CHECK(identity.match({x, z}) == Match::Certain);
+  CHECK(identity.match({x, x}) == Match::Certain);
+  CHECK(identity.match({z, y}) == Match::Open);
+  SECTION("a tensor that is gone is no other's, whatever its address") {
+    identity = ArgumentIdentity({make<float>({4})});
+    CHECK(identity.match({make<float>({5})}) == Match::Open);
+  }
+}
+
+TEST_CASE("an argument that is a variable from outside binds the recording to its tensor") {
+  using Match = ArgumentIdentity::Match;
+  TensorRef weight = make<float>({1}), x = make<float>({2}), y = make<float>({3}), z = make<float>({4});
+  ArgumentIdentity identity({weight, x});
+  RecordingRef again = recorded({y, z}, {y, weight}); // what was argument 0 is captured
+  CHECK(identity.bindOutside({y, z}, *again));
+  CHECK(identity.match({y, z}) == Match::None);
+  CHECK(identity.match({weight, z}) == Match::Open);
+  identity.learn({weight, z});
+  CHECK(identity.match({weight, y}) == Match::Certain);
+  SECTION("so does one that is at another position now") {
+    ArgumentIdentity other({x, y});
+    CHECK(other.bindOutside({z, x}, *recorded({z, x}, {z, z})));
+    CHECK(other.match({z, x}) == Match::None);
+  }
+}
+
+TEST_CASE("a weak reference tells one variable from all others, and keeps none alive") {
+  TensorRef x = make<float>({1}), y = x->dup();
+  WeakTensor weak(*x), none;
+  CHECK((weak.is(*x) && !weak.is(*y) && !none.is(*x)));
+  CHECK((weak.lock() == x && WeakTensor(*x).lock() == x && none.lock() == nullptr));
+  CHECK(x->isUnique());
+  x.reset();
+  CHECK(weak.lock() == nullptr);
 }

@@ -2,6 +2,7 @@
 #include "tessera/Jit.h"
 
 #include "compiler/ProgramFile.h"
+#include "eager/ArgumentIdentity.h"
 #include "eager/DumpProgram.h"
 #include "eager/FreeDims.h"
 #include "eager/HostOptions.h"
@@ -28,23 +29,17 @@ static std::vector<eager::TensorRef> refs(llvm::ArrayRef<Tensor> tensors) {
   return list;
 }
 
-/// The properties that make calls alike.
-struct Calls::Signature {
-  tess::Metas metas;
-  std::vector<unsigned> aliases; // for each argument, the position of the first equal one
-  std::vector<const eager::TensorImpl *> tensors;
-  std::vector<int64_t> key; // equal for equal metas and aliases
+/// The dtypes and shapes of arguments, and which of them are the same variable.
+using Signature = std::vector<int64_t>;
 
-  explicit Signature(llvm::ArrayRef<Tensor> arguments) {
-    for (const Tensor &argument : arguments) {
-      metas.push_back(argument.ref()->meta());
-      tensors.push_back(argument.ref().get());
-      aliases.push_back(llvm::find(tensors, tensors.back()) - tensors.begin());
-      key.insert(key.end(), {int64_t(metas.back().dtype), int64_t(metas.back().rank()), aliases.back()});
-      key.insert(key.end(), metas.back().shape.begin(), metas.back().shape.end());
-    }
+static Signature signatureOf(llvm::ArrayRef<eager::TensorRef> arguments) {
+  Signature signature;
+  for (auto [argument, alias] : llvm::zip_equal(arguments, eager::aliasesOf(arguments))) {
+    signature.insert(signature.end(), {int64_t(argument->dtype()), int64_t(argument->rank()), int64_t(alias)});
+    signature.insert(signature.end(), argument->shape().begin(), argument->shape().end());
   }
-};
+  return signature;
+}
 
 namespace {
 /// The recording of one call.
@@ -80,27 +75,20 @@ static std::vector<Tensor> recordCall(llvm::ArrayRef<Tensor> arguments, const Ca
 
 /// A recorded call, and the program that repeats it.
 struct Calls::Variant {
-  /// A tensor is null where calls with different ones gave the same recording: a use of it may have been one of a
-  /// tensor from outside. A tensor that has replaced another at its address is none from outside, because the function
-  /// would have kept that alive.
   Signature signature;
-  bool isBound = false; // one of the tensors is also a tensor from outside
+  eager::ArgumentIdentity identity;
   Function function;
   Recorded recorded;
   std::shared_ptr<eager::TracedProgram> program;
   std::optional<eager::KeptCall> kept;
 
-  explicit Variant(Signature signature) : signature(std::move(signature)) {}
+  Variant(Signature signature, llvm::ArrayRef<eager::TensorRef> given, const Function &function)
+      : signature(std::move(signature)), identity(given), function(function) {}
 
-  /// Whether the function would do the same now, except for the identity of the tensors.
-  bool fits(llvm::ArrayRef<Tensor> arguments, llvm::ArrayRef<eager::TensorRef> given) const {
-    return recorded.replay.holds(arguments) && recorded.recording->holds(given);
-  }
-  bool isFor(const Signature &other) const {
-    return llvm::all_of(llvm::zip(signature.tensors, other.tensors), [](const auto &pair) {
-      auto [own, given] = pair;
-      return !own || own == given;
-    });
+  /// Whether the function would do the same now.
+  eager::ArgumentIdentity::Match match(llvm::ArrayRef<Tensor> arguments, llvm::ArrayRef<eager::TensorRef> given) const {
+    bool holds = recorded.replay.holds(arguments) && recorded.recording->holds(given);
+    return holds ? identity.match(given) : eager::ArgumentIdentity::Match::None;
   }
 };
 
@@ -110,7 +98,7 @@ struct Calls::Recordings : std::enable_shared_from_this<Recordings> {
 
   Variants of(const Signature &signature) {
     std::lock_guard lock(mutex);
-    auto found = bySignature.find(signature.key);
+    auto found = bySignature.find(signature);
     return found == bySignature.end() ? Variants() : found->second;
   }
   void add(const std::shared_ptr<Variant> &variant) {
@@ -122,16 +110,16 @@ struct Calls::Recordings : std::enable_shared_from_this<Recordings> {
     };
     {
       std::lock_guard lock(mutex);
-      Variants &variants = bySignature[variant->signature.key];
+      Variants &variants = bySignature[variant->signature];
       variant->kept.emplace(variants.empty() ? nullptr : &*variants.front()->kept, std::move(forget));
-      variants.push_back(variant);
+      variants.insert(variants.begin(), variant);
     }
     latest = variant;
     variant->kept->keep(variant->recorded.recording->heldBytes());
   }
   void remove(const std::shared_ptr<Variant> &variant) {
     std::lock_guard lock(mutex);
-    auto found = bySignature.find(variant->signature.key);
+    auto found = bySignature.find(variant->signature);
     if (found == bySignature.end())
       return;
     llvm::erase(found->second, variant);
@@ -143,7 +131,7 @@ struct Calls::Recordings : std::enable_shared_from_this<Recordings> {
 
 private:
   std::mutex mutex;
-  std::map<std::vector<int64_t>, Variants> bySignature;
+  std::map<Signature, Variants> bySignature; // the latest recorded first
 };
 
 Calls::Calls(bool fuse) : fuse(fuse), recordings(std::make_shared<Recordings>()) {}
@@ -153,41 +141,27 @@ std::vector<Tensor> Calls::call(std::vector<Tensor> arguments, const Function &f
     return function(arguments);
   for (Tensor &argument : arguments)
     argument = Tensor(argument.ref()); // numbers become tensors
-  Signature signature(arguments);
   std::vector<eager::TensorRef> given = refs(arguments);
-  std::shared_ptr<Variant> earlier;
+  Signature signature = signatureOf(given);
+  std::shared_ptr<Variant> open;
   for (const std::shared_ptr<Variant> &variant : recordings->of(signature)) {
-    if (!variant->fits(arguments, given))
-      continue;
-    if (variant->isFor(signature)) {
+    eager::ArgumentIdentity::Match match = variant->match(arguments, given);
+    if (match == eager::ArgumentIdentity::Match::Certain) {
       recordings->latest = variant;
       return run(*variant, arguments, given);
     }
-    if (!variant->isBound)
-      earlier = variant;
+    if (match == eager::ArgumentIdentity::Match::Open && !open)
+      open = variant;
   }
-  auto variant = std::make_shared<Variant>(std::move(signature));
-  variant->function = function;
+  auto variant = std::make_shared<Variant>(std::move(signature), given, function);
   std::vector<Tensor> results = recordCall(arguments, function, eager::Recorder::Mode::Run, variant->recorded);
-  if (earlier)
-    compare(*earlier, *variant);
-  if (earlier && !earlier->isBound)
-    recordings->remove(earlier);
+  if (open && !open->identity.bindOutside(given, *variant->recorded.recording)) {
+    open->identity.learn(given);
+    variant->identity = open->identity;
+    recordings->remove(open);
+  }
   recordings->add(variant);
   return results;
-}
-
-void Calls::compare(Variant &earlier, Variant &latest) {
-  llvm::ArrayRef<const eager::TensorImpl *> given = latest.signature.tensors;
-  std::vector<const eager::TensorImpl *> shared(given);
-  for (auto [tensor, now, either] : llvm::zip(earlier.signature.tensors, given, shared)) {
-    if (tensor == now)
-      continue;
-    either = nullptr;
-    earlier.isBound |= tensor && (latest.recorded.recording->captures(tensor) || llvm::is_contained(given, tensor));
-  }
-  if (!earlier.isBound)
-    latest.signature.tensors = std::move(shared);
 }
 
 std::vector<Tensor> Calls::run(Variant &variant, llvm::ArrayRef<Tensor> arguments,
@@ -230,15 +204,15 @@ static int numberOf(const Dim &dim, eager::GraphOptions &options) {
   return known - options.dims.begin();
 }
 
-static void addDims(const DumpOptions &dump, llvm::ArrayRef<tess::TensorMeta> metas, eager::GraphOptions &options) {
-  options.argumentDims.resize(metas.size());
+static void addDims(const DumpOptions &dump, const eager::Recording &recording, eager::GraphOptions &options) {
+  options.argumentDims.resize(recording.arguments().size());
   for (const auto &[input, axes] : dump.dims) {
     size_t argument = llvm::find(dump.inputs, input) - dump.inputs.begin();
-    if (argument >= metas.size())
+    if (argument >= recording.arguments().size())
       throw Error(ErrorCode::InvalidArgument,
                   "dump: dims must be of inputs [" + llvm::join(dump.inputs, ", ") + "], got " + input);
     eager::ArgumentDims &numbers = options.argumentDims[argument];
-    numbers.assign(metas[argument].rank(), -1);
+    numbers.assign(recording.argumentMeta(argument).rank(), -1);
     for (const auto &[axis, dim] : axes) {
       if (axis < 0 || axis >= int64_t(numbers.size()) || dim.min < 0 || dim.max < dim.min)
         throw Error(ErrorCode::InvalidArgument, "dump: a dimension must be an axis of " + input +
@@ -253,7 +227,7 @@ void Calls::checkFree(const Variant &variant, const eager::GraphOptions &options
   auto free = valueOrThrow(eager::FreeDims::create(variant.recorded.recording, options));
   for (const eager::FreeDims::Choice &choice : free.choices()) {
     std::vector<Tensor> arguments;
-    for (auto [alias, meta] : llvm::zip(variant.signature.aliases, free.argumentsAt(choice.sizes)))
+    for (auto [alias, meta] : llvm::zip(variant.identity.aliases(), free.argumentsAt(choice.sizes)))
       arguments.push_back(alias < arguments.size() ? arguments[alias] : Tensor(eager::valueless(meta)));
     Recorded again;
     try {
@@ -273,16 +247,16 @@ void Calls::dump(const std::string &path, const DumpOptions &dump) const {
     throw Error(ErrorCode::InvalidArgument, "dump: the function must have been called once traced, got no call");
   const Variant &variant = *latest;
   const Recorded &recorded = variant.recorded;
-  const tess::Metas &metas = variant.signature.metas;
-  if (dump.inputs.size() > metas.size() || dump.outputs.size() > recorded.numResults)
-    throw Error(ErrorCode::InvalidArgument, "dump: names must not be more than " + std::to_string(metas.size()) +
+  size_t numArguments = recorded.recording->arguments().size();
+  if (dump.inputs.size() > numArguments || dump.outputs.size() > recorded.numResults)
+    throw Error(ErrorCode::InvalidArgument, "dump: names must not be more than " + std::to_string(numArguments) +
                                                 " inputs and " + std::to_string(recorded.numResults) +
                                                 " outputs, got " + std::to_string(dump.inputs.size()) + " and " +
                                                 std::to_string(dump.outputs.size()));
   eager::GraphOptions options;
   options.argumentNames = dump.inputs;
   options.outputNames = dump.outputs;
-  addDims(dump, metas, options);
+  addDims(dump, *recorded.recording, options);
   if (!options.dims.empty())
     checkFree(variant, options);
   checkOrThrow(eager::dumpProgram(path, recorded.recording, "the function", options, dump.targets, dump.metadata));

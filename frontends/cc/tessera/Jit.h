@@ -66,10 +66,7 @@ public:
 
 private:
   struct Variant;
-  struct Signature;
   struct Recordings;
-  /// The calls were recorded with different tensors.
-  static void compare(Variant &earlier, Variant &latest);
   /// The recorded call holds no size that `options` free.
   static void checkFree(const Variant &variant, const tess::eager::GraphOptions &options);
   /// `given` are the variables of the arguments.

@@ -1,9 +1,9 @@
 //===- Trace.cpp - recordings and programs for Python --------------------===//
+#include "frontends/python/src/Trace.h"
 #include "frontends/python/src/ArgumentConversion.h"
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
 #include "frontends/python/src/NumpyConversion.h"
-#include "frontends/python/src/PythonState.h"
 #include "frontends/python/src/TensorType.h"
 
 #include "eager/DumpProgram.h"
@@ -25,8 +25,6 @@ namespace tess::python {
 
 using namespace eager;
 
-namespace {
-
 std::vector<TensorRef> tensorsOf(nb::handle sequence, const char *what) {
   std::vector<TensorRef> tensors;
   for (nb::handle item : nb::borrow<nb::iterable>(sequence)) {
@@ -36,6 +34,25 @@ std::vector<TensorRef> tensorsOf(nb::handle sequence, const char *what) {
   }
   return tensors;
 }
+
+void addDims(const Recording &recording, const std::vector<FreeDim> &dims, GraphOptions &options) {
+  options.argumentDims.resize(recording.arguments().size());
+  for (const auto &[argument, axis, name, min, max] : dims) {
+    if (argument >= recording.arguments().size() || axis >= recording.argumentMeta(argument).rank())
+      throwError(invalidArgument("dump: a free dimension must be an axis of an argument, got axis " +
+                                 llvm::Twine(axis) + " of argument " + llvm::Twine(argument)));
+    unsigned index = 0;
+    while (index < options.dims.size() && options.dims[index].name != name)
+      ++index;
+    if (index == options.dims.size())
+      options.dims.push_back({name, min, max < 0 ? INT64_MAX : max});
+    ArgumentDims &axes = options.argumentDims[argument];
+    axes.resize(recording.argumentMeta(argument).rank(), -1);
+    axes[axis] = int(index);
+  }
+}
+
+namespace {
 
 /// A program, which is called with tensors and returns a list of tensors.
 struct PyProgram {
@@ -104,36 +121,30 @@ struct PyProgram {
   }
 };
 
-struct PyRecording {
-  RecordingRef recording;
+PyProgram compile(const PyRecording &self, const nb::dict &options) {
+  GraphOptions graph;
+  bool fuse = true;
+  if (options.contains("capture_as_const"))
+    graph.captureAsConstants = nb::cast<bool>(options["capture_as_const"]);
+  if (options.contains("fuse"))
+    fuse = nb::cast<bool>(options["fuse"]);
+  if (options.contains("donated"))
+    for (nb::handle argument : options["donated"])
+      graph.donated.push_back(nb::cast<unsigned>(argument));
+  return {valueOrThrow(TracedProgram::compile(self.recording, graph, fuse))};
+}
 
-  PyProgram compile(const nb::dict &options) const {
-    GraphOptions graph;
-    bool fuse = true;
-    if (options.contains("capture_as_const"))
-      graph.captureAsConstants = nb::cast<bool>(options["capture_as_const"]);
-    if (options.contains("fuse"))
-      fuse = nb::cast<bool>(options["fuse"]);
-    if (options.contains("donated"))
-      for (nb::handle argument : options["donated"])
-        graph.donated.push_back(nb::cast<unsigned>(argument));
-    return {valueOrThrow(TracedProgram::compile(recording, graph, fuse))};
-  }
-  size_t numOps() const { return recording->ops().size(); }
-  nb::list captured() const {
-    nb::list list;
-    for (uint32_t number : recording->captured())
-      list.append(nb::steal(wrap(recording->values()[number].tensor)));
-    return list;
-  }
-  /// For each captured variable, whether a tape tracks its first value.
-  nb::tuple capturedTracked() const;
-};
+nb::list captured(const PyRecording &self) {
+  nb::list list;
+  for (uint32_t number : self.recording->captured())
+    list.append(nb::steal(wrap(self.recording->values()[number].tensor)));
+  return list;
+}
 
 struct PySegment {
   Segment segment;
 
-  PyProgram compile(const nb::dict &options) const { return PyRecording{segment.recording}.compile(options); }
+  PyProgram compile(const nb::dict &options) const { return tess::python::compile({segment.recording}, options); }
   std::string key() const { return valueOrThrow(segment.key()); }
   void run(const PyProgram &program) const { checkOrThrow(segment.run(*program.program)); }
   size_t numOps() const { return segment.recording->ops().size(); }
@@ -172,10 +183,11 @@ bool isTracked(const TensorImpl &tensor) {
   return !isGradPaused() && llvm::any_of(activeTapes(), [&](const TapeRef &tape) { return tape->tracks(tensor); });
 }
 
-nb::tuple PyRecording::capturedTracked() const {
+/// For each captured variable, whether a tape tracks its first value.
+nb::tuple capturedTracked(const PyRecording &self) {
   nb::list flags;
-  for (uint32_t number : recording->captured())
-    flags.append(isTracked(*recording->values()[number].snapshot));
+  for (uint32_t number : self.recording->captured())
+    flags.append(isTracked(*self.recording->values()[number].snapshot));
   return nb::tuple(flags);
 }
 
@@ -287,27 +299,6 @@ PySegment traceEndSegment() {
   return {ending->endSegment()};
 }
 
-/// A free dimension: argument, axis, name, min, and max or -1. Equal names are one dimension.
-using FreeDim = std::tuple<size_t, size_t, std::string, int64_t, int64_t>;
-
-void addDims(const Recording &recording, const std::vector<FreeDim> &dims, GraphOptions &options) {
-  options.argumentDims.resize(recording.arguments().size());
-  for (const auto &[argument, axis, name, min, max] : dims) {
-    if (argument >= recording.arguments().size() ||
-        axis >= recording.values()[recording.arguments()[argument]].meta.rank())
-      throwError(invalidArgument("dump: a free dimension must be an axis of an argument, got axis " +
-                                 llvm::Twine(axis) + " of argument " + llvm::Twine(argument)));
-    unsigned index = 0;
-    while (index < options.dims.size() && options.dims[index].name != name)
-      ++index;
-    if (index == options.dims.size())
-      options.dims.push_back({name, min, max < 0 ? INT64_MAX : max});
-    ArgumentDims &axes = options.argumentDims[argument];
-    axes.resize(recording.values()[recording.arguments()[argument]].meta.rank(), -1);
-    axes[axis] = int(index);
-  }
-}
-
 struct PyFreeDims {
   FreeDims dims;
 
@@ -354,24 +345,12 @@ PyProgram loadProgram(const std::string &path, bool allowCode) {
 
 void initClasses(nb::module_ &module) {
   nb::class_<PyRecording>(module, "Recording", "What a traced function did.")
-      .def("compile", &PyRecording::compile, nb::arg("options") = nb::dict(),
+      .def("compile", &compile, nb::arg("options") = nb::dict(),
            "The program; options: capture_as_const, fuse, donated (arguments by number).")
-      .def(
-          "holds",
-          [](PyRecording &self, nb::handle arguments, const nb::list &state) {
-            return holdsState(state) && self.recording->holds(tensorsOf(arguments, "holds"));
-          },
-          nb::arg("arguments"), nb::arg("state"),
-          "Python's state is as it was; captured variables have the dtypes and shapes of the recorded call, and are "
-          "none of these arguments.")
-      .def(
-          "captures",
-          [](PyRecording &self, nb::handle tensor) { return self.recording->captures(&implOf(tensor.ptr())); },
-          nb::arg("tensor"), "The tensor is a variable from outside.")
-      .def_prop_ro("captured", &PyRecording::captured, "The variables from outside, in the order of their first use.")
-      .def("captured_tracked", &PyRecording::capturedTracked)
+      .def_prop_ro("captured", &captured, "The variables from outside, in the order of their first use.")
+      .def("captured_tracked", &capturedTracked)
       .def_prop_ro("needs_data", [](PyRecording &self) { return self.recording->needsData(); })
-      .def_prop_ro("num_ops", &PyRecording::numOps)
+      .def_prop_ro("num_ops", [](PyRecording &self) { return self.recording->ops().size(); })
       .def_prop_ro("held_bytes", [](PyRecording &self) { return self.recording->heldBytes(); });
   nb::class_<PyProgram>(module, "TracedProgram", "A compiled function: called with tensors, gives a list of tensors.")
       .def("__call__", &PyProgram::call)

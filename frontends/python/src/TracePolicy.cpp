@@ -1,13 +1,40 @@
-//===- TracePolicy.cpp - how long recordings are kept, for Python ---------===//
+//===- TracePolicy.cpp - which recording serves a call, for Python -------===//
 #include "frontends/python/src/Module.h"
+#include "frontends/python/src/PythonState.h"
+#include "frontends/python/src/TensorType.h"
+#include "frontends/python/src/Trace.h"
 
+#include "eager/ArgumentIdentity.h"
 #include "eager/KeptCalls.h"
+
+#include <nanobind/stl/optional.h>
 
 namespace tess::python {
 
 using namespace eager;
 
 namespace {
+
+void makeIdentity(ArgumentIdentity *self, nb::handle arguments) {
+  new (self) ArgumentIdentity(tensorsOf(arguments, "ArgumentIdentity"));
+}
+
+/// Whether the recorded call is what Python would do now with these arguments: none, or whether that is certain.
+std::optional<bool> matchCall(const ArgumentIdentity &self, const PyRecording &recorded, nb::handle arguments,
+                              const nb::list &state) {
+  std::vector<TensorRef> given = tensorsOf(arguments, "match");
+  ArgumentIdentity::Match match = self.match(given);
+  if (match == ArgumentIdentity::Match::None || !holdsState(state) || !recorded.recording->holds(given))
+    return std::nullopt;
+  return match == ArgumentIdentity::Match::Certain;
+}
+
+nb::tuple aliases(nb::handle tensors) {
+  nb::list first;
+  for (unsigned number : aliasesOf(tensorsOf(tensors, "aliases")))
+    first.append(number);
+  return nb::tuple(first);
+}
 
 /// `forget` is told whether the limit in bytes is why.
 void makeKeptCall(KeptCall *self, const KeptCall *sibling, nb::callable forget) {
@@ -18,6 +45,24 @@ void makeKeptCall(KeptCall *self, const KeptCall *sibling, nb::callable forget) 
 } // namespace
 
 void initTracePolicy(nb::module_ &module) {
+  module.def("aliases", &aliases, nb::arg("tensors"), "For each tensor the first position at which it stands.");
+  nb::class_<ArgumentIdentity>(module, "ArgumentIdentity",
+                               "The arguments of a recorded call, which it keeps not alive.")
+      .def("__init__", &makeIdentity, nb::arg("arguments"))
+      .def("match", &matchCall, nb::arg("recording"), nb::arg("arguments"), nb::arg("state"),
+           "None: the call serves not, because Python's state, a variable from outside or a tensor is "
+           "another; else whether it certainly does: no argument may have been a variable from outside.")
+      .def(
+          "learn", [](ArgumentIdentity &self, nb::handle arguments) { self.learn(tensorsOf(arguments, "learn")); },
+          nb::arg("arguments"), "A call with these recorded the same.")
+      .def(
+          "bind_outside",
+          [](ArgumentIdentity &self, nb::handle arguments, const PyRecording &again) {
+            return self.bindOutside(tensorsOf(arguments, "bind_outside"), *again.recording);
+          },
+          nb::arg("arguments"), nb::arg("again"),
+          "Whether a recording for these uses as variables from outside what were arguments: the call serves the same "
+          "tensors only from now on.");
   nb::class_<KeptCall>(module, "KeptCall", "One recorded call among all that the process's traces keep.")
       .def("__init__", &makeKeptCall, nb::arg("sibling").none(), nb::arg("forget"))
       .def("keep", &KeptCall::keep, nb::arg("bytes"), "It is kept from now on, and the latest used; others may go.")

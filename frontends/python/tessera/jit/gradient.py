@@ -24,9 +24,10 @@ class TrackedCall(Recorded):
         self.outside = self.recording.captured
         self.tracked = self.recording.captured_tracked()
 
-    def _holds(self, tensors, nodes):
+    def _match(self, tensors, nodes):
         """As for any call, and the tape follows the same variables."""
-        return super()._holds(tensors, nodes) and _core.tracked(self.outside) == self.tracked
+        is_same = _core.tracked(self.outside) == self.tracked
+        return super()._match(tensors, nodes) if is_same else None
 
     def held_bytes(self):
         """As for any call, with the gradient's programs."""

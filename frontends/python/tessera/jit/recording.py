@@ -1,6 +1,5 @@
 """Recorded calls: what one call of a function did, and the program that does it again."""
 
-import weakref
 from collections import Counter
 
 from .. import _core, effects
@@ -33,11 +32,7 @@ class Recorded:
         self.eager = False  # whether the call cannot be a program
         self.state = None  # the Python state that it may have read
         self.misses = Counter()  # changes of that state that had no effect here
-        # The tensors of the only call so far, because a recording does not say which uses of an
-        # argument were uses of a variable from outside. None once calls with other tensors gave the
-        # same recording.
-        self.given = None
-        self.bound = set()  # numbers of arguments that must be the tensors of that call
+        self.identity = None  # which tensors it serves
         self.name, self.arguments = "", None  # name of the function; arguments without values
 
     def held_bytes(self):
@@ -46,50 +41,21 @@ class Recorded:
 
     def begin(self, state, tensors):
         """It was recorded just now, for these tensors."""
-        self.state, self.given = state, [weakref.ref(tensor) for tensor in tensors] or None
+        self.state, self.identity = state, _core.ArgumentIdentity(tensors)
 
-    def holds(self, tensors):
-        """The recorded call is what Python would do now."""
-        return self._holds(tensors, self.state.nodes)
+    def match(self, tensors):
+        """None unless the recorded call is what Python would do now; else whether that is certain:
+        no argument was used as a variable from outside.
+        """
+        return self._match(tensors, self.state.nodes)
 
     def fits(self, tensors):
         """It is, but for Python's state."""
-        return self._holds(tensors, [])
+        return self._match(tensors, []) is not None
 
-    def _holds(self, tensors, nodes):
-        if self.bound and any([self.given[n]() is not tensors[n] for n in self.bound]):
-            return False
-        return self.recording.holds(tensors, nodes) and self.replay.holds(tensors)
-
-    def knows(self, tensors):
-        """That its arguments are no variables from outside is certain, or they are the same."""
-        if self.given is not None:
-            for ref, tensor in zip(self.given, tensors, strict=True):
-                if ref is not None and ref() is not tensor:
-                    return False
-        return True
-
-    def learn(self, tensors):
-        """A call with these arguments recorded the same."""
-        if self.given is not None:
-            pairs = zip(self.given, tensors, strict=True)
-            self.given = [ref if ref and ref() is tensor else None for ref, tensor in pairs]
-            if not any(self.given):
-                self.given = None
-
-    def bind_outside(self, tensors, again):
-        """Whether `again`, recorded for these arguments, uses as variables from outside what were
-        arguments here: from now on this one is for the same tensors only.
-        """
-        found = []
-        for number, (ref, new) in enumerate(zip(self.given or (), tensors, strict=False)):
-            old = ref and ref()
-            if old is None or old is new:
-                continue
-            if again.recording.captures(old) or any(old is each for each in tensors):
-                found.append(number)
-        self.bound.update(found)
-        return bool(found)
+    def _match(self, tensors, nodes):
+        is_certain = self.identity.match(self.recording, tensors, nodes)
+        return is_certain if self.replay.holds(tensors) else None
 
     def forgive(self, state):
         """`state` is another Python state that recorded the same. What changed so often that it

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from .. import _core
 from ..tensor import Tensor
 from .tree import flatten
 
@@ -13,7 +14,7 @@ def signature(args, kwargs):
     """
     leaves, structure = flatten((args, kwargs))
     tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
-    return tensors, (structure, *map(_leaf_key, leaves), _aliases(tensors))
+    return tensors, (structure, *map(_leaf_key, leaves), _core.aliases(tensors))
 
 
 def _leaf_key(leaf):
@@ -36,9 +37,3 @@ def _leaf_key(leaf):
         kind = type(leaf).__name__
         raise TypeError(f"trace: arguments must be tensors or hashable, got {kind}") from None
     return type(leaf), leaf
-
-
-def _aliases(tensors):
-    """For each tensor the first position at which it stands."""
-    first = {}
-    return tuple([first.setdefault(id(tensor), number) for number, tensor in enumerate(tensors)])

@@ -130,9 +130,10 @@ class trace:  # noqa: N801
         """A recording for the call, and whether it is one for these arguments for certain."""
         unknown = None
         for variant in self._variants.get(key, ()):
-            if variant.holds(tensors):
-                if variant.given is None or variant.knows(tensors):
-                    return variant, True
+            is_certain = variant.match(tensors)
+            if is_certain:
+                return variant, True
+            if is_certain is not None:
                 unknown = unknown or variant
         return unknown, False
 
@@ -198,12 +199,12 @@ class trace:  # noqa: N801
         try:
             check_same(self.__name__, variant, again)
         except TraceMismatchError:
-            if variant.bind_outside(tensors, again):
+            if variant.identity.bind_outside(tensors, again.recording):
                 raise AliasError from None
             self._variants[key].remove(variant)
             raise
         variant.adopt(again)
-        variant.learn(tensors)
+        variant.identity.learn(tensors)
         del again  # it holds values whose memory the program would take over
         if self.record_only:
             return value
