@@ -98,6 +98,24 @@ llvm::Error FreeDims::checkSame(const Recording &again, llvm::ArrayRef<int64_t> 
   return llvm::Error::success();
 }
 
+llvm::Error FreeDims::check(llvm::StringRef name, llvm::ArrayRef<unsigned> aliases, RecordAgain record) const {
+  for (const Choice &choice : choices()) {
+    std::vector<TensorRef> arguments;
+    for (auto [alias, meta] : llvm::zip_equal(aliases, argumentsAt(choice.sizes)))
+      arguments.push_back(alias < arguments.size() ? arguments[alias] : valueless(meta));
+    llvm::Expected<RecordingRef> again = record(arguments);
+    if (!again) {
+      std::string why = takeError(again.takeError()).second;
+      if (choice.isNeeded)
+        return refused(name, choice.sizes, why);
+      continue; // bind refuses inputs of such a size
+    }
+    if (llvm::Error error = checkSame(**again, choice.sizes))
+      return error;
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error FreeDims::refused(llvm::StringRef name, llvm::ArrayRef<int64_t> sizes, llvm::StringRef why) const {
   return invalidArgument("dump: " + name + " must run at every size of its free dimensions, got " + shown(sizes) +
                          ": " + why);

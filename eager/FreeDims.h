@@ -8,6 +8,7 @@
 #pragma once
 
 #include "eager/Recording.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace tess::eager {
 
@@ -15,6 +16,22 @@ namespace tess::eager {
 class FreeDims {
 public:
   using Sizes = llvm::SmallVector<int64_t, 2>; // of the dimensions
+  /// InvalidArgument when a dimension has two sizes in the call.
+  static llvm::Expected<FreeDims> create(RecordingRef recorded, const GraphOptions &options);
+
+  /// Records the function again, by inference, with these arguments, and gives the recording or why it refused them.
+  using RecordAgain = llvm::function_ref<llvm::Expected<RecordingRef>(llvm::ArrayRef<TensorRef> arguments)>;
+  /// InvalidArgument when the recorded call of the function `name` depends on a free size: it is recorded again at
+  /// choices(). `aliases`: for each argument the first position of its variable.
+  llvm::Error check(llvm::StringRef name, llvm::ArrayRef<unsigned> aliases, RecordAgain record) const;
+  /// The recorded sizes, then those of choices() at which the function must run.
+  std::vector<Sizes> neededSizes() const;
+  /// The arguments of the call with these sizes.
+  Metas argumentsAt(llvm::ArrayRef<int64_t> sizes) const;
+  /// The error to report when the function `name` must run at `sizes` and failed there with the message `why`.
+  llvm::Error refused(llvm::StringRef name, llvm::ArrayRef<int64_t> sizes, llvm::StringRef why) const;
+
+private:
   /// Sizes at which the function is recorded again.
   struct Choice {
     Sizes sizes;
@@ -22,22 +39,11 @@ public:
     /// bound.
     bool isNeeded;
   };
-  /// InvalidArgument when a dimension has two sizes in the call.
-  static llvm::Expected<FreeDims> create(RecordingRef recorded, const GraphOptions &options);
-
   /// Sizes near the recorded ones, larger ones, the lower bounds, and large ones within the upper bounds; none without
   /// a free dimension.
   std::vector<Choice> choices() const;
-  /// The recorded sizes, then those of choices() at which the function must run.
-  std::vector<Sizes> neededSizes() const;
-  /// The arguments of the call with these sizes.
-  Metas argumentsAt(llvm::ArrayRef<int64_t> sizes) const;
   /// InvalidArgument, with the operator and its line, when `again`, recorded at `sizes`, is another program.
   llvm::Error checkSame(const Recording &again, llvm::ArrayRef<int64_t> sizes) const;
-  /// The error to report when the function `name` must run at `sizes` and failed there with the message `why`.
-  llvm::Error refused(llvm::StringRef name, llvm::ArrayRef<int64_t> sizes, llvm::StringRef why) const;
-
-private:
   std::string shown(llvm::ArrayRef<int64_t> sizes) const;
 
   RecordingRef recorded;

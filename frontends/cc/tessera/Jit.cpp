@@ -225,20 +225,19 @@ static void addDims(const DumpOptions &dump, const eager::Recording &recording, 
 
 void Calls::checkFree(const Variant &variant, const eager::GraphOptions &options) {
   auto free = valueOrThrow(eager::FreeDims::create(variant.recorded.recording, options));
-  for (const eager::FreeDims::Choice &choice : free.choices()) {
+  auto record = [&](llvm::ArrayRef<eager::TensorRef> given) -> llvm::Expected<eager::RecordingRef> {
     std::vector<Tensor> arguments;
-    for (auto [alias, meta] : llvm::zip(variant.identity.aliases(), free.argumentsAt(choice.sizes)))
-      arguments.push_back(alias < arguments.size() ? arguments[alias] : Tensor(eager::valueless(meta)));
+    for (const eager::TensorRef &argument : given)
+      arguments.emplace_back(argument);
     Recorded again;
     try {
       (void)recordCall(arguments, variant.function, eager::Recorder::Mode::InferBounds, again);
     } catch (const Error &error) {
-      if (choice.isNeeded)
-        checkOrThrow(free.refused("the function", choice.sizes, error.what()));
-      continue; // bind refuses inputs of such a size
+      return tess::makeError(error.code(), error.what());
     }
-    checkOrThrow(free.checkSame(*again.recording, choice.sizes));
-  }
+    return again.recording;
+  };
+  checkOrThrow(free.check("the function", variant.identity.aliases(), record));
 }
 
 void Calls::dump(const std::string &path, const DumpOptions &dump) const {

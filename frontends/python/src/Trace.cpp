@@ -7,7 +7,6 @@
 #include "frontends/python/src/TensorType.h"
 
 #include "eager/DumpProgram.h"
-#include "eager/FreeDims.h"
 #include "eager/GradientRecording.h"
 #include "eager/HostOptions.h"
 #include "eager/RecordingText.h"
@@ -299,36 +298,6 @@ PySegment traceEndSegment() {
   return {ending->endSegment()};
 }
 
-struct PyFreeDims {
-  FreeDims dims;
-
-  PyFreeDims(const PyRecording &recorded, const std::vector<FreeDim> &free)
-      : dims(valueOrThrow(FreeDims::create(recorded.recording, optionsOf(*recorded.recording, free)))) {}
-  static GraphOptions optionsOf(const Recording &recording, const std::vector<FreeDim> &free) {
-    GraphOptions options;
-    addDims(recording, free, options);
-    return options;
-  }
-  nb::list choices() const {
-    nb::list list;
-    for (const FreeDims::Choice &choice : dims.choices())
-      list.append(nb::make_tuple(std::vector<int64_t>(choice.sizes.begin(), choice.sizes.end()), choice.isNeeded));
-    return list;
-  }
-  nb::list argumentsAt(const std::vector<int64_t> &sizes) const {
-    nb::list list;
-    for (const TensorMeta &meta : dims.argumentsAt(sizes))
-      list.append(nb::steal(wrap(valueless(meta))));
-    return list;
-  }
-  void checkSame(const PyRecording &again, const std::vector<int64_t> &sizes) const {
-    checkOrThrow(dims.checkSame(*again.recording, sizes));
-  }
-  void refuse(const std::string &name, const std::vector<int64_t> &sizes, const std::string &why) const {
-    checkOrThrow(dims.refused(name, sizes, why));
-  }
-};
-
 void recordingToFile(const PyRecording &self, const std::string &name, const std::string &path,
                      const std::vector<std::string> &argumentNames, const std::vector<std::string> &outputNames,
                      const std::vector<FreeDim> &dims, const std::vector<std::string> &targets) {
@@ -397,14 +366,6 @@ void initTrace(nb::module_ &module) {
              "The function has ended, its gradient follows: gradients of the outputs, as arguments.");
   module.def("trace_end_gradient", &traceEndGradient, nb::arg("outputs"), nb::arg("grads"),
              "Ends the recording: (forward, backward, what is saved between them).");
-  nb::class_<PyFreeDims>(module, "FreeDims", "The free dimensions of a recorded call.")
-      .def(nb::init<const PyRecording &, const std::vector<FreeDim> &>(), nb::arg("recording"), nb::arg("dims"))
-      .def("choices", &PyFreeDims::choices, "(sizes, whether the function must run at them): those to record at.")
-      .def("arguments_at", &PyFreeDims::argumentsAt, nb::arg("sizes"), "Tensors without values.")
-      .def("check_same", &PyFreeDims::checkSame, nb::arg("again"), nb::arg("sizes"),
-           "ValueError when a recording at these sizes is another program.")
-      .def("refuse", &PyFreeDims::refuse, nb::arg("name"), nb::arg("sizes"), nb::arg("why"),
-           "ValueError: the function must run there.");
   module.def("compare_recordings", &compareRecordings, nb::arg("first"), nb::arg("second"),
              "None for equal ones, else the lines of both: (place, source, operator).");
   module.def("give_up", &giveUp, nb::arg("tensor"), nb::arg("why"), "The tensor has no value from now on.");

@@ -1,13 +1,18 @@
 //===- TracePolicy.cpp - which recording serves a call, for Python -------===//
+#include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
 #include "frontends/python/src/PythonState.h"
 #include "frontends/python/src/TensorType.h"
 #include "frontends/python/src/Trace.h"
 
 #include "eager/ArgumentIdentity.h"
+#include "eager/FreeDims.h"
 #include "eager/KeptCalls.h"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 namespace tess::python {
 
@@ -34,6 +39,32 @@ nb::tuple aliases(nb::handle tensors) {
   for (unsigned number : aliasesOf(tensorsOf(tensors, "aliases")))
     first.append(number);
   return nb::tuple(first);
+}
+
+/// Whether the exception is the function's refusal of its arguments.
+bool isRefusal(const nb::python_error &error) {
+  return error.matches(PyExc_ValueError) || error.matches(PyExc_TypeError) || error.matches(PyExc_IndexError) ||
+         error.matches(PyExc_NotImplementedError);
+}
+
+void checkFree(const PyRecording &recorded, const ArgumentIdentity &identity, const std::string &name,
+               const std::vector<FreeDim> &dims, const nb::callable &record) {
+  GraphOptions options;
+  addDims(*recorded.recording, dims, options);
+  FreeDims free = valueOrThrow(FreeDims::create(recorded.recording, options));
+  auto again = [&](llvm::ArrayRef<TensorRef> arguments) -> llvm::Expected<RecordingRef> {
+    nb::list tensors;
+    for (const TensorRef &argument : arguments)
+      tensors.append(nb::steal(wrap(argument)));
+    try {
+      return nb::cast<PyRecording>(record(tensors)).recording;
+    } catch (const nb::python_error &error) {
+      if (!isRefusal(error))
+        throw;
+      return invalidArgument(nb::cast<std::string>(nb::str(error.value())));
+    }
+  };
+  checkOrThrow(free.check(name, identity.aliases(), again));
 }
 
 /// `forget` is told whether the limit in bytes is why.
@@ -63,6 +94,10 @@ void initTracePolicy(nb::module_ &module) {
           nb::arg("arguments"), nb::arg("again"),
           "Whether a recording for these uses as variables from outside what were arguments: the call serves the same "
           "tensors only from now on.");
+  module.def("check_free", &checkFree, nb::arg("recording"), nb::arg("identity"), nb::arg("name"), nb::arg("dims"),
+             nb::arg("record"),
+             "ValueError when the recorded call depends on the size of a dimension that `dims`, (argument, axis, name, "
+             "min, max or -1), free: record(tensors) gives the recording at other sizes.");
   nb::class_<KeptCall>(module, "KeptCall", "One recorded call among all that the process's traces keep.")
       .def("__init__", &makeKeptCall, nb::arg("sibling").none(), nb::arg("forget"))
       .def("keep", &KeptCall::keep, nb::arg("bytes"), "It is kept from now on, and the latest used; others may go.")

@@ -6,6 +6,7 @@ from .. import _core, effects
 from ..tensor import Tensor
 from .tree import flatten, unflatten
 
+_TENSOR = object()
 _FORGIVEN = 4  # changes of Python state without effect until it is compared no more
 
 
@@ -33,15 +34,18 @@ class Recorded:
         self.state = None  # the Python state that it may have read
         self.misses = Counter()  # changes of that state that had no effect here
         self.identity = None  # which tensors it serves
-        self.name, self.arguments = "", None  # name of the function; arguments without values
+        self.arguments = None  # (args, kwargs) flattened, _TENSOR in the places of tensors
 
     def held_bytes(self):
         """What it keeps: of the recording an estimate."""
         return self.recording.held_bytes + (self.program.held_bytes if self.program else 0)
 
-    def begin(self, state, tensors):
-        """It was recorded just now, for these tensors."""
+    def begin(self, state, tensors, arguments):
+        """It was recorded just now, for these."""
         self.state, self.identity = state, _core.ArgumentIdentity(tensors)
+        leaves, structure = flatten(arguments)
+        leaves = [_TENSOR if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+        self.arguments = structure, leaves
 
     def match(self, tensors):
         """None unless the recorded call is what Python would do now; else whether that is certain:
@@ -70,6 +74,20 @@ class Recorded:
     def record_again(self, function, tensors, args, kwargs):
         """As record(), without running."""
         return record(function, tensors, args, kwargs, run=False)
+
+    def check_free(self, name, function, dims):
+        """ValueError when the call depends on the size of a dimension that `dims` frees: (argument,
+        axis, name, min, max or -1). The function is recorded again at other sizes, by inference.
+        """
+        structure, leaves = self.arguments
+
+        def _at(tensors):
+            given = iter(tensors)
+            filled = [next(given) if leaf is _TENSOR else leaf for leaf in leaves]
+            args, kwargs = unflatten(structure, filled)
+            return record(function, tensors, args, kwargs, run=False, bounds=True)[1].recording
+
+        _core.check_free(self.recording, self.identity, name, dims, _at)
 
     def adopt(self, again):
         """`again` is the same call, recorded a second time."""

@@ -10,7 +10,6 @@ from collections import Counter
 from .. import _core, config, effects
 from ..autodiff import modes
 from .donation import donated_tensors, give_up
-from .free_dims import CallArguments, check_free
 from .gradient import NoGradientError, TrackedCall
 from .mismatch import TraceMismatchError, check_same, is_same
 from .python_state import PythonState
@@ -169,12 +168,11 @@ class trace:  # noqa: N801
         if variant is None:  # the call has parts that no program can hold
             self._segments = Segments(self.options)
             return value
-        variant.name, variant.arguments = self.__name__, CallArguments(args, kwargs)
         state.keep_read(met.names())
         for change in state.forget_changes():
             text = f"changes Python state, which its program will not: {change}"
             _warn_once(self, text, change.split(" was ")[0])
-        variant.begin(state, tensors)
+        variant.begin(state, tensors, (args, kwargs))
         variant = self._keep(key, variant, tensors)
         if not lazy or self.record_only:
             return value
@@ -304,7 +302,7 @@ class trace:  # noqa: N801
         _check_names("output_names", outputs, len(self._last.slots))
         free = _free_dims(dims or {}, names)
         if free:
-            check_free(self._last, self.function, free)
+            self._last.check_free(self.__name__, self.function, free)
         recording, arguments = self._last.recording, (names, outputs, free, list(targets))
         if not hasattr(file, "write"):
             _core.recording_to_file(recording, self.__name__, os.fspath(file), *arguments)
