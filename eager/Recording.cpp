@@ -67,10 +67,12 @@ void Recorder::leave() {
   active.reset();
 }
 
-/// Gives variables their old values back after a recording that ran nothing.
+/// Gives variables their old values and gradients back after a recording that ran nothing.
 void Recorder::restore() {
   for (auto [variable, value] : llvm::zip(updated, oldValues))
     variable->rebind(*value);
+  for (const GradBefore &before : runsOperators() ? llvm::ArrayRef<GradBefore>() : gradsBefore())
+    before.variable->setGrad(before.grad);
 }
 
 void Recorder::abandon() {
@@ -148,6 +150,11 @@ void Recorder::noteUpdate(TensorImpl &variable) {
   updated.push_back(TensorRef(&variable));
   if (!runsOperators())
     oldValues.push_back(variable.dup());
+}
+
+void Recorder::noteGrad(TensorImpl &variable) {
+  if (llvm::none_of(grads, [&](const GradBefore &each) { return each.variable == &variable; }))
+    grads.push_back({&variable, variable.grad()});
 }
 
 llvm::Error Recorder::checkRead(const TensorImpl &tensor) const {

@@ -106,8 +106,9 @@ bool isValueless(const TensorImpl &tensor);
 /// Writes a Recording on one thread.
 class Recorder {
 public:
-  /// Whether the recorded operators run. If not, results are valueless, and every variable gets its old value back at
-  /// the end. A size that depends on data is an error with InferOnly, and its upper bound with InferBounds.
+  /// Whether the recorded operators run. If not, results are valueless, and every variable gets its old value and
+  /// gradient back at the end. A size that depends on data is an error with InferOnly, and its upper bound with
+  /// InferBounds.
   enum class Mode : uint8_t { Run, InferOnly, InferBounds };
   /// Starts to record this thread, with the given variables as arguments. InvalidArgument when it records already.
   static llvm::Expected<std::shared_ptr<Recorder>> begin(llvm::ArrayRef<TensorRef> arguments, Mode mode = Mode::Run);
@@ -141,6 +142,13 @@ public:
   void recordConstant(TensorImpl &tensor);
   /// Must be called before `variable` takes over another value.
   void noteUpdate(TensorImpl &variable);
+  /// A variable whose gradient changed, and the gradient that it had before; null: none.
+  struct GradBefore {
+    TensorRef variable, grad;
+  };
+  /// Must be called before the gradient of `variable` changes, or is replaced.
+  void noteGrad(TensorImpl &variable);
+  llvm::ArrayRef<GradBefore> gradsBefore() const { return grads; }
   /// Must be called before another variable takes over the value of `tensor`.
   void noteUse(TensorImpl &tensor) { (void)numberOf(tensor); }
   /// Notes that a result's shape depends on data, which a recording that runs nothing does not have.
@@ -164,10 +172,17 @@ private:
   /// Variables by address; they are kept alive by the recording.
   std::map<TensorImpl *, uint32_t> variables;
   std::vector<TensorRef> updated;
+  std::vector<GradBefore> grads;
   // InferOnly: of `updated`, and the memory of results, by number.
   std::vector<TensorRef> oldValues;
   std::vector<std::pair<StorageRef, uint32_t>> pending;
 };
+
+/// Must be called before the gradient of `variable` changes, or is replaced: this thread may record.
+inline void noteGrad(TensorImpl &variable) {
+  if (Recorder *recorder = Recorder::current())
+    recorder->noteGrad(variable);
+}
 
 /// Whether TESS_DISABLE_TRACE is set, and not to 0. Each traced call asks, because the environment may change.
 bool isTraceDisabled();

@@ -1,5 +1,6 @@
-// What traces of every frontend decide alike: how much they keep, and which tensors a recording serves.
+// What traces of every frontend decide alike: how much they keep, which tensors a recording serves, and gradients.
 #include "eager/ArgumentIdentity.h"
+#include "eager/GradEffects.h"
 #include "eager/KeptCalls.h"
 #include "tests/eager/Helpers.h"
 
@@ -155,4 +156,81 @@ TEST_CASE("a weak reference tells one variable from all others, and keeps none a
   CHECK(x->isUnique());
   x.reset();
   CHECK(weak.lock() == nullptr);
+}
+
+/// A call that was recorded without running it.
+struct Call {
+  RecordingRef recording;
+  GradEffects grads;
+  std::vector<TensorRef> left;
+
+  Call(llvm::ArrayRef<TensorRef> arguments, llvm::function_ref<void()> function) {
+    auto recorder = get(Recorder::begin(arguments, Recorder::Mode::InferOnly));
+    function();
+    grads = GradEffects(*recorder, arguments, left);
+    recording = get(recorder->end(left));
+  }
+};
+
+static void setGrad(TensorImpl &variable, TensorRef grad) {
+  noteGrad(variable);
+  variable.setGrad(std::move(grad));
+}
+
+TEST_CASE("what a call does to gradients is its condition and its consequence") {
+  TensorRef weight = make<float>({1}), x = make<float>({2}), old = make<float>({3}), new1 = make<float>({4});
+  weight->setName("weight");
+  setGrad(*weight, old);
+  Call call({x}, [&] {
+    setGrad(*weight, nullptr);
+    setGrad(*x, run("mul", {x, x}));
+  });
+  CHECK((weight->grad() == old && !x->grad())); // as before: nothing ran
+  CHECK(call.left.size() == 1);
+  CHECK(call.grads.lines() ==
+        std::vector<std::string>{"grad of weight becomes None", "grad of arg0 becomes gradient 0"});
+  CHECK(call.grads.holds({x}));
+  SECTION("it holds where there are gradients as there were") {
+    CHECK(call.grads.holds({make<float>({9})}));
+    x->setGrad(new1);
+    CHECK(!call.grads.holds({x}));
+    x->setGrad(nullptr);
+    weight->setGrad(nullptr);
+    CHECK(!call.grads.holds({x}));
+  }
+  SECTION("the program reads the gradient of the recorded call, which gets the present value") {
+    weight->setGrad(new1);
+    check(call.grads.prepare({x}));
+    CHECK(weight->grad() == old);
+    CHECK(values<float>(*old) == std::vector<float>{4});
+    check(assign(*old, *make<float>({7})));
+    CHECK(values<float>(*new1) == std::vector<float>{4});
+  }
+  SECTION("after a run gradients are what the function left, for arguments of that call") {
+    TensorRef other = make<float>({5});
+    call.grads.apply({other}, {new1});
+    CHECK((other->grad() == new1 && !x->grad() && !weight->grad()));
+  }
+  SECTION("variables from outside are not kept alive by it") {
+    GradEffects grads = call.grads;
+    call.recording.reset();
+    weight.reset();
+    CHECK(grads.holds({x}));
+    check(grads.prepare({x}));
+    CHECK(grads.lines().front() == "grad of a tensor that is gone becomes None");
+  }
+}
+
+TEST_CASE("a gradient that is updated stays, and without a recording nothing is noted") {
+  TensorRef weight = make<float>({1}), grad = make<float>({2});
+  setGrad(*weight, grad);
+  Call call({}, [&] {
+    noteGrad(*weight);
+    check(assign(*grad, *run("mul", {grad, grad})));
+  });
+  CHECK(call.left.empty());
+  CHECK(call.grads.lines() == std::vector<std::string>{"grad of outside stays"});
+  call.grads.apply({}, {});
+  CHECK(weight->grad() == grad);
+  CHECK(Call({}, [] {}).grads.isEmpty());
 }

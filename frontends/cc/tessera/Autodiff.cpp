@@ -1,6 +1,8 @@
 //===- Autodiff.cpp - gradients ------------------------------------------===//
 #include "tessera/Autodiff.h"
 
+#include "eager/Recording.h"
+
 namespace tessera {
 
 namespace eager = tess::eager;
@@ -74,7 +76,7 @@ void GradManager::release() {
 void GradManager::Attached::add(Tensor grad) const {
   for (const Callback &callback : callbacks)
     grad = callback(tensor, grad);
-  detail::Effects::touchGrad(tensor);
+  eager::noteGrad(*tensor.ref());
   Tensor before = tensor.grad();
   if (before.isDefined())
     before.assign(before + grad);

@@ -3,6 +3,7 @@
 
 #include "eager/Tape.h"
 #include "tessera/Effects.h"
+#include "tessera/Tensor.h"
 
 namespace tessera {
 

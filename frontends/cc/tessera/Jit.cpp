@@ -5,10 +5,12 @@
 #include "eager/ArgumentIdentity.h"
 #include "eager/DumpProgram.h"
 #include "eager/FreeDims.h"
+#include "eager/GradEffects.h"
 #include "eager/HostOptions.h"
 #include "eager/KeptCalls.h"
 #include "eager/Tape.h"
 #include "eager/TracedProgram.h"
+#include "tessera/Effects.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -29,6 +31,13 @@ static std::vector<eager::TensorRef> refs(llvm::ArrayRef<Tensor> tensors) {
   return list;
 }
 
+static std::vector<Tensor> tensorsOf(llvm::ArrayRef<eager::TensorRef> refs) {
+  std::vector<Tensor> list;
+  for (const eager::TensorRef &ref : refs)
+    list.emplace_back(ref);
+  return list;
+}
+
 /// The dtypes and shapes of arguments, and which of them are the same variable.
 using Signature = std::vector<int64_t>;
 
@@ -46,30 +55,29 @@ namespace {
 struct Recorded {
   eager::RecordingRef recording;
   size_t numResults = 0; // the recording also has gradients
-  tessera::detail::Replay replay;
+  tessera::detail::Modes modes;
+  eager::GradEffects grads;
 };
 } // namespace
 
 /// Records one call and returns its results.
 static std::vector<Tensor> recordCall(llvm::ArrayRef<Tensor> arguments, const Calls::Function &function,
                                       eager::Recorder::Mode mode, Recorded &recorded) {
-  tessera::detail::Effects effects(arguments);
-  auto recorder = valueOrThrow(eager::Recorder::begin(refs(arguments), mode));
+  tessera::detail::Effects effects;
+  std::vector<eager::TensorRef> given = refs(arguments);
+  auto recorder = valueOrThrow(eager::Recorder::begin(given, mode));
   std::vector<Tensor> results;
   try {
     results = function(arguments);
+    std::vector<eager::TensorRef> all = refs(results);
     recorded.numResults = results.size();
-    std::vector<Tensor> all = results;
-    recorded.replay = effects.finish(all);
-    recorded.recording = valueOrThrow(recorder->end(refs(all)));
+    recorded.modes = effects.modes();
+    recorded.grads = eager::GradEffects(*recorder, given, all);
+    recorded.recording = valueOrThrow(recorder->end(all));
   } catch (...) {
     recorder->abandon();
-    if (mode != eager::Recorder::Mode::Run)
-      effects.undo();
     throw;
   }
-  if (mode != eager::Recorder::Mode::Run)
-    effects.undo();
   return results;
 }
 
@@ -86,8 +94,8 @@ struct Calls::Variant {
       : signature(std::move(signature)), identity(given), function(function) {}
 
   /// Whether the function would do the same now.
-  eager::ArgumentIdentity::Match match(llvm::ArrayRef<Tensor> arguments, llvm::ArrayRef<eager::TensorRef> given) const {
-    bool holds = recorded.replay.holds(arguments) && recorded.recording->holds(given);
+  eager::ArgumentIdentity::Match match(llvm::ArrayRef<eager::TensorRef> given) const {
+    bool holds = recorded.modes.hold() && recorded.grads.holds(given) && recorded.recording->holds(given);
     return holds ? identity.match(given) : eager::ArgumentIdentity::Match::None;
   }
 };
@@ -145,10 +153,10 @@ std::vector<Tensor> Calls::call(std::vector<Tensor> arguments, const Function &f
   Signature signature = signatureOf(given);
   std::shared_ptr<Variant> open;
   for (const std::shared_ptr<Variant> &variant : recordings->of(signature)) {
-    eager::ArgumentIdentity::Match match = variant->match(arguments, given);
+    eager::ArgumentIdentity::Match match = variant->match(given);
     if (match == eager::ArgumentIdentity::Match::Certain) {
       recordings->latest = variant;
-      return run(*variant, arguments, given);
+      return run(*variant, given);
     }
     if (match == eager::ArgumentIdentity::Match::Open && !open)
       open = variant;
@@ -164,22 +172,20 @@ std::vector<Tensor> Calls::call(std::vector<Tensor> arguments, const Function &f
   return results;
 }
 
-std::vector<Tensor> Calls::run(Variant &variant, llvm::ArrayRef<Tensor> arguments,
-                               llvm::ArrayRef<eager::TensorRef> given) {
+std::vector<Tensor> Calls::run(Variant &variant, llvm::ArrayRef<eager::TensorRef> arguments) {
+  const Recorded &recorded = variant.recorded;
   bool isNew = !variant.program;
   if (isNew)
-    variant.program = valueOrThrow(eager::TracedProgram::compile(variant.recorded.recording, {}, fuse));
-  variant.recorded.replay.prepare(arguments);
-  std::vector<Tensor> results;
-  for (eager::TensorRef &result : valueOrThrow(variant.program->run(given)))
-    results.emplace_back(std::move(result));
+    variant.program = valueOrThrow(eager::TracedProgram::compile(recorded.recording, {}, fuse));
+  checkOrThrow(recorded.grads.prepare(arguments));
+  eager::Tensors all = valueOrThrow(variant.program->run(arguments));
   if (isNew)
-    variant.kept->recount(variant.recorded.recording->heldBytes() + variant.program->heldBytes());
+    variant.kept->recount(recorded.recording->heldBytes() + variant.program->heldBytes());
   else
     variant.kept->use();
-  variant.recorded.replay.apply(arguments, llvm::ArrayRef(results).drop_front(variant.recorded.numResults));
-  results.resize(variant.recorded.numResults);
-  return results;
+  llvm::ArrayRef<eager::TensorRef> results = all;
+  recorded.grads.apply(arguments, results.drop_front(recorded.numResults));
+  return tensorsOf(results.take_front(recorded.numResults));
 }
 
 std::shared_ptr<eager::TracedProgram> Calls::program() const {
@@ -226,12 +232,9 @@ static void addDims(const DumpOptions &dump, const eager::Recording &recording, 
 void Calls::checkFree(const Variant &variant, const eager::GraphOptions &options) {
   auto free = valueOrThrow(eager::FreeDims::create(variant.recorded.recording, options));
   auto record = [&](llvm::ArrayRef<eager::TensorRef> given) -> llvm::Expected<eager::RecordingRef> {
-    std::vector<Tensor> arguments;
-    for (const eager::TensorRef &argument : given)
-      arguments.emplace_back(argument);
     Recorded again;
     try {
-      (void)recordCall(arguments, variant.function, eager::Recorder::Mode::InferBounds, again);
+      (void)recordCall(tensorsOf(given), variant.function, eager::Recorder::Mode::InferBounds, again);
     } catch (const Error &error) {
       return tess::makeError(error.code(), error.what());
     }
@@ -266,10 +269,7 @@ void Calls::dump(const std::string &path, const DumpOptions &dump) const {
 //===----------------------------------------------------------------------===//
 
 std::vector<Tensor> Program::operator()(const std::vector<Tensor> &inputs) const {
-  std::vector<Tensor> results;
-  for (eager::TensorRef &result : valueOrThrow(program->run(refs(inputs))))
-    results.emplace_back(std::move(result));
-  return results;
+  return tensorsOf(valueOrThrow(program->run(refs(inputs))));
 }
 
 std::map<std::string, Tensor> Program::run(const std::map<std::string, Tensor> &given) const {

@@ -13,7 +13,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "tessera/Effects.h"
+#include "tessera/Tensor.h"
 
 #include <array>
 #include <cstdint>
@@ -69,9 +69,7 @@ private:
   struct Recordings;
   /// The recorded call holds no size that `options` free.
   static void checkFree(const Variant &variant, const tess::eager::GraphOptions &options);
-  /// `given` are the variables of the arguments.
-  std::vector<Tensor> run(Variant &variant, llvm::ArrayRef<Tensor> arguments,
-                          llvm::ArrayRef<tess::eager::TensorRef> given);
+  std::vector<Tensor> run(Variant &variant, llvm::ArrayRef<tess::eager::TensorRef> arguments);
 
   bool fuse;
   std::shared_ptr<Recordings> recordings; // shared with copies

@@ -2,7 +2,6 @@
 #include "tessera/Optimizer.h"
 
 #include "tessera/Autodiff.h"
-#include "tessera/Effects.h"
 #include "tessera/functional.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -55,10 +54,8 @@ Optimizer &Optimizer::step() {
 }
 
 Optimizer &Optimizer::clearGrad() {
-  for (const Tensor &parameter : params) {
-    detail::Effects::touchGrad(parameter);
+  for (const Tensor &parameter : params)
     parameter.setGrad(Tensor());
-  }
   return *this;
 }
 

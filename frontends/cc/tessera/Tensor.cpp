@@ -1,6 +1,7 @@
 //===- Tensor.cpp - tensors of the C++ API -------------------------------===//
 #include "tessera/Tensor.h"
 
+#include "eager/Recording.h"
 #include "eager/Tape.h"
 #include "tessera/Apply.h"
 #include "tessera/functional.h"
@@ -108,7 +109,11 @@ Tensor Tensor::grad() const {
   return grad ? Tensor(std::move(grad)) : Tensor();
 }
 
-void Tensor::setGrad(const Tensor &grad) const { ref()->setGrad(grad.isDefined() ? grad.ref() : eager::TensorRef()); }
+void Tensor::setGrad(const Tensor &grad) const {
+  eager::TensorRef variable = ref();
+  eager::noteGrad(*variable);
+  variable->setGrad(grad.isDefined() ? grad.ref() : eager::TensorRef());
+}
 
 Tensor Tensor::detach() const {
   return Tensor(valueOrThrow(eager::apply(eager::DupTensor(/*detach=*/true), {eager::Operand(ref())})).front());

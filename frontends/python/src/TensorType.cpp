@@ -147,16 +147,6 @@ PyObject *getGrad(PyObject *self, void *) {
   return grad ? wrap(grad) : Py_NewRef(Py_None);
 }
 
-/// Tells the trace that is being recorded, if any, that the gradient of `self` changes, because the trace must return
-/// it. False with Python's error set.
-bool tellTraceOfGrad(PyObject *self) {
-  if (!Recorder::current())
-    return true;
-  nb::object effects = nb::steal(PyImport_ImportModule("tessera.effects"));
-  nb::object done = effects ? nb::steal(PyObject_CallMethod(effects.ptr(), "touch_grad", "O", self)) : nb::object();
-  return done.is_valid();
-}
-
 int setGrad(PyObject *self, PyObject *value, void *) {
   if (value && value != Py_None && !isTensor(value)) {
     PyErr_Format(PyExc_TypeError, "grad: value must be a Tensor or None, got %s", Py_TYPE(value)->tp_name);
@@ -166,8 +156,7 @@ int setGrad(PyObject *self, PyObject *value, void *) {
     PyErr_SetString(PyExc_ValueError, "grad: value must be another tensor, got the tensor itself");
     return -1;
   }
-  if (!tellTraceOfGrad(self))
-    return -1;
+  noteGrad(implOf(self));
   implOf(self).setGrad(value && value != Py_None ? TensorRef(&implOf(value)) : TensorRef());
   return 0;
 }

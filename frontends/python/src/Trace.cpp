@@ -7,6 +7,7 @@
 #include "frontends/python/src/TensorType.h"
 
 #include "eager/DumpProgram.h"
+#include "eager/GradEffects.h"
 #include "eager/GradientRecording.h"
 #include "eager/HostOptions.h"
 #include "eager/RecordingText.h"
@@ -298,6 +299,16 @@ PySegment traceEndSegment() {
   return {ending->endSegment()};
 }
 
+/// The gradients that the function leaves behind, as further outputs, and what its call does to gradients.
+nb::tuple traceGrads(nb::handle arguments) {
+  std::vector<TensorRef> left;
+  GradEffects effects(*recorder, tensorsOf(arguments, "trace_grads"), left);
+  nb::list grads;
+  for (TensorRef &grad : left)
+    grads.append(nb::steal(wrap(std::move(grad))));
+  return nb::make_tuple(grads, std::move(effects));
+}
+
 void recordingToFile(const PyRecording &self, const std::string &name, const std::string &path,
                      const std::vector<std::string> &argumentNames, const std::vector<std::string> &outputNames,
                      const std::vector<FreeDim> &dims, const std::vector<std::string> &targets) {
@@ -366,6 +377,11 @@ void initTrace(nb::module_ &module) {
              "The function has ended, its gradient follows: gradients of the outputs, as arguments.");
   module.def("trace_end_gradient", &traceEndGradient, nb::arg("outputs"), nb::arg("grads"),
              "Ends the recording: (forward, backward, what is saved between them).");
+  module.def("trace_grads", &traceGrads, nb::arg("arguments"),
+             "Gradients that the function leaves, as further outputs of its recording, and the GradEffects.");
+  module.def(
+      "note_grad", [](nb::handle tensor) { noteGrad(implOf(tensor.ptr())); }, nb::arg("tensor"),
+      "Must be called before the gradient of `tensor` changes, or is replaced: this thread may record.");
   module.def("compare_recordings", &compareRecordings, nb::arg("first"), nb::arg("second"),
              "None for equal ones, else the lines of both: (place, source, operator).");
   module.def("give_up", &giveUp, nb::arg("tensor"), nb::arg("why"), "The tensor has no value from now on.");

@@ -7,6 +7,7 @@
 
 #include "eager/ArgumentIdentity.h"
 #include "eager/FreeDims.h"
+#include "eager/GradEffects.h"
 #include "eager/KeptCalls.h"
 
 #include <nanobind/stl/optional.h>
@@ -25,11 +26,12 @@ void makeIdentity(ArgumentIdentity *self, nb::handle arguments) {
 }
 
 /// Whether the recorded call is what Python would do now with these arguments: none, or whether that is certain.
-std::optional<bool> matchCall(const ArgumentIdentity &self, const PyRecording &recorded, nb::handle arguments,
-                              const nb::list &state) {
+std::optional<bool> matchCall(const ArgumentIdentity &self, const PyRecording &recorded, const GradEffects &grads,
+                              nb::handle arguments, const nb::list &state) {
   std::vector<TensorRef> given = tensorsOf(arguments, "match");
   ArgumentIdentity::Match match = self.match(given);
-  if (match == ArgumentIdentity::Match::None || !holdsState(state) || !recorded.recording->holds(given))
+  if (match == ArgumentIdentity::Match::None || !holdsState(state) || !recorded.recording->holds(given) ||
+      !grads.holds(given))
     return std::nullopt;
   return match == ArgumentIdentity::Match::Certain;
 }
@@ -67,6 +69,16 @@ void checkFree(const PyRecording &recorded, const ArgumentIdentity &identity, co
   checkOrThrow(free.check(name, identity.aliases(), again));
 }
 
+void prepareGrads(const GradEffects &self, nb::handle arguments) {
+  if (!self.isEmpty())
+    checkOrThrow(self.prepare(tensorsOf(arguments, "prepare")));
+}
+
+void applyGrads(const GradEffects &self, nb::handle arguments, nb::handle results) {
+  if (!self.isEmpty())
+    self.apply(tensorsOf(arguments, "apply"), tensorsOf(results, "apply"));
+}
+
 /// `forget` is told whether the limit in bytes is why.
 void makeKeptCall(KeptCall *self, const KeptCall *sibling, nb::callable forget) {
   new (self) KeptCall(sibling,
@@ -80,8 +92,8 @@ void initTracePolicy(nb::module_ &module) {
   nb::class_<ArgumentIdentity>(module, "ArgumentIdentity",
                                "The arguments of a recorded call, which it keeps not alive.")
       .def("__init__", &makeIdentity, nb::arg("arguments"))
-      .def("match", &matchCall, nb::arg("recording"), nb::arg("arguments"), nb::arg("state"),
-           "None: the call serves not, because Python's state, a variable from outside or a tensor is "
+      .def("match", &matchCall, nb::arg("recording"), nb::arg("grads"), nb::arg("arguments"), nb::arg("state"),
+           "None: the call serves not, because Python's state, a variable from outside, a gradient or a tensor is "
            "another; else whether it certainly does: no argument may have been a variable from outside.")
       .def(
           "learn", [](ArgumentIdentity &self, nb::handle arguments) { self.learn(tensorsOf(arguments, "learn")); },
@@ -98,6 +110,11 @@ void initTracePolicy(nb::module_ &module) {
              nb::arg("record"),
              "ValueError when the recorded call depends on the size of a dimension that `dims`, (argument, axis, name, "
              "min, max or -1), free: record(tensors) gives the recording at other sizes.");
+  nb::class_<GradEffects>(module, "GradEffects", "What a recorded call does to gradients.")
+      .def("prepare", &prepareGrads, nb::arg("arguments"), "The program will run, which reads gradients.")
+      .def("apply", &applyGrads, nb::arg("arguments"), nb::arg("results"),
+           "It ran: gradients become what the function left.")
+      .def("lines", &GradEffects::lines, "What happens to gradients, in words: equal for equal effects.");
   nb::class_<KeptCall>(module, "KeptCall", "One recorded call among all that the process's traces keep.")
       .def("__init__", &makeKeptCall, nb::arg("sibling").none(), nb::arg("forget"))
       .def("keep", &KeptCall::keep, nb::arg("bytes"), "It is kept from now on, and the latest used; others may go.")

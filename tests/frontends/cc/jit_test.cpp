@@ -212,6 +212,16 @@ TEST_CASE("gradients that a traced function leaves are there after every call") 
   CHECK(w.grad().item<float>() == 4);
 }
 
+TEST_CASE("a gradient that a traced function sets is there after every call") {
+  Tensor w = tensor({3.0f});
+  auto set = jit::trace([&](const Tensor &x) { w.setGrad(x * w); });
+  for (int i = 1; i <= 4; ++i) {
+    set(tensor({float(i)}));
+    CHECK(w.grad().item<float>() == 3.0f * float(i));
+    w.setGrad(Tensor());
+  }
+}
+
 TEST_CASE("what is attached later gets its gradient") {
   Tensor w = tensor({3.0f}), b = tensor({5.0f}), x = tensor({2.0f});
   GradManager manager;

@@ -21,7 +21,7 @@ class _Attached:
             return
         for callback in self.callbacks:
             grad = callback(tensor, grad)
-        effects.touch_grad(tensor)
+        _core.note_grad(tensor)
         if tensor.grad is None:
             tensor.grad = grad
         else:

@@ -165,33 +165,31 @@ class _Half:
 
 def _record(function, tensors, args, kwargs, wanted, mask):
     """(value, forward call, backward half, mask) of a call that does not run."""
-    tapes, state, replay = _core.StoppedTapes(), _core.GradState(), None
+    tapes, state = _core.StoppedTapes(), _core.GradState()
     try:
-        with effects.Effects(tensors, runs=False) as seen:
+        with effects.Effects(runs=False) as seen:
             _core.trace_begin(tensors, run=False)
             try:
                 state.attach(wanted)
                 state.record()
                 value = function(*args, **kwargs)
                 leaves, structure = flatten(value)
-                more, replay = seen.finish()
-                results = [leaf for leaf in leaves if isinstance(leaf, Tensor)] + more
+                seen.name_tensors()
+                left, effect = _core.trace_grads(tensors)
+                results = [leaf for leaf in leaves if isinstance(leaf, Tensor)] + left
                 grads, mask = _differentiate(state, results, mask)
                 there = [grad is not None for grad in grads]
                 halves = _core.trace_end_gradient(results, [g for g in grads if g is not None])
             except BaseException as error:
-                if replay is None:
-                    replay = seen.finish()[1]
                 if _core.trace_abandon() or isinstance(error, NotImplementedError):
                     raise NoGradientError(str(error).removeprefix("estimate: ")) from None
                 raise
             finally:
-                replay.undo(tensors)
                 state.release()
     finally:
         tapes.start()
     forward, backward, saved = halves
-    call = Recorded(forward, replay, structure, leaves, len(tensors))
+    call = Recorded(forward, effect, list(seen.lines()), structure, leaves, len(tensors))
     return value, call, _Half(backward, saved, there), mask
 
 

@@ -50,7 +50,7 @@ def _ends(call):
     """The result around its tensors, and gradients."""
     leaves = [_ATensor() if i in call.slots else leaf for i, leaf in enumerate(call.leaves)]
     yield "", "", f"returns {unflatten(call.structure, leaves)!r}"
-    for text in call.replay.lines():
+    for text in (*call.modes, *call.grads.lines()):
         yield "", "", text
 
 

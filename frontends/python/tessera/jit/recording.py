@@ -21,9 +21,9 @@ class AliasError(RuntimeError):
 class Recorded:
     """One recorded call: its program, results and effects."""
 
-    def __init__(self, recording, replay, structure, leaves, num_arguments):
-        self.recording, self.replay, self.structure = recording, replay, structure
-        self.num_arguments = num_arguments
+    def __init__(self, recording, grads, modes, structure, leaves, num_arguments):
+        self.recording, self.grads, self.modes = recording, grads, modes
+        self.structure, self.num_arguments = structure, num_arguments
         self.leaves = [None if isinstance(leaf, Tensor) else leaf for leaf in leaves]
         self.slots = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
         self.program = None
@@ -58,8 +58,7 @@ class Recorded:
         return self._match(tensors, []) is not None
 
     def _match(self, tensors, nodes):
-        is_certain = self.identity.match(self.recording, tensors, nodes)
-        return is_certain if self.replay.holds(tensors) else None
+        return self.identity.match(self.recording, self.grads, tensors, nodes)
 
     def forgive(self, state):
         """`state` is another Python state that recorded the same. What changed so often that it
@@ -101,13 +100,13 @@ class Recorded:
     def _execute(self, tensors, options):
         if self.program is None:
             self.program = self.recording.compile(options)
-        self.replay.prepare(tensors)
+        self.grads.prepare(tensors)
         return self.program(*tensors)
 
     def _deliver(self, tensors, results, value):
         """The result around its tensors, and those."""
         count = len(self.slots)
-        self.replay.apply(tensors, results[count:])
+        self.grads.apply(tensors, results[count:])
         leaves = list(self.leaves) if value is None else flatten(value)[0]
         for slot, result in zip(self.slots, results[:count], strict=True):
             leaves[slot] = result if value is None else _core.give_value(leaves[slot], result)
@@ -122,24 +121,20 @@ def record(function, tensors, args, kwargs, run=True, kind=Recorded, state=None,
     NeedsDataError: that is not possible. None for the call when it has parts that are left out.
     `state` takes what modules and optimizers may have read.
     """
-    results, replay = [], None
-    with effects.Effects(tensors, run, state) as seen:
+    with effects.Effects(run, state) as seen:
         _core.trace_begin(tensors, run=run, bounds=bounds)
         try:
             value = function(*args, **kwargs)
             if seen.excluded:
                 return value, None
             leaves, structure = flatten(value)
-            grads, replay = seen.finish()
-            results = [leaf for leaf in leaves if isinstance(leaf, Tensor)] + grads
+            seen.name_tensors()
+            left, grads = _core.trace_grads(tensors)
         except BaseException as error:
-            needs_data = _core.trace_abandon()
-            if not run:
-                (replay or seen.finish()[1]).undo(tensors)
-            if needs_data:
+            if _core.trace_abandon():
                 raise NeedsDataError(str(error)) from None
             raise
-        recording = _core.trace_end(results)
-        if not run:
-            replay.undo(tensors)
-    return value, kind(recording, replay, structure, leaves, len(tensors))
+        results = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+        recording = _core.trace_end(results + left)
+    call = kind(recording, grads, list(seen.lines()), structure, leaves, len(tensors))
+    return value, call

@@ -23,7 +23,7 @@ class Segments:
 
     def call(self, function, args, kwargs):
         """The result of the call. An exception comes out when what was before it ran."""
-        with effects.Effects([]) as seen:
+        with effects.Effects() as seen:
             seen.segments = self
             self.begin(seen)
             try:

@@ -180,7 +180,7 @@ class trace:  # noqa: N801
 
     def _check(self, key, variant, tensors, args, kwargs, donated):
         """The call, when the function still does what was recorded: TraceMismatchError if not."""
-        variant.replay.prepare(tensors)
+        variant.grads.prepare(tensors)
         try:
             value, again = variant.record_again(self.function, tensors, args, kwargs)
         except NeedsDataError:

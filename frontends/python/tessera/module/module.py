@@ -192,7 +192,7 @@ class Module:
         """Sets the gradients of all parameters to zero."""
         for parameter in self.parameters():
             if parameter.grad is not None:
-                effects.touch_grad(parameter)
+                _core.note_grad(parameter)
                 parameter.grad.reset_zero()
 
     def train(self, mode=True):

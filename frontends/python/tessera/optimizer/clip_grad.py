@@ -2,7 +2,7 @@
 
 import math
 
-from .. import effects
+from .. import _core
 from .. import functional as F  # noqa: N812
 from ..autodiff.modes import no_grad
 from ..tensor import Tensor
@@ -12,7 +12,7 @@ def _with_grad(tensors):
     tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
     kept = [tensor for tensor in tensors if tensor.grad is not None]
     for tensor in kept:
-        effects.touch_grad(tensor)
+        _core.note_grad(tensor)
     return kept
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from .. import effects
+from .. import _core, effects
 from ..autodiff.modes import no_grad
 from ..functional.tensor import zeros_like
 from ..tensor import Parameter, Tensor
@@ -125,7 +125,7 @@ class Optimizer(ABC):
         for group in self.param_groups:
             for parameter in group["params"]:
                 if parameter.grad is not None:
-                    effects.touch_grad(parameter)
+                    _core.note_grad(parameter)
                     parameter.grad.reset_zero()
         return self
 
