@@ -6,9 +6,17 @@
 
 namespace tess::eager {
 
+/// Number of arguments up to which a search is faster than a table.
+static constexpr unsigned kFew = 16;
+
 llvm::SmallVector<unsigned, 4> aliasesOf(llvm::ArrayRef<TensorRef> arguments) {
-  llvm::SmallDenseMap<const TensorImpl *, unsigned, 8> first;
   llvm::SmallVector<unsigned, 4> aliases;
+  if (arguments.size() <= kFew) {
+    for (const TensorRef &argument : arguments)
+      aliases.push_back(llvm::find(arguments, argument) - arguments.begin());
+    return aliases;
+  }
+  llvm::SmallDenseMap<const TensorImpl *, unsigned, 4 * kFew> first;
   for (const TensorRef &argument : arguments)
     aliases.push_back(first.try_emplace(argument.get(), aliases.size()).first->second);
   return aliases;

@@ -6,7 +6,7 @@
 namespace tess::eager {
 
 GradEffects::GradEffects(const Recorder &recorder, llvm::ArrayRef<TensorRef> arguments,
-                         std::vector<TensorRef> &results) {
+                         llvm::SmallVectorImpl<TensorRef> &results) {
   int count = 0;
   for (const Recorder::GradBefore &touched : recorder.gradsBefore()) {
     Effect effect;
@@ -18,24 +18,37 @@ GradEffects::GradEffects(const Recorder &recorder, llvm::ArrayRef<TensorRef> arg
       results.push_back(after);
     }
     auto position = llvm::find(arguments, touched.variable);
-    if (position == arguments.end())
-      effect.outside = WeakTensor(*touched.variable);
-    else
+    if (position != arguments.end())
       effect.argument = position - arguments.begin();
+    else if (recorder.uses(*touched.variable))
+      effect.captured = touched.variable;
+    else
+      effect.outside = WeakTensor(*touched.variable);
     effects.push_back(std::move(effect));
   }
 }
 
+TensorImpl *GradEffects::Effect::variable(llvm::ArrayRef<TensorRef> arguments, TensorRef &locked) const {
+  if (argument >= 0)
+    return arguments[argument].get();
+  if (captured)
+    return captured.get();
+  locked = outside.lock();
+  return locked.get();
+}
+
 bool GradEffects::holds(llvm::ArrayRef<TensorRef> arguments) const {
   return llvm::all_of(effects, [&](const Effect &effect) {
-    TensorRef variable = effect.variable(arguments);
+    TensorRef locked;
+    TensorImpl *variable = effect.variable(arguments, locked);
     return !variable || !variable->grad() == !effect.before;
   });
 }
 
 llvm::Error GradEffects::prepare(llvm::ArrayRef<TensorRef> arguments) const {
   for (const Effect &effect : effects) {
-    TensorRef variable = effect.variable(arguments);
+    TensorRef locked;
+    TensorImpl *variable = effect.variable(arguments, locked);
     if (!effect.before || !variable || variable->grad() == effect.before)
       continue;
     TensorRef now = variable->grad();
@@ -51,15 +64,19 @@ llvm::Error GradEffects::prepare(llvm::ArrayRef<TensorRef> arguments) const {
 }
 
 void GradEffects::apply(llvm::ArrayRef<TensorRef> arguments, llvm::ArrayRef<TensorRef> results) const {
-  for (const Effect &effect : effects)
-    if (TensorRef variable = effect.stays ? nullptr : effect.variable(arguments))
+  for (const Effect &effect : effects) {
+    TensorRef locked;
+    TensorImpl *variable = effect.stays ? nullptr : effect.variable(arguments, locked);
+    if (variable)
       variable->setGrad(effect.result < 0 ? nullptr : results[effect.result]);
+  }
 }
 
 std::string GradEffects::Effect::line() const {
   std::string whose = "arg" + std::to_string(argument);
   if (argument < 0) {
-    TensorRef variable = outside.lock();
+    TensorRef locked;
+    TensorImpl *variable = this->variable({}, locked);
     whose = !variable ? "a tensor that is gone" : variable->name().empty() ? "outside" : variable->name().str();
   }
   if (stays)

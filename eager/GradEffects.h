@@ -11,13 +11,13 @@
 
 namespace tess::eager {
 
-/// What one recorded call does to the gradients of variables, which it does not keep alive.
+/// What one recorded call does to the gradients of variables. It keeps alive those that the recording captures.
 class GradEffects {
 public:
   GradEffects() = default;
   /// Of the call that `recorder` records, up to now. Appends the gradients that it leaves behind to `results`: further
   /// outputs of the recording.
-  GradEffects(const Recorder &recorder, llvm::ArrayRef<TensorRef> arguments, std::vector<TensorRef> &results);
+  GradEffects(const Recorder &recorder, llvm::ArrayRef<TensorRef> arguments, llvm::SmallVectorImpl<TensorRef> &results);
 
   bool isEmpty() const { return effects.empty(); }
   /// Whether there are gradients where there were some.
@@ -31,15 +31,15 @@ public:
 
 private:
   struct Effect {
+    int argument = -1;  // the variable is an argument; else it is one of the next two
+    TensorRef captured; // the recording keeps it alive anyway
     WeakTensor outside;
-    int argument = -1;  // `outside` is not set where the variable is an argument
     TensorRef before;   // null: there was no gradient
     int result = -1;    // number among the additional results; -1: none
     bool stays = false; // the variable of the gradient; its value is updated like any other
 
-    TensorRef variable(llvm::ArrayRef<TensorRef> arguments) const {
-      return argument >= 0 ? arguments[argument] : outside.lock();
-    }
+    /// Null when it is gone; `locked` keeps it alive meanwhile.
+    TensorImpl *variable(llvm::ArrayRef<TensorRef> arguments, TensorRef &locked) const;
     std::string line() const;
   };
   std::vector<Effect> effects;

@@ -4,6 +4,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 
 namespace tess::eager {
@@ -31,9 +32,12 @@ public:
     makeRoom(&call);
   }
   void use(KeptCall &call) {
+    if (latest.load(std::memory_order_relaxed) == &call)
+      return;
     std::lock_guard lock(mutex);
     if (!call.isKept)
       return;
+    latest = &call;
     order.splice(order.begin(), order, call.place);
     auto own = llvm::find(*call.variants, &call);
     std::rotate(call.variants->begin(), own, own + 1);
@@ -63,6 +67,7 @@ private:
     call.held = bytes;
     call.isKept = true;
     held += bytes;
+    latest = &call;
     order.push_front(&call);
     call.place = order.begin();
     call.variants->insert(call.variants->begin(), &call);
@@ -71,21 +76,23 @@ private:
     if (!call.isKept)
       return;
     call.isKept = false;
+    if (latest == &call)
+      latest = nullptr;
     held -= call.held;
     order.erase(call.place);
     llvm::erase(*call.variants, &call);
   }
 
   /// Removes the next call that must go, and returns what its trace does then; null: none must.
-  std::shared_ptr<const KeptCall::Forget> takeNext(const KeptCall *latest, KeptCall::Cause &cause) {
+  std::shared_ptr<const KeptCall::Forget> takeNext(const KeptCall *staying, KeptCall::Cause &cause) {
     std::lock_guard lock(mutex);
     KeptCall *next = nullptr;
-    if (latest && latest->variants->size() > kMaxVariants) {
+    if (staying && staying->variants->size() > kMaxVariants) {
       cause = KeptCall::Cause::Variants;
-      next = latest->variants->back();
+      next = staying->variants->back();
     } else if (held > limit) {
       cause = KeptCall::Cause::Bytes;
-      auto oldest = llvm::find_if(llvm::reverse(order), [&](KeptCall *call) { return call != latest; });
+      auto oldest = llvm::find_if(llvm::reverse(order), [&](KeptCall *call) { return call != staying; });
       next = oldest == order.rend() ? nullptr : *oldest;
     }
     if (!next)
@@ -93,14 +100,15 @@ private:
     remove(*next);
     return next->forget;
   }
-  void makeRoom(const KeptCall *latest) {
+  void makeRoom(const KeptCall *staying) {
     KeptCall::Cause cause;
-    while (std::shared_ptr<const KeptCall::Forget> forget = takeNext(latest, cause))
+    while (std::shared_ptr<const KeptCall::Forget> forget = takeNext(staying, cause))
       (*forget)(cause);
   }
 
   std::mutex mutex;
-  std::list<KeptCall *> order; // the latest used first
+  std::list<KeptCall *> order;              // the latest used first
+  std::atomic<KeptCall *> latest = nullptr; // read without the mutex: most calls are those of the same trace
   uint64_t held = 0, limit = kDefaultLimit;
 };
 

@@ -149,6 +149,8 @@ public:
   /// Must be called before the gradient of `variable` changes, or is replaced.
   void noteGrad(TensorImpl &variable);
   llvm::ArrayRef<GradBefore> gradsBefore() const { return grads; }
+  /// Whether the variable is an argument, or one from outside that has been used up to now.
+  bool uses(TensorImpl &variable) const { return variables.count(&variable); }
   /// Must be called before another variable takes over the value of `tensor`.
   void noteUse(TensorImpl &tensor) { (void)numberOf(tensor); }
   /// Notes that a result's shape depends on data, which a recording that runs nothing does not have.

@@ -175,10 +175,15 @@ const std::shared_ptr<TensorLife> &TensorImpl::life() {
   return life;
 }
 
-void TensorImpl::dropExtra() {
-  if (extra->life)
+TensorImpl::~TensorImpl() {
+  if (extra && extra->life)
     extra->life->end();
   delete extra;
+}
+
+void TensorImpl::destroy() {
+  this->~TensorImpl();
+  poolFree(this, sizeof(TensorImpl));
 }
 
 bool TensorImpl::tryRetain() {

@@ -107,24 +107,19 @@ public:
   /// As Retain(), unless the last reference is gone.
   bool tryRetain();
   void Release() {
-    if (refs.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      this->~TensorImpl();
-      poolFree(this, sizeof(TensorImpl));
-    }
+    if (refs.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      destroy();
   }
 
 private:
   TensorImpl(DType dtype, unsigned rank, StorageRef storage)
       : elementType(dtype), numAxes(uint8_t(rank)), memory(std::move(storage)) {}
-  ~TensorImpl() {
-    if (extra)
-      dropExtra();
-  }
+  ~TensorImpl();
+  void destroy(); // not inline, so that Release() is
   static TensorImpl *make(DType dtype, unsigned rank, StorageRef storage) {
     return new (poolAllocate(sizeof(TensorImpl))) TensorImpl(dtype, rank, std::move(storage));
   }
   TensorExtra &extras();
-  void dropExtra();
   void copyValue(const TensorImpl &other);
   void copyTags(const TensorImpl &other);
 

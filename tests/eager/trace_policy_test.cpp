@@ -162,7 +162,7 @@ TEST_CASE("a weak reference tells one variable from all others, and keeps none a
 struct Call {
   RecordingRef recording;
   GradEffects grads;
-  std::vector<TensorRef> left;
+  Tensors left;
 
   Call(llvm::ArrayRef<TensorRef> arguments, llvm::function_ref<void()> function) {
     auto recorder = get(Recorder::begin(arguments, Recorder::Mode::InferOnly));

@@ -24,22 +24,24 @@ static bool runsEagerly() {
   return eager::isTraceDisabled() || eager::Recorder::current() || !eager::activeTapes().empty();
 }
 
-static std::vector<eager::TensorRef> refs(llvm::ArrayRef<Tensor> tensors) {
-  std::vector<eager::TensorRef> list;
+static eager::Tensors refs(llvm::ArrayRef<Tensor> tensors) {
+  eager::Tensors list;
   for (const Tensor &tensor : tensors)
     list.push_back(tensor.ref());
   return list;
 }
 
-static std::vector<Tensor> tensorsOf(llvm::ArrayRef<eager::TensorRef> refs) {
+static std::vector<Tensor> tensorsOf(eager::Tensors refs) {
   std::vector<Tensor> list;
-  for (const eager::TensorRef &ref : refs)
-    list.emplace_back(ref);
+  for (eager::TensorRef &ref : refs)
+    list.emplace_back(std::move(ref));
   return list;
 }
 
+using Match = eager::ArgumentIdentity::Match;
+
 /// The dtypes and shapes of arguments, and which of them are the same variable.
-using Signature = std::vector<int64_t>;
+using Signature = llvm::SmallVector<int64_t, 24>;
 
 static Signature signatureOf(llvm::ArrayRef<eager::TensorRef> arguments) {
   Signature signature;
@@ -64,12 +66,12 @@ struct Recorded {
 static std::vector<Tensor> recordCall(llvm::ArrayRef<Tensor> arguments, const Calls::Function &function,
                                       eager::Recorder::Mode mode, Recorded &recorded) {
   tessera::detail::Effects effects;
-  std::vector<eager::TensorRef> given = refs(arguments);
+  eager::Tensors given = refs(arguments);
   auto recorder = valueOrThrow(eager::Recorder::begin(given, mode));
   std::vector<Tensor> results;
   try {
     results = function(arguments);
-    std::vector<eager::TensorRef> all = refs(results);
+    eager::Tensors all = refs(results);
     recorded.numResults = results.size();
     recorded.modes = effects.modes();
     recorded.grads = eager::GradEffects(*recorder, given, all);
@@ -94,9 +96,9 @@ struct Calls::Variant {
       : signature(std::move(signature)), identity(given), function(function) {}
 
   /// Whether the function would do the same now.
-  eager::ArgumentIdentity::Match match(llvm::ArrayRef<eager::TensorRef> given) const {
+  Match match(llvm::ArrayRef<eager::TensorRef> given) const {
     bool holds = recorded.modes.hold() && recorded.grads.holds(given) && recorded.recording->holds(given);
-    return holds ? identity.match(given) : eager::ArgumentIdentity::Match::None;
+    return holds ? identity.match(given) : Match::None;
   }
 };
 
@@ -104,10 +106,28 @@ struct Calls::Variant {
 struct Calls::Recordings : std::enable_shared_from_this<Recordings> {
   using Variants = llvm::SmallVector<std::shared_ptr<Variant>, 4>;
 
-  Variants of(const Signature &signature) {
+  /// The best match for a call, which is the latest one from now on if it certainly serves it; null: there is none.
+  std::pair<std::shared_ptr<Variant>, Match> find(const Signature &signature, llvm::ArrayRef<eager::TensorRef> given) {
     std::lock_guard lock(mutex);
+    const std::shared_ptr<Variant> *open = nullptr;
     auto found = bySignature.find(signature);
-    return found == bySignature.end() ? Variants() : found->second;
+    for (const auto &variant :
+         found == bySignature.end() ? llvm::ArrayRef<std::shared_ptr<Variant>>() : found->second) {
+      Match match = variant->match(given);
+      if (match == Match::Certain) {
+        if (used != variant)
+          used = variant;
+        return {variant, match};
+      }
+      if (match == Match::Open && !open)
+        open = &variant;
+    }
+    return open ? std::pair(*open, Match::Open) : std::pair(nullptr, Match::None);
+  }
+  /// The call recorded or used last, if it is still kept.
+  std::shared_ptr<Variant> latest() {
+    std::lock_guard lock(mutex);
+    return used;
   }
   void add(const std::shared_ptr<Variant> &variant) {
     auto forget = [own = weak_from_this(), call = std::weak_ptr(variant)](eager::KeptCall::Cause) {
@@ -121,12 +141,14 @@ struct Calls::Recordings : std::enable_shared_from_this<Recordings> {
       Variants &variants = bySignature[variant->signature];
       variant->kept.emplace(variants.empty() ? nullptr : &*variants.front()->kept, std::move(forget));
       variants.insert(variants.begin(), variant);
+      used = variant;
     }
-    latest = variant;
     variant->kept->keep(variant->recorded.recording->heldBytes());
   }
   void remove(const std::shared_ptr<Variant> &variant) {
     std::lock_guard lock(mutex);
+    if (used == variant)
+      used.reset();
     auto found = bySignature.find(variant->signature);
     if (found == bySignature.end())
       return;
@@ -135,10 +157,9 @@ struct Calls::Recordings : std::enable_shared_from_this<Recordings> {
       bySignature.erase(found);
   }
 
-  std::weak_ptr<Variant> latest; // used or recorded
-
 private:
   std::mutex mutex;
+  std::shared_ptr<Variant> used;
   std::map<Signature, Variants> bySignature; // the latest recorded first
 };
 
@@ -149,24 +170,17 @@ std::vector<Tensor> Calls::call(std::vector<Tensor> arguments, const Function &f
     return function(arguments);
   for (Tensor &argument : arguments)
     argument = Tensor(argument.ref()); // numbers become tensors
-  std::vector<eager::TensorRef> given = refs(arguments);
+  eager::Tensors given = refs(arguments);
   Signature signature = signatureOf(given);
-  std::shared_ptr<Variant> open;
-  for (const std::shared_ptr<Variant> &variant : recordings->of(signature)) {
-    eager::ArgumentIdentity::Match match = variant->match(given);
-    if (match == eager::ArgumentIdentity::Match::Certain) {
-      recordings->latest = variant;
-      return run(*variant, given);
-    }
-    if (match == eager::ArgumentIdentity::Match::Open && !open)
-      open = variant;
-  }
+  auto [known, match] = recordings->find(signature, given);
+  if (match == Match::Certain)
+    return run(*known, given);
   auto variant = std::make_shared<Variant>(std::move(signature), given, function);
   std::vector<Tensor> results = recordCall(arguments, function, eager::Recorder::Mode::Run, variant->recorded);
-  if (open && !open->identity.bindOutside(given, *variant->recorded.recording)) {
-    open->identity.learn(given);
-    variant->identity = open->identity;
-    recordings->remove(open);
+  if (known && !known->identity.bindOutside(given, *variant->recorded.recording)) {
+    known->identity.learn(given);
+    variant->identity = known->identity;
+    recordings->remove(known);
   }
   recordings->add(variant);
   return results;
@@ -183,13 +197,13 @@ std::vector<Tensor> Calls::run(Variant &variant, llvm::ArrayRef<eager::TensorRef
     variant.kept->recount(recorded.recording->heldBytes() + variant.program->heldBytes());
   else
     variant.kept->use();
-  llvm::ArrayRef<eager::TensorRef> results = all;
-  recorded.grads.apply(arguments, results.drop_front(recorded.numResults));
-  return tensorsOf(results.take_front(recorded.numResults));
+  recorded.grads.apply(arguments, llvm::ArrayRef(all).drop_front(recorded.numResults));
+  all.resize(recorded.numResults);
+  return tensorsOf(std::move(all));
 }
 
 std::shared_ptr<eager::TracedProgram> Calls::program() const {
-  std::shared_ptr<Variant> latest = recordings->latest.lock();
+  std::shared_ptr<Variant> latest = recordings->latest();
   return latest ? latest->program : nullptr;
 }
 
@@ -234,7 +248,7 @@ void Calls::checkFree(const Variant &variant, const eager::GraphOptions &options
   auto record = [&](llvm::ArrayRef<eager::TensorRef> given) -> llvm::Expected<eager::RecordingRef> {
     Recorded again;
     try {
-      (void)recordCall(tensorsOf(given), variant.function, eager::Recorder::Mode::InferBounds, again);
+      (void)recordCall(tensorsOf(eager::Tensors(given)), variant.function, eager::Recorder::Mode::InferBounds, again);
     } catch (const Error &error) {
       return tess::makeError(error.code(), error.what());
     }
@@ -244,7 +258,7 @@ void Calls::checkFree(const Variant &variant, const eager::GraphOptions &options
 }
 
 void Calls::dump(const std::string &path, const DumpOptions &dump) const {
-  std::shared_ptr<Variant> latest = recordings->latest.lock();
+  std::shared_ptr<Variant> latest = recordings->latest();
   if (!latest)
     throw Error(ErrorCode::InvalidArgument, "dump: the function must have been called once traced, got no call");
   const Variant &variant = *latest;

@@ -301,7 +301,7 @@ PySegment traceEndSegment() {
 
 /// The gradients that the function leaves behind, as further outputs, and what its call does to gradients.
 nb::tuple traceGrads(nb::handle arguments) {
-  std::vector<TensorRef> left;
+  Tensors left;
   GradEffects effects(*recorder, tensorsOf(arguments, "trace_grads"), left);
   nb::list grads;
   for (TensorRef &grad : left)
