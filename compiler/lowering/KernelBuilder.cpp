@@ -114,10 +114,11 @@ V KernelBuilder::lanesOf(int index) {
   Found found = node(index);
   if (found.value.isVector())
     return found.value;
-  if (V memo = scopes[found.depth].splats.lookup(index))
+  std::pair<int, unsigned> key(index, b.lanes());
+  if (V memo = scopes[found.depth].splats.lookup(key))
     return memo;
   V splat = at(found.depth, [&] { return b.splat(found.value); });
-  scopes[found.depth].splats[index] = splat;
+  scopes[found.depth].splats[key] = splat;
   return splat;
 }
 

@@ -112,7 +112,8 @@ private:
     llvm::SmallVector<GroupIndex, 4> groups;
     V mask, remaining; // of the tail: which lanes, how many (i64)
     V whole;           // i1 scalar, of a loop that has the tail in it: every lane, or `remaining`
-    llvm::DenseMap<int, V> values, splats;
+    llvm::DenseMap<int, V> values;
+    llvm::DenseMap<std::pair<int, unsigned>, V> splats; // by node, lanes
     llvm::DenseMap<unsigned, mlir::Value> pointers;
     V linear; // row-major index over the reduced groups entered so far
   };

@@ -18,6 +18,8 @@ using Values = LaneBuilder::Values;
 using runtime::kReductionChunk;
 // A block of columns has at most 8 vectors, and the partial results of its reductions take at most 16 KiB of stack.
 constexpr unsigned kBlockVectors = 8, kBlockBytes = 16384;
+// Of the vectors of a row that is shorter than kLanes.
+constexpr unsigned kLeastLanes = 4;
 
 using Body = llvm::function_ref<Values(llvm::ArrayRef<V>)>;
 
@@ -328,21 +330,25 @@ void KernelEmitter::reduceInColumns() {
 }
 
 // Every column has its one result in a register. Vectors have only columns whose windows are whole, so that lanes go
-// through the same positions; the last one may overlap that before it.
+// through the same positions. They are the widest of which one fits into the row, and the last overlaps the one before.
 void KernelEmitter::reduceInSequence() {
   k.enterPhase(0);
   unsigned columns = spec.numParallel - 1;
   auto clamp = [](V x, V lo, V hi) { return select(lt(x, lo), lo, select(lt(hi, x), hi, x)); };
   Range whole = k.wholeColumns();
-  V start = clamp(whole.lo, args.innerLo, args.innerHi), end = clamp(whole.hi, start, args.innerHi);
-  V last = end - b.index(kLanes), vectorEnd = select(lt(last, start), start, end);
+  V start = clamp(whole.lo, args.innerLo, args.innerHi), end = clamp(whole.hi, start, args.innerHi), done = start;
   auto reduce = [&](llvm::ArrayRef<V>) { return reduceColumn(), Values(); };
   indexLoop(args.innerLo, start, columns, {}, reduce);
-  k.loop(start, vectorEnd, b.index(kLanes), {}, [&](V index, llvm::ArrayRef<V> none) {
-    k.enterLanes(columns, select(lt(last, index), last, index));
-    return reduce(none);
-  });
-  indexLoop(vectorEnd, args.innerHi, columns, {}, reduce);
+  for (unsigned width = kLanes; width >= kLeastLanes; width /= 2) {
+    LaneBuilder::Narrower narrower(b, width);
+    V last = end - b.index(width), stop = select(lt(last, start), done, end);
+    k.loop(done, stop, b.index(width), {}, [&](V index, llvm::ArrayRef<V> none) {
+      k.enterLanes(columns, select(lt(last, index), last, index));
+      return reduce(none);
+    });
+    done = stop;
+  }
+  indexLoop(done, args.innerHi, columns, {}, reduce);
 }
 
 void KernelEmitter::reduceColumn() {

@@ -138,7 +138,7 @@ V KernelBuilder::loadLanes(mlir::Value base, Elem elem, InnerClass inner, V step
   if (mask)
     return loadByElement(base, elem, step);
   V result = b.undef(elem, true);
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
+  for (unsigned lane = 0; lane < b.lanes(); ++lane) {
     result = b.insert(result, b.load(base, elem, false), lane);
     base = b.address(base, step, elem);
   }
@@ -164,7 +164,7 @@ void KernelBuilder::storeLanes(V value, mlir::Value base, InnerClass inner, V st
   }
   if (mask)
     return storeByElement(value, base, step);
-  for (unsigned lane = 0; lane < kLanes; ++lane) {
+  for (unsigned lane = 0; lane < b.lanes(); ++lane) {
     b.store(b.extract(value, lane), base);
     base = b.address(base, step, value.elem());
   }

@@ -64,10 +64,11 @@ V KernelBuilder::loadApart(mlir::Value base, Elem elem, V step) {
 
 // The second vector begins one element early, because there may be nothing behind the last lane's.
 V KernelBuilder::loadPairs(mlir::Value base, Elem elem) {
-  V first = b.load(base, elem, true), second = b.load(b.addressConst(base, kLanes - 1, elem), elem, true);
+  int32_t count = int32_t(b.lanes());
+  V first = b.load(base, elem, true), second = b.load(b.addressConst(base, count - 1, elem), elem, true);
   llvm::SmallVector<int32_t, kLanes> lanes;
-  for (int32_t lane : llvm::seq<int32_t>(0, kLanes))
-    lanes.push_back(lane < int32_t(kLanes) / 2 ? 2 * lane : 2 * lane + 1);
+  for (int32_t lane : llvm::seq<int32_t>(0, count))
+    lanes.push_back(lane < count / 2 ? 2 * lane : 2 * lane + 1);
   return b.shuffle(first, second, lanes);
 }
 

@@ -63,15 +63,15 @@ LaneValue LaneBuilder::constantBits(Elem elem, bool vector, uint64_t bits) {
 }
 
 LaneValue LaneBuilder::iota(Elem elem) {
-  Value &memo = iotas[unsigned(elem)];
+  auto shaped = cast<VectorType>(type(elem, true));
+  Value &memo = iotas[shaped];
   if (memo)
     return wrap(memo, elem, true);
   OpBuilder::InsertionGuard guard(ops);
   ops.setInsertionPointToStart(entry);
   llvm::SmallVector<llvm::APInt> lanes;
-  for (unsigned i = 0; i < kLanes; ++i)
+  for (unsigned i = 0; i < width; ++i)
     lanes.push_back(llvm::APInt(bitWidth(elem), i));
-  auto shaped = cast<VectorType>(type(elem, true));
   memo = LLVM::ConstantOp::create(ops, loc, shaped, DenseIntElementsAttr::get(shaped, lanes));
   return wrap(memo, elem, true);
 }
@@ -90,7 +90,7 @@ LaneValue LaneBuilder::splat(LaneValue scalar) {
     return constantBits(scalar.elem(), true, bits.getZExtValue());
   }
   LaneValue start = insert(undef(scalar.elem(), true), scalar, 0);
-  return shuffle(start, llvm::SmallVector<int32_t>(kLanes, 0));
+  return shuffle(start, llvm::SmallVector<int32_t>(width, 0));
 }
 
 LaneValue LaneBuilder::extract(LaneValue vector, unsigned lane) { return extractAt(vector, index(lane)); }

@@ -75,7 +75,7 @@ public:
     LaneBuilder &b;
     mlir::Operation *before;
   };
-  /// While it lives, vectors have `width` lanes: in the tree that ends a reduction.
+  /// While it lives, vectors have `width` lanes: in the tree that ends a reduction, and where a row is short.
   class Narrower {
   public:
     Narrower(LaneBuilder &b, unsigned width) : restore(b.width, width) {}
@@ -83,6 +83,9 @@ public:
   private:
     llvm::SaveAndRestore<unsigned> restore;
   };
+
+  /// Of a vector.
+  unsigned lanes() const { return width; }
 
   /// For operations that this class has no name for.
   mlir::OpBuilder &opBuilder() { return ops; }
@@ -185,7 +188,7 @@ private:
   mlir::Block *entry;
   unsigned width = kLanes; // of a vector
   llvm::DenseMap<std::pair<void *, uint64_t>, mlir::Value> constants;
-  llvm::DenseMap<unsigned, mlir::Value> iotas;
+  llvm::DenseMap<mlir::Type, mlir::Value> iotas;
 };
 
 /// Short, because the expansions are formulas. Operands of the functions below are as those of binary() and compare().
