@@ -2,7 +2,8 @@
 
 import numpy as np
 import tessera
-from harness import Row, interleaved, statement, torch
+import tessera.functional as F  # noqa: N812
+from harness import Row, interleaved, statement, synced, torch
 from tessera.autodiff import GradManager
 
 
@@ -131,6 +132,42 @@ def views():
     return rows
 
 
+def writes():
+    """Writes into views of [2048, 2048] and of [8, 8]."""
+    rows = []
+    for size in (2048, 8):
+        a, b, peer = pair([size, size])
+        half, theirs = a[:, : size // 2], peer and peer[0][:, : size // 2]
+        writes = {"t[:, ::2] = v": half, "t[:, ::2] += v": half, "t.T[1:] = v": a[1:]}
+        for write, value in writes.items():
+            other = theirs if value is half else peer and peer[0][1:]
+            run = peer and statement(write, t=peer[1], v=other)
+            ours, torchs = nanoseconds(
+                statement(f"{write}; sync()", t=b, v=value, sync=tessera.sync), run
+            )
+            rows.append(Row(f"eager {write}, {size}", ours, "ns", torchs))
+    return rows
+
+
+WINDOWS = {  # sizes of x; kernel, stride, padding
+    "64x112x112 by 3x3, 2 apart": ((8, 64, 112, 112), (3, 2, 1)),
+    "64x56x56 by 2x2": ((8, 64, 56, 56), (2, 2, 0)),
+    "256x14x14 by 3x3": ((8, 256, 14, 14), (3, 1, 1)),
+    "8x8x8 by 2x2": ((1, 8, 8, 8), (2, 2, 0)),
+}
+
+
+def windows():
+    """The largest elements of windows."""
+    rows = []
+    for name, (shape, window) in WINDOWS.items():
+        x, _, peer = pair(shape)
+        run = peer and (lambda x=peer[0], w=window: torch.nn.functional.max_pool2d(x, *w))
+        ours, theirs = nanoseconds(synced(lambda x=x, w=window: F.max_pool2d(x, *w)), run)
+        rows.append(Row(f"eager max_pool2d {name}", ours, "ns", theirs))
+    return rows
+
+
 BENCHMARKS = {
     "eager_add_16": lambda: add(16, target=300),
     "eager_add_65536": lambda: add(65536),
@@ -139,5 +176,7 @@ BENCHMARKS = {
     "eager_chain_recorded": recorded_chain,
     "eager_deep_stack": deep_stack,
     "eager_views": views,
+    "eager_windows": windows,
+    "eager_writes": writes,
     "numpy_add_16": numpy_add,
 }
