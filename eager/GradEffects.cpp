@@ -17,7 +17,7 @@ GradEffects::GradEffects(const Recorder &recorder, llvm::ArrayRef<TensorRef> arg
       effect.result = count++;
       results.push_back(after);
     }
-    auto position = llvm::find(arguments, touched.variable);
+    const auto *position = llvm::find(arguments, touched.variable);
     if (position != arguments.end())
       effect.argument = position - arguments.begin();
     else if (recorder.uses(*touched.variable))

@@ -39,7 +39,7 @@ public:
       return;
     latest = &call;
     order.splice(order.begin(), order, call.place);
-    auto own = llvm::find(*call.variants, &call);
+    auto *own = llvm::find(*call.variants, &call);
     std::rotate(call.variants->begin(), own, own + 1);
   }
   void drop(KeptCall &call) {
