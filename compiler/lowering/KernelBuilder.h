@@ -136,7 +136,11 @@ private:
   /// The innermost open scope that the operand's address depends on.
   unsigned accessDepth(unsigned operand) const;
   V load(unsigned operand, unsigned depth);
-  V boundNumber(const AxisBound &bound, runtime::BoundNumber number);
+  /// Those of runtime::BoundNumber.
+  struct BoundNumbers {
+    V stride, dilation, padding, extent;
+  };
+  BoundNumbers numbersOf(const AxisBound &bound);
   V loadApart(mlir::Value base, Elem elem, V stride);
   V loadPairs(mlir::Value base, Elem elem);
   V loadLanes(mlir::Value base, Elem elem, InnerClass inner, V stride);

@@ -125,17 +125,13 @@ Values KernelEmitter::indexLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> in
 // Loops over the reduced groups in row-major order; the last one goes by vectors when the lanes run along it.
 Values KernelEmitter::reducedLoops(unsigned first, Range last, llvm::ArrayRef<V> init, Body body) {
   unsigned group = spec.numParallel + first;
-  if (!spec.bounds.empty()) {
-    Range within = k.withinReduced(first);
-    return indexLoop(within.lo, within.hi, group, init, [&](llvm::ArrayRef<V> values) {
-      return first + 1 == spec.numReduced ? body(values) : reducedLoops(first + 1, last, values, body);
-    });
-  }
-  if (first + 1 == spec.numReduced)
-    return lanesAreParallel() ? indexLoop(last.lo, last.hi, group, init, body)
-                              : vectorLoop(last.lo, last.hi, group, init, body);
-  return indexLoop(b.index(0), k.size(group), group, init,
-                   [&](llvm::ArrayRef<V> values) { return reducedLoops(first + 1, last, values, body); });
+  bool isLast = first + 1 == spec.numReduced;
+  if (isLast && !lanesAreParallel())
+    return vectorLoop(last.lo, last.hi, group, init, body);
+  Range within = k.withinReduced(first);
+  return indexLoop(within.lo, within.hi, group, init, [&](llvm::ArrayRef<V> values) {
+    return isLast ? body(values) : reducedLoops(first + 1, last, values, body);
+  });
 }
 
 // Reads everything before anything is written: an output may share an input's memory, and a kept value another's slot.

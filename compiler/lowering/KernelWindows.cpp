@@ -7,8 +7,11 @@ namespace tess::compiler {
 
 using runtime::BoundNumber;
 
-V KernelBuilder::boundNumber(const AxisBound &bound, BoundNumber number) {
-  return dim(spec.dims().bound(unsigned(&bound - spec.bounds.begin()), number));
+KernelBuilder::BoundNumbers KernelBuilder::numbersOf(const AxisBound &bound) {
+  unsigned index = unsigned(&bound - spec.bounds.begin());
+  auto number = [&](BoundNumber which) { return dim(spec.dims().bound(index, which)); };
+  return {number(BoundNumber::Stride), number(BoundNumber::Dilation), number(BoundNumber::Padding),
+          number(BoundNumber::Extent)};
 }
 
 /// `a / b` rounded towards minus infinity, for a >= 0 and b > 0, which is 1 more often than not.
@@ -29,8 +32,7 @@ KernelBuilder::Range KernelBuilder::withinReduced(unsigned reduced) {
   const AxisBound *bound = llvm::find_if(spec.bounds, [&](AxisBound b) { return b.reduced == reduced; });
   if (bound == spec.bounds.end() || openIndex(bound->parallel).lanes)
     return {b.index(0), count};
-  V stride = boundNumber(*bound, BoundNumber::Stride), padding = boundNumber(*bound, BoundNumber::Padding);
-  V dilation = boundNumber(*bound, BoundNumber::Dilation), extent = boundNumber(*bound, BoundNumber::Extent);
+  auto [stride, dilation, padding, extent] = numbersOf(*bound);
   return at(depthOf(bound->parallel), [&] {
     V before = padding - indexOf(bound->parallel) * stride; // elements from the first of the window to that of the axis
     V end = countBelow(before + extent, dilation);
@@ -43,8 +45,7 @@ KernelBuilder::Range KernelBuilder::wholeColumns() {
   const AxisBound *bound = llvm::find_if(spec.bounds, [&](AxisBound b) { return b.parallel == column; });
   if (bound == spec.bounds.end())
     return {b.index(0), size(column)};
-  V stride = boundNumber(*bound, BoundNumber::Stride), padding = boundNumber(*bound, BoundNumber::Padding);
-  V dilation = boundNumber(*bound, BoundNumber::Dilation), extent = boundNumber(*bound, BoundNumber::Extent);
+  auto [stride, dilation, padding, extent] = numbersOf(*bound);
   V count = size(spec.numParallel + bound->reduced);
   return at(0, [&] {
     V room = extent + padding - (count - b.index(1)) * dilation; // for the first elements of windows
