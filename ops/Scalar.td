@@ -4,7 +4,7 @@
 // one function: the enumerator of ScalarFn, its name in bodies and in the text
 // of kernels, and what lowering asks of it are generated from here. A function
 // needs besides: its expansion (of an ExpansionFn of one argument in
-// compiler/lowering/VectorMath*.cpp, else in ScalarFunctions.cpp beside them) and
+// compiler/lanes/VectorMath*.cpp, else in ScalarFunctions.cpp beside them) and
 // a row in tests/compiler/kernel_math_test.cpp.
 //
 //===----------------------------------------------------------------------===//

@@ -148,11 +148,8 @@ private:
     return true;
   }
 
-  bool variesIn(const OperandAxes &operand, AxisGroup group) const {
-    for (unsigned axis = group.first; axis < group.last; ++axis)
-      if (operand.varies[axis])
-        return true;
-    return false;
+  static bool variesIn(const OperandAxes &operand, AxisGroup group) {
+    return llvm::is_contained(ArrayRef(operand.varies).slice(group.first, group.last - group.first), true);
   }
 
   /// Whether the group has one element, so that a stride along it has no meaning.
@@ -230,7 +227,7 @@ private:
       nodeOf[value] = node;
   }
 
-  int16_t lowerReduction(const OpDef &def, int16_t arg, DType result, NodeBuilder &nodes) {
+  static int16_t lowerReduction(const OpDef &def, int16_t arg, DType result, NodeBuilder &nodes) {
     ReduceKind kind = def.info().reduceKind;
     int16_t wide = givesIndex(kind) ? arg : nodes.cast(arg, result);
     return nodes.finish(nodes.reduce(kind, wide, result), result);
@@ -270,8 +267,7 @@ bool readsInPlace(ir::FusionOp fusion, ValueLayout layout) { return fusion.getAx
 LoweredFusion lowerFusion(ir::FusionOp fusion, const Layouts &layouts) { return FusionLowering(fusion, layouts).run(); }
 
 KernelSpec copySpec(DType dtype, unsigned rank, InnerClass source, InnerClass destination) {
-  KernelOperand in{dtype, false, source, false}, to{dtype, true, destination, false};
-  KernelSpec spec = perAxisSpec(rank, {in, to});
+  KernelSpec spec = perAxisSpec(rank, {{dtype, false, source, false}, {dtype, true, destination, false}});
   spec.stores.push_back({NodeBuilder(spec).load(0), 1});
   return spec;
 }
@@ -281,23 +277,17 @@ KernelSpec windowSpec(DType dtype, ReduceKind kind, unsigned numWindows) {
   spec.numParallel = 1 + numWindows;
   spec.numReduced = numWindows;
   spec.order = ReductionOrder::Sequential;
-  KernelOperand in{dtype, false, InnerClass::Strided, true}, to{dtype, true, InnerClass::Contiguous, false};
   for (unsigned window = 0; window < numWindows; ++window)
     spec.bounds.push_back({uint8_t(1 + window), uint8_t(window)});
-  spec.operands = {in, to};
+  spec.operands = {{dtype, false, InnerClass::Strided, true}, {dtype, true, InnerClass::Contiguous, false}};
   NodeBuilder nodes(spec);
   spec.stores.push_back({nodes.finish(nodes.reduce(kind, nodes.load(0), dtype), dtype), 1});
   return spec;
 }
 
 KernelSpec fillSpec(DType dtype, unsigned rank, InnerClass destination) {
-  KernelOperand to{dtype, true, destination, false};
-  KernelSpec spec = perAxisSpec(rank, {to});
-  KernelNode value{NodeKind::Attr, dtype};
-  value.slot = int16_t(spec.numAttrs++);
-  value.attrIsInt = !isFloat(dtype);
-  spec.nodes.push_back(std::move(value));
-  spec.stores.push_back({0, 0});
+  KernelSpec spec = perAxisSpec(rank, {{dtype, true, destination, false}});
+  spec.stores.push_back({NodeBuilder(spec).attribute(!isFloat(dtype), int16_t(spec.numAttrs++), dtype), 0});
   return spec;
 }
 

@@ -1,8 +1,8 @@
 //===- KernelBuilder.cpp - scopes and nodes of a kernel ------------------===//
 #include "compiler/lowering/KernelBuilder.h"
 
-#include "compiler/lowering/Convert.h"
-#include "compiler/lowering/ScalarFunctions.h"
+#include "compiler/lanes/LaneConversion.h"
+#include "compiler/lanes/ScalarFunctions.h"
 
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/STLExtras.h"

@@ -8,8 +8,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "compiler/lanes/LaneBuilder.h"
 #include "compiler/lowering/KernelAnalysis.h"
-#include "compiler/lowering/LaneBuilder.h"
 
 namespace tess::compiler {
 

@@ -1,7 +1,7 @@
 //===- KernelEmitter.cpp - the loops of a kernel -------------------------===//
 #include "compiler/lowering/KernelEmitter.h"
 
-#include "compiler/lowering/Convert.h"
+#include "compiler/lanes/LaneConversion.h"
 #include "compiler/lowering/KernelBuilder.h"
 #include "compiler/lowering/Reduction.h"
 
@@ -29,38 +29,366 @@ public:
                 KernelBuilder &k)
       : spec(spec), plan(plan), b(b), args(args), k(k) {}
 
-  void rows();
+  /// Loops over the rows. The index of each outer group is counted up, which saves a division for each row.
+  void rows() {
+    unsigned outer = spec.numParallel - lanesAreParallel();
+    V lo = args.outerLo, hi = args.outerHi;
+    if (lanesAreParallel())
+      hi = select(lt(args.innerLo, args.innerHi), hi, lo);
+    if (!outer) {
+      k.when(lt(lo, hi), {}, [&] { return row(), Values(); });
+      return;
+    }
+    Values start(outer - 1, V());
+    V rest = lo;
+    for (unsigned g = outer - 1; g > 0; --g) {
+      V size = k.size(g), divisor = select(gt(size, b.index(0)), size, b.index(1));
+      V quotient = b.binary(LaneBuilder::Bin::UDiv, rest, divisor);
+      start[g - 1] = rest - quotient * divisor;
+      rest = quotient;
+    }
+    start.insert(start.begin(), rest);
+    if (outer == 1)
+      start.clear();
+    k.loop(lo, hi, b.index(1), start, [&](V index, llvm::ArrayRef<V> carried) {
+      k.enterRow(index);
+      llvm::ArrayRef<V> indices = outer == 1 ? llvm::ArrayRef<V>(index) : carried;
+      for (unsigned g = 0; g < outer; ++g)
+        k.enterGroup(g, indices[g]);
+      row();
+      Values next(carried);
+      for (unsigned g = next.size(); g-- > 0;) {
+        next[g] = next[g] + b.index(1);
+        if (!g)
+          break;
+        V wraps = eq(next[g], k.size(g));
+        next[g] = select(wraps, b.index(0), next[g]);
+        // The next outer index advances only when this one wraps; undo its advance otherwise.
+        next[g - 1] = next[g - 1] - select(wraps, b.index(0), b.index(1));
+      }
+      return next;
+    });
+  }
 
 private:
-  bool lanesAreParallel() const { return spec.vectorAxis == VectorAxis::Parallel; }
-  void row();
-  Values vectorLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body);
-  void scalarTailLoop(V lo, V hi, unsigned group, llvm::function_ref<void()> body);
-  void wholeLoop(V lo, V hi, unsigned group, llvm::function_ref<void()> body);
-  Values lanesLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body);
-  Values indexLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body);
   using Range = KernelBuilder::Range;
+  using Reductions = std::vector<Reduction>; // no list that assigns: a reduction has references
+
+  bool lanesAreParallel() const { return spec.vectorAxis == VectorAxis::Parallel; }
+
   /// All positions in the last reduced group.
   Range wholeDomain() { return {b.index(0), k.size(spec.numGroups() - 1)}; }
-  Values reducedLoops(unsigned first, Range last, llvm::ArrayRef<V> init, Body body);
-  using Reductions = std::vector<Reduction>; // no list that assigns: a reduction has references
-  Reductions reductionsOf(llvm::ArrayRef<int> nodes);
-  void define(llvm::ArrayRef<int> nodes, Reductions &reductions, llvm::ArrayRef<V> folded);
-  Values foldAcrossLanes(Range range, Reductions &reductions);
+
+  llvm::SmallVector<int> reducesOf(unsigned phase) const {
+    llvm::SmallVector<int> found;
+    for (unsigned i = 0; i < spec.nodes.size(); ++i)
+      if (spec.nodes[i].kind == NodeKind::Reduce && plan.phase[spec.nodes[i].args[0]] == phase)
+        found.push_back(i);
+    return found;
+  }
+
+  /// Whole vectors.
+  Values lanesLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body) {
+    return k.loop(lo, hi, b.index(kLanes), init, [&](V index, llvm::ArrayRef<V> values) {
+      k.enterLanes(group, index);
+      return body(values);
+    });
+  }
+
+  /// An unmasked main loop and one masked tail.
+  Values vectorLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body) {
+    V rest = (hi - lo) & b.index(kLanes - 1), middle = hi - rest;
+    Values carried = lanesLoop(lo, middle, group, init, body);
+    return k.when(lt(middle, hi), carried, [&] {
+      k.enterLanes(group, middle);
+      k.limitLanes(rest);
+      return body(carried);
+    });
+  }
+
+  /// An unmasked main loop, then the rest one element at a time.
+  void scalarTailLoop(V lo, V hi, unsigned group, llvm::function_ref<void()> body) {
+    V middle = hi - ((hi - lo) & b.index(kLanes - 1));
+    auto run = [&](llvm::ArrayRef<V>) { return body(), Values(); };
+    lanesLoop(lo, middle, group, {}, run);
+    indexLoop(middle, hi, group, {}, run);
+  }
+
+  /// One loop that includes the tail; its loads and stores test whether they are in the tail. For bodies that are much
+  /// longer than a branch, which would otherwise be generated twice.
+  void wholeLoop(V lo, V hi, unsigned group, llvm::function_ref<void()> body) {
+    k.loop(lo, hi, b.index(kLanes), {}, [&](V index, llvm::ArrayRef<V>) {
+      k.enterLanes(group, index);
+      k.limitLanesAtEnd(hi - index);
+      body();
+      return Values();
+    });
+  }
+
+  Values indexLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body) {
+    return k.loop(lo, hi, b.index(1), init, [&](V index, llvm::ArrayRef<V> values) {
+      k.enterGroup(group, index);
+      return body(values);
+    });
+  }
+
+  /// Loops over the reduced groups in row-major order; the last one goes by vectors when the lanes run along it.
+  Values reducedLoops(unsigned first, Range last, llvm::ArrayRef<V> init, Body body) {
+    unsigned group = spec.numParallel + first;
+    bool isLast = first + 1 == spec.numReduced;
+    if (isLast && !lanesAreParallel())
+      return vectorLoop(last.lo, last.hi, group, init, body);
+    Range within = k.withinReduced(first);
+    return indexLoop(within.lo, within.hi, group, init, [&](llvm::ArrayRef<V> values) {
+      return isLast ? body(values) : reducedLoops(first + 1, last, values, body);
+    });
+  }
+
+  /// Reads everything before anything is written: an output may share an input's memory, and a kept value another's
+  /// slot.
+  void fullStores() {
+    llvm::SmallVector<KernelStore> stores;
+    for (const KernelStore &store : spec.stores)
+      if (isFullStore(spec, store) && plan.phase[store.node] == k.phaseNow())
+        stores.push_back(store);
+    llvm::SmallVector<int> kept;
+    for (unsigned i = 0; i < spec.nodes.size(); ++i)
+      if (plan.scratchOffset[i] >= 0 && plan.phase[i] == k.phaseNow())
+        kept.push_back(i);
+    for (const KernelStore &store : stores)
+      k.node(store.node);
+    for (int index : kept)
+      k.node(index);
+    for (const KernelStore &store : stores)
+      k.store(store.node, store.operand);
+    for (int index : kept)
+      k.spill(index);
+  }
+
+  void rowStores() {
+    for (const KernelStore &store : spec.stores)
+      if (!isFullStore(spec, store))
+        k.node(store.node);
+    for (const KernelStore &store : spec.stores)
+      if (!isFullStore(spec, store))
+        k.store(store.node, store.operand);
+  }
+
+  Reductions reductionsOf(llvm::ArrayRef<int> nodes) {
+    Reductions reductions;
+    for (int index : nodes)
+      reductions.emplace_back(k, b, spec, index);
+    return reductions;
+  }
+
+  void define(llvm::ArrayRef<int> nodes, Reductions &reductions, llvm::ArrayRef<V> folded) {
+    for (auto [reduction, index] : llvm::zip_equal(reductions, nodes)) {
+      k.define(index, reduction.finish(folded.take_front(reduction.numParts())));
+      folded = folded.drop_front(reduction.numParts());
+    }
+  }
+
+  /// Lanes run along the last reduced group: partial results are in registers, and a halving tree folds them.
+  Values foldAcrossLanes(Range range, Reductions &reductions) {
+    Values init = eachOf(reductions, [](Reduction &r) { return r.start(); });
+    Values parts = reducedLoops(0, range, init, [&](llvm::ArrayRef<V> carried) {
+      Values next = eachOf(reductions, [&](Reduction &r, auto own) { return r.step(own, k.mask()); }, carried);
+      fullStores();
+      return next;
+    });
+    return eachOf(reductions, [](Reduction &r, auto own) { return r.fold(own); }, parts);
+  }
+
+  /// Folds the chunks of `range`, which starts with one, and combines their results; `use` gets each start and result.
   Values foldChunks(
       Range range, Reductions &reductions,
-      llvm::function_ref<void(V, llvm::ArrayRef<V>)> use = [](V, llvm::ArrayRef<V>) {});
-  void reduceAcrossLanes();
-  void reduceInParts();
-  llvm::SmallVector<int> keptAfter(unsigned phase) const;
-  void columnPhase(V start, V end, unsigned vectors, llvm::MutableArrayRef<Reduction> states);
-  void columnRow(V start, V end, llvm::ArrayRef<int> reduces, llvm::MutableArrayRef<Reduction> states, bool last);
-  void reduceInColumns();
-  void reduceInSequence();
-  void reduceColumn();
-  llvm::SmallVector<int> reducesOf(unsigned phase) const;
-  void fullStores();
-  void rowStores();
+      llvm::function_ref<void(V, llvm::ArrayRef<V>)> use = [](V, llvm::ArrayRef<V>) {}) {
+    Values none = eachOf(reductions, [](Reduction &r) { return r.none(); });
+    return k.loop(range.lo, range.hi, b.index(kReductionChunk), none, [&](V start, llvm::ArrayRef<V> before) {
+      V end = start + b.index(kReductionChunk);
+      Values folded = foldAcrossLanes({start, select(lt(end, range.hi), end, range.hi)}, reductions);
+      use(start, folded);
+      return eachOf(reductions, [](Reduction &r, auto a, auto c) { return r.merge(a, c); }, before, folded);
+    });
+  }
+
+  void reduceAcrossLanes() {
+    for (unsigned phase = 0; phase < plan.numPhases; ++phase) {
+      k.enterPhase(phase);
+      llvm::SmallVector<int> nodes = reducesOf(phase);
+      Reductions reductions = reductionsOf(nodes);
+      define(nodes, reductions,
+             spec.goesInChunks() ? foldChunks(wholeDomain(), reductions) : foldAcrossLanes(wholeDomain(), reductions));
+    }
+    rowStores();
+  }
+
+  /// The inner range is one of chunks. Where there is scratch, it has the results of all chunks: a call leaves those of
+  /// its range there, and one with an empty range ends the reduction.
+  void reduceInParts() {
+    constexpr unsigned kShift = llvm::ConstantLog2<kReductionChunk>();
+    k.enterPhase(0);
+    llvm::SmallVector<int> nodes = reducesOf(0);
+    Reductions reductions = reductionsOf(nodes);
+    V size = wholeDomain().hi, alone = b.isNull(args.scratch), end = shl(args.innerHi, kShift);
+    auto placeOf = [&](V chunk, size_t part) {
+      mlir::Value start = b.address(args.scratch, chunk * b.index(plan.scratchBytesPerChunk), Elem::I8);
+      return b.addressConst(start, int64_t(part * runtime::kChunkPartBytes), Elem::I8);
+    };
+    Range range{shl(args.innerLo, kShift), select(lt(end, size), end, size)};
+    Values first = foldChunks(range, reductions, [&](V start, llvm::ArrayRef<V> folded) {
+      k.when(bitNot(alone), {}, [&] {
+        for (auto [number, part] : llvm::enumerate(folded))
+          b.store(part, placeOf(lshr(start, kShift), number));
+        return Values();
+      });
+    });
+    k.when(alone | eq(args.innerLo, args.innerHi), {}, [&] {
+      V count = select(alone, b.index(0), lshr(size + b.index(kReductionChunk - 1), kShift));
+      define(nodes, reductions, k.loop(b.index(0), count, b.index(1), first, [&](V chunk, llvm::ArrayRef<V> before) {
+        size_t number = 0;
+        return eachOf(
+            reductions,
+            [&](Reduction &r, auto own) {
+              Values parts;
+              for (unsigned part = 0; part < r.numParts(); ++part)
+                parts.push_back(b.load(placeOf(chunk, number++), r.partElem(part), false));
+              return r.merge(own, parts);
+            },
+            before);
+      }));
+      rowStores();
+      return Values();
+    });
+  }
+
+  /// The values of a row that a later phase reads: reductions, and values computed from them that the whole domain
+  /// uses.
+  llvm::SmallVector<int> keptAfter(unsigned phase) const {
+    std::vector<bool> wanted(spec.nodes.size());
+    for (unsigned i = 0; i < spec.nodes.size(); ++i)
+      for (int arg : spec.nodes[i].args)
+        wanted[arg] = wanted[arg] || (spec.nodes[i].kind == NodeKind::Apply && plan.full[i]);
+    for (const KernelStore &store : spec.stores)
+      wanted[store.node] = wanted[store.node] || isFullStore(spec, store);
+    llvm::SmallVector<int> kept;
+    for (unsigned i = 0; i < spec.nodes.size(); ++i)
+      if (!plan.full[i] && plan.phase[i] == phase + 1 && (spec.nodes[i].kind == NodeKind::Reduce || wanted[i]))
+        kept.push_back(i);
+    return kept;
+  }
+
+  /// Lanes run along the last parallel group: every column has 16 partial results in memory, folded by the same tree. A
+  /// block of columns goes through the reduced domain together, so that several cache lines of each row are read at a
+  /// time.
+  void columnPhase(V start, V end, unsigned vectors, llvm::MutableArrayRef<Reduction> states) {
+    unsigned columns = spec.numParallel - 1;
+    for (Reduction &state : states)
+      state.startColumns(vectors);
+    reducedLoops(0, wholeDomain(), {}, [&](llvm::ArrayRef<V>) {
+      return vectorLoop(start, end, columns, {}, [&](llvm::ArrayRef<V>) {
+        for (Reduction &state : states)
+          state.stepColumns();
+        fullStores();
+        return Values();
+      });
+    });
+  }
+
+  void columnRow(V start, V end, llvm::ArrayRef<int> reduces, llvm::MutableArrayRef<Reduction> states, bool last) {
+    llvm::SmallVector<std::pair<int, mlir::Value>> buffers;
+    for (int index : last ? llvm::SmallVector<int>() : keptAfter(k.phaseNow()))
+      buffers.push_back({index, b.stackBuffer(computeElem(spec.nodes[index].dtype), kBlockVectors, true)});
+    vectorLoop(start, end, spec.numParallel - 1, {}, [&](llvm::ArrayRef<V>) {
+      for (auto [index, state] : llvm::zip_equal(reduces, states))
+        k.define(index, state.finish(state.foldColumns()));
+      for (auto [index, buffer] : buffers)
+        k.keep(index, buffer);
+      if (last)
+        rowStores();
+      return Values();
+    });
+    for (auto [index, buffer] : buffers)
+      k.hold(index, buffer);
+  }
+
+  void reduceInColumns() {
+    unsigned bytes = 1;
+    for (unsigned i = 0; i < spec.nodes.size(); ++i)
+      if (spec.nodes[i].kind == NodeKind::Reduce)
+        bytes = std::max(bytes, Reduction(k, b, spec, i).bytesPerVector());
+    unsigned vectors = std::clamp(kBlockBytes / bytes, 1u, kBlockVectors);
+    V step = b.index(int64_t(vectors) * kLanes), hi = args.innerHi;
+    k.loop(args.innerLo, hi, step, {}, [&](V start, llvm::ArrayRef<V>) {
+      k.enterBlock(start);
+      V end = start + step;
+      end = select(lt(end, hi), end, hi);
+      for (unsigned phase = 0; phase < std::max(plan.numPhases, 1u); ++phase) {
+        k.enterPhase(phase);
+        llvm::SmallVector<int> reduces = reducesOf(phase);
+        Reductions states = reductionsOf(reduces);
+        if (plan.numPhases)
+          columnPhase(start, end, vectors, states);
+        bool last = phase + 1 >= plan.numPhases;
+        if (!last || llvm::any_of(spec.stores, [&](const KernelStore &s) { return !isFullStore(spec, s); }))
+          columnRow(start, end, reduces, states, last);
+      }
+      return Values();
+    });
+  }
+
+  /// Every column has its one result in a register. Vectors have only columns whose windows are whole, so that lanes go
+  /// through the same positions. They are the widest of which one fits into the row, and the last overlaps the one
+  /// before.
+  void reduceInSequence() {
+    k.enterPhase(0);
+    unsigned columns = spec.numParallel - 1;
+    auto clamp = [](V x, V lo, V hi) { return select(lt(x, lo), lo, select(lt(hi, x), hi, x)); };
+    Range whole = k.wholeColumns();
+    V start = clamp(whole.lo, args.innerLo, args.innerHi), end = clamp(whole.hi, start, args.innerHi), done = start;
+    auto reduce = [&](llvm::ArrayRef<V>) { return reduceColumn(), Values(); };
+    indexLoop(args.innerLo, start, columns, {}, reduce);
+    for (unsigned width = kLanes; width >= kLeastLanes; width /= 2) {
+      LaneBuilder::Narrower narrower(b, width);
+      V last = end - b.index(width), stop = select(lt(last, start), done, end);
+      k.loop(done, stop, b.index(width), {}, [&](V index, llvm::ArrayRef<V> none) {
+        k.enterLanes(columns, select(lt(last, index), last, index));
+        return reduce(none);
+      });
+      done = stop;
+    }
+    indexLoop(done, args.innerHi, columns, {}, reduce);
+  }
+
+  void reduceColumn() {
+    llvm::SmallVector<int> nodes = reducesOf(0);
+    Reductions reductions = reductionsOf(nodes);
+    Values none = eachOf(reductions, [&](Reduction &r) { return k.hasLanes() ? r.start() : r.none(); });
+    define(nodes, reductions, reducedLoops(0, wholeDomain(), none, [&](llvm::ArrayRef<V> carried) {
+             return eachOf(reductions, [](Reduction &r, auto own) { return r.step(own, V()); }, carried);
+           }));
+    rowStores();
+  }
+
+  void row() {
+    if (spec.order == ReductionOrder::Sequential)
+      return reduceInSequence();
+    if (plan.scratchBytesPerChunk)
+      return reduceInParts();
+    if (!lanesAreParallel())
+      return reduceAcrossLanes();
+    if (spec.numReduced)
+      return reduceInColumns();
+    unsigned group = spec.numParallel - 1;
+    if (hasLongBody(spec))
+      return wholeLoop(args.innerLo, args.innerHi, group, [&] { fullStores(); });
+    if (hasScalarTail(spec))
+      return scalarTailLoop(args.innerLo, args.innerHi, group, [&] { fullStores(); });
+    vectorLoop(args.innerLo, args.innerHi, group, {}, [&](llvm::ArrayRef<V>) {
+      fullStores();
+      return Values();
+    });
+  }
 
   const KernelSpec &spec;
   const KernelPlan &plan;
@@ -68,355 +396,6 @@ private:
   const KernelBuilder::Arguments &args;
   KernelBuilder &k;
 };
-
-llvm::SmallVector<int> KernelEmitter::reducesOf(unsigned phase) const {
-  llvm::SmallVector<int> found;
-  for (unsigned i = 0; i < spec.nodes.size(); ++i)
-    if (spec.nodes[i].kind == NodeKind::Reduce && plan.phase[spec.nodes[i].args[0]] == phase)
-      found.push_back(i);
-  return found;
-}
-
-// Whole vectors.
-Values KernelEmitter::lanesLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body) {
-  return k.loop(lo, hi, b.index(kLanes), init, [&](V index, llvm::ArrayRef<V> values) {
-    k.enterLanes(group, index);
-    return body(values);
-  });
-}
-
-// An unmasked main loop and one masked tail.
-Values KernelEmitter::vectorLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body) {
-  V rest = (hi - lo) & b.index(kLanes - 1), middle = hi - rest;
-  Values carried = lanesLoop(lo, middle, group, init, body);
-  return k.when(lt(middle, hi), carried, [&] {
-    k.enterLanes(group, middle);
-    k.limitLanes(rest);
-    return body(carried);
-  });
-}
-
-// An unmasked main loop, then the rest one element at a time.
-void KernelEmitter::scalarTailLoop(V lo, V hi, unsigned group, llvm::function_ref<void()> body) {
-  V middle = hi - ((hi - lo) & b.index(kLanes - 1));
-  auto run = [&](llvm::ArrayRef<V>) { return body(), Values(); };
-  lanesLoop(lo, middle, group, {}, run);
-  indexLoop(middle, hi, group, {}, run);
-}
-
-// One loop that includes the tail; its loads and stores test whether they are in the tail. For bodies that are much
-// longer than a branch, which would otherwise be generated twice.
-void KernelEmitter::wholeLoop(V lo, V hi, unsigned group, llvm::function_ref<void()> body) {
-  k.loop(lo, hi, b.index(kLanes), {}, [&](V index, llvm::ArrayRef<V>) {
-    k.enterLanes(group, index);
-    k.limitLanesAtEnd(hi - index);
-    body();
-    return Values();
-  });
-}
-
-Values KernelEmitter::indexLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body) {
-  return k.loop(lo, hi, b.index(1), init, [&](V index, llvm::ArrayRef<V> values) {
-    k.enterGroup(group, index);
-    return body(values);
-  });
-}
-
-// Loops over the reduced groups in row-major order; the last one goes by vectors when the lanes run along it.
-Values KernelEmitter::reducedLoops(unsigned first, Range last, llvm::ArrayRef<V> init, Body body) {
-  unsigned group = spec.numParallel + first;
-  bool isLast = first + 1 == spec.numReduced;
-  if (isLast && !lanesAreParallel())
-    return vectorLoop(last.lo, last.hi, group, init, body);
-  Range within = k.withinReduced(first);
-  return indexLoop(within.lo, within.hi, group, init, [&](llvm::ArrayRef<V> values) {
-    return isLast ? body(values) : reducedLoops(first + 1, last, values, body);
-  });
-}
-
-// Reads everything before anything is written: an output may share an input's memory, and a kept value another's slot.
-void KernelEmitter::fullStores() {
-  llvm::SmallVector<KernelStore> stores;
-  for (const KernelStore &store : spec.stores)
-    if (isFullStore(spec, store) && plan.phase[store.node] == k.phaseNow())
-      stores.push_back(store);
-  llvm::SmallVector<int> kept;
-  for (unsigned i = 0; i < spec.nodes.size(); ++i)
-    if (plan.scratchOffset[i] >= 0 && plan.phase[i] == k.phaseNow())
-      kept.push_back(i);
-  for (const KernelStore &store : stores)
-    k.node(store.node);
-  for (int index : kept)
-    k.node(index);
-  for (const KernelStore &store : stores)
-    k.store(store.node, store.operand);
-  for (int index : kept)
-    k.spill(index);
-}
-
-void KernelEmitter::rowStores() {
-  for (const KernelStore &store : spec.stores)
-    if (!isFullStore(spec, store))
-      k.node(store.node);
-  for (const KernelStore &store : spec.stores)
-    if (!isFullStore(spec, store))
-      k.store(store.node, store.operand);
-}
-
-KernelEmitter::Reductions KernelEmitter::reductionsOf(llvm::ArrayRef<int> nodes) {
-  Reductions reductions;
-  for (int index : nodes)
-    reductions.emplace_back(k, b, spec, index);
-  return reductions;
-}
-
-void KernelEmitter::define(llvm::ArrayRef<int> nodes, Reductions &reductions, llvm::ArrayRef<V> folded) {
-  for (auto [reduction, index] : llvm::zip_equal(reductions, nodes)) {
-    k.define(index, reduction.finish(folded.take_front(reduction.numParts())));
-    folded = folded.drop_front(reduction.numParts());
-  }
-}
-
-// Lanes run along the last reduced group: partial results are in registers, and a halving tree folds them.
-Values KernelEmitter::foldAcrossLanes(Range range, Reductions &reductions) {
-  Values init = eachOf(reductions, [](Reduction &r) { return r.start(); });
-  Values parts = reducedLoops(0, range, init, [&](llvm::ArrayRef<V> carried) {
-    Values next = eachOf(reductions, [&](Reduction &r, auto own) { return r.step(own, k.mask()); }, carried);
-    fullStores();
-    return next;
-  });
-  return eachOf(reductions, [](Reduction &r, auto own) { return r.fold(own); }, parts);
-}
-
-// Folds the chunks of `range`, which starts with one, and combines their results; `use` gets each start and result.
-Values KernelEmitter::foldChunks(Range range, Reductions &reductions,
-                                 llvm::function_ref<void(V, llvm::ArrayRef<V>)> use) {
-  Values none = eachOf(reductions, [](Reduction &r) { return r.none(); });
-  return k.loop(range.lo, range.hi, b.index(kReductionChunk), none, [&](V start, llvm::ArrayRef<V> before) {
-    V end = start + b.index(kReductionChunk);
-    Values folded = foldAcrossLanes({start, select(lt(end, range.hi), end, range.hi)}, reductions);
-    use(start, folded);
-    return eachOf(reductions, [](Reduction &r, auto a, auto c) { return r.merge(a, c); }, before, folded);
-  });
-}
-
-void KernelEmitter::reduceAcrossLanes() {
-  for (unsigned phase = 0; phase < plan.numPhases; ++phase) {
-    k.enterPhase(phase);
-    llvm::SmallVector<int> nodes = reducesOf(phase);
-    Reductions reductions = reductionsOf(nodes);
-    define(nodes, reductions,
-           spec.goesInChunks() ? foldChunks(wholeDomain(), reductions) : foldAcrossLanes(wholeDomain(), reductions));
-  }
-  rowStores();
-}
-
-// The inner range is one of chunks. Where there is scratch, it has the results of all chunks: a call leaves those of
-// its range there, and one with an empty range ends the reduction.
-void KernelEmitter::reduceInParts() {
-  constexpr unsigned kShift = llvm::ConstantLog2<kReductionChunk>();
-  k.enterPhase(0);
-  llvm::SmallVector<int> nodes = reducesOf(0);
-  Reductions reductions = reductionsOf(nodes);
-  V size = wholeDomain().hi, alone = b.isNull(args.scratch), end = shl(args.innerHi, kShift);
-  auto placeOf = [&](V chunk, size_t part) {
-    mlir::Value start = b.address(args.scratch, chunk * b.index(plan.scratchBytesPerChunk), Elem::I8);
-    return b.addressConst(start, int64_t(part * runtime::kChunkPartBytes), Elem::I8);
-  };
-  Range range{shl(args.innerLo, kShift), select(lt(end, size), end, size)};
-  Values first = foldChunks(range, reductions, [&](V start, llvm::ArrayRef<V> folded) {
-    k.when(bitNot(alone), {}, [&] {
-      for (auto [number, part] : llvm::enumerate(folded))
-        b.store(part, placeOf(lshr(start, kShift), number));
-      return Values();
-    });
-  });
-  k.when(alone | eq(args.innerLo, args.innerHi), {}, [&] {
-    V count = select(alone, b.index(0), lshr(size + b.index(kReductionChunk - 1), kShift));
-    define(nodes, reductions, k.loop(b.index(0), count, b.index(1), first, [&](V chunk, llvm::ArrayRef<V> before) {
-      size_t number = 0;
-      return eachOf(
-          reductions,
-          [&](Reduction &r, auto own) {
-            Values parts;
-            for (unsigned part = 0; part < r.numParts(); ++part)
-              parts.push_back(b.load(placeOf(chunk, number++), r.partElem(part), false));
-            return r.merge(own, parts);
-          },
-          before);
-    }));
-    rowStores();
-    return Values();
-  });
-}
-
-// The values of a row that a later phase reads: reductions, and values computed from them that the whole domain uses.
-llvm::SmallVector<int> KernelEmitter::keptAfter(unsigned phase) const {
-  std::vector<bool> wanted(spec.nodes.size());
-  for (unsigned i = 0; i < spec.nodes.size(); ++i)
-    for (int arg : spec.nodes[i].args)
-      wanted[arg] = wanted[arg] || (spec.nodes[i].kind == NodeKind::Apply && plan.full[i]);
-  for (const KernelStore &store : spec.stores)
-    wanted[store.node] = wanted[store.node] || isFullStore(spec, store);
-  llvm::SmallVector<int> kept;
-  for (unsigned i = 0; i < spec.nodes.size(); ++i)
-    if (!plan.full[i] && plan.phase[i] == phase + 1 && (spec.nodes[i].kind == NodeKind::Reduce || wanted[i]))
-      kept.push_back(i);
-  return kept;
-}
-
-// Lanes run along the last parallel group: every column has 16 partial results in memory, folded by the same tree. A
-// block of columns goes through the reduced domain together, so that several cache lines of each row are read at a
-// time.
-void KernelEmitter::columnPhase(V start, V end, unsigned vectors, llvm::MutableArrayRef<Reduction> states) {
-  unsigned columns = spec.numParallel - 1;
-  for (Reduction &state : states)
-    state.startColumns(vectors);
-  reducedLoops(0, wholeDomain(), {}, [&](llvm::ArrayRef<V>) {
-    return vectorLoop(start, end, columns, {}, [&](llvm::ArrayRef<V>) {
-      for (Reduction &state : states)
-        state.stepColumns();
-      fullStores();
-      return Values();
-    });
-  });
-}
-
-void KernelEmitter::columnRow(V start, V end, llvm::ArrayRef<int> reduces, llvm::MutableArrayRef<Reduction> states,
-                              bool last) {
-  llvm::SmallVector<std::pair<int, mlir::Value>> buffers;
-  for (int index : last ? llvm::SmallVector<int>() : keptAfter(k.phaseNow()))
-    buffers.push_back({index, b.stackBuffer(computeElem(spec.nodes[index].dtype), kBlockVectors, true)});
-  vectorLoop(start, end, spec.numParallel - 1, {}, [&](llvm::ArrayRef<V>) {
-    for (auto [index, state] : llvm::zip_equal(reduces, states))
-      k.define(index, state.finish(state.foldColumns()));
-    for (auto [index, buffer] : buffers)
-      k.keep(index, buffer);
-    if (last)
-      rowStores();
-    return Values();
-  });
-  for (auto [index, buffer] : buffers)
-    k.hold(index, buffer);
-}
-
-void KernelEmitter::reduceInColumns() {
-  unsigned bytes = 1;
-  for (unsigned i = 0; i < spec.nodes.size(); ++i)
-    if (spec.nodes[i].kind == NodeKind::Reduce)
-      bytes = std::max(bytes, Reduction(k, b, spec, i).bytesPerVector());
-  unsigned vectors = std::clamp(kBlockBytes / bytes, 1u, kBlockVectors);
-  V step = b.index(int64_t(vectors) * kLanes), hi = args.innerHi;
-  k.loop(args.innerLo, hi, step, {}, [&](V start, llvm::ArrayRef<V>) {
-    k.enterBlock(start);
-    V end = start + step;
-    end = select(lt(end, hi), end, hi);
-    for (unsigned phase = 0; phase < std::max(plan.numPhases, 1u); ++phase) {
-      k.enterPhase(phase);
-      llvm::SmallVector<int> reduces = reducesOf(phase);
-      Reductions states = reductionsOf(reduces);
-      if (plan.numPhases)
-        columnPhase(start, end, vectors, states);
-      bool last = phase + 1 >= plan.numPhases;
-      if (!last || llvm::any_of(spec.stores, [&](const KernelStore &s) { return !isFullStore(spec, s); }))
-        columnRow(start, end, reduces, states, last);
-    }
-    return Values();
-  });
-}
-
-// Every column has its one result in a register. Vectors have only columns whose windows are whole, so that lanes go
-// through the same positions. They are the widest of which one fits into the row, and the last overlaps the one before.
-void KernelEmitter::reduceInSequence() {
-  k.enterPhase(0);
-  unsigned columns = spec.numParallel - 1;
-  auto clamp = [](V x, V lo, V hi) { return select(lt(x, lo), lo, select(lt(hi, x), hi, x)); };
-  Range whole = k.wholeColumns();
-  V start = clamp(whole.lo, args.innerLo, args.innerHi), end = clamp(whole.hi, start, args.innerHi), done = start;
-  auto reduce = [&](llvm::ArrayRef<V>) { return reduceColumn(), Values(); };
-  indexLoop(args.innerLo, start, columns, {}, reduce);
-  for (unsigned width = kLanes; width >= kLeastLanes; width /= 2) {
-    LaneBuilder::Narrower narrower(b, width);
-    V last = end - b.index(width), stop = select(lt(last, start), done, end);
-    k.loop(done, stop, b.index(width), {}, [&](V index, llvm::ArrayRef<V> none) {
-      k.enterLanes(columns, select(lt(last, index), last, index));
-      return reduce(none);
-    });
-    done = stop;
-  }
-  indexLoop(done, args.innerHi, columns, {}, reduce);
-}
-
-void KernelEmitter::reduceColumn() {
-  llvm::SmallVector<int> nodes = reducesOf(0);
-  Reductions reductions = reductionsOf(nodes);
-  Values none = eachOf(reductions, [&](Reduction &r) { return k.hasLanes() ? r.start() : r.none(); });
-  define(nodes, reductions, reducedLoops(0, wholeDomain(), none, [&](llvm::ArrayRef<V> carried) {
-           return eachOf(reductions, [](Reduction &r, auto own) { return r.step(own, V()); }, carried);
-         }));
-  rowStores();
-}
-
-void KernelEmitter::row() {
-  if (spec.order == ReductionOrder::Sequential)
-    return reduceInSequence();
-  if (plan.scratchBytesPerChunk)
-    return reduceInParts();
-  if (!lanesAreParallel())
-    return reduceAcrossLanes();
-  if (spec.numReduced)
-    return reduceInColumns();
-  unsigned group = spec.numParallel - 1;
-  if (hasLongBody(spec))
-    return wholeLoop(args.innerLo, args.innerHi, group, [&] { fullStores(); });
-  if (hasScalarTail(spec))
-    return scalarTailLoop(args.innerLo, args.innerHi, group, [&] { fullStores(); });
-  vectorLoop(args.innerLo, args.innerHi, group, {}, [&](llvm::ArrayRef<V>) {
-    fullStores();
-    return Values();
-  });
-}
-
-// Loops over the rows. The index of each outer group is counted up, which saves a division for each row.
-void KernelEmitter::rows() {
-  unsigned outer = spec.numParallel - lanesAreParallel();
-  V lo = args.outerLo, hi = args.outerHi;
-  if (lanesAreParallel())
-    hi = select(lt(args.innerLo, args.innerHi), hi, lo);
-  if (!outer) {
-    k.when(lt(lo, hi), {}, [&] { return row(), Values(); });
-    return;
-  }
-  Values start(outer - 1, V());
-  V rest = lo;
-  for (unsigned g = outer - 1; g > 0; --g) {
-    V size = k.size(g), divisor = select(gt(size, b.index(0)), size, b.index(1));
-    V quotient = b.binary(LaneBuilder::Bin::UDiv, rest, divisor);
-    start[g - 1] = rest - quotient * divisor;
-    rest = quotient;
-  }
-  start.insert(start.begin(), rest);
-  if (outer == 1)
-    start.clear();
-  k.loop(lo, hi, b.index(1), start, [&](V index, llvm::ArrayRef<V> carried) {
-    k.enterRow(index);
-    llvm::ArrayRef<V> indices = outer == 1 ? llvm::ArrayRef<V>(index) : carried;
-    for (unsigned g = 0; g < outer; ++g)
-      k.enterGroup(g, indices[g]);
-    row();
-    Values next(carried);
-    for (unsigned g = next.size(); g-- > 0;) {
-      next[g] = next[g] + b.index(1);
-      if (!g)
-        break;
-      V wraps = eq(next[g], k.size(g));
-      next[g] = select(wraps, b.index(0), next[g]);
-      // The next outer index advances only when this one wraps; undo its advance otherwise.
-      next[g - 1] = next[g - 1] - select(wraps, b.index(0), b.index(1));
-    }
-    return next;
-  });
-}
 
 } // namespace
 

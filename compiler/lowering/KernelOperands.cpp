@@ -6,7 +6,7 @@
 // by element through a buffer on the stack.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/lowering/Convert.h"
+#include "compiler/lanes/LaneConversion.h"
 #include "compiler/lowering/KernelBuilder.h"
 
 namespace tess::compiler {

@@ -11,151 +11,144 @@ namespace {
 class Verifier {
 public:
   explicit Verifier(const KernelSpec &spec) : spec(spec) {}
-  llvm::Error run();
+
+  llvm::Error run() {
+    if (spec.vectorAxis == VectorAxis::Parallel ? !spec.numParallel : !spec.numReduced)
+      return error("the vector axis must have a group",
+                   spec.vectorAxis == VectorAxis::Parallel ? "no parallel group" : "no reduced group");
+    for (unsigned index = 0; index < spec.nodes.size(); ++index)
+      if (llvm::Error failure = checkNode(index))
+        return failure;
+    if (spec.stores.empty())
+      return error("a kernel must store something", "no store");
+    for (const KernelOperand &operand : spec.operands)
+      if (llvm::Error failure = checkOperand(operand))
+        return failure;
+    for (const KernelStore &store : spec.stores)
+      if (!namesItsEnds(store))
+        return error("a store must name a node and an output",
+                     "n" + llvm::Twine(store.node) + " o" + llvm::Twine(store.operand));
+    for (const KernelStore &store : spec.stores)
+      if (llvm::Error failure = checkStore(store))
+        return failure;
+    if (spec.order == ReductionOrder::Sequential)
+      return checkSequential();
+    if (!spec.bounds.empty())
+      return error("bounds must be of a sequential kernel", "another");
+    return llvm::Error::success();
+  }
 
 private:
   llvm::Error error(const llvm::Twine &must, const llvm::Twine &got) const {
     return invalidArgument("kernel: " + must + ", got " + got);
   }
-  llvm::Error checkNode(unsigned index) const;
-  llvm::Error checkApply(unsigned index) const;
-  llvm::Error checkReduce(unsigned index) const;
-  bool namesItsEnds(const KernelStore &store) const;
-  llvm::Error checkStore(const KernelStore &store) const;
-  llvm::Error checkOperand(const KernelOperand &operand) const;
-  llvm::Error checkSequential() const;
+
+  llvm::Error checkApply(unsigned index) const {
+    const KernelNode &node = spec.nodes[index];
+    const ScalarFnInfo &fn = infoOf(node.fn);
+    std::string name = "node " + std::to_string(index) + " (" + fn.name + ")";
+    if (fn.isLeaf)
+      return error("a leaf must have its own node kind", name);
+    if (node.args.size() != fn.arity)
+      return error("a function must have its number of arguments", name + " with " + llvm::Twine(node.args.size()));
+    if (node.fn == ScalarFn::DimIndex && unsigned(node.slot) >= spec.numParallel + spec.numReduced)
+      return error("DimIndex must name a group", name + " slot " + llvm::Twine(node.slot));
+    if (fn.type == ScalarType::Float && !isFloat(node.dtype))
+      return error("a float function must have a float type", name + " " + shortName(node.dtype));
+    if (fn.type == ScalarType::Integer && isFloat(node.dtype))
+      return error("a bit function must have an integer type", name + " " + shortName(node.dtype));
+    if (fn.type == ScalarType::Bool && !isBool(node.dtype))
+      return error("a comparison must have type bool", name + " " + shortName(node.dtype));
+    return llvm::Error::success();
+  }
+
+  llvm::Error checkReduce(unsigned index) const {
+    const KernelNode &node = spec.nodes[index];
+    if (!spec.numReduced || node.args.size() != 1)
+      return error("a reduction must have one argument and a reduced group", "node " + llvm::Twine(index));
+    if (givesIndex(node.reduceKind) && node.dtype != DType::Int32 && node.dtype != DType::Int64)
+      return error("argmax and argmin must give i32 or i64",
+                   "node " + llvm::Twine(index) + " " + shortName(node.dtype));
+    return llvm::Error::success();
+  }
+
+  llvm::Error checkNode(unsigned index) const {
+    const KernelNode &node = spec.nodes[index];
+    for (int arg : node.args)
+      if (arg < 0 || unsigned(arg) >= index)
+        return error("arguments must be earlier nodes", "n" + llvm::Twine(arg) + " in node " + llvm::Twine(index));
+    switch (node.kind) {
+    case NodeKind::Load:
+      if (unsigned(node.operand) >= spec.operands.size() || spec.operands[node.operand].isOutput)
+        return error("a load must name an input", "o" + llvm::Twine(node.operand) + " in node " + llvm::Twine(index));
+      if (spec.operands[node.operand].dtype != node.dtype)
+        return error("a load must have its operand's type", shortName(node.dtype) + " in node " + llvm::Twine(index));
+      return llvm::Error::success();
+    case NodeKind::Attr:
+      if (unsigned(node.slot) >= spec.numAttrs)
+        return error("an attribute must be below numAttrs", llvm::Twine(node.slot) + " in node " + llvm::Twine(index));
+      return llvm::Error::success();
+    case NodeKind::Const:
+      return llvm::Error::success();
+    case NodeKind::Apply:
+      return checkApply(index);
+    case NodeKind::Reduce:
+      return checkReduce(index);
+    }
+    llvm_unreachable("covered switch");
+  }
+
+  bool namesItsEnds(const KernelStore &store) const {
+    return unsigned(store.node) < spec.nodes.size() && unsigned(store.operand) < spec.operands.size() &&
+           spec.operands[store.operand].isOutput;
+  }
+
+  /// Of a kernel whose stores all name their ends, because a plan reads every one of them.
+  llvm::Error checkStore(const KernelStore &store) const {
+    bool full = isFullStore(spec, store);
+    const KernelOperand &operand = spec.operands[store.operand];
+    if (!full && planKernel(spec).full[store.node])
+      return error("an output must vary over the reduced domain where its node does", "o" + llvm::Twine(store.operand));
+    bool lanes = spec.vectorAxis == VectorAxis::Parallel || full;
+    if (lanes && operand.inner == InnerClass::Broadcast)
+      return error("an output must have an element for every lane", "broadcast o" + llvm::Twine(store.operand));
+    return llvm::Error::success();
+  }
+
+  llvm::Error checkOperand(const KernelOperand &operand) const {
+    if (operand.variesOnReduced && !spec.numReduced)
+      return error("an operand may vary over reduced groups only where there are some", "none");
+    bool strides = llvm::any_of(spec.operands, [](const KernelOperand &o) { return o.inner == InnerClass::Strided; });
+    if (operand.inner == InnerClass::Repeated && (operand.isOutput || spec.numReduced || strides))
+      return error("a repeated operand must be an input of a kernel without reduced groups and strided operands",
+                   operand.isOutput  ? "an output"
+                   : spec.numReduced ? "a reduced group"
+                                     : "a strided one");
+    return llvm::Error::success();
+  }
+
+  /// A sequential kernel passes over its reduced groups once, with a column in each lane.
+  llvm::Error checkSequential() const {
+    if (!spec.numReduced || spec.vectorAxis != VectorAxis::Parallel)
+      return error("a sequential kernel must have lanes along a parallel group, and a reduced group",
+                   spec.numReduced ? "lanes along a reduced one" : "no reduced one");
+    auto isOf = [](AxisBound bound) {
+      return [=](AxisBound b) { return b.parallel == bound.parallel || b.reduced == bound.reduced; };
+    };
+    for (AxisBound bound : spec.bounds)
+      if (bound.parallel >= spec.numParallel || bound.reduced >= spec.numReduced ||
+          llvm::count_if(spec.bounds, isOf(bound)) > 1)
+        return error("a bound must name a parallel and a reduced group that no other names",
+                     "p" + llvm::Twine(unsigned(bound.parallel)) + " r" + llvm::Twine(unsigned(bound.reduced)));
+    auto givesPlace = [](const KernelNode &n) { return n.kind == NodeKind::Reduce && givesIndex(n.reduceKind); };
+    auto isFull = [&](const KernelStore &store) { return isFullStore(spec, store); };
+    if (planKernel(spec).numPhases != 1 || llvm::any_of(spec.nodes, givesPlace) || llvm::any_of(spec.stores, isFull))
+      return error("a sequential kernel must reduce once, to values, and write rows", "another");
+    return llvm::Error::success();
+  }
 
   const KernelSpec &spec;
 };
-
-llvm::Error Verifier::checkApply(unsigned index) const {
-  const KernelNode &node = spec.nodes[index];
-  const ScalarFnInfo &fn = infoOf(node.fn);
-  std::string name = "node " + std::to_string(index) + " (" + fn.name + ")";
-  if (fn.isLeaf)
-    return error("a leaf must have its own node kind", name);
-  if (node.args.size() != fn.arity)
-    return error("a function must have its number of arguments", name + " with " + llvm::Twine(node.args.size()));
-  if (node.fn == ScalarFn::DimIndex && unsigned(node.slot) >= spec.numParallel + spec.numReduced)
-    return error("DimIndex must name a group", name + " slot " + llvm::Twine(node.slot));
-  if (fn.type == ScalarType::Float && !isFloat(node.dtype))
-    return error("a float function must have a float type", name + " " + shortName(node.dtype));
-  if (fn.type == ScalarType::Integer && isFloat(node.dtype))
-    return error("a bit function must have an integer type", name + " " + shortName(node.dtype));
-  if (fn.type == ScalarType::Bool && !isBool(node.dtype))
-    return error("a comparison must have type bool", name + " " + shortName(node.dtype));
-  return llvm::Error::success();
-}
-
-llvm::Error Verifier::checkReduce(unsigned index) const {
-  const KernelNode &node = spec.nodes[index];
-  if (!spec.numReduced || node.args.size() != 1)
-    return error("a reduction must have one argument and a reduced group", "node " + llvm::Twine(index));
-  if (givesIndex(node.reduceKind) && node.dtype != DType::Int32 && node.dtype != DType::Int64)
-    return error("argmax and argmin must give i32 or i64", "node " + llvm::Twine(index) + " " + shortName(node.dtype));
-  return llvm::Error::success();
-}
-
-llvm::Error Verifier::checkNode(unsigned index) const {
-  const KernelNode &node = spec.nodes[index];
-  for (int arg : node.args)
-    if (arg < 0 || unsigned(arg) >= index)
-      return error("arguments must be earlier nodes", "n" + llvm::Twine(arg) + " in node " + llvm::Twine(index));
-  switch (node.kind) {
-  case NodeKind::Load:
-    if (unsigned(node.operand) >= spec.operands.size() || spec.operands[node.operand].isOutput)
-      return error("a load must name an input", "o" + llvm::Twine(node.operand) + " in node " + llvm::Twine(index));
-    if (spec.operands[node.operand].dtype != node.dtype)
-      return error("a load must have its operand's type", shortName(node.dtype) + " in node " + llvm::Twine(index));
-    return llvm::Error::success();
-  case NodeKind::Attr:
-    if (unsigned(node.slot) >= spec.numAttrs)
-      return error("an attribute must be below numAttrs", llvm::Twine(node.slot) + " in node " + llvm::Twine(index));
-    return llvm::Error::success();
-  case NodeKind::Const:
-    return llvm::Error::success();
-  case NodeKind::Apply:
-    return checkApply(index);
-  case NodeKind::Reduce:
-    return checkReduce(index);
-  }
-  llvm_unreachable("covered switch");
-}
-
-bool Verifier::namesItsEnds(const KernelStore &store) const {
-  return unsigned(store.node) < spec.nodes.size() && unsigned(store.operand) < spec.operands.size() &&
-         spec.operands[store.operand].isOutput;
-}
-
-/// Of a kernel whose stores all name their ends, because a plan reads every one of them.
-llvm::Error Verifier::checkStore(const KernelStore &store) const {
-  bool full = isFullStore(spec, store);
-  const KernelOperand &operand = spec.operands[store.operand];
-  if (!full && planKernel(spec).full[store.node])
-    return error("an output must vary over the reduced domain where its node does", "o" + llvm::Twine(store.operand));
-  bool lanes = spec.vectorAxis == VectorAxis::Parallel || full;
-  if (lanes && operand.inner == InnerClass::Broadcast)
-    return error("an output must have an element for every lane", "broadcast o" + llvm::Twine(store.operand));
-  return llvm::Error::success();
-}
-
-llvm::Error Verifier::checkOperand(const KernelOperand &operand) const {
-  if (operand.variesOnReduced && !spec.numReduced)
-    return error("an operand may vary over reduced groups only where there are some", "none");
-  bool strides = llvm::any_of(spec.operands, [](const KernelOperand &o) { return o.inner == InnerClass::Strided; });
-  if (operand.inner == InnerClass::Repeated && (operand.isOutput || spec.numReduced || strides))
-    return error("a repeated operand must be an input of a kernel without reduced groups and strided operands",
-                 operand.isOutput  ? "an output"
-                 : spec.numReduced ? "a reduced group"
-                                   : "a strided one");
-  return llvm::Error::success();
-}
-
-/// A sequential kernel passes over its reduced groups once, with a column in each lane.
-llvm::Error Verifier::checkSequential() const {
-  if (!spec.numReduced || spec.vectorAxis != VectorAxis::Parallel)
-    return error("a sequential kernel must have lanes along a parallel group, and a reduced group",
-                 spec.numReduced ? "lanes along a reduced one" : "no reduced one");
-  auto isOf = [](AxisBound bound) {
-    return [=](AxisBound b) { return b.parallel == bound.parallel || b.reduced == bound.reduced; };
-  };
-  for (AxisBound bound : spec.bounds)
-    if (bound.parallel >= spec.numParallel || bound.reduced >= spec.numReduced ||
-        llvm::count_if(spec.bounds, isOf(bound)) > 1)
-      return error("a bound must name a parallel and a reduced group that no other names",
-                   "p" + llvm::Twine(unsigned(bound.parallel)) + " r" + llvm::Twine(unsigned(bound.reduced)));
-  auto givesPlace = [](const KernelNode &n) { return n.kind == NodeKind::Reduce && givesIndex(n.reduceKind); };
-  auto isFull = [&](const KernelStore &store) { return isFullStore(spec, store); };
-  if (planKernel(spec).numPhases != 1 || llvm::any_of(spec.nodes, givesPlace) || llvm::any_of(spec.stores, isFull))
-    return error("a sequential kernel must reduce once, to values, and write rows", "another");
-  return llvm::Error::success();
-}
-
-llvm::Error Verifier::run() {
-  if (spec.vectorAxis == VectorAxis::Parallel ? !spec.numParallel : !spec.numReduced)
-    return error("the vector axis must have a group",
-                 spec.vectorAxis == VectorAxis::Parallel ? "no parallel group" : "no reduced group");
-  for (unsigned index = 0; index < spec.nodes.size(); ++index)
-    if (llvm::Error failure = checkNode(index))
-      return failure;
-  if (spec.stores.empty())
-    return error("a kernel must store something", "no store");
-  for (const KernelOperand &operand : spec.operands)
-    if (llvm::Error failure = checkOperand(operand))
-      return failure;
-  for (const KernelStore &store : spec.stores)
-    if (!namesItsEnds(store))
-      return error("a store must name a node and an output",
-                   "n" + llvm::Twine(store.node) + " o" + llvm::Twine(store.operand));
-  for (const KernelStore &store : spec.stores)
-    if (llvm::Error failure = checkStore(store))
-      return failure;
-  if (spec.order == ReductionOrder::Sequential)
-    return checkSequential();
-  if (!spec.bounds.empty())
-    return error("bounds must be of a sequential kernel", "another");
-  return llvm::Error::success();
-}
 
 } // namespace
 

@@ -132,29 +132,28 @@ private:
     node.operands.assign(operands.begin(), operands.end());
     for (unsigned count : ir::segmentsOf(op))
       node.segments.push_back(count);
-    for (Value result : op->getResults())
-      node.results.push_back(idOf.lookup(result));
+    node.results = idsOf(op->getResults());
     exec().nodes.push_back(std::move(node));
   }
 
   ValueIds idsOf(ValueRange values) const {
-    ValueIds ids;
-    for (Value value : values)
-      ids.push_back(idOf.lookup(value));
-    return ids;
+    return llvm::map_to_vector<4>(values, [&](Value value) { return idOf.lookup(value); });
   }
 
-  /// The index of the image that holds `unit`.
-  int32_t addKernels(KernelUnit unit) {
+  /// Adds `step`, which launches the first kernel of `unit`.
+  void addStep(Step step, KernelUnit unit) {
     std::string text;
     for (const KernelSpec &spec : unit)
       text += spec.toText();
+    for (const KernelOperand &operand : unit.front().operands)
+      step.innerClasses.push_back(operand.inner);
     auto [found, isNew] = kernelOf.try_emplace(text, int32_t(out.kernels.size()));
     if (isNew)
       out.kernels.push_back(std::move(unit));
-    return found->second;
+    step.image = found->second;
+    step.entry = 0;
+    exec().steps.push_back(std::move(step));
   }
-  int32_t addKernel(KernelSpec spec) { return addKernels({std::move(spec)}); }
 
   //===--------------------------------------------------------------------===//
   // Kernels
@@ -185,12 +184,9 @@ private:
     step.results = {id};
     step.domain = {id};
     step.parallel = perAxis(meta.rank());
-    InnerClass inner = layouts.of(value).innerUnit ? InnerClass::Contiguous : InnerClass::Strided;
-    step.innerClasses = {inner, InnerClass::Contiguous};
-    step.image = addKernel(copySpec(meta.dtype, meta.rank(), inner, InnerClass::Contiguous));
-    step.entry = 0;
     step.location = location.str();
-    exec().steps.push_back(std::move(step));
+    InnerClass inner = layouts.of(value).innerUnit ? InnerClass::Contiguous : InnerClass::Strided;
+    addStep(std::move(step), {copySpec(meta.dtype, meta.rank(), inner, InnerClass::Contiguous)});
     return id;
   }
 
@@ -226,21 +222,15 @@ private:
     for (const ScalarSource &source : step.scalars)
       if (source.kind == ScalarSource::Parameter)
         exec().numScalars = std::max(exec().numScalars, source.parameter + 1);
-    for (const KernelOperand &operand : lowered.spec.operands)
-      step.innerClasses.push_back(operand.inner);
-    markInplace(fusion, lowered.spec, step);
-    step.image = addKernel(std::move(lowered.spec));
-    step.entry = 0;
     step.location = location;
-    exec().steps.push_back(std::move(step));
+    markInplace(fusion, lowered.spec, step);
+    addStep(std::move(step), {std::move(lowered.spec)});
     return success();
   }
 
   void addFusedNodes(ir::FusionOp fusion) {
     Block &body = fusion.getBody().front();
-    DenseSet<Value> yielded;
-    for (Value value : body.getTerminator()->getOperands())
-      yielded.insert(value);
+    DenseSet<Value> yielded(llvm::from_range, body.getTerminator()->getOperands());
     for (Operation &op : body.without_terminator()) {
       for (Value result : op.getResults())
         addValue(result, yielded.contains(result) ? ValueKind::Temp : ValueKind::Fused, nameOf(&op),
@@ -317,7 +307,6 @@ private:
     step.parallel = perAxis(meta.rank());
     InnerClass source = sourceClass(op, step.op.info());
     InnerClass destination = regions::writesStrided(step.op) ? InnerClass::Strided : InnerClass::Contiguous;
-    step.innerClasses = {source, destination};
     KernelUnit unit = {copySpec(meta.dtype, meta.rank(), source, destination)};
     if (const AttrInfo *fill = regions::fillOf(step.op.info())) {
       unit.push_back(fillSpec(meta.dtype, meta.rank(), InnerClass::Contiguous));
@@ -326,9 +315,7 @@ private:
       uint64_t bits = isFloat(meta.dtype) ? llvm::bit_cast<uint64_t>(value) : uint64_t(int64_t(value));
       step.scalars.push_back({ScalarSource::Immediate, bits, 0});
     }
-    step.image = addKernels(std::move(unit));
-    step.entry = 0;
-    exec().steps.push_back(std::move(step));
+    addStep(std::move(step), std::move(unit));
     return success();
   }
 
@@ -342,12 +329,7 @@ private:
       step.parallel.push_back({uint8_t(axis), uint8_t(axis + 1)});
       step.reduced.push_back({uint8_t(axis + numWindows), uint8_t(axis + numWindows + 1)});
     }
-    KernelSpec spec = windowSpec(meta.dtype, info.reduceKind, numWindows);
-    for (const KernelOperand &operand : spec.operands)
-      step.innerClasses.push_back(operand.inner);
-    step.image = addKernel(std::move(spec));
-    step.entry = 0;
-    exec().steps.push_back(std::move(step));
+    addStep(std::move(step), {windowSpec(meta.dtype, info.reduceKind, numWindows)});
     return success();
   }
 

@@ -1,8 +1,8 @@
 //===- Reduction.cpp - partial results and their tree --------------------===//
 #include "compiler/lowering/Reduction.h"
 
-#include "compiler/lowering/Convert.h"
-#include "compiler/lowering/ScalarFunctions.h"
+#include "compiler/lanes/LaneConversion.h"
+#include "compiler/lanes/ScalarFunctions.h"
 
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"

@@ -9,31 +9,29 @@ int16_t NodeBuilder::add(KernelNode node) {
 }
 
 int16_t NodeBuilder::load(int16_t operand) {
-  KernelNode node{NodeKind::Load, spec.operands[operand].dtype};
-  node.operand = operand;
-  return add(std::move(node));
+  return add({.kind = NodeKind::Load, .dtype = spec.operands[operand].dtype, .operand = operand});
 }
 
 int16_t NodeBuilder::constant(double value, DType dtype) {
-  KernelNode node{NodeKind::Const, dtype};
-  node.constant = value;
-  return add(std::move(node));
+  return add({.kind = NodeKind::Const, .dtype = dtype, .constant = value});
+}
+
+int16_t NodeBuilder::attribute(bool isInt, int16_t slot, DType dtype) {
+  return add({.kind = NodeKind::Attr, .dtype = dtype, .slot = slot, .attrIsInt = isInt});
+}
+
+int16_t NodeBuilder::apply(ScalarFn fn, DType dtype, llvm::ArrayRef<int16_t> args) {
+  return add({.kind = NodeKind::Apply, .dtype = dtype, .fn = fn, .args = llvm::SmallVector<int16_t, 3>(args)});
 }
 
 int16_t NodeBuilder::cast(int16_t arg, DType dtype) {
   if (spec.nodes[arg].dtype == dtype)
     return arg;
-  KernelNode node{NodeKind::Apply, dtype};
-  node.fn = ScalarFn::Cast;
-  node.args = {arg};
-  return add(std::move(node));
+  return apply(ScalarFn::Cast, dtype, {arg});
 }
 
 int16_t NodeBuilder::reduce(ReduceKind kind, int16_t arg, DType dtype) {
-  KernelNode node{NodeKind::Reduce, dtype};
-  node.reduceKind = kind;
-  node.args = {arg};
-  return add(std::move(node));
+  return add({.kind = NodeKind::Reduce, .dtype = dtype, .reduceKind = kind, .args = {arg}});
 }
 
 int16_t NodeBuilder::finish(int16_t id, DType dtype) {
@@ -93,10 +91,7 @@ private:
     const AttrInfo &attr = op.info().attrs[index];
     if (!attr.isRuntime) // then it is part of the code
       return nodes.constant(numberOf(op.attr(unsigned(index))), dtype);
-    KernelNode node{NodeKind::Attr, dtype};
-    node.slot = slotOf[index];
-    node.attrIsInt = attr.kind == AttrKind::I64;
-    return nodes.add(std::move(node));
+    return nodes.attribute(attr.kind == AttrKind::I64, slotOf[index], dtype);
   }
 
   int16_t loadOperand(int16_t index) {
@@ -120,20 +115,10 @@ private:
     return results.front();
   }
 
-  int16_t lowerIndex(const ScalarNode &node) {
-    KernelNode out{NodeKind::Apply, DType::Int64};
-    out.fn = node.fn;
-    if (node.fn == ScalarFn::DimIndex)
-      out.slot = node.a;
-    return nodes.add(std::move(out));
-  }
-
   int16_t lowerPhilox(const ScalarNode &node) {
-    KernelNode out{NodeKind::Apply, results.front() == DType::Float64 ? DType::Float64 : DType::Float32};
-    out.fn = node.fn;
-    for (int16_t arg : {node.a, node.b})
-      out.args.push_back(nodes.cast(use(arg, DType::Int64), DType::Int64));
-    return nodes.add(std::move(out));
+    auto word = [&](int16_t arg) { return nodes.cast(use(arg, DType::Int64), DType::Int64); };
+    int16_t seed = word(node.a), counter = word(node.b);
+    return nodes.apply(node.fn, results.front() == DType::Float64 ? DType::Float64 : DType::Float32, {seed, counter});
   }
 
   int16_t lower(const ScalarNode &node) {
@@ -141,8 +126,9 @@ private:
     case ScalarFn::Operand:
       return loadOperand(node.a);
     case ScalarFn::Index:
+      return nodes.apply(node.fn, DType::Int64, {});
     case ScalarFn::DimIndex:
-      return lowerIndex(node);
+      return nodes.add({.kind = NodeKind::Apply, .dtype = DType::Int64, .fn = node.fn, .slot = node.a});
     case ScalarFn::PhiloxUniform:
     case ScalarFn::PhiloxNormal:
       return lowerPhilox(node);
@@ -156,14 +142,11 @@ private:
   int16_t lowerFn(const ScalarNode &node) {
     llvm::SmallVector<int16_t, 3> args = argsOf(node);
     DType meet = meetingType(node, args);
-    KernelNode out{NodeKind::Apply, infoOf(node.fn).type == ScalarType::Bool ? DType::Bool : meet};
-    out.fn = node.fn;
     for (auto [i, arg] : llvm::enumerate(args)) {
-      bool condition = node.fn == ScalarFn::Select && i == 0;
-      int16_t value = use(arg, condition ? DType::Bool : meet);
-      out.args.push_back(condition ? nodes.cast(value, DType::Bool) : nodes.cast(value, meet));
+      DType wanted = node.fn == ScalarFn::Select && i == 0 ? DType::Bool : meet;
+      arg = nodes.cast(use(arg, wanted), wanted);
     }
-    return nodes.add(std::move(out));
+    return nodes.apply(node.fn, infoOf(node.fn).type == ScalarType::Bool ? DType::Bool : meet, args);
   }
 
   NodeBuilder &nodes;

@@ -22,6 +22,10 @@ public:
   int16_t load(int16_t operand);
   /// A number in every element.
   int16_t constant(double value, DType dtype);
+  /// The runtime attribute in `slot`, which is an integer or a float.
+  int16_t attribute(bool isInt, int16_t slot, DType dtype);
+  /// `fn` of earlier nodes.
+  int16_t apply(ScalarFn fn, DType dtype, llvm::ArrayRef<int16_t> args);
   /// `node` converted to `dtype`; `node` itself when it has that dtype.
   int16_t cast(int16_t node, DType dtype);
   /// `arg` reduced over all reduced groups, with a result of `dtype`.

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/target/PtxKernel.h"
 
-#include "compiler/lowering/Convert.h"
+#include "compiler/lanes/LaneConversion.h"
 #include "compiler/lowering/KernelBuilder.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

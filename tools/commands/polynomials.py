@@ -1,5 +1,5 @@
-"""Writes the constants of compiler/lowering/VectorMath*.cpp and the table of their errors, as the
-Sollya scripts of compiler/lowering/polynomials give them.
+"""Writes the constants of compiler/lanes/VectorMath*.cpp and the table of their errors, as the
+Sollya scripts of compiler/lanes/polynomials give them.
 
 usage: polynomials.py [--check]
 With `--check` nothing is written, and the status is 1 where the committed files differ.
@@ -13,8 +13,8 @@ import subprocess
 import sys
 from typing import NamedTuple
 
-SCRIPTS = pathlib.Path("compiler/lowering/polynomials")
-HEADER = pathlib.Path("compiler/lowering/VectorMathConstants.h")
+SCRIPTS = pathlib.Path("compiler/lanes/polynomials")
+HEADER = pathlib.Path("compiler/lanes/VectorMathConstants.h")
 README = SCRIPTS / "README.md"
 PROCEDURES = "Records.sollya"
 CLANG_FORMAT = "/usr/lib/llvm-22/bin/clang-format"
@@ -26,7 +26,7 @@ _LONG_LITERAL = re.compile(
 _TOP = """\
 //===- VectorMathConstants.h - fitted numbers -------------------*- C++ -*-===//
 //
-// Written by `tools/dev polynomials` from compiler/lowering/polynomials/*.sollya: do not edit. An
+// Written by `tools/dev polynomials` from compiler/lanes/polynomials/*.sollya: do not edit. An
 // array that stands for p or q holds a polynomial's coefficients from the highest down.
 //
 //===----------------------------------------------------------------------===//

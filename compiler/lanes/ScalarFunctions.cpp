@@ -1,9 +1,9 @@
 //===- ScalarFunctions.cpp - the expansion of every ScalarFn -------------===//
-#include "compiler/lowering/ScalarFunctions.h"
+#include "compiler/lanes/ScalarFunctions.h"
 
-#include "compiler/lowering/Convert.h"
-#include "compiler/lowering/IntegerMath.h"
-#include "compiler/lowering/VectorMath.h"
+#include "compiler/lanes/IntegerMath.h"
+#include "compiler/lanes/LaneConversion.h"
+#include "compiler/lanes/VectorMath.h"
 
 #include <limits>
 

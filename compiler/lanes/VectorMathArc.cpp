@@ -5,8 +5,8 @@
 // polynomials (Sollya's fpminimax).
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/lowering/VectorMath.h"
-#include "compiler/lowering/VectorMathConstants.h"
+#include "compiler/lanes/VectorMath.h"
+#include "compiler/lanes/VectorMathConstants.h"
 
 namespace tess::compiler::vmath {
 

@@ -1,4 +1,4 @@
-//===- Convert.h - element types in memory and in computation ---*- C++ -*-===//
+//===- LaneConversion.h - types in memory and in computation ----*- C++ -*-===//
 //
 // float16, bfloat16 and float32 compute in float32; bool computes as i1 and is
 // a byte in memory. Float to integer truncates towards zero and saturates, NaN
@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "compiler/lowering/LaneBuilder.h"
+#include "compiler/lanes/LaneBuilder.h"
 #include "ops/DType.h"
 
 namespace tess::compiler {

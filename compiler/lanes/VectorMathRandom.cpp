@@ -5,7 +5,7 @@
 // depends only on seed and index.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/lowering/VectorMath.h"
+#include "compiler/lanes/VectorMath.h"
 
 namespace tess::compiler::vmath {
 

@@ -1,6 +1,6 @@
 //===- VectorMathPow.cpp - powers and remainders -------------------------===//
-#include "compiler/lowering/VectorMath.h"
-#include "compiler/lowering/VectorMathConstants.h"
+#include "compiler/lanes/VectorMath.h"
+#include "compiler/lanes/VectorMathConstants.h"
 
 namespace tess::compiler::vmath {
 

@@ -1,5 +1,5 @@
 //===- LaneBuilder.cpp - values, constants, arithmetic -------------------===//
-#include "compiler/lowering/LaneBuilder.h"
+#include "compiler/lanes/LaneBuilder.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 

@@ -7,8 +7,8 @@
 // 2^-37.8.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/lowering/VectorMath.h"
-#include "compiler/lowering/VectorMathConstants.h"
+#include "compiler/lanes/VectorMath.h"
+#include "compiler/lanes/VectorMathConstants.h"
 
 namespace tess::compiler::vmath {
 

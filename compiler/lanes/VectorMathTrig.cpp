@@ -8,8 +8,8 @@
 // float64 uses fdlibm's kernels with the low part of r.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/lowering/VectorMath.h"
-#include "compiler/lowering/VectorMathConstants.h"
+#include "compiler/lanes/VectorMath.h"
+#include "compiler/lanes/VectorMathConstants.h"
 
 namespace tess::compiler::vmath {
 

@@ -6,8 +6,8 @@
 // arguments.
 //
 //===----------------------------------------------------------------------===//
-#include "compiler/lowering/VectorMath.h"
-#include "compiler/lowering/VectorMathConstants.h"
+#include "compiler/lanes/VectorMath.h"
+#include "compiler/lanes/VectorMathConstants.h"
 
 namespace tess::compiler::vmath {
 

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "compiler/lowering/LaneBuilder.h"
+#include "compiler/lanes/LaneBuilder.h"
 
 namespace tess::compiler::intmath {
 

@@ -1,6 +1,6 @@
 //===- VectorMathConstants.h - fitted numbers -------------------*- C++ -*-===//
 //
-// Written by `tools/dev polynomials` from compiler/lowering/polynomials/*.sollya: do not edit. An
+// Written by `tools/dev polynomials` from compiler/lanes/polynomials/*.sollya: do not edit. An
 // array that stands for p or q holds a polynomial's coefficients from the highest down.
 //
 //===----------------------------------------------------------------------===//

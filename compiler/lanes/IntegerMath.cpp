@@ -1,5 +1,5 @@
 //===- IntegerMath.cpp - integer functions without traps -----------------===//
-#include "compiler/lowering/IntegerMath.h"
+#include "compiler/lanes/IntegerMath.h"
 
 namespace tess::compiler::intmath {
 

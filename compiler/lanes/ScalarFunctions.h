@@ -1,7 +1,7 @@
 //===- ScalarFunctions.h - the expansion of every ScalarFn ------*- C++ -*-===//
 #pragma once
 
-#include "compiler/lowering/LaneBuilder.h"
+#include "compiler/lanes/LaneBuilder.h"
 #include "ops/DType.h"
 #include "ops/OpInfo.h"
 

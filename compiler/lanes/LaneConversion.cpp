@@ -1,5 +1,5 @@
-//===- Convert.cpp - element types in memory and in computation ----------===//
-#include "compiler/lowering/Convert.h"
+//===- LaneConversion.cpp - types in memory and in computation -----------===//
+#include "compiler/lanes/LaneConversion.h"
 
 #include <cmath>
 

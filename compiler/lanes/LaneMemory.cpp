@@ -1,5 +1,5 @@
 //===- LaneMemory.cpp - loads, stores and control flow -------------------===//
-#include "compiler/lowering/LaneBuilder.h"
+#include "compiler/lanes/LaneBuilder.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -9,7 +9,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "compiler/lowering/LaneBuilder.h"
+#include "compiler/lanes/LaneBuilder.h"
 #include "ops/ScalarProgram.h"
 
 #include <limits>
