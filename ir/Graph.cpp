@@ -15,7 +15,7 @@ using namespace mlir;
 namespace tess::ir {
 namespace {
 
-struct Pool {
+struct ContextPool {
   std::mutex mutex;
   std::vector<std::pair<std::unique_ptr<MLIRContext>, unsigned>> idle;
 };
@@ -23,8 +23,8 @@ struct Pool {
 constexpr size_t kMaxIdle = 4;
 constexpr unsigned kMaxUses = 2000;
 
-Pool &pool() {
-  static Pool *instance = new Pool; // never destroyed: static Graphs return their contexts to it
+ContextPool &pool() {
+  static ContextPool *instance = new ContextPool; // never destroyed: static Graphs return their contexts to it
   return *instance;
 }
 

@@ -11,9 +11,9 @@ namespace tess {
 
 namespace {
 
-class Tape {
+class ReverseMode {
 public:
-  Tape(SubgraphBuilder &b, const Subgraph &forward)
+  ReverseMode(SubgraphBuilder &b, const Subgraph &forward)
       : b(b), forward(forward), values(forward.numValues, -1), grads(forward.numValues, -1),
         active(forward.numValues, false) {}
 
@@ -40,7 +40,7 @@ private:
   llvm::SmallVector<std::pair<int, int>, 4> saved;
 };
 
-void Tape::replay() {
+void ReverseMode::replay() {
   for (const Subgraph::Node &node : forward.nodes) {
     llvm::SmallVector<int, 4> inputs;
     bool isActive = false;
@@ -59,7 +59,7 @@ void Tape::replay() {
   }
 }
 
-void Tape::reverse(const Subgraph::Node &node) {
+void ReverseMode::reverse(const Subgraph::Node &node) {
   bool arrives = llvm::any_of(node.outputs, [&](int id) { return grads[id] >= 0; });
   if (!arrives || !node.op.info().gradient)
     return;
@@ -83,7 +83,7 @@ void Tape::reverse(const Subgraph::Node &node) {
     }
 }
 
-void Tape::reverse() {
+void ReverseMode::reverse() {
   for (const Subgraph::Node &node : llvm::reverse(forward.nodes))
     reverse(node);
 }
@@ -102,15 +102,15 @@ llvm::SmallVector<int, 4> differentiateForward(SubgraphBuilder &b, const OpDef &
     b.fail(forward.takeError());
     return grads;
   }
-  Tape tape(b, *forward);
+  ReverseMode pass(b, *forward);
   for (unsigned i = 0; i < numOperands; ++i)
-    tape.bindInput(i, values[i], needed[i]);
+    pass.bindInput(i, values[i], needed[i]);
   for (unsigned i = 0; i < numResults; ++i)
-    tape.bindOutput(i, values[numOperands + i], values[numOperands + numResults + i]);
-  tape.replay();
-  tape.reverse();
+    pass.bindOutput(i, values[numOperands + i], values[numOperands + numResults + i]);
+  pass.replay();
+  pass.reverse();
   for (unsigned i = 0; i < numOperands; ++i)
-    grads[i] = needed[i] ? tape.gradOfInput(i) : -1;
+    grads[i] = needed[i] ? pass.gradOfInput(i) : -1;
   return grads;
 }
 
