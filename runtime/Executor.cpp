@@ -5,7 +5,7 @@
 #include "runtime/Profiler.h"
 #include "runtime/StridedCopy.h"
 #include "runtime/Worker.h"
-#include "runtime/bind/BoundData.h"
+#include "runtime/bind/Commands.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 namespace tess::runtime {
@@ -17,7 +17,7 @@ ExecutorStats executorStats() {
 
 uint64_t launchCount() { return executorStats().steps(); }
 
-Bound::Bound(std::unique_ptr<BoundData> data) : impl(std::move(data)) {}
+Bound::Bound(std::unique_ptr<Commands> data) : impl(std::move(data)) {}
 Bound::~Bound() = default;
 llvm::ArrayRef<TensorMeta> Bound::outputs() const { return impl->outputs; }
 llvm::ArrayRef<TensorMeta> Bound::mostOutputs() const {
@@ -32,13 +32,13 @@ uint64_t Bound::launches() const { return impl->commands.size(); }
 template <typename T> static uint64_t bytesOf(const std::vector<T> &list) { return list.capacity() * sizeof(T); }
 
 uint64_t Bound::heldBytes() const {
-  const BoundData &b = *impl;
+  const Commands &b = *impl;
   llvm::SmallPtrSet<const PreparedKernel *, 16> kernels; // counted: their cache may evict them while they are bound
   uint64_t kernelBytes = 0;
   for (const Command &command : b.commands)
     if (command.kernel && kernels.insert(command.kernel.get()).second)
       kernelBytes += command.kernel->footprint();
-  return sizeof(Bound) + sizeof(BoundData) + bytesOf(b.outputs) + bytesOf(b.mostOutputs) + bytesOf(b.unknownAxes) +
+  return sizeof(Bound) + sizeof(Commands) + bytesOf(b.outputs) + bytesOf(b.mostOutputs) + bytesOf(b.unknownAxes) +
          bytesOf(b.donates) + bytesOf(b.plan) + bytesOf(b.commands) + bytesOf(b.batched) + bytesOf(b.copies) +
          bytesOf(b.pointers) + bytesOf(b.dims) + bytesOf(b.inputPatches) + bytesOf(b.outputPatches) +
          bytesOf(b.arenaPatches) + bytesOf(b.scalarPatches) + (b.arena ? b.memory.arena : 0) + kernelBytes;
@@ -68,7 +68,7 @@ namespace {
 /// One run. It allocates nothing once the arena exists.
 class Runner {
 public:
-  Runner(BoundData &bound, Stream &stream, bool isCounted) : bound(bound), stream(stream), isCounted(isCounted) {}
+  Runner(Commands &bound, Stream &stream, bool isCounted) : bound(bound), stream(stream), isCounted(isCounted) {}
   llvm::Error run();
 
 private:
@@ -79,7 +79,7 @@ private:
   llvm::Error profiled(Command &command);
   char *arena() const { return static_cast<char *>(bound.currentArena); }
 
-  BoundData &bound;
+  Commands &bound;
   Stream &stream;
   bool isCounted;
 };
@@ -95,7 +95,7 @@ llvm::Error Runner::launch(Command &command) {
 }
 
 /// Writes the extent that the kernel found into the shape of each output of the program that is a result of the kernel.
-static void setExtents(BoundData &bound, const Command &command, int64_t extent) {
+static void setExtents(Commands &bound, const Command &command, int64_t extent) {
   const Executable &exe = bound.program->executable();
   for (auto [index, output] : llvm::enumerate(exe.outputs))
     if (llvm::is_contained(command.step->results, output.value))
@@ -179,7 +179,7 @@ llvm::Error Runner::run() {
   return llvm::Error::success();
 }
 
-static llvm::Error setArena(BoundData &bound, void *given) {
+static llvm::Error setArena(Commands &bound, void *given) {
   if (!bound.memory.arena)
     return llvm::Error::success();
   if (!given && !bound.arena) {
@@ -197,7 +197,7 @@ static llvm::Error setArena(BoundData &bound, void *given) {
   return llvm::Error::success();
 }
 
-static llvm::Error checkCounts(const BoundData &bound, size_t inputs, size_t outputs, size_t scalars) {
+static llvm::Error checkCounts(const Commands &bound, size_t inputs, size_t outputs, size_t scalars) {
   size_t wanted = bound.program->executable().numScalars;
   if (inputs == bound.numInputs && outputs == bound.outputs.size() && scalars == wanted)
     return llvm::Error::success();
@@ -206,7 +206,7 @@ static llvm::Error checkCounts(const BoundData &bound, size_t inputs, size_t out
                          llvm::Twine(inputs) + ", " + llvm::Twine(outputs) + ", " + llvm::Twine(scalars));
 }
 
-static void patch(BoundData &bound, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs,
+static void patch(Commands &bound, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs,
                   llvm::ArrayRef<uint64_t> scalars) {
   for (const PointerPatch &patch : bound.inputPatches)
     bound.pointers[patch.slot] = static_cast<char *>(inputs[patch.index]) + patch.bytes;
@@ -222,7 +222,7 @@ static void patch(BoundData &bound, llvm::ArrayRef<void *> inputs, llvm::ArrayRe
 
 llvm::Error run(Bound &handle, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs,
                 llvm::ArrayRef<uint64_t> scalars, const RunOptions &options) {
-  BoundData &bound = handle.data();
+  Commands &bound = handle.data();
   if (llvm::Error error = checkCounts(bound, inputs.size(), outputs.size(), scalars.size()))
     return error;
   if (llvm::Error error = setArena(bound, options.arena))

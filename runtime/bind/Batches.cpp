@@ -9,7 +9,7 @@ namespace {
 
 class Batches {
 public:
-  Batches(BoundData &bound, const Executable &exe, llvm::ArrayRef<Place> places,
+  Batches(Commands &bound, const Executable &exe, llvm::ArrayRef<Place> places,
           llvm::ArrayRef<std::pair<int64_t, int64_t>> extents, unsigned threads)
       : bound(bound), exe(exe), places(places), extents(extents), threads(threads) {}
 
@@ -106,7 +106,7 @@ private:
     }
   }
 
-  BoundData &bound;
+  Commands &bound;
   const Executable &exe;
   llvm::ArrayRef<Place> places;
   llvm::ArrayRef<std::pair<int64_t, int64_t>> extents;
@@ -116,7 +116,7 @@ private:
 
 } // namespace
 
-int64_t batchLaunches(BoundData &bound, const Executable &exe, llvm::ArrayRef<Place> places,
+int64_t batchLaunches(Commands &bound, const Executable &exe, llvm::ArrayRef<Place> places,
                       llvm::ArrayRef<std::pair<int64_t, int64_t>> extents, unsigned threads) {
   return Batches(bound, exe, places, extents, threads).run();
 }

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/bind/BoundData.h"
+#include "runtime/bind/Commands.h"
 #include "runtime/bind/StoragePlan.h"
 
 namespace tess::runtime {
@@ -15,7 +15,7 @@ namespace tess::runtime {
 /// Replaces neighbouring launches of `bound` that touch no memory of each other by batches. `extents`: by allocation,
 /// its first byte in the arena and the one after its last. Pointers of launches must be final. Returns the serial time,
 /// in ps, of kernels that ran on one thread and now run beside others.
-int64_t batchLaunches(BoundData &bound, const Executable &exe, llvm::ArrayRef<Place> places,
+int64_t batchLaunches(Commands &bound, const Executable &exe, llvm::ArrayRef<Place> places,
                       llvm::ArrayRef<std::pair<int64_t, int64_t>> extents, unsigned threads);
 
 } // namespace tess::runtime

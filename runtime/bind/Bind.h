@@ -19,7 +19,7 @@
 namespace tess::runtime {
 
 class Bound;
-struct BoundData;
+struct Commands;
 
 /// What a program is told of its surroundings.
 struct ProgramOptions {
@@ -121,7 +121,7 @@ struct PlannedMemory {
 /// A program for given shapes. Run by one thread at a time (Executor.h).
 class Bound {
 public:
-  explicit Bound(std::unique_ptr<BoundData> data);
+  explicit Bound(std::unique_ptr<Commands> data);
   ~Bound();
 
   /// In the order of the program's outputs. A dimension that depends on data is at its upper bound before a run and at
@@ -159,10 +159,10 @@ public:
   TableCalls tableCalls() const;
 
   /// For the executor.
-  BoundData &data() { return *impl; }
+  Commands &data() { return *impl; }
 
 private:
-  std::unique_ptr<BoundData> impl;
+  std::unique_ptr<Commands> impl;
 };
 /// Shared by the caches that keep a binding and the run that uses it.
 using BoundRef = std::shared_ptr<Bound>;

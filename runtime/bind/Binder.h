@@ -6,7 +6,7 @@
 #pragma once
 
 #include "runtime/ParallelFor.h"
-#include "runtime/bind/BoundData.h"
+#include "runtime/bind/Commands.h"
 #include "runtime/bind/KernelGeometry.h"
 #include "runtime/bind/StoragePlan.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -19,7 +19,7 @@ public:
   Binder(Program &program, const BindOptions &options)
       : program(program), exe(program.exe), threads(options.threads ? options.threads : numThreads()),
         keepPlan(options.keepPlan), packs(options.packing), batches(options.batches), given(options.op),
-        inferred(options.outputs), bound(new BoundData) {}
+        inferred(options.outputs), bound(new Commands) {}
   /// The steps of binding in their order; arguments and errors are those of Program::bind().
   llvm::Expected<std::shared_ptr<Bound>> run(llvm::ArrayRef<TensorMeta> inputs);
 
@@ -72,7 +72,7 @@ private:
   bool keepPlan, packs, batches;
   const OpDef *given;
   llvm::ArrayRef<TensorMeta> inferred; // the outputs, by the caller; empty when it has not
-  std::unique_ptr<BoundData> bound;
+  std::unique_ptr<Commands> bound;
   Metas metas;
   llvm::SmallVector<Layout, 16> layouts;
   std::vector<llvm::SmallVector<unsigned, 2>> unknownAxes; // by value; only where data decides

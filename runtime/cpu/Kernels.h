@@ -29,7 +29,7 @@ llvm::Expected<PreparedRef> prepareAvgPool2d(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareAvgPool2dBackward(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareMaxPool2dBackward(const PrepareRequest &request);
 
-// Index.cpp, Gather.cpp, Mask.cpp, Sort.cpp.
+// IndexArrays.cpp, Gather.cpp, Mask.cpp, Sort.cpp.
 llvm::Expected<PreparedRef> prepareIndexGet(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareIndexSet(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareIndexAdd(const PrepareRequest &request);

@@ -1,4 +1,4 @@
-//===- Index.cpp - elements by arrays of indices along some axes ----------===//
+//===- IndexArrays.cpp - elements by arrays of indices --------------------===//
 //
 // The result of index_get (and the shape that a written value broadcasts to) is
 // before + indices + after: the axes of the indices replace the indexed axes

@@ -1,4 +1,4 @@
-//===- Copies.cpp - movements, and copies that are outputs ----------------===//
+//===- MovementCommands.cpp - movements, and outputs that are copies ------===//
 #include "ops/Error.h"
 #include "ops/RegionRules.h"
 #include "runtime/bind/Binder.h"

@@ -1,4 +1,4 @@
-//===- BoundData.h - what the executor walks --------------------*- C++ -*-===//
+//===- Commands.h - what the executor walks ---------------------*- C++ -*-===//
 #pragma once
 
 #include "runtime/KernelTable.h"
@@ -8,7 +8,7 @@
 
 namespace tess::runtime {
 
-/// One call of a run. Its pointers are a range of BoundData::pointers: inputs, then outputs.
+/// One call of a run. Its pointers are a range of Commands::pointers: inputs, then outputs.
 struct Command {
   /// Which of the fields below count.
   enum Kind : uint8_t { Launch, Library, Copy, Batch } kind = Launch;
@@ -20,14 +20,14 @@ struct Command {
   KernelLaunch launch = {};
   uint32_t firstDim = 0;
   int64_t scratchOffset = -1; // in the arena
-  // Batch (Batches.h): BoundData::batched
+  // Batch (Batches.h): Commands::batched
   uint32_t firstLaunch = 0, numLaunches = 0;
   unsigned parts = 1; // threads of a batch or a copy
   // Library
   PreparedRef kernel;
   int64_t workspaceOffset = -1;
   // Copy: pointers are source, destination
-  uint32_t copy = 0; // index into BoundData::copies
+  uint32_t copy = 0; // index into Commands::copies
 };
 
 /// What a copy walks, in elements of `width` bytes.
@@ -50,7 +50,7 @@ struct ScalarPatch {
 };
 
 /// A program for given shapes, as the executor reads it; a run writes pointers and scalars into it.
-struct BoundData {
+struct Commands {
   ProgramRef program;
   std::vector<TensorMeta> outputs;
   std::vector<TensorMeta> mostOutputs;                     // as bound; empty unless a run changes them

@@ -1,4 +1,4 @@
-//===- Table.cpp - the processor's kernels --------------------------------===//
+//===- KernelDefs.cpp - the table of the processor's kernels --------------===//
 #include "runtime/cpu/Kernels.h"
 
 namespace tess::runtime {

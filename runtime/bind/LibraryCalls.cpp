@@ -1,4 +1,4 @@
-//===- Library.cpp - library calls ----------------------------------------===//
+//===- LibraryCalls.cpp - calls of the kernel table -----------------------===//
 //
 // A call is prepared first for row-major operands, which tells the packings
 // that the library prefers; then again, if operands, constants or its result do
