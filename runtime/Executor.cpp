@@ -39,9 +39,9 @@ uint64_t Bound::heldBytes() const {
     if (command.kernel && kernels.insert(command.kernel.get()).second)
       kernelBytes += command.kernel->footprint();
   return sizeof(Bound) + sizeof(Commands) + bytesOf(b.outputs) + bytesOf(b.mostOutputs) + bytesOf(b.unknownAxes) +
-         bytesOf(b.donates) + bytesOf(b.plan) + bytesOf(b.commands) + bytesOf(b.batched) + bytesOf(b.copies) +
-         bytesOf(b.pointers) + bytesOf(b.dims) + bytesOf(b.inputPatches) + bytesOf(b.outputPatches) +
-         bytesOf(b.arenaPatches) + bytesOf(b.scalarPatches) + (b.arena ? b.memory.arena : 0) + kernelBytes;
+         bytesOf(b.plan) + bytesOf(b.commands) + bytesOf(b.batched) + bytesOf(b.copies) + bytesOf(b.pointers) +
+         bytesOf(b.dims) + bytesOf(b.inputPatches) + bytesOf(b.outputPatches) + bytesOf(b.arenaPatches) +
+         bytesOf(b.scalarPatches) + (b.arena ? b.memory.arena : 0) + kernelBytes;
 }
 unsigned Bound::packedValues() const { return impl->packedValues; }
 bool Bound::needsWorker() const { return impl->needsWorker; }
@@ -106,8 +106,8 @@ static void setExtents(Commands &bound, const Command &command, int64_t extent) 
 llvm::Error Runner::call(Command &command) {
   RunContext context;
   context.threads = command.kernel->threads();
-  if (command.workspaceOffset >= 0)
-    context.workspace = arena() + command.workspaceOffset;
+  if (command.scratchOffset >= 0)
+    context.workspace = arena() + command.scratchOffset;
   llvm::ArrayRef<void *> pointers(bound.pointers.data() + command.firstPointer,
                                   size_t(command.numInputs) + command.numOutputs);
   bump(executorCounters.libraryCalls);
@@ -198,12 +198,13 @@ static llvm::Error setArena(Commands &bound, void *given) {
 }
 
 static llvm::Error checkCounts(const Commands &bound, size_t inputs, size_t outputs, size_t scalars) {
-  size_t wanted = bound.program->executable().numScalars;
-  if (inputs == bound.numInputs && outputs == bound.outputs.size() && scalars == wanted)
+  const Executable &exe = bound.program->executable();
+  if (inputs == exe.inputs.size() && outputs == exe.outputs.size() && scalars == exe.numScalars)
     return llvm::Error::success();
-  return invalidArgument(bound.program->name() + ": run must get " + llvm::Twine(bound.numInputs) + " inputs, " +
-                         llvm::Twine(bound.outputs.size()) + " outputs, " + llvm::Twine(wanted) + " scalars, got " +
-                         llvm::Twine(inputs) + ", " + llvm::Twine(outputs) + ", " + llvm::Twine(scalars));
+  return invalidArgument(bound.program->name() + ": run must get " + llvm::Twine(exe.inputs.size()) + " inputs, " +
+                         llvm::Twine(exe.outputs.size()) + " outputs, " + llvm::Twine(exe.numScalars) +
+                         " scalars, got " + llvm::Twine(inputs) + ", " + llvm::Twine(outputs) + ", " +
+                         llvm::Twine(scalars));
 }
 
 static void patch(Commands &bound, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs,
@@ -212,8 +213,8 @@ static void patch(Commands &bound, llvm::ArrayRef<void *> inputs, llvm::ArrayRef
     bound.pointers[patch.slot] = static_cast<char *>(inputs[patch.index]) + patch.bytes;
   for (const PointerPatch &patch : bound.outputPatches) {
     void *base = outputs[patch.index];
-    if (!base && bound.donates[patch.index] >= 0)
-      base = inputs[bound.donates[patch.index]];
+    if (int32_t donated = base ? -1 : bound.program->executable().outputs[patch.index].donates; donated >= 0)
+      base = inputs[donated];
     bound.pointers[patch.slot] = static_cast<char *>(base) + patch.bytes;
   }
   for (const ScalarPatch &patch : bound.scalarPatches)

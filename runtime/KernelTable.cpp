@@ -12,9 +12,9 @@ namespace tess::runtime {
 
 Layout ChannelOrder::layoutOf(const Layout &rowMajor, InnerClass inner) const {
   if (inner == InnerClass::Repeated)
-    return {shape, {0, block, block - 1, 0}, 0};
+    return {shape, {0, block, block - 1, 0}, rowMajor.offset};
   bool isNumber = llvm::all_of(rowMajor.shape, [](int64_t size) { return size == 1; });
-  return isNumber ? rowMajor : Layout::contiguous(shape);
+  return isNumber ? rowMajor : Layout{shape, contiguousStrides(shape), rowMajor.offset};
 }
 
 const KernelDef *findKernel(llvm::ArrayRef<KernelDef> table, llvm::StringRef name) {

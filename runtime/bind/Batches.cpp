@@ -9,9 +9,8 @@ namespace {
 
 class Batches {
 public:
-  Batches(Commands &bound, const Executable &exe, llvm::ArrayRef<Place> places,
-          llvm::ArrayRef<std::pair<int64_t, int64_t>> extents, unsigned threads)
-      : bound(bound), exe(exe), places(places), extents(extents), threads(threads) {}
+  Batches(Commands &bound, const Executable &exe, const StoragePlan &storage, const MemoryPlan &plan, unsigned threads)
+      : bound(bound), exe(exe), storage(storage), plan(plan), threads(threads) {}
 
   int64_t run() {
     if (bound.commands.size() < 2)
@@ -44,9 +43,11 @@ private:
 
   /// The memory of `value`. An output that takes over an input has the input's extent.
   Extent extentOf(ValueId value) const {
-    Place place = places[value];
-    if (place.kind == Place::Arena)
-      return {place.kind, 0, extents[place.index].first, extents[place.index].second};
+    Place place = storage.places[value];
+    if (place.kind == Place::Arena) {
+      int64_t begin = plan.offsets[place.index];
+      return {place.kind, 0, begin, begin + storage.allocations[place.index].bytes};
+    }
     if (place.kind == Place::Output && exe.outputs[place.index].donates >= 0)
       return {Place::Input, uint32_t(exe.outputs[place.index].donates), 0, 1};
     return {place.kind, place.index, 0, 1};
@@ -108,17 +109,17 @@ private:
 
   Commands &bound;
   const Executable &exe;
-  llvm::ArrayRef<Place> places;
-  llvm::ArrayRef<std::pair<int64_t, int64_t>> extents;
+  const StoragePlan &storage;
+  const MemoryPlan &plan;
   unsigned threads;
   int64_t shared = 0;
 };
 
 } // namespace
 
-int64_t batchLaunches(Commands &bound, const Executable &exe, llvm::ArrayRef<Place> places,
-                      llvm::ArrayRef<std::pair<int64_t, int64_t>> extents, unsigned threads) {
-  return Batches(bound, exe, places, extents, threads).run();
+int64_t batchLaunches(Commands &bound, const Executable &exe, const StoragePlan &storage, const MemoryPlan &plan,
+                      unsigned threads) {
+  return Batches(bound, exe, storage, plan, threads).run();
 }
 
 } // namespace tess::runtime

@@ -12,10 +12,9 @@
 
 namespace tess::runtime {
 
-/// Replaces neighbouring launches of `bound` that touch no memory of each other by batches. `extents`: by allocation,
-/// its first byte in the arena and the one after its last. Pointers of launches must be final. Returns the serial time,
-/// in ps, of kernels that ran on one thread and now run beside others.
-int64_t batchLaunches(Commands &bound, const Executable &exe, llvm::ArrayRef<Place> places,
-                      llvm::ArrayRef<std::pair<int64_t, int64_t>> extents, unsigned threads);
+/// Replaces neighbouring launches of `bound` that touch no memory of each other by batches. Pointers of launches must
+/// be final. Returns the serial time, in ps, of kernels that ran on one thread and now run beside others.
+int64_t batchLaunches(Commands &bound, const Executable &exe, const StoragePlan &storage, const MemoryPlan &plan,
+                      unsigned threads);
 
 } // namespace tess::runtime

@@ -25,8 +25,7 @@ struct Commands;
 struct ProgramOptions {
   /// Opens every message.
   std::string name = "program";
-  /// A reader has validated the executable, or the compiler of this process has made it: neither create() nor bind()
-  /// checks it again.
+  /// A reader has validated the executable, or the compiler of this process has made it: create() does not do it again.
   bool isValidated = false;
   /// Null: the processor.
   Device *device = nullptr;
@@ -135,8 +134,6 @@ public:
   const MemoryEstimate &memory() const;
   /// What lies where in the arena; empty unless BindOptions::keepPlan was set.
   llvm::ArrayRef<PlannedMemory> plan() const;
-  /// Arena, outputs and constants.
-  uint64_t plannedBytes() const { return memory().total(); }
   /// Bytes that it holds: commands, operands of kernels, prepared kernels, and its arena once a run made one.
   uint64_t heldBytes() const;
   /// Whether a run may refuse the data of its inputs, which shapes cannot tell.

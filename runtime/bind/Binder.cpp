@@ -25,46 +25,43 @@ llvm::Error Binder::addStep(const Step &step) {
 /// Bytes that the allocator adds to a block of `bytes`.
 static uint64_t roundingOf(uint64_t bytes) { return bytes ? Allocator::roundUp(bytes) - bytes : 0; }
 
-void Binder::placeArena() {
+MemoryPlan Binder::placeArena() {
   MemoryPlan plan = planMemory(storage.allocations);
   bound->memory.arena = uint64_t(plan.bytes);
   bound->memory.rounding = roundingOf(bound->memory.arena);
-  if (keepPlan)
-    bound->plan = describePlan(exe, storage, plan, scratchOf);
-  for (const PointerPatch &use : arenaUses)
-    bound->arenaPatches.push_back({use.slot, 0, plan.offsets[use.index] + use.bytes});
-  for (auto [command, allocation] : llvm::zip(bound->commands, scratchOf)) {
-    if (allocation < 0)
-      continue;
-    (command.kind == Command::Library ? command.workspaceOffset : command.scratchOffset) = plan.offsets[allocation];
-  }
-  for (auto [offset, allocation] : llvm::zip(plan.offsets, storage.allocations))
-    arenaExtents.push_back({offset, offset + allocation.bytes});
+  if (options.keepPlan)
+    bound->plan = describePlan(exe, storage, plan, scratch);
+  for (PointerPatch &patch : bound->arenaPatches)
+    patch.bytes += plan.offsets[patch.index];
+  for (auto [command, allocation] : scratch)
+    bound->commands[command].scratchOffset = plan.offsets[allocation];
+  return plan;
+}
+
+void Binder::addOutput(const OutputDecl &output) {
+  const TensorMeta &meta = bound->outputs.emplace_back(metas[output.value]);
+  bound->unknownAxes.push_back(unknownAxes[output.value]);
+  if (output.donates >= 0)
+    return;
+  uint64_t bytes = uint64_t(meta.numElements()) * byteWidth(meta.dtype);
+  bound->memory.outputs += bytes;
+  bound->memory.rounding += roundingOf(bytes);
 }
 
 void Binder::finish() {
-  placeArena();
+  MemoryPlan plan = placeArena();
   for (Command &command : bound->commands) {
     command.launch.pointers = bound->pointers.data() + command.firstPointer;
     command.launch.dims = bound->dims.data() + command.firstDim;
   }
-  if (batches)
-    splitPicoseconds += batchLaunches(*bound, exe, storage.places, arenaExtents, threads);
+  if (options.batches)
+    splitPicoseconds += batchLaunches(*bound, exe, storage, plan, threads);
   bound->outputs.reserve(exe.outputs.size());
-  for (const OutputDecl &output : exe.outputs) {
-    bound->outputs.push_back(metas[output.value]);
-    bound->donates.push_back(output.donates);
-    bound->unknownAxes.push_back(unknownAxes[output.value]);
-    if (output.donates >= 0)
-      continue;
-    uint64_t bytes = uint64_t(metas[output.value].numElements()) * byteWidth(metas[output.value].dtype);
-    bound->memory.outputs += bytes;
-    bound->memory.rounding += roundingOf(bytes);
-  }
+  for (const OutputDecl &output : exe.outputs)
+    addOutput(output);
   if (bound->dependsOnData)
     bound->mostOutputs = bound->outputs;
   bound->memory.constants = program.constantBytes();
-  bound->numInputs = exe.inputs.size();
   bound->needsWorker |= splitPicoseconds >= kWorkerPicoseconds;
   bound->program = program.shared_from_this();
 }
@@ -85,10 +82,8 @@ llvm::Error Binder::nameRepeated(llvm::Error error) const {
 llvm::Expected<std::shared_ptr<Bound>> Binder::run(llvm::ArrayRef<TensorMeta> inputs) {
   if (llvm::Error error = inferShapes(inputs))
     return std::move(error);
-  llvm::Expected<StoragePlan> plan = planStorage(exe, metas, layouts);
-  if (!plan)
-    return plan.takeError();
-  storage = std::move(*plan);
+  if (llvm::Error error = planStorage(exe, metas, layouts).moveInto(storage))
+    return std::move(error);
   if (llvm::Error error = prepareLibrary())
     return std::move(error);
   bound->commands.reserve(exe.steps.size());

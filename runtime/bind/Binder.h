@@ -9,82 +9,91 @@
 #include "runtime/bind/Commands.h"
 #include "runtime/bind/KernelGeometry.h"
 #include "runtime/bind/StoragePlan.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace tess::runtime {
+
+/// Memory that a command walks: where it starts, and the way of its elements.
+struct PlacedLayout {
+  Place place;
+  Layout layout;
+};
 
 /// One binding while it is made; used once.
 class Binder {
 public:
   Binder(Program &program, const BindOptions &options)
-      : program(program), exe(program.exe), threads(options.threads ? options.threads : numThreads()),
-        keepPlan(options.keepPlan), packs(options.packing), batches(options.batches), given(options.op),
-        inferred(options.outputs), bound(new Commands) {}
+      : program(program), exe(program.exe), options(options), threads(options.threads ? options.threads : numThreads()),
+        bound(new Commands) {}
   /// The steps of binding in their order; arguments and errors are those of Program::bind().
   llvm::Expected<std::shared_ptr<Bound>> run(llvm::ArrayRef<TensorMeta> inputs);
 
 private:
+  // Shapes.cpp
   llvm::Error inferShapes(llvm::ArrayRef<TensorMeta> inputs);
   llvm::Error inferNode(const ProgramNode &node);
   /// The operator of a node or of a step.
-  const OpDef &operatorOf(const OpDef &own) const { return given ? *given : own; }
+  const OpDef &operatorOf(const OpDef &own) const { return options.op ? *options.op : own; }
   /// Whether the caller's metas are those of the results of `node`.
   bool isInferred(const ProgramNode &node) const;
-  /// Inferred `results` at their upper bounds; `unknown` gets (result, axis) where the data decides the size.
-  llvm::Expected<Metas> atMost(llvm::Expected<Metas> results, const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
-                               llvm::ArrayRef<unsigned> segments,
-                               llvm::function_ref<void(unsigned, unsigned)> unknown) const;
-  llvm::Error checkOperator(const Step &step) const;
-  llvm::Error setResult(const ProgramNode &node, ValueId value, TensorMeta meta);
+  llvm::Expected<Metas> inferResults(const ProgramNode &node, llvm::ArrayRef<TensorMeta> operands);
+  /// Notes which sizes of the results are unknown, and makes those their upper bounds.
+  llvm::Error boundUnknown(const ProgramNode &node, llvm::ArrayRef<TensorMeta> operands, Metas &results);
+  llvm::Error setResult(const ProgramNode &node, ValueId value, const TensorMeta &meta);
+  void setShape(ValueId value, const TensorMeta &meta);
+
+  // Binder.cpp
   llvm::Error addStep(const Step &step);
   llvm::Error nameRepeated(llvm::Error error) const;
+  MemoryPlan placeArena();
+  void addOutput(const OutputDecl &output);
+  void finish();
+
+  // Launches.cpp
   llvm::Error addKernel(const Step &step);
-  void splitDomain(KernelLaunch &launch, const KernelGeometry &geometry, bool byChunks) const;
+  /// A launch over the domain of `operands`, which are those of `values`; nothing where that is empty.
+  llvm::Error addLaunch(const Step &step, int32_t entry, llvm::ArrayRef<ValueId> values,
+                        const KernelOperands &operands);
+  void setLaunch(KernelLaunch &launch, const KernelEntry &code, const KernelGeometry &geometry);
+  Command &newCommand(Command::Kind kind, const Step *step, const char *label);
+  /// Memory for the last command, as long as its step runs.
+  void addScratch(uint64_t bytes);
+  void addPointer(Place place, int64_t bytes);
+  void addPointer(ValueId value, const Layout &layout);
+
+  // LibraryCalls.cpp
   llvm::Error checkRowMajor(const Step &step) const;
   llvm::Error prepareLibrary();
-  struct LibraryRequest;
-  LibraryRequest libraryRequest(const Step &step) const;
-  llvm::Expected<PreparedRef> prepare(const Step &step, const LibraryRequest &operands) const;
-  std::string operandPacking(const Step &step, const PreparedKernel &kernel, unsigned operand) const;
-  llvm::Error addOperands(const Step &step, const LibraryRequest &request);
+  Metas metasOf(llvm::ArrayRef<ValueId> values) const;
+  llvm::Expected<PreparedRef> prepare(const Step &step, llvm::ArrayRef<std::string> inputs,
+                                      llvm::StringRef output) const;
+  std::vector<std::string> operandPackings(const Step &step, const PreparedKernel &kernel) const;
+  llvm::Expected<void *> packedConstant(const Step &step, unsigned operand, llvm::StringRef packing);
   llvm::Error addLibrary(const Step &step);
+
+  // MovementCommands.cpp
   llvm::Error addMovement(const Step &step);
-  llvm::Error addWindow(const Step &step);
-  llvm::Error addRegion(const Step &step, unsigned operand, const Layout &source, const Layout &destination);
-  void addWholeCopy(const Step &step, unsigned operand);
+  llvm::Error addRegion(const Step &step, const CopyRegion &region);
+  /// Whether an operand lies where the first result does, so that there is nothing to copy.
   bool sharesMemory(const Step &step, unsigned operand) const;
   void addOutputCopies();
-  void addCopy(const Step *step, const Layout &from, const Layout &to, int64_t width, const char *label);
-  Command &newCommand(Command::Kind kind, const Step *step);
-  /// A launch over the domain of these shapes; nothing where that is empty.
-  llvm::Error addLaunch(const Step &step, int32_t entry, llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes,
-                        const ValueIds &inputs, const ValueIds &outputs);
-  void setLaunch(Command &command, const Step &step, int32_t entry, const KernelGeometry &geometry);
-  void addPointer(ValueId value, int64_t offset);
-  void addPlacePointer(Place place, int64_t bytes);
-  void placeArena();
-  void finish();
-  std::vector<llvm::SmallVector<unsigned, 2>> unknownOutputAxes() const;
+  void addCopy(const Step *step, const char *label, int64_t width, const PlacedLayout &from, const PlacedLayout &to);
+
+  // Windows.cpp
+  llvm::Error addWindow(const Step &step);
 
   Program &program;
   const Executable &exe;
+  BindOptions options;
   unsigned threads;
-  bool keepPlan, packs, batches;
-  const OpDef *given;
-  llvm::ArrayRef<TensorMeta> inferred; // the outputs, by the caller; empty when it has not
   std::unique_ptr<Commands> bound;
   Metas metas;
   llvm::SmallVector<Layout, 16> layouts;
   std::vector<llvm::SmallVector<unsigned, 2>> unknownAxes; // by value; only where data decides
   StoragePlan storage;
-  std::vector<PreparedRef> libraryKernels;               // by step, for row-major operands
-  std::vector<Packing> packings;                         // by value (Packing.h)
-  int64_t splitPicoseconds = 0;                          // serial time of kernels that run in parts
-  std::vector<std::pair<int64_t, int64_t>> arenaExtents; // by allocation
-  /// Allocation of a command's scratch or workspace, by command; -1: none.
-  std::vector<int32_t> scratchOf;
-  /// Pointers into the arena before offsets are known: slot, allocation, bytes.
-  std::vector<PointerPatch> arenaUses;
+  std::vector<PreparedRef> libraryKernels; // by step, for row-major operands
+  std::vector<Packing> packings;           // by value (Packing.h)
+  int64_t splitPicoseconds = 0;            // serial time of kernels that run in parts
+  std::vector<ScratchUse> scratch;
 };
 
 } // namespace tess::runtime

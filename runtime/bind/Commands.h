@@ -13,19 +13,19 @@ struct Command {
   /// Which of the fields below count.
   enum Kind : uint8_t { Launch, Library, Copy, Batch } kind = Launch;
   uint32_t firstPointer = 0;
-  uint16_t numInputs = 0, numOutputs = 0;
   const Step *step = nullptr; // null: a copy to an output
   const char *label = "";     // operator or value, for the profile
   // Launch
   KernelLaunch launch = {};
   uint32_t firstDim = 0;
+  // Launch, Library: the memory that it has for itself
   int64_t scratchOffset = -1; // in the arena
   // Batch (Batches.h): Commands::batched
   uint32_t firstLaunch = 0, numLaunches = 0;
   unsigned parts = 1; // threads of a batch or a copy
   // Library
   PreparedRef kernel;
-  int64_t workspaceOffset = -1;
+  uint16_t numInputs = 0, numOutputs = 0;
   // Copy: pointers are source, destination
   uint32_t copy = 0; // index into Commands::copies
 };
@@ -37,7 +37,7 @@ struct CopyLayouts {
   int64_t bytes = -1; // where both sides are in one piece
 };
 
-/// `pointers[slot]` is base number `index` plus `bytes`.
+/// `pointers[slot]` is base number `index` plus `bytes`; the arena is the one base of what lies there.
 struct PointerPatch {
   uint32_t slot;
   uint32_t index;
@@ -56,9 +56,6 @@ struct Commands {
   std::vector<TensorMeta> mostOutputs;                     // as bound; empty unless a run changes them
   std::vector<llvm::SmallVector<unsigned, 2>> unknownAxes; // per output; all empty unless it depends on data
   bool dependsOnData = false;
-  size_t numInputs = 0;
-  /// Input whose buffer an output takes over, or -1.
-  std::vector<int32_t> donates;
   MemoryEstimate memory;
   std::vector<PlannedMemory> plan; // BindOptions::keepPlan
   std::vector<Command> commands;

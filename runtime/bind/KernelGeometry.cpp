@@ -32,17 +32,19 @@ namespace {
 
 class Geometry {
 public:
-  Geometry(const Step &step, llvm::ArrayRef<Layout> operands, size_t numInputs)
-      : step(step), operands(operands), numInputs(numInputs) {}
-  llvm::Expected<KernelGeometry> run(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes,
-                                     llvm::ArrayRef<KernelBound> bounds);
+  Geometry(const Step &step, const KernelOperands &operands)
+      : step(step), operands(operands), groups(step.parallel), vector(step.parallel.size() - 1) {
+    groups.append(step.reduced);
+    if (step.vectorOnReduced)
+      vector = groups.size() - 1;
+  }
+  llvm::Expected<KernelGeometry> run();
 
 private:
   llvm::Error bad(const llvm::Twine &message) { return makeError(ErrorCode::Internal, "bind: kernel " + message); }
-  llvm::Error computeDomain(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes);
-  llvm::Error checkGroups();
-  void computeRanges();
-  int64_t sizeOf(AxisGroup group) const;
+  llvm::Error computeDomain();
+  llvm::Error addGroup(unsigned number);
+  llvm::Error checkCovered();
   std::optional<Shape> alignRight(const Layout &layout, bool exact) const;
   std::optional<Shape> alignKept(const Layout &layout) const;
   std::optional<Shape> alignPacked(const Layout &layout) const;
@@ -52,58 +54,50 @@ private:
   llvm::Error checkInner(size_t operand, int64_t stride);
 
   const Step &step;
-  llvm::ArrayRef<Layout> operands;
-  size_t numInputs;
+  const KernelOperands &operands;
+  AxisGroups groups; // parallel, then reduced
+  size_t vector;     // the group that vectors walk
   Shape domain;
-  llvm::SmallVector<bool, kMaxRank> isReduced;
+  llvm::SmallVector<bool, kMaxRank> isReduced, isCovered;
   KernelGeometry out;
 };
 
 } // namespace
 
-llvm::Error Geometry::computeDomain(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes) {
-  for (llvm::ArrayRef<int64_t> shape : shapes)
+llvm::Error Geometry::computeDomain() {
+  for (llvm::ArrayRef<int64_t> shape : operands.shapes)
     if (!broadcastInto(domain, shape))
       return bad("domain must broadcast, got " + toString(shape));
+  isReduced.assign(domain.size(), false);
+  isCovered.assign(domain.size(), false);
   return llvm::Error::success();
 }
 
-llvm::Error Geometry::checkGroups() {
-  llvm::SmallVector<bool, kMaxRank> covered(domain.size());
-  isReduced.assign(domain.size(), false);
-  for (const AxisGroups *list : {&step.parallel, &step.reduced})
-    for (AxisGroup group : *list) {
-      if (group.last > domain.size())
-        return bad("axis groups must lie in the domain " + toString(domain) + ", got an end of " +
-                   llvm::Twine(unsigned(group.last)));
-      for (unsigned axis = group.first; axis < group.last; ++axis) {
-        covered[axis] = true;
-        isReduced[axis] = list == &step.reduced;
-      }
-    }
+/// The size of a group, and its part of the ranges.
+llvm::Error Geometry::addGroup(unsigned number) {
+  AxisGroup group = groups[number];
+  if (group.last > domain.size())
+    return bad("axis groups must lie in the domain " + toString(domain) + ", got an end of " +
+               llvm::Twine(unsigned(group.last)));
+  const bool reduces = number >= step.parallel.size();
+  int64_t size = 1;
+  for (unsigned axis = group.first; axis < group.last; ++axis) {
+    isCovered[axis] = true;
+    isReduced[axis] = reduces;
+    size *= domain[axis];
+  }
+  out.dims[out.places.size(number)] = size;
+  (reduces ? out.reduced : out.parallel) *= size;
+  if (!reduces)
+    (number == vector ? out.inner : out.outer) *= size;
+  return llvm::Error::success();
+}
+
+llvm::Error Geometry::checkCovered() {
   for (size_t axis = 0; axis < domain.size(); ++axis)
-    if (!covered[axis] && domain[axis] != 1)
+    if (!isCovered[axis] && domain[axis] != 1)
       return bad("axis groups must cover the domain " + toString(domain) + ", got none for axis " + llvm::Twine(axis));
   return llvm::Error::success();
-}
-
-int64_t Geometry::sizeOf(AxisGroup group) const {
-  int64_t size = 1;
-  for (unsigned axis = group.first; axis < group.last; ++axis)
-    size *= domain[axis];
-  return size;
-}
-
-void Geometry::computeRanges() {
-  unsigned place = 0;
-  for (const AxisGroups *list : {&step.parallel, &step.reduced})
-    for (AxisGroup group : *list) {
-      out.dims[out.places.size(place++)] = sizeOf(group);
-      (list == &step.parallel ? out.parallel : out.reduced) *= sizeOf(group);
-    }
-  out.inner = step.vectorOnReduced ? 1 : sizeOf(step.parallel.back());
-  for (AxisGroup group : llvm::ArrayRef(step.parallel).drop_back(step.vectorOnReduced ? 0 : 1))
-    out.outer *= sizeOf(group);
 }
 
 /// The strides of `layout` broadcast to the domain; `exact`: nothing but reduced axes may be repeated.
@@ -132,26 +126,20 @@ std::optional<Shape> Geometry::alignKept(const Layout &layout) const {
 
 /// The strides of a contiguous operand with as many elements as the domain or its parallel part, but another shape.
 std::optional<Shape> Geometry::alignPacked(const Layout &layout) const {
-  int64_t count = 1;
-  for (int64_t size : layout.shape)
-    count *= size;
+  int64_t count = llvm::product_of(layout.shape);
   bool whole = count == out.parallel * out.reduced;
   if (!layout.isContiguous() || (!whole && count != out.parallel))
     return std::nullopt;
-  Shape strides(domain.size(), 0);
-  int64_t stride = 1;
-  for (size_t axis = domain.size(); axis-- > 0;)
-    if (whole || !isReduced[axis]) {
-      strides[axis] = stride;
-      stride *= domain[axis];
-    }
-  return strides;
+  Shape sizes = domain;
+  for (size_t axis = 0; axis < domain.size(); ++axis)
+    if (!whole && isReduced[axis])
+      sizes[axis] = 1;
+  return Layout::contiguous(sizes).broadcastTo(domain).strides;
 }
 
 std::optional<Shape> Geometry::align(size_t operand) const {
-  const Layout &layout = operands[operand];
-  bool isResult = operand >= numInputs;
-  if (std::optional<Shape> strides = alignRight(layout, isResult))
+  const Layout &layout = operands.layouts[operand];
+  if (std::optional<Shape> strides = alignRight(layout, /*exact=*/operand >= operands.numInputs))
     return strides;
   if (std::optional<Shape> strides = alignKept(layout))
     return strides;
@@ -159,19 +147,17 @@ std::optional<Shape> Geometry::align(size_t operand) const {
 }
 
 llvm::Expected<int64_t> Geometry::collapse(AxisGroup group, const Shape &strides, size_t operand) {
-  int64_t innermost = 0, expected = 0;
-  bool first = true;
+  int64_t innermost = 0, count = 1;
   for (unsigned axis = group.last; axis-- > group.first;) {
     if (domain[axis] == 1)
       continue;
-    if (first)
+    if (count == 1)
       innermost = strides[axis];
-    else if (strides[axis] != expected)
+    if (strides[axis] != innermost * count)
       return bad("axes " + llvm::Twine(unsigned(group.first)) + ".." + llvm::Twine(unsigned(group.last)) + " of " +
                  toString(domain) + " must collapse for operand " + llvm::Twine(operand) + ", got strides " +
                  toString(llvm::ArrayRef<int64_t>(strides)));
-    first = false;
-    expected = strides[axis] * domain[axis];
+    count *= domain[axis];
   }
   return innermost;
 }
@@ -191,50 +177,43 @@ llvm::Error Geometry::addStrides(size_t operand) {
   std::optional<Shape> strides = align(operand);
   if (!strides)
     return bad("operand " + llvm::Twine(operand) + " must fit the domain " + toString(domain) + ", got " +
-               toString(operands[operand].shape));
-  AxisGroup vector = step.vectorOnReduced ? step.reduced.back() : step.parallel.back();
-  unsigned place = 0;
-  for (const AxisGroups *list : {&step.parallel, &step.reduced})
-    for (const AxisGroup &group : *list) {
-      llvm::Expected<int64_t> stride = collapse(group, *strides, operand);
-      if (!stride)
-        return stride.takeError();
-      out.dims[out.places.stride(unsigned(operand), place++)] = *stride;
-      bool isVector = group.first == vector.first && group.last == vector.last &&
-                      (list == &step.reduced) == step.vectorOnReduced && sizeOf(group) > 1;
-      if (isVector)
-        if (llvm::Error error = checkInner(operand, *stride))
-          return error;
-    }
+               toString(operands.layouts[operand].shape));
+  for (auto [number, group] : llvm::enumerate(groups)) {
+    llvm::Expected<int64_t> stride = collapse(group, *strides, operand);
+    if (!stride)
+      return stride.takeError();
+    out.dims[out.places.stride(unsigned(operand), unsigned(number))] = *stride;
+    if (number == vector && out.dims[out.places.size(unsigned(number))] > 1)
+      if (llvm::Error error = checkInner(operand, *stride))
+        return error;
+  }
   return llvm::Error::success();
 }
 
-llvm::Expected<KernelGeometry> Geometry::run(llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes,
-                                             llvm::ArrayRef<KernelBound> bounds) {
-  if (llvm::Error error = computeDomain(shapes))
+llvm::Expected<KernelGeometry> Geometry::run() {
+  if (llvm::Error error = computeDomain())
     return std::move(error);
-  if (llvm::Error error = checkGroups())
-    return std::move(error);
-  out.places = KernelDims(unsigned(step.parallel.size() + step.reduced.size()), unsigned(operands.size()),
-                          unsigned(bounds.size()));
+  out.places = KernelDims(unsigned(groups.size()), unsigned(operands.layouts.size()), unsigned(operands.bounds.size()));
   out.dims.assign(out.places.count(unsigned(step.scalars.size())), 0);
-  for (auto [index, bound] : llvm::enumerate(bounds))
+  for (auto [index, bound] : llvm::enumerate(operands.bounds))
     llvm::copy(bound, out.dims.begin() + out.places.bound(unsigned(index), BoundNumber(0)));
-  computeRanges();
-  for (size_t operand = 0; operand < operands.size(); ++operand) {
-    bool isRead = operand < numInputs; // an empty domain reads nothing; a reduction over nothing still writes
+  for (unsigned number = 0; number < groups.size(); ++number)
+    if (llvm::Error error = addGroup(number))
+      return std::move(error);
+  if (llvm::Error error = checkCovered())
+    return std::move(error);
+  for (size_t operand = 0; operand < operands.layouts.size(); ++operand) {
+    bool isRead = operand < operands.numInputs; // an empty domain reads nothing; a reduction over nothing still writes
     if (out.parallel != 0 && (out.reduced != 0 || !isRead))
       if (llvm::Error error = addStrides(operand))
         return std::move(error);
   }
-  out.isTiled = step.reduced.empty() && wantsTiles(out.dims.data(), step.parallel.size(), operands.size());
+  out.isTiled = step.reduced.empty() && wantsTiles(out.dims.data(), step.parallel.size(), operands.layouts.size());
   return std::move(out);
 }
 
-llvm::Expected<KernelGeometry> kernelGeometry(const Step &step, llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes,
-                                              llvm::ArrayRef<Layout> operands, size_t numInputs,
-                                              llvm::ArrayRef<KernelBound> bounds) {
-  return Geometry(step, operands, numInputs).run(shapes, bounds);
+llvm::Expected<KernelGeometry> kernelGeometry(const Step &step, const KernelOperands &operands) {
+  return Geometry(step, operands).run();
 }
 
 } // namespace tess::runtime

@@ -25,12 +25,17 @@ bool fitsInner(InnerClass inner, int64_t stride);
 /// The numbers of a bound, in the order of BoundNumber.
 using KernelBound = std::array<int64_t, kNumBoundNumbers>;
 
-/// `shapes`: of step.domain. `operands`: layouts of inputs, then results (`numInputs` says where those start). An
-/// operand is aligned to the right of the domain and repeats where its size is 1; a result that a reduction made
+/// What a kernel runs over.
+struct KernelOperands {
+  llvm::SmallVector<llvm::ArrayRef<int64_t>, 4> shapes; // that broadcast to the domain
+  llvm::SmallVector<Layout, 8> layouts;                 // inputs, then results
+  size_t numInputs;
+  llvm::SmallVector<KernelBound, 3> bounds = {};
+};
+
+/// An operand is aligned to the right of the domain and repeats where its size is 1; a result that a reduction made
 /// smaller lies over the axes that are left. Internal error when groups do not collapse, or the code was made for other
 /// strides: our own bug.
-llvm::Expected<KernelGeometry> kernelGeometry(const Step &step, llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes,
-                                              llvm::ArrayRef<Layout> operands, size_t numInputs,
-                                              llvm::ArrayRef<KernelBound> bounds = {});
+llvm::Expected<KernelGeometry> kernelGeometry(const Step &step, const KernelOperands &operands);
 
 } // namespace tess::runtime

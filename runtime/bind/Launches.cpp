@@ -8,114 +8,107 @@
 
 namespace tess::runtime {
 
-void Binder::addPlacePointer(Place place, int64_t bytes) {
-  uint32_t slot = uint32_t(bound->pointers.size());
+void Binder::addPointer(Place place, int64_t bytes) {
+  PointerPatch patch{uint32_t(bound->pointers.size()), place.index, bytes};
   bound->pointers.push_back(nullptr);
   switch (place.kind) {
   case Place::Input:
-    bound->inputPatches.push_back({slot, place.index, bytes});
-    break;
+    return bound->inputPatches.push_back(patch);
   case Place::Output:
-    bound->outputPatches.push_back({slot, place.index, bytes});
-    break;
+    return bound->outputPatches.push_back(patch);
   case Place::Arena:
-    arenaUses.push_back({slot, place.index, bytes});
-    break;
+    return bound->arenaPatches.push_back(patch);
   case Place::Constant:
-    bound->pointers[slot] = static_cast<char *>(program.constants[place.index]) + bytes;
-    break;
+    bound->pointers.back() = static_cast<char *>(program.constants[place.index]) + bytes;
+    return;
   case Place::None:
-    break; // no step makes the value, so nothing reads it
+    return; // no step makes the value, so nothing reads it
   }
 }
 
-/// `offset`: of the first element that the command walks, in elements from the start of the value's storage.
-void Binder::addPointer(ValueId value, int64_t offset) {
-  addPlacePointer(storage.places[value], offset * byteWidth(metas[value].dtype));
+/// The pointer of a value that the command walks by `layout`.
+void Binder::addPointer(ValueId value, const Layout &layout) {
+  addPointer(storage.places[value], layout.offset * byteWidth(metas[value].dtype));
 }
 
-Command &Binder::newCommand(Command::Kind kind, const Step *step) {
+Command &Binder::newCommand(Command::Kind kind, const Step *step, const char *label) {
   Command &command = bound->commands.emplace_back();
   command.kind = kind;
   command.step = step;
+  command.label = label;
   command.firstPointer = uint32_t(bound->pointers.size());
   command.firstDim = uint32_t(bound->dims.size());
-  scratchOf.push_back(-1);
   return command;
 }
 
-void Binder::splitDomain(KernelLaunch &launch, const KernelGeometry &geometry, bool byChunks) const {
+void Binder::addScratch(uint64_t bytes) {
+  if (!bytes)
+    return;
+  scratch.push_back({bound->commands.size() - 1, storage.allocations.size()});
+  int32_t index = int32_t(bound->commands.back().step - exe.steps.data());
+  storage.allocations.push_back({int64_t(bytes), index, index});
+}
+
+void Binder::setLaunch(KernelLaunch &launch, const KernelEntry &code, const KernelGeometry &geometry) {
+  const bool byChunks = code.scratchBytesPerChunk != 0;
+  int64_t elements = geometry.parallel * std::max<int64_t>(geometry.reduced, 1);
+  launch.picoseconds =
+      std::min<uint64_t>(llvm::SaturatingMultiply<uint64_t>(elements, code.picosecondsPerElement), kWorkerPicoseconds);
   launch.outer = geometry.outer;
   launch.inner = byChunks ? reductionChunks(geometry.reduced) : geometry.inner;
   launch.parts = 1;
   launch.tiled = geometry.isTiled;
   if (threads > 1 && launch.picoseconds >= kSplitPicoseconds)
     byChunks ? launch.splitChunks(threads) : launch.split(threads);
-}
-
-void Binder::setLaunch(Command &command, const Step &step, int32_t entry, const KernelGeometry &geometry) {
-  KernelLaunch &launch = command.launch;
-  launch.fn = program.kernels[step.image][entry];
-  const KernelEntry &code = exe.images[step.image].entries[entry];
-  command.label = code.name.c_str();
-  int64_t elements = geometry.parallel * std::max<int64_t>(geometry.reduced, 1);
-  launch.picoseconds =
-      std::min<uint64_t>(llvm::SaturatingMultiply<uint64_t>(elements, code.picosecondsPerElement), kWorkerPicoseconds);
-  splitDomain(launch, geometry, code.scratchBytesPerChunk != 0);
-  if (code.scratchBytesPerElement)
-    launch.scratchStride = scratchBytes(code.scratchBytesPerElement, uint64_t(geometry.reduced));
-  uint64_t bytes = launch.scratchStride * launch.parts;
-  if (launch.parts > 1 && launch.by == KernelLaunch::Split::Chunks)
-    bytes = uint64_t(code.scratchBytesPerChunk) * uint64_t(launch.inner);
-  if (bytes) {
-    scratchOf.back() = int32_t(storage.allocations.size());
-    int32_t index = int32_t(&step - exe.steps.data());
-    storage.allocations.push_back({int64_t(bytes), index, index});
-  }
   if (launch.parts > 1)
     splitPicoseconds += launch.picoseconds;
-  bound->dims.insert(bound->dims.end(), geometry.dims.begin(), geometry.dims.end());
+  if (code.scratchBytesPerElement)
+    launch.scratchStride = scratchBytes(code.scratchBytesPerElement, uint64_t(geometry.reduced));
+  if (launch.parts > 1 && byChunks)
+    addScratch(uint64_t(code.scratchBytesPerChunk) * uint64_t(launch.inner));
+  else
+    addScratch(launch.scratchStride * launch.parts);
 }
 
-llvm::Error Binder::addLaunch(const Step &step, int32_t entry, llvm::ArrayRef<llvm::ArrayRef<int64_t>> shapes,
-                              const ValueIds &inputs, const ValueIds &outputs) {
-  llvm::SmallVector<Layout, 8> operands;
-  for (const ValueIds *list : {&inputs, &outputs})
-    for (ValueId value : *list)
-      operands.push_back(layouts[value]);
-  llvm::ArrayRef<int64_t> domain;
-  if (const std::optional<ChannelOrder> &order = packings[outputs[0]].order; order && goesByChannel(step)) {
-    domain = order->shape;
-    shapes = domain;
-    for (auto [layout, inner] : llvm::zip(operands, step.innerClasses))
-      layout = order->layoutOf(layout, inner);
-  }
-  llvm::Expected<KernelGeometry> geometry = kernelGeometry(step, shapes, operands, inputs.size());
+llvm::Error Binder::addLaunch(const Step &step, int32_t entry, llvm::ArrayRef<ValueId> values,
+                              const KernelOperands &operands) {
+  llvm::Expected<KernelGeometry> geometry = kernelGeometry(step, operands);
   if (!geometry)
     return geometry.takeError();
   if (geometry->parallel == 0)
     return llvm::Error::success();
-  Command &command = newCommand(Command::Launch, &step);
-  command.numInputs = uint16_t(inputs.size());
-  command.numOutputs = uint16_t(outputs.size());
-  setLaunch(command, step, entry, *geometry);
+  const KernelEntry &code = exe.images[step.image].entries[entry];
+  const char *label = step.op ? step.op.info().name : code.name.c_str();
+  KernelLaunch &launch = newCommand(Command::Launch, &step, label).launch;
+  launch.fn = program.kernels[step.image][entry];
+  setLaunch(launch, code, *geometry);
   for (auto [slot, scalar] : llvm::enumerate(step.scalars)) {
-    uint32_t dim = command.firstDim + geometry->places.attribute(unsigned(slot));
+    unsigned place = geometry->places.attribute(unsigned(slot));
     if (scalar.kind == ScalarSource::Parameter)
-      bound->scalarPatches.push_back({dim, scalar.parameter});
-    bound->dims[dim] = int64_t(scalar.bits);
+      bound->scalarPatches.push_back({uint32_t(bound->dims.size() + place), scalar.parameter});
+    geometry->dims[place] = int64_t(scalar.bits);
   }
-  for (const ValueIds *list : {&inputs, &outputs})
-    for (ValueId value : *list)
-      addPointer(value, layouts[value].offset);
+  llvm::append_range(bound->dims, geometry->dims);
+  for (auto [value, layout] : llvm::zip(values, operands.layouts))
+    addPointer(value, layout);
   return llvm::Error::success();
 }
 
 llvm::Error Binder::addKernel(const Step &step) {
-  llvm::SmallVector<llvm::ArrayRef<int64_t>, 4> shapes;
-  for (ValueId value : step.domain)
-    shapes.push_back(metas[value].shape);
-  return addLaunch(step, step.entry, shapes, step.operands, step.results);
+  KernelOperands operands{{}, {}, step.operands.size()};
+  ValueIds values = step.operands;
+  values.append(step.results);
+  for (ValueId value : values)
+    operands.layouts.push_back(layouts[value]);
+  if (const std::optional<ChannelOrder> &order = packings[step.results[0]].order; order && goesByChannel(step)) {
+    operands.shapes = {order->shape};
+    for (auto [layout, inner] : llvm::zip(operands.layouts, step.innerClasses))
+      layout = order->layoutOf(layout, inner);
+  } else {
+    for (ValueId value : step.domain)
+      operands.shapes.push_back(metas[value].shape);
+  }
+  return addLaunch(step, step.entry, values, operands);
 }
 
 } // namespace tess::runtime

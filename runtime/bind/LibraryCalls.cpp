@@ -9,34 +9,21 @@
 #include "runtime/bind/Binder.h"
 #include "runtime/bind/Packing.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 
 namespace tess::runtime {
 
-/// The lists that a PrepareRequest refers to.
-struct Binder::LibraryRequest {
-  Metas inputs, outputs;
-  std::vector<std::string> packings;
-
-  PrepareRequest get(const Step &step) const { return {step.op, inputs, outputs}; }
-};
-
-Binder::LibraryRequest Binder::libraryRequest(const Step &step) const {
-  LibraryRequest request;
-  for (ValueId value : step.operands)
-    request.inputs.push_back(metas[value]);
-  for (ValueId value : step.results)
-    request.outputs.push_back(metas[value]);
-  return request;
+Metas Binder::metasOf(llvm::ArrayRef<ValueId> values) const {
+  return llvm::map_to_vector<4>(values, [&](ValueId value) { return metas[value]; });
 }
 
-llvm::Expected<PreparedRef> Binder::prepare(const Step &step, const LibraryRequest &operands) const {
-  PrepareRequest request = operands.get(step);
-  request.threads = threads;
+/// The kernel for inputs and a result in these packings.
+llvm::Expected<PreparedRef> Binder::prepare(const Step &step, llvm::ArrayRef<std::string> inputs,
+                                            llvm::StringRef output) const {
+  Metas operands = metasOf(step.operands), results = metasOf(step.results);
+  PrepareRequest request{step.op, operands, results, threads, inputs, output};
   if (!exe.numThreads || exe.numThreads == threads)
     request.implementation = step.implementation;
-  request.inputPackings = operands.packings;
-  if (!operands.packings.empty())
-    request.outputPacking = packings[step.results[0]].text;
   return prepareKernel(program.device().kernels(), request);
 }
 
@@ -55,84 +42,68 @@ llvm::Error Binder::prepareLibrary() {
   for (auto [step, kernel] : llvm::zip(exe.steps, libraryKernels)) {
     if (step.kind != StepKind::Library)
       continue;
-    if (llvm::Error error = checkOperator(step))
-      return at(std::move(error), step.location);
     if (llvm::Error error = checkRowMajor(step))
       return at(std::move(error), step.location);
-    llvm::Expected<PreparedRef> prepared = prepare(step, libraryRequest(step));
-    if (!prepared)
-      return at(prepared.takeError(), step.location);
-    kernel = std::move(*prepared);
+    if (llvm::Error error = prepare(step, {}, {}).moveInto(kernel))
+      return at(std::move(error), step.location);
   }
   packings.resize(exe.values.size());
-  if (packs)
+  if (options.packing)
     packings = planPackings(exe, metas, layouts, storage.places, libraryKernels);
   bound->packedValues = unsigned(llvm::count_if(packings, [](const Packing &p) { return !p.text.empty(); }));
   return llvm::Error::success();
 }
 
-/// The packing in which the call gets operand number `operand`: that of its value, or for a constant the one that the
-/// call prefers.
-std::string Binder::operandPacking(const Step &step, const PreparedKernel &kernel, unsigned operand) const {
-  ValueId value = step.operands[operand];
+/// The packings in which the call gets its operands: those of their values, and for constants those that the call
+/// prefers.
+std::vector<std::string> Binder::operandPackings(const Step &step, const PreparedKernel &kernel) const {
   const KernelDef *def = findKernel(program.device().kernels(), step.op.info().kernel);
-  bool isConstant =
-      exe.values[value].kind == ValueKind::Constant && def && def->pack && program.device().hostAccessible();
-  return isConstant && packs ? kernel.inputPacking(operand).text : packings[value].text;
+  const bool packsConstants = options.packing && def->pack && program.device().hostAccessible();
+  std::vector<std::string> texts;
+  for (auto [index, value] : llvm::enumerate(step.operands))
+    texts.push_back(packsConstants && exe.values[value].kind == ValueKind::Constant ? kernel.inputPacking(index).text
+                                                                                    : packings[value].text);
+  return texts;
 }
 
-/// Adds pointers for the operands; a constant is packed here.
-llvm::Error Binder::addOperands(const Step &step, const LibraryRequest &request) {
-  for (auto [index, value] : llvm::enumerate(step.operands)) {
-    if (exe.values[value].kind != ValueKind::Constant || request.packings.empty() || request.packings[index].empty()) {
-      addPointer(value, layouts[value].offset);
-      continue;
-    }
+/// A constant operand in the packing, which is made once for all bindings.
+llvm::Expected<void *> Binder::packedConstant(const Step &step, unsigned operand, llvm::StringRef packing) {
+  auto fill = [&](const void *from, void *to) {
+    Metas operands = metasOf(step.operands), results = metasOf(step.results);
     const KernelDef *def = findKernel(program.device().kernels(), step.op.info().kernel);
-    auto fill = [&](const void *from, void *to) {
-      return def->pack(request.get(step), unsigned(index), request.packings[index], from, to);
-    };
-    llvm::Expected<void *> data =
-        program.packedConstant(uint32_t(exe.values[value].constant), request.packings[index], fill);
-    if (!data)
-      return data.takeError();
-    ++bound->packedValues;
-    bound->pointers.push_back(*data);
-  }
-  return llvm::Error::success();
+    return def->pack({step.op, operands, results}, operand, packing, from, to);
+  };
+  ++bound->packedValues;
+  return program.packedConstant(uint32_t(exe.values[step.operands[operand]].constant), packing, fill);
 }
 
 llvm::Error Binder::addLibrary(const Step &step) {
   PreparedRef kernel = libraryKernels[&step - exe.steps.data()];
-  LibraryRequest request = libraryRequest(step);
-  bool packed = !packings[step.results[0]].text.empty();
-  for (unsigned operand = 0; operand < step.operands.size(); ++operand) {
-    request.packings.push_back(operandPacking(step, *kernel, operand));
-    packed |= !request.packings.back().empty();
-  }
-  if (!packed)
-    request.packings.clear();
-  llvm::Expected<PreparedRef> prepared = packed ? prepare(step, request) : kernel;
-  if (!prepared)
-    return prepared.takeError();
-  if ((*prepared)->updatesOutput())
-    addWholeCopy(step, 0);
-  Command &command = newCommand(Command::Library, &step);
-  command.label = step.op.info().name;
+  std::vector<std::string> inputs = operandPackings(step, *kernel);
+  llvm::StringRef output = packings[step.results[0]].text;
+  if (!output.empty() || llvm::any_of(inputs, [](const std::string &text) { return !text.empty(); }))
+    if (llvm::Error error = prepare(step, inputs, output).moveInto(kernel))
+      return error;
+  ValueId first = step.operands[0], result = step.results[0];
+  if (kernel->updatesOutput() && !sharesMemory(step, 0))
+    addCopy(&step, step.op.info().name, byteWidth(metas[result].dtype), {storage.places[first], layouts[first]},
+            {storage.places[result], layouts[result]});
+  Command &command = newCommand(Command::Library, &step, step.op.info().name);
   command.numInputs = uint16_t(step.operands.size());
   command.numOutputs = uint16_t(step.results.size());
-  if ((*prepared)->workspaceBytes()) {
-    scratchOf.back() = int32_t(storage.allocations.size());
-    int32_t index = int32_t(&step - exe.steps.data());
-    storage.allocations.push_back({int64_t((*prepared)->workspaceBytes()), index, index});
+  addScratch(kernel->workspaceBytes());
+  bound->needsWorker |= kernel->threads() > 1;
+  bound->checksData |= kernel->checksData();
+  command.kernel = std::move(kernel);
+  for (auto [index, value] : llvm::enumerate(step.operands)) {
+    bool isPacked = exe.values[value].kind == ValueKind::Constant && !inputs[index].empty();
+    addPointer(value, layouts[value]);
+    if (isPacked)
+      if (llvm::Error error = packedConstant(step, unsigned(index), inputs[index]).moveInto(bound->pointers.back()))
+        return error;
   }
-  bound->needsWorker |= (*prepared)->threads() > 1;
-  bound->checksData |= (*prepared)->checksData();
-  command.kernel = std::move(*prepared);
-  if (llvm::Error error = addOperands(step, request))
-    return error;
   for (ValueId value : step.results)
-    addPointer(value, layouts[value].offset);
+    addPointer(value, layouts[value]);
   return llvm::Error::success();
 }
 

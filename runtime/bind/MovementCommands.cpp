@@ -21,23 +21,25 @@ static bool copiesByKernel(const Step &step, const Layout &source, const Layout 
   return fitsInner(from, source.strides.back()) && fitsInner(to, destination.strides.back());
 }
 
-/// A copy by the device where both sides are in one piece, over threads where it is long; else by the host.
-void Binder::addCopy(const Step *step, const Layout &from, const Layout &to, int64_t width, const char *label) {
+/// A copy by the device where both sides are in one piece, over threads where it is long; else by the host. Elements
+/// have `width` bytes. Nothing where there are none.
+void Binder::addCopy(const Step *step, const char *label, int64_t width, const PlacedLayout &from,
+                     const PlacedLayout &to) {
   constexpr int64_t kPicosecondsPerByte = 16; // as of a kernel that copies
-  Command &command = newCommand(Command::Copy, step);
+  int64_t bytes = llvm::product_of(to.layout.shape, width);
+  if (!bytes)
+    return;
+  Command &command = newCommand(Command::Copy, step, label);
   command.copy = uint32_t(bound->copies.size());
-  command.label = label;
-  command.numInputs = command.numOutputs = 1;
-  int64_t bytes = width;
-  for (int64_t size : to.shape)
-    bytes *= size;
-  CopyLayouts copy{from, to, width, from.isContiguous() && to.isContiguous() ? bytes : -1};
+  bool isWhole = from.layout.isContiguous() && to.layout.isContiguous();
   int64_t picoseconds = std::min(bytes, kWorkerPicoseconds) * kPicosecondsPerByte;
-  if (copy.bytes >= 0 && threads > 1 && picoseconds >= kSplitPicoseconds) {
+  if (isWhole && threads > 1 && picoseconds >= kSplitPicoseconds) {
     command.parts = threads;
     splitPicoseconds += picoseconds;
   }
-  bound->copies.push_back(std::move(copy));
+  bound->copies.push_back({from.layout, to.layout, width, isWhole ? bytes : -1});
+  addPointer(from.place, from.layout.offset * width);
+  addPointer(to.place, to.layout.offset * width);
 }
 
 bool Binder::sharesMemory(const Step &step, unsigned operand) const {
@@ -45,39 +47,18 @@ bool Binder::sharesMemory(const Step &step, unsigned operand) const {
   return from.kind == to.kind && from.index == to.index;
 }
 
-/// Copies an operand to the step's result, of the same shape, unless they share their memory.
-void Binder::addWholeCopy(const Step &step, unsigned operand) {
-  ValueId from = step.operands[operand], to = step.results[0];
-  if (sharesMemory(step, operand) || metas[from].numElements() == 0)
-    return;
-  addCopy(&step, layouts[from], layouts[to], byteWidth(metas[to].dtype), step.op.info().name);
-  addPointer(from, layouts[from].offset);
-  addPointer(to, layouts[to].offset);
-}
-
-llvm::Error Binder::addRegion(const Step &step, unsigned operand, const Layout &source, const Layout &destination) {
-  ValueId from = step.operands[operand], to = step.results[0];
-  if (llvm::is_contained(source.shape, 0))
+llvm::Error Binder::addRegion(const Step &step, const CopyRegion &region) {
+  ValueId from = step.operands[region.operand], to = step.results[0];
+  if (sharesMemory(step, region.operand)) // by an in-place pair
     return llvm::Error::success();
-  if (copiesByKernel(step, source, destination)) {
-    llvm::Expected<KernelGeometry> geometry = kernelGeometry(step, {source.shape}, {source, destination}, 1);
-    if (!geometry)
-      return geometry.takeError();
-    Command &command = newCommand(Command::Launch, &step);
-    command.numInputs = command.numOutputs = 1;
-    setLaunch(command, step, step.entry, *geometry);
-    command.label = step.op.info().name;
-  } else {
-    addCopy(&step, source, destination, byteWidth(metas[to].dtype), step.op.info().name);
-  }
-  addPointer(from, source.offset);
-  addPointer(to, destination.offset);
+  if (copiesByKernel(step, region.source, region.destination))
+    return addLaunch(step, step.entry, {from, to}, {{region.source.shape}, {region.source, region.destination}, 1});
+  addCopy(&step, step.op.info().name, byteWidth(metas[to].dtype), {storage.places[from], region.source},
+          {storage.places[to], region.destination});
   return llvm::Error::success();
 }
 
 llvm::Error Binder::addMovement(const Step &step) {
-  if (llvm::Error error = checkOperator(step))
-    return error;
   llvm::SmallVector<Layout, 4> operands;
   for (ValueId value : step.operands)
     operands.push_back(layouts[value]);
@@ -89,35 +70,23 @@ llvm::Error Binder::addMovement(const Step &step) {
   if (regions::fillOf(step.op.info())) {
     if (step.fillEntry < 0)
       return makeError(ErrorCode::Internal, step.op.name() + ": step must have a kernel that fills, got none");
-    if (llvm::Error error = addLaunch(step, step.fillEntry, {metas[result].shape}, {}, {result}))
+    if (llvm::Error error = addLaunch(step, step.fillEntry, {result}, {{metas[result].shape}, {layouts[result]}, 0}))
       return error;
   }
   for (const CopyRegion &region : *copies)
-    if (!sharesMemory(step, region.operand)) // by an in-place pair: nothing to copy
-      if (llvm::Error error = addRegion(step, region.operand, region.source, region.destination))
-        return error;
+    if (llvm::Error error = addRegion(step, region))
+      return error;
   return llvm::Error::success();
 }
 
 void Binder::addOutputCopies() {
-  auto copy = [&](const OutputCopy &output, Place from, int64_t offset, const Layout &source, Place to) {
-    const TensorMeta &meta = metas[output.value];
-    if (meta.numElements() == 0)
-      return;
-    addCopy(nullptr, source, Layout::contiguous(meta.shape), byteWidth(meta.dtype),
-            exe.outputs[output.output].name.c_str());
-    addPlacePointer(from, offset * byteWidth(meta.dtype));
-    addPlacePointer(to, 0);
-  };
-  for (const OutputCopy &output : storage.copies) {
-    const Layout &layout = layouts[output.value];
-    Place target = output.stage < 0 ? Place{Place::Output, output.output} : Place{Place::Arena, uint32_t(output.stage)};
-    copy(output, storage.places[output.value], layout.offset, layout, target);
+  for (const auto &[value, output, from, to] : storage.copies) {
+    const TensorMeta &meta = metas[value];
+    PlacedLayout own{storage.places[value], layouts[value]}, whole{to, Layout::contiguous(meta.shape)};
+    if (from.kind != Place::None)
+      own = {from, whole.layout};
+    addCopy(nullptr, exe.outputs[output].name.c_str(), byteWidth(meta.dtype), own, whole);
   }
-  for (const OutputCopy &output : storage.copies)
-    if (output.stage >= 0)
-      copy(output, {Place::Arena, uint32_t(output.stage)}, 0, Layout::contiguous(metas[output.value].shape),
-           {Place::Output, output.output});
 }
 
 } // namespace tess::runtime

@@ -1,8 +1,8 @@
 //===- Packing.cpp - values that stay in a library's layout ---------------===//
 #include "runtime/bind/Packing.h"
+#include "llvm/ADT/IntEqClasses.h"
 #include "llvm/ADT/STLExtras.h"
 
-#include <numeric>
 #include <optional>
 
 namespace tess::runtime {
@@ -13,9 +13,8 @@ class Packings {
 public:
   Packings(const Executable &exe, llvm::ArrayRef<TensorMeta> metas, llvm::ArrayRef<Layout> layouts,
            llvm::ArrayRef<Place> places)
-      : exe(exe), metas(metas), layouts(layouts), parent(exe.values.size()), wanted(exe.values.size()),
+      : exe(exe), metas(metas), layouts(layouts), joined(unsigned(exe.values.size())), wanted(exe.values.size()),
         byChannel(exe.values.size()), readsIndex(exe.values.size(), true) {
-    std::iota(parent.begin(), parent.end(), 0);
     for (auto [value, decl] : llvm::enumerate(exe.values)) {
       if (decl.kind == ValueKind::View) { // the strides of a view have no meaning in another layout of its root
         want(rootOf(exe, ValueId(value)), {});
@@ -42,21 +41,16 @@ public:
   std::vector<Packing> result() {
     std::vector<Packing> out(exe.values.size());
     for (size_t value = 0; value < out.size(); ++value)
-      if (ValueId first = find(ValueId(value)); wanted[first] && (wanted[first]->order || !byChannel[first]))
+      if (unsigned first = joined.findLeader(unsigned(value));
+          wanted[first] && (wanted[first]->order || !byChannel[first]))
         out[value] = *wanted[first];
     return out;
   }
 
 private:
-  ValueId find(ValueId value) {
-    while (parent[value] != value)
-      value = parent[value] = parent[parent[value]];
-    return value;
-  }
-
   /// Notes that a step prefers `value` in `packing`. A value with two different wishes stays row-major.
   void want(ValueId value, const Packing &packing) {
-    std::optional<Packing> &now = wanted[find(value)];
+    std::optional<Packing> &now = wanted[joined.findLeader(unsigned(value))];
     now = !now || now->text == packing.text ? packing : Packing();
   }
 
@@ -92,24 +86,26 @@ private:
     for (const ValueIds *list : {&step.operands, &step.results})
       for (ValueId value : *list)
         isWhole(value, metas[first]) ? unite(first, value) : want(value, {});
-    byChannel[find(first)] = byChannel[find(first)] || goesByChannel(step);
+    if (goesByChannel(step))
+      byChannel[joined.findLeader(unsigned(first))] = true;
   }
 
   void unite(ValueId a, ValueId b) {
-    a = find(a), b = find(b);
-    if (a == b)
+    unsigned kept = joined.findLeader(unsigned(a)), other = joined.findLeader(unsigned(b));
+    if (kept == other)
       return;
-    parent[b] = a;
-    byChannel[a] = byChannel[a] || byChannel[b];
-    if (wanted[b])
-      want(a, *wanted[b]);
+    if (joined.join(kept, other) != kept)
+      std::swap(kept, other);
+    byChannel[kept] = byChannel[kept] || byChannel[other];
+    if (wanted[other])
+      want(ValueId(kept), *wanted[other]);
   }
 
   const Executable &exe;
   llvm::ArrayRef<TensorMeta> metas;
   llvm::ArrayRef<Layout> layouts;
-  std::vector<ValueId> parent;
-  // By the representative of the joined values: what the steps prefer, and whether a kernel tells channels apart.
+  llvm::IntEqClasses joined; // values that have one packing
+  // By the leader of the joined values: what the steps prefer, and whether a kernel tells channels apart.
   std::vector<std::optional<Packing>> wanted;
   std::vector<bool> byChannel;
   std::vector<bool> readsIndex; // by value, of those that are elementwise

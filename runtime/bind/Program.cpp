@@ -27,18 +27,14 @@ llvm::Expected<std::shared_ptr<Program>> Program::create(Executable executable, 
 
 llvm::Error Program::mapCode() {
   for (auto [index, image] : llvm::enumerate(exe.images)) {
+    std::shared_ptr<CodeImage> code; // none where the options replace it
+    if (!options.kernel)
+      if (llvm::Error error = CodeImage::map(image).moveInto(code))
+        return error;
     std::vector<KernelFn> &entries = kernels.emplace_back();
-    if (options.kernel) {
-      for (unsigned entry = 0; entry < image.entries.size(); ++entry)
-        entries.push_back(options.kernel(unsigned(index), entry));
-      continue;
-    }
-    auto code = CodeImage::map(image);
-    if (!code)
-      return code.takeError();
     for (unsigned entry = 0; entry < image.entries.size(); ++entry)
-      entries.push_back((*code)->entry(entry));
-    images.push_back(std::move(*code));
+      entries.push_back(code ? code->entry(entry) : options.kernel(unsigned(index), entry));
+    images.push_back(std::move(code));
   }
   return llvm::Error::success();
 }
@@ -48,16 +44,10 @@ llvm::Error Program::mapCode() {
 llvm::Error Program::placeConstants() {
   constants.resize(exe.constants.size());
   constantBuffers.resize(exe.constants.size());
-  llvm::SmallVector<bool> isPlaced(exe.constants.size(), true);
-  for (const InputDecl &input : exe.inputs)
-    if (input.isState())
-      isPlaced[input.initial] = false;
   for (const ValueDecl &value : exe.values)
-    if (value.kind == ValueKind::Constant)
-      isPlaced[value.constant] = true;
-  for (size_t index = 0; index < exe.constants.size(); ++index)
-    if (llvm::Error error = isPlaced[index] ? placeConstant(index) : llvm::Error::success())
-      return error;
+    if (value.kind == ValueKind::Constant && !constants[value.constant])
+      if (llvm::Error error = placeConstant(size_t(value.constant)))
+        return error;
   return llvm::Error::success();
 }
 
@@ -82,11 +72,10 @@ llvm::Expected<llvm::StringRef> Program::bytesOf(size_t constant) const {
 
 /// Copies a constant to device memory, unless the device can read it where it is and it is aligned.
 llvm::Error Program::placeConstant(size_t index) {
-  llvm::Expected<llvm::StringRef> found = bytesOf(index);
-  if (!found)
-    return found.takeError();
   const ConstantDecl &decl = exe.constants[index];
-  llvm::StringRef bytes = *found;
+  llvm::StringRef bytes;
+  if (llvm::Error error = bytesOf(index).moveInto(bytes))
+    return error;
   size_t size = bytes.size();
   totalConstantBytes += size;
   if (options.device->hostAccessible() && !decl.tensor.empty() && reinterpret_cast<uintptr_t>(bytes.data()) % 64 == 0) {

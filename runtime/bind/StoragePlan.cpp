@@ -14,7 +14,7 @@ ValueId rootOf(const Executable &exe, ValueId value) {
 }
 
 std::vector<PlannedMemory> describePlan(const Executable &exe, const StoragePlan &storage, const MemoryPlan &plan,
-                                        llvm::ArrayRef<int32_t> scratch) {
+                                        llvm::ArrayRef<ScratchUse> scratch) {
   std::vector<PlannedMemory> pieces;
   auto add = [&](ValueId value, size_t index) {
     const Allocation &allocation = storage.allocations[index];
@@ -23,9 +23,8 @@ std::vector<PlannedMemory> describePlan(const Executable &exe, const StoragePlan
   for (auto [value, place] : llvm::enumerate(storage.places))
     if (place.kind == Place::Arena && exe.values[value].kind == ValueKind::Temp)
       add(ValueId(value), place.index);
-  for (int32_t index : scratch)
-    if (index >= 0)
-      add(-1, size_t(index));
+  for (const ScratchUse &use : scratch)
+    add(-1, use.allocation);
   return pieces;
 }
 
@@ -48,10 +47,10 @@ private:
   void scan();
   void placeFixed();
   llvm::Error placeOutputs();
-  llvm::Error checkDonation(const OutputDecl &output) const;
   bool writesDirectly(const OutputDecl &output) const;
   bool donationSafe(const OutputDecl &output, ValueId root) const;
   void stageCopies();
+  Place allocate(ValueId value, int32_t first, int32_t last);
   void allocateTemps();
   void shareInPlace(const Step &step, int32_t index);
   Place finalPlace(ValueId root) const;
@@ -111,10 +110,8 @@ bool Storage::donationSafe(const OutputDecl &output, ValueId root) const {
   if (isOutput[input])
     return false;
   int32_t step = written[root];
-  if (lastRead[input] < step)
-    return true;
-  if (lastRead[input] > step)
-    return false;
+  if (lastRead[input] != step)
+    return lastRead[input] < step;
   const Step &writer = exe.steps[step];
   return llvm::any_of(writer.inplace, [&](auto pair) {
     ValueId operand = writer.operands[pair.first];
@@ -134,51 +131,46 @@ bool Storage::writesDirectly(const OutputDecl &output) const {
   return output.donates < 0 || donationSafe(output, root);
 }
 
-llvm::Error Storage::checkDonation(const OutputDecl &output) const {
-  if (output.donates < 0)
-    return llvm::Error::success();
-  const InputDecl &input = exe.inputs[output.donates];
-  if (!(metas[output.value] == metas[input.value]))
-    return invalidArgument("bind: output " + output.name + " must have the shape of input " + input.name +
-                           ", whose memory it takes over, got " + toString(metas[output.value]) + " and " +
-                           toString(metas[input.value]));
-  return llvm::Error::success();
-}
-
 llvm::Error Storage::placeOutputs() {
   for (auto [index, output] : llvm::enumerate(exe.outputs)) {
-    if (llvm::Error error = checkDonation(output))
-      return error;
-    if (writesDirectly(output)) {
-      plan.places[rootOf(exe, output.value)] = {Place::Output, uint32_t(index)};
-      continue;
-    }
-    bool itself = output.donates >= 0 && exe.inputs[output.donates].value == output.value;
-    if (!itself)
-      plan.copies.push_back({output.value, uint32_t(index), -1});
+    const InputDecl *donor = output.donates < 0 ? nullptr : &exe.inputs[output.donates];
+    if (donor && !(metas[output.value] == metas[donor->value]))
+      return invalidArgument("bind: output " + output.name + " must have the shape of input " + donor->name +
+                             ", whose memory it takes over, got " + toString(metas[output.value]) + " and " +
+                             toString(metas[donor->value]));
+    Place place{Place::Output, uint32_t(index)};
+    if (writesDirectly(output))
+      plan.places[rootOf(exe, output.value)] = place;
+    else if (!donor || donor->value != output.value)
+      plan.copies.push_back({output.value, uint32_t(index), {}, place});
   }
   return llvm::Error::success();
 }
 
-/// Gives a staging buffer to each copy whose source is an input that another output takes over, so that it is read
-/// before any copy writes.
+/// Copies each source that is an input which another output takes over to a buffer before any output is written.
 void Storage::stageCopies() {
+  std::vector<OutputCopy> staged;
   for (OutputCopy &copy : plan.copies) {
     ValueId root = rootOf(exe, copy.value);
     lastRead[root] = end;
     if (!isTakenOver[root])
       continue;
-    copy.stage = int32_t(plan.allocations.size());
-    plan.allocations.push_back({bytesOf(copy.value), end, end});
+    copy.from = allocate(copy.value, end, end);
+    staged.push_back({copy.value, copy.output, {}, copy.from});
   }
+  plan.copies.insert(plan.copies.begin(), staged.begin(), staged.end());
+}
+
+Place Storage::allocate(ValueId value, int32_t first, int32_t last) {
+  plan.allocations.push_back({bytesOf(value), first, last});
+  return {Place::Arena, uint32_t(plan.allocations.size() - 1)};
 }
 
 void Storage::allocateTemps() {
   for (auto [index, value] : llvm::enumerate(exe.values)) {
     if (value.kind != ValueKind::Temp || written[index] < 0 || plan.places[index].kind != Place::None)
       continue;
-    plan.places[index] = {Place::Arena, uint32_t(plan.allocations.size())};
-    plan.allocations.push_back({bytesOf(index), written[index], std::max(written[index], lastRead[index])});
+    plan.places[index] = allocate(ValueId(index), written[index], std::max(written[index], lastRead[index]));
   }
 }
 
@@ -214,7 +206,6 @@ void Storage::shareInPlace(const Step &step, int32_t index) {
     placed.push_back(result);
     Place &to = plan.places[result];
     if (to.kind == Place::Output) {
-      movedTo.resize(plan.allocations.size());
       movedTo[kept] = to;
       plan.allocations[kept].bytes = 0;
       continue;
@@ -228,7 +219,7 @@ void Storage::shareInPlace(const Step &step, int32_t index) {
 /// The place of a value that is no view, once all memory is shared.
 Place Storage::finalPlace(ValueId root) const {
   Place place = plan.places[root];
-  bool isMoved = place.kind == Place::Arena && place.index < movedTo.size() && movedTo[place.index].kind != Place::None;
+  bool isMoved = place.kind == Place::Arena && movedTo[place.index].kind != Place::None;
   return isMoved ? movedTo[place.index] : place;
 }
 
@@ -239,6 +230,7 @@ llvm::Expected<StoragePlan> Storage::run() {
     return std::move(error);
   stageCopies();
   allocateTemps();
+  movedTo.resize(plan.allocations.size());
   for (auto [index, step] : llvm::enumerate(exe.steps))
     shareInPlace(step, int32_t(index));
   std::vector<Place> places;

@@ -14,25 +14,30 @@ struct Place {
   uint32_t index = 0; // input, output, allocation, constant
 };
 
-/// An output that no step writes directly.
+/// A copy of a value for an output that no step writes directly.
 struct OutputCopy {
   ValueId value;
   uint32_t output;
-  int32_t stage = -1; // allocation that it goes through, since its source is a buffer that another output takes over
+  Place from, to; // `from` None: the value's own
 };
 
 /// The places of all values, before allocations have offsets.
 struct StoragePlan {
   std::vector<Place> places; // by value; a view has its root's
   std::vector<Allocation> allocations;
-  std::vector<OutputCopy> copies;
+  std::vector<OutputCopy> copies; // in their order
+};
+
+/// A command and the allocation that it uses for itself.
+struct ScratchUse {
+  size_t command, allocation;
 };
 
 struct PlannedMemory; // Bind.h
 
-/// What lies where in the arena, for people. `scratch`: by command, the allocation that it uses for itself; -1: none.
+/// What lies where in the arena, for people. `scratch`: the allocations that commands use for themselves.
 std::vector<PlannedMemory> describePlan(const Executable &exe, const StoragePlan &storage, const MemoryPlan &plan,
-                                        llvm::ArrayRef<int32_t> scratch);
+                                        llvm::ArrayRef<ScratchUse> scratch);
 
 /// The value that a view looks at, through any number of views.
 ValueId rootOf(const Executable &exe, ValueId value);

@@ -18,30 +18,19 @@ static Layout windowLayout(Layout layout, llvm::ArrayRef<WindowAxis> windows, ll
 }
 
 llvm::Error Binder::addWindow(const Step &step) {
-  if (llvm::Error error = checkOperator(step))
-    return error;
   ValueId operand = step.operands[0], result = step.results[0];
   const OpDef &op = operatorOf(step.op);
   auto windows = op.info().windowRule(op);
-  Shape domain = metas[result].shape, source = metas[operand].shape;
-  llvm::SmallVector<KernelBound, 3> bounds;
-  for (auto [index, window] : llvm::enumerate(windows)) {
+  llvm::ArrayRef<int64_t> extents = llvm::ArrayRef(metas[operand].shape).take_back(windows.size());
+  Shape domain = metas[result].shape;
+  KernelOperands operands{{}, {}, 1};
+  for (auto [window, extent] : llvm::zip(windows, extents)) {
     domain.push_back(window.size);
-    int64_t extent = source[source.size() - windows.size() + index];
-    bounds.push_back({window.stride, window.dilation, window.padding, extent});
+    operands.bounds.push_back({window.stride, window.dilation, window.padding, extent});
   }
-  Layout elements = windowLayout(layouts[operand], windows, domain);
-  llvm::Expected<KernelGeometry> geometry = kernelGeometry(step, {domain}, {elements, layouts[result]}, 1, bounds);
-  if (!geometry)
-    return geometry.takeError();
-  if (geometry->parallel == 0)
-    return llvm::Error::success();
-  Command &command = newCommand(Command::Launch, &step);
-  command.numInputs = command.numOutputs = 1;
-  setLaunch(command, step, step.entry, *geometry);
-  addPointer(operand, elements.offset);
-  addPointer(result, layouts[result].offset);
-  return llvm::Error::success();
+  operands.shapes = {domain};
+  operands.layouts = {windowLayout(layouts[operand], windows, domain), layouts[result]};
+  return addLaunch(step, step.entry, {operand, result}, operands);
 }
 
 } // namespace tess::runtime

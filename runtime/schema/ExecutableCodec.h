@@ -24,7 +24,8 @@ std::string serializeExecutable(const Executable &executable);
 llvm::Expected<Executable> parseExecutable(llvm::StringRef bytes, llvm::StringRef what);
 
 /// Every index, count, order and range that bind relies on: each value is defined once and before its use, operators
-/// get as many operands as their records say, images and entries exist. `what` opens the message.
+/// get as many operands as their records say, images and entries exist, a step's operator is that of the node which
+/// gives its results their shapes. `what` opens the message.
 llvm::Error validate(const Executable &executable, llvm::StringRef what);
 
 } // namespace tess::runtime

@@ -262,25 +262,6 @@ std::string writeFlat(const Executable &executable) {
   return std::move(writer.out);
 }
 
-/// Bind infers no operator of such a step again: each must be the one that its result has its shape from.
-static llvm::Error checkSteps(const Executable &exe, llvm::StringRef what) {
-  std::vector<const ProgramNode *> nodeOf(exe.values.size());
-  for (const ProgramNode &node : exe.nodes)
-    for (ValueId result : node.results)
-      nodeOf[result] = &node;
-  for (auto [index, step] : llvm::enumerate(exe.steps)) {
-    if (step.kind == StepKind::Kernel)
-      continue;
-    const ProgramNode *node = nodeOf[step.results[0]];
-    if (!node || !node->op.isSame(step.op) || node->operands != step.operands || node->results != step.results ||
-        node->segments != step.segments)
-      return makeError(ErrorCode::DataLoss, what + ": step " + llvm::Twine(index) +
-                                                " must be the operator that gives its results their shapes, got " +
-                                                step.op.name());
-  }
-  return llvm::Error::success();
-}
-
 llvm::Expected<Executable> readFlat(llvm::StringRef bytes, llvm::StringRef what,
                                     llvm::function_ref<llvm::Error(Image &)> place) {
   Executable executable;
@@ -293,8 +274,6 @@ llvm::Expected<Executable> readFlat(llvm::StringRef bytes, llvm::StringRef what,
     if (llvm::Error error = place ? place(image) : llvm::Error::success())
       return std::move(error);
   if (llvm::Error error = validate(executable, what))
-    return std::move(error);
-  if (llvm::Error error = checkSteps(executable, what))
     return std::move(error);
   return executable;
 }

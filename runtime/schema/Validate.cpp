@@ -1,8 +1,8 @@
 //===- Validate.cpp - checks that bind relies on --------------------------===//
 //
 // One walk in execution order: nodes define shapes, steps define memory. After
-// it every index in an executable is in range, and every value is defined once
-// and before its use.
+// it every index in an executable is in range, every value is defined once and
+// before its use, and a step with an operator computes what a node says.
 //
 //===----------------------------------------------------------------------===//
 #include "ops/Error.h"
@@ -18,7 +18,8 @@ namespace {
 class Validator {
 public:
   Validator(const Executable &exe, llvm::StringRef what)
-      : exe(exe), what(what), hasShape(exe.values.size()), hasMemory(exe.values.size()), roots(exe.values.size()) {
+      : exe(exe), what(what), hasShape(exe.values.size()), hasMemory(exe.values.size()), roots(exe.values.size()),
+        nodeOf(exe.values.size()) {
     std::iota(roots.begin(), roots.end(), 0);
   }
   llvm::Error run();
@@ -31,7 +32,7 @@ private:
   llvm::Error inputs();
   llvm::Error initialValue(const InputDecl &input);
   llvm::Error node(const ProgramNode &node, size_t index);
-  llvm::Error segments(const OpDef &op, llvm::ArrayRef<unsigned> segments, size_t count, const llvm::Twine &where);
+  llvm::Error segments(const ProgramNode &node, const llvm::Twine &where);
   llvm::Error views();
   llvm::Error viewResult(const ProgramNode &node, ValueId result, size_t index);
   llvm::Error step(const Step &step, size_t index);
@@ -39,7 +40,9 @@ private:
   llvm::Error kernelStep(const Step &step, const llvm::Twine &where);
   llvm::Error innerClasses(const Step &step, size_t numOperands, const llvm::Twine &where);
   llvm::Error windowStep(const Step &step, const llvm::Twine &where);
+  llvm::Error movementStep(const Step &step, const llvm::Twine &where);
   llvm::Error operatorStep(const Step &step, const llvm::Twine &where);
+  llvm::Error operatorOfNode(const Step &step, const llvm::Twine &where);
   llvm::Error groups(const Step &step, const llvm::Twine &where);
   llvm::Error code(const Step &step, int32_t entry, const llvm::Twine &where);
   llvm::Error outputs();
@@ -51,6 +54,7 @@ private:
   std::vector<bool> hasShape, hasMemory;
   std::vector<ValueId>
       roots; // owner of the memory of each value, set when its node is met, so that chains of views are walked once
+  std::vector<const ProgramNode *> nodeOf; // by result
 };
 
 } // namespace
@@ -151,25 +155,26 @@ llvm::Error Validator::inputs() {
   return llvm::Error::success();
 }
 
-llvm::Error Validator::segments(const OpDef &op, llvm::ArrayRef<unsigned> segments, size_t count,
-                                const llvm::Twine &where) {
-  if (segments.empty()) {
-    llvm::Expected<llvm::SmallVector<unsigned, 4>> fits = defaultSegments(op.info(), unsigned(count));
+llvm::Error Validator::segments(const ProgramNode &node, const llvm::Twine &where) {
+  llvm::ArrayRef<OperandInfo> groups = node.op.info().operands;
+  if (node.segments.empty()) {
+    llvm::Expected<llvm::SmallVector<unsigned, 4>> fits =
+        defaultSegments(node.op.info(), unsigned(node.operands.size()));
     if (!fits)
       return bad(where + ": " + takeError(fits.takeError()).second);
     return llvm::Error::success();
   }
-  if (segments.size() != op.info().operands.size())
-    return bad(where + " must have " + llvm::Twine(op.info().operands.size()) + " operand groups, got " +
-               llvm::Twine(segments.size()));
+  if (node.segments.size() != groups.size())
+    return bad(where + " must have " + llvm::Twine(groups.size()) + " operand groups, got " +
+               llvm::Twine(node.segments.size()));
   size_t sum = 0;
-  for (auto [operand, size] : llvm::zip(op.info().operands, segments)) {
+  for (auto [operand, size] : llvm::zip(groups, node.segments)) {
     sum += size;
     if ((operand.arity == Arity::One && size != 1) || (operand.arity == Arity::Optional && size > 1))
       return bad(where + " must have one operand " + operand.name + ", got " + llvm::Twine(size));
   }
-  if (sum != count)
-    return bad(where + " must have " + llvm::Twine(sum) + " operands, got " + llvm::Twine(count));
+  if (sum != node.operands.size())
+    return bad(where + " must have " + llvm::Twine(sum) + " operands, got " + llvm::Twine(node.operands.size()));
   return llvm::Error::success();
 }
 
@@ -191,8 +196,7 @@ llvm::Error Validator::node(const ProgramNode &node, size_t index) {
       return bad("operand of node " + llvm::Twine(index) + " must be defined before, got value " +
                  llvm::Twine(operand));
   }
-  if (llvm::Error e = segments(node.op, node.segments, node.operands.size(),
-                               "node " + llvm::Twine(index) + " (" + node.op.name() + ")"))
+  if (llvm::Error e = segments(node, "node " + llvm::Twine(index) + " (" + node.op.name() + ")"))
     return e;
   for (ValueId result : node.results) {
     if (llvm::Error e = valueId(result, "result of node " + llvm::Twine(index)))
@@ -202,6 +206,7 @@ llvm::Error Validator::node(const ProgramNode &node, size_t index) {
       return bad("a value must be defined once, got value " + llvm::Twine(result) + " again from node " +
                  llvm::Twine(index));
     hasShape[result] = true;
+    nodeOf[result] = &node;
     if (kind != ValueKind::View)
       continue;
     if (llvm::Error e = viewResult(node, result, index))
@@ -287,31 +292,43 @@ llvm::Error Validator::windowStep(const Step &step, const llvm::Twine &where) {
   return groups(step, where);
 }
 
-llvm::Error Validator::operatorStep(const Step &step, const llvm::Twine &where) {
-  if (!step.op)
-    return bad(where + " must have an operator, got none");
-  if (step.results.empty())
-    return bad(where + " must have results, got none");
-  if (step.kind == StepKind::Library) {
-    if (!step.op.info().kernel)
-      return bad(where + " must be an operator of the kernel table, got " + step.op.name());
-    return segments(step.op, step.segments, step.operands.size(), where);
-  }
-  if (step.kind == StepKind::Window)
-    return windowStep(step, where);
+llvm::Error Validator::movementStep(const Step &step, const llvm::Twine &where) {
   if (!step.op.info().regionRule)
     return bad(where + " must be an operator that copies regions, got " + step.op.name());
   if (llvm::Error e = code(step, step.entry, where))
     return e;
   if (llvm::Error e = innerClasses(step, 2, where)) // source and destination
     return e;
-  if (step.fillEntry >= 0) {
-    if (step.scalars.size() != 1)
-      return bad(where + " must have one scalar to fill with, got " + llvm::Twine(step.scalars.size()));
-    if (llvm::Error e = code(step, step.fillEntry, where))
+  if (step.fillEntry < 0)
+    return llvm::Error::success();
+  if (step.scalars.size() != 1)
+    return bad(where + " must have one scalar to fill with, got " + llvm::Twine(step.scalars.size()));
+  return code(step, step.fillEntry, where);
+}
+
+/// Bind infers no operator of a step again: it must be the one that the step's results have their shapes from.
+llvm::Error Validator::operatorOfNode(const Step &step, const llvm::Twine &where) {
+  const ProgramNode &node = *nodeOf[step.results[0]]; // a temporary with a shape
+  if (node.op.isSame(step.op) && node.operands == step.operands && node.results == step.results &&
+      node.segments == step.segments)
+    return llvm::Error::success();
+  return bad(where + " must be the operator that gives its results their shapes, got " + step.op.name());
+}
+
+llvm::Error Validator::operatorStep(const Step &step, const llvm::Twine &where) {
+  if (!step.op)
+    return bad(where + " must have an operator, got none");
+  if (step.results.empty())
+    return bad(where + " must have results, got none");
+  if (step.kind == StepKind::Library && !step.op.info().kernel)
+    return bad(where + " must be an operator of the kernel table, got " + step.op.name());
+  if (step.kind == StepKind::Window)
+    if (llvm::Error e = windowStep(step, where))
       return e;
-  }
-  return segments(step.op, step.segments, step.operands.size(), where);
+  if (step.kind == StepKind::Movement)
+    if (llvm::Error e = movementStep(step, where))
+      return e;
+  return operatorOfNode(step, where);
 }
 
 llvm::Error Validator::stepMemory(const Step &step, size_t index) {

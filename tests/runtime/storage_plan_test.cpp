@@ -27,9 +27,11 @@ TEST_CASE("an input that an output shows is not overwritten by the step that mak
   p.output("new", neg, 0);
   p.output("old", x);
   StoragePlan plan = planOf(p);
-  REQUIRE(plan.copies.size() == 2);
-  CHECK(plan.copies[0].stage < 0);
-  CHECK(plan.copies[1].stage >= 0); // read before the first copy writes it
+  REQUIRE(plan.copies.size() == 3);
+  CHECK(plan.copies[0].value == x); // read before it is written
+  CHECK(plan.copies[0].to.kind == Place::Arena);
+  CHECK(plan.copies[1].value == neg);
+  CHECK(plan.copies[2].from.kind == Place::Arena);
 }
 
 /// An indexed write into neg(x), or into x where the output donates it; `isLast`: its result is the output, not the
@@ -80,5 +82,5 @@ TEST_CASE("a plan takes a time that is linear in the outputs") {
   StoragePlan plan = planOf(p);
   alarm(0);
   CHECK(plan.copies.size() == count);
-  CHECK(plan.copies.back().stage < 0);
+  CHECK(plan.copies.back().from.kind == Place::None);
 }
