@@ -1,16 +1,44 @@
 """Draws programs: each statement is tried eagerly, and kept when it gives tame numbers."""
 
+import contextlib
+import math
 from dataclasses import replace
 
 import numpy as np
 import tessera
+from tessera import _core, device
 
 from tests.random import catalog, files, focus
 from tests.random.program import HEADER, REFUSALS, Input, Program, Statement, used_names
 
 SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 48, 64, 100, 128, 257, 1025)
-_MOST_ELEMENTS = 1 << 18
+_MOST_ELEMENTS = 1 << 18  # of a value
+_MOST_BYTES = 1 << 25  # of all values of a program
+_ROOM = (
+    1 << 30
+)  # bytes that a program may take while it is drawn, with what a statement makes and drops
 _LARGEST = 1e4  # of a float that a program goes on with
+
+
+def count_of(shape):
+    """Its elements, which may be more than an int64 counts."""
+    return math.prod(map(int, shape))
+
+
+def bytes_of(value):
+    """What a tensor holds; a view counts as a value of its own."""
+    return count_of(value.shape) * value.dtype.itemsize
+
+
+@contextlib.contextmanager
+def limited_memory():
+    """A statement that wants more than `_ROOM` raises MemoryError."""
+    before = _core.memory_stats()
+    device.set_memory_limit(before["in_use"] + _ROOM)
+    try:
+        yield
+    finally:
+        device.set_memory_limit(before["limit"])
 
 
 class Drawer:
@@ -40,6 +68,11 @@ class Drawer:
 
     def draw(self):
         """The program."""
+        with limited_memory():
+            return self.drawn()
+
+    def drawn(self):
+        """As draw(), in whatever memory there is."""
         wanted = self.random.randint(3, 31)
         if self.focus.free or self.focus.alike:
             self.begin()
@@ -55,6 +88,8 @@ class Drawer:
         shape = [self.choose(self.sizes[-3:]) for _ in range(self.random.randint(1, 4))]
         if self.focus.free:
             shape[0] = self.free
+        while count_of(shape) > _MOST_ELEMENTS:
+            shape.pop()
         for _ in range(1 + self.focus.alike):
             self.new_input(tuple(shape), self.dtype, -2.0, 2.0)
 
@@ -71,6 +106,10 @@ class Drawer:
             self.add_line(self.choose(catalog.BINARY))
         else:
             self.add_write()
+
+    def held(self):
+        """Bytes of all values so far: none is given back before the program ends."""
+        return sum(map(bytes_of, self.known.values()))
 
     # Operands.
 
@@ -127,7 +166,8 @@ class Drawer:
         """A call of a record's sample."""
         record = self.records[self.random.choice(len(self.records), p=self.weights)]
         draw = catalog.draw_call(self.random, record, self.dtype, self.sizes)
-        if any(np.prod(shape) > _MOST_ELEMENTS for shape, *_ in draw.operands):
+        counts = [count_of(shape) for shape, *_ in draw.operands]
+        if max(counts, default=0) > _MOST_ELEMENTS or self.held() + 8 * sum(counts) > _MOST_BYTES:
             return
         same = self.candidates(self.dtype)
         if same and record.operands and self.chance(0.4):  # with what there is, in any shape
@@ -200,7 +240,10 @@ class Drawer:
         """Runs it; true when it gives tame numbers and the focus allows it."""
         try:
             exec(statement.text, self.names)
-            if not all(self.is_tame(self.names[name]) for name in statement.targets):
+            made = [self.names[name] for name in statement.targets]
+            if not all(map(self.is_tame, made)):
+                return False
+            if not statement.writes and self.held() + sum(map(bytes_of, made)) > _MOST_BYTES:
                 return False
         except (*REFUSALS, MemoryError):  # a product of two long columns is larger than memory
             return False

@@ -5,7 +5,9 @@ import warnings
 from dataclasses import replace
 
 import pytest
+from tessera import device
 
+from tests.random import draw as drawing
 from tests.random import minimise, worker
 from tests.random.draw import draw
 from tests.random.float64 import float64
@@ -90,6 +92,38 @@ def test_what_cancels_within_a_line_is_no_finding():
 
 def test_a_statement_that_memory_does_not_hold_is_not_drawn():
     assert draw(9100743).statements
+
+
+@pytest.mark.parametrize("seed", [9400081, 9400234])
+def test_the_inputs_of_the_largest_sizes_are_small(seed):
+    """Four axes of these sizes have 10^11 elements."""
+    device.reset_max_memory_stats()
+    before = device.get_allocated_memory()
+    program = draw(seed)
+    assert program.statements
+    assert max(drawing.count_of(each.shape) for each in program.inputs) <= 1 << 18
+    assert device.get_max_allocated_memory() - before <= 1 << 26
+
+
+def test_all_values_of_a_program_have_a_bound(monkeypatch):
+    whole = drawing.Drawer(3)
+    whole.draw()
+    bound = whole.held() // 2
+    monkeypatch.setattr(drawing, "_MOST_BYTES", bound)
+    smaller = drawing.Drawer(3)
+    assert smaller.draw().statements
+    assert smaller.held() <= bound
+
+
+def test_a_statement_that_takes_too_much_is_refused():
+    """Its value would not be kept; what it takes until then has a bound, too."""
+    drawer = drawing.Drawer(3)
+    a = drawer.new_input((1 << 15, 1), "float32", -1.0, 1.0)
+    before = device.get_allocated_memory()
+    device.reset_max_memory_stats()
+    with drawing.limited_memory():
+        assert not drawer.add(f"F.matmul({a}, F.swapaxes({a}, 0, 1))", 1)
+    assert device.get_max_allocated_memory() - before <= 1 << 30
 
 
 @pytest.mark.parametrize("text", ["a0 * 0.5 == a0[0]", "apply(B.NotEqual(), a0, a0[0])[0]"])
