@@ -60,18 +60,7 @@ std::string optionalValue(const AttrModel &attr) {
   return attr.name + " ? tess::AttrValue(*" + attr.name + ") : tess::AttrValue()";
 }
 
-std::string cppString(StringRef text) {
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      out += '\\';
-    if (c == '\n')
-      out += "\\n";
-    else
-      out += c;
-  }
-  return out + "\"";
-}
+std::string cppString(StringRef text) { return AttrValue(text.str()).toText(); } // escapes as C++ does
 
 static std::string listText(const IntList &list, StringRef open, StringRef close) {
   return (open + join(map_range(list, [](int64_t v) { return std::to_string(v); }), ", ") + close).str();
