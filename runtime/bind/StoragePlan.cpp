@@ -34,9 +34,9 @@ static bool sameLayout(const Layout &a, const Layout &b) {
 
 namespace {
 
-class Storage {
+class StoragePlanner {
 public:
-  Storage(const Executable &exe, llvm::ArrayRef<TensorMeta> metas, llvm::ArrayRef<Layout> layouts)
+  StoragePlanner(const Executable &exe, llvm::ArrayRef<TensorMeta> metas, llvm::ArrayRef<Layout> layouts)
       : exe(exe), metas(metas), layouts(layouts), end(int32_t(exe.steps.size())), written(exe.values.size(), -1),
         lastRead(exe.values.size(), -1), isOutput(exe.values.size()), isTakenOver(exe.values.size()) {
     plan.places.resize(exe.values.size());
@@ -73,7 +73,7 @@ private:
 
 } // namespace
 
-void Storage::scan() {
+void StoragePlanner::scan() {
   for (auto [index, step] : llvm::enumerate(exe.steps)) {
     for (ValueId operand : step.operands)
       lastRead[rootOf(exe, operand)] = int32_t(index);
@@ -87,7 +87,7 @@ void Storage::scan() {
   }
 }
 
-void Storage::placeFixed() {
+void StoragePlanner::placeFixed() {
   for (auto [index, input] : llvm::enumerate(exe.inputs))
     plan.places[input.value] = {Place::Input, uint32_t(index)};
   for (auto [index, value] : llvm::enumerate(exe.values))
@@ -95,7 +95,7 @@ void Storage::placeFixed() {
       plan.places[index] = {Place::Constant, uint32_t(value.constant)};
 }
 
-bool Storage::readAlike(const Step &step, uint16_t operand, llvm::function_ref<bool(ValueId)> sameMemory) const {
+bool StoragePlanner::readAlike(const Step &step, uint16_t operand, llvm::function_ref<bool(ValueId)> sameMemory) const {
   const Layout &layout = layouts[step.operands[operand]];
   return llvm::all_of(llvm::enumerate(step.operands), [&](auto other) {
     if (other.index() == operand || !sameMemory(rootOf(exe, other.value())))
@@ -105,7 +105,7 @@ bool Storage::readAlike(const Step &step, uint16_t operand, llvm::function_ref<b
 }
 
 /// Whether the step that makes the output may write into the input's buffer, because nothing reads that later.
-bool Storage::donationSafe(const OutputDecl &output, ValueId root) const {
+bool StoragePlanner::donationSafe(const OutputDecl &output, ValueId root) const {
   ValueId input = exe.inputs[output.donates].value;
   if (isOutput[input])
     return false;
@@ -121,7 +121,7 @@ bool Storage::donationSafe(const OutputDecl &output, ValueId root) const {
   });
 }
 
-bool Storage::writesDirectly(const OutputDecl &output) const {
+bool StoragePlanner::writesDirectly(const OutputDecl &output) const {
   ValueId root = rootOf(exe, output.value);
   if (exe.values[root].kind != ValueKind::Temp || plan.places[root].kind != Place::None)
     return false;
@@ -131,7 +131,7 @@ bool Storage::writesDirectly(const OutputDecl &output) const {
   return output.donates < 0 || donationSafe(output, root);
 }
 
-llvm::Error Storage::placeOutputs() {
+llvm::Error StoragePlanner::placeOutputs() {
   for (auto [index, output] : llvm::enumerate(exe.outputs)) {
     const InputDecl *donor = output.donates < 0 ? nullptr : &exe.inputs[output.donates];
     if (donor && !(metas[output.value] == metas[donor->value]))
@@ -148,7 +148,7 @@ llvm::Error Storage::placeOutputs() {
 }
 
 /// Copies each source that is an input which another output takes over to a buffer before any output is written.
-void Storage::stageCopies() {
+void StoragePlanner::stageCopies() {
   std::vector<OutputCopy> staged;
   for (OutputCopy &copy : plan.copies) {
     ValueId root = rootOf(exe, copy.value);
@@ -161,12 +161,12 @@ void Storage::stageCopies() {
   plan.copies.insert(plan.copies.begin(), staged.begin(), staged.end());
 }
 
-Place Storage::allocate(ValueId value, int32_t first, int32_t last) {
+Place StoragePlanner::allocate(ValueId value, int32_t first, int32_t last) {
   plan.allocations.push_back({bytesOf(value), first, last});
   return {Place::Arena, uint32_t(plan.allocations.size() - 1)};
 }
 
-void Storage::allocateTemps() {
+void StoragePlanner::allocateTemps() {
   for (auto [index, value] : llvm::enumerate(exe.values)) {
     if (value.kind != ValueKind::Temp || written[index] < 0 || plan.places[index].kind != Place::None)
       continue;
@@ -174,7 +174,7 @@ void Storage::allocateTemps() {
   }
 }
 
-bool Storage::mayShare(const Step &step, int32_t index, uint16_t number, ValueId result) const {
+bool StoragePlanner::mayShare(const Step &step, int32_t index, uint16_t number, ValueId result) const {
   ValueId operand = step.operands[number];
   ValueId root = rootOf(exe, operand);
   Place from = plan.places[root], to = plan.places[result];
@@ -192,7 +192,7 @@ bool Storage::mayShare(const Step &step, int32_t index, uint16_t number, ValueId
   });
 }
 
-void Storage::shareInPlace(const Step &step, int32_t index) {
+void StoragePlanner::shareInPlace(const Step &step, int32_t index) {
   llvm::SmallVector<uint32_t, 4> taken; // a memory goes to one result, and a result takes one memory
   llvm::SmallVector<ValueId, 4> placed;
   for (auto [operandIndex, resultIndex] : step.inplace) {
@@ -217,13 +217,13 @@ void Storage::shareInPlace(const Step &step, int32_t index) {
 }
 
 /// The place of a value that is no view, once all memory is shared.
-Place Storage::finalPlace(ValueId root) const {
+Place StoragePlanner::finalPlace(ValueId root) const {
   Place place = plan.places[root];
   bool isMoved = place.kind == Place::Arena && movedTo[place.index].kind != Place::None;
   return isMoved ? movedTo[place.index] : place;
 }
 
-llvm::Expected<StoragePlan> Storage::run() {
+llvm::Expected<StoragePlan> StoragePlanner::run() {
   scan();
   placeFixed();
   if (llvm::Error error = placeOutputs())
@@ -243,7 +243,7 @@ llvm::Expected<StoragePlan> Storage::run() {
 
 llvm::Expected<StoragePlan> planStorage(const Executable &exe, llvm::ArrayRef<TensorMeta> metas,
                                         llvm::ArrayRef<Layout> layouts) {
-  return Storage(exe, metas, layouts).run();
+  return StoragePlanner(exe, metas, layouts).run();
 }
 
 } // namespace tess::runtime
