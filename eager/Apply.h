@@ -57,7 +57,7 @@ llvm::Error readValue(TensorImpl &tensor, void *destination);
 /// The same value on `device`; `tensor` itself when it is there already. A copy in memory that the host cannot read
 /// has no value.
 llvm::Expected<TensorRef> toDevice(TensorImpl &tensor, runtime::Device &device);
-/// Gives the variable `handle` the value of `value`. Every update goes through here, so that a recording sees it.
-llvm::Error assign(TensorImpl &handle, const TensorImpl &value);
+/// Gives `variable` the value of `value`. Every update goes through here, so that a recording sees it.
+void assign(TensorImpl &variable, TensorImpl &value);
 
 } // namespace tess::eager

@@ -104,7 +104,8 @@ llvm::Error update(const OpDef &op, llvm::ArrayRef<Operand> operands) {
   Tensors results;
   if (llvm::Error e = applyInto(isFree ? &into : nullptr, op, operands, {}, results))
     return e;
-  return assign(variable, *results.front());
+  assign(variable, *results.front());
+  return llvm::Error::success();
 }
 
 llvm::Expected<bool> updateRegion(TensorImpl &variable, const OpDef &region, TensorImpl &value, const OpDef &by) {

@@ -58,7 +58,10 @@ static llvm::Expected<TensorRef> addTo(TensorImpl &sum, TensorImpl &grad, bool i
 
 llvm::Error accumulateGrad(TensorImpl &total, TensorImpl &grad) {
   llvm::Expected<TensorRef> sum = addTo(total, grad, /*isOwned=*/true);
-  return sum ? assign(total, **sum) : sum.takeError();
+  if (!sum)
+    return sum.takeError();
+  assign(total, **sum);
+  return llvm::Error::success();
 }
 
 llvm::Error Tape::accumulate(uint32_t value, TensorRef grad) {

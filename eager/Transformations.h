@@ -34,7 +34,7 @@ struct Call {
 /// Appends the results, hidden ones too, to `results`, which is empty: no layer moves them on its way out.
 using Transformation = llvm::Error (*)(Call &call, Tensors &results);
 
-/// One Transformation for each Layer, in a file of its name.
+/// One Transformation for each Layer, in a file of its name (that of Tracing is Tracer.cpp).
 llvm::Error applyScalar(Call &call, Tensors &results);
 llvm::Error applyDimExpansion(Call &call, Tensors &results);
 llvm::Error applyDTypePromotion(Call &call, Tensors &results);

@@ -1,7 +1,7 @@
 // What traces of every frontend decide alike: how much they keep, which tensors a recording serves, and gradients.
-#include "eager/ArgumentIdentity.h"
-#include "eager/GradEffects.h"
-#include "eager/KeptCalls.h"
+#include "eager/tracing/ArgumentIdentity.h"
+#include "eager/tracing/GradEffects.h"
+#include "eager/tracing/KeptCalls.h"
 #include "tests/eager/Helpers.h"
 
 using namespace tess;
@@ -159,12 +159,12 @@ TEST_CASE("a weak reference tells one variable from all others, and keeps none a
 }
 
 /// A call that was recorded without running it.
-struct Call {
+struct RecordedCall {
   RecordingRef recording;
   GradEffects grads;
   Tensors left;
 
-  Call(llvm::ArrayRef<TensorRef> arguments, llvm::function_ref<void()> function) {
+  RecordedCall(llvm::ArrayRef<TensorRef> arguments, llvm::function_ref<void()> function) {
     auto recorder = get(Recorder::begin(arguments, Recorder::Mode::InferOnly));
     function();
     grads = GradEffects(*recorder, arguments, left);
@@ -181,7 +181,7 @@ TEST_CASE("what a call does to gradients is its condition and its consequence") 
   TensorRef weight = make<float>({1}), x = make<float>({2}), old = make<float>({3}), new1 = make<float>({4});
   weight->setName("weight");
   setGrad(*weight, old);
-  Call call({x}, [&] {
+  RecordedCall call({x}, [&] {
     setGrad(*weight, nullptr);
     setGrad(*x, run("mul", {x, x}));
   });
@@ -200,10 +200,10 @@ TEST_CASE("what a call does to gradients is its condition and its consequence") 
   }
   SECTION("the program reads the gradient of the recorded call, which gets the present value") {
     weight->setGrad(new1);
-    check(call.grads.prepare({x}));
+    call.grads.prepare({x});
     CHECK(weight->grad() == old);
     CHECK(values<float>(*old) == std::vector<float>{4});
-    check(assign(*old, *make<float>({7})));
+    assign(*old, *make<float>({7}));
     CHECK(values<float>(*new1) == std::vector<float>{4});
   }
   SECTION("after a run gradients are what the function left, for arguments of that call") {
@@ -216,7 +216,7 @@ TEST_CASE("what a call does to gradients is its condition and its consequence") 
     call.recording.reset();
     weight.reset();
     CHECK(grads.holds({x}));
-    check(grads.prepare({x}));
+    grads.prepare({x});
     CHECK(grads.lines().front() == "grad of a tensor that is gone becomes None");
   }
 }
@@ -224,13 +224,13 @@ TEST_CASE("what a call does to gradients is its condition and its consequence") 
 TEST_CASE("a gradient that is updated stays, and without a recording nothing is noted") {
   TensorRef weight = make<float>({1}), grad = make<float>({2});
   setGrad(*weight, grad);
-  Call call({}, [&] {
+  RecordedCall call({}, [&] {
     noteGrad(*weight);
-    check(assign(*grad, *run("mul", {grad, grad})));
+    assign(*grad, *run("mul", {grad, grad}));
   });
   CHECK(call.left.empty());
   CHECK(call.grads.lines() == std::vector<std::string>{"grad of outside stays"});
   call.grads.apply({}, {});
   CHECK(weight->grad() == grad);
-  CHECK(Call({}, [] {}).grads.isEmpty());
+  CHECK(RecordedCall({}, [] {}).grads.isEmpty());
 }

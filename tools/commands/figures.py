@@ -5,8 +5,8 @@ usage: python -m tools.commands.figures
 
 from tools.lint import cpp_functions, documented, sources
 
-# The folders whose lines are counted, each with its subfolders.
-COUNTED = ["compiler/lanes", "compiler/lowering", "runtime/bind", "eager"]
+# The folders whose lines are counted; a subfolder counts with its folder unless it stands here.
+COUNTED = ["compiler/lanes", "compiler/lowering", "runtime/bind", "eager", "eager/tracing"]
 
 
 def is_written_by_a_tool(text):
@@ -17,7 +17,8 @@ def is_written_by_a_tool(text):
 def lines_of(names, folder):
     """Lines of C++ in a folder, without blank ones and comments, and the files that have them."""
     lines = {}
-    for name in sources.select(names, [f"{folder}/*.h", f"{folder}/*.cpp"]):
+    inner = [f"{other}/*" for other in COUNTED if other.startswith(folder + "/")]
+    for name in sources.select(names, [f"{folder}/*.h", f"{folder}/*.cpp"], inner):
         if not is_written_by_a_tool(text := sources.read(name)):
             lines[name.removeprefix(folder + "/")] = cpp_functions.code_lines(text)
     return f"{folder}: {sum(lines.values())} in {' '.join(sorted(lines))}"

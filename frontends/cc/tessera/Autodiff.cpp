@@ -1,7 +1,7 @@
 //===- Autodiff.cpp - gradients ------------------------------------------===//
 #include "tessera/Autodiff.h"
 
-#include "eager/Recording.h"
+#include "eager/tracing/Recording.h"
 
 namespace tessera {
 

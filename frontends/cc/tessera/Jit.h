@@ -51,7 +51,7 @@ struct DumpOptions {
 
 /// The calls of one traced function. A signature is the dtypes and shapes of the arguments, which of them are the same
 /// variable, the modes of modules, and which gradients are present; everything else is as it was in the recorded call.
-/// What it keeps is bounded (eager/KeptCalls.h): calls used least recently are forgotten, and recorded anew.
+/// What it keeps is bounded (eager/tracing/KeptCalls.h): calls used least recently are forgotten, and recorded anew.
 class Calls {
 public:
   /// The traced function over lists of tensors.

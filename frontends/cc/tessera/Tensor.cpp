@@ -1,8 +1,8 @@
 //===- Tensor.cpp - tensors of the C++ API -------------------------------===//
 #include "tessera/Tensor.h"
 
-#include "eager/Recording.h"
 #include "eager/Tape.h"
+#include "eager/tracing/Recording.h"
 #include "tessera/Apply.h"
 #include "tessera/functional.h"
 
@@ -122,7 +122,7 @@ Tensor Tensor::detach() const {
 void Tensor::assign(const Tensor &value) const {
   if (!variable)
     throw Error(ErrorCode::InvalidArgument, "assign: the target must be a variable, got a number or nothing");
-  checkOrThrow(eager::assign(*variable, *value.ref()));
+  eager::assign(*variable, *value.ref());
 }
 
 //===----------------------------------------------------------------------===//

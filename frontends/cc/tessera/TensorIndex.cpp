@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "tessera/functional.h"
 
-#include "eager/Recording.h"
+#include "eager/tracing/Recording.h"
 #include "ops/Builtin.h"
 #include "llvm/ADT/STLExtras.h"
 

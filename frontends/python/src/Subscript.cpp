@@ -10,7 +10,7 @@
 #include "frontends/python/src/SubscriptKey.h"
 #include "frontends/python/src/TensorType.h"
 
-#include "eager/Recording.h"
+#include "eager/tracing/Recording.h"
 #include "ops/Builtin.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -261,11 +261,12 @@ int tensorSetItem(PyObject *self, PyObject *key, PyObject *object) {
   if (value && (*value)->dtype() != x.dtype())
     value = applyOne(builtin::Cast(x.dtype()), {Operand(*value)});
   llvm::Expected<TensorRef> result = value ? setItem(x, key, *value) : value.takeError();
-  llvm::Error error = result ? assign(x, **result) : result.takeError();
-  if (!error)
-    return 0;
-  raise(std::move(error));
-  return -1;
+  if (!result) {
+    raise(result.takeError());
+    return -1;
+  }
+  assign(x, **result);
+  return 0;
 }
 
 } // namespace tess::python

@@ -5,7 +5,7 @@
 #include "frontends/python/src/NumpyConversion.h"
 #include "frontends/python/src/TensorType.h"
 
-#include "eager/Recording.h"
+#include "eager/tracing/Recording.h"
 #include "ops/Builtin.h"
 #include "llvm/ADT/STLExtras.h"
 

@@ -7,7 +7,7 @@
 #include "frontends/python/src/OpFunction.h"
 
 #include "eager/Queue.h"
-#include "eager/Recording.h"
+#include "eager/tracing/Recording.h"
 #include "runtime/null/NullDevice.h"
 
 #include <structmember.h>
@@ -219,8 +219,7 @@ PyObject *methodDetach(PyObject *self, PyObject *) {
 }
 
 PyObject *resetTo(PyObject *self, PyObject *value) {
-  if (llvm::Error error = assign(implOf(self), implOf(value)))
-    return raise(std::move(error));
+  assign(implOf(self), implOf(value));
   return Py_NewRef(self);
 }
 
@@ -241,8 +240,7 @@ PyObject *methodSetValue(PyObject *self, PyObject *data) {
   if ((*tensor)->shape() != impl.shape())
     return raise(invalidArgument("set_value: shape must be " + toString(impl.shape()) + ", got " +
                                  toString((*tensor)->shape())));
-  if (llvm::Error error = assign(impl, **tensor))
-    return raise(std::move(error));
+  assign(impl, **tensor);
   return Py_NewRef(self);
 }
 

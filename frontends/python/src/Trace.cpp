@@ -6,14 +6,14 @@
 #include "frontends/python/src/NumpyConversion.h"
 #include "frontends/python/src/TensorType.h"
 
-#include "eager/DumpProgram.h"
-#include "eager/GradEffects.h"
-#include "eager/GradientRecording.h"
 #include "eager/HostOptions.h"
-#include "eager/RecordingText.h"
-#include "eager/Segment.h"
 #include "eager/Tape.h"
-#include "eager/TracedProgram.h"
+#include "eager/tracing/DumpProgram.h"
+#include "eager/tracing/GradEffects.h"
+#include "eager/tracing/GradientRecording.h"
+#include "eager/tracing/RecordingText.h"
+#include "eager/tracing/Segment.h"
+#include "eager/tracing/TracedProgram.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <nanobind/stl/shared_ptr.h>
@@ -174,7 +174,7 @@ nb::object giveValue(nb::handle recorded, nb::handle result) {
   TensorImpl &target = implOf(recorded.ptr());
   if (!isValueless(target))
     return nb::borrow(result);
-  checkOrThrow(assign(target, implOf(result.ptr())));
+  assign(target, implOf(result.ptr()));
   return nb::borrow(recorded);
 }
 

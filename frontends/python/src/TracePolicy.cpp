@@ -5,10 +5,10 @@
 #include "frontends/python/src/TensorType.h"
 #include "frontends/python/src/Trace.h"
 
-#include "eager/ArgumentIdentity.h"
-#include "eager/FreeDims.h"
-#include "eager/GradEffects.h"
-#include "eager/KeptCalls.h"
+#include "eager/tracing/ArgumentIdentity.h"
+#include "eager/tracing/FreeDims.h"
+#include "eager/tracing/GradEffects.h"
+#include "eager/tracing/KeptCalls.h"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -71,7 +71,7 @@ void checkFree(const PyRecording &recorded, const ArgumentIdentity &identity, co
 
 void prepareGrads(const GradEffects &self, nb::handle arguments) {
   if (!self.isEmpty())
-    checkOrThrow(self.prepare(tensorsOf(arguments, "prepare")));
+    self.prepare(tensorsOf(arguments, "prepare"));
 }
 
 void applyGrads(const GradEffects &self, nb::handle arguments, nb::handle results) {

@@ -1,5 +1,5 @@
 //===- jit_test.cpp - functions compiled whole ---------------------------===//
-#include "eager/KeptCalls.h"
+#include "eager/tracing/KeptCalls.h"
 #include "tessera/Autodiff.h"
 #include "tessera/Jit.h"
 #include "tessera/Layers.h"

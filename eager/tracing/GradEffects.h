@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "eager/Recording.h"
+#include "eager/tracing/Recording.h"
 
 namespace tess::eager {
 
@@ -23,7 +23,7 @@ public:
   /// Whether there are gradients where there were some.
   bool holds(llvm::ArrayRef<TensorRef> arguments) const;
   /// Must be called before the program runs, which reads gradients through the variables that were recorded.
-  llvm::Error prepare(llvm::ArrayRef<TensorRef> arguments) const;
+  void prepare(llvm::ArrayRef<TensorRef> arguments) const;
   /// Sets gradients as the function did, after the program ran; `results`: its additional ones.
   void apply(llvm::ArrayRef<TensorRef> arguments, llvm::ArrayRef<TensorRef> results) const;
   /// What happens to gradients, in words: equal for equal effects.

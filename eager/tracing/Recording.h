@@ -9,6 +9,7 @@
 
 #include "eager/Apply.h"
 #include "eager/Location.h"
+#include "eager/Tracer.h"
 #include "ir/GraphBuilder.h"
 
 #include <map>
@@ -104,7 +105,7 @@ TensorRef valueless(const TensorMeta &meta, const FailureRef &why = nullptr);
 bool isValueless(const TensorImpl &tensor);
 
 /// Writes a Recording on one thread.
-class Recorder {
+class Recorder final : public Tracer {
 public:
   /// Whether the recorded operators run. If not, results are valueless, and every variable gets its old value and
   /// gradient back at the end. A size that depends on data is an error with InferOnly, and its upper bound with
@@ -132,16 +133,9 @@ public:
   /// The recorder of this thread, or null.
   static Recorder *current();
 
-  /// The mode, for the tracing layer.
-  bool runsOperators() const { return mode == Mode::Run; }
-  bool boundsSizes() const { return mode == Mode::InferBounds; }
-  /// Writes down a call with its results.
-  void record(const OpDef &op, llvm::ArrayRef<unsigned> segments, llvm::ArrayRef<Operand> operands,
-              llvm::ArrayRef<TensorRef> results);
-  /// Writes down a tensor that the function made of bytes.
-  void recordConstant(TensorImpl &tensor);
-  /// Must be called before `variable` takes over another value.
-  void noteUpdate(TensorImpl &variable);
+  /// The layer of the stack: writes down the calls, and runs or infers them (Tracing.cpp).
+  llvm::Error apply(Call &call, Tensors &results) override;
+  void noteAssign(TensorImpl &variable, TensorImpl &value) override;
   /// A variable whose gradient changed, and the gradient that it had before; null: none.
   struct GradBefore {
     TensorRef variable, grad;
@@ -153,14 +147,17 @@ public:
   bool uses(TensorImpl &variable) const { return variables.count(&variable); }
   /// Must be called before another variable takes over the value of `tensor`.
   void noteUse(TensorImpl &tensor) { (void)numberOf(tensor); }
-  /// Notes that a result's shape depends on data, which a recording that runs nothing does not have.
-  void noteDataShape() { recording.dataShapes = true; }
   bool needsData() const { return recording.dataShapes; }
-  /// An error when reading the value would make the trace depend on data.
-  llvm::Error checkRead(const TensorImpl &tensor) const;
 
 private:
   Recorder() = default;
+  bool runsOperators() const { return mode == Mode::Run; }
+  llvm::Error infer(const Call &call, Tensors &results);
+  /// An error when reading the value would make the trace depend on data.
+  llvm::Error checkRead(const TensorImpl &tensor) const;
+  void record(const Call &call, llvm::ArrayRef<TensorRef> results);
+  /// Writes down a tensor that the function made of bytes.
+  void recordConstant(TensorImpl &tensor);
   uint32_t numberOf(TensorImpl &tensor);
   uint32_t addValue(Recording::ValueKind kind, TensorImpl &tensor);
   void addArgument(const TensorRef &argument);

@@ -1,5 +1,5 @@
 //===- RecordingText.cpp - recordings in words ---------------------------===//
-#include "eager/RecordingText.h"
+#include "eager/tracing/RecordingText.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"

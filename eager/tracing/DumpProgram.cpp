@@ -1,9 +1,9 @@
 //===- DumpProgram.cpp - a recording as a file ---------------------------===//
-#include "eager/DumpProgram.h"
+#include "eager/tracing/DumpProgram.h"
 
-#include "eager/FreeDims.h"
 #include "eager/HostOptions.h"
 #include "eager/Location.h"
+#include "eager/tracing/FreeDims.h"
 #include "ops/Error.h"
 #include "runtime/bind/Bind.h"
 #include "llvm/ADT/STLExtras.h"

@@ -1,5 +1,5 @@
 //===- TracedProgram.cpp - a recording, compiled -------------------------===//
-#include "eager/TracedProgram.h"
+#include "eager/tracing/TracedProgram.h"
 
 #include "compiler/ProgramFile.h"
 #include "eager/Contiguous.h"
@@ -247,7 +247,7 @@ llvm::Error TracedProgram::makeOutputs(llvm::ArrayRef<TensorRef> given, const ru
 }
 
 /// Gives results the shapes that the data decided, then updates the variables.
-llvm::Error TracedProgram::update(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound, Values &values) const {
+void TracedProgram::update(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound, Values &values) const {
   for (auto [i, meta] : llvm::enumerate(bound.outputs()))
     if (TensorRef &result = values.results[i]; result && llvm::ArrayRef<int64_t>(meta.shape) != result->shape())
       result = TensorImpl::create(meta.dtype, meta.shape, result->storageRef());
@@ -261,11 +261,10 @@ llvm::Error TracedProgram::update(llvm::ArrayRef<TensorRef> given, const runtime
     const TensorRef &result = values.results[functionOutputs + k];
     if (!result)
       variable.storage().noteWrite(note ? note : (note = writeByHere(name)));
-    else if (llvm::Error e = assign(variable, *result))
-      return e;
+    else
+      assign(variable, *result);
   }
   values.results.truncate(functionOutputs);
-  return llvm::Error::success();
 }
 
 /// Takes the program's lock. While it waits, the thread does not hold the frontend's lock, which the running thread
@@ -319,8 +318,7 @@ llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
     if (llvm::Error e = runtime::run(**bound, values.inputs, values.outputs))
       return std::move(e);
   }
-  if (llvm::Error e = update(given, **bound, values))
-    return std::move(e);
+  update(given, **bound, values);
   return std::move(values.results);
 }
 

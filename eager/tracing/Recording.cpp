@@ -1,5 +1,5 @@
 //===- Recording.cpp - what a traced function did ------------------------===//
-#include "eager/Recording.h"
+#include "eager/tracing/Recording.h"
 
 #include "eager/Transformations.h"
 #include "llvm/ADT/STLExtras.h"
@@ -31,7 +31,7 @@ llvm::Expected<std::shared_ptr<Recorder>> Recorder::begin(llvm::ArrayRef<TensorR
   for (const TensorRef &argument : arguments)
     recorder->addArgument(argument);
   active = recorder;
-  activeLayers |= bitOf(Layer::Tracing);
+  setTracer(active.get());
   return recorder;
 }
 
@@ -63,7 +63,7 @@ void Recording::dropSnapshots() const {
 void Recorder::leave() {
   if (active.get() != this)
     return;
-  activeLayers &= ~bitOf(Layer::Tracing);
+  setTracer(nullptr);
   active.reset();
 }
 
@@ -121,12 +121,11 @@ uint32_t Recorder::numberOf(TensorImpl &tensor) {
   return number;
 }
 
-void Recorder::record(const OpDef &op, llvm::ArrayRef<unsigned> segments, llvm::ArrayRef<Operand> operands,
-                      llvm::ArrayRef<TensorRef> results) {
+void Recorder::record(const Call &call, llvm::ArrayRef<TensorRef> results) {
   Recording::Op entry;
-  entry.op = op;
-  entry.segments.assign(segments.begin(), segments.end());
-  for (const Operand &operand : operands)
+  entry.op = call.opDef();
+  entry.segments.assign(call.segments().begin(), call.segments().end());
+  for (const Operand &operand : call.operands)
     entry.inputs.push_back(numberOf(*operand.tensor));
   for (const TensorRef &result : results) {
     entry.outputs.push_back(addValue(Recording::ValueKind::Computed, *result));
@@ -143,7 +142,8 @@ void Recorder::recordConstant(TensorImpl &tensor) {
   tensor.storage().noteCopy();
 }
 
-void Recorder::noteUpdate(TensorImpl &variable) {
+void Recorder::noteAssign(TensorImpl &variable, TensorImpl &value) {
+  noteUse(value);
   bool isLocal = variable.traceTag.owner == id && !variables.count(&variable);
   if (isLocal || llvm::is_contained(updated, &variable))
     return;

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "eager/Recording.h"
+#include "eager/tracing/Recording.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace tess::eager {

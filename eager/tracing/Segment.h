@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "eager/TracedProgram.h"
+#include "eager/tracing/TracedProgram.h"
 
 namespace tess::eager {
 

@@ -1,6 +1,6 @@
 //===- Tracing.cpp - operators go to the recording -----------------------===//
-#include "eager/Recording.h"
 #include "eager/Transformations.h"
+#include "eager/tracing/Recording.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::eager {
@@ -39,13 +39,13 @@ static llvm::Expected<Metas> inferMetas(const Call &call, bool atBounds) {
 }
 
 /// Infers the results of an operator that does not run.
-static llvm::Error infer(const Call &call, Recorder &recorder, Tensors &results) {
-  llvm::Expected<Metas> metas = inferMetas(call, recorder.boundsSizes());
+llvm::Error Recorder::infer(const Call &call, Tensors &results) {
+  llvm::Expected<Metas> metas = inferMetas(call, mode == Mode::InferBounds);
   if (!metas)
     return metas.takeError();
   for (const TensorMeta &meta : *metas) {
     if (!meta.isStatic()) {
-      recorder.noteDataShape();
+      recording.dataShapes = true;
       return invalidArgument("estimate: shapes must be known without data, got " + toString(meta) + " of " +
                              call.opDef().name());
     }
@@ -54,29 +54,19 @@ static llvm::Error infer(const Call &call, Recorder &recorder, Tensors &results)
   return llvm::Error::success();
 }
 
-llvm::Error applyTracing(Call &call, Tensors &results) {
-  Recorder &recorder = *Recorder::current();
+llvm::Error Recorder::apply(Call &call, Tensors &results) {
   if (call.op.kind == OperatorKind::GetAttr && static_cast<const GetAttr &>(call.op).attr == GetAttr::Value)
-    if (llvm::Error e = recorder.checkRead(*call.operands[0].tensor))
+    if (llvm::Error e = checkRead(*call.operands[0].tensor))
       return e;
   if (call.op.kind == OperatorKind::DupTensor)
-    recorder.noteUse(*call.operands[0].tensor);
-  bool runs = recorder.runsOperators() || !call.isOpDef();
-  if (llvm::Error e = runs ? next(call, results) : infer(call, recorder, results))
+    noteUse(*call.operands[0].tensor);
+  bool runs = runsOperators() || !call.isOpDef();
+  if (llvm::Error e = runs ? next(call, results) : infer(call, results))
     return e;
   if (call.isOpDef())
-    recorder.record(call.opDef(), call.segments(), call.operands, results);
+    record(call, results);
   else if (call.op.kind == OperatorKind::CreateTensor)
-    recorder.recordConstant(*results.front());
-  return llvm::Error::success();
-}
-
-llvm::Error assign(TensorImpl &handle, const TensorImpl &value) {
-  if (Recorder *recorder = Recorder::current()) {
-    recorder->noteUse(const_cast<TensorImpl &>(value));
-    recorder->noteUpdate(handle);
-  }
-  handle.rebind(value);
+    recordConstant(*results.front());
   return llvm::Error::success();
 }
 

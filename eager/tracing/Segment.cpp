@@ -1,7 +1,7 @@
 //===- Segment.cpp - parts of a function that run later ------------------===//
-#include "eager/Segment.h"
+#include "eager/tracing/Segment.h"
 
-#include "eager/RecordingText.h"
+#include "eager/tracing/RecordingText.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::eager {

@@ -1,7 +1,7 @@
 //===- FreeDims.cpp - that a recording fits every size -------------------===//
-#include "eager/FreeDims.h"
+#include "eager/tracing/FreeDims.h"
 
-#include "eager/RecordingText.h"
+#include "eager/tracing/RecordingText.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::eager {

@@ -1,5 +1,5 @@
 //===- GradEffects.cpp - what a traced function does to gradients --------===//
-#include "eager/GradEffects.h"
+#include "eager/tracing/GradEffects.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -45,7 +45,7 @@ bool GradEffects::holds(llvm::ArrayRef<TensorRef> arguments) const {
   });
 }
 
-llvm::Error GradEffects::prepare(llvm::ArrayRef<TensorRef> arguments) const {
+void GradEffects::prepare(llvm::ArrayRef<TensorRef> arguments) const {
   for (const Effect &effect : effects) {
     TensorRef locked;
     TensorImpl *variable = effect.variable(arguments, locked);
@@ -57,10 +57,8 @@ llvm::Error GradEffects::prepare(llvm::ArrayRef<TensorRef> arguments) const {
       continue;
     if (!now->isUnique())
       now->storage().noteCopy(); // other users keep this value
-    if (llvm::Error error = assign(*effect.before, *now))
-      return error;
+    assign(*effect.before, *now);
   }
-  return llvm::Error::success();
 }
 
 void GradEffects::apply(llvm::ArrayRef<TensorRef> arguments, llvm::ArrayRef<TensorRef> results) const {

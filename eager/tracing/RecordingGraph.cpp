@@ -1,5 +1,5 @@
 //===- RecordingGraph.cpp - a recording as a graph -----------------------===//
-#include "eager/Recording.h"
+#include "eager/tracing/Recording.h"
 #include "ops/Error.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"

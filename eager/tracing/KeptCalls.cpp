@@ -1,5 +1,5 @@
 //===- KeptCalls.cpp - how much traces keep ------------------------------===//
-#include "eager/KeptCalls.h"
+#include "eager/tracing/KeptCalls.h"
 
 #include "llvm/ADT/STLExtras.h"
 

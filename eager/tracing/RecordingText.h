@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "eager/Recording.h"
+#include "eager/tracing/Recording.h"
 
 namespace tess::eager {
 

@@ -1,5 +1,5 @@
 //===- ArgumentIdentity.cpp - which tensors a recording serves -----------===//
-#include "eager/ArgumentIdentity.h"
+#include "eager/tracing/ArgumentIdentity.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "compiler/ProgramFile.h"
-#include "eager/Recording.h"
+#include "eager/tracing/Recording.h"
 
 namespace tess::eager {
 

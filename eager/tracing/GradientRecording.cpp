@@ -1,5 +1,5 @@
 //===- GradientRecording.cpp - a function and its gradient ---------------===//
-#include "eager/GradientRecording.h"
+#include "eager/tracing/GradientRecording.h"
 
 #include "llvm/ADT/STLExtras.h"
 

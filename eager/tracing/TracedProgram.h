@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "eager/Recording.h"
+#include "eager/tracing/Recording.h"
 #include "runtime/bind/Bind.h"
 
 #include <list>
@@ -76,7 +76,7 @@ private:
   void trimBindings();
   bool mayDonate(llvm::ArrayRef<TensorRef> given, unsigned output) const;
   llvm::Error makeOutputs(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound, Values &values) const;
-  llvm::Error update(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound, Values &values) const;
+  void update(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound, Values &values) const;
 
   std::string name = "program";
   std::optional<ir::Graph> graph;
