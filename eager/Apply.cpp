@@ -86,17 +86,12 @@ static llvm::Error withScope(llvm::Error error) {
   return makeError(code, isNamed ? message : message + " (in " + scope + ")");
 }
 
-llvm::Error applyInto(const Destination *into, const OpDef &op, llvm::ArrayRef<Operand> operands,
-                      llvm::ArrayRef<unsigned> segments, Tensors &results) {
+llvm::Error apply(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments,
+                  Tensors &results, const Destination *into) {
   OpDefOperator wrapped(op, segments);
   Call call{wrapped, operands, neededLayers(op, operands), into};
   llvm::Error error = enter(call, results);
   return LLVM_UNLIKELY(error) ? withScope(std::move(error)) : std::move(error);
-}
-
-llvm::Error apply(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments,
-                  Tensors &results) {
-  return applyInto(nullptr, op, operands, segments, results);
 }
 
 llvm::Expected<Tensors> apply(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments) {
@@ -120,8 +115,6 @@ static llvm::Error applyOther(const Operator &op, llvm::ArrayRef<Operand> operan
 }
 
 llvm::Expected<Tensors> apply(const Operator &op, llvm::ArrayRef<Operand> operands) {
-  if (op.kind == OperatorKind::Subgraph)
-    return apply(static_cast<const SubgraphOperator &>(op).graph, operands);
   if (op.kind == OperatorKind::OpDef) {
     const auto &opDef = static_cast<const OpDefOperator &>(op);
     return apply(opDef.op, operands, opDef.segments);
@@ -132,78 +125,46 @@ llvm::Expected<Tensors> apply(const Operator &op, llvm::ArrayRef<Operand> operan
   return results;
 }
 
-namespace {
-
-/// Runs a Subgraph node by node and drops every value after its last use.
-class SubgraphRun {
-public:
-  SubgraphRun(const Subgraph &graph, llvm::ArrayRef<Operand> operands);
-  llvm::Error run();
-  Tensors outputs() const;
-
-private:
-  void dropDead(unsigned node);
-
-  const Subgraph &graph;
-  llvm::SmallVector<TensorRef, 16> values;
-  llvm::SmallVector<int, 16> lastUse; // index of a node; an output has the number of nodes
-};
-
-SubgraphRun::SubgraphRun(const Subgraph &graph, llvm::ArrayRef<Operand> operands)
-    : graph(graph), values(graph.numValues), lastUse(graph.numValues, -1) {
-  assert(operands.size() == graph.inputs.size() && "one operand for each input of the graph");
-  for (unsigned i = 0; i < operands.size(); ++i)
-    values[graph.inputs[i]] = TensorRef(operands[i].tensor);
+/// For each value of `graph` the index of the last node that reads it; -1: none. An output has the number of nodes.
+static llvm::SmallVector<int, 16> lastUses(const Subgraph &graph) {
+  llvm::SmallVector<int, 16> last(graph.numValues, -1);
   for (unsigned n = 0; n < graph.nodes.size(); ++n)
     for (int id : graph.nodes[n].inputs)
-      lastUse[id] = n;
+      last[id] = n;
   for (int id : graph.outputs)
     if (id >= 0)
-      lastUse[id] = graph.nodes.size();
+      last[id] = graph.nodes.size();
+  return last;
 }
 
-llvm::Error SubgraphRun::run() {
-  llvm::SmallVector<Operand, 4> operands;
-  for (unsigned n = 0; n < graph.nodes.size(); ++n) {
+llvm::Expected<Tensors> apply(const Subgraph &graph, llvm::ArrayRef<Operand> operands) {
+  assert(operands.size() == graph.inputs.size() && "one operand for each input of the graph");
+  llvm::SmallVector<TensorRef, 16> values(graph.numValues);
+  for (unsigned i = 0; i < operands.size(); ++i)
+    values[graph.inputs[i]] = TensorRef(operands[i].tensor);
+  llvm::SmallVector<int, 16> lastUse = lastUses(graph);
+  llvm::SmallVector<Operand, 4> read;
+  for (int n = 0; n < int(graph.nodes.size()); ++n) {
     const Subgraph::Node &node = graph.nodes[n];
-    operands.clear();
+    read.clear();
     for (int id : node.inputs) {
       assert(values[id] && "inputs that nodes read must be given");
-      operands.push_back(values[id]);
+      read.push_back(values[id]);
     }
-    Tensors results;
-    if (llvm::Error e = apply(node.op, operands, node.segments, results))
-      return e;
+    Tensors made;
+    if (llvm::Error e = apply(node.op, read, node.segments, made))
+      return std::move(e);
     for (unsigned r = 0; r < node.outputs.size(); ++r)
-      values[node.outputs[r]] = std::move(results[r]);
-    dropDead(n);
+      values[node.outputs[r]] = std::move(made[r]);
+    for (llvm::ArrayRef<int> ids : {llvm::ArrayRef<int>(node.inputs), llvm::ArrayRef<int>(node.outputs)})
+      for (int id : ids)
+        if (lastUse[id] <= n)
+          values[id].reset(); // nothing reads it any more
   }
-  return llvm::Error::success();
-}
-
-void SubgraphRun::dropDead(unsigned node) {
-  for (int id : graph.nodes[node].inputs)
-    if (lastUse[id] == int(node))
-      values[id].reset();
-  for (int id : graph.nodes[node].outputs)
-    if (lastUse[id] < 0)
-      values[id].reset();
-}
-
-Tensors SubgraphRun::outputs() const {
   Tensors results;
   for (int id : graph.outputs)
     results.push_back(id < 0 ? TensorRef() : values[id]);
   return results;
-}
-
-} // namespace
-
-llvm::Expected<Tensors> apply(const Subgraph &graph, llvm::ArrayRef<Operand> operands) {
-  SubgraphRun run(graph, operands);
-  if (llvm::Error e = run.run())
-    return std::move(e);
-  return run.outputs();
 }
 
 llvm::Expected<TensorRef> applyOne(const OpDef &op, llvm::ArrayRef<Operand> operands) {
@@ -242,8 +203,8 @@ llvm::Expected<TensorRef> createScalar(Number number, DType dtype) {
 llvm::Error readValue(TensorImpl &tensor, void *destination) {
   GetAttr::Answer answer;
   GetAttr op(GetAttr::Value, answer, destination);
-  llvm::Expected<Tensors> results = apply(op, {Operand(&tensor)});
-  return results ? llvm::Error::success() : results.takeError();
+  Tensors none;
+  return applyOther(op, {Operand(&tensor)}, none);
 }
 
 } // namespace tess::eager

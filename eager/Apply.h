@@ -7,6 +7,7 @@
 #pragma once
 
 #include "eager/Operator.h"
+#include "ops/Subgraph.h"
 
 namespace tess::eager {
 
@@ -14,12 +15,9 @@ namespace tess::eager {
 /// single.
 llvm::Expected<Tensors> apply(const OpDef &op, llvm::ArrayRef<Operand> operands,
                               llvm::ArrayRef<unsigned> segments = {});
-/// The same, appended to `results`, which must be empty.
+/// The same, appended to `results`, which must be empty; `into` (may be null) offers memory.
 llvm::Error apply(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments,
-                  Tensors &results);
-/// The same; `into` (may be null) offers memory.
-llvm::Error applyInto(const Destination *into, const OpDef &op, llvm::ArrayRef<Operand> operands,
-                      llvm::ArrayRef<unsigned> segments, Tensors &results);
+                  Tensors &results, const Destination *into = nullptr);
 /// The operand whose memory the only result of `info` may take over, as its record says; -1: none.
 int inPlaceOperand(const OpInfo &info);
 /// Whether an update may write the memory of `tensor`: no other variable uses it, each element has a place of its own,

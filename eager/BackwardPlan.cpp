@@ -2,7 +2,7 @@
 #include "eager/BackwardPlan.h"
 #include "ops/Hash.h"
 #include "ops/LruCache.h"
-
+#include "runtime/Fork.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <array>
@@ -66,20 +66,10 @@ uint64_t bytesOf(const BackwardPlan &plan) {
 }
 
 struct PlanTable {
+  PlanTable() { runtime::holdAcrossFork(mutex); }
+
   std::mutex mutex;
   LruCache<BackwardPlanRef, uint64_t> plans{kMostBytes};
-
-  BackwardPlanRef find(uint64_t hash, const Request &request) {
-    std::lock_guard<std::mutex> lock(mutex);
-    BackwardPlanRef *known = plans.find(hash);
-    return known && request.isAnsweredBy(**known) ? *known : nullptr;
-  }
-  /// Keeps `plan`, unless another request of this hash has one.
-  void insert(uint64_t hash, BackwardPlanRef plan) {
-    uint64_t bytes = bytesOf(*plan);
-    std::lock_guard<std::mutex> lock(mutex);
-    plans.insert(hash, std::move(plan), bytes);
-  }
 };
 
 PlanTable &table() {
@@ -95,12 +85,10 @@ llvm::Expected<BackwardPlanRef> makePlan(const Request &r) {
   plan->segments.assign(r.segments.begin(), r.segments.end());
   plan->needed.assign(r.needed.begin(), r.needed.end());
   plan->hasOutputGrad.assign(r.hasOutputGrad.begin(), r.hasOutputGrad.end());
-  if (r.op.info().gradient) {
-    llvm::Expected<Subgraph> graph = r.op.makeBackwardGraph(plan->operands, r.needed, r.hasOutputGrad, r.segments);
-    if (!graph)
-      return graph.takeError();
-    plan->graph = std::move(*graph);
-  }
+  if (r.op.info().gradient)
+    if (llvm::Error e =
+            r.op.makeBackwardGraph(plan->operands, r.needed, r.hasOutputGrad, r.segments).moveInto(plan->graph))
+      return std::move(e);
   return BackwardPlanRef(plan);
 }
 
@@ -110,16 +98,18 @@ llvm::Expected<BackwardPlanRef> planFor(const Request &request) {
   BackwardPlanRef &slot = front[hash >> (64 - kFrontBits)];
   if (slot && request.isAnsweredBy(*slot))
     return slot;
-  BackwardPlanRef plan = table().find(hash, request);
-  if (!plan) {
-    llvm::Expected<BackwardPlanRef> made = makePlan(request);
-    if (!made)
-      return made;
-    plan = std::move(*made);
-    table().insert(hash, plan);
+  {
+    std::lock_guard<std::mutex> lock(table().mutex);
+    BackwardPlanRef *known = table().plans.find(hash);
+    if (known && request.isAnsweredBy(**known))
+      return slot = *known;
   }
-  slot = plan;
-  return plan;
+  llvm::Expected<BackwardPlanRef> made = makePlan(request);
+  if (!made)
+    return made;
+  std::lock_guard<std::mutex> lock(table().mutex);
+  table().plans.insert(hash, *made, bytesOf(**made)); // unless another request of this hash has one
+  return slot = *made;
 }
 
 } // namespace

@@ -19,10 +19,6 @@ BindingFront::Entry &BindingFront::entryOf(const OpDef &op, llvm::ArrayRef<Opera
   return entries[hash % kEntries];
 }
 
-static bool isOf(const TensorMeta &meta, const TensorImpl &tensor) {
-  return meta.dtype == tensor.dtype() && llvm::ArrayRef<int64_t>(meta.shape) == tensor.shape();
-}
-
 BoundShapesRef BindingFront::find(const OpDef &op, llvm::ArrayRef<Operand> operands, unsigned threads) {
   constexpr unsigned kRefresh = 1024; // hits, after which the caches are asked once
   Entry &entry = entryOf(op, operands);
@@ -31,7 +27,7 @@ BoundShapesRef BindingFront::find(const OpDef &op, llvm::ArrayRef<Operand> opera
       ++entry.hits % kRefresh == 0)
     return nullptr;
   for (auto [meta, operand] : llvm::zip(bound->inputs, operands))
-    if (!isOf(meta, *operand.tensor))
+    if (!operand.tensor->hasMeta(meta))
       return nullptr;
   return bound;
 }

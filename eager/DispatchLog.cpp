@@ -17,8 +17,6 @@ static std::string nameOf(const Call &call) {
   switch (call.op.kind) {
   case OperatorKind::OpDef:
     return call.opDef().name().str();
-  case OperatorKind::Subgraph:
-    return "Subgraph";
   case OperatorKind::CreateTensor:
     return "CreateTensor";
   case OperatorKind::GetAttr:

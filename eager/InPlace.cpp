@@ -71,13 +71,6 @@ static llvm::Expected<bool> copiesOnWrite(const OpDef &op, const char *name, con
                          toString(target.meta()));
 }
 
-static llvm::Error differentForm(const OpDef &op, const char *name, const TensorImpl &target,
-                                 const TensorImpl &result) {
-  return invalidArgument(op.name() + ": " + name +
-                         " must have the shape and dtype of the result to be written in place, got " +
-                         toString(target.meta()) + " for " + toString(result.meta()));
-}
-
 static llvm::Error write(TensorImpl &target, TensorImpl &value, const OpDef &by) {
   if (target.numElements() == 0)
     return llvm::Error::success();
@@ -102,7 +95,7 @@ llvm::Error update(const OpDef &op, llvm::ArrayRef<Operand> operands) {
   bool isFree = inPlaceOperand(op.info()) == 0 && mayUpdate(variable);
   Destination into(variable, /*isSeen=*/false);
   Tensors results;
-  if (llvm::Error e = applyInto(isFree ? &into : nullptr, op, operands, {}, results))
+  if (llvm::Error e = apply(op, operands, {}, results, isFree ? &into : nullptr))
     return e;
   assign(variable, *results.front());
   return llvm::Error::success();
@@ -142,11 +135,13 @@ llvm::Error applyInPlace(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm
     return copies.takeError();
   Destination into(*target, /*isSeen=*/true);
   Tensors results;
-  if (llvm::Error e = applyInto(*copies ? nullptr : &into, op, operands, segments, results))
+  if (llvm::Error e = apply(op, operands, segments, results, *copies ? nullptr : &into))
     return e;
   TensorImpl &result = *results.front();
   if (!(result.meta() == target->meta()))
-    return differentForm(op, name, *target, result);
+    return invalidArgument(op.name() + ": " + name +
+                           " must have the shape and dtype of the result to be written in place, got " +
+                           toString(target->meta()) + " for " + toString(result.meta()));
   if (*copies || &result.storage() == &target->storage()) {
     target->rebind(result);
     return llvm::Error::success();

@@ -74,7 +74,6 @@ static llvm::Error interpretOther(Call &call, Tensors &results) {
     static_cast<const GetName &>(call.op).answer = tensor->name().str();
     return llvm::Error::success();
   case OperatorKind::OpDef:
-  case OperatorKind::Subgraph:
     break;
   }
   return makeError(ErrorCode::Internal, "interpreter: operator must be known, got a kind of its own");
@@ -117,15 +116,6 @@ llvm::Error interpret(Call &call, Tensors &results) {
   return llvm::Error::success();
 }
 
-/// The failure of a copy on a device that keeps no values: it cannot be read.
-static FailureRef noValueOn(const runtime::Device &device) {
-  FailureRef why(new Failure);
-  why->code = ErrorCode::Unimplemented;
-  why->message = "value: tensor must be on a device that the host can read, got one on " + device.name();
-  why->reported = true; // nothing failed, so sync() must not report it
-  return why;
-}
-
 llvm::Expected<TensorRef> toDevice(TensorImpl &tensor, runtime::Device &device) {
   if (&tensor.storage().device() == &device)
     return TensorRef(&tensor);
@@ -138,7 +128,9 @@ llvm::Expected<TensorRef> toDevice(TensorImpl &tensor, runtime::Device &device) 
   if (llvm::Error e = device.defaultStream().copyIn((*storage)->data(), bytes.data(), bytes.size()))
     return std::move(e);
   if (!device.hostAccessible())
-    (*storage)->poison(noValueOn(device));
+    (*storage)->poison(
+        noValue(ErrorCode::Unimplemented,
+                "value: tensor must be on a device that the host can read, got one on " + device.name()));
   return TensorImpl::create(tensor.dtype(), tensor.shape(), std::move(*storage));
 }
 

@@ -1,6 +1,7 @@
 //===- Location.cpp - where a user called an operator --------------------===//
 #include "eager/Location.h"
 
+#include "runtime/Fork.h"
 #include "runtime/Worker.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -20,6 +21,8 @@ namespace {
 
 /// The paths of scopes by number; 0 is the empty path. There are only as many as modules, so they are kept for ever.
 struct ScopeTable {
+  ScopeTable() { runtime::holdAcrossFork(mutex); }
+
   std::mutex mutex;
   llvm::StringMap<uint32_t> ids;
   std::vector<std::string> paths{""};
@@ -101,6 +104,15 @@ BlockingRegion::~BlockingRegion() {
 }
 
 llvm::Error BlockingRegion::poll() { return blockingHooks.poll ? blockingHooks.poll(token) : llvm::Error::success(); }
+
+std::unique_lock<std::mutex> lockInRegion(std::mutex &mutex) {
+  std::unique_lock<std::mutex> lock(mutex, std::try_to_lock);
+  if (!lock.owns_lock()) {
+    BlockingRegion region;
+    lock.lock();
+  }
+  return lock;
+}
 
 /// The longest time until a user's interrupt is noticed.
 static constexpr std::chrono::milliseconds kPollInterval(20);

@@ -11,6 +11,7 @@
 #include "llvm/Support/Error.h"
 
 #include <cstdint>
+#include <mutex>
 #include <string>
 
 namespace tess::eager {
@@ -79,6 +80,9 @@ private:
   bool computes;
   void *token;
 };
+
+/// Takes the mutex; waits for it in a BlockingRegion, because the thread that holds it may want the frontend's lock.
+std::unique_lock<std::mutex> lockInRegion(std::mutex &mutex);
 
 /// Waits, in a BlockingRegion, until the worker has run the command `number`; an error when the user interrupts.
 llvm::Error awaitCommand(uint64_t number);

@@ -8,7 +8,7 @@
 #pragma once
 
 #include "eager/Tensor.h"
-#include "ops/Subgraph.h"
+#include "ops/OpDef.h"
 
 #include <variant>
 
@@ -23,24 +23,15 @@ struct Number {
   };
   Number() : i(0) {}
   /// A number of the kind Bool, Int or Float.
-  static Number boolean(bool v) { return make(Bool, v); }
-  static Number integer(int64_t v) { return make(Int, v); }
-  static Number floating(double v) {
-    Number n;
-    n.kind = Float;
-    n.f = v;
-    return n;
-  }
+  static Number boolean(bool v) { return {Bool, v}; }
+  static Number integer(int64_t v) { return {Int, v}; }
+  static Number floating(double v) { return Number(v); }
   /// A dtype that stands for the kind, as ops/Promotion.h expects of weak operands.
   DType kindDType() const { return kind == Bool ? DType::Bool : kind == Int ? DType::Int64 : DType::Float64; }
 
 private:
-  static Number make(Kind kind, int64_t v) {
-    Number n;
-    n.kind = kind;
-    n.i = v;
-    return n;
-  }
+  Number(Kind kind, int64_t v) : kind(kind), i(v) {}
+  explicit Number(double v) : kind(Float), f(v) {}
 };
 
 /// A borrowed tensor, or a number.
@@ -51,6 +42,14 @@ struct Operand {
   Operand(const TensorRef &t) : tensor(t.get()) {}
   Operand(Number n) : number(n) {}
 };
+
+/// The dtypes and shapes of operands that are tensors.
+inline Metas metasOf(llvm::ArrayRef<Operand> operands) {
+  Metas metas;
+  for (const Operand &operand : operands)
+    metas.push_back(operand.tensor->meta());
+  return metas;
+}
 
 /// Memory that a call offers for its result: that of the operand that the record's `inplace` names. Only a hint, unless
 /// it is required: where the kernel or a layout does not allow it, the result has memory of its own.
@@ -71,7 +70,7 @@ struct Destination {
 };
 
 /// The class derived from Operator that an operator is.
-enum class OperatorKind : uint8_t { OpDef, Subgraph, CreateTensor, GetAttr, DupTensor, RenameValue, GetName };
+enum class OperatorKind : uint8_t { OpDef, CreateTensor, GetAttr, DupTensor, RenameValue, GetName };
 
 /// One operator with its parameters; the referred objects outlive the call.
 struct Operator {
@@ -85,12 +84,6 @@ struct OpDefOperator : Operator {
   llvm::ArrayRef<unsigned> segments;
   OpDefOperator(const OpDef &op, llvm::ArrayRef<unsigned> segments)
       : Operator{OperatorKind::OpDef}, op(op), segments(segments) {}
-};
-
-/// A graph of operators; its results are the outputs of the graph.
-struct SubgraphOperator : Operator {
-  const Subgraph &graph;
-  explicit SubgraphOperator(const Subgraph &graph) : Operator{OperatorKind::Subgraph}, graph(graph) {}
 };
 
 /// A tensor from row-major bytes (null: uninitialised). No operands.

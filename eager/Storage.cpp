@@ -16,6 +16,14 @@ std::string Failure::text() const {
   return where.empty() ? message : message + ", at " + where;
 }
 
+FailureRef noValue(ErrorCode code, std::string message) {
+  FailureRef failure(new Failure);
+  failure->code = code;
+  failure->message = std::move(message);
+  failure->reported = true;
+  return failure;
+}
+
 WriteNoteRef writeByHere(llvm::StringRef op) {
   llvm::IntrusiveRefCntPtr<WriteNote> note(new WriteNote);
   note->op = op.str();

@@ -32,6 +32,8 @@ struct Failure : llvm::ThreadSafeRefCountedBase<Failure> {
 };
 /// Shared by the storages that the failure poisons.
 using FailureRef = llvm::IntrusiveRefCntPtr<Failure>;
+/// The failure of a value that there cannot be: nothing failed, so sync() does not report it.
+FailureRef noValue(ErrorCode code, std::string message);
 
 /// A write in place: the operator, and the user's line of the call.
 struct WriteNote : llvm::ThreadSafeRefCountedBase<WriteNote> {

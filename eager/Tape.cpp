@@ -2,6 +2,7 @@
 #include "eager/Tape.h"
 
 #include "eager/Transformations.h"
+#include "runtime/Fork.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -14,6 +15,8 @@ namespace {
 
 /// Ids of the tapes that exist; tags with other ids have no meaning.
 struct LiveTapes {
+  LiveTapes() { runtime::holdAcrossFork(mutex); }
+
   std::mutex mutex;
   llvm::DenseSet<uint32_t> ids;
   uint32_t last = 0;

@@ -30,14 +30,11 @@ llvm::Error Tape::seed(llvm::ArrayRef<TensorRef> ys, llvm::ArrayRef<TensorRef> d
     if (llvm::Error e = checkUnwritten("backward", *ys[i]))
       return e;
     TensorRef dy = i < dys.size() ? dys[i] : TensorRef();
-    if (dy && !(dy->meta() == ys[i]->meta()))
+    if (dy && !dy->hasMeta(ys[i]->meta()))
       return seedError(*ys[i], *dy);
-    if (!dy) {
-      llvm::Expected<TensorRef> ones = onesLike(*ys[i]);
-      if (!ones)
-        return ones.takeError();
-      dy = std::move(*ones);
-    }
+    if (!dy)
+      if (llvm::Error e = onesLike(*ys[i]).moveInto(dy))
+        return e;
     if (llvm::Error e = accumulate(value, std::move(dy)))
       return e;
   }
@@ -50,8 +47,8 @@ static llvm::Expected<TensorRef> addTo(TensorImpl &sum, TensorImpl &grad, bool i
   static const OpDef add = OpDef::get("add");
   Destination into(sum, /*isSeen=*/false);
   Tensors results;
-  if (llvm::Error e =
-          applyInto(isOwned && ownsMemory(sum) ? &into : nullptr, add, {Operand(&sum), Operand(&grad)}, {}, results))
+  bool isFree = isOwned && ownsMemory(sum);
+  if (llvm::Error e = apply(add, {Operand(&sum), Operand(&grad)}, {}, results, isFree ? &into : nullptr))
     return std::move(e);
   return std::move(results.front());
 }
@@ -70,11 +67,7 @@ llvm::Error Tape::accumulate(uint32_t value, TensorRef grad) {
     total = std::move(grad);
     return llvm::Error::success();
   }
-  llvm::Expected<TensorRef> sum = addTo(*total, *grad, total->isUnique());
-  if (!sum)
-    return sum.takeError();
-  total = std::move(*sum);
-  return llvm::Error::success();
+  return addTo(*total, *grad, total->isUnique()).moveInto(total);
 }
 
 /// The name of the operand or result at `position` among the inputs of the backward graph.
@@ -117,12 +110,9 @@ llvm::Expected<Tensors> Tape::gradientsOf(Record &record, llvm::ArrayRef<TensorR
   for (const TensorRef &grad : outputGrads)
     arrives.push_back(bool(grad));
   BackwardPlanRef plan = record.plan;
-  if (arrives != plan->hasOutputGrad) { // fewer gradients than the tape expected
-    llvm::Expected<BackwardPlanRef> other = backwardPlan(*plan, arrives);
-    if (!other)
-      return other.takeError();
-    plan = std::move(*other);
-  }
+  if (arrives != plan->hasOutputGrad) // fewer gradients than the tape expected
+    if (llvm::Error e = backwardPlan(*plan, arrives).moveInto(plan))
+      return std::move(e);
   unsigned numOperands = record.inputs.size(), numResults = outputGrads.size();
   llvm::SmallVector<Operand, 8> inputs(numOperands + 2 * numResults, Operand(static_cast<TensorImpl *>(nullptr)));
   for (const Saved &saved : record.saved)

@@ -66,6 +66,10 @@ public:
   /// Address of the first element.
   char *data() const { return memory->data() + start * byteWidth(elementType); }
   TensorMeta meta() const { return TensorMeta(elementType, shape()); }
+  /// meta() == other, without a copy.
+  bool hasMeta(const TensorMeta &other) const {
+    return elementType == other.dtype && shape() == llvm::ArrayRef<int64_t>(other.shape);
+  }
   Layout layout() const;
   Format format() const { return axisOrder; }
   void setFormat(Format f) { axisOrder = f; }

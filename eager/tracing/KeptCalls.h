@@ -32,14 +32,15 @@ public:
 
   /// The call is kept from now on, holds `bytes`, and is the latest used. Others go that are too many; this one stays,
   /// whatever its size.
-  void keep(uint64_t bytes);
+  void keep(uint64_t bytes) { put(bytes, /*isNew=*/true); }
   /// As keep(), for a call that may have gone meanwhile; then nothing happens.
-  void recount(uint64_t bytes);
+  void recount(uint64_t bytes) { put(bytes, /*isNew=*/false); }
   /// The call runs.
   void use();
 
 private:
   friend class KeptCalls;
+  void put(uint64_t bytes, bool isNew);
   using Variants = llvm::SmallVector<KeptCall *, 4>; // of one signature, the latest used first
   std::shared_ptr<Variants> variants;
   std::shared_ptr<const Forget> forget; // shared: the call may die while it runs

@@ -3,6 +3,7 @@
 
 #include "eager/Transformations.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 #include <atomic>
 #include <cstdlib>
@@ -41,11 +42,12 @@ bool isTraceDisabled() {
 }
 
 bool Recording::holds(llvm::ArrayRef<TensorRef> arguments) const {
+  llvm::SmallPtrSet<const TensorImpl *, 16> given;
+  for (const TensorRef &argument : arguments)
+    given.insert(argument.get());
   return llvm::all_of(capturedList, [&](uint32_t number) {
     const Value &value = valueList[number];
-    return value.tensor->dtype() == value.meta.dtype &&
-           value.tensor->shape() == llvm::ArrayRef<int64_t>(value.meta.shape) &&
-           !llvm::is_contained(arguments, value.tensor);
+    return value.tensor->hasMeta(value.meta) && !given.contains(value.tensor.get());
   });
 }
 
@@ -183,14 +185,11 @@ void Recorder::collectUpdates() {
       update.variable.reset();
 }
 
-llvm::Expected<RecordingRef> Recorder::end(llvm::ArrayRef<TensorRef> outputs) {
-  llvm::Expected<Recording> whole = endWhole(outputs);
-  if (!whole)
-    return whole.takeError();
-  return std::make_shared<const Recording>(std::move(*whole));
+RecordingRef Recorder::end(llvm::ArrayRef<TensorRef> outputs) {
+  return std::make_shared<const Recording>(endWhole(outputs));
 }
 
-llvm::Expected<Recording> Recorder::endWhole(llvm::ArrayRef<TensorRef> outputs) {
+Recording Recorder::endWhole(llvm::ArrayRef<TensorRef> outputs) {
   leave();
   for (const TensorRef &output : outputs)
     recording.outputList.push_back(numberOf(*output));

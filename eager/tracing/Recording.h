@@ -114,7 +114,7 @@ public:
   /// Starts to record this thread, with the given variables as arguments. InvalidArgument when it records already.
   static llvm::Expected<std::shared_ptr<Recorder>> begin(llvm::ArrayRef<TensorRef> arguments, Mode mode = Mode::Run);
   /// Ends the recording; `outputs`: what the function returns.
-  llvm::Expected<RecordingRef> end(llvm::ArrayRef<TensorRef> outputs);
+  RecordingRef end(llvm::ArrayRef<TensorRef> outputs);
   /// A place in a recording, as the operators and values before it.
   struct Boundary {
     size_t ops = 0;
@@ -127,7 +127,7 @@ public:
   /// Ends a recording that ran nothing, to run it later (Segment.h). Variables keep what the function gave them.
   Segment endSegment();
   /// As end(), for recordings that are taken apart.
-  llvm::Expected<Recording> endWhole(llvm::ArrayRef<TensorRef> outputs);
+  Recording endWhole(llvm::ArrayRef<TensorRef> outputs);
   /// Ends the recording without a result, because the function raised.
   void abandon();
   /// The recorder of this thread, or null.

@@ -12,8 +12,7 @@ namespace {
 class GraphWriter {
 public:
   GraphWriter(const Recording &recording, const GraphOptions &options)
-      : recording(recording), options(options), numbers(recording.values().size(), -1),
-        inputIndex(recording.values().size(), -1), donated(options.donated) {}
+      : recording(recording), options(options), numbers(recording.values().size(), -1), donated(options.donated) {}
   llvm::Expected<ir::Graph> write();
 
 private:
@@ -24,7 +23,6 @@ private:
   llvm::Error writeOutputs();
   llvm::Error writeUpdate(unsigned index);
   llvm::Expected<ir::GraphBuilder::Value> valueOf(uint32_t number);
-  llvm::Expected<ir::GraphBuilder::Value> constant(uint32_t number);
   int donatedFor(uint32_t output);
   void addInput(uint32_t number, llvm::StringRef name, llvm::ArrayRef<int> dims);
   llvm::Expected<ir::GraphBuilder::Value> addState(TensorImpl &variable, const TensorMeta &meta, llvm::StringRef name);
@@ -33,8 +31,7 @@ private:
   const GraphOptions &options;
   ir::GraphBuilder builder;
   std::vector<ir::GraphBuilder::Value> numbers;
-  std::vector<int> inputIndex;
-  int numInputs = 0;
+  int numInputs = 0; // the arguments are the first
   llvm::StringSet<> names;
   llvm::DenseMap<const TensorImpl *, int> inputOf; // for updated variables
   std::vector<unsigned> donated;                   // arguments whose memory no result has taken over
@@ -46,7 +43,7 @@ void GraphWriter::addInput(uint32_t number, llvm::StringRef name, llvm::ArrayRef
     if (dims[axis] >= 0)
       meta.shape[axis] = kUnknown;
   numbers[number] = builder.input(name, meta, dims);
-  inputIndex[number] = numInputs++;
+  ++numInputs;
   names.insert(name);
 }
 
@@ -61,7 +58,7 @@ void GraphWriter::writeArguments() {
 /// becomes "weight_2".
 llvm::Expected<ir::GraphBuilder::Value> GraphWriter::addState(TensorImpl &variable, const TensorMeta &meta,
                                                               llvm::StringRef name) {
-  if (!(variable.meta() == meta))
+  if (!variable.hasMeta(meta))
     return invalidArgument("dump: an updated tensor must keep its dtype and shape, got " + name + " of " +
                            toString(variable.meta()) + " for " + toString(meta));
   std::string bytes(meta.numElements() * byteWidth(meta.dtype), '\0');
@@ -81,14 +78,12 @@ llvm::Error GraphWriter::writeCaptured() {
     const Recording::Value &value = recording.values()[number];
     std::string name = value.name.empty() ? "captured" + std::to_string(i) : value.name;
     if (!options.keepsState) {
+      inputOf[value.tensor.get()] = numInputs;
       addInput(number, name, {});
-      inputOf[value.tensor.get()] = inputIndex[number];
       continue;
     }
-    llvm::Expected<ir::GraphBuilder::Value> state = addState(*value.tensor, value.meta, name);
-    if (!state)
-      return state.takeError();
-    numbers[number] = *state;
+    if (llvm::Error e = addState(*value.tensor, value.meta, name).moveInto(numbers[number]))
+      return e;
   }
   return options.keepsState ? writeUnread() : llvm::Error::success();
 }
@@ -99,15 +94,16 @@ llvm::Error GraphWriter::writeUnread() {
     if (!update.variable || inputOf.contains(update.variable.get()))
       continue;
     llvm::StringRef name = update.variable->name();
-    llvm::Expected<ir::GraphBuilder::Value> state =
-        addState(*update.variable, recording.values()[update.value].meta, name.empty() ? "unread" : name);
-    if (!state)
-      return state.takeError();
+    const TensorMeta &meta = recording.values()[update.value].meta;
+    if (llvm::Error e = addState(*update.variable, meta, name.empty() ? "unread" : name).takeError())
+      return e;
   }
   return llvm::Error::success();
 }
 
-llvm::Expected<ir::GraphBuilder::Value> GraphWriter::constant(uint32_t number) {
+llvm::Expected<ir::GraphBuilder::Value> GraphWriter::valueOf(uint32_t number) {
+  if (numbers[number] >= 0)
+    return numbers[number];
   const Recording::Value &value = recording.values()[number];
   std::string bytes(value.meta.numElements() * byteWidth(value.meta.dtype), '\0');
   TensorImpl &source = value.snapshot ? *value.snapshot : *value.tensor;
@@ -116,20 +112,12 @@ llvm::Expected<ir::GraphBuilder::Value> GraphWriter::constant(uint32_t number) {
   return numbers[number] = builder.constant(value.meta, bytes, value.name);
 }
 
-llvm::Expected<ir::GraphBuilder::Value> GraphWriter::valueOf(uint32_t number) {
-  if (numbers[number] >= 0)
-    return numbers[number];
-  return constant(number);
-}
-
 llvm::Error GraphWriter::writeOps() {
   for (const Recording::Op &op : recording.ops()) {
     llvm::SmallVector<ir::GraphBuilder::Value, 4> operands;
     for (uint32_t input : op.inputs) {
-      llvm::Expected<ir::GraphBuilder::Value> value = valueOf(input);
-      if (!value)
-        return value.takeError();
-      operands.push_back(*value);
+      if (llvm::Error e = valueOf(input).moveInto(operands.emplace_back()))
+        return e;
     }
     auto results = builder.apply(op.op, operands, op.segments, op.location.describe());
     if (!results)
@@ -152,7 +140,7 @@ int GraphWriter::donatedFor(uint32_t output) {
   });
   if (fits == donated.end())
     return -1;
-  int input = inputIndex[recording.arguments()[*fits]];
+  int input = *fits;
   donated.erase(fits);
   return input;
 }
@@ -177,7 +165,7 @@ llvm::Error GraphWriter::writeOutputs() {
 llvm::Error GraphWriter::writeUpdate(unsigned index) {
   const Recording::Update &update = recording.updates()[index];
   const TensorMeta &meta = recording.values()[update.value].meta;
-  if (options.keepsState && update.variable && !(update.variable->meta() == meta))
+  if (options.keepsState && update.variable && !update.variable->hasMeta(meta))
     return invalidArgument("dump: an updated tensor must keep its dtype and shape, got " +
                            toString(update.variable->meta()) + " and " + toString(meta));
   llvm::Expected<ir::GraphBuilder::Value> value = valueOf(update.value);

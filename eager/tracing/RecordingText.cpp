@@ -79,12 +79,9 @@ llvm::Expected<std::string> RecordingWriter::nameOf(const Recording &recording, 
 
 llvm::Error RecordingWriter::append(const Recording &recording, llvm::ArrayRef<uint32_t> numbers, std::string &text) {
   for (auto [i, number] : llvm::enumerate(numbers)) {
-    if (names[number].empty()) {
-      llvm::Expected<std::string> name = nameOf(recording, number);
-      if (!name)
-        return name.takeError();
-      names[number] = std::move(*name);
-    }
+    if (names[number].empty())
+      if (llvm::Error e = nameOf(recording, number).moveInto(names[number]))
+        return e;
     text += (i ? ", " : "") + names[number];
   }
   return llvm::Error::success();
@@ -128,10 +125,8 @@ llvm::Expected<std::vector<RecordingLine>> RecordingWriter::write(const Recordin
   for (const Recording::Op &op : recording.ops()) {
     for (uint32_t output : op.outputs)
       names[output] = "%" + std::to_string(computed++);
-    llvm::Expected<std::string> text = describe(recording, op);
-    if (!text)
-      return text.takeError();
-    lines.push_back({std::move(*text), &op.location});
+    if (llvm::Error e = describe(recording, op).moveInto(lines.emplace_back("", &op.location).text))
+      return std::move(e);
   }
   if (llvm::Error e = writeEnds(recording, lines))
     return std::move(e);

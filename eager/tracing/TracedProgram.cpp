@@ -21,26 +21,20 @@ static constexpr uint64_t kMostBindingBytes = uint64_t(256) << 20;
 
 llvm::Error TracedProgram::finish(runtime::Executable exe, runtime::ProgramOptions options) {
   options.name = name;
-  auto made = runtime::Program::create(std::move(exe), std::move(options));
-  if (!made)
-    return made.takeError();
-  program = std::move(*made);
-  return llvm::Error::success();
+  return runtime::Program::create(std::move(exe), std::move(options)).moveInto(program);
 }
 
 llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::compile(const RecordingRef &recording,
                                                                       const GraphOptions &options, bool fuse) {
   std::shared_ptr<TracedProgram> traced(new TracedProgram);
   BlockingRegion region(/*computes=*/true);
-  llvm::Expected<ir::Graph> graph = buildGraph(*recording, options);
-  if (!graph)
-    return graph.takeError();
+  if (llvm::Error e = buildGraph(*recording, options).moveInto(traced->graph))
+    return std::move(e);
   compiler::CompileOptions compileOptions = hostOptions();
   compileOptions.fuse = fuse;
-  llvm::Expected<runtime::Executable> exe = compiler::compile(*graph, compileOptions);
+  llvm::Expected<runtime::Executable> exe = compiler::compile(*traced->graph, compileOptions);
   if (!exe)
     return exe.takeError();
-  traced->graph = std::move(*graph);
   traced->arguments = recording->arguments().size();
   traced->functionOutputs = recording->outputs().size();
   for (uint32_t number : recording->captured())
@@ -83,9 +77,8 @@ llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::load(llvm::StringR
   std::shared_ptr<TracedProgram> traced(new TracedProgram);
   traced->name = path.str();
   BlockingRegion region(/*computes=*/true);
-  llvm::Expected<ir::Graph> graph = compiler::readGraph(path);
-  if (!graph)
-    return graph.takeError();
+  if (llvm::Error e = compiler::readGraph(path).moveInto(traced->graph))
+    return std::move(e);
   std::optional<runtime::Executable> exe;
   runtime::ProgramOptions options;
   if (allowCode) {
@@ -101,13 +94,10 @@ llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::load(llvm::StringR
     options.check = [file = *file] { return file->checkSize(); };
   }
   if (!exe) {
-    llvm::Expected<runtime::Executable> compiled = compiler::compile(*graph, hostOptions());
-    if (!compiled)
-      return compiled.takeError();
-    exe = std::move(*compiled);
+    if (llvm::Error e = compiler::compile(*traced->graph, hostOptions()).moveInto(exe))
+      return std::move(e);
     options = {};
   }
-  traced->graph = std::move(*graph);
   traced->isFromFile = true;
   traced->arguments = exe->numArguments();
   traced->functionOutputs = exe->numResults();
@@ -125,19 +115,31 @@ llvm::Error TracedProgram::makeState() {
     if (!bytes)
       return bytes.takeError();
     const TensorMeta &meta = executable().constants[executable().inputs[input].initial].meta;
-    llvm::Expected<TensorRef> variable = TensorImpl::allocate(meta.dtype, meta.shape);
-    if (!variable)
-      return variable.takeError();
-    llvm::copy(*bytes, (*variable)->data());
-    captured.push_back(std::move(*variable));
+    if (llvm::Error e = TensorImpl::allocate(meta.dtype, meta.shape).moveInto(captured.emplace_back()))
+      return e;
+    llvm::copy(*bytes, captured.back()->data());
   }
   for (size_t output = functionOutputs; output < executable().outputs.size(); ++output)
     updates.push_back({captured[executable().outputs[output].donates - arguments], -1, 0});
   return llvm::Error::success();
 }
 
+template <typename Decl> static std::vector<std::string> namesOf(llvm::ArrayRef<Decl> decls) {
+  std::vector<std::string> names;
+  for (const Decl &decl : decls)
+    names.push_back(decl.name);
+  return names;
+}
+
+std::vector<std::string> TracedProgram::inputs() const {
+  return namesOf(llvm::ArrayRef(executable().inputs).take_front(arguments));
+}
+std::vector<std::string> TracedProgram::outputs() const {
+  return namesOf(llvm::ArrayRef(executable().outputs).take_front(functionOutputs));
+}
+
 std::vector<std::pair<std::string, TensorRef>> TracedProgram::state() {
-  std::unique_lock<std::mutex> lock = locked();
+  std::unique_lock<std::mutex> lock = lockInRegion(mutex);
   std::vector<std::pair<std::string, TensorRef>> values;
   for (size_t index = 0; index < numState(); ++index) {
     captured[index]->storage().noteCopy();
@@ -147,7 +149,7 @@ std::vector<std::pair<std::string, TensorRef>> TracedProgram::state() {
 }
 
 llvm::Error TracedProgram::setState(llvm::ArrayRef<std::pair<std::string, TensorRef>> values) {
-  std::unique_lock<std::mutex> lock = locked();
+  std::unique_lock<std::mutex> lock = lockInRegion(mutex);
   std::vector<std::pair<size_t, TensorRef>> copies;
   for (const auto &[key, value] : values) {
     size_t index = 0;
@@ -267,17 +269,6 @@ void TracedProgram::update(llvm::ArrayRef<TensorRef> given, const runtime::Bound
   values.results.truncate(functionOutputs);
 }
 
-/// Takes the program's lock. While it waits, the thread does not hold the frontend's lock, which the running thread
-/// takes again before it ends.
-std::unique_lock<std::mutex> TracedProgram::locked() {
-  std::unique_lock<std::mutex> lock(mutex, std::try_to_lock);
-  if (!lock.owns_lock()) {
-    BlockingRegion region;
-    lock.lock();
-  }
-  return lock;
-}
-
 llvm::Error TracedProgram::checkCount(size_t given) const {
   if (given == arguments)
     return llvm::Error::success();
@@ -288,7 +279,7 @@ llvm::Error TracedProgram::checkCount(size_t given) const {
 llvm::Error TracedProgram::bindTo(llvm::ArrayRef<TensorRef> given) {
   if (llvm::Error e = checkCount(given.size()))
     return e;
-  std::unique_lock<std::mutex> lock = locked();
+  std::unique_lock<std::mutex> lock = lockInRegion(mutex);
   Metas metas;
   for (unsigned i = 0, n = arguments + captured.size(); i < n; ++i)
     metas.push_back(inputAt(given, i).meta());
@@ -301,7 +292,7 @@ llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
   if (isFromFile && Recorder::current())
     return invalidArgument(name + ": a loaded program must run outside of a traced function, whose program would not "
                                   "hold it, got a call within one");
-  std::unique_lock<std::mutex> lock = locked();
+  std::unique_lock<std::mutex> lock = lockInRegion(mutex);
   Values values;
   if (llvm::Error e = readInputs(given, values))
     return std::move(e);
@@ -322,26 +313,25 @@ llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
   return std::move(values.results);
 }
 
-/// Binds for the recorded shapes if nothing has run yet.
-llvm::Error TracedProgram::bindRecorded() {
-  if (!bindings.empty() || (recordedInputs.empty() && arguments))
-    return llvm::Error::success();
-  Metas metas = recordedInputs;
-  for (const TensorRef &variable : captured)
-    metas.push_back(variable->meta());
-  llvm::Expected<runtime::BoundRef> bound = bind(metas);
-  return bound ? llvm::Error::success() : bound.takeError();
+/// The binding of the latest run, or for the recorded shapes if nothing has run yet; null: there is none.
+const runtime::Bound *TracedProgram::latestBound() {
+  if (bindings.empty() && (!recordedInputs.empty() || !arguments)) {
+    Metas metas = recordedInputs;
+    for (const TensorRef &variable : captured)
+      metas.push_back(variable->meta());
+    llvm::consumeError(bind(metas).takeError()); // a run reports it
+  }
+  return bindings.empty() ? nullptr : bindings.front().bound.get();
 }
 
 uint64_t TracedProgram::launches() {
-  std::unique_lock<std::mutex> lock = locked();
-  if (llvm::Error e = bindRecorded())
-    llvm::consumeError(std::move(e)); // a run reports it
-  return bindings.empty() ? 0 : bindings.front().bound->launches();
+  std::unique_lock<std::mutex> lock = lockInRegion(mutex);
+  const runtime::Bound *bound = latestBound();
+  return bound ? bound->launches() : 0;
 }
 
 uint64_t TracedProgram::heldBytes() {
-  std::unique_lock<std::mutex> lock = locked();
+  std::unique_lock<std::mutex> lock = lockInRegion(mutex);
   uint64_t bytes = program->constantBytes();
   for (const runtime::Image &image : executable().images)
     bytes += image.bytes.size();
@@ -351,10 +341,9 @@ uint64_t TracedProgram::heldBytes() {
 }
 
 runtime::MemoryEstimate TracedProgram::memory() {
-  std::unique_lock<std::mutex> lock = locked();
-  if (llvm::Error e = bindRecorded())
-    llvm::consumeError(std::move(e)); // a run reports it
-  return bindings.empty() ? runtime::MemoryEstimate() : bindings.front().bound->memory();
+  std::unique_lock<std::mutex> lock = lockInRegion(mutex);
+  const runtime::Bound *bound = latestBound();
+  return bound ? bound->memory() : runtime::MemoryEstimate();
 }
 
 } // namespace tess::eager

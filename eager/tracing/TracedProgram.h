@@ -34,6 +34,9 @@ public:
   /// Of the function: captured variables, updates and state do not count.
   size_t numArguments() const { return arguments; }
   size_t numResults() const { return functionOutputs; }
+  /// Their names.
+  std::vector<std::string> inputs() const;
+  std::vector<std::string> outputs() const;
   /// The state of a program from a file by name, with the present values.
   std::vector<std::pair<std::string, TensorRef>> state();
   /// Copies `values` into the state, all or none. InvalidArgument unless names, dtypes and shapes are those of state().
@@ -67,9 +70,8 @@ private:
   llvm::Error makeState();
   size_t numState() const { return executable().inputs.size() - executable().numArguments(); }
   std::string stateName(size_t index) const { return executable().inputs[arguments + index].name; }
-  llvm::Error bindRecorded();
+  const runtime::Bound *latestBound();
   llvm::Error checkCount(size_t given) const;
-  std::unique_lock<std::mutex> locked();
   TensorImpl &inputAt(llvm::ArrayRef<TensorRef> given, unsigned index) const;
   llvm::Error readInputs(llvm::ArrayRef<TensorRef> given, Values &values) const;
   llvm::Expected<runtime::BoundRef> bind(llvm::ArrayRef<TensorMeta> metas);

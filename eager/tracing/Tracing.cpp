@@ -5,32 +5,25 @@
 
 namespace tess::eager {
 
-static const FailureRef &noValue() {
-  static const FailureRef why = [] {
-    FailureRef failure(new Failure);
-    failure->code = ErrorCode::InvalidArgument;
-    failure->message =
-        "value: a tensor must come from a call that ran to have one, got one of a call that was recorded "
-        "only (by estimate, or a trace's check) and is not among its results";
-    failure->reported = true; // nothing failed, so sync() must not report it
-    return failure;
-  }();
+static const FailureRef &onlyRecorded() {
+  static const FailureRef why =
+      noValue(ErrorCode::InvalidArgument,
+              "value: a tensor must come from a call that ran to have one, got one of a call that was recorded only "
+              "(by estimate, or a trace's check) and is not among its results");
   return why;
 }
 
-bool isValueless(const TensorImpl &tensor) { return tensor.storage().failure() == noValue().get(); }
+bool isValueless(const TensorImpl &tensor) { return tensor.storage().failure() == onlyRecorded().get(); }
 
 TensorRef valueless(const TensorMeta &meta, const FailureRef &why) {
   int64_t bytes = meta.numElements() * byteWidth(meta.dtype);
   StorageRef storage = Storage::wrap(nullptr, bytes, nullptr, [](void *) {});
-  storage->poison(why ? why : noValue());
+  storage->poison(why ? why : onlyRecorded());
   return TensorImpl::create(meta.dtype, meta.shape, std::move(storage));
 }
 
 static llvm::Expected<Metas> inferMetas(const Call &call, bool atBounds) {
-  Metas operands;
-  for (const Operand &operand : call.operands)
-    operands.push_back(operand.tensor->meta());
+  Metas operands = metasOf(call.operands);
   llvm::Expected<Metas> metas = call.opDef().infer(operands, call.segments());
   bool isKnown = !metas || llvm::all_of(*metas, [](const TensorMeta &meta) { return meta.isStatic(); });
   if (isKnown || !atBounds || !call.opDef().info().boundRule)

@@ -75,7 +75,7 @@ static std::vector<Tensor> recordCall(llvm::ArrayRef<Tensor> arguments, const Ca
     recorded.numResults = results.size();
     recorded.modes = effects.modes();
     recorded.grads = eager::GradEffects(*recorder, given, all);
-    recorded.recording = valueOrThrow(recorder->end(all));
+    recorded.recording = recorder->end(all);
   } catch (...) {
     recorder->abandon();
     throw;
@@ -305,19 +305,8 @@ std::map<std::string, Tensor> Program::run(const std::map<std::string, Tensor> &
   return results;
 }
 
-std::vector<std::string> Program::inputs() const {
-  std::vector<std::string> names;
-  for (size_t i = 0; i < program->numArguments(); ++i)
-    names.push_back(program->executable().inputs[i].name);
-  return names;
-}
-
-std::vector<std::string> Program::outputs() const {
-  std::vector<std::string> names;
-  for (size_t i = 0; i < program->numResults(); ++i)
-    names.push_back(program->executable().outputs[i].name);
-  return names;
-}
+std::vector<std::string> Program::inputs() const { return program->inputs(); }
+std::vector<std::string> Program::outputs() const { return program->outputs(); }
 
 std::map<std::string, Tensor> Program::state() const {
   std::map<std::string, Tensor> values;

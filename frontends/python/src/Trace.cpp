@@ -84,18 +84,6 @@ struct PyProgram {
     bytes["rounding"] = estimate.rounding;
     return bytes;
   }
-  std::vector<std::string> inputs() const {
-    std::vector<std::string> names;
-    for (size_t i = 0; i < program->numArguments(); ++i)
-      names.push_back(program->executable().inputs[i].name);
-    return names;
-  }
-  std::vector<std::string> outputs() const {
-    std::vector<std::string> names;
-    for (size_t i = 0; i < program->numResults(); ++i)
-      names.push_back(program->executable().outputs[i].name);
-    return names;
-  }
   nb::dict state() const {
     nb::dict values;
     for (auto &[name, value] : program->state())
@@ -220,11 +208,8 @@ private:
 /// Takes the tensor's value away; a later use reports the reason.
 void giveUp(nb::handle tensor, const std::string &why) {
   TensorImpl &impl = implOf(tensor.ptr());
-  FailureRef failure(new Failure);
-  failure->code = ErrorCode::InvalidArgument;
-  failure->message = why + ", got a use of " + toString(impl.meta());
-  failure->reported = true; // nothing failed, so sync() must not report it
-  TensorRef none = valueless(impl.meta(), failure);
+  TensorRef none =
+      valueless(impl.meta(), noValue(ErrorCode::InvalidArgument, why + ", got a use of " + toString(impl.meta())));
   impl.rebind(*none);
 }
 
@@ -250,7 +235,7 @@ PyRecording traceEnd(nb::handle outputs) {
     throwError(invalidArgument("trace_end: a recording must have begun on this thread, got none"));
   std::shared_ptr<Recorder> ending = std::move(recorder);
   try {
-    return {valueOrThrow(ending->end(tensorsOf(outputs, "trace_end")))};
+    return {ending->end(tensorsOf(outputs, "trace_end"))};
   } catch (...) {
     ending->abandon();
     throw;
@@ -285,7 +270,7 @@ nb::tuple traceEndGradient(nb::handle outputs, nb::handle grads) {
   for (TensorRef &grad : tensorsOf(grads, "trace_end_gradient"))
     all.push_back(std::move(grad));
   std::shared_ptr<Recorder> ending = std::move(recorder);
-  Recording whole = valueOrThrow(ending->endWhole(all));
+  Recording whole = ending->endWhole(all);
   size_t numArguments = llvm::count_if(whole.arguments(), [](uint32_t number) { return number < boundary.values; });
   auto halves = valueOrThrow(splitRecording(std::move(whole), boundary, numArguments, results.size()));
   nb::list saved;
@@ -339,8 +324,8 @@ void initClasses(nb::module_ &module) {
       .def_prop_ro("planned_bytes", [](PyProgram &self) { return self.program->plannedBytes(); })
       .def("bind", &PyProgram::bindTo)
       .def_prop_ro("memory", &PyProgram::memory)
-      .def_prop_ro("inputs", &PyProgram::inputs)
-      .def_prop_ro("outputs", &PyProgram::outputs)
+      .def_prop_ro("inputs", [](PyProgram &self) { return self.program->inputs(); })
+      .def_prop_ro("outputs", [](PyProgram &self) { return self.program->outputs(); })
       .def("state", &PyProgram::state)
       .def("set_state", &PyProgram::setState)
       .def_prop_ro("dims", &PyProgram::dims)
