@@ -10,6 +10,7 @@
 #include "eager/Outcome.h"
 #include "eager/Queue.h"
 #include "eager/Transformations.h"
+#include "runtime/Elements.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
@@ -34,22 +35,12 @@ struct Flaws {
   }
 };
 
-template <typename T> Flaws scan(const void *data, int64_t count) {
+template <typename T> Flaws scan(const T *data, int64_t count) {
   Flaws flaws;
   for (int64_t i = 0; i < count; ++i) {
-    double value = double(static_cast<const T *>(data)[i]);
+    double value = double(runtime::widen(data[i]));
     if (!std::isfinite(value))
       flaws.see(i, std::isnan(value), value < 0);
-  }
-  return flaws;
-}
-
-Flaws scanBfloat(const void *data, int64_t count) {
-  Flaws flaws;
-  for (int64_t i = 0; i < count; ++i) {
-    uint16_t bits = static_cast<const uint16_t *>(data)[i];
-    if ((bits & 0x7F80) == 0x7F80)
-      flaws.see(i, bits & 0x7F, bits >> 15);
   }
   return flaws;
 }
@@ -65,18 +56,9 @@ llvm::Expected<Flaws> flawsOf(TensorImpl &tensor) {
   llvm::Expected<TensorRef> plain = contiguousNow(tensor, "check_finite");
   if (!plain)
     return plain.takeError();
-  const void *data = (*plain)->data();
-  int64_t count = tensor.numElements();
-  switch (tensor.dtype()) {
-  case DType::Float16:
-    return scan<_Float16>(data, count);
-  case DType::BFloat16:
-    return scanBfloat(data, count);
-  case DType::Float64:
-    return scan<double>(data, count);
-  default:
-    return scan<float>(data, count);
-  }
+  return runtime::withType(tensor.dtype(), [&](auto tag) {
+    return scan(reinterpret_cast<const decltype(tag) *>((*plain)->data()), tensor.numElements());
+  });
 }
 
 /// The flaws among the attributes: an infinity or a NaN given there is intended.

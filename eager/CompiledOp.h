@@ -33,11 +33,17 @@ struct DirectKernel {
   /// Attribute of the operator, or immediate bits, per runtime attribute of the kernel.
   struct Scalar {
     int attr = -1;
-    bool isInt = false;
     uint64_t bits = 0;
   };
   llvm::SmallVector<Scalar, 2> scalars;
 };
+
+/// A runtime attribute as generated code reads it.
+inline uint64_t bitsOf(const AttrValue &value) {
+  if (value.kind() == AttrKind::F64)
+    return __builtin_bit_cast(uint64_t, value.f64());
+  return value.kind() == AttrKind::Bool ? uint64_t(value.boolean()) : uint64_t(value.i64());
+}
 
 /// A program bound to shapes, with the shapes.
 struct BoundShapes {

@@ -22,12 +22,9 @@ llvm::Error applyDTypePromotion(Call &call, Tensors &results) {
     dtypes.push_back(operand.tensor->dtype());
   llvm::SmallVector<unsigned, 4> segments(call.segments().begin(), call.segments().end());
   const OpInfo &info = call.opDef().info();
-  if (segments.empty() && !info.simple) {
-    auto found = defaultSegments(info, call.operands.size());
-    if (!found)
-      return found.takeError();
-    segments = std::move(*found);
-  }
+  if (segments.empty() && !info.simple)
+    if (llvm::Error e = defaultSegments(info, call.operands.size()).moveInto(segments))
+      return e;
   auto targets = operandDTypes(info, dtypes, {}, segments);
   llvm::SmallVector<Operand, 4> operands(call.operands.begin(), call.operands.end());
   llvm::SmallVector<Tensors, 2> casts;

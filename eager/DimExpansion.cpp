@@ -57,21 +57,17 @@ llvm::Error applyDimExpansion(Call &call, Tensors &results) {
   llvm::SmallVector<Operand, 4> operands(call.operands.begin(), call.operands.end());
   llvm::SmallVector<TensorRef, 2> made;
   for (const Expansion &expansion : expansions) {
-    llvm::Expected<TensorRef> expanded = withAxis("expand_dims", operands[expansion.operand].tensor, expansion.insert);
-    if (!expanded)
-      return expanded.takeError();
-    made.push_back(std::move(*expanded));
-    operands[expansion.operand] = Operand(made.back());
+    Operand &operand = operands[expansion.operand];
+    if (llvm::Error e = withAxis("expand_dims", operand.tensor, expansion.insert).moveInto(made.emplace_back()))
+      return e;
+    operand = Operand(made.back());
   }
   if (llvm::Error e = applyBelow(Layer::DimExpansion, call.opDef(), operands, call.segments(), results))
     return e;
   for (const Expansion &expansion : expansions)
-    for (TensorRef &result : results) {
-      llvm::Expected<TensorRef> squeezed = withAxis("squeeze", result.get(), expansion.remove);
-      if (!squeezed)
-        return squeezed.takeError();
-      result = std::move(*squeezed);
-    }
+    for (TensorRef &result : results)
+      if (llvm::Error e = withAxis("squeeze", result.get(), expansion.remove).moveInto(result))
+        return e;
   return llvm::Error::success();
 }
 

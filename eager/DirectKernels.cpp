@@ -89,15 +89,6 @@ int64_t strideOf(const runtime::AxisGroup &group, const IterationSpace &space, c
   return group.last ? strides[walkedAxis(group, space)] : 1;
 }
 
-int64_t scalarBits(const OpDef &op, const DirectKernel::Scalar &scalar) {
-  if (scalar.attr < 0)
-    return int64_t(scalar.bits);
-  const AttrValue &value = op.attr(unsigned(scalar.attr));
-  if (!scalar.isInt)
-    return __builtin_bit_cast(int64_t, value.f64());
-  return value.kind() == AttrKind::Bool ? int64_t(value.boolean()) : value.i64();
-}
-
 /// Always inlined into its one caller: left to the compiler, its cost depends on the code beside it.
 LLVM_ATTRIBUTE_ALWAYS_INLINE void fill(Launch &launch, const DirectKernel &kernel, const IterationSpace &space,
                                        const OpDef &op, llvm::ArrayRef<Operand> operands,
@@ -124,7 +115,8 @@ LLVM_ATTRIBUTE_ALWAYS_INLINE void fill(Launch &launch, const DirectKernel &kerne
   }
   launch.tiled = kernel.isStrided && runtime::wantsTiles(launch.dims, numGroups, numValues);
   for (auto [slot, scalar] : llvm::enumerate(kernel.scalars))
-    launch.dims[places.attribute(unsigned(slot))] = scalarBits(op, scalar);
+    launch.dims[places.attribute(unsigned(slot))] =
+        int64_t(scalar.attr < 0 ? scalar.bits : bitsOf(op.attr(scalar.attr)));
 }
 
 /// Whether each element of the operand lies where the destination's element lies, or in other memory.
@@ -213,7 +205,7 @@ TESS_CALLS_KERNELS static void launchNow(const Launch &launch) {
 
 /// Infers the shape of the results where the operands do not tell it.
 static llvm::Error inferSpace(const DispatchCall &call, IterationSpace &space) {
-  llvm::Expected<Metas> results = call.op.infer(call.metas(), call.segments);
+  llvm::Expected<Metas> results = call.infer();
   if (!results)
     return results.takeError();
   const Shape &shape = results->front().shape;
@@ -224,7 +216,7 @@ static llvm::Error inferSpace(const DispatchCall &call, IterationSpace &space) {
 
 /// The error of inference about operands that do not fit.
 static llvm::Error whyNot(const DispatchCall &call) {
-  llvm::Expected<Metas> results = call.op.infer(call.metas(), call.segments);
+  llvm::Expected<Metas> results = call.infer();
   if (!results)
     return results.takeError();
   return makeError(ErrorCode::Internal, call.op.name() + ": operands must broadcast to the results, got others");
@@ -237,7 +229,7 @@ static llvm::Expected<CompiledOpRef> compiledFor(const DispatchCall &call, const
     key.op += keyOfRanks(call.operands);
   return findOrBuild(key, call.op, [&]() -> BuiltOp {
     if (!shapeGiven) // else inferSpace() has asked
-      if (llvm::Expected<Metas> results = call.op.infer(call.metas(), call.segments); !results)
+      if (llvm::Expected<Metas> results = call.infer(); !results)
         return results.takeError(); // in the user's shapes
     return buildOp(key,
                    {call.op, metasOfClass(call.operands, space, shapeGiven),
@@ -257,11 +249,6 @@ static llvm::Error start(const DispatchCall &call, const Launch &launch, const D
     });
   launchNow(launch);
   return llvm::Error::success();
-}
-
-/// Queues a call that computes no element, because its results must still inherit a failure of the operands.
-static llvm::Error startNothing(const DispatchCall &call, llvm::ArrayRef<TensorRef> results) {
-  return enqueueCall(call, results, [] { return llvm::Error::success(); });
 }
 
 llvm::Expected<bool> dispatchDirect(const DispatchCall &call, Tensors &results) {
@@ -297,9 +284,10 @@ llvm::Expected<bool> dispatchDirect(const DispatchCall &call, Tensors &results) 
     inheritFailure(call.operands, results);
     return true;
   }
-  if (space.numElements == 0) {
-    if (llvm::Error e = readiness == Readiness::Pending ? startNothing(call, results) : llvm::Error::success())
-      return std::move(e);
+  if (space.numElements == 0) { // nothing is computed, but the results must still inherit a failure of the operands
+    if (readiness == Readiness::Pending)
+      if (llvm::Error e = enqueueCall(call, results, [] { return llvm::Error::success(); }))
+        return std::move(e);
     return true;
   }
   Launch launch;

@@ -4,13 +4,6 @@
 
 namespace tess::eager {
 
-Metas DispatchCall::metas() const {
-  Metas metas;
-  for (const Operand &operand : operands)
-    metas.push_back(operand.tensor->meta());
-  return metas;
-}
-
 llvm::Error dispatch(const DispatchCall &call, Tensors &results) {
   if (call.info().lowering == Lowering::View)
     return dispatchView(call, results);

@@ -13,9 +13,9 @@ struct DispatchCall {
   llvm::ArrayRef<unsigned> segments;
   const Destination *into = nullptr;
 
-  /// The record of the operator, and the dtypes and shapes of the operands.
+  /// The record of the operator; the results, or the error in the user's shapes.
   const OpInfo &info() const { return op.info(); }
-  Metas metas() const;
+  llvm::Expected<Metas> infer() const { return op.infer(metasOf(operands), segments); }
 };
 
 /// Appends the results of `call`, by one of the three ways below. Large work may be queued (Queue.h).

@@ -17,28 +17,22 @@ public:
 
   unsigned threads() const override { return count; }
 
+  /// None when a size is unknown, the target is another machine, or preparing fails (bind reports why).
   std::optional<std::string> implementation(const compiler::LibraryCall &call, llvm::StringRef target) const override {
-    runtime::PreparedRef kernel = prepared(call, target);
-    return kernel ? std::optional(kernel->implementation()) : std::nullopt;
-  }
-
-private:
-  /// The prepared kernel; null when a size is unknown, the target is another machine, or preparing fails (bind reports
-  /// why).
-  runtime::PreparedRef prepared(const compiler::LibraryCall &call, llvm::StringRef target) const {
     auto isStatic = [](const TensorMeta &meta) { return meta.isStatic(); };
     if (target != compiler::kTargetHere || !llvm::all_of(call.operands, isStatic) ||
         !llvm::all_of(call.results, isStatic))
-      return nullptr;
+      return std::nullopt;
     runtime::PrepareRequest request{call.op, call.operands, call.results};
     request.threads = count;
     llvm::Expected<runtime::PreparedRef> kernel = runtime::prepareKernel(runtime::cpuDevice().kernels(), request);
     if (kernel)
-      return std::move(*kernel);
+      return (*kernel)->implementation();
     llvm::consumeError(kernel.takeError());
-    return nullptr;
+    return std::nullopt;
   }
 
+private:
   unsigned count;
 };
 
@@ -55,11 +49,9 @@ llvm::Expected<std::vector<std::string>> evaluate(runtime::Executable executable
   std::vector<runtime::BufferRef> buffers;
   llvm::SmallVector<void *, 4> outputs;
   for (const TensorMeta &meta : (*bound)->outputs()) {
-    auto buffer = runtime::Buffer::allocate((*program)->device(), bytesOf(meta));
-    if (!buffer)
-      return buffer.takeError();
-    outputs.push_back((*buffer)->data());
-    buffers.push_back(std::move(*buffer));
+    if (llvm::Error e = runtime::Buffer::allocate((*program)->device(), bytesOf(meta)).moveInto(buffers.emplace_back()))
+      return std::move(e);
+    outputs.push_back(buffers.back()->data());
   }
   runtime::RunOptions options;
   options.isCounted = false;

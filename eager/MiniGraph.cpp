@@ -61,26 +61,17 @@ llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, llvm::Strin
   return exe;
 }
 
-namespace {
-struct ClassProgram {
-  runtime::Executable exe;
-  std::string text; // OpClass::toText()
-};
-} // namespace
-
-/// The executable of a class: from the warm set or the disk, or compiled now.
-static llvm::Expected<ClassProgram> executableOf(const OpClass &cls) {
+/// The executable of a class: from the warm set or the disk, or compiled now. `text`: gets cls.toText().
+static llvm::Expected<runtime::Executable> executableOf(const OpClass &cls, std::string &text) {
   const bool isPortable = compiler::kTargetHere == "host";
-  std::string text = cls.toText();
+  text = cls.toText();
   if (isPortable)
     if (std::optional<runtime::Executable> known = compiler::findExecutable(text))
-      return ClassProgram{std::move(*known), std::move(text)};
+      return std::move(*known);
   llvm::Expected<runtime::Executable> exe = compileClass(cls, compiler::kTargetHere);
-  if (!exe)
-    return exe.takeError();
-  if (isPortable)
+  if (exe && isPortable)
     compiler::storeExecutable(text, *exe);
-  return ClassProgram{std::move(*exe), std::move(text)};
+  return exe;
 }
 
 /// The runtime attributes of `op` in the order of the parameters.
@@ -110,19 +101,14 @@ static std::unique_ptr<DirectKernel> directOf(const runtime::Executable &exe, co
   if (!step.reduced.empty() || step.vectorOnReduced || step.parallel.empty())
     return nullptr;
   auto direct = std::make_unique<DirectKernel>();
-  auto numberOf = [&](runtime::ValueId value, bool isResult) -> int {
-    for (unsigned i = 0; !isResult && i < exe.inputs.size(); ++i)
-      if (exe.inputs[i].value == value)
-        return i;
-    for (unsigned i = 0; isResult && i < exe.outputs.size(); ++i)
-      if (exe.outputs[i].value == value)
-        return numOperands + i;
-    return -1;
+  auto numberIn = [](const auto &list, runtime::ValueId value, size_t first) {
+    auto found = llvm::find_if(list, [&](const auto &each) { return each.value == value; });
+    return found == list.end() ? -1 : int(first + (found - list.begin()));
   };
   unsigned numWritten = 0;
   for (bool isResult : {false, true})
     for (runtime::ValueId value : isResult ? step.results : step.operands) {
-      int number = numberOf(value, isResult);
+      int number = isResult ? numberIn(exe.outputs, value, numOperands) : numberIn(exe.inputs, value, 0);
       if (number < 0)
         return nullptr; // a constant of the program, or a value of its own
       if (number < int(layouts.size()) && !walks(step, direct->values.size(), layouts[number]))
@@ -138,10 +124,8 @@ static std::unique_ptr<DirectKernel> directOf(const runtime::Executable &exe, co
   for (const runtime::ScalarSource &source : step.scalars) {
     DirectKernel::Scalar scalar;
     scalar.bits = source.bits;
-    if (source.kind == runtime::ScalarSource::Parameter) {
+    if (source.kind == runtime::ScalarSource::Parameter)
       scalar.attr = attrs[source.parameter];
-      scalar.isInt = info.attrs[scalar.attr].kind != AttrKind::F64;
-    }
     direct->scalars.push_back(scalar);
   }
   return direct;
@@ -167,45 +151,41 @@ static llvm::Error addCode(DirectKernel &kernel, const runtime::Executable &exe)
   for (const runtime::OutputDecl &output : exe.outputs)
     kernel.resultDTypes.push_back(exe.values[output.value].dtype);
   const runtime::Step &step = exe.steps[0];
-  auto image = runtime::CodeImage::map(exe.images[step.image]);
-  if (!image)
-    return image.takeError();
-  kernel.fn = (*image)->entry(step.entry);
+  if (llvm::Error e = runtime::CodeImage::map(exe.images[step.image]).moveInto(kernel.image))
+    return e;
+  kernel.fn = kernel.image->entry(step.entry);
   kernel.picosecondsPerElement = exe.images[step.image].entries[step.entry].picosecondsPerElement;
-  kernel.image = std::move(*image);
   return llvm::Error::success();
 }
 
 BuiltOp buildOp(const OpKey &key, const OpClass &call, bool direct) {
   const OpInfo &info = call.op.info();
   bool sizesLater = readsSizesLater(info, direct);
-  llvm::Expected<ClassProgram> compiled = executableOf(call.neutral(sizesLater));
-  bool bindsAttrs = compiled && !direct && sizesLater && readsAttrsWhenBound(compiled->exe, info);
+  std::string text;
+  llvm::Expected<runtime::Executable> exe = executableOf(call.neutral(sizesLater), text);
+  bool bindsAttrs = exe && !direct && sizesLater && readsAttrsWhenBound(*exe, info);
   if (!direct && sizesLater && !bindsAttrs) { // nothing is moved along no axis: the attributes are compiled in
-    llvm::consumeError(compiled.takeError());
-    compiled = executableOf(call.neutral(/*sizesLater=*/false));
+    llvm::consumeError(exe.takeError());
+    exe = executableOf(call.neutral(/*sizesLater=*/false), text);
   }
-  if (!compiled)
-    return compiled.takeError();
-  auto &[exe, text] = *compiled;
+  if (!exe)
+    return exe.takeError();
   auto made = std::make_unique<CompiledOp>(key, call.op);
   made->bindsAttrs = bindsAttrs;
-  made->bytes = bytesOf(exe) + text.size();
+  made->bytes = bytesOf(*exe) + text.size();
   made->text = std::move(text);
   if (direct)
-    made->direct = directOf(exe, info, call.operands.size(), call.layouts);
+    made->direct = directOf(*exe, info, call.operands.size(), call.layouts);
   if (made->direct) {
-    if (llvm::Error e = addCode(*made->direct, exe))
+    if (llvm::Error e = addCode(*made->direct, *exe))
       return std::move(e);
     return made;
   }
   runtime::ProgramOptions options;
   options.name = call.op.name().str();
   options.isValidated = true; // by the reader of the cache, or just compiled
-  auto program = runtime::Program::create(std::move(exe), std::move(options));
-  if (!program)
-    return program.takeError();
-  made->program = std::move(*program);
+  if (llvm::Error e = runtime::Program::create(std::move(*exe), std::move(options)).moveInto(made->program))
+    return std::move(e);
   return made;
 }
 

@@ -15,12 +15,6 @@ namespace {
 
 constexpr unsigned kShards = 16;
 
-/// The key of a look-up, and the operator with its attributes.
-struct Wanted {
-  KeyPrint key;
-  const OpDef &op;
-};
-
 std::atomic<uint64_t> limitPerShard{kDefaultOpCacheLimit / kShards};
 
 /// Operators that were evicted, to be freed without a shard's mutex: their end takes other locks.
@@ -29,11 +23,13 @@ using Evicted = std::vector<CompiledOpPtr>;
 class Shard {
 public:
   Shard() { runtime::holdAcrossFork(mutex); }
-  llvm::Expected<CompiledOpPtr> findOrBuild(const Wanted &wanted, llvm::function_ref<BuiltOp()> build);
+  llvm::Expected<CompiledOpPtr> findOrBuild(const KeyPrint &key, const OpDef &op, llvm::function_ref<BuiltOp()> build);
   void addTo(OpCacheStats &stats);
   void addTo(std::vector<std::string> &classes);
-  void trim();
-  void clear();
+  using Order = std::list<CompiledOpPtr>;
+  /// These give what is evicted to the caller, which frees it.
+  Evicted trim();
+  Order clear();
   /// Called in a forked child, which has no thread that was building or waiting.
   void forgetBuilders() {
     building.clear();
@@ -41,9 +37,7 @@ public:
   }
 
 private:
-  using Order = std::list<CompiledOpPtr>;
-  CompiledOpPtr find(const Wanted &wanted);
-  Evicted insert(const CompiledOpPtr &op);
+  CompiledOpPtr find(const KeyPrint &key, const OpDef &wanted);
   Evicted trimLocked();
 
   std::mutex mutex;
@@ -64,53 +58,50 @@ std::array<Shard, kShards> &shards() {
 }
 
 /// With the mutex, as all that follows and is not public.
-CompiledOpPtr Shard::find(const Wanted &wanted) {
-  auto [first, last] = index.equal_range(wanted.key.low);
+CompiledOpPtr Shard::find(const KeyPrint &key, const OpDef &wanted) {
+  auto [first, last] = index.equal_range(key.low);
   for (auto it = first; it != last; ++it)
-    if (CompiledOp &op = **it->second; op.key == wanted.key && op.answers(wanted.op)) {
+    if (CompiledOp &op = **it->second; op.key == key && op.answers(wanted)) {
       order.splice(order.begin(), order, it->second);
       return order.front();
     }
   return nullptr;
 }
 
-llvm::Expected<CompiledOpPtr> Shard::findOrBuild(const Wanted &wanted, llvm::function_ref<BuiltOp()> build) {
+llvm::Expected<CompiledOpPtr> Shard::findOrBuild(const KeyPrint &key, const OpDef &op,
+                                                 llvm::function_ref<BuiltOp()> build) {
   std::unique_lock<std::mutex> lock(mutex);
   for (;;) {
-    if (CompiledOpPtr known = find(wanted)) {
+    if (CompiledOpPtr known = find(key, op)) {
       ++hits;
       return known;
     }
-    if (!llvm::is_contained(building, wanted.key.low))
+    if (!llvm::is_contained(building, key.low))
       break;
     lock.unlock(); // never wait for the frontend's lock with this one held
     {
       BlockingRegion region;
       lock.lock();
-      built.wait(lock, [&] { return !llvm::is_contained(building, wanted.key.low); });
+      built.wait(lock, [&] { return !llvm::is_contained(building, key.low); });
       lock.unlock();
     }
     lock.lock();
   }
   ++misses;
-  building.push_back(wanted.key.low);
+  building.push_back(key.low);
   lock.unlock();
-  BuiltOp op = build();
+  BuiltOp made = build();
   lock.lock();
-  building.erase(llvm::find(building, wanted.key.low));
+  building.erase(llvm::find(building, key.low));
   built.notify_all();
-  if (!op)
-    return op.takeError();
-  CompiledOpPtr made(op->release());
-  Evicted evicted = insert(made);
+  if (!made)
+    return made.takeError();
+  CompiledOpPtr kept(made->release());
+  bytes += kept->bytes;
+  index.emplace(key.low, order.insert(order.begin(), kept));
+  Evicted evicted = trimLocked();
   lock.unlock();
-  return made;
-}
-
-Evicted Shard::insert(const CompiledOpPtr &op) {
-  bytes += op->bytes;
-  index.emplace(op->key.low, order.insert(order.begin(), op));
-  return trimLocked();
+  return kept;
 }
 
 Evicted Shard::trimLocked() {
@@ -129,20 +120,17 @@ Evicted Shard::trimLocked() {
   return evicted;
 }
 
-void Shard::trim() {
-  std::unique_lock<std::mutex> lock(mutex);
-  Evicted evicted = trimLocked();
-  lock.unlock();
+Evicted Shard::trim() {
+  std::lock_guard<std::mutex> lock(mutex);
+  return trimLocked();
 }
 
-void Shard::clear() {
-  std::unique_lock<std::mutex> lock(mutex);
-  Order gone = std::move(order);
-  order.clear();
+Shard::Order Shard::clear() {
+  std::lock_guard<std::mutex> lock(mutex);
   index = {}; // with the memory of its buckets, which a clear() would write
   bytes = 0;
   OpFront::noteEviction();
-  lock.unlock();
+  return std::exchange(order, {});
 }
 
 void Shard::addTo(OpCacheStats &stats) {
@@ -163,17 +151,17 @@ void Shard::addTo(std::vector<std::string> &classes) {
 } // namespace
 
 llvm::Expected<CompiledOpRef> findOrBuild(const OpKey &key, const OpDef &op, llvm::function_ref<BuiltOp()> build) {
-  const Wanted wanted{KeyPrint(key), op};
+  const KeyPrint print(key);
   OpFront &front = OpFront::own();
-  if (CompiledOp *known = front.find(wanted.key, op); LLVM_LIKELY(known != nullptr)) {
+  if (CompiledOp *known = front.find(print, op); LLVM_LIKELY(known != nullptr)) {
     count(Count::CacheHits);
-    return CompiledOpRef(known, front);
+    return pinned(*known, front);
   }
-  llvm::Expected<CompiledOpPtr> found = shards()[wanted.key.low >> 60].findOrBuild(wanted, build);
+  llvm::Expected<CompiledOpPtr> found = shards()[print.low >> 60].findOrBuild(print, op, build);
   if (!found)
     return found.takeError();
   front.insert(*found);
-  return CompiledOpRef(found->get(), front);
+  return pinned(**found, front);
 }
 
 OpCacheStats opCacheStats() {

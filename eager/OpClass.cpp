@@ -111,11 +111,9 @@ llvm::Expected<OpClass> OpClass::parse(llvm::StringRef text) {
   auto [metas, segments] = rest.split(')');
   if (opText.size() == text.size() || metas.size() == rest.size())
     return malformed(text);
-  llvm::Expected<OpDef> op = OpDef::parse(opText);
-  if (!op)
-    return op.takeError();
   OpClass result;
-  result.op = std::move(*op);
+  if (llvm::Error e = OpDef::parse(opText).moveInto(result.op))
+    return std::move(e);
   while (!metas.empty()) {
     if (!takeMeta(metas, result.operands.emplace_back()))
       return malformed(text);

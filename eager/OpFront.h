@@ -9,6 +9,7 @@
 #include "eager/CompiledOp.h"
 
 #include <array>
+#include <memory>
 #include <vector>
 
 namespace tess::eager {
@@ -61,31 +62,17 @@ private:
   std::array<Set, kSets> sets;
 };
 
-/// What a look-up found; it stays alive while this does, evicted or not. For the thread that looked it up only.
-class CompiledOpRef {
-public:
-  CompiledOpRef() = default; // null
-  CompiledOpRef(CompiledOp *op, OpFront &front) : op(op), front(&front) { front.pin(); }
-  CompiledOpRef(CompiledOpRef &&other) noexcept
-      : op(std::exchange(other.op, nullptr)), front(std::exchange(other.front, nullptr)) {}
-  CompiledOpRef &operator=(CompiledOpRef &&other) noexcept {
-    std::swap(op, other.op);
-    std::swap(front, other.front);
-    return *this;
-  }
-  ~CompiledOpRef() {
-    if (front)
-      front->unpin();
-  }
-  explicit operator bool() const { return op; }
-  CompiledOp &operator*() const { return *op; }
-  CompiledOp *operator->() const { return op; }
-  /// Null when nothing was found.
-  CompiledOp *get() const { return op; }
-
-private:
-  CompiledOp *op = nullptr;
+/// Ends a CompiledOpRef.
+struct Unpin {
   OpFront *front = nullptr;
+  void operator()(CompiledOp *) const { front->unpin(); }
 };
+/// What a look-up found; it stays alive while this does, evicted or not. For the thread that looked it up only.
+using CompiledOpRef = std::unique_ptr<CompiledOp, Unpin>;
+/// The reference to what `front` just found or inserted.
+inline CompiledOpRef pinned(CompiledOp &op, OpFront &front) {
+  front.pin();
+  return {&op, Unpin{&front}};
+}
 
 } // namespace tess::eager

@@ -19,7 +19,7 @@ static std::string describeOperands(const OpInfo &info, llvm::ArrayRef<TensorMet
 }
 
 std::string describeOperands(const DispatchCall &call) {
-  return describeOperands(call.info(), call.metas(), call.segments);
+  return describeOperands(call.info(), metasOf(call.operands), call.segments);
 }
 
 Readiness readinessOf(llvm::ArrayRef<Operand> operands) {
@@ -64,7 +64,7 @@ llvm::Error enqueueCall(const DispatchCall &call, llvm::ArrayRef<TensorRef> resu
     job->inputs.push_back(operand.tensor->storageRef());
   job->outputs = storagesOf(results);
   job->body = std::move(body);
-  job->describe = [info = &call.info(), metas = call.metas(),
+  job->describe = [info = &call.info(), metas = metasOf(call.operands),
                    segments = llvm::SmallVector<unsigned, 4>(call.segments)] {
     return describeOperands(*info, metas, segments);
   };

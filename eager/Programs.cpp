@@ -28,38 +28,26 @@ struct BoundRun {
   llvm::SmallVector<void *, 4> inputs, outputs;
   llvm::SmallVector<uint64_t, 4> scalars;
 
-  /// Runs on any thread.
-  llvm::Error operator()() const {
-    return whileLocked([](runtime::Bound &) {});
-  }
-  /// Runs, and calls `answer` with the binding before another thread may run it. The arena is allocated before the lock
-  /// is taken: waiting for memory means waiting for the worker, which may want the lock.
-  llvm::Error whileLocked(llvm::function_ref<void(runtime::Bound &)> answer) const {
+  /// Runs on any thread, and writes what the outputs are to `actual`, where that is given. The arena is allocated
+  /// before the lock is taken: waiting for memory means waiting for the worker, which may want the lock.
+  llvm::Error operator()(Metas *actual = nullptr) const {
+    runtime::Bound &bound = *shapes->bound;
     runtime::RunOptions options;
     StorageRef arena;
-    if (uint64_t bytes = shapes->bound->memory().arena) {
-      llvm::Expected<StorageRef> memory = Storage::allocate(int64_t(bytes));
-      if (!memory)
-        return memory.takeError();
-      arena = std::move(*memory);
+    if (uint64_t bytes = bound.memory().arena) {
+      if (llvm::Error e = Storage::allocate(int64_t(bytes)).moveInto(arena))
+        return e;
       options.arena = arena->data();
     }
-    std::unique_lock<std::mutex> lock(shapes->running, std::defer_lock);
-    if (!lock.try_lock()) {
-      BlockingRegion region; // another thread runs the same shapes
-      lock.lock();
-    }
-    llvm::Error error = runLocked(options);
-    if (!error)
-      answer(*shapes->bound);
+    std::unique_lock<std::mutex> lock = lockInRegion(shapes->running); // another thread may run the same shapes
+    std::optional<BlockingRegion> region;
+    if (bound.needsWorker() && !runtime::Worker::onWorkerThread())
+      region.emplace();
+    llvm::Error error = runtime::run(bound, inputs, outputs, scalars, options);
+    region.reset();
+    if (!error && actual)
+      *actual = Metas(bound.outputs());
     return error;
-  }
-  llvm::Error runLocked(const runtime::RunOptions &options) const {
-    runtime::Bound &bound = *shapes->bound;
-    if (!bound.needsWorker() || runtime::Worker::onWorkerThread())
-      return runtime::run(bound, inputs, outputs, scalars, options);
-    BlockingRegion region;
-    return runtime::run(bound, inputs, outputs, scalars, options);
   }
 };
 
@@ -70,7 +58,7 @@ public:
 
 private:
   llvm::Expected<BoundShapesRef> findBinding();
-  llvm::Error infer();
+  llvm::Error infer() { return call.op.infer(metas, call.segments).moveInto(inferred); }
   llvm::Expected<CompiledOpRef> findEntry();
   llvm::Expected<CompiledOpRef> entryFor(const Metas &unknown);
   llvm::Expected<BoundShapesRef> bind(CompiledOp &compiled);
@@ -87,14 +75,6 @@ private:
   llvm::SmallVector<void *, 4> inputs;
   Metas inferred; // the results, once the operator was asked for them
 };
-
-llvm::Error ProgramRun::infer() {
-  llvm::Expected<Metas> results = call.op.infer(metas, call.segments);
-  if (!results)
-    return results.takeError();
-  inferred = std::move(*results);
-  return llvm::Error::success();
-}
 
 /// The program for operands of these metas; `unknown` is the same with the sizes left open that the program may leave
 /// open.
@@ -139,15 +119,13 @@ llvm::Expected<BoundShapesRef> ProgramRun::bind(CompiledOp &compiled) {
   options.threads = threads;
   options.op = compiled.bindsAttrs ? &call.op : nullptr;
   options.outputs = inferred;
-  auto bound = compiled.program->bind(metas, options);
-  if (!bound)
-    return bound.takeError();
   auto shapes = std::make_shared<BoundShapes>();
+  if (llvm::Error e = compiled.program->bind(metas, options).moveInto(shapes->bound))
+    return std::move(e);
   shapes->inputs.assign(metas.begin(), metas.end());
   if (compiled.bindsAttrs)
     shapes->op = call.op;
   shapes->threads = threads;
-  shapes->bound = std::move(*bound);
   shapes->origin = originOf(*shapes->bound);
   compiled.addBound(shapes);
   return shapes;
@@ -168,14 +146,9 @@ llvm::SmallVector<uint64_t, 4> ProgramRun::scalars() const {
   llvm::SmallVector<uint64_t, 4> bits;
   if (call.info().lowering != Lowering::Elementwise)
     return bits;
-  for (unsigned i = 0; i < call.op.numAttrs(); ++i) {
-    if (!call.info().attrs[i].isRuntime)
-      continue;
-    const AttrValue &value = call.op.attr(i);
-    bits.push_back(value.kind() == AttrKind::F64    ? __builtin_bit_cast(uint64_t, value.f64())
-                   : value.kind() == AttrKind::Bool ? uint64_t(value.boolean())
-                                                    : uint64_t(value.i64()));
-  }
+  for (unsigned i = 0; i < call.op.numAttrs(); ++i)
+    if (call.info().attrs[i].isRuntime)
+      bits.push_back(bitsOf(call.op.attr(i)));
   return bits;
 }
 
@@ -214,7 +187,7 @@ llvm::Error ProgramRun::runDataDependent(const BoundRun &task, Tensors &results)
     return llvm::Error::success();
   }
   Metas actual;
-  if (llvm::Error e = task.whileLocked([&](runtime::Bound &bound) { actual = Metas(bound.outputs()); }))
+  if (llvm::Error e = task(&actual))
     return settle(call, results, std::move(e));
   return shrink(actual, results);
 }
@@ -229,7 +202,7 @@ llvm::Expected<BoundShapesRef> ProgramRun::findBinding() {
       count(Count::CacheHits);
       return known;
     }
-  metas = call.metas();
+  metas = metasOf(call.operands);
   llvm::Expected<CompiledOpRef> entry = findEntry();
   if (!entry)
     return entry.takeError();

@@ -41,10 +41,8 @@ llvm::Error applyScalar(Call &call, Tensors &results) {
     DType dtype = targets[i].value_or(dtypes[i]);
     if (!fits(operands[i].number, dtype))
       return outOfRange(call.opDef(), operands[i].number, dtype);
-    llvm::Expected<TensorRef> scalar = createScalar(operands[i].number, dtype);
-    if (!scalar)
-      return scalar.takeError();
-    made.push_back(std::move(*scalar));
+    if (llvm::Error e = createScalar(operands[i].number, dtype).moveInto(made.emplace_back()))
+      return e;
     operands[i] = Operand(made.back());
   }
   return applyBelow(Layer::Scalar, call.opDef(), operands, call.segments(), results, call.into);

@@ -48,7 +48,7 @@ std::unique_ptr<KnownView> &slotOf(const OpDef &op, const TensorImpl &x) {
 }
 
 llvm::Expected<std::unique_ptr<KnownView>> inferView(const DispatchCall &call, const TensorImpl &x) {
-  llvm::Expected<Metas> results = call.op.infer(call.metas(), call.segments);
+  llvm::Expected<Metas> results = call.infer();
   if (!results)
     return results.takeError();
   const Shape &shape = results->front().shape;
@@ -87,12 +87,9 @@ llvm::Error dispatchView(const DispatchCall &call, Tensors &results) {
   TensorImpl &x = *call.operands[0].tensor;
   std::unique_ptr<KnownView> &known = slotOf(call.op, x);
   // The shape of a second operand would decide as well, so such a view is not remembered.
-  if (!known || call.operands.size() > 1 || !known->answers(call.op, x)) {
-    llvm::Expected<std::unique_ptr<KnownView>> view = inferView(call, x);
-    if (!view)
-      return view.takeError();
-    known = std::move(*view);
-  }
+  if (!known || call.operands.size() > 1 || !known->answers(call.op, x))
+    if (llvm::Error e = inferView(call, x).moveInto(known))
+      return e;
   return lookAt(x, *known, results);
 }
 

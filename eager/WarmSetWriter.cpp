@@ -14,12 +14,6 @@ struct LevelFile {
   std::string level;
   compiler::WarmSetEntries entries;
   llvm::StringSet<> kernels;
-
-  void add(llvm::StringRef text, runtime::Executable exe) {
-    for (const runtime::Image &image : exe.images)
-      kernels.insert(image.hash);
-    entries.emplace_back(text.str(), std::move(exe));
-  }
 };
 
 } // namespace
@@ -32,16 +26,17 @@ static llvm::Expected<uint64_t> addClass(llvm::MutableArrayRef<LevelFile> files,
   std::vector<runtime::Executable> made;
   uint64_t bytes = 0;
   for (const LevelFile &file : files) {
-    llvm::Expected<runtime::Executable> exe = compileClass(*cls, file.level);
-    if (!exe)
-      return exe.takeError();
-    bytes += compiler::warmSetBytes(text, *exe, file.kernels);
-    made.push_back(std::move(*exe));
+    if (llvm::Error e = compileClass(*cls, file.level).moveInto(made.emplace_back()))
+      return std::move(e);
+    bytes += compiler::warmSetBytes(text, made.back(), file.kernels);
   }
   if (bytes > room)
     return 0;
-  for (auto [file, exe] : llvm::zip(files, made))
-    file.add(text, std::move(exe));
+  for (auto [file, exe] : llvm::zip(files, made)) {
+    for (const runtime::Image &image : exe.images)
+      file.kernels.insert(image.hash);
+    file.entries.emplace_back(text.str(), std::move(exe));
+  }
   return bytes;
 }
 
