@@ -1,11 +1,15 @@
-"""Datasets for test_data.py: workers import them by name."""
+"""Datasets for test_data.py and test_loader.py: workers import them by name."""
 
 import os
 import random
+import resource
 import time
+from collections import namedtuple
 
 import numpy as np
-from tessera.data import Dataset, StreamDataset, get_worker_info
+from tessera.data import ArrayDataset, Dataset, StreamDataset, Transform, get_worker_info
+
+Pair = namedtuple("Pair", "a b")
 
 
 class Squares(Dataset):
@@ -74,3 +78,79 @@ class Computes(Dataset):
 
         x = tessera.tensor(np.full((64, 64), index, dtype=np.float32))
         return (x @ x).numpy()
+
+
+class Stalls(StreamDataset):
+    """One sample; the next takes a minute."""
+
+    def __iter__(self):
+        yield 0
+        time.sleep(60)
+        yield 1
+
+
+class Slow(Dataset):
+    """Odd samples take a minute."""
+
+    def __len__(self):
+        return 4
+
+    def __getitem__(self, index):
+        if index % 2:
+            time.sleep(60)
+        return index
+
+
+class Large(Dataset):
+    """Arrays that go through shared memory, and an empty one."""
+
+    def __init__(self, length, limit=None):
+        self.length, self.limit = length, limit
+
+    def __len__(self):
+        return self.length
+
+    def __getitem__(self, index):
+        if self.limit:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (self.limit, self.limit))
+        single = np.full((300, 200), index, dtype=np.float32)
+        return single, np.full((100, 200), index - 0.5), np.zeros(0)
+
+
+class Whole(Dataset):
+    """What get_worker_info tells, -1 where it tells nothing."""
+
+    def __init__(self, length):
+        self.length = length
+
+    def __len__(self):
+        return self.length
+
+    def __getitem__(self, index):
+        info = get_worker_info()
+        return (info.idx, info.worker, info.num_workers, info.seed) if info else (-1,) * 4
+
+
+class WorkerOf(Transform):
+    """Puts the number of the worker beside a sample."""
+
+    def apply(self, input):
+        time.sleep(0.01)
+        return input, get_worker_info().idx
+
+
+class Tagged(Transform):
+    """Puts random numbers beside a sample, or names the parts of a pair."""
+
+    def __init__(self, named=False):
+        self.named = named
+
+    @staticmethod
+    def pairs():
+        """A dataset of one sample."""
+        return ArrayDataset(np.zeros((1, 2)), np.ones((1, 3)))
+
+    def apply(self, input):
+        if self.named:
+            return Pair(input[0], {"x": input[1], "name": "s"})
+        return input, np.random.rand(), random.random()

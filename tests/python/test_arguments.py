@@ -226,8 +226,8 @@ REFUSED = {
     "peak": (lambda: device.get_max_allocated_memory("x"), "get_max_allocated_memory: device must"),
     "status": (lambda: device.get_mem_status_bytes("x"), "get_mem_status_bytes: device must be"),
     "reset": (lambda: device.reset_max_memory_stats("x"), "reset_max_memory_stats: device must be"),
-    "timeout": (lambda: DataLoader(ArrayDataset(np.zeros(4)), timeout=3),
-                "DataLoader: timeout must be 0 without workers, got 3"),
+    "timeout": (lambda: DataLoader(ArrayDataset(np.zeros(4)), timeout=-3),
+                "DataLoader: timeout must be >= 0, got -3"),
 }  # fmt: skip
 
 

@@ -1,11 +1,9 @@
-"""tessera.data: samplers, collator, loader with and without workers."""
+"""tessera.data: datasets, samplers, collator."""
 
-import os
-import subprocess
+import pickle
 import sys
 from collections import namedtuple
 from itertools import islice
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,21 +11,17 @@ from tessera.data import (
     ArrayDataset,
     Collator,
     ConcatDataset,
-    DataLoader,
     Infinite,
+    MapSampler,
     RandomSampler,
     ReplacementSampler,
     SequentialSampler,
     StreamSampler,
 )
 
-from tests.python.datasets import Computes, Count, Noise, Picky, Squares
+from tests.python.datasets import Count, Squares
 
 Pair = namedtuple("Pair", "a b")
-
-
-def flat(loader):
-    return [np.asarray(field).tolist() for batch in loader for field in batch]
 
 
 def test_array_dataset_gives_tuples():
@@ -97,6 +91,7 @@ def test_replacement_sampler_follows_its_weights():
         ({"batch_size": 1.5}, "batch_size must be a positive integer, got 1.5"),
         ({"drop_last": 1}, "drop_last must be a bool, got 1"),
         ({"world_size": 2, "rank": 2}, "rank must be below 2, got 2"),
+        ({"world_size": 0}, "world_size must be a positive integer, got 0"),
     ],
 )
 def test_sampler_arguments(arguments, message):
@@ -115,9 +110,63 @@ def test_ranks_share_the_samples():
     assert [len(part) for part in parts] == [3, 3, 3] and set(sum(parts, [])) == set(range(7))
 
 
+def test_ranks_shuffle_alike_without_a_seed():
+    parts = [sum(RandomSampler(Squares(8), world_size=2, rank=rank), []) for rank in range(2)]
+    assert sorted(sum(parts, [])) == list(range(8))
+    first, second = (sum(RandomSampler(Squares(50)), []) for _ in range(2))
+    assert first != second  # one process alone
+
+
+def test_ranks_draw_their_share():
+    draws = [
+        ReplacementSampler(Squares(5), num_samples=7, world_size=2, rank=rank, seed=1)
+        for rank in range(2)
+    ]
+    alone = sum(ReplacementSampler(Squares(5), num_samples=7, seed=1), [])
+    first, second = (sum(each, []) for each in draws)
+    assert first == alone[0::2] and second == [*alone[1::2], alone[0]]
+    assert [each.num_samples for each in draws] == [4, 4] and len(draws[0]) == 4
+
+
+class Odd(MapSampler):
+    """A sampler of a user: an iterator of its own keys."""
+
+    def sample(self):
+        return (f"key {number}" for number in range(1, len(self.dataset), 2))
+
+
+def test_a_sampler_of_a_user():
+    assert list(Odd(Squares(7), batch_size=2)) == [["key 1", "key 3"], ["key 5"]]
+    parts = [sum(Odd(Squares(7), world_size=2, rank=rank), []) for rank in range(2)]
+    assert parts == [["key 1", "key 5"], ["key 3", "key 1"]]
+
+
 def test_infinite_starts_again():
     batches = islice(Infinite(SequentialSampler(Squares(3), batch_size=2)), 5)
     assert list(batches) == [[0, 1], [2], [0, 1], [2], [0, 1]]
+
+
+def test_infinite_is_its_sampler_without_end():
+    sampler = RandomSampler(Squares(7), batch_size=3, seed=5)
+    endless = Infinite(sampler)
+    assert (endless.batch_size, endless.seed, len(endless)) == (3, 5, sys.maxsize)
+    first = next(endless)
+    assert sorted(first + next(endless) + next(endless)) == list(range(7))
+    assert endless.epoch == 1 and pickle.loads(pickle.dumps(Infinite([[0]]))).sampler == [[0]]
+    with pytest.raises(AttributeError, match="no_such_name"):
+        endless.no_such_name  # noqa: B018
+
+
+def test_infinite_of_nothing_ends():
+    assert list(islice(Infinite(SequentialSampler(Squares(0))), 3)) == []
+
+
+def test_stream_sampler_counts():
+    sampler = StreamSampler(2)
+    assert list(islice(sampler, 3)) == [[0, 1], [2, 3], [4, 5]]
+    for size in (0, 1.5, True):
+        with pytest.raises(ValueError, match="StreamSampler: batch_size must be a positive int"):
+            StreamSampler(size)
 
 
 def test_collator_goes_through_containers():
@@ -135,165 +184,3 @@ def test_collator_refuses():
         Collator().apply([object()])
     with pytest.raises(ValueError, match=r"must have one number of fields, got \[1, 2\]"):
         Collator().apply([(1,), (1, 2)])
-
-
-def test_loader_without_workers():
-    loader = DataLoader(Squares(5), SequentialSampler(Squares(5), batch_size=2))
-    x, y = next(iter(loader))
-    assert x.dtype == np.float32 and x.shape == (2, 3) and y.tolist() == [0, 1] and len(loader) == 3
-
-
-@pytest.mark.parametrize("workers", [1, 2, 3])
-def test_workers_change_nothing(workers):
-    def run(count):
-        loader = DataLoader(
-            Noise(), RandomSampler(Noise(), batch_size=5, seed=9), num_workers=count
-        )
-        epochs = [flat(loader) for _ in range(2)]
-        loader.close()
-        return epochs
-
-    expected = run(0)
-    assert run(workers) == expected and expected[0] != expected[1]
-
-
-def test_loader_leaves_global_generators_alone():
-    np.random.seed(5)
-    expected = np.random.rand()
-    np.random.seed(5)
-    flat(DataLoader(Noise()))
-    assert np.random.rand() == expected
-
-
-def test_transform_of_samples_and_of_batches():
-    class Batches:
-        def apply_batch(self, samples):
-            return [sample[1] + 1 for sample in samples]
-
-    assert [b.tolist() for b in DataLoader(Squares(3), transform=Batches())] == [[1], [2], [5]]
-    assert [b.tolist() for b in DataLoader(Squares(3), transform=lambda s: s[1])] == [[0], [1], [4]]
-
-
-def test_worker_exception_has_its_traceback():
-    loader = DataLoader(Squares(9, fails=4), num_workers=2)
-    with pytest.raises(KeyError, match="no sample 4") as caught:
-        flat(loader)
-    assert "datasets.py" in str(caught.value.__cause__) and "worker 0" in str(
-        caught.value.__cause__
-    )
-
-
-def test_worker_exception_that_cannot_be_pickled():
-    with pytest.raises(RuntimeError, match="worker 0 must not fail, got .*PickyError: 1 and 2"):
-        flat(DataLoader(Picky(), num_workers=1))
-
-
-def test_timeout():
-    # long enough for worker 0 to start on a busy machine
-    loader = DataLoader(Squares(4, sleeps=1), num_workers=2, timeout=6)
-    with pytest.raises(
-        TimeoutError, match="a batch must arrive within 6 s, got none from worker 1"
-    ):
-        flat(loader)
-    loader.close()
-
-
-def test_dead_worker():
-    with pytest.raises(RuntimeError, match="got exit code 7 of worker 0"):
-        flat(DataLoader(Squares(4, dies=2), num_workers=2))
-
-
-def test_iteration_given_up_and_started_again():
-    loader = DataLoader(Squares(9), SequentialSampler(Squares(9), batch_size=2), num_workers=2)
-    for _ in loader:
-        break
-    assert [y.tolist() for _, y in loader] == [[0, 1], [4, 9], [16, 25], [36, 49], [64]]
-
-
-def test_two_iterations_at_once():
-    loader = DataLoader(Squares(4), num_workers=1)
-    assert [(a[1][0], b[1][0]) for a, b in zip(loader, loader, strict=True)] == [
-        (n * n, n * n) for n in range(4)
-    ]
-
-
-def test_close_ends_the_workers():
-    loader = DataLoader(Squares(4), num_workers=2)
-    flat(loader)
-    pids = [worker.process.pid for pool in loader._pools for worker in pool.workers]
-    loader.close()
-    assert len(pids) == 2 and not any(os.path.exists(f"/proc/{pid}/exe") for pid in pids)
-
-
-def test_workers_come_from_a_fork_server():
-    loader = DataLoader(Squares(4), num_workers=2)
-    next(iter(loader))
-    workers = [worker.process for pool in loader._pools for worker in pool.workers]
-    parents = {int(Path(f"/proc/{w.pid}/stat").read_text().split()[3]) for w in workers}
-    assert len(parents) == 1 and os.getpid() not in parents  # not forked from this process
-    assert "forkserver" in Path(f"/proc/{parents.pop()}/cmdline").read_text()
-    loader.close()
-
-
-def test_unpicklable_dataset():
-    with pytest.raises(TypeError, match="must be picklable for workers"):
-        flat(DataLoader(Squares(3), transform=lambda s: s, num_workers=1))
-
-
-@pytest.mark.parametrize("workers", [0, 1])
-def test_stream(workers):
-    loader = DataLoader(Count(), StreamSampler(batch_size=4), num_workers=workers)
-    for _ in range(2):
-        assert [b.tolist() for b in loader] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10]]
-
-
-def test_parallel_stream():
-    loader = DataLoader(Count(), StreamSampler(3), num_workers=2, parallel_stream=True)
-    assert sorted(sum((b.tolist() for b in loader), [])) == list(range(11))
-    with pytest.raises(ValueError, match="parallel_stream must be set"):
-        DataLoader(Count(), num_workers=2)
-
-
-def test_preload_gives_tensors():
-    from tessera import Tensor
-
-    batches = list(DataLoader(Squares(3), preload=True))
-    assert len(batches) == 3 and all(isinstance(field, Tensor) for b in batches for field in b)
-
-
-@pytest.mark.parametrize("arguments", [{"num_workers": -1}, {"timeout": -1}, {"num_workers": 1.5}])
-def test_loader_arguments(arguments):
-    with pytest.raises(ValueError, match="DataLoader: .* must be"):
-        DataLoader(Squares(3), **arguments)
-
-
-def test_workers_after_a_training_step():
-    import tessera
-    from tessera.autodiff import GradManager
-
-    weight = tessera.Parameter(np.ones((256, 256), dtype=np.float32))
-    manager = GradManager().attach(weight)
-    with manager:
-        manager.backward((weight @ weight).sum())
-    tessera.sync()
-    loader = DataLoader(Computes(), num_workers=2, timeout=60)
-    assert [float(batch[0, 0, 0]) for batch in loader] == [64.0 * n * n for n in range(6)]
-
-
-SCRIPT = """
-from tessera.data import DataLoader
-from tests.python.datasets import Squares
-if __name__ == "__main__":
-    batches = iter(DataLoader(Squares(100), num_workers=2))
-    next(batches)
-    {end}
-"""
-
-
-@pytest.mark.parametrize("end", ["", "raise SystemExit(3)", "import os; os._exit(3)"])
-def test_no_worker_outlives_the_process(tmp_path, end):
-    script = tmp_path / "main.py"
-    script.write_text(SCRIPT.format(end=end))
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=60)
-    # Reading the output to its end means that nobody holds it any more.
-    assert done.returncode == (3 if end else 0), done.stderr

@@ -1,7 +1,7 @@
 """Reading training data: datasets, samplers, collators and the loader that joins them."""
 
 from .collator import Collator
-from .dataloader import DataLoader
+from .dataloader import DataLoader, PreLoader
 from .dataset import ArrayDataset, ConcatDataset, Dataset, StreamDataset
 from .sampler import (
     Infinite,
@@ -12,7 +12,8 @@ from .sampler import (
     SequentialSampler,
     StreamSampler,
 )
-from .worker import WorkerInfo, get_worker_info
+from .transform import PseudoTransform, Transform
+from .worker_info import WorkerInfo, get_worker_info
 
 __all__ = [
     "ArrayDataset",
@@ -22,12 +23,15 @@ __all__ = [
     "Dataset",
     "Infinite",
     "MapSampler",
+    "PreLoader",
+    "PseudoTransform",
     "RandomSampler",
     "ReplacementSampler",
     "Sampler",
     "SequentialSampler",
     "StreamDataset",
     "StreamSampler",
+    "Transform",
     "WorkerInfo",
     "get_worker_info",
 ]

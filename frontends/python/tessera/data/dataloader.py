@@ -1,13 +1,19 @@
 """DataLoader: batches of a dataset, made in this process or in workers."""
 
 import weakref
+from collections.abc import Mapping
 
 import numpy as np
 
+from .batch_maker import BatchMaker, Reader, Run, Stream
 from .collator import Collator
 from .dataset import StreamDataset
 from .sampler import SequentialSampler, StreamSampler
-from .worker import END, BatchMaker
+from .timeout import watched
+from .transform import PseudoTransform
+from .worker_info import WorkerInfo, get_worker_info
+
+__all__ = ["DataLoader", "PreLoader", "WorkerInfo", "get_worker_info"]
 
 
 def _close_all(pools):
@@ -18,25 +24,35 @@ def _close_all(pools):
 class DataLoader:
     """Iterates over batches of `dataset`, as NumPy arrays (tensors when `preload` is set).
 
-    `sampler` says which samples make a batch, `transform` (a callable of one sample, or an object
-    with `apply_batch`) changes samples, `collator` stacks them. `num_workers` processes, started by
-    a fork server, make batches ahead; order, shuffling and random transforms do not depend on their
-    number. An exception in a worker is raised here with the worker's traceback. `timeout` is in
-    seconds for one batch; 0 waits for ever. Workers stay for the next iteration and end with the
-    loader or `close`.
+    `sampler` says which samples make a batch, `transform` (an object with `apply_batch`, such as a
+    Transform, or a callable of one sample) changes samples, `collator` stacks them. `num_workers`
+    processes, started by a fork server, make batches ahead; order, shuffling and random transforms
+    do not depend on their number. Large arrays come from them through shared memory.
+
+    A stream with several workers is read by one more process and transformed by all, in order. With
+    `parallel_stream` each worker reads a stream of its own; `get_worker_info` in the dataset's
+    `__iter__` tells which share to read.
+
+    `timeout` is in seconds for one batch; 0 waits for ever. A batch that takes longer is a
+    TimeoutError that is also a RuntimeError. An exception in a worker is a RuntimeError here with
+    the worker's traceback, caused by that exception; a worker that dies is a RuntimeError too.
+    Workers stay for the next iteration and end with the loader or `close`.
     """
 
     def __init__(self, dataset, sampler=None, transform=None, collator=None, num_workers=0,
                  timeout=0, preload=False, parallel_stream=False):  # fmt: skip
-        _check_arguments(dataset, sampler, num_workers, timeout, parallel_stream)
-        stream = isinstance(dataset, StreamDataset)
-        self.dataset, self.transform = dataset, transform
-        self.sampler = sampler or (StreamSampler() if stream else SequentialSampler(dataset))
-        self.collator = collator or Collator()
-        self.num_workers, self.timeout, self.preload = num_workers, timeout, preload
+        _check_arguments(dataset, sampler, num_workers, timeout)
+        self.dataset, self.sampler = dataset, sampler
+        if sampler is None:
+            stream = isinstance(dataset, StreamDataset)
+            self.sampler = StreamSampler() if stream else SequentialSampler(dataset)
+        self.transform = PseudoTransform() if transform is None else transform
+        self.collator = Collator() if collator is None else collator
+        self.num_workers, self.timeout = num_workers, timeout
+        self.preload, self.parallel_stream = preload, parallel_stream
         seed = int(getattr(self.sampler, "seed", 0))
-        self._maker = BatchMaker(dataset, transform, self.collator, seed)
-        self._run = 0
+        self._maker = BatchMaker(dataset, self.transform, self.collator, seed)
+        self._iteration = 0
         self._idle = []  # pools that no iteration is using
         self._pools = []
         self._finalizer = weakref.finalize(self, _close_all, self._pools)
@@ -45,27 +61,43 @@ class DataLoader:
         return len(self.sampler)
 
     def __iter__(self):
-        run = (self._run, getattr(self.sampler, "epoch", self._run))
-        self._run += 1
-        batches = self._in_workers(run) if self.num_workers else self._here(run)
-        return _one_ahead(batches) if self.preload else batches
+        return PreLoader(self, self.preload)
+
+    def batches(self):
+        """The batches of one iteration, as the collator makes them."""
+        run = Run(self._iteration, getattr(self.sampler, "epoch", self._iteration))
+        self._iteration += 1
+        if self.num_workers:
+            return self._in_workers(run)
+        return watched(self._here(run), self.timeout) if self.timeout else self._here(run)
 
     def _here(self, run):
         if isinstance(self.dataset, StreamDataset):
-            samples, size = iter(self.dataset), self.sampler.batch_size
-            while (batch := self._maker.from_stream(samples, size)) is not END:
-                yield batch
+            yield from self._stream_here(run)
             return
         for number, indices in enumerate(self.sampler):
-            yield self._maker.from_indices(run, number, indices)
+            yield self._maker.from_indices(run.epoch, number, indices)
+
+    def _stream_here(self, run):
+        reader, number = Reader(self.dataset), 0
+        while (samples := reader.read(0, self.sampler.batch_size)) is not Stream.END:
+            yield self._maker.from_samples(run.epoch, number, samples)
+            number += 1
+
+    def _from(self, pool, run):
+        if not isinstance(self.dataset, StreamDataset):
+            return pool.batches(run, self.sampler)
+        stream = pool.shared_stream if self._shares_stream() else pool.parallel_stream
+        return stream(run, self.sampler.batch_size)
+
+    def _shares_stream(self):
+        stream = isinstance(self.dataset, StreamDataset)
+        return stream and self.num_workers > 1 and not self.parallel_stream
 
     def _in_workers(self, run):
         pool = self._idle.pop() if self._idle else self._new_pool()
         try:
-            if isinstance(self.dataset, StreamDataset):
-                yield from pool.stream(run, self.sampler.batch_size)
-            else:
-                yield from pool.batches(run, self.sampler)
+            yield from self._from(pool, run)
         except GeneratorExit:
             self._give_back(pool)
             raise
@@ -83,7 +115,7 @@ class DataLoader:
     def _new_pool(self):
         from .pool import WorkerPool  # multiprocessing takes 15 ms to import
 
-        pool = WorkerPool(self._maker, self.num_workers, self.timeout)
+        pool = WorkerPool(self._maker, self.num_workers, self.timeout, self._shares_stream())
         self._pools.append(pool)
         return pool
 
@@ -93,21 +125,35 @@ class DataLoader:
         _close_all(self._pools)
 
 
-def _check_arguments(dataset, sampler, num_workers, timeout, parallel_stream):
+class PreLoader:
+    """One iteration over `loader`, a DataLoader; with `preload` its arrays are tensors.
+
+    With `preload` the copy of the next batch to the device is under way while the one before is
+    used. Arrays in tuples, lists and dicts become tensors; other values stay.
+    """
+
+    def __init__(self, loader, preload=True):
+        self._loader = loader
+        self._batches = _one_ahead(loader.batches()) if preload else loader.batches()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return next(self._batches)
+
+    def __len__(self):
+        return len(self._loader)
+
+
+def _check_arguments(dataset, sampler, num_workers, timeout):
     if not isinstance(num_workers, (int, np.integer)) or num_workers < 0:
         raise ValueError(f"DataLoader: num_workers must be an integer >= 0, got {num_workers!r}")
     if timeout < 0:
         raise ValueError(f"DataLoader: timeout must be >= 0, got {timeout!r}")
-    if timeout and not num_workers:
-        raise ValueError(f"DataLoader: timeout must be 0 without workers, got {timeout!r}")
     if isinstance(dataset, StreamDataset):
         if sampler is not None and not isinstance(sampler, StreamSampler):
             raise TypeError(f"DataLoader: a stream must have a StreamSampler, got {type(sampler)}")
-        if num_workers > 1 and not parallel_stream:
-            raise ValueError(
-                f"DataLoader: parallel_stream must be set where several workers read one "
-                f"stream, got num_workers={num_workers}"
-            )
     elif isinstance(sampler, StreamSampler):
         raise TypeError(
             f"DataLoader: a StreamSampler must have a StreamDataset, got {type(dataset)}"
@@ -119,15 +165,16 @@ def _to_tensors(batch):
 
     if isinstance(batch, np.ndarray):
         return Tensor(batch)
-    if isinstance(batch, dict):
+    if isinstance(batch, Mapping):
         return {key: _to_tensors(value) for key, value in batch.items()}
+    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
+        return type(batch)(*map(_to_tensors, batch))
     if isinstance(batch, (tuple, list)):
         return type(batch)(_to_tensors(value) for value in batch)
     return batch
 
 
 def _one_ahead(batches):
-    """The batches as tensors; the copy of the next one is under way while this one is used."""
     ahead = None
     for batch in batches:
         tensors = _to_tensors(batch)

@@ -1,13 +1,18 @@
 """The worker processes of one DataLoader iteration, from the parent's side."""
 
 import multiprocessing
-import pickle
+import select
 import time
 from collections import deque
 from contextlib import suppress
+from itertools import count
 from multiprocessing import connection
 
-from .worker import END, Failure, WorkerInfo, run_worker
+from . import parcel
+from .batch_maker import Stream
+from .timeout import LoaderTimeoutError
+from .worker import Failure, FinishTask, MapTask, ReadTask, StreamTask, run_worker
+from .worker_info import WorkerInfo
 
 _AHEAD = 2  # batches that each worker makes ahead of their use
 _PATIENCE = 2.0  # seconds until a worker that does not end by itself is killed
@@ -16,103 +21,155 @@ _PATIENCE = 2.0  # seconds until a worker that does not end by itself is killed
 class Worker:
     """One process and its pipe."""
 
-    def __init__(self, context, maker, number, count):
+    def __init__(self, context, maker, number, info):
         self.number = number
         self.pipe, other = context.Pipe()
-        info = WorkerInfo(number, count)
         self.process = context.Process(
             target=run_worker, args=(maker, other, info), daemon=True, name=f"DataLoader-{number}"
         )
         self.process.start()
         other.close()
 
-    def receive(self, timeout):
-        """The next answer, or an error when none comes in `timeout` seconds (None: no limit)."""
-        ready = connection.wait([self.pipe, self.process.sentinel], timeout)
-        try:
-            if self.pipe in ready or (ready and self.pipe.poll()):
-                return pickle.loads(self.pipe.recv_bytes())
-        except (EOFError, ConnectionResetError):
-            pass
-        else:
-            if not ready:
-                raise TimeoutError(
-                    f"DataLoader: a batch must arrive within {timeout} s, "
-                    f"got none from {self.who()}"
-                )
-        self.process.join(_PATIENCE)
-        raise RuntimeError(
-            f"DataLoader: workers must live as long as the loader, got exit code "
-            f"{self.process.exitcode} of {self.who()}"
-        )
-
-    def who(self):
-        """For messages."""
+    def __str__(self):
         return f"worker {self.number} (process {self.process.pid})"
 
-    def send(self, task):
-        """A task, or None to end. A dead worker shows when its answer is awaited."""
+    def send(self, message):
+        """A ticket and its task, or None to end. A dead worker shows when it is waited for."""
         with suppress(OSError):
-            self.pipe.send(task)
+            self.pipe.send(message)
+
+    def check_alive(self):
+        """RuntimeError where the process has ended."""
+        if connection.wait([self.process.sentinel], 0):
+            self.process.join(_PATIENCE)
+            raise RuntimeError(
+                f"DataLoader: workers must live as long as the loader, got exit code "
+                f"{self.process.exitcode} of {self}"
+            )
 
 
 class WorkerPool:
-    """Workers that serve one iteration at a time and stay for the next."""
+    """Workers that serve one iteration at a time and stay for the next.
 
-    def __init__(self, maker, count, timeout):
+    `total` of them make batches; with `reads` one more reads a stream for them, and is not told to
+    be one of several.
+    """
+
+    def __init__(self, maker, total, timeout, reads=False):
         context = multiprocessing.get_context("forkserver")
         self.timeout = timeout or None
-        self.run = 0
-        self.workers = []
+        self.workers, self._watches = [], {}
+        self._tickets = count()
+        self._first = 0  # answers to earlier tickets belong to an iteration that was given up
+        self._arrived = {}  # answers that came before they were waited for, by ticket
+        infos = [WorkerInfo(number, total, maker.seed) for number in range(total)]
         try:
-            for number in range(count):
-                self.workers.append(Worker(context, maker, number, count))
+            for number, info in enumerate([*infos, *[None] * reads]):
+                self.workers.append(Worker(context, maker, number, info))
         except Exception as error:  # pickling raises TypeError, AttributeError, PicklingError
             self.close()
             raise TypeError(
                 f"DataLoader: dataset, transform and collator must be picklable for workers, "
                 f"got {error}"
             ) from error
+        self._watches = {worker: self._watch(worker) for worker in self.workers}
 
-    def batches(self, run, tasks):
-        """The batches of the index lists `tasks`, in their order."""
-        self.run = run
+    def batches(self, run, sampler):
+        """The batches of the index lists of `sampler`, in their order."""
+        self._start()
         pending = deque()
-        for number, indices in enumerate(tasks):
-            worker = self.workers[number % len(self.workers)]
+        for number, indices in enumerate(sampler):
             if len(pending) >= _AHEAD * len(self.workers):
                 yield self._take(*pending.popleft())
-            worker.send((run, number, indices))
-            pending.append((worker, number))
+            worker = self.workers[number % len(self.workers)]
+            pending.append(self._ask(worker, MapTask(run, number, indices)))
         while pending:
             yield self._take(*pending.popleft())
 
-    def stream(self, run, size):
+    def parallel_stream(self, run, size):
         """The batches of a stream, in turn from each worker until every one is at its end."""
-        self.run = run
-        pending = deque((worker, ahead) for ahead in range(_AHEAD) for worker in self.workers)
-        for worker, number in pending:
-            worker.send((run, number, size))
+        self._start()
+        total, numbers = len(self.workers), count()
+        pending = deque()
+        for number in range(_AHEAD * total):
+            task = StreamTask(run, next(numbers), size)
+            pending.append(self._ask(self.workers[number % total], task))
         while pending:
-            worker, number = pending.popleft()
-            batch = self._take(worker, number)
-            if isinstance(batch, str) and batch == END:
+            worker, ticket = pending.popleft()
+            batch = self._take(worker, ticket)
+            if batch is Stream.END:
                 pending = deque(entry for entry in pending if entry[0] is not worker)
                 continue
-            worker.send((run, number + _AHEAD, size))
-            pending.append((worker, number + _AHEAD))
+            pending.append(self._ask(worker, StreamTask(run, next(numbers), size)))
             yield batch
 
-    def _take(self, worker, number):
-        end = None if self.timeout is None else time.monotonic() + self.timeout
-        while True:
-            left = None if end is None else max(0.0, end - time.monotonic())
-            try:
-                run, got, answer = worker.receive(left)
-            except TimeoutError as error:
-                raise TimeoutError(str(error).replace(f"{left} s", f"{self.timeout} s")) from None
-            if (run, got) == (self.run, number):
-                break  # other answers belong to an iteration that was given up
+    def shared_stream(self, run, size):
+        """The batches of a stream, in order: the last worker reads, all others transform."""
+        self._start()
+        *makers, reader = self.workers
+        limit = _AHEAD * len(makers)
+        reads = deque(self._ask(reader, ReadTask(run, size)) for _ in range(_AHEAD))
+        pending, numbers = deque(), count()
+        while reads or pending:
+            while reads and len(pending) < limit and (not pending or self._has(*reads[0])):
+                samples = self._take(*reads.popleft())
+                if samples is Stream.END:
+                    reads.clear()
+                    break
+                number = next(numbers)
+                task = FinishTask(run, number, samples)
+                pending.append(self._ask(makers[number % len(makers)], task))
+                reads.append(self._ask(reader, ReadTask(run, size)))
+            if pending:
+                yield self._take(*pending.popleft())
+
+    def _start(self):
+        self._first = next(self._tickets)
+        self._arrived.clear()
+
+    def _watch(self, worker):
+        """Tells when the worker has answered, and when any worker has died."""
+        watch = select.poll()
+        for descriptor in (worker.pipe, *(each.process.sentinel for each in self.workers)):
+            watch.register(descriptor, select.POLLIN)
+        return watch
+
+    def _ask(self, worker, task):
+        ticket = next(self._tickets)
+        worker.send((ticket, task))
+        return worker, ticket
+
+    def _has(self, worker, ticket):
+        """Whether the answer has come."""
+        while ticket not in self._arrived and worker.pipe.poll():
+            self._receive(worker)
+        return ticket in self._arrived
+
+    def _receive(self, worker):
+        try:
+            ticket, answer = parcel.receive(worker.pipe)
+        except (EOFError, ConnectionResetError):
+            connection.wait([worker.process.sentinel], _PATIENCE)
+            worker.check_alive()
+            raise
+        if ticket >= self._first:
+            self._arrived[ticket] = answer
+
+    def _take(self, worker, ticket):
+        """The answer, when it comes; a worker that dies meanwhile is noticed at once."""
+        watch, pipe = self._watches[worker], worker.pipe.fileno()
+        end = time.monotonic() + (self.timeout or 0)
+        while ticket not in self._arrived:
+            left = self.timeout and 1000 * max(0.0, end - time.monotonic())
+            ready = [descriptor for descriptor, _ in watch.poll(left)]
+            if not ready:
+                raise LoaderTimeoutError.after(self.timeout, worker)
+            if pipe in ready:
+                self._receive(worker)
+                continue
+            for each in self.workers:
+                each.check_alive()
+        answer = self._arrived.pop(ticket)
         if isinstance(answer, Failure):
             answer.throw(worker.number)
         return answer

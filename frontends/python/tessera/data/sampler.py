@@ -5,7 +5,10 @@ and `set_epoch` continues a run where a checkpoint left it.
 """
 
 import math
+import sys
 from abc import ABC, abstractmethod
+from contextlib import suppress
+from itertools import count, cycle, islice
 
 import numpy as np
 
@@ -13,6 +16,16 @@ import numpy as np
 def _check(name, holds, must, value):
     if not holds:
         raise ValueError(f"{name}: {must}, got {value!r}")
+
+
+def _is_positive(value):
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value > 0
+
+
+def _seed(seed, world_size):
+    if seed is None:  # ranks that share the samples of an epoch must shuffle alike
+        return 0 if world_size > 1 else int(np.random.SeedSequence().generate_state(1)[0])
+    return seed
 
 
 class Sampler(ABC):
@@ -24,42 +37,42 @@ class Sampler(ABC):
 
 
 class MapSampler(Sampler):
-    """Batches of a dataset with a length. A subclass gives `sample`, the indices of one epoch."""
+    """Batches of a dataset with a length. A subclass gives `sample`, the indices of one epoch.
+
+    `num_samples` counts the samples of one epoch (all, when it is None). Of `world_size` processes
+    this is number `rank`, and gets its share of them; without a `seed` such processes take seed 0,
+    and one process alone takes a new one.
+    """
 
     def __init__(self, dataset, batch_size=1, drop_last=False, num_samples=None,
                  world_size=None, rank=None, seed=None):  # fmt: skip
-        name = type(self).__name__
-        good = isinstance(batch_size, (int, np.integer)) and batch_size > 0
-        _check(
-            name,
-            good and not isinstance(batch_size, bool),
-            "batch_size must be a positive integer",
-            batch_size,
-        )
+        name, good = type(self).__name__, _is_positive(batch_size)
+        _check(name, good, "batch_size must be a positive integer", batch_size)
         _check(name, isinstance(drop_last, bool), "drop_last must be a bool", drop_last)
-        _check(
-            name,
-            num_samples is None or num_samples > 0,
-            "num_samples must be positive",
-            num_samples,
-        )
-        self.dataset, self.batch_size, self.drop_last = dataset, int(batch_size), drop_last
-        self._num_samples = num_samples
+        good = num_samples is None or _is_positive(num_samples)
+        _check(name, good, "num_samples must be a positive integer", num_samples)
+        good = world_size is None or _is_positive(world_size)
+        _check(name, good, "world_size must be a positive integer", world_size)
         self.world_size, self.rank = world_size or 1, rank or 0
-        _check(
-            name, 0 <= self.rank < self.world_size, f"rank must be below {self.world_size}", rank
-        )
-        self.seed = np.random.SeedSequence().generate_state(1)[0] if seed is None else seed
-        self.epoch = 0
+        good = 0 <= self.rank < self.world_size
+        _check(name, good, f"rank must be below {self.world_size}", rank)
+        self.dataset, self.batch_size, self.drop_last = dataset, int(batch_size), drop_last
+        self._total = num_samples
+        self.seed, self.epoch = _seed(seed, self.world_size), 0
+
+    @property
+    def total_samples(self):
+        """Samples of one epoch, over all ranks."""
+        return len(self.dataset) if self._total is None else self._total
 
     @property
     def num_samples(self):
-        """Samples of one epoch, over all ranks."""
-        return len(self.dataset) if self._num_samples is None else self._num_samples
+        """Samples of one epoch on this rank: the ranks' share, rounded up."""
+        return math.ceil(self.total_samples / self.world_size)
 
     @abstractmethod
     def sample(self):
-        """The indices of one epoch, in order."""
+        """The indices of one epoch, in order, over all ranks."""
 
     def set_epoch(self, epoch):
         """The next iteration is number `epoch`; counting starts at 0."""
@@ -70,14 +83,19 @@ class MapSampler(Sampler):
         return np.random.RandomState([int(self.seed) & 0xFFFFFFFF, self.epoch])
 
     def scatter(self, indices):
-        """This rank's share; the first indices are repeated until every rank has as many."""
-        share = math.ceil(len(indices) / self.world_size)
-        padded = np.resize(indices, share * self.world_size) if len(indices) else indices
-        return padded[self.rank :: self.world_size]
+        """This rank's share; the first indices are repeated until every rank has as many.
+
+        `indices` is the list of one epoch. A subclass may deal it out in another way.
+        """
+        total = self.world_size * math.ceil(len(indices) / self.world_size)
+        return list(islice(cycle(indices), total))[self.rank :: self.world_size]
 
     def batch(self):
         """The batches of one epoch."""
-        indices = self.scatter(np.asarray(self.sample(), dtype=np.int64)).tolist()
+        indices = self.sample()
+        indices = indices.tolist() if isinstance(indices, np.ndarray) else list(indices)
+        if self.world_size > 1:
+            indices = self.scatter(indices)
         self.epoch += 1
         for start in range(0, len(indices), self.batch_size):
             batch = indices[start : start + self.batch_size]
@@ -88,7 +106,7 @@ class MapSampler(Sampler):
         return self.batch()
 
     def __len__(self):
-        share = math.ceil(self.num_samples / self.world_size)
+        share = self.num_samples
         return share // self.batch_size if self.drop_last else math.ceil(share / self.batch_size)
 
 
@@ -102,7 +120,7 @@ class SequentialSampler(MapSampler):
         self.indices = indices
 
     @property
-    def num_samples(self):
+    def total_samples(self):
         """Samples of one epoch, over all ranks."""
         return len(self.dataset) if self.indices is None else len(self.indices)
 
@@ -120,13 +138,13 @@ class RandomSampler(MapSampler):
         self.indices = indices
 
     @property
-    def num_samples(self):
+    def total_samples(self):
         """Samples of one epoch, over all ranks."""
         return len(self.dataset) if self.indices is None else len(self.indices)
 
     def sample(self):
         """The indices of one epoch, in order."""
-        order = self.generator().permutation(self.num_samples)
+        order = self.generator().permutation(self.total_samples)
         return order if self.indices is None else np.asarray(self.indices)[order]
 
 
@@ -155,32 +173,55 @@ class ReplacementSampler(MapSampler):
     def sample(self):
         """The indices of one epoch, in order."""
         share = None if self.weights is None else self.weights / self.weights.sum()
-        return self.generator().choice(len(self.dataset), self.num_samples, p=share)
+        return self.generator().choice(len(self.dataset), self.total_samples, p=share)
 
 
 class Infinite(Sampler):
-    """A sampler that starts again when it is at its end."""
+    """A sampler that starts again when it is at its end; it has all the attributes of `sampler`.
+
+    A new iteration goes on where the last one was left.
+    """
 
     def __init__(self, sampler):
         self.sampler = sampler
+        self._batches = None
 
     def __iter__(self):
-        while True:
-            yield from self.sampler
+        return self
+
+    def __next__(self):
+        if self._batches is not None:
+            with suppress(StopIteration):
+                return next(self._batches)
+        self._batches = iter(self.sampler)
+        return next(self._batches)
 
     def __len__(self):
-        raise TypeError(
-            "Infinite: an endless sampler must be stopped by its user, got a request for its length"
-        )
+        return sys.maxsize
+
+    def __getattr__(self, name):
+        if name == "sampler":  # not there yet, while it is copied
+            raise AttributeError(f"Infinite: sampler must be set, got a request for {name!r}")
+        return getattr(self.sampler, name)
 
 
 class StreamSampler(Sampler):
     """How many samples of a StreamDataset make a batch."""
 
     def __init__(self, batch_size=1):
-        _check("StreamSampler", batch_size > 0, "batch_size must be positive", batch_size)
-        self.batch_size = batch_size
+        good = _is_positive(batch_size)
+        _check("StreamSampler", good, "batch_size must be a positive integer", batch_size)
+        self.batch_size = int(batch_size)
+
+    def sample(self):
+        """The numbers of the samples, without end."""
+        return count()
+
+    def batch(self):
+        """Lists of `batch_size` numbers, without end."""
+        samples = iter(self.sample())
+        while batch := list(islice(samples, self.batch_size)):
+            yield batch
 
     def __iter__(self):
-        while True:
-            yield range(self.batch_size)
+        return self.batch()

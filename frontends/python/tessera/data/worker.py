@@ -1,37 +1,22 @@
 """What happens in a worker process of the DataLoader.
 
-Parent and worker talk through one pipe. A task is `(run, number, indices)`; a run is `(iteration,
-epoch)`, and for a stream `indices` is the batch size. An answer is `(run, number, batch)`, with
-`END` when the stream is over or a `Failure`.
+Parent and worker talk through one pipe. The parent sends `(ticket, task)`. The worker answers with
+the ticket and what the task gives: a batch, `Stream.END` or a `Failure`.
 """
 
 import pickle
 import queue
-import random
 import signal
 import threading
 import traceback
-from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 
-END = "end of stream"
-_info = None
-
-
-@dataclass(frozen=True)
-class WorkerInfo:
-    """Which worker of how many this process is."""
-
-    idx: int
-    num_workers: int
-
-
-def get_worker_info():
-    """The WorkerInfo of this process; None outside a worker."""
-    return _info
+from . import parcel
+from .batch_maker import BatchMaker, Reader, Run, Stream
+from .worker_info import set_worker_info
 
 
 @dataclass
@@ -39,68 +24,75 @@ class Failure:
     """An exception on its way to the parent."""
 
     error: BaseException | None
+    name: str
     text: str
 
     @classmethod
     def current(cls, error):
         """From inside an except block."""
-        text = traceback.format_exc()
+        name, text = type(error).__name__, traceback.format_exc()
         try:
-            return cls(pickle.loads(pickle.dumps(error)), text)
+            return cls(pickle.loads(pickle.dumps(error)), name, text)
         except Exception:  # an exception class may refuse to be pickled, or to be made
-            return cls(None, text)
+            return cls(None, name, text)
 
     def throw(self, worker):
-        """Raises the worker's exception, with the worker's traceback as its cause."""
-        cause = WorkerTraceback(f"in DataLoader worker {worker}:\n{self.text}")
-        if self.error is None:
-            last = self.text.strip().splitlines()[-1]
-            raise RuntimeError(f"DataLoader: worker {worker} must not fail, got {last}") from cause
-        raise self.error from cause
+        """Raises a RuntimeError with the worker's traceback, caused by the worker's exception."""
+        raise RuntimeError(
+            f"DataLoader: batches must be made without an error, got one of worker {worker}\n"
+            f"Caught {self.name} in DataLoader worker process {worker}.\n{self.text}"
+        ) from self.error
 
 
-class WorkerTraceback(Exception):  # noqa: N818
-    """Shows the traceback of a worker."""
+class MapTask(NamedTuple):
+    """Asks for batch `number`, of the samples at `indices`."""
+
+    run: Run
+    number: int
+    indices: object
+
+    def answer(self, maker: BatchMaker, reader: Reader):
+        """The batch."""
+        return maker.from_indices(self.run.epoch, self.number, self.indices)
 
 
-@dataclass
-class BatchMaker:
-    """Dataset, transform and collator: all that a worker is sent."""
+class StreamTask(NamedTuple):
+    """Asks for batch `number`, of the next samples of the worker's own stream."""
 
-    dataset: object
-    transform: object
-    collator: object
-    seed: int
+    run: Run
+    number: int
+    size: int
 
-    def finish(self, samples):
-        """Samples to a batch."""
-        if hasattr(self.transform, "apply_batch"):
-            samples = self.transform.apply_batch(samples)
-        elif self.transform is not None:
-            samples = [self.transform(sample) for sample in samples]
-        return self.collator.apply(samples)
-
-    def from_indices(self, run, number, indices):
-        """Batch `number`; the global generators depend on seed, epoch and number alone."""
-        with _seeded([self.seed, run[1], number]):
-            return self.finish([self.dataset[index] for index in indices])
-
-    def from_stream(self, samples, size):
-        """The next `size` samples of an iterator, or END."""
-        batch = list(islice(samples, size))
-        return self.finish(batch) if batch else END
+    def answer(self, maker: BatchMaker, reader: Reader):
+        """The batch, or Stream.END."""
+        samples = reader.read(self.run.iteration, self.size)
+        return maker.from_samples(self.run.epoch, self.number, samples)
 
 
-@contextmanager
-def _seeded(numbers):
-    ours, theirs = np.random.get_state(), random.getstate()
-    np.random.seed([number & 0xFFFFFFFF for number in numbers])
-    random.seed(repr(numbers))
-    try:
-        yield
-    finally:
-        np.random.set_state(ours)
-        random.setstate(theirs)
+class ReadTask(NamedTuple):
+    """Asks for samples of the stream as they are, pickled: the parent only passes them on."""
+
+    run: Run
+    size: int
+
+    def answer(self, maker: BatchMaker, reader: Reader):
+        """The bytes, or Stream.END."""
+        samples = reader.read(self.run.iteration, self.size)
+        if samples is Stream.END:
+            return samples
+        return np.frombuffer(pickle.dumps(samples, protocol=5), dtype=np.uint8)
+
+
+class FinishTask(NamedTuple):
+    """Asks for batch `number`, of what a ReadTask gave."""
+
+    run: Run
+    number: int
+    samples: np.ndarray
+
+    def answer(self, maker: BatchMaker, reader: Reader):
+        """The batch."""
+        return maker.from_samples(self.run.epoch, self.number, pickle.loads(self.samples))
 
 
 def _receive(pipe, tasks):
@@ -113,37 +105,28 @@ def _receive(pipe, tasks):
         tasks.put(None)
 
 
-def _answer(maker, streams, run, number, indices):
-    if not isinstance(indices, int):
-        return maker.from_indices(run, number, indices)
-    if run not in streams:
-        streams.clear()
-        streams[run] = iter(maker.dataset)
-    return maker.from_stream(streams[run], indices)
-
-
-def _send(pipe, run, number, answer):
+def _send(pipe, ticket, answer):
     try:
-        data = pickle.dumps((run, number, answer), protocol=pickle.HIGHEST_PROTOCOL)
-    except Exception as error:  # the result of a dataset may not be picklable
-        data = pickle.dumps((run, number, Failure.current(error)))
-    pipe.send_bytes(data)
+        parcel.send(pipe, ticket, answer)
+    except OSError:  # the parent is gone
+        raise
+    except Exception as error:  # the result of a dataset may not be picklable, or be too large
+        parcel.send(pipe, ticket, Failure.current(error))
 
 
 def run_worker(maker, pipe, info):
     """The life of a worker: until the parent sends None or closes the pipe."""
-    global _info
-    _info = info
+    set_worker_info(info)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
-    tasks, streams = queue.SimpleQueue(), {}
+    tasks, reader = queue.SimpleQueue(), Reader(maker.dataset)
     threading.Thread(target=_receive, args=(pipe, tasks), daemon=True).start()
-    while (task := tasks.get()) is not None:
-        run, number, indices = task
+    while (received := tasks.get()) is not None:
+        ticket, task = received
         try:
-            answer = _answer(maker, streams, run, number, indices)
+            answer = task.answer(maker, reader)
         except Exception as error:
             answer = Failure.current(error)
         try:
-            _send(pipe, run, number, answer)
-        except OSError:  # the parent is gone
+            _send(pipe, ticket, answer)
+        except OSError:
             return
