@@ -24,6 +24,8 @@ Version: {version}
 Summary: deep learning: an eager mode and a static-graph compiler that give the same bits
 Requires-Python: ==3.11.*
 Requires-Dist: numpy
+Provides-Extra: vision
+Requires-Dist: opencv-python-headless; extra == "vision"
 """
 WHEEL = f"Wheel-Version: 1.0\nGenerator: tools/dev wheel\nRoot-Is-Purelib: false\nTag: {TAG}\n"
 

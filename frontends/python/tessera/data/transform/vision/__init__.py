@@ -1,0 +1,48 @@
+"""Transforms of images, masks, boxes and points."""
+
+from .color import (
+    BrightnessTransform,
+    ColorJitter,
+    ContrastTransform,
+    GaussianNoise,
+    HueTransform,
+    Lighting,
+    Normalize,
+    SaturationTransform,
+)
+from .geometry import (
+    CenterCrop,
+    Pad,
+    RandomCrop,
+    RandomHorizontalFlip,
+    RandomResize,
+    RandomResizedCrop,
+    RandomVerticalFlip,
+    Resize,
+    ShortestEdgeResize,
+)
+from .vision_transform import Compose, ToMode, TorchTransformCompose, VisionTransform
+
+__all__ = [
+    "BrightnessTransform",
+    "CenterCrop",
+    "ColorJitter",
+    "Compose",
+    "ContrastTransform",
+    "GaussianNoise",
+    "HueTransform",
+    "Lighting",
+    "Normalize",
+    "Pad",
+    "RandomCrop",
+    "RandomHorizontalFlip",
+    "RandomResize",
+    "RandomResizedCrop",
+    "RandomVerticalFlip",
+    "Resize",
+    "SaturationTransform",
+    "ShortestEdgeResize",
+    "ToMode",
+    "TorchTransformCompose",
+    "VisionTransform",
+]
