@@ -40,6 +40,12 @@ NAMES = {
     "data": "DataLoader SequentialSampler RandomSampler ReplacementSampler Infinite "
     "MapSampler StreamSampler Dataset StreamDataset ArrayDataset ConcatDataset "
     "Collator PreLoader dataloader dataset transform",
+    "data.transform": "VisionTransform ToMode Compose TorchTransformCompose Pad Resize "
+    "ShortestEdgeResize RandomResize RandomCrop RandomResizedCrop CenterCrop "
+    "RandomHorizontalFlip RandomVerticalFlip Normalize GaussianNoise BrightnessTransform "
+    "SaturationTransform ContrastTransform HueTransform ColorJitter Lighting PseudoTransform",
+    "data.dataset.vision": "MNIST CIFAR10 CIFAR100 ImageNet ImageFolder COCO Objects365 "
+    "PascalVOC Cityscapes",
     "data.dataloader": "DataLoader PreLoader WorkerInfo get_worker_info",
     "random": "seed RNG uniform normal permutation shuffle",
     "module": "Module Conv2d Linear BatchNorm1d BatchNorm2d MaxPool2d AvgPool2d "

@@ -1,1 +1,1 @@
-"""Looking at models and at the machine underneath."""
+"""Looking at models and at the machine underneath; files from the network."""

@@ -1,0 +1,24 @@
+"""Datasets of images, read from the files in which they are published."""
+
+from .cifar import CIFAR10, CIFAR100
+from .cityscapes import Cityscapes
+from .coco import COCO
+from .folder import ImageFolder
+from .imagenet import ImageNet
+from .mnist import MNIST
+from .objects365 import Objects365
+from .vision_dataset import VisionDataset
+from .voc import PascalVOC
+
+__all__ = [
+    "CIFAR10",
+    "CIFAR100",
+    "COCO",
+    "Cityscapes",
+    "ImageFolder",
+    "ImageNet",
+    "MNIST",
+    "Objects365",
+    "PascalVOC",
+    "VisionDataset",
+]
