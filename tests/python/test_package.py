@@ -46,6 +46,7 @@ NAMES = {
     "SaturationTransform ContrastTransform HueTransform ColorJitter Lighting PseudoTransform",
     "data.dataset.vision": "MNIST CIFAR10 CIFAR100 ImageNet ImageFolder COCO Objects365 "
     "PascalVOC Cityscapes",
+    "hub": "list load help load_serialized_obj_from_url pretrained import_module",
     "data.dataloader": "DataLoader PreLoader WorkerInfo get_worker_info",
     "random": "seed RNG uniform normal permutation shuffle",
     "module": "Module Conv2d Linear BatchNorm1d BatchNorm2d MaxPool2d AvgPool2d "

@@ -1,0 +1,12 @@
+"""Models and whatever else a folder or repository with a hubconf.py offers."""
+
+from .hub import help, import_module, list, load, load_serialized_obj_from_url, pretrained
+
+__all__ = [
+    "help",
+    "import_module",
+    "list",
+    "load",
+    "load_serialized_obj_from_url",
+    "pretrained",
+]
