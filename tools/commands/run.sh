@@ -92,7 +92,7 @@ run_bench() {
     esac
   done
   [ -z "$peers" ] || [ $script = bench.py ] || die "bench: --peers and --against must not come together, got both"
-  [ -z "$peers" ] || need_peers
+  [ -z "$peers" ] || need_extra peers "some GB"
   set -- "${arguments[@]}"
   stage "building the package"
   build_package //ops:samples.json //tests/benchmarks:{eager_cache,executable_codecs,thresholds}
@@ -214,9 +214,20 @@ run_wheel() {
   exec "$venv/bin/python" "$root/tools/commands/make_wheel.py" "$package/tessera" "$root/dist"
 }
 
+# Sphinx reads the built package; a warning is an error.
+run_docs() {
+  local out=$root/dist/docs
+  build_package //ops:Ops.md
+  need_extra docs "some MB"
+  stage "writing the pages"
+  TESS_OPERATORS=$bin/ops/Ops.md "$venv/bin/python" -m sphinx --builder html --fail-on-warning --keep-going --quiet \
+    --doctree-dir "$root/dist/doctrees" "$root/docs" "$out" || die "the pages must be written without a warning, got those above"
+  stage "the pages begin at dist/docs/index.html"
+}
+
 run_lock() {
   local name
-  for name in requirements peers; do
+  for name in requirements peers docs; do
     stage "resolving tools/python/$name.in"
     "$venv/bin/python" "$root/tools/python/lock.py" "$root/tools/python/$name.in" "$root/tools/python/$name.lock"
   done

@@ -49,16 +49,16 @@ need_packages() {
   install_packages "$log" "${missing[@]}"
 }
 
-# What benchmarks measure beside, in a folder of its own that later commands do not see.
-need_peers() {
-  local wanted=$root/tools/python/peers.lock peers=$root/.peers
-  export PYTHONPATH=$peers${PYTHONPATH:+:$PYTHONPATH}
-  cmp -s "$wanted" "$peers/installed.lock" && return
-  stage "installing the peers into .peers ($(grep -c == "$wanted") packages, some GB)"
-  rm -rf "$peers"
+# What one command needs and no other (tools/python/NAME.lock), in the folder .NAME that later commands do not see.
+need_extra() {
+  local name=$1 wanted=$root/tools/python/$1.lock folder=$root/.$1
+  export PYTHONPATH=$folder${PYTHONPATH:+:$PYTHONPATH}
+  cmp -s "$wanted" "$folder/installed.lock" && return
+  stage "installing the packages of $name into .$name ($(grep -c == "$wanted") packages, $2)"
+  rm -rf "$folder"
   "$venv/bin/python" -m pip install -qq --disable-pip-version-check --retries 5 --no-deps --only-binary=:all: \
-    --require-hashes --target "$peers" --requirement "$wanted" || die "the peers must install, got the error above"
-  cp "$wanted" "$peers/installed.lock"
+    --require-hashes --target "$folder" --requirement "$wanted" || die "the packages of $name must install, got the error above"
+  cp "$wanted" "$folder/installed.lock"
 }
 
 # The environment holds absolute paths and this Python's wheels: both are part of what it is.
