@@ -88,7 +88,13 @@ def _process(app, what, name, obj, options, lines):
     lines[:] = render(list(lines))
 
 
+def _skip(app, what, name, obj, skip, options):
+    """What says nothing but "see the class" is left out."""
+    return True if getattr(obj, "__doc__", None) == "See the class." else None
+
+
 def setup(app):
     """Called by Sphinx."""
     app.connect("autodoc-process-docstring", _process)
+    app.connect("autodoc-skip-member", _skip)
     return {"parallel_read_safe": True}
