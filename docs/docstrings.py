@@ -39,15 +39,14 @@ def _section(name, lines):
     if name == "Example":
         return title + render(lines)
     items = []
-    for line in lines:
-        if line.startswith(" ") and items:
+    for line in filter(str.strip, lines):
+        if items and not _ITEM.match(line):
             items[-1] += " " + line.strip()
-        elif line.strip():
+        else:
             items.append(line)
-    found = [_ITEM.match(item) if name != "Returns" or ":" in item else None for item in items]
+    found = [(_ITEM.match(item), item) for item in items]
     texts = [
-        f"``{match[1]}``: {_escape(match[2])}" if match else _escape(item)
-        for match, item in zip(found, items, strict=True)
+        f"``{match[1]}``: {_escape(match[2])}" if match else _escape(item) for match, item in found
     ]
     return [*title, *(f"* {text}" for text in texts), ""]
 

@@ -41,6 +41,18 @@ CASES = {
         * ``axis``: int
         """,
     ),
+    "one item of several lines": (
+        """
+        Returns:
+            the sum; it has the
+            dtype of x
+        """,
+        """
+        **Returns**
+
+        * the sum; it has the dtype of x
+        """,
+    ),
     "a doctest after its text": (
         """
         Counts.

@@ -9,13 +9,13 @@ class Function:
     """A subclass gives `forward(*inputs)` and `backward(*output_grads)`; an instance is called
     once.
 
-    class Sigmoid(Function):
-        def forward(self, x):
-            self.y = 1 / (1 + functional.exp(-x))
-            return self.y
+        class Sigmoid(Function):
+            def forward(self, x):
+                self.y = 1 / (1 + functional.exp(-x))
+                return self.y
 
-        def backward(self, dy):
-            return dy * self.y * (1 - self.y)
+            def backward(self, dy):
+                return dy * self.y * (1 - self.y)
     """
 
     def forward(self, *inputs):
