@@ -218,7 +218,7 @@ run_wheel() {
 run_docs() {
   local out=$root/dist/docs
   build_package //ops:Ops.md
-  need_extra docs "some MB"
+  need_extra docs "100 MB"
   stage "writing the pages"
   TESS_OPERATORS=$bin/ops/Ops.md "$venv/bin/python" -m sphinx --builder html --fail-on-warning --keep-going --quiet \
     --doctree-dir "$root/dist/doctrees" "$root/docs" "$out" || die "the pages must be written without a warning, got those above"
