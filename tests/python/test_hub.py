@@ -1,5 +1,6 @@
 """tessera.hub over local folders, and what it says when the network fails."""
 
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -116,3 +117,9 @@ def test_weights_from_a_url(folder, tmp_path):
     assert path.name.endswith("_weights.tess")
     with pytest.raises(RuntimeError, match="hub: file:///.*/gone must come to .*, got .*No such"):
         hub.load_serialized_obj_from_url((tmp_path / "gone").as_uri(), tmp_path)
+
+
+def test_the_package_finds_it_when_it_is_asked_for():
+    code = "import sys, tessera; print('tessera.hub' in sys.modules, tessera.hub.list.__name__)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False list\n"

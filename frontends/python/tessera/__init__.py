@@ -6,6 +6,7 @@
 """
 
 import atexit
+import importlib
 import sys
 
 from . import (
@@ -71,6 +72,8 @@ _full_sync = sync
 def __getattr__(name):
     if name == "bfloat16":
         return dtype.bfloat16
+    if name == "hub":  # its imports take longer than all others
+        return importlib.import_module(".hub", __name__)
     raise AttributeError(f"tessera: name must be that of a part, got {name!r}")
 
 
@@ -93,6 +96,7 @@ __all__ = [
     "functional",
     "get_default_device",
     "get_logger",
+    "hub",
     "int16",
     "int32",
     "int64",
