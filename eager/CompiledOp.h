@@ -50,8 +50,8 @@ struct BoundShapes {
   std::vector<TensorMeta> inputs;
   OpDef op; // whose attributes were read; none where the program has them
   unsigned threads;
-  uint64_t hash = 0;  // of the three
-  Count origin;       // of its results
+  uint64_t hash = 0; // of the three
+  runtime::Bound::TableCalls calls;
   uint64_t bytes = 0; // that the cache counts
   std::mutex running; // a Bound runs on one thread at a time
   runtime::BoundRef bound;

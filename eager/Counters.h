@@ -17,7 +17,7 @@ enum class Count : uint8_t {
   CacheHits,    // look-ups in the operator cache that took no lock
   Results,      // results of operators
   FromKernels,  // of them: programs of generated kernels only
-  FromLibrary,  // of them: programs that call a library, and none of our own loops
+  FromLibrary,  // of them: programs that call a library, and perhaps loops of our own
   FromLoops,    // of them: programs that call loops of our own, as small products and the allow-list do
   FromViews,    // of them: new looks at a storage
   FromHost,     // tensors made of values on the host

@@ -101,11 +101,14 @@ llvm::Expected<CompiledOpRef> ProgramRun::findEntry() {
   return entryFor(unknown);
 }
 
-static Count originOf(const runtime::Bound &bound) {
-  runtime::Bound::TableCalls calls = bound.tableCalls();
+/// Counts `results` of a program that makes `calls`: for the library and for our own loops where it calls both.
+static void countOrigin(const runtime::Bound::TableCalls &calls, uint64_t results) {
+  if (calls.library)
+    count(Count::FromLibrary, results);
   if (calls.loops)
-    return Count::FromLoops;
-  return calls.library ? Count::FromLibrary : Count::FromKernels;
+    count(Count::FromLoops, results);
+  if (!calls.library && !calls.loops)
+    count(Count::FromKernels, results);
 }
 
 llvm::Expected<BoundShapesRef> ProgramRun::bind(CompiledOp &compiled) {
@@ -126,7 +129,7 @@ llvm::Expected<BoundShapesRef> ProgramRun::bind(CompiledOp &compiled) {
   if (compiled.bindsAttrs)
     shapes->op = call.op;
   shapes->threads = threads;
-  shapes->origin = originOf(*shapes->bound);
+  shapes->calls = shapes->bound->tableCalls();
   compiled.addBound(shapes);
   return shapes;
 }
@@ -159,7 +162,7 @@ llvm::Error ProgramRun::allocate(const BoundShapes &shapes, Tensors &results) {
       return result.takeError();
     results.push_back(std::move(*result));
   }
-  count(shapes.origin, results.size());
+  countOrigin(shapes.calls, results.size());
   return llvm::Error::success();
 }
 

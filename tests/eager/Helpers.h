@@ -5,7 +5,12 @@
 
 #include <catch2/catch.hpp>
 
+#include <atomic>
+#include <functional>
 #include <string>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace tess::eager::testing {
@@ -59,6 +64,40 @@ inline TensorRef run(llvm::StringRef op, std::vector<Operand> operands) {
   return get(applyOne(OpDef::get(op), operands));
 }
 inline TensorRef run(const OpDef &op, std::vector<Operand> operands) { return get(applyOne(op, operands)); }
+
+/// The wait status of a forked child that does `work` and ends; the child of a hang is killed after `seconds`.
+inline int statusOfChild(unsigned seconds, const std::function<void()> &work) {
+  pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    ::alarm(seconds); // a hang is a failure, not a time-out of the whole test
+    work();
+    ::_exit(0);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  return status;
+}
+
+/// Forks 40 children one after the other while two threads repeat `busy` with their number and a count: how many did
+/// not end `work` within `seconds`.
+inline unsigned hungChildren(const std::function<void(uint64_t thread, uint64_t turn)> &busy, unsigned seconds,
+                             const std::function<void()> &work) {
+  std::atomic<bool> done = false;
+  std::vector<std::thread> threads;
+  for (uint64_t thread = 0; thread < 2; ++thread)
+    threads.emplace_back([&, thread] {
+      for (uint64_t turn = 0; !done; ++turn)
+        busy(thread, turn);
+    });
+  unsigned hung = 0;
+  for (int i = 0; i < 40 && !hung; ++i)
+    hung += !WIFEXITED(statusOfChild(seconds, work));
+  done = true;
+  for (std::thread &thread : threads)
+    thread.join();
+  return hung;
+}
 
 inline std::vector<int64_t> shapeOf(const TensorImpl &tensor) { return tensor.shape().vec(); }
 

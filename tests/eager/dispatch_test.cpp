@@ -11,9 +11,7 @@
 
 #include <barrier>
 #include <random>
-#include <sys/wait.h>
 #include <thread>
-#include <unistd.h>
 
 using namespace tess;
 using namespace tess::eager;
@@ -418,33 +416,14 @@ TEST_CASE("a child that is forked while threads look up can do so") {
   CountedOps ops;
   uint64_t limit = opCacheStats().limit;
   setOpCacheLimit(1 << 20); // so that they also evict
-  std::atomic<bool> done = false;
-  std::vector<std::thread> threads;
-  for (uint64_t t = 0; t < 2; ++t)
-    threads.emplace_back([&, t] {
-      for (uint64_t i = 0; !done; ++i)
-        ops.lookUp(i % 4096 + t);
-    });
-  unsigned hung = 0;
-  for (int i = 0; i < 40; ++i) {
-    pid_t child = ::fork();
-    if (child == 0) {
-      ::alarm(60); // a hang is a failure, not a time-out of the whole test
-      for (uint64_t number = 0; number < 256; ++number)
-        ops.lookUp(number);
-      clearOpCache(); // what other threads were using is of no use here
-      ops.lookUp(0);
-      clearOpCache();
-      ::_exit(0);
-    }
-    int status = -1;
-    REQUIRE(::waitpid(child, &status, 0) == child);
-    hung += !WIFEXITED(status);
-  }
-  done = true;
-  for (std::thread &thread : threads)
-    thread.join();
-  CHECK(hung == 0);
+  auto busy = [&](uint64_t thread, uint64_t turn) { ops.lookUp(turn % 4096 + thread); };
+  CHECK(hungChildren(busy, 60, [&] {
+          for (uint64_t number = 0; number < 256; ++number)
+            ops.lookUp(number);
+          clearOpCache(); // what other threads were using is of no use here
+          ops.lookUp(0);
+          clearOpCache();
+        }) == 0);
   setOpCacheLimit(limit);
   clearOpCache();
 }

@@ -6,9 +6,7 @@
 #include "runtime/Worker.h"
 #include "tests/eager/Helpers.h"
 
-#include <sys/wait.h>
 #include <thread>
-#include <unistd.h>
 
 using namespace tess;
 using namespace tess::eager;
@@ -260,18 +258,13 @@ extern "C" int __lsan_is_turned_off() { return endsWhileThreadsRun; }
 #if !TESS_SANITIZE_THREAD // a fork of many threads is not followed by ThreadSanitizer
 TEST_CASE("a program ends in the middle of queued work") {
   Level scope(2);
-  pid_t child = ::fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    ::alarm(120); // a hang is a failure, not a time-out of the whole test
+  int status = statusOfChild(120, [] {
     TensorRef x = make(std::vector<float>(1 << 20, 1));
     for (int i = 0; i < 50; ++i)
       x = run("exp", {run("mul", {x, Operand(Number::floating(0))})});
     endsWhileThreadsRun = true;
     std::exit(0);
-  }
-  int status = -1;
-  REQUIRE(::waitpid(child, &status, 0) == child);
+  });
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 0);
 }

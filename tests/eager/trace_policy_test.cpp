@@ -5,10 +5,6 @@
 #include "eager/tracing/KeptCalls.h"
 #include "tests/eager/Helpers.h"
 
-#include <sys/wait.h>
-#include <thread>
-#include <unistd.h>
-
 using namespace tess;
 using namespace tess::eager;
 using namespace tess::eager::testing;
@@ -119,29 +115,7 @@ static void takeMutexes() {
 }
 
 TEST_CASE("a child that is forked while threads record can do so") {
-  std::atomic<bool> done = false;
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 2; ++t)
-    threads.emplace_back([&] {
-      while (!done)
-        takeMutexes();
-    });
-  unsigned hung = 0;
-  for (int i = 0; i < 40 && !hung; ++i) {
-    pid_t child = ::fork();
-    if (child == 0) {
-      ::alarm(20); // a hang is a failure, not a time-out of the whole test
-      takeMutexes();
-      ::_exit(0);
-    }
-    int status = -1;
-    REQUIRE(::waitpid(child, &status, 0) == child);
-    hung += !WIFEXITED(status);
-  }
-  done = true;
-  for (std::thread &thread : threads)
-    thread.join();
-  CHECK(hung == 0);
+  CHECK(hungChildren([](uint64_t, uint64_t) { takeMutexes(); }, 20, takeMutexes) == 0);
 }
 #endif
 

@@ -63,6 +63,12 @@ def test_our_own_loops_are_no_library(name):
     assert counts["results_of_loops"] >= 1 and counts["results_of_libraries"] == 0, counts
 
 
+def test_a_program_of_a_library_and_of_loops_counts_as_both():
+    query, key, nothing = ones([(2, 40, 24), (2, 40, 24), (2, 40, 0)])
+    counts = difference(lambda: F.scaled_dot_product_attention(query, key, nothing))
+    assert counts["results_of_libraries"] == counts["results_of_loops"] == counts["results"], counts
+
+
 def test_where_results_come_from():
     (x,) = ones([(4, 6)])
     assert difference(lambda: x + x)["results_of_kernels"] == 1

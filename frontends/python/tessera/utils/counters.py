@@ -45,10 +45,10 @@ def cache_stats():
     `primitive_seconds`, `_hits`, `_evictions`, `_entries`, `_bytes`, `_limit`. Eager `results` are
     `results_of_kernels` that the compiler made (`results_in_place`: in the memory of an operand),
     `results_of_libraries` that its programs call, `results_of_loops` where they call loops of
-    Tessera's own (small products, float64, sorting and indexing), or `views`; beside them, tensors
-    made of `host_values`, and `copies` that a layout asked for: of strided operands of kernels that
-    want rows, and of results into strided memory. `inferences`: how often dtypes and shapes of
-    results were inferred, or an error instead.
+    Tessera's own (small products, float64, sorting and indexing; a program that calls both counts
+    as both), or `views`; beside them, tensors made of `host_values`, and `copies` that a layout
+    asked for: of strided operands of kernels that want rows, and of results into strided memory.
+    `inferences`: how often dtypes and shapes of results were inferred, or an error instead.
 
     >>> import tessera
     >>> before, x = cache_stats(), tessera.tensor([1.0]) + 1

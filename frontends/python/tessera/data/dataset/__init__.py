@@ -3,11 +3,10 @@
 Those of vision are imported at their first use.
 """
 
-import importlib
-
+from ..lazy import from_part
 from .dataset import ArrayDataset, ConcatDataset, Dataset, StreamDataset
 
-_VISION = [
+VISION = [  # the public names of .vision
     "CIFAR10",
     "CIFAR100",
     "COCO",
@@ -20,11 +19,5 @@ _VISION = [
     "VisionDataset",
 ]
 
-__all__ = ["ArrayDataset", "ConcatDataset", "Dataset", "StreamDataset", *_VISION]
-
-
-def __getattr__(name):
-    if name != "vision" and name not in _VISION:
-        raise AttributeError(f"dataset: name must be that of a dataset, got {name!r}")
-    vision = importlib.import_module(".vision", __name__)
-    return vision if name == "vision" else getattr(vision, name)
+__all__ = ["ArrayDataset", "ConcatDataset", "Dataset", "StreamDataset", *VISION]
+__getattr__ = from_part(__name__, "vision", VISION, "dataset")

@@ -3,11 +3,10 @@
 Those of vision are imported at their first use.
 """
 
-import importlib
-
+from ..lazy import from_part
 from .transform import PseudoTransform, Transform
 
-_VISION = [
+VISION = [  # the public names of .vision
     "BrightnessTransform",
     "CenterCrop",
     "ColorJitter",
@@ -31,11 +30,5 @@ _VISION = [
     "VisionTransform",
 ]
 
-__all__ = ["PseudoTransform", "Transform", *_VISION]
-
-
-def __getattr__(name):
-    if name != "vision" and name not in _VISION:
-        raise AttributeError(f"transform: name must be that of a transform, got {name!r}")
-    vision = importlib.import_module(".vision", __name__)
-    return vision if name == "vision" else getattr(vision, name)
+__all__ = ["PseudoTransform", "Transform", *VISION]
+__getattr__ = from_part(__name__, "vision", VISION, "transform")

@@ -1,5 +1,6 @@
 """Datasets of images, read from the files in which they are published."""
 
+from .. import VISION
 from .cifar import CIFAR10, CIFAR100
 from .cityscapes import Cityscapes
 from .coco import COCO
@@ -10,15 +11,4 @@ from .objects365 import Objects365
 from .vision_dataset import VisionDataset
 from .voc import PascalVOC
 
-__all__ = [
-    "CIFAR10",
-    "CIFAR100",
-    "COCO",
-    "Cityscapes",
-    "ImageFolder",
-    "ImageNet",
-    "MNIST",
-    "Objects365",
-    "PascalVOC",
-    "VisionDataset",
-]
+__all__ = VISION

@@ -1,5 +1,6 @@
 """Transforms of images, masks, boxes and points."""
 
+from .. import VISION
 from .color import (
     BrightnessTransform,
     ColorJitter,
@@ -23,26 +24,4 @@ from .geometry import (
 )
 from .vision_transform import Compose, ToMode, TorchTransformCompose, VisionTransform
 
-__all__ = [
-    "BrightnessTransform",
-    "CenterCrop",
-    "ColorJitter",
-    "Compose",
-    "ContrastTransform",
-    "GaussianNoise",
-    "HueTransform",
-    "Lighting",
-    "Normalize",
-    "Pad",
-    "RandomCrop",
-    "RandomHorizontalFlip",
-    "RandomResize",
-    "RandomResizedCrop",
-    "RandomVerticalFlip",
-    "Resize",
-    "SaturationTransform",
-    "ShortestEdgeResize",
-    "ToMode",
-    "TorchTransformCompose",
-    "VisionTransform",
-]
+__all__ = VISION
