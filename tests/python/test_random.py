@@ -108,3 +108,15 @@ def test_what_is_no_seed_changes_nothing(value, error, says):
         with pytest.raises(error, match="^load_state_dict: (seed|offset) " + re.escape(says)):
             random.default_rng.load_state_dict(state)
     assert random.default_rng.state_dict() == before
+
+
+def test_seeds_are_not_negative_but_for_those_of_older_files():
+    before = random.default_rng.state_dict()
+    with pytest.raises(ValueError, match="^seed: seed must be at least 0, got -1$"):
+        random.seed(-1)
+    with pytest.raises(ValueError, match="^RNG: seed must be at least 0, got -1$"):
+        random.RNG(seed=-1)
+    assert random.default_rng.state_dict() == before
+    generator = random.RNG(seed=0)
+    generator.load_state_dict({"seed": -1, "offset": 2})
+    assert generator.state_dict() == {"seed": -1, "offset": 2}

@@ -35,6 +35,14 @@ def _state(name, what, value):
     return Tensor(np.int64(number), dtype="int64")
 
 
+def _first_state(name, seed):
+    """As `_state`, for a seed that the user gives; states of older files may hold negative ones."""
+    state = _state(name, "seed", seed)
+    if operator.index(seed) < 0:
+        raise ValueError(f"{name}: seed must be at least 0, got {seed}")
+    return state
+
+
 class RNG:
     """A generator of its own.
 
@@ -44,7 +52,7 @@ class RNG:
 
     def __init__(self, seed=None, device=None):
         seed = np.random.SeedSequence().generate_state(1)[0] if seed is None else seed
-        self._seed = Tensor(_state("RNG", "seed", seed), device=device)
+        self._seed = Tensor(_first_state("RNG", seed), device=device)
         self._offset = Tensor(_state("RNG", "offset", 0), device=device)
 
     @property
@@ -54,7 +62,7 @@ class RNG:
 
     def reseed(self, seed):
         """Starts again from `seed`."""
-        self._set("seed", seed, 0)
+        self._set(_first_state("seed", seed), _state("seed", "offset", 0))
 
     def state_dict(self):
         """Seed and offset."""
@@ -62,12 +70,11 @@ class RNG:
 
     def load_state_dict(self, state):
         """Goes on where `state_dict` was taken."""
-        self._set("load_state_dict", state["seed"], state["offset"])
+        self._set(*(_state("load_state_dict", what, state[what]) for what in ("seed", "offset")))
 
-    def _set(self, name, seed, offset):
-        both = _state(name, "seed", seed), _state(name, "offset", offset)
-        self._seed._reset(both[0])
-        self._offset._reset(both[1])
+    def _set(self, seed, offset):
+        self._seed._reset(seed)
+        self._offset._reset(offset)
 
     def draw(self, function, count):
         """`function(seed, offset)`, which uses `count` numbers."""
@@ -117,7 +124,8 @@ default_rng = RNG(_DEFAULT_SEED)
 
 
 def seed(seed):
-    """Restarts the generator behind this module's functions, init and dropout.
+    """Restarts the generator behind this module's functions, init and dropout from the int `seed`,
+    at least 0 (ValueError).
 
     >>> seed(3)
     >>> first = uniform(size=2).tolist()

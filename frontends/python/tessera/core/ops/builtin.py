@@ -3,6 +3,7 @@
 `builtin.Softmax(axis=-1)` is an operator with its attributes; `core.apply(op, x)` runs it.
 MegEngine's families that are one class with a `mode` are here too: `Elemwise(mode="add")`,
 `Reduce(mode="sum")`.
+An operator can be copied and pickled; equal ones have equal hashes.
 """
 
 from ... import _core
@@ -18,6 +19,17 @@ def __getattr__(name):
         found = _core.op_class(name)
     globals()[name] = found
     return found
+
+
+def _rebuild(name, attributes):
+    return _core.op_class(name)(**attributes)
+
+
+def _reduce(self, protocol=None):
+    return _rebuild, (self.name, self.props())
+
+
+_core.OpDef.__reduce_ex__ = _reduce
 
 
 def _names():
