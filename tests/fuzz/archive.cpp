@@ -1,5 +1,5 @@
 //===- archive.cpp - any bytes as a checkpoint ----------------------------===//
-#include "tessera/Archive.h"
+#include "tessera/Checkpoint.h"
 #include "tessera/Serialization.h"
 #include "tests/fuzz/Fuzz.h"
 #include "llvm/ADT/StringExtras.h"
@@ -29,8 +29,8 @@ static void mendChecksums(char *data, size_t size) {
 }
 
 static void load(llvm::StringRef bytes) {
-  auto members = tessera::detail::readArchive(bytes, "input");
-  if (!fuzz::passed(members))
+  auto checkpoint = tessera::detail::readCheckpoint(bytes, "input");
+  if (!fuzz::passed(checkpoint))
     return;
   fuzz::MemoryFile file(bytes);
   try {

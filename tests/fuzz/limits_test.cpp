@@ -152,6 +152,5 @@ TEST_CASE("a member of a checkpoint is copied once") {
   std::string entry = R"(["a",{"tensor":{"dtype":"uint8","shape":[1048576],"member":0}}])", pairs = entry;
   for (int i = 0; i < 1000; ++i)
     pairs += "," + entry;
-  CHECK_THAT(treeRefusal(R"({"format":"tessera-save","version":1,"tree":{"dict":[)" + pairs + "]}}", 1 << 20),
-             Catch::Matchers::Contains("a damaged entry for 'a'"));
+  CHECK(treeRefusal(R"({"format":"tessera-save","version":1,"tree":{"dict":[)" + pairs + "]}}", 1 << 20) == "");
 }

@@ -3,7 +3,9 @@
 
 #include "runtime/schema/AtomicFile.h"
 #include "tessera/Archive.h"
-#include "llvm/Support/JSON.h"
+#include "tessera/Checkpoint.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CRC.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -12,7 +14,7 @@ namespace tessera {
 namespace json = llvm::json;
 
 static constexpr const char *kFormat = "tessera-save";
-static constexpr int64_t kVersion = 1;
+static constexpr int64_t kVersion = 1; // that save() writes, which every version reads
 static constexpr const char *kTree = "tree.json";
 
 static json::Object describe(const Tensor &x, size_t member) {
@@ -37,51 +39,26 @@ namespace {
 
 class TreeReader {
 public:
-  TreeReader(const std::string &path, std::map<std::string, llvm::StringRef> members)
-      : path(path), members(std::move(members)) {}
+  TreeReader(const std::string &path, detail::Checkpoint checkpoint) : path(path), file(std::move(checkpoint)) {}
   StateDict read();
 
 private:
-  [[noreturn]] void bad(const llvm::Twine &what) const {
-    throw Error(ErrorCode::DataLoss,
-                ("load: " + path + " must hold a dict of tensors that save wrote, got " + what).str());
-  }
-  void checkNesting(llvm::StringRef text) const;
+  [[noreturn]] void bad(const llvm::Twine &what) const { throwError(detail::damagedCheckpoint(path, what)); }
   const json::Array &pairsOf(const json::Value &root) const;
   Tensor tensorOf(llvm::StringRef name, const json::Value &node);
+  Tensor readTensor(llvm::StringRef name, const json::Object &body, llvm::StringRef bytes);
 
   const std::string &path;
-  std::map<std::string, llvm::StringRef> members; // members that no tensor has taken yet
+  detail::Checkpoint file;
+  std::map<std::string, Tensor> made; // by member, so that one that is named often is copied once
 };
-
-/// Limits levels and values before the parser runs, which calls itself for each level and makes an object for every
-/// value.
-void TreeReader::checkNesting(llvm::StringRef text) const {
-  constexpr size_t kMostDeep = 100, kSomeValues = 65536;
-  size_t deep = 0, values = 0;
-  bool inText = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    char c = text[i];
-    if (c == '"')
-      inText = !inText;
-    else if (inText)
-      i += c == '\\';
-    else if (c == '[' || c == '{')
-      ++deep;
-    else if (c == ']' || c == '}')
-      deep -= deep > 0;
-    values += !inText && (c == ',' || c == '[' || c == '{');
-    if (deep > kMostDeep || values > text.size() / 4 + kSomeValues)
-      bad("a tree of " + llvm::Twine(values) + " values, " + llvm::Twine(deep) + " levels deep");
-  }
-}
 
 const json::Array &TreeReader::pairsOf(const json::Value &root) const {
   const json::Object *object = root.getAsObject();
   if (!object || object->getString("format") != llvm::StringRef(kFormat))
     bad("another format");
-  if (object->getInteger("version") != std::optional(kVersion))
-    bad("a version other than " + llvm::Twine(kVersion));
+  if (object->getInteger("version") != std::optional(file.version))
+    bad("a version other than " + llvm::Twine(file.version));
   const json::Object *tree = object->getObject("tree");
   const json::Array *pairs = tree ? tree->getArray("dict") : nullptr;
   if (tree && !pairs)
@@ -98,10 +75,22 @@ Tensor TreeReader::tensorOf(llvm::StringRef name, const json::Value &node) {
       body = object->getObject(kind);
   if (!body)
     bad("no tensor for '" + name + "'");
-  std::optional<DType> dtype = tess::parseDType(body->getString("dtype").value_or(""));
-  const json::Array *sizes = body->getArray("shape");
-  auto member = members.find("arrays/" + std::to_string(body->getInteger("member").value_or(-1)));
-  if (!dtype || !sizes || sizes->size() > tess::kMaxRank || member == members.end())
+  std::string member = body->getString("member").value_or("").str();
+  if (std::optional<int64_t> number = body->getInteger("member"))
+    member = llvm::itostr(*number);
+  auto bytes = file.members.find(member);
+  if (bytes == file.members.end())
+    bad("a damaged entry for '" + name + "'");
+  auto [found, isNew] = made.try_emplace(member);
+  if (isNew)
+    found->second = readTensor(name, *body, bytes->second);
+  return found->second;
+}
+
+Tensor TreeReader::readTensor(llvm::StringRef name, const json::Object &body, llvm::StringRef data) {
+  std::optional<DType> dtype = tess::parseDType(body.getString("dtype").value_or(""));
+  const json::Array *sizes = body.getArray("shape");
+  if (!dtype || !sizes || sizes->size() > tess::kMaxRank)
     bad("a damaged entry for '" + name + "'");
   uint64_t bytes = byteWidth(*dtype);
   Shape shape;
@@ -110,23 +99,16 @@ Tensor TreeReader::tensorOf(llvm::StringRef name, const json::Value &node) {
     if (shape.back() < 0 || __builtin_mul_overflow(bytes, uint64_t(shape.back()), &bytes))
       bad("a damaged shape of '" + name + "'");
   }
-  if (bytes != member->second.size())
-    bad(llvm::Twine(member->second.size()) + " bytes for '" + name + "' where its shape says " + llvm::Twine(bytes));
-  Tensor value = fromBytes(member->second.data(), *dtype, shape);
-  members.erase(member); // so that a tree that names it twice cannot copy it twice
-  return value;
+  if (bytes != data.size())
+    bad(llvm::Twine(data.size()) + " bytes for '" + name + "' where its shape says " + llvm::Twine(bytes));
+  if (file.version > 1 && body.getInteger("crc32") != int64_t(llvm::crc32(llvm::arrayRefFromStringRef(data))))
+    bad("bytes of '" + name + "' that are not as their checksum says");
+  return fromBytes(data.data(), *dtype, shape);
 }
 
 StateDict TreeReader::read() {
-  auto text = members.find(kTree);
-  if (text == members.end())
-    bad("no " + llvm::Twine(kTree));
-  checkNesting(text->second);
-  llvm::Expected<json::Value> root = json::parse(text->second);
-  if (!root)
-    bad("text that is not JSON: " + llvm::toString(root.takeError()));
   StateDict state;
-  for (const json::Value &pair : pairsOf(*root)) {
+  for (const json::Value &pair : pairsOf(file.tree)) {
     const json::Array *items = pair.getAsArray();
     std::optional<llvm::StringRef> name = items && items->size() == 2 ? (*items)[0].getAsString() : std::nullopt;
     if (!name)
@@ -143,8 +125,7 @@ StateDict load(const std::string &path) {
   if (!file)
     throw Error(file.getError() == std::errc::no_such_file_or_directory ? ErrorCode::NotFound : ErrorCode::IoError,
                 "load: " + path + " must be readable, got " + file.getError().message());
-  auto members = valueOrThrow(detail::readArchive((*file)->getBuffer(), path));
-  return TreeReader(path, std::move(members)).read();
+  return TreeReader(path, valueOrThrow(detail::readCheckpoint((*file)->getBuffer(), path))).read();
 }
 
 } // namespace tessera

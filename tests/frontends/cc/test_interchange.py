@@ -46,3 +46,37 @@ def test_cpp_names_what_it_cannot_read(tmp_path):
     tessera.save({"epoch": 3}, tmp_path / "a")
     assert "no tensor for 'epoch'" in copy_state(tmp_path / "a", tmp_path / "b")
     assert not (tmp_path / "b").exists()
+
+
+def test_what_is_shared_and_complex_names(tmp_path):
+    weight = tessera.tensor([1.0, 2.0])
+    state = {"a.weight": weight, "b.weight": weight, 'a "quoted" n\u00e4me': tessera.tensor([True])}
+    tessera.save(state, tmp_path / "a")
+    assert copy_state(tmp_path / "a", tmp_path / "b") == ""
+    copied = tessera.load(tmp_path / "b")
+    assert {name: value.tolist() for name, value in copied.items()} == {
+        name: value.tolist() for name, value in state.items()
+    }
+
+
+def test_damaged_files_are_errors(tmp_path):
+    tessera.save({"a": np.arange(10), "b": tessera.tensor([1.0])}, tmp_path / "whole")
+    whole, path = (tmp_path / "whole").read_bytes(), tmp_path / "a"
+    for size in range(0, len(whole), 40):
+        path.write_bytes(whole[:size])
+        assert "load: " in copy_state(path, tmp_path / "b")
+    for position in [*range(0, len(whole) - 84, 17), *range(len(whole) - 84, len(whole), 9)]:
+        data = bytearray(whole)
+        data[position] ^= 0x04
+        path.write_bytes(data)
+        if copy_state(path, tmp_path / "b") == "":
+            copied = tessera.load(tmp_path / "b")
+            assert copied["a"].tolist() == list(range(10)) and copied["b"].tolist() == [1.0]
+    path.write_bytes(whole + b"x")
+    assert "85 bytes of numbers where its header says 84" in copy_state(path, tmp_path / "b")
+
+
+def test_files_of_other_tools(tmp_path):
+    header = b'{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}'
+    (tmp_path / "a").write_bytes(len(header).to_bytes(8, "little") + header + b"1234")
+    assert "got another tool's tensors" in copy_state(tmp_path / "a", tmp_path / "b")

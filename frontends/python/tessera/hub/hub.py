@@ -81,7 +81,7 @@ def _entry(module, name):
 
 
 def load_serialized_obj_from_url(url, model_dir=None):
-    """What `tessera.save` wrote to the file at `url`.
+    """What `tessera.load` reads of the file at `url`.
 
     The file is kept in `model_dir` (default: "serialized" beside what was fetched) and downloaded
     where it is not there yet; RuntimeError where that fails.
