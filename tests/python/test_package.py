@@ -36,7 +36,10 @@ NAMES = {
     "core": "apply ops",
     "autodiff": "GradManager GradManagerGroup Function grad value_and_grad vjp",
     "jit": "trace exclude_from_trace partial_trace load Dim TraceMismatchError",
-    "optimizer": "Optimizer SGD Adam AdamW clip_grad_norm clip_grad_value LRScheduler MultiStepLR",
+    "optimizer": "Optimizer SGD Adam AdamW Adagrad Adadelta LAMB LAMBFp16 clip_grad_norm "
+    "clip_grad_value LRScheduler MultiStepLR RMSprop Adamax Nadam Ftrl LARS LBFGS Lion StepLR "
+    "ExponentialLR CosineAnnealingLR CosineAnnealingWarmRestarts LambdaLR LinearLR ConstantLR "
+    "PolynomialLR WarmupLR ReduceLROnPlateau OneCycleLR SequentialLR ChainedScheduler EMA SWA",
     "data": "DataLoader SequentialSampler RandomSampler ReplacementSampler Infinite "
     "MapSampler StreamSampler Dataset StreamDataset ArrayDataset ConcatDataset "
     "Collator PreLoader dataloader dataset transform",

@@ -1,8 +1,21 @@
-"""Optimizers, learning-rate schedules, clipping of gradients."""
+"""Optimizers, learning-rate schedules, averages of parameters, clipping of gradients."""
 
 from .adam import Adam, AdamW
-from .adaptive import Adadelta, Adagrad
+from .adaptive import Adadelta, Adagrad, Ftrl, RMSprop
+from .averages import EMA, SWA
 from .clip_grad import clip_grad_norm, clip_grad_value
+from .layerwise import LAMB, LARS, LAMBFp16
+from .lbfgs import LBFGS
+from .lr_curves import (
+    ConstantLR,
+    CosineAnnealingWarmRestarts,
+    LinearLR,
+    OneCycleLR,
+    PolynomialLR,
+    WarmupLR,
+)
+from .lr_joined import ChainedScheduler, SequentialLR
+from .lr_plateau import ReduceLROnPlateau
 from .lr_scheduler import (
     CosineAnnealingLR,
     ExponentialLR,
@@ -11,6 +24,7 @@ from .lr_scheduler import (
     MultiStepLR,
     StepLR,
 )
+from .moments import Adamax, Lion, Nadam
 from .optimizer import Optimizer, ParamGroup, required
 from .sgd import SGD
 
@@ -19,15 +33,35 @@ __all__ = [
     "Adagrad",
     "Adam",
     "AdamW",
+    "Adamax",
+    "ChainedScheduler",
+    "ConstantLR",
     "CosineAnnealingLR",
+    "CosineAnnealingWarmRestarts",
+    "EMA",
     "ExponentialLR",
+    "Ftrl",
+    "LAMB",
+    "LAMBFp16",
+    "LARS",
+    "LBFGS",
     "LRScheduler",
     "LambdaLR",
+    "LinearLR",
+    "Lion",
     "MultiStepLR",
+    "Nadam",
+    "OneCycleLR",
     "Optimizer",
     "ParamGroup",
+    "PolynomialLR",
+    "RMSprop",
+    "ReduceLROnPlateau",
     "SGD",
+    "SWA",
+    "SequentialLR",
     "StepLR",
+    "WarmupLR",
     "clip_grad_norm",
     "clip_grad_value",
     "required",

@@ -4,25 +4,19 @@ import numpy as np
 
 from .. import _core
 from ..tensor import Tensor
-from .optimizer import Optimizer
-from .sgd import check_range
+from .compiled import Compiled
 
 
-class Adam(Optimizer):
+class Adam(Compiled):
     """Steps of lr * m / (sqrt(v) + eps), m and v the corrected moving means of g and g * g.
 
     g = grad + weight_decay * p.
     """
 
-    decoupled = False
+    decoupled, attribute_names = False, ("decoupled",)
+    limits = {"lr": None, "betas": (1, 1), "eps": None, "weight_decay": None}
 
     def __init__(self, params, lr, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0):
-        name = type(self).__name__
-        check_range(name, "lr", lr, 0)
-        check_range(name, "weight_decay", weight_decay, 0)
-        check_range(name, "eps", eps, 0)
-        for number, beta in enumerate(betas):
-            check_range(name, f"betas[{number}]", beta, 0, below=1)
         super().__init__(
             params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
         )
@@ -33,21 +27,18 @@ class Adam(Optimizer):
             self._add_state(parameter, "exp_avg_sq")
             self._add_state(parameter, "step", Tensor(np.zeros((), dtype=np.float32)))
 
-    def _updates(self, group):
+    def _update_parameter(self, group, parameter, grad):
         beta1, beta2 = group["betas"]
         settings = {"beta1": beta1, "beta2": beta2, "epsilon": group["eps"],
                     "weight_decay": group["weight_decay"], "decoupled": self.decoupled}  # fmt: skip
-        for parameter in group["params"]:
-            if parameter.grad is None:
-                continue
-            state = self._state[id(parameter)]
-            state["step"]._reset(state["step"] + 1)
-            value, mean, square = _core.ops.adam_update(
-                parameter, parameter.grad, state["exp_avg"], state["exp_avg_sq"],
-                group.rate, state["step"], **settings)  # fmt: skip
-            parameter._reset(value)
-            state["exp_avg"]._reset(mean)
-            state["exp_avg_sq"]._reset(square)
+        state = self._state_of(parameter)
+        state["step"]._reset(state["step"] + 1)
+        value, mean, square = _core.ops.adam_update(
+            parameter, grad, state["exp_avg"], state["exp_avg_sq"], group.rate, state["step"],
+            **settings)  # fmt: skip
+        parameter._reset(value)
+        state["exp_avg"]._reset(mean)
+        state["exp_avg_sq"]._reset(square)
 
 
 class AdamW(Adam):

@@ -10,7 +10,12 @@ from .optimizer import Optimizer
 class LRScheduler(ABC):
     """Sets the learning rate of each group at each `step`, usually once an epoch.
 
-    A subclass gives `get_lr()`, one rate for each group, from `base_lrs` and `current_epoch`.
+    A subclass gives `get_lr()`, one rate for each group, from `base_lrs` and `current_epoch`. The
+    rate is a tensor for the optimizer, so that a traced step sees a new one without a recording.
+
+    Raises:
+        TypeError: optimizer must be an Optimizer
+        KeyError: a group must have initial_lr to go on from an epoch
     """
 
     def __init__(self, optimizer, current_epoch=-1):
@@ -27,6 +32,10 @@ class LRScheduler(ABC):
                     f"{current_epoch}, got {sorted(group)}"
                 )
         self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self._start()
+
+    def _start(self):
+        """Sets the rates of the first epoch."""
         self.step()
 
     @abstractmethod

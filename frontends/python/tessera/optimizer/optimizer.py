@@ -10,6 +10,7 @@ from .. import _core, effects
 from ..autodiff.modes import no_grad
 from ..functional.tensor import zeros_like
 from ..tensor import Parameter, Tensor
+from .checks import check_settings, check_state
 
 
 class _Required:
@@ -25,6 +26,8 @@ class ParamGroup(UserDict):
 
     def __init__(self, settings):
         self.rate = Tensor(np.zeros((), dtype=np.float32))
+        self.program = None  # of the update, where the optimizer makes one
+        self._before = None
         super().__init__(settings)
 
     def __getitem__(self, key):
@@ -39,15 +42,27 @@ class ParamGroup(UserDict):
             self.rate._reset(Tensor(np.asarray(value, dtype=np.float32)))
         self.data[key] = value
 
+    def is_as_before(self, others):
+        """Whether settings besides the learning rate, and `others`, are as at the last call."""
+        settings = {key: self.data[key] for key in self.data if key not in ("lr", "params")}
+        before, self._before = self._before, (settings, others)
+        return before == self._before
+
 
 class Optimizer(ABC):
     """Base class. `params` are parameters, or dicts `{"params": ..., "lr": ...}` with settings of
     their own.
 
-    A subclass gives `_create_state(group)` and `_updates(group)`.
+    A subclass gives `_create_state(group)` and `_updates(group)`, and in `limits` what its settings
+    must be below: all are numbers from 0 on, None is no limit, a tuple stands for several numbers.
+
+    Raises:
+        ValueError: there must be parameters, each given once; settings must be finite and within
+            their limits
+        TypeError: params must be Parameter, settings must be numbers
     """
 
-    state_names = ()
+    limits = {}
 
     def __init__(self, params, defaults):
         self._defaults = defaults
@@ -59,18 +74,23 @@ class Optimizer(ABC):
         groups = params if isinstance(params[0], Mapping) else [{"params": params}]
         for group in groups:
             self.add_param_group(group)
+        if not any(group["params"] for group in self.param_groups):
+            raise ValueError(f"{type(self).__name__}: params must not be empty, got empty groups")
 
     def add_param_group(self, param_group):
         """Also optimizes the parameters of the dict `param_group`."""
         name = type(self).__name__
         if not isinstance(param_group, Mapping):
             raise TypeError(f"{name}: a group must be a dict, got {type(param_group).__name__}")
+        if "params" not in param_group:
+            raise ValueError(f"{name}: a group must have params, got {sorted(param_group)}")
         given = param_group["params"]
         parameters = [given] if isinstance(given, Tensor) else list(given)
         settings = {**self._defaults, **param_group, "params": parameters}
         missing = [key for key, value in settings.items() if value is required]
         if missing:
             raise ValueError(f"{name}: a group must give {missing}, got {sorted(param_group)}")
+        check_settings(name, self.limits, settings)
         self._check_parameters(parameters)
         group = ParamGroup(settings)
         self.param_groups.append(group)
@@ -130,10 +150,22 @@ class Optimizer(ABC):
         return self
 
     def backward(self, loss):
-        """Gradients come from elsewhere: always an error."""
+        """Gradients come from elsewhere: always an error.
+
+        Raises:
+            NotImplementedError: gradients must come from GradManager
+        """
         raise NotImplementedError(
             "backward: gradients must come from autodiff.GradManager, got a call of the optimizer"
         )
+
+    def bcast_param(self):
+        """Gives every process the parameters of the first: with one process nothing has to move.
+
+        There is one process today, so that a script written for several runs as it is. Returns the
+        optimizer.
+        """
+        return self
 
     def state_dict(self, keep_var=False):
         """Settings and state; arrays, or the tensors themselves with `keep_var`."""
@@ -147,23 +179,19 @@ class Optimizer(ABC):
         return {"param_groups": groups, "state": state}
 
     def load_state_dict(self, state):
-        """Goes on where `state_dict` was taken: the same groups with as many parameters each."""
-        name, groups = type(self).__name__, state["param_groups"]
-        own = [len(group["params"]) for group in self.param_groups]
-        given = [len(group["params"]) for group in groups]
-        if own != given:
-            raise ValueError(f"{name}: groups must have {own} parameters, got {given}")
-        for group, saved in zip(self.param_groups, groups, strict=True):
+        """Goes on where `state_dict` was taken, by this or by MegEngine's optimizer of that name.
+
+        Raises:
+            ValueError: groups, settings, names and shapes must be this optimizer's; all that is not
+                stands in the message, and nothing is loaded then
+        """
+        check_state(type(self).__name__, self.param_groups, self._state_of, state)
+        for group, saved in zip(self.param_groups, state["param_groups"], strict=True):
             group.update({key: value for key, value in saved.items() if key != "params"})
             for parameter, number in zip(group["params"], saved["params"], strict=True):
-                self._load_state(parameter, state["state"].get(number, {}))
+                for name, tensor in self._state_of(parameter).items():
+                    value = np.asarray(state["state"][number][name])
+                    tensor._reset(Tensor(value, dtype=tensor.dtype))
 
-    def _load_state(self, parameter, saved):
-        own = self._state.get(id(parameter), {})
-        if set(own) != set(saved):
-            raise KeyError(
-                f"{type(self).__name__}: a parameter's state must be {sorted(own)}, "
-                f"got {sorted(saved)}"
-            )
-        for name, tensor in own.items():
-            tensor._reset(Tensor(np.asarray(saved[name]), dtype=tensor.dtype))
+    def _state_of(self, parameter):
+        return self._state.get(id(parameter), {})

@@ -1,26 +1,18 @@
 """Stochastic gradient descent."""
 
-from .. import _core
-from .optimizer import Optimizer
+from .. import _core, effects
+from .compiled import Compiled
 
 
-def check_range(name, what, value, low, below=None):
-    """ValueError unless low <= value < below."""
-    if value < low or (below is not None and value >= below):
-        upper = "" if below is None else f" and < {below}"
-        raise ValueError(f"{name}: {what} must be >= {low}{upper}, got {value}")
-
-
-class SGD(Optimizer):
+class SGD(Compiled):
     """p -= lr * v, with v = momentum * v + g and g = grad + weight_decay * p.
 
     With `nesterov` the step is lr * (g + momentum * v). Without momentum v is g.
     """
 
+    limits = {"lr": None, "momentum": None, "weight_decay": None}
+
     def __init__(self, params, lr, momentum=0.0, nesterov=False, weight_decay=0.0):
-        check_range("SGD", "lr", lr, 0)
-        check_range("SGD", "momentum", momentum, 0)
-        check_range("SGD", "weight_decay", weight_decay, 0)
         if nesterov and momentum <= 0:
             raise ValueError(f"SGD: nesterov must come with momentum, got {momentum}")
         defaults = {
@@ -32,17 +24,32 @@ class SGD(Optimizer):
         super().__init__(params, defaults)
 
     def _create_state(self, group):
-        for parameter in group["params"]:
-            self._add_state(parameter, "momentum_buffer")
+        if group["momentum"]:
+            for parameter in group["params"]:
+                self._add_state(parameter, "momentum_buffer")
 
     def _updates(self, group):
-        settings = {key: group[key] for key in ("momentum", "weight_decay", "nesterov")}
+        if group["momentum"]:
+            self._add_missing_buffers(group)
+        super()._updates(group)
+
+    def _add_missing_buffers(self, group):
+        """Of a group that starts to have momentum."""
         for parameter in group["params"]:
-            if parameter.grad is None:
+            if self._state_of(parameter):
                 continue
-            velocity = self._state[id(parameter)]["momentum_buffer"]
-            value, moved = _core.ops.sgd_update(
-                parameter, parameter.grad, velocity, group.rate, **settings
-            )
-            parameter._reset(value)
+            if effects.is_tracing():
+                raise RuntimeError(
+                    "SGD: momentum must be set before the step is traced, because a trace makes "
+                    f"no new state, got {group['momentum']}"
+                )
+            self._add_state(parameter, "momentum_buffer")
+
+    def _update_parameter(self, group, parameter, grad):
+        settings = {key: group[key] for key in ("momentum", "weight_decay", "nesterov")}
+        velocity = self._state_of(parameter).get("momentum_buffer")
+        before = grad if velocity is None else velocity
+        value, moved = _core.ops.sgd_update(parameter, grad, before, group.rate, **settings)
+        parameter._reset(value)
+        if velocity is not None:
             velocity._reset(moved)

@@ -1,0 +1,48 @@
+"""Optimizers whose update of a group is one compiled program."""
+
+import functools
+import weakref
+from abc import abstractmethod
+
+from .. import config, effects, jit
+from .optimizer import Optimizer
+
+
+class Compiled(Optimizer):
+    """Base class of optimizers that treat each parameter alike: like updates of a group's
+    parameters are one kernel.
+
+    The program is made at the second step in a row with the same settings and the same parameters
+    that have gradients, and runs from then on; within a traced function the update is a part of its
+    program. A subclass gives `_update_parameter(group, parameter, grad)`.
+    """
+
+    attribute_names = ()  # of attributes that decide how the update is computed
+
+    @abstractmethod
+    def _update_parameter(self, group, parameter, grad):
+        """Gives the parameter and its state their new values."""
+
+    def _update_all(self, group, grads):
+        for parameter, grad in zip(group["params"], grads, strict=True):
+            if grad is not None:
+                self._update_parameter(group, parameter, grad)
+
+    def _updates(self, group):
+        grads = [parameter.grad for parameter in group["params"]]
+        if effects.is_tracing() or config.get_check_finite():
+            self._update_all(group, grads)
+            return
+        attributes = tuple(getattr(self, name) for name in self.attribute_names)
+        if group.is_as_before((attributes, [grad is None for grad in grads])):
+            if group.program is None:
+                update = functools.partial(_update, weakref.ref(self), weakref.ref(group))
+                group.program = jit.trace(update, symbolic=True)
+            group.program(grads, attributes)
+        else:
+            self._update_all(group, grads)
+
+
+def _update(optimizer, group, grads, attributes):
+    """What a group's program does. It holds no optimizer alive, which would hold the program."""
+    optimizer()._update_all(group(), grads)
