@@ -109,6 +109,21 @@ def test_a_state_continues_exactly(kind, tmp_path):
         other.load_state_dict(one.state_dict())
 
 
+@pytest.mark.parametrize("wrap", [jit.trace, lambda function: function])
+def test_a_new_decay_is_seen(wrap):
+    p = tessera.Parameter([0.0])
+    averages = EMA([p], decay=1.0)
+    update, got = wrap(lambda: averages.update() and None), []
+    p._reset(tessera.Tensor([8.0]))
+    for decay in (1.0, 1.0, 1.0, 0.5, 0.75):
+        averages.decay = decay
+        update()
+        got.append(averages.averages[0].item())
+    assert averages.decay == 0.75 and got == [0.0, 0.0, 0.0, 4.0, 5.0]
+    with pytest.raises(ValueError, match="EMA: decay must be >= 0 and <= 1, got 2"):
+        averages.decay = 2
+
+
 def test_arguments():
     p = tessera.Parameter([1.0])
     with pytest.raises(ValueError, match="EMA: params must not be empty, got none"):

@@ -161,3 +161,24 @@ def test_arguments():
     with pytest.raises(ZeroDivisionError):
         optim.step(lambda: 1 / 0)
     optim.step(closure)  # goes on after an error of the closure
+
+
+@pytest.mark.parametrize("search", [None, "strong_wolfe"])
+@pytest.mark.parametrize("failing", [2, 4])
+def test_an_error_of_the_closure_loses_nothing(search, failing):
+    p, calls = wide(np.zeros(4)), []
+    closure = quadratic(p)
+
+    def fails():
+        calls.append(p.numpy())
+        if len(calls) == failing:
+            raise RuntimeError("told")
+        return closure()
+
+    optim = LBFGS([p], lr=0.5, line_search_fn=search)
+    with pytest.raises(RuntimeError, match="told"):
+        optim.step(fails)
+    assert any(same_bits(p, value) for value in calls[: failing - 1])
+    for _ in range(3):
+        optim.step(closure)
+    np.testing.assert_allclose(p.numpy(), CENTRE, atol=1e-4)

@@ -11,6 +11,8 @@ from tessera.autodiff import GradManager
 from tests.python.helper import assert_close, floats, same_bits
 from tests.python.optimizer_formulas import FORMULAS
 
+NAN, INF = float("nan"), float("inf")
+
 
 def parameter(*shape, seed=0):
     return tessera.Parameter(floats(*shape, seed=seed))
@@ -113,7 +115,14 @@ def test_a_state_of_another_model_is_told_whole_and_changes_nothing():
         assert same_bits(
             list(after["state"][number].values()), list(before["state"][number].values())
         )
-    state["state"][0]["exp_avg"] = np.ones(2)
+    for broken in (before | {"state": {}}, {"param_groups": [{"params": [0, 1]}]}):
+        with pytest.raises(
+            ValueError, match="parameter 1 without .*'exp_avg', 'exp_avg_sq', 'step'"
+        ):
+            optim.load_state_dict(broken)
+    rate = {**before["param_groups"][0], "lr": NAN}
+    with pytest.raises(ValueError, match="Adam: lr must be finite and >= 0, got nan"):
+        optim.load_state_dict(before | {"param_groups": [rate]})
     optim.load_state_dict(before)  # still usable
 
 
@@ -144,7 +153,6 @@ def test_states_have_megengines_names(name):
     assert all((array == 2).all() for array in optim.state_dict()["state"][0].values())
 
 
-NAN, INF = float("nan"), float("inf")
 ARGUMENTS = [
     (lambda: optimizer.SGD([], lr=1.0), ValueError, "SGD: params must not be empty, got none"),
     (lambda: optimizer.SGD([{"params": []}], lr=1.0), ValueError, "must not be empty, got empty"),

@@ -1,5 +1,6 @@
 """Every optimizer over 100 steps against its formula in NumPy float64; kernels; traces."""
 
+import contextlib
 import warnings
 
 import numpy as np
@@ -135,6 +136,26 @@ def test_traced_steps_equal_eager_and_see_a_new_rate(name):
     _, wanted = train(name, lambda function: function, rates)
     assert same_bits(got, wanted)
     assert len(traced.explain().splitlines()) == 1  # one recording for all rates
+
+
+@pytest.mark.parametrize("inside", [jit.trace, lambda function: function], ids=["trace", "eager"])
+@pytest.mark.parametrize("excluded", [False, True])
+def test_steps_within_a_recording_of_gradients(inside, excluded):
+    """MegEngine's loop calls step within the manager's block; parts of a trace may stay eager."""
+    p, manager = tessera.Parameter([0.0]), GradManager()
+    optim = optimizer.Adam([p], lr=1.0)
+    manager.attach(p)
+
+    @inside
+    def step(x):
+        with manager:
+            manager.backward((p * x).sum())
+            with jit.exclude_from_trace() if excluded else contextlib.nullcontext():
+                optim.step().clear_grad()
+
+    for _ in range(5):
+        step(tessera.Tensor([2.0]))
+    assert p.item() == pytest.approx(-5.0, rel=1e-4)
 
 
 @pytest.mark.parametrize("name", ["Adam", "Nadam", "LAMB"])

@@ -10,7 +10,14 @@ from .compiled import Compiled
 class Adam(Compiled):
     """Steps of lr * m / (sqrt(v) + eps), m and v the corrected moving means of g and g * g.
 
-    g = grad + weight_decay * p.
+    g = grad + weight_decay * p. D. P. Kingma, J. Ba: Adam, ICLR 2015.
+
+    >>> from tessera import Parameter
+    >>> p = Parameter([1.0])
+    >>> p.grad = Tensor([3.0])
+    >>> _ = Adam([p], lr=0.5).step()
+    >>> round(p.item(), 4)
+    0.5
     """
 
     decoupled, attribute_names = False, ("decoupled",)
@@ -42,7 +49,17 @@ class Adam(Compiled):
 
 
 class AdamW(Adam):
-    """Adam with g = grad, and p shrunk by lr * weight_decay * p on its own."""
+    """Adam with g = grad, and p shrunk by lr * weight_decay * p on its own.
+
+    I. Loshchilov, F. Hutter: Decoupled Weight Decay Regularization, ICLR 2019.
+
+    >>> from tessera import Parameter
+    >>> p = Parameter([1.0])
+    >>> p.grad = Tensor([3.0])
+    >>> _ = AdamW([p], lr=0.5, weight_decay=0.5).step()
+    >>> round(p.item(), 4)
+    0.25
+    """
 
     decoupled = True
 

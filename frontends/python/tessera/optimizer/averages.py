@@ -7,11 +7,11 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from .. import config, effects, jit
+from .. import jit
 from ..autodiff.modes import no_grad
-from ..functional.tensor import ones_like
 from ..tensor import Tensor
 from .checks import check_range
+from .compiled import runs_by_operator
 
 
 class _Averages(ABC):
@@ -31,13 +31,13 @@ class _Averages(ABC):
         self._program = None
 
     @abstractmethod
-    def _merged(self, average, value):
-        """The average with one more value; `_count` is how many it has."""
+    def _share(self):
+        """The share of the next value, a tensor; `_count` is how many values came before."""
 
     def update(self):
         """Takes the parameters' values in; returns the averages' object."""
         with no_grad():
-            if effects.is_tracing() or config.get_check_finite():
+            if runs_by_operator():
                 self._update_all(self.params)
             else:
                 if self._program is None:
@@ -48,7 +48,8 @@ class _Averages(ABC):
 
     def _update_all(self, values):
         for average, value in zip(self.averages, values, strict=True):
-            average._reset(self._merged(average, value.detach()).astype(average.dtype))
+            share = self._share().astype(average.dtype)
+            average._reset((1 - share) * average + share * value.detach())
         self._count._reset(self._count + 1)
 
     def copy_to_params(self):
@@ -117,14 +118,23 @@ class EMA(_Averages):
     """
 
     def __init__(self, params, decay=0.999):
-        check_range("EMA", "decay", decay, 0)
-        if decay > 1:
-            raise ValueError(f"EMA: decay must be >= 0 and <= 1, got {decay}")
-        self.decay = decay
+        _check_decay(decay)
+        self._rest = Tensor(np.asarray(1 - decay), dtype="float64")
         super().__init__(params)
 
-    def _merged(self, average, value):
-        return self.decay * average + (1 - self.decay) * value
+    @property
+    def decay(self):
+        """The share of the average that stays, a number; programs read a new one."""
+        return 1 - self._rest.item()
+
+    @decay.setter
+    def decay(self, value):
+        """Checks the new share."""
+        _check_decay(value)
+        self._rest._reset(Tensor(np.asarray(1 - value), dtype="float64"))
+
+    def _share(self):
+        return self._rest
 
 
 class SWA(_Averages):
@@ -151,9 +161,14 @@ class SWA(_Averages):
     4.0
     """
 
-    def _merged(self, average, value):
-        share = ones_like(self._count) / (self._count + 1)
-        return average + (value - average) * share.astype(average.dtype)
+    def _share(self):
+        return 1 / (self._count.astype("float64") + 1)
+
+
+def _check_decay(decay):
+    check_range("EMA", "decay", decay, 0)
+    if decay > 1:
+        raise ValueError(f"EMA: decay must be >= 0 and <= 1, got {decay}")
 
 
 def _update(averages, values):

@@ -45,7 +45,7 @@ def check_state(name, groups, own, state):
     tensors of a parameter by name. A setting that `state` lacks is no difference.
     """
     given = state.get("param_groups", ()) if isinstance(state, dict) else ()
-    counts = [len(group["params"]) for group in groups], [len(g["params"]) for g in given]
+    counts = [len(group["params"]) for group in groups], [len(g.get("params", ())) for g in given]
     if counts[0] != counts[1]:
         raise ValueError(f"{name}: groups must have {counts[0]} parameters, got {counts[1]}")
     found = []
@@ -53,7 +53,7 @@ def check_state(name, groups, own, state):
         unexpected = sorted(set(saved) - set(group) - {"initial_lr"})
         found += [f"group {number} with unexpected {unexpected}"] if unexpected else []
         for place, key in zip(group["params"], saved["params"], strict=True):
-            tensors = state["state"].get(key, {})
+            tensors = state.get("state", {}).get(key, {})
             found += _tensor_differences(f"parameter {key}", own(place), tensors)
     if found:
         raise ValueError(

@@ -8,6 +8,11 @@ from .. import config, effects, jit
 from .optimizer import Optimizer
 
 
+def runs_by_operator():
+    """Whether a trace around the update, or check_finite, wants to see its operators."""
+    return effects.is_tracing() or config.get_check_finite()
+
+
 class Compiled(Optimizer):
     """Base class of optimizers that treat each parameter alike: like updates of a group's
     parameters are one kernel.
@@ -30,7 +35,7 @@ class Compiled(Optimizer):
 
     def _updates(self, group):
         grads = [parameter.grad for parameter in group["params"]]
-        if effects.is_tracing() or config.get_check_finite():
+        if runs_by_operator():
             self._update_all(group, grads)
             return
         attributes = tuple(getattr(self, name) for name in self.attribute_names)

@@ -6,6 +6,7 @@ from .. import effects
 from .. import functional as F  # noqa: N812
 from ..autodiff.modes import no_grad
 from ..tensor import Tensor
+from .checks import check_range
 from .composed import wide
 from .line_search import Point, strong_wolfe
 from .optimizer import Optimizer
@@ -16,10 +17,10 @@ class LBFGS(Optimizer):
     loops over the last `history_size` differences of parameters and of gradients.
 
     t is `lr`, at the very first step min(1, 1 / sum(abs(g))) * lr, or what the line search
-    "strong_wolfe" finds from there. It ends when no gradient is above
-    `tolerance_grad`, or when the slope or a change, the loss' or all parameters', is within
-    `tolerance_change`. J. Nocedal, S. Wright: Numerical
-    Optimization, 2nd edition, algorithm 7.5; settings as PyTorch's LBFGS.
+    "strong_wolfe" finds from there. It ends when no gradient is above `tolerance_grad`, when the
+    slope or a change, the loss' or all parameters', is within `tolerance_change`, or when the loss
+    was computed `max_eval` times. J. Nocedal, S. Wright: Numerical Optimization, 2nd edition,
+    algorithm 7.5; settings as PyTorch's LBFGS.
 
     Raises:
         ValueError: there must be one group; settings must be finite and within their limits
@@ -48,6 +49,7 @@ class LBFGS(Optimizer):
             raise ValueError(
                 f"LBFGS: line_search_fn must be None or 'strong_wolfe', got {line_search_fn!r}"
             )
+        check_range("LBFGS", "max_iter", max_iter, 0)
         self._history = []  # (difference of parameters, of gradients), flat
         self._last = None  # (direction, gradient, step) of the last step
         super().__init__(params, {
@@ -96,40 +98,41 @@ class LBFGS(Optimizer):
             slope = _dot(gradient, direction)
             if not slope < -group["tolerance_change"]:
                 break
-            before, start = value, self._values()
-            value, gradient, step = self._move(group, Point(0.0, value, slope, gradient), start,
-                                               direction, step)  # fmt: skip
-            moved, limit = _largest(direction) * abs(step), group["tolerance_change"]
-            if moved <= limit or abs(value - before) < limit:
+            before = Point(0.0, value, slope, gradient)
+            after = self._move(group, before, direction, step)
+            self._last = direction, gradient, after.step
+            value, gradient = after.value, after.data
+            moved, limit = _largest(direction) * abs(after.step), group["tolerance_change"]
+            if moved <= limit or abs(value - before.value) < limit:
                 break
         return first
 
     def _direction(self, group, gradient):
         """The direction by the two loops, and the step to try; notes what the last one showed."""
-        if self._last is None:
-            self._last = -gradient, gradient, None
+        if self._last is None and not self._history:
             return -gradient, min(1.0, 1.0 / F.sum(F.abs(gradient)).item()) * group["lr"]
-        direction, before, step = self._last
-        change, moved = gradient - before, direction * step
-        if _dot(change, moved) > 1e-10:
-            first = max(len(self._history) + 1 - int(group["history_size"]), 0)
-            self._history = [*self._history, (moved, change)][first:]
-        direction = _two_loops(self._history, gradient)
-        self._last = direction, gradient, None
-        return direction, group["lr"]
+        if self._last is not None:
+            direction, before, step = self._last
+            change, moved = gradient - before, direction * step
+            self._last = None
+            if _dot(change, moved) > 1e-10:
+                first = max(len(self._history) + 1 - int(group["history_size"]), 0)
+                self._history = [*self._history, (moved, change)][first:]
+        return _two_loops(self._history, gradient), group["lr"]
 
-    def _move(self, group, at_start, start, direction, step):
-        """(value, gradient, step) after the step."""
-        if group["line_search_fn"] is None:
-            self._assign(start + direction * step)
-            loss, gradient = self._evaluate()
-            point = Point(step, loss.item(), None, gradient)
-        else:
+    def _move(self, group, before, direction, step):
+        """The Point after the step; the parameters stay where the closure fails."""
+        start = self._values()
+        try:
+            if group["line_search_fn"] is None:
+                return self._point(start, direction, step)
             left = max(int(group["max_eval"]) - self._evaluations, 1)
-            point = strong_wolfe(lambda t: self._point(start, direction, t), step, at_start, left)
-            self._assign(start + direction * point.step)
-        self._last = direction, self._last[1], point.step
-        return point.value, point.data, point.step
+            after = strong_wolfe(lambda t: self._point(start, direction, t), step, before, left)
+        except BaseException:
+            self._assign(start)
+            raise
+        self._assign(start + direction * after.step)
+        return after
 
     def _point(self, start, direction, step):
         self._assign(start + direction * step)

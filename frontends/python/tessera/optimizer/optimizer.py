@@ -185,8 +185,11 @@ class Optimizer(ABC):
             ValueError: groups, settings, names and shapes must be this optimizer's; all that is not
                 stands in the message, and nothing is loaded then
         """
-        check_state(type(self).__name__, self.param_groups, self._state_of, state)
-        for group, saved in zip(self.param_groups, state["param_groups"], strict=True):
+        name, groups = type(self).__name__, self.param_groups
+        check_state(name, groups, self._state_of, state)
+        for group, saved in zip(groups, state["param_groups"], strict=True):
+            check_settings(name, self.limits, {**group.data, **saved})
+        for group, saved in zip(groups, state["param_groups"], strict=True):
             group.update({key: value for key, value in saved.items() if key != "params"})
             for parameter, number in zip(group["params"], saved["params"], strict=True):
                 for name, tensor in self._state_of(parameter).items():

@@ -8,6 +8,15 @@ class SGD(Compiled):
     """p -= lr * v, with v = momentum * v + g and g = grad + weight_decay * p.
 
     With `nesterov` the step is lr * (g + momentum * v). Without momentum v is g.
+    I. Sutskever et al.: On the Importance of Initialization and Momentum in Deep Learning, ICML
+    2013, in PyTorch's form.
+
+    >>> from tessera import Parameter, Tensor
+    >>> p = Parameter([1.0])
+    >>> p.grad = Tensor([2.0])
+    >>> _ = SGD([p], lr=0.25).step()
+    >>> p.item()
+    0.5
     """
 
     limits = {"lr": None, "momentum": None, "weight_decay": None}
