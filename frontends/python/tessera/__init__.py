@@ -39,7 +39,7 @@ from .dtype import (
     uint8,
 )
 from .jit import estimate
-from .logger import get_logger, set_log_level
+from .logger import enable_debug_log, get_logger, set_log_file, set_log_level
 from .random import seed
 from .serialization import load, save
 from .tensor import Parameter, Tensor, asarray, tensor
@@ -89,6 +89,7 @@ __all__ = [
     "core",
     "data",
     "device",
+    "enable_debug_log",
     "estimate",
     "float16",
     "float32",
@@ -112,6 +113,7 @@ __all__ = [
     "save",
     "seed",
     "set_default_device",
+    "set_log_file",
     "set_log_level",
     "show_versions",
     "sync",

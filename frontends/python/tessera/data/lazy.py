@@ -9,7 +9,7 @@ def from_part(package, part, names, kind):
     Any other name is an AttributeError that says it must be that of a `kind`.
     """
 
-    def find(name):
+    def _find(name):
         if name != part and name not in names:
             raise AttributeError(
                 f"{package.rpartition('.')[2]}: name must be that of a {kind}, got {name!r}"
@@ -17,4 +17,4 @@ def from_part(package, part, names, kind):
         module = importlib.import_module(f".{part}", package)
         return module if name == part else getattr(module, name)
 
-    return find
+    return _find
