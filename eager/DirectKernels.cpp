@@ -14,6 +14,7 @@
 #include "runtime/Device.h"
 #include "runtime/ExecutorCounters.h"
 #include "runtime/ParallelFor.h"
+#include "runtime/Profiler.h"
 #include "runtime/Worker.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -203,6 +204,15 @@ TESS_CALLS_KERNELS static void launchNow(const Launch &launch) {
   worker.wait(worker.submit([&] { runParallel(launch, threads); }));
 }
 
+/// Launches the kernel of `info`, which a profile names.
+static void launchNamed(const Launch &launch, const OpInfo &info) {
+  if (LLVM_LIKELY(!runtime::profiler::on()))
+    return launchNow(launch);
+  uint64_t begin = runtime::profiler::now();
+  launchNow(launch);
+  runtime::profiler::record(info.name, "kernel", begin, runtime::profiler::now());
+}
+
 /// Infers the shape of the results where the operands do not tell it.
 static llvm::Error inferSpace(const DispatchCall &call, IterationSpace &space) {
   llvm::Expected<Metas> results = call.infer();
@@ -243,11 +253,11 @@ static llvm::Error start(const DispatchCall &call, const Launch &launch, const D
                          Readiness readiness, llvm::ArrayRef<TensorRef> results) {
   bool isInline = launch.isTiny() && readiness == Readiness::Ready;
   if (!isInline && asyncLevel() != 0)
-    return enqueueCall(call, results, [launch, image = kernel.image]() -> llvm::Error {
-      launchNow(launch);
+    return enqueueCall(call, results, [launch, image = kernel.image, &info = call.info()]() -> llvm::Error {
+      launchNamed(launch, info);
       return llvm::Error::success();
     });
-  launchNow(launch);
+  launchNamed(launch, call.info());
   return llvm::Error::success();
 }
 

@@ -24,6 +24,14 @@ Version: {version}
 Summary: deep learning: an eager mode and a static-graph compiler that give the same bits
 Requires-Python: ==3.11.*
 Requires-Dist: numpy
+Provides-Extra: plot
+Requires-Dist: matplotlib; extra == "plot"
+Provides-Extra: progress
+Requires-Dist: tqdm; extra == "progress"
+Provides-Extra: redis
+Requires-Dist: redis; extra == "redis"
+Provides-Extra: tensorboard
+Requires-Dist: tensorboardX; extra == "tensorboard"
 Provides-Extra: vision
 Requires-Dist: opencv-python-headless; extra == "vision"
 """
