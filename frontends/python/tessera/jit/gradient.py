@@ -4,6 +4,7 @@ import functools
 
 from .. import _core, effects
 from ..tensor import Tensor
+from ..utils.progress import compiling
 from .recording import Recorded
 from .tree import flatten, unflatten
 
@@ -137,7 +138,8 @@ class Gradient:
             self._record_again(mask)
         half = self._halves[mask]
         if half.program is None:
-            half.program = half.recording.compile({})
+            with compiling("compiling a gradient"):
+                half.program = half.recording.compile({})
         known = {value: tensor for (_, _, value), tensor in zip(self._saved, saved, strict=True)}
         inputs = [known[value] for _, _, value in half.saved]
         results = half.program(*inputs, *(grad for grad in grads if grad is not None))

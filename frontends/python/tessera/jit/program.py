@@ -4,6 +4,7 @@ import os
 from dataclasses import dataclass
 
 from .. import _core
+from ..utils.progress import compiling
 
 
 @dataclass(frozen=True)
@@ -117,4 +118,6 @@ def load(path, allow_code=False):
     [6.0, 8.0]
     """
     path = os.fspath(path)
-    return Program(_core.load_program(path, allow_code=allow_code), path)
+    with compiling(f"compiling {os.path.basename(path)}"):
+        program = _core.load_program(path, allow_code=allow_code)
+    return Program(program, path)

@@ -4,6 +4,7 @@ from collections import Counter
 
 from .. import _core, effects
 from ..tensor import Tensor
+from ..utils.progress import compiling
 from .tree import flatten, unflatten
 
 _TENSOR = object()
@@ -99,7 +100,8 @@ class Recorded:
 
     def _execute(self, tensors, options):
         if self.program is None:
-            self.program = self.recording.compile(options)
+            with compiling():
+                self.program = self.recording.compile(options)
         self.grads.prepare(tensors)
         return self.program(*tensors)
 

@@ -3,6 +3,7 @@
 from contextlib import contextmanager
 
 from .. import _core, effects
+from ..utils.progress import compiling
 
 
 class ExcludedError(RuntimeError):
@@ -47,7 +48,8 @@ class Segments:
             return
         key = segment.key
         if key not in self.programs:
-            self.programs[key] = segment.compile(self._options)
+            with compiling():
+                self.programs[key] = segment.compile(self._options)
         program = self.programs[key]
         segment.run(program)
         self._kept.keep(sum(program.held_bytes for program in self.programs.values()))

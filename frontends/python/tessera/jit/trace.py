@@ -9,6 +9,7 @@ from collections import Counter
 
 from .. import _core, config, effects
 from ..autodiff import modes
+from ..utils.progress import compiling
 from .donation import donated_tensors, give_up
 from .gradient import NoGradientError, TrackedCall
 from .mismatch import TraceMismatchError, check_same, is_same
@@ -305,14 +306,16 @@ class trace:  # noqa: N801
             self._last.check_free(self.__name__, self.function, free)
         recording, arguments = self._last.recording, (names, outputs, free, list(targets))
         if not hasattr(file, "write"):
-            _core.recording_to_file(recording, self.__name__, os.fspath(file), *arguments)
+            with compiling(f"compiling {self.__name__}"):
+                _core.recording_to_file(recording, self.__name__, os.fspath(file), *arguments)
             return
         import shutil
         import tempfile
 
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "program.tess")
-            _core.recording_to_file(recording, self.__name__, path, *arguments)
+            with compiling(f"compiling {self.__name__}"):
+                _core.recording_to_file(recording, self.__name__, path, *arguments)
             with open(path, "rb") as source:
                 shutil.copyfileobj(source, file)
 

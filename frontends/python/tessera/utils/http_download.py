@@ -7,6 +7,7 @@ from urllib.error import URLError
 from urllib.request import urlopen
 
 from ..logger import get_logger
+from .progress import progress_bar
 
 _CHUNK = 1 << 20
 
@@ -21,14 +22,26 @@ def download(tool, url, path, md5=None, timeout=500):
     try:
         part.parent.mkdir(parents=True, exist_ok=True)
         with urlopen(url, timeout=timeout) as source, open(part, "wb") as target:
-            while chunk := source.read(_CHUNK):
-                target.write(chunk)
+            _copy(source, target, f"{tool}: {Path(path).name}")
         check_md5(tool, part, md5)
         part.replace(path)
     except (URLError, OSError, ValueError) as error:
         raise RuntimeError(f"{tool}: {url} must come to {path}, got {error}") from error
     finally:
         part.unlink(missing_ok=True)
+
+
+def _copy(source, target, description):
+    with progress_bar(description, _size_of(source), unit="B") as bar:
+        while chunk := source.read(_CHUNK):
+            target.write(chunk)
+            bar.update(len(chunk))
+
+
+def _size_of(source):
+    """Bytes that the server says it sends, or None."""
+    size = source.headers.get("Content-Length", "")
+    return int(size) if size.isdecimal() else None
 
 
 def check_md5(tool, path, md5):

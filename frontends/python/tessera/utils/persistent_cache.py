@@ -1,0 +1,205 @@
+"""Bytes by category and key that outlive the process: in files, or on a Redis server.
+
+For what takes long to find out and holds for other processes too, such as the results of a search.
+
+>>> import tempfile
+>>> folder = tempfile.TemporaryDirectory()
+>>> cache = PersistentCacheOnFiles(folder.name)
+>>> cache.put("best tile", b"matmul 128", b"32x8")
+>>> PersistentCacheOnFiles(folder.name).get("best tile", b"matmul 128")
+b'32x8'
+>>> cache.get("best tile", b"conv 3") is None
+True
+>>> folder.cleanup()
+"""
+
+import getpass
+import hashlib
+import os
+import re
+from pathlib import Path
+
+from .. import _core
+
+__all__ = ["PersistentCacheOnFiles", "PersistentCacheOnServer"]
+
+_SIZE = hashlib.sha256().digest_size
+_SECONDS = 5  # that a server has to answer
+
+
+class _PersistentCache:
+    """What both have in common: keys that name the user and the version of Tessera."""
+
+    @classmethod
+    def make_user_prefix(cls):
+        """What the keys of this user begin with."""
+        return f"tessera-cache:{getpass.getuser()}"
+
+    def _prefix(self):
+        from .. import __version__
+
+        return f"{self.make_user_prefix()}:{__version__}@".encode()
+
+    def _make_key(self, what, category, key):
+        self._check(f"{what} must have a category", category, str)
+        self._check(f"{what} must have a key", key, bytes)
+        name = category.encode()
+        return b"%s%d:%s@%s" % (self._prefix(), len(name), name, key)
+
+    def _check(self, what, value, kind):
+        if not isinstance(value, kind):
+            name = type(self).__name__
+            raise TypeError(f"{name}: {what} of {kind.__name__}, got {type(value).__name__}")
+
+
+class PersistentCacheOnFiles(_PersistentCache):
+    """Values in files of a folder, one for each key; any number of processes may use it at a time.
+
+    Values that another version of Tessera put are not found, nor are those whose file is damaged.
+
+    Args:
+        folder: it is made where it is missing; without one, persistent_cache in the folder of
+            `config.get_disk_cache`
+
+    Raises:
+        ValueError: folder must be given where there is no disk cache
+        TypeError: categories must be str, keys and values bytes
+        OSError: files must be readable and writable
+
+    Example:
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     cache = PersistentCacheOnFiles(folder)
+        ...     cache.put("sizes", b"x", b"3")
+        ...     cache.get("sizes", b"x"), cache.clean(), cache.get("sizes", b"x")
+        (b'3', 1, None)
+    """
+
+    def __init__(self, folder=None):
+        if folder is None:
+            cached = _core.disk_cache()[0]
+            if not cached:
+                raise ValueError(
+                    "PersistentCacheOnFiles: folder must be given where there is no disk cache, "
+                    "got None"
+                )
+            folder = os.path.join(cached, "persistent_cache")
+        self.folder = Path(folder)
+
+    def _path(self, key):
+        return self._own_folder() / (hashlib.sha256(key).hexdigest() + ".value")
+
+    def _own_folder(self):
+        return self.folder / hashlib.sha256(self._prefix()).hexdigest()[:16]
+
+    def put(self, category, key, value):
+        """Keeps `value` for the category and the key, in the place of another one.
+
+        The file is there whole or not at all.
+        """
+        path = self._path(self._make_key("put", category, key))
+        self._check("put must have a value", value, bytes)
+        path.parent.mkdir(parents=True, exist_ok=True)
+
+        def _write(descriptor):
+            with open(descriptor, "wb", closefd=False) as file:
+                file.write(hashlib.sha256(value).digest() + value)
+
+        _core.replace_file(str(path), _write)
+
+    def get(self, category, key):
+        """The value for the category and the key; None where there is none."""
+        path = self._path(self._make_key("get", category, key))
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        digest, value = data[:_SIZE], data[_SIZE:]
+        return value if hashlib.sha256(value).digest() == digest else None
+
+    def clean(self):
+        """Removes the values of this user and version; returns how many there were."""
+        paths = list(self._own_folder().glob("*.value"))
+        for path in paths:
+            path.unlink(missing_ok=True)
+        return len(paths)
+
+
+class PersistentCacheOnServer(_PersistentCache):
+    """Values on a Redis server, which machines may share (the extra "redis").
+
+    Args:
+        url: redis://[user:password@]host[:port][/database], rediss:// for TLS, unix://path; without
+            one that of the environment's TESS_CACHE_SERVER
+        seconds: how long the server may take to answer
+
+    Raises:
+        ImportError: Python's redis must be installed
+        ValueError: url must be one of these
+        TypeError: categories must be str, keys and values bytes
+        ConnectionError: the server must answer; the next call tries again
+
+    Example:
+        >>> cache = PersistentCacheOnServer("redis://localhost:1/0")
+        >>> try:
+        ...     cache.get("sizes", b"x")
+        ... except ConnectionError as error:
+        ...     print(str(error)[:59])
+        PersistentCacheOnServer: redis://localhost:1/0 must answer,
+    """
+
+    def __init__(self, url=None, seconds=_SECONDS):
+        self._redis = _redis()
+        url = url or os.environ.get("TESS_CACHE_SERVER")
+        try:
+            if not url:
+                raise ValueError("no url, and no TESS_CACHE_SERVER")
+            self._server = self._redis.Redis.from_url(
+                url, socket_timeout=seconds, socket_connect_timeout=seconds
+            )
+        except ValueError as error:
+            raise ValueError(
+                "PersistentCacheOnServer: url must begin with redis://, rediss:// or unix://, "
+                f"got {error}"
+            ) from error
+        self._shown = _without_password(url)
+
+    def put(self, category, key, value):
+        """Keeps `value` for the category and the key, in the place of another one."""
+        name = self._make_key("put", category, key)
+        self._check("put must have a value", value, bytes)
+        self._ask(self._server.set, name, value)
+
+    def get(self, category, key):
+        """The value for the category and the key; None where there is none."""
+        return self._ask(self._server.get, self._make_key("get", category, key))
+
+    def clean(self):
+        """Removes the values of this user and version; returns how many there were."""
+        pattern = re.sub(rb"([*?\[\]\\])", rb"\\\1", self._prefix()) + b"*"
+        keys = self._ask(lambda: list(self._server.scan_iter(match=pattern, count=1000)))
+        return sum(self._ask(self._server.delete, key) for key in keys)
+
+    def _ask(self, call, *arguments):
+        try:
+            return call(*arguments)
+        except self._redis.RedisError as error:
+            raise ConnectionError(
+                f"PersistentCacheOnServer: {self._shown} must answer, got {error}"
+            ) from error
+
+
+def _redis():
+    try:
+        import redis
+    except ImportError as error:
+        raise ImportError(
+            "PersistentCacheOnServer: redis must be installed (pip install 'tessera[redis]' or "
+            f"redis), got {error}"
+        ) from error
+    return redis
+
+
+def _without_password(url):
+    """`url` as messages may show it."""
+    return re.sub(r"//[^/@]*@", "//", url)
