@@ -96,6 +96,11 @@ class Program:
         given.update(kwargs)
         return [given[name] for name in names]
 
+    def _repr_html_(self):
+        from ..utils.html import of_program
+
+        return of_program(self)
+
     def __repr__(self):
         return f"Program({self.path!r}, inputs={self.inputs}, outputs={self.outputs})"
 

@@ -279,6 +279,11 @@ class trace:  # noqa: N801
                 lines.append(f"{self.__name__}{key[1:-1]}: {cost}")
         return "\n".join(lines)
 
+    def _repr_html_(self):
+        from ..utils.html import of_trace
+
+        return of_trace(self)
+
     def dump(self, file, *, arg_names=None, output_names=None, dims=None, targets=("host",)):
         """Writes the last signature's program to `file` (a path or a binary stream).
 

@@ -250,6 +250,11 @@ class Module:
         body = "".join(f"\n  {line}" for line in "\n".join(lines).split("\n"))
         return f"{type(self).__name__}({extra}{body}\n)"
 
+    def _repr_html_(self):
+        from ..utils.html import of_module
+
+        return of_module(self)
+
     def _module_info_string(self):
         """What repr shows between the parentheses."""
         return ""
