@@ -2,6 +2,7 @@
 #include "eager/Apply.h"
 
 #include "eager/DispatchLog.h"
+#include "eager/Evaluate.h"
 #include "eager/Location.h"
 #include "eager/Transformations.h"
 #include "ops/Promotion.h"
@@ -125,46 +126,10 @@ llvm::Expected<Tensors> apply(const Operator &op, llvm::ArrayRef<Operand> operan
   return results;
 }
 
-/// For each value of `graph` the index of the last node that reads it; -1: none. An output has the number of nodes.
-static llvm::SmallVector<int, 16> lastUses(const Subgraph &graph) {
-  llvm::SmallVector<int, 16> last(graph.numValues, -1);
-  for (unsigned n = 0; n < graph.nodes.size(); ++n)
-    for (int id : graph.nodes[n].inputs)
-      last[id] = n;
-  for (int id : graph.outputs)
-    if (id >= 0)
-      last[id] = graph.nodes.size();
-  return last;
-}
-
 llvm::Expected<Tensors> apply(const Subgraph &graph, llvm::ArrayRef<Operand> operands) {
-  assert(operands.size() == graph.inputs.size() && "one operand for each input of the graph");
-  llvm::SmallVector<TensorRef, 16> values(graph.numValues);
-  for (unsigned i = 0; i < operands.size(); ++i)
-    values[graph.inputs[i]] = TensorRef(operands[i].tensor);
-  llvm::SmallVector<int, 16> lastUse = lastUses(graph);
-  llvm::SmallVector<Operand, 4> read;
-  for (int n = 0; n < int(graph.nodes.size()); ++n) {
-    const Subgraph::Node &node = graph.nodes[n];
-    read.clear();
-    for (int id : node.inputs) {
-      assert(values[id] && "inputs that nodes read must be given");
-      read.push_back(values[id]);
-    }
-    Tensors made;
-    if (llvm::Error e = apply(node.op, read, node.segments, made))
-      return std::move(e);
-    for (unsigned r = 0; r < node.outputs.size(); ++r)
-      values[node.outputs[r]] = std::move(made[r]);
-    for (llvm::ArrayRef<int> ids : {llvm::ArrayRef<int>(node.inputs), llvm::ArrayRef<int>(node.outputs)})
-      for (int id : ids)
-        if (lastUse[id] <= n)
-          values[id].reset(); // nothing reads it any more
-  }
-  Tensors results;
-  for (int id : graph.outputs)
-    results.push_back(id < 0 ? TensorRef() : values[id]);
-  return results;
+  return evaluate(graph, operands, [](const Subgraph::Node &node, llvm::ArrayRef<Operand> read, Tensors &results) {
+    return apply(node.op, read, node.segments, results);
+  });
 }
 
 llvm::Expected<TensorRef> applyOne(const OpDef &op, llvm::ArrayRef<Operand> operands) {

@@ -56,7 +56,9 @@ struct Axis {
   int64_t strides[kMaxDirectOperands];
 };
 
-bool readAxis(llvm::ArrayRef<Operand> operands, const IterationSpace &space, unsigned axis, Axis &out) {
+/// Of a given shape, an operand without axes is broadcast along those of size 1, too: its class is the same.
+bool readAxis(llvm::ArrayRef<Operand> operands, const IterationSpace &space, unsigned axis, bool shapeGiven,
+              Axis &out) {
   out.size = space.shape[axis];
   out.broadcast = 0;
   for (unsigned k = 0; k < operands.size(); ++k) {
@@ -65,7 +67,7 @@ bool readAxis(llvm::ArrayRef<Operand> operands, const IterationSpace &space, uns
     int64_t size = own < 0 ? 1 : tensor.shape()[own];
     if (size != out.size && size != 1)
       return false; // the operand does not fit the given result shape
-    bool isBroadcast = size == 1 && out.size != 1;
+    bool isBroadcast = size == 1 && (out.size != 1 || (shapeGiven && tensor.rank() == 0));
     out.broadcast |= uint32_t(isBroadcast) << k;
     out.strides[k] = isBroadcast || own < 0 ? 0 : tensor.strides()[own];
   }
@@ -122,7 +124,7 @@ bool planIteration(llvm::ArrayRef<Operand> operands, IterationSpace &space, bool
     return false;
   for (unsigned axis = 0; axis < space.rank; ++axis) {
     Axis read;
-    if (!readAxis(operands, space, axis, read))
+    if (!readAxis(operands, space, axis, shapeGiven, read))
       return false;
     space.numElements *= read.size;
     if (read.size != 1 || keepAxes)

@@ -14,9 +14,15 @@ uint64_t keyOfOp(const OpDef &op, bool direct) {
     if (isKeyAttr(op.info(), i, sizesLater))
       h = mixHash(h, op.attr(i).hash());
     else if (op.attr(i).kind() == AttrKind::I64List)
-      h = mixHash(h, op.attr(i).ints().size()); // a shape counts with its rank only
+      h = mixHash(h, op.attr(i).ints().size());
+    else if (op.info().attrs[i].isOptional)
+      h = mixHash(h, uint64_t(op.attr(i).kind()));
   }
   return h;
+}
+
+bool isSameForm(const AttrValue &a, const AttrValue &b) {
+  return a.kind() == b.kind() && (a.kind() != AttrKind::I64List || a.ints().size() == b.ints().size());
 }
 
 uint64_t keyOfOperands(llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments) {
@@ -41,9 +47,11 @@ uint64_t keyOfRanks(llvm::ArrayRef<Operand> operands) {
 
 /// Not inline: a look-up of an operator without attributes would pay for its registers.
 LLVM_ATTRIBUTE_NOINLINE bool CompiledOp::hasAttrs(const OpDef &other) const {
-  for (unsigned i = 0; i < other.numAttrs(); ++i)
-    if (isKeyAttr(other.info(), i, direct || bindsAttrs) && !(op.attr(i) == other.attr(i)))
+  for (unsigned i = 0; i < other.numAttrs(); ++i) {
+    bool isKey = isKeyAttr(other.info(), i, direct || bindsAttrs);
+    if (!(isKey ? op.attr(i) == other.attr(i) : isSameForm(op.attr(i), other.attr(i))))
       return false;
+  }
   return true;
 }
 

@@ -75,16 +75,20 @@ struct KeyPrint {
   bool operator==(const KeyPrint &other) const = default;
 };
 
-/// Whether compiled code depends on an attribute. `sizesLater`: it is a DirectKernel, which serves every shape, or a
-/// program whose binding reads what bind time reads.
+/// Whether compiled code depends on the value of an attribute; otherwise, on what isSameForm() compares. `sizesLater`:
+/// it is a DirectKernel, which serves every shape, or a program whose binding reads what bind time reads.
 inline bool isKeyAttr(const OpInfo &info, unsigned attr, bool sizesLater) {
-  if (info.lowering == Lowering::Elementwise && info.attrs[attr].isRuntime)
-    return false; // an operand of the kernel
-  return !(sizesLater && info.attrs[attr].isBindTime);
+  return !info.attrs[attr].isRuntime && !(sizesLater && info.attrs[attr].isBindTime);
 }
-/// Whether its calls are compiled so. Of a composite, the program follows from these attributes, too.
+/// Whether both are given or neither is, and lists are equally long, as a shape's is its rank.
+bool isSameForm(const AttrValue &a, const AttrValue &b);
+/// Whether the operator is a call of the kernel table, which takes operands of any size.
+inline bool callsTable(const OpInfo &info) {
+  return info.lowering == Lowering::Library || info.lowering == Lowering::Sequential;
+}
+/// Whether its calls are compiled so: as a DirectKernel, or as one step whose code is the same for all of them.
 inline bool readsSizesLater(const OpInfo &info, bool direct) {
-  return direct || info.lowering == Lowering::Movement || info.lowering == Lowering::Window;
+  return direct || info.lowering == Lowering::Movement || info.lowering == Lowering::Window || callsTable(info);
 }
 
 /// The words of an OpKey: static attributes, dtypes and segments, ranks. Attributes that bind

@@ -16,7 +16,7 @@ llvm::Error dispatch(const DispatchCall &call, Tensors &results) {
       return llvm::Error::success();
     }
   }
-  return dispatchProgram(call, results);
+  return call.info().isExpandedFirst ? dispatchExpanded(call, results) : dispatchProgram(call, results);
 }
 
 } // namespace tess::eager

@@ -12,13 +12,14 @@ struct DispatchCall {
   llvm::ArrayRef<Operand> operands;
   llvm::ArrayRef<unsigned> segments;
   const Destination *into = nullptr;
+  bool isPart = false; // of a composite: no user sees the results
 
   /// The record of the operator; the results, or the error in the user's shapes.
   const OpInfo &info() const { return op.info(); }
   llvm::Expected<Metas> infer() const { return op.infer(metasOf(operands), segments); }
 };
 
-/// Appends the results of `call`, by one of the three ways below. Large work may be queued (Queue.h).
+/// Appends the results of `call`, by one of the four ways below. Large work may be queued (Queue.h).
 llvm::Error dispatch(const DispatchCall &call, Tensors &results);
 
 /// Runs an elementwise operator by a kernel of its class (DirectKernels.cpp). False: the class has no such kernel, and
@@ -26,6 +27,8 @@ llvm::Error dispatch(const DispatchCall &call, Tensors &results);
 llvm::Expected<bool> dispatchDirect(const DispatchCall &call, Tensors &results);
 /// Runs any operator by a program that is bound to the shapes (Programs.cpp).
 llvm::Error dispatchProgram(const DispatchCall &call, Tensors &results);
+/// Runs the operators of a composite one by one (Expansion.cpp).
+llvm::Error dispatchExpanded(const DispatchCall &call, Tensors &results);
 /// Gives operand 0 a new layout over the same storage (Views.cpp); nothing runs.
 llvm::Error dispatchView(const DispatchCall &call, Tensors &results);
 

@@ -37,7 +37,7 @@ llvm::SmallVector<ir::MemoryLayout, 4> layoutsOfClass(const IterationSpace &spac
 llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, llvm::StringRef target) {
   BlockingRegion region(/*computes=*/true); // takes milliseconds
   ir::GraphBuilder builder;
-  builder.setScalarParameters(cls.op.info().lowering == Lowering::Elementwise);
+  builder.setScalarParameters(true);
   llvm::SmallVector<ir::GraphBuilder::Value, 4> inputs;
   for (auto [i, meta] : llvm::enumerate(cls.operands))
     inputs.push_back(builder.input("x" + std::to_string(i), meta));
@@ -78,7 +78,7 @@ static llvm::Expected<runtime::Executable> executableOf(const OpClass &cls, std:
 static llvm::SmallVector<int, 4> parameterAttrs(const OpInfo &info) {
   llvm::SmallVector<int, 4> attrs;
   for (unsigned i = 0; i < info.attrs.size(); ++i)
-    if (info.attrs[i].isRuntime)
+    if (info.attrs[i].isRuntime) // none of an elementwise operator is optional
       attrs.push_back(i);
   return attrs;
 }
@@ -134,9 +134,8 @@ static std::unique_ptr<DirectKernel> directOf(const runtime::Executable &exe, co
 /// Whether `exe` is only one step of that operator, whose attributes are read when it is bound and may come from any
 /// call.
 static bool readsAttrsWhenBound(const runtime::Executable &exe, const OpInfo &info) {
-  using runtime::StepKind;
   return exe.nodes.size() == 1 && &exe.nodes[0].op.info() == &info && exe.steps.size() == 1 &&
-         (exe.steps[0].kind == StepKind::Movement || exe.steps[0].kind == StepKind::Window);
+         exe.steps[0].kind != runtime::StepKind::Kernel;
 }
 
 static uint64_t bytesOf(const runtime::Executable &exe) {

@@ -2,20 +2,31 @@
 #include "eager/OpClass.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace tess::eager {
 
-/// Replaces attributes that are read at bind time by sizes without meaning: none is 1, and no stop equals its start.
-/// Windows keep the defaults, which fit all others.
+/// The first axes, as many as `value` has.
+static AttrValue firstAxes(const AttrValue &value) {
+  if (value.kind() == AttrKind::I64)
+    return AttrValue(0);
+  return AttrValue(llvm::to_vector<4>(llvm::seq<int64_t>(0, int64_t(value.ints().size()))));
+}
+
+/// Replaces attributes that are read at bind time by axes that exist and by sizes without meaning: none is 1, and no
+/// stop equals its start. A default fits all sizes, unless the sizes of a movement say how its pieces lie.
 static OpDef withNeutralSizes(const OpDef &op) {
   int64_t neutral = 0;
+  const bool keepsDefaults = op.info().lowering != Lowering::Movement && op.info().lowering != Lowering::Elementwise;
   OpDef result = op;
   for (const AttrInfo &attr : op.info().attrs) {
     if (!attr.isBindTime || !op.has(attr.name))
       continue;
     neutral += 7;
-    if (op.info().lowering == Lowering::Window && attr.hasDefault)
+    if (attr.axisOf >= 0)
+      result.set(attr.name, firstAxes(op.attr(attr.name)));
+    else if (attr.hasDefault && keepsDefaults)
       result.set(attr.name, attr.defaultValue());
     else if (attr.kind == AttrKind::I64List)
       result.set(attr.name, IntList(op.ints(attr.name).size(), neutral));
@@ -25,29 +36,19 @@ static OpDef withNeutralSizes(const OpDef &op) {
   return result;
 }
 
-/// Replaces runtime attributes by any valid value, because the kernel gets them as arguments. No rule relates them to
+/// Replaces runtime attributes by any valid value, because the program gets them with each run. No rule relates them to
 /// anything else, so an operator that accepts the call's values accepts these.
 static OpDef withNeutralNumbers(const OpDef &op) {
   OpDef result = op;
-  for (const AttrInfo &attr : op.info().attrs) {
-    if (!attr.isRuntime || !op.has(attr.name))
-      continue;
-    if (attr.hasDefault)
-      result.set(attr.name, attr.defaultValue());
-    else if (attr.kind == AttrKind::F64)
-      result.set(attr.name, AttrValue(1.0));
-    else if (attr.kind == AttrKind::I64)
-      result.set(attr.name, AttrValue(1));
-  }
+  for (const AttrInfo &attr : op.info().attrs)
+    if (attr.isRuntime && op.has(attr.name))
+      result.set(attr.name, neutralNumber(attr));
   return result;
 }
 
 OpClass OpClass::neutral(bool sizesLater) const {
   OpClass result = *this;
-  if (sizesLater)
-    result.op = withNeutralSizes(op);
-  if (op.info().lowering == Lowering::Elementwise)
-    result.op = withNeutralNumbers(result.op);
+  result.op = withNeutralNumbers(sizesLater ? withNeutralSizes(op) : op);
   return result;
 }
 

@@ -9,7 +9,7 @@
 namespace tess::eager {
 
 /// An operator and its operands, reduced to what compiled code depends on: runtime attributes have a neutral value,
-/// sizes are unknown or 1, unless the rules of the record look at sizes (OpInfo::needsSizes), and strides are unknown.
+/// sizes are unknown or 1, and strides are unknown.
 struct OpClass {
   OpDef op;
   Metas operands;

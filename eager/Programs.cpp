@@ -67,7 +67,7 @@ private:
   llvm::Error runDataDependent(const BoundRun &task, Tensors &results);
   llvm::SmallVector<Operand, 4> operands() const { return {made.begin(), made.end()}; }
   llvm::Error shrink(const Metas &actual, Tensors &results);
-  llvm::SmallVector<uint64_t, 4> scalars() const;
+  llvm::SmallVector<uint64_t, 4> scalars(size_t count) const;
 
   const DispatchCall &call;
   Metas metas;
@@ -92,12 +92,11 @@ llvm::Expected<CompiledOpRef> ProgramRun::entryFor(const Metas &unknown) {
 }
 
 llvm::Expected<CompiledOpRef> ProgramRun::findEntry() {
-  if (call.info().needsSizes)
-    return entryFor(metas);
   Metas unknown = metas;
+  const bool keepsOnes = !callsTable(call.info()); // a size of 1 may repeat, so it is part of the code
   for (TensorMeta &meta : unknown)
     for (int64_t &size : meta.shape)
-      size = size == 1 ? 1 : kUnknown; // a size of 1 may repeat, so it is part of the class
+      size = size == 1 && keepsOnes ? 1 : kUnknown;
   return entryFor(unknown);
 }
 
@@ -145,12 +144,11 @@ llvm::Error ProgramRun::readOperands() {
   return llvm::Error::success();
 }
 
-llvm::SmallVector<uint64_t, 4> ProgramRun::scalars() const {
+/// The first `count` of the runtime attributes that the call has.
+llvm::SmallVector<uint64_t, 4> ProgramRun::scalars(size_t count) const {
   llvm::SmallVector<uint64_t, 4> bits;
-  if (call.info().lowering != Lowering::Elementwise)
-    return bits;
-  for (unsigned i = 0; i < call.op.numAttrs(); ++i)
-    if (call.info().attrs[i].isRuntime)
+  for (unsigned i = 0; i < call.op.numAttrs() && bits.size() < count; ++i)
+    if (call.info().attrs[i].isRuntime && call.op.attr(i).kind() != AttrKind::None)
       bits.push_back(bitsOf(call.op.attr(i)));
   return bits;
 }
@@ -224,7 +222,7 @@ llvm::Error ProgramRun::run(Tensors &results) {
   runtime::Bound &bound = *(*shapes)->bound;
   if (llvm::Error e = allocate(**shapes, results))
     return e;
-  BoundRun task{*shapes, std::move(inputs), {}, scalars()};
+  BoundRun task{*shapes, std::move(inputs), {}, scalars(bound.numScalars())};
   for (const TensorRef &result : results)
     task.outputs.push_back(result->data());
   if (bound.dependsOnData())

@@ -67,10 +67,12 @@ llvm::Expected<std::unique_ptr<KnownView>> inferView(const DispatchCall &call, c
   return view;
 }
 
-llvm::Error lookAt(TensorImpl &x, const KnownView &view, Tensors &results) {
+llvm::Error lookAt(const DispatchCall &call, const KnownView &view, Tensors &results) {
+  TensorImpl &x = *call.operands[0].tensor;
   count(Count::FromViews);
   if (LLVM_LIKELY(!view.needsCopy)) {
-    x.storage().noteView();
+    if (!call.isPart)
+      x.storage().noteView();
     results.push_back(TensorImpl::create(x.dtype(), view.layout, x.storageRef(), x.offset()));
     return llvm::Error::success();
   }
@@ -90,7 +92,7 @@ llvm::Error dispatchView(const DispatchCall &call, Tensors &results) {
   if (!known || call.operands.size() > 1 || !known->answers(call.op, x))
     if (llvm::Error e = inferView(call, x).moveInto(known))
       return e;
-  return lookAt(x, *known, results);
+  return lookAt(call, *known, results);
 }
 
 } // namespace tess::eager

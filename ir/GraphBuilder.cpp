@@ -25,7 +25,7 @@ struct GraphBuilder::State {
   };
   std::vector<Output> outputs;
   bool scalarParameters = false;
-  int64_t nextScalar = 0;
+  uint32_t nextScalar = 0;
 
   explicit State(MLIRContext *context) : builder(context) {}
 
@@ -94,14 +94,12 @@ GraphBuilder::Value GraphBuilder::constant(const TensorMeta &meta, StringRef byt
   return state->add(op.getOut(), meta);
 }
 
-/// Numbers the runtime attributes of `op`, which must be elementwise: only such kernels take them as parameters.
-static void numberScalars(OpBuilder &b, Operation *op, const OpInfo &info, int64_t &next) {
-  SmallVector<int64_t> indices;
-  for (const AttrInfo &attr : info.attrs)
-    if (attr.isRuntime)
-      indices.push_back(next++);
-  if (!indices.empty())
-    op->setAttr(kScalarsAttr, b.getDenseI64ArrayAttr(indices));
+/// `op` with parameters for the runtime attributes that it has.
+static OpDef withParameters(OpDef op, uint32_t &next) {
+  for (const AttrInfo &attr : op.info().attrs)
+    if (attr.isRuntime && op.has(attr.name))
+      op.set(attr.name, ScalarParameter{next++});
+  return op;
 }
 
 llvm::Expected<SmallVector<GraphBuilder::Value, 4>>
@@ -116,9 +114,8 @@ GraphBuilder::apply(const OpDef &op, ArrayRef<Value> operands, ArrayRef<unsigned
   if (!results)
     return at(results.takeError(), location);
   OpBuilder &b = state->builder;
-  Operation *created = createOp(b, locationOf(b.getContext(), location), op, values, segments, *results);
-  if (state->scalarParameters && op.info().lowering == Lowering::Elementwise)
-    numberScalars(b, created, op.info(), state->nextScalar);
+  const OpDef &made = state->scalarParameters ? withParameters(op, state->nextScalar) : op;
+  Operation *created = createOp(b, locationOf(b.getContext(), location), made, values, segments, *results);
   SmallVector<Value, 4> ids;
   for (auto [value, meta] : llvm::zip(created->getResults(), *results))
     ids.push_back(state->add(value, meta));

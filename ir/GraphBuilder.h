@@ -100,8 +100,8 @@ public:
   void output(Value value, llvm::StringRef name, int donates = -1, MemoryLayout layout = MemoryLayout::RowMajor);
   /// The dtype and shape that inference gave; valid until the next value is made.
   const TensorMeta &meta(Value value) const;
-  /// Runtime attributes of elementwise operators become scalar parameters of the program, in order of appearance
-  /// (eager's mini-graphs); otherwise they are constants of the program.
+  /// Runtime attributes become scalar parameters of the program, in order of appearance (eager's mini-graphs);
+  /// otherwise they are constants of the program.
   void setScalarParameters(bool on);
 
   /// The graph; the builder must not be used afterwards.

@@ -28,6 +28,21 @@ OpDef opDefOf(Operation *op) {
   return def;
 }
 
+std::optional<uint32_t> parameterOf(Operation *op, unsigned attr) {
+  auto parameters = op->getAttrOfType<DenseI64ArrayAttr>(kScalarsAttr);
+  if (!parameters || parameters[attr] < 0)
+    return std::nullopt;
+  return uint32_t(parameters[attr]);
+}
+
+OpDef opDefWithParameters(Operation *op) {
+  OpDef def = opDefOf(op);
+  for (auto [index, attr] : llvm::enumerate(def.info().attrs))
+    if (std::optional<uint32_t> parameter = parameterOf(op, unsigned(index)))
+      def.set(attr.name, ScalarParameter{*parameter});
+  return def;
+}
+
 SmallVector<unsigned, 4> segmentsOf(Operation *op) {
   const OpInfo *info = infoOf(op);
   SmallVector<unsigned, 4> segments;
@@ -53,14 +68,28 @@ static bool hasSeveralOpenGroups(const OpInfo &info) {
   return llvm::count_if(info.operands, [](const OperandInfo &o) { return o.arity != Arity::One; }) > 1;
 }
 
+/// Adds the attributes of `op`. In place of a parameter stands a number that nothing reads, and its index beside.
+static void addAttributes(OpBuilder &builder, OperationState &state, const OpDef &op) {
+  SmallVector<int64_t> parameters(op.numAttrs(), -1);
+  for (auto [index, attr] : llvm::enumerate(op.info().attrs)) {
+    AttrValue value = op.attr(unsigned(index));
+    if (value.kind() == AttrKind::Parameter) {
+      parameters[index] = value.parameter().index;
+      value = neutralNumber(attr);
+    }
+    if (Attribute attribute = attributeOf(builder.getContext(), value))
+      state.addAttribute(attr.name, attribute);
+  }
+  if (llvm::any_of(parameters, [](int64_t parameter) { return parameter >= 0; }))
+    state.addAttribute(kScalarsAttr, builder.getDenseI64ArrayAttr(parameters));
+}
+
 Operation *createOp(OpBuilder &builder, Location location, const OpDef &op, ValueRange operands,
                     ArrayRef<unsigned> segments, ArrayRef<TensorMeta> results) {
   MLIRContext *context = builder.getContext();
   OperationState state(location, ("tess." + op.name()).str());
   state.addOperands(operands);
-  for (auto [index, attr] : llvm::enumerate(op.info().attrs))
-    if (Attribute value = attributeOf(context, op.attr(unsigned(index))))
-      state.addAttribute(attr.name, value);
+  addAttributes(builder, state, op);
   if (hasSeveralOpenGroups(op.info()))
     state.addAttribute(kSegments, builder.getDenseI32ArrayAttr(SmallVector<int32_t>(segments.begin(), segments.end())));
   for (const TensorMeta &meta : results)

@@ -14,14 +14,21 @@ namespace tess::ir {
 
 /// The record behind `op`, or null (constants, fusions, other dialects).
 const OpInfo *infoOf(mlir::Operation *op);
-/// The OpDef that `op` was built from; `infoOf(op)` must not be null.
+/// On an operation with parameters: for each attribute of its record the index of the parameter that it is, or -1.
+inline constexpr llvm::StringLiteral kScalarsAttr = "tess.scalars";
+
+/// The OpDef that `op` was built from, with numbers that mean nothing for parameters; `infoOf(op)` must not be null.
 OpDef opDefOf(mlir::Operation *op);
+/// The same with the parameters.
+OpDef opDefWithParameters(mlir::Operation *op);
+/// The parameter that the attribute number `attr` of its record is; none: a number.
+std::optional<uint32_t> parameterOf(mlir::Operation *op, unsigned attr);
 /// The number of operands of each ODS group; `infoOf(op)` must not be null.
 llvm::SmallVector<unsigned, 4> segmentsOf(mlir::Operation *op);
 /// The metas of values whose types are ranked tensors.
 llvm::SmallVector<TensorMeta, 4> metasOf(mlir::ValueRange values);
 
-/// Builds the operation with result types `results`, which OpDef::infer gave.
+/// Builds the operation with result types `results`, which OpDef::infer gave. Attributes may be parameters.
 mlir::Operation *createOp(mlir::OpBuilder &builder, mlir::Location location, const OpDef &op, mlir::ValueRange operands,
                           llvm::ArrayRef<unsigned> segments, llvm::ArrayRef<TensorMeta> results);
 /// As above; infers the results. Failure: the inference error, as a diagnostic at `location`.

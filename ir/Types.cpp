@@ -85,6 +85,8 @@ Attribute attributeOf(MLIRContext *context, const AttrValue &value) {
     return b.getDenseI64ArrayAttr(value.ints());
   case AttrKind::DType:
     return b.getStringAttr(shortName(value.dtype()));
+  case AttrKind::Parameter:
+    break; // createOp() writes them
   }
   llvm_unreachable("every kind has an attribute");
 }

@@ -13,7 +13,7 @@ def Tess_ScaledDotProductAttentionOp : Tess_Op<"scaled_dot_product_attention"> {
     part, a mask of floats is added. With is_causal, query i sees keys 0 to i only, whatever L and S are, and of
     these what the mask leaves. The weights and the result of a query that no key is left for are 0.}];
   let arguments = (ins Tess_Float:$query, Tess_Float:$key, Tess_Float:$value, Optional<Tess_FloatOrBool>:$attn_mask,
-                   DefaultValuedAttr<BoolAttr, "false">:$is_causal, OptionalAttr<F64Attr>:$scale);
+                   DefaultValuedAttr<BoolAttr, "false">:$is_causal, Runtime<OptionalAttr<F64Attr>>:$scale);
   let results = (outs Tess_Float:$out, Tess_Float:$weights);
   let shapes = "(*B, L, E), (*B, S, E), (*B, S, V), (*M)? -> (*B, L, V), (*B, L, S)";
   let check = "attention";
@@ -37,7 +37,7 @@ def Tess_ScaledDotProductAttentionBackwardOp : Tess_Op<"scaled_dot_product_atten
     given), `dscores = weights * (d - sum(weights * d))` over the S keys is the gradient of what the softmax is
     taken of, and of the mask; `dquery = scale * dscores @ key`, `dkey = scale * dscores^T @ query`.}];
   let arguments = (ins Tess_Float:$query, Tess_Float:$key, Tess_Float:$value, Tess_Float:$weights, Tess_Float:$dout,
-                   Optional<Tess_Float>:$dweights, OptionalAttr<F64Attr>:$scale);
+                   Optional<Tess_Float>:$dweights, Runtime<OptionalAttr<F64Attr>>:$scale);
   let results = (outs Tess_Float:$dquery, Tess_Float:$dkey, Tess_Float:$dvalue, Tess_Float:$dscores);
   let shapes = "(*B, L, E), (*B, S, E), (*B, S, V), (*B, L, S), (*B, L, V), (*B, L, S)? -> (*B, L, E), (*B, S, E), (*B, S, V), (*B, L, S)";
   let check = "attentionBackward";

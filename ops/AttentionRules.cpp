@@ -23,7 +23,7 @@ static int product(SubgraphBuilder &b, int x, int y, bool transposeX = false, bo
 /// The attribute `scale`, or 1 / sqrt(E), for each query.
 static int scaleOf(SubgraphBuilder &b, const OpDef &op, int query) {
   if (op.has("scale"))
-    return constantLike(b, op.f64("scale"), query);
+    return constantLike(b, op.attr("scale"), query);
   return call(b, "rsqrt", {countOf(b, query, {int64_t(b.meta(query).rank()) - 1})});
 }
 

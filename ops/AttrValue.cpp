@@ -38,6 +38,8 @@ uint64_t AttrValue::hash() const {
     return mixHash(h, ints().size());
   case AttrKind::DType:
     return mixHash(h, uint64_t(dtype()));
+  case AttrKind::Parameter:
+    return mixHash(h, parameter().index);
   }
   return h;
 }
@@ -82,6 +84,8 @@ std::string AttrValue::toText() const {
     return "[" + llvm::join(llvm::map_range(ints(), [](int64_t v) { return std::to_string(v); }), ", ") + "]";
   case AttrKind::DType:
     return shortName(dtype()).str();
+  case AttrKind::Parameter:
+    return "$" + std::to_string(parameter().index);
   }
   return "";
 }
@@ -141,6 +145,7 @@ llvm::Expected<AttrValue> AttrValue::parse(AttrKind kind, llvm::StringRef text) 
     return AttrValue();
   switch (kind) {
   case AttrKind::None:
+  case AttrKind::Parameter: // no user's value
     return mustBe("none", text);
   case AttrKind::I64: {
     int64_t v;

@@ -15,8 +15,15 @@
 
 namespace tess {
 
-/// None: an optional attribute that is not given.
-enum class AttrKind : uint8_t { None, I64, F64, Bool, Str, I64List, DType };
+/// None: an optional attribute that is not given. Parameter: a runtime attribute that a compiled program gets with each
+/// run; no value of a user, and without a text that parse() reads.
+enum class AttrKind : uint8_t { None, I64, F64, Bool, Str, I64List, DType, Parameter };
+
+/// The position of a number among those that a program gets with each run.
+struct ScalarParameter {
+  uint32_t index;
+  bool operator==(const ScalarParameter &) const = default;
+};
 
 /// The value of an I64List attribute: axes, sizes, strides.
 using IntList = llvm::SmallVector<int64_t, 4>;
@@ -34,6 +41,7 @@ public:
   AttrValue(llvm::ArrayRef<int64_t> v) : value(IntList(v.begin(), v.end())) {}
   AttrValue(IntList v) : value(std::move(v)) {}
   AttrValue(tess::DType v) : value(v) {}
+  AttrValue(ScalarParameter v) : value(v) {}
 
   /// The value by kind; an accessor may be called only for the kind that kind() gives.
   AttrKind kind() const { return AttrKind(value.index()); }
@@ -43,17 +51,18 @@ public:
   const std::string &str() const { return std::get<std::string>(value); }
   const IntList &ints() const { return std::get<IntList>(value); }
   tess::DType dtype() const { return std::get<tess::DType>(value); }
+  ScalarParameter parameter() const { return std::get<ScalarParameter>(value); }
 
   bool operator==(const AttrValue &other) const;
   /// Equal values have equal hashes; doubles count by their bits, in == too: 0.0 and -0.0 differ, a NaN equals itself.
   uint64_t hash() const;
-  /// "3", "0.5" (shortest round-trip), "true", "\"same\"", "[1, 2]", "f32", "none".
+  /// "3", "0.5" (shortest round-trip), "true", "\"same\"", "[1, 2]", "f32", "none", "$0".
   std::string toText() const;
   /// Reads what toText() wrote for a value of `kind`; "none" gives None for every kind. InvalidArgument otherwise.
   static llvm::Expected<AttrValue> parse(AttrKind kind, llvm::StringRef text);
 
 private:
-  std::variant<std::monostate, int64_t, double, bool, std::string, IntList, tess::DType> value;
+  std::variant<std::monostate, int64_t, double, bool, std::string, IntList, tess::DType, ScalarParameter> value;
 };
 
 } // namespace tess

@@ -35,8 +35,9 @@ def Tess_Index : RankedTensorOf<[I32, I64]>;
 def Tess_I32 : RankedTensorOf<[I32]>;
 
 //===----------------------------------------------------------------------===//
-// Attributes: static by default; `Runtime<...>` makes one an operand of the
-// compiled kernel. Only the kinds of ops/AttrValue.h are allowed:
+// Attributes. A number is `Runtime<...>`, an operand of the compiled code, or
+// BindTime, or Static with a reason; of a view it is nothing of these, because a
+// view compiles to nothing. Only the kinds of ops/AttrValue.h are allowed:
 // SI64Attr (I64), F64Attr, BoolAttr, StrAttr, DenseI64ArrayAttr (I64List), Tess_DTypeAttr.
 //===----------------------------------------------------------------------===//
 
@@ -44,6 +45,7 @@ def Tess_I32 : RankedTensorOf<[I32]>;
 def Tess_DTypeAttr : StringBasedAttr<CPred<"::llvm::isa<::mlir::StringAttr>($_self)">, "element type">;
 
 class Runtime<Attr a> : Attr<a.predicate, a.summary> {
+  let isOptional = a.isOptional;
   let storageType = a.storageType;
   let returnType = a.returnType;
   let convertFromStorage = a.convertFromStorage;
@@ -61,9 +63,12 @@ class Doc<string n, string text> : AttrFact<n> { string doc = text; }
 // An axis, or a list of distinct axes, of operand `operand`: in [-n, n-1], n = rank + extra.
 class Axis<string n, string op, int e = 0> : AttrFact<n> { string operand = op; int extra = e; }
 class Length<string n, int l> : AttrFact<n> { int length = l; }
-// The attribute of an elementwise operator or a movement decides shapes and places only, never code: read when shapes are
-// bound, no part of a cache key.
+// The attribute decides shapes and places only, never code: read when shapes are bound, no part of a cache key. A
+// composite that has one is applied operator by operator.
 class BindTime<string n> : AttrFact<n>;
+// The numeric attribute is part of the code, because of `why`: one class of calls for each value.
+class Static<string n, string why> : AttrFact<n> { string reason = why; }
+defvar loopAxes = "which axes are reduced decides the loops of the code";
 
 //===----------------------------------------------------------------------===//
 // Result dtypes
@@ -170,7 +175,6 @@ class Tess_Op<string mnemonic, list<Trait> traits = []>
   bit keepsAxes = 0;           // axes of a result mean what those of operand 0 do (Elementwise: always)
   bit takesVectors = 0;        // the operands may be vectors, as those of NumPy's matmul
   int sampleRank = 0;          // rank of operand 0 for one sample, which gets a batch axis of 1; 0: it must have one
-  bit needsSizes = 0;          // rules look at the sizes of operands: one-operator code serves one shape only
   list<Sample> samples = [];
   Oracle oracle = ?;
   Py python = ?;

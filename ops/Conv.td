@@ -13,7 +13,8 @@ class ConvOp<string m, string what, string expr> : Tess_Op<m> {
                    Doc<"strides", "distance of windows along height and width">,
                    Doc<"padding", "zeros added on both sides of height and width">,
                    Doc<"dilation", "distance of the elements of a window">,
-                   Doc<"groups", "number of independent blocks of channels">];
+                   Doc<"groups", "number of independent blocks of channels">, BindTime<"strides">, BindTime<"padding">,
+                   BindTime<"dilation">, BindTime<"groups">];
   let oracle = Oracle<expr>;
   let python = Py<"functional.nn", m>;
 }

@@ -10,11 +10,13 @@ int call(SubgraphBuilder &b, const char *name, llvm::ArrayRef<int> inputs, Attrs
   return b.apply(std::move(op), inputs);
 }
 
-int constant(SubgraphBuilder &b, double value, DType dtype) {
+int constant(SubgraphBuilder &b, const AttrValue &value, DType dtype) {
   return call(b, "full", {}, {{"shape", IntList()}, {"value", value}, {"dtype", dtype}});
 }
 
-int constantLike(SubgraphBuilder &b, double value, int like) { return constant(b, value, b.meta(like).dtype); }
+int constantLike(SubgraphBuilder &b, const AttrValue &value, int like) {
+  return constant(b, value, b.meta(like).dtype);
+}
 
 IntList shapeOf(SubgraphBuilder &b, int value) {
   const Shape &shape = b.meta(value).shape;

@@ -16,10 +16,10 @@ using Attrs = std::initializer_list<std::pair<const char *, AttrValue>>;
 
 /// Appends operator `name` and returns its first result; -1 when inference fails (SubgraphBuilder keeps the error).
 int call(SubgraphBuilder &b, const char *name, llvm::ArrayRef<int> inputs, Attrs attrs = {});
-/// A rank 0 constant; its value is a runtime attribute.
-int constant(SubgraphBuilder &b, double value, DType dtype);
+/// A rank 0 constant; `value` is a number, or a runtime attribute of the operator.
+int constant(SubgraphBuilder &b, const AttrValue &value, DType dtype);
 /// The same, of the dtype of a value.
-int constantLike(SubgraphBuilder &b, double value, int like);
+int constantLike(SubgraphBuilder &b, const AttrValue &value, int like);
 
 /// `x` in the shape of `like`: a reshape where that shape is known, so that only its shape is needed.
 int reshapeLike(SubgraphBuilder &b, int x, int like);

@@ -28,7 +28,7 @@ def Tess_GatherOp : IndexOp<"gather", "elements along an axis, by an index for e
   let dtypes = Same<"x">;
   let gradientRule = "gather";
   let normalise = "axis";
-  let attrFacts = [Axis<"axis", "x">, Doc<"axis", "axis the indices count along">];
+  let attrFacts = [Axis<"axis", "x">, BindTime<"axis">, Doc<"axis", "axis the indices count along">];
   let constraints = ["x and index must have the same rank", "dimensions besides axis must match"];
   let samples = [Sample<["5", "3"], "", "-2; 0", "2; 5">, Sample<["4,3", "2,3"], "", "-2; 0", "2; 4">,
                  Sample<["4,3", "4,5"], "axis=1", "-2; -3", "2; 3">, Sample<["4,3", "0,3"], "", "-2; 0", "2; 4">];
@@ -46,7 +46,7 @@ def Tess_ScatterOp : IndexOp<"scatter", "the tensor with elements along an axis 
   let gradient = [(op<"scatter", "axis=$axis"> $dout, $index, (op<"full_like", "value=0.0"> $source)), (none),
                   (op<"gather", "axis=$axis"> $dout, $index)];
   let normalise = "axis";
-  let attrFacts = [Axis<"axis", "x">, Doc<"axis", "axis the indices count along">];
+  let attrFacts = [Axis<"axis", "x">, BindTime<"axis">, Doc<"axis", "axis the indices count along">];
   let constraints = ["x and index must have the same rank", "dimensions besides axis must match",
                      "source must have the shape of index"];
   let samples = [Sample<["5", "1", "1"], "", "-2; 0; -2", "2; 5; 2">, Sample<["4,3", "1,3", "1,3"], "", "-2; 0; -2", "2; 4; 2">,
@@ -54,7 +54,7 @@ def Tess_ScatterOp : IndexOp<"scatter", "the tensor with elements along an axis 
   let onnx = "ScatterElements";
 }
 class AdvancedIndex<string m, string what, string expr> : IndexOp<m, what, expr> {
-  let attrFacts = [Axis<"axes", "x">, Doc<"axes", "axis of x for each index">];
+  let attrFacts = [Axis<"axes", "x">, BindTime<"axes">, Doc<"axes", "axis of x for each index">];
 }
 defvar indexing = ["there must be an index for each axis of axes", "indices must broadcast"];
 
@@ -126,7 +126,7 @@ def Tess_ArgsortOp : IndexOp<"argsort", "elements in order along the last axis, 
   let shapes = "(*B, N) -> (*B, N), (*B, N)";
   let dtypes = Same<"x">;
   let gradientRule = "sorted";
-  let attrFacts = [Doc<"descending", "largest first">];
+  let attrFacts = [Doc<"descending", "largest first">, BindTime<"descending">];
   let python = Py<"functional.math", "sort", [], "", ["x=inp"]>;
   let samples = [Sample<["7"]>, Sample<["2,5"], "descending=true">, Sample<["2,0"]>, Sample<["2,3,4"]>];
 }
@@ -140,7 +140,8 @@ def Tess_TopkOp : IndexOp<"topk", "the first k elements in order along the last 
   let check = "topk";
   let dtypes = Same<"x">;
   let gradientRule = "sorted";
-  let attrFacts = [Doc<"k", "how many">, Range<"k", "0", "1e9">, Doc<"descending", "largest first">];
+  let attrFacts = [Doc<"k", "how many">, Range<"k", "0", "1e9">, BindTime<"k">, BindTime<"descending">,
+                   Doc<"descending", "largest first">];
   let constraints = ["k must not be above the size of the last axis"];
   let python = Py<"functional.math", "topk", [], "", ["x=inp"]>;
   let samples = [Sample<["7"], "k=3">, Sample<["2,5"], "k=5;descending=false">, Sample<["2,5"], "k=0">];
@@ -173,7 +174,8 @@ def Tess_IndexingOneHotOp : IndexOp<"indexing_one_hot", "the element of the give
   let dtypes = Same<"x">;
   let lowering = Composite<"indexingOneHot">;
   let normalise = "axis";
-  let attrFacts = [Axis<"axis", "x">, Doc<"axis", "axis to pick along">, Doc<"keepdims", "keep the axis with size 1">];
+  let attrFacts = [Axis<"axis", "x">, Static<"axis", "it decides the order of axes in the code">,
+                   Doc<"axis", "axis to pick along">, Doc<"keepdims", "keep the axis with size 1">];
   let constraints = ["index must have the shape of x without the axis"];
   let python = Py<"functional.nn", "indexing_one_hot", [], "", ["x=src"]>;
   let samples = [Sample<["4,5", "4"], "", "-2; 0", "2; 5">, Sample<["2,5,3", "2,3"], "keepdims=true", "-2; 0", "2; 5">,

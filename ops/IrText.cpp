@@ -79,8 +79,10 @@ static std::string attributeText(const AttrValue &value) {
     return arrayText("i64", llvm::ArrayRef<int64_t>(value.ints()));
   case AttrKind::DType:
     return '"' + shortName(value.dtype()).str() + '"';
+  case AttrKind::Parameter:
+    break; // no example of a record has one
   }
-  llvm_unreachable("every kind has a text");
+  llvm_unreachable("every other kind has a text");
 }
 
 /// " {axis = 1 : si64}": in the order of names, without those that have their default.

@@ -18,7 +18,7 @@ def Tess_MatmulOp : Tess_Op<"matmul"> {
   let sharded = 1;
   let gradientRule = "matmul";
   let attrFacts = [Doc<"transpose_x", "swap the last two axes of x first">,
-                   Doc<"transpose_y", "swap the last two axes of y first">];
+                   Doc<"transpose_y", "swap the last two axes of y first">, BindTime<"transpose_x">, BindTime<"transpose_y">];
   let samples = [Sample<["2,3", "3,4"]>, Sample<["5,2,3", "3,4"]>, Sample<["2,3", "5,3,4"]>,
                  Sample<["3,2", "3,4"], "transpose_x=true">, Sample<["2,3", "4,3"], "transpose_y=true">,
                  Sample<["2,1,3,2", "5,4,3"], "transpose_x=true;transpose_y=true">, Sample<["0,3", "3,4"]>,

@@ -25,7 +25,7 @@ def Tess_ConcatOp : JoinOp<"concat", "tensors one after the other along an axis"
   let description = [{Along axis, the elements of the first input come first, then those of the second, and so
     on; its size is the sum of the inputs' sizes, which may be 0.}];
   let gradientRule = "concat";
-  let attrFacts = [Axis<"axis", "inputs">, Doc<"axis", "axis to join along">];
+  let attrFacts = [Axis<"axis", "inputs">, BindTime<"axis">, Doc<"axis", "axis to join along">];
   let constraints = ["inputs must not be empty", "inputs must have the same rank, at least 1",
                      "dimensions besides axis must match"];
   let samples = [Sample<["2,3", "4,3"]>, Sample<["2,3", "2,1", "2,2"], "axis=1">, Sample<["2,3"], "axis=-1">,
@@ -36,7 +36,9 @@ def Tess_StackOp : JoinOp<"stack", "tensors side by side along a new axis", "sta
   let description = [{Input number i is `out[..., i, ...]`, i standing at axis, whose size is the number of inputs.}];
   let lowering = Composite<"stack">;
   let keepsAxes = 0;
-  let attrFacts = [Axis<"axis", "inputs", 1>, Doc<"axis", "place of the new axis">];
+  let normalise = "axis";
+  let attrFacts = [Axis<"axis", "inputs", 1>, Static<"axis", "it decides the order of axes in the code">,
+                   Doc<"axis", "place of the new axis">];
   let constraints = ["inputs must not be empty", "inputs must have the same shape"];
   let samples = [Sample<["2,3", "2,3"]>, Sample<["2,3", "2,3", "2,3"], "axis=-1">, Sample<["", ""]>, Sample<["0", "0"], "axis=1">];
 }
@@ -49,7 +51,7 @@ def Tess_SplitOp : MoveOp<"split", "parts of given sizes along an axis", "split"
   let gradientRule = "split";
   let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, Range<"sections", "0", "9007199254740992.0">, Doc<"sections", "size of each part">,
-                   Doc<"axis", "axis to cut">];
+                   Doc<"axis", "axis to cut">, BindTime<"sections">, BindTime<"axis">];
   let constraints = ["sections must not be empty", "sections must add up to the size of the axis"];
   let samples = [Sample<["6"], "sections=[1, 2, 3]">, Sample<["2,4"], "sections=[2, 2];axis=1">,
                  Sample<["2,4"], "sections=[2];axis=0">, Sample<["2,4"], "sections=[0, 4];axis=-1">];
@@ -88,7 +90,9 @@ def Tess_SliceSetOp : MoveOp<"slice_set", "the tensor with a slice of it replace
   let attrFacts = [Doc<"starts", "first index for each axis">, Doc<"stops", "first index not taken, for each axis">,
                    Doc<"steps", "distance of indices, for each axis">,
                    Axis<"in_bounds", "x">, Doc<"in_bounds", "axes whose start must be an index of x">,
-                   BindTime<"starts">, BindTime<"stops">];
+                   BindTime<"starts">, BindTime<"stops">,
+                   Static<"steps", "a step of 1 along the last axis is copied by vectors">,
+                   Static<"in_bounds", "each axis adds a check of its own">];
   let constraints = ["starts, stops and steps must have an entry for each axis", "steps must not be 0",
                      "starts must be indices of x for the axes in_bounds", "value must broadcast to the slice"];
   let samples = [Sample<["6", "3"], "starts=[1];stops=[4]">, Sample<["4,6", "2,3"], "starts=[0, 5];stops=[4, -7];steps=[2, -2]">,
@@ -104,14 +108,15 @@ def Tess_RepeatOp : RearrangeOp<"repeat", "each element repeated along an axis",
   let description = [{[a, b] repeated twice is [a, a, b, b], as by NumPy's repeat.}];
   let arguments = (ins Tess_Any:$x, SI64Attr:$repeats, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let normalise = "axis";
-  let attrFacts = [Axis<"axis", "x">, Range<"repeats", "0", "1e9">, Doc<"repeats", "how often">, Doc<"axis", "axis to repeat along">];
+  let attrFacts = [Axis<"axis", "x">, Range<"repeats", "0", "1e9">, Doc<"repeats", "how often">,
+                   Doc<"axis", "axis to repeat along">, BindTime<"repeats">, BindTime<"axis">];
   let constraints = ["rank must be below 8 where elements repeat"];
   let samples = [Sample<["3"], "repeats=2">, Sample<["2,3"], "repeats=3;axis=1">, Sample<["2,3"], "repeats=0">];
 }
 def Tess_TileOp : RearrangeOp<"tile", "the tensor repeated along each axis", "tile", "np.tile(x, reps)"> {
   let description = [{[a, b] with reps 2 is [a, b, a, b], as by NumPy's tile.}];
   let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$reps);
-  let attrFacts = [Range<"reps", "0", "1e9">, Doc<"reps", "how often, for each axis">];
+  let attrFacts = [Range<"reps", "0", "1e9">, BindTime<"reps">, Doc<"reps", "how often, for each axis">];
   let constraints = ["reps must have an entry for each axis", "rank must be below 8 where elements repeat"];
   let samples = [Sample<["3"], "reps=[2]">, Sample<["2,3"], "reps=[1, 3]">, Sample<["2,3"], "reps=[2, 2]">, Sample<["2,3"], "reps=[2, 0]">];
   let onnx = "Tile";
@@ -125,7 +130,9 @@ def Tess_RollOp : MoveOp<"roll", "the elements moved along an axis, around its e
   let lowering = Movement<"roll">;
   let gradientRule = "roll";
   let normalise = "axis";
-  let attrFacts = [Axis<"axis", "x">, Range<"shift", "-9007199254740992.0", "9007199254740992.0">, Doc<"shift", "by how many places">, BindTime<"shift">, Doc<"axis", "axis to move along">];
+  let attrFacts = [Axis<"axis", "x">, Range<"shift", "-9007199254740992.0", "9007199254740992.0">,
+                   Doc<"shift", "by how many places">, BindTime<"shift">,
+                   BindTime<"axis">, Doc<"axis", "axis to move along">];
   let samples = [Sample<["5"], "shift=2">, Sample<["2,3"], "shift=-1;axis=1">, Sample<["2,3"], "shift=7;axis=1">,
                  Sample<["0,3"], "shift=1">];
 }

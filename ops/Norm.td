@@ -61,7 +61,7 @@ class TrailingNorm<string m, string what, string expr, list<Trait> more = []> : 
   let results = (outs Tess_Float:$out);
   let check = "trailingNorm";
   let dtypes = Same<"x">;
-  let attrFacts = [Range<"axes", "1", "8">, Range<"epsilon", "0", "">,
+  let attrFacts = [Range<"axes", "1", "8">, Static<"axes", loopAxes>, Range<"epsilon", "0", "">,
                    Doc<"axes", "number of last axes to normalise over">, Doc<"epsilon", "added before the root">];
   let constraints = ["axes must not be above the rank of x", "parameters must have the last axes of x",
                      "operands must have one dtype"];

@@ -22,10 +22,11 @@ static IntList batchAxes(unsigned rank) {
 namespace forwards {
 
 /// The new statistic, momentum * running + (1 - momentum) * batch.
-static int moved(SubgraphBuilder &b, int running, int batch, double momentum) {
+static int moved(SubgraphBuilder &b, int running, int batch, const AttrValue &momentum) {
+  int rest = call(b, "sub", {constant(b, 1, DType::Float64), constant(b, momentum, DType::Float64)});
   return call(b, "add",
               {call(b, "mul", {running, constantLike(b, momentum, running)}),
-               call(b, "mul", {batch, constantLike(b, 1 - momentum, running)})});
+               call(b, "mul", {batch, castTo(b, rest, b.meta(running).dtype)})});
 }
 
 Values batchNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
@@ -36,20 +37,20 @@ Values batchNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   int mu = mean(x);
   int centred = call(b, "sub", {x, mu});
   int var = mean(call(b, "square", {centred}));
-  int invStd = call(b, "rsqrt", {call(b, "add", {var, constantLike(b, op.f64("epsilon"), x)})});
+  int invStd = call(b, "rsqrt", {call(b, "add", {var, constantLike(b, op.attr("epsilon"), x)})});
   int normal = call(b, "mul", {centred, invStd});
   int out = call(b, "add", {call(b, "mul", {normal, v[1]}), v[2]});
   int count = countOf(b, x, axes), one = constantLike(b, 1, x);
   int rest = call(b, "maximum", {call(b, "sub", {count, one}), one});
   int unbiased = call(b, "mul", {var, call(b, "div", {count, rest})});
-  double momentum = op.f64("momentum");
+  const AttrValue &momentum = op.attr("momentum");
   return {castTo(b, out, dtype), moved(b, v[3], mu, momentum), moved(b, v[4], unbiased, momentum), mu, invStd};
 }
 
 Values batchNormInference(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   DType dtype = b.meta(v[0]).dtype;
   int x = castTo(b, v[0], b.meta(v[1]).dtype);
-  int std = call(b, "sqrt", {call(b, "add", {v[4], constantLike(b, op.f64("epsilon"), v[4])})});
+  int std = call(b, "sqrt", {call(b, "add", {v[4], constantLike(b, op.attr("epsilon"), v[4])})});
   int scale = call(b, "div", {v[1], std});
   int shift = call(b, "sub", {v[2], call(b, "mul", {v[3], scale})});
   return {castTo(b, call(b, "add", {call(b, "mul", {x, scale}), shift}), dtype)};
@@ -66,7 +67,7 @@ static IntList lastAxes(unsigned rank, int64_t count) {
 static int normalised(SubgraphBuilder &b, const OpDef &op, int value, llvm::ArrayRef<int> parameters) {
   IntList axes = lastAxes(b.meta(value).rank(), op.i64("axes"));
   int square = call(b, "mean", {call(b, "square", {value})}, {{"axes", axes}, {"keepdims", true}});
-  int factor = call(b, "rsqrt", {call(b, "add", {square, constantLike(b, op.f64("epsilon"), value)})});
+  int factor = call(b, "rsqrt", {call(b, "add", {square, constantLike(b, op.attr("epsilon"), value)})});
   int out = call(b, "mul", {value, factor});
   if (!parameters.empty())
     out = call(b, "mul", {out, parameters[0]});
@@ -103,7 +104,7 @@ Values norm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
 
 Values normalize(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   int size = vectorNorm(b, v[0], op.f64("ord"), op.attr("axes"), true);
-  return {call(b, "div", {v[0], call(b, "maximum", {size, constantLike(b, op.f64("epsilon"), size)})})};
+  return {call(b, "div", {v[0], call(b, "maximum", {size, constantLike(b, op.attr("epsilon"), size)})})};
 }
 
 } // namespace forwards
@@ -126,7 +127,7 @@ static void addOutputGradient(SubgraphBuilder &b, llvm::ArrayRef<int> v, int x, 
 /// Adds the gradients of the running statistics, where these are differentiated.
 static void addStatisticsGradients(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, int centred, int count,
                                    Values &grads) {
-  int momentum = constantLike(b, op.f64("momentum"), v[1]), one = constantLike(b, 1, v[1]);
+  int momentum = constantLike(b, op.attr("momentum"), v[1]), one = constantLike(b, 1, v[1]);
   int rest = call(b, "sub", {one, momentum});
   if (int dmean = v[11]; dmean >= 0) {
     grads[3] = call(b, "mul", {dmean, momentum});

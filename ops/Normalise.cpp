@@ -20,7 +20,11 @@ llvm::Error axes(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
 }
 
 llvm::Error axis(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
-  op.set("axis", fromFront(op.i64("axis"), operands[0].rank()));
+  auto isAxis = [](const AttrInfo &attr) { return llvm::StringRef(attr.name) == "axis"; };
+  if (operands.empty())
+    return llvm::Error::success(); // inference refuses a variadic operator without operands
+  int64_t rank = operands[0].rank() + llvm::find_if(op.info().attrs, isAxis)->axisExtra;
+  op.set("axis", fromFront(op.i64("axis"), rank));
   return llvm::Error::success();
 }
 

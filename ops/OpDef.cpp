@@ -50,8 +50,15 @@ const AttrValue &OpDef::attr(llvm::StringRef name) const {
   return attrs[index];
 }
 
+AttrValue neutralNumber(const AttrInfo &attr) {
+  if (attr.hasDefault)
+    return attr.defaultValue();
+  return attr.kind == AttrKind::F64 ? AttrValue(1.0) : AttrValue(1);
+}
+
 static const char *kindName(AttrKind kind) {
-  static constexpr const char *names[] = {"none", "int", "float", "bool", "string", "list of int", "dtype"};
+  static constexpr const char *names[] = {"none",   "int",         "float", "bool",
+                                          "string", "list of int", "dtype", "parameter"};
   return names[unsigned(kind)];
 }
 
@@ -69,7 +76,8 @@ OpDef &OpDef::set(llvm::StringRef name, AttrValue value) {
   assert(index >= 0 && "attribute must exist");
   const AttrInfo &info = opInfo->attrs[index];
   attrs[index] = coerced(info, std::move(value));
-  assert((attrs[index].kind() == info.kind || (info.isOptional && attrs[index].kind() == AttrKind::None)) &&
+  assert((attrs[index].kind() == info.kind || (info.isOptional && attrs[index].kind() == AttrKind::None) ||
+          (info.isRuntime && attrs[index].kind() == AttrKind::Parameter)) &&
          "attribute must have its kind");
   return *this;
 }
@@ -95,6 +103,8 @@ llvm::Error checkAttr(llvm::StringRef op, const AttrInfo &info, const AttrValue 
       info.min != -std::numeric_limits<double>::infinity() || info.max != std::numeric_limits<double>::infinity();
   if (value.kind() == AttrKind::None)
     return info.isOptional ? llvm::Error::success() : badAttr(op, info, "be given", value);
+  if (value.kind() == AttrKind::Parameter)
+    return llvm::Error::success();
   if (info.kind == AttrKind::I64 && limited)
     return checkNumber(op, info, double(value.i64()), value);
   if (info.kind == AttrKind::F64 && limited)

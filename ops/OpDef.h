@@ -46,7 +46,7 @@ public:
   const IntList &ints(llvm::StringRef n) const { return attr(n).ints(); }
   /// Whether an optional attribute was given.
   bool has(llvm::StringRef n) const { return attr(n).kind() != AttrKind::None; }
-  /// Sets by name and returns *this; asserts name and kind.
+  /// Sets by name and returns *this; asserts name and kind. A runtime attribute may be a parameter.
   OpDef &set(llvm::StringRef name, AttrValue value);
   /// As set(), for user input: an unknown name, a wrong kind and a value out of range are errors.
   llvm::Error trySet(llvm::StringRef name, AttrValue value);

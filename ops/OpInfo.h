@@ -58,9 +58,11 @@ struct AttrInfo {
   int8_t axisExtra = 0;
   /// Length an I64List must have; -1 when free.
   int8_t length = -1;
-  /// Decides shapes and places only, never the code of a kernel or a movement, of whose cache key it is no part.
+  /// Decides shapes and places only, never code; no part of a cache key.
   bool isBindTime = false;
 };
+/// A valid value of a runtime attribute, for code that gets the true one with each run.
+AttrValue neutralNumber(const AttrInfo &attr);
 
 /// A condition on shapes or values, with the label its negative test carries.
 struct ConstraintInfo {
@@ -200,8 +202,8 @@ struct OpInfo {
   CheckFn check;
   /// Every operand group has exactly one operand, and every result too.
   bool simple;
-  /// Its rules look at the sizes of operands: a one-operator program is for one shape.
-  bool needsSizes;
+  /// Attributes that are read at bind time decide its graph: eager applies the operators of the graph.
+  bool isExpandedFirst;
   /// Axes of a result mean what those of operand 0 do.
   bool keepsAxes;
   /// The operands may be vectors, as those of NumPy's matmul.

@@ -13,12 +13,12 @@ defvar poolFacts = [Length<"kernel_size", 2>, Length<"strides", 2>, Length<"padd
                     Range<"kernel_size", "1", "1e9">, Range<"strides", "1", "1e9">, Range<"padding", "0", "1e9">,
                     Doc<"kernel_size", "height and width of a window">,
                     Doc<"strides", "distance of windows along height and width">,
-                    Doc<"padding", "elements added on both sides of height and width">];
+                    Doc<"padding", "elements added on both sides of height and width">, BindTime<"kernel_size">,
+                    BindTime<"strides">, BindTime<"padding">];
+defvar avgFacts = !listconcat(poolFacts, [Doc<"count_include_pad", "count padding as elements of value 0">,
+                                          BindTime<"count_include_pad">]);
 defvar poolGeometry = ["x must have rank 4", "padding must be below the window's size",
                        "window must fit into the padded input"];
-
-// Windows that bind time reads.
-defvar windowFacts = !listconcat(poolFacts, [BindTime<"kernel_size">, BindTime<"strides">, BindTime<"padding">]);
 
 class PoolOp<string m, string what, string expr> : Tess_Op<m> {
   let summary = what;
@@ -37,7 +37,6 @@ def Tess_MaxPool2dOp : PoolOp<"max_pool2d", "largest element of each window",
   let keepsAxes = 1;
   let sampleRank = 3;
   let arguments = !con((ins Tess_Float:$x), poolAttrs);
-  let attrFacts = windowFacts;
   let lowering = Window<"pool", "Max", "max_pool2d">;
   let shapeRule = "pool2d";
   let dtypes = Same<"x">;
@@ -74,7 +73,7 @@ def Tess_AvgPool2dOp : PoolOp<"avg_pool2d", "mean of each window",
   let shapeRule = "pool2d";
   let dtypes = Same<"x">;
   let gradient = [(op<"avg_pool2d_backward", sameAvgPool> $dout, $x)];
-  let attrFacts = !listconcat(poolFacts, [Doc<"count_include_pad", "count padding as elements of value 0">]);
+  let attrFacts = avgFacts;
   let constraints = poolGeometry;
   let samples = [Sample<["2,3,6,8"], "kernel_size=[2, 2];strides=[2, 2]">,
                  Sample<["1,2,5,5"], "kernel_size=[3, 2];padding=[1, 0]">,
@@ -92,7 +91,7 @@ def Tess_AvgPool2dBackwardOp : PoolOp<"avg_pool2d_backward", "gradient of avg_po
   let check = "avgPool2dBackward";
   let dtypes = Promote<["dout", "like"]>;
   let gradient = [(op<"avg_pool2d", sameAvgPool> $dgrad), (none)];
-  let attrFacts = !listconcat(poolFacts, [Doc<"count_include_pad", "count padding as elements of value 0">]);
+  let attrFacts = avgFacts;
   let constraints = !listconcat(!tail(poolGeometry), ["dout must have the shape of the pooling's result"]);
   let samples = [Sample<["2,3,3,4", "2,3,6,8"], "kernel_size=[2, 2];strides=[2, 2]">,
                  Sample<["1,2,5,5", "1,2,5,5"], "kernel_size=[3, 3];padding=[1, 1];count_include_pad=false">,
@@ -106,9 +105,8 @@ def Tess_AdaptiveAvgPool2dOp : PoolOp<"adaptive_avg_pool2d", "mean of windows th
   let shapes = "(N, C, H, W) -> (N, C, *@output_size)";
   let dtypes = Same<"x">;
   let lowering = Composite<"adaptiveAvgPool2d">;
-  let needsSizes = 1;
   let attrFacts = [Length<"output_size", 2>, Range<"output_size", "1", "1e9">,
-                   Doc<"output_size", "height and width of the result">];
+                   BindTime<"output_size">, Doc<"output_size", "height and width of the result">];
   let samples = [Sample<["2,3,6,8"], "output_size=[2, 4]">, Sample<["1,2,5,7"], "output_size=[2, 3]">,
                  Sample<["1,2,3,3"], "output_size=[1, 1]">];
   let onnx = "GlobalAveragePool";

@@ -22,7 +22,7 @@ class ReductionBase<string m, string what, string expr, Constraint type> : Tess_
   let shapes = "(*D) -> (*D / axes)";
   let dtypes = Same<"x">;
   let normalise = "axes";
-  let attrFacts = [Axis<"axes", "x">, Doc<"axes", "axes to reduce; empty: all">,
+  let attrFacts = [Axis<"axes", "x">, Static<"axes", loopAxes>, Doc<"axes", "axes to reduce; empty: all">,
                    Doc<"keepdims", "keep reduced axes with size 1">];
   let samples = ReductionSamples<>.all;
   let oracle = Oracle<expr>;
@@ -56,7 +56,7 @@ def Tess_ProdOp : ReductionBase<"prod", "product over axes", "np.prod(x, axis=ax
 class Extremum<string m, string what, string kind, string expr> : ReductionBase<m, what, expr, Tess_Number> {
   let arguments = (ins Tess_Number:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes,
                    DefaultValuedAttr<BoolAttr, "false">:$keepdims, DefaultValuedAttr<BoolAttr, "false">:$allow_empty);
-  let attrFacts = [Axis<"axes", "x">, Doc<"axes", "axes to reduce; empty: all">,
+  let attrFacts = [Axis<"axes", "x">, Static<"axes", loopAxes>, Doc<"axes", "axes to reduce; empty: all">,
                    Doc<"keepdims", "keep reduced axes with size 1">,
                    Doc<"allow_empty", "of no elements, give what every element beats">];
   let lowering = Reduction<kind>;
@@ -85,7 +85,8 @@ class ArgExtremum<string m, string what, string kind, string expr> : Tess_Op<m> 
   let dtypes = Fixed<"i32">;
   let lowering = Reduction<kind>;
   let normalise = "axis";
-  let attrFacts = [Axis<"axis", "x">, Doc<"axis", "axis to search">, Doc<"keepdims", "keep the axis with size 1">];
+  let attrFacts = [Axis<"axis", "x">, Static<"axis", loopAxes>, Doc<"axis", "axis to search">,
+                   Doc<"keepdims", "keep the axis with size 1">];
   let constraints = ["reduced dimensions must not be empty"];
   let samples = [Sample<["7"]>, Sample<["2,3"], "axis=1">, Sample<["2,3,4"], "axis=-2;keepdims=true">,
                  Sample<["0,3"], "axis=1">, Sample<["2,3,1,2,4"], "axis=4">];
@@ -132,7 +133,8 @@ class NormOp<string m, string what, string rule, string expr> : Tess_Op<m> {
   let constraints = ["ord must not be 0", "reduced dimensions must not be empty where ord is infinite"];
   let oracle = Oracle<expr>;
 }
-defvar normFacts = [Axis<"axes", "x">, Doc<"axes", "axes of a vector; empty: all">,
+defvar normFacts = [Axis<"axes", "x">, Static<"axes", loopAxes>, Doc<"axes", "axes of a vector; empty: all">,
+                    Static<"ord", "2 and the infinities are other formulas than powers">,
                     Doc<"ord", "exponent; inf and -inf: the largest and the smallest magnitude">];
 def Tess_NormOp : NormOp<"norm", "norm of vectors along axes", "norm",
                          "tess_oracle.norm(x, axes, keepdims, ord)"> {

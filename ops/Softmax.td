@@ -13,7 +13,7 @@ class SoftmaxOp<string m, string what, string rule, string expr> : Tess_Op<m> {
   let dtypes = PromoteFloat<["x"]>;
   let lowering = Composite<rule>;
   let normalise = "axis";
-  let attrFacts = [Axis<"axis", "x">, Doc<"axis", "axis to normalise over">];
+  let attrFacts = [Axis<"axis", "x">, Static<"axis", loopAxes>, Doc<"axis", "axis to normalise over">];
   let samples = [Sample<["7"]>, Sample<["2,5"]>, Sample<["2,3,4"], "axis=1">, Sample<["2,3,4"], "axis=0">,
                  Sample<["0,4"]>, Sample<["2,0"]>, Sample<["2,1,3,2,4"], "axis=-2">];
   let oracle = Oracle<expr>;
@@ -50,7 +50,7 @@ def Tess_LogSumExpOp : Tess_Op<"logsumexp"> {
   let lowering = Composite<"logSumExp">;
   let gradientRule = "logSumExp";
   let normalise = "axes";
-  let attrFacts = [Axis<"axes", "x">, Doc<"axes", "axes to reduce; empty: all">,
+  let attrFacts = [Axis<"axes", "x">, Static<"axes", loopAxes>, Doc<"axes", "axes to reduce; empty: all">,
                    Doc<"keepdims", "keep reduced axes with size 1">];
   let constraints = ["reduced dimensions must not be empty"];
   let samples = [Sample<["2,3"]>, Sample<["2,5"], "axes=[1]">, Sample<["2,3,4"], "axes=[0, 2];keepdims=true">,
@@ -87,7 +87,7 @@ def Tess_OneHotOp : Tess_Op<"one_hot"> {
   let dtypes = Same<"x">;
   let lowering = Composite<"oneHot">;
   let noGradient = 1;
-  let attrFacts = [Doc<"num_classes", "size of the new axis">, Range<"num_classes", "0", "1e9">];
+  let attrFacts = [Doc<"num_classes", "size of the new axis">, BindTime<"num_classes">, Range<"num_classes", "0", "1e9">];
   let samples = [Sample<["4"], "num_classes=5", "0", "5">, Sample<["2,3"], "num_classes=3", "0", "3">,
                  Sample<[""], "num_classes=2", "0", "2">, Sample<["0"], "num_classes=2", "0", "2">,
                  Sample<["0"], "num_classes=0", "0", "2">];
@@ -122,7 +122,8 @@ def Tess_CrossEntropyOp : LossOp<"cross_entropy", "cross entropy of class scores
   let normalise = "axis";
   let attrFacts = !listconcat(lossFacts, [Axis<"axis", "pred">, Range<"label_smooth", "0", "1">,
       Doc<"axis", "axis of the classes">, Doc<"label_smooth", "share of the loss spread evenly over all classes">,
-      Doc<"with_logits", "pred holds logits, not probabilities">]);
+      Doc<"with_logits", "pred holds logits, not probabilities">, Static<"axis", loopAxes>,
+      Static<"label_smooth", "without smoothing a term and its reduction are left out">]);
   let constraints = ["label must have the shape of pred without the class axis"];
   let samples = [Sample<["4,5", "4"], "", "-2; 0", "2; 5">, Sample<["2,5,3", "2,3"], "reduction=\"none\"", "-2; 0", "2; 5">,
                  Sample<["4,5", "4"], "label_smooth=0.1;reduction=\"sum\"", "-2; 0", "2; 5">,

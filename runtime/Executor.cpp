@@ -55,6 +55,8 @@ std::vector<std::string> Bound::implementations() const {
   return names;
 }
 
+unsigned Bound::numScalars() const { return impl->program->executable().numScalars; }
+
 Bound::TableCalls Bound::tableCalls() const {
   TableCalls calls;
   for (const Command &command : impl->commands)

@@ -179,21 +179,9 @@ private:
 
   /// Says where the value of each runtime attribute of `op` comes from; their slots were just added.
   void addScalars(Operation *op, const OpDef &def) {
-    auto parameters = op->getAttrOfType<DenseI64ArrayAttr>(ir::kScalarsAttr);
-    unsigned next = 0;
-    for (auto [index, attr] : llvm::enumerate(def.info().attrs)) {
-      if (!attr.isRuntime)
-        continue;
-      ScalarSource source;
-      if (parameters) {
-        source.kind = ScalarSource::Parameter;
-        source.parameter = uint32_t(parameters[next++]);
-      } else {
-        const AttrValue &value = def.attr(unsigned(index));
-        source.bits = attr.kind == AttrKind::F64 ? llvm::bit_cast<uint64_t>(value.f64()) : uint64_t(value.i64());
-      }
-      out.scalars.push_back(source);
-    }
+    for (auto [index, attr] : llvm::enumerate(def.info().attrs))
+      if (attr.isRuntime)
+        out.scalars.push_back(scalarOf(op, def, unsigned(index)));
   }
 
   /// The group of the domain axis `fromLast`, both counted from the last; parallel groups come before reduced ones.
@@ -285,9 +273,17 @@ KernelSpec windowSpec(DType dtype, ReduceKind kind, unsigned numWindows) {
   return spec;
 }
 
+ScalarSource scalarOf(Operation *op, const OpDef &def, unsigned attr) {
+  if (std::optional<uint32_t> parameter = ir::parameterOf(op, attr))
+    return {ScalarSource::Parameter, 0, *parameter};
+  const AttrValue &value = def.attr(attr);
+  return {ScalarSource::Immediate,
+          value.kind() == AttrKind::F64 ? llvm::bit_cast<uint64_t>(value.f64()) : uint64_t(value.i64()), 0};
+}
+
 KernelSpec fillSpec(DType dtype, unsigned rank, InnerClass destination) {
   KernelSpec spec = perAxisSpec(rank, {{dtype, true, destination, false}});
-  spec.stores.push_back({NodeBuilder(spec).attribute(!isFloat(dtype), int16_t(spec.numAttrs++), dtype), 0});
+  spec.stores.push_back({NodeBuilder(spec).attribute(/*isInt=*/false, int16_t(spec.numAttrs++), dtype), 0});
   return spec;
 }
 

@@ -152,6 +152,9 @@ private:
       out.kernels.push_back(std::move(unit));
     step.image = found->second;
     step.entry = 0;
+    for (const ScalarSource &source : step.scalars)
+      if (source.kind == ScalarSource::Parameter)
+        exec().numScalars = std::max(exec().numScalars, source.parameter + 1);
     exec().steps.push_back(std::move(step));
   }
 
@@ -219,9 +222,6 @@ private:
     step.reduced = std::move(lowered.reduced);
     step.vectorOnReduced = lowered.spec.vectorAxis == VectorAxis::Reduced;
     step.scalars = std::move(lowered.scalars);
-    for (const ScalarSource &source : step.scalars)
-      if (source.kind == ScalarSource::Parameter)
-        exec().numScalars = std::max(exec().numScalars, source.parameter + 1);
     step.location = location;
     markInplace(fusion, lowered.spec, step);
     addStep(std::move(step), {std::move(lowered.spec)});
@@ -311,9 +311,7 @@ private:
     if (const AttrInfo *fill = regions::fillOf(step.op.info())) {
       unit.push_back(fillSpec(meta.dtype, meta.rank(), InnerClass::Contiguous));
       step.fillEntry = 1;
-      double value = step.op.f64(fill->name);
-      uint64_t bits = isFloat(meta.dtype) ? llvm::bit_cast<uint64_t>(value) : uint64_t(int64_t(value));
-      step.scalars.push_back({ScalarSource::Immediate, bits, 0});
+      step.scalars.push_back(scalarOf(op, step.op, unsigned(fill - step.op.info().attrs.begin())));
     }
     addStep(std::move(step), std::move(unit));
     return success();

@@ -29,7 +29,7 @@ void keepName(Operation *op, Value value) {
 /// Replaces one composite; its name goes to the operator that computes its first result.
 LogicalResult expand(Operation *op, OpBuilder &builder) {
   builder.setInsertionPoint(op);
-  llvm::Expected<Subgraph> graph = opDefOf(op).makeForwardGraph(metasOf(op->getOperands()), segmentsOf(op));
+  llvm::Expected<Subgraph> graph = opDefWithParameters(op).makeForwardGraph(metasOf(op->getOperands()), segmentsOf(op));
   if (!graph)
     return op->emitError(takeError(graph.takeError()).second);
   auto results = inlineSubgraph(builder, op->getLoc(), *graph, llvm::to_vector(op->getOperands()));

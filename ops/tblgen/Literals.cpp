@@ -84,6 +84,8 @@ std::string cppValue(const AttrValue &value) {
     return "AttrValue(IntList" + listText(value.ints(), "{", "}") + ")";
   case AttrKind::DType:
     return "AttrValue(DType(" + std::to_string(unsigned(value.dtype())) + "))";
+  case AttrKind::Parameter:
+    break; // a record has none
   }
   return "";
 }
@@ -104,6 +106,7 @@ std::string pyValue(const AttrValue &value) {
     return "\"" + numpyName(value.dtype()).str() + "\"";
   case AttrKind::I64:
   case AttrKind::Str:
+  case AttrKind::Parameter:
     return value.toText();
   }
   return "";

@@ -149,16 +149,27 @@ static void readFacts(OpModel &op) {
       attr.length = fact->getValueAsInt("length");
     if (fact->isSubClassOf("BindTime")) {
       attr.isBindTime = true;
-      if (llvm::none_of(ArrayRef{"Elementwise_", "Movement", "Window"},
-                        [&](StringRef cls) { return op.isLowering(cls); }))
-        op.fatal("BindTime must be of an elementwise operator, a movement or windows, got " + attr.name);
+      if (op.isLowering("View") || op.isLowering("Reduction"))
+        op.fatal("BindTime must be of an operator that is no view and no reduction, got " + attr.name);
     }
+    if (fact->isSubClassOf("Static"))
+      attr.staticReason = fact->getValueAsString("reason").str();
     if (fact->isSubClassOf("Axis")) {
       attr.axisOf = op.operandIndex(fact->getValueAsString("operand"));
       attr.axisExtra = fact->getValueAsInt("extra");
       if (attr.axisOf < 0)
         op.fatal("Axis must name an operand, got " + fact->getValueAsString("operand"));
     }
+  }
+}
+
+/// Checks that each number says of what it is a part, but for views, which compile to nothing.
+static void checkNumbers(const OpModel &op) {
+  for (const AttrModel &attr : op.attrs) {
+    bool isNumber = attr.kind == AttrKind::I64 || attr.kind == AttrKind::F64 || attr.kind == AttrKind::I64List;
+    int kinds = attr.isRuntime + attr.isBindTime + !attr.staticReason.empty();
+    if (isNumber && !op.isLowering("View") && kinds != 1)
+      op.fatal("numeric attribute must be one of Runtime, BindTime and Static, got " + attr.name);
   }
 }
 
@@ -289,6 +300,7 @@ static OpModel readOp(const Record *record) {
   for (const auto &attr : op.op->getAttributes())
     op.attrs.push_back(readAttr(op, attr));
   readFacts(op);
+  checkNumbers(op);
   readPython(op);
   if (const Record *oracle = op.def("oracle"))
     op.oracle = oracle->getValueAsString("expr").str();

@@ -23,7 +23,8 @@ struct AttrModel {
   bool isRuntime = false, isOptional = false, hasDefault = false, isBindTime = false;
   AttrValue defaultValue;
   std::vector<std::string> cases;
-  std::string low, high; // empty: no limit
+  std::string low, high;    // empty: no limit
+  std::string staticReason; // why it is part of the code
   int axisOf = -1, axisExtra = 0, length = -1;
 };
 

@@ -169,6 +169,11 @@ std::string gradientText(const OpModel &op) {
   return op.hasGradient() ? "differentiateForward" : "nullptr";
 }
 
+/// Whether attributes that are read at bind time decide its graph.
+bool isExpandedFirst(const OpModel &op) {
+  return op.isLowering("Composite") && any_of(op.attrs, [](const AttrModel &attr) { return attr.isBindTime; });
+}
+
 bool isSimple(const OpModel &op) {
   auto single = [](const ValueModel &v) { return v.arity == '1'; };
   return all_of(op.operands, single) && all_of(op.results, single);
@@ -204,7 +209,7 @@ std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostre
     << orNull(op.text("onnx")) << ",\n    " << ruleName("shapes", op.text("boundRule")) << ", "
     << orEmpty(!op.strings("upgrades").empty(), "upgrades") << ", " << orEmpty(!op.constraints.empty(), "constraints")
     << ", " << ruleName("checks", op.text("check")) << ", " << boolText(isSimple(op)) << ", "
-    << boolText(op.bit("needsSizes")) << ", " << boolText(op.bit("keepsAxes") || op.isLowering("Elementwise_")) << ", "
+    << boolText(isExpandedFirst(op)) << ", " << boolText(op.bit("keepsAxes") || op.isLowering("Elementwise_")) << ", "
     << boolText(op.bit("takesVectors")) << ", " << op.record->getValueAsInt("sampleRank");
   os << "constexpr OpInfo info = {" << row << "};\n} // namespace op_" << op.name << "\n";
   return "    op_" + op.name + "::info,\n";

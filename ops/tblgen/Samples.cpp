@@ -41,6 +41,9 @@ json::Array attrs(const OpModel &op) {
                                  {"default", attr.hasDefault ? json::Value(attr.defaultValue.toText()) : nullptr},
                                  {"optional", attr.isOptional},
                                  {"runtime", attr.isRuntime},
+                                 {"bind_time", attr.isBindTime},
+                                 {"static", attr.staticReason},
+                                 {"axis", attr.axisOf < 0 ? nullptr : json::Value(attr.axisExtra)},
                                  {"cases", strings(attr.cases)},
                                  {"min", attr.low},
                                  {"max", attr.high}});

@@ -154,6 +154,8 @@ public:
   };
   /// Counts those calls.
   TableCalls tableCalls() const;
+  /// Scalars that a run wants.
+  unsigned numScalars() const;
 
   /// For the executor.
   Commands &data() { return *impl; }

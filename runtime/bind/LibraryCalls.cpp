@@ -21,7 +21,7 @@ Metas Binder::metasOf(llvm::ArrayRef<ValueId> values) const {
 llvm::Expected<PreparedRef> Binder::prepare(const Step &step, llvm::ArrayRef<std::string> inputs,
                                             llvm::StringRef output) const {
   Metas operands = metasOf(step.operands), results = metasOf(step.results);
-  PrepareRequest request{step.op, operands, results, threads, inputs, output};
+  PrepareRequest request{operatorOf(step.op), operands, results, threads, inputs, output};
   if (!exe.numThreads || exe.numThreads == threads)
     request.implementation = step.implementation;
   return prepareKernel(program.device().kernels(), request);
@@ -71,7 +71,7 @@ llvm::Expected<void *> Binder::packedConstant(const Step &step, unsigned operand
   auto fill = [&](const void *from, void *to) {
     Metas operands = metasOf(step.operands), results = metasOf(step.results);
     const KernelDef *def = findKernel(program.device().kernels(), step.op.info().kernel);
-    return def->pack({step.op, operands, results}, operand, packing, from, to);
+    return def->pack({operatorOf(step.op), operands, results}, operand, packing, from, to);
   };
   ++bound->packedValues;
   return program.packedConstant(uint32_t(exe.values[step.operands[operand]].constant), packing, fill);

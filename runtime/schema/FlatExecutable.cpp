@@ -118,7 +118,10 @@ void Writer::value(const AttrValue &attr) {
     return value(attr.ints());
   case AttrKind::DType:
     return value(attr.dtype());
+  case AttrKind::Parameter:
+    break;
   }
+  llvm_unreachable("the operators of an executable have numbers");
 }
 
 /// Bytes of an item whose texts and lists are empty. A list may not have more items than fit into the remaining bytes,
@@ -250,6 +253,8 @@ AttrValue Reader::attribute() {
     return read(IntList());
   case AttrKind::DType:
     return read(DType());
+  case AttrKind::Parameter:
+    break; // last() is below it
   }
   llvm_unreachable("covered switch");
 }

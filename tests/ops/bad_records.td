@@ -1,6 +1,6 @@
 // Records that are wrong stop the generator, with the record's place and what is wrong.
 //
-// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
+// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
 include "ops/Base.td"
 
 class Plain<string m> : Tess_Op<m> {
@@ -11,6 +11,7 @@ class Plain<string m> : Tess_Op<m> {
   let shapes = "(*D) -> (*D)";
   let dtypes = Same<"x">;
   let lowering = Library<"test">;
+  let attrFacts = [BindTime<"axis">];
   let samples = [Sample<["2,3"]>];
 }
 def Tess_AOp : Plain<"a">;
@@ -79,7 +80,11 @@ def Tess_BOp : Plain<"b"> { let samples = []; }
 #ifdef CASE_16
 def Tess_BOp : Plain<"b"> { let lowering = Movement<"sliceSet", "steps">; }
 #endif
-// CHECK: error: b: BindTime must be of an elementwise operator, a movement or windows, got axis
+// CHECK: error: b: BindTime must be of an operator that is no view and no reduction, got axis
 #ifdef CASE_17
-def Tess_BOp : Plain<"b"> { let attrFacts = [BindTime<"axis">]; }
+def Tess_BOp : Plain<"b"> { let lowering = Reduction<"Sum">; }
+#endif
+// CHECK: error: b: numeric attribute must be one of Runtime, BindTime and Static, got axis
+#ifdef CASE_18
+def Tess_BOp : Plain<"b"> { let attrFacts = []; }
 #endif

@@ -31,6 +31,7 @@ static AttrValue otherValue(const AttrInfo &attr) {
   case AttrKind::DType:
     return AttrValue(DType::Int8);
   case AttrKind::None:
+  case AttrKind::Parameter:
     break;
   }
   return AttrValue();

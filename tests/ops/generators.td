@@ -39,7 +39,7 @@ def Tess_JoinOp : Tess_Op<"join"> {
   let shapes = "(*B, N)*, (3)? -> (*B, @size), (*@shape)";
   let dtypes = Promote<["inputs"]>;
   let lowering = Library<"join">;
-  let attrFacts = [Cases<"side", ["left", "right"]>];
+  let attrFacts = [Cases<"side", ["left", "right"]>, BindTime<"size">, BindTime<"shape">, Static<"gap", "it is in the code">];
   let samples = [Sample<["2,3"], "size=4">];
   let oracle = Oracle<"x">;
   let python = Py<"functional.tensor", "join">;

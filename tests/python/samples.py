@@ -65,7 +65,7 @@ class Record:
     samples: list
 
 
-def _value(text):
+def value(text):
     """An attribute's value from its text in the record."""
     text = text.strip()
     if text in ("true", "false"):
@@ -79,7 +79,7 @@ def _value(text):
 def attributes(text):
     """The attributes of "axes=[0];keepdims=true"."""
     pairs = (part.split("=", 1) for part in text.split(";") if part.strip())
-    return {name.strip(): _value(value) for name, value in pairs}
+    return {name.strip(): value(given) for name, given in pairs}
 
 
 def _shape(text):
@@ -94,7 +94,8 @@ def _sample(entry):
 
 
 @functools.cache
-def _entries():
+def entries():
+    """The records as the generator wrote them."""
     path = os.environ.get("TESS_SAMPLES") or Path(__file__).parents[2] / "ops" / "samples.json"
     return json.loads(Path(path).read_text())
 
@@ -103,7 +104,7 @@ def constraints():
     """(operator, text) of every constraint, by its label."""
     return {
         each["label"]: (entry["name"], each["text"])
-        for entry in _entries()
+        for entry in entries()
         for each in entry["labels"]
     }
 
@@ -112,7 +113,7 @@ def constraints():
 def records():
     """All records, by name."""
     table = {row["name"]: row for row in _core.op_table()}
-    return {entry["name"]: _record(entry, table[entry["name"]]) for entry in _entries()}
+    return {entry["name"]: _record(entry, table[entry["name"]]) for entry in entries()}
 
 
 def _record(entry, row):

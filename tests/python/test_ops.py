@@ -31,7 +31,7 @@ def all_results_are_compiled():
     origins = ("results_of_kernels", "results_of_libraries", "results_of_loops")
     compiled = sum(stats[origin] for origin in origins)
     assert compiled and compiled + stats["views"] >= stats["results"]  # a program may call both
-    assert sized_programs() == {name for name, row in _table().items() if row["needs_sizes"]}
+    assert sized_programs() == set()
 
 
 def sized_programs():

@@ -152,6 +152,7 @@ llvm::Expected<AttrValue> toAttr(llvm::StringRef op, llvm::StringRef name, const
   AttrPlace place{op, name};
   switch (info.kind) {
   case AttrKind::None:
+  case AttrKind::Parameter: // no record has one
     break;
   case AttrKind::I64: {
     llvm::Expected<int64_t> value = toInt(place, object, "an int");
@@ -184,6 +185,7 @@ llvm::Expected<AttrValue> toAttr(llvm::StringRef op, llvm::StringRef name, const
 PyObject *fromAttr(const AttrValue &value) {
   switch (value.kind()) {
   case AttrKind::None:
+  case AttrKind::Parameter: // of no operator that Python sees
     return Py_NewRef(Py_None);
   case AttrKind::I64:
     return PyLong_FromLongLong(value.i64());

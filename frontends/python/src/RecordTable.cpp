@@ -80,7 +80,6 @@ nb::dict opRow(const OpInfo &info) {
   row["lowering"] = int(info.lowering);
   row["has_gradient"] = info.gradient != nullptr;
   row["stochastic"] = info.stochastic;
-  row["needs_sizes"] = info.needsSizes;
   row["signature"] = info.signature ? info.signature->text : "";
   row["sharding"] = shardingRow(info);
   row["operands"] = operands;

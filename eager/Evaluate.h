@@ -1,0 +1,17 @@
+//===- Evaluate.h - the operators of a Subgraph, one by one -----*- C++ -*-===//
+#pragma once
+
+#include "eager/Operator.h"
+#include "ops/Subgraph.h"
+
+namespace tess::eager {
+
+/// Appends the results of one node for its operands.
+using ApplyNode =
+    llvm::function_ref<llvm::Error(const Subgraph::Node &node, llvm::ArrayRef<Operand> operands, Tensors &results)>;
+
+/// Applies the nodes of `graph` in order and returns its outputs, null ones where it has none. `operands`: one for each
+/// input, null where no node reads it. A value is dropped after its last use.
+llvm::Expected<Tensors> evaluate(const Subgraph &graph, llvm::ArrayRef<Operand> operands, ApplyNode applyNode);
+
+} // namespace tess::eager
