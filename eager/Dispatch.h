@@ -19,7 +19,8 @@ struct DispatchCall {
   llvm::Expected<Metas> infer() const { return op.infer(metasOf(operands), segments); }
 };
 
-/// Appends the results of `call`, by one of the four ways below. Large work may be queued (Queue.h).
+/// Adds the results of `call` to `results`, which is empty, by one of the four ways below. Large work may be queued
+/// (Queue.h).
 llvm::Error dispatch(const DispatchCall &call, Tensors &results);
 
 /// Runs an elementwise operator by a kernel of its class (DirectKernels.cpp). False: the class has no such kernel, and

@@ -73,10 +73,13 @@ llvm::Error dispatchExpanded(const DispatchCall &call, Tensors &results) {
   if (!made)
     return made.takeError();
   for (TensorRef &result : *made) {
-    if (!sharesMemory(*result, call.operands))
-      results.push_back(std::move(result));
-    else if (llvm::Error e = dispatch({OpDef::get("copy"), {Operand(result)}, {}}, results))
-      return e;
+    if (sharesMemory(*result, call.operands)) {
+      Tensors copy;
+      if (llvm::Error e = dispatch({OpDef::get("copy"), {Operand(result)}, {}}, copy))
+        return e;
+      result = std::move(copy.front());
+    }
+    results.push_back(std::move(result));
   }
   return llvm::Error::success();
 }

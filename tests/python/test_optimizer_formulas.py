@@ -8,6 +8,7 @@ import pytest
 import tessera
 from tessera import config, jit, optimizer
 from tessera.autodiff import GradManager
+from tessera.optimizer.compiled import PATIENCE
 
 from tests.python.helper import difference, floats, same_bits
 from tests.python.optimizer_formulas import CASES, FORMULAS
@@ -104,7 +105,7 @@ def test_a_group_is_one_kernel(name):
             p.grad = tessera.Tensor(np.ones(p.shape), dtype="float32")
         optim.step()
 
-    for _ in range(3):
+    for _ in range(PATIENCE + 1):
         step()
     assert difference(step)["programs"] == 0
     assert optim.param_groups[0].program.program().launches <= LAUNCHES.get(name, 1)
@@ -177,8 +178,8 @@ def test_a_setting_that_changes_at_each_step_makes_no_programs():
     p = tessera.Parameter(floats(4))
     optim = optimizer.SGD([p], lr=0.1, momentum=0.9)
     want, v = floats(4).astype(np.float64), 0.0
-    for number in range(6):
-        momentum = 0.9 - 0.1 * number
+    for number in range(PATIENCE + 4):
+        momentum = 0.9 - 0.01 * number
         optim.param_groups[0]["momentum"] = momentum
         p.grad = tessera.Tensor(floats(4, seed=number + 1))
         optim.step()
@@ -230,7 +231,7 @@ def test_the_optimizer_goes_with_its_last_reference():
     gc.collect()
     gc.disable()
     try:
-        for _ in range(3):
+        for _ in range(PATIENCE):
             p.grad = tessera.Tensor(floats(4))
             optim.step()
         assert optim.param_groups[0].program is not None

@@ -8,6 +8,10 @@ from .. import config, effects, jit
 from .optimizer import Optimizer
 
 
+# A program takes as long to compile as dozens of updates save, so a short run makes none.
+PATIENCE = 10
+
+
 def runs_by_operator():
     """Whether a trace around the update, or check_finite, wants to see its operators."""
     return effects.is_tracing() or config.get_check_finite()
@@ -17,8 +21,8 @@ class Compiled(Optimizer):
     """Base class of optimizers that treat each parameter alike: like updates of a group's
     parameters are one kernel.
 
-    The program is made at the second step in a row with the same settings and the same parameters
-    that have gradients, and runs from then on; within a traced function the update is a part of its
+    The program is made at the step number PATIENCE in a row with the same settings and the same
+    parameters that have gradients, and runs from then on; within a traced function the update is a part of its
     program. A subclass gives `_update_parameter(group, parameter, grad)`.
     """
 
@@ -39,7 +43,7 @@ class Compiled(Optimizer):
             self._update_all(group, grads)
             return
         attributes = tuple(getattr(self, name) for name in self.attribute_names)
-        if group.is_as_before((attributes, [grad is None for grad in grads])):
+        if group.calls_alike((attributes, [grad is None for grad in grads])) >= PATIENCE:
             if group.program is None:
                 update = functools.partial(_update, weakref.ref(self), weakref.ref(group))
                 group.program = jit.trace(update, symbolic=True)

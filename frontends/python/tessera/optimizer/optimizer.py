@@ -27,7 +27,7 @@ class ParamGroup(UserDict):
     def __init__(self, settings):
         self.rate = Tensor(np.zeros((), dtype=np.float32))
         self.program = None  # of the update, where the optimizer makes one
-        self._before = None
+        self._before, self._alike = None, 0
         super().__init__(settings)
 
     def __getitem__(self, key):
@@ -42,11 +42,12 @@ class ParamGroup(UserDict):
             self.rate._reset(Tensor(np.asarray(value, dtype=np.float32)))
         self.data[key] = value
 
-    def is_as_before(self, others):
-        """Whether settings besides the learning rate, and `others`, are as at the last call."""
+    def calls_alike(self, others):
+        """For how many calls settings besides the learning rate, and `others`, have been equal."""
         settings = {key: self.data[key] for key in self.data if key not in ("lr", "params")}
         before, self._before = self._before, (settings, others)
-        return before == self._before
+        self._alike = self._alike + 1 if before == self._before else 1
+        return self._alike
 
 
 class Optimizer(ABC):
