@@ -7,7 +7,6 @@ from abc import abstractmethod
 from .. import config, effects, jit
 from .optimizer import Optimizer
 
-
 # A program takes as long to compile as dozens of updates save, so a short run makes none.
 PATIENCE = 10
 
@@ -22,8 +21,8 @@ class Compiled(Optimizer):
     parameters are one kernel.
 
     The program is made at the step number PATIENCE in a row with the same settings and the same
-    parameters that have gradients, and runs from then on; within a traced function the update is a part of its
-    program. A subclass gives `_update_parameter(group, parameter, grad)`.
+    parameters that have gradients, and runs from then on; within a traced function the update is a
+    part of its program. A subclass gives `_update_parameter(group, parameter, grad)`.
     """
 
     attribute_names = ()  # of attributes that decide how the update is computed
