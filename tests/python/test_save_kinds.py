@@ -203,6 +203,19 @@ def test_damaged_structures(tree):
         loaded(of_structure(tree))
 
 
+def test_structures_without_end():
+    deep = '{"list": [' * 5000 + "1" + "]}" * 5000
+    text = '{"format": "tessera-save", "version": 2, "tree": ' + deep + "}"
+    metadata = {"tessera": text, "tessera_crc32": str(zlib.crc32(text.encode()))}
+    header = b'{"a":' + b"[" * 100_000
+    for content in (
+        with_header({"__metadata__": metadata}, b""),
+        len(header).to_bytes(8, "little") + header,
+    ):
+        with pytest.raises(ValueError, match="^load: .* must .*, got RecursionError"):
+            loaded(content)
+
+
 def test_files_of_later_versions():
     with pytest.raises(ValueError, match="^load: the file's version must be at most 2, got 3$"):
         loaded(of_structure(1, version=3))

@@ -191,6 +191,13 @@ def test_states_of_older_tensors():
         loaded(pickled(tensor))
 
 
+def test_tensors_that_are_refused():
+    refused(pickled(MegTensor([[1]], np.int32, "xpux")), "a tensor of list")
+    for dtype in (np.dtype("uint16"), "int7"):
+        with pytest.raises(ValueError, match="^load: a pickle must be whole and undamaged, got "):
+            loaded(pickled(MegTensor(np.zeros(1), dtype, "xpux")))
+
+
 class Hostile:
     """Calls a function when it is unpickled."""
 
@@ -244,6 +251,17 @@ def test_hostile_pickles_are_refused_by_name(protocol, tmp_path):
 )
 def test_instructions_that_are_refused(content, what):
     refused(content, what)
+
+
+@pytest.mark.parametrize(
+    "shape", [b"J\xff\xff\xff\xff\x85", b"\x88\x85", b"(" + b"K\x01" * 65 + b"t"]
+)
+def test_shapes_that_are_refused(shape):
+    start = b"\x80\x04\x8c\x12numpy.core.numeric\x8c\x0b_frombuffer\x93(C\x01a"
+    dtype = b"\x8c\x05numpy\x8c\x05dtype\x93\x8c\x02u1\x85R"
+    assert loaded(start + dtype + b"K\x01\x85\x8c\x01CtR.").tolist() == [97]
+    with pytest.raises(ValueError, match="^load: a pickle must be whole .*a shape that is none"):
+        loaded(start + dtype + shape + b"\x8c\x01CtR.")
 
 
 def test_arrays_that_are_refused():

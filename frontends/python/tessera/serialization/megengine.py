@@ -15,6 +15,7 @@ import numpy as np
 from ..tensor import Parameter, Tensor
 from .dtypes import DTYPES
 
+_MOST_AXES = 64  # of NumPy
 _SCALARS = (str, bytes, int, float, complex, np.generic, type(None))
 # How a pickle writes dtypes: "f4" for float32, and the class where a tensor says its own.
 _DTYPE_NAMES = {np.dtype(name).str[1:]: name for name in DTYPES - {"bfloat16"}}
@@ -82,6 +83,8 @@ def _array_of(data, dtype, shape, order):
         raise _RefusedError(f"an array of {type(data).__name__}")
     if not isinstance(dtype, np.dtype):
         raise TypeError(f"dtype {dtype!r}")
+    if len(shape) > _MOST_AXES or not all(type(size) is int and size >= 0 for size in shape):
+        raise ValueError("a shape that is none")
     if math.prod(shape) * dtype.itemsize != len(data):
         raise ValueError(f"{len(data)} bytes for an array of {dtype} {shape}")
     array = np.frombuffer(bytearray(data), dtype=dtype).reshape(shape, order=order)
@@ -133,8 +136,11 @@ def _tensor(kind, locate):
         given.update(state or {})
         if any(value is not None for value in (given.get("qdict") or {}).values()):
             raise _RefusedError("a quantized tensor")
-        dtype, device = given["dtype"], given.get("device") or "xpux"
-        tensor = kind(np.asarray(given["data"]), dtype=np.dtype(dtype).name, device=locate(device))
+        data, device = given["data"], given.get("device") or "xpux"
+        if not isinstance(data, (np.ndarray, np.generic)):
+            raise _RefusedError(f"a tensor of {type(data).__name__}")
+        dtype = data.dtype if given.get("dtype") is None else np.dtype(given["dtype"])
+        tensor = kind(np.asarray(data), dtype=dtype.name, device=locate(device))
         tensor.name = given.get("name") or ""
         return tensor
 
