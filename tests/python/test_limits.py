@@ -15,7 +15,7 @@ FILLING = {
         "config.set_cache_limit(1 << 18)\n"
         "for n in range(1, 400):\n"
         "    F.sum(tensor(2, 3, n % 7 + 1), n % 3)\n"
-        "    F.linspace(0, 1, n + 1)\n",
+        "    F.norm(tensor(4), ord=n + 0.5)\n",
     ),
     "bindings of operators": (
         "binding_bytes",
