@@ -1,36 +1,57 @@
 """Functions without parameters as modules."""
 
 from .. import functional as F  # noqa: N812
+from ..core.ops.families import ELEMWISE_MODES
 from .module import Module
 
+# Elementwise functions that are not in functional.elemwise.
+_OTHERS = ("gelu", "hsigmoid", "hswish", "isfinite", "isinf", "isnan", "leaky_relu", "logsigmoid",
+           "prelu", "reciprocal", "relu", "relu6", "rsqrt", "sigmoid", "sign", "silu", "softplus",
+           "trunc")  # fmt: skip
 
-class Elemwise(Module):
-    """An elementwise function by its MegEngine name: "add", "mul", "fuse_add_relu", "fuse_mul_add3"
-    …
-    """
-
-    def __init__(self, method, **kwargs):
-        super().__init__(**kwargs)
-        self.method = method.lower()
-        self._function = _FUSED.get(self.method) or getattr(F.elemwise, self.method, None)
-        if self._function is None:
-            raise ValueError(f"Elemwise: method must name an elementwise function, got {method!r}")
-
-    def forward(self, *inps):
-        """See the class."""
-        return self._function(*inps)
-
-    def _module_info_string(self):
-        return self.method
-
-
-_FUSED = {
+# Functions of several operators.
+_COMPOSED = {
+    "fast_tanh": lambda x: x * (27 + x * x) / (27 + 9 * x * x),
+    "fuse_add_h_swish": lambda a, b: F.hswish(a + b),
     "fuse_add_relu": lambda a, b: F.relu(a + b),
     "fuse_add_sigmoid": lambda a, b: F.sigmoid(a + b),
     "fuse_add_tanh": lambda a, b: F.tanh(a + b),
     "fuse_mul_add3": lambda a, b, c: a * b + c,
     "fuse_mul_add4": lambda a, b, c, d: a * b + c * d,
 }
+
+
+def _function(method):
+    """The function of a name in lower case; None where there is none."""
+    name = ELEMWISE_MODES.get(method, method)
+    if name in F.elemwise.__all__ or name in _OTHERS:
+        return getattr(F, name)
+    return _COMPOSED.get(method)
+
+
+class Elemwise(Module):
+    """An elementwise function by its name in functional or by its MegEngine mode, in any case:
+    "add", "mul", "hswish" or "H_SWISH", "negate", "fuse_add_relu", "fuse_mul_add3", "fast_tanh" …
+
+    ValueError: method must name an elementwise function.
+
+    >>> from tessera import tensor
+    >>> Elemwise("FUSE_MUL_ADD3")(tensor([2.0]), tensor([3.0]), tensor([1.0])).tolist()
+    [7.0]
+    """
+
+    def __init__(self, method, **kwargs):
+        super().__init__(**kwargs)
+        self.method = method.lower()
+        if _function(self.method) is None:
+            raise ValueError(f"Elemwise: method must name an elementwise function, got {method!r}")
+
+    def forward(self, *inps):
+        """See the class."""
+        return _function(self.method)(*inps)
+
+    def _module_info_string(self):
+        return self.method
 
 
 class Concat(Module):

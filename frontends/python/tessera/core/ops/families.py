@@ -3,11 +3,27 @@
 from ... import _core
 
 _REDUCE = {"sum": "sum", "mean": "mean", "product": "prod", "max": "max", "min": "min"}
-_ELEMWISE = {"true_div": "div", "floor_div": "floor_div", "negate": "neg", "eq": "equal",
-             "neq": "not_equal", "lt": "less", "leq": "less_equal", "gt": "greater",
-             "geq": "greater_equal", "max": "maximum", "min": "minimum", "log_sum_exp": "logaddexp",
-             "shl": "left_shift", "shr": "right_shift", "and": "logical_and", "or": "logical_or",
-             "xor": "logical_xor", "not": "logical_not"}  # fmt: skip
+ELEMWISE_MODES = {
+    "true_div": "div",
+    "floor_div": "floor_div",
+    "negate": "neg",
+    "eq": "equal",
+    "neq": "not_equal",
+    "lt": "less",
+    "leq": "less_equal",
+    "gt": "greater",
+    "geq": "greater_equal",
+    "max": "maximum",
+    "min": "minimum",
+    "log_sum_exp": "logaddexp",
+    "shl": "left_shift",
+    "shr": "right_shift",
+    "and": "logical_and",
+    "or": "logical_or",
+    "xor": "logical_xor",
+    "not": "logical_not",
+    "h_swish": "hswish",
+}
 
 
 def _by_mode(family, mode, names, **attributes):
@@ -20,7 +36,7 @@ def _by_mode(family, mode, names, **attributes):
 
 def Elemwise(mode):  # noqa: N802
     """The elementwise operator `mode`."""
-    return _by_mode("Elemwise", mode, _ELEMWISE)
+    return _by_mode("Elemwise", mode, ELEMWISE_MODES)
 
 
 def Reduce(mode, axis=None, keepdim=False):  # noqa: N802
