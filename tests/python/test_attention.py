@@ -233,3 +233,23 @@ def test_dropout_of_heads_is_for_training():
 def test_heads_divide_the_size(num_heads):
     with pytest.raises(ValueError, match="num_heads must divide embed_dim 6, got"):
         M.MultiHeadAttention(6, num_heads)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_megengines_weights_are_converted(bias):
+    """`io_weight_bias`: the projections as (in, out) matrices one after the other, then biases."""
+    embed, kdim, vdim = 6, 4, 5
+    net = M.Sequential(M.MultiHeadAttention(embed, 2, bias=bias, kdim=kdim, vdim=vdim))
+    matrices = [floats(n, embed, seed=n) for n in (embed, kdim, vdim, embed)]
+    vectors = [floats(embed, seed=i) for i in range(4 * bias)]
+    joined = np.concatenate([each.ravel() for each in (*matrices, *vectors)]).reshape(1, -1)
+    state = {"0.io_weight_bias": joined}
+    assert net.load_state_dict(state) == [] and list(state) == ["0.io_weight_bias"]
+    names = ["q_proj", "k_proj", "v_proj", "out_proj"]
+    for number, name in enumerate(names):
+        layer = getattr(net[0], name)
+        assert np.array_equal(layer.weight.numpy(), matrices[number].T)
+        assert not bias or np.array_equal(layer.bias.numpy(), vectors[number])
+    net.load_state_dict(net.state_dict())
+    with pytest.raises(ValueError, match=r"0.io_weight_bias must have \d+ elements, got 3"):
+        net.load_state_dict({"0.io_weight_bias": joined[0, :3]})

@@ -7,7 +7,7 @@ import tessera.functional as F  # noqa: N812
 from tessera import module as M  # noqa: N812
 from tessera.autodiff import GradManager
 
-from tests.python.helper import assert_close, floats
+from tests.python.helper import assert_close, check, floats
 
 
 def tensor(*shape, seed=0):
@@ -159,6 +159,15 @@ def test_embedding():
     assert_close(net(tessera.Tensor([[1, 3]])), rows[[[1, 3]]])
     with pytest.raises(ValueError, match=r"Embedding: initial_weight must have shape \(4, 2\)"):
         M.Embedding(4, 2, initial_weight=rows)
+    again = M.Embedding.from_pretrained(tessera.Tensor(rows))
+    assert again.freeze and np.array_equal(again.weight.numpy(), rows)
+    with pytest.raises(
+        ValueError, match=r"Embedding: embeddings must have 2 axes, got shape \(4,\)"
+    ):
+        M.Embedding.from_pretrained(rows[:, 0])
+    for name in ("padding_idx", "max_norm", "norm_type"):
+        with pytest.raises(ValueError, match=f"Embedding: {name} must be None, got 1"):
+            M.Embedding(4, 3, **{name: 1})
     for freeze in (False, True):
         net = M.Embedding(4, 3, freeze=freeze)
         manager = GradManager().attach(net.parameters())
@@ -194,14 +203,117 @@ def test_prelu_pad_and_pixel_shuffle():
     assert M.PixelShuffle(2)(x).shape == (2, 1, 6, 6)
 
 
-def test_elemwise_and_concat():
+def test_concat():
     a, b = tensor(2, 3, seed=1), tensor(2, 3, seed=2)
-    assert M.Elemwise("FUSE_ADD_RELU")(a, b).tolist() == F.relu(a + b).tolist()
     assert M.Concat()([a, b], 1).shape == (2, 6)
-    with pytest.raises(
-        ValueError, match="Elemwise: method must name an elementwise function, got 'no'"
-    ):
-        M.Elemwise("no")
+
+
+ACTIVATIONS = [
+    (M.ELU(), lambda x: np.where(x > 0, x, np.expm1(x))),
+    (M.ELU(0.5), lambda x: np.where(x > 0, x, 0.5 * np.expm1(x))),
+    (M.Mish(), lambda x: x * np.tanh(np.log1p(np.exp(x)))),
+]
+
+
+@pytest.mark.parametrize(("net", "oracle"), ACTIVATIONS)
+def test_activations_of_several_functions(net, oracle):
+    check(net, floats(4, 3, low=-5, high=5), oracle=oracle, rtol=1e-5, atol=1e-6)
+
+
+def test_batch_norm_3d():
+    net, x = M.BatchNorm3d(3), floats(4, 3, 2, 5, 6) * 3 + 1
+    axes = (0, 2, 3, 4)
+    wide = x.astype(np.float64)
+    mean, var = (f(axes, keepdims=True) for f in (wide.mean, wide.var))
+    assert_close(net(tessera.Tensor(x)), (wide - mean) / np.sqrt(var + 1e-5), rtol=1e-4, atol=1e-5)
+    assert_close(net.running_mean.numpy().ravel(), 0.1 * mean.ravel(), rtol=1e-5)
+    net.eval()
+    running = [net.state_dict()[n].reshape(1, 3, 1, 1, 1) for n in ("running_mean", "running_var")]
+    check(net, x, rtol=1e-4, atol=1e-5, dynamic=False,
+          oracle=lambda x: (x - running[0]) / np.sqrt(running[1] + 1e-5))  # fmt: skip
+    with pytest.raises(ValueError, match="BatchNorm3d: input must have 5 axes, got 4"):
+        net(tensor(4, 3, 2, 5))
+
+
+def test_rms_norm():
+    for net, axes in ((M.RMSNorm(5), (-1,)), (M.RMSNorm((4, 5)), (-2, -1))):
+        net.load_state_dict({"weight": floats(*net.weight.shape, seed=4)})
+
+        def oracle(x, net=net, axes=axes):
+            return x / np.sqrt((x * x).mean(axes, keepdims=True) + 1e-5) * net.weight.numpy()
+
+        check(net, floats(3, 4, 5), oracle=oracle, rtol=1e-4, atol=1e-5)
+        net.reset_parameters()
+        assert net.weight.numpy().min() == 1
+    assert not list(M.RMSNorm(5, affine=False).tensors())
+
+
+@pytest.mark.parametrize("axes", [1, (1, 2), (2, 0), (-1,)])
+def test_general_norm(axes):
+    x, tupled = floats(2, 3, 4), (axes,) if isinstance(axes, int) else axes
+    shape = tuple(x.shape[axis] for axis in tupled)
+    net = M.GeneralNorm(shape, axes)
+    net.load_state_dict({"weight": floats(*shape, seed=1), "bias": floats(*shape, seed=2)})
+
+    def oracle(x):
+        centred = x - x.mean(tupled, keepdims=True)
+        out = centred / np.sqrt(x.var(tupled, keepdims=True) + 1e-5)
+        places = [slice(None) if i in [a % 3 for a in tupled] else None for i in range(3)]
+        order = np.argsort([a % 3 for a in tupled])
+        weight, bias = (p.numpy().transpose(order)[tuple(places)] for p in (net.weight, net.bias))
+        return out * weight + bias
+
+    check(net, x, oracle=oracle, rtol=1e-4, atol=1e-5, dynamic=False)
+
+
+@pytest.mark.parametrize("axes", [(1, 1), (0,)])
+def test_general_norm_checks_its_axes(axes):
+    with pytest.raises(ValueError, match="GeneralNorm: normalized_axis must be different axes"):
+        M.GeneralNorm((3, 3), axes)
+    for wrong in ((3, 0), (-1, 2)):
+        with pytest.raises(ValueError, match=r"different axes of the input, got .* for 3 axes"):
+            M.GeneralNorm((3, 3), wrong)(tensor(3, 3, 3))
+
+
+def windows(x, size, stride, padding, value):
+    x = np.pad(x, ((0, 0), (0, 0), (padding, padding)), constant_values=value)
+    count = (x.shape[-1] - size) // stride + 1
+    return np.stack([x[..., i * stride : i * stride + size] for i in range(count)], axis=-2)
+
+
+@pytest.mark.parametrize(("size", "stride", "padding"), [(2, None, 0), (3, 1, 1), (3, 2, 1)])
+def test_pooling_of_sequences(size, stride, padding):
+    x, step = floats(2, 3, 9), stride or size
+    options = size, stride, padding
+    check(M.MaxPool1d(*options), x,
+          oracle=lambda x: windows(x, size, step, padding, -np.inf).max(-1))  # fmt: skip
+    check(M.AvgPool1d(*options, mode="average"), x, rtol=1e-5,
+          oracle=lambda x: windows(x, size, step, padding, 0).mean(-1))  # fmt: skip
+    check(M.AvgPool1d(*options), x, rtol=1e-5,
+          oracle=lambda x: np.nanmean(windows(x, size, step, padding, np.nan), -1))  # fmt: skip
+
+
+def test_pooling_of_sequences_takes_numbers():
+    for kind in (M.MaxPool1d, M.AvgPool1d):
+        with pytest.raises(TypeError, match=f"{kind.__name__}: kernel_size, .* must be ints"):
+            kind((2, 2))(tensor(1, 1, 4))
+
+
+@pytest.mark.parametrize("mode", ["IDENTITY", "RELU"])
+@pytest.mark.parametrize("bias", [True, False])
+def test_batch_matmul_activation(bias, mode):
+    net, x = M.BatchMatMulActivation(3, 4, 2, bias, mode), floats(3, 4, 2)
+    if bias:
+        net.bias.set_value([1.0, -2.0])
+
+    def oracle(x):
+        out = net.weight.numpy() @ x + (net.bias.numpy() if bias else 0)
+        return np.maximum(out, 0) if mode == "RELU" else out
+
+    check(net, x, oracle=oracle, rtol=1e-5, atol=1e-6, dynamic=False)
+    assert repr(net).startswith("BatchMatMulActivation(batch=3, in_features=4, out_features=2")
+    with pytest.raises(ValueError, match="BatchMatMulActivation: nonlinear_mode must be one of"):
+        M.BatchMatMulActivation(3, 4, 2, nonlinear_mode="GELU")
 
 
 INITS = [

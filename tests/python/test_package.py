@@ -52,9 +52,13 @@ NAMES = {
     "hub": "list load help load_serialized_obj_from_url pretrained import_module",
     "data.dataloader": "DataLoader PreLoader WorkerInfo get_worker_info",
     "random": "seed RNG uniform normal permutation shuffle",
-    "module": "Module Conv2d Linear BatchNorm1d BatchNorm2d MaxPool2d AvgPool2d "
-    "AdaptiveAvgPool2d ReLU Sigmoid SiLU GELU LeakyReLU Softmax Dropout Identity "
-    "Sequential Elemwise Concat MultiHeadAttention init",
+    "module": "Module Conv1d Conv2d Linear BatchNorm1d BatchNorm2d BatchNorm3d MaxPool1d "
+    "MaxPool2d AvgPool1d AvgPool2d AdaptiveAvgPool2d ReLU Sigmoid SiLU GELU LeakyReLU PReLU ELU "
+    "Mish Softmax Dropout Embedding Identity Flatten Pad PixelShuffle Sequential ModuleList "
+    "ModuleDict Elemwise Concat MultiHeadAttention TransformerEncoderLayer BatchMatMulActivation "
+    "ConvRelu2d ConvBn2d ConvBnRelu2d LinearRelu LinearBn1d LinearBnRelu1d GroupNorm LayerNorm "
+    "InstanceNorm GeneralNorm RMSNorm RNNCell LSTMCell GRUCell init",
+    "utils.module_utils": "get_expand_structure set_expand_structure",
     "functional": "abs acos acosh add asin asinh atan atan2 atanh ceil clip cos cosh div equal erf "
     "exp expm1 floor floor_div greater greater_equal left_shift less less_equal log "
     "log1p logaddexp logical_and logical_not logical_or logical_xor maximum minimum "

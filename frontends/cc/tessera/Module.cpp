@@ -153,6 +153,12 @@ static void checkNames(const std::string &module, llvm::ArrayRef<std::string> mi
                                        "]");
 }
 
+/// The sizes other than 1: what a parameter's shape means, [C] for each channel's [1, C, 1, 1].
+static Shape squeezed(Shape shape) {
+  llvm::erase(shape, 1);
+  return shape;
+}
+
 std::vector<std::string> Module::loadStateDict(const StateDict &state, bool strict) {
   std::vector<std::string> missing, unexpected;
   std::vector<std::pair<Tensor, Tensor>> changes;
@@ -164,7 +170,7 @@ std::vector<std::string> Module::loadStateDict(const StateDict &state, bool stri
       continue;
     }
     ++found;
-    if (it->second.shape() != entry->tensor.shape())
+    if (squeezed(it->second.shape()) != squeezed(entry->tensor.shape()))
       throw Error(ErrorCode::InvalidArgument, "loadStateDict: shapes must be those of " + className(*this) + ", got " +
                                                   path + " " + tess::toString(it->second.ref()->meta()) + " for " +
                                                   tess::toString(entry->tensor.ref()->meta()));
@@ -177,8 +183,10 @@ std::vector<std::string> Module::loadStateDict(const StateDict &state, bool stri
   if (strict)
     checkNames(className(*this), missing, unexpected);
   NoGrad noGrad;
-  for (const auto &[target, value] : changes)
-    target.assign(value.dtype() == target.dtype() ? value.detach() : value.astype(target.dtype()));
+  for (const auto &[target, value] : changes) {
+    Tensor shaped = value.shape() == target.shape() ? value.detach() : value.reshape(target.shape());
+    target.assign(shaped.dtype() == target.dtype() ? shaped : shaped.astype(target.dtype()));
+  }
   return missing;
 }
 

@@ -65,9 +65,9 @@ public:
 
   /// Parameters and buffers by path, with their present values, which later updates do not change.
   StateDict stateDict() const;
-  /// Sets parameters and buffers by path; shapes must agree, dtypes are converted. With `strict` the names must be
-  /// exactly those of this module; otherwise unknown names are ignored, and missing ones are returned. Nothing changes
-  /// when it throws.
+  /// Sets parameters and buffers by path; sizes other than 1 must agree (Python writes [C] for [1, C, 1, 1]), dtypes
+  /// are converted. With `strict` the names must be exactly those of this module; otherwise unknown names are ignored,
+  /// and missing ones are returned. Nothing changes when it throws.
   std::vector<std::string> loadStateDict(const StateDict &state, bool strict = true);
   /// stateDict() in a file that Python's tessera.load reads, and back.
   void save(const std::string &path) const { tessera::save(stateDict(), path); }

@@ -72,6 +72,17 @@ TEST_CASE("batch norm normalises, and moves its statistics in training only") {
   CHECK(norm.stateDict().at("running_mean").toBytes() == mean.toBytes());
 }
 
+TEST_CASE("batch norm takes statistics of one axis, as Python writes them") {
+  BatchNorm2d norm(2);
+  StateDict state = norm.stateDict();
+  for (auto &[name, value] : state)
+    value = value.reshape({2});
+  state.at("running_mean") = tensor({3.0f, 4.0f});
+  CHECK(norm.loadStateDict(state).empty());
+  CHECK(norm.stateDict().at("running_mean").shape() == Shape{1, 2, 1, 1});
+  CHECK(norm.stateDict().at("running_mean").toVector<float>() == Floats{3, 4});
+}
+
 TEST_CASE("a convolution has the arithmetic of one") {
   Conv2d conv(1, 1, {2, 1}, {.stride = {1, 2}, .bias = false});
   (void)conv.loadStateDict({{"weight", tensor({1.0f, 10.0f}, Shape{1, 1, 2, 1})}});

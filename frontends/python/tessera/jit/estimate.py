@@ -48,17 +48,22 @@ def estimate(function, *args, **kwargs):
     >>> estimate(lambda x: (x @ x).sum(), Spec((256, 256))).peak > 256 * 256 * 4
     True
     """
-    leaves, structure = flatten((args, kwargs))
-    leaves = [_tensor_of(leaf) if isinstance(leaf, Spec) else leaf for leaf in leaves]
-    args, kwargs = unflatten(structure, leaves)
+    args, kwargs = valueless(args, kwargs)
     if isinstance(function, Program):
         return _estimate_of(function.bind(*args, **kwargs))
     options = {}
     if isinstance(function, trace):
         function, options = function.function, function.options
-    tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+    tensors = [leaf for leaf in flatten((args, kwargs))[0] if isinstance(leaf, Tensor)]
     _, call = record(function, tensors, args, kwargs, run=False)
     return _estimate_of(call.recording.compile(options))
+
+
+def valueless(args, kwargs):
+    """Both with tensors without values in the places of Specs."""
+    leaves, structure = flatten((args, kwargs))
+    leaves = [_tensor_of(leaf) if isinstance(leaf, Spec) else leaf for leaf in leaves]
+    return unflatten(structure, leaves)
 
 
 def _tensor_of(spec):

@@ -4,24 +4,29 @@ import sys as _sys
 
 from .._known_form import export_known_form as _export_known_form
 from . import init
-from .activation import GELU, LeakyReLU, PReLU, ReLU, Sigmoid, SiLU, Softmax
+from .activation import ELU, GELU, LeakyReLU, Mish, PReLU, ReLU, Sigmoid, SiLU, Softmax
 from .attention import MultiHeadAttention
-from .batchnorm import BatchNorm1d, BatchNorm2d
+from .batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
 from .container import ModuleDict, ModuleList, Sequential
 from .conv import Conv1d, Conv2d
 from .elemwise import Concat, Dropout, Elemwise, Flatten, Identity, Pad, PixelShuffle
 from .embedding import Embedding
 from .fused import ConvBn2d, ConvBnRelu2d, ConvRelu2d, LinearBn1d, LinearBnRelu1d, LinearRelu
-from .linear import Linear
+from .linear import BatchMatMulActivation, Linear
 from .module import Module
-from .normalization import GroupNorm, InstanceNorm, LayerNorm
-from .pooling import AdaptiveAvgPool2d, AvgPool2d, MaxPool2d
+from .normalization import GeneralNorm, GroupNorm, InstanceNorm, LayerNorm, RMSNorm
+from .pooling import AdaptiveAvgPool2d, AvgPool1d, AvgPool2d, MaxPool1d, MaxPool2d
+from .recurrent import GRUCell, LSTMCell, RNNCell
+from .transformer import TransformerEncoderLayer
 
 __all__ = [
     "AdaptiveAvgPool2d",
+    "AvgPool1d",
     "AvgPool2d",
+    "BatchMatMulActivation",
     "BatchNorm1d",
     "BatchNorm2d",
+    "BatchNorm3d",
     "Concat",
     "Conv1d",
     "Conv2d",
@@ -29,20 +34,26 @@ __all__ = [
     "ConvBnRelu2d",
     "ConvRelu2d",
     "Dropout",
+    "ELU",
     "Elemwise",
     "Embedding",
     "Flatten",
     "GELU",
+    "GRUCell",
+    "GeneralNorm",
     "GroupNorm",
     "Identity",
     "InstanceNorm",
+    "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
     "Linear",
     "LinearBn1d",
     "LinearBnRelu1d",
     "LinearRelu",
+    "MaxPool1d",
     "MaxPool2d",
+    "Mish",
     "Module",
     "ModuleDict",
     "ModuleList",
@@ -50,11 +61,14 @@ __all__ = [
     "PReLU",
     "Pad",
     "PixelShuffle",
+    "RMSNorm",
+    "RNNCell",
     "ReLU",
     "Sequential",
     "SiLU",
     "Sigmoid",
     "Softmax",
+    "TransformerEncoderLayer",
     "init",
 ]
 

@@ -39,6 +39,40 @@ class GELU(Module):
         return F.gelu(inputs)
 
 
+class Mish(Module):
+    """x * tanh(softplus(x)). D. Misra: Mish, BMVC 2020.
+
+    >>> from tessera import tensor
+    >>> Mish()(tensor([0.0])).tolist()
+    [0.0]
+    """
+
+    def forward(self, inputs):
+        """See the class."""
+        return inputs * F.tanh(F.softplus(inputs))
+
+
+class ELU(Module):
+    """x above 0, `alpha` * (exp(x) - 1) below. D. Clevert et al.: Fast and Accurate Deep Network
+    Learning by Exponential Linear Units, ICLR 2016.
+
+    >>> from tessera import tensor
+    >>> ELU(2.0)(tensor([3.0, 0.0, float("-inf")])).tolist()
+    [3.0, 0.0, -2.0]
+    """
+
+    def __init__(self, alpha=1.0, **kwargs):
+        super().__init__(**kwargs)
+        self.alpha = alpha
+
+    def forward(self, inputs):
+        """See the class."""
+        return F.relu(inputs) + self.alpha * F.expm1(F.minimum(inputs, 0))
+
+    def _module_info_string(self):
+        return f"alpha={self.alpha}"
+
+
 class LeakyReLU(Module):
     """x above 0, `negative_slope` * x below."""
 

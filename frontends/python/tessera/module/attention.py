@@ -1,5 +1,7 @@
 """MultiHeadAttention."""
 
+import numpy as np
+
 from .. import functional as F  # noqa: N812
 from . import init
 from .linear import Linear
@@ -14,6 +16,8 @@ class MultiHeadAttention(Module):
     A. Vaswani et al.: Attention Is All You Need, NeurIPS 2017, section 3.2.2. Called with query,
     key and value; the result is (output, weights), the weights None without `need_weights`. Masks
     of bool are True where a key is left out: see functional.nn.multi_head_attention.
+
+    load_state_dict takes MegEngine's one parameter `io_weight_bias` too.
 
     >>> from tessera.functional import ones
     >>> attention = MultiHeadAttention(8, 2, kdim=4, vdim=6)
@@ -43,6 +47,24 @@ class MultiHeadAttention(Module):
             init.xavier_uniform_(layer.weight)
             if layer.bias is not None:
                 init.zeros_(layer.bias)
+
+    def _convert_state(self, values, prefix):
+        """MegEngine's `io_weight_bias` is the weights of the projections, transposed, then their
+        biases.
+        """
+        name = f"{prefix}io_weight_bias"
+        if values.get(name) is None:
+            return
+        layers = {each: getattr(self, each) for each in _PROJECTIONS}
+        parts = {f"{each}.weight": layer.weight for each, layer in layers.items()}
+        parts |= {f"{k}.bias": v.bias for k, v in layers.items() if v.bias is not None}
+        flat, count = np.ravel(values[name]), sum(part.size for part in parts.values())
+        if flat.size != count:
+            raise ValueError(f"load_state_dict: {name} must have {count} elements, got {flat.size}")
+        del values[name]
+        ends = np.cumsum([part.size for part in parts.values()])
+        for (each, part), piece in zip(parts.items(), np.split(flat, ends[:-1]), strict=True):
+            values[prefix + each] = piece.reshape(part.shape[::-1]).T
 
     def forward(self, query, key, value, key_padding_mask=None, attn_mask=None, need_weights=False,
                 average_attn_weights=False, is_causal=False):  # fmt: skip

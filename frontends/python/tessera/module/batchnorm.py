@@ -18,6 +18,8 @@ class _BatchNorm(Module):
     to False later the running ones stay, and inference is a ValueError, as setting it to True is.
     """
 
+    _has_flat_state = True
+
     def __init__(self, num_features, eps=1e-5, momentum=0.9, affine=True,
                  track_running_stats=True, freeze=False, **kwargs):  # fmt: skip
         super().__init__(**kwargs)
@@ -91,3 +93,15 @@ class BatchNorm1d(_BatchNorm):
 
 class BatchNorm2d(_BatchNorm):
     __doc__ = _BatchNorm.__doc__ + "\n    For inputs [N, C, H, W].\n    "
+
+
+class BatchNorm3d(_BatchNorm):
+    __doc__ = _BatchNorm.__doc__ + "\n    For inputs [N, C, D, H, W].\n    "
+
+    @known_form
+    def forward(self, inp):
+        """See the class."""
+        if inp.ndim != 5:
+            raise ValueError(f"BatchNorm3d: input must have 5 axes, got {inp.ndim}")
+        images = F.flatten(inp, 2, 3)  # of height D * H
+        return F.reshape(super().forward(images), inp.shape)

@@ -5,7 +5,13 @@ from collections import OrderedDict
 from .module import Module
 
 
-class ModuleList(Module):
+class _Container(Module):
+    def forward(self, *inputs, **kwargs):
+        """Modules without an order of calls compute nothing."""
+        return super().forward(*inputs, **kwargs)
+
+
+class ModuleList(_Container):
     """A list of modules, named by their positions."""
 
     def __init__(self, modules=(), **kwargs):
@@ -42,8 +48,8 @@ class ModuleList(Module):
         return sum(key.isdigit() for key in vars(self))
 
 
-class ModuleDict(Module):
-    """Modules by name."""
+class ModuleDict(_Container):
+    """Modules by name, a string."""
 
     def __init__(self, modules=(), **kwargs):
         super().__init__(**kwargs)
@@ -57,6 +63,8 @@ class ModuleDict(Module):
         return getattr(self, name)
 
     def __setitem__(self, name, module):
+        if not isinstance(name, str):
+            raise TypeError(f"ModuleDict: name must be a string, got {name!r}")
         if name not in self._names:
             if hasattr(self, name):
                 raise KeyError(f"ModuleDict: name must not be one of Module's own, got {name!r}")

@@ -9,10 +9,28 @@ from .module import Module
 
 
 class Embedding(Module):
-    """A table of `num_embeddings` rows of `embedding_dim` numbers, read by index."""
+    """A table of `num_embeddings` rows of `embedding_dim` numbers, read by index.
 
-    def __init__(self, num_embeddings, embedding_dim, initial_weight=None, freeze=False, **kwargs):
+    Called with int[*D] it gives float32[*D, embedding_dim]. With `freeze` the table gets no
+    gradient.
+
+    Raises:
+        ValueError: initial_weight must have the shape of the table; padding_idx, max_norm and
+            norm_type must be None: no row is special, and none is scaled
+
+    >>> from tessera import tensor
+    >>> table = Embedding(2, 3, initial_weight=tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
+    >>> table(tensor([1])).tolist()
+    [[4.0, 5.0, 6.0]]
+    """
+
+    def __init__(self, num_embeddings, embedding_dim, padding_idx=None, max_norm=None,
+                 norm_type=None, initial_weight=None, freeze=False, **kwargs):  # fmt: skip
         super().__init__(**kwargs)
+        refused = {"padding_idx": padding_idx, "max_norm": max_norm, "norm_type": norm_type}
+        for name, value in refused.items():
+            if value is not None:
+                raise ValueError(f"Embedding: {name} must be None, got {value!r}")
         self.num_embeddings, self.embedding_dim, self.freeze = num_embeddings, embedding_dim, freeze
         shape = (num_embeddings, embedding_dim)
         if initial_weight is not None and tuple(initial_weight.shape) != shape:
@@ -23,6 +41,22 @@ class Embedding(Module):
         self.initial_weight = initial_weight
         self.weight = Parameter(np.empty(shape, dtype=np.float32))
         self.reset_parameters()
+
+    @classmethod
+    def from_pretrained(cls, embeddings, freeze=True, padding_idx=None, max_norm=None,
+                        norm_type=None):  # fmt: skip
+        """The table `embeddings`, float[num_embeddings, embedding_dim].
+
+        ValueError: embeddings must have 2 axes; padding_idx, max_norm and norm_type must be None.
+
+        >>> from tessera import tensor
+        >>> Embedding.from_pretrained(tensor([[1.0, 2.0]]))(tensor([0])).tolist()
+        [[1.0, 2.0]]
+        """
+        if len(embeddings.shape) != 2:
+            shape = tuple(embeddings.shape)
+            raise ValueError(f"Embedding: embeddings must have 2 axes, got shape {shape}")
+        return cls(*embeddings.shape, padding_idx, max_norm, norm_type, embeddings, freeze)
 
     def reset_parameters(self):
         """Normal weights, or the initial ones."""

@@ -1,10 +1,11 @@
-"""Linear."""
+"""Matrix products with a weight."""
 
 import math
 
 import numpy as np
 
 from .. import functional as F  # noqa: N812
+from ..functional.generated import check_choice
 from ..tensor import Parameter
 from . import init
 from .module import Module
@@ -38,3 +39,47 @@ class Linear(Module):
     def _module_info_string(self):
         has_bias = self.bias is not None
         return f"in_features={self.in_features}, out_features={self.out_features}, bias={has_bias}"
+
+
+class BatchMatMulActivation(Module):
+    """weight @ x + bias, a matrix for each sample; then ReLU where `nonlinear_mode` says so.
+
+    Called with float[batch, in_features, N] it gives float[batch, out_features, N]. The weight has
+    the shape (batch, out_features, in_features), the bias (out_features,): it is added along the
+    last axis, as MegEngine does, and so must fit N.
+
+    ValueError: nonlinear_mode must be "IDENTITY" or "RELU"; shapes must fit.
+
+    >>> from tessera.functional import ones
+    >>> BatchMatMulActivation(3, 4, 2, nonlinear_mode="RELU")(ones((3, 4, 2))).shape
+    (3, 2, 2)
+    """
+
+    def __init__(self, batch, in_features, out_features, bias=True, nonlinear_mode="IDENTITY",
+                 **kwargs):  # fmt: skip
+        super().__init__(**kwargs)
+        check_choice(type(self).__name__, "nonlinear_mode", nonlinear_mode, ("IDENTITY", "RELU"))
+        self.batch, self.in_features, self.out_features = batch, in_features, out_features
+        self.nonlinear_mode = nonlinear_mode
+        self.weight = Parameter(np.empty((batch, out_features, in_features), dtype=np.float32))
+        self.bias = Parameter(np.zeros(out_features, dtype=np.float32)) if bias else None
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """Normal weights with the variance 1 / in_features, no bias."""
+        init.normal_(self.weight, 0.0, math.sqrt(1 / self.in_features))
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def forward(self, x):
+        """See the class."""
+        out = F.matmul(self.weight, x)
+        out = out if self.bias is None else out + self.bias
+        return F.relu(out) if self.nonlinear_mode == "RELU" else out
+
+    def _module_info_string(self):
+        has_bias = self.bias is not None
+        return (
+            f"batch={self.batch}, in_features={self.in_features}, "
+            f"out_features={self.out_features}, bias={has_bias}"
+        )

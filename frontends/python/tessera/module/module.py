@@ -1,12 +1,13 @@
 """Module: a function with parameters, buffers and children."""
 
+import functools
+import reprlib
 from collections import OrderedDict
 from collections.abc import Mapping
 
-import numpy as np
-
 from .. import _core, effects
 from ..tensor import Parameter, Tensor
+from . import state
 
 
 class HookHandler:
@@ -24,18 +25,24 @@ class HookHandler:
 # Types that most attributes have; their values are no tensors and hold none.
 _PLAIN = frozenset((int, float, bool, str, type(None)))
 _HOOKS = frozenset(("_forward_pre_hooks", "_forward_hooks"))
+_by_name = functools.partial(sorted, key=str)
 
 
-def _entries(key, value):
-    """(path, value) of the tensors and modules in an attribute, through lists, tuples and dicts."""
+def _entries(key, value, order=_by_name):
+    """(path, value) of the tensors and modules in an attribute, through lists, tuples and dicts,
+    whose keys `order` arranges.
+    """
     if isinstance(value, (Tensor, Module)):
         yield key, value
     elif isinstance(value, (list, tuple)):
         for number, item in enumerate(value):
-            yield from _entries(f"{key}.{number}", item)
+            yield from _entries(f"{key}.{number}", item, order)
     elif isinstance(value, Mapping):
-        for name, item in value.items():
-            yield from _entries(f"{key}.{name}", item)
+        for name in order(value):
+            for entry in _entries(f"{key}.{name}", value[name], order):
+                if not isinstance(name, str):
+                    raise TypeError(f"Module: keys in {key} must be strings, got {name!r}")
+                yield entry
 
 
 class Module:
@@ -50,10 +57,28 @@ class Module:
                 return functional.relu(self.fc(x))
 
     A Parameter in an attribute, list, tuple or dict is a parameter, another Tensor a buffer, a
-    Module a child; names join the way to them with dots: "fc.weight", "layers.0.bias".
+    Module a child; names join the way to them with dots: "fc.weight", "layers.0.bias". Walks visit
+    attributes in the order of their names ("10" before "2"), repr in that of their definition.
+
+    Raises:
+        TypeError: the class must have a forward; name must be a string
+        ValueError: name must not be empty
+        AttributeError: super().__init__() must run before modules are assigned
     """
 
+    # Whether state_dict gives its tensors one axis, and any shape of as many elements is loaded.
+    _has_flat_state = False
+
+    def __new__(cls, *args, **kwargs):
+        if cls.forward is Module.forward:
+            raise TypeError(f"{cls.__name__}: forward must be given, got none")
+        return super().__new__(cls)
+
     def __init__(self, name=None):
+        if name is not None and not isinstance(name, str):
+            raise TypeError(f"{type(self).__name__}: name must be a string, got {name!r}")
+        if name is not None and not name.strip():
+            raise ValueError(f"{type(self).__name__}: name must not be empty, got {name!r}")
         self.name = name
         self.training = True
         self._scope = name or type(self).__name__
@@ -95,7 +120,7 @@ class Module:
         """Gives tensors here and below their paths where they have no name; modules below join
         `seen`.
         """
-        for name, item in self._walk("", True, {id(self)}):
+        for name, item, _ in self._walk("", True, {id(self)}):
             if isinstance(item, Module):
                 seen.add(id(item))
             elif not item.name:
@@ -110,82 +135,99 @@ class Module:
         return HookHandler(self._forward_hooks, hook)
 
     def __setattr__(self, key, value):
-        object.__setattr__(self, key, value)
         if isinstance(value, (Module, list, tuple, Mapping)):
             for path, item in _entries(key, value):
-                if isinstance(item, Module) and item.name is None:
-                    object.__setattr__(item, "_scope", path)
+                if isinstance(item, Module):
+                    self._adopt(path, item)
+        object.__setattr__(self, key, value)
+
+    def _adopt(self, path, child):
+        if "_forward_hooks" not in vars(self):
+            raise AttributeError(
+                f"{type(self).__name__}: super().__init__() must run before modules are assigned, "
+                f"got {path} before it"
+            )
+        if child.name is None:
+            object.__setattr__(child, "_scope", path)
 
     # Each walk visits every object once.
 
-    def _members(self):
-        for key, value in vars(self).items():
+    def _members(self, order=_by_name):
+        for key in order(vars(self)):
+            value = vars(self)[key]
             if type(value) not in _PLAIN and key not in _HOOKS:
-                yield from _entries(key, value)
+                yield from _entries(key, value, order)
 
     def _walk(self, prefix, recursive, seen):
-        """(name, object) of tensors and children here and, where recursive, of all below."""
+        """(name, object, owner) of tensors and children here and, where recursive, of all below."""
         for key, value in self._members():
             if id(value) in seen:
                 continue
             seen.add(id(value))
             name = f"{prefix}{key}"
-            yield name, value
+            yield name, value, self
             if recursive and isinstance(value, Module):
                 yield from value._walk(name + ".", True, seen)
 
-    def _named(self, kind, prefix, recursive):
+    def _named(self, kind, prefix, recursive, with_parent):
         start = f"{prefix}." if prefix else ""
-        for name, value in self._walk(start, recursive, {id(self)}):
-            if kind(value):
-                yield name, value
+        for row in self._walk(start, recursive, {id(self)}):
+            if kind(row[1]):
+                yield row if with_parent else row[:2]
 
-    def named_parameters(self, prefix=None, recursive=True):
-        """(name, parameter) of all parameters."""
-        return self._named(lambda v: isinstance(v, Parameter), prefix, recursive)
+    def named_parameters(self, prefix=None, recursive=True, with_parent=False):
+        """(name, parameter) of all parameters; `with_parent` adds the module that holds each."""
+        return self._named(_is_parameter, prefix, recursive, with_parent)
 
-    def named_buffers(self, prefix=None, recursive=True):
-        """(name, buffer) of all tensors that are not parameters."""
-        return self._named(_is_buffer, prefix, recursive)
+    def named_buffers(self, prefix=None, recursive=True, with_parent=False):
+        """(name, buffer) of all tensors that are not parameters; see named_parameters."""
+        return self._named(_is_buffer, prefix, recursive, with_parent)
 
-    def named_tensors(self, prefix=None, recursive=True):
-        """(name, tensor) of all parameters and buffers."""
-        return self._named(lambda v: isinstance(v, Tensor), prefix, recursive)
+    def named_tensors(self, prefix=None, recursive=True, with_parent=False):
+        """(name, tensor) of all parameters and buffers; see named_parameters."""
+        return self._named(_is_tensor, prefix, recursive, with_parent)
 
-    def named_children(self):
-        """(name, module) of the modules one level below."""
-        return self._named(lambda v: isinstance(v, Module), None, False)
+    def named_children(self, with_parent=False):
+        """(name, module) of the modules one level below; `with_parent` adds this one."""
+        return self._named(_is_module, None, False, with_parent)
 
-    def named_modules(self, prefix=None):
-        """(name, module) of this module, named `prefix` or "", and all below."""
-        yield prefix or "", self
-        yield from self._named(lambda v: isinstance(v, Module), prefix, True)
+    def named_modules(self, prefix=None, with_parent=False):
+        """(name, module) of this module, named `prefix` or "", and all below; `with_parent` adds
+        the module that holds each, None for this one.
 
-    def parameters(self, recursive=True):
-        """All parameters."""
-        return (value for _, value in self.named_parameters(recursive=recursive))
+        >>> from tessera.module import Linear, ReLU, Sequential
+        >>> net = Sequential(Linear(4, 2), ReLU())
+        >>> [(name, parent is net) for name, _, parent in net.named_modules(with_parent=True)]
+        [('', False), ('0', True), ('1', True)]
+        """
+        yield (prefix or "", self, None)[: 3 if with_parent else 2]
+        yield from self._named(_is_module, prefix, True, with_parent)
 
-    def buffers(self, recursive=True):
-        """All tensors that are not parameters."""
-        return (value for _, value in self.named_buffers(recursive=recursive))
+    def parameters(self, recursive=True, with_parent=False):
+        """All parameters; `with_parent` gives (parameter, module that holds it)."""
+        return _unnamed(self.named_parameters(None, recursive, with_parent))
 
-    def tensors(self, recursive=True):
-        """All parameters and buffers."""
-        return (value for _, value in self.named_tensors(recursive=recursive))
+    def buffers(self, recursive=True, with_parent=False):
+        """All tensors that are not parameters; see parameters."""
+        return _unnamed(self.named_buffers(None, recursive, with_parent))
 
-    def children(self):
-        """The modules one level below."""
-        return (value for _, value in self.named_children())
+    def tensors(self, recursive=True, with_parent=False):
+        """All parameters and buffers; see parameters."""
+        return _unnamed(self.named_tensors(None, recursive, with_parent))
 
-    def modules(self):
-        """This module and all below."""
-        return (value for _, value in self.named_modules())
+    def children(self, with_parent=False):
+        """The modules one level below; `with_parent` gives (module, this one)."""
+        return _unnamed(self.named_children(with_parent))
+
+    def modules(self, with_parent=False):
+        """This module and all below; `with_parent` gives (module, module that holds it or None)."""
+        return _unnamed(self.named_modules(None, with_parent))
 
     # Changes.
 
     def apply(self, fn):
-        """Calls `fn` with every module, this one last."""
-        for module in reversed(list(self.modules())):
+        """Calls `fn` with every module, this one first."""
+        for module in list(self.modules()):
             fn(module)
 
     def zero_grad(self):
@@ -195,10 +237,19 @@ class Module:
                 _core.note_grad(parameter)
                 parameter.grad.reset_zero()
 
-    def train(self, mode=True):
-        """Sets training mode here and below; returns the module."""
-        for module in self.modules():
-            module.training = mode
+    def train(self, mode=True, recursive=True):
+        """Sets training mode here and, where `recursive`, below, by the `train` of each module;
+        returns the module.
+
+        >>> from tessera.module import Dropout, Sequential
+        >>> net = Sequential(Dropout(0.5)).train(False, recursive=False)
+        >>> net.training, net[0].training
+        (False, True)
+        """
+        self.training = mode
+        if recursive:
+            for module in list(self.modules())[1:]:
+                module.train(mode, recursive=False)
         return self
 
     def eval(self):
@@ -216,35 +267,76 @@ class Module:
 
     # State.
 
+    def _every(self, prefix="", above=frozenset()):
+        """(name, object, owner) of tensors and modules here and below, under each of their names.
+
+        Not of a module within itself.
+        """
+        above = above | {id(self)}
+        for key, value in self._members():
+            if id(value) not in above:
+                yield prefix + key, value, self
+                if isinstance(value, Module):
+                    yield from value._every(f"{prefix}{key}.", above)
+
+    def _convert_state(self, values, prefix):
+        """Gives entries of the dict `values` that another version wrote their names of today."""
+
     def state_dict(self, prefix="", keep_var=False):
-        """Names to values: read-only NumPy arrays, or the tensors themselves with `keep_var`."""
-        named = self.named_tensors(prefix=prefix or None)
-        return OrderedDict((k, t if keep_var else _read_only(t.numpy())) for k, t in named)
+        """Names to values: read-only NumPy arrays, or the tensors themselves with `keep_var`.
+
+        A shared tensor stands under each of its names. Arrays of normalisation layers have one
+        axis.
+        """
+        named = self._every(f"{prefix}." if prefix else "")
+        tensors = (row for row in named if _is_tensor(row[1]))
+        return OrderedDict((k, t if keep_var else state.array_of(t, m)) for k, t, m in tensors)
 
     def load_state_dict(self, state_dict, strict=True):
-        """Takes over values: from a dict by name, or from a function of (name, tensor).
+        """Takes over values: from a dict by name, or from a function of (name, tensor); returns the
+        names of tensors that keep theirs.
 
-        The function returns an array, or None to leave the tensor as it is. With `strict` a dict
-        has exactly this module's names; without, others are left out and those missing are
-        returned.
+        A value is an array or a tensor of the tensor's shape (for normalisation layers of as many
+        elements), or None to leave the tensor as it is. A shared tensor needs one of its names.
+        With `strict` no tensor may be left, and a dict must have no other names. Nothing changes
+        when it raises.
+
+        Raises:
+            KeyError: with strict, names must be those of the module, and no value None
+            ValueError: shapes must fit
+            TypeError: state_dict must be a dict or a function
+
+        >>> from tessera.module import Linear
+        >>> Linear(2, 1).load_state_dict({"bias": [5.0], "weight": None}, strict=False)
+        ['weight']
         """
-        own = OrderedDict(self.named_tensors())
-        if callable(state_dict):
-            values = ((name, state_dict(name, tensor)) for name, tensor in own.items())
-            found = {name: value for name, value in values if value is not None}
-        else:
-            found = {name: value for name, value in state_dict.items() if name in own}
-        missing = [name for name in own if name not in found]
-        if strict and not callable(state_dict):
-            _check_names(self, missing, [name for name in state_dict if name not in own])
-        _check_shapes(self, own, found)
-        for name, value in found.items():
-            own[name]._reset(Tensor(np.asarray(value), dtype=own[name].dtype))
-        return missing
+        return state.load(self, state_dict, strict)
 
+    def summary(self, *inputs, **kwargs):
+        """A table of the modules: parameters, their bytes and, for a call with these arguments,
+        shapes and bytes of results.
+
+        Arguments are tensors or jit.Spec(shape, dtype); nothing is computed. Gives a
+        module.summary.Summary.
+
+        >>> from tessera.jit import Spec
+        >>> from tessera.module import Linear, ReLU, Sequential
+        >>> print(Sequential(Linear(4, 2), ReLU()).summary(Spec((3, 4))))
+        name   module      parameters  bytes  result  bytes
+               Sequential           0      0  (3, 2)     24
+        0      Linear              10     40  (3, 2)     24
+        1      ReLU                 0      0  (3, 2)     24
+        total                      10     40
+        """
+        from .summary import summarize  # it needs jit, which needs this module
+
+        return summarize(self, inputs, kwargs)
+
+    @reprlib.recursive_repr()
     def __repr__(self):
         extra = self._module_info_string()
-        lines = [f"({name}): {child!r}" for name, child in self.named_children()]
+        children = ((k, v) for k, v in self._members(order=list) if _is_module(v))
+        lines = [f"({name}): {child!r}" for name, child in children]
         if not lines:
             return f"{type(self).__name__}({extra})"
         body = "".join(f"\n  {line}" for line in "\n".join(lines).split("\n"))
@@ -260,32 +352,21 @@ class Module:
         return ""
 
 
+def _is_tensor(value):
+    return isinstance(value, Tensor)
+
+
+def _is_parameter(value):
+    return isinstance(value, Parameter)
+
+
 def _is_buffer(value):
     return isinstance(value, Tensor) and not isinstance(value, Parameter)
 
 
-def _read_only(array):
-    array = array.view()
-    array.flags.writeable = False
-    return array
+def _is_module(value):
+    return isinstance(value, Module)
 
 
-def _check_names(module, missing, unexpected):
-    if missing or unexpected:
-        raise KeyError(
-            f"load_state_dict: names must be those of {type(module).__name__}, "
-            f"got missing {missing} and unexpected {unexpected}"
-        )
-
-
-def _check_shapes(module, own, found):
-    wrong = [
-        f"{name} {tuple(np.shape(value))} for {tuple(own[name].shape)}"
-        for name, value in found.items()
-        if tuple(np.shape(value)) != tuple(own[name].shape)
-    ]
-    if wrong:
-        raise ValueError(
-            f"load_state_dict: shapes must be those of {type(module).__name__}, got "
-            + ", ".join(wrong)
-        )
+def _unnamed(rows):
+    return (row[1] if len(row) == 2 else row[1:] for row in rows)

@@ -3,12 +3,15 @@
 import numpy as np
 
 from .. import functional as F  # noqa: N812
+from .._known_form import known_form
 from ..tensor import Parameter
 from . import init
 from .module import Module
 
 
 class _Norm(Module):
+    _has_flat_state = True
+
     def __init__(self, shape, eps, affine, **kwargs):
         super().__init__(**kwargs)
         self.eps, self.affine = eps, affine
@@ -71,3 +74,83 @@ class InstanceNorm(_Norm):
 
     def _module_info_string(self):
         return f"channels={self.num_channels}, eps={self.eps}, affine={self.affine}"
+
+
+class RMSNorm(Module):
+    """Divides by the root mean square over the last axes, those of `normalized_shape`, then scales.
+
+    B. Zhang, R. Sennrich: Root Mean Square Layer Normalization, NeurIPS 2019.
+
+    >>> from tessera import tensor
+    >>> RMSNorm(2, eps=0.0)(tensor([[3.0, 3.0], [-2.0, 2.0]])).tolist()
+    [[1.0, 1.0], [-1.0, 1.0]]
+    """
+
+    def __init__(self, normalized_shape, eps=1e-5, affine=True, **kwargs):
+        super().__init__(**kwargs)
+        one = isinstance(normalized_shape, int)
+        self.normalized_shape = (normalized_shape,) if one else tuple(normalized_shape)
+        self.eps, self.affine = eps, affine
+        ones = np.ones(self.normalized_shape, dtype=np.float32)
+        self.weight = Parameter(ones) if affine else None
+
+    def reset_parameters(self):
+        """Weight 1."""
+        if self.affine:
+            init.ones_(self.weight)
+
+    def forward(self, x):
+        """See the class."""
+        return F.rms_norm(x, self.weight, len(self.normalized_shape), self.eps)
+
+    def _module_info_string(self):
+        return f"normalized_shape={self.normalized_shape}, eps={self.eps}, affine={self.affine}"
+
+
+class GeneralNorm(_Norm):
+    """Normalises over any axes, those of `normalized_axis`, then scales and shifts.
+
+    `normalized_shape` are the sizes of the axes, and the shape of weight and bias. An axis may be
+    negative.
+
+    ValueError: normalized_axis must be different axes of the input, one for each size.
+
+    >>> from tessera import tensor
+    >>> GeneralNorm(2, 0, eps=0.0)(tensor([[1.0, 5.0], [3.0, 7.0]])).tolist()
+    [[-1.0, -1.0], [1.0, 1.0]]
+    """
+
+    def __init__(self, normalized_shape, normalized_axis=0, eps=1e-5, affine=True, **kwargs):
+        shape, axes = (
+            (each,) if isinstance(each, int) else tuple(each)
+            for each in (normalized_shape, normalized_axis)
+        )
+        if len(shape) != len(axes) or len(set(axes)) != len(axes):
+            raise ValueError(
+                f"GeneralNorm: normalized_axis must be different axes, one for each size of "
+                f"normalized_shape {shape}, got {axes}"
+            )
+        self.normalized_shape, self.normalized_axis = shape, axes
+        super().__init__(shape, eps, affine, **kwargs)
+
+    @known_form
+    def forward(self, x):
+        """See the class."""
+        last = [axis % x.ndim for axis in self.normalized_axis if -x.ndim <= axis < x.ndim]
+        if len(set(last)) < len(self.normalized_axis):
+            raise ValueError(
+                f"GeneralNorm: normalized_axis must be different axes of the input, got "
+                f"{self.normalized_axis} for {x.ndim} axes"
+            )
+        order = [axis for axis in range(x.ndim) if axis not in last] + last
+        moved = F.layer_norm(
+            F.transpose(x, order), self.normalized_shape, self.affine, self.weight, self.bias,
+            self.eps,
+        )  # fmt: skip
+        return F.transpose(moved, [order.index(axis) for axis in range(x.ndim)])
+
+    def _module_info_string(self):
+        return (
+            f"normalized_shape={self.normalized_shape}, normalized_axis={self.normalized_axis}, "
+            f"eps={self.eps}, affine={self.affine}"
+        )

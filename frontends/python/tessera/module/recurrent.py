@@ -1,0 +1,129 @@
+"""Cells of recurrent networks: one step each."""
+
+import math
+
+import numpy as np
+
+from .. import functional as F  # noqa: N812
+from ..functional.generated import check_choice
+from ..tensor import Parameter, Tensor
+from . import init
+from .module import Module
+
+
+class _Cell(Module):
+    gates = 1  # parts of hidden_size rows that the weights have
+
+    def __init__(self, input_size, hidden_size, bias=True, **kwargs):
+        super().__init__(**kwargs)
+        self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
+        rows = self.gates * hidden_size
+        kind = Parameter if bias else Tensor  # without one it is zeros that nothing updates
+        self.weight_ih = Parameter(np.zeros((rows, input_size), dtype=np.float32))
+        self.weight_hh = Parameter(np.zeros((rows, hidden_size), dtype=np.float32))
+        self.bias_ih = kind(np.zeros(rows, dtype=np.float32))
+        self.bias_hh = kind(np.zeros(rows, dtype=np.float32))
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """Uniform numbers between -1 / sqrt(hidden_size) and 1 / sqrt(hidden_size)."""
+        limit = 1 / math.sqrt(self.hidden_size)
+        for parameter in self.parameters():
+            init.uniform_(parameter, -limit, limit)
+
+    def _zeros(self, x):
+        """The first state of every sample: one row broadcasts, whatever number of samples comes."""
+        return F.zeros((1, self.hidden_size), dtype=x.dtype)
+
+    def _products(self, x, h):
+        """Of the weights with input and state, biases added: float[N, gates * hidden_size] each."""
+        of_input = F.linear(x, self.weight_ih, self.bias_ih)
+        return of_input, F.linear(h, self.weight_hh, self.bias_hh)
+
+    def _module_info_string(self):
+        return f"{self.input_size}, {self.hidden_size}, bias={self.bias}"
+
+
+class RNNCell(_Cell):
+    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu by `nonlinearity`: J. Elman, Finding
+    Structure in Time, 1990.
+
+    Called with float[N, input_size] and the state float[N, hidden_size], zeros where none is given;
+    gives the next state. `weight_ih` is float[hidden_size, input_size].
+
+    ValueError: nonlinearity must be "tanh" or "relu"; shapes must fit.
+
+    >>> from tessera.functional import ones
+    >>> RNNCell(10, 20)(ones((3, 10))).shape
+    (3, 20)
+    """
+
+    def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", **kwargs):
+        check_choice(type(self).__name__, "nonlinearity", nonlinearity, ("tanh", "relu"))
+        super().__init__(input_size, hidden_size, bias, **kwargs)
+        self.nonlinearity = nonlinearity
+
+    def forward(self, inp, hx=None):
+        """See the class."""
+        of_input, of_state = self._products(inp, self._zeros(inp) if hx is None else hx)
+        return getattr(F, self.nonlinearity)(of_input + of_state)
+
+
+class LSTMCell(_Cell):
+    """One step of long short-term memory: S. Hochreiter, J. Schmidhuber, 1997, with the forget gate
+    of F. Gers et al., 2000.
+
+        i, f, g, o = W_ih x + b_ih + W_hh h + b_hh
+        c' = sigmoid(f) * c + sigmoid(i) * tanh(g)
+        h' = sigmoid(o) * tanh(c')
+
+    Called with float[N, input_size] and the state (h, c), float[N, hidden_size] each, zeros where
+    none is given; gives (h', c'). `weight_ih` is float[4 * hidden_size, input_size], the gates in
+    the order i, f, g, o.
+
+    ValueError: shapes must fit.
+
+    >>> from tessera.functional import ones
+    >>> h, c = LSTMCell(10, 20)(ones((3, 10)))
+    >>> h.shape, c.shape
+    ((3, 20), (3, 20))
+    """
+
+    gates = 4
+
+    def forward(self, inp, hx=None):
+        """See the class."""
+        h, c = (self._zeros(inp), self._zeros(inp)) if hx is None else hx
+        of_input, of_state = self._products(inp, h)
+        i, f, g, o = F.split(of_input + of_state, self.gates, axis=1)
+        c = F.sigmoid(f) * c + F.sigmoid(i) * F.tanh(g)
+        return F.sigmoid(o) * F.tanh(c), c
+
+
+class GRUCell(_Cell):
+    """One step of a gated recurrent unit: K. Cho et al., EMNLP 2014, the reset gate behind the
+    product as in cuDNN and PyTorch.
+
+        r, z = sigmoid(W_ih x + b_ih + W_hh h + b_hh), their first two thirds
+        n = tanh(W_in x + b_in + r * (W_hn h + b_hn)), the last third
+        h' = (1 - z) * n + z * h
+
+    Called with float[N, input_size] and the state float[N, hidden_size], zeros where none is given;
+    gives the next state. `weight_ih` is float[3 * hidden_size, input_size], in the order r, z, n.
+
+    ValueError: shapes must fit.
+
+    >>> from tessera.functional import ones
+    >>> GRUCell(10, 20)(ones((3, 10))).shape
+    (3, 20)
+    """
+
+    gates = 3
+
+    def forward(self, inp, hx=None):
+        """See the class."""
+        h = self._zeros(inp) if hx is None else hx
+        of_input, of_state = (F.split(each, self.gates, axis=1) for each in self._products(inp, h))
+        r, z = (F.sigmoid(a + b) for a, b in zip(of_input[:2], of_state[:2], strict=True))
+        n = F.tanh(of_input[2] + r * of_state[2])
+        return (1 - z) * n + z * h
