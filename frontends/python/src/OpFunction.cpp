@@ -255,6 +255,8 @@ namespace {
 
 void functionDealloc(PyObject *self) {
   auto *function = reinterpret_cast<OpFunction *>(self);
+  if (function->weakRefs)
+    PyObject_ClearWeakRefs(self);
   delete function->prototype;
   Py_XDECREF(function->names);
   PyTypeObject *type = Py_TYPE(self);
@@ -336,6 +338,7 @@ PyGetSetDef functionProperties[] = {
 
 PyMemberDef functionMembers[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(OpFunction, vectorcall), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(OpFunction, weakRefs), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr},
 };
 

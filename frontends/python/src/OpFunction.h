@@ -17,6 +17,7 @@ struct OpFunction {
   bool isSingle;      // one Tensor, not a tuple
   int inPlace;        // the operand whose memory `inplace=True` writes; -1: there is no such argument
   PyObject *names;    // tuple of interned strings: operands, then attributes
+  PyObject *weakRefs; // weak references to it, which Python keeps here
 };
 
 /// Reads the arguments of one call; methods return false with an exception set.

@@ -1,6 +1,16 @@
 """Puts the generated functions into the modules that their records name."""
 
+import copyreg
+
 from .. import _core
+
+
+def operator(name):
+    """The operator of a Python name: what a copy or a pickle of it becomes."""
+    return getattr(_core.ops, name)
+
+
+copyreg.pickle(type(_core.ops.add), lambda function: (operator, (function.__name__,)))
 
 
 def export(namespace):

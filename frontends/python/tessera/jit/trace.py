@@ -84,6 +84,19 @@ class trace:  # noqa: N801
         self._variants = {}  # recordings by signature
         self._last = self._segments = None
         self._renewals = Counter()  # recordings made for changed Python state, by what changed
+        self._attribute = None  # of a class: the name of the method that this is
+
+    def __set_name__(self, owner, name):
+        self._attribute = name
+
+    def __reduce__(self):
+        """Copies and pickles have no recordings."""
+        instance = getattr(self.function, "__self__", None)
+        if self._attribute and instance is not None:
+            return getattr, (instance, self._attribute)
+        if vars(sys.modules.get(self.__module__, sys)).get(self.__name__) is self:
+            return self.__name__  # a function of a module: pickled by name
+        return functools.partial(trace, **self._given), (self.function,)
 
     def __get__(self, instance, owner=None):
         if instance is None:
@@ -92,6 +105,7 @@ class trace:  # noqa: N801
         name = f"__trace_{self.__name__}"
         if name not in vars(instance):
             bound = trace(self.function.__get__(instance), **self._given)
+            bound._attribute = self._attribute or self.__name__
             object.__setattr__(instance, name, bound)
         return vars(instance)[name]
 
