@@ -47,7 +47,7 @@ def test_a_module_is_a_tree():
 
 
 def test_names_are_escaped():
-    class Odd(M.Module):
+    class Odd(M.Identity):
         def _module_info_string(self):
             return "<script>&"
 
