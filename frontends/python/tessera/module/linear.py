@@ -11,7 +11,26 @@ from . import init
 from .module import Module
 
 
-class Linear(Module):
+class _Product(Module):
+    """A matrix product with a weight of `in_features` columns, and a bias or None."""
+
+    def _add_parameters(self, shape, bias):
+        self.weight = Parameter(np.empty(shape, dtype=np.float32))
+        self.bias = Parameter(np.zeros(self.out_features, dtype=np.float32)) if bias else None
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """Normal weights with the variance 1 / in_features, no bias."""
+        init.normal_(self.weight, 0.0, math.sqrt(1 / self.in_features))
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def _module_info_string(self):
+        has_bias = self.bias is not None
+        return f"in_features={self.in_features}, out_features={self.out_features}, bias={has_bias}"
+
+
+class Linear(_Product):
     """x @ weight.T + bias, over the last axis.
 
     >>> Linear(4, 2)
@@ -22,26 +41,14 @@ class Linear(Module):
         super().__init__(**kwargs)
         self.in_features, self.out_features = in_features, out_features
         self.compute_mode = compute_mode
-        self.weight = Parameter(np.empty((out_features, in_features), dtype=np.float32))
-        self.bias = Parameter(np.zeros(out_features, dtype=np.float32)) if bias else None
-        self.reset_parameters()
-
-    def reset_parameters(self):
-        """Normal weights with the variance 1 / in_features, no bias."""
-        init.normal_(self.weight, 0.0, math.sqrt(1 / self.in_features))
-        if self.bias is not None:
-            init.zeros_(self.bias)
+        self._add_parameters((out_features, in_features), bias)
 
     def forward(self, x):
         """See the class."""
         return F.linear(x, self.weight, self.bias, compute_mode=self.compute_mode)
 
-    def _module_info_string(self):
-        has_bias = self.bias is not None
-        return f"in_features={self.in_features}, out_features={self.out_features}, bias={has_bias}"
 
-
-class BatchMatMulActivation(Module):
+class BatchMatMulActivation(_Product):
     """weight @ x + bias, a matrix for each sample; then ReLU where `nonlinear_mode` says so.
 
     Called with float[batch, in_features, N] it gives float[batch, out_features, N]. The weight has
@@ -61,15 +68,7 @@ class BatchMatMulActivation(Module):
         check_choice(type(self).__name__, "nonlinear_mode", nonlinear_mode, ("IDENTITY", "RELU"))
         self.batch, self.in_features, self.out_features = batch, in_features, out_features
         self.nonlinear_mode = nonlinear_mode
-        self.weight = Parameter(np.empty((batch, out_features, in_features), dtype=np.float32))
-        self.bias = Parameter(np.zeros(out_features, dtype=np.float32)) if bias else None
-        self.reset_parameters()
-
-    def reset_parameters(self):
-        """Normal weights with the variance 1 / in_features, no bias."""
-        init.normal_(self.weight, 0.0, math.sqrt(1 / self.in_features))
-        if self.bias is not None:
-            init.zeros_(self.bias)
+        self._add_parameters((batch, out_features, in_features), bias)
 
     def forward(self, x):
         """See the class."""
@@ -78,8 +77,4 @@ class BatchMatMulActivation(Module):
         return F.relu(out) if self.nonlinear_mode == "RELU" else out
 
     def _module_info_string(self):
-        has_bias = self.bias is not None
-        return (
-            f"batch={self.batch}, in_features={self.in_features}, "
-            f"out_features={self.out_features}, bias={has_bias}"
-        )
+        return f"batch={self.batch}, {super()._module_info_string()}"
