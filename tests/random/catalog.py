@@ -133,6 +133,8 @@ UNARY = (
     "F.layer_norm({a}, {a}.shape[-1:], False)", "F.roll({a}, 1, 0)",
     "{a}[np.array([0, {int}, 0])]", "F.normalize({a}, axis=-1)", "F.var({a}, 0)",
     "F.sigmoid({a}) * {a}", "F.matmul({a}, F.swapaxes({a}, -1, -2))", "F.gelu({a})",
+    "F.layer_norm({a}, {a}.shape[-1:], False, eps=0.01)", "F.normalize({a}, axis=-1, eps=0.5)",
+    "F.repeat({a}, 3, -1)", "F.tile({a}, (2,) * {a}.ndim)", "F.split({a}, [1], -1)[0]",
 )  # fmt: skip
 BINARY = (
     "{a} + {b}", "{a} * {b}", "{a} - {b}", "F.maximum({a}, {b})", "F.where({a} > {b}, {a}, {b})",
