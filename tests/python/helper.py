@@ -3,6 +3,8 @@ size.
 """
 
 import os
+import subprocess
+import sys
 import tempfile
 
 import numpy as np
@@ -131,3 +133,12 @@ def difference(function):
     tessera.sync()
     after = tessera.cache_stats()
     return {name: after[name] - before[name] for name in after}
+
+
+def run_without(package, code):
+    """What a process wrote that ran `code` and could not import `package`."""
+    code = f"import sys; sys.modules[{package!r}] = None\n{code}"
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done

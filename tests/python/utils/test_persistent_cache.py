@@ -10,6 +10,8 @@ import pytest
 import tessera
 from tessera.utils.persistent_cache import PersistentCacheOnFiles, PersistentCacheOnServer
 
+from tests.python.helper import run_without
+
 SERVER = shutil.which("redis-server")
 
 
@@ -155,12 +157,11 @@ def test_the_address(server, monkeypatch):
 
 def test_without_redis():
     code = (
-        "import sys; sys.modules['redis'] = None\n"
         "from tessera.utils.persistent_cache import PersistentCacheOnServer\n"
         "try:\n    PersistentCacheOnServer('redis://localhost')\n"
         "except ImportError as error: print(error)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = run_without("redis", code)
     assert done.stdout.startswith(
         "PersistentCacheOnServer: redis must be installed (pip install 'tessera[redis]' or redis)"
     )

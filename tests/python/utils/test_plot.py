@@ -1,13 +1,12 @@
 """utils.plot: the numbers that are drawn, and that a picture comes of them."""
 
-import subprocess
-import sys
-
 import cv2
 import numpy as np
 import pytest
 import tessera
 from tessera.utils.plot import confusion_matrix, plot_confusion_matrix, plot_curves
+
+from tests.python.helper import run_without
 
 
 def picture(axes, path):
@@ -85,12 +84,11 @@ def test_refusals():
 
 def test_without_matplotlib():
     code = (
-        "import sys; sys.modules['matplotlib.figure'] = None\n"
         "from tessera.utils.plot import *\nprint(confusion_matrix([0], [0]).tolist())\n"
         "for call in (lambda: plot_curves({}), lambda: plot_confusion_matrix([[1]])):\n"
         "    try:\n        call()\n    except ImportError as error: print(error)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = run_without("matplotlib.figure", code)
     lines = done.stdout.splitlines()
     assert lines[0] == "[[1]]" and lines[1].startswith(
         "plot_curves: matplotlib must be installed (pip install 'tessera[plot]' or matplotlib), got"

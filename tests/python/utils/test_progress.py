@@ -15,6 +15,8 @@ from tessera.utils import http_download
 from tessera.utils import progress as module
 from tessera.utils.progress import progress, progress_bar, set_progress
 
+from tests.python.helper import run_without
+
 
 class Terminal(io.StringIO):
     """A stream that says it is a terminal."""
@@ -130,14 +132,13 @@ def test_settings():
 
 def test_without_tqdm():
     code = (
-        "import sys; sys.modules['tqdm'] = None\n"
         "from tessera.utils.progress import *\n"
         "sys.stderr.isatty = lambda: True\n"
         "assert list(progress(range(3), delay=0)) == [0, 1, 2]\n"
         "for call in (lambda: progress_bar(enabled=True), lambda: set_progress(True)):\n"
         "    try:\n        call()\n    except ImportError as error: print(error)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = run_without("tqdm", code)
     assert done.stderr == "" and done.stdout.startswith(
         "progress_bar: tqdm must be installed (pip install 'tessera[progress]' or tqdm), got "
     )

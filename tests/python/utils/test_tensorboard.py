@@ -10,6 +10,8 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 from tessera.utils.tensorboard import SummaryWriter, SummaryWriterExtend
 
+from tests.python.helper import run_without
+
 
 def read(folder):
     events = EventAccumulator(str(folder), size_guidance={"tensors": 0, "images": 0})
@@ -116,11 +118,8 @@ def test_a_run_that_fails_loses_nothing(tmp_path):
 
 
 def test_without_tensorboardx():
-    code = (
-        "import sys; sys.modules['tensorboardX'] = None\n"
-        "try:\n    import tessera.utils.tensorboard\nexcept ImportError as error: print(error)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    code = "try:\n    import tessera.utils.tensorboard\nexcept ImportError as error: print(error)\n"
+    done = run_without("tensorboardX", code)
     assert done.stdout.startswith(
         "tensorboard: tensorboardX must be installed (pip install 'tessera[tensorboard]' or "
     )

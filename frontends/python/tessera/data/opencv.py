@@ -1,15 +1,12 @@
 """OpenCV, which vision transforms and datasets compute with; it is imported at its first use."""
 
+from .._extras import importing
+
 
 def opencv(tool):
     """The module cv2, for `tool`; ImportError that says what to install where it is missing."""
-    try:
+    with importing(tool, "OpenCV", "'tessera[vision]' or opencv-python-headless"):
         import cv2
-    except ImportError as error:
-        raise ImportError(
-            f"{tool}: OpenCV must be installed (pip install 'tessera[vision]' or "
-            f"opencv-python-headless), got {error}"
-        ) from error
     return cv2
 
 

@@ -20,6 +20,7 @@ import re
 from pathlib import Path
 
 from .. import _core
+from .._extras import importing
 
 __all__ = ["PersistentCacheOnFiles", "PersistentCacheOnServer"]
 
@@ -190,13 +191,8 @@ class PersistentCacheOnServer(_PersistentCache):
 
 
 def _redis():
-    try:
+    with importing("PersistentCacheOnServer", "redis", "'tessera[redis]' or redis"):
         import redis
-    except ImportError as error:
-        raise ImportError(
-            "PersistentCacheOnServer: redis must be installed (pip install 'tessera[redis]' or "
-            f"redis), got {error}"
-        ) from error
     return redis
 
 

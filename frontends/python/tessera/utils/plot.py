@@ -7,6 +7,8 @@
 
 import numpy as np
 
+from .._extras import importing
+
 __all__ = ["confusion_matrix", "plot_confusion_matrix", "plot_curves"]
 
 
@@ -135,11 +137,6 @@ def plot_confusion_matrix(matrix, class_names=None, normalize=False, title="", a
 
 def _new_axes(tool):
     """Those of a figure that no window shows and nobody else holds."""
-    try:
+    with importing(tool, "matplotlib", "'tessera[plot]' or matplotlib"):
         from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ImportError(
-            f"{tool}: matplotlib must be installed (pip install 'tessera[plot]' or matplotlib), "
-            f"got {error}"
-        ) from error
     return Figure(layout="constrained").add_subplot()

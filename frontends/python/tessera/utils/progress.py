@@ -14,6 +14,7 @@ import sys
 import threading
 
 from .. import _core
+from .._extras import importing
 
 __all__ = ["progress", "progress_bar", "set_progress"]
 
@@ -149,11 +150,10 @@ def _is_wanted(enabled):
 def _tqdm(tool, must=True):
     """tqdm; where it is missing None, or with `must` an ImportError that says what to install."""
     try:
-        from tqdm import tqdm
-    except ImportError as error:
-        if not must:
-            return None
-        raise ImportError(
-            f"{tool}: tqdm must be installed (pip install 'tessera[progress]' or tqdm), got {error}"
-        ) from error
+        with importing(tool, "tqdm", "'tessera[progress]' or tqdm"):
+            from tqdm import tqdm
+    except ImportError:
+        if must:
+            raise
+        return None
     return tqdm

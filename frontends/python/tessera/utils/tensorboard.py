@@ -7,9 +7,10 @@
 ...         writer.add_scalar("loss", tessera.tensor(1.0) / (step + 1), step)
 """
 
+from .._extras import importing
 from ..tensor import Tensor
 
-try:
+with importing("tensorboard", "tensorboardX", "'tessera[tensorboard]' or tensorboardX"):
     import tensorboardX
     from tensorboardX.proto.attr_value_pb2 import AttrValue
     from tensorboardX.proto.event_pb2 import Event
@@ -17,11 +18,6 @@ try:
     from tensorboardX.proto.node_def_pb2 import NodeDef
     from tensorboardX.proto.tensor_shape_pb2 import TensorShapeProto
     from tensorboardX.proto.versions_pb2 import VersionDef
-except ImportError as error:
-    raise ImportError(
-        "tensorboard: tensorboardX must be installed (pip install 'tessera[tensorboard]' or "
-        f"tensorboardX), got {error}"
-    ) from error
 
 __all__ = ["SummaryWriter", "SummaryWriterExtend"]
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ...._extras import importing
 from ..transform import Transform
 
 _CORNERS = [0, 1, 2, 1, 0, 3, 2, 3]  # (x, y) of the four corners of a box (x1, y1, x2, y2)
@@ -172,12 +173,8 @@ class TorchTransformCompose(VisionTransform):
         self.transforms = transforms
 
     def _apply_image(self, image):
-        try:
+        with importing("TorchTransformCompose", "Pillow", "pillow"):
             from PIL import Image
-        except ImportError as error:
-            raise ImportError(
-                f"TorchTransformCompose: Pillow must be installed (pip install pillow), got {error}"
-            ) from error
         flat = image[:, :, 0] if image.shape[2] == 1 else image[:, :, ::-1]
         result = Image.fromarray(np.ascontiguousarray(flat.astype(np.uint8)))
         for each in self.transforms:
