@@ -8,10 +8,10 @@ def importing(tool, package, install):
     """Gives an ImportError within the form of every message: `tool` needs `package`, which
     `pip install` finds under `install`.
 
-    >>> with importing("plot", "nothing", "nothing"):
+    >>> with importing("x", "nothing", "nothing"):
     ...     import nothing
     Traceback (most recent call last):
-    ImportError: plot: nothing must be installed (pip install nothing), got No module named 'nothing'
+    ImportError: x: nothing must be installed (pip install nothing), got No module named 'nothing'
     """
     try:
         yield
