@@ -10,6 +10,7 @@
 #include <array>
 #include <condition_variable>
 #include <mutex>
+#include <random>
 #include <thread>
 #include <unistd.h>
 #include <vector>
@@ -68,13 +69,16 @@ std::optional<std::string> decode(llvm::StringRef data, llvm::StringRef key) {
 
 } // namespace
 
+/// What may be written to a subfolder until it is trimmed.
+static uint64_t bytesUntilDue(uint64_t maxBytes) { return maxBytes / kNumSubfolders / 8; }
+
 /// What a cache and the thread that trims its folder share.
 struct ObjectCache::State {
   std::mutex mutex;
   std::condition_variable idle; // the thread has ended
   std::string folder;
   uint64_t maxBytes = 0;
-  std::array<uint64_t, kNumSubfolders> written; // bytes in each subfolder, since it was trimmed last
+  std::array<uint64_t, kNumSubfolders> written; // bytes in each subfolder, since it was trimmed last, about
   std::vector<unsigned> due;                    // subfolders to trim
   bool mayHaveFlat = true;                      // entries of earlier versions
   pid_t trims = 0; // the process whose thread trims, 0 while there is none: a forked child has no such thread
@@ -86,8 +90,11 @@ void ObjectCache::configure(llvm::StringRef folder, uint64_t maxBytes) {
   std::lock_guard<std::mutex> lock(state->mutex);
   state->folder = folder.str();
   state->maxBytes = maxBytes;
-  // So that the first entry makes a subfolder due: other processes may have filled it.
-  state->written.fill(maxBytes / kNumSubfolders);
+  // A process that writes few entries trims seldom, and many of them as often as one that writes as much.
+  uint64_t most = bytesUntilDue(maxBytes);
+  std::minstd_rand random(std::random_device{}());
+  for (uint64_t &written : state->written)
+    written = std::uniform_int_distribution<uint64_t>(0, most)(random);
   state->mayHaveFlat = true;
 }
 
@@ -125,7 +132,7 @@ void ObjectCache::noteWritten(unsigned subfolder, uint64_t bytes) {
   std::lock_guard<std::mutex> lock(state->mutex);
   uint64_t &written = state->written[subfolder];
   written += bytes;
-  if (written <= state->maxBytes / kNumSubfolders / 8)
+  if (written <= bytesUntilDue(state->maxBytes))
     return;
   written = 0;
   state->due.push_back(subfolder);

@@ -98,6 +98,25 @@ TEST_CASE("an entry on disk answers its own key only") {
   }
 }
 
+/// Content that makes its subfolder due, with the limits of these cases.
+static const std::string kMuch(600, 'x');
+
+TEST_CASE("a process that writes little seldom trims") {
+  unsigned trimmed = 0;
+  for (unsigned process = 0; process < 200; ++process) {
+    Folder folder;
+    std::string flat = folder.file(std::string(32, '0') + ".img");
+    write(flat, "old");
+    ObjectCache cache;
+    cache.configure(folder.path, uint64_t(kMuch.size()) * 8 * 20 * kNumSubfolders);
+    cache.store("key", kMuch);
+    cache.awaitTrimming();
+    trimmed += !llvm::sys::fs::exists(flat);
+  }
+  CHECK(trimmed > 0); // 1 of 20
+  CHECK(trimmed < 50);
+}
+
 TEST_CASE("what a process left half-written goes when its subfolder is trimmed") {
   Folder folder;
   std::string subfolder = subfolderOf(folder.path, placeOf(folder.path, "key").subfolder);
@@ -108,11 +127,11 @@ TEST_CASE("what a process left half-written goes when its subfolder is trimmed")
   std::filesystem::last_write_time(left, std::filesystem::file_time_type::clock::now() - std::chrono::hours(2));
   ObjectCache cache;
   cache.configure(folder.path, 1 << 20);
-  cache.store("key", "code");
+  cache.store("key", kMuch);
   cache.awaitTrimming();
   CHECK(!llvm::sys::fs::exists(left));
   CHECK(llvm::sys::fs::exists(now));
-  CHECK(cache.find("key") == "code");
+  CHECK(cache.find("key") == kMuch);
 }
 
 TEST_CASE("each subfolder keeps its part of the limit") {
@@ -147,7 +166,7 @@ TEST_CASE("only the subfolder of what is stored is trimmed") {
   }
   ObjectCache cache;
   cache.configure(folder.path, 2000 * kNumSubfolders);
-  cache.store("key", "code");
+  cache.store("key", kMuch);
   cache.awaitTrimming();
   CHECK(!llvm::sys::fs::exists(far[0]));
   CHECK(llvm::sys::fs::exists(far[1]));
@@ -165,7 +184,7 @@ TEST_CASE("entries that earlier versions left in the folder go, a few with each 
   ObjectCache cache;
   cache.configure(folder.path, 1 << 20);
   auto store = [&](int number) {
-    cache.store("key " + std::to_string(number), "code");
+    cache.store("key " + std::to_string(number), kMuch);
     cache.awaitTrimming();
   };
   store(0);
