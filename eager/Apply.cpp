@@ -87,12 +87,21 @@ static llvm::Error withScope(llvm::Error error) {
   return makeError(code, isNamed ? message : message + " (in " + scope + ")");
 }
 
-llvm::Error apply(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments,
-                  Tensors &results, const Destination *into) {
-  OpDefOperator wrapped(op, segments);
-  Call call{wrapped, operands, neededLayers(op, operands), into};
+static llvm::Error applyWrapped(const OpDefOperator &wrapped, llvm::ArrayRef<Operand> operands, Tensors &results,
+                                const Destination *into) {
+  Call call{wrapped, operands, neededLayers(wrapped.op, operands), into};
   llvm::Error error = enter(call, results);
   return LLVM_UNLIKELY(error) ? withScope(std::move(error)) : std::move(error);
+}
+
+llvm::Error apply(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments,
+                  Tensors &results, const Destination *into) {
+  return applyWrapped(OpDefOperator(op, segments), operands, results, into);
+}
+
+llvm::Error applyRecorded(const OpDef &op, const OpDef &recorded, llvm::ArrayRef<Operand> operands,
+                          llvm::ArrayRef<unsigned> segments, Tensors &results) {
+  return applyWrapped(OpDefOperator(op, segments, &recorded), operands, results, nullptr);
 }
 
 llvm::Expected<Tensors> apply(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments) {

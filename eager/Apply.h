@@ -18,6 +18,9 @@ llvm::Expected<Tensors> apply(const OpDef &op, llvm::ArrayRef<Operand> operands,
 /// The same, appended to `results`, which must be empty; `into` (may be null) offers memory.
 llvm::Error apply(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments,
                   Tensors &results, const Destination *into = nullptr);
+/// As apply(), for a recording of which other sizes hold: it writes `recorded` down (OpDefOperator).
+llvm::Error applyRecorded(const OpDef &op, const OpDef &recorded, llvm::ArrayRef<Operand> operands,
+                          llvm::ArrayRef<unsigned> segments, Tensors &results);
 /// The operand whose memory the only result of `info` may take over, as its record says; -1: none.
 int inPlaceOperand(const OpInfo &info);
 /// Whether an update may write the memory of `tensor`: no other variable uses it, each element has a place of its own,

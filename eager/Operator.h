@@ -82,8 +82,11 @@ struct OpDefOperator : Operator {
   const OpDef &op;
   /// Operands per ODS group; empty when each has one.
   llvm::ArrayRef<unsigned> segments;
-  OpDefOperator(const OpDef &op, llvm::ArrayRef<unsigned> segments)
-      : Operator{OperatorKind::OpDef}, op(op), segments(segments) {}
+  /// What a recording writes down for it: sizes as the call gave them, which hold at other sizes of its arguments.
+  /// Null: `op`.
+  const OpDef *recorded;
+  OpDefOperator(const OpDef &op, llvm::ArrayRef<unsigned> segments, const OpDef *recorded = nullptr)
+      : Operator{OperatorKind::OpDef}, op(op), segments(segments), recorded(recorded) {}
 };
 
 /// A tensor from row-major bytes (null: uninitialised). No operands.

@@ -3,6 +3,7 @@
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
+#include "ops/SizeExpr.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -113,6 +114,7 @@ GraphBuilder::apply(const OpDef &op, ArrayRef<Value> operands, ArrayRef<unsigned
   llvm::Expected<Metas> results = op.infer(metas, segments);
   if (!results)
     return at(results.takeError(), location);
+  sizes::forgetExpressions(*results);
   OpBuilder &b = state->builder;
   const OpDef &made = state->scalarParameters ? withParameters(op, state->nextScalar) : op;
   Operation *created = createOp(b, locationOf(b.getContext(), location), made, values, segments, *results);

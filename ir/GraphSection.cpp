@@ -243,6 +243,9 @@ private:
     llvm::Expected<OpDef> op = OpDef::parse(node.op());
     if (!op)
       return op.takeError();
+    if (std::optional<uint32_t> symbol = op->symbolFrom(in.dims_size()))
+      return damaged("sizes of " + op->name() + " must name a dimension below " + Twine(in.dims_size()) + ", got " +
+                     Twine(*symbol));
     SmallVector<GraphBuilder::Value> operands;
     for (unsigned operand : node.operands()) {
       if (operand >= numValues)

@@ -1,6 +1,7 @@
 //===- OpBridge.cpp - OpDefs and operations -------------------------------===//
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
+#include "ops/SizeExpr.h"
 
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -82,6 +83,8 @@ static void addAttributes(OpBuilder &builder, OperationState &state, const OpDef
   }
   if (llvm::any_of(parameters, [](int64_t parameter) { return parameter >= 0; }))
     state.addAttribute(kScalarsAttr, builder.getDenseI64ArrayAttr(parameters));
+  if (op.hasExpressions())
+    state.addAttribute(kSizesAttr, builder.getStringAttr(op.toString()));
 }
 
 Operation *createOp(OpBuilder &builder, Location location, const OpDef &op, ValueRange operands,
@@ -102,6 +105,7 @@ static llvm::Error inferResults(const OpDef &op, ValueRange operands, ArrayRef<u
   if (!metas)
     return metas.takeError();
   out = std::move(*metas);
+  sizes::forgetExpressions(out); // a type has numbers
   return llvm::Error::success();
 }
 

@@ -17,6 +17,10 @@ const OpInfo *infoOf(mlir::Operation *op);
 /// On an operation with parameters: for each attribute of its record the index of the parameter that it is, or -1.
 inline constexpr llvm::StringLiteral kScalarsAttr = "tess.scalars";
 
+/// On an operation with a size that is an expression: its text, for readers and keys of caches. The number in the
+/// attribute itself stands for the expression in this process only.
+inline constexpr llvm::StringLiteral kSizesAttr = "tess.sizes";
+
 /// The OpDef that `op` was built from, with numbers that mean nothing for parameters; `infoOf(op)` must not be null.
 OpDef opDefOf(mlir::Operation *op);
 /// The same with the parameters.

@@ -1,8 +1,10 @@
 //===- AttrValue.cpp - equality, hash and text of attribute values -------===//
 #include "ops/AttrValue.h"
 #include "ops/Hash.h"
+#include "ops/SizeExpr.h"
 
 #include "ops/Error.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/bit.h"
 #include "llvm/Support/xxhash.h"
@@ -68,12 +70,14 @@ static std::string quoted(llvm::StringRef s) {
   return text + "\"";
 }
 
+static std::string intText(int64_t v) { return sizes::isSymbolic(v) ? sizes::toText(v) : std::to_string(v); }
+
 std::string AttrValue::toText() const {
   switch (kind()) {
   case AttrKind::None:
     return "none";
   case AttrKind::I64:
-    return std::to_string(i64());
+    return intText(i64());
   case AttrKind::F64:
     return doubleText(f64());
   case AttrKind::Bool:
@@ -81,7 +85,7 @@ std::string AttrValue::toText() const {
   case AttrKind::Str:
     return quoted(str());
   case AttrKind::I64List:
-    return "[" + llvm::join(llvm::map_range(ints(), [](int64_t v) { return std::to_string(v); }), ", ") + "]";
+    return "[" + llvm::join(llvm::map_range(ints(), intText), ", ") + "]";
   case AttrKind::DType:
     return shortName(dtype()).str();
   case AttrKind::Parameter:
@@ -113,6 +117,35 @@ static llvm::Expected<AttrValue> parseString(llvm::StringRef text) {
   return AttrValue(std::move(out));
 }
 
+/// Reads a number, or an expression of sizes.
+static bool parseInt(llvm::StringRef text, int64_t &v) {
+  if (!text.getAsInteger(10, v))
+    return true;
+  llvm::Expected<int64_t> size = sizes::parse(text);
+  if (!size) {
+    llvm::consumeError(size.takeError());
+    return false;
+  }
+  v = *size;
+  return true;
+}
+
+/// Splits at the commas that are not within parentheses.
+static llvm::SmallVector<llvm::StringRef> itemsOf(llvm::StringRef body) {
+  llvm::SmallVector<llvm::StringRef> items;
+  int depth = 0;
+  size_t start = 0;
+  for (auto [i, c] : llvm::enumerate(body)) {
+    depth += (c == '(') - (c == ')');
+    if (c != ',' || depth != 0)
+      continue;
+    items.push_back(body.slice(start, i));
+    start = i + 1;
+  }
+  items.push_back(body.drop_front(start));
+  return items;
+}
+
 static llvm::Expected<AttrValue> parseList(llvm::StringRef text) {
   llvm::StringRef body = text;
   if (!body.consume_front("[") || !body.consume_back("]"))
@@ -120,11 +153,9 @@ static llvm::Expected<AttrValue> parseList(llvm::StringRef text) {
   IntList list;
   if (body.trim().empty())
     return AttrValue(std::move(list));
-  llvm::SmallVector<llvm::StringRef> items;
-  body.split(items, ',');
-  for (llvm::StringRef item : items) {
+  for (llvm::StringRef item : itemsOf(body)) {
     int64_t v;
-    if (item.trim().getAsInteger(10, v))
+    if (!parseInt(item.trim(), v))
       return mustBe("a list of integers", text);
     list.push_back(v);
   }
@@ -149,7 +180,7 @@ llvm::Expected<AttrValue> AttrValue::parse(AttrKind kind, llvm::StringRef text) 
     return mustBe("none", text);
   case AttrKind::I64: {
     int64_t v;
-    if (text.getAsInteger(10, v))
+    if (!parseInt(text, v))
       return mustBe("an integer", text);
     return AttrValue(v);
   }

@@ -66,6 +66,8 @@ class Length<string n, int l> : AttrFact<n> { int length = l; }
 // The attribute decides shapes and places only, never code: read when shapes are bound, no part of a cache key. A
 // composite that has one is applied operator by operator.
 class BindTime<string n> : AttrFact<n>;
+// The integer or list may be an expression of the sizes of a program's inputs (ops/SizeExpr.h), which bind computes.
+class SizeAttr<string n> : AttrFact<n>;
 // The numeric attribute is part of the code, because of `why`: one class of calls for each value.
 class Static<string n, string why> : AttrFact<n> { string reason = why; }
 defvar loopAxes = "which axes are reduced decides the loops of the code";
@@ -174,6 +176,7 @@ class Tess_Op<string mnemonic, list<Trait> traits = []>
   bit stochastic = 0;
   bit keepsAxes = 0;           // axes of a result mean what those of operand 0 do (Elementwise: always)
   bit takesVectors = 0;        // the operands may be vectors, as those of NumPy's matmul
+  bit takesExpressions = 0;    // shapeRule infers from sizes that are expressions (ops/SizeExpr.h); a signature does
   int sampleRank = 0;          // rank of operand 0 for one sample, which gets a batch axis of 1; 0: it must have one
   list<Sample> samples = [];
   Oracle oracle = ?;

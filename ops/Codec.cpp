@@ -52,7 +52,7 @@ static llvm::Error splitFields(llvm::StringRef body, llvm::StringRef whole, Fiel
     if (c == '"' && i < body.size())
       inString = !inString;
     if (!inString)
-      depth += (c == '[') - (c == ']');
+      depth += (c == '[' || c == '(') - (c == ']' || c == ')');
     bool ends = i == body.size() || (c == ',' && !inString && depth == 0);
     if (!ends)
       continue;

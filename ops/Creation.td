@@ -20,7 +20,7 @@ def Tess_FullOp : Creation<"full", "one value everywhere", "-> (*@shape)", (s_id
   let arguments = (ins DenseI64ArrayAttr:$shape, Runtime<F64Attr>:$value,
                    DefaultValuedStrAttr<Tess_DTypeAttr, "f32">:$dtype);
   let attrFacts = [Doc<"shape", "shape of the result">, Doc<"value", "value of every element">,
-                   Doc<"dtype", "dtype of the result">, BindTime<"shape">];
+                   Doc<"dtype", "dtype of the result">, BindTime<"shape">, SizeAttr<"shape">];
   let samples = [Sample<[], "shape=[2, 3];value=1.5">, Sample<[], "shape=[];value=-2.0;dtype=f64">,
                  Sample<[], "shape=[0, 3];value=1.0">, Sample<[], "shape=[4];value=7.0;dtype=i64">,
                  Sample<[], "shape=[4];value=1.0;dtype=bool">, Sample<[], "shape=[1, 2, 1, 3, 2];value=3.0;dtype=bf16">];
@@ -33,7 +33,7 @@ def Tess_ArangeOp : Creation<"arange", "start + step * i", "-> (@num)",
                    Runtime<DefaultValuedAttr<F64Attr, "1.0">>:$step, DefaultValuedStrAttr<Tess_DTypeAttr, "f32">:$dtype);
   let results = (outs Tess_Number:$out);
   let attrFacts = [Doc<"num", "number of elements">, Doc<"start", "first element">,
-                   Doc<"step", "difference of neighbours">, Doc<"dtype", "dtype of the result">, BindTime<"num">,
+                   Doc<"step", "difference of neighbours">, Doc<"dtype", "dtype of the result">, BindTime<"num">, SizeAttr<"num">,
                    Range<"num", "0", "9007199254740992.0">];
   let samples = [Sample<[], "num=5">, Sample<[], "num=4;start=1.0;step=0.5">, Sample<[], "num=0">,
                  Sample<[], "num=6;start=10.0;step=-2.0;dtype=i32">, Sample<[], "num=3;dtype=i64">,
@@ -60,7 +60,7 @@ def Tess_EyeOp : Creation<"eye", "ones on the main diagonal, zeros elsewhere", "
   let description = [{`out[i, j] = 1` where i = j, 0 elsewhere; shape [n, m].}];
   let arguments = (ins SI64Attr:$n, SI64Attr:$m, DefaultValuedStrAttr<Tess_DTypeAttr, "f32">:$dtype);
   let attrFacts = [Doc<"n", "number of rows">, Doc<"m", "number of columns">, Doc<"dtype", "dtype of the result">,
-                   BindTime<"n">, BindTime<"m">, Range<"n", "0", "9007199254740992.0">, Range<"m", "0", "9007199254740992.0">];
+                   BindTime<"n">, BindTime<"m">, SizeAttr<"n">, SizeAttr<"m">, Range<"n", "0", "9007199254740992.0">, Range<"m", "0", "9007199254740992.0">];
   let samples = [Sample<[], "n=3;m=3">, Sample<[], "n=2;m=4;dtype=i32">, Sample<[], "n=0;m=4">, Sample<[], "n=4;m=0">,
                  Sample<[], "n=4;m=2;dtype=f64">];
   let onnx = "EyeLike";

@@ -17,6 +17,7 @@ class MoveOp<string m, string what, string rule, string expr, string signature =
 class JoinOp<string m, string what, string rule, string expr> : MoveOp<m, what, rule, expr> {
   let arguments = (ins Variadic<Tess_Any>:$inputs, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let dtypes = Promote<["inputs"]>;
+  let takesExpressions = 1;
   let keepsAxes = 1;
   let python = Py<"functional.tensor", m, [], "", ["inputs=inps"]>;
 }

@@ -2,6 +2,7 @@
 #include "ops/Checks.h"
 #include "ops/RuleErrors.h"
 #include "ops/ShapeRules.h"
+#include "ops/SizeExpr.h"
 #include "ops/ViewRules.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -22,6 +23,8 @@ static std::string listed(Operands operands) {
 static bool unify(int64_t &dim, int64_t other) {
   if (dim == kUnknown)
     dim = other;
+  else if (other != kUnknown && sizes::isSymbolic({dim, other}))
+    dim = other = sizes::agreed(dim, other);
   return other == kUnknown || dim == other;
 }
 
@@ -38,7 +41,7 @@ llvm::Expected<Metas> concat(const OpDef &op, Operands operands, Segments) {
       if (i != axis && !unify(shape[i], meta.shape[i]))
         return mustHoldOf(op, "dimensions besides axis " + llvm::Twine(axis) + " must match", listed(operands));
       if (i == axis)
-        shape[i] = shape[i] == kUnknown || meta.shape[i] == kUnknown ? kUnknown : shape[i] + meta.shape[i];
+        shape[i] = sizes::add(shape[i], meta.shape[i]);
     }
   return single(operands, shape);
 }

@@ -1,6 +1,7 @@
 //===- OpDef.cpp - operators as values -----------------------------------===//
 #include "ops/OpDef.h"
 #include "ops/Hash.h"
+#include "ops/SizeExpr.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -98,6 +99,14 @@ static llvm::Error checkNumber(llvm::StringRef op, const AttrInfo &info, double 
   return badAttr(op, info, "be in [" + low + ", " + high + "]", value);
 }
 
+/// Checks a number of an I64 or an I64List: only a size may be an expression.
+static llvm::Error checkInteger(llvm::StringRef op, const AttrInfo &info, bool isLimited, int64_t number,
+                                const AttrValue &value) {
+  if (sizes::isSymbolic(number))
+    return info.isSize && sizes::isKnown(number) ? llvm::Error::success() : badAttr(op, info, "be a number", value);
+  return isLimited ? checkNumber(op, info, double(number), value) : llvm::Error::success();
+}
+
 llvm::Error checkAttr(llvm::StringRef op, const AttrInfo &info, const AttrValue &value) {
   bool limited =
       info.min != -std::numeric_limits<double>::infinity() || info.max != std::numeric_limits<double>::infinity();
@@ -105,8 +114,8 @@ llvm::Error checkAttr(llvm::StringRef op, const AttrInfo &info, const AttrValue 
     return info.isOptional ? llvm::Error::success() : badAttr(op, info, "be given", value);
   if (value.kind() == AttrKind::Parameter)
     return llvm::Error::success();
-  if (info.kind == AttrKind::I64 && limited)
-    return checkNumber(op, info, double(value.i64()), value);
+  if (info.kind == AttrKind::I64)
+    return checkInteger(op, info, limited, value.i64(), value);
   if (info.kind == AttrKind::F64 && limited)
     return checkNumber(op, info, value.f64(), value);
   if (info.kind == AttrKind::Str && !info.cases.empty() && !llvm::is_contained(info.cases, value.str())) {
@@ -119,8 +128,8 @@ llvm::Error checkAttr(llvm::StringRef op, const AttrInfo &info, const AttrValue 
     return llvm::Error::success();
   if (info.length >= 0 && value.ints().size() != size_t(info.length))
     return badAttr(op, info, "have length " + llvm::Twine(int(info.length)), value);
-  for (int64_t v : limited ? llvm::ArrayRef<int64_t>(value.ints()) : llvm::ArrayRef<int64_t>())
-    if (llvm::Error e = checkNumber(op, info, double(v), value))
+  for (int64_t v : value.ints())
+    if (llvm::Error e = checkInteger(op, info, limited, v, value))
       return e;
   return llvm::Error::success();
 }
@@ -160,6 +169,45 @@ llvm::Expected<OpDef> OpDef::make(llvm::StringRef name, llvm::ArrayRef<std::pair
       missing += std::string(missing.empty() ? "" : ", ") + info->attrs[i].name;
   if (!missing.empty())
     return makeError(ErrorCode::TypeMismatch, name + ": attributes must all be given, got none for " + missing);
+  return op;
+}
+
+/// Calls `f(number)` for every number of a size, to read it or to change it.
+template <typename Attrs, typename F> static void forEachSize(const OpInfo &info, Attrs &attrs, F f) {
+  for (unsigned i = 0; i < attrs.size(); ++i) {
+    if (!info.attrs[i].isSize || attrs[i].kind() == AttrKind::None)
+      continue;
+    IntList list = attrs[i].kind() == AttrKind::I64 ? IntList{attrs[i].i64()} : attrs[i].ints();
+    for (int64_t &number : list)
+      f(number);
+    if constexpr (!std::is_const_v<Attrs>)
+      attrs[i] = attrs[i].kind() == AttrKind::I64 ? AttrValue(list.front()) : AttrValue(std::move(list));
+  }
+}
+
+bool OpDef::hasExpressions() const {
+  bool found = false;
+  forEachSize(*opInfo, attrs, [&](int64_t number) { found |= sizes::isSymbolic(number); });
+  return found;
+}
+
+void OpDef::forEachSymbol(llvm::function_ref<void(uint32_t)> f) const {
+  if (hasExpressions())
+    (void)withSymbols([&](uint32_t symbol) {
+      f(symbol);
+      return sizes::symbol(symbol);
+    });
+}
+
+std::optional<uint32_t> OpDef::symbolFrom(uint32_t limit) const {
+  std::optional<uint32_t> found;
+  forEachSymbol([&](uint32_t symbol) { found = symbol >= limit ? std::optional(symbol) : found; });
+  return found;
+}
+
+OpDef OpDef::withSymbols(llvm::function_ref<int64_t(uint32_t)> valueOf) const {
+  OpDef op = *this;
+  forEachSize(*opInfo, op.attrs, [&](int64_t &number) { number = sizes::substitute(number, valueOf); });
   return op;
 }
 

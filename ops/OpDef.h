@@ -9,7 +9,9 @@
 
 #include "ops/Error.h"
 #include "ops/OpInfo.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
+#include <optional>
 #include <string>
 
 namespace tess {
@@ -51,6 +53,14 @@ public:
   /// As set(), for user input: an unknown name, a wrong kind and a value out of range are errors.
   llvm::Error trySet(llvm::StringRef name, AttrValue value);
   unsigned numAttrs() const { return attrs.size(); }
+  /// Whether a size among the attributes is an expression (SizeExpr.h).
+  bool hasExpressions() const;
+  /// Calls `f` for each symbol of its sizes, once or more.
+  void forEachSymbol(llvm::function_ref<void(uint32_t)> f) const;
+  /// A symbol of them whose number is at least `limit`, if there is one.
+  std::optional<uint32_t> symbolFrom(uint32_t limit) const;
+  /// The same operator with each symbol replaced.
+  OpDef withSymbols(llvm::function_ref<int64_t(uint32_t)> valueOf) const;
   /// Bytes that the attributes take.
   uint64_t heldBytes() const;
 

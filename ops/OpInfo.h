@@ -60,6 +60,8 @@ struct AttrInfo {
   int8_t length = -1;
   /// Decides shapes and places only, never code; no part of a cache key.
   bool isBindTime = false;
+  /// An I64 or I64List whose numbers may be expressions (SizeExpr.h), which bind computes.
+  bool isSize = false;
 };
 /// A valid value of a runtime attribute, for code that gets the true one with each run.
 AttrValue neutralNumber(const AttrInfo &attr);
@@ -210,6 +212,8 @@ struct OpInfo {
   bool takesVectors;
   /// Rank of operand 0 for one sample, which gets a batch of 1; 0: it must have the batch.
   uint8_t sampleRank;
+  /// Inference takes sizes that are expressions (SizeExpr.h) and gives such; others must get kUnknown for them.
+  bool takesExpressions;
 
   /// A view of all elements in their order.
   bool keepsOrder() const { return viewKind == ViewKind::Reshape || viewKind == ViewKind::UnitAxes; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ops/OpDef.h"
+#include "ops/SizeExpr.h"
 
 namespace tess::shapes {
 
@@ -32,7 +33,9 @@ inline Metas single(llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<int64_t>
 /// `axis` counted from the front.
 inline int64_t fromFront(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
 
-/// Both known, and different.
-inline bool differs(int64_t a, int64_t b) { return a != kUnknown && b != kUnknown && a != b; }
+/// Both numbers, and different.
+inline bool differs(int64_t a, int64_t b) {
+  return a != kUnknown && b != kUnknown && a != b && !sizes::isSymbolic({a, b});
+}
 
 } // namespace tess::shapes

@@ -8,6 +8,7 @@
 #include "ops/Signature.h"
 
 #include "ops/OpDef.h"
+#include "ops/SizeExpr.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <array>
@@ -87,7 +88,7 @@ llvm::Error Matcher::mismatch(unsigned symbol, unsigned operand, int64_t value) 
 llvm::Error Matcher::matchDim(const DimPattern &dim, unsigned operand, unsigned axis) {
   int64_t value = operands[operand].shape[axis];
   if (dim.kind == DimPattern::Literal) {
-    if (value == dim.literal || value == kUnknown)
+    if (value == dim.literal || value == kUnknown || sizes::isSymbolic(value))
       return llvm::Error::success();
     return invalidArgument(op.name() + ": dimension " + llvm::Twine(axis) + " of " + nameOf(operand) + " must be " +
                            llvm::Twine(dim.literal) + ", got " + shown(operand));
@@ -98,6 +99,8 @@ llvm::Error Matcher::matchDim(const DimPattern &dim, unsigned operand, unsigned 
       bound[s] = operand;
       dims[s] = value;
     }
+  } else if (sizes::isSymbolic({value, dims[s]})) {
+    dims[s] = value == kUnknown ? dims[s] : sizes::agreed(dims[s], value);
   } else if (value != kUnknown && value != dims[s]) {
     return mismatch(s, operand, value);
   }
@@ -177,7 +180,7 @@ llvm::Expected<Shape> Matcher::instantiate(const OperandPattern &pattern, const 
     }
     }
   }
-  if (llvm::any_of(shape, [](int64_t d) { return d < 0 && d != kUnknown; }))
+  if (llvm::any_of(shape, [](int64_t d) { return d < 0 && d != kUnknown && !sizes::isSymbolic(d); }))
     return invalidArgument(op.name() + ": dimensions of " + result + " must be >= 0, got " + toString(shape));
   return shape;
 }

@@ -118,6 +118,7 @@ def Tess_CrossEntropyOp : LossOp<"cross_entropy", "cross entropy of class scores
                    DefaultValuedAttr<F64Attr, "0.0">:$label_smooth, DefaultValuedAttr<BoolAttr, "true">:$with_logits,
                    DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
   let shapeRule = "crossEntropy";
+  let takesExpressions = 1;
   let dtypes = Same<"pred">;
   let normalise = "axis";
   let attrFacts = !listconcat(lossFacts, [Axis<"axis", "pred">, Range<"label_smooth", "0", "1">,
@@ -135,6 +136,7 @@ class PairLoss<string m, string what, string formula, string rule, string expr> 
     each of them. The mean of none is NaN.}];
   let arguments = (ins Tess_Float:$pred, Tess_Float:$label, DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
   let shapeRule = "pairLoss";
+  let takesExpressions = 1;
   let dtypes = PromoteFloat<["pred", "label"]>;
   let attrFacts = lossFacts;
   let constraints = ["pred and label must broadcast"];

@@ -19,12 +19,14 @@ static llvm::Error requireRank4(const OpDef &op, Operands operands) {
 static int64_t windows(int64_t size, int64_t window, int64_t pad, int64_t stride) {
   if (size == kUnknown || window == kUnknown)
     return kUnknown;
+  if (sizes::isSymbolic({size, window}))
+    return sizes::add(sizes::floorDivide(sizes::add(size, sizes::subtract(2 * pad, window)), stride), 1);
   int64_t room = size + 2 * pad - window;
   return room < 0 ? -1 : room / stride + 1;
 }
 
 static int64_t dilated(int64_t kernel, int64_t dilation) {
-  return kernel == kUnknown ? kUnknown : dilation * (kernel - 1) + 1;
+  return sizes::add(sizes::multiply(dilation, sizes::add(kernel, -1)), 1);
 }
 
 /// The shape of conv2d(x, weight); `xi` and `wi` are the numbers of these operands, for messages.
@@ -32,12 +34,12 @@ static llvm::Expected<Shape> convShape(const OpDef &op, Operands operands, unsig
   const Shape &x = operands[xi].shape, &w = operands[wi].shape;
   const IntList &strides = op.ints("strides"), &padding = op.ints("padding"), &dilation = op.ints("dilation");
   int64_t groups = op.i64("groups");
-  if (w[1] != kUnknown && differs(x[1], w[1] * groups))
+  if (differs(x[1], sizes::multiply(w[1], groups)))
     return mustHoldOfTwo(op,
                          "channels of " + llvm::Twine(op.info().operands[xi].name) + " must be groups (" +
                              llvm::Twine(groups) + ") times those of weight",
                          operands, xi, wi);
-  if (w[0] != kUnknown && w[0] % groups != 0)
+  if (w[0] != kUnknown && !sizes::isSymbolic(w[0]) && w[0] % groups != 0)
     return mustHold(op, "output channels must be a multiple of groups (" + llvm::Twine(groups) + ")", operands, wi);
   Shape shape = {x[0], w[0]};
   for (unsigned i = 0; i < 2; ++i) {

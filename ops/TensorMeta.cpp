@@ -1,5 +1,6 @@
 //===- TensorMeta.cpp - shapes, layouts and their text -------------------===//
 #include "ops/TensorMeta.h"
+#include "ops/SizeExpr.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -7,13 +8,21 @@ namespace tess {
 
 bool TensorMeta::isStatic() const { return !llvm::is_contained(shape, kUnknown); }
 
+/// The product of sizes that are not all numbers.
+static int64_t productOf(llvm::ArrayRef<int64_t> shape) {
+  int64_t count = 1;
+  for (int64_t dim : shape)
+    count = sizes::multiply(count, dim);
+  return count;
+}
+
 int64_t TensorMeta::numElements() const {
   if (llvm::is_contained(shape, 0))
     return 0;
   int64_t count = 1;
   for (int64_t dim : shape) {
-    if (dim == kUnknown)
-      return kUnknown;
+    if (dim < 0)
+      return productOf(shape);
     if (__builtin_mul_overflow(count, dim, &count))
       return INT64_MAX;
   }
@@ -64,6 +73,8 @@ bool broadcastInto(Shape &shape, llvm::ArrayRef<int64_t> other) {
       continue;
     if (mine == 1 || mine == kUnknown)
       mine = theirs;
+    else if (sizes::isSymbolic({mine, theirs}))
+      mine = theirs == kUnknown ? mine : sizes::agreed(mine, theirs);
     else if (theirs != kUnknown)
       return false;
   }
@@ -75,7 +86,7 @@ bool broadcastsTo(llvm::ArrayRef<int64_t> from, llvm::ArrayRef<int64_t> to) {
     return false;
   return llvm::all_of(llvm::zip(from, to.take_back(from.size())), [](auto sizes) {
     auto [own, wanted] = sizes;
-    return own == 1 || own == wanted || own == kUnknown || wanted == kUnknown;
+    return own == 1 || own == wanted || own == kUnknown || wanted == kUnknown || sizes::isSymbolic({own, wanted});
   });
 }
 
@@ -84,7 +95,7 @@ std::string toString(llvm::ArrayRef<int64_t> shape) {
   for (size_t i = 0; i < shape.size(); ++i) {
     if (i)
       text += ", ";
-    text += shape[i] == kUnknown ? "?" : std::to_string(shape[i]);
+    text += sizes::toText(shape[i]);
   }
   return text + "]";
 }

@@ -34,7 +34,8 @@ struct TensorMeta {
   /// The number of axes; whether every size is known.
   unsigned rank() const { return shape.size(); }
   bool isStatic() const;
-  /// Product of the dimensions; kUnknown when one is unknown (and none is 0), INT64_MAX when it is larger.
+  /// Product of the dimensions, an expression when one is; kUnknown when one is unknown (and none is 0), INT64_MAX when
+  /// it is larger.
   int64_t numElements() const;
   bool operator==(const TensorMeta &other) const { return dtype == other.dtype && shape == other.shape; }
 };

@@ -17,6 +17,7 @@ class ViewOp<string m, string what, string kind, string rule, string expr, strin
   let shapeRule = !if(!empty(signature), rule, "");
   let dtypes = Same<"x">;
   let lowering = View<view, kind>;
+  let takesExpressions = 1;
   let oracle = Oracle<expr>;
   let python = Py<"functional.tensor", m, [], "", ["x=inp"]>;
 }
@@ -25,7 +26,7 @@ def Tess_ReshapeOp : ViewOp<"reshape", "the same elements in another shape", "Re
   let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$shape);
   let gradient = [(op<"reshape_like"> $dout, $x)];
   let normalise = "reshape";
-  let attrFacts = [Doc<"shape", "new shape">];
+  let attrFacts = [Doc<"shape", "new shape">, SizeAttr<"shape">];
   let constraints = ["shape must have at most one -1 and otherwise entries >= 0",
                      "number of elements must stay the same"];
   let samples = [Sample<["2,3"], "shape=[6]">, Sample<["2,3"], "shape=[3, -1]">, Sample<[""], "shape=[1, 1]">,
@@ -73,7 +74,7 @@ def Tess_BroadcastToOp : ViewOp<"broadcast_to", "axes of size 1 repeated to a sh
   let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$shape);
   let gradient = [(op<"sum_to"> $dout, $x)];
   let normalise = "reshape";
-  let attrFacts = [Doc<"shape", "shape of the result; -1: the size of x">];
+  let attrFacts = [Doc<"shape", "shape of the result; -1: the size of x">, SizeAttr<"shape">];
   let constraints = ["shape must have entries >= -1", "x must broadcast to shape"];
   let samples = [Sample<["3"], "shape=[2, 3]">, Sample<["2,1,3"], "shape=[4, -1, 5, -1]">, Sample<["2,1"], "shape=[2, 4]">, Sample<[""], "shape=[2, 2]">,
                  Sample<["1,3"], "shape=[0, 3]">, Sample<["2,3"], "shape=[2, 3]">];
@@ -89,7 +90,7 @@ def Tess_SliceOp : ViewOp<"slice", "every step-th element from start to stop, fo
                    DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$in_bounds);
   let gradientRule = "slice";
   let normalise = "slice";
-  let attrFacts = [Doc<"starts", "first index for each axis">, Doc<"stops", "first index not taken, for each axis">,
+  let attrFacts = [SizeAttr<"starts">, SizeAttr<"stops">, Doc<"starts", "first index for each axis">, Doc<"stops", "first index not taken, for each axis">,
                    Doc<"steps", "distance of taken indices, for each axis">,
                    Axis<"in_bounds", "x">, Doc<"in_bounds", "axes whose start must be an index of x">];
   let constraints = ["starts, stops and steps must have an entry for each axis", "steps must not be 0",

@@ -1,6 +1,7 @@
 //===- ViewRules.cpp - where the elements of a view lie ------------------===//
 #include "ops/ViewRules.h"
 #include "ops/RuleErrors.h"
+#include "ops/SizeExpr.h"
 
 #include <algorithm>
 
@@ -17,15 +18,23 @@ SliceRange sliceRange(int64_t start, int64_t stop, int64_t step, int64_t size) {
   return {start, distance <= 0 ? 0 : (distance - 1) / stride + 1};
 }
 
-int64_t unknownSliceLength(int64_t start, int64_t stop, int64_t step) {
+int64_t sliceLength(int64_t start, int64_t stop, int64_t step, int64_t size) {
+  if (sizes::isSymbolic(start) || sizes::isSymbolic(stop))
+    return kUnknown;
+  if (size >= 0)
+    return sliceRange(start, stop, step, size).count;
+  if (step == 1 && start == 0 && stop == INT64_MAX)
+    return size;
   bool isEmpty = (start < 0) == (stop < 0) && (step > 0 ? stop <= start : stop >= start);
   return isEmpty ? 0 : kUnknown;
 }
 
-bool startsInBounds(int64_t start, int64_t size) { return size == kUnknown || (start >= -size && start < size); }
+bool startsInBounds(int64_t start, int64_t size) {
+  return size < 0 || sizes::isSymbolic(start) || (start >= -size && start < size);
+}
 
 bool isOneIndex(int64_t start, int64_t stop, int64_t step) {
-  return step > 0 && stop == (start == -1 ? INT64_MAX : start + 1);
+  return step > 0 && stop == (start == -1 ? INT64_MAX : sizes::add(start, 1));
 }
 
 /// Finds strides of `shape` over the elements of `x`: each run of axes with one even stride is split anew.

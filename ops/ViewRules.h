@@ -30,9 +30,10 @@ struct SliceRange {
 };
 /// What the Python slice start:stop:step takes of an axis of `size`; `step` must not be 0.
 SliceRange sliceRange(int64_t start, int64_t stop, int64_t step, int64_t size);
-/// The length of a slice of an axis of unknown size, where it does not depend on the size; else kUnknown.
-int64_t unknownSliceLength(int64_t start, int64_t stop, int64_t step);
-/// Whether `start`, which may count from the end, is an index of an axis of `size`; true where the size is unknown.
+/// How many indices it takes; kUnknown where that depends on a size that is no number.
+int64_t sliceLength(int64_t start, int64_t stop, int64_t step, int64_t size);
+/// Whether `start`, which may count from the end, is an index of an axis of `size`; true where one of them is no
+/// number.
 bool startsInBounds(int64_t start, int64_t size);
 /// Whether a slice takes just its start, wherever that is an index.
 bool isOneIndex(int64_t start, int64_t stop, int64_t step);

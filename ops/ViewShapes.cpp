@@ -2,6 +2,7 @@
 #include "ops/Checks.h"
 #include "ops/RuleErrors.h"
 #include "ops/ShapeRules.h"
+#include "ops/SizeExpr.h"
 #include "ops/ViewRules.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -13,7 +14,9 @@ using Segments = llvm::ArrayRef<unsigned>;
 
 /// The size that completes a shape, `count / rest`; kUnknown when it is not known.
 static llvm::Expected<int64_t> inferredEntry(const OpDef &op, Operands operands, int64_t count, int64_t rest) {
-  if (count == kUnknown)
+  if (sizes::isSymbolic(count) || sizes::isSymbolic(rest))
+    return sizes::floorDivide(count, rest);
+  if (count == kUnknown || rest == kUnknown)
     return kUnknown;
   if (rest == 0 || count % rest != 0)
     return mustHoldOf(op, "number of elements must stay the same",
@@ -26,10 +29,13 @@ llvm::Expected<Metas> reshape(const OpDef &op, Operands operands, Segments) {
   int64_t rest = 1, count = operands[0].numElements();
   int open = -1;
   for (unsigned i = 0; i < target.size(); ++i) {
-    if (target[i] < -1 || (target[i] == -1 && open >= 0))
+    bool isNumber = !sizes::isSymbolic(target[i]);
+    if (isNumber && (target[i] < -1 || (target[i] == -1 && open >= 0)))
       return mustHoldOf(op, "shape must have at most one -1 and otherwise entries >= 0", toString(target));
     if (target[i] == -1)
       open = i;
+    else if (!isNumber || sizes::isSymbolic(rest) || rest == kUnknown)
+      rest = sizes::multiply(rest, target[i]);
     else if (__builtin_mul_overflow(rest, target[i], &rest))
       rest = INT64_MAX; // more than any tensor has; a later 0 makes it 0 again
   }
@@ -41,7 +47,7 @@ llvm::Expected<Metas> reshape(const OpDef &op, Operands operands, Segments) {
     if (!entry)
       return entry.takeError();
     shape[open] = *entry;
-  } else if (count != kUnknown && count != rest) {
+  } else if (differs(count, rest)) {
     return mustHoldOf(op, "number of elements must stay the same",
                       llvm::Twine("x ") + toString(operands[0]) + " and shape " + toString(target));
   }
@@ -87,7 +93,7 @@ llvm::Expected<Metas> squeeze(const OpDef &op, Operands operands, Segments) {
   Shape shape;
   for (unsigned i = 0; i < x.rank(); ++i) {
     bool named = goes >> i & 1;
-    if (named && x.shape[i] != 1 && x.shape[i] != kUnknown)
+    if (named && differs(x.shape[i], 1))
       return mustHold(op, "removed axes must have size 1", operands);
     if (!named && !(axes.empty() && x.shape[i] == 1))
       shape.push_back(x.shape[i]);
@@ -98,7 +104,7 @@ llvm::Expected<Metas> squeeze(const OpDef &op, Operands operands, Segments) {
 llvm::Expected<Metas> broadcastTo(const OpDef &op, Operands operands, Segments) {
   const IntList &target = op.ints("shape");
   const TensorMeta &x = operands[0];
-  if (llvm::any_of(target, [](int64_t size) { return size < -1; }))
+  if (llvm::any_of(target, [](int64_t size) { return size < -1 && !sizes::isSymbolic(size); }))
     return mustHoldOf(op, "shape must have entries >= -1", toString(target));
   Shape shape(target.begin(), target.end());
   int64_t added = int64_t(shape.size()) - x.rank();
@@ -123,9 +129,7 @@ llvm::Expected<Metas> slice(const OpDef &op, Operands operands, Segments) {
     return mustHoldOf(op, "steps must not be 0", toString(steps));
   Shape shape;
   for (unsigned i = 0; i < x.rank(); ++i) {
-    int64_t step = steps.empty() ? 1 : steps[i];
-    shape.push_back(x.shape[i] == kUnknown ? views::unknownSliceLength(starts[i], stops[i], step)
-                                           : views::sliceRange(starts[i], stops[i], step, x.shape[i]).count);
+    shape.push_back(views::sliceLength(starts[i], stops[i], steps.empty() ? 1 : steps[i], x.shape[i]));
   }
   for (int64_t each : op.ints("in_bounds")) {
     int64_t axis = fromFront(each, x.rank());

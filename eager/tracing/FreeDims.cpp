@@ -79,23 +79,70 @@ std::string FreeDims::shown(llvm::ArrayRef<int64_t> sizes) const {
   return text;
 }
 
-llvm::Error FreeDims::checkSame(const Recording &again, llvm::ArrayRef<int64_t> sizes) const {
+/// Two lines at one place of two recordings that are not the same there.
+struct LinePair {
+  RecordingLine first, second;
+};
+
+/// The first place at which the recordings differ in more than shapes; none: they are one program, at the sizes of the
+/// arguments of `at`, or, where that is null, at all.
+static llvm::Expected<std::optional<LinePair>> differingLines(const Recording &first, const Recording &second,
+                                                              const Recording *at) {
   RecordingWriter writer(/*shapes=*/false);
-  auto old = writer.write(*recorded), now = writer.write(again);
+  auto old = writer.write(first, at), now = writer.write(second, at);
   if (!old || !now)
     return llvm::joinErrors(old.takeError(), now.takeError());
   size_t most = std::max(old->size(), now->size());
   const RecordingLine nothing{"nothing", nullptr};
   old->resize(most, nothing);
   now->resize(most, nothing);
-  for (auto [was, becomes] : llvm::zip(*old, *now)) {
-    if (was.text == becomes.text)
-      continue;
-    return at(invalidArgument("dump: a free dimension must not be fixed in the program, got " + was.text + " for " +
-                              shown(recordedSizes) + " and " + becomes.text + " for " + shown(sizes)),
-              was.location ? was.location->describe() : "");
+  for (auto [was, becomes] : llvm::zip(*old, *now))
+    if (was.text != becomes.text)
+      return LinePair{was, becomes};
+  return std::nullopt;
+}
+
+llvm::Error FreeDims::checkSame(const Recording &again, llvm::ArrayRef<int64_t> sizes) const {
+  auto lines = differingLines(*recorded, again, &again);
+  if (!lines)
+    return lines.takeError();
+  if (!*lines)
+    return llvm::Error::success();
+  const auto &[was, becomes] = **lines;
+  return at(invalidArgument("dump: a free dimension must not be fixed in the program, got " + was.text + " for " +
+                            shown(recordedSizes) + " and " + becomes.text + " for " + shown(sizes)),
+            was.location ? was.location->describe() : "");
+}
+
+/// Whether a later run reads the same variables with the same shapes.
+static bool capturesSame(const Recording &first, const Recording &second) {
+  return llvm::equal(first.captured(), second.captured(), [&](uint32_t one, uint32_t other) {
+    const Recording::Value &own = first.values()[one], &its = second.values()[other];
+    return own.tensor == its.tensor && own.meta == its.meta;
+  });
+}
+
+llvm::Expected<SizeDifference> differenceInSizes(const Recording &first, const Recording &second) {
+  auto lines = differingLines(first, second, nullptr);
+  if (!lines)
+    return lines.takeError();
+  if (*lines) {
+    const auto &[was, becomes] = **lines;
+    std::string place = was.location ? was.location->describe() : "";
+    return SizeDifference{{}, (place.empty() ? "" : place + ": ") + was.text + " became " + becomes.text};
   }
-  return llvm::Error::success();
+  if (!capturesSame(first, second) || first.arguments().size() != second.arguments().size())
+    return SizeDifference{{}, "it reads other variables"};
+  SizeDifference difference;
+  for (size_t argument = 0; argument < first.arguments().size(); ++argument) {
+    llvm::ArrayRef<int64_t> was = first.argumentMeta(argument).shape, becomes = second.argumentMeta(argument).shape;
+    if (was.size() != becomes.size())
+      return SizeDifference{{}, "a rank follows from a size"};
+    for (auto [axis, sizes] : llvm::enumerate(llvm::zip_equal(was, becomes)))
+      if (std::get<0>(sizes) != std::get<1>(sizes))
+        difference.axes.push_back({unsigned(argument), unsigned(axis)});
+  }
+  return difference;
 }
 
 llvm::Error FreeDims::check(llvm::StringRef name, llvm::ArrayRef<unsigned> aliases, RecordAgain record) const {

@@ -12,6 +12,21 @@
 
 namespace tess::eager {
 
+/// How two recordings of one function differ in the sizes of their arguments.
+struct SizeDifference {
+  /// An axis of an argument.
+  struct Axis {
+    unsigned argument, axis;
+  };
+  /// Those whose sizes differ, where the recordings are one program with other sizes.
+  std::vector<Axis> axes;
+  /// Else the first operator, result or argument that differs, in words.
+  std::string why;
+};
+
+/// Compares two recordings of one function, whose arguments have equal dtypes.
+llvm::Expected<SizeDifference> differenceInSizes(const Recording &first, const Recording &second);
+
 /// The free dimensions of a recorded call, and the other sizes at which it is recorded.
 class FreeDims {
 public:

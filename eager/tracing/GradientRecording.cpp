@@ -1,6 +1,8 @@
 //===- GradientRecording.cpp - a function and its gradient ---------------===//
 #include "eager/tracing/GradientRecording.h"
 
+#include "eager/tracing/SymbolicShapes.h"
+
 #include "llvm/ADT/STLExtras.h"
 
 #include <set>
@@ -48,8 +50,10 @@ GradientRecording RecordingSplitter::split(Recording whole, const Recorder::Boun
   };
   llvm::for_each(backward.outputList, note);
   for (auto [i, op] : llvm::enumerate(whole.opList)) {
-    if (i >= boundary.ops)
+    if (i >= boundary.ops) {
       llvm::for_each(op.inputs, note);
+      op.op.forEachSymbol([&](uint32_t symbol) { note(argumentOf(symbol)); });
+    }
     (i < boundary.ops ? forward : backward).opList.push_back(std::move(op));
   }
   for (uint32_t number : read)

@@ -2,6 +2,7 @@
 #include "eager/tracing/Recording.h"
 
 #include "eager/Transformations.h"
+#include "eager/tracing/SymbolicShapes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
@@ -17,7 +18,18 @@ static constexpr size_t kReserved = 256;
 /// Bytes of a recording and of each of its operators, about.
 static constexpr uint64_t kRecordingBytes = 4096, kOperatorBytes = 512;
 
+Recorder::Recorder() = default;
+Recorder::~Recorder() = default;
+
 Recorder *Recorder::current() { return active.get(); }
+
+std::optional<llvm::ArrayRef<int64_t>> Recorder::symbolicShape(const TensorImpl &tensor) {
+  if (tensor.traceTag.owner != id)
+    return std::nullopt;
+  if (!symbolicShapes)
+    symbolicShapes = std::make_unique<SymbolicShapes>();
+  return symbolicShapes->of(recording, tensor.traceTag.id);
+}
 
 llvm::Expected<std::shared_ptr<Recorder>> Recorder::begin(llvm::ArrayRef<TensorRef> arguments, Mode mode) {
   static std::atomic<uint32_t> lastId = 0;
@@ -125,7 +137,8 @@ uint32_t Recorder::numberOf(TensorImpl &tensor) {
 
 void Recorder::record(const Call &call, llvm::ArrayRef<TensorRef> results) {
   Recording::Op entry;
-  entry.op = call.opDef();
+  const OpDef *recorded = static_cast<const OpDefOperator &>(call.op).recorded;
+  entry.op = recorded ? *recorded : call.opDef();
   entry.segments.assign(call.segments().begin(), call.segments().end());
   for (const Operand &operand : call.operands)
     entry.inputs.push_back(numberOf(*operand.tensor));

@@ -18,6 +18,7 @@
 namespace tess::eager {
 
 struct Segment;
+class SymbolicShapes;
 
 /// Names and bounds that a user gives to the dimensions of an argument: index of a NamedDim, or -1.
 using ArgumentDims = llvm::SmallVector<int, 4>;
@@ -48,6 +49,7 @@ public:
   };
   /// One operator, with the place of its call.
   struct Op {
+    /// Its sizes may be expressions of the arguments' sizes (SymbolicShapes.h).
     OpDef op;
     llvm::SmallVector<uint32_t, 4> inputs; // value numbers
     llvm::SmallVector<unsigned, 4> segments;
@@ -148,9 +150,15 @@ public:
   /// Must be called before another variable takes over the value of `tensor`.
   void noteUse(TensorImpl &tensor) { (void)numberOf(tensor); }
   bool needsData() const { return recording.dataShapes; }
+  /// The shape of `tensor` by the sizes of the arguments (SymbolicShapes.h), until the next operator; none for a tensor
+  /// from outside.
+  std::optional<llvm::ArrayRef<int64_t>> symbolicShape(const TensorImpl &tensor);
+  /// Names the recording, whose symbols no other recording knows.
+  uint32_t number() const { return id; }
+  ~Recorder();
 
 private:
-  Recorder() = default;
+  Recorder();
   bool runsOperators() const { return mode == Mode::Run; }
   llvm::Error infer(const Call &call, Tensors &results);
   /// An error when reading the value would make the trace depend on data.
@@ -175,6 +183,7 @@ private:
   // InferOnly: of `updated`, and the memory of results, by number.
   std::vector<TensorRef> oldValues;
   std::vector<std::pair<StorageRef, uint32_t>> pending;
+  std::unique_ptr<SymbolicShapes> symbolicShapes; // once one is asked for
 };
 
 /// Must be called before the gradient of `variable` changes, or is replaced: this thread may record.

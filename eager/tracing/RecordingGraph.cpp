@@ -1,6 +1,8 @@
 //===- RecordingGraph.cpp - a recording as a graph -----------------------===//
 #include "eager/tracing/Recording.h"
+#include "eager/tracing/SymbolicShapes.h"
 #include "ops/Error.h"
+#include "ops/SizeExpr.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -20,6 +22,7 @@ private:
   llvm::Error writeCaptured();
   llvm::Error writeUnread();
   llvm::Error writeOps();
+  int64_t sizeOf(uint32_t symbol) const;
   llvm::Error writeOutputs();
   llvm::Error writeUpdate(unsigned index);
   llvm::Expected<ir::GraphBuilder::Value> valueOf(uint32_t number);
@@ -112,6 +115,16 @@ llvm::Expected<ir::GraphBuilder::Value> GraphWriter::valueOf(uint32_t number) {
   return numbers[number] = builder.constant(value.meta, bytes, value.name);
 }
 
+/// The dimension of the graph that the size of an argument's axis is, or the number that it was.
+int64_t GraphWriter::sizeOf(uint32_t symbol) const {
+  uint32_t number = argumentOf(symbol), axis = axisOf(symbol);
+  size_t argument = llvm::find(recording.arguments(), number) - recording.arguments().begin();
+  if (argument < options.argumentDims.size() && axis < options.argumentDims[argument].size())
+    if (int dim = options.argumentDims[argument][axis]; dim >= 0)
+      return sizes::symbol(dim);
+  return recording.values()[number].meta.shape[axis];
+}
+
 llvm::Error GraphWriter::writeOps() {
   for (const Recording::Op &op : recording.ops()) {
     llvm::SmallVector<ir::GraphBuilder::Value, 4> operands;
@@ -119,7 +132,8 @@ llvm::Error GraphWriter::writeOps() {
       if (llvm::Error e = valueOf(input).moveInto(operands.emplace_back()))
         return e;
     }
-    auto results = builder.apply(op.op, operands, op.segments, op.location.describe());
+    OpDef made = op.op.hasExpressions() ? op.op.withSymbols([&](uint32_t symbol) { return sizeOf(symbol); }) : op.op;
+    auto results = builder.apply(made, operands, op.segments, op.location.describe());
     if (!results)
       return results.takeError();
     for (auto [output, value] : llvm::zip(op.outputs, *results)) {

@@ -1,6 +1,8 @@
 //===- RecordingText.cpp - recordings in words ---------------------------===//
 #include "eager/tracing/RecordingText.h"
 
+#include "eager/tracing/SymbolicShapes.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -61,8 +63,6 @@ std::string RecordingWriter::nameOf(const TensorImpl &variable) {
 llvm::Expected<std::string> RecordingWriter::nameOf(const Recording &recording, uint32_t number) {
   const Recording::Value &value = recording.values()[number];
   switch (value.kind) {
-  case Recording::ValueKind::Argument:
-    return "arg" + std::to_string(llvm::find(recording.arguments(), number) - recording.arguments().begin());
   case Recording::ValueKind::Captured:
     return nameOf(*value.tensor);
   case Recording::ValueKind::Constant: {
@@ -71,6 +71,7 @@ llvm::Expected<std::string> RecordingWriter::nameOf(const Recording &recording, 
       return std::move(e);
     return showConstant(value.meta, bytes);
   }
+  case Recording::ValueKind::Argument:
   case Recording::ValueKind::Computed:
     break;
   }
@@ -87,7 +88,14 @@ llvm::Error RecordingWriter::append(const Recording &recording, llvm::ArrayRef<u
   return llvm::Error::success();
 }
 
-llvm::Expected<std::string> RecordingWriter::describe(const Recording &recording, const Recording::Op &op) {
+/// `op` with the sizes that the arguments of `recording` have.
+static OpDef withSizesOf(const Recording &recording, const OpDef &op) {
+  return op.withSymbols(
+      [&](uint32_t symbol) { return recording.values()[argumentOf(symbol)].meta.shape[axisOf(symbol)]; });
+}
+
+llvm::Expected<std::string> RecordingWriter::describe(const Recording &recording, const Recording::Op &op,
+                                                      const Recording *at) {
   std::string results, operands, metas;
   for (uint32_t output : op.outputs) {
     results += (results.empty() ? "" : ", ") + names[output];
@@ -97,7 +105,8 @@ llvm::Expected<std::string> RecordingWriter::describe(const Recording &recording
     return std::move(e);
   for (unsigned segment : op.segments)
     operands += "|" + std::to_string(segment);
-  std::string name = op.op.numAttrs() ? op.op.toString() : op.op.name().str();
+  OpDef shown = at && op.op.hasExpressions() ? withSizesOf(*at, op.op) : op.op;
+  std::string name = shown.numAttrs() ? shown.toString() : shown.name().str();
   return results + " = " + name + "(" + operands + ")" + (shapes ? " -> " + metas : "");
 }
 
@@ -118,14 +127,16 @@ llvm::Error RecordingWriter::writeEnds(const Recording &recording, std::vector<R
   return llvm::Error::success();
 }
 
-llvm::Expected<std::vector<RecordingLine>> RecordingWriter::write(const Recording &recording) {
+llvm::Expected<std::vector<RecordingLine>> RecordingWriter::write(const Recording &recording, const Recording *at) {
   std::vector<RecordingLine> lines;
   unsigned computed = 0;
   names.assign(recording.values().size(), "");
+  for (auto [i, number] : llvm::enumerate(recording.arguments())) // of a gradient: values of its function, too
+    names[number] = "arg" + std::to_string(i);
   for (const Recording::Op &op : recording.ops()) {
     for (uint32_t output : op.outputs)
       names[output] = "%" + std::to_string(computed++);
-    if (llvm::Error e = describe(recording, op).moveInto(lines.emplace_back("", &op.location).text))
+    if (llvm::Error e = describe(recording, op, at).moveInto(lines.emplace_back("", &op.location).text))
       return std::move(e);
   }
   if (llvm::Error e = writeEnds(recording, lines))

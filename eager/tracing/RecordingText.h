@@ -24,14 +24,15 @@ class RecordingWriter {
 public:
   /// `shapes`: whether lines have the results' shapes; without them recordings at other sizes can be compared.
   explicit RecordingWriter(bool shapes = true) : shapes(shapes) {}
-  /// The lines of `recording`; locations point into it.
-  llvm::Expected<std::vector<RecordingLine>> write(const Recording &recording);
+  /// The lines of `recording`; locations point into it. `at`: a recording of the function, for whose arguments' sizes
+  /// they say numbers; null: expressions.
+  llvm::Expected<std::vector<RecordingLine>> write(const Recording &recording, const Recording *at = nullptr);
 
 private:
   std::string nameOf(const TensorImpl &variable);
   llvm::Expected<std::string> nameOf(const Recording &recording, uint32_t number);
   llvm::Error append(const Recording &recording, llvm::ArrayRef<uint32_t> numbers, std::string &text);
-  llvm::Expected<std::string> describe(const Recording &recording, const Recording::Op &op);
+  llvm::Expected<std::string> describe(const Recording &recording, const Recording::Op &op, const Recording *at);
   llvm::Error writeEnds(const Recording &recording, std::vector<RecordingLine> &lines);
 
   bool shapes;

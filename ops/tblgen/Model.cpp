@@ -152,6 +152,11 @@ static void readFacts(OpModel &op) {
       if (op.isLowering("View") || op.isLowering("Reduction"))
         op.fatal("BindTime must be of an operator that is no view and no reduction, got " + attr.name);
     }
+    if (fact->isSubClassOf("SizeAttr")) {
+      attr.isSize = true;
+      if (!attr.isBindTime && !op.isLowering("View"))
+        op.fatal("SizeAttr must be of an attribute that bind reads, got " + attr.name);
+    }
     if (fact->isSubClassOf("Static"))
       attr.staticReason = fact->getValueAsString("reason").str();
     if (fact->isSubClassOf("Axis")) {

@@ -20,7 +20,7 @@ namespace tess::tblgen {
 struct AttrModel {
   std::string name, doc;
   AttrKind kind = AttrKind::None;
-  bool isRuntime = false, isOptional = false, hasDefault = false, isBindTime = false;
+  bool isRuntime = false, isOptional = false, hasDefault = false, isBindTime = false, isSize = false;
   AttrValue defaultValue;
   std::vector<std::string> cases;
   std::string low, high;    // empty: no limit

@@ -10,6 +10,8 @@
 #include "runtime/bind/KernelGeometry.h"
 #include "runtime/bind/StoragePlan.h"
 
+#include <deque>
+
 namespace tess::runtime {
 
 /// Memory that a command walks: where it starts, and the way of its elements.
@@ -31,14 +33,16 @@ private:
   // Shapes.cpp
   llvm::Error inferShapes(llvm::ArrayRef<TensorMeta> inputs);
   llvm::Error inferNode(const ProgramNode &node);
-  /// The operator of a node or of a step.
-  const OpDef &operatorOf(const OpDef &own) const { return options.op ? *options.op : own; }
+  /// The operator of a node or of a step, with numbers for its sizes.
+  const OpDef &operatorOf(const OpDef &own) const;
   /// Whether the caller's metas are those of the results of `node`.
   bool isInferred(const ProgramNode &node) const;
-  llvm::Expected<Metas> inferResults(const ProgramNode &node, llvm::ArrayRef<TensorMeta> operands);
+  /// Below `op` is the operator of the node, with numbers for its sizes.
+  llvm::Expected<Metas> inferResults(const ProgramNode &node, const OpDef &op, llvm::ArrayRef<TensorMeta> operands);
   /// Notes which sizes of the results are unknown, and makes those their upper bounds.
-  llvm::Error boundUnknown(const ProgramNode &node, llvm::ArrayRef<TensorMeta> operands, Metas &results);
-  llvm::Error setResult(const ProgramNode &node, ValueId value, const TensorMeta &meta);
+  llvm::Error boundUnknown(const ProgramNode &node, const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
+                           Metas &results);
+  llvm::Error setResult(const ProgramNode &node, const OpDef &op, ValueId value, const TensorMeta &meta);
   void setShape(ValueId value, const TensorMeta &meta);
 
   // Binder.cpp
@@ -87,6 +91,8 @@ private:
   unsigned threads;
   std::unique_ptr<Commands> bound;
   Metas metas;
+  std::vector<int64_t> symbolValues;  // of the executable's symbols; kUnknown where no input has one
+  mutable std::deque<OpDef> computed; // operators whose sizes were expressions
   llvm::SmallVector<Layout, 16> layouts;
   std::vector<llvm::SmallVector<unsigned, 2>> unknownAxes; // by value; only where data decides
   StoragePlan storage;

@@ -14,8 +14,13 @@ llvm::Error Binder::inferShapes(llvm::ArrayRef<TensorMeta> inputs) {
   metas.resize(exe.values.size());
   layouts.resize(exe.values.size());
   unknownAxes.resize(exe.values.size());
-  for (auto [decl, meta] : llvm::zip(exe.inputs, inputs))
+  symbolValues.assign(exe.symbols.size(), kUnknown);
+  for (auto [decl, meta] : llvm::zip(exe.inputs, inputs)) {
     setShape(decl.value, meta);
+    for (auto [dim, size] : llvm::zip(decl.dims, meta.shape))
+      if (dim.symbol >= 0)
+        symbolValues[dim.symbol] = size;
+  }
   for (auto [index, value] : llvm::enumerate(exe.values))
     if (value.kind == ValueKind::Constant)
       setShape(ValueId(index), exe.constants[value.constant].meta);
@@ -25,7 +30,15 @@ llvm::Error Binder::inferShapes(llvm::ArrayRef<TensorMeta> inputs) {
   return llvm::Error::success();
 }
 
-llvm::Error Binder::setResult(const ProgramNode &node, ValueId value, const TensorMeta &meta) {
+const OpDef &Binder::operatorOf(const OpDef &own) const {
+  if (options.op)
+    return *options.op;
+  if (exe.symbols.empty() || !own.hasExpressions())
+    return own;
+  return computed.emplace_back(own.withSymbols([&](uint32_t symbol) { return symbolValues[symbol]; }));
+}
+
+llvm::Error Binder::setResult(const ProgramNode &node, const OpDef &op, ValueId value, const TensorMeta &meta) {
   const ValueDecl &decl = exe.values[value];
   if (meta.dtype != decl.dtype)
     return makeError(ErrorCode::Internal, node.op.name() + ": result must be " + shortName(decl.dtype) +
@@ -33,7 +46,7 @@ llvm::Error Binder::setResult(const ProgramNode &node, ValueId value, const Tens
   setShape(value, meta);
   if (decl.kind != ValueKind::View)
     return llvm::Error::success();
-  return node.op.info().viewRule(node.op, layouts[decl.base], meta.shape).moveInto(layouts[value]);
+  return op.info().viewRule(op, layouts[decl.base], meta.shape).moveInto(layouts[value]);
 }
 
 bool Binder::isInferred(const ProgramNode &node) const {
@@ -42,16 +55,17 @@ bool Binder::isInferred(const ProgramNode &node) const {
          llvm::equal(exe.outputs, node.results, isOutput);
 }
 
-llvm::Expected<Metas> Binder::inferResults(const ProgramNode &node, llvm::ArrayRef<TensorMeta> operands) {
+llvm::Expected<Metas> Binder::inferResults(const ProgramNode &node, const OpDef &op,
+                                           llvm::ArrayRef<TensorMeta> operands) {
   if (isInferred(node))
     return Metas(options.outputs);
-  return operatorOf(node.op).infer(operands, node.segments);
+  return op.infer(operands, node.segments);
 }
 
-llvm::Error Binder::boundUnknown(const ProgramNode &node, llvm::ArrayRef<TensorMeta> operands, Metas &results) {
+llvm::Error Binder::boundUnknown(const ProgramNode &node, const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
+                                 Metas &results) {
   if (llvm::all_of(results, [](const TensorMeta &meta) { return meta.isStatic(); }))
     return llvm::Error::success();
-  const OpDef &op = operatorOf(node.op);
   if (!op.info().boundRule)
     return makeError(ErrorCode::Unimplemented,
                      op.name() + ": shape must be known when inputs are bound, got " + toString(results[0]));
@@ -72,16 +86,17 @@ llvm::Error Binder::inferNode(const ProgramNode &node) {
                            toString(metas[operand]) + " at most, from the data");
     operands.push_back(metas[operand]);
   }
-  llvm::Expected<Metas> results = inferResults(node, operands);
+  const OpDef &op = operatorOf(node.op);
+  llvm::Expected<Metas> results = inferResults(node, op, operands);
   if (!results)
     return results.takeError();
   if (results->size() != node.results.size())
     return makeError(ErrorCode::Internal, node.op.name() + ": must have " + llvm::Twine(results->size()) +
                                               " results in the program, got " + llvm::Twine(node.results.size()));
-  if (llvm::Error error = boundUnknown(node, operands, *results))
+  if (llvm::Error error = boundUnknown(node, op, operands, *results))
     return error;
   for (auto [value, meta] : llvm::zip(node.results, *results))
-    if (llvm::Error error = setResult(node, value, meta))
+    if (llvm::Error error = setResult(node, op, value, meta))
       return error;
   return llvm::Error::success();
 }

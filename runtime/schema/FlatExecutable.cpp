@@ -2,6 +2,7 @@
 #include "runtime/schema/FlatExecutable.h"
 
 #include "ops/Error.h"
+#include "ops/SizeExpr.h"
 #include "runtime/schema/ExecutableCodec.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -55,6 +56,15 @@ concept Number = std::is_arithmetic_v<T>;
 /// The default of an attribute, which is not written.
 AttrValue defaultOf(const AttrInfo &info) { return info.hasDefault ? info.defaultValue() : AttrValue(); }
 
+/// Set in the number of an attribute that is written as text, because it has expressions, whose handles are of this
+/// process.
+constexpr uint8_t kIsText = 0x80;
+
+bool hasExpressions(const AttrValue &attr) {
+  return (attr.kind() == AttrKind::I64 && sizes::isSymbolic(attr.i64())) ||
+         (attr.kind() == AttrKind::I64List && sizes::isSymbolic(attr.ints()));
+}
+
 class Writer {
 public:
   std::string out;
@@ -96,8 +106,9 @@ void Writer::value(const OpDef &op) {
       given.push_back(i);
   raw(uint8_t(given.size()));
   for (unsigned i : given) {
-    raw(uint8_t(i));
-    value(op.attr(i));
+    bool isText = hasExpressions(op.attr(i));
+    raw(uint8_t(isText ? i | kIsText : i));
+    isText ? value(op.attr(i).toText()) : value(op.attr(i));
   }
 }
 
@@ -204,6 +215,7 @@ private:
   }
   void value(OpDef &op);
   AttrValue attribute();
+  AttrValue expressions(AttrKind kind);
   template <typename T>
     requires std::is_class_v<T>
   void value(T &part) {
@@ -223,12 +235,24 @@ void Reader::value(OpDef &op) {
   const OpInfo &info = allOps()[id - 1];
   op = OpDef(info);
   while (ok && given--) {
-    unsigned index = raw<uint8_t>();
-    AttrValue attr = attribute();
-    ok = ok && index < info.attrs.size() && !llvm::errorToBool(op.trySet(info.attrs[index].name, std::move(attr)));
+    unsigned place = raw<uint8_t>(), index = place & ~kIsText;
+    ok = ok && index < info.attrs.size();
+    AttrValue attr = !ok ? AttrValue() : place & kIsText ? expressions(info.attrs[index].kind) : attribute();
+    ok = ok && !llvm::errorToBool(op.trySet(info.attrs[index].name, std::move(attr)));
   }
   for (unsigned i = 0; i < info.attrs.size(); ++i)
     ok = ok && (info.attrs[i].isOptional || op.attr(i).kind() != AttrKind::None);
+}
+
+AttrValue Reader::expressions(AttrKind kind) {
+  std::string text;
+  value(text);
+  llvm::Expected<AttrValue> attr = AttrValue::parse(kind, text);
+  ok = ok && attr;
+  if (attr)
+    return *attr;
+  llvm::consumeError(attr.takeError());
+  return {};
 }
 
 AttrValue Reader::attribute() {

@@ -189,6 +189,9 @@ llvm::Error Validator::viewResult(const ProgramNode &node, ValueId result, size_
 llvm::Error Validator::node(const ProgramNode &node, size_t index) {
   if (!node.op)
     return bad("node " + llvm::Twine(index) + " must have an operator, got none");
+  if (std::optional<uint32_t> symbol = node.op.symbolFrom(exe.symbols.size()))
+    return bad("sizes of node " + llvm::Twine(index) + " must use one of " + llvm::Twine(exe.symbols.size()) +
+               " symbols, got " + llvm::Twine(*symbol));
   for (ValueId operand : node.operands) {
     if (llvm::Error e = valueId(operand, "operand of node " + llvm::Twine(index)))
       return e;

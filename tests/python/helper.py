@@ -40,6 +40,19 @@ def same_bits(a, b):
     return bits(a) == bits(b)
 
 
+def programs(traced):
+    """How many programs the signatures of a trace have."""
+    variants = [each for kept in traced._variants.values() for each in kept]
+    return len({id(each.program) for each in variants if each.program is not None})
+
+
+def gradient_programs(traced):
+    """How many programs the gradients of a trace have."""
+    variants = [each for kept in traced._variants.values() for each in kept]
+    halves = [half for each in variants for half in each.gradient._halves.values()]
+    return len({id(half.program) for half in halves if half.program is not None})
+
+
 def assert_close(got, expected, rtol=None, atol=None):
     """Values of a tensor against an oracle's; limits by the tensor's dtype."""
     array = got.numpy() if isinstance(got, tessera.Tensor) else np.asarray(got)

@@ -11,17 +11,17 @@ from tests.python.helper import same_bits
 
 FIXING = {
     "a size as a number": lambda x: x / x.shape[0],
-    "a computed shape": lambda x: F.reshape(x, (-1, 2)),
     "parts": lambda x: F.split(x, 3, 0)[0],
     "rows in Python": lambda x: sum(list(x)),
     "a bound computed from the size": lambda x: x[: x.shape[0]],
     "a size rounded": lambda x: x[: x.shape[0] // 16 + 1],
-    "a constant of that size": lambda x: x + F.ones((x.shape[0], 1)),
 }
 
 
 FREE = {
     "a column": lambda x: x[:, 0],
+    "a computed shape": lambda x: F.reshape(x, (-1, 2)),
+    "a constant of that size": lambda x: x + F.ones((x.shape[0], 1)),
     "the first row": lambda x: x[0],
     "the last row": lambda x: x[-1],
     "all but the first row": lambda x: x[1:],

@@ -134,6 +134,10 @@ UNARY = (
     "{a}[np.array([0, {int}, 0])]", "F.normalize({a}, axis=-1)", "F.var({a}, 0)",
     "F.sigmoid({a}) * {a}", "F.matmul({a}, F.swapaxes({a}, -1, -2))", "F.gelu({a})",
     "F.layer_norm({a}, {a}.shape[-1:], False, eps=0.01)", "F.normalize({a}, axis=-1, eps=0.5)",
+    "{a}.reshape({a}.size)", "F.broadcast_to({a}[:1], {a}.shape)", "{a} * F.arange({a}.shape[-1])",
+    "F.reshape({a}, ({a}.size // max({a}.shape[0], 1), {a}.shape[0]))", "{a} / {a}.shape[0]",
+    "{a} + F.full(({a}.shape[0], *[1] * ({a}.ndim - 1)), 0.5)",
+    "F.matmul(F.eye({a}.shape[0]), {a})",
     "F.repeat({a}, 3, -1)", "F.tile({a}, (2,) * {a}.ndim)", "F.split({a}, [1], -1)[0]",
 )  # fmt: skip
 BINARY = (

@@ -55,7 +55,7 @@ class Drawer:
         self.focus = focus.of(seed)
         self.dtype = self.choose(self.focus.dtypes)
         self.sizes = sorted({self.choose(SIZES[1:]) for _ in range(3)} | {self.choose(SIZES)})
-        is_free = self.focus.free or self.chance(0.3)
+        is_free = self.focus.sized or self.chance(0.3)
         self.free = self.choose([n for n in self.sizes if n > 1] or [3]) if is_free else 0
 
     def choose(self, items):
@@ -74,7 +74,7 @@ class Drawer:
     def drawn(self):
         """As draw(), in whatever memory there is."""
         wanted = self.random.randint(3, 31)
-        if self.focus.free or self.focus.alike:
+        if self.focus.sized or self.focus.alike:
             self.begin()
         for _ in range(wanted * 6):
             if len(self.statements) >= wanted:
@@ -86,7 +86,7 @@ class Drawer:
     def begin(self):
         """The inputs without which the focus would say nothing."""
         shape = [self.choose(self.sizes[-3:]) for _ in range(self.random.randint(1, 4))]
-        if self.focus.free:
+        if self.focus.sized:
             shape[0] = self.free
         while count_of(shape) > _MOST_ELEMENTS:
             shape.pop()
@@ -150,7 +150,7 @@ class Drawer:
             kind = "argument"
         if dtype not in ("float32", "float64"):
             kind = "argument" if kind == "parameter" else kind
-        if self.focus.free and shape and shape[0] == self.free:
+        if self.focus.sized and shape and shape[0] == self.free:
             kind = "argument"
         count = sum(each.kind == kind for each in self.inputs)
         free = kind == "argument" and bool(shape) and self.free and shape[0] == self.free

@@ -17,12 +17,14 @@ class Focus:
     loss: bool = True  # a gradient within the function is allowed
     state: bool = True  # random numbers and optimizers are allowed
     free: bool = False  # an argument's first axis must be free, and the program fit any size
+    sized: bool = False  # an argument's first axis is the program's free dimension
     alike: bool = False  # two inputs of one shape and dtype must be there
 
 
 ANY = Focus()
 BY_MODE = {
-    "free": Focus(0.14, state=False, free=True),
+    "free": Focus(0.14, state=False, free=True, sized=True),
+    "resized": Focus(0.1, sized=True),
     "aliased": Focus(0.11, alike=True),
     "gradient_outside": Focus(0.12, dtypes=("float32",), writes=False, loss=False),
     "two_threads": Focus(0.1, writes=False, state=False),

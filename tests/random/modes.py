@@ -153,6 +153,35 @@ def aliased(program):
     return difference(rows(jit.trace), expected, f"{pair[0].name} is {pair[1].name}")
 
 
+def resized(program):
+    """Calls of one trace at several sizes of the free dimension, those that eager takes."""
+    if not program.has_free:
+        raise SkippedError("nothing is free")
+    first = next(each for each in program.inputs if each.free).shape[0]
+    sizes = [first, first, first + 3, first * 2, 2, 1, first + 3, first]
+
+    def rows(wrap, given):
+        function, captured = program.instance()
+        call, seen = wrap(function), []
+        tessera.seed(program.seed)
+        for number, size in enumerate(given):
+            arguments = program.arguments(CALLS[number % len(CALLS)], size)
+            seen.append((bits(as_list(call(*arguments))), bits(arguments)))
+        tessera.sync()
+        return seen, bits(list(captured.values()))
+
+    def is_taken(size):
+        with contextlib.suppress(*REFUSALS):
+            rows(lambda function: function, [size])
+            return True
+        return False
+
+    taken = [size for size in sizes if is_taken(size)]
+    with _skipping_refusals():
+        expected = rows(lambda function: function, taken)
+    return difference(rows(jit.trace, taken), expected, f"sizes {taken}")
+
+
 def gradient_outside(program):
     """A GradManager around the call: the gradients of its arguments and parameters."""
     names = [i.name for i in program.of_kind("argument", "parameter") if i.dtype == "float32"]
@@ -198,6 +227,7 @@ DRAWN = {
     "threads_8": _threads(8),
     "level_0": level_0,
     "free": free,
+    "resized": resized,
     "two_threads": two_threads,
     "gradient_outside": gradient_outside,
     "aliased": aliased,

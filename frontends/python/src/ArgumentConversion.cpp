@@ -2,6 +2,7 @@
 #include "frontends/python/src/ArgumentConversion.h"
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/NumpyConversion.h"
+#include "frontends/python/src/SymInt.h"
 #include "frontends/python/src/TensorType.h"
 
 namespace tess::python {
@@ -52,6 +53,8 @@ bool toOperand(PyObject *object, Operand &operand, llvm::SmallVectorImpl<TensorR
   }
   if (PyLong_Check(object))
     return numberFromLong(object, operand);
+  if (isSymInt(object))
+    return numberFromLong(nb::steal(PyNumber_Index(object)).ptr(), operand);
   if (PyBytes_Check(object) || !holdsNumbers(object)) {
     if (!strict)
       PyErr_Format(PyExc_TypeError, "operand: value must be a tensor, an array or a number, got %s",

@@ -11,8 +11,10 @@
 #include "frontends/python/src/CallMemo.h"
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
+#include "frontends/python/src/SymInt.h"
 #include "frontends/python/src/TensorType.h"
 
+#include "eager/tracing/Recording.h"
 #include "ops/Docs.h"
 #include "ops/PythonSurface.h"
 #include "llvm/ADT/STLExtras.h"
@@ -155,6 +157,16 @@ bool ArgumentReader::readAttrs(OpDef &op) {
   return true;
 }
 
+void ArgumentReader::readExpressions(OpDef &op) const {
+  const OpInfo &info = *function.info;
+  for (auto [i, attr] : llvm::enumerate(info.attrs)) {
+    unsigned slot = info.operands.size() + i;
+    if (attr.isSize && given(slot))
+      if (std::optional<AttrValue> value = withExpressions(slots[slot], op.attr(unsigned(i))))
+        op.set(attr.name, std::move(*value));
+  }
+}
+
 /// Completes the attributes from the operands by the record's rule.
 static llvm::Error normalise(OpDef &op, llvm::ArrayRef<Operand> operands) {
   Metas metas;
@@ -164,9 +176,11 @@ static llvm::Error normalise(OpDef &op, llvm::ArrayRef<Operand> operands) {
 }
 
 PyObject *applyFunction(const OpFunction &function, const OpDef &op, llvm::ArrayRef<Operand> operands,
-                        llvm::ArrayRef<unsigned> segments) {
+                        llvm::ArrayRef<unsigned> segments, const OpDef *recorded) {
   Tensors results;
-  if (llvm::Error e = apply(op, operands, function.info->simple ? llvm::ArrayRef<unsigned>() : segments, results))
+  segments = function.info->simple ? llvm::ArrayRef<unsigned>() : segments;
+  if (llvm::Error e =
+          recorded ? applyRecorded(op, *recorded, operands, segments, results) : apply(op, operands, segments, results))
     return raise(std::move(e));
   return wrapResults(results, results.size() - function.numHidden, !function.isSingle);
 }
@@ -229,7 +243,8 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
   const auto &function = *reinterpret_cast<OpFunction *>(self);
   size_t count = PyVectorcall_NARGS(flags);
   ArgumentKey key(self);
-  bool hasKey = keyOf(key, function, args, count, kwnames);
+  bool isRecorded = function.hasSizes && Recorder::current();
+  bool hasKey = !isRecorded && keyOf(key, function, args, count, kwnames);
   if (hasKey)
     if (OpMemo::EntryRef known = memo().find(key))
       return callAgain(function, known->value, args);
@@ -241,6 +256,9 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
   OpDef op = *function.prototype;
   if (!reader.readAttrs(op))
     return nullptr;
+  OpDef recorded = isRecorded ? op : OpDef();
+  if (isRecorded)
+    reader.readExpressions(recorded);
   if (function.info->normalise)
     if (llvm::Error error = normalise(op, reader.operands))
       return raise(std::move(error));
@@ -248,7 +266,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
     return applyInPlace(function, op, reader);
   if (hasKey)
     memo().store(key, op);
-  return applyFunction(function, op, reader.operands, reader.segments);
+  return applyFunction(function, op, reader.operands, reader.segments, isRecorded ? &recorded : nullptr);
 }
 
 namespace {
@@ -353,6 +371,7 @@ PyObject *makeFunction(const OpInfo &info) {
   function->numHidden = llvm::count_if(info.results, [](const ResultInfo &result) { return result.hidden; });
   function->isSingle = info.results.size() - function->numHidden == 1 && info.results[0].arity == Arity::One;
   function->inPlace = inPlaceOperand(info);
+  function->hasSizes = llvm::any_of(info.attrs, [](const AttrInfo &attr) { return attr.isSize; });
   function->names = PyTuple_New(function->numParameters);
   for (auto [i, name] : llvm::enumerate(pythonSurfaceOf(info).parameters))
     PyTuple_SET_ITEM(function->names, i, PyUnicode_InternFromString(name));

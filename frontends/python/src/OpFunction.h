@@ -15,6 +15,7 @@ struct OpFunction {
   unsigned numParameters;
   unsigned numHidden; // results that Python does not see
   bool isSingle;      // one Tensor, not a tuple
+  bool hasSizes;      // attributes that a recording writes down as the call gives them
   int inPlace;        // the operand whose memory `inplace=True` writes; -1: there is no such argument
   PyObject *names;    // tuple of interned strings: operands, then attributes
   PyObject *weakRefs; // weak references to it, which Python keeps here
@@ -29,6 +30,8 @@ public:
   bool bind(PyObject *const *args, size_t count, PyObject *kwnames);
   bool readOperands();
   bool readAttrs(OpDef &op);
+  /// Puts expressions in the place of sizes in `op`, where a SymInt of the present recording was given.
+  void readExpressions(OpDef &op) const;
   /// The object given for parameter `i`, borrowed.
   PyObject *argument(unsigned i) const { return slots[i]; }
 
@@ -53,9 +56,10 @@ private:
 
 /// The callable of an operator (borrowed).
 const OpFunction &functionOf(const OpInfo &info);
-/// Applies the operator: a Tensor, or a tuple when it has several results; hidden results are left out.
+/// Applies the operator: a Tensor, or a tuple when it has several results; hidden results are left out. `recorded`:
+/// what a recording writes down for it, if that is another.
 PyObject *applyFunction(const OpFunction &function, const OpDef &op, llvm::ArrayRef<eager::Operand> operands,
-                        llvm::ArrayRef<unsigned> segments);
+                        llvm::ArrayRef<unsigned> segments, const OpDef *recorded = nullptr);
 
 /// The methods that records name.
 bool addMethods(PyTypeObject *type);

@@ -5,6 +5,7 @@
 #include "frontends/python/src/Module.h"
 #include "frontends/python/src/NumpyConversion.h"
 #include "frontends/python/src/OpFunction.h"
+#include "frontends/python/src/SymInt.h"
 
 #include "eager/Queue.h"
 #include "eager/tracing/Recording.h"
@@ -115,10 +116,10 @@ PyObject *tensorNew(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   return wrap(std::move(*tensor), type);
 }
 
-PyObject *getShape(PyObject *self, void *) { return shapeTuple(implOf(self).shape()); }
+PyObject *getShape(PyObject *self, void *) { return shapeOf(implOf(self)); }
 PyObject *getDType(PyObject *self, void *) { return Py_XNewRef(numpyDType(implOf(self).dtype())); }
 PyObject *getNdim(PyObject *self, void *) { return PyLong_FromLong(implOf(self).rank()); }
-PyObject *getSize(PyObject *self, void *) { return PyLong_FromLongLong(implOf(self).numElements()); }
+PyObject *getSize(PyObject *self, void *) { return sizeOf(implOf(self)); }
 PyObject *getDevice(PyObject *self, void *) {
   return PyUnicode_FromString(implOf(self).storage().device().name().c_str());
 }

@@ -9,6 +9,7 @@
 #include "eager/HostOptions.h"
 #include "eager/Tape.h"
 #include "eager/tracing/DumpProgram.h"
+#include "eager/tracing/FreeDims.h"
 #include "eager/tracing/GradEffects.h"
 #include "eager/tracing/GradientRecording.h"
 #include "eager/tracing/RecordingText.h"
@@ -119,6 +120,8 @@ PyProgram compile(const PyRecording &self, const nb::dict &options) {
   if (options.contains("donated"))
     for (nb::handle argument : options["donated"])
       graph.donated.push_back(nb::cast<unsigned>(argument));
+  if (options.contains("dims"))
+    addDims(*self.recording, nb::cast<std::vector<FreeDim>>(options["dims"]), graph);
   return {valueOrThrow(TracedProgram::compile(self.recording, graph, fuse))};
 }
 
@@ -155,6 +158,17 @@ nb::object compareRecordings(const PyRecording &first, const PyRecording &second
   if (llvm::equal(one, other, same))
     return nb::none();
   return nb::make_tuple(listOf(one), listOf(other));
+}
+
+/// The axes, as (argument, axis), at whose sizes alone two recordings differ; else the first difference, in words.
+nb::object differenceInSizes(const PyRecording &first, const PyRecording &second) {
+  SizeDifference difference = valueOrThrow(eager::differenceInSizes(*first.recording, *second.recording));
+  if (!difference.why.empty())
+    return nb::str(difference.why.c_str());
+  nb::list axes;
+  for (SizeDifference::Axis axis : difference.axes)
+    axes.append(nb::make_tuple(axis.argument, axis.axis));
+  return axes;
 }
 
 /// The tensor that the caller's Python uses for a result: `recorded`, if the recording left it without a value.
@@ -311,7 +325,8 @@ PyProgram loadProgram(const std::string &path, bool allowCode) {
 void initClasses(nb::module_ &module) {
   nb::class_<PyRecording>(module, "Recording", "What a traced function did.")
       .def("compile", &compile, nb::arg("options") = nb::dict(),
-           "The program; options: capture_as_const, fuse, donated (arguments by number).")
+           "The program; options: capture_as_const, fuse, donated (arguments by number), dims (argument, axis, name, "
+           "min, max or -1).")
       .def_prop_ro("captured", &captured, "The variables from outside, in the order of their first use.")
       .def("captured_tracked", &capturedTracked)
       .def_prop_ro("needs_data", [](PyRecording &self) { return self.recording->needsData(); })
@@ -369,6 +384,9 @@ void initTrace(nb::module_ &module) {
       "Must be called before the gradient of `tensor` changes, or is replaced: this thread may record.");
   module.def("compare_recordings", &compareRecordings, nb::arg("first"), nb::arg("second"),
              "None for equal ones, else the lines of both: (place, source, operator).");
+  module.def("difference_in_sizes", &differenceInSizes, nb::arg("first"), nb::arg("second"),
+             "The axes (argument, axis) in whose sizes the recordings differ, where they are one program; else what "
+             "differs, in words.");
   module.def("give_up", &giveUp, nb::arg("tensor"), nb::arg("why"), "The tensor has no value from now on.");
   module.def("give_value", &giveValue, nb::arg("recorded"), nb::arg("result"),
              "`result`, in the place of a tensor of a call that was recorded only.");

@@ -99,6 +99,9 @@ void initTracePolicy(nb::module_ &module) {
           "learn", [](ArgumentIdentity &self, nb::handle arguments) { self.learn(tensorsOf(arguments, "learn")); },
           nb::arg("arguments"), "A call with these recorded the same.")
       .def(
+          "copy", [](const ArgumentIdentity &self) { return ArgumentIdentity(self); },
+          "For another recording of the same function.")
+      .def(
           "bind_outside",
           [](ArgumentIdentity &self, nb::handle arguments, const PyRecording &again) {
             return self.bindOutside(tensorsOf(arguments, "bind_outside"), *again.recording);

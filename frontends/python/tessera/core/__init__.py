@@ -2,5 +2,6 @@
 
 from .._core import OpDef, Tensor, apply
 from . import ops
+from .symint import SymInt
 
-__all__ = ["OpDef", "Tensor", "apply", "ops"]
+__all__ = ["OpDef", "SymInt", "Tensor", "apply", "ops"]

@@ -5,6 +5,7 @@ import numpy as _np
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
 from .._known_form import in_known_form as _in_known_form
+from ..core.symint import SymInt as _SymInt
 from ._heads import join_masks as _join_masks
 from ._heads import split_heads as _split_heads
 from ._rounding import rounded_once as _rounded_once
@@ -18,7 +19,7 @@ _PAD_MODES = {"replicate": "edge", "reflect": "reflect"}
 
 
 def _pair(value):
-    return [value, value] if isinstance(value, int) else list(value)
+    return [value, value] if isinstance(value, (int, _SymInt)) else list(value)
 
 
 def conv1d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,

@@ -5,6 +5,7 @@ from itertools import pairwise as _pairwise
 
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
+from ..core.symint import SymInt as _SymInt
 from .generated import export
 
 _MOST_PARTS = 1 << 16  # limit for an axis with fewer elements than parts
@@ -13,7 +14,7 @@ _MOST_PARTS = 1 << 16  # limit for an axis with fewer elements than parts
 def _dtype_of(value):
     if isinstance(value, bool):
         return "bool"
-    return "int32" if isinstance(value, int) else "float32"
+    return "int32" if isinstance(value, (int, _SymInt)) else "float32"
 
 
 def _placed(tensor, device):
@@ -86,7 +87,10 @@ def arange(start=0, stop=None, step=1, dtype="float32", device=None):
         start, stop = 0, start
     if step == 0:
         raise ValueError("arange: step must not be 0, got 0")
-    size = max(0, _math.ceil((stop - start) / step))
+    if all(isinstance(number, (int, _SymInt)) for number in (start, stop, step)):
+        size = max(0, -((start - stop) // step))
+    else:
+        size = max(0, _math.ceil((stop - start) / step))
     return _placed(_ops.arange(size, start, step, dtype), device)
 
 
@@ -177,7 +181,7 @@ def split(inp, nsplits_or_sections, axis=0):
     [[0, 1], [2], [3, 4]]
     """
     size = inp.shape[axis]
-    if isinstance(nsplits_or_sections, int):
+    if isinstance(nsplits_or_sections, (int, _SymInt)):
         count = nsplits_or_sections
         if count <= 0:
             raise ValueError(f"split: number of parts must be positive, got {count}")
@@ -252,7 +256,7 @@ def tile(inp, reps):
     >>> tile(tensor([1, 2]), 2).tolist()
     [1, 2, 1, 2]
     """
-    reps = [reps] if isinstance(reps, int) else list(reps)
+    reps = [reps] if isinstance(reps, (int, _SymInt)) else list(reps)
     reps = [1] * (inp.ndim - len(reps)) + reps
     return _ops.tile(_ops.reshape(inp, (1,) * (len(reps) - inp.ndim) + tuple(inp.shape)), reps)
 

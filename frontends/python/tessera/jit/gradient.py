@@ -4,8 +4,8 @@ import functools
 
 from .. import _core, effects
 from ..tensor import Tensor
-from ..utils.progress import compiling
 from .recording import Recorded
+from .sizes import Compiled
 from .tree import flatten, unflatten
 
 
@@ -49,6 +49,18 @@ class TrackedCall(Recorded):
         value, call = gradient.record(tensors, args, kwargs)
         call.gradient = gradient
         return value, call
+
+    def may_serve_other_sizes(self):
+        """As any call, once its gradient is recorded."""
+        return super().may_serve_other_sizes() and self.checked
+
+    def share(self, known):
+        """As any recording, where both or none have a gradient, which shares its programs too."""
+        if (self.gradient is None) != (known.gradient is None) or not super().share(known):
+            return False
+        if self.gradient is not None:
+            self.gradient.share(known.gradient)
+        return True
 
     def adopt(self, again):
         """The forward half is this call's recording from now on."""
@@ -114,8 +126,13 @@ class Gradient:
 
     def held_bytes(self):
         """Of the programs."""
-        programs = [half.program for half in self._halves.values()]
-        return sum(program.held_bytes for program in programs if program is not None)
+        return sum(half.program_bytes() for half in self._halves.values())
+
+    def share(self, known):
+        """Its programs serve the sizes of `known` too, where that is possible."""
+        for mask, half in self._halves.items():
+            if mask in known._halves:
+                half.share(known._halves[mask])
 
     def save_before(self, tensors, outside):
         """What the gradient reads of arguments and variables, as it is before the call."""
@@ -137,12 +154,10 @@ class Gradient:
         if mask not in self._halves:
             self._record_again(mask)
         half = self._halves[mask]
-        if half.program is None:
-            with compiling("compiling a gradient"):
-                half.program = half.recording.compile({})
         known = {value: tensor for (_, _, value), tensor in zip(self._saved, saved, strict=True)}
         inputs = [known[value] for _, _, value in half.saved]
-        results = half.program(*inputs, *(grad for grad in grads if grad is not None))
+        inputs += [grad for grad in grads if grad is not None]
+        results = half.compiled(inputs, {}, "compiling a gradient")(*inputs)
         given = iter(results)
         return [next(given) if there else None for there in half.there]
 
@@ -157,12 +172,12 @@ class Gradient:
         self.record(tensors, args, kwargs, mask)
 
 
-class _Half:
+class _Half(Compiled):
     """The backward half of a recording."""
 
     def __init__(self, recording, saved, there):
-        self.recording, self.saved, self.there = recording, saved, there
-        self.program = None
+        super().__init__(recording)
+        self.saved, self.there = saved, there
 
 
 def _record(function, tensors, args, kwargs, wanted, mask):

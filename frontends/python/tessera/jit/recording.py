@@ -1,10 +1,11 @@
 """Recorded calls: what one call of a function did, and the program that does it again."""
 
+import copy
 from collections import Counter
 
 from .. import _core, effects
 from ..tensor import Tensor
-from ..utils.progress import compiling
+from .sizes import Compiled
 from .tree import flatten, unflatten
 
 _TENSOR = object()
@@ -19,18 +20,19 @@ class AliasError(RuntimeError):
     """A recording took a variable from outside for an argument: it fits no other arguments."""
 
 
-class Recorded:
+class Recorded(Compiled):
     """One recorded call: its program, results and effects."""
 
     def __init__(self, recording, grads, modes, structure, leaves, num_arguments):
-        self.recording, self.grads, self.modes = recording, grads, modes
+        super().__init__(recording)
+        self.grads, self.modes = grads, modes
         self.structure, self.num_arguments = structure, num_arguments
         self.leaves = [None if isinstance(leaf, Tensor) else leaf for leaf in leaves]
         self.slots = [i for i, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
-        self.program = None
         self.checked = False  # whether a second recording has confirmed it
         self.gradient = None  # the program of a call that a tape follows
         self.key = self.kept = None  # the signature, and the place among all that traces keep
+        self.sizeless = None  # the signature but for sizes
         self.eager = False  # whether the call cannot be a program
         self.state = None  # the Python state that it may have read
         self.misses = Counter()  # changes of that state that had no effect here
@@ -39,7 +41,7 @@ class Recorded:
 
     def held_bytes(self):
         """What it keeps: of the recording an estimate."""
-        return self.recording.held_bytes + (self.program.held_bytes if self.program else 0)
+        return self.recording.held_bytes + self.program_bytes()
 
     def begin(self, state, tensors, arguments):
         """It was recorded just now, for these."""
@@ -89,6 +91,32 @@ class Recorded:
 
         _core.check_free(self.recording, self.identity, name, dims, _at)
 
+    def resized(self, again, tensors):
+        """`again`, this call at the sizes of `tensors`, as a recorded call of its own that shares
+        the program; None where no program serves both.
+        """
+        call = copy.copy(self)
+        for name in ("recording", "grads", "modes", "structure", "leaves", "slots", "gradient"):
+            setattr(call, name, getattr(again, name))
+        call.program = call.sized = None
+        call.misses = Counter()
+        if not call.share(self):
+            return None
+        self.identity.learn(tensors)
+        call.identity, call.checked = self.identity.copy(), True
+        return call
+
+    def share(self, known):
+        """As any recording, where the effects besides operators are the same."""
+        if (self.modes, self.grads.lines()) == (known.modes, known.grads.lines()):
+            return super().share(known)
+        self.fixed = known.fixed = "what it does to gradients and modules follows from sizes"
+        return False
+
+    def may_serve_other_sizes(self):
+        """As far as is known."""
+        return self.fixed is None and not self.eager
+
     def adopt(self, again):
         """`again` is the same call, recorded a second time."""
         self.checked = True
@@ -99,11 +127,9 @@ class Recorded:
         return self._deliver(tensors, self._execute(tensors, options), value)[0]
 
     def _execute(self, tensors, options):
-        if self.program is None:
-            with compiling():
-                self.program = self.recording.compile(options)
+        program = self.compiled(tensors, options)
         self.grads.prepare(tensors)
-        return self.program(*tensors)
+        return program(*tensors)
 
     def _deliver(self, tensors, results, value):
         """The result around its tensors, and those."""

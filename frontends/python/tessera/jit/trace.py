@@ -9,8 +9,8 @@ from collections import Counter
 
 from .. import _core, config, effects
 from ..autodiff import modes
-from ..utils.progress import compiling
 from .donation import donated_tensors, give_up
+from .dump import write
 from .gradient import NoGradientError, TrackedCall
 from .mismatch import TraceMismatchError, check_same, is_same
 from .python_state import PythonState
@@ -18,6 +18,7 @@ from .reached import CodeMet
 from .recording import AliasError, NeedsDataError, Recorded, record
 from .segments import ExcludedError, Segments
 from .signature import signature
+from .sizes import nearest, without_sizes
 from .tree import flatten
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
@@ -48,6 +49,10 @@ class trace:  # noqa: N801
     With `symbolic` the first call is lazy: its operators are inferred, then run compiled when the
     function has ended. With `record_only` no call runs, and results have shapes and no values: for
     `dump`. Parts within `exclude_from_trace` run eagerly, at every call.
+
+    Signatures that differ in sizes of at least 2 share a program whose dimensions are free, unless
+    the function does something else at other sizes: `explain()` says what. The first sizes have a
+    program of their own once they are called twice.
 
     A signature's second call runs the Python code once more, without operators, and compares: what
     Python did otherwise is a TraceMismatchError with a diff of the two recordings and the user's
@@ -129,7 +134,12 @@ class trace:  # noqa: N801
     def _call_recorded(self, key, kind, tensors, args, kwargs, donated):
         variant, is_known = self._find(key, tensors)
         if variant is None:
-            return self._record(key, tensors, args, kwargs, kind, donated)
+            known = self._of_other_sizes(key, tensors)
+            resized = known and self._resize(key, known, tensors, args, kwargs)
+            if resized:
+                return self._run(resized[0], tensors, donated, resized[1])
+            fixed = known and known.fixed
+            return self._record(key, tensors, args, kwargs, kind, donated, fixed)
         self._last = variant
         if variant.eager:
             return self.function(*args, **kwargs)
@@ -151,6 +161,32 @@ class trace:  # noqa: N801
                 unknown = unknown or variant
         return unknown, False
 
+    def _of_other_sizes(self, key, tensors):
+        """A recording that may serve the call but for sizes; None: there is none."""
+        if self.record_only or self.capture_as_const:  # a program for the sizes of this call
+            return None
+        variants = [each for kept in self._variants.values() for each in kept]
+        return nearest(variants, key, tensors)
+
+    def _share(self, key, variant, tensors):
+        """Takes the program of a call with other sizes, where there is one and none of its own."""
+        if variant.program is None and variant.sized is None:
+            known = self._of_other_sizes(key, tensors)
+            if known is not None:
+                variant.share(known)
+
+    def _resize(self, key, known, tensors, args, kwargs):
+        """The call as a recording that shares the program of `known`, which has other sizes, and
+        its result without values; None: that is not possible.
+        """
+        known.grads.prepare(tensors)
+        try:
+            value, again = known.record_again(self.function, tensors, args, kwargs)
+        except (NeedsDataError, ExcludedError, NoGradientError):
+            return None
+        variant = known.resized(again, tensors)
+        return variant and (self._keep(key, variant, tensors), value)
+
     def _is_off(self):
         if config.get_check_finite():
             _warn_once(self, "runs eagerly, because check_finite looks at each operator")
@@ -168,7 +204,7 @@ class trace:  # noqa: N801
             _warn_once(self, f"runs eagerly, because {why}")
         return why is not None
 
-    def _record(self, key, tensors, args, kwargs, kind, donated):
+    def _record(self, key, tensors, args, kwargs, kind, donated, fixed):
         leaves, _ = flatten((args, kwargs))
         state = PythonState(self.function, leaves)
         lazy = self.record_only or (self.symbolic and kind is Recorded)
@@ -188,6 +224,7 @@ class trace:  # noqa: N801
             text = f"changes Python state, which its program will not: {change}"
             _warn_once(self, text, change.split(" was ")[0])
         variant.begin(state, tensors, (args, kwargs))
+        variant.fixed = fixed
         variant = self._keep(key, variant, tensors)
         if not lazy or self.record_only:
             return value
@@ -218,6 +255,7 @@ class trace:  # noqa: N801
             raise
         variant.adopt(again)
         variant.identity.learn(tensors)
+        self._share(key, variant, tensors)
         del again  # it holds values whose memory the program would take over
         if self.record_only:
             return value
@@ -241,6 +279,7 @@ class trace:  # noqa: N801
                 _warn_once(self, f"is recorded anew whenever {path} changes: keep it in a tensor")
         sibling = variants[0].kept if variants else None
         variant.key, variant.kept = key, _core.KeptCall(sibling, self._forgetter(variant))
+        variant.sizeless = without_sizes(key)
         variants.insert(0, variant)
         self._last = variant
         variant.kept.keep(variant.held_bytes())
@@ -290,6 +329,10 @@ class trace:  # noqa: N801
                 cost = "not compiled yet"
                 if program is not None:
                     cost = f"{program.launches} launches, {program.planned_bytes} bytes planned"
+                if variant.sized is not None:
+                    cost += ", serves other sizes"
+                elif variant.fixed is not None:
+                    cost += f", serves these sizes only: {variant.fixed}"
                 lines.append(f"{self.__name__}{key[1:-1]}: {cost}")
         return "\n".join(lines)
 
@@ -309,50 +352,7 @@ class trace:  # noqa: N801
         state, which starts with their values now: calls of what `load` returns go on like calls of
         the function after the dump. ValueError: they must keep their dtypes and shapes.
         """
-        if not self.capture_as_const:
-            raise RuntimeError("dump: the trace must have capture_as_const=True, got False")
-        if self._segments is not None:
-            raise RuntimeError(
-                f"dump: {self.__name__} must be one program, got parts within exclude_from_trace"
-            )
-        if self._last is None:
-            raise RuntimeError("dump: the function must have been called once traced, got no call")
-        names, outputs = list(arg_names or []), list(output_names or [])
-        _check_names("arg_names", names, self._last.num_arguments)
-        _check_names("output_names", outputs, len(self._last.slots))
-        free = _free_dims(dims or {}, names)
-        if free:
-            self._last.check_free(self.__name__, self.function, free)
-        recording, arguments = self._last.recording, (names, outputs, free, list(targets))
-        if not hasattr(file, "write"):
-            with compiling(f"compiling {self.__name__}"):
-                _core.recording_to_file(recording, self.__name__, os.fspath(file), *arguments)
-            return
-        import shutil
-        import tempfile
-
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "program.tess")
-            with compiling(f"compiling {self.__name__}"):
-                _core.recording_to_file(recording, self.__name__, path, *arguments)
-            with open(path, "rb") as source:
-                shutil.copyfileobj(source, file)
-
-
-def _check_names(what, names, count):
-    if names and (len(names) != count or len(set(names)) != count):
-        raise ValueError(f"dump: {what} must be {count} different names, got {names}")
-
-
-def _free_dims(dims, names):
-    unknown = [name for name in dims if name not in names]
-    if unknown:
-        raise ValueError(f"dump: dims must be of arguments in arg_names {names}, got {unknown}")
-    return [
-        (names.index(name), axis, dim.name, dim.min, -1 if dim.max is None else dim.max)
-        for name, axes in dims.items()
-        for axis, dim in axes.items()
-    ]
+        write(self, self._last, file, arg_names, output_names, dims, targets)
 
 
 def _warn_once(traced, what, key=None):

@@ -1,0 +1,113 @@
+//===- SymInt.cpp - sizes that are expressions, for Python ----------------===//
+#include "frontends/python/src/SymInt.h"
+#include "frontends/python/src/Module.h"
+#include "frontends/python/src/TensorType.h"
+
+#include "eager/tracing/Recording.h"
+#include "ops/SizeExpr.h"
+#include "llvm/ADT/STLExtras.h"
+
+#include <nanobind/stl/string.h>
+
+namespace tess::python {
+
+using namespace eager;
+
+/// tessera.core.symint.SymInt, which lives as long as the process.
+static PyTypeObject *symIntType = nullptr;
+
+bool isSymInt(PyObject *object) { return Py_TYPE(object) == symIntType; }
+
+/// An int, or a SymInt for an expression of the present recording.
+static PyObject *sizeObject(int64_t size, int64_t value) {
+  if (!sizes::isSymbolic(size) || !symIntType)
+    return PyLong_FromLongLong(value);
+  return PyObject_CallFunction(reinterpret_cast<PyObject *>(symIntType), "LLI", (long long)size, (long long)value,
+                               Recorder::current()->number());
+}
+
+/// The shape of `tensor` by expressions, in a recording that knows some.
+static std::optional<llvm::ArrayRef<int64_t>> expressionsOf(const TensorImpl &tensor) {
+  Recorder *recorder = Recorder::current();
+  return recorder ? recorder->symbolicShape(tensor) : std::nullopt;
+}
+
+PyObject *shapeOf(const TensorImpl &tensor) {
+  auto expressions = expressionsOf(tensor);
+  if (!expressions || !sizes::isSymbolic(*expressions))
+    return shapeTuple(tensor.shape());
+  PyObject *tuple = PyTuple_New(tensor.rank());
+  for (unsigned axis = 0; tuple && axis < tensor.rank(); ++axis) {
+    PyObject *size = sizeObject((*expressions)[axis], tensor.shape()[axis]);
+    if (!size)
+      Py_CLEAR(tuple);
+    else
+      PyTuple_SET_ITEM(tuple, axis, size);
+  }
+  return tuple;
+}
+
+PyObject *sizeOf(const TensorImpl &tensor) {
+  auto expressions = expressionsOf(tensor);
+  int64_t size = expressions ? TensorMeta(tensor.dtype(), *expressions).numElements() : 0;
+  return sizeObject(size, tensor.numElements());
+}
+
+/// The expression that a SymInt is in the present recording.
+static std::optional<int64_t> expressionOf(PyObject *object) {
+  Recorder *recorder = Recorder::current();
+  if (!recorder || !isSymInt(object))
+    return std::nullopt;
+  if (nb::cast<uint32_t>(nb::handle(object).attr("_recording")) != recorder->number())
+    return std::nullopt;
+  return nb::cast<int64_t>(nb::handle(object).attr("_handle"));
+}
+
+std::optional<AttrValue> withExpressions(PyObject *object, const AttrValue &numbers) {
+  if (std::optional<int64_t> expression = expressionOf(object))
+    return numbers.kind() == AttrKind::I64List ? AttrValue(IntList(numbers.ints().size(), *expression))
+                                               : AttrValue(*expression);
+  if (numbers.kind() != AttrKind::I64List || !(PyTuple_Check(object) || PyList_Check(object)))
+    return std::nullopt;
+  IntList list = numbers.ints();
+  bool found = false;
+  for (size_t i = 0; i < list.size() && Py_ssize_t(i) < PySequence_Fast_GET_SIZE(object); ++i)
+    if (std::optional<int64_t> expression = expressionOf(PySequence_Fast_GET_ITEM(object, i))) {
+      list[i] = *expression;
+      found = true;
+    }
+  return found ? std::optional(AttrValue(std::move(list))) : std::nullopt;
+}
+
+/// The handle of `kind` of two sizes; none where that is a number or cannot be expressed.
+static std::optional<int64_t> arithmetic(const std::string &kind, int64_t a, int64_t b) {
+  using Function = int64_t (*)(int64_t, int64_t);
+  static constexpr std::pair<const char *, Function> functions[] = {{"add", sizes::add},
+                                                                    {"sub", sizes::subtract},
+                                                                    {"mul", sizes::multiply},
+                                                                    {"floordiv", sizes::floorDivide},
+                                                                    {"mod", sizes::modulo}};
+  const auto *found = llvm::find_if(functions, [&](const auto &each) { return kind == each.first; });
+  int64_t size = found->second(a, b);
+  return sizes::isSymbolic(size) ? std::optional(size) : std::nullopt;
+}
+
+void initSymInt(nb::module_ &module) {
+  module.def(
+      "set_symint", [](nb::handle type) { symIntType = reinterpret_cast<PyTypeObject *>(type.inc_ref().ptr()); },
+      nb::arg("type"), "The class of sizes within a traced function.");
+  module.def(
+      "size_arithmetic",
+      [](const std::string &kind, int64_t a, int64_t b) -> nb::object {
+        std::optional<int64_t> size = arithmetic(kind, a, b);
+        return size ? nb::object(nb::int_(*size)) : nb::none();
+      },
+      nb::arg("kind"), nb::arg("first"), nb::arg("second"),
+      "add, sub, mul, floordiv or mod of two sizes, each an int or the handle of an expression; None: it is no "
+      "expression.");
+  module.def(
+      "size_text", [](int64_t handle) { return sizes::toText(handle); }, nb::arg("handle"),
+      "The text of an expression.");
+}
+
+} // namespace tess::python

@@ -1,0 +1,55 @@
+"""Recorded calls as files."""
+
+import os
+
+from .. import _core
+from ..utils.progress import compiling
+
+
+def write(traced, call, file, arg_names, output_names, dims, targets):
+    """Writes the program of `call`, the last recorded one of `traced`; the others as trace.dump."""
+    if not traced.capture_as_const:
+        raise RuntimeError("dump: the trace must have capture_as_const=True, got False")
+    if traced._segments is not None:
+        raise RuntimeError(
+            f"dump: {traced.__name__} must be one program, got parts within exclude_from_trace"
+        )
+    if call is None:
+        raise RuntimeError("dump: the function must have been called once traced, got no call")
+    names, outputs = list(arg_names or []), list(output_names or [])
+    _check_names("arg_names", names, call.num_arguments)
+    _check_names("output_names", outputs, len(call.slots))
+    free = _free_dims(dims or {}, names)
+    name = traced.__name__
+    if free:
+        call.check_free(name, traced.function, free)
+    arguments = names, outputs, free, list(targets)
+    if not hasattr(file, "write"):
+        with compiling(f"compiling {name}"):
+            _core.recording_to_file(call.recording, name, os.fspath(file), *arguments)
+        return
+    import shutil
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "program.tess")
+        with compiling(f"compiling {name}"):
+            _core.recording_to_file(call.recording, name, path, *arguments)
+        with open(path, "rb") as source:
+            shutil.copyfileobj(source, file)
+
+
+def _check_names(what, names, count):
+    if names and (len(names) != count or len(set(names)) != count):
+        raise ValueError(f"dump: {what} must be {count} different names, got {names}")
+
+
+def _free_dims(dims, names):
+    unknown = [name for name in dims if name not in names]
+    if unknown:
+        raise ValueError(f"dump: dims must be of arguments in arg_names {names}, got {unknown}")
+    return [
+        (names.index(name), axis, dim.name, dim.min, -1 if dim.max is None else dim.max)
+        for name, axes in dims.items()
+        for axis, dim in axes.items()
+    ]

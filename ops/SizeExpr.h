@@ -1,0 +1,73 @@
+//===- SizeExpr.h - sizes that are expressions ------------------*- C++ -*-===//
+//
+// A size that is not a number is an integer expression over symbols: a polynomial
+// whose variables are symbols and floordiv, max and min of polynomials. Every
+// expression has one canonical form, which is kept once for the process; an int64
+// below every number that a size or an index can be stands for it. So a shape or
+// a list of an attribute holds numbers and expressions alike, and expressions are
+// equal where their int64s are. Nothing is solved: what the canonical form does not
+// show is not known. The model is the symbolic dimensions of JAX's export module.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ops/TensorMeta.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/Support/Error.h"
+
+#include <optional>
+
+namespace tess::sizes {
+
+/// Handles of expressions are between kUnknown and this.
+constexpr int64_t kSymbolicEnd = INT64_MIN + (int64_t(1) << 32);
+
+/// Whether `size` stands for an expression that is no number.
+inline bool isSymbolic(int64_t size) { return size < kSymbolicEnd && size != kUnknown; }
+inline bool isSymbolic(llvm::ArrayRef<int64_t> sizes) {
+  for (int64_t size : sizes)
+    if (isSymbolic(size))
+      return true;
+  return false;
+}
+
+/// Whether this process made the expression of a handle that isSymbolic().
+bool isKnown(int64_t handle);
+/// The symbol with this number, at least 0.
+int64_t symbol(uint32_t number);
+
+// Arithmetic of numbers and expressions. kUnknown where an operand is unknown, a number does not fit 64 bits, or an
+// expression would have more than kMostTerms terms.
+constexpr unsigned kMostTerms = 64;
+int64_t add(int64_t a, int64_t b);
+int64_t subtract(int64_t a, int64_t b);
+int64_t multiply(int64_t a, int64_t b);
+/// Rounds towards minus infinity; kUnknown for a divisor of 0.
+int64_t floorDivide(int64_t a, int64_t b);
+/// `a - b * floordiv(a, b)`, with the sign of b.
+int64_t modulo(int64_t a, int64_t b);
+int64_t maximum(int64_t a, int64_t b);
+int64_t minimum(int64_t a, int64_t b);
+
+/// The one size of two axes that must be equal, of which one is an expression: the number, if one is. That they are
+/// equal is taken for granted: the program's run finds out.
+inline int64_t agreed(int64_t a, int64_t b) { return isSymbolic(a) ? b : a; }
+
+/// Gives the value of a symbol: a number, another expression, or kUnknown.
+using SymbolValue = llvm::function_ref<int64_t(uint32_t symbol)>;
+/// `size` with each symbol replaced.
+int64_t substitute(int64_t size, SymbolValue valueOf);
+
+/// Makes sizes that are expressions unknown, for code that knows numbers only.
+void forgetExpressions(Metas &metas);
+
+/// Gives the name of a symbol.
+using SymbolName = llvm::function_ref<std::string(uint32_t symbol)>;
+/// "2*s0*s1 - floordiv(s0 + 1, 2) + 3"; numbers as they are.
+std::string toText(int64_t size, SymbolName nameOf);
+/// The same with "s" and the number for each symbol.
+std::string toText(int64_t size);
+/// Reads a number or what toText(size) wrote. InvalidArgument otherwise.
+llvm::Expected<int64_t> parse(llvm::StringRef text);
+
+} // namespace tess::sizes
