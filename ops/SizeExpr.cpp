@@ -119,7 +119,8 @@ std::optional<Monomial> quotient(const Monomial &whole, const Monomial &part) {
     auto it = powers.find(atom);
     if (it == powers.end() || it->second < power)
       return std::nullopt;
-    if ((it->second -= power) == 0)
+    it->second -= power;
+    if (it->second == 0)
       powers.erase(it);
   }
   return Monomial(powers.begin(), powers.end());

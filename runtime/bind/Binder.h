@@ -35,6 +35,7 @@ private:
   llvm::Error inferNode(const ProgramNode &node);
   /// The operator of a node or of a step, with numbers for its sizes.
   const OpDef &operatorOf(const OpDef &own) const;
+  const OpDef &operatorOf(OpDef &&own) const = delete;
   /// Whether the caller's metas are those of the results of `node`.
   bool isInferred(const ProgramNode &node) const;
   /// Below `op` is the operator of the node, with numbers for its sizes.
