@@ -10,6 +10,8 @@
 #include "llvm/ADT/StringMap.h"
 
 #include <atomic>
+#include <cstdlib>
+#include <pthread.h>
 #include <thread>
 
 namespace tess::compiler {
@@ -150,7 +152,12 @@ llvm::Error compileAll(llvm::MutableArrayRef<Miss> misses, llvm::StringRef targe
 } // namespace
 
 ObjectCache &objectCache() {
-  static ObjectCache *instance = new ObjectCache;
+  static ObjectCache *instance = [] {
+    (void)std::atexit([] { objectCache().awaitWritten(); });
+    (void)::pthread_atfork([] { objectCache().beforeFork(); }, [] { objectCache().afterFork(/*isChild=*/false); },
+                           [] { objectCache().afterFork(/*isChild=*/true); });
+    return new ObjectCache;
+  }();
   return *instance;
 }
 

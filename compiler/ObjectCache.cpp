@@ -9,6 +9,7 @@
 
 #include <array>
 #include <condition_variable>
+#include <map>
 #include <mutex>
 #include <random>
 #include <thread>
@@ -72,16 +73,27 @@ std::optional<std::string> decode(llvm::StringRef data, llvm::StringRef key) {
 /// What may be written to a subfolder until it is trimmed.
 static uint64_t bytesUntilDue(uint64_t maxBytes) { return maxBytes / kNumSubfolders / 8; }
 
-/// What a cache and the thread that trims its folder share.
+/// Bytes that may wait to be written; what comes above them is written by the call.
+static constexpr uint64_t kMostWaiting = uint64_t(16) << 20;
+
+/// What a cache and the thread that writes and trims for it share.
 struct ObjectCache::State {
+  struct Entry {
+    std::string folder;
+    unsigned subfolder;
+    std::string data;
+  };
+
   std::mutex mutex;
-  std::condition_variable idle; // the thread has ended
+  std::condition_variable done; // an entry was written, or the thread has ended
   std::string folder;
   uint64_t maxBytes = 0;
+  std::map<std::string, std::shared_ptr<const Entry>> waiting; // by file, until it is there
+  uint64_t waitingBytes = 0;
   std::array<uint64_t, kNumSubfolders> written; // bytes in each subfolder, since it was trimmed last, about
   std::vector<unsigned> due;                    // subfolders to trim
   bool mayHaveFlat = true;                      // entries of earlier versions
-  pid_t trims = 0; // the process whose thread trims, 0 while there is none: a forked child has no such thread
+  pid_t works = 0; // the process whose thread works, 0 while there is none: a forked child has no such thread
 };
 
 ObjectCache::ObjectCache() : state(std::make_shared<State>()) {}
@@ -107,11 +119,22 @@ std::optional<std::string> ObjectCache::find(llvm::StringRef key) const {
   std::string folder = settings().first;
   if (folder.empty())
     return std::nullopt;
-  auto buffer =
-      llvm::MemoryBuffer::getFile(placeOf(folder, key).file, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+  std::string file = placeOf(folder, key).file;
+  {
+    std::lock_guard<std::mutex> lock(state->mutex);
+    if (auto found = state->waiting.find(file); found != state->waiting.end())
+      return decode(found->second->data, key);
+  }
+  auto buffer = llvm::MemoryBuffer::getFile(file, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer)
     return std::nullopt;
   return decode((*buffer)->getBuffer(), key);
+}
+
+/// An entry that cannot be written is compiled again by the next process.
+static void writeEntry(llvm::StringRef folder, unsigned subfolder, llvm::StringRef file, llvm::StringRef data) {
+  if (!llvm::sys::fs::create_directories(subfolderOf(folder, subfolder)))
+    llvm::consumeError(runtime::replaceFile(file, data, runtime::Sync::Later));
 }
 
 void ObjectCache::store(llvm::StringRef key, llvm::StringRef content) {
@@ -119,52 +142,86 @@ void ObjectCache::store(llvm::StringRef key, llvm::StringRef content) {
   if (folder.empty())
     return;
   EntryPlace place = placeOf(folder, key);
-  if (llvm::sys::fs::create_directories(subfolderOf(folder, place.subfolder)))
+  auto entry = std::make_shared<const State::Entry>(State::Entry{folder, place.subfolder, encode(key, content)});
+  uint64_t bytes = entry->data.size();
+  std::unique_lock<std::mutex> lock(state->mutex);
+  bool waits = state->waitingBytes + bytes <= kMostWaiting;
+  if (waits && state->waiting.try_emplace(place.file, entry).second)
+    state->waitingBytes += bytes;
+  noteWritten(place.subfolder, bytes);
+  if (!waits) {
+    lock.unlock();
+    writeEntry(folder, place.subfolder, place.file, entry->data);
+    lock.lock();
+  }
+  if (state->works == ::getpid() || (state->waiting.empty() && state->due.empty()))
     return;
-  std::string data = encode(key, content);
-  // An entry that cannot be written is compiled again by the next process.
-  llvm::consumeError(runtime::replaceFile(place.file, data, runtime::Sync::Later));
-  noteWritten(place.subfolder, data.size());
+  state->works = ::getpid();
+  std::thread(work, state).detach();
 }
 
-/// Looking through a subfolder takes long where its files are not in memory, so that a thread does it.
 void ObjectCache::noteWritten(unsigned subfolder, uint64_t bytes) {
-  std::lock_guard<std::mutex> lock(state->mutex);
   uint64_t &written = state->written[subfolder];
   written += bytes;
   if (written <= bytesUntilDue(state->maxBytes))
     return;
   written = 0;
   state->due.push_back(subfolder);
-  if (state->trims == ::getpid())
-    return;
-  state->trims = ::getpid();
-  std::thread(trim, state).detach(); // a process that ends meanwhile leaves the rest to a later one
 }
 
-void ObjectCache::trim(const std::shared_ptr<State> &state) {
+/// Making a file takes a compilation's time where the folder is not in memory, and looking through a subfolder longer.
+void ObjectCache::work(const std::shared_ptr<State> &state) {
+  std::unique_lock<std::mutex> lock(state->mutex);
+  while (!state->waiting.empty() || !state->due.empty())
+    state->waiting.empty() ? trimNext(*state, lock) : writeNext(*state, lock);
+  state->works = 0;
+  state->done.notify_all();
+}
+
+void ObjectCache::writeNext(State &state, std::unique_lock<std::mutex> &lock) {
+  auto [file, entry] = *state.waiting.begin();
+  lock.unlock();
+  writeEntry(entry->folder, entry->subfolder, file, entry->data);
+  lock.lock();
+  state.waiting.erase(file);
+  state.waitingBytes -= entry->data.size();
+  state.done.notify_all();
+}
+
+void ObjectCache::trimNext(State &state, std::unique_lock<std::mutex> &lock) {
   constexpr unsigned flatPerRound = 256;
-  std::unique_lock<std::mutex> lock(state->mutex);
-  while (!state->due.empty()) {
-    unsigned subfolder = state->due.back();
-    state->due.pop_back();
-    std::string folder = state->folder;
-    uint64_t maxBytes = state->maxBytes / kNumSubfolders;
-    bool mayHaveFlat = state->mayHaveFlat;
-    lock.unlock();
-    trimSubfolder(folder, subfolder, maxBytes);
-    mayHaveFlat = mayHaveFlat && removeFlatEntries(folder, flatPerRound);
-    lock.lock();
-    if (folder == state->folder)
-      state->mayHaveFlat = mayHaveFlat;
-  }
-  state->trims = 0;
-  state->idle.notify_all();
+  unsigned subfolder = state.due.back();
+  state.due.pop_back();
+  std::string folder = state.folder;
+  uint64_t maxBytes = state.maxBytes / kNumSubfolders;
+  bool mayHaveFlat = state.mayHaveFlat;
+  lock.unlock();
+  trimSubfolder(folder, subfolder, maxBytes);
+  mayHaveFlat = mayHaveFlat && removeFlatEntries(folder, flatPerRound);
+  lock.lock();
+  if (folder == state.folder)
+    state.mayHaveFlat = mayHaveFlat;
 }
 
-void ObjectCache::awaitTrimming() {
+void ObjectCache::awaitWritten() {
   std::unique_lock<std::mutex> lock(state->mutex);
-  state->idle.wait(lock, [&] { return state->trims != ::getpid(); });
+  state->done.wait(lock, [&] { return state->works != ::getpid() || state->waiting.empty(); });
+}
+
+void ObjectCache::awaitTrimmed() {
+  std::unique_lock<std::mutex> lock(state->mutex);
+  state->done.wait(lock, [&] { return state->works != ::getpid(); });
+}
+
+void ObjectCache::beforeFork() { state->mutex.lock(); }
+
+void ObjectCache::afterFork(bool isChild) {
+  if (isChild) { // the parent's thread writes what waits
+    state->waiting.clear();
+    state->waitingBytes = 0;
+    state->due.clear();
+  }
+  state->mutex.unlock();
 }
 
 } // namespace tess::compiler

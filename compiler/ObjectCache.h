@@ -9,6 +9,7 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -26,15 +27,23 @@ public:
   std::pair<std::string, uint64_t> settings() const;
   /// The content under `key`, a text that determines it: code version and CPU features are part of the key.
   std::optional<std::string> find(llvm::StringRef key) const;
-  /// Writes an entry. Failure to write is silent: the cache is an optimisation.
+  /// Keeps an entry, which a thread writes. Failure to write is silent: the cache is an optimisation.
   void store(llvm::StringRef key, llvm::StringRef content);
-  /// Waits until what was stored before has been followed by all that the limit asks for; for tests.
-  void awaitTrimming();
+  /// Waits until what was stored before is on disk: a process calls it before it ends.
+  void awaitWritten();
+  /// The same, and until it has been followed by all that the limit asks for; for tests.
+  void awaitTrimmed();
+  /// A fork comes between these two; the child leaves to the parent what waits to be written.
+  void beforeFork();
+  void afterFork(bool isChild);
 
 private:
   struct State;
-  void noteWritten(unsigned subfolder, uint64_t bytes);
-  static void trim(const std::shared_ptr<State> &state); // of the thread, which has its own reference
+  void noteWritten(unsigned subfolder, uint64_t bytes); // with the mutex
+  // Of the thread, which has its own reference; the others with the lock, and without it while they use the disk.
+  static void work(const std::shared_ptr<State> &state);
+  static void writeNext(State &state, std::unique_lock<std::mutex> &lock);
+  static void trimNext(State &state, std::unique_lock<std::mutex> &lock);
 
   std::shared_ptr<State> state;
 };

@@ -69,11 +69,14 @@ TEST_CASE("an entry on disk answers its own key only") {
   CHECK(!cache.find("key"));
   cache.configure(folder.path, 1 << 20);
   cache.store("version 1\nadd", "code");
+  CHECK(cache.find("version 1\nadd") == "code"); // before it is on disk, too
+  cache.awaitWritten();
   CHECK(cache.find("version 1\nadd") == "code");
   CHECK(!cache.find("version 2\nadd"));
   SECTION("also where its file has the other's name") {
     std::string old = filesOf(folder).at(0);
     cache.store("version 2\nadd", "newer code");
+    cache.awaitWritten();
     for (const std::string &file : filesOf(folder))
       if (file != old)
         REQUIRE(!llvm::sys::fs::copy_file(old, file));
@@ -110,7 +113,7 @@ TEST_CASE("a process that writes little seldom trims") {
     ObjectCache cache;
     cache.configure(folder.path, uint64_t(kMuch.size()) * 8 * 20 * kNumSubfolders);
     cache.store("key", kMuch);
-    cache.awaitTrimming();
+    cache.awaitTrimmed();
     trimmed += !llvm::sys::fs::exists(flat);
   }
   CHECK(trimmed > 0); // 1 of 20
@@ -128,7 +131,7 @@ TEST_CASE("what a process left half-written goes when its subfolder is trimmed")
   ObjectCache cache;
   cache.configure(folder.path, 1 << 20);
   cache.store("key", kMuch);
-  cache.awaitTrimming();
+  cache.awaitTrimmed();
   CHECK(!llvm::sys::fs::exists(left));
   CHECK(llvm::sys::fs::exists(now));
   CHECK(cache.find("key") == kMuch);
@@ -141,7 +144,7 @@ TEST_CASE("each subfolder keeps its part of the limit") {
   cache.configure(folder.path, part * kNumSubfolders);
   auto store = [&](int number) {
     cache.store("key " + std::to_string(number), std::string(500, 'x'));
-    cache.awaitTrimming();
+    cache.awaitTrimmed();
   };
   for (int number = 0; number < 1000; ++number)
     store(number);
@@ -167,7 +170,7 @@ TEST_CASE("only the subfolder of what is stored is trimmed") {
   ObjectCache cache;
   cache.configure(folder.path, 2000 * kNumSubfolders);
   cache.store("key", kMuch);
-  cache.awaitTrimming();
+  cache.awaitTrimmed();
   CHECK(!llvm::sys::fs::exists(far[0]));
   CHECK(llvm::sys::fs::exists(far[1]));
 }
@@ -185,7 +188,7 @@ TEST_CASE("entries that earlier versions left in the folder go, a few with each 
   cache.configure(folder.path, 1 << 20);
   auto store = [&](int number) {
     cache.store("key " + std::to_string(number), kMuch);
-    cache.awaitTrimming();
+    cache.awaitTrimmed();
   };
   store(0);
   CHECK(filesOf(folder).size() == 601 - 256 + 3 + 1);
