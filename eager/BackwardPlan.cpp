@@ -128,11 +128,20 @@ llvm::Expected<BackwardPlanRef> backwardPlan(const OpDef &op, llvm::ArrayRef<Ope
   return planFor(request);
 }
 
-llvm::Expected<BackwardPlanRef> backwardPlan(const BackwardPlan &plan, llvm::ArrayRef<bool> hasOutputGrad) {
-  Request request{plan.op, {}, plan.segments, plan.needed, hasOutputGrad};
-  for (const TensorMeta &operand : plan.operands)
+/// As planFor(), for operands with these metas.
+static llvm::Expected<BackwardPlanRef> planFor(Request request, llvm::ArrayRef<TensorMeta> operands) {
+  for (const TensorMeta &operand : operands)
     request.operands.push_back({operand.dtype, operand.shape});
   return planFor(request);
+}
+
+llvm::Expected<BackwardPlanRef> backwardPlan(const BackwardPlan &plan, llvm::ArrayRef<bool> hasOutputGrad) {
+  return planFor({plan.op, {}, plan.segments, plan.needed, hasOutputGrad}, plan.operands);
+}
+
+llvm::Expected<BackwardPlanRef> backwardPlan(const BackwardPlan &plan, const OpDef &op,
+                                             llvm::ArrayRef<TensorMeta> operands) {
+  return planFor({op, {}, plan.segments, plan.needed, plan.hasOutputGrad}, operands);
 }
 
 } // namespace tess::eager

@@ -39,5 +39,8 @@ llvm::Expected<BackwardPlanRef> backwardPlan(const OpDef &op, llvm::ArrayRef<Ope
                                              llvm::ArrayRef<bool> hasOutputGrad);
 /// The plan of the same call for gradients that arrive for other results.
 llvm::Expected<BackwardPlanRef> backwardPlan(const BackwardPlan &plan, llvm::ArrayRef<bool> hasOutputGrad);
+/// The plan of the same call by expressions of sizes: those of `op` and of `operands`.
+llvm::Expected<BackwardPlanRef> backwardPlan(const BackwardPlan &plan, const OpDef &op,
+                                             llvm::ArrayRef<TensorMeta> operands);
 
 } // namespace tess::eager

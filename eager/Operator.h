@@ -17,6 +17,7 @@ namespace tess::eager {
 /// A number without a dtype of its own.
 struct Number {
   enum Kind : uint8_t { Bool, Int, Float } kind = Int; // Bool and Int: in `i`, Float: in `f`
+  uint32_t sizeHandle = 0; // of an Int that is an expression of sizes: the handle less kUnknown; 0: it is none
   union {
     int64_t i;
     double f;
@@ -26,6 +27,14 @@ struct Number {
   static Number boolean(bool v) { return {Bool, v}; }
   static Number integer(int64_t v) { return {Int, v}; }
   static Number floating(double v) { return Number(v); }
+  /// An Int with the value `v`, for which a recording writes down `expression` (ops/SizeExpr.h).
+  static Number size(int64_t v, int64_t expression) {
+    Number number(Int, v);
+    number.sizeHandle = uint32_t(expression - kUnknown);
+    return number;
+  }
+  /// What a recording writes down for an Int.
+  int64_t recorded() const { return sizeHandle ? kUnknown + int64_t(sizeHandle) : i; }
   /// A dtype that stands for the kind, as ops/Promotion.h expects of weak operands.
   DType kindDType() const { return kind == Bool ? DType::Bool : kind == Int ? DType::Int64 : DType::Float64; }
 

@@ -25,6 +25,18 @@ static bool fits(Number number, DType dtype) {
   return number.i >= -(int64_t(1) << (bits - 1)) && number.i < int64_t(1) << (bits - 1);
 }
 
+/// The tensor of a number; a recording writes the expression down that it is.
+static llvm::Expected<TensorRef> scalarOf(Number number, DType dtype) {
+  if (LLVM_LIKELY(!number.sizeHandle))
+    return createScalar(number, dtype);
+  OpDef op = OpDef::get("scalar_tensor"), recorded = op.set("value", number.i).set("dtype", dtype);
+  recorded.set("value", number.recorded());
+  Tensors results;
+  if (llvm::Error e = applyRecorded(op, recorded, {}, {}, results))
+    return std::move(e);
+  return std::move(results.front());
+}
+
 llvm::Error applyScalar(Call &call, Tensors &results) {
   llvm::SmallVector<DType, 4> dtypes;
   llvm::SmallVector<bool, 4> isWeak;
@@ -41,7 +53,7 @@ llvm::Error applyScalar(Call &call, Tensors &results) {
     DType dtype = targets[i].value_or(dtypes[i]);
     if (!fits(operands[i].number, dtype))
       return outOfRange(call.opDef(), operands[i].number, dtype);
-    if (llvm::Error e = createScalar(operands[i].number, dtype).moveInto(made.emplace_back()))
+    if (llvm::Error e = scalarOf(operands[i].number, dtype).moveInto(made.emplace_back()))
       return e;
     operands[i] = Operand(made.back());
   }

@@ -148,6 +148,7 @@ llvm::Error Tape::record(const Call &call, llvm::ArrayRef<TensorRef> results) {
     return plan.takeError();
   Record &record = records.emplace_back();
   record.plan = std::move(*plan);
+  record.symbolic = symbolicPlan(call, *record.plan);
   record.inputs = std::move(ids);
   tagResults(record, results);
   return llvm::Error::success();

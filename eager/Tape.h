@@ -9,8 +9,8 @@
 #pragma once
 
 #include "eager/Apply.h"
-#include "eager/BackwardPlan.h"
 #include "eager/Location.h"
+#include "eager/SymbolicPlan.h"
 
 #include <deque>
 #include <functional>
@@ -69,6 +69,7 @@ private:
   };
   struct Record {
     BackwardPlanRef plan;                   // null: a function with a gradient of its own
+    SymbolicPlan symbolic;                  // for the recording in which the call was made
     llvm::SmallVector<uint32_t, 4> inputs;  // ids; 0: not tracked
     llvm::SmallVector<uint32_t, 2> outputs; // ids; 0: no gradient can arrive (integers)
     llvm::SmallVector<Saved, 2> saved;

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "eager/Tape.h"
+#include "eager/Tracer.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::eager {
@@ -13,7 +14,14 @@ namespace tess::eager {
 static llvm::Expected<TensorRef> onesLike(const TensorImpl &y) {
   OpDef op = OpDef::get("full");
   op.set("shape", AttrValue(y.shape())).set("value", 1.0).set("dtype", y.dtype());
-  return applyOne(op, {});
+  OpDef recorded = op;
+  if (Tracer *tracer = activeTracer())
+    if (std::optional<llvm::ArrayRef<int64_t>> shape = tracer->symbolicShape(y))
+      recorded.set("shape", AttrValue(*shape));
+  Tensors results;
+  if (llvm::Error e = applyRecorded(op, recorded, {}, {}, results))
+    return std::move(e);
+  return std::move(results.front());
 }
 
 static llvm::Error seedError(const TensorImpl &y, const TensorImpl &dy) {
@@ -119,7 +127,7 @@ llvm::Expected<Tensors> Tape::gradientsOf(Record &record, llvm::ArrayRef<TensorR
     inputs[saved.position] = Operand(saved.value);
   for (unsigned i = 0; i < numResults; ++i)
     inputs[numOperands + numResults + i] = Operand(outputGrads[i]);
-  return apply(*plan->graph, inputs);
+  return applyBackward(*plan, record.symbolic, inputs);
 }
 
 llvm::Error Tape::step(Record &record) {

@@ -6,18 +6,20 @@
 
 namespace tess::eager {
 
-static constinit thread_local Tracer *activeTracer = nullptr;
+static constinit thread_local Tracer *current = nullptr;
 
 void setTracer(Tracer *tracer) {
-  activeTracer = tracer;
+  current = tracer;
   activeLayers = tracer ? activeLayers | bitOf(Layer::Tracing) : activeLayers & ~bitOf(Layer::Tracing);
 }
 
-llvm::Error applyTracing(Call &call, Tensors &results) { return activeTracer->apply(call, results); }
+Tracer *activeTracer() { return current; }
+
+llvm::Error applyTracing(Call &call, Tensors &results) { return current->apply(call, results); }
 
 void assign(TensorImpl &variable, TensorImpl &value) {
-  if (activeTracer)
-    activeTracer->noteAssign(variable, value);
+  if (current)
+    current->noteAssign(variable, value);
   variable.rebind(value);
 }
 

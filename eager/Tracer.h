@@ -8,6 +8,8 @@
 
 #include "eager/Tensor.h"
 
+#include <optional>
+
 namespace tess::eager {
 
 struct Call;
@@ -19,11 +21,20 @@ public:
   virtual llvm::Error apply(Call &call, Tensors &results) = 0;
   /// Called before `variable` takes over the value of `value`.
   virtual void noteAssign(TensorImpl &variable, TensorImpl &value) = 0;
+  /// The shape of `tensor` by the sizes of the recording's arguments (ops/SizeExpr.h), until the next operator; none
+  /// for a tensor from outside.
+  virtual std::optional<llvm::ArrayRef<int64_t>> symbolicShape(const TensorImpl &tensor) = 0;
+  /// Names the recording, whose symbols no other recording knows.
+  virtual uint32_t number() const = 0;
+  /// The size of the recorded call that a symbol of symbolicShape() stands for.
+  virtual int64_t sizeOf(uint32_t symbol) const = 0;
 
 protected:
   ~Tracer() = default;
 };
 /// Sets this thread's tracer, which is not owned, and switches the layer on; null: off.
 void setTracer(Tracer *tracer);
+/// This thread's tracer, or null.
+Tracer *activeTracer();
 
 } // namespace tess::eager

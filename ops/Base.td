@@ -176,7 +176,6 @@ class Tess_Op<string mnemonic, list<Trait> traits = []>
   bit stochastic = 0;
   bit keepsAxes = 0;           // axes of a result mean what those of operand 0 do (Elementwise: always)
   bit takesVectors = 0;        // the operands may be vectors, as those of NumPy's matmul
-  bit takesExpressions = 0;    // shapeRule infers from sizes that are expressions (ops/SizeExpr.h); a signature does
   int sampleRank = 0;          // rank of operand 0 for one sample, which gets a batch axis of 1; 0: it must have one
   list<Sample> samples = [];
   Oracle oracle = ?;

@@ -37,7 +37,6 @@ def Tess_Conv2dOp : ConvOp<"conv2d", "two-dimensional convolution (cross-correla
   let sampleRank = 3;
   let arguments = !con((ins Tess_Float:$x, Tess_Float:$weight), convAttrs);
   let shapeRule = "conv2d";
-  let takesExpressions = 1;
   let dtypes = Promote<["x", "weight"]>;
   let gradient = [(op<"conv2d_backward_data", sameConv> $weight, $dout, $x),
                   (op<"conv2d_backward_weight", sameConv> $x, $dout, $weight)];

@@ -65,6 +65,16 @@ def Tess_EyeOp : Creation<"eye", "ones on the main diagonal, zeros elsewhere", "
                  Sample<[], "n=4;m=2;dtype=f64">];
   let onnx = "EyeLike";
 }
+def Tess_ScalarTensorOp : Creation<"scalar_tensor", "an integer or a size as a tensor of rank 0", "-> ()", (s_cast $value),
+                                   "np.array(value).astype(dtype)"> {
+  let description = [{`out = value`, converted to dtype. A value that is an expression of sizes is computed when inputs
+    are bound.}];
+  let arguments = (ins Runtime<SI64Attr>:$value, DefaultValuedStrAttr<Tess_DTypeAttr, "i32">:$dtype);
+  let results = (outs Tess_Number:$out);
+  let attrFacts = [Doc<"value", "the number">, Doc<"dtype", "dtype of the result">, SizeAttr<"value">];
+  let samples = [Sample<[], "value=6">, Sample<[], "value=-2;dtype=f32">, Sample<[], "value=16777217;dtype=f64">,
+                 Sample<[], "value=300;dtype=bf16">, Sample<[], "value=16777219;dtype=f32">];
+}
 def Tess_FullLikeOp : Tess_Op<"full_like"> {
   let summary = "one value everywhere, in shape and dtype of another tensor";
   let description = [{`out[...] = value`, converted to the dtype of x. The elements of x do not count, so its

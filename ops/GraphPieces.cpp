@@ -1,6 +1,8 @@
 //===- GraphPieces.cpp - what graph rules are written with ---------------===//
 #include "ops/GraphPieces.h"
 
+#include "ops/SizeExpr.h"
+
 namespace tess::pieces {
 
 int call(SubgraphBuilder &b, const char *name, llvm::ArrayRef<int> inputs, Attrs attrs) {
@@ -61,11 +63,11 @@ int countOf(SubgraphBuilder &b, int x, const IntList &axes) {
   int64_t count = 1;
   for (int64_t axis : axes) {
     int64_t size = b.meta(x).shape[axis];
-    if (size == kUnknown)
+    count = sizes::multiply(count, size);
+    if (count == kUnknown)
       return call(b, "sum", {fullLike(b, x, 1)}, {{"axes", axes}, {"keepdims", true}});
-    count *= size;
   }
-  return constantLike(b, double(count), x);
+  return call(b, "scalar_tensor", {}, {{"value", count}, {"dtype", b.meta(x).dtype}});
 }
 
 int fullLike(SubgraphBuilder &b, int like, double value) {

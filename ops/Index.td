@@ -140,7 +140,7 @@ def Tess_TopkOp : IndexOp<"topk", "the first k elements in order along the last 
   let check = "topk";
   let dtypes = Same<"x">;
   let gradientRule = "sorted";
-  let attrFacts = [Doc<"k", "how many">, Range<"k", "0", "1e9">, BindTime<"k">, BindTime<"descending">,
+  let attrFacts = [Doc<"k", "how many">, Range<"k", "0", "1e9">, BindTime<"k">, SizeAttr<"k">, BindTime<"descending">,
                    Doc<"descending", "largest first">];
   let constraints = ["k must not be above the size of the last axis"];
   let python = Py<"functional.math", "topk", [], "", ["x=inp"]>;

@@ -129,7 +129,7 @@ llvm::Error indexSet(const OpDef &op, Operands operands, Segments) {
 llvm::Error topk(const OpDef &op, Operands operands, Segments) {
   const TensorMeta &x = operands[0];
   int64_t k = op.i64("k");
-  if (x.shape.back() != kUnknown && k > x.shape.back())
+  if (int64_t size = x.shape.back(); size >= 0 && k > size)
     return mustHoldOf(op, "k must not be above the size of the last axis", llvm::Twine(k) + " and x " + toString(x));
   return llvm::Error::success();
 }

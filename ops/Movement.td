@@ -17,7 +17,6 @@ class MoveOp<string m, string what, string rule, string expr, string signature =
 class JoinOp<string m, string what, string rule, string expr> : MoveOp<m, what, rule, expr> {
   let arguments = (ins Variadic<Tess_Any>:$inputs, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let dtypes = Promote<["inputs"]>;
-  let takesExpressions = 1;
   let keepsAxes = 1;
   let python = Py<"functional.tensor", m, [], "", ["inputs=inps"]>;
 }
@@ -52,7 +51,7 @@ def Tess_SplitOp : MoveOp<"split", "parts of given sizes along an axis", "split"
   let gradientRule = "split";
   let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, Range<"sections", "0", "9007199254740992.0">, Doc<"sections", "size of each part">,
-                   Doc<"axis", "axis to cut">, BindTime<"sections">, BindTime<"axis">];
+                   Doc<"axis", "axis to cut">, BindTime<"sections">, SizeAttr<"sections">, BindTime<"axis">];
   let constraints = ["sections must not be empty", "sections must add up to the size of the axis"];
   let samples = [Sample<["6"], "sections=[1, 2, 3]">, Sample<["2,4"], "sections=[2, 2];axis=1">,
                  Sample<["2,4"], "sections=[2];axis=0">, Sample<["2,4"], "sections=[0, 4];axis=-1">];
@@ -66,7 +65,8 @@ def Tess_PadOp : MoveOp<"pad", "a border of one value", "pad",
                    Runtime<DefaultValuedAttr<F64Attr, "0.0">>:$value);
   let gradientRule = "pad";
   let attrFacts = [Doc<"low", "elements added before, for each axis">, Doc<"high", "elements added after, for each axis">,
-                   Doc<"value", "value of the border">, BindTime<"low">, BindTime<"high">];
+                   Doc<"value", "value of the border">, BindTime<"low">, BindTime<"high">,
+                   SizeAttr<"low">, SizeAttr<"high">];
   let constraints = ["low and high must have an entry for each axis", "padded dimensions must not be negative"];
   let samples = [Sample<["5"], "low=[1];high=[2]">, Sample<["2,3"], "low=[0, 1];high=[2, 0];value=1.5">,
                  Sample<["4,3"], "low=[-1, 0];high=[-2, 1]">, Sample<["0,3"], "low=[1, 0];high=[1, 0]">,
@@ -91,7 +91,7 @@ def Tess_SliceSetOp : MoveOp<"slice_set", "the tensor with a slice of it replace
   let attrFacts = [Doc<"starts", "first index for each axis">, Doc<"stops", "first index not taken, for each axis">,
                    Doc<"steps", "distance of indices, for each axis">,
                    Axis<"in_bounds", "x">, Doc<"in_bounds", "axes whose start must be an index of x">,
-                   BindTime<"starts">, BindTime<"stops">,
+                   BindTime<"starts">, BindTime<"stops">, SizeAttr<"starts">, SizeAttr<"stops">,
                    Static<"steps", "a step of 1 along the last axis is copied by vectors">,
                    Static<"in_bounds", "each axis adds a check of its own">];
   let constraints = ["starts, stops and steps must have an entry for each axis", "steps must not be 0",
@@ -110,14 +110,14 @@ def Tess_RepeatOp : RearrangeOp<"repeat", "each element repeated along an axis",
   let arguments = (ins Tess_Any:$x, SI64Attr:$repeats, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, Range<"repeats", "0", "1e9">, Doc<"repeats", "how often">,
-                   Doc<"axis", "axis to repeat along">, BindTime<"repeats">, BindTime<"axis">];
+                   Doc<"axis", "axis to repeat along">, BindTime<"repeats">, SizeAttr<"repeats">, BindTime<"axis">];
   let constraints = ["rank must be below 8 where elements repeat"];
   let samples = [Sample<["3"], "repeats=2">, Sample<["2,3"], "repeats=3;axis=1">, Sample<["2,3"], "repeats=0">];
 }
 def Tess_TileOp : RearrangeOp<"tile", "the tensor repeated along each axis", "tile", "np.tile(x, reps)"> {
   let description = [{[a, b] with reps 2 is [a, b, a, b], as by NumPy's tile.}];
   let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$reps);
-  let attrFacts = [Range<"reps", "0", "1e9">, BindTime<"reps">, Doc<"reps", "how often, for each axis">];
+  let attrFacts = [Range<"reps", "0", "1e9">, BindTime<"reps">, SizeAttr<"reps">, Doc<"reps", "how often, for each axis">];
   let constraints = ["reps must have an entry for each axis", "rank must be below 8 where elements repeat"];
   let samples = [Sample<["3"], "reps=[2]">, Sample<["2,3"], "reps=[1, 3]">, Sample<["2,3"], "reps=[2, 2]">, Sample<["2,3"], "reps=[2, 0]">];
   let onnx = "Tile";
@@ -132,7 +132,7 @@ def Tess_RollOp : MoveOp<"roll", "the elements moved along an axis, around its e
   let gradientRule = "roll";
   let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, Range<"shift", "-9007199254740992.0", "9007199254740992.0">,
-                   Doc<"shift", "by how many places">, BindTime<"shift">,
+                   Doc<"shift", "by how many places">, BindTime<"shift">, SizeAttr<"shift">,
                    BindTime<"axis">, Doc<"axis", "axis to move along">];
   let samples = [Sample<["5"], "shift=2">, Sample<["2,3"], "shift=-1;axis=1">, Sample<["2,3"], "shift=7;axis=1">,
                  Sample<["0,3"], "shift=1">];

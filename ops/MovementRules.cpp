@@ -2,6 +2,7 @@
 #include "ops/ForwardRules.h"
 #include "ops/GradientRules.h"
 #include "ops/GraphPieces.h"
+#include "ops/SizeExpr.h"
 
 namespace tess {
 
@@ -37,8 +38,9 @@ Values split(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   Values parts;
   int64_t start = 0;
   for (int64_t size : op.ints("sections")) {
-    parts.push_back(sliceOf(b, v[0], axis, start, start + size));
-    start += size;
+    int64_t stop = sizes::add(start, size);
+    parts.push_back(sliceOf(b, v[0], axis, start, stop));
+    start = stop;
   }
   return parts;
 }
@@ -89,9 +91,10 @@ Values concat(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llvm::
                              toString(b.meta(v[i]))));
       return grads;
     }
+    int64_t stop = sizes::add(start, size);
     if (needed[i])
-      grads[i] = sliceOf(b, dout, axis, start, start + size);
-    start += size;
+      grads[i] = sliceOf(b, dout, axis, start, stop);
+    start = stop;
   }
   return grads;
 }
@@ -107,16 +110,15 @@ Values split(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llvm::A
 /// The gradient of padding is cropping.
 Values pad(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llvm::ArrayRef<bool>) {
   IntList low = op.ints("low"), high = op.ints("high");
-  for (int64_t &size : low)
-    size = -size;
-  for (int64_t &size : high)
-    size = -size;
+  for (IntList *sides : {&low, &high})
+    for (int64_t &size : *sides)
+      size = sizes::multiply(size, -1);
   return {call(b, "pad", {v[2]}, {{"low", low}, {"high", high}})};
 }
 
 /// The gradient of a shift is the shift back.
 Values roll(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llvm::ArrayRef<bool>) {
-  return {call(b, "roll", {v[2]}, {{"shift", -op.i64("shift")}, {"axis", op.attr("axis")}})};
+  return {call(b, "roll", {v[2]}, {{"shift", sizes::multiply(op.i64("shift"), -1)}, {"axis", op.attr("axis")}})};
 }
 
 } // namespace gradients

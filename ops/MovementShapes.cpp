@@ -69,9 +69,9 @@ llvm::Expected<Metas> split(const OpDef &op, Operands operands, Segments) {
     return mustHoldOf(op, "sections must not be empty", toString(sections));
   int64_t total = 0;
   for (int64_t size : sections)
-    if (__builtin_add_overflow(total, size, &total))
+    if (total = sizes::add(total, size); total == kUnknown)
       return mustHoldOf(op, "sections must add up to a size", toString(sections));
-  if (x.shape[axis] != kUnknown && x.shape[axis] != total)
+  if (differs(x.shape[axis], total))
     return mustHoldOf(op, "sections must add up to the size of axis " + llvm::Twine(axis),
                       "sections " + toString(sections) + " and x " + toString(x));
   Metas metas;
@@ -90,8 +90,10 @@ llvm::Expected<Metas> pad(const OpDef &op, Operands operands, Segments) {
     return mustHoldOf(op, "low and high must have an entry for each axis", values());
   Shape shape = x.shape;
   for (unsigned i = 0; i < shape.size(); ++i) {
-    if (shape[i] == kUnknown)
+    if (shape[i] == kUnknown || sizes::isSymbolic({shape[i], low[i], high[i]})) {
+      shape[i] = sizes::add(shape[i], sizes::add(low[i], high[i]));
       continue;
+    }
     bool overflows = __builtin_add_overflow(shape[i], low[i], &shape[i]);
     if (overflows | __builtin_add_overflow(shape[i], high[i], &shape[i]) || shape[i] < 0)
       return mustHoldOf(op, "padded dimensions must not be negative", values());
@@ -100,9 +102,11 @@ llvm::Expected<Metas> pad(const OpDef &op, Operands operands, Segments) {
 }
 
 static int64_t times(int64_t dim, int64_t count) {
+  if (count == 0)
+    return 0;
+  if (dim == kUnknown || sizes::isSymbolic({dim, count}))
+    return sizes::multiply(dim, count);
   int64_t product;
-  if (count == 0 || dim == kUnknown)
-    return count == 0 ? 0 : kUnknown;
   return __builtin_mul_overflow(dim, count, &product) ? INT64_MAX : product;
 }
 

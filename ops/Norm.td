@@ -20,7 +20,6 @@ def Tess_BatchNormOp : Tess_Op<"batch_norm"> {
                  Tess_Float:$save_inv_std);
   let hidden = ["save_mean", "save_inv_std"];
   let shapeRule = "batchNorm";
-  let takesExpressions = 1;
   let dtypes = RuleGives;
   let lowering = Composite<"batchNorm">;
   let gradientRule = "batchNorm";

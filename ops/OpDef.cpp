@@ -175,13 +175,14 @@ llvm::Expected<OpDef> OpDef::make(llvm::StringRef name, llvm::ArrayRef<std::pair
 /// Calls `f(number)` for every number of a size, to read it or to change it.
 template <typename Attrs, typename F> static void forEachSize(const OpInfo &info, Attrs &attrs, F f) {
   for (unsigned i = 0; i < attrs.size(); ++i) {
-    if (!info.attrs[i].isSize || attrs[i].kind() == AttrKind::None)
+    bool isOne = attrs[i].kind() == AttrKind::I64;
+    if (!info.attrs[i].isSize || (!isOne && attrs[i].kind() != AttrKind::I64List))
       continue;
-    IntList list = attrs[i].kind() == AttrKind::I64 ? IntList{attrs[i].i64()} : attrs[i].ints();
+    IntList list = isOne ? IntList{attrs[i].i64()} : attrs[i].ints();
     for (int64_t &number : list)
       f(number);
     if constexpr (!std::is_const_v<Attrs>)
-      attrs[i] = attrs[i].kind() == AttrKind::I64 ? AttrValue(list.front()) : AttrValue(std::move(list));
+      attrs[i] = isOne ? AttrValue(list.front()) : AttrValue(std::move(list));
   }
 }
 

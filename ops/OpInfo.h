@@ -212,8 +212,6 @@ struct OpInfo {
   bool takesVectors;
   /// Rank of operand 0 for one sample, which gets a batch of 1; 0: it must have the batch.
   uint8_t sampleRank;
-  /// Inference takes sizes that are expressions (SizeExpr.h) and gives such; others must get kUnknown for them.
-  bool takesExpressions;
 
   /// A view of all elements in their order.
   bool keepsOrder() const { return viewKind == ViewKind::Reshape || viewKind == ViewKind::UnitAxes; }

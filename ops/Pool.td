@@ -39,7 +39,6 @@ def Tess_MaxPool2dOp : PoolOp<"max_pool2d", "largest element of each window",
   let arguments = !con((ins Tess_Float:$x), poolAttrs);
   let lowering = Window<"pool", "Max", "max_pool2d">;
   let shapeRule = "pool2d";
-  let takesExpressions = 1;
   let dtypes = Same<"x">;
   let gradient = [(op<"max_pool2d_backward", samePool> $x, $out, $dout)];
   let constraints = poolGeometry;
@@ -72,7 +71,6 @@ def Tess_AvgPool2dOp : PoolOp<"avg_pool2d", "mean of each window",
   let sampleRank = 3;
   let arguments = !con((ins Tess_Float:$x), avgAttrs);
   let shapeRule = "pool2d";
-  let takesExpressions = 1;
   let dtypes = Same<"x">;
   let gradient = [(op<"avg_pool2d_backward", sameAvgPool> $dout, $x)];
   let attrFacts = avgFacts;

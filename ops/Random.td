@@ -24,7 +24,7 @@ class RandomOp<string m, string what, string formula, ScalarFn fn, string expr> 
   let lowering = Elementwise_;
   let scalar = [(fn $seed, (s_add (s_index), $offset))];
   let stochastic = 1;
-  let attrFacts = [Doc<"shape", "shape of the result">, Doc<"dtype", "dtype of the result">, BindTime<"shape">];
+  let attrFacts = [Doc<"shape", "shape of the result">, Doc<"dtype", "dtype of the result">, BindTime<"shape">, SizeAttr<"shape">];
   let samples = [Sample<["", ""], "shape=[3, 5]", "0", "100">, Sample<["", ""], "shape=[];dtype=f64", "0", "100">,
                  Sample<["", ""], "shape=[0]", "0", "100">];
   let oracle = Oracle<expr>;

@@ -39,11 +39,12 @@ public:
     return *table;
   }
 
-  uint32_t numberOf(const Atom &atom) {
+  /// `least`: the least value of the atom, where it is known.
+  uint32_t numberOf(const Atom &atom, std::optional<int64_t> least) {
     std::scoped_lock lock(mutex);
     auto [it, isNew] = atomNumbers.try_emplace(atom, atoms.size());
     if (isNew)
-      atoms.push_back(atom);
+      atoms.push_back({atom, least});
     return it->second;
   }
 
@@ -65,7 +66,11 @@ public:
   /// Entries never move.
   const Atom &atom(uint32_t number) {
     std::scoped_lock lock(mutex);
-    return atoms[number];
+    return atoms[number].atom;
+  }
+  std::optional<int64_t> leastOf(uint32_t atom) {
+    std::scoped_lock lock(mutex);
+    return atoms[atom].least;
   }
   bool knows(int64_t handle) {
     std::scoped_lock lock(mutex);
@@ -80,8 +85,12 @@ public:
   }
 
 private:
+  struct KnownAtom {
+    Atom atom;
+    std::optional<int64_t> least;
+  };
   std::mutex mutex;
-  std::deque<Atom> atoms;
+  std::deque<KnownAtom> atoms;
   std::map<Atom, uint32_t> atomNumbers;
   std::map<Polynomial, int64_t> handles;
   std::deque<const Polynomial *> polynomials;
@@ -93,7 +102,50 @@ Polynomial polynomialOf(int64_t size) {
   return size ? Polynomial{{{}, size}} : Polynomial();
 }
 
-int64_t sizeOfAtom(const Atom &atom) { return Table::get().sizeOf({{{{Table::get().numberOf(atom), 1}}, 1}}); }
+int64_t floorOf(int64_t a, int64_t b) {
+  int64_t result = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? result - 1 : result;
+}
+
+/// The least value of a term where each symbol is at least 1; none where it is unknown.
+std::optional<int64_t> leastOf(const Monomial &monomial, int64_t coefficient) {
+  if (coefficient < 0 && !monomial.empty())
+    return std::nullopt;
+  for (auto [atom, power] : monomial) {
+    std::optional<int64_t> least = Table::get().leastOf(atom);
+    if (!least || *least < 0)
+      return std::nullopt;
+    for (uint32_t i = 0; i < power; ++i)
+      if (__builtin_mul_overflow(coefficient, *least, &coefficient))
+        return std::nullopt;
+  }
+  return coefficient;
+}
+
+std::optional<int64_t> leastOf(int64_t size) {
+  int64_t sum = 0;
+  for (const auto &[monomial, coefficient] : polynomialOf(size)) {
+    std::optional<int64_t> least = leastOf(monomial, coefficient);
+    if (!least || __builtin_add_overflow(sum, *least, &sum))
+      return std::nullopt;
+  }
+  return sum;
+}
+
+std::optional<int64_t> leastOf(const Atom &atom) {
+  if (atom.kind == AtomKind::Symbol)
+    return 1;
+  std::optional<int64_t> a = leastOf(atom.a), b = leastOf(atom.b);
+  if (atom.kind == AtomKind::FloorDiv)
+    return a && !isSymbolic(atom.b) && atom.b > 0 ? std::optional(floorOf(*a, atom.b)) : std::nullopt;
+  if (a && b)
+    return atom.kind == AtomKind::Max ? std::max(*a, *b) : std::min(*a, *b);
+  return atom.kind == AtomKind::Min ? std::nullopt : a ? a : b;
+}
+
+int64_t sizeOfAtom(const Atom &atom) {
+  return Table::get().sizeOf({{{{Table::get().numberOf(atom, leastOf(atom)), 1}}, 1}});
+}
 
 /// Adds `factor * term` to `sum`; false where a coefficient does not fit.
 bool addTerm(Polynomial &sum, const Monomial &monomial, int64_t coefficient) {
@@ -141,11 +193,6 @@ std::optional<int64_t> exactQuotient(const Polynomial &a, const Polynomial &b) {
   return Table::get().sizeOf(result);
 }
 
-int64_t floorOf(int64_t a, int64_t b) {
-  int64_t result = a / b;
-  return a % b != 0 && (a < 0) != (b < 0) ? result - 1 : result;
-}
-
 /// The terms of `a` whose coefficients the number `divisor` divides, and the others, whose constant is in [0, divisor).
 std::pair<Polynomial, Polynomial> splitBy(const Polynomial &a, int64_t divisor) {
   Polynomial whole, rest;
@@ -161,19 +208,27 @@ std::pair<Polynomial, Polynomial> splitBy(const Polynomial &a, int64_t divisor) 
 
 bool isAnyUnknown(int64_t a, int64_t b) { return a == kUnknown || b == kUnknown; }
 
-/// max or min of sizes that are not the same number apart.
+/// max or min of two sizes.
 int64_t extreme(AtomKind kind, int64_t a, int64_t b) {
   if (isAnyUnknown(a, b))
     return kUnknown;
-  int64_t distance = subtract(a, b);
-  if (!isSymbolic(distance) && distance != kUnknown)
-    return (distance >= 0) == (kind == AtomKind::Max) ? a : b;
+  if (isAtLeast(subtract(a, b), 0))
+    return kind == AtomKind::Max ? a : b;
+  if (isAtLeast(subtract(b, a), 0))
+    return kind == AtomKind::Max ? b : a;
   return sizeOfAtom({kind, std::max(a, b), std::min(a, b)});
 }
 
 } // namespace
 
 bool isKnown(int64_t handle) { return Table::get().knows(handle); }
+
+bool isAtLeast(int64_t size, int64_t least) {
+  if (!isSymbolic(size))
+    return size != kUnknown && size >= least;
+  std::optional<int64_t> known = leastOf(size);
+  return known && *known >= least;
+}
 
 int64_t symbol(uint32_t number) { return sizeOfAtom({AtomKind::Symbol, number, 0}); }
 

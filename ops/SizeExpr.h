@@ -53,6 +53,9 @@ int64_t minimum(int64_t a, int64_t b);
 /// equal is taken for granted: the program's run finds out.
 inline int64_t agreed(int64_t a, int64_t b) { return isSymbolic(a) ? b : a; }
 
+/// Whether `size` is known to be at least `least` wherever each symbol is at least 1; max and min rely on that, too.
+bool isAtLeast(int64_t size, int64_t least);
+
 /// Gives the value of a symbol: a number, another expression, or kUnknown.
 using SymbolValue = llvm::function_ref<int64_t(uint32_t symbol)>;
 /// `size` with each symbol replaced.

@@ -87,7 +87,7 @@ def Tess_OneHotOp : Tess_Op<"one_hot"> {
   let dtypes = Same<"x">;
   let lowering = Composite<"oneHot">;
   let noGradient = 1;
-  let attrFacts = [Doc<"num_classes", "size of the new axis">, BindTime<"num_classes">, Range<"num_classes", "0", "1e9">];
+  let attrFacts = [Doc<"num_classes", "size of the new axis">, BindTime<"num_classes">, SizeAttr<"num_classes">, Range<"num_classes", "0", "1e9">];
   let samples = [Sample<["4"], "num_classes=5", "0", "5">, Sample<["2,3"], "num_classes=3", "0", "3">,
                  Sample<[""], "num_classes=2", "0", "2">, Sample<["0"], "num_classes=2", "0", "2">,
                  Sample<["0"], "num_classes=0", "0", "2">];
@@ -118,7 +118,6 @@ def Tess_CrossEntropyOp : LossOp<"cross_entropy", "cross entropy of class scores
                    DefaultValuedAttr<F64Attr, "0.0">:$label_smooth, DefaultValuedAttr<BoolAttr, "true">:$with_logits,
                    DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
   let shapeRule = "crossEntropy";
-  let takesExpressions = 1;
   let dtypes = Same<"pred">;
   let normalise = "axis";
   let attrFacts = !listconcat(lossFacts, [Axis<"axis", "pred">, Range<"label_smooth", "0", "1">,
@@ -136,7 +135,6 @@ class PairLoss<string m, string what, string formula, string rule, string expr> 
     each of them. The mean of none is NaN.}];
   let arguments = (ins Tess_Float:$pred, Tess_Float:$label, DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
   let shapeRule = "pairLoss";
-  let takesExpressions = 1;
   let dtypes = PromoteFloat<["pred", "label"]>;
   let attrFacts = lossFacts;
   let constraints = ["pred and label must broadcast"];

@@ -17,7 +17,6 @@ class ViewOp<string m, string what, string kind, string rule, string expr, strin
   let shapeRule = !if(!empty(signature), rule, "");
   let dtypes = Same<"x">;
   let lowering = View<view, kind>;
-  let takesExpressions = 1;
   let oracle = Oracle<expr>;
   let python = Py<"functional.tensor", m, [], "", ["x=inp"]>;
 }

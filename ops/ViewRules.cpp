@@ -18,9 +18,24 @@ SliceRange sliceRange(int64_t start, int64_t stop, int64_t step, int64_t size) {
   return {start, distance <= 0 ? 0 : (distance - 1) / stride + 1};
 }
 
-int64_t sliceLength(int64_t start, int64_t stop, int64_t step, int64_t size) {
-  if (sizes::isSymbolic(start) || sizes::isSymbolic(stop))
+/// Whether `index` counts from the end that its sign says, at whatever sizes.
+static bool isCounted(int64_t index) { return !sizes::isSymbolic(index) || sizes::isAtLeast(index, 0); }
+
+/// The length of a slice by expressions; an expression in `start` or `stop` that may be negative could mean either end.
+static int64_t symbolicLength(int64_t start, int64_t stop, int64_t step, int64_t size) {
+  if (step < 0 || size == kUnknown || !(isCounted(start) && isCounted(stop)))
     return kUnknown;
+  auto limited = [&](int64_t i) {
+    bool isFromEnd = i < 0 && !sizes::isSymbolic(i);
+    return i == INT64_MAX ? size : sizes::minimum(sizes::maximum(isFromEnd ? sizes::add(size, i) : i, 0), size);
+  };
+  int64_t distance = sizes::maximum(sizes::subtract(limited(stop), limited(start)), 0);
+  return sizes::floorDivide(sizes::add(distance, step - 1), step);
+}
+
+int64_t sliceLength(int64_t start, int64_t stop, int64_t step, int64_t size) {
+  if (sizes::isSymbolic({start, stop, size}))
+    return symbolicLength(start, stop, step, size);
   if (size >= 0)
     return sliceRange(start, stop, step, size).count;
   if (step == 1 && start == 0 && stop == INT64_MAX)

@@ -5,6 +5,7 @@
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
+#include "ops/SizeExpr.h"
 
 using namespace mlir;
 using tess::runtime::AxisGroup;
@@ -277,6 +278,10 @@ ScalarSource scalarOf(Operation *op, const OpDef &def, unsigned attr) {
   if (std::optional<uint32_t> parameter = ir::parameterOf(op, attr))
     return {ScalarSource::Parameter, 0, *parameter};
   const AttrValue &value = def.attr(attr);
+  if (value.kind() == AttrKind::I64 && sizes::isSymbolic(value.i64())) {
+    auto before = llvm::make_range(op->getBlock()->begin(), op->getIterator());
+    return {ScalarSource::Size, uint64_t(llvm::range_size(before)), attr};
+  }
   return {ScalarSource::Immediate,
           value.kind() == AttrKind::F64 ? llvm::bit_cast<uint64_t>(value.f64()) : uint64_t(value.i64()), 0};
 }

@@ -31,7 +31,8 @@ KernelSpec copySpec(DType dtype, unsigned rank, InnerClass source, InnerClass de
 /// A kernel that reduces the windows along the last `numWindows` axes of its operand 0 to its operand 1. Groups: all
 /// axes before those, each of them, and each window.
 KernelSpec windowSpec(DType dtype, ReduceKind kind, unsigned numWindows);
-/// Where a step gets the runtime attribute number `attr` of `op` from; `def` is its OpDef.
+/// Where a step gets the runtime attribute number `attr` of `op` from; `def` is its OpDef. Nodes count from the first
+/// operator of the block of `op`.
 runtime::ScalarSource scalarOf(mlir::Operation *op, const OpDef &def, unsigned attr);
 /// A kernel that stores its one runtime attribute, a float, everywhere in its operand; groups as in copySpec().
 KernelSpec fillSpec(DType dtype, unsigned rank, InnerClass destination);

@@ -212,6 +212,7 @@ private:
       step.operands.push_back(id);
       idOf[argument] = id;
     }
+    size_t firstNode = exec().nodes.size();
     addFusedNodes(fusion);
     LoweredFusion lowered = lowerFusion(fusion, layouts);
     step.results = idsOf(body.getTerminator()->getOperands());
@@ -222,6 +223,8 @@ private:
     step.reduced = std::move(lowered.reduced);
     step.vectorOnReduced = lowered.spec.vectorAxis == VectorAxis::Reduced;
     step.scalars = std::move(lowered.scalars);
+    for (ScalarSource &scalar : step.scalars)
+      scalar.bits += scalar.kind == ScalarSource::Size ? firstNode : 0;
     step.location = location;
     markInplace(fusion, lowered.spec, step);
     addStep(std::move(step), {std::move(lowered.spec)});

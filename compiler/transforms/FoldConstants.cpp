@@ -75,7 +75,8 @@ private:
 
   bool isKnown(Operation *op) const {
     const OpInfo *info = infoOf(op);
-    if (!info || info->stochastic || info->lowering == Lowering::Library || op->hasAttr(kScalarsAttr))
+    if (!info || info->stochastic || info->lowering == Lowering::Library || op->hasAttr(kScalarsAttr) ||
+        op->hasAttr(kSizesAttr))
       return false;
     auto isStatic = [](Value v) { return cast<RankedTensorType>(v.getType()).hasStaticShape(); };
     if (!llvm::all_of(op->getResults(), isStatic) ||

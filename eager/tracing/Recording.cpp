@@ -31,6 +31,8 @@ std::optional<llvm::ArrayRef<int64_t>> Recorder::symbolicShape(const TensorImpl 
   return symbolicShapes->of(recording, tensor.traceTag.id);
 }
 
+int64_t Recording::sizeOf(uint32_t symbol) const { return valueList[argumentOf(symbol)].meta.shape[axisOf(symbol)]; }
+
 llvm::Expected<std::shared_ptr<Recorder>> Recorder::begin(llvm::ArrayRef<TensorRef> arguments, Mode mode) {
   static std::atomic<uint32_t> lastId = 0;
   if (active)

@@ -69,6 +69,8 @@ public:
   llvm::ArrayRef<Op> ops() const { return opList; }
   llvm::ArrayRef<uint32_t> arguments() const { return argumentList; }
   llvm::ArrayRef<uint32_t> outputs() const { return outputList; }
+  /// The size of the recorded call that a symbol (SymbolicShapes.h) stands for.
+  int64_t sizeOf(uint32_t symbol) const;
   const TensorMeta &argumentMeta(size_t argument) const { return valueList[argumentList[argument]].meta; }
   /// The outputs that the function returns; the others were saved for its gradient.
   llvm::ArrayRef<uint32_t> results() const { return outputs().drop_back(numSaved); }
@@ -150,11 +152,10 @@ public:
   /// Must be called before another variable takes over the value of `tensor`.
   void noteUse(TensorImpl &tensor) { (void)numberOf(tensor); }
   bool needsData() const { return recording.dataShapes; }
-  /// The shape of `tensor` by the sizes of the arguments (SymbolicShapes.h), until the next operator; none for a tensor
-  /// from outside.
-  std::optional<llvm::ArrayRef<int64_t>> symbolicShape(const TensorImpl &tensor);
-  /// Names the recording, whose symbols no other recording knows.
-  uint32_t number() const { return id; }
+  /// Symbols are those of SymbolicShapes.h.
+  std::optional<llvm::ArrayRef<int64_t>> symbolicShape(const TensorImpl &tensor) override;
+  int64_t sizeOf(uint32_t symbol) const override { return recording.sizeOf(symbol); }
+  uint32_t number() const override { return id; }
   ~Recorder();
 
 private:

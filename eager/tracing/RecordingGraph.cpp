@@ -122,7 +122,7 @@ int64_t GraphWriter::sizeOf(uint32_t symbol) const {
   if (argument < options.argumentDims.size() && axis < options.argumentDims[argument].size())
     if (int dim = options.argumentDims[argument][axis]; dim >= 0)
       return sizes::symbol(dim);
-  return recording.values()[number].meta.shape[axis];
+  return recording.sizeOf(symbol);
 }
 
 llvm::Error GraphWriter::writeOps() {

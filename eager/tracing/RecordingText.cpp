@@ -1,8 +1,6 @@
 //===- RecordingText.cpp - recordings in words ---------------------------===//
 #include "eager/tracing/RecordingText.h"
 
-#include "eager/tracing/SymbolicShapes.h"
-
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
@@ -90,8 +88,7 @@ llvm::Error RecordingWriter::append(const Recording &recording, llvm::ArrayRef<u
 
 /// `op` with the sizes that the arguments of `recording` have.
 static OpDef withSizesOf(const Recording &recording, const OpDef &op) {
-  return op.withSymbols(
-      [&](uint32_t symbol) { return recording.values()[argumentOf(symbol)].meta.shape[axisOf(symbol)]; });
+  return op.withSymbols([&](uint32_t symbol) { return recording.sizeOf(symbol); });
 }
 
 llvm::Expected<std::string> RecordingWriter::describe(const Recording &recording, const Recording::Op &op,

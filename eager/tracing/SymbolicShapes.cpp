@@ -21,7 +21,7 @@ void SymbolicShapes::infer(const Recording &recording, const Recording::Op &op) 
     operands.emplace_back(recording.values()[input].meta.dtype, shapes[input]);
   bool isSymbolic = op.op.hasExpressions() ||
                     llvm::any_of(operands, [](const TensorMeta &meta) { return sizes::isSymbolic(meta.shape); });
-  if (!isSymbolic || !op.op.info().takesExpressions)
+  if (!isSymbolic)
     return;
   llvm::Expected<Metas> results = op.op.infer(operands, op.segments);
   if (!results)

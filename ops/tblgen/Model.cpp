@@ -154,7 +154,7 @@ static void readFacts(OpModel &op) {
     }
     if (fact->isSubClassOf("SizeAttr")) {
       attr.isSize = true;
-      if (!attr.isBindTime && !op.isLowering("View"))
+      if (!attr.isBindTime && !attr.isRuntime && !op.isLowering("View"))
         op.fatal("SizeAttr must be of an attribute that bind reads, got " + attr.name);
     }
     if (fact->isSubClassOf("Static"))

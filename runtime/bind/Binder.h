@@ -58,6 +58,8 @@ private:
   /// A launch over the domain of `operands`, which are those of `values`; nothing where that is empty.
   llvm::Error addLaunch(const Step &step, int32_t entry, llvm::ArrayRef<ValueId> values,
                         const KernelOperands &operands);
+  /// The bits of a scalar as far as binding knows them.
+  int64_t numberOf(const ScalarSource &scalar) const;
   void setLaunch(KernelLaunch &launch, const KernelEntry &code, const KernelGeometry &geometry);
   Command &newCommand(Command::Kind kind, const Step *step, const char *label);
   /// Memory for the last command, as long as its step runs.

@@ -70,6 +70,12 @@ void Binder::setLaunch(KernelLaunch &launch, const KernelEntry &code, const Kern
     addScratch(launch.scratchStride * launch.parts);
 }
 
+int64_t Binder::numberOf(const ScalarSource &scalar) const {
+  if (scalar.kind != ScalarSource::Size)
+    return int64_t(scalar.bits);
+  return operatorOf(exe.nodes[scalar.bits].op).attr(scalar.parameter).i64();
+}
+
 llvm::Error Binder::addLaunch(const Step &step, int32_t entry, llvm::ArrayRef<ValueId> values,
                               const KernelOperands &operands) {
   llvm::Expected<KernelGeometry> geometry = kernelGeometry(step, operands);
@@ -86,7 +92,7 @@ llvm::Error Binder::addLaunch(const Step &step, int32_t entry, llvm::ArrayRef<Va
     unsigned place = geometry->places.attribute(unsigned(slot));
     if (scalar.kind == ScalarSource::Parameter)
       bound->scalarPatches.push_back({uint32_t(bound->dims.size() + place), scalar.parameter});
-    geometry->dims[place] = int64_t(scalar.bits);
+    geometry->dims[place] = numberOf(scalar);
   }
   llvm::append_range(bound->dims, geometry->dims);
   for (auto [value, layout] : llvm::zip(values, operands.layouts))

@@ -69,9 +69,9 @@ using AxisGroups = llvm::SmallVector<AxisGroup, 4>;
 
 /// Where a runtime attribute of a kernel comes from.
 struct ScalarSource {
-  enum Kind : uint8_t { Immediate, Parameter } kind = Immediate; // in the code, or given by each run
-  uint64_t bits = 0;                                             // Immediate: f64 or i64 bit pattern
-  uint32_t parameter = 0; // Parameter: index into the scalars of a run (eager: runtime attributes)
+  enum Kind : uint8_t { Immediate, Parameter, Size } kind = Immediate; // in the code, given by each run, or by binding
+  uint64_t bits = 0;      // Immediate: f64 or i64 bit pattern; Size: the node whose attribute has the expression
+  uint32_t parameter = 0; // Parameter: index into the scalars of a run (eager: runtime attributes); Size: the attribute
 };
 
 /// What computes a step.

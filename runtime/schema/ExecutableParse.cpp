@@ -101,7 +101,7 @@ llvm::Error Reader::readKernelPart(const pb::Step &in, Step &out) {
   for (char inner : in.inner_classes())
     out.innerClasses.push_back(InnerClass(uint8_t(inner)));
   for (const pb::Scalar &scalar : in.scalars()) {
-    if (llvm::Error e = enumeration("kind of a scalar", scalar.kind(), ScalarSource::Parameter + 1))
+    if (llvm::Error e = enumeration("kind of a scalar", scalar.kind(), ScalarSource::Size + 1))
       return e;
     out.scalars.push_back({ScalarSource::Kind(scalar.kind()), scalar.bits(), scalar.parameter()});
   }

@@ -46,7 +46,7 @@ template <typename A> void fields(A &a, Is<Executable> auto &x) {
 constexpr ValueKind last(ValueKind) { return ValueKind::Fused; }
 constexpr InnerClass last(InnerClass) { return InnerClass::Repeated; }
 constexpr StepKind last(StepKind) { return StepKind::Window; }
-constexpr ScalarSource::Kind last(ScalarSource::Kind) { return ScalarSource::Parameter; }
+constexpr ScalarSource::Kind last(ScalarSource::Kind) { return ScalarSource::Size; }
 constexpr AttrKind last(AttrKind) { return AttrKind::DType; }
 constexpr DType last(DType) { return DType(kNumDTypes - 1); }
 

@@ -19,7 +19,7 @@ class Validator {
 public:
   Validator(const Executable &exe, llvm::StringRef what)
       : exe(exe), what(what), hasShape(exe.values.size()), hasMemory(exe.values.size()), roots(exe.values.size()),
-        nodeOf(exe.values.size()) {
+        isSizeOfInput(exe.symbols.size()), nodeOf(exe.values.size()) {
     std::iota(roots.begin(), roots.end(), 0);
   }
   llvm::Error run();
@@ -35,6 +35,7 @@ private:
   llvm::Error segments(const ProgramNode &node, const llvm::Twine &where);
   llvm::Error views();
   llvm::Error viewResult(const ProgramNode &node, ValueId result, size_t index);
+  bool isSize(const ScalarSource &scalar) const;
   llvm::Error step(const Step &step, size_t index);
   llvm::Error stepMemory(const Step &step, size_t index);
   llvm::Error kernelStep(const Step &step, const llvm::Twine &where);
@@ -54,6 +55,7 @@ private:
   std::vector<bool> hasShape, hasMemory;
   std::vector<ValueId>
       roots; // owner of the memory of each value, set when its node is met, so that chains of views are walked once
+  std::vector<bool> isSizeOfInput;         // by symbol
   std::vector<const ProgramNode *> nodeOf; // by result
 };
 
@@ -145,6 +147,8 @@ llvm::Error Validator::inputs() {
       if (dim.symbol < -1 || (symbolic && size_t(dim.symbol) >= exe.symbols.size()))
         return bad("input " + input.name + " must use one of " + llvm::Twine(exe.symbols.size()) + " symbols, got " +
                    llvm::Twine(dim.symbol));
+      if (symbolic)
+        isSizeOfInput[dim.symbol] = true;
       if (dim.size < -1)
         return bad("a dimension of input " + input.name + " must be at least 0, got " + llvm::Twine(dim.size));
     }
@@ -189,9 +193,13 @@ llvm::Error Validator::viewResult(const ProgramNode &node, ValueId result, size_
 llvm::Error Validator::node(const ProgramNode &node, size_t index) {
   if (!node.op)
     return bad("node " + llvm::Twine(index) + " must have an operator, got none");
-  if (std::optional<uint32_t> symbol = node.op.symbolFrom(exe.symbols.size()))
-    return bad("sizes of node " + llvm::Twine(index) + " must use one of " + llvm::Twine(exe.symbols.size()) +
-               " symbols, got " + llvm::Twine(*symbol));
+  std::optional<uint32_t> unknown;
+  node.op.forEachSymbol([&](uint32_t symbol) {
+    if (symbol >= exe.symbols.size() || !isSizeOfInput[symbol])
+      unknown = symbol;
+  });
+  if (unknown)
+    return bad("sizes of node " + llvm::Twine(index) + " must use symbols of inputs, got " + llvm::Twine(*unknown));
   for (ValueId operand : node.operands) {
     if (llvm::Error e = valueId(operand, "operand of node " + llvm::Twine(index)))
       return e;
@@ -353,6 +361,15 @@ llvm::Error Validator::stepMemory(const Step &step, size_t index) {
   return llvm::Error::success();
 }
 
+/// Whether a scalar of kind Size names an attribute that is one size.
+bool Validator::isSize(const ScalarSource &scalar) const {
+  if (scalar.bits >= exe.nodes.size())
+    return false;
+  const OpDef &op = exe.nodes[scalar.bits].op;
+  return scalar.parameter < op.numAttrs() && op.info().attrs[scalar.parameter].isSize &&
+         op.attr(scalar.parameter).kind() == AttrKind::I64;
+}
+
 llvm::Error Validator::step(const Step &step, size_t index) {
   if (llvm::Error e = stepMemory(step, index))
     return e;
@@ -360,10 +377,14 @@ llvm::Error Validator::step(const Step &step, size_t index) {
     if (operand >= step.operands.size() || result >= step.results.size())
       return bad("step " + llvm::Twine(index) + " must have in-place pairs of its own operands, got " +
                  llvm::Twine(unsigned(operand)) + ", " + llvm::Twine(unsigned(result)));
-  for (const ScalarSource &scalar : step.scalars)
+  for (const ScalarSource &scalar : step.scalars) {
     if (scalar.kind == ScalarSource::Parameter && scalar.parameter >= exe.numScalars)
       return bad("step " + llvm::Twine(index) + " must use one of " + llvm::Twine(exe.numScalars) + " scalars, got " +
                  llvm::Twine(scalar.parameter));
+    if (scalar.kind == ScalarSource::Size && !isSize(scalar))
+      return bad("step " + llvm::Twine(index) + " must use a size that a node has as an attribute, got number " +
+                 llvm::Twine(scalar.parameter) + " of node " + llvm::Twine(scalar.bits));
+  }
   return step.kind == StepKind::Kernel ? kernelStep(step, "step " + llvm::Twine(index))
                                        : operatorStep(step, "step " + llvm::Twine(index));
 }

@@ -98,6 +98,21 @@ TEST_CASE("equal polynomials are one") {
   CHECK(!isSymbolic(subtract(add(n, 5), n)));
 }
 
+TEST_CASE("sizes are at least 1") {
+  int64_t n = symbol(0), m = symbol(1);
+  CHECK(maximum(add(n, -1), 0) == add(n, -1));
+  CHECK(minimum(multiply(n, m), 1) == 1);
+  CHECK(maximum(floorDivide(add(n, m), 2), 1) == floorDivide(add(n, m), 2));
+  CHECK(isSymbolic(minimum(n, 2)));
+  CHECK(isSymbolic(maximum(subtract(n, m), 0)));
+  CHECK(isAtLeast(maximum(subtract(n, m), 0), 0));
+  CHECK(isAtLeast(minimum(n, add(m, 3)), 1));
+  CHECK(!isAtLeast(minimum(n, add(m, -3)), 1));
+  CHECK(!isAtLeast(add(n, -2), 0));
+  CHECK(isAtLeast(7, 7));
+  CHECK(!isAtLeast(kUnknown, 0));
+}
+
 TEST_CASE("the text of sizes") {
   int64_t n = symbol(0), m = symbol(12);
   CHECK(toText(7) == "7");

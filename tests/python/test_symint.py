@@ -13,7 +13,7 @@ from tessera.autodiff import GradManager
 from tessera.core import SymInt
 from tessera.jit import Dim
 
-from tests.python.helper import programs, same_bits
+from tests.python.helper import gradient_programs, programs, same_bits
 
 USED = {
     "reshape": lambda x: F.reshape(x, (x.shape[0] * 2, x.shape[1] // 2)),
@@ -29,6 +29,20 @@ USED = {
     "arange, 2 apart": lambda x: F.arange(0, x.shape[0] * 2, 2),
     "eye": lambda x: F.matmul(F.eye(x.shape[0]), x),
     "of a max": lambda x: F.full((max(x.shape[0], 2), 3), 1.0),
+    "a slice": lambda x: x[: x.shape[0] // 2, 1:].reshape(x.shape[0] // 2, 3) * 2,
+    "the length of a slice": lambda x: x[1:].reshape((x[1:].shape[0], 4, 1)) + 1,
+    "a slice from the end": lambda x: F.ones(x[:-1].shape) * x[:-1],
+    "every other": lambda x: F.ones(x[::2].shape[0]),
+    "one row": lambda x: x[x.shape[0] - 1] + x[x.shape[0] // 2],
+    "as a number": lambda x: x.sum(axis=0) / x.shape[0] + x.shape[0] * 2,
+    "a border": lambda x: F.pad(x, ((x.shape[0], 1), (0, 0))).sum(axis=1),
+    "tiles": lambda x: F.tile(x, (x.shape[0], 1)),
+    "repeats": lambda x: F.repeat(x, x.shape[0], 1),
+    "parts": lambda x: F.split(x, [x.shape[0] // 2], 0)[1].mean(axis=0),
+    "a shift": lambda x: F.roll(x, x.shape[0] // 2, 0),
+    "classes": lambda x: F.one_hot(F.arange(x.shape[0], dtype="int32"), x.shape[0]),
+    "the largest": lambda x: F.topk(F.transpose(x, (1, 0)), x.shape[0] // 2)[0],
+    "written": lambda x: _written(x),
     "minus": lambda x: F.full((x.shape[0] - 1, x.shape[0] % 4 + 1), 1.0),
 }
 
@@ -39,6 +53,13 @@ def _split_rows(x):
 
 def _as_row(x):
     return x.reshape(1, x.shape[0] * x.shape[1])
+
+
+def _written(x):
+    x = x + 0
+    x[x.shape[0] // 2 :] = 1.0
+    x[0, : x.shape[1] - 1] = 2.0
+    return x
 
 
 def rows(*shape):
@@ -176,6 +197,52 @@ def test_attention_trains_at_any_batch_and_length():
     assert eager[0] == traced[0]
     assert same_bits(eager[1], traced[1])
     assert programs(traced[2]) == 2
+
+
+GRADIENTS = {
+    "reduced": lambda x: (F.mean(x * x, 1) * F.sum(x, 1)).mean(),
+    "spread": lambda x: (F.broadcast_to(x[:1], x.shape) * x).sum(),
+    "joined": lambda x: (F.concat([x, x * 2, x[1:]], 0) ** 2).sum(),
+    "cut": lambda x: (x[1:, ::2] ** 2).sum() + (x[:-1] ** 2).mean() + x[-1].sum(),
+    "picked": lambda x: (F.gather(x, 0, F.zeros(x.shape, dtype="int32")) * x).mean(),
+    "by an index": lambda x: (x[F.arange(x.shape[0], dtype="int32")] ** 3).mean(),
+    "in parts": lambda x: F.stack(F.split(x, 2, 1)).std(),
+    "bordered": lambda x: (F.pad(x, ((1, 2), (0, 0))) ** 2).mean(),
+    "repeated": lambda x: (F.repeat(F.tile(x, (2, 1)), 2, 0) ** 2).mean(),
+    "normalised": lambda x: (F.layer_norm(x, 4, False) * x).sum() / x.shape[0],
+    "a loss": lambda x: F.loss.cross_entropy(x, F.zeros(x.shape[0], dtype="int32")),
+    "flattened": lambda x: (F.flatten(x) * F.arange(x.size)).mean(),
+    "a product": lambda x: F.matmul(x, x.T).mean(),
+    "largest": lambda x: F.topk(x.T, 2)[0].mean() + x.max(axis=0).sum(),
+}
+
+
+@pytest.mark.parametrize("what", GRADIENTS)
+def test_gradients_of_whole_steps(what):
+    def _step(x):
+        with GradManager().attach(x) as manager:
+            loss = GRADIENTS[what](x)
+            manager.backward(loss)
+        return loss, x.grad
+
+    traced = jit.trace(_step)
+    for count in [4, 4, 6, 2, 10, 4, 16]:
+        assert same_bits(traced(rows(count, 4)), _step(rows(count, 4)))
+    assert programs(traced) == 2
+
+
+@pytest.mark.parametrize("what", GRADIENTS)
+def test_gradients_of_forward_halves(what):
+    traced = jit.trace(GRADIENTS[what])
+    for count in [4, 4, 6, 3, 10, 4, 16]:
+        grads = []
+        for function in (GRADIENTS[what], traced):
+            x = rows(count, 4)
+            with GradManager().attach(x) as manager:
+                manager.backward(function(x))
+            grads.append(x.grad)
+        assert same_bits(*grads)
+    assert programs(traced) == gradient_programs(traced) == 2
 
 
 def test_a_backward_half_knows_the_sizes_of_arguments():

@@ -1,5 +1,7 @@
 """Traced calls that differ in sizes: one program with free dimensions serves all but the first."""
 
+import math
+
 import numpy as np
 import pytest
 import tessera
@@ -21,9 +23,10 @@ SHARED = {
     "joined": lambda x: F.concat([x, x * 2], axis=0),
     "a border": lambda x: F.pad(x, ((1, 2), (0, 0))),
     "flat": lambda x: F.flatten(x),
+    "a size as a number": lambda x: x / x.shape[0],
 }
 FIXED = {
-    "a size as a number": lambda x: x / x.shape[0],
+    "the root of a size": lambda x: x / math.sqrt(x.shape[0]),
     "a size decides": lambda x: x + 1 if x.shape[0] > 5 else x - 1,
     "rows in Python": lambda x: sum(list(x)),
     "parts": lambda x: F.concat(F.split(x, x.shape[0], 0)[::-1], 0),
@@ -56,7 +59,7 @@ def test_a_function_that_depends_on_a_size_has_a_program_for_each(what):
 
 
 def test_what_differs_is_told():
-    traced = jit.trace(FIXED["a size as a number"])
+    traced = jit.trace(FIXED["the root of a size"])
     for count in (4, 3):
         traced(rows(count, 4))
     assert "test_trace_sizes.py" in traced.explain()
@@ -202,3 +205,47 @@ def test_donated_arguments_of_other_sizes():
         expected = [x.numpy() + 1, y.numpy() * 2]
         assert same_bits(traced(x, y), expected)
     assert programs(traced) == 2
+
+
+class Transformer(M.Module):
+    def __init__(self, vocabulary, dim):
+        super().__init__()
+        self.embed = M.Embedding(vocabulary, dim)
+        self.block = M.TransformerEncoderLayer(dim, 2, 2 * dim, dropout=0.1)
+        self.head = M.Linear(dim, vocabulary)
+
+    def forward(self, ids):
+        return self.head(self.block(self.embed(ids)))
+
+
+def train_on_texts(wrap, lengths, is_whole):
+    """Losses and parameters of a language model, and what `wrap` made: of the step or the model."""
+    tessera.random.seed(3)
+    net = Transformer(11, 8)
+    manager = GradManager().attach(net.parameters())
+    solver = optim.SGD(net.parameters(), lr=0.1)
+    forward = net if is_whole else wrap(net)
+
+    def _step(ids, label):
+        with manager:
+            loss = F.nn.cross_entropy(forward(ids).reshape(-1, 11), label.reshape(-1))
+            manager.backward(loss)
+        solver.step().clear_grad()
+        return loss
+
+    step, losses = wrap(_step) if is_whole else _step, []
+    for length in lengths:
+        text = np.random.RandomState(length).randint(0, 11, (3, length + 1)).astype(np.int32)
+        losses.append(step(tessera.Tensor(text[:, :-1]), tessera.Tensor(text[:, 1:])).item())
+    return losses, [p.numpy() for p in net.parameters()], step if is_whole else forward
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+def test_a_transformer_on_50_lengths(is_whole):
+    lengths = [8, 8, *range(2, 52), 8, 30]
+    eager = train_on_texts(lambda f: f, lengths, is_whole)
+    traced = train_on_texts(jit.trace, lengths, is_whole)
+    assert eager[0] == traced[0]
+    assert same_bits(eager[1], traced[1])
+    assert programs(traced[2]) == 2
+    assert is_whole or gradient_programs(traced[2]) == 2

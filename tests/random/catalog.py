@@ -137,7 +137,9 @@ UNARY = (
     "{a}.reshape({a}.size)", "F.broadcast_to({a}[:1], {a}.shape)", "{a} * F.arange({a}.shape[-1])",
     "F.reshape({a}, ({a}.size // max({a}.shape[0], 1), {a}.shape[0]))", "{a} / {a}.shape[0]",
     "{a} + F.full(({a}.shape[0], *[1] * ({a}.ndim - 1)), 0.5)",
-    "F.matmul(F.eye({a}.shape[0]), {a})",
+    "F.matmul(F.eye({a}.shape[0]), {a})", "{a}[{a}.shape[0] // 2:]", "{a}[..., :{a}.shape[-1] - 1]",
+    "F.ones({a}[1:].shape) * {a}[1:]", "F.roll({a}, {a}.shape[0] // 2, 0)",
+    "F.pad({a}, ((0, {a}.shape[0]),) + ((0, 0),) * ({a}.ndim - 1))", "{a} * ({a}.size + 1)",
     "F.repeat({a}, 3, -1)", "F.tile({a}, (2,) * {a}.ndim)", "F.split({a}, [1], -1)[0]",
 )  # fmt: skip
 BINARY = (

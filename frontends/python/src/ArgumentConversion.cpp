@@ -53,8 +53,10 @@ bool toOperand(PyObject *object, Operand &operand, llvm::SmallVectorImpl<TensorR
   }
   if (PyLong_Check(object))
     return numberFromLong(object, operand);
-  if (isSymInt(object))
-    return numberFromLong(nb::steal(PyNumber_Index(object)).ptr(), operand);
+  if (isSymInt(object)) {
+    operand = Operand(numberOf(object));
+    return true;
+  }
   if (PyBytes_Check(object) || !holdsNumbers(object)) {
     if (!strict)
       PyErr_Format(PyExc_TypeError, "operand: value must be a tensor, an array or a number, got %s",

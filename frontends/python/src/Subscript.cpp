@@ -20,6 +20,17 @@ using namespace eager;
 
 namespace {
 
+/// The result of an operator whose bounds may be expressions of the present recording.
+llvm::Expected<TensorRef> applyBounds(const OpDef &op, llvm::ArrayRef<Operand> operands) {
+  if (!op.hasExpressions())
+    return applyOne(op, operands);
+  Tensors results;
+  OpDef numbers = op.withSymbols([](uint32_t symbol) { return Recorder::current()->sizeOf(symbol); });
+  if (llvm::Error e = applyRecorded(numbers, op, operands, {}, results))
+    return std::move(e);
+  return std::move(results.front());
+}
+
 template <typename Op> llvm::Expected<TensorRef> withAxes(TensorRef x, const IntList &axes) {
   if (axes.empty())
     return x;
@@ -42,7 +53,7 @@ ViewOps viewOps(const Key &key) {
 
 llvm::Expected<TensorRef> applyAll(llvm::ArrayRef<OpDef> ops, TensorRef x) {
   for (const OpDef &op : ops) {
-    llvm::Expected<TensorRef> next = applyOne(op, {Operand(x)});
+    llvm::Expected<TensorRef> next = applyBounds(op, {Operand(x)});
     if (!next)
       return next;
     x = std::move(*next);
@@ -195,7 +206,7 @@ llvm::Expected<TensorRef> setRegion(TensorImpl &x, TensorRef value, const Key &k
   llvm::Expected<bool> done = updateRegion(x, region, **shaped, op);
   if (!done)
     return done.takeError();
-  return *done ? TensorRef(&x) : applyOne(op, {Operand(&x), Operand(*shaped)});
+  return *done ? TensorRef(&x) : applyBounds(op, {Operand(&x), Operand(*shaped)});
 }
 
 llvm::Expected<TensorRef> setIndices(TensorImpl &x, const TensorRef &value, const Key &key) {

@@ -3,10 +3,12 @@
 #include "frontends/python/src/ArgumentConversion.h"
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/NumpyConversion.h"
+#include "frontends/python/src/SymInt.h"
 #include "frontends/python/src/TensorType.h"
 
 #include "eager/tracing/Recording.h"
 #include "ops/Builtin.h"
+#include "ops/SizeExpr.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <nanobind/stl/string.h>
@@ -140,7 +142,8 @@ llvm::Error KeyReader::readInt(PyObject *item) {
     return makeError(ErrorCode::OutOfRange, "getitem: index must be in [" + llvm::Twine(-size) + ", " +
                                                 llvm::Twine(size - 1) + "] for axis " + llvm::Twine(axis) + ", got " +
                                                 llvm::Twine(index) + " for " + toString(tensor.meta()));
-  Slice given{index, index == -1 ? kOpen : index + 1, 1};
+  int64_t first = expressionOf(item).value_or(index);
+  Slice given{first, first == -1 ? kOpen : sizes::add(first, 1), 1};
   if (index < 0)
     index += size;
   key.removed.push_back(axis);
@@ -152,7 +155,8 @@ llvm::Error KeyReader::readSlice(PyObject *item) {
   Py_ssize_t start, stop, step;
   if (PySlice_Unpack(item, &start, &stop, &step) < 0)
     return takePythonError();
-  Slice given{start, stop, step};
+  auto *slice = reinterpret_cast<PySliceObject *>(item);
+  Slice given{expressionOf(slice->start).value_or(start), expressionOf(slice->stop).value_or(stop), step};
   PySlice_AdjustIndices(tensor.shape()[key.starts.size()], &start, &stop, step);
   ++resultAxes;
   push({start, stop, step}, given);

@@ -53,14 +53,19 @@ PyObject *sizeOf(const TensorImpl &tensor) {
   return sizeObject(size, tensor.numElements());
 }
 
-/// The expression that a SymInt is in the present recording.
-static std::optional<int64_t> expressionOf(PyObject *object) {
+std::optional<int64_t> expressionOf(PyObject *object) {
   Recorder *recorder = Recorder::current();
   if (!recorder || !isSymInt(object))
     return std::nullopt;
   if (nb::cast<uint32_t>(nb::handle(object).attr("_recording")) != recorder->number())
     return std::nullopt;
   return nb::cast<int64_t>(nb::handle(object).attr("_handle"));
+}
+
+Number numberOf(PyObject *symInt) {
+  int64_t value = nb::cast<int64_t>(nb::handle(symInt).attr("_value"));
+  std::optional<int64_t> expression = expressionOf(symInt);
+  return expression ? Number::size(value, *expression) : Number::integer(value);
 }
 
 std::optional<AttrValue> withExpressions(PyObject *object, const AttrValue &numbers) {

@@ -8,7 +8,7 @@
 
 #include <nanobind/nanobind.h>
 
-#include "eager/Tensor.h"
+#include "eager/Operator.h"
 #include "ops/AttrValue.h"
 
 #include <optional>
@@ -22,6 +22,11 @@ bool isSymInt(PyObject *object);
 PyObject *shapeOf(const eager::TensorImpl &tensor);
 /// The product of its sizes.
 PyObject *sizeOf(const eager::TensorImpl &tensor);
+
+/// The expression that a SymInt is in the present recording; none for another object.
+std::optional<int64_t> expressionOf(PyObject *object);
+/// A SymInt as an operand: with its expression in the recording that it comes from.
+eager::Number numberOf(PyObject *symInt);
 
 /// The value of an attribute with expressions of the present recording for each SymInt in `object`, an int or a
 /// sequence; none where there is none. `numbers`: the same with ints.

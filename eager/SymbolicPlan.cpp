@@ -1,0 +1,69 @@
+//===- SymbolicPlan.cpp - gradient graphs by expressions of sizes ---------===//
+#include "eager/SymbolicPlan.h"
+
+#include "eager/Apply.h"
+#include "eager/Evaluate.h"
+#include "eager/Tracer.h"
+#include "eager/Transformations.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tess::eager {
+
+static bool takesSizes(const Subgraph &graph) {
+  return llvm::any_of(graph.nodes, [](const Subgraph::Node &node) {
+    return llvm::any_of(node.op.info().attrs, [](const AttrInfo &attr) { return attr.isSize; });
+  });
+}
+
+SymbolicPlan symbolicPlan(const Call &call, const BackwardPlan &plan) {
+  Tracer *tracer = activeTracer();
+  if (LLVM_LIKELY(!tracer) || !plan.graph || !takesSizes(*plan.graph))
+    return SymbolicPlan();
+  Metas operands = plan.operands;
+  for (auto [meta, operand] : llvm::zip_equal(operands, call.operands))
+    if (std::optional<llvm::ArrayRef<int64_t>> shape = tracer->symbolicShape(*operand.tensor))
+      meta.shape.assign(shape->begin(), shape->end());
+  const OpDef *recorded = static_cast<const OpDefOperator &>(call.op).recorded;
+  llvm::Expected<BackwardPlanRef> symbolic = backwardPlan(plan, recorded ? *recorded : plan.op, operands);
+  if (symbolic)
+    return SymbolicPlan{std::move(*symbolic), tracer->number()};
+  llvm::consumeError(symbolic.takeError()); // a rule wants to know a size
+  return SymbolicPlan();
+}
+
+/// Whether `symbolic` is `graph` at the sizes that `tracer` recorded.
+static bool isSameAt(const Tracer &tracer, const Subgraph &graph, const Subgraph &symbolic) {
+  auto sizeOf = [&](uint32_t symbol) { return tracer.sizeOf(symbol); };
+  return llvm::equal(graph.nodes, symbolic.nodes, [&](const Subgraph::Node &own, const Subgraph::Node &other) {
+    return own.inputs == other.inputs && own.outputs == other.outputs && own.segments == other.segments &&
+           own.op.isSame(other.op.hasExpressions() ? other.op.withSymbols(sizeOf) : other.op);
+  });
+}
+
+/// The graph that a recording of this thread writes down in the place of that of `plan`; null: there is none.
+static BackwardPlanRef recordedPlan(const BackwardPlan &plan, const SymbolicPlan &symbolic) {
+  Tracer *tracer = activeTracer();
+  if (LLVM_LIKELY(!tracer) || !symbolic.plan || tracer->number() != symbolic.recording)
+    return nullptr;
+  BackwardPlanRef recorded = symbolic.plan;
+  if (recorded->hasOutputGrad != plan.hasOutputGrad)
+    if (llvm::Error e = backwardPlan(*recorded, plan.hasOutputGrad).moveInto(recorded)) {
+      llvm::consumeError(std::move(e));
+      return nullptr;
+    }
+  return recorded->graph && isSameAt(*tracer, *plan.graph, *recorded->graph) ? recorded : nullptr;
+}
+
+llvm::Expected<Tensors> applyBackward(const BackwardPlan &plan, const SymbolicPlan &symbolic,
+                                      llvm::ArrayRef<Operand> operands) {
+  BackwardPlanRef recorded = recordedPlan(plan, symbolic);
+  if (!recorded)
+    return apply(*plan.graph, operands);
+  const Subgraph &graph = *plan.graph;
+  return evaluate(graph, operands, [&](const Subgraph::Node &node, llvm::ArrayRef<Operand> read, Tensors &results) {
+    const OpDef &symbolicOp = recorded->graph->nodes[&node - graph.nodes.begin()].op;
+    return applyRecorded(node.op, symbolicOp, read, node.segments, results);
+  });
+}
+
+} // namespace tess::eager
