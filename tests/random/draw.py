@@ -14,6 +14,7 @@ from tests.random.program import HEADER, REFUSALS, Input, Program, Statement, us
 SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 48, 64, 100, 128, 257, 1025)
 _MOST_ELEMENTS = 1 << 18  # of a value
 _MOST_BYTES = 1 << 25  # of all values of a program
+_BLOCK_BYTES = 1 << 18  # at least what the inputs of a block take
 _ROOM = (
     1 << 30
 )  # bytes that a program may take while it is drawn, with what a statement makes and drops
@@ -194,6 +195,8 @@ class Drawer:
 
     def add_block(self):
         """Convolutions in a row, of images there are or new ones."""
+        if self.held() + _BLOCK_BYTES > _MOST_BYTES:
+            return
         fits = [
             name
             for name in self.candidates(self.dtype)
