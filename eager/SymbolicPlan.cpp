@@ -9,15 +9,18 @@
 
 namespace tess::eager {
 
-static bool takesSizes(const Subgraph &graph) {
-  return llvm::any_of(graph.nodes, [](const Subgraph::Node &node) {
-    return llvm::any_of(node.op.info().attrs, [](const AttrInfo &attr) { return attr.isSize; });
-  });
+/// Whether sizes of the call may stand in the gradient's graph, or in that for fewer gradients of results.
+static bool mayTakeSizes(const BackwardPlan &plan) {
+  if (!plan.graph)
+    return false;
+  return plan.hasOutputGrad.size() > 1 || llvm::any_of(plan.graph->nodes, [](const Subgraph::Node &node) {
+           return llvm::any_of(node.op.info().attrs, [](const AttrInfo &attr) { return attr.isSize; });
+         });
 }
 
 SymbolicPlan symbolicPlan(const Call &call, const BackwardPlan &plan) {
   Tracer *tracer = activeTracer();
-  if (LLVM_LIKELY(!tracer) || !plan.graph || !takesSizes(*plan.graph))
+  if (LLVM_LIKELY(!tracer) || !mayTakeSizes(plan))
     return SymbolicPlan();
   Metas operands = plan.operands;
   for (auto [meta, operand] : llvm::zip_equal(operands, call.operands))

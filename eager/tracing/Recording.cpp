@@ -27,7 +27,7 @@ std::optional<llvm::ArrayRef<int64_t>> Recorder::symbolicShape(const TensorImpl 
   if (tensor.traceTag.owner != id)
     return std::nullopt;
   if (!symbolicShapes)
-    symbolicShapes = std::make_unique<SymbolicShapes>();
+    symbolicShapes = std::make_unique<SymbolicShapes>(mode == Mode::InferBounds ? 1 : 2);
   return symbolicShapes->of(recording, tensor.traceTag.id);
 }
 

@@ -7,11 +7,11 @@
 namespace tess::eager {
 
 /// The shape of a value that no operator made.
-static Shape shapeOf(const Recording::Value &value, uint32_t number) {
+static Shape shapeOf(const Recording::Value &value, uint32_t number, int64_t least) {
   Shape shape = value.meta.shape;
   if (value.kind == Recording::ValueKind::Argument)
     for (auto [axis, size] : llvm::enumerate(shape))
-      size = size > 1 ? sizes::symbol(symbolOf(number, unsigned(axis))) : size;
+      size = size >= least ? sizes::symbol(symbolOf(number, unsigned(axis))) : size;
   return shape;
 }
 
@@ -33,7 +33,7 @@ void SymbolicShapes::infer(const Recording &recording, const Recording::Op &op) 
 
 llvm::ArrayRef<int64_t> SymbolicShapes::of(const Recording &recording, uint32_t number) {
   for (uint32_t each = shapes.size(); each < recording.values().size(); ++each)
-    shapes.push_back(shapeOf(recording.values()[each], each));
+    shapes.push_back(shapeOf(recording.values()[each], each, least));
   for (; numOps < recording.ops().size(); ++numOps)
     infer(recording, recording.ops()[numOps]);
   return shapes[number];
