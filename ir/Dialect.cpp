@@ -10,7 +10,7 @@ using namespace mlir;
 namespace tess::ir {
 
 void TessDialect::initialize() {
-  addOperations<ConstantOp, FusionOp, KernelOp, YieldOp>();
+  addOperations<ConstantOp, FusionOp, KernelOp, NamedSizeOp, YieldOp>();
   registerOps();
 }
 

@@ -129,6 +129,11 @@ void GraphBuilder::setName(Value value, StringRef name) {
     op->setAttr(kNameAttr, state->builder.getStringAttr(name));
 }
 
+void GraphBuilder::nameSize(Value value, unsigned axis, uint32_t number) {
+  OpBuilder &b = state->builder;
+  NamedSizeOp::create(b, b.getUnknownLoc(), state->values[value], axis, number);
+}
+
 void GraphBuilder::output(Value value, StringRef name, int donates, MemoryLayout layout) {
   state->outputs.push_back({value, name.str(), donates, layout});
 }

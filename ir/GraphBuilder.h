@@ -94,6 +94,9 @@ public:
   llvm::Expected<llvm::SmallVector<Value, 4>> apply(const OpDef &op, llvm::ArrayRef<Value> operands,
                                                     llvm::ArrayRef<unsigned> segments = {},
                                                     llvm::StringRef location = "");
+  /// The symbol sizes::kDataSymbols + `number` stands for the size of `axis` of `value`, which data decides, in sizes
+  /// of later operators.
+  void nameSize(Value value, unsigned axis, uint32_t number);
   /// Names the operator that made `value`, for dumps, errors and profiles; an input keeps the name that it has.
   void setName(Value value, llvm::StringRef name);
   /// Adds an output. `donates`: index of the input whose buffer it takes over (parameter update), or -1.

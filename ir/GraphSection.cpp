@@ -10,10 +10,12 @@
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
 #include "ir/proto/Graph.pb.h"
+#include "ops/SizeExpr.h"
 #include "runtime/schema/MessageParse.h"
 #include "runtime/schema/UnknownFields.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -101,6 +103,13 @@ private:
     if (auto name = op->getAttrOfType<StringAttr>(kNameAttr))
       node.set_name(name.str());
     node.set_location(locationText(op->getLoc()));
+    for (Operation *user : op->getUsers())
+      if (auto size = dyn_cast<NamedSizeOp>(user)) {
+        proto::DataSize &named = *node.add_data_sizes();
+        named.set_result(cast<OpResult>(size.getValue()).getResultNumber());
+        named.set_axis(uint32_t(size.getAxis()));
+        named.set_number(uint32_t(size.getNumber()));
+      }
     for (Value result : op->getResults())
       number(result);
   }
@@ -239,13 +248,40 @@ private:
     return llvm::Error::success();
   }
 
+  llvm::Error checkSymbols(const OpDef &op) {
+    std::optional<uint32_t> unknown;
+    op.forEachSymbol([&](uint32_t symbol) {
+      bool isKnown = symbol >= sizes::kDataSymbols ? dataSizes.contains(symbol - sizes::kDataSymbols)
+                                                   : symbol < unsigned(in.dims_size());
+      unknown = isKnown ? unknown : symbol;
+    });
+    if (!unknown)
+      return llvm::Error::success();
+    return damaged("sizes of " + op.name() + " must name a dimension below " + Twine(in.dims_size()) +
+                   " or a size of data, got " + Twine(*unknown));
+  }
+
+  /// Names the sizes of `results` that data decides.
+  llvm::Error readDataSizes(const proto::Node &node, const OpDef &op, ArrayRef<GraphBuilder::Value> results) {
+    for (const proto::DataSize &size : node.data_sizes()) {
+      bool isSize = op.info().boundRule && size.result() < results.size() &&
+                    size.axis() < builder.meta(results[size.result()]).rank() &&
+                    builder.meta(results[size.result()]).shape[size.axis()] == kUnknown;
+      if (!isSize || size.number() >= uint64_t(in.nodes_size()) * kMaxRank || !dataSizes.insert(size.number()).second)
+        return damaged("a size of data must be one of " + op.name() + " with a number of its own, got axis " +
+                       Twine(size.axis()) + " of result " + Twine(size.result()) + " and number " +
+                       Twine(size.number()));
+      builder.nameSize(results[size.result()], size.axis(), size.number());
+    }
+    return llvm::Error::success();
+  }
+
   llvm::Error readNode(const proto::Node &node) {
     llvm::Expected<OpDef> op = OpDef::parse(node.op());
     if (!op)
       return op.takeError();
-    if (std::optional<uint32_t> symbol = op->symbolFrom(in.dims_size()))
-      return damaged("sizes of " + op->name() + " must name a dimension below " + Twine(in.dims_size()) + ", got " +
-                     Twine(*symbol));
+    if (llvm::Error error = checkSymbols(*op))
+      return error;
     SmallVector<GraphBuilder::Value> operands;
     for (unsigned operand : node.operands()) {
       if (operand >= numValues)
@@ -265,7 +301,7 @@ private:
     if (!node.name().empty() && !results->empty())
       builder.setName(results->front(), node.name());
     numValues += results->size();
-    return llvm::Error::success();
+    return readDataSizes(node, *op, *results);
   }
 
   llvm::Error readOutputs() {
@@ -283,6 +319,7 @@ private:
   const proto::Graph &in;
   GraphBuilder builder;
   llvm::StringMap<const Graph::TensorRef *> tensorOf;
+  llvm::DenseSet<uint32_t> dataSizes; // numbers that have been named
   unsigned numValues = 0;
 };
 

@@ -7,6 +7,7 @@
 #define TESS_IR_STRUCTURE
 
 include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
 include "ops/Ops.td"
 
 class Tess_StructureOp<string mnemonic, list<Trait> traits = []> : Op<Tess_Dialect, mnemonic, traits>;
@@ -40,6 +41,17 @@ def Tess_YieldOp : Tess_StructureOp<"yield", [Pure, Terminator, ParentOneOf<["Fu
   let description = "`tess.yield %c : tensor<?xf32>`";
   let arguments = (ins Variadic<Tess_Any>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+def Tess_NamedSizeOp : Tess_StructureOp<"named_size", [MemoryEffects<[MemWrite]>]> {
+  let summary = "a size that data decides, with a symbol for sizes of later operators";
+  let description = [{
+    Symbol number 2^31 + `number` stands for the size of `axis` of the value in sizes that are expressions. It has an effect, so that
+    the value is computed although only its size is used.
+    `tess.named_size %y {axis = 0 : i64, number = 0 : i64} : tensor<?xf32>`
+  }];
+  let arguments = (ins Tess_Any:$value, I64Attr:$axis, I64Attr:$number);
+  let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
 def Tess_KernelOp : Tess_StructureOp<"kernel", [Symbol]> {

@@ -200,12 +200,6 @@ void OpDef::forEachSymbol(llvm::function_ref<void(uint32_t)> f) const {
     });
 }
 
-std::optional<uint32_t> OpDef::symbolFrom(uint32_t limit) const {
-  std::optional<uint32_t> found;
-  forEachSymbol([&](uint32_t symbol) { found = symbol >= limit ? std::optional(symbol) : found; });
-  return found;
-}
-
 OpDef OpDef::withSymbols(llvm::function_ref<int64_t(uint32_t)> valueOf) const {
   OpDef op = *this;
   forEachSize(*opInfo, op.attrs, [&](int64_t &number) { number = sizes::substitute(number, valueOf); });

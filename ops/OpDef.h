@@ -57,8 +57,6 @@ public:
   bool hasExpressions() const;
   /// Calls `f` for each symbol of its sizes, once or more.
   void forEachSymbol(llvm::function_ref<void(uint32_t)> f) const;
-  /// A symbol of them whose number is at least `limit`, if there is one.
-  std::optional<uint32_t> symbolFrom(uint32_t limit) const;
   /// The same operator with each symbol replaced.
   OpDef withSymbols(llvm::function_ref<int64_t(uint32_t)> valueOf) const;
   /// Bytes that the attributes take.

@@ -107,7 +107,7 @@ int64_t floorOf(int64_t a, int64_t b) {
   return a % b != 0 && (a < 0) != (b < 0) ? result - 1 : result;
 }
 
-/// The least value of a term where each symbol is at least 1; none where it is unknown.
+/// The least value of a term where symbols are their least; none where it is unknown.
 std::optional<int64_t> leastOf(const Monomial &monomial, int64_t coefficient) {
   if (coefficient < 0 && !monomial.empty())
     return std::nullopt;
@@ -134,7 +134,7 @@ std::optional<int64_t> leastOf(int64_t size) {
 
 std::optional<int64_t> leastOf(const Atom &atom) {
   if (atom.kind == AtomKind::Symbol)
-    return 1;
+    return atom.a < kDataSymbols;
   std::optional<int64_t> a = leastOf(atom.a), b = leastOf(atom.b);
   if (atom.kind == AtomKind::FloorDiv)
     return a && !isSymbolic(atom.b) && atom.b > 0 ? std::optional(floorOf(*a, atom.b)) : std::nullopt;
@@ -310,6 +310,15 @@ int64_t substitute(int64_t size, SymbolValue valueOf) {
     sum = add(sum, term);
   }
   return sum;
+}
+
+bool dependsOnData(int64_t size) {
+  bool depends = false;
+  (void)substitute(size, [&](uint32_t number) {
+    depends |= number >= kDataSymbols;
+    return symbol(number);
+  });
+  return depends;
 }
 
 void forgetExpressions(Metas &metas) {

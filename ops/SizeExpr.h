@@ -33,8 +33,12 @@ inline bool isSymbolic(llvm::ArrayRef<int64_t> sizes) {
 
 /// Whether this process made the expression of a handle that isSymbolic().
 bool isKnown(int64_t handle);
-/// The symbol with this number, at least 0.
+/// Symbols from this number on are sizes that data decides, at least 0; those below are at least 1.
+constexpr uint32_t kDataSymbols = uint32_t(1) << 31;
+/// The symbol with this number.
 int64_t symbol(uint32_t number);
+/// Whether data decides the size.
+bool dependsOnData(int64_t size);
 
 // Arithmetic of numbers and expressions. kUnknown where an operand is unknown, a number does not fit 64 bits, or an
 // expression would have more than kMostTerms terms.
@@ -53,7 +57,7 @@ int64_t minimum(int64_t a, int64_t b);
 /// equal is taken for granted: the program's run finds out.
 inline int64_t agreed(int64_t a, int64_t b) { return isSymbolic(a) ? b : a; }
 
-/// Whether `size` is known to be at least `least` wherever each symbol is at least 1; max and min rely on that, too.
+/// Whether `size` is known to be at least `least` by what symbols are at least; max and min rely on that, too.
 bool isAtLeast(int64_t size, int64_t least);
 
 /// Gives the value of a symbol: a number, another expression, or kUnknown.

@@ -3,9 +3,11 @@
 #include "ops/Error.h"
 #include "runtime/ExecutorCounters.h"
 #include "runtime/Profiler.h"
+#include "runtime/StagedRun.h"
 #include "runtime/StridedCopy.h"
 #include "runtime/Worker.h"
 #include "runtime/bind/Commands.h"
+#include "runtime/bind/Stages.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
 namespace tess::runtime {
@@ -27,7 +29,7 @@ bool Bound::dependsOnData() const { return impl->dependsOnData; }
 bool Bound::checksData() const { return impl->checksData; }
 const MemoryEstimate &Bound::memory() const { return impl->memory; }
 llvm::ArrayRef<PlannedMemory> Bound::plan() const { return impl->plan; }
-uint64_t Bound::launches() const { return impl->commands.size(); }
+uint64_t Bound::launches() const { return impl->staged ? impl->staged->launches() : impl->commands.size(); }
 
 template <typename T> static uint64_t bytesOf(const std::vector<T> &list) { return list.capacity() * sizeof(T); }
 
@@ -41,7 +43,8 @@ uint64_t Bound::heldBytes() const {
   return sizeof(Bound) + sizeof(Commands) + bytesOf(b.outputs) + bytesOf(b.mostOutputs) + bytesOf(b.unknownAxes) +
          bytesOf(b.plan) + bytesOf(b.commands) + bytesOf(b.batched) + bytesOf(b.copies) + bytesOf(b.pointers) +
          bytesOf(b.dims) + bytesOf(b.inputPatches) + bytesOf(b.outputPatches) + bytesOf(b.arenaPatches) +
-         bytesOf(b.scalarPatches) + (b.arena ? b.memory.arena : 0) + kernelBytes;
+         bytesOf(b.scalarPatches) + (b.arena ? b.memory.arena : 0) + kernelBytes +
+         (b.staged ? b.staged->heldBytes() : 0);
 }
 unsigned Bound::packedValues() const { return impl->packedValues; }
 bool Bound::needsWorker() const { return impl->needsWorker; }
@@ -228,6 +231,8 @@ llvm::Error run(Bound &handle, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<voi
   Commands &bound = handle.data();
   if (llvm::Error error = checkCounts(bound, inputs.size(), outputs.size(), scalars.size()))
     return error;
+  if (bound.staged)
+    return runStages(bound, inputs, outputs, scalars, options);
   if (llvm::Error error = setArena(bound, options.arena))
     return error;
   patch(bound, inputs, outputs, scalars);

@@ -13,6 +13,8 @@ struct RunOptions {
   Stream *stream = nullptr;
   /// Whether executorStats() counts the launches; those that fold constants for the compiler are not counted.
   bool isCounted = true;
+  /// Gives the memory of an output for which the caller has none, because its size has no bound before the run.
+  std::function<llvm::Expected<void *>(size_t output, const TensorMeta &meta)> allocate;
 };
 
 /// Runs a bound program and waits. `inputs`: row-major memory of each. `outputs`: the same for each; null for one that

@@ -87,6 +87,8 @@ private:
   LogicalResult lowerOp(Operation *op) {
     if (auto constant = dyn_cast<ir::ConstantOp>(op))
       return lowerConstant(constant);
+    if (auto size = dyn_cast<ir::NamedSizeOp>(op))
+      return lowerNamedSize(size);
     if (auto fusion = dyn_cast<ir::FusionOp>(op))
       return lowerFusionStep(fusion);
     const OpInfo *info = ir::infoOf(op);
@@ -105,6 +107,13 @@ private:
     default:
       return op->emitError("compile: operator must have been fused or expanded, got ") << info->name;
     }
+  }
+
+  LogicalResult lowerNamedSize(ir::NamedSizeOp op) {
+    std::vector<runtime::DataSize> &sizes = exec().dataSizes;
+    sizes.resize(std::max<size_t>(sizes.size(), op.getNumber() + 1));
+    sizes[op.getNumber()] = {idOf.lookup(op.getValue()), int32_t(op.getAxis())};
+    return success();
   }
 
   LogicalResult lowerConstant(ir::ConstantOp op) {

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/transforms/FusionGroups.h"
 #include "compiler/transforms/Passes.h"
+#include "compiler/transforms/SizeReaders.h"
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
 
-#include "mlir/Analysis/TopologicalSortUtils.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace tess::compiler {
@@ -95,7 +95,7 @@ struct FuseElementwise : impl::FuseElementwisePassBase<FuseElementwise> {
     for (Operation &op : llvm::make_early_inc_range(block))
       if (isScalarSource(&op) && op.use_empty())
         op.erase();
-    sortTopologically(&block);
+    sortByReads(block);
   }
 };
 

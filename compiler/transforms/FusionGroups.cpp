@@ -81,7 +81,8 @@ std::unique_ptr<FusionGroup> FusionGroups::alone(Operation *op) const {
 
 FusionGroup *FusionGroups::groupOf(Operation *op) const { return op ? owner.lookup(op) : nullptr; }
 
-FusionGroups::FusionGroups(Block &block, bool fuse, Apart apart) : sizes(block), fuse(fuse), apart(std::move(apart)) {
+FusionGroups::FusionGroups(Block &block, bool fuse, Apart apart)
+    : sizes(block), sizeReaders(sizeReadersOf(block)), fuse(fuse), apart(std::move(apart)) {
   unsigned next = 0;
   for (Operation &op : block)
     position[&op] = next++;
@@ -238,7 +239,10 @@ bool FusionGroups::closesLoop(const FusionGroup &a, const FusionGroup &b) const 
   auto takesLong = [&] { return seen.size() > kMaxVisited || uses > kMaxUses; };
   auto visitUsers = [&](Operation *op) {
     bool leaves = members.contains(op);
-    for (Operation *user : op->getUsers()) {
+    SmallVector<Operation *> users(op->getUsers());
+    if (auto named = sizeReaders.find(op); named != sizeReaders.end())
+      llvm::append_range(users, named->second);
+    for (Operation *user : users) {
       if (takesLong())
         return;
       ++uses;

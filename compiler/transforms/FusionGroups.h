@@ -7,6 +7,7 @@
 #pragma once
 
 #include "compiler/transforms/SizeClasses.h"
+#include "compiler/transforms/SizeReaders.h"
 #include "ops/OpInfo.h"
 
 #include "mlir/IR/Block.h"
@@ -56,6 +57,7 @@ private:
   bool closesLoop(const FusionGroup &a, const FusionGroup &b) const;
 
   SizeClasses sizes;
+  SizeReaders sizeReaders;
   llvm::DenseMap<mlir::Operation *, FusionGroup *> owner;
   llvm::DenseMap<mlir::Operation *, unsigned> position;
   std::vector<std::unique_ptr<FusionGroup>> all;

@@ -52,7 +52,7 @@ GradientRecording RecordingSplitter::split(Recording whole, const Recorder::Boun
   for (auto [i, op] : llvm::enumerate(whole.opList)) {
     if (i >= boundary.ops) {
       llvm::for_each(op.inputs, note);
-      op.op.forEachSymbol([&](uint32_t symbol) { note(argumentOf(symbol)); });
+      op.op.forEachSymbol([&](uint32_t symbol) { note(ownerOf(symbol)); });
     }
     (i < boundary.ops ? forward : backward).opList.push_back(std::move(op));
   }

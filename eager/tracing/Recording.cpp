@@ -31,14 +31,16 @@ std::optional<llvm::ArrayRef<int64_t>> Recorder::symbolicShape(const TensorImpl 
   return symbolicShapes->of(recording, tensor.traceTag.id);
 }
 
-int64_t Recording::sizeOf(uint32_t symbol) const { return valueList[argumentOf(symbol)].meta.shape[axisOf(symbol)]; }
+int64_t Recording::sizeOf(uint32_t symbol) const { return valueList[ownerOf(symbol)].meta.shape[axisOf(symbol)]; }
 
-llvm::Expected<std::shared_ptr<Recorder>> Recorder::begin(llvm::ArrayRef<TensorRef> arguments, Mode mode) {
+llvm::Expected<std::shared_ptr<Recorder>> Recorder::begin(llvm::ArrayRef<TensorRef> arguments, Mode mode,
+                                                          const DataSizes &dataSizes) {
   static std::atomic<uint32_t> lastId = 0;
   if (active)
     return invalidArgument("trace: one recording at a time must run on a thread, got a second one");
   std::shared_ptr<Recorder> recorder(new Recorder);
   recorder->mode = mode;
+  recorder->dataSizes = dataSizes;
   recorder->id = ++lastId;
   recorder->recording.valueList.reserve(kReserved);
   recorder->recording.opList.reserve(kReserved);
@@ -63,6 +65,10 @@ bool Recording::holds(llvm::ArrayRef<TensorRef> arguments) const {
     const Value &value = valueList[number];
     return value.tensor->hasMeta(value.meta) && !given.contains(value.tensor.get());
   });
+}
+
+bool Recording::hasDataSizes() const {
+  return llvm::any_of(opList, [](const Op &op) { return op.op.info().boundRule; });
 }
 
 bool Recording::captures(const TensorImpl *variable) const {

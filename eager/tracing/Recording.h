@@ -83,9 +83,11 @@ public:
   bool holds(llvm::ArrayRef<TensorRef> arguments) const;
   /// Whether the variable is a captured one.
   bool captures(const TensorImpl *variable) const;
+  /// Whether data decides the size of a value.
+  bool hasDataSizes() const;
   /// An estimate of the bytes that it keeps, without its tensors.
   uint64_t heldBytes() const;
-  /// Whether a recording that ran nothing ended early, at an operator whose shapes depend on data.
+  /// Whether the function read a size that data decides, or a recording that ran nothing ended early at such a one.
   bool needsData() const { return dataShapes; }
   /// Frees the snapshots, when no program will need captured values as constants.
   void dropSnapshots() const;
@@ -108,15 +110,23 @@ using RecordingRef = std::shared_ptr<const Recording>;
 TensorRef valueless(const TensorMeta &meta, const FailureRef &why = nullptr);
 bool isValueless(const TensorImpl &tensor);
 
+/// What a recording that runs nothing takes for sizes that data decides: those of a recording of the same function,
+/// moved by `shift` as far as their bounds allow.
+struct DataSizes {
+  RecordingRef like; // null: such a size is an error
+  int64_t shift = 0;
+};
+
 /// Writes a Recording on one thread.
 class Recorder final : public Tracer {
 public:
   /// Whether the recorded operators run. If not, results are valueless, and every variable gets its old value and
-  /// gradient back at the end. A size that depends on data is an error with InferOnly, and its upper bound with
-  /// InferBounds.
+  /// gradient back at the end. A size that depends on data is that of DataSizes with InferOnly, and its upper bound
+  /// with InferBounds.
   enum class Mode : uint8_t { Run, InferOnly, InferBounds };
   /// Starts to record this thread, with the given variables as arguments. InvalidArgument when it records already.
-  static llvm::Expected<std::shared_ptr<Recorder>> begin(llvm::ArrayRef<TensorRef> arguments, Mode mode = Mode::Run);
+  static llvm::Expected<std::shared_ptr<Recorder>> begin(llvm::ArrayRef<TensorRef> arguments, Mode mode = Mode::Run,
+                                                         const DataSizes &dataSizes = {});
   /// Ends the recording; `outputs`: what the function returns.
   RecordingRef end(llvm::ArrayRef<TensorRef> outputs);
   /// A place in a recording, as the operators and values before it.
@@ -152,6 +162,8 @@ public:
   /// Must be called before another variable takes over the value of `tensor`.
   void noteUse(TensorImpl &tensor) { (void)numberOf(tensor); }
   bool needsData() const { return recording.dataShapes; }
+  /// Must be called when the function learns a size that data decides: its later runs may do something else.
+  void noteDataRead() { recording.dataShapes = true; }
   /// Symbols are those of SymbolicShapes.h.
   std::optional<llvm::ArrayRef<int64_t>> symbolicShape(const TensorImpl &tensor) override;
   int64_t sizeOf(uint32_t symbol) const override { return recording.sizeOf(symbol); }
@@ -162,6 +174,8 @@ private:
   Recorder();
   bool runsOperators() const { return mode == Mode::Run; }
   llvm::Error infer(const Call &call, Tensors &results);
+  llvm::Expected<Metas> inferMetas(const Call &call);
+  void takeDataSizes(Metas &metas, llvm::ArrayRef<TensorMeta> bounds);
   /// An error when reading the value would make the trace depend on data.
   llvm::Error checkRead(const TensorImpl &tensor) const;
   void record(const Call &call, llvm::ArrayRef<TensorRef> results);
@@ -175,6 +189,8 @@ private:
   void restore();
 
   Mode mode = Mode::Run;
+  DataSizes dataSizes;
+  size_t nextLike = 0; // among the operators of dataSizes.like
   uint32_t id = 0;
   Recording recording;
   /// Variables by address; they are kept alive by the recording.

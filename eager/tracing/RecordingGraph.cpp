@@ -22,7 +22,8 @@ private:
   llvm::Error writeCaptured();
   llvm::Error writeUnread();
   llvm::Error writeOps();
-  int64_t sizeOf(uint32_t symbol) const;
+  int64_t sizeOf(uint32_t symbol);
+  int64_t dataSizeOf(uint32_t symbol);
   llvm::Error writeOutputs();
   llvm::Error writeUpdate(unsigned index);
   llvm::Expected<ir::GraphBuilder::Value> valueOf(uint32_t number);
@@ -34,7 +35,8 @@ private:
   const GraphOptions &options;
   ir::GraphBuilder builder;
   std::vector<ir::GraphBuilder::Value> numbers;
-  int numInputs = 0; // the arguments are the first
+  int numInputs = 0;                            // the arguments are the first
+  llvm::DenseMap<uint32_t, uint32_t> dataSizes; // by symbol of the recording: number in the graph
   llvm::StringSet<> names;
   llvm::DenseMap<const TensorImpl *, int> inputOf; // for updated variables
   std::vector<unsigned> donated;                   // arguments whose memory no result has taken over
@@ -115,13 +117,23 @@ llvm::Expected<ir::GraphBuilder::Value> GraphWriter::valueOf(uint32_t number) {
   return numbers[number] = builder.constant(value.meta, bytes, value.name);
 }
 
-/// The dimension of the graph that the size of an argument's axis is, or the number that it was.
-int64_t GraphWriter::sizeOf(uint32_t symbol) const {
-  uint32_t number = argumentOf(symbol), axis = axisOf(symbol);
+/// The symbol of the graph for the size of a value that data decides.
+int64_t GraphWriter::dataSizeOf(uint32_t symbol) {
+  auto [number, isNew] = dataSizes.try_emplace(symbol, uint32_t(dataSizes.size()));
+  if (isNew)
+    builder.nameSize(numbers[ownerOf(symbol)], axisOf(symbol), number->second);
+  return sizes::symbol(sizes::kDataSymbols + number->second);
+}
+
+/// The symbol of the graph that the size of a value's axis is, or the number that it was.
+int64_t GraphWriter::sizeOf(uint32_t symbol) {
+  uint32_t number = ownerOf(symbol), axis = axisOf(symbol);
   size_t argument = llvm::find(recording.arguments(), number) - recording.arguments().begin();
   if (argument < options.argumentDims.size() && axis < options.argumentDims[argument].size())
     if (int dim = options.argumentDims[argument][axis]; dim >= 0)
       return sizes::symbol(dim);
+  if (symbol >= sizes::kDataSymbols && recording.values()[number].kind == Recording::ValueKind::Computed)
+    return dataSizeOf(symbol);
   return recording.sizeOf(symbol);
 }
 

@@ -21,14 +21,19 @@ void SymbolicShapes::infer(const Recording &recording, const Recording::Op &op) 
     operands.emplace_back(recording.values()[input].meta.dtype, shapes[input]);
   bool isSymbolic = op.op.hasExpressions() ||
                     llvm::any_of(operands, [](const TensorMeta &meta) { return sizes::isSymbolic(meta.shape); });
-  if (!isSymbolic)
+  bool isDecidedByData = op.op.info().boundRule;
+  if (!isSymbolic && !isDecidedByData)
     return;
   llvm::Expected<Metas> results = op.op.infer(operands, op.segments);
   if (!results)
     return llvm::consumeError(results.takeError()); // it knows too little of the sizes
   for (auto [output, meta] : llvm::zip_equal(op.outputs, *results))
-    for (auto [own, size] : llvm::zip_equal(shapes[output], meta.shape))
-      own = sizes::isSymbolic(size) ? size : own;
+    for (auto [axis, size] : llvm::enumerate(meta.shape)) {
+      if (sizes::isSymbolic(size))
+        shapes[output][axis] = size;
+      else if (isDecidedByData && size == kUnknown)
+        shapes[output][axis] = sizes::symbol(dataSymbolOf(output, unsigned(axis)));
+    }
 }
 
 llvm::ArrayRef<int64_t> SymbolicShapes::of(const Recording &recording, uint32_t number) {

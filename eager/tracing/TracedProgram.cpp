@@ -234,7 +234,7 @@ bool TracedProgram::mayDonate(llvm::ArrayRef<TensorRef> given, unsigned output) 
 llvm::Error TracedProgram::makeOutputs(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound,
                                        Values &values) const {
   for (auto [i, meta] : llvm::enumerate(bound.mostOutputs())) { // outputs() still has the sizes of the last run
-    if (mayDonate(given, i)) {
+    if (mayDonate(given, i) || !meta.isStatic()) {              // the run allocates what has no bound
       values.outputs.push_back(nullptr);
       values.results.push_back(TensorRef());
       continue;
@@ -306,7 +306,14 @@ llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
     return std::move(e);
   {
     BlockingRegion region(/*computes=*/true);
-    if (llvm::Error e = runtime::run(**bound, values.inputs, values.outputs))
+    runtime::RunOptions options;
+    options.allocate = [&](size_t output, const TensorMeta &meta) -> llvm::Expected<void *> {
+      TensorRef &result = values.results[output];
+      if (llvm::Error e = TensorImpl::allocate(meta.dtype, meta.shape).moveInto(result))
+        return std::move(e);
+      return result->data();
+    };
+    if (llvm::Error e = runtime::run(**bound, values.inputs, values.outputs, {}, options))
       return std::move(e);
   }
   update(given, **bound, values);

@@ -3,6 +3,8 @@
 #include "eager/tracing/Recording.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
+
 namespace tess::eager {
 
 static const FailureRef &onlyRecorded() {
@@ -22,18 +24,39 @@ TensorRef valueless(const TensorMeta &meta, const FailureRef &why) {
   return TensorImpl::create(meta.dtype, meta.shape, std::move(storage));
 }
 
-static llvm::Expected<Metas> inferMetas(const Call &call, bool atBounds) {
+/// Gives unknown sizes those of the next operator of `dataSizes.like` whose sizes data decided.
+void Recorder::takeDataSizes(Metas &metas, llvm::ArrayRef<TensorMeta> bounds) {
+  llvm::ArrayRef<Recording::Op> ops = dataSizes.like->ops();
+  while (nextLike < ops.size() && !ops[nextLike].op.info().boundRule)
+    ++nextLike;
+  if (nextLike == ops.size())
+    return;
+  for (auto [meta, bound, like] : llvm::zip(metas, bounds, ops[nextLike].outputs)) {
+    llvm::ArrayRef<int64_t> sizes = dataSizes.like->values()[like].meta.shape;
+    for (auto [size, most, known] : llvm::zip(meta.shape, bound.shape, sizes))
+      if (size == kUnknown)
+        size = std::clamp<int64_t>(known + dataSizes.shift, 0, most);
+  }
+  ++nextLike;
+}
+
+llvm::Expected<Metas> Recorder::inferMetas(const Call &call) {
   Metas operands = metasOf(call.operands);
   llvm::Expected<Metas> metas = call.opDef().infer(operands, call.segments());
   bool isKnown = !metas || llvm::all_of(*metas, [](const TensorMeta &meta) { return meta.isStatic(); });
-  if (isKnown || !atBounds || !call.opDef().info().boundRule)
+  if (isKnown || !call.opDef().info().boundRule)
     return metas;
-  return call.opDef().info().boundRule(call.opDef(), operands, call.segments());
+  llvm::Expected<Metas> bounds = call.opDef().info().boundRule(call.opDef(), operands, call.segments());
+  if (mode == Mode::InferBounds || !bounds)
+    return bounds;
+  if (dataSizes.like)
+    takeDataSizes(*metas, *bounds);
+  return metas;
 }
 
 /// Infers the results of an operator that does not run.
 llvm::Error Recorder::infer(const Call &call, Tensors &results) {
-  llvm::Expected<Metas> metas = inferMetas(call, mode == Mode::InferBounds);
+  llvm::Expected<Metas> metas = inferMetas(call);
   if (!metas)
     return metas.takeError();
   for (const TensorMeta &meta : *metas) {

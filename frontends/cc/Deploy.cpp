@@ -278,6 +278,11 @@ Status Model::bind(const std::vector<Shape> &inputShapes, Session &session) cons
   auto bound = impl->program->bind(metas);
   if (!bound)
     return toStatus(bound.takeError());
+  for (const TensorMeta &meta : (*bound)->mostOutputs())
+    if (!meta.isStatic())
+      return toStatus(makeError(ErrorCode::Unimplemented,
+                                impl->program->name() + ": an output must have a largest size for its inputs, got " +
+                                    toString(meta) + ", which follows from data"));
   auto fresh = std::make_unique<Session::Impl>();
   fresh->file = impl->file;
   fresh->state = impl->state;

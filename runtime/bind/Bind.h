@@ -20,6 +20,8 @@ namespace tess::runtime {
 
 class Bound;
 struct Commands;
+struct StageCode;
+struct Stages;
 
 /// What a program is told of its surroundings.
 struct ProgramOptions {
@@ -71,7 +73,7 @@ public:
   const std::string &name() const { return options.name; }
   Device &device() const { return *options.device; }
   /// Bytes of all constants, including those that bindings have packed so far.
-  uint64_t constantBytes() const { return totalConstantBytes; }
+  uint64_t constantBytes() const;
   /// "f32[batch, 1, 8, 8] with batch in 1..512".
   std::string describeInput(size_t input) const;
   /// The bytes that an input which holds state has before the first run; they live as long as the program.
@@ -88,7 +90,10 @@ private:
   llvm::Expected<void *> packedConstant(uint32_t index, llvm::StringRef packing,
                                         llvm::function_ref<llvm::Error(const void *from, void *to)> fill);
   llvm::Error checkInputs(llvm::ArrayRef<TensorMeta> inputs) const;
+  llvm::Error createStages(std::vector<StageCode> codes);
+  llvm::Expected<std::shared_ptr<Bound>> bindStages(llvm::ArrayRef<TensorMeta> inputs, const BindOptions &options);
 
+  std::shared_ptr<const Stages> stages; // null where shapes decide every size that an operator reads
   Executable exe;
   ProgramOptions options;
   std::vector<std::shared_ptr<void>> images;
@@ -123,8 +128,8 @@ public:
   explicit Bound(std::unique_ptr<Commands> data);
   ~Bound();
 
-  /// In the order of the program's outputs. A dimension that depends on data is at its upper bound before a run and at
-  /// its size after one.
+  /// In the order of the program's outputs. A dimension that depends on data is at its upper bound before a run, or
+  /// unknown where it has none, and at its size after one.
   llvm::ArrayRef<TensorMeta> outputs() const;
   /// As outputs(), with every dimension that depends on data at its upper bound, after a run too.
   llvm::ArrayRef<TensorMeta> mostOutputs() const;

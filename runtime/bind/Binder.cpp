@@ -103,7 +103,7 @@ llvm::Expected<std::shared_ptr<Bound>> Program::bind(llvm::ArrayRef<TensorMeta> 
       return std::move(error);
   if (llvm::Error error = checkInputs(inputs))
     return std::move(error);
-  return Binder(*this, bindOptions).run(inputs);
+  return stages ? bindStages(inputs, bindOptions) : Binder(*this, bindOptions).run(inputs);
 }
 
 } // namespace tess::runtime

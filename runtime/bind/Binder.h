@@ -33,6 +33,8 @@ private:
   // Shapes.cpp
   llvm::Error inferShapes(llvm::ArrayRef<TensorMeta> inputs);
   llvm::Error inferNode(const ProgramNode &node);
+  /// The number of a symbol of sizes.
+  int64_t sizeOf(uint32_t symbol) const;
   /// The operator of a node or of a step, with numbers for its sizes.
   const OpDef &operatorOf(const OpDef &own) const;
   const OpDef &operatorOf(OpDef &&own) const = delete;

@@ -49,6 +49,8 @@ struct ScalarPatch {
   uint32_t parameter;
 };
 
+class StagedBinding;
+
 /// A program for given shapes, as the executor reads it; a run writes pointers and scalars into it.
 struct Commands {
   ProgramRef program;
@@ -69,8 +71,9 @@ struct Commands {
   unsigned packedValues = 0;
   bool needsWorker = false;
   bool checksData = false;
-  BufferRef arena;              // allocated by the first run
-  void *currentArena = nullptr; // what arenaPatches were applied for
+  std::shared_ptr<StagedBinding> staged; // of a program in stages, which has no commands of its own; else null
+  BufferRef arena;                       // allocated by the first run
+  void *currentArena = nullptr;          // what arenaPatches were applied for
 };
 
 } // namespace tess::runtime

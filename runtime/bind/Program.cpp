@@ -2,6 +2,7 @@
 #include "ops/Error.h"
 #include "runtime/Code.h"
 #include "runtime/bind/Bind.h"
+#include "runtime/bind/Stages.h"
 #include "runtime/schema/ExecutableCodec.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -18,11 +19,45 @@ llvm::Expected<std::shared_ptr<Program>> Program::create(Executable executable, 
   if (!options.device)
     options.device = &cpuDevice();
   std::shared_ptr<Program> program(new Program(std::move(executable), std::move(options)));
+  llvm::Expected<std::vector<StageCode>> stages = splitAtData(program->exe);
+  if (!stages)
+    return stages.takeError();
+  if (!stages->empty()) {
+    if (llvm::Error error = program->createStages(std::move(*stages)))
+      return std::move(error);
+    return program;
+  }
   if (llvm::Error error = program->mapCode())
     return std::move(error);
   if (llvm::Error error = program->placeConstants())
     return std::move(error);
   return program;
+}
+
+llvm::Error Program::createStages(std::vector<StageCode> codes) {
+  auto made = std::make_shared<Stages>();
+  for (StageCode &code : codes) {
+    ProgramOptions own = options;
+    own.isValidated = false;
+    if (options.kernel)
+      own.kernel = [kernel = options.kernel, images = std::move(code.images)](unsigned image, unsigned entry) {
+        return kernel(unsigned(images[image]), entry);
+      };
+    llvm::Expected<ProgramRef> program = create(std::move(code.exe), std::move(own));
+    if (!program)
+      return program.takeError();
+    made->push_back({std::move(*program), std::move(code.inputs), std::move(code.outputs)});
+  }
+  stages = std::move(made);
+  return llvm::Error::success();
+}
+
+uint64_t Program::constantBytes() const {
+  uint64_t bytes = totalConstantBytes;
+  if (stages)
+    for (const Stage &stage : *stages)
+      bytes += stage.program->constantBytes();
+  return bytes;
 }
 
 llvm::Error Program::mapCode() {

@@ -1,5 +1,6 @@
 //===- Shapes.cpp - every value's shape, with its checks ------------------===//
 #include "ops/Error.h"
+#include "ops/SizeExpr.h"
 #include "runtime/bind/Binder.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -30,12 +31,20 @@ llvm::Error Binder::inferShapes(llvm::ArrayRef<TensorMeta> inputs) {
   return llvm::Error::success();
 }
 
+int64_t Binder::sizeOf(uint32_t symbol) const {
+  if (symbol < sizes::kDataSymbols)
+    return symbolValues[symbol];
+  const auto &[value, axis] = exe.dataSizes[symbol - sizes::kDataSymbols];
+  return size_t(axis) < metas[value].rank() ? metas[value].shape[axis] : kUnknown;
+}
+
 const OpDef &Binder::operatorOf(const OpDef &own) const {
   if (options.op)
     return *options.op;
-  if (exe.symbols.empty() || !own.hasExpressions())
+  bool hasSymbols = !exe.symbols.empty() || !exe.dataSizes.empty();
+  if (!hasSymbols || !own.hasExpressions())
     return own;
-  return computed.emplace_back(own.withSymbols([&](uint32_t symbol) { return symbolValues[symbol]; }));
+  return computed.emplace_back(own.withSymbols([&](uint32_t symbol) { return sizeOf(symbol); }));
 }
 
 llvm::Error Binder::setResult(const ProgramNode &node, const OpDef &op, ValueId value, const TensorMeta &meta) {

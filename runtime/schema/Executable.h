@@ -33,6 +33,12 @@ struct SymbolDecl {
   int64_t min = 0, max = INT64_MAX;
 };
 
+/// A size that data decides and that sizes of later operators use: symbol number sizes::kDataSymbols + its index.
+struct DataSize {
+  ValueId value = -1; // -1: no operator uses it here
+  int32_t axis = 0;
+};
+
 /// Where the memory of a value comes from.
 enum class ValueKind : uint8_t {
   Input,    // bound by the caller
@@ -148,6 +154,7 @@ struct Executable {
   std::string target;      // "cpu:x86-64-v3+..." ; KernelEntry features are checked, this is for people
   uint32_t numThreads = 0; // kernel choices were made for this many threads; 0: any
   std::vector<SymbolDecl> symbols;
+  std::vector<DataSize> dataSizes;
   std::vector<ValueDecl> values;
   std::vector<ProgramNode> nodes;
   std::vector<Step> steps;

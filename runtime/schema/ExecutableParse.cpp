@@ -169,6 +169,8 @@ llvm::Expected<Executable> Reader::read(const pb::Executable &in) {
   out.bitsVersion = in.bits_version();
   for (const pb::Symbol &symbol : in.symbols())
     out.symbols.push_back({symbol.name(), symbol.min(), symbol.max()});
+  for (const pb::DataSize &size : in.data_sizes())
+    out.dataSizes.push_back({size.value(), size.axis()});
   for (const pb::Output &output : in.outputs())
     out.outputs.push_back({output.name(), output.value(), output.donates()});
   auto readAll = [&](const auto &from, auto &to) -> llvm::Error {

@@ -104,6 +104,11 @@ std::string serializeExecutable(const Executable &executable) {
   out.set_num_threads(executable.numThreads);
   out.set_num_scalars(executable.numScalars);
   out.set_bits_version(executable.bitsVersion);
+  for (const DataSize &size : executable.dataSizes) {
+    pb::DataSize &s = *out.add_data_sizes();
+    s.set_value(size.value);
+    s.set_axis(size.axis);
+  }
   for (const SymbolDecl &symbol : executable.symbols) {
     pb::Symbol &s = *out.add_symbols();
     s.set_name(symbol.name);

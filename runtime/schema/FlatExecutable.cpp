@@ -17,6 +17,7 @@ template <typename T, typename Part>
 concept Is = std::same_as<std::remove_const_t<T>, Part>;
 
 template <typename A> void fields(A &a, Is<SymbolDecl> auto &x) { a(x.name, x.min, x.max); }
+template <typename A> void fields(A &a, Is<DataSize> auto &x) { a(x.value, x.axis); }
 template <typename A> void fields(A &a, Is<ValueDecl> auto &x) {
   a(x.kind, x.dtype, x.base, x.constant, x.name, x.location);
 }
@@ -39,7 +40,7 @@ template <typename A> void fields(A &a, Is<InputDecl> auto &x) { a(x.name, x.val
 template <typename A> void fields(A &a, Is<OutputDecl> auto &x) { a(x.name, x.value, x.donates); }
 template <typename A> void fields(A &a, Is<Executable> auto &x) {
   a(x.target, x.numThreads, x.symbols, x.values, x.nodes, x.steps, x.images, x.constants, x.inputs, x.outputs,
-    x.numScalars, x.bitsVersion);
+    x.numScalars, x.bitsVersion, x.dataSizes);
 }
 
 // The last value of each enumeration: a reader refuses larger ones.

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ops/Error.h"
+#include "ops/SizeExpr.h"
 #include "runtime/schema/ExecutableCodec.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -35,6 +36,7 @@ private:
   llvm::Error segments(const ProgramNode &node, const llvm::Twine &where);
   llvm::Error views();
   llvm::Error viewResult(const ProgramNode &node, ValueId result, size_t index);
+  bool isKnownSize(uint32_t symbol) const;
   bool isSize(const ScalarSource &scalar) const;
   llvm::Error step(const Step &step, size_t index);
   llvm::Error stepMemory(const Step &step, size_t index);
@@ -190,16 +192,29 @@ llvm::Error Validator::viewResult(const ProgramNode &node, ValueId result, size_
   return llvm::Error::success();
 }
 
+/// Whether an input, or an earlier operator whose sizes data decides, gives the symbol its number.
+bool Validator::isKnownSize(uint32_t symbol) const {
+  if (symbol < sizes::kDataSymbols)
+    return symbol < exe.symbols.size() && isSizeOfInput[symbol];
+  symbol -= sizes::kDataSymbols;
+  if (symbol >= exe.dataSizes.size())
+    return false;
+  const DataSize &size = exe.dataSizes[symbol];
+  return size.value >= 0 && size_t(size.value) < exe.values.size() && hasShape[size.value] && size.axis >= 0 &&
+         size.axis < int32_t(kMaxRank);
+}
+
 llvm::Error Validator::node(const ProgramNode &node, size_t index) {
   if (!node.op)
     return bad("node " + llvm::Twine(index) + " must have an operator, got none");
   std::optional<uint32_t> unknown;
   node.op.forEachSymbol([&](uint32_t symbol) {
-    if (symbol >= exe.symbols.size() || !isSizeOfInput[symbol])
+    if (!isKnownSize(symbol))
       unknown = symbol;
   });
   if (unknown)
-    return bad("sizes of node " + llvm::Twine(index) + " must use symbols of inputs, got " + llvm::Twine(*unknown));
+    return bad("sizes of node " + llvm::Twine(index) + " must use symbols of inputs and of earlier values, got " +
+               llvm::Twine(*unknown));
   for (ValueId operand : node.operands) {
     if (llvm::Error e = valueId(operand, "operand of node " + llvm::Twine(index)))
       return e;

@@ -1,5 +1,6 @@
 //===- graph_test.cpp - building, writing and reading graphs --------------===//
 #include "ir/GraphBuilder.h"
+#include "ops/SizeExpr.h"
 #include "tests/runtime/Stderr.h"
 
 using namespace tess;
@@ -65,6 +66,33 @@ TEST_CASE("a graph keeps initial values of state through the file") {
     CHECK(llvm::cantFail(again.serialize(more)) == bytes);
     for (size_t cut = 0; cut < bytes.size(); ++cut) // refused or another graph, never a crash
       llvm::consumeError(Graph::parse(llvm::StringRef(bytes).take_front(cut), tensors).takeError());
+  }
+}
+
+/// ones of as many elements as x has above 0.
+static Graph onesOfData() {
+  GraphBuilder builder;
+  auto x = builder.input("x", kRow);
+  auto found = llvm::cantFail(builder.apply(OpDef::get("non_zero"), {x}));
+  builder.nameSize(found[0], 0, 0);
+  OpDef full = OpDef::get("full").set("shape", IntList{sizes::symbol(sizes::kDataSymbols)}).set("value", 1.0);
+  builder.output(llvm::cantFail(builder.apply(full, {}))[0], "ones");
+  return builder.finish();
+}
+
+TEST_CASE("a graph keeps sizes that data decides through the file") {
+  Graph graph = onesOfData();
+  std::vector<Graph::TensorRef> tensors;
+  std::string bytes = llvm::cantFail(graph.serialize(tensors));
+  Graph again = llvm::cantFail(Graph::parse(bytes, tensors));
+  CHECK(again.toText() == graph.toText());
+  CHECK(again.toText().find("tess.named_size") != std::string::npos);
+  SECTION("whatever bit is another, it is refused or read") {
+    for (size_t i = 0; i < bytes.size() * 8; ++i) {
+      std::string damaged = bytes;
+      damaged[i / 8] ^= char(1 << i % 8);
+      llvm::consumeError(Graph::parse(damaged, tensors).takeError());
+    }
   }
 }
 

@@ -168,9 +168,14 @@ def test_errors_come_out_before_anything_runs():
         tessera.estimate(lambda x: x, Spec((-1,)))
     with pytest.raises(TypeError, match="dtype: .*float31"):
         tessera.estimate(lambda x: x, Spec((1,), "float31"))
-    with pytest.raises(ValueError, match="estimate: shapes must be known without data, got"):
-        tessera.estimate(lambda x: x[x > 0], Spec((4,)))
     assert (tessera.Tensor([1.0]) + 1).item() == 2
+
+
+def test_sizes_that_data_decides_are_at_their_bounds():
+    found = tessera.estimate(lambda x: F.exp(x[x > 0]) * 2, Spec((10, 10)))
+    assert found.outputs == 400
+    assert found.peak >= 400 + 400 + 100  # the elements, and the mask
+    assert tessera.estimate(lambda x: F.ones(x[x > 0].shape[0] + 1), Spec((9,))).outputs == 40
 
 
 def test_a_failed_estimate_changes_nothing():

@@ -182,16 +182,36 @@ SIZES = {
 
 
 @pytest.mark.parametrize("what", SIZES)
-def test_sizes_that_depend_on_data_run_eagerly_with_one_warning(what):
+def test_sizes_that_depend_on_data_are_computed(what):
     traced = jit.trace(SIZES[what])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for seed in range(5):
+            x = tensor(6, seed=seed)
+            assert same_bits(traced(x), SIZES[what](x))
+    assert traced.program() is not None
+    assert len({int((tensor(6, seed=seed).numpy() > 0).sum()) for seed in range(5)}) > 1
+
+
+DECIDED = {
+    "a branch": lambda x: x + 1 if x[x > 0].shape[0] > 3 else x - 1,
+    "a length": lambda x: x * len(x[x > 0]),
+    "a loop": lambda x: sum(row * 2 for row in x[x > 0]) + x,
+    "a root": lambda x: x * x[x > 0].shape[0] ** 0.5,
+}
+
+
+@pytest.mark.parametrize("what", DECIDED)
+def test_what_python_makes_of_data_runs_eagerly_with_one_warning(what):
+    traced = jit.trace(DECIDED[what])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for seed in range(5):
             x = tensor(6, seed=seed)
-            assert same_bits(traced(x), SIZES[what](x))
-    assert len({int((tensor(6, seed=seed).numpy() > 0).sum()) for seed in range(5)}) > 1
+            assert same_bits(traced(x), DECIDED[what](x))
     (warning,) = caught
-    assert str(warning.message).endswith("runs eagerly, because a size in it depends on data")
+    text = "runs eagerly, because it looks at a size that depends on data"
+    assert str(warning.message).endswith(text)
 
 
 RANK0 = {

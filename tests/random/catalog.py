@@ -140,6 +140,10 @@ UNARY = (
     "F.matmul(F.eye({a}.shape[0]), {a})", "{a}[{a}.shape[0] // 2:]", "{a}[..., :{a}.shape[-1] - 1]",
     "F.ones({a}[1:].shape) * {a}[1:]", "F.roll({a}, {a}.shape[0] // 2, 0)",
     "F.pad({a}, ((0, {a}.shape[0]),) + ((0, 0),) * ({a}.ndim - 1))", "{a} * ({a}.size + 1)",
+    "F.exp({a}[{a} > 0] * 0.5).sum()", "F.concat([{a}[{a} > 0], {a}[{a} <= 0]], 0)",
+    "({a}[{a} > 0.25] * {a}[{a} > 0.25].shape[0]).sum()", "{a} * ({a}[{a} > 0].shape[0] + 1)",
+    "F.sort(F.concat([{a}[{a} > 0], {a}[:1].reshape(-1)], 0))[0].mean()",
+    "{a}[F.concat([F.non_zero({a} > 0)[:, 0], F.zeros(1, dtype='int32')], 0)].sum(0)",
     "F.repeat({a}, 3, -1)", "F.tile({a}, (2,) * {a}.ndim)", "F.split({a}, [1], -1)[0]",
 )  # fmt: skip
 BINARY = (

@@ -1,3 +1,4 @@
+#include "ops/SizeExpr.h"
 #include "runtime/Allocator.h"
 #include "runtime/Executor.h"
 #include "runtime/ParallelFor.h"
@@ -42,6 +43,26 @@ TestProgram negatedSum() {
 }
 
 } // namespace
+
+TEST_CASE("a step that reads a size of its own result is refused") {
+  TestProgram p;
+  int x = p.input("x", DType::Float32, {4});
+  int y = p.node(OpDef::get("neg"), {x});
+  int found = p.node(OpDef::get("non_zero"), {y}, ValueKind::Temp, DType::Int32);
+  p.exe.dataSizes = {{found, 0}};
+  int z = p.node(OpDef::get("full").set("shape", IntList{sizes::symbol(sizes::kDataSymbols)}).set("value", 1.0), {});
+  Step &step = p.kernel(negKernel, 1);
+  step.operands = {x};
+  step.results = {y, z};
+  Step search;
+  search.kind = StepKind::Library;
+  search.op = OpDef::get("non_zero");
+  search.operands = {y};
+  search.results = {found};
+  p.exe.steps.push_back(search);
+  p.output("z", z, -1);
+  CHECK(messageOf(p.tryCreate().takeError()).find("must not read a size that follows from it") != std::string::npos);
+}
 
 TEST_CASE("a program runs at every size of its symbols") {
   ProgramRef program = negatedSum().create();

@@ -1,3 +1,4 @@
+#include "ops/SizeExpr.h"
 #include "runtime/schema/ExecutableCodec.h"
 #include "runtime/schema/FlatExecutable.h"
 #include "tests/runtime/Stderr.h"
@@ -84,6 +85,19 @@ const Damage damages[] = {
     {"step 1 must name one of 1 entries, got -1", [](Executable &e) { e.steps[1].entry = -1; }},
     {"must start inside its image", [](Executable &e) { e.images[0].entries[0].offset = 1 << 20; }},
     {"must use one of 2 scalars, got 9", [](Executable &e) { e.steps[1].scalars[1].parameter = 9; }},
+    {"step 1 must use a size that a node has as an attribute, got number 0 of node 1",
+     [](Executable &e) { e.steps[1].scalars[0] = {ScalarSource::Size, 1, 0}; }},
+    {"step 1 must use a size that a node has as an attribute, got number 0 of node 99",
+     [](Executable &e) { e.steps[1].scalars[0] = {ScalarSource::Size, 99, 0}; }},
+    {"sizes of node 1 must use symbols of inputs and of earlier values, got 5",
+     [](Executable &e) { e.nodes[1].op.set("shape", IntList{sizes::symbol(5)}); }},
+    {"sizes of node 1 must use symbols of inputs and of earlier values, got 2147483648",
+     [](Executable &e) { e.nodes[1].op.set("shape", IntList{sizes::symbol(sizes::kDataSymbols)}); }},
+    {"sizes of node 1 must use symbols of inputs and of earlier values, got 2147483648",
+     [](Executable &e) {
+       e.nodes[1].op.set("shape", IntList{sizes::symbol(sizes::kDataSymbols)});
+       e.dataSizes = {{e.nodes[1].results[0], 0}}; // of the node itself
+     }},
     {"must have an inner class per operand", [](Executable &e) { e.steps[1].innerClasses.pop_back(); }},
     {"step 0 must be the operator that gives its results their shapes, got matmul",
      [](Executable &e) { e.steps[0].operands.push_back(0); }},

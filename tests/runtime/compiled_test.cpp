@@ -1,5 +1,6 @@
 // Programs from the compiler through bind and run: what only both together show.
 #include "compiler/ProgramFile.h"
+#include "ops/SizeExpr.h"
 #include "runtime/Allocator.h"
 #include "runtime/Executor.h"
 #include "tessera/deploy.h"
@@ -201,6 +202,67 @@ TEST_CASE("an output as long as the data says") {
   in = Floats(6, 1);
   ok(run(*bound, {in.data()}, {out.data()}));
   CHECK(bound->outputs()[0].shape == Shape{6, 2});
+}
+
+/// The elements of x above 0 as y; ones(size of y) + y and y[0:1]; the input `total` plus the sum of y, in its memory.
+static ProgramRef stagedProgram() {
+  ir::GraphBuilder b;
+  Value x = b.input("x", f32({6})), total = b.input("total", f32({}));
+  Value zero = apply(b, OpDef::get("full").set("shape", IntList{}).set("value", 0.0), {});
+  Value y = apply(b, OpDef::get("mask_get"), {x, apply(b, OpDef::get("greater"), {x, zero})});
+  b.nameSize(y, 0, 0);
+  OpDef full = OpDef::get("full").set("shape", IntList{sizes::symbol(sizes::kDataSymbols)}).set("value", 1.0);
+  b.output(apply(b, OpDef::get("add"), {apply(b, full, {}), y}), "more");
+  OpDef slice = OpDef::get("slice").set("starts", IntList{0}).set("stops", IntList{1});
+  b.output(apply(b, slice, {y}), "first");
+  b.output(apply(b, OpDef::get("add"), {total, apply(b, OpDef::get("sum"), {y})}), "next", 1);
+  return compiled(b);
+}
+
+TEST_CASE("what reads a size of data is bound when the data is there") {
+  BoundRef bound = get(stagedProgram()->bind({f32({6}), f32({})}));
+  CHECK(bound->dependsOnData());
+  CHECK(bound->mostOutputs()[0].shape == Shape{6});
+  CHECK(bound->memory().outputs == 6 * 4 + 1 * 4);
+  CHECK(bound->memory().arena >= 6 * 4); // y
+  Floats more(6), first(1), total = {10};
+  for (unsigned repeat = 0; repeat < 2; ++repeat) {
+    Floats x = {1, -1, 3, -1, 5, -1};
+    ok(run(*bound, {x.data(), total.data()}, {more.data(), first.data(), nullptr}));
+    CHECK(bound->outputs()[0].shape == Shape{3});
+    CHECK(Floats(more.begin(), more.begin() + 3) == Floats{2, 4, 6});
+    CHECK(bound->outputs()[1].shape == Shape{1});
+    CHECK(first[0] == 1);
+    CHECK(total[0] == 10 + 9 * float(repeat + 1));
+    x = {-1, -1, -1, -1, -1, -1};
+    ok(run(*bound, {x.data(), total.data()}, {more.data(), first.data(), nullptr}));
+    CHECK(bound->outputs()[0].shape == Shape{0});
+    CHECK(bound->outputs()[1].shape == Shape{0});
+  }
+}
+
+TEST_CASE("a later stage that refuses its sizes ends one run") {
+  ir::GraphBuilder b;
+  Value x = b.input("x", f32({5}));
+  Value zero = apply(b, OpDef::get("full").set("shape", IntList{}).set("value", 0.0), {});
+  Value y = apply(b, OpDef::get("mask_get"), {x, apply(b, OpDef::get("greater"), {x, zero})});
+  b.output(apply(b, OpDef::get("reshape").set("shape", IntList{2, -1}), {y}), "pairs");
+  BoundRef bound = get(compiled(b)->bind({f32({5})}));
+  CHECK(bound->mostOutputs()[0].shape == Shape{2, kUnknown}); // 5 elements have no pairs
+  Floats out(4), odd = {1, 2, 3, -1, -1}, even = {1, 2, 3, 4, -1};
+  RunOptions options;
+  options.allocate = [&](size_t output, const TensorMeta &meta) -> llvm::Expected<void *> {
+    CHECK(output == 0);
+    CHECK(meta.shape == Shape{2, 2});
+    return out.data();
+  };
+  CHECK(messageOf(run(*bound, {odd.data()}, {nullptr}, {}, options)).find("reshape: number of elements must stay") ==
+        0);
+  CHECK(messageOf(run(*bound, {even.data()}, {nullptr})) == "test: output pairs must have memory, got none");
+  CHECK(messageOf(run(*bound, {even.data()}, {out.data()})) ==
+        "test: output pairs must fit into memory for f32[2, ?], got f32[2, 2]");
+  ok(run(*bound, {even.data()}, {nullptr}, {}, options));
+  CHECK(out == Floats{1, 2, 3, 4});
 }
 
 TEST_CASE("an error in a kernel names operator and line, and the next run works") {

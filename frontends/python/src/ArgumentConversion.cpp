@@ -73,9 +73,10 @@ bool toOperand(PyObject *object, Operand &operand, llvm::SmallVectorImpl<TensorR
   return true;
 }
 
-/// An attribute and its operator, for messages.
+/// An attribute and its operator, for messages, and whether it takes expressions of sizes.
 struct AttrPlace {
   llvm::StringRef op, name;
+  bool isSize;
 };
 
 static llvm::Error badAttr(AttrPlace place, const char *must, PyObject *object) {
@@ -84,6 +85,8 @@ static llvm::Error badAttr(AttrPlace place, const char *must, PyObject *object) 
 }
 
 static llvm::Expected<int64_t> toInt(AttrPlace place, PyObject *object, const char *must) {
+  if (place.isSize && isSymInt(object))
+    return numberOf(object).i; // the expression comes with withExpressions()
   nb::object index;
   if (isTensor(object))
     index = nb::steal(toNumber(implOf(object)));
@@ -154,7 +157,7 @@ static llvm::Expected<AttrValue> toBool(AttrPlace place, PyObject *object) {
 }
 
 llvm::Expected<AttrValue> toAttr(llvm::StringRef op, llvm::StringRef name, const AttrInfo &info, PyObject *object) {
-  AttrPlace place{op, name};
+  AttrPlace place{op, name, info.isSize};
   switch (info.kind) {
   case AttrKind::None:
   case AttrKind::Parameter: // no record has one

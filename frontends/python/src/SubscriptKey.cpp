@@ -127,8 +127,18 @@ void KeyReader::push(Slice slice, Slice given) {
   key.steps.push_back(slice.step);
 }
 
+/// The same with an int for a SymInt, whose expression is kept besides.
+nb::object plainIndex(PyObject *item) {
+  return isSymInt(item) ? nb::steal(PyLong_FromLongLong(numberOf(item).i)) : nb::borrow(item);
+}
+
+nb::object plainSlice(const PySliceObject *slice) {
+  nb::object start = plainIndex(slice->start), stop = plainIndex(slice->stop), step = plainIndex(slice->step);
+  return nb::steal(PySlice_New(start.ptr(), stop.ptr(), step.ptr()));
+}
+
 llvm::Error KeyReader::readInt(PyObject *item) {
-  nb::object number = nb::steal(PyNumber_Index(item));
+  nb::object number = nb::steal(PyNumber_Index(plainIndex(item).ptr()));
   if (!number)
     return takePythonError();
   int64_t index = PyLong_AsLongLong(number.ptr());
@@ -153,9 +163,10 @@ llvm::Error KeyReader::readInt(PyObject *item) {
 
 llvm::Error KeyReader::readSlice(PyObject *item) {
   Py_ssize_t start, stop, step;
-  if (PySlice_Unpack(item, &start, &stop, &step) < 0)
-    return takePythonError();
   auto *slice = reinterpret_cast<PySliceObject *>(item);
+  nb::object plain = plainSlice(slice);
+  if (!plain || PySlice_Unpack(plain.ptr(), &start, &stop, &step) < 0)
+    return takePythonError();
   Slice given{expressionOf(slice->start).value_or(start), expressionOf(slice->stop).value_or(stop), step};
   PySlice_AdjustIndices(tensor.shape()[key.starts.size()], &start, &stop, step);
   ++resultAxes;

@@ -22,14 +22,20 @@ bool isSymInt(PyObject *object) { return Py_TYPE(object) == symIntType; }
 static PyObject *sizeObject(int64_t size, int64_t value) {
   if (!sizes::isSymbolic(size) || !symIntType)
     return PyLong_FromLongLong(value);
-  return PyObject_CallFunction(reinterpret_cast<PyObject *>(symIntType), "LLI", (long long)size, (long long)value,
-                               Recorder::current()->number());
+  return PyObject_CallFunction(reinterpret_cast<PyObject *>(symIntType), "LLII", (long long)size, (long long)value,
+                               Recorder::current()->number(), unsigned(sizes::dependsOnData(size)));
 }
 
 /// The shape of `tensor` by expressions, in a recording that knows some.
 static std::optional<llvm::ArrayRef<int64_t>> expressionsOf(const TensorImpl &tensor) {
   Recorder *recorder = Recorder::current();
   return recorder ? recorder->symbolicShape(tensor) : std::nullopt;
+}
+
+void noteSizeRead(const TensorImpl &tensor) {
+  auto expressions = expressionsOf(tensor);
+  if (expressions && llvm::any_of(*expressions, sizes::dependsOnData))
+    Recorder::current()->noteDataRead();
 }
 
 PyObject *shapeOf(const TensorImpl &tensor) {
@@ -87,11 +93,9 @@ std::optional<AttrValue> withExpressions(PyObject *object, const AttrValue &numb
 /// The handle of `kind` of two sizes; none where that is a number or cannot be expressed.
 static std::optional<int64_t> arithmetic(const std::string &kind, int64_t a, int64_t b) {
   using Function = int64_t (*)(int64_t, int64_t);
-  static constexpr std::pair<const char *, Function> functions[] = {{"add", sizes::add},
-                                                                    {"sub", sizes::subtract},
-                                                                    {"mul", sizes::multiply},
-                                                                    {"floordiv", sizes::floorDivide},
-                                                                    {"mod", sizes::modulo}};
+  static constexpr std::pair<const char *, Function> functions[] = {
+      {"add", sizes::add},    {"sub", sizes::subtract}, {"mul", sizes::multiply}, {"floordiv", sizes::floorDivide},
+      {"mod", sizes::modulo}, {"max", sizes::maximum},  {"min", sizes::minimum}};
   const auto *found = llvm::find_if(functions, [&](const auto &each) { return kind == each.first; });
   int64_t size = found->second(a, b);
   return sizes::isSymbolic(size) ? std::optional(size) : std::nullopt;
@@ -108,8 +112,16 @@ void initSymInt(nb::module_ &module) {
         return size ? nb::object(nb::int_(*size)) : nb::none();
       },
       nb::arg("kind"), nb::arg("first"), nb::arg("second"),
-      "add, sub, mul, floordiv or mod of two sizes, each an int or the handle of an expression; None: it is no "
+      "add, sub, mul, floordiv, mod, max or min of two sizes, each an int or the handle of an expression; None: it is "
+      "no "
       "expression.");
+  module.def(
+      "note_data_read",
+      [](uint32_t recording) {
+        if (Recorder *recorder = Recorder::current(); recorder && recorder->number() == recording)
+          recorder->noteDataRead();
+      },
+      nb::arg("recording"), "The function looks at the number of a size that data decides.");
   module.def(
       "size_text", [](int64_t handle) { return sizes::toText(handle); }, nb::arg("handle"),
       "The text of an expression.");

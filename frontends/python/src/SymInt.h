@@ -18,6 +18,8 @@ namespace tess::python {
 /// Whether it is a SymInt.
 bool isSymInt(PyObject *object);
 
+/// Tells the present recording that Python learns a size of the tensor as a number.
+void noteSizeRead(const eager::TensorImpl &tensor);
 /// The shape of a tensor: an int for each axis, or a SymInt in a recording.
 PyObject *shapeOf(const eager::TensorImpl &tensor);
 /// The product of its sizes.

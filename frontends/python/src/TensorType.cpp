@@ -280,6 +280,7 @@ PyMethodDef methods[] = {
 
 Py_ssize_t tensorLength(PyObject *self) {
   TensorImpl &impl = implOf(self);
+  noteSizeRead(impl);
   if (impl.rank())
     return impl.shape()[0];
   PyErr_SetString(PyExc_TypeError, "len: tensor must have an axis, got a tensor of rank 0");
@@ -342,6 +343,7 @@ PyObject *tensorIterate(PyObject *self) {
 
 PyObject *tensorItemAt(PyObject *self, Py_ssize_t index) {
   TensorImpl &impl = implOf(self);
+  noteSizeRead(impl);
   if (impl.rank() && (index < 0 || index >= impl.shape()[0])) {
     PyErr_Format(PyExc_IndexError, "getitem: index must be below %lld, got %zd", (long long)impl.shape()[0], index);
     return nullptr;

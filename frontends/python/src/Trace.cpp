@@ -231,9 +231,10 @@ thread_local std::shared_ptr<Recorder> recorder;
 /// The point in the recording where the gradient of the function begins.
 thread_local Recorder::Boundary boundary;
 
-void traceBegin(nb::handle arguments, bool run, bool bounds) {
+void traceBegin(nb::handle arguments, bool run, bool bounds, const PyRecording *like, int64_t shift) {
   Recorder::Mode mode = run ? Recorder::Mode::Run : bounds ? Recorder::Mode::InferBounds : Recorder::Mode::InferOnly;
-  recorder = valueOrThrow(Recorder::begin(tensorsOf(arguments, "trace_begin"), mode));
+  DataSizes dataSizes{like ? like->recording : nullptr, shift};
+  recorder = valueOrThrow(Recorder::begin(tensorsOf(arguments, "trace_begin"), mode, dataSizes));
 }
 
 nb::object valuelessTensor(const std::vector<int64_t> &shape, nb::handle dtype) {
@@ -329,6 +330,16 @@ void initClasses(nb::module_ &module) {
            "min, max or -1).")
       .def_prop_ro("captured", &captured, "The variables from outside, in the order of their first use.")
       .def("captured_tracked", &capturedTracked)
+      .def(
+          "valueless_arguments",
+          [](PyRecording &self) {
+            nb::list arguments;
+            for (size_t i = 0; i < self.recording->arguments().size(); ++i)
+              arguments.append(nb::steal(wrap(valueless(self.recording->argumentMeta(i)))));
+            return arguments;
+          },
+          "Tensors like its arguments, without values.")
+      .def_prop_ro("has_data_sizes", [](PyRecording &self) { return self.recording->hasDataSizes(); })
       .def_prop_ro("needs_data", [](PyRecording &self) { return self.recording->needsData(); })
       .def_prop_ro("num_ops", [](PyRecording &self) { return self.recording->ops().size(); })
       .def_prop_ro("held_bytes", [](PyRecording &self) { return self.recording->heldBytes(); });
@@ -354,6 +365,7 @@ void initTrace(nb::module_ &module) {
   initClasses(module);
   module.def(
       "trace_begin", &traceBegin, nb::arg("arguments"), nb::arg("run") = true, nb::arg("bounds") = false,
+      nb::arg("like").none() = nb::none(), nb::arg("shift") = 0,
       "Records this thread's operators; without `run` they are inferred only, with `bounds` at the upper bounds of "
       "sizes that depend on data.");
   module.def("valueless_tensor", &valuelessTensor, nb::arg("shape"), nb::arg("dtype"),

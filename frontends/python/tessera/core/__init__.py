@@ -2,6 +2,6 @@
 
 from .._core import OpDef, Tensor, apply
 from . import ops
-from .symint import SymInt
+from .symint import SymInt, sym_max, sym_min
 
-__all__ = ["OpDef", "SymInt", "Tensor", "apply", "ops"]
+__all__ = ["OpDef", "SymInt", "Tensor", "apply", "ops", "sym_max", "sym_min"]

@@ -26,36 +26,43 @@ class SymInt:
     The expressions are those of JAX's symbolic dimensions (jax.export.symbolic_shape).
     """
 
-    __slots__ = ("_handle", "_recording", "_value")
+    __slots__ = ("_handle", "_is_of_data", "_recording", "_value")
 
-    def __init__(self, handle, value, recording):
+    def __init__(self, handle, value, recording, is_of_data=False):
         self._handle, self._value, self._recording = handle, value, recording
+        self._is_of_data = is_of_data
+
+    def _number(self):
+        """Of the recorded call: no program repeats what Python makes of a size that data decides."""
+        if self._is_of_data:
+            _core.note_data_read(self._recording)
+        return self._value
 
     def __index__(self):
-        return self._value
+        return self._number()
 
     __int__ = __index__
 
     def __float__(self):
-        return float(self._value)
+        return float(self._number())
 
     def __bool__(self):
-        return bool(self._value)
+        return bool(self._number())
 
     def __hash__(self):
-        return hash(self._value)
+        return hash(self._number())
 
     def __repr__(self):
         return _core.size_text(self._handle)
 
     def __format__(self, spec):
-        return format(self._value, spec) if spec else repr(self)
+        return format(self._number(), spec) if spec else repr(self)
 
     def __reduce__(self):
-        return int, (self._value,)
+        return int, (self._number(),)
 
     def __array__(self, dtype=None, copy=None):
-        return np.array(self._value, dtype)
+        return np.array(self._number(), dtype)
 
     def __neg__(self):
         return 0 - self
@@ -64,10 +71,10 @@ class SymInt:
         return self
 
     def __abs__(self):
-        return abs(self._value)
+        return abs(self._number())
 
     def __round__(self, digits=None):
-        return self if digits is None else round(self._value, digits)
+        return self if digits is None else round(self._number(), digits)
 
     def __floor__(self):
         return self
@@ -81,10 +88,10 @@ class SymInt:
         return other // self, other % self
 
 
-def _value_of(number):
+def _value_of(number, is_read=False):
     """Of a SymInt or another number; None: it is none."""
     if isinstance(number, SymInt):
-        return number._value
+        return number._number() if is_read else number._value
     return number if isinstance(number, (int, float, complex)) else None
 
 
@@ -95,12 +102,41 @@ def _combined(kind, compute, first, second):
         return NotImplemented
     value = compute(*values)
     sizes = [each for each in (first, second) if isinstance(each, SymInt)]
+    if not sizes:
+        return value
     recording = sizes[0]._recording
     if not isinstance(value, int) or any(each._recording != recording for each in sizes):
-        return value
+        return _read(sizes, value)
     handles = (each._handle if isinstance(each, SymInt) else int(each) for each in (first, second))
     handle = _core.size_arithmetic(kind, *handles)
-    return value if handle is None else SymInt(handle, value, recording)
+    if handle is None:
+        return _read(sizes, value)
+    return SymInt(handle, value, recording, any(each._is_of_data for each in sizes))
+
+
+def _read(sizes, value):
+    """`value`, a number that Python made of sizes."""
+    for each in sizes:
+        each._number()
+    return value
+
+
+def sym_max(first, second):
+    """The larger of two sizes, an expression where one is: Python's `max` compares numbers.
+
+    >>> sym_max(3, 2)
+    3
+    """
+    return _combined("max", max, first, second)
+
+
+def sym_min(first, second):
+    """The smaller of two sizes, an expression where one is.
+
+    >>> sym_min(3, 2)
+    2
+    """
+    return _combined("min", min, first, second)
 
 
 def _arithmetic(kind, compute):
@@ -117,12 +153,12 @@ def _by_value(compute):
     """An operator of the values."""
 
     def _forward(self, other):
-        value = _value_of(other)
-        return NotImplemented if value is None else compute(self._value, value)
+        value = _value_of(other, is_read=True)
+        return NotImplemented if value is None else compute(self._number(), value)
 
     def _reflected(self, other):
-        value = _value_of(other)
-        return NotImplemented if value is None else compute(value, self._value)
+        value = _value_of(other, is_read=True)
+        return NotImplemented if value is None else compute(value, self._number())
 
     return _forward, _reflected
 

@@ -6,6 +6,7 @@ from itertools import pairwise as _pairwise
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
 from ..core.symint import SymInt as _SymInt
+from ..core.symint import sym_max as _sym_max
 from .generated import export
 
 _MOST_PARTS = 1 << 16  # limit for an axis with fewer elements than parts
@@ -88,7 +89,7 @@ def arange(start=0, stop=None, step=1, dtype="float32", device=None):
     if step == 0:
         raise ValueError("arange: step must not be 0, got 0")
     if all(isinstance(number, (int, _SymInt)) for number in (start, stop, step)):
-        size = max(0, -((start - stop) // step))
+        size = _sym_max(0, -((start - stop) // step))
     else:
         size = max(0, _math.ceil((stop - start) / step))
     return _placed(_ops.arange(size, start, step, dtype), device)

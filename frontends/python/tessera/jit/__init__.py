@@ -2,9 +2,10 @@
 
 from .estimate import Estimate, Spec, estimate
 from .mismatch import TraceMismatchError
+from .partial import partial_trace
 from .program import Dim, Program, load
 from .segments import exclude_from_trace
-from .trace import partial_trace, trace
+from .trace import trace
 
 __all__ = [
     "Dim",

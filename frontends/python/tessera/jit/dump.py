@@ -21,6 +21,7 @@ def write(traced, call, file, arg_names, output_names, dims, targets):
     _check_names("output_names", outputs, len(call.slots))
     free = _free_dims(dims or {}, names)
     name = traced.__name__
+    call.check_data(name, traced.function)
     if free:
         call.check_free(name, traced.function, free)
     arguments = names, outputs, free, list(targets)

@@ -39,10 +39,11 @@ def estimate(function, *args, **kwargs):
 
     `function` is a function, a `jit.trace` or a loaded program; a tensor among the arguments may be
     a `Spec(shape, dtype)`. No operator runs: shapes and dtypes are inferred (their errors come out
-    here), and parameters, optimizer state and gradients stay as they are.
+    here), and parameters, optimizer state and gradients stay as they are. Sizes that depend on data
+    are at their upper bounds.
 
     Raises:
-        ValueError: the function looks at the value of a tensor, or a size depends on data.
+        ValueError: the function looks at the value of a tensor.
 
     >>> from tessera.jit import Spec, estimate
     >>> estimate(lambda x: (x @ x).sum(), Spec((256, 256))).peak > 256 * 256 * 4
@@ -55,7 +56,7 @@ def estimate(function, *args, **kwargs):
     if isinstance(function, trace):
         function, options = function.function, function.options
     tensors = [leaf for leaf in flatten((args, kwargs))[0] if isinstance(leaf, Tensor)]
-    _, call = record(function, tensors, args, kwargs, run=False)
+    _, call = record(function, tensors, args, kwargs, run=False, bounds=True)
     return _estimate_of(call.recording.compile(options))
 
 

@@ -4,7 +4,7 @@ import functools
 
 from .. import _core, effects
 from ..tensor import Tensor
-from .recording import Recorded
+from .recording import NeedsDataError, Recorded
 from .sizes import Compiled
 from .tree import flatten, unflatten
 
@@ -40,11 +40,13 @@ class TrackedCall(Recorded):
         pairs = zip([*tensors, *self.outside], flags, strict=True)
         return list({id(tensor): tensor for tensor, flag in pairs if flag}.values())
 
-    def record_again(self, function, tensors, args, kwargs):
+    def record_again(self, function, tensors, args, kwargs, shift=0):
         """As for any call; also records the gradient."""
         wanted = self.wanted(tensors)
-        if not wanted:
-            return super().record_again(function, tensors, args, kwargs)
+        if not wanted or shift:
+            return super().record_again(function, tensors, args, kwargs, shift)
+        if self.recording.has_data_sizes:
+            raise NeedsDataError("a size in it depends on data")
         gradient = Gradient(function, tensors, args, kwargs, wanted)
         value, call = gradient.record(tensors, args, kwargs)
         call.gradient = gradient

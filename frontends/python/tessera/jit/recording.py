@@ -9,6 +9,7 @@ from .sizes import Compiled
 from .tree import flatten, unflatten
 
 _TENSOR = object()
+_SHIFTS = (1, 2, 3, 4, 6, -1, -2)  # of sizes that data decides
 _FORGIVEN = 4  # changes of Python state without effect until it is compared no more
 
 
@@ -73,23 +74,54 @@ class Recorded(Compiled):
         self.state = state
         return sorted(path for path in changed if self.misses[path] == _FORGIVEN)
 
-    def record_again(self, function, tensors, args, kwargs):
-        """As record(), without running."""
-        return record(function, tensors, args, kwargs, run=False)
+    def record_again(self, function, tensors, args, kwargs, shift=0):
+        """As record(), without running. Sizes that data decides are those of this call, moved by
+        `shift`.
+        """
+        like = self.recording if self.recording.has_data_sizes else None
+        return record(function, tensors, args, kwargs, run=False, like=like, shift=shift)
+
+    def why_fixed_by_data(self, function, tensors, args, kwargs):
+        """Why the recording holds only where data decides sizes as it did; None: it holds for
+        others, too.
+        """
+        why = None
+        for shift in _SHIFTS:
+            try:
+                _, again = self.record_again(function, tensors, args, kwargs, shift)
+            except ValueError as error:  # an operator takes the sizes of the call and not these
+                why = str(error)
+                continue
+            different = _core.difference_in_sizes(self.recording, again.recording)
+            return different if isinstance(different, str) else None
+        return why
 
     def check_free(self, name, function, dims):
         """ValueError when the call depends on the size of a dimension that `dims` frees: (argument,
         axis, name, min, max or -1). The function is recorded again at other sizes, by inference.
         """
-        structure, leaves = self.arguments
 
         def _at(tensors):
-            given = iter(tensors)
-            filled = [next(given) if leaf is _TENSOR else leaf for leaf in leaves]
-            args, kwargs = unflatten(structure, filled)
+            args, kwargs = self._given(tensors)
             return record(function, tensors, args, kwargs, run=False, bounds=True)[1].recording
 
         _core.check_free(self.recording, self.identity, name, dims, _at)
+
+    def check_data(self, name, function):
+        """ValueError when the call holds only for the sizes that data decided in it."""
+        if not self.recording.has_data_sizes:
+            return
+        tensors = self.recording.valueless_arguments()
+        why = self.recording.needs_data and "a size that the function looks at as a number"
+        why = why or self.why_fixed_by_data(function, tensors, *self._given(tensors))
+        if why:
+            raise ValueError(f"dump: {name} must hold for all sizes that depend on data, got {why}")
+
+    def _given(self, tensors):
+        """The arguments of the call with `tensors` in the places of its own."""
+        structure, leaves = self.arguments
+        given = iter(tensors)
+        return unflatten(structure, [next(given) if leaf is _TENSOR else leaf for leaf in leaves])
 
     def resized(self, again, tensors):
         """`again`, this call at the sizes of `tensors`, as a recorded call of its own that shares
@@ -141,16 +173,17 @@ class Recorded(Compiled):
         return unflatten(self.structure, leaves), [leaves[slot] for slot in self.slots]
 
 
-def record(function, tensors, args, kwargs, run=True, kind=Recorded, state=None, bounds=False):
+def record(function, tensors, args, kwargs, run=True, kind=Recorded, state=None, **sizes):
     """The result of `function(*args, **kwargs)` and the Recorded call; `tensors` are its arguments.
 
     Without `run` no operator runs: shapes and dtypes are inferred, and variables and gradients are
-    as before when it ends; with `bounds`, sizes that depend on data are at their upper bounds.
+    as before when it ends. Sizes that depend on data are at their upper bounds with `bounds`, and
+    those of the recording `like`, moved by `shift`, where that is given.
     NeedsDataError: that is not possible. None for the call when it has parts that are left out.
     `state` takes what modules and optimizers may have read.
     """
     with effects.Effects(run, state) as seen:
-        _core.trace_begin(tensors, run=run, bounds=bounds)
+        _core.trace_begin(tensors, run=run, **sizes)
         try:
             value = function(*args, **kwargs)
             if seen.excluded:

@@ -57,9 +57,10 @@ class trace:  # noqa: N801
     A signature's second call runs the Python code once more, without operators, and compares: what
     Python did otherwise is a TraceMismatchError with a diff of the two recordings and the user's
     lines. With `check` every call is compared. Python variables that the function changes are a
-    RuntimeWarning: its program does not. A function in which a size depends on data runs eagerly,
-    with a RuntimeWarning. TESS_DISABLE_TRACE=1 runs every call
-    eagerly.
+    RuntimeWarning: its program does not. TESS_DISABLE_TRACE=1 runs every call eagerly.
+
+    Sizes that data decides are found by the program. A function that looks at one as a number, or
+    has one while a GradManager records around it, runs eagerly, with a RuntimeWarning.
 
     Within a GradManager's recording a call is one operation, forwards and backwards a program each;
     what an argument's gradient is the sum of is then added up within the function first. Several
@@ -219,6 +220,8 @@ class trace:  # noqa: N801
         if variant is None:  # the call has parts that no program can hold
             self._segments = Segments(self.options)
             return value
+        if variant.recording.needs_data:
+            self._run_eagerly(variant, "it looks at a size that depends on data")
         state.keep_read(met.names())
         for change in state.forget_changes():
             text = f"changes Python state, which its program will not: {change}"
@@ -236,8 +239,7 @@ class trace:  # noqa: N801
         try:
             value, again = variant.record_again(self.function, tensors, args, kwargs)
         except NeedsDataError:
-            variant.eager = True
-            _warn_once(self, "runs eagerly, because a size in it depends on data")
+            self._run_eagerly(variant, "a size in it depends on data")
             return self.function(*args, **kwargs)
         except ExcludedError:  # such parts were not met while it was recorded
             self._segments = Segments(self.options)
@@ -253,6 +255,11 @@ class trace:  # noqa: N801
                 raise AliasError from None
             self._variants[key].remove(variant)
             raise
+        if variant.recording.has_data_sizes:
+            why = variant.why_fixed_by_data(self.function, tensors, args, kwargs)
+            if why:
+                self._run_eagerly(variant, f"a size that depends on data stands in it: {why}")
+                return self.function(*args, **kwargs)
         variant.adopt(again)
         variant.identity.learn(tensors)
         self._share(key, variant, tensors)
@@ -260,6 +267,11 @@ class trace:  # noqa: N801
         if self.record_only:
             return value
         return self._run(variant, tensors, donated, value)
+
+    def _run_eagerly(self, variant, why):
+        """From now on, and tells why."""
+        variant.eager = True
+        _warn_once(self, f"runs eagerly, because {why}")
 
     def _keep(self, key, variant, tensors):
         """Keeps the new recording, unless one is the same that another Python state made."""
@@ -365,31 +377,3 @@ def _warn_once(traced, what, key=None):
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
     warnings.warn(f"trace: {traced.__name__} {what}", RuntimeWarning, stacklevel=level)
-
-
-def partial_trace(function=None, *, backend="default", without_host=True, **options):
-    """As `trace`, by MegEngine's name for a function that is a part of a training step.
-
-    Called within a GradManager's recording it is one operation: a program forwards, and one for the
-    gradient. `options` are those of trace.
-
-    ValueError: backend must be "default", and without_host True: no Python runs between operators.
-
-    >>> import tessera
-    >>> from tessera.autodiff import GradManager
-    >>> square = partial_trace(lambda x: x * x)
-    >>> x = tessera.tensor([3.0])
-    >>> for _ in range(3):
-    ...     x.grad = None
-    ...     with GradManager().attach(x) as manager:
-    ...         manager.backward(square(x).sum())
-    >>> x.grad.tolist()
-    [6.0]
-    """
-    if backend != "default":
-        raise ValueError(f"partial_trace: backend must be 'default', got {backend!r}")
-    if not without_host:
-        raise ValueError(f"partial_trace: without_host must be True, got {without_host!r}")
-    if function is None:
-        return functools.partial(trace, **options)
-    return trace(function, **options)

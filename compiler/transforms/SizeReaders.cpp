@@ -1,0 +1,88 @@
+//===- SizeReaders.cpp - operators that read sizes of data ----------------===//
+#include "compiler/transforms/SizeReaders.h"
+#include "ir/Dialect.h"
+#include "ir/OpBridge.h"
+#include "ops/SizeExpr.h"
+
+#include "mlir/Analysis/TopologicalSortUtils.h"
+
+#include <queue>
+
+using namespace mlir;
+using namespace tess::ir;
+
+namespace tess::compiler {
+
+SizeReaders sizeReadersOf(Block &block) {
+  SizeReaders readers;
+  DenseMap<uint32_t, Operation *> named;
+  for (auto size : block.getOps<NamedSizeOp>())
+    named[uint32_t(size.getNumber())] = size;
+  if (named.empty())
+    return readers;
+  for (Operation &op : block)
+    op.walk([&](Operation *inner) {
+      if (inner->hasAttr(kSizesAttr))
+        opDefOf(inner).forEachSymbol([&](uint32_t symbol) {
+          if (symbol >= sizes::kDataSymbols)
+            readers[named.lookup(symbol - sizes::kDataSymbols)].push_back(&op);
+        });
+    });
+  return readers;
+}
+
+namespace {
+
+/// Kahn's algorithm; of what is ready, the first in the old order goes next.
+class Sorter {
+public:
+  explicit Sorter(Block &block) : readers(sizeReadersOf(block)) {
+    for (Operation &op : block.without_terminator())
+      order.push_back(&op);
+    for (auto [index, op] : llvm::enumerate(order))
+      position[op] = index;
+    for (Operation *op : order)
+      forEachReader(op, [&](Operation *reader) { ++missing[reader]; });
+  }
+
+  void run(Operation *end) {
+    std::priority_queue<size_t, std::vector<size_t>, std::greater<>> ready;
+    for (auto [index, op] : llvm::enumerate(order))
+      if (!missing.lookup(op))
+        ready.push(index);
+    while (!ready.empty()) {
+      Operation *next = order[ready.top()];
+      ready.pop();
+      next->moveBefore(end);
+      forEachReader(next, [&](Operation *reader) {
+        if (--missing[reader] == 0)
+          ready.push(position.lookup(reader));
+      });
+    }
+  }
+
+private:
+  void forEachReader(Operation *op, function_ref<void(Operation *)> f) const {
+    for (Operation *user : op->getUsers())
+      if (position.contains(user))
+        f(user);
+    if (auto found = readers.find(op); found != readers.end())
+      llvm::for_each(found->second, f);
+  }
+
+  SizeReaders readers;
+  std::vector<Operation *> order;
+  DenseMap<Operation *, size_t> position;
+  DenseMap<Operation *, unsigned> missing; // reads that have not been placed
+};
+
+} // namespace
+
+void sortByReads(Block &block) {
+  if (block.getOps<NamedSizeOp>().empty())
+    sortTopologically(&block);
+  else
+    Sorter(block).run(block.getTerminator());
+}
+
+} // namespace tess::compiler

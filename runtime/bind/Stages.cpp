@@ -1,0 +1,99 @@
+//===- Stages.cpp - programs in stages, bound as far as shapes tell -------===//
+#include "runtime/bind/Stages.h"
+#include "ops/Error.h"
+#include "runtime/bind/Commands.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tess::runtime {
+
+/// Number of bindings that a stage keeps.
+static constexpr size_t kMostKnown = 4;
+
+Metas StagedBinding::inputsOf(size_t stage, llvm::ArrayRef<std::vector<TensorMeta>> made) const {
+  Metas metas;
+  for (StageInput from : stages[stage].inputs)
+    metas.push_back(from.stage < 0 ? inputs[from.index] : made[from.stage][from.index]);
+  return metas;
+}
+
+llvm::Expected<BoundRef> StagedBinding::bind(size_t stage, llvm::ArrayRef<TensorMeta> metas) {
+  std::list<Known> &list = known[stage];
+  auto found = llvm::find_if(list, [&](const Known &each) { return llvm::ArrayRef<TensorMeta>(each.inputs) == metas; });
+  if (found != list.end()) {
+    list.splice(list.begin(), list, found);
+    return list.front().bound;
+  }
+  llvm::Expected<BoundRef> bound = stages[stage].program->bind(metas, options);
+  if (!bound)
+    return bound;
+  list.push_front({Metas(metas.begin(), metas.end()), *bound});
+  if (list.size() > kMostKnown)
+    list.pop_back();
+  return bound;
+}
+
+uint64_t StagedBinding::heldBytes() const {
+  uint64_t bytes = 0;
+  for (const std::list<Known> &list : known)
+    for (const Known &each : list)
+      bytes += each.bound->heldBytes();
+  return bytes;
+}
+
+uint64_t StagedBinding::launches() const {
+  uint64_t count = 0;
+  for (const std::list<Known> &list : known)
+    count += list.empty() ? 0 : list.front().bound->launches();
+  return count;
+}
+
+/// Adds what a stage needs to the memory of the whole. Its results are the whole's, and what later stages read is like
+/// its arena.
+static void addMemory(MemoryEstimate &total, const Stage &stage, const Bound &bound) {
+  const MemoryEstimate &own = bound.memory();
+  total.rounding += own.rounding;
+  total.arena += own.arena;
+  total.outputs += own.outputs;
+  for (auto [output, meta] : llvm::zip_equal(stage.outputs, bound.mostOutputs())) {
+    uint64_t bytes = output.result < 0 ? uint64_t(meta.numElements()) * byteWidth(meta.dtype) : 0;
+    total.outputs -= bytes;
+    total.arena += bytes;
+  }
+}
+
+llvm::Expected<std::shared_ptr<Bound>> Program::bindStages(llvm::ArrayRef<TensorMeta> inputs,
+                                                           const BindOptions &bindOptions) {
+  auto whole = std::make_unique<Commands>();
+  whole->program = shared_from_this();
+  whole->dependsOnData = true;
+  whole->staged = std::make_shared<StagedBinding>(*stages, inputs, bindOptions);
+  whole->outputs.resize(exe.outputs.size());
+  whole->unknownAxes.resize(exe.outputs.size());
+  std::vector<std::vector<TensorMeta>> made;
+  for (auto [number, stage] : llvm::enumerate(*stages)) {
+    Metas metas = whole->staged->inputsOf(number, made);
+    std::vector<TensorMeta> &results = made.emplace_back();
+    bool isKnown = llvm::all_of(metas, [](const TensorMeta &meta) { return meta.isStatic(); });
+    llvm::Expected<BoundRef> bound = isKnown ? whole->staged->bind(number, metas) : BoundRef();
+    if (!bound && number == 0)
+      return bound.takeError();
+    for (const StageOutput &output : stage.outputs)
+      results.push_back(output.meta);
+    if (!bound) {
+      llvm::consumeError(bound.takeError()); // the sizes of a run may fit, although the largest do not
+    } else if (*bound) {
+      results.assign((*bound)->mostOutputs().begin(), (*bound)->mostOutputs().end());
+      addMemory(whole->memory, stage, **bound);
+      whole->checksData |= (*bound)->checksData();
+    }
+    for (auto [output, meta] : llvm::zip_equal(stage.outputs, results))
+      if (output.result >= 0)
+        whole->outputs[output.result] = meta;
+  }
+  whole->mostOutputs = whole->outputs;
+  whole->memory.constants = constantBytes();
+  whole->needsWorker = true; // a stage may
+  return std::make_shared<Bound>(std::move(whole));
+}
+
+} // namespace tess::runtime

@@ -1,0 +1,166 @@
+"""Sizes that data decides, anywhere in a traced function, its gradient and its file."""
+
+import numpy as np
+import pytest
+import tessera
+import tessera.functional as F  # noqa: N812
+from tessera import config, jit
+from tessera.autodiff import GradManager
+from tessera.jit import Dim
+
+from tests.python.helper import programs, same_bits
+
+FUNCTIONS = {
+    "a sum": lambda x: x[x > 0].sum() * 2,
+    "elementwise": lambda x: F.exp(x[x > 0]) + 1,
+    "positions": lambda x: F.non_zero(x > 0).astype("float32") * 2,
+    "joined": lambda x: F.concat([x[x > 0], x[x < 0]], 0),
+    "of a mask's elements": lambda x: x[x > 0][F.exp(x[x > 0]) > 2] * 3,
+    "sorted": lambda x: F.sort(x[x > 0])[0],
+    "a view": lambda x: F.reshape(x[x > 0], (1, -1)),
+    "a product": lambda x: F.matmul(F.reshape(x[x > 0], (1, -1)), F.reshape(x[x > 0], (-1, 1))),
+    "ones": lambda x: F.ones(x[x > 0].shape) + x[x > 0],
+    "a range": lambda x: F.arange(x[x > 0].shape[0]) * x[x > 0],
+    "a count": lambda x: x.sum() / (x[x > 0].shape[0] + 1),
+    "only a count": lambda x: F.full((2,), 1.0) * x[x > 0].shape[0],
+    "a slice": lambda x: x[x > 0][1:-1] + 1,
+    "the first half": lambda x: x[x > 0][: x[x > 0].shape[0] // 2] * 2,
+    "taken": lambda x: F.cond_take(x > 0, x)[0] * 2,
+    "beside others": lambda x: (x * 2, x[x > 0] + 1, x.sum()),
+    "rows": lambda x: F.softmax(x[x[:, 0] > -0.5], axis=1),
+    "rows by index": lambda x: x[F.non_zero(x[:, 0] > -0.5).flatten()] * 2,
+    "moments": lambda x: x[x > 0].mean() + x[x > 0].std(),
+    "a shape of it": lambda x: F.full((x[x > 0].shape[0], 2), 3.0).sum(0),
+    "a number beside its origin": lambda x: _scaled(F.softmax(x, 1)),
+    "dropped": lambda x: F.dropout(x[x > 0] * 2, 0.5),
+}
+REFUSED = {
+    "a branch": lambda x: x + 1 if x[x > 0].shape[0] > 3 else x - 1,
+    "a length": lambda x: x * len(x[x > 0]),
+    "a root": lambda x: x * x[x > 0].shape[0] ** 0.5,
+}
+
+
+def _scaled(x):
+    return x * (x[x > 0.2].shape[0] + 1)
+
+
+def rows(count, seed):
+    values = np.random.RandomState(seed).randn(count, 5).astype(np.float32)
+    return tessera.Tensor(values if seed % 5 else -abs(values))  # without any, sometimes
+
+
+COUNTS = [4, 4, 4, 4, 7, 7, 1, 4, 4]
+
+
+@pytest.mark.parametrize("what", FUNCTIONS)
+def test_a_trace_serves_all_data(what):
+    traced = jit.trace(FUNCTIONS[what])
+    for seed, count in enumerate(COUNTS):
+        results = []
+        for function in (traced, FUNCTIONS[what]):
+            tessera.random.seed(seed)
+            results.append(function(rows(count, seed + 3)))
+        assert same_bits(*results)
+    assert programs(traced) == 2
+
+
+@pytest.mark.parametrize("what", FUNCTIONS)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_file_serves_all_data(what, threads, tmp_path):
+    function = jit.trace(FUNCTIONS[what], capture_as_const=True)
+    function(rows(4, 3))
+    function.dump(tmp_path / "p", arg_names=["x"], dims={"x": {0: Dim("n", 1, 64)}})
+    program = jit.load(tmp_path / "p", allow_code=threads == 3)
+    known = config.get_num_threads()
+    config.set_num_threads(threads)
+    try:
+        for seed, count in enumerate(COUNTS):
+            if what != "dropped":  # the file has a state of its own
+                assert same_bits(program(rows(count, seed)), FUNCTIONS[what](rows(count, seed)))
+            else:
+                assert program(rows(count, seed)).shape == FUNCTIONS[what](rows(count, seed)).shape
+    finally:
+        config.set_num_threads(known)
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_a_file_must_hold_for_all_data(what, tmp_path):
+    function = jit.trace(REFUSED[what], capture_as_const=True)
+    function(rows(4, 3))
+    with pytest.raises(ValueError, match="dump: <lambda> must hold for all sizes that depend"):
+        function.dump(tmp_path / "p", arg_names=["x"])
+    assert not (tmp_path / "p").exists()
+
+
+def test_a_whole_step():
+    weight = tessera.Parameter(np.ones((5, 3), np.float32))
+    manager = GradManager().attach([weight])
+
+    def _step(x):
+        with manager:
+            chosen = x[x[:, 0] > -0.5]
+            scores = F.matmul(chosen, weight)
+            loss = (scores**2).mean() + F.concat([scores, scores * 2], 0)[1:].sum() / x.shape[0]
+            manager.backward(loss)
+        weight._reset(weight - 0.01 * weight.grad)
+        weight.grad = None
+        return loss
+
+    start, losses = weight.numpy(), []
+    traced = jit.trace(_step)
+    for function in (_step, traced):
+        weight._reset(tessera.Tensor(start))
+        losses.append([function(rows(8, seed)).item() for seed in (1, 2, 3, 4, 6, 7)])
+        losses.append(weight.numpy().tolist())
+    assert losses[:2] == losses[2:]
+    assert traced.program() is not None
+
+
+def test_a_call_within_a_tape_runs_eagerly():
+    traced = jit.trace(lambda x: x[x > 0] ** 2)
+    for seed in (1, 2, 3):
+        grads = []
+        for function in (traced, traced.function):
+            x = rows(4, seed)
+            with GradManager().attach(x) as manager:
+                manager.backward(function(x).sum())
+            grads.append(x.grad)
+        assert same_bits(*grads)
+
+
+def boxes(scores, places):
+    """A detector's head: the places of the best scores above a threshold."""
+    kept = F.non_zero(F.flatten(scores > 0.25)).flatten()
+    order = F.argsort(F.flatten(scores)[kept], descending=True)
+    return places[kept][order], F.flatten(scores)[kept][order]
+
+
+def test_a_detector_head(tmp_path):
+    function = jit.trace(boxes, capture_as_const=True)
+    draw = np.random.RandomState(3)
+
+    def _inputs(count):
+        return [
+            tessera.Tensor(draw.rand(count).astype(np.float32)),
+            tessera.Tensor(draw.rand(count, 4).astype(np.float32)),
+        ]
+
+    function(*_inputs(9))
+    n = Dim("n", 1, 1000)
+    dims = {"scores": {0: n}, "places": {0: n}}
+    function.dump(tmp_path / "p", arg_names=["scores", "places"], dims=dims)
+    program = jit.load(tmp_path / "p")
+    for count in (1, 9, 300):
+        inputs = _inputs(count)
+        assert same_bits(program(*inputs), boxes(*inputs))
+
+
+def test_a_run_that_fails_leaves_the_program_usable():
+    traced = jit.trace(lambda x: F.matmul(x[x > 0], F.arange(3.0)))
+    fits = tessera.Tensor([1.0, 2.0, 3.0, -1.0])
+    for _ in range(3):
+        assert traced(fits).item() == 8
+    with pytest.raises(ValueError, match="matmul"):
+        traced(tessera.Tensor([1.0, 2.0, -3.0, -1.0]))
+    assert traced(fits).item() == 8
