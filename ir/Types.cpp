@@ -17,16 +17,16 @@ Type elementType(MLIRContext *context, DType dtype) {
     return Float32Type::get(context);
   case DType::Float64:
     return Float64Type::get(context);
-  case DType::Int8:
-    return IntegerType::get(context, 8);
   case DType::UInt8:
-    return IntegerType::get(context, 8, IntegerType::Unsigned);
+  case DType::UInt16:
+  case DType::UInt32:
+  case DType::UInt64:
+    return IntegerType::get(context, 8 * byteWidth(dtype), IntegerType::Unsigned);
+  case DType::Int8:
   case DType::Int16:
-    return IntegerType::get(context, 16);
   case DType::Int32:
-    return IntegerType::get(context, 32);
   case DType::Int64:
-    return IntegerType::get(context, 64);
+    return IntegerType::get(context, 8 * byteWidth(dtype));
   case DType::Bool:
     return IntegerType::get(context, 1);
   }
@@ -40,11 +40,11 @@ static DType integerDType(IntegerType type) {
   case 8:
     return type.isUnsigned() ? DType::UInt8 : DType::Int8;
   case 16:
-    return DType::Int16;
+    return type.isUnsigned() ? DType::UInt16 : DType::Int16;
   case 32:
-    return DType::Int32;
+    return type.isUnsigned() ? DType::UInt32 : DType::Int32;
   default:
-    return DType::Int64;
+    return type.isUnsigned() ? DType::UInt64 : DType::Int64;
   }
 }
 

@@ -23,14 +23,17 @@ def Tess_Dialect : Dialect {
   let extraClassDeclaration = "void registerOps();";
 }
 
-// Operand and result types. i1 is bool; ui8 is uint8; signless integers are signed.
-def Tess_Float : RankedTensorOf<[F16, BF16, F32, F64]>;
-def Tess_Int : RankedTensorOf<[I8, UI8, I16, I32, I64]>;
+// Operand and result types, the families of ops/DType.def. i1 is bool; signless integers are signed.
+defvar floatTypes = [F16, BF16, F32, F64];
+defvar intTypes = [I8, UI8, I16, UI16, I32, UI32, I64, UI64];
+defvar numberTypes = !listconcat(floatTypes, intTypes);
+def Tess_Float : RankedTensorOf<floatTypes>;
+def Tess_Int : RankedTensorOf<intTypes>;
 def Tess_Bool : RankedTensorOf<[I1]>;
-def Tess_FloatOrBool : RankedTensorOf<[F16, BF16, F32, F64, I1]>;
-def Tess_IntOrBool : RankedTensorOf<[I8, UI8, I16, I32, I64, I1]>;
-def Tess_Number : RankedTensorOf<[F16, BF16, F32, F64, I8, UI8, I16, I32, I64]>;
-def Tess_Any : RankedTensorOf<[F16, BF16, F32, F64, I8, UI8, I16, I32, I64, I1]>;
+def Tess_FloatOrBool : RankedTensorOf<!listconcat(floatTypes, [I1])>;
+def Tess_IntOrBool : RankedTensorOf<!listconcat(intTypes, [I1])>;
+def Tess_Number : RankedTensorOf<numberTypes>;
+def Tess_Any : RankedTensorOf<!listconcat(numberTypes, [I1])>;
 def Tess_Index : RankedTensorOf<[I32, I64]>;
 def Tess_I32 : RankedTensorOf<[I32]>;
 

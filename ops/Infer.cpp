@@ -34,7 +34,7 @@ std::string dtypeNames(DTypeMask mask) {
     return "a float or bool";
   case kIntMask | kBoolMask:
     return "an integer or bool";
-  case kFloatMask | kIntMask:
+  case kNumberMask:
     return "a number";
   default:
     break;

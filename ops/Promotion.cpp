@@ -1,24 +1,34 @@
 //===- Promotion.cpp - the one promotion table ---------------------------===//
 //
 // Between tensors of one kind the wider dtype wins; unsigned with signed gives
-// the next signed dtype that holds both; bool gives way to everything. float16
-// and bfloat16 stay only among their own dtype: with the other half type or any
+// the narrowest signed dtype that holds both, and uint64 with a signed one
+// nothing, because there is none; bool gives way to everything. float16 and
+// bfloat16 stay only among their own dtype: with the other half type or any
 // integer the result is float32. Weak numbers never widen within their kind.
 //
 //===----------------------------------------------------------------------===//
 #include "ops/Promotion.h"
+#include "ops/Error.h"
 
 namespace tess {
 
-static DType promoteInts(DType a, DType b) {
-  if (a == DType::UInt8 || b == DType::UInt8) {
-    DType other = a == DType::UInt8 ? b : a;
-    return other == DType::Int8 ? DType::Int16 : other;
-  }
-  return byteWidth(a) >= byteWidth(b) ? a : b;
+/// The signed integer of so many bytes; nullopt for more than 8.
+static std::optional<DType> signedOf(int64_t bytes) {
+  for (DType d : {DType::Int8, DType::Int16, DType::Int32, DType::Int64})
+    if (byteWidth(d) == bytes)
+      return d;
+  return std::nullopt;
 }
 
-static DType promotePair(DType a, DType b) {
+static std::optional<DType> promoteInts(DType a, DType b) {
+  DType wide = byteWidth(a) >= byteWidth(b) ? a : b;
+  if (isUnsignedInt(a) == isUnsignedInt(b))
+    return wide;
+  int64_t ofUnsigned = byteWidth(isUnsignedInt(a) ? a : b), ofSigned = byteWidth(isUnsignedInt(a) ? b : a);
+  return signedOf(std::max(ofSigned, 2 * ofUnsigned));
+}
+
+static std::optional<DType> promotePair(DType a, DType b) {
   if (a == b || isBool(b))
     return a;
   if (isBool(a))
@@ -47,7 +57,10 @@ std::optional<DType> promote(llvm::ArrayRef<DType> dtypes, llvm::ArrayRef<bool> 
     bool isNumber = i < isWeak.size() && isWeak[i];
     DType d = isNumber ? defaultOf(dtypes[i]) : dtypes[i];
     std::optional<DType> &side = isNumber ? weak : strong;
-    side = side ? promotePair(*side, d) : d;
+    std::optional<DType> common = side ? promotePair(*side, d) : d;
+    if (!common)
+      return std::nullopt;
+    side = common;
   }
   if (strong && weak)
     return promoteWeak(*strong, *weak);
@@ -59,10 +72,17 @@ std::optional<DType> promoteFloat(llvm::ArrayRef<DType> dtypes, llvm::ArrayRef<b
   return d && !isFloat(*d) ? DType::Float32 : d;
 }
 
-llvm::SmallVector<std::optional<DType>, 4> operandDTypes(const OpInfo &info, llvm::ArrayRef<DType> dtypes,
-                                                         llvm::ArrayRef<bool> isWeak,
-                                                         llvm::ArrayRef<unsigned> segments) {
-  llvm::SmallVector<std::optional<DType>, 4> targets(dtypes.size());
+static llvm::Error noCommonDType(const OpInfo &info, llvm::ArrayRef<DType> dtypes) {
+  std::string names;
+  for (DType d : dtypes)
+    names += (names.empty() ? "" : " and ") + shortName(d).str();
+  return makeError(ErrorCode::TypeMismatch,
+                   llvm::Twine(info.name) + ": operands must have a common dtype, got " + names);
+}
+
+llvm::Expected<OperandDTypes> operandDTypes(const OpInfo &info, llvm::ArrayRef<DType> dtypes,
+                                            llvm::ArrayRef<bool> isWeak, llvm::ArrayRef<unsigned> segments) {
+  OperandDTypes targets(dtypes.size());
   llvm::SmallVector<DType, 4> chosen;
   llvm::SmallVector<bool, 4> chosenWeak;
   llvm::SmallVector<unsigned, 4> positions;
@@ -80,6 +100,8 @@ llvm::SmallVector<std::optional<DType>, 4> operandDTypes(const OpInfo &info, llv
     }
   bool toFloat = info.dtypes.kind == DTypeRuleKind::PromoteFloat;
   std::optional<DType> common = toFloat ? promoteFloat(chosen, chosenWeak) : promote(chosen, chosenWeak);
+  if (!common && !chosen.empty())
+    return noCommonDType(info, chosen);
   for (unsigned position : positions)
     if (dtypes[position] != *common || (position < isWeak.size() && isWeak[position]))
       targets[position] = common;

@@ -68,6 +68,9 @@ template <> struct AccumulatorOf<int16_t> {
 template <> struct AccumulatorOf<uint8_t> {
   using type = uint8_t;
 };
+template <> struct AccumulatorOf<uint16_t> {
+  using type = uint32_t; // as of int16_t
+};
 template <> struct AccumulatorOf<int32_t> {
   using type = uint32_t;
 };
@@ -98,6 +101,12 @@ template <typename Fn> auto withType(DType dtype, Fn &&fn) {
     return fn(int32_t());
   case DType::Int64:
     return fn(int64_t());
+  case DType::UInt16:
+    return fn(uint16_t());
+  case DType::UInt32:
+    return fn(uint32_t());
+  case DType::UInt64:
+    return fn(uint64_t());
   case DType::Bool:
     return fn(Bool8());
   }

@@ -38,7 +38,8 @@ LaneValue LaneBuilder::constant(Elem elem, bool vector, double value) {
     return constantBits(elem, vector, llvm::bit_cast<uint64_t>(value));
   if (elem == Elem::F32)
     return constantBits(elem, vector, llvm::bit_cast<uint32_t>(float(value)));
-  return constantBits(elem, vector, uint64_t(int64_t(value)));
+  bool isLarge = value >= 0x1p63; // of an unsigned element
+  return constantBits(elem, vector, isLarge ? uint64_t(value) : uint64_t(int64_t(value)));
 }
 
 LaneValue LaneBuilder::constantBits(Elem elem, bool vector, uint64_t bits) {

@@ -1,14 +1,19 @@
 //===- LaneConversion.cpp - types in memory and in computation -----------===//
 #include "compiler/lanes/LaneConversion.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <cmath>
 
 namespace tess::compiler {
 
 Elem computeElem(DType dtype) {
-  static constexpr Elem elems[kNumDTypes] = {Elem::F32, Elem::F32, Elem::F32, Elem::F64, Elem::I8,
-                                             Elem::I8,  Elem::I16, Elem::I32, Elem::I64, Elem::I1};
-  return elems[unsigned(dtype)];
+  if (isFloat(dtype))
+    return byteWidth(dtype) == 8 ? Elem::F64 : Elem::F32;
+  if (isBool(dtype))
+    return Elem::I1;
+  static constexpr Elem ofBytes[] = {Elem::I8, Elem::I16, Elem::I32, Elem::I64};
+  return ofBytes[llvm::Log2_64(byteWidth(dtype))];
 }
 
 Elem storedElem(DType dtype) {
@@ -70,17 +75,19 @@ static V floatToInt(V x, DType to) {
   LaneBuilder &b = x.b();
   unsigned width = bitWidth(computeElem(to));
   bool isSigned = !isUnsigned(to);
-  double low = isSigned ? -std::ldexp(1.0, width - 1) : 0, end = std::ldexp(1.0, isSigned ? width - 1 : width);
+  unsigned bits = isSigned ? width - 1 : width; // of the largest value
+  double low = isSigned ? -std::ldexp(1.0, bits) : 0, end = std::ldexp(1.0, bits);
   unsigned digits = x.elem() == Elem::F32 ? 24 : 53;
   // The largest value of the float type below `end` that truncates into range.
-  double high = width <= digits ? end - 1 : end - std::ldexp(1.0, width - 1 - digits);
+  double high = width <= digits ? end - 1 : end - std::ldexp(1.0, bits - digits);
   V finite = select(isNan(x), 0.0, x);
   V inside = select(lt(finite, low), low, finite);
   inside = select(gt(inside, high), high, inside);
-  V result = b.convert(b.convert(inside, width == 64 ? Elem::I64 : Elem::I32), computeElem(to));
+  Elem through = width == 64 ? Elem::I64 : Elem::I32; // which holds the smaller ones signed
+  V result = b.convert(b.convert(inside, through, !isSigned && width >= 32), computeElem(to));
   if (width <= digits)
     return result;
-  return select(ge(finite, end), result.ci((uint64_t(1) << (width - 1)) - 1), result);
+  return select(ge(finite, end), result.ci(~uint64_t(0) >> (64 - bits)), result);
 }
 
 V castValue(V value, DType from, DType to) {
@@ -99,7 +106,7 @@ V castValue(V value, DType from, DType to) {
     return b.convert(value, computeElem(to), isUnsigned(from));
   if (bitWidth(value.elem()) < 32)
     value = b.convert(value, Elem::I32, isUnsigned(from));
-  return roundTo(b.convert(value, computeElem(to)), to);
+  return roundTo(b.convert(value, computeElem(to), isUnsigned(from)), to);
 }
 
 Elem rawElem(DType dtype) {

@@ -30,6 +30,6 @@ V roundTo(V value, DType dtype);
 /// Converts a value of `from` to `to`, rounding once.
 V castValue(V value, DType from, DType to);
 /// Whether compute values of `dtype` are unsigned integers.
-inline bool isUnsigned(DType dtype) { return dtype == DType::UInt8 || dtype == DType::Bool; }
+inline bool isUnsigned(DType dtype) { return isUnsignedInt(dtype) || isBool(dtype); }
 
 } // namespace tess::compiler

@@ -37,8 +37,7 @@ int16_t NodeBuilder::reduce(ReduceKind kind, int16_t arg, DType dtype) {
 int16_t NodeBuilder::finish(int16_t id, DType dtype) {
   int16_t result = cast(id, dtype);
   KernelNode &node = spec.nodes[result];
-  bool narrow = dtype == DType::Float16 || dtype == DType::BFloat16;
-  if (!narrow || node.kind == NodeKind::Load)
+  if (!isNarrowFloat(dtype) || node.kind == NodeKind::Load)
     return result;
   node.roundsHere = true;
   return result;

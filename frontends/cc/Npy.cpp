@@ -17,7 +17,8 @@ struct TypeName {
 };
 constexpr TypeName typeNames[] = {{"f2", DType::Float16}, {"f4", DType::Float32}, {"f8", DType::Float64},
                                   {"i1", DType::Int8},    {"u1", DType::UInt8},   {"i2", DType::Int16},
-                                  {"i4", DType::Int32},   {"i8", DType::Int64},   {"b1", DType::Bool}};
+                                  {"i4", DType::Int32},   {"i8", DType::Int64},   {"b1", DType::Bool},
+                                  {"u2", DType::UInt16},  {"u4", DType::UInt32},  {"u8", DType::UInt64}};
 
 struct Closer {
   void operator()(std::FILE *file) const { std::fclose(file); }
@@ -148,10 +149,12 @@ Status readNpy(const std::string &path, NpyArray &array) {
   return {};
 }
 
+DType storedAs(DType dtype) { return dtype == DType::BFloat16 ? DType::UInt16 : dtype; }
+
 static std::string headerText(DType dtype, const Shape &shape) {
-  std::string descr = "<u2";
+  std::string descr;
   for (const TypeName &candidate : typeNames)
-    if (candidate.dtype == dtype)
+    if (candidate.dtype == storedAs(dtype))
       descr = (byteWidth(dtype) == 1 ? "|" : "<") + std::string(candidate.npy);
   std::string text = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (";
   for (int64_t size : shape)

@@ -13,18 +13,7 @@ from tessera import _core
 
 from tests.python import oracle
 
-SHORT = {
-    "f16": "float16",
-    "bf16": "bfloat16",
-    "f32": "float32",
-    "f64": "float64",
-    "i8": "int8",
-    "u8": "uint8",
-    "i16": "int16",
-    "i32": "int32",
-    "i64": "int64",
-    "bool": "bool",
-}
+SHORT = _core.dtype_table()
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 
 

@@ -28,7 +28,7 @@ DLDataType typeOf(DType dtype) {
   uint8_t code = dtype == DType::BFloat16 ? uint8_t(kDLBfloat)
                  : isFloat(dtype)         ? uint8_t(kDLFloat)
                  : isBool(dtype)          ? kDLBool
-                 : dtype == DType::UInt8  ? uint8_t(kDLUInt)
+                 : isUnsignedInt(dtype)   ? uint8_t(kDLUInt)
                                           : uint8_t(kDLInt);
   return {code, bits, 1};
 }

@@ -57,6 +57,20 @@ std::optional<DType> defaultDType(llvm::StringRef numpyName) {
   return parseDType(numpyName);
 }
 
+llvm::Error badInt(PyObject *data) {
+  return makeError(ErrorCode::InvalidArgument,
+                   "tensor: an int must fit its dtype (int32 unless dtype says more), got " + describeObject(data));
+}
+
+/// A uint64 of an int that no int64 holds.
+llvm::Expected<TensorRef> fromLargeInt(PyObject *data) {
+  uint64_t value = PyLong_AsUnsignedLongLong(data);
+  if (!PyErr_Occurred())
+    return createTensor(TensorMeta(DType::UInt64, {}), &value);
+  PyErr_Clear();
+  return badInt(data);
+}
+
 llvm::Expected<TensorRef> fromNumber(PyObject *data, std::optional<DType> dtype) {
   if (PyFloat_Check(data))
     return createScalar(Number::floating(PyFloat_AS_DOUBLE(data)), dtype.value_or(DType::Float32));
@@ -64,10 +78,11 @@ llvm::Expected<TensorRef> fromNumber(PyObject *data, std::optional<DType> dtype)
     return createScalar(Number::boolean(data == Py_True), dtype.value_or(DType::Bool));
   int overflow = 0;
   long long value = PyLong_AsLongLongAndOverflow(data, &overflow);
+  if (overflow > 0 && dtype == DType::UInt64) // a number of eager mode is an int64
+    return fromLargeInt(data);
   bool fits = !overflow && (dtype || (value >= INT32_MIN && value <= INT32_MAX));
   if (!fits)
-    return makeError(ErrorCode::InvalidArgument,
-                     "tensor: an int must fit its dtype (int32 unless dtype says more), got " + describeObject(data));
+    return badInt(data);
   return createScalar(Number::integer(value), dtype.value_or(DType::Int32));
 }
 
@@ -200,6 +215,8 @@ PyObject *toNumber(TensorImpl &tensor) {
     auto number = runtime::widen(element);
     if constexpr (std::is_same_v<T, runtime::Bool8>)
       return PyBool_FromLong(number);
+    else if constexpr (std::is_unsigned_v<T>)
+      return PyLong_FromUnsignedLongLong(number);
     else if constexpr (std::is_integral_v<T>)
       return PyLong_FromLongLong(number);
     else

@@ -37,6 +37,9 @@ from .dtype import (
     int32,
     int64,
     uint8,
+    uint16,
+    uint32,
+    uint64,
 )
 from .jit import estimate
 from .logger import enable_debug_log, get_logger, set_log_file, set_log_level
@@ -118,5 +121,8 @@ __all__ = [
     "show_versions",
     "sync",
     "tensor",
+    "uint16",
+    "uint32",
+    "uint64",
     "uint8",
 ]

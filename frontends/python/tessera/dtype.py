@@ -12,6 +12,9 @@ float32 = np.dtype("float32")
 float64 = np.dtype("float64")
 int8 = np.dtype("int8")
 uint8 = np.dtype("uint8")
+uint16 = np.dtype("uint16")
+uint32 = np.dtype("uint32")
+uint64 = np.dtype("uint64")
 int16 = np.dtype("int16")
 int32 = np.dtype("int32")
 int64 = np.dtype("int64")
@@ -27,6 +30,9 @@ __all__ = [
     "int32",
     "int64",
     "int8",
+    "uint16",
+    "uint32",
+    "uint64",
     "uint8",
 ]
 

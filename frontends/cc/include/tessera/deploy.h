@@ -57,6 +57,9 @@ enum class DType : uint8_t {
   Int32 = 7,
   Int64 = 8,
   Bool = 9,
+  UInt16 = 10,
+  UInt32 = 11,
+  UInt64 = 12,
 };
 /// Bytes of one element.
 size_t byteWidth(DType dtype);
