@@ -29,6 +29,13 @@ Type elementType(MLIRContext *context, DType dtype) {
     return IntegerType::get(context, 8 * byteWidth(dtype));
   case DType::Bool:
     return IntegerType::get(context, 1);
+  case DType::Float8E4M3:
+    return Float8E4M3FNType::get(context);
+  case DType::Float8E5M2:
+    return Float8E5M2Type::get(context);
+  case DType::Complex64:
+  case DType::Complex128:
+    return ComplexType::get(elementType(context, partOf(dtype)));
   }
   llvm_unreachable("every dtype has a type");
 }
@@ -51,6 +58,12 @@ static DType integerDType(IntegerType type) {
 DType dtypeOf(Type type) {
   if (auto integer = dyn_cast<IntegerType>(type))
     return integerDType(integer);
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return complexOf(dtypeOf(complex.getElementType()));
+  if (isa<Float8E4M3FNType>(type))
+    return DType::Float8E4M3;
+  if (isa<Float8E5M2Type>(type))
+    return DType::Float8E5M2;
   if (type.isF16())
     return DType::Float16;
   if (type.isBF16())

@@ -19,8 +19,9 @@ enum class DType : uint8_t {
 #define TESS_DTYPE(ENUMERATOR, VALUE, SHORT, NUMPY, MLIR, BYTES, FAMILY) ENUMERATOR = VALUE,
 #include "ops/DType.def"
 };
-/// What elements are; bool is neither a float nor an integer.
-enum class DTypeFamily : uint8_t { Float, SignedInt, UnsignedInt, Bool };
+/// What elements are; bool is neither a float nor an integer, and a float8 no float: it is moved, saved and converted,
+/// but nothing computes with it.
+enum class DTypeFamily : uint8_t { Float, SignedInt, UnsignedInt, Bool, Float8, Complex };
 
 /// One row of the table.
 struct DTypeInfo {
@@ -61,15 +62,29 @@ constexpr DTypeMask kUnsignedIntMask = maskOf(DTypeFamily::UnsignedInt);
 constexpr DTypeMask kIntMask = maskOf(DTypeFamily::SignedInt) | kUnsignedIntMask;
 constexpr DTypeMask kBoolMask = maskOf(DTypeFamily::Bool);
 constexpr DTypeMask kNumberMask = kFloatMask | kIntMask;
-constexpr DTypeMask kAnyMask = kNumberMask | kBoolMask;
+constexpr DTypeMask kFloat8Mask = maskOf(DTypeFamily::Float8);
+constexpr DTypeMask kComplexMask = maskOf(DTypeFamily::Complex);
+constexpr DTypeMask kAnyMask = (DTypeMask(1) << kNumDTypes) - 1;
 
 /// The family of a dtype.
 constexpr bool isFloat(DType d) { return maskOf(d) & kFloatMask; }
 constexpr bool isInt(DType d) { return maskOf(d) & kIntMask; }
 constexpr bool isUnsignedInt(DType d) { return maskOf(d) & kUnsignedIntMask; }
 constexpr bool isBool(DType d) { return d == DType::Bool; }
+constexpr bool isFloat8(DType d) { return maskOf(d) & kFloat8Mask; }
+constexpr bool isComplex(DType d) { return maskOf(d) & kComplexMask; }
+/// Whether gradients go through values of it.
+constexpr bool isDifferentiable(DType d) { return isFloat(d) || isComplex(d); }
 /// A float that computes in float32 and is rounded where an operator ends.
 constexpr bool isNarrowFloat(DType d) { return d == DType::Float16 || d == DType::BFloat16; }
+/// Any dtype that computes in float32 and has a coarser grid.
+constexpr bool computesWider(DType d) { return isNarrowFloat(d) || isFloat8(d); }
+/// The dtype of a complex one's real and imaginary part; any other dtype itself.
+constexpr DType partOf(DType d) {
+  return d == DType::Complex64 ? DType::Float32 : d == DType::Complex128 ? DType::Float64 : d;
+}
+/// The complex dtype whose parts hold floats of dtype `d`; a complex dtype itself.
+constexpr DType complexOf(DType d) { return partOf(d) == DType::Float64 ? DType::Complex128 : DType::Complex64; }
 
 /// Bytes of one element in memory (bool is one byte).
 constexpr int64_t byteWidth(DType d) { return kDTypes[unsigned(d)].bytes; }

@@ -4,7 +4,9 @@
 // the narrowest signed dtype that holds both, and uint64 with a signed one
 // nothing, because there is none; bool gives way to everything. float16 and
 // bfloat16 stay only among their own dtype: with the other half type or any
-// integer the result is float32. Weak numbers never widen within their kind.
+// integer the result is float32. Complex with real gives the complex dtype whose
+// parts hold both. A float8 has a common dtype with itself only. Weak numbers
+// never widen within their kind, and a weak complex one makes a float complex.
 //
 //===----------------------------------------------------------------------===//
 #include "ops/Promotion.h"
@@ -33,8 +35,12 @@ static std::optional<DType> promotePair(DType a, DType b) {
     return a;
   if (isBool(a))
     return b;
+  if (isFloat8(a) || isFloat8(b))
+    return std::nullopt;
   if (isInt(a) && isInt(b))
     return promoteInts(a, b);
+  if (isComplex(a) || isComplex(b))
+    return complexOf(*promotePair(partOf(a), partOf(b)));
   if (a == DType::Float64 || b == DType::Float64)
     return DType::Float64;
   return DType::Float32; // two half types, a half and a float32, or a float up to float32 and an integer
@@ -42,14 +48,22 @@ static std::optional<DType> promotePair(DType a, DType b) {
 
 /// The dtype for a tensor of dtype `d` beside a Python number whose kind is that of `weak`.
 static DType promoteWeak(DType d, DType weak) {
-  if (isBool(weak) || isFloat(d))
+  if (isBool(weak) || isFloat8(d) || isComplex(d))
+    return d;
+  if (isComplex(weak))
+    return complexOf(d);
+  if (isFloat(d))
     return d;
   if (isBool(d) || isFloat(weak))
     return DType::Float32; // a bool with a number, or an integer with a float
   return d;
 }
 
-static DType defaultOf(DType weak) { return isFloat(weak) ? DType::Float32 : isInt(weak) ? DType::Int32 : DType::Bool; }
+static DType defaultOf(DType weak) {
+  if (isComplex(weak))
+    return DType::Complex64;
+  return isFloat(weak) ? DType::Float32 : isInt(weak) ? DType::Int32 : DType::Bool;
+}
 
 std::optional<DType> promote(llvm::ArrayRef<DType> dtypes, llvm::ArrayRef<bool> isWeak) {
   std::optional<DType> strong, weak;
@@ -69,7 +83,7 @@ std::optional<DType> promote(llvm::ArrayRef<DType> dtypes, llvm::ArrayRef<bool> 
 
 std::optional<DType> promoteFloat(llvm::ArrayRef<DType> dtypes, llvm::ArrayRef<bool> isWeak) {
   std::optional<DType> d = promote(dtypes, isWeak);
-  return d && !isFloat(*d) ? DType::Float32 : d;
+  return d && (isInt(*d) || isBool(*d)) ? DType::Float32 : d; // an operator of floats refuses the others
 }
 
 static llvm::Error noCommonDType(const OpInfo &info, llvm::ArrayRef<DType> dtypes) {
@@ -98,10 +112,13 @@ llvm::Expected<OperandDTypes> operandDTypes(const OpInfo &info, llvm::ArrayRef<D
         targets[operand] = defaultOf(dtypes[operand]);
       }
     }
-  bool toFloat = info.dtypes.kind == DTypeRuleKind::PromoteFloat;
+  bool isComplexRule = info.dtypes.kind == DTypeRuleKind::Complex;
+  bool toFloat = info.dtypes.kind == DTypeRuleKind::PromoteFloat || isComplexRule;
   std::optional<DType> common = toFloat ? promoteFloat(chosen, chosenWeak) : promote(chosen, chosenWeak);
   if (!common && !chosen.empty())
     return noCommonDType(info, chosen);
+  if (isComplexRule && isNarrowFloat(*common))
+    common = DType::Float32;
   for (unsigned position : positions)
     if (dtypes[position] != *common || (position < isWeak.size() && isWeak[position]))
       targets[position] = common;

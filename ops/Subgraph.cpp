@@ -215,7 +215,7 @@ llvm::Expected<Subgraph> OpDef::makeBackwardGraph(llvm::ArrayRef<TensorMeta> ope
     return results.takeError();
   BackwardRequest request{operands, *results, {}, hasOutputGrad};
   for (auto [operand, need] : llvm::zip(operands, needed))
-    request.wanted.push_back(need && isFloat(operand.dtype));
+    request.wanted.push_back(need && isDifferentiable(operand.dtype));
   return roundedOnce(operands, [&](bool wide) { return backwardGraph(*this, request, wide); });
 }
 

@@ -8,7 +8,7 @@ using namespace mlir;
 namespace tess::compiler {
 
 unsigned bitWidth(Elem e) {
-  static constexpr unsigned widths[] = {1, 8, 16, 32, 64, 32, 64, 16};
+  static constexpr unsigned widths[] = {1, 8, 16, 32, 64, 128, 32, 64, 16};
   return widths[unsigned(e)];
 }
 
@@ -44,7 +44,7 @@ LaneValue LaneBuilder::constant(Elem elem, bool vector, double value) {
 
 LaneValue LaneBuilder::constantBits(Elem elem, bool vector, uint64_t bits) {
   unsigned width = bitWidth(elem);
-  bits &= ~uint64_t(0) >> (64 - width);
+  bits &= ~uint64_t(0) >> (64 - std::min(width, 64u));
   Type shaped = type(elem, vector), scalar = type(elem, false);
   Value &memo = constants[{const_cast<void *>(shaped.getAsOpaquePointer()), bits}];
   if (memo)

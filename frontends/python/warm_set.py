@@ -27,7 +27,15 @@ MAX_BYTES = 6_000_000  # in all levels together
 LONG = _core.dtype_table()
 FIRST = ("float32", "int32")  # the dtypes that most programs use
 FLOATS = ("bfloat16", "float16", "float64")  # the other dtypes of floats
-RARE = ("uint16", "uint32", "uint64")  # compiled at their first call
+RARE = (
+    "uint16",
+    "uint32",
+    "uint64",
+    "float8_e4m3fn",
+    "float8_e5m2",
+    "complex64",
+    "complex128",
+)  # compiled at their first call; fmt: skip
 
 
 def run_examples():

@@ -216,12 +216,12 @@ std::vector<uint8_t> runOne(const KernelSpec &spec, std::vector<uint8_t> &in, si
 
 TEST_CASE("every cast rounds once, truncates, saturates or wraps") {
   constexpr size_t n = 4003;
-  for (DType from : dtypesIn(kAnyMask)) {
+  for (DType from : dtypesIn(kNumberMask | kBoolMask)) {
     std::vector<uint64_t> values = samples(from, n);
     std::vector<uint8_t> in(n * byteWidth(from));
     for (size_t i = 0; i < n; ++i)
       writeElement(in, i, from, values[i]);
-    for (DType to : dtypesIn(kAnyMask))
+    for (DType to : dtypesIn(kNumberMask | kBoolMask))
       for (const std::string &target : targetsHere()) {
         SpecBuilder s;
         s.output(s.apply(ScalarFn::Cast, to, {s.input(from)}, true), to);

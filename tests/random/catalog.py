@@ -14,7 +14,7 @@ _BY_PYTHON = ("dropout", "uniform", "normal", "adam_update", "sgd_update")
 _BACKWARD = ("max_pool2d_backward", "scaled_dot_product_attention_backward")
 _LIBRARY = 5
 # Dtypes that few programs use: this share of the operands that may have them does.
-RARE = ("uint16", "uint32", "uint64")
+RARE = ("uint16", "uint32", "uint64", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2")
 _RARE_SHARE = 0.06
 # Families that hide no layout are drawn less often.
 _WEIGHTS = {"Math": 0.4, "Elementwise": 0.6, "Activation": 0.5, "View": 2.5, "Movement": 2.0,

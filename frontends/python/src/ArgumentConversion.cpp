@@ -51,6 +51,10 @@ bool toOperand(PyObject *object, Operand &operand, llvm::SmallVectorImpl<TensorR
     operand = Operand(Number::boolean(object == Py_True));
     return true;
   }
+  if (PyComplex_CheckExact(object)) {
+    operand = Operand(Number::complex({PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object)}));
+    return true;
+  }
   if (PyLong_Check(object))
     return numberFromLong(object, operand);
   if (isSymInt(object)) {

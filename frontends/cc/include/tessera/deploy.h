@@ -60,6 +60,10 @@ enum class DType : uint8_t {
   UInt16 = 10,
   UInt32 = 11,
   UInt64 = 12,
+  Float8E4M3 = 13,
+  Float8E5M2 = 14,
+  Complex64 = 15,
+  Complex128 = 16,
 };
 /// Bytes of one element.
 size_t byteWidth(DType dtype);
