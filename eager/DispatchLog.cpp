@@ -35,7 +35,7 @@ static std::string textOf(const Operand &operand) {
   if (operand.tensor)
     return toString(operand.tensor->meta());
   if (operand.number.kind == Number::Complex)
-    return llvm::formatv("{0} + {1} i", operand.number.f, operand.number.imag).str();
+    return llvm::formatv("{0} + {1} i", operand.number.c->real(), operand.number.c->imag()).str();
   return operand.number.kind == Number::Float ? llvm::formatv("{0}", operand.number.f).str()
                                               : std::to_string(operand.number.i);
 }

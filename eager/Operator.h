@@ -17,22 +17,23 @@ namespace tess::eager {
 
 /// A number without a dtype of its own.
 struct Number {
-  enum Kind : uint8_t { Bool, Int, Float, Complex } kind = Int; // Bool and Int: in `i`, Float and Complex: in `f`
+  enum Kind : uint8_t { Bool, Int, Float, Complex } kind = Int; // Bool and Int: in `i`, Float: in `f`, Complex: in `c`
   uint32_t sizeHandle = 0; // of an Int that is an expression of sizes: the handle less kUnknown; 0: it is none
   union {
     int64_t i;
     double f;
+    const std::complex<double> *c; // refers, so that what every call copies stays small
   };
-  double imag; // of a Complex
   Number() : i(0) {}
   /// A number of the kind Bool, Int, Float or Complex.
   static Number boolean(bool v) { return {Bool, v}; }
   static Number integer(int64_t v) { return {Int, v}; }
   static Number floating(double v) { return Number(v); }
-  static Number complex(std::complex<double> v) { return Number(v); }
+  /// A Complex refers to `v`, which must outlive the call.
+  static Number complex(const std::complex<double> &v) { return Number(&v); }
   /// The number, of any kind.
   std::complex<double> toComplex() const {
-    return {kind == Bool || kind == Int ? double(i) : f, kind == Complex ? imag : 0.0};
+    return kind == Complex ? *c : std::complex<double>(kind == Float ? f : double(i));
   }
   /// An Int with the value `v`, for which a recording writes down `expression` (ops/SizeExpr.h).
   static Number size(int64_t v, int64_t expression) {
@@ -51,7 +52,7 @@ struct Number {
 private:
   Number(Kind kind, int64_t v) : kind(kind), i(v) {}
   explicit Number(double v) : kind(Float), f(v) {}
-  explicit Number(std::complex<double> v) : kind(Complex), f(v.real()), imag(v.imag()) {}
+  explicit Number(const std::complex<double> *v) : kind(Complex), c(v) {}
 };
 
 /// A borrowed tensor, or a number.

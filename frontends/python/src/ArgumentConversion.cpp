@@ -52,7 +52,9 @@ bool toOperand(PyObject *object, Operand &operand, llvm::SmallVectorImpl<TensorR
     return true;
   }
   if (PyComplex_CheckExact(object)) {
-    operand = Operand(Number::complex({PyComplex_RealAsDouble(object), PyComplex_ImagAsDouble(object)}));
+    static_assert(sizeof(Py_complex) == sizeof(std::complex<double>)); // both are an array of the two parts
+    const Py_complex &value = reinterpret_cast<PyComplexObject *>(object)->cval;
+    operand = Operand(Number::complex(reinterpret_cast<const std::complex<double> &>(value)));
     return true;
   }
   if (PyLong_Check(object))

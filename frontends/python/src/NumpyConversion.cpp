@@ -82,9 +82,10 @@ llvm::Expected<TensorRef> fromLargeInt(PyObject *data) {
 llvm::Expected<TensorRef> fromNumber(PyObject *data, std::optional<DType> dtype) {
   if (PyFloat_Check(data))
     return createScalar(Number::floating(PyFloat_AS_DOUBLE(data)), dtype.value_or(DType::Float32));
-  if (PyComplex_CheckExact(data))
-    return createScalar(Number::complex({PyComplex_RealAsDouble(data), PyComplex_ImagAsDouble(data)}),
-                        dtype.value_or(DType::Complex64));
+  if (PyComplex_CheckExact(data)) {
+    std::complex<double> value(PyComplex_RealAsDouble(data), PyComplex_ImagAsDouble(data));
+    return createScalar(Number::complex(value), dtype.value_or(DType::Complex64));
+  }
   if (PyBool_Check(data))
     return createScalar(Number::boolean(data == Py_True), dtype.value_or(DType::Bool));
   int overflow = 0;
