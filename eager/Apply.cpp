@@ -52,7 +52,9 @@ static llvm::Error enter(Call &call, Tensors &results) {
 static bool promotes(DTypeRuleKind kind, DTypeMask seen) {
   if (seen & (seen - 1))
     return true;
-  return kind == DTypeRuleKind::PromoteFloat && (seen & ~kFloatMask);
+  constexpr DTypeMask parts = maskOf(DType::Float32) | maskOf(DType::Float64);
+  return (kind == DTypeRuleKind::PromoteFloat && (seen & ~kFloatMask)) ||
+         (kind == DTypeRuleKind::Complex && (seen & ~parts));
 }
 
 uint32_t neededLayers(const OpDef &op, llvm::ArrayRef<Operand> operands, Layer first) {
@@ -164,10 +166,17 @@ template <typename T, typename A> static T elementOf(A number) {
 }
 
 llvm::Expected<TensorRef> createScalar(Number number, DType dtype) {
-  alignas(8) char bytes[8];
-  runtime::withType(dtype, [&](auto tag) {
+  if (number.kind == Number::Complex && !isComplex(dtype))
+    return makeError(ErrorCode::TypeMismatch,
+                     llvm::Twine("tensor: a complex number must have a complex dtype, got ") + numpyName(dtype));
+  alignas(16) char bytes[16];
+  runtime::withAnyType(dtype, [&](auto tag) {
     using T = decltype(tag);
-    T element = number.kind == Number::Float ? elementOf<T>(number.f) : elementOf<T>(number.i);
+    T element;
+    if constexpr (runtime::kIsComplex<T>)
+      element = T(number.toComplex());
+    else
+      element = number.kind == Number::Float ? elementOf<T>(number.f) : elementOf<T>(number.i);
     std::memcpy(bytes, &element, sizeof(T));
   });
   TensorMeta meta(dtype, {});

@@ -47,7 +47,7 @@ template <typename T> Flaws scan(const T *data, int64_t count) {
 
 /// The flaws of a value, which it waits for. A value lost to an earlier failure has no flaws.
 llvm::Expected<Flaws> flawsOf(TensorImpl &tensor) {
-  if (!isFloat(tensor.dtype()))
+  if (!isDifferentiable(tensor.dtype()))
     return Flaws();
   if (llvm::Error e = awaitWritten(tensor.storage()))
     return std::move(e);
@@ -56,9 +56,13 @@ llvm::Expected<Flaws> flawsOf(TensorImpl &tensor) {
   llvm::Expected<TensorRef> plain = contiguousNow(tensor, "check_finite");
   if (!plain)
     return plain.takeError();
-  return runtime::withType(tensor.dtype(), [&](auto tag) {
-    return scan(reinterpret_cast<const decltype(tag) *>((*plain)->data()), tensor.numElements());
+  int64_t parts = isComplex(tensor.dtype()) ? 2 : 1;
+  Flaws flaws = runtime::withType(partOf(tensor.dtype()), [&](auto tag) {
+    return scan(reinterpret_cast<const decltype(tag) *>((*plain)->data()), parts * tensor.numElements());
   });
+  for (int64_t *place : {&flaws.nan, &flaws.infinity})
+    *place = *place < 0 ? *place : *place / parts;
+  return flaws;
 }
 
 /// The flaws among the attributes: an infinity or a NaN given there is intended.

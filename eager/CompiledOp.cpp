@@ -3,6 +3,8 @@
 
 #include "ops/Hash.h"
 
+#include <bit>
+
 namespace tess::eager {
 
 std::atomic<uint64_t> BindingBytes::held{0}, BindingBytes::limit{kDefaultOpCacheLimit / 4};
@@ -26,10 +28,12 @@ bool isSameForm(const AttrValue &a, const AttrValue &b) {
 }
 
 uint64_t keyOfOperands(llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments) {
+  constexpr unsigned kBits = std::bit_width(kNumDTypes - 1), kMost = (64 - 4) / kBits;
+  static_assert(kMost < 16, "the number of operands takes 4 bits");
   uint64_t h = operands.size();
-  if (h <= 14)
+  if (h <= kMost)
     for (const Operand &operand : operands)
-      h = h << 4 | uint64_t(operand.tensor->dtype());
+      h = h << kBits | uint64_t(operand.tensor->dtype());
   else
     for (const Operand &operand : operands)
       h = mixHash(h, uint64_t(operand.tensor->dtype()));

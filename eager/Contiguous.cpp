@@ -20,8 +20,10 @@ static DType bitsOf(DType dtype) {
     return DType::Int16;
   case 4:
     return DType::Int32;
-  default:
+  case 8:
     return DType::Int64;
+  default:
+    return DType::Complex128;
   }
 }
 

@@ -25,13 +25,16 @@ llvm::Error applyDTypePromotion(Call &call, Tensors &results) {
   if (segments.empty() && !info.simple)
     if (llvm::Error e = defaultSegments(info, call.operands.size()).moveInto(segments))
       return e;
-  auto targets = operandDTypes(info, dtypes, {}, segments);
+  llvm::Expected<OperandDTypes> targets = operandDTypes(info, dtypes, {}, segments);
+  if (!targets)
+    return targets.takeError();
   llvm::SmallVector<Operand, 4> operands(call.operands.begin(), call.operands.end());
   llvm::SmallVector<Tensors, 2> casts;
   for (unsigned i = 0; i < operands.size(); ++i) {
-    if (!targets[i] || *targets[i] == dtypes[i])
+    std::optional<DType> target = (*targets)[i];
+    if (!target || *target == dtypes[i])
       continue;
-    if (llvm::Error e = castTo(operands[i].tensor, *targets[i], casts.emplace_back()))
+    if (llvm::Error e = castTo(operands[i].tensor, *target, casts.emplace_back()))
       return e;
     operands[i] = Operand(casts.back().front());
   }

@@ -34,6 +34,8 @@ static std::string nameOf(const Call &call) {
 static std::string textOf(const Operand &operand) {
   if (operand.tensor)
     return toString(operand.tensor->meta());
+  if (operand.number.kind == Number::Complex)
+    return llvm::formatv("{0} + {1} i", operand.number.c->real(), operand.number.c->imag()).str();
   return operand.number.kind == Number::Float ? llvm::formatv("{0}", operand.number.f).str()
                                               : std::to_string(operand.number.i);
 }

@@ -57,7 +57,7 @@ llvm::Error applyGrad(Call &call, Tensors &results) {
     return e;
   bool differentiable = false;
   for (const TensorRef &result : results)
-    differentiable |= isFloat(result->dtype());
+    differentiable |= isDifferentiable(result->dtype());
   if (!differentiable)
     return llvm::Error::success();
   for (Tape *tape : tapes)

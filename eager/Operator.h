@@ -10,23 +10,31 @@
 #include "eager/Tensor.h"
 #include "ops/OpDef.h"
 
+#include <complex>
 #include <variant>
 
 namespace tess::eager {
 
 /// A number without a dtype of its own.
 struct Number {
-  enum Kind : uint8_t { Bool, Int, Float } kind = Int; // Bool and Int: in `i`, Float: in `f`
+  enum Kind : uint8_t { Bool, Int, Float, Complex } kind = Int; // Bool and Int: in `i`, Float: in `f`, Complex: in `c`
   uint32_t sizeHandle = 0; // of an Int that is an expression of sizes: the handle less kUnknown; 0: it is none
   union {
     int64_t i;
     double f;
+    const std::complex<double> *c; // refers, so that what every call copies stays small
   };
   Number() : i(0) {}
-  /// A number of the kind Bool, Int or Float.
+  /// A number of the kind Bool, Int, Float or Complex.
   static Number boolean(bool v) { return {Bool, v}; }
   static Number integer(int64_t v) { return {Int, v}; }
   static Number floating(double v) { return Number(v); }
+  /// A Complex refers to `v`, which must outlive the call.
+  static Number complex(const std::complex<double> &v) { return Number(&v); }
+  /// The number, of any kind.
+  std::complex<double> toComplex() const {
+    return kind == Complex ? *c : std::complex<double>(kind == Float ? f : double(i));
+  }
   /// An Int with the value `v`, for which a recording writes down `expression` (ops/SizeExpr.h).
   static Number size(int64_t v, int64_t expression) {
     Number number(Int, v);
@@ -36,11 +44,15 @@ struct Number {
   /// What a recording writes down for an Int.
   int64_t recorded() const { return sizeHandle ? kUnknown + int64_t(sizeHandle) : i; }
   /// A dtype that stands for the kind, as ops/Promotion.h expects of weak operands.
-  DType kindDType() const { return kind == Bool ? DType::Bool : kind == Int ? DType::Int64 : DType::Float64; }
+  DType kindDType() const {
+    constexpr DType dtypes[] = {DType::Bool, DType::Int64, DType::Float64, DType::Complex128};
+    return dtypes[kind];
+  }
 
 private:
   Number(Kind kind, int64_t v) : kind(kind), i(v) {}
   explicit Number(double v) : kind(Float), f(v) {}
+  explicit Number(const std::complex<double> *v) : kind(Complex), c(v) {}
 };
 
 /// A borrowed tensor, or a number.

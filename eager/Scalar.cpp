@@ -20,8 +20,8 @@ static bool fits(Number number, DType dtype) {
   if (number.kind != Number::Int || !isInt(dtype) || dtype == DType::Int64)
     return true;
   int bits = int(byteWidth(dtype)) * 8;
-  if (dtype == DType::UInt8)
-    return number.i >= 0 && number.i < 256;
+  if (isUnsignedInt(dtype))
+    return number.i >= 0 && (bits == 64 || number.i < int64_t(1) << bits);
   return number.i >= -(int64_t(1) << (bits - 1)) && number.i < int64_t(1) << (bits - 1);
 }
 
@@ -44,13 +44,15 @@ llvm::Error applyScalar(Call &call, Tensors &results) {
     isWeak.push_back(!operand.tensor);
     dtypes.push_back(operand.tensor ? operand.tensor->dtype() : operand.number.kindDType());
   }
-  auto targets = operandDTypes(call.opDef().info(), dtypes, isWeak, call.segments());
+  llvm::Expected<OperandDTypes> targets = operandDTypes(call.opDef().info(), dtypes, isWeak, call.segments());
+  if (!targets)
+    return targets.takeError();
   llvm::SmallVector<Operand, 4> operands(call.operands.begin(), call.operands.end());
   Tensors made;
   for (unsigned i = 0; i < operands.size(); ++i) {
     if (operands[i].tensor)
       continue;
-    DType dtype = targets[i].value_or(dtypes[i]);
+    DType dtype = (*targets)[i].value_or(dtypes[i]);
     if (!fits(operands[i].number, dtype))
       return outOfRange(call.opDef(), operands[i].number, dtype);
     if (llvm::Error e = scalarOf(operands[i].number, dtype).moveInto(made.emplace_back()))

@@ -118,7 +118,7 @@ void Tape::clear() {
 void Tape::tagResults(Record &record, llvm::ArrayRef<TensorRef> results) {
   for (const TensorRef &result : results) {
     uint32_t value = 0;
-    if (isFloat(result->dtype())) {
+    if (isDifferentiable(result->dtype())) {
       value = newId();
       result->setGradId(id, value, isLive);
     }
@@ -142,7 +142,7 @@ llvm::Error Tape::record(const Call &call, llvm::ArrayRef<TensorRef> results) {
     needed.push_back(ids.back() != 0);
   }
   for (const TensorRef &result : results)
-    arrives.push_back(isFloat(result->dtype()));
+    arrives.push_back(isDifferentiable(result->dtype()));
   llvm::Expected<BackwardPlanRef> plan = backwardPlan(call.opDef(), call.operands, call.segments(), needed, arrives);
   if (!plan)
     return plan.takeError();

@@ -40,6 +40,8 @@ llvm::Error Tape::seed(llvm::ArrayRef<TensorRef> ys, llvm::ArrayRef<TensorRef> d
     TensorRef dy = i < dys.size() ? dys[i] : TensorRef();
     if (dy && !dy->hasMeta(ys[i]->meta()))
       return seedError(*ys[i], *dy);
+    if (!dy && isComplex(ys[i]->dtype()))
+      return invalidArgument("backward: y must be real where no dy is given, got " + toString(ys[i]->meta()));
     if (!dy)
       if (llvm::Error e = onesLike(*ys[i]).moveInto(dy))
         return e;

@@ -17,18 +17,25 @@ Type elementType(MLIRContext *context, DType dtype) {
     return Float32Type::get(context);
   case DType::Float64:
     return Float64Type::get(context);
-  case DType::Int8:
-    return IntegerType::get(context, 8);
   case DType::UInt8:
-    return IntegerType::get(context, 8, IntegerType::Unsigned);
+  case DType::UInt16:
+  case DType::UInt32:
+  case DType::UInt64:
+    return IntegerType::get(context, 8 * byteWidth(dtype), IntegerType::Unsigned);
+  case DType::Int8:
   case DType::Int16:
-    return IntegerType::get(context, 16);
   case DType::Int32:
-    return IntegerType::get(context, 32);
   case DType::Int64:
-    return IntegerType::get(context, 64);
+    return IntegerType::get(context, 8 * byteWidth(dtype));
   case DType::Bool:
     return IntegerType::get(context, 1);
+  case DType::Float8E4M3:
+    return Float8E4M3FNType::get(context);
+  case DType::Float8E5M2:
+    return Float8E5M2Type::get(context);
+  case DType::Complex64:
+  case DType::Complex128:
+    return ComplexType::get(elementType(context, partOf(dtype)));
   }
   llvm_unreachable("every dtype has a type");
 }
@@ -40,17 +47,23 @@ static DType integerDType(IntegerType type) {
   case 8:
     return type.isUnsigned() ? DType::UInt8 : DType::Int8;
   case 16:
-    return DType::Int16;
+    return type.isUnsigned() ? DType::UInt16 : DType::Int16;
   case 32:
-    return DType::Int32;
+    return type.isUnsigned() ? DType::UInt32 : DType::Int32;
   default:
-    return DType::Int64;
+    return type.isUnsigned() ? DType::UInt64 : DType::Int64;
   }
 }
 
 DType dtypeOf(Type type) {
   if (auto integer = dyn_cast<IntegerType>(type))
     return integerDType(integer);
+  if (auto complex = dyn_cast<ComplexType>(type))
+    return complexOf(dtypeOf(complex.getElementType()));
+  if (isa<Float8E4M3FNType>(type))
+    return DType::Float8E4M3;
+  if (isa<Float8E5M2Type>(type))
+    return DType::Float8E5M2;
   if (type.isF16())
     return DType::Float16;
   if (type.isBF16())

@@ -12,7 +12,7 @@
 
 namespace tess::ir {
 
-/// The MLIR type of `dtype`; bool is i1, UInt8 is ui8.
+/// The MLIR type of `dtype`; bool is i1, integers are signless unless they are unsigned.
 mlir::Type elementType(mlir::MLIRContext *context, DType dtype);
 /// Asserts that `type` is an element type of the dialect (the verifier has seen to it).
 DType dtypeOf(mlir::Type elementType);

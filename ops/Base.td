@@ -23,14 +23,24 @@ def Tess_Dialect : Dialect {
   let extraClassDeclaration = "void registerOps();";
 }
 
-// Operand and result types. i1 is bool; ui8 is uint8; signless integers are signed.
-def Tess_Float : RankedTensorOf<[F16, BF16, F32, F64]>;
-def Tess_Int : RankedTensorOf<[I8, UI8, I16, I32, I64]>;
+// Operand and result types, the families of ops/DType.def. i1 is bool; signless integers are signed.
+defvar floatTypes = [F16, BF16, F32, F64];
+defvar intTypes = [I8, UI8, I16, UI16, I32, UI32, I64, UI64];
+defvar numberTypes = !listconcat(floatTypes, intTypes);
+defvar complexTypes = [Complex<F32>, Complex<F64>];
+def Tess_Float : RankedTensorOf<floatTypes>;
+def Tess_Int : RankedTensorOf<intTypes>;
 def Tess_Bool : RankedTensorOf<[I1]>;
-def Tess_FloatOrBool : RankedTensorOf<[F16, BF16, F32, F64, I1]>;
-def Tess_IntOrBool : RankedTensorOf<[I8, UI8, I16, I32, I64, I1]>;
-def Tess_Number : RankedTensorOf<[F16, BF16, F32, F64, I8, UI8, I16, I32, I64]>;
-def Tess_Any : RankedTensorOf<[F16, BF16, F32, F64, I8, UI8, I16, I32, I64, I1]>;
+def Tess_FloatOrBool : RankedTensorOf<!listconcat(floatTypes, [I1])>;
+def Tess_IntOrBool : RankedTensorOf<!listconcat(intTypes, [I1])>;
+def Tess_Number : RankedTensorOf<numberTypes>;
+def Tess_NumberOrBool : RankedTensorOf<!listconcat(numberTypes, [I1])>;
+def Tess_Complex : RankedTensorOf<complexTypes>;
+def Tess_FloatOrComplex : RankedTensorOf<!listconcat(floatTypes, complexTypes)>;
+def Tess_NumberOrComplex : RankedTensorOf<!listconcat(numberTypes, complexTypes)>;
+def Tess_NumberOrBoolOrComplex : RankedTensorOf<!listconcat(numberTypes, [I1], complexTypes)>;
+// What only moves elements takes any, those of float8 too, with which nothing computes.
+def Tess_Any : RankedTensorOf<!listconcat(numberTypes, [I1], complexTypes, [F8E4M3FN, F8E5M2])>;
 def Tess_Index : RankedTensorOf<[I32, I64]>;
 def Tess_I32 : RankedTensorOf<[I32]>;
 
@@ -83,6 +93,8 @@ class PromoteFloat<list<string> ops> : DTypeRule { list<string> operands = ops; 
 class Fixed<string d, list<string> agree = []> : DTypeRule { string dtype = d; list<string> operands = agree; }
 class FromAttr<string a> : DTypeRule { string attr = a; }
 class SumOf<string op> : DTypeRule { string operand = op; } // bool becomes int32
+class PartOf<string op> : DTypeRule { string operand = op; } // of complex numbers the dtype of their parts
+class ComplexOf<list<string> ops> : DTypeRule { list<string> operands = ops; } // whose parts the promoted floats are
 def RuleGives : DTypeRule; // the shape rule returns whole metas
 
 //===----------------------------------------------------------------------===//

@@ -13,6 +13,9 @@ namespace tess::checks {
 #define TESS_CHECK(name)                                                                                               \
   llvm::Error name(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments)
 
+// ElementwiseShapes.cpp
+TESS_CHECK(cast);
+
 // ReductionShapes.cpp
 TESS_CHECK(notEmpty);
 TESS_CHECK(norm);

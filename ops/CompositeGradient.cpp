@@ -51,7 +51,7 @@ void ReverseMode::replay() {
     llvm::SmallVector<int, 2> outputs = b.applyAll(node.op, inputs, node.segments);
     for (auto [id, value] : llvm::zip(node.outputs, outputs)) {
       values[id] = value;
-      active[id] = isActive && isFloat(b.meta(value).dtype);
+      active[id] = isActive && isDifferentiable(b.meta(value).dtype);
     }
     for (auto [id, value] : saved)
       if (llvm::is_contained(node.outputs, id))

@@ -70,10 +70,11 @@ def Tess_ScalarTensorOp : Creation<"scalar_tensor", "an integer or a size as a t
   let description = [{`out = value`, converted to dtype. A value that is an expression of sizes is computed when inputs
     are bound.}];
   let arguments = (ins Runtime<SI64Attr>:$value, DefaultValuedStrAttr<Tess_DTypeAttr, "i32">:$dtype);
-  let results = (outs Tess_Number:$out);
+  let results = (outs Tess_NumberOrComplex:$out);
   let attrFacts = [Doc<"value", "the number">, Doc<"dtype", "dtype of the result">, SizeAttr<"value">];
   let samples = [Sample<[], "value=6">, Sample<[], "value=-2;dtype=f32">, Sample<[], "value=16777217;dtype=f64">,
-                 Sample<[], "value=300;dtype=bf16">, Sample<[], "value=16777219;dtype=f32">];
+                 Sample<[], "value=300;dtype=bf16">, Sample<[], "value=16777219;dtype=f32">,
+                 Sample<[], "value=3;dtype=c64">];
 }
 def Tess_FullLikeOp : Tess_Op<"full_like"> {
   let summary = "one value everywhere, in shape and dtype of another tensor";

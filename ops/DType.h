@@ -1,6 +1,7 @@
 //===- DType.h - element types ----------------------------------*- C++ -*-===//
 //
-// The element types every layer shares, with their names and widths.
+// The element types every layer shares, with their names, widths and families.
+// The table is in DType.def; all that is here follows from it.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -8,51 +9,93 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <cstdint>
+#include <iterator>
 #include <optional>
 
 namespace tess {
 
-/// Values are part of the file format: append, never renumber.
+/// Values are part of the file format.
 enum class DType : uint8_t {
-  Float16 = 0,
-  BFloat16 = 1,
-  Float32 = 2,
-  Float64 = 3,
-  Int8 = 4,
-  UInt8 = 5,
-  Int16 = 6,
-  Int32 = 7,
-  Int64 = 8,
-  Bool = 9,
+#define TESS_DTYPE(ENUMERATOR, VALUE, SHORT, NUMPY, MLIR, BYTES, FAMILY) ENUMERATOR = VALUE,
+#include "ops/DType.def"
 };
-constexpr unsigned kNumDTypes = 10;
+/// What elements are; bool is neither a float nor an integer, and a float8 no float: it is moved, saved and converted,
+/// but nothing computes with it.
+enum class DTypeFamily : uint8_t { Float, SignedInt, UnsignedInt, Bool, Float8, Complex };
+
+/// One row of the table.
+struct DTypeInfo {
+  DType dtype;
+  const char *shortName, *numpyName, *mlirName;
+  uint8_t bytes; // of one element in memory
+  DTypeFamily family;
+};
+/// The rows, by the value of their dtype.
+constexpr DTypeInfo kDTypes[] = {
+#define TESS_DTYPE(ENUMERATOR, VALUE, SHORT, NUMPY, MLIR, BYTES, FAMILY)                                               \
+  {DType::ENUMERATOR, SHORT, NUMPY, MLIR, BYTES, DTypeFamily::FAMILY},
+#include "ops/DType.def"
+};
+constexpr unsigned kNumDTypes = std::size(kDTypes);
+static_assert(
+    [] {
+      for (unsigned i = 0; i < kNumDTypes; ++i)
+        if (kDTypes[i].dtype != DType(i))
+          return false;
+      return true;
+    }(),
+    "rows are in the order of their values");
 
 /// A set of dtypes, one bit for each.
-using DTypeMask = uint16_t;
-/// The set of `d` alone.
-constexpr DTypeMask maskOf(DType d) { return DTypeMask(1u << unsigned(d)); }
-constexpr DTypeMask kFloatMask = 0x00F;
-constexpr DTypeMask kSignedIntMask = 0x1D0;
-constexpr DTypeMask kIntMask = 0x1F0;
-constexpr DTypeMask kBoolMask = 0x200;
-constexpr DTypeMask kAnyMask = 0x3FF;
+using DTypeMask = uint32_t;
+static_assert(kNumDTypes <= 32, "a set has a bit for each dtype");
+/// The set of `d` alone, and of all of a family.
+constexpr DTypeMask maskOf(DType d) { return DTypeMask(1) << unsigned(d); }
+constexpr DTypeMask maskOf(DTypeFamily family) {
+  DTypeMask mask = 0;
+  for (unsigned i = 0; i < kNumDTypes; ++i)
+    mask |= kDTypes[i].family == family ? maskOf(DType(i)) : 0;
+  return mask;
+}
+constexpr DTypeMask kFloatMask = maskOf(DTypeFamily::Float);
+constexpr DTypeMask kUnsignedIntMask = maskOf(DTypeFamily::UnsignedInt);
+constexpr DTypeMask kIntMask = maskOf(DTypeFamily::SignedInt) | kUnsignedIntMask;
+constexpr DTypeMask kBoolMask = maskOf(DTypeFamily::Bool);
+constexpr DTypeMask kNumberMask = kFloatMask | kIntMask;
+constexpr DTypeMask kFloat8Mask = maskOf(DTypeFamily::Float8);
+constexpr DTypeMask kComplexMask = maskOf(DTypeFamily::Complex);
+constexpr DTypeMask kAnyMask = (DTypeMask(1) << kNumDTypes) - 1;
 
-/// The family of a dtype: integers include UInt8, and bool is neither a float nor an integer.
+/// The family of a dtype.
 constexpr bool isFloat(DType d) { return maskOf(d) & kFloatMask; }
 constexpr bool isInt(DType d) { return maskOf(d) & kIntMask; }
+constexpr bool isUnsignedInt(DType d) { return maskOf(d) & kUnsignedIntMask; }
 constexpr bool isBool(DType d) { return d == DType::Bool; }
+constexpr bool isFloat8(DType d) { return maskOf(d) & kFloat8Mask; }
+constexpr bool isComplex(DType d) { return maskOf(d) & kComplexMask; }
+/// Whether gradients go through values of it.
+constexpr bool isDifferentiable(DType d) { return isFloat(d) || isComplex(d); }
+/// A float that computes in float32 and is rounded where an operator ends.
+constexpr bool isNarrowFloat(DType d) { return d == DType::Float16 || d == DType::BFloat16; }
+/// Any dtype that computes in float32 and has a coarser grid.
+constexpr bool computesWider(DType d) { return isNarrowFloat(d) || isFloat8(d); }
+/// The dtype of a complex one's real and imaginary part; any other dtype itself.
+constexpr DType partOf(DType d) {
+  return d == DType::Complex64 ? DType::Float32 : d == DType::Complex128 ? DType::Float64 : d;
+}
+/// The complex dtype whose parts hold floats of dtype `d`; a complex dtype itself.
+constexpr DType complexOf(DType d) { return partOf(d) == DType::Float64 ? DType::Complex128 : DType::Complex64; }
 
 /// Bytes of one element in memory (bool is one byte).
-constexpr int64_t byteWidth(DType d) {
-  constexpr int64_t widths[kNumDTypes] = {2, 2, 4, 8, 1, 1, 2, 4, 8, 1};
-  return widths[unsigned(d)];
-}
+constexpr int64_t byteWidth(DType d) { return kDTypes[unsigned(d)].bytes; }
 
 /// Short name used in messages and IR: "f32", "i32", "bool".
-llvm::StringRef shortName(DType d);
+inline llvm::StringRef shortName(DType d) { return kDTypes[unsigned(d)].shortName; }
 /// NumPy's name: "float32"; bfloat16 keeps its own.
-llvm::StringRef numpyName(DType d);
-/// Accepts both names; nullopt when unknown.
+inline llvm::StringRef numpyName(DType d) { return kDTypes[unsigned(d)].numpyName; }
+/// The element type in MLIR: integers are signless unless they are unsigned, bool is i1.
+inline llvm::StringRef mlirName(DType d) { return kDTypes[unsigned(d)].mlirName; }
+/// Accepts the short name and NumPy's; nullopt when unknown.
 std::optional<DType> parseDType(llvm::StringRef name);
 
 } // namespace tess

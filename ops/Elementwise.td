@@ -36,8 +36,8 @@ class Unary<string m, string what, dag body, string expr, dag grad, Constraint t
   let python = Py<"functional.elemwise", m>;
 }
 // The same on floats; integers and bool become float32 first.
-class FloatUnary<string m, string what, dag body, string expr, dag grad, string lo = "-2", string hi = "2">
-    : Unary<m, what, body, expr, grad, Tess_Float> {
+class FloatUnary<string m, string what, dag body, string expr, dag grad, string lo = "-2", string hi = "2",
+                 Constraint type = Tess_Float> : Unary<m, what, body, expr, grad, type> {
   let dtypes = PromoteFloat<["x"]>;
   let samples = UnarySamples<lo, hi>.all;
 }
@@ -69,13 +69,13 @@ class Binary<string m, string what, dag body, string expr, list<dag> grads, stri
   let oracle = Oracle<expr>;
   let python = Py<"functional.elemwise", m, [], symbol>;
 }
-class FloatBinary<string m, string what, dag body, string expr, list<dag> grads, string symbol = "">
-    : Binary<m, what, body, expr, grads, symbol, Tess_Float> {
+class FloatBinary<string m, string what, dag body, string expr, list<dag> grads, string symbol = "",
+                  Constraint type = Tess_Float> : Binary<m, what, body, expr, grads, symbol, type> {
   let dtypes = PromoteFloat<["x", "y"]>;
   let samples = BinarySamples<"0.5", "2">.all;
 }
-class Compare<string m, string what, dag body, string expr, string symbol>
-    : Binary<m, what, body, expr, [], symbol, Tess_Any> {
+class Compare<string m, string what, dag body, string expr, string symbol, Constraint type = Tess_NumberOrBool>
+    : Binary<m, what, body, expr, [], symbol, type> {
   let description = "`out = (x " # symbol # " y)`, compared in the promoted dtype; NaN gives " #
                     !if(!eq(symbol, "!="), "true", "false") # ", -0 equals 0.";
   let results = (outs Tess_Bool:$out);
@@ -95,24 +95,30 @@ class Bits<string m, string what, dag body, string expr, string symbol, string l
 //===----------------------------------------------------------------------===//
 // Arithmetic
 //===----------------------------------------------------------------------===//
-def Tess_AddOp : Binary<"add", "sum of two tensors", (s_add $x, $y), "x + y", [(same $dout), (same $dout)], "+"> {
+def Tess_AddOp : Binary<"add", "sum of two tensors", (s_add $x, $y), "x + y", [(same $dout), (same $dout)], "+",
+                        Tess_NumberOrComplex> {
   let description = [{`out = x + y`; integers wrap around.}];
   let onnx = "Add";
 }
 def Tess_SubOp : Binary<"sub", "difference of two tensors", (s_sub $x, $y), "x - y",
-                        [(same $dout), (op<"neg"> $dout)], "-"> {
+                        [(same $dout), (op<"neg"> $dout)], "-", Tess_NumberOrComplex> {
   let description = [{`out = x - y`; integers wrap around.}];
   let onnx = "Sub";
 }
 def Tess_MulOp : Binary<"mul", "product of two tensors", (s_mul $x, $y), "x * y",
-                        [(op<"mul"> $dout, $y), (op<"mul"> $dout, $x)], "*"> {
-  let description = [{`out = x * y`; integers wrap around.}];
+                        [(op<"mul"> $dout, (op<"conj"> $y)), (op<"mul"> $dout, (op<"conj"> $x))], "*",
+                        Tess_NumberOrComplex> {
+  let description = [{`out = x * y`; integers wrap around. Of complex numbers (a, b) and (c, d) it is
+    (a c - b d, a d + b c), whatever is infinite or NaN.}];
   let onnx = "Mul";
 }
 def Tess_DivOp : FloatBinary<"div", "quotient of two tensors", (s_div $x, $y), "x / y",
-                             [(op<"div"> $dout, $y), (op<"neg"> (op<"div"> (op<"mul"> $dout, $out), $y))], "/"> {
+                             [(op<"div"> $dout, (op<"conj"> $y)),
+                              (op<"neg"> (op<"div"> (op<"mul"> $dout, (op<"conj"> $out)), (op<"conj"> $y)))], "/",
+                             Tess_FloatOrComplex> {
   let description = [{`out = x / y`, never rounded to an integer. Division by 0 gives inf, -inf or NaN, as IEEE
-    754 says.}];
+    754 says. Of complex numbers both are divided by the larger part of y, so that nothing overflows on the
+    way, and multiplied by conj(y); a divisor that is 0 or infinite gives NaN.}];
   let onnx = "Div";
 }
 def Tess_FloorDivOp : Binary<"floor_div", "largest integer not above the quotient", (s_floordiv $x, $y),
@@ -149,13 +155,18 @@ def Tess_MinimumOp : Binary<"minimum", "smaller of two elements; NaN if either i
   let description = [{`out = min(x, y)`. Where the two are equal, x takes the gradient.}];
   let onnx = "Min";
 }
-def Tess_NegOp : Unary<"neg", "negation", (s_neg $x), "-x", (op<"neg"> $dout)> {
-  let description = [{`out = -x`; the lowest integer stays itself, and uint8 wraps around.}];
+def Tess_NegOp : Unary<"neg", "negation", (s_neg $x), "-x", (op<"neg"> $dout), Tess_NumberOrComplex> {
+  let description = [{`out = -x`; the lowest integer stays itself, and unsigned integers wrap around.}];
   let python = Py<"functional.elemwise", "neg", [], "-">;
   let onnx = "Neg";
 }
-def Tess_AbsOp : Unary<"abs", "absolute value", (s_abs $x), "np.abs(x)", (op<"mul"> $dout, (op<"sign"> $x))> {
-  let description = [{`out = |x|`; the lowest integer stays itself. The gradient at 0 is 0.}];
+def Tess_AbsOp : Unary<"abs", "absolute value", (s_abs $x), "np.abs(x)", (none), Tess_NumberOrComplex> {
+  let description = [{`out = |x|`; the lowest integer stays itself. Of a complex number it is the length,
+    sqrt(real^2 + imag^2), without overflow on the way. The gradient at 0 is 0.}];
+  let results = (outs Tess_Number:$out);
+  let dtypes = PartOf<"x">;
+  let gradient = [];
+  let gradientRule = "absolute";
   let python = Py<"functional.elemwise", "abs", [], "abs">;
   let onnx = "Abs";
 }
@@ -166,7 +177,7 @@ def Tess_SignOp : Unary<"sign", "-1, 0 or 1, as the sign of the element", (s_sig
   let onnx = "Sign";
 }
 def Tess_SquareOp : Unary<"square", "the element times itself", (s_square $x), "np.square(x)",
-                          (op<"mul"> $dout, (op<"add"> $x, $x))> {
+                          (op<"mul"> $dout, (op<"conj"> (op<"add"> $x, $x))), Tess_NumberOrComplex> {
   let description = [{`out = x * x`; integers wrap around.}];
 }
 def Tess_ClipOp : Unary<"clip", "element limited to a range", (s_min (s_max $x, $lower), $upper),
@@ -186,8 +197,10 @@ def Tess_ClipOp : Unary<"clip", "element limited to a range", (s_min (s_max $x, 
 //===----------------------------------------------------------------------===//
 // Comparison and choice
 //===----------------------------------------------------------------------===//
-def Tess_EqualOp : Compare<"equal", "whether elements are equal", (s_eq $x, $y), "x == y", "=="> { let onnx = "Equal"; }
-def Tess_NotEqualOp : Compare<"not_equal", "whether elements differ", (s_ne $x, $y), "x != y", "!=">;
+def Tess_EqualOp : Compare<"equal", "whether elements are equal", (s_eq $x, $y), "x == y", "==",
+                           Tess_NumberOrBoolOrComplex> { let onnx = "Equal"; }
+def Tess_NotEqualOp : Compare<"not_equal", "whether elements differ", (s_ne $x, $y), "x != y", "!=",
+                              Tess_NumberOrBoolOrComplex>;
 def Tess_LessOp : Compare<"less", "whether x is below y", (s_lt $x, $y), "x < y", "<"> { let onnx = "Less"; }
 def Tess_LessEqualOp : Compare<"less_equal", "whether x is not above y", (s_le $x, $y), "x <= y", "<="> {
   let onnx = "LessOrEqual";
@@ -258,7 +271,8 @@ def Tess_BitwiseOrOp : Bits<"bitwise_or", "or of each bit", (s_bitor $x, $y), "n
 def Tess_BitwiseXorOp : Bits<"bitwise_xor", "exclusive or of each bit", (s_bitxor $x, $y), "np.bitwise_xor(x, y)", "^",
                              "0">;
 def Tess_BitwiseNotOp : Unary<"bitwise_not", "each bit inverted", (s_bitnot $x), "np.invert(x)", (none), Tess_Int> {
-  let description = [{`out = ~x`, which is -x - 1 in two's complement and 255 - x of uint8.}];
+  let description = [{`out = ~x`, which is -x - 1 in two's complement and the largest number - x of unsigned
+    integers.}];
   let gradient = [];
   let samples = UnarySamples<"0", "100">.all;
   let python = Py<"functional.elemwise", "bitwise_not", [], "~">;
@@ -267,11 +281,16 @@ def Tess_BitwiseNotOp : Unary<"bitwise_not", "each bit inverted", (s_bitnot $x),
 //===----------------------------------------------------------------------===//
 // Conversion
 //===----------------------------------------------------------------------===//
+defvar realDTypes = ["f32", "f16", "bf16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool",
+                     "f8e4m3fn", "f8e5m2"];
 def Tess_CastOp : Tess_Op<"cast"> {
   let summary = "elements converted to another dtype";
   let description = [{Floats become integers by rounding towards zero; what lies beyond the integer's range
     becomes the nearest end of it, NaN 0. Integers become narrower ones by wrapping around, numbers become
-    floats by one rounding to nearest even; anything becomes bool by comparison with zero.}];
+    floats by one rounding to nearest even; anything becomes bool by comparison with zero. A float8 is a
+    float here: what lies beyond the largest number of float8_e5m2 becomes infinite, of float8_e4m3fn, which
+    has no infinity, NaN, and no gradient goes through either. A number becomes complex with an imaginary
+    part of 0, and a complex one becomes complex or bool only: real and imag take its parts.}];
   let arguments = (ins Tess_Any:$x, Tess_DTypeAttr:$dtype);
   let results = (outs Tess_Any:$out);
   let shapes = "(*D) -> (*D)";
@@ -279,11 +298,18 @@ def Tess_CastOp : Tess_Op<"cast"> {
   let lowering = Elementwise_;
   let scalar = [(s_cast $x)];
   let gradient = [(op<"cast", "dtype=@x"> $dout)];
-  let samples = [Sample<["2,3"], "dtype=f32">, Sample<[""], "dtype=f64">, Sample<["2,3"], "dtype=i32">,
-                 Sample<["0,2"], "dtype=i64">, Sample<["5"], "dtype=f16">, Sample<["5"], "dtype=bf16">,
-                 Sample<["5"], "dtype=i8">, Sample<["5"], "dtype=u8", "0">, Sample<["5"], "dtype=i16">,
-                 Sample<["2,3,1,2,2"], "dtype=bool">];
+  let samples = [Sample<["2,3"], "dtype=f32", "-2", "2", realDTypes>, Sample<[""], "dtype=f64", "-2", "2", realDTypes>,
+                 Sample<["2,3"], "dtype=i32", "-2", "2", realDTypes>, Sample<["0,2"], "dtype=i64", "-2", "2", realDTypes>,
+                 Sample<["5"], "dtype=f16", "-2", "2", realDTypes>, Sample<["5"], "dtype=bf16", "-2", "2", realDTypes>,
+                 Sample<["5"], "dtype=i8", "-2", "2", realDTypes>, Sample<["5"], "dtype=u8", "0", "2", realDTypes>,
+                 Sample<["5"], "dtype=i16", "-2", "2", realDTypes>, Sample<["5"], "dtype=u16", "0", "2", realDTypes>,
+                 Sample<["5"], "dtype=u32", "0", "2", realDTypes>, Sample<["5"], "dtype=u64", "0", "2", realDTypes>,
+                 Sample<["5"], "dtype=f8e4m3fn", "-2", "2", realDTypes>,
+                 Sample<["5"], "dtype=f8e5m2", "-2", "2", realDTypes>, Sample<["3,5"], "dtype=c64">,
+                 Sample<["5"], "dtype=c128">, Sample<["2,3,1,2,2"], "dtype=bool">];
   let attrFacts = [Doc<"dtype", "dtype of the result">];
+  let check = "cast";
+  let constraints = ["x must be real where dtype is neither complex nor bool"];
   let oracle = Oracle<"x.astype(dtype)">;
   let python = Py<"functional.tensor", "astype", ["astype"], "", ["x=inp"]>;
   let onnx = "Cast";

@@ -68,9 +68,18 @@ Values logSumExp(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Boo
   return {call(b, "mul", {withAxes(b, op, v[2], v[0]), share})};
 }
 
+/// Along the number itself, divided by its length; 0 at 0.
+Values absolute(SubgraphBuilder &b, const OpDef &, llvm::ArrayRef<int> v, Bools) {
+  if (!isComplex(b.meta(v[0]).dtype))
+    return {call(b, "mul", {v[2], call(b, "sign", {v[0]})})};
+  int isZero = call(b, "equal", {v[1], constantLike(b, 0.0, v[1])});
+  int share = call(b, "div", {v[2], call(b, "where", {isZero, constantLike(b, 1.0, v[1]), v[1]})});
+  return {call(b, "mul", {castTo(b, share, b.meta(v[0]).dtype), v[0]})};
+}
+
 Values matmul(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools needed) {
   bool tx = op.boolean("transpose_x"), ty = op.boolean("transpose_y");
-  int x = v[0], y = v[1], dout = v[3];
+  int x = conj(b, v[0]), y = conj(b, v[1]), dout = v[3];
   Values grads(2, -1);
   auto product = [&](int lhs, int rhs, bool tl, bool tr) {
     return call(b, "matmul", {lhs, rhs}, {{"transpose_x", tl}, {"transpose_y", tr}});

@@ -78,8 +78,12 @@ int fullLike(SubgraphBuilder &b, int like, double value) {
 }
 
 int castTo(SubgraphBuilder &b, int x, DType dtype) {
+  if (isComplex(b.meta(x).dtype) && !isComplex(dtype))
+    x = call(b, "real", {x});
   return b.meta(x).dtype == dtype ? x : call(b, "cast", {x}, {{"dtype", dtype}});
 }
+
+int conj(SubgraphBuilder &b, int x) { return isComplex(b.meta(x).dtype) ? call(b, "conj", {x}) : x; }
 
 int accumulate(SubgraphBuilder &b, int a, int other) {
   if (a < 0 || other < 0)

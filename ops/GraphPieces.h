@@ -33,8 +33,10 @@ int sumOfBroadcast(SubgraphBuilder &b, int x, int like);
 int countOf(SubgraphBuilder &b, int x, const IntList &axes);
 /// `value` everywhere, in shape and dtype of `like`.
 int fullLike(SubgraphBuilder &b, int like, double value);
-/// `x` in dtype `dtype`; `x` itself when it has it.
+/// `x` in dtype `dtype`; `x` itself when it has it. A complex x gives its real part where `dtype` is real.
 int castTo(SubgraphBuilder &b, int x, DType dtype);
+/// The conjugate of `x`; `x` itself when it is real.
+int conj(SubgraphBuilder &b, int x);
 /// `a + other`; -1 stands for no value on either side.
 int accumulate(SubgraphBuilder &b, int a, int other);
 /// `grad` in the shape and dtype of the operand that it belongs to; -1 stays -1.

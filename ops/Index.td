@@ -91,8 +91,9 @@ def Tess_IndexAddOp : IndexWrite<"index_add", "the tensor with values added to e
                                  "tess_oracle.index_add(x, value, indices, axes)"> {
   let description = !strconcat([{`out = x` but for `out[..., indices, ...] += value`, value broadcast to what
     index_get gives. Every value counts, in the order of the indices, as by NumPy's add.at.}], negativeIndices);
-  let arguments = (ins Tess_Number:$x, Tess_Number:$value, Variadic<Tess_Index>:$indices, DenseI64ArrayAttr:$axes);
-  let results = (outs Tess_Number:$out);
+  let arguments = (ins Tess_NumberOrComplex:$x, Tess_NumberOrComplex:$value, Variadic<Tess_Index>:$indices,
+                   DenseI64ArrayAttr:$axes);
+  let results = (outs Tess_NumberOrComplex:$out);
   let gradientRule = "indexAdd";
 }
 def Tess_MaskGetOp : IndexOp<"mask_get", "elements where the mask is true", "x[mask]"> {
@@ -109,7 +110,7 @@ def Tess_MaskGetOp : IndexOp<"mask_get", "elements where the mask is true", "x[m
 def Tess_NonZeroOp : IndexOp<"non_zero", "positions of the elements that are not zero", "np.argwhere(x).astype(np.int32)"> {
   let description = [{One row for each element that is not zero, NaN among them, in row-major order: its index
     along every axis, as int32. The number of rows is known when the kernel has run.}];
-  let arguments = (ins Tess_Any:$x);
+  let arguments = (ins Tess_NumberOrBoolOrComplex:$x);
   let results = (outs Tess_I32:$out);
   let shapeRule = "nonZero";
   let boundRule = "nonZeroBound";

@@ -34,8 +34,18 @@ std::string dtypeNames(DTypeMask mask) {
     return "a float or bool";
   case kIntMask | kBoolMask:
     return "an integer or bool";
-  case kFloatMask | kIntMask:
+  case kNumberMask:
     return "a number";
+  case kNumberMask | kBoolMask:
+    return "a number or bool";
+  case kComplexMask:
+    return "complex";
+  case kFloatMask | kComplexMask:
+    return "a float or complex";
+  case kNumberMask | kComplexMask:
+    return "a number or complex";
+  case kNumberMask | kBoolMask | kComplexMask:
+    return "a number, bool or complex";
   default:
     break;
   }
@@ -134,20 +144,38 @@ llvm::Expected<DType> agreed(const OpInfo &info, Operands operands, Segments seg
   return first < 0 ? DType::Float32 : operands[first].dtype;
 }
 
+/// The dtype that an attribute gives, which the result must allow.
+llvm::Expected<DType> givenDType(const OpDef &op) {
+  const OpInfo &info = op.info();
+  DType dtype = op.attr(unsigned(info.dtypes.attr)).dtype();
+  if (info.results[0].dtypes & maskOf(dtype))
+    return dtype;
+  return makeError(ErrorCode::TypeMismatch, llvm::Twine(info.name) + ": " + info.attrs[info.dtypes.attr].name +
+                                                " must be " + dtypeNames(info.results[0].dtypes) + ", got " +
+                                                shortName(dtype));
+}
+
 llvm::Expected<DType> resultDType(const OpDef &op, Operands operands, Segments segments) {
   const DTypeRule &rule = op.info().dtypes;
   switch (rule.kind) {
   case DTypeRuleKind::Sum:
+  case DTypeRuleKind::Part:
   case DTypeRuleKind::Same: {
     unsigned flat = 0;
     for (unsigned g = 0; g < rule.operand; ++g)
       flat += segments.empty() ? 1 : segments[g];
     DType dtype = operands[flat].dtype;
+    if (rule.kind == DTypeRuleKind::Part)
+      return partOf(dtype);
     return rule.kind == DTypeRuleKind::Sum && isBool(dtype) ? DType::Int32 : dtype;
   }
   case DTypeRuleKind::Promote:
   case DTypeRuleKind::PromoteFloat:
     return agreed(op.info(), operands, segments);
+  case DTypeRuleKind::Complex: {
+    llvm::Expected<DType> part = agreed(op.info(), operands, segments);
+    return part ? llvm::Expected<DType>(complexOf(*part)) : std::move(part);
+  }
   case DTypeRuleKind::Fixed: {
     if (rule.operandMask)
       if (llvm::Expected<DType> d = agreed(op.info(), operands, segments); !d)
@@ -155,7 +183,7 @@ llvm::Expected<DType> resultDType(const OpDef &op, Operands operands, Segments s
     return rule.fixed;
   }
   case DTypeRuleKind::FromAttr:
-    return op.attr(unsigned(rule.attr)).dtype();
+    return givenDType(op);
   case DTypeRuleKind::Rule:
     break;
   }

@@ -11,18 +11,11 @@
 
 namespace tess {
 
-/// The element type in MLIR: integers are signless but for ui8, bool is i1.
-static std::string elementText(DType dtype) {
-  if (dtype == DType::Bool)
-    return "i1";
-  return (dtype == DType::UInt8 ? "ui8" : shortName(dtype)).str();
-}
-
 static std::string typeText(const TensorMeta &meta) {
   std::string text = "tensor<";
   for (int64_t dim : meta.shape)
     text += (dim == kUnknown ? "?" : std::to_string(dim)) + "x";
-  return text + elementText(meta.dtype) + ">";
+  return text + mlirName(meta.dtype).str() + ">";
 }
 
 static std::string typesText(llvm::ArrayRef<TensorMeta> metas) {

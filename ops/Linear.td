@@ -8,9 +8,9 @@ def Tess_MatmulOp : Tess_Op<"matmul"> {
   let summary = "matrix product over the last two axes";
   let description = [{`out[..., m, n] = sum_k x[..., m, k] * y[..., k, n]`; leading axes broadcast. With K = 0
     every element is 0. A vector counts as a row on the left, as a column on the right, as in NumPy's matmul.}];
-  let arguments = (ins Tess_Float:$x, Tess_Float:$y, DefaultValuedAttr<BoolAttr, "false">:$transpose_x,
+  let arguments = (ins Tess_FloatOrComplex:$x, Tess_FloatOrComplex:$y, DefaultValuedAttr<BoolAttr, "false">:$transpose_x,
                    DefaultValuedAttr<BoolAttr, "false">:$transpose_y);
-  let results = (outs Tess_Float:$out);
+  let results = (outs Tess_FloatOrComplex:$out);
   let shapes = "transpose_x ? (*B, K, M) : (*B, M, K), transpose_y ? (*B, N, K) : (*B, K, N) -> (*B, M, N)";
   let dtypes = Promote<["x", "y"]>;
   let lowering = Library<"matmul">;

@@ -70,8 +70,10 @@ def Tess_ErfcOp : FloatUnary<"erfc", "one minus the error function", (s_erfc $x)
     (op<"mul"> $dout, (op<"mul"> K<"-1.1283791670955126", "x">, (op<"exp"> (op<"neg"> (op<"square"> $x)))))> {
   let description = [{`out = 1 - erf(x)`, exact also where erf(x) is nearly 1; 2 at -inf, 0 at inf.}];
 }
-def Tess_ExpOp : FloatUnary<"exp", "exponential", (s_exp $x), "np.exp(x)", (op<"mul"> $dout, $out)> {
-  let description = [{`out = e^x`; inf where that is too large for the dtype, 0 at -inf.}];
+def Tess_ExpOp : FloatUnary<"exp", "exponential", (s_exp $x), "np.exp(x)", (op<"mul"> $dout, (op<"conj"> $out)),
+                            "-2", "2", Tess_FloatOrComplex> {
+  let description = [{`out = e^x`; inf where that is too large for the dtype, 0 at -inf. Of a complex number it
+    is e^real (cos(imag), sin(imag)).}];
   let onnx = "Exp";
 }
 def Tess_Expm1Op : FloatUnary<"expm1", "exponential minus one, exact near zero", (s_expm1 $x), "np.expm1(x)",

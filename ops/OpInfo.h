@@ -81,6 +81,8 @@ enum class DTypeRuleKind : uint8_t {
   FromAttr,     // the DType attribute number `attr`
   Rule,         // shapeRule returns full metas
   Sum,          // as Same, but a sum of bool is int32
+  Part,         // as Same, but of complex numbers the dtype of their parts
+  Complex,      // as PromoteFloat, but eager makes narrow floats float32 too; the dtype whose parts these are
 };
 /// A kind of rule and the fields that this kind reads.
 struct DTypeRule {

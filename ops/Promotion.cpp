@@ -1,30 +1,46 @@
 //===- Promotion.cpp - the one promotion table ---------------------------===//
 //
 // Between tensors of one kind the wider dtype wins; unsigned with signed gives
-// the next signed dtype that holds both; bool gives way to everything. float16
-// and bfloat16 stay only among their own dtype: with the other half type or any
-// integer the result is float32. Weak numbers never widen within their kind.
+// the narrowest signed dtype that holds both, and uint64 with a signed one
+// nothing, because there is none; bool gives way to everything. float16 and
+// bfloat16 stay only among their own dtype: with the other half type or any
+// integer the result is float32. Complex with real gives the complex dtype whose
+// parts hold both. A float8 has a common dtype with itself only. Weak numbers
+// never widen within their kind, and a weak complex one makes a float complex.
 //
 //===----------------------------------------------------------------------===//
 #include "ops/Promotion.h"
+#include "ops/Error.h"
 
 namespace tess {
 
-static DType promoteInts(DType a, DType b) {
-  if (a == DType::UInt8 || b == DType::UInt8) {
-    DType other = a == DType::UInt8 ? b : a;
-    return other == DType::Int8 ? DType::Int16 : other;
-  }
-  return byteWidth(a) >= byteWidth(b) ? a : b;
+/// The signed integer of so many bytes; nullopt for more than 8.
+static std::optional<DType> signedOf(int64_t bytes) {
+  for (DType d : {DType::Int8, DType::Int16, DType::Int32, DType::Int64})
+    if (byteWidth(d) == bytes)
+      return d;
+  return std::nullopt;
 }
 
-static DType promotePair(DType a, DType b) {
+static std::optional<DType> promoteInts(DType a, DType b) {
+  DType wide = byteWidth(a) >= byteWidth(b) ? a : b;
+  if (isUnsignedInt(a) == isUnsignedInt(b))
+    return wide;
+  int64_t ofUnsigned = byteWidth(isUnsignedInt(a) ? a : b), ofSigned = byteWidth(isUnsignedInt(a) ? b : a);
+  return signedOf(std::max(ofSigned, 2 * ofUnsigned));
+}
+
+static std::optional<DType> promotePair(DType a, DType b) {
   if (a == b || isBool(b))
     return a;
   if (isBool(a))
     return b;
+  if (isFloat8(a) || isFloat8(b))
+    return std::nullopt;
   if (isInt(a) && isInt(b))
     return promoteInts(a, b);
+  if (isComplex(a) || isComplex(b))
+    return complexOf(*promotePair(partOf(a), partOf(b)));
   if (a == DType::Float64 || b == DType::Float64)
     return DType::Float64;
   return DType::Float32; // two half types, a half and a float32, or a float up to float32 and an integer
@@ -32,14 +48,22 @@ static DType promotePair(DType a, DType b) {
 
 /// The dtype for a tensor of dtype `d` beside a Python number whose kind is that of `weak`.
 static DType promoteWeak(DType d, DType weak) {
-  if (isBool(weak) || isFloat(d))
+  if (isBool(weak) || isFloat8(d) || isComplex(d))
+    return d;
+  if (isComplex(weak))
+    return complexOf(d);
+  if (isFloat(d))
     return d;
   if (isBool(d) || isFloat(weak))
     return DType::Float32; // a bool with a number, or an integer with a float
   return d;
 }
 
-static DType defaultOf(DType weak) { return isFloat(weak) ? DType::Float32 : isInt(weak) ? DType::Int32 : DType::Bool; }
+static DType defaultOf(DType weak) {
+  if (isComplex(weak))
+    return DType::Complex64;
+  return isFloat(weak) ? DType::Float32 : isInt(weak) ? DType::Int32 : DType::Bool;
+}
 
 std::optional<DType> promote(llvm::ArrayRef<DType> dtypes, llvm::ArrayRef<bool> isWeak) {
   std::optional<DType> strong, weak;
@@ -47,7 +71,10 @@ std::optional<DType> promote(llvm::ArrayRef<DType> dtypes, llvm::ArrayRef<bool> 
     bool isNumber = i < isWeak.size() && isWeak[i];
     DType d = isNumber ? defaultOf(dtypes[i]) : dtypes[i];
     std::optional<DType> &side = isNumber ? weak : strong;
-    side = side ? promotePair(*side, d) : d;
+    std::optional<DType> common = side ? promotePair(*side, d) : d;
+    if (!common)
+      return std::nullopt;
+    side = common;
   }
   if (strong && weak)
     return promoteWeak(*strong, *weak);
@@ -56,13 +83,20 @@ std::optional<DType> promote(llvm::ArrayRef<DType> dtypes, llvm::ArrayRef<bool> 
 
 std::optional<DType> promoteFloat(llvm::ArrayRef<DType> dtypes, llvm::ArrayRef<bool> isWeak) {
   std::optional<DType> d = promote(dtypes, isWeak);
-  return d && !isFloat(*d) ? DType::Float32 : d;
+  return d && (isInt(*d) || isBool(*d)) ? DType::Float32 : d; // an operator of floats refuses the others
 }
 
-llvm::SmallVector<std::optional<DType>, 4> operandDTypes(const OpInfo &info, llvm::ArrayRef<DType> dtypes,
-                                                         llvm::ArrayRef<bool> isWeak,
-                                                         llvm::ArrayRef<unsigned> segments) {
-  llvm::SmallVector<std::optional<DType>, 4> targets(dtypes.size());
+static llvm::Error noCommonDType(const OpInfo &info, llvm::ArrayRef<DType> dtypes) {
+  std::string names;
+  for (DType d : dtypes)
+    names += (names.empty() ? "" : " and ") + shortName(d).str();
+  return makeError(ErrorCode::TypeMismatch,
+                   llvm::Twine(info.name) + ": operands must have a common dtype, got " + names);
+}
+
+llvm::Expected<OperandDTypes> operandDTypes(const OpInfo &info, llvm::ArrayRef<DType> dtypes,
+                                            llvm::ArrayRef<bool> isWeak, llvm::ArrayRef<unsigned> segments) {
+  OperandDTypes targets(dtypes.size());
   llvm::SmallVector<DType, 4> chosen;
   llvm::SmallVector<bool, 4> chosenWeak;
   llvm::SmallVector<unsigned, 4> positions;
@@ -78,8 +112,13 @@ llvm::SmallVector<std::optional<DType>, 4> operandDTypes(const OpInfo &info, llv
         targets[operand] = defaultOf(dtypes[operand]);
       }
     }
-  bool toFloat = info.dtypes.kind == DTypeRuleKind::PromoteFloat;
+  bool isComplexRule = info.dtypes.kind == DTypeRuleKind::Complex;
+  bool toFloat = info.dtypes.kind == DTypeRuleKind::PromoteFloat || isComplexRule;
   std::optional<DType> common = toFloat ? promoteFloat(chosen, chosenWeak) : promote(chosen, chosenWeak);
+  if (!common && !chosen.empty())
+    return noCommonDType(info, chosen);
+  if (isComplexRule && isNarrowFloat(*common))
+    common = DType::Float32;
   for (unsigned position : positions)
     if (dtypes[position] != *common || (position < isWeak.size() && isWeak[position]))
       targets[position] = common;

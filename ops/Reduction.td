@@ -28,7 +28,8 @@ class ReductionBase<string m, string what, string expr, Constraint type> : Tess_
   let oracle = Oracle<expr>;
   let python = Py<"functional.math", m, [m], "", ["x=inp", "axes=axis"]>;
 }
-def Tess_SumOp : ReductionBase<"sum", "sum over axes", "np.sum(x, axis=axes or None, keepdims=keepdims)", Tess_Any> {
+def Tess_SumOp : ReductionBase<"sum", "sum over axes", "np.sum(x, axis=axes or None, keepdims=keepdims)",
+                               Tess_NumberOrBoolOrComplex> {
   let description = [{`out` is the sum of the elements of x along axes; of none it is 0. Integers keep their
     dtype and wrap around, bool becomes int32; float16 and bfloat16 are added in float32 and rounded once.}];
   let lowering = Reduction<"Sum">;
@@ -37,7 +38,7 @@ def Tess_SumOp : ReductionBase<"sum", "sum over axes", "np.sum(x, axis=axes or N
   let onnx = "ReduceSum";
 }
 def Tess_MeanOp : ReductionBase<"mean", "arithmetic mean over axes", "np.mean(x, axis=axes or None, keepdims=keepdims)",
-                                Tess_Float> {
+                                Tess_FloatOrComplex> {
   let description = [{`out = sum(x) / n`, n the number of elements along axes; of none it is NaN.}];
   let lowering = Reduction<"Mean">;
   let dtypes = PromoteFloat<["x"]>;
@@ -169,8 +170,8 @@ def Tess_SumToOp : Tess_Op<"sum_to"> {
   let summary = "sum over the axes along which `like` would broadcast";
   let description = [{The axes that like does not have, and those of size 1 in it, are summed: the result has
     the shape of like, whose elements do not count. This is the gradient of broadcast_like.}];
-  let arguments = (ins Tess_Number:$x, Tess_Any:$like);
-  let results = (outs Tess_Number:$out);
+  let arguments = (ins Tess_NumberOrComplex:$x, Tess_Any:$like);
+  let results = (outs Tess_NumberOrComplex:$out);
   let shapes = "(*D), (*L) -> (*L)";
   let check = "sumTo";
   let dtypes = Same<"x">;

@@ -99,6 +99,14 @@ foreach n = ["Eq", "Ne", "Lt", "Le", "Gt", "Ge"] in
 foreach n = ["IsNan", "IsInf", "IsFinite"] in
   def s_#!tolower(n) : PredicateFn<n, 1>;
 
+// Of complex numbers, which are made of other functions otherwise (compiler/lowering/ComplexLowering.cpp). A real number
+// is its own real part and conjugate.
+class PartFn<string n, int arity> : ScalarFn<n, arity> { let args = "Own"; }
+def s_real : PartFn<"Real", 1>;
+def s_imag : PartFn<"Imag", 1>;
+def s_conj : PartFn<"Conj", 1>;
+def s_complex : PartFn<"Complex", 2>; // of its parts
+
 def s_select : ScalarFn<"Select", 3> { let args = "Own"; } // a condition, then two values of the result's type
 def s_cast : ScalarFn<"Cast", 1> { let args = "Own"; }     // to the result's dtype
 

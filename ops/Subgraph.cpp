@@ -89,10 +89,8 @@ llvm::Expected<Subgraph> SubgraphBuilder::finish(llvm::ArrayRef<int> outputs) {
 // Narrow floats: an operator computes in float32 and rounds once
 //===----------------------------------------------------------------------===//
 
-static bool isNarrow(DType dtype) { return dtype == DType::Float16 || dtype == DType::BFloat16; }
-
 static bool anyNarrow(llvm::ArrayRef<TensorMeta> metas) {
-  return llvm::any_of(metas, [](const TensorMeta &meta) { return isNarrow(meta.dtype); });
+  return llvm::any_of(metas, [](const TensorMeta &meta) { return isNarrowFloat(meta.dtype); });
 }
 
 /// Whether a node rounds; copies, views and constants do not.
@@ -130,7 +128,7 @@ static llvm::Expected<Subgraph> roundedOnce(llvm::ArrayRef<TensorMeta> operands,
 /// An input of the graph, cast to float32 when it is narrow and `wide` is set.
 static int wideInput(SubgraphBuilder &builder, const TensorMeta &meta, bool wide) {
   int value = builder.input(meta);
-  return wide && isNarrow(meta.dtype) ? pieces::castTo(builder, value, DType::Float32) : value;
+  return wide && isNarrowFloat(meta.dtype) ? pieces::castTo(builder, value, DType::Float32) : value;
 }
 
 /// Checks that a forward rule makes the meta that inference says; a size that one of them does not know may be any.
@@ -217,7 +215,7 @@ llvm::Expected<Subgraph> OpDef::makeBackwardGraph(llvm::ArrayRef<TensorMeta> ope
     return results.takeError();
   BackwardRequest request{operands, *results, {}, hasOutputGrad};
   for (auto [operand, need] : llvm::zip(operands, needed))
-    request.wanted.push_back(need && isFloat(operand.dtype));
+    request.wanted.push_back(need && isDifferentiable(operand.dtype));
   return roundedOnce(operands, [&](bool wide) { return backwardGraph(*this, request, wide); });
 }
 

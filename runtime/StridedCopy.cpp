@@ -1,6 +1,7 @@
 //===- StridedCopy.cpp - copying between layouts on the host --------------===//
 #include "runtime/StridedCopy.h"
 
+#include <array>
 #include <cstring>
 
 namespace tess::runtime {
@@ -47,8 +48,10 @@ static void copyInner(char *to, const char *from, const Axis &axis, int64_t widt
     return copyLine<uint16_t>(to, from, axis);
   case 4:
     return copyLine<uint32_t>(to, from, axis);
-  default:
+  case 8:
     return copyLine<uint64_t>(to, from, axis);
+  default:
+    return copyLine<std::array<uint64_t, 2>>(to, from, axis);
   }
 }
 

@@ -131,7 +131,7 @@ Status Run::readInputs() {
     NpyArray &array = arrays.emplace_back();
     if (Status status = deploy::readNpy(path, array); !status)
       return status;
-    if (array.dtype != info.dtype)
+    if (array.dtype != deploy::storedAs(info.dtype))
       return invalid("input " + info.name + " must be " + info.text + ", got " + deploy::name(array.dtype) + " in " +
                      path);
   }

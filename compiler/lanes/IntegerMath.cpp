@@ -24,7 +24,9 @@ static V safeQuotient(V n, V d, bool isUnsigned) {
     return b.binary(isUnsigned ? Bin::UDiv : Bin::SDiv, n, d);
   Elem wide = n.elem() == Elem::I32 ? Elem::F64 : Elem::F32;
   V a = b.convert(n, Elem::I32, isUnsigned), c = b.convert(d, Elem::I32, isUnsigned);
-  return b.convert(b.convert(b.convert(a, wide) / b.convert(c, wide), Elem::I32), n.elem());
+  bool isWhole = isUnsigned && n.elem() == Elem::I32; // uses the bit that is the sign of a signed one
+  V quotient = b.convert(a, wide, isWhole) / b.convert(c, wide, isWhole);
+  return b.convert(b.convert(quotient, Elem::I32, isWhole), n.elem());
 }
 
 // The quotient rounded towards minus infinity, and the remainder with the sign of the divisor; both are 0 for a divisor

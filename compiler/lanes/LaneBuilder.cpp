@@ -8,7 +8,7 @@ using namespace mlir;
 namespace tess::compiler {
 
 unsigned bitWidth(Elem e) {
-  static constexpr unsigned widths[] = {1, 8, 16, 32, 64, 32, 64, 16};
+  static constexpr unsigned widths[] = {1, 8, 16, 32, 64, 128, 32, 64, 16};
   return widths[unsigned(e)];
 }
 
@@ -38,12 +38,13 @@ LaneValue LaneBuilder::constant(Elem elem, bool vector, double value) {
     return constantBits(elem, vector, llvm::bit_cast<uint64_t>(value));
   if (elem == Elem::F32)
     return constantBits(elem, vector, llvm::bit_cast<uint32_t>(float(value)));
-  return constantBits(elem, vector, uint64_t(int64_t(value)));
+  bool isLarge = value >= 0x1p63; // of an unsigned element
+  return constantBits(elem, vector, isLarge ? uint64_t(value) : uint64_t(int64_t(value)));
 }
 
 LaneValue LaneBuilder::constantBits(Elem elem, bool vector, uint64_t bits) {
   unsigned width = bitWidth(elem);
-  bits &= ~uint64_t(0) >> (64 - width);
+  bits &= ~uint64_t(0) >> (64 - std::min(width, 64u));
   Type shaped = type(elem, vector), scalar = type(elem, false);
   Value &memo = constants[{const_cast<void *>(shaped.getAsOpaquePointer()), bits}];
   if (memo)

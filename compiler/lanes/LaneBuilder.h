@@ -17,6 +17,8 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/Support/SaveAndRestore.h"
 
+#include <algorithm>
+
 namespace tess::compiler {
 
 using runtime::kLanes;
@@ -24,13 +26,15 @@ using runtime::kLanes;
 class LaneBuilder;
 
 /// Element types of values in a kernel.
-enum class Elem : uint8_t { I1, I8, I16, I32, I64, F32, F64, F16 /*memory only*/ };
+enum class Elem : uint8_t { I1, I8, I16, I32, I64, I128 /*a pair of F64*/, F32, F64, F16 /*memory only*/ };
 /// F16 too, though it is no type of computation.
 constexpr bool isFloat(Elem e) { return e >= Elem::F32; }
 /// Bits of an element; 1 for I1.
 unsigned bitWidth(Elem e);
 /// Bytes of an element in memory; 1 for I1.
 inline unsigned elemBytes(Elem e) { return e == Elem::I1 ? 1 : bitWidth(e) / 8; }
+/// What addresses of elements in memory are multiples of.
+inline unsigned elemAlignment(Elem e) { return std::min(elemBytes(e), 8u); }
 
 /// A vector of 16 lanes or a scalar. A handle: copy freely; lives as long as its LaneBuilder.
 class LaneValue {

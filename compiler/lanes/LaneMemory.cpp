@@ -42,7 +42,7 @@ Value LaneBuilder::addressConst(Value base, int64_t offset, Elem elem) {
 
 LaneValue LaneBuilder::load(Value address, Elem elem, bool vector) {
   Elem mem = memoryElem(elem);
-  Value loaded = LLVM::LoadOp::create(ops, loc, type(mem, vector), address, elemBytes(mem));
+  Value loaded = LLVM::LoadOp::create(ops, loc, type(mem, vector), address, elemAlignment(mem));
   LaneValue result = wrap(loaded, mem, vector);
   return elem == Elem::I1 ? compare(Cmp::Ne, result, result.ci(0)) : result;
 }
@@ -50,8 +50,8 @@ LaneValue LaneBuilder::load(Value address, Elem elem, bool vector) {
 LaneValue LaneBuilder::maskedLoad(Value address, LaneValue mask, Elem elem) {
   Elem mem = memoryElem(elem);
   LaneValue rest = constantBits(mem, true, 0);
-  Value loaded =
-      LLVM::MaskedLoadOp::create(ops, loc, type(mem, true), address, mask.get(), rest.get(), uint32_t(elemBytes(mem)));
+  Value loaded = LLVM::MaskedLoadOp::create(ops, loc, type(mem, true), address, mask.get(), rest.get(),
+                                            uint32_t(elemAlignment(mem)));
   LaneValue result = wrap(loaded, mem, true);
   return elem == Elem::I1 ? compare(Cmp::Ne, result, result.ci(0)) : result;
 }
@@ -59,13 +59,13 @@ LaneValue LaneBuilder::maskedLoad(Value address, LaneValue mask, Elem elem) {
 void LaneBuilder::store(LaneValue value, Value address) {
   if (value.elem() == Elem::I1)
     value = convert(value, Elem::I8);
-  LLVM::StoreOp::create(ops, loc, value.get(), address, elemBytes(value.elem()));
+  LLVM::StoreOp::create(ops, loc, value.get(), address, elemAlignment(value.elem()));
 }
 
 void LaneBuilder::maskedStore(LaneValue value, Value address, LaneValue mask) {
   if (value.elem() == Elem::I1)
     value = convert(value, Elem::I8);
-  LLVM::MaskedStoreOp::create(ops, loc, value.get(), address, mask.get(), uint32_t(elemBytes(value.elem())));
+  LLVM::MaskedStoreOp::create(ops, loc, value.get(), address, mask.get(), uint32_t(elemAlignment(value.elem())));
 }
 
 Value LaneBuilder::loadPointer(Value address) {

@@ -188,6 +188,10 @@ V emitScalarFn(ScalarFn fn, DType result, llvm::ArrayRef<V> args, llvm::ArrayRef
   }
   if (info.type == ScalarType::Bool)
     return info.arity == 1 ? emitClass(fn, args[0]) : emitComparison(fn, args[0], args[1], isUnsigned(types[0]));
+  if (fn == ScalarFn::Real || fn == ScalarFn::Imag)
+    return fn == ScalarFn::Real ? realPart(args[0]) : imagPart(args[0]);
+  if (fn == ScalarFn::Complex)
+    return complexOf(args[0], args[1]);
   if (fn == ScalarFn::PhiloxUniform || fn == ScalarFn::PhiloxNormal) {
     V seed = castValue(args[0], types[0], DType::Int64), counter = castValue(args[1], types[1], DType::Int64);
     return (fn == ScalarFn::PhiloxUniform ? vmath::philoxUniform : vmath::philoxNormal)(seed, counter,

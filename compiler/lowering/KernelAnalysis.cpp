@@ -59,7 +59,7 @@ private:
       return 0;
     if (node.kind == NodeKind::Load)
       return spec.operands[node.operand].inner == InnerClass::Strided ? 8 : 1;
-    unsigned sum = infoOf(node.fn).cost + (node.roundsHere && node.dtype < DType::Float32 ? 3 : 0);
+    unsigned sum = infoOf(node.fn).cost + (node.roundsHere && computesWider(node.dtype) ? 3 : 0);
     for (int arg : node.args)
       sum = std::min(sum + price(arg), kKeepAbove + 1);
     return sum;
@@ -89,7 +89,7 @@ private:
       for (auto [index, node] : llvm::enumerate(spec.nodes)) {
         if (!lastUse[index] || plan.phase[index] != phase)
           continue;
-        unsigned width = node.dtype < DType::Float32 ? 4 : byteWidth(node.dtype);
+        unsigned width = computesWider(node.dtype) ? 4 : byteWidth(node.dtype);
         Slot *found = llvm::find_if(slots, [&](Slot &s) { return s.width == width && s.freeFrom <= phase; });
         if (found == slots.end()) {
           slots.push_back({width, 0, 0});

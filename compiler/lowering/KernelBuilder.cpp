@@ -154,7 +154,7 @@ V KernelBuilder::buildLeaf(const KernelNode &node, unsigned &depth) {
     value = at(0, [&] { return attribute(node); });
     break;
   case NodeKind::Const:
-    value = b.constant(computeElem(node.dtype), false, node.constant);
+    value = at(0, [&] { return numberOf(b, node.constant, node.dtype); });
     break;
   case NodeKind::Load:
     depth = accessDepth(node.operand);

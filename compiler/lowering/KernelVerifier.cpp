@@ -53,6 +53,8 @@ private:
       return error("a function must have its number of arguments", name + " with " + llvm::Twine(node.args.size()));
     if (node.fn == ScalarFn::DimIndex && unsigned(node.slot) >= spec.numParallel + spec.numReduced)
       return error("DimIndex must name a group", name + " slot " + llvm::Twine(node.slot));
+    if (llvm::Error failure = checkComplex(node, fn, name))
+      return failure;
     if (fn.type == ScalarType::Float && !isFloat(node.dtype))
       return error("a float function must have a float type", name + " " + shortName(node.dtype));
     if (fn.type == ScalarType::Integer && isFloat(node.dtype))
@@ -62,8 +64,28 @@ private:
     return llvm::Error::success();
   }
 
+  /// Complex numbers are converted, selected, taken apart and put together; all else computes with their parts.
+  llvm::Error checkComplex(const KernelNode &node, const ScalarFnInfo &fn, llvm::StringRef name) const {
+    auto typeOf = [&](unsigned arg) { return spec.nodes[node.args[arg]].dtype; };
+    bool hasComplex =
+        isComplex(node.dtype) || llvm::any_of(node.args, [&](int arg) { return isComplex(spec.nodes[arg].dtype); });
+    if (hasComplex && fn.args != ScalarArgs::Own)
+      return error("a function must have real arguments", name);
+    bool takesApart = node.fn == ScalarFn::Real || node.fn == ScalarFn::Imag;
+    if (takesApart && (!isComplex(typeOf(0)) || node.dtype != partOf(typeOf(0))))
+      return error("a part must be of a complex number, in the dtype of its parts", name + " " + shortName(node.dtype));
+    bool joins = node.fn == ScalarFn::Complex;
+    if (joins && (!isComplex(node.dtype) || typeOf(0) != partOf(node.dtype) || typeOf(1) != typeOf(0)))
+      return error("a complex number must be of two parts of its dtype", name + " " + shortName(node.dtype));
+    if (node.fn == ScalarFn::Conj)
+      return error("a conjugate must be made of parts", name);
+    return llvm::Error::success();
+  }
+
   llvm::Error checkReduce(unsigned index) const {
     const KernelNode &node = spec.nodes[index];
+    if (isComplex(node.dtype) || (node.args.size() == 1 && isComplex(spec.nodes[node.args[0]].dtype)))
+      return error("a reduction must be of real numbers", "node " + llvm::Twine(index) + " " + shortName(node.dtype));
     if (!spec.numReduced || node.args.size() != 1)
       return error("a reduction must have one argument and a reduced group", "node " + llvm::Twine(index));
     if (givesIndex(node.reduceKind) && node.dtype != DType::Int32 && node.dtype != DType::Int64)

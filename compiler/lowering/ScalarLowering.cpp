@@ -1,5 +1,6 @@
 //===- ScalarLowering.cpp - records' bodies as kernel nodes ---------------===//
 #include "compiler/lowering/ScalarLowering.h"
+#include "compiler/lowering/ComplexLowering.h"
 
 namespace tess::compiler {
 
@@ -30,15 +31,45 @@ int16_t NodeBuilder::cast(int16_t arg, DType dtype) {
   return apply(ScalarFn::Cast, dtype, {arg});
 }
 
+int16_t NodeBuilder::real(int16_t node) {
+  if (!isComplex(dtypeOf(node)))
+    return node;
+  const KernelNode &made = spec.nodes[node];
+  bool isJoined = made.kind == NodeKind::Apply && made.fn == ScalarFn::Complex;
+  return isJoined ? made.args[0] : apply(ScalarFn::Real, partOf(dtypeOf(node)), {node});
+}
+
+int16_t NodeBuilder::imag(int16_t node) {
+  if (!isComplex(dtypeOf(node)))
+    return constant(0, dtypeOf(node));
+  const KernelNode &made = spec.nodes[node];
+  bool isJoined = made.kind == NodeKind::Apply && made.fn == ScalarFn::Complex;
+  return isJoined ? made.args[1] : apply(ScalarFn::Imag, partOf(dtypeOf(node)), {node});
+}
+
+int16_t NodeBuilder::join(int16_t real, int16_t imag) {
+  return apply(ScalarFn::Complex, complexOf(dtypeOf(real)), {real, imag});
+}
+
+int16_t NodeBuilder::conj(int16_t node) {
+  if (!isComplex(dtypeOf(node)))
+    return node;
+  int16_t re = real(node), im = imag(node);
+  return join(re, apply(ScalarFn::Neg, partOf(dtypeOf(node)), {im}));
+}
+
 int16_t NodeBuilder::reduce(ReduceKind kind, int16_t arg, DType dtype) {
+  if (isComplex(dtype)) { // a sum or a mean, which goes by parts
+    int16_t re = reduce(kind, real(arg), partOf(dtype)), im = reduce(kind, imag(arg), partOf(dtype));
+    return join(re, im);
+  }
   return add({.kind = NodeKind::Reduce, .dtype = dtype, .reduceKind = kind, .args = {arg}});
 }
 
 int16_t NodeBuilder::finish(int16_t id, DType dtype) {
   int16_t result = cast(id, dtype);
   KernelNode &node = spec.nodes[result];
-  bool narrow = dtype == DType::Float16 || dtype == DType::BFloat16;
-  if (!narrow || node.kind == NodeKind::Load)
+  if (!computesWider(dtype) || node.kind == NodeKind::Load)
     return result;
   node.roundsHere = true;
   return result;
@@ -134,9 +165,23 @@ private:
       return lowerPhilox(node);
     case ScalarFn::Cast:
       return nodes.cast(use(node.a, results.front()), results.front());
+    case ScalarFn::Real:
+      return nodes.real(made[node.a]);
+    case ScalarFn::Imag:
+      return nodes.imag(made[node.a]);
+    case ScalarFn::Conj:
+      return nodes.conj(made[node.a]);
+    case ScalarFn::Complex:
+      return lowerJoin(node);
     default:
       return lowerFn(node);
     }
+  }
+
+  int16_t lowerJoin(const ScalarNode &node) {
+    auto part = [&](int16_t arg) { return nodes.cast(made[arg], partOf(results.front())); };
+    int16_t re = part(node.a), im = part(node.b);
+    return nodes.join(re, im);
   }
 
   int16_t lowerFn(const ScalarNode &node) {
@@ -146,6 +191,8 @@ private:
       DType wanted = node.fn == ScalarFn::Select && i == 0 ? DType::Bool : meet;
       arg = nodes.cast(use(arg, wanted), wanted);
     }
+    if (isComplex(meet) && node.fn != ScalarFn::Select)
+      return applyComplex(nodes, node.fn, args);
     return nodes.apply(node.fn, infoOf(node.fn).type == ScalarType::Bool ? DType::Bool : meet, args);
   }
 

@@ -28,6 +28,16 @@ public:
   int16_t apply(ScalarFn fn, DType dtype, llvm::ArrayRef<int16_t> args);
   /// `node` converted to `dtype`; `node` itself when it has that dtype.
   int16_t cast(int16_t node, DType dtype);
+  /// The parts of a complex number, floats; a real number is its own real part, and has the imaginary part 0. What
+  /// join() made is taken apart without an instruction.
+  int16_t real(int16_t node);
+  int16_t imag(int16_t node);
+  /// The complex number of two parts, floats of one dtype.
+  int16_t join(int16_t real, int16_t imag);
+  /// The conjugate; of a real number itself.
+  int16_t conj(int16_t node);
+  /// The dtype of a node.
+  DType dtypeOf(int16_t node) const { return spec.nodes[node].dtype; }
   /// `arg` reduced over all reduced groups, with a result of `dtype`.
   int16_t reduce(ReduceKind kind, int16_t arg, DType dtype);
   /// The body of `op` over the nodes of its operands; `results` are the dtypes of its results. Appends a slot for each

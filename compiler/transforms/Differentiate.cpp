@@ -19,7 +19,7 @@ namespace {
 using namespace mlir;
 using namespace tess::ir;
 
-bool isFloatValue(Value value) { return isFloat(metaOf(value.getType()).dtype); }
+bool isDifferentiableValue(Value value) { return isDifferentiable(metaOf(value.getType()).dtype); }
 
 class Differentiation {
 public:
@@ -73,7 +73,7 @@ private:
   LogicalResult visit(Operation *op) {
     SmallVector<bool> wanted, arrives;
     for (Value operand : op->getOperands())
-      wanted.push_back(needed.contains(operand) && isFloatValue(operand));
+      wanted.push_back(needed.contains(operand) && isDifferentiableValue(operand));
     for (Value result : op->getResults())
       arrives.push_back(bool(gradientOf.lookup(result)));
     if (!llvm::is_contained(wanted, true) || !llvm::is_contained(arrives, true) || !infoOf(op)->gradient)
@@ -120,13 +120,13 @@ struct Differentiate : impl::DifferentiatePassBase<Differentiate> {
   FailureOr<SmallVector<Value>> chosenInputs(func::FuncOp func) {
     SmallVector<Value> chosen;
     for (unsigned index : inputs) {
-      if (index >= func.getNumArguments() || !isFloatValue(func.getArgument(index)))
+      if (index >= func.getNumArguments() || !isDifferentiableValue(func.getArgument(index)))
         return func.emitError("differentiate: input must be the number of a float argument, got ") << index;
       chosen.push_back(func.getArgument(index));
     }
     if (inputs.empty())
       for (Value argument : func.getArguments())
-        if (isFloatValue(argument))
+        if (isDifferentiableValue(argument))
           chosen.push_back(argument);
     return chosen;
   }

@@ -28,6 +28,10 @@ static std::string showElement(DType dtype, const char *bytes) {
   switch (dtype) {
   case DType::Float32:
     return shown<float>(bytes);
+  case DType::UInt32:
+    return shown<uint32_t>(bytes);
+  case DType::UInt64:
+    return shown<uint64_t>(bytes);
   case DType::Float64:
     return shown<double>(bytes);
   case DType::Int32:

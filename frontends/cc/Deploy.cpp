@@ -17,19 +17,8 @@ using namespace tess::runtime;
 namespace tessera::deploy {
 
 // The public header repeats the dtypes of ops/ without LLVM's types; values are cast between the two.
-#define TESS_SAME_DTYPE(name) static_assert(unsigned(DType::name) == unsigned(tess::DType::name))
-TESS_SAME_DTYPE(Float16);
-TESS_SAME_DTYPE(BFloat16);
-TESS_SAME_DTYPE(Float32);
-TESS_SAME_DTYPE(Float64);
-TESS_SAME_DTYPE(Int8);
-TESS_SAME_DTYPE(UInt8);
-TESS_SAME_DTYPE(Int16);
-TESS_SAME_DTYPE(Int32);
-TESS_SAME_DTYPE(Int64);
-TESS_SAME_DTYPE(Bool);
-static_assert(unsigned(DType::Bool) + 1 == kNumDTypes, "deploy.h must have every dtype");
-#undef TESS_SAME_DTYPE
+#define TESS_DTYPE(ENUMERATOR, ...) static_assert(unsigned(DType::ENUMERATOR) == unsigned(tess::DType::ENUMERATOR));
+#include "ops/DType.def"
 
 static Code codeOf(ErrorCode code) {
   switch (code) { // without a default, so that a new code does not compile

@@ -15,9 +15,11 @@ struct TypeName {
   const char *npy;
   DType dtype;
 };
-constexpr TypeName typeNames[] = {{"f2", DType::Float16}, {"f4", DType::Float32}, {"f8", DType::Float64},
-                                  {"i1", DType::Int8},    {"u1", DType::UInt8},   {"i2", DType::Int16},
-                                  {"i4", DType::Int32},   {"i8", DType::Int64},   {"b1", DType::Bool}};
+constexpr TypeName typeNames[] = {{"f2", DType::Float16},   {"f4", DType::Float32},    {"f8", DType::Float64},
+                                  {"i1", DType::Int8},      {"u1", DType::UInt8},      {"i2", DType::Int16},
+                                  {"i4", DType::Int32},     {"i8", DType::Int64},      {"b1", DType::Bool},
+                                  {"u2", DType::UInt16},    {"u4", DType::UInt32},     {"u8", DType::UInt64},
+                                  {"c8", DType::Complex64}, {"c16", DType::Complex128}};
 
 struct Closer {
   void operator()(std::FILE *file) const { std::fclose(file); }
@@ -128,7 +130,7 @@ Status readNpy(const std::string &path, NpyArray &array) {
     return status;
   const TypeName *type = nullptr;
   for (const TypeName &candidate : typeNames)
-    if (header.descr.size() == 3 && header.descr[0] != '>' && header.descr.substr(1) == candidate.npy)
+    if (header.descr.size() >= 3 && header.descr[0] != '>' && header.descr.substr(1) == candidate.npy)
       type = &candidate;
   if (!type)
     return bad(path, "must have elements of a little-endian number, got " + header.descr);
@@ -148,10 +150,22 @@ Status readNpy(const std::string &path, NpyArray &array) {
   return {};
 }
 
+DType storedAs(DType dtype) {
+  switch (dtype) {
+  case DType::BFloat16:
+    return DType::UInt16;
+  case DType::Float8E4M3:
+  case DType::Float8E5M2:
+    return DType::UInt8;
+  default:
+    return dtype;
+  }
+}
+
 static std::string headerText(DType dtype, const Shape &shape) {
-  std::string descr = "<u2";
+  std::string descr;
   for (const TypeName &candidate : typeNames)
-    if (candidate.dtype == dtype)
+    if (candidate.dtype == storedAs(dtype))
       descr = (byteWidth(dtype) == 1 ? "|" : "<") + std::string(candidate.npy);
   std::string text = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (";
   for (int64_t size : shape)

@@ -11,8 +11,15 @@ using namespace llvm;
 
 namespace tess::tblgen {
 
+/// "float or complex" of Tess_FloatOrComplex.
 static std::string kindOfDTypes(StringRef constraint) {
-  return constraint.drop_front(StringRef("Tess_").size()).lower();
+  std::string words;
+  for (char c : constraint.drop_front(StringRef("Tess_").size())) {
+    if (isUpper(c) && !words.empty())
+      words += ' ';
+    words += toLower(c);
+  }
+  return words;
 }
 
 /// A dimension in words: "*D", "N", "*D / axis", or the name of the attribute that gives it.
@@ -116,6 +123,10 @@ std::string dtypeLine(const OpModel &op) {
     return "that of " + op.pyParameter(rule->getValueAsString("operand"));
   if (rule->isSubClassOf("SumOf"))
     return "that of " + op.pyParameter(rule->getValueAsString("operand")) + "; of bool int32";
+  if (rule->isSubClassOf("PartOf"))
+    return "that of " + op.pyParameter(rule->getValueAsString("operand")) + "; of complex numbers that of their parts";
+  if (rule->isSubClassOf("ComplexOf"))
+    return "complex, of the promoted parts, which are at least float32";
   if (rule->isSubClassOf("PromoteFloat"))
     return "promoted; integers and bool become float32";
   if (rule->isSubClassOf("Promote"))
@@ -130,7 +141,8 @@ std::string dtypeLine(const OpModel &op) {
 /// Whether eager mode casts the operand first, whatever its dtype.
 static bool isCast(const OpModel &op, const ValueModel &operand) {
   const Record *rule = op.def("dtypes");
-  return rule->isSubClassOf("PromoteFloat") && is_contained(rule->getValueAsListOfStrings("operands"), operand.name);
+  bool promotes = rule->isSubClassOf("PromoteFloat") || rule->isSubClassOf("ComplexOf");
+  return promotes && is_contained(rule->getValueAsListOfStrings("operands"), operand.name);
 }
 
 std::vector<std::string> raisesLines(const OpModel &op) {

@@ -58,7 +58,7 @@ std::string Writer::attr(const ParsedAttr &attr) const {
   return "op.attr(" + std::to_string(index) + ")";
 }
 
-/// The call of an operator that needs only the shape of its last operand.
+/// The call of an operator that needs only the shape of its last operand, or may have nothing to do.
 std::string Writer::special(StringRef callee, const DagInit *dag, const std::vector<ParsedAttr> &attrs) const {
   auto arg = [&](unsigned i) { return term(dag->getArg(i), dag->getArgNameStr(i)); };
   if (callee == "reshape_like")
@@ -69,6 +69,10 @@ std::string Writer::special(StringRef callee, const DagInit *dag, const std::vec
     return "pieces::broadcastLike(b, " + arg(0) + ", " + arg(1) + ")";
   if (callee == "full_like" && attrs.size() == 1 && attrs[0].reference.empty())
     return "pieces::fullLike(b, " + arg(0) + ", " + attrs[0].value.toText() + ")";
+  if (callee == "conj")
+    return "pieces::conj(b, " + arg(0) + ")";
+  if (callee == "cast" && attrs.size() == 1 && StringRef(attrs[0].reference).starts_with("@"))
+    return "pieces::castTo(b, " + arg(0) + ", b.meta(" + value(StringRef(attrs[0].reference).drop_front()) + ").dtype)";
   return "";
 }
 

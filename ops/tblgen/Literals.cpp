@@ -11,43 +11,52 @@ using namespace llvm;
 namespace tess::tblgen {
 
 namespace {
-struct ConstraintText {
-  const char *mask;
-  std::vector<std::string> names;
+/// A set of dtypes, and its text in C++.
+struct Constraint {
+  DTypeMask mask;
+  const char *text;
 };
 } // namespace
 
-static const std::map<std::string, ConstraintText> &constraints() {
-  static const std::vector<std::string> floats = {"f16", "bf16", "f32", "f64"},
-                                        ints = {"i8", "u8", "i16", "i32", "i64"};
-  auto join = [](std::vector<std::string> a, const std::vector<std::string> &b) {
-    a.insert(a.end(), b.begin(), b.end());
-    return a;
+static const std::map<std::string, Constraint> &constraints() {
+#define TESS_SET(...)                                                                                                  \
+  {                                                                                                                    \
+    __VA_ARGS__, #__VA_ARGS__                                                                                          \
+  }
+  static const std::map<std::string, Constraint> table = {
+      {"Tess_Float", TESS_SET(kFloatMask)},
+      {"Tess_Int", TESS_SET(kIntMask)},
+      {"Tess_Bool", TESS_SET(kBoolMask)},
+      {"Tess_FloatOrBool", TESS_SET(kFloatMask | kBoolMask)},
+      {"Tess_IntOrBool", TESS_SET(kIntMask | kBoolMask)},
+      {"Tess_Number", TESS_SET(kNumberMask)},
+      {"Tess_NumberOrBool", TESS_SET(kNumberMask | kBoolMask)},
+      {"Tess_Complex", TESS_SET(kComplexMask)},
+      {"Tess_FloatOrComplex", TESS_SET(kFloatMask | kComplexMask)},
+      {"Tess_NumberOrComplex", TESS_SET(kNumberMask | kComplexMask)},
+      {"Tess_NumberOrBoolOrComplex", TESS_SET(kNumberMask | kBoolMask | kComplexMask)},
+      {"Tess_Any", TESS_SET(kAnyMask)},
+      {"Tess_Index", TESS_SET(maskOf(DType::Int32) | maskOf(DType::Int64))},
+      {"Tess_I32", TESS_SET(maskOf(DType::Int32))},
   };
-  static const std::map<std::string, ConstraintText> table = {
-      {"Tess_Float", {"kFloatMask", floats}},
-      {"Tess_Int", {"kIntMask", ints}},
-      {"Tess_Bool", {"kBoolMask", {"bool"}}},
-      {"Tess_FloatOrBool", {"kFloatMask | kBoolMask", join(floats, {"bool"})}},
-      {"Tess_IntOrBool", {"kIntMask | kBoolMask", join(ints, {"bool"})}},
-      {"Tess_Number", {"kFloatMask | kIntMask", join(floats, ints)}},
-      {"Tess_Any", {"kAnyMask", join(join(floats, ints), {"bool"})}},
-      {"Tess_Index", {"maskOf(DType::Int32) | maskOf(DType::Int64)", {"i32", "i64"}}},
-      {"Tess_I32", {"maskOf(DType::Int32)", {"i32"}}},
-  };
+#undef TESS_SET
   return table;
 }
 
 std::vector<std::string> dtypeNames(StringRef constraint) {
-  auto it = constraints().find(constraint.str());
-  return it == constraints().end() ? std::vector<std::string>() : it->second.names;
+  std::vector<std::string> names;
+  if (auto it = constraints().find(constraint.str()); it != constraints().end())
+    for (unsigned i = 0; i < kNumDTypes; ++i)
+      if (it->second.mask & maskOf(DType(i)))
+        names.push_back(shortName(DType(i)).str());
+  return names;
 }
 
 std::string dtypeMask(const OpModel &op, StringRef constraint) {
   auto it = constraints().find(constraint.str());
   if (it == constraints().end())
     op.fatal("operands and results must have a type of ops/Base.td, got " + constraint);
-  return it->second.mask;
+  return it->second.text;
 }
 
 std::string optionalType(const AttrModel &attr) {

@@ -29,14 +29,18 @@ std::string maskOfOperands(const OpModel &op, const Record *rule) {
 std::string dtypeRule(const OpModel &op) {
   const Record *rule = op.def("dtypes");
   auto make = [](StringRef kind, const Twine &rest) { return ("{DTypeRuleKind::" + kind + rest + "}").str(); };
-  if (rule->isSubClassOf("Same") || rule->isSubClassOf("SumOf")) {
+  for (auto [name, kind] : {std::pair("Same", "Same"), std::pair("SumOf", "Sum"), std::pair("PartOf", "Part")}) {
+    if (!rule->isSubClassOf(name))
+      continue;
     int index = op.operandIndex(rule->getValueAsString("operand"));
     if (index < 0)
       op.fatal("dtypes must name an operand, got " + rule->getValueAsString("operand"));
-    return make(rule->isSubClassOf("Same") ? "Same" : "Sum", ", " + Twine(index));
+    return make(kind, ", " + Twine(index));
   }
   if (rule->isSubClassOf("Promote"))
     return make("Promote", ", 0, " + maskOfOperands(op, rule));
+  if (rule->isSubClassOf("ComplexOf"))
+    return make("Complex", ", 0, " + maskOfOperands(op, rule));
   if (rule->isSubClassOf("PromoteFloat"))
     return make("PromoteFloat", ", 0, " + maskOfOperands(op, rule));
   if (rule->isSubClassOf("Fixed")) {

@@ -42,7 +42,7 @@ public:
     if (llvm::Error error = locate(inputs.drop_front(size_t(firstIndex)), places))
       return error;
     if (mode == Mode::Add)
-      withType(dtype, [&](auto tag) { add<decltype(tag)>(places, inputs[1], outputs[0]); });
+      withTypeOrComplex(dtype, [&](auto tag) { add<decltype(tag)>(places, inputs[1], outputs[0]); });
     else
       withWidth(dtype, [&](auto tag) {
         using T = decltype(tag);

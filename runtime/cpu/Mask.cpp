@@ -52,12 +52,12 @@ public:
   llvm::Error run(RunContext &context, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
     auto *to = static_cast<int32_t *>(outputs[0]);
     int64_t count = 0;
-    withType(x.dtype, [&](auto tag) {
+    withTypeOrComplex(x.dtype, [&](auto tag) {
       using T = decltype(tag);
       auto *from = static_cast<const T *>(inputs[0]);
       Odometer<0> walk(x.shape, {});
       for (int64_t i = 0, n = countOf(x.shape); i < n; ++i, walk.next()) {
-        if (widen(from[i]) == 0)
+        if (auto element = widen(from[i]); element == decltype(element)(0))
           continue;
         for (size_t axis = 0; axis < x.shape.size(); ++axis)
           *to++ = int32_t(walk.at(axis));

@@ -25,7 +25,7 @@ public:
   }
 
   llvm::Error run(RunContext &, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
-    withType(dtype, [&](auto tag) {
+    withTypeOrComplex(dtype, [&](auto tag) {
       using T = decltype(tag);
       parallelFor(threadCount, shape.batch * shape.m, 1, [&](int64_t begin, int64_t end, unsigned) {
         for (int64_t row = begin; row < end; ++row)
@@ -62,10 +62,10 @@ private:
         const T *line = rhs + k * rhsStep + first * column;
         if (column == 1)
           for (int64_t j = 0; j < count; ++j)
-            sums[j] += Accumulator<T>(factor * Accumulator<T>(widen(line[j])));
+            sums[j] += product(factor, Accumulator<T>(widen(line[j])));
         else
           for (int64_t j = 0; j < count; ++j)
-            sums[j] += Accumulator<T>(factor * Accumulator<T>(widen(line[j * column])));
+            sums[j] += product(factor, Accumulator<T>(widen(line[j * column])));
       }
       for (int64_t j = 0; j < count; ++j)
         out[first + j] = narrow<T>(sums[j]);

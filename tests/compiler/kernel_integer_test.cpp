@@ -10,6 +10,7 @@ namespace {
 
 // The model computes in 128 bits and wraps.
 using Wide = __int128;
+using Unsigned = unsigned __int128;
 
 Wide floorDivide(Wide n, Wide d) {
   if (d == 0)
@@ -39,7 +40,7 @@ template <typename T> Wide model(ScalarFn fn, T a, T b) {
   case ScalarFn::Sub:
     return Wide(a) - b;
   case ScalarFn::Mul:
-    return Wide(a) * b;
+    return Wide(Unsigned(a) * Unsigned(b));
   case ScalarFn::FloorDiv:
     return floorDivide(a, b);
   case ScalarFn::Mod:
@@ -132,6 +133,9 @@ TEST_CASE("integer functions of two arguments") {
   checkBinary<int16_t>(DType::Int16);
   checkBinary<int32_t>(DType::Int32);
   checkBinary<int64_t>(DType::Int64);
+  checkBinary<uint16_t>(DType::UInt16);
+  checkBinary<uint32_t>(DType::UInt32);
+  checkBinary<uint64_t>(DType::UInt64);
 }
 
 TEST_CASE("integer functions of one argument") {
@@ -140,17 +144,33 @@ TEST_CASE("integer functions of one argument") {
   checkUnary<int16_t>(DType::Int16);
   checkUnary<int32_t>(DType::Int32);
   checkUnary<int64_t>(DType::Int64);
+  checkUnary<uint16_t>(DType::UInt16);
+  checkUnary<uint32_t>(DType::UInt32);
+  checkUnary<uint64_t>(DType::UInt64);
+}
+
+/// Compares around the sign bit, as if the bits were of `dtype`.
+template <typename U> static std::vector<uint8_t> lessAs(DType dtype) {
+  constexpr U half = U(1) << (8 * sizeof(U) - 1);
+  std::vector<U> x = {0, 1, U(half - 1), half, U(~U(0))}, y = {half, 1, half, U(half - 1), 0};
+  std::vector<uint8_t> less(5);
+  SpecBuilder s;
+  int a = s.input(dtype), b = s.input(dtype);
+  s.output(s.apply(ScalarFn::Lt, DType::Bool, {a, b}), DType::Bool);
+  Kernel(s.spec).run({5}, {{x.data(), {1}}, {y.data(), {1}}, {less.data(), {1}}});
+  return less;
 }
 
 TEST_CASE("comparisons know unsigned from signed") {
-  std::vector<uint8_t> x = {0, 1, 127, 128, 255}, y = {128, 1, 128, 127, 0}, less(5);
-  for (DType dtype : {DType::UInt8, DType::Int8}) {
-    SpecBuilder s;
-    int a = s.input(dtype), b = s.input(dtype);
-    s.output(s.apply(ScalarFn::Lt, DType::Bool, {a, b}), DType::Bool);
-    Kernel(s.spec).run({5}, {{x.data(), {1}}, {y.data(), {1}}, {less.data(), {1}}});
-    CHECK(less == (dtype == DType::UInt8 ? std::vector<uint8_t>{1, 0, 1, 0, 0} : std::vector<uint8_t>{0, 0, 0, 1, 1}));
-  }
+  const std::vector<uint8_t> ofUnsigned = {1, 0, 1, 0, 0}, ofSigned = {0, 0, 0, 1, 1};
+  CHECK(lessAs<uint8_t>(DType::UInt8) == ofUnsigned);
+  CHECK(lessAs<uint16_t>(DType::UInt16) == ofUnsigned);
+  CHECK(lessAs<uint32_t>(DType::UInt32) == ofUnsigned);
+  CHECK(lessAs<uint64_t>(DType::UInt64) == ofUnsigned);
+  CHECK(lessAs<uint8_t>(DType::Int8) == ofSigned);
+  CHECK(lessAs<uint16_t>(DType::Int16) == ofSigned);
+  CHECK(lessAs<uint32_t>(DType::Int32) == ofSigned);
+  CHECK(lessAs<uint64_t>(DType::Int64) == ofSigned);
 }
 
 TEST_CASE("a comparison with a constant takes the operand's type") {

@@ -120,7 +120,7 @@ TEST_CASE("sharding follows from the signature") {
 TEST_CASE("docstrings tell formulas, shapes, attributes and labels") {
   std::string doc = docstringOf(*findOp("matmul"));
   CHECK(doc.find("`out[..., m, n] = sum_k x[..., m, k] * y[..., k, n]`") != std::string::npos);
-  CHECK(doc.find("x: float[*B, M, K] (with transpose_x: [*B, K, M])") != std::string::npos);
+  CHECK(doc.find("x: float or complex[*B, M, K] (with transpose_x: [*B, K, M])") != std::string::npos);
   CHECK(doc.find("transpose_x: bool = False, swap the last two axes of x first") != std::string::npos);
   CHECK(doc.find("ValueError: dimension K must match") != std::string::npos);
   CHECK(doc.find("Dtype of the result:\n    promoted") != std::string::npos);

@@ -221,8 +221,15 @@ static std::vector<Refusal> indexRefusals() {
   };
 }
 
-static std::vector<Refusal> (*const kRefusals[])() = {viewRefusals, spatialRefusals,  attentionRefusals,
-                                                      normRefusals, movementRefusals, indexRefusals};
+static std::vector<Refusal> conversionRefusals() {
+  TensorMeta complex(DType::Complex64, {3});
+  const char *text = "cast: x must be real where dtype is neither complex nor bool, got x c64[3]";
+  return {{Cast(DType::Float32), {complex}, text}, {Cast(DType::Float8E5M2), {complex}, text}};
+}
+
+static std::vector<Refusal> (*const kRefusals[])() = {viewRefusals,      spatialRefusals,  attentionRefusals,
+                                                      normRefusals,      movementRefusals, indexRefusals,
+                                                      conversionRefusals};
 
 TEST_CASE("rules refuse what cannot be, and say what they got") {
   for (auto refusals : kRefusals)

@@ -29,7 +29,7 @@ def bits(value):
     rows = []
     for each in as_list(value):
         array = each.numpy() if isinstance(each, tessera.Tensor) else np.asarray(each)
-        if array.dtype.kind == "f" or array.dtype.name == "bfloat16":
+        if array.dtype.kind in "fc" or array.dtype.name.startswith(("bfloat", "float8")):
             array = np.where(np.isnan(array), np.asarray(np.nan, array.dtype), array)
         rows.append((array.shape, array.dtype.name, array.tobytes()))
     return rows

@@ -11,6 +11,11 @@ def sum_to(x, shape):
     return x.sum(axis=axes, keepdims=True, dtype=x.dtype)
 
 
+def complex_of(real, imag):
+    """Complex numbers of their parts."""
+    return real + 1j * np.asarray(imag)
+
+
 def norm(x, axes, keepdims, order):
     """The norm over axes, of all of them as one vector."""
     axes = axes or tuple(range(x.ndim))

@@ -13,19 +13,10 @@ from tessera import _core
 
 from tests.python import oracle
 
-SHORT = {
-    "f16": "float16",
-    "bf16": "bfloat16",
-    "f32": "float32",
-    "f64": "float64",
-    "i8": "int8",
-    "u8": "uint8",
-    "i16": "int16",
-    "i32": "int32",
-    "i64": "int64",
-    "bool": "bool",
-}
+SHORT = _core.dtype_table()
 FLOATS = ("float16", "bfloat16", "float32", "float64")
+FLOAT8 = {"float8_e4m3fn": 3, "float8_e5m2": 2}  # bits of mantissa
+PARTS = {"complex64": "float32", "complex128": "float64"}
 
 
 @dataclass(frozen=True)
@@ -180,7 +171,10 @@ def random_array(random, shape, dtype, low, high):
     """Numbers of [low, high), exact in `dtype`."""
     if dtype == "bool":
         return np.asarray(random.rand(*shape) < 0.5)
-    if dtype in FLOATS:
+    if dtype in PARTS:
+        parts = [random.uniform(low, high, shape) for _ in range(2)]
+        return np.asarray(parts[0] + 1j * parts[1]).astype(dtype)
+    if dtype in FLOATS or dtype in FLOAT8:
         values = np.asarray(random.uniform(low, high, shape))
         return exact(values, dtype)
     first = max(int(low), np.iinfo(dtype).min)
@@ -188,7 +182,10 @@ def random_array(random, shape, dtype, low, high):
 
 
 def exact(values, dtype):
-    """Floats rounded to `dtype`; float32 stands for bfloat16, which NumPy lacks."""
+    """Floats rounded to `dtype`; float32 stands for what NumPy lacks, bfloat16 and float8."""
+    if dtype in FLOAT8:
+        cut = values.astype(np.float32).view(np.uint32) & (~np.uint32(0) << (23 - FLOAT8[dtype]))
+        return np.where(np.abs(values) < 2**-6, 0, cut.view(np.float32)).astype(np.float32)
     if dtype != "bfloat16":
         return values.astype(dtype)
     bits = values.astype(np.float32).view(np.uint32)

@@ -20,7 +20,8 @@ RECORDS = S.records()
 STATES = {"batch_norm": ("new_mean", "new_var")}  # results that are never differentiated
 KINKS = {"std": [()]}  # shapes at which the function has no derivative
 SIZED_BY_ATTRIBUTE = ("broadcast_to", "reshape", "split")  # the sample fits one size only
-LIMITS = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 2e-5, "float64": 1e-10}
+LIMITS = {"float16": 4e-3, "bfloat16": 3e-2, "float32": 2e-5, "float64": 1e-10,
+          "complex64": 2e-5, "complex128": 1e-10}  # fmt: skip
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -65,10 +66,11 @@ def every_case(cases, condition=lambda record: True):
 
 
 def expected(record, sample, operands):
-    """The oracle's results, on float64 where the operands are floats."""
+    """The oracle's results, on float64 where the operands are floats, complex128 where complex."""
     names = {"np": np, "sp": sp, "tess_oracle": tess_oracle}
     values = iter([
-        array.astype(np.float64) if dtype in S.FLOATS else array for array, dtype in operands
+        array.astype(np.float64) if dtype in S.FLOATS else
+        array.astype(np.complex128) if dtype in S.PARTS else array for array, dtype in operands
     ])  # fmt: skip
     present = S.groups(record, sample)
     for operand in record.operands:
@@ -113,13 +115,17 @@ def check_close(got, want, where):
     assert array.shape == want.shape, where
     limit = LIMITS.get(got.dtype.name, 0)
     if not limit:
-        np.testing.assert_array_equal(array, want.astype(array.dtype), err_msg=where)
+        want = want.astype(array.dtype)
+        if got.dtype.name in S.FLOAT8:
+            array, want = array.astype(np.float32), want.astype(np.float32)
+        np.testing.assert_array_equal(array, want, err_msg=where)
         return
     with np.errstate(over="ignore"):
         scale = np.abs(want[np.isfinite(want)]).max(initial=1.0)
-        want = np.asarray(want, dtype=np.float64)
+        wide = np.complex128 if got.dtype.name in S.PARTS else np.float64
+        want = np.asarray(want, dtype=wide)
         np.testing.assert_allclose(
-            array.astype(np.float64), want, rtol=limit, atol=limit * scale, err_msg=where
+            array.astype(wide), want, rtol=limit, atol=limit * scale, err_msg=where
         )
 
 

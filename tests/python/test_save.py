@@ -11,7 +11,8 @@ import tessera
 
 from tests.python.helper import same_bits
 
-NUMPY_DTYPES = ["float16", "float32", "float64", "int8", "uint8", "int16", "int32", "int64", "bool"]
+NUMPY_DTYPES = ["float16", "float32", "float64", "int8", "uint8", "int16", "int32", "int64", "bool",
+                "uint16", "uint32", "uint64"]  # fmt: skip
 
 
 def round_trip(value):

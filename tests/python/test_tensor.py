@@ -44,7 +44,19 @@ def test_dtype_argument_and_asarray():
 
 
 @pytest.mark.parametrize(
-    "name", ["float32", "float64", "float16", "int8", "uint8", "int64", "bool"]
+    "name",
+    [
+        "float32",
+        "float64",
+        "float16",
+        "int8",
+        "uint8",
+        "int64",
+        "bool",
+        "uint16",
+        "uint32",
+        "uint64",
+    ],
 )
 def test_dtype_is_numpys(name):
     tensor = tessera.Tensor([0, 1], dtype=name)

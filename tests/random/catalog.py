@@ -13,6 +13,9 @@ _BY_PYTHON = ("dropout", "uniform", "normal", "adam_update", "sgd_update")
 # Gradients, which a gradient applies: they want operands that belong together.
 _BACKWARD = ("max_pool2d_backward", "scaled_dot_product_attention_backward")
 _LIBRARY = 5
+# Dtypes that few programs use: this share of the operands that may have them does.
+RARE = ("uint16", "uint32", "uint64", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2")
+_RARE_SHARE = 0.06
 # Families that hide no layout are drawn less often.
 _WEIGHTS = {"Math": 0.4, "Elementwise": 0.6, "Activation": 0.5, "View": 2.5, "Movement": 2.0,
             "Linear": 3.0, "Conv": 4.0, "Reduction": 1.5, "Softmax": 1.5, "Norm": 2.0, "Index": 1.5,
@@ -89,6 +92,9 @@ def _multiplied(random, shapes):
 
 def _dtype(random, operand, wanted, sample):
     allowed = [d for d in operand.dtypes if not sample.dtypes or d in sample.dtypes]
+    rare = [d for d in allowed if d in RARE]
+    if rare and random.rand() < _RARE_SHARE:
+        return rare[random.randint(len(rare))]
     allowed = allowed or list(operand.dtypes)
     if wanted in allowed and (len(operand.dtypes) > 1):
         return wanted

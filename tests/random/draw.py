@@ -263,9 +263,9 @@ class Drawer:
         if not isinstance(value, tessera.Tensor) or np.prod(value.shape) > _MOST_ELEMENTS:
             return False
         array = value.numpy()
-        if not array.size or array.dtype.kind not in "fV":
+        if not array.size or array.dtype.kind not in "fVc":
             return True
-        wide = np.abs(array.astype(np.float64))
+        wide = np.abs(array if array.dtype.kind == "c" else array.astype(np.float64))
         finite = wide[np.isfinite(wide)]
         return finite.size * 2 >= wide.size and finite.max(initial=0) < _LARGEST
 

@@ -19,6 +19,7 @@ from tests.random.program import REFUSALS
 # Before a dump: optimizers make their state at the first call.
 _CALLS_BEFORE = (CALLS[0], CALLS[0])
 # Sizes that depend on data are not for every operator of a file: it must say so by name and line.
+_NOT_NUMPYS = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
 _REFUSAL = re.compile(r"\w+: .+ must .+, got .+(from the data|\[.*\?.*\]) at ", re.DOTALL)
 
 
@@ -142,10 +143,10 @@ def smaller_isa(program):
 def tess_run(program):
     """The C++ tool, without Python."""
     tool = os.environ.get("TESS_RUN")
-    if not tool or any(each.dtype == "bfloat16" for each in program.inputs):
+    if not tool or any(each.dtype in _NOT_NUMPYS for each in program.inputs):
         raise SkippedError("no tool, or a dtype that .npy files lack")
     with dumped(program, targets=("host",)) as file:
-        if any(dtype == "bfloat16" for row, _ in file.expected() for _, dtype, _ in row):
+        if any(dtype in _NOT_NUMPYS for row, _ in file.expected() for _, dtype, _ in row):
             raise SkippedError("a dtype that .npy files lack")
         found = jit.load(file.path)
         calls = CALLS[:1] if found.state_dict() else CALLS  # each process starts with the file's

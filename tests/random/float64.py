@@ -39,6 +39,7 @@ _CANCELLING = {
 _FLATTENING = re.compile("tanh|sigmoid|silu|mish|softmax|softplus|erf|gelu", re.IGNORECASE)
 # Whether numbers are equal: rounding makes some so by chance, and no noise does.
 _EQUALITY = re.compile(r"\b(Not)?Equal\b|\b(not_)?equal\b|[=!]=")
+_WITHOUT_NOISE = re.compile("complex|polar|float8", re.IGNORECASE)
 # Each noise and its opposite: what one of them does not turn over, the other one does.
 _NOISES = (1, -1, 2, -2)
 # What is found must hold under these, too: numbers of which two cancel may have got alike noise.
@@ -168,6 +169,9 @@ def float64(program):
     """The eager results beside those in float64."""
     if not any(each.dtype in _FORMATS for each in program.inputs):
         raise SkippedError("nothing is narrower than float64")
+    texts = [*(each.dtype for each in program.inputs), *(each.text for each in program.statements)]
+    if any(_WITHOUT_NOISE.search(each) for each in texts):
+        raise SkippedError("it has complex numbers or float8, on which no noise is put")
     if any(_EQUALITY.search(each.text) for each in program.statements):
         raise SkippedError("it asks whether rounded numbers are equal")
     dtype = narrowest(program)

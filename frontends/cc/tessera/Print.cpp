@@ -52,6 +52,9 @@ static std::vector<std::string> elementTexts(const Tensor &x) {
   if (isBool(x.dtype())) {
     for (bool value : x.toVector<bool>())
       texts.push_back(value ? "true" : "false");
+  } else if (isUnsignedInt(x.dtype())) {
+    for (uint64_t value : x.toVector<uint64_t>())
+      texts.push_back(std::to_string(value));
   } else if (isInt(x.dtype())) {
     for (int64_t value : x.toVector<int64_t>())
       texts.push_back(std::to_string(value));

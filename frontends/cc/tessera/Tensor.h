@@ -32,10 +32,13 @@ template <typename T> constexpr DType dtypeOf() {
     return DType::Bool;
   else if constexpr (std::is_floating_point_v<T>)
     return sizeof(T) == 4 ? DType::Float32 : DType::Float64;
-  else if constexpr (sizeof(T) == 1)
-    return std::is_signed_v<T> ? DType::Int8 : DType::UInt8;
+  else if constexpr (std::is_signed_v<T>)
+    return sizeof(T) == 1 ? DType::Int8 : sizeof(T) == 2 ? DType::Int16 : sizeof(T) == 4 ? DType::Int32 : DType::Int64;
   else
-    return sizeof(T) == 2 ? DType::Int16 : sizeof(T) == 4 ? DType::Int32 : DType::Int64;
+    return sizeof(T) == 1   ? DType::UInt8
+           : sizeof(T) == 2 ? DType::UInt16
+           : sizeof(T) == 4 ? DType::UInt32
+                            : DType::UInt64;
 }
 } // namespace detail
 

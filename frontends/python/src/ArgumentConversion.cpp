@@ -51,6 +51,12 @@ bool toOperand(PyObject *object, Operand &operand, llvm::SmallVectorImpl<TensorR
     operand = Operand(Number::boolean(object == Py_True));
     return true;
   }
+  if (PyComplex_CheckExact(object)) {
+    static_assert(sizeof(Py_complex) == sizeof(std::complex<double>)); // both are an array of the two parts
+    const Py_complex &value = reinterpret_cast<PyComplexObject *>(object)->cval;
+    operand = Operand(Number::complex(reinterpret_cast<const std::complex<double> &>(value)));
+    return true;
+  }
   if (PyLong_Check(object))
     return numberFromLong(object, operand);
   if (isSymInt(object)) {

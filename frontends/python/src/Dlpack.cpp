@@ -19,19 +19,26 @@ using namespace eager;
 
 namespace {
 
-/// The code of bool; Debian's header is older than its version, 0.8.
-constexpr uint8_t kDLBool = 6;
+/// Codes that came after Debian's header: of bool (0.8), and of float8 (1.1).
+constexpr uint8_t kDLBool = 6, kDLFloat8E4M3FN = 10, kDLFloat8E5M2 = 12;
 constexpr const char *kName = "dltensor", *kUsed = "used_dltensor";
 
-DLDataType typeOf(DType dtype) {
-  uint8_t bits = uint8_t(8 * byteWidth(dtype));
-  uint8_t code = dtype == DType::BFloat16 ? uint8_t(kDLBfloat)
-                 : isFloat(dtype)         ? uint8_t(kDLFloat)
-                 : isBool(dtype)          ? kDLBool
-                 : dtype == DType::UInt8  ? uint8_t(kDLUInt)
-                                          : uint8_t(kDLInt);
-  return {code, bits, 1};
+uint8_t codeOf(DType dtype) {
+  switch (dtype) {
+  case DType::BFloat16:
+    return kDLBfloat;
+  case DType::Bool:
+    return kDLBool;
+  case DType::Float8E4M3:
+    return kDLFloat8E4M3FN;
+  case DType::Float8E5M2:
+    return kDLFloat8E5M2;
+  default:
+    return isComplex(dtype) ? kDLComplex : isFloat(dtype) ? kDLFloat : isUnsignedInt(dtype) ? kDLUInt : kDLInt;
+  }
 }
+
+DLDataType typeOf(DType dtype) { return {codeOf(dtype), uint8_t(8 * byteWidth(dtype)), 1}; }
 
 /// The number of the device's kind, which may be newer than the header's enum.
 int kindOf(const DLDevice &device) {

@@ -1,7 +1,7 @@
 //===- NumpyConversion.cpp - tensors from Python data, and back -----------===//
 //
 // NumPy converts any data to row-major order and the wanted dtype; then the
-// bytes are copied once. bfloat16, which NumPy lacks, goes through float32.
+// bytes are copied once. A dtype that NumPy lacks comes from a wider float.
 //
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/NumpyConversion.h"
@@ -48,26 +48,53 @@ private:
   bool valid;
 };
 
+/// Whether NumPy's dtype comes from ml_dtypes; such an array goes by its bits.
+bool isForeign(DType dtype) { return dtype == DType::BFloat16 || isFloat8(dtype); }
+
+/// NumPy's dtype that holds the bits of a foreign one.
+const char *bitsOf(DType dtype) { return byteWidth(dtype) == 1 ? "uint8" : "uint16"; }
+
 /// The dtype of Tensor(array) when no dtype is given.
 std::optional<DType> defaultDType(llvm::StringRef numpyName) {
   if (numpyName == "float64")
     return DType::Float32;
   if (numpyName == "int64")
     return DType::Int32;
+  if (numpyName == "complex128")
+    return DType::Complex64;
   return parseDType(numpyName);
+}
+
+llvm::Error badInt(PyObject *data) {
+  return makeError(ErrorCode::InvalidArgument,
+                   "tensor: an int must fit its dtype (int32 unless dtype says more), got " + describeObject(data));
+}
+
+/// A uint64 of an int that no int64 holds.
+llvm::Expected<TensorRef> fromLargeInt(PyObject *data) {
+  uint64_t value = PyLong_AsUnsignedLongLong(data);
+  if (!PyErr_Occurred())
+    return createTensor(TensorMeta(DType::UInt64, {}), &value);
+  PyErr_Clear();
+  return badInt(data);
 }
 
 llvm::Expected<TensorRef> fromNumber(PyObject *data, std::optional<DType> dtype) {
   if (PyFloat_Check(data))
     return createScalar(Number::floating(PyFloat_AS_DOUBLE(data)), dtype.value_or(DType::Float32));
+  if (PyComplex_CheckExact(data)) {
+    std::complex<double> value(PyComplex_RealAsDouble(data), PyComplex_ImagAsDouble(data));
+    return createScalar(Number::complex(value), dtype.value_or(DType::Complex64));
+  }
   if (PyBool_Check(data))
     return createScalar(Number::boolean(data == Py_True), dtype.value_or(DType::Bool));
   int overflow = 0;
   long long value = PyLong_AsLongLongAndOverflow(data, &overflow);
+  if (overflow > 0 && dtype == DType::UInt64) // a number of eager mode is an int64
+    return fromLargeInt(data);
   bool fits = !overflow && (dtype || (value >= INT32_MIN && value <= INT32_MAX));
   if (!fits)
-    return makeError(ErrorCode::InvalidArgument,
-                     "tensor: an int must fit its dtype (int32 unless dtype says more), got " + describeObject(data));
+    return badInt(data);
   return createScalar(Number::integer(value), dtype.value_or(DType::Int32));
 }
 
@@ -109,17 +136,22 @@ llvm::Error unknownArray(nb::handle array) {
 llvm::Expected<TensorRef> fromArray(nb::object array, std::optional<DType> dtype) {
   std::string source = nameOfDType(array);
   std::optional<DType> target = dtype ? dtype : defaultDType(source);
-  bool isNumber =
-      std::string("biuf").find(nb::cast<std::string>(nb::str(array.attr("dtype").attr("kind")))) != std::string::npos;
-  if (!target || (!isNumber && source != "bfloat16"))
+  std::optional<DType> given = parseDType(source);
+  std::string kind = nb::cast<std::string>(nb::str(array.attr("dtype").attr("kind")));
+  bool isNumber = std::string("biufc").find(kind) != std::string::npos;
+  if (!target || (!isNumber && !(given && isForeign(*given))))
     return unknownArray(array);
-  if (source == "bfloat16") {
+  if (kind == "c" && !isComplex(*target) && !isBool(*target))
+    return makeError(ErrorCode::TypeMismatch,
+                     llvm::Twine("tensor: complex data must have a complex dtype, got ") + numpyName(*target));
+  if (given && isForeign(*given)) {
     nb::object bits =
-        numpyFunction("ascontiguousarray")(array).attr("view")("uint16").attr("reshape")(array.attr("shape"));
-    llvm::Expected<TensorRef> tensor = copyArray(bits, DType::BFloat16);
+        numpyFunction("ascontiguousarray")(array).attr("view")(bitsOf(*given)).attr("reshape")(array.attr("shape"));
+    llvm::Expected<TensorRef> tensor = copyArray(bits, *given);
     return tensor ? castTo(std::move(*tensor), *target) : std::move(tensor);
   }
-  DType stored = *target == DType::BFloat16 ? DType::Float32 : *target;
+  DType wide = source == "float64" ? DType::Float64 : DType::Float32; // so that a number is rounded once
+  DType stored = isForeign(*target) ? wide : *target;
   nb::object plain = array.attr("astype")(numpyName(stored).data(), nb::arg("order") = "C", nb::arg("copy") = false);
   llvm::Expected<TensorRef> tensor = copyArray(plain, stored);
   return tensor ? castTo(std::move(*tensor), *target) : std::move(tensor);
@@ -127,18 +159,33 @@ llvm::Expected<TensorRef> fromArray(nb::object array, std::optional<DType> dtype
 
 /// A NumPy array with a row-major copy of the tensor.
 nb::object arrayOf(TensorImpl &tensor) {
-  bool isBfloat = tensor.dtype() == DType::BFloat16;
+  DType dtype = tensor.dtype();
   nb::object array = numpyFunction("empty")(nb::steal(shapeTuple(tensor.shape())),
-                                            isBfloat ? "uint16" : numpyName(tensor.dtype()).data());
+                                            isForeign(dtype) ? bitsOf(dtype) : numpyName(dtype).data());
   {
     Bytes bytes(array.ptr(), PyBUF_WRITABLE);
     if (!bytes)
       throw nb::python_error();
     checkOrThrow(readValue(tensor, bytes.data()));
   }
-  if (isBfloat)
-    return array.attr("view")(nb::borrow(numpyDType(DType::BFloat16)));
+  if (isForeign(dtype))
+    return array.attr("view")(nb::borrow(numpyDType(dtype)));
   return array;
+}
+
+/// The data as a NumPy array. A list of ints goes to uint64 as it is: NumPy would make floats of those that no int64
+/// holds.
+nb::object asArray(PyObject *data, std::optional<DType> dtype) {
+  nb::handle function = numpyFunction("asarray");
+  if (dtype == DType::UInt64 && (PyList_Check(data) || PyTuple_Check(data))) {
+    try {
+      return function(nb::handle(data), nb::arg("dtype") = numpyName(*dtype).data());
+    } catch (nb::python_error &error) {
+      if (!error.matches(PyExc_OverflowError)) // a negative int wraps around, as in any other dtype
+        throw;
+    }
+  }
+  return function(nb::handle(data));
 }
 
 } // namespace
@@ -150,8 +197,8 @@ PyObject *numpyDType(DType dtype) {
     return object;
   try {
     nb::object name = nb::str(numpyName(dtype).data(), numpyName(dtype).size());
-    if (dtype == DType::BFloat16)
-      name = nb::module_::import_("ml_dtypes").attr("bfloat16");
+    if (isForeign(dtype))
+      name = nb::module_::import_("ml_dtypes").attr(numpyName(dtype).data());
     return object = numpyFunction("dtype")(name).release().ptr();
   } catch (nb::python_error &error) {
     error.restore();
@@ -162,10 +209,10 @@ PyObject *numpyDType(DType dtype) {
 llvm::Expected<TensorRef> tensorFromData(PyObject *data, std::optional<DType> dtype) {
   if (isTensor(data))
     return fromTensor(data, dtype);
-  if (PyFloat_CheckExact(data) || PyLong_CheckExact(data) || PyBool_Check(data))
+  if (PyFloat_CheckExact(data) || PyLong_CheckExact(data) || PyBool_Check(data) || PyComplex_CheckExact(data))
     return fromNumber(data, dtype);
   try {
-    nb::object array = nb::borrow(numpyFunction("asarray")(nb::handle(data)));
+    nb::object array = asArray(data, dtype);
     return fromArray(std::move(array), dtype);
   } catch (nb::python_error &error) {
     if (error.matches(PyExc_ValueError)) // NumPy raises this for lists of unequal lengths
@@ -190,16 +237,20 @@ PyObject *toNumpy(TensorImpl &tensor) {
 PyObject *toNumber(TensorImpl &tensor) {
   if (tensor.numElements() != 1)
     return raise(invalidArgument("item: tensor must have one element, got " + toString(tensor.meta())));
-  alignas(8) char bytes[8];
+  alignas(16) char bytes[16];
   if (llvm::Error error = readValue(tensor, bytes))
     return raise(std::move(error));
-  return runtime::withType(tensor.dtype(), [&](auto tag) -> PyObject * {
+  return runtime::withAnyType(tensor.dtype(), [&](auto tag) -> PyObject * {
     using T = decltype(tag);
     T element;
     std::memcpy(&element, bytes, sizeof(T));
     auto number = runtime::widen(element);
     if constexpr (std::is_same_v<T, runtime::Bool8>)
       return PyBool_FromLong(number);
+    else if constexpr (runtime::kIsComplex<T>)
+      return PyComplex_FromDoubles(number.real(), number.imag());
+    else if constexpr (std::is_unsigned_v<T>)
+      return PyLong_FromUnsignedLongLong(number);
     else if constexpr (std::is_integral_v<T>)
       return PyLong_FromLongLong(number);
     else

@@ -95,8 +95,18 @@ nb::list opTable() {
   return table;
 }
 
+nb::dict dtypeTable() {
+  nb::dict table;
+  for (const DTypeInfo &info : kDTypes)
+    table[info.shortName] = info.numpyName;
+  return table;
+}
+
 } // namespace
 
-void initRecordTable(nb::module_ &module) { module.def("op_table", &opTable, "One dict for each operator."); }
+void initRecordTable(nb::module_ &module) {
+  module.def("op_table", &opTable, "One dict for each operator.");
+  module.def("dtype_table", &dtypeTable, "The name of each dtype, by its short name, in the order of their values.");
+}
 
 } // namespace tess::python

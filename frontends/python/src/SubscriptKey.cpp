@@ -73,8 +73,8 @@ llvm::Expected<Item> arrayItem(PyObject *object) {
     return Item(Item::Kind::Mask, object, (*array)->rank(), *array);
   if (!isInt((*array)->dtype()))
     return badKey(object);
-  if (byteWidth((*array)->dtype()) < 4)
-    array = applyOne(builtin::Cast(DType::Int32), {Operand(*array)});
+  if (DType given = (*array)->dtype(); byteWidth(given) < 4 || isUnsignedInt(given)) // kernels index by int32 and int64
+    array = applyOne(builtin::Cast(byteWidth(given) < 4 ? DType::Int32 : DType::Int64), {Operand(*array)});
   if (!array)
     return array.takeError();
   return Item(Item::Kind::Indices, object, 1, std::move(*array));

@@ -257,14 +257,14 @@ PyRecording traceEnd(nb::handle outputs) {
   }
 }
 
-/// The gradients of the function's results, as arguments. None for a result without one, by `mask` or because it is no
-/// float.
+/// The gradients of the function's results, as arguments. None for a result without one, by `mask` or because it is
+/// neither a float nor complex.
 nb::list traceGradient(nb::handle outputs, nb::handle mask) {
   auto results = tensorsOf(outputs, "trace_gradient");
   boundary = recorder->beginGradient(results);
   nb::list grads;
   for (auto [i, result] : llvm::enumerate(results)) {
-    bool gets = mask.is_none() ? isFloat(result->dtype()) : nb::cast<bool>(mask[i]);
+    bool gets = mask.is_none() ? isDifferentiable(result->dtype()) : nb::cast<bool>(mask[i]);
     grads.append(gets ? nb::steal(wrap(recorder->addArgument(result->meta()))) : nb::none());
   }
   return grads;

@@ -29,6 +29,8 @@ from .autodiff import no_grad
 from .device import get_default_device, is_cuda_available, set_default_device
 from .dtype import (
     bool_,
+    complex64,
+    complex128,
     float16,
     float32,
     float64,
@@ -37,6 +39,9 @@ from .dtype import (
     int32,
     int64,
     uint8,
+    uint16,
+    uint32,
+    uint64,
 )
 from .jit import estimate
 from .logger import enable_debug_log, get_logger, set_log_file, set_log_level
@@ -70,8 +75,8 @@ _full_sync = sync
 
 
 def __getattr__(name):
-    if name == "bfloat16":
-        return dtype.bfloat16
+    if name in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
+        return getattr(dtype, name)
     if name == "hub":  # its imports take longer than all others
         return importlib.import_module(".hub", __name__)
     raise AttributeError(f"tessera: name must be that of a part, got {name!r}")
@@ -85,6 +90,8 @@ __all__ = [
     "bfloat16",
     "cache_stats",
     "bool_",
+    "complex128",
+    "complex64",
     "config",
     "core",
     "data",
@@ -94,6 +101,8 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "float8_e4m3fn",
+    "float8_e5m2",
     "functional",
     "get_default_device",
     "get_logger",
@@ -118,5 +127,8 @@ __all__ = [
     "show_versions",
     "sync",
     "tensor",
+    "uint16",
+    "uint32",
+    "uint64",
     "uint8",
 ]

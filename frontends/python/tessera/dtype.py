@@ -1,4 +1,4 @@
-"""Element types: NumPy's dtype objects, bfloat16 that of ml_dtypes.
+"""Element types: NumPy's dtype objects, bfloat16 and those of float8 from ml_dtypes.
 
 >>> import tessera
 >>> tessera.tensor([1.0]).dtype == float32
@@ -12,6 +12,11 @@ float32 = np.dtype("float32")
 float64 = np.dtype("float64")
 int8 = np.dtype("int8")
 uint8 = np.dtype("uint8")
+uint16 = np.dtype("uint16")
+uint32 = np.dtype("uint32")
+uint64 = np.dtype("uint64")
+complex64 = np.dtype("complex64")
+complex128 = np.dtype("complex128")
 int16 = np.dtype("int16")
 int32 = np.dtype("int32")
 int64 = np.dtype("int64")
@@ -20,20 +25,29 @@ bool_ = np.dtype("bool")
 __all__ = [
     "bfloat16",  # noqa: F822
     "bool_",
+    "complex128",
+    "complex64",
     "float16",
     "float32",
     "float64",
+    "float8_e4m3fn",  # noqa: F822
+    "float8_e5m2",  # noqa: F822
     "int16",
     "int32",
     "int64",
     "int8",
+    "uint16",
+    "uint32",
+    "uint64",
     "uint8",
 ]
 
+_FOREIGN = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
+
 
 def __getattr__(name):
-    if name != "bfloat16":
+    if name not in _FOREIGN:
         raise AttributeError(f"dtype: name must be one of {__all__}, got {name!r}")
     import ml_dtypes  # takes 6 ms, which few need
 
-    return np.dtype(ml_dtypes.bfloat16)
+    return np.dtype(getattr(ml_dtypes, name))

@@ -57,6 +57,13 @@ enum class DType : uint8_t {
   Int32 = 7,
   Int64 = 8,
   Bool = 9,
+  UInt16 = 10,
+  UInt32 = 11,
+  UInt64 = 12,
+  Float8E4M3 = 13,
+  Float8E5M2 = 14,
+  Complex64 = 15,
+  Complex128 = 16,
 };
 /// Bytes of one element.
 size_t byteWidth(DType dtype);

@@ -24,7 +24,10 @@ struct NpyArray {
 
 /// Reads format versions 1 to 3, little endian, C or Fortran order (made row-major). The message names the file.
 Status readNpy(const std::string &path, NpyArray &array);
-/// Writes version 1.0. bfloat16 has no NumPy type: it is written as uint16 patterns ("<u2").
+/// The dtype as which a file has elements of `dtype`: the unsigned integer of their width for bfloat16 and float8,
+/// which NumPy lacks, else `dtype` itself.
+DType storedAs(DType dtype);
+/// Writes version 1.0, with elements as storedAs() says.
 Status writeNpy(const std::string &path, DType dtype, const Shape &shape, const void *data);
 
 } // namespace tessera::deploy

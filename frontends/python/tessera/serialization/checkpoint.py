@@ -71,7 +71,7 @@ def load(f, map_location=None, *, allow_code=False, mmap=False):
         allow_code: whether the file may run code, which a saved module needs; only for files that
             you trust
         mmap: whether tensors and arrays lie in the mapped file instead of being read; writing to
-            them changes no file; checksums are not compared; bfloat16 tensors are read
+            them changes no file; checksums are not compared; bfloat16 and float8 are read
 
     Returns:
         the value; its tensors have the shapes, dtypes, names and classes of before

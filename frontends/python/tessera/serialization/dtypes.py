@@ -11,6 +11,8 @@ CODES = {
     "uint32": "U32",
     "float16": "F16",
     "bfloat16": "BF16",
+    "float8_e4m3fn": "F8_E4M3",
+    "float8_e5m2": "F8_E5M2",
     "int16": "I16",
     "uint16": "U16",
     "int8": "I8",
@@ -19,21 +21,25 @@ CODES = {
 }
 # The layout has no complex numbers: a last axis of two holds real and imaginary part.
 PARTS = {"complex64": "float32", "complex128": "float64"}
+# Those that NumPy lacks, by the dtype that holds their bits; ml_dtypes has them.
+BITS = {"bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8"}
 DTYPES = frozenset(CODES) | frozenset(PARTS)
 
 
 def raw_dtype(name):
     """The little-endian NumPy dtype that holds the bits of `name`."""
-    return np.dtype("uint16" if name == "bfloat16" else name).newbyteorder("<")
+    return np.dtype(BITS.get(name, name)).newbyteorder("<")
 
 
-def from_bfloat16(bits, as_array):
-    """bfloat16 of its `bits`; for a tensor float32, which is exact and needs no ml_dtypes."""
-    if not as_array:
+def from_bits(bits, name, as_array):
+    """The dtype `name` of its `bits`; for a tensor of bfloat16 float32, which is exact and needs no
+    ml_dtypes.
+    """
+    if name == "bfloat16" and not as_array:
         return (bits.astype(np.uint32) << 16).view(np.float32)
     import ml_dtypes
 
-    return bits.view(ml_dtypes.bfloat16)
+    return bits.view(getattr(ml_dtypes, name))
 
 
 def bytes_of(array):

@@ -13,12 +13,12 @@ from collections import OrderedDict
 import numpy as np
 
 from ..tensor import Parameter, Tensor
-from .dtypes import DTYPES
+from .dtypes import BITS, DTYPES
 
 _MOST_AXES = 64  # of NumPy
 _SCALARS = (str, bytes, int, float, complex, np.generic, type(None))
 # How a pickle writes dtypes: "f4" for float32, and the class where a tensor says its own.
-_DTYPE_NAMES = {np.dtype(name).str[1:]: name for name in DTYPES - {"bfloat16"}}
+_DTYPE_NAMES = {np.dtype(name).str[1:]: name for name in DTYPES - BITS.keys()}
 _DTYPE_CLASSES = {f"numpy.{np.dtype(name).type.__name__}": name for name in _DTYPE_NAMES.values()}
 _DTYPE_CLASSES["numpy.bool_"] = "bool"  # NumPy 2 calls the class bool
 

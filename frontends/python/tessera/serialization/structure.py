@@ -14,7 +14,7 @@ import numpy as np
 
 from ..device import get_default_device
 from ..tensor import Parameter, Tensor
-from .dtypes import DTYPES, PARTS, bytes_of, from_bfloat16
+from .dtypes import BITS, DTYPES, PARTS, bytes_of, from_bits
 
 _FORMAT = "tessera-save"
 _VERSION = 2
@@ -125,7 +125,7 @@ class Encoder:
             part = np.ascontiguousarray(array).reshape(-1).view(array.real.dtype)
             stored = PARTS[dtype], part.reshape(*shape, 2)
         else:
-            stored = dtype, array.view(np.uint16) if dtype == "bfloat16" else array
+            stored = dtype, array.view(BITS[dtype]) if dtype in BITS else array
         self.arrays[name] = stored
         node = {"dtype": dtype, "shape": shape, "member": name}
         node["crc32"] = zlib.crc32(bytes_of(stored[1]))
@@ -200,16 +200,16 @@ class Decoder:
             tensor = self.tensor(array, dtype, body.get("device", "xpux"), _ARRAY_TYPES[kind])
             tensor.name = body.get("name", "")
             return tensor
-        if dtype == "bfloat16":
-            array = from_bfloat16(array, as_array=True)
+        if dtype in BITS:
+            array = from_bits(array, dtype, as_array=True)
         return {"array": lambda: array, "scalar": lambda: array[()]}[kind]()
 
     def tensor(self, bits, dtype, device, kind=Tensor):
         """A tensor of the bits, of the class `kind`, where `device` is mapped to."""
         target = self._locate(device)
-        if self._shared and dtype != "bfloat16" and bits.flags.aligned:
+        if self._shared and dtype not in BITS and bits.flags.aligned:
             shared = Tensor._from_dlpack(bits).to(target or get_default_device())
             return shared if kind is Tensor else kind(shared)
-        if dtype == "bfloat16":
-            bits = from_bfloat16(bits, as_array=False)
+        if dtype in BITS:
+            bits = from_bits(bits, dtype, as_array=False)
         return kind(bits, dtype=dtype, device=target)
