@@ -312,7 +312,7 @@ int64_t substitute(int64_t size, SymbolValue valueOf) {
   return sum;
 }
 
-void forgetExpressions(Metas &metas) {
+void forgetExpressions(llvm::MutableArrayRef<TensorMeta> metas) {
   for (TensorMeta &meta : metas)
     for (int64_t &size : meta.shape)
       size = isSymbolic(size) ? kUnknown : size;

@@ -306,7 +306,10 @@ llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
     return std::move(e);
   {
     BlockingRegion region(/*computes=*/true);
-    if (llvm::Error e = runtime::run(**bound, values.inputs, values.outputs))
+    runtime::RunOptions options;
+    auto poll = [&] { return region.poll(); };
+    options.poll = poll;
+    if (llvm::Error e = runtime::run(**bound, values.inputs, values.outputs, {}, options))
       return std::move(e);
   }
   update(given, **bound, values);

@@ -140,6 +140,15 @@ UNARY = (
     "F.matmul(F.eye({a}.shape[0]), {a})", "{a}[{a}.shape[0] // 2:]", "{a}[..., :{a}.shape[-1] - 1]",
     "F.ones({a}[1:].shape) * {a}[1:]", "F.roll({a}, {a}.shape[0] // 2, 0)",
     "F.pad({a}, ((0, {a}.shape[0]),) + ((0, 0),) * ({a}.ndim - 1))", "{a} * ({a}.size + 1)",
+    "F.scan(lambda h, x: (h * 0.5 + x, F.tanh(h)), {a}[0], {a})[1]",
+    "F.scan(lambda h, x: (F.maximum(h, x), h - x), {a}[0] * 0.5, {a}, reverse=True)[0]",
+    "F.scan(lambda h, x: (F.dropout(h, 0.5) + x * {a}[0], h), {a}[0], {a})[1]",
+    "F.scan(lambda h, _: (F.scan(lambda k, y: (k + y, k), h.sum(), h)[0] * {a}[0], h[..., None]),"
+    " {a}[0], None, 3)[1]",
+    "F.cond({a}.max() > 0, lambda x: x * {a}.mean(), lambda x: F.exp(x) + {a}, {a} * 0.5)",
+    "F.scan(lambda h, x: (F.cond(x.max() > 0.5, lambda: h + x, lambda: h), x), {a}[0], {a})[0]",
+    "F.cond({a}.max() > 1, lambda x: F.dropout(x, 0.5), lambda x: x, {a})",
+    "F.while_loop(lambda n, x: n < 3, lambda n, x: (n + 1, x * 2), F.full((), 0), {a}.detach())[1]",
     "F.repeat({a}, 3, -1)", "F.tile({a}, (2,) * {a}.ndim)", "F.split({a}, [1], -1)[0]",
 )  # fmt: skip
 BINARY = (

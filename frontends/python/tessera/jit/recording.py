@@ -4,9 +4,9 @@ import copy
 from collections import Counter
 
 from .. import _core, effects
+from .._tree import flatten, unflatten
 from ..tensor import Tensor
 from .sizes import Compiled
-from .tree import flatten, unflatten
 
 _TENSOR = object()
 _FORGIVEN = 4  # changes of Python state without effect until it is compared no more
