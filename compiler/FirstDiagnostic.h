@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ir/GraphImpl.h"
+#include "ir/Types.h"
 #include "ops/Error.h"
 
 #include "mlir/IR/Diagnostics.h"

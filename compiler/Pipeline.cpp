@@ -15,6 +15,9 @@ void buildPipeline(mlir::OpPassManager &manager, const CompileOptions &options, 
   // results.
   if (evaluate)
     func.addPass(createFoldConstantsPass(std::move(evaluate)));
+  // Composites must be expanded, because parts of one may stay the same; before CSE, which then sees what was moved out
+  // of several loops.
+  func.addPass(createHoistInvariantsPass());
   // Backward graphs repeat subexpressions of the forward graph. CSE also removes the gradients that nothing reads.
   func.addPass(mlir::createCSEPass());
   // After this pass nothing may move operators into or out of a kernel.

@@ -25,6 +25,7 @@ struct Request {
   llvm::SmallVector<MetaView, 4> operands;
   llvm::ArrayRef<unsigned> segments;
   llvm::ArrayRef<bool> needed, hasOutputGrad;
+  llvm::ArrayRef<bool> hasSum = {};
 
   bool isAnsweredBy(const BackwardPlan &plan) const {
     auto isSame = [](const TensorMeta &known, const MetaView &asked) {
@@ -32,7 +33,7 @@ struct Request {
     };
     return plan.op.isSame(op) && llvm::equal(plan.operands, operands, isSame) &&
            llvm::ArrayRef<unsigned>(plan.segments) == segments && llvm::ArrayRef<bool>(plan.needed) == needed &&
-           llvm::ArrayRef<bool>(plan.hasOutputGrad) == hasOutputGrad;
+           llvm::ArrayRef<bool>(plan.hasOutputGrad) == hasOutputGrad && llvm::ArrayRef<bool>(plan.hasSum) == hasSum;
   }
 };
 
@@ -49,6 +50,8 @@ uint64_t hashOf(const Request &r) {
   for (bool b : r.needed)
     flags = flags << 1 | b;
   for (bool b : r.hasOutputGrad)
+    flags = flags << 1 | b;
+  for (bool b : r.hasSum)
     flags = flags << 1 | b;
   return mixHash(h, flags);
 }
@@ -85,9 +88,10 @@ llvm::Expected<BackwardPlanRef> makePlan(const Request &r) {
   plan->segments.assign(r.segments.begin(), r.segments.end());
   plan->needed.assign(r.needed.begin(), r.needed.end());
   plan->hasOutputGrad.assign(r.hasOutputGrad.begin(), r.hasOutputGrad.end());
+  plan->hasSum.assign(r.hasSum.begin(), r.hasSum.end());
   if (r.op.info().gradient)
-    if (llvm::Error e =
-            r.op.makeBackwardGraph(plan->operands, r.needed, r.hasOutputGrad, r.segments).moveInto(plan->graph))
+    if (llvm::Error e = r.op.makeBackwardGraph(plan->operands, r.needed, r.hasOutputGrad, r.segments, r.hasSum)
+                            .moveInto(plan->graph))
       return std::move(e);
   return BackwardPlanRef(plan);
 }
@@ -135,8 +139,9 @@ static llvm::Expected<BackwardPlanRef> planFor(Request request, llvm::ArrayRef<T
   return planFor(request);
 }
 
-llvm::Expected<BackwardPlanRef> backwardPlan(const BackwardPlan &plan, llvm::ArrayRef<bool> hasOutputGrad) {
-  return planFor({plan.op, {}, plan.segments, plan.needed, hasOutputGrad}, plan.operands);
+llvm::Expected<BackwardPlanRef> backwardPlan(const BackwardPlan &plan, llvm::ArrayRef<bool> hasOutputGrad,
+                                             llvm::ArrayRef<bool> hasSum) {
+  return planFor({plan.op, {}, plan.segments, plan.needed, hasOutputGrad, hasSum}, plan.operands);
 }
 
 llvm::Expected<BackwardPlanRef> backwardPlan(const BackwardPlan &plan, const OpDef &op,

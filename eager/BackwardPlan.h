@@ -20,6 +20,7 @@ struct BackwardPlan : llvm::ThreadSafeRefCountedBase<BackwardPlan> {
   llvm::SmallVector<unsigned, 2> segments;
   llvm::SmallVector<bool, 4> needed;        // per operand
   llvm::SmallVector<bool, 2> hasOutputGrad; // per result
+  llvm::SmallVector<bool, 4> hasSum;        // per operand (OpDef::makeBackwardGraph); empty: none
   std::optional<Subgraph> graph;            // none: the operator has no gradient
 };
 /// Keeps a plan alive after the cache has dropped it.
@@ -37,8 +38,9 @@ BackwardPlanStats backwardPlanStats();
 llvm::Expected<BackwardPlanRef> backwardPlan(const OpDef &op, llvm::ArrayRef<Operand> operands,
                                              llvm::ArrayRef<unsigned> segments, llvm::ArrayRef<bool> needed,
                                              llvm::ArrayRef<bool> hasOutputGrad);
-/// The plan of the same call for gradients that arrive for other results.
-llvm::Expected<BackwardPlanRef> backwardPlan(const BackwardPlan &plan, llvm::ArrayRef<bool> hasOutputGrad);
+/// The plan of the same call for gradients that arrive for other results, or that add to sums.
+llvm::Expected<BackwardPlanRef> backwardPlan(const BackwardPlan &plan, llvm::ArrayRef<bool> hasOutputGrad,
+                                             llvm::ArrayRef<bool> hasSum = {});
 /// The plan of the same call by expressions of sizes: those of `op` and of `operands`.
 llvm::Expected<BackwardPlanRef> backwardPlan(const BackwardPlan &plan, const OpDef &op,
                                              llvm::ArrayRef<TensorMeta> operands);

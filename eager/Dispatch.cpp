@@ -1,6 +1,7 @@
 //===- Dispatch.cpp - one operator now ------------------------------------===//
 #include "eager/Dispatch.h"
 #include "eager/MiniGraph.h"
+#include "ops/Control.h"
 
 namespace tess::eager {
 
@@ -16,7 +17,9 @@ llvm::Error dispatch(const DispatchCall &call, Tensors &results) {
       return llvm::Error::success();
     }
   }
-  return call.info().isExpandedFirst ? dispatchExpanded(call, results) : dispatchProgram(call, results);
+  if (call.info().isExpandedFirst)
+    return dispatchExpanded(call, results);
+  return control::hasBody(call.info()) ? dispatchScan(call, results) : dispatchProgram(call, results);
 }
 
 } // namespace tess::eager

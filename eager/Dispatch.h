@@ -19,7 +19,7 @@ struct DispatchCall {
   llvm::Expected<Metas> infer() const { return op.infer(metasOf(operands), segments); }
 };
 
-/// Adds the results of `call` to `results`, which is empty, by one of the four ways below. Large work may be queued
+/// Adds the results of `call` to `results`, which is empty, by one of the ways below. Large work may be queued
 /// (Queue.h).
 llvm::Error dispatch(const DispatchCall &call, Tensors &results);
 
@@ -30,6 +30,8 @@ llvm::Expected<bool> dispatchDirect(const DispatchCall &call, Tensors &results);
 llvm::Error dispatchProgram(const DispatchCall &call, Tensors &results);
 /// Runs the operators of a composite one by one (Expansion.cpp).
 llvm::Error dispatchExpanded(const DispatchCall &call, Tensors &results);
+/// Runs the body of a scan once for each trip (Loops.cpp).
+llvm::Error dispatchScan(const DispatchCall &call, Tensors &results);
 /// Gives operand 0 a new layout over the same storage (Views.cpp); nothing runs.
 llvm::Error dispatchView(const DispatchCall &call, Tensors &results);
 

@@ -7,6 +7,8 @@
 //===----------------------------------------------------------------------===//
 #include "eager/Tape.h"
 #include "eager/Transformations.h"
+#include "ops/Control.h"
+#include "llvm/ADT/STLExtras.h"
 
 namespace tess::eager {
 
@@ -43,6 +45,38 @@ static bool readsWritten(const Call &call) {
   return call.into;
 }
 
+/// Runs the call, and has every tape write it down.
+static llvm::Error recordCall(Call &call, const TapeList &tapes, Tensors &results) {
+  if (llvm::Error e = next(call, results))
+    return e;
+  if (llvm::none_of(results, [](const TensorRef &result) { return isDifferentiable(result->dtype()); }))
+    return llvm::Error::success();
+  for (Tape *tape : tapes)
+    if (llvm::Error e = tape->record(call, results))
+      return e;
+  for (Tape *tape : tapes)
+    tape->save(call, results);
+  return llvm::Error::success();
+}
+
+/// As above, for a loop, which also gives what its gradient reads of its trips: results behind those of the call.
+static llvm::Error recordLoop(Call &call, const TapeList &tapes, Tensors &results) {
+  llvm::SmallVector<bool, 8> needed;
+  for (const Operand &operand : call.operands)
+    needed.push_back(llvm::any_of(tapes, [&](Tape *tape) { return tape->tracks(*operand.tensor); }));
+  auto saved = control::valuesOfGradient(call.opDef(), metasOf(call.operands), needed);
+  if (!saved) { // backward() reports an operator without a gradient
+    llvm::consumeError(saved.takeError());
+    return recordCall(call, tapes, results);
+  }
+  OpDef op = control::withResults(call.opDef(), *saved), recorded;
+  if (const OpDef *given = static_cast<const OpDefOperator &>(call.op).recorded)
+    recorded = control::withResults(*given, *saved);
+  OpDefOperator wrapped(op, call.segments(), recorded ? &recorded : nullptr);
+  Call whole{wrapped, call.operands, call.pending};
+  return recordCall(whole, tapes, results);
+}
+
 llvm::Error applyGrad(Call &call, Tensors &results) {
   if (!call.isOpDef())
     return next(call, results);
@@ -53,19 +87,7 @@ llvm::Error applyGrad(Call &call, Tensors &results) {
     for (Tape *tape : tapes)
       if (llvm::Error e = checkCall(call, *tape))
         return e;
-  if (llvm::Error e = next(call, results))
-    return e;
-  bool differentiable = false;
-  for (const TensorRef &result : results)
-    differentiable |= isDifferentiable(result->dtype());
-  if (!differentiable)
-    return llvm::Error::success();
-  for (Tape *tape : tapes)
-    if (llvm::Error e = tape->record(call, results))
-      return e;
-  for (Tape *tape : tapes)
-    tape->save(call, results);
-  return llvm::Error::success();
+  return control::hasBody(call.opDef().info()) ? recordLoop(call, tapes, results) : recordCall(call, tapes, results);
 }
 
 } // namespace tess::eager

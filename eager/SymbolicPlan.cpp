@@ -49,8 +49,8 @@ static BackwardPlanRef recordedPlan(const BackwardPlan &plan, const SymbolicPlan
   if (LLVM_LIKELY(!tracer) || !symbolic.plan || tracer->number() != symbolic.recording)
     return nullptr;
   BackwardPlanRef recorded = symbolic.plan;
-  if (recorded->hasOutputGrad != plan.hasOutputGrad)
-    if (llvm::Error e = backwardPlan(*recorded, plan.hasOutputGrad).moveInto(recorded)) {
+  if (recorded->hasOutputGrad != plan.hasOutputGrad || recorded->hasSum != plan.hasSum)
+    if (llvm::Error e = backwardPlan(*recorded, plan.hasOutputGrad, plan.hasSum).moveInto(recorded)) {
       llvm::consumeError(std::move(e));
       return nullptr;
     }

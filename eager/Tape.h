@@ -84,7 +84,10 @@ private:
   llvm::Error seed(llvm::ArrayRef<TensorRef> ys, llvm::ArrayRef<TensorRef> dys);
   llvm::Error accumulate(uint32_t value, TensorRef grad);
   llvm::Error step(Record &record);
-  llvm::Expected<Tensors> gradientsOf(Record &record, llvm::ArrayRef<TensorRef> outputGrads);
+  /// Of the inputs. Where `hasSum` is set, that is the sum with what was summed before.
+  llvm::Expected<Tensors> gradientsOf(Record &record, llvm::ArrayRef<TensorRef> outputGrads,
+                                      llvm::ArrayRef<bool> hasSum);
+  llvm::SmallVector<bool, 4> sumsOf(const Record &record) const;
   llvm::Error checkSaved(const Record &record) const;
   llvm::Error walk();
 

@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "eager/Tape.h"
 #include "eager/Tracer.h"
+#include "ops/Control.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::eager {
@@ -107,7 +108,15 @@ llvm::Error Tape::checkSaved(const Record &record) const {
   return llvm::Error::success();
 }
 
-llvm::Expected<Tensors> Tape::gradientsOf(Record &record, llvm::ArrayRef<TensorRef> outputGrads) {
+/// The inputs of a loop whose sums its gradient takes over; empty for other operators.
+llvm::SmallVector<bool, 4> Tape::sumsOf(const Record &record) const {
+  if (!record.plan)
+    return {};
+  return control::sumsTaken(record.plan->op, record.inputs, [&](uint32_t input) { return input && grads[input]; });
+}
+
+llvm::Expected<Tensors> Tape::gradientsOf(Record &record, llvm::ArrayRef<TensorRef> outputGrads,
+                                          llvm::ArrayRef<bool> hasSum) {
   if (record.custom)
     return (*record.custom)(outputGrads);
   if (!record.plan->graph)
@@ -120,8 +129,8 @@ llvm::Expected<Tensors> Tape::gradientsOf(Record &record, llvm::ArrayRef<TensorR
   for (const TensorRef &grad : outputGrads)
     arrives.push_back(bool(grad));
   BackwardPlanRef plan = record.plan;
-  if (arrives != plan->hasOutputGrad) // fewer gradients than the tape expected
-    if (llvm::Error e = backwardPlan(*plan, arrives).moveInto(plan))
+  if (arrives != plan->hasOutputGrad || llvm::is_contained(hasSum, true)) // the tape expected more gradients, no sums
+    if (llvm::Error e = backwardPlan(*plan, arrives, hasSum).moveInto(plan))
       return std::move(e);
   unsigned numOperands = record.inputs.size(), numResults = outputGrads.size();
   llvm::SmallVector<Operand, 8> inputs(numOperands + 2 * numResults, Operand(static_cast<TensorImpl *>(nullptr)));
@@ -129,6 +138,8 @@ llvm::Expected<Tensors> Tape::gradientsOf(Record &record, llvm::ArrayRef<TensorR
     inputs[saved.position] = Operand(saved.value);
   for (unsigned i = 0; i < numResults; ++i)
     inputs[numOperands + numResults + i] = Operand(outputGrads[i]);
+  for (unsigned i = 0; i < plan->hasSum.size(); ++i)
+    inputs.push_back(Operand(hasSum[i] ? grads[record.inputs[i]] : TensorRef()));
   return applyBackward(*plan, record.symbolic, inputs);
 }
 
@@ -141,13 +152,18 @@ llvm::Error Tape::step(Record &record) {
   }
   if (!any)
     return llvm::Error::success();
-  llvm::Expected<Tensors> inputGrads = gradientsOf(record, outputGrads);
+  llvm::SmallVector<bool, 4> hasSum = sumsOf(record);
+  llvm::Expected<Tensors> inputGrads = gradientsOf(record, outputGrads, hasSum);
   if (!inputGrads)
     return inputGrads.takeError();
-  for (unsigned i = 0; i < record.inputs.size() && i < inputGrads->size(); ++i)
-    if (record.inputs[i] && (*inputGrads)[i])
-      if (llvm::Error e = accumulate(record.inputs[i], std::move((*inputGrads)[i])))
+  for (unsigned i = 0; i < record.inputs.size() && i < inputGrads->size(); ++i) {
+    TensorRef &grad = (*inputGrads)[i];
+    if (i < hasSum.size() && hasSum[i])
+      grads[record.inputs[i]] = std::move(grad);
+    else if (record.inputs[i] && grad)
+      if (llvm::Error e = accumulate(record.inputs[i], std::move(grad)))
         return e;
+  }
   return llvm::Error::success();
 }
 

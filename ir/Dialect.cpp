@@ -2,6 +2,7 @@
 #include "ir/Dialect.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 
@@ -10,7 +11,7 @@ using namespace mlir;
 namespace tess::ir {
 
 void TessDialect::initialize() {
-  addOperations<ConstantOp, FusionOp, KernelOp, NamedSizeOp, YieldOp>();
+  addOperations<ConstantOp, FusionOp, KernelOp, NamedSizeOp, ScanOp, YieldOp>();
   registerOps();
 }
 
@@ -22,6 +23,52 @@ LogicalResult FusionOp::verify() {
   if (block.getTerminator()->getOperandTypes() != getOutputs().getTypes())
     return emitOpError("yielded values must have the types of the outputs, got ")
            << block.getTerminator()->getOperandTypes() << " and " << getOutputs().getTypes();
+  return success();
+}
+
+static bool isCompatible(Type a, ArrayRef<int64_t> shape, Type b) {
+  auto x = cast<RankedTensorType>(a), y = cast<RankedTensorType>(b);
+  return x.getElementType() == y.getElementType() && succeeded(verifyCompatibleShape(shape, y.getShape()));
+}
+
+/// Checks that `element` is `whole` without its first axis.
+static bool isElement(Type element, Type whole) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(whole).getShape();
+  return !shape.empty() && isCompatible(whole, shape.drop_front(), element);
+}
+
+static bool isSame(Type a, Type b) { return isCompatible(a, cast<RankedTensorType>(a).getShape(), b); }
+
+static bool isGuard(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return tensor.getRank() == 0 && tensor.getElementType().isInteger(1);
+}
+
+LogicalResult ScanOp::verify() {
+  Block &block = getBody().front();
+  int64_t constants = getConstants(), carried = getCarried(), inputs = getInputs().size();
+  if (constants < 0 || carried < 0 || constants + carried > inputs)
+    return emitOpError("constants and carried values must be inputs, got ")
+           << constants << " and " << carried << " of " << inputs;
+  if (getGuarded() && (!carried || !isGuard(getInputs()[constants].getType())))
+    return emitOpError("the first carried input of a guarded loop must be tensor<i1>, got ") << getInputs().getTypes();
+  auto arguments = block.getArgumentTypes();
+  auto yielded = block.getTerminator()->getOperandTypes();
+  bool fits = arguments.size() == size_t(inputs);
+  for (int64_t i = 0; fits && i < inputs; ++i)
+    fits = i < constants + carried ? isSame(getInputs()[i].getType(), arguments[i])
+                                   : isElement(arguments[i], getInputs()[i].getType());
+  if (!fits)
+    return emitOpError("region arguments must have the types of the inputs, of xs without axis 0, got ")
+           << arguments << " and " << getInputs().getTypes();
+  fits = yielded.size() == getOuts().size() && int64_t(yielded.size()) >= carried;
+  for (int64_t i = 0; fits && i < int64_t(yielded.size()); ++i)
+    fits = i < carried ? isSame(arguments[constants + i], yielded[i]) && isSame(yielded[i], getOuts()[i].getType())
+                       : isElement(yielded[i], getOuts()[i].getType());
+  if (!fits)
+    return emitOpError("yielded values must have the types of the carried inputs, then of the outputs without axis 0, "
+                       "got ")
+           << yielded << " and " << getOuts().getTypes();
   return success();
 }
 

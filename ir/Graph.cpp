@@ -57,22 +57,6 @@ PooledContext::~PooledContext() {
 
 func::FuncOp GraphImpl::main() const { return cast<func::FuncOp>(module.get().lookupSymbol("main")); }
 
-std::string locationText(Location location) {
-  if (auto name = dyn_cast<NameLoc>(location))
-    return name.getName().str();
-  if (auto file = dyn_cast<FileLineColLoc>(location))
-    return (file.getFilename().getValue() + ":" + Twine(file.getLine())).str();
-  if (auto fused = dyn_cast<FusedLoc>(location))
-    return fused.getLocations().empty() ? "" : locationText(fused.getLocations().front());
-  return "";
-}
-
-Location locationOf(MLIRContext *context, StringRef text) {
-  if (text.empty())
-    return UnknownLoc::get(context);
-  return NameLoc::get(StringAttr::get(context, text));
-}
-
 Graph::Graph() : pimpl(std::make_unique<GraphImpl>()) {}
 Graph::~Graph() = default;
 Graph::Graph(Graph &&) noexcept = default;

@@ -54,9 +54,4 @@ inline constexpr llvm::StringLiteral kInitialAttr = "tess.initial";  // argument
 inline constexpr llvm::StringLiteral kLayoutAttr = "tess.layout";   // argument, result: a MemoryLayout; none: row-major
 inline constexpr llvm::StringLiteral kOutputsAttr = "tess.outputs"; // func: array of {name, donates}
 
-/// "train.py:12 (net.conv1)" of a location; empty when unknown.
-std::string locationText(mlir::Location location);
-/// The NameLoc that locationText() gives `text` for; UnknownLoc for an empty text.
-mlir::Location locationOf(mlir::MLIRContext *context, llvm::StringRef text);
-
 } // namespace tess::ir

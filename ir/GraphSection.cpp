@@ -10,6 +10,7 @@
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
 #include "ir/proto/Graph.pb.h"
+#include "ops/Control.h"
 #include "ops/SizeExpr.h"
 #include "runtime/schema/MessageParse.h"
 #include "runtime/schema/UnknownFields.h"
@@ -23,6 +24,8 @@ using namespace mlir;
 namespace tess::ir {
 namespace {
 
+llvm::Error damaged(const Twine &what) { return makeError(ErrorCode::DataLoss, "graph: " + what); }
+
 constexpr unsigned kFormat = 1;
 /// Constants up to this size stay in the graph section.
 constexpr size_t kInlineBytes = 4096;
@@ -31,6 +34,29 @@ void writeMeta(const TensorMeta &meta, proto::Meta &out) {
   out.set_dtype(shortName(meta.dtype).str());
   for (int64_t size : meta.shape)
     out.add_shape(size == kUnknown ? -1 : size);
+}
+
+void writeBody(const Subgraph &graph, proto::Body &out) {
+  std::vector<unsigned> numbers(graph.numValues); // of values, which a subgraph may number in any order
+  unsigned next = 0;
+  for (int id : graph.inputs)
+    numbers[id] = next++;
+  out.set_inputs(next);
+  for (const Subgraph::Node &from : graph.nodes) {
+    proto::Node &node = *out.add_nodes();
+    node.set_op(from.op.serialize());
+    if (control::hasBody(from.op.info()))
+      writeBody(control::bodyOf(from.op), *node.mutable_body());
+    for (int id : from.inputs)
+      node.add_operands(numbers[id]);
+    node.mutable_segments()->Assign(from.segments.begin(), from.segments.end());
+    node.set_location(from.location);
+    node.set_results(unsigned(from.outputs.size()));
+    for (int id : from.outputs)
+      numbers[id] = next++;
+  }
+  for (int id : graph.outputs)
+    out.add_outputs(numbers[id]);
 }
 
 /// Writes one function. Values are numbered: inputs, then constants, then results in order.
@@ -95,7 +121,10 @@ private:
 
   void writeNode(Operation *op) {
     proto::Node &node = *out.add_nodes();
-    node.set_op(opDefOf(op).serialize());
+    OpDef def = opDefOf(op);
+    node.set_op(def.serialize());
+    if (control::hasBody(def.info()))
+      writeBody(control::bodyOf(def), *node.mutable_body());
     for (Value operand : op->getOperands())
       node.add_operands(numbers.lookup(operand));
     for (unsigned count : segmentsOf(op))
@@ -133,8 +162,6 @@ private:
   std::vector<Graph::TensorRef> &tensors;
   llvm::DenseMap<Value, unsigned> numbers;
 };
-
-llvm::Error damaged(const Twine &what) { return makeError(ErrorCode::DataLoss, "graph: " + what); }
 
 /// Rebuilds a graph through GraphBuilder, so that inference checks every node.
 class Reader {
@@ -276,25 +303,85 @@ private:
     return llvm::Error::success();
   }
 
-  llvm::Error readNode(const proto::Node &node) {
+  /// The operator of a node, with its body.
+  llvm::Expected<OpDef> readOp(const proto::Node &node) {
     llvm::Expected<OpDef> op = OpDef::parse(node.op());
     if (!op)
-      return op.takeError();
-    if (llvm::Error error = checkSymbols(*op))
-      return error;
-    SmallVector<GraphBuilder::Value> operands;
-    for (unsigned operand : node.operands()) {
-      if (operand >= numValues)
-        return damaged("operand of " + op->name() + " must be below " + Twine(numValues) + ", got " + Twine(operand));
-      operands.push_back(int32_t(operand));
+      return op;
+    if (control::hasBody(op->info()) != node.has_body())
+      return damaged("a body must be there for " + op->name() + " if it is a loop, got " +
+                     (node.has_body() ? "one" : "none"));
+    if (node.has_body()) {
+      Subgraph graph;
+      if (llvm::Error error = readBody(node.body(), graph))
+        return std::move(error);
+      op->set("body", BodyRef(std::make_shared<const Body>(std::move(graph))));
+    } else if (llvm::Error error = checkSymbols(*op)) {
+      return std::move(error);
     }
-    SmallVector<unsigned> segments(node.segments().begin(), node.segments().end());
+    return op;
+  }
+
+  /// Checks that the operands of `op` are among the first `numKnown` values, and are grouped.
+  llvm::Error checkOperands(const OpDef &op, const proto::Node &node, unsigned numKnown) {
+    for (unsigned operand : node.operands())
+      if (operand >= numKnown)
+        return damaged("operand of " + op.name() + " must be below " + Twine(numKnown) + ", got " + Twine(operand));
     uint64_t total = 0;
-    for (unsigned count : segments)
+    for (unsigned count : node.segments())
       total += count;
-    if (!segments.empty() && (total != operands.size() || segments.size() != op->info().operands.size()))
-      return damaged("operand groups of " + op->name() + " must add up to " + Twine(operands.size()) + ", got " +
+    size_t numOperands = node.operands_size(), numGroups = node.segments_size();
+    if (numGroups && (total != numOperands || numGroups != op.info().operands.size()))
+      return damaged("operand groups of " + op.name() + " must add up to " + Twine(numOperands) + ", got " +
                      Twine(total));
+    return llvm::Error::success();
+  }
+
+  /// Counts values of bodies, of which there are fewer than bytes: their numbers must not take any memory.
+  llvm::Error takeValues(uint64_t count) {
+    if (count > valuesLeft)
+      return damaged("bodies must have at most " + Twine(in.ByteSizeLong()) + " values, got more");
+    valuesLeft -= count;
+    return llvm::Error::success();
+  }
+
+  /// The operators of a body, which inference checks where it is applied.
+  llvm::Error readBody(const proto::Body &body, Subgraph &graph) {
+    if (llvm::Error error = takeValues(body.inputs()))
+      return error;
+    for (unsigned i = 0; i < body.inputs(); ++i)
+      graph.inputs.push_back(graph.numValues++);
+    graph.inputUsed.assign(graph.inputs.size(), true);
+    for (const proto::Node &from : body.nodes()) {
+      Subgraph::Node &node = graph.nodes.emplace_back();
+      if (llvm::Error error = readOp(from).moveInto(node.op))
+        return error;
+      if (llvm::Error error = checkOperands(node.op, from, unsigned(graph.numValues)))
+        return error;
+      if (llvm::Error error = takeValues(from.results()))
+        return error;
+      node.inputs.assign(from.operands().begin(), from.operands().end());
+      node.segments.assign(from.segments().begin(), from.segments().end());
+      node.location = from.location();
+      for (unsigned i = 0; i < from.results(); ++i)
+        node.outputs.push_back(graph.numValues++);
+    }
+    for (unsigned output : body.outputs()) {
+      if (output >= unsigned(graph.numValues))
+        return damaged("output of a body must be below " + Twine(graph.numValues) + ", got " + Twine(output));
+      graph.outputs.push_back(int(output));
+    }
+    return llvm::Error::success();
+  }
+
+  llvm::Error readNode(const proto::Node &node) {
+    llvm::Expected<OpDef> op = readOp(node);
+    if (!op)
+      return op.takeError();
+    if (llvm::Error error = checkOperands(*op, node, numValues))
+      return error;
+    SmallVector<GraphBuilder::Value> operands(node.operands().begin(), node.operands().end());
+    SmallVector<unsigned> segments(node.segments().begin(), node.segments().end());
     auto results = builder.apply(*op, operands, segments, node.location());
     if (!results)
       return results.takeError();
@@ -321,6 +408,7 @@ private:
   llvm::StringMap<const Graph::TensorRef *> tensorOf;
   llvm::DenseSet<uint32_t> dataSizes; // numbers that have been named
   unsigned numValues = 0;
+  uint64_t valuesLeft = in.ByteSizeLong();
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 //===- OpBridge.cpp - OpDefs and operations -------------------------------===//
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
+#include "ops/Control.h"
 #include "ops/SizeExpr.h"
 
 #include "mlir/IR/OpDefinition.h"
@@ -20,12 +21,38 @@ const OpInfo *infoOf(Operation *op) {
   return findOp(name.stripDialect());
 }
 
+/// The operators of a body; they must be those of records, or have bodies.
+static Subgraph graphOf(Block &block) {
+  Subgraph graph;
+  DenseMap<Value, int> ids;
+  auto add = [&](Value value) { return ids[value] = graph.numValues++; };
+  for (BlockArgument argument : block.getArguments())
+    graph.inputs.push_back(add(argument));
+  graph.inputUsed.assign(graph.inputs.size(), true);
+  for (Operation &op : block.without_terminator()) {
+    Subgraph::Node &node = graph.nodes.emplace_back();
+    node.op = opDefOf(&op);
+    for (unsigned count : segmentsOf(&op))
+      node.segments.push_back(count);
+    node.location = locationText(op.getLoc());
+    for (Value operand : op.getOperands())
+      node.inputs.push_back(ids.lookup(operand));
+    for (Value result : op.getResults())
+      node.outputs.push_back(add(result));
+  }
+  for (Value value : block.getTerminator()->getOperands())
+    graph.outputs.push_back(ids.lookup(value));
+  return graph;
+}
+
 OpDef opDefOf(Operation *op) {
   const OpInfo *info = infoOf(op);
   OpDef def(*info);
   for (const AttrInfo &attr : info->attrs)
     if (AttrValue value = attrValueOf(op->getAttr(attr.name), attr.kind); value.kind() != AttrKind::None)
       def.set(attr.name, std::move(value));
+  if (control::hasBody(*info))
+    def.set("body", BodyRef(std::make_shared<const Body>(graphOf(op->getRegion(0).front()))));
   return def;
 }
 
@@ -74,6 +101,8 @@ static void addAttributes(OpBuilder &builder, OperationState &state, const OpDef
   SmallVector<int64_t> parameters(op.numAttrs(), -1);
   for (auto [index, attr] : llvm::enumerate(op.info().attrs)) {
     AttrValue value = op.attr(unsigned(index));
+    if (value.kind() == AttrKind::Body)
+      continue; // a region
     if (value.kind() == AttrKind::Parameter) {
       parameters[index] = value.parameter().index;
       value = neutralNumber(attr);
@@ -83,8 +112,32 @@ static void addAttributes(OpBuilder &builder, OperationState &state, const OpDef
   }
   if (llvm::any_of(parameters, [](int64_t parameter) { return parameter >= 0; }))
     state.addAttribute(kScalarsAttr, builder.getDenseI64ArrayAttr(parameters));
-  if (op.hasExpressions())
+  if (op.hasExpressions() && !control::hasBody(op.info()))
     state.addAttribute(kSizesAttr, builder.getStringAttr(op.toString()));
+}
+
+/// Fills the region of `op` with the operators of its body. Inference has seen them.
+static void createBody(OpBuilder &builder, Operation *op, const OpDef &def) {
+  const Subgraph &graph = control::bodyOf(def);
+  Metas inputs = control::bodyInputs(def, metasOf(op->getOperands()));
+  std::vector<TensorMeta> metas = llvm::cantFail(inferValues(graph, inputs));
+  sizes::forgetExpressions(metas);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = builder.createBlock(&op->getRegion(0));
+  std::vector<Value> values(graph.numValues);
+  for (auto [id, meta] : llvm::zip(graph.inputs, inputs))
+    values[id] = block->addArgument(typeOf(builder.getContext(), metas[id]), op->getLoc());
+  auto valuesOf = [&](ArrayRef<int> ids) { return llvm::map_to_vector(ids, [&](int id) { return values[id]; }); };
+  for (const Subgraph::Node &node : graph.nodes) {
+    auto results = llvm::map_to_vector<4>(node.outputs, [&](int id) { return metas[id]; });
+    Location location = node.location.empty() ? op->getLoc() : locationOf(builder.getContext(), node.location);
+    Operation *made = createOp(builder, location, node.op, valuesOf(node.inputs), node.segments, results);
+    for (auto [id, result] : llvm::zip_equal(node.outputs, made->getResults()))
+      values[id] = result;
+  }
+  OperationState yield(op->getLoc(), "tess.yield");
+  yield.addOperands(valuesOf(graph.outputs));
+  builder.create(yield);
 }
 
 Operation *createOp(OpBuilder &builder, Location location, const OpDef &op, ValueRange operands,
@@ -97,7 +150,12 @@ Operation *createOp(OpBuilder &builder, Location location, const OpDef &op, Valu
     state.addAttribute(kSegments, builder.getDenseI32ArrayAttr(SmallVector<int32_t>(segments.begin(), segments.end())));
   for (const TensorMeta &meta : results)
     state.addTypes(typeOf(context, meta));
-  return builder.create(state);
+  if (!control::hasBody(op.info()))
+    return builder.create(state);
+  state.addRegion();
+  Operation *made = builder.create(state);
+  createBody(builder, made, op);
+  return made;
 }
 
 static llvm::Error inferResults(const OpDef &op, ValueRange operands, ArrayRef<unsigned> segments, Metas &out) {

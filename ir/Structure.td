@@ -1,6 +1,6 @@
 //===- Structure.td - operators that only programs have ------*- tablegen -*-===//
 //
-// Constants and fused groups: what the dialect needs beside the records of ops/.
+// Constants, fused groups and loops: what the dialect needs beside the records of ops/.
 //
 //===----------------------------------------------------------------------===//
 #ifndef TESS_IR_STRUCTURE
@@ -36,8 +36,25 @@ def Tess_FusionOp : Tess_StructureOp<"fusion", [Pure, IsolatedFromAbove, SingleB
   let assemblyFormat = "$inputs attr-dict-with-keyword $body `:` functional-type($inputs, $outputs)";
 }
 
-def Tess_YieldOp : Tess_StructureOp<"yield", [Pure, Terminator, ParentOneOf<["FusionOp"]>]> {
-  let summary = "results of a fused group";
+def Tess_ScanOp : Tess_StructureOp<"scan", [Pure, IsolatedFromAbove, SingleBlock]> {
+  let summary = "a body applied again and again, each time to what the last one left";
+  let description = [{
+    The first inputs are constants, which each trip reads; then come carried values, then xs, of which a trip takes the
+    element of its number along axis 0. The body yields the carried values, then elements of the results that are
+    stacked. `length` is the number of trips where there are no xs; with `reverse` the last element comes first. A
+    `guarded` loop ends before a trip that finds the first carried value, a bool, false.
+    `%s, %ys = tess.scan %w, %s0, %xs {constants = 1 : si64, carried = 1 : si64} { ^bb0(...): ... tess.yield %s1, %y : ... } : ...`
+  }];
+  let arguments = (ins Variadic<Tess_Any>:$inputs, SI64Attr:$constants, SI64Attr:$carried, OptionalAttr<SI64Attr>:$length,
+                   DefaultValuedAttr<BoolAttr, "false">:$reverse, DefaultValuedAttr<BoolAttr, "false">:$guarded);
+  let results = (outs Variadic<Tess_Any>:$outs);
+  let regions = (region SizedRegion<1>:$body);
+  let hasVerifier = 1;
+  let assemblyFormat = "$inputs attr-dict-with-keyword $body `:` functional-type($inputs, $outs)";
+}
+
+def Tess_YieldOp : Tess_StructureOp<"yield", [Pure, Terminator, ParentOneOf<["FusionOp", "ScanOp"]>]> {
+  let summary = "results of a fused group, or of a trip of a loop";
   let description = "`tess.yield %c : tensor<?xf32>`";
   let arguments = (ins Variadic<Tess_Any>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";

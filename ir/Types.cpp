@@ -81,6 +81,22 @@ TensorMeta metaOf(Type type) {
   return TensorMeta(dtypeOf(tensor.getElementType()), tensor.getShape());
 }
 
+std::string locationText(Location location) {
+  if (auto name = dyn_cast<NameLoc>(location))
+    return name.getName().str();
+  if (auto file = dyn_cast<FileLineColLoc>(location))
+    return (file.getFilename().getValue() + ":" + Twine(file.getLine())).str();
+  if (auto fused = dyn_cast<FusedLoc>(location))
+    return fused.getLocations().empty() ? "" : locationText(fused.getLocations().front());
+  return "";
+}
+
+Location locationOf(MLIRContext *context, StringRef text) {
+  if (text.empty())
+    return UnknownLoc::get(context);
+  return NameLoc::get(StringAttr::get(context, text));
+}
+
 Attribute attributeOf(MLIRContext *context, const AttrValue &value) {
   Builder b(context);
   switch (value.kind()) {
@@ -99,6 +115,7 @@ Attribute attributeOf(MLIRContext *context, const AttrValue &value) {
   case AttrKind::DType:
     return b.getStringAttr(shortName(value.dtype()));
   case AttrKind::Parameter:
+  case AttrKind::Body:
     break; // createOp() writes them
   }
   llvm_unreachable("every kind has an attribute");

@@ -1,6 +1,7 @@
 //===- Types.h - metas and MLIR types ---------------------------*- C++ -*-===//
 //
-// The one conversion between ops' vocabulary and MLIR's types and attributes.
+// The one conversion between ops' vocabulary and MLIR's types, attributes and
+// locations.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -20,6 +21,11 @@ DType dtypeOf(mlir::Type elementType);
 mlir::RankedTensorType typeOf(mlir::MLIRContext *context, const TensorMeta &meta);
 /// Dtype and shape of a ranked tensor type.
 TensorMeta metaOf(mlir::Type type);
+
+/// "train.py:12 (net.conv1)" of a location; empty when unknown.
+std::string locationText(mlir::Location location);
+/// The NameLoc that locationText() gives `text` for; UnknownLoc for an empty text.
+mlir::Location locationOf(mlir::MLIRContext *context, llvm::StringRef text);
 
 /// The attribute that holds `value`; null for AttrKind::None.
 mlir::Attribute attributeOf(mlir::MLIRContext *context, const AttrValue &value);

@@ -18,6 +18,8 @@ namespace tess {
 bool AttrValue::operator==(const AttrValue &other) const {
   if (kind() == AttrKind::F64 && other.kind() == AttrKind::F64)
     return llvm::bit_cast<uint64_t>(f64()) == llvm::bit_cast<uint64_t>(other.f64());
+  if (kind() == AttrKind::Body && other.kind() == AttrKind::Body)
+    return body() == other.body() || body()->isSame(*other.body());
   return value == other.value;
 }
 
@@ -42,6 +44,8 @@ uint64_t AttrValue::hash() const {
     return mixHash(h, uint64_t(dtype()));
   case AttrKind::Parameter:
     return mixHash(h, parameter().index);
+  case AttrKind::Body:
+    return mixHash(h, body()->hash());
   }
   return h;
 }
@@ -90,6 +94,8 @@ std::string AttrValue::toText() const {
     return shortName(dtype()).str();
   case AttrKind::Parameter:
     return "$" + std::to_string(parameter().index);
+  case AttrKind::Body:
+    return body()->toText();
   }
   return "";
 }
@@ -177,6 +183,7 @@ llvm::Expected<AttrValue> AttrValue::parse(AttrKind kind, llvm::StringRef text) 
   switch (kind) {
   case AttrKind::None:
   case AttrKind::Parameter: // no user's value
+  case AttrKind::Body:
     return mustBe("none", text);
   case AttrKind::I64: {
     int64_t v;

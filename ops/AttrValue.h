@@ -7,23 +7,42 @@
 
 #include "ops/DType.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
 
+#include <memory>
 #include <string>
 #include <variant>
 
 namespace tess {
 
 /// None: an optional attribute that is not given. Parameter: a runtime attribute that a compiled program gets with each
-/// run; no value of a user, and without a text that parse() reads.
-enum class AttrKind : uint8_t { None, I64, F64, Bool, Str, I64List, DType, Parameter };
+/// run; no value of a user, and without a text that parse() reads. Body: operators that the operator applies
+/// (ops/Control.h); it has a text for people only.
+enum class AttrKind : uint8_t { None, I64, F64, Bool, Str, I64List, DType, Parameter, Body };
 
 /// The position of a number among those that a program gets with each run.
 struct ScalarParameter {
   uint32_t index;
   bool operator==(const ScalarParameter &) const = default;
 };
+
+/// What an attribute of kind Body holds, as far as values of attributes need to know. Immutable.
+class AttrBody {
+public:
+  virtual ~AttrBody() = default;
+  /// Equality, hash and text as those of AttrValue.
+  virtual bool isSame(const AttrBody &other) const = 0;
+  virtual uint64_t hash() const = 0;
+  virtual std::string toText() const = 0;
+  /// As those of OpDef: of all operators in it.
+  virtual bool hasExpressions() const = 0;
+  virtual std::shared_ptr<const AttrBody> withSymbols(llvm::function_ref<int64_t(uint32_t)> valueOf) const = 0;
+  virtual uint64_t heldBytes() const = 0;
+};
+/// Shared by the copies of an operator.
+using BodyRef = std::shared_ptr<const AttrBody>;
 
 /// The value of an I64List attribute: axes, sizes, strides.
 using IntList = llvm::SmallVector<int64_t, 4>;
@@ -42,6 +61,7 @@ public:
   AttrValue(IntList v) : value(std::move(v)) {}
   AttrValue(tess::DType v) : value(v) {}
   AttrValue(ScalarParameter v) : value(v) {}
+  AttrValue(BodyRef v) : value(std::move(v)) {}
 
   /// The value by kind; an accessor may be called only for the kind that kind() gives.
   AttrKind kind() const { return AttrKind(value.index()); }
@@ -52,6 +72,7 @@ public:
   const IntList &ints() const { return std::get<IntList>(value); }
   tess::DType dtype() const { return std::get<tess::DType>(value); }
   ScalarParameter parameter() const { return std::get<ScalarParameter>(value); }
+  const BodyRef &body() const { return std::get<BodyRef>(value); }
 
   bool operator==(const AttrValue &other) const;
   /// Equal values have equal hashes; doubles count by their bits, in == too: 0.0 and -0.0 differ, a NaN equals itself.
@@ -62,7 +83,8 @@ public:
   static llvm::Expected<AttrValue> parse(AttrKind kind, llvm::StringRef text);
 
 private:
-  std::variant<std::monostate, int64_t, double, bool, std::string, IntList, tess::DType, ScalarParameter> value;
+  std::variant<std::monostate, int64_t, double, bool, std::string, IntList, tess::DType, ScalarParameter, BodyRef>
+      value;
 };
 
 } // namespace tess

@@ -2,7 +2,8 @@
 //
 // An operator is written as `name{a=1, b=[1, 2]}`, from its second version on
 // as `name@2{...}`. Every attribute that is set is written, even a default:
-// defaults may change, a saved file may not. A record's `upgrades` say how an
+// defaults may change, a saved file may not. A body is no text: who writes the
+// operator writes it beside. A record's `upgrades` say how an
 // older text is read, version by version:
 //   "1: rename dim axis"        version 1 had `dim` for `axis`
 //   "1: default keepdims false" version 1 had no `keepdims` and meant false
@@ -23,7 +24,7 @@ std::string OpDef::serialize() const {
   text += "{";
   const char *separator = "";
   for (unsigned i = 0; i < attrs.size(); ++i) {
-    if (attrs[i].kind() == AttrKind::None)
+    if (attrs[i].kind() == AttrKind::None || attrs[i].kind() == AttrKind::Body)
       continue;
     text += std::string(separator) + opInfo->attrs[i].name + "=" + attrs[i].toText();
     separator = ", ";

@@ -48,6 +48,9 @@ TESS_GRADIENT_RULE(indexAdd);
 TESS_GRADIENT_RULE(maskGet);
 TESS_GRADIENT_RULE(sorted);
 
+// ScanGradient.cpp; `v` ends with the sum for each operand, -1 where there is none, or has none of them
+TESS_GRADIENT_RULE(scan);
+
 #undef TESS_GRADIENT_RULE
 
 } // namespace tess::gradients

@@ -70,6 +70,24 @@ int countOf(SubgraphBuilder &b, int x, const IntList &axes) {
   return call(b, "scalar_tensor", {}, {{"value", count}, {"dtype", b.meta(x).dtype}});
 }
 
+llvm::SmallVector<int, 4> inlined(SubgraphBuilder &b, const Subgraph &graph, llvm::ArrayRef<int> given) {
+  std::vector<int> values(graph.numValues, -1);
+  for (size_t i = 0; i < given.size(); ++i)
+    values[graph.inputs[i]] = given[i];
+  for (const Subgraph::Node &node : graph.nodes) {
+    llvm::SmallVector<int, 4> inputs;
+    for (int id : node.inputs)
+      inputs.push_back(values[id]);
+    llvm::SmallVector<int, 2> made = b.applyAll(node.op, inputs, node.segments);
+    for (size_t i = 0; i < made.size(); ++i)
+      values[node.outputs[i]] = made[i];
+  }
+  llvm::SmallVector<int, 4> outputs;
+  for (int id : graph.outputs)
+    outputs.push_back(id < 0 ? -1 : values[id]);
+  return outputs;
+}
+
 int fullLike(SubgraphBuilder &b, int like, double value) {
   const TensorMeta &meta = b.meta(like);
   if (meta.isStatic())

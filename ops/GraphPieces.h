@@ -31,6 +31,9 @@ int sumTo(SubgraphBuilder &b, int x, int like);
 int sumOfBroadcast(SubgraphBuilder &b, int x, int like);
 /// Elements along `axes`, of the dtype of `x`: a rank 0 constant where the sizes are known, else a sum of ones.
 int countOf(SubgraphBuilder &b, int x, const IntList &axes);
+/// The operators of `graph` with `values` for its inputs, -1 where no node reads one; the ids of its outputs, -1 where
+/// it has none.
+llvm::SmallVector<int, 4> inlined(SubgraphBuilder &b, const Subgraph &graph, llvm::ArrayRef<int> values);
 /// `value` everywhere, in shape and dtype of `like`.
 int fullLike(SubgraphBuilder &b, int like, double value);
 /// `x` in dtype `dtype`; `x` itself when it has it. A complex x gives its real part where `dtype` is real.

@@ -72,6 +72,7 @@ static std::string attributeText(const AttrValue &value) {
     return arrayText("i64", llvm::ArrayRef<int64_t>(value.ints()));
   case AttrKind::DType:
     return '"' + shortName(value.dtype()).str() + '"';
+  case AttrKind::Body:
   case AttrKind::Parameter:
     break; // no example of a record has one
   }

@@ -13,8 +13,9 @@ namespace tess {
 const OpInfo *findOp(llvm::StringRef name) {
   static const auto *byName = [] { // a linear search would read records all over memory
     auto *table = new llvm::StringMap<const OpInfo *>;
-    for (const OpInfo &info : allOps())
-      table->try_emplace(info.name, &info);
+    for (llvm::ArrayRef<OpInfo> ops : {allOps(), controlOps()})
+      for (const OpInfo &info : ops)
+        table->try_emplace(info.name, &info);
     return table;
   }();
   return byName->lookup(name);
@@ -58,8 +59,8 @@ AttrValue neutralNumber(const AttrInfo &attr) {
 }
 
 static const char *kindName(AttrKind kind) {
-  static constexpr const char *names[] = {"none",   "int",         "float", "bool",
-                                          "string", "list of int", "dtype", "parameter"};
+  static constexpr const char *names[] = {"none",        "int",   "float",     "bool", "string",
+                                          "list of int", "dtype", "parameter", "body"};
   return names[unsigned(kind)];
 }
 
@@ -186,8 +187,15 @@ template <typename Attrs, typename F> static void forEachSize(const OpInfo &info
   }
 }
 
+/// The body of a control operator; null for others.
+static BodyRef bodyOf(llvm::ArrayRef<AttrValue> attrs) {
+  bool isControl = !attrs.empty() && attrs.front().kind() == AttrKind::Body;
+  return isControl ? attrs.front().body() : nullptr;
+}
+
 bool OpDef::hasExpressions() const {
-  bool found = false;
+  BodyRef body = bodyOf(attrs);
+  bool found = body && body->hasExpressions();
   forEachSize(*opInfo, attrs, [&](int64_t number) { found |= sizes::isSymbolic(number); });
   return found;
 }
@@ -203,6 +211,8 @@ void OpDef::forEachSymbol(llvm::function_ref<void(uint32_t)> f) const {
 OpDef OpDef::withSymbols(llvm::function_ref<int64_t(uint32_t)> valueOf) const {
   OpDef op = *this;
   forEachSize(*opInfo, op.attrs, [&](int64_t &number) { number = sizes::substitute(number, valueOf); });
+  if (BodyRef body = bodyOf(op.attrs))
+    op.attrs.front() = AttrValue(body->withSymbols(valueOf));
   return op;
 }
 
@@ -211,6 +221,8 @@ uint64_t OpDef::heldBytes() const {
   for (const AttrValue &value : attrs)
     if (value.kind() == AttrKind::I64List)
       bytes += value.ints().size() * sizeof(int64_t);
+    else if (value.kind() == AttrKind::Body)
+      bytes += value.body()->heldBytes();
   return bytes;
 }
 

@@ -68,10 +68,11 @@ public:
   /// Composite operators: the operators that compute it.
   llvm::Expected<Subgraph> makeForwardGraph(llvm::ArrayRef<TensorMeta> operands,
                                             llvm::ArrayRef<unsigned> segments = {}) const;
-  /// The gradient; see Subgraph for the order of its inputs. `needed`: operands whose gradient is wanted.
+  /// The gradient; see Subgraph for the order of its inputs. `needed`: operands whose gradient is wanted. `hasSum`: of
+  /// a control operator (Control.h), operands of which a gradient was summed before; the graph adds to it.
   llvm::Expected<Subgraph> makeBackwardGraph(llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<bool> needed,
-                                             llvm::ArrayRef<bool> hasOutputGrad,
-                                             llvm::ArrayRef<unsigned> segments = {}) const;
+                                             llvm::ArrayRef<bool> hasOutputGrad, llvm::ArrayRef<unsigned> segments = {},
+                                             llvm::ArrayRef<bool> hasSum = {}) const;
 
   /// Equal operator and equal attributes.
   bool isSame(const OpDef &other) const { return opInfo == other.opInfo && attrs == other.attrs; }

@@ -103,6 +103,7 @@ enum class Lowering : uint8_t {
   Window,      // `reduceKind` over the windows of `windowRule`
   Library,     // `kernel` in runtime/KernelTable
   Sequential,  // `kernel` in runtime/KernelTable, on its allow-list
+  Control,     // applies its bodies (Control.h), so often as shapes or data say
 };
 
 /// How a view shows the elements of operand 0.
@@ -219,8 +220,10 @@ struct OpInfo {
   bool keepsOrder() const { return viewKind == ViewKind::Reshape || viewKind == ViewKind::UnitAxes; }
 };
 
-/// All operators, in the order of their ids.
+/// The operators of all records, in the order of their ids.
 llvm::ArrayRef<OpInfo> allOps();
+/// The operators with bodies (Control.h), which have no records; their ids follow.
+llvm::ArrayRef<OpInfo> controlOps();
 /// By IR name ("softmax"); null when there is none.
 const OpInfo *findOp(llvm::StringRef name);
 /// By OpDef name ("Softmax"); null when there is none.

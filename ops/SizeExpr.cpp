@@ -321,7 +321,7 @@ bool dependsOnData(int64_t size) {
   return depends;
 }
 
-void forgetExpressions(Metas &metas) {
+void forgetExpressions(llvm::MutableArrayRef<TensorMeta> metas) {
   for (TensorMeta &meta : metas)
     for (int64_t &size : meta.shape)
       size = isSymbolic(size) ? kUnknown : size;

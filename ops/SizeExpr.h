@@ -66,7 +66,7 @@ using SymbolValue = llvm::function_ref<int64_t(uint32_t symbol)>;
 int64_t substitute(int64_t size, SymbolValue valueOf);
 
 /// Makes sizes that are expressions unknown, for code that knows numbers only.
-void forgetExpressions(Metas &metas);
+void forgetExpressions(llvm::MutableArrayRef<TensorMeta> metas);
 
 /// Gives the name of a symbol.
 using SymbolName = llvm::function_ref<std::string(uint32_t symbol)>;

@@ -179,6 +179,7 @@ struct BackwardRequest {
   llvm::ArrayRef<TensorMeta> operands, results;
   llvm::SmallVector<bool, 4> wanted; // by operand
   llvm::ArrayRef<bool> hasOutputGrad;
+  llvm::ArrayRef<bool> hasSum; // by operand; empty: none has one
 };
 
 } // namespace
@@ -197,6 +198,10 @@ static llvm::Expected<Subgraph> backwardGraph(const OpDef &op, const BackwardReq
     values.push_back(arrives ? grad : -1);
     any |= arrives;
   }
+  for (auto [operand, hasSum] : llvm::zip(request.operands, request.hasSum)) {
+    int sum = builder.input(operand);
+    values.push_back(hasSum ? sum : -1);
+  }
   llvm::SmallVector<int, 4> grads(request.operands.size(), -1);
   if (any && llvm::is_contained(request.wanted, true) && op.info().gradient)
     grads = op.info().gradient(builder, op, values, request.wanted);
@@ -208,12 +213,12 @@ static llvm::Expected<Subgraph> backwardGraph(const OpDef &op, const BackwardReq
 }
 
 llvm::Expected<Subgraph> OpDef::makeBackwardGraph(llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<bool> needed,
-                                                  llvm::ArrayRef<bool> hasOutputGrad,
-                                                  llvm::ArrayRef<unsigned> segments) const {
+                                                  llvm::ArrayRef<bool> hasOutputGrad, llvm::ArrayRef<unsigned> segments,
+                                                  llvm::ArrayRef<bool> hasSum) const {
   llvm::Expected<Metas> results = infer(operands, segments);
   if (!results)
     return results.takeError();
-  BackwardRequest request{operands, *results, {}, hasOutputGrad};
+  BackwardRequest request{operands, *results, {}, hasOutputGrad, hasSum};
   for (auto [operand, need] : llvm::zip(operands, needed))
     request.wanted.push_back(need && isDifferentiable(operand.dtype));
   return roundedOnce(operands, [&](bool wide) { return backwardGraph(*this, request, wide); });

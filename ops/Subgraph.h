@@ -20,11 +20,14 @@ struct Subgraph {
     llvm::SmallVector<int, 2> outputs;
     /// Operands per ODS group; empty when every group has exactly one.
     llvm::SmallVector<unsigned, 4> segments;
+    /// Of a body (Control.h): the user's line and module, "train.py:12 (net.conv1)"; empty: not known.
+    std::string location;
   };
   int numValues = 0;
   llvm::SmallVector<Node, 4> nodes;
-  /// Value ids. For a backward graph: every operand, every result, every result gradient, in this order;
-  /// `inputUsed` says which of them the nodes read (so that the tape saves only those).
+  /// Value ids. For a backward graph: every operand, every result, every result gradient, in this order, then, where
+  /// there are sums, the sum for each operand; `inputUsed` says which of them the nodes read (so that the tape saves
+  /// only those).
   llvm::SmallVector<int, 8> inputs;
   llvm::SmallVector<bool, 8> inputUsed;
   /// Value ids; -1 where there is none (an operand without a gradient).

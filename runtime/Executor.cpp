@@ -42,8 +42,8 @@ uint64_t Bound::heldBytes() const {
       kernelBytes += command.kernel->footprint();
   return sizeof(Bound) + sizeof(Commands) + bytesOf(b.outputs) + bytesOf(b.mostOutputs) + bytesOf(b.unknownAxes) +
          bytesOf(b.plan) + bytesOf(b.commands) + bytesOf(b.batched) + bytesOf(b.copies) + bytesOf(b.pointers) +
-         bytesOf(b.dims) + bytesOf(b.inputPatches) + bytesOf(b.outputPatches) + bytesOf(b.arenaPatches) +
-         bytesOf(b.scalarPatches) + (b.arena ? b.memory.arena : 0) + kernelBytes +
+         bytesOf(b.dims) + bytesOf(b.moves) + bytesOf(b.inputPatches) + bytesOf(b.outputPatches) +
+         bytesOf(b.arenaPatches) + bytesOf(b.scalarPatches) + (b.arena ? b.memory.arena : 0) + kernelBytes +
          (b.staged ? b.staged->heldBytes() : 0);
 }
 unsigned Bound::packedValues() const { return impl->packedValues; }
@@ -73,11 +73,15 @@ namespace {
 /// One run. It allocates nothing once the arena exists.
 class Runner {
 public:
-  Runner(Commands &bound, Stream &stream, bool isCounted) : bound(bound), stream(stream), isCounted(isCounted) {}
+  Runner(Commands &bound, Stream &stream, bool isCounted, llvm::function_ref<llvm::Error()> poll)
+      : bound(bound), stream(stream), isCounted(isCounted), poll(poll) {}
   llvm::Error run();
 
 private:
+  llvm::Error runAll(llvm::MutableArrayRef<Command> commands);
   llvm::Error execute(Command &command);
+  llvm::Error loop(Command &command);
+  llvm::Expected<bool> goesOn(const Command &command, int64_t left);
   llvm::Error launch(Command &command);
   llvm::Error call(Command &command);
   llvm::Error copy(const Command &command);
@@ -87,6 +91,8 @@ private:
   Commands &bound;
   Stream &stream;
   bool isCounted;
+  llvm::function_ref<llvm::Error()> poll; // may be null
+  bool profile = profiler::on();
 };
 
 } // namespace
@@ -127,6 +133,9 @@ llvm::Error Runner::copy(const Command &command) {
   void *const *pointers = bound.pointers.data() + command.firstPointer;
   bump(executorCounters.copies);
   const auto &[from, to, width, bytes] = bound.copies[command.copy];
+  bool isCarried = command.step && command.step->kind == StepKind::Loop;
+  if (isCarried && pointers[0] == pointers[1]) // into an output that takes over the input
+    return llvm::Error::success();
   if (bytes >= 0)
     return stream.copy(pointers[1], pointers[0], size_t(bytes), command.parts);
   if (!bound.program->device().hostAccessible())
@@ -150,12 +159,54 @@ llvm::Error Runner::execute(Command &command) {
       bump(executorCounters.launches);
     return stream.launchAll(llvm::ArrayRef(bound.batched).slice(command.firstLaunch, command.numLaunches),
                             command.parts);
+  case Command::Loop:
+    return loop(command);
   }
   llvm_unreachable("command kind out of range");
 }
 
+/// Whether a loop has another of the trips that are left.
+llvm::Expected<bool> Runner::goesOn(const Command &command, int64_t left) {
+  constexpr int64_t kPolled = 256; // trips between two questions
+  if (left <= 0 || !command.isGuarded)
+    return left > 0;
+  if (poll && left % kPolled == 0)
+    if (llvm::Error error = poll())
+      return std::move(error);
+  if (!bound.program->device().hostAccessible())
+    return makeError(ErrorCode::Unimplemented, "run: a loop that data ends must be on a device that the host can read");
+  if (llvm::Error error = stream.synchronize())
+    return std::move(error);
+  return *static_cast<const bool *>(bound.pointers[command.firstPointer]);
+}
+
+/// Runs the commands of the trips. Pointers that move are where they were afterwards, also after an error.
+llvm::Error Runner::loop(Command &command) {
+  llvm::ArrayRef<PointerMove> moves = llvm::ArrayRef(bound.moves).slice(command.firstMove, command.numMoves);
+  auto advance = [&](int64_t trips) {
+    for (const PointerMove &move : moves)
+      bound.pointers[move.slot] = static_cast<char *>(bound.pointers[move.slot]) + trips * move.bytes;
+  };
+  llvm::MutableArrayRef<Command> trip(&command + 1, command.numCommands);
+  const int64_t step = command.reverse ? -1 : 1;
+  int64_t at = command.reverse ? command.trips - 1 : 0;
+  advance(at);
+  auto runTrips = [&]() -> llvm::Error {
+    for (int64_t left = command.trips;; --left, at += step, advance(step)) {
+      llvm::Expected<bool> next = goesOn(command, left);
+      if (!next || !*next)
+        return next.takeError();
+      if (llvm::Error error = runAll(trip))
+        return error;
+    }
+  };
+  llvm::Error error = runTrips();
+  advance(-at);
+  return error;
+}
+
 llvm::Error Runner::profiled(Command &command) {
-  static constexpr const char *categories[] = {"kernel", "library", "copy", "kernel"};
+  static constexpr const char *categories[] = {"kernel", "library", "copy", "kernel", "loop"};
   uint64_t begin = profiler::now();
   llvm::Error error = execute(command);
   llvm::StringRef value, location;
@@ -172,13 +223,19 @@ static llvm::Error located(llvm::Error error, const Step *step) {
   return step ? at(std::move(error), step->location) : std::move(error);
 }
 
+/// A loop runs the commands of its trips itself.
+llvm::Error Runner::runAll(llvm::MutableArrayRef<Command> commands) {
+  for (Command *command = commands.begin(); command != commands.end(); command += 1 + command->numCommands)
+    if (llvm::Error error = profile ? profiled(*command) : execute(*command))
+      return located(std::move(error), command->step);
+  return llvm::Error::success();
+}
+
 llvm::Error Runner::run() {
   bump(executorCounters.runs);
-  bool profile = profiler::on();
   uint64_t begin = profile ? profiler::now() : 0;
-  for (Command &command : bound.commands)
-    if (llvm::Error error = profile ? profiled(command) : execute(command))
-      return located(std::move(error), command.step);
+  if (llvm::Error error = runAll(bound.commands))
+    return error;
   if (profile)
     profiler::record(bound.program->name(), "program", begin, profiler::now());
   return llvm::Error::success();
@@ -237,11 +294,10 @@ llvm::Error run(Bound &handle, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<voi
     return error;
   patch(bound, inputs, outputs, scalars);
   Stream &stream = options.stream ? *options.stream : bound.program->device().defaultStream();
-  Runner runner(bound, stream, options.isCounted);
   if (!bound.needsWorker || Worker::onWorkerThread())
-    return runner.run();
+    return Runner(bound, stream, options.isCounted, options.poll).run();
   bump(executorCounters.workerRuns);
-  return Worker::global().call([&] { return runner.run(); });
+  return Worker::global().call([&] { return Runner(bound, stream, options.isCounted, nullptr).run(); });
 }
 
 } // namespace tess::runtime

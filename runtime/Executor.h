@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/bind/Bind.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace tess::runtime {
 
@@ -11,6 +12,9 @@ struct RunOptions {
   void *arena = nullptr;
   /// Null: the device's default stream.
   Stream *stream = nullptr;
+  /// Called now and then by a loop that data ends, on the calling thread: an error ends the run. Null: nothing is
+  /// asked.
+  llvm::function_ref<llvm::Error()> poll = nullptr;
   /// Whether executorStats() counts the launches; those that fold constants for the compiler are not counted.
   bool isCounted = true;
   /// Gives the memory of an output for which the caller has none, because its size has no bound before the run.

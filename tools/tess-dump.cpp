@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/Compile.h"
 #include "compiler/ProgramFile.h"
+#include "ops/Control.h"
 #include "ops/Error.h"
 #include "runtime/bind/Bind.h"
 #include "runtime/schema/Container.h"
@@ -59,6 +60,8 @@ llvm::StringRef kindName(StepKind kind) {
     return "library";
   case StepKind::Window:
     return "window";
+  case StepKind::Loop:
+    return "loop";
   }
   llvm_unreachable("every step has a kind");
 }
@@ -78,7 +81,7 @@ std::string fusedOperators(const Executable &executable, const Step &step) {
   std::set<ValueId> wanted(step.results.begin(), step.results.end());
   std::vector<std::string> names;
   for (const ProgramNode &node : llvm::reverse(executable.nodes)) {
-    if (llvm::none_of(node.results, [&](ValueId result) { return wanted.count(result); }))
+    if (!node.op || llvm::none_of(node.results, [&](ValueId result) { return wanted.count(result); }))
       continue;
     names.push_back(node.op.name().str());
     for (ValueId operand : node.operands)
@@ -89,10 +92,18 @@ std::string fusedOperators(const Executable &executable, const Step &step) {
   return llvm::join(names, " ");
 }
 
+/// "scan of 4 steps, reversed".
+std::string loopText(const LoopDecl &loop) {
+  return "scan of " + std::to_string(loop.numSteps) + " steps" + (loop.reverse ? ", reversed" : "") +
+         (loop.isGuarded ? ", guarded" : "");
+}
+
 void printSteps(const Executable &executable, llvm::raw_ostream &os) {
   for (auto [index, step] : llvm::enumerate(executable.steps)) {
     os << llvm::formatv("step {0,3} {1,-8} ", index, kindName(step.kind))
-       << (step.kind == StepKind::Kernel ? fusedOperators(executable, step) : step.op.toString());
+       << (step.kind == StepKind::Kernel ? fusedOperators(executable, step)
+           : step.kind == StepKind::Loop ? loopText(executable.loops[step.loop])
+                                         : step.op.toString());
     os << ": " << valueList(executable, step.operands) << " -> " << valueList(executable, step.results);
     if (!step.location.empty())
       os << "  // " << step.location;
@@ -122,15 +133,36 @@ Metas inputsAt(const Executable &executable, const Sizes &sizes) {
   return metas;
 }
 
-/// The shapes of all values as bind infers them; those that it cannot infer stay empty.
-Metas valuesAt(const Executable &executable, llvm::ArrayRef<TensorMeta> inputs) {
-  Metas metas(executable.values.size());
-  for (auto [input, meta] : llvm::zip(executable.inputs, inputs))
-    metas[input.value] = meta;
-  for (auto [value, decl] : llvm::enumerate(executable.values))
-    if (decl.kind == ValueKind::Constant)
-      metas[value] = executable.constants[decl.constant].meta;
-  for (const ProgramNode &node : executable.nodes) {
+void inferNodes(const Executable &executable, size_t first, size_t end, Metas &metas);
+
+/// The shapes of a loop's body and results, from those of its operands.
+void inferLoop(const Executable &executable, size_t index, Metas &metas) {
+  const ProgramNode &node = executable.nodes[index];
+  const LoopDecl &loop = executable.loops[node.loop];
+  int64_t trips = loop.length;
+  for (auto [number, argument] : llvm::enumerate(loop.arguments)) {
+    TensorMeta meta = metas[node.operands[number]];
+    if (number >= loop.numCarried && meta.rank()) {
+      trips = meta.shape.front();
+      meta.shape.erase(meta.shape.begin());
+    }
+    metas[argument] = meta;
+  }
+  inferNodes(executable, index + 1, index + 1 + loop.numNodes, metas);
+  for (auto [number, result] : llvm::enumerate(node.results)) {
+    TensorMeta meta = metas[loop.yields[number]];
+    metas[result] = number < loop.numCarried ? meta : control::stacked(meta, trips);
+  }
+}
+
+void inferNodes(const Executable &executable, size_t first, size_t end, Metas &metas) {
+  for (size_t index = first; index < end; ++index) {
+    const ProgramNode &node = executable.nodes[index];
+    if (node.loop >= 0) {
+      inferLoop(executable, index, metas);
+      index += executable.loops[node.loop].numNodes;
+      continue;
+    }
     Metas operands;
     for (ValueId operand : node.operands)
       operands.push_back(metas[operand]);
@@ -141,6 +173,17 @@ Metas valuesAt(const Executable &executable, llvm::ArrayRef<TensorMeta> inputs) 
       for (auto [value, meta] : llvm::zip(node.results, *results))
         metas[value] = meta;
   }
+}
+
+/// The shapes of all values as bind infers them; those that it cannot infer stay empty.
+Metas valuesAt(const Executable &executable, llvm::ArrayRef<TensorMeta> inputs) {
+  Metas metas(executable.values.size());
+  for (auto [input, meta] : llvm::zip(executable.inputs, inputs))
+    metas[input.value] = meta;
+  for (auto [value, decl] : llvm::enumerate(executable.values))
+    if (decl.kind == ValueKind::Constant)
+      metas[value] = executable.constants[decl.constant].meta;
+  inferNodes(executable, 0, executable.nodes.size(), metas);
   return metas;
 }
 

@@ -29,6 +29,8 @@ public:
   bool needsCopy(mlir::Operation *view) const;
   /// Adds the result of `view`; views must be added in the order of the program.
   void add(mlir::Operation *view);
+  /// `argument` of a loop's body is `value`.
+  void alias(mlir::Value argument, mlir::Value value) { known[argument] = of(value); }
   /// Makes the layouts of the inputs and outputs of a program known.
   void addSignature(mlir::func::FuncOp func);
 

@@ -91,6 +91,8 @@ private:
       return lowerNamedSize(size);
     if (auto fusion = dyn_cast<ir::FusionOp>(op))
       return lowerFusionStep(fusion);
+    if (auto scan = dyn_cast<ir::ScanOp>(op))
+      return lowerScan(scan);
     const OpInfo *info = ir::infoOf(op);
     if (!info)
       return op->emitError("compile: operator must be of the tess dialect, got ") << op->getName().getStringRef();
@@ -350,6 +352,82 @@ private:
       step.implementation = choice->implementation({step.op, operands, results}, target).value_or("");
     }
     exec().steps.push_back(std::move(step));
+    return success();
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Loops
+  //===--------------------------------------------------------------------===//
+
+  /// Whether a kernel reads the constant where it lies; what else reads it would copy a strided one in each trip.
+  static bool onlyKernelsRead(Value argument) {
+    return llvm::all_of(argument.getUsers(), [](Operation *user) { return isa<ir::FusionOp>(user); });
+  }
+
+  /// The constants of a loop are values of the program; what is carried and the elements of the xs are its arguments.
+  void lowerArguments(ir::ScanOp scan, Step &step, LoopDecl &loop) {
+    unsigned numConstants = unsigned(scan.getConstants());
+    for (auto [index, input, argument] : llvm::enumerate(scan.getInputs(), scan.getBody().front().getArguments())) {
+      bool stays = index < numConstants;
+      if (stays && (layouts.of(input).contiguous || onlyKernelsRead(argument))) {
+        idOf[argument] = idOf.lookup(input);
+        layouts.alias(argument, input);
+        continue;
+      }
+      ValueId id = contiguous(input, step.location);
+      if (stays) {
+        idOf[argument] = id;
+        continue;
+      }
+      step.operands.push_back(id);
+      loop.arguments.push_back(addValue(argument, ValueKind::Argument, "", step.location));
+    }
+  }
+
+  /// What a trip yields has memory of its own, made in the trip: arguments, constants, views, and what is yielded twice
+  /// are copied, but a carried value that does not change.
+  void lowerYields(ir::ScanOp scan, LoopDecl &loop, ValueId firstOfBody) {
+    DenseSet<ValueId> taken;
+    for (auto [index, value] : llvm::enumerate(scan.getBody().front().getTerminator()->getOperands())) {
+      ValueId id = idOf.lookup(value);
+      bool stays = index < loop.numCarried && id == loop.arguments[index];
+      if (!stays && (exec().values[id].kind != ValueKind::Temp || id < firstOfBody || !taken.insert(id).second))
+        id = emitCopy(value, ir::locationText(scan.getLoc()));
+      loop.yields.push_back(id);
+    }
+  }
+
+  LogicalResult lowerScan(ir::ScanOp scan) {
+    Step step;
+    step.kind = StepKind::Loop;
+    step.location = ir::locationText(scan.getLoc());
+    step.loop = int32_t(exec().loops.size());
+    exec().loops.emplace_back();
+    LoopDecl loop;
+    loop.numCarried = uint32_t(scan.getCarried());
+    loop.length = scan.getLength().value_or(-1);
+    loop.reverse = scan.getReverse();
+    loop.isGuarded = scan.getGuarded();
+    lowerArguments(scan, step, loop);
+    for (unsigned number = 0; number < loop.numCarried; ++number)
+      step.inplace.push_back({uint16_t(number), uint16_t(number)});
+    size_t node = exec().nodes.size(), at = exec().steps.size();
+    exec().nodes.emplace_back();
+    exec().steps.emplace_back();
+    ValueId firstOfBody = ValueId(exec().values.size());
+    for (Operation &op : scan.getBody().front().without_terminator())
+      if (failed(lowerOp(&op)))
+        return failure();
+    lowerYields(scan, loop, firstOfBody);
+    loop.numNodes = uint32_t(exec().nodes.size() - node - 1);
+    loop.numSteps = uint32_t(exec().steps.size() - at - 1);
+    for (Value result : scan.getOuts())
+      step.results.push_back(addValue(result, ValueKind::Temp, nameOf(scan), step.location));
+    exec().nodes[node].loop = step.loop;
+    exec().nodes[node].operands = step.operands;
+    exec().nodes[node].results = step.results;
+    exec().loops[step.loop] = std::move(loop);
+    exec().steps[at] = std::move(step);
     return success();
   }
 

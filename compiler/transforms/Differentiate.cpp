@@ -10,6 +10,7 @@
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
+#include "ops/Control.h"
 
 namespace tess::compiler {
 #define GEN_PASS_DEF_DIFFERENTIATEPASS
@@ -78,20 +79,28 @@ private:
       arrives.push_back(bool(gradientOf.lookup(result)));
     if (!llvm::is_contained(wanted, true) || !llvm::is_contained(arrives, true) || !infoOf(op)->gradient)
       return success();
+    OpDef def = opDefOf(op);
+    auto hasSum = control::sumsTaken(def, op->getOperands(), [&](Value v) { return bool(gradientOf.lookup(v)); });
     llvm::Expected<Subgraph> graph =
-        opDefOf(op).makeBackwardGraph(metasOf(op->getOperands()), wanted, arrives, segmentsOf(op));
+        def.makeBackwardGraph(metasOf(op->getOperands()), wanted, arrives, segmentsOf(op), hasSum);
     if (!graph)
       return op->emitError(takeError(graph.takeError()).second);
     SmallVector<Value> inputs(op->getOperands());
     llvm::append_range(inputs, op->getResults());
     for (Value result : op->getResults())
       inputs.push_back(gradientOf.lookup(result));
+    for (auto [operand, has] : llvm::zip(op->getOperands(), hasSum))
+      inputs.push_back(has ? gradientOf.lookup(operand) : Value());
     auto gradients = inlineSubgraph(builder, op->getLoc(), *graph, inputs);
     if (failed(gradients))
       return failure();
-    for (auto [operand, gradient] : llvm::zip(op->getOperands(), *gradients))
-      if (gradient && failed(accumulate(operand, gradient)))
+    for (auto [index, operand] : llvm::enumerate(op->getOperands())) {
+      Value gradient = (*gradients)[index];
+      if (gradient && index < hasSum.size() && hasSum[index])
+        gradientOf[operand] = gradient;
+      else if (gradient && failed(accumulate(operand, gradient)))
         return failure();
+    }
     return success();
   }
 

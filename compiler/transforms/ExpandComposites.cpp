@@ -4,6 +4,7 @@
 // and brings reductions to the one form that fusion and kernels know.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/transforms/Bodies.h"
 #include "compiler/transforms/FusionGroups.h"
 #include "compiler/transforms/InlineSubgraph.h"
 #include "compiler/transforms/Passes.h"
@@ -113,11 +114,11 @@ void fitResultTypes(func::FuncOp func) {
 }
 
 struct ExpandComposites : impl::ExpandCompositesPassBase<ExpandComposites> {
-  LogicalResult expandAll(func::FuncOp func) {
-    OpBuilder builder(func);
+  LogicalResult expandAll(Block &block) {
+    OpBuilder builder(&getContext());
     for (bool changed = true; changed;) {
       changed = false;
-      for (Operation &op : llvm::make_early_inc_range(func.getBody().front())) {
+      for (Operation &op : llvm::make_early_inc_range(block)) {
         const OpInfo *info = infoOf(&op);
         if (!info || info->lowering != Lowering::Composite)
           continue;
@@ -126,17 +127,18 @@ struct ExpandComposites : impl::ExpandCompositesPassBase<ExpandComposites> {
         changed = true;
       }
     }
-    for (Operation &op : llvm::make_early_inc_range(func.getBody().front()))
+    for (Operation &op : llvm::make_early_inc_range(block))
       if (const OpInfo *info = infoOf(&op); info && info->lowering == Lowering::Reduction)
         if (failed(canonicaliseReduction(&op, builder)))
           return failure();
-    fitResultTypes(func);
     return success();
   }
 
   void runOnOperation() override {
-    if (failed(expandAll(getOperation())))
-      signalPassFailure();
+    for (Block *block : bodiesOf(getOperation()))
+      if (failed(expandAll(*block)))
+        return signalPassFailure();
+    fitResultTypes(getOperation());
   }
 };
 

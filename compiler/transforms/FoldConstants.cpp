@@ -3,9 +3,10 @@
 // Values that depend only on constants are computed now, by the same kernels as
 // in every run, so the bits are the same. Never folded are operators that read
 // random state, and library calls, whose bits depend on the machine and the
-// thread count of the run.
+// thread count of the run, and loops, which may have such calls.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/transforms/Bodies.h"
 #include "compiler/transforms/FusionGroups.h"
 #include "compiler/transforms/Passes.h"
 #include "ir/GraphImpl.h"
@@ -75,8 +76,8 @@ private:
 
   bool isKnown(Operation *op) const {
     const OpInfo *info = infoOf(op);
-    if (!info || info->stochastic || info->lowering == Lowering::Library || op->hasAttr(kScalarsAttr) ||
-        op->hasAttr(kSizesAttr))
+    if (!info || info->stochastic || info->lowering == Lowering::Library || info->lowering == Lowering::Control ||
+        op->hasAttr(kScalarsAttr) || op->hasAttr(kSizesAttr))
       return false;
     auto isStatic = [](Value v) { return cast<RankedTensorType>(v.getType()).hasStaticShape(); };
     if (!llvm::all_of(op->getResults(), isStatic) ||
@@ -192,7 +193,11 @@ struct FoldConstants : impl::FoldConstantsPassBase<FoldConstants> {
   explicit FoldConstants(ModuleEvaluator evaluate) : evaluate(std::move(evaluate)) {}
 
   void runOnOperation() override {
-    Block &block = getOperation().getBody().front();
+    for (Block *block : bodiesOf(getOperation()))
+      fold(*block);
+  }
+
+  void fold(Block &block) {
     ConstantParts parts(block);
     if (!evaluate || parts.folded().empty())
       return;

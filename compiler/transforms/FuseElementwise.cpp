@@ -4,11 +4,13 @@
 // that others read are yielded, values from outside become region arguments.
 //
 //===----------------------------------------------------------------------===//
+#include "compiler/transforms/Bodies.h"
 #include "compiler/transforms/FusionGroups.h"
 #include "compiler/transforms/Passes.h"
 #include "compiler/transforms/SizeReaders.h"
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
+#include "ir/Types.h"
 
 #include "mlir/IR/IRMapping.h"
 
@@ -87,7 +89,11 @@ struct FuseElementwise : impl::FuseElementwisePassBase<FuseElementwise> {
   using FuseElementwisePassBase::FuseElementwisePassBase;
 
   void runOnOperation() override {
-    Block &block = getOperation().getBody().front();
+    for (Block *block : bodiesOf(getOperation()))
+      fuseBlock(*block);
+  }
+
+  void fuseBlock(Block &block) {
     FusionGroups groups(block, fuse, why ? FusionGroups::Apart(remark) : nullptr);
     OpBuilder builder(&getContext());
     for (const auto &group : groups.groups())

@@ -71,6 +71,21 @@ def FoldConstantsPass : Pass<"tess-fold-constants", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::tess::ir::TessDialect"];
 }
 
+def HoistInvariantsPass : Pass<"tess-hoist-invariants", "::mlir::func::FuncOp"> {
+  let summary = "move what every trip of a loop would compute alike before the loop";
+  let description = [{
+    Operators that read constants of the loop only; their results are constants, too.
+    ```
+    %s = tess.scan %w, %s0 ... { ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>): %0 = tess.exp %a ... %1 = tess.mul %b, %0 ... }
+    ```
+    becomes
+    ```
+    %0 = tess.exp %w : (tensor<4xf32>) -> tensor<4xf32>
+    %s = tess.scan %w, %0, %s0 ... { ^bb0(%a: ..., %c: ..., %b: tensor<4xf32>): %1 = tess.mul %b, %c ... }
+    ```
+  }];
+}
+
 def FuseElementwisePass : Pass<"tess-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "group elementwise operators and reductions into kernels";
   let description = [{

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <utility>
 
 namespace tess::eager {
 
@@ -33,11 +34,9 @@ std::optional<llvm::ArrayRef<int64_t>> Recorder::symbolicShape(const TensorImpl 
 
 int64_t Recording::sizeOf(uint32_t symbol) const { return valueList[ownerOf(symbol)].meta.shape[axisOf(symbol)]; }
 
-llvm::Expected<std::shared_ptr<Recorder>> Recorder::begin(llvm::ArrayRef<TensorRef> arguments, Mode mode,
-                                                          const DataSizes &dataSizes) {
+std::shared_ptr<Recorder> Recorder::create(llvm::ArrayRef<TensorRef> arguments, Mode mode,
+                                             const DataSizes &dataSizes) {
   static std::atomic<uint32_t> lastId = 0;
-  if (active)
-    return invalidArgument("trace: one recording at a time must run on a thread, got a second one");
   std::shared_ptr<Recorder> recorder(new Recorder);
   recorder->mode = mode;
   recorder->dataSizes = dataSizes;
@@ -47,6 +46,22 @@ llvm::Expected<std::shared_ptr<Recorder>> Recorder::begin(llvm::ArrayRef<TensorR
   recorder->recording.valueList.emplace_back(Recording::ValueKind::Constant, TensorMeta(), ""); // number 0
   for (const TensorRef &argument : arguments)
     recorder->addArgument(argument);
+  return recorder;
+}
+
+llvm::Expected<std::shared_ptr<Recorder>> Recorder::begin(llvm::ArrayRef<TensorRef> arguments, Mode mode,
+                                                          const DataSizes &dataSizes) {
+  if (active)
+    return invalidArgument("trace: one recording at a time must run on a thread, got a second one");
+  active = create(arguments, mode, dataSizes);
+  setTracer(active.get());
+  return active;
+}
+
+std::shared_ptr<Recorder> Recorder::beginBody(llvm::ArrayRef<TensorRef> arguments) {
+  std::shared_ptr<Recorder> recorder = create(arguments, Mode::InferOnly, {});
+  recorder->outer = std::move(active);
+  recorder->isBody = true;
   active = recorder;
   setTracer(active.get());
   return recorder;
@@ -85,8 +100,8 @@ void Recording::dropSnapshots() const {
 void Recorder::leave() {
   if (active.get() != this)
     return;
-  setTracer(nullptr);
-  active.reset();
+  std::shared_ptr<Recorder> self = std::exchange(active, std::move(outer)); // the last reference may be that
+  setTracer(active.get());
 }
 
 /// Gives variables their old values and gradients back after a recording that ran nothing.
@@ -95,6 +110,8 @@ void Recorder::restore() {
     variable->rebind(*value);
   for (const GradBefore &before : runsOperators() ? llvm::ArrayRef<GradBefore>() : gradsBefore())
     before.variable->setGrad(before.grad);
+  for (auto &[variable, tag] : outerTags)
+    variable->traceTag = tag;
 }
 
 void Recorder::abandon() {
@@ -134,6 +151,8 @@ Recorder::Boundary Recorder::beginGradient(llvm::ArrayRef<TensorRef> outputs) {
 uint32_t Recorder::numberOf(TensorImpl &tensor) {
   if (tensor.traceTag.owner == id)
     return tensor.traceTag.id;
+  if (isBody)
+    outerTags.push_back({TensorRef(&tensor), tensor.traceTag});
   uint32_t number = addValue(Recording::ValueKind::Captured, tensor);
   recording.valueList[number].tensor = TensorRef(&tensor);
   recording.valueList[number].snapshot = tensor.dup();
@@ -181,6 +200,8 @@ void Recorder::noteGrad(TensorImpl &variable) {
 }
 
 llvm::Error Recorder::checkRead(const TensorImpl &tensor) const {
+  if (outer && tensor.traceTag.owner != id)
+    return outer->checkRead(tensor);
   if (tensor.traceTag.owner != id || recording.valueList[tensor.traceTag.id].kind == Recording::ValueKind::Constant)
     return llvm::Error::success();
   return invalidArgument("trace: a traced function must not look at the value of a tensor (its later runs would not), "

@@ -127,6 +127,9 @@ public:
   /// Starts to record this thread, with the given variables as arguments. InvalidArgument when it records already.
   static llvm::Expected<std::shared_ptr<Recorder>> begin(llvm::ArrayRef<TensorRef> arguments, Mode mode = Mode::Run,
                                                          const DataSizes &dataSizes = {});
+  /// Starts to record the body of a loop, by inference, until it ends: only then does what recorded this thread before
+  /// go on, for which the body's operators have not happened.
+  static std::shared_ptr<Recorder> beginBody(llvm::ArrayRef<TensorRef> arguments);
   /// Ends the recording; `outputs`: what the function returns.
   RecordingRef end(llvm::ArrayRef<TensorRef> outputs);
   /// A place in a recording, as the operators and values before it.
@@ -172,6 +175,8 @@ public:
 
 private:
   Recorder();
+  static std::shared_ptr<Recorder> create(llvm::ArrayRef<TensorRef> arguments, Mode mode,
+                                          const DataSizes &dataSizes);
   bool runsOperators() const { return mode == Mode::Run; }
   llvm::Error infer(const Call &call, Tensors &results);
   llvm::Expected<Metas> inferMetas(const Call &call);
@@ -201,6 +206,10 @@ private:
   std::vector<TensorRef> oldValues;
   std::vector<std::pair<StorageRef, uint32_t>> pending;
   std::unique_ptr<SymbolicShapes> symbolicShapes; // once one is asked for
+  // Of a body: what recorded the thread before, and the tags that captured variables had from there.
+  std::shared_ptr<Recorder> outer;
+  std::vector<std::pair<TensorRef, Tag>> outerTags;
+  bool isBody = false;
 };
 
 /// Must be called before the gradient of `variable` changes, or is replaced: this thread may record.

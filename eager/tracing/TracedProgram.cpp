@@ -313,6 +313,8 @@ llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
         return std::move(e);
       return result->data();
     };
+    auto poll = [&] { return region.poll(); };
+    options.poll = poll;
     if (llvm::Error e = runtime::run(**bound, values.inputs, values.outputs, {}, options))
       return std::move(e);
   }

@@ -62,8 +62,8 @@ llvm::Error Recorder::infer(const Call &call, Tensors &results) {
   for (const TensorMeta &meta : *metas) {
     if (!meta.isStatic()) {
       recording.dataShapes = true;
-      return invalidArgument("estimate: shapes must be known without data, got " + toString(meta) + " of " +
-                             call.opDef().name());
+      return invalidArgument(llvm::Twine(isBody ? "scan" : "estimate") + ": shapes must be known without data, got " +
+                             toString(meta) + " of " + call.opDef().name());
     }
     results.push_back(valueless(meta));
   }

@@ -56,6 +56,14 @@ def shared(source):
     ]
 
 
+def lists_names(source):
+    """Whether a module of handwritten functions alone lists them in `__all__`."""
+    lists = [n for n in ast.parse(source).body if isinstance(n, ast.Assign)]
+    return any(
+        ast.unparse(n.targets[0]) == "__all__" and isinstance(n.value, ast.List) for n in lists
+    )
+
+
 def functional_stub(surface, module, source):
     """The stub of functional.<module>: a function written by hand replaces the generated one."""
     lines = {
@@ -85,7 +93,11 @@ def main(ops, tensor, output, *sources):
     """Writes all stubs below `output`."""
     surface, folder = Surface(Path(ops).read_text()), Path(output) / "functional"
     texts = {Path(s).stem: Path(s).read_text() for s in sources}
-    modules = sorted(name for name in texts if f"functional.{name}" in surface.functions)
+    modules = sorted(
+        name
+        for name, source in texts.items()
+        if f"functional.{name}" in surface.functions or lists_names(source)
+    )
     folder.mkdir(parents=True, exist_ok=True)
     (Path(output) / "_core.pyi").write_text(core_stub(surface, Path(tensor).read_text()))
     (folder / "__init__.pyi").write_text(package_stub(modules))

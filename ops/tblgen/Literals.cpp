@@ -94,6 +94,7 @@ std::string cppValue(const AttrValue &value) {
   case AttrKind::DType:
     return "AttrValue(DType(" + std::to_string(unsigned(value.dtype())) + "))";
   case AttrKind::Parameter:
+  case AttrKind::Body:
     break; // a record has none
   }
   return "";
@@ -116,6 +117,7 @@ std::string pyValue(const AttrValue &value) {
   case AttrKind::I64:
   case AttrKind::Str:
   case AttrKind::Parameter:
+  case AttrKind::Body:
     return value.toText();
   }
   return "";

@@ -18,18 +18,28 @@ public:
     std::vector<Command> commands = std::move(bound.commands);
     bound.commands.clear();
     bound.commands.reserve(commands.size());
-    for (size_t begin = 0; begin < commands.size();) {
-      size_t end = endOfBatch(commands, begin);
-      if (end - begin > 1)
-        addBatch(llvm::ArrayRef(commands).slice(begin, end - begin));
-      else
-        bound.commands.push_back(std::move(commands[begin]));
-      begin = std::max(end, begin + 1);
-    }
+    batch(commands);
     return shared;
   }
 
 private:
+  /// Appends `commands`, batched; a loop's are batched by themselves.
+  void batch(llvm::MutableArrayRef<Command> commands) {
+    for (size_t begin = 0; begin < commands.size();) {
+      size_t end = std::max(endOfBatch(commands, begin), begin + 1);
+      if (end - begin > 1) {
+        addBatch(commands.slice(begin, end - begin));
+      } else {
+        size_t place = bound.commands.size(), numCommands = commands[begin].numCommands;
+        bound.commands.push_back(std::move(commands[begin]));
+        batch(commands.slice(end, numCommands));
+        bound.commands[place].numCommands = uint32_t(bound.commands.size() - place - 1);
+        end += numCommands;
+      }
+      begin = end;
+    }
+  }
+
   /// Memory that a command touches: bytes of the arena, or a whole buffer.
   struct Extent {
     Place::Kind kind;

@@ -18,8 +18,20 @@ llvm::Error Binder::addStep(const Step &step) {
     return addMovement(step);
   case StepKind::Window:
     return addWindow(step);
+  case StepKind::Loop:
+    return addLoop(step);
   }
   llvm_unreachable("step kind out of range");
+}
+
+llvm::Error Binder::addSteps(size_t first, size_t end) {
+  for (size_t index = first; index < end; ++index) {
+    const Step &step = exe.steps[index];
+    if (llvm::Error error = addStep(step))
+      return at(nameRepeated(std::move(error)), step.location);
+    index += step.loop < 0 ? 0 : exe.loops[step.loop].numSteps;
+  }
+  return llvm::Error::success();
 }
 
 /// Bytes that the allocator adds to a block of `bytes`.
@@ -87,9 +99,8 @@ llvm::Expected<std::shared_ptr<Bound>> Binder::run(llvm::ArrayRef<TensorMeta> in
   if (llvm::Error error = prepareLibrary())
     return std::move(error);
   bound->commands.reserve(exe.steps.size());
-  for (const Step &step : exe.steps)
-    if (llvm::Error error = addStep(step))
-      return at(nameRepeated(std::move(error)), step.location);
+  if (llvm::Error error = addSteps(0, exe.steps.size()))
+    return std::move(error);
   addOutputCopies();
   finish();
   bump(executorCounters.binds);

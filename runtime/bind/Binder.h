@@ -18,6 +18,7 @@ namespace tess::runtime {
 struct PlacedLayout {
   Place place;
   Layout layout;
+  ValueId value = -1; // whose memory moves from trip to trip of a loop; -1: it stays
 };
 
 /// One binding while it is made; used once.
@@ -32,6 +33,8 @@ public:
 private:
   // Shapes.cpp
   llvm::Error inferShapes(llvm::ArrayRef<TensorMeta> inputs);
+  llvm::Error inferNodes(size_t first, size_t end);
+  Metas metasOf(llvm::ArrayRef<ValueId> values) const;
   llvm::Error inferNode(const ProgramNode &node);
   /// The number of a symbol of sizes.
   int64_t sizeOf(uint32_t symbol) const;
@@ -48,7 +51,12 @@ private:
   llvm::Error setResult(const ProgramNode &node, const OpDef &op, ValueId value, const TensorMeta &meta);
   void setShape(ValueId value, const TensorMeta &meta);
 
+  // LoopShapes.cpp
+  llvm::Error inferLoop(const ProgramNode &node);
+  llvm::Error inferArguments(const ProgramNode &node);
+
   // Binder.cpp
+  llvm::Error addSteps(size_t first, size_t end);
   llvm::Error addStep(const Step &step);
   llvm::Error nameRepeated(llvm::Error error) const;
   MemoryPlan placeArena();
@@ -72,7 +80,6 @@ private:
   // LibraryCalls.cpp
   llvm::Error checkRowMajor(const Step &step) const;
   llvm::Error prepareLibrary();
-  Metas metasOf(llvm::ArrayRef<ValueId> values) const;
   llvm::Expected<PreparedRef> prepare(const Step &step, llvm::ArrayRef<std::string> inputs,
                                       llvm::StringRef output) const;
   std::vector<std::string> operandPackings(const Step &step, const PreparedKernel &kernel) const;
@@ -90,6 +97,14 @@ private:
   // Windows.cpp
   llvm::Error addWindow(const Step &step);
 
+  // Loops.cpp
+  /// The commands of a loop: what is carried at first brought to its memory, then the loop and the commands of a trip.
+  llvm::Error addLoop(const Step &step);
+  void addCarriedCopy(const Step &step, ValueId from, ValueId to);
+  PlacedLayout placed(ValueId value, const Layout &layout) const { return {storage.places[value], layout, value}; }
+  /// Notes how the last pointer moves from trip to trip; nothing for value -1.
+  void addMoves(ValueId value);
+
   Program &program;
   const Executable &exe;
   BindOptions options;
@@ -105,6 +120,9 @@ private:
   std::vector<Packing> packings;           // by value (Packing.h)
   int64_t splitPicoseconds = 0;            // serial time of kernels that run in parts
   std::vector<ScratchUse> scratch;
+  std::vector<int64_t> trips; // by loop
+  /// The steps of the loops whose commands are being made, with the pointers that move.
+  llvm::SmallVector<std::pair<int32_t, std::vector<PointerMove>>, 2> open;
 };
 
 } // namespace tess::runtime

@@ -11,7 +11,7 @@ namespace tess::runtime {
 /// One call of a run. Its pointers are a range of Commands::pointers: inputs, then outputs.
 struct Command {
   /// Which of the fields below count.
-  enum Kind : uint8_t { Launch, Library, Copy, Batch } kind = Launch;
+  enum Kind : uint8_t { Launch, Library, Copy, Batch, Loop } kind = Launch;
   uint32_t firstPointer = 0;
   const Step *step = nullptr; // null: a copy to an output
   const char *label = "";     // operator or value, for the profile
@@ -28,6 +28,12 @@ struct Command {
   uint16_t numInputs = 0, numOutputs = 0;
   // Copy: pointers are source, destination
   uint32_t copy = 0; // index into Commands::copies
+  // Loop: the commands of a trip follow; those of their pointers that move are a range of Commands::moves
+  uint32_t numCommands = 0;
+  uint32_t firstMove = 0, numMoves = 0;
+  int64_t trips = 0;
+  bool reverse = false;
+  bool isGuarded = false; // its one pointer says before each trip whether to go on
 };
 
 /// What a copy walks, in elements of `width` bytes.
@@ -41,6 +47,11 @@ struct CopyLayouts {
 struct PointerPatch {
   uint32_t slot;
   uint32_t index;
+  int64_t bytes;
+};
+/// `pointers[slot]` is `bytes` further on in each trip of a loop.
+struct PointerMove {
+  uint32_t slot;
   int64_t bytes;
 };
 /// `dims[dim]` is scalar number `parameter` of the run.
@@ -68,6 +79,7 @@ struct Commands {
   std::vector<int64_t> dims;
   std::vector<PointerPatch> inputPatches, outputPatches, arenaPatches;
   std::vector<ScalarPatch> scalarPatches;
+  std::vector<PointerMove> moves;
   unsigned packedValues = 0;
   bool needsWorker = false;
   bool checksData = false;

@@ -29,6 +29,7 @@ void Binder::addPointer(Place place, int64_t bytes) {
 /// The pointer of a value that the command walks by `layout`.
 void Binder::addPointer(ValueId value, const Layout &layout) {
   addPointer(storage.places[value], layout.offset * byteWidth(metas[value].dtype));
+  addMoves(value);
 }
 
 Command &Binder::newCommand(Command::Kind kind, const Step *step, const char *label) {

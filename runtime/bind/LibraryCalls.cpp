@@ -9,13 +9,8 @@
 #include "runtime/bind/Binder.h"
 #include "runtime/bind/Packing.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SmallVectorExtras.h"
 
 namespace tess::runtime {
-
-Metas Binder::metasOf(llvm::ArrayRef<ValueId> values) const {
-  return llvm::map_to_vector<4>(values, [&](ValueId value) { return metas[value]; });
-}
 
 /// The kernel for inputs and a result in these packings.
 llvm::Expected<PreparedRef> Binder::prepare(const Step &step, llvm::ArrayRef<std::string> inputs,
@@ -86,8 +81,8 @@ llvm::Error Binder::addLibrary(const Step &step) {
       return error;
   ValueId first = step.operands[0], result = step.results[0];
   if (kernel->updatesOutput() && !sharesMemory(step, 0))
-    addCopy(&step, step.op.info().name, byteWidth(metas[result].dtype), {storage.places[first], layouts[first]},
-            {storage.places[result], layouts[result]});
+    addCopy(&step, step.op.info().name, byteWidth(metas[result].dtype), placed(first, layouts[first]),
+            placed(result, layouts[result]));
   Command &command = newCommand(Command::Library, &step, step.op.info().name);
   command.numInputs = uint16_t(step.operands.size());
   command.numOutputs = uint16_t(step.results.size());

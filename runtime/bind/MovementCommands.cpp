@@ -39,7 +39,9 @@ void Binder::addCopy(const Step *step, const char *label, int64_t width, const P
   }
   bound->copies.push_back({from.layout, to.layout, width, isWhole ? bytes : -1});
   addPointer(from.place, from.layout.offset * width);
+  addMoves(from.value);
   addPointer(to.place, to.layout.offset * width);
+  addMoves(to.value);
 }
 
 bool Binder::sharesMemory(const Step &step, unsigned operand) const {
@@ -53,8 +55,8 @@ llvm::Error Binder::addRegion(const Step &step, const CopyRegion &region) {
     return llvm::Error::success();
   if (copiesByKernel(step, region.source, region.destination))
     return addLaunch(step, step.entry, {from, to}, {{region.source.shape}, {region.source, region.destination}, 1});
-  addCopy(&step, step.op.info().name, byteWidth(metas[to].dtype), {storage.places[from], region.source},
-          {storage.places[to], region.destination});
+  addCopy(&step, step.op.info().name, byteWidth(metas[to].dtype), placed(from, region.source),
+          placed(to, region.destination));
   return llvm::Error::success();
 }
 

@@ -24,9 +24,13 @@ public:
     }
     for (const OutputDecl &output : exe.outputs) // an output in the arena is copied as it is
       want(rootOf(exe, output.value), {});
+    for (const LoopDecl &loop : exe.loops) // and so is what trips hand on
+      for (const ValueIds *list : {&loop.arguments, &loop.yields})
+        for (ValueId value : *list)
+          want(value, {});
     for (const ProgramNode &node : exe.nodes)
       for (ValueId result : node.results)
-        readsIndex[result] = dependsOnIndex(node);
+        readsIndex[result] = node.loop >= 0 || dependsOnIndex(node);
   }
 
   void visit(const Step &step, const PreparedKernel *kernel) {

@@ -3,12 +3,17 @@
 #include "ops/SizeExpr.h"
 #include "runtime/bind/Binder.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 
 namespace tess::runtime {
 
 void Binder::setShape(ValueId value, const TensorMeta &meta) {
   metas[value] = meta;
   layouts[value] = Layout::contiguous(meta.shape);
+}
+
+Metas Binder::metasOf(llvm::ArrayRef<ValueId> values) const {
+  return llvm::map_to_vector<4>(values, [&](ValueId value) { return metas[value]; });
 }
 
 llvm::Error Binder::inferShapes(llvm::ArrayRef<TensorMeta> inputs) {
@@ -25,9 +30,17 @@ llvm::Error Binder::inferShapes(llvm::ArrayRef<TensorMeta> inputs) {
   for (auto [index, value] : llvm::enumerate(exe.values))
     if (value.kind == ValueKind::Constant)
       setShape(ValueId(index), exe.constants[value.constant].meta);
-  for (const ProgramNode &node : exe.nodes)
-    if (llvm::Error error = inferNode(node))
+  trips.resize(exe.loops.size());
+  return inferNodes(0, exe.nodes.size());
+}
+
+llvm::Error Binder::inferNodes(size_t first, size_t end) {
+  for (size_t index = first; index < end; ++index) {
+    const ProgramNode &node = exe.nodes[index];
+    if (llvm::Error error = node.loop < 0 ? inferNode(node) : inferLoop(node))
       return at(std::move(error), node.results.empty() ? "" : exe.values[node.results[0]].location);
+    index += node.loop < 0 ? 0 : exe.loops[node.loop].numNodes;
+  }
   return llvm::Error::success();
 }
 

@@ -38,13 +38,18 @@ class StoragePlanner {
 public:
   StoragePlanner(const Executable &exe, llvm::ArrayRef<TensorMeta> metas, llvm::ArrayRef<Layout> layouts)
       : exe(exe), metas(metas), layouts(layouts), end(int32_t(exe.steps.size())), written(exe.values.size(), -1),
-        lastRead(exe.values.size(), -1), isOutput(exe.values.size()), isTakenOver(exe.values.size()) {
+        lastRead(exe.values.size(), -1), isOutput(exe.values.size()), isTakenOver(exe.values.size()),
+        loops(
+            exe, [this](ValueId value) { return bytesOf(value); },
+            [this](const Step &step, ValueId made, ValueId argument) { return overwrites(step, made, argument); }) {
     plan.places.resize(exe.values.size());
   }
   llvm::Expected<StoragePlan> run();
 
 private:
   void scan();
+  void noteRead(ValueId value, int32_t step);
+  bool overwrites(const Step &step, ValueId made, ValueId before) const;
   void placeFixed();
   llvm::Error placeOutputs();
   bool writesDirectly(const OutputDecl &output) const;
@@ -69,16 +74,33 @@ private:
   std::vector<Place> movedTo;             // by allocation: the output whose memory it takes; None: it keeps its own
   // By root: whether an output shows it; whether it is an input whose memory an output takes over.
   llvm::BitVector isOutput, isTakenOver;
+  LoopMemory loops;
 };
 
 } // namespace
 
+/// A step reads the value, in each trip of the loops around it.
+void StoragePlanner::noteRead(ValueId value, int32_t step) {
+  ValueId owner = loops.ownerOf(value);
+  lastRead[owner] = std::max(lastRead[owner], loops.lastRead(step, loops.homeOf(owner)));
+}
+
 void StoragePlanner::scan() {
-  for (auto [index, step] : llvm::enumerate(exe.steps)) {
+  for (int32_t index = 0; index < end; ++index) {
+    const Step &step = exe.steps[index];
     for (ValueId operand : step.operands)
-      lastRead[rootOf(exe, operand)] = int32_t(index);
+      noteRead(operand, index);
     for (ValueId result : step.results)
-      written[result] = int32_t(index);
+      written[result] = index;
+    if (step.loop < 0)
+      continue;
+    const LoopDecl &loop = exe.loops[step.loop];
+    for (ValueId yield : loop.yields)
+      lastRead[loops.ownerOf(yield)] = std::max(lastRead[loops.ownerOf(yield)], loops.endOf(index));
+    for (ValueId x : llvm::ArrayRef<ValueId>(step.operands).drop_front(loop.numCarried))
+      lastRead[loops.ownerOf(x)] = std::max(lastRead[loops.ownerOf(x)], loops.endOf(index));
+    for (ValueId result : step.results)
+      lastRead[loops.ownerOf(result)] = std::max(lastRead[loops.ownerOf(result)], loops.endOf(index));
   }
   for (const OutputDecl &output : exe.outputs) {
     isOutput.set(rootOf(exe, output.value));
@@ -104,6 +126,16 @@ bool StoragePlanner::readAlike(const Step &step, uint16_t operand, llvm::functio
   });
 }
 
+/// Whether the step, which reads `before` last, may make its result in that memory, as an in-place pair says.
+bool StoragePlanner::overwrites(const Step &step, ValueId made, ValueId before) const {
+  return llvm::any_of(step.inplace, [&](auto pair) {
+    ValueId operand = step.operands[pair.first];
+    return step.results[pair.second] == made && rootOf(exe, operand) == before &&
+           sameLayout(layouts[operand], layouts[made]) &&
+           readAlike(step, pair.first, [&](ValueId other) { return other == before; });
+  });
+}
+
 /// Whether the step that makes the output may write into the input's buffer, because nothing reads that later.
 bool StoragePlanner::donationSafe(const OutputDecl &output, ValueId root) const {
   ValueId input = exe.inputs[output.donates].value;
@@ -112,18 +144,12 @@ bool StoragePlanner::donationSafe(const OutputDecl &output, ValueId root) const 
   int32_t step = written[root];
   if (lastRead[input] != step)
     return lastRead[input] < step;
-  const Step &writer = exe.steps[step];
-  return llvm::any_of(writer.inplace, [&](auto pair) {
-    ValueId operand = writer.operands[pair.first];
-    return writer.results[pair.second] == root && rootOf(exe, operand) == input &&
-           sameLayout(layouts[operand], layouts[root]) &&
-           readAlike(writer, pair.first, [&](ValueId other) { return other == input; });
-  });
+  return overwrites(exe.steps[step], root, input);
 }
 
 bool StoragePlanner::writesDirectly(const OutputDecl &output) const {
   ValueId root = rootOf(exe, output.value);
-  if (exe.values[root].kind != ValueKind::Temp || plan.places[root].kind != Place::None)
+  if (exe.values[root].kind != ValueKind::Temp || plan.places[root].kind != Place::None || loops.isShared(root))
     return false;
   const Layout &layout = layouts[output.value];
   if (!layout.isContiguous() || layout.offset != 0 || bytesOf(output.value) != bytesOf(root))
@@ -151,7 +177,7 @@ llvm::Error StoragePlanner::placeOutputs() {
 void StoragePlanner::stageCopies() {
   std::vector<OutputCopy> staged;
   for (OutputCopy &copy : plan.copies) {
-    ValueId root = rootOf(exe, copy.value);
+    ValueId root = loops.ownerOf(copy.value);
     lastRead[root] = end;
     if (!isTakenOver[root])
       continue;
@@ -168,7 +194,8 @@ Place StoragePlanner::allocate(ValueId value, int32_t first, int32_t last) {
 
 void StoragePlanner::allocateTemps() {
   for (auto [index, value] : llvm::enumerate(exe.values)) {
-    if (value.kind != ValueKind::Temp || written[index] < 0 || plan.places[index].kind != Place::None)
+    if (value.kind != ValueKind::Temp || written[index] < 0 || plan.places[index].kind != Place::None ||
+        loops.isShared(ValueId(index)))
       continue;
     plan.places[index] = allocate(ValueId(index), written[index], std::max(written[index], lastRead[index]));
   }
@@ -176,7 +203,9 @@ void StoragePlanner::allocateTemps() {
 
 bool StoragePlanner::mayShare(const Step &step, int32_t index, uint16_t number, ValueId result) const {
   ValueId operand = step.operands[number];
-  ValueId root = rootOf(exe, operand);
+  ValueId root = loops.ownerOf(operand);
+  if (loops.homeOf(root) != loops.loopOf(index)) // the next trip reads it again
+    return false;
   Place from = plan.places[root], to = plan.places[result];
   // An update of an output is made there from the start; a kernel that reads one memory and writes another copies
   // nothing.
@@ -188,7 +217,8 @@ bool StoragePlanner::mayShare(const Step &step, int32_t index, uint16_t number, 
   if (bytesOf(result) != plan.allocations[from.index].bytes)
     return false;
   return readAlike(step, number, [&](ValueId other) {
-    return plan.places[other].kind == Place::Arena && plan.places[other].index == from.index;
+    Place place = plan.places[loops.ownerOf(other)];
+    return place.kind == Place::Arena && place.index == from.index;
   });
 }
 
@@ -199,7 +229,7 @@ void StoragePlanner::shareInPlace(const Step &step, int32_t index) {
     ValueId operand = step.operands[operandIndex], result = step.results[resultIndex];
     if (!mayShare(step, index, operandIndex, result))
       continue;
-    uint32_t kept = plan.places[rootOf(exe, operand)].index;
+    uint32_t kept = plan.places[loops.ownerOf(operand)].index;
     if (llvm::is_contained(taken, kept) || llvm::is_contained(placed, result))
       continue;
     taken.push_back(kept);
@@ -236,8 +266,9 @@ llvm::Expected<StoragePlan> StoragePlanner::run() {
   std::vector<Place> places;
   places.reserve(exe.values.size());
   for (size_t value = 0; value < exe.values.size(); ++value)
-    places.push_back(finalPlace(rootOf(exe, ValueId(value))));
+    places.push_back(finalPlace(loops.ownerOf(ValueId(value))));
   plan.places = std::move(places);
+  plan.loops.emplace(std::move(loops));
   return std::move(plan);
 }
 

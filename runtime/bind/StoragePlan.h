@@ -1,9 +1,12 @@
 //===- StoragePlan.h - which memory each value lives in ---------*- C++ -*-===//
 #pragma once
 
+#include "runtime/bind/LoopMemory.h"
 #include "runtime/bind/MemoryPlan.h"
 #include "runtime/schema/Executable.h"
 #include "llvm/Support/Error.h"
+
+#include <optional>
 
 namespace tess::runtime {
 
@@ -23,9 +26,10 @@ struct OutputCopy {
 
 /// The places of all values, before allocations have offsets.
 struct StoragePlan {
-  std::vector<Place> places; // by value; a view has its root's
+  std::vector<Place> places; // by value; a view has its root's, a loop's value that of the memory in which it lies
   std::vector<Allocation> allocations;
   std::vector<OutputCopy> copies; // in their order
+  std::optional<LoopMemory> loops;
 };
 
 /// A command and the allocation that it uses for itself.

@@ -46,6 +46,7 @@ enum class ValueKind : uint8_t {
   Temp,     // in the arena
   View,     // of `base` by the node that defines it
   Fused,    // lives inside a kernel only: has a shape, no memory
+  Argument, // of a loop's body: a carried value, or the element of one of the xs that a trip reads
 };
 
 /// One value of the program; its shape is inferred when inputs are bound.
@@ -60,10 +61,24 @@ struct ValueDecl {
 
 /// One operator of the program: defines the shapes of `results`.
 struct ProgramNode {
-  OpDef op;
+  OpDef op; // none: a loop, whose body are the nodes that follow
   ValueIds operands;
   llvm::SmallVector<unsigned, 4> segments; // operands per ODS group; empty: one each
   ValueIds results;
+  int32_t loop = -1; // index into Executable::loops
+};
+
+/// A scan (ops/Control.h). Its body are nodes and steps behind the node and the step that name it. What a trip reads as
+/// it is, it reads as the operators outside do; the operands of node and step are the carried values' first ones, then
+/// the xs, the results what is carried at the end, then the stacked ones.
+struct LoopDecl {
+  ValueIds arguments; // a carried value or an element of one of the xs for each operand
+  ValueIds yields;    // temporaries of the body for each result; a carried one may be its argument
+  uint32_t numCarried = 0;
+  uint32_t numNodes = 0, numSteps = 0; // of the body, those of inner loops too
+  int64_t length = -1;                 // trips; -1: the size of axis 0 of the xs
+  bool reverse = false;
+  bool isGuarded = false; // it ends before a trip that finds the first carried value, a bool, false
 };
 
 /// A run of domain axes [first, last) that the kernel sees as one size.
@@ -87,6 +102,7 @@ enum class StepKind : uint8_t {
             // kernel
   Library,  // runtime/KernelTable
   Window,   // generated code over the windows of `op`
+  Loop,     // the steps that follow, once for each trip
 };
 
 /// What an executable does at one point, without sizes; steps run in order.
@@ -118,6 +134,7 @@ struct Step {
   /// Implementation that the library must pick (promise "one result"); empty: its default.
   std::string implementation;
   std::string location;
+  int32_t loop = -1; // Loop: index into Executable::loops
 };
 
 /// A constant of the program.
@@ -158,6 +175,7 @@ struct Executable {
   std::vector<ValueDecl> values;
   std::vector<ProgramNode> nodes;
   std::vector<Step> steps;
+  std::vector<LoopDecl> loops;
   std::vector<Image> images;
   std::vector<ConstantDecl> constants;
   std::vector<InputDecl> inputs;

@@ -25,6 +25,7 @@ private:
   llvm::Error read(const pb::Value &in, ValueDecl &out);
   llvm::Error read(const pb::Node &in, ProgramNode &out);
   llvm::Error read(const pb::Step &in, Step &out);
+  llvm::Error read(const pb::Loop &in, LoopDecl &out);
   llvm::Error readKernelPart(const pb::Step &in, Step &out);
   llvm::Error readGroups(const google::protobuf::RepeatedPtrField<pb::Group> &in, AxisGroups &out);
   llvm::Error read(const pb::Constant &in, ConstantDecl &out);
@@ -66,7 +67,7 @@ llvm::Error Reader::read(const pb::Image &in, Image &out) {
 }
 
 llvm::Error Reader::read(const pb::Value &in, ValueDecl &out) {
-  if (llvm::Error e = enumeration("kind of a value", in.kind(), unsigned(ValueKind::Fused) + 1))
+  if (llvm::Error e = enumeration("kind of a value", in.kind(), unsigned(ValueKind::Argument) + 1))
     return e;
   if (llvm::Error e = enumeration("dtype of a value", in.dtype(), kNumDTypes))
     return e;
@@ -78,7 +79,20 @@ llvm::Error Reader::read(const pb::Node &in, ProgramNode &out) {
   out.operands.assign(in.operands().begin(), in.operands().end());
   out.segments.assign(in.segments().begin(), in.segments().end());
   out.results.assign(in.results().begin(), in.results().end());
-  return readOp(in.op(), out.op);
+  out.loop = int32_t(in.loop() - 1);
+  return in.op().empty() && in.loop() ? llvm::Error::success() : readOp(in.op(), out.op);
+}
+
+llvm::Error Reader::read(const pb::Loop &in, LoopDecl &out) {
+  out.arguments.assign(in.arguments().begin(), in.arguments().end());
+  out.yields.assign(in.yields().begin(), in.yields().end());
+  out.numCarried = in.num_carried();
+  out.numNodes = in.num_nodes();
+  out.numSteps = in.num_steps();
+  out.length = in.length();
+  out.reverse = in.reverse();
+  out.isGuarded = in.guarded();
+  return llvm::Error::success();
 }
 
 llvm::Error Reader::readGroups(const google::protobuf::RepeatedPtrField<pb::Group> &in, AxisGroups &out) {
@@ -112,7 +126,7 @@ llvm::Error Reader::readKernelPart(const pb::Step &in, Step &out) {
 }
 
 llvm::Error Reader::read(const pb::Step &in, Step &out) {
-  if (llvm::Error e = enumeration("kind of a step", in.kind(), unsigned(StepKind::Window) + 1))
+  if (llvm::Error e = enumeration("kind of a step", in.kind(), unsigned(StepKind::Loop) + 1))
     return e;
   out.kind = StepKind(in.kind());
   out.operands.assign(in.operands().begin(), in.operands().end());
@@ -134,6 +148,7 @@ llvm::Error Reader::read(const pb::Step &in, Step &out) {
   }
   out.implementation = in.implementation();
   out.location = in.location();
+  out.loop = int32_t(in.loop() - 1);
   return llvm::Error::success();
 }
 
@@ -180,7 +195,7 @@ llvm::Expected<Executable> Reader::read(const pb::Executable &in) {
         return e;
     return llvm::Error::success();
   };
-  for (int count : {in.nodes_size(), in.steps_size()})
+  for (int count : {in.nodes_size(), in.steps_size(), in.loops_size()})
     if (count > in.values_size())
       return bad("nodes and steps must define values of their own, got " + llvm::Twine(count) + " for " +
                  llvm::Twine(in.values_size()) + " values");
@@ -189,6 +204,8 @@ llvm::Expected<Executable> Reader::read(const pb::Executable &in) {
   if (llvm::Error e = readAll(in.nodes(), out.nodes))
     return e;
   if (llvm::Error e = readAll(in.steps(), out.steps))
+    return e;
+  if (llvm::Error e = readAll(in.loops(), out.loops))
     return e;
   if (llvm::Error e = readAll(in.images(), out.images))
     return e;

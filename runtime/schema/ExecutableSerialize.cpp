@@ -29,10 +29,23 @@ static void write(const ValueDecl &value, pb::Value &out) {
 }
 
 static void write(const ProgramNode &node, pb::Node &out) {
-  out.set_op(node.op.serialize());
+  if (node.op)
+    out.set_op(node.op.serialize());
+  out.set_loop(uint32_t(node.loop) + 1);
   out.mutable_operands()->Assign(node.operands.begin(), node.operands.end());
   out.mutable_segments()->Assign(node.segments.begin(), node.segments.end());
   out.mutable_results()->Assign(node.results.begin(), node.results.end());
+}
+
+static void write(const LoopDecl &loop, pb::Loop &out) {
+  out.mutable_arguments()->Assign(loop.arguments.begin(), loop.arguments.end());
+  out.mutable_yields()->Assign(loop.yields.begin(), loop.yields.end());
+  out.set_num_carried(loop.numCarried);
+  out.set_num_nodes(loop.numNodes);
+  out.set_num_steps(loop.numSteps);
+  out.set_length(loop.length);
+  out.set_reverse(loop.reverse);
+  out.set_guarded(loop.isGuarded);
 }
 
 static void writeGroups(const AxisGroups &groups, google::protobuf::RepeatedPtrField<pb::Group> &out) {
@@ -76,6 +89,7 @@ static void write(const Step &step, pb::Step &out) {
   }
   out.set_implementation(step.implementation);
   out.set_location(step.location);
+  out.set_loop(uint32_t(step.loop) + 1);
 }
 
 static void write(const ConstantDecl &constant, pb::Constant &out) {
@@ -121,6 +135,8 @@ std::string serializeExecutable(const Executable &executable) {
     write(node, *out.add_nodes());
   for (const Step &step : executable.steps)
     write(step, *out.add_steps());
+  for (const LoopDecl &loop : executable.loops)
+    write(loop, *out.add_loops());
   for (const Image &image : executable.images)
     write(image, *out.add_images());
   for (const ConstantDecl &constant : executable.constants)

@@ -21,13 +21,16 @@ template <typename A> void fields(A &a, Is<DataSize> auto &x) { a(x.value, x.axi
 template <typename A> void fields(A &a, Is<ValueDecl> auto &x) {
   a(x.kind, x.dtype, x.base, x.constant, x.name, x.location);
 }
-template <typename A> void fields(A &a, Is<ProgramNode> auto &x) { a(x.op, x.operands, x.segments, x.results); }
+template <typename A> void fields(A &a, Is<ProgramNode> auto &x) { a(x.op, x.operands, x.segments, x.results, x.loop); }
+template <typename A> void fields(A &a, Is<LoopDecl> auto &x) {
+  a(x.arguments, x.yields, x.numCarried, x.numNodes, x.numSteps, x.length, x.reverse, x.isGuarded);
+}
 template <typename A> void fields(A &a, Is<AxisGroup> auto &x) { a(x.first, x.last); }
 template <typename A> void fields(A &a, Is<ScalarSource> auto &x) { a(x.kind, x.bits, x.parameter); }
 template <typename A> void fields(A &a, Is<std::pair<uint16_t, uint16_t>> auto &x) { a(x.first, x.second); }
 template <typename A> void fields(A &a, Is<Step> auto &x) {
   a(x.kind, x.operands, x.results, x.domain, x.parallel, x.reduced, x.vectorOnReduced, x.innerClasses, x.scalars,
-    x.image, x.entry, x.fillEntry, x.op, x.segments, x.inplace, x.implementation, x.location);
+    x.image, x.entry, x.fillEntry, x.op, x.segments, x.inplace, x.implementation, x.location, x.loop);
 }
 template <typename A> void fields(A &a, Is<KernelEntry> auto &x) {
   a(x.name, x.offset, x.scratchBytesPerElement, x.picosecondsPerElement, x.scratchBytesPerChunk);
@@ -39,14 +42,14 @@ template <typename A> void fields(A &a, Is<DimDecl> auto &x) { a(x.size, x.symbo
 template <typename A> void fields(A &a, Is<InputDecl> auto &x) { a(x.name, x.value, x.dtype, x.dims, x.initial); }
 template <typename A> void fields(A &a, Is<OutputDecl> auto &x) { a(x.name, x.value, x.donates); }
 template <typename A> void fields(A &a, Is<Executable> auto &x) {
-  a(x.target, x.numThreads, x.symbols, x.values, x.nodes, x.steps, x.images, x.constants, x.inputs, x.outputs,
+  a(x.target, x.numThreads, x.symbols, x.values, x.nodes, x.steps, x.loops, x.images, x.constants, x.inputs, x.outputs,
     x.numScalars, x.bitsVersion, x.dataSizes);
 }
 
 // The last value of each enumeration: a reader refuses larger ones.
-constexpr ValueKind last(ValueKind) { return ValueKind::Fused; }
+constexpr ValueKind last(ValueKind) { return ValueKind::Argument; }
 constexpr InnerClass last(InnerClass) { return InnerClass::Repeated; }
-constexpr StepKind last(StepKind) { return StepKind::Window; }
+constexpr StepKind last(StepKind) { return StepKind::Loop; }
 constexpr ScalarSource::Kind last(ScalarSource::Kind) { return ScalarSource::Size; }
 constexpr AttrKind last(AttrKind) { return AttrKind::DType; }
 constexpr DType last(DType) { return DType(kNumDTypes - 1); }
@@ -131,6 +134,7 @@ void Writer::value(const AttrValue &attr) {
   case AttrKind::DType:
     return value(attr.dtype());
   case AttrKind::Parameter:
+  case AttrKind::Body:
     break;
   }
   llvm_unreachable("the operators of an executable have numbers");
@@ -189,7 +193,8 @@ private:
   template <typename List> void list(List &items) {
     size_t count = raw<uint32_t>();
     using T = typename List::value_type;
-    ok = ok && count <= rest.size() / leastBytes<T>() && (!(Is<T, ProgramNode> || Is<T, Step>) || count <= most);
+    ok = ok && count <= rest.size() / leastBytes<T>() &&
+         (!(Is<T, ProgramNode> || Is<T, Step> || Is<T, LoopDecl>) || count <= most);
     items.resize(ok ? count : 0);
     if constexpr (Number<typename List::value_type>) {
       llvm::StringRef bytes = take(items.size() * sizeof(items[0]));
@@ -279,7 +284,8 @@ AttrValue Reader::attribute() {
   case AttrKind::DType:
     return read(DType());
   case AttrKind::Parameter:
-    break; // last() is below it
+  case AttrKind::Body:
+    break; // last() is below them
   }
   llvm_unreachable("covered switch");
 }

@@ -8,6 +8,7 @@
 #include "ops/Error.h"
 #include "ops/SizeExpr.h"
 #include "runtime/schema/ExecutableCodec.h"
+#include "runtime/schema/ValidateLoops.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <numeric>
@@ -33,13 +34,19 @@ private:
   llvm::Error inputs();
   llvm::Error initialValue(const InputDecl &input);
   llvm::Error node(const ProgramNode &node, size_t index);
+  llvm::Error sizes(const ProgramNode &node, size_t index);
+  llvm::Error nodeResult(const ProgramNode &node, ValueId result, size_t index);
+  llvm::Error loops() { return validateLoops(exe, what); }
+  llvm::Error nodes();
+  llvm::Error steps();
   llvm::Error segments(const ProgramNode &node, const llvm::Twine &where);
   llvm::Error views();
   llvm::Error viewResult(const ProgramNode &node, ValueId result, size_t index);
   bool isKnownSize(uint32_t symbol) const;
   bool isSize(const ScalarSource &scalar) const;
   llvm::Error step(const Step &step, size_t index);
-  llvm::Error stepMemory(const Step &step, size_t index);
+  llvm::Error operands(const Step &step, size_t index);
+  llvm::Error results(const Step &step, size_t index);
   llvm::Error kernelStep(const Step &step, const llvm::Twine &where);
   llvm::Error innerClasses(const Step &step, size_t numOperands, const llvm::Twine &where);
   llvm::Error windowStep(const Step &step, const llvm::Twine &where);
@@ -204,9 +211,24 @@ bool Validator::isKnownSize(uint32_t symbol) const {
          size.axis < int32_t(kMaxRank);
 }
 
-llvm::Error Validator::node(const ProgramNode &node, size_t index) {
-  if (!node.op)
-    return bad("node " + llvm::Twine(index) + " must have an operator, got none");
+llvm::Error Validator::nodeResult(const ProgramNode &node, ValueId result, size_t index) {
+  if (llvm::Error e = valueId(result, "result of node " + llvm::Twine(index)))
+    return e;
+  ValueKind kind = exe.values[result].kind;
+  if (hasShape[result] || kind == ValueKind::Input || kind == ValueKind::Constant || kind == ValueKind::Argument)
+    return bad("a value must be defined once, got value " + llvm::Twine(result) + " again from node " +
+               llvm::Twine(index));
+  hasShape[result] = true;
+  nodeOf[result] = &node;
+  if (kind != ValueKind::View)
+    return llvm::Error::success();
+  if (llvm::Error e = viewResult(node, result, index))
+    return e;
+  roots[result] = roots[exe.values[result].base];
+  return llvm::Error::success();
+}
+
+llvm::Error Validator::sizes(const ProgramNode &node, size_t index) {
   std::optional<uint32_t> unknown;
   node.op.forEachSymbol([&](uint32_t symbol) {
     if (!isKnownSize(symbol))
@@ -215,6 +237,15 @@ llvm::Error Validator::node(const ProgramNode &node, size_t index) {
   if (unknown)
     return bad("sizes of node " + llvm::Twine(index) + " must use symbols of inputs and of earlier values, got " +
                llvm::Twine(*unknown));
+  return llvm::Error::success();
+}
+
+llvm::Error Validator::node(const ProgramNode &node, size_t index) {
+  if (!node.op && node.loop < 0)
+    return bad("node " + llvm::Twine(index) + " must have an operator, got none");
+  if (node.loop < 0)
+    if (llvm::Error e = sizes(node, index))
+      return e;
   for (ValueId operand : node.operands) {
     if (llvm::Error e = valueId(operand, "operand of node " + llvm::Twine(index)))
       return e;
@@ -222,24 +253,41 @@ llvm::Error Validator::node(const ProgramNode &node, size_t index) {
       return bad("operand of node " + llvm::Twine(index) + " must be defined before, got value " +
                  llvm::Twine(operand));
   }
+  if (node.loop >= 0) { // its results have shapes when its body has
+    for (ValueId argument : exe.loops[node.loop].arguments)
+      hasShape[argument] = true;
+    return llvm::Error::success();
+  }
   if (llvm::Error e = segments(node, "node " + llvm::Twine(index) + " (" + node.op.name() + ")"))
     return e;
-  for (ValueId result : node.results) {
-    if (llvm::Error e = valueId(result, "result of node " + llvm::Twine(index)))
+  for (ValueId result : node.results)
+    if (llvm::Error e = nodeResult(node, result, index))
       return e;
-    ValueKind kind = exe.values[result].kind;
-    if (hasShape[result] || kind == ValueKind::Input || kind == ValueKind::Constant)
-      return bad("a value must be defined once, got value " + llvm::Twine(result) + " again from node " +
-                 llvm::Twine(index));
-    hasShape[result] = true;
-    nodeOf[result] = &node;
-    if (kind != ValueKind::View)
-      continue;
-    if (llvm::Error e = viewResult(node, result, index))
-      return e;
-    roots[result] = roots[exe.values[result].base];
-  }
   return llvm::Error::success();
+}
+
+llvm::Error Validator::nodes() {
+  auto leave = [&](size_t index) -> llvm::Error {
+    const ProgramNode &loop = exe.nodes[index];
+    for (ValueId yield : exe.loops[loop.loop].yields)
+      if (!hasShape[yield])
+        return bad("loop of node " + llvm::Twine(index) + " must yield defined values, got value " +
+                   llvm::Twine(yield));
+    for (ValueId result : loop.results)
+      if (llvm::Error e = nodeResult(loop, result, index))
+        return e;
+    return llvm::Error::success();
+  };
+  return walkLoops(
+      exe.nodes, [&](int32_t loop) { return exe.loops[loop].numNodes; },
+      [&](size_t index) { return node(exe.nodes[index], index); }, leave);
+}
+
+llvm::Error Validator::steps() {
+  auto leave = [&](size_t index) { return results(exe.steps[index], index); };
+  return walkLoops(
+      exe.steps, [&](int32_t loop) { return exe.loops[loop].numSteps; },
+      [&](size_t index) { return step(exe.steps[index], index); }, leave);
 }
 
 llvm::Error Validator::code(const Step &step, int32_t entry, const llvm::Twine &where) {
@@ -357,7 +405,7 @@ llvm::Error Validator::operatorStep(const Step &step, const llvm::Twine &where) 
   return operatorOfNode(step, where);
 }
 
-llvm::Error Validator::stepMemory(const Step &step, size_t index) {
+llvm::Error Validator::operands(const Step &step, size_t index) {
   for (ValueId operand : step.operands) {
     if (llvm::Error e = valueId(operand, "operand of step " + llvm::Twine(index)))
       return e;
@@ -365,6 +413,10 @@ llvm::Error Validator::stepMemory(const Step &step, size_t index) {
       return bad("operand of step " + llvm::Twine(index) + " must be computed before, got value " +
                  llvm::Twine(operand));
   }
+  return llvm::Error::success();
+}
+
+llvm::Error Validator::results(const Step &step, size_t index) {
   for (ValueId result : step.results) {
     if (llvm::Error e = valueId(result, "result of step " + llvm::Twine(index)))
       return e;
@@ -386,8 +438,13 @@ bool Validator::isSize(const ScalarSource &scalar) const {
 }
 
 llvm::Error Validator::step(const Step &step, size_t index) {
-  if (llvm::Error e = stepMemory(step, index))
+  if (llvm::Error e = operands(step, index))
     return e;
+  for (ValueId argument : step.loop >= 0 ? exe.loops[step.loop].arguments : ValueIds())
+    hasMemory[argument] = true;
+  if (step.loop < 0) // a loop's results are there after its body
+    if (llvm::Error e = results(step, index))
+      return e;
   for (auto [operand, result] : step.inplace)
     if (operand >= step.operands.size() || result >= step.results.size())
       return bad("step " + llvm::Twine(index) + " must have in-place pairs of its own operands, got " +
@@ -400,6 +457,8 @@ llvm::Error Validator::step(const Step &step, size_t index) {
       return bad("step " + llvm::Twine(index) + " must use a size that a node has as an attribute, got number " +
                  llvm::Twine(scalar.parameter) + " of node " + llvm::Twine(scalar.bits));
   }
+  if (step.kind == StepKind::Loop)
+    return llvm::Error::success();
   return step.kind == StepKind::Kernel ? kernelStep(step, "step " + llvm::Twine(index))
                                        : operatorStep(step, "step " + llvm::Twine(index));
 }
@@ -441,23 +500,12 @@ llvm::Error Validator::views() {
 }
 
 llvm::Error Validator::run() {
-  if (llvm::Error e = symbols())
-    return e;
-  if (llvm::Error e = constants())
-    return e;
-  if (llvm::Error e = values())
-    return e;
-  if (llvm::Error e = inputs())
-    return e;
-  for (auto [index, n] : llvm::enumerate(exe.nodes))
-    if (llvm::Error e = node(n, index))
+  using Check = llvm::Error (Validator::*)();
+  for (Check check : {&Validator::symbols, &Validator::constants, &Validator::values, &Validator::inputs,
+                      &Validator::loops, &Validator::nodes, &Validator::views, &Validator::steps, &Validator::outputs})
+    if (llvm::Error e = (this->*check)())
       return e;
-  if (llvm::Error e = views())
-    return e;
-  for (auto [index, s] : llvm::enumerate(exe.steps))
-    if (llvm::Error e = step(s, index))
-      return e;
-  return outputs();
+  return llvm::Error::success();
 }
 
 llvm::Error validate(const Executable &executable, llvm::StringRef what) { return Validator(executable, what).run(); }

@@ -126,3 +126,26 @@ func.func @main(%x: tensor<4x?xf32>, %w: tensor<4x?xf32>) -> tensor<4x?xf32> {
   %2 = tess.mul %1, %w : (tensor<4x?xf32>, tensor<4x?xf32>) -> tensor<4x?xf32>
   return %2 : tensor<4x?xf32>
 }
+
+// -----
+
+// The operators of a loop's body become kernels, none of which crosses its edge.
+// CHECK-LABEL: func.func @main
+// CHECK: tess.fusion %arg0
+// CHECK: tess.scan
+// CHECK: ^bb0(%[[H:.*]]: tensor<3xf32>, %[[X:.*]]: tensor<3xf32>):
+// CHECK: tess.fusion %[[H]], %[[X]]
+// CHECK: tess.add
+// CHECK: tess.exp
+// CHECK-NOT: tess.fusion
+// CHECK: return
+func.func @main(%h: tensor<3xf32>, %xs: tensor<2x3xf32>) -> tensor<3xf32> {
+  %0 = tess.neg %h : (tensor<3xf32>) -> tensor<3xf32>
+  %1 = tess.scan %0, %xs attributes {constants = 0 : si64, carried = 1 : si64} {
+  ^bb0(%a: tensor<3xf32>, %b: tensor<3xf32>):
+    %2 = tess.add %a, %b : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+    %3 = tess.exp %2 : (tensor<3xf32>) -> tensor<3xf32>
+    tess.yield %3 : tensor<3xf32>
+  } : (tensor<3xf32>, tensor<2x3xf32>) -> tensor<3xf32>
+  return %1 : tensor<3xf32>
+}

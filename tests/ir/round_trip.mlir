@@ -16,6 +16,21 @@ func.func @main(%x: tensor<?x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<?x4x
   return %1 : tensor<?x4x6x6xf32>
 }
 
+// A loop keeps its body and what its operands are.
+// CHECK-LABEL: func.func @loop
+// CHECK: %[[R:.*]]:2 = tess.scan %arg0, %arg1, %arg2 attributes {carried = 1 : si64, constants = 1 : si64, reverse = true}
+// CHECK: ^bb0(%[[W:.*]]: tensor<3xf32>, %[[H:.*]]: tensor<3xf32>, %[[X:.*]]: tensor<3xf32>):
+// CHECK: tess.yield %{{.*}}, %[[H]] : tensor<3xf32>, tensor<3xf32>
+func.func @loop(%w: tensor<3xf32>, %h: tensor<3xf32>, %xs: tensor<?x3xf32>) -> (tensor<3xf32>, tensor<?x3xf32>) {
+  %0, %1 = tess.scan %w, %h, %xs attributes {constants = 1 : si64, carried = 1 : si64, reverse = true} {
+  ^bb0(%a: tensor<3xf32>, %b: tensor<3xf32>, %c: tensor<3xf32>):
+    %2 = tess.mul %a, %b : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+    %3 = tess.add %2, %c : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+    tess.yield %3, %b : tensor<3xf32>, tensor<3xf32>
+  } : (tensor<3xf32>, tensor<3xf32>, tensor<?x3xf32>) -> (tensor<3xf32>, tensor<?x3xf32>)
+  return %0, %1 : tensor<3xf32>, tensor<?x3xf32>
+}
+
 // State keeps its initial value.
 // CHECK-LABEL: func.func @state
 // CHECK-SAME: tess.initial = dense_resource<start> : tensor<2xf32>

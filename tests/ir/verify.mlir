@@ -28,3 +28,52 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = tess.cast %x {dtype = "f33"} : (tensor<4xf32>) -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
+
+// -----
+
+// A loop's body takes an element of the xs.
+// CHECK: region arguments must have the types of the inputs, of xs without axis 0
+func.func @main(%h: tensor<3xf32>, %xs: tensor<2x3xf32>) -> tensor<3xf32> {
+  %0 = tess.scan %h, %xs attributes {constants = 0 : si64, carried = 1 : si64} {
+  ^bb0(%a: tensor<3xf32>, %b: tensor<2x3xf32>):
+    tess.yield %a : tensor<3xf32>
+  } : (tensor<3xf32>, tensor<2x3xf32>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+
+// -----
+
+// What is carried comes out of a trip as it went in.
+// CHECK: yielded values must have the types of the carried inputs
+func.func @main(%h: tensor<3xf32>, %xs: tensor<2x3xf32>) -> tensor<3xf32> {
+  %0 = tess.scan %h, %xs attributes {constants = 0 : si64, carried = 1 : si64} {
+  ^bb0(%a: tensor<3xf32>, %b: tensor<3xf32>):
+    %1 = tess.sum %a {axes = array<i64: 0>, keepdims = true} : (tensor<3xf32>) -> tensor<1xf32>
+    tess.yield %1 : tensor<1xf32>
+  } : (tensor<3xf32>, tensor<2x3xf32>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+
+// -----
+
+// A guarded loop carries a bool first.
+// CHECK: the first carried input of a guarded loop must be tensor<i1>
+func.func @main(%h: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = tess.scan %h attributes {constants = 0 : si64, carried = 1 : si64, length = 2 : si64, guarded = true} {
+  ^bb0(%a: tensor<3xf32>):
+    tess.yield %a : tensor<3xf32>
+  } : (tensor<3xf32>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+
+// -----
+
+// There cannot be more constants and carried values than inputs.
+// CHECK: constants and carried values must be inputs, got 1 and 1 of 1
+func.func @main(%h: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = tess.scan %h attributes {constants = 1 : si64, carried = 1 : si64, length = 2 : si64} {
+  ^bb0(%a: tensor<3xf32>):
+    tess.yield %a : tensor<3xf32>
+  } : (tensor<3xf32>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}

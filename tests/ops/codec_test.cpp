@@ -32,6 +32,7 @@ static AttrValue otherValue(const AttrInfo &attr) {
     return AttrValue(DType::Int8);
   case AttrKind::None:
   case AttrKind::Parameter:
+  case AttrKind::Body:
     break;
   }
   return AttrValue();

@@ -24,6 +24,13 @@ def as_list(value):
     return list(value) if isinstance(value, (tuple, list)) else [value]
 
 
+def flat(value):
+    """The tensors of a result of tuples and lists, None left out."""
+    if isinstance(value, (tuple, list)):
+        return [leaf for each in value for leaf in flat(each)]
+    return [] if value is None else [value]
+
+
 def bits(value):
     """Shape, dtype and bytes of each tensor or array; every NaN is the same."""
     rows = []

@@ -9,7 +9,7 @@ import pytest
 import tessera
 
 PACKAGE = Path(tessera.__file__).parent
-FUNCTIONAL = ["elemwise", "loss", "math", "nn", "tensor"]
+FUNCTIONAL = ["control", "elemwise", "loss", "math", "nn", "tensor"]
 # Members that every object has, and what pickling needs.
 COMMON = {
     "__doc__",
@@ -36,6 +36,7 @@ def parameters(node):
     plain, only = [*node.args.posonlyargs, *node.args.args], node.args.kwonlyargs
     missing = len(plain) - len(node.args.defaults)
     rows = [(each.arg, number >= missing) for number, each in enumerate(plain)]
+    rows += [(node.args.vararg.arg, False)] if node.args.vararg else []
     return rows + [(a.arg, d is not None) for a, d in zip(only, node.args.kw_defaults, strict=True)]
 
 

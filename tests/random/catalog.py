@@ -150,6 +150,15 @@ UNARY = (
     "({a}[{a} > 0.25] * {a}[{a} > 0.25].shape[0]).sum()", "{a} * ({a}[{a} > 0].shape[0] + 1)",
     "F.sort(F.concat([{a}[{a} > 0], {a}[:1].reshape(-1)], 0))[0].mean()",
     "{a}[F.concat([F.non_zero({a} > 0)[:, 0], F.zeros(1, dtype='int32')], 0)].sum(0)",
+    "F.scan(lambda h, x: (h * 0.5 + x, F.tanh(h)), {a}[0], {a})[1]",
+    "F.scan(lambda h, x: (F.maximum(h, x), h - x), {a}[0] * 0.5, {a}, reverse=True)[0]",
+    "F.scan(lambda h, x: (F.dropout(h, 0.5) + x * {a}[0], h), {a}[0], {a})[1]",
+    "F.scan(lambda h, _: (F.scan(lambda k, y: (k + y, k), h.sum(), h)[0] * {a}[0], h[..., None]),"
+    " {a}[0], None, 3)[1]",
+    "F.cond({a}.max() > 0, lambda x: x * {a}.mean(), lambda x: F.exp(x) + {a}, {a} * 0.5)",
+    "F.scan(lambda h, x: (F.cond(x.max() > 0.5, lambda: h + x, lambda: h), x), {a}[0], {a})[0]",
+    "F.cond({a}.max() > 1, lambda x: F.dropout(x, 0.5), lambda x: x, {a})",
+    "F.while_loop(lambda n, x: n < 3, lambda n, x: (n + 1, x * 2), F.full((), 0), {a}.detach())[1]",
     "F.repeat({a}, 3, -1)", "F.tile({a}, (2,) * {a}.ndim)", "F.split({a}, [1], -1)[0]",
 )  # fmt: skip
 BINARY = (

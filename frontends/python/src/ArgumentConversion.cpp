@@ -167,6 +167,7 @@ llvm::Expected<AttrValue> toAttr(llvm::StringRef op, llvm::StringRef name, const
   switch (info.kind) {
   case AttrKind::None:
   case AttrKind::Parameter: // no record has one
+  case AttrKind::Body:
     break;
   case AttrKind::I64: {
     llvm::Expected<int64_t> value = toInt(place, object, "an int");
@@ -200,6 +201,7 @@ PyObject *fromAttr(const AttrValue &value) {
   switch (value.kind()) {
   case AttrKind::None:
   case AttrKind::Parameter: // of no operator that Python sees
+  case AttrKind::Body:
     return Py_NewRef(Py_None);
   case AttrKind::I64:
     return PyLong_FromLongLong(value.i64());

@@ -13,6 +13,7 @@ bool initTensorOperators();
 bool initTensorType(nb::module_ &module);
 void initOpDefType(nb::module_ &module);
 void initGrad(nb::module_ &module);
+void initLoops(nb::module_ &module);
 void initSymInt(nb::module_ &module);
 void initTrace(nb::module_ &module);
 void initTracePolicy(nb::module_ &module);

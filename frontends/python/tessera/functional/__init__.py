@@ -3,19 +3,20 @@ signatures.
 """
 
 from .._known_form import export_known_form
-from . import elemwise, loss, math, nn, tensor
+from . import control, elemwise, loss, math, nn, tensor
 
-_PARTS = (elemwise, math, nn, tensor, loss)
+_PARTS = (control, elemwise, math, nn, tensor, loss)
 
 __all__ = sorted({name for part in _PARTS for name in part.__all__})
 
 # Each is one operator and takes about a microsecond, so that another call would add a tenth.
-# Their own errors are in the known form.
+# Their own errors are in the known form. Those of a loop's step are the user's.
 _BARE = {
     "argmax",
     "argmin",
     "argsort",
     "concat",
+    "cond",
     "cross_entropy",
     "dot",
     "embedding",
@@ -24,9 +25,11 @@ _BARE = {
     "linear",
     "matmul",
     "ones",
+    "scan",
     "scaled_dot_product_attention",
     "scatter",
     "softmax",
+    "while_loop",
     "zeros",
 }
 

@@ -1,8 +1,8 @@
 """Arguments that the caller of a traced function gives up."""
 
 from .. import _core
+from .._tree import flatten, unflatten
 from ..tensor import Tensor
-from .tree import flatten, unflatten
 
 
 def donated_tensors(positions, args, tensors):

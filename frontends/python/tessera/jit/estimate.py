@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 from .. import _core
+from .._tree import flatten, unflatten
 from ..tensor import Tensor
 from .program import Program
 from .recording import record
 from .trace import trace
-from .tree import flatten, unflatten
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 import functools
 
 from .. import _core, effects
+from .._tree import flatten, unflatten
 from ..tensor import Tensor
 from .recording import NeedsDataError, Recorded
 from .sizes import Compiled
-from .tree import flatten, unflatten
 
 
 class NoGradientError(NotImplementedError):

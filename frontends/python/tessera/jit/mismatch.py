@@ -3,7 +3,7 @@
 import difflib
 
 from .. import _core
-from .tree import unflatten
+from .._tree import unflatten
 
 _CONTEXT, _MOST = 2, 16  # lines of a diff
 _ADVICE = (

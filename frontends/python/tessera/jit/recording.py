@@ -4,9 +4,9 @@ import copy
 from collections import Counter
 
 from .. import _core, effects
+from .._tree import flatten, unflatten
 from ..tensor import Tensor
 from .sizes import Compiled
-from .tree import flatten, unflatten
 
 _TENSOR = object()
 _SHIFTS = (1, 2, 3, 4, 6, -1, -2)  # of sizes that data decides

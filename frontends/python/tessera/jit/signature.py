@@ -3,8 +3,8 @@
 import numpy as np
 
 from .. import _core
+from .._tree import flatten
 from ..tensor import Tensor
-from .tree import flatten
 
 
 def signature(args, kwargs):

@@ -8,6 +8,7 @@ import weakref
 from collections import Counter
 
 from .. import _core, config, effects
+from .._tree import flatten
 from ..autodiff import modes
 from .donation import donated_tensors, give_up
 from .dump import write
@@ -19,7 +20,6 @@ from .recording import AliasError, NeedsDataError, Recorded, record
 from .segments import ExcludedError, Segments
 from .signature import signature
 from .sizes import nearest, without_sizes
-from .tree import flatten
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 _MANY_RENEWALS = 16

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
+from .._tree import flatten
 from ..jit.estimate import valueless
 from ..jit.recording import record
-from ..jit.tree import flatten
 from ..tensor import Tensor
 
 _TITLES = ("name", "module", "parameters", "bytes", "result", "bytes")

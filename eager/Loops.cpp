@@ -1,0 +1,133 @@
+//===- Loops.cpp - a scan, trip by trip -----------------------------------===//
+//
+// What runs while it is recorded runs like this; a program has a loop for it. A
+// trip applies the operators of the body one by one, as a user's loop would: the
+// same kernels, and so the same bits.
+//
+//===----------------------------------------------------------------------===//
+#include "eager/Loops.h"
+#include "eager/Contiguous.h"
+#include "eager/Dispatch.h"
+#include "eager/Evaluate.h"
+#include "eager/Location.h"
+#include "eager/Queue.h"
+#include "ops/Control.h"
+
+namespace tess::eager {
+
+namespace {
+
+class Scan {
+public:
+  Scan(const DispatchCall &call, int64_t trips) : call(call), groups(call.op), trips(trips) {
+    for (const Operand &operand : call.operands)
+      operands.push_back(TensorRef(operand.tensor));
+  }
+  llvm::Error run(llvm::ArrayRef<TensorMeta> results, Tensors &out);
+
+private:
+  llvm::Error trip(int64_t index);
+  llvm::Expected<bool> goesOn(int64_t done);
+
+  const DispatchCall &call;
+  control::ScanGroups groups;
+  int64_t trips;
+  Tensors operands; // carried ones as they are now
+  Tensors stacked;
+};
+
+} // namespace
+
+/// A view of element `index` along axis 0.
+static TensorRef elementOf(const TensorImpl &whole, int64_t index) {
+  Layout layout = whole.layout();
+  int64_t offset = layout.offset + index * layout.strides.front();
+  layout.shape.erase(layout.shape.begin());
+  layout.strides.erase(layout.strides.begin());
+  layout.offset = 0;
+  return TensorImpl::create(whole.dtype(), layout, whole.storageRef(), offset);
+}
+
+llvm::Error Scan::trip(int64_t index) {
+  Tensors elements;
+  llvm::SmallVector<Operand, 8> inputs;
+  for (auto [number, operand] : llvm::enumerate(operands))
+    inputs.push_back(number < groups.firstX() ? operand : elements.emplace_back(elementOf(*operand, index)));
+  auto applyNode = [](const Subgraph::Node &node, llvm::ArrayRef<Operand> read, Tensors &made) -> llvm::Error {
+    if (llvm::Error error = dispatch({node.op, read, node.segments, nullptr, /*isPart=*/true}, made))
+      return at(std::move(error), node.location);
+    return llvm::Error::success();
+  };
+  llvm::Expected<Tensors> outputs = evaluate(control::bodyOf(call.op), inputs, applyNode);
+  if (!outputs)
+    return outputs.takeError();
+  for (auto [number, output] : llvm::enumerate(*outputs)) {
+    if (number < groups.carried)
+      operands[groups.constants + number] = output;
+    else if (output->numElements())
+      if (llvm::Error error = copyInto(*elementOf(*stacked[number - groups.carried], index), *output, "scan"))
+        return error;
+  }
+  return llvm::Error::success();
+}
+
+/// Whether there is a trip after the first `done`: a guarded loop asks the data.
+llvm::Expected<bool> Scan::goesOn(int64_t done) {
+  constexpr int64_t kPolled = 256; // trips between two questions whether the user wants to go on
+  if (!call.op.boolean("guarded"))
+    return true;
+  if (done % kPolled == kPolled - 1)
+    if (llvm::Error error = BlockingRegion().poll())
+      return std::move(error);
+  Storage &storage = operands[groups.constants]->storage();
+  if (llvm::Error error = awaitValue(storage))
+    return std::move(error);
+  return *reinterpret_cast<const bool *>(operands[groups.constants]->data());
+}
+
+llvm::Error Scan::run(llvm::ArrayRef<TensorMeta> results, Tensors &out) {
+  for (const TensorMeta &meta : results.drop_front(groups.carried))
+    if (llvm::Error error = TensorImpl::allocate(meta.dtype, meta.shape).moveInto(stacked.emplace_back()))
+      return error;
+  for (int64_t each = 0; each < trips; ++each) {
+    llvm::Expected<bool> next = goesOn(each);
+    if (!next)
+      return next.takeError();
+    if (!*next)
+      break;
+    if (llvm::Error error = trip(call.op.boolean("reverse") ? trips - 1 - each : each))
+      return error;
+  }
+  for (unsigned number = 0; number < groups.carried; ++number) {
+    TensorRef last = operands[groups.constants + number]->dup(); // an operand may come out as it went in
+    last->storage().noteCopy();
+    last->clearGradIds();
+    out.push_back(std::move(last));
+  }
+  llvm::append_range(out, stacked);
+  return llvm::Error::success();
+}
+
+llvm::Expected<TensorRef> stackElements(llvm::ArrayRef<TensorRef> elements) {
+  TensorMeta meta = control::stacked(elements.front()->meta(), int64_t(elements.size()));
+  llvm::Expected<TensorRef> whole = TensorImpl::allocate(meta.dtype, meta.shape);
+  if (!whole || !(*whole)->numElements())
+    return whole;
+  for (auto [index, element] : llvm::enumerate(elements))
+    if (llvm::Error error = copyInto(*elementOf(**whole, int64_t(index)), *element, "scan"))
+      return std::move(error);
+  return whole;
+}
+
+llvm::Error dispatchScan(const DispatchCall &call, Tensors &results) {
+  Metas operands = metasOf(call.operands);
+  llvm::Expected<Metas> metas = call.infer();
+  if (!metas)
+    return metas.takeError();
+  llvm::Expected<int64_t> trips = control::numTrips(call.op, operands);
+  if (!trips)
+    return trips.takeError();
+  return Scan(call, *trips).run(*metas, results);
+}
+
+} // namespace tess::eager

@@ -1,0 +1,192 @@
+//===- BodyRecording.cpp - the body of a loop, recorded -------------------===//
+#include "eager/tracing/BodyRecording.h"
+
+#include "eager/Tape.h"
+#include "eager/tracing/SymbolicShapes.h"
+#include "ops/SizeExpr.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace tess::eager {
+
+using Numbers = llvm::SmallVector<uint32_t, 8>;
+
+llvm::Expected<std::unique_ptr<BodyRecording>> BodyRecording::begin(const ScanCall &call) {
+  Metas metas;
+  for (llvm::ArrayRef<TensorRef> list : {call.carried, call.xs})
+    for (const TensorRef &tensor : list)
+      metas.push_back(tensor->meta());
+  OpDef scan = control::scan({}, 0, unsigned(call.carried.size()), call.order);
+  if (llvm::Error error = control::numTrips(scan, metas).takeError())
+    return std::move(error);
+  std::unique_ptr<BodyRecording> body(new BodyRecording);
+  for (const TensorMeta &meta : control::bodyInputs(scan, metas))
+    body->argumentList.push_back(valueless(meta));
+  body->recorder = Recorder::beginBody(body->argumentList);
+  pauseGrad();
+  return body;
+}
+
+BodyRecording::~BodyRecording() {
+  if (!recorder)
+    return;
+  resumeGrad();
+  recorder->abandon();
+}
+
+void BodyRecording::end(llvm::ArrayRef<TensorRef> outputs) {
+  resumeGrad();
+  recording = std::exchange(recorder, nullptr)->end(outputs);
+}
+
+namespace {
+
+/// A recorded step as a body, with its operands.
+class ScanWriter {
+public:
+  ScanWriter(const Recording &recording, const ScanCall &call)
+      : recording(recording), call(call), ids(recording.values().size(), -1) {}
+  llvm::Expected<Tensors> apply();
+
+private:
+  bool isCarried(uint32_t number) const { return llvm::is_contained(carriedVariables, number); }
+  void findUpdates();
+  llvm::Error addConstants();
+  llvm::Error addOperand(uint32_t number);
+  Subgraph graph();
+  int64_t sizeOf(uint32_t symbol, bool isSymbolic) const;
+
+  const Recording &recording;
+  const ScanCall &call;
+  std::vector<int> ids;                                    // by value number: of the graph's values
+  llvm::SmallVector<const Recording::Update *, 4> updates; // of variables from outside
+  Numbers constants, carriedVariables;                     // value numbers; 0: a variable that is not read
+  Tensors operands;
+};
+
+} // namespace
+
+/// Variables that a trip updates are carried, behind what the step itself carries.
+void ScanWriter::findUpdates() {
+  for (const Recording::Update &update : recording.updates()) {
+    if (update.argument >= 0)
+      continue; // a trip's own variable
+    auto isIt = [&](uint32_t number) { return recording.values()[number].tensor == update.variable; };
+    const auto *known = llvm::find_if(recording.captured(), isIt);
+    updates.push_back(&update);
+    carriedVariables.push_back(known == recording.captured().end() ? 0 : *known);
+  }
+}
+
+/// Adds what a trip reads and does not change: variables from outside, and tensors that the step made of bytes, which
+/// what records the loop sees as made here.
+llvm::Error ScanWriter::addOperand(uint32_t number) {
+  const Recording::Value &value = recording.values()[number];
+  if (value.kind == Recording::ValueKind::Captured) {
+    operands.push_back(value.tensor);
+    return llvm::Error::success();
+  }
+  std::string bytes(value.meta.numElements() * byteWidth(value.meta.dtype), '\0');
+  if (llvm::Error error = readValue(*value.tensor, bytes.data()))
+    return error;
+  return createTensor(value.meta, bytes.data()).moveInto(operands.emplace_back());
+}
+
+llvm::Error ScanWriter::addConstants() {
+  llvm::SetVector<uint32_t> read;
+  for (const Recording::Op &op : recording.ops())
+    read.insert(op.inputs.begin(), op.inputs.end());
+  read.insert(recording.outputs().begin(), recording.outputs().end());
+  for (const Recording::Update *update : updates)
+    read.insert(update->value);
+  for (uint32_t number : read) {
+    Recording::ValueKind kind = recording.values()[number].kind;
+    bool isOutside = kind == Recording::ValueKind::Captured || kind == Recording::ValueKind::Constant;
+    if (!isOutside || isCarried(number))
+      continue;
+    constants.push_back(number);
+    if (llvm::Error error = addOperand(number))
+      return error;
+  }
+  return llvm::Error::success();
+}
+
+Subgraph ScanWriter::graph() {
+  Subgraph graph;
+  auto addInput = [&](uint32_t number) {
+    graph.inputs.push_back(graph.numValues);
+    ids[number] = graph.numValues++;
+  };
+  llvm::for_each(constants, addInput);
+  llvm::for_each(recording.arguments().take_front(call.carried.size()), addInput);
+  llvm::for_each(carriedVariables, addInput);
+  for (size_t i = 0; i < call.unread.size(); ++i)
+    graph.inputs.push_back(graph.numValues++);
+  llvm::for_each(recording.arguments().drop_front(call.carried.size()), addInput);
+  graph.inputUsed.assign(graph.inputs.size(), true);
+  for (const Recording::Op &op : recording.ops()) {
+    Subgraph::Node &node = graph.nodes.emplace_back();
+    node.op = op.op;
+    node.segments = llvm::SmallVector<unsigned, 4>(op.segments);
+    node.location = op.location.describe();
+    for (uint32_t input : op.inputs)
+      node.inputs.push_back(ids[input]);
+    for (uint32_t output : op.outputs)
+      node.outputs.push_back(ids[output] = graph.numValues++);
+  }
+  auto addOutput = [&](uint32_t number) { graph.outputs.push_back(ids[number]); };
+  llvm::for_each(recording.outputs().take_front(call.carried.size()), addOutput);
+  for (const Recording::Update *update : updates)
+    addOutput(update->value);
+  llvm::for_each(recording.outputs().drop_front(call.carried.size()), addOutput);
+  return graph;
+}
+
+/// The size of an axis of the step's argument: a number, or an expression of the sizes of the recording around.
+int64_t ScanWriter::sizeOf(uint32_t symbol, bool isSymbolic) const {
+  uint32_t number = argumentOf(symbol);
+  size_t argument = llvm::find(recording.arguments(), number) - recording.arguments().begin();
+  bool isX = argument >= call.carried.size();
+  const TensorImpl &operand = isX ? *call.xs[argument - call.carried.size()] : *call.carried[argument];
+  unsigned axis = axisOf(symbol) + isX;
+  if (Recorder *outer = isSymbolic ? Recorder::current() : nullptr)
+    if (std::optional<llvm::ArrayRef<int64_t>> shape = outer->symbolicShape(operand))
+      return (*shape)[axis];
+  return operand.shape()[axis];
+}
+
+llvm::Expected<Tensors> ScanWriter::apply() {
+  findUpdates();
+  if (llvm::Error error = addConstants())
+    return std::move(error);
+  unsigned numConstants = unsigned(operands.size());
+  llvm::append_range(operands, call.carried);
+  for (const Recording::Update *update : updates)
+    operands.push_back(update->variable);
+  llvm::append_range(operands, call.unread);
+  unsigned numCarried = unsigned(operands.size()) - numConstants;
+  llvm::append_range(operands, call.xs);
+  Subgraph body = graph();
+  size_t numOutputs = body.outputs.size();
+  OpDef recorded = control::scan(std::move(body), numConstants, numCarried, call.order);
+  auto with = [&](bool isSymbolic) {
+    return recorded.withSymbols([&](uint32_t symbol) { return sizeOf(symbol, isSymbolic); });
+  };
+  OpDef op = recorded.hasExpressions() ? with(false) : recorded;
+  recorded = recorded.hasExpressions() ? with(true) : recorded;
+  Tensors results;
+  llvm::SmallVector<Operand, 8> given(operands.begin(), operands.end());
+  if (llvm::Error error = applyRecorded(op, recorded, given, {}, results))
+    return std::move(error);
+  Tensors out(results.begin(), results.begin() + call.carried.size());
+  for (auto [index, update] : llvm::enumerate(updates))
+    assign(*update->variable, *results[call.carried.size() + index]);
+  out.append(results.begin() + numCarried - call.unread.size(), results.begin() + numOutputs);
+  return out;
+}
+
+llvm::Expected<Tensors> BodyRecording::apply(const ScanCall &call) const {
+  return ScanWriter(*recording, call).apply();
+}
+
+} // namespace tess::eager

@@ -1,0 +1,91 @@
+//===- Loops.cpp - bodies of loops for Python -----------------------------===//
+#include "frontends/python/src/Errors.h"
+#include "frontends/python/src/Module.h"
+#include "frontends/python/src/TensorType.h"
+#include "frontends/python/src/Trace.h"
+
+#include "eager/Loops.h"
+#include "eager/tracing/BodyRecording.h"
+#include "ops/Control.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+namespace tess::python {
+
+using namespace eager;
+
+namespace {
+
+/// A scan: its step, recorded once, and how often it is applied.
+class PyScan {
+public:
+  PyScan(nb::handle carried, nb::handle xs, std::optional<int64_t> length, bool reverse, bool guarded)
+      : carried(tensorsOf(carried, "scan")), xs(tensorsOf(xs, "scan")), order{length, reverse, guarded},
+        body(valueOrThrow(BodyRecording::begin({this->carried, this->xs, order}))) {}
+
+  nb::list arguments() const { return listOf(body->arguments()); }
+  void end(nb::handle outputs) {
+    std::vector<TensorRef> tensors = tensorsOf(outputs, "scan");
+    body->end(tensors);
+  }
+  nb::list apply(nb::handle unread) const {
+    std::vector<TensorRef> first = tensorsOf(unread, "scan");
+    return listOf(valueOrThrow(body->apply({carried, xs, order, first})));
+  }
+  /// Gives up a recording that has not ended.
+  void abandon() { body.reset(); }
+
+private:
+  static nb::list listOf(llvm::ArrayRef<TensorRef> tensors) {
+    nb::list list;
+    for (const TensorRef &tensor : tensors)
+      list.append(nb::steal(wrap(tensor)));
+    return list;
+  }
+
+  std::vector<TensorRef> carried, xs;
+  control::ScanOrder order;
+  std::unique_ptr<BodyRecording> body;
+};
+
+/// Checks that a trip gives back what it was given, as a recorded one must.
+void checkCarried(nb::handle before, nb::handle after, const std::string &name, const std::string &body) {
+  Metas given, made;
+  for (const TensorRef &tensor : tensorsOf(before, "scan"))
+    given.push_back(tensor->meta());
+  for (const TensorRef &tensor : tensorsOf(after, "scan"))
+    made.push_back(tensor->meta());
+  checkOrThrow(control::checkCarried(given, made, name, body));
+}
+
+int64_t numTrips(nb::handle xs, std::optional<int64_t> length) {
+  Metas metas;
+  for (const TensorRef &tensor : tensorsOf(xs, "scan"))
+    metas.push_back(tensor->meta());
+  return valueOrThrow(control::numTrips(control::scan({}, 0, 0, {length}), metas));
+}
+
+nb::object stackElements(nb::handle elements) {
+  return nb::steal(wrap(valueOrThrow(eager::stackElements(tensorsOf(elements, "scan")))));
+}
+
+} // namespace
+
+void initLoops(nb::module_ &module) {
+  nb::class_<PyScan>(module, "Scan", "A scan of a step that runs once, while it is recorded by inference.")
+      .def(nb::init<nb::handle, nb::handle, std::optional<int64_t>, bool, bool>(), nb::arg("carried"), nb::arg("xs"),
+           nb::arg("length").none(), nb::arg("reverse") = false, nb::arg("guarded") = false)
+      .def_prop_ro("arguments", &PyScan::arguments, "Carried values and elements of the xs, for the step.")
+      .def("end", &PyScan::end, nb::arg("outputs"), "The step has ended with carried values and stacked elements.")
+      .def("abandon", &PyScan::abandon)
+      .def("apply", &PyScan::apply, nb::arg("unread") = nb::tuple(),
+           "Carried values at the end, also those of which the step reads none, then stacked results.");
+  module.def("scan_trips", &numTrips, nb::arg("xs"), nb::arg("length").none(), "How many trips a scan makes.");
+  module.def("scan_check", &checkCarried, nb::arg("before"), nb::arg("after"), nb::arg("name") = "scan",
+             nb::arg("body") = "step", "ValueError unless a trip gives back the dtypes and shapes that it was given.");
+  module.def("stack_elements", &stackElements, nb::arg("elements"), "Tensors along a new axis 0; nothing records it.");
+  module.def("is_recording", [] { return Recorder::current() != nullptr; }, "Whether this thread records a trace.");
+}
+
+} // namespace tess::python

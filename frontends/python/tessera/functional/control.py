@@ -1,0 +1,363 @@
+"""Loops: Python's own where nothing is recorded, one operator of a program where a trace is."""
+
+from .. import _core
+from .._core import Tensor as _Tensor
+from .._core import ops as _ops
+from .._tree import flatten as _flatten
+from .._tree import unflatten as _unflatten
+
+__all__ = ["cond", "scan", "while_loop"]
+
+
+def scan(step, carried, xs=None, length=None, reverse=False):
+    """Applies `step(carried, x) -> (carried, y)` to each element of `xs` along axis 0.
+
+    As Python's loop does, which it is where nothing is traced; in a traced function it is one
+    operator, however many trips there are. What a step reads from outside and changes (a running
+    mean, the state of random numbers) goes from trip to trip as it does in a loop.
+
+    Args:
+        step: gets what the step before returned as `carried`, with dtypes and shapes that stay,
+            and an element of each tensor in `xs` (None without xs); `y` may be None
+        carried: for the first step: a tensor, or tuples, lists and dicts of tensors
+        xs: the same; the size of axis 0 is the number of steps
+        length: the number of steps where there are no xs
+        reverse: the last element comes first; each y stands where its x does
+
+    Returns:
+        what the last step carried, and the ys, stacked along a new axis 0
+
+    Raises:
+        ValueError: xs must have one size of axis 0; a step must return carried values with the
+            dtypes and shapes that it takes
+        TypeError: carried and xs must be made of tensors; a step must return a pair
+
+    Example:
+        >>> from tessera import tensor
+        >>> total, sums = scan(lambda s, x: (s + x, s), tensor(0.0), tensor([1.0, 2.0, 3.0]))
+        >>> total.item(), sums.tolist()
+        (6.0, [0.0, 1.0, 3.0])
+    """
+    loop = _Loop(step, carried, xs, length, reverse)
+    return loop.record() if _core.is_recording() else loop.run()
+
+
+def cond(pred, then, orelse, *operands):
+    """`then(*operands)` where `pred` is true, else `orelse(*operands)`.
+
+    In a traced function both are parts of the program, of which a run takes one: the other computes
+    nothing, draws no random numbers and changes no variable. Where nothing is traced it is Python's
+    `if`.
+
+    Args:
+        pred: bool[]
+        then, orelse: functions that return tensors, or tuples, lists and dicts of them, of the same
+            containers, dtypes and shapes
+        operands: what they are called with
+
+    Returns:
+        what the chosen function returns
+
+    Raises:
+        ValueError: pred must have rank 0; both must return the same dtypes and shapes
+        TypeError: pred must be a bool; both must return tensors, in the same containers
+
+    Example:
+        >>> from tessera import tensor
+        >>> x = tensor(-3.0)
+        >>> cond(x > 0, lambda x: x, lambda x: -x, x).item()
+        3.0
+    """
+    _check_pred("cond", "pred", pred)
+    if not _core.is_recording():
+        leaves, structure = _leaves("cond", "results", (then if pred.item() else orelse)(*operands))
+        return _unflatten(structure, _apart(leaves))
+    otherwise = _ops.logical_not(pred)
+    return _joined(_branch(pred, then, operands), _branch(otherwise, orelse, operands))
+
+
+def _branch(pred, function, operands):
+    """(a scan of one trip if pred is true, what the function returns as leaves, structure)."""
+    scan, structures = _core.Scan([pred], [], 1, guarded=True), []
+
+    def _step(goes_on):
+        leaves, structure = _leaves("cond", "results", function(*operands))
+        structures.append(structure)
+        return [goes_on], leaves
+
+    return scan, _recorded(scan, _step)[1], structures[0]
+
+
+def _joined(then, orelse):
+    """Both branches, one after the other: the one that is not taken leaves the results alone."""
+    _check_branches(then[1:], orelse[1:])
+    results = [_ops.full(leaf.shape, 0, leaf.dtype) for leaf in then[1]]
+    for scan, _, _ in (then, orelse):
+        results = scan.apply(results)[1:]
+    return _unflatten(then[2], results)
+
+
+def _check_branches(then, orelse):
+    if then[1] != orelse[1]:
+        raise TypeError(
+            f"cond: both branches must return the same containers, got {then[1]} and {orelse[1]}"
+        )
+    metas = [
+        [f"{leaf.dtype.name}{list(map(int, leaf.shape))}" for leaf in each[0]]
+        for each in (then, orelse)
+    ]
+    if metas[0] != metas[1]:
+        raise ValueError(
+            f"cond: both branches must return the same dtypes and shapes, got {metas[0]} and "
+            f"{metas[1]}"
+        )
+
+
+def while_loop(cond, body, *carried, max_trips=None):
+    """Applies `body` to what it returned before as long as `cond` of it is true.
+
+    In a traced function it is a loop of the program. Without `max_trips` it may go on for ever, as
+    Python's `while`, which it is where nothing is traced; Ctrl-C ends it.
+
+    Args:
+        cond: a function of the carried values that returns bool[]
+        body: a function of the carried values that returns them anew, as one value or a tuple
+        carried: for the first call: tensors, or tuples, lists and dicts of them
+        max_trips: how often body is called at most
+
+    Returns:
+        the carried values at the end: one, or a tuple
+
+    Raises:
+        ValueError: cond must return rank 0; body must return carried values with the dtypes and
+            shapes that it takes; max_trips must be at least 0; in a traced function no gradient may
+            go through the loop
+        TypeError: cond must return a bool; carried must be made of tensors
+
+    Example:
+        >>> from tessera import tensor
+        >>> while_loop(lambda n: n < 100, lambda n: n * 2, tensor(3)).item()
+        192
+    """
+    if max_trips is not None and max_trips < 0:
+        raise ValueError(f"while_loop: max_trips must be at least 0, got {max_trips}")
+    leaves, structure = _leaves("while_loop", "carried", carried)
+
+    def _holds(values):
+        pred = cond(*_unflatten(structure, values))
+        _check_pred("while_loop", "the result of cond", pred)
+        return pred
+
+    def _next(values):
+        new = body(*_unflatten(structure, values))
+        new = new if len(carried) != 1 else (new,)
+        made, own = _leaves("while_loop", "results of body", new)
+        if own != structure:
+            raise TypeError(
+                f"while_loop: body must return carried values in the containers that it takes, got "
+                f"{new!r}"
+            )
+        _core.scan_check(values, made, "while_loop", "body")
+        return made
+
+    limit = _MOST_TRIPS if max_trips is None else max_trips
+    values = (_while_recorded if _core.is_recording() else _while)(_holds, _next, leaves, limit)
+    result = _unflatten(structure, values)
+    return result[0] if len(carried) == 1 else result
+
+
+_MOST_TRIPS = 2**62
+
+
+def _while(holds, following, values, limit):
+    values, trips = _apart(values), 0
+    while trips < limit and holds(values).item():
+        values, trips = following(values), trips + 1
+    return values
+
+
+def _while_recorded(holds, following, values, limit):
+    scan = _core.Scan([holds(values), *values], [], limit, guarded=True)
+
+    def _step(_, *args):
+        new = following(list(args))
+        return [holds(new), *new], []
+
+    _recorded(scan, _step)
+    return scan.apply()[1:]
+
+
+def _check_pred(name, what, pred):
+    if not isinstance(pred, _Tensor) or pred.dtype.name != "bool":
+        raise TypeError(f"{name}: {what} must be a bool tensor, got {pred!r}")
+    if pred.shape:
+        raise ValueError(f"{name}: {what} must have rank 0, got bool{list(pred.shape)}")
+
+
+def _recorded(scan, step):
+    """What `step` returns for the arguments of `scan`, whose body it becomes: (carried, others)."""
+    try:
+        carried, others = step(*scan.arguments)
+        scan.end([*carried, *others])
+    except BaseException:
+        scan.abandon()
+        raise
+    return carried, others
+
+
+def _leaves(name, what, value):
+    leaves, structure = _flatten(value)
+    for leaf in leaves:
+        if not isinstance(leaf, _Tensor):
+            raise TypeError(f"{name}: {what} must be made of tensors, got {leaf!r}")
+    return leaves, structure
+
+
+def _tensors(what, value):
+    return _leaves("scan", what, value)
+
+
+class _Loop:
+    """One call of scan."""
+
+    def __init__(self, step, carried, xs, length, reverse):
+        self.step, self.length, self.reverse = step, length, reverse
+        self.carried, self.structure = _tensors("carried", carried)
+        self.xs, self.x_structure = ([], None) if xs is None else _tensors("xs", xs)
+        self.y_structure = None
+
+    def apply(self, carried, xs):
+        """The leaves of what one step returns for these."""
+        x = None if self.x_structure is None else _unflatten(self.x_structure, xs)
+        result = self.step(_unflatten(self.structure, carried), x)
+        if not isinstance(result, tuple) or len(result) != 2:
+            raise TypeError(f"scan: step must return carried values and y, got {result!r}")
+        new, structure = _tensors("carried values of a step", result[0])
+        if structure != self.structure:
+            raise TypeError(
+                f"scan: step must return carried values in the containers that it takes, got "
+                f"{result[0]!r}"
+            )
+        _core.scan_check(carried, new)
+        ys, self.y_structure = ([], None) if result[1] is None else _tensors("y", result[1])
+        return new, ys
+
+    def results(self, carried, ys):
+        """What scan returns."""
+        stacked = None if self.y_structure is None else _unflatten(self.y_structure, ys)
+        return _unflatten(self.structure, carried), stacked
+
+    def record(self):
+        """As one operator."""
+        new, ys, scan = self.infer()
+        results = scan.apply()
+        return self.results(results[: len(new)], results[len(new) :])
+
+    def infer(self):
+        """What one step returns, as tensors without values, and the operator."""
+        scan = _core.Scan(self.carried, self.xs, self.length, self.reverse)
+        count = len(self.carried)
+        new, ys = _recorded(scan, lambda *args: self.apply(args[:count], args[count:]))
+        return new, ys, scan
+
+    def run(self):
+        """As Python's loop."""
+        trips = _core.scan_trips(self.xs, self.length)
+        carried, elements = _enter(self.carried, self.xs)
+        stacks = []
+        for trip in reversed(range(trips)) if self.reverse else range(trips):
+            carried, ys = self.apply(carried, [each[trip] for each in elements])
+            carried, ys = _apart(carried), _apart(ys)
+            stacks = stacks or [[] for _ in ys]
+            for stack, y in zip(stacks, ys, strict=True):
+                stack.append(y)
+        if not trips:
+            stacks = [_ops.full((0, *y.shape), 0, y.dtype) for y in self.infer()[1]]
+        else:
+            stacks = [_stack(stack[::-1] if self.reverse else stack) for stack in stacks]
+        return self.results(*_leave(carried, stacks))
+
+
+# While a gradient is recorded, the values of a loop are its own: what reads them later, or beside,
+# adds to their gradients apart, in the order in which the gradient of the operator does.
+
+
+def _apart(values):
+    """The values as variables of their own, each with a gradient of its own."""
+    if not _core.num_tapes():
+        return [value.detach() for value in values]
+    flags = _core.tracked(values)
+    return [
+        _ops.reshape(value, value.shape) if flag else value.detach()
+        for value, flag in zip(values, flags, strict=True)
+    ]
+
+
+def _enter(carried, xs):
+    """Carried values for the first step, and for each of the xs its elements."""
+    if not _core.num_tapes():
+        return _apart(carried), xs
+    x_flags = _core.tracked(xs)
+    elements = [_elements(x) if flag else x for x, flag in zip(xs, x_flags, strict=True)]
+    return _own(carried, lambda *grads: list(grads)), elements
+
+
+def _elements(x):
+    """All elements along axis 0, whose gradients are put side by side."""
+    shape, dtype = x.shape[1:], x.dtype
+
+    def _stacked(*grads):
+        if all(grad is None for grad in grads):
+            return None
+        return _stack([_ops.full(shape, 0.0, dtype) if g is None else g for g in grads])
+
+    whole = x.detach()
+    values = [whole[index] for index in range(x.shape[0])]
+    return _core.custom_function([x], values, _stacked) if values else x
+
+
+def _stack(values):
+    """The values along a new axis 0, whose gradient is taken apart."""
+    whole = _core.stack_elements(values)
+    flags = _core.tracked(values) if _core.num_tapes() else ()
+    tracked = [value for value, flag in zip(values, flags, strict=False) if flag]
+
+    def _apart_again(grad):
+        elements = _elements(grad) if any(_core.tracked([grad])) else grad
+        return [elements[index] for index, flag in enumerate(flags) if flag]
+
+    return _core.custom_function(tracked, [whole], _apart_again)[0] if tracked else whole
+
+
+def _own(values, backward):
+    """Variables of their own; those that a tape tracks have this gradient."""
+    flags = _core.tracked(values)
+    own = [value.detach() for value in values]
+    pairs = [(v, o) for v, o, flag in zip(values, own, flags, strict=True) if flag]
+    if pairs:
+        _core.custom_function([v for v, _ in pairs], [o for _, o in pairs], backward)
+    return own
+
+
+def _leave(carried, stacks):
+    """The results. A carried value without a gradient has one of -0.0, to which adding changes
+    nothing, as soon as another result has one.
+    """
+    if not _core.num_tapes():
+        return carried, stacks
+    flags = _core.tracked(carried + stacks)
+    shapes = [
+        (value.shape, value.dtype)
+        for value, flag in zip(carried, flags[: len(carried)], strict=True)
+        if flag
+    ]
+
+    def _filled(*grads):
+        last = [
+            _ops.full(shape, -0.0, dtype) if grad is None else grad
+            for (shape, dtype), grad in zip(shapes, grads[: len(shapes)], strict=True)
+        ]
+        return [*last, *grads[len(shapes) :]]
+
+    own = _own(carried + stacks, _filled)
+    return own[: len(carried)], own[len(carried) :]

@@ -1,0 +1,280 @@
+//===- Control.cpp - operators with bodies --------------------------------===//
+#include "ops/Control.h"
+#include "ops/GradientRules.h"
+#include "ops/Hash.h"
+#include "ops/RuleErrors.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <limits>
+
+namespace tess {
+
+//===----------------------------------------------------------------------===//
+// Bodies
+//===----------------------------------------------------------------------===//
+
+static bool isSameNode(const Subgraph::Node &a, const Subgraph::Node &b) {
+  return a.op.isSame(b.op) && a.inputs == b.inputs && a.outputs == b.outputs && a.segments == b.segments;
+}
+
+/// Locations do not count: operators of two lines are one program.
+bool Body::isSame(const AttrBody &other) const {
+  const Subgraph &theirs = static_cast<const Body &>(other).operators;
+  return operators.inputs == theirs.inputs && operators.outputs == theirs.outputs &&
+         operators.nodes.size() == theirs.nodes.size() &&
+         llvm::all_of(llvm::zip(operators.nodes, theirs.nodes),
+                      [](auto pair) { return isSameNode(std::get<0>(pair), std::get<1>(pair)); });
+}
+
+uint64_t Body::hash() const {
+  uint64_t h = mixHash(0x3C6EF372FE94F82Bull, operators.inputs.size());
+  auto mix = [&](llvm::ArrayRef<int> ids) {
+    for (int id : ids)
+      h = mixHash(h, uint64_t(id));
+  };
+  for (const Subgraph::Node &node : operators.nodes) {
+    h = mixHash(h, node.op.hash());
+    mix(node.inputs);
+  }
+  mix(operators.outputs);
+  return h;
+}
+
+static std::string listText(llvm::ArrayRef<int> ids) {
+  std::string text;
+  for (int id : ids)
+    text += (text.empty() ? "%" : ", %") + std::to_string(id);
+  return text;
+}
+
+std::string Body::toText() const {
+  std::string text = "{(" + listText(operators.inputs) + ")";
+  for (const Subgraph::Node &node : operators.nodes) {
+    text += " " + listText(node.outputs) + " = ";
+    text += (node.op.numAttrs() ? node.op.toString() : node.op.name().str()) + "(" + listText(node.inputs);
+    for (unsigned segment : node.segments)
+      text += "|" + std::to_string(segment);
+    text += ");";
+  }
+  return text + " yield " + listText(operators.outputs) + "}";
+}
+
+bool Body::hasExpressions() const {
+  return llvm::any_of(operators.nodes, [](const Subgraph::Node &node) { return node.op.hasExpressions(); });
+}
+
+BodyRef Body::withSymbols(llvm::function_ref<int64_t(uint32_t)> valueOf) const {
+  Subgraph graph = operators;
+  for (Subgraph::Node &node : graph.nodes)
+    node.op = node.op.withSymbols(valueOf);
+  return std::make_shared<const Body>(std::move(graph));
+}
+
+uint64_t Body::heldBytes() const {
+  uint64_t bytes = sizeof(Body);
+  for (const Subgraph::Node &node : operators.nodes)
+    bytes += sizeof(node) + node.op.heldBytes() + node.location.size();
+  return bytes;
+}
+
+llvm::Expected<std::vector<TensorMeta>> inferValues(const Subgraph &graph, llvm::ArrayRef<TensorMeta> inputs) {
+  std::vector<TensorMeta> metas(graph.numValues);
+  for (auto [id, meta] : llvm::zip_equal(graph.inputs, inputs))
+    metas[id] = meta;
+  for (const Subgraph::Node &node : graph.nodes) {
+    Metas operands;
+    for (int id : node.inputs)
+      operands.push_back(metas[id]);
+    llvm::Expected<Metas> results = node.op.infer(operands, node.segments);
+    if (!results)
+      return at(results.takeError(), node.location);
+    if (results->size() != node.outputs.size())
+      return invalidArgument(node.op.name() + ": results in a body must be " + llvm::Twine(results->size()) + ", got " +
+                             llvm::Twine(node.outputs.size()));
+    for (auto [id, meta] : llvm::zip_equal(node.outputs, *results))
+      metas[id] = std::move(meta);
+  }
+  return metas;
+}
+
+//===----------------------------------------------------------------------===//
+// scan
+//===----------------------------------------------------------------------===//
+
+namespace control {
+
+const Subgraph &bodyOf(const OpDef &op) { return static_cast<const Body &>(*op.attr("body").body()).graph(); }
+
+ScanOrder orderOf(const OpDef &op) {
+  return {op.has("length") ? std::optional(op.i64("length")) : std::nullopt, op.boolean("reverse"),
+          op.boolean("guarded")};
+}
+
+OpDef scan(Subgraph step, unsigned constants, unsigned carried, const ScanOrder &order) {
+  OpDef op = OpDef::get("scan");
+  op.set("body", BodyRef(std::make_shared<const Body>(std::move(step))));
+  op.set("constants", int64_t(constants)).set("carried", int64_t(carried));
+  op.set("reverse", order.reverse).set("guarded", order.isGuarded);
+  return order.length ? op.set("length", *order.length) : op;
+}
+
+static llvm::Error badOperands(const OpDef &op, const llvm::Twine &must, const llvm::Twine &values) {
+  return shapes::mustHoldOf(op, must, values);
+}
+
+llvm::Expected<int64_t> numTrips(const OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
+  llvm::ArrayRef<TensorMeta> xs = operands.drop_front(ScanGroups(op).firstX());
+  if (xs.empty() && !op.has("length"))
+    return badOperands(op, "length must be given where there are no xs", "none");
+  int64_t trips = op.has("length") ? op.i64("length") : kUnknown;
+  if (trips < 0 && !sizes::isSymbolic(trips) && trips != kUnknown)
+    return badOperands(op, "length must be at least 0", llvm::Twine(trips));
+  for (const TensorMeta &x : xs) {
+    if (x.rank() == 0)
+      return badOperands(op, "xs must have an axis for the trips", toString(x));
+    if (shapes::differs(trips, x.shape[0]))
+      return op.has("length")
+                 ? badOperands(op, "length must be the size of axis 0 of all xs",
+                               llvm::Twine(trips) + " and " + toString(x))
+                 : badOperands(op, "xs must have one size of axis 0", toString(xs.front()) + " and " + toString(x));
+    trips = trips == kUnknown ? x.shape[0] : sizes::agreed(trips, x.shape[0]);
+  }
+  return trips;
+}
+
+Metas bodyInputs(const OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
+  Metas inputs(operands.begin(), operands.end());
+  for (TensorMeta &x : llvm::MutableArrayRef<TensorMeta>(inputs).drop_front(ScanGroups(op).firstX()))
+    x.shape.erase(x.shape.begin());
+  return inputs;
+}
+
+TensorMeta stacked(const TensorMeta &element, int64_t trips) {
+  TensorMeta meta = element;
+  meta.shape.insert(meta.shape.begin(), trips);
+  return meta;
+}
+
+/// Whether both may be one meta, as far as their sizes are known.
+static bool mayBeSame(const TensorMeta &a, const TensorMeta &b) {
+  return a.dtype == b.dtype && a.rank() == b.rank() && llvm::none_of(llvm::zip(a.shape, b.shape), [](auto pair) {
+           return shapes::differs(std::get<0>(pair), std::get<1>(pair));
+         });
+}
+
+llvm::Error checkCarried(llvm::ArrayRef<TensorMeta> carried, llvm::ArrayRef<TensorMeta> outputs, llvm::StringRef name,
+                         llvm::StringRef body) {
+  for (auto [index, before] : llvm::enumerate(carried))
+    if (!mayBeSame(before, outputs[index]))
+      return invalidArgument(
+          name + ": " + body + " must return each carried value with the dtype and shape that it takes, got " +
+          toString(outputs[index]) + " for " + toString(before) + " (carried value " + llvm::Twine(index) + ")");
+  return llvm::Error::success();
+}
+
+} // namespace control
+
+namespace {
+
+using namespace control;
+
+/// Checks that operands and body fit each other.
+llvm::Error checkGroups(const OpDef &op, size_t numOperands) {
+  if (!op.has("body"))
+    return shapes::mustHoldOf(op, "body must be given", "none");
+  const Subgraph &body = bodyOf(op);
+  uint64_t constants = op.i64("constants"), carried = op.i64("carried");
+  if (constants + carried > numOperands)
+    return shapes::mustHoldOf(op, "constants and carried values must be operands",
+                              llvm::Twine(constants + carried) + " of " + llvm::Twine(numOperands));
+  if (body.inputs.size() != numOperands || body.outputs.size() < carried)
+    return shapes::mustHoldOf(op, "body must have an input for each operand and an output for each carried value",
+                              llvm::Twine(body.inputs.size()) + " and " + llvm::Twine(body.outputs.size()));
+  return llvm::Error::success();
+}
+
+llvm::Expected<Metas> inferScan(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned>) {
+  if (llvm::Error error = checkGroups(op, operands.size()))
+    return std::move(error);
+  llvm::Expected<int64_t> trips = numTrips(op, operands);
+  if (!trips)
+    return trips.takeError();
+  ScanGroups groups(op);
+  if (op.boolean("guarded") && (!groups.carried || !(operands[groups.constants] == TensorMeta(DType::Bool, {}))))
+    return shapes::mustHoldOf(op, "the first carried value must be a bool of rank 0 where it says whether to go on",
+                              groups.carried ? toString(operands[groups.constants]) : "none");
+  const Subgraph &body = bodyOf(op);
+  llvm::Expected<std::vector<TensorMeta>> values = inferValues(body, bodyInputs(op, operands));
+  if (!values)
+    return values.takeError();
+  Metas results;
+  for (int id : body.outputs)
+    results.push_back((*values)[id]);
+  llvm::ArrayRef<TensorMeta> carried = operands.slice(groups.constants, groups.carried);
+  if (llvm::Error error = checkCarried(carried, results))
+    return std::move(error);
+  for (auto [index, result] : llvm::enumerate(results)) {
+    if (index >= groups.carried && result.rank() >= kMaxRank)
+      return shapes::mustHoldOf(op, "stacked results must have rank < " + llvm::Twine(kMaxRank), toString(result));
+    result = index < groups.carried ? carried[index] : stacked(result, *trips);
+  }
+  return results;
+}
+
+constexpr double kMostOperands = 1 << 20;
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+AttrValue isNot() { return AttrValue(false); }
+
+constexpr OperandInfo kScanOperands[] = {{"inputs", Arity::Variadic, kAnyMask}};
+constexpr ResultInfo kScanResults[] = {{"outs", kAnyMask, false, Arity::Variadic}};
+
+llvm::ArrayRef<AttrInfo> scanAttrs() {
+  static const AttrInfo attrs[] = {
+      {"body", AttrKind::Body, false, true, false, nullptr, {}, -kInfinity, kInfinity, "what each trip does"},
+      {"constants", AttrKind::I64, false, false, false, nullptr, {}, 0, kMostOperands, "operands that stay"},
+      {"carried", AttrKind::I64, false, false, false, nullptr, {}, 0, kMostOperands, "operands that trips change"},
+      {"length", AttrKind::I64, false, true, false, nullptr, {}, -kInfinity, kInfinity, "trips, where there are no xs"},
+      {"reverse", AttrKind::Bool, false, false, true, isNot, {}, -kInfinity, kInfinity, "last element first"},
+      {"guarded",
+       AttrKind::Bool,
+       false,
+       false,
+       true,
+       isNot,
+       {},
+       -kInfinity,
+       kInfinity,
+       "ends when carried 0 is false"}};
+  return attrs;
+}
+
+OpInfo makeScan(uint16_t id) {
+  OpInfo info = {};
+  info.name = "scan";
+  info.opdefName = "Scan";
+  info.summary = "a body applied again and again, each time to what the last one left";
+  info.id = id;
+  info.version = 1;
+  info.operands = kScanOperands;
+  info.results = kScanResults;
+  info.attrs = scanAttrs();
+  info.shapeRule = inferScan;
+  info.dtypes.kind = DTypeRuleKind::Rule;
+  info.lowering = Lowering::Control;
+  info.regionSteps = -1;
+  info.gradient = gradients::scan;
+  info.pythonModule = "functional";
+  info.pythonName = "scan";
+  return info;
+}
+
+} // namespace
+
+llvm::ArrayRef<OpInfo> controlOps() {
+  static const OpInfo ops[] = {makeScan(uint16_t(allOps().size()))};
+  return ops;
+}
+
+} // namespace tess

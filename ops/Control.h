@@ -1,0 +1,104 @@
+//===- Control.h - operators with bodies ------------------------*- C++ -*-===//
+//
+// A loop is an operator like any other: an OpDef, of which one attribute is its
+// body, a Subgraph that sees nothing but its inputs. So a tape, a recording, the
+// gradient and a cache know loops without knowing them. What a frontend's
+// function takes from outside is an operand (the model is StableHLO's and JAX's:
+// explicit carries, nothing captured). The dialect has a region for the body, a
+// file a message, an executable a range of nodes and of steps; no text is read.
+//
+// Control operators have no records: a record describes one call by samples, and
+// what a body may be is described by no list of samples.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ops/Subgraph.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tess {
+
+/// The value of an attribute of kind Body.
+class Body final : public AttrBody {
+public:
+  explicit Body(Subgraph graph) : operators(std::move(graph)) {}
+  const Subgraph &graph() const { return operators; }
+
+  bool isSame(const AttrBody &other) const override;
+  uint64_t hash() const override;
+  /// "{(%0, %1) %2 = add(%0, %1); yield %2}".
+  std::string toText() const override;
+  bool hasExpressions() const override;
+  BodyRef withSymbols(llvm::function_ref<int64_t(uint32_t)> valueOf) const override;
+  uint64_t heldBytes() const override;
+
+private:
+  Subgraph operators;
+};
+
+/// The metas of all values of `graph`, by id, from those of its inputs. Errors carry the location of the operator.
+llvm::Expected<std::vector<TensorMeta>> inferValues(const Subgraph &graph, llvm::ArrayRef<TensorMeta> inputs);
+
+namespace control {
+
+/// Whether the operator has a body; then bodyOf() may be called.
+inline bool hasBody(const OpInfo &info) { return info.lowering == Lowering::Control; }
+/// The body of a control operator that has got one.
+const Subgraph &bodyOf(const OpDef &op);
+
+/// The operands of `scan`, in the order of the inputs of its body: constants, which each trip reads as they are;
+/// carried values, which one trip hands to the next; and xs, of which a trip takes one element along axis 0. The body
+/// returns the carried values, then elements of the results that are stacked.
+struct ScanGroups {
+  unsigned constants, carried;
+
+  explicit ScanGroups(const OpDef &scan)
+      : constants(unsigned(scan.i64("constants"))), carried(unsigned(scan.i64("carried"))) {}
+  unsigned firstX() const { return constants + carried; }
+};
+
+/// How a scan goes through its trips.
+struct ScanOrder {
+  std::optional<int64_t> length; // the number of trips where there are no xs
+  bool reverse = false;          // the last element comes first
+  bool isGuarded = false;        // it ends before a trip that finds the first carried value, a bool, false
+};
+/// How `scan` does it.
+ScanOrder orderOf(const OpDef &scan);
+
+/// `scan` with this body.
+OpDef scan(Subgraph step, unsigned constants, unsigned carried, const ScanOrder &order);
+/// How many trips it makes for `operands`; the error when they do not agree. May be unknown, or an expression.
+llvm::Expected<int64_t> numTrips(const OpDef &scan, llvm::ArrayRef<TensorMeta> operands);
+/// The metas of the inputs of the body; xs have axes for the trips.
+Metas bodyInputs(const OpDef &scan, llvm::ArrayRef<TensorMeta> operands);
+/// The error unless each carried value comes out of the body as it went in. `outputs` of the body may be more; `name`
+/// and `body`: what a user calls the loop and its body.
+llvm::Error checkCarried(llvm::ArrayRef<TensorMeta> carried, llvm::ArrayRef<TensorMeta> outputs,
+                         llvm::StringRef name = "scan", llvm::StringRef body = "step");
+/// `element` with an axis for the trips before its own.
+TensorMeta stacked(const TensorMeta &element, int64_t trips);
+
+/// Values of the body that the gradient of `scan` reads, and that are no operands or results: with them as further
+/// results it computes nothing again. `needed`: operands whose gradient is wanted.
+llvm::Expected<llvm::SmallVector<int, 8>> valuesOfGradient(const OpDef &scan, llvm::ArrayRef<TensorMeta> operands,
+                                                           llvm::ArrayRef<bool> needed);
+/// The same scan with these values of its body as further stacked results.
+OpDef withResults(const OpDef &scan, llvm::ArrayRef<int> values);
+
+/// Of which operands the gradient of `op` adds to the sum so far: the constants of a scan, each value once, so that the
+/// order of a sum is that of the trips' own operators. `ids`: which operands are one value; `hasSum`: whether one has a
+/// sum. Empty for operators without a body.
+template <typename Ids, typename HasSum>
+llvm::SmallVector<bool, 4> sumsTaken(const OpDef &op, const Ids &ids, HasSum hasSum) {
+  llvm::SmallVector<bool, 4> taken;
+  if (!hasBody(op.info()))
+    return taken;
+  for (size_t i = 0; i < ids.size(); ++i)
+    taken.push_back(i < ScanGroups(op).constants && hasSum(ids[i]) && llvm::find(ids, ids[i]) == ids.begin() + i);
+  return taken;
+}
+
+} // namespace control
+
+} // namespace tess

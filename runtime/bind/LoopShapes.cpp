@@ -1,0 +1,78 @@
+//===- LoopShapes.cpp - the shapes of a loop's body and results -----------===//
+//
+// They are inferred once, for all trips: what is carried keeps its shape.
+//
+//===----------------------------------------------------------------------===//
+#include "ops/Control.h"
+#include "ops/Error.h"
+#include "runtime/bind/Binder.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tess::runtime {
+
+/// The number of trips, which all xs agree on.
+static llvm::Expected<int64_t> tripsOf(const LoopDecl &loop, llvm::ArrayRef<TensorMeta> xs) {
+  int64_t trips = loop.length;
+  for (const TensorMeta &x : xs) {
+    if (x.rank() == 0 || (trips >= 0 && x.shape[0] != trips))
+      return invalidArgument("scan: xs must have one size of axis 0, got " + llvm::Twine(trips) + " and " +
+                             toString(x));
+    trips = x.shape[0];
+  }
+  return trips;
+}
+
+static llvm::Error wrongDType(const TensorMeta &meta) {
+  return makeError(ErrorCode::Internal,
+                   "scan: values of the body must be what the program says, got " + toString(meta));
+}
+
+llvm::Error Binder::inferArguments(const ProgramNode &node) {
+  const LoopDecl &loop = exe.loops[node.loop];
+  Metas operands = metasOf(node.operands);
+  if (llvm::any_of(node.operands, [&](ValueId operand) { return !unknownAxes[operand].empty(); }))
+    return makeError(ErrorCode::Unimplemented,
+                     "scan: operands must have shapes that are known when inputs are bound, got one from the data");
+  if (llvm::Error error =
+          tripsOf(loop, llvm::ArrayRef(operands).drop_front(loop.numCarried)).moveInto(trips[node.loop]))
+    return error;
+  for (auto [number, argument] : llvm::enumerate(loop.arguments)) {
+    TensorMeta meta = operands[number];
+    if (number >= loop.numCarried)
+      meta.shape.erase(meta.shape.begin());
+    if (meta.dtype != exe.values[argument].dtype)
+      return wrongDType(meta);
+    setShape(argument, meta);
+    if (number >= loop.numCarried)
+      layouts[argument].offset = layouts[node.operands[number]].offset;
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Binder::inferLoop(const ProgramNode &node) {
+  if (llvm::Error error = inferArguments(node))
+    return error;
+  const LoopDecl &loop = exe.loops[node.loop];
+  size_t first = size_t(&node - exe.nodes.data()) + 1;
+  if (llvm::Error error = inferNodes(first, first + loop.numNodes))
+    return error;
+  Metas carried = metasOf(llvm::ArrayRef(node.operands).take_front(loop.numCarried)), yields = metasOf(loop.yields);
+  if (loop.isGuarded && carried.front().rank() != 0)
+    return invalidArgument(
+        "scan: the first carried value must be a bool of rank 0 where it says whether to go on, got " +
+        toString(carried.front()));
+  if (llvm::Error error = control::checkCarried(carried, yields))
+    return error;
+  for (auto [number, result] : llvm::enumerate(node.results)) {
+    TensorMeta meta = number < loop.numCarried ? carried[number] : control::stacked(yields[number], trips[node.loop]);
+    if (meta.dtype != exe.values[result].dtype || !unknownAxes[loop.yields[number]].empty())
+      return wrongDType(meta);
+    if (meta.rank() > kMaxRank || meta.numElements() > kMaxElements)
+      return invalidArgument("scan: stacked results must have rank <= " + llvm::Twine(kMaxRank) +
+                             " and at most 2^59 elements, got " + toString(meta));
+    setShape(result, meta);
+  }
+  return llvm::Error::success();
+}
+
+} // namespace tess::runtime

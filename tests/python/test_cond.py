@@ -1,0 +1,224 @@
+"""F.cond and F.while_loop: what Python's own statements give, eager, traced and loaded."""
+
+import signal
+
+import numpy as np
+import pytest
+import tessera
+import tessera.functional as F  # noqa: N812
+from tessera import jit
+from tessera.autodiff import GradManager
+
+from tests.python.helper import as_list, bits, flat, same_bits
+from tests.python.networks import tensor
+
+TRUE, FALSE = tessera.Tensor(np.bool_(True)), tessera.Tensor(np.bool_(False))
+
+
+def choose(pred, x, y):
+    return F.cond(pred, lambda x, y: (x * 2, y), lambda x, y: (x + y, F.exp(y)), x, y)
+
+
+def test_takes_one_branch():
+    data = tensor(2, 3, seed=1), tensor(2, 3, seed=2)
+    call = jit.trace(choose)
+    for pred in (TRUE, FALSE, TRUE, FALSE):
+        assert same_bits(call(pred, *data), choose(pred, *data))
+
+
+def test_results_are_variables_of_their_own():
+    """A change in place does not reach what a branch gave back as it was."""
+
+    def run(x):
+        y = F.cond(TRUE, lambda: x, lambda: x * 2)
+        y[0] = 7
+        return x * 1, y
+
+    x = tensor(3)
+    expected = run(x)
+    assert expected[0].tolist() == x.tolist() != expected[1].tolist()
+    assert same_bits(jit.trace(run)(x), expected)
+
+
+def test_gradient_of_the_branch_that_was_taken():
+    def run(pred, w, x):
+        gm = GradManager().attach([w, x])
+        with gm:
+            y = F.cond(pred, lambda: F.tanh(w * x) * w, lambda: (x + w) * x)
+            gm.backward((y * w).sum())
+        grads = [w.grad, x.grad]
+        w.grad = x.grad = None
+        return [y, *grads]
+
+    data = tensor(4, seed=1), tensor(4, seed=2)
+    call = jit.trace(run)
+    for pred in (TRUE, FALSE, TRUE, FALSE):
+        assert same_bits(call(pred, *data), run(pred, *data))
+
+
+def test_the_other_branch_has_no_effect():
+    """It draws no random numbers and changes no variable."""
+
+    def make():
+        tessera.seed(5)
+        count = tessera.Tensor(np.zeros((), "int32"))
+
+        def add(x):
+            count._reset(count + 1)
+            return F.dropout(x, 0.5)
+
+        return lambda pred, x: F.cond(pred, add, lambda x: x, x), count
+
+    preds, x = (TRUE, FALSE, FALSE, TRUE, TRUE), tensor(64, seed=1)
+    call, count = make()
+    expected = [(bits(call(pred, x)), bits(count)) for pred in preds]
+    function, count = make()
+    call = jit.trace(function)
+    assert [(bits(call(pred, x)), bits(count)) for pred in preds] == expected
+
+
+def test_within_a_loop():
+    def run(h, xs):
+        def step(h, x):
+            h = F.cond((x > 0).sum() > 1, lambda h, x: h + x, lambda h, x: h * 0.5, h, x)
+            return h, h.sum()
+
+        return flat(F.scan(step, h, xs))
+
+    data = tensor(3, seed=1), tensor(9, 3, seed=2)
+    call = jit.trace(run)
+    for _ in range(2):
+        assert same_bits(call(*data), run(*data))
+
+
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize(
+    ("pred", "message"),
+    [
+        (tessera.Tensor(np.ones(2, bool)), r"cond: pred must have rank 0, got bool\[2\]"),
+        (tessera.Tensor(1.0), "cond: pred must be a bool tensor, got Tensor"),
+        (True, "cond: pred must be a bool tensor, got True"),
+    ],
+)
+def test_refuses_predicates(pred, message, traced):
+    def run(x):
+        return F.cond(pred, lambda: x, lambda: x)
+
+    with pytest.raises((ValueError, TypeError), match=message):
+        (jit.trace(run) if traced else run)(tensor(3))
+
+
+def test_refuses_branches_that_differ():
+    def shapes(x):
+        return F.cond(TRUE, lambda: x, lambda: x[:1])
+
+    def containers(x):
+        return F.cond(TRUE, lambda: x, lambda: (x, x))
+
+    with pytest.raises(ValueError, match="cond: both branches must return the same dtypes and sh"):
+        jit.trace(shapes)(tensor(3))
+    with pytest.raises(TypeError, match="cond: both branches must return the same containers"):
+        jit.trace(containers)(tensor(3))
+    assert same_bits(
+        jit.trace(choose)(TRUE, tensor(3), tensor(3)), choose(TRUE, tensor(3), tensor(3))
+    )
+
+
+def collatz(n, max_trips=None):
+    def body(n, steps):
+        even = F.equal(n % 2, 0)
+        return F.cond(even, lambda n: n // 2, lambda n: n * 3 + 1, n), steps + 1
+
+    zero = F.full((), 0, dtype="int32")
+    return F.while_loop(lambda n, _: n > 1, body, n, zero, max_trips=max_trips)
+
+
+@pytest.mark.parametrize("max_trips", [None, 0, 5, 1000])
+def test_goes_on_while_the_condition_holds(max_trips):
+    call = jit.trace(lambda n: collatz(n, max_trips))
+    for number in (1, 6, 27, 97):
+        n = tessera.Tensor(np.int32(number))
+        assert same_bits(call(n), collatz(n, max_trips))
+
+
+def beam_search(scores, width=2):
+    """The best paths through steps of scores, until the last step."""
+
+    def more(step, _best, _paths):
+        return step < scores.shape[0]
+
+    def extend(step, best, paths):
+        total = F.reshape(best, (width, 1)) + scores[step]
+        flat_total = F.flatten(total)
+        best, chosen = F.topk(flat_total, width, descending=True)
+        paths = paths[chosen // scores.shape[-1]]
+        paths[:, step] = (chosen % scores.shape[-1]).astype("int32")
+        return step + 1, best, paths
+
+    start = (
+        F.full((), 0, dtype="int32"),
+        F.zeros(width),
+        F.full((width, scores.shape[0]), 0, dtype="int32"),
+    )
+    return F.while_loop(more, extend, *start)[1:]
+
+
+def test_beam_search_runs_from_a_file(tmp_path):
+    scores = tensor(6, 2, 5, seed=3)
+    expected = beam_search(scores)
+    call = jit.trace(beam_search, capture_as_const=True)
+    for _ in range(2):
+        assert same_bits(call(scores), expected)
+    path = str(tmp_path / "beam.tess")
+    call.dump(path, arg_names=["scores"])
+    for options in ({}, {"allow_code": True}):
+        assert same_bits(as_list(jit.load(path, **options)(scores)), expected)
+
+
+def test_refuses_loops():
+    x = tensor(3)
+    for run in (
+        lambda: F.while_loop(lambda x: x > 0, lambda x: x, x),
+        jit.trace(lambda: F.while_loop(lambda x: x > 0, lambda x: x, x)),
+    ):
+        with pytest.raises(ValueError, match=r"while_loop: the result of cond must have rank 0"):
+            run()
+    for body, error in ((lambda x: x[:1], ValueError), (lambda x: (x, x), TypeError)):
+        with pytest.raises(error, match="while_loop: body must return"):
+            jit.trace(lambda b=body: F.while_loop(lambda x: x.sum() > -99, b, x))()
+    with pytest.raises(ValueError, match="while_loop: max_trips must be at least 0, got -1"):
+        F.while_loop(lambda x: x.sum() > 0, lambda x: x, x, max_trips=-1)
+
+
+def test_no_gradient_through_a_traced_loop():
+    def run(x):
+        gm = GradManager().attach([x])
+        with gm:
+            y = F.while_loop(lambda y: y.sum() < 100, lambda y: y * 2, x)
+            gm.backward(y.sum())
+        return x.grad
+
+    assert run(tessera.Tensor([3.0])).tolist() == [64.0]
+    with pytest.raises(ValueError, match="while_loop: a loop on the way to a gradient must have"):
+        jit.trace(run)(tessera.Tensor([3.0]))
+
+
+@pytest.mark.parametrize("symbolic", [False, True])
+def test_ctrl_c_ends_a_loop(symbolic):
+    """Recorded while it runs, and as a program."""
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    call = jit.trace(
+        lambda n: F.while_loop(lambda n: n.sum() >= 0, lambda n: n * 1, n), symbolic=symbolic
+    )
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            call(tensor(1) * 0)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert call(tensor(1) * 0 - 1).tolist() == [-1.0]
