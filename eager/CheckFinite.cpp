@@ -56,8 +56,16 @@ llvm::Expected<Flaws> flawsOf(TensorImpl &tensor) {
   llvm::Expected<TensorRef> plain = contiguousNow(tensor, "check_finite");
   if (!plain)
     return plain.takeError();
+  const char *data = (*plain)->data();
+  std::vector<char> apart; // a copy of what the host does not address
+  if (!tensor.storage().device().hostAccessible()) {
+    apart.resize(size_t(tensor.numElements() * byteWidth(tensor.dtype())));
+    if (llvm::Error e = copyToHost(**plain, apart.data(), apart.size()))
+      return std::move(e);
+    data = apart.data();
+  }
   return runtime::withType(tensor.dtype(), [&](auto tag) {
-    return scan(reinterpret_cast<const decltype(tag) *>((*plain)->data()), tensor.numElements());
+    return scan(reinterpret_cast<const decltype(tag) *>(data), tensor.numElements());
   });
 }
 
