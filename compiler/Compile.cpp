@@ -6,6 +6,7 @@
 #include "compiler/KernelCache.h"
 #include "compiler/Pipeline.h"
 #include "compiler/lowering/ProgramLowering.h"
+#include "compiler/target/TargetSpec.h"
 #include "ir/GraphImpl.h"
 #include "runtime/schema/BitsVersion.h"
 
@@ -25,7 +26,7 @@ struct Timer {
   ~Timer() { nanoseconds += uint64_t(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count()); }
 };
 
-llvm::Expected<LoweredProgram> lower(mlir::ModuleOp module, const CompileOptions &options) {
+llvm::Expected<LoweredProgram> lower(mlir::ModuleOp module, const CompileOptions &options, const TargetSpec &target) {
   mlir::MLIRContext *context = module.getContext();
   FirstDiagnostic diagnostic(context, "compile", options.remark);
   mlir::PassManager manager(context);
@@ -38,7 +39,8 @@ llvm::Expected<LoweredProgram> lower(mlir::ModuleOp module, const CompileOptions
   if (failed(manager.run(module)))
     return diagnostic.take();
   auto main = llvm::cast<mlir::func::FuncOp>(module.lookupSymbol("main"));
-  auto lowered = lowerProgram(main, options.kernels.get(), options.target);
+  LoweringTarget lowering{options.target, target.isGrid() ? LaterPasses::Recompute : LaterPasses::Keep};
+  auto lowered = lowerProgram(main, options.kernels.get(), lowering);
   if (failed(lowered))
     return diagnostic.take();
   return std::move(*lowered);
@@ -47,14 +49,17 @@ llvm::Expected<LoweredProgram> lower(mlir::ModuleOp module, const CompileOptions
 } // namespace
 
 llvm::Expected<runtime::Executable> compileModule(mlir::ModuleOp module, const CompileOptions &options) {
-  llvm::Expected<LoweredProgram> program = lower(module, options);
+  llvm::Expected<TargetSpec> target = TargetSpec::parse(options.target);
+  if (!target)
+    return target.takeError();
+  llvm::Expected<LoweredProgram> program = lower(module, options, *target);
   if (!program)
     return program.takeError();
   auto images = imagesFor(program->kernels, options.target, options.verify);
   if (!images)
     return images.takeError();
   program->executable.images = std::move(*images);
-  program->executable.target = "cpu:" + options.target;
+  program->executable.target = target->describe();
   program->executable.bitsVersion = runtime::bitsVersion();
   program->executable.numThreads = options.kernels ? options.kernels->threads() : 0;
   return std::move(program->executable);

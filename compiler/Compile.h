@@ -15,16 +15,10 @@
 
 namespace tess::compiler {
 
-/// The target of code that only this process runs: in a build with a sanitizer, kernels tell it of their accesses.
-#if TESS_SANITIZE_ADDRESS || TESS_SANITIZE_THREAD
-inline constexpr llvm::StringLiteral kTargetHere = "host-checked";
-#else
-inline constexpr llvm::StringLiteral kTargetHere = "host";
-#endif
-
 /// What a caller chooses, and what the compiler is told of the process: it links no library and runs no code.
 struct CompileOptions {
-  /// "host", "x86-64-v3", "x86-64-v4", or "host-checked": host, for this process only (see kTargetHere).
+  /// "host", "x86-64-v3", "x86-64-v4", "sim" (the emulated accelerator), or "host-checked": host, for this process
+  /// only, where a sanitizer sees what kernels access. A device says its own (Device::target()).
   std::string target = "host";
   /// Fuse operators into kernels. Off: one kernel per primitive (tests compare the bits).
   bool fuse = true;

@@ -66,7 +66,19 @@ std::string diskKey(llvm::StringRef key) {
 
 } // namespace
 
-std::optional<runtime::Executable> findExecutable(llvm::StringRef key) {
+/// What `target` adds to a key; none where nothing is kept of it.
+static std::optional<std::string> prefixOf(llvm::StringRef target) {
+  std::optional<TargetLevel> level = TargetSpec::levelOf(target);
+  if (!level || *level == TargetLevel::HostChecked)
+    return std::nullopt;
+  return *level == TargetLevel::Host ? std::string() : "target " + target.str() + "\n";
+}
+
+std::optional<runtime::Executable> findExecutable(llvm::StringRef target, llvm::StringRef text) {
+  std::optional<std::string> prefix = prefixOf(target);
+  if (!prefix)
+    return std::nullopt;
+  std::string key = *prefix + text.str();
   if (std::shared_ptr<const WarmSet> set = warmSet())
     if (std::optional<runtime::Executable> executable = set->find(key)) {
       ++state().fromWarmSet;
@@ -77,8 +89,9 @@ std::optional<runtime::Executable> findExecutable(llvm::StringRef key) {
   return executable;
 }
 
-void storeExecutable(llvm::StringRef key, const runtime::Executable &executable) {
-  keepExecutable(diskKey(key), executable);
+void storeExecutable(llvm::StringRef target, llvm::StringRef text, const runtime::Executable &executable) {
+  if (std::optional<std::string> prefix = prefixOf(target))
+    keepExecutable(diskKey(*prefix + text.str()), executable);
 }
 
 ExecutableCacheStats executableCacheStats() { return {state().fromWarmSet.load(), state().fromDisk.load()}; }

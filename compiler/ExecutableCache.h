@@ -15,11 +15,11 @@ struct ExecutableCacheStats {
   uint64_t fromWarmSet = 0, fromDisk = 0;
 };
 
-/// The executable stored under `key`, a text that determines what it computes. Only one that this build wrote for the
-/// features of this machine is found.
-std::optional<runtime::Executable> findExecutable(llvm::StringRef key);
+/// The executable stored under `key`, a text that determines what it computes. Only one that this build wrote for
+/// `target` and the features of this machine is found, and none of a target whose code stays in its process.
+std::optional<runtime::Executable> findExecutable(llvm::StringRef target, llvm::StringRef key);
 /// Keeps `executable` on disk; does nothing when there is no disk cache.
-void storeExecutable(llvm::StringRef key, const runtime::Executable &executable);
+void storeExecutable(llvm::StringRef target, llvm::StringRef key, const runtime::Executable &executable);
 /// The counters of this process.
 ExecutableCacheStats executableCacheStats();
 

@@ -3,6 +3,7 @@
 #include "compiler/CacheState.h"
 #include "compiler/CodeVersion.h"
 #include "compiler/target/Codegen.h"
+#include "compiler/target/PtxGenerator.h"
 #include "ops/Error.h"
 #include "ops/LruCache.h"
 #include "runtime/schema/FlatExecutable.h"
@@ -41,10 +42,37 @@ private:
   LruCache<runtime::Image> images{kMaxBytes};
 };
 
+/// The generator of a target: of machine code, or of PTX.
+class Generator {
+public:
+  static llvm::Expected<std::unique_ptr<Generator>> create(const TargetSpec &target) {
+    auto made = std::make_unique<Generator>();
+    if (target.level != TargetLevel::Ptx) {
+      if (llvm::Error error = CodeGenerator::create(target).moveInto(made->code))
+        return std::move(error);
+    } else if (llvm::Error error = PtxGenerator::create(target.architecture).moveInto(made->ptx)) {
+      return std::move(error);
+    }
+    return made;
+  }
+
+  void setVerify(bool verify) {
+    if (code)
+      code->setVerify(verify);
+  }
+  llvm::Expected<runtime::Image> compile(llvm::ArrayRef<CodeGenerator::NamedKernel> kernels) {
+    return code ? code->compile(kernels) : ptx->compileImage(kernels);
+  }
+
+private:
+  std::unique_ptr<CodeGenerator> code;
+  std::unique_ptr<PtxGenerator> ptx; // where there is no `code`
+};
+
 /// The generators that no thread is using, by target.
 class GeneratorPool {
 public:
-  llvm::Expected<std::unique_ptr<CodeGenerator>> take(llvm::StringRef target) {
+  llvm::Expected<std::unique_ptr<Generator>> take(llvm::StringRef target) {
     {
       std::lock_guard<std::mutex> lock(mutex);
       auto &idle = idleOf[target];
@@ -57,10 +85,10 @@ public:
     llvm::Expected<TargetSpec> spec = TargetSpec::parse(target);
     if (!spec)
       return spec.takeError();
-    return CodeGenerator::create(*spec);
+    return Generator::create(*spec);
   }
 
-  void giveBack(llvm::StringRef target, std::unique_ptr<CodeGenerator> generator) {
+  void giveBack(llvm::StringRef target, std::unique_ptr<Generator> generator) {
     std::lock_guard<std::mutex> lock(mutex);
     auto &idle = idleOf[target];
     if (idle.size() < kMaxIdleGenerators)
@@ -69,7 +97,7 @@ public:
 
 private:
   std::mutex mutex;
-  llvm::StringMap<std::vector<std::unique_ptr<CodeGenerator>>> idleOf;
+  llvm::StringMap<std::vector<std::unique_ptr<Generator>>> idleOf;
 };
 
 struct State {
@@ -100,9 +128,10 @@ struct Miss {
   const KernelUnit *unit;
   std::string key;
   runtime::Image *image;
+  bool isPortable; // its code may outlive the process
 };
 
-llvm::Error compileOne(CodeGenerator &generator, Miss &miss) {
+llvm::Error compileOne(Generator &generator, Miss &miss) {
   std::vector<std::pair<std::string, KernelSpec>> named;
   for (const KernelSpec &spec : *miss.unit)
     named.emplace_back("kernel" + std::to_string(named.size()), spec);
@@ -112,7 +141,7 @@ llvm::Error compileOne(CodeGenerator &generator, Miss &miss) {
   *miss.image = std::move(*image);
   ++state().compiled;
   state().memory.store(miss.key, *miss.image);
-  if (generator.target().level != TargetLevel::HostChecked)
+  if (miss.isPortable)
     storeOnDisk(miss.key, *miss.image);
   return llvm::Error::success();
 }
@@ -180,9 +209,9 @@ llvm::Expected<std::vector<runtime::Image>> imagesFor(llvm::ArrayRef<KernelUnit>
     return resolved.takeError();
   std::vector<runtime::Image> images(units.size());
   std::vector<Miss> misses;
-  bool isPortable = resolved->level != TargetLevel::HostChecked;
+  bool isPortable = resolved->isPortable();
   for (auto [unit, image] : llvm::zip(units, images)) {
-    std::string key = (codeVersion() + "\n" + (isPortable ? "" : "checked ") + resolved->features).str();
+    std::string key = (codeVersion() + "\n" + resolved->keyPrefix() + resolved->features).str();
     for (const KernelSpec &spec : unit)
       key += "\n" + spec.toText();
     if (auto found = state().memory.find(key)) {
@@ -193,7 +222,7 @@ llvm::Expected<std::vector<runtime::Image>> imagesFor(llvm::ArrayRef<KernelUnit>
       state().memory.store(key, image);
       ++state().fromDisk;
     } else {
-      misses.push_back({&unit, std::move(key), &image});
+      misses.push_back({&unit, std::move(key), &image, isPortable});
     }
   }
   if (!misses.empty())

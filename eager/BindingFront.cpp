@@ -19,9 +19,12 @@ BindingFront::Entry &BindingFront::entryOf(const OpDef &op, llvm::ArrayRef<Opera
   return entries[hash % kEntries];
 }
 
-BoundShapesRef BindingFront::find(const OpDef &op, llvm::ArrayRef<Operand> operands, unsigned threads) {
+BoundShapesRef BindingFront::find(const OpDef &op, llvm::ArrayRef<Operand> operands, const runtime::Device &device,
+                                  unsigned threads) {
   constexpr unsigned kRefresh = 1024; // hits, after which the caches are asked once
   Entry &entry = entryOf(op, operands);
+  if (entry.device != &device)
+    return nullptr;
   BoundShapesRef bound = entry.bound.lock();
   if (!bound || bound->threads != threads || bound->inputs.size() != operands.size() || !entry.op.isSame(op) ||
       ++entry.hits % kRefresh == 0)
@@ -35,6 +38,7 @@ BoundShapesRef BindingFront::find(const OpDef &op, llvm::ArrayRef<Operand> opera
 void BindingFront::insert(const OpDef &op, llvm::ArrayRef<Operand> operands, const BoundShapesRef &bound) {
   Entry &entry = entryOf(op, operands);
   entry.op = op;
+  entry.device = &bound->bound->program().device();
   entry.bound = bound;
 }
 

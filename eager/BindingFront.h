@@ -20,15 +20,17 @@ public:
   /// Of the calling thread.
   static BindingFront &own();
 
-  /// The binding for exactly this operator, operands' dtypes and shapes, and threads; null when the thread did not use
-  /// it lately. Now and then it is null all the same, so that the caches learn which bindings are in use.
-  BoundShapesRef find(const OpDef &op, llvm::ArrayRef<Operand> operands, unsigned threads);
+  /// The binding for exactly this operator, operands' dtypes and shapes, device and threads; null when the thread did
+  /// not use it lately. Now and then it is null all the same, so that the caches learn which bindings are in use.
+  BoundShapesRef find(const OpDef &op, llvm::ArrayRef<Operand> operands, const runtime::Device &device,
+                      unsigned threads);
   /// Remembers what find() did not have.
   void insert(const OpDef &op, llvm::ArrayRef<Operand> operands, const BoundShapesRef &bound);
 
 private:
   struct Entry {
     OpDef op;
+    const runtime::Device *device = nullptr; // of the binding
     std::weak_ptr<BoundShapes> bound;
     unsigned hits = 0;
   };

@@ -56,9 +56,17 @@ llvm::Expected<Flaws> flawsOf(TensorImpl &tensor) {
   llvm::Expected<TensorRef> plain = contiguousNow(tensor, "check_finite");
   if (!plain)
     return plain.takeError();
+  const char *data = (*plain)->data();
+  std::vector<char> apart; // a copy of what the host does not address
+  if (!tensor.storage().device().hostAccessible()) {
+    apart.resize(size_t(tensor.numElements() * byteWidth(tensor.dtype())));
+    if (llvm::Error e = copyToHost(**plain, apart.data(), apart.size()))
+      return std::move(e);
+    data = apart.data();
+  }
   int64_t parts = isComplex(tensor.dtype()) ? 2 : 1;
   Flaws flaws = runtime::withType(partOf(tensor.dtype()), [&](auto tag) {
-    return scan(reinterpret_cast<const decltype(tag) *>((*plain)->data()), parts * tensor.numElements());
+    return scan(reinterpret_cast<const decltype(tag) *>(data), parts * tensor.numElements());
   });
   for (int64_t *place : {&flaws.nan, &flaws.infinity})
     *place = *place < 0 ? *place : *place / parts;

@@ -3,7 +3,7 @@
 
 #include "eager/Counters.h"
 #include "eager/Operator.h"
-#include "runtime/Code.h"
+#include "runtime/Device.h"
 #include "runtime/bind/Bind.h"
 #include "llvm/ADT/IntrusiveRefCntPtr.h"
 
@@ -21,7 +21,7 @@ struct OpKey {
 
 /// A kernel that eager launches itself: one elementwise step.
 struct DirectKernel {
-  std::shared_ptr<runtime::CodeImage> image;
+  runtime::LoadedCodeRef image;
   runtime::KernelFn fn = nullptr;
   int64_t picosecondsPerElement = 0;
   bool isStrided = false; // it walks some operand by stride

@@ -159,9 +159,10 @@ void takeOver(const DispatchCall &call, Tensors &results) {
   count(Count::InPlace);
 }
 
-llvm::Error allocateResults(const DirectKernel &kernel, llvm::ArrayRef<int64_t> shape, Tensors &results) {
+llvm::Error allocateResults(const DirectKernel &kernel, llvm::ArrayRef<int64_t> shape, runtime::Device &device,
+                            Tensors &results) {
   for (DType dtype : kernel.resultDTypes) {
-    llvm::Expected<TensorRef> result = TensorImpl::allocate(dtype, shape);
+    llvm::Expected<TensorRef> result = TensorImpl::allocate(dtype, shape, device);
     if (!result)
       return result.takeError();
     results.push_back(std::move(*result));
@@ -184,7 +185,7 @@ runtime::KernelLaunch wholeOf(const Launch &launch) {
 void runParallel(const Launch &launch, unsigned threads) {
   runtime::KernelLaunch whole = wholeOf(launch);
   whole.split(threads);
-  llvm::cantFail(runtime::cpuDevice().defaultStream().launch(whole));
+  llvm::cantFail(runtime::hostDevice().defaultStream().launch(whole));
 }
 
 } // namespace
@@ -234,7 +235,9 @@ static llvm::Error whyNot(const DispatchCall &call) {
 
 static llvm::Expected<CompiledOpRef> compiledFor(const DispatchCall &call, const IterationSpace &space) {
   bool shapeGiven = !factsOf(call.info()).broadcasts;
-  OpKey key{keyOfOp(call.op, true), keyOfOperands(call.operands, call.segments), classOf(space, call.operands.size())};
+  runtime::Device &device = call.device();
+  OpKey key{keyOfOp(call.op, true), keyOfOperands(call.operands, call.segments),
+            classOf(space, call.operands.size()) ^ device.keySalt()};
   if (shapeGiven)
     key.op += keyOfRanks(call.operands);
   return findOrBuild(key, call.op, [&]() -> BuiltOp {
@@ -244,13 +247,28 @@ static llvm::Expected<CompiledOpRef> compiledFor(const DispatchCall &call, const
     return buildOp(key,
                    {call.op, metasOfClass(call.operands, space, shapeGiven),
                     layoutsOfClass(space, call.operands.size()), llvm::SmallVector<unsigned, 4>(call.segments)},
-                   true);
+                   true, device);
   });
+}
+
+/// Puts the launch into the stream of a device that the host does not call, where it waits for what is before it.
+static llvm::Error launchApart(const Launch &launch, const OpInfo &info, runtime::Device &device) {
+  runtime::bump(runtime::executorCounters.launches);
+  runtime::Stream &stream = device.defaultStream();
+  uint64_t begin = runtime::profiler::on() ? runtime::profiler::now() : 0;
+  llvm::Error error = stream.launch(wholeOf(launch));
+  if (!error && (asyncLevel() == 0 || begin))
+    error = stream.synchronize();
+  if (begin)
+    runtime::profiler::record(info.name, "kernel", begin, runtime::profiler::now());
+  return error;
 }
 
 /// Launches tiny work at once if its operands are ready, and queues all other work.
 static llvm::Error start(const DispatchCall &call, const Launch &launch, const DirectKernel &kernel,
                          Readiness readiness, llvm::ArrayRef<TensorRef> results) {
+  if (runtime::Device &device = call.device(); LLVM_UNLIKELY(!device.hostAccessible()))
+    return settle(call, results, launchApart(launch, call.info(), device));
   bool isInline = launch.isTiny() && readiness == Readiness::Ready;
   if (!isInline && asyncLevel() != 0)
     return enqueueCall(call, results, [launch, image = kernel.image, &info = call.info()]() -> llvm::Error {
@@ -285,7 +303,7 @@ llvm::Expected<bool> dispatchDirect(const DispatchCall &call, Tensors &results) 
     return false;
   if (LLVM_UNLIKELY(isInPlace))
     takeOver(call, results);
-  else if (llvm::Error e = allocateResults(*kernel, space.resultShape(), results))
+  else if (llvm::Error e = allocateResults(*kernel, space.resultShape(), call.device(), results))
     return std::move(e);
   Readiness readiness = readinessOf(call.operands);
   if (isInPlace && call.into->target.storage().isHeld())

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "eager/OpCache.h"
-#include "eager/Operator.h"
+#include "eager/Placement.h"
 
 namespace tess::eager {
 
@@ -17,6 +17,8 @@ struct DispatchCall {
   /// The record of the operator; the results, or the error in the user's shapes.
   const OpInfo &info() const { return op.info(); }
   llvm::Expected<Metas> infer() const { return op.infer(metasOf(operands), segments); }
+  /// Where it runs, and where the results are.
+  runtime::Device &device() const { return deviceOf(operands); }
 };
 
 /// Adds the results of `call` to `results`, which is empty, by one of the ways below. Large work may be queued

@@ -1,5 +1,6 @@
 //===- Evaluate.cpp - the operators of a Subgraph, one by one -------------===//
 #include "eager/Evaluate.h"
+#include "eager/Placement.h"
 
 #include <cassert>
 
@@ -22,6 +23,7 @@ llvm::Expected<Tensors> evaluate(const Subgraph &graph, llvm::ArrayRef<Operand> 
   llvm::SmallVector<TensorRef, 16> values(graph.numValues);
   for (unsigned i = 0; i < operands.size(); ++i)
     values[graph.inputs[i]] = TensorRef(operands[i].tensor);
+  OnDevice here(operands); // of nodes without operands
   llvm::SmallVector<int, 16> lastUse = lastUses(graph);
   llvm::SmallVector<Operand, 4> read;
   for (int n = 0; n < int(graph.nodes.size()); ++n) {

@@ -1,7 +1,6 @@
 //===- HostOptions.cpp - the compiler's questions, answered --------------===//
 #include "eager/HostOptions.h"
 
-#include "runtime/Device.h"
 #include "runtime/Executor.h"
 #include "runtime/KernelTable.h"
 #include "runtime/ParallelFor.h"
@@ -13,19 +12,18 @@ namespace {
 /// Answers by preparing the kernel itself, which bind then finds in the cache of prepared kernels.
 class LibraryChoice : public compiler::KernelChoice {
 public:
-  explicit LibraryChoice(unsigned count) : count(count) {}
+  LibraryChoice(runtime::Device &device, unsigned count) : device(device), count(count) {}
 
   unsigned threads() const override { return count; }
 
   /// None when a size is unknown, the target is another machine, or preparing fails (bind reports why).
   std::optional<std::string> implementation(const compiler::LibraryCall &call, llvm::StringRef target) const override {
     auto isStatic = [](const TensorMeta &meta) { return meta.isStatic(); };
-    if (target != compiler::kTargetHere || !llvm::all_of(call.operands, isStatic) ||
-        !llvm::all_of(call.results, isStatic))
+    if (target != device.target() || !llvm::all_of(call.operands, isStatic) || !llvm::all_of(call.results, isStatic))
       return std::nullopt;
     runtime::PrepareRequest request{call.op, call.operands, call.results};
     request.threads = count;
-    llvm::Expected<runtime::PreparedRef> kernel = runtime::prepareKernel(runtime::cpuDevice().kernels(), request);
+    llvm::Expected<runtime::PreparedRef> kernel = runtime::prepareKernel(device.kernels(), request);
     if (kernel)
       return (*kernel)->implementation();
     llvm::consumeError(kernel.takeError());
@@ -33,6 +31,7 @@ public:
   }
 
 private:
+  runtime::Device &device;
   unsigned count;
 };
 
@@ -65,12 +64,14 @@ llvm::Expected<std::vector<std::string>> evaluate(runtime::Executable executable
 
 } // namespace
 
-compiler::CompileOptions hostOptions() {
+compiler::CompileOptions optionsFor(runtime::Device &device) {
   compiler::CompileOptions options;
-  options.target = compiler::kTargetHere.str();
-  options.kernels = std::make_shared<LibraryChoice>(runtime::numThreads());
+  options.target = device.target().str();
+  options.kernels = std::make_shared<LibraryChoice>(device, runtime::numThreads());
   options.evaluate = evaluate;
   return options;
 }
+
+compiler::CompileOptions hostOptions() { return optionsFor(runtime::hostDevice()); }
 
 } // namespace tess::eager

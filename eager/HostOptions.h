@@ -8,11 +8,14 @@
 #pragma once
 
 #include "compiler/Compile.h"
+#include "runtime/Device.h"
 
 namespace tess::eager {
 
-/// Options with `kernels` answered from the processor's table for the present number of threads, and `evaluate` run by
-/// the executor.
+/// Options for programs that run on `device`: its target, `kernels` answered from its table for the present number of
+/// threads, and `evaluate` run by the executor on the host.
+compiler::CompileOptions optionsFor(runtime::Device &device);
+/// Those for the host.
 compiler::CompileOptions hostOptions();
 
 } // namespace tess::eager

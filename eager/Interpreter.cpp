@@ -3,31 +3,31 @@
 #include "eager/Contiguous.h"
 #include "eager/Counters.h"
 #include "eager/Dispatch.h"
+#include "eager/Placement.h"
 #include "eager/Queue.h"
 #include "eager/Transformations.h"
-
-#include <cstring>
 
 namespace tess::eager {
 
 static llvm::Error create(const CreateTensor &op, Tensors &results) {
-  llvm::Expected<TensorRef> tensor = TensorImpl::allocate(op.meta.dtype, op.meta.shape);
+  llvm::Expected<TensorRef> tensor = TensorImpl::allocate(op.meta.dtype, op.meta.shape, creationDevice());
   if (!tensor)
     return tensor.takeError();
   if (op.bytes)
-    std::memcpy((*tensor)->data(), op.bytes, (*tensor)->storage().bytes());
+    if (llvm::Error e = copyFromHost(**tensor, op.bytes, size_t((*tensor)->storage().bytes())))
+      return e;
   count(Count::FromHost);
   results.push_back(std::move(*tensor));
   return llvm::Error::success();
 }
 
+static size_t bytesOf(const TensorImpl &tensor) { return size_t(tensor.numElements() * byteWidth(tensor.dtype())); }
+
 static llvm::Error copyOut(TensorImpl &tensor, void *destination) {
   llvm::Expected<TensorRef> plain = contiguousNow(tensor, "value");
   if (!plain)
     return plain.takeError();
-  if (size_t bytes = size_t((*plain)->numElements() * byteWidth((*plain)->dtype()))) // an empty tensor has no memory
-    std::memcpy(destination, (*plain)->data(), bytes);
-  return llvm::Error::success();
+  return copyToHost(**plain, destination, bytesOf(**plain));
 }
 
 static llvm::Error getAttr(const GetAttr &op, TensorImpl &tensor) {
@@ -90,15 +90,18 @@ static std::string placeOf(const Call &call, unsigned i) {
 
 /// Checks that all operands are on one device and that it computes.
 static llvm::Error checkDevices(const Call &call) {
-  runtime::Device &first = call.operands[0].tensor->storage().device();
+  runtime::Device &first = deviceOf(call.operands);
   for (unsigned i = 1; i < call.operands.size(); ++i)
     if (&call.operands[i].tensor->storage().device() != &first)
       return invalidArgument(call.opDef().name() + ": operands must be on one device, got " + placeOf(call, 0) +
                              " and " + placeOf(call, i));
-  if (LLVM_LIKELY(&first == &runtime::cpuDevice()))
+  if (LLVM_LIKELY(first.computes()))
     return llvm::Error::success();
+  if (call.operands.empty())
+    return makeError(ErrorCode::Unimplemented,
+                     call.opDef().name() + ": device must be one that computes, got " + first.name());
   return makeError(ErrorCode::Unimplemented,
-                   call.opDef().name() + ": operands must be on cpu0, which computes, got " + placeOf(call, 0));
+                   call.opDef().name() + ": operands must be on a device that computes, got " + placeOf(call, 0));
 }
 
 llvm::Error interpret(Call &call, Tensors &results) {
@@ -107,9 +110,8 @@ llvm::Error interpret(Call &call, Tensors &results) {
   for (const Operand &operand : call.operands)
     if (LLVM_UNLIKELY(!operand.tensor))
       return makeError(ErrorCode::Internal, call.opDef().name() + ": operands must be tensors by now, got a number");
-  if (!call.operands.empty())
-    if (llvm::Error e = checkDevices(call))
-      return e;
+  if (llvm::Error e = checkDevices(call))
+    return e;
   if (llvm::Error e = dispatch({call.opDef(), call.operands, call.segments(), call.into}, results))
     return e;
   count(Count::Results, results.size());
@@ -119,19 +121,19 @@ llvm::Error interpret(Call &call, Tensors &results) {
 llvm::Expected<TensorRef> toDevice(TensorImpl &tensor, runtime::Device &device) {
   if (&tensor.storage().device() == &device)
     return TensorRef(&tensor);
-  std::vector<char> bytes(size_t(tensor.numElements()) * byteWidth(tensor.dtype()));
+  std::vector<char> bytes(bytesOf(tensor));
   if (llvm::Error e = readValue(tensor, bytes.data()))
     return std::move(e);
-  llvm::Expected<StorageRef> storage = Storage::allocate(int64_t(bytes.size()), device);
-  if (!storage)
-    return storage.takeError();
-  if (llvm::Error e = device.defaultStream().copyIn((*storage)->data(), bytes.data(), bytes.size()))
+  llvm::Expected<TensorRef> copy = TensorImpl::allocate(tensor.dtype(), tensor.shape(), device);
+  if (!copy)
+    return copy;
+  if (llvm::Error e = copyFromHost(**copy, bytes.data(), bytes.size()))
     return std::move(e);
-  if (!device.hostAccessible())
-    (*storage)->poison(
+  if (!device.computes())
+    (*copy)->storage().poison(
         noValue(ErrorCode::Unimplemented,
-                "value: tensor must be on a device that the host can read, got one on " + device.name()));
-  return TensorImpl::create(tensor.dtype(), tensor.shape(), std::move(*storage));
+                "value: tensor must be on a device that computes to have one, got one on " + device.name()));
+  return copy;
 }
 
 } // namespace tess::eager

@@ -34,7 +34,7 @@ llvm::SmallVector<ir::MemoryLayout, 4> layoutsOfClass(const IterationSpace &spac
   return layouts;
 }
 
-llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, llvm::StringRef target) {
+llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, compiler::CompileOptions options) {
   BlockingRegion region(/*computes=*/true); // takes milliseconds
   ir::GraphBuilder builder;
   builder.setScalarParameters(true);
@@ -48,8 +48,6 @@ llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, llvm::Strin
     return results.takeError();
   for (auto [i, value] : llvm::enumerate(*results))
     builder.output(value, "y" + std::to_string(i), -1, cls.layoutOf(inputs.size()));
-  compiler::CompileOptions options = hostOptions();
-  options.target = target.str();
   options.evaluate = nullptr; // running a program once costs as much as it would save
   count(Count::Compilations);
   llvm::Expected<runtime::Executable> exe = compiler::compile(builder.finish(), options);
@@ -62,15 +60,14 @@ llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, llvm::Strin
 }
 
 /// The executable of a class: from the warm set or the disk, or compiled now. `text`: gets cls.toText().
-static llvm::Expected<runtime::Executable> executableOf(const OpClass &cls, std::string &text) {
-  const bool isPortable = compiler::kTargetHere == "host";
+static llvm::Expected<runtime::Executable> executableOf(const OpClass &cls, runtime::Device &device,
+                                                        std::string &text) {
   text = cls.toText();
-  if (isPortable)
-    if (std::optional<runtime::Executable> known = compiler::findExecutable(text))
-      return std::move(*known);
-  llvm::Expected<runtime::Executable> exe = compileClass(cls, compiler::kTargetHere);
-  if (exe && isPortable)
-    compiler::storeExecutable(text, *exe);
+  if (std::optional<runtime::Executable> known = compiler::findExecutable(device.target(), text))
+    return std::move(*known);
+  llvm::Expected<runtime::Executable> exe = compileClass(cls, optionsFor(device));
+  if (exe)
+    compiler::storeExecutable(device.target(), text, *exe);
   return exe;
 }
 
@@ -145,27 +142,27 @@ static uint64_t bytesOf(const runtime::Executable &exe) {
   return bytes;
 }
 
-/// Maps the code of `kernel`, which is the one step of `exe`.
-static llvm::Error addCode(DirectKernel &kernel, const runtime::Executable &exe) {
+/// Loads the code of `kernel`, which is the one step of `exe`.
+static llvm::Error addCode(DirectKernel &kernel, const runtime::Executable &exe, runtime::Device &device) {
   for (const runtime::OutputDecl &output : exe.outputs)
     kernel.resultDTypes.push_back(exe.values[output.value].dtype);
   const runtime::Step &step = exe.steps[0];
-  if (llvm::Error e = runtime::CodeImage::map(exe.images[step.image]).moveInto(kernel.image))
+  if (llvm::Error e = device.load(exe.images[step.image]).moveInto(kernel.image))
     return e;
   kernel.fn = kernel.image->entry(step.entry);
   kernel.picosecondsPerElement = exe.images[step.image].entries[step.entry].picosecondsPerElement;
   return llvm::Error::success();
 }
 
-BuiltOp buildOp(const OpKey &key, const OpClass &call, bool direct) {
+BuiltOp buildOp(const OpKey &key, const OpClass &call, bool direct, runtime::Device &device) {
   const OpInfo &info = call.op.info();
   bool sizesLater = readsSizesLater(info, direct);
   std::string text;
-  llvm::Expected<runtime::Executable> exe = executableOf(call.neutral(sizesLater), text);
+  llvm::Expected<runtime::Executable> exe = executableOf(call.neutral(sizesLater), device, text);
   bool bindsAttrs = exe && !direct && sizesLater && readsAttrsWhenBound(*exe, info);
   if (!direct && sizesLater && !bindsAttrs) { // nothing is moved along no axis: the attributes are compiled in
     llvm::consumeError(exe.takeError());
-    exe = executableOf(call.neutral(/*sizesLater=*/false), text);
+    exe = executableOf(call.neutral(/*sizesLater=*/false), device, text);
   }
   if (!exe)
     return exe.takeError();
@@ -176,12 +173,13 @@ BuiltOp buildOp(const OpKey &key, const OpClass &call, bool direct) {
   if (direct)
     made->direct = directOf(*exe, info, call.operands.size(), call.layouts);
   if (made->direct) {
-    if (llvm::Error e = addCode(*made->direct, *exe))
+    if (llvm::Error e = addCode(*made->direct, *exe, device))
       return std::move(e);
     return made;
   }
   runtime::ProgramOptions options;
   options.name = call.op.name().str();
+  options.device = &device;
   options.isValidated = true; // by the reader of the cache, or just compiled
   if (llvm::Error e = runtime::Program::create(std::move(*exe), std::move(options)).moveInto(made->program))
     return std::move(e);

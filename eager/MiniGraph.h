@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "compiler/Compile.h"
 #include "eager/Broadcast.h"
 #include "eager/OpCache.h"
 #include "eager/OpClass.h"
@@ -17,13 +18,13 @@ namespace tess::eager {
 /// the results.
 bool mayBeDirect(const OpInfo &info, size_t numOperands);
 
-/// Compiles the mini-graph of a class for a target of the compiler ("x86-64-v3").
-llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, llvm::StringRef target);
+/// Compiles the mini-graph of a class.
+llvm::Expected<runtime::Executable> compileClass(const OpClass &cls, compiler::CompileOptions options);
 
-/// What a call compiles to: from the warm set, from disk, or from the compiler. `call`: with the metas of its class
-/// (metasOfClass(), or its own with unknown sizes). `direct`: a kernel that eager launches itself, where the class has
-/// one; otherwise a program.
-BuiltOp buildOp(const OpKey &key, const OpClass &call, bool direct);
+/// What a call on `device` compiles to: from the warm set, from disk, or from the compiler. `call`: with the metas of
+/// its class (metasOfClass(), or its own with unknown sizes). `direct`: a kernel that eager launches itself, where the
+/// class has one; otherwise a program.
+BuiltOp buildOp(const OpKey &key, const OpClass &call, bool direct, runtime::Device &device);
 
 /// Metas of a direct class: size 1 where an operand is broadcast, else unknown. `keepScalars`: rank 0 stays rank 0,
 /// because the signature asks for it.

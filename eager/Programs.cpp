@@ -35,7 +35,7 @@ struct BoundRun {
     runtime::RunOptions options;
     StorageRef arena;
     if (uint64_t bytes = bound.memory().arena) {
-      if (llvm::Error e = Storage::allocate(int64_t(bytes)).moveInto(arena))
+      if (llvm::Error e = Storage::allocate(int64_t(bytes), bound.program().device()).moveInto(arena))
         return e;
       options.arena = arena->data();
     }
@@ -83,11 +83,11 @@ llvm::Expected<CompiledOpRef> ProgramRun::entryFor(const Metas &unknown) {
   for (const TensorMeta &meta : unknown)
     for (int64_t size : meta.shape)
       space = mixHash(space, uint64_t(size));
-  OpKey key{keyOfOp(call.op, false), keyOfOperands(call.operands, call.segments), space};
+  OpKey key{keyOfOp(call.op, false), keyOfOperands(call.operands, call.segments), space ^ call.device().keySalt()};
   return findOrBuild(key, call.op, [&]() -> BuiltOp {
     if (llvm::Error e = infer())
       return std::move(e); // it names the user's shapes
-    return buildOp(key, {call.op, unknown, {}, llvm::SmallVector<unsigned, 4>(call.segments)}, false);
+    return buildOp(key, {call.op, unknown, {}, llvm::SmallVector<unsigned, 4>(call.segments)}, false, call.device());
   });
 }
 
@@ -155,7 +155,7 @@ llvm::SmallVector<uint64_t, 4> ProgramRun::scalars(size_t count) const {
 
 llvm::Error ProgramRun::allocate(const BoundShapes &shapes, Tensors &results) {
   for (const TensorMeta &meta : shapes.bound->mostOutputs()) {
-    llvm::Expected<TensorRef> result = TensorImpl::allocate(meta.dtype, meta.shape);
+    llvm::Expected<TensorRef> result = TensorImpl::allocate(meta.dtype, meta.shape, call.device());
     if (!result)
       return result.takeError();
     results.push_back(std::move(*result));
@@ -169,10 +169,12 @@ llvm::Error ProgramRun::shrink(const Metas &actual, Tensors &results) {
   for (unsigned i = 0; i < results.size(); ++i) {
     if (llvm::ArrayRef<int64_t>(actual[i].shape) == results[i]->shape())
       continue;
-    llvm::Expected<TensorRef> exact = TensorImpl::allocate(actual[i].dtype, actual[i].shape);
+    llvm::Expected<TensorRef> exact = TensorImpl::allocate(actual[i].dtype, actual[i].shape, call.device());
     if (!exact)
       return exact.takeError();
-    std::memcpy((*exact)->data(), results[i]->data(), (*exact)->storage().bytes());
+    if (llvm::Error e = call.device().defaultStream().copy((*exact)->data(), results[i]->data(),
+                                                           size_t((*exact)->storage().bytes()), 1))
+      return e;
     results[i] = std::move(*exact);
   }
   return llvm::Error::success();
@@ -199,7 +201,7 @@ llvm::Expected<BoundShapesRef> ProgramRun::findBinding() {
   BindingFront &front = BindingFront::own();
   bool isPlain = call.segments.empty();
   if (isPlain)
-    if (BoundShapesRef known = front.find(call.op, call.operands, runtime::numThreads())) {
+    if (BoundShapesRef known = front.find(call.op, call.operands, call.device(), runtime::numThreads())) {
       count(Count::CacheHits);
       return known;
     }
@@ -233,7 +235,7 @@ llvm::Error ProgramRun::run(Tensors &results) {
     return llvm::Error::success();
   }
   bool isTiny = !bound.needsWorker() && readiness == Readiness::Ready;
-  if (isTiny || asyncLevel() == 0)
+  if (isTiny || asyncLevel() == 0 || !call.device().hostAccessible())
     return settle(call, results, task());
   llvm::SmallVector<Operand, 4> read = operands();
   if (llvm::Error e = enqueueCall({call.op, read, call.segments}, results, std::move(task)))

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "eager/Apply.h"
+#include "eager/Placement.h"
 #include "eager/Transformations.h"
 #include "ops/Promotion.h"
 
@@ -48,6 +49,7 @@ llvm::Error applyScalar(Call &call, Tensors &results) {
   if (!targets)
     return targets.takeError();
   llvm::SmallVector<Operand, 4> operands(call.operands.begin(), call.operands.end());
+  OnDevice here(operands);
   Tensors made;
   for (unsigned i = 0; i < operands.size(); ++i) {
     if (operands[i].tensor)

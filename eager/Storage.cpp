@@ -85,9 +85,9 @@ llvm::Expected<StorageRef> Storage::allocate(int64_t bytes, runtime::Device &dev
   return storage;
 }
 
-StorageRef Storage::wrap(void *data, int64_t bytes, void *owner, Deleter deleter) {
+StorageRef Storage::wrap(void *data, int64_t bytes, void *owner, Deleter deleter, runtime::Device &device) {
   StorageRef storage = make();
-  storage->home = &runtime::cpuDevice();
+  storage->home = &device;
   storage->block = {data, 0};
   storage->size = bytes;
   storage->owner = owner;

@@ -55,10 +55,10 @@ using StorageRef = llvm::IntrusiveRefCntPtr<Storage>;
 class Storage {
 public:
   /// Uninitialised memory, aligned to 64. ResourceExhausted when the device's limit is reached.
-  static llvm::Expected<StorageRef> allocate(int64_t bytes, runtime::Device &device = runtime::cpuDevice());
+  static llvm::Expected<StorageRef> allocate(int64_t bytes, runtime::Device &device);
   using Deleter = void (*)(void *owner);
-  /// Memory of another library (an array); `deleter(owner)` runs with the last reference.
-  static StorageRef wrap(void *data, int64_t bytes, void *owner, Deleter deleter);
+  /// Memory of another library (an array) on `device`; `deleter(owner)` runs with the last reference.
+  static StorageRef wrap(void *data, int64_t bytes, void *owner, Deleter deleter, runtime::Device &device);
 
   /// The memory (null: none yet), its size in bytes, and the device that it is on.
   char *data() const { return static_cast<char *>(block.data); }

@@ -5,6 +5,7 @@
 // order.
 //
 //===----------------------------------------------------------------------===//
+#include "eager/Placement.h"
 #include "eager/Tape.h"
 #include "eager/Tracer.h"
 #include "ops/Control.h"
@@ -15,6 +16,7 @@ namespace tess::eager {
 static llvm::Expected<TensorRef> onesLike(const TensorImpl &y) {
   OpDef op = OpDef::get("full");
   op.set("shape", AttrValue(y.shape())).set("value", 1.0).set("dtype", y.dtype());
+  OnDevice here(y.storage().device());
   OpDef recorded = op;
   if (Tracer *tracer = activeTracer())
     if (std::optional<llvm::ArrayRef<int64_t>> shape = tracer->symbolicShape(y))

@@ -30,13 +30,13 @@ TensorRef TensorImpl::create(DType dtype, const Layout &layout, StorageRef stora
   return TensorRef(tensor);
 }
 
-llvm::Expected<TensorRef> TensorImpl::allocate(DType dtype, llvm::ArrayRef<int64_t> shape) {
+llvm::Expected<TensorRef> TensorImpl::allocate(DType dtype, llvm::ArrayRef<int64_t> shape, runtime::Device &device) {
   int64_t bytes = byteWidth(dtype);
   for (int64_t d : shape)
     if (__builtin_mul_overflow(bytes, d, &bytes))
       return makeError(ErrorCode::ResourceExhausted,
                        "tensor: memory must be available, got shape " + toString(shape) + ", larger than any memory");
-  llvm::Expected<StorageRef> storage = Storage::allocate(bytes);
+  llvm::Expected<StorageRef> storage = Storage::allocate(bytes, device);
   if (!storage)
     return storage.takeError();
   return create(dtype, shape, std::move(*storage));

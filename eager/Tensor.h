@@ -50,8 +50,8 @@ public:
   static TensorRef create(DType dtype, llvm::ArrayRef<int64_t> shape, StorageRef storage);
   /// A new tensor over `storage` with a layout of its own (a view), `offset` elements behind the layout's.
   static TensorRef create(DType dtype, const Layout &layout, StorageRef storage, int64_t offset = 0);
-  /// A new tensor with uninitialised memory of its own.
-  static llvm::Expected<TensorRef> allocate(DType dtype, llvm::ArrayRef<int64_t> shape);
+  /// A new tensor with uninitialised memory of its own on `device`.
+  static llvm::Expected<TensorRef> allocate(DType dtype, llvm::ArrayRef<int64_t> shape, runtime::Device &device);
 
   /// The value: dtype, sizes, strides and offset in elements, and whether its elements lie row-major without gaps.
   DType dtype() const { return elementType; }

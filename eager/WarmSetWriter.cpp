@@ -3,6 +3,7 @@
 
 #include "compiler/CodeVersion.h"
 #include "compiler/WarmSet.h"
+#include "eager/HostOptions.h"
 #include "eager/MiniGraph.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -26,7 +27,9 @@ static llvm::Expected<uint64_t> addClass(llvm::MutableArrayRef<LevelFile> files,
   std::vector<runtime::Executable> made;
   uint64_t bytes = 0;
   for (const LevelFile &file : files) {
-    if (llvm::Error e = compileClass(*cls, file.level).moveInto(made.emplace_back()))
+    compiler::CompileOptions options = hostOptions();
+    options.target = file.level;
+    if (llvm::Error e = compileClass(*cls, std::move(options)).moveInto(made.emplace_back()))
       return std::move(e);
     bytes += compiler::warmSetBytes(text, made.back(), file.kernels);
   }

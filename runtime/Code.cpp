@@ -3,6 +3,7 @@
 
 #include "ops/Error.h"
 #include "runtime/schema/ImageHash.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/TargetParser/Host.h"
@@ -21,11 +22,26 @@ bool hostHasFeature(llvm::StringRef feature) {
   return features.lookup(feature);
 }
 
+std::vector<std::string> missingFeatures(const Image &image) {
+  llvm::SmallVector<llvm::StringRef> features;
+  llvm::StringRef(image.features).split(features, ',', -1, /*KeepEmpty=*/false);
+  std::vector<std::string> missing;
+  for (llvm::StringRef feature : features)
+    if (!feature.consume_front("+") || !hostHasFeature(feature))
+      missing.push_back(feature.str());
+  llvm::sort(missing);
+  return missing;
+}
+
 static llvm::Error damaged(const llvm::Twine &must, const llvm::Twine &got) {
   return makeError(ErrorCode::DataLoss, "code image: " + must + ", got " + got);
 }
 
-static llvm::Error checkAbi(const Image &image) {
+static llvm::Error checkAbi(const Image &image, ImageKind kind) {
+  static constexpr const char *kKinds[] = {"loops of the host", "a grid of the host", "PTX"};
+  if (image.kind != kind)
+    return makeError(ErrorCode::Unimplemented, llvm::Twine("code image: kernels must be ") + kKinds[unsigned(kind)] +
+                                                   " on this device, got " + kKinds[unsigned(image.kind)]);
   if (image.abi >= 1 && image.abi <= kKernelAbi)
     return llvm::Error::success();
   return makeError(ErrorCode::Unimplemented, "code image: kernels must have the interface of version 1 to " +
@@ -44,12 +60,9 @@ static llvm::Error checkBytes(const Image &image) {
   std::string hash = imageHash(image.bytes);
   if (hash != image.hash)
     return damaged("hash must be " + image.hash, hash);
-  llvm::SmallVector<llvm::StringRef> features;
-  llvm::StringRef(image.features).split(features, ',', -1, /*KeepEmpty=*/false);
-  for (llvm::StringRef feature : features)
-    if (!feature.consume_front("+") || !hostHasFeature(feature))
-      return makeError(ErrorCode::Unimplemented,
-                       "code image: the machine must have what the code needs, got one without " + feature);
+  if (std::vector<std::string> missing = missingFeatures(image); !missing.empty())
+    return makeError(ErrorCode::Unimplemented,
+                     "code image: the machine must have what the code needs, got one without " + missing.front());
   return llvm::Error::success();
 }
 
@@ -68,10 +81,10 @@ llvm::Error CodeImage::mapCopy(const Image &image) {
   return llvm::Error::success();
 }
 
-llvm::Expected<std::shared_ptr<CodeImage>> CodeImage::map(const Image &image) {
+llvm::Expected<std::shared_ptr<CodeImage>> CodeImage::map(const Image &image, ImageKind kind) {
   std::shared_ptr<CodeImage> code(new CodeImage());
   code->lender = image.mapped;
-  if (llvm::Error error = checkAbi(image))
+  if (llvm::Error error = checkAbi(image, kind))
     return std::move(error);
   if (llvm::Error error = checkEntries(image))
     return std::move(error);

@@ -6,27 +6,22 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/schema/Image.h"
-#include "llvm/Support/Error.h"
-
-#include <memory>
+#include "runtime/Device.h"
 
 namespace tess::runtime {
 
 /// The code of one image, mapped here unless it is executable where it lies; unmapped with the last owner. With
 /// TESS_PERF_MAP=1 its kernels are listed in /tmp/perf-<pid>.map.
-class CodeImage {
+class CodeImage : public LoadedCode {
 public:
   /// DataLoss when the hash or an entry is wrong, Unimplemented when this machine lacks a feature, ResourceExhausted
-  /// when there is no memory. For code that is mapped already, the caller must have checked hash and features.
-  static llvm::Expected<std::shared_ptr<CodeImage>> map(const Image &image);
-  ~CodeImage();
+  /// when there is no memory or the image is not of the wanted kind. For code that is mapped already, the caller must
+  /// have checked hash and features.
+  static llvm::Expected<std::shared_ptr<CodeImage>> map(const Image &image, ImageKind kind = ImageKind::Loops);
+  ~CodeImage() override;
   CodeImage(const CodeImage &) = delete;
   CodeImage &operator=(const CodeImage &) = delete;
 
-  /// Kernel number `index` of the image; lives as long as this object.
-  KernelFn entry(unsigned index) const { return functions[index]; }
-  unsigned numEntries() const { return functions.size(); }
   uint32_t scratchBytesPerElement(unsigned index) const { return scratch[index]; }
   /// Bytes mapped: what a cache with a limit counts.
   uint64_t size() const { return mappedBytes; }
@@ -40,11 +35,12 @@ private:
   const char *base = nullptr;
   std::shared_ptr<const std::string_view> lender; // of the memory; null: our own
   uint64_t mappedBytes = 0;
-  std::vector<KernelFn> functions;
   std::vector<uint32_t> scratch;
 };
 
 /// Whether this machine and its operating system have `feature`, by LLVM's name for it ("avx512bw").
 bool hostHasFeature(llvm::StringRef feature);
+/// The features of `image` that the host has not, sorted: none where it can run here.
+std::vector<std::string> missingFeatures(const Image &image);
 
 } // namespace tess::runtime

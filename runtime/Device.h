@@ -1,7 +1,8 @@
 //===- Device.h - what the executor needs of a device -----------*- C++ -*-===//
 //
-// Memory, streams, events, copies, launches. cpu/ computes; null/ records the
-// calls and is the template for a new device.
+// Memory, streams, events, copies, loaded code, launches. cpu/ is the host's own
+// processor, sim/ an accelerator that is emulated, cuda/ GPUs; null/ records the
+// calls and is the template for a new device. Devices.h finds one by its name.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -9,12 +10,14 @@
 #include "runtime/schema/Image.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/xxhash.h"
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace tess::runtime {
 
@@ -60,6 +63,8 @@ struct KernelLaunch {
   Split by;
   unsigned owner = 0; // of a batch with parts == 1: the part that runs it
   bool tiled = false; // wantsTiles()
+  /// Bytes by which pointer 0 lies before the memory that the kernel reads there: the padding of a window.
+  int64_t lead = 0;
 
   /// Runs a range of the domain, by tiles where that is wanted: rows of pages that stay in the processor's tables, by
   /// as many lanes as a line of memory has elements. (2048 x 2048 float32 transposed: 15 ms without tiles, 4 with.)
@@ -88,6 +93,20 @@ struct KernelLaunch {
 private:
   void splitInto(unsigned threads, int64_t pieces) { parts = unsigned(std::clamp<int64_t>(pieces, 1, threads)); }
 };
+
+/// Code that a device has loaded. It must live until the work of its kernels is done.
+class LoadedCode {
+public:
+  virtual ~LoadedCode() = default;
+  /// What kernel number `index` of the image is launched by (KernelLaunch::fn). The host may call it where it addresses
+  /// the device's memory; elsewhere it is the device's own handle.
+  KernelFn entry(unsigned index) const { return functions[index]; }
+  unsigned numEntries() const { return functions.size(); }
+
+protected:
+  std::vector<KernelFn> functions;
+};
+using LoadedCodeRef = std::shared_ptr<LoadedCode>;
 
 /// A point in a stream's work.
 class Event {
@@ -125,17 +144,43 @@ public:
   virtual llvm::Error synchronize() = 0;
 };
 
+/// What callers may take for granted of a device.
+struct DeviceTraits {
+  /// The host reads and writes its memory and calls its kernels, which have run when a call returns.
+  bool hostAccessible = false;
+  /// Values on it can be computed and read.
+  bool computes = true;
+};
+
 /// Memory, streams and kernels of one processor. Thread-safe.
 class Device {
 public:
-  explicit Device(std::string name) : deviceName(std::move(name)) {}
+  Device(std::string name, DeviceTraits traits)
+      : deviceName(std::move(name)), traits(traits), salt(traits.hostAccessible ? 0 : llvm::xxh3_64bits(deviceName)) {}
   virtual ~Device() = default;
+  Device(const Device &) = delete;
+  Device &operator=(const Device &) = delete;
+
   /// "cpu0".
   const std::string &name() const { return deviceName; }
+  bool hostAccessible() const { return traits.hostAccessible; }
+  bool computes() const { return traits.computes; }
+  /// Keeps keys of what was made for one device from those of another; 0 for the host's.
+  uint64_t keySalt() const { return salt; }
+  /// The compiler's name for what its code is made for ("host", "sim", "sm_90").
+  virtual llvm::StringRef target() const = 0;
+  /// The kind of code that it loads.
+  virtual ImageKind imageKind() const = 0;
+
   /// At least `bytes`, 64-byte aligned, not cleared. ResourceExhausted with a breakdown when there is no room.
   virtual llvm::Expected<Block> allocate(size_t bytes) = 0;
-  /// Takes back a block; work that uses it must be done.
+  /// Takes back a block; work that uses it must be done, or queued on the default stream.
   virtual void release(Block block) = 0;
+  /// Its memory's allocator, for statistics and the byte limit.
+  virtual Allocator &allocator() = 0;
+  /// Makes the kernels of an image ready for launches. Unimplemented when the image is of another kind of code than the
+  /// device runs, DataLoss when it is damaged.
+  virtual llvm::Expected<LoadedCodeRef> load(const Image &image) = 0;
   /// The stream that programs use unless told otherwise.
   virtual Stream &defaultStream() = 0;
   /// Streams and events are for this device, and must be gone before it.
@@ -143,16 +188,14 @@ public:
   virtual llvm::Expected<std::unique_ptr<Event>> createEvent() = 0;
   /// Its library and sequential kernels (KernelTable.h).
   virtual llvm::ArrayRef<KernelDef> kernels() const = 0;
-  /// True when the host may read and write the device's memory.
-  virtual bool hostAccessible() const = 0;
 
 private:
   std::string deviceName;
+  DeviceTraits traits;
+  uint64_t salt;
 };
 
-/// The host's processor; lives for ever.
-Device &cpuDevice();
-/// The allocator of cpuDevice(), for statistics and the byte limit.
-Allocator &cpuAllocator();
+/// The host's own processor; lives for ever.
+Device &hostDevice();
 
 } // namespace tess::runtime

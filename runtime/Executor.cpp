@@ -85,6 +85,8 @@ private:
   llvm::Error launch(Command &command);
   llvm::Error call(Command &command);
   llvm::Error copy(const Command &command);
+  llvm::Error copyApart(const CopyLayouts &copy, void *const *pointers);
+  llvm::Error walk();
   llvm::Error profiled(Command &command);
   char *arena() const { return static_cast<char *>(bound.currentArena); }
 
@@ -132,18 +134,42 @@ llvm::Error Runner::call(Command &command) {
 llvm::Error Runner::copy(const Command &command) {
   void *const *pointers = bound.pointers.data() + command.firstPointer;
   bump(executorCounters.copies);
-  const auto &[from, to, width, bytes] = bound.copies[command.copy];
+  const CopyLayouts &layouts = bound.copies[command.copy];
   bool isCarried = command.step && command.step->kind == StepKind::Loop;
   if (isCarried && pointers[0] == pointers[1]) // into an output that takes over the input
     return llvm::Error::success();
-  if (bytes >= 0)
-    return stream.copy(pointers[1], pointers[0], size_t(bytes), command.parts);
+  if (layouts.bytes >= 0)
+    return stream.copy(pointers[1], pointers[0], size_t(layouts.bytes), command.parts);
   if (!bound.program->device().hostAccessible())
-    return makeError(ErrorCode::Unimplemented, "run: copy must be contiguous on this device, got a strided one");
+    return copyApart(layouts, pointers);
+  copyStrided(pointers[1], layouts.to, pointers[0], layouts.from, layouts.width);
+  return llvm::Error::success();
+}
+
+/// What a layout that is not empty reaches, in bytes from its first element.
+static std::pair<int64_t, int64_t> reachOf(const Layout &layout, int64_t width) {
+  int64_t first = 0, last = 0;
+  for (auto [size, stride] : llvm::zip(layout.shape, layout.strides))
+    (stride < 0 ? first : last) += (size - 1) * stride;
+  return {first * width, (last + 1) * width};
+}
+
+/// A strided copy that no kernel makes, on a device whose memory the host does not address: by way of the host.
+llvm::Error Runner::copyApart(const CopyLayouts &copy, void *const *pointers) {
+  auto [fromFirst, fromEnd] = reachOf(copy.from, copy.width);
+  auto [toFirst, toEnd] = reachOf(copy.to, copy.width);
+  std::vector<char> from(size_t(fromEnd - fromFirst)), to(size_t(toEnd - toFirst));
+  char *target = static_cast<char *>(pointers[1]) + toFirst;
+  if (llvm::Error error = stream.copyOut(from.data(), static_cast<char *>(pointers[0]) + fromFirst, from.size()))
+    return error;
+  if (llvm::Error error = stream.copyOut(to.data(), target, to.size()))
+    return error;
   if (llvm::Error error = stream.synchronize())
     return error;
-  copyStrided(pointers[1], to, pointers[0], from, width);
-  return llvm::Error::success();
+  copyStrided(to.data() - toFirst, copy.to, from.data() - fromFirst, copy.from, copy.width);
+  if (llvm::Error error = stream.copyIn(target, to.data(), to.size()))
+    return error;
+  return stream.synchronize();
 }
 
 llvm::Error Runner::execute(Command &command) {
@@ -234,7 +260,15 @@ llvm::Error Runner::runAll(llvm::MutableArrayRef<Command> commands) {
 llvm::Error Runner::run() {
   bump(executorCounters.runs);
   uint64_t begin = profile ? profiler::now() : 0;
-  if (llvm::Error error = runAll(bound.commands))
+  llvm::Error error = runAll(bound.commands);
+  if (!bound.program->device().hostAccessible()) { // what is queued uses memory of the caller's, after an error too
+    llvm::Error late = stream.synchronize();
+    if (error)
+      llvm::consumeError(std::move(late));
+    else
+      error = std::move(late);
+  }
+  if (error)
     return error;
   if (profile)
     profiler::record(bound.program->name(), "program", begin, profiler::now());

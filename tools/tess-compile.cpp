@@ -34,7 +34,7 @@ int main(int argc, char **argv) {
   CLI::App app("Compile the graph of a .tess file for one or more targets", "tess-compile");
   app.add_option("input", arguments.input, "a .tess file with a graph")->required();
   app.add_option("-o,--output", arguments.output, "the file to write")->required();
-  app.add_option("--target", arguments.targets, "host, x86-64-v3 or x86-64-v4; may be repeated");
+  app.add_option("--target", arguments.targets, "host, x86-64-v3, x86-64-v4, sim or sm_<number>; may be repeated");
   app.add_option("--gradient", arguments.gradient,
                  "an output: its gradients for the float inputs become outputs too, grad_<input> each");
   CLI11_PARSE(app, argc, argv);

@@ -24,7 +24,7 @@ using deploy::Status;
 namespace {
 
 struct Arguments {
-  std::string file, labels, profile;
+  std::string file, labels, profile, device;
   std::vector<std::string> inputs, outputs; // name=path
   unsigned repeat = 1, threads = 0;
   bool noCode = false, verify = false;
@@ -259,6 +259,7 @@ Status Run::go() {
   deploy::LoadOptions options;
   options.verify = arguments.verify;
   options.allowCode = !arguments.noCode;
+  options.device = arguments.device;
   if (Status status = deploy::Model::load(arguments.file, model, options); !status)
     return status;
   if (Status status = checkNames("--output", arguments.outputs, model.outputs()); !status)
@@ -292,6 +293,7 @@ int main(int argc, char **argv) {
       ->check(CLI::Range(1u, 1000000u));
   app.add_option("--labels", arguments.labels, "<file>.npy of class numbers: prints the accuracy of the first output");
   app.add_option("--threads", arguments.threads, "threads (default: TESS_NUM_THREADS, OMP_NUM_THREADS, or all)");
+  app.add_option("--device", arguments.device, "the device that runs it, as sim0 (default: the host)");
   app.add_flag("--no-code-from-file", arguments.noCode,
                "do not run code from the file (tess-run has no other: an error)");
   app.add_flag("--verify", arguments.verify, "verify every tensor's checksum before anything runs");

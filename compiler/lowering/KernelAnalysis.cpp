@@ -140,7 +140,7 @@ bool isFullStore(const KernelSpec &spec, const KernelStore &store) {
   return !spec.numReduced || spec.operands[store.operand].variesOnReduced;
 }
 
-KernelPlan planKernel(const KernelSpec &spec) {
+KernelPlan planKernel(const KernelSpec &spec, LaterPasses later) {
   KernelPlan plan;
   plan.scratchOffset.assign(spec.nodes.size(), -1);
   for (const KernelNode &node : spec.nodes) {
@@ -155,6 +155,8 @@ KernelPlan planKernel(const KernelSpec &spec) {
   for (const KernelStore &store : spec.stores)
     if (isFullStore(spec, store))
       plan.numPhases = std::max(plan.numPhases, plan.phase[store.node] + 1);
+  if (later == LaterPasses::Recompute)
+    return plan;
   if (spec.numReduced && spec.vectorAxis == VectorAxis::Reduced)
     SpillFinder(spec, plan).run();
   if (spec.goesInChunks() && plan.numPhases == 1)
@@ -197,8 +199,8 @@ bool hasScalarTail(const KernelSpec &spec) {
          llvm::none_of(spec.nodes, readsIndex);
 }
 
-bool mayShareMemory(const KernelSpec &spec, unsigned output, unsigned input) {
-  KernelPlan plan = planKernel(spec);
+bool mayShareMemory(const KernelSpec &spec, unsigned output, unsigned input, LaterPasses later) {
+  KernelPlan plan = planKernel(spec, later);
   if (spec.operands[output].variesOnReduced != spec.operands[input].variesOnReduced)
     return false;
   unsigned written = plan.numPhases;

@@ -34,8 +34,12 @@ struct KernelPlan {
   unsigned scratchBytesPerChunk = 0;
 };
 
+/// What a machine does with a value that a later pass over a row reads: keep it in scratch where that is cheaper, or
+/// compute it again, because a grid has no scratch.
+enum class LaterPasses : uint8_t { Keep, Recompute };
+
 /// The plan of a spec that verifyKernel() accepts.
-KernelPlan planKernel(const KernelSpec &spec);
+KernelPlan planKernel(const KernelSpec &spec, LaterPasses later = LaterPasses::Keep);
 
 /// Whether `store` writes every element of the domain, in the pass of its node's phase; otherwise it writes one element
 /// per row, at the row's end. The node of a full store may have one value for a whole row.
@@ -53,6 +57,6 @@ unsigned picosecondsPerElement(const KernelSpec &spec);
 
 /// Whether output operand `output` may have the memory of input operand `input` (same element for element): no later
 /// pass reads the input.
-bool mayShareMemory(const KernelSpec &spec, unsigned output, unsigned input);
+bool mayShareMemory(const KernelSpec &spec, unsigned output, unsigned input, LaterPasses later = LaterPasses::Keep);
 
 } // namespace tess::compiler

@@ -226,11 +226,15 @@ V KernelBuilder::linearReduced(unsigned depth) {
 
 V KernelBuilder::reducedElementNumber(Elem elem) {
   V number = b.convert(linearReduced(scopes.size() - 1), elem);
+  if (!hasLanes())
+    return number;
   return spec.vectorAxis == VectorAxis::Reduced ? b.splat(number) + b.iota(elem) : b.splat(number);
 }
 
 V KernelBuilder::buildIndex(unsigned &depth) {
   depth = scopes.size() - 1;
+  if (!hasLanes())
+    return buildIndexAlone(depth);
   bool parallel = spec.vectorAxis == VectorAxis::Parallel;
   V last = parallel ? size(spec.numParallel - 1) : V();
   V count = spec.numReduced ? reducedCount() : V();
@@ -245,6 +249,12 @@ V KernelBuilder::buildIndex(unsigned &depth) {
     }
     return b.splat(base) + b.iota(Elem::I64) * b.splat(step);
   });
+}
+
+/// Of a thread that computes one element at a time.
+V KernelBuilder::buildIndexAlone(unsigned depth) {
+  V count = spec.numReduced ? reducedCount() : V(), reduced = linearReduced(depth);
+  return at(depth, [&] { return spec.numReduced ? row * count + reduced : row; });
 }
 
 V KernelBuilder::buildDimIndex(unsigned group, unsigned &depth) {

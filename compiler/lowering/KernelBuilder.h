@@ -85,7 +85,7 @@ public:
   /// Whether the vector axis is open, rather than one index along it.
   bool hasLanes() const { return laneScope() != nullptr; }
   /// Which lanes count, where the vector axis is open: null for all.
-  V mask() const { return laneScope()->mask; }
+  V mask() const { return hasLanes() ? laneScope()->mask : V(); }
   /// The position in a group that is open, an i64 scalar.
   V indexOf(unsigned group) const;
   /// The scope in which it is open, by its place in `scopes`.
@@ -154,6 +154,7 @@ private:
   V buildLeaf(const KernelNode &node, unsigned &depth);
   V buildApply(int index, unsigned &depth);
   V buildIndex(unsigned &depth);
+  V buildIndexAlone(unsigned depth);
   V buildDimIndex(unsigned group, unsigned &depth);
   V attribute(const KernelNode &node);
   V reload(int index);

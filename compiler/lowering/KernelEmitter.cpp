@@ -26,8 +26,22 @@ using Body = llvm::function_ref<Values(llvm::ArrayRef<V>)>;
 class KernelEmitter {
 public:
   KernelEmitter(const KernelSpec &spec, const KernelPlan &plan, LaneBuilder &b, const KernelBuilder::Arguments &args,
-                KernelBuilder &k)
-      : spec(spec), plan(plan), b(b), args(args), k(k) {}
+                KernelBuilder &k, ThreadTeam *team = nullptr)
+      : spec(spec), plan(plan), b(b), args(args), k(k), team(team) {}
+
+  /// The elements or rows of a thread of a grid.
+  void grid(const GridWalk &walk) {
+    k.loop(walk.first, walk.count, walk.step, {}, [&](V index, llvm::ArrayRef<V>) {
+      enterElement(index);
+      if (!spec.numReduced)
+        fullStores();
+      else if (spec.order == ReductionOrder::Sequential)
+        reduceColumn();
+      else
+        reduceAcrossLanes();
+      return Values();
+    });
+  }
 
   /// Loops over the rows. The index of each outer group is counted up, which saves a division for each row.
   void rows() {
@@ -73,6 +87,20 @@ public:
 private:
   using Range = KernelBuilder::Range;
   using Reductions = std::vector<Reduction>; // no list that assigns: a reduction has references
+
+  /// Enters element `linear` of the row-major parallel domain.
+  void enterElement(V linear) {
+    k.enterRow(linear);
+    if (!spec.numParallel)
+      return;
+    V rest = linear;
+    for (unsigned group = spec.numParallel - 1; group > 0; --group) {
+      V size = k.size(group), quotient = b.binary(LaneBuilder::Bin::UDiv, rest, size);
+      k.enterGroup(group, rest - quotient * size);
+      rest = quotient;
+    }
+    k.enterGroup(0, rest);
+  }
 
   bool lanesAreParallel() const { return spec.vectorAxis == VectorAxis::Parallel; }
 
@@ -132,10 +160,20 @@ private:
     });
   }
 
+  /// The elements of a thread of a team: each kLanes-th.
+  Values threadLoop(Range range, unsigned group, llvm::ArrayRef<V> init, Body body) {
+    return k.loop(range.lo + team->lane(), range.hi, b.index(kLanes), init, [&](V index, llvm::ArrayRef<V> values) {
+      k.enterGroup(group, index);
+      return body(values);
+    });
+  }
+
   /// Loops over the reduced groups in row-major order; the last one goes by vectors when the lanes run along it.
   Values reducedLoops(unsigned first, Range last, llvm::ArrayRef<V> init, Body body) {
     unsigned group = spec.numParallel + first;
     bool isLast = first + 1 == spec.numReduced;
+    if (isLast && team)
+      return threadLoop(last, group, init, body);
     if (isLast && !lanesAreParallel())
       return vectorLoop(last.lo, last.hi, group, init, body);
     Range within = k.withinReduced(first);
@@ -190,13 +228,13 @@ private:
 
   /// Lanes run along the last reduced group: partial results are in registers, and a halving tree folds them.
   Values foldAcrossLanes(Range range, Reductions &reductions) {
-    Values init = eachOf(reductions, [](Reduction &r) { return r.start(); });
+    Values init = eachOf(reductions, [&](Reduction &r) { return team ? r.startOf(team->lane()) : r.start(); });
     Values parts = reducedLoops(0, range, init, [&](llvm::ArrayRef<V> carried) {
       Values next = eachOf(reductions, [&](Reduction &r, auto own) { return r.step(own, k.mask()); }, carried);
       fullStores();
       return next;
     });
-    return eachOf(reductions, [](Reduction &r, auto own) { return r.fold(own); }, parts);
+    return eachOf(reductions, [&](Reduction &r, auto own) { return team ? r.fold(own, *team) : r.fold(own); }, parts);
   }
 
   /// Folds the chunks of `range`, which starts with one, and combines their results; `use` gets each start and result.
@@ -395,9 +433,39 @@ private:
   LaneBuilder &b;
   const KernelBuilder::Arguments &args;
   KernelBuilder &k;
+  ThreadTeam *team; // of a grid whose threads are no lanes
 };
 
+/// The spec of a grid: lanes go along the rows, where operands have the classes that the strides there allow. A thread
+/// alone has no lanes.
+KernelSpec gridSpec(KernelSpec spec) {
+  if (spec.order == ReductionOrder::Sequential)
+    return spec;
+  if (spec.vectorAxis == VectorAxis::Parallel && spec.numReduced)
+    for (KernelOperand &operand : spec.operands)
+      operand.inner = operand.variesOnReduced ? InnerClass::Strided : InnerClass::Broadcast;
+  spec.vectorAxis = VectorAxis::Reduced;
+  return spec;
+}
+
 } // namespace
+
+unsigned teamOf(const KernelSpec &spec) { return spec.numReduced && spec.order == ReductionOrder::Lanes ? kLanes : 1; }
+
+runtime::GridEntry gridEntryOf(const KernelSpec &spec) {
+  return {uint32_t(spec.operands.size()), spec.dims().count(spec.numAttrs), teamOf(spec)};
+}
+
+void emitGridBody(const KernelSpec &spec, LaneBuilder &b, mlir::Value pointers, mlir::Value dims, const GridWalk &walk,
+                  mlir::Operation *end, const KernelEmitOptions &options, ThreadTeam *team) {
+  KernelSpec grid = gridSpec(spec);
+  KernelPlan plan = planKernel(grid, LaterPasses::Recompute);
+  KernelBuilder::Arguments args;
+  args.ptrs = pointers;
+  args.dims = dims;
+  KernelBuilder k(grid, plan, b, args, options.narrowMasks, end);
+  KernelEmitter(grid, plan, b, args, k, teamOf(spec) > 1 ? team : nullptr).grid(walk);
+}
 
 KernelPlan emitKernel(mlir::ModuleOp module, llvm::StringRef name, const KernelSpec &spec,
                       const KernelEmitOptions &options) {

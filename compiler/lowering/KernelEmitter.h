@@ -9,6 +9,9 @@
 #pragma once
 
 #include "compiler/lowering/KernelAnalysis.h"
+#include "compiler/lowering/Reduction.h"
+
+#include "runtime/schema/Image.h"
 
 #include "mlir/IR/BuiltinOps.h"
 
@@ -24,5 +27,22 @@ struct KernelEmitOptions {
 /// Appends a function `name` that computes `spec` (verified) to `module`; returns the plan that it follows.
 KernelPlan emitKernel(mlir::ModuleOp module, llvm::StringRef name, const KernelSpec &spec,
                       const KernelEmitOptions &options);
+
+/// Threads that reduce a row of the kernel together: kLanes, or 1 where each computes elements alone.
+unsigned teamOf(const KernelSpec &spec);
+
+/// What a launch must know of the kernel.
+runtime::GridEntry gridEntryOf(const KernelSpec &spec);
+
+/// What a thread, or a team, of a grid computes: elements `first`, `first + step`, ... below `count` of the parallel
+/// domain, in row-major order.
+struct GridWalk {
+  V first, count, step;
+};
+
+/// Writes the body of a kernel in the form of a grid before `end`. `team`: of a kernel whose threads work together, how
+/// they exchange values; null: the team is one vector.
+void emitGridBody(const KernelSpec &spec, LaneBuilder &b, mlir::Value pointers, mlir::Value dims, const GridWalk &walk,
+                  mlir::Operation *end, const KernelEmitOptions &options, ThreadTeam *team);
 
 } // namespace tess::compiler

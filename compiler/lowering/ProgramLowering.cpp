@@ -18,7 +18,7 @@ namespace {
 
 class ProgramLowering {
 public:
-  ProgramLowering(func::FuncOp func, const KernelChoice *choice, StringRef target)
+  ProgramLowering(func::FuncOp func, const KernelChoice *choice, const LoweringTarget &target)
       : func(func), choice(choice), target(target) {}
 
   FailureOr<LoweredProgram> run() {
@@ -259,7 +259,7 @@ private:
     for (auto [i, input] : llvm::enumerate(fusion.getInputs()))
       for (auto [j, output] : llvm::enumerate(fusion.getOutputs()))
         if (layouts.of(input).contiguous && input.getType() == output.getType() &&
-            mayShareMemory(spec, numInputs + unsigned(j), unsigned(i)))
+            mayShareMemory(spec, numInputs + unsigned(j), unsigned(i), target.later))
           step.inplace.push_back({uint16_t(i), uint16_t(j)});
   }
 
@@ -349,7 +349,7 @@ private:
     Step step = opStep(op, StepKind::Library);
     if (choice && step.op.info().lowering == Lowering::Library) {
       SmallVector<TensorMeta, 4> operands = ir::metasOf(op->getOperands()), results = ir::metasOf(op->getResults());
-      step.implementation = choice->implementation({step.op, operands, results}, target).value_or("");
+      step.implementation = choice->implementation({step.op, operands, results}, target.name).value_or("");
     }
     exec().steps.push_back(std::move(step));
     return success();
@@ -460,7 +460,7 @@ private:
 
   func::FuncOp func;
   const KernelChoice *choice;
-  StringRef target;
+  const LoweringTarget &target;
   LoweredProgram out;
   DenseMap<Value, ValueId> idOf, copyOf;
   Layouts layouts;
@@ -469,7 +469,7 @@ private:
 
 } // namespace
 
-FailureOr<LoweredProgram> lowerProgram(func::FuncOp func, const KernelChoice *choice, StringRef target) {
+FailureOr<LoweredProgram> lowerProgram(func::FuncOp func, const KernelChoice *choice, const LoweringTarget &target) {
   return ProgramLowering(func, choice, target).run();
 }
 

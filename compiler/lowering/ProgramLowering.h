@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "compiler/lowering/KernelSpec.h"
+#include "compiler/lowering/KernelAnalysis.h"
 #include "compiler/transforms/KernelChoice.h"
 #include "runtime/schema/Executable.h"
 
@@ -21,9 +21,15 @@ struct LoweredProgram {
   std::vector<KernelUnit> kernels;
 };
 
+/// What lowering asks of a target: its name, and how its kernels pass over a row again.
+struct LoweringTarget {
+  llvm::StringRef name;
+  LaterPasses later = LaterPasses::Keep;
+};
+
 /// `func` has been through the pipeline: only fusions, constants, views, movements and library calls are left. `choice`
 /// (may be null) names the implementations of library calls on `target`.
 mlir::FailureOr<LoweredProgram> lowerProgram(mlir::func::FuncOp func, const KernelChoice *choice,
-                                             llvm::StringRef target);
+                                             const LoweringTarget &target);
 
 } // namespace tess::compiler

@@ -130,6 +130,26 @@ Values Reduction::fold(llvm::ArrayRef<V> parts) {
   return result;
 }
 
+Values Reduction::startOf(V lane) {
+  Values parts = {neutral(false)};
+  if (hasPlace) // as in start()
+    parts.push_back(b.convert(lane, partElem(1)));
+  return parts;
+}
+
+Values Reduction::fold(llvm::ArrayRef<V> parts, ThreadTeam &team) {
+  Values result(parts);
+  for (unsigned width = kLanes / 2; width >= 1; width /= 2) {
+    Values upper;
+    for (V part : result)
+      upper.push_back(team.fromBehind(part, width));
+    result = merge(result, upper);
+  }
+  for (V &part : result)
+    part = team.fromFirst(part);
+  return result;
+}
+
 Elem Reduction::partElem(unsigned part) const { return part ? computeElem(node.dtype) : reducedElem(valueType); }
 
 unsigned Reduction::bytesPerVector() const {

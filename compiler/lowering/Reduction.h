@@ -12,6 +12,18 @@
 
 namespace tess::compiler {
 
+/// kLanes neighbouring threads of a GPU that work on a row together.
+class ThreadTeam {
+public:
+  virtual ~ThreadTeam() = default;
+  /// The number of this thread in the team, i64.
+  virtual V lane() = 0;
+  /// The value that the thread `distance` behind this one has; meaningless in the last ones.
+  virtual V fromBehind(V value, unsigned distance) = 0;
+  /// The value of the team's first thread.
+  virtual V fromFirst(V value) = 0;
+};
+
 /// Emits one Reduce node: 16 partial results by element number mod 16, and a tree that ends them.
 class Reduction {
 public:
@@ -31,6 +43,12 @@ public:
   LaneBuilder::Values step(llvm::ArrayRef<V> parts, V mask);
   /// Folds the 16 lanes in a halving tree to scalars.
   LaneBuilder::Values fold(llvm::ArrayRef<V> parts);
+
+  // Each lane a thread of a team, which has scalars.
+  /// The partial result of a thread before its first element.
+  LaneBuilder::Values startOf(V lane);
+  /// Folds those of the team in the same tree; every thread gets the result.
+  LaneBuilder::Values fold(llvm::ArrayRef<V> parts, ThreadTeam &team);
 
   // Lanes along the last parallel group; partial results in memory, for a block of columns.
   /// Stack bytes for a vector of columns.

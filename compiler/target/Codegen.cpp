@@ -10,6 +10,7 @@
 #include "compiler/lowering/KernelEmitter.h"
 #include "compiler/target/AccessChecks.h"
 #include "compiler/target/Backend.h"
+#include "compiler/target/GridKernel.h"
 #include "compiler/target/ImageBuilder.h"
 #include "compiler/target/Verification.h"
 #include "ops/Error.h"
@@ -91,6 +92,18 @@ llvm::Expected<std::unique_ptr<CodeGenerator>> CodeGenerator::create(const Targe
   return std::unique_ptr<CodeGenerator>(new CodeGenerator(std::make_unique<Impl>(target, std::move(*machine))));
 }
 
+static runtime::KernelEntry emitRangeFunction(mlir::ModuleOp module, const std::string &name, const KernelSpec &spec,
+                                              const KernelEmitOptions &options) {
+  KernelPlan plan = emitKernel(module, name, spec, options);
+  return {name, 0, plan.scratchBytesPerElement, picosecondsPerElement(spec), plan.scratchBytesPerChunk};
+}
+
+static runtime::KernelEntry emitGridFunction(mlir::ModuleOp module, const std::string &name, const KernelSpec &spec,
+                                             const KernelEmitOptions &options) {
+  emitGridKernel(module, name, spec, options);
+  return {name, 0, 0, picosecondsPerElement(spec), 0, gridEntryOf(spec)};
+}
+
 llvm::Expected<mlir::OwningOpRef<mlir::ModuleOp>>
 CodeGenerator::Impl::emit(llvm::ArrayRef<NamedKernel> kernels, std::vector<runtime::KernelEntry> &entries) {
   mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&backend.context()));
@@ -101,8 +114,8 @@ CodeGenerator::Impl::emit(llvm::ArrayRef<NamedKernel> kernels, std::vector<runti
       return error;
     if (module->lookupSymbol(name))
       return invalidArgument("codegen: kernels of an image must have distinct names, got " + name + " twice");
-    KernelPlan plan = emitKernel(*module, name, spec, options);
-    entries.push_back({name, 0, plan.scratchBytesPerElement, picosecondsPerElement(spec), plan.scratchBytesPerChunk});
+    entries.push_back(target.isGrid() ? emitGridFunction(*module, name, spec, options)
+                                      : emitRangeFunction(*module, name, spec, options));
   }
   numVerified += verify;
   if (verify && failed(mlir::verify(*module)))
@@ -168,7 +181,10 @@ llvm::Expected<runtime::Image> CodeGenerator::compile(llvm::ArrayRef<NamedKernel
     return std::move(error);
   }
   llvm::ArrayRef<char> object = impl->objects->file;
-  return buildImage({object.data(), object.size()}, std::move(entries), impl->target.features);
+  auto image = buildImage({object.data(), object.size()}, std::move(entries), impl->target.features);
+  if (image)
+    image->kind = impl->target.isGrid() ? runtime::ImageKind::Grid : runtime::ImageKind::Loops;
+  return image;
 }
 
 llvm::Expected<std::string> CodeGenerator::dumpLlvm(const KernelSpec &spec) {

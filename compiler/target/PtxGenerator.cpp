@@ -8,9 +8,11 @@
 #include "compiler/target/PtxGenerator.h"
 
 #include "compiler/lowering/KernelAnalysis.h"
+#include "compiler/lowering/KernelEmitter.h"
 #include "compiler/target/Backend.h"
 #include "compiler/target/PtxKernel.h"
 #include "ops/Error.h"
+#include "runtime/schema/ImageHash.h"
 
 #include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -63,9 +65,6 @@ static llvm::Error checkKernel(const std::string &name, const KernelSpec &spec) 
   if (name.empty() || llvm::isDigit(name[0]) ||
       !llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; }))
     return invalidArgument("ptx: a kernel's name must be of letters, digits and '_', got '" + name + "'");
-  if (spec.numReduced)
-    return makeError(ErrorCode::Unimplemented,
-                     "ptx: a kernel must have no reduced group, got " + llvm::Twine(spec.numReduced) + " in " + name);
   return verifyKernel(spec);
 }
 
@@ -106,6 +105,17 @@ llvm::Expected<std::string> PtxGenerator::compile(llvm::ArrayRef<NamedKernel> ke
   if (llvm::Error error = impl->backend.run(passes, **module))
     return std::move(error);
   return std::string(text.begin(), text.end());
+}
+
+llvm::Expected<runtime::Image> PtxGenerator::compileImage(llvm::ArrayRef<NamedKernel> kernels) {
+  runtime::Image image;
+  if (llvm::Error error = compile(kernels).moveInto(image.bytes))
+    return std::move(error);
+  image.kind = runtime::ImageKind::Ptx;
+  image.hash = runtime::imageHash(image.bytes);
+  for (const auto &[name, spec] : kernels)
+    image.entries.push_back({name, 0, 0, picosecondsPerElement(spec), 0, gridEntryOf(spec)});
+  return image;
 }
 
 llvm::Expected<std::string> PtxGenerator::dumpLlvm(const KernelSpec &spec) {

@@ -1,6 +1,6 @@
 //===- PtxGenerator.h - kernels to PTX --------------------------*- C++ -*-===//
 //
-// The GPU's counterpart of Codegen.h: elementwise kernel specs to PTX text, with
+// The GPU's counterpart of Codegen.h: kernel specs to PTX text, with
 // the expansions and rounding rules of the CPU's kernels. GpuParameter in
 // runtime/schema/KernelAbi.h says how a kernel is called. No MLIR or LLVM type in
 // this header but Expected.
@@ -9,6 +9,7 @@
 #pragma once
 
 #include "compiler/lowering/KernelSpec.h"
+#include "runtime/schema/Image.h"
 #include "llvm/Support/Error.h"
 
 #include <memory>
@@ -27,9 +28,11 @@ public:
   static llvm::Expected<std::unique_ptr<PtxGenerator>> create(llvm::StringRef architecture);
   ~PtxGenerator();
 
-  /// One PTX module with one entry per kernel; names must be distinct and of letters, digits and '_'. Unimplemented on
-  /// a spec with a reduced group, InvalidArgument on one that does not verify. Not thread-safe.
+  /// One PTX module with one entry per kernel; names must be distinct and of letters, digits and '_'. InvalidArgument
+  /// on a spec that does not verify. Not thread-safe.
   llvm::Expected<std::string> compile(llvm::ArrayRef<NamedKernel> kernels);
+  /// The same as an image, for a device to load.
+  llvm::Expected<runtime::Image> compileImage(llvm::ArrayRef<NamedKernel> kernels);
   /// The LLVM IR that the PTX of `spec` is made from.
   llvm::Expected<std::string> dumpLlvm(const KernelSpec &spec);
 

@@ -1,17 +1,16 @@
 //===- PtxKernel.cpp - a KernelSpec as one GPU kernel ---------------------===//
 //
 // A thread computes one element at a time: no lanes, so no masks and no tail.
-// Values, operands and roundings are those of the CPU's kernels
-// (KernelBuilder).
+// Values, operands and roundings are those of the CPU's kernels (KernelEmitter);
+// a row is reduced by the threads that a vector's lanes are there.
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/target/PtxKernel.h"
 
-#include "compiler/lanes/LaneConversion.h"
-#include "compiler/lowering/KernelBuilder.h"
+#include "compiler/lowering/KernelEmitter.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -54,25 +53,51 @@ Block *addFunction(OpBuilder &ops, llvm::StringRef name, const KernelSpec &spec)
   return entry;
 }
 
-/// Enters element `linear` of the row-major domain.
-void enterElement(KernelBuilder &k, unsigned numGroups, V linear) {
-  V rest = linear;
-  for (unsigned group = numGroups - 1; group > 0; --group) {
-    V size = k.size(group), quotient = rest.b().binary(LaneBuilder::Bin::UDiv, rest, size);
-    k.enterGroup(group, rest - quotient * size);
-    rest = quotient;
-  }
-  k.enterGroup(0, rest);
-}
+/// A team of a warp's threads: shuffles among 16 lanes.
+class WarpTeam : public ThreadTeam {
+public:
+  explicit WarpTeam(LaneBuilder &b) : b(b), thread(specialRegister(b, "tid.x")) {}
 
-void emitElement(KernelBuilder &k, const KernelSpec &spec, V linear) {
-  enterElement(k, spec.numParallel, linear);
-  for (auto [index, node] : llvm::enumerate(spec.nodes))
-    if (node.kind == NodeKind::Apply && node.fn == ScalarFn::Index)
-      k.define(index, castValue(linear, DType::Int64, node.dtype));
-  for (const KernelStore &store : spec.stores)
-    k.store(store.node, store.operand);
-}
+  V lane() override { return thread & b.index(kLanes - 1); }
+  V fromBehind(V value, unsigned distance) override { return shuffle(value, "down", distance); }
+  V fromFirst(V value) override { return shuffle(value, "idx", 0); }
+
+private:
+  /// Registers have 32 bits: narrow values are widened, wide ones go in halves.
+  V shuffle(V value, llvm::StringRef mode, unsigned by) {
+    Elem elem = value.elem();
+    if (isFloat(elem))
+      return fromBits(shuffle(toBits(value), mode, by));
+    if (elem != Elem::I64)
+      return narrowed(
+          shuffleWord(elem == Elem::I32 ? value : b.convert(value, Elem::I32, /*isUnsigned=*/true), mode, by), elem);
+    V low = shuffleWord(b.convert(value, Elem::I32), mode, by);
+    V high = shuffleWord(b.convert(lshr(value, 32), Elem::I32), mode, by);
+    return b.convert(low, Elem::I64, /*isUnsigned=*/true) | shl(b.convert(high, Elem::I64, /*isUnsigned=*/true), 32);
+  }
+
+  V narrowed(V word, Elem elem) {
+    if (elem == Elem::I32)
+      return word;
+    return elem == Elem::I1 ? ne(word, b.constantBits(Elem::I32, false, 0)) : b.convert(word, elem);
+  }
+
+  V shuffleWord(V word, llvm::StringRef mode, unsigned by) {
+    // The threads of this half of the warp, and segments of 16 lanes; the other half may be in another row.
+    constexpr uint64_t kHalf = 0xffff, kSegments = (32 - kLanes) << 8 | 31;
+    V shift = b.convert(thread & b.index(kLanes), Elem::I32);
+    V mask = b.binary(LaneBuilder::Bin::Shl, b.constantBits(Elem::I32, false, kHalf), shift);
+    Value operands[] = {mask.get(), word.get(), b.constantBits(Elem::I32, false, by).get(),
+                        b.constantBits(Elem::I32, false, kSegments).get()};
+    auto intrinsic = b.opBuilder().getStringAttr("llvm.nvvm.shfl.sync." + mode.str() + ".i32");
+    auto call =
+        LLVM::CallIntrinsicOp::create(b.opBuilder(), b.location(), b.opBuilder().getI32Type(), intrinsic, operands);
+    return b.wrap(call.getResults(), Elem::I32, false);
+  }
+
+  LaneBuilder &b;
+  V thread;
+};
 
 } // namespace
 
@@ -85,16 +110,10 @@ void emitPtxKernel(ModuleOp module, llvm::StringRef name, const KernelSpec &spec
   V first = specialRegister(b, "ctaid.x") * threads + specialRegister(b, "tid.x");
   V step = specialRegister(b, "nctaid.x") * threads;
   V count = b.wrap(argumentOf(entry, GpuParameter::Count), Elem::I64, false);
-
-  KernelPlan plan = planKernel(spec);
-  KernelBuilder::Arguments args;
-  args.ptrs = argumentOf(entry, GpuParameter::Pointers);
-  args.dims = argumentOf(entry, GpuParameter::Dims);
-  KernelBuilder k(spec, plan, b, args, /*narrowMasks=*/false, entry->getTerminator());
-  k.loop(first, count, step, {}, [&](V linear, llvm::ArrayRef<V>) {
-    emitElement(k, spec, linear);
-    return LaneBuilder::Values();
-  });
+  WarpTeam team(b);
+  unsigned shift = llvm::Log2_32(teamOf(spec));
+  emitGridBody(spec, b, argumentOf(entry, GpuParameter::Pointers), argumentOf(entry, GpuParameter::Dims),
+               {lshr(first, shift), count, lshr(step, shift)}, entry->getTerminator(), {}, &team);
 }
 
 } // namespace tess::compiler

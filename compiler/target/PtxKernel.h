@@ -7,8 +7,8 @@
 
 namespace tess::compiler {
 
-/// Appends a kernel `name` that computes `spec` (verified, no reduced group) to `module`, in the LLVM
-/// dialect; see PtxGenerator.h for its parameters.
+/// Appends a kernel `name` that computes `spec` (verified) to `module`, in the LLVM dialect; GpuParameter in
+/// runtime/schema/KernelAbi.h says how it is called.
 void emitPtxKernel(mlir::ModuleOp module, llvm::StringRef name, const KernelSpec &spec);
 
 } // namespace tess::compiler

@@ -4,6 +4,7 @@
 #include "ops/Error.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/TargetParser/Host.h"
 
@@ -47,24 +48,42 @@ llvm::Expected<std::string> hostFeatures() {
 
 } // namespace
 
+/// The names of the levels, in their order.
+constexpr llvm::StringLiteral kNames[] = {"host", "x86-64-v3", "x86-64-v4", "host-checked", "sim"};
+
+std::optional<TargetLevel> TargetSpec::levelOf(llvm::StringRef name) {
+  if (llvm::StringRef rest = name; rest.consume_front("sm_") && !rest.empty() && llvm::isDigit(rest[0]))
+    return TargetLevel::Ptx;
+  const auto *found = llvm::find(kNames, name);
+  return found == std::end(kNames) ? std::nullopt : std::optional(TargetLevel(found - kNames));
+}
+
 llvm::Expected<TargetSpec> TargetSpec::parse(llvm::StringRef name) {
+  std::optional<TargetLevel> level = levelOf(name);
+  if (!level)
+    return invalidArgument("target: name must be host, x86-64-v3, x86-64-v4, sim or sm_<number>, got " + name);
   TargetSpec spec;
+  spec.level = *level;
   llvm::SmallVector<llvm::StringRef> features(std::begin(kV3), std::end(kV3));
-  if (name == "host" || name == "host-checked") {
-    spec.level = name == "host" ? TargetLevel::Host : TargetLevel::HostChecked;
-    llvm::Expected<std::string> found = hostFeatures();
-    if (!found)
-      return found.takeError();
-    spec.features = std::move(*found);
+  switch (*level) {
+  case TargetLevel::Ptx:
+    spec.architecture = name.str();
     return spec;
-  }
-  if (name == "x86-64-v4") {
-    spec.level = TargetLevel::X86_64V4;
+  case TargetLevel::X86_64V4:
     features.append(std::begin(kV4), std::end(kV4));
-  } else if (name != "x86-64-v3") {
-    return invalidArgument("target: name must be host, x86-64-v3 or x86-64-v4, got " + name);
+    [[fallthrough]];
+  case TargetLevel::X86_64V3:
+    spec.features = join(std::move(features));
+    return spec;
+  case TargetLevel::Host:
+  case TargetLevel::HostChecked:
+  case TargetLevel::Sim:
+    break;
   }
-  spec.features = join(std::move(features));
+  llvm::Expected<std::string> found = hostFeatures();
+  if (!found)
+    return found.takeError();
+  spec.features = std::move(*found);
   return spec;
 }
 
@@ -75,8 +94,17 @@ bool TargetSpec::has(llvm::StringRef feature) const {
 }
 
 llvm::StringRef TargetSpec::levelName() const {
-  static constexpr llvm::StringLiteral names[] = {"host", "x86-64-v3", "x86-64-v4", "host-checked"};
-  return names[unsigned(level)];
+  return level == TargetLevel::Ptx ? llvm::StringRef(architecture) : llvm::StringRef(kNames[unsigned(level)]);
+}
+
+std::string TargetSpec::describe() const {
+  return (level == TargetLevel::Ptx ? "gpu:" : level == TargetLevel::Sim ? "sim:" : "cpu:") + levelName().str();
+}
+
+std::string TargetSpec::keyPrefix() const {
+  if (level == TargetLevel::Ptx)
+    return architecture + " ";
+  return isGrid() ? "grid " : isPortable() ? "" : "checked ";
 }
 
 } // namespace tess::compiler

@@ -122,6 +122,7 @@ void Recorder::abandon() {
 uint32_t Recorder::addValue(Recording::ValueKind kind, TensorImpl &tensor) {
   uint32_t number = recording.valueList.size();
   recording.valueList.emplace_back(kind, tensor.meta(), tensor.name().str());
+  recording.valueList.back().device = &tensor.storage().device();
   tensor.traceTag = {id, number};
   return number;
 }

@@ -34,6 +34,7 @@ public:
     ValueKind kind;
     TensorMeta meta;
     std::string name;
+    runtime::Device *device = nullptr; // set but for number 0
     /// Captured: the variable. Constant: the tensor.
     TensorRef tensor;
     /// Captured: the value at its first use, for programs that take it as a constant.

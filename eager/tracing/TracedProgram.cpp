@@ -4,6 +4,7 @@
 #include "compiler/ProgramFile.h"
 #include "eager/Contiguous.h"
 #include "eager/HostOptions.h"
+#include "eager/Placement.h"
 #include "eager/Queue.h"
 #include "runtime/Code.h"
 #include "runtime/Executor.h"
@@ -21,16 +22,42 @@ static constexpr uint64_t kMostBindingBytes = uint64_t(256) << 20;
 
 llvm::Error TracedProgram::finish(runtime::Executable exe, runtime::ProgramOptions options) {
   options.name = name;
+  options.device = device;
   return runtime::Program::create(std::move(exe), std::move(options)).moveInto(program);
+}
+
+/// "x on cpu0", of an argument or a captured variable.
+static std::string placeOf(const TensorImpl &tensor) {
+  return (tensor.name().empty() ? "a tensor" : tensor.name().str()) + " on " + tensor.storage().device().name();
+}
+
+static std::string placeOf(const Recording::Value &value) {
+  return (value.name.empty() ? "a tensor" : value.name) + " on " + value.device->name();
+}
+
+/// The device of the tensors that a recording reads; InvalidArgument where there are several.
+static llvm::Expected<runtime::Device *> deviceOf(const Recording &recording) {
+  const Recording::Value *first = nullptr;
+  for (llvm::ArrayRef<uint32_t> list : {recording.arguments(), recording.captured()})
+    for (uint32_t number : list) {
+      const Recording::Value &value = recording.values()[number];
+      if (first && first->device != value.device)
+        return invalidArgument("trace: tensors that a traced function reads must be on one device, got " +
+                               placeOf(*first) + " and " + placeOf(value));
+      first = &value;
+    }
+  return first ? first->device : &creationDevice();
 }
 
 llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::compile(const RecordingRef &recording,
                                                                       const GraphOptions &options, bool fuse) {
   std::shared_ptr<TracedProgram> traced(new TracedProgram);
   BlockingRegion region(/*computes=*/true);
+  if (llvm::Error e = deviceOf(*recording).moveInto(traced->device))
+    return std::move(e);
   if (llvm::Error e = buildGraph(*recording, options).moveInto(traced->graph))
     return std::move(e);
-  compiler::CompileOptions compileOptions = hostOptions();
+  compiler::CompileOptions compileOptions = optionsFor(*traced->device);
   compileOptions.fuse = fuse;
   llvm::Expected<runtime::Executable> exe = compiler::compile(*traced->graph, compileOptions);
   if (!exe)
@@ -51,21 +78,21 @@ llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::compile(const Reco
   return traced;
 }
 
-/// The executable of a file for this machine; none if there is none.
-static llvm::Expected<std::optional<runtime::Executable>> codeOf(const runtime::Container &file) {
-  for (const char *target : {"host", "x86-64-v4", "x86-64-v3"}) {
+/// The executable of a file for this machine and `device`; none if there is none.
+static llvm::Expected<std::optional<runtime::Executable>> codeOf(const runtime::Container &file,
+                                                                 const runtime::Device &device) {
+  for (llvm::StringRef target : {device.target(), llvm::StringRef("x86-64-v4"), llvm::StringRef("x86-64-v3")}) {
     if (!file.has(runtime::SectionKind::Executable, target))
       continue;
     llvm::Expected<llvm::StringRef> bytes = file.read(runtime::SectionKind::Executable, target);
     if (!bytes)
       return bytes.takeError();
-    llvm::Expected<runtime::Executable> exe = runtime::parseExecutable(*bytes, file.path() + ": executable " + target);
+    llvm::Expected<runtime::Executable> exe =
+        runtime::parseExecutable(*bytes, file.path() + ": executable " + target.str());
     if (!exe)
       return exe.takeError();
-    auto fits = [](const runtime::Image &image) {
-      llvm::SmallVector<llvm::StringRef, 8> features;
-      llvm::StringRef(image.features).split(features, ',', -1, false);
-      return llvm::all_of(features, [](llvm::StringRef f) { return runtime::hostHasFeature(f.ltrim('+')); });
+    auto fits = [&](const runtime::Image &image) {
+      return image.kind == device.imageKind() && runtime::missingFeatures(image).empty();
     };
     if (llvm::all_of(exe->images, fits))
       return std::optional<runtime::Executable>(std::move(*exe));
@@ -76,6 +103,7 @@ static llvm::Expected<std::optional<runtime::Executable>> codeOf(const runtime::
 llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::load(llvm::StringRef path, bool allowCode) {
   std::shared_ptr<TracedProgram> traced(new TracedProgram);
   traced->name = path.str();
+  traced->device = &creationDevice();
   BlockingRegion region(/*computes=*/true);
   if (llvm::Error e = compiler::readGraph(path).moveInto(traced->graph))
     return std::move(e);
@@ -85,7 +113,7 @@ llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::load(llvm::StringR
     auto file = runtime::Container::open(path);
     if (!file)
       return file.takeError();
-    auto code = codeOf(**file);
+    auto code = codeOf(**file, *traced->device);
     if (!code)
       return (*file)->causeOf(code.takeError());
     exe = std::move(*code);
@@ -94,7 +122,7 @@ llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::load(llvm::StringR
     options.check = [file = *file] { return file->checkSize(); };
   }
   if (!exe) {
-    if (llvm::Error e = compiler::compile(*traced->graph, hostOptions()).moveInto(exe))
+    if (llvm::Error e = compiler::compile(*traced->graph, optionsFor(*traced->device)).moveInto(exe))
       return std::move(e);
     options = {};
   }
@@ -115,9 +143,10 @@ llvm::Error TracedProgram::makeState() {
     if (!bytes)
       return bytes.takeError();
     const TensorMeta &meta = executable().constants[executable().inputs[input].initial].meta;
-    if (llvm::Error e = TensorImpl::allocate(meta.dtype, meta.shape).moveInto(captured.emplace_back()))
+    if (llvm::Error e = TensorImpl::allocate(meta.dtype, meta.shape, *device).moveInto(captured.emplace_back()))
       return e;
-    llvm::copy(*bytes, captured.back()->data());
+    if (llvm::Error e = copyFromHost(*captured.back(), bytes->data(), bytes->size()))
+      return e;
   }
   for (size_t output = functionOutputs; output < executable().outputs.size(); ++output)
     updates.push_back({captured[executable().outputs[output].donates - arguments], -1, 0});
@@ -161,10 +190,13 @@ llvm::Error TracedProgram::setState(llvm::ArrayRef<std::pair<std::string, Tensor
     if (!(value->meta() == meta))
       return invalidArgument(name + ": state " + key + " must be " + toString(meta) + ", got " +
                              toString(value->meta()));
-    llvm::Expected<TensorRef> copy = TensorImpl::allocate(meta.dtype, meta.shape);
+    llvm::Expected<TensorRef> copy = TensorImpl::allocate(meta.dtype, meta.shape, *device);
     if (!copy)
       return copy.takeError();
-    if (llvm::Error e = readValue(*value, (*copy)->data()))
+    std::vector<char> bytes(size_t(meta.numElements() * byteWidth(meta.dtype)));
+    if (llvm::Error e = readValue(*value, bytes.data()))
+      return e;
+    if (llvm::Error e = copyFromHost(**copy, bytes.data(), bytes.size()))
       return e;
     copies.emplace_back(index, std::move(*copy));
   }
@@ -180,6 +212,9 @@ TensorImpl &TracedProgram::inputAt(llvm::ArrayRef<TensorRef> given, unsigned ind
 llvm::Error TracedProgram::readInputs(llvm::ArrayRef<TensorRef> given, Values &values) const {
   for (unsigned i = 0, n = arguments + captured.size(); i < n; ++i) {
     TensorImpl &tensor = inputAt(given, i);
+    if (LLVM_UNLIKELY(&tensor.storage().device() != device))
+      return invalidArgument(name + ": tensors must be on " + device->name() + ", for which the program is, got " +
+                             placeOf(tensor));
     llvm::Expected<TensorRef> plain = contiguousNow(tensor, name);
     if (!plain)
       return plain.takeError();
@@ -239,7 +274,7 @@ llvm::Error TracedProgram::makeOutputs(llvm::ArrayRef<TensorRef> given, const ru
       values.results.push_back(TensorRef());
       continue;
     }
-    llvm::Expected<TensorRef> result = TensorImpl::allocate(meta.dtype, meta.shape);
+    llvm::Expected<TensorRef> result = TensorImpl::allocate(meta.dtype, meta.shape, *device);
     if (!result)
       return result.takeError();
     values.outputs.push_back((*result)->data());

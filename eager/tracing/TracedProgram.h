@@ -81,6 +81,7 @@ private:
   void update(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound, Values &values) const;
 
   std::string name = "program";
+  runtime::Device *device = nullptr; // where it runs
   std::optional<ir::Graph> graph;
   bool isFromFile = false;
   runtime::ProgramRef program;

@@ -1,4 +1,5 @@
 //===- Tracing.cpp - operators go to the recording -----------------------===//
+#include "eager/Placement.h"
 #include "eager/Transformations.h"
 #include "eager/tracing/Recording.h"
 #include "llvm/ADT/STLExtras.h"
@@ -19,7 +20,7 @@ bool isValueless(const TensorImpl &tensor) { return tensor.storage().failure() =
 
 TensorRef valueless(const TensorMeta &meta, const FailureRef &why) {
   int64_t bytes = meta.numElements() * byteWidth(meta.dtype);
-  StorageRef storage = Storage::wrap(nullptr, bytes, nullptr, [](void *) {});
+  StorageRef storage = Storage::wrap(nullptr, bytes, nullptr, [](void *) {}, creationDevice());
   storage->poison(why ? why : onlyRecorded());
   return TensorImpl::create(meta.dtype, meta.shape, std::move(storage));
 }
@@ -56,6 +57,7 @@ llvm::Expected<Metas> Recorder::inferMetas(const Call &call) {
 
 /// Infers the results of an operator that does not run.
 llvm::Error Recorder::infer(const Call &call, Tensors &results) {
+  OnDevice here(call.operands);
   llvm::Expected<Metas> metas = inferMetas(call);
   if (!metas)
     return metas.takeError();

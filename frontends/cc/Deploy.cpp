@@ -3,6 +3,7 @@
 #include "frontends/cc/PickExecutable.h"
 #include "ops/Error.h"
 #include "runtime/Allocator.h"
+#include "runtime/Devices.h"
 #include "runtime/Executor.h"
 #include "runtime/ParallelFor.h"
 #include "runtime/Profiler.h"
@@ -95,21 +96,70 @@ struct Session::Impl {
   std::vector<size_t> bytes;
   Memory memory;
   llvm::SmallVector<void *, 8> inputs, outputs; // of a run; `outputs` is used with state only
+  // Where the host does not address the device's memory: there, what a run is given and gives.
+  std::vector<BufferRef> givenThere, resultsThere;
 
   void readShapes() {
     for (auto [shape, meta] : llvm::zip(shapes, bound->outputs())) // updates of state come after the results
       shape.assign(meta.shape.begin(), meta.shape.end());
   }
+  llvm::Error allocateThere(llvm::ArrayRef<TensorMeta> given);
+  llvm::Error checkCounts(size_t numInputs, size_t numOutputs) const;
   llvm::Error runWithState(llvm::ArrayRef<void *> given);
+  llvm::Error runHere(llvm::ArrayRef<void *> given) {
+    return state ? runWithState(given) : runtime::run(*bound, inputs, given);
+  }
+  llvm::Error runThere(llvm::ArrayRef<void *> given);
 };
+
+llvm::Error Session::Impl::allocateThere(llvm::ArrayRef<TensorMeta> given) {
+  Device &device = bound->program().device();
+  if (device.hostAccessible())
+    return llvm::Error::success();
+  for (const TensorMeta &meta : given)
+    if (llvm::Error error = Buffer::allocate(device, size_t(meta.numElements() * tess::byteWidth(meta.dtype)))
+                                .moveInto(givenThere.emplace_back()))
+      return error;
+  for (size_t size : bytes)
+    if (llvm::Error error = Buffer::allocate(device, size).moveInto(resultsThere.emplace_back()))
+      return error;
+  return llvm::Error::success();
+}
+
+/// Runs on copies of the inputs, and copies the results.
+llvm::Error Session::Impl::runThere(llvm::ArrayRef<void *> given) {
+  if (llvm::Error error = checkCounts(inputs.size(), given.size()))
+    return error;
+  Stream &stream = bound->program().device().defaultStream();
+  for (auto [there, here] : llvm::zip(givenThere, inputs)) {
+    if (llvm::Error error = stream.copyIn(there->data(), here, there->bytes()))
+      return error;
+    here = there->data();
+  }
+  llvm::SmallVector<void *, 8> results;
+  for (const BufferRef &there : resultsThere)
+    results.push_back(there->data());
+  if (llvm::Error error = runHere(results))
+    return error;
+  for (auto [there, here] : llvm::zip(resultsThere, given))
+    if (llvm::Error error = stream.copyOut(here, there->data(), there->bytes()))
+      return error;
+  return stream.synchronize();
+}
+
+llvm::Error Session::Impl::checkCounts(size_t numInputs, size_t numOutputs) const {
+  const Executable &exe = bound->program().executable();
+  if (numInputs == exe.numArguments() && numOutputs == exe.numResults())
+    return llvm::Error::success();
+  return invalidArgument(bound->program().name() + ": run must get " + llvm::Twine(exe.numArguments()) + " inputs, " +
+                         llvm::Twine(exe.numResults()) + " outputs, got " + llvm::Twine(numInputs) + ", " +
+                         llvm::Twine(numOutputs));
+}
 
 /// Runs with the state's buffers as inputs; an output that updates state takes over the buffer of its input.
 llvm::Error Session::Impl::runWithState(llvm::ArrayRef<void *> given) {
-  const Executable &exe = bound->program().executable();
-  if (inputs.size() != exe.numArguments() || given.size() != exe.numResults())
-    return invalidArgument(bound->program().name() + ": run must get " + llvm::Twine(exe.numArguments()) + " inputs, " +
-                           llvm::Twine(exe.numResults()) + " outputs, got " + llvm::Twine(inputs.size()) + ", " +
-                           llvm::Twine(given.size()));
+  if (llvm::Error error = checkCounts(inputs.size(), given.size()))
+    return error;
   std::lock_guard<std::mutex> lock(state->mutex);
   for (const BufferRef &buffer : state->buffers)
     inputs.push_back(buffer->data());
@@ -134,8 +184,8 @@ Status Session::run(const void *const *inputs, size_t numInputs, void *const *ou
   for (size_t i = 0; i < numInputs; ++i)
     impl->inputs.push_back(const_cast<void *>(inputs[i]));
   llvm::ArrayRef<void *> results(outputs, numOutputs);
-  Status status =
-      toStatus(impl->state ? impl->runWithState(results) : runtime::run(*impl->bound, impl->inputs, results));
+  bool isHere = impl->bound->program().device().hostAccessible();
+  Status status = toStatus(isHere ? impl->runHere(results) : impl->runThere(results));
   if (impl->file->isDamaged())
     return toStatus(impl->file->checkSize());
   if (status.ok() && impl->bound->dependsOnData())
@@ -156,7 +206,7 @@ struct Model::Impl {
   std::vector<OutputInfo> outputs;
   std::map<std::string, std::string> metadata;
 
-  llvm::Error read(llvm::StringRef name, bool allowCode);
+  llvm::Error read(llvm::StringRef name, const LoadOptions &given);
   void describe();
   llvm::Error readMetadata();
 };
@@ -214,12 +264,17 @@ static std::string stem(llvm::StringRef path) {
 }
 
 /// Reads everything from `file`; `name` is the program's.
-llvm::Error Model::Impl::read(llvm::StringRef name, bool allowCode) {
-  llvm::Expected<PickedExecutable> picked = pickExecutable(*file, allowCode);
+llvm::Error Model::Impl::read(llvm::StringRef name, const LoadOptions &given) {
+  Device *device = &hostDevice();
+  if (!given.device.empty())
+    if (llvm::Error error = findDevice(given.device, name).moveInto(device))
+      return error;
+  llvm::Expected<PickedExecutable> picked = pickExecutable(*file, *device, given.allowCode);
   if (!picked)
     return picked.takeError();
   ProgramOptions options;
   options.name = name.str();
+  options.device = device;
   options.keepAlive = file;
   options.tensor = [raw = file.get()](llvm::StringRef tensor) { return raw->read(SectionKind::Tensor, tensor); };
   options.check = [raw = file.get()] { return raw->checkSize(); };
@@ -243,7 +298,7 @@ Status Model::load(const std::string &path, Model &model, const LoadOptions &opt
     return toStatus(container.takeError());
   auto loaded = std::make_shared<Impl>();
   loaded->file = std::move(*container);
-  if (llvm::Error error = loaded->read(stem(path), options.allowCode))
+  if (llvm::Error error = loaded->read(stem(path), options))
     return toStatus(loaded->file->causeOf(std::move(error)));
   model.impl = std::move(loaded);
   return {};
@@ -280,6 +335,8 @@ Status Model::bind(const std::vector<Shape> &inputShapes, Session &session) cons
   fresh->readShapes();
   for (const TensorMeta &meta : llvm::ArrayRef(fresh->bound->outputs()).take_front(impl->outputs.size()))
     fresh->bytes.push_back(size_t(meta.numElements() * tess::byteWidth(meta.dtype)));
+  if (llvm::Error error = fresh->allocateThere(llvm::ArrayRef(metas).take_front(impl->inputs.size())))
+    return toStatus(std::move(error));
   const MemoryEstimate &memory = fresh->bound->memory();
   fresh->memory = {memory.arena, memory.outputs, memory.constants, impl->state ? impl->state->bytes : 0};
   session.impl = std::move(fresh);
@@ -296,11 +353,11 @@ unsigned numThreads() { return runtime::numThreads(); }
 void guardMappedFiles() { runtime::guardMappedFiles(); }
 
 AllocatorUse allocatorUse() {
-  AllocatorStats stats = cpuAllocator().stats();
+  AllocatorStats stats = hostDevice().allocator().stats();
   return {stats.inUse, stats.peak, stats.cached};
 }
 
-void resetAllocatorPeak() { cpuAllocator().resetPeak(); }
+void resetAllocatorPeak() { hostDevice().allocator().resetPeak(); }
 void startProfile() { profiler::start(); }
 
 Status saveProfile(const std::string &path) {

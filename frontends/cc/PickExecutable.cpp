@@ -36,13 +36,18 @@ static std::string missingHere(const llvm::StringSet<> &features) {
   return llvm::join(missing, ", ");
 }
 
-static std::string lineToType(llvm::StringRef path) {
-  llvm::StringRef stem = path;
-  stem.consume_back(".tess");
-  return ("; type: tess-compile " + path + " -o " + stem + ".host.tess --target host").str();
+/// Whether all code is of the kind that the device loads.
+static bool isFor(const Executable &exe, const Device &device) {
+  return llvm::all_of(exe.images, [&](const Image &image) { return image.kind == device.imageKind(); });
 }
 
-llvm::Expected<PickedExecutable> pickExecutable(const Container &file, bool allowCode) {
+static std::string lineToType(llvm::StringRef path, llvm::StringRef target) {
+  llvm::StringRef stem = path;
+  stem.consume_back(".tess");
+  return ("; type: tess-compile " + path + " -o " + stem + "." + target + ".tess --target " + target).str();
+}
+
+llvm::Expected<PickedExecutable> pickExecutable(const Container &file, const Device &device, bool allowCode) {
   std::optional<PickedExecutable> best;
   std::pair<bool, size_t> bestRank;
   std::string rejected;
@@ -61,6 +66,10 @@ llvm::Expected<PickedExecutable> pickExecutable(const Container &file, bool allo
     llvm::Expected<Executable> exe = parseExecutable(*bytes, file.path() + ": executable " + section.name);
     if (!exe)
       return exe.takeError();
+    if (!isFor(*exe, device)) {
+      rejected += (rejected.empty() ? "" : "; ") + section.name + ", which is for another device";
+      continue;
+    }
     llvm::StringSet<> features = featuresOf(*exe);
     std::string missing = missingHere(features);
     rejected += missing.empty() ? "" : (rejected.empty() ? "" : "; ") + section.name + ", which needs " + missing;
@@ -72,8 +81,10 @@ llvm::Expected<PickedExecutable> pickExecutable(const Container &file, bool allo
   }
   if (best)
     return std::move(*best);
-  return makeError(ErrorCode::Unimplemented, file.path() + ": must have an executable for this processor, got " +
-                                                 (rejected.empty() ? "none" : rejected) + lineToType(file.path()));
+  return makeError(ErrorCode::Unimplemented, file.path() + ": must have an executable for " +
+                                                 (device.hostAccessible() ? "this processor" : device.name()) +
+                                                 ", got " + (rejected.empty() ? "none" : rejected) +
+                                                 lineToType(file.path(), device.target()));
 }
 
 } // namespace tessera::deploy

@@ -1,6 +1,7 @@
 //===- PickExecutable.h - the code of a file that fits here -----*- C++ -*-===//
 #pragma once
 
+#include "runtime/Device.h"
 #include "runtime/schema/Container.h"
 #include "runtime/schema/Executable.h"
 
@@ -12,9 +13,10 @@ struct PickedExecutable {
   tess::runtime::Executable executable;
 };
 
-/// The executable to run: of those that this processor can run, the one whose code needs most features, and of equal
-/// ones the one compiled for the present number of threads. Unimplemented, with the command that makes one, when there
-/// is none. `allowCode`: false refuses every executable.
-llvm::Expected<PickedExecutable> pickExecutable(const tess::runtime::Container &file, bool allowCode);
+/// The executable to run on `device`: of those that it can run on this machine, the one whose code needs most features,
+/// and of equal ones the one compiled for the present number of threads. Unimplemented, with the command that makes
+/// one, when there is none. `allowCode`: false refuses every executable.
+llvm::Expected<PickedExecutable> pickExecutable(const tess::runtime::Container &file,
+                                                const tess::runtime::Device &device, bool allowCode);
 
 } // namespace tessera::deploy

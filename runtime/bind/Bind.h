@@ -29,7 +29,7 @@ struct ProgramOptions {
   std::string name = "program";
   /// A reader has validated the executable, or the compiler of this process has made it: create() does not do it again.
   bool isValidated = false;
-  /// Null: the processor.
+  /// Where it runs; null: on the host.
   Device *device = nullptr;
   /// Bytes of a constant that the executable only names. They live as long as `keepAlive`.
   std::function<llvm::Expected<llvm::StringRef>(llvm::StringRef tensor)> tensor;
@@ -61,7 +61,7 @@ struct BindOptions {
 /// Immutable: any number of threads may bind at once.
 class Program : public std::enable_shared_from_this<Program> {
 public:
-  /// Validates, checks and maps the code (the processor must have its features), and places the constants.
+  /// Validates, has the device load the code (which must be for it), and places the constants.
   static llvm::Expected<std::shared_ptr<Program>> create(Executable executable, ProgramOptions options = {});
   ~Program();
 
@@ -96,7 +96,7 @@ private:
   std::shared_ptr<const Stages> stages; // null where shapes decide every size that an operator reads
   Executable exe;
   ProgramOptions options;
-  std::vector<std::shared_ptr<void>> images;
+  std::vector<LoadedCodeRef> images;
   std::vector<std::vector<KernelFn>> kernels; // by image, entry
   std::vector<void *> constants;
   std::vector<BufferRef> constantBuffers;

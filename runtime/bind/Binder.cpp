@@ -67,7 +67,7 @@ void Binder::finish() {
     command.launch.dims = bound->dims.data() + command.firstDim;
   }
   if (options.batches)
-    splitPicoseconds += batchLaunches(*bound, exe, storage, plan, threads);
+    splitPicoseconds += batchLaunches(*bound, exe, storage, plan, parts);
   bound->outputs.reserve(exe.outputs.size());
   for (const OutputDecl &output : exe.outputs)
     addOutput(output);

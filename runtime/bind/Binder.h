@@ -26,7 +26,7 @@ class Binder {
 public:
   Binder(Program &program, const BindOptions &options)
       : program(program), exe(program.exe), options(options), threads(options.threads ? options.threads : numThreads()),
-        bound(new Commands) {}
+        parts(program.device().hostAccessible() ? threads : 1), bound(new Commands) {}
   /// The steps of binding in their order; arguments and errors are those of Program::bind().
   llvm::Expected<std::shared_ptr<Bound>> run(llvm::ArrayRef<TensorMeta> inputs);
 
@@ -108,7 +108,8 @@ private:
   Program &program;
   const Executable &exe;
   BindOptions options;
-  unsigned threads;
+  unsigned threads; // of library kernels, which the host runs
+  unsigned parts;   // of kernels and copies; other devices split them by themselves
   std::unique_ptr<Commands> bound;
   Metas metas;
   std::vector<int64_t> symbolValues;  // of the executable's symbols; kUnknown where no input has one

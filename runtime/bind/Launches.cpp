@@ -59,8 +59,8 @@ void Binder::setLaunch(KernelLaunch &launch, const KernelEntry &code, const Kern
   launch.inner = byChunks ? reductionChunks(geometry.reduced) : geometry.inner;
   launch.parts = 1;
   launch.tiled = geometry.isTiled;
-  if (threads > 1 && launch.picoseconds >= kSplitPicoseconds)
-    byChunks ? launch.splitChunks(threads) : launch.split(threads);
+  if (parts > 1 && launch.picoseconds >= kSplitPicoseconds)
+    byChunks ? launch.splitChunks(parts) : launch.split(parts);
   if (launch.parts > 1)
     splitPicoseconds += launch.picoseconds;
   if (code.scratchBytesPerElement)

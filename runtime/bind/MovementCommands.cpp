@@ -33,8 +33,8 @@ void Binder::addCopy(const Step *step, const char *label, int64_t width, const P
   command.copy = uint32_t(bound->copies.size());
   bool isWhole = from.layout.isContiguous() && to.layout.isContiguous();
   int64_t picoseconds = std::min(bytes, kWorkerPicoseconds) * kPicosecondsPerByte;
-  if (isWhole && threads > 1 && picoseconds >= kSplitPicoseconds) {
-    command.parts = threads;
+  if (isWhole && parts > 1 && picoseconds >= kSplitPicoseconds) {
+    command.parts = parts;
     splitPicoseconds += picoseconds;
   }
   bound->copies.push_back({from.layout, to.layout, width, isWhole ? bytes : -1});

@@ -1,6 +1,5 @@
 //===- Program.cpp - code and constants of an executable ------------------===//
 #include "ops/Error.h"
-#include "runtime/Code.h"
 #include "runtime/bind/Bind.h"
 #include "runtime/bind/Stages.h"
 #include "runtime/schema/ExecutableCodec.h"
@@ -17,7 +16,7 @@ llvm::Expected<std::shared_ptr<Program>> Program::create(Executable executable, 
     if (llvm::Error error = validate(executable, options.name))
       return std::move(error);
   if (!options.device)
-    options.device = &cpuDevice();
+    options.device = &hostDevice();
   std::shared_ptr<Program> program(new Program(std::move(executable), std::move(options)));
   llvm::Expected<std::vector<StageCode>> stages = splitAtData(program->exe);
   if (!stages)
@@ -62,9 +61,9 @@ uint64_t Program::constantBytes() const {
 
 llvm::Error Program::mapCode() {
   for (auto [index, image] : llvm::enumerate(exe.images)) {
-    std::shared_ptr<CodeImage> code; // none where the options replace it
+    LoadedCodeRef code; // none where the options replace it
     if (!options.kernel)
-      if (llvm::Error error = CodeImage::map(image).moveInto(code))
+      if (llvm::Error error = options.device->load(image).moveInto(code))
         return error;
     std::vector<KernelFn> &entries = kernels.emplace_back();
     for (unsigned entry = 0; entry < image.entries.size(); ++entry)

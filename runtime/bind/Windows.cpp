@@ -30,7 +30,12 @@ llvm::Error Binder::addWindow(const Step &step) {
   }
   operands.shapes = {domain};
   operands.layouts = {windowLayout(layouts[operand], windows, domain), layouts[result]};
-  return addLaunch(step, step.entry, {operand, result}, operands);
+  size_t before = bound->commands.size();
+  llvm::Error error = addLaunch(step, step.entry, {operand, result}, operands);
+  if (!error && bound->commands.size() > before)
+    bound->commands.back().launch.lead =
+        (layouts[operand].offset - operands.layouts[0].offset) * byteWidth(metas[operand].dtype);
+  return error;
 }
 
 } // namespace tess::runtime

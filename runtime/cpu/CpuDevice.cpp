@@ -1,6 +1,7 @@
 //===- CpuDevice.cpp - the host's processor -------------------------------===//
 #include "runtime/Allocator.h"
 #include "runtime/Cgroup.h"
+#include "runtime/Code.h"
 #include "runtime/Device.h"
 #include "runtime/KernelTable.h"
 #include "runtime/ParallelFor.h"
@@ -53,20 +54,33 @@ constexpr Allocator::Lists kLists = Allocator::Lists::None;
 constexpr Allocator::Lists kLists = Allocator::Lists::PerThread;
 #endif
 
+/// In a build with a sanitizer, kernels tell it of their accesses.
+#if TESS_SANITIZE_ADDRESS || TESS_SANITIZE_THREAD
+constexpr llvm::StringLiteral kTarget = "host-checked";
+#else
+constexpr llvm::StringLiteral kTarget = "host";
+#endif
+
 class CpuDevice : public Device {
 public:
   // An eighth is left for everything else in the process, so that a request fails before the kernel kills the process.
-  CpuDevice() : Device("cpu0"), allocator("cpu0", source, kLists) { allocator.setLimit(availableMemory() / 8 * 7); }
-  llvm::Expected<Block> allocate(size_t bytes) override { return allocator.allocate(bytes); }
-  void release(Block block) override { allocator.free(block); }
+  CpuDevice() : Device("cpu0", {.hostAccessible = true}), memory(name(), source, kLists) {
+    memory.setLimit(availableMemory() / 8 * 7);
+  }
+  llvm::StringRef target() const override { return kTarget; }
+  ImageKind imageKind() const override { return ImageKind::Loops; }
+  llvm::Expected<Block> allocate(size_t bytes) override { return memory.allocate(bytes); }
+  void release(Block block) override { memory.free(block); }
+  Allocator &allocator() override { return memory; }
+  llvm::Expected<LoadedCodeRef> load(const Image &image) override { return CodeImage::map(image); }
   Stream &defaultStream() override { return stream; }
   llvm::Expected<std::unique_ptr<Stream>> createStream() override { return std::make_unique<CpuStream>(); }
   llvm::Expected<std::unique_ptr<Event>> createEvent() override { return std::make_unique<CpuEvent>(); }
   llvm::ArrayRef<KernelDef> kernels() const override { return cpuKernels(); }
-  bool hostAccessible() const override { return true; }
 
+private:
   HostSource source;
-  Allocator allocator;
+  Allocator memory;
   CpuStream stream;
 };
 
@@ -119,12 +133,9 @@ llvm::Error CpuStream::copy(void *destination, const void *source, size_t bytes,
   return llvm::Error::success();
 }
 
-static CpuDevice &theDevice() {
+Device &hostDevice() {
   static CpuDevice *device = new CpuDevice; // never destroyed: buffers may outlive main
   return *device;
 }
-
-Device &cpuDevice() { return theDevice(); }
-Allocator &cpuAllocator() { return theDevice().allocator; }
 
 } // namespace tess::runtime

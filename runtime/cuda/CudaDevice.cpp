@@ -28,7 +28,7 @@ private:
 };
 
 CudaDevice::CudaDevice(const Driver &driver, int ordinal)
-    : Device("gpu" + std::to_string(ordinal)), driverRef(&driver), source(std::make_unique<MemorySource>(*this)),
+    : Device("gpu" + std::to_string(ordinal), {}), driverRef(&driver), source(std::make_unique<MemorySource>(*this)),
       memory(std::make_unique<Allocator>(name(), *source, Allocator::Lists::Shared)) {}
 
 CudaDevice::~CudaDevice() {
@@ -115,14 +115,14 @@ llvm::Expected<std::unique_ptr<Event>> CudaDevice::createEvent() {
   return std::make_unique<CudaEvent>(*this, event);
 }
 
-bool CudaDevice::hasKernel(KernelFn handle) const {
+unsigned CudaDevice::teamOf(KernelFn handle) const {
   std::shared_lock<std::shared_mutex> lock(kernelMutex);
-  return loadedKernels.contains(reinterpret_cast<const void *>(handle));
+  return loadedKernels.lookup(reinterpret_cast<const void *>(handle));
 }
 
-void CudaDevice::addKernel(KernelFn handle) {
+void CudaDevice::addKernel(KernelFn handle, unsigned team) {
   std::unique_lock<std::shared_mutex> lock(kernelMutex);
-  loadedKernels.insert(reinterpret_cast<const void *>(handle));
+  loadedKernels[reinterpret_cast<const void *>(handle)] = team;
 }
 
 void CudaDevice::removeKernel(KernelFn handle) {

@@ -9,7 +9,7 @@
 #include "runtime/Allocator.h"
 #include "runtime/Device.h"
 #include "runtime/cuda/Driver.h"
-#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/DenseMap.h"
 
 #include <memory>
 #include <shared_mutex>
@@ -72,7 +72,10 @@ public:
   llvm::Expected<std::unique_ptr<Event>> createEvent() override;
   /// Empty until library kernels run on a stream of the caller's choice.
   llvm::ArrayRef<KernelDef> kernels() const override { return {}; }
-  bool hostAccessible() const override { return false; }
+  llvm::StringRef target() const override { return architectureName; }
+  ImageKind imageKind() const override { return ImageKind::Ptx; }
+  /// PTX, which the driver compiles for this GPU.
+  llvm::Expected<LoadedCodeRef> load(const Image &image) override;
 
   /// The driver, which outlives the device.
   const Driver &driver() const { return *driverRef; }
@@ -86,10 +89,11 @@ public:
   const std::string &architecture() const { return architectureName; }
   unsigned multiprocessors() const { return numMultiprocessors; }
   /// Its memory's allocator, for statistics and the byte limit.
-  Allocator &allocator() { return *memory; }
+  Allocator &allocator() override { return *memory; }
 
-  /// Whether a loaded module of this device gave the launch handle.
-  bool hasKernel(KernelFn handle) const;
+  /// The threads that compute an element together, of a kernel whose launch handle a loaded module of this device gave;
+  /// 0: none did.
+  unsigned teamOf(KernelFn handle) const;
 
 private:
   friend class CudaModule;
@@ -98,7 +102,7 @@ private:
   CudaDevice(const Driver &driver, int ordinal);
   llvm::Error start(int ordinal);
   llvm::Expected<CUstream> makeStream() const;
-  void addKernel(KernelFn handle);
+  void addKernel(KernelFn handle, unsigned team);
   void removeKernel(KernelFn handle);
 
   const Driver *driverRef;
@@ -110,7 +114,7 @@ private:
   std::unique_ptr<Allocator> memory;
   std::unique_ptr<CudaStream> stream;
   mutable std::shared_mutex kernelMutex;
-  llvm::DenseSet<const void *> loadedKernels; // CUfunctions, which the launch handles are
+  llvm::DenseMap<const void *, unsigned> loadedKernels; // teams of CUfunctions, which the launch handles are
 };
 
 /// GPU number `ordinal` of this process: made on first use, lives for ever. Errors as CudaDevice::create.

@@ -35,7 +35,7 @@ static size_t parameterBytes(const Driver &driver, CUfunction function, size_t i
   return driver.cuFuncGetParamInfo(function, index, &offset, &bytes) == CUDA_SUCCESS ? bytes : 0;
 }
 
-llvm::Expected<KernelFn> CudaModule::kernel(const std::string &name) {
+llvm::Expected<KernelFn> CudaModule::kernel(const std::string &name, unsigned team) {
   if (llvm::Error error = device.activate())
     return error;
   const Driver &d = device.driver();
@@ -54,9 +54,36 @@ llvm::Expected<KernelFn> CudaModule::kernel(const std::string &name) {
         " with " + llvm::Twine(pointers) + ", " + llvm::Twine(dims) + ", " + llvm::Twine(count) + " and " +
         llvm::Twine(more) + " bytes");
   auto handle = reinterpret_cast<KernelFn>(function);
-  device.addKernel(handle);
+  device.addKernel(handle, team);
   handles.push_back(handle);
   return handle;
+}
+
+namespace {
+/// An image as a module.
+class CudaCode : public LoadedCode {
+public:
+  explicit CudaCode(std::unique_ptr<CudaModule> module) : module(std::move(module)) {}
+  llvm::Error add(const KernelEntry &entry) {
+    return module->kernel(entry.name, entry.grid.team).moveInto(functions.emplace_back());
+  }
+
+private:
+  std::unique_ptr<CudaModule> module;
+};
+} // namespace
+
+llvm::Expected<LoadedCodeRef> CudaDevice::load(const Image &image) {
+  if (image.kind != imageKind())
+    return makeError(ErrorCode::Unimplemented, name() + ": an image must be PTX, got machine code of the host");
+  llvm::Expected<std::unique_ptr<CudaModule>> module = CudaModule::load(*this, image.code());
+  if (!module)
+    return module.takeError();
+  auto code = std::make_shared<CudaCode>(std::move(*module));
+  for (const KernelEntry &entry : image.entries)
+    if (llvm::Error error = code->add(entry))
+      return std::move(error);
+  return code;
 }
 
 } // namespace tess::runtime::cuda

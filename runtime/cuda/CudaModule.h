@@ -21,7 +21,8 @@ public:
 
   /// The handle to launch a kernel by (KernelLaunch::fn); no host may call it. NotFound when the module has no such
   /// kernel, InvalidArgument when its parameters are not those of GpuParameter.
-  llvm::Expected<KernelFn> kernel(const std::string &name);
+  /// `team`: GridEntry::team.
+  llvm::Expected<KernelFn> kernel(const std::string &name, unsigned team = 1);
 
 private:
   CudaModule(CudaDevice &device, CUmodule module) : device(device), module(module) {}

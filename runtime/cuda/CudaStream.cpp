@@ -28,7 +28,8 @@ CudaStream::~CudaStream() {
 }
 
 llvm::Error CudaStream::launch(const KernelLaunch &launch) {
-  if (!device.hasKernel(launch.fn))
+  const unsigned team = device.teamOf(launch.fn);
+  if (!team)
     return invalidArgument("cuda: a launched kernel must be one of a module loaded on " + device.name() +
                            ", got another function");
   int64_t count = launch.outer * launch.inner;
@@ -36,7 +37,7 @@ llvm::Error CudaStream::launch(const KernelLaunch &launch) {
     return llvm::Error::success();
   if (llvm::Error error = device.activate())
     return error;
-  int64_t blocks = std::min<int64_t>(llvm::divideCeil(count, kBlockThreads),
+  int64_t blocks = std::min<int64_t>(llvm::divideCeil(count * team, kBlockThreads),
                                      int64_t(device.multiprocessors()) * kBlocksPerMultiprocessor);
   void *parameters[kNumGpuParameters]; // what they point to is copied before the call returns
   parameters[unsigned(GpuParameter::Pointers)] = static_cast<void *>(const_cast<void **>(launch.pointers));

@@ -18,6 +18,12 @@ public:
   void giveBack(void *data, size_t) override { std::free(data); }
 };
 
+/// Handles of kernels that are never called.
+class NullCode : public LoadedCode {
+public:
+  explicit NullCode(size_t kernels) { functions.resize(kernels); }
+};
+
 class NullEvent : public Event {
 public:
   bool done() const override { return recorded; }
@@ -58,19 +64,24 @@ private:
 } // namespace
 
 NullDevice::NullDevice(std::string name)
-    : Device(std::move(name)), source(new AddressSource),
-      allocator(new Allocator(this->name(), *source, Allocator::Lists::Shared)), stream(new NullStream(*this)) {}
+    : Device(std::move(name), {.computes = false}), source(new AddressSource),
+      memory(new Allocator(this->name(), *source, Allocator::Lists::Shared)), stream(new NullStream(*this)) {}
 
 NullDevice::~NullDevice() = default;
 
 llvm::Expected<Block> NullDevice::allocate(size_t bytes) {
   add("allocate " + std::to_string(bytes));
-  return allocator->allocate(bytes);
+  return memory->allocate(bytes);
 }
 
 void NullDevice::release(Block block) {
   add("release " + std::to_string(block.size));
-  allocator->free(block);
+  memory->free(block);
+}
+
+llvm::Expected<LoadedCodeRef> NullDevice::load(const Image &image) {
+  add("load " + std::to_string(image.entries.size()));
+  return std::make_shared<NullCode>(image.entries.size());
 }
 
 llvm::Expected<std::unique_ptr<Stream>> NullDevice::createStream() { return std::make_unique<NullStream>(*this); }

@@ -19,15 +19,18 @@ public:
   explicit NullDevice(std::string name = "null0");
   ~NullDevice() override;
 
+  /// The host's, so that programs compile; their kernels are recorded, not run.
+  llvm::StringRef target() const override { return hostDevice().target(); }
+  ImageKind imageKind() const override { return hostDevice().imageKind(); }
+  llvm::Expected<LoadedCodeRef> load(const Image &image) override;
   llvm::Expected<Block> allocate(size_t bytes) override;
   void release(Block block) override;
+  Allocator &allocator() override { return *memory; }
   Stream &defaultStream() override { return *stream; }
   llvm::Expected<std::unique_ptr<Stream>> createStream() override;
   llvm::Expected<std::unique_ptr<Event>> createEvent() override;
   /// The processor's, so that programs bind; they are recorded, not run.
   llvm::ArrayRef<KernelDef> kernels() const override;
-  /// Its memory must not be read: nothing that was computed is in it.
-  bool hostAccessible() const override { return false; }
 
   /// Calls since the last take, the first ten thousand, one line each: "allocate 256", "launch outer=2 inner=64
   /// parts=1", "call own:matmul".
@@ -37,7 +40,7 @@ public:
 
 private:
   std::unique_ptr<Allocator::Source> source;
-  std::unique_ptr<Allocator> allocator;
+  std::unique_ptr<Allocator> memory;
   std::unique_ptr<Stream> stream;
   std::mutex mutex;
   std::vector<std::string> calls;

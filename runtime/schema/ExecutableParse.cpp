@@ -58,10 +58,14 @@ llvm::Error Reader::read(const pb::Image &in, Image &out) {
   out.features = in.features();
   out.hash = in.hash();
   out.abi = std::max(in.abi(), 1u);
+  if (llvm::Error e = enumeration("kind of an image", in.kind(), unsigned(ImageKind::Ptx) + 1))
+    return e;
+  out.kind = ImageKind(in.kind());
   for (const pb::Entry &entry : in.entries()) {
     uint32_t time = entry.picoseconds_per_element();
     out.entries.push_back({entry.name(), entry.offset(), entry.scratch_bytes_per_element(),
-                           time ? time : kDefaultPicoseconds, entry.scratch_bytes_per_chunk()});
+                           time ? time : kDefaultPicoseconds, entry.scratch_bytes_per_chunk(),
+                           GridEntry{entry.num_pointers(), entry.num_dims(), entry.team()}});
   }
   return llvm::Error::success();
 }

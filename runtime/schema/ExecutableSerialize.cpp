@@ -9,6 +9,7 @@ static void write(const Image &image, pb::Image &out) {
   out.set_features(image.features);
   out.set_hash(image.hash);
   out.set_abi(image.abi);
+  out.set_kind(uint32_t(image.kind));
   for (const KernelEntry &entry : image.entries) {
     pb::Entry &e = *out.add_entries();
     e.set_name(entry.name);
@@ -16,6 +17,9 @@ static void write(const Image &image, pb::Image &out) {
     e.set_scratch_bytes_per_element(entry.scratchBytesPerElement);
     e.set_picoseconds_per_element(entry.picosecondsPerElement);
     e.set_scratch_bytes_per_chunk(entry.scratchBytesPerChunk);
+    e.set_num_pointers(entry.grid.numPointers);
+    e.set_num_dims(entry.grid.numDims);
+    e.set_team(entry.grid.team);
   }
 }
 

@@ -32,10 +32,11 @@ template <typename A> void fields(A &a, Is<Step> auto &x) {
   a(x.kind, x.operands, x.results, x.domain, x.parallel, x.reduced, x.vectorOnReduced, x.innerClasses, x.scalars,
     x.image, x.entry, x.fillEntry, x.op, x.segments, x.inplace, x.implementation, x.location, x.loop);
 }
+template <typename A> void fields(A &a, Is<GridEntry> auto &x) { a(x.numPointers, x.numDims, x.team); }
 template <typename A> void fields(A &a, Is<KernelEntry> auto &x) {
-  a(x.name, x.offset, x.scratchBytesPerElement, x.picosecondsPerElement, x.scratchBytesPerChunk);
+  a(x.name, x.offset, x.scratchBytesPerElement, x.picosecondsPerElement, x.scratchBytesPerChunk, x.grid);
 }
-template <typename A> void fields(A &a, Is<Image> auto &x) { a(x.bytes, x.entries, x.features, x.hash, x.abi); }
+template <typename A> void fields(A &a, Is<Image> auto &x) { a(x.bytes, x.entries, x.features, x.hash, x.abi, x.kind); }
 template <typename A> void fields(A &a, Is<TensorMeta> auto &x) { a(x.dtype, x.shape); }
 template <typename A> void fields(A &a, Is<ConstantDecl> auto &x) { a(x.meta, x.bytes, x.tensor); }
 template <typename A> void fields(A &a, Is<DimDecl> auto &x) { a(x.size, x.symbol); }
@@ -49,6 +50,7 @@ template <typename A> void fields(A &a, Is<Executable> auto &x) {
 // The last value of each enumeration: a reader refuses larger ones.
 constexpr ValueKind last(ValueKind) { return ValueKind::Argument; }
 constexpr InnerClass last(InnerClass) { return InnerClass::Repeated; }
+constexpr ImageKind last(ImageKind) { return ImageKind::Ptx; }
 constexpr StepKind last(StepKind) { return StepKind::Loop; }
 constexpr ScalarSource::Kind last(ScalarSource::Kind) { return ScalarSource::Size; }
 constexpr AttrKind last(AttrKind) { return AttrKind::DType; }

@@ -18,6 +18,20 @@ namespace tess::runtime {
 /// The estimate of an addition of float32, which entries of older files without an estimate get.
 constexpr uint32_t kDefaultPicoseconds = 110;
 
+/// What the code of an image is, which says who can load it.
+enum class ImageKind : uint8_t {
+  Loops, // machine code of x86-64, kernels are called as KernelFn
+  Grid,  // the same, kernels are called as GridKernelFn: the emulated accelerator's
+  Ptx,   // text for a GPU of NVIDIA's, kernels take GpuParameter
+};
+
+/// What a launch over a grid must know of a kernel; zeros for kernels that walk ranges.
+struct GridEntry {
+  uint32_t numPointers = 0, numDims = 0; // of its two arrays
+  /// Threads that compute an element of the parallel domain together: 1, or kLanes where they reduce a row.
+  uint32_t team = 0;
+};
+
 /// One kernel of an image: its name, where its code begins, and what a caller must know of it.
 struct KernelEntry {
   std::string name;
@@ -28,6 +42,7 @@ struct KernelEntry {
   uint32_t picosecondsPerElement = kDefaultPicoseconds;
   /// Bytes that a chunk's results take where threads share a reduction (KernelFn in KernelAbi.h); 0: they cannot.
   uint32_t scratchBytesPerChunk = 0;
+  GridEntry grid = {};
 };
 
 /// Code with its kernels and what it requires of a machine.
@@ -40,6 +55,7 @@ struct Image {
   std::string hash;
   /// The ABI of the kernels; an image of another than ours is refused when it is mapped.
   uint32_t abi = kKernelAbi;
+  ImageKind kind = ImageKind::Loops;
   /// Instead of `bytes`: code in memory that is executable already, such as a mapped file, and lives as long as this.
   std::shared_ptr<const std::string_view> mapped = nullptr;
 

@@ -50,9 +50,17 @@ using KernelFn = void (*)(void *const *pointers, const int64_t *dims, void *scra
 ///
 /// Both arrays are passed by value and hold what a KernelFn finds behind its pointers. `count`: elements of the
 /// parallel domain, which the threads of a launch walk in row-major order, each in steps of the whole grid, so that any
-/// grid is right. There are no reduced groups and there is no scratch.
+/// grid is right. Where a kernel reduces rows, kLanes neighbouring threads walk them as one, thread l with the elements
+/// whose number is l modulo kLanes, and end them by a tree of shuffles. There is no scratch: what a later pass over a
+/// row needs again is computed again.
 enum class GpuParameter : uint8_t { Pointers, Dims, Count };
 constexpr unsigned kNumGpuParameters = 3;
+
+/// The same kernel as machine code of the host, which the emulated accelerator calls for each thread of each block, or,
+/// where kLanes threads reduce a row together, for each such team, whose threads are the lanes of one vector: `thread`
+/// is then that of its first lane. `pointers` and `dims` are those of one launch, translated.
+using GridKernelFn = void (*)(void *const *pointers, const int64_t *dims, int64_t count, int64_t block, int64_t blocks,
+                              int64_t thread, int64_t threads);
 
 /// For a function that calls a KernelFn: UBSan reads a type before the first byte of what is called, and generated code
 /// has none there.

@@ -102,7 +102,7 @@ std::vector<std::string> targetsHere() {
   llvm::Expected<TargetSpec> host = TargetSpec::parse("host");
   if (!host)
     FAIL(textOf(host.takeError()));
-  std::vector<std::string> targets = {"x86-64-v3"};
+  std::vector<std::string> targets = {"x86-64-v3", "sim"};
   if (host->has("avx512f"))
     targets.push_back("host");
   return targets;
@@ -133,7 +133,7 @@ static const runtime::Image &imageOf(const KernelSpec &spec, llvm::StringRef tar
 }
 
 Kernel::Kernel(const KernelSpec &spec, llvm::StringRef target) : spec(spec), image(imageOf(spec, target)) {
-  auto mapped = runtime::CodeImage::map(image);
+  auto mapped = runtime::CodeImage::map(image, image.kind);
   if (!mapped)
     FAIL(textOf(mapped.takeError()));
   code = std::move(*mapped);
@@ -172,9 +172,27 @@ void Kernel::runChunks(const CallArguments &call, int64_t count, unsigned pieces
   part(0, 0);
 }
 
+/// Runs the threads, or teams, of a grid, whose steps all but the smallest domains need.
+void Kernel::runGrid(const CallArguments &call, int64_t count) const {
+  constexpr int64_t kBlocks = 2, kThreads = 32;
+  auto fn = reinterpret_cast<runtime::GridKernelFn>(reinterpret_cast<void *>(code->entry(0)));
+  const runtime::GridEntry &grid = image.entries[0].grid;
+  REQUIRE(grid.numPointers == call.pointers.size());
+  REQUIRE(grid.numDims == call.dims.size());
+  for (int64_t block = kBlocks; block-- > 0;) // in any order
+    for (int64_t thread = 0; thread < kThreads; thread += grid.team)
+      fn(call.pointers.data(), call.dims.data(), count, block, kBlocks, thread, kThreads);
+}
+
 void Kernel::run(const std::vector<int64_t> &sizes, const std::vector<Bound> &operands,
                  const std::vector<uint64_t> &attrs, unsigned pieces) const {
   CallArguments call = callArguments(sizes, operands, attrs);
+  if (image.kind == runtime::ImageKind::Grid) {
+    int64_t count = 1;
+    for (unsigned g = 0; g < spec.numParallel; ++g)
+      count *= sizes[g];
+    return runGrid(call, count);
+  }
   if (image.entries[0].scratchBytesPerChunk)
     return runChunks(call, sizes[0], pieces);
   auto &[pointers, dims] = call;

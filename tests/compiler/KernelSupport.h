@@ -57,6 +57,9 @@ public:
   void run(const std::vector<int64_t> &sizes, const std::vector<Bound> &operands,
            const std::vector<uint64_t> &attrs = {}, unsigned pieces = 1) const;
 
+  /// Of a target whose kernels have the form of a grid: `count` elements of the parallel domain.
+  void runGrid(const CallArguments &call, int64_t count) const;
+
   KernelSpec spec;
   runtime::Image image;
 
@@ -68,7 +71,7 @@ private:
 
 /// The generator for a target, made once.
 CodeGenerator &generatorFor(llvm::StringRef target);
-/// Every target of this machine: "x86-64-v3", and "host" where that is more.
+/// Every target of this machine: "x86-64-v3", "sim", and "host" where that is more than the first.
 std::vector<std::string> targetsHere();
 
 /// Row-major strides.

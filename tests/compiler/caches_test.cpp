@@ -256,9 +256,9 @@ TEST_CASE("the process opens a folder, and says what became of it") {
   openWarmSet(folder.path);
   CHECK(llvm::StringRef(warmSetNote()).ends_with(", 1 classes"));
   uint64_t before = executableCacheStats().fromWarmSet;
-  CHECK(findExecutable("a"));
-  CHECK(!findExecutable("b"));
+  CHECK(findExecutable("host", "a"));
+  CHECK(!findExecutable("host", "b"));
   CHECK(executableCacheStats().fromWarmSet - before == 1);
   openWarmSet("");
-  CHECK(!findExecutable("a"));
+  CHECK(!findExecutable("host", "a"));
 }

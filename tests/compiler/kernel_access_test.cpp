@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "compiler/Compile.h"
+#include "runtime/Device.h"
 #include "tests/compiler/KernelSupport.h"
 
 #include <catch2/catch.hpp>
@@ -35,7 +36,7 @@ const Kernel &addKernel() {
     SpecBuilder s;
     int a = s.input(DType::Float32), b = s.input(DType::Float32);
     s.output(s.apply(ScalarFn::Add, DType::Float32, {a, b}), DType::Float32);
-    return Kernel(s.spec, compiler::kTargetHere);
+    return Kernel(s.spec, runtime::hostDevice().target());
   }();
   return kernel;
 }

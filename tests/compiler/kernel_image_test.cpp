@@ -177,7 +177,8 @@ TEST_CASE("targets are named") {
   CHECK(TargetSpec::parse("x86-64-v4")->has("avx512bw"));
   CHECK_FALSE(TargetSpec::parse("x86-64-v3")->has("avx512bw"));
   CHECK(TargetSpec::parse("x86-64-v3")->levelName() == "x86-64-v3");
-  CHECK(errorOf(TargetSpec::parse("z80")) == "target: name must be host, x86-64-v3 or x86-64-v4, got z80");
+  CHECK(errorOf(TargetSpec::parse("z80")) ==
+        "target: name must be host, x86-64-v3, x86-64-v4, sim or sm_<number>, got z80");
 }
 
 TEST_CASE("an image needs nothing outside itself") {

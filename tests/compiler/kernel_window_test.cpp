@@ -95,10 +95,13 @@ template <typename T> void check(const Windows &w, ReduceKind kind, DType dtype)
     for (int64_t pieces : {1, 3}) {
       Kernel kernel(spec, target);
       std::vector<T> got(expected.size());
-      auto code = runtime::CodeImage::map(kernel.image);
+      std::vector<void *> pointers = {x.data() - w.padding[0] * width - w.padding[1], got.data()};
+      auto code = runtime::CodeImage::map(kernel.image, kernel.image.kind);
       REQUIRE(bool(code));
-      runPieces(**code, {x.data() - w.padding[0] * width - w.padding[1], got.data()}, dims, w.planes * rows, columns,
-                pieces);
+      if (kernel.image.kind == runtime::ImageKind::Grid)
+        kernel.runGrid({pointers, dims}, w.planes * rows * columns);
+      else
+        runPieces(**code, pointers, dims, w.planes * rows, columns, pieces);
       auto isSame = [](T a, T b) {
         Wide<T> x = runtime::widen(a), y = runtime::widen(b);
         return (x != x && y != y) || !std::memcmp(&a, &b, sizeof(T));

@@ -187,7 +187,7 @@ TEST_CASE("memory that queued operators hold is waited for") {
   std::vector<float> data(kLarge, 1);
   TensorRef x = make(data);
   check(eager::sync());
-  runtime::Allocator &allocator = runtime::cpuAllocator();
+  runtime::Allocator &allocator = runtime::hostDevice().allocator();
   allocator.setLimit(allocator.stats().inUse + 4 * kLarge * sizeof(float));
   for (int i = 0; i < 100; ++i)
     x = run("mul", {x, x});

@@ -129,10 +129,10 @@ TEST_CASE("later runs take no new memory from the system") {
   auto program = compiled(recorder->end({}));
   get(program->run({x}));
   get(program->run({x}));
-  runtime::AllocatorStats before = runtime::cpuAllocator().stats();
+  runtime::AllocatorStats before = runtime::hostDevice().allocator().stats();
   for (int i = 0; i < 10; ++i)
     get(program->run({x}));
-  CHECK(runtime::cpuAllocator().stats().allocations == before.allocations);
+  CHECK(runtime::hostDevice().allocator().stats().allocations == before.allocations);
 }
 
 TEST_CASE("free dimensions") {

@@ -2,6 +2,7 @@
 #include "compiler/ExecutableCache.h"
 #include "compiler/WarmSet.h"
 #include "eager/Counters.h"
+#include "eager/HostOptions.h"
 #include "eager/MiniGraph.h"
 #include "tests/eager/Helpers.h"
 
@@ -35,6 +36,12 @@ TEST_CASE("a text that is no class is refused") {
   CHECK(errorOf(OpClass::parse("add{}")).second == "class: text must be operator (operands) segments, got 'add{}'");
 }
 
+static compiler::CompileOptions optionsOf(const std::string &level) {
+  compiler::CompileOptions options = hostOptions();
+  options.target = level;
+  return options;
+}
+
 TEST_CASE("what ships is what is compiled here for its level") {
   for (const char *level : {"x86-64-v3", "x86-64-v4"}) {
     auto set = shipped(level);
@@ -42,7 +49,7 @@ TEST_CASE("what ships is what is compiled here for its level") {
     for (const std::string &key : set->keys()) {
       if (number++ % 16)
         continue; // each takes milliseconds
-      runtime::Executable made = llvm::cantFail(compileClass(llvm::cantFail(OpClass::parse(key)), level));
+      runtime::Executable made = llvm::cantFail(compileClass(llvm::cantFail(OpClass::parse(key)), optionsOf(level)));
       std::optional<runtime::Executable> found = set->find(key);
       REQUIRE(found);
       REQUIRE(found->images.size() == made.images.size());

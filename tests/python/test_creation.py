@@ -21,5 +21,5 @@ import tessera.functional as F  # noqa: N812
 def test_device_of_new_tensors(make):
     assert make().device == make(device=None).device == make(device="cpu0").device == "cpu0"
     assert make(device="null0").device == "null0"
-    with pytest.raises(ValueError, match="device must be cpu0 or null0, got 'moon'"):
+    with pytest.raises(ValueError, match="device must be one of cpu0, sim0, null0, got 'moon'"):
         make(device="moon")

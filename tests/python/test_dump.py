@@ -133,7 +133,7 @@ def test_dump_arguments(tmp_path):
 @pytest.mark.parametrize(
     ("target", "message"),
     [
-        ("z80", "name must be host, x86-64-v3 or x86-64-v4"),
+        ("z80", "name must be host, x86-64-v3, x86-64-v4, sim or sm_<number>"),
         ("host-checked", "code in a file must be good in other processes"),
     ],
 )

@@ -142,22 +142,30 @@ def smaller_isa(program):
 
 def tess_run(program):
     """The C++ tool, without Python."""
+    return _by_tool(program, "tess-run", "host", [])
+
+
+def sim_run(program):
+    """The C++ tool on the emulated accelerator."""
+    return _by_tool(program, "tess-run on sim0", "sim", ["--device=sim0"])
+
+
+def _by_tool(program, what, target, options):
     tool = os.environ.get("TESS_RUN")
     if not tool or any(each.dtype in _NOT_NUMPYS for each in program.inputs):
         raise SkippedError("no tool, or a dtype that .npy files lack")
-    with dumped(program, targets=("host",)) as file:
+    with dumped(program, targets=(target,)) as file:
         if any(dtype in _NOT_NUMPYS for row, _ in file.expected() for _, dtype, _ in row):
             raise SkippedError("a dtype that .npy files lack")
         found = jit.load(file.path)
         calls = CALLS[:1] if found.state_dict() else CALLS  # each process starts with the file's
-        return file.compared(_by_tool(tool, file, found.outputs), "tess-run", calls=calls)
+        run = _tool([tool, file.path, *options], os.path.dirname(file.path), found.outputs)
+        return file.compared(run, what, calls=calls)
 
 
-def _by_tool(tool, file, outputs):
-    folder = os.path.dirname(file.path)
-
+def _tool(start, folder, outputs):
     def run(tensors):
-        command = [tool, file.path, f"--threads={tessera.config.get_num_threads()}"]
+        command = [*start, f"--threads={tessera.config.get_num_threads()}"]
         for name, tensor in tensors.items():
             np.save(f"{folder}/{name}.npy", tensor.numpy())
             command += ["--input", f"{name}={folder}/{name}.npy"]

@@ -4,11 +4,11 @@ import contextlib
 import threading
 
 import tessera
-from tessera import jit
+from tessera import _core, jit
 from tessera.autodiff import GradManager
 
 from tests.python.helper import as_list, bits
-from tests.random.files import free, loaded, smaller_isa, tess_run
+from tests.random.files import free, loaded, sim_run, smaller_isa, tess_run
 from tests.random.float64 import float64
 from tests.random.observe import CALLS, SkippedError, difference, eager, fresh, observed
 from tests.random.program import REFUSALS
@@ -214,6 +214,19 @@ def _gradients(program, names, wrap):
     return rows, []
 
 
+def sim(program):
+    """On the emulated accelerator, eagerly and traced; its work in an order of the seed's."""
+    expected = eager(program)
+    _core.seed_sim_device(program.seed)
+    with _set(tessera.get_default_device, tessera.set_default_device, "sim0"):
+        function, captured = program.instance()
+        found = difference(observed(function, program, captured), expected, "sim0")
+        function, captured = program.instance()
+        return found or difference(
+            observed(jit.trace(function), program, captured), expected, "traced on sim0"
+        )
+
+
 ALWAYS = {"traced": traced, "loaded": loaded}
 DRAWN = {
     "symbolic": symbolic,
@@ -221,6 +234,8 @@ DRAWN = {
     "donated": donated,
     "smaller_isa": smaller_isa,
     "tess_run": tess_run,
+    "sim": sim,
+    "sim_run": sim_run,
     "threads_1": _threads(1),
     "threads_2": _threads(2),
     "threads_3": _threads(3),

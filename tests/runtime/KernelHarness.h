@@ -61,7 +61,7 @@ inline CallResult callKernel(const OpDef &op, std::vector<HostTensor> inputs, co
     metas.push_back(input.meta);
     in.push_back(input.data());
   }
-  const KernelDef *def = findKernel(cpuDevice().kernels(), op.info().kernel);
+  const KernelDef *def = findKernel(hostDevice().kernels(), op.info().kernel);
   REQUIRE(def);
   Metas results = get(op.infer(metas, options.segments));
   if (op.info().boundRule)
@@ -73,7 +73,7 @@ inline CallResult callKernel(const OpDef &op, std::vector<HostTensor> inputs, co
     out.push_back(output.data());
   PrepareRequest request{op, metas, results};
   request.threads = options.threads;
-  auto prepared = prepareKernel(cpuDevice().kernels(), request);
+  auto prepared = prepareKernel(hostDevice().kernels(), request);
   if (!prepared) {
     result.error = takeError(prepared.takeError()).second;
     return result;

@@ -197,14 +197,14 @@ TEST_CASE("all memory goes back with the allocator") {
 }
 
 TEST_CASE("the processor's allocator serves many threads") {
-  AllocatorStats before = cpuAllocator().stats();
+  AllocatorStats before = hostDevice().allocator().stats();
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([t] {
       std::vector<BufferRef> held;
       for (int i = 0; i < 2000; ++i) {
         size_t bytes = size_t(1 + (i * 7 + t) % 6000);
-        auto buffer = Buffer::allocate(cpuDevice(), bytes);
+        auto buffer = Buffer::allocate(hostDevice(), bytes);
         static_cast<char *>((*buffer)->data())[bytes - 1] = char(i);
         held.push_back(std::move(*buffer));
         if (held.size() > 20)
@@ -213,19 +213,19 @@ TEST_CASE("the processor's allocator serves many threads") {
     });
   for (std::thread &thread : threads)
     thread.join();
-  CHECK(cpuAllocator().stats().inUse == before.inUse);
+  CHECK(hostDevice().allocator().stats().inUse == before.inUse);
 }
 
 TEST_CASE("a buffer gives its memory back with the last reference") {
-  uint64_t before = cpuAllocator().stats().inUse;
-  BufferRef first = get(Buffer::allocate(cpuDevice(), 1000));
+  uint64_t before = hostDevice().allocator().stats().inUse;
+  BufferRef first = get(Buffer::allocate(hostDevice(), 1000));
   CHECK(first->capacity() >= 1000); // exactly 1000 under AddressSanitizer
-  CHECK(cpuAllocator().stats().inUse == before + first->capacity());
+  CHECK(hostDevice().allocator().stats().inUse == before + first->capacity());
   BufferRef second = first;
   first.reset();
   CHECK(second->bytes() == 1000);
   second.reset();
-  CHECK(cpuAllocator().stats().inUse == before);
+  CHECK(hostDevice().allocator().stats().inUse == before);
 }
 
 TEST_CASE("a wrapped buffer calls its owner's deleter once") {
@@ -233,7 +233,7 @@ TEST_CASE("a wrapped buffer calls its owner's deleter once") {
   char data[16];
   {
     BufferRef buffer =
-        Buffer::wrap(cpuDevice(), data, sizeof data, &deleted, [](void *p) { ++*static_cast<int *>(p); });
+        Buffer::wrap(hostDevice(), data, sizeof data, &deleted, [](void *p) { ++*static_cast<int *>(p); });
     BufferRef other = buffer;
     CHECK(other->data() == data);
   }
@@ -260,6 +260,7 @@ TEST_CASE("memory is what the lowest of the control groups allows") {
 }
 
 TEST_CASE("the processor's allocator has a limit below what the process may have") {
-  CHECK(cpuAllocator().stats().limit == availableMemory() / 8 * 7);
-  CHECK(messageOf(cpuAllocator().allocate(availableMemory())).find("memory must stay within") != std::string::npos);
+  CHECK(hostDevice().allocator().stats().limit == availableMemory() / 8 * 7);
+  CHECK(messageOf(hostDevice().allocator().allocate(availableMemory())).find("memory must stay within") !=
+        std::string::npos);
 }

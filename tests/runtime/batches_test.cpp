@@ -37,9 +37,9 @@ std::vector<std::vector<float>> runSums(const BoundRef &bound, llvm::ArrayRef<in
     outputs.push_back(out[k].data());
   }
   ok(run(*bound, inputs, outputs));
-  uint64_t before = cpuAllocator().stats().allocations, launches = launchCount();
+  uint64_t before = hostDevice().allocator().stats().allocations, launches = launchCount();
   ok(run(*bound, inputs, outputs));
-  CHECK(cpuAllocator().stats().allocations == before);
+  CHECK(hostDevice().allocator().stats().allocations == before);
   CHECK(launchCount() == launches + bound->launches());
   return out;
 }
@@ -125,5 +125,5 @@ TEST_CASE("a device that knows no batches gets launch after launch") {
   char *memory = nullptr;
   ok(run(*bound, {memory, memory, memory}, {memory, memory}));
   CHECK(device.takeCalls() ==
-        std::vector<std::string>{"launch outer=1 inner=4 parts=1", "launch outer=1 inner=6 parts=1"});
+        std::vector<std::string>{"launch outer=1 inner=4 parts=1", "launch outer=1 inner=6 parts=1", "synchronize"});
 }

@@ -110,10 +110,10 @@ TEST_CASE("nothing is allocated after the first run") {
   BoundRef bound = get(negatedSum().create()->bind({f32({100}), f32({100})}));
   std::vector<float> x(100), y(100), out(100);
   ok(run(*bound, {x.data(), y.data()}, {out.data()}));
-  uint64_t allocations = cpuAllocator().stats().allocations, launches = launchCount();
+  uint64_t allocations = hostDevice().allocator().stats().allocations, launches = launchCount();
   for (int i = 0; i < 10; ++i)
     ok(run(*bound, {x.data(), y.data()}, {out.data()}));
-  CHECK(cpuAllocator().stats().allocations == allocations);
+  CHECK(hostDevice().allocator().stats().allocations == allocations);
   CHECK(launchCount() == launches + 10 * bound->launches());
   CHECK(bound->launches() == 2);
 }
@@ -126,9 +126,9 @@ TEST_CASE("the arena can be handed in") {
   std::vector<float> x = iota(64), y = iota(64), out(64);
   RunOptions options;
   options.arena = arena;
-  uint64_t allocations = cpuAllocator().stats().allocations;
+  uint64_t allocations = hostDevice().allocator().stats().allocations;
   ok(run(*bound, {x.data(), y.data()}, {out.data()}, {}, options));
-  CHECK(cpuAllocator().stats().allocations == allocations);
+  CHECK(hostDevice().allocator().stats().allocations == allocations);
   CHECK(out[3] == -8);
   CHECK(reinterpret_cast<float *>(arena)[3] == 8);
 }
@@ -391,11 +391,12 @@ TEST_CASE("the executor works through the device alone") {
   char *memory = nullptr;
   ok(run(*bound, {memory}, {memory, memory}));
   std::vector<std::string> calls = device.takeCalls();
-  REQUIRE(calls.size() == 4);
+  REQUIRE(calls.size() == 5);
   CHECK(calls[0] == "allocate " + std::to_string(bound->memory().arena));
   CHECK(calls[1] == "launch outer=1 inner=128 parts=1");
   CHECK(calls[2] == "call " + bound->implementations()[0]);
   CHECK(calls[3] == "copy 512");
+  CHECK(calls[4] == "synchronize");
   auto event = get(device.createEvent());
   CHECK_FALSE(event->done());
   ok(device.defaultStream().record(*event));

@@ -290,11 +290,11 @@ TEST_CASE("the plan is what a run takes") {
   b.output(y, "out");
   BoundRef bound = get(compiled(b)->bind({f32({600, 600}), f32({600, 600}), f32({600, 600}), f32({600, 600})}, {1}));
   Floats in(600 * 600, 0.5f), w(600 * 600, 0.01f), out(600 * 600);
-  uint64_t before = cpuAllocator().stats().inUse;
-  cpuAllocator().resetPeak();
+  uint64_t before = hostDevice().allocator().stats().inUse;
+  hostDevice().allocator().resetPeak();
   for (int i = 0; i < 3; ++i)
     ok(run(*bound, {in.data(), w.data(), w.data(), w.data()}, {out.data()}));
-  uint64_t growth = cpuAllocator().stats().peak - before;
+  uint64_t growth = hostDevice().allocator().stats().peak - before;
   CHECK(growth >= bound->memory().arena);
   CHECK(growth <= bound->memory().arena * 9 / 8 + 4096); // a block may be an eighth larger
   CHECK(bound->memory().arena >= 2 * 600 * 600 * 4);

@@ -37,7 +37,7 @@ TEST_CASE("parts and tiles cover each element once") {
           launch.inner = inner;
           launch.tiled = tiled;
           launch.split(threads);
-          ok(cpuDevice().defaultStream().launch(launch));
+          ok(hostDevice().defaultStream().launch(launch));
           INFO(tiled << " " << threads << " " << outer << " x " << inner);
           CHECK(llvm::count(counts, 1) == int64_t(counts.size()));
         }

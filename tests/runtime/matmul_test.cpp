@@ -168,7 +168,7 @@ TEST_CASE("an implementation that this library does not pick is refused by name"
   Metas metas = {a.meta, a.meta}, results = {a.meta};
   PrepareRequest request{op, metas, results};
   request.implementation = "brg:imagined";
-  CHECK(messageOf(prepareKernel(cpuDevice().kernels(), request))
+  CHECK(messageOf(prepareKernel(hostDevice().kernels(), request))
             .find("matmul: implementation must be brg:imagined, got ") == 0);
 }
 
@@ -178,7 +178,7 @@ static llvm::Expected<PreparedRef> prepareSmall(llvm::StringRef implementation) 
   static TensorMeta metas[] = {TensorMeta(DType::Float32, {4, 4}), TensorMeta(DType::Float32, {4, 4})};
   PrepareRequest request{op, metas, llvm::ArrayRef(metas).take_front(1)};
   request.implementation = implementation;
-  return prepareKernel(cpuDevice().kernels(), request);
+  return prepareKernel(hostDevice().kernels(), request);
 }
 
 TEST_CASE("a cached kernel serves only those who want its implementation") {

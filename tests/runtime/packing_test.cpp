@@ -57,9 +57,9 @@ ChainResult runChain(Chain &chain, bool packing, unsigned threads = 1) {
   for (auto &output : result.outputs)
     outputs.push_back(output.data());
   ok(run(*bound, {x.data()}, outputs));
-  uint64_t before = cpuAllocator().stats().allocations;
+  uint64_t before = hostDevice().allocator().stats().allocations;
   ok(run(*bound, {x.data()}, outputs));
-  CHECK(cpuAllocator().stats().allocations == before);
+  CHECK(hostDevice().allocator().stats().allocations == before);
   result.packed = bound->packedValues();
   return result;
 }

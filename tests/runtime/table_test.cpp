@@ -26,7 +26,7 @@ std::set<std::string> listed(const std::string &title) {
 
 std::set<std::string> inTable(bool sequential) {
   std::set<std::string> names;
-  for (const KernelDef &def : cpuDevice().kernels())
+  for (const KernelDef &def : hostDevice().kernels())
     if (def.sequential == sequential)
       names.insert(def.name);
   return names;

@@ -1,9 +1,7 @@
-"""The CUDA toolkit as a repository: headers and ptxas where it is installed, else one constraint that says what is missing."""
+"""The CUDA toolkit as a repository: headers where it is installed, else one constraint that says what is missing. ptxas as another."""
 
 _FOUND = """
 package(default_visibility = ["//visibility:public"])
-
-exports_files(["ptxas.sh"])
 
 constraint_setting(name = "toolkit", default_constraint_value = ":toolkit_in_CUDA_HOME_or_usr_local_cuda")
 
@@ -22,8 +20,6 @@ cc_library(
 _MISSING = """
 package(default_visibility = ["//visibility:public"])
 
-exports_files(["ptxas.sh"])
-
 constraint_setting(name = "toolkit")
 
 constraint_value(name = "toolkit_in_CUDA_HOME_or_usr_local_cuda", constraint_setting = ":toolkit")
@@ -36,16 +32,40 @@ def _cuda_toolkit_impl(ctx):
     found = home.get_child("include").get_child("cuda.h").exists and home.get_child("bin").get_child("ptxas").exists
     if found:
         ctx.symlink(home.get_child("include"), "include")
-        ctx.file("ptxas.sh", "#!/bin/sh\nexec %s/bin/ptxas \"$@\"\n" % home, executable = True)
-    else:
-        text = "cuda: the toolkit must be in CUDA_HOME or /usr/local/cuda, got none in %s" % home
-        ctx.file("ptxas.sh", "#!/bin/sh\necho '%s' >&2\nexit 127\n" % text, executable = True)
     ctx.file("BUILD.bazel", _FOUND if found else _MISSING)
 
 cuda_toolkit = repository_rule(
     implementation = _cuda_toolkit_impl,
     environ = ["CUDA_HOME"],
     local = True,
+)
+
+# From the wheel that tools/python/ptxas.lock pins, by pip; only ptxas is kept.
+_FETCH = """
+import glob, os, subprocess, sys, zipfile
+command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--require-hashes", "--only-binary=:all:"]
+subprocess.run([*command, "--dest=wheel", "--requirement", sys.argv[1]], check=True)
+with zipfile.ZipFile(glob.glob("wheel/*.whl")[0]) as wheel:
+    name = next(each for each in wheel.namelist() if each.endswith("/bin/ptxas"))
+    with open("ptxas", "wb") as out:
+        out.write(wheel.read(name))
+os.chmod("ptxas", 0o755)
+"""
+
+def _ptxas_impl(ctx):
+    tool = ctx.path((ctx.os.environ.get("CUDA_HOME") or "/usr/local/cuda") + "/bin/ptxas")
+    if not tool.exists:
+        python = ctx.os.environ.get("TESS_PYTHON") or str(ctx.path(Label("//:WORKSPACE")).dirname) + "/.venv/bin/python"
+        ctx.execute([python, "-c", _FETCH, ctx.path(Label("//tools:python/ptxas.lock"))])
+        tool = ctx.path("ptxas")
+    text = "ptxas: it must be in CUDA_HOME or /usr/local/cuda, or pip must get the wheel of tools/python/ptxas.lock, got none"
+    run = "exec %s \"$@\"" % tool if tool.exists else "echo '%s' >&2\nexit 127" % text
+    ctx.file("ptxas.sh", "#!/bin/sh\n%s\n" % run, executable = True)
+    ctx.file("BUILD.bazel", "exports_files([\"ptxas.sh\"])\n")
+
+ptxas = repository_rule(
+    implementation = _ptxas_impl,
+    environ = ["CUDA_HOME", "TESS_PYTHON"],
 )
 
 # For targets that need --config=cuda and the toolkit; they are skipped elsewhere.

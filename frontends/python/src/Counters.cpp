@@ -8,8 +8,8 @@
 #include "eager/OpCache.h"
 #include "eager/Queue.h"
 #include "ops/InferenceCount.h"
-#include "runtime/Allocator.h"
 #include "runtime/Code.h"
+#include "runtime/Devices.h"
 #include "runtime/Executor.h"
 #include "runtime/KernelTable.h"
 #include "runtime/ParallelFor.h"
@@ -17,6 +17,7 @@
 #include "runtime/schema/BitsVersion.h"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 namespace tess::python {
 
@@ -96,18 +97,6 @@ nb::dict queueStats() {
   return stats;
 }
 
-nb::dict memoryStats() {
-  runtime::AllocatorStats memory = runtime::cpuAllocator().stats();
-  nb::dict stats;
-  stats["in_use"] = memory.inUse;
-  stats["cached"] = memory.cached;
-  stats["peak"] = memory.peak;
-  stats["limit"] = memory.limit;
-  stats["allocations"] = memory.allocations;
-  stats["system_allocations"] = memory.systemAllocations;
-  return stats;
-}
-
 nb::dict doctorInfo() {
   nb::dict info;
   info["threads"] = runtime::numThreads();
@@ -119,7 +108,7 @@ nb::dict doctorInfo() {
       features.append(name);
   info["features"] = features;
   info["operators"] = allOps().size();
-  info["device"] = runtime::cpuDevice().name();
+  info["devices"] = runtime::deviceNames();
   info["compiler"] = __VERSION__;
   info["warm_set"] = compiler::warmSetNote();
   info["bits_version"] = runtime::bitsVersion();
@@ -141,7 +130,6 @@ void initCounters(nb::module_ &module) {
   module.def("cache_stats", &cacheStats, "Counters of the operator cache and the compiler.");
   module.def("queue_stats", &queueStats,
              "Commands that wait or run, the bytes that they hold, and the bounds of both.");
-  module.def("memory_stats", &memoryStats, "Bytes of the allocator.");
   module.def("launch_count", &runtime::launchCount, "Kernels, library calls and copies since the start.");
   module.def("doctor", &doctorInfo, "Facts about this machine and build.");
   module.def("bits_changes", &bitsChanges,

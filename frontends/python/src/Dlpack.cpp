@@ -75,6 +75,11 @@ void dropCapsule(PyObject *capsule) {
 }
 
 PyObject *exportTensor(TensorImpl &tensor) {
+  if (runtime::Device &device = tensor.storage().device(); device.computes() && !device.hostAccessible()) {
+    PyErr_Format(PyExc_BufferError, "__dlpack__: tensor must be on a device that the host addresses, got one on %s",
+                 device.name().c_str());
+    return nullptr;
+  }
   if (llvm::Error error = awaitValue(tensor.storage())) // other libraries read memory and know nothing of the queue
     return raise(std::move(error));
   auto *made = new Export;
@@ -124,7 +129,7 @@ llvm::Expected<TensorRef> importTensor(DLManagedTensor *managed) {
   }
   int64_t bytes = elements ? (last + 1) * byteWidth(*dtype) : 0;
   char *data = static_cast<char *>(given.data) + given.byte_offset;
-  return TensorImpl::create(*dtype, layout, Storage::wrap(data, bytes, managed, dropImported));
+  return TensorImpl::create(*dtype, layout, Storage::wrap(data, bytes, managed, dropImported, runtime::hostDevice()));
 }
 
 } // namespace

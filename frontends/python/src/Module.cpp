@@ -14,6 +14,7 @@ NB_MODULE(_core, module) {
   initTracePolicy(module);
   initProcessSettings(module);
   initCounters(module);
+  initDeviceNames(module);
   initRecordTable(module);
   initUserLines(module);
   initPythonState(module);

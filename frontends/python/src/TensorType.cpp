@@ -7,9 +7,10 @@
 #include "frontends/python/src/OpFunction.h"
 #include "frontends/python/src/SymInt.h"
 
+#include "eager/Placement.h"
 #include "eager/Queue.h"
 #include "eager/tracing/Recording.h"
-#include "runtime/null/NullDevice.h"
+#include "runtime/Devices.h"
 
 #include <structmember.h>
 
@@ -88,13 +89,20 @@ runtime::Device *findDevice(PyObject *device) {
   const char *name = text ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
   if (!name)
     return nullptr;
-  llvm::StringRef given(name);
-  if (given == "cpu" || given == "cpu0" || given == "cpux" || given == "xpu0" || given == "xpux")
-    return &runtime::cpuDevice();
-  if (given == "null0")
-    return &runtime::nullDevice();
-  PyErr_Format(PyExc_ValueError, "tensor: device must be cpu0 or null0, got '%s'", name);
+  llvm::Expected<runtime::Device *> found = runtime::findDevice(name, "tensor");
+  if (found)
+    return *found;
+  raise(found.takeError());
   return nullptr;
+}
+
+/// As tensorFromData(), on `home`, which may be null for the default device.
+llvm::Expected<TensorRef> tensorOn(PyObject *data, std::optional<DType> dtype, runtime::Device *home) {
+  if (!home)
+    return tensorFromData(data, dtype);
+  OnDevice here(home->computes() ? *home : runtime::hostDevice());
+  llvm::Expected<TensorRef> tensor = tensorFromData(data, dtype);
+  return tensor ? toDevice(**tensor, *home) : std::move(tensor);
 }
 
 PyObject *tensorNew(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
@@ -108,9 +116,7 @@ PyObject *tensorNew(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   llvm::Expected<std::optional<DType>> wanted = toDType(dtype);
   if (!wanted)
     return raise(wanted.takeError());
-  llvm::Expected<TensorRef> tensor = tensorFromData(data, *wanted);
-  if (tensor && home)
-    tensor = toDevice(**tensor, *home);
+  llvm::Expected<TensorRef> tensor = tensorOn(data, *wanted, home);
   if (!tensor)
     return raise(tensor.takeError());
   return wrap(std::move(*tensor), type);
@@ -120,9 +126,7 @@ PyObject *getShape(PyObject *self, void *) { return shapeOf(implOf(self)); }
 PyObject *getDType(PyObject *self, void *) { return Py_XNewRef(numpyDType(implOf(self).dtype())); }
 PyObject *getNdim(PyObject *self, void *) { return PyLong_FromLong(implOf(self).rank()); }
 PyObject *getSize(PyObject *self, void *) { return sizeOf(implOf(self)); }
-PyObject *getDevice(PyObject *self, void *) {
-  return PyUnicode_FromString(implOf(self).storage().device().name().c_str());
-}
+PyObject *getDevice(PyObject *self, void *) { return deviceObject(implOf(self).storage().device()); }
 PyObject *getName(PyObject *self, void *) {
   llvm::StringRef name = implOf(self).name();
   return PyUnicode_FromStringAndSize(name.data(), name.size());
@@ -219,23 +223,22 @@ PyObject *methodDetach(PyObject *self, PyObject *) {
   return results ? wrap(std::move(results->front())) : raise(results.takeError());
 }
 
-PyObject *resetTo(PyObject *self, PyObject *value) {
-  assign(implOf(self), implOf(value));
-  return Py_NewRef(self);
-}
-
 PyObject *methodReset(PyObject *self, PyObject *other) {
   if (!isTensor(other))
     return PyErr_Format(PyExc_TypeError, "_reset: value must be a Tensor, got %s", Py_TYPE(other)->tp_name);
   if (Py_REFCNT(other) > 1 || !implOf(other).isUnique())
     implOf(other).storage().noteCopy(); // other users keep this value
-  return resetTo(self, other);
+  llvm::Expected<TensorRef> value = toDevice(implOf(other), implOf(self).storage().device());
+  if (!value)
+    return raise(value.takeError());
+  assign(implOf(self), **value);
+  return Py_NewRef(self);
 }
 
 /// Sets new data of this tensor's shape and dtype.
 PyObject *methodSetValue(PyObject *self, PyObject *data) {
   TensorImpl &impl = implOf(self);
-  llvm::Expected<TensorRef> tensor = tensorFromData(data, impl.dtype());
+  llvm::Expected<TensorRef> tensor = tensorOn(data, impl.dtype(), &impl.storage().device());
   if (!tensor)
     return raise(tensor.takeError());
   if ((*tensor)->shape() != impl.shape())
@@ -361,7 +364,7 @@ constexpr const char *kDoc =
     "Tensor(data, dtype=None, device=None)\n--\n\n"
     "A tensor of `data`: an array, a number, nested lists, or another tensor.\n\n"
     "Without dtype, float64 becomes float32 and int64 becomes int32. Devices are cpu0 and, for\n"
-    "tests, null0, which keeps shapes and no values.";
+    "tests, sim0, an accelerator that is emulated, and null0, which keeps shapes and no values.";
 
 } // namespace
 

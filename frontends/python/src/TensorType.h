@@ -28,6 +28,9 @@ PyObject *wrap(eager::TensorRef tensor, PyTypeObject *type = nullptr);
 /// One object, or a tuple of `numVisible` when `asTuple`. Takes the results.
 PyObject *wrapResults(eager::Tensors &results, unsigned numVisible, bool asTuple);
 
+/// The object that stands for a device: one of device.py's class of names (DeviceNames.cpp).
+PyObject *deviceObject(runtime::Device &device);
+
 /// A tuple of Python ints.
 PyObject *shapeTuple(llvm::ArrayRef<int64_t> shape);
 

@@ -36,11 +36,16 @@ std::optional<bool> matchCall(const ArgumentIdentity &self, const PyRecording &r
   return match == ArgumentIdentity::Match::Certain;
 }
 
-nb::tuple aliases(nb::handle tensors) {
-  nb::list first;
-  for (unsigned number : aliasesOf(tensorsOf(tensors, "aliases")))
-    first.append(number);
-  return nb::tuple(first);
+/// For each tensor the first position at which it stands, then the devices of those that are not the host's.
+nb::tuple identity(nb::handle tensors) {
+  nb::list parts;
+  std::vector<TensorRef> given = tensorsOf(tensors, "identity");
+  for (unsigned number : aliasesOf(given))
+    parts.append(number);
+  for (const TensorRef &tensor : given)
+    if (runtime::Device &device = tensor->storage().device(); !device.hostAccessible())
+      parts.append(nb::str(device.name().c_str()));
+  return nb::tuple(parts);
 }
 
 /// Whether the exception is the function's refusal of its arguments.
@@ -88,7 +93,9 @@ void makeKeptCall(KeptCall *self, const KeptCall *sibling, nb::callable forget) 
 } // namespace
 
 void initTracePolicy(nb::module_ &module) {
-  module.def("aliases", &aliases, nb::arg("tensors"), "For each tensor the first position at which it stands.");
+  module.def(
+      "identity", &identity, nb::arg("tensors"),
+      "For each tensor the first position at which it stands, then where those are that the host does not have.");
   nb::class_<ArgumentIdentity>(module, "ArgumentIdentity",
                                "The arguments of a recorded call, which it keeps not alive.")
       .def("__init__", &makeIdentity, nb::arg("arguments"))

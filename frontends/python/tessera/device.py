@@ -3,6 +3,7 @@
 from . import _core
 
 __all__ = [
+    "Device",
     "get_allocated_memory",
     "get_default_device",
     "get_device_count",
@@ -18,19 +19,60 @@ __all__ = [
     "set_memory_limit",
 ]
 
-_default = "cpu0"
-_KINDS = ("cpu", "gpu", "xpu")
+
+class Device(str):
+    """The name of a device. Names that mean one device are equal: `"cpu1"` and `"xpux"` are the
+    host where there is no accelerator. `physical_name` is the device, `logical_name` the name with
+    the number and the stream that it says or leaves open. ValueError: there must be such a device.
+
+    >>> Device("xpux") == "cpu0", Device("sim0") == "cpu0"
+    (True, False)
+    >>> Device("cpu1").logical_name, Device("cpu1").physical_name
+    ('cpu1:0', 'cpu0:0')
+    """
+
+    def __new__(cls, name="xpux"):
+        home = _core.device_named(str(name), "device")
+        self = super().__new__(cls, name)
+        self.__dict__["physical_name"] = home + ":0"
+        return self
+
+    @property
+    def logical_name(self):
+        """The whole name."""
+        return _core.logical_name(str(self), "device")
+
+    def __eq__(self, other):
+        if not isinstance(other, str):
+            return NotImplemented
+        if not isinstance(other, Device):
+            try:
+                other = Device(other)
+            except ValueError:  # no device has the name
+                return False
+        return self.physical_name == other.physical_name
+
+    def __ne__(self, other):
+        equal = self.__eq__(other)
+        return equal if equal is NotImplemented else not equal
+
+    def __hash__(self):
+        return hash(self.physical_name.partition(":")[0])
+
+    def __str__(self):
+        return str.__str__(self)
+
+    def __reduce__(self):
+        return Device, (str(self),)
 
 
-def _devices():
-    return [_core.doctor()["device"]]
+_core.set_device_class(Device)
+_default = Device("cpu0")
 
 
-def _check_device(name, device):
-    """None is the default one."""
-    known = _devices()
-    if device is not None and str(device) not in known:
-        raise ValueError(f"{name}: device must be one of {known}, got {device!r}")
+def _named(function, device):
+    """The physical name of a device, by default of the default one."""
+    return _core.device_named(str(_default if device is None else device), function)
 
 
 def is_cuda_available():
@@ -39,7 +81,7 @@ def is_cuda_available():
     >>> is_cuda_available() == (get_device_count("gpu") > 0)
     True
     """
-    return any(name.startswith("gpu") for name in _devices())
+    return get_device_count("gpu") > 0
 
 
 def is_cambricon_available():
@@ -70,18 +112,22 @@ def is_rocm_available():
 
 
 def get_device_count(device_type):
-    """How many devices of a kind ("cpu", "gpu") there are; ValueError for another kind.
+    """How many devices of a kind ("cpu", "gpu", "sim") there are; "xpu" is the kind of accelerator
+    that there is, else the host. ValueError for another kind.
 
-    >>> get_device_count("cpu")
-    1
+    >>> get_device_count("cpu"), get_device_count("xpu")
+    (1, 1)
     """
-    if device_type not in _KINDS:
-        raise ValueError(f"get_device_count: kind must be one of {_KINDS}, got {device_type!r}")
-    return sum(name.startswith(device_type) for name in _devices())
+    count = _core.device_count(str(device_type))
+    if count is None:
+        raise ValueError(
+            f"get_device_count: kind must be cpu, gpu, xpu, sim or null, got {device_type!r}"
+        )
+    return count
 
 
 def get_default_device():
-    """The device of tensors made without one.
+    """The device of tensors made without one, by the name that was set.
 
     >>> get_default_device()
     'cpu0'
@@ -89,16 +135,14 @@ def get_default_device():
     return _default
 
 
-def set_default_device(device="cpu0"):
+def set_default_device(device="xpux"):
     """Makes new tensors on `device` from now on. ValueError: the device must exist.
 
     >>> set_default_device("cpu0")
     """
     global _default
-    name = "cpu0" if device in ("cpu", "cpux", "xpux") else device
-    if name not in _devices():
-        raise ValueError(f"set_default_device: device must be one of {_devices()}, got {device!r}")
-    _default = name
+    _core.set_default_device(str(device))
+    _default = Device(device)
 
 
 def get_mem_status_bytes(device=None):
@@ -108,7 +152,7 @@ def get_mem_status_bytes(device=None):
     >>> total >= free
     True
     """
-    _check_device("get_mem_status_bytes", device)
+    _named("get_mem_status_bytes", device)
     with open("/proc/meminfo") as file:
         sizes = dict(line.split(":") for line in file)
     return tuple(int(sizes[key].split()[0]) * 1024 for key in ("MemTotal", "MemAvailable"))
@@ -120,8 +164,7 @@ def get_allocated_memory(device=None):
     >>> get_allocated_memory() >= 0
     True
     """
-    _check_device("get_allocated_memory", device)
-    return _core.memory_stats()["in_use"]
+    return _core.memory_stats(_named("get_allocated_memory", device))["in_use"]
 
 
 def get_reserved_memory(device=None):
@@ -130,8 +173,7 @@ def get_reserved_memory(device=None):
     >>> get_reserved_memory() >= get_allocated_memory()
     True
     """
-    _check_device("get_reserved_memory", device)
-    stats = _core.memory_stats()
+    stats = _core.memory_stats(_named("get_reserved_memory", device))
     return stats["in_use"] + stats["cached"]
 
 
@@ -142,8 +184,7 @@ def get_max_allocated_memory(device=None):
     >>> get_max_allocated_memory() >= 0
     True
     """
-    _check_device("get_max_allocated_memory", device)
-    return _core.memory_stats()["peak"]
+    return _core.memory_stats(_named("get_max_allocated_memory", device))["peak"]
 
 
 def reset_max_memory_stats(device=None):
@@ -151,8 +192,7 @@ def reset_max_memory_stats(device=None):
 
     >>> reset_max_memory_stats()
     """
-    _check_device("reset_max_memory_stats", device)
-    _core.reset_peak_memory()
+    _core.reset_peak_memory(_named("reset_max_memory_stats", device))
 
 
 def set_memory_limit(size):

@@ -12,6 +12,7 @@ import numpy as np
 
 from ._core import Tensor, ops
 from ._known_form import export_known_form
+from .device import get_default_device
 
 __all__ = ["RNG", "exponential", "normal", "permutation", "seed", "shuffle", "uniform"]
 
@@ -120,7 +121,37 @@ class RNG:
         )
 
 
-default_rng = RNG(_DEFAULT_SEED)
+class _DefaultRNG(RNG):
+    """The generator behind this module's functions: one for each device, with one seed, so that
+    every device draws the same numbers. It draws on the default device.
+    """
+
+    def __init__(self, seed):
+        self._start, self._own = {"seed": seed, "offset": 0}, {}
+
+    def on(self, device):
+        """The generator of a device."""
+        name = device.physical_name
+        if name not in self._own:
+            self._own[name] = RNG(device=name)
+            self._own[name].load_state_dict(self._start)
+        return self._own[name]
+
+    @property
+    def _seed(self):
+        return self.on(get_default_device())._seed
+
+    @property
+    def _offset(self):
+        return self.on(get_default_device())._offset
+
+    def _set(self, seed, offset):
+        self._start = {"seed": seed.item(), "offset": offset.item()}
+        for generator in self._own.values():
+            generator.load_state_dict(self._start)
+
+
+default_rng = _DefaultRNG(_DEFAULT_SEED)
 
 
 def seed(seed):

@@ -89,7 +89,7 @@ def _to(self, device):
     >>> tensor([1, 2]).to("cpu0").device
     'cpu0'
     """
-    return self if str(device) == str(self.device) else Tensor(self, device=device)
+    return self if self.device == device else Tensor(self, device=device)
 
 
 def _repr_html_(self):

@@ -63,6 +63,27 @@ TEST_CASE("load, bind and run with plain pointers") {
   CHECK(logits[3] == 10);
 }
 
+TEST_CASE("a model runs on another device with the same data of the host") {
+  Folder folder;
+  writeProductFile(folder.file("digits.tess"), {{"x86-64-v3", productProgram()}});
+  writeProductFile(folder.file("double.tess"), {{"x86-64-v3", doublingProgram()}});
+  Model model, doubling;
+  LoadOptions options;
+  options.device = "sim0";
+  REQUIRE(Model::load(folder.file("digits.tess"), model, options).message == "");
+  Session session;
+  REQUIRE(model.bind({{2, 3}}, session).message == "");
+  const float x[6] = {1, 0, 0, 0, 1, 1};
+  float logits[4] = {};
+  REQUIRE(session.run({x}, {logits}).message == "");
+  CHECK(std::vector<float>(logits, logits + 4) == std::vector<float>{1, 2, 8, 10});
+  CHECK(session.run({x}, {}).message == "digits: run must get 1 inputs, 1 outputs, got 1, 0");
+  REQUIRE(Model::load(folder.file("double.tess"), doubling, options).message == "");
+  options.device = "tpu0";
+  CHECK(Model::load(folder.file("digits.tess"), model, options).message ==
+        "digits: device must be one of cpu0, sim0, null0, got 'tpu0'");
+}
+
 TEST_CASE("a model keeps its state from run to run, each load its own") {
   Folder folder;
   writeProductFile(folder.file("double.tess"), {{"x86-64-v3", doublingProgram()}});

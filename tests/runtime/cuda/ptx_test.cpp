@@ -2,12 +2,8 @@
 #include "compiler/target/PtxGenerator.h"
 #include "tests/runtime/Expect.h"
 #include "tests/runtime/cuda/PtxSpecs.h"
+#include "tests/runtime/cuda/Ptxas.h"
 #include "tools/bazel/catch2/Skip.h"
-
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
-#include <sys/wait.h>
 
 using namespace tess;
 using namespace tess::test;
@@ -17,36 +13,6 @@ using Catch::Contains;
 static std::string compile(llvm::ArrayRef<PtxGenerator::NamedKernel> kernels) {
   return get(get(PtxGenerator::create("sm_90"))->compile(kernels));
 }
-
-namespace {
-
-/// One run of ptxas; 127: the toolkit is missing, and the output says so.
-struct Ptxas {
-  int status;
-  std::string output;
-
-  explicit Ptxas(const std::string &arguments) {
-    std::string log = std::getenv("TEST_TMPDIR") + std::string("/ptxas.log");
-    std::string tool = std::getenv("TEST_SRCDIR") + std::string("/cuda/ptxas.sh");
-    int result = std::system((tool + " " + arguments + " >" + log + " 2>&1").c_str());
-    status = WIFEXITED(result) ? WEXITSTATUS(result) : -1;
-    std::stringstream text;
-    text << std::ifstream(log).rdbuf();
-    output = text.str();
-  }
-
-  static Ptxas assemble(const std::string &ptx) {
-    std::string file = std::getenv("TEST_TMPDIR") + std::string("/kernel.ptx");
-    std::ofstream(file) << ptx;
-    return Ptxas("-arch=sm_90 -v " + file + " -o " + file + ".cubin");
-  }
-};
-
-#define NEEDS_PTXAS                                                                                                    \
-  if (Ptxas probe("--version"); probe.status == 127)                                                                   \
-  TESS_SKIP(probe.output)
-
-} // namespace
 
 TEST_CASE("ptxas accepts every function in every float type") {
   NEEDS_PTXAS;
@@ -111,12 +77,23 @@ TEST_CASE("functions and whole kernels share a module") {
   CHECK(run.status == 0);
 }
 
+TEST_CASE("a row is reduced by shuffles") {
+  NEEDS_PTXAS;
+  for (DType dtype : {DType::Float32, DType::Float64, DType::BFloat16, DType::Int8, DType::Int64, DType::Bool}) {
+    SpecBuilder sum(1, 1, VectorAxis::Reduced), place(1, 1, VectorAxis::Reduced);
+    int x = sum.input(dtype, InnerClass::Contiguous, true), y = place.input(dtype, InnerClass::Contiguous, true);
+    sum.output(sum.reduce(ReduceKind::Sum, dtype, x), dtype, InnerClass::Strided);
+    place.output(place.reduce(ReduceKind::ArgMax, DType::Int32, y), DType::Int32, InnerClass::Strided);
+    std::string text = compile({{"sum", sum.spec}, {"place", place.spec}});
+    Ptxas run = Ptxas::assemble(text);
+    CAPTURE(shortName(dtype).str(), run.output);
+    CHECK(run.status == 0);
+    CHECK_THAT(text, Contains("shfl.sync.down.b32") && Contains("shfl.sync.idx.b32"));
+  }
+}
+
 TEST_CASE("what cannot be a kernel is an error") {
   auto generator = get(PtxGenerator::create("sm_90"));
-  SpecBuilder reduces(1, 1, VectorAxis::Reduced);
-  int x = reduces.input(DType::Float32, InnerClass::Contiguous, true);
-  reduces.output(reduces.reduce(ReduceKind::Sum, DType::Float32, x), DType::Float32, InnerClass::Strided);
-  CHECK(messageOf(generator->compile({{"f", reduces.spec}})) == "ptx: a kernel must have no reduced group, got 1 in f");
   CHECK(messageOf(generator->compile({{"a.b", indices()}})) ==
         "ptx: a kernel's name must be of letters, digits and '_', got 'a.b'");
   CHECK(messageOf(generator->compile({{"f", indices()}, {"f", indices()}})) ==

@@ -100,6 +100,8 @@ struct LoadOptions {
   /// Machine code from the file may run: it can do whatever its writer wanted. False refuses it, and loading then
   /// fails, since nothing here can compile.
   bool allowCode = true;
+  /// The device that runs the model, by name ("sim0"); empty: the host. Data of runs is the host's in any case.
+  std::string device;
 };
 
 /// Bytes that a session uses, known before it runs.

@@ -252,7 +252,8 @@ def dropout(inp, drop_prob, training=True):
         return inp
     from ..random import default_rng
 
-    return default_rng.draw(lambda s, o: _ops.dropout(inp, s, o, drop_prob), inp.size)
+    own = default_rng.on(inp.device)
+    return own.draw(lambda s, o: _ops.dropout(inp, s, o, drop_prob), inp.size)
 
 
 def _attend(query, key, value, mask, is_causal, scale, drop_prob):

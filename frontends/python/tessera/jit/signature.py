@@ -14,7 +14,7 @@ def signature(args, kwargs):
     """
     leaves, structure = flatten((args, kwargs))
     tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
-    return tensors, (structure, *map(_leaf_key, leaves), _core.aliases(tensors))
+    return tensors, (structure, *map(_leaf_key, leaves), _core.identity(tensors))
 
 
 def _leaf_key(leaf):

@@ -11,8 +11,8 @@ _LEAST = 2
 
 def without_sizes(signature):
     """The signature of all calls that differ from this one in sizes of tensors only."""
-    structure, *leaves, aliases = signature
-    return structure, *map(_without_sizes, leaves), aliases
+    structure, *leaves, identity = signature
+    return structure, *map(_without_sizes, leaves), identity
 
 
 def _without_sizes(leaf):

@@ -35,12 +35,12 @@ class trace:  # noqa: N801
     >>> [step(tessera.tensor([n]), tessera.tensor([10])).item() for n in range(3)]
     [1, 11, 21]
 
-    The signature is the shapes and dtypes of the tensors in the arguments, which of them are one or
-    are used from outside too, the other arguments' values, and the Python state that the function
-    reaches: variables around it, attributes of objects and modules, settings of optimizers,
-    gradients present. A call for which any of that has changed is recorded anew. Parameters,
-    optimizer and random state are read and updated by the program. `capture_as_const` takes the
-    values of tensors from outside at the recorded call as constants, which `dump` needs.
+    The signature is the shapes, dtypes and devices of the tensors in the arguments, which of them
+    are one or are used from outside too, the other arguments' values, and the Python state that the
+    function reaches: variables around it, attributes of objects and modules, settings of
+    optimizers, gradients present. A call for which any of that has changed is recorded anew.
+    Parameters, optimizer and random state are read and updated by the program. `capture_as_const`
+    takes the values of tensors from outside at the recorded call as constants, which `dump` needs.
 
     Arguments at the positions `donate_argnums` are the caller's no more: results may take over
     their memory, and a later use of such a tensor is an error. What signatures keep is bounded in

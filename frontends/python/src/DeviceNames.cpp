@@ -1,0 +1,92 @@
+//===- DeviceNames.cpp - devices by name, for device.py -------------------===//
+//
+// The extension knows devices, the package their names: device.py gives its class
+// of names, of which each device has one object.
+//
+//===----------------------------------------------------------------------===//
+#include "frontends/python/src/Errors.h"
+#include "frontends/python/src/Module.h"
+#include "frontends/python/src/TensorType.h"
+
+#include "eager/Queue.h"
+#include "runtime/Allocator.h"
+#include "runtime/Devices.h"
+#include "runtime/sim/SimDevice.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace tess::python {
+
+namespace {
+
+/// The package's class; until it is given, names are plain.
+nb::object *deviceClass = nullptr;
+
+runtime::Device &deviceNamed(const std::string &name, const std::string &what) {
+  return *valueOrThrow(runtime::findDevice(name, what));
+}
+
+/// "cpu1:0" for "cpu1"; the name must be that of a device.
+std::string logicalName(const std::string &name, const std::string &what) {
+  deviceNamed(name, what);
+  return runtime::DeviceName::parse(name)->logical();
+}
+
+nb::dict memoryStats(const std::string &device) {
+  runtime::AllocatorStats memory = deviceNamed(device, "memory_stats").allocator().stats();
+  nb::dict stats;
+  stats["in_use"] = memory.inUse;
+  stats["cached"] = memory.cached;
+  stats["peak"] = memory.peak;
+  stats["limit"] = memory.limit;
+  stats["allocations"] = memory.allocations;
+  stats["system_allocations"] = memory.systemAllocations;
+  return stats;
+}
+
+void setDefaultDevice(const std::string &name) { runtime::setDefaultDevice(deviceNamed(name, "set_default_device")); }
+
+} // namespace
+
+PyObject *deviceObject(runtime::Device &device) {
+  static nb::dict *known = new nb::dict;
+  nb::str name(device.name().c_str());
+  if (!deviceClass)
+    return name.release().ptr();
+  if (!known->contains(name)) {
+    PyObject *made = PyObject_CallOneArg(deviceClass->ptr(), name.ptr());
+    if (!made)
+      return nullptr;
+    (*known)[name] = nb::steal(made);
+  }
+  return nb::object((*known)[name]).release().ptr();
+}
+
+void initDeviceNames(nb::module_ &module) {
+  module.def("set_device_class", [](nb::object type) { deviceClass = new nb::object(std::move(type)); });
+  module.def(
+      "device_named", [](const std::string &name, const std::string &what) { return deviceNamed(name, what).name(); },
+      "The name of the device that a name means.");
+  module.def("logical_name", &logicalName, "A device's name with number and stream.");
+  module.def("device_names", &runtime::deviceNames, "All devices.");
+  module.def(
+      "device_count", [](const std::string &kind) { return runtime::deviceCount(kind); },
+      "Devices of a kind; None: there is no such kind.");
+  module.def("set_default_device", &setDefaultDevice);
+  module.def("memory_stats", &memoryStats, nb::arg("device") = "cpu0", "Bytes of a device's allocator.");
+  module.def(
+      "reset_peak_memory",
+      [](const std::string &device) { deviceNamed(device, "reset_peak_memory").allocator().resetPeak(); },
+      nb::arg("device") = "cpu0");
+  module.def(
+      "lose_sim_device", [](const std::string &why) { runtime::simDevice().lose(why); },
+      "The emulated accelerator dies, until restore_sim_device().");
+  module.def("restore_sim_device", [] { runtime::simDevice().restore(); });
+  module.def(
+      "seed_sim_device", [](uint64_t seed) { runtime::simDevice().setSeed(seed); },
+      "The order in which the emulated accelerator does what it may do in any.");
+}
+
+} // namespace tess::python

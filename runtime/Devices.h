@@ -1,0 +1,38 @@
+//===- Devices.h - the devices of this process, by name ---------*- C++ -*-===//
+//
+// The only place that knows which devices there are and what users call them.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "runtime/Device.h"
+
+#include <optional>
+
+namespace tess::runtime {
+
+/// A user's name for a device, in its parts: "cpu1:0" is kind cpu, number 1, stream 0; "xpux" has no number.
+struct DeviceName {
+  std::string kind;
+  std::optional<unsigned> number, stream;
+
+  /// None where `text` is no name.
+  static std::optional<DeviceName> parse(llvm::StringRef text);
+  /// The name with all its parts: "xpux:0", "cpu1:0".
+  std::string logical() const;
+};
+
+/// The device that a name means: "cpu0", "cpux", "cpu:0", "sim0", "null0", ... Every number of cpu is the one host,
+/// every stream of a device the device, and xpu is the kind of accelerator that there is, else the host.
+/// InvalidArgument where there is no such device; `what` opens the message.
+llvm::Expected<Device *> findDevice(llvm::StringRef name, llvm::StringRef what = "device");
+/// The names of all devices, the host's first.
+std::vector<std::string> deviceNames();
+/// Devices of a kind ("cpu", "gpu", "sim", "xpu"); none where there is no such kind.
+std::optional<unsigned> deviceCount(llvm::StringRef kind);
+
+/// The device of values that are made of nothing on a device. At first the host.
+Device &defaultDevice();
+void setDefaultDevice(Device &device);
+
+} // namespace tess::runtime

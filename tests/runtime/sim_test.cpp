@@ -1,0 +1,216 @@
+// The emulated accelerator: memory that the host cannot address, work that is done later, kernels of a grid.
+
+#include "runtime/Allocator.h"
+#include "runtime/Buffer.h"
+#include "runtime/sim/SimDevice.h"
+#include "tests/compiler/KernelSupport.h"
+#include "tests/runtime/Expect.h"
+
+#include <csignal>
+#include <set>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace tess;
+using namespace tess::runtime;
+using namespace tess::test;
+
+namespace {
+
+/// out = a + b over one group.
+Image addImage() {
+  SpecBuilder s;
+  int a = s.input(DType::Float32), b = s.input(DType::Float32);
+  s.output(s.apply(ScalarFn::Add, DType::Float32, {a, b}), DType::Float32);
+  return get(generatorFor("sim").compile({{"add", s.spec}}));
+}
+
+/// A device with a loaded addition.
+struct Adder {
+  SimDevice device;
+  LoadedCodeRef code = get(device.load(addImage()));
+
+  BufferRef buffer(const std::vector<float> &values) {
+    BufferRef made = get(Buffer::allocate(device, values.size() * 4));
+    ok(device.defaultStream().copyIn(made->data(), values.data(), made->bytes()));
+    ok(device.defaultStream().synchronize());
+    return made;
+  }
+  std::vector<float> read(const BufferRef &buffer) {
+    std::vector<float> values(buffer->bytes() / 4);
+    ok(device.defaultStream().copyOut(values.data(), buffer->data(), buffer->bytes()));
+    ok(device.defaultStream().synchronize());
+    return values;
+  }
+  llvm::Error add(Stream &stream, void *a, void *b, void *out, int64_t count) {
+    void *pointers[] = {a, b, out};
+    int64_t dims[] = {count, 1, 1, 1}; // the stream keeps copies of both
+    KernelLaunch launch{};
+    launch.fn = code->entry(0);
+    launch.pointers = pointers;
+    launch.dims = dims;
+    launch.outer = 1;
+    launch.inner = count;
+    return stream.launch(launch);
+  }
+};
+
+/// The signal that ends a child which does that; 0: none.
+int signalOf(llvm::function_ref<void()> body) {
+  pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGSEGV, SIG_DFL);
+    std::signal(SIGBUS, SIG_DFL);
+    body();
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+}
+
+} // namespace
+
+TEST_CASE("the host cannot touch the device's memory") {
+  Adder adder;
+  BufferRef x = adder.buffer({1, 2, 3});
+  CHECK(signalOf([&] { *static_cast<volatile float *>(x->data()); }) == SIGSEGV);
+  CHECK(signalOf([&] { *static_cast<volatile float *>(x->data()) = 1; }) == SIGSEGV);
+  CHECK(adder.read(x) == std::vector<float>{1, 2, 3});
+}
+
+TEST_CASE("a kernel that leaves its allocation is a fault") {
+  Adder adder;
+  std::vector<float> values(1000, 2);
+  BufferRef x = adder.buffer(values), out = adder.buffer(values);
+  auto runs = [&](int64_t count) {
+    return signalOf([&] {
+      llvm::consumeError(adder.add(adder.device.defaultStream(), x->data(), x->data(), out->data(), count));
+      llvm::consumeError(adder.device.defaultStream().synchronize());
+    });
+  };
+  CHECK(runs(1000) == 0);
+  CHECK(runs(1017) == SIGSEGV); // beyond the 64 bytes to which blocks are rounded
+}
+
+TEST_CASE("pointers of a launch are checked by name") {
+  Adder adder;
+  BufferRef x = adder.buffer({1, 2}), gone = adder.buffer({3, 4});
+  void *released = gone->data();
+  gone = nullptr;
+  std::vector<float> host(2);
+  Stream &stream = adder.device.defaultStream();
+  CHECK(messageOf(adder.add(stream, x->data(), host.data(), x->data(), 2)) ==
+        "sim0: pointer 1 of add must lie in an allocation of the device, got another address");
+  CHECK(messageOf(adder.add(stream, x->data(), x->data(), released, 2)) ==
+        "sim0: pointer 2 of add must lie in an allocation of the device, got another address");
+  CHECK(messageOf(stream.copy(x->data(), host.data(), 8, 1)) ==
+        "sim0: the source of a copy must lie in an allocation of the device, got 8 bytes elsewhere");
+  CHECK(messageOf(stream.copyIn(x->data(), host.data(), 12)) ==
+        "sim0: the destination of a copy must lie in an allocation of the device, got 12 bytes elsewhere");
+  KernelLaunch foreign{};
+  CHECK(messageOf(stream.launch(foreign)) ==
+        "sim0: a launched kernel must be of code that the device has loaded, got another function");
+  CHECK(adder.read(x) == std::vector<float>{1, 2});
+}
+
+TEST_CASE("work is done when somebody waits") {
+  Adder adder;
+  BufferRef x = adder.buffer({1, 2, 3}), out = adder.buffer({0, 0, 0});
+  Stream &stream = adder.device.defaultStream();
+  std::vector<float> before(3, -1), after(3, -1);
+  ok(stream.copyOut(before.data(), out->data(), 12));
+  ok(adder.add(stream, x->data(), x->data(), out->data(), 3));
+  std::unique_ptr<Event> event = get(adder.device.createEvent());
+  CHECK(event->done()); // nothing was recorded
+  ok(stream.record(*event));
+  ok(stream.copyOut(after.data(), out->data(), 12));
+  CHECK(adder.device.pending() == 4);
+  CHECK(before[0] == -1);
+  CHECK(!event->done()); // asking does a piece of work: the first copy
+  CHECK(before[0] == 0);
+  while (!event->done())
+    ;
+  CHECK(after[0] == -1);
+  ok(stream.synchronize());
+  CHECK(after == std::vector<float>{2, 4, 6});
+}
+
+TEST_CASE("streams keep the order that events give them, and no other") {
+  std::set<std::vector<float>> seen;
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    Adder adder;
+    BufferRef x = adder.buffer({1, 1}), y = adder.buffer({0, 0}), z = adder.buffer({0, 0});
+    std::unique_ptr<Stream> first = get(adder.device.createStream()), second = get(adder.device.createStream());
+    std::unique_ptr<Event> event = get(adder.device.createEvent());
+    adder.device.setSeed(seed);
+    ok(adder.add(*second, z->data(), y->data(), z->data(), 2)); // sees y before or after the doubling
+    ok(adder.add(*first, x->data(), x->data(), y->data(), 2));
+    ok(adder.add(*first, y->data(), y->data(), y->data(), 2));
+    ok(first->record(*event));
+    ok(second->wait(*event));
+    ok(adder.add(*second, y->data(), x->data(), x->data(), 2)); // after both
+    ok(second->synchronize());
+    CHECK(adder.read(x) == std::vector<float>{5, 5});
+    seen.insert(adder.read(z));
+  }
+  CHECK(seen.size() > 1);
+}
+
+TEST_CASE("memory that queued work uses is released after it") {
+  Adder adder;
+  BufferRef x = adder.buffer({1, 2}), out = adder.buffer({0, 0});
+  Stream &stream = adder.device.defaultStream();
+  ok(adder.add(stream, x->data(), x->data(), out->data(), 2));
+  void *released = x->data();
+  x = nullptr;
+  CHECK(messageOf(adder.add(stream, released, released, out->data(), 2)) != ""); // no new work may name it
+  CHECK(adder.read(out) == std::vector<float>{2, 4});
+  CHECK(adder.device.pending() == 0);
+  CHECK(adder.device.allocator().stats().inUse == out->capacity());
+}
+
+TEST_CASE("a device that is lost says so and comes back") {
+  Adder adder;
+  BufferRef x = adder.buffer({1, 2});
+  adder.device.lose("a test");
+  std::string lost = "sim0: device must be there, got one that is lost (a test)";
+  CHECK(messageOf(adder.add(adder.device.defaultStream(), x->data(), x->data(), x->data(), 2)) == lost);
+  CHECK(messageOf(Buffer::allocate(adder.device, 8).takeError()) == lost);
+  CHECK(messageOf(adder.device.defaultStream().synchronize()) == lost);
+  adder.device.restore();
+  CHECK(adder.read(x) == std::vector<float>{1, 2});
+}
+
+TEST_CASE("code of another kind is refused") {
+  SimDevice device;
+  SpecBuilder s;
+  s.output(s.input(DType::Float32), DType::Float32);
+  Image loops = get(generatorFor("host").compile({{"copy", s.spec}}));
+  CHECK(messageOf(device.load(loops).takeError()) ==
+        "code image: kernels must be a grid of the host on this device, got loops of the host");
+  CHECK(messageOf(hostDevice().load(addImage()).takeError()) ==
+        "code image: kernels must be loops of the host on this device, got a grid of the host");
+}
+
+TEST_CASE("blocks come and go") {
+  SimDevice device;
+  Random random(7);
+  std::vector<Block> held;
+  for (int i = 0; i < 2000; ++i) {
+    if (held.size() < 40 && random.below(3)) {
+      held.push_back(get(device.allocate(size_t(random.below(20000)))));
+      CHECK(uintptr_t(held.back().data) % 64 == 0);
+    } else if (!held.empty()) {
+      std::swap(held[size_t(random.below(int64_t(held.size())))], held.back());
+      device.release(held.back());
+      held.pop_back();
+    }
+  }
+  std::sort(held.begin(), held.end(), [](Block a, Block b) { return a.data < b.data; });
+  for (size_t i = 1; i < held.size(); ++i)
+    CHECK(static_cast<char *>(held[i - 1].data) + held[i - 1].size <= held[i].data);
+  for (Block block : held)
+    device.release(block);
+  CHECK(device.allocator().stats().inUse == 0);
+}
