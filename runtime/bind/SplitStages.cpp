@@ -9,26 +9,37 @@ namespace tess::runtime {
 namespace {
 
 /// Whether the sizes of its results are known after a run only.
-bool isDecidedByData(const ProgramNode &node) { return node.op.info().boundRule; }
+bool isDecidedByData(const ProgramNode &node) { return node.op && node.op.info().boundRule; }
+
+void forEachSymbol(const ProgramNode &node, llvm::function_ref<void(uint32_t)> f) {
+  if (node.op)
+    node.op.forEachSymbol(f);
+}
 
 class Splitter {
 public:
   explicit Splitter(Executable &exe)
       : exe(exe), nodeOf(exe.values.size(), -1), stepOf(exe.values.size(), -1), readable(exe.values.size(), 0),
-        stages(exe.steps.size(), 0), metas(exe.values.size()) {}
+        loopOf(exe.nodes.size(), -1), loopStages(exe.nodes.size(), 0), stages(exe.steps.size(), 0),
+        metas(exe.values.size()) {}
   llvm::Expected<std::vector<StageCode>> run();
 
 private:
+  void findLoops();
   int stageOf(const ProgramNode &node) const;
-  bool raise(const ProgramNode &node);
+  bool raise(size_t number);
   llvm::Error findStages();
   int stageOfOutput(const OutputDecl &output) const;
   llvm::Error inferRanks();
+  llvm::Error inferRanks(size_t first, size_t end);
+  llvm::Error inferLoop(size_t number);
   friend class StageBuilder;
 
   Executable &exe;
   std::vector<int32_t> nodeOf, stepOf; // by value; -1: none
   std::vector<int> readable;           // by value: the first stage that can read it
+  std::vector<int32_t> loopOf;         // by node: the outermost loop that it is or is in, as its node; -1: none
+  std::vector<int> loopStages;         // by node of a loop: the stage of all its steps
   std::vector<int> stages;             // by step
   std::vector<TensorMeta> metas;       // by value, with unknown sizes
   int last = 0;
@@ -39,26 +50,50 @@ int Splitter::stageOf(const ProgramNode &node) const {
   int stage = 0;
   for (ValueId operand : node.operands)
     stage = std::max(stage, readable[operand]);
-  node.op.forEachSymbol([&](uint32_t symbol) {
+  forEachSymbol(node, [&](uint32_t symbol) {
     if (symbol >= sizes::kDataSymbols)
       stage = std::max(stage, readable[exe.dataSizes[symbol - sizes::kDataSymbols].value]);
   });
   return stage;
 }
 
-/// Takes what the results of the node need into account; true when that puts something into a later stage.
-bool Splitter::raise(const ProgramNode &node) {
+/// Notes which nodes belong to a loop: those behind the one that names it.
+void Splitter::findLoops() {
+  size_t end = 0;
+  for (auto [number, node] : llvm::enumerate(exe.nodes)) {
+    if (node.loop >= 0)
+      for (ValueId argument : exe.loops[node.loop].arguments)
+        nodeOf[argument] = int32_t(number);
+    if (number < end) {
+      loopOf[number] = loopOf[number - 1];
+    } else if (node.loop >= 0) {
+      loopOf[number] = int32_t(number);
+      end = number + 1 + exe.loops[node.loop].numNodes;
+    }
+  }
+}
+
+/// Takes what the results of a node need into account; true when that puts something into a later stage.
+bool Splitter::raise(size_t number) {
+  const ProgramNode &node = exe.nodes[number];
   int stage = stageOf(node);
   bool isRaised = false;
+  int *loopStage = loopOf[number] < 0 ? nullptr : &loopStages[loopOf[number]];
   auto raiseTo = [&](int &known, int least) {
     isRaised |= known < least;
     known = std::max(known, least);
   };
+  if (loopStage) {
+    raiseTo(*loopStage, stage);
+    stage = *loopStage;
+  }
   for (ValueId result : node.results) {
     if (int32_t step = stepOf[result]; step >= 0) {
       raiseTo(stages[step], stage);
       for (ValueId operand : exe.steps[step].operands)
         raiseTo(stages[step], readable[operand]);
+      if (loopStage)
+        raiseTo(*loopStage, stages[step]);
       raiseTo(readable[result], stages[step] + isDecidedByData(node));
       last = std::max(last, stages[step]);
     } else {
@@ -77,12 +112,13 @@ llvm::Error Splitter::findStages() {
   for (auto [index, node] : llvm::enumerate(exe.nodes))
     for (ValueId result : node.results)
       nodeOf[result] = int32_t(index);
+  findLoops();
   auto mostStages = llvm::count_if(exe.nodes, isDecidedByData) + 1;
   bool isRaised = true;
   while (isRaised) {
     isRaised = false;
-    for (const ProgramNode &node : exe.nodes)
-      isRaised |= raise(node);
+    for (size_t number = 0; number < exe.nodes.size(); ++number)
+      isRaised |= raise(number);
     if (last >= mostStages)
       return makeError(ErrorCode::DataLoss, "program: a step must not read a size that follows from it, got one of " +
                                                 llvm::Twine(exe.steps.size()) + " steps that does");
@@ -105,7 +141,37 @@ llvm::Error Splitter::inferRanks() {
   for (auto [value, decl] : llvm::zip(metas, exe.values))
     if (decl.kind == ValueKind::Constant)
       value = exe.constants[decl.constant].meta;
-  for (const ProgramNode &node : exe.nodes) {
+  return inferRanks(0, exe.nodes.size());
+}
+
+/// Infers the values of a loop: a trip reads elements of the xs, and results behind what is carried are stacked.
+llvm::Error Splitter::inferLoop(size_t number) {
+  const ProgramNode &node = exe.nodes[number];
+  const LoopDecl &loop = exe.loops[node.loop];
+  for (auto [index, argument] : llvm::enumerate(loop.arguments)) {
+    metas[argument] = metas[node.operands[index]];
+    if (index >= loop.numCarried && metas[argument].rank())
+      metas[argument].shape.erase(metas[argument].shape.begin());
+  }
+  if (llvm::Error error = inferRanks(number + 1, number + 1 + loop.numNodes))
+    return error;
+  for (auto [index, result] : llvm::enumerate(node.results)) {
+    metas[result] = metas[index < loop.numCarried ? node.operands[index] : loop.yields[index]];
+    if (index >= loop.numCarried)
+      metas[result].shape.insert(metas[result].shape.begin(), kUnknown);
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Splitter::inferRanks(size_t first, size_t end) {
+  for (size_t number = first; number < end; ++number) {
+    const ProgramNode &node = exe.nodes[number];
+    if (node.loop >= 0) {
+      if (llvm::Error error = inferLoop(number))
+        return error;
+      number += exe.loops[node.loop].numNodes;
+      continue;
+    }
     Metas operands;
     for (ValueId operand : node.operands)
       operands.push_back(metas[operand]);
@@ -137,7 +203,9 @@ private:
   void addInput(ValueId value, InputDecl decl, StageInput from);
   void addInputOf(ValueId value);
   void addConstant(ValueId value);
+  void needNode(size_t number);
   void addNodes();
+  int32_t addLoop(int32_t loop);
   void addSteps();
   void addOutputs(llvm::ArrayRef<ValueId> readLater);
   int32_t imageOf(int32_t image);
@@ -154,6 +222,7 @@ private:
   std::vector<ValueId> idOf; // by value of the program
   std::vector<ValueId> pending;
   std::vector<uint64_t> nodeNumbers; // by node of the program
+  std::vector<int32_t> loopNumbers;  // by loop of the program
 };
 
 void StageBuilder::addInput(ValueId value, InputDecl decl, StageInput from) {
@@ -204,12 +273,26 @@ void StageBuilder::addValue(ValueId value) {
     break;
   case ValueKind::View:
   case ValueKind::Fused:
+  case ValueKind::Argument:
     break;
   }
-  const ProgramNode &node = exe.nodes[whole.nodeOf[value]];
-  llvm::append_range(pending, node.operands);
-  llvm::append_range(pending, node.results);
-  node.op.forEachSymbol([&](uint32_t symbol) { pending.push_back(ownerOf(symbol)); });
+  needNode(size_t(whole.nodeOf[value]));
+}
+
+/// Adds what a node reads and gives, of a loop that of its whole body.
+void StageBuilder::needNode(size_t number) {
+  size_t first = whole.loopOf[number] < 0 ? number : size_t(whole.loopOf[number]), end = number + 1;
+  if (whole.loopOf[number] >= 0)
+    end = first + 1 + exe.loops[exe.nodes[first].loop].numNodes;
+  for (const ProgramNode &node : llvm::ArrayRef(exe.nodes).slice(first, end - first)) {
+    llvm::append_range(pending, node.operands);
+    llvm::append_range(pending, node.results);
+    forEachSymbol(node, [&](uint32_t symbol) { pending.push_back(ownerOf(symbol)); });
+    if (node.loop < 0)
+      continue;
+    llvm::append_range(pending, exe.loops[node.loop].arguments);
+    llvm::append_range(pending, exe.loops[node.loop].yields);
+  }
 }
 
 /// Adds the value, and all that its shape follows from.
@@ -223,6 +306,15 @@ void StageBuilder::need(ValueId value) {
   }
 }
 
+int32_t StageBuilder::addLoop(int32_t loop) {
+  LoopDecl copy = exe.loops[loop];
+  copy.arguments = remapped(copy.arguments);
+  copy.yields = remapped(copy.yields);
+  out.exe.loops.push_back(std::move(copy));
+  loopNumbers.resize(exe.loops.size());
+  return loopNumbers[loop] = int32_t(out.exe.loops.size()) - 1;
+}
+
 void StageBuilder::addNodes() {
   nodeNumbers.resize(exe.nodes.size());
   for (auto [index, node] : llvm::enumerate(exe.nodes)) {
@@ -232,6 +324,8 @@ void StageBuilder::addNodes() {
     ProgramNode copy = node;
     copy.operands = remapped(node.operands);
     copy.results = remapped(node.results);
+    if (node.loop >= 0)
+      copy.loop = addLoop(node.loop);
     nodeNumbers[index] = out.exe.nodes.size();
     out.exe.nodes.push_back(std::move(copy));
   }
@@ -261,6 +355,7 @@ void StageBuilder::addSteps() {
     copy.results = remapped(step.results);
     copy.domain = remapped(step.domain);
     copy.image = imageOf(step.image);
+    copy.loop = step.loop < 0 ? -1 : loopNumbers[step.loop];
     for (ScalarSource &scalar : copy.scalars)
       if (scalar.kind == ScalarSource::Size)
         scalar.bits = nodeNumbers[scalar.bits];

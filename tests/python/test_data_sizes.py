@@ -31,6 +31,11 @@ FUNCTIONS = {
     "rows by index": lambda x: x[F.non_zero(x[:, 0] > -0.5).flatten()] * 2,
     "moments": lambda x: x[x > 0].mean() + x[x > 0].std(),
     "a shape of it": lambda x: F.full((x[x > 0].shape[0], 2), 3.0).sum(0),
+    "a loop beside it": lambda x: F.scan(_step, x[0], x)[1] * x[x > 0].sum(),
+    "a loop behind it": lambda x: F.scan(_step, x[0] * x[x > 0].sum(), x)[0] + 1,
+    "a branch behind it": lambda x: F.cond(
+        x[x > 0].sum() > 2, lambda y: y * 2, lambda y: y - 1, F.exp(x)
+    ),
     "a number beside its origin": lambda x: _scaled(F.softmax(x, 1)),
     "dropped": lambda x: F.dropout(x[x > 0] * 2, 0.5),
 }
@@ -39,6 +44,10 @@ REFUSED = {
     "a length": lambda x: x * len(x[x > 0]),
     "a root": lambda x: x * x[x > 0].shape[0] ** 0.5,
 }
+
+
+def _step(state, x):
+    return state * 0.5 + x, state - x
 
 
 def _scaled(x):
