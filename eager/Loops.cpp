@@ -82,12 +82,16 @@ llvm::Expected<bool> Scan::goesOn(int64_t done) {
   Storage &storage = operands[groups.constants]->storage();
   if (llvm::Error error = awaitValue(storage))
     return std::move(error);
-  return *reinterpret_cast<const bool *>(operands[groups.constants]->data());
+  bool answer = false;
+  if (llvm::Error error = copyToHost(*operands[groups.constants], &answer, sizeof(answer)))
+    return std::move(error);
+  return answer;
 }
 
 llvm::Error Scan::run(llvm::ArrayRef<TensorMeta> results, Tensors &out) {
   for (const TensorMeta &meta : results.drop_front(groups.carried))
-    if (llvm::Error error = TensorImpl::allocate(meta.dtype, meta.shape).moveInto(stacked.emplace_back()))
+    if (llvm::Error error =
+            TensorImpl::allocate(meta.dtype, meta.shape, call.device()).moveInto(stacked.emplace_back()))
       return error;
   for (int64_t each = 0; each < trips; ++each) {
     llvm::Expected<bool> next = goesOn(each);
@@ -110,7 +114,7 @@ llvm::Error Scan::run(llvm::ArrayRef<TensorMeta> results, Tensors &out) {
 
 llvm::Expected<TensorRef> stackElements(llvm::ArrayRef<TensorRef> elements) {
   TensorMeta meta = control::stacked(elements.front()->meta(), int64_t(elements.size()));
-  llvm::Expected<TensorRef> whole = TensorImpl::allocate(meta.dtype, meta.shape);
+  llvm::Expected<TensorRef> whole = TensorImpl::allocate(meta.dtype, meta.shape, elements.front()->storage().device());
   if (!whole || !(*whole)->numElements())
     return whole;
   for (auto [index, element] : llvm::enumerate(elements))

@@ -86,7 +86,6 @@ private:
   llvm::Error call(Command &command);
   llvm::Error copy(const Command &command);
   llvm::Error copyApart(const CopyLayouts &copy, void *const *pointers);
-  llvm::Error walk();
   llvm::Error profiled(Command &command);
   char *arena() const { return static_cast<char *>(bound.currentArena); }
 
@@ -199,11 +198,12 @@ llvm::Expected<bool> Runner::goesOn(const Command &command, int64_t left) {
   if (poll && left % kPolled == 0)
     if (llvm::Error error = poll())
       return std::move(error);
-  if (!bound.program->device().hostAccessible())
-    return makeError(ErrorCode::Unimplemented, "run: a loop that data ends must be on a device that the host can read");
+  bool answer = false;
+  if (llvm::Error error = stream.copyOut(&answer, bound.pointers[command.firstPointer], sizeof(answer)))
+    return std::move(error);
   if (llvm::Error error = stream.synchronize())
     return std::move(error);
-  return *static_cast<const bool *>(bound.pointers[command.firstPointer]);
+  return answer;
 }
 
 /// Runs the commands of the trips. Pointers that move are where they were afterwards, also after an error.

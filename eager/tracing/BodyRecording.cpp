@@ -144,7 +144,7 @@ Subgraph ScanWriter::graph() {
 
 /// The size of an axis of the step's argument: a number, or an expression of the sizes of the recording around.
 int64_t ScanWriter::sizeOf(uint32_t symbol, bool isSymbolic) const {
-  uint32_t number = argumentOf(symbol);
+  uint32_t number = ownerOf(symbol);
   size_t argument = llvm::find(recording.arguments(), number) - recording.arguments().begin();
   bool isX = argument >= call.carried.size();
   const TensorImpl &operand = isX ? *call.xs[argument - call.carried.size()] : *call.carried[argument];

@@ -34,8 +34,7 @@ std::optional<llvm::ArrayRef<int64_t>> Recorder::symbolicShape(const TensorImpl 
 
 int64_t Recording::sizeOf(uint32_t symbol) const { return valueList[ownerOf(symbol)].meta.shape[axisOf(symbol)]; }
 
-std::shared_ptr<Recorder> Recorder::create(llvm::ArrayRef<TensorRef> arguments, Mode mode,
-                                             const DataSizes &dataSizes) {
+std::shared_ptr<Recorder> Recorder::create(llvm::ArrayRef<TensorRef> arguments, Mode mode, const DataSizes &dataSizes) {
   static std::atomic<uint32_t> lastId = 0;
   std::shared_ptr<Recorder> recorder(new Recorder);
   recorder->mode = mode;

@@ -176,8 +176,7 @@ public:
 
 private:
   Recorder();
-  static std::shared_ptr<Recorder> create(llvm::ArrayRef<TensorRef> arguments, Mode mode,
-                                          const DataSizes &dataSizes);
+  static std::shared_ptr<Recorder> create(llvm::ArrayRef<TensorRef> arguments, Mode mode, const DataSizes &dataSizes);
   bool runsOperators() const { return mode == Mode::Run; }
   llvm::Error infer(const Call &call, Tensors &results);
   llvm::Expected<Metas> inferMetas(const Call &call);

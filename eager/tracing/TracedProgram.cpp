@@ -344,7 +344,7 @@ llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
     runtime::RunOptions options;
     options.allocate = [&](size_t output, const TensorMeta &meta) -> llvm::Expected<void *> {
       TensorRef &result = values.results[output];
-      if (llvm::Error e = TensorImpl::allocate(meta.dtype, meta.shape).moveInto(result))
+      if (llvm::Error e = TensorImpl::allocate(meta.dtype, meta.shape, *device).moveInto(result))
         return std::move(e);
       return result->data();
     };

@@ -124,13 +124,14 @@ void SimDevice::restore() {
 
 /// Kernel number `index` of code whose kernels have the form of a grid.
 static GridKernelFn gridKernel(const CodeImage &code, unsigned index) {
-  return reinterpret_cast<GridKernelFn>(reinterpret_cast<void *>(code.entry(index)));
+  return reinterpret_cast<GridKernelFn>(reinterpret_cast<uintptr_t>(code.entry(index)));
 }
 
 /// The kernels of an image; the device forgets them when it goes, which waits for their work.
 class SimCode : public LoadedCode {
 public:
-  SimCode(SimDevice &device, std::shared_ptr<CodeImage> code, const Image &image) : device(device), code(code) {
+  SimCode(SimDevice &device, std::shared_ptr<CodeImage> given, const Image &image)
+      : device(device), code(std::move(given)) {
     std::lock_guard<std::recursive_mutex> lock(device.mutex);
     for (auto [index, entry] : llvm::enumerate(image.entries)) {
       auto kernel = std::make_unique<SimDevice::Kernel>(
