@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ops/Error.h"
-#include "ops/SizeExpr.h"
 #include "runtime/schema/ExecutableCodec.h"
 #include "runtime/schema/ValidateLoops.h"
+#include "runtime/schema/ValidateSizes.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <numeric>
@@ -21,7 +21,7 @@ class Validator {
 public:
   Validator(const Executable &exe, llvm::StringRef what)
       : exe(exe), what(what), hasShape(exe.values.size()), hasMemory(exe.values.size()), roots(exe.values.size()),
-        isSizeOfInput(exe.symbols.size()), nodeOf(exe.values.size()) {
+        known(exe), nodeOf(exe.values.size()) {
     std::iota(roots.begin(), roots.end(), 0);
   }
   llvm::Error run();
@@ -42,8 +42,6 @@ private:
   llvm::Error segments(const ProgramNode &node, const llvm::Twine &where);
   llvm::Error views();
   llvm::Error viewResult(const ProgramNode &node, ValueId result, size_t index);
-  bool isKnownSize(uint32_t symbol) const;
-  bool isSize(const ScalarSource &scalar) const;
   llvm::Error step(const Step &step, size_t index);
   llvm::Error operands(const Step &step, size_t index);
   llvm::Error results(const Step &step, size_t index);
@@ -64,7 +62,7 @@ private:
   std::vector<bool> hasShape, hasMemory;
   std::vector<ValueId>
       roots; // owner of the memory of each value, set when its node is met, so that chains of views are walked once
-  std::vector<bool> isSizeOfInput;         // by symbol
+  KnownSizes known;
   std::vector<const ProgramNode *> nodeOf; // by result
 };
 
@@ -157,7 +155,7 @@ llvm::Error Validator::inputs() {
         return bad("input " + input.name + " must use one of " + llvm::Twine(exe.symbols.size()) + " symbols, got " +
                    llvm::Twine(dim.symbol));
       if (symbolic)
-        isSizeOfInput[dim.symbol] = true;
+        known.addInput(dim.symbol);
       if (dim.size < -1)
         return bad("a dimension of input " + input.name + " must be at least 0, got " + llvm::Twine(dim.size));
     }
@@ -199,18 +197,6 @@ llvm::Error Validator::viewResult(const ProgramNode &node, ValueId result, size_
   return llvm::Error::success();
 }
 
-/// Whether an input, or an earlier operator whose sizes data decides, gives the symbol its number.
-bool Validator::isKnownSize(uint32_t symbol) const {
-  if (symbol < sizes::kDataSymbols)
-    return symbol < exe.symbols.size() && isSizeOfInput[symbol];
-  symbol -= sizes::kDataSymbols;
-  if (symbol >= exe.dataSizes.size())
-    return false;
-  const DataSize &size = exe.dataSizes[symbol];
-  return size.value >= 0 && size_t(size.value) < exe.values.size() && hasShape[size.value] && size.axis >= 0 &&
-         size.axis < int32_t(kMaxRank);
-}
-
 llvm::Error Validator::nodeResult(const ProgramNode &node, ValueId result, size_t index) {
   if (llvm::Error e = valueId(result, "result of node " + llvm::Twine(index)))
     return e;
@@ -231,7 +217,7 @@ llvm::Error Validator::nodeResult(const ProgramNode &node, ValueId result, size_
 llvm::Error Validator::sizes(const ProgramNode &node, size_t index) {
   std::optional<uint32_t> unknown;
   node.op.forEachSymbol([&](uint32_t symbol) {
-    if (!isKnownSize(symbol))
+    if (!known.has(symbol, hasShape))
       unknown = symbol;
   });
   if (unknown)
@@ -428,15 +414,6 @@ llvm::Error Validator::results(const Step &step, size_t index) {
   return llvm::Error::success();
 }
 
-/// Whether a scalar of kind Size names an attribute that is one size.
-bool Validator::isSize(const ScalarSource &scalar) const {
-  if (scalar.bits >= exe.nodes.size())
-    return false;
-  const OpDef &op = exe.nodes[scalar.bits].op;
-  return scalar.parameter < op.numAttrs() && op.info().attrs[scalar.parameter].isSize &&
-         op.attr(scalar.parameter).kind() == AttrKind::I64;
-}
-
 llvm::Error Validator::step(const Step &step, size_t index) {
   if (llvm::Error e = operands(step, index))
     return e;
@@ -453,7 +430,7 @@ llvm::Error Validator::step(const Step &step, size_t index) {
     if (scalar.kind == ScalarSource::Parameter && scalar.parameter >= exe.numScalars)
       return bad("step " + llvm::Twine(index) + " must use one of " + llvm::Twine(exe.numScalars) + " scalars, got " +
                  llvm::Twine(scalar.parameter));
-    if (scalar.kind == ScalarSource::Size && !isSize(scalar))
+    if (scalar.kind == ScalarSource::Size && !KnownSizes::isSize(exe, scalar))
       return bad("step " + llvm::Twine(index) + " must use a size that a node has as an attribute, got number " +
                  llvm::Twine(scalar.parameter) + " of node " + llvm::Twine(scalar.bits));
   }

@@ -8,14 +8,7 @@ from ..utils.progress import compiling
 
 def write(traced, call, file, arg_names, output_names, dims, targets):
     """Writes the program of `call`, the last recorded one of `traced`; the others as trace.dump."""
-    if not traced.capture_as_const:
-        raise RuntimeError("dump: the trace must have capture_as_const=True, got False")
-    if traced._segments is not None:
-        raise RuntimeError(
-            f"dump: {traced.__name__} must be one program, got parts within exclude_from_trace"
-        )
-    if call is None:
-        raise RuntimeError("dump: the function must have been called once traced, got no call")
+    _check_call(traced, call)
     names, outputs = list(arg_names or []), list(output_names or [])
     _check_names("arg_names", names, call.num_arguments)
     _check_names("output_names", outputs, len(call.slots))
@@ -38,6 +31,18 @@ def write(traced, call, file, arg_names, output_names, dims, targets):
             _core.recording_to_file(call.recording, name, path, *arguments)
         with open(path, "rb") as source:
             shutil.copyfileobj(source, file)
+
+
+def _check_call(traced, call):
+    """RuntimeError unless it can be a file."""
+    if not traced.capture_as_const:
+        raise RuntimeError("dump: the trace must have capture_as_const=True, got False")
+    if traced._segments is not None:
+        raise RuntimeError(
+            f"dump: {traced.__name__} must be one program, got parts within exclude_from_trace"
+        )
+    if call is None:
+        raise RuntimeError("dump: the function must have been called once traced, got no call")
 
 
 def _check_names(what, names, count):

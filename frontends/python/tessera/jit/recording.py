@@ -85,6 +85,8 @@ class Recorded(Compiled):
         """Why the recording holds only where data decides sizes as it did; None: it holds for
         others, too.
         """
+        if not self.recording.has_data_sizes:
+            return None
         why = None
         for shift in _SHIFTS:
             try:
@@ -109,8 +111,6 @@ class Recorded(Compiled):
 
     def check_data(self, name, function):
         """ValueError when the call holds only for the sizes that data decided in it."""
-        if not self.recording.has_data_sizes:
-            return
         tensors = self.recording.valueless_arguments()
         why = self.recording.needs_data and "a size that the function looks at as a number"
         why = why or self.why_fixed_by_data(function, tensors, *self._given(tensors))

@@ -245,8 +245,7 @@ class trace:  # noqa: N801
             self._segments = Segments(self.options)
             return self._segments.call(self.function, args, kwargs)
         except NoGradientError as error:
-            variant.eager = True
-            _warn_once(self, f"runs eagerly while a GradManager records: {error}")
+            self._run_eagerly(variant, error, "eagerly while a GradManager records:")
             return self.function(*args, **kwargs)
         try:
             check_same(self.__name__, variant, again)
@@ -255,11 +254,10 @@ class trace:  # noqa: N801
                 raise AliasError from None
             self._variants[key].remove(variant)
             raise
-        if variant.recording.has_data_sizes:
-            why = variant.why_fixed_by_data(self.function, tensors, args, kwargs)
-            if why:
-                self._run_eagerly(variant, f"a size that depends on data stands in it: {why}")
-                return self.function(*args, **kwargs)
+        why = variant.why_fixed_by_data(self.function, tensors, args, kwargs)
+        if why:
+            self._run_eagerly(variant, f"a size that depends on data stands in it: {why}")
+            return self.function(*args, **kwargs)
         variant.adopt(again)
         variant.identity.learn(tensors)
         self._share(key, variant, tensors)
@@ -268,10 +266,10 @@ class trace:  # noqa: N801
             return value
         return self._run(variant, tensors, donated, value)
 
-    def _run_eagerly(self, variant, why):
+    def _run_eagerly(self, variant, why, how="eagerly, because"):
         """From now on, and tells why."""
         variant.eager = True
-        _warn_once(self, f"runs eagerly, because {why}")
+        _warn_once(self, f"runs {how} {why}")
 
     def _keep(self, key, variant, tensors):
         """Keeps the new recording, unless one is the same that another Python state made."""
