@@ -33,7 +33,7 @@ class SymInt:
         self._is_of_data = is_of_data
 
     def _number(self):
-        """Of the recorded call: no program repeats what Python makes of a size that data decides."""
+        """Of the recorded call. A program repeats nothing that Python makes of one of data."""
         if self._is_of_data:
             _core.note_data_read(self._recording)
         return self._value
