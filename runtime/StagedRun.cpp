@@ -53,10 +53,12 @@ llvm::Expected<void *> StagedRunner::placeOf(const StageOutput &output, const Te
                              toString(most) + ", got " + toString(meta));
     return given;
   }
-  if (decl.donates >= 0 || bytesOf(meta) == 0)
+  if (decl.donates >= 0)
     return nullptr;
   if (options.allocate)
     return options.allocate(size_t(output.result), meta);
+  if (bytesOf(meta) == 0)
+    return nullptr;
   return invalidArgument(whole.program->name() + ": output " + decl.name + " must have memory, got none");
 }
 

@@ -151,8 +151,9 @@ def test_traced(name, form):
             assert same_bits(got, expected)
             x[key] = value
             assert same_bits(written, x)
-    assert traced.program() is not None
-    assert not caught
+    # A value with a size of its own fits the data of a call only: such a call runs eagerly.
+    assert (traced.program() is None) == (len(caught) == 1)
+    assert name != "first" or traced.program() is not None
 
 
 def test_one_value_for_all_is_a_program():

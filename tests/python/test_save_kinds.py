@@ -139,7 +139,7 @@ def entry(**changes):
         {"__metadata__": {"tessera": "{}"}},
         entry(dtype="F8_E4M3"),
         entry(dtype=["I32"]),
-        entry(dtype="U32"),
+        entry(dtype="U7"),
         entry(shape=[-1]),
         entry(shape=[True]),
         entry(shape=["1"]),

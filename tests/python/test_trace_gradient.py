@@ -236,7 +236,7 @@ def test_an_operator_without_a_gradient_runs_it_eagerly_and_loudly():
         return x * 2, F.cond_take(x > 0, x)[0]
 
     traced, x = jit.trace(f), tensor(4)
-    with pytest.warns(RuntimeWarning, match="runs eagerly while a GradManager records: "):
+    with pytest.warns(RuntimeWarning, match="runs eagerly, because a size in it depends on"):
         for _ in range(3):
             manager = GradManager().attach(x)
             x.grad = None

@@ -262,9 +262,7 @@ class trace:  # noqa: N801
         variant.identity.learn(tensors)
         self._share(key, variant, tensors)
         del again  # it holds values whose memory the program would take over
-        if self.record_only:
-            return value
-        return self._run(variant, tensors, donated, value)
+        return value if self.record_only else self._run(variant, tensors, donated, value)
 
     def _run_eagerly(self, variant, why, how="eagerly, because"):
         """From now on, and tells why."""

@@ -5,7 +5,7 @@ from ..core.ops.families import ELEMWISE_MODES
 from .module import Module
 
 # Elementwise functions that are not in functional.elemwise.
-_OTHERS = ("gelu", "hsigmoid", "hswish", "isfinite", "isinf", "isnan", "leaky_relu", "logsigmoid",
+_OTHERS = ("angle", "conj", "gelu", "hsigmoid", "hswish", "isfinite", "isinf", "isnan", "leaky_relu", "logsigmoid",
            "prelu", "reciprocal", "relu", "relu6", "rsqrt", "sigmoid", "sign", "silu", "softplus",
            "trunc")  # fmt: skip
 
