@@ -34,7 +34,7 @@ FUNCTIONS = {
     "a loop beside it": lambda x: F.scan(_step, x[0], x)[1] * x[x > 0].sum(),
     "a loop behind it": lambda x: F.scan(_step, x[0] * x[x > 0].sum(), x)[0] + 1,
     "a branch behind it": lambda x: F.cond(
-        x[x > 0].sum() > 2, lambda y: y * 2, lambda y: y - 1, F.exp(x)
+        x[x > 0].sum() > 2, lambda y: y * 2, lambda y: y - 1, F.exp(x).sum(0)
     ),
     "a number beside its origin": lambda x: _scaled(F.softmax(x, 1)),
     "dropped": lambda x: F.dropout(x[x > 0] * 2, 0.5),

@@ -16,7 +16,7 @@ with_bfloat16 = pytest.mark.skipif(
     reason="oneDNN computes bfloat16 on processors with AVX-512 only",
 )
 # Without operands: what they give depends on their attributes alone.
-UNSCALED = ("arange", "eye", "full", "linspace")
+UNSCALED = ("arange", "eye", "full", "linspace", "scalar_tensor")
 
 
 @pytest.fixture(autouse=True)

@@ -68,6 +68,7 @@ class Device(str):
 
 _core.set_device_class(Device)
 _default = Device("cpu0")
+_when_chosen = []  # functions that get the default device
 
 
 def _named(function, device):
@@ -143,6 +144,14 @@ def set_default_device(device="xpux"):
     global _default
     _core.set_default_device(str(device))
     _default = Device(device)
+    for function in _when_chosen:
+        function(_default)
+
+
+def call_when_chosen(function):
+    """Calls `function(device)` for the default device, now and whenever another one is chosen."""
+    _when_chosen.append(function)
+    function(_default)
 
 
 def get_mem_status_bytes(device=None):

@@ -12,7 +12,7 @@ import numpy as np
 
 from ._core import Tensor, ops
 from ._known_form import export_known_form
-from .device import get_default_device
+from .device import call_when_chosen, get_default_device
 
 __all__ = ["RNG", "exponential", "normal", "permutation", "seed", "shuffle", "uniform"]
 
@@ -152,6 +152,8 @@ class _DefaultRNG(RNG):
 
 
 default_rng = _DefaultRNG(_DEFAULT_SEED)
+# A traced function that made the state would take it for a constant.
+call_when_chosen(default_rng.on)
 
 
 def seed(seed):
