@@ -193,9 +193,9 @@ def test_states_of_older_tensors():
 
 def test_tensors_that_are_refused():
     refused(pickled(MegTensor([[1]], np.int32, "xpux")), "a tensor of list")
-    for dtype in (np.dtype("M8[s]"), "int7"):
-        with pytest.raises(ValueError, match="^load: a pickle must be whole and undamaged, got "):
-            loaded(pickled(MegTensor(np.zeros(1), dtype, "xpux")))
+    refused(pickled(MegTensor(np.zeros(1), np.dtype("M8[s]"), "xpux")), "the dtype 'M8'")
+    with pytest.raises(ValueError, match="^load: a pickle must be whole and undamaged, got "):
+        loaded(pickled(MegTensor(np.zeros(1), "int7", "xpux")))
 
 
 class Hostile:
