@@ -175,7 +175,7 @@ void Kernel::runChunks(const CallArguments &call, int64_t count, unsigned pieces
 /// Runs the threads, or teams, of a grid, whose steps all but the smallest domains need.
 void Kernel::runGrid(const CallArguments &call, int64_t count) const {
   constexpr int64_t kBlocks = 2, kThreads = 32;
-  auto fn = reinterpret_cast<runtime::GridKernelFn>(reinterpret_cast<void *>(code->entry(0)));
+  auto fn = reinterpret_cast<runtime::GridKernelFn>(reinterpret_cast<uintptr_t>(code->entry(0)));
   const runtime::GridEntry &grid = image.entries[0].grid;
   REQUIRE(grid.numPointers == call.pointers.size());
   REQUIRE(grid.numDims == call.dims.size());

@@ -165,6 +165,14 @@ def test_a_detector_head(tmp_path):
         assert same_bits(program(*inputs), boxes(*inputs))
 
 
+def test_what_no_graph_can_say_runs_eagerly():
+    traced = jit.trace(lambda x: F.squeeze(x[x > 0]) * 2)  # of one element: without an axis
+    with pytest.warns(RuntimeWarning, match="runs eagerly, because .* squeeze: dimensions must"):
+        for numbers in ([1.0, 2.0], [3.0, 4.0], [5.0, -1.0]):
+            x = tessera.Tensor(numbers)
+            assert same_bits(traced(x), F.squeeze(x[x > 0]) * 2)
+
+
 def test_a_run_that_fails_leaves_the_program_usable():
     traced = jit.trace(lambda x: F.matmul(x[x > 0], F.arange(3.0)))
     fits = tessera.Tensor([1.0, 2.0, 3.0, -1.0])

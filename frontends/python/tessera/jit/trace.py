@@ -254,8 +254,7 @@ class trace:  # noqa: N801
                 raise AliasError from None
             self._variants[key].remove(variant)
             raise
-        why = variant.why_fixed_by_data(self.function, tensors, args, kwargs)
-        if why:
+        if why := self._why_data_forbids(variant, tensors, args, kwargs, donated):
             self._run_eagerly(variant, f"a size that depends on data stands in it: {why}")
             return self.function(*args, **kwargs)
         variant.adopt(again)
@@ -263,6 +262,17 @@ class trace:  # noqa: N801
         self._share(key, variant, tensors)
         del again  # it holds values whose memory the program would take over
         return value if self.record_only else self._run(variant, tensors, donated, value)
+
+    def _why_data_forbids(self, variant, tensors, args, kwargs, donated):
+        """Why no program serves the call with whatever sizes data decides; None: one does."""
+        why = variant.why_fixed_by_data(self.function, tensors, args, kwargs)
+        if why or self.record_only or not variant.recording.has_data_sizes:
+            return why
+        try:
+            variant.compiled(tensors, {**self.options, "donated": donated})
+        except (ValueError, NotImplementedError) as error:
+            return str(error)
+        return None
 
     def _run_eagerly(self, variant, why, how="eagerly, because"):
         """From now on, and tells why."""
