@@ -169,6 +169,8 @@ public:
   uint64_t keySalt() const { return salt; }
   /// The compiler's name for what its code is made for ("host", "sim", "sm_90").
   virtual llvm::StringRef target() const = 0;
+  /// The target of code for it that a file may keep: target(), less the checks that are good in one process only.
+  virtual llvm::StringRef fileTarget() const { return target(); }
   /// The kind of code that it loads.
   virtual ImageKind imageKind() const = 0;
 

@@ -84,7 +84,7 @@ llvm::Expected<PickedExecutable> pickExecutable(const Container &file, const Dev
   return makeError(ErrorCode::Unimplemented, file.path() + ": must have an executable for " +
                                                  (device.hostAccessible() ? "this processor" : device.name()) +
                                                  ", got " + (rejected.empty() ? "none" : rejected) +
-                                                 lineToType(file.path(), device.target()));
+                                                 lineToType(file.path(), device.fileTarget()));
 }
 
 } // namespace tessera::deploy

@@ -68,6 +68,7 @@ public:
     memory.setLimit(availableMemory() / 8 * 7);
   }
   llvm::StringRef target() const override { return kTarget; }
+  llvm::StringRef fileTarget() const override { return "host"; }
   ImageKind imageKind() const override { return ImageKind::Loops; }
   llvm::Expected<Block> allocate(size_t bytes) override { return memory.allocate(bytes); }
   void release(Block block) override { memory.free(block); }
