@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 #include "compiler/Compile.h"
 #include "compiler/ProgramFile.h"
-#include "ops/Control.h"
 #include "ops/Error.h"
 #include "runtime/bind/Bind.h"
+#include "runtime/bind/ValueMetas.h"
 #include "runtime/schema/Container.h"
 #include "runtime/schema/ExecutableCodec.h"
 
@@ -133,58 +133,12 @@ Metas inputsAt(const Executable &executable, const Sizes &sizes) {
   return metas;
 }
 
-void inferNodes(const Executable &executable, size_t first, size_t end, Metas &metas);
-
-/// The shapes of a loop's body and results, from those of its operands.
-void inferLoop(const Executable &executable, size_t index, Metas &metas) {
-  const ProgramNode &node = executable.nodes[index];
-  const LoopDecl &loop = executable.loops[node.loop];
-  int64_t trips = loop.length;
-  for (auto [number, argument] : llvm::enumerate(loop.arguments)) {
-    TensorMeta meta = metas[node.operands[number]];
-    if (number >= loop.numCarried && meta.rank()) {
-      trips = meta.shape.front();
-      meta.shape.erase(meta.shape.begin());
-    }
-    metas[argument] = meta;
-  }
-  inferNodes(executable, index + 1, index + 1 + loop.numNodes, metas);
-  for (auto [number, result] : llvm::enumerate(node.results)) {
-    TensorMeta meta = metas[loop.yields[number]];
-    metas[result] = number < loop.numCarried ? meta : control::stacked(meta, trips);
-  }
-}
-
-void inferNodes(const Executable &executable, size_t first, size_t end, Metas &metas) {
-  for (size_t index = first; index < end; ++index) {
-    const ProgramNode &node = executable.nodes[index];
-    if (node.loop >= 0) {
-      inferLoop(executable, index, metas);
-      index += executable.loops[node.loop].numNodes;
-      continue;
-    }
-    Metas operands;
-    for (ValueId operand : node.operands)
-      operands.push_back(metas[operand]);
-    llvm::Expected<Metas> results = node.op.infer(operands, node.segments);
-    if (!results)
-      llvm::consumeError(results.takeError());
-    else
-      for (auto [value, meta] : llvm::zip(node.results, *results))
-        metas[value] = meta;
-  }
-}
-
-/// The shapes of all values as bind infers them; those that it cannot infer stay empty.
-Metas valuesAt(const Executable &executable, llvm::ArrayRef<TensorMeta> inputs) {
-  Metas metas(executable.values.size());
-  for (auto [input, meta] : llvm::zip(executable.inputs, inputs))
-    metas[input.value] = meta;
-  for (auto [value, decl] : llvm::enumerate(executable.values))
-    if (decl.kind == ValueKind::Constant)
-      metas[value] = executable.constants[decl.constant].meta;
-  inferNodes(executable, 0, executable.nodes.size(), metas);
-  return metas;
+/// The shapes of all values; those that it cannot infer stay empty.
+std::vector<TensorMeta> valuesAt(const Executable &executable, llvm::ArrayRef<TensorMeta> inputs) {
+  return llvm::cantFail(inferValueMetas(executable, inputs, [](llvm::Error error) {
+    llvm::consumeError(std::move(error));
+    return llvm::Error::success();
+  }));
 }
 
 std::string axesText(llvm::ArrayRef<AxisGroup> groups) {

@@ -2,6 +2,7 @@
 #include "ops/Error.h"
 #include "ops/SizeExpr.h"
 #include "runtime/bind/Stages.h"
+#include "runtime/bind/ValueMetas.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 
@@ -20,8 +21,7 @@ class Splitter {
 public:
   explicit Splitter(Executable &exe)
       : exe(exe), nodeOf(exe.values.size(), -1), stepOf(exe.values.size(), -1), readable(exe.values.size(), 0),
-        loopOf(exe.nodes.size(), -1), loopStages(exe.nodes.size(), 0), stages(exe.steps.size(), 0),
-        metas(exe.values.size()) {}
+        loopOf(exe.nodes.size(), -1), loopStages(exe.nodes.size(), 0), stages(exe.steps.size(), 0) {}
   llvm::Expected<std::vector<StageCode>> run();
 
 private:
@@ -31,8 +31,6 @@ private:
   llvm::Error findStages();
   int stageOfOutput(const OutputDecl &output) const;
   llvm::Error inferRanks();
-  llvm::Error inferRanks(size_t first, size_t end);
-  llvm::Error inferLoop(size_t number);
   friend class StageBuilder;
 
   Executable &exe;
@@ -136,52 +134,9 @@ int Splitter::stageOfOutput(const OutputDecl &output) const {
 
 /// Infers the values without any size: what later stages read are inputs there, which need a rank.
 llvm::Error Splitter::inferRanks() {
-  for (const InputDecl &input : exe.inputs)
-    metas[input.value] = TensorMeta(input.dtype, Shape(input.dims.size(), kUnknown));
-  for (auto [value, decl] : llvm::zip(metas, exe.values))
-    if (decl.kind == ValueKind::Constant)
-      value = exe.constants[decl.constant].meta;
-  return inferRanks(0, exe.nodes.size());
-}
-
-/// Infers the values of a loop: a trip reads elements of the xs, and results behind what is carried are stacked.
-llvm::Error Splitter::inferLoop(size_t number) {
-  const ProgramNode &node = exe.nodes[number];
-  const LoopDecl &loop = exe.loops[node.loop];
-  for (auto [index, argument] : llvm::enumerate(loop.arguments)) {
-    metas[argument] = metas[node.operands[index]];
-    if (index >= loop.numCarried && metas[argument].rank())
-      metas[argument].shape.erase(metas[argument].shape.begin());
-  }
-  if (llvm::Error error = inferRanks(number + 1, number + 1 + loop.numNodes))
-    return error;
-  for (auto [index, result] : llvm::enumerate(node.results)) {
-    metas[result] = metas[index < loop.numCarried ? node.operands[index] : loop.yields[index]];
-    if (index >= loop.numCarried)
-      metas[result].shape.insert(metas[result].shape.begin(), kUnknown);
-  }
-  return llvm::Error::success();
-}
-
-llvm::Error Splitter::inferRanks(size_t first, size_t end) {
-  for (size_t number = first; number < end; ++number) {
-    const ProgramNode &node = exe.nodes[number];
-    if (node.loop >= 0) {
-      if (llvm::Error error = inferLoop(number))
-        return error;
-      number += exe.loops[node.loop].numNodes;
-      continue;
-    }
-    Metas operands;
-    for (ValueId operand : node.operands)
-      operands.push_back(metas[operand]);
-    llvm::Expected<Metas> results = node.op.infer(operands, node.segments);
-    if (!results)
-      return results.takeError();
-    for (auto [value, meta] : llvm::zip(node.results, *results))
-      metas[value] = meta;
-  }
-  return llvm::Error::success();
+  Metas inputs = llvm::map_to_vector<4>(
+      exe.inputs, [](const InputDecl &input) { return TensorMeta(input.dtype, Shape(input.dims.size(), kUnknown)); });
+  return inferValueMetas(exe, inputs, [](llvm::Error error) { return error; }).moveInto(metas);
 }
 
 /// Writes one stage.
