@@ -46,13 +46,14 @@ static bool readsWritten(const Call &call) {
 }
 
 /// Runs the call, and has every tape write it down.
-static llvm::Error recordCall(Call &call, const TapeList &tapes, Tensors &results) {
+LLVM_ATTRIBUTE_ALWAYS_INLINE static llvm::Error recordCall(Call &call, const TapeList &tapes, Tensors &results) {
+  bool isTraced = call.pending & bitOf(Layer::Tracing);
   if (llvm::Error e = next(call, results))
     return e;
   if (llvm::none_of(results, [](const TensorRef &result) { return isDifferentiable(result->dtype()); }))
     return llvm::Error::success();
   for (Tape *tape : tapes)
-    if (llvm::Error e = tape->record(call, results))
+    if (llvm::Error e = tape->record(call, results, isTraced))
       return e;
   for (Tape *tape : tapes)
     tape->save(call, results);

@@ -19,7 +19,8 @@ namespace {
 
 class Scan {
 public:
-  Scan(const DispatchCall &call, int64_t trips) : call(call), groups(call.op), trips(trips) {
+  Scan(const DispatchCall &call, int64_t trips)
+      : call(call), groups(call.op), order(control::orderOf(call.op)), trips(trips) {
     for (const Operand &operand : call.operands)
       operands.push_back(TensorRef(operand.tensor));
   }
@@ -27,10 +28,13 @@ public:
 
 private:
   llvm::Error trip(int64_t index);
+  llvm::Expected<int64_t> guard();
+  llvm::Error limitTrips();
   llvm::Expected<bool> goesOn(int64_t done);
 
   const DispatchCall &call;
   control::ScanGroups groups;
+  control::ScanOrder order;
   int64_t trips;
   Tensors operands; // carried ones as they are now
   Tensors stacked;
@@ -71,21 +75,44 @@ llvm::Error Scan::trip(int64_t index) {
   return llvm::Error::success();
 }
 
+/// The value of the guard; a bool's is 0 or 1.
+llvm::Expected<int64_t> Scan::guard() {
+  const TensorImpl &tensor = *operands[groups.constants];
+  if (llvm::Error error = awaitValue(tensor.storage()))
+    return std::move(error);
+  bool answer = false;
+  int64_t count = 0;
+  bool isCount = tensor.dtype() == DType::Int64;
+  if (llvm::Error error =
+          isCount ? copyToHost(tensor, &count, sizeof(count)) : copyToHost(tensor, &answer, sizeof(answer)))
+    return std::move(error);
+  return isCount ? count : answer;
+}
+
+/// A guard that counts limits the trips of a loop in reverse before the first.
+llvm::Error Scan::limitTrips() {
+  if (!order.isGuarded || !order.reverse || operands[groups.constants]->dtype() != DType::Int64)
+    return llvm::Error::success();
+  llvm::Expected<int64_t> count = guard();
+  if (!count)
+    return count.takeError();
+  trips = std::clamp<int64_t>(*count, 0, trips);
+  return llvm::Error::success();
+}
+
 /// Whether there is a trip after the first `done`: a guarded loop asks the data.
 llvm::Expected<bool> Scan::goesOn(int64_t done) {
   constexpr int64_t kPolled = 256; // trips between two questions whether the user wants to go on
-  if (!call.op.boolean("guarded"))
+  bool counts = order.isGuarded && operands[groups.constants]->dtype() == DType::Int64;
+  if (!order.isGuarded || (counts && order.reverse))
     return true;
   if (done % kPolled == kPolled - 1)
     if (llvm::Error error = BlockingRegion().poll())
       return std::move(error);
-  Storage &storage = operands[groups.constants]->storage();
-  if (llvm::Error error = awaitValue(storage))
-    return std::move(error);
-  bool answer = false;
-  if (llvm::Error error = copyToHost(*operands[groups.constants], &answer, sizeof(answer)))
-    return std::move(error);
-  return answer;
+  llvm::Expected<int64_t> value = guard();
+  if (!value)
+    return value.takeError();
+  return counts ? done < *value : *value != 0;
 }
 
 llvm::Error Scan::run(llvm::ArrayRef<TensorMeta> results, Tensors &out) {
@@ -93,13 +120,15 @@ llvm::Error Scan::run(llvm::ArrayRef<TensorMeta> results, Tensors &out) {
     if (llvm::Error error =
             TensorImpl::allocate(meta.dtype, meta.shape, call.device()).moveInto(stacked.emplace_back()))
       return error;
+  if (llvm::Error error = limitTrips())
+    return error;
   for (int64_t each = 0; each < trips; ++each) {
     llvm::Expected<bool> next = goesOn(each);
     if (!next)
       return next.takeError();
     if (!*next)
       break;
-    if (llvm::Error error = trip(call.op.boolean("reverse") ? trips - 1 - each : each))
+    if (llvm::Error error = trip(order.reverse ? trips - 1 - each : each))
       return error;
   }
   for (unsigned number = 0; number < groups.carried; ++number) {

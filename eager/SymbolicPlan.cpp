@@ -5,6 +5,7 @@
 #include "eager/Evaluate.h"
 #include "eager/Tracer.h"
 #include "eager/Transformations.h"
+#include "ops/SizeExpr.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::eager {
@@ -18,10 +19,10 @@ static bool mayTakeSizes(const BackwardPlan &plan) {
          });
 }
 
-SymbolicPlan symbolicPlan(const Call &call, const BackwardPlan &plan) {
+std::unique_ptr<SymbolicPlan> symbolicPlan(const Call &call, const BackwardPlan &plan) {
   Tracer *tracer = activeTracer();
-  if (LLVM_LIKELY(!tracer) || !mayTakeSizes(plan))
-    return SymbolicPlan();
+  if (!tracer || !mayTakeSizes(plan))
+    return nullptr;
   Metas operands = plan.operands;
   for (auto [meta, operand] : llvm::zip_equal(operands, call.operands))
     if (std::optional<llvm::ArrayRef<int64_t>> shape = tracer->symbolicShape(*operand.tensor))
@@ -29,9 +30,9 @@ SymbolicPlan symbolicPlan(const Call &call, const BackwardPlan &plan) {
   const OpDef *recorded = static_cast<const OpDefOperator &>(call.op).recorded;
   llvm::Expected<BackwardPlanRef> symbolic = backwardPlan(plan, recorded ? *recorded : plan.op, operands);
   if (symbolic)
-    return SymbolicPlan{std::move(*symbolic), tracer->number()};
+    return std::make_unique<SymbolicPlan>(SymbolicPlan{std::move(*symbolic), tracer->number()});
   llvm::consumeError(symbolic.takeError()); // a rule wants to know a size
-  return SymbolicPlan();
+  return nullptr;
 }
 
 /// Whether `symbolic` is `graph` at the sizes that `tracer` recorded.
@@ -43,30 +44,50 @@ static bool isSameAt(const Tracer &tracer, const Subgraph &graph, const Subgraph
   });
 }
 
+/// Whether data decides a size in the graph. Its sizes may be 0 or 1, for which a graph by numbers is a shorter one.
+static bool dependsOnData(const Subgraph &graph) {
+  bool found = false;
+  for (const Subgraph::Node &node : graph.nodes)
+    node.op.forEachSymbol([&](uint32_t symbol) { found |= symbol >= sizes::kDataSymbols; });
+  return found;
+}
+
+/// Whether `symbolic` reads no values that `graph` does not: others have not been saved.
+static bool readsNoMore(const Subgraph &graph, const Subgraph &symbolic) {
+  return llvm::all_of(llvm::zip_equal(graph.inputUsed, symbolic.inputUsed),
+                      [](auto used) { return std::get<0>(used) || !std::get<1>(used); });
+}
+
+static bool mayTakeItsPlace(const Tracer &tracer, const Subgraph &graph, const Subgraph &symbolic) {
+  return isSameAt(tracer, graph, symbolic) || (dependsOnData(symbolic) && readsNoMore(graph, symbolic));
+}
+
 /// The graph that a recording of this thread writes down in the place of that of `plan`; null: there is none.
-static BackwardPlanRef recordedPlan(const BackwardPlan &plan, const SymbolicPlan &symbolic) {
-  Tracer *tracer = activeTracer();
-  if (LLVM_LIKELY(!tracer) || !symbolic.plan || tracer->number() != symbolic.recording)
+static BackwardPlanRef recordedPlan(const BackwardPlan &plan, const SymbolicPlan *symbolic) {
+  Tracer *tracer = symbolic ? activeTracer() : nullptr;
+  if (LLVM_LIKELY(!tracer) || tracer->number() != symbolic->recording)
     return nullptr;
-  BackwardPlanRef recorded = symbolic.plan;
+  BackwardPlanRef recorded = symbolic->plan;
   if (recorded->hasOutputGrad != plan.hasOutputGrad || recorded->hasSum != plan.hasSum)
     if (llvm::Error e = backwardPlan(*recorded, plan.hasOutputGrad, plan.hasSum).moveInto(recorded)) {
       llvm::consumeError(std::move(e));
       return nullptr;
     }
-  return recorded->graph && isSameAt(*tracer, *plan.graph, *recorded->graph) ? recorded : nullptr;
+  return recorded->graph && mayTakeItsPlace(*tracer, *plan.graph, *recorded->graph) ? recorded : nullptr;
 }
 
-llvm::Expected<Tensors> applyBackward(const BackwardPlan &plan, const SymbolicPlan &symbolic,
+llvm::Expected<Tensors> applyBackward(const BackwardPlan &plan, const SymbolicPlan *symbolic,
                                       llvm::ArrayRef<Operand> operands) {
   BackwardPlanRef recorded = recordedPlan(plan, symbolic);
   if (!recorded)
     return apply(*plan.graph, operands);
-  const Subgraph &graph = *plan.graph;
-  return evaluate(graph, operands, [&](const Subgraph::Node &node, llvm::ArrayRef<Operand> read, Tensors &results) {
-    const OpDef &symbolicOp = recorded->graph->nodes[&node - graph.nodes.begin()].op;
-    return applyRecorded(node.op, symbolicOp, read, node.segments, results);
-  });
+  const Tracer &tracer = *activeTracer();
+  auto applyNode = [&](const Subgraph::Node &node, llvm::ArrayRef<Operand> read, Tensors &results) {
+    bool isSymbolic = node.op.hasExpressions();
+    OpDef numbers = isSymbolic ? node.op.withSymbols([&](uint32_t symbol) { return tracer.sizeOf(symbol); }) : node.op;
+    return applyRecorded(numbers, node.op, read, node.segments, results);
+  };
+  return evaluate(*recorded->graph, operands, applyNode);
 }
 
 } // namespace tess::eager

@@ -134,7 +134,7 @@ llvm::Error Tape::checkUnwritten(llvm::StringRef op, const TensorImpl &tensor) c
                          toString(tensor.meta()) + " in memory written by " + tensor.storage().lastWrite()->text());
 }
 
-llvm::Error Tape::record(const Call &call, llvm::ArrayRef<TensorRef> results) {
+llvm::Error Tape::record(const Call &call, llvm::ArrayRef<TensorRef> results, bool isTraced) {
   llvm::SmallVector<uint32_t, 4> ids;
   llvm::SmallVector<bool, 4> needed, arrives;
   for (const Operand &operand : call.operands) {
@@ -148,7 +148,8 @@ llvm::Error Tape::record(const Call &call, llvm::ArrayRef<TensorRef> results) {
     return plan.takeError();
   Record &record = records.emplace_back();
   record.plan = std::move(*plan);
-  record.symbolic = symbolicPlan(call, *record.plan);
+  if (LLVM_UNLIKELY(isTraced))
+    record.symbolic = symbolicPlan(call, *record.plan);
   record.inputs = std::move(ids);
   tagResults(record, results);
   return llvm::Error::success();

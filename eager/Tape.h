@@ -54,8 +54,8 @@ public:
   /// An error when the memory of `tensor`, which `op` is about to read, was written after the tape saw its value: a
   /// tape cannot follow what a write through one view makes of another.
   llvm::Error checkUnwritten(llvm::StringRef op, const TensorImpl &tensor) const;
-  /// Writes down a call that ran and tags its results.
-  llvm::Error record(const Call &call, llvm::ArrayRef<TensorRef> results);
+  /// Writes down a call that ran and tags its results. `isTraced`: this thread records it.
+  llvm::Error record(const Call &call, llvm::ArrayRef<TensorRef> results, bool isTraced);
   /// Keeps the values that the gradient of the call just recorded reads; called when every tape has tagged them.
   void save(const Call &call, llvm::ArrayRef<TensorRef> results);
   /// Writes down a function with a gradient of its own.
@@ -69,7 +69,7 @@ private:
   };
   struct Record {
     BackwardPlanRef plan;                   // null: a function with a gradient of its own
-    SymbolicPlan symbolic;                  // for the recording in which the call was made
+    std::unique_ptr<SymbolicPlan> symbolic; // for the recording in which the call was made; null: for none
     llvm::SmallVector<uint32_t, 4> inputs;  // ids; 0: not tracked
     llvm::SmallVector<uint32_t, 2> outputs; // ids; 0: no gradient can arrive (integers)
     llvm::SmallVector<Saved, 2> saved;

@@ -142,7 +142,7 @@ llvm::Expected<Tensors> Tape::gradientsOf(Record &record, llvm::ArrayRef<TensorR
     inputs[numOperands + numResults + i] = Operand(outputGrads[i]);
   for (unsigned i = 0; i < plan->hasSum.size(); ++i)
     inputs.push_back(Operand(hasSum[i] ? grads[record.inputs[i]] : TensorRef()));
-  return applyBackward(*plan, record.symbolic, inputs);
+  return applyBackward(*plan, record.symbolic.get(), inputs);
 }
 
 llvm::Error Tape::step(Record &record) {

@@ -41,7 +41,8 @@ static bool isSame(Type a, Type b) { return isCompatible(a, cast<RankedTensorTyp
 
 static bool isGuard(Type type) {
   auto tensor = cast<RankedTensorType>(type);
-  return tensor.getRank() == 0 && tensor.getElementType().isInteger(1);
+  return tensor.getRank() == 0 &&
+         (tensor.getElementType().isInteger(1) || tensor.getElementType().isSignlessInteger(64));
 }
 
 LogicalResult ScanOp::verify() {
@@ -51,7 +52,8 @@ LogicalResult ScanOp::verify() {
     return emitOpError("constants and carried values must be inputs, got ")
            << constants << " and " << carried << " of " << inputs;
   if (getGuarded() && (!carried || !isGuard(getInputs()[constants].getType())))
-    return emitOpError("the first carried input of a guarded loop must be tensor<i1>, got ") << getInputs().getTypes();
+    return emitOpError("the first carried input of a guarded loop must be tensor<i1> or tensor<i64>, got ")
+           << getInputs().getTypes();
   auto arguments = block.getArgumentTypes();
   auto yielded = block.getTerminator()->getOperandTypes();
   bool fits = arguments.size() == size_t(inputs);

@@ -41,8 +41,9 @@ def Tess_ScanOp : Tess_StructureOp<"scan", [Pure, IsolatedFromAbove, SingleBlock
   let description = [{
     The first inputs are constants, which each trip reads; then come carried values, then xs, of which a trip takes the
     element of its number along axis 0. The body yields the carried values, then elements of the results that are
-    stacked. `length` is the number of trips where there are no xs; with `reverse` the last element comes first. A
-    `guarded` loop ends before a trip that finds the first carried value, a bool, false.
+    stacked. `length` is the number of trips where there are no xs; with `reverse` the last element comes first. The
+    first carried value of a `guarded` loop says before each trip whether to go on: a bool by its value, an i64 as the
+    number of trips to make, which a loop in reverse asks once.
     `%s, %ys = tess.scan %w, %s0, %xs {constants = 1 : si64, carried = 1 : si64} { ^bb0(...): ... tess.yield %s1, %y : ... } : ...`
   }];
   let arguments = (ins Variadic<Tess_Any>:$inputs, SI64Attr:$constants, SI64Attr:$carried, OptionalAttr<SI64Attr>:$length,

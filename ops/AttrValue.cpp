@@ -14,6 +14,12 @@
 
 namespace tess {
 
+HeldBody::HeldBody(const HeldBody &) = default;
+HeldBody::HeldBody(HeldBody &&) noexcept = default;
+HeldBody &HeldBody::operator=(const HeldBody &) = default;
+HeldBody &HeldBody::operator=(HeldBody &&) noexcept = default;
+HeldBody::~HeldBody() = default;
+
 /// Doubles are compared by their bits: -0.0 and 0.0 differ, and a NaN equals itself.
 bool AttrValue::operator==(const AttrValue &other) const {
   if (kind() == AttrKind::F64 && other.kind() == AttrKind::F64)

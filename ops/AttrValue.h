@@ -43,6 +43,18 @@ public:
 };
 /// Shared by the copies of an operator.
 using BodyRef = std::shared_ptr<const AttrBody>;
+/// A BodyRef whose copies and destruction are calls, so that those of other values stay small enough to be inlined.
+struct HeldBody {
+  BodyRef ref;
+
+  explicit HeldBody(BodyRef ref) : ref(std::move(ref)) {}
+  HeldBody(const HeldBody &);
+  HeldBody(HeldBody &&) noexcept;
+  HeldBody &operator=(const HeldBody &);
+  HeldBody &operator=(HeldBody &&) noexcept;
+  ~HeldBody();
+  bool operator==(const HeldBody &other) const { return ref == other.ref; }
+};
 
 /// The value of an I64List attribute: axes, sizes, strides.
 using IntList = llvm::SmallVector<int64_t, 4>;
@@ -61,7 +73,7 @@ public:
   AttrValue(IntList v) : value(std::move(v)) {}
   AttrValue(tess::DType v) : value(v) {}
   AttrValue(ScalarParameter v) : value(v) {}
-  AttrValue(BodyRef v) : value(std::move(v)) {}
+  AttrValue(BodyRef v) : value(HeldBody(std::move(v))) {}
 
   /// The value by kind; an accessor may be called only for the kind that kind() gives.
   AttrKind kind() const { return AttrKind(value.index()); }
@@ -72,7 +84,7 @@ public:
   const IntList &ints() const { return std::get<IntList>(value); }
   tess::DType dtype() const { return std::get<tess::DType>(value); }
   ScalarParameter parameter() const { return std::get<ScalarParameter>(value); }
-  const BodyRef &body() const { return std::get<BodyRef>(value); }
+  const BodyRef &body() const { return std::get<HeldBody>(value).ref; }
 
   bool operator==(const AttrValue &other) const;
   /// Equal values have equal hashes; doubles count by their bits, in == too: 0.0 and -0.0 differ, a NaN equals itself.
@@ -83,7 +95,7 @@ public:
   static llvm::Expected<AttrValue> parse(AttrKind kind, llvm::StringRef text);
 
 private:
-  std::variant<std::monostate, int64_t, double, bool, std::string, IntList, tess::DType, ScalarParameter, BodyRef>
+  std::variant<std::monostate, int64_t, double, bool, std::string, IntList, tess::DType, ScalarParameter, HeldBody>
       value;
 };
 

@@ -111,6 +111,10 @@ ScanOrder orderOf(const OpDef &op) {
           op.boolean("guarded")};
 }
 
+bool isGuard(const TensorMeta &meta) {
+  return meta.rank() == 0 && (meta.dtype == DType::Bool || meta.dtype == DType::Int64);
+}
+
 OpDef scan(Subgraph step, unsigned constants, unsigned carried, const ScanOrder &order) {
   OpDef op = OpDef::get("scan");
   op.set("body", BodyRef(std::make_shared<const Body>(std::move(step))));
@@ -201,8 +205,8 @@ llvm::Expected<Metas> inferScan(const OpDef &op, llvm::ArrayRef<TensorMeta> oper
   if (!trips)
     return trips.takeError();
   ScanGroups groups(op);
-  if (op.boolean("guarded") && (!groups.carried || !(operands[groups.constants] == TensorMeta(DType::Bool, {}))))
-    return shapes::mustHoldOf(op, "the first carried value must be a bool of rank 0 where it says whether to go on",
+  if (op.boolean("guarded") && (!groups.carried || !isGuard(operands[groups.constants])))
+    return shapes::mustHoldOf(op, "the guard, the first carried value, must be a bool or int64 of rank 0",
                               groups.carried ? toString(operands[groups.constants]) : "none");
   const Subgraph &body = bodyOf(op);
   llvm::Expected<std::vector<TensorMeta>> values = inferValues(body, bodyInputs(op, operands));
@@ -237,16 +241,7 @@ llvm::ArrayRef<AttrInfo> scanAttrs() {
       {"carried", AttrKind::I64, false, false, false, nullptr, {}, 0, kMostOperands, "operands that trips change"},
       {"length", AttrKind::I64, false, true, false, nullptr, {}, -kInfinity, kInfinity, "trips, where there are no xs"},
       {"reverse", AttrKind::Bool, false, false, true, isNot, {}, -kInfinity, kInfinity, "last element first"},
-      {"guarded",
-       AttrKind::Bool,
-       false,
-       false,
-       true,
-       isNot,
-       {},
-       -kInfinity,
-       kInfinity,
-       "ends when carried 0 is false"}};
+      {"guarded", AttrKind::Bool, false, false, true, isNot, {}, -kInfinity, kInfinity, "carried 0 says when it ends"}};
   return attrs;
 }
 

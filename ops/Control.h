@@ -57,14 +57,21 @@ struct ScanGroups {
   unsigned firstX() const { return constants + carried; }
 };
 
+/// The length of a scan that ends when its guard says so.
+constexpr int64_t kManyTrips = int64_t(1) << 62;
+
 /// How a scan goes through its trips.
 struct ScanOrder {
   std::optional<int64_t> length; // the number of trips where there are no xs
   bool reverse = false;          // the last element comes first
-  bool isGuarded = false;        // it ends before a trip that finds the first carried value, a bool, false
+  /// The first carried value is its guard. A bool: it ends before a trip that finds it false. An int64: the number of
+  /// trips that it makes, as far as is known before each; in reverse it is known before the first.
+  bool isGuarded = false;
 };
 /// How `scan` does it.
 ScanOrder orderOf(const OpDef &scan);
+/// Whether the first carried value may be a guard.
+bool isGuard(const TensorMeta &meta);
 
 /// `scan` with this body.
 OpDef scan(Subgraph step, unsigned constants, unsigned carried, const ScanOrder &order);

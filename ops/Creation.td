@@ -50,7 +50,8 @@ def Tess_LinspaceOp : Creation<"linspace", "evenly spaced numbers, both ends inc
   let lowering = Composite<"linspace">;
   let noGradient = 1;
   let attrFacts = [Doc<"start", "first element">, Doc<"stop", "last element">, Doc<"num", "number of elements">,
-                   Doc<"dtype", "dtype of the result">, BindTime<"num">, Range<"num", "0", "9007199254740992.0">];
+                   Doc<"dtype", "dtype of the result">, BindTime<"num">, SizeAttr<"num">,
+                   Range<"num", "0", "9007199254740992.0">];
   let samples = [Sample<[], "start=0.0;stop=1.0;num=5">, Sample<[], "start=2.0;stop=-2.0;num=2;dtype=f64">,
                  Sample<[], "start=3.0;stop=4.0;num=1">, Sample<[], "start=3.0;stop=4.0;num=0">];
 }

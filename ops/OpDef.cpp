@@ -188,13 +188,13 @@ template <typename Attrs, typename F> static void forEachSize(const OpInfo &info
 }
 
 /// The body of a control operator; null for others.
-static BodyRef bodyOf(llvm::ArrayRef<AttrValue> attrs) {
+static const AttrBody *bodyOf(llvm::ArrayRef<AttrValue> attrs) {
   bool isControl = !attrs.empty() && attrs.front().kind() == AttrKind::Body;
-  return isControl ? attrs.front().body() : nullptr;
+  return isControl ? attrs.front().body().get() : nullptr;
 }
 
 bool OpDef::hasExpressions() const {
-  BodyRef body = bodyOf(attrs);
+  const AttrBody *body = bodyOf(attrs);
   bool found = body && body->hasExpressions();
   forEachSize(*opInfo, attrs, [&](int64_t number) { found |= sizes::isSymbolic(number); });
   return found;
@@ -211,7 +211,7 @@ void OpDef::forEachSymbol(llvm::function_ref<void(uint32_t)> f) const {
 OpDef OpDef::withSymbols(llvm::function_ref<int64_t(uint32_t)> valueOf) const {
   OpDef op = *this;
   forEachSize(*opInfo, op.attrs, [&](int64_t &number) { number = sizes::substitute(number, valueOf); });
-  if (BodyRef body = bodyOf(op.attrs))
+  if (const AttrBody *body = bodyOf(op.attrs))
     op.attrs.front() = AttrValue(body->withSymbols(valueOf));
   return op;
 }

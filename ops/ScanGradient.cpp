@@ -232,17 +232,22 @@ void ReverseBody::order(Subgraph made) {
   graph.inputUsed.assign(inputs.size(), true);
 }
 
-/// Only data knows how many trips a guarded scan has made, so that the way back is known for one at most.
-static llvm::Error checkGuarded(const OpDef &op) {
+/// The way back has memory for all trips that a guarded scan may make, and a guard that counts says how many it made.
+static llvm::Error checkGuarded(const OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
   ScanOrder order = orderOf(op);
   if (!order.isGuarded || order.length == 1)
     return llvm::Error::success();
-  return makeError(ErrorCode::Unimplemented, "while_loop: a loop on the way to a gradient must have trips that shapes "
-                                             "tell, as those of scan, got one that data ends");
+  if (operands[ScanGroups(op).constants].dtype != DType::Int64)
+    return makeError(ErrorCode::Unimplemented, "scan: the guard of a loop on the way to a gradient must be an int64, "
+                                               "which counts its trips, got a bool");
+  if (order.length == kManyTrips)
+    return invalidArgument("while_loop: max_trips must be given where a gradient goes through a loop of a traced "
+                           "function, got none");
+  return llvm::Error::success();
 }
 
 llvm::Error ReverseBody::build(llvm::ArrayRef<TensorMeta> operands) {
-  if (llvm::Error error = checkGuarded(op))
+  if (llvm::Error error = checkGuarded(op, operands))
     return error;
   llvm::Expected<std::vector<TensorMeta>> inferred = inferValues(body, bodyInputs(op, operands));
   if (!inferred)
@@ -352,8 +357,8 @@ int ScanGradient::whole(int id, const ReverseBody &reverse) {
 int ScanGradient::operandOf(const Input &input, const ReverseBody &reverse) {
   auto orNothing = [&](int grad, int like) { return grad < 0 ? pieces::fullLike(b, like, -0.0) : grad; };
   switch (input.kind) {
-  case Input::Guard:
-    return v[groups.constants];
+  case Input::Guard: // one that counts has the number of trips at the end
+    return b.meta(v[groups.constants]).dtype == DType::Int64 ? v[numOperands] : v[groups.constants];
   case Input::Value:
     return whole(int(input.index), reverse);
   case Input::CarriedGrad:

@@ -81,7 +81,9 @@ private:
   llvm::Error runAll(llvm::MutableArrayRef<Command> commands);
   llvm::Error execute(Command &command);
   llvm::Error loop(Command &command);
-  llvm::Expected<bool> goesOn(const Command &command, int64_t left);
+  llvm::Expected<int64_t> guardOf(const Command &command);
+  llvm::Expected<int64_t> tripsOf(const Command &command);
+  llvm::Expected<bool> goesOn(const Command &command, int64_t made, int64_t trips);
   llvm::Error launch(Command &command);
   llvm::Error call(Command &command);
   llvm::Error copy(const Command &command);
@@ -190,20 +192,40 @@ llvm::Error Runner::execute(Command &command) {
   llvm_unreachable("command kind out of range");
 }
 
-/// Whether a loop has another of the trips that are left.
-llvm::Expected<bool> Runner::goesOn(const Command &command, int64_t left) {
-  constexpr int64_t kPolled = 256; // trips between two questions
-  if (left <= 0 || !command.isGuarded)
-    return left > 0;
-  if (poll && left % kPolled == 0)
-    if (llvm::Error error = poll())
-      return std::move(error);
+/// The value of a loop's guard; a bool's is 0 or 1.
+llvm::Expected<int64_t> Runner::guardOf(const Command &command) {
   bool answer = false;
-  if (llvm::Error error = stream.copyOut(&answer, bound.pointers[command.firstPointer], sizeof(answer)))
+  int64_t count = 0;
+  const void *guard = bound.pointers[command.firstPointer];
+  if (llvm::Error error = command.guard == Guard::Bool ? stream.copyOut(&answer, guard, sizeof(answer))
+                                                       : stream.copyOut(&count, guard, sizeof(count)))
     return std::move(error);
   if (llvm::Error error = stream.synchronize())
     return std::move(error);
-  return answer;
+  return command.guard == Guard::Bool ? answer : count;
+}
+
+/// How many trips a loop makes at most.
+llvm::Expected<int64_t> Runner::tripsOf(const Command &command) {
+  if (command.guard != Guard::Count || !command.reverse)
+    return command.trips;
+  llvm::Expected<int64_t> count = guardOf(command);
+  return count ? std::clamp<int64_t>(*count, 0, command.trips) : std::move(count);
+}
+
+/// Whether a loop has another trip after so many.
+llvm::Expected<bool> Runner::goesOn(const Command &command, int64_t made, int64_t trips) {
+  constexpr int64_t kPolled = 256; // trips between two questions
+  bool isAsked = command.guard == Guard::Bool || (command.guard == Guard::Count && !command.reverse);
+  if (made >= trips || !isAsked)
+    return made < trips;
+  if (poll && made % kPolled == kPolled - 1)
+    if (llvm::Error error = poll())
+      return std::move(error);
+  llvm::Expected<int64_t> guard = guardOf(command);
+  if (!guard)
+    return guard.takeError();
+  return command.guard == Guard::Bool ? *guard != 0 : made < *guard;
 }
 
 /// Runs the commands of the trips. Pointers that move are where they were afterwards, also after an error.
@@ -214,12 +236,15 @@ llvm::Error Runner::loop(Command &command) {
       bound.pointers[move.slot] = static_cast<char *>(bound.pointers[move.slot]) + trips * move.bytes;
   };
   llvm::MutableArrayRef<Command> trip(&command + 1, command.numCommands);
+  llvm::Expected<int64_t> trips = tripsOf(command);
+  if (!trips)
+    return trips.takeError();
   const int64_t step = command.reverse ? -1 : 1;
-  int64_t at = command.reverse ? command.trips - 1 : 0;
+  int64_t at = command.reverse ? *trips - 1 : 0;
   advance(at);
   auto runTrips = [&]() -> llvm::Error {
-    for (int64_t left = command.trips;; --left, at += step, advance(step)) {
-      llvm::Expected<bool> next = goesOn(command, left);
+    for (int64_t made = 0;; ++made, at += step, advance(step)) {
+      llvm::Expected<bool> next = goesOn(command, made, *trips);
       if (!next || !*next)
         return next.takeError();
       if (llvm::Error error = runAll(trip))

@@ -22,7 +22,13 @@ llvm::Expected<std::unique_ptr<BodyRecording>> BodyRecording::begin(const ScanCa
   std::unique_ptr<BodyRecording> body(new BodyRecording);
   for (const TensorMeta &meta : control::bodyInputs(scan, metas))
     body->argumentList.push_back(valueless(meta));
-  body->recorder = Recorder::beginBody(body->argumentList);
+  llvm::SmallVector<uint32_t, 8> freeAxes;
+  for (auto [list, isX] : {std::pair(call.carried, false), std::pair(call.xs, true)})
+    for (const TensorRef &tensor : list) {
+      uint32_t axes = Recorder::current() ? Recorder::current()->freeAxesOf(*tensor) : 0;
+      freeAxes.push_back(axes >> isX); // an element has no axis for the trips
+    }
+  body->recorder = Recorder::beginBody(body->argumentList, freeAxes);
   pauseGrad();
   return body;
 }
@@ -47,6 +53,7 @@ public:
   ScanWriter(const Recording &recording, const ScanCall &call)
       : recording(recording), call(call), ids(recording.values().size(), -1) {}
   llvm::Expected<Tensors> apply();
+  llvm::Expected<Tensors> zeros() const;
 
 private:
   bool isCarried(uint32_t number) const { return llvm::is_contained(carriedVariables, number); }
@@ -54,6 +61,7 @@ private:
   llvm::Error addConstants();
   llvm::Error addOperand(uint32_t number);
   Subgraph graph();
+  const TensorImpl &operandOf(uint32_t number) const;
   int64_t sizeOf(uint32_t symbol, bool isSymbolic) const;
 
   const Recording &recording;
@@ -142,12 +150,19 @@ Subgraph ScanWriter::graph() {
   return graph;
 }
 
-/// The size of an axis of the step's argument: a number, or an expression of the sizes of the recording around.
-int64_t ScanWriter::sizeOf(uint32_t symbol, bool isSymbolic) const {
-  uint32_t number = ownerOf(symbol);
+/// What the step takes as value `number`: an operand, or a tensor from outside.
+const TensorImpl &ScanWriter::operandOf(uint32_t number) const {
+  const Recording::Value &value = recording.values()[number];
+  if (value.kind == Recording::ValueKind::Captured)
+    return *value.tensor;
   size_t argument = llvm::find(recording.arguments(), number) - recording.arguments().begin();
-  bool isX = argument >= call.carried.size();
-  const TensorImpl &operand = isX ? *call.xs[argument - call.carried.size()] : *call.carried[argument];
+  return argument < call.carried.size() ? *call.carried[argument] : *call.xs[argument - call.carried.size()];
+}
+
+/// The size that a symbol of the step stands for: a number, or an expression of the sizes of the recording around.
+int64_t ScanWriter::sizeOf(uint32_t symbol, bool isSymbolic) const {
+  const TensorImpl &operand = operandOf(ownerOf(symbol));
+  bool isX = llvm::is_contained(recording.arguments().drop_front(call.carried.size()), ownerOf(symbol));
   unsigned axis = axisOf(symbol) + isX;
   if (Recorder *outer = isSymbolic ? Recorder::current() : nullptr)
     if (std::optional<llvm::ArrayRef<int64_t>> shape = outer->symbolicShape(operand))
@@ -183,6 +198,27 @@ llvm::Expected<Tensors> ScanWriter::apply() {
     assign(*update->variable, *results[call.carried.size() + index]);
   out.append(results.begin() + numCarried - call.unread.size(), results.begin() + numOutputs);
   return out;
+}
+
+llvm::Expected<Tensors> ScanWriter::zeros() const {
+  Tensors zeros;
+  SymbolicShapes shapes;
+  for (uint32_t number : recording.outputs().drop_front(call.carried.size())) {
+    const TensorMeta &meta = recording.values()[number].meta;
+    OpDef op = OpDef::get("full"), recorded = op.set("value", 0.0).set("dtype", meta.dtype);
+    op.set("shape", AttrValue(meta.shape));
+    recorded.set("shape", AttrValue(shapes.of(recording, number)));
+    recorded = recorded.withSymbols([&](uint32_t symbol) { return sizeOf(symbol, true); });
+    Tensors made;
+    if (llvm::Error error = applyRecorded(op, recorded, {}, {}, made))
+      return std::move(error);
+    zeros.push_back(std::move(made.front()));
+  }
+  return zeros;
+}
+
+llvm::Expected<Tensors> BodyRecording::zeros(const ScanCall &call) const {
+  return ScanWriter(*recording, call).zeros();
 }
 
 llvm::Expected<Tensors> BodyRecording::apply(const ScanCall &call) const {

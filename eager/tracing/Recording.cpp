@@ -2,6 +2,7 @@
 #include "eager/tracing/Recording.h"
 
 #include "eager/Transformations.h"
+#include "eager/tracing/SizeTensors.h"
 #include "eager/tracing/SymbolicShapes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -25,11 +26,23 @@ Recorder::~Recorder() = default;
 Recorder *Recorder::current() { return active.get(); }
 
 std::optional<llvm::ArrayRef<int64_t>> Recorder::symbolicShape(const TensorImpl &tensor) {
-  if (tensor.traceTag.owner != id)
-    return std::nullopt;
+  if (tensor.traceTag.owner != id) {
+    auto known = outer ? outer->symbolicShape(tensor) : std::nullopt;
+    if (!known || !sizes::isSymbolic(*known))
+      return std::nullopt;
+    noteUse(const_cast<TensorImpl &>(tensor)); // a body takes the sizes of what it captures
+  }
   if (!symbolicShapes)
-    symbolicShapes = std::make_unique<SymbolicShapes>(mode == Mode::InferBounds ? 1 : 2);
+    symbolicShapes = std::make_unique<SymbolicShapes>();
   return symbolicShapes->of(recording, tensor.traceTag.id);
+}
+
+uint32_t Recorder::freeAxesOf(TensorImpl &tensor) {
+  noteUse(tensor);
+  uint32_t axes = 0;
+  for (auto [axis, size] : llvm::enumerate(*symbolicShape(tensor)))
+    axes |= sizes::isSymbolic(size) ? 1u << axis : 0;
+  return axes;
 }
 
 int64_t Recording::sizeOf(uint32_t symbol) const { return valueList[ownerOf(symbol)].meta.shape[axisOf(symbol)]; }
@@ -57,10 +70,12 @@ llvm::Expected<std::shared_ptr<Recorder>> Recorder::begin(llvm::ArrayRef<TensorR
   return active;
 }
 
-std::shared_ptr<Recorder> Recorder::beginBody(llvm::ArrayRef<TensorRef> arguments) {
+std::shared_ptr<Recorder> Recorder::beginBody(llvm::ArrayRef<TensorRef> arguments, llvm::ArrayRef<uint32_t> freeAxes) {
   std::shared_ptr<Recorder> recorder = create(arguments, Mode::InferOnly, {});
   recorder->outer = std::move(active);
   recorder->isBody = true;
+  for (auto [number, axes] : llvm::zip_equal(recorder->recording.argumentList, freeAxes))
+    recorder->recording.valueList[number].freeAxes = axes;
   active = recorder;
   setTracer(active.get());
   return recorder;
@@ -131,6 +146,9 @@ void Recorder::addArgument(const TensorRef &argument) {
   recording.valueList[number].tensor = argument;
   if (!runsOperators())
     recording.valueList[number].snapshot = argument->dup();
+  const int64_t least = mode == Mode::InferBounds ? 1 : 2; // a call of smaller sizes is recorded by itself
+  for (auto [axis, size] : llvm::enumerate(argument->shape()))
+    recording.valueList[number].freeAxes |= size >= least ? 1u << axis : 0;
   recording.argumentList.push_back(number);
   variables[argument.get()] = number;
 }
@@ -151,9 +169,11 @@ Recorder::Boundary Recorder::beginGradient(llvm::ArrayRef<TensorRef> outputs) {
 uint32_t Recorder::numberOf(TensorImpl &tensor) {
   if (tensor.traceTag.owner == id)
     return tensor.traceTag.id;
+  uint32_t freeAxes = outer ? outer->freeAxesOf(tensor) : 0;
   if (isBody)
     outerTags.push_back({TensorRef(&tensor), tensor.traceTag});
   uint32_t number = addValue(Recording::ValueKind::Captured, tensor);
+  recording.valueList[number].freeAxes = freeAxes;
   recording.valueList[number].tensor = TensorRef(&tensor);
   recording.valueList[number].snapshot = tensor.dup();
   tensor.storage().noteCopy();
@@ -200,6 +220,8 @@ void Recorder::noteGrad(TensorImpl &variable) {
 }
 
 llvm::Error Recorder::checkRead(const TensorImpl &tensor) const {
+  if (readsSizes)
+    return llvm::Error::success();
   if (outer && tensor.traceTag.owner != id)
     return outer->checkRead(tensor);
   if (tensor.traceTag.owner != id || recording.valueList[tensor.traceTag.id].kind == Recording::ValueKind::Constant)

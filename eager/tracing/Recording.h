@@ -18,6 +18,7 @@
 namespace tess::eager {
 
 struct Segment;
+class SizeTensors;
 class SymbolicShapes;
 
 /// Names and bounds that a user gives to the dimensions of an argument: index of a NamedDim, or -1.
@@ -39,6 +40,8 @@ public:
     TensorRef tensor;
     /// Captured: the value at its first use, for programs that take it as a constant.
     TensorRef snapshot;
+    /// A bit for each axis whose size is a symbol (SymbolicShapes.h).
+    uint32_t freeAxes = 0;
 
     Value(ValueKind kind, TensorMeta meta, std::string name)
         : kind(kind), meta(std::move(meta)), name(std::move(name)) {}
@@ -130,7 +133,8 @@ public:
                                                          const DataSizes &dataSizes = {});
   /// Starts to record the body of a loop, by inference, until it ends: only then does what recorded this thread before
   /// go on, for which the body's operators have not happened.
-  static std::shared_ptr<Recorder> beginBody(llvm::ArrayRef<TensorRef> arguments);
+  /// `freeAxes`: for each argument, a bit for each axis whose size depends on sizes that the outer recording knows.
+  static std::shared_ptr<Recorder> beginBody(llvm::ArrayRef<TensorRef> arguments, llvm::ArrayRef<uint32_t> freeAxes);
   /// Ends the recording; `outputs`: what the function returns.
   RecordingRef end(llvm::ArrayRef<TensorRef> outputs);
   /// A place in a recording, as the operators and values before it.
@@ -163,6 +167,8 @@ public:
   llvm::ArrayRef<GradBefore> gradsBefore() const { return grads; }
   /// Whether the variable is an argument, or one from outside that has been used up to now.
   bool uses(TensorImpl &variable) const { return variables.count(&variable); }
+  /// A bit for each axis of a tensor, which may be one from outside, whose size is an expression.
+  uint32_t freeAxesOf(TensorImpl &tensor);
   /// Must be called before another variable takes over the value of `tensor`.
   void noteUse(TensorImpl &tensor) { (void)numberOf(tensor); }
   bool needsData() const { return recording.dataShapes; }
@@ -171,6 +177,9 @@ public:
   /// Symbols are those of SymbolicShapes.h.
   std::optional<llvm::ArrayRef<int64_t>> symbolicShape(const TensorImpl &tensor) override;
   int64_t sizeOf(uint32_t symbol) const override { return recording.sizeOf(symbol); }
+  /// The elements of a tensor of integers that an operator takes as sizes, by expressions where they follow from sizes,
+  /// else as they are now: other runs may do something else then, as noteDataRead() says.
+  llvm::Expected<llvm::SmallVector<int64_t, 8>> readSizes(TensorImpl &tensor);
   uint32_t number() const override { return id; }
   ~Recorder();
 
@@ -206,6 +215,8 @@ private:
   std::vector<TensorRef> oldValues;
   std::vector<std::pair<StorageRef, uint32_t>> pending;
   std::unique_ptr<SymbolicShapes> symbolicShapes; // once one is asked for
+  std::unique_ptr<SizeTensors> sizeTensors;       // the same
+  bool readsSizes = false;                        // a read is that of readSizes()
   // Of a body: what recorded the thread before, and the tags that captured variables had from there.
   std::shared_ptr<Recorder> outer;
   std::vector<std::pair<TensorRef, Tag>> outerTags;

@@ -7,11 +7,10 @@
 namespace tess::eager {
 
 /// The shape of a value that no operator made.
-static Shape shapeOf(const Recording::Value &value, uint32_t number, int64_t least) {
+static Shape shapeOf(const Recording::Value &value, uint32_t number) {
   Shape shape = value.meta.shape;
-  if (value.kind == Recording::ValueKind::Argument)
-    for (auto [axis, size] : llvm::enumerate(shape))
-      size = size >= least ? sizes::symbol(symbolOf(number, unsigned(axis))) : size;
+  for (auto [axis, size] : llvm::enumerate(shape))
+    size = value.freeAxes >> axis & 1 ? sizes::symbol(symbolOf(number, unsigned(axis))) : size;
   return shape;
 }
 
@@ -38,7 +37,7 @@ void SymbolicShapes::infer(const Recording &recording, const Recording::Op &op) 
 
 llvm::ArrayRef<int64_t> SymbolicShapes::of(const Recording &recording, uint32_t number) {
   for (uint32_t each = shapes.size(); each < recording.values().size(); ++each)
-    shapes.push_back(shapeOf(recording.values()[each], each, least));
+    shapes.push_back(shapeOf(recording.values()[each], each));
   for (; numOps < recording.ops().size(); ++numOps)
     infer(recording, recording.ops()[numOps]);
   return shapes[number];

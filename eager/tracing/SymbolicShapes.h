@@ -24,15 +24,12 @@ inline unsigned axisOf(uint32_t symbol) { return symbol % kMaxRank; }
 /// The shapes of one recording, inferred as far as they were asked for.
 class SymbolicShapes {
 public:
-  /// `least`: sizes of arguments below it are numbers, because such a call is recorded by itself.
-  explicit SymbolicShapes(int64_t least) : least(least) {}
   /// The shape of a value of `recording`, which is the same one in all calls and may have grown.
   llvm::ArrayRef<int64_t> of(const Recording &recording, uint32_t number);
 
 private:
   void infer(const Recording &recording, const Recording::Op &op);
 
-  int64_t least;
   std::vector<Shape> shapes; // by value number
   size_t numOps = 0;         // of which the results have been inferred
 };

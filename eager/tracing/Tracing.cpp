@@ -2,6 +2,7 @@
 #include "eager/Placement.h"
 #include "eager/Transformations.h"
 #include "eager/tracing/Recording.h"
+#include "eager/tracing/SizeTensors.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
@@ -70,6 +71,22 @@ llvm::Error Recorder::infer(const Call &call, Tensors &results) {
     results.push_back(valueless(meta));
   }
   return llvm::Error::success();
+}
+
+llvm::Expected<SizeValues> Recorder::readSizes(TensorImpl &tensor) {
+  if (!isInt(tensor.dtype()) || tensor.numElements() > kMostSizeValues)
+    return invalidArgument("shape: sizes must be at most " + llvm::Twine(kMostSizeValues) + " integers, got " +
+                           toString(tensor.meta()));
+  if (!sizeTensors)
+    sizeTensors = std::make_unique<SizeTensors>();
+  if (tensor.traceTag.owner == id)
+    if (std::optional<SizeValues> values = sizeTensors->of(recording, tensor.traceTag.id))
+      return std::move(*values);
+  noteDataRead();
+  readsSizes = true;
+  llvm::Expected<SizeValues> values = integersOf(tensor);
+  readsSizes = false;
+  return values;
 }
 
 llvm::Error Recorder::apply(Call &call, Tensors &results) {

@@ -8,6 +8,9 @@
 
 namespace tess::runtime {
 
+/// The guard of a loop (ops/Control.h, ScanOrder); Count: an int64.
+enum class Guard : uint8_t { None, Bool, Count };
+
 /// One call of a run. Its pointers are a range of Commands::pointers: inputs, then outputs.
 struct Command {
   /// Which of the fields below count.
@@ -33,7 +36,7 @@ struct Command {
   uint32_t firstMove = 0, numMoves = 0;
   int64_t trips = 0;
   bool reverse = false;
-  bool isGuarded = false; // its one pointer says before each trip whether to go on
+  Guard guard = Guard::None; // its one pointer is that of the guard
 };
 
 /// What a copy walks, in elements of `width` bytes.

@@ -57,10 +57,9 @@ llvm::Error Binder::inferLoop(const ProgramNode &node) {
   if (llvm::Error error = inferNodes(first, first + loop.numNodes))
     return error;
   Metas carried = metasOf(llvm::ArrayRef(node.operands).take_front(loop.numCarried)), yields = metasOf(loop.yields);
-  if (loop.isGuarded && carried.front().rank() != 0)
-    return invalidArgument(
-        "scan: the first carried value must be a bool of rank 0 where it says whether to go on, got " +
-        toString(carried.front()));
+  if (loop.isGuarded && !control::isGuard(carried.front()))
+    return invalidArgument("scan: the guard, the first carried value, must be a bool or int64 of rank 0, got " +
+                           toString(carried.front()));
   if (llvm::Error error = control::checkCarried(carried, yields))
     return error;
   for (auto [number, result] : llvm::enumerate(node.results)) {

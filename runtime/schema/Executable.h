@@ -78,7 +78,7 @@ struct LoopDecl {
   uint32_t numNodes = 0, numSteps = 0; // of the body, those of inner loops too
   int64_t length = -1;                 // trips; -1: the size of axis 0 of the xs
   bool reverse = false;
-  bool isGuarded = false; // it ends before a trip that finds the first carried value, a bool, false
+  bool isGuarded = false; // the first carried value is its guard (ops/Control.h, ScanOrder)
 };
 
 /// A run of domain axes [first, last) that the kernel sees as one size.

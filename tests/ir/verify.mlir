@@ -56,8 +56,8 @@ func.func @main(%h: tensor<3xf32>, %xs: tensor<2x3xf32>) -> tensor<3xf32> {
 
 // -----
 
-// A guarded loop carries a bool first.
-// CHECK: the first carried input of a guarded loop must be tensor<i1>
+// A guarded loop carries its guard first.
+// CHECK: the first carried input of a guarded loop must be tensor<i1> or tensor<i64>
 func.func @main(%h: tensor<3xf32>) -> tensor<3xf32> {
   %0 = tess.scan %h attributes {constants = 0 : si64, carried = 1 : si64, length = 2 : si64, guarded = true} {
   ^bb0(%a: tensor<3xf32>):

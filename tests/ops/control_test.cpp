@@ -51,7 +51,7 @@ TEST_CASE("a scan refuses operands that do not fit") {
   CHECK(refused(scan(), {f32({3}), f32({2}), f32({5, 3})}) ==
         "mul: operands must broadcast, got x f32[3] and y f32[2]");
   CHECK(refused(scan({std::nullopt, false, true}), {f32({3}), f32({3}), f32({5, 3})}) ==
-        "scan: the first carried value must be a bool of rank 0 where it says whether to go on, got f32[3]");
+        "scan: the guard, the first carried value, must be a bool or int64 of rank 0, got f32[3]");
   CHECK(refused(OpDef::get("scan").set("constants", 0).set("carried", 0), {}) == "scan: body must be given, got none");
 }
 

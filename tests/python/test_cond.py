@@ -9,7 +9,7 @@ import tessera.functional as F  # noqa: N812
 from tessera import jit
 from tessera.autodiff import GradManager
 
-from tests.python.helper import as_list, bits, flat, same_bits
+from tests.python.helper import as_list, bits, flat, programs, same_bits
 from tests.python.networks import tensor
 
 TRUE, FALSE = tessera.Tensor(np.bool_(True)), tessera.Tensor(np.bool_(False))
@@ -190,7 +190,89 @@ def test_refuses_loops():
         F.while_loop(lambda x: x.sum() > 0, lambda x: x, x, max_trips=-1)
 
 
-def test_no_gradient_through_a_traced_loop():
+def growth(x, w, limit, max_trips):
+    """Its trips follow from data."""
+    more = lambda y, _: y.sum() < limit  # noqa: E731
+    step = lambda y, z: (F.tanh(y * w) + y * 1.5, z + y * w)  # noqa: E731
+    return F.while_loop(more, step, x, w * 0.5, max_trips=max_trips)
+
+
+def gradients_of_growth(x, w, limit, max_trips=20):
+    gm = GradManager().attach([x, w])
+    with gm:
+        y, z = growth(x, w, limit, max_trips)
+        gm.backward((y * z + w).sum())
+    grads = [x.grad, w.grad]
+    x.grad = w.grad = None
+    return [y, z, *grads]
+
+
+LIMITS = (0.0, 3.0, 5.0, 1e9, 100.0, -1e9)
+
+
+def test_gradient_through_as_many_trips_as_there_were():
+    """None, some, and all that max_trips allows."""
+    call = jit.trace(gradients_of_growth)
+    x, w = tensor(4, seed=1), tensor(4, seed=2)
+    for limit in map(tessera.Tensor, LIMITS):
+        assert same_bits(call(x, w, limit), gradients_of_growth(x, w, limit))
+
+
+def test_gradient_of_a_traced_call_with_a_loop():
+    call, x, w = jit.trace(growth), tensor(4, seed=1), tensor(4, seed=2)
+
+    def run(function, limit):
+        gm = GradManager().attach([x, w])
+        with gm:
+            y, z = function(x, w, limit, 20)
+            gm.backward((y * z).sum())
+        grads, x.grad, w.grad = [x.grad, w.grad], None, None
+        return grads
+
+    for limit in map(tessera.Tensor, LIMITS):
+        assert same_bits(run(call, limit), run(growth, limit))
+
+
+def test_gradient_of_a_gradient_through_a_loop():
+    def run(x, limit):
+        outer, inner = GradManager().attach([x]), GradManager().attach([x])
+        with outer:
+            with inner:
+                more = lambda y: y.sum() < limit  # noqa: E731
+                y = F.while_loop(more, lambda y: F.exp(y * 0.25) * y, x, max_trips=9)
+                inner.backward((y * y).sum())
+            first, x.grad = x.grad, None
+            outer.backward((first * first).sum())
+        second, x.grad = x.grad, None
+        return first, second
+
+    call, x = jit.trace(run), F.abs(tensor(4, seed=1))
+    for limit in map(tessera.Tensor, LIMITS):
+        assert same_bits(call(x, limit), run(x, limit))
+
+
+def test_gradient_through_a_loop_within_loops():
+    def step(h, x):
+        halve = lambda v: F.while_loop(  # noqa: E731
+            lambda v: F.abs(v).max() > 0.5, lambda v: v * 0.5, v, max_trips=5
+        )
+        return F.cond(x.sum() > 0, lambda: halve(h + x), lambda: h * x), h
+
+    def run(h, xs):
+        gm = GradManager().attach([h, xs])
+        with gm:
+            last, all_of_them = F.scan(step, h, xs)
+            gm.backward((last * last).sum() + all_of_them.sum())
+        grads, h.grad, xs.grad = [h.grad, xs.grad], None, None
+        return [last, all_of_them, *grads]
+
+    call = jit.trace(run)
+    for seed in range(4):
+        data = tensor(3, seed=seed), tensor(6, 3, seed=seed + 9)
+        assert same_bits(call(*data), run(*data))
+
+
+def test_a_gradient_wants_to_know_most_trips():
     def run(x):
         gm = GradManager().attach([x])
         with gm:
@@ -199,8 +281,31 @@ def test_no_gradient_through_a_traced_loop():
         return x.grad
 
     assert run(tessera.Tensor([3.0])).tolist() == [64.0]
-    with pytest.raises(ValueError, match="while_loop: a loop on the way to a gradient must have"):
+    with pytest.raises(ValueError, match="while_loop: max_trips must be given where a gradient"):
         jit.trace(run)(tessera.Tensor([3.0]))
+
+
+@pytest.mark.parametrize("counts", [False, True])
+def test_sizes_within_branches_and_loops_stay_free(tmp_path, counts):
+    """Those of results, of what a branch takes from outside, and the length of a loop."""
+
+    def run(x):
+        ones = lambda: F.ones(x.shape) * x.shape[0]  # noqa: E731
+        y = F.cond(x.sum() > 0, ones, lambda: F.concat([x[1:], x[:1]]))
+        if counts:
+            y, _ = F.scan(lambda h, _: (h * 0.5 + x, None), y, None, x.shape[0])
+        return y
+
+    call, kept = jit.trace(run), jit.trace(run, capture_as_const=True)
+    for n in (3, 3, 4, 7, 2):
+        for sign in (1, -1):
+            x = F.abs(tensor(n, 2, seed=n)) * sign
+            assert same_bits(call(x), run(x))
+    assert programs(call) <= 2
+    kept(tensor(3, 2, seed=1))
+    kept.dump(tmp_path / "p", arg_names=["x"], dims={"x": {0: jit.Dim("n", 2, 99)}})
+    for x in (tensor(5, 2, seed=1), F.abs(tensor(9, 2, seed=2))):
+        assert same_bits(jit.load(tmp_path / "p")(x), run(x))
 
 
 @pytest.mark.parametrize("symbolic", [False, True])

@@ -159,6 +159,14 @@ UNARY = (
     "F.scan(lambda h, x: (F.cond(x.max() > 0.5, lambda: h + x, lambda: h), x), {a}[0], {a})[0]",
     "F.cond({a}.max() > 1, lambda x: F.dropout(x, 0.5), lambda x: x, {a})",
     "F.while_loop(lambda n, x: n < 3, lambda n, x: (n + 1, x * 2), F.full((), 0), {a}.detach())[1]",
+    "F.while_loop(lambda x: F.abs(x).sum() < 40, lambda x: F.tanh(x) * {a}.mean() + x * 1.5,"
+    " {a}, max_trips=4)",
+    "F.scan(lambda h, x: (F.while_loop(lambda k: k.max() > 0.5, lambda k: k * 0.5 + x * 0.1,"
+    " h, max_trips=3), h), {a}[0], {a})[0]",
+    "F.scan(lambda h, _: (h * 0.5 + {a}[0], h), {a}[0] * 2, None, {a}.shape[0])[1]",
+    "F.reshape({a}, F.concat([{a}.shape[:1], [-1]]))", "F.ones(F.concat([[2], {a}.shape])) * {a}",
+    "{a}[F.concat([{a}.shape, [1]])[0] // 2 :]",
+    "F.cond({a}.max() > 0.5, lambda: F.ones({a}.shape) * {a}.shape[0], lambda: {a} * 2)",
     "F.repeat({a}, 3, -1)", "F.tile({a}, (2,) * {a}.ndim)", "F.split({a}, [1], -1)[0]",
 )  # fmt: skip
 BINARY = (

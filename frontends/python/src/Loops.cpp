@@ -33,6 +33,7 @@ public:
     std::vector<TensorRef> first = tensorsOf(unread, "scan");
     return listOf(valueOrThrow(body->apply({carried, xs, order, first})));
   }
+  nb::list zeros() const { return listOf(valueOrThrow(body->zeros({carried, xs, order}))); }
   /// Gives up a recording that has not ended.
   void abandon() { body.reset(); }
 
@@ -79,8 +80,10 @@ void initLoops(nb::module_ &module) {
       .def_prop_ro("arguments", &PyScan::arguments, "Carried values and elements of the xs, for the step.")
       .def("end", &PyScan::end, nb::arg("outputs"), "The step has ended with carried values and stacked elements.")
       .def("abandon", &PyScan::abandon)
+      .def("zeros", &PyScan::zeros, "Zeros of the dtypes and shapes of the outputs behind the carried values.")
       .def("apply", &PyScan::apply, nb::arg("unread") = nb::tuple(),
            "Carried values at the end, also those of which the step reads none, then stacked results.");
+  module.attr("MANY_TRIPS") = control::kManyTrips; // the length of a loop that data ends
   module.def("scan_trips", &numTrips, nb::arg("xs"), nb::arg("length").none(), "How many trips a scan makes.");
   module.def("scan_check", &checkCarried, nb::arg("before"), nb::arg("after"), nb::arg("name") = "scan",
              nb::arg("body") = "step", "ValueError unless a trip gives back the dtypes and shapes that it was given.");

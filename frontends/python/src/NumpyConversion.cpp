@@ -7,6 +7,7 @@
 #include "frontends/python/src/NumpyConversion.h"
 #include "frontends/python/src/ArgumentConversion.h"
 #include "frontends/python/src/Errors.h"
+#include "frontends/python/src/SymInt.h"
 #include "frontends/python/src/TensorType.h"
 
 #include "ops/Builtin.h"
@@ -211,6 +212,8 @@ llvm::Expected<TensorRef> tensorFromData(PyObject *data, std::optional<DType> dt
     return fromTensor(data, dtype);
   if (PyFloat_CheckExact(data) || PyLong_CheckExact(data) || PyBool_Check(data) || PyComplex_CheckExact(data))
     return fromNumber(data, dtype);
+  if (holdsSizes(data))
+    return tensorOfSizes(data, dtype.value_or(DType::Int32));
   try {
     nb::object array = asArray(data, dtype);
     return fromArray(std::move(array), dtype);

@@ -157,6 +157,19 @@ bool ArgumentReader::readAttrs(OpDef &op) {
   return true;
 }
 
+bool ArgumentReader::readSizes() {
+  for (auto [i, attr] : llvm::enumerate(function.info->attrs)) {
+    unsigned slot = function.info->operands.size() + i;
+    if (!attr.isSize || !given(slot))
+      continue;
+    sizes.push_back(sizesOf(slots[slot]));
+    slots[slot] = sizes.back().ptr();
+    if (!slots[slot])
+      return false;
+  }
+  return true;
+}
+
 void ArgumentReader::readExpressions(OpDef &op) const {
   const OpInfo &info = *function.info;
   for (auto [i, attr] : llvm::enumerate(info.attrs)) {
@@ -254,7 +267,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
   if (function.info->attrs.empty() && !function.info->normalise && !reader.inPlace)
     return applyFunction(function, *function.prototype, reader.operands, reader.segments);
   OpDef op = *function.prototype;
-  if (!reader.readAttrs(op))
+  if ((isRecorded && !reader.readSizes()) || !reader.readAttrs(op))
     return nullptr;
   OpDef recorded = isRecorded ? op : OpDef();
   if (isRecorded)

@@ -30,6 +30,8 @@ public:
   bool bind(PyObject *const *args, size_t count, PyObject *kwnames);
   bool readOperands();
   bool readAttrs(OpDef &op);
+  /// Puts what tensors say as sizes in their place, while a recording runs; false and a Python error where one cannot.
+  bool readSizes();
   /// Puts expressions in the place of sizes in `op`, where a SymInt of the present recording was given.
   void readExpressions(OpDef &op) const;
   /// The object given for parameter `i`, borrowed.
@@ -50,7 +52,8 @@ private:
 
   const OpFunction &function;
   PyObject *slots[kMaxParameters];
-  nb::object packed; // several positional ints that are one list
+  std::vector<nb::object> sizes; // of readSizes()
+  nb::object packed;             // several positional ints that are one list
   llvm::SmallVector<eager::TensorRef, 4> made;
 };
 

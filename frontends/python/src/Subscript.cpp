@@ -22,7 +22,7 @@ namespace {
 
 /// The result of an operator whose bounds may be expressions of the present recording.
 llvm::Expected<TensorRef> applyBounds(const OpDef &op, llvm::ArrayRef<Operand> operands) {
-  if (!op.hasExpressions())
+  if (LLVM_LIKELY(!activeTracer()) || !op.hasExpressions())
     return applyOne(op, operands);
   Tensors results;
   OpDef numbers = op.withSymbols([](uint32_t symbol) { return Recorder::current()->sizeOf(symbol); });

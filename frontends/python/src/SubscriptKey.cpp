@@ -132,9 +132,21 @@ nb::object plainIndex(PyObject *item) {
   return isSymInt(item) ? nb::steal(PyLong_FromLongLong(numberOf(item).i)) : nb::borrow(item);
 }
 
-nb::object plainSlice(const PySliceObject *slice) {
+nb::object plainSlice(PyObject *item) {
+  auto *slice = reinterpret_cast<PySliceObject *>(item);
+  if (!isSymInt(slice->start) && !isSymInt(slice->stop) && !isSymInt(slice->step))
+    return nb::borrow(item);
   nb::object start = plainIndex(slice->start), stop = plainIndex(slice->stop), step = plainIndex(slice->step);
   return nb::steal(PySlice_New(start.ptr(), stop.ptr(), step.ptr()));
+}
+
+/// The same with what tensors say as sizes, while a recording runs; null and a Python error where one cannot.
+nb::object sliceOfSizes(PyObject *item) {
+  auto *slice = reinterpret_cast<PySliceObject *>(item);
+  if (LLVM_LIKELY(!isTensor(slice->start) && !isTensor(slice->stop) && !isTensor(slice->step)))
+    return nb::borrow(item);
+  nb::object start = sizesOf(slice->start), stop = sizesOf(slice->stop), step = sizesOf(slice->step);
+  return start && stop && step ? nb::steal(PySlice_New(start.ptr(), stop.ptr(), step.ptr())) : nb::object();
 }
 
 llvm::Error KeyReader::readInt(PyObject *item) {
@@ -161,16 +173,30 @@ llvm::Error KeyReader::readInt(PyObject *item) {
   return llvm::Error::success();
 }
 
-llvm::Error KeyReader::readSlice(PyObject *item) {
+/// As a user wrote the bounds: in a recording, an expression for a SymInt or a tensor of one.
+llvm::Expected<Slice> boundsOf(PyObject *item, Slice &numbers) {
   Py_ssize_t start, stop, step;
-  auto *slice = reinterpret_cast<PySliceObject *>(item);
-  nb::object plain = plainSlice(slice);
+  bool isRecorded = activeTracer();
+  nb::object bounds = isRecorded ? sliceOfSizes(item) : nb::borrow(item);
+  nb::object plain = isRecorded && bounds ? plainSlice(bounds.ptr()) : bounds;
   if (!plain || PySlice_Unpack(plain.ptr(), &start, &stop, &step) < 0)
     return takePythonError();
-  Slice given{expressionOf(slice->start).value_or(start), expressionOf(slice->stop).value_or(stop), step};
-  PySlice_AdjustIndices(tensor.shape()[key.starts.size()], &start, &stop, step);
+  numbers = {start, stop, step};
+  if (!isRecorded)
+    return numbers;
+  auto *slice = reinterpret_cast<PySliceObject *>(bounds.ptr());
+  return Slice{expressionOf(slice->start).value_or(start), expressionOf(slice->stop).value_or(stop), step};
+}
+
+llvm::Error KeyReader::readSlice(PyObject *item) {
+  Slice numbers;
+  llvm::Expected<Slice> given = boundsOf(item, numbers);
+  if (!given)
+    return given.takeError();
+  Py_ssize_t start = numbers.start, stop = numbers.stop;
+  PySlice_AdjustIndices(tensor.shape()[key.starts.size()], &start, &stop, numbers.step);
   ++resultAxes;
-  push({start, stop, step}, given);
+  push({start, stop, numbers.step}, *given);
   return llvm::Error::success();
 }
 

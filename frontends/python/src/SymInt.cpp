@@ -1,9 +1,11 @@
 //===- SymInt.cpp - sizes that are expressions, for Python ----------------===//
 #include "frontends/python/src/SymInt.h"
+#include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
 #include "frontends/python/src/TensorType.h"
 
 #include "eager/tracing/Recording.h"
+#include "ops/Builtin.h"
 #include "ops/SizeExpr.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -13,10 +15,7 @@ namespace tess::python {
 
 using namespace eager;
 
-/// tessera.core.symint.SymInt, which lives as long as the process.
-static PyTypeObject *symIntType = nullptr;
-
-bool isSymInt(PyObject *object) { return Py_TYPE(object) == symIntType; }
+PyTypeObject *symIntType = nullptr;
 
 /// An int, or a SymInt for an expression of the present recording.
 static PyObject *sizeObject(int64_t size, int64_t value) {
@@ -60,8 +59,8 @@ PyObject *sizeOf(const TensorImpl &tensor) {
 }
 
 std::optional<int64_t> expressionOf(PyObject *object) {
-  Recorder *recorder = Recorder::current();
-  if (!recorder || !isSymInt(object))
+  Recorder *recorder = isSymInt(object) ? Recorder::current() : nullptr;
+  if (!recorder)
     return std::nullopt;
   if (nb::cast<uint32_t>(nb::handle(object).attr("_recording")) != recorder->number())
     return std::nullopt;
@@ -88,6 +87,79 @@ std::optional<AttrValue> withExpressions(PyObject *object, const AttrValue &numb
       found = true;
     }
   return found ? std::optional(AttrValue(std::move(list))) : std::nullopt;
+}
+
+/// One tensor's.
+static nb::object sizesOfTensor(TensorImpl &tensor) {
+  auto values = Recorder::current()->readSizes(tensor);
+  if (!values)
+    return nb::steal(raise(values.takeError()));
+  auto size = [](uint32_t symbol) { return Recorder::current()->sizeOf(symbol); };
+  nb::list sizes;
+  for (int64_t value : *values)
+    sizes.append(nb::steal(sizeObject(value, sizes::substitute(value, size))));
+  return tensor.rank() == 0 ? nb::object(sizes[0]) : nb::object(sizes);
+}
+
+nb::object sizesOf(PyObject *object) {
+  if (LLVM_LIKELY(!Recorder::current()))
+    return nb::borrow(object);
+  if (isTensor(object))
+    return sizesOfTensor(implOf(object));
+  if (!PyTuple_Check(object) && !PyList_Check(object))
+    return nb::borrow(object);
+  nb::list items;
+  bool found = false;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i) {
+    PyObject *item = PySequence_Fast_GET_ITEM(object, i);
+    found |= isTensor(item);
+    nb::object size = isTensor(item) ? sizesOfTensor(implOf(item)) : nb::borrow(item);
+    if (!size)
+      return size;
+    items.append(size);
+  }
+  return found ? nb::object(items) : nb::borrow(object);
+}
+
+bool holdsSizes(PyObject *object) {
+  if (isSymInt(object))
+    return true;
+  if (!PyTuple_Check(object) && !PyList_Check(object))
+    return false;
+  llvm::ArrayRef<PyObject *> items(PySequence_Fast_ITEMS(object), size_t(PySequence_Fast_GET_SIZE(object)));
+  return llvm::any_of(items, isSymInt) &&
+         llvm::all_of(items, [](PyObject *item) { return isSymInt(item) || PyLong_CheckExact(item); });
+}
+
+/// One size as a tensor of rank 0.
+static llvm::Expected<TensorRef> tensorOfSize(PyObject *size, DType dtype) {
+  std::optional<int64_t> expression = expressionOf(size);
+  int64_t value = isSymInt(size) ? numberOf(size).i : PyLong_AsLongLong(size);
+  if (PyErr_Occurred())
+    return takePythonError();
+  OpDef op = OpDef::get("scalar_tensor"), recorded = op.set("value", value).set("dtype", dtype);
+  recorded.set("value", expression.value_or(value));
+  Tensors results;
+  if (llvm::Error e = applyRecorded(op, recorded, {}, {}, results))
+    return std::move(e);
+  return std::move(results.front());
+}
+
+llvm::Expected<TensorRef> tensorOfSizes(PyObject *object, DType dtype) {
+  if (isSymInt(object))
+    return tensorOfSize(object, dtype);
+  Tensors sizes;
+  llvm::SmallVector<Operand, 8> operands;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); ++i) {
+    llvm::Expected<TensorRef> size = tensorOfSize(PySequence_Fast_GET_ITEM(object, i), dtype);
+    if (!size)
+      return size;
+    operands.push_back(sizes.emplace_back(std::move(*size)));
+  }
+  Tensors results;
+  if (llvm::Error e = apply(builtin::Stack(0), operands, {unsigned(operands.size())}, results))
+    return std::move(e);
+  return std::move(results.front());
 }
 
 /// The handle of `kind` of two sizes; none where that is a number or cannot be expressed.
@@ -122,6 +194,17 @@ void initSymInt(nb::module_ &module) {
           recorder->noteDataRead();
       },
       nb::arg("recording"), "The function looks at the number of a size that data decides.");
+  module.def(
+      "sizes_of",
+      [](nb::handle object) {
+        nb::object sizes = sizesOf(object.ptr());
+        if (!sizes)
+          throw nb::python_error();
+        return sizes;
+      },
+      nb::arg("object"),
+      "What a tensor of integers says as sizes, in a recording: an int or a SymInt, or a list of such; another object "
+      "itself.");
   module.def(
       "size_text", [](int64_t handle) { return sizes::toText(handle); }, nb::arg("handle"),
       "The text of an expression.");

@@ -15,8 +15,11 @@
 
 namespace tess::python {
 
+/// tessera.core.symint.SymInt, which lives as long as the process.
+extern PyTypeObject *symIntType;
+
 /// Whether it is a SymInt.
-bool isSymInt(PyObject *object);
+inline bool isSymInt(PyObject *object) { return Py_TYPE(object) == symIntType; }
 
 /// Tells the present recording that Python learns a size of the tensor as a number.
 void noteSizeRead(const eager::TensorImpl &tensor);
@@ -29,6 +32,15 @@ PyObject *sizeOf(const eager::TensorImpl &tensor);
 std::optional<int64_t> expressionOf(PyObject *object);
 /// A SymInt as an operand: with its expression in the recording that it comes from.
 eager::Number numberOf(PyObject *symInt);
+
+/// What a tensor of integers says as sizes while a recording runs: an int or a SymInt, or a list of such; with its
+/// tensors so, a tuple or list. Another object itself; null and a Python error where a tensor has no such values.
+nanobind::object sizesOf(PyObject *object);
+
+/// Whether it is a SymInt, or a tuple or list of SymInts and ints.
+bool holdsSizes(PyObject *object);
+/// Such an object as a tensor, which a recording knows by its expressions.
+llvm::Expected<eager::TensorRef> tensorOfSizes(PyObject *object, DType dtype);
 
 /// The value of an attribute with expressions of the present recording for each SymInt in `object`, an int or a
 /// sequence; none where there is none. `numbers`: the same with ints.

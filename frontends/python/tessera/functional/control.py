@@ -5,6 +5,7 @@ from .._core import Tensor as _Tensor
 from .._core import ops as _ops
 from .._tree import flatten as _flatten
 from .._tree import unflatten as _unflatten
+from ..core.symint import SymInt as _SymInt
 
 __all__ = ["cond", "scan", "while_loop"]
 
@@ -91,7 +92,7 @@ def _branch(pred, function, operands):
 def _joined(then, orelse):
     """Both branches, one after the other: the one that is not taken leaves the results alone."""
     _check_branches(then[1:], orelse[1:])
-    results = [_ops.full(leaf.shape, 0, leaf.dtype) for leaf in then[1]]
+    results = then[0].zeros()
     for scan, _, _ in (then, orelse):
         results = scan.apply(results)[1:]
     return _unflatten(then[2], results)
@@ -130,8 +131,8 @@ def while_loop(cond, body, *carried, max_trips=None):
 
     Raises:
         ValueError: cond must return rank 0; body must return carried values with the dtypes and
-            shapes that it takes; max_trips must be at least 0; in a traced function no gradient may
-            go through the loop
+            shapes that it takes; max_trips must be at least 0, and be given where a gradient goes
+            through the loop of a traced function: what it needs of max_trips trips has memory
         TypeError: cond must return a bool; carried must be made of tensors
 
     Example:
@@ -160,28 +161,27 @@ def while_loop(cond, body, *carried, max_trips=None):
         _core.scan_check(values, made, "while_loop", "body")
         return made
 
-    limit = _MOST_TRIPS if max_trips is None else max_trips
+    limit = _core.MANY_TRIPS if max_trips is None else max_trips
     values = (_while_recorded if _core.is_recording() else _while)(_holds, _next, leaves, limit)
     result = _unflatten(structure, values)
     return result[0] if len(carried) == 1 else result
 
 
-_MOST_TRIPS = 2**62
-
-
 def _while(holds, following, values, limit):
-    values, trips = _apart(values), 0
+    (values, _), trips = _enter(values, []), 0
     while trips < limit and holds(values).item():
-        values, trips = following(values), trips + 1
-    return values
+        values, trips = _apart(following(values)), trips + 1
+    return _leave(values, [])[0]
 
 
 def _while_recorded(holds, following, values, limit):
-    scan = _core.Scan([holds(values), *values], [], limit, guarded=True)
+    """The guard is the number of trips made, and one more where cond holds."""
+    start = _ops.astype(holds(values), "int64")
+    scan = _core.Scan([start, *values], [], limit, guarded=True)
 
-    def _step(_, *args):
+    def _step(trips, *args):
         new = following(list(args))
-        return [holds(new), *new], []
+        return [trips + holds(new), *new], []
 
     _recorded(scan, _step)
     return scan.apply()[1:]
@@ -224,11 +224,13 @@ class _Loop:
         self.step, self.length, self.reverse = step, length, reverse
         self.carried, self.structure = _tensors("carried", carried)
         self.xs, self.x_structure = ([], None) if xs is None else _tensors("xs", xs)
-        self.y_structure = None
+        self.num_xs, self.y_structure = len(self.xs), None
+        if isinstance(length, _SymInt):  # a size of one more of the xs, which the step does not see
+            self.xs, self.length = [*self.xs, _ops.full((length,), 0, "bool")], None
 
     def apply(self, carried, xs):
         """The leaves of what one step returns for these."""
-        x = None if self.x_structure is None else _unflatten(self.x_structure, xs)
+        x = None if self.x_structure is None else _unflatten(self.x_structure, xs[: self.num_xs])
         result = self.step(_unflatten(self.structure, carried), x)
         if not isinstance(result, tuple) or len(result) != 2:
             raise TypeError(f"scan: step must return carried values and y, got {result!r}")

@@ -3,6 +3,7 @@
 import math as _math
 from itertools import pairwise as _pairwise
 
+from .. import _core
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
 from ..core.symint import SymInt as _SymInt
@@ -86,6 +87,7 @@ def arange(start=0, stop=None, step=1, dtype="float32", device=None):
     """
     if stop is None:
         start, stop = 0, start
+    start, stop, step = (_core.sizes_of(number) for number in (start, stop, step))
     if step == 0:
         raise ValueError("arange: step must not be 0, got 0")
     if all(isinstance(number, (int, _SymInt)) for number in (start, stop, step)):
