@@ -12,8 +12,6 @@ namespace tess::eager {
 
 /// Whether sizes of the call may stand in the gradient's graph, or in that for fewer gradients of results.
 static bool mayTakeSizes(const BackwardPlan &plan) {
-  if (!plan.graph)
-    return false;
   return plan.hasOutputGrad.size() > 1 || llvm::any_of(plan.graph->nodes, [](const Subgraph::Node &node) {
            return llvm::any_of(node.op.info().attrs, [](const AttrInfo &attr) { return attr.isSize; });
          });
@@ -21,12 +19,16 @@ static bool mayTakeSizes(const BackwardPlan &plan) {
 
 std::unique_ptr<SymbolicPlan> symbolicPlan(const Call &call, const BackwardPlan &plan) {
   Tracer *tracer = activeTracer();
-  if (!tracer || !mayTakeSizes(plan))
+  if (!tracer || !plan.graph)
     return nullptr;
   Metas operands = plan.operands;
   for (auto [meta, operand] : llvm::zip_equal(operands, call.operands))
     if (std::optional<llvm::ArrayRef<int64_t>> shape = tracer->symbolicShape(*operand.tensor))
       meta.shape.assign(shape->begin(), shape->end());
+  bool isOfData =
+      llvm::any_of(operands, [](const TensorMeta &meta) { return llvm::any_of(meta.shape, sizes::dependsOnData); });
+  if (!isOfData && !mayTakeSizes(plan)) // where data decides a size, this graph may lack what others have
+    return nullptr;
   const OpDef *recorded = static_cast<const OpDefOperator &>(call.op).recorded;
   llvm::Expected<BackwardPlanRef> symbolic = backwardPlan(plan, recorded ? *recorded : plan.op, operands);
   if (symbolic)

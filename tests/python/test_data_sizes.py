@@ -37,6 +37,11 @@ FUNCTIONS = {
         x[x > 0].sum() > 2, lambda y: y * 2, lambda y: y - 1, F.exp(x).sum(0)
     ),
     "a number beside its origin": lambda x: _scaled(F.softmax(x, 1)),
+    "written by a mask": lambda x: _clipped(x[x > 0] * 1),
+    "rows written by a mask": lambda x: _clipped(x[x[:, 0] > -0.5] * 2),
+    "a gradient of few": lambda x: _gradient(
+        x, lambda x: F.concat([x[x > 1.5] * 2, x[:1, 0]], 0).mean() + x[x > 1].sum()
+    ),
     "dropped": lambda x: F.dropout(x[x > 0] * 2, 0.5),
 }
 REFUSED = {
@@ -52,6 +57,20 @@ def _step(state, x):
 
 def _scaled(x):
     return x * (x[x > 0.2].shape[0] + 1)
+
+
+def _clipped(x):
+    x[x > 0.5] = 0.5
+    return x
+
+
+def _gradient(x, function):
+    gm = GradManager().attach([x])
+    with gm:
+        y = function(x)
+        gm.backward(y)
+    grad, x.grad = x.grad, None
+    return y, grad
 
 
 def rows(count, seed):

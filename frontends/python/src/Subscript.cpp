@@ -226,16 +226,23 @@ bool isOneForAll(const TensorImpl &value, const TensorImpl &x, unsigned rank) {
   return value.rank() <= rest || (value.rank() == rest + 1 && value.shape()[0] == 1);
 }
 
+/// The sizes of a tensor, by expressions where the present recording has some.
+llvm::ArrayRef<int64_t> sizesOf(const TensorImpl &x) {
+  Tracer *tracer = activeTracer();
+  return tracer ? tracer->symbolicShape(x).value_or(x.shape()) : x.shape();
+}
+
 /// Computes where(mask, value, x); the mask gets trailing axes of size 1.
 llvm::Expected<TensorRef> setMasked(TensorImpl &x, const TensorRef &value, const TensorRef &mask) {
-  Shape row(x.shape().drop_front(mask->rank())), shape(mask->shape());
+  IntList row(sizesOf(x).drop_front(mask->rank())), added;
+  for (unsigned axis = mask->rank(); axis < x.rank(); ++axis)
+    added.push_back(axis);
   if (value->rank() > row.size())
     row.insert(row.begin(), 1);
-  shape.resize(x.rank(), 1);
-  llvm::Expected<TensorRef> full = applyOne(builtin::BroadcastTo(row), {Operand(value)});
+  llvm::Expected<TensorRef> full = applyBounds(builtin::BroadcastTo(row), {Operand(value)});
   if (!full)
     return full;
-  llvm::Expected<TensorRef> wide = applyOne(builtin::Reshape(shape), {Operand(mask)});
+  llvm::Expected<TensorRef> wide = added.empty() ? mask : applyOne(builtin::ExpandDims(added), {Operand(mask)});
   if (!wide)
     return wide;
   return applyOne(builtin::Where(), {Operand(*wide), Operand(*full), Operand(&x)});
