@@ -41,14 +41,13 @@ void SimDevice::release(Block block) {
   if (!pending())
     return blocks.free(block);
   memory.retire(block.data);
-  stream->queue.push_back({[this, block] { blocks.free(block); },
-                           [this] {
-                             return llvm::all_of(streams, [&](SimStream *other) {
-                               return other == stream.get() || other->queue.empty() ||
-                                      other->queue.front().number > stream->queue.front().number;
-                             });
-                           },
-                           workNumber++});
+  auto isBehindOthers = [this] {
+    return llvm::all_of(streams, [&](SimStream *other) {
+      return other == stream.get() || other->queue.empty() ||
+             other->queue.front().number > stream->queue.front().number;
+    });
+  };
+  stream->queue.push_back({[this, block] { blocks.free(block); }, isBehindOthers, workNumber++, /*isKept=*/true});
 }
 
 Allocator &SimDevice::allocator() {
@@ -100,9 +99,10 @@ bool SimDevice::step() {
   SimStream *next = nextStream();
   if (!next)
     return false;
-  std::function<void()> run = std::move(next->queue.front().run);
+  SimStream::Work work = std::move(next->queue.front());
   next->queue.pop_front();
-  run();
+  if (lost.empty() || work.isKept)
+    work.run();
   return true;
 }
 
@@ -117,9 +117,34 @@ void SimDevice::lose(std::string reason) {
   lost = std::move(reason);
 }
 
+void SimDevice::failLaunch(unsigned skipped, std::string reason) {
+  std::lock_guard<std::recursive_mutex> lock(mutex);
+  fault = Fault{skipped, std::move(reason)};
+}
+
+/// Why the device dies of this launch; none: it does not.
+std::optional<std::string> SimDevice::takeFault(const char *what, const char *where) {
+  if (!fault || fault->skipped--)
+    return std::nullopt;
+  std::string why = fault->reason + ", in " + what + (where && *where ? std::string(" at ") + where : "");
+  fault.reset();
+  return why;
+}
+
+/// Whether this call, which runs at once, kills the device.
+bool SimDevice::diesOf(const char *what, const char *where) {
+  std::lock_guard<std::recursive_mutex> lock(mutex);
+  std::optional<std::string> why = takeFault(what, where);
+  if (why)
+    lost = std::move(*why);
+  return why.has_value();
+}
+
 void SimDevice::restore() {
   std::lock_guard<std::recursive_mutex> lock(mutex);
+  workUntil([&] { return !pending(); });
   lost.clear();
+  fault.reset();
 }
 
 /// Kernel number `index` of code whose kernels have the form of a grid.
@@ -153,6 +178,7 @@ private:
 };
 
 llvm::Expected<LoadedCodeRef> SimDevice::load(const Image &image) {
+  std::lock_guard<std::recursive_mutex> lock(mutex);
   if (llvm::Error error = checkPresent())
     return std::move(error);
   llvm::Expected<std::shared_ptr<CodeImage>> code = CodeImage::map(image, imageKind());
