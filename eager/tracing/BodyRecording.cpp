@@ -1,6 +1,7 @@
 //===- BodyRecording.cpp - the body of a loop, recorded -------------------===//
 #include "eager/tracing/BodyRecording.h"
 
+#include "eager/Placement.h"
 #include "eager/Tape.h"
 #include "eager/tracing/SymbolicShapes.h"
 #include "ops/SizeExpr.h"
@@ -13,15 +14,20 @@ using Numbers = llvm::SmallVector<uint32_t, 8>;
 
 llvm::Expected<std::unique_ptr<BodyRecording>> BodyRecording::begin(const ScanCall &call) {
   Metas metas;
+  llvm::SmallVector<runtime::Device *, 8> devices;
   for (llvm::ArrayRef<TensorRef> list : {call.carried, call.xs})
-    for (const TensorRef &tensor : list)
+    for (const TensorRef &tensor : list) {
       metas.push_back(tensor->meta());
+      devices.push_back(&tensor->storage().device());
+    }
   OpDef scan = control::scan({}, 0, unsigned(call.carried.size()), call.order);
   if (llvm::Error error = control::numTrips(scan, metas).takeError())
     return std::move(error);
   std::unique_ptr<BodyRecording> body(new BodyRecording);
-  for (const TensorMeta &meta : control::bodyInputs(scan, metas))
+  for (auto [meta, device] : llvm::zip_equal(control::bodyInputs(scan, metas), devices)) {
+    OnDevice here(*device);
     body->argumentList.push_back(valueless(meta));
+  }
   body->recorder = Recorder::beginBody(body->argumentList);
   pauseGrad();
   return body;
@@ -89,6 +95,7 @@ llvm::Error ScanWriter::addOperand(uint32_t number) {
   std::string bytes(value.meta.numElements() * byteWidth(value.meta.dtype), '\0');
   if (llvm::Error error = readValue(*value.tensor, bytes.data()))
     return error;
+  OnDevice here(*value.device);
   return createTensor(value.meta, bytes.data()).moveInto(operands.emplace_back());
 }
 

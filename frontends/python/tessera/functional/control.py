@@ -5,6 +5,7 @@ from .._core import Tensor as _Tensor
 from .._core import ops as _ops
 from .._tree import flatten as _flatten
 from .._tree import unflatten as _unflatten
+from .tensor import full as _full
 
 __all__ = ["cond", "scan", "while_loop"]
 
@@ -91,7 +92,7 @@ def _branch(pred, function, operands):
 def _joined(then, orelse):
     """Both branches, one after the other: the one that is not taken leaves the results alone."""
     _check_branches(then[1:], orelse[1:])
-    results = [_ops.full(leaf.shape, 0, leaf.dtype) for leaf in then[1]]
+    results = [_filled(leaf.shape, 0, leaf) for leaf in then[1]]
     for scan, _, _ in (then, orelse):
         results = scan.apply(results)[1:]
     return _unflatten(then[2], results)
@@ -187,6 +188,11 @@ def _while_recorded(holds, following, values, limit):
     return scan.apply()[1:]
 
 
+def _filled(shape, value, like):
+    """One value everywhere, of the dtype and on the device of `like`."""
+    return _full(shape, value, dtype=like.dtype, device=like.device)
+
+
 def _check_pred(name, what, pred):
     if not isinstance(pred, _Tensor) or pred.dtype.name != "bool":
         raise TypeError(f"{name}: {what} must be a bool tensor, got {pred!r}")
@@ -272,7 +278,7 @@ class _Loop:
             for stack, y in zip(stacks, ys, strict=True):
                 stack.append(y)
         if not trips:
-            stacks = [_ops.full((0, *y.shape), 0, y.dtype) for y in self.infer()[1]]
+            stacks = [_filled((0, *y.shape), 0, y) for y in self.infer()[1]]
         else:
             stacks = [_stack(stack[::-1] if self.reverse else stack) for stack in stacks]
         return self.results(*_leave(carried, stacks))
@@ -304,12 +310,12 @@ def _enter(carried, xs):
 
 def _elements(x):
     """All elements along axis 0, whose gradients are put side by side."""
-    shape, dtype = x.shape[1:], x.dtype
+    shape = x.shape[1:]
 
     def _stacked(*grads):
         if all(grad is None for grad in grads):
             return None
-        return _stack([_ops.full(shape, 0.0, dtype) if g is None else g for g in grads])
+        return _stack([_filled(shape, 0.0, x) if g is None else g for g in grads])
 
     whole = x.detach()
     values = [whole[index] for index in range(x.shape[0])]
@@ -347,17 +353,17 @@ def _leave(carried, stacks):
         return carried, stacks
     flags = _core.tracked(carried + stacks)
     shapes = [
-        (value.shape, value.dtype)
+        (value.shape, value.dtype, value.device)
         for value, flag in zip(carried, flags[: len(carried)], strict=True)
         if flag
     ]
 
-    def _filled(*grads):
+    def _whole(*grads):
         last = [
-            _ops.full(shape, -0.0, dtype) if grad is None else grad
-            for (shape, dtype), grad in zip(shapes, grads[: len(shapes)], strict=True)
+            _full(shape, -0.0, dtype=dtype, device=device) if grad is None else grad
+            for (shape, dtype, device), grad in zip(shapes, grads[: len(shapes)], strict=True)
         ]
         return [*last, *grads[len(shapes) :]]
 
-    own = _own(carried + stacks, _filled)
+    own = _own(carried + stacks, _whole)
     return own[: len(carried)], own[len(carried) :]

@@ -14,6 +14,7 @@ from .generated import check_choice, check_compute_mode, check_conv_modes, expor
 # MegEngine has these in both modules.
 from .loss import binary_cross_entropy, cross_entropy, hinge_loss, l1_loss, square_loss  # noqa: F401
 from .math import normalize  # noqa: F401
+from .tensor import full as _full
 
 _PAD_MODES = {"replicate": "edge", "reflect": "reflect"}
 
@@ -118,7 +119,8 @@ def _parameter(tensor, inp, value):
     """A batch norm parameter, or `value` for every channel where there is none."""
     if tensor is not None:
         return tensor
-    return _ops.full((1, inp.shape[1]) + (1,) * (inp.ndim - 2), value, inp.dtype)
+    shape = (1, inp.shape[1]) + (1,) * (inp.ndim - 2)
+    return _full(shape, value, dtype=inp.dtype, device=inp.device)
 
 
 def batch_norm(inp, running_mean=None, running_var=None, weight=None, bias=None, *, training=False,
