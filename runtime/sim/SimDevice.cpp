@@ -4,6 +4,7 @@
 #include "ops/Error.h"
 #include "runtime/Cgroup.h"
 #include "runtime/Code.h"
+#include "runtime/Fork.h"
 #include "runtime/KernelTable.h"
 #include "runtime/sim/SimKernel.h"
 #include "llvm/ADT/STLExtras.h"
@@ -201,8 +202,22 @@ void SimDevice::runBlocks(const Kernel &kernel, void *const *pointers, const int
       kernel.call(pointers, dims, count, (first + i) % numBlocks, numBlocks, thread, kBlockThreads);
 }
 
+void SimDevice::afterForkInChild() {
+  for (SimStream *one : streams)
+    one->queue.clear();
+  memory.leaveToParent();
+  lost = "in a fork, whose parent has it";
+  mutex.unlock();
+}
+
 SimDevice &simDevice() {
   static SimDevice *device = new SimDevice; // never destroyed: tensors may outlive static objects
+  static const bool isWatched = [] {
+    callAcrossFork([] { device->beforeFork(); }, [] { device->afterForkInParent(); },
+                   [] { device->afterForkInChild(); });
+    return true;
+  }();
+  (void)isWatched;
   return *device;
 }
 

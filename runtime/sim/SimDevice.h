@@ -69,7 +69,7 @@ private:
   std::deque<Work> queue; // guarded by the device
 };
 
-/// The emulated accelerator. Thread-safe. Like a GPU it does not outlive a fork: a child must not use it.
+/// The emulated accelerator. Thread-safe. Like a GPU it does not outlive a fork.
 class SimDevice : public Device {
 public:
   explicit SimDevice(std::string name = "sim0");
@@ -101,6 +101,11 @@ public:
   /// not done, and whoever waits is told the reason and the operator.
   void failLaunch(unsigned skipped, std::string reason);
   void restore();
+
+  /// Around a fork. The child's device is a lost one: work and memory are the parent's.
+  void beforeFork() { mutex.lock(); }
+  void afterForkInParent() { mutex.unlock(); }
+  void afterForkInChild();
 
 private:
   friend class SimStream;

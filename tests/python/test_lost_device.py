@@ -1,6 +1,7 @@
 """A device that dies of a kernel: who waits is told, once, and everything else goes on."""
 
 import contextlib
+import os
 
 import numpy as np
 import pytest
@@ -122,6 +123,26 @@ def test_training_goes_on_on_the_host():
         with gm:
             gm.backward((F.exp(tensor(5, 4, device="cpu0") @ here) * 2).sum())
         assert np.isfinite(here.grad.numpy()).all()
+
+
+def test_a_forked_child_has_no_device():
+    """Neither its errors nor what it lets go of reach the parent's memory."""
+    x, host = tensor(2000), tensor(2000, device="cpu0")
+    y = F.exp(x)  # queued: the parent's work
+    child = os.fork()
+    if not child:
+        try:
+            with pytest.raises(RuntimeError, match="in a fork, whose parent has it"):
+                y.numpy()
+            with contextlib.suppress(RuntimeError):
+                tessera.sync()
+            del x, y
+            os._exit(0 if same_bits(host + 1, host + 1) else 1)
+        finally:
+            os._exit(2)
+    assert os.waitpid(child, 0)[1] == 0
+    assert same_bits(y, F.exp(host))
+    assert same_bits(x, host)
 
 
 def test_memory_of_a_lost_device_is_given_back():

@@ -1,11 +1,11 @@
 """Loops: Python's own where nothing is recorded, one operator of a program where a trace is."""
 
 from .. import _core
+from .._core import OnDevice as _OnDevice
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
 from .._tree import flatten as _flatten
 from .._tree import unflatten as _unflatten
-from .tensor import full as _full
 
 __all__ = ["cond", "scan", "while_loop"]
 
@@ -190,7 +190,12 @@ def _while_recorded(holds, following, values, limit):
 
 def _filled(shape, value, like):
     """One value everywhere, of the dtype and on the device of `like`."""
-    return _full(shape, value, dtype=like.dtype, device=like.device)
+    return _full_on(like.device, shape, value, like.dtype)
+
+
+def _full_on(device, shape, value, dtype):
+    with _OnDevice(str(device)):
+        return _ops.full(shape, value, dtype)
 
 
 def _check_pred(name, what, pred):
@@ -360,7 +365,7 @@ def _leave(carried, stacks):
 
     def _whole(*grads):
         last = [
-            _full(shape, -0.0, dtype=dtype, device=device) if grad is None else grad
+            _full_on(device, shape, -0.0, dtype) if grad is None else grad
             for (shape, dtype, device), grad in zip(shapes, grads[: len(shapes)], strict=True)
         ]
         return [*last, *grads[len(shapes) :]]

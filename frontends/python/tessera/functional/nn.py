@@ -2,6 +2,7 @@
 
 import numpy as _np
 
+from .._core import OnDevice as _OnDevice
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
 from .._known_form import in_known_form as _in_known_form
@@ -14,7 +15,6 @@ from .generated import check_choice, check_compute_mode, check_conv_modes, expor
 # MegEngine has these in both modules.
 from .loss import binary_cross_entropy, cross_entropy, hinge_loss, l1_loss, square_loss  # noqa: F401
 from .math import normalize  # noqa: F401
-from .tensor import full as _full
 
 _PAD_MODES = {"replicate": "edge", "reflect": "reflect"}
 
@@ -120,7 +120,8 @@ def _parameter(tensor, inp, value):
     if tensor is not None:
         return tensor
     shape = (1, inp.shape[1]) + (1,) * (inp.ndim - 2)
-    return _full(shape, value, dtype=inp.dtype, device=inp.device)
+    with _OnDevice(str(inp.device)):
+        return _ops.full(shape, value, inp.dtype)
 
 
 def batch_norm(inp, running_mean=None, running_var=None, weight=None, bias=None, *, training=False,
