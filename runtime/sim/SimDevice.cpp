@@ -203,11 +203,11 @@ void SimDevice::runBlocks(const Kernel &kernel, void *const *pointers, const int
 }
 
 void SimDevice::afterForkInChild() {
+  new (&mutex) std::recursive_mutex; // the one before is held by a thread of the parent, which cannot let it go here
   for (SimStream *one : streams)
     one->queue.clear();
   memory.leaveToParent();
   lost = "in a fork, whose parent has it";
-  mutex.unlock();
 }
 
 SimDevice &simDevice() {
