@@ -182,15 +182,15 @@ runtime::KernelLaunch wholeOf(const Launch &launch) {
 }
 
 /// Runs the launch in parts; called on the worker thread.
-void runParallel(const Launch &launch, unsigned threads) {
+void runParallel(const Launch &launch, runtime::Device &device, unsigned threads) {
   runtime::KernelLaunch whole = wholeOf(launch);
   whole.split(threads);
-  llvm::cantFail(runtime::hostDevice().defaultStream().launch(whole));
+  llvm::cantFail(device.defaultStream().launch(whole));
 }
 
 } // namespace
 
-TESS_CALLS_KERNELS static void launchNow(const Launch &launch) {
+TESS_CALLS_KERNELS static void launchNow(const Launch &launch, runtime::Device &device) {
   runtime::bump(runtime::executorCounters.launches);
   unsigned threads = launch.isTiny() ? 1 : runtime::numThreads();
   if (threads == 1) {
@@ -199,18 +199,18 @@ TESS_CALLS_KERNELS static void launchNow(const Launch &launch) {
     return launch.fn(launch.pointers, launch.dims, nullptr, 0, launch.outer, 0, launch.inner);
   }
   if (runtime::Worker::onWorkerThread())
-    return runParallel(launch, threads);
+    return runParallel(launch, device, threads);
   BlockingRegion region;
   runtime::Worker &worker = runtime::Worker::global();
-  worker.wait(worker.submit([&] { runParallel(launch, threads); }));
+  worker.wait(worker.submit([&] { runParallel(launch, device, threads); }));
 }
 
 /// Launches the kernel of `info`, which a profile names.
-static void launchNamed(const Launch &launch, const OpInfo &info) {
+static void launchNamed(const Launch &launch, const OpInfo &info, runtime::Device &device) {
   if (LLVM_LIKELY(!runtime::profiler::on()))
-    return launchNow(launch);
+    return launchNow(launch, device);
   uint64_t begin = runtime::profiler::now();
-  launchNow(launch);
+  launchNow(launch, device);
   runtime::profiler::record(info.name, "kernel", begin, runtime::profiler::now());
 }
 
@@ -256,7 +256,9 @@ static llvm::Error launchApart(const Launch &launch, const OpInfo &info, runtime
   runtime::bump(runtime::executorCounters.launches);
   runtime::Stream &stream = device.defaultStream();
   uint64_t begin = runtime::profiler::on() ? runtime::profiler::now() : 0;
-  llvm::Error error = stream.launch(wholeOf(launch));
+  runtime::KernelLaunch whole = wholeOf(launch);
+  whole.what = info.name;
+  llvm::Error error = stream.launch(whole);
   if (!error && (asyncLevel() == 0 || begin))
     error = stream.synchronize();
   if (begin)
@@ -267,15 +269,16 @@ static llvm::Error launchApart(const Launch &launch, const OpInfo &info, runtime
 /// Launches tiny work at once if its operands are ready, and queues all other work.
 static llvm::Error start(const DispatchCall &call, const Launch &launch, const DirectKernel &kernel,
                          Readiness readiness, llvm::ArrayRef<TensorRef> results) {
-  if (runtime::Device &device = call.device(); LLVM_UNLIKELY(!device.hostAccessible()))
+  runtime::Device &device = call.device();
+  if (LLVM_UNLIKELY(!device.hostAccessible()))
     return settle(call, results, launchApart(launch, call.info(), device));
   bool isInline = launch.isTiny() && readiness == Readiness::Ready;
   if (!isInline && asyncLevel() != 0)
-    return enqueueCall(call, results, [launch, image = kernel.image, &info = call.info()]() -> llvm::Error {
-      launchNamed(launch, info);
+    return enqueueCall(call, results, [launch, image = kernel.image, &info = call.info(), &device]() -> llvm::Error {
+      launchNamed(launch, info, device);
       return llvm::Error::success();
     });
-  launchNamed(launch, call.info());
+  launchNamed(launch, call.info(), device);
   return llvm::Error::success();
 }
 

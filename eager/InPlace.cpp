@@ -104,6 +104,8 @@ llvm::Error update(const OpDef &op, llvm::ArrayRef<Operand> operands) {
 llvm::Expected<bool> updateRegion(TensorImpl &variable, const OpDef &region, TensorImpl &value, const OpDef &by) {
   if (!mayUpdate(variable) || &value.storage() == &variable.storage())
     return false;
+  if (&value.storage().device() != &variable.storage().device())
+    return false; // the operator itself reports the error
   std::optional<Metas> metas = llvm::expectedToOptional(region.infer({variable.meta()}));
   if (!metas)
     return false; // the operator itself reports the error

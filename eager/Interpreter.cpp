@@ -5,6 +5,7 @@
 #include "eager/Dispatch.h"
 #include "eager/Placement.h"
 #include "eager/Queue.h"
+#include "eager/Tracer.h"
 #include "eager/Transformations.h"
 
 namespace tess::eager {
@@ -121,14 +122,16 @@ llvm::Error interpret(Call &call, Tensors &results) {
 llvm::Expected<TensorRef> toDevice(TensorImpl &tensor, runtime::Device &device) {
   if (&tensor.storage().device() == &device)
     return TensorRef(&tensor);
+  if (Tracer *tracer = activeTracer())
+    if (llvm::Error e = tracer->noteMove(tensor, device))
+      return std::move(e);
   std::vector<char> bytes(bytesOf(tensor));
-  if (llvm::Error e = readValue(tensor, bytes.data()))
+  if (llvm::Error e = copyOut(tensor, bytes.data())) // not through the stack: a recording knows of the copy
     return std::move(e);
-  llvm::Expected<TensorRef> copy = TensorImpl::allocate(tensor.dtype(), tensor.shape(), device);
+  OnDevice there(device);
+  llvm::Expected<TensorRef> copy = createTensor(tensor.meta(), bytes.data());
   if (!copy)
     return copy;
-  if (llvm::Error e = copyFromHost(**copy, bytes.data(), bytes.size()))
-    return std::move(e);
   if (!device.computes())
     (*copy)->storage().poison(
         noValue(ErrorCode::Unimplemented,

@@ -1,10 +1,13 @@
 //===- Queue.cpp - work that runs beside the caller ----------------------===//
 #include "eager/Queue.h"
 
+#include "ops/Error.h"
+#include "runtime/Devices.h"
 #include "runtime/Fork.h"
 #include "runtime/Worker.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <map>
 #include <mutex>
 #include <vector>
 
@@ -29,6 +32,7 @@ struct Unseen {
   Unseen();
   std::mutex mutex;
   std::vector<FailureRef> failures;
+  std::map<runtime::Device *, std::string> ofDevices; // what was told of each that does not do its work
 };
 
 Unseen &unseen() {
@@ -135,11 +139,29 @@ llvm::Error enqueue(std::unique_ptr<Job> job) {
   return llvm::Error::success();
 }
 
+/// Waits for the device's work. What keeps it from doing any is a failure when it is told for the first time.
+static void syncDevice(runtime::Device &device) {
+  llvm::Error error = device.defaultStream().synchronize();
+  auto [code, message] = error ? takeError(std::move(error)) : std::pair(ErrorCode::Internal, std::string());
+  {
+    std::lock_guard<std::mutex> lock(unseen().mutex);
+    std::string &told = unseen().ofDevices[&device];
+    if (told == message)
+      return;
+    told = message;
+  }
+  if (!message.empty())
+    makeFailure(makeError(code, message), "", Location());
+}
+
 llvm::Error sync() {
   if (llvm::Error e = awaitAll())
     return e;
   if (llvm::Error e = Worker::global().drain())
     return e;
+  for (runtime::Device *device : runtime::devicesInUse())
+    if (!device->hostAccessible())
+      syncDevice(*device);
   std::vector<FailureRef> failures;
   {
     std::lock_guard<std::mutex> lock(unseen().mutex);

@@ -21,6 +21,9 @@ public:
   virtual llvm::Error apply(Call &call, Tensors &results) = 0;
   /// Called before `variable` takes over the value of `value`.
   virtual void noteAssign(TensorImpl &variable, TensorImpl &value) = 0;
+  /// Called before a copy of `tensor` is made on another device, as a constant of the recording. An error where the
+  /// recording runs nothing, unless the tensor is such a constant.
+  virtual llvm::Error noteMove(const TensorImpl &tensor, const runtime::Device &to) = 0;
   /// The shape of `tensor` by the sizes of the recording's arguments (ops/SizeExpr.h), until the next operator; none
   /// for a tensor from outside.
   virtual std::optional<llvm::ArrayRef<int64_t>> symbolicShape(const TensorImpl &tensor) = 0;

@@ -65,6 +65,8 @@ struct KernelLaunch {
   bool tiled = false; // wantsTiles()
   /// Bytes by which pointer 0 lies before the memory that the kernel reads there: the padding of a window.
   int64_t lead = 0;
+  /// The operator, and the user's line where it is known, for an error that comes out later; null: nobody knows.
+  const char *what = nullptr, *where = nullptr;
 
   /// Runs a range of the domain, by tiles where that is wanted: rows of pages that stay in the processor's tables, by
   /// as many lanes as a line of memory has elements. (2048 x 2048 float32 transposed: 15 ms without tiles, 4 with.)

@@ -8,31 +8,41 @@
 #include "llvm/ADT/StringExtras.h"
 
 #include <atomic>
+#include <mutex>
 
 namespace tess::runtime {
 
 namespace {
 
-/// One row for each kind of device; `isAnyNumber`: every number of the kind means its one device.
-struct Kind {
-  llvm::StringLiteral name;
-  Device &(*device)();
-  bool isAnyNumber;
-};
+unsigned one() { return 1; }
+llvm::Expected<Device *> theHost(unsigned) { return &hostDevice(); }
+llvm::Expected<Device *> theSimDevice(unsigned) { return &simDevice(); }
+llvm::Expected<Device *> theNullDevice(unsigned) { return &nullDevice(); }
 
-Device &theSimDevice() { return simDevice(); }
-Device &theNullDevice() { return nullDevice(); }
-
-constexpr Kind kKinds[] = {{"cpu", hostDevice, true}, {"sim", theSimDevice, false}, {"null", theNullDevice, false}};
-/// Kinds that users may ask for and that this build has no device of.
-constexpr llvm::StringLiteral kAbsentKinds[] = {"gpu"};
+/// Kinds that users may ask for in every build.
+constexpr llvm::StringLiteral kOptionalKinds[] = {"gpu"};
 /// The kind of whatever accelerator there is, else of the host.
 constexpr llvm::StringLiteral kAnyKind = "xpu";
 
-const Kind *kindOf(const DeviceName &name) {
-  llvm::StringRef wanted = name.kind == kAnyKind ? llvm::StringRef(kKinds[0].name) : llvm::StringRef(name.kind);
-  const Kind *found = llvm::find_if(kKinds, [&](const Kind &kind) { return kind.name == wanted; });
-  return found == std::end(kKinds) || (!found->isAnyNumber && name.number.value_or(0)) ? nullptr : found;
+/// What is known of devices; guarded by the mutex.
+struct Registry {
+  std::mutex mutex;
+  std::vector<DeviceKind> kinds = {
+      {"cpu", one, theHost, /*isAnyNumber=*/true}, {"sim", one, theSimDevice}, {"null", one, theNullDevice}};
+  std::vector<Device *> inUse;
+
+  /// The kind with this name; null: there is none.
+  const DeviceKind *find(llvm::StringRef name) const {
+    bool isAny = name == kAnyKind;
+    auto found = llvm::find_if(
+        kinds, [&](const DeviceKind &kind) { return isAny ? kind.isAccelerator && kind.count() : kind.name == name; });
+    return found != kinds.end() ? &*found : isAny ? &kinds.front() : nullptr;
+  }
+};
+
+Registry &registry() {
+  static auto *instance = new Registry; // as devices, it may be asked for after static objects have gone
+  return *instance;
 }
 
 std::atomic<Device *> chosen{nullptr};
@@ -63,26 +73,56 @@ std::string DeviceName::logical() const {
   return kind + (number ? std::to_string(*number) : "x") + ":" + std::to_string(stream.value_or(0));
 }
 
+void registerDevices(const DeviceKind &kind) {
+  std::lock_guard<std::mutex> lock(registry().mutex);
+  if (llvm::none_of(registry().kinds, [&](const DeviceKind &known) { return known.name == kind.name; }))
+    registry().kinds.push_back(kind);
+}
+
+/// The device that a name means; null: there is none.
+static llvm::Expected<Device *> lookUp(const DeviceName &name) {
+  std::lock_guard<std::mutex> lock(registry().mutex);
+  const DeviceKind *kind = registry().find(name.kind);
+  unsigned number = !kind || kind->isAnyNumber ? 0 : name.number.value_or(0);
+  if (!kind || number >= kind->count())
+    return nullptr;
+  llvm::Expected<Device *> device = kind->device(number);
+  if (device && !llvm::is_contained(registry().inUse, *device))
+    registry().inUse.push_back(*device);
+  return device;
+}
+
 llvm::Expected<Device *> findDevice(llvm::StringRef name, llvm::StringRef what) {
-  std::optional<DeviceName> parsed = DeviceName::parse(name);
-  if (const Kind *kind = parsed ? kindOf(*parsed) : nullptr)
-    return &kind->device();
+  if (std::optional<DeviceName> parsed = DeviceName::parse(name)) {
+    llvm::Expected<Device *> device = lookUp(*parsed);
+    if (!device || *device)
+      return device;
+  }
   return invalidArgument(what + ": device must be one of " + llvm::join(deviceNames(), ", ") + ", got '" + name + "'");
 }
 
 std::vector<std::string> deviceNames() {
+  std::lock_guard<std::mutex> lock(registry().mutex);
   std::vector<std::string> names;
-  for (const Kind &kind : kKinds)
-    names.push_back((kind.name + "0").str());
+  for (const DeviceKind &kind : registry().kinds)
+    for (unsigned number = 0, count = kind.count(); number < count; ++number)
+      names.push_back(kind.name + std::to_string(number));
   return names;
 }
 
-std::optional<unsigned> deviceCount(llvm::StringRef kind) {
-  if (llvm::is_contained(kAbsentKinds, kind))
-    return 0;
-  bool isKnown = kind == kAnyKind || llvm::any_of(kKinds, [&](const Kind &known) { return known.name == kind; });
-  return isKnown ? std::optional(1u) : std::nullopt;
+std::vector<Device *> devicesInUse() {
+  std::lock_guard<std::mutex> lock(registry().mutex);
+  return registry().inUse;
 }
+
+std::optional<unsigned> deviceCount(llvm::StringRef name) {
+  std::lock_guard<std::mutex> lock(registry().mutex);
+  if (const DeviceKind *kind = registry().find(name))
+    return kind->count();
+  return llvm::is_contained(kOptionalKinds, name) ? std::optional(0u) : std::nullopt;
+}
+
+Device &computingDevice(Device &device) { return device.computes() ? device : hostDevice(); }
 
 Device &defaultDevice() {
   Device *device = chosen.load(std::memory_order_relaxed);

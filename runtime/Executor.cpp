@@ -120,6 +120,9 @@ static void setExtents(Commands &bound, const Command &command, int64_t extent) 
 llvm::Error Runner::call(Command &command) {
   RunContext context;
   context.threads = command.kernel->threads();
+  context.what = command.label;
+  if (command.step)
+    context.where = command.step->location.c_str();
   if (command.scratchOffset >= 0)
     context.workspace = arena() + command.scratchOffset;
   llvm::ArrayRef<void *> pointers(bound.pointers.data() + command.firstPointer,

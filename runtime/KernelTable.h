@@ -25,6 +25,8 @@ struct RunContext {
   void *workspace = nullptr;
   /// A kernel whose output size depends on data writes the extent of the unknown dimension here.
   int64_t unknownExtent = 0;
+  /// The operator, and the user's line where it is known, as in KernelLaunch.
+  const char *what = nullptr, *where = nullptr;
 };
 
 /// How a packing orders an image [batch, channels, ...] where channels are in whole blocks.

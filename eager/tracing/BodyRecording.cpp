@@ -1,6 +1,7 @@
 //===- BodyRecording.cpp - the body of a loop, recorded -------------------===//
 #include "eager/tracing/BodyRecording.h"
 
+#include "eager/Placement.h"
 #include "eager/Tape.h"
 #include "eager/tracing/SymbolicShapes.h"
 #include "ops/SizeExpr.h"
@@ -13,21 +14,23 @@ using Numbers = llvm::SmallVector<uint32_t, 8>;
 
 llvm::Expected<std::unique_ptr<BodyRecording>> BodyRecording::begin(const ScanCall &call) {
   Metas metas;
-  for (llvm::ArrayRef<TensorRef> list : {call.carried, call.xs})
-    for (const TensorRef &tensor : list)
+  llvm::SmallVector<runtime::Device *, 8> devices;
+  llvm::SmallVector<uint32_t, 8> freeAxes;
+  Recorder *outer = Recorder::current();
+  for (auto [list, isX] : {std::pair(call.carried, false), std::pair(call.xs, true)})
+    for (const TensorRef &tensor : list) {
       metas.push_back(tensor->meta());
+      devices.push_back(&tensor->storage().device());
+      freeAxes.push_back(outer ? outer->freeAxesOf(*tensor) >> isX : 0); // an element has no axis for the trips
+    }
   OpDef scan = control::scan({}, 0, unsigned(call.carried.size()), call.order);
   if (llvm::Error error = control::numTrips(scan, metas).takeError())
     return std::move(error);
   std::unique_ptr<BodyRecording> body(new BodyRecording);
-  for (const TensorMeta &meta : control::bodyInputs(scan, metas))
+  for (auto [meta, device] : llvm::zip_equal(control::bodyInputs(scan, metas), devices)) {
+    OnDevice here(*device);
     body->argumentList.push_back(valueless(meta));
-  llvm::SmallVector<uint32_t, 8> freeAxes;
-  for (auto [list, isX] : {std::pair(call.carried, false), std::pair(call.xs, true)})
-    for (const TensorRef &tensor : list) {
-      uint32_t axes = Recorder::current() ? Recorder::current()->freeAxesOf(*tensor) : 0;
-      freeAxes.push_back(axes >> isX); // an element has no axis for the trips
-    }
+  }
   body->recorder = Recorder::beginBody(body->argumentList, freeAxes);
   pauseGrad();
   return body;
@@ -97,6 +100,7 @@ llvm::Error ScanWriter::addOperand(uint32_t number) {
   std::string bytes(value.meta.numElements() * byteWidth(value.meta.dtype), '\0');
   if (llvm::Error error = readValue(*value.tensor, bytes.data()))
     return error;
+  OnDevice here(*value.device);
   return createTensor(value.meta, bytes.data()).moveInto(operands.emplace_back());
 }
 
@@ -209,6 +213,7 @@ llvm::Expected<Tensors> ScanWriter::zeros() const {
     op.set("shape", AttrValue(meta.shape));
     recorded.set("shape", AttrValue(shapes.of(recording, number)));
     recorded = recorded.withSymbols([&](uint32_t symbol) { return sizeOf(symbol, true); });
+    OnDevice here(*recording.values()[number].device);
     Tensors made;
     if (llvm::Error error = applyRecorded(op, recorded, {}, {}, made))
       return std::move(error);

@@ -1,6 +1,7 @@
 //===- FreeDims.cpp - that a recording fits every size -------------------===//
 #include "eager/tracing/FreeDims.h"
 
+#include "eager/Placement.h"
 #include "eager/tracing/RecordingText.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -148,8 +149,10 @@ llvm::Expected<SizeDifference> differenceInSizes(const Recording &first, const R
 llvm::Error FreeDims::check(llvm::StringRef name, llvm::ArrayRef<unsigned> aliases, RecordAgain record) const {
   for (const Choice &choice : choices()) {
     std::vector<TensorRef> arguments;
-    for (auto [alias, meta] : llvm::zip_equal(aliases, argumentsAt(choice.sizes)))
+    for (auto [alias, meta, number] : llvm::zip_equal(aliases, argumentsAt(choice.sizes), recorded->arguments())) {
+      OnDevice here(*recorded->values()[number].device);
       arguments.push_back(alias < arguments.size() ? arguments[alias] : valueless(meta));
+    }
     llvm::Expected<RecordingRef> again = record(arguments);
     if (!again) {
       std::string why = takeError(again.takeError()).second;

@@ -37,6 +37,7 @@ GradientRecording RecordingSplitter::split(Recording whole, const Recorder::Boun
                                            size_t numOutputs) {
   GradientRecording halves;
   Recording forward, backward;
+  forward.home = backward.home = whole.home;
   llvm::ArrayRef<uint32_t> arguments = whole.arguments(), outputs = whole.outputs();
   forward.argumentList = arguments.take_front(numArguments);
   forward.outputList = outputs.take_front(numOutputs);

@@ -1,6 +1,7 @@
 //===- Recording.cpp - what a traced function did ------------------------===//
 #include "eager/tracing/Recording.h"
 
+#include "eager/Placement.h"
 #include "eager/Transformations.h"
 #include "eager/tracing/SizeTensors.h"
 #include "eager/tracing/SymbolicShapes.h"
@@ -53,6 +54,7 @@ std::shared_ptr<Recorder> Recorder::create(llvm::ArrayRef<TensorRef> arguments, 
   recorder->mode = mode;
   recorder->dataSizes = dataSizes;
   recorder->id = ++lastId;
+  recorder->recording.home = &creationDevice();
   recorder->recording.valueList.reserve(kReserved);
   recorder->recording.opList.reserve(kReserved);
   recorder->recording.valueList.emplace_back(Recording::ValueKind::Constant, TensorMeta(), ""); // number 0
@@ -87,6 +89,8 @@ bool isTraceDisabled() {
 }
 
 bool Recording::holds(llvm::ArrayRef<TensorRef> arguments) const {
+  if (home != &creationDevice())
+    return false;
   llvm::SmallPtrSet<const TensorImpl *, 16> given;
   for (const TensorRef &argument : arguments)
     given.insert(argument.get());
@@ -153,8 +157,9 @@ void Recorder::addArgument(const TensorRef &argument) {
   variables[argument.get()] = number;
 }
 
-TensorRef Recorder::addArgument(const TensorMeta &meta) {
-  TensorRef argument = valueless(meta);
+TensorRef Recorder::addArgument(const TensorImpl &like) {
+  OnDevice here(like.storage().device());
+  TensorRef argument = valueless(like.meta());
   addArgument(argument);
   return argument;
 }
@@ -212,6 +217,55 @@ void Recorder::noteAssign(TensorImpl &variable, TensorImpl &value) {
   updated.push_back(TensorRef(&variable));
   if (!runsOperators())
     oldValues.push_back(variable.dup());
+}
+
+/// "x", or what stands for a tensor without a name.
+static std::string nameOf(llvm::StringRef name) { return name.empty() ? "a tensor" : name.str(); }
+
+llvm::Error Recorder::noteMove(const TensorImpl &tensor, const runtime::Device &to) {
+  bool isOwn = tensor.traceTag.owner == id;
+  if (isOwn && recording.valueList[tensor.traceTag.id].kind == Recording::ValueKind::Constant)
+    return llvm::Error::success();
+  llvm::StringRef name = isOwn ? recording.valueList[tensor.traceTag.id].name : tensor.name();
+  std::string move = nameOf(name) + " from " + tensor.storage().device().name() + " to " + to.name();
+  for (Recorder *each = this; each; each = each->outer.get())
+    if (each->recording.move.empty())
+      each->recording.move = move;
+  if (runsOperators())
+    return llvm::Error::success();
+  return invalidArgument((isBody ? "scan" : "trace") +
+                         llvm::Twine(": a tensor must stay on its device in what is recorded and not run, got a copy "
+                                     "of ") +
+                         move);
+}
+
+std::string Recording::whyEager() const {
+  if (dataShapes)
+    return "it looks at a size that depends on data";
+  if (!move.empty())
+    return "it copies a tensor to another device: " + move;
+  auto [first, apart] = places();
+  return apart ? "its tensors are on several devices: " + placeOf(*first) + " and " + placeOf(*apart) : "";
+}
+
+std::string placeOf(const Recording::Value &value) { return nameOf(value.name) + " on " + value.device->name(); }
+
+Recording::Places Recording::places() const {
+  Places places;
+  auto see = [&](llvm::ArrayRef<uint32_t> numbers) {
+    for (uint32_t number : numbers) {
+      const Value &value = valueList[number];
+      places.first = places.first ? places.first : &value;
+      if (!places.apart && value.device != places.first->device)
+        places.apart = &value;
+    }
+  };
+  see(argumentList);
+  see(capturedList);
+  for (const Op &op : opList)
+    see(op.outputs);
+  see(outputList);
+  return places;
 }
 
 void Recorder::noteGrad(TensorImpl &variable) {

@@ -83,7 +83,7 @@ public:
   llvm::ArrayRef<uint32_t> captured() const { return capturedList; }
 
   /// Whether the recording serves this call: the captured variables have the dtypes and shapes that they had, and are
-  /// none of its arguments.
+  /// none of its arguments; what is made of no tensor lies where it did.
   bool holds(llvm::ArrayRef<TensorRef> arguments) const;
   /// Whether the variable is a captured one.
   bool captures(const TensorImpl *variable) const;
@@ -93,6 +93,15 @@ public:
   uint64_t heldBytes() const;
   /// Whether the function read a size that data decides, or a recording that ran nothing ended early at such a one.
   bool needsData() const { return dataShapes; }
+  /// The first of the values that are read from outside, made by operators or returned, and one on another device;
+  /// null: there is none.
+  struct Places {
+    const Value *first = nullptr, *apart = nullptr;
+  };
+  Places places() const;
+  /// Why no program does what the function did, which runs eagerly then: it read a size that data decides, copied a
+  /// tensor to another device, or its tensors are on several ones. "" where nothing forbids it.
+  std::string whyEager() const;
   /// Frees the snapshots, when no program will need captured values as constants.
   void dropSnapshots() const;
 
@@ -103,14 +112,18 @@ private:
   std::vector<Op> opList;
   std::vector<uint32_t> argumentList, outputList, capturedList;
   std::vector<Update> updateList;
+  runtime::Device *home = nullptr; // creationDevice() of the function
   bool dataShapes = false;
+  std::string move; // "x from sim0 to cpu0", of a tensor that was copied to another device
   unsigned numSaved = 0;
 };
+/// "x on cpu0".
+std::string placeOf(const Recording::Value &value);
 /// Shared by the programs and gradients that are made of it.
 using RecordingRef = std::shared_ptr<const Recording>;
 
-/// A tensor that has a shape but no memory. Reading its value is an error: `why`, or, where that is null, that only
-/// inference made it.
+/// A tensor on creationDevice() that has a shape but no memory. Reading its value is an error: `why`, or, where that is
+/// null, that only inference made it.
 TensorRef valueless(const TensorMeta &meta, const FailureRef &why = nullptr);
 bool isValueless(const TensorImpl &tensor);
 
@@ -144,8 +157,8 @@ public:
   };
   /// The place where the function ended with `outputs` and its gradient begins.
   Boundary beginGradient(llvm::ArrayRef<TensorRef> outputs);
-  /// Adds an argument without a value.
-  TensorRef addArgument(const TensorMeta &meta);
+  /// Adds an argument without a value, of the dtype, shape and device of `like`.
+  TensorRef addArgument(const TensorImpl &like);
   /// Ends a recording that ran nothing, to run it later (Segment.h). Variables keep what the function gave them.
   Segment endSegment();
   /// As end(), for recordings that are taken apart.
@@ -158,6 +171,7 @@ public:
   /// The layer of the stack: writes down the calls, and runs or infers them (Tracing.cpp).
   llvm::Error apply(Call &call, Tensors &results) override;
   void noteAssign(TensorImpl &variable, TensorImpl &value) override;
+  llvm::Error noteMove(const TensorImpl &tensor, const runtime::Device &to) override;
   /// A variable whose gradient changed, and the gradient that it had before; null: none.
   struct GradBefore {
     TensorRef variable, grad;
@@ -171,7 +185,8 @@ public:
   uint32_t freeAxesOf(TensorImpl &tensor);
   /// Must be called before another variable takes over the value of `tensor`.
   void noteUse(TensorImpl &tensor) { (void)numberOf(tensor); }
-  bool needsData() const { return recording.dataShapes; }
+  /// Whether the function must run: it read a size that data decides, or copied a tensor to another device.
+  bool mustRun() const { return recording.dataShapes || !recording.move.empty(); }
   /// Must be called when the function learns a size that data decides: its later runs may do something else.
   void noteDataRead() { recording.dataShapes = true; }
   /// Symbols are those of SymbolicShapes.h.

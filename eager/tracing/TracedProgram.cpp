@@ -31,21 +31,12 @@ static std::string placeOf(const TensorImpl &tensor) {
   return (tensor.name().empty() ? "a tensor" : tensor.name().str()) + " on " + tensor.storage().device().name();
 }
 
-static std::string placeOf(const Recording::Value &value) {
-  return (value.name.empty() ? "a tensor" : value.name) + " on " + value.device->name();
-}
-
-/// The device of the tensors that a recording reads; InvalidArgument where there are several.
+/// The device of the tensors of a recording; InvalidArgument where there are several.
 static llvm::Expected<runtime::Device *> deviceOf(const Recording &recording) {
-  const Recording::Value *first = nullptr;
-  for (llvm::ArrayRef<uint32_t> list : {recording.arguments(), recording.captured()})
-    for (uint32_t number : list) {
-      const Recording::Value &value = recording.values()[number];
-      if (first && first->device != value.device)
-        return invalidArgument("trace: tensors that a traced function reads must be on one device, got " +
-                               placeOf(*first) + " and " + placeOf(value));
-      first = &value;
-    }
+  auto [first, apart] = recording.places();
+  if (apart)
+    return invalidArgument("trace: tensors of a program must be on one device, got " + placeOf(*first) + " and " +
+                           placeOf(*apart));
   return first ? first->device : &creationDevice();
 }
 

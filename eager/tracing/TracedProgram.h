@@ -41,6 +41,8 @@ public:
   std::vector<std::pair<std::string, TensorRef>> state();
   /// Copies `values` into the state, all or none. InvalidArgument unless names, dtypes and shapes are those of state().
   llvm::Error setState(llvm::ArrayRef<std::pair<std::string, TensorRef>> values);
+  /// Where it runs.
+  runtime::Device &placement() const { return *device; }
   const runtime::Executable &executable() const { return program->executable(); }
   /// Launches and memory of a run at the latest shapes; 0 before the first run of a program with free dimensions.
   uint64_t launches();

@@ -265,7 +265,7 @@ static std::string stem(llvm::StringRef path) {
 
 /// Reads everything from `file`; `name` is the program's.
 llvm::Error Model::Impl::read(llvm::StringRef name, const LoadOptions &given) {
-  Device *device = &hostDevice();
+  Device *device = &defaultDevice();
   if (!given.device.empty())
     if (llvm::Error error = findDevice(given.device, name).moveInto(device))
       return error;
@@ -353,11 +353,11 @@ unsigned numThreads() { return runtime::numThreads(); }
 void guardMappedFiles() { runtime::guardMappedFiles(); }
 
 AllocatorUse allocatorUse() {
-  AllocatorStats stats = hostDevice().allocator().stats();
+  AllocatorStats stats = defaultDevice().allocator().stats();
   return {stats.inUse, stats.peak, stats.cached};
 }
 
-void resetAllocatorPeak() { hostDevice().allocator().resetPeak(); }
+void resetAllocatorPeak() { defaultDevice().allocator().resetPeak(); }
 void startProfile() { profiler::start(); }
 
 Status saveProfile(const std::string &path) {

@@ -88,6 +88,8 @@ llvm::Error Binder::addLaunch(const Step &step, int32_t entry, llvm::ArrayRef<Va
   const char *label = step.op ? step.op.info().name : code.name.c_str();
   KernelLaunch &launch = newCommand(Command::Launch, &step, label).launch;
   launch.fn = program.kernels[step.image][entry];
+  launch.what = step.op ? label : program.name().c_str(); // kernels of several operators have numbers for names
+  launch.where = step.location.c_str();
   setLaunch(launch, code, *geometry);
   for (auto [slot, scalar] : llvm::enumerate(step.scalars)) {
     unsigned place = geometry->places.attribute(unsigned(slot));

@@ -4,6 +4,7 @@
 #include "ops/Error.h"
 #include "runtime/Cgroup.h"
 #include "runtime/Code.h"
+#include "runtime/Fork.h"
 #include "runtime/KernelTable.h"
 #include "runtime/sim/SimKernel.h"
 #include "llvm/ADT/STLExtras.h"
@@ -41,14 +42,13 @@ void SimDevice::release(Block block) {
   if (!pending())
     return blocks.free(block);
   memory.retire(block.data);
-  stream->queue.push_back({[this, block] { blocks.free(block); },
-                           [this] {
-                             return llvm::all_of(streams, [&](SimStream *other) {
-                               return other == stream.get() || other->queue.empty() ||
-                                      other->queue.front().number > stream->queue.front().number;
-                             });
-                           },
-                           workNumber++});
+  auto isBehindOthers = [this] {
+    return llvm::all_of(streams, [&](SimStream *other) {
+      return other == stream.get() || other->queue.empty() ||
+             other->queue.front().number > stream->queue.front().number;
+    });
+  };
+  stream->queue.push_back({[this, block] { blocks.free(block); }, isBehindOthers, workNumber++, /*isKept=*/true});
 }
 
 Allocator &SimDevice::allocator() {
@@ -100,9 +100,10 @@ bool SimDevice::step() {
   SimStream *next = nextStream();
   if (!next)
     return false;
-  std::function<void()> run = std::move(next->queue.front().run);
+  SimStream::Work work = std::move(next->queue.front());
   next->queue.pop_front();
-  run();
+  if (lost.empty() || work.isKept)
+    work.run();
   return true;
 }
 
@@ -117,9 +118,34 @@ void SimDevice::lose(std::string reason) {
   lost = std::move(reason);
 }
 
+void SimDevice::failLaunch(unsigned skipped, std::string reason) {
+  std::lock_guard<std::recursive_mutex> lock(mutex);
+  fault = Fault{skipped, std::move(reason)};
+}
+
+/// Why the device dies of this launch; none: it does not.
+std::optional<std::string> SimDevice::takeFault(const char *what, const char *where) {
+  if (!fault || fault->skipped--)
+    return std::nullopt;
+  std::string why = fault->reason + ", in " + what + (where && *where ? std::string(" at ") + where : "");
+  fault.reset();
+  return why;
+}
+
+/// Whether this call, which runs at once, kills the device.
+bool SimDevice::diesOf(const char *what, const char *where) {
+  std::lock_guard<std::recursive_mutex> lock(mutex);
+  std::optional<std::string> why = takeFault(what, where);
+  if (why)
+    lost = std::move(*why);
+  return why.has_value();
+}
+
 void SimDevice::restore() {
   std::lock_guard<std::recursive_mutex> lock(mutex);
+  workUntil([&] { return !pending(); });
   lost.clear();
+  fault.reset();
 }
 
 /// Kernel number `index` of code whose kernels have the form of a grid.
@@ -153,6 +179,7 @@ private:
 };
 
 llvm::Expected<LoadedCodeRef> SimDevice::load(const Image &image) {
+  std::lock_guard<std::recursive_mutex> lock(mutex);
   if (llvm::Error error = checkPresent())
     return std::move(error);
   llvm::Expected<std::shared_ptr<CodeImage>> code = CodeImage::map(image, imageKind());
@@ -175,8 +202,22 @@ void SimDevice::runBlocks(const Kernel &kernel, void *const *pointers, const int
       kernel.call(pointers, dims, count, (first + i) % numBlocks, numBlocks, thread, kBlockThreads);
 }
 
+void SimDevice::afterForkInChild() {
+  new (&mutex) std::recursive_mutex; // the one before is held by a thread of the parent, which cannot let it go here
+  for (SimStream *one : streams)
+    one->queue.clear();
+  memory.leaveToParent();
+  lost = "in a fork, whose parent has it";
+}
+
 SimDevice &simDevice() {
   static SimDevice *device = new SimDevice; // never destroyed: tensors may outlive static objects
+  static const bool isWatched = [] {
+    callAcrossFork([] { device->beforeFork(); }, [] { device->afterForkInParent(); },
+                   [] { device->afterForkInChild(); });
+    return true;
+  }();
+  (void)isWatched;
   return *device;
 }
 

@@ -11,6 +11,7 @@
 
 #include <deque>
 #include <functional>
+#include <optional>
 
 namespace tess::runtime {
 
@@ -59,15 +60,16 @@ private:
     std::function<void()> run;
     std::function<bool()> isReady; // empty: always
     uint64_t number;               // in the order of the calls to all streams
+    bool isKept = false;           // also on a device that has died
   };
-  llvm::Error push(std::function<void()> run, std::function<bool()> isReady = {});
+  llvm::Error push(std::function<void()> run, std::function<bool()> isReady = {}, bool isKept = false);
   llvm::Error checkBytes(const char *what, const void *data, size_t bytes);
 
   SimDevice &device;
   std::deque<Work> queue; // guarded by the device
 };
 
-/// The emulated accelerator. Thread-safe. Like a GPU it does not outlive a fork: a child must not use it.
+/// The emulated accelerator. Thread-safe. Like a GPU it does not outlive a fork.
 class SimDevice : public Device {
 public:
   explicit SimDevice(std::string name = "sim0");
@@ -92,17 +94,31 @@ public:
   bool step();
   /// Pieces of work that are queued.
   size_t pending() const;
-  /// From now on every call is an error that gives `reason`, as of a device that has died; its memory and its work are
-  /// lost. restore() brings it back.
+  /// Does what is queued. From then on every call is an error that gives `reason`, as of a device that has died, until
+  /// restore() brings it back.
   void lose(std::string reason);
+  /// The launch or call after the next `skipped` ones kills the device when its turn comes: what is queued behind it is
+  /// not done, and whoever waits is told the reason and the operator.
+  void failLaunch(unsigned skipped, std::string reason);
   void restore();
+
+  /// Around a fork. The child's device is a lost one: work and memory are the parent's.
+  void beforeFork() { mutex.lock(); }
+  void afterForkInParent() { mutex.unlock(); }
+  void afterForkInChild();
 
 private:
   friend class SimStream;
   friend class SimCode;
   struct Kernel;
 
+  struct Fault {
+    unsigned skipped;
+    std::string reason;
+  };
   llvm::Error checkPresent() const;
+  std::optional<std::string> takeFault(const char *what, const char *where);
+  bool diesOf(const char *what, const char *where);
   SimStream *nextStream();
   /// Works until `isDone`, which only work changes.
   void workUntil(llvm::function_ref<bool()> isDone);
@@ -116,6 +132,7 @@ private:
   std::map<const void *, std::unique_ptr<Kernel>> loadedKernels; // by handle
   uint64_t workNumber = 0, seed = 0;
   std::string lost; // why; empty: it is not
+  std::optional<Fault> fault;
   std::unique_ptr<SimStream> stream;
 };
 

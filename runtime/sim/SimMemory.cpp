@@ -66,7 +66,8 @@ void SimMemory::giveBack(void *data, size_t bytes) {
   const size_t pages = pagesOf(bytes);
   size_t first = firstPage(data, base), count = pages + 1;
   mprotect(base + shift + first * kPage, pages * kPage, PROT_NONE);
-  fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, off_t(first * kPage), off_t(pages * kPage));
+  if (file >= 0)
+    fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, off_t(first * kPage), off_t(pages * kPage));
   live.erase(uintptr_t(data));
   auto next = freeRanges.lower_bound(first);
   if (next != freeRanges.end() && next->first == first + count) {
@@ -79,6 +80,12 @@ void SimMemory::giveBack(void *data, size_t bytes) {
       return;
     }
   freeRanges[first] = count;
+}
+
+void SimMemory::leaveToParent() {
+  std::lock_guard<std::mutex> lock(mutex);
+  close(file);
+  file = -1;
 }
 
 void SimMemory::retire(void *data) {

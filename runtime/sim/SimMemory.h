@@ -28,6 +28,9 @@ public:
   /// Unmaps the block: from now on an access to it is a fault.
   void giveBack(void *data, size_t bytes) override;
 
+  /// In a forked child: its blocks are the parent's from now on, and what gives one back here leaves the bytes alone.
+  void leaveToParent();
+
   /// Forbids launches to name a block whose memory is given back only later.
   void retire(void *data);
   /// Whether `lead` bytes behind `data` lies within a block that is allocated, or at its end. Null, which a value

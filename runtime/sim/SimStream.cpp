@@ -29,11 +29,11 @@ SimStream::~SimStream() {
   llvm::erase(device.streams, this);
 }
 
-llvm::Error SimStream::push(std::function<void()> run, std::function<bool()> isReady) {
+llvm::Error SimStream::push(std::function<void()> run, std::function<bool()> isReady, bool isKept) {
   std::lock_guard<std::recursive_mutex> lock(device.mutex);
   if (llvm::Error error = device.checkPresent())
     return error;
-  queue.push_back({std::move(run), std::move(isReady), device.workNumber++});
+  queue.push_back({std::move(run), std::move(isReady), device.workNumber++, isKept});
   if (queue.size() > kMostQueued)
     device.workUntil([&] { return queue.size() <= kMostQueued / 2; });
   return llvm::Error::success();
@@ -56,6 +56,8 @@ llvm::Error SimStream::launch(const KernelLaunch &launch) {
                              " must lie in an allocation of the device, got another address");
     pointer = device.memory.hostAddress(pointer);
   }
+  if (std::optional<std::string> why = device.takeFault(launch.what ? launch.what : kernel.name.c_str(), launch.where))
+    return push([&device = device, why = std::move(*why)] { device.lost = why; });
   std::vector<int64_t> dims(launch.dims, launch.dims + kernel.grid.numDims);
   return push([&device = device, &kernel, pointers = std::move(pointers), dims = std::move(dims), count] {
     device.runBlocks(kernel, pointers.data(), dims.data(), count);
@@ -66,6 +68,8 @@ llvm::Error SimStream::call(const PreparedKernel &kernel, RunContext &context, l
                             llvm::ArrayRef<void *> outputs) {
   if (llvm::Error error = synchronize())
     return error;
+  if (device.diesOf(context.what ? context.what : kernel.implementation().c_str(), context.where))
+    return llvm::Error::success(); // whoever waits is told
   auto translate = [&](llvm::ArrayRef<void *> given) {
     return llvm::map_to_vector<4>(given, [&](void *data) -> void * { return device.memory.hostAddress(data); });
   };
@@ -119,7 +123,8 @@ llvm::Error SimStream::copyOut(void *host, const void *source, size_t bytes) {
 llvm::Error SimStream::record(Event &event) {
   std::shared_ptr<SimEvent::State> state = static_cast<SimEvent &>(event).state;
   uint64_t number = ++state->queued;
-  return push([state, number] { state->reached = std::max(state->reached, number); });
+  auto reach = [state, number] { state->reached = std::max(state->reached, number); };
+  return push(reach, {}, /*isKept=*/true);
 }
 
 llvm::Error SimStream::wait(Event &event) {

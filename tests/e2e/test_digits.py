@@ -50,6 +50,13 @@ def test_all_digits(tmp_path):
     assert float(accuracy[1]) >= 97.5
 
 
+def test_on_the_emulated_accelerator(tmp_path, demo):
+    """Training, checkpoint, trace, file and C++ there, with the bits of the host."""
+    done = run(tmp_path, "--quick", "--device", "sim0")
+    assert done.returncode == 0 and "FAIL" not in done.stdout, done.stdout + done.stderr
+    assert (tmp_path / "out.npy").read_bytes() == (demo[1] / "out.npy").read_bytes()
+
+
 def test_last_line(demo):
     last = demo[0].stdout.strip().splitlines()[-1]
     pattern = (

@@ -2,6 +2,7 @@
 size.
 """
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -17,6 +18,17 @@ TOLERANCE = {
     "float32": 2e-6,
     "float64": 1e-12,
 }
+
+
+@contextlib.contextmanager
+def default_device(device):
+    """New tensors are on `device`."""
+    before = tessera.get_default_device()
+    tessera.set_default_device(device)
+    try:
+        yield
+    finally:
+        tessera.set_default_device(before)
 
 
 def as_list(value):

@@ -116,7 +116,8 @@ def test_a_file_serves_all_data(what, threads, tmp_path):
 def test_a_file_must_hold_for_all_data(what, tmp_path):
     function = jit.trace(REFUSED[what], capture_as_const=True)
     function(rows(4, 3))
-    with pytest.raises(ValueError, match="dump: <lambda> must hold for all sizes that depend"):
+    refused = "dump: <lambda> must (hold for all sizes that depend|be a program, got one that runs)"
+    with pytest.raises(ValueError, match=refused):
         function.dump(tmp_path / "p", arg_names=["x"])
     assert not (tmp_path / "p").exists()
 

@@ -2,9 +2,10 @@
 
 A random program runs eagerly and in four modes: traced, loaded and two drawn ones. One of the
 records' programs, each a call with sizes as in its sample, large, odd or at edges, runs in every
-mode; its seed is its number. The log holds a line of JSON for each program, with the commit; a
-campaign with the same log goes on behind its last seed, and counts programs and modes since the
-last finding. Findings are made small and printed as Python source.
+mode; its seed is its number. With `--device sim0` both run in that device's modes alone. The log
+holds a line of JSON for each program, with the commit; a campaign with the same log goes on behind
+its last seed, and counts programs and modes since the last finding. Findings are made small and
+printed as Python source.
 """
 
 import argparse
@@ -26,13 +27,13 @@ _DEADLINE = 300  # seconds for a program, which takes one
 class Worker:
     """A process that runs programs one after another; a new one after a crash."""
 
-    def __init__(self, kind):
-        self.kind, self.process = kind, None
+    def __init__(self, kind, only=()):
+        self.kind, self.only, self.process = kind, only, None
 
     def run(self, seed):
         """The line of a seed."""
         if self.process is None or self.process.poll() is not None:
-            command = [sys.executable, "-m", "tests.random.worker", self.kind]
+            command = [sys.executable, "-m", "tests.random.worker", self.kind, *self.only]
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                             stderr=subprocess.DEVNULL, text=True)  # fmt: skip
         timer = threading.Timer(_DEADLINE, self.process.kill)
@@ -69,8 +70,8 @@ def _rows(path):
 class Campaign:
     """Threads that take the seeds in turn; their lines go to one log."""
 
-    def __init__(self, kind, seeds, path):
-        self.kind, self.seeds, self.path = kind, iter(seeds), path
+    def __init__(self, kind, seeds, path, only=()):
+        self.kind, self.seeds, self.path, self.only = kind, iter(seeds), path, only
         self.lock, self.commit, self.is_clean = threading.Lock(), _commit(), True
 
     def run(self, jobs):
@@ -84,7 +85,7 @@ class Campaign:
 
     def work(self):
         """Runs seeds, one after another, in a process of its own."""
-        worker = Worker(self.kind)
+        worker = Worker(self.kind, self.only)
         for seed in iter(self.next_seed, None):
             self.tell({"commit": self.commit, **worker.run(seed)})
         worker.stop()
@@ -129,6 +130,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0, help="the first one of a new log")
     parser.add_argument("--resume", type=Path, default=Path("campaign.log"), metavar="LOG")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--device", choices=modes.DEVICES, help="run its modes alone")
     parser.add_argument(
         "--explain", nargs=2, metavar=("SEED", "MODE"), help="one finding, made small"
     )
@@ -139,7 +141,8 @@ def main():
     first = max((row["seed"] for row in rows), default=given.seed - 1) + 1
     end = min(first + given.count, KINDS[given.kind].count() or sys.maxsize)
     seeds = tqdm(range(first, end), disable=None)
-    clean = Campaign(given.kind, seeds, given.resume).run(given.jobs)
+    only = modes.DEVICES.get(given.device, ())
+    clean = Campaign(given.kind, seeds, given.resume, only).run(given.jobs)
     print("\n".join(summary(_rows(given.resume))))
     return sys.exit(0 if clean else 1)
 

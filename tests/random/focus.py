@@ -27,6 +27,7 @@ BY_MODE = {
     "resized": Focus(0.1, sized=True),
     "aliased": Focus(0.11, alike=True),
     "gradient_outside": Focus(0.12, dtypes=("float32",), writes=False, loss=False),
+    "sim_gradient": Focus(0.05, dtypes=("float32",), writes=False, loss=False),
     "two_threads": Focus(0.1, writes=False, state=False),
     "donated": Focus(0.08, writes=False),
     "tess_run": Focus(0.05, dtypes=tuple(d for d in _ALL_DTYPES if d != "bfloat16"), state=False),

@@ -214,6 +214,23 @@ def _gradients(program, names, wrap):
     return rows, []
 
 
+def sim_gradient(program):
+    """The gradients of arguments and parameters on the emulated accelerator."""
+    names = [i.name for i in program.of_kind("argument", "parameter") if i.dtype == "float32"]
+    if program.loss or not names or any(s.writes for s in program.statements):
+        raise SkippedError("no gradient to take")
+    with _skipping_refusals():
+        expected = _gradients(program, names, lambda function: function)
+    _core.seed_sim_device(program.seed)
+    with _set(tessera.get_default_device, tessera.set_default_device, "sim0"):
+        found = difference(
+            _gradients(program, names, lambda function: function), expected, "gradient on sim0"
+        )
+        return found or difference(
+            _gradients(program, names, jit.trace), expected, "traced gradient on sim0"
+        )
+
+
 def sim(program):
     """On the emulated accelerator, eagerly and traced; its work in an order of the seed's."""
     expected = eager(program)
@@ -227,6 +244,32 @@ def sim(program):
         )
 
 
+def sim_inputs(program):
+    """Its tensors on the emulated accelerator; what it makes of none is made on the host."""
+    expected = eager(program)
+    with _set(tessera.get_default_device, tessera.set_default_device, "sim0"):
+        kept = [program.instance() for _ in range(2)]
+
+    def called(function):
+        def call(*arguments):
+            with _set(tessera.get_default_device, tessera.set_default_device, "cpu0"):
+                return function(*arguments)
+
+        return call
+
+    def run(wrap, pair, what):
+        with _set(tessera.get_default_device, tessera.set_default_device, "sim0"):
+            return difference(observed(called(wrap(pair[0])), program, pair[1]), expected, what)
+
+    try:
+        found = run(lambda function: function, kept[0], "inputs on sim0")
+        return found or run(jit.trace, kept[1], "traced with inputs on sim0")
+    except ValueError as error:
+        if "must be on one device" in str(error):  # it makes tensors of its own
+            raise SkippedError(str(error)) from None
+        raise
+
+
 ALWAYS = {"traced": traced, "loaded": loaded}
 DRAWN = {
     "symbolic": symbolic,
@@ -235,6 +278,8 @@ DRAWN = {
     "smaller_isa": smaller_isa,
     "tess_run": tess_run,
     "sim": sim,
+    "sim_gradient": sim_gradient,
+    "sim_inputs": sim_inputs,
     "sim_run": sim_run,
     "threads_1": _threads(1),
     "threads_2": _threads(2),
@@ -249,3 +294,5 @@ DRAWN = {
     "float64": float64,
 }
 ALL = {**ALWAYS, **DRAWN}
+# The modes of a device, for campaigns on it alone.
+DEVICES = {"sim0": ("sim", "sim_gradient", "sim_inputs", "sim_run")}

@@ -182,6 +182,31 @@ TEST_CASE("a device that is lost says so and comes back") {
   CHECK(adder.read(x) == std::vector<float>{1, 2});
 }
 
+TEST_CASE("a device that dies of a launch says so when somebody waits") {
+  Adder adder;
+  BufferRef x = adder.buffer({1, 2}), y = adder.buffer({0, 0}), z = adder.buffer({0, 0});
+  Stream &stream = adder.device.defaultStream();
+  std::unique_ptr<Stream> other = get(adder.device.createStream());
+  std::unique_ptr<Event> event = get(adder.device.createEvent());
+  std::vector<float> host{-1, -1};
+  adder.device.failLaunch(1, "a test");
+  ok(adder.add(stream, x->data(), x->data(), y->data(), 2));
+  ok(adder.add(stream, y->data(), y->data(), z->data(), 2)); // it dies of this one
+  ok(stream.record(*event));
+  ok(other->wait(*event));
+  ok(stream.copyOut(host.data(), z->data(), 8));
+  std::string lost = "sim0: device must be there, got one that is lost (a test, in add)";
+  CHECK(messageOf(stream.synchronize()) == lost);
+  CHECK(messageOf(other->synchronize()) == lost); // and does not wait for ever
+  CHECK(event->done());
+  CHECK(host == std::vector<float>{-1, -1});
+  CHECK(messageOf(adder.add(stream, x->data(), x->data(), y->data(), 2)) == lost);
+  z = nullptr;
+  CHECK(adder.device.pending() == 0);
+  adder.device.restore();
+  CHECK(adder.read(y) == std::vector<float>{2, 4});
+}
+
 TEST_CASE("code of another kind is refused") {
   SimDevice device;
   SpecBuilder s;

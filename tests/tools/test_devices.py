@@ -21,6 +21,13 @@ def test_a_name(tmp_path, monkeypatch, device):
     ]
 
 
+@pytest.mark.parametrize("device", ["hostDevice()", "simDevice()", "nullDevice()"])
+def test_a_device_by_its_function(tmp_path, monkeypatch, device):
+    assert found(tmp_path, monkeypatch, "Format.cpp", f"auto &d = runtime::{device};\n") == [
+        f"devices: eager/Format.cpp:1 must ask a device, got the name {device}"
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [

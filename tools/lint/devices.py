@@ -8,7 +8,7 @@ import re
 
 from tools.lint import sources
 
-_NAME = re.compile(r'"(cpu|gpu|sim|null|xpu)(\d|x)?(:\d+)?"')
+_NAME = re.compile(r'"(cpu|gpu|sim|null|xpu)(\d|x)?(:\d+)?"|\b(host|sim|null)Device\(\)')
 _CPP_COMMENT = re.compile(r"//.*")
 _DOCSTRING = re.compile(r'""".*?"""', re.DOTALL)
 

@@ -79,6 +79,24 @@ bool toOperand(PyObject *object, Operand &operand, llvm::SmallVectorImpl<TensorR
   return true;
 }
 
+llvm::Error placeMade(llvm::MutableArrayRef<Operand> operands, llvm::SmallVectorImpl<TensorRef> &made) {
+  auto isMade = [&](const Operand &operand) {
+    return llvm::any_of(made, [&](const TensorRef &tensor) { return tensor.get() == operand.tensor; });
+  };
+  const Operand *given = llvm::find_if(operands, [&](const Operand &each) { return each.tensor && !isMade(each); });
+  if (given == operands.end())
+    return llvm::Error::success();
+  runtime::Device &device = given->tensor->storage().device();
+  for (Operand &operand : operands) {
+    if (!operand.tensor || !isMade(operand))
+      continue;
+    if (llvm::Error error = toDevice(*operand.tensor, device).moveInto(made.emplace_back()))
+      return error;
+    operand.tensor = made.back().get();
+  }
+  return llvm::Error::success();
+}
+
 /// An attribute and its operator, for messages, and whether it takes expressions of sizes.
 struct AttrPlace {
   llvm::StringRef op, name;

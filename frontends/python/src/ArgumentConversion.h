@@ -14,6 +14,8 @@ namespace tess::python {
 /// objects that hold no numbers are no error: returns false without an exception.
 bool toOperand(PyObject *object, eager::Operand &operand, llvm::SmallVectorImpl<eager::TensorRef> &made,
                bool strict = false);
+/// Puts what toOperand() made beside the first operand that is a tensor of the user's, on its device.
+llvm::Error placeMade(llvm::MutableArrayRef<eager::Operand> operands, llvm::SmallVectorImpl<eager::TensorRef> &made);
 /// "float32", np.float32, np.dtype, a dtype object with a `name`; TypeError otherwise. None is nullopt.
 llvm::Expected<std::optional<DType>> toDType(PyObject *object);
 /// The attribute value of a Python object; `op` opens the message, which calls the attribute `name`.

@@ -8,7 +8,7 @@
 #include "frontends/python/src/Module.h"
 #include "frontends/python/src/TensorType.h"
 
-#include "eager/Queue.h"
+#include "eager/Placement.h"
 #include "runtime/Allocator.h"
 #include "runtime/Devices.h"
 #include "runtime/sim/SimDevice.h"
@@ -46,6 +46,18 @@ nb::dict memoryStats(const std::string &device) {
   return stats;
 }
 
+/// While it is entered, what the thread makes of no tensor lies on a device; on the host for one that computes nothing.
+class PyOnDevice {
+public:
+  explicit PyOnDevice(const std::string &name) : device(deviceNamed(name, "tensor")) {}
+  void enter() { place.emplace(runtime::computingDevice(device)); }
+  void exit(const nb::args &) { place.reset(); }
+
+private:
+  runtime::Device &device;
+  std::optional<eager::OnDevice> place;
+};
+
 void setDefaultDevice(const std::string &name) { runtime::setDefaultDevice(deviceNamed(name, "set_default_device")); }
 
 } // namespace
@@ -70,6 +82,10 @@ void initDeviceNames(nb::module_ &module) {
       "device_named", [](const std::string &name, const std::string &what) { return deviceNamed(name, what).name(); },
       "The name of the device that a name means.");
   module.def("logical_name", &logicalName, "A device's name with number and stream.");
+  module.def(
+      "device_target",
+      [](const std::string &name, const std::string &what) { return deviceNamed(name, what).fileTarget().str(); },
+      "The compiler's name for what its code is made for.");
   module.def("device_names", &runtime::deviceNames, "All devices.");
   module.def(
       "device_count", [](const std::string &kind) { return runtime::deviceCount(kind); },
@@ -79,10 +95,27 @@ void initDeviceNames(nb::module_ &module) {
   module.def(
       "reset_peak_memory",
       [](const std::string &device) { deviceNamed(device, "reset_peak_memory").allocator().resetPeak(); },
-      nb::arg("device") = "cpu0");
+      nb::arg("device"));
+  module.def(
+      "set_memory_limit",
+      [](const std::string &device, uint64_t bytes) {
+        deviceNamed(device, "set_memory_limit").allocator().setLimit(bytes);
+      },
+      nb::arg("device"), nb::arg("bytes"));
+  module.def("shares_memory_with_host",
+             [](const std::string &device) { return deviceNamed(device, "device").hostAccessible(); });
+  nb::class_<PyOnDevice>(module, "OnDevice", "Within it, what this thread makes of no tensor lies on a device.")
+      .def(nb::init<const std::string &>(), nb::arg("device"))
+      .def("__enter__", &PyOnDevice::enter)
+      .def("__exit__", &PyOnDevice::exit);
   module.def(
       "lose_sim_device", [](const std::string &why) { runtime::simDevice().lose(why); },
       "The emulated accelerator dies, until restore_sim_device().");
+  module.def(
+      "fail_sim_launch",
+      [](unsigned skipped, const std::string &why) { runtime::simDevice().failLaunch(skipped, why); },
+      nb::arg("skipped"), nb::arg("why"),
+      "The launch after the next `skipped` ones kills the emulated accelerator when its turn comes.");
   module.def("restore_sim_device", [] { runtime::simDevice().restore(); });
   module.def(
       "seed_sim_device", [](uint64_t seed) { runtime::simDevice().setSeed(seed); },

@@ -79,6 +79,8 @@ struct Operands {
       if (!toOperand(item.ptr(), list.back(), made))
         throw nb::python_error();
     }
+    if (!made.empty())
+      checkOrThrow(placeMade(list, made));
   }
   void split(const OpInfo &info) {
     if (!info.simple)

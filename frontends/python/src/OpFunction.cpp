@@ -134,7 +134,13 @@ bool ArgumentReader::readOperands() {
       segments.push_back(1);
     }
   }
-  return true;
+  if (made.empty())
+    return true;
+  llvm::Error error = placeMade(operands, made);
+  if (!error)
+    return true;
+  raise(std::move(error));
+  return false;
 }
 
 bool ArgumentReader::readAttrs(OpDef &op) {

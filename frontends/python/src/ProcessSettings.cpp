@@ -77,7 +77,6 @@ void initProcessSettings(nb::module_ &module) {
   module.def("disk_cache", &diskCache, "Folder and limit in bytes.");
   module.def("replace_file", &replaceFile,
              "Replaces the file by what write(descriptor) writes; where that raises, the file stays as it was.");
-  module.def("set_memory_limit", [](uint64_t bytes) { runtime::hostDevice().allocator().setLimit(bytes); });
   module.def("push_scope", [](const std::string &name) { eager::pushScope(name); });
   module.def("pop_scope", &eager::popScope);
   module.def("current_scope", &eager::currentScope);

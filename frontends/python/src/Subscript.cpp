@@ -10,6 +10,7 @@
 #include "frontends/python/src/SubscriptKey.h"
 #include "frontends/python/src/TensorType.h"
 
+#include "eager/Placement.h"
 #include "eager/tracing/Recording.h"
 #include "ops/Builtin.h"
 #include "llvm/ADT/STLExtras.h"
@@ -161,6 +162,7 @@ llvm::Expected<TensorRef> getItem(TensorImpl &tensor, PyObject *object) {
 } // namespace
 
 PyObject *tensorGetItem(PyObject *self, PyObject *key) {
+  OnDevice here(implOf(self).storage().device()); // what arrays of the key become
   llvm::Expected<TensorRef> result = getItem(implOf(self), key);
   return result ? wrap(std::move(*result)) : raise(result.takeError());
 }
@@ -275,6 +277,7 @@ int tensorSetItem(PyObject *self, PyObject *key, PyObject *object) {
     return -1;
   }
   TensorImpl &x = implOf(self);
+  OnDevice here(x.storage().device()); // what the value and arrays of the key become
   llvm::Expected<TensorRef> value = isTensor(object) ? TensorRef(&implOf(object)) : tensorFromData(object, x.dtype());
   if (value && (*value)->dtype() != x.dtype())
     value = applyOne(builtin::Cast(x.dtype()), {Operand(*value)});

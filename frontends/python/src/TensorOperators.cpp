@@ -43,12 +43,19 @@ class Pair {
 public:
   int read(PyObject *a, PyObject *b) {
     if (toOperand(a, operands[0], made, true) && toOperand(b, operands[1], made, true))
-      return 1;
+      return made.empty() ? 1 : place();
     return PyErr_Occurred() ? -1 : 0;
   }
   Operand operands[2] = {Operand(static_cast<TensorImpl *>(nullptr)), Operand(static_cast<TensorImpl *>(nullptr))};
 
 private:
+  int place() {
+    llvm::Error error = placeMade(operands, made);
+    if (!error)
+      return 1;
+    raise(std::move(error));
+    return -1;
+  }
   llvm::SmallVector<TensorRef, 1> made;
 };
 

@@ -7,6 +7,7 @@
 #include "frontends/python/src/TensorType.h"
 
 #include "eager/HostOptions.h"
+#include "eager/Placement.h"
 #include "eager/Tape.h"
 #include "eager/tracing/DumpProgram.h"
 #include "eager/tracing/FreeDims.h"
@@ -15,6 +16,7 @@
 #include "eager/tracing/RecordingText.h"
 #include "eager/tracing/Segment.h"
 #include "eager/tracing/TracedProgram.h"
+#include "runtime/Devices.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <nanobind/stl/shared_ptr.h>
@@ -61,6 +63,7 @@ struct PyProgram {
 
   nb::list call(const nb::args &args) const {
     std::vector<TensorRef> arguments;
+    OnDevice here(program->placement());
     for (nb::handle item : args)
       arguments.push_back(isTensor(item.ptr())
                               ? TensorRef(&implOf(item.ptr()))
@@ -222,6 +225,7 @@ private:
 /// Takes the tensor's value away; a later use reports the reason.
 void giveUp(nb::handle tensor, const std::string &why) {
   TensorImpl &impl = implOf(tensor.ptr());
+  OnDevice here(impl.storage().device());
   TensorRef none =
       valueless(impl.meta(), noValue(ErrorCode::InvalidArgument, why + ", got a use of " + toString(impl.meta())));
   impl.rebind(*none);
@@ -237,11 +241,12 @@ void traceBegin(nb::handle arguments, bool run, bool bounds, const PyRecording *
   recorder = valueOrThrow(Recorder::begin(tensorsOf(arguments, "trace_begin"), mode, dataSizes));
 }
 
-nb::object valuelessTensor(const std::vector<int64_t> &shape, nb::handle dtype) {
+nb::object valuelessTensor(const std::vector<int64_t> &shape, nb::handle dtype, const std::string &device) {
   std::optional<DType> type = valueOrThrow(toDType(dtype.ptr()));
   if (shape.size() > kMaxRank || llvm::any_of(shape, [](int64_t size) { return size < 0; }))
     throwError(invalidArgument("Spec: shape must have at most " + llvm::Twine(kMaxRank) + " sizes of at least 0, got " +
                                toString(shape)));
+  OnDevice here(device.empty() ? creationDevice() : *valueOrThrow(runtime::findDevice(device, "Spec")));
   return nb::steal(wrap(valueless(TensorMeta(type.value_or(DType::Float32), shape))));
 }
 
@@ -265,18 +270,18 @@ nb::list traceGradient(nb::handle outputs, nb::handle mask) {
   nb::list grads;
   for (auto [i, result] : llvm::enumerate(results)) {
     bool gets = mask.is_none() ? isDifferentiable(result->dtype()) : nb::cast<bool>(mask[i]);
-    grads.append(gets ? nb::steal(wrap(recorder->addArgument(result->meta()))) : nb::none());
+    grads.append(gets ? nb::steal(wrap(recorder->addArgument(*result))) : nb::none());
   }
   return grads;
 }
 
-/// Ends a recording without using it; true when an operator's shapes needed data.
+/// Ends a recording without using it; true when the function must run to be recorded.
 bool traceAbandon() {
   std::shared_ptr<Recorder> ending = std::move(recorder);
   if (!ending)
     return false;
   ending->abandon();
-  return ending->needsData();
+  return ending->mustRun();
 }
 
 /// Ends a recording; returns (forward, backward, saved), where saved is a list of (kind, index, value).
@@ -334,13 +339,18 @@ void initClasses(nb::module_ &module) {
           "valueless_arguments",
           [](PyRecording &self) {
             nb::list arguments;
-            for (size_t i = 0; i < self.recording->arguments().size(); ++i)
-              arguments.append(nb::steal(wrap(valueless(self.recording->argumentMeta(i)))));
+            for (uint32_t number : self.recording->arguments()) {
+              const Recording::Value &value = self.recording->values()[number];
+              OnDevice here(*value.device);
+              arguments.append(nb::steal(wrap(valueless(value.meta))));
+            }
             return arguments;
           },
           "Tensors like its arguments, without values.")
       .def_prop_ro("has_data_sizes", [](PyRecording &self) { return self.recording->hasDataSizes(); })
-      .def_prop_ro("needs_data", [](PyRecording &self) { return self.recording->needsData(); })
+      .def_prop_ro(
+          "why_eager", [](PyRecording &self) { return self.recording->whyEager(); },
+          "Why no program does what the function did; \"\": nothing forbids one.")
       .def_prop_ro("num_ops", [](PyRecording &self) { return self.recording->ops().size(); })
       .def_prop_ro("held_bytes", [](PyRecording &self) { return self.recording->heldBytes(); });
   nb::class_<PyProgram>(module, "TracedProgram", "A compiled function: called with tensors, gives a list of tensors.")
@@ -368,7 +378,7 @@ void initTrace(nb::module_ &module) {
       nb::arg("like").none() = nb::none(), nb::arg("shift") = 0,
       "Records this thread's operators; without `run` they are inferred only, with `bounds` at the upper bounds of "
       "sizes that depend on data.");
-  module.def("valueless_tensor", &valuelessTensor, nb::arg("shape"), nb::arg("dtype"),
+  module.def("valueless_tensor", &valuelessTensor, nb::arg("shape"), nb::arg("dtype"), nb::arg("device") = "",
              "A tensor that has a shape and no memory.");
   module.def("trace_end", &traceEnd, nb::arg("outputs"), "Ends the recording.");
   nb::class_<PySegment>(module, "Segment", "A part of a function, recorded to run later.")
@@ -384,7 +394,7 @@ void initTrace(nb::module_ &module) {
              "TESS_DISABLE_TRACE is set, and not to 0; reading os.environ costs more.");
   module.def("num_tapes", &numTapes, "Tapes that record on this thread.");
   module.def("tracked", &tracked, nb::arg("tensors"), "For each tensor whether a tape that records knows it.");
-  module.def("trace_abandon", &traceAbandon, "Ends the recording, if one runs; true when it needed data.");
+  module.def("trace_abandon", &traceAbandon, "Ends the recording, if one runs; true when the function must run.");
   module.def("trace_gradient", &traceGradient, nb::arg("outputs"), nb::arg("mask") = nb::none(),
              "The function has ended, its gradient follows: gradients of the outputs, as arguments.");
   module.def("trace_end_gradient", &traceEndGradient, nb::arg("outputs"), nb::arg("grads"),

@@ -23,12 +23,15 @@ __all__ = [
 class Device(str):
     """The name of a device. Names that mean one device are equal: `"cpu1"` and `"xpux"` are the
     host where there is no accelerator. `physical_name` is the device, `logical_name` the name with
-    the number and the stream that it says or leaves open. ValueError: there must be such a device.
+    the number and the stream that it says or leaves open, `target` what code for it is compiled
+    for. ValueError: there must be such a device.
 
     >>> Device("xpux") == "cpu0", Device("sim0") == "cpu0"
     (True, False)
     >>> Device("cpu1").logical_name, Device("cpu1").physical_name
     ('cpu1:0', 'cpu0:0')
+    >>> Device("cpu0").target, Device("sim0").target
+    ('host', 'sim')
     """
 
     def __new__(cls, name="xpux"):
@@ -41,6 +44,11 @@ class Device(str):
     def logical_name(self):
         """The whole name."""
         return _core.logical_name(str(self), "device")
+
+    @property
+    def target(self):
+        """What code for it is compiled for, as `dump(targets=...)` takes it."""
+        return _core.device_target(str(self), "device")
 
     def __eq__(self, other):
         if not isinstance(other, str):
@@ -155,13 +163,16 @@ def call_when_chosen(function):
 
 
 def get_mem_status_bytes(device=None):
-    """(bytes in all, bytes free) of the machine.
+    """(bytes in all, bytes free) of the machine, or of a device with memory of its own.
 
     >>> total, free = get_mem_status_bytes()
     >>> total >= free
     True
     """
-    _named("get_mem_status_bytes", device)
+    name = _named("get_mem_status_bytes", device)
+    if not _core.shares_memory_with_host(name):
+        stats = _core.memory_stats(name)
+        return stats["limit"], stats["limit"] - stats["in_use"]
     with open("/proc/meminfo") as file:
         sizes = dict(line.split(":") for line in file)
     return tuple(int(sizes[key].split()[0]) * 1024 for key in ("MemTotal", "MemAvailable"))
@@ -204,9 +215,9 @@ def reset_max_memory_stats(device=None):
     _core.reset_peak_memory(_named("reset_max_memory_stats", device))
 
 
-def set_memory_limit(size):
-    """Bytes that tensors may take; more is a MemoryError.
+def set_memory_limit(size, device=None):
+    """Bytes that tensors on the device may take; more is a MemoryError.
 
     >>> set_memory_limit(1 << 40)
     """
-    _core.set_memory_limit(size)
+    _core.set_memory_limit(_named("set_memory_limit", device), size)

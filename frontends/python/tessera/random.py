@@ -102,12 +102,13 @@ class RNG:
     def permutation(self, n, dtype=None):
         """The numbers below `n` in random order, or the rows of the tensor `n` in random order."""
         if not isinstance(n, Tensor):
-            return Tensor(self._host(n).permutation(n), dtype=dtype or "int32")
+            order = self._host(n).permutation(n)
+            return Tensor(order, dtype=dtype or "int32", device=self._seed.device)
         if dtype is not None:
             raise ValueError(
                 f"permutation: dtype must be that of the tensor, or none, got {dtype!r}"
             )
-        return n[self.permutation(n.shape[0])]
+        return n[self.permutation(n.shape[0]).to(n.device)]
 
     def shuffle(self, inp):
         """Puts the rows of `inp` in random order, in place."""

@@ -84,12 +84,20 @@ def _reset_zero(self):
 
 
 def _to(self, device):
-    """This tensor on `device`, of the same shape and dtype. ValueError: the device must exist.
+    """This tensor on `device`, of the same shape and dtype; its gradient comes back from there. A
+    traced function that copies to another device runs eagerly.
+
+    ValueError: the device must exist.
 
     >>> tensor([1, 2]).to("cpu0").device
     'cpu0'
     """
-    return self if self.device == device else Tensor(self, device=device)
+    if self.device == device:
+        return self
+    copy, home = Tensor(self, device=device), self.device
+    if _core.num_tapes() and _core.tracked([self])[0]:
+        copy = _core.custom_function([self], [copy], lambda grad: grad.to(home))[0]
+    return copy
 
 
 def _repr_html_(self):

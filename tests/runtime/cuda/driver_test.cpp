@@ -1,6 +1,8 @@
 // What must hold without a GPU: missing libraries and bad shapes are errors with their reasons.
+#include "runtime/Devices.h"
 #include "runtime/cuda/CublasLt.h"
 #include "runtime/cuda/CudaDevice.h"
+#include "runtime/cuda/CudaDevices.h"
 #include "tests/runtime/Expect.h"
 #include "tools/bazel/catch2/Skip.h"
 
@@ -8,7 +10,9 @@ using namespace tess;
 using namespace tess::test;
 using namespace tess::runtime::cuda;
 using Catch::Contains;
+using Catch::Matchers::EndsWith;
 using Catch::Matchers::StartsWith;
+using namespace tess::runtime;
 
 TEST_CASE("a driver that is not there is an error that names it") {
   CHECK(codeOf(Driver::load({"libcuda-of-no-machine.so.1"})) == ErrorCode::NotFound);
@@ -31,6 +35,17 @@ TEST_CASE("a GPU that is not there is an error each time, and no crash") {
   CHECK_THAT(message, StartsWith("cuda: ") && Contains(" must ") && Contains(", got "));
   CHECK(messageOf(std::move(second)) == message);
   CHECK(messageOf(CudaDevice::create(-1)) != "");
+}
+
+TEST_CASE("GPUs are among the devices as many as there are") {
+  CHECK(messageOf(findDevice("gpu0", "tensor")) == "tensor: device must be one of cpu0, sim0, null0, got 'gpu0'");
+  registerGpus();
+  std::string count = std::to_string(deviceCount("gpu").value());
+  CHECK_THAT(messageOf(findDevice("gpu" + count, "tensor")),
+             StartsWith("tensor: device must be one of cpu0, sim0, null0") && EndsWith(", got 'gpu" + count + "'"));
+  if (count == "0")
+    TESS_SKIP("no GPU");
+  CHECK((*findDevice("gpu0"))->name() == "gpu0");
 }
 
 TEST_CASE("a driver's error has its name and number") {

@@ -1,6 +1,7 @@
 """Loops: Python's own where nothing is recorded, one operator of a program where a trace is."""
 
 from .. import _core
+from .._core import OnDevice as _OnDevice
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
 from .._tree import flatten as _flatten
@@ -187,6 +188,16 @@ def _while_recorded(holds, following, values, limit):
     return scan.apply()[1:]
 
 
+def _filled(shape, value, like):
+    """One value everywhere, of the dtype and on the device of `like`."""
+    return _full_on(like.device, shape, value, like.dtype)
+
+
+def _full_on(device, shape, value, dtype):
+    with _OnDevice(str(device)):
+        return _ops.full(shape, value, dtype)
+
+
 def _check_pred(name, what, pred):
     if not isinstance(pred, _Tensor) or pred.dtype.name != "bool":
         raise TypeError(f"{name}: {what} must be a bool tensor, got {pred!r}")
@@ -226,7 +237,12 @@ class _Loop:
         self.xs, self.x_structure = ([], None) if xs is None else _tensors("xs", xs)
         self.num_xs, self.y_structure = len(self.xs), None
         if isinstance(length, _SymInt):  # a size of one more of the xs, which the step does not see
-            self.xs, self.length = [*self.xs, _ops.full((length,), 0, "bool")], None
+            self.xs, self.length = [*self.xs, self._marks(length)], None
+
+    def _marks(self, length):
+        if not self.carried:
+            return _ops.full((length,), 0, "bool")
+        return _full_on(self.carried[0].device, (length,), 0, "bool")
 
     def apply(self, carried, xs):
         """The leaves of what one step returns for these."""
@@ -274,7 +290,7 @@ class _Loop:
             for stack, y in zip(stacks, ys, strict=True):
                 stack.append(y)
         if not trips:
-            stacks = [_ops.full((0, *y.shape), 0, y.dtype) for y in self.infer()[1]]
+            stacks = [_filled((0, *y.shape), 0, y) for y in self.infer()[1]]
         else:
             stacks = [_stack(stack[::-1] if self.reverse else stack) for stack in stacks]
         return self.results(*_leave(carried, stacks))
@@ -306,12 +322,12 @@ def _enter(carried, xs):
 
 def _elements(x):
     """All elements along axis 0, whose gradients are put side by side."""
-    shape, dtype = x.shape[1:], x.dtype
+    shape = x.shape[1:]
 
     def _stacked(*grads):
         if all(grad is None for grad in grads):
             return None
-        return _stack([_ops.full(shape, 0.0, dtype) if g is None else g for g in grads])
+        return _stack([_filled(shape, 0.0, x) if g is None else g for g in grads])
 
     whole = x.detach()
     values = [whole[index] for index in range(x.shape[0])]
@@ -349,17 +365,17 @@ def _leave(carried, stacks):
         return carried, stacks
     flags = _core.tracked(carried + stacks)
     shapes = [
-        (value.shape, value.dtype)
+        (value.shape, value.dtype, value.device)
         for value, flag in zip(carried, flags[: len(carried)], strict=True)
         if flag
     ]
 
-    def _filled(*grads):
+    def _whole(*grads):
         last = [
-            _ops.full(shape, -0.0, dtype) if grad is None else grad
-            for (shape, dtype), grad in zip(shapes, grads[: len(shapes)], strict=True)
+            _full_on(device, shape, -0.0, dtype) if grad is None else grad
+            for (shape, dtype, device), grad in zip(shapes, grads[: len(shapes)], strict=True)
         ]
         return [*last, *grads[len(shapes) :]]
 
-    own = _own(carried + stacks, _filled)
+    own = _own(carried + stacks, _whole)
     return own[: len(carried)], own[len(carried) :]

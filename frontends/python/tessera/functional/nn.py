@@ -2,6 +2,7 @@
 
 import numpy as _np
 
+from .._core import OnDevice as _OnDevice
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
 from .._known_form import in_known_form as _in_known_form
@@ -118,7 +119,9 @@ def _parameter(tensor, inp, value):
     """A batch norm parameter, or `value` for every channel where there is none."""
     if tensor is not None:
         return tensor
-    return _ops.full((1, inp.shape[1]) + (1,) * (inp.ndim - 2), value, inp.dtype)
+    shape = (1, inp.shape[1]) + (1,) * (inp.ndim - 2)
+    with _OnDevice(str(inp.device)):
+        return _ops.full(shape, value, inp.dtype)
 
 
 def batch_norm(inp, running_mean=None, running_var=None, weight=None, bias=None, *, training=False,

@@ -4,6 +4,7 @@ import math as _math
 from itertools import pairwise as _pairwise
 
 from .. import _core
+from .._core import OnDevice as _OnDevice
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
 from ..core.symint import SymInt as _SymInt
@@ -19,8 +20,12 @@ def _dtype_of(value):
     return "int32" if isinstance(value, (int, _SymInt)) else "float32"
 
 
-def _placed(tensor, device):
-    return tensor if device is None else tensor.to(device)
+def _made(device, function, *args):
+    """What `function` makes of these, which are no tensors, on `device`."""
+    if device is None:
+        return function(*args)
+    with _OnDevice(str(device)):
+        return function(*args).to(device)
 
 
 def full(shape, value, *, dtype=None, device=None):
@@ -31,8 +36,9 @@ def full(shape, value, *, dtype=None, device=None):
     """
     if isinstance(value, _Tensor):
         value = value if dtype is None else _ops.astype(value, dtype)
-        return _placed(_ops.copy(_ops.broadcast_to(value, shape)), device)
-    return _placed(_ops.full(shape, value, dtype or _dtype_of(value)), device)
+        made = _ops.copy(_ops.broadcast_to(value, shape))
+        return made if device is None else made.to(device)
+    return _made(device, _ops.full, shape, value, dtype or _dtype_of(value))
 
 
 def zeros(shape, dtype="float32", device=None):
@@ -54,7 +60,7 @@ def zeros(shape, dtype="float32", device=None):
         >>> zeros((1, 2)).tolist()
         [[0.0, 0.0]]
     """
-    return _placed(_ops.full(shape, 0, dtype), device)
+    return _made(device, _ops.full, shape, 0, dtype)
 
 
 def ones(shape, dtype="float32", device=None):
@@ -76,7 +82,7 @@ def ones(shape, dtype="float32", device=None):
         >>> ones(2, dtype="int32").tolist()
         [1, 1]
     """
-    return _placed(_ops.full(shape, 1, dtype), device)
+    return _made(device, _ops.full, shape, 1, dtype)
 
 
 def arange(start=0, stop=None, step=1, dtype="float32", device=None):
@@ -94,7 +100,7 @@ def arange(start=0, stop=None, step=1, dtype="float32", device=None):
         size = _sym_max(0, -((start - stop) // step))
     else:
         size = max(0, _math.ceil((stop - start) / step))
-    return _placed(_ops.arange(size, start, step, dtype), device)
+    return _made(device, _ops.arange, size, start, step, dtype)
 
 
 def eye(N, M=None, *, dtype="float32", device=None):  # noqa: N803
@@ -103,7 +109,7 @@ def eye(N, M=None, *, dtype="float32", device=None):  # noqa: N803
     >>> eye(2).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
-    return _placed(_ops.eye(N, N if M is None else M, dtype), device)
+    return _made(device, _ops.eye, N, N if M is None else M, dtype)
 
 
 def linspace(start, stop, num, dtype="float32", device=None):
@@ -112,7 +118,7 @@ def linspace(start, stop, num, dtype="float32", device=None):
     >>> linspace(0, 1, 3).tolist()
     [0.0, 0.5, 1.0]
     """
-    return _placed(_ops.linspace(start, stop, num, dtype), device)
+    return _made(device, _ops.linspace, start, stop, num, dtype)
 
 
 def diag(inp, k=0):
@@ -136,11 +142,11 @@ def diag(inp, k=0):
     """
     if inp.ndim == 1:
         size = inp.shape[0]
-        rows = _ops.expand_dims(inp, 1) * _ops.eye(size, size, inp.dtype)
+        rows = _ops.expand_dims(inp, 1) * eye(size, dtype=inp.dtype, device=inp.device)
         return _ops.pad(rows, [max(0, -k), max(0, k)], [max(0, k), max(0, -k)], 0.0)
     rows = _ops.slice(inp, [max(0, -k), max(0, k)], list(inp.shape))
     size = min(rows.shape)
-    index = _ops.arange(size, 0.0, 1.0, "int32")
+    index = arange(size, dtype="int32", device=inp.device)
     return _ops.index_get(rows, [index, index], [0, 1])
 
 
@@ -174,7 +180,8 @@ def concat(inps, axis=0, device=None):
     >>> concat([tensor([1]), tensor([2, 3])]).tolist()
     [1, 2, 3]
     """
-    return _placed(_ops.concat(inps, axis), device)
+    whole = _ops.concat(inps, axis)
+    return whole if device is None else whole.to(device)
 
 
 def split(inp, nsplits_or_sections, axis=0):

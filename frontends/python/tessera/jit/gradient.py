@@ -105,7 +105,7 @@ class Gradient:
         self._function = function
         self._leaves, self._structure = flatten((args, kwargs))
         self._wanted = [self._position(tensors, tensor) for tensor in wanted]
-        self._metas = [(tensor.shape, tensor.dtype) for tensor in tensors]
+        self._metas = [(tensor.shape, tensor.dtype, tensor.device) for tensor in tensors]
         self._positions = [self._position(tensors, leaf) for leaf in self._leaves]
         self._leaves = [None if isinstance(leaf, Tensor) else leaf for leaf in self._leaves]
         self._halves = {}
@@ -165,7 +165,10 @@ class Gradient:
 
     def _record_again(self, mask):
         """Other results get a gradient than before."""
-        tensors = [_core.valueless_tensor(list(shape), dtype) for shape, dtype in self._metas]
+        tensors = [
+            _core.valueless_tensor(list(shape), dtype, str(device))
+            for shape, dtype, device in self._metas
+        ]
         leaves = [
             tensors[position] if isinstance(position, int) and leaf is None else leaf
             for leaf, position in zip(self._leaves, self._positions, strict=True)

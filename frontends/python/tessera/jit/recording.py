@@ -14,7 +14,9 @@ _FORGIVEN = 4  # changes of Python state without effect until it is compared no 
 
 
 class NeedsDataError(ValueError):
-    """Nothing ran, and an operator's shapes depend on data."""
+    """Nothing ran, and the function needs values: shapes depend on data, or a tensor changes its
+    device.
+    """
 
 
 class AliasError(RuntimeError):
@@ -110,11 +112,11 @@ class Recorded(Compiled):
         _core.check_free(self.recording, self.identity, name, dims, _at)
 
     def check_data(self, name, function):
-        """ValueError when the call holds only for the sizes that data decided in it."""
+        """ValueError when no program is the call, or only for the sizes that data decided in it."""
+        if why := self.recording.why_eager:
+            raise ValueError(f"dump: {name} must be a program, got one that runs eagerly: {why}")
         tensors = self.recording.valueless_arguments()
-        why = self.recording.needs_data and "a size that the function looks at as a number"
-        why = why or self.why_fixed_by_data(function, tensors, *self._given(tensors))
-        if why:
+        if why := self.why_fixed_by_data(function, tensors, *self._given(tensors)):
             raise ValueError(f"dump: {name} must hold for all sizes that depend on data, got {why}")
 
     def _given(self, tensors):

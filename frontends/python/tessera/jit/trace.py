@@ -220,8 +220,9 @@ class trace:  # noqa: N801
         if variant is None:  # the call has parts that no program can hold
             self._segments = Segments(self.options)
             return value
-        if variant.recording.needs_data:
-            self._run_eagerly(variant, "it looks at a size that depends on data")
+        why = variant.recording.why_eager
+        if why:
+            self._run_eagerly(variant, why)
         state.keep_read(met.names())
         for change in state.forget_changes():
             text = f"changes Python state, which its program will not: {change}"
@@ -231,6 +232,8 @@ class trace:  # noqa: N801
         variant = self._keep(key, variant, tensors)
         if not lazy or self.record_only:
             return value
+        if why:
+            return self.function(*args, **kwargs)
         return self._run(variant, tensors, donated, value)
 
     def _check(self, key, variant, tensors, args, kwargs, donated):

@@ -33,7 +33,7 @@ class _Cell(Module):
 
     def _zeros(self, x):
         """The first state of every sample: one row broadcasts, whatever number of samples comes."""
-        return F.zeros((1, self.hidden_size), dtype=x.dtype)
+        return F.zeros((1, self.hidden_size), dtype=x.dtype, device=x.device)
 
     def _products(self, x, h):
         """Of the weights with input and state, biases added: float[N, gates * hidden_size] each."""

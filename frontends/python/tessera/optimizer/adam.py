@@ -32,7 +32,8 @@ class Adam(Compiled):
         for parameter in group["params"]:
             self._add_state(parameter, "exp_avg")
             self._add_state(parameter, "exp_avg_sq")
-            self._add_state(parameter, "step", Tensor(np.zeros((), dtype=np.float32)))
+            step = Tensor(np.zeros((), dtype=np.float32), device=parameter.device)
+            self._add_state(parameter, "step", step)
 
     def _update_parameter(self, group, parameter, grad):
         beta1, beta2 = group["betas"]

@@ -27,7 +27,7 @@ class _Averages(ABC):
                 kind = f"{each.dtype} tensor" if isinstance(each, Tensor) else type(each).__name__
                 raise TypeError(f"{name}: params must be tensors of floats, got {kind}")
         self.averages = [Tensor(each.detach()) for each in self.params]
-        self._count = Tensor(np.zeros((), dtype=np.float32))
+        self._count = Tensor(np.zeros((), dtype=np.float32), device=self.params[0].device)
         self._program = None
 
     @abstractmethod
@@ -119,8 +119,9 @@ class EMA(_Averages):
 
     def __init__(self, params, decay=0.999):
         _check_decay(decay)
-        self._rest = Tensor(np.asarray(1 - decay), dtype="float64")
         super().__init__(params)
+        device = self.params[0].device
+        self._rest = Tensor(np.asarray(1 - decay), dtype="float64", device=device)
 
     @property
     def decay(self):

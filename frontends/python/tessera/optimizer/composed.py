@@ -6,7 +6,6 @@ from abc import abstractmethod
 import numpy as np
 
 from .. import functional as F  # noqa: N812
-from ..tensor import Tensor
 from .compiled import Compiled
 
 
@@ -29,11 +28,11 @@ class Composed(Compiled):
 
     def _create_state(self, group):
         for parameter in group["params"]:
-            kind = wide(parameter.dtype)
+            kind, device = wide(parameter.dtype), parameter.device
             for name in self.state_names:
-                self._add_state(parameter, name, F.zeros(parameter.shape, dtype=kind))
+                self._add_state(parameter, name, F.zeros(parameter.shape, kind, device))
             for name in self.scalar_names:
-                self._add_state(parameter, name, Tensor(np.zeros((), dtype=np.float32)))
+                self._add_state(parameter, name, F.zeros((), "float32", device))
 
     def _update_parameter(self, group, parameter, grad):
         kind, state = wide(parameter.dtype), self._state_of(parameter)

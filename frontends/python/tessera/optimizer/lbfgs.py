@@ -181,8 +181,8 @@ class LBFGS(Optimizer):
         if wrong:
             raise ValueError(f"LBFGS: history must be of {size} values, got shapes {wrong}")
         super().load_state_dict(state)
-        dtype = self._values().dtype
-        load = lambda value: Tensor(np.asarray(value), dtype=dtype)  # noqa: E731
+        values = self._values()
+        load = lambda value: Tensor(np.asarray(value), values.dtype, values.device)  # noqa: E731
         self._history = [(load(one), load(other)) for one, other in state["history"]]
         last = state["last"]
         self._last = (load(last[0]), load(last[1]), last[2]) if last else None

@@ -25,7 +25,8 @@ class ParamGroup(UserDict):
     """Parameters and settings. The learning rate is also a tensor, which traced steps read."""
 
     def __init__(self, settings):
-        self.rate = Tensor(np.zeros((), dtype=np.float32))
+        device = settings["params"][0].device if settings["params"] else None
+        self.rate = Tensor(np.zeros((), dtype=np.float32), device=device)
         self.program = None  # of the update, where the optimizer makes one
         self._before, self._alike = None, 0
         super().__init__(settings)
