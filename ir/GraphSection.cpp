@@ -6,14 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ir/Dialect.h"
+#include "ir/GraphFeatures.h"
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
 #include "ir/proto/Graph.pb.h"
 #include "ops/Control.h"
 #include "ops/SizeExpr.h"
+#include "ops/Upgrades.h"
 #include "runtime/schema/MessageParse.h"
-#include "runtime/schema/UnknownFields.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/DenseSet.h"
@@ -26,7 +27,6 @@ namespace {
 
 llvm::Error damaged(const Twine &what) { return makeError(ErrorCode::DataLoss, "graph: " + what); }
 
-constexpr unsigned kFormat = 1;
 /// Constants up to this size stay in the graph section.
 constexpr size_t kInlineBytes = 4096;
 
@@ -66,7 +66,10 @@ public:
       : func(func), out(out), tensors(tensors) {}
 
   void write() {
-    out.set_format(kFormat);
+    runtime::Features features = featuresOf(func);
+    out.set_format(features.format());
+    for (std::string &name : features.names())
+      out.add_critical_features(std::move(name));
     writeDims();
     writeInputs();
     func.walk([&](ConstantOp op) { writeConstant(op); });
@@ -174,6 +177,21 @@ public:
   llvm::Expected<Graph> read() {
     if (llvm::Error error = checkFormat())
       return std::move(error);
+    SmallVector<StringRef> names(in.critical_features().begin(), in.critical_features().end());
+    llvm::Expected<runtime::Features> features = runtime::readFeatures(in.format(), names, "graph");
+    if (!features)
+      return features.takeError();
+    if (llvm::Error error = readParts())
+      return std::move(error);
+    Graph graph = builder.finish();
+    graph.impl().bitsVersion = in.bits_version();
+    if (llvm::Error error = runtime::checkFeatures(in.format(), *features, featuresOf(graph.impl().main()), "graph"))
+      return std::move(error);
+    return graph;
+  }
+
+private:
+  llvm::Error readParts() {
     for (const proto::NamedDim &dim : in.dims()) {
       if (dim.min() < 0 || dim.max() < dim.min())
         return damaged("bounds of dimension " + dim.name() + " must be ordered and not negative, got " +
@@ -182,28 +200,23 @@ public:
     }
     for (const proto::Input &input : in.inputs())
       if (llvm::Error error = readInput(input))
-        return std::move(error);
+        return error;
     for (const proto::Constant &constant : in.constants())
       if (llvm::Error error = readConstant(constant))
-        return std::move(error);
+        return error;
     for (const proto::Node &node : in.nodes())
       if (llvm::Error error = readNode(node))
-        return std::move(error);
-    if (llvm::Error error = readOutputs())
-      return std::move(error);
-    Graph graph = builder.finish();
-    graph.impl().bitsVersion = in.bits_version();
-    return graph;
+        return error;
+    return readOutputs();
   }
 
-private:
   llvm::Error checkFormat() {
-    if (in.format() > kFormat)
-      return makeError(ErrorCode::Unimplemented, "graph: format must be at most " + Twine(kFormat) + ", got " +
-                                                     Twine(in.format()) + ", written by a newer Tessera");
+    if (in.format() > runtime::kFeatureFormat)
+      return makeError(ErrorCode::Unimplemented, "graph: format must be at most " + Twine(runtime::kFeatureFormat) +
+                                                     ", got " + Twine(in.format()) + ", written by a newer Tessera");
     if (in.format() == 0)
       return damaged("format must be at least 1, got 0");
-    return runtime::refuseUnknownFields(in, "graph");
+    return llvm::Error::success();
   }
 
   llvm::Error readMeta(const proto::Meta &meta, TensorMeta &out) {
@@ -242,8 +255,7 @@ private:
                        toString(held));
     }
     SmallVector<int> dims(input.dims().begin(), input.dims().end());
-    builder.input(input.name(), meta, dims, initial);
-    ++numValues;
+    values.push_back(builder.input(input.name(), meta, dims, initial));
     return llvm::Error::success();
   }
 
@@ -252,8 +264,7 @@ private:
     StringRef bytes;
     if (llvm::Error error = readContent(constant, "constant", constant.name(), meta, bytes))
       return error;
-    builder.constant(meta, bytes, constant.name());
-    ++numValues;
+    values.push_back(builder.constant(meta, bytes, constant.name()));
     return llvm::Error::success();
   }
 
@@ -304,10 +315,11 @@ private:
   }
 
   /// The operator of a node, with its body.
-  llvm::Expected<OpDef> readOp(const proto::Node &node) {
-    llvm::Expected<OpDef> op = OpDef::parse(node.op());
-    if (!op)
-      return op;
+  llvm::Expected<StoredOp> readOp(const proto::Node &node) {
+    llvm::Expected<StoredOp> stored = parseStored(node.op());
+    if (!stored)
+      return stored;
+    OpDef *op = &stored->op;
     if (control::hasBody(op->info()) != node.has_body())
       return damaged("a body must be there for " + op->name() + " if it is a loop, got " +
                      (node.has_body() ? "one" : "none"));
@@ -319,7 +331,7 @@ private:
     } else if (llvm::Error error = checkSymbols(*op)) {
       return std::move(error);
     }
-    return op;
+    return stored;
   }
 
   /// Checks that the operands of `op` are among the first `numKnown` values, and are grouped.
@@ -354,8 +366,14 @@ private:
     graph.inputUsed.assign(graph.inputs.size(), true);
     for (const proto::Node &from : body.nodes()) {
       Subgraph::Node &node = graph.nodes.emplace_back();
-      if (llvm::Error error = readOp(from).moveInto(node.op))
-        return error;
+      llvm::Expected<StoredOp> stored = readOp(from);
+      if (!stored)
+        return stored.takeError();
+      node.op = std::move(stored->op);
+      if (stored->split)
+        return makeError(ErrorCode::Unimplemented, "graph: operators in a loop must be one each, got version " +
+                                                       Twine(stored->split->version) + " of " + node.op.name() +
+                                                       ", which is several by now");
       if (llvm::Error error = checkOperands(node.op, from, unsigned(graph.numValues)))
         return error;
       if (llvm::Error error = takeValues(from.results()))
@@ -374,31 +392,66 @@ private:
     return llvm::Error::success();
   }
 
+  using Values = SmallVector<GraphBuilder::Value, 4>;
+
+  /// Appends the operators of `graph` on `operands`, and returns its outputs.
+  llvm::Expected<Values> inlined(const Subgraph &graph, ArrayRef<GraphBuilder::Value> operands, StringRef location) {
+    SmallVector<GraphBuilder::Value> valueOf(graph.numValues);
+    for (auto [id, operand] : llvm::zip_equal(graph.inputs, operands))
+      valueOf[id] = operand;
+    auto valuesOf = [&](ArrayRef<int> ids) {
+      return Values(llvm::map_range(ids, [&](int id) { return valueOf[id]; }));
+    };
+    for (const Subgraph::Node &node : graph.nodes) {
+      auto results = builder.apply(node.op, valuesOf(node.inputs), node.segments, location);
+      if (!results)
+        return results.takeError();
+      for (auto [id, result] : llvm::zip_equal(node.outputs, *results))
+        valueOf[id] = result;
+    }
+    return valuesOf(graph.outputs);
+  }
+
+  /// Appends what `stored` is, one operator or several, and returns its results.
+  llvm::Expected<Values> applied(const StoredOp &stored, const proto::Node &node) {
+    Values operands;
+    for (unsigned operand : node.operands())
+      operands.push_back(values[operand]);
+    if (!stored.split)
+      return builder.apply(stored.op, operands, SmallVector<unsigned>(node.segments().begin(), node.segments().end()),
+                           node.location());
+    Metas metas;
+    for (GraphBuilder::Value operand : operands)
+      metas.push_back(builder.meta(operand));
+    llvm::Expected<Subgraph> graph = splitGraph(stored, metas);
+    if (!graph)
+      return graph.takeError();
+    return inlined(*graph, operands, node.location());
+  }
+
   llvm::Error readNode(const proto::Node &node) {
-    llvm::Expected<OpDef> op = readOp(node);
-    if (!op)
-      return op.takeError();
-    if (llvm::Error error = checkOperands(*op, node, numValues))
+    llvm::Expected<StoredOp> stored = readOp(node);
+    if (!stored)
+      return stored.takeError();
+    if (llvm::Error error = checkOperands(stored->op, node, unsigned(values.size())))
       return error;
-    SmallVector<GraphBuilder::Value> operands(node.operands().begin(), node.operands().end());
-    SmallVector<unsigned> segments(node.segments().begin(), node.segments().end());
-    auto results = builder.apply(*op, operands, segments, node.location());
+    llvm::Expected<Values> results = applied(*stored, node);
     if (!results)
       return results.takeError();
     if (!node.name().empty() && !results->empty())
       builder.setName(results->front(), node.name());
-    numValues += results->size();
-    return readDataSizes(node, *op, *results);
+    values.append(results->begin(), results->end());
+    return readDataSizes(node, stored->op, *results);
   }
 
   llvm::Error readOutputs() {
     for (const proto::Output &output : in.outputs()) {
-      if (output.value() >= numValues)
-        return damaged("output must be a value below " + Twine(numValues) + ", got " + Twine(output.value()));
+      if (output.value() >= values.size())
+        return damaged("output must be a value below " + Twine(values.size()) + ", got " + Twine(output.value()));
       if (output.donates() < -1 || output.donates() >= in.inputs_size())
         return damaged("donated input must be in [-1, " + Twine(in.inputs_size()) + "), got " +
                        Twine(output.donates()));
-      builder.output(int32_t(output.value()), output.name(), output.donates());
+      builder.output(values[output.value()], output.name(), output.donates());
     }
     return llvm::Error::success();
   }
@@ -406,8 +459,8 @@ private:
   const proto::Graph &in;
   GraphBuilder builder;
   llvm::StringMap<const Graph::TensorRef *> tensorOf;
-  llvm::DenseSet<uint32_t> dataSizes; // numbers that have been named
-  unsigned numValues = 0;
+  llvm::DenseSet<uint32_t> dataSizes;      // numbers that have been named
+  SmallVector<GraphBuilder::Value> values; // by the file's numbers
   uint64_t valuesLeft = in.ByteSizeLong();
 };
 

@@ -138,6 +138,14 @@ class Sample<list<string> s, string attrs = "", string lo = "-2", string hi = "2
   string high = hi;           // exclusive for integers
   list<string> dtypes = dt;   // empty: every allowed dtype
 }
+// What a version computed where its text had `when` ("mode=2"; "": wherever no Split before it holds), in operators of
+// today: one dag for each result, whose `$a` are attributes as the upgrades give them.
+class Split<int v, list<dag> g, string w = ""> {
+  int version = v;
+  list<dag> graph = g;
+  string when = w;
+}
+
 // The outside oracle: a Python expression over `np`, `sp` (scipy), the operands and attributes by name.
 class Oracle<string e> { string expr = e; }
 
@@ -195,7 +203,8 @@ class Tess_Op<string mnemonic, list<Trait> traits = []>
   string opdef = "";           // default: CamelCase of the mnemonic
   string onnx = "";
   int version = 1;
-  list<string> upgrades = [];  // for older texts: "1: rename dim axis" / "2: default keepdims false" / "1: drop mode"
+  list<string> upgrades = [];  // for older texts: lines of ops/UpgradeStep.h
+  list<Split> splits = [];     // versions that have become several operators
   string example = "";         // Python, for the docstring; default: made from the first sample
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }

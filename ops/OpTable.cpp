@@ -6,6 +6,7 @@
 #include "ops/Normalise.h"
 #include "ops/RegionRules.h"
 #include "ops/ShapeRules.h"
+#include "ops/Upgrades.h"
 #include "ops/ViewRules.h"
 #include "ops/WindowRules.h"
 
@@ -18,5 +19,12 @@ namespace {
 } // namespace
 
 llvm::ArrayRef<OpInfo> allOps() { return table; }
+
+llvm::ArrayRef<Split> splitsOf(const OpInfo &info) {
+  llvm::ArrayRef<Split> all = splits();
+  return all.drop_while([&](const Split &split) { return split.op != &info; }).take_while([&](const Split &split) {
+    return split.op == &info;
+  });
+}
 
 } // namespace tess

@@ -33,6 +33,8 @@ std::vector<std::string> missingFeatures(const Image &image) {
   return missing;
 }
 
+bool hasKnownAbi(const Image &image) { return image.abi >= 1 && image.abi <= kKernelAbi; }
+
 static llvm::Error damaged(const llvm::Twine &must, const llvm::Twine &got) {
   return makeError(ErrorCode::DataLoss, "code image: " + must + ", got " + got);
 }
@@ -42,7 +44,7 @@ static llvm::Error checkAbi(const Image &image, ImageKind kind) {
   if (image.kind != kind)
     return makeError(ErrorCode::Unimplemented, llvm::Twine("code image: kernels must be ") + kKinds[unsigned(kind)] +
                                                    " on this device, got " + kKinds[unsigned(image.kind)]);
-  if (image.abi >= 1 && image.abi <= kKernelAbi)
+  if (hasKnownAbi(image))
     return llvm::Error::success();
   return makeError(ErrorCode::Unimplemented, "code image: kernels must have the interface of version 1 to " +
                                                  llvm::Twine(kKernelAbi) + ", got " + llvm::Twine(image.abi));

@@ -40,6 +40,8 @@ private:
 
 /// Whether this machine and its operating system have `feature`, by LLVM's name for it ("avx512bw").
 bool hostHasFeature(llvm::StringRef feature);
+/// Whether this build calls kernels as those of `image` want to be called (KernelAbi.h).
+bool hasKnownAbi(const Image &image);
 /// The features of `image` that the host has not, sorted: none where it can run here.
 std::vector<std::string> missingFeatures(const Image &image);
 

@@ -69,7 +69,14 @@ llvm::Expected<std::shared_ptr<TracedProgram>> TracedProgram::compile(const Reco
   return traced;
 }
 
-/// The executable of a file for this machine and `device`; none if there is none.
+/// Whether the code runs on this machine and `device`, called by this build.
+static bool isFor(const runtime::Executable &exe, const runtime::Device &device) {
+  return llvm::all_of(exe.images, [&](const runtime::Image &image) {
+    return image.kind == device.imageKind() && runtime::hasKnownAbi(image) && runtime::missingFeatures(image).empty();
+  });
+}
+
+/// The executable of a file for this machine and `device`; none if there is none, or only of another version.
 static llvm::Expected<std::optional<runtime::Executable>> codeOf(const runtime::Container &file,
                                                                  const runtime::Device &device) {
   for (llvm::StringRef target : {device.target(), llvm::StringRef("x86-64-v4"), llvm::StringRef("x86-64-v3")}) {
@@ -80,13 +87,13 @@ static llvm::Expected<std::optional<runtime::Executable>> codeOf(const runtime::
       return bytes.takeError();
     llvm::Expected<runtime::Executable> exe =
         runtime::parseExecutable(*bytes, file.path() + ": executable " + target.str());
-    if (!exe)
-      return exe.takeError();
-    auto fits = [&](const runtime::Image &image) {
-      return image.kind == device.imageKind() && runtime::missingFeatures(image).empty();
-    };
-    if (llvm::all_of(exe->images, fits))
+    if (exe && isFor(*exe, device))
       return std::optional<runtime::Executable>(std::move(*exe));
+    if (exe)
+      continue;
+    auto [code, message] = takeError(exe.takeError());
+    if (code != ErrorCode::Unimplemented)
+      return makeError(code, message);
   }
   return std::nullopt;
 }

@@ -14,8 +14,8 @@ struct PickedExecutable {
 };
 
 /// The executable to run on `device`: of those that it can run on this machine, the one whose code needs most features,
-/// and of equal ones the one compiled for the present number of threads. Unimplemented, with the command that makes
-/// one, when there is none. `allowCode`: false refuses every executable.
+/// and of equal ones the one compiled for the present number of threads. What a newer version wrote is left out.
+/// Unimplemented, with the command that makes one, when there is none. `allowCode`: false refuses every executable.
 llvm::Expected<PickedExecutable> pickExecutable(const tess::runtime::Container &file,
                                                 const tess::runtime::Device &device, bool allowCode);
 

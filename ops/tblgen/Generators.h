@@ -40,5 +40,7 @@ void emitSignature(const OpModel &op, llvm::raw_ostream &os);
 void emitScalar(const OpModel &op, llvm::raw_ostream &os);
 void emitGradient(const Model &model, const OpModel &op, llvm::raw_ostream &os);
 void emitForward(const Model &model, const OpModel &op, llvm::raw_ostream &os);
+/// Returns the rows of the table of splits.
+std::string emitSplits(const Model &model, const OpModel &op, llvm::raw_ostream &os);
 
 } // namespace tess::tblgen

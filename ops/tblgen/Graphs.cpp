@@ -160,4 +160,24 @@ void emitForward(const Model &model, const OpModel &op, raw_ostream &os) {
   os << "};\n}\n";
 }
 
+std::string emitSplits(const Model &model, const OpModel &op, raw_ostream &os) {
+  std::string rows;
+  for (auto [number, split] : enumerate(op.record->getValueAsListOfDefs("splits"))) {
+    requireSingles(op);
+    int64_t version = split->getValueAsInt("version");
+    const ListInit *dags = split->getValueAsListInit("graph");
+    if (version < 1 || version >= op.record->getValueAsInt("version") || dags->size() != op.results.size())
+      op.fatal("a split must be of an older version and have one dag for each result, got version " + Twine(version));
+    std::string name = "split" + std::to_string(number);
+    os << "llvm::SmallVector<int, 4> " << name
+       << "(SubgraphBuilder &b, [[maybe_unused]] const OpDef &op, llvm::ArrayRef<int> v) {\n  return {";
+    for (const Init *dag : *dags)
+      os << Writer(model, op, false).dag(cast<DagInit>(dag)) << ", ";
+    os << "};\n}\n";
+    rows += "    {&op_" + op.name + "::info, " + std::to_string(version) + ", " +
+            cppString(split->getValueAsString("when")) + ", op_" + op.name + "::" + name + "},\n";
+  }
+  return rows;
+}
+
 } // namespace tess::tblgen

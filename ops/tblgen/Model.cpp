@@ -4,6 +4,7 @@
 #include "ops/DType.h"
 #include "ops/Error.h"
 #include "ops/PythonOperators.h"
+#include "ops/UpgradeStep.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/TableGen/Error.h"
@@ -178,6 +179,16 @@ static void checkNumbers(const OpModel &op) {
   }
 }
 
+static void checkUpgrades(const OpModel &op) {
+  for (const std::string &line : op.strings("upgrades")) {
+    Expected<UpgradeStep> step = parseUpgradeStep(line);
+    if (!step)
+      op.fatal(takeError(step.takeError()).second);
+    if (step->version < 1 || step->version >= op.record->getValueAsInt("version"))
+      op.fatal("upgrades must be of versions before the record's, got '" + line + "'");
+  }
+}
+
 std::vector<ParsedAttr> parseAttrText(const OpModel &op, StringRef text) {
   std::vector<ParsedAttr> parsed;
   SmallVector<StringRef> items;
@@ -306,6 +317,7 @@ static OpModel readOp(const Record *record) {
     op.attrs.push_back(readAttr(op, attr));
   readFacts(op);
   checkNumbers(op);
+  checkUpgrades(op);
   readPython(op);
   if (const Record *oracle = op.def("oracle"))
     op.oracle = oracle->getValueAsString("expr").str();

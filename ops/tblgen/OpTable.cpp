@@ -183,8 +183,8 @@ bool isSimple(const OpModel &op) {
   return all_of(op.operands, single) && all_of(op.results, single);
 }
 
-/// Writes the constants of one operator and returns its row of the table.
-std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostream &os) {
+/// Writes the constants of one operator and returns its row of the table; adds those of its splits to `splits`.
+std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostream &os, std::string &splits) {
   os << "\nnamespace op_" << op.name << " {\n";
   emitValues(op, os);
   emitAttrs(op, os);
@@ -192,6 +192,7 @@ std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostre
   emitScalar(op, os);
   emitForward(model, op, os);
   emitGradient(model, op, os);
+  splits += emitSplits(model, op, os);
   emitInplace(op, os);
   emitTexts(op, os);
   std::string sharding;
@@ -224,11 +225,16 @@ std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostre
 void emitOpTable(const Model &model, raw_ostream &os) {
   banner(os, "gen-tess-op-table");
   os << "constexpr double kInfinity = std::numeric_limits<double>::infinity();\n";
-  std::string rows;
+  std::string rows, splits;
   unsigned id = 0;
   for (const OpModel &op : model.ops())
-    rows += emitOp(model, op, id++, os);
+    rows += emitOp(model, op, id++, os, splits);
   os << "\nconstexpr OpInfo table[] = {\n" << rows << "};\n";
+  os << "\nllvm::ArrayRef<Split> splits() {\n";
+  if (splits.empty())
+    os << "  return {};\n}\n";
+  else
+    os << "  static constexpr Split rows[] = {\n" << splits << "  };\n  return rows;\n}\n";
 }
 
 } // namespace tess::tblgen

@@ -13,14 +13,12 @@
 
 namespace tess::runtime {
 
-/// Version of the executable's encoding that this build writes, and the highest that it reads.
-constexpr uint32_t kExecutableVersion = 1;
-
 /// The bytes of an `exec` section.
 std::string serializeExecutable(const Executable &executable);
 
 /// Reads and validates. `what` opens every message ("digits.tess: executable host").
-/// DataLoss: damaged bytes. Unimplemented: written by a newer version, which the message names.
+/// DataLoss: damaged bytes. Unimplemented: of another version or with a feature that this build does not know, which
+/// the message names.
 llvm::Expected<Executable> parseExecutable(llvm::StringRef bytes, llvm::StringRef what);
 
 /// Every index, count, order and range that bind relies on: each value is defined once and before its use, operators

@@ -2,8 +2,8 @@
 #include "ops/Error.h"
 #include "runtime/schema/Executable.pb.h"
 #include "runtime/schema/ExecutableCodec.h"
+#include "runtime/schema/Features.h"
 #include "runtime/schema/MessageParse.h"
-#include "runtime/schema/UnknownFields.h"
 
 #include <google/protobuf/arena.h>
 
@@ -237,10 +237,10 @@ private:
 } // namespace
 
 static llvm::Error checkVersion(const pb::Executable &in, llvm::StringRef what) {
-  if (in.version() > kExecutableVersion)
+  if (in.version() > kFeatureFormat)
     return makeError(ErrorCode::Unimplemented, what + ": version of the executable must be at most " +
-                                                   llvm::Twine(kExecutableVersion) + ", got " +
-                                                   llvm::Twine(in.version()) + ", written by a newer Tessera");
+                                                   llvm::Twine(kFeatureFormat) + ", got " + llvm::Twine(in.version()) +
+                                                   ", written by a newer Tessera");
   if (in.version() == 0)
     return makeError(ErrorCode::DataLoss, what + ": version of the executable must be at least 1, got 0");
   return llvm::Error::success();
@@ -252,12 +252,17 @@ llvm::Expected<Executable> parseExecutable(llvm::StringRef bytes, llvm::StringRe
     return std::move(e);
   if (llvm::Error e = checkVersion(*in, what))
     return std::move(e);
-  if (llvm::Error e = refuseUnknownFields(*in, what))
-    return std::move(e);
+  llvm::SmallVector<llvm::StringRef> names((*in).critical_features().begin(), (*in).critical_features().end());
+  llvm::Expected<Features> features = readFeatures((*in).version(), names, what);
+  if (!features)
+    return features.takeError();
   llvm::Expected<Executable> executable = Reader(what).read(*in);
-  if (executable)
-    if (llvm::Error e = validate(*executable, what))
-      return std::move(e);
+  if (!executable)
+    return executable;
+  if (llvm::Error e = validate(*executable, what))
+    return std::move(e);
+  if (llvm::Error e = checkFeatures((*in).version(), *features, featuresOf(*executable), what))
+    return std::move(e);
   return executable;
 }
 

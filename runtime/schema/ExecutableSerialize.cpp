@@ -1,6 +1,7 @@
 //===- ExecutableSerialize.cpp - Executable -> bytes ----------------------===//
 #include "runtime/schema/Executable.pb.h"
 #include "runtime/schema/ExecutableCodec.h"
+#include "runtime/schema/Features.h"
 
 namespace tess::runtime {
 
@@ -117,7 +118,10 @@ static void write(const InputDecl &input, pb::Input &out) {
 
 std::string serializeExecutable(const Executable &executable) {
   pb::Executable out;
-  out.set_version(kExecutableVersion);
+  Features features = featuresOf(executable);
+  out.set_version(features.format());
+  for (std::string &name : features.names())
+    out.add_critical_features(std::move(name));
   out.set_target(executable.target);
   out.set_num_threads(executable.numThreads);
   out.set_num_scalars(executable.numScalars);

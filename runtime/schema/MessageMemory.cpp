@@ -32,7 +32,12 @@ public:
   }
 
 private:
+  /// A string of its own: the object, its pointer, what the allocator adds.
+  static constexpr uint64_t kStringBytes = sizeof(std::string) + 2 * sizeof(void *) + 16;
+
   bool field(CodedInputStream &in, uint32_t tag, const FieldDescriptor *field) {
+    if (field && field->is_repeated() && field->cpp_type() == FieldDescriptor::CPPTYPE_STRING)
+      total += kStringBytes;
     bool isMessage = field && field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE &&
                      WireFormatLite::GetTagWireType(tag) == WireFormatLite::WIRETYPE_LENGTH_DELIMITED;
     if (!isMessage)

@@ -15,6 +15,7 @@ llvm::Error parseMessage(llvm::StringRef bytes, google::protobuf::Message &messa
   if (bytes.size() > INT32_MAX || !message.ParseFromArray(bytes.data(), int(bytes.size())))
     return makeError(ErrorCode::DataLoss, what + ": must be a Protobuf message, got " + llvm::Twine(bytes.size()) +
                                               " bytes that are not one");
+  message.DiscardUnknownFields();
   return llvm::Error::success();
 }
 

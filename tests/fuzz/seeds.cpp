@@ -20,7 +20,8 @@ static void write(const std::filesystem::path &path, llvm::StringRef bytes) {
   std::ofstream(path, std::ios::binary).write(bytes.data(), std::streamsize(bytes.size()));
 }
 
-/// Each operator as text, and with its operands' shapes.
+/// Each operator as text, and with its operands' shapes, up to the first that has none of its own: a loop, or what
+/// reads sizes that data decides.
 static void writeOperators(const std::filesystem::path &folder, const Executable &executable) {
   std::vector<TensorMeta> metas(executable.values.size());
   for (const InputDecl &input : executable.inputs) {
@@ -32,6 +33,8 @@ static void writeOperators(const std::filesystem::path &folder, const Executable
     if (value.kind == ValueKind::Constant)
       metas[index] = executable.constants[value.constant].meta;
   for (const ProgramNode &node : executable.nodes) {
+    if (!node.op)
+      return;
     Metas operands;
     std::string text = node.op.serialize();
     write(folder / "attribute" / node.op.name().str(), text);
@@ -42,7 +45,10 @@ static void writeOperators(const std::filesystem::path &folder, const Executable
         text += " " + std::to_string(size);
     }
     write(folder / "signature" / node.op.name().str(), text);
-    for (auto [value, meta] : llvm::zip(node.results, llvm::cantFail(node.op.infer(operands, node.segments))))
+    llvm::Expected<Metas> results = node.op.infer(operands, node.segments);
+    if (!results)
+      return llvm::consumeError(results.takeError());
+    for (auto [value, meta] : llvm::zip(node.results, *results))
       metas[value] = meta;
   }
 }

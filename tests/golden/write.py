@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import tessera
+import tessera.functional as F  # noqa: N812
 from tessera import jit
 
 from frontends.examples.digits_net import Training, load_digits
@@ -13,7 +14,8 @@ from tests.python import samples as S  # noqa: N812
 from tests.python.helper import same_bits
 
 EPOCHS = 20
-WITH_CODE = ("activation", "digits", "state")  # the others hold the graph only
+FEATURES = ("data_sizes", "float8", "free_sizes", "loops")  # what files name, beside families
+WITH_CODE = ("activation", "digits", "state", *FEATURES)  # the others hold the graph only
 BASELINE = "x86-64-v3"
 
 
@@ -40,12 +42,18 @@ def write_program(folder, name, function, inputs, dims=None):
     results = _values(function(*inputs.values()), outputs)  # state goes on from the dump
     assert same_bits(jit.load(draft)(*inputs.values()), results), name
     arrays = {f"in/{key}": value.numpy() for key, value in inputs.items()}
-    arrays |= {f"out/{key}": value.numpy() for key, value in zip(outputs, results, strict=True)}
+    for key, value in zip(outputs, results, strict=True):
+        arrays[f"out/{key}"] = storable(value.numpy())
     np.savez_compressed(folder / f"{name}.draft.npz", **arrays)
     for source, suffix in ((draft, ".tess"), (folder / f"{name}.draft.npz", ".npz")):
         write_new(path.with_suffix(suffix), source.read_bytes())
         source.unlink()
     print(f"{path}: {len(inputs)} inputs, {len(outputs)} outputs, {path.stat().st_size} bytes")
+
+
+def storable(array):
+    """The array, or, of float8, which NumPy's files do not have, its bytes."""
+    return array.view(np.uint8) if array.dtype.name.startswith("float8") else array
 
 
 def _values(named, seen):
@@ -77,6 +85,39 @@ def write_state(folder):
 
     numbers = np.random.default_rng(0).standard_normal(1025, dtype="float32")
     write_program(folder, "state", function, {"x": tessera.Tensor(numbers)})
+
+
+def write_features(folder):
+    """One program for each feature that a reader must know, but for complex numbers."""
+    x = tessera.Tensor(np.random.default_rng(1).standard_normal((6, 5), dtype="float32"))
+
+    def _step(state, row):
+        return state * 0.5 + row, state - row
+
+    def _loops(x):
+        last, states = F.scan(_step, x[0], x)
+        return {"last": last, "states": states}
+
+    def _data_sizes(x):
+        found = x[x > 0]
+        return {"found": found * 2, "range": F.arange(found.shape[0]) + found}
+
+    def _free_sizes(x):
+        rows, columns = x.shape
+        return {
+            "flat": F.reshape(x * 2, (rows * columns,)),
+            "ones": F.ones((rows + 1, 2)) * x[0, 0],
+        }
+
+    def _float8(x):
+        narrow = [x.astype(dtype) for dtype in ("float8_e4m3fn", "float8_e5m2")]
+        return {f"wide{i}": each.astype("float32") for i, each in enumerate(narrow)}
+
+    functions = {"data_sizes": _data_sizes, "float8": _float8, "loops": _loops}
+    for name, function in functions.items():
+        write_program(folder, name, function, {"x": x})
+    rows = jit.Dim("rows", 1, 64)
+    write_program(folder, "free_sizes", _free_sizes, {"x": x}, {"x": {0: rows}})
 
 
 def cases(family):
@@ -112,6 +153,7 @@ def main():
     folder.mkdir(exist_ok=True)
     write_digits(folder)
     write_state(folder)
+    write_features(folder)
     for family in sorted({record.family for record in S.records().values()}):
         write_family(folder, family)
 

@@ -1,6 +1,8 @@
 //===- graph_test.cpp - building, writing and reading graphs --------------===//
 #include "ir/GraphBuilder.h"
+#include "ops/Control.h"
 #include "ops/SizeExpr.h"
+#include "runtime/schema/BitsVersion.h"
 #include "tests/runtime/Stderr.h"
 
 using namespace tess;
@@ -150,7 +152,7 @@ TEST_CASE("a damaged graph section is told by the error alone") {
   CHECK(message == "graph: must be a Protobuf message, got 5 bytes that are not one");
 }
 
-TEST_CASE("what a newer writer adds is refused by name") {
+TEST_CASE("what a newer writer must have understood is refused by name") {
   std::string weights;
   std::vector<Graph::TensorRef> tensors;
   const std::string bytes = llvm::cantFail(scaledRelu(4, weights).serialize(tensors));
@@ -160,14 +162,91 @@ TEST_CASE("what a newer writer adds is refused by name") {
     CHECK(code == ErrorCode::Unimplemented);
     return message;
   };
-  const std::string field = "\x98\x06\x01"; // number 99, a varint
-  CHECK(refusal("\x08\x02") == "graph: format must be at most 1, got 2, written by a newer Tessera");
-  CHECK(refusal(field) == "graph: fields of Graph must be known, got number 99, written by a newer Tessera");
-  CHECK(refusal("\x2a\x03" + field) ==
-        "graph: fields of Node must be known, got number 99, written by a newer Tessera");
+  CHECK(refusal("\x08\x03") == "graph: format must be at most 2, got 3, written by a newer Tessera");
+  CHECK(refusal("\x08\x02\x42\x06ragged") ==
+        "graph: the file needs ragged, which this version of Tessera does not know, got features [ragged]");
+  CHECK(refusal("\x08\x02\x42\x05loops\x42\x06ragged") ==
+        "graph: the file needs ragged, which this version of Tessera does not know, got features [loops, ragged]");
   CHECK(refusal("\x2a\x0a\x0a\x08relu@7{}") == "relu: version must be in [1, 1], got 7, written by a newer Tessera");
   CHECK(refusal("\x2a\x0a\x0a\x08zeta@1{}") ==
         "operator: name must be known, got 'zeta', written by a newer Tessera or damaged");
+}
+
+TEST_CASE("what else a newer writer adds is skipped") {
+  std::string weights;
+  std::vector<Graph::TensorRef> tensors, more;
+  const std::string bytes = llvm::cantFail(scaledRelu(4, weights).serialize(tensors));
+  const std::string field = "\x98\x06\x01", within = "\x1a\x03" + field; // number 99, a varint; of another constant
+  Graph read = llvm::cantFail(Graph::parse(bytes + field, tensors));
+  CHECK(llvm::cantFail(read.serialize(more)) == bytes);
+  CHECK(messageOf(Graph::parse(bytes + within, tensors).takeError()) == "graph: dtype must be known, got ''");
+}
+
+/// A graph that gives back an input of `dtype`.
+static Graph identity(DType dtype) {
+  GraphBuilder builder;
+  builder.output(builder.input("x", TensorMeta(dtype, {2})), "y");
+  return builder.finish();
+}
+
+/// The sum over the rows of x, by a loop.
+static Graph loop() {
+  SubgraphBuilder step;
+  int sum = step.input(TensorMeta(DType::Float32, {3})), row = step.input(TensorMeta(DType::Float32, {3}));
+  int next = step.apply(OpDef::get("add"), {sum, row});
+  GraphBuilder builder;
+  auto zeros = builder.input("sum", TensorMeta(DType::Float32, {3})), x = builder.input("x", kRow);
+  OpDef scan = control::scan(llvm::cantFail(step.finish({next})), 0, 1, {});
+  builder.output(llvm::cantFail(builder.apply(scan, {zeros, x}, {}))[0], "total");
+  return builder.finish();
+}
+
+TEST_CASE("a graph names the features that it uses, and no others") {
+  std::string weights;
+  std::vector<Graph::TensorRef> tensors, more;
+  auto endOf = [&](const Graph &graph) { // the names are the last field
+    tensors.clear();
+    std::string bytes = llvm::cantFail(graph.serialize(tensors));
+    CHECK(llvm::cantFail(llvm::cantFail(Graph::parse(bytes, tensors)).serialize(more)) == bytes);
+    bool isPlain = llvm::StringRef(bytes).starts_with("\x08\x01");
+    CHECK(isPlain != llvm::StringRef(bytes).starts_with("\x08\x02"));
+    size_t versionEnd = bytes.rfind(std::string("\x38") + char(runtime::bitsVersion()));
+    return (isPlain ? "plain" : "") + bytes.substr(versionEnd + 2);
+  };
+  CHECK(endOf(scaledRelu(4, weights)) == "plain");
+  CHECK(endOf(counter(2)) == "plain");
+  CHECK(endOf(identity(DType::UInt64)) == "plain");
+  CHECK(endOf(identity(DType::Complex64)) == "\x42\x07"
+                                             "complex");
+  CHECK(endOf(identity(DType::Float8E4M3)) == "\x42\x06"
+                                              "float8");
+  CHECK(endOf(loop()) == "\x42\x05loops");
+  CHECK(endOf(onesOfData()) == "\x42\x0a"
+                               "data_sizes\x42\x10size_expressions");
+}
+
+TEST_CASE("a list of features that no writer makes is refused") {
+  std::vector<Graph::TensorRef> none;
+  const std::string plain = llvm::cantFail(counter(2).serialize(none));
+  const std::string loops = llvm::cantFail(loop().serialize(none));
+  auto refusal = [&](const std::string &bytes) {
+    auto [code, message] = takeError(Graph::parse(bytes, none).takeError());
+    CHECK(code == ErrorCode::DataLoss);
+    return message;
+  };
+  CHECK(refusal(plain + "\x42\x05loops") == "graph: a program of format 1 must name no features, got 1");
+  CHECK(refusal(plain + "\x08\x02\x42\x05loops") ==
+        "graph: features must be those that the program uses, [], got [loops]");
+  CHECK(refusal(loops + "\x42\x05loops") == "graph: features must be named once and in order, got loops behind loops");
+  CHECK(refusal(loops + "\x42\x01") ==
+        "graph: must be a Protobuf message, got " + std::to_string(loops.size() + 2) + " bytes that are not one");
+  CHECK(refusal(loops + "\x42\x02 A") == "graph: a feature must be named by at most 64 small letters, digits and "
+                                         "underscores, got 2 other bytes");
+  CHECK(refusal(loops.substr(0, loops.size() - 7)) ==
+        "graph: features must be those that the program uses, [loops], got []");
+  for (size_t size = loops.size() - 6; size < loops.size(); ++size)
+    CHECK(refusal(loops.substr(0, size)) ==
+          "graph: must be a Protobuf message, got " + std::to_string(size) + " bytes that are not one");
 }
 
 TEST_CASE("text that is no module is refused") {

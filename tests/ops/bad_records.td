@@ -1,6 +1,6 @@
 // Records that are wrong stop the generator, with the record's place and what is wrong.
 //
-// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
+// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
 include "ops/Base.td"
 
 class Plain<string m> : Tess_Op<m> {
@@ -87,4 +87,22 @@ def Tess_BOp : Plain<"b"> { let lowering = Reduction<"Sum">; }
 // CHECK: error: b: numeric attribute must be one of Runtime, BindTime and Static, got axis
 #ifdef CASE_18
 def Tess_BOp : Plain<"b"> { let attrFacts = []; }
+#endif
+// CHECK: error: b: upgrades: a line must be 'VERSION: rename|default|drop|retype NAME ...', got '1: retype axis str int'
+#ifdef CASE_19
+def Tess_BOp : Plain<"b"> {
+  let version = 2;
+  let upgrades = ["1: retype axis str int"];
+}
+#endif
+// CHECK: error: b: upgrades must be of versions before the record's, got '1: drop dim'
+#ifdef CASE_20
+def Tess_BOp : Plain<"b"> { let upgrades = ["1: drop dim"]; }
+#endif
+// CHECK: error: b: a split must be of an older version and have one dag for each result, got version 2
+#ifdef CASE_21
+def Tess_BOp : Plain<"b"> {
+  let version = 2;
+  let splits = [Split<2, [(op<"a"> $x)]>];
+}
 #endif

@@ -2,6 +2,9 @@
 #include "tests/ops/Samples.h"
 
 #include "ops/Builtin.h"
+#include "ops/GraphPieces.h"
+#include "ops/UpgradeStep.h"
+#include "ops/Upgrades.h"
 
 using namespace tess;
 using namespace tess::test;
@@ -66,6 +69,88 @@ TEST_CASE("an older version is upgraded") {
   CHECK(op.isSame(builtin::Flatten(1, 2)));
   CHECK(llvm::cantFail(OpDef::parse("flatten{start=1}")).isSame(builtin::Flatten(1, -1)));
   CHECK(llvm::cantFail(OpDef::parse("flatten@1{}")).isSame(builtin::Flatten(0, -1)));
+}
+
+TEST_CASE("an attribute of another kind is upgraded") {
+  const char *const lines[] = {"1: rename along axis", "1: retype axis ints int",
+                               "2: retype with_logits str bool \"raw\"=true \"probability\"=false",
+                               "2: retype label_smooth int float"};
+  ScopedHistory history(*findOp("cross_entropy"), {3, lines, {}});
+  auto parsed = [](llvm::StringRef text) { return llvm::cantFail(OpDef::parse(text)); };
+  OpDef op = parsed("cross_entropy{along=[2], label_smooth=0, with_logits=\"probability\"}");
+  CHECK(op.toString() == "cross_entropy(axis=2, label_smooth=0.0, with_logits=false, reduction=\"mean\")");
+  CHECK(parsed("cross_entropy@2{axis=2, with_logits=\"raw\"}").boolean("with_logits"));
+  CHECK(parsed("cross_entropy@3{axis=2, label_smooth=0.5}").f64("label_smooth") == 0.5);
+  CHECK(errorOf(OpDef::parse("cross_entropy{along=[1, 2]}")) ==
+        "cross_entropy.axis: attribute: value must be one that version 2 has, too, got [1, 2]");
+  CHECK(errorOf(OpDef::parse("cross_entropy{along=1}")) ==
+        "cross_entropy.axis: attribute: value must be a list of integers, got '1'");
+  CHECK(errorOf(OpDef::parse("cross_entropy@2{with_logits=\"odd\"}")) ==
+        "cross_entropy.with_logits: attribute: value must be one that version 3 has, too, got \"odd\"");
+  CHECK(errorOf(OpDef::parse("cross_entropy@4{}")) ==
+        "cross_entropy: version must be in [1, 3], got 4, written by a newer Tessera");
+}
+
+TEST_CASE("values keep their meaning in another kind, or are refused") {
+  auto become = [](const char *kinds, llvm::StringRef text) {
+    std::string line = std::string("1: retype a ") + kinds;
+    llvm::Expected<std::string> result = retyped(llvm::cantFail(parseUpgradeStep(line)), text);
+    return result ? *result : takeError(result.takeError()).second;
+  };
+  CHECK(become("bool int", "true") == "1");
+  CHECK(become("int bool", "0") == "false");
+  CHECK(become("int bool", "2") == "attribute: value must be one that version 2 has, too, got 2");
+  CHECK(become("int float", "3") == "3.0");
+  CHECK(become("int float", "9007199254740993") ==
+        "attribute: value must be one that version 2 has, too, got 9007199254740993");
+  CHECK(become("float int", "-4.0") == "-4");
+  CHECK(become("float int", "0.5") == "attribute: value must be one that version 2 has, too, got 0.5");
+  CHECK(become("float int", "inf") == "attribute: value must be one that version 2 has, too, got inf");
+  CHECK(become("int ints", "7") == "[7]");
+  CHECK(become("ints int", "[]") == "attribute: value must be one that version 2 has, too, got []");
+  CHECK(become("int ints", "none") == "none");
+  CHECK(become("int str 1=\"one\" 2=\"two\"", "2") == "\"two\"");
+}
+
+TEST_CASE("a line that is no upgrade is refused") {
+  for (const char *line :
+       {"", "1: rename axis", "x: drop a", "1: drop", "1: drop a b", "1: retype a int int", "1: retype a int complex",
+        "1: retype a str bool", "1: retype a int str one=\"1\"", "1: split a"})
+    CHECK(errorOf(parseUpgradeStep(line)) ==
+          std::string("upgrades: a line must be 'VERSION: rename|default|drop|retype NAME ...', got '") + line + "'");
+}
+
+/// What `mean` would have been, had its first version been a sum by default, or a product of means.
+static llvm::SmallVector<int, 4> sumOf(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  return {pieces::call(b, "sum", v, {{"axes", op.attr("axes")}})};
+}
+static llvm::SmallVector<int, 4> squareOf(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  return {pieces::call(b, "square", {pieces::call(b, "mean", v, {{"axes", op.attr("axes")}})})};
+}
+
+TEST_CASE("a version that became several operators is a graph of them") {
+  const OpInfo &mean = *findOp("mean");
+  const char *const lines[] = {"1: drop power", "1: rename axis axes"};
+  const Split splits[] = {{&mean, 1, "power=2", squareOf}, {&mean, 1, "power=1", sumOf}};
+  ScopedHistory history(mean, {2, lines, splits});
+  auto operators = [](llvm::StringRef text) {
+    StoredOp stored = llvm::cantFail(parseStored(text));
+    if (!stored.split)
+      return stored.op.toString();
+    std::string names;
+    for (const Subgraph::Node &node : llvm::cantFail(splitGraph(stored, {{DType::Float32, {2, 3}}})).nodes)
+      names += node.op.toString() + ";";
+    return names;
+  };
+  CHECK(operators("mean{axis=[1], power=2}") == "mean(axes=[1], keepdims=false);square();");
+  CHECK(operators("mean{axis=[1], power=1}") == "sum(axes=[1], keepdims=false);");
+  CHECK(operators("mean{axis=[1], power=0}") == "mean(axes=[1], keepdims=false)");
+  CHECK(operators("mean@2{axes=[1]}") == "mean(axes=[1], keepdims=false)");
+  CHECK(errorOf(OpDef::parse("mean{axis=[1], power=2}")) ==
+        "mean: an operator must be one here, got version 1, which is several by now: compile the file's graph again");
+  StoredOp stored = llvm::cantFail(parseStored("mean{axis=[1], power=2}"));
+  CHECK(errorOf(splitGraph(stored, {})) == "mean: number of operands must be 1, got 0");
+  CHECK_FALSE(errorOf(splitGraph(stored, {{DType::Int8, {2, 3}}})).empty());
 }
 
 TEST_CASE("a new name is not an old one") {

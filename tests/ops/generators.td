@@ -1,4 +1,4 @@
-// Two operators that use most of what a record may say; the generators' tests read it.
+// Operators that use most of what a record may say; the generators' tests read it.
 //
 // RUN: tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include %s | FileCheck %s --check-prefix=TABLE
 // RUN: tess-tblgen -gen-tess-ir-glue -I. -I/usr/lib/llvm-22/include %s | FileCheck %s --check-prefix=GLUE
@@ -46,6 +46,20 @@ def Tess_JoinOp : Tess_Op<"join"> {
   let version = 2;
   let upgrades = ["1: rename side place"];
 }
+def Tess_OneOp : Tess_Op<"one"> {
+  let summary = "one";
+  let description = "Once with a square.";
+  let arguments = (ins Tess_Float:$x);
+  let results = (outs Tess_Float:$out);
+  let shapes = "(*D) -> (*D)";
+  let dtypes = Same<"x">;
+  let lowering = Library<"one">;
+  let samples = [Sample<["2,3"]>];
+  let oracle = Oracle<"x">;
+  let version = 2;
+  let upgrades = ["1: drop power"];
+  let splits = [Split<1, [(op<"mul"> $x, (op<"one"> $x))], "power=2">];
+}
 
 // Operators come in the order of their names.
 // TABLE: Written by tess-tblgen --gen-tess-op-table from ops/*.td. Do not edit.
@@ -81,6 +95,11 @@ def Tess_JoinOp : Tess_Op<"join"> {
 // TABLE-NOT: needed[1]
 // TABLE: inplace[] = {{[{][{]}}0, 0}, };
 // TABLE: splittable[] = {0, };
+
+// An older version is a graph of operators of today.
+// TABLE: namespace op_one {
+// TABLE: split0(SubgraphBuilder &b, {{.*}}const OpDef &op, llvm::ArrayRef<int> v) {
+// TABLE-NEXT: return {pieces::call(b, "mul", {v[0], pieces::call(b, "one", {v[0]})}), };
 
 // GLUE: LogicalResult JoinOp::inferReturnTypes(
 // GLUE: *::tess::findOp("join");

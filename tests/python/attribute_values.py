@@ -1,6 +1,16 @@
-"""Random attribute values of every record, and a model of the classes that they need."""
+"""Random attribute values of every record, and a model of the classes that they need.
+
+`tools/dev campaign attributes [--count N] [--seed S]` calls records with N of them, and fails where
+more is compiled than what is static predicts. The caches of code must be off: TESS_CACHE_DIR and
+TESS_WARM_SET empty.
+"""
+
+import argparse
+import sys
+from collections import Counter
 
 import numpy as np
+import tessera
 from tessera import _core, jit
 
 from tests.python import samples
@@ -120,3 +130,37 @@ class Values:
         for ours, theirs in zip(results, traced(*tensors), strict=True):
             if not np.array_equal(ours.numpy(), theirs.numpy(), equal_nan=True):
                 self.wrong.append(str(op))
+
+
+def findings(count, seed):
+    """A line about `count` calls, and lines about what is wrong with them."""
+    tessera.config.async_level = 0
+    values, compiled = Values(seed), Counter()
+    for number in range(count):
+        before = tessera.cache_stats()["compilations"]
+        name = values.call(checked=number % 50 == 0)
+        compiled[name] += tessera.cache_stats()["compilations"] - before
+    predicted = {name: len(classes) for name, classes in values.classes.items()}
+    yield (
+        f"{count} calls of {len(values.calls)} of {len(values.records)} operators compiled "
+        f"{compiled.total()} classes, of {sum(predicted.values())} that static values predict"
+    )
+    for name, most in predicted.items():
+        if compiled[name] > most:
+            yield f"{name}: classes must be at most {most}, got {compiled[name]}"
+    yield from (f"{op}: results must be those of a program, got others" for op in values.wrong)
+
+
+def main():
+    """The command; status 1 where something is wrong."""
+    parser = argparse.ArgumentParser(prog="tools/dev campaign attributes")
+    parser.add_argument("--count", type=int, default=10000)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    lines = list(findings(given.count, given.seed))
+    print("\n".join(lines))
+    sys.exit(len(lines) > 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -119,8 +119,8 @@ run_campaign() {
     --sanitize=*) die "campaign: --sanitize must be address, got '${1#*=}'" ;;
   esac
   case ${1:-} in
-    random | records) ;;
-    *) die "campaign: the kind must be random or records, got '${1:-}'" ;;
+    random | records | attributes) ;;
+    *) die "campaign: the kind must be random, records or attributes, got '${1:-}'" ;;
   esac
   build_package "${targets[@]}"
   # Two workers share the cores: a thread that spins at a barrier keeps from running what it waits for.
@@ -129,6 +129,11 @@ run_campaign() {
     export LD_PRELOAD=$preload ASAN_OPTIONS=allow_user_poisoning=0:detect_leaks=0
   else
     export TESS_RUN=$bin/tools/tess-run
+  fi
+  if [ "$1" = attributes ]; then
+    shift
+    export TESS_CACHE_DIR='' TESS_WARM_SET=''
+    PYTHONPATH=$root:$PYTHONPATH exec "$venv/bin/python" -m tests.python.attribute_values "$@"
   fi
   PYTHONPATH=$root:$PYTHONPATH exec "$venv/bin/python" -m tests.random.campaign "$@"
 }

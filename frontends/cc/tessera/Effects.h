@@ -21,6 +21,7 @@ class Modes {
 public:
   /// Whether they still are.
   bool hold() const;
+  bool operator==(const Modes &) const = default;
   void add(const ModeRef &mode);
 
 private:

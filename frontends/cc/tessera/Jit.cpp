@@ -9,6 +9,7 @@
 #include "eager/tracing/FreeDims.h"
 #include "eager/tracing/GradEffects.h"
 #include "eager/tracing/KeptCalls.h"
+#include "eager/tracing/SizedProgram.h"
 #include "eager/tracing/TracedProgram.h"
 #include "tessera/Effects.h"
 #include "llvm/ADT/STLExtras.h"
@@ -52,6 +53,18 @@ static Signature signatureOf(llvm::ArrayRef<eager::TensorRef> arguments) {
   return signature;
 }
 
+/// The signature of all calls that differ in sizes only, as far as these may be free.
+static Signature withoutSizes(llvm::ArrayRef<eager::TensorRef> arguments) {
+  Signature signature = signatureOf(arguments);
+  size_t at = 0;
+  for (const eager::TensorRef &argument : arguments) {
+    at += 3; // dtype, rank, alias
+    for (int64_t size : argument->shape())
+      signature[at++] = size >= eager::kLeastFreeSize ? -1 : size;
+  }
+  return signature;
+}
+
 namespace {
 /// The recording of one call.
 struct Recorded {
@@ -64,10 +77,11 @@ struct Recorded {
 
 /// Records one call and returns its results.
 static std::vector<Tensor> recordCall(llvm::ArrayRef<Tensor> arguments, const Calls::Function &function,
-                                      eager::Recorder::Mode mode, Recorded &recorded) {
+                                      eager::Recorder::Mode mode, Recorded &recorded,
+                                      const eager::DataSizes &dataSizes = {}) {
   tessera::detail::Effects effects;
   eager::Tensors given = refs(arguments);
-  auto recorder = valueOrThrow(eager::Recorder::begin(given, mode));
+  auto recorder = valueOrThrow(eager::Recorder::begin(given, mode, dataSizes));
   std::vector<Tensor> results;
   try {
     results = function(arguments);
@@ -85,15 +99,35 @@ static std::vector<Tensor> recordCall(llvm::ArrayRef<Tensor> arguments, const Ca
 
 /// A recorded call, and the program that repeats it.
 struct Calls::Variant {
-  Signature signature;
+  Signature signature, sizeless;
   eager::ArgumentIdentity identity;
   Function function;
   Recorded recorded;
   std::shared_ptr<eager::TracedProgram> program;
+  eager::SizedProgram::Ref sized; // to take the program from
+  bool isFixed = false;           // it serves one choice of sizes
+  bool isEager = false;           // the call cannot be a program
   std::optional<eager::KeptCall> kept;
 
-  Variant(Signature signature, llvm::ArrayRef<eager::TensorRef> given, const Function &function)
-      : signature(std::move(signature)), identity(given), function(function) {}
+  Variant(llvm::ArrayRef<eager::TensorRef> given, const Function &function)
+      : signature(signatureOf(given)), sizeless(withoutSizes(given)), identity(given), function(function) {}
+
+  /// Takes the program of `known`, the same function at other sizes; false where there is none for both.
+  bool share(Variant &known) {
+    bool isSame = recorded.modes == known.recorded.modes && recorded.grads.lines() == known.recorded.grads.lines();
+    if (isSame)
+      sized = valueOrThrow(eager::SizedProgram::of(known.recorded.recording, recorded.recording, known.sized)).program;
+    if (!sized)
+      isFixed = known.isFixed = true;
+    else if (!known.program)
+      known.sized = sized;
+    return !isFixed;
+  }
+  /// Bytes of the recording, and of a program that no other call counts.
+  uint64_t heldBytes() const {
+    bool isOwn = program && (!sized || sized->isOf(recorded.recording));
+    return recorded.recording->heldBytes() + (isOwn ? program->heldBytes() : 0);
+  }
 
   /// Whether the function would do the same now.
   Match match(llvm::ArrayRef<eager::TensorRef> given) const {
@@ -124,6 +158,18 @@ struct Calls::Recordings : std::enable_shared_from_this<Recordings> {
     }
     return open ? std::pair(*open, Match::Open) : std::pair(nullptr, Match::None);
   }
+  /// A call whose program a call of other sizes may share, the one with the most free axes; null: there is none.
+  std::shared_ptr<Variant> nearest(const Variant &call, llvm::ArrayRef<eager::TensorRef> given) {
+    auto numAxes = [](const Variant &variant) { return variant.sized ? variant.sized->axes().size() : 0; };
+    std::lock_guard lock(mutex);
+    std::shared_ptr<Variant> best;
+    for (const auto &[signature, variants] : bySignature)
+      for (const std::shared_ptr<Variant> &variant : variants)
+        if (variant->sizeless == call.sizeless && variant->signature != call.signature && !variant->isFixed &&
+            !variant->isEager && (!best || numAxes(*variant) > numAxes(*best)) && variant->match(given) != Match::None)
+          best = variant;
+    return best;
+  }
   /// The call recorded or used last, if it is still kept.
   std::shared_ptr<Variant> latest() {
     std::lock_guard lock(mutex);
@@ -143,7 +189,7 @@ struct Calls::Recordings : std::enable_shared_from_this<Recordings> {
       variants.insert(variants.begin(), variant);
       used = variant;
     }
-    variant->kept->keep(variant->recorded.recording->heldBytes());
+    variant->kept->keep(variant->heldBytes());
   }
   void remove(const std::shared_ptr<Variant> &variant) {
     std::lock_guard lock(mutex);
@@ -171,12 +217,17 @@ std::vector<Tensor> Calls::call(std::vector<Tensor> arguments, const Function &f
   for (Tensor &argument : arguments)
     argument = Tensor(argument.ref()); // numbers become tensors
   eager::Tensors given = refs(arguments);
-  Signature signature = signatureOf(given);
-  auto [known, match] = recordings->find(signature, given);
+  auto variant = std::make_shared<Variant>(given, function);
+  auto [known, match] = recordings->find(variant->signature, given);
   if (match == Match::Certain)
-    return run(*known, given);
-  auto variant = std::make_shared<Variant>(std::move(signature), given, function);
+    return run(*known, arguments);
+  if (!known)
+    if (std::shared_ptr<Variant> shared = resized(*variant, arguments)) {
+      recordings->add(shared);
+      return run(*shared, arguments);
+    }
   std::vector<Tensor> results = recordCall(arguments, function, eager::Recorder::Mode::Run, variant->recorded);
+  variant->isEager = variant->recorded.recording->needsData();
   if (known && !known->identity.bindOutside(given, *variant->recorded.recording)) {
     known->identity.learn(given);
     variant->identity = known->identity;
@@ -186,18 +237,93 @@ std::vector<Tensor> Calls::call(std::vector<Tensor> arguments, const Function &f
   return results;
 }
 
-std::vector<Tensor> Calls::run(Variant &variant, llvm::ArrayRef<eager::TensorRef> arguments) {
+/// `call`, recorded by inference, as one that shares the program of calls with other sizes; null where none serves it.
+std::shared_ptr<Calls::Variant> Calls::resized(Variant &call, llvm::ArrayRef<Tensor> arguments) const {
+  eager::Tensors given = refs(arguments);
+  std::shared_ptr<Variant> known = recordings->nearest(call, given);
+  if (!known)
+    return nullptr;
+  auto variant = std::make_shared<Variant>(given, call.function);
+  known->recorded.grads.prepare(given);
+  try {
+    (void)recordCall(arguments, call.function, eager::Recorder::Mode::InferOnly, variant->recorded,
+                     {known->recorded.recording});
+  } catch (const Error &) { // a run says why, if it fails, too
+    return nullptr;
+  }
+  call.isFixed = variant->recorded.recording->needsData() || !variant->share(*known);
+  if (call.isFixed)
+    return nullptr;
+  known->identity.learn(given);
+  variant->identity = known->identity;
+  return variant;
+}
+
+/// Why the recorded call holds for the sizes that data decided in it only; empty: it holds for others, too.
+std::string Calls::whyFixed(const Variant &variant) {
+  const eager::RecordingRef &recording = variant.recorded.recording;
+  auto moved = [&](int64_t shift) -> llvm::Expected<eager::RecordingRef> {
+    std::vector<Tensor> arguments;
+    for (size_t i = 0; i < recording->arguments().size(); ++i) {
+      unsigned alias = variant.identity.aliases()[i];
+      arguments.push_back(alias < i ? arguments[alias] : Tensor(eager::valueless(recording->argumentMeta(i))));
+    }
+    Recorded again;
+    try {
+      (void)recordCall(arguments, variant.function, eager::Recorder::Mode::InferOnly, again, {recording, shift});
+    } catch (const Error &error) {
+      return tess::invalidArgument(error.what());
+    }
+    return again.recording;
+  };
+  return valueOrThrow(eager::whyFixedByData(*recording, moved));
+}
+
+/// Gives `variant` its program: that of calls with other sizes where there is one.
+void Calls::compile(Variant &variant, llvm::ArrayRef<eager::TensorRef> arguments) const {
+  if (!variant.sized && !variant.isFixed)
+    if (std::shared_ptr<Variant> known = recordings->nearest(variant, arguments))
+      variant.share(*known);
+  if (variant.sized)
+    variant.program = valueOrThrow(variant.sized->get(arguments, {}, fuse));
+  if (variant.program)
+    return;
+  variant.isFixed |= variant.sized != nullptr;
+  variant.sized = nullptr;
+  variant.program = valueOrThrow(eager::TracedProgram::compile(variant.recorded.recording, {}, fuse));
+}
+
+/// The same for a call in which data decides sizes; false where no program serves whatever it decides.
+bool Calls::compileForData(Variant &variant, llvm::ArrayRef<eager::TensorRef> arguments) const {
+  if (!whyFixed(variant).empty())
+    return false;
+  try {
+    compile(variant, arguments);
+  } catch (const Error &error) {
+    if (error.code() != ErrorCode::InvalidArgument && error.code() != ErrorCode::Unimplemented)
+      throw;
+    return false;
+  }
+  return true;
+}
+
+std::vector<Tensor> Calls::run(Variant &variant, llvm::ArrayRef<Tensor> arguments) {
   const Recorded &recorded = variant.recorded;
-  bool isNew = !variant.program;
+  bool isNew = !variant.program && !variant.isEager;
+  eager::Tensors given = refs(arguments);
+  if (isNew && recorded.recording->hasDataSizes())
+    variant.isEager = !compileForData(variant, given);
+  else if (isNew)
+    compile(variant, given);
+  if (variant.isEager)
+    return variant.function(arguments);
+  recorded.grads.prepare(given);
+  eager::Tensors all = valueOrThrow(variant.program->run(given));
   if (isNew)
-    variant.program = valueOrThrow(eager::TracedProgram::compile(recorded.recording, {}, fuse));
-  recorded.grads.prepare(arguments);
-  eager::Tensors all = valueOrThrow(variant.program->run(arguments));
-  if (isNew)
-    variant.kept->recount(recorded.recording->heldBytes() + variant.program->heldBytes());
+    variant.kept->recount(variant.heldBytes());
   else
     variant.kept->use();
-  recorded.grads.apply(arguments, llvm::ArrayRef(all).drop_front(recorded.numResults));
+  recorded.grads.apply(given, llvm::ArrayRef(all).drop_front(recorded.numResults));
   all.resize(recorded.numResults);
   return tensorsOf(std::move(all));
 }

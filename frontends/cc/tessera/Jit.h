@@ -51,6 +51,8 @@ struct DumpOptions {
 
 /// The calls of one traced function. A signature is the dtypes and shapes of the arguments, which of them are the same
 /// variable, the modes of modules, and which gradients are present; everything else is as it was in the recorded call.
+/// Signatures that differ in sizes of at least 2 share a program whose dimensions are free, unless the function does
+/// something else at other sizes: each is recorded by itself, by inference, to see that.
 /// What it keeps is bounded (eager/tracing/KeptCalls.h): calls used least recently are forgotten, and recorded anew.
 class Calls {
 public:
@@ -69,7 +71,11 @@ private:
   struct Recordings;
   /// The recorded call holds no size that `options` free.
   static void checkFree(const Variant &variant, const tess::eager::GraphOptions &options);
-  std::vector<Tensor> run(Variant &variant, llvm::ArrayRef<tess::eager::TensorRef> arguments);
+  std::shared_ptr<Variant> resized(Variant &call, llvm::ArrayRef<Tensor> arguments) const;
+  void compile(Variant &variant, llvm::ArrayRef<tess::eager::TensorRef> arguments) const;
+  bool compileForData(Variant &variant, llvm::ArrayRef<tess::eager::TensorRef> arguments) const;
+  static std::string whyFixed(const Variant &variant);
+  std::vector<Tensor> run(Variant &variant, llvm::ArrayRef<Tensor> arguments);
 
   bool fuse;
   std::shared_ptr<Recordings> recordings; // shared with copies
@@ -103,9 +109,11 @@ template <typename... T> struct FromList<std::tuple<T...>> {
 /// A function of tensors that returns a tensor, a vector or tuple of tensors, or nothing. The first call of a signature
 /// runs eagerly and is recorded, later ones run one compiled program: tensors from outside (parameters, optimizer and
 /// random state) are read and updated by it. The first call with other tensors is recorded, too: it shows which uses of
-/// an argument were uses of a tensor from outside. Reading a tensor's value within the function is an error.
-/// TESS_DISABLE_TRACE=1 runs every call eagerly; so does a GradManager that records around the call. Copies share the
-/// function.
+/// an argument were uses of a tensor from outside. The first call with other sizes is recorded without running
+/// anything, and runs the one program whose sizes are free. Sizes that data decides are found by the program; a
+/// function that asks for one (shape(), size()) or holds for one only runs eagerly. Reading a tensor's value within the
+/// function is an error. TESS_DISABLE_TRACE=1 runs every call eagerly; so does a GradManager that records around the
+/// call. Copies share the function.
 template <typename F> class Trace {
 public:
   Trace(F function, bool fuse) : function(std::make_shared<F>(std::move(function))), calls(fuse) {}

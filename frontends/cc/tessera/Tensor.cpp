@@ -3,8 +3,10 @@
 
 #include "eager/Tape.h"
 #include "eager/tracing/Recording.h"
+#include "ops/SizeExpr.h"
 #include "tessera/Apply.h"
 #include "tessera/functional.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
 
@@ -69,9 +71,23 @@ eager::Operand Tensor::operand() const {
   return eager::Operand(ref()); // this handle owns it
 }
 
-Shape Tensor::shape() const { return weak ? Shape() : Shape(ref()->shape()); }
+/// The shape, as the function that is recorded, if any, gets to know it.
+static llvm::ArrayRef<int64_t> knownShape(const eager::TensorImpl &tensor) {
+  if (eager::Recorder *recorder = eager::Recorder::current())
+    if (auto symbols = recorder->symbolicShape(tensor); symbols && llvm::any_of(*symbols, tess::sizes::dependsOnData))
+      recorder->noteDataRead();
+  return tensor.shape();
+}
+
+Shape Tensor::shape() const { return weak ? Shape() : Shape(knownShape(*ref())); }
 int64_t Tensor::rank() const { return weak ? 0 : ref()->rank(); }
-int64_t Tensor::numElements() const { return weak ? 1 : ref()->numElements(); }
+int64_t Tensor::numElements() const {
+  if (weak)
+    return 1;
+  eager::TensorRef tensor = ref();
+  (void)knownShape(*tensor);
+  return tensor->numElements();
+}
 DType Tensor::dtype() const { return weak ? tessera::dtypeOf(*weak) : ref()->dtype(); }
 std::string Tensor::name() const { return ref()->name().str(); }
 
@@ -80,7 +96,7 @@ int64_t Tensor::size(int64_t axis) const {
   if (index < 0 || index >= rank())
     throw Error(ErrorCode::OutOfRange, "size: axis must be in [" + std::to_string(-rank()) + ", " +
                                            std::to_string(rank() - 1) + "], got " + std::to_string(axis));
-  return ref()->shape()[index];
+  return knownShape(*ref())[index];
 }
 
 void Tensor::setName(const std::string &name) const {

@@ -15,10 +15,12 @@
 #include "eager/tracing/GradientRecording.h"
 #include "eager/tracing/RecordingText.h"
 #include "eager/tracing/Segment.h"
+#include "eager/tracing/SizedProgram.h"
 #include "eager/tracing/TracedProgram.h"
 #include "runtime/Devices.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -113,9 +115,15 @@ struct PyProgram {
   }
 };
 
-PyProgram compile(const PyRecording &self, const nb::dict &options) {
+/// What a recording is compiled with.
+struct ProgramOptions {
   GraphOptions graph;
   bool fuse = true;
+};
+
+ProgramOptions optionsOf(const nb::dict &options) {
+  ProgramOptions read;
+  auto &[graph, fuse] = read;
   if (options.contains("capture_as_const"))
     graph.captureAsConstants = nb::cast<bool>(options["capture_as_const"]);
   if (options.contains("fuse"))
@@ -123,9 +131,35 @@ PyProgram compile(const PyRecording &self, const nb::dict &options) {
   if (options.contains("donated"))
     for (nb::handle argument : options["donated"])
       graph.donated.push_back(nb::cast<unsigned>(argument));
-  if (options.contains("dims"))
-    addDims(*self.recording, nb::cast<std::vector<FreeDim>>(options["dims"]), graph);
+  return read;
+}
+
+PyProgram compile(const PyRecording &self, const nb::dict &options) {
+  auto [graph, fuse] = optionsOf(options);
   return {valueOrThrow(TracedProgram::compile(self.recording, graph, fuse))};
+}
+
+/// One program for calls of other sizes, as one object of Python.
+struct PySizedProgram {
+  SizedProgram::Ref sized;
+  std::optional<PyProgram> program = std::nullopt;
+
+  PyProgram *get(nb::handle arguments, const nb::dict &given) {
+    auto [graph, fuse] = optionsOf(given);
+    auto found = valueOrThrow(sized->get(tensorsOf(arguments, "get"), graph, fuse));
+    if (found && !program)
+      program.emplace(PyProgram{found});
+    return found ? &*program : nullptr;
+  }
+};
+
+/// What serves both recordings and those that `known` serves, perhaps that; else why there is nothing.
+nb::object shareProgram(const PyRecording &first, const PyRecording &second, nb::handle known) {
+  SizedProgram::Ref before = known.is_none() ? nullptr : nb::cast<PySizedProgram &>(known).sized;
+  auto [program, why] = valueOrThrow(SizedProgram::of(first.recording, second.recording, before));
+  if (!program)
+    return nb::str(why.c_str());
+  return program == before ? nb::borrow(known) : nb::cast(PySizedProgram{program});
 }
 
 nb::list captured(const PyRecording &self) {
@@ -163,15 +197,19 @@ nb::object compareRecordings(const PyRecording &first, const PyRecording &second
   return nb::make_tuple(listOf(one), listOf(other));
 }
 
-/// The axes, as (argument, axis), at whose sizes alone two recordings differ; else the first difference, in words.
-nb::object differenceInSizes(const PyRecording &first, const PyRecording &second) {
-  SizeDifference difference = valueOrThrow(eager::differenceInSizes(*first.recording, *second.recording));
-  if (!difference.why.empty())
-    return nb::str(difference.why.c_str());
-  nb::list axes;
-  for (SizeDifference::Axis axis : difference.axes)
-    axes.append(nb::make_tuple(axis.argument, axis.axis));
-  return axes;
+/// Why the recording holds only where data decides sizes as it did; none: it holds for others, too.
+std::optional<std::string> whyFixedByData(const PyRecording &recorded, const nb::callable &record) {
+  auto again = [&](int64_t shift) -> llvm::Expected<RecordingRef> {
+    try {
+      return nb::cast<PyRecording>(record(shift)).recording;
+    } catch (const nb::python_error &error) {
+      if (!error.matches(PyExc_ValueError))
+        throw;
+      return invalidArgument(nb::cast<std::string>(nb::str(error.value())));
+    }
+  };
+  std::string why = valueOrThrow(eager::whyFixedByData(*recorded.recording, again));
+  return why.empty() ? std::nullopt : std::optional(why);
 }
 
 /// The tensor that the caller's Python uses for a result: `recorded`, if the recording left it without a value.
@@ -331,8 +369,7 @@ PyProgram loadProgram(const std::string &path, bool allowCode) {
 void initClasses(nb::module_ &module) {
   nb::class_<PyRecording>(module, "Recording", "What a traced function did.")
       .def("compile", &compile, nb::arg("options") = nb::dict(),
-           "The program; options: capture_as_const, fuse, donated (arguments by number), dims (argument, axis, name, "
-           "min, max or -1).")
+           "The program; options: capture_as_const, fuse, donated (arguments by number).")
       .def_prop_ro("captured", &captured, "The variables from outside, in the order of their first use.")
       .def("captured_tracked", &capturedTracked)
       .def(
@@ -373,6 +410,21 @@ void initClasses(nb::module_ &module) {
 
 void initTrace(nb::module_ &module) {
   initClasses(module);
+  module.attr("LEAST_FREE_SIZE") = kLeastFreeSize;
+  nb::class_<PySizedProgram>(module, "SizedProgram",
+                             "The program of recordings that differ in sizes of arguments only.")
+      .def_static("of", &shareProgram, nb::arg("first"), nb::arg("second"), nb::arg("known").none(),
+                  "For both recordings, and those that `known` serves; it may be the answer. A text: why no program "
+                  "serves them.")
+      .def("get", &PySizedProgram::get, nb::arg("arguments"), nb::arg("options"), nb::rv_policy::reference_internal,
+           "The program, bound to the sizes of the arguments; None where it cannot be.")
+      .def(
+          "is_of",
+          [](PySizedProgram &self, const PyRecording &recording) { return self.sized->isOf(recording.recording); },
+          nb::arg("recording"))
+      .def_prop_ro("is_compiled", [](PySizedProgram &self) { return self.sized->isCompiled(); })
+      .def_prop_ro("num_axes", [](PySizedProgram &self) { return self.sized->axes().size(); })
+      .def_prop_ro("why", [](PySizedProgram &self) { return self.sized->why(); });
   module.def(
       "trace_begin", &traceBegin, nb::arg("arguments"), nb::arg("run") = true, nb::arg("bounds") = false,
       nb::arg("like").none() = nb::none(), nb::arg("shift") = 0,
@@ -406,9 +458,9 @@ void initTrace(nb::module_ &module) {
       "Must be called before the gradient of `tensor` changes, or is replaced: this thread may record.");
   module.def("compare_recordings", &compareRecordings, nb::arg("first"), nb::arg("second"),
              "None for equal ones, else the lines of both: (place, source, operator).");
-  module.def("difference_in_sizes", &differenceInSizes, nb::arg("first"), nb::arg("second"),
-             "The axes (argument, axis) in whose sizes the recordings differ, where they are one program; else what "
-             "differs, in words.");
+  module.def("why_fixed_by_data", &whyFixedByData, nb::arg("recording"), nb::arg("record"),
+             "Why the recording holds only where data decides sizes as it did; None: it holds for others. `record` "
+             "records the call again with these sizes moved by a number.");
   module.def("give_up", &giveUp, nb::arg("tensor"), nb::arg("why"), "The tensor has no value from now on.");
   module.def("give_value", &giveValue, nb::arg("recorded"), nb::arg("result"),
              "`result`, in the place of a tensor of a call that was recorded only.");

@@ -177,6 +177,24 @@ TEST_CASE("without code for this processor the message is the line to type") {
                           "avx9000; type: tess-compile ") != std::string::npos);
 }
 
+TEST_CASE("code with kernels of another interface is left out, and refused by name where there is no other") {
+  Folder folder;
+  std::string path = folder.file("a.tess");
+  tess::runtime::Executable other = impossibleProgram();
+  other.images[0].features = "+avx2";
+  other.images[0].abi = 9;
+  Model model;
+  writeProductFile(path, {{"x86-64-v3", other}});
+  Status status = Model::load(path, model);
+  CHECK(status.code == Code::Unimplemented);
+  CHECK(
+      status.message.find("must have an executable for this processor, got x86-64-v3, whose kernels have the interface "
+                          "of version 9 and not 1 to 2; type: tess-compile ") != std::string::npos);
+  writeProductFile(path, {{"a", other}, {"b", productProgram()}});
+  REQUIRE(Model::load(path, model));
+  CHECK(model.target() == "b");
+}
+
 TEST_CASE("of several executables the one that fits is picked") {
   Folder folder;
   writeProductFile(folder.file("a.tess"), {{"x86-64-v9", impossibleProgram()}, {"x86-64-v3", productProgram()}});

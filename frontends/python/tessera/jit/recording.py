@@ -9,7 +9,6 @@ from ..tensor import Tensor
 from .sizes import Compiled
 
 _TENSOR = object()
-_SHIFTS = (1, 2, 3, 4, 6, -1, -2)  # of sizes that data decides
 _FORGIVEN = 4  # changes of Python state without effect until it is compared no more
 
 
@@ -87,18 +86,11 @@ class Recorded(Compiled):
         """Why the recording holds only where data decides sizes as it did; None: it holds for
         others, too.
         """
-        if not self.recording.has_data_sizes:
-            return None
-        why = None
-        for shift in _SHIFTS:
-            try:
-                _, again = self.record_again(function, tensors, args, kwargs, shift)
-            except ValueError as error:  # an operator takes the sizes of the call and not these
-                why = str(error)
-                continue
-            different = _core.difference_in_sizes(self.recording, again.recording)
-            return different if isinstance(different, str) else None
-        return why
+
+        def _moved(shift):
+            return self.record_again(function, tensors, args, kwargs, shift)[1].recording
+
+        return _core.why_fixed_by_data(self.recording, _moved)
 
     def check_free(self, name, function, dims):
         """ValueError when the call depends on the size of a dimension that `dims` frees: (argument,

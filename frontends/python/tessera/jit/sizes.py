@@ -1,12 +1,12 @@
 """Calls that differ only in sizes: one program, whose dimensions are free, serves them.
 
-A size of 0 or 1 is never free: such an axis repeats, or has nothing to compute.
+Sizes below _LEAST are never free: such an axis repeats, or has nothing to compute.
 """
 
 from .. import _core
 from ..utils.progress import compiling
 
-_LEAST = 2
+_LEAST = _core.LEAST_FREE_SIZE
 
 
 def without_sizes(signature):
@@ -34,46 +34,12 @@ def nearest(calls, key, tensors):
     return max(found, key=lambda each: each.num_free_axes(), default=None)
 
 
-class SizedProgram:
-    """The program of recordings that differ in sizes at `axes`, (argument, axis); compiled from the
-    latest of them when it is first asked for.
-    """
-
-    def __init__(self, recording, axes):
-        self.recording, self.axes = recording, frozenset(axes)
-        self.program = self.why = None  # `why`: the reason that there is none
-
-    @classmethod
-    def of(cls, first, second, known=None):
-        """For both recordings, and those that `known` serves; it may be the answer. A text: why
-        no program serves them.
-        """
-        axes = _core.difference_in_sizes(first, second)
-        if isinstance(axes, str):
-            return axes
-        if known is not None and known.axes.issuperset(axes):
-            return known
-        return cls(second, {*axes, *(known.axes if known is not None else ())})
-
-    def get(self, arguments, options, what="compiling"):
-        """The program, bound to the sizes of the arguments; None where it cannot be."""
-        if self.why is None and self.program is None:
-            try:
-                with compiling(what):
-                    self.program = self.recording.compile({**options, "dims": self._dims()})
-            except (ValueError, NotImplementedError) as error:
-                self.why = str(error)
-        return self.program if self.program is not None and self._fits(arguments) else None
-
-    def _fits(self, arguments):
-        try:
-            self.program.bind(arguments)
-        except (ValueError, NotImplementedError):
-            return False  # a rule needs to know a size
-        return True
-
-    def _dims(self):
-        return [(*axis, f"d{number}", _LEAST, -1) for number, axis in enumerate(sorted(self.axes))]
+def _get(sized, arguments, options, what):
+    """The program for these arguments; None where there is none."""
+    if sized.is_compiled:
+        return sized.get(arguments, options)
+    with compiling(what):
+        return sized.get(arguments, options)
 
 
 class Compiled:
@@ -82,14 +48,14 @@ class Compiled:
     def __init__(self, recording):
         self.recording = recording
         self.program = None
-        self.sized = None  # the SizedProgram to take the program from
+        self.sized = None  # the _core.SizedProgram to take the program from
         self.fixed = None  # why it serves one choice of sizes
 
     def share(self, known):
         """Takes the program of `known`, the same recording at other sizes; False where there is
         none.
         """
-        sized = SizedProgram.of(known.recording, self.recording, known.sized)
+        sized = _core.SizedProgram.of(known.recording, self.recording, known.sized)
         if isinstance(sized, str):
             self.fixed = known.fixed = sized
             return False
@@ -100,14 +66,14 @@ class Compiled:
 
     def num_free_axes(self):
         """Of the program."""
-        return 0 if self.sized is None else len(self.sized.axes)
+        return 0 if self.sized is None else self.sized.num_axes
 
     def compiled(self, arguments, options, what="compiling"):
         """The program, for these arguments."""
         if self.program is None and self.sized is not None:
             # A result has a donated argument's size in the recorded call only.
             kept = {name: value for name, value in options.items() if name != "donated"}
-            self.program = self.sized.get(arguments, kept, what)
+            self.program = _get(self.sized, arguments, kept, what)
             if self.program is None:
                 self.sized, self.fixed = None, self.sized.why or "a rule needs to know a size"
         if self.program is None:
@@ -117,5 +83,5 @@ class Compiled:
 
     def program_bytes(self):
         """What the program keeps, which counts for one of the recordings that it serves."""
-        is_other = self.sized is not None and self.sized.recording is not self.recording
+        is_other = self.sized is not None and not self.sized.is_of(self.recording)
         return 0 if self.program is None or is_other else self.program.held_bytes

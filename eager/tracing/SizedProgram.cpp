@@ -1,0 +1,100 @@
+//===- SizedProgram.cpp - one program for calls of other sizes ------------===//
+#include "eager/tracing/SizedProgram.h"
+#include "eager/Location.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+#include <algorithm>
+
+namespace tess::eager {
+
+static std::pair<unsigned, unsigned> keyOf(const SizedProgram::Axis &axis) { return {axis.argument, axis.axis}; }
+static bool isBefore(const SizedProgram::Axis &a, const SizedProgram::Axis &b) { return keyOf(a) < keyOf(b); }
+
+llvm::Expected<SizedProgram::Shared> SizedProgram::of(const RecordingRef &first, const RecordingRef &second,
+                                                      const Ref &known) {
+  llvm::Expected<SizeDifference> difference = differenceInSizes(*first, *second);
+  if (!difference)
+    return difference.takeError();
+  if (!difference->why.empty())
+    return Shared{nullptr, std::move(difference->why)};
+  std::vector<Axis> axes = std::move(difference->axes); // in order
+  if (known && std::includes(known->freeAxes.begin(), known->freeAxes.end(), axes.begin(), axes.end(), isBefore))
+    return Shared{known, ""};
+  std::vector<Axis> all;
+  llvm::ArrayRef<Axis> before = known ? known->axes() : llvm::ArrayRef<Axis>();
+  std::set_union(axes.begin(), axes.end(), before.begin(), before.end(), std::back_inserter(all), isBefore);
+  return Shared{Ref(new SizedProgram(second, std::move(all))), ""};
+}
+
+/// `error` as the reason that there is no program; what says nothing about sizes is returned.
+static llvm::Error takeReason(llvm::Error error, std::string &reason) {
+  auto [code, message] = takeError(std::move(error));
+  if (code != ErrorCode::InvalidArgument && code != ErrorCode::Unimplemented)
+    return makeError(code, message);
+  reason = message;
+  return llvm::Error::success();
+}
+
+llvm::Error SizedProgram::compile(GraphOptions options, bool fuse) {
+  options.argumentDims.resize(recording->arguments().size());
+  for (auto [number, axis] : llvm::enumerate(freeAxes)) {
+    options.dims.push_back({"d" + std::to_string(number), kLeastFreeSize, INT64_MAX});
+    ArgumentDims &dims = options.argumentDims[axis.argument];
+    dims.resize(recording->argumentMeta(axis.argument).rank(), -1);
+    dims[axis.axis] = int(number);
+  }
+  auto compiled = TracedProgram::compile(recording, options, fuse);
+  if (!compiled)
+    return takeReason(compiled.takeError(), reason);
+  program = std::move(*compiled);
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::shared_ptr<TracedProgram>> SizedProgram::get(llvm::ArrayRef<TensorRef> arguments,
+                                                                 const GraphOptions &options, bool fuse) {
+  std::unique_lock<std::mutex> lock = lockInRegion(mutex);
+  if (!program && reason.empty())
+    if (llvm::Error e = compile(options, fuse))
+      return std::move(e);
+  if (!program)
+    return nullptr;
+  std::string unused;
+  if (llvm::Error e = program->bindTo(arguments)) {
+    if (llvm::Error other = takeReason(std::move(e), unused))
+      return std::move(other);
+    return nullptr;
+  }
+  return program;
+}
+
+bool SizedProgram::isCompiled() {
+  std::unique_lock<std::mutex> lock = lockInRegion(mutex);
+  return program || !reason.empty();
+}
+
+std::string SizedProgram::why() {
+  std::unique_lock<std::mutex> lock = lockInRegion(mutex);
+  return reason;
+}
+
+llvm::Expected<std::string> whyFixedByData(const Recording &recording, RecordMoved record) {
+  std::string why;
+  if (!recording.hasDataSizes())
+    return why;
+  for (int64_t shift : {1, 2, 3, 4, 6, -1, -2}) {
+    llvm::Expected<RecordingRef> again = record(shift);
+    if (!again) { // an operator takes the sizes of the call and not these
+      if (llvm::Error e = takeReason(again.takeError(), why))
+        return std::move(e);
+      continue;
+    }
+    llvm::Expected<SizeDifference> difference = differenceInSizes(recording, **again);
+    if (!difference)
+      return difference.takeError();
+    return difference->why;
+  }
+  return why;
+}
+
+} // namespace tess::eager
