@@ -11,6 +11,7 @@
 #include "ir/Types.h"
 #include "ir/proto/Graph.pb.h"
 #include "ops/Control.h"
+#include "ops/QuantizedMetas.h"
 #include "ops/SizeExpr.h"
 #include "runtime/schema/MessageParse.h"
 #include "runtime/schema/UnknownFields.h"
@@ -220,6 +221,8 @@ private:
     }
     if (out.numElements() > kMaxElements)
       return damaged("tensors must have at most 2^59 elements, got " + toString(out));
+    if (llvm::Error error = checkQuantized("graph", out))
+      return makeError(ErrorCode::DataLoss, takeError(std::move(error)).second);
     return llvm::Error::success();
   }
 

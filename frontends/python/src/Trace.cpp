@@ -15,6 +15,7 @@
 #include "eager/tracing/RecordingText.h"
 #include "eager/tracing/Segment.h"
 #include "eager/tracing/TracedProgram.h"
+#include "ops/QuantizedMetas.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <nanobind/stl/shared_ptr.h>
@@ -242,7 +243,9 @@ nb::object valuelessTensor(const std::vector<int64_t> &shape, nb::handle dtype) 
   if (shape.size() > kMaxRank || llvm::any_of(shape, [](int64_t size) { return size < 0; }))
     throwError(invalidArgument("Spec: shape must have at most " + llvm::Twine(kMaxRank) + " sizes of at least 0, got " +
                                toString(shape)));
-  return nb::steal(wrap(valueless(TensorMeta(type.value_or(DType::Float32), shape))));
+  TensorMeta meta(type.value_or(DType::Float32), shape);
+  checkOrThrow(checkQuantized("Spec", meta));
+  return nb::steal(wrap(valueless(meta)));
 }
 
 PyRecording traceEnd(nb::handle outputs) {
