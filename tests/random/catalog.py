@@ -159,6 +159,11 @@ UNARY = (
     "F.scan(lambda h, x: (F.cond(x.max() > 0.5, lambda: h + x, lambda: h), x), {a}[0], {a})[0]",
     "F.cond({a}.max() > 1, lambda x: F.dropout(x, 0.5), lambda x: x, {a})",
     "F.while_loop(lambda n, x: n < 3, lambda n, x: (n + 1, x * 2), F.full((), 0), {a}.detach())[1]",
+    "{a}.astype(ts.dtype.qint8(0.05)).astype('float32')",
+    "{a}.astype(ts.dtype.quint8(0.1, 100))[::-1].astype('float32') * 0.5",
+    "F.concat([{a}.astype(ts.dtype.qint4(0.3)).T] * 2, 0).astype('float32')",
+    "F.swapaxes(F.concat([{a}[..., :1]] * 3, -1).astype(ts.dtype.qint8([0.1, 0.02, 0.3],"
+    " axis={a}.ndim - 1)), 0, -1).astype('float32')",
     "F.repeat({a}, 3, -1)", "F.tile({a}, (2,) * {a}.ndim)", "F.split({a}, [1], -1)[0]",
 )  # fmt: skip
 BINARY = (
