@@ -31,8 +31,9 @@ void disableLayer(Layer layer, bool disabled) {
 void setCheckFinite(bool on) { disableLayer(Layer::CheckFinite, !on); }
 bool checksFinite() { return enabled(bitOf(Layer::CheckFinite)); }
 
-static constexpr Transformation stack[kNumLayers] = {applyScalar, applyDimExpansion, applyDTypePromotion, applyFormat,
-                                                     applyGrad,   applyTracing,      applyCheckFinite,    interpret};
+static constexpr Transformation stack[kNumLayers] = {applyScalar,   applyDimExpansion, applyDTypePromotion,
+                                                     applyQuantize, applyFormat,       applyGrad,
+                                                     applyTracing,  applyCheckFinite,  interpret};
 
 llvm::Error next(Call &call, Tensors &results) {
   if (LLVM_UNLIKELY(!call.pending))
@@ -57,6 +58,12 @@ static bool promotes(DTypeRuleKind kind, DTypeMask seen) {
          (kind == DTypeRuleKind::Complex && (seen & ~parts));
 }
 
+/// Whether a conversion is from or to a quantized dtype.
+static bool converts(const OpDef &op, DTypeMask seen) {
+  const AttrValue &dtype = op.attr(unsigned(op.info().dtypes.attr));
+  return seen & kQuantizedMask || (dtype.kind() == AttrKind::DType && isQuantized(dtype.dtype()));
+}
+
 uint32_t neededLayers(const OpDef &op, llvm::ArrayRef<Operand> operands, Layer first) {
   const OpInfo &info = op.info();
   uint32_t layers = activeLayers | bitOf(Layer::CheckFinite) | bitOf(Layer::Interpreter);
@@ -74,6 +81,8 @@ uint32_t neededLayers(const OpDef &op, llvm::ArrayRef<Operand> operands, Layer f
     layers |= bitOf(Layer::Format);
   if (info.dtypes.operandMask && promotes(info.dtypes.kind, seen))
     layers |= bitOf(Layer::DTypePromotion);
+  if (info.dtypes.kind == DTypeRuleKind::FromAttr && converts(op, seen))
+    layers |= bitOf(Layer::Quantize);
   if (info.takesVectors || info.sampleRank)
     layers |= bitOf(Layer::DimExpansion);
   return enabled(layers) & ~(bitOf(first) - 1);

@@ -33,10 +33,10 @@ uint64_t keyOfOperands(llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned
   uint64_t h = operands.size();
   if (h <= kMost)
     for (const Operand &operand : operands)
-      h = h << kBits | uint64_t(operand.tensor->dtype());
+      h = h << kBits | uint64_t(kindOf(operand.tensor->dtype()));
   else
     for (const Operand &operand : operands)
-      h = mixHash(h, uint64_t(operand.tensor->dtype()));
+      h = mixHash(h, uint64_t(kindOf(operand.tensor->dtype())));
   for (unsigned segment : segments)
     h = mixHash(h, segment);
   return h;
@@ -49,11 +49,17 @@ uint64_t keyOfRanks(llvm::ArrayRef<Operand> operands) {
   return h;
 }
 
+/// Whether code for `a` serves `b`: it has the kind of a quantized dtype, and its parameters are operands.
+static bool isSameCode(const AttrValue &a, const AttrValue &b) {
+  return a == b ||
+         (a.kind() == AttrKind::DType && b.kind() == AttrKind::DType && kindOf(a.dtype()) == kindOf(b.dtype()));
+}
+
 /// Not inline: a look-up of an operator without attributes would pay for its registers.
 LLVM_ATTRIBUTE_NOINLINE bool CompiledOp::hasAttrs(const OpDef &other) const {
   for (unsigned i = 0; i < other.numAttrs(); ++i) {
     bool isKey = isKeyAttr(other.info(), i, direct || bindsAttrs);
-    if (!(isKey ? op.attr(i) == other.attr(i) : isSameForm(op.attr(i), other.attr(i))))
+    if (!(isKey ? isSameCode(op.attr(i), other.attr(i)) : isSameForm(op.attr(i), other.attr(i))))
       return false;
   }
   return true;

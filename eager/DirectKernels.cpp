@@ -131,7 +131,7 @@ bool isInStep(const TensorImpl &operand, const TensorImpl &target) {
 /// Whether the kernel may write into the destination while it reads the operands.
 bool fitsInto(const DispatchCall &call, const DirectKernel &kernel, const IterationSpace &space) {
   const TensorImpl &target = call.into->target;
-  if (kernel.resultDTypes.size() != 1 || kernel.resultDTypes[0] != target.dtype() ||
+  if (kernel.resultDTypes.size() != 1 || kernel.resultDTypes[0] != kindOf(target.dtype()) ||
       target.shape() != space.resultShape())
     return false;
   bool mayMove = !call.into->isSeen && !call.into->isRequired;
@@ -159,10 +159,19 @@ void takeOver(const DispatchCall &call, Tensors &results) {
   count(Count::InPlace);
 }
 
-llvm::Error allocateResults(const DirectKernel &kernel, llvm::ArrayRef<int64_t> shape, runtime::Device &device,
+/// The dtype of result number `index`: a kernel serves all quantized dtypes of its kind.
+llvm::Expected<DType> quantizedResult(const DispatchCall &call, size_t index) {
+  llvm::Expected<Metas> results = call.infer();
+  return results ? llvm::Expected<DType>((*results)[index].dtype) : results.takeError();
+}
+
+llvm::Error allocateResults(const DispatchCall &call, const DirectKernel &kernel, llvm::ArrayRef<int64_t> shape,
                             Tensors &results) {
   for (DType dtype : kernel.resultDTypes) {
-    llvm::Expected<TensorRef> result = TensorImpl::allocate(dtype, shape, device);
+    if (LLVM_UNLIKELY(isQuantized(dtype)))
+      if (llvm::Error e = quantizedResult(call, results.size()).moveInto(dtype))
+        return e;
+    llvm::Expected<TensorRef> result = TensorImpl::allocate(dtype, shape, call.device());
     if (!result)
       return result.takeError();
     results.push_back(std::move(*result));
@@ -306,7 +315,7 @@ llvm::Expected<bool> dispatchDirect(const DispatchCall &call, Tensors &results) 
     return false;
   if (LLVM_UNLIKELY(isInPlace))
     takeOver(call, results);
-  else if (llvm::Error e = allocateResults(*kernel, space.resultShape(), call.device(), results))
+  else if (llvm::Error e = allocateResults(call, *kernel, space.resultShape(), results))
     return std::move(e);
   Readiness readiness = readinessOf(call.operands);
   if (isInPlace && call.into->target.storage().isHeld())

@@ -7,10 +7,14 @@
 #include "eager/Queue.h"
 #include "eager/Tracer.h"
 #include "eager/Transformations.h"
+#include "ops/QuantizedMetas.h"
 
 namespace tess::eager {
 
 static llvm::Error create(const CreateTensor &op, Tensors &results) {
+  if (LLVM_UNLIKELY(isQuantized(op.meta.dtype)))
+    if (llvm::Error e = checkQuantized("tensor", op.meta))
+      return e;
   llvm::Expected<TensorRef> tensor = TensorImpl::allocate(op.meta.dtype, op.meta.shape, creationDevice());
   if (!tensor)
     return tensor.takeError();

@@ -46,9 +46,20 @@ static OpDef withNeutralNumbers(const OpDef &op) {
   return result;
 }
 
+/// Replaces quantized dtypes by their kinds.
+static OpDef withKinds(const OpDef &op) {
+  OpDef result = op;
+  for (const AttrInfo &attr : op.info().attrs)
+    if (attr.kind == AttrKind::DType && op.has(attr.name))
+      result.set(attr.name, kindOf(op.attr(attr.name).dtype()));
+  return result;
+}
+
 OpClass OpClass::neutral(bool sizesLater) const {
   OpClass result = *this;
-  result.op = withNeutralNumbers(sizesLater ? withNeutralSizes(op) : op);
+  result.op = withKinds(withNeutralNumbers(sizesLater ? withNeutralSizes(op) : op));
+  for (TensorMeta &operand : result.operands)
+    operand.dtype = kindOf(operand.dtype);
   return result;
 }
 

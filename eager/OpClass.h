@@ -9,7 +9,7 @@
 namespace tess::eager {
 
 /// An operator and its operands, reduced to what compiled code depends on: runtime attributes have a neutral value,
-/// sizes are unknown or 1, and strides are unknown.
+/// quantized dtypes no parameters, sizes are unknown or 1, and strides are unknown.
 struct OpClass {
   OpDef op;
   Metas operands;

@@ -12,8 +12,18 @@
 namespace tess::eager {
 
 /// The layers, in the order of the stack.
-enum class Layer : uint8_t { Scalar, DimExpansion, DTypePromotion, Format, Grad, Tracing, CheckFinite, Interpreter };
-constexpr unsigned kNumLayers = 8;
+enum class Layer : uint8_t {
+  Scalar,
+  DimExpansion,
+  DTypePromotion,
+  Quantize,
+  Format,
+  Grad,
+  Tracing,
+  CheckFinite,
+  Interpreter
+};
+constexpr unsigned kNumLayers = 9;
 constexpr uint32_t bitOf(Layer layer) { return 1u << unsigned(layer); }
 
 /// A call on its way down the stack.
@@ -38,6 +48,7 @@ using Transformation = llvm::Error (*)(Call &call, Tensors &results);
 llvm::Error applyScalar(Call &call, Tensors &results);
 llvm::Error applyDimExpansion(Call &call, Tensors &results);
 llvm::Error applyDTypePromotion(Call &call, Tensors &results);
+llvm::Error applyQuantize(Call &call, Tensors &results);
 llvm::Error applyFormat(Call &call, Tensors &results);
 llvm::Error applyGrad(Call &call, Tensors &results);
 llvm::Error applyTracing(Call &call, Tensors &results);

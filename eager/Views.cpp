@@ -8,6 +8,7 @@
 #include "eager/Counters.h"
 #include "eager/Dispatch.h"
 #include "ops/Hash.h"
+#include "ops/Quantization.h"
 
 #include <algorithm>
 #include <array>
@@ -67,19 +68,31 @@ llvm::Expected<std::unique_ptr<KnownView>> inferView(const DispatchCall &call, c
   return view;
 }
 
+/// The dtype of the result: that of the operand, but where channels have scales it says along which axis.
+llvm::Expected<DType> viewedDType(const DispatchCall &call, DType dtype) {
+  if (!isPerChannel(dtype))
+    return dtype;
+  llvm::Expected<Metas> results = call.infer();
+  return results ? llvm::Expected<DType>(results->front().dtype) : results.takeError();
+}
+
 llvm::Error lookAt(const DispatchCall &call, const KnownView &view, Tensors &results) {
   TensorImpl &x = *call.operands[0].tensor;
+  DType dtype = x.dtype();
+  if (LLVM_UNLIKELY(parametersOf(dtype)))
+    if (llvm::Error e = viewedDType(call, dtype).moveInto(dtype))
+      return e;
   count(Count::FromViews);
   if (LLVM_LIKELY(!view.needsCopy)) {
     if (!call.isPart)
       x.storage().noteView();
-    results.push_back(TensorImpl::create(x.dtype(), view.layout, x.storageRef(), x.offset()));
+    results.push_back(TensorImpl::create(dtype, view.layout, x.storageRef(), x.offset()));
     return llvm::Error::success();
   }
   llvm::Expected<TensorRef> copy = contiguous(x, view.op.name());
   if (!copy)
     return copy.takeError();
-  results.push_back(TensorImpl::create(x.dtype(), view.layout, (*copy)->storageRef()));
+  results.push_back(TensorImpl::create(dtype, view.layout, (*copy)->storageRef()));
   return llvm::Error::success();
 }
 

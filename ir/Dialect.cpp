@@ -2,6 +2,7 @@
 #include "ir/Dialect.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -10,7 +11,37 @@ using namespace mlir;
 
 namespace tess::ir {
 
+struct detail::QuantizedTypeStorage : TypeStorage {
+  using KeyTy = uint32_t;
+  explicit QuantizedTypeStorage(KeyTy key) : dtype(DType(key)) {}
+  bool operator==(KeyTy key) const { return KeyTy(dtype) == key; }
+  static QuantizedTypeStorage *construct(TypeStorageAllocator &allocator, KeyTy key) {
+    return new (allocator.allocate<QuantizedTypeStorage>()) QuantizedTypeStorage(key);
+  }
+  DType dtype;
+};
+
+QuantizedType QuantizedType::get(MLIRContext *context, DType dtype) { return Base::get(context, uint32_t(dtype)); }
+
+DType QuantizedType::getDType() const { return getImpl()->dtype; }
+
+Type TessDialect::parseType(DialectAsmParser &parser) const {
+  std::string text;
+  if (parser.parseKeyword("quantized") || parser.parseLess() || parser.parseString(&text) || parser.parseGreater())
+    return {};
+  std::optional<DType> dtype = parseDType(text);
+  if (dtype && isQuantized(*dtype))
+    return QuantizedType::get(getContext(), *dtype);
+  parser.emitError(parser.getNameLoc(), "quantized: dtype must be a quantized one, got '" + text + "'");
+  return {};
+}
+
+void TessDialect::printType(Type type, DialectAsmPrinter &printer) const {
+  printer << "quantized<\"" << shortName(cast<QuantizedType>(type).getDType()) << "\">";
+}
+
 void TessDialect::initialize() {
+  addTypes<QuantizedType>();
   addOperations<ConstantOp, FusionOp, KernelOp, NamedSizeOp, ScanOp, YieldOp>();
   registerOps();
 }

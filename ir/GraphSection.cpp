@@ -12,6 +12,7 @@
 #include "ir/Types.h"
 #include "ir/proto/Graph.pb.h"
 #include "ops/Control.h"
+#include "ops/QuantizedMetas.h"
 #include "ops/SizeExpr.h"
 #include "ops/Upgrades.h"
 #include "runtime/schema/MessageParse.h"
@@ -233,6 +234,8 @@ private:
     }
     if (out.numElements() > kMaxElements)
       return damaged("tensors must have at most 2^59 elements, got " + toString(out));
+    if (llvm::Error error = checkQuantized("graph", out))
+      return makeError(ErrorCode::DataLoss, takeError(std::move(error)).second);
     return llvm::Error::success();
   }
 

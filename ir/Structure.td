@@ -19,7 +19,7 @@ def Tess_ConstantOp : Tess_StructureOp<"constant", [Pure]> {
     `%w = tess.constant dense_resource<fc_weight> : tensor<10x64xf32> : tensor<10x64xf32>`
   }];
   let arguments = (ins ElementsAttr:$value, DefaultValuedAttr<StrAttr, "\"\"">:$key);
-  let results = (outs Tess_Any:$out);
+  let results = (outs Tess_Moved:$out);
   let assemblyFormat = "$value attr-dict `:` type($out)";
 }
 
@@ -29,8 +29,8 @@ def Tess_FusionOp : Tess_StructureOp<"fusion", [Pure, IsolatedFromAbove, SingleB
     The region computes its results with elementwise operators and reductions over `axes` of one domain.
     `%r = tess.fusion %x, %y { ^bb0(%a: tensor<?xf32>, %b: tensor<?xf32>): ... tess.yield %c : tensor<?xf32> } : ...`
   }];
-  let arguments = (ins Variadic<Tess_Any>:$inputs, DenseI64ArrayAttr:$axes);
-  let results = (outs Variadic<Tess_Any>:$outputs);
+  let arguments = (ins Variadic<Tess_Moved>:$inputs, DenseI64ArrayAttr:$axes);
+  let results = (outs Variadic<Tess_Moved>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let hasVerifier = 1;
   let assemblyFormat = "$inputs attr-dict-with-keyword $body `:` functional-type($inputs, $outputs)";
@@ -46,9 +46,9 @@ def Tess_ScanOp : Tess_StructureOp<"scan", [Pure, IsolatedFromAbove, SingleBlock
     number of trips to make, which a loop in reverse asks once.
     `%s, %ys = tess.scan %w, %s0, %xs {constants = 1 : si64, carried = 1 : si64} { ^bb0(...): ... tess.yield %s1, %y : ... } : ...`
   }];
-  let arguments = (ins Variadic<Tess_Any>:$inputs, SI64Attr:$constants, SI64Attr:$carried, OptionalAttr<SI64Attr>:$length,
+  let arguments = (ins Variadic<Tess_Moved>:$inputs, SI64Attr:$constants, SI64Attr:$carried, OptionalAttr<SI64Attr>:$length,
                    DefaultValuedAttr<BoolAttr, "false">:$reverse, DefaultValuedAttr<BoolAttr, "false">:$guarded);
-  let results = (outs Variadic<Tess_Any>:$outs);
+  let results = (outs Variadic<Tess_Moved>:$outs);
   let regions = (region SizedRegion<1>:$body);
   let hasVerifier = 1;
   let assemblyFormat = "$inputs attr-dict-with-keyword $body `:` functional-type($inputs, $outs)";
@@ -57,7 +57,7 @@ def Tess_ScanOp : Tess_StructureOp<"scan", [Pure, IsolatedFromAbove, SingleBlock
 def Tess_YieldOp : Tess_StructureOp<"yield", [Pure, Terminator, ParentOneOf<["FusionOp", "ScanOp"]>]> {
   let summary = "results of a fused group, or of a trip of a loop";
   let description = "`tess.yield %c : tensor<?xf32>`";
-  let arguments = (ins Variadic<Tess_Any>:$values);
+  let arguments = (ins Variadic<Tess_Moved>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
 
@@ -68,7 +68,7 @@ def Tess_NamedSizeOp : Tess_StructureOp<"named_size", [MemoryEffects<[MemWrite]>
     the value is computed although only its size is used.
     `tess.named_size %y {axis = 0 : i64, number = 0 : i64} : tensor<?xf32>`
   }];
-  let arguments = (ins Tess_Any:$value, I64Attr:$axis, I64Attr:$number);
+  let arguments = (ins Tess_Moved:$value, I64Attr:$axis, I64Attr:$number);
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 

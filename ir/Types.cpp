@@ -1,5 +1,6 @@
 //===- Types.cpp - metas and MLIR types -----------------------------------===//
 #include "ir/Types.h"
+#include "ir/Dialect.h"
 
 #include "mlir/IR/Builders.h"
 
@@ -8,6 +9,8 @@ using namespace mlir;
 namespace tess::ir {
 
 Type elementType(MLIRContext *context, DType dtype) {
+  if (isQuantized(dtype))
+    return QuantizedType::get(context, dtype);
   switch (dtype) {
   case DType::Float16:
     return Float16Type::get(context);
@@ -36,6 +39,8 @@ Type elementType(MLIRContext *context, DType dtype) {
   case DType::Complex64:
   case DType::Complex128:
     return ComplexType::get(elementType(context, partOf(dtype)));
+  default:
+    break;
   }
   llvm_unreachable("every dtype has a type");
 }
@@ -64,6 +69,8 @@ DType dtypeOf(Type type) {
     return DType::Float8E4M3;
   if (isa<Float8E5M2Type>(type))
     return DType::Float8E5M2;
+  if (auto quantized = dyn_cast<QuantizedType>(type))
+    return quantized.getDType();
   if (type.isF16())
     return DType::Float16;
   if (type.isBF16())

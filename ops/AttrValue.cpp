@@ -47,7 +47,7 @@ uint64_t AttrValue::hash() const {
       h = mixHash(h, uint64_t(v));
     return mixHash(h, ints().size());
   case AttrKind::DType:
-    return mixHash(h, uint64_t(dtype()));
+    return mixHash(h, uint64_t(kindOf(dtype()))); // all parameters of a quantized dtype share compiled code
   case AttrKind::Parameter:
     return mixHash(h, parameter().index);
   case AttrKind::Body:

@@ -20,7 +20,11 @@ def Tess_Dialect : Dialect {
   let name = "tess";
   let cppNamespace = "::tess::ir";
   let summary = "Tessera's operators on ranked tensors";
-  let extraClassDeclaration = "void registerOps();";
+  let extraClassDeclaration = [{
+    void registerOps();
+    ::mlir::Type parseType(::mlir::DialectAsmParser &parser) const override;
+    void printType(::mlir::Type type, ::mlir::DialectAsmPrinter &printer) const override;
+  }];
 }
 
 // Operand and result types, the families of ops/DType.def. i1 is bool; signless integers are signed.
@@ -39,8 +43,14 @@ def Tess_Complex : RankedTensorOf<complexTypes>;
 def Tess_FloatOrComplex : RankedTensorOf<!listconcat(floatTypes, complexTypes)>;
 def Tess_NumberOrComplex : RankedTensorOf<!listconcat(numberTypes, complexTypes)>;
 def Tess_NumberOrBoolOrComplex : RankedTensorOf<!listconcat(numberTypes, [I1], complexTypes)>;
-// What only moves elements takes any, those of float8 too, with which nothing computes.
-def Tess_Any : RankedTensorOf<!listconcat(numberTypes, [I1], complexTypes, [F8E4M3FN, F8E5M2])>;
+defvar anyTypes = !listconcat(numberTypes, [I1], complexTypes, [F8E4M3FN, F8E5M2]);
+// Those of float8 too, with which nothing computes.
+def Tess_Any : RankedTensorOf<anyTypes>;
+// What only moves elements takes quantized ones besides: what is stored says nothing without scale and zero point.
+def Tess_QuantizedElement : Type<CPred<"::llvm::isa<::tess::ir::QuantizedType>($_self)">, "quantized">;
+def Tess_Quantized : RankedTensorOf<[Tess_QuantizedElement]>;
+def Tess_Moved : RankedTensorOf<!listconcat(anyTypes, [Tess_QuantizedElement])>;
+def Tess_F32 : RankedTensorOf<[F32]>;
 def Tess_Index : RankedTensorOf<[I32, I64]>;
 def Tess_I32 : RankedTensorOf<[I32]>;
 

@@ -1,5 +1,6 @@
 //===- DType.cpp - names of element types --------------------------------===//
 #include "ops/DType.h"
+#include "ops/Quantization.h"
 
 namespace tess {
 
@@ -7,7 +8,7 @@ std::optional<DType> parseDType(llvm::StringRef name) {
   for (unsigned i = 0; i < kNumDTypes; ++i)
     if (name == kDTypes[i].shortName || name == kDTypes[i].numpyName)
       return DType(i);
-  return std::nullopt;
+  return parseQuantized(name);
 }
 
 } // namespace tess

@@ -1,7 +1,10 @@
 //===- DType.h - element types ----------------------------------*- C++ -*-===//
 //
 // The element types every layer shares, with their names, widths and families.
-// The table is in DType.def; all that is here follows from it.
+// The table is in DType.def; all that is here follows from it. A dtype is the
+// value of its row; a quantized one has in the bits above the number of its
+// scale and zero point (Quantization.h), so that it is one value to everybody
+// who copies, compares or hashes it.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -14,14 +17,14 @@
 
 namespace tess {
 
-/// Values are part of the file format.
-enum class DType : uint8_t {
+/// Values are part of the file format, but for the upper bits of a quantized dtype, which are of this process.
+enum class DType : uint32_t {
 #define TESS_DTYPE(ENUMERATOR, VALUE, SHORT, NUMPY, MLIR, BYTES, FAMILY) ENUMERATOR = VALUE,
 #include "ops/DType.def"
 };
 /// What elements are; bool is neither a float nor an integer, and a float8 no float: it is moved, saved and converted,
-/// but nothing computes with it.
-enum class DTypeFamily : uint8_t { Float, SignedInt, UnsignedInt, Bool, Float8, Complex };
+/// but nothing computes with it. Nor with what is quantized.
+enum class DTypeFamily : uint8_t { Float, SignedInt, UnsignedInt, Bool, Float8, Complex, Quantized };
 
 /// One row of the table.
 struct DTypeInfo {
@@ -46,11 +49,20 @@ static_assert(
     }(),
     "rows are in the order of their values");
 
-/// A set of dtypes, one bit for each.
+/// The lower bits of a dtype are its row.
+constexpr unsigned kKindBits = 8;
+/// The row's dtype: of a quantized one without its parameters, of any other itself.
+constexpr DType kindOf(DType d) { return DType(uint32_t(d) & ((1u << kKindBits) - 1)); }
+/// The number of its parameters; 0: none.
+constexpr uint32_t parametersOf(DType d) { return uint32_t(d) >> kKindBits; }
+/// Whether a value of dtype `d` may stand where `declared` is: a kind without parameters allows any.
+constexpr bool allows(DType declared, DType d) { return declared == d || declared == kindOf(d); }
+
+/// A set of dtypes, one bit for each row.
 using DTypeMask = uint32_t;
 static_assert(kNumDTypes <= 32, "a set has a bit for each dtype");
-/// The set of `d` alone, and of all of a family.
-constexpr DTypeMask maskOf(DType d) { return DTypeMask(1) << unsigned(d); }
+/// The set of the kind of `d` alone, and of all of a family.
+constexpr DTypeMask maskOf(DType d) { return DTypeMask(1) << unsigned(kindOf(d)); }
 constexpr DTypeMask maskOf(DTypeFamily family) {
   DTypeMask mask = 0;
   for (unsigned i = 0; i < kNumDTypes; ++i)
@@ -64,7 +76,10 @@ constexpr DTypeMask kBoolMask = maskOf(DTypeFamily::Bool);
 constexpr DTypeMask kNumberMask = kFloatMask | kIntMask;
 constexpr DTypeMask kFloat8Mask = maskOf(DTypeFamily::Float8);
 constexpr DTypeMask kComplexMask = maskOf(DTypeFamily::Complex);
-constexpr DTypeMask kAnyMask = (DTypeMask(1) << kNumDTypes) - 1;
+constexpr DTypeMask kQuantizedMask = maskOf(DTypeFamily::Quantized);
+/// All that can be moved; of these, all that stand for themselves.
+constexpr DTypeMask kMovedMask = (DTypeMask(1) << kNumDTypes) - 1;
+constexpr DTypeMask kAnyMask = kMovedMask & ~kQuantizedMask;
 
 /// The family of a dtype.
 constexpr bool isFloat(DType d) { return maskOf(d) & kFloatMask; }
@@ -73,6 +88,7 @@ constexpr bool isUnsignedInt(DType d) { return maskOf(d) & kUnsignedIntMask; }
 constexpr bool isBool(DType d) { return d == DType::Bool; }
 constexpr bool isFloat8(DType d) { return maskOf(d) & kFloat8Mask; }
 constexpr bool isComplex(DType d) { return maskOf(d) & kComplexMask; }
+constexpr bool isQuantized(DType d) { return maskOf(d) & kQuantizedMask; }
 /// Whether gradients go through values of it.
 constexpr bool isDifferentiable(DType d) { return isFloat(d) || isComplex(d); }
 /// A float that computes in float32 and is rounded where an operator ends.
@@ -87,15 +103,54 @@ constexpr DType partOf(DType d) {
 constexpr DType complexOf(DType d) { return partOf(d) == DType::Float64 ? DType::Complex128 : DType::Complex64; }
 
 /// Bytes of one element in memory (bool is one byte).
-constexpr int64_t byteWidth(DType d) { return kDTypes[unsigned(d)].bytes; }
+constexpr int64_t byteWidth(DType d) { return kDTypes[unsigned(kindOf(d))].bytes; }
 
-/// Short name used in messages and IR: "f32", "i32", "bool".
-inline llvm::StringRef shortName(DType d) { return kDTypes[unsigned(d)].shortName; }
-/// NumPy's name: "float32"; bfloat16 keeps its own.
-inline llvm::StringRef numpyName(DType d) { return kDTypes[unsigned(d)].numpyName; }
+/// What is special to one quantized kind.
+struct QuantizedKind {
+  DType kind, storage;
+  int32_t min, max; // of the numbers stored
+  bool hasZeroPoint;
+  const char *megengineName;
+};
+constexpr QuantizedKind kQuantizedKinds[] = {
+#define TESS_DTYPE(...)
+#define TESS_QUANTIZED(ENUMERATOR, STORAGE, MIN, MAX, ZERO_POINT, MEGENGINE)                                           \
+  {DType::ENUMERATOR, DType::STORAGE, MIN, MAX, ZERO_POINT, MEGENGINE},
+#include "ops/DType.def"
+};
+/// Of a quantized dtype.
+constexpr const QuantizedKind &quantizedKind(DType d) {
+  return kQuantizedKinds[unsigned(kindOf(d)) - unsigned(kQuantizedKinds[0].kind)];
+}
+static_assert(
+    [] {
+      for (const QuantizedKind &row : kQuantizedKinds)
+        if (!isQuantized(row.kind) || &quantizedKind(row.kind) != &row || byteWidth(row.kind) != byteWidth(row.storage))
+          return false;
+      return maskOf(DTypeFamily::Quantized) >> unsigned(kQuantizedKinds[0].kind) ==
+             (1u << std::size(kQuantizedKinds)) - 1;
+    }(),
+    "every quantized dtype says what it stores, in the order of their values");
+/// The dtype of what lies in memory: integers where `d` is quantized, else `d`.
+constexpr DType storageOf(DType d) { return isQuantized(d) ? quantizedKind(d).storage : d; }
+
+/// The texts of a quantized dtype that has parameters; see Quantization.h.
+llvm::StringRef quantizedName(DType d);
+llvm::StringRef quantizedMlirName(DType d);
+
+/// Short name used in messages and IR: "f32", "i32", "bool", "quint8<0.1:128>".
+inline llvm::StringRef shortName(DType d) {
+  return parametersOf(d) ? quantizedName(d) : llvm::StringRef(kDTypes[unsigned(d)].shortName);
+}
+/// NumPy's name: "float32"; what NumPy has not keeps its own.
+inline llvm::StringRef numpyName(DType d) {
+  return parametersOf(d) ? quantizedName(d) : llvm::StringRef(kDTypes[unsigned(d)].numpyName);
+}
 /// The element type in MLIR: integers are signless unless they are unsigned, bool is i1.
-inline llvm::StringRef mlirName(DType d) { return kDTypes[unsigned(d)].mlirName; }
-/// Accepts the short name and NumPy's; nullopt when unknown.
+inline llvm::StringRef mlirName(DType d) {
+  return parametersOf(d) ? quantizedMlirName(d) : llvm::StringRef(kDTypes[unsigned(d)].mlirName);
+}
+/// Accepts the short name and NumPy's; of a quantized dtype the kind alone, too. nullopt when unknown.
 std::optional<DType> parseDType(llvm::StringRef name);
 
 } // namespace tess

@@ -225,8 +225,8 @@ def Tess_WhereOp : Tess_Op<"where"> {
   let summary = "x where the mask is true, y elsewhere";
   let description = [{`out = x` where mask is true, `y` elsewhere. An element that is not taken does not count,
     even if it is NaN, and has the gradient 0.}];
-  let arguments = (ins Tess_Bool:$mask, Tess_Any:$x, Tess_Any:$y);
-  let results = (outs Tess_Any:$out);
+  let arguments = (ins Tess_Bool:$mask, Tess_Moved:$x, Tess_Moved:$y);
+  let results = (outs Tess_Moved:$out);
   let shapes = "(*D), (*D), (*D) -> (*D)";
   let dtypes = Promote<["x", "y"]>;
   let lowering = Elementwise_;
@@ -314,7 +314,7 @@ def Tess_CastOp : Tess_Op<"cast"> {
   let python = Py<"functional.tensor", "astype", ["astype"], "", ["x=inp"]>;
   let onnx = "Cast";
 }
-def Tess_CopyOp : Unary<"copy", "the same elements in new contiguous memory", (s_id $x), "x", (same $dout), Tess_Any> {
+def Tess_CopyOp : Unary<"copy", "the same elements in new contiguous memory", (s_id $x), "x", (same $dout), Tess_Moved> {
   let description = [{`out = x`, in row-major order whatever the layout of x.}];
   let inplace = [];
   let python = Py<"functional.tensor", "copy", [], "", ["x=inp"]>;

@@ -13,7 +13,7 @@ defvar negativeIndices = " A negative index counts from the end; one out of rang
 
 class IndexOp<string m, string what, string expr, string py = "functional.tensor"> : Tess_Op<m> {
   let summary = what;
-  let results = (outs Tess_Any:$out);
+  let results = (outs Tess_Moved:$out);
   let lowering = Sequential<m>;
   let oracle = Oracle<expr>;
   let python = Py<py, m>;
@@ -22,7 +22,7 @@ def Tess_GatherOp : IndexOp<"gather", "elements along an axis, by an index for e
                             "np.take_along_axis(x, index, axis)"> {
   let description = !strconcat([{`out[i, j] = x[index[i, j], j]` for axis 0 of two, and likewise for others, as by
     NumPy's take_along_axis. Where several places take one element, their gradients add up.}], negativeIndices);
-  let arguments = (ins Tess_Any:$x, Tess_Index:$index, DefaultValuedAttr<SI64Attr, "0">:$axis);
+  let arguments = (ins Tess_Moved:$x, Tess_Index:$index, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let shapes = "(*D), (*I) -> (*I)";
   let check = "gather";
   let dtypes = Same<"x">;
@@ -39,7 +39,7 @@ def Tess_ScatterOp : IndexOp<"scatter", "the tensor with elements along an axis 
   let description = !strconcat([{`out = x` but for `out[index[i, j], j] = source[i, j]`, for axis 0 of two, and
     likewise for others, as by NumPy's put_along_axis. Of several sources for one element the last wins.
    }], negativeIndices);
-  let arguments = (ins Tess_Any:$x, Tess_Index:$index, Tess_Any:$source, DefaultValuedAttr<SI64Attr, "0">:$axis);
+  let arguments = (ins Tess_Moved:$x, Tess_Index:$index, Tess_Moved:$source, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let shapes = "(*D), (*I), (*S) -> (*D)";
   let check = "scatter";
   let dtypes = Promote<["x", "source"]>;
@@ -62,7 +62,7 @@ def Tess_IndexGetOp : AdvancedIndex<"index_get", "elements by arrays of indices 
                                     "tess_oracle.index_get(x, indices, axes)"> {
   let description = !strconcat([{`out = x[..., indices, ...]`, as in NumPy: the indices broadcast, and their axes
     stand where the indexed axes stood, or first when these were not neighbours.}], negativeIndices);
-  let arguments = (ins Tess_Any:$x, Variadic<Tess_Index>:$indices, DenseI64ArrayAttr:$axes);
+  let arguments = (ins Tess_Moved:$x, Variadic<Tess_Index>:$indices, DenseI64ArrayAttr:$axes);
   let shapeRule = "indexGet";
   let dtypes = Same<"x">;
   let gradientRule = "indexGet";
@@ -72,7 +72,7 @@ def Tess_IndexGetOp : AdvancedIndex<"index_get", "elements by arrays of indices 
                  Sample<["5,3,4", "2,1", "3"], "axes=[0, 1]", "-2; 0; 0", "2; 5; 3">, Sample<["5,3", "0"], "axes=[0]", "-2; 0", "2; 5">];
 }
 class IndexWrite<string m, string what, string expr> : AdvancedIndex<m, what, expr> {
-  let arguments = (ins Tess_Any:$x, Tess_Any:$value, Variadic<Tess_Index>:$indices, DenseI64ArrayAttr:$axes);
+  let arguments = (ins Tess_Moved:$x, Tess_Moved:$value, Variadic<Tess_Index>:$indices, DenseI64ArrayAttr:$axes);
   let shapes = "(*D), (*V), (*I)* -> (*D)";
   let check = "indexSet";
   let dtypes = Promote<["x", "value"]>;
@@ -99,7 +99,7 @@ def Tess_IndexAddOp : IndexWrite<"index_add", "the tensor with values added to e
 def Tess_MaskGetOp : IndexOp<"mask_get", "elements where the mask is true", "x[mask]"> {
   let description = [{`out = x[mask]`, in row-major order. The mask has the first axes of x; the result has one
     axis in their place, whose size is known when the kernel has run.}];
-  let arguments = (ins Tess_Any:$x, Tess_Bool:$mask);
+  let arguments = (ins Tess_Moved:$x, Tess_Bool:$mask);
   let shapeRule = "maskGet";
   let boundRule = "maskGetBound";
   let dtypes = Same<"x">;
@@ -169,7 +169,7 @@ def Tess_IndexingOneHotOp : IndexOp<"indexing_one_hot", "the element of the give
     "tess_oracle.indexing_one_hot(x, index, axis, keepdims)", "functional.nn"> {
   let description = !strconcat([{`out[i] = x[i, index[i]]` for axis 1 of two, and likewise for others.
    }], negativeIndices);
-  let arguments = (ins Tess_Any:$x, Tess_Index:$index, DefaultValuedAttr<SI64Attr, "1">:$axis,
+  let arguments = (ins Tess_Moved:$x, Tess_Index:$index, DefaultValuedAttr<SI64Attr, "1">:$axis,
                    DefaultValuedAttr<BoolAttr, "false">:$keepdims);
   let shapeRule = "indexingOneHot";
   let dtypes = Same<"x">;

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 #include "ops/InferenceCount.h"
 #include "ops/OpDef.h"
+#include "ops/QuantizedMetas.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <atomic>
@@ -46,6 +47,10 @@ std::string dtypeNames(DTypeMask mask) {
     return "a number or complex";
   case kNumberMask | kBoolMask | kComplexMask:
     return "a number, bool or complex";
+  case kQuantizedMask:
+    return "quantized";
+  case kAnyMask:
+    return "unquantized";
   default:
     break;
   }
@@ -297,9 +302,11 @@ static std::atomic<uint64_t> inferences{0};
 
 uint64_t inferenceCount() { return inferences.load(std::memory_order_relaxed); }
 
-llvm::Expected<Metas> OpDef::infer(llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments) const {
-  inferences.fetch_add(1, std::memory_order_relaxed);
-  const OpInfo &info = *opInfo;
+namespace {
+
+/// As OpDef::infer, with the dtypes of the operands where channels have scales of their own.
+llvm::Expected<Metas> inferOf(const OpDef &op, Operands operands, Segments segments) {
+  const OpInfo &info = op.info();
   llvm::SmallVector<unsigned, 4> computed;
   if (info.simple) {
     if (operands.size() != info.operands.size())
@@ -316,26 +323,37 @@ llvm::Expected<Metas> OpDef::infer(llvm::ArrayRef<TensorMeta> operands, llvm::Ar
   }
   if (llvm::Error e = checkOperands(info, operands, segments))
     return std::move(e);
-  if (llvm::Error e = checkAttrs(*this, operands, segments))
+  if (llvm::Error e = checkAttrs(op, operands, segments))
     return std::move(e);
-  llvm::Expected<DType> dtype = resultDType(*this, operands, segments);
+  llvm::Expected<DType> dtype = resultDType(op, operands, segments);
   if (!dtype)
     return dtype.takeError();
   if (!info.signature)
-    return inferByRule(*this, operands, segments, *dtype);
+    return inferByRule(op, operands, segments, *dtype);
   if (info.signature->elementwise && info.simple && !operands.empty() && !info.check)
     return inferElementwise(info, *dtype, operands);
-  llvm::Expected<llvm::SmallVector<Shape, 4>> shapes = inferBySignature(*this, operands, segments);
+  llvm::Expected<llvm::SmallVector<Shape, 4>> shapes = inferBySignature(op, operands, segments);
   if (!shapes)
     return shapes.takeError();
   if (info.check)
-    if (llvm::Error e = info.check(*this, operands, segments))
+    if (llvm::Error e = info.check(op, operands, segments))
       return std::move(e);
   Metas metas;
   for (unsigned i = 0; i < shapes->size(); ++i)
     metas.emplace_back(allowed(*dtype, info.results[i].dtypes), (*shapes)[i]);
   if (llvm::Error e = checkSizes(info, metas))
     return std::move(e);
+  return metas;
+}
+
+} // namespace
+
+llvm::Expected<Metas> OpDef::infer(llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments) const {
+  inferences.fetch_add(1, std::memory_order_relaxed);
+  llvm::Expected<Metas> metas = inferOf(*this, operands, segments);
+  if (metas && llvm::any_of(*metas, [](const TensorMeta &meta) { return parametersOf(meta.dtype) != 0; }))
+    if (llvm::Error e = settleQuantized(*this, operands, *metas))
+      metas = std::move(e); // one object is returned, never moved
   return metas;
 }
 

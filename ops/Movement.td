@@ -6,7 +6,7 @@ include "ops/Base.td"
 
 class MoveOp<string m, string what, string rule, string expr, string signature = ""> : Tess_Op<m> {
   let summary = what;
-  let results = (outs Tess_Any:$out);
+  let results = (outs Tess_Moved:$out);
   let shapes = signature;
   let shapeRule = !if(!empty(signature), rule, "");
   let dtypes = Same<"x">;
@@ -15,7 +15,7 @@ class MoveOp<string m, string what, string rule, string expr, string signature =
   let python = Py<"functional.tensor", m, [], "", ["x=inp"]>;
 }
 class JoinOp<string m, string what, string rule, string expr> : MoveOp<m, what, rule, expr> {
-  let arguments = (ins Variadic<Tess_Any>:$inputs, DefaultValuedAttr<SI64Attr, "0">:$axis);
+  let arguments = (ins Variadic<Tess_Moved>:$inputs, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let dtypes = Promote<["inputs"]>;
   let keepsAxes = 1;
   let python = Py<"functional.tensor", m, [], "", ["inputs=inps"]>;
@@ -45,8 +45,8 @@ def Tess_StackOp : JoinOp<"stack", "tensors side by side along a new axis", "sta
 def Tess_SplitOp : MoveOp<"split", "parts of given sizes along an axis", "split",
                           "np.split(x, np.cumsum(sections)[:-1], axis)"> {
   let description = [{Result number i has the next sections[i] elements along axis; a section may be 0.}];
-  let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$sections, DefaultValuedAttr<SI64Attr, "0">:$axis);
-  let results = (outs Variadic<Tess_Any>:$outs);
+  let arguments = (ins Tess_Moved:$x, DenseI64ArrayAttr:$sections, DefaultValuedAttr<SI64Attr, "0">:$axis);
+  let results = (outs Variadic<Tess_Moved>:$outs);
   let lowering = Composite<"split">;
   let gradientRule = "split";
   let normalise = "axis";
@@ -63,6 +63,7 @@ def Tess_PadOp : MoveOp<"pad", "a border of one value", "pad",
     high is negative by is cut off.}];
   let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high,
                    Runtime<DefaultValuedAttr<F64Attr, "0.0">>:$value);
+  let results = (outs Tess_Any:$out);
   let gradientRule = "pad";
   let attrFacts = [Doc<"low", "elements added before, for each axis">, Doc<"high", "elements added after, for each axis">,
                    Doc<"value", "value of the border">, BindTime<"low">, BindTime<"high">,
@@ -80,7 +81,7 @@ def Tess_SliceSetOp : MoveOp<"slice_set", "the tensor with a slice of it replace
     mean for slice; value broadcasts to the shape of the slice.}];
   let check = "sliceSet";
   let lowering = Movement<"sliceSet", "steps">;
-  let arguments = (ins Tess_Any:$x, Tess_Any:$value, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$stops,
+  let arguments = (ins Tess_Moved:$x, Tess_Moved:$value, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$stops,
                    DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$steps,
                    DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$in_bounds);
   let dtypes = Promote<["x", "value"]>;
@@ -107,7 +108,7 @@ class RearrangeOp<string m, string what, string rule, string expr> : MoveOp<m, w
 }
 def Tess_RepeatOp : RearrangeOp<"repeat", "each element repeated along an axis", "repeat", "np.repeat(x, repeats, axis)"> {
   let description = [{[a, b] repeated twice is [a, a, b, b], as by NumPy's repeat.}];
-  let arguments = (ins Tess_Any:$x, SI64Attr:$repeats, DefaultValuedAttr<SI64Attr, "0">:$axis);
+  let arguments = (ins Tess_Moved:$x, SI64Attr:$repeats, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, Range<"repeats", "0", "1e9">, Doc<"repeats", "how often">,
                    Doc<"axis", "axis to repeat along">, BindTime<"repeats">, SizeAttr<"repeats">, BindTime<"axis">];
@@ -116,7 +117,7 @@ def Tess_RepeatOp : RearrangeOp<"repeat", "each element repeated along an axis",
 }
 def Tess_TileOp : RearrangeOp<"tile", "the tensor repeated along each axis", "tile", "np.tile(x, reps)"> {
   let description = [{[a, b] with reps 2 is [a, b, a, b], as by NumPy's tile.}];
-  let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$reps);
+  let arguments = (ins Tess_Moved:$x, DenseI64ArrayAttr:$reps);
   let attrFacts = [Range<"reps", "0", "1e9">, BindTime<"reps">, SizeAttr<"reps">, Doc<"reps", "how often, for each axis">];
   let constraints = ["reps must have an entry for each axis", "rank must be below 8 where elements repeat"];
   let samples = [Sample<["3"], "reps=[2]">, Sample<["2,3"], "reps=[1, 3]">, Sample<["2,3"], "reps=[2, 2]">, Sample<["2,3"], "reps=[2, 0]">];
@@ -126,7 +127,7 @@ def Tess_RollOp : MoveOp<"roll", "the elements moved along an axis, around its e
                          "np.roll(x, shift, axis)"> {
   let description = [{`out[(i + shift) mod n] = x[i]` along axis: what leaves at one end comes back at the
     other, as by NumPy's roll.}];
-  let arguments = (ins Tess_Any:$x, SI64Attr:$shift, DefaultValuedAttr<SI64Attr, "0">:$axis);
+  let arguments = (ins Tess_Moved:$x, SI64Attr:$shift, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let shapes = "(*D) -> (*D)";
   let lowering = Movement<"roll">;
   let gradientRule = "roll";

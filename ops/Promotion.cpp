@@ -5,7 +5,7 @@
 // nothing, because there is none; bool gives way to everything. float16 and
 // bfloat16 stay only among their own dtype: with the other half type or any
 // integer the result is float32. Complex with real gives the complex dtype whose
-// parts hold both. A float8 has a common dtype with itself only. Weak numbers
+// parts hold both. A float8 or a quantized dtype has a common dtype with itself only. Weak numbers
 // never widen within their kind, and a weak complex one makes a float complex.
 //
 //===----------------------------------------------------------------------===//
@@ -31,10 +31,12 @@ static std::optional<DType> promoteInts(DType a, DType b) {
 }
 
 static std::optional<DType> promotePair(DType a, DType b) {
-  if (a == b || isBool(b))
+  if (a == b)
     return a;
-  if (isBool(a))
-    return b;
+  if (isQuantized(a) || isQuantized(b))
+    return std::nullopt;
+  if (isBool(a) || isBool(b))
+    return isBool(b) ? a : b;
   if (isFloat8(a) || isFloat8(b))
     return std::nullopt;
   if (isInt(a) && isInt(b))
@@ -76,6 +78,8 @@ std::optional<DType> promote(llvm::ArrayRef<DType> dtypes, llvm::ArrayRef<bool> 
       return std::nullopt;
     side = common;
   }
+  if (strong && weak && isQuantized(*strong))
+    return std::nullopt; // a number is no stored integer
   if (strong && weak)
     return promoteWeak(*strong, *weak);
   return strong ? strong : weak;

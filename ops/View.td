@@ -12,7 +12,7 @@ include "ops/Base.td"
 class ViewOp<string m, string what, string kind, string rule, string expr, string signature = "", string view = rule>
     : Tess_Op<m> {
   let summary = what;
-  let results = (outs Tess_Any:$out);
+  let results = (outs Tess_Moved:$out);
   let shapes = signature;
   let shapeRule = !if(!empty(signature), rule, "");
   let dtypes = Same<"x">;
@@ -22,7 +22,7 @@ class ViewOp<string m, string what, string kind, string rule, string expr, strin
 }
 def Tess_ReshapeOp : ViewOp<"reshape", "the same elements in another shape", "Reshape", "reshape", "x.reshape(shape)"> {
   let description = [{The elements keep their row-major order. One entry may be -1: it follows from the others.}];
-  let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$shape);
+  let arguments = (ins Tess_Moved:$x, DenseI64ArrayAttr:$shape);
   let gradient = [(op<"reshape_like"> $dout, $x)];
   let normalise = "reshape";
   let attrFacts = [Doc<"shape", "new shape">, SizeAttr<"shape">];
@@ -36,7 +36,7 @@ def Tess_ReshapeOp : ViewOp<"reshape", "the same elements in another shape", "Re
 def Tess_TransposeOp : ViewOp<"transpose", "axes in another order", "Permute", "transpose", "np.transpose(x, pattern or None)"> {
   let description = [{Axis i of the result is axis pattern[i] of x; an empty pattern reverses the axes. As
     NumPy's transpose.}];
-  let arguments = (ins Tess_Any:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$pattern);
+  let arguments = (ins Tess_Moved:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$pattern);
   let gradientRule = "transpose";
   let normalise = "pattern";
   let attrFacts = [Axis<"pattern", "x">, Doc<"pattern", "axis of x for each axis of the result">];
@@ -48,7 +48,7 @@ def Tess_TransposeOp : ViewOp<"transpose", "axes in another order", "Permute", "
 }
 def Tess_ExpandDimsOp : ViewOp<"expand_dims", "new axes of size 1", "UnitAxes", "expandDims", "np.expand_dims(x, tuple(axis))"> {
   let description = [{Axes count in the result: [N] with axis [0, -1] is [1, N, 1].}];
-  let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$axis);
+  let arguments = (ins Tess_Moved:$x, DenseI64ArrayAttr:$axis);
   let gradient = [(op<"squeeze", "axis=$axis"> $dout)];
   let attrFacts = [Axis<"axis", "x", 1>, Doc<"axis", "places of the new axes">];
   let samples = [Sample<["2,3"], "axis=[0]">, Sample<["2,3"], "axis=[-1]">, Sample<["2,3"], "axis=[0, 2]">,
@@ -58,7 +58,7 @@ def Tess_ExpandDimsOp : ViewOp<"expand_dims", "new axes of size 1", "UnitAxes", 
 def Tess_SqueezeOp : ViewOp<"squeeze", "axes of size 1 removed", "UnitAxes", "squeeze",
                             "np.squeeze(x, tuple(axis) if axis else None)"> {
   let description = [{The elements keep their order; an empty list removes every axis of size 1.}];
-  let arguments = (ins Tess_Any:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axis);
+  let arguments = (ins Tess_Moved:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axis);
   let gradient = [(op<"reshape_like"> $dout, $x)];
   let attrFacts = [Axis<"axis", "x">, Doc<"axis", "axes to remove; empty: all of size 1">];
   let constraints = ["removed axes must have size 1", "dimensions must be known when axis is empty"];
@@ -70,7 +70,7 @@ def Tess_BroadcastToOp : ViewOp<"broadcast_to", "axes of size 1 repeated to a sh
                                 "tess_oracle.broadcast_to(x, shape)"> {
   let description = [{`out[...] = x[...]`, with index 0 along repeated axes; missing axes are added in front. An
     entry -1 is the size that x has there.}];
-  let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$shape);
+  let arguments = (ins Tess_Moved:$x, DenseI64ArrayAttr:$shape);
   let gradient = [(op<"sum_to"> $dout, $x)];
   let normalise = "reshape";
   let attrFacts = [Doc<"shape", "shape of the result; -1: the size of x">, SizeAttr<"shape">];
@@ -84,7 +84,7 @@ def Tess_SliceOp : ViewOp<"slice", "every step-th element from start to stop, fo
   let description = [{`out = x[starts[0]:stops[0]:steps[0], ...]`, as a Python slice: negative starts and stops
     count from the end, what lies outside is limited to the axis, but for the starts of the axes in_bounds. Empty
     steps are all 1.}];
-  let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$stops,
+  let arguments = (ins Tess_Moved:$x, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$stops,
                    DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$steps,
                    DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$in_bounds);
   let gradientRule = "slice";
@@ -107,7 +107,7 @@ def Tess_FlattenOp : ViewOp<"flatten", "a run of axes made one", "Reshape", "fla
     "", "reshape"> {
   let description = [{The axes start_axis to end_axis become one, whose size is their product; the elements keep
     their order. Rank 0 becomes rank 1.}];
-  let arguments = (ins Tess_Any:$x, DefaultValuedAttr<SI64Attr, "0">:$start_axis,
+  let arguments = (ins Tess_Moved:$x, DefaultValuedAttr<SI64Attr, "0">:$start_axis,
                    DefaultValuedAttr<SI64Attr, "-1">:$end_axis);
   let gradient = [(op<"reshape_like"> $dout, $x)];
   let attrFacts = [Doc<"start_axis", "first axis of the run">, Doc<"end_axis", "last axis of the run">];
@@ -122,7 +122,7 @@ def Tess_FlattenOp : ViewOp<"flatten", "a run of axes made one", "Reshape", "fla
 def Tess_SwapAxesOp : ViewOp<"swapaxes", "two axes exchanged", "Permute", "swapaxes", "np.swapaxes(x, axis1, axis2)"> {
   let description = [{The sizes of axis1 and axis2 are exchanged, and so are the indices along them; other axes
     stay. As NumPy's swapaxes.}];
-  let arguments = (ins Tess_Any:$x, DefaultValuedAttr<SI64Attr, "-1">:$axis1, DefaultValuedAttr<SI64Attr, "-2">:$axis2);
+  let arguments = (ins Tess_Moved:$x, DefaultValuedAttr<SI64Attr, "-1">:$axis1, DefaultValuedAttr<SI64Attr, "-2">:$axis2);
   let gradient = [(op<"swapaxes", "axis1=$axis1;axis2=$axis2"> $dout)];
   let opdef = "SwapAxes";
   let attrFacts = [Axis<"axis1", "x">, Axis<"axis2", "x">, Doc<"axis1", "one axis">, Doc<"axis2", "the other">];
@@ -136,7 +136,7 @@ def Tess_SwapAxesOp : ViewOp<"swapaxes", "two axes exchanged", "Permute", "swapa
 class LikeOp<string m, string what, string kind, string rule, string view, string expr>
     : ViewOp<m, what, kind, rule, expr, "(*D), (*L) -> (*L)", view> {
   let check = rule;
-  let arguments = (ins Tess_Any:$x, Tess_Any:$like);
+  let arguments = (ins Tess_Moved:$x, Tess_Moved:$like);
 }
 def Tess_ReshapeLikeOp : LikeOp<"reshape_like", "the elements of x in the shape of another tensor", "Reshape", "reshapeLike",
                                 "reshape", "x.reshape(like.shape)"> {

@@ -178,15 +178,15 @@ template <typename Fn> auto withTypeOrComplex(DType dtype, Fn &&fn) {
   }
 }
 
-/// As withType, for every dtype.
+/// As withType, for every dtype; what is quantized is the integers that are stored.
 template <typename Fn> auto withAnyType(DType dtype, Fn &&fn) {
-  switch (dtype) {
+  switch (storageOf(dtype)) {
   case DType::Float8E4M3:
     return fn(F8E4M3());
   case DType::Float8E5M2:
     return fn(F8E5M2());
   default:
-    return withTypeOrComplex(dtype, fn);
+    return withTypeOrComplex(storageOf(dtype), fn);
   }
 }
 

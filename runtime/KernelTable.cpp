@@ -99,7 +99,7 @@ static std::string keyOf(const void *table, const PrepareRequest &request) {
   append(key, {int64_t(request.threads), int64_t(reinterpret_cast<intptr_t>(table)), int64_t(request.inputs.size())});
   for (llvm::ArrayRef<TensorMeta> metas : {request.inputs, request.outputs})
     for (const TensorMeta &meta : metas) {
-      key += char('a' + unsigned(meta.dtype));
+      key += char('a' + unsigned(kindOf(meta.dtype)));
       append(key, meta.shape);
     }
   for (llvm::StringRef packing : request.inputPackings) {

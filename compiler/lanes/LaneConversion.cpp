@@ -126,6 +126,10 @@ static V floatToInt(V x, DType to) {
   unsigned digits = x.elem() == Elem::F32 ? 24 : 53;
   // The largest value of the float type below `end` that truncates into range.
   double high = width <= digits ? end - 1 : end - std::ldexp(1.0, bits - digits);
+  if (isQuantized(to) && width <= digits) { // a kind may store fewer numbers than its bytes could
+    low = quantizedKind(to).min;
+    high = quantizedKind(to).max;
+  }
   V finite = select(isNan(x), 0.0, x);
   V inside = select(lt(finite, low), low, finite);
   inside = select(gt(inside, high), high, inside);

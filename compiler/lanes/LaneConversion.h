@@ -38,6 +38,6 @@ V complexOf(V real, V imag);
 /// A number of `dtype`, a scalar in its compute type.
 V numberOf(LaneBuilder &b, double number, DType dtype);
 /// Whether compute values of `dtype` are unsigned integers.
-inline bool isUnsigned(DType dtype) { return isUnsignedInt(dtype) || isBool(dtype); }
+inline bool isUnsigned(DType dtype) { return isUnsignedInt(storageOf(dtype)) || isBool(dtype); }
 
 } // namespace tess::compiler

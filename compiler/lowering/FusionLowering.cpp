@@ -16,6 +16,9 @@ namespace {
 
 ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
+/// The dtype of `value` in a kernel: of a quantized one the kind, because scales and zero points are operands.
+DType kernelDType(Value value) { return kindOf(ir::metaOf(value.getType()).dtype); }
+
 /// The domain axes along which one operand varies, and its layout.
 struct OperandAxes {
   SmallVector<bool, 8> varies;
@@ -170,7 +173,7 @@ private:
     for (auto [index, operand] : llvm::enumerate(operands)) {
       Value value =
           index < numInputs ? Value(body().getArgument(index)) : body().getTerminator()->getOperand(index - numInputs);
-      KernelOperand described{ir::metaOf(value.getType()).dtype};
+      KernelOperand described{kernelDType(value)};
       described.isOutput = index >= numInputs;
       described.inner = innerClass(operand);
       described.variesOnReduced = llvm::any_of(out.reduced, [&](AxisGroup group) { return variesIn(operand, group); });
@@ -200,8 +203,7 @@ private:
   void lowerOp(Operation *op, NodeBuilder &nodes) {
     OpDef def = ir::opDefOf(op);
     SmallVector<int16_t, 4> args = llvm::map_to_vector<4>(op->getOperands(), [&](Value v) { return nodeOf.lookup(v); });
-    SmallVector<DType> results =
-        llvm::map_to_vector(op->getResults(), [](Value v) { return ir::metaOf(v.getType()).dtype; });
+    SmallVector<DType> results = llvm::map_to_vector(op->getResults(), [](Value v) { return kernelDType(v); });
     if (def.info().lowering == Lowering::Reduction) {
       nodeOf[op->getResult(0)] = lowerReduction(def, args.front(), results.front(), nodes);
       return;
@@ -245,7 +247,10 @@ private:
 KernelSpec perAxisSpec(unsigned rank, ArrayRef<KernelOperand> operands) {
   KernelSpec spec;
   spec.numParallel = std::max(rank, 1u);
-  spec.operands.append(operands.begin(), operands.end());
+  for (KernelOperand operand : operands) {
+    operand.dtype = kindOf(operand.dtype);
+    spec.operands.push_back(operand);
+  }
   return spec;
 }
 
@@ -288,7 +293,7 @@ ScalarSource scalarOf(Operation *op, const OpDef &def, unsigned attr) {
 
 KernelSpec fillSpec(DType dtype, unsigned rank, InnerClass destination) {
   KernelSpec spec = perAxisSpec(rank, {{dtype, true, destination, false}});
-  spec.stores.push_back({NodeBuilder(spec).attribute(/*isInt=*/false, int16_t(spec.numAttrs++), dtype), 0});
+  spec.stores.push_back({NodeBuilder(spec).attribute(/*isInt=*/false, int16_t(spec.numAttrs++), kindOf(dtype)), 0});
   return spec;
 }
 

@@ -2,6 +2,7 @@
 #include "tessera/deploy.h"
 #include "frontends/cc/PickExecutable.h"
 #include "ops/Error.h"
+#include "ops/Quantization.h"
 #include "runtime/Allocator.h"
 #include "runtime/Devices.h"
 #include "runtime/Executor.h"
@@ -211,10 +212,20 @@ struct Model::Impl {
   llvm::Error readMetadata();
 };
 
+static Quantization describeQuantization(tess::DType dtype) {
+  const tess::Quantization *parameters = tess::quantizationOf(dtype);
+  if (!parameters)
+    return {};
+  return {{parameters->scales.begin(), parameters->scales.end()},
+          {parameters->zeroPoints.begin(), parameters->zeroPoints.end()},
+          parameters->axis};
+}
+
 void Model::Impl::describe() {
   const Executable &exe = program->executable();
   for (auto [index, decl] : llvm::enumerate(llvm::ArrayRef(exe.inputs).take_front(exe.numArguments()))) {
-    InputInfo info{decl.name, DType(decl.dtype), {}, program->describeInput(index)};
+    InputInfo info{
+        decl.name, DType(kindOf(decl.dtype)), describeQuantization(decl.dtype), {}, program->describeInput(index)};
     for (DimDecl dim : decl.dims) {
       Dim out;
       out.size = dim.size;
@@ -226,8 +237,10 @@ void Model::Impl::describe() {
     }
     inputs.push_back(std::move(info));
   }
-  for (const OutputDecl &decl : llvm::ArrayRef(exe.outputs).take_front(exe.numResults()))
-    outputs.push_back({decl.name, DType(exe.values[decl.value].dtype)});
+  for (const OutputDecl &decl : llvm::ArrayRef(exe.outputs).take_front(exe.numResults())) {
+    tess::DType dtype = exe.values[decl.value].dtype;
+    outputs.push_back({decl.name, DType(kindOf(dtype)), describeQuantization(dtype)});
+  }
 }
 
 llvm::Error Model::Impl::readMetadata() {
@@ -315,8 +328,7 @@ Status Model::bind(const std::vector<Shape> &inputShapes, Session &session) cons
   const Executable &exe = impl->program->executable();
   Metas metas;
   for (auto [index, shape] : llvm::enumerate(inputShapes))
-    metas.emplace_back(index < impl->inputs.size() ? tess::DType(impl->inputs[index].dtype) : tess::DType::Float32,
-                       shape);
+    metas.emplace_back(index < impl->inputs.size() ? exe.inputs[index].dtype : tess::DType::Float32, shape);
   for (const InputDecl &input : llvm::ArrayRef(exe.inputs).drop_front(exe.numArguments()))
     metas.push_back(exe.constants[input.initial].meta);
   auto bound = impl->program->bind(metas);

@@ -157,6 +157,16 @@ DType storedAs(DType dtype) {
   case DType::Float8E4M3:
   case DType::Float8E5M2:
     return DType::UInt8;
+  case DType::QInt8:
+  case DType::QInt8Narrow:
+  case DType::QInt4:
+  case DType::QInt1:
+    return DType::Int8;
+  case DType::QUInt8:
+  case DType::QUInt4:
+    return DType::UInt8;
+  case DType::QInt32:
+    return DType::Int32;
   default:
     return dtype;
   }

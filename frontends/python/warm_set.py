@@ -67,14 +67,16 @@ def operands_of(record, shapes):
 
 def dtype_of(operand, wanted):
     """`wanted`, or what the operand has instead."""
-    dtypes = [LONG[each] for each in operand["dtypes"]]
+    dtypes = [LONG.get(each, each) for each in operand["dtypes"]]
     return next((each for each in (wanted, *FIRST) if each in dtypes), dtypes[0])
 
 
 def attribute(text):
     """An attribute of a sample: JSON, or a dtype."""
     text = text.strip()
-    return LONG[text] if text in LONG else json.loads(text.replace("INFINITY", "Infinity"))
+    if text in LONG or "<" in text:  # a quantized dtype has one name
+        return LONG.get(text, text)
+    return json.loads(text.replace("INFINITY", "Infinity"))
 
 
 def attributes(text):
@@ -87,7 +89,8 @@ def dtypes_of(record, sample):
     """The dtypes of the first operand, what most programs use first; [None] without an operand."""
     operands = record["operands"] if sample["shapes"] else []
     dtypes = [
-        LONG[each] for each in sample["dtypes"] or (operands[0]["dtypes"] if operands else [])
+        LONG.get(each, each)
+        for each in sample["dtypes"] or (operands[0]["dtypes"] if operands else [])
     ]
     dtypes = [each for each in dtypes if each not in RARE]
     return sorted(dtypes, key=lambda each: each not in FIRST) or [None]

@@ -13,6 +13,8 @@ namespace tess::tblgen {
 
 /// "float or complex" of Tess_FloatOrComplex.
 static std::string kindOfDTypes(StringRef constraint) {
+  if (constraint == "Tess_Moved")
+    return "any";
   std::string words;
   for (char c : constraint.drop_front(StringRef("Tess_").size())) {
     if (isUpper(c) && !words.empty())
@@ -150,7 +152,9 @@ std::vector<std::string> raisesLines(const OpModel &op) {
   for (const auto &[label, text] : op.constraints)
     lines.push_back("ValueError: " + text);
   for (const ValueModel &v : op.operands)
-    if (v.constraint != "Tess_Any" && !isCast(op, v))
+    if (v.constraint == "Tess_Any")
+      lines.push_back("TypeError: " + op.pyParameter(v.name) + " must not be quantized");
+    else if (v.constraint != "Tess_Moved" && !isCast(op, v))
       lines.push_back("TypeError: " + op.pyParameter(v.name) + " must be " + kindOfDTypes(v.constraint));
   lines.push_back("TypeError: each argument must be of its kind, operands tensors, arrays or numbers");
   return lines;
@@ -186,7 +190,9 @@ std::vector<ExampleOperand> exampleOperands(const OpModel &op) {
   std::vector<const ValueModel *> values = operandOfShapes(op, sample.shapes.size());
   std::vector<ExampleOperand> list;
   for (auto [value, shape] : zip(values, sample.shapes)) {
-    std::vector<std::string> names = sample.dtypes.empty() ? dtypeNames(value->constraint) : sample.dtypes;
+    std::vector<std::string> names = dtypeNames(value->constraint), wanted;
+    copy_if(sample.dtypes, std::back_inserter(wanted), [&](const std::string &d) { return is_contained(names, d); });
+    names = wanted.empty() ? names : wanted;
     list.push_back({value, is_contained(names, "f32") ? "f32" : names.back(), shape});
   }
   return list;

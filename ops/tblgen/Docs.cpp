@@ -79,7 +79,7 @@ void emitFirstCall(const OpModel &op, raw_ostream &os) {
   os << ", {";
   for (const ExampleOperand &operand : exampleOperands(op)) {
     auto dims = map_range(operand.shape, [](int64_t d) { return std::to_string(d); });
-    os << "TensorMeta(DType(" << unsigned(*parseDType(operand.dtype)) << "), {" << join(dims, ", ") << "}), ";
+    os << "TensorMeta(" << cppDType(*parseDType(operand.dtype)) << ", {" << join(dims, ", ") << "}), ";
   }
   os << "}}";
 }

@@ -36,6 +36,9 @@ static const std::map<std::string, Constraint> &constraints() {
       {"Tess_NumberOrComplex", TESS_SET(kNumberMask | kComplexMask)},
       {"Tess_NumberOrBoolOrComplex", TESS_SET(kNumberMask | kBoolMask | kComplexMask)},
       {"Tess_Any", TESS_SET(kAnyMask)},
+      {"Tess_Moved", TESS_SET(kMovedMask)},
+      {"Tess_Quantized", TESS_SET(kQuantizedMask)},
+      {"Tess_F32", TESS_SET(maskOf(DType::Float32))},
       {"Tess_Index", TESS_SET(maskOf(DType::Int32) | maskOf(DType::Int64))},
       {"Tess_I32", TESS_SET(maskOf(DType::Int32))},
   };
@@ -45,10 +48,13 @@ static const std::map<std::string, Constraint> &constraints() {
 
 std::vector<std::string> dtypeNames(StringRef constraint) {
   std::vector<std::string> names;
-  if (auto it = constraints().find(constraint.str()); it != constraints().end())
-    for (unsigned i = 0; i < kNumDTypes; ++i)
-      if (it->second.mask & maskOf(DType(i)))
-        names.push_back(shortName(DType(i)).str());
+  auto it = constraints().find(constraint.str());
+  DTypeMask mask = it == constraints().end() ? 0 : it->second.mask;
+  if (mask == kQuantizedMask)
+    return {"qint8<0.5>"}; // a kind alone is no dtype of a tensor
+  for (unsigned i = 0; i < kNumDTypes; ++i)
+    if (mask & maskOf(DType(i)) && !isQuantized(DType(i)))
+      names.push_back(shortName(DType(i)).str());
   return names;
 }
 
@@ -75,6 +81,12 @@ static std::string listText(const IntList &list, StringRef open, StringRef close
   return (open + join(map_range(list, [](int64_t v) { return std::to_string(v); }), ", ") + close).str();
 }
 
+std::string cppDType(DType dtype) {
+  if (parametersOf(dtype)) // whose number is of this process
+    return "*parseDType(" + cppString(shortName(dtype)) + ")";
+  return "DType(" + std::to_string(unsigned(dtype)) + ")";
+}
+
 std::string cppValue(const AttrValue &value) {
   switch (value.kind()) {
   case AttrKind::None:
@@ -92,7 +104,7 @@ std::string cppValue(const AttrValue &value) {
   case AttrKind::I64List:
     return "AttrValue(IntList" + listText(value.ints(), "{", "}") + ")";
   case AttrKind::DType:
-    return "AttrValue(DType(" + std::to_string(unsigned(value.dtype())) + "))";
+    return "AttrValue(" + cppDType(value.dtype()) + ")";
   case AttrKind::Parameter:
   case AttrKind::Body:
     break; // a record has none

@@ -149,6 +149,8 @@ template <typename T, typename F> std::vector<T> requiredFirst(const std::vector
 
 /// C++ source: an expression for an attribute value, a string literal, true or false.
 std::string cppValue(const AttrValue &value);
+/// A dtype in C++: its number, or its text where it has parameters.
+std::string cppDType(DType dtype);
 std::string cppString(llvm::StringRef text);
 inline const char *boolText(bool value) { return value ? "true" : "false"; }
 /// Python source for an attribute value.

@@ -37,7 +37,7 @@ static bool dimFits(DimDecl dim, int64_t size, llvm::ArrayRef<SymbolDecl> symbol
 }
 
 static bool fits(const InputDecl &input, const TensorMeta &meta, llvm::ArrayRef<SymbolDecl> symbols) {
-  if (meta.dtype != input.dtype || meta.rank() != input.dims.size() || meta.numElements() > kMaxElements)
+  if (!allows(input.dtype, meta.dtype) || meta.rank() != input.dims.size() || meta.numElements() > kMaxElements)
     return false;
   return llvm::all_of(llvm::zip(input.dims, meta.shape), [&](auto pair) {
     return std::get<1>(pair) >= 0 && dimFits(std::get<0>(pair), std::get<1>(pair), symbols);
@@ -55,7 +55,7 @@ llvm::Error Program::checkInputs(llvm::ArrayRef<TensorMeta> inputs) const {
   llvm::SmallVector<Seen, 4> symbols(exe.symbols.size());
   for (auto [index, decl, meta] : llvm::enumerate(exe.inputs, inputs)) {
     if (!fits(decl, meta, exe.symbols))
-      return makeError(meta.dtype == decl.dtype ? ErrorCode::InvalidArgument : ErrorCode::TypeMismatch,
+      return makeError(allows(decl.dtype, meta.dtype) ? ErrorCode::InvalidArgument : ErrorCode::TypeMismatch,
                        options.name + ": input " + decl.name + " must be " + describeInput(index) + ", got " +
                            toString(meta));
     for (auto [dim, size] : llvm::zip(decl.dims, meta.shape)) {

@@ -40,7 +40,7 @@ llvm::Error Binder::inferArguments(const ProgramNode &node) {
     TensorMeta meta = operands[number];
     if (number >= loop.numCarried)
       meta.shape.erase(meta.shape.begin());
-    if (meta.dtype != exe.values[argument].dtype)
+    if (!allows(exe.values[argument].dtype, meta.dtype))
       return wrongDType(meta);
     setShape(argument, meta);
     if (number >= loop.numCarried)
@@ -64,7 +64,7 @@ llvm::Error Binder::inferLoop(const ProgramNode &node) {
     return error;
   for (auto [number, result] : llvm::enumerate(node.results)) {
     TensorMeta meta = number < loop.numCarried ? carried[number] : control::stacked(yields[number], trips[node.loop]);
-    if (meta.dtype != exe.values[result].dtype || !unknownAxes[loop.yields[number]].empty())
+    if (!allows(exe.values[result].dtype, meta.dtype) || !unknownAxes[loop.yields[number]].empty())
       return wrongDType(meta);
     if (meta.rank() > kMaxRank || meta.numElements() > kMaxElements)
       return invalidArgument("scan: stacked results must have rank <= " + llvm::Twine(kMaxRank) +

@@ -62,7 +62,7 @@ const OpDef &Binder::operatorOf(const OpDef &own) const {
 
 llvm::Error Binder::setResult(const ProgramNode &node, const OpDef &op, ValueId value, const TensorMeta &meta) {
   const ValueDecl &decl = exe.values[value];
-  if (meta.dtype != decl.dtype)
+  if (!allows(decl.dtype, meta.dtype))
     return makeError(ErrorCode::Internal, node.op.name() + ": result must be " + shortName(decl.dtype) +
                                               " as the program says, got " + toString(meta));
   setShape(value, meta);

@@ -21,6 +21,8 @@ public:
 private:
   llvm::Error bad(const llvm::Twine &message) { return makeError(ErrorCode::DataLoss, what + ": " + message); }
   llvm::Error enumeration(const char *name, uint32_t value, uint32_t count);
+  llvm::Error readQuantized(const pb::Executable &in);
+  llvm::Error readDType(const char *name, uint32_t value, DType &out);
   llvm::Error read(const pb::Image &in, Image &out);
   llvm::Error read(const pb::Value &in, ValueDecl &out);
   llvm::Error read(const pb::Node &in, ProgramNode &out);
@@ -33,6 +35,7 @@ private:
   llvm::Error readOp(const std::string &text, OpDef &out);
 
   llvm::StringRef what;
+  std::vector<DType> quantized;
 };
 
 } // namespace
@@ -41,6 +44,28 @@ llvm::Error Reader::enumeration(const char *name, uint32_t value, uint32_t count
   if (value < count)
     return llvm::Error::success();
   return bad(llvm::Twine(name) + " must be below " + llvm::Twine(count) + ", got " + llvm::Twine(value));
+}
+
+llvm::Error Reader::readQuantized(const pb::Executable &in) {
+  for (const std::string &name : in.quantized()) {
+    std::optional<DType> dtype = parseDType(name);
+    if (!dtype || !parametersOf(*dtype))
+      return bad("a quantized dtype must have a kind and a scale, got '" + name + "'");
+    quantized.push_back(*dtype);
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error Reader::readDType(const char *name, uint32_t value, DType &out) {
+  uint32_t number = parametersOf(DType(value));
+  out = kindOf(DType(value));
+  if (!number)
+    return enumeration(name, value, kNumDTypes);
+  if (number > quantized.size() || kindOf(quantized[number - 1]) != out)
+    return bad(llvm::Twine(name) + " must be one of " + llvm::Twine(quantized.size()) + " quantized ones, got number " +
+               llvm::Twine(number));
+  out = quantized[number - 1];
+  return llvm::Error::success();
 }
 
 llvm::Error Reader::readOp(const std::string &text, OpDef &out) {
@@ -73,9 +98,10 @@ llvm::Error Reader::read(const pb::Image &in, Image &out) {
 llvm::Error Reader::read(const pb::Value &in, ValueDecl &out) {
   if (llvm::Error e = enumeration("kind of a value", in.kind(), unsigned(ValueKind::Argument) + 1))
     return e;
-  if (llvm::Error e = enumeration("dtype of a value", in.dtype(), kNumDTypes))
+  DType dtype;
+  if (llvm::Error e = readDType("dtype of a value", in.dtype(), dtype))
     return e;
-  out = {ValueKind(in.kind()), DType(in.dtype()), in.base(), in.constant(), in.name(), in.location()};
+  out = {ValueKind(in.kind()), dtype, in.base(), in.constant(), in.name(), in.location()};
   return llvm::Error::success();
 }
 
@@ -157,11 +183,10 @@ llvm::Error Reader::read(const pb::Step &in, Step &out) {
 }
 
 llvm::Error Reader::read(const pb::Constant &in, ConstantDecl &out) {
-  if (llvm::Error e = enumeration("dtype of a constant", in.dtype(), kNumDTypes))
+  if (llvm::Error e = readDType("dtype of a constant", in.dtype(), out.meta.dtype))
     return e;
   if (in.shape_size() > int(kMaxRank))
     return bad("rank of a constant must be at most " + llvm::Twine(kMaxRank) + ", got " + llvm::Twine(in.shape_size()));
-  out.meta.dtype = DType(in.dtype());
   out.meta.shape.assign(in.shape().begin(), in.shape().end());
   out.bytes = in.content();
   out.tensor = in.tensor();
@@ -169,11 +194,10 @@ llvm::Error Reader::read(const pb::Constant &in, ConstantDecl &out) {
 }
 
 llvm::Error Reader::read(const pb::Input &in, InputDecl &out) {
-  if (llvm::Error e = enumeration("dtype of an input", in.dtype(), kNumDTypes))
+  if (llvm::Error e = readDType("dtype of an input", in.dtype(), out.dtype))
     return e;
   out.name = in.name();
   out.value = in.value();
-  out.dtype = DType(in.dtype());
   for (const pb::Dim &dim : in.dims())
     out.dims.push_back({dim.size(), dim.symbol()});
   out.initial = int32_t(in.initial() - 1);
@@ -182,6 +206,8 @@ llvm::Error Reader::read(const pb::Input &in, InputDecl &out) {
 
 llvm::Expected<Executable> Reader::read(const pb::Executable &in) {
   Executable out;
+  if (llvm::Error e = readQuantized(in))
+    return std::move(e);
   out.target = in.target();
   out.numThreads = in.num_threads();
   out.numScalars = in.num_scalars();

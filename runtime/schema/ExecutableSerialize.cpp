@@ -2,6 +2,7 @@
 #include "runtime/schema/Executable.pb.h"
 #include "runtime/schema/ExecutableCodec.h"
 #include "runtime/schema/Features.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace tess::runtime {
 
@@ -116,6 +117,26 @@ static void write(const InputDecl &input, pb::Input &out) {
   out.set_initial(uint32_t(input.initial) + 1);
 }
 
+/// Puts the quantized dtypes of `out` into its own table: their numbers are those of this process.
+static void tabulateQuantized(pb::Executable &out) {
+  llvm::DenseMap<uint32_t, uint32_t> numbers;
+  auto renumber = [&](auto &part) {
+    DType dtype = DType(part.dtype());
+    if (!parametersOf(dtype))
+      return;
+    auto [known, isNew] = numbers.try_emplace(part.dtype(), out.quantized_size() + 1);
+    if (isNew)
+      out.add_quantized(shortName(dtype).str());
+    part.set_dtype(uint32_t(kindOf(dtype)) | known->second << kKindBits);
+  };
+  for (pb::Value &value : *out.mutable_values())
+    renumber(value);
+  for (pb::Constant &constant : *out.mutable_constants())
+    renumber(constant);
+  for (pb::Input &input : *out.mutable_inputs())
+    renumber(input);
+}
+
 std::string serializeExecutable(const Executable &executable) {
   pb::Executable out;
   Features features = featuresOf(executable);
@@ -157,6 +178,7 @@ std::string serializeExecutable(const Executable &executable) {
     o.set_value(output.value);
     o.set_donates(output.donates);
   }
+  tabulateQuantized(out);
   return out.SerializeAsString();
 }
 

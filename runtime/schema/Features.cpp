@@ -6,16 +6,18 @@
 
 namespace tess::runtime {
 
-static constexpr llvm::StringLiteral kNames[] = {"complex", "data_sizes", "float8",          "grid_images",
-                                                 "loops",   "ptx_images", "size_expressions"};
+static constexpr llvm::StringLiteral kNames[] = {"complex", "data_sizes", "float8",    "grid_images",
+                                                 "loops",   "ptx_images", "quantized", "size_expressions"};
 static_assert(std::size(kNames) == kNumFeatures, "each feature has a name");
 
 void Features::add(DType dtype) {
-  switch (kDTypes[unsigned(dtype)].family) {
+  switch (kDTypes[unsigned(kindOf(dtype))].family) {
   case DTypeFamily::Complex:
     return add(Feature::Complex);
   case DTypeFamily::Float8:
     return add(Feature::Float8);
+  case DTypeFamily::Quantized:
+    return add(Feature::Quantized);
   case DTypeFamily::Float:
   case DTypeFamily::SignedInt:
   case DTypeFamily::UnsignedInt:

@@ -31,6 +31,7 @@ enum class Feature : uint8_t {
   GridImages,      // "grid_images": code for the emulated accelerator
   Loops,           // "loops": operators with bodies
   PtxImages,       // "ptx_images": code for GPUs
+  Quantized,       // "quantized": values of quantized dtypes
   SizeExpressions, // "size_expressions": attributes that are computed from sizes
 };
 constexpr unsigned kNumFeatures = unsigned(Feature::SizeExpressions) + 1;

@@ -54,7 +54,6 @@ constexpr ImageKind last(ImageKind) { return ImageKind::Ptx; }
 constexpr StepKind last(StepKind) { return StepKind::Loop; }
 constexpr ScalarSource::Kind last(ScalarSource::Kind) { return ScalarSource::Size; }
 constexpr AttrKind last(AttrKind) { return AttrKind::DType; }
-constexpr DType last(DType) { return DType(kNumDTypes - 1); }
 
 template <typename T>
 concept Number = std::is_arithmetic_v<T>;
@@ -87,6 +86,11 @@ private:
   void value(const std::string &text) {
     raw(uint32_t(text.size()));
     out += text;
+  }
+  void value(DType dtype) { // the number of parameters is of this process, their text is not
+    raw(uint8_t(kindOf(dtype)));
+    if (isQuantized(dtype))
+      value(shortName(dtype).str());
   }
   template <typename List> void list(const List &items) {
     raw(uint32_t(items.size()));
@@ -187,6 +191,17 @@ private:
     ok = ok && number <= last(T());
     if (!ok)
       number = T();
+  }
+  void value(DType &dtype) {
+    dtype = DType(raw<uint8_t>());
+    ok = ok && unsigned(dtype) < kNumDTypes;
+    if (!ok || !isQuantized(dtype))
+      return;
+    std::string name;
+    value(name);
+    std::optional<DType> named = parseDType(name);
+    ok = ok && named && kindOf(*named) == dtype;
+    dtype = ok ? *named : DType();
   }
   void value(std::string &text) {
     if (llvm::StringRef bytes = take(raw<uint32_t>()); !bytes.empty()) // most texts are empty

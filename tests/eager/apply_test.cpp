@@ -155,6 +155,22 @@ TEST_CASE("DTypePromotion: operands come to one dtype, and without it they do no
   CHECK(errorOf(mixed()).first == ErrorCode::TypeMismatch);
 }
 
+TEST_CASE("Quantize: a cast converts by scale and zero point, and without it it is refused") {
+  OpDef cast = OpDef::get("cast").set("dtype", *parseDType("quint8<0.5:3>"));
+  auto stored = [&] { return applyOne(cast, {make<float>({1, -1, 0.25, 200})}); };
+  TensorRef q = get(stored());
+  CHECK(shortName(q->dtype()) == "quint8<0.5:3>");
+  uint8_t bytes[4];
+  check(readValue(*q, bytes));
+  CHECK(std::vector<int>(bytes, bytes + 4) == std::vector<int>{5, 1, 4, 255});
+  TensorRef back = run(OpDef::get("cast").set("dtype", DType::Float32), {q});
+  CHECK(values<float>(*back) == std::vector<float>{1, -1, 0.5, 126});
+  CHECK(errorOf(createTensor(TensorMeta(DType::QInt8, {2}), nullptr)).second ==
+        "tensor: a quantized dtype must have a scale, got qint8[2]");
+  Without layer(Layer::Quantize);
+  CHECK(errorOf(stored()).second == "cast: dtype must be unquantized, got quint8<0.5:3>");
+}
+
 TEST_CASE("DimExpansion: vectors multiply, and without it they do not") {
   TensorRef matrix = make<float>({1, 2, 3, 4}, {2, 2}), vector = make<float>({1, 10});
   auto product = [&] { return applyOne(OpDef::get("matmul"), {Operand(matrix), Operand(vector)}); };

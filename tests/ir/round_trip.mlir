@@ -31,6 +31,17 @@ func.func @loop(%w: tensor<3xf32>, %h: tensor<3xf32>, %xs: tensor<?x3xf32>) -> (
   return %0, %1 : tensor<3xf32>, tensor<?x3xf32>
 }
 
+// Quantized dtypes keep their scales.
+// CHECK-LABEL: func.func @quantized
+// CHECK-SAME: tensor<2x3x!tess.quantized<"quint8@1<0.1:128|0.2:3|1:0>">>
+// CHECK: tess.transpose %arg0 {pattern = array<i64: 1, 0>} : (tensor<2x3x!tess.quantized<"quint8@1<0.1:128|0.2:3|1:0>">>) -> tensor<3x2x!tess.quantized<"quint8@0<0.1:128|0.2:3|1:0>">>
+// CHECK: tess.quantize {{.*}}dtype = "qint8<0.5>"{{.*}} -> tensor<2x3x!tess.quantized<"qint8<0.5>">>
+func.func @quantized(%q: tensor<2x3x!tess.quantized<"quint8@1<0.1:128|0.2:3|1:0>">>, %x: tensor<2x3xf32>, %s: tensor<f32>, %z: tensor<i32>) -> tensor<3x2x!tess.quantized<"quint8@0<0.1:128|0.2:3|1:0>">> {
+  %0 = tess.transpose %q {pattern = array<i64: 1, 0>} : (tensor<2x3x!tess.quantized<"quint8@1<0.1:128|0.2:3|1:0>">>) -> tensor<3x2x!tess.quantized<"quint8@0<0.1:128|0.2:3|1:0>">>
+  %1 = tess.quantize %x, %s, %z {dtype = "qint8<0.5>"} : (tensor<2x3xf32>, tensor<f32>, tensor<i32>) -> tensor<2x3x!tess.quantized<"qint8<0.5>">>
+  return %0 : tensor<3x2x!tess.quantized<"quint8@0<0.1:128|0.2:3|1:0>">>
+}
+
 // State keeps its initial value.
 // CHECK-LABEL: func.func @state
 // CHECK-SAME: tess.initial = dense_resource<start> : tensor<2xf32>

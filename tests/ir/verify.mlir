@@ -77,3 +77,20 @@ func.func @main(%h: tensor<3xf32>) -> tensor<3xf32> {
   } : (tensor<3xf32>) -> tensor<3xf32>
   return %0 : tensor<3xf32>
 }
+
+// -----
+
+// A quantized dtype has a scale above 0.
+// CHECK: quantized: dtype must be a quantized one, got 'qint8<0>'
+func.func @main(%x: tensor<3x!tess.quantized<"qint8<0>">>) -> tensor<3x!tess.quantized<"qint8<0>">> {
+  return %x : tensor<3x!tess.quantized<"qint8<0>">>
+}
+
+// -----
+
+// Nothing computes with stored integers.
+// CHECK: 'tess.neg' op operand #0 must be ranked tensor of
+func.func @main(%x: tensor<3x!tess.quantized<"qint8<0.5>">>) -> tensor<3x!tess.quantized<"qint8<0.5>">> {
+  %0 = tess.neg %x : (tensor<3x!tess.quantized<"qint8<0.5>">>) -> tensor<3x!tess.quantized<"qint8<0.5>">>
+  return %0 : tensor<3x!tess.quantized<"qint8<0.5>">>
+}

@@ -325,3 +325,20 @@ def dropout(x, seed, offset, p):
     """Elements whose uniform number is below p are 0; the mask is a hidden result."""
     kept = _draw(seed, offset, x.shape, lambda w: _unit(w[0], w[1], False)) >= p
     return np.where(kept, x / (1 - p), 0)
+
+
+LIMITS = {"qint8": (-128, 127), "qint8_narrow": (-127, 127), "quint8": (0, 255), "qint4": (-8, 7),
+          "quint4": (0, 15), "qint1": (0, 1), "qint32": (-(2**31), 2**31 - 1)}  # fmt: skip
+
+
+def quantize(x, scale, zero_point, dtype):
+    """The stored integers of numbers: a float32 quotient, halves away from zero, NaN as 0."""
+    with np.errstate(all="ignore"):
+        ratio = (np.float32(x) / np.float32(scale)).astype(np.float64)
+    rounded = np.sign(ratio) * np.floor(np.abs(ratio) + 0.5) + zero_point
+    return np.nan_to_num(np.clip(rounded, *LIMITS[dtype.partition("<")[0]]), nan=0.0)
+
+
+def dequantize(x, scale, zero_point):
+    """What stored integers stand for."""
+    return (x.astype(np.float32) - np.float32(zero_point)) * np.float32(scale)

@@ -115,6 +115,7 @@ REFUSALS = {
     ),
     "cross_entropy.axis_must_be_an_axis_of_pred": (["4,5", "4"], "axis=2"),
     "cross_entropy.label_must_have_the_shape_of_pred_without_the_class_axis": (["4,5", "5"], ""),
+    "dequantize.operands_must_broadcast": ([*BINARY, ""], ""),
     "div.operands_must_broadcast": (BINARY, ""),
     "dropout.seed_must_have_rank_0": (["3", "1", ""], ""),
     "dropout.offset_must_have_rank_0": (["3", "", "1"], ""),
@@ -220,6 +221,7 @@ REFUSALS = {
     "polar.operands_must_broadcast": (BINARY, ""),
     "pow.operands_must_broadcast": (BINARY, ""),
     "prod.axes_must_be_distinct_axes_of_x": (["2,3"], "axes=[5]"),
+    "quantize.operands_must_broadcast": ([*BINARY, ""], "dtype=qint8<0.5>"),
     "repeat.axis_must_be_an_axis_of_x": (["2,3"], "repeats=2;axis=2"),
     "repeat.rank_must_be_below_8_where_elements_repeat": (["1,1,1,1,1,1,1,4"], "repeats=2"),
     "reshape.shape_must_have_at_most_one_minus_1_and_otherwise_entries_at_least_0": (

@@ -81,7 +81,9 @@ def _sample(entry):
     shapes = [_shape(text) for text in entry["shapes"]]
     ranges = [[float(n) for n in str(entry[end]).split(";")] for end in ("low", "high")]
     spread = [each * len(shapes) if len(each) == 1 else each for each in ranges]
-    return Sample(shapes, attributes(entry["attrs"]), *spread, [SHORT[d] for d in entry["dtypes"]])
+    return Sample(
+        shapes, attributes(entry["attrs"]), *spread, [SHORT.get(d, d) for d in entry["dtypes"]]
+    )
 
 
 @functools.cache
@@ -109,7 +111,7 @@ def records():
 
 def _record(entry, row):
     operands = [
-        Operand(each["name"], each["arity"], tuple(SHORT[d] for d in each["dtypes"]))
+        Operand(each["name"], each["arity"], tuple(SHORT.get(d, d) for d in each["dtypes"]))
         for each in entry["operands"]
     ]
     samples = [_sample(each) for each in entry["samples"]]
@@ -169,6 +171,8 @@ def _true_output(record, sample, operands):
 
 def random_array(random, shape, dtype, low, high):
     """Numbers of [low, high), exact in `dtype`."""
+    if dtype.startswith("q"):
+        dtype = _core.dtype_storage()[dtype.partition("<")[0]]  # what is stored
     if dtype == "bool":
         return np.asarray(random.rand(*shape) < 0.5)
     if dtype in PARTS:

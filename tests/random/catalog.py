@@ -167,6 +167,11 @@ UNARY = (
     "F.reshape({a}, F.concat([{a}.shape[:1], [-1]]))", "F.ones(F.concat([[2], {a}.shape])) * {a}",
     "{a}[F.concat([{a}.shape, [1]])[0] // 2 :]",
     "F.cond({a}.max() > 0.5, lambda: F.ones({a}.shape) * {a}.shape[0], lambda: {a} * 2)",
+    "{a}.astype(ts.dtype.qint8(0.05)).astype('float32')",
+    "{a}.astype(ts.dtype.quint8(0.1, 100))[::-1].astype('float32') * 0.5",
+    "F.concat([{a}.astype(ts.dtype.qint4(0.3)).T] * 2, 0).astype('float32')",
+    "F.swapaxes(F.concat([{a}[..., :1]] * 3, -1).astype(ts.dtype.qint8([0.1, 0.02, 0.3],"
+    " axis={a}.ndim - 1)), 0, -1).astype('float32')",
     "F.repeat({a}, 3, -1)", "F.tile({a}, (2,) * {a}.ndim)", "F.split({a}, [1], -1)[0]",
 )  # fmt: skip
 BINARY = (

@@ -207,7 +207,11 @@ class Drawer:
         else:
             size = self.choose((1, 5, 8))
             batch = self.free or self.choose((1, 2))
-            a = self.new_input((batch, self.choose((8, 16, 32)), size, size), self.dtype, -2.0, 2.0)
+            shape = (batch, self.choose((8, 16, 32)), size, size)
+            count = count_of(shape)
+            if count > _MOST_ELEMENTS or self.held() + 8 * count + _BLOCK_BYTES > _MOST_BYTES:
+                return
+            a = self.new_input(shape, self.dtype, -2.0, 2.0)
         channels = self.known[a].shape[1]
         w = self.new_input((channels, channels, 3, 3), self.dtype, -0.2, 0.2)
         s = self.new_input((1, channels, 1, 1), self.dtype, -2.0, 2.0)

@@ -2,6 +2,7 @@
 #include "frontends/python/src/ArgumentConversion.h"
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/NumpyConversion.h"
+#include "frontends/python/src/Quantized.h"
 #include "frontends/python/src/SymInt.h"
 #include "frontends/python/src/TensorType.h"
 
@@ -264,8 +265,14 @@ llvm::Expected<std::optional<DType>> toDType(PyObject *object) {
   if (!object || object == Py_None)
     return std::nullopt;
   std::string name = dtypeName(object);
-  if (std::optional<DType> dtype = parseDType(name))
-    return dtype;
+  if (std::optional<DType> dtype = parseDType(name)) {
+    if (isInt(*dtype) && !PyUnicode_Check(object)) // the integers of a quantized dtype may be meant
+      if (llvm::Expected<DType> quantized = quantizedFrom(object); !quantized || parametersOf(*quantized))
+        return quantized;
+    if (!isQuantized(*dtype) || parametersOf(*dtype))
+      return dtype;
+    return makeError(ErrorCode::TypeMismatch, "dtype: a quantized dtype must have a scale, got " + name);
+  }
   std::string known;
   for (unsigned i = 0; i < kNumDTypes; ++i)
     known += (i ? ", " : "") + numpyName(DType(i)).str();

@@ -50,6 +50,8 @@ int kindOf(const DLDevice &device) {
 
 std::optional<DType> fromType(DLDataType type) {
   for (unsigned i = 0; i < kNumDTypes; ++i) {
+    if (isQuantized(DType(i)))
+      continue;
     DLDataType known = typeOf(DType(i));
     if (known.code == type.code && known.bits == type.bits && type.lanes == 1)
       return DType(i);
@@ -78,6 +80,11 @@ PyObject *exportTensor(TensorImpl &tensor) {
   if (runtime::Device &device = tensor.storage().device(); device.computes() && !device.hostAccessible()) {
     PyErr_Format(PyExc_BufferError, "__dlpack__: tensor must be on a device that the host addresses, got one on %s",
                  device.name().c_str());
+    return nullptr;
+  }
+  if (isQuantized(tensor.dtype())) {
+    PyErr_Format(PyExc_BufferError, "__dlpack__: dtype must have a code of DLPack, got %s",
+                 numpyName(tensor.dtype()).str().c_str());
     return nullptr;
   }
   if (llvm::Error error = awaitValue(tensor.storage())) // other libraries read memory and know nothing of the queue

@@ -15,6 +15,7 @@ NB_MODULE(_core, module) {
   initProcessSettings(module);
   initCounters(module);
   initDeviceNames(module);
+  initQuantized(module);
   initRecordTable(module);
   initUserLines(module);
   initPythonState(module);

@@ -20,6 +20,7 @@ void initTracePolicy(nb::module_ &module);
 void initProcessSettings(nb::module_ &module);
 void initCounters(nb::module_ &module);
 void initDeviceNames(nb::module_ &module);
+void initQuantized(nb::module_ &module);
 void initRecordTable(nb::module_ &module);
 void initUserLines(nb::module_ &module);
 void initPythonState(nb::module_ &module);

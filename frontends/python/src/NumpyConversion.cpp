@@ -7,11 +7,14 @@
 #include "frontends/python/src/NumpyConversion.h"
 #include "frontends/python/src/ArgumentConversion.h"
 #include "frontends/python/src/Errors.h"
+#include "frontends/python/src/Quantized.h"
 #include "frontends/python/src/SymInt.h"
 #include "frontends/python/src/TensorType.h"
 
 #include "ops/Builtin.h"
 #include "runtime/Elements.h"
+
+#include "llvm/ADT/DenseMap.h"
 
 #include <nanobind/stl/string.h>
 
@@ -80,7 +83,17 @@ llvm::Expected<TensorRef> fromLargeInt(PyObject *data) {
   return badInt(data);
 }
 
+llvm::Expected<TensorRef> castTo(TensorRef tensor, DType dtype) {
+  if (tensor->dtype() == dtype)
+    return tensor;
+  return applyOne(builtin::Cast(dtype), {Operand(tensor)});
+}
+
 llvm::Expected<TensorRef> fromNumber(PyObject *data, std::optional<DType> dtype) {
+  if (dtype && isQuantized(*dtype)) {
+    llvm::Expected<TensorRef> plain = fromNumber(data, std::nullopt);
+    return plain ? castTo(std::move(*plain), *dtype) : std::move(plain);
+  }
   if (PyFloat_Check(data))
     return createScalar(Number::floating(PyFloat_AS_DOUBLE(data)), dtype.value_or(DType::Float32));
   if (PyComplex_CheckExact(data)) {
@@ -97,12 +110,6 @@ llvm::Expected<TensorRef> fromNumber(PyObject *data, std::optional<DType> dtype)
   if (!fits)
     return badInt(data);
   return createScalar(Number::integer(value), dtype.value_or(DType::Int32));
-}
-
-llvm::Expected<TensorRef> castTo(TensorRef tensor, DType dtype) {
-  if (tensor->dtype() == dtype)
-    return tensor;
-  return applyOne(builtin::Cast(dtype), {Operand(tensor)});
 }
 
 llvm::Expected<TensorRef> fromTensor(PyObject *data, std::optional<DType> dtype) {
@@ -133,8 +140,50 @@ llvm::Error unknownArray(nb::handle array) {
                        nameOfDType(array));
 }
 
+llvm::Expected<TensorRef> fromArray(nb::object array, std::optional<DType> dtype);
+
+/// Checks that stored integers are numbers of their kind, which may be fewer than those of their bytes.
+llvm::Error checkStored(nb::handle array, DType dtype) {
+  const QuantizedKind &kind = quantizedKind(dtype);
+  for (const char *end : {"min", "max"}) {
+    if (nb::cast<int64_t>(array.attr("size")) == 0)
+      continue;
+    int64_t number = nb::cast<int64_t>(array.attr(end)().attr("item")());
+    if (number < kind.min || number > kind.max)
+      return makeError(ErrorCode::OutOfRange, llvm::Twine("tensor: stored numbers of ") + shortName(kind.kind) +
+                                                  " must be in [" + llvm::Twine(kind.min) + ", " +
+                                                  llvm::Twine(kind.max) + "], got " + llvm::Twine(number));
+  }
+  return llvm::Error::success();
+}
+
+/// A quantized tensor whose stored integers `array` has.
+llvm::Expected<TensorRef> fromStored(nb::object array, DType dtype) {
+  if (llvm::Error error = checkStored(array, dtype))
+    return std::move(error);
+  return copyArray(numpyFunction("ascontiguousarray")(array).attr("reshape")(array.attr("shape")), dtype);
+}
+
+/// A tensor of `target`, the quantized dtype that was asked for or that the array has; of numbers, or of what is
+/// stored: integers of the storage's dtype.
+llvm::Expected<TensorRef> fromQuantized(nb::object array, DType given, std::optional<DType> target) {
+  if (parametersOf(given)) {
+    llvm::Expected<TensorRef> tensor = fromStored(std::move(array), given);
+    return tensor ? castTo(std::move(*tensor), target.value_or(given)) : std::move(tensor);
+  }
+  if (nameOfDType(array) == numpyName(storageOf(*target)))
+    return fromStored(std::move(array), *target);
+  llvm::Expected<TensorRef> numbers = fromArray(std::move(array), std::nullopt);
+  return numbers ? castTo(std::move(*numbers), *target) : std::move(numbers);
+}
+
 /// A tensor from `array`, which is a numpy.ndarray.
 llvm::Expected<TensorRef> fromArray(nb::object array, std::optional<DType> dtype) {
+  llvm::Expected<DType> quantized = quantizedFrom(array.attr("dtype").ptr());
+  if (!quantized)
+    return quantized.takeError();
+  if (parametersOf(*quantized) || (dtype && isQuantized(*dtype)))
+    return fromQuantized(std::move(array), *quantized, dtype);
   std::string source = nameOfDType(array);
   std::optional<DType> target = dtype ? dtype : defaultDType(source);
   std::optional<DType> given = parseDType(source);
@@ -161,8 +210,8 @@ llvm::Expected<TensorRef> fromArray(nb::object array, std::optional<DType> dtype
 /// A NumPy array with a row-major copy of the tensor.
 nb::object arrayOf(TensorImpl &tensor) {
   DType dtype = tensor.dtype();
-  nb::object array = numpyFunction("empty")(nb::steal(shapeTuple(tensor.shape())),
-                                            isForeign(dtype) ? bitsOf(dtype) : numpyName(dtype).data());
+  nb::object type = isForeign(dtype) ? nb::str(bitsOf(dtype)) : nb::borrow(numpyDType(dtype));
+  nb::object array = numpyFunction("empty")(nb::steal(shapeTuple(tensor.shape())), type);
   {
     Bytes bytes(array.ptr(), PyBUF_WRITABLE);
     if (!bytes)
@@ -191,7 +240,23 @@ nb::object asArray(PyObject *data, std::optional<DType> dtype) {
 
 } // namespace
 
+/// As numpyDType(), of a quantized dtype, of which there may be many.
+static PyObject *quantizedObject(DType dtype) {
+  static auto *known = new llvm::DenseMap<uint32_t, PyObject *>;
+  PyObject *&object = (*known)[uint32_t(dtype)];
+  if (object)
+    return object;
+  try {
+    return object = quantizedNumpyDType(dtype).release().ptr();
+  } catch (nb::python_error &error) {
+    error.restore();
+    return nullptr;
+  }
+}
+
 PyObject *numpyDType(DType dtype) {
+  if (isQuantized(dtype))
+    return quantizedObject(dtype);
   static PyObject *known[kNumDTypes] = {};
   PyObject *&object = known[unsigned(dtype)];
   if (object)

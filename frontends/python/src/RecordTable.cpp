@@ -98,7 +98,15 @@ nb::list opTable() {
 nb::dict dtypeTable() {
   nb::dict table;
   for (const DTypeInfo &info : kDTypes)
-    table[info.shortName] = info.numpyName;
+    if (!isQuantized(info.dtype))
+      table[info.shortName] = info.numpyName;
+  return table;
+}
+
+nb::dict dtypeStorage() {
+  nb::dict table;
+  for (const QuantizedKind &kind : kQuantizedKinds)
+    table[numpyName(kind.kind).data()] = numpyName(kind.storage).data();
   return table;
 }
 
@@ -106,7 +114,9 @@ nb::dict dtypeTable() {
 
 void initRecordTable(nb::module_ &module) {
   module.def("op_table", &opTable, "One dict for each operator.");
-  module.def("dtype_table", &dtypeTable, "The name of each dtype, by its short name, in the order of their values.");
+  module.def("dtype_table", &dtypeTable,
+             "The name of each dtype that is not quantized, by its short name, in the order of their values.");
+  module.def("dtype_storage", &dtypeStorage, "The name of the integers that each quantized kind stores, by its name.");
 }
 
 } // namespace tess::python

@@ -124,6 +124,13 @@ PyObject *tensorNew(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
 
 PyObject *getShape(PyObject *self, void *) { return shapeOf(implOf(self)); }
 PyObject *getDType(PyObject *self, void *) { return Py_XNewRef(numpyDType(implOf(self).dtype())); }
+/// NumPy's dtype, which tells quantized ones not apart: of them the text.
+PyObject *getDTypeKey(PyObject *self, void *) {
+  DType dtype = implOf(self).dtype();
+  if (LLVM_LIKELY(!isQuantized(dtype)))
+    return getDType(self, nullptr);
+  return PyUnicode_FromStringAndSize(numpyName(dtype).data(), numpyName(dtype).size());
+}
 PyObject *getNdim(PyObject *self, void *) { return PyLong_FromLong(implOf(self).rank()); }
 PyObject *getSize(PyObject *self, void *) { return sizeOf(implOf(self)); }
 PyObject *getDevice(PyObject *self, void *) { return deviceObject(implOf(self).storage().device()); }
@@ -188,6 +195,7 @@ PyObject *getAttached(PyObject *self, void *) { return PyBool_FromLong(implOf(se
 PyGetSetDef properties[] = {
     {"shape", getShape, nullptr, "sizes of the axes", nullptr},
     {"dtype", getDType, nullptr, "NumPy's dtype of the elements", nullptr},
+    {"_dtype_key", getDTypeKey, nullptr, "the dtype, equal only where scale and zero point are", nullptr},
     {"ndim", getNdim, nullptr, "number of axes", nullptr},
     {"size", getSize, nullptr, "number of elements", nullptr},
     {"device", getDevice, nullptr, "name of the device that holds it", nullptr},

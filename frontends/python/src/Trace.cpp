@@ -17,6 +17,7 @@
 #include "eager/tracing/Segment.h"
 #include "eager/tracing/SizedProgram.h"
 #include "eager/tracing/TracedProgram.h"
+#include "ops/QuantizedMetas.h"
 #include "runtime/Devices.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -284,8 +285,10 @@ nb::object valuelessTensor(const std::vector<int64_t> &shape, nb::handle dtype, 
   if (shape.size() > kMaxRank || llvm::any_of(shape, [](int64_t size) { return size < 0; }))
     throwError(invalidArgument("Spec: shape must have at most " + llvm::Twine(kMaxRank) + " sizes of at least 0, got " +
                                toString(shape)));
+  TensorMeta meta(type.value_or(DType::Float32), shape);
+  checkOrThrow(checkQuantized("Spec", meta));
   OnDevice here(device.empty() ? creationDevice() : *valueOrThrow(runtime::findDevice(device, "Spec")));
-  return nb::steal(wrap(valueless(TensorMeta(type.value_or(DType::Float32), shape))));
+  return nb::steal(wrap(valueless(meta)));
 }
 
 PyRecording traceEnd(nb::handle outputs) {

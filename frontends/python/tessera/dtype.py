@@ -1,11 +1,42 @@
 """Element types: NumPy's dtype objects, bfloat16 and those of float8 from ml_dtypes.
 
+A quantized one, as `qint8(0.1)`, is the dtype of the integers that are stored, with its scale and
+zero point as metadata. NumPy does not compare metadata: `is_dtype_equal` does.
+
 >>> import tessera
 >>> tessera.tensor([1.0]).dtype == float32
 True
 """
 
 import numpy as np
+
+from ._quantized import (
+    convert_from_qint1,
+    convert_from_qint4,
+    convert_from_qint8,
+    convert_from_qint8_narrow,
+    convert_from_qint32,
+    convert_from_quint4,
+    convert_from_quint8,
+    convert_to_qint1,
+    convert_to_qint4,
+    convert_to_qint8,
+    convert_to_qint8_narrow,
+    convert_to_qint32,
+    convert_to_quint4,
+    convert_to_quint8,
+    get_scale,
+    get_zero_point,
+    is_dtype_equal,
+    is_quantize,
+    qint1,
+    qint4,
+    qint8,
+    qint8_narrow,
+    qint32,
+    quint4,
+    quint8,
+)
 
 float16 = np.dtype("float16")
 float32 = np.dtype("float32")
@@ -27,15 +58,40 @@ __all__ = [
     "bool_",
     "complex128",
     "complex64",
+    "convert_from_qint1",
+    "convert_from_qint32",
+    "convert_from_qint4",
+    "convert_from_qint8",
+    "convert_from_qint8_narrow",
+    "convert_from_quint4",
+    "convert_from_quint8",
+    "convert_to_qint1",
+    "convert_to_qint32",
+    "convert_to_qint4",
+    "convert_to_qint8",
+    "convert_to_qint8_narrow",
+    "convert_to_quint4",
+    "convert_to_quint8",
     "float16",
     "float32",
     "float64",
     "float8_e4m3fn",  # noqa: F822
     "float8_e5m2",  # noqa: F822
+    "get_scale",
+    "get_zero_point",
     "int16",
     "int32",
     "int64",
     "int8",
+    "is_dtype_equal",
+    "is_quantize",
+    "qint1",
+    "qint32",
+    "qint4",
+    "qint8",
+    "qint8_narrow",
+    "quint4",
+    "quint8",
     "uint16",
     "uint32",
     "uint64",

@@ -4,6 +4,7 @@ import numpy as np
 
 from . import _core
 from ._core import Tensor
+from ._quantized import is_dtype_equal
 
 
 class Parameter(Tensor):
@@ -39,7 +40,7 @@ def asarray(data, dtype=None, device=None):
     >>> asarray(np.zeros(2)).dtype
     dtype('float64')
     """
-    if isinstance(data, Tensor) and (dtype is None or dtype == data.dtype):
+    if isinstance(data, Tensor) and (dtype is None or is_dtype_equal(dtype, data.dtype)):
         return data if device is None else data.to(device)
     if dtype is None and hasattr(data, "dtype"):
         dtype = np.dtype(data.dtype)
@@ -53,7 +54,7 @@ def _rebuild(cls, array, dtype, name):
 
 
 def _reduce(self, protocol=None):
-    return _rebuild, (type(self), self.numpy(), self.dtype.name, self.name)
+    return _rebuild, (type(self), self.numpy(), str(self._dtype_key), self.name)
 
 
 def _copy(self):

@@ -32,6 +32,26 @@ Model loaded(const Folder &folder) {
 
 } // namespace
 
+TEST_CASE("a quantized input tells its scales") {
+  Folder folder;
+  tess::runtime::Executable exe = productProgram();
+  exe.inputs[0].dtype = exe.values[exe.inputs[0].value].dtype = *tess::parseDType("quint8@1<0.5:3|0.25:0|1:255>");
+  writeProductFile(folder.file("q.tess"), {{"x86-64-v3", exe}});
+  Model model;
+  REQUIRE(Model::load(folder.file("q.tess"), model).message == "");
+  const InputInfo &input = model.inputs()[0];
+  CHECK(input.dtype == DType::QUInt8);
+  CHECK(std::string(name(input.dtype)) == "quint8");
+  CHECK(input.quantization.scales == std::vector<float>{0.5f, 0.25f, 1.0f});
+  CHECK(input.quantization.zeroPoints == std::vector<int32_t>{3, 0, 255});
+  CHECK(input.quantization.axis == 1);
+  CHECK(input.text == "quint8@1<0.5:3|0.25:0|1:255>[batch, 3] with batch in 1..512");
+  CHECK(model.outputs()[0].quantization.scales.empty());
+  Session session;
+  CHECK(model.bind({{2, 3}}, session).message.find("matmul: x must be a float or complex, got quint8@1<") !=
+        std::string::npos);
+}
+
 TEST_CASE("load, bind and run with plain pointers") {
   Folder folder;
   Model model = loaded(folder);

@@ -64,11 +64,25 @@ enum class DType : uint8_t {
   Float8E5M2 = 14,
   Complex64 = 15,
   Complex128 = 16,
+  QInt8 = 17, // quantized, see Quantization
+  QInt8Narrow = 18,
+  QUInt8 = 19,
+  QInt32 = 20,
+  QInt4 = 21, // a byte for each element, as of those below
+  QUInt4 = 22,
+  QInt1 = 23,
 };
 /// Bytes of one element.
 size_t byteWidth(DType dtype);
 /// "float32".
 const char *name(DType dtype);
+/// What the stored integers q of a quantized dtype stand for: (q - zero point) * scale.
+struct Quantization {
+  /// One of each, or one for each index along `axis`; empty where the dtype is not quantized.
+  std::vector<float> scales;
+  std::vector<int32_t> zeroPoints;
+  int axis = -1; // -1: one for the whole tensor
+};
 
 /// Sizes per axis, outermost first.
 using Shape = std::vector<int64_t>;
@@ -83,6 +97,7 @@ struct Dim {
 struct InputInfo {
   std::string name;
   DType dtype;
+  Quantization quantization;
   std::vector<Dim> dims;
   /// "f32[batch, 1, 8, 8] with batch in 1..512".
   std::string text;
@@ -91,6 +106,7 @@ struct InputInfo {
 struct OutputInfo {
   std::string name;
   DType dtype;
+  Quantization quantization;
 };
 
 /// How a file is read.

@@ -105,7 +105,7 @@ def _check_branches(then, orelse):
             f"cond: both branches must return the same containers, got {then[1]} and {orelse[1]}"
         )
     metas = [
-        [f"{leaf.dtype.name}{list(map(int, leaf.shape))}" for leaf in each[0]]
+        [f"{leaf._dtype_key}{list(map(int, leaf.shape))}" for leaf in each[0]]
         for each in (then, orelse)
     ]
     if metas[0] != metas[1]:

@@ -20,7 +20,7 @@ def signature(args, kwargs):
 def _leaf_key(leaf):
     """Shape and dtype of a tensor; other values by type and bits, every NaN the same."""
     if isinstance(leaf, Tensor):
-        return leaf.dtype, leaf.shape
+        return leaf._dtype_key, leaf.shape
     if isinstance(leaf, np.ndarray):
         return "array", leaf.dtype.str, leaf.shape, leaf.tobytes()
     if isinstance(leaf, float):

@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from .. import _core
+
 CODES = {
     "float64": "F64",
     "int64": "I64",
@@ -24,6 +26,12 @@ PARTS = {"complex64": "float32", "complex128": "float64"}
 # Those that NumPy lacks, by the dtype that holds their bits; ml_dtypes has them.
 BITS = {"bfloat16": "uint16", "float8_e4m3fn": "uint8", "float8_e5m2": "uint8"}
 DTYPES = frozenset(CODES) | frozenset(PARTS)
+
+
+def storage_of(name):
+    """The name of the integers that a quantized dtype stores; of another dtype its own."""
+    kind = _core.dtype_storage().get(name.partition("<")[0].partition("@")[0])
+    return kind if "<" in name and kind else name
 
 
 def raw_dtype(name):

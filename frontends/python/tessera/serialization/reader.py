@@ -4,7 +4,7 @@ import io
 import struct
 
 from .._known_form import has_known_form
-from .dtypes import PARTS, raw_dtype
+from .dtypes import PARTS, raw_dtype, storage_of
 from .safetensors import SafetensorsReader, check_end, read_up_to, take_from_file, take_from_map
 from .structure import Decoder, tree_of
 
@@ -106,14 +106,16 @@ def _checked_arrays(reader, compare):
 
     def _array(body):
         name, shape, dtype = body["member"], tuple(body["shape"]), body["dtype"]
-        array, part = reader.array(name), PARTS.get(dtype, dtype)
-        stored = shape if part == dtype else (*shape, 2)
+        array, part = reader.array(name), PARTS.get(dtype, storage_of(dtype))
+        stored = (*shape, 2) if dtype in PARTS else shape
         if (reader.dtype(name), array.shape) != (part, stored):
             raise KeyError(f"{reader.dtype(name)} {list(array.shape)} for {name!r}")
         if compare and reader.checksum(name) != body["crc32"]:
             raise ValueError(
                 f"load: the bytes of a tensor must be as its checksum says, got others for {name!r}"
             )
-        return array if part == dtype else array.reshape(-1).view(raw_dtype(dtype)).reshape(shape)
+        return (
+            array if dtype not in PARTS else array.reshape(-1).view(raw_dtype(dtype)).reshape(shape)
+        )
 
     return _array

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..device import get_default_device
 from ..tensor import Parameter, Tensor
-from .dtypes import BITS, DTYPES, PARTS, bytes_of, from_bits
+from .dtypes import BITS, DTYPES, PARTS, bytes_of, from_bits, storage_of
 
 _FORMAT = "tessera-save"
 _VERSION = 2
@@ -115,8 +115,8 @@ class Encoder:
     def _array(self, kind, value, path):
         tensor = isinstance(value, Tensor)
         array = value.numpy() if tensor else np.asarray(value)
-        dtype = value.dtype.name if tensor else array.dtype.name
-        if dtype not in DTYPES:
+        dtype = str(value._dtype_key) if tensor else array.dtype.name
+        if storage_of(dtype) not in DTYPES:
             raise TypeError(
                 f"save: arrays must hold numbers, got dtype {array.dtype} at {place(path)}"
             )
@@ -125,7 +125,7 @@ class Encoder:
             part = np.ascontiguousarray(array).reshape(-1).view(array.real.dtype)
             stored = PARTS[dtype], part.reshape(*shape, 2)
         else:
-            stored = dtype, array.view(BITS[dtype]) if dtype in BITS else array
+            stored = storage_of(dtype), array.view(BITS[dtype]) if dtype in BITS else array
         self.arrays[name] = stored
         node = {"dtype": dtype, "shape": shape, "member": name}
         node["crc32"] = zlib.crc32(bytes_of(stored[1]))
@@ -207,7 +207,8 @@ class Decoder:
     def tensor(self, bits, dtype, device, kind=Tensor):
         """A tensor of the bits, of the class `kind`, where `device` is mapped to."""
         target = self._locate(device)
-        if self._shared and dtype not in BITS and bits.flags.aligned:
+        is_plain = dtype not in BITS and storage_of(dtype) == dtype
+        if self._shared and is_plain and bits.flags.aligned:
             shared = Tensor._from_dlpack(bits).to(target or get_default_device())
             return shared if kind is Tensor else kind(shared)
         if dtype in BITS:

@@ -1,0 +1,1 @@
+"""What MegEngine keeps beside its tensors."""
