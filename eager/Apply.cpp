@@ -59,12 +59,13 @@ static bool promotes(DTypeRuleKind kind, DTypeMask seen) {
 }
 
 /// Whether a conversion is from or to a quantized dtype.
-static bool converts(const OpDef &op, DTypeMask seen) {
+LLVM_ATTRIBUTE_NOINLINE static bool converts(const OpDef &op, DTypeMask seen) {
   const AttrValue &dtype = op.attr(unsigned(op.info().dtypes.attr));
   return seen & kQuantizedMask || (dtype.kind() == AttrKind::DType && isQuantized(dtype.dtype()));
 }
 
-uint32_t neededLayers(const OpDef &op, llvm::ArrayRef<Operand> operands, Layer first) {
+/// As neededLayers(), within each call of a user's.
+LLVM_ATTRIBUTE_ALWAYS_INLINE static uint32_t layersOf(const OpDef &op, llvm::ArrayRef<Operand> operands) {
   const OpInfo &info = op.info();
   uint32_t layers = activeLayers | bitOf(Layer::CheckFinite) | bitOf(Layer::Interpreter);
   DTypeMask seen = 0;
@@ -85,7 +86,11 @@ uint32_t neededLayers(const OpDef &op, llvm::ArrayRef<Operand> operands, Layer f
     layers |= bitOf(Layer::Quantize);
   if (info.takesVectors || info.sampleRank)
     layers |= bitOf(Layer::DimExpansion);
-  return enabled(layers) & ~(bitOf(first) - 1);
+  return enabled(layers);
+}
+
+uint32_t neededLayers(const OpDef &op, llvm::ArrayRef<Operand> operands, Layer first) {
+  return layersOf(op, operands) & ~(bitOf(first) - 1);
 }
 
 /// Adds to `error` the module whose forward made the call.
@@ -100,7 +105,7 @@ static llvm::Error withScope(llvm::Error error) {
 
 static llvm::Error applyWrapped(const OpDefOperator &wrapped, llvm::ArrayRef<Operand> operands, Tensors &results,
                                 const Destination *into) {
-  Call call{wrapped, operands, neededLayers(wrapped.op, operands), into};
+  Call call{wrapped, operands, layersOf(wrapped.op, operands), into};
   llvm::Error error = enter(call, results);
   return LLVM_UNLIKELY(error) ? withScope(std::move(error)) : std::move(error);
 }

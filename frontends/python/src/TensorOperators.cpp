@@ -41,7 +41,7 @@ const OpFunction &pick(const Records &of, PyObject *a, PyObject *b) {
 /// The operands of a Python operator. read() returns 1, or 0 when another type must answer, or -1 with an exception.
 class Pair {
 public:
-  int read(PyObject *a, PyObject *b) {
+  LLVM_ATTRIBUTE_ALWAYS_INLINE int read(PyObject *a, PyObject *b) {
     if (toOperand(a, operands[0], made, true) && toOperand(b, operands[1], made, true))
       return made.empty() ? 1 : place();
     return PyErr_Occurred() ? -1 : 0;
@@ -49,7 +49,7 @@ public:
   Operand operands[2] = {Operand(static_cast<TensorImpl *>(nullptr)), Operand(static_cast<TensorImpl *>(nullptr))};
 
 private:
-  int place() {
+  LLVM_ATTRIBUTE_NOINLINE int place() {
     llvm::Error error = placeMade(operands, made);
     if (!error)
       return 1;
