@@ -53,6 +53,8 @@ bool checksFinite();
 llvm::Expected<TensorRef> createTensor(const TensorMeta &meta, const void *bytes);
 /// A tensor of rank 0 that holds `number` in `dtype`.
 llvm::Expected<TensorRef> createScalar(Number number, DType dtype);
+/// The same; of a size, a recording writes the expression down.
+llvm::Expected<TensorRef> scalarOf(Number number, DType dtype);
 /// Waits for the value and copies it, row-major. The error of the operator that should have made it comes out here.
 llvm::Error readValue(TensorImpl &tensor, void *destination);
 /// The same value on `device`; `tensor` itself when it is there already. A copy in memory that the host cannot read

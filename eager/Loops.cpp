@@ -23,18 +23,21 @@ public:
       : call(call), groups(call.op), order(control::orderOf(call.op)), trips(trips) {
     for (const Operand &operand : call.operands)
       operands.push_back(TensorRef(operand.tensor));
+    if (order.isGuarded)
+      guard = control::guardOf(true, operands[groups.constants]->dtype());
   }
   llvm::Error run(llvm::ArrayRef<TensorMeta> results, Tensors &out);
 
 private:
   llvm::Error trip(int64_t index);
-  llvm::Expected<int64_t> guard();
+  llvm::Expected<int64_t> askGuard();
   llvm::Error limitTrips();
   llvm::Expected<bool> goesOn(int64_t done);
 
   const DispatchCall &call;
   control::ScanGroups groups;
   control::ScanOrder order;
+  control::Guard guard = control::Guard::None;
   int64_t trips;
   Tensors operands; // carried ones as they are now
   Tensors stacked;
@@ -75,25 +78,24 @@ llvm::Error Scan::trip(int64_t index) {
   return llvm::Error::success();
 }
 
-/// The value of the guard; a bool's is 0 or 1.
-llvm::Expected<int64_t> Scan::guard() {
+llvm::Expected<int64_t> Scan::askGuard() {
   const TensorImpl &tensor = *operands[groups.constants];
   if (llvm::Error error = awaitValue(tensor.storage()))
     return std::move(error);
   bool answer = false;
   int64_t count = 0;
-  bool isCount = tensor.dtype() == DType::Int64;
+  bool isBool = guard == control::Guard::Bool;
   if (llvm::Error error =
-          isCount ? copyToHost(tensor, &count, sizeof(count)) : copyToHost(tensor, &answer, sizeof(answer)))
+          isBool ? copyToHost(tensor, &answer, sizeof(answer)) : copyToHost(tensor, &count, sizeof(count)))
     return std::move(error);
-  return isCount ? count : answer;
+  return isBool ? answer : count;
 }
 
-/// A guard that counts limits the trips of a loop in reverse before the first.
+/// A guard that is asked once limits the trips before the first.
 llvm::Error Scan::limitTrips() {
-  if (!order.isGuarded || !order.reverse || operands[groups.constants]->dtype() != DType::Int64)
+  if (!isAskedOnce(guard, order.reverse))
     return llvm::Error::success();
-  llvm::Expected<int64_t> count = guard();
+  llvm::Expected<int64_t> count = askGuard();
   if (!count)
     return count.takeError();
   trips = std::clamp<int64_t>(*count, 0, trips);
@@ -102,17 +104,16 @@ llvm::Error Scan::limitTrips() {
 
 /// Whether there is a trip after the first `done`: a guarded loop asks the data.
 llvm::Expected<bool> Scan::goesOn(int64_t done) {
-  constexpr int64_t kPolled = 256; // trips between two questions whether the user wants to go on
-  bool counts = order.isGuarded && operands[groups.constants]->dtype() == DType::Int64;
-  if (!order.isGuarded || (counts && order.reverse))
+  constexpr int64_t kPolled = control::kTripsBetweenPolls;
+  if (guard == control::Guard::None || isAskedOnce(guard, order.reverse))
     return true;
   if (done % kPolled == kPolled - 1)
     if (llvm::Error error = BlockingRegion().poll())
       return std::move(error);
-  llvm::Expected<int64_t> value = guard();
+  llvm::Expected<int64_t> value = askGuard();
   if (!value)
     return value.takeError();
-  return counts ? done < *value : *value != 0;
+  return control::goesOn(guard, *value, done);
 }
 
 llvm::Error Scan::run(llvm::ArrayRef<TensorMeta> results, Tensors &out) {

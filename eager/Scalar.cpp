@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "eager/Apply.h"
 #include "eager/Placement.h"
+#include "eager/Tracer.h"
 #include "eager/Transformations.h"
 #include "ops/Promotion.h"
 
@@ -26,16 +27,10 @@ static bool fits(Number number, DType dtype) {
   return number.i >= -(int64_t(1) << (bits - 1)) && number.i < int64_t(1) << (bits - 1);
 }
 
-/// The tensor of a number; a recording writes the expression down that it is.
-static llvm::Expected<TensorRef> scalarOf(Number number, DType dtype) {
+llvm::Expected<TensorRef> scalarOf(Number number, DType dtype) {
   if (LLVM_LIKELY(!number.sizeHandle))
     return createScalar(number, dtype);
-  OpDef op = OpDef::get("scalar_tensor"), recorded = op.set("value", number.i).set("dtype", dtype);
-  recorded.set("value", number.recorded());
-  Tensors results;
-  if (llvm::Error e = applyRecorded(op, recorded, {}, {}, results))
-    return std::move(e);
-  return std::move(results.front());
+  return applyExpressions(OpDef::get("scalar_tensor").set("value", number.recorded()).set("dtype", dtype));
 }
 
 llvm::Error applyScalar(Call &call, Tensors &results) {

@@ -22,9 +22,10 @@ std::unique_ptr<SymbolicPlan> symbolicPlan(const Call &call, const BackwardPlan 
   if (!tracer || !plan.graph)
     return nullptr;
   Metas operands = plan.operands;
-  for (auto [meta, operand] : llvm::zip_equal(operands, call.operands))
-    if (std::optional<llvm::ArrayRef<int64_t>> shape = tracer->symbolicShape(*operand.tensor))
-      meta.shape.assign(shape->begin(), shape->end());
+  for (auto [meta, operand] : llvm::zip_equal(operands, call.operands)) {
+    llvm::ArrayRef<int64_t> shape = recordedShape(*operand.tensor);
+    meta.shape.assign(shape.begin(), shape.end());
+  }
   bool isOfData =
       llvm::any_of(operands, [](const TensorMeta &meta) { return llvm::any_of(meta.shape, sizes::dependsOnData); });
   if (!isOfData && !mayTakeSizes(plan)) // where data decides a size, this graph may lack what others have
@@ -83,11 +84,8 @@ llvm::Expected<Tensors> applyBackward(const BackwardPlan &plan, const SymbolicPl
   BackwardPlanRef recorded = recordedPlan(plan, symbolic);
   if (!recorded)
     return apply(*plan.graph, operands);
-  const Tracer &tracer = *activeTracer();
-  auto applyNode = [&](const Subgraph::Node &node, llvm::ArrayRef<Operand> read, Tensors &results) {
-    bool isSymbolic = node.op.hasExpressions();
-    OpDef numbers = isSymbolic ? node.op.withSymbols([&](uint32_t symbol) { return tracer.sizeOf(symbol); }) : node.op;
-    return applyRecorded(numbers, node.op, read, node.segments, results);
+  auto applyNode = [](const Subgraph::Node &node, llvm::ArrayRef<Operand> read, Tensors &results) {
+    return applyExpressions(node.op, read, node.segments, results);
   };
   return evaluate(*recorded->graph, operands, applyNode);
 }

@@ -15,16 +15,9 @@ namespace tess::eager {
 
 static llvm::Expected<TensorRef> onesLike(const TensorImpl &y) {
   OpDef op = OpDef::get("full");
-  op.set("shape", AttrValue(y.shape())).set("value", 1.0).set("dtype", y.dtype());
+  op.set("shape", AttrValue(recordedShape(y))).set("value", 1.0).set("dtype", y.dtype());
   OnDevice here(y.storage().device());
-  OpDef recorded = op;
-  if (Tracer *tracer = activeTracer())
-    if (std::optional<llvm::ArrayRef<int64_t>> shape = tracer->symbolicShape(y))
-      recorded.set("shape", AttrValue(*shape));
-  Tensors results;
-  if (llvm::Error e = applyRecorded(op, recorded, {}, {}, results))
-    return std::move(e);
-  return std::move(results.front());
+  return applyExpressions(op);
 }
 
 static llvm::Error seedError(const TensorImpl &y, const TensorImpl &dy) {

@@ -15,6 +15,25 @@ void setTracer(Tracer *tracer) {
 
 Tracer *activeTracer() { return current; }
 
+llvm::ArrayRef<int64_t> recordedShape(const TensorImpl &tensor) {
+  return current ? current->symbolicShape(tensor).value_or(tensor.shape()) : tensor.shape();
+}
+
+llvm::Error applyExpressions(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments,
+                             Tensors &results) {
+  if (LLVM_LIKELY(!current) || !op.hasExpressions())
+    return apply(op, operands, segments, results);
+  OpDef numbers = op.withSymbols([](uint32_t symbol) { return current->sizeOf(symbol); });
+  return applyRecorded(numbers, op, operands, segments, results);
+}
+
+llvm::Expected<TensorRef> applyExpressions(const OpDef &op, llvm::ArrayRef<Operand> operands) {
+  Tensors results;
+  if (llvm::Error e = applyExpressions(op, operands, {}, results))
+    return std::move(e);
+  return std::move(results.front());
+}
+
 llvm::Error applyTracing(Call &call, Tensors &results) { return current->apply(call, results); }
 
 void assign(TensorImpl &variable, TensorImpl &value) {

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "eager/Tensor.h"
+#include "eager/Operator.h"
 
 #include <optional>
 
@@ -39,5 +39,15 @@ protected:
 void setTracer(Tracer *tracer);
 /// This thread's tracer, or null.
 Tracer *activeTracer();
+
+/// The shape of `tensor` by the sizes of this thread's recording, as Tracer::symbolicShape(); by numbers where it knows
+/// none, or nothing is recorded.
+llvm::ArrayRef<int64_t> recordedShape(const TensorImpl &tensor);
+/// As apply(), of an operator whose sizes may be expressions of this thread's recording: it runs with the sizes of the
+/// recorded call, and the recording writes it down as it is.
+llvm::Error applyExpressions(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments,
+                             Tensors &results);
+/// The same for an operator with one result.
+llvm::Expected<TensorRef> applyExpressions(const OpDef &op, llvm::ArrayRef<Operand> operands = {});
 
 } // namespace tess::eager

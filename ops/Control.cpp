@@ -111,10 +111,6 @@ ScanOrder orderOf(const OpDef &op) {
           op.boolean("guarded")};
 }
 
-bool isGuard(const TensorMeta &meta) {
-  return meta.rank() == 0 && (meta.dtype == DType::Bool || meta.dtype == DType::Int64);
-}
-
 OpDef scan(Subgraph step, unsigned constants, unsigned carried, const ScanOrder &order) {
   OpDef op = OpDef::get("scan");
   op.set("body", BodyRef(std::make_shared<const Body>(std::move(step))));

@@ -71,7 +71,22 @@ struct ScanOrder {
 /// How `scan` does it.
 ScanOrder orderOf(const OpDef &scan);
 /// Whether the first carried value may be a guard.
-bool isGuard(const TensorMeta &meta);
+constexpr bool isGuard(DType dtype) { return dtype == DType::Bool || dtype == DType::Int64; }
+inline bool isGuard(const TensorMeta &meta) { return meta.rank() == 0 && isGuard(meta.dtype); }
+
+/// How a loop's guard is asked: a value of 0 or more, of which a bool has 0 and 1.
+enum class Guard : uint8_t { None, Bool, Count };
+constexpr Guard guardOf(bool isGuarded, DType first) {
+  return !isGuarded ? Guard::None : first == DType::Bool ? Guard::Bool : Guard::Count;
+}
+/// Whether it is asked once, for the number of trips; else, where there is one, before each trip.
+constexpr bool isAskedOnce(Guard guard, bool reverse) { return guard == Guard::Count && reverse; }
+/// Whether a guard that is asked before each trip lets one follow on `made` trips.
+constexpr bool goesOn(Guard guard, int64_t value, int64_t made) {
+  return guard == Guard::Bool ? value != 0 : made < value;
+}
+/// Trips that a guarded loop makes between two questions whether the user wants to go on.
+constexpr int64_t kTripsBetweenPolls = 256;
 
 /// `scan` with this body.
 OpDef scan(Subgraph step, unsigned constants, unsigned carried, const ScanOrder &order);

@@ -81,7 +81,7 @@ private:
   llvm::Error runAll(llvm::MutableArrayRef<Command> commands);
   llvm::Error execute(Command &command);
   llvm::Error loop(Command &command);
-  llvm::Expected<int64_t> guardOf(const Command &command);
+  llvm::Expected<int64_t> askGuard(const Command &command);
   llvm::Expected<int64_t> tripsOf(const Command &command);
   llvm::Expected<bool> goesOn(const Command &command, int64_t made, int64_t trips);
   llvm::Error launch(Command &command);
@@ -195,8 +195,7 @@ llvm::Error Runner::execute(Command &command) {
   llvm_unreachable("command kind out of range");
 }
 
-/// The value of a loop's guard; a bool's is 0 or 1.
-llvm::Expected<int64_t> Runner::guardOf(const Command &command) {
+llvm::Expected<int64_t> Runner::askGuard(const Command &command) {
   bool answer = false;
   int64_t count = 0;
   const void *guard = bound.pointers[command.firstPointer];
@@ -210,25 +209,24 @@ llvm::Expected<int64_t> Runner::guardOf(const Command &command) {
 
 /// How many trips a loop makes at most.
 llvm::Expected<int64_t> Runner::tripsOf(const Command &command) {
-  if (command.guard != Guard::Count || !command.reverse)
+  if (!isAskedOnce(command.guard, command.reverse))
     return command.trips;
-  llvm::Expected<int64_t> count = guardOf(command);
+  llvm::Expected<int64_t> count = askGuard(command);
   return count ? std::clamp<int64_t>(*count, 0, command.trips) : std::move(count);
 }
 
 /// Whether a loop has another trip after so many.
 llvm::Expected<bool> Runner::goesOn(const Command &command, int64_t made, int64_t trips) {
-  constexpr int64_t kPolled = 256; // trips between two questions
-  bool isAsked = command.guard == Guard::Bool || (command.guard == Guard::Count && !command.reverse);
-  if (made >= trips || !isAsked)
+  constexpr int64_t kPolled = control::kTripsBetweenPolls;
+  if (made >= trips || command.guard == Guard::None || isAskedOnce(command.guard, command.reverse))
     return made < trips;
   if (poll && made % kPolled == kPolled - 1)
     if (llvm::Error error = poll())
       return std::move(error);
-  llvm::Expected<int64_t> guard = guardOf(command);
-  if (!guard)
-    return guard.takeError();
-  return command.guard == Guard::Bool ? *guard != 0 : made < *guard;
+  llvm::Expected<int64_t> value = askGuard(command);
+  if (!value)
+    return value.takeError();
+  return control::goesOn(command.guard, *value, made);
 }
 
 /// Runs the commands of the trips. Pointers that move are where they were afterwards, also after an error.

@@ -65,7 +65,8 @@ private:
   llvm::Error addOperand(uint32_t number);
   Subgraph graph();
   const TensorImpl &operandOf(uint32_t number) const;
-  int64_t sizeOf(uint32_t symbol, bool isSymbolic) const;
+  int64_t sizeOf(uint32_t symbol) const;
+  OpDef aroundStep(const OpDef &op) const;
 
   const Recording &recording;
   const ScanCall &call;
@@ -163,15 +164,16 @@ const TensorImpl &ScanWriter::operandOf(uint32_t number) const {
   return argument < call.carried.size() ? *call.carried[argument] : *call.xs[argument - call.carried.size()];
 }
 
-/// The size that a symbol of the step stands for: a number, or an expression of the sizes of the recording around.
-int64_t ScanWriter::sizeOf(uint32_t symbol, bool isSymbolic) const {
+/// The size that a symbol of the step stands for, by those of the recording around.
+int64_t ScanWriter::sizeOf(uint32_t symbol) const {
   const TensorImpl &operand = operandOf(ownerOf(symbol));
   bool isX = llvm::is_contained(recording.arguments().drop_front(call.carried.size()), ownerOf(symbol));
-  unsigned axis = axisOf(symbol) + isX;
-  if (Recorder *outer = isSymbolic ? Recorder::current() : nullptr)
-    if (std::optional<llvm::ArrayRef<int64_t>> shape = outer->symbolicShape(operand))
-      return (*shape)[axis];
-  return operand.shape()[axis];
+  return recordedShape(operand)[axisOf(symbol) + isX];
+}
+
+/// An operator of the step's sizes, by those of the recording around.
+OpDef ScanWriter::aroundStep(const OpDef &op) const {
+  return op.hasExpressions() ? op.withSymbols([&](uint32_t symbol) { return sizeOf(symbol); }) : op;
 }
 
 llvm::Expected<Tensors> ScanWriter::apply() {
@@ -188,14 +190,9 @@ llvm::Expected<Tensors> ScanWriter::apply() {
   Subgraph body = graph();
   size_t numOutputs = body.outputs.size();
   OpDef recorded = control::scan(std::move(body), numConstants, numCarried, call.order);
-  auto with = [&](bool isSymbolic) {
-    return recorded.withSymbols([&](uint32_t symbol) { return sizeOf(symbol, isSymbolic); });
-  };
-  OpDef op = recorded.hasExpressions() ? with(false) : recorded;
-  recorded = recorded.hasExpressions() ? with(true) : recorded;
   Tensors results;
   llvm::SmallVector<Operand, 8> given(operands.begin(), operands.end());
-  if (llvm::Error error = applyRecorded(op, recorded, given, {}, results))
+  if (llvm::Error error = applyExpressions(aroundStep(recorded), given, {}, results))
     return std::move(error);
   Tensors out(results.begin(), results.begin() + call.carried.size());
   for (auto [index, update] : llvm::enumerate(updates))
@@ -208,16 +205,12 @@ llvm::Expected<Tensors> ScanWriter::zeros() const {
   Tensors zeros;
   SymbolicShapes shapes;
   for (uint32_t number : recording.outputs().drop_front(call.carried.size())) {
-    const TensorMeta &meta = recording.values()[number].meta;
-    OpDef op = OpDef::get("full"), recorded = op.set("value", 0.0).set("dtype", meta.dtype);
-    op.set("shape", AttrValue(meta.shape));
-    recorded.set("shape", AttrValue(shapes.of(recording, number)));
-    recorded = recorded.withSymbols([&](uint32_t symbol) { return sizeOf(symbol, true); });
-    OnDevice here(*recording.values()[number].device);
-    Tensors made;
-    if (llvm::Error error = applyRecorded(op, recorded, {}, {}, made))
+    const Recording::Value &value = recording.values()[number];
+    OpDef op = OpDef::get("full").set("value", 0.0).set("dtype", value.meta.dtype);
+    op.set("shape", AttrValue(shapes.of(recording, number)));
+    OnDevice here(*value.device);
+    if (llvm::Error error = applyExpressions(aroundStep(op)).moveInto(zeros.emplace_back()))
       return std::move(error);
-    zeros.push_back(std::move(made.front()));
   }
   return zeros;
 }

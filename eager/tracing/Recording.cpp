@@ -248,7 +248,11 @@ std::string Recording::whyEager() const {
   return apart ? "its tensors are on several devices: " + placeOf(*first) + " and " + placeOf(*apart) : "";
 }
 
-std::string placeOf(const Recording::Value &value) { return nameOf(value.name) + " on " + value.device->name(); }
+std::string placeOf(llvm::StringRef name, const runtime::Device &device) {
+  return nameOf(name) + " on " + device.name();
+}
+
+std::string placeOf(const Recording::Value &value) { return placeOf(value.name, *value.device); }
 
 Recording::Places Recording::places() const {
   Places places;

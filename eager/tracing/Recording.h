@@ -117,7 +117,8 @@ private:
   std::string move; // "x from sim0 to cpu0", of a tensor that was copied to another device
   unsigned numSaved = 0;
 };
-/// "x on cpu0".
+/// "x on cpu0"; "a tensor on cpu0" for one without a name.
+std::string placeOf(llvm::StringRef name, const runtime::Device &device);
 std::string placeOf(const Recording::Value &value);
 /// Shared by the programs and gradients that are made of it.
 using RecordingRef = std::shared_ptr<const Recording>;

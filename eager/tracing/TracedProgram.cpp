@@ -26,11 +26,6 @@ llvm::Error TracedProgram::finish(runtime::Executable exe, runtime::ProgramOptio
   return runtime::Program::create(std::move(exe), std::move(options)).moveInto(program);
 }
 
-/// "x on cpu0", of an argument or a captured variable.
-static std::string placeOf(const TensorImpl &tensor) {
-  return (tensor.name().empty() ? "a tensor" : tensor.name().str()) + " on " + tensor.storage().device().name();
-}
-
 /// The device of the tensors of a recording; InvalidArgument where there are several.
 static llvm::Expected<runtime::Device *> deviceOf(const Recording &recording) {
   auto [first, apart] = recording.places();
@@ -212,7 +207,7 @@ llvm::Error TracedProgram::readInputs(llvm::ArrayRef<TensorRef> given, Values &v
     TensorImpl &tensor = inputAt(given, i);
     if (LLVM_UNLIKELY(&tensor.storage().device() != device))
       return invalidArgument(name + ": tensors must be on " + device->name() + ", for which the program is, got " +
-                             placeOf(tensor));
+                             placeOf(tensor.name(), tensor.storage().device()));
     llvm::Expected<TensorRef> plain = contiguousNow(tensor, name);
     if (!plain)
       return plain.takeError();

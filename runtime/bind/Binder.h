@@ -99,7 +99,6 @@ private:
 
   // Loops.cpp
   /// The commands of a loop: what is carried at first brought to its memory, then the loop and the commands of a trip.
-  Guard guardOf(const Step &loop) const;
   llvm::Error addLoop(const Step &step);
   void addCarriedCopy(const Step &step, ValueId from, ValueId to);
   PlacedLayout placed(ValueId value, const Layout &layout) const { return {storage.places[value], layout, value}; }

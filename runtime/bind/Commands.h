@@ -1,6 +1,7 @@
 //===- Commands.h - what the executor walks ---------------------*- C++ -*-===//
 #pragma once
 
+#include "ops/Control.h"
 #include "runtime/KernelTable.h"
 #include "runtime/bind/Bind.h"
 
@@ -8,8 +9,7 @@
 
 namespace tess::runtime {
 
-/// The guard of a loop (ops/Control.h, ScanOrder); Count: an int64.
-enum class Guard : uint8_t { None, Bool, Count };
+using control::Guard;
 
 /// One call of a run. Its pointers are a range of Commands::pointers: inputs, then outputs.
 struct Command {

@@ -27,12 +27,6 @@ void Binder::addCarriedCopy(const Step &step, ValueId from, ValueId to) {
   addCopy(&step, "carry", byteWidth(metas[to].dtype), placed(from, layouts[from]), placed(to, layouts[to]));
 }
 
-Guard Binder::guardOf(const Step &loop) const {
-  if (!exe.loops[loop.loop].isGuarded)
-    return Guard::None;
-  return metas[loop.results[0]].dtype == DType::Bool ? Guard::Bool : Guard::Count;
-}
-
 llvm::Error Binder::addLoop(const Step &step) {
   if (llvm::Error error = checkRowMajor(step))
     return error;
@@ -55,7 +49,7 @@ llvm::Error Binder::addLoop(const Step &step) {
   command.numCommands = uint32_t(bound->commands.size() - place - 1);
   command.trips = trips[step.loop];
   command.reverse = loop.reverse;
-  command.guard = guardOf(step);
+  command.guard = control::guardOf(loop.isGuarded, loop.numCarried ? metas[step.results[0]].dtype : DType());
   command.firstMove = uint32_t(bound->moves.size());
   command.numMoves = uint32_t(moves.size());
   llvm::append_range(bound->moves, moves);

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/schema/ValidateLoops.h"
+#include "ops/Control.h"
 #include "ops/Error.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -73,8 +74,6 @@ llvm::Error LoopValidator::place(const List &list, llvm::function_ref<uint32_t(c
   return llvm::Error::success();
 }
 
-static bool isGuard(DType dtype) { return dtype == DType::Bool || dtype == DType::Int64; }
-
 llvm::Error LoopValidator::counts(const LoopDecl &loop, const Step &step, const llvm::Twine &where) {
   if (loop.arguments.size() != step.operands.size() || loop.yields.size() != step.results.size() ||
       loop.numCarried > loop.arguments.size() || loop.numCarried > loop.yields.size())
@@ -82,7 +81,7 @@ llvm::Error LoopValidator::counts(const LoopDecl &loop, const Step &step, const 
                llvm::Twine(loop.arguments.size()) + " and " + llvm::Twine(loop.yields.size()));
   if (loop.length < -1 || (loop.length == -1 && loop.arguments.size() == loop.numCarried))
     return bad(where + " must have a length, got " + llvm::Twine(loop.length));
-  if (loop.isGuarded && (!loop.numCarried || !isGuard(exe.values[step.results[0]].dtype)))
+  if (loop.isGuarded && (!loop.numCarried || !control::isGuard(exe.values[step.results[0]].dtype)))
     return bad(where + " must carry a guard first, a bool or an int64, got none");
   return llvm::Error::success();
 }

@@ -184,12 +184,17 @@ def resized(program):
 
 def gradient_outside(program):
     """A GradManager around the call: the gradients of its arguments and parameters."""
+    names, expected = _eager_gradients(program)
+    return difference(_gradients(program, names, jit.trace), expected, "gradient outside")
+
+
+def _eager_gradients(program):
+    """The names of what has a gradient, and the gradients that eager gives."""
     names = [i.name for i in program.of_kind("argument", "parameter") if i.dtype == "float32"]
     if program.loss or not names or any(s.writes for s in program.statements):
         raise SkippedError("no gradient to take")
     with _skipping_refusals():
-        expected = _gradients(program, names, lambda function: function)
-    return difference(_gradients(program, names, jit.trace), expected, "gradient outside")
+        return names, _gradients(program, names, lambda function: function)
 
 
 def _gradients(program, names, wrap):
@@ -216,11 +221,7 @@ def _gradients(program, names, wrap):
 
 def sim_gradient(program):
     """The gradients of arguments and parameters on the emulated accelerator."""
-    names = [i.name for i in program.of_kind("argument", "parameter") if i.dtype == "float32"]
-    if program.loss or not names or any(s.writes for s in program.statements):
-        raise SkippedError("no gradient to take")
-    with _skipping_refusals():
-        expected = _gradients(program, names, lambda function: function)
+    names, expected = _eager_gradients(program)
     _core.seed_sim_device(program.seed)
     with _set(tessera.get_default_device, tessera.set_default_device, "sim0"):
         found = difference(

@@ -21,17 +21,6 @@ using namespace eager;
 
 namespace {
 
-/// The result of an operator whose bounds may be expressions of the present recording.
-llvm::Expected<TensorRef> applyBounds(const OpDef &op, llvm::ArrayRef<Operand> operands) {
-  if (LLVM_LIKELY(!activeTracer()) || !op.hasExpressions())
-    return applyOne(op, operands);
-  Tensors results;
-  OpDef numbers = op.withSymbols([](uint32_t symbol) { return Recorder::current()->sizeOf(symbol); });
-  if (llvm::Error e = applyRecorded(numbers, op, operands, {}, results))
-    return std::move(e);
-  return std::move(results.front());
-}
-
 template <typename Op> llvm::Expected<TensorRef> withAxes(TensorRef x, const IntList &axes) {
   if (axes.empty())
     return x;
@@ -54,7 +43,7 @@ ViewOps viewOps(const Key &key) {
 
 llvm::Expected<TensorRef> applyAll(llvm::ArrayRef<OpDef> ops, TensorRef x) {
   for (const OpDef &op : ops) {
-    llvm::Expected<TensorRef> next = applyBounds(op, {Operand(x)});
+    llvm::Expected<TensorRef> next = applyExpressions(op, {Operand(x)});
     if (!next)
       return next;
     x = std::move(*next);
@@ -208,7 +197,7 @@ llvm::Expected<TensorRef> setRegion(TensorImpl &x, TensorRef value, const Key &k
   llvm::Expected<bool> done = updateRegion(x, region, **shaped, op);
   if (!done)
     return done.takeError();
-  return *done ? TensorRef(&x) : applyBounds(op, {Operand(&x), Operand(*shaped)});
+  return *done ? TensorRef(&x) : applyExpressions(op, {Operand(&x), Operand(*shaped)});
 }
 
 llvm::Expected<TensorRef> setIndices(TensorImpl &x, const TensorRef &value, const Key &key) {
@@ -228,20 +217,14 @@ bool isOneForAll(const TensorImpl &value, const TensorImpl &x, unsigned rank) {
   return value.rank() <= rest || (value.rank() == rest + 1 && value.shape()[0] == 1);
 }
 
-/// The sizes of a tensor, by expressions where the present recording has some.
-llvm::ArrayRef<int64_t> sizesOf(const TensorImpl &x) {
-  Tracer *tracer = activeTracer();
-  return tracer ? tracer->symbolicShape(x).value_or(x.shape()) : x.shape();
-}
-
 /// Computes where(mask, value, x); the mask gets trailing axes of size 1.
 llvm::Expected<TensorRef> setMasked(TensorImpl &x, const TensorRef &value, const TensorRef &mask) {
-  IntList row(sizesOf(x).drop_front(mask->rank())), added;
+  IntList row(recordedShape(x).drop_front(mask->rank())), added;
   for (unsigned axis = mask->rank(); axis < x.rank(); ++axis)
     added.push_back(axis);
   if (value->rank() > row.size())
     row.insert(row.begin(), 1);
-  llvm::Expected<TensorRef> full = applyBounds(builtin::BroadcastTo(row), {Operand(value)});
+  llvm::Expected<TensorRef> full = applyExpressions(builtin::BroadcastTo(row), {Operand(value)});
   if (!full)
     return full;
   llvm::Expected<TensorRef> wide = added.empty() ? mask : applyOne(builtin::ExpandDims(added), {Operand(mask)});

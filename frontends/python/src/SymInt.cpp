@@ -122,6 +122,8 @@ nb::object sizesOf(PyObject *object) {
 }
 
 bool holdsSizes(PyObject *object) {
+  if (LLVM_LIKELY(!activeTracer()))
+    return false;
   if (isSymInt(object))
     return true;
   if (!PyTuple_Check(object) && !PyList_Check(object))
@@ -133,16 +135,10 @@ bool holdsSizes(PyObject *object) {
 
 /// One size as a tensor of rank 0.
 static llvm::Expected<TensorRef> tensorOfSize(PyObject *size, DType dtype) {
-  std::optional<int64_t> expression = expressionOf(size);
-  int64_t value = isSymInt(size) ? numberOf(size).i : PyLong_AsLongLong(size);
+  Number number = isSymInt(size) ? numberOf(size) : Number::integer(PyLong_AsLongLong(size));
   if (PyErr_Occurred())
     return takePythonError();
-  OpDef op = OpDef::get("scalar_tensor"), recorded = op.set("value", value).set("dtype", dtype);
-  recorded.set("value", expression.value_or(value));
-  Tensors results;
-  if (llvm::Error e = applyRecorded(op, recorded, {}, {}, results))
-    return std::move(e);
-  return std::move(results.front());
+  return scalarOf(number, dtype);
 }
 
 llvm::Expected<TensorRef> tensorOfSizes(PyObject *object, DType dtype) {

@@ -37,7 +37,7 @@ eager::Number numberOf(PyObject *symInt);
 /// tensors so, a tuple or list. Another object itself; null and a Python error where a tensor has no such values.
 nanobind::object sizesOf(PyObject *object);
 
-/// Whether it is a SymInt, or a tuple or list of ints of which one at least is a SymInt.
+/// Whether it is a SymInt, or a tuple or list of ints of which one at least is a SymInt, while a recording runs.
 bool holdsSizes(PyObject *object);
 /// Such an object as a tensor, which a recording knows by its expressions.
 llvm::Expected<eager::TensorRef> tensorOfSizes(PyObject *object, DType dtype);

@@ -1,12 +1,12 @@
 """Loops: Python's own where nothing is recorded, one operator of a program where a trace is."""
 
 from .. import _core
-from .._core import OnDevice as _OnDevice
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
 from .._tree import flatten as _flatten
 from .._tree import unflatten as _unflatten
 from ..core.symint import SymInt as _SymInt
+from ._making import made as _made
 
 __all__ = ["cond", "scan", "while_loop"]
 
@@ -190,12 +190,7 @@ def _while_recorded(holds, following, values, limit):
 
 def _filled(shape, value, like):
     """One value everywhere, of the dtype and on the device of `like`."""
-    return _full_on(like.device, shape, value, like.dtype)
-
-
-def _full_on(device, shape, value, dtype):
-    with _OnDevice(str(device)):
-        return _ops.full(shape, value, dtype)
+    return _made(like.device, _ops.full, shape, value, like.dtype)
 
 
 def _check_pred(name, what, pred):
@@ -240,9 +235,8 @@ class _Loop:
             self.xs, self.length = [*self.xs, self._marks(length)], None
 
     def _marks(self, length):
-        if not self.carried:
-            return _ops.full((length,), 0, "bool")
-        return _full_on(self.carried[0].device, (length,), 0, "bool")
+        device = self.carried[0].device if self.carried else None
+        return _made(device, _ops.full, (length,), 0, "bool")
 
     def apply(self, carried, xs):
         """The leaves of what one step returns for these."""
@@ -372,7 +366,7 @@ def _leave(carried, stacks):
 
     def _whole(*grads):
         last = [
-            _full_on(device, shape, -0.0, dtype) if grad is None else grad
+            _made(device, _ops.full, shape, -0.0, dtype) if grad is None else grad
             for (shape, dtype, device), grad in zip(shapes, grads[: len(shapes)], strict=True)
         ]
         return [*last, *grads[len(shapes) :]]

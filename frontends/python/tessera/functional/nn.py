@@ -2,13 +2,13 @@
 
 import numpy as _np
 
-from .._core import OnDevice as _OnDevice
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
 from .._known_form import in_known_form as _in_known_form
 from ..core.symint import SymInt as _SymInt
 from ._heads import join_masks as _join_masks
 from ._heads import split_heads as _split_heads
+from ._making import made as _made
 from ._rounding import rounded_once as _rounded_once
 from .generated import check_choice, check_compute_mode, check_conv_modes, export
 
@@ -120,8 +120,7 @@ def _parameter(tensor, inp, value):
     if tensor is not None:
         return tensor
     shape = (1, inp.shape[1]) + (1,) * (inp.ndim - 2)
-    with _OnDevice(str(inp.device)):
-        return _ops.full(shape, value, inp.dtype)
+    return _made(inp.device, _ops.full, shape, value, inp.dtype)
 
 
 def batch_norm(inp, running_mean=None, running_var=None, weight=None, bias=None, *, training=False,

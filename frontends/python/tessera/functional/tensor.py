@@ -4,11 +4,11 @@ import math as _math
 from itertools import pairwise as _pairwise
 
 from .. import _core
-from .._core import OnDevice as _OnDevice
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
 from ..core.symint import SymInt as _SymInt
 from ..core.symint import sym_max as _sym_max
+from ._making import made as _made
 from .generated import export
 
 _MOST_PARTS = 1 << 16  # limit for an axis with fewer elements than parts
@@ -18,14 +18,6 @@ def _dtype_of(value):
     if isinstance(value, bool):
         return "bool"
     return "int32" if isinstance(value, (int, _SymInt)) else "float32"
-
-
-def _made(device, function, *args):
-    """What `function` makes of these, which are no tensors, on `device`."""
-    if device is None:
-        return function(*args)
-    with _OnDevice(str(device)):
-        return function(*args).to(device)
 
 
 def full(shape, value, *, dtype=None, device=None):
