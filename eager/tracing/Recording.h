@@ -128,11 +128,18 @@ using RecordingRef = std::shared_ptr<const Recording>;
 TensorRef valueless(const TensorMeta &meta, const FailureRef &why = nullptr);
 bool isValueless(const TensorImpl &tensor);
 
+/// By how much sizes that data decides are moved, as far as their bounds allow: the first of them by the first number,
+/// the second by the second, and so on, behind the last number from the first again; empty: none is moved.
+using SizeMove = std::vector<int64_t>;
+/// In the place of such a number: the size becomes 1.
+constexpr int64_t kToOne = INT64_MIN;
 /// What a recording that runs nothing takes for sizes that data decides: those of a recording of the same function,
-/// moved by `shift` as far as their bounds allow.
+/// moved.
 struct DataSizes {
   RecordingRef like; // null: such a size is an error
-  int64_t shift = 0;
+  SizeMove move = {};
+  /// The number of `move` for the data size with this number.
+  int64_t stepOf(size_t number) const { return move.empty() ? 0 : move[number % move.size()]; }
 };
 
 /// Writes a Recording on one thread.
@@ -220,7 +227,8 @@ private:
 
   Mode mode = Mode::Run;
   DataSizes dataSizes;
-  size_t nextLike = 0; // among the operators of dataSizes.like
+  size_t nextLike = 0;   // among the operators of dataSizes.like
+  unsigned numMoved = 0; // sizes that have been moved
   uint32_t id = 0;
   Recording recording;
   /// Variables by address; they are kept alive by the recording.

@@ -157,8 +157,10 @@ llvm::Error GraphWriter::writeOps() {
   return llvm::Error::success();
 }
 
-/// The input whose memory the output may take over; -1: none.
+/// The input whose memory the output may take over; -1: none. Where data decides the output's size there is none.
 int GraphWriter::donatedFor(uint32_t output) {
+  if (!builder.meta(numbers[output]).isStatic())
+    return -1;
   auto fits = llvm::find_if(donated, [&](unsigned argument) {
     uint32_t number = recording.arguments()[argument];
     bool isUpdated = llvm::any_of(recording.updates(), [&](auto &update) { return update.argument == int(argument); });

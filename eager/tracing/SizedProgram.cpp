@@ -78,14 +78,27 @@ std::string SizedProgram::why() {
   return reason;
 }
 
-llvm::Expected<std::string> whyFixedByData(const Recording &recording, RecordMoved record) {
-  std::string why;
-  if (!recording.hasDataSizes())
-    return why;
-  for (int64_t shift : {1, 2, 3, 4, 6, -1, -2}) {
-    llvm::Expected<RecordingRef> again = record(shift);
+namespace {
+
+/// Records a call at other sizes of data, and tells whether it is another program there.
+class MovedSizes {
+public:
+  MovedSizes(const Recording &recording, RecordMoved record) : recording(recording), record(record) {}
+  /// The first of the moves that all operators take decides; nothing: they take none.
+  llvm::Expected<std::optional<std::string>> first(llvm::ArrayRef<SizeMove> moves);
+  /// Why the last move was not taken.
+  std::string reason;
+
+private:
+  const Recording &recording;
+  RecordMoved record;
+};
+
+llvm::Expected<std::optional<std::string>> MovedSizes::first(llvm::ArrayRef<SizeMove> moves) {
+  for (const SizeMove &move : moves) {
+    llvm::Expected<RecordingRef> again = record(move);
     if (!again) { // an operator takes the sizes of the call and not these
-      if (llvm::Error e = takeReason(again.takeError(), why))
+      if (llvm::Error e = takeReason(again.takeError(), reason))
         return std::move(e);
       continue;
     }
@@ -94,7 +107,40 @@ llvm::Expected<std::string> whyFixedByData(const Recording &recording, RecordMov
       return difference.takeError();
     return difference->why;
   }
-  return why;
+  return std::nullopt;
+}
+
+/// How many sizes data decides at most.
+size_t mostDataSizes(const Recording &recording) {
+  size_t most = 0;
+  for (const Recording::Op &op : recording.ops())
+    if (op.op.info().boundRule)
+      for (uint32_t output : op.outputs)
+        most += recording.values()[output].meta.rank();
+  return most;
+}
+
+} // namespace
+
+llvm::Expected<std::string> whyFixedByData(const Recording &recording, RecordMoved record) {
+  if (!recording.hasDataSizes())
+    return "";
+  MovedSizes moved(recording, record);
+  auto why = moved.first({{1}, {2}, {3}, {4}, {6}, {-1}, {-2}, {1, -1}, {-1, 1}, {2, -2}});
+  if (!why || *why)
+    return why ? llvm::Expected<std::string>(**why) : why.takeError();
+  // Some are compared with what they were, as each run of the program will: these cannot move, others can.
+  for (size_t number = 0, count = mostDataSizes(recording); number < count; ++number) {
+    std::vector<SizeMove> alone;
+    for (int64_t step : {int64_t(1), int64_t(2), int64_t(-1), kToOne})
+      alone.emplace_back(count).at(number) = step;
+    why = moved.first(alone);
+    if (!why)
+      return why.takeError();
+    if (*why && !(*why)->empty())
+      return **why;
+  }
+  return "";
 }
 
 } // namespace tess::eager

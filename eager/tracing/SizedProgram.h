@@ -55,9 +55,9 @@ private:
   std::string reason;
 };
 
-/// Records a function again, by inference, where data decides the sizes of the recorded call moved by `shift`.
+/// Records a function again, by inference, where data decides the sizes of the recorded call, moved.
 /// InvalidArgument: the function takes no such sizes.
-using RecordMoved = llvm::function_ref<llvm::Expected<RecordingRef>(int64_t shift)>;
+using RecordMoved = llvm::function_ref<llvm::Expected<RecordingRef>(const SizeMove &)>;
 /// Why `recording` holds only where data decides sizes as it did; empty: it holds for others, too.
 llvm::Expected<std::string> whyFixedByData(const Recording &recording, RecordMoved record);
 

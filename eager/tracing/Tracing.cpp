@@ -35,9 +35,12 @@ void Recorder::takeDataSizes(Metas &metas, llvm::ArrayRef<TensorMeta> bounds) {
     return;
   for (auto [meta, bound, like] : llvm::zip(metas, bounds, ops[nextLike].outputs)) {
     llvm::ArrayRef<int64_t> sizes = dataSizes.like->values()[like].meta.shape;
-    for (auto [size, most, known] : llvm::zip(meta.shape, bound.shape, sizes))
-      if (size == kUnknown)
-        size = std::clamp<int64_t>(known + dataSizes.shift, 0, most);
+    for (auto [size, most, known] : llvm::zip(meta.shape, bound.shape, sizes)) {
+      if (size != kUnknown)
+        continue;
+      int64_t step = dataSizes.stepOf(numMoved++);
+      size = std::clamp<int64_t>(step == kToOne ? 1 : known + step, 0, most);
+    }
   }
   ++nextLike;
 }

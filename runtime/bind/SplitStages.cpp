@@ -132,10 +132,12 @@ int Splitter::stageOfOutput(const OutputDecl &output) const {
   return step >= 0 ? stages[step] : readable[output.value];
 }
 
-/// Infers the values without any size: what later stages read are inputs there, which need a rank.
+/// Infers the values without the sizes of a call: what later stages read are inputs there, which need a rank.
 llvm::Error Splitter::inferRanks() {
-  Metas inputs = llvm::map_to_vector<4>(
-      exe.inputs, [](const InputDecl &input) { return TensorMeta(input.dtype, Shape(input.dims.size(), kUnknown)); });
+  auto sizeOf = [](const DimDecl &dim) { return dim.size < 0 ? kUnknown : dim.size; };
+  Metas inputs = llvm::map_to_vector<4>(exe.inputs, [&](const InputDecl &input) {
+    return TensorMeta(input.dtype, Shape(llvm::map_range(input.dims, sizeOf)));
+  });
   return inferValueMetas(exe, inputs, [](llvm::Error error) { return error; }).moveInto(metas);
 }
 

@@ -42,6 +42,7 @@ FUNCTIONS = {
     "a gradient of few": lambda x: _gradient(
         x, lambda x: F.concat([x[x > 1.5] * 2, x[:1, 0]], 0).mean() + x[x > 1].sum()
     ),
+    "an axis removed beside it": lambda x: x[x > 0].mean() + F.squeeze(x.sum(keepdims=True)),
     "dropped": lambda x: F.dropout(x[x > 0] * 2, 0.5),
 }
 REFUSED = {
@@ -191,6 +192,51 @@ def test_what_no_graph_can_say_runs_eagerly():
         for numbers in ([1.0, 2.0], [3.0, 4.0], [5.0, -1.0]):
             x = tessera.Tensor(numbers)
             assert same_bits(traced(x), F.squeeze(x[x > 0]) * 2)
+
+
+def _third(x):
+    chosen = x[x > 0]
+    return chosen[2] * (chosen * F.arange(3.0)).sum()
+
+
+EQUAL = {  # a function whose sizes must be those that they were, what other ones give
+    "parts": (
+        lambda x: F.concat([x[x > 0], x[x < 0]], 0) - x,
+        r"sub: .* x f32\[2\] and y f32\[4\]",
+    ),
+    "a weight": (lambda x: F.layer_norm(F.ones((2, 3)), (3,), True, x[x > 0], x[x > 0]), r"mul: "),
+    "an element": (_third, r"slice: starts must be indices of x .* got x f32\[2\]"),
+}
+
+
+@pytest.mark.parametrize("what", EQUAL)
+def test_sizes_that_must_be_equal_are_compared_in_each_run(what, tmp_path):
+    function, refused = EQUAL[what]
+    traced, fits = jit.trace(function, capture_as_const=True), tessera.Tensor([1.0, -2, 3, 4])
+    for _ in range(3):
+        assert same_bits(traced(fits), function(fits))
+    traced.dump(tmp_path / "p", arg_names=["x"])
+    for program in (traced, jit.load(tmp_path / "p")):
+        with pytest.raises(ValueError, match=refused + r".* at test_data_sizes.py:\d+"):
+            program(tessera.Tensor([1.0, 0, 0, 4]))
+        assert same_bits(program(fits), function(fits))
+    assert traced(tessera.Tensor([1.0, -2, 3, 4, -5])).ndim == traced(fits).ndim
+
+
+def test_other_sizes_of_arguments_are_checked_for_data_too():
+    """A call that has been recorded once does not lend its program, which nobody has asked about."""
+    traced = jit.trace(lambda y, x: (F.squeeze(x[x > 0]) * 2, y + 1))
+    x = tessera.Tensor([1.0, 2.0, -1.0])
+    with pytest.warns(RuntimeWarning, match="runs eagerly, because .* squeeze: dimensions must"):
+        for count in (3, 3, 5, 6, 7):
+            assert traced(F.zeros(count), x)[1].tolist() == [1] * count
+
+
+def test_a_result_of_a_size_by_data_takes_over_no_argument():
+    traced = jit.trace(lambda y, x: (y.sum(), x[x > 0]), donate_argnums=0)
+    for numbers in ([1.0, 2.0, -1.0], [1.0, 2.0, -1.0], [1.0, -2.0, -1.0]):
+        y, x = tessera.Tensor([1.0, 2.0]), tessera.Tensor(numbers)
+        assert traced(y, x)[1].tolist() == [each for each in numbers if each > 0]
 
 
 def test_a_run_that_fails_leaves_the_program_usable():

@@ -166,7 +166,8 @@ UNARY = (
     "F.scan(lambda h, _: (h * 0.5 + {a}[0], h), {a}[0] * 2, None, {a}.shape[0])[1]",
     "F.reshape({a}, F.concat([{a}.shape[:1], [-1]]))", "F.ones(F.concat([[2], {a}.shape])) * {a}",
     "{a}[F.concat([{a}.shape, [1]])[0] // 2 :]",
-    "F.cond({a}.max() > 0.5, lambda: F.ones({a}.shape) * {a}.shape[0], lambda: {a} * 2)",
+    "F.cond({a}.max() > 0.5, lambda: {a} * F.ones({a}.shape, dtype={a}.dtype) * {a}.size,"
+    " lambda: {a} * 2)",
     "{a}.astype(ts.dtype.qint8(0.05)).astype('float32')",
     "{a}.astype(ts.dtype.quint8(0.1, 100))[::-1].astype('float32') * 0.5",
     "F.concat([{a}.astype(ts.dtype.qint4(0.3)).T] * 2, 0).astype('float32')",

@@ -262,7 +262,7 @@ std::shared_ptr<Calls::Variant> Calls::resized(Variant &call, llvm::ArrayRef<Ten
 /// Why the recorded call holds for the sizes that data decided in it only; empty: it holds for others, too.
 std::string Calls::whyFixed(const Variant &variant) {
   const eager::RecordingRef &recording = variant.recorded.recording;
-  auto moved = [&](int64_t shift) -> llvm::Expected<eager::RecordingRef> {
+  auto moved = [&](const eager::SizeMove &move) -> llvm::Expected<eager::RecordingRef> {
     std::vector<Tensor> arguments;
     for (size_t i = 0; i < recording->arguments().size(); ++i) {
       unsigned alias = variant.identity.aliases()[i];
@@ -270,7 +270,7 @@ std::string Calls::whyFixed(const Variant &variant) {
     }
     Recorded again;
     try {
-      (void)recordCall(arguments, variant.function, eager::Recorder::Mode::InferOnly, again, {recording, shift});
+      (void)recordCall(arguments, variant.function, eager::Recorder::Mode::InferOnly, again, {recording, move});
     } catch (const Error &error) {
       return tess::invalidArgument(error.what());
     }

@@ -200,11 +200,11 @@ nb::object compareRecordings(const PyRecording &first, const PyRecording &second
 
 /// Why the recording holds only where data decides sizes as it did; none: it holds for others, too.
 std::optional<std::string> whyFixedByData(const PyRecording &recorded, const nb::callable &record) {
-  auto again = [&](int64_t shift) -> llvm::Expected<RecordingRef> {
+  auto again = [&](const SizeMove &move) -> llvm::Expected<RecordingRef> {
     try {
-      return nb::cast<PyRecording>(record(shift)).recording;
+      return nb::cast<PyRecording>(record(move)).recording;
     } catch (const nb::python_error &error) {
-      if (!error.matches(PyExc_ValueError))
+      if (!error.matches(PyExc_Exception)) // a KeyboardInterrupt says nothing about sizes
         throw;
       return invalidArgument(nb::cast<std::string>(nb::str(error.value())));
     }
@@ -274,9 +274,9 @@ thread_local std::shared_ptr<Recorder> recorder;
 /// The point in the recording where the gradient of the function begins.
 thread_local Recorder::Boundary boundary;
 
-void traceBegin(nb::handle arguments, bool run, bool bounds, const PyRecording *like, int64_t shift) {
+void traceBegin(nb::handle arguments, bool run, bool bounds, const PyRecording *like, SizeMove move) {
   Recorder::Mode mode = run ? Recorder::Mode::Run : bounds ? Recorder::Mode::InferBounds : Recorder::Mode::InferOnly;
-  DataSizes dataSizes{like ? like->recording : nullptr, shift};
+  DataSizes dataSizes{like ? like->recording : nullptr, std::move(move)};
   recorder = valueOrThrow(Recorder::begin(tensorsOf(arguments, "trace_begin"), mode, dataSizes));
 }
 
@@ -430,7 +430,7 @@ void initTrace(nb::module_ &module) {
       .def_prop_ro("why", [](PySizedProgram &self) { return self.sized->why(); });
   module.def(
       "trace_begin", &traceBegin, nb::arg("arguments"), nb::arg("run") = true, nb::arg("bounds") = false,
-      nb::arg("like").none() = nb::none(), nb::arg("shift") = 0,
+      nb::arg("like").none() = nb::none(), nb::arg("move") = SizeMove(),
       "Records this thread's operators; without `run` they are inferred only, with `bounds` at the upper bounds of "
       "sizes that depend on data.");
   module.def("valueless_tensor", &valuelessTensor, nb::arg("shape"), nb::arg("dtype"), nb::arg("device") = "",

@@ -40,11 +40,11 @@ class TrackedCall(Recorded):
         pairs = zip([*tensors, *self.outside], flags, strict=True)
         return list({id(tensor): tensor for tensor, flag in pairs if flag}.values())
 
-    def record_again(self, function, tensors, args, kwargs, shift=0):
+    def record_again(self, function, tensors, args, kwargs, move=()):
         """As for any call; also records the gradient."""
         wanted = self.wanted(tensors)
-        if not wanted or shift:
-            return super().record_again(function, tensors, args, kwargs, shift)
+        if not wanted or move:
+            return super().record_again(function, tensors, args, kwargs, move)
         if self.recording.has_data_sizes:
             raise NeedsDataError("a size in it depends on data")
         gradient = Gradient(function, tensors, args, kwargs, wanted)

@@ -75,20 +75,20 @@ class Recorded(Compiled):
         self.state = state
         return sorted(path for path in changed if self.misses[path] == _FORGIVEN)
 
-    def record_again(self, function, tensors, args, kwargs, shift=0):
-        """As record(), without running. Sizes that data decides are those of this call, moved by
-        `shift`.
+    def record_again(self, function, tensors, args, kwargs, move=()):
+        """As record(), without running. Sizes that data decides are those of this call, moved
+        by `move`.
         """
         like = self.recording if self.recording.has_data_sizes else None
-        return record(function, tensors, args, kwargs, run=False, like=like, shift=shift)
+        return record(function, tensors, args, kwargs, run=False, like=like, move=move)
 
     def why_fixed_by_data(self, function, tensors, args, kwargs):
         """Why the recording holds only where data decides sizes as it did; None: it holds for
         others, too.
         """
 
-        def _moved(shift):
-            return self.record_again(function, tensors, args, kwargs, shift)[1].recording
+        def _moved(move):
+            return self.record_again(function, tensors, args, kwargs, move)[1].recording
 
         return _core.why_fixed_by_data(self.recording, _moved)
 
@@ -140,8 +140,9 @@ class Recorded(Compiled):
         return False
 
     def may_serve_other_sizes(self):
-        """As far as is known."""
-        return self.fixed is None and not self.eager
+        """As far as is known. Where data decides sizes, it is known once the call has been checked."""
+        is_known = self.checked or not self.recording.has_data_sizes
+        return is_known and self.fixed is None and not self.eager
 
     def adopt(self, again):
         """`again` is the same call, recorded a second time."""
@@ -172,7 +173,7 @@ def record(function, tensors, args, kwargs, run=True, kind=Recorded, state=None,
 
     Without `run` no operator runs: shapes and dtypes are inferred, and variables and gradients are
     as before when it ends. Sizes that depend on data are at their upper bounds with `bounds`, and
-    those of the recording `like`, moved by `shift`, where that is given.
+    those of the recording `like`, moved by `move`, where that is given.
     NeedsDataError: that is not possible. None for the call when it has parts that are left out.
     `state` takes what modules and optimizers may have read.
     """

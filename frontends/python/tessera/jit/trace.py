@@ -185,6 +185,10 @@ class trace:  # noqa: N801
             value, again = known.record_again(self.function, tensors, args, kwargs)
         except (NeedsDataError, ExcludedError, NoGradientError):
             return None
+        except Exception:
+            if known.recording.has_data_sizes:  # these are those of another call
+                return None
+            raise
         variant = known.resized(again, tensors)
         return variant and (self._keep(key, variant, tensors), value)
 
