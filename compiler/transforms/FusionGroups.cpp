@@ -237,11 +237,7 @@ bool FusionGroups::closesLoop(const FusionGroup &a, const FusionGroup &b) const 
   llvm::DenseSet<FusionGroup *> entered;
   size_t uses = 0;
   auto takesLong = [&] { return seen.size() > kMaxVisited || uses > kMaxUses; };
-  auto visitUsers = [&](Operation *op) {
-    bool leaves = members.contains(op);
-    SmallVector<Operation *> users(op->getUsers());
-    if (auto named = sizeReaders.find(op); named != sizeReaders.end())
-      llvm::append_range(users, named->second);
+  auto visit = [&](auto &&users, bool leaves) { // looks at no more users than it may
     for (Operation *user : users) {
       if (takesLong())
         return;
@@ -250,6 +246,11 @@ bool FusionGroups::closesLoop(const FusionGroup &a, const FusionGroup &b) const 
       if (counts && seen.insert(user).second)
         work.push_back(user);
     }
+  };
+  auto visitUsers = [&](Operation *op) {
+    visit(op->getUsers(), members.contains(op));
+    if (auto named = sizeReaders.find(op); named != sizeReaders.end())
+      visit(named->second, members.contains(op));
   };
   for (Operation *op : members) // leaving the group by any member counts
     visitUsers(op);

@@ -132,10 +132,38 @@ struct MergeTransposes : TessPattern {
   }
 };
 
+/// A loop without the stacked results that nothing reads: they would take memory in every trip.
+struct DropUnreadResults : OpRewritePattern<ScanOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ScanOp scan, PatternRewriter &rewriter) const override {
+    auto carried = unsigned(scan.getCarried());
+    llvm::BitVector unread(scan.getNumResults());
+    SmallVector<Type> types;
+    for (OpResult result : scan.getOuts())
+      if (result.getResultNumber() >= carried && result.use_empty())
+        unread.set(result.getResultNumber());
+      else
+        types.push_back(result.getType());
+    if (unread.none())
+      return rewriter.notifyMatchFailure(scan, "every result that is stacked has a reader");
+    auto made = ScanOp::create(rewriter, scan.getLoc(), types, scan->getOperands(), scan->getAttrs());
+    rewriter.inlineRegionBefore(scan.getBody(), made.getBody(), made.getBody().end());
+    Operation *yield = made.getBody().front().getTerminator();
+    rewriter.modifyOpInPlace(yield, [&] { yield->eraseOperands(unread); });
+    SmallVector<Value> values(scan.getNumResults());
+    for (unsigned i = 0, next = 0; i < values.size(); ++i)
+      if (!unread[i])
+        values[i] = made->getResult(next++);
+    rewriter.replaceOp(scan, values);
+    return success();
+  }
+};
+
 struct Simplify : impl::SimplifyPassBase<Simplify> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    patterns.add<DropSameCast, DropSameShapeView, NameKnownShape, MergeReshapes, MergeTransposes>(&getContext());
+    patterns.add<DropSameCast, DropSameShapeView, DropUnreadResults, NameKnownShape, MergeReshapes, MergeTransposes>(
+        &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

@@ -100,3 +100,22 @@ func.func @main(%x: tensor<?x3xf32>, %like: tensor<3x?xf32>) -> tensor<3x?xf32> 
   %0 = tess.reshape_like %x, %like : (tensor<?x3xf32>, tensor<3x?xf32>) -> tensor<3x?xf32>
   return %0 : tensor<3x?xf32>
 }
+
+// -----
+
+// What a loop stacks for nobody goes, and what computed it; carried values and results with readers stay.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[R:.*]]:2 = tess.scan %arg0, %arg1 attributes {carried = 1 : si64, constants = 0 : si64}
+// CHECK-NOT: tess.exp
+// CHECK: tess.yield %{{[^,]*}}, %{{[^,]*}} : tensor<3xf32>, tensor<f32>
+// CHECK: return %[[R]]#1
+func.func @main(%h: tensor<3xf32>, %xs: tensor<2x3xf32>) -> tensor<2xf32> {
+  %0, %1, %2 = tess.scan %h, %xs attributes {constants = 0 : si64, carried = 1 : si64} {
+  ^bb0(%a: tensor<3xf32>, %b: tensor<3xf32>):
+    %3 = tess.add %a, %b : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+    %4 = tess.exp %3 : (tensor<3xf32>) -> tensor<3xf32>
+    %5 = tess.sum %3 {axes = array<i64: 0>} : (tensor<3xf32>) -> tensor<f32>
+    tess.yield %3, %4, %5 : tensor<3xf32>, tensor<3xf32>, tensor<f32>
+  } : (tensor<3xf32>, tensor<2x3xf32>) -> (tensor<3xf32>, tensor<2x3xf32>, tensor<2xf32>)
+  return %2 : tensor<2xf32>
+}

@@ -68,7 +68,8 @@ def programs(traced):
 def gradient_programs(traced):
     """How many programs the gradients of a trace have."""
     variants = [each for kept in traced._variants.values() for each in kept]
-    halves = [half for each in variants for half in each.gradient._halves.values()]
+    gradients = [each.gradient for each in variants if each.gradient is not None]
+    halves = [half for each in gradients for half in each._halves.values()]
     return len({id(half.program) for half in halves if half.program is not None})
 
 

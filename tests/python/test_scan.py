@@ -8,7 +8,7 @@ from tessera import jit
 from tessera import module as M  # noqa: N812
 from tessera.autodiff import GradManager
 
-from tests.python.helper import bits, flat, same_bits
+from tests.python.helper import bits, default_device, flat, same_bits
 from tests.python.networks import tensor
 
 STEPS, BATCH, INPUT, HIDDEN = 5, 3, 4, 6
@@ -229,6 +229,37 @@ def test_memory_is_that_of_a_trip():
         jit.estimate(run, jit.Spec((64, 64)), jit.Spec((trips, 64, 64))).arena for trips in (2, 50)
     ]
     assert peaks[0] == peaks[1] > 0
+
+
+# What the gradient of a trip reads: four gates, the tanh of c, and h and c before it.
+SAVED = {"forwards": 0, "backwards": 7}
+
+
+@pytest.mark.parametrize("device", ["cpu0", "sim0"])
+@pytest.mark.parametrize("what", SAVED)
+def test_memory_is_that_of_a_trip_and_what_is_saved(what, device):
+    """The results that `step` stacks for nobody take none."""
+    size, batch = 64, 32
+    with default_device(device):
+        net, h = M.LSTMCell(size, size), F.zeros((batch, size))
+        gm = GradManager().attach(net.parameters())
+
+    def step(carried, x):
+        carried = net(x, carried)
+        return carried, carried[0]
+
+    def run(xs):
+        with gm:
+            (last, cell), _ = F.scan(step, (h, h * 1), xs)
+            if what == "backwards":
+                gm.backward((last * cell).sum())
+        return last * cell
+
+    def arena(trips):
+        with default_device(device):
+            return jit.estimate(run, jit.Spec((trips, batch, size))).arena
+
+    assert arena(50) - arena(10) == 40 * SAVED[what] * batch * size * 4
 
 
 def test_cache_is_written_in_place():

@@ -5,7 +5,6 @@ import pytest
 import tessera
 import tessera.functional as F  # noqa: N812
 from tessera import jit, optimizer
-from tessera import module as M  # noqa: N812
 from tessera.autodiff import GradManager
 
 from tests.python import test_data_sizes, test_scan
@@ -156,45 +155,6 @@ def test_a_detector_head_with_a_free_number_of_boxes(tmp_path):
         program = jit.load(tmp_path / "head.tess")
         assert same_bits([flat(program(*make(n))) for n in range(5)][4], eager[4])
         return eager
-
-    on_both(run)
-
-
-class Reader(M.Module):
-    """A transformer's layer over tokens, with a prediction for each."""
-
-    def __init__(self):
-        super().__init__()
-        tessera.seed(11)
-        self.embedding = M.Embedding(10, 8)
-        self.layer = M.TransformerEncoderLayer(8, 2, dim_feedforward=12)
-        self.head = M.Linear(8, 10)
-
-    def forward(self, tokens):
-        return self.head(self.layer(self.embedding(tokens)))
-
-
-def test_a_transformer_trained_on_50_lengths():
-    def run():
-        net = Reader().train()
-        opt = optimizer.AdamW(net.parameters(), lr=1e-2)
-        gm = GradManager().attach(net.parameters())
-
-        @jit.trace
-        def step(tokens):
-            with gm:
-                logits = net(tokens)[:, :-1].reshape(-1, 10)
-                loss = F.loss.cross_entropy(logits, tokens[:, 1:].reshape(-1))
-                gm.backward(loss)
-            opt.step().clear_grad()
-            return loss
-
-        random, losses = np.random.RandomState(1), []
-        for length in random.permutation(50) + 2:
-            tokens = random.randint(0, 10, (2, length)).astype("int32")
-            losses.append(step(tessera.Tensor(tokens)))
-        assert len({id(each.program) for v in step._variants.values() for each in v}) <= 3
-        return [*losses, *net.parameters()]
 
     on_both(run)
 

@@ -1,5 +1,6 @@
 """Traced calls that differ in sizes: one program with free dimensions serves all but the first."""
 
+import functools
 import math
 
 import numpy as np
@@ -7,11 +8,10 @@ import pytest
 import tessera
 import tessera.functional as F  # noqa: N812
 from tessera import jit
-from tessera import module as M  # noqa: N812
-from tessera import optimizer as optim
 from tessera.autodiff import GradManager
 
-from tests.python.helper import gradient_programs, programs, same_bits
+from tests.python.helper import bits, default_device, gradient_programs, programs, same_bits
+from tests.python.workloads import LIMIT, WORKLOADS, infer, train
 
 SHARED = {
     "elementwise": lambda x: F.exp(x) * 2 + x,
@@ -121,47 +121,6 @@ def test_python_state_is_looked_at_for_each_size():
         assert same_bits(traced(rows(count)), rows(count) * 3.0)
 
 
-class Net(M.Module):
-    def __init__(self):
-        super().__init__()
-        self.conv = M.Conv2d(1, 4, 3, padding=1)
-        self.norm = M.BatchNorm2d(4)
-        self.head = M.Linear(4 * 6 * 6, 3)
-
-    def forward(self, x):
-        x = F.max_pool2d(F.relu(self.norm(self.conv(x))), 1, 1)
-        return self.head(F.flatten(x, 1))
-
-
-def train(wrap, batches):
-    tessera.random.seed(7)
-    net = Net()
-    manager = GradManager().attach(net.parameters())
-    solver = optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
-
-    forward = wrap(net)
-
-    losses = []
-    for count in batches:
-        random = np.random.RandomState(count)
-        x = tessera.Tensor(random.randn(count, 1, 6, 6).astype(np.float32))
-        y = tessera.Tensor(random.randint(0, 3, count).astype(np.int32))
-        with manager:
-            loss = F.nn.cross_entropy(forward(x), y)
-            manager.backward(loss)
-        solver.step().clear_grad()
-        losses.append(loss.item())
-    return losses, [p.numpy() for p in net.parameters()], forward
-
-
-def test_a_smaller_last_batch_in_training():
-    batches = [8, 8, 8, 5, 8, 8, 5, 8, 3, 3, 6, 6]
-    eager, traced = train(lambda f: f, batches), train(jit.trace, batches)
-    assert eager[0] == traced[0]
-    assert same_bits(eager[1], traced[1])
-    assert programs(traced[2]) == 2
-
-
 def test_a_gradient_in_which_no_size_stands_is_shared():
     traced = jit.trace(lambda x: F.exp(x) * x)
     for count in [4, 4, 3, 3, 7, 7, 2]:
@@ -207,45 +166,26 @@ def test_donated_arguments_of_other_sizes():
     assert programs(traced) == 2
 
 
-class Transformer(M.Module):
-    def __init__(self, vocabulary, dim):
-        super().__init__()
-        self.embed = M.Embedding(vocabulary, dim)
-        self.block = M.TransformerEncoderLayer(dim, 2, 2 * dim, dropout=0.1)
-        self.head = M.Linear(dim, vocabulary)
-
-    def forward(self, ids):
-        return self.head(self.block(self.embed(ids)))
+@functools.cache
+def eagerly(name, way):
+    """What a workload gives where nothing is traced, on the host."""
+    return bits(WAYS[way](name, lambda function: function)[0])
 
 
-def train_on_texts(wrap, lengths, is_whole):
-    """Losses and parameters of a language model, and what `wrap` made: of the step or the model."""
-    tessera.random.seed(3)
-    net = Transformer(11, 8)
-    manager = GradManager().attach(net.parameters())
-    solver = optim.SGD(net.parameters(), lr=0.1)
-    forward = net if is_whole else wrap(net)
-
-    def _step(ids, label):
-        with manager:
-            loss = F.nn.cross_entropy(forward(ids).reshape(-1, 11), label.reshape(-1))
-            manager.backward(loss)
-        solver.step().clear_grad()
-        return loss
-
-    step, losses = wrap(_step) if is_whole else _step, []
-    for length in lengths:
-        text = np.random.RandomState(length).randint(0, 11, (3, length + 1)).astype(np.int32)
-        losses.append(step(tessera.Tensor(text[:, :-1]), tessera.Tensor(text[:, 1:])).item())
-    return losses, [p.numpy() for p in net.parameters()], step if is_whole else forward
+WAYS = {
+    "step": lambda name, wrap: train(name, wrap, True),
+    "network": lambda name, wrap: train(name, wrap, False),
+    "inference": infer,
+}
 
 
-@pytest.mark.parametrize("is_whole", [True, False])
-def test_a_transformer_on_50_lengths(is_whole):
-    lengths = [8, 8, *range(2, 52), 8, 30]
-    eager = train_on_texts(lambda f: f, lengths, is_whole)
-    traced = train_on_texts(jit.trace, lengths, is_whole)
-    assert eager[0] == traced[0]
-    assert same_bits(eager[1], traced[1])
-    assert programs(traced[2]) == 2
-    assert is_whole or gradient_programs(traced[2]) == 2
+@pytest.mark.parametrize("device", ["cpu0", "sim0"])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", WORKLOADS)
+def test_a_workload_compiles_twice(name, way, device):
+    with default_device(device):
+        results, traced = WAYS[way](name, jit.trace)
+    assert {each.device for each in results} == {device}
+    assert bits(results) == eagerly(name, way)
+    assert programs(traced) == LIMIT
+    assert gradient_programs(traced) == (LIMIT if way == "network" else 0)

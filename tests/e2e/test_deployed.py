@@ -1,0 +1,168 @@
+"""Programs whose loops and sizes data decides, from Python to C++ without Python: the bits stay."""
+
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tessera
+import tessera.functional as F  # noqa: N812
+from tessera import jit
+from tessera import module as M  # noqa: N812
+
+from tests.python.helper import bits, default_device, flat, floats
+
+TOOL, PROGRAM = (Path(name).absolute() for name in ("tools/tess-run", "tests/e2e/deployed"))
+WORDS, HIDDEN, WIDTH, LONGEST, END, LIKELY = 11, 6, 3, 12, 0, -5
+
+
+class Decoder(M.Module):
+    """Says a sentence about a state, a word at a time."""
+
+    def __init__(self):
+        super().__init__()
+        tessera.seed(7)
+        self.embedding, self.cell = M.Embedding(WORDS, HIDDEN), M.GRUCell(HIDDEN, HIDDEN)
+        self.head = M.Linear(HIDDEN, WORDS)
+        self.head.bias[END] = 1.8
+        self.only_end = tessera.Tensor([0.0] + [-np.inf] * (WORDS - 1))
+        self.first = tessera.Tensor([0.0] + [-np.inf] * (WIDTH - 1))
+
+    def extend(self, at, h, scores, texts, ended):
+        """Each sentence by a word, the best of all of them."""
+        count = scores.shape[0]
+        h = self.cell(self.embedding(texts[:, at - 1]), h)
+        words = F.where(F.expand_dims(ended, 1), self.only_end, F.logsoftmax(self.head(h) * 4, 1))
+        sums = F.expand_dims(scores, 2) + words.reshape(count, WIDTH, WORDS)
+        scores, chosen = F.topk(sums.reshape(count, WIDTH * WORDS), WIDTH)
+        rows = (F.arange(count, dtype="int32").reshape(-1, 1) * WIDTH + chosen // WORDS).flatten()
+        word, texts = (chosen % WORDS).flatten().astype("int32"), texts[rows]
+        texts[:, at] = word
+        return at + 1, h[rows], scores, texts, F.logical_or(ended[rows], F.equal(word, END))
+
+    def forward(self, states):
+        """Scores and words of the best sentences, the likely ones, and how many words it took."""
+        count = states.shape[0]
+
+        def goes_on(at, h, scores, texts, ended):
+            return F.logical_and(at < LONGEST, ended.astype("int32").min() < 1)
+
+        start = (
+            F.full((), 1, dtype="int32"),
+            F.repeat(states, WIDTH, 0),
+            F.broadcast_to(self.first, (count, WIDTH)),
+            F.full((count * WIDTH, LONGEST), END, dtype="int32"),
+            F.full((count * WIDTH,), False, dtype="bool"),
+        )
+        at, _, scores, texts, _ = F.while_loop(goes_on, self.extend, *start)
+        return scores, texts, texts[scores.flatten() > LIKELY], at
+
+
+def states(number):
+    """Of 1 to 5 sentences."""
+    return [floats(1 + number, HIDDEN, seed=number)]
+
+
+def likely_boxes(scores, boxes):
+    """Boxes above a threshold, of them the best, where they are, and how many there were."""
+    kept = F.non_zero(scores > 0.25).flatten()
+    best, order = F.topk(scores[kept], 4)
+    return best, boxes[kept[order]] * 2, (scores > 0.25).astype("int32").sum()
+
+
+def best_boxes(scores, boxes):
+    """The best boxes, of them those above a threshold, and how many these are."""
+    best, order = F.topk(scores, 4)
+    kept, rows = best > 0.9, F.broadcast_to(order.reshape(-1, 1), (4, 4))
+    return best[kept], F.gather(boxes, 0, rows)[kept], kept.astype("int32").sum()
+
+
+def found(number):
+    """Scores and corners of 20 to 76 boxes."""
+    count = 20 + 14 * number
+    return [floats(count, seed=number, low=0, high=1), floats(count, 4, seed=number)]
+
+
+SENTENCES, BOXES = jit.Dim("sentences", 1, 64), jit.Dim("boxes", 8, 512)
+HEAD = {"scores": {0: BOXES}, "boxes": {0: BOXES}}
+PROGRAMS = {
+    "beam search": (lambda: Decoder().eval(), states, {"states": {0: SENTENCES}}),
+    "threshold, top-k, gather": (lambda: likely_boxes, found, HEAD),
+    "top-k, gather, threshold": (lambda: best_boxes, found, HEAD),
+}
+
+
+class Case:
+    """A program, its file, and folders with inputs of different sizes."""
+
+    def __init__(self, name, folder):
+        self.make, self.inputs, dims = PROGRAMS[name]
+        function, self.names, self.path = self.make(), list(dims), folder / "program.tess"
+        call = jit.trace(lambda *args: function(*args), capture_as_const=True)
+        call(*self.tensors(2))
+        call.dump(self.path, arg_names=self.names, dims=dims, targets=["host", "sim"])
+        self.folders, self.expected = [], []
+        for number in range(5):
+            self.folders.append(folder / str(number))
+            self.folders[-1].mkdir()
+            for name, array in zip(self.names, self.inputs(number), strict=True):
+                np.save(self.folders[-1] / f"{name}.npy", array)
+            self.expected.append(bits(function(*self.tensors(number))))
+        self.outputs = jit.load(self.path).outputs
+
+    def tensors(self, number):
+        """The inputs of a folder on the default device."""
+        return [tessera.Tensor(array) for array in self.inputs(number)]
+
+    def taken(self):
+        """What the folders' outputs hold, which are then gone."""
+        rows = []
+        for folder in self.folders:
+            files = [folder / f"{name}.npy" for name in self.outputs]
+            rows.append(bits([np.load(file) for file in files]))
+            for file in files:
+                file.unlink()
+        return rows
+
+
+@pytest.fixture(scope="module", params=PROGRAMS)
+def case(request, tmp_path_factory):
+    return Case(request.param, tmp_path_factory.mktemp("deployed"))
+
+
+def run(*command):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_data_decides(case):
+    """What is under test differs from call to call: the words of a search, the number of boxes."""
+    assert len({row[-1] for row in case.expected}) > 2
+
+
+@pytest.mark.parametrize("device", ["cpu0", "sim0"])
+def test_python_gives_the_bits(case, device):
+    """Eagerly, traced, and from the file without and with its code."""
+    with default_device(device):
+        function = case.make()
+        calls = [function, jit.trace(lambda *args: function(*args))]
+        for call in [*calls, *(jit.load(case.path, allow_code=code) for code in (False, True))]:
+            results = [call(*case.tensors(number)) for number in range(len(case.folders))]
+            assert [bits(each) for each in results] == case.expected
+            assert {each.device for each in flat(results)} == {device}
+
+
+@pytest.mark.parametrize("device", ["cpu0", "sim0"])
+def test_the_deploy_library_gives_the_bits(case, device):
+    run(PROGRAM, case.path, device, *case.folders)
+    assert case.taken() == case.expected
+
+
+@pytest.mark.parametrize("device", ["cpu0", "sim0"])
+def test_tess_run_gives_the_bits(case, device):
+    for folder in case.folders:
+        inputs = [f"--input={name}={folder}/{name}.npy" for name in case.names]
+        outputs = [f"--output={name}={folder}/{name}.npy" for name in case.outputs]
+        run(TOOL, case.path, f"--device={device}", *inputs, *outputs)
+    assert case.taken() == case.expected

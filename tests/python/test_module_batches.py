@@ -1,0 +1,203 @@
+"""Every module of the package, dumped with a free batch: the bits of eager at each size."""
+
+import itertools
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tessera
+from tessera import jit
+from tessera import module as M  # noqa: N812
+
+from tests.python.helper import as_list, bits, default_device, floats, same_bits
+
+TOOL = Path("tools/tess-run").absolute()  # of the runfiles, where tests start
+SIM, N = "sim0", "n"  # N stands for the batch in a shape
+BATCHES = (7, 1, 2, 3)
+ROWS, SIGNAL, IMAGES, TEXT = (N, 4), (N, 4, 9), (N, 4, 6, 6), (N, 5, 8)
+STATE = (N, 5)
+
+
+class Listed(M.Module):
+    """Modules of a list, one after the other."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = M.ModuleList([M.Linear(4, 5), M.ReLU(), M.Linear(5, 3)])
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+class Named(M.Module):
+    """Modules by name, side by side."""
+
+    def __init__(self):
+        super().__init__()
+        self.branches = M.ModuleDict({"wide": M.Linear(4, 6), "norm": M.BatchNorm1d(4)})
+
+    def forward(self, x):
+        return [branch(x) for branch in self.branches.values()]
+
+
+class Joined(M.Concat):
+    """Takes tensors, where Concat takes a list of them."""
+
+    def forward(self, *inps):
+        return super().forward(inps, axis=1)
+
+
+class Stepped(M.LSTMCell):
+    """Takes the two tensors of its state."""
+
+    def forward(self, inp, h, c):
+        return super().forward(inp, (h, c))
+
+
+# For each exported module calls of it: how it is made, and the shapes of its arguments.
+CASES = {
+    "AdaptiveAvgPool2d": [(lambda: M.AdaptiveAvgPool2d((3, 2)), IMAGES)],
+    "AvgPool1d": [(lambda: M.AvgPool1d(2), SIGNAL)],
+    "AvgPool2d": [(lambda: M.AvgPool2d(3, 2, 1), IMAGES)],
+    # The batch is in its weight: what is free is the number of columns.
+    "BatchMatMulActivation": [(lambda: M.BatchMatMulActivation(2, 4, 3, bias=False), (2, 4, N))],
+    "BatchNorm1d": [(lambda: M.BatchNorm1d(4), ROWS), (lambda: M.BatchNorm1d(4), SIGNAL)],
+    "BatchNorm2d": [(lambda: M.BatchNorm2d(4), IMAGES)],
+    "BatchNorm3d": [(lambda: M.BatchNorm3d(4), (N, 4, 3, 2, 2))],
+    "Concat": [(Joined, ROWS, STATE)],
+    "Conv1d": [(lambda: M.Conv1d(4, 6, 3, 2, 1), SIGNAL)],
+    "Conv2d": [
+        (lambda: M.Conv2d(4, 6, 3, padding=1), IMAGES),
+        (lambda: M.Conv2d(4, 4, 3, 2, 1, groups=4, padding_mode="reflect"), IMAGES),
+    ],
+    "ConvBn2d": [(lambda: M.ConvBn2d(4, 3, 3), IMAGES)],
+    "ConvBnRelu2d": [(lambda: M.ConvBnRelu2d(4, 3, 3), IMAGES)],
+    "ConvRelu2d": [(lambda: M.ConvRelu2d(4, 3, 1), IMAGES)],
+    "Dropout": [(lambda: M.Dropout(0.5), ROWS)],
+    "ELU": [(M.ELU, ROWS)],
+    "Elemwise": [(lambda: M.Elemwise("fuse_mul_add3"), ROWS, ROWS, ROWS)],
+    "Embedding": [(lambda: M.Embedding(7, 3), ("int", N, 5))],
+    "Flatten": [(M.Flatten, IMAGES)],
+    "GELU": [(M.GELU, ROWS)],
+    "GRUCell": [(lambda: M.GRUCell(4, 5), ROWS), (lambda: M.GRUCell(4, 5), ROWS, STATE)],
+    "GeneralNorm": [(lambda: M.GeneralNorm((4, 9), (1, 2)), SIGNAL)],
+    "GroupNorm": [(lambda: M.GroupNorm(2, 4), IMAGES)],
+    "Identity": [(M.Identity, ROWS)],
+    "InstanceNorm": [(lambda: M.InstanceNorm(4), IMAGES)],
+    "LSTMCell": [(lambda: M.LSTMCell(4, 5), ROWS), (lambda: Stepped(4, 5), ROWS, STATE, STATE)],
+    "LayerNorm": [(lambda: M.LayerNorm(8), TEXT), (lambda: M.LayerNorm((5, 8)), TEXT)],
+    "LeakyReLU": [(M.LeakyReLU, ROWS)],
+    "Linear": [(lambda: M.Linear(4, 3), ROWS), (lambda: M.Linear(8, 3, bias=False), TEXT)],
+    "LinearBn1d": [(lambda: M.LinearBn1d(4, 3), ROWS)],
+    "LinearBnRelu1d": [(lambda: M.LinearBnRelu1d(4, 3), ROWS)],
+    "LinearRelu": [(lambda: M.LinearRelu(4, 3), ROWS)],
+    "MaxPool1d": [(lambda: M.MaxPool1d(3, 2, 1), SIGNAL)],
+    "MaxPool2d": [(lambda: M.MaxPool2d(2), IMAGES)],
+    "Mish": [(M.Mish, ROWS)],
+    "ModuleDict": [(Named, ROWS)],
+    "ModuleList": [(Listed, ROWS)],
+    "MultiHeadAttention": [(lambda: M.MultiHeadAttention(8, 2, 0.1, 0.1), TEXT, TEXT, (N, 5, 8))],
+    "PReLU": [(lambda: M.PReLU(4), IMAGES)],
+    "Pad": [(lambda: M.Pad(((0, 0), (1, 2)), "replicate"), ROWS)],
+    "PixelShuffle": [(lambda: M.PixelShuffle(2), IMAGES)],
+    "RMSNorm": [(lambda: M.RMSNorm(8), TEXT)],
+    "RNNCell": [(lambda: M.RNNCell(4, 5), ROWS), (lambda: M.RNNCell(4, 5), ROWS, STATE)],
+    "ReLU": [(M.ReLU, ROWS)],
+    "Sequential": [(lambda: M.Sequential(M.Conv1d(4, 3, 3), M.Flatten(), M.GELU()), SIGNAL)],
+    "SiLU": [(M.SiLU, ROWS)],
+    "Sigmoid": [(M.Sigmoid, ROWS)],
+    "Softmax": [(M.Softmax, ROWS), (lambda: M.Softmax(axis=0), ROWS)],
+    "TransformerEncoderLayer": [
+        (lambda: M.TransformerEncoderLayer(8, 2, 12), TEXT),
+        (lambda: M.TransformerEncoderLayer(8, 2, 12, norm_first=True), TEXT),
+    ],
+}
+WITHOUT = {"Module": "the base of all others computes nothing"}
+CALLS = [
+    pytest.param(make, shapes, id=f"{name} {number}")
+    for name, cases in CASES.items()
+    for number, (make, *shapes) in enumerate(cases)
+]
+
+
+def every(kind):
+    """The class and all that are made of it."""
+    return {kind}.union(*map(every, kind.__subclasses__()))
+
+
+def test_every_module_of_the_package_is_here():
+    own = {kind.__name__ for kind in every(M.Module) if kind.__module__.startswith("tessera.")}
+    found = {name for name in own if not name.startswith("_")}
+    assert found == {*CASES, *WITHOUT}
+    assert found == {name for name in M.__all__ if isinstance(getattr(M, name), type)}
+
+
+def arguments(shapes, batch):
+    """Arrays for a batch of this size, which the data follow from too."""
+    arrays = []
+    for seed, (first, *rest) in enumerate(shapes):
+        shape = [batch if size == N else size for size in (first, *rest) if size != "int"]
+        array = floats(*shape, seed=10 * batch + seed, low=0, high=6.9)
+        arrays.append(array.astype("int32") if first == "int" else array - 3)
+    return arrays
+
+
+def tensors(shapes, batch):
+    """The same as tensors of the default device."""
+    return [tessera.Tensor(array) for array in arguments(shapes, batch)]
+
+
+def results(value):
+    """The tensors of a call; attention has None for weights that nobody asked for."""
+    return [each for each in as_list(value) if each is not None]
+
+
+def dumped(net, shapes, path):
+    """Writes a call of `net` whose batch is free."""
+    names, axes = [], {}
+    for number, shape in enumerate(shapes):
+        names.append(f"x{number}")
+        sizes = [size for size in shape if size != "int"]
+        axes[names[-1]] = {sizes.index(N): jit.Dim("batch", 1, 64)}
+    call = jit.trace(net.__call__, capture_as_const=True)
+    call(*tensors(shapes, 4))
+    call.dump(path, arg_names=names, dims=axes, targets=["host", "sim"])
+
+
+def by_tool(path, shapes, device, outputs):
+    """What tess-run gives for the first batch."""
+    command = [TOOL, path, f"--device={device}"]
+    for number, array in enumerate(arguments(shapes, BATCHES[0])):
+        np.save(path.with_name(f"x{number}.npy"), array)
+        command += ["--input", f"x{number}={path.parent}/x{number}.npy"]
+    files = [path.with_name(f"{name}.npy") for name in outputs]
+    for name, file in zip(outputs, files, strict=True):
+        command += ["--output", f"{name}={file}"]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return [np.load(file) for file in files]
+
+
+@pytest.mark.parametrize("is_training", [False, True])
+@pytest.mark.parametrize(("make", "shapes"), CALLS)
+def test_a_file_serves_every_batch(make, shapes, is_training, tmp_path):
+    """What a call changes (running statistics, random numbers) goes on from the file's values."""
+    tessera.seed(3)
+    net, path = make().train(is_training), tmp_path / "net.tess"
+    dumped(net, shapes, path)
+    want = [bits(results(net(*tensors(shapes, batch)))) for batch in BATCHES]
+    kept = {name: buffer.numpy() for name, buffer in net.named_buffers()}
+    for device, code in itertools.product(("cpu0", SIM), (False, True)):
+        with default_device(device):
+            program = jit.load(path, allow_code=code)
+            for batch, expected in zip(BATCHES, want, strict=True):
+                got = as_list(program(*tensors(shapes, batch)))
+                assert bits(got) == expected, (batch, device, code)
+                assert all(each.device == device for each in got)
+            state = program.state_dict()
+            assert set(state) >= (set(kept) if is_training else set())
+            assert all(same_bits(state[name], kept[name]) for name in kept.keys() & state.keys())
+        assert bits(by_tool(path, shapes, device, program.outputs)) == want[0], device
