@@ -224,7 +224,7 @@ def test_sizes_that_must_be_equal_are_compared_in_each_run(what, tmp_path):
 
 
 def test_other_sizes_of_arguments_are_checked_for_data_too():
-    """A call that has been recorded once does not lend its program, which nobody has asked about."""
+    """A call that was recorded once does not lend its program: nobody has asked about data."""
     traced = jit.trace(lambda y, x: (F.squeeze(x[x > 0]) * 2, y + 1))
     x = tessera.Tensor([1.0, 2.0, -1.0])
     with pytest.warns(RuntimeWarning, match="runs eagerly, because .* squeeze: dimensions must"):

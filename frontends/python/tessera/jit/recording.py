@@ -140,7 +140,7 @@ class Recorded(Compiled):
         return False
 
     def may_serve_other_sizes(self):
-        """As far as is known. Where data decides sizes, it is known once the call has been checked."""
+        """As far as is known: of sizes that data decides, once the call has been checked."""
         is_known = self.checked or not self.recording.has_data_sizes
         return is_known and self.fixed is None and not self.eager
 
