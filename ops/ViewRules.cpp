@@ -152,9 +152,10 @@ llvm::Expected<Layout> slice(const OpDef &op, const Layout &x, llvm::ArrayRef<in
     SliceRange range = sliceRange(starts[i], stops[i], step, x.shape[i]);
     layout.shape.push_back(range.count);
     layout.strides.push_back(x.strides[i] * step);
-    if (range.count)
-      layout.offset += range.start * x.strides[i];
+    layout.offset += range.start * x.strides[i];
   }
+  if (llvm::is_contained(layout.shape, 0)) // its place would be behind the last element, where memory may end
+    layout.offset = x.offset;
   return layout;
 }
 

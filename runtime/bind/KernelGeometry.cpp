@@ -179,6 +179,8 @@ llvm::Error Geometry::addStrides(size_t operand) {
     return bad("operand " + llvm::Twine(operand) + " must fit the domain " + toString(domain) + ", got " +
                toString(operands.layouts[operand].shape));
   for (auto [number, group] : llvm::enumerate(groups)) {
+    if (out.dims[out.places.size(unsigned(number))] == 0) // no step is taken there
+      continue;
     llvm::Expected<int64_t> stride = collapse(group, *strides, operand);
     if (!stride)
       return stride.takeError();
@@ -202,12 +204,11 @@ llvm::Expected<KernelGeometry> Geometry::run() {
       return std::move(error);
   if (llvm::Error error = checkCovered())
     return std::move(error);
-  for (size_t operand = 0; operand < operands.layouts.size(); ++operand) {
-    bool isRead = operand < operands.numInputs; // an empty domain reads nothing; a reduction over nothing still writes
-    if (out.parallel != 0 && (out.reduced != 0 || !isRead))
+  // An empty domain reads nothing; a reduction over nothing still writes, and reads what has elements for it.
+  for (size_t operand = 0; operand < operands.layouts.size(); ++operand)
+    if (out.parallel != 0 && (operand >= operands.numInputs || !llvm::is_contained(operands.layouts[operand].shape, 0)))
       if (llvm::Error error = addStrides(operand))
         return std::move(error);
-  }
   out.isTiled = step.reduced.empty() && wantsTiles(out.dims.data(), step.parallel.size(), operands.layouts.size());
   return std::move(out);
 }

@@ -1,5 +1,7 @@
 """Sizes that data decides, anywhere in a traced function, its gradient and its file."""
 
+import re
+
 import numpy as np
 import pytest
 import tessera
@@ -216,10 +218,15 @@ def test_sizes_that_must_be_equal_are_compared_in_each_run(what, tmp_path):
     for _ in range(3):
         assert same_bits(traced(fits), function(fits))
     traced.dump(tmp_path / "p", arg_names=["x"])
-    for program in (traced, jit.load(tmp_path / "p")):
-        with pytest.raises(ValueError, match=refused + r".* at test_data_sizes.py:\d+"):
-            program(tessera.Tensor([1.0, 0, 0, 4]))
-        assert same_bits(program(fits), function(fits))
+    program, other = jit.load(tmp_path / "p"), tessera.Tensor([1.0, 0, 0, 4])
+    with pytest.raises(ValueError, match=refused + r".* at test_data_sizes.py:\d+"):
+        program(other)
+    with pytest.raises((ValueError, IndexError)) as eager:
+        function(other)
+    with pytest.raises(eager.type, match=re.escape(str(eager.value))):
+        traced(other)
+    for call in (traced, program):
+        assert same_bits(call(fits), function(fits))
     assert traced(tessera.Tensor([1.0, -2, 3, 4, -5])).ndim == traced(fits).ndim
 
 
@@ -230,6 +237,19 @@ def test_other_sizes_of_arguments_are_checked_for_data_too():
     with pytest.warns(RuntimeWarning, match="runs eagerly, because .* squeeze: dimensions must"):
         for count in (3, 3, 5, 6, 7):
             assert traced(F.zeros(count), x)[1].tolist() == [1] * count
+
+
+def test_a_size_of_one_that_repeats_runs_eagerly():
+    def total(x):
+        chosen = x[x > 0]
+        return F.sum_to(chosen, F.split(chosen, [1], -1)[0]) * 2
+
+    traced, one, more = jit.trace(total), tessera.Tensor([1.0, -2.0]), tessera.Tensor([1.0, 2.0])
+    for _ in range(3):
+        assert same_bits(traced(one), total(one))
+    with pytest.warns(RuntimeWarning, match="eagerly where its program does not take .* reshape_"):
+        assert same_bits(traced(more), total(more))
+    assert same_bits(traced(one), total(one))
 
 
 def test_a_result_of_a_size_by_data_takes_over_no_argument():

@@ -83,6 +83,31 @@ def test_first_steps():
     assert same_bits(product, tessera.Tensor(rows) @ tessera.Tensor(rows.T))
 
 
+def _first_of_none(x, _):
+    rows = F.logsoftmax(x[..., 1], 0)
+    rows.reshape(-1)[:1] = 7
+    return rows
+
+
+@pytest.mark.parametrize("function", [
+    lambda x, row: x.sum(0, keepdims=True) + F.sqrt(row),
+    lambda x, row: (x * row).sum(1, keepdims=True) / F.sqrt(row.sum()),
+    _first_of_none,
+])  # fmt: skip
+@pytest.mark.parametrize("device", ["cpu0", SIM])
+def test_no_elements(function, device):
+    """What a reduction over nothing reads beside it has elements; a view of none lies nowhere."""
+    x, row = np.zeros((0, 3), "float32"), np.array([[1.0, 4.0, 9.0]], "float32")
+    want = function(tessera.Tensor(x), tessera.Tensor(row))
+    traced, operands = (
+        jit.trace(function),
+        [tessera.Tensor(each, device=device) for each in (x, row)],
+    )
+    for _ in range(3):
+        assert same_bits(traced(*operands), want)
+    assert same_bits(function(*operands), want)
+
+
 def test_two_devices():
     x, y = tessera.Tensor([1.0, 2.0]), tessera.Tensor([1.0, 2.0], device=SIM)
     both = r"add: .* on one device, got x \(operand 0\) on cpu0 and y \(operand 1\) on sim0"

@@ -307,6 +307,14 @@ bool Calls::compileForData(Variant &variant, llvm::ArrayRef<eager::TensorRef> ar
   return true;
 }
 
+/// The call, eagerly, because its program refused sizes that data decided, with an error: the function may take them.
+std::vector<Tensor> Calls::runForData(Variant &variant, llvm::ArrayRef<Tensor> arguments, llvm::Error refused) {
+  auto [code, message] = tess::takeError(std::move(refused));
+  if (code != ErrorCode::InvalidArgument)
+    throw Error(code, message);
+  return variant.function(arguments);
+}
+
 std::vector<Tensor> Calls::run(Variant &variant, llvm::ArrayRef<Tensor> arguments) {
   const Recorded &recorded = variant.recorded;
   bool isNew = !variant.program && !variant.isEager;
@@ -318,7 +326,10 @@ std::vector<Tensor> Calls::run(Variant &variant, llvm::ArrayRef<Tensor> argument
   if (variant.isEager)
     return variant.function(arguments);
   recorded.grads.prepare(given);
-  eager::Tensors all = valueOrThrow(variant.program->run(given));
+  llvm::Expected<eager::Tensors> ran = variant.program->run(given);
+  if (!ran && recorded.recording->hasDataSizes())
+    return runForData(variant, arguments, ran.takeError());
+  eager::Tensors all = valueOrThrow(std::move(ran));
   if (isNew)
     variant.kept->recount(variant.heldBytes());
   else

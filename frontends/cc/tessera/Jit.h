@@ -76,6 +76,7 @@ private:
   bool compileForData(Variant &variant, llvm::ArrayRef<tess::eager::TensorRef> arguments) const;
   static std::string whyFixed(const Variant &variant);
   std::vector<Tensor> run(Variant &variant, llvm::ArrayRef<Tensor> arguments);
+  std::vector<Tensor> runForData(Variant &variant, llvm::ArrayRef<Tensor> arguments, llvm::Error refused);
 
   bool fuse;
   std::shared_ptr<Recordings> recordings; // shared with copies

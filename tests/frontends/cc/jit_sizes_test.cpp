@@ -98,3 +98,20 @@ TEST_CASE("a program serves the sizes that data decides") {
   }
   CHECK(programs.size() == 1);
 }
+
+TEST_CASE("a call whose program does not take the sizes of data runs eagerly") {
+  auto total = [](const Tensor &x) {
+    Tensor chosen = functional::flatten(functional::non_zero(x));
+    return functional::sum_to(chosen, functional::slice(chosen, {0}, {1}));
+  };
+  auto traced = jit::trace(total);
+  Tensor one = tensor(std::vector<float>{1, 0}), more = tensor(std::vector<float>{1, 1});
+  for (const Tensor &x : {one, one, one, more, one})
+    CHECK(traced(x).toBytes() == total(x).toBytes());
+  CHECK(traced.program() != nullptr);
+  auto product = [](const Tensor &x) { return functional::non_zero(x) * ones({2, 1}); };
+  auto refusing = jit::trace(product);
+  for (int i = 0; i < 3; ++i)
+    CHECK(refusing(more).toBytes() == product(more).toBytes());
+  CHECK_THROWS_WITH(refusing(tensor(std::vector<float>{1, 1, 1})), Catch::Contains("mul: operands must broadcast"));
+}

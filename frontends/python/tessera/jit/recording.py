@@ -92,6 +92,19 @@ class Recorded(Compiled):
 
         return _core.why_fixed_by_data(self.recording, _moved)
 
+    def why_data_forbids(self, options, *call):
+        """Why no program serves the call with whatever sizes data decides; None: one does, which
+        is compiled with `options`, unless these are None.
+        """
+        why = self.why_fixed_by_data(*call)
+        if why or options is None or not self.recording.has_data_sizes:
+            return why
+        try:
+            self.compiled(call[1], options)
+        except (ValueError, NotImplementedError) as error:
+            return str(error)
+        return None
+
     def check_free(self, name, function, dims):
         """ValueError when the call depends on the size of a dimension that `dims` frees: (argument,
         axis, name, min, max or -1). The function is recorded again at other sizes, by inference.

@@ -144,12 +144,20 @@ class trace:  # noqa: N801
         self._last = variant
         if variant.eager:
             return self.function(*args, **kwargs)
-        if is_known and variant.checked and not self.check:
-            return self._run(variant, tensors, donated)
         try:
+            if is_known and variant.checked and not self.check:
+                return self._run(variant, tensors, donated)
             return self._check(key, variant, tensors, args, kwargs, donated)
         except AliasError:
             return self._call_recorded(key, kind, tensors, args, kwargs, donated)
+        except ValueError as error:
+            if donated or not (variant.checked and variant.recording.has_data_sizes):
+                raise
+            refused = error
+        # The function may take sizes that data decided and the program refused.
+        value = self.function(*args, **kwargs)
+        _warn_once(self, f"runs eagerly where its program does not take what data says: {refused}")
+        return value
 
     def _find(self, key, tensors):
         """A recording for the call, and whether it is one for these arguments for certain."""
@@ -243,8 +251,9 @@ class trace:  # noqa: N801
     def _check(self, key, variant, tensors, args, kwargs, donated):
         """The call, when the function still does what was recorded: TraceMismatchError if not."""
         variant.grads.prepare(tensors)
+        call = self.function, tensors, args, kwargs
         try:
-            value, again = variant.record_again(self.function, tensors, args, kwargs)
+            value, again = variant.record_again(*call)
         except NeedsDataError:
             self._run_eagerly(variant, "a size in it depends on data")
             return self.function(*args, **kwargs)
@@ -261,7 +270,7 @@ class trace:  # noqa: N801
                 raise AliasError from None
             self._variants[key].remove(variant)
             raise
-        if why := self._why_data_forbids(variant, tensors, args, kwargs, donated):
+        if why := variant.why_data_forbids(self._options_for(donated), *call):
             self._run_eagerly(variant, f"a size that depends on data stands in it: {why}")
             return self.function(*args, **kwargs)
         variant.adopt(again)
@@ -269,17 +278,6 @@ class trace:  # noqa: N801
         self._share(key, variant, tensors)
         del again  # it holds values whose memory the program would take over
         return value if self.record_only else self._run(variant, tensors, donated, value)
-
-    def _why_data_forbids(self, variant, tensors, args, kwargs, donated):
-        """Why no program serves the call with whatever sizes data decides; None: one does."""
-        why = variant.why_fixed_by_data(self.function, tensors, args, kwargs)
-        if why or self.record_only or not variant.recording.has_data_sizes:
-            return why
-        try:
-            variant.compiled(tensors, {**self.options, "donated": donated})
-        except (ValueError, NotImplementedError) as error:
-            return str(error)
-        return None
 
     def _run_eagerly(self, variant, why, how="eagerly, because"):
         """From now on, and tells why."""
@@ -314,9 +312,13 @@ class trace:  # noqa: N801
         if variant.program is not None:
             variant.kept.use()
             return variant.run(tensors, None, value)
-        result = variant.run(tensors, {**self.options, "donated": donated}, value)
+        result = variant.run(tensors, self._options_for(donated), value)
         variant.kept.recount(variant.held_bytes())
         return result
+
+    def _options_for(self, donated):
+        """Those of a program to compile; None: none is to be."""
+        return None if self.record_only else {**self.options, "donated": donated}
 
     def _forgetter(self, variant):
         """What is called when `variant` must go."""
