@@ -25,10 +25,17 @@ public:
       operands.push_back(TensorRef(operand.tensor));
     if (order.isGuarded)
       guard = control::guardOf(true, operands[groups.constants]->dtype());
+    if (!control::hasNoBound(call.op))
+      return;
+    capacity = 0;
+    for (const TensorRef &x : llvm::ArrayRef(operands).drop_front(groups.firstX()))
+      saved = std::min(saved, savedTripsOf(*x));
   }
   llvm::Error run(llvm::ArrayRef<TensorMeta> results, Tensors &out);
 
 private:
+  llvm::Error begin(llvm::ArrayRef<TensorMeta> results);
+  llvm::Error makeRoom(int64_t needed, int64_t made);
   llvm::Error trip(int64_t index);
   llvm::Expected<int64_t> askGuard();
   llvm::Error limitTrips();
@@ -40,7 +47,10 @@ private:
   control::Guard guard = control::Guard::None;
   int64_t trips;
   Tensors operands; // carried ones as they are now
+  Metas stackedMetas;
   Tensors stacked;
+  // Without a bound: the trips for which stacked results have memory, and of which grown xs have elements.
+  int64_t capacity = control::kManyTrips, saved = control::kManyTrips;
 };
 
 } // namespace
@@ -55,7 +65,38 @@ static TensorRef elementOf(const TensorImpl &whole, int64_t index) {
   return TensorImpl::create(whole.dtype(), layout, whole.storageRef(), offset);
 }
 
+/// Gives the stacked results memory for so many trips, and has them keep what the first `made` trips gave.
+llvm::Error Scan::makeRoom(int64_t needed, int64_t made) {
+  if (needed <= capacity)
+    return llvm::Error::success();
+  int64_t most = control::grownTo(capacity, needed);
+  for (auto [number, meta] : llvm::enumerate(stackedMetas)) {
+    Shape shape = meta.shape;
+    int64_t bytes = meta.numElements() * byteWidth(meta.dtype);
+    if (llvm::Error error = control::grownBytes(most, bytes).takeError())
+      return error;
+    shape[0] = most;
+    llvm::Expected<TensorRef> larger = TensorImpl::allocate(meta.dtype, shape, call.device());
+    if (!larger)
+      return control::noMemory(larger.takeError(), most, bytes);
+    if (number == stacked.size()) {
+      stacked.push_back(std::move(*larger));
+      continue;
+    }
+    shape[0] = made;
+    auto first = [&](const TensorImpl &all) { return TensorImpl::create(meta.dtype, shape, all.storageRef()); };
+    if (made && bytes)
+      if (llvm::Error error = copyInto(*first(**larger), *first(*stacked[number]), "scan"))
+        return error;
+    stacked[number] = std::move(*larger);
+  }
+  capacity = most;
+  return llvm::Error::success();
+}
+
 llvm::Error Scan::trip(int64_t index) {
+  if (index >= saved)
+    return control::notSaved(index, saved);
   Tensors elements;
   llvm::SmallVector<Operand, 8> inputs;
   for (auto [number, operand] : llvm::enumerate(operands))
@@ -116,12 +157,22 @@ llvm::Expected<bool> Scan::goesOn(int64_t done) {
   return control::goesOn(guard, *value, done);
 }
 
-llvm::Error Scan::run(llvm::ArrayRef<TensorMeta> results, Tensors &out) {
-  for (const TensorMeta &meta : results.drop_front(groups.carried))
+/// Memory for the stacked results: for all trips, or for as many as are known.
+llvm::Error Scan::begin(llvm::ArrayRef<TensorMeta> results) {
+  stackedMetas.assign(results.begin() + groups.carried, results.end());
+  if (!capacity)
+    return makeRoom(std::max<int64_t>(isAskedOnce(guard, order.reverse) ? trips : 1, 1), 0);
+  for (const TensorMeta &meta : stackedMetas)
     if (llvm::Error error =
             TensorImpl::allocate(meta.dtype, meta.shape, call.device()).moveInto(stacked.emplace_back()))
       return error;
+  return llvm::Error::success();
+}
+
+llvm::Error Scan::run(llvm::ArrayRef<TensorMeta> results, Tensors &out) {
   if (llvm::Error error = limitTrips())
+    return error;
+  if (llvm::Error error = begin(results))
     return error;
   for (int64_t each = 0; each < trips; ++each) {
     llvm::Expected<bool> next = goesOn(each);
@@ -129,6 +180,8 @@ llvm::Error Scan::run(llvm::ArrayRef<TensorMeta> results, Tensors &out) {
       return next.takeError();
     if (!*next)
       break;
+    if (llvm::Error error = makeRoom(each + 1, each))
+      return error;
     if (llvm::Error error = trip(order.reverse ? trips - 1 - each : each))
       return error;
   }
@@ -138,7 +191,9 @@ llvm::Error Scan::run(llvm::ArrayRef<TensorMeta> results, Tensors &out) {
     last->clearGradIds();
     out.push_back(std::move(last));
   }
-  llvm::append_range(out, stacked);
+  for (auto [tensor, meta] : llvm::zip_equal(stacked, stackedMetas))
+    out.push_back(meta.shape == tensor->shape() ? tensor
+                                                : TensorImpl::create(meta.dtype, meta.shape, tensor->storageRef()));
   return llvm::Error::success();
 }
 

@@ -78,9 +78,13 @@ llvm::Expected<StorageRef> Storage::allocate(int64_t bytes, runtime::Device &dev
   llvm::Expected<runtime::Block> block = allocateBlock(size_t(bytes), device);
   if (!block)
     return block.takeError();
+  return own(*block, bytes, device);
+}
+
+StorageRef Storage::own(runtime::Block block, int64_t bytes, runtime::Device &device) {
   StorageRef storage = make();
   storage->home = &device;
-  storage->block = *block;
+  storage->block = block;
   storage->size = bytes;
   return storage;
 }
@@ -103,6 +107,7 @@ void Storage::poison(const FailureRef &why) {
 
 void Storage::take(Storage &other) {
   block = std::exchange(other.block, {});
+  size = other.size; // a grown value has more than was known before
   home = other.home;
   owner = std::exchange(other.owner, nullptr);
   deleter = std::exchange(other.deleter, nullptr);

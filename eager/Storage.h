@@ -56,6 +56,8 @@ class Storage {
 public:
   /// Uninitialised memory, aligned to 64. ResourceExhausted when the device's limit is reached.
   static llvm::Expected<StorageRef> allocate(int64_t bytes, runtime::Device &device);
+  /// Memory of the device, which becomes the storage's own.
+  static StorageRef own(runtime::Block block, int64_t bytes, runtime::Device &device);
   using Deleter = void (*)(void *owner);
   /// Memory of another library (an array) on `device`; `deleter(owner)` runs with the last reference.
   static StorageRef wrap(void *data, int64_t bytes, void *owner, Deleter deleter, runtime::Device &device);

@@ -197,4 +197,9 @@ bool TensorImpl::tryRetain() {
 bool WeakTensor::is(const TensorImpl &variable) const { return life && life->isOf(variable); }
 TensorRef WeakTensor::lock() const { return life ? life->lock() : nullptr; }
 
+int64_t savedTripsOf(const TensorImpl &grown) {
+  int64_t bytes = grown.numElements() * byteWidth(grown.dtype());
+  return bytes ? grown.storage().bytes() / bytes : INT64_MAX;
+}
+
 } // namespace tess::eager

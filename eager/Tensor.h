@@ -154,4 +154,7 @@ private:
   std::shared_ptr<TensorLife> life;
 };
 
+/// For how many trips of a loop a grown value (ops/Control.h) has memory: as often as its one element of axis 0 fits.
+int64_t savedTripsOf(const TensorImpl &grown);
+
 } // namespace tess::eager

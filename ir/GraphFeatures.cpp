@@ -26,6 +26,11 @@ runtime::Features featuresOf(func::FuncOp func) {
     OpDef def = opDefOf(op);
     if (control::hasBody(def.info()))
       features.add(runtime::Feature::Loops);
+    if (control::hasBody(def.info()) && control::hasNoBound(def)) {
+      control::ScanGroups groups(def);
+      if (op->getNumOperands() > groups.firstX() || op->getNumResults() > groups.carried)
+        features.add(runtime::Feature::GrownValues);
+    }
     if (def.hasExpressions())
       features.add(runtime::Feature::SizeExpressions);
   });

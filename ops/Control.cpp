@@ -123,8 +123,39 @@ static llvm::Error badOperands(const OpDef &op, const llvm::Twine &must, const l
   return shapes::mustHoldOf(op, must, values);
 }
 
+bool hasNoBound(const OpDef &op) { return op.has("length") && hasNoBound(op.boolean("guarded"), op.i64("length")); }
+
+llvm::Expected<int64_t> grownBytes(int64_t trips, int64_t bytes) {
+  constexpr int64_t kMost = int64_t(1) << 62;
+  if (bytes && trips > kMost / bytes)
+    return noMemory(makeError(ErrorCode::ResourceExhausted, "more than 2^62"), trips, bytes);
+  return trips * bytes;
+}
+
+llvm::Error noMemory(llvm::Error cause, int64_t trips, int64_t bytes) {
+  auto [code, message] = takeError(std::move(cause));
+  return makeError(code, "while_loop: what trips save for a gradient must find memory, got " + llvm::Twine(trips) +
+                             " trips of " + llvm::Twine(bytes) + " bytes (" + message + ")");
+}
+
+llvm::Error notSaved(int64_t trip, int64_t saved) {
+  return invalidArgument(
+      "while_loop: the gradient of a loop without max_trips must read what each trip saved, got trip " +
+      llvm::Twine(trip) + " of " + llvm::Twine(saved));
+}
+
+/// The trips of a loop without a bound, whose xs are grown values.
+static llvm::Expected<int64_t> manyTrips(const OpDef &op, llvm::ArrayRef<TensorMeta> xs) {
+  for (const TensorMeta &x : xs)
+    if (x.rank() == 0 || shapes::differs(x.shape[0], 1))
+      return badOperands(op, "xs of a loop without a bound must have size 1 of axis 0", toString(x));
+  return kManyTrips;
+}
+
 llvm::Expected<int64_t> numTrips(const OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
   llvm::ArrayRef<TensorMeta> xs = operands.drop_front(ScanGroups(op).firstX());
+  if (hasNoBound(op))
+    return manyTrips(op, xs);
   if (xs.empty() && !op.has("length"))
     return badOperands(op, "length must be given where there are no xs", "none");
   int64_t trips = op.has("length") ? op.i64("length") : kUnknown;
@@ -217,7 +248,7 @@ llvm::Expected<Metas> inferScan(const OpDef &op, llvm::ArrayRef<TensorMeta> oper
   for (auto [index, result] : llvm::enumerate(results)) {
     if (index >= groups.carried && result.rank() >= kMaxRank)
       return shapes::mustHoldOf(op, "stacked results must have rank < " + llvm::Twine(kMaxRank), toString(result));
-    result = index < groups.carried ? carried[index] : stacked(result, *trips);
+    result = index < groups.carried ? carried[index] : stacked(result, hasNoBound(op) ? 1 : *trips);
   }
   return results;
 }

@@ -16,6 +16,8 @@
 #include "ops/Subgraph.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
+
 namespace tess {
 
 /// The value of an attribute of kind Body.
@@ -85,12 +87,29 @@ constexpr bool isAskedOnce(Guard guard, bool reverse) { return guard == Guard::C
 constexpr bool goesOn(Guard guard, int64_t value, int64_t made) {
   return guard == Guard::Bool ? value != 0 : made < value;
 }
+/// Whether nothing but its guard ends a loop. Its xs and its stacked results are grown values: memory for as many trips
+/// as there were, which no shape tells. Their metas have size 1 for the trips, and only loops without a bound read
+/// them.
+constexpr bool hasNoBound(bool isGuarded, int64_t length) { return isGuarded && length == kManyTrips; }
+bool hasNoBound(const OpDef &scan);
+/// For how many trips a grown value that has memory for `capacity` of them gets memory, where it needs `trips`.
+constexpr int64_t grownTo(int64_t capacity, int64_t trips) {
+  constexpr int64_t kFewest = 8;
+  return std::max({trips, capacity < kManyTrips ? 2 * capacity : capacity, kFewest});
+}
+/// Bytes of a grown value for so many trips of `bytes`; the error when a device cannot have as many.
+llvm::Expected<int64_t> grownBytes(int64_t trips, int64_t bytes);
+/// `cause`, which a device gave for memory of grown values, as an error of the loop.
+llvm::Error noMemory(llvm::Error cause, int64_t trips, int64_t bytes);
+/// The error for a trip, counted from 0, of which a grown value does not have the element.
+llvm::Error notSaved(int64_t trip, int64_t saved);
 /// Trips that a guarded loop makes between two questions whether the user wants to go on.
 constexpr int64_t kTripsBetweenPolls = 256;
 
 /// `scan` with this body.
 OpDef scan(Subgraph step, unsigned constants, unsigned carried, const ScanOrder &order);
-/// How many trips it makes for `operands`; the error when they do not agree. May be unknown, or an expression.
+/// How many trips it makes for `operands`, kManyTrips without a bound; the error when they do not agree. May be
+/// unknown, or an expression.
 llvm::Expected<int64_t> numTrips(const OpDef &scan, llvm::ArrayRef<TensorMeta> operands);
 /// The metas of the inputs of the body; xs have axes for the trips.
 Metas bodyInputs(const OpDef &scan, llvm::ArrayRef<TensorMeta> operands);

@@ -6,7 +6,9 @@
 // stacked results of the forward scan; what follows from constants alone it
 // computes again. A carried value's gradient is carried the other way; the sum
 // for a constant is carried through all trips, from what was summed before or
-// from -0.0, to which adding changes nothing.
+// from -0.0, to which adding changes nothing. Grown values of an inner loop
+// (ops/Control.h) have another length in each trip and are not stacked: the inner
+// loop is made again.
 //
 //===----------------------------------------------------------------------===//
 #include "ops/Control.h"
@@ -42,7 +44,7 @@ public:
   /// `needed`: by operand; `arrives`: by result, whether it has a gradient.
   ReverseBody(const OpDef &op, llvm::ArrayRef<bool> needed, llvm::ArrayRef<bool> arrives)
       : op(op), body(bodyOf(op)), groups(op), needed(needed), arrives(arrives), active(body.numValues),
-        isInvariant(body.numValues), values(body.numValues, -1), grads(body.numValues, -1) {}
+        isGrown(body.numValues), isMadeAgain(body.numValues), values(body.numValues, -1), grads(body.numValues, -1) {}
   llvm::Error build(llvm::ArrayRef<TensorMeta> operands);
 
   Subgraph graph;
@@ -54,7 +56,8 @@ private:
   int carriedIn(unsigned k) const { return body.inputs[groups.constants + k]; }
   int add(Input::Kind kind, unsigned index, int like);
   void findActive();
-  void findInvariants();
+  void findMadeAgain();
+  void addGrad(int id, int grad);
   void addInputs();
   void replay(const Subgraph::Node &node);
   void bindOutputs();
@@ -69,7 +72,8 @@ private:
   SubgraphBuilder b;
   std::vector<TensorMeta> metas;           // of the forward body's values
   llvm::SmallVector<bool, 32> active;      // by value: its gradient is wanted
-  llvm::SmallVector<bool, 32> isInvariant; // by value: constants alone decide it
+  llvm::SmallVector<bool, 32> isGrown;     // by value: an inner loop without a bound stacks it
+  llvm::SmallVector<bool, 32> isMadeAgain; // by value: constants alone decide it, or it comes with one that is grown
   std::vector<int> values, grads;          // by value: where it and its gradient are in `b`
 };
 
@@ -97,13 +101,22 @@ void ReverseBody::findActive() {
   }
 }
 
-void ReverseBody::findInvariants() {
+void ReverseBody::findMadeAgain() {
+  llvm::SmallVector<bool, 32> isInvariant(body.numValues);
   for (int id : llvm::ArrayRef<int>(body.inputs).take_front(groups.constants))
-    isInvariant[id] = true;
-  for (const Subgraph::Node &node : body.nodes)
-    if (llvm::all_of(node.inputs, [&](int id) { return isInvariant[id]; }))
-      for (int id : node.outputs)
-        isInvariant[id] = true;
+    isInvariant[id] = isMadeAgain[id] = true;
+  for (const Subgraph::Node &node : body.nodes) {
+    bool stays = llvm::all_of(node.inputs, [&](int id) { return isInvariant[id]; });
+    llvm::ArrayRef<int> grown;
+    if (hasBody(node.op.info()) && hasNoBound(node.op))
+      grown = llvm::ArrayRef(node.outputs).drop_front(ScanGroups(node.op).carried);
+    for (int id : grown)
+      isGrown[id] = true;
+    for (int id : node.outputs) {
+      isInvariant[id] = stays;
+      isMadeAgain[id] = stays || !grown.empty();
+    }
+  }
 }
 
 /// Constants, what trips hand on, then elements: of the forward scan's xs, of stacked results, of their gradients.
@@ -124,10 +137,10 @@ void ReverseBody::addInputs() {
       grads[id] = add(Input::Sum, unsigned(i), id);
     }
   for (int id = 0; id < body.numValues; ++id)
-    if (!isInvariant[id])
+    if (!isMadeAgain[id])
       values[id] = add(Input::Value, unsigned(id), id);
   for (const Subgraph::Node &node : body.nodes)
-    if (llvm::all_of(node.outputs, [&](int id) { return isInvariant[id]; }))
+    if (llvm::all_of(node.outputs, [&](int id) { return isMadeAgain[id]; }))
       replay(node);
 }
 
@@ -184,7 +197,16 @@ void ReverseBody::reverse(const Subgraph::Node &node) {
   Values made = pieces::inlined(b, *backward, all);
   for (auto [i, id] : llvm::enumerate(node.inputs))
     if (wanted[i] && made[i] >= 0)
-      grads[id] = i < hasSum.size() && hasSum[i] ? made[i] : pieces::accumulate(b, grads[id], made[i]);
+      i < hasSum.size() && hasSum[i] ? void(grads[id] = made[i]) : addGrad(id, made[i]);
+}
+
+/// Adds to the gradient of a value. That of a grown one comes from the one loop that reads it.
+void ReverseBody::addGrad(int id, int grad) {
+  if (isGrown[id] && grads[id] >= 0)
+    return b.fail(makeError(ErrorCode::Unimplemented,
+                            "while_loop: max_trips must be given for a gradient of third order through a loop within "
+                            "a loop, got none"));
+  grads[id] = pieces::accumulate(b, grads[id], grad);
 }
 
 /// A carried gradient to which no operator adds ends in each trip.
@@ -232,7 +254,7 @@ void ReverseBody::order(Subgraph made) {
   graph.inputUsed.assign(inputs.size(), true);
 }
 
-/// The way back has memory for all trips that a guarded scan may make, and a guard that counts says how many it made.
+/// A guard that counts says how many trips the way back makes.
 static llvm::Error checkGuarded(const OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
   ScanOrder order = orderOf(op);
   if (!order.isGuarded || order.length == 1)
@@ -240,9 +262,6 @@ static llvm::Error checkGuarded(const OpDef &op, llvm::ArrayRef<TensorMeta> oper
   if (operands[ScanGroups(op).constants].dtype != DType::Int64)
     return makeError(ErrorCode::Unimplemented, "scan: the guard of a loop on the way to a gradient must be an int64, "
                                                "which counts its trips, got a bool");
-  if (order.length == kManyTrips)
-    return invalidArgument("while_loop: max_trips must be given where a gradient goes through a loop of a traced "
-                           "function, got none");
   return llvm::Error::success();
 }
 
@@ -254,7 +273,7 @@ llvm::Error ReverseBody::build(llvm::ArrayRef<TensorMeta> operands) {
     return inferred.takeError();
   metas = std::move(*inferred);
   findActive();
-  findInvariants();
+  findMadeAgain();
   addInputs();
   bindOutputs();
   for (const Subgraph::Node &node : llvm::reverse(body.nodes))

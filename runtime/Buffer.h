@@ -4,6 +4,8 @@
 #include "runtime/Device.h"
 #include "llvm/ADT/IntrusiveRefCntPtr.h"
 
+#include <utility>
+
 namespace tess::runtime {
 
 class Buffer;
@@ -30,6 +32,9 @@ public:
     buffer->deleter = deleter;
     return buffer;
   }
+
+  /// The block of a buffer with one reference, which gives it up; its new owner releases it.
+  Block take() { return std::exchange(block, {}); }
 
   ~Buffer() {
     if (deleter)

@@ -2,6 +2,7 @@
 #include "runtime/Executor.h"
 #include "ops/Error.h"
 #include "runtime/ExecutorCounters.h"
+#include "runtime/GrownMemory.h"
 #include "runtime/Profiler.h"
 #include "runtime/StagedRun.h"
 #include "runtime/StridedCopy.h"
@@ -26,6 +27,9 @@ llvm::ArrayRef<TensorMeta> Bound::mostOutputs() const {
   return impl->dependsOnData ? impl->mostOutputs : impl->outputs;
 }
 bool Bound::dependsOnData() const { return impl->dependsOnData; }
+bool Bound::isOutputGrown(size_t index) const {
+  return index < impl->isOutputGrown.size() && impl->isOutputGrown[index];
+}
 bool Bound::checksData() const { return impl->checksData; }
 const MemoryEstimate &Bound::memory() const { return impl->memory; }
 llvm::ArrayRef<PlannedMemory> Bound::plan() const { return impl->plan; }
@@ -43,8 +47,8 @@ uint64_t Bound::heldBytes() const {
   return sizeof(Bound) + sizeof(Commands) + bytesOf(b.outputs) + bytesOf(b.mostOutputs) + bytesOf(b.unknownAxes) +
          bytesOf(b.plan) + bytesOf(b.commands) + bytesOf(b.batched) + bytesOf(b.copies) + bytesOf(b.pointers) +
          bytesOf(b.dims) + bytesOf(b.moves) + bytesOf(b.inputPatches) + bytesOf(b.outputPatches) +
-         bytesOf(b.arenaPatches) + bytesOf(b.scalarPatches) + (b.arena ? b.memory.arena : 0) + kernelBytes +
-         (b.staged ? b.staged->heldBytes() : 0);
+         bytesOf(b.arenaPatches) + bytesOf(b.grownPatches) + bytesOf(b.grown) + bytesOf(b.scalarPatches) +
+         (b.arena ? b.memory.arena : 0) + kernelBytes + (b.staged ? b.staged->heldBytes() : 0);
 }
 unsigned Bound::packedValues() const { return impl->packedValues; }
 bool Bound::needsWorker() const { return impl->needsWorker; }
@@ -240,6 +244,10 @@ llvm::Error Runner::loop(Command &command) {
   llvm::Expected<int64_t> trips = tripsOf(command);
   if (!trips)
     return trips.takeError();
+  const bool grows = command.numGrownResults + command.numGrownXs != 0;
+  if (grows)
+    if (llvm::Error error = beginGrown(bound, command, stream, *trips))
+      return error;
   const int64_t step = command.reverse ? -1 : 1;
   int64_t at = command.reverse ? *trips - 1 : 0;
   advance(at);
@@ -248,6 +256,9 @@ llvm::Error Runner::loop(Command &command) {
       llvm::Expected<bool> next = goesOn(command, made, *trips);
       if (!next || !*next)
         return next.takeError();
+      if (grows)
+        if (llvm::Error error = growFor(bound, command, stream, at))
+          return error;
       if (llvm::Error error = runAll(trip))
         return error;
     }
@@ -343,6 +354,15 @@ static void patch(Commands &bound, llvm::ArrayRef<void *> inputs, llvm::ArrayRef
     bound.dims[patch.dim] = int64_t(scalars[patch.parameter]);
 }
 
+/// Runs the commands, whose pointers are set, on this thread or on the worker.
+static llvm::Error runPatched(Commands &bound, const RunOptions &options) {
+  Stream &stream = options.stream ? *options.stream : bound.program->device().defaultStream();
+  if (!bound.needsWorker || Worker::onWorkerThread())
+    return Runner(bound, stream, options.isCounted, options.poll).run();
+  bump(executorCounters.workerRuns);
+  return Worker::global().call([&] { return Runner(bound, stream, options.isCounted, nullptr).run(); });
+}
+
 llvm::Error run(Bound &handle, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs,
                 llvm::ArrayRef<uint64_t> scalars, const RunOptions &options) {
   Commands &bound = handle.data();
@@ -353,11 +373,12 @@ llvm::Error run(Bound &handle, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<voi
   if (llvm::Error error = setArena(bound, options.arena))
     return error;
   patch(bound, inputs, outputs, scalars);
-  Stream &stream = options.stream ? *options.stream : bound.program->device().defaultStream();
-  if (!bound.needsWorker || Worker::onWorkerThread())
-    return Runner(bound, stream, options.isCounted, options.poll).run();
-  bump(executorCounters.workerRuns);
-  return Worker::global().call([&] { return Runner(bound, stream, options.isCounted, nullptr).run(); });
+  if (LLVM_LIKELY(bound.grown.empty()))
+    return runPatched(bound, options);
+  takeGrownInputs(bound, inputs, options);
+  llvm::Error error = runPatched(bound, options);
+  llvm::Error late = releaseGrown(bound, !error, options);
+  return error ? llvm::joinErrors(std::move(error), std::move(late)) : std::move(late);
 }
 
 } // namespace tess::runtime

@@ -19,13 +19,18 @@ struct RunOptions {
   bool isCounted = true;
   /// Gives the memory of an output for which the caller has none, because its size has no bound before the run.
   std::function<llvm::Expected<void *>(size_t output, const TensorMeta &meta)> allocate;
+  /// Takes over the memory of an output for which Bound::isOutputGrown(), with the number of trips that it has: the one
+  /// reference to it, which must live as long as the run.
+  std::function<void(size_t output, BufferRef buffer, int64_t trips)> takeGrown;
+  /// How many trips the memory of an input has that is a grown value. Null: 1.
+  std::function<int64_t(size_t input)> savedTrips;
 };
 
 /// Runs a bound program and waits. `inputs`: row-major memory of each. `outputs`: the same for each; null for one that
-/// donates an input, whose buffer it then takes. Outputs do not overlap inputs
-/// otherwise. `scalars`: 8-byte patterns of the program's runtime attributes. A program with parallel steps runs on the
-/// worker thread, others on the calling one. No allocation, hashing or shape work after the first run of `bound`.
-/// Returns the errors of kernels.
+/// donates an input, whose buffer it then takes, and for one that grows. Outputs do not overlap inputs otherwise.
+/// `scalars`: 8-byte patterns of the program's runtime attributes. A program with parallel steps runs on the worker
+/// thread, others on the calling one. No allocation, hashing or shape work after the first run of `bound`, but for what
+/// loops without a bound save. Returns the errors of kernels.
 llvm::Error run(Bound &bound, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs,
                 llvm::ArrayRef<uint64_t> scalars = {}, const RunOptions &options = {});
 

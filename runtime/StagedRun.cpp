@@ -1,9 +1,12 @@
 //===- StagedRun.cpp - runs a program stage by stage ----------------------===//
 #include "runtime/StagedRun.h"
 #include "ops/Error.h"
+#include "runtime/GrownMemory.h"
 #include "runtime/bind/Commands.h"
 #include "runtime/bind/Stages.h"
 #include "llvm/ADT/STLExtras.h"
+
+#include <map>
 
 namespace tess::runtime {
 
@@ -23,6 +26,7 @@ public:
 private:
   llvm::Error run(size_t stage);
   llvm::Expected<void *> placeOf(const StageOutput &output, const TensorMeta &meta);
+  RunOptions optionsOf(size_t stage);
 
   Commands &whole;
   StagedBinding &staged;
@@ -32,6 +36,7 @@ private:
   std::vector<std::vector<TensorMeta>> made; // by stage
   std::vector<std::vector<void *>> pointers; // of the outputs, by stage
   std::vector<BufferRef> buffers;
+  std::map<std::pair<int32_t, uint32_t>, int64_t> trips; // by stage and output: of those that grew
 };
 
 } // namespace
@@ -62,6 +67,29 @@ llvm::Expected<void *> StagedRunner::placeOf(const StageOutput &output, const Te
   return invalidArgument(whole.program->name() + ": output " + decl.name + " must have memory, got none");
 }
 
+/// How a stage runs; what grew in it is for later stages, or for the caller.
+RunOptions StagedRunner::optionsOf(size_t number) {
+  const Stage &stage = staged.stages[number];
+  RunOptions own;
+  own.stream = options.stream;
+  own.isCounted = options.isCounted;
+  own.takeGrown = [&, number](size_t output, BufferRef buffer, int64_t saved) {
+    pointers[number][output] = buffer->data();
+    trips[{int32_t(number), uint32_t(output)}] = saved;
+    if (int32_t result = stage.outputs[output].result; result >= 0)
+      options.takeGrown(size_t(result), std::move(buffer), saved);
+    else
+      buffers.push_back(std::move(buffer));
+  };
+  own.savedTrips = [&](size_t input) {
+    auto [from, index] = stage.inputs[input];
+    if (from < 0)
+      return options.savedTrips ? options.savedTrips(index) : 1;
+    return trips[{from, index}];
+  };
+  return own;
+}
+
 llvm::Error StagedRunner::run(size_t number) {
   const Stage &stage = staged.stages[number];
   llvm::Expected<BoundRef> bound = staged.bind(number, staged.inputsOf(number, made));
@@ -70,13 +98,16 @@ llvm::Error StagedRunner::run(size_t number) {
   llvm::SmallVector<void *, 8> from;
   for (StageInput input : stage.inputs)
     from.push_back(input.stage < 0 ? inputs[input.index] : pointers[input.stage][input.index]);
-  for (auto [output, meta] : llvm::zip_equal(stage.outputs, (*bound)->mostOutputs()))
-    if (llvm::Error error = placeOf(output, meta).moveInto(pointers[number].emplace_back()))
-      return error;
-  RunOptions own;
-  own.stream = options.stream;
-  own.isCounted = options.isCounted;
-  if (llvm::Error error = runtime::run(**bound, from, pointers[number], scalars, own))
+  for (auto [index, output, meta] : llvm::enumerate(stage.outputs, (*bound)->mostOutputs())) {
+    void *&place = pointers[number].emplace_back();
+    bool isGrown = (*bound)->isOutputGrown(index);
+    if (isGrown && output.result >= 0 && !options.takeGrown)
+      return nobodyTakes(*whole.program, size_t(output.result));
+    if (!isGrown)
+      if (llvm::Error error = placeOf(output, meta).moveInto(place))
+        return error;
+  }
+  if (llvm::Error error = runtime::run(**bound, from, pointers[number], scalars, optionsOf(number)))
     return error;
   made.emplace_back((*bound)->outputs().begin(), (*bound)->outputs().end());
   for (auto [output, meta] : llvm::zip_equal(stage.outputs, made.back()))

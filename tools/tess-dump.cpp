@@ -234,7 +234,10 @@ llvm::Error ExecutableDump::printAt(const Sizes &sizes, bool inFull) {
     return bound.takeError();
   const MemoryEstimate &memory = (*bound)->memory();
   os << "memory at " << sizesText(executable, sizes) << ": arena " << memory.arena << " bytes, outputs "
-     << memory.outputs << ", constants " << memory.constants << ", " << (*bound)->launches() << " launches\n";
+     << memory.outputs << ", constants " << memory.constants;
+  if (memory.savedPerTrip)
+    os << ", " << memory.savedPerTrip << " for each trip of loops without a bound";
+  os << ", " << (*bound)->launches() << " launches\n";
   if (!inFull)
     return llvm::Error::success();
   printPlan(executable, **bound, os);

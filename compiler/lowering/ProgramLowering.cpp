@@ -5,7 +5,9 @@
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
+#include "ops/Control.h"
 #include "ops/RegionRules.h"
+#include "runtime/schema/GrownValues.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/StringMap.h"
@@ -28,6 +30,11 @@ public:
       if (failed(lowerOp(&op)))
         return failure();
     lowerOutputs();
+    if (std::optional<ValueId> value = runtime::misusedGrownValue(exec()))
+      return func.emitError(
+                 "while_loop: max_trips must be given for a gradient of third order, or of two gradients, got "
+                 "none, and value ")
+             << *value << " with what trips saved for both";
     return std::move(out);
   }
 
@@ -441,6 +448,13 @@ private:
     return info && info->boundRule;
   }
 
+  /// Whether a loop without a bound stacks the value: it takes over the memory of no argument.
+  static bool isGrown(Value value) {
+    auto scan = value.getDefiningOp<ir::ScanOp>();
+    return scan && control::hasNoBound(scan.getGuarded(), scan.getLength().value_or(-1)) &&
+           int64_t(cast<OpResult>(value).getResultNumber()) >= scan.getCarried();
+  }
+
   /// Gives each output memory of its own: inputs, constants, views, and values that are output twice are copied. Of the
   /// last, those whose size the data decides are copied by the executor, which knows the size.
   void lowerOutputs() {
@@ -453,8 +467,8 @@ private:
       bool isFirst = taken.insert(id).second;
       if (exec().values[id].kind != ValueKind::Temp || (!isFirst && !isSizedByData(value)))
         id = emitCopy(value, ir::locationText(value.getLoc()));
-      exec().outputs.push_back(
-          {fields.getAs<StringAttr>("name").str(), id, int32_t(fields.getAs<IntegerAttr>("donates").getInt())});
+      int32_t donates = isGrown(value) ? -1 : int32_t(fields.getAs<IntegerAttr>("donates").getInt());
+      exec().outputs.push_back({fields.getAs<StringAttr>("name").str(), id, donates});
     }
   }
 

@@ -7,7 +7,6 @@
 #include "eager/Placement.h"
 #include "eager/Queue.h"
 #include "runtime/Code.h"
-#include "runtime/Executor.h"
 #include "runtime/ParallelFor.h"
 #include "runtime/schema/Container.h"
 #include "runtime/schema/ExecutableCodec.h"
@@ -262,7 +261,7 @@ bool TracedProgram::mayDonate(llvm::ArrayRef<TensorRef> given, unsigned output) 
 llvm::Error TracedProgram::makeOutputs(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound,
                                        Values &values) const {
   for (auto [i, meta] : llvm::enumerate(bound.mostOutputs())) { // outputs() still has the sizes of the last run
-    if (mayDonate(given, i) || !meta.isStatic()) {              // the run allocates what has no bound
+    if (mayDonate(given, i) || !meta.isStatic() || bound.isOutputGrown(i)) { // the run allocates what has no bound
       values.outputs.push_back(nullptr);
       values.results.push_back(TensorRef());
       continue;
@@ -314,6 +313,25 @@ llvm::Error TracedProgram::bindTo(llvm::ArrayRef<TensorRef> given) {
   return bind(metas).takeError();
 }
 
+/// What a run asks for that shapes do not tell. It refers to all that it is given.
+runtime::RunOptions TracedProgram::runOptions(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound,
+                                              Values &values) const {
+  runtime::RunOptions options;
+  options.allocate = [&](size_t output, const TensorMeta &meta) -> llvm::Expected<void *> {
+    TensorRef &result = values.results[output];
+    if (llvm::Error e = TensorImpl::allocate(meta.dtype, meta.shape, *device).moveInto(result))
+      return std::move(e);
+    return result->data();
+  };
+  options.takeGrown = [&](size_t output, const runtime::BufferRef &buffer, int64_t trips) {
+    const TensorMeta &meta = bound.outputs()[output];
+    int64_t bytes = trips * meta.numElements() * int64_t(byteWidth(meta.dtype));
+    values.results[output] = TensorImpl::create(meta.dtype, meta.shape, Storage::own(buffer->take(), bytes, *device));
+  };
+  options.savedTrips = [this, given](size_t input) { return savedTripsOf(inputAt(given, unsigned(input))); };
+  return options;
+}
+
 llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
   if (llvm::Error e = checkCount(given.size()))
     return std::move(e);
@@ -334,13 +352,7 @@ llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
     return std::move(e);
   {
     BlockingRegion region(/*computes=*/true);
-    runtime::RunOptions options;
-    options.allocate = [&](size_t output, const TensorMeta &meta) -> llvm::Expected<void *> {
-      TensorRef &result = values.results[output];
-      if (llvm::Error e = TensorImpl::allocate(meta.dtype, meta.shape, *device).moveInto(result))
-        return std::move(e);
-      return result->data();
-    };
+    runtime::RunOptions options = runOptions(given, **bound, values);
     auto poll = [&] { return region.poll(); };
     options.poll = poll;
     if (llvm::Error e = runtime::run(**bound, values.inputs, values.outputs, {}, options))

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "eager/tracing/Recording.h"
+#include "runtime/Executor.h"
 #include "runtime/bind/Bind.h"
 
 #include <list>
@@ -80,6 +81,7 @@ private:
   void trimBindings();
   bool mayDonate(llvm::ArrayRef<TensorRef> given, unsigned output) const;
   llvm::Error makeOutputs(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound, Values &values) const;
+  runtime::RunOptions runOptions(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound, Values &values) const;
   void update(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound, Values &values) const;
 
   std::string name = "program";

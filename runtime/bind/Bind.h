@@ -111,6 +111,9 @@ using ProgramRef = std::shared_ptr<Program>;
 struct MemoryEstimate {
   uint64_t arena = 0, outputs = 0, constants = 0;
   uint64_t rounding = 0; // by which the allocator's blocks for the arena and the outputs are larger
+  /// What each trip of loops without a bound adds to all that, for a gradient: nothing says how often. It is not part
+  /// of the total.
+  uint64_t savedPerTrip = 0;
   /// Without the rounding.
   uint64_t total() const { return arena + outputs + constants; }
 };
@@ -133,6 +136,8 @@ public:
   llvm::ArrayRef<TensorMeta> outputs() const;
   /// As outputs(), with every dimension that depends on data at its upper bound, after a run too.
   llvm::ArrayRef<TensorMeta> mostOutputs() const;
+  /// Whether output number `index` is a grown value (GrownValues.h), whose memory a run hands over.
+  bool isOutputGrown(size_t index) const;
   /// True when outputs() may change with a run.
   bool dependsOnData() const;
   /// The memory of a run.

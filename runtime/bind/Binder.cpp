@@ -53,7 +53,7 @@ MemoryPlan Binder::placeArena() {
 void Binder::addOutput(const OutputDecl &output) {
   const TensorMeta &meta = bound->outputs.emplace_back(metas[output.value]);
   bound->unknownAxes.push_back(unknownAxes[output.value]);
-  if (output.donates >= 0)
+  if (output.donates >= 0 || storage.places[output.value].kind == Place::Grown)
     return;
   uint64_t bytes = uint64_t(meta.numElements()) * byteWidth(meta.dtype);
   bound->memory.outputs += bytes;
@@ -98,6 +98,7 @@ llvm::Expected<std::shared_ptr<Bound>> Binder::run(llvm::ArrayRef<TensorMeta> in
     return std::move(error);
   if (llvm::Error error = prepareLibrary())
     return std::move(error);
+  listGrown();
   bound->commands.reserve(exe.steps.size());
   if (llvm::Error error = addSteps(0, exe.steps.size()))
     return std::move(error);

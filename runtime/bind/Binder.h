@@ -100,6 +100,8 @@ private:
   // Loops.cpp
   /// The commands of a loop: what is carried at first brought to its memory, then the loop and the commands of a trip.
   llvm::Error addLoop(const Step &step);
+  void addGrown(const Step &step, Command &command);
+  void listGrown();
   void addCarriedCopy(const Step &step, ValueId from, ValueId to);
   PlacedLayout placed(ValueId value, const Layout &layout) const { return {storage.places[value], layout, value}; }
   /// Notes how the last pointer moves from trip to trip; nothing for value -1.

@@ -37,6 +37,18 @@ struct Command {
   int64_t trips = 0;
   bool reverse = false;
   Guard guard = Guard::None; // its one pointer is that of the guard
+  // Loop without a bound: of Commands::grownOfLoops those that it stacks, then those that it reads
+  uint32_t firstGrown = 0, numGrownResults = 0, numGrownXs = 0;
+};
+
+/// A grown value (runtime/schema/GrownValues.h), and its memory in the present run.
+struct GrownValue {
+  int64_t bytes = 0;               // of a trip
+  int32_t input = -1, output = -1; // of the program; -1: none
+  void *base = nullptr;            // where its pointers begin
+  int64_t saved = 0, expected = 0; // trips that it has, and that the last run had
+  int64_t capacity = 0;            // trips for which `buffer` has room
+  BufferRef buffer;                // null for an input
 };
 
 /// What a copy walks, in elements of `width` bytes.
@@ -80,12 +92,15 @@ struct Commands {
   std::forward_list<std::string> labels; // of batches
   std::vector<void *> pointers;
   std::vector<int64_t> dims;
-  std::vector<PointerPatch> inputPatches, outputPatches, arenaPatches;
+  std::vector<PointerPatch> inputPatches, outputPatches, arenaPatches, grownPatches;
   std::vector<ScalarPatch> scalarPatches;
   std::vector<PointerMove> moves;
+  std::vector<GrownValue> grown;
+  std::vector<uint32_t> grownOfLoops; // Command::firstGrown
   unsigned packedValues = 0;
   bool needsWorker = false;
   bool checksData = false;
+  std::vector<bool> isOutputGrown;       // empty: none is
   std::shared_ptr<StagedBinding> staged; // of a program in stages, which has no commands of its own; else null
   BufferRef arena;                       // allocated by the first run
   void *currentArena = nullptr;          // what arenaPatches were applied for

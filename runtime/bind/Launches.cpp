@@ -18,6 +18,9 @@ void Binder::addPointer(Place place, int64_t bytes) {
     return bound->outputPatches.push_back(patch);
   case Place::Arena:
     return bound->arenaPatches.push_back(patch);
+  case Place::Grown:
+    bound->pointers.back() = reinterpret_cast<void *>(uintptr_t(bytes)); // from where the run puts it
+    return bound->grownPatches.push_back(patch);
   case Place::Constant:
     bound->pointers.back() = static_cast<char *>(program.constants[place.index]) + bytes;
     return;

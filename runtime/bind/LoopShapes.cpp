@@ -6,20 +6,21 @@
 #include "ops/Control.h"
 #include "ops/Error.h"
 #include "runtime/bind/Binder.h"
+#include "runtime/schema/GrownValues.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::runtime {
 
 /// The number of trips, which all xs agree on.
 static llvm::Expected<int64_t> tripsOf(const LoopDecl &loop, llvm::ArrayRef<TensorMeta> xs) {
-  int64_t trips = loop.length;
+  int64_t trips = hasNoBound(loop) ? 1 : loop.length; // a grown value shows one
   for (const TensorMeta &x : xs) {
     if (x.rank() == 0 || (trips >= 0 && x.shape[0] != trips))
       return invalidArgument("scan: xs must have one size of axis 0, got " + llvm::Twine(trips) + " and " +
                              toString(x));
     trips = x.shape[0];
   }
-  return trips;
+  return hasNoBound(loop) ? control::kManyTrips : trips;
 }
 
 static llvm::Error wrongDType(const TensorMeta &meta) {
@@ -63,7 +64,9 @@ llvm::Error Binder::inferLoop(const ProgramNode &node) {
   if (llvm::Error error = control::checkCarried(carried, yields))
     return error;
   for (auto [number, result] : llvm::enumerate(node.results)) {
-    TensorMeta meta = number < loop.numCarried ? carried[number] : control::stacked(yields[number], trips[node.loop]);
+    TensorMeta meta = number < loop.numCarried
+                          ? carried[number]
+                          : control::stacked(yields[number], hasNoBound(loop) ? 1 : trips[node.loop]);
     if (!allows(exe.values[result].dtype, meta.dtype) || !unknownAxes[loop.yields[number]].empty())
       return wrongDType(meta);
     if (meta.rank() > kMaxRank || meta.numElements() > kMaxElements)

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/bind/Binder.h"
+#include "runtime/schema/GrownValues.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::runtime {
@@ -25,6 +26,36 @@ void Binder::addCarriedCopy(const Step &step, ValueId from, ValueId to) {
   if (source.kind == target.kind && source.index == target.index)
     return;
   addCopy(&step, "carry", byteWidth(metas[to].dtype), placed(from, layouts[from]), placed(to, layouts[to]));
+}
+
+/// Notes which grown values a loop without a bound stacks and reads.
+void Binder::addGrown(const Step &step, Command &command) {
+  const LoopDecl &loop = exe.loops[step.loop];
+  if (!hasNoBound(loop))
+    return;
+  command.firstGrown = uint32_t(bound->grownOfLoops.size());
+  command.numGrownResults = uint32_t(step.results.size() - loop.numCarried);
+  command.numGrownXs = uint32_t(step.operands.size() - loop.numCarried);
+  for (const ValueIds *list : {&step.results, &step.operands})
+    for (ValueId value : llvm::ArrayRef<ValueId>(*list).drop_front(loop.numCarried))
+      bound->grownOfLoops.push_back(storage.places[value].index);
+}
+
+/// Grown values have memory of their own, of which the inputs of a run bring some.
+void Binder::listGrown() {
+  for (ValueId value : storage.grown) {
+    GrownValue &grown = bound->grown.emplace_back();
+    grown.bytes = metas[value].numElements() * int64_t(byteWidth(metas[value].dtype));
+    for (auto [index, input] : llvm::enumerate(exe.inputs))
+      grown.input = input.value == value ? int32_t(index) : grown.input;
+    bound->memory.savedPerTrip += grown.input < 0 ? uint64_t(grown.bytes) : 0;
+    for (auto [index, output] : llvm::enumerate(exe.outputs))
+      if (output.value == value) {
+        grown.output = int32_t(index);
+        bound->isOutputGrown.resize(exe.outputs.size());
+        bound->isOutputGrown[index] = true;
+      }
+  }
 }
 
 llvm::Error Binder::addLoop(const Step &step) {
@@ -50,6 +81,7 @@ llvm::Error Binder::addLoop(const Step &step) {
   command.trips = trips[step.loop];
   command.reverse = loop.reverse;
   command.guard = control::guardOf(loop.isGuarded, loop.numCarried ? metas[step.results[0]].dtype : DType());
+  addGrown(step, command);
   command.firstMove = uint32_t(bound->moves.size());
   command.numMoves = uint32_t(moves.size());
   llvm::append_range(bound->moves, moves);

@@ -2,6 +2,7 @@
 #include "runtime/bind/Stages.h"
 #include "ops/Error.h"
 #include "runtime/bind/Commands.h"
+#include "runtime/schema/GrownValues.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::runtime {
@@ -54,8 +55,10 @@ static void addMemory(MemoryEstimate &total, const Stage &stage, const Bound &bo
   total.rounding += own.rounding;
   total.arena += own.arena;
   total.outputs += own.outputs;
-  for (auto [output, meta] : llvm::zip_equal(stage.outputs, bound.mostOutputs())) {
-    uint64_t bytes = output.result < 0 ? uint64_t(meta.numElements()) * byteWidth(meta.dtype) : 0;
+  total.savedPerTrip += own.savedPerTrip;
+  for (auto [index, output, meta] : llvm::enumerate(stage.outputs, bound.mostOutputs())) {
+    bool isPlanned = output.result < 0 && !bound.isOutputGrown(index);
+    uint64_t bytes = isPlanned ? uint64_t(meta.numElements()) * byteWidth(meta.dtype) : 0;
     total.outputs -= bytes;
     total.arena += bytes;
   }
@@ -90,6 +93,9 @@ llvm::Expected<std::shared_ptr<Bound>> Program::bindStages(llvm::ArrayRef<Tensor
       if (output.result >= 0)
         whole->outputs[output.result] = meta;
   }
+  if (std::vector<bool> grown = grownValues(exe); !grown.empty())
+    for (const OutputDecl &output : exe.outputs)
+      whole->isOutputGrown.push_back(grown[output.value]);
   whole->mostOutputs = whole->outputs;
   whole->memory.constants = constantBytes();
   whole->needsWorker = true; // a stage may

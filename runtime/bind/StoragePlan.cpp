@@ -2,6 +2,7 @@
 #include "runtime/bind/StoragePlan.h"
 #include "ops/Error.h"
 #include "runtime/bind/Bind.h"
+#include "runtime/schema/GrownValues.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -115,6 +116,11 @@ void StoragePlanner::placeFixed() {
   for (auto [index, value] : llvm::enumerate(exe.values))
     if (value.kind == ValueKind::Constant)
       plan.places[index] = {Place::Constant, uint32_t(value.constant)};
+  for (auto [value, isGrown] : llvm::enumerate(grownValues(exe)))
+    if (isGrown) {
+      plan.places[value] = {Place::Grown, uint32_t(plan.grown.size())};
+      plan.grown.push_back(ValueId(value));
+    }
 }
 
 bool StoragePlanner::readAlike(const Step &step, uint16_t operand, llvm::function_ref<bool(ValueId)> sameMemory) const {
@@ -164,6 +170,8 @@ llvm::Error StoragePlanner::placeOutputs() {
       return invalidArgument("bind: output " + output.name + " must have the shape of input " + donor->name +
                              ", whose memory it takes over, got " + toString(metas[output.value]) + " and " +
                              toString(metas[donor->value]));
+    if (plan.places[rootOf(exe, output.value)].kind == Place::Grown)
+      continue;
     Place place{Place::Output, uint32_t(index)};
     if (writesDirectly(output))
       plan.places[rootOf(exe, output.value)] = place;

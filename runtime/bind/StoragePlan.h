@@ -13,8 +13,8 @@ namespace tess::runtime {
 /// Where a value lies.
 struct Place {
   /// The list that `index` is for; None: the value has no memory.
-  enum Kind : uint8_t { None, Input, Output, Arena, Constant } kind = None;
-  uint32_t index = 0; // input, output, allocation, constant
+  enum Kind : uint8_t { None, Input, Output, Arena, Constant, Grown } kind = None;
+  uint32_t index = 0; // input, output, allocation, constant, grown value
 };
 
 /// A copy of a value for an output that no step writes directly.
@@ -29,6 +29,7 @@ struct StoragePlan {
   std::vector<Place> places; // by value; a view has its root's, a loop's value that of the memory in which it lies
   std::vector<Allocation> allocations;
   std::vector<OutputCopy> copies; // in their order
+  std::vector<ValueId> grown;     // values that the arena does not hold, as no bound of their sizes is known
   std::optional<LoopMemory> loops;
 };
 

@@ -1,6 +1,7 @@
 //===- ValueMetas.cpp - dtypes and shapes of a program's values -----------===//
 #include "runtime/bind/ValueMetas.h"
 #include "ops/Control.h"
+#include "runtime/schema/GrownValues.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVectorExtras.h"
 
@@ -35,7 +36,7 @@ llvm::Error Inference::node(const ProgramNode &node) {
 llvm::Error Inference::loop(size_t number) {
   const ProgramNode &node = exe.nodes[number];
   const LoopDecl &loop = exe.loops[node.loop];
-  int64_t trips = loop.length < 0 ? kUnknown : loop.length;
+  int64_t trips = hasNoBound(loop) ? 1 : loop.length < 0 ? kUnknown : loop.length;
   for (auto [index, argument] : llvm::enumerate(loop.arguments)) {
     TensorMeta meta = metas[node.operands[index]];
     if (index >= loop.numCarried && meta.rank()) {

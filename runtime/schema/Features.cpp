@@ -1,13 +1,15 @@
 //===- Features.cpp - what a reader of a program must know ----------------===//
 #include "runtime/schema/Features.h"
+#include "ops/Control.h"
 #include "ops/Error.h"
 #include "runtime/schema/Executable.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace tess::runtime {
 
-static constexpr llvm::StringLiteral kNames[] = {"complex", "data_sizes", "float8",    "grid_images",
-                                                 "loops",   "ptx_images", "quantized", "size_expressions"};
+static constexpr llvm::StringLiteral kNames[] = {"complex",     "data_sizes",   "float8",
+                                                 "grid_images", "grown_values", "loops",
+                                                 "ptx_images",  "quantized",    "size_expressions"};
 static_assert(std::size(kNames) == kNumFeatures, "each feature has a name");
 
 void Features::add(DType dtype) {
@@ -94,6 +96,10 @@ Features featuresOf(const Executable &executable) {
     features.add(constant.meta.dtype);
   if (!executable.loops.empty())
     features.add(Feature::Loops);
+  for (const LoopDecl &loop : executable.loops)
+    if (control::hasNoBound(loop.isGuarded, loop.length) &&
+        (loop.arguments.size() > loop.numCarried || loop.yields.size() > loop.numCarried))
+      features.add(Feature::GrownValues);
   if (!executable.dataSizes.empty())
     features.add(Feature::DataSizes);
   for (const Image &image : executable.images)

@@ -29,6 +29,7 @@ enum class Feature : uint8_t {
   DataSizes,       // "data_sizes": sizes that data decides have numbers
   Float8,          // "float8": values of float8
   GridImages,      // "grid_images": code for the emulated accelerator
+  GrownValues,     // "grown_values": what loops without a bound stack
   Loops,           // "loops": operators with bodies
   PtxImages,       // "ptx_images": code for GPUs
   Quantized,       // "quantized": values of quantized dtypes

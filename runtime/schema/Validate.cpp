@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 #include "ops/Error.h"
 #include "runtime/schema/ExecutableCodec.h"
+#include "runtime/schema/GrownValues.h"
 #include "runtime/schema/ValidateLoops.h"
 #include "runtime/schema/ValidateSizes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -54,6 +55,7 @@ private:
   llvm::Error groups(const Step &step, const llvm::Twine &where);
   llvm::Error code(const Step &step, int32_t entry, const llvm::Twine &where);
   llvm::Error outputs();
+  llvm::Error grown();
   llvm::Error updates(llvm::ArrayRef<bool> donated);
   llvm::Error valueId(ValueId id, const llvm::Twine &where);
 
@@ -476,10 +478,18 @@ llvm::Error Validator::views() {
   return llvm::Error::success();
 }
 
+/// What lies outside of the arena, and how much there is of it, is known to loops without a bound alone.
+llvm::Error Validator::grown() {
+  if (std::optional<ValueId> value = misusedGrownValue(exe))
+    return bad("what loops without a bound stack must be read by such loops alone, got value " + llvm::Twine(*value));
+  return llvm::Error::success();
+}
+
 llvm::Error Validator::run() {
   using Check = llvm::Error (Validator::*)();
-  for (Check check : {&Validator::symbols, &Validator::constants, &Validator::values, &Validator::inputs,
-                      &Validator::loops, &Validator::nodes, &Validator::views, &Validator::steps, &Validator::outputs})
+  for (Check check :
+       {&Validator::symbols, &Validator::constants, &Validator::values, &Validator::inputs, &Validator::loops,
+        &Validator::nodes, &Validator::views, &Validator::steps, &Validator::outputs, &Validator::grown})
     if (llvm::Error e = (this->*check)())
       return e;
   return llvm::Error::success();

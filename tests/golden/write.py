@@ -8,13 +8,20 @@ import numpy as np
 import tessera
 import tessera.functional as F  # noqa: N812
 from tessera import jit
+from tessera.autodiff import GradManager
 
 from frontends.examples.digits_net import Training, load_digits
 from tests.python import samples as S  # noqa: N812
 from tests.python.helper import same_bits
 
 EPOCHS = 20
-FEATURES = ("data_sizes", "float8", "free_sizes", "loops")  # what files name, beside families
+FEATURES = (
+    "data_sizes",
+    "float8",
+    "free_sizes",
+    "grown_values",
+    "loops",
+)  # what files name, beside families
 WITH_CODE = ("activation", "digits", "state", *FEATURES)  # the others hold the graph only
 BASELINE = "x86-64-v3"
 
@@ -87,6 +94,15 @@ def write_state(folder):
     write_program(folder, "state", function, {"x": tessera.Tensor(numbers)})
 
 
+def _grown_values(x):
+    grads = GradManager().attach([x])
+    with grads:
+        y = F.while_loop(lambda y: F.abs(y).sum() < 1e4, lambda y: F.tanh(y) + y * 1.5, x)
+        grads.backward((y * y).sum())
+    grad, x.grad = x.grad, None
+    return {"y": y, "grad": grad}
+
+
 def write_features(folder):
     """One program for each feature that a reader must know, but for complex numbers."""
     x = tessera.Tensor(np.random.default_rng(1).standard_normal((6, 5), dtype="float32"))
@@ -114,10 +130,10 @@ def write_features(folder):
         return {f"wide{i}": each.astype("float32") for i, each in enumerate(narrow)}
 
     functions = {"data_sizes": _data_sizes, "float8": _float8, "loops": _loops}
+    functions["grown_values"] = _grown_values
     for name, function in functions.items():
         write_program(folder, name, function, {"x": x})
-    rows = jit.Dim("rows", 1, 64)
-    write_program(folder, "free_sizes", _free_sizes, {"x": x}, {"x": {0: rows}})
+    write_program(folder, "free_sizes", _free_sizes, {"x": x}, {"x": {0: jit.Dim("rows", 1, 64)}})
 
 
 def cases(family):

@@ -272,19 +272,6 @@ def test_gradient_through_a_loop_within_loops():
         assert same_bits(call(*data), run(*data))
 
 
-def test_a_gradient_wants_to_know_most_trips():
-    def run(x):
-        gm = GradManager().attach([x])
-        with gm:
-            y = F.while_loop(lambda y: y.sum() < 100, lambda y: y * 2, x)
-            gm.backward(y.sum())
-        return x.grad
-
-    assert run(tessera.Tensor([3.0])).tolist() == [64.0]
-    with pytest.raises(ValueError, match="while_loop: max_trips must be given where a gradient"):
-        jit.trace(run)(tessera.Tensor([3.0]))
-
-
 @pytest.mark.parametrize("counts", [False, True])
 def test_sizes_within_branches_and_loops_stay_free(tmp_path, counts):
     """Those of results, of what a branch takes from outside, and the length of a loop."""

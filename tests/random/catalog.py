@@ -163,6 +163,12 @@ UNARY = (
     " {a}, max_trips=4)",
     "F.scan(lambda h, x: (F.while_loop(lambda k: k.max() > 0.5, lambda k: k * 0.5 + x * 0.1,"
     " h, max_trips=3), h), {a}[0], {a})[0]",
+    "F.while_loop(lambda n, x: n < 4 + {a}.ndim * 3, lambda n, x: (n + 1, F.tanh(x) * {a}.mean()"
+    " + x * 0.5), F.full((), 0), {a})[1]",
+    "F.while_loop(lambda n, x: F.logical_and(n < 20, F.abs(x).sum() > 0.5), lambda n, x: (n + 1,"
+    " F.sin(x) * 0.5), F.full((), 0), {a} * 2)[1]",
+    "F.scan(lambda h, x: (F.while_loop(lambda n, k: n < 9 + F.clip(h.sum(), -5, 5), lambda n, k:"
+    " (n + 1, k * 0.5 + x * 0.1), F.full((), 0.0), h)[1], h), {a}[0], {a})[0]",
     "F.scan(lambda h, _: (h * 0.5 + {a}[0], h), {a}[0] * 2, None, {a}.shape[0])[1]",
     "F.reshape({a}, F.concat([{a}.shape[:1], [-1]]))", "F.ones(F.concat([[2], {a}.shape])) * {a}",
     "{a}[F.concat([{a}.shape, [1]])[0] // 2 :]",

@@ -89,6 +89,7 @@ struct PyProgram {
     bytes["outputs"] = estimate.outputs;
     bytes["constants"] = estimate.constants;
     bytes["rounding"] = estimate.rounding;
+    bytes["saved_per_trip"] = estimate.savedPerTrip;
     return bytes;
   }
   nb::dict state() const {

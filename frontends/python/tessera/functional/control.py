@@ -119,7 +119,8 @@ def while_loop(cond, body, *carried, max_trips=None):
     """Applies `body` to what it returned before as long as `cond` of it is true.
 
     In a traced function it is a loop of the program. Without `max_trips` it may go on for ever, as
-    Python's `while`, which it is where nothing is traced; Ctrl-C ends it.
+    Python's `while`, which it is where nothing is traced; Ctrl-C ends it. What its trips save for a
+    gradient is planned for `max_trips` of them, or grows as the loop goes on.
 
     Args:
         cond: a function of the carried values that returns bool[]
@@ -132,9 +133,10 @@ def while_loop(cond, body, *carried, max_trips=None):
 
     Raises:
         ValueError: cond must return rank 0; body must return carried values with the dtypes and
-            shapes that it takes; max_trips must be at least 0, and be given where a gradient goes
-            through the loop of a traced function: what it needs of max_trips trips has memory
+            shapes that it takes; max_trips must be at least 0, and be given in a traced function
+            for gradients of third order, and for those of two gradients through the same loop
         TypeError: cond must return a bool; carried must be made of tensors
+        MemoryError: there is no memory for what another trip saves
 
     Example:
         >>> from tessera import tensor

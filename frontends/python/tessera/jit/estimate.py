@@ -27,10 +27,13 @@ class Estimate:
     constants: int
     rounding: int  # bytes that the allocator adds to arena and outputs
     launches: int  # kernels, library calls and copies
+    saved_per_trip: int = 0  # what a trip of each while_loop without max_trips saves for a gradient
 
     @property
     def peak(self):
-        """The most bytes that the call holds at once."""
+        """The most bytes that the call holds at once, without those of `saved_per_trip`: memory
+        for them grows as such a loop goes on, to three times that for each of its trips.
+        """
         return self.arena + self.outputs + self.constants + self.rounding
 
 
