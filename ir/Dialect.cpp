@@ -11,25 +11,38 @@ using namespace mlir;
 
 namespace tess::ir {
 
-struct detail::QuantizedTypeStorage : TypeStorage {
+struct detail::DTypeStorage : TypeStorage {
   using KeyTy = uint32_t;
-  explicit QuantizedTypeStorage(KeyTy key) : dtype(DType(key)) {}
+  explicit DTypeStorage(KeyTy key) : dtype(DType(key)) {}
   bool operator==(KeyTy key) const { return KeyTy(dtype) == key; }
-  static QuantizedTypeStorage *construct(TypeStorageAllocator &allocator, KeyTy key) {
-    return new (allocator.allocate<QuantizedTypeStorage>()) QuantizedTypeStorage(key);
+  static DTypeStorage *construct(TypeStorageAllocator &allocator, KeyTy key) {
+    return new (allocator.allocate<DTypeStorage>()) DTypeStorage(key);
   }
   DType dtype;
 };
 
 QuantizedType QuantizedType::get(MLIRContext *context, DType dtype) { return Base::get(context, uint32_t(dtype)); }
-
 DType QuantizedType::getDType() const { return getImpl()->dtype; }
 
+LowBitType LowBitType::get(MLIRContext *context, DType dtype) { return Base::get(context, uint32_t(dtype)); }
+DType LowBitType::getDType() const { return getImpl()->dtype; }
+
 Type TessDialect::parseType(DialectAsmParser &parser) const {
+  StringRef word;
   std::string text;
-  if (parser.parseKeyword("quantized") || parser.parseLess() || parser.parseString(&text) || parser.parseGreater())
+  if (parser.parseKeyword(&word))
     return {};
-  std::optional<DType> dtype = parseDType(text);
+  std::optional<DType> dtype = parseDType(word);
+  if (dtype && isLowBit(*dtype))
+    return LowBitType::get(getContext(), *dtype);
+  if (word != "quantized") {
+    parser.emitError(parser.getNameLoc(),
+                     "type: its name must be quantized, intb1, intb2 or intb4, got '" + word + "'");
+    return {};
+  }
+  if (parser.parseLess() || parser.parseString(&text) || parser.parseGreater())
+    return {};
+  dtype = parseDType(text);
   if (dtype && isQuantized(*dtype))
     return QuantizedType::get(getContext(), *dtype);
   parser.emitError(parser.getNameLoc(), "quantized: dtype must be a quantized one, got '" + text + "'");
@@ -37,11 +50,14 @@ Type TessDialect::parseType(DialectAsmParser &parser) const {
 }
 
 void TessDialect::printType(Type type, DialectAsmPrinter &printer) const {
-  printer << "quantized<\"" << shortName(cast<QuantizedType>(type).getDType()) << "\">";
+  if (auto lowBit = dyn_cast<LowBitType>(type))
+    printer << shortName(lowBit.getDType());
+  else
+    printer << "quantized<\"" << shortName(cast<QuantizedType>(type).getDType()) << "\">";
 }
 
 void TessDialect::initialize() {
-  addTypes<QuantizedType>();
+  addTypes<LowBitType, QuantizedType>();
   addOperations<ConstantOp, FusionOp, KernelOp, NamedSizeOp, ScanOp, YieldOp>();
   registerOps();
 }

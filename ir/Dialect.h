@@ -22,16 +22,25 @@
 namespace tess::ir {
 
 namespace detail {
-struct QuantizedTypeStorage;
+struct DTypeStorage;
 }
 
 /// A quantized dtype as the type of a tensor's elements: `!tess.quantized<"qint8<0.1>">`. Without parameters, as in
 /// `!tess.quantized<"qint8">`, it stands for all of its kind.
-class QuantizedType : public mlir::Type::TypeBase<QuantizedType, mlir::Type, detail::QuantizedTypeStorage> {
+class QuantizedType : public mlir::Type::TypeBase<QuantizedType, mlir::Type, detail::DTypeStorage> {
 public:
   using Base::Base;
   static constexpr llvm::StringLiteral name = "tess.quantized";
   static QuantizedType get(mlir::MLIRContext *context, DType dtype);
+  DType getDType() const;
+};
+
+/// A low-bit dtype as the type of a tensor's elements: `!tess.intb4`.
+class LowBitType : public mlir::Type::TypeBase<LowBitType, mlir::Type, detail::DTypeStorage> {
+public:
+  using Base::Base;
+  static constexpr llvm::StringLiteral name = "tess.intb";
+  static LowBitType get(mlir::MLIRContext *context, DType dtype);
   DType getDType() const;
 };
 

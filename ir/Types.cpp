@@ -11,6 +11,8 @@ namespace tess::ir {
 Type elementType(MLIRContext *context, DType dtype) {
   if (isQuantized(dtype))
     return QuantizedType::get(context, dtype);
+  if (isLowBit(dtype))
+    return LowBitType::get(context, dtype);
   switch (dtype) {
   case DType::Float16:
     return Float16Type::get(context);
@@ -71,6 +73,8 @@ DType dtypeOf(Type type) {
     return DType::Float8E5M2;
   if (auto quantized = dyn_cast<QuantizedType>(type))
     return quantized.getDType();
+  if (auto lowBit = dyn_cast<LowBitType>(type))
+    return lowBit.getDType();
   if (type.isF16())
     return DType::Float16;
   if (type.isBF16())

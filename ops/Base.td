@@ -49,7 +49,10 @@ def Tess_Any : RankedTensorOf<anyTypes>;
 // What only moves elements takes quantized ones besides: what is stored says nothing without scale and zero point.
 def Tess_QuantizedElement : Type<CPred<"::llvm::isa<::tess::ir::QuantizedType>($_self)">, "quantized">;
 def Tess_Quantized : RankedTensorOf<[Tess_QuantizedElement]>;
-def Tess_Moved : RankedTensorOf<!listconcat(anyTypes, [Tess_QuantizedElement])>;
+// And those of few bits, whose numbers are odd: what makes zeros or sums takes none.
+def Tess_LowBitElement : Type<CPred<"::llvm::isa<::tess::ir::LowBitType>($_self)">, "intb">;
+def Tess_Unquantized : RankedTensorOf<!listconcat(anyTypes, [Tess_LowBitElement])>;
+def Tess_Moved : RankedTensorOf<!listconcat(anyTypes, [Tess_QuantizedElement, Tess_LowBitElement])>;
 def Tess_F32 : RankedTensorOf<[F32]>;
 def Tess_Index : RankedTensorOf<[I32, I64]>;
 def Tess_I32 : RankedTensorOf<[I32]>;

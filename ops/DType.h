@@ -23,8 +23,8 @@ enum class DType : uint32_t {
 #include "ops/DType.def"
 };
 /// What elements are; bool is neither a float nor an integer, and a float8 no float: it is moved, saved and converted,
-/// but nothing computes with it. Nor with what is quantized.
-enum class DTypeFamily : uint8_t { Float, SignedInt, UnsignedInt, Bool, Float8, Complex, Quantized };
+/// but nothing computes with it. Nor with what is quantized, nor with what has few bits.
+enum class DTypeFamily : uint8_t { Float, SignedInt, UnsignedInt, Bool, Float8, Complex, Quantized, LowBit };
 
 /// One row of the table.
 struct DTypeInfo {
@@ -77,9 +77,11 @@ constexpr DTypeMask kNumberMask = kFloatMask | kIntMask;
 constexpr DTypeMask kFloat8Mask = maskOf(DTypeFamily::Float8);
 constexpr DTypeMask kComplexMask = maskOf(DTypeFamily::Complex);
 constexpr DTypeMask kQuantizedMask = maskOf(DTypeFamily::Quantized);
-/// All that can be moved; of these, all that stand for themselves.
+constexpr DTypeMask kLowBitMask = maskOf(DTypeFamily::LowBit);
+/// All that can be moved; of these, all that stand for themselves; of these, all that have a zero.
 constexpr DTypeMask kMovedMask = (DTypeMask(1) << kNumDTypes) - 1;
-constexpr DTypeMask kAnyMask = kMovedMask & ~kQuantizedMask;
+constexpr DTypeMask kUnquantizedMask = kMovedMask & ~kQuantizedMask;
+constexpr DTypeMask kAnyMask = kUnquantizedMask & ~kLowBitMask;
 
 /// The family of a dtype.
 constexpr bool isFloat(DType d) { return maskOf(d) & kFloatMask; }
@@ -89,6 +91,7 @@ constexpr bool isBool(DType d) { return d == DType::Bool; }
 constexpr bool isFloat8(DType d) { return maskOf(d) & kFloat8Mask; }
 constexpr bool isComplex(DType d) { return maskOf(d) & kComplexMask; }
 constexpr bool isQuantized(DType d) { return maskOf(d) & kQuantizedMask; }
+constexpr bool isLowBit(DType d) { return maskOf(d) & kLowBitMask; }
 /// Whether gradients go through values of it.
 constexpr bool isDifferentiable(DType d) { return isFloat(d) || isComplex(d); }
 /// A float that computes in float32 and is rounded where an operator ends.
@@ -131,8 +134,21 @@ static_assert(
              (1u << std::size(kQuantizedKinds)) - 1;
     }(),
     "every quantized dtype says what it stores, in the order of their values");
-/// The dtype of what lies in memory: integers where `d` is quantized, else `d`.
-constexpr DType storageOf(DType d) { return isQuantized(d) ? quantizedKind(d).storage : d; }
+/// The dtype of what lies in memory: integers where `d` is quantized or has few bits, else `d`.
+constexpr DType storageOf(DType d) { return isQuantized(d) ? quantizedKind(d).storage : isLowBit(d) ? DType::Int8 : d; }
+
+/// The largest number of a low-bit dtype, which has the odd ones from -lowBitEnd(d) on.
+constexpr int lowBitEnd(DType d) {
+  switch (d) {
+#define TESS_DTYPE(...)
+#define TESS_LOW_BIT(ENUMERATOR, BITS)                                                                                 \
+  case DType::ENUMERATOR:                                                                                              \
+    return (1 << BITS) - 1;
+#include "ops/DType.def"
+  default:
+    return 0;
+  }
+}
 
 /// The texts of a quantized dtype that has parameters; see Quantization.h.
 llvm::StringRef quantizedName(DType d);

@@ -282,7 +282,7 @@ def Tess_BitwiseNotOp : Unary<"bitwise_not", "each bit inverted", (s_bitnot $x),
 // Conversion
 //===----------------------------------------------------------------------===//
 defvar realDTypes = ["f32", "f16", "bf16", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool",
-                     "f8e4m3fn", "f8e5m2"];
+                     "f8e4m3fn", "f8e5m2", "intb1", "intb2", "intb4"];
 def Tess_CastOp : Tess_Op<"cast"> {
   let summary = "elements converted to another dtype";
   let description = [{Floats become integers by rounding towards zero; what lies beyond the integer's range
@@ -290,9 +290,10 @@ def Tess_CastOp : Tess_Op<"cast"> {
     floats by one rounding to nearest even; anything becomes bool by comparison with zero. A float8 is a
     float here: what lies beyond the largest number of float8_e5m2 becomes infinite, of float8_e4m3fn, which
     has no infinity, NaN, and no gradient goes through either. A number becomes complex with an imaginary
-    part of 0, and a complex one becomes complex or bool only: real and imag take its parts.}];
-  let arguments = (ins Tess_Any:$x, Tess_DTypeAttr:$dtype);
-  let results = (outs Tess_Any:$out);
+    part of 0, and a complex one becomes complex or bool only: real and imag take its parts. What becomes
+    intb1, intb2 or intb4 goes to the nearest number of the dtype, even integers away from zero, 0 and NaN to 1.}];
+  let arguments = (ins Tess_Unquantized:$x, Tess_DTypeAttr:$dtype);
+  let results = (outs Tess_Unquantized:$out);
   let shapes = "(*D) -> (*D)";
   let dtypes = FromAttr<"dtype">;
   let lowering = Elementwise_;
@@ -306,11 +307,13 @@ def Tess_CastOp : Tess_Op<"cast"> {
                  Sample<["5"], "dtype=u32", "0", "2", realDTypes>, Sample<["5"], "dtype=u64", "0", "2", realDTypes>,
                  Sample<["5"], "dtype=f8e4m3fn", "-2", "2", realDTypes>,
                  Sample<["5"], "dtype=f8e5m2", "-2", "2", realDTypes>, Sample<["3,5"], "dtype=c64">,
+                 Sample<["5"], "dtype=intb1", "-2", "2", realDTypes>, Sample<["7"], "dtype=intb2", "-5", "5", realDTypes>,
+                 Sample<["9"], "dtype=intb4", "-20", "20", realDTypes>,
                  Sample<["5"], "dtype=c128">, Sample<["2,3,1,2,2"], "dtype=bool">];
   let attrFacts = [Doc<"dtype", "dtype of the result">];
   let check = "cast";
   let constraints = ["x must be real where dtype is neither complex nor bool"];
-  let oracle = Oracle<"x.astype(dtype)">;
+  let oracle = Oracle<"tess_oracle.cast(x, dtype)">;
   let python = Py<"functional.tensor", "astype", ["astype"], "", ["x=inp"]>;
   let onnx = "Cast";
 }

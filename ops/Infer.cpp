@@ -49,8 +49,10 @@ std::string dtypeNames(DTypeMask mask) {
     return "a number, bool or complex";
   case kQuantizedMask:
     return "quantized";
-  case kAnyMask:
+  case kUnquantizedMask:
     return "unquantized";
+  case kAnyMask:
+    return "neither quantized nor intb";
   default:
     break;
   }

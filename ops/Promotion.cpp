@@ -5,7 +5,7 @@
 // nothing, because there is none; bool gives way to everything. float16 and
 // bfloat16 stay only among their own dtype: with the other half type or any
 // integer the result is float32. Complex with real gives the complex dtype whose
-// parts hold both. A float8 or a quantized dtype has a common dtype with itself only. Weak numbers
+// parts hold both. A float8, a quantized or a low-bit dtype has a common dtype with itself only. Weak numbers
 // never widen within their kind, and a weak complex one makes a float complex.
 //
 //===----------------------------------------------------------------------===//
@@ -30,10 +30,13 @@ static std::optional<DType> promoteInts(DType a, DType b) {
   return signedOf(std::max(ofSigned, 2 * ofUnsigned));
 }
 
+/// Whether a dtype has a common one with itself only, bool included.
+static bool isAlone(DType d) { return isQuantized(d) || isLowBit(d); }
+
 static std::optional<DType> promotePair(DType a, DType b) {
   if (a == b)
     return a;
-  if (isQuantized(a) || isQuantized(b))
+  if (isAlone(a) || isAlone(b))
     return std::nullopt;
   if (isBool(a) || isBool(b))
     return isBool(b) ? a : b;
@@ -78,7 +81,7 @@ std::optional<DType> promote(llvm::ArrayRef<DType> dtypes, llvm::ArrayRef<bool> 
       return std::nullopt;
     side = common;
   }
-  if (strong && weak && isQuantized(*strong))
+  if (strong && weak && isAlone(*strong))
     return std::nullopt; // a number is no stored integer
   if (strong && weak)
     return promoteWeak(*strong, *weak);

@@ -130,6 +130,8 @@ static V floatToInt(V x, DType to) {
     low = quantizedKind(to).min;
     high = quantizedKind(to).max;
   }
+  if (isLowBit(to))
+    high = lowBitEnd(to); // of a size, which is not negative
   V finite = select(isNan(x), 0.0, x);
   V inside = select(lt(finite, low), low, finite);
   inside = select(gt(inside, high), high, inside);
@@ -138,6 +140,12 @@ static V floatToInt(V x, DType to) {
   if (width <= digits)
     return result;
   return select(ge(finite, end), result.ci(~uint64_t(0) >> (64 - bits)), result);
+}
+
+/// The nearest of the odd numbers that a low-bit dtype has; even ones go away from zero, and 0 and NaN become 1.
+static V floatToLowBit(V x, DType to) {
+  V size = floatToInt(fabs(x), to), odd = size | size.ci(1);
+  return select(lt(x, 0.0), odd.ci(0) - odd, odd);
 }
 
 /// The integer that holds one part of a complex value.
@@ -185,6 +193,8 @@ V castValue(V value, DType from, DType to) {
     bool narrowing = from == DType::Float64 && computeElem(to) == Elem::F32 && to != DType::Float32;
     return roundTo(narrowing ? roundToOdd(value) : b.convert(value, computeElem(to)), to);
   }
+  if (isLowBit(to)) // an integer too large for a float32 stays beyond the ends
+    return floatToLowBit(isReal(from) ? value : castValue(value, from, DType::Float32), to);
   if (isReal(from))
     return floatToInt(value, to);
   if (!isReal(to))

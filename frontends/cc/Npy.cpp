@@ -161,6 +161,9 @@ DType storedAs(DType dtype) {
   case DType::QInt8Narrow:
   case DType::QInt4:
   case DType::QInt1:
+  case DType::IntB1:
+  case DType::IntB2:
+  case DType::IntB4:
     return DType::Int8;
   case DType::QUInt8:
   case DType::QUInt4:

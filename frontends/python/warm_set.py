@@ -35,6 +35,9 @@ RARE = (
     "float8_e5m2",
     "complex64",
     "complex128",
+    "intb1",
+    "intb2",
+    "intb4",
 )  # compiled at their first call; fmt: skip
 
 

@@ -13,7 +13,7 @@ namespace tess::tblgen {
 
 /// "float or complex" of Tess_FloatOrComplex.
 static std::string kindOfDTypes(StringRef constraint) {
-  if (constraint == "Tess_Moved")
+  if (constraint == "Tess_Moved" || constraint == "Tess_Unquantized")
     return "any";
   std::string words;
   for (char c : constraint.drop_front(StringRef("Tess_").size())) {
@@ -153,8 +153,8 @@ std::vector<std::string> raisesLines(const OpModel &op) {
     lines.push_back("ValueError: " + text);
   for (const ValueModel &v : op.operands)
     if (v.constraint == "Tess_Any")
-      lines.push_back("TypeError: " + op.pyParameter(v.name) + " must not be quantized");
-    else if (v.constraint != "Tess_Moved" && !isCast(op, v))
+      lines.push_back("TypeError: " + op.pyParameter(v.name) + " must be neither quantized nor intb");
+    else if (v.constraint != "Tess_Moved" && v.constraint != "Tess_Unquantized" && !isCast(op, v))
       lines.push_back("TypeError: " + op.pyParameter(v.name) + " must be " + kindOfDTypes(v.constraint));
   lines.push_back("TypeError: each argument must be of its kind, operands tensors, arrays or numbers");
   return lines;

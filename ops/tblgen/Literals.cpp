@@ -36,6 +36,7 @@ static const std::map<std::string, Constraint> &constraints() {
       {"Tess_NumberOrComplex", TESS_SET(kNumberMask | kComplexMask)},
       {"Tess_NumberOrBoolOrComplex", TESS_SET(kNumberMask | kBoolMask | kComplexMask)},
       {"Tess_Any", TESS_SET(kAnyMask)},
+      {"Tess_Unquantized", TESS_SET(kUnquantizedMask)},
       {"Tess_Moved", TESS_SET(kMovedMask)},
       {"Tess_Quantized", TESS_SET(kQuantizedMask)},
       {"Tess_F32", TESS_SET(maskOf(DType::Float32))},

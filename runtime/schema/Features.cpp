@@ -7,9 +7,9 @@
 
 namespace tess::runtime {
 
-static constexpr llvm::StringLiteral kNames[] = {"complex",     "data_sizes",   "float8",
-                                                 "grid_images", "grown_values", "loops",
-                                                 "ptx_images",  "quantized",    "size_expressions"};
+static constexpr llvm::StringLiteral kNames[] = {"complex",      "data_sizes",      "float8",  "grid_images",
+                                                 "grown_values", "loops",           "low_bit", "ptx_images",
+                                                 "quantized",    "size_expressions"};
 static_assert(std::size(kNames) == kNumFeatures, "each feature has a name");
 
 void Features::add(DType dtype) {
@@ -20,6 +20,8 @@ void Features::add(DType dtype) {
     return add(Feature::Float8);
   case DTypeFamily::Quantized:
     return add(Feature::Quantized);
+  case DTypeFamily::LowBit:
+    return add(Feature::LowBit);
   case DTypeFamily::Float:
   case DTypeFamily::SignedInt:
   case DTypeFamily::UnsignedInt:

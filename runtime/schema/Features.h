@@ -31,6 +31,7 @@ enum class Feature : uint8_t {
   GridImages,      // "grid_images": code for the emulated accelerator
   GrownValues,     // "grown_values": what loops without a bound stack
   Loops,           // "loops": operators with bodies
+  LowBit,          // "low_bit": values of intb1, intb2 and intb4
   PtxImages,       // "ptx_images": code for GPUs
   Quantized,       // "quantized": values of quantized dtypes
   SizeExpressions, // "size_expressions": attributes that are computed from sizes

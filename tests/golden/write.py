@@ -21,6 +21,7 @@ FEATURES = (
     "free_sizes",
     "grown_values",
     "loops",
+    "low_bit",
 )  # what files name, beside families
 WITH_CODE = ("activation", "digits", "state", *FEATURES)  # the others hold the graph only
 BASELINE = "x86-64-v3"
@@ -103,9 +104,21 @@ def _grown_values(x):
     return {"y": y, "grad": grad}
 
 
+def _float8(x):
+    narrow = [x.astype(dtype) for dtype in ("float8_e4m3fn", "float8_e5m2")]
+    return {f"wide{i}": each.astype("float32") for i, each in enumerate(narrow)}
+
+
+def _low_bit(x):
+    few = {name: (x * 4).astype(name) for name in ("intb1", "intb2", "intb4")}
+    return {name: F.roll(each, 1, 0).astype("float32") for name, each in few.items()}
+
+
 def write_features(folder):
     """One program for each feature that a reader must know, but for complex numbers."""
     x = tessera.Tensor(np.random.default_rng(1).standard_normal((6, 5), dtype="float32"))
+    for name, function in {"float8": _float8, "low_bit": _low_bit}.items():
+        write_program(folder, name, function, {"x": x})
 
     def _step(state, row):
         return state * 0.5 + row, state - row
@@ -125,12 +138,7 @@ def write_features(folder):
             "ones": F.ones((rows + 1, 2)) * x[0, 0],
         }
 
-    def _float8(x):
-        narrow = [x.astype(dtype) for dtype in ("float8_e4m3fn", "float8_e5m2")]
-        return {f"wide{i}": each.astype("float32") for i, each in enumerate(narrow)}
-
-    functions = {"data_sizes": _data_sizes, "float8": _float8, "loops": _loops}
-    functions["grown_values"] = _grown_values
+    functions = {"data_sizes": _data_sizes, "loops": _loops, "grown_values": _grown_values}
     for name, function in functions.items():
         write_program(folder, name, function, {"x": x})
     write_program(folder, "free_sizes", _free_sizes, {"x": x}, {"x": {0: jit.Dim("rows", 1, 64)}})

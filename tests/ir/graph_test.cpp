@@ -220,6 +220,7 @@ TEST_CASE("a graph names the features that it uses, and no others") {
                                              "complex");
   CHECK(endOf(identity(DType::Float8E4M3)) == "\x42\x06"
                                               "float8");
+  CHECK(endOf(identity(DType::IntB4)) == "\x42\x07low_bit");
   CHECK(endOf(loop()) == "\x42\x05loops");
   CHECK(endOf(onesOfData()) == "\x42\x0a"
                                "data_sizes\x42\x10size_expressions");

@@ -42,6 +42,14 @@ func.func @quantized(%q: tensor<2x3x!tess.quantized<"quint8@1<0.1:128|0.2:3|1:0>
   return %0 : tensor<3x2x!tess.quantized<"quint8@0<0.1:128|0.2:3|1:0>">>
 }
 
+// Low-bit dtypes have their names.
+// CHECK-LABEL: func.func @low_bit
+// CHECK: tess.cast %arg0 {dtype = "intb2"} : (tensor<3x!tess.intb4>) -> tensor<3x!tess.intb2>
+func.func @low_bit(%x: tensor<3x!tess.intb4>) -> tensor<3x!tess.intb2> {
+  %0 = tess.cast %x {dtype = "intb2"} : (tensor<3x!tess.intb4>) -> tensor<3x!tess.intb2>
+  return %0 : tensor<3x!tess.intb2>
+}
+
 // State keeps its initial value.
 // CHECK-LABEL: func.func @state
 // CHECK-SAME: tess.initial = dense_resource<start> : tensor<2xf32>

@@ -88,6 +88,23 @@ func.func @main(%x: tensor<3x!tess.quantized<"qint8<0>">>) -> tensor<3x!tess.qua
 
 // -----
 
+// A type of the dialect is one of four.
+// CHECK: type: its name must be quantized, intb1, intb2 or intb4, got 'intb3'
+func.func @main(%x: tensor<3x!tess.intb3>) -> tensor<3x!tess.intb3> {
+  return %x : tensor<3x!tess.intb3>
+}
+
+// -----
+
+// Low-bit numbers are odd: a sum of two has no dtype.
+// CHECK: 'tess.add' op operand #0 must be ranked tensor of
+func.func @main(%x: tensor<3x!tess.intb2>) -> tensor<3x!tess.intb2> {
+  %0 = tess.add %x, %x : (tensor<3x!tess.intb2>, tensor<3x!tess.intb2>) -> tensor<3x!tess.intb2>
+  return %0 : tensor<3x!tess.intb2>
+}
+
+// -----
+
 // Nothing computes with stored integers.
 // CHECK: 'tess.neg' op operand #0 must be ranked tensor of
 func.func @main(%x: tensor<3x!tess.quantized<"qint8<0.5>">>) -> tensor<3x!tess.quantized<"qint8<0.5>">> {

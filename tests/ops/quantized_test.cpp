@@ -1,5 +1,6 @@
 //===- quantized_test.cpp - quantized dtypes, and operators that move them ===//
 #include "ops/Builtin.h"
+#include "ops/Promotion.h"
 #include "ops/Quantization.h"
 #include "ops/QuantizedMetas.h"
 #include "tests/ops/Samples.h"
@@ -74,7 +75,7 @@ TEST_CASE("operators that move keep a scale for the whole tensor") {
   CHECK(results(Concat(), {x, TensorMeta(dtypeOf("qint8<0.25>"), {2, 3})}) ==
         "concat: operands must have one dtype, got inputs qint8<0.5>[2, 3] and inputs qint8<0.25>[2, 3]");
   CHECK(results(Neg(), {x}) == "neg: x must be a number or complex, got qint8<0.5>[2, 3]");
-  CHECK(results(ZerosLike(), {x}) == "zeros_like: x must be unquantized, got qint8<0.5>[2, 3]");
+  CHECK(results(ZerosLike(), {x}) == "zeros_like: x must be neither quantized nor intb, got qint8<0.5>[2, 3]");
   CHECK(results(Cast(x.dtype), {TensorMeta(DType::Float32, {2})}) == "cast: dtype must be unquantized, got qint8<0.5>");
 }
 
@@ -92,6 +93,25 @@ TEST_CASE("channels move with their axis") {
   CHECK(results(Copy(), {x}) == "qint8@1<0.5|0.25|1>[?, 3, 4]");
   CHECK(results(Roll(1), {x}) == "roll: operands must have one scale for all channels, got "
                                  "qint8@1<0.5|0.25|1>[?, 3, 4]; dequantize them first");
+}
+
+TEST_CASE("low-bit dtypes move, and are converted") {
+  for (DType dtype : {DType::IntB1, DType::IntB2, DType::IntB4}) {
+    std::string name = shortName(dtype).str();
+    CHECK(parseDType(name) == dtype);
+    CHECK(mlirName(dtype) == "!tess." + name);
+    CHECK(storageOf(dtype) == DType::Int8);
+    TensorMeta x(dtype, {2, 3});
+    CHECK(results(Concat(), {x, x}) == name + "[4, 3]");
+    CHECK(results(Cast(DType::Float32), {x}) == "f32[2, 3]");
+    CHECK(results(Cast(dtype), {TensorMeta(DType::Float32, {2})}) == name + "[2]");
+    CHECK(results(Add(), {x, x}) == "add: x must be a number or complex, got " + name + "[2, 3]");
+    CHECK(results(ZerosLike(), {x}) == "zeros_like: x must be neither quantized nor intb, got " + name + "[2, 3]");
+    CHECK(!promote({dtype, DType::Bool}));
+  }
+  CHECK(lowBitEnd(DType::IntB1) == 1);
+  CHECK(lowBitEnd(DType::IntB2) == 3);
+  CHECK(lowBitEnd(DType::IntB4) == 15);
 }
 
 TEST_CASE("tensors of stored integers need their scales") {

@@ -342,3 +342,17 @@ def quantize(x, scale, zero_point, dtype):
 def dequantize(x, scale, zero_point):
     """What stored integers stand for."""
     return (x.astype(np.float32) - np.float32(zero_point)) * np.float32(scale)
+
+
+LOW_BIT = {"intb1": 1, "intb2": 3, "intb4": 15}  # the largest number
+
+
+def odd(x, dtype):
+    """The nearest of a low-bit dtype's odd integers: even ones away from zero, 0 and NaN to 1."""
+    size = np.minimum(np.nan_to_num(np.abs(np.float64(x))), LOW_BIT[dtype]).astype(np.int8) | 1
+    return np.where(np.float64(x) < 0, -size, size)
+
+
+def cast(x, dtype):
+    """The elements as another dtype, of NumPy's or of few bits."""
+    return odd(x, dtype) if dtype in LOW_BIT else x.astype(dtype)

@@ -1,9 +1,13 @@
-"""Quantized dtypes, numbers for them, and what NumPy makes of both."""
+"""Quantized and low-bit dtypes, numbers for them, and what NumPy makes of both."""
 
 import numpy as np
 from tessera import _core
 from tessera.dtype import (
+    intb1,
+    intb2,
+    intb4,
     is_dtype_equal,
+    is_lowbit,
     qint1,
     qint4,
     qint8,
@@ -29,6 +33,7 @@ CHANNELS = {
     "quint8": quint8([0.05, 0.5, 0.01], [130, 0, 255], axis=1),
     "qint4": qint4([0.5, 0.1, 1.0], axis=1),
 }
+LOW_BIT = {"intb1": intb1, "intb2": intb2, "intb4": intb4}
 ALL = {**KINDS, **{f"{kind} by channel": dtype for kind, dtype in CHANNELS.items()}}
 
 
@@ -50,11 +55,15 @@ def parameters(dtype, rank):
 
 
 def quantized(array, dtype):
+    if is_lowbit(dtype):
+        return oracle.odd(array, _core.described_name(dtype)).astype(dtype)
     kind, scale, zero_point = parameters(dtype, array.ndim)
     return oracle.quantize(array, scale, zero_point, kind).astype(dtype)
 
 
 def dequantized(array, dtype):
+    if is_lowbit(dtype):
+        return array.astype(np.float32)
     _, scale, zero_point = parameters(dtype, array.ndim)
     return oracle.dequantize(array, scale, zero_point)
 

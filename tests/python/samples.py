@@ -17,6 +17,7 @@ SHORT = _core.dtype_table()
 FLOATS = ("float16", "bfloat16", "float32", "float64")
 FLOAT8 = {"float8_e4m3fn": 3, "float8_e5m2": 2}  # bits of mantissa
 PARTS = {"complex64": "float32", "complex128": "float64"}
+LOW_BIT = oracle.LOW_BIT  # the largest number
 
 
 @dataclass(frozen=True)
@@ -173,6 +174,10 @@ def random_array(random, shape, dtype, low, high):
     """Numbers of [low, high), exact in `dtype`."""
     if dtype.startswith("q"):
         dtype = _core.dtype_storage()[dtype.partition("<")[0]]  # what is stored
+    if dtype in LOW_BIT:
+        first = max(int(low), -LOW_BIT[dtype])
+        drawn = random.randint(first, max(min(int(high), LOW_BIT[dtype]), first) + 1, shape)
+        return np.asarray(drawn | 1).astype(np.int8)
     if dtype == "bool":
         return np.asarray(random.rand(*shape) < 0.5)
     if dtype in PARTS:

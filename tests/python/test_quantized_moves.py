@@ -1,4 +1,4 @@
-"""Quantized tensors in motion: by views, kernels and programs, in every mode, and to files."""
+"""Quantized and low-bit tensors in motion: views, kernels, programs, every mode, and files."""
 
 import copy
 import io
@@ -14,7 +14,19 @@ from tessera import _core, jit
 from tessera.dtype import get_scale, is_dtype_equal, qint8, quint8
 
 from tests.python.helper import loaded
-from tests.python.quantized import ALL, CHANNELS, KINDS, dequantized, numbers, quantized, same
+from tests.python.quantized import (
+    ALL,
+    CHANNELS,
+    KINDS,
+    LOW_BIT,
+    dequantized,
+    numbers,
+    quantized,
+    same,
+)
+
+ONE_SCALE = {**KINDS, **LOW_BIT}
+EVERY = {**ALL, **LOW_BIT}
 
 TESS_RUN = Path("tools/tess-run").absolute()  # of the runfiles, where tests start
 
@@ -39,10 +51,10 @@ def numpy_moved(x):
             np.broadcast_to(x[:1], x.shape), x)  # fmt: skip
 
 
-@pytest.mark.parametrize("name", KINDS)
+@pytest.mark.parametrize("name", ONE_SCALE)
 def test_one_scale_goes_with_what_moves(name):
-    dtype = KINDS[name]
-    q = tessera.tensor(numbers(4, 3), dtype=dtype)
+    dtype = ONE_SCALE[name]
+    q = tessera.tensor(numbers(4, 3)).astype(dtype)
     want = numpy_moved(q.numpy())
     want = (*want[:-1], q.numpy()[dequantized(q.numpy(), dtype) != 0])
     for got, each in zip(moved(q), want, strict=True):
@@ -50,8 +62,8 @@ def test_one_scale_goes_with_what_moves(name):
     target = F.copy(q)
     target[1:3] = q[:2]
     assert is_dtype_equal(target.dtype, dtype) and (target.numpy()[1:3] == q.numpy()[:2]).all()
-    target[0] = 1.5  # a number, as in tensor(1.5, dtype=dtype)
-    same(target[0], quantized(np.full(3, 1.5, np.float32), dtype))
+    target[0] = 1  # a number, as in tensor(1, dtype=dtype)
+    same(target[0], quantized(np.full(3, 1, np.float32), dtype))
 
 
 def test_channels_go_with_their_axis():
@@ -107,7 +119,7 @@ def test_channels_that_would_mix_are_refused(call, error, text):
 
 def converted(x, q):
     """Constants, arguments and results that are quantized, and conversions both ways."""
-    constant = tessera.tensor(np.float32([[1.0, -2.0, 0.3]]), dtype=converted.dtype)
+    constant = tessera.tensor(quantized(np.float32([[1.0, -2.0, 0.3]]), converted.dtype))
     y = x.astype(converted.dtype)
     both = F.concat([y, q, constant], 0)
     return both, both.astype("float32") * 2, F.transpose(y, (1, 0)), F.copy(q)
@@ -130,11 +142,11 @@ def in_every_mode(function, arguments, folder, outputs):
 
 
 @pytest.mark.parametrize("device", ["cpu0", "sim0"])
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", EVERY)
 def test_every_mode(name, device, tmp_path):
-    converted.dtype = ALL[name]
+    converted.dtype = EVERY[name]
     x = tessera.tensor(numbers(4, 3), device=device)
-    q = tessera.tensor(numbers(2, 3, seed=1), dtype=ALL[name], device=device)
+    q = tessera.tensor(numbers(2, 3, seed=1), device=device).astype(EVERY[name])
     tessera.set_default_device(device)
     try:
         eager, path = in_every_mode(converted, [x, q], tmp_path, list("abcd"))
@@ -175,9 +187,9 @@ def test_a_file_wants_the_scale_it_was_dumped_with():
     assert program(tessera.tensor([1.0], dtype=qint8(0.5))).tolist() == [1.0]
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", EVERY)
 def test_copies_pickles_and_files(name, tmp_path):
-    q = tessera.tensor(numbers(2, 3), dtype=ALL[name])
+    q = tessera.tensor(numbers(2, 3)).astype(EVERY[name])
     q.name = "weight"
     for again in (copy.copy(q), copy.deepcopy(q), pickle.loads(pickle.dumps(q))):
         same(again, q)
@@ -187,7 +199,7 @@ def test_copies_pickles_and_files(name, tmp_path):
     file.seek(0)
     back = tessera.load(file)
     same(back["q"], q)
-    assert back["list"][0] is back["q"] and is_dtype_equal(back["q"].dtype, ALL[name])
+    assert back["list"][0] is back["q"] and is_dtype_equal(back["q"].dtype, EVERY[name])
     tessera.save(q, tmp_path / "q.ckpt")
     same(tessera.load(tmp_path / "q.ckpt", mmap=True), q)
     parameter = tessera.Parameter(q)

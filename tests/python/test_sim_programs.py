@@ -277,10 +277,11 @@ def test_gradients_of_second_order():
 
 @pytest.mark.parametrize("dtype", [
     "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16", "float64", "complex64",
-    "complex128", "float8_e4m3fn", "float8_e5m2", "bool", "int64",
+    "complex128", "float8_e4m3fn", "float8_e5m2", "bool", "int64", "intb4",
 ])  # fmt: skip
 def test_dtypes_there_and_back(dtype):
     values = np.arange(12).reshape(3, 4) % 2 if dtype == "bool" else np.arange(12).reshape(3, 4)
+    values = values | 1 if dtype == "intb4" else values
 
     def run():
         x = tessera.Tensor(values, dtype=dtype)

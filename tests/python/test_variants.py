@@ -5,7 +5,7 @@ import pytest
 import tessera
 import tessera.functional as F  # noqa: N812
 from tessera import jit
-from tessera.dtype import is_quantize
+from tessera.dtype import is_lowbit, is_quantize
 
 from tests.python import samples as S  # noqa: N812
 from tests.python import variants
@@ -92,7 +92,7 @@ LAYOUTS = (strided, nested, repeated)
 
 
 def is_contiguous(tensor):
-    if is_quantize(tensor.dtype):  # which DLPack does not know
+    if is_quantize(tensor.dtype) or is_lowbit(tensor.dtype):  # which DLPack does not know
         return not tensor.size or not tensor.ndim
     return np.from_dlpack(tensor).flags.c_contiguous
 

@@ -14,7 +14,8 @@ _BY_PYTHON = ("dropout", "uniform", "normal", "adam_update", "sgd_update")
 _BACKWARD = ("max_pool2d_backward", "scaled_dot_product_attention_backward")
 _LIBRARY = 5
 # Dtypes that few programs use: this share of the operands that may have them does.
-RARE = ("uint16", "uint32", "uint64", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2")
+RARE = ("uint16", "uint32", "uint64", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2",
+        *samples.LOW_BIT)  # fmt: skip
 _RARE_SHARE = 0.06
 # Families that hide no layout are drawn less often.
 _WEIGHTS = {"Math": 0.4, "Elementwise": 0.6, "Activation": 0.5, "View": 2.5, "Movement": 2.0,
@@ -179,6 +180,8 @@ UNARY = (
     "F.concat([{a}.astype(ts.dtype.qint4(0.3)).T] * 2, 0).astype('float32')",
     "F.swapaxes(F.concat([{a}[..., :1]] * 3, -1).astype(ts.dtype.qint8([0.1, 0.02, 0.3],"
     " axis={a}.ndim - 1)), 0, -1).astype('float32')",
+    "{a}.astype(ts.dtype.intb4)[..., ::-1].astype('float32')",
+    "F.roll({a}.astype(ts.dtype.intb2), 1, 0).astype(ts.dtype.intb1).astype('float32') * {a}",
     "F.repeat({a}, 3, -1)", "F.tile({a}, (2,) * {a}.ndim)", "F.split({a}, [1], -1)[0]",
 )  # fmt: skip
 BINARY = (

@@ -39,7 +39,7 @@ _CANCELLING = {
 _FLATTENING = re.compile("tanh|sigmoid|silu|mish|softmax|softplus|erf|gelu", re.IGNORECASE)
 # Whether numbers are equal: rounding makes some so by chance, and no noise does.
 _EQUALITY = re.compile(r"\b(Not)?Equal\b|\b(not_)?equal\b|[=!]=")
-_WITHOUT_NOISE = re.compile("complex|polar|float8|quantize|ts.dtype.q", re.IGNORECASE)
+_WITHOUT_NOISE = re.compile("complex|polar|float8|intb|quantize|ts.dtype.q", re.IGNORECASE)
 # Each noise and its opposite: what one of them does not turn over, the other one does.
 _NOISES = (1, -1, 2, -2)
 # What is found must hold under these, too: numbers of which two cancel may have got alike noise.

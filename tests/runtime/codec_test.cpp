@@ -133,7 +133,7 @@ const Damage damages[] = {
     {"output next must take over an input of its own", [](Executable &e) { e.outputs[0].donates = 2; }},
     {"updates of state must come after all other outputs, got output next of 2 at 0",
      [](Executable &e) { std::swap(e.outputs[0], e.outputs[1]); }},
-    {"dtype of a value must be below 24", [](Executable &e) { e.values[0].dtype = DType(77); }},
+    {"dtype of a value must be below 27", [](Executable &e) { e.values[0].dtype = DType(77); }},
     {"kind of a step must be below 5", [](Executable &e) { e.steps[0].kind = StepKind(9); }},
     {"step 0 must be an operator of windows, got matmul", [](Executable &e) { e.steps[0].kind = StepKind::Window; }},
     {"step 0 must have an operand and a result, got 2 and 1", [](Executable &e) { makeWindow(e.steps[0]); }},
@@ -315,6 +315,8 @@ TEST_CASE("an executable names the features that it uses, and no others") {
   exe.constants[0].meta.dtype = DType::Float8E5M2;
   exe.images[0].kind = ImageKind::Ptx;
   CHECK(names(exe) == "float8 ptx_images");
+  exe.constants[0].meta.dtype = DType::IntB4;
+  CHECK(names(exe) == "low_bit ptx_images");
   exe = example();
   exe.images[0].kind = ImageKind::Grid;
   exe.loops.emplace_back();

@@ -266,9 +266,9 @@ llvm::Expected<std::optional<DType>> toDType(PyObject *object) {
     return std::nullopt;
   std::string name = dtypeName(object);
   if (std::optional<DType> dtype = parseDType(name)) {
-    if (isInt(*dtype) && !PyUnicode_Check(object)) // the integers of a quantized dtype may be meant
-      if (llvm::Expected<DType> quantized = quantizedFrom(object); !quantized || parametersOf(*quantized))
-        return quantized;
+    if (isInt(*dtype) && !PyUnicode_Check(object)) // what a dtype with metadata stores
+      if (llvm::Expected<std::optional<DType>> described = describedBy(object); !described || *described)
+        return described;
     if (!isQuantized(*dtype) || parametersOf(*dtype))
       return dtype;
     return makeError(ErrorCode::TypeMismatch, "dtype: a quantized dtype must have a scale, got " + name);

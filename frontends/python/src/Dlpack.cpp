@@ -23,6 +23,9 @@ namespace {
 constexpr uint8_t kDLBool = 6, kDLFloat8E4M3FN = 10, kDLFloat8E5M2 = 12;
 constexpr const char *kName = "dltensor", *kUsed = "used_dltensor";
 
+/// Whether other libraries know the dtype.
+bool hasCode(DType dtype) { return !isQuantized(dtype) && !isLowBit(dtype); }
+
 uint8_t codeOf(DType dtype) {
   switch (dtype) {
   case DType::BFloat16:
@@ -50,7 +53,7 @@ int kindOf(const DLDevice &device) {
 
 std::optional<DType> fromType(DLDataType type) {
   for (unsigned i = 0; i < kNumDTypes; ++i) {
-    if (isQuantized(DType(i)))
+    if (!hasCode(DType(i)))
       continue;
     DLDataType known = typeOf(DType(i));
     if (known.code == type.code && known.bits == type.bits && type.lanes == 1)
@@ -82,7 +85,7 @@ PyObject *exportTensor(TensorImpl &tensor) {
                  device.name().c_str());
     return nullptr;
   }
-  if (isQuantized(tensor.dtype())) {
+  if (!hasCode(tensor.dtype())) {
     PyErr_Format(PyExc_BufferError, "__dlpack__: dtype must have a code of DLPack, got %s",
                  numpyName(tensor.dtype()).str().c_str());
     return nullptr;

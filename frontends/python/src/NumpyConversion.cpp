@@ -142,6 +142,19 @@ llvm::Error unknownArray(nb::handle array) {
 
 llvm::Expected<TensorRef> fromArray(nb::object array, std::optional<DType> dtype);
 
+/// A tensor of a low-bit dtype. InvalidArgument: a number that the dtype has not.
+llvm::Expected<TensorRef> fromOdd(nb::object array, DType dtype) {
+  int end = lowBitEnd(dtype);
+  nb::object known = numpyFunction("isin")(array, numpyFunction("arange")(-end, end + 1, 2));
+  if (!nb::cast<bool>(known.attr("all")().attr("item")())) {
+    nb::object first = array.attr("__getitem__")(numpyFunction("logical_not")(known)).attr("item")(0);
+    return invalidArgument(llvm::Twine("tensor: numbers of ") + shortName(dtype) + " must be odd integers in [" +
+                           llvm::Twine(-end) + ", " + llvm::Twine(end) + "], got " +
+                           nb::cast<std::string>(nb::str(first)));
+  }
+  return copyArray(array.attr("astype")(numpyName(storageOf(dtype)).data(), nb::arg("order") = "C"), dtype);
+}
+
 /// Checks that stored integers are numbers of their kind, which may be fewer than those of their bytes.
 llvm::Error checkStored(nb::handle array, DType dtype) {
   const QuantizedKind &kind = quantizedKind(dtype);
@@ -164,27 +177,33 @@ llvm::Expected<TensorRef> fromStored(nb::object array, DType dtype) {
   return copyArray(numpyFunction("ascontiguousarray")(array).attr("reshape")(array.attr("shape")), dtype);
 }
 
-/// A tensor of `target`, the quantized dtype that was asked for or that the array has; of numbers, or of what is
-/// stored: integers of the storage's dtype.
-llvm::Expected<TensorRef> fromQuantized(nb::object array, DType given, std::optional<DType> target) {
-  if (parametersOf(given)) {
-    llvm::Expected<TensorRef> tensor = fromStored(std::move(array), given);
-    return tensor ? castTo(std::move(*tensor), target.value_or(given)) : std::move(tensor);
-  }
-  if (nameOfDType(array) == numpyName(storageOf(*target)))
-    return fromStored(std::move(array), *target);
+/// A tensor of an array whose dtype has metadata.
+llvm::Expected<TensorRef> fromDescribed(nb::object array, DType given, DType target) {
+  if (isLowBit(given) && isLowBit(target)) // as of any array, no number is rounded
+    return fromOdd(std::move(array), target);
+  llvm::Expected<TensorRef> tensor =
+      isLowBit(given) ? fromOdd(std::move(array), given) : fromStored(std::move(array), given);
+  return tensor ? castTo(std::move(*tensor), target) : std::move(tensor);
+}
+
+/// A tensor of the quantized dtype `target`; of numbers, or of what is stored: integers of the storage's dtype.
+llvm::Expected<TensorRef> fromQuantized(nb::object array, DType target) {
+  if (nameOfDType(array) == numpyName(storageOf(target)))
+    return fromStored(std::move(array), target);
   llvm::Expected<TensorRef> numbers = fromArray(std::move(array), std::nullopt);
-  return numbers ? castTo(std::move(*numbers), *target) : std::move(numbers);
+  return numbers ? castTo(std::move(*numbers), target) : std::move(numbers);
 }
 
 /// A tensor from `array`, which is a numpy.ndarray.
 llvm::Expected<TensorRef> fromArray(nb::object array, std::optional<DType> dtype) {
-  llvm::Expected<DType> quantized = quantizedFrom(array.attr("dtype").ptr());
-  if (!quantized)
-    return quantized.takeError();
-  if (parametersOf(*quantized) || (dtype && isQuantized(*dtype)))
-    return fromQuantized(std::move(array), *quantized, dtype);
+  llvm::Expected<std::optional<DType>> described = describedBy(array.attr("dtype").ptr());
+  if (!described)
+    return described.takeError();
+  if (*described)
+    return fromDescribed(std::move(array), **described, dtype.value_or(**described));
   std::string source = nameOfDType(array);
+  if (dtype && isQuantized(*dtype))
+    return fromQuantized(std::move(array), *dtype);
   std::optional<DType> target = dtype ? dtype : defaultDType(source);
   std::optional<DType> given = parseDType(source);
   std::string kind = nb::cast<std::string>(nb::str(array.attr("dtype").attr("kind")));
@@ -194,6 +213,8 @@ llvm::Expected<TensorRef> fromArray(nb::object array, std::optional<DType> dtype
   if (kind == "c" && !isComplex(*target) && !isBool(*target))
     return makeError(ErrorCode::TypeMismatch,
                      llvm::Twine("tensor: complex data must have a complex dtype, got ") + numpyName(*target));
+  if (isLowBit(*target))
+    return fromOdd(given && isForeign(*given) ? array.attr("astype")("float32") : array, *target);
   if (given && isForeign(*given)) {
     nb::object bits =
         numpyFunction("ascontiguousarray")(array).attr("view")(bitsOf(*given)).attr("reshape")(array.attr("shape"));
@@ -247,7 +268,7 @@ static PyObject *quantizedObject(DType dtype) {
   if (object)
     return object;
   try {
-    return object = quantizedNumpyDType(dtype).release().ptr();
+    return object = describedNumpyDType(dtype).release().ptr();
   } catch (nb::python_error &error) {
     error.restore();
     return nullptr;
@@ -262,6 +283,8 @@ PyObject *numpyDType(DType dtype) {
   if (object)
     return object;
   try {
+    if (isLowBit(dtype))
+      return object = describedNumpyDType(dtype).release().ptr();
     nb::object name = nb::str(numpyName(dtype).data(), numpyName(dtype).size());
     if (isForeign(dtype))
       name = nb::module_::import_("ml_dtypes").attr(numpyName(dtype).data());
@@ -275,7 +298,9 @@ PyObject *numpyDType(DType dtype) {
 llvm::Expected<TensorRef> tensorFromData(PyObject *data, std::optional<DType> dtype) {
   if (isTensor(data))
     return fromTensor(data, dtype);
-  if (PyFloat_CheckExact(data) || PyLong_CheckExact(data) || PyBool_Check(data) || PyComplex_CheckExact(data))
+  bool isNumber =
+      PyFloat_CheckExact(data) || PyLong_CheckExact(data) || PyBool_Check(data) || PyComplex_CheckExact(data);
+  if (isNumber && !(dtype && isLowBit(*dtype)))
     return fromNumber(data, dtype);
   if (holdsSizes(data))
     return tensorOfSizes(data, dtype.value_or(DType::Int32));

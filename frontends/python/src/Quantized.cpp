@@ -1,8 +1,8 @@
-//===- Quantized.cpp - quantized dtypes and NumPy's -----------------------===//
+//===- Quantized.cpp - dtypes that NumPy has with metadata ----------------===//
 //
-// NumPy knows only the integers that are stored. Kind, scale and zero point are
-// metadata of the dtype object, which arrays keep but NumPy does not compare:
-// our own text, and what MegEngine writes there.
+// NumPy knows only the integers that are stored. What they stand for is metadata
+// of the dtype object, which arrays keep but NumPy does not compare: our own
+// text, and of quantized dtypes what MegEngine writes there.
 //
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/Quantized.h"
@@ -51,17 +51,6 @@ nb::object zeroPointOf(const Quantization &parameters) {
   return oneOrList(parameters, std::vector<int32_t>(parameters.zeroPoints.begin(), parameters.zeroPoints.end()));
 }
 
-DType quantizedOf(nb::handle dtype, const char *asking) {
-  llvm::Expected<DType> found = quantizedFrom(dtype.ptr());
-  if (!found || !parametersOf(*found)) {
-    if (!found)
-      llvm::consumeError(found.takeError());
-    throwError(invalidArgument(llvm::Twine(asking) + ": dtype must be quantized, got " +
-                               nb::cast<std::string>(nb::str(dtype))));
-  }
-  return *found;
-}
-
 nb::object makeDType(const std::string &kind, const std::vector<double> &scales, const std::vector<int64_t> &zeroPoints,
                      int axis) {
   Quantization parameters;
@@ -75,54 +64,68 @@ nb::object makeDType(const std::string &kind, const std::vector<double> &scales,
 
 /// Kind, scale, zero point and axis, as they were given; None where it is not quantized.
 nb::object describe(nb::handle dtype) {
-  DType found = valueOrThrow(quantizedFrom(dtype.ptr()));
-  const Quantization *parameters = quantizationOf(found);
+  std::optional<DType> found = valueOrThrow(describedBy(dtype.ptr()));
+  const Quantization *parameters = found ? quantizationOf(*found) : nullptr;
   if (!parameters)
     return nb::none();
-  nb::object zeroPoint = quantizedKind(found).hasZeroPoint ? zeroPointOf(*parameters) : nb::none();
+  nb::object zeroPoint = quantizedKind(*found).hasZeroPoint ? zeroPointOf(*parameters) : nb::none();
   nb::object axis = parameters->isPerChannel() ? nb::cast(parameters->axis) : nb::none();
-  return nb::make_tuple(shortName(kindOf(found)).str(), scaleOf(*parameters), zeroPoint, axis);
+  return nb::make_tuple(shortName(kindOf(*found)).str(), scaleOf(*parameters), zeroPoint, axis);
 }
 
-std::string nameOf(nb::handle dtype) { return shortName(quantizedOf(dtype, "dtype")).str(); }
+nb::object textOf(nb::handle dtype) {
+  std::optional<DType> found = valueOrThrow(describedBy(dtype.ptr()));
+  return found ? nb::cast(shortName(*found).str()) : nb::none();
+}
+
+nb::object lowBitDType(const std::string &name) { return nb::borrow(numpyDType(*parseDType(name))); }
 
 } // namespace
 
-llvm::Expected<DType> quantizedFrom(PyObject *dtype) {
+llvm::Expected<std::optional<DType>> describedBy(PyObject *dtype) {
   nb::object metadata = nb::steal(PyObject_GetAttrString(dtype, "metadata"));
   PyErr_Clear();
   if (!metadata || !PyMapping_Check(metadata.ptr()))
-    return DType();
+    return std::nullopt;
   nb::object text = nb::steal(PyMapping_GetItemString(metadata.ptr(), kOurs));
   PyErr_Clear();
   const char *name = text && PyUnicode_Check(text.ptr()) ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
   if (!name)
-    return DType();
+    return std::nullopt;
   std::optional<DType> found = parseDType(name);
-  if (found && parametersOf(*found))
-    return *found;
+  if (found && (parametersOf(*found) || isLowBit(*found)))
+    return found;
   return invalidArgument(llvm::Twine("dtype: a quantized dtype must have a scale, got ") + name);
 }
 
-nb::object quantizedNumpyDType(DType dtype) {
+/// What MegEngine writes into the metadata.
+static nb::dict megenginesWords(DType dtype) {
   const QuantizedKind &kind = quantizedKind(dtype);
   const Quantization &parameters = *quantizationOf(dtype);
-  nb::dict megengines, metadata;
-  megengines["name"] = kind.megengineName;
-  megengines["scale"] = scaleOf(parameters);
+  nb::dict words;
+  words["name"] = kind.megengineName;
+  words["scale"] = scaleOf(parameters);
   if (kind.hasZeroPoint)
-    megengines["zero_point"] = zeroPointOf(parameters);
-  metadata[kMegengines] = megengines;
+    words["zero_point"] = zeroPointOf(parameters);
+  return words;
+}
+
+nb::object describedNumpyDType(DType dtype) {
+  nb::dict metadata;
+  if (isQuantized(dtype))
+    metadata[kMegengines] = megenginesWords(dtype);
   metadata[kOurs] = std::string(shortName(dtype));
   nb::object type = nb::module_::import_("numpy").attr("dtype");
-  return type(numpyName(kind.storage).data(), nb::arg("metadata") = metadata);
+  return type(numpyName(storageOf(dtype)).data(), nb::arg("metadata") = metadata);
 }
 
 void initQuantized(nb::module_ &module) {
   module.def("quantized_dtype", &makeDType, nb::arg("kind"), nb::arg("scales"), nb::arg("zero_points"), nb::arg("axis"),
              "NumPy's dtype of a quantized one; axis is -1 for one scale.");
   module.def("quantization", &describe, nb::arg("dtype"), "(kind, scale, zero_point, axis) of a dtype, or None.");
-  module.def("quantized_name", &nameOf, nb::arg("dtype"), "The text of a quantized dtype, as in 'qint8<0.1>'.");
+  module.def("low_bit_dtype", &lowBitDType, nb::arg("name"), "NumPy's dtype of 'intb1', 'intb2' or 'intb4'.");
+  module.def("described_name", &textOf, nb::arg("dtype"),
+             "The text of a dtype that NumPy has with metadata, as in 'qint8<0.1>' and 'intb4', or None.");
 }
 
 } // namespace tess::python

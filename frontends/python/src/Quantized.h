@@ -1,4 +1,4 @@
-//===- Quantized.h - quantized dtypes and NumPy's ---------------*- C++ -*-===//
+//===- Quantized.h - dtypes that NumPy has with metadata --------*- C++ -*-===//
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -6,11 +6,15 @@
 #include "ops/DType.h"
 #include "llvm/Support/Error.h"
 
+#include <optional>
+
 namespace tess::python {
 
-/// The quantized dtype that is in the metadata of a dtype object of NumPy; one without parameters where there is none.
-llvm::Expected<DType> quantizedFrom(PyObject *dtype);
+/// The quantized or low-bit dtype that is in the metadata of a dtype object of NumPy; nullopt where there is none.
+llvm::Expected<std::optional<DType>> describedBy(PyObject *dtype);
+/// Whether NumPy's dtype of `dtype` is that of the stored integers, with metadata.
+inline bool isDescribed(DType dtype) { return isQuantized(dtype) || isLowBit(dtype); }
 /// NumPy's dtype of the stored integers, with this metadata.
-nanobind::object quantizedNumpyDType(DType dtype);
+nanobind::object describedNumpyDType(DType dtype);
 
 } // namespace tess::python

@@ -107,6 +107,9 @@ nb::dict dtypeStorage() {
   nb::dict table;
   for (const QuantizedKind &kind : kQuantizedKinds)
     table[numpyName(kind.kind).data()] = numpyName(kind.storage).data();
+  for (const DTypeInfo &info : kDTypes)
+    if (isLowBit(info.dtype))
+      table[info.numpyName] = numpyName(storageOf(info.dtype)).data();
   return table;
 }
 
@@ -116,7 +119,8 @@ void initRecordTable(nb::module_ &module) {
   module.def("op_table", &opTable, "One dict for each operator.");
   module.def("dtype_table", &dtypeTable,
              "The name of each dtype that is not quantized, by its short name, in the order of their values.");
-  module.def("dtype_storage", &dtypeStorage, "The name of the integers that each quantized kind stores, by its name.");
+  module.def("dtype_storage", &dtypeStorage,
+             "The name of the integers that each quantized kind and low-bit dtype stores, by its name.");
 }
 
 } // namespace tess::python

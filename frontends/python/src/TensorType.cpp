@@ -124,10 +124,10 @@ PyObject *tensorNew(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
 
 PyObject *getShape(PyObject *self, void *) { return shapeOf(implOf(self)); }
 PyObject *getDType(PyObject *self, void *) { return Py_XNewRef(numpyDType(implOf(self).dtype())); }
-/// NumPy's dtype, which tells quantized ones not apart: of them the text.
+/// NumPy's dtype, which tells quantized and low-bit ones not apart: of them the text.
 PyObject *getDTypeKey(PyObject *self, void *) {
   DType dtype = implOf(self).dtype();
-  if (LLVM_LIKELY(!isQuantized(dtype)))
+  if (LLVM_LIKELY(!isQuantized(dtype) && !isLowBit(dtype)))
     return getDType(self, nullptr);
   return PyUnicode_FromStringAndSize(numpyName(dtype).data(), numpyName(dtype).size());
 }
@@ -195,7 +195,7 @@ PyObject *getAttached(PyObject *self, void *) { return PyBool_FromLong(implOf(se
 PyGetSetDef properties[] = {
     {"shape", getShape, nullptr, "sizes of the axes", nullptr},
     {"dtype", getDType, nullptr, "NumPy's dtype of the elements", nullptr},
-    {"_dtype_key", getDTypeKey, nullptr, "the dtype, equal only where scale and zero point are", nullptr},
+    {"_dtype_key", getDTypeKey, nullptr, "the dtype, equal only where metadata are", nullptr},
     {"ndim", getNdim, nullptr, "number of axes", nullptr},
     {"size", getSize, nullptr, "number of elements", nullptr},
     {"device", getDevice, nullptr, "name of the device that holds it", nullptr},

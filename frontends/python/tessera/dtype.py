@@ -1,7 +1,8 @@
 """Element types: NumPy's dtype objects, bfloat16 and those of float8 from ml_dtypes.
 
 A quantized one, as `qint8(0.1)`, is the dtype of the integers that are stored, with its scale and
-zero point as metadata. NumPy does not compare metadata: `is_dtype_equal` does.
+zero point as metadata; so are `intb1`, `intb2` and `intb4`, whose numbers are the odd integers of b
+bits, 1 - 2**b to 2**b - 1. NumPy does not compare metadata: `is_dtype_equal` does.
 
 >>> import tessera
 >>> tessera.tensor([1.0]).dtype == float32
@@ -10,6 +11,7 @@ True
 
 import numpy as np
 
+from ._low_bit import intb1, intb2, intb4, is_lowbit
 from ._quantized import (
     convert_from_qint1,
     convert_from_qint4,
@@ -83,7 +85,11 @@ __all__ = [
     "int32",
     "int64",
     "int8",
+    "intb1",
+    "intb2",
+    "intb4",
     "is_dtype_equal",
+    "is_lowbit",
     "is_quantize",
     "qint1",
     "qint32",

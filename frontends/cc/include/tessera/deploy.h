@@ -71,6 +71,9 @@ enum class DType : uint8_t {
   QInt4 = 21, // a byte for each element, as of those below
   QUInt4 = 22,
   QInt1 = 23,
+  IntB1 = 24, // odd integers, as int8
+  IntB2 = 25,
+  IntB4 = 26,
 };
 /// Bytes of one element.
 size_t byteWidth(DType dtype);

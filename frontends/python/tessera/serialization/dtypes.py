@@ -29,9 +29,10 @@ DTYPES = frozenset(CODES) | frozenset(PARTS)
 
 
 def storage_of(name):
-    """The name of the integers that a quantized dtype stores; of another dtype its own."""
-    kind = _core.dtype_storage().get(name.partition("<")[0].partition("@")[0])
-    return kind if "<" in name and kind else name
+    """The name of the integers that a quantized or low-bit dtype stores; else the dtype's own."""
+    kind = name.partition("<")[0].partition("@")[0]
+    is_whole = "<" in name or not kind.startswith("q")  # a quantized dtype has parameters
+    return _core.dtype_storage().get(kind, name) if is_whole else name
 
 
 def raw_dtype(name):

@@ -1,5 +1,6 @@
-"""Quantized dtypes, where MegEngine has them; see tessera.dtype."""
+"""Quantized and low-bit dtypes, where MegEngine has them; see tessera.dtype."""
 
+from ..._low_bit import intb1, intb2, intb4, is_lowbit
 from ..._quantized import (
     convert_from_qint1,
     convert_from_qint4,
@@ -40,7 +41,11 @@ __all__ = [
     "convert_to_quint8",
     "get_scale",
     "get_zero_point",
+    "intb1",
+    "intb2",
+    "intb4",
     "is_dtype_equal",
+    "is_lowbit",
     "is_quantize",
     "qint1",
     "qint4",
