@@ -62,7 +62,7 @@ static TensorRef elementOf(const TensorImpl &whole, int64_t index) {
   layout.shape.erase(layout.shape.begin());
   layout.strides.erase(layout.strides.begin());
   layout.offset = 0;
-  return TensorImpl::create(whole.dtype(), layout, whole.storageRef(), offset);
+  return TensorImpl::create(control::elementOf(whole.meta()).dtype, layout, whole.storageRef(), offset);
 }
 
 /// Gives the stacked results memory for so many trips, and has them keep what the first `made` trips gave.

@@ -1,5 +1,7 @@
 //===- Dialect.cpp - the `tess` dialect -----------------------------------===//
 #include "ir/Dialect.h"
+#include "ir/Types.h"
+#include "ops/Control.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -80,8 +82,10 @@ static bool isCompatible(Type a, ArrayRef<int64_t> shape, Type b) {
 
 /// Checks that `element` is `whole` without its first axis.
 static bool isElement(Type element, Type whole) {
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(whole).getShape();
-  return !shape.empty() && isCompatible(whole, shape.drop_front(), element);
+  if (cast<RankedTensorType>(whole).getShape().empty())
+    return false;
+  TensorMeta part = metaOf(element), expected = control::elementOf(metaOf(whole));
+  return part.dtype == expected.dtype && succeeded(verifyCompatibleShape(expected.shape, part.shape));
 }
 
 static bool isSame(Type a, Type b) { return isCompatible(a, cast<RankedTensorType>(a).getShape(), b); }

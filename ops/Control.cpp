@@ -2,6 +2,7 @@
 #include "ops/Control.h"
 #include "ops/GradientRules.h"
 #include "ops/Hash.h"
+#include "ops/Quantization.h"
 #include "ops/RuleErrors.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -164,6 +165,8 @@ llvm::Expected<int64_t> numTrips(const OpDef &op, llvm::ArrayRef<TensorMeta> ope
   for (const TensorMeta &x : xs) {
     if (x.rank() == 0)
       return badOperands(op, "xs must have an axis for the trips", toString(x));
+    if (isPerChannel(x.dtype) && quantizationOf(x.dtype)->axis == 0)
+      return badOperands(op, "xs must not have their channels along the axis of the trips", toString(x));
     if (shapes::differs(trips, x.shape[0]))
       return op.has("length")
                  ? badOperands(op, "length must be the size of axis 0 of all xs",
@@ -174,15 +177,32 @@ llvm::Expected<int64_t> numTrips(const OpDef &op, llvm::ArrayRef<TensorMeta> ope
   return trips;
 }
 
+/// The dtype of a tensor that has one more axis in front, or one less. Without parameters where it has no channels
+/// then, which is no dtype of a value.
+static DType withChannelsMoved(DType dtype, int by) {
+  if (!isPerChannel(dtype))
+    return dtype;
+  int axis = quantizationOf(dtype)->axis + by;
+  llvm::Expected<DType> moved = axis < 0 ? kindOf(dtype) : withChannelAxis(dtype, axis);
+  if (moved)
+    return *moved;
+  llvm::consumeError(moved.takeError());
+  return kindOf(dtype);
+}
+
+TensorMeta elementOf(const TensorMeta &x) {
+  return TensorMeta(withChannelsMoved(x.dtype, -1), llvm::ArrayRef<int64_t>(x.shape).drop_front());
+}
+
 Metas bodyInputs(const OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
   Metas inputs(operands.begin(), operands.end());
   for (TensorMeta &x : llvm::MutableArrayRef<TensorMeta>(inputs).drop_front(ScanGroups(op).firstX()))
-    x.shape.erase(x.shape.begin());
+    x = elementOf(x);
   return inputs;
 }
 
 TensorMeta stacked(const TensorMeta &element, int64_t trips) {
-  TensorMeta meta = element;
+  TensorMeta meta(withChannelsMoved(element.dtype, 1), element.shape);
   meta.shape.insert(meta.shape.begin(), trips);
   return meta;
 }
@@ -258,8 +278,8 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 AttrValue isNot() { return AttrValue(false); }
 
-constexpr OperandInfo kScanOperands[] = {{"inputs", Arity::Variadic, kAnyMask}};
-constexpr ResultInfo kScanResults[] = {{"outs", kAnyMask, false, Arity::Variadic}};
+constexpr OperandInfo kScanOperands[] = {{"inputs", Arity::Variadic, kMovedMask}};
+constexpr ResultInfo kScanResults[] = {{"outs", kMovedMask, false, Arity::Variadic}};
 
 llvm::ArrayRef<AttrInfo> scanAttrs() {
   static const AttrInfo attrs[] = {

@@ -117,6 +117,8 @@ Metas bodyInputs(const OpDef &scan, llvm::ArrayRef<TensorMeta> operands);
 /// and `body`: what a user calls the loop and its body.
 llvm::Error checkCarried(llvm::ArrayRef<TensorMeta> carried, llvm::ArrayRef<TensorMeta> outputs,
                          llvm::StringRef name = "scan", llvm::StringRef body = "step");
+/// What the body sees of `x`, which has an axis for the trips before those of the element.
+TensorMeta elementOf(const TensorMeta &x);
 /// `element` with an axis for the trips before its own.
 TensorMeta stacked(const TensorMeta &element, int64_t trips);
 

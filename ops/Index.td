@@ -27,6 +27,7 @@ def Tess_GatherOp : IndexOp<"gather", "elements along an axis, by an index for e
   let check = "gather";
   let dtypes = Same<"x">;
   let gradientRule = "gather";
+  let channels = "besidesAxis";
   let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, BindTime<"axis">, Doc<"axis", "axis the indices count along">];
   let constraints = ["x and index must have the same rank", "dimensions besides axis must match"];
@@ -45,6 +46,7 @@ def Tess_ScatterOp : IndexOp<"scatter", "the tensor with elements along an axis 
   let dtypes = Promote<["x", "source"]>;
   let gradient = [(op<"scatter", "axis=$axis"> $dout, $index, (op<"full_like", "value=0.0"> $source)), (none),
                   (op<"gather", "axis=$axis"> $dout, $index)];
+  let channels = "besidesAxis";
   let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, BindTime<"axis">, Doc<"axis", "axis the indices count along">];
   let constraints = ["x and index must have the same rank", "dimensions besides axis must match",
@@ -66,6 +68,7 @@ def Tess_IndexGetOp : AdvancedIndex<"index_get", "elements by arrays of indices 
   let shapeRule = "indexGet";
   let dtypes = Same<"x">;
   let gradientRule = "indexGet";
+  let channels = "indexGet";
   let constraints = indexing;
   let samples = [Sample<["5,3", "4"], "axes=[0]", "-2; 0", "2; 5">, Sample<["5,3", "2,2"], "axes=[1]", "-2; -3", "2; 3">,
                  Sample<["5,3,4", "2", "2"], "axes=[0, 2]", "-2; 0; 0", "2; 5; 4">,
@@ -85,6 +88,7 @@ def Tess_IndexSetOp : IndexWrite<"index_set", "the tensor with elements replaced
                                  "tess_oracle.index_set(x, value, indices, axes)"> {
   let description = !strconcat([{`out = x` but for `out[..., indices, ...] = value`, value broadcast to what
     index_get gives. Of several values for one element the last wins.}], negativeIndices);
+  let channels = "indexSet";
   let gradientRule = "indexSet";
 }
 def Tess_IndexAddOp : IndexWrite<"index_add", "the tensor with values added to elements, by arrays of indices",
@@ -104,6 +108,7 @@ def Tess_MaskGetOp : IndexOp<"mask_get", "elements where the mask is true", "x[m
   let boundRule = "maskGetBound";
   let dtypes = Same<"x">;
   let gradientRule = "maskGet";
+  let channels = "maskGet";
   let constraints = ["mask must have the first axes of x, at least one"];
   let samples = [Sample<["7", "7"]>, Sample<["2,3", "2,3"]>, Sample<["4,3", "4"]>, Sample<["0", "0"]>];
 }
@@ -174,6 +179,7 @@ def Tess_IndexingOneHotOp : IndexOp<"indexing_one_hot", "the element of the give
   let shapeRule = "indexingOneHot";
   let dtypes = Same<"x">;
   let lowering = Composite<"indexingOneHot">;
+  let channels = "indexingOneHot";
   let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, Static<"axis", "it decides the order of axes in the code">,
                    Doc<"axis", "axis to pick along">, Doc<"keepdims", "keep the axis with size 1">];

@@ -36,6 +36,7 @@ def Tess_StackOp : JoinOp<"stack", "tensors side by side along a new axis", "sta
   let description = [{Input number i is `out[..., i, ...]`, i standing at axis, whose size is the number of inputs.}];
   let lowering = Composite<"stack">;
   let keepsAxes = 0;
+  let channels = "stack";
   let normalise = "axis";
   let attrFacts = [Axis<"axis", "inputs", 1>, Static<"axis", "it decides the order of axes in the code">,
                    Doc<"axis", "place of the new axis">];
@@ -49,6 +50,7 @@ def Tess_SplitOp : MoveOp<"split", "parts of given sizes along an axis", "split"
   let results = (outs Variadic<Tess_Moved>:$outs);
   let lowering = Composite<"split">;
   let gradientRule = "split";
+  let channels = "besidesAxis";
   let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, Range<"sections", "0", "9007199254740992.0">, Doc<"sections", "size of each part">,
                    Doc<"axis", "axis to cut">, BindTime<"sections">, SizeAttr<"sections">, BindTime<"axis">];
@@ -88,6 +90,7 @@ def Tess_SliceSetOp : MoveOp<"slice_set", "the tensor with a slice of it replace
   let gradient = [(op<"slice_set", "starts=$starts;stops=$stops;steps=$steps"> $dout, K<"0", "dout">),
                   (op<"slice", "starts=$starts;stops=$stops;steps=$steps"> $dout)];
   let inplace = ["x=out"];
+  let channels = "sliceSet";
   let normalise = "slice";
   let attrFacts = [Doc<"starts", "first index for each axis">, Doc<"stops", "first index not taken, for each axis">,
                    Doc<"steps", "distance of indices, for each axis">,
@@ -109,6 +112,7 @@ class RearrangeOp<string m, string what, string rule, string expr> : MoveOp<m, w
 def Tess_RepeatOp : RearrangeOp<"repeat", "each element repeated along an axis", "repeat", "np.repeat(x, repeats, axis)"> {
   let description = [{[a, b] repeated twice is [a, a, b, b], as by NumPy's repeat.}];
   let arguments = (ins Tess_Moved:$x, SI64Attr:$repeats, DefaultValuedAttr<SI64Attr, "0">:$axis);
+  let channels = "besidesAxis";
   let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, Range<"repeats", "0", "1e9">, Doc<"repeats", "how often">,
                    Doc<"axis", "axis to repeat along">, BindTime<"repeats">, SizeAttr<"repeats">, BindTime<"axis">];
@@ -118,6 +122,7 @@ def Tess_RepeatOp : RearrangeOp<"repeat", "each element repeated along an axis",
 def Tess_TileOp : RearrangeOp<"tile", "the tensor repeated along each axis", "tile", "np.tile(x, reps)"> {
   let description = [{[a, b] with reps 2 is [a, b, a, b], as by NumPy's tile.}];
   let arguments = (ins Tess_Moved:$x, DenseI64ArrayAttr:$reps);
+  let channels = "tile";
   let attrFacts = [Range<"reps", "0", "1e9">, BindTime<"reps">, SizeAttr<"reps">, Doc<"reps", "how often, for each axis">];
   let constraints = ["reps must have an entry for each axis", "rank must be below 8 where elements repeat"];
   let samples = [Sample<["3"], "reps=[2]">, Sample<["2,3"], "reps=[1, 3]">, Sample<["2,3"], "reps=[2, 2]">, Sample<["2,3"], "reps=[2, 0]">];
@@ -131,6 +136,7 @@ def Tess_RollOp : MoveOp<"roll", "the elements moved along an axis, around its e
   let shapes = "(*D) -> (*D)";
   let lowering = Movement<"roll">;
   let gradientRule = "roll";
+  let channels = "besidesAxis";
   let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, Range<"shift", "-9007199254740992.0", "9007199254740992.0">,
                    Doc<"shift", "by how many places">, BindTime<"shift">, SizeAttr<"shift">,

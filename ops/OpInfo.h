@@ -146,6 +146,8 @@ using RegionRuleFn = llvm::Expected<llvm::SmallVector<CopyRegion, 4>> (*)(const 
                                                                           const Layout &result);
 /// The windows along the last axes of operand 0.
 using WindowRuleFn = llvm::SmallVector<WindowAxis, 3> (*)(const OpDef &);
+/// The axis of the results that has the channels which operand 0 has along `axis`, whole and in order; -1: none.
+using ChannelRuleFn = int (*)(const OpDef &, llvm::ArrayRef<TensorMeta> operands, int axis);
 /// Appends the operators that compute the results from the operands; returns result values.
 using ForwardFn = llvm::SmallVector<int, 4> (*)(SubgraphBuilder &, const OpDef &, llvm::ArrayRef<int> operands);
 /// Appends the operators of the gradient. `values`: operands, then results, then result gradients (-1 where none
@@ -211,6 +213,8 @@ struct OpInfo {
   bool isExpandedFirst;
   /// Axes of a result mean what those of operand 0 do.
   bool keepsAxes;
+  /// Where channels go that have scales of their own; null where they stay as axes do, follow a view, or may mix.
+  ChannelRuleFn channelRule;
   /// The operands may be vectors, as those of NumPy's matmul.
   bool takesVectors;
   /// Rank of operand 0 for one sample, which gets a batch of 1; 0: it must have the batch.

@@ -1,4 +1,5 @@
 //===- OpTable.cpp - the table of all operators --------------------------===//
+#include "ops/ChannelRules.h"
 #include "ops/Checks.h"
 #include "ops/ForwardRules.h"
 #include "ops/GradientRules.h"

@@ -38,14 +38,11 @@ static int permutedAxis(const OpDef &op, const TensorMeta &x, int axis, const Te
   return int(llvm::find(view->strides, 1) - view->strides.begin());
 }
 
-/// Whether a slice takes all of `axis`, forwards.
-static bool isWholeSlice(const OpDef &op, int axis, int64_t channels) {
-  const IntList &starts = op.ints("starts"), &steps = op.ints("steps");
-  return (starts[axis] == 0 || starts[axis] == -channels) && (steps.empty() || steps[axis] == 1);
-}
-
-/// The axis of a view's `result` that is `axis` of `x`; -1: there is none, or its elements are in another order.
-static int viewedAxis(const OpDef &op, const TensorMeta &x, int axis, const TensorMeta &result) {
+/// The axis of `result` that is `axis` of operand 0; -1: there is none, or its elements are in another order.
+static int movedAxis(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, int axis, const TensorMeta &result) {
+  const TensorMeta &x = operands.front();
+  if (op.info().channelRule)
+    return op.info().channelRule(op, operands, axis);
   switch (op.info().viewKind) {
   case ViewKind::Reshape:
   case ViewKind::UnitAxes:
@@ -54,8 +51,7 @@ static int viewedAxis(const OpDef &op, const TensorMeta &x, int axis, const Tens
     return axis + int(result.rank()) - int(x.rank());
   case ViewKind::Permute:
     return permutedAxis(op, x, axis, result);
-  case ViewKind::Slice:
-    return isWholeSlice(op, axis, x.shape[axis]) ? axis : -1;
+  case ViewKind::Slice: // by its channel rule
   case ViewKind::None:
     break;
   }
@@ -93,14 +89,16 @@ llvm::Error checkQuantized(const llvm::Twine &what, const TensorMeta &meta) {
 }
 
 static llvm::Error settle(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, TensorMeta &result) {
-  if (op.info().dtypes.kind == DTypeRuleKind::FromAttr)
+  DTypeRuleKind rule = op.info().dtypes.kind;
+  if (rule == DTypeRuleKind::FromAttr || rule == DTypeRuleKind::Rule)
     return checkQuantized(op.name(), result);
-  if (op.info().viewKind != ViewKind::None) {
+  if (op.info().channelRule || op.info().viewKind != ViewKind::None) {
     const TensorMeta &x = operands.front();
-    int axis = viewedAxis(op, x, quantizationOf(x.dtype)->axis, result);
+    int axis = movedAxis(op, operands, quantizationOf(x.dtype)->axis, result);
     if (axis < 0)
-      return invalidArgument(op.name() + ": x must keep the axis of its channels whole and in order, got " +
-                             listOf(operands) + " to shape " + toString(result.shape) + "; dequantize it first");
+      return invalidArgument(op.name() + ": " + op.info().operands[0].name +
+                             " must keep the axis of its channels whole and in order, got " + listOf(operands) +
+                             " to shape " + toString(result.shape) + "; dequantize it first");
     if (llvm::Error error = withChannelAxis(x.dtype, axis).moveInto(result.dtype))
       return error;
   } else if (!keepsChannels(op, operands, result)) {

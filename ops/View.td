@@ -87,6 +87,7 @@ def Tess_SliceOp : ViewOp<"slice", "every step-th element from start to stop, fo
   let arguments = (ins Tess_Moved:$x, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$stops,
                    DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$steps,
                    DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$in_bounds);
+  let channels = "slice";
   let gradientRule = "slice";
   let normalise = "slice";
   let attrFacts = [SizeAttr<"starts">, SizeAttr<"stops">, Doc<"starts", "first index for each axis">, Doc<"stops", "first index not taken, for each axis">,

@@ -206,11 +206,16 @@ llvm::Expected<Tensors> ScanWriter::zeros() const {
   SymbolicShapes shapes;
   for (uint32_t number : recording.outputs().drop_front(call.carried.size())) {
     const Recording::Value &value = recording.values()[number];
-    OpDef op = OpDef::get("full").set("value", 0.0).set("dtype", value.meta.dtype);
+    bool isFilled = maskOf(value.meta.dtype) & kAnyMask;
+    OpDef op = OpDef::get("full").set("value", 0.0).set("dtype", isFilled ? value.meta.dtype : DType::Float32);
     op.set("shape", AttrValue(shapes.of(recording, number)));
     OnDevice here(*value.device);
     if (llvm::Error error = applyExpressions(aroundStep(op)).moveInto(zeros.emplace_back()))
       return std::move(error);
+    OpDef cast = OpDef::get("cast").set("dtype", value.meta.dtype);
+    if (!isFilled)
+      if (llvm::Error error = applyOne(cast, {Operand(zeros.back())}).moveInto(zeros.back()))
+        return std::move(error);
   }
   return zeros;
 }

@@ -215,7 +215,8 @@ std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostre
     << orEmpty(!op.strings("upgrades").empty(), "upgrades") << ", " << orEmpty(!op.constraints.empty(), "constraints")
     << ", " << ruleName("checks", op.text("check")) << ", " << boolText(isSimple(op)) << ", "
     << boolText(isExpandedFirst(op)) << ", " << boolText(op.bit("keepsAxes") || op.isLowering("Elementwise_")) << ", "
-    << boolText(op.bit("takesVectors")) << ", " << op.record->getValueAsInt("sampleRank");
+    << ruleName("channels", op.text("channels")) << ", " << boolText(op.bit("takesVectors")) << ", "
+    << op.record->getValueAsInt("sampleRank");
   os << "constexpr OpInfo info = {" << row << "};\n} // namespace op_" << op.name << "\n";
   return "    op_" + op.name + "::info,\n";
 }

@@ -38,9 +38,7 @@ llvm::Error Binder::inferArguments(const ProgramNode &node) {
           tripsOf(loop, llvm::ArrayRef(operands).drop_front(loop.numCarried)).moveInto(trips[node.loop]))
     return error;
   for (auto [number, argument] : llvm::enumerate(loop.arguments)) {
-    TensorMeta meta = operands[number];
-    if (number >= loop.numCarried)
-      meta.shape.erase(meta.shape.begin());
+    TensorMeta meta = number < loop.numCarried ? operands[number] : control::elementOf(operands[number]);
     if (!allows(exe.values[argument].dtype, meta.dtype))
       return wrongDType(meta);
     setShape(argument, meta);

@@ -41,7 +41,7 @@ llvm::Error Inference::loop(size_t number) {
     TensorMeta meta = metas[node.operands[index]];
     if (index >= loop.numCarried && meta.rank()) {
       trips = meta.shape.front();
-      meta.shape.erase(meta.shape.begin());
+      meta = control::elementOf(meta);
     }
     metas[argument] = meta;
   }

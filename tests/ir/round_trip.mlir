@@ -50,6 +50,17 @@ func.func @low_bit(%x: tensor<3x!tess.intb4>) -> tensor<3x!tess.intb2> {
   return %0 : tensor<3x!tess.intb2>
 }
 
+// The channels of an element of xs, and of what is stacked, are an axis apart.
+// CHECK-LABEL: func.func @channels
+func.func @channels(%h: tensor<f32>, %xs: tensor<?x2x!tess.quantized<"qint8@1<1|2>">>) -> (tensor<f32>, tensor<?x2x!tess.quantized<"qint8@1<1|2>">>) {
+  // CHECK: ^bb0(%{{.*}}: tensor<f32>, %{{.*}}: tensor<2x!tess.quantized<"qint8@0<1|2>">>):
+  %0, %1 = tess.scan %h, %xs attributes {constants = 0 : si64, carried = 1 : si64} {
+  ^bb0(%a: tensor<f32>, %b: tensor<2x!tess.quantized<"qint8@0<1|2>">>):
+    tess.yield %a, %b : tensor<f32>, tensor<2x!tess.quantized<"qint8@0<1|2>">>
+  } : (tensor<f32>, tensor<?x2x!tess.quantized<"qint8@1<1|2>">>) -> (tensor<f32>, tensor<?x2x!tess.quantized<"qint8@1<1|2>">>)
+  return %0, %1 : tensor<f32>, tensor<?x2x!tess.quantized<"qint8@1<1|2>">>
+}
+
 // State keeps its initial value.
 // CHECK-LABEL: func.func @state
 // CHECK-SAME: tess.initial = dense_resource<start> : tensor<2xf32>

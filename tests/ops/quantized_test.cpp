@@ -15,8 +15,9 @@ static DType dtypeOf(llvm::StringRef text) {
   return *dtype;
 }
 
-static std::string results(const OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
-  llvm::Expected<Metas> metas = op.infer(operands);
+static std::string results(const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
+                           llvm::ArrayRef<unsigned> segments = {}) {
+  llvm::Expected<Metas> metas = op.infer(operands, segments);
   return metas ? toString(metas->front()) : takeError(metas.takeError()).second;
 }
 
@@ -91,8 +92,38 @@ TEST_CASE("channels move with their axis") {
   CHECK(results(Slice({0, 0, 1}, {1, 3, 4}), {x}) == "qint8@1<0.5|0.25|1>[?, 3, 3]");
   CHECK(results(Slice({0, 1, 0}, {1, 3, 4}), {x}).find("slice: x must keep the axis of its channels") == 0);
   CHECK(results(Copy(), {x}) == "qint8@1<0.5|0.25|1>[?, 3, 4]");
-  CHECK(results(Roll(1), {x}) == "roll: operands must have one scale for all channels, got "
-                                 "qint8@1<0.5|0.25|1>[?, 3, 4]; dequantize them first");
+  CHECK(results(Roll(1), {x}) == "qint8@1<0.5|0.25|1>[?, 3, 4]");
+  CHECK(results(Roll(1, 1), {x}) ==
+        "roll: x must keep the axis of its channels whole and in order, got qint8@1<0.5|0.25|1>[?, 3, 4] to shape [?, "
+        "3, 4]; dequantize it first");
+  CHECK(results(Stack(1), {x, x}) == "qint8@2<0.5|0.25|1>[?, 2, 3, 4]");
+  CHECK(results(Stack(2), {x, x}) == "qint8@1<0.5|0.25|1>[?, 3, 2, 4]");
+  CHECK(results(Split({1, 3}, -1), {x}) == "qint8@1<0.5|0.25|1>[?, 3, 1]");
+  CHECK(results(Split({1, 2}, 1), {x}).find("split: x must keep the axis of its channels") == 0);
+  CHECK(results(Tile({2, 1, 1}), {x}) == "qint8@1<0.5|0.25|1>[?, 3, 4]");
+  CHECK(results(Tile({1, 2, 1}), {x}).find("tile: x must keep the axis of its channels") == 0);
+  CHECK(results(MaskGet(), {TensorMeta(x.dtype, {2, 3, 4}), TensorMeta(DType::Bool, {2})}) ==
+        "qint8@1<0.5|0.25|1>[?, 3, 4]");
+  CHECK(results(MaskGet(), {TensorMeta(x.dtype, {2, 3, 4}), TensorMeta(DType::Bool, {2, 3})})
+            .find("mask_get: x must keep the axis of its channels") == 0);
+}
+
+TEST_CASE("channels go by where the indexed axes stand") {
+  auto picked = [](unsigned axis, IntList axes, std::initializer_list<TensorMeta> indices) {
+    TensorMeta x(llvm::cantFail(withChannelAxis(dtypeOf("qint8@0<0.5|0.25|1>"), int(axis))), {3, 3, 3, 3});
+    Metas operands = {x};
+    operands.append(indices.begin(), indices.end());
+    std::string text = results(IndexGet(std::move(axes)), operands, {1, unsigned(indices.size())});
+    return text.substr(0, text.find('<'));
+  };
+  TensorMeta one(DType::Int32, {5}), two(DType::Int32, {5, 6});
+  CHECK(picked(0, {1}, {one}) == "qint8@0");
+  CHECK(picked(2, {1}, {one}) == "qint8@2");
+  CHECK(picked(2, {1}, {two}) == "qint8@3");
+  CHECK(picked(3, {-3, 2}, {one, one}) == "qint8@2");
+  CHECK(picked(1, {0, 2}, {two, two}) == "qint8@2"); // those of the indices come first
+  CHECK(picked(3, {0, 2}, {one, one}) == "qint8@2");
+  CHECK(picked(1, {1}, {one}).find("index_get: x must keep the axis of its channels") == 0);
 }
 
 TEST_CASE("low-bit dtypes move, and are converted") {

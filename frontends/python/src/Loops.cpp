@@ -71,6 +71,12 @@ nb::object stackElements(nb::handle elements) {
   return nb::steal(wrap(valueOrThrow(eager::stackElements(tensorsOf(elements, "scan")))));
 }
 
+nb::object stackNothing(nb::handle element) {
+  TensorImpl &like = implOf(element.ptr());
+  TensorMeta meta = control::stacked(like.meta(), 0);
+  return nb::steal(wrap(valueOrThrow(TensorImpl::allocate(meta.dtype, meta.shape, like.storage().device()))));
+}
+
 } // namespace
 
 void initLoops(nb::module_ &module) {
@@ -88,6 +94,7 @@ void initLoops(nb::module_ &module) {
   module.def("scan_check", &checkCarried, nb::arg("before"), nb::arg("after"), nb::arg("name") = "scan",
              nb::arg("body") = "step", "ValueError unless a trip gives back the dtypes and shapes that it was given.");
   module.def("stack_elements", &stackElements, nb::arg("elements"), "Tensors along a new axis 0; nothing records it.");
+  module.def("stack_nothing", &stackNothing, nb::arg("like"), "No elements along a new axis 0, of the meta of `like`.");
   module.def("is_recording", [] { return Recorder::current() != nullptr; }, "Whether this thread records a trace.");
 }
 

@@ -286,7 +286,7 @@ class _Loop:
             for stack, y in zip(stacks, ys, strict=True):
                 stack.append(y)
         if not trips:
-            stacks = [_filled((0, *y.shape), 0, y) for y in self.infer()[1]]
+            stacks = [_core.stack_nothing(y) for y in self.infer()[1]]
         else:
             stacks = [_stack(stack[::-1] if self.reverse else stack) for stack in stacks]
         return self.results(*_leave(carried, stacks))

@@ -1,0 +1,81 @@
+//===- ChannelRules.cpp - where the axis of channels goes ----------------===//
+#include "ops/ChannelRules.h"
+#include "ops/RuleErrors.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tess::channels {
+
+using namespace shapes;
+using Operands = llvm::ArrayRef<TensorMeta>;
+
+/// Whether a slice that takes as many elements as there are channels takes them forwards.
+static bool isWholeSlice(const OpDef &op, int axis, int64_t channels) {
+  const IntList &starts = op.ints("starts"), &steps = op.ints("steps");
+  return (starts[axis] == 0 || starts[axis] == -channels) && (steps.empty() || steps[axis] == 1);
+}
+
+static int64_t ownAxis(const OpDef &op, Operands operands) { return fromFront(op.i64("axis"), operands[0].rank()); }
+
+int besidesAxis(const OpDef &op, Operands operands, int axis) { return ownAxis(op, operands) == axis ? -1 : axis; }
+
+int stack(const OpDef &op, Operands operands, int axis) {
+  return fromFront(op.i64("axis"), operands[0].rank() + 1) <= axis ? axis + 1 : axis;
+}
+
+int tile(const OpDef &op, Operands, int axis) { return op.ints("reps")[axis] == 1 ? axis : -1; }
+
+/// Whether `value`, which broadcasts to elements that have the channels along `axis` of `rank` axes, has its own there.
+static bool isAligned(const TensorMeta &value, int own, int axis, int64_t rank) {
+  return own - int64_t(value.rank()) == axis - rank;
+}
+
+/// A slice of other channels, or of fewer, has not the dtype's scales.
+int slice(const OpDef &op, Operands operands, int axis) {
+  return isWholeSlice(op, axis, operands[0].shape[axis]) ? axis : -1;
+}
+
+int sliceSet(const OpDef &op, Operands operands, int axis) {
+  const TensorMeta &x = operands[0];
+  bool isWhole = isWholeSlice(op, axis, x.shape[axis]);
+  return isWhole && isAligned(operands[1], axis, axis, x.rank()) ? axis : -1;
+}
+
+/// The axis of the elements that `indices` pick from x which is `axis` of x, and how many axes they have.
+static std::pair<int, int64_t> pickedAxis(const OpDef &op, const TensorMeta &x, Operands indices, int axis) {
+  uint32_t mask = 0;
+  for (int64_t each : op.ints("axes"))
+    mask |= 1u << fromFront(each, x.rank());
+  unsigned first = llvm::countr_zero(mask), added = 0;
+  for (const TensorMeta &index : indices)
+    added = std::max(added, index.rank());
+  bool areNeighbours = ((mask >> first) & ((mask >> first) + 1)) == 0;
+  int64_t rank = int64_t(x.rank()) - llvm::popcount(mask) + added;
+  if (mask >> axis & 1)
+    return {-1, rank};
+  int before = axis - llvm::popcount(mask & ((1u << axis) - 1));
+  return {!areNeighbours || int(first) < axis ? before + int(added) : before, rank};
+}
+
+int indexGet(const OpDef &op, Operands operands, int axis) {
+  return pickedAxis(op, operands[0], operands.drop_front(), axis).first;
+}
+
+int indexSet(const OpDef &op, Operands operands, int axis) {
+  auto [picked, rank] = pickedAxis(op, operands[0], operands.drop_front(2), axis);
+  return picked >= 0 && isAligned(operands[1], axis, picked, rank) ? axis : -1;
+}
+
+int maskGet(const OpDef &, Operands operands, int axis) {
+  int masked = int(operands[1].rank());
+  return axis < masked ? -1 : axis - masked + 1;
+}
+
+int indexingOneHot(const OpDef &op, Operands operands, int axis) {
+  int64_t picked = ownAxis(op, operands);
+  if (picked == axis)
+    return -1;
+  return picked < axis && !op.boolean("keepdims") ? axis - 1 : axis;
+}
+
+} // namespace tess::channels

@@ -1,0 +1,29 @@
+//===- ChannelRules.h - where the axis of channels goes ---------*- C++ -*-===//
+//
+// Named by a record's `channels`. `axis` is the one along which each index of
+// operand 0 has a scale of its own; the rule gives the axis of the results that
+// has the same channels, whole and in order, or -1 where none has. Shapes and
+// attributes were checked before.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ops/OpDef.h"
+
+namespace tess::channels {
+
+#define TESS_CHANNEL_RULE(name) int name(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, int axis)
+
+TESS_CHANNEL_RULE(besidesAxis); // nothing moves but along the attribute `axis`
+TESS_CHANNEL_RULE(stack);
+TESS_CHANNEL_RULE(tile);
+TESS_CHANNEL_RULE(slice);
+TESS_CHANNEL_RULE(sliceSet);
+TESS_CHANNEL_RULE(indexGet);
+TESS_CHANNEL_RULE(indexSet);
+TESS_CHANNEL_RULE(maskGet);
+TESS_CHANNEL_RULE(indexingOneHot);
+
+#undef TESS_CHANNEL_RULE
+
+} // namespace tess::channels
