@@ -1,5 +1,6 @@
 """Quantized dtypes: made, printed, converted, and what is refused."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 import tessera
@@ -13,6 +14,7 @@ from tessera.dtype import (
     get_zero_point,
     is_dtype_equal,
     is_quantize,
+    qint1,
     qint4,
     qint8,
     qint32,
@@ -107,6 +109,47 @@ def test_stored_integers_and_numbers():
         IndexError, match=r"tensor: stored numbers of qint4 must be in \[-8, 7\], got 9"
     ):
         tessera.tensor(np.array([9], np.int8), dtype=qint4(0.5))
+
+
+# Integers of fewer bits, which ml_dtypes has.
+
+FEW = {"int4": qint4(0.5), "uint4": quint4(0.5, 3), "uint1": qint1(0.5)}
+FEW_BITS = ("int1", "int2", "int4", "uint1", "uint2", "uint4")
+
+
+def few_bits(name):
+    """All numbers of a dtype of ml_dtypes."""
+    info = ml_dtypes.iinfo(getattr(ml_dtypes, name))
+    return np.arange(info.min, info.max + 1).astype(getattr(ml_dtypes, name))
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_integers_of_few_bits_are_stored_integers(name):
+    array = few_bits(name).reshape(2, -1).T
+    q = tessera.tensor(array, dtype=FEW[name])
+    same(q, array.astype(FEW[name]))
+    back = np.asarray(q.numpy(), array.dtype)
+    assert back.dtype == array.dtype and (back == array).all()
+    by_channel = qint4([0.5, 2.0], axis=0)
+    if name == "int4":
+        whole = np.array([[-8], [7]], ml_dtypes.int4)
+        assert tessera.tensor(whole, by_channel).astype("float32").tolist() == [[-4.0], [14.0]]
+
+
+@pytest.mark.parametrize("name", FEW_BITS)
+def test_integers_of_few_bits_are_numbers_elsewhere(name):
+    array = few_bits(name)
+    for dtype in ("float32", "int8", "int64", "bool", qint8(0.5), quint8(0.5, 3)):
+        same(
+            tessera.tensor(array, dtype=dtype), tessera.tensor(array.astype("int32")).astype(dtype)
+        )
+    assert tessera.tensor(array[array % 2 != 0], dtype="intb4").tolist() == [
+        number for number in array.astype(int).tolist() if number % 2
+    ]
+    with pytest.raises(TypeError, match=f"of a dtype that tensors have, got an array of {name}"):
+        tessera.tensor(array)
+    with pytest.raises(ValueError, match="tensor: numbers of intb4 must be odd integers in"):
+        tessera.tensor(np.zeros(1, array.dtype), dtype="intb4")
 
 
 def test_dtypes_have_parameters():

@@ -15,6 +15,7 @@
 #include "runtime/Elements.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <nanobind/stl/string.h>
 
@@ -194,6 +195,28 @@ llvm::Expected<TensorRef> fromQuantized(nb::object array, DType target) {
   return numbers ? castTo(std::move(*numbers), target) : std::move(numbers);
 }
 
+/// The dtype of ml_dtypes whose numbers a quantized kind stores, where that has fewer bits than a byte.
+llvm::StringRef fewBitsOf(DType dtype) {
+  switch (kindOf(dtype)) {
+  case DType::QInt4:
+    return "int4";
+  case DType::QUInt4:
+    return "uint4";
+  case DType::QInt1:
+    return "uint1";
+  default:
+    return "";
+  }
+}
+
+/// A tensor of an array whose dtype `name` is one of ml_dtypes' integers of fewer bits: of stored integers where
+/// `dtype` stores these, else of numbers.
+llvm::Expected<TensorRef> fromFewBits(const nb::object &array, llvm::StringRef name, DType dtype) {
+  if (name == fewBitsOf(dtype))
+    return fromStored(array.attr("astype")(numpyName(storageOf(dtype)).data()), dtype);
+  return fromArray(array.attr("astype")("int16"), dtype);
+}
+
 /// A tensor from `array`, which is a numpy.ndarray.
 llvm::Expected<TensorRef> fromArray(nb::object array, std::optional<DType> dtype) {
   llvm::Expected<std::optional<DType>> described = describedBy(array.attr("dtype").ptr());
@@ -202,6 +225,8 @@ llvm::Expected<TensorRef> fromArray(nb::object array, std::optional<DType> dtype
   if (*described)
     return fromDescribed(std::move(array), **described, dtype.value_or(**described));
   std::string source = nameOfDType(array);
+  if (dtype && llvm::is_contained({"int1", "int2", "int4", "uint1", "uint2", "uint4"}, source))
+    return fromFewBits(array, source, *dtype);
   if (dtype && isQuantized(*dtype))
     return fromQuantized(std::move(array), *dtype);
   std::optional<DType> target = dtype ? dtype : defaultDType(source);
