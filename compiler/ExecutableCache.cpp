@@ -78,7 +78,10 @@ std::optional<runtime::Executable> findExecutable(llvm::StringRef target, llvm::
   std::optional<std::string> prefix = prefixOf(target);
   if (!prefix)
     return std::nullopt;
-  std::string key = *prefix + text.str();
+  std::string prefixed;
+  llvm::StringRef key = text;
+  if (!prefix->empty())
+    key = prefixed = *prefix + text.str();
   if (std::shared_ptr<const WarmSet> set = warmSet())
     if (std::optional<runtime::Executable> executable = set->find(key)) {
       ++state().fromWarmSet;

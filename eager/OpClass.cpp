@@ -38,21 +38,19 @@ static OpDef withNeutralSizes(const OpDef &op) {
 
 /// Replaces runtime attributes by any valid value, because the program gets them with each run. No rule relates them to
 /// anything else, so an operator that accepts the call's values accepts these.
-static OpDef withNeutralNumbers(const OpDef &op) {
-  OpDef result = op;
+static OpDef withNeutralNumbers(OpDef op) {
   for (const AttrInfo &attr : op.info().attrs)
     if (attr.isRuntime && op.has(attr.name))
-      result.set(attr.name, neutralNumber(attr));
-  return result;
+      op.set(attr.name, neutralNumber(attr));
+  return op;
 }
 
 /// Replaces quantized dtypes by their kinds.
-static OpDef withKinds(const OpDef &op) {
-  OpDef result = op;
+static OpDef withKinds(OpDef op) {
   for (const AttrInfo &attr : op.info().attrs)
     if (attr.kind == AttrKind::DType && op.has(attr.name))
-      result.set(attr.name, kindOf(op.attr(attr.name).dtype()));
-  return result;
+      op.set(attr.name, kindOf(op.attr(attr.name).dtype()));
+  return op;
 }
 
 OpClass OpClass::neutral(bool sizesLater) const {

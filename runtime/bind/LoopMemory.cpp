@@ -25,20 +25,20 @@ void LoopMemory::findLoops() {
 
 int32_t LoopMemory::lastRead(int32_t step, int32_t home) const {
   int32_t last = step;
-  for (int32_t loop = loops[step]; loop >= 0 && loop != home; loop = loops[loop])
+  for (int32_t loop = loopOf(step); loop >= 0 && loop != home; loop = loops[loop])
     last = endOf(loop);
   return last;
 }
 
 ValueId LoopMemory::ownerOf(ValueId value) const {
-  for (value = rootOf(*exe, value); sharedWith[value] >= 0;)
+  for (value = rootOf(*exe, value); isShared(value);)
     value = rootOf(*exe, sharedWith[value]);
   return value;
 }
 
 llvm::SmallVector<TripMove, 2> LoopMemory::movesOf(ValueId value) const {
   llvm::SmallVector<TripMove, 2> all;
-  for (value = rootOf(*exe, value); sharedWith[value] >= 0; value = rootOf(*exe, sharedWith[value]))
+  for (value = rootOf(*exe, value); isShared(value); value = rootOf(*exe, sharedWith[value]))
     if (moves[value].loop >= 0)
       all.push_back(moves[value]);
   return all;
@@ -70,10 +70,13 @@ void LoopMemory::shareCarried(int32_t loop, unsigned number,
 
 LoopMemory::LoopMemory(const Executable &exe, llvm::function_ref<int64_t(ValueId)> bytesOf,
                        llvm::function_ref<bool(const Step &step, ValueId made, ValueId argument)> mayOverwrite)
-    : exe(&exe), loops(exe.steps.size(), -1), homes(exe.values.size(), -1), written(exe.values.size(), -1),
-      sharedWith(exe.values.size(), -1), moves(exe.values.size()) {
+    : exe(&exe) {
   if (exe.loops.empty())
     return;
+  loops.assign(exe.steps.size(), -1);
+  homes.assign(exe.values.size(), -1);
+  written = sharedWith = homes;
+  moves.resize(exe.values.size());
   findLoops();
   for (int32_t index = 0; index < int32_t(exe.steps.size()); ++index) {
     const Step &step = exe.steps[index];

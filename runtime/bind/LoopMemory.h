@@ -27,8 +27,8 @@ public:
              llvm::function_ref<bool(const Step &step, ValueId made, ValueId argument)> mayOverwrite);
 
   /// The step of the innermost loop around a step, and around the definition of a value; -1: none.
-  int32_t loopOf(int32_t step) const { return loops[step]; }
-  int32_t homeOf(ValueId value) const { return homes[value]; }
+  int32_t loopOf(int32_t step) const { return loops.empty() ? -1 : loops[step]; }
+  int32_t homeOf(ValueId value) const { return homes.empty() ? -1 : homes[value]; }
   /// The last step of a loop's body; the loop itself where that has none.
   int32_t endOf(int32_t loop) const { return loop + int32_t(exe->loops[exe->steps[loop].loop].numSteps); }
   /// The last step of the trips in which `step` reads a value of home `home`: the value must live as long.
@@ -36,17 +36,20 @@ public:
   /// The value that owns the memory, through views and loops.
   ValueId ownerOf(ValueId value) const;
   /// Whether the value lies in the memory of another, though it is no view.
-  bool isShared(ValueId value) const { return sharedWith[value] >= 0; }
+  bool isShared(ValueId value) const { return wholeOf(value) >= 0; }
   /// How the address of the value changes, outer loops last.
   llvm::SmallVector<TripMove, 2> movesOf(ValueId value) const;
 
 private:
+  /// The value in whose memory it lies, though it is no view; -1: none.
+  ValueId wholeOf(ValueId value) const { return sharedWith.empty() ? -1 : sharedWith[value]; }
   void findLoops();
   int32_t lastReadIn(int32_t loop, ValueId argument) const;
   void shareCarried(int32_t loop, unsigned number,
                     llvm::function_ref<bool(const Step &, ValueId, ValueId)> mayOverwrite);
 
   const Executable *exe;
+  // All empty where the executable has no loop.
   std::vector<int32_t> loops, homes, written; // by step; by value
   std::vector<ValueId> sharedWith;            // by value
   std::vector<TripMove> moves;                // by value: within the memory that it shares

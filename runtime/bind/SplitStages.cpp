@@ -138,7 +138,12 @@ llvm::Error Splitter::inferRanks() {
   Metas inputs = llvm::map_to_vector<4>(exe.inputs, [&](const InputDecl &input) {
     return TensorMeta(input.dtype, Shape(llvm::map_range(input.dims, sizeOf)));
   });
-  return inferValueMetas(exe, inputs, [](llvm::Error error) { return error; }).moveInto(metas);
+  if (llvm::Error e = inferValueMetas(exe, inputs, [](llvm::Error error) { return error; }).moveInto(metas))
+    return e;
+  for (TensorMeta &meta : metas) // what data decides is no size yet
+    for (int64_t &size : meta.shape)
+      size = sizes::isSymbolic(size) ? kUnknown : size;
+  return llvm::Error::success();
 }
 
 /// Writes one stage.

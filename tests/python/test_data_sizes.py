@@ -259,6 +259,18 @@ def test_a_result_of_a_size_by_data_takes_over_no_argument():
         assert traced(y, x)[1].tolist() == [each for each in numbers if each > 0]
 
 
+def test_a_size_that_follows_from_one_by_data_fits_though_the_largest_does_not():
+    def later_half(x, y):
+        chosen = F.eye(x[x > 0].shape[0]).sum(0)
+        half = chosen[chosen.shape[0] // 2 :]
+        return y - half, half * half
+
+    traced = jit.trace(later_half)
+    x, y = tessera.Tensor([1.0, 2.0, -1.0, -2.0]), F.zeros((2, 0, 3))
+    for _ in range(3):
+        assert same_bits(traced(x, y), later_half(x, y))
+
+
 def test_a_run_that_fails_leaves_the_program_usable():
     traced = jit.trace(lambda x: F.matmul(x[x > 0], F.arange(3.0)))
     fits = tessera.Tensor([1.0, 2.0, 3.0, -1.0])
