@@ -66,35 +66,31 @@ std::string diskKey(llvm::StringRef key) {
 
 } // namespace
 
-/// What `target` adds to a key; none where nothing is kept of it.
-static std::optional<std::string> prefixOf(llvm::StringRef target) {
+/// The key of `text` compiled for `target`; none where nothing is kept of that.
+static std::optional<std::string> keyOf(llvm::StringRef target, llvm::StringRef text) {
   std::optional<TargetLevel> level = TargetSpec::levelOf(target);
   if (!level || *level == TargetLevel::HostChecked)
     return std::nullopt;
-  return *level == TargetLevel::Host ? std::string() : "target " + target.str() + "\n";
+  return *level == TargetLevel::Host ? text.str() : ("target " + target + "\n" + text).str();
 }
 
 std::optional<runtime::Executable> findExecutable(llvm::StringRef target, llvm::StringRef text) {
-  std::optional<std::string> prefix = prefixOf(target);
-  if (!prefix)
+  std::optional<std::string> key = keyOf(target, text);
+  if (!key)
     return std::nullopt;
-  std::string prefixed;
-  llvm::StringRef key = text;
-  if (!prefix->empty())
-    key = prefixed = *prefix + text.str();
   if (std::shared_ptr<const WarmSet> set = warmSet())
-    if (std::optional<runtime::Executable> executable = set->find(key)) {
+    if (std::optional<runtime::Executable> executable = set->find(*key)) {
       ++state().fromWarmSet;
       return executable;
     }
-  std::optional<runtime::Executable> executable = loadExecutable(diskKey(key));
+  std::optional<runtime::Executable> executable = loadExecutable(diskKey(*key));
   state().fromDisk += executable.has_value();
   return executable;
 }
 
 void storeExecutable(llvm::StringRef target, llvm::StringRef text, const runtime::Executable &executable) {
-  if (std::optional<std::string> prefix = prefixOf(target))
-    keepExecutable(diskKey(*prefix + text.str()), executable);
+  if (std::optional<std::string> key = keyOf(target, text))
+    keepExecutable(diskKey(*key), executable);
 }
 
 ExecutableCacheStats executableCacheStats() { return {state().fromWarmSet.load(), state().fromDisk.load()}; }

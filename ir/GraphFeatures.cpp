@@ -24,11 +24,10 @@ runtime::Features featuresOf(func::FuncOp func) {
     if (!infoOf(op))
       return;
     OpDef def = opDefOf(op);
-    if (control::hasBody(def.info()))
-      features.add(runtime::Feature::Loops);
-    if (control::hasBody(def.info()) && control::hasNoBound(def)) {
+    if (control::hasBody(def.info())) {
       control::ScanGroups groups(def);
-      if (op->getNumOperands() > groups.firstX() || op->getNumResults() > groups.carried)
+      features.add(runtime::Feature::Loops);
+      if (control::hasNoBound(def) && (op->getNumOperands() > groups.firstX() || op->getNumResults() > groups.carried))
         features.add(runtime::Feature::GrownValues);
     }
     if (def.hasExpressions())

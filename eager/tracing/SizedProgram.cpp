@@ -78,27 +78,15 @@ std::string SizedProgram::why() {
   return reason;
 }
 
-namespace {
-
-/// Records a call at other sizes of data, and tells whether it is another program there.
-class MovedSizes {
-public:
-  MovedSizes(const Recording &recording, RecordMoved record) : recording(recording), record(record) {}
-  /// The first of the moves that all operators take decides; nothing: they take none.
-  llvm::Expected<std::optional<std::string>> first(llvm::ArrayRef<SizeMove> moves);
-  /// Why the last move was not taken.
-  std::string reason;
-
-private:
-  const Recording &recording;
-  RecordMoved record;
-};
-
-llvm::Expected<std::optional<std::string>> MovedSizes::first(llvm::ArrayRef<SizeMove> moves) {
+/// Why the recording is another program at sizes of data that are moved, empty where it is not: by the first of the
+/// moves that all operators take. Nothing: they take none.
+static llvm::Expected<std::optional<std::string>> whyOther(const Recording &recording, RecordMoved record,
+                                                           llvm::ArrayRef<SizeMove> moves) {
+  std::string unused;
   for (const SizeMove &move : moves) {
     llvm::Expected<RecordingRef> again = record(move);
     if (!again) { // an operator takes the sizes of the call and not these
-      if (llvm::Error e = takeReason(again.takeError(), reason))
+      if (llvm::Error e = takeReason(again.takeError(), unused))
         return std::move(e);
       continue;
     }
@@ -111,7 +99,7 @@ llvm::Expected<std::optional<std::string>> MovedSizes::first(llvm::ArrayRef<Size
 }
 
 /// How many sizes data decides at most.
-size_t mostDataSizes(const Recording &recording) {
+static size_t mostDataSizes(const Recording &recording) {
   size_t most = 0;
   for (const Recording::Op &op : recording.ops())
     if (op.op.info().boundRule)
@@ -120,13 +108,10 @@ size_t mostDataSizes(const Recording &recording) {
   return most;
 }
 
-} // namespace
-
 llvm::Expected<std::string> whyFixedByData(const Recording &recording, RecordMoved record) {
   if (!recording.hasDataSizes())
     return "";
-  MovedSizes moved(recording, record);
-  auto why = moved.first({{1}, {2}, {3}, {4}, {6}, {-1}, {-2}, {1, -1}, {-1, 1}, {2, -2}});
+  auto why = whyOther(recording, record, {{1}, {2}, {3}, {4}, {6}, {-1}, {-2}, {1, -1}, {-1, 1}, {2, -2}});
   if (!why || *why)
     return why ? llvm::Expected<std::string>(**why) : why.takeError();
   // Some are compared with what they were, as each run of the program will: these cannot move, others can.
@@ -134,7 +119,7 @@ llvm::Expected<std::string> whyFixedByData(const Recording &recording, RecordMov
     std::vector<SizeMove> alone;
     for (int64_t step : {int64_t(1), int64_t(2), int64_t(-1), kToOne})
       alone.emplace_back(count).at(number) = step;
-    why = moved.first(alone);
+    why = whyOther(recording, record, alone);
     if (!why)
       return why.takeError();
     if (*why && !(*why)->empty())

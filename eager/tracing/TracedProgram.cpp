@@ -313,22 +313,22 @@ llvm::Error TracedProgram::bindTo(llvm::ArrayRef<TensorRef> given) {
   return bind(metas).takeError();
 }
 
-/// What a run asks for that shapes do not tell. It refers to all that it is given.
-runtime::RunOptions TracedProgram::runOptions(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound,
-                                              Values &values) const {
+/// What a run asks for that shapes do not tell. It refers to `running`.
+runtime::RunOptions TracedProgram::runOptions(const Running &running) const {
   runtime::RunOptions options;
-  options.allocate = [&](size_t output, const TensorMeta &meta) -> llvm::Expected<void *> {
-    TensorRef &result = values.results[output];
+  options.allocate = [this, &running](size_t output, const TensorMeta &meta) -> llvm::Expected<void *> {
+    TensorRef &result = running.values.results[output];
     if (llvm::Error e = TensorImpl::allocate(meta.dtype, meta.shape, *device).moveInto(result))
       return std::move(e);
     return result->data();
   };
-  options.takeGrown = [&](size_t output, const runtime::BufferRef &buffer, int64_t trips) {
-    const TensorMeta &meta = bound.outputs()[output];
+  options.takeGrown = [this, &running](size_t output, const runtime::BufferRef &buffer, int64_t trips) {
+    const TensorMeta &meta = running.bound.outputs()[output];
     int64_t bytes = trips * meta.numElements() * int64_t(byteWidth(meta.dtype));
-    values.results[output] = TensorImpl::create(meta.dtype, meta.shape, Storage::own(buffer->take(), bytes, *device));
+    running.values.results[output] =
+        TensorImpl::create(meta.dtype, meta.shape, Storage::own(buffer->take(), bytes, *device));
   };
-  options.savedTrips = [this, given](size_t input) { return savedTripsOf(inputAt(given, unsigned(input))); };
+  options.savedTrips = [this, &running](size_t input) { return savedTripsOf(inputAt(running.given, unsigned(input))); };
   return options;
 }
 
@@ -352,7 +352,8 @@ llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
     return std::move(e);
   {
     BlockingRegion region(/*computes=*/true);
-    runtime::RunOptions options = runOptions(given, **bound, values);
+    Running running{given, **bound, values};
+    runtime::RunOptions options = runOptions(running);
     auto poll = [&] { return region.poll(); };
     options.poll = poll;
     if (llvm::Error e = runtime::run(**bound, values.inputs, values.outputs, {}, options))

@@ -67,6 +67,12 @@ private:
     llvm::SmallVector<void *, 8> inputs, outputs;
     Tensors results;
   };
+  /// What the callbacks of a run need, behind one reference: a function of two words needs no memory.
+  struct Running {
+    llvm::ArrayRef<TensorRef> given;
+    const runtime::Bound &bound;
+    Values &values;
+  };
 
   TracedProgram() = default;
   llvm::Error finish(runtime::Executable exe, runtime::ProgramOptions options);
@@ -81,7 +87,7 @@ private:
   void trimBindings();
   bool mayDonate(llvm::ArrayRef<TensorRef> given, unsigned output) const;
   llvm::Error makeOutputs(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound, Values &values) const;
-  runtime::RunOptions runOptions(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound, Values &values) const;
+  runtime::RunOptions runOptions(const Running &running) const;
   void update(llvm::ArrayRef<TensorRef> given, const runtime::Bound &bound, Values &values) const;
 
   std::string name = "program";

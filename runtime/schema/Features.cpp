@@ -1,8 +1,8 @@
 //===- Features.cpp - what a reader of a program must know ----------------===//
 #include "runtime/schema/Features.h"
-#include "ops/Control.h"
 #include "ops/Error.h"
 #include "runtime/schema/Executable.h"
+#include "runtime/schema/GrownValues.h"
 #include "llvm/ADT/StringExtras.h"
 
 namespace tess::runtime {
@@ -99,8 +99,7 @@ Features featuresOf(const Executable &executable) {
   if (!executable.loops.empty())
     features.add(Feature::Loops);
   for (const LoopDecl &loop : executable.loops)
-    if (control::hasNoBound(loop.isGuarded, loop.length) &&
-        (loop.arguments.size() > loop.numCarried || loop.yields.size() > loop.numCarried))
+    if (hasNoBound(loop) && (loop.arguments.size() > loop.numCarried || loop.yields.size() > loop.numCarried))
       features.add(Feature::GrownValues);
   if (!executable.dataSizes.empty())
     features.add(Feature::DataSizes);

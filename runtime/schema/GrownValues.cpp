@@ -29,6 +29,8 @@ std::vector<bool> grownValues(const Executable &exe) {
 }
 
 std::optional<ValueId> misusedGrownValue(const Executable &exe) {
+  if (llvm::none_of(exe.loops, hasNoBound))
+    return std::nullopt;
   std::vector<bool> grown = grownValues(exe);
   grown.resize(exe.values.size());
   std::optional<ValueId> misused;

@@ -18,16 +18,21 @@ TESS_RUN = Path("tools/tess-run").absolute()  # of the runfiles, where tests sta
 LIMITS = (0.0, 3.0, 40.0, 1e12, 5.0, 1e4)  # of no trip, some, and more than the first memory holds
 
 
+def taken(values):
+    """The gradients of the values, which have none from now on."""
+    grads = [value.grad for value in values]
+    for value in values:
+        value.grad = None
+    return grads
+
+
 def gradients(values, function):
     """The results of `function(*values)`, and the gradients of the sum of their squares."""
     gm = GradManager().attach(values)
     with gm:
         results = flat(function(*values))
         gm.backward(sum((each * each).sum() for each in results))
-    grads = [value.grad for value in values]
-    for value in values:
-        value.grad = None
-    return [*results, *grads]
+    return [*results, *taken(values)]
 
 
 def growth(x, w, limit):
@@ -87,14 +92,9 @@ def second_order(values, function):
         with inner:
             results = flat(function(*values))
             inner.backward(sum((each * each).sum() for each in results))
-        first = [value.grad for value in values]
-        for value in values:
-            value.grad = None
+        first = taken(values)
         outer.backward(sum((each * each).sum() for each in first))
-    second = [value.grad for value in values]
-    for value in values:
-        value.grad = None
-    return [*results, *first, *second]
+    return [*results, *first, *taken(values)]
 
 
 @pytest.mark.parametrize("place", ["cpu0", "sim0"])

@@ -182,6 +182,12 @@ UNARY = (
     " axis={a}.ndim - 1)), 0, -1).astype('float32')",
     "{a}.astype(ts.dtype.intb4)[..., ::-1].astype('float32')",
     "F.roll({a}.astype(ts.dtype.intb2), 1, 0).astype(ts.dtype.intb1).astype('float32') * {a}",
+    "F.roll(F.concat([{a}[..., :1]] * 3, -1).astype(ts.dtype.qint8([0.1, 0.02, 0.3],"
+    " axis={a}.ndim - 1)), 1, 0).astype('float32')",
+    "F.stack([F.concat([{a}[..., :1]] * 2, -1).astype(ts.dtype.quint8([0.1, 0.3], [9, 100],"
+    " axis={a}.ndim - 1))] * 2, 0).astype('float32')",
+    "F.scan(lambda h, x: (x, h), {a}[0].detach().astype(ts.dtype.qint8(0.05)),"
+    " {a}.detach().astype(ts.dtype.qint8(0.05)))[1].astype('float32')",
     "F.repeat({a}, 3, -1)", "F.tile({a}, (2,) * {a}.ndim)", "F.split({a}, [1], -1)[0]",
 )  # fmt: skip
 BINARY = (

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/Errors.h"
+#include "frontends/python/src/Quantized.h"
 #include "frontends/python/src/TensorType.h"
 
 #include "eager/Queue.h"
@@ -22,9 +23,6 @@ namespace {
 /// Codes that came after Debian's header: of bool (0.8), and of float8 (1.1).
 constexpr uint8_t kDLBool = 6, kDLFloat8E4M3FN = 10, kDLFloat8E5M2 = 12;
 constexpr const char *kName = "dltensor", *kUsed = "used_dltensor";
-
-/// Whether other libraries know the dtype.
-bool hasCode(DType dtype) { return !isQuantized(dtype) && !isLowBit(dtype); }
 
 uint8_t codeOf(DType dtype) {
   switch (dtype) {
@@ -53,7 +51,7 @@ int kindOf(const DLDevice &device) {
 
 std::optional<DType> fromType(DLDataType type) {
   for (unsigned i = 0; i < kNumDTypes; ++i) {
-    if (!hasCode(DType(i)))
+    if (isDescribed(DType(i))) // which other libraries do not know
       continue;
     DLDataType known = typeOf(DType(i));
     if (known.code == type.code && known.bits == type.bits && type.lanes == 1)
@@ -85,7 +83,7 @@ PyObject *exportTensor(TensorImpl &tensor) {
                  device.name().c_str());
     return nullptr;
   }
-  if (!hasCode(tensor.dtype())) {
+  if (isDescribed(tensor.dtype())) {
     PyErr_Format(PyExc_BufferError, "__dlpack__: dtype must have a code of DLPack, got %s",
                  numpyName(tensor.dtype()).str().c_str());
     return nullptr;

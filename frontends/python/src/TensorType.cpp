@@ -5,6 +5,7 @@
 #include "frontends/python/src/Module.h"
 #include "frontends/python/src/NumpyConversion.h"
 #include "frontends/python/src/OpFunction.h"
+#include "frontends/python/src/Quantized.h"
 #include "frontends/python/src/SymInt.h"
 
 #include "eager/Placement.h"
@@ -127,7 +128,7 @@ PyObject *getDType(PyObject *self, void *) { return Py_XNewRef(numpyDType(implOf
 /// NumPy's dtype, which tells quantized and low-bit ones not apart: of them the text.
 PyObject *getDTypeKey(PyObject *self, void *) {
   DType dtype = implOf(self).dtype();
-  if (LLVM_LIKELY(!isQuantized(dtype) && !isLowBit(dtype)))
+  if (LLVM_LIKELY(!isDescribed(dtype)))
     return getDType(self, nullptr);
   return PyUnicode_FromStringAndSize(numpyName(dtype).data(), numpyName(dtype).size());
 }
