@@ -3,6 +3,7 @@
 import copy
 import pickle
 
+import numpy as np
 import pytest
 import tessera
 import tessera.functional as F  # noqa: N812
@@ -68,6 +69,11 @@ def test_other_names_are_refused(name):
         with pytest.raises(ValueError, match=known):
             make()
     assert tessera.Tensor([1]).device == get_default_device() == "cpu0"
+
+
+def test_an_array_is_no_device():
+    with pytest.raises(ValueError, match=r"tensor: device must be one of .*, got '\[0. 0.\]'"):
+        tessera.Tensor([1]).to(np.zeros(2))
 
 
 def test_counts():

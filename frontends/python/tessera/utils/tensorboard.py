@@ -43,7 +43,7 @@ def _takes_tensors(name):
         return getattr(super(SummaryWriter, self), name)(*args, **kwargs)
 
     _method.__name__, _method.__qualname__ = name, f"SummaryWriter.{name}"
-    _method.__doc__ = getattr(tensorboardX.SummaryWriter, name).__doc__
+    _method.__doc__ = f"As tensorboardX.SummaryWriter.{name}, whose arguments may hold tensors."
     return _method
 
 
