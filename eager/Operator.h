@@ -64,11 +64,11 @@ struct Operand {
   Operand(Number n) : number(n) {}
 };
 
-/// The dtypes and shapes of operands that are tensors.
+/// The dtypes and shapes of operands; a number has the dtype that stands for its kind.
 inline Metas metasOf(llvm::ArrayRef<Operand> operands) {
   Metas metas;
   for (const Operand &operand : operands)
-    metas.push_back(operand.tensor->meta());
+    metas.push_back(operand.tensor ? operand.tensor->meta() : TensorMeta(operand.number.kindDType(), {}));
   return metas;
 }
 

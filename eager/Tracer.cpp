@@ -34,6 +34,19 @@ llvm::Expected<TensorRef> applyExpressions(const OpDef &op, llvm::ArrayRef<Opera
   return std::move(results.front());
 }
 
+llvm::Error applyNormalised(OpDef op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments,
+                            Tensors &results) {
+  const OpInfo &info = op.info();
+  if (!info.normalise)
+    return apply(op, operands, segments, results);
+  bool isRecorded = current && info.hasSizes();
+  OpDef recorded = isRecorded ? op : OpDef();
+  if (llvm::Error e = info.normalise(op, metasOf(operands)))
+    return e;
+  return isRecorded ? applyRecorded(op, recorded, operands, segments, results)
+                    : apply(op, operands, segments, results);
+}
+
 llvm::Error applyTracing(Call &call, Tensors &results) { return current->apply(call, results); }
 
 void assign(TensorImpl &variable, TensorImpl &value) {

@@ -49,5 +49,9 @@ llvm::Error applyExpressions(const OpDef &op, llvm::ArrayRef<Operand> operands, 
                              Tensors &results);
 /// The same for an operator with one result.
 llvm::Expected<TensorRef> applyExpressions(const OpDef &op, llvm::ArrayRef<Operand> operands = {});
+/// As apply(), of an operator whose attributes are as the caller gave them: it runs with what its record's `normalise`
+/// makes of them at the sizes of this call, and a recording, which serves other sizes, writes it down as it is.
+llvm::Error applyNormalised(OpDef op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments,
+                            Tensors &results);
 
 } // namespace tess::eager

@@ -222,6 +222,10 @@ struct OpInfo {
 
   /// A view of all elements in their order.
   bool keepsOrder() const { return viewKind == ViewKind::Reshape || viewKind == ViewKind::UnitAxes; }
+  /// Whether numbers of an attribute may be expressions.
+  bool hasSizes() const {
+    return llvm::any_of(attrs, [](const AttrInfo &attr) { return attr.isSize; });
+  }
 };
 
 /// The operators of all records, in the order of their ids.

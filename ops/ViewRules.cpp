@@ -18,19 +18,28 @@ SliceRange sliceRange(int64_t start, int64_t stop, int64_t step, int64_t size) {
   return {start, distance <= 0 ? 0 : (distance - 1) / stride + 1};
 }
 
-/// Whether `index` counts from the end that its sign says, at whatever sizes.
-static bool isCounted(int64_t index) { return !sizes::isSymbolic(index) || sizes::isAtLeast(index, 0); }
+/// The index counted from the front. That of an expression which may be negative adds the size times 1 where it is.
+static int64_t symbolicFromFront(int64_t index, int64_t size) {
+  if (!sizes::isSymbolic(index))
+    return index < 0 ? sizes::add(size, index) : index;
+  if (sizes::isAtLeast(index, 0))
+    return index;
+  int64_t isNegative = sizes::minimum(sizes::maximum(sizes::subtract(0, index), 0), 1);
+  return sizes::add(index, sizes::multiply(size, isNegative));
+}
 
-/// The length of a slice by expressions; an expression in `start` or `stop` that may be negative could mean either end.
+/// The length of a slice by expressions, as sliceRange() counts it.
 static int64_t symbolicLength(int64_t start, int64_t stop, int64_t step, int64_t size) {
-  if (step < 0 || size == kUnknown || !(isCounted(start) && isCounted(stop)))
-    return kUnknown;
+  int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : sizes::subtract(size, 1);
   auto limited = [&](int64_t i) {
-    bool isFromEnd = i < 0 && !sizes::isSymbolic(i);
-    return i == INT64_MAX ? size : sizes::minimum(sizes::maximum(isFromEnd ? sizes::add(size, i) : i, 0), size);
+    if (i == INT64_MAX || (i == INT64_MIN && step < 0)) // to the end
+      return i == INT64_MAX ? high : low;
+    return sizes::minimum(sizes::maximum(symbolicFromFront(i, size), low), high);
   };
-  int64_t distance = sizes::maximum(sizes::subtract(limited(stop), limited(start)), 0);
-  return sizes::floorDivide(sizes::add(distance, step - 1), step);
+  int64_t stride = step > 0 ? step : -step;
+  int64_t distance = sizes::subtract(limited(stop), limited(start));
+  distance = sizes::maximum(step > 0 ? distance : sizes::subtract(0, distance), 0);
+  return sizes::floorDivide(sizes::add(distance, stride - 1), stride);
 }
 
 int64_t sliceLength(int64_t start, int64_t stop, int64_t step, int64_t size) {

@@ -17,7 +17,8 @@ struct RunOptions {
   llvm::function_ref<llvm::Error()> poll = nullptr;
   /// Whether executorStats() counts the launches; those that fold constants for the compiler are not counted.
   bool isCounted = true;
-  /// Gives the memory of an output for which the caller has none, because its size has no bound before the run.
+  /// Gives the memory of an output for which the caller has none, because its size has no bound before the run, or too
+  /// little, because fewer elements that data picks made it larger.
   std::function<llvm::Expected<void *>(size_t output, const TensorMeta &meta)> allocate;
   /// Takes over the memory of an output for which Bound::isOutputGrown(), with the number of trips that it has: the one
   /// reference to it, which must live as long as the run.

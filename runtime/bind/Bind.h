@@ -134,7 +134,8 @@ public:
   /// In the order of the program's outputs. A dimension that depends on data is at its upper bound before a run, or
   /// unknown where it has none, and at its size after one.
   llvm::ArrayRef<TensorMeta> outputs() const;
-  /// As outputs(), with every dimension that depends on data at its upper bound, after a run too.
+  /// As outputs(), with every dimension that depends on data at its upper bound, after a run too: what it is where data
+  /// picks all that it can. A slice whose ends count from both sides may be larger where it picks less.
   llvm::ArrayRef<TensorMeta> mostOutputs() const;
   /// Whether output number `index` is a grown value (GrownValues.h), whose memory a run hands over.
   bool isOutputGrown(size_t index) const;

@@ -3,6 +3,7 @@
 
 #include "ops/Builtin.h"
 #include "ops/Normalise.h"
+#include "ops/SizeExpr.h"
 #include "ops/ViewRules.h"
 
 using namespace tess;
@@ -89,6 +90,22 @@ TEST_CASE("equal calls become equal operators") {
         "slice(starts=[0, 0, 0], stops=[0, 5, 6], steps=[1, 1, 1], in_bounds=[])");
   CHECK(normal(Slice({-1, 0, 0}, {INT64_MAX, 5, 6}, {}, {0})) ==
         "slice(starts=[3, 0, 0], stops=[4, 5, 6], steps=[1, 1, 1], in_bounds=[])");
+}
+
+TEST_CASE("the length of a slice by expressions is its length at each size") {
+  int64_t size = sizes::symbol(sizes::kDataSymbols);
+  for (int64_t step : {-3, -1, 1, 2})
+    for (int64_t start : {int64_t(-4), int64_t(0), int64_t(2), INT64_MAX, size, sizes::subtract(size, 3)})
+      for (int64_t stop : {int64_t(-1), int64_t(1), int64_t(5), step < 0 ? INT64_MIN : INT64_MAX,
+                           sizes::floorDivide(size, 2), sizes::subtract(2, size)}) {
+        int64_t length = views::sliceLength(start, stop, step, size);
+        INFO(sizes::toText(length) << " of " << sizes::toText(start) << ":" << sizes::toText(stop) << ":" << step);
+        REQUIRE(length != kUnknown);
+        for (int64_t number = 0; number < 9; ++number) {
+          auto at = [&](int64_t expression) { return sizes::substitute(expression, [&](uint32_t) { return number; }); };
+          CHECK(at(length) == views::sliceRange(at(start), at(stop), step, number).count);
+        }
+      }
 }
 
 TEST_CASE("normalised slices take the same elements") {

@@ -8,6 +8,8 @@ import tessera
 import tessera.functional as F  # noqa: N812
 from tessera import config, jit
 from tessera.autodiff import GradManager
+from tessera.core import apply
+from tessera.core.ops import builtin as B  # noqa: N812
 from tessera.jit import Dim
 
 from tests.python.helper import programs, same_bits
@@ -45,6 +47,11 @@ FUNCTIONS = {
         x, lambda x: F.concat([x[x > 1.5] * 2, x[:1, 0]], 0).mean() + x[x > 1].sum()
     ),
     "an axis removed beside it": lambda x: x[x > 0].mean() + F.squeeze(x.sum(keepdims=True)),
+    "backwards": lambda x: x[x > 0][::-1] + 1,
+    "backwards from the end": lambda x: apply(B.Slice([4], [-9], [-1]), x[x > 0])[0] * 2,
+    "all but one": lambda x: _sized(x[x > 0][: x[x > 0].shape[0] - 1]),
+    "in two": lambda x: F.split(x[x > 0] * 2, 2),
+    "in one row": lambda x: apply(B.Reshape([1, -1]), x[x > 0])[0] * 2,
     "dropped": lambda x: F.dropout(x[x > 0] * 2, 0.5),
 }
 REFUSED = {
@@ -60,6 +67,10 @@ def _step(state, x):
 
 def _scaled(x):
     return x * (x[x > 0.2].shape[0] + 1)
+
+
+def _sized(x):
+    return x * (x.size + 1)
 
 
 def _clipped(x):

@@ -17,22 +17,18 @@ namespace eager = tess::eager;
 std::vector<Tensor> applyAll(OpDef op, llvm::ArrayRef<Tensor> operands, llvm::ArrayRef<unsigned> segments) {
   llvm::SmallVector<eager::Operand, 4> given;
   llvm::SmallVector<unsigned, 4> counts(segments.begin(), segments.end());
-  tess::Metas metas;
   for (const Tensor &operand : operands) {
     if (segments.empty())
       counts.push_back(operand.isDefined());
     if (!operand.isDefined())
       continue;
     given.push_back(operand.operand());
-    metas.push_back(given.back().tensor ? given.back().tensor->meta()
-                                        : tess::TensorMeta(given.back().number.kindDType(), {}));
   }
   const tess::OpInfo &info = op.info();
-  if (info.normalise)
-    checkOrThrow(info.normalise(op, metas));
   counts.resize(std::max(counts.size(), info.operands.size()));
-  eager::Tensors results =
-      valueOrThrow(eager::apply(op, given, info.simple ? llvm::ArrayRef<unsigned>() : llvm::ArrayRef(counts)));
+  eager::Tensors results;
+  checkOrThrow(eager::applyNormalised(
+      std::move(op), given, info.simple ? llvm::ArrayRef<unsigned>() : llvm::ArrayRef(counts), results));
   for (const tess::ResultInfo &result : info.results)
     if (result.hidden)
       results.pop_back();

@@ -10,6 +10,8 @@
 #include "frontends/python/src/OpFunction.h"
 #include "frontends/python/src/TensorType.h"
 
+#include "eager/tracing/Recording.h"
+
 #include <nanobind/stl/string.h>
 
 namespace tess::python {
@@ -86,12 +88,6 @@ struct Operands {
     if (!info.simple)
       segments = valueOrThrow(defaultSegments(info, list.size()));
   }
-  Metas metas() const {
-    Metas metas;
-    for (const Operand &operand : list)
-      metas.push_back(operand.tensor ? operand.tensor->meta() : TensorMeta(operand.number.kindDType(), {}));
-    return metas;
-  }
 };
 
 nb::list listOf(Tensors tensors) {
@@ -113,17 +109,17 @@ nb::list applyOp(nb::handle op, const nb::args &args) {
   if (!nb::isinstance<PyOpDef>(op))
     throwError(makeError(ErrorCode::TypeMismatch,
                          "apply: operator must be an OpDef or a Subgraph, got " + describeObject(op.ptr())));
-  OpDef called = nb::cast<PyOpDef &>(op).op;
+  const OpDef &called = nb::cast<PyOpDef &>(op).op;
   operands.split(called.info());
-  if (called.info().normalise)
-    checkOrThrow(called.info().normalise(called, operands.metas()));
-  return listOf(valueOrThrow(apply(called, operands.list, operands.segments)));
+  Tensors results;
+  checkOrThrow(applyNormalised(called, operands.list, operands.segments, results));
+  return listOf(std::move(results));
 }
 
 PySubgraph forwardGraph(const PyOpDef &self, const nb::args &args) {
   Operands operands(args);
   operands.split(self.op.info());
-  return {valueOrThrow(self.op.makeForwardGraph(operands.metas(), operands.segments))};
+  return {valueOrThrow(self.op.makeForwardGraph(metasOf(operands.list), operands.segments))};
 }
 
 std::string docOf(const OpInfo &info) {

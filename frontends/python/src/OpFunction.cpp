@@ -186,14 +186,6 @@ void ArgumentReader::readExpressions(OpDef &op) const {
   }
 }
 
-/// Completes the attributes from the operands by the record's rule.
-static llvm::Error normalise(OpDef &op, llvm::ArrayRef<Operand> operands) {
-  Metas metas;
-  for (const Operand &operand : operands)
-    metas.push_back(operand.tensor ? operand.tensor->meta() : TensorMeta(operand.number.kindDType(), {}));
-  return op.info().normalise(op, metas);
-}
-
 PyObject *applyFunction(const OpFunction &function, const OpDef &op, llvm::ArrayRef<Operand> operands,
                         llvm::ArrayRef<unsigned> segments, const OpDef *recorded) {
   Tensors results;
@@ -279,7 +271,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
   if (isRecorded)
     reader.readExpressions(recorded);
   if (function.info->normalise)
-    if (llvm::Error error = normalise(op, reader.operands))
+    if (llvm::Error error = function.info->normalise(op, metasOf(reader.operands)))
       return raise(std::move(error));
   if (reader.inPlace)
     return applyInPlace(function, op, reader);
@@ -390,7 +382,7 @@ PyObject *makeFunction(const OpInfo &info) {
   function->numHidden = llvm::count_if(info.results, [](const ResultInfo &result) { return result.hidden; });
   function->isSingle = info.results.size() - function->numHidden == 1 && info.results[0].arity == Arity::One;
   function->inPlace = inPlaceOperand(info);
-  function->hasSizes = llvm::any_of(info.attrs, [](const AttrInfo &attr) { return attr.isSize; });
+  function->hasSizes = info.hasSizes();
   function->names = PyTuple_New(function->numParameters);
   for (auto [i, name] : llvm::enumerate(pythonSurfaceOf(info).parameters))
     PyTuple_SET_ITEM(function->names, i, PyUnicode_InternFromString(name));

@@ -187,9 +187,10 @@ def split(inp, nsplits_or_sections, axis=0):
         count = nsplits_or_sections
         if count <= 0:
             raise ValueError(f"split: number of parts must be positive, got {count}")
-        if count > (most := max(size, _MOST_PARTS)):
+        if count > _MOST_PARTS and count > size:
+            most = max(size, _MOST_PARTS)
             raise ValueError(f"split: number of parts must be at most {most}, got {count}")
-        sections = [size // count + (i < size % count) for i in range(count)]
+        sections = [(size + count - 1 - i) // count for i in range(count)]
     else:
         cuts = [0, *nsplits_or_sections, size]
         sections = [after - before for before, after in _pairwise(cuts)]
