@@ -43,8 +43,7 @@ llvm::Error applyNormalised(OpDef op, llvm::ArrayRef<Operand> operands, llvm::Ar
   OpDef recorded = isRecorded ? op : OpDef();
   if (llvm::Error e = info.normalise(op, metasOf(operands)))
     return e;
-  return isRecorded ? applyRecorded(op, recorded, operands, segments, results)
-                    : apply(op, operands, segments, results);
+  return isRecorded ? applyRecorded(op, recorded, operands, segments, results) : apply(op, operands, segments, results);
 }
 
 llvm::Error applyTracing(Call &call, Tensors &results) { return current->apply(call, results); }

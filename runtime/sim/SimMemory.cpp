@@ -12,6 +12,8 @@ namespace tess::runtime {
 namespace {
 
 constexpr size_t kPage = 4096, kReserved = size_t(64) << 30, kAlignment = 64;
+/// Each guarded block is two mappings, of which Linux gives a process 65 530 (vm.max_map_count).
+constexpr size_t kMostGuarded = 16384;
 
 size_t pagesOf(size_t bytes) { return std::max<size_t>(llvm::divideCeil(bytes, kPage), 1); }
 
@@ -51,7 +53,8 @@ void *SimMemory::obtain(size_t bytes) {
   if (range == freeRanges.end())
     return nullptr;
   const auto [first, free] = *range;
-  if (mprotect(base + shift + first * kPage, pages * kPage, PROT_READ | PROT_WRITE))
+  const bool isGuarded = live.size() < kMostGuarded;
+  if (mprotect(base + shift + first * kPage, (isGuarded ? pages : wanted) * kPage, PROT_READ | PROT_WRITE))
     return nullptr;
   freeRanges.erase(range);
   if (free > wanted)
@@ -63,11 +66,10 @@ void *SimMemory::obtain(size_t bytes) {
 
 void SimMemory::giveBack(void *data, size_t bytes) {
   std::lock_guard<std::mutex> lock(mutex);
-  const size_t pages = pagesOf(bytes);
-  size_t first = firstPage(data, base), count = pages + 1;
-  mprotect(base + shift + first * kPage, pages * kPage, PROT_NONE);
+  size_t first = firstPage(data, base), count = pagesOf(bytes) + 1;
+  mprotect(base + shift + first * kPage, count * kPage, PROT_NONE);
   if (file >= 0)
-    fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, off_t(first * kPage), off_t(pages * kPage));
+    fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, off_t(first * kPage), off_t(count * kPage));
   live.erase(uintptr_t(data));
   auto next = freeRanges.lower_bound(first);
   if (next != freeRanges.end() && next->first == first + count) {

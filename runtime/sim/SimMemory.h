@@ -15,7 +15,8 @@
 
 namespace tess::runtime {
 
-/// The emulated accelerator's memory. Each block ends, but for its alignment, at a page that nothing is mapped to.
+/// The emulated accelerator's memory. Each of the first 16 384 live blocks ends, but for its alignment, at a page that
+/// nothing is mapped to; further ones have a page behind them, too, but only launches check that they stay within.
 /// Thread-safe.
 class SimMemory : public Allocator::Source {
 public:

@@ -239,3 +239,21 @@ TEST_CASE("blocks come and go") {
     device.release(block);
   CHECK(device.allocator().stats().inUse == 0);
 }
+
+TEST_CASE("more live blocks than a process has mappings") {
+  Adder sim;
+  std::vector<Block> held;
+  for (int i = 0; i < 70000; ++i)
+    held.push_back(get(sim.device.allocate(4)));
+  float three = 3;
+  std::vector<void *> some = {held[0].data, held[40000].data, held.back().data};
+  for (void *block : {some[0], some[1]})
+    ok(sim.device.defaultStream().copyIn(block, &three, 4));
+  ok(sim.add(sim.device.defaultStream(), some[0], some[1], some[2], 1));
+  ok(sim.device.defaultStream().copyOut(&three, some[2], 4));
+  ok(sim.device.defaultStream().synchronize());
+  CHECK(three == 6);
+  for (Block block : held)
+    sim.device.release(block);
+  CHECK(sim.device.allocator().stats().inUse == 0);
+}

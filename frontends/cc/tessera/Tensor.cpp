@@ -27,8 +27,8 @@ std::vector<Tensor> applyAll(OpDef op, llvm::ArrayRef<Tensor> operands, llvm::Ar
   const tess::OpInfo &info = op.info();
   counts.resize(std::max(counts.size(), info.operands.size()));
   eager::Tensors results;
-  checkOrThrow(eager::applyNormalised(
-      std::move(op), given, info.simple ? llvm::ArrayRef<unsigned>() : llvm::ArrayRef(counts), results));
+  checkOrThrow(eager::applyNormalised(std::move(op), given,
+                                      info.simple ? llvm::ArrayRef<unsigned>() : llvm::ArrayRef(counts), results));
   for (const tess::ResultInfo &result : info.results)
     if (result.hidden)
       results.pop_back();
