@@ -13,7 +13,6 @@ from tests.python.helper import same_bits
 
 FIXING = {
     "the root of a size": lambda x: x / math.sqrt(x.shape[0]),
-    "parts": lambda x: F.split(x, 3, 0)[0],
     "rows in Python": lambda x: sum(list(x)),
 }
 
@@ -22,6 +21,7 @@ FREE = {
     "a size as a number": lambda x: x / x.shape[0],
     "a bound computed from the size": lambda x: x[: x.shape[0]],
     "a size rounded": lambda x: x[: x.shape[0] // 16 + 1],
+    "parts": lambda x: F.split(x, 3, 0)[0],
     "a column": lambda x: x[:, 0],
     "a computed shape": lambda x: F.reshape(x, (-1, 2)),
     "a constant of that size": lambda x: x + F.ones((x.shape[0], 1)),
