@@ -1,6 +1,7 @@
 //===- Normalise.cpp - attributes in their one form ----------------------===//
 #include "ops/Normalise.h"
 #include "ops/RuleErrors.h"
+#include "ops/SizeExpr.h"
 #include "ops/ViewRules.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -62,12 +63,15 @@ llvm::Error slice(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
   if (!op.ints("in_bounds").empty())
     if (llvm::Expected<Metas> metas = op.infer(operands); !metas)
       return metas.takeError();
-  IntList open; // axes of unknown size, whose bounds are checked later
+  auto isOpen = [&](int64_t axis) {
+    return shape[axis] == kUnknown || sizes::isSymbolic({shape[axis], starts[axis], stops[axis], steps[axis]});
+  };
+  IntList open; // axes without a number for their size, whose bounds are checked later
   for (int64_t axis : op.ints("in_bounds"))
-    if (axis = fromFront(axis, shape.size()); shape[axis] == kUnknown)
+    if (axis = fromFront(axis, shape.size()); isOpen(axis))
       open.push_back(axis);
   for (unsigned i = 0; i < shape.size(); ++i) {
-    if (shape[i] == kUnknown)
+    if (isOpen(i))
       continue;
     views::SliceRange range = views::sliceRange(starts[i], stops[i], steps[i], shape[i]);
     starts[i] = range.count ? range.start : 0;

@@ -156,12 +156,16 @@ Status Run::time() {
     inputs.push_back(array.data.data());
   for (std::vector<char> &result : results)
     outputs.push_back(result.data());
+  auto memory = [&](size_t output, size_t bytes) -> void * {
+    results[output].resize(bytes);
+    return outputs[output] = results[output].data();
+  };
   deploy::resetAllocatorPeak();
   uint64_t residentBefore = processBytes("VmRSS:"), codeBefore = codeBytes();
   std::vector<double> seconds;
   for (unsigned i = 0; i < arguments.repeat; ++i) {
     auto begin = std::chrono::steady_clock::now();
-    if (Status status = session.run(inputs.data(), inputs.size(), outputs.data(), outputs.size()); !status)
+    if (Status status = session.run(inputs.data(), inputs.size(), outputs.data(), outputs.size(), memory); !status)
       return status;
     seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     timing.total += seconds.back();

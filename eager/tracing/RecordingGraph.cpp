@@ -22,6 +22,7 @@ private:
   llvm::Error writeCaptured();
   llvm::Error writeUnread();
   llvm::Error writeOps();
+  OpDef withKnownSizes(const Recording::Op &op);
   int64_t sizeOf(uint32_t symbol);
   int64_t dataSizeOf(uint32_t symbol);
   llvm::Error writeOutputs();
@@ -35,6 +36,7 @@ private:
   const GraphOptions &options;
   ir::GraphBuilder builder;
   std::vector<ir::GraphBuilder::Value> numbers;
+  SymbolicShapes shapes;
   int numInputs = 0;                            // the arguments are the first
   llvm::DenseMap<uint32_t, uint32_t> dataSizes; // by symbol of the recording: number in the graph
   llvm::StringSet<> names;
@@ -137,6 +139,25 @@ int64_t GraphWriter::sizeOf(uint32_t symbol) {
   return recording.sizeOf(symbol);
 }
 
+/// The operator with what its `normalise` makes of sizes that are the same in all runs, or expressions: the -1 of
+/// reshape(x, (n, -1)) is 1 where x has n elements, which inference from unknown sizes would not know.
+OpDef GraphWriter::withKnownSizes(const Recording::Op &op) {
+  if (!op.op.info().normalise || !op.op.info().hasSizes())
+    return op.op;
+  Metas operands;
+  for (uint32_t input : op.inputs) {
+    TensorMeta &meta = operands.emplace_back(builder.meta(numbers[input]));
+    for (auto [size, expression] : llvm::zip_equal(meta.shape, shapes.of(recording, input)))
+      size = size == kUnknown && sizes::isSymbolic(expression) ? expression : size;
+  }
+  OpDef normal = op.op;
+  if (llvm::Error error = op.op.info().normalise(normal, operands)) {
+    llvm::consumeError(std::move(error)); // inference refuses it, with its line
+    return op.op;
+  }
+  return normal;
+}
+
 llvm::Error GraphWriter::writeOps() {
   for (const Recording::Op &op : recording.ops()) {
     llvm::SmallVector<ir::GraphBuilder::Value, 4> operands;
@@ -144,7 +165,9 @@ llvm::Error GraphWriter::writeOps() {
       if (llvm::Error e = valueOf(input).moveInto(operands.emplace_back()))
         return e;
     }
-    OpDef made = op.op.hasExpressions() ? op.op.withSymbols([&](uint32_t symbol) { return sizeOf(symbol); }) : op.op;
+    OpDef made = withKnownSizes(op);
+    if (made.hasExpressions())
+      made = made.withSymbols([&](uint32_t symbol) { return sizeOf(symbol); });
     auto results = builder.apply(made, operands, op.segments, op.location.describe());
     if (!results)
       return results.takeError();

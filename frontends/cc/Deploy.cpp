@@ -10,6 +10,7 @@
 #include "runtime/Profiler.h"
 #include "runtime/schema/Container.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -100,26 +101,32 @@ struct Session::Impl {
   // Where the host does not address the device's memory: there, what a run is given and gives.
   std::vector<BufferRef> givenThere, resultsThere;
 
-  void readShapes() {
-    for (auto [shape, meta] : llvm::zip(shapes, bound->outputs())) // updates of state come after the results
+  void setShapes(llvm::ArrayRef<TensorMeta> metas) {
+    for (auto [shape, meta] : llvm::zip(shapes, metas)) { // updates of state come after the results
       shape.assign(meta.shape.begin(), meta.shape.end());
+      std::replace(shape.begin(), shape.end(), kUnknown, int64_t(-1));
+    }
   }
   llvm::Error allocateThere(llvm::ArrayRef<TensorMeta> given);
   llvm::Error checkCounts(size_t numInputs, size_t numOutputs) const;
-  llvm::Error runWithState(llvm::ArrayRef<void *> given);
-  llvm::Error runHere(llvm::ArrayRef<void *> given) {
-    return state ? runWithState(given) : runtime::run(*bound, inputs, given);
+  llvm::Expected<void *> ask(const OutputMemory &memory, size_t output, size_t wanted) const;
+  llvm::Error runWithState(llvm::ArrayRef<void *> given, const RunOptions &options);
+  llvm::Error runBound(llvm::ArrayRef<void *> given, const RunOptions &options) {
+    return state ? runWithState(given, options) : runtime::run(*bound, inputs, given, {}, options);
   }
-  llvm::Error runThere(llvm::ArrayRef<void *> given);
+  llvm::Error runHere(llvm::ArrayRef<void *> given, const OutputMemory &memory);
+  llvm::Error copyResults(llvm::ArrayRef<void *> given, const OutputMemory &memory);
+  llvm::Error runThere(llvm::ArrayRef<void *> given, const OutputMemory &memory);
 };
+
+static size_t bytesOf(const TensorMeta &meta) { return size_t(meta.numElements() * tess::byteWidth(meta.dtype)); }
 
 llvm::Error Session::Impl::allocateThere(llvm::ArrayRef<TensorMeta> given) {
   Device &device = bound->program().device();
   if (device.hostAccessible())
     return llvm::Error::success();
   for (const TensorMeta &meta : given)
-    if (llvm::Error error = Buffer::allocate(device, size_t(meta.numElements() * tess::byteWidth(meta.dtype)))
-                                .moveInto(givenThere.emplace_back()))
+    if (llvm::Error error = Buffer::allocate(device, bytesOf(meta)).moveInto(givenThere.emplace_back()))
       return error;
   for (size_t size : bytes)
     if (llvm::Error error = Buffer::allocate(device, size).moveInto(resultsThere.emplace_back()))
@@ -127,25 +134,60 @@ llvm::Error Session::Impl::allocateThere(llvm::ArrayRef<TensorMeta> given) {
   return llvm::Error::success();
 }
 
+/// The caller's memory for an output whose size the run has told.
+llvm::Expected<void *> Session::Impl::ask(const OutputMemory &memory, size_t output, size_t wanted) const {
+  void *place = memory(output, wanted);
+  if (place || wanted == 0)
+    return place;
+  return invalidArgument(bound->program().name() + ": output " + bound->program().executable().outputs[output].name +
+                         " must get memory for " + llvm::Twine(wanted) + " bytes, got none");
+}
+
+llvm::Error Session::Impl::runHere(llvm::ArrayRef<void *> given, const OutputMemory &memory) {
+  RunOptions options;
+  if (memory)
+    options.allocate = [&](size_t output, const TensorMeta &meta) { return ask(memory, output, bytesOf(meta)); };
+  return runBound(given, options);
+}
+
+/// Copies the results to the host, each to the memory that was given or, where that is too small, asked for.
+llvm::Error Session::Impl::copyResults(llvm::ArrayRef<void *> given, const OutputMemory &memory) {
+  Stream &stream = bound->program().device().defaultStream();
+  for (auto [index, here] : llvm::enumerate(given)) {
+    size_t made = bytesOf(bound->outputs()[index]);
+    void *place = here;
+    if (made > bytes[index])
+      if (llvm::Error error = ask(memory, index, made).moveInto(place))
+        return error;
+    if (llvm::Error error = stream.copyOut(place, resultsThere[index]->data(), made))
+      return error;
+  }
+  return stream.synchronize();
+}
+
 /// Runs on copies of the inputs, and copies the results.
-llvm::Error Session::Impl::runThere(llvm::ArrayRef<void *> given) {
+llvm::Error Session::Impl::runThere(llvm::ArrayRef<void *> given, const OutputMemory &memory) {
   if (llvm::Error error = checkCounts(inputs.size(), given.size()))
     return error;
-  Stream &stream = bound->program().device().defaultStream();
+  Device &device = bound->program().device();
   for (auto [there, here] : llvm::zip(givenThere, inputs)) {
-    if (llvm::Error error = stream.copyIn(there->data(), here, there->bytes()))
+    if (llvm::Error error = device.defaultStream().copyIn(there->data(), here, there->bytes()))
       return error;
     here = there->data();
   }
   llvm::SmallVector<void *, 8> results;
   for (const BufferRef &there : resultsThere)
     results.push_back(there->data());
-  if (llvm::Error error = runHere(results))
+  RunOptions options;
+  if (memory)
+    options.allocate = [&](size_t output, const TensorMeta &meta) -> llvm::Expected<void *> {
+      if (llvm::Error error = Buffer::allocate(device, bytesOf(meta)).moveInto(resultsThere[output]))
+        return std::move(error);
+      return resultsThere[output]->data();
+    };
+  if (llvm::Error error = runBound(results, options))
     return error;
-  for (auto [there, here] : llvm::zip(resultsThere, given))
-    if (llvm::Error error = stream.copyOut(here, there->data(), there->bytes()))
-      return error;
-  return stream.synchronize();
+  return copyResults(given, memory);
 }
 
 llvm::Error Session::Impl::checkCounts(size_t numInputs, size_t numOutputs) const {
@@ -158,7 +200,7 @@ llvm::Error Session::Impl::checkCounts(size_t numInputs, size_t numOutputs) cons
 }
 
 /// Runs with the state's buffers as inputs; an output that updates state takes over the buffer of its input.
-llvm::Error Session::Impl::runWithState(llvm::ArrayRef<void *> given) {
+llvm::Error Session::Impl::runWithState(llvm::ArrayRef<void *> given, const RunOptions &options) {
   if (llvm::Error error = checkCounts(inputs.size(), given.size()))
     return error;
   std::lock_guard<std::mutex> lock(state->mutex);
@@ -166,7 +208,7 @@ llvm::Error Session::Impl::runWithState(llvm::ArrayRef<void *> given) {
     inputs.push_back(buffer->data());
   outputs.assign(given.begin(), given.end());
   outputs.append(state->buffers.size(), nullptr);
-  return runtime::run(*bound, inputs, outputs);
+  return runtime::run(*bound, inputs, outputs, {}, options);
 }
 
 Session::Session() : impl(new Impl) {}
@@ -178,7 +220,8 @@ size_t Session::outputBytes(size_t index) const { return impl->bytes[index]; }
 const Memory &Session::memory() const { return impl->memory; }
 uint64_t Session::launches() const { return impl->bound ? impl->bound->launches() : 0; }
 
-Status Session::run(const void *const *inputs, size_t numInputs, void *const *outputs, size_t numOutputs) {
+Status Session::run(const void *const *inputs, size_t numInputs, void *const *outputs, size_t numOutputs,
+                    const OutputMemory &memory) {
   if (!impl->bound)
     return {Code::InvalidArgument, "run: session must be bound to shapes first, got an empty one"};
   impl->inputs.clear();
@@ -186,11 +229,11 @@ Status Session::run(const void *const *inputs, size_t numInputs, void *const *ou
     impl->inputs.push_back(const_cast<void *>(inputs[i]));
   llvm::ArrayRef<void *> results(outputs, numOutputs);
   bool isHere = impl->bound->program().device().hostAccessible();
-  Status status = toStatus(isHere ? impl->runHere(results) : impl->runThere(results));
+  Status status = toStatus(isHere ? impl->runHere(results, memory) : impl->runThere(results, memory));
   if (impl->file->isDamaged())
     return toStatus(impl->file->checkSize());
   if (status.ok() && impl->bound->dependsOnData())
-    impl->readShapes();
+    impl->setShapes(impl->bound->outputs());
   return status;
 }
 
@@ -334,19 +377,15 @@ Status Model::bind(const std::vector<Shape> &inputShapes, Session &session) cons
   auto bound = impl->program->bind(metas);
   if (!bound)
     return toStatus(bound.takeError());
-  for (const TensorMeta &meta : (*bound)->mostOutputs())
-    if (!meta.isStatic())
-      return toStatus(makeError(ErrorCode::Unimplemented,
-                                impl->program->name() + ": an output must have a largest size for its inputs, got " +
-                                    toString(meta) + ", which follows from data"));
   auto fresh = std::make_unique<Session::Impl>();
   fresh->file = impl->file;
   fresh->state = impl->state;
   fresh->bound = std::move(*bound);
   fresh->shapes.resize(impl->outputs.size());
-  fresh->readShapes();
-  for (const TensorMeta &meta : llvm::ArrayRef(fresh->bound->outputs()).take_front(impl->outputs.size()))
-    fresh->bytes.push_back(size_t(meta.numElements() * tess::byteWidth(meta.dtype)));
+  llvm::ArrayRef<TensorMeta> most = fresh->bound->mostOutputs().take_front(impl->outputs.size());
+  fresh->setShapes(most);
+  for (const TensorMeta &meta : most)
+    fresh->bytes.push_back(meta.isStatic() ? bytesOf(meta) : 0);
   if (llvm::Error error = fresh->allocateThere(llvm::ArrayRef(metas).take_front(impl->inputs.size())))
     return toStatus(std::move(error));
   const MemoryEstimate &memory = fresh->bound->memory();

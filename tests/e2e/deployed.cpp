@@ -37,7 +37,11 @@ static Status runFolder(const Model &model, Session &session, const std::string 
   std::vector<void *> outputs;
   for (size_t i = 0; i < model.outputs().size(); ++i)
     outputs.push_back(results.emplace_back(session.outputBytes(i)).data());
-  if (Status status = session.run(inputs.data(), inputs.size(), outputs.data(), outputs.size()); !status)
+  auto memory = [&](size_t output, size_t bytes) -> void * {
+    results[output].resize(bytes);
+    return outputs[output] = results[output].data();
+  };
+  if (Status status = session.run(inputs.data(), inputs.size(), outputs.data(), outputs.size(), memory); !status)
     return status;
   for (size_t i = 0; i < model.outputs().size(); ++i) {
     const OutputInfo &output = model.outputs()[i];

@@ -77,10 +77,25 @@ def best_boxes(scores, boxes):
     return best[kept], F.gather(boxes, 0, rows)[kept], kept.astype("int32").sum()
 
 
+def parted(scores, boxes):
+    """The scores above a threshold before the others, beside the boxes; how many are above.
+
+    At their largest sizes the parts would be more than the boxes: the results have no bound.
+    """
+    order = F.concat([scores[scores > 0.5], scores[scores <= 0.5]], 0)
+    beside = order + boxes[:, 0]
+    return beside, order[4:-9:-1] * 2, F.isnan(order), (scores > 0.5).astype("int32").sum()
+
+
 def found(number):
     """Scores and corners of 20 to 76 boxes."""
     count = 20 + 14 * number
     return [floats(count, seed=number, low=0, high=1), floats(count, 4, seed=number)]
+
+
+def fifty(number):
+    """Scores and corners of as many boxes each time."""
+    return [floats(50, seed=number, low=0, high=1), floats(50, 4, seed=number)]
 
 
 SENTENCES, BOXES = jit.Dim("sentences", 1, 64), jit.Dim("boxes", 8, 512)
@@ -89,6 +104,7 @@ PROGRAMS = {
     "beam search": (lambda: Decoder().eval(), states, {"states": {0: SENTENCES}}),
     "threshold, top-k, gather": (lambda: likely_boxes, found, HEAD),
     "top-k, gather, threshold": (lambda: best_boxes, found, HEAD),
+    "results without a bound": (lambda: parted, fifty, {"scores": {}, "boxes": {}}),
 }
 
 

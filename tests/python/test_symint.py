@@ -18,6 +18,7 @@ from tests.python.helper import gradient_programs, programs, same_bits
 USED = {
     "reshape": lambda x: F.reshape(x, (x.shape[0] * 2, x.shape[1] // 2)),
     "reshape, one left open": lambda x: x.reshape(-1, x.shape[0]),
+    "reshape, 1 left open": lambda x: F.reshape(x[:, 0], (x.shape[0], -1)) * x[:, 1],
     "several ints": lambda x: x.reshape(x.shape[1], x.shape[0]),
     "the size": lambda x: x.reshape(x.size),
     "of a result": lambda x: _split_rows(F.concat([x, x], 0)),
