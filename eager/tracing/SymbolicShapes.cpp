@@ -26,9 +26,13 @@ void SymbolicShapes::infer(const Recording &recording, const Recording::Op &op) 
   llvm::Expected<Metas> results = op.op.infer(operands, op.segments);
   if (!results)
     return llvm::consumeError(results.takeError()); // it knows too little of the sizes
+  // Inference takes sizes for equal that it cannot compare; of a size that broadcast, the recorded call knows better.
+  auto isRecorded = [&](int64_t size, int64_t recorded) {
+    return sizes::substitute(size, [&](uint32_t symbol) { return recording.sizeOf(symbol); }) == recorded;
+  };
   for (auto [output, meta] : llvm::zip_equal(op.outputs, *results))
     for (auto [axis, size] : llvm::enumerate(meta.shape)) {
-      if (sizes::isSymbolic(size))
+      if (sizes::isSymbolic(size) && isRecorded(size, recording.values()[output].meta.shape[axis]))
         shapes[output][axis] = size;
       else if (isDecidedByData && size == kUnknown)
         shapes[output][axis] = sizes::symbol(dataSymbolOf(output, unsigned(axis)));

@@ -88,6 +88,18 @@ def test_a_file_computes_sizes(what, tmp_path):
             assert same_bits(program(rows(count, 4)), USED[what](rows(count, 4)))
 
 
+def test_a_row_that_broadcasts():
+    """Two sizes that are not known to be equal may be 2 and 1."""
+
+    def sums(x):
+        out = x + x[x.shape[0] // 2 :]
+        return F.ones(out.shape) + out
+
+    traced = jit.trace(sums)
+    for _ in range(3):
+        assert same_bits(traced(rows(2, 4)), sums(rows(2, 4)))
+
+
 def seen_in_a_trace(look):
     """What `look` gives for a tensor [6, 4] in a traced function."""
     found = []
