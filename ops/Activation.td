@@ -97,4 +97,132 @@ def Tess_GeluOp : Tess_Op<"gelu"> {
   let onnx = "Gelu";
 }
 
+// Python calls the operand inp, as it does that of leaky_relu.
+class InpActivation<string m, string what, dag body, string expr, dag grad> : Activation<m, what, body, expr, grad> {
+  let python = Py<"functional.nn", m, [], "", ["x=inp"]>;
+}
+
+//===----------------------------------------------------------------------===//
+// Exponential below 0. Gradients take exp(min(x, 0)), which does not overflow where x is chosen.
+//===----------------------------------------------------------------------===//
+class Exponential<string m, string what, dag body, string expr, dag grad> : InpActivation<m, what, body, expr, grad> {
+  let arguments = (ins Tess_Float:$x, Runtime<DefaultValuedAttr<F64Attr, "1.0">>:$alpha);
+  let attrFacts = [Doc<"alpha", "the result at -inf is -alpha">];
+  let samples = !listconcat(UnarySamples<"-6", "6">.all, [Sample<["2,3"], "alpha=0.5">]);
+}
+defvar isPositive = (op<"greater"> $x, K<"0", "x">);
+defvar notPositive = (op<"minimum"> $x, K<"0", "x">);
+defvar alphaOfX = (op<"full", "shape=[];value=$alpha;dtype=@x">);
+
+def Tess_EluOp : Exponential<"elu", "the element, or alpha * (exp(x) - 1) below 0",
+    (s_select (s_gt $x, C<"0">), $x, (s_mul $alpha, (s_expm1 $x))), "np.where(x > 0, x, alpha * np.expm1(x))",
+    (op<"where"> isPositive, $dout, (op<"mul"> $dout, (op<"mul"> alphaOfX, (op<"exp"> notPositive))))> {
+  let description = [{`out = x` where x > 0, `alpha * (exp(x) - 1)` elsewhere, whose derivative at 0 is alpha. D.
+    Clevert, T. Unterthiner, S. Hochreiter: Fast and Accurate Deep Network Learning by Exponential Linear Units,
+    ICLR 2016.}];
+  let onnx = "Elu";
+}
+def Tess_CeluOp : Exponential<"celu", "the element, or alpha * (exp(x / alpha) - 1) below 0",
+    (s_select (s_gt $x, C<"0">), $x, (s_mul $alpha, (s_expm1 (s_div $x, $alpha)))),
+    "np.where(x > 0, x, alpha * np.expm1(x / alpha))",
+    (op<"where"> isPositive, $dout, (op<"mul"> $dout, (op<"exp"> (op<"div"> notPositive, alphaOfX))))> {
+  let description = [{`out = x` where x > 0, `alpha * (exp(x / alpha) - 1)` elsewhere: the derivative at 0 is 1
+    whatever alpha is. With alpha 0 what is 0 gives NaN. J. T. Barron: Continuously Differentiable Exponential Linear
+    Units, arXiv:1704.07483.}];
+  let onnx = "Celu";
+}
+def Tess_SeluOp : InpActivation<"selu", "scaled exponential linear unit",
+    (s_select (s_gt $x, C<"0">), (s_mul $x, C<"1.0507009873554805">), (s_mul (s_expm1 $x), C<"1.7580993408473769">)),
+    "1.0507009873554805 * np.where(x > 0, x, 1.6732632423543772 * np.expm1(x))",
+    (op<"where"> isPositive, (op<"mul"> $dout, K<"1.0507009873554805", "x">),
+                 (op<"mul"> $dout, (op<"mul"> K<"1.7580993408473769", "x">, (op<"exp"> notPositive))))> {
+  let description = [{`out = scale * x` where x > 0, `scale * alpha * (exp(x) - 1)` elsewhere, with scale
+    1.0507009873554805 and alpha 1.6732632423543772; the derivative at 0 is scale * alpha. G. Klambauer et al.:
+    Self-Normalizing Neural Networks, NeurIPS 2017.}];
+  let onnx = "Selu";
+}
+
+//===----------------------------------------------------------------------===//
+// Smooth ones and shrinkage
+//===----------------------------------------------------------------------===//
+defvar tanhOfSoftplus = (op<"tanh"> (op<"softplus"> $x));
+
+def Tess_MishOp : InpActivation<"mish", "the element times the hyperbolic tangent of its softplus",
+    (s_mul $x, (s_tanh (s_add (s_max $x, C<"0">), (s_log1p (s_exp (s_neg (s_abs $x))))))),
+    "x * np.tanh(np.logaddexp(x, 0))",
+    (op<"mul"> $dout, (op<"add"> tanhOfSoftplus, (op<"mul"> (op<"mul"> $x, (op<"sigmoid"> $x)),
+                      (op<"sub"> K<"1", "x">, (op<"square"> tanhOfSoftplus)))))> {
+  let description = [{`out = x * tanh(log(1 + exp(x)))`; -inf gives NaN. D. Misra: Mish: A Self Regularized
+    Non-Monotonic Activation Function, BMVC 2020.}];
+  let onnx = "Mish";
+}
+def Tess_SoftsignOp : InpActivation<"softsign", "the element divided by 1 plus its magnitude",
+    (s_div $x, (s_add C<"1">, (s_abs $x))), "x / (1 + np.abs(x))",
+    (op<"div"> $dout, (op<"square"> (op<"add"> (op<"abs"> $x), K<"1", "x">)))> {
+  let description = [{`out = x / (1 + |x|)`; both infinities give NaN.}];
+  let onnx = "Softsign";
+}
+def Tess_TanhshrinkOp : InpActivation<"tanhshrink", "the element less its hyperbolic tangent", (s_sub $x, (s_tanh $x)),
+    "x - np.tanh(x)", (op<"mul"> $dout, (op<"square"> (op<"tanh"> $x)))> {
+  let description = [{`out = x - tanh(x)`; the infinities stay.}];
+}
+class Shrinkage<string m, string what, dag body, string expr> : InpActivation<m, what, body, expr,
+    (op<"where"> (op<"less_equal"> (op<"abs"> $x), (op<"full", "shape=[];value=$lambd;dtype=@x">)),
+                 K<"0", "x">, $dout)> {
+  let arguments = (ins Tess_Float:$x, Runtime<DefaultValuedAttr<F64Attr, "0.5">>:$lambd);
+  let attrFacts = [Range<"lambd", "0", "">, Doc<"lambd", "largest magnitude that becomes 0">];
+  let samples = !listconcat(UnarySamples<>.all, [Sample<["2,3"], "lambd=1.5">, Sample<["2,3"], "lambd=0.0">]);
+}
+def Tess_HardshrinkOp : Shrinkage<"hardshrink", "the element, 0 where it is small",
+    (s_select (s_le (s_abs $x), $lambd), C<"0">, $x), "np.where(np.abs(x) <= lambd, 0, x)"> {
+  let description = [{`out = 0` where |x| <= lambd, and the gradient with it, x elsewhere; NaN stays NaN.}];
+}
+def Tess_SoftshrinkOp : Shrinkage<"softshrink", "the element moved towards 0",
+    (s_sub $x, (s_min (s_max $x, (s_neg $lambd)), $lambd)), "np.sign(x) * np.maximum(np.abs(x) - lambd, 0)"> {
+  let description = [{`out = x - min(max(x, -lambd), lambd)`: 0 where |x| <= lambd, and the gradient with it,
+    elsewhere x moved by lambd towards 0; NaN stays NaN.}];
+}
+def Tess_HardtanhOp : InpActivation<"hardtanh", "the element limited to a range, without a gradient at its ends",
+    (s_min (s_max $x, $min_val), $max_val), "np.clip(x, min_val, max_val)",
+    (op<"where"> (op<"logical_or"> (op<"less_equal"> $x, (op<"full", "shape=[];value=$min_val;dtype=@x">)),
+                                   (op<"greater_equal"> $x, (op<"full", "shape=[];value=$max_val;dtype=@x">))),
+                 K<"0", "x">, $dout)> {
+  let description = [{`out = min(max(x, min_val), max_val)`: max_val where min_val is above it. NaN stays NaN; the
+    gradient at the limits themselves is 0, unlike that of clip.}];
+  let arguments = (ins Tess_Float:$x, Runtime<DefaultValuedAttr<F64Attr, "-1.0">>:$min_val,
+                   Runtime<DefaultValuedAttr<F64Attr, "1.0">>:$max_val);
+  let attrFacts = [Doc<"min_val", "smallest value">, Doc<"max_val", "largest value">];
+  let samples = !listconcat(UnarySamples<>.all, [Sample<["2,3"], "min_val=-0.5;max_val=1.5">]);
+}
+def Tess_PreluOp : FloatBinary<"prelu", "the element, scaled below 0 by an operand",
+    (s_select (s_gt $x, C<"0">), $x, (s_mul $x, $weight)), "np.where(x > 0, x, x * weight)",
+    [(op<"where"> isPositive, $dout, (op<"mul"> $dout, $weight)),
+     (op<"where"> isPositive, K<"0", "x">, (op<"mul"> $dout, $x))]> {
+  let description = [{`out = x` where x > 0, `weight * x` elsewhere, at 0 too; weight broadcasts. K. He et al.: Delving
+    Deep into Rectifiers, ICCV 2015.}];
+  let arguments = (ins Tess_Float:$x, Tess_Float:$weight);
+  let dtypes = PromoteFloat<["x", "weight"]>;
+  let inplace = ["x=out", "weight=out"];
+  let samples = BinarySamples<>.all;
+  let python = Py<"functional.nn", "prelu", [], "", ["weight=y"]>;
+  let onnx = "PRelu";
+}
+def Tess_GluOp : Tess_Op<"glu"> {
+  let summary = "half of the elements times the sigmoid of the other half";
+  let description = [{`out = a * sigmoid(b)`, a the first half of x along axis and b the second one. Y. N. Dauphin et
+    al.: Language Modeling with Gated Convolutional Networks, ICML 2017.}];
+  let arguments = (ins Tess_Float:$x, DefaultValuedAttr<SI64Attr, "-1">:$axis);
+  let results = (outs Tess_Float:$out);
+  let shapeRule = "glu";
+  let dtypes = PromoteFloat<["x"]>;
+  let lowering = Composite<"glu">;
+  let normalise = "axis";
+  let attrFacts = [Axis<"axis", "x">, BindTime<"axis">, Doc<"axis", "axis to halve">];
+  let constraints = ["size of the axis must be even"];
+  let samples = [Sample<["6"]>, Sample<["2,4"]>, Sample<["4,3"], "axis=0">, Sample<["2,6,3"], "axis=-2">,
+                 Sample<["3,0"]>];
+  let oracle = Oracle<"np.split(x, 2, axis)[0] * sp.special.expit(np.split(x, 2, axis)[1])">;
+  let python = Py<"functional.nn", "glu", [], "", ["x=inp"]>;
+}
+
 #endif // TESS_OPS_ACTIVATION

@@ -52,5 +52,26 @@ def Tess_ScaledDotProductAttentionBackwardOp : Tess_Op<"scaled_dot_product_atten
   let oracle = Oracle<"tess_oracle.attention_backward(query, key, value, weights, dout, dweights, scale)">;
   let python = Py<"functional.nn", "scaled_dot_product_attention_backward">;
 }
+def Tess_RotaryEmbeddingOp : Tess_Op<"rotary_embedding"> {
+  let summary = "pairs of elements turned by an angle that tells the position";
+  let description = [{`out = (a * cos - b * sin, b * cos + a * sin)` for the pairs (a, b) of the last axis: a its first half
+    and b its second one, or, interleaved, each two neighbours. cos and sin, of the angles of each position, broadcast to
+    the pairs and are converted to the dtype of x. J. Su et al.: RoFormer: Enhanced Transformer with Rotary Position
+    Embedding, arXiv:2104.09864.}];
+  let arguments = (ins Tess_Float:$x, Tess_Float:$cos, Tess_Float:$sin,
+                   DefaultValuedAttr<BoolAttr, "false">:$interleaved);
+  let results = (outs Tess_Float:$out);
+  let shapes = "(*B, D), (*P), (*P) -> (*B, D)";
+  let check = "rotaryEmbedding";
+  let dtypes = Same<"x">;
+  let lowering = Composite<"rotaryEmbedding">;
+  let attrFacts = [Doc<"interleaved", "pairs are neighbours">, BindTime<"interleaved">];
+  let constraints = ["last axis of x must have an even size", "cos and sin must broadcast to the pairs of x"];
+  let samples = [Sample<["5,3,8", "3,4", "3,4"]>, Sample<["5,3,8", "3,4", "3,4"], "interleaved=true">,
+                 Sample<["6", "3", ""]>, Sample<["0,4", "2", "2"]>];
+  let oracle = Oracle<"tess_oracle.rotary_embedding(x, cos, sin, interleaved)">;
+  let python = Py<"functional.nn", "rotary_embedding", [], "", ["x=inp"]>;
+  let onnx = "RotaryEmbedding";
+}
 
 #endif // TESS_OPS_ATTENTION

@@ -56,13 +56,17 @@ uint64_t AttrValue::hash() const {
   return h;
 }
 
+/// As Python shows it: without an exponent from 1e-4 to below 1e16.
 static std::string doubleText(double v) {
   if (std::isnan(v))
     return "nan";
   if (std::isinf(v))
     return v < 0 ? "-inf" : "inf";
   char buffer[40];
-  char *end = std::to_chars(buffer, buffer + sizeof(buffer), v).ptr;
+  bool isPlain = std::abs(v) >= 1e-4 && std::abs(v) < 1e16;
+  char *end = (isPlain ? std::to_chars(buffer, buffer + sizeof(buffer), v, std::chars_format::fixed)
+                       : std::to_chars(buffer, buffer + sizeof(buffer), v))
+                  .ptr;
   std::string text(buffer, end);
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }

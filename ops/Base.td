@@ -94,6 +94,7 @@ class SizeAttr<string n> : AttrFact<n>;
 // The numeric attribute is part of the code, because of `why`: one class of calls for each value.
 class Static<string n, string why> : AttrFact<n> { string reason = why; }
 defvar loopAxes = "which axes are reduced decides the loops of the code";
+defvar normFormulas = "2 and the infinities are other formulas than powers";
 
 //===----------------------------------------------------------------------===//
 // Result dtypes

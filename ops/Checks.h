@@ -28,6 +28,7 @@ TESS_CHECK(broadcastLike);
 // AttentionShapes.cpp
 TESS_CHECK(attention);
 TESS_CHECK(attentionBackward);
+TESS_CHECK(rotaryEmbedding);
 
 // SpatialShapes.cpp
 TESS_CHECK(conv2dBackwardData);
@@ -38,6 +39,12 @@ TESS_CHECK(avgPool2dBackward);
 // NormShapes.cpp
 TESS_CHECK(batchParameters);
 TESS_CHECK(trailingNorm);
+TESS_CHECK(generalNorm);
+TESS_CHECK(groupNorm);
+TESS_CHECK(localResponseNorm);
+
+// LossShapes.cpp
+TESS_CHECK(cosineSimilarity);
 
 // MovementShapes.cpp
 TESS_CHECK(sliceSet);
@@ -47,6 +54,7 @@ TESS_CHECK(gather);
 TESS_CHECK(scatter);
 TESS_CHECK(indexSet);
 TESS_CHECK(topk);
+TESS_CHECK(indexingOneHot);
 
 #undef TESS_CHECK
 

@@ -25,29 +25,60 @@ TESS_FORWARD_RULE(layerNorm);
 TESS_FORWARD_RULE(rmsNorm);
 TESS_FORWARD_RULE(norm);
 TESS_FORWARD_RULE(normalize);
+TESS_FORWARD_RULE(generalNorm);
+TESS_FORWARD_RULE(groupNorm);
+TESS_FORWARD_RULE(instanceNorm);
+TESS_FORWARD_RULE(localResponseNorm);
 
 // AttentionRules.cpp
 TESS_FORWARD_RULE(attention);
 TESS_FORWARD_RULE(attentionBackward);
+TESS_FORWARD_RULE(rotaryEmbedding);
 
 // PoolRules.cpp
 TESS_FORWARD_RULE(adaptiveAvgPool2d);
+TESS_FORWARD_RULE(adaptiveMaxPool2d);
+
+// SequenceRules.cpp
+TESS_FORWARD_RULE(conv1d);
+TESS_FORWARD_RULE(convTranspose);
+TESS_FORWARD_RULE(maxPool1d);
+TESS_FORWARD_RULE(avgPool1d);
+TESS_FORWARD_RULE(adaptiveAvgPool1d);
+TESS_FORWARD_RULE(adaptiveMaxPool1d);
+
+// LinearRules.cpp
+TESS_FORWARD_RULE(kron);
+TESS_FORWARD_RULE(cross);
 
 // SoftmaxRules.cpp
 TESS_FORWARD_RULE(softmax);
 TESS_FORWARD_RULE(logSoftmax);
 TESS_FORWARD_RULE(logSumExp);
 TESS_FORWARD_RULE(oneHot);
+
+// LossRules.cpp
 TESS_FORWARD_RULE(crossEntropy);
+TESS_FORWARD_RULE(nllLoss);
 TESS_FORWARD_RULE(squareLoss);
 TESS_FORWARD_RULE(l1Loss);
+TESS_FORWARD_RULE(smoothL1Loss);
+TESS_FORWARD_RULE(huberLoss);
+TESS_FORWARD_RULE(klDiv);
+TESS_FORWARD_RULE(binaryCrossEntropy);
+TESS_FORWARD_RULE(hingeLoss);
+TESS_FORWARD_RULE(cosineSimilarity);
+TESS_FORWARD_RULE(tripletMarginLoss);
 
 // MovementRules.cpp
 TESS_FORWARD_RULE(stack);
 TESS_FORWARD_RULE(split);
+TESS_FORWARD_RULE(glu);
+TESS_FORWARD_RULE(pixelShuffle);
 TESS_FORWARD_RULE(repeat);
 TESS_FORWARD_RULE(tile);
 TESS_FORWARD_RULE(indexingOneHot);
+TESS_FORWARD_RULE(topkAccuracy);
 
 #undef TESS_FORWARD_RULE
 

@@ -70,6 +70,43 @@ int countOf(SubgraphBuilder &b, int x, const IntList &axes) {
   return call(b, "scalar_tensor", {}, {{"value", count}, {"dtype", b.meta(x).dtype}});
 }
 
+int movedAxis(SubgraphBuilder &b, int x, unsigned from, unsigned to) {
+  if (from == to)
+    return x;
+  IntList pattern;
+  for (unsigned i = 0; i < b.meta(x).rank(); ++i)
+    if (i != from)
+      pattern.push_back(i);
+  pattern.insert(pattern.begin() + to, from);
+  return call(b, "transpose", {x}, {{"pattern", pattern}});
+}
+
+int sliceOf(SubgraphBuilder &b, int x, unsigned axis, int64_t start, int64_t stop, int64_t step) {
+  unsigned rank = b.meta(x).rank();
+  IntList starts(rank, 0), stops(rank, INT64_MAX), steps(rank, 1);
+  starts[axis] = start;
+  stops[axis] = stop;
+  steps[axis] = step;
+  return call(b, "slice", {x}, {{"starts", starts}, {"stops", stops}, {"steps", steps}});
+}
+
+int splitAxis(SubgraphBuilder &b, const OpDef &op, int x, unsigned axis, int64_t outer, int64_t inner) {
+  if (outer == kUnknown || inner == kUnknown) {
+    b.fail(invalidArgument(op.name() + ": size of the axis to split must be known, got " + toString(b.meta(x))));
+    return -1;
+  }
+  IntList shape = shapeOf(b, x);
+  bool isStatic = b.meta(x).isStatic();
+  if (!isStatic)
+    shape.assign(shape.size(), -1);
+  shape[axis] = outer;
+  shape.insert(shape.begin() + axis + 1, inner);
+  if (isStatic)
+    return call(b, "reshape", {x}, {{"shape", shape}});
+  int first = call(b, "expand_dims", {sliceOf(b, x, axis, 0, 1)}, {{"axis", IntList{axis + 1}}});
+  return call(b, "reshape_like", {x, call(b, "broadcast_to", {first}, {{"shape", shape}})});
+}
+
 llvm::SmallVector<int, 4> inlined(SubgraphBuilder &b, const Subgraph &graph, llvm::ArrayRef<int> given) {
   std::vector<int> values(graph.numValues, -1);
   for (size_t i = 0; i < given.size(); ++i)

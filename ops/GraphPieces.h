@@ -34,6 +34,12 @@ int countOf(SubgraphBuilder &b, int x, const IntList &axes);
 /// The operators of `graph` with `values` for its inputs, -1 where no node reads one; the ids of its outputs, -1 where
 /// it has none.
 llvm::SmallVector<int, 4> inlined(SubgraphBuilder &b, const Subgraph &graph, llvm::ArrayRef<int> values);
+/// `x` with axis `from` at place `to`; the others keep their order.
+int movedAxis(SubgraphBuilder &b, int x, unsigned from, unsigned to);
+/// Every `step`-th element of `axis` from `start` to below `stop`; a stop of INT64_MAX means the end.
+int sliceOf(SubgraphBuilder &b, int x, unsigned axis, int64_t start, int64_t stop, int64_t step = 1);
+/// `axis` of `x` as two, of `outer` and `inner` elements; these must be known, or `op` fails, other sizes need not.
+int splitAxis(SubgraphBuilder &b, const OpDef &op, int x, unsigned axis, int64_t outer, int64_t inner);
 /// `value` everywhere, in shape and dtype of `like`.
 int fullLike(SubgraphBuilder &b, int like, double value);
 /// `x` in dtype `dtype`; `x` itself when it has it. A complex x gives its real part where `dtype` is real.

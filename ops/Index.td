@@ -176,7 +176,8 @@ def Tess_IndexingOneHotOp : IndexOp<"indexing_one_hot", "the element of the give
    }], negativeIndices);
   let arguments = (ins Tess_Moved:$x, Tess_Index:$index, DefaultValuedAttr<SI64Attr, "1">:$axis,
                    DefaultValuedAttr<BoolAttr, "false">:$keepdims);
-  let shapeRule = "indexingOneHot";
+  let shapes = "(*D), (*I) -> (*D / axis)";
+  let check = "indexingOneHot";
   let dtypes = Same<"x">;
   let lowering = Composite<"indexingOneHot">;
   let channels = "indexingOneHot";
@@ -187,6 +188,23 @@ def Tess_IndexingOneHotOp : IndexOp<"indexing_one_hot", "the element of the give
   let python = Py<"functional.nn", "indexing_one_hot", [], "", ["x=src"]>;
   let samples = [Sample<["4,5", "4"], "", "-2; 0", "2; 5">, Sample<["2,5,3", "2,3"], "keepdims=true", "-2; 0", "2; 5">,
                  Sample<["5,4", "4"], "axis=0", "-2; 0", "2; 5">];
+}
+def Tess_TopkAccuracyOp : Tess_Op<"topk_accuracy"> {
+  let summary = "share of the rows whose target is among the largest elements";
+  let description = [{`out` is the mean over i of whether target[i] is among the indices of the k largest elements of
+    logits[i], of which equal ones count in their order. The mean of none is NaN.}];
+  let arguments = (ins Tess_Number:$logits, Tess_Index:$target, DefaultValuedAttr<SI64Attr, "1">:$k);
+  let results = (outs Tess_F32:$out);
+  let shapes = "(N, C), (N) -> ()";
+  let check = "topk";
+  let dtypes = Fixed<"f32">;
+  let lowering = Composite<"topkAccuracy">;
+  let noGradient = 1;
+  let attrFacts = [Doc<"k", "how many largest elements count">, Range<"k", "1", "1e9">, BindTime<"k">];
+  let constraints = ["k must not be above the size of the last axis"];
+  let samples = [Sample<["6,5", "6"], "", "-2; 0", "2; 5">, Sample<["6,5", "6"], "k=3", "-2; 0", "2; 5">];
+  let oracle = Oracle<"np.mean((tess_oracle.topk(logits, k, True)[1] == target[:, None]).any(1))">;
+  let python = Py<"functional.math", "topk_accuracy", [], "", ["k=topk"]>;
 }
 
 #endif // TESS_OPS_INDEX

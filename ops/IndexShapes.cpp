@@ -72,21 +72,6 @@ llvm::Expected<Metas> nonZeroBound(const OpDef &, Operands operands, Segments) {
   return Metas{TensorMeta(DType::Int32, {operands[0].numElements(), int64_t(operands[0].rank())})};
 }
 
-llvm::Expected<Metas> indexingOneHot(const OpDef &op, Operands operands, Segments) {
-  const TensorMeta &x = operands[0], &index = operands[1];
-  Shape shape = x.shape;
-  unsigned axis = fromFront(op.i64("axis"), x.rank());
-  shape.erase(shape.begin() + axis);
-  bool fits = shape.size() == index.rank();
-  for (unsigned i = 0; fits && i < shape.size(); ++i)
-    fits = !differs(shape[i], index.shape[i]);
-  if (!fits)
-    return mustHoldOfTwo(op, "index must have the shape of x without the axis", operands, 0, 1);
-  if (op.boolean("keepdims"))
-    shape.insert(shape.begin() + axis, 1);
-  return single(operands, shape);
-}
-
 } // namespace tess::shapes
 
 namespace tess::checks {
@@ -130,7 +115,19 @@ llvm::Error topk(const OpDef &op, Operands operands, Segments) {
   const TensorMeta &x = operands[0];
   int64_t k = op.i64("k");
   if (int64_t size = x.shape.back(); size >= 0 && k > size)
-    return mustHoldOf(op, "k must not be above the size of the last axis", llvm::Twine(k) + " and x " + toString(x));
+    return mustHoldOf(op, "k must not be above the size of the last axis",
+                      llvm::Twine(k) + " and " + op.info().operands[0].name + " " + toString(x));
+  return llvm::Error::success();
+}
+
+llvm::Error indexingOneHot(const OpDef &op, Operands operands, Segments) {
+  const TensorMeta &x = operands[0], &index = operands[1];
+  unsigned axis = fromFront(op.i64("axis"), x.rank());
+  bool fits = index.rank() + 1 == x.rank();
+  for (unsigned i = 0; fits && i < index.rank(); ++i)
+    fits = !differs(x.shape[i + (i >= axis)], index.shape[i]);
+  if (!fits)
+    return mustHoldOfTwo(op, "index must have the shape of x without the axis", operands, 0, 1);
   return llvm::Error::success();
 }
 

@@ -1,4 +1,4 @@
-//===- Linear.td - matrix products ---------------------------*- tablegen -*-===//
+//===- Linear.td - products of vectors and matrices ---------------------------*- tablegen -*-===//
 #ifndef TESS_OPS_LINEAR
 #define TESS_OPS_LINEAR
 
@@ -41,6 +41,77 @@ def Tess_LinearOp : Tess_Op<"linear"> {
   let oracle = Oracle<"x @ weight.T + (0 if bias is None else bias)">;
   let python = Py<"functional.nn", "linear">;
   let onnx = "Gemm";
+}
+
+//===----------------------------------------------------------------------===//
+// Products of vectors, and of all pairs
+//===----------------------------------------------------------------------===//
+class ProductOp<string m, string what, string expr> : Tess_Op<m> {
+  let summary = what;
+  let arguments = (ins Tess_NumberOrComplex:$x, Tess_NumberOrComplex:$y);
+  let results = (outs Tess_NumberOrComplex:$out);
+  let dtypes = Promote<["x", "y"]>;
+  let oracle = Oracle<expr>;
+  let python = Py<"functional.math", m, [], "", ["x=inp1", "y=inp2"]>;
+}
+def Tess_DotOp : ProductOp<"dot", "sum of the products of two vectors", "np.dot(x, y)"> {
+  let description = [{`out = sum_i x[i] * y[i]`; of none it is 0. Integers wrap around; of complex numbers neither is
+    conjugated.}];
+  let shapes = "(N), (N) -> ()";
+  let lowering = Composite<>;
+  let forward = [(op<"sum"> (op<"mul"> $x, $y))];
+  let samples = [Sample<["7", "7"]>, Sample<["0", "0"]>];
+}
+def Tess_OuterOp : ProductOp<"outer", "product of each element of one vector with each of another", "np.outer(x, y)"> {
+  let description = [{`out[i, j] = x[i] * y[j]`; integers wrap around, and of complex numbers neither is conjugated.}];
+  let shapes = "(N), (M) -> (N, M)";
+  let lowering = Composite<>;
+  let forward = [(op<"mul"> (op<"expand_dims", "axis=[1]"> $x), $y)];
+  let samples = [Sample<["4", "3"]>, Sample<["0", "3"]>];
+}
+def Tess_KronOp : ProductOp<"kron", "product of each element with a whole tensor", "np.kron(x, y)"> {
+  let description = [{`out[i * m + j] = x[i] * y[j]` along every axis, m the size of y there; missing axes have size 1.
+    As NumPy's kron.}];
+  let shapeRule = "kron";
+  let lowering = Composite<"kron">;
+  let constraints = ["operands must have rank 0 to 4"];
+  let samples = [Sample<["2,3", "4,2"]>, Sample<["3", "2"]>, Sample<["", "2,2"]>, Sample<["2,1,3", "4,1"]>,
+                 Sample<["0,2", "3,2"]>];
+}
+def Tess_CrossOp : ProductOp<"cross", "vector product", "tess_oracle.cross(a, b, axisa, axisb, axisc)"> {
+  let description = [{`out = (a1 b2 - a2 b1, a2 b0 - a0 b2, a0 b1 - a1 b0)` of vectors along axisa of a and axisb of b,
+    which stand along axisc of the result. A vector of two elements has 0 as its third; of two such ones only the last
+    number is given, without an axis. Other axes broadcast. As NumPy's cross.}];
+  let arguments = (ins Tess_NumberOrComplex:$a, Tess_NumberOrComplex:$b, DefaultValuedAttr<SI64Attr, "-1">:$axisa,
+                   DefaultValuedAttr<SI64Attr, "-1">:$axisb, DefaultValuedAttr<SI64Attr, "-1">:$axisc);
+  let shapeRule = "cross";
+  let dtypes = Promote<["a", "b"]>;
+  let lowering = Composite<"cross">;
+  let attrFacts = [Axis<"axisa", "a">, Axis<"axisb", "b">, BindTime<"axisa">, BindTime<"axisb">, BindTime<"axisc">,
+                   Doc<"axisa", "axis of the vectors in a">, Doc<"axisb", "axis of the vectors in b">,
+                   Doc<"axisc", "axis of the vectors in the result">];
+  let constraints = ["vectors must have 2 or 3 elements", "other axes must broadcast",
+                     "axisc must be an axis of the result"];
+  let samples = [Sample<["2,3", "2,3"]>, Sample<["3,4", "4,3"], "axisa=0;axisc=0">, Sample<["4,2", "4,3"]>,
+                 Sample<["4,3", "2,4"], "axisb=0">, Sample<["5,2", "2"]>, Sample<["0,3", "3"]>];
+  let python = Py<"functional.math", "cross">;
+}
+def Tess_TraceOp : Tess_Op<"trace"> {
+  let summary = "sum of a diagonal";
+  let description = [{`out[...] = sum_i x[..., i, i + offset]`; of none it is 0. Integers keep their dtype and wrap
+    around, bool becomes int32.}];
+  let arguments = (ins Tess_NumberOrBoolOrComplex:$x, Runtime<DefaultValuedAttr<SI64Attr, "0">>:$offset);
+  let results = (outs Tess_NumberOrBoolOrComplex:$out);
+  let shapes = "(*B, N, M) -> (*B)";
+  let dtypes = SumOf<"x">;
+  let lowering = Composite<>;
+  let forward = [(op<"sum", "axes=[-2, -1]"> (op<"tril", "diagonal=$offset"> (op<"triu", "diagonal=$offset"> $x)))];
+  let attrFacts = [Range<"offset", "-9007199254740992.0", "9007199254740992.0">,
+                   Doc<"offset", "how far the diagonal is above the main one">];
+  let samples = [Sample<["3,3"]>, Sample<["3,5"], "offset=1">, Sample<["2,4,3"], "offset=-2">, Sample<["0,3"]>,
+                 Sample<["3,3"], "offset=4">];
+  let oracle = Oracle<"np.trace(x, offset, -2, -1)">;
+  let python = Py<"functional.math", "trace", [], "", ["x=inp"]>;
 }
 
 #endif // TESS_OPS_LINEAR

@@ -128,6 +128,20 @@ def Tess_TileOp : RearrangeOp<"tile", "the tensor repeated along each axis", "ti
   let samples = [Sample<["3"], "reps=[2]">, Sample<["2,3"], "reps=[1, 3]">, Sample<["2,3"], "reps=[2, 2]">, Sample<["2,3"], "reps=[2, 0]">];
   let onnx = "Tile";
 }
+def Tess_PixelShuffleOp : RearrangeOp<"pixel_shuffle", "channels made pixels", "pixelShuffle",
+                                      "tess_oracle.pixel_shuffle(x, upscale_factor)"> {
+  let description = [{`out[..., c, h * r + i, w * r + j] = x[..., (c * r + i) * r + j, h, w]`, r being upscale_factor. W.
+    Shi et al.: Real-Time Single Image and Video Super-Resolution Using an Efficient Sub-Pixel Convolutional Neural
+    Network, CVPR 2016.}];
+  let arguments = (ins Tess_Moved:$x, SI64Attr:$upscale_factor);
+  let attrFacts = [Range<"upscale_factor", "1", "1e5">, BindTime<"upscale_factor">,
+                   Doc<"upscale_factor", "how much larger height and width become">];
+  let constraints = ["x must have rank 3 to 6", "square of upscale_factor must divide the channels"];
+  let samples = [Sample<["2,8,3,2"], "upscale_factor=2">, Sample<["9,2,1"], "upscale_factor=3">,
+                 Sample<["2,3,2,2"], "upscale_factor=1">, Sample<["2,0,4,2,2"], "upscale_factor=2">];
+  let python = Py<"functional.nn", "pixel_shuffle", [], "", ["x=inp"]>;
+  let onnx = "DepthToSpace";
+}
 def Tess_RollOp : MoveOp<"roll", "the elements moved along an axis, around its end", "",
                          "np.roll(x, shift, axis)"> {
   let description = [{`out[(i + shift) mod n] = x[i]` along axis: what leaves at one end comes back at the

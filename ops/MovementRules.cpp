@@ -9,15 +9,6 @@ namespace tess {
 using namespace pieces;
 using Values = llvm::SmallVector<int, 4>;
 
-/// The slice [start, stop) of one axis; a stop of INT64_MAX means the end.
-static int sliceOf(SubgraphBuilder &b, int x, unsigned axis, int64_t start, int64_t stop) {
-  unsigned rank = b.meta(x).rank();
-  IntList starts(rank, 0), stops(rank, INT64_MAX), steps(rank, 1);
-  starts[axis] = start;
-  stops[axis] = stop;
-  return call(b, "slice", {x}, {{"starts", starts}, {"stops", stops}, {"steps", steps}});
-}
-
 static unsigned axisOf(const OpDef &op, unsigned rank) {
   int64_t axis = op.i64("axis");
   return axis < 0 ? axis + rank : axis;
@@ -45,6 +36,17 @@ Values split(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   return parts;
 }
 
+Values glu(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  unsigned axis = axisOf(op, b.meta(v[0]).rank());
+  int64_t size = b.meta(v[0]).shape[axis], half = sizes::floorDivide(size, 2);
+  if (size == kUnknown) {
+    b.fail(invalidArgument(op.name() + ": size of the axis must be known, got " + toString(b.meta(v[0]))));
+    return {-1};
+  }
+  int gate = call(b, "sigmoid", {sliceOf(b, v[0], axis, half, INT64_MAX)});
+  return {call(b, "mul", {sliceOf(b, v[0], axis, 0, half), gate})};
+}
+
 /// Repeats `x` `count` times along `axis`: as a whole, or each element of the axis (`inner`).
 static int repeated(SubgraphBuilder &b, int x, int64_t axis, int64_t count, bool inner) {
   if (count == 1 || x < 0)
@@ -68,11 +70,40 @@ Values tile(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   return {x};
 }
 
+/// Channels are split into (C, r, r), whose last two axes move behind height and width.
+Values pixelShuffle(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  int64_t r = op.i64("upscale_factor"), batch = b.meta(v[0]).rank() - 3;
+  int64_t channels = sizes::floorDivide(b.meta(v[0]).shape[batch], r * r);
+  int parts = splitAxis(b, op, v[0], batch, sizes::multiply(channels, r), r);
+  parts = splitAxis(b, op, parts, batch, channels, r);
+  IntList pattern;
+  for (int64_t axis = 0; axis < batch; ++axis)
+    pattern.push_back(axis);
+  for (int64_t axis : {0, 3, 1, 4, 2})
+    pattern.push_back(batch + axis);
+  int pixels = call(b, "transpose", {parts}, {{"pattern", pattern}});
+  for (int64_t axis : {batch + 1, batch + 2})
+    pixels = call(b, "flatten", {pixels}, {{"start_axis", axis}, {"end_axis", axis + 1}});
+  return {pixels};
+}
+
 Values indexingOneHot(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   int64_t axis = axisOf(op, b.meta(v[0]).rank());
   int index = call(b, "expand_dims", {v[1]}, {{"axis", IntList{axis}}});
   int picked = call(b, "gather", {v[0], index}, {{"axis", axis}});
   return {op.boolean("keepdims") ? picked : call(b, "squeeze", {picked}, {{"axis", IntList{axis}}})};
+}
+
+Values topkAccuracy(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  OpDef topk = OpDef::get("topk");
+  topk.set("k", op.attr("k"));
+  llvm::SmallVector<int, 2> found = b.applyAll(std::move(topk), {v[0]});
+  if (found.empty())
+    return {-1};
+  int target = call(b, "expand_dims", {v[1]}, {{"axis", IntList{1}}});
+  int isTarget = call(b, "equal", {castTo(b, found[1], b.meta(target).dtype), target});
+  int hits = call(b, "sum", {castTo(b, isTarget, DType::Float32)}, {{"axes", IntList{1}}});
+  return {call(b, "mean", {hits})};
 }
 
 } // namespace forwards

@@ -61,6 +61,28 @@ llvm::Expected<Metas> stack(const OpDef &op, Operands operands, Segments) {
   return single(operands, shape);
 }
 
+llvm::Expected<Metas> glu(const OpDef &op, Operands operands, Segments) {
+  Shape shape = operands[0].shape;
+  int64_t &size = shape[fromFront(op.i64("axis"), shape.size())];
+  if (size != kUnknown && !sizes::isSymbolic(size) && size % 2 != 0)
+    return mustHold(op, "size of the axis must be even", operands);
+  size = sizes::floorDivide(size, 2);
+  return single(operands, shape);
+}
+
+llvm::Expected<Metas> pixelShuffle(const OpDef &op, Operands operands, Segments) {
+  Shape shape = operands[0].shape;
+  if (shape.size() < 3 || shape.size() > 6)
+    return mustHold(op, "x must have rank 3 to 6", operands);
+  int64_t r = op.i64("upscale_factor"), &channels = shape[shape.size() - 3];
+  if (channels != kUnknown && !sizes::isSymbolic(channels) && channels % (r * r) != 0)
+    return mustHold(op, "square of upscale_factor (" + llvm::Twine(r) + ") must divide the channels", operands);
+  channels = sizes::floorDivide(channels, r * r);
+  for (unsigned axis = shape.size() - 2; axis < shape.size(); ++axis)
+    shape[axis] = sizes::multiply(shape[axis], r);
+  return single(operands, shape);
+}
+
 llvm::Expected<Metas> split(const OpDef &op, Operands operands, Segments) {
   const TensorMeta &x = operands[0];
   const IntList &sections = op.ints("sections");

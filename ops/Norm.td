@@ -93,4 +93,87 @@ def Tess_RmsNormOp : TrailingNorm<"rms_norm", "division by the root mean square 
   let samples = [Sample<["2,3,8"]>, Sample<["4,8", "8"]>, Sample<["4,3,8", "3,8"], "axes=2">, Sample<["4,8", "8"], "epsilon=0.0">];
 }
 
+//===----------------------------------------------------------------------===//
+// Over other axes than the last
+//===----------------------------------------------------------------------===//
+class AffineNorm<string m, string what, string rule, string expr> : Tess_Op<m, [AttrSizedOperandSegments]> {
+  let summary = what;
+  let results = (outs Tess_Float:$out);
+  let dtypes = Promote<["x", "scale", "bias"]>;
+  let lowering = Composite<rule>;
+  let oracle = Oracle<expr>;
+  let python = Py<"functional.nn", m>;
+}
+defvar normOperands = (ins Tess_Float:$x, Optional<Tess_Float>:$scale, Optional<Tess_Float>:$bias);
+defvar normEpsilon = (ins Runtime<DefaultValuedAttr<F64Attr, "1e-5">>:$epsilon);
+defvar epsilonFacts = [Range<"epsilon", "0", "">, Doc<"epsilon", "added to the variance">];
+
+def Tess_GeneralNormOp : AffineNorm<"general_norm", "normalisation over any axes", "generalNorm",
+                                    "tess_oracle.general_norm(x, scale, bias, axes, epsilon)"> {
+  let description = [{`out = (x - mean) / sqrt(var + epsilon) * scale + bias`, mean and var taken over axes, var divided by
+    their number of elements; scale and bias have the sizes of axes, in their order. Layer normalisation over other axes
+    than the last ones: J. L. Ba, J. R. Kiros, G. E. Hinton, arXiv:1607.06450.}];
+  let arguments = !con(normOperands, (ins DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes), normEpsilon);
+  let shapes = "(*D), (*P)?, (*P)? -> (*D)";
+  let check = "generalNorm";
+  let attrFacts = !listconcat(epsilonFacts, [Axis<"axes", "x">, Static<"axes", loopAxes>,
+                                             Doc<"axes", "axes to normalise over; empty: all">]);
+  let constraints = ["parameters must have the sizes of axes"];
+  let samples = [Sample<["2,3,4"], "axes=[1]">, Sample<["4,3,5", "5,4", "5,4"], "axes=[2, 0]">,
+                 Sample<["4,3", "4"], "axes=[-2];epsilon=0.0">, Sample<["2,3,4", "3", "3"], "axes=[1]">,
+                 Sample<["2,1,3,2", "3,1,2", "3,1,2"], "axes=[2, 1, 0]">, Sample<["2,3", "2,3", "2,3"]>,
+                 Sample<["3,0"], "axes=[0]">];
+}
+class ChannelNorm<string m, string what, string rule, string expr> : AffineNorm<m, what, rule, expr> {
+  let shapes = "(N, C, *D), (C)?, (C)? -> (N, C, *D)";
+}
+def Tess_GroupNormOp : ChannelNorm<"group_norm", "normalisation within groups of channels", "groupNorm",
+                                   "tess_oracle.group_norm(x, scale, bias, num_groups, epsilon)"> {
+  let description = [{`out = (x - mean) / sqrt(var + epsilon) * scale + bias`, mean and var those of each sample's groups
+    of C / num_groups channels, scale and bias of each channel. Y. Wu, K. He: Group Normalization, ECCV 2018.}];
+  let arguments = !con(normOperands, (ins DefaultValuedAttr<SI64Attr, "1">:$num_groups), normEpsilon);
+  let check = "groupNorm";
+  let attrFacts = !listconcat(epsilonFacts, [Range<"num_groups", "1", "1e9">, BindTime<"num_groups">,
+                                             Doc<"num_groups", "number of groups of channels">]);
+  let constraints = ["num_groups must divide the channels of x"];
+  let samples = [Sample<["2,4,3"], "num_groups=2">, Sample<["2,4,3,2", "4", "4"], "num_groups=4">,
+                 Sample<["3,5", "5", "5"], "num_groups=1">, Sample<["2,4,3", "4"], "num_groups=2;epsilon=0.0">,
+                 Sample<["0,4,3"], "num_groups=2">];
+  let onnx = "GroupNormalization";
+}
+def Tess_InstanceNormOp : ChannelNorm<"instance_norm", "normalisation of each channel of each sample", "instanceNorm",
+                                      "tess_oracle.group_norm(x, scale, bias, x.shape[1], epsilon)"> {
+  let description = [{`out = (x - mean) / sqrt(var + epsilon) * scale + bias`, mean and var those of each channel of each
+    sample: group_norm with groups of one channel. D. Ulyanov, A. Vedaldi, V. Lempitsky: Instance Normalization,
+    arXiv:1607.08022.}];
+  let arguments = !con(normOperands, normEpsilon);
+  let attrFacts = epsilonFacts;
+  let samples = [Sample<["2,3,5"]>, Sample<["2,3,4,2", "3", "3"]>, Sample<["3,4", "4"], "epsilon=0.001">,
+                 Sample<["2,3,5", "3"], "epsilon=0.0">, Sample<["0,3,4"]>];
+  let onnx = "InstanceNormalization";
+}
+def Tess_LocalResponseNormOp : Tess_Op<"local_response_norm"> {
+  let summary = "division by the squares of neighbouring channels";
+  let description = [{`out = x / (k + alpha * s)^beta`, s the sum of x^2 over the kernel_size channels around each, those
+    beyond the first and the last being 0. A. Krizhevsky, I. Sutskever, G. E. Hinton: ImageNet Classification with Deep
+    Convolutional Neural Networks, NeurIPS 2012; alpha is not divided by kernel_size.}];
+  let keepsAxes = 1;
+  let arguments = (ins Tess_Float:$x, DefaultValuedAttr<SI64Attr, "5">:$kernel_size,
+                   Runtime<DefaultValuedAttr<F64Attr, "2.0">>:$k, Runtime<DefaultValuedAttr<F64Attr, "1e-4">>:$alpha,
+                   Runtime<DefaultValuedAttr<F64Attr, "0.75">>:$beta);
+  let results = (outs Tess_Float:$out);
+  let shapes = "(N, C, H, W) -> (N, C, H, W)";
+  let check = "localResponseNorm";
+  let dtypes = Same<"x">;
+  let lowering = Composite<"localResponseNorm">;
+  let attrFacts = [Range<"kernel_size", "1", "1e9">, BindTime<"kernel_size">, Doc<"kernel_size", "number of channels">,
+                   Doc<"k", "added to the sum">, Doc<"alpha", "factor of the sum">, Doc<"beta", "exponent of the divisor">];
+  let constraints = ["kernel_size must be odd"];
+  let samples = [Sample<["2,7,3,4"]>, Sample<["1,3,2,2"], "kernel_size=3;k=1.0;alpha=0.5;beta=0.5">,
+                 Sample<["1,3,2,2"], "kernel_size=1">, Sample<["0,3,2,2"]>];
+  let oracle = Oracle<"tess_oracle.local_response_norm(x, kernel_size, k, alpha, beta)">;
+  let python = Py<"functional.nn", "local_response_norm", [], "", ["x=inp"]>;
+  let onnx = "LRN";
+}
+
 #endif // TESS_OPS_NORM

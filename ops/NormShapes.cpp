@@ -1,4 +1,4 @@
-//===- NormShapes.cpp - shapes of normalisations and losses --------------===//
+//===- NormShapes.cpp - shapes of normalisations -------------------------===//
 #include "ops/Checks.h"
 #include "ops/RuleErrors.h"
 #include "ops/ShapeRules.h"
@@ -48,6 +48,35 @@ llvm::Error trailingNorm(const OpDef &op, Operands operands, Segments) {
   return llvm::Error::success();
 }
 
+llvm::Error generalNorm(const OpDef &op, Operands operands, Segments) {
+  const TensorMeta &x = operands[0];
+  IntList axes = op.ints("axes");
+  for (int64_t axis = 0; op.ints("axes").empty() && axis < x.rank(); ++axis)
+    axes.push_back(axis);
+  for (unsigned i = 1; i < operands.size(); ++i) {
+    const TensorMeta &p = operands[i];
+    bool fits = p.rank() == axes.size();
+    for (unsigned k = 0; fits && k < axes.size(); ++k)
+      fits = !differs(p.shape[k], x.shape[fromFront(axes[k], x.rank())]);
+    if (!fits)
+      return mustHoldOfTwo(op, "parameters must have the sizes of axes " + toString(axes), operands, 0, i);
+  }
+  return llvm::Error::success();
+}
+
+llvm::Error groupNorm(const OpDef &op, Operands operands, Segments) {
+  int64_t channels = operands[0].shape[1], groups = op.i64("num_groups");
+  if (channels != kUnknown && !sizes::isSymbolic(channels) && channels % groups != 0)
+    return mustHold(op, "num_groups (" + llvm::Twine(groups) + ") must divide the channels of x", operands);
+  return llvm::Error::success();
+}
+
+llvm::Error localResponseNorm(const OpDef &op, Operands, Segments) {
+  if (int64_t channels = op.i64("kernel_size"); channels % 2 == 0)
+    return mustHoldOf(op, "kernel_size must be odd", llvm::Twine(channels));
+  return llvm::Error::success();
+}
+
 } // namespace checks
 
 namespace shapes {
@@ -58,27 +87,6 @@ llvm::Expected<Metas> batchNorm(const OpDef &op, Operands operands, Segments seg
   TensorMeta statistic(operands[1].dtype, operands[1].shape);
   statistic.shape[1] = operands[0].shape[1] != kUnknown ? operands[0].shape[1] : statistic.shape[1];
   return Metas{TensorMeta(operands[0].dtype, operands[0].shape), statistic, statistic, statistic, statistic};
-}
-
-static bool isReduced(const OpDef &op) { return op.str("reduction") != "none"; }
-
-llvm::Expected<Metas> crossEntropy(const OpDef &op, Operands operands, Segments) {
-  const TensorMeta &pred = operands[0], &label = operands[1];
-  Shape expected = pred.shape;
-  expected.erase(expected.begin() + fromFront(op.i64("axis"), pred.rank()));
-  bool fits = expected.size() == label.rank();
-  for (unsigned i = 0; fits && i < expected.size(); ++i)
-    fits = !differs(expected[i], label.shape[i]);
-  if (!fits)
-    return mustHoldOfTwo(op, "label must have the shape of pred without the class axis", operands, 0, 1);
-  return single(operands, isReduced(op) ? Shape() : expected);
-}
-
-llvm::Expected<Metas> pairLoss(const OpDef &op, Operands operands, Segments) {
-  Shape shape = operands[0].shape;
-  if (!broadcastInto(shape, operands[1].shape))
-    return mustHoldOfTwo(op, "pred and label must broadcast", operands, 0, 1);
-  return single(operands, isReduced(op) ? Shape() : shape);
 }
 
 } // namespace shapes

@@ -3,6 +3,9 @@
 #include "ops/GradientRules.h"
 #include "ops/GraphPieces.h"
 
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
 #include <cmath>
 
 namespace tess {
@@ -12,34 +15,57 @@ using Values = llvm::SmallVector<int, 4>;
 
 namespace forwards {
 
-/// The means of `count` runs that cover `axis`: run i is [i * n / count, ceil((i + 1) * n / count)).
-static int adaptiveMean(SubgraphBuilder &b, int x, unsigned axis, int64_t count) {
-  Shape shape = b.meta(x).shape;
-  int64_t size = shape[axis];
+/// What `reduce` makes of each of `count` runs that cover `axis`: run i is [i * n / count, ceil((i + 1) * n / count)).
+static int overRuns(SubgraphBuilder &b, int x, unsigned axis, int64_t count, llvm::function_ref<int(int)> reduce) {
+  int64_t size = b.meta(x).shape[axis];
   llvm::SmallVector<int, 8> parts;
-  for (int64_t i = 0; i < count; ++i) {
-    IntList starts(shape.size(), 0), stops(shape.size(), INT64_MAX);
-    starts[axis] = i * size / count;
-    stops[axis] = ((i + 1) * size + count - 1) / count;
-    int part = call(b, "slice", {x}, {{"starts", starts}, {"stops", stops}});
-    parts.push_back(call(b, "mean", {part}, {{"axes", IntList{int64_t(axis)}}, {"keepdims", true}}));
-  }
+  for (int64_t i = 0; i < count; ++i)
+    parts.push_back(reduce(sliceOf(b, x, axis, i * size / count, ((i + 1) * size + count - 1) / count)));
   return parts.size() == 1 ? parts[0] : call(b, "concat", parts, {{"axis", int64_t(axis)}});
+}
+
+/// Whether height and width are numbers above 0, which the windows follow from; else the builder gets an error.
+static bool hasPixels(SubgraphBuilder &b, const OpDef &op, int x) {
+  if (llvm::all_of(llvm::ArrayRef(b.meta(x).shape).drop_front(2), [](int64_t size) { return size > 0; }))
+    return true;
+  b.fail(invalidArgument(op.name() + ": height and width must be known and not 0, got " + toString(b.meta(x))));
+  return false;
+}
+
+/// The windows, where they are of one size and do not overlap; else empty.
+static IntList evenWindows(const Shape &image, const IntList &size) {
+  if (image[2] % size[0] != 0 || image[3] % size[1] != 0)
+    return {};
+  return {image[2] / size[0], image[3] / size[1]};
 }
 
 /// A window is a product of two runs, so rows and columns are averaged one after the other.
 Values adaptiveAvgPool2d(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   const IntList &size = op.ints("output_size");
-  int64_t height = b.meta(v[0]).shape[2], width = b.meta(v[0]).shape[3];
-  if (height == kUnknown || width == kUnknown || height == 0 || width == 0) {
-    b.fail(invalidArgument(op.name() + ": height and width must be known and not 0, got " + toString(b.meta(v[0]))));
+  if (!hasPixels(b, op, v[0]))
     return {-1};
-  }
-  if (height % size[0] == 0 && width % size[1] == 0) {
-    IntList window = {height / size[0], width / size[1]};
+  if (IntList window = evenWindows(b.meta(v[0]).shape, size); !window.empty())
     return {call(b, "avg_pool2d", {v[0]}, {{"kernel_size", window}, {"strides", window}})};
-  }
-  return {adaptiveMean(b, adaptiveMean(b, v[0], 2, size[0]), 3, size[1])};
+  auto mean = [&](int64_t axis) {
+    return [&b, axis](int run) { return call(b, "mean", {run}, {{"axes", IntList{axis}}, {"keepdims", true}}); };
+  };
+  return {overRuns(b, overRuns(b, v[0], 2, size[0], mean(2)), 3, size[1], mean(3))};
+}
+
+/// Columns first, then rows: the first of equal elements of a window is the one that a pooling of it would find.
+Values adaptiveMaxPool2d(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  const IntList &size = op.ints("output_size");
+  if (!hasPixels(b, op, v[0]))
+    return {-1};
+  if (IntList window = evenWindows(b.meta(v[0]).shape, size); !window.empty())
+    return {call(b, "max_pool2d", {v[0]}, {{"kernel_size", window}, {"strides", window}})};
+  auto columns = [&](int run) {
+    return call(b, "max_pool2d", {run}, {{"kernel_size", IntList{1, b.meta(run).shape[3]}}});
+  };
+  auto rows = [&](int run) {
+    return call(b, "max_pool2d", {run}, {{"kernel_size", IntList{b.meta(run).shape[2], 1}}});
+  };
+  return {overRuns(b, overRuns(b, v[0], 3, size[1], columns), 2, size[0], rows)};
 }
 
 } // namespace forwards

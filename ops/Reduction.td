@@ -135,7 +135,7 @@ class NormOp<string m, string what, string rule, string expr> : Tess_Op<m> {
   let oracle = Oracle<expr>;
 }
 defvar normFacts = [Axis<"axes", "x">, Static<"axes", loopAxes>, Doc<"axes", "axes of a vector; empty: all">,
-                    Static<"ord", "2 and the infinities are other formulas than powers">,
+                    Static<"ord", normFormulas>,
                     Doc<"ord", "exponent; inf and -inf: the largest and the smallest magnitude">];
 def Tess_NormOp : NormOp<"norm", "norm of vectors along axes", "norm",
                          "tess_oracle.norm(x, axes, keepdims, ord)"> {

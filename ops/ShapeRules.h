@@ -25,18 +25,29 @@ TESS_SHAPE_RULE(flatten);
 TESS_SHAPE_RULE(swapaxes);
 
 // SpatialShapes.cpp
-TESS_SHAPE_RULE(conv2d);
-TESS_SHAPE_RULE(pool2d);
+TESS_SHAPE_RULE(conv);
+TESS_SHAPE_RULE(convTranspose);
+TESS_SHAPE_RULE(pool);
+
+// LinearShapes.cpp
+TESS_SHAPE_RULE(kron);
+TESS_SHAPE_RULE(cross);
 
 // NormShapes.cpp
 TESS_SHAPE_RULE(batchNorm);
-TESS_SHAPE_RULE(crossEntropy);
+
+// LossShapes.cpp
+TESS_SHAPE_RULE(classLoss);
 TESS_SHAPE_RULE(pairLoss);
+TESS_SHAPE_RULE(hingeLoss);
+TESS_SHAPE_RULE(tripletMarginLoss);
 
 // MovementShapes.cpp
 TESS_SHAPE_RULE(concat);
 TESS_SHAPE_RULE(stack);
 TESS_SHAPE_RULE(split);
+TESS_SHAPE_RULE(glu);
+TESS_SHAPE_RULE(pixelShuffle);
 TESS_SHAPE_RULE(pad);
 TESS_SHAPE_RULE(repeat);
 TESS_SHAPE_RULE(tile);
@@ -47,7 +58,6 @@ TESS_SHAPE_RULE(maskGet);
 TESS_SHAPE_RULE(maskGetBound);
 TESS_SHAPE_RULE(nonZero);
 TESS_SHAPE_RULE(nonZeroBound);
-TESS_SHAPE_RULE(indexingOneHot);
 
 #undef TESS_SHAPE_RULE
 

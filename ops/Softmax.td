@@ -1,4 +1,4 @@
-//===- Softmax.td - normalised exponentials and losses -------*- tablegen -*-===//
+//===- Softmax.td - normalised exponentials, class indices ---*- tablegen -*-===//
 #ifndef TESS_OPS_SOFTMAX
 #define TESS_OPS_SOFTMAX
 
@@ -95,54 +95,5 @@ def Tess_OneHotOp : Tess_Op<"one_hot"> {
   let python = Py<"functional.nn", "one_hot", [], "", ["x=inp"]>;
   let onnx = "OneHot";
 }
-
-//===----------------------------------------------------------------------===//
-// Losses
-//===----------------------------------------------------------------------===//
-class LossOp<string m, string what, string rule, string expr> : Tess_Op<m> {
-  let summary = what;
-  let results = (outs Tess_Float:$out);
-  let lowering = Composite<rule>;
-  let oracle = Oracle<expr>;
-  let python = Py<"functional.loss", m>;
-}
-defvar lossFacts = [Cases<"reduction", ["mean", "sum", "none"]>, Doc<"reduction", "what to do with the losses">];
-
-def Tess_CrossEntropyOp : LossOp<"cross_entropy", "cross entropy of class scores and class indices", "crossEntropy",
-    "tess_oracle.cross_entropy(pred, label, axis, label_smooth, with_logits, reduction)"> {
-  let description = [{`loss = logsumexp(pred) - pred[label]` along axis, and of probabilities `-log(pred[label])`;
-    the result is the mean, the sum or each of them. With label_smooth s the score of the label becomes `(1 - s) *
-    pred[label] + s * mean(pred)`: C. Szegedy et al.: Rethinking the Inception Architecture, CVPR 2016. A label
-    outside of [0, C) is no error: its score is 0.}];
-  let arguments = (ins Tess_Float:$pred, Tess_Index:$label, DefaultValuedAttr<SI64Attr, "1">:$axis,
-                   DefaultValuedAttr<F64Attr, "0.0">:$label_smooth, DefaultValuedAttr<BoolAttr, "true">:$with_logits,
-                   DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
-  let shapeRule = "crossEntropy";
-  let dtypes = Same<"pred">;
-  let normalise = "axis";
-  let attrFacts = !listconcat(lossFacts, [Axis<"axis", "pred">, Range<"label_smooth", "0", "1">,
-      Doc<"axis", "axis of the classes">, Doc<"label_smooth", "share of the loss spread evenly over all classes">,
-      Doc<"with_logits", "pred holds logits, not probabilities">, Static<"axis", loopAxes>,
-      Static<"label_smooth", "without smoothing a term and its reduction are left out">]);
-  let constraints = ["label must have the shape of pred without the class axis"];
-  let samples = [Sample<["4,5", "4"], "", "-2; 0", "2; 5">, Sample<["2,5,3", "2,3"], "reduction=\"none\"", "-2; 0", "2; 5">,
-                 Sample<["4,5", "4"], "label_smooth=0.1;reduction=\"sum\"", "-2; 0", "2; 5">,
-                 Sample<["3,5", "3"], "with_logits=false", "0.1; 0", "0.9; 5">,
-                 Sample<["5,4", "4"], "axis=0;label_smooth=1.0", "-2; 0", "2; 5">];
-}
-class PairLoss<string m, string what, string formula, string rule, string expr> : LossOp<m, what, rule, expr> {
-  let description = "`loss = " # formula # [{` of the operands, which broadcast; the result is the mean, the sum or
-    each of them. The mean of none is NaN.}];
-  let arguments = (ins Tess_Float:$pred, Tess_Float:$label, DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
-  let shapeRule = "pairLoss";
-  let dtypes = PromoteFloat<["pred", "label"]>;
-  let attrFacts = lossFacts;
-  let constraints = ["pred and label must broadcast"];
-  let samples = [Sample<["4,5", "4,5"]>, Sample<["4,5", "5"], "reduction=\"none\"">, Sample<["", ""], "reduction=\"sum\"">];
-}
-def Tess_SquareLossOp : PairLoss<"square_loss", "square of the difference", "(pred - label)^2", "squareLoss",
-                                 "tess_oracle.reduce(np.square(pred - label), reduction)">;
-def Tess_L1LossOp : PairLoss<"l1_loss", "absolute difference", "|pred - label|", "l1Loss",
-                             "tess_oracle.reduce(np.abs(pred - label), reduction)">;
 
 #endif // TESS_OPS_SOFTMAX

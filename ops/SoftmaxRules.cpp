@@ -1,4 +1,4 @@
-//===- SoftmaxRules.cpp - exponentials and losses as operators -----------===//
+//===- SoftmaxRules.cpp - exponentials and class indices as operators ----===//
 #include "ops/ForwardRules.h"
 #include "ops/GraphPieces.h"
 
@@ -49,53 +49,6 @@ Values oneHot(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   int index = call(b, "expand_dims", {v[0]}, {{"axis", IntList{-1}}});
   int classes = call(b, "arange", {}, {{"num", op.attr("num_classes")}, {"dtype", dtype}});
   return {castTo(b, call(b, "equal", {index, classes}), dtype)};
-}
-
-static int reduce(SubgraphBuilder &b, const OpDef &op, int loss) {
-  if (op.str("reduction") == "none")
-    return loss;
-  return call(b, op.str("reduction") == "mean" ? "mean" : "sum", {loss});
-}
-
-/// `x` with `axis` moved to the end.
-static int withLastAxis(SubgraphBuilder &b, int x, int64_t axis) {
-  int64_t rank = b.meta(x).rank();
-  axis += axis < 0 ? rank : 0;
-  if (axis == rank - 1)
-    return x;
-  IntList pattern;
-  for (int64_t i = 0; i < rank; ++i)
-    if (i != axis)
-      pattern.push_back(i);
-  pattern.push_back(axis);
-  return call(b, "transpose", {x}, {{"pattern", pattern}});
-}
-
-/// The label's score is found by comparing indices rather than by an address, so that the whole loss is one kernel.
-Values crossEntropy(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  int pred = withLastAxis(b, v[0], op.i64("axis"));
-  IntList last = {-1};
-  int total = -1;
-  if (op.boolean("with_logits"))
-    total = call(b, "logsumexp", {pred}, {{"axes", last}});
-  else
-    pred = call(b, "log", {pred});
-  int label = call(b, "expand_dims", {v[1]}, {{"axis", last}});
-  int isLabel = call(b, "one_hot_like", {label, pred});
-  int score = call(b, "sum", {call(b, "where", {isLabel, pred, constantLike(b, 0, pred)})}, {{"axes", last}});
-  if (double smooth = op.f64("label_smooth"); smooth != 0) {
-    int even = call(b, "mul", {call(b, "mean", {pred}, {{"axes", last}}), constantLike(b, smooth, pred)});
-    score = call(b, "add", {even, call(b, "mul", {score, constantLike(b, 1 - smooth, pred)})});
-  }
-  return {reduce(b, op, total < 0 ? call(b, "neg", {score}) : call(b, "sub", {total, score}))};
-}
-
-Values squareLoss(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  return {reduce(b, op, call(b, "square", {call(b, "sub", {v[0], v[1]})}))};
-}
-
-Values l1Loss(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  return {reduce(b, op, call(b, "abs", {call(b, "sub", {v[0], v[1]})}))};
 }
 
 } // namespace tess::forwards

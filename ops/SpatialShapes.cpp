@@ -8,10 +8,13 @@ namespace tess::shapes {
 using Operands = llvm::ArrayRef<TensorMeta>;
 using Segments = llvm::ArrayRef<unsigned>;
 
-static llvm::Error requireRank4(const OpDef &op, Operands operands) {
+/// Checks that the operands have batch, channels and an axis for each stride.
+static llvm::Error requireRank(const OpDef &op, Operands operands) {
+  unsigned rank = 2 + op.ints("strides").size();
   for (unsigned i = 0; i < operands.size(); ++i)
-    if (operands[i].rank() != 4)
-      return mustHold(op, llvm::Twine(op.info().operands[i].name) + " must have rank 4", operands, i);
+    if (operands[i].rank() != rank)
+      return mustHold(op, llvm::Twine(op.info().operands[i].name) + " must have rank " + llvm::Twine(rank), operands,
+                      i);
   return llvm::Error::success();
 }
 
@@ -29,7 +32,7 @@ static int64_t dilated(int64_t kernel, int64_t dilation) {
   return sizes::add(sizes::multiply(dilation, sizes::add(kernel, -1)), 1);
 }
 
-/// The shape of conv2d(x, weight); `xi` and `wi` are the numbers of these operands, for messages.
+/// The shape of a convolution of x by weight; `xi` and `wi` are the numbers of these operands, for messages.
 static llvm::Expected<Shape> convShape(const OpDef &op, Operands operands, unsigned xi, unsigned wi) {
   const Shape &x = operands[xi].shape, &w = operands[wi].shape;
   const IntList &strides = op.ints("strides"), &padding = op.ints("padding"), &dilation = op.ints("dilation");
@@ -42,7 +45,7 @@ static llvm::Expected<Shape> convShape(const OpDef &op, Operands operands, unsig
   if (w[0] != kUnknown && !sizes::isSymbolic(w[0]) && w[0] % groups != 0)
     return mustHold(op, "output channels must be a multiple of groups (" + llvm::Twine(groups) + ")", operands, wi);
   Shape shape = {x[0], w[0]};
-  for (unsigned i = 0; i < 2; ++i) {
+  for (unsigned i = 0; i < strides.size(); ++i) {
     shape.push_back(windows(x[2 + i], dilated(w[2 + i], dilation[i]), padding[i], strides[i]));
     if (shape.back() == -1)
       return mustHoldOfTwo(op, "window must fit into the padded input", operands, xi, wi);
@@ -52,15 +55,15 @@ static llvm::Expected<Shape> convShape(const OpDef &op, Operands operands, unsig
 
 /// Checks that operand `index` has the shape of the forward result.
 static llvm::Error requireShape(const OpDef &op, Operands operands, unsigned index, llvm::ArrayRef<int64_t> shape) {
-  for (unsigned i = 0; i < 4; ++i)
+  for (unsigned i = 0; i < shape.size(); ++i)
     if (differs(operands[index].shape[i], shape[i]))
       return mustHold(op, llvm::Twine(op.info().operands[index].name) + " must have shape " + toString(shape), operands,
                       index);
   return llvm::Error::success();
 }
 
-llvm::Expected<Metas> conv2d(const OpDef &op, Operands operands, Segments) {
-  if (llvm::Error e = requireRank4(op, operands))
+llvm::Expected<Metas> conv(const OpDef &op, Operands operands, Segments) {
+  if (llvm::Error e = requireRank(op, operands))
     return std::move(e);
   llvm::Expected<Shape> shape = convShape(op, operands, 0, 1);
   if (!shape)
@@ -68,11 +71,41 @@ llvm::Expected<Metas> conv2d(const OpDef &op, Operands operands, Segments) {
   return single(operands, *shape);
 }
 
+/// The size of the result along spatial axis `i`; -1 where nothing is left.
+static int64_t transposedSize(const OpDef &op, const Shape &x, const Shape &w, unsigned i) {
+  int64_t size = sizes::add(
+      sizes::multiply(sizes::add(x[2 + i], -1), op.ints("strides")[i]),
+      sizes::add(dilated(w[2 + i], op.ints("dilation")[i]), op.ints("output_padding")[i] - 2 * op.ints("padding")[i]));
+  return size == kUnknown || sizes::isSymbolic(size) || size > 0 ? size : -1;
+}
+
+llvm::Expected<Metas> convTranspose(const OpDef &op, Operands operands, Segments) {
+  if (llvm::Error e = requireRank(op, operands))
+    return std::move(e);
+  const Shape &x = operands[0].shape, &w = operands[1].shape;
+  const IntList &strides = op.ints("strides"), &outside = op.ints("output_padding");
+  int64_t groups = op.i64("groups");
+  if (differs(x[1], w[0]))
+    return mustHoldOfTwo(op, "channels of x must be those of weight", operands, 0, 1);
+  if (x[1] != kUnknown && !sizes::isSymbolic(x[1]) && x[1] % groups != 0)
+    return mustHold(op, "channels of x must be a multiple of groups (" + llvm::Twine(groups) + ")", operands);
+  Shape shape = {x[0], sizes::multiply(w[1], groups)};
+  for (unsigned i = 0; i < strides.size(); ++i) {
+    if (outside[i] >= strides[i])
+      return mustHoldOf(op, "output_padding must be below strides",
+                        toString(outside) + " and strides " + toString(strides));
+    shape.push_back(transposedSize(op, x, w, i));
+    if (shape.back() == -1)
+      return mustHoldOfTwo(op, "padding must leave elements of the result", operands, 0, 1);
+  }
+  return single(operands, shape);
+}
+
 static llvm::Expected<Shape> poolShape(const OpDef &op, Operands operands, unsigned xi) {
   const Shape &x = operands[xi].shape;
   const IntList &kernel = op.ints("kernel_size"), &strides = op.ints("strides"), &padding = op.ints("padding");
   Shape shape = {x[0], x[1]};
-  for (unsigned i = 0; i < 2; ++i) {
+  for (unsigned i = 0; i < kernel.size(); ++i) {
     if (padding[i] >= kernel[i])
       return mustHoldOf(op, "padding must be below the window's size",
                         "kernel_size " + toString(kernel) + " and padding " + toString(padding));
@@ -83,8 +116,8 @@ static llvm::Expected<Shape> poolShape(const OpDef &op, Operands operands, unsig
   return shape;
 }
 
-llvm::Expected<Metas> pool2d(const OpDef &op, Operands operands, Segments) {
-  if (llvm::Error e = requireRank4(op, operands))
+llvm::Expected<Metas> pool(const OpDef &op, Operands operands, Segments) {
+  if (llvm::Error e = requireRank(op, operands))
     return std::move(e);
   llvm::Expected<Shape> shape = poolShape(op, operands, 0);
   if (!shape)

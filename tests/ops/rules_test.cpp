@@ -21,7 +21,7 @@ namespace {
 struct Refusal {
   OpDef op;
   Metas operands;
-  const char *text;
+  std::string text;
 };
 } // namespace
 
@@ -94,7 +94,38 @@ static std::vector<Refusal> spatialRefusals() {
       {AvgPool2dBackward({2, 2}, {2, 2}),
        {f32({2, 3, 2, 2}), x},
        "avg_pool2d_backward: dout must have shape [2, 3, 2, 3], got dout f32[2, 3, 2, 2]"},
+      {Conv1d(), {x, w}, "conv1d: x must have rank 3, got x f32[2, 3, 5, 6]"},
+      {MaxPool1d({2}), {x}, "max_pool1d: x must have rank 3, got x f32[2, 3, 5, 6]"},
+      {AvgPool1d({7}), {f32({2, 3, 6})}, "avg_pool1d: window [7] must fit into the padded input, got x f32[2, 3, 6]"},
       {AdaptiveAvgPool2d({1, 1}), {f32({2, 3})}, "adaptive_avg_pool2d: x must have rank 4, got x f32[2, 3]"},
+  };
+}
+
+static std::vector<Refusal> transposedRefusals() {
+  TensorMeta x = f32({2, 4, 5, 6}), w = f32({4, 3, 3, 3}), sequence = f32({2, 4, 5});
+  return {
+      {ConvTranspose2d(), {x, f32({4, 3, 3})}, "conv_transpose2d: weight must have rank 4, got weight f32[4, 3, 3]"},
+      {ConvTranspose2d(),
+       {x, f32({3, 4, 3, 3})},
+       "conv_transpose2d: channels of x must be those of weight, got x f32[2, 4, 5, 6] and weight f32[3, 4, 3, 3]"},
+      {ConvTranspose2d({1, 1}, {0, 0}, {1, 1}, 3),
+       {x, w},
+       "conv_transpose2d: channels of x must be a multiple of groups (3), got x f32[2, 4, 5, 6]"},
+      {ConvTranspose1d({2}, {0}, {1}, 1, {2}),
+       {sequence, f32({4, 3, 3})},
+       "conv_transpose1d: output_padding must be below strides, got [2] and strides [2]"},
+      {ConvTranspose1d({1}, {4}),
+       {sequence, f32({4, 3, 3})},
+       "conv_transpose1d: padding must leave elements of the result, got x f32[2, 4, 5] and weight f32[4, 3, 3]"},
+  };
+}
+
+static std::vector<Refusal> linearRefusals() {
+  return {
+      {Kron(), {f32({}), f32({1, 1, 1, 1, 2})}, "kron: operands must have rank 0 to 4, got y f32[1, 1, 1, 1, 2]"},
+      {Cross(), {f32({2, 4}), f32({3})}, "cross: vectors must have 2 or 3 elements, got a f32[2, 4]"},
+      {Cross(), {f32({2, 3}), f32({4, 3})}, "cross: other axes must broadcast, got a f32[2, 3] and b f32[4, 3]"},
+      {Cross(-1, -1, 2), {f32({2, 3}), f32({2, 3})}, "cross: axisc must be in [-2, 1], got 2"},
   };
 }
 
@@ -105,6 +136,12 @@ static std::vector<Refusal> attentionRefusals() {
        {query, key, value, flags({3, 1, 5})},
        "scaled_dot_product_attention: attn_mask must broadcast to the weights, got attn_mask bool[3, 1, 5] and weights "
        "[2, 4, 5]"},
+      {RotaryEmbedding(),
+       {f32({2, 5}), f32({2}), f32({2})},
+       "rotary_embedding: last axis of x must have an even size, got x f32[2, 5]"},
+      {RotaryEmbedding(),
+       {f32({2, 4}), f32({2}), f32({3, 2})},
+       "rotary_embedding: cos and sin must broadcast to the pairs of x, got x f32[2, 4] and sin f32[3, 2]"},
       {ScaledDotProductAttentionBackward(),
        {query, key, value, f32({4, 5}), f32({2, 4, 2})},
        "scaled_dot_product_attention_backward: weights must have every leading axis, got weights f32[4, 5] and leading "
@@ -132,13 +169,11 @@ static std::vector<Refusal> normRefusals() {
       {RmsNorm(),
        {x, TensorMeta(DType::Float16, {5})},
        "rms_norm: operands must have one dtype, got x f32[2, 3, 5] and scale f16[5]"},
-      {CrossEntropy(),
-       {f32({4, 5}), i32({5})},
-       "cross_entropy: label must have the shape of pred without the class axis, got pred f32[4, 5] and label i32[5]"},
-      {SquareLoss(),
-       {f32({4}), f32({5})},
-       "square_loss: pred and label must broadcast, got pred f32[4] and label f32[5]"},
-      {L1Loss(), {f32({4}), f32({5})}, "l1_loss: pred and label must broadcast, got pred f32[4] and label f32[5]"},
+      {GeneralNorm({2, 0}),
+       {x, f32({2, 5})},
+       "general_norm: parameters must have the sizes of axes [2, 0], got x f32[2, 3, 5] and scale f32[2, 5]"},
+      {GroupNorm(2), {x}, "group_norm: num_groups (2) must divide the channels of x, got x f32[2, 3, 5]"},
+      {LocalResponseNorm(4), {f32({2, 3, 5, 5})}, "local_response_norm: kernel_size must be odd, got 4"},
       {Logsumexp({0}), {f32({0, 2})}, "logsumexp: reduced dimensions must not be empty, got x f32[0, 2]"},
       {OpDef::get("norm").set("ord", 0.0), {f32({2})}, "norm: ord must not be 0, got f32[2] and ord 0"},
       {OpDef::get("norm").set("ord", INFINITY), {f32({0})}, "norm: reduced dimensions must not be empty, got x f32[0]"},
@@ -151,8 +186,43 @@ static std::vector<Refusal> normRefusals() {
   };
 }
 
+static std::vector<Refusal> lossRefusals() {
+  TensorMeta pred = f32({4, 5}), label = i32({4});
+  std::vector<Refusal> refusals = {
+      {CrossEntropy(),
+       {pred, i32({5})},
+       "cross_entropy: label must have the shape of pred without the class axis, got pred f32[4, 5] and label i32[5]"},
+      {NllLoss(), {pred, label, f32({1, 5})}, "nll_loss: weight must have rank 1, got weight f32[1, 5]"},
+      {NllLoss(),
+       {pred, label, f32({4})},
+       "nll_loss: weight must have an element for each class, got pred f32[4, 5] and weight f32[4]"},
+      {HingeLoss(),
+       {f32({5}), f32({5})},
+       "hinge_loss: pred and label must broadcast to rank 2 or more, got pred f32[5] and label f32[5]"},
+      {CosineSimilarity(0),
+       {f32({5}), pred},
+       "cosine_similarity: y must not have more axes than x, got x f32[5] and y f32[4, 5]"},
+      {TripletMarginLoss(),
+       {pred, pred, f32({})},
+       "triplet_margin_loss: operands must have rank >= 1, got negative f32[]"},
+      {TripletMarginLoss(),
+       {pred, pred, f32({4})},
+       "triplet_margin_loss: operands must broadcast, got anchor f32[4, 5] and negative f32[4]"},
+  };
+  for (const char *name : {"square_loss", "l1_loss", "smooth_l1_loss", "huber_loss", "kl_div", "binary_cross_entropy"})
+    refusals.push_back({OpDef::get(name),
+                        {f32({4}), f32({5})},
+                        std::string(name) + ": pred and label must broadcast, got pred f32[4] and label f32[5]"});
+  return refusals;
+}
+
 static std::vector<Refusal> movementRefusals() {
   return {
+      {PixelShuffle(2), {f32({4, 4})}, "pixel_shuffle: x must have rank 3 to 6, got x f32[4, 4]"},
+      {PixelShuffle(2),
+       {f32({6, 2, 2})},
+       "pixel_shuffle: square of upscale_factor (2) must divide the channels, got x f32[6, 2, 2]"},
+      {Glu(), {f32({2, 3})}, "glu: size of the axis must be even, got x f32[2, 3]"},
       {Concat(), {}, "concat: inputs must not be empty, got none"},
       {Concat(), {f32({2}), f32({2, 3})}, "concat: inputs must have the same rank, at least 1, got f32[2], f32[2, 3]"},
       {Concat(1), {f32({2, 3}), f32({4, 3})}, "concat: dimensions besides axis 1 must match, got f32[2, 3], f32[4, 3]"},
@@ -215,6 +285,9 @@ static std::vector<Refusal> indexRefusals() {
        {f32({2, 3}), flags({3})},
        "mask_get: mask must have the first axes of x, at least one, got x f32[2, 3] and mask bool[3]"},
       {Topk(3), {f32({2})}, "topk: k must not be above the size of the last axis, got 3 and x f32[2]"},
+      {TopkAccuracy(6),
+       {f32({4, 5}), i32({4})},
+       "topk_accuracy: k must not be above the size of the last axis, got 6 and logits f32[4, 5]"},
       {IndexingOneHot(),
        {f32({2, 3}), i32({3})},
        "indexing_one_hot: index must have the shape of x without the axis, got x f32[2, 3] and index i32[3]"},
@@ -227,9 +300,9 @@ static std::vector<Refusal> conversionRefusals() {
   return {{Cast(DType::Float32), {complex}, text}, {Cast(DType::Float8E5M2), {complex}, text}};
 }
 
-static std::vector<Refusal> (*const kRefusals[])() = {viewRefusals,      spatialRefusals,  attentionRefusals,
-                                                      normRefusals,      movementRefusals, indexRefusals,
-                                                      conversionRefusals};
+static std::vector<Refusal> (*const kRefusals[])() = {
+    viewRefusals, spatialRefusals, transposedRefusals, linearRefusals, attentionRefusals,
+    normRefusals, lossRefusals,    movementRefusals,   indexRefusals,  conversionRefusals};
 
 TEST_CASE("rules refuse what cannot be, and say what they got") {
   for (auto refusals : kRefusals)

@@ -1,7 +1,37 @@
 """Oracles of the records that NumPy and SciPy do not have under one name. Plain loops, float64."""
 
 import numpy as np
-from scipy import special
+
+from tests.python.loss_oracle import (  # noqa: F401
+    binary_cross_entropy,
+    cosine_similarity,
+    cross_entropy,
+    hinge_loss,
+    huber_loss,
+    kl_div,
+    nll_loss,
+    reduce,
+    smooth_l1_loss,
+    triplet_margin_loss,
+)
+from tests.python.window_oracle import (  # noqa: F401
+    adaptive_pool1d,
+    adaptive_pool2d,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool2d_backward,
+    conv1d,
+    conv2d,
+    conv2d_backward_data,
+    conv2d_backward_weight,
+    conv_transpose1d,
+    conv_transpose2d,
+    local_response_norm,
+    max_pool1d,
+    max_pool2d,
+    max_pool2d_backward,
+    pixel_shuffle,
+)
 
 
 def sum_to(x, shape):
@@ -117,86 +147,7 @@ def indexing_one_hot(x, index, axis, keepdims):
     return picked if keepdims else picked.squeeze(axis)
 
 
-# Windows.
-
-
-def _windows(x, size, strides, padding, dilation, fill=0.0):
-    """[N, C, OH, OW, KH, KW] of images."""
-    x = np.pad(x, [(0, 0), (0, 0), *((p, p) for p in padding)], constant_values=fill)
-    reach = [(k - 1) * d + 1 for k, d in zip(size, dilation, strict=True)]
-    view = np.lib.stride_tricks.sliding_window_view(x, reach, (2, 3))
-    return view[:, :, :: strides[0], :: strides[1], :: dilation[0], :: dilation[1]]
-
-
-def conv2d(x, weight, strides, padding, dilation, groups):
-    """Correlation, group by group."""
-    windows = _windows(x, weight.shape[2:], strides, padding, dilation)
-    parts = zip(np.split(windows, groups, 1), np.split(weight, groups, 0), strict=True)
-    return np.concatenate([np.einsum("nchwij,ocij->nohw", a, b) for a, b in parts], 1)
-
-
-def _linear_adjoint(function, shape, dout):
-    """Gradient of the linear `function` at dout, from its values at unit vectors."""
-    grad = np.zeros(shape)
-    for place in np.ndindex(*shape):
-        unit = np.zeros(shape)
-        unit[place] = 1
-        grad[place] = (function(unit) * dout).sum()
-    return grad
-
-
-def conv2d_backward_data(weight, dout, shape, strides, padding, dilation, groups):
-    """Gradient for the images."""
-    geometry = (strides, padding, dilation, groups)
-    return _linear_adjoint(lambda x: conv2d(x, weight, *geometry), shape, dout)
-
-
-def conv2d_backward_weight(x, dout, shape, strides, padding, dilation, groups):
-    """Gradient for the weight."""
-    geometry = (strides, padding, dilation, groups)
-    return _linear_adjoint(lambda weight: conv2d(x, weight, *geometry), shape, dout)
-
-
-def max_pool2d(x, kernel_size, strides, padding):
-    """The largest element of each window."""
-    return _windows(x, kernel_size, strides, padding, (1, 1), -np.inf).max((4, 5))
-
-
-def max_pool2d_backward(x, dout, kernel_size, strides, padding):
-    """The first largest element of each window takes its gradient."""
-    padded = np.zeros([n + 2 * p for n, p in zip(x.shape, (0, 0, *padding), strict=True)])
-    windows = _windows(x, kernel_size, strides, padding, (1, 1), -np.inf)
-    for n, c, i, j in np.ndindex(*dout.shape):
-        a, b = np.unravel_index(windows[n, c, i, j].argmax(), kernel_size)
-        padded[n, c, i * strides[0] + a, j * strides[1] + b] += dout[n, c, i, j]
-    (p, q), (h, w) = padding, x.shape[2:]
-    return padded[:, :, p : p + h, q : q + w]
-
-
-def avg_pool2d(x, kernel_size, strides, padding, count_include_pad):
-    """The mean of each window."""
-    total = _windows(x, kernel_size, strides, padding, (1, 1)).sum((4, 5))
-    ones = _windows(np.ones_like(x), kernel_size, strides, padding, (1, 1)).sum((4, 5))
-    return total / (np.prod(kernel_size) if count_include_pad else ones)
-
-
-def avg_pool2d_backward(dout, shape, kernel_size, strides, padding, count_include_pad):
-    """Gradient of avg_pool2d."""
-    geometry = (kernel_size, strides, padding, count_include_pad)
-    return _linear_adjoint(lambda x: avg_pool2d(x, *geometry), shape, dout)
-
-
-def adaptive_avg_pool2d(x, output_size):
-    """Means of windows that divide the image."""
-    bounds = [
-        [(i * n // k, -(-(i + 1) * n // k)) for i in range(k)]
-        for n, k in zip(x.shape[2:], output_size, strict=True)
-    ]
-    rows = [[x[:, :, a:b, c:d].mean((2, 3)) for c, d in bounds[1]] for a, b in bounds[0]]
-    return np.moveaxis(np.array(rows), (0, 1), (2, 3))
-
-
-# Normalisation, losses, updates.
+# Normalisation, updates; losses are in loss_oracle.py, windows in window_oracle.py.
 
 
 def batch_norm(x, scale, bias, running_mean, running_var, momentum, epsilon):
@@ -248,18 +199,38 @@ def rms_norm(x, scale, axes, epsilon):
     return out * (1 if scale is None else scale)
 
 
-def reduce(losses, reduction):
-    """What `reduction` says of single losses."""
-    return {"mean": np.mean, "sum": np.sum, "none": np.asarray}[reduction](losses)
+def general_norm(x, scale, bias, axes, epsilon):
+    """Normalisation over axes, all without any, parameters in their order."""
+    axes = axes or tuple(range(x.ndim))
+    moved = np.moveaxis(x, axes, range(x.ndim - len(axes), x.ndim))
+    out = layer_norm(moved, scale, bias, len(axes), epsilon)
+    return np.moveaxis(out, range(x.ndim - len(axes), x.ndim), axes)
 
 
-def cross_entropy(pred, label, axis, label_smooth, with_logits, reduction):
-    """Cross entropy of scores and class indices."""
-    log = special.log_softmax(pred, axis) if with_logits else np.log(pred)
-    log = np.moveaxis(log, axis, -1)
-    classes = log.shape[-1]
-    target = np.eye(classes)[label] * (1 - label_smooth) + label_smooth / classes
-    return reduce(-(target * log).sum(-1), reduction)
+def group_norm(x, scale, bias, num_groups, epsilon):
+    """Normalisation within groups of channels."""
+    rows = x.reshape(x.shape[0], num_groups, -1) if x.size else x
+    out = layer_norm(rows, None, None, 1, epsilon).reshape(x.shape)
+    channels = (-1, *(1,) * (x.ndim - 2))
+    out = out if scale is None else out * scale.reshape(channels)
+    return out if bias is None else out + bias.reshape(channels)
+
+
+def rotary_embedding(x, cos, sin, interleaved):
+    """Pairs as complex numbers, turned."""
+    pairs = x.reshape(*x.shape[:-1], -1, 2) if interleaved else np.stack(np.split(x, 2, -1), -1)
+    turned = (pairs[..., 0] + 1j * pairs[..., 1]) * (cos + 1j * sin)
+    parts = turned.real, turned.imag
+    return np.stack(parts, -1).reshape(x.shape) if interleaved else np.concatenate(parts, -1)
+
+
+def cross(a, b, axisa, axisb, axisc):
+    """NumPy's of vectors of three elements; a third one that is missing is 0."""
+    vectors = [np.moveaxis(each, axis, -1) for each, axis in ((a, axisa), (b, axisb))]
+    flat = all(each.shape[-1] == 2 for each in vectors)
+    a, b = (np.pad(v, [(0, 0)] * (v.ndim - 1) + [(0, 3 - v.shape[-1])]) for v in vectors)
+    out = np.cross(a, b)
+    return out[..., 2] if flat else np.moveaxis(out, -1, axisc)
 
 
 def sgd_update(param, grad, momentum_buf, lr, momentum, weight_decay, nesterov):

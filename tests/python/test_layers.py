@@ -271,7 +271,7 @@ def test_general_norm_checks_its_axes(axes):
     with pytest.raises(ValueError, match="GeneralNorm: normalized_axis must be different axes"):
         M.GeneralNorm((3, 3), axes)
     for wrong in ((3, 0), (-1, 2)):
-        with pytest.raises(ValueError, match=r"different axes of the input, got .* for 3 axes"):
+        with pytest.raises(ValueError, match="general_norm: (normalized_shape must|axes must be)"):
             M.GeneralNorm((3, 3), wrong)(tensor(3, 3, 3))
 
 
@@ -291,12 +291,6 @@ def test_pooling_of_sequences(size, stride, padding):
           oracle=lambda x: windows(x, size, step, padding, 0).mean(-1))  # fmt: skip
     check(M.AvgPool1d(*options), x, rtol=1e-5,
           oracle=lambda x: np.nanmean(windows(x, size, step, padding, np.nan), -1))  # fmt: skip
-
-
-def test_pooling_of_sequences_takes_numbers():
-    for kind in (M.MaxPool1d, M.AvgPool1d):
-        with pytest.raises(TypeError, match=f"{kind.__name__}: kernel_size, .* must be ints"):
-            kind((2, 2))(tensor(1, 1, 4))
 
 
 @pytest.mark.parametrize("mode", ["IDENTITY", "RELU"])

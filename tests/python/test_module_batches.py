@@ -60,6 +60,7 @@ class Stepped(M.LSTMCell):
 # For each exported module calls of it: how it is made, and the shapes of its arguments.
 CASES = {
     "AdaptiveAvgPool2d": [(lambda: M.AdaptiveAvgPool2d((3, 2)), IMAGES)],
+    "AdaptiveMaxPool2d": [(lambda: M.AdaptiveMaxPool2d((4, 2)), IMAGES)],
     "AvgPool1d": [(lambda: M.AvgPool1d(2), SIGNAL)],
     "AvgPool2d": [(lambda: M.AvgPool2d(3, 2, 1), IMAGES)],
     # The batch is in its weight: what is free is the number of columns.
@@ -76,6 +77,8 @@ CASES = {
     "ConvBn2d": [(lambda: M.ConvBn2d(4, 3, 3), IMAGES)],
     "ConvBnRelu2d": [(lambda: M.ConvBnRelu2d(4, 3, 3), IMAGES)],
     "ConvRelu2d": [(lambda: M.ConvRelu2d(4, 3, 1), IMAGES)],
+    "ConvTranspose1d": [(lambda: M.ConvTranspose1d(4, 6, 3, 2, 1, 1), SIGNAL)],
+    "ConvTranspose2d": [(lambda: M.ConvTranspose2d(4, 6, 3, 2, groups=2), IMAGES)],
     "Dropout": [(lambda: M.Dropout(0.5), ROWS)],
     "ELU": [(M.ELU, ROWS)],
     "Elemwise": [(lambda: M.Elemwise("fuse_mul_add3"), ROWS, ROWS, ROWS)],
@@ -94,6 +97,7 @@ CASES = {
     "LinearBn1d": [(lambda: M.LinearBn1d(4, 3), ROWS)],
     "LinearBnRelu1d": [(lambda: M.LinearBnRelu1d(4, 3), ROWS)],
     "LinearRelu": [(lambda: M.LinearRelu(4, 3), ROWS)],
+    "LocalResponseNorm": [(lambda: M.LocalResponseNorm(3, alpha=0.5), IMAGES)],
     "MaxPool1d": [(lambda: M.MaxPool1d(3, 2, 1), SIGNAL)],
     "MaxPool2d": [(lambda: M.MaxPool2d(2), IMAGES)],
     "Mish": [(M.Mish, ROWS)],

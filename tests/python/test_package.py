@@ -57,7 +57,8 @@ NAMES = {
     "Mish Softmax Dropout Embedding Identity Flatten Pad PixelShuffle Sequential ModuleList "
     "ModuleDict Elemwise Concat MultiHeadAttention TransformerEncoderLayer BatchMatMulActivation "
     "ConvRelu2d ConvBn2d ConvBnRelu2d LinearRelu LinearBn1d LinearBnRelu1d GroupNorm LayerNorm "
-    "InstanceNorm GeneralNorm RMSNorm RNNCell LSTMCell GRUCell init",
+    "InstanceNorm GeneralNorm RMSNorm AdaptiveMaxPool2d LocalResponseNorm ConvTranspose1d "
+    "ConvTranspose2d RNNCell LSTMCell GRUCell init",
     "utils.module_utils": "get_expand_structure set_expand_structure",
     "functional": "abs acos acosh add asin asinh atan atan2 atanh ceil clip cos cosh div equal erf "
     "exp expm1 floor floor_div greater greater_equal left_shift less less_equal log "
@@ -67,7 +68,13 @@ NAMES = {
     "conv2d dropout gelu linear logsoftmax max_pool2d pad relu sigmoid silu softmax "
     "arange broadcast_to concat expand_dims eye flatten full full_like gather ones "
     "ones_like reshape split squeeze stack swapaxes transpose where zeros zeros_like "
-    "l1_loss square_loss cross_entropy binary_cross_entropy dot multi_head_attention",
+    "l1_loss square_loss cross_entropy binary_cross_entropy hinge_loss dot multi_head_attention "
+    "conv1d conv_transpose2d adaptive_avg_pool2d adaptive_max_pool2d general_norm group_norm "
+    "instance_norm local_response_norm pixel_shuffle prelu cross norm normalize topk_accuracy "
+    "meshgrid nll_loss kl_div smooth_l1_loss huber_loss cosine_similarity triplet_margin_loss elu "
+    "selu mish softsign hardtanh celu glu hardshrink softshrink tanhshrink rotary_embedding "
+    "max_pool1d avg_pool1d conv_transpose1d adaptive_avg_pool1d adaptive_max_pool1d kron outer "
+    "trace",
 }
 
 

@@ -3,6 +3,7 @@
 import functools
 import itertools
 from dataclasses import replace
+from math import isqrt
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from tests.random.program import Input, Program, Statement
 
 _SPLIT = 1 << 17  # elements: a copy of so many floats is split over two threads
 _MOST = 1 << 21
+_PAIRS = ("kron", "outer")  # their results have an element for each pair of elements
 _SIZES = ("shape", "num", "n", "m", "sections")  # attributes that are sizes
 
 
@@ -19,14 +21,15 @@ def programs(record, dtype, wanted):
     """Programs of a record's samples in one dtype: sizes as they are, large, odd or at edges."""
     for number, sample in enumerate(record.samples):
         shapes = sample.shapes
-        for factor, changed in _WAYS[wanted](shapes):
+        for factor, changed in _WAYS[wanted](shapes, record.name in _PAIRS):
             asked = [_sized(v, factor) for k, v in sample.attrs.items() if k == "shape"]
             if all(np.prod(shape) <= _MOST for shape in (*changed, *asked)):
                 yield _program(record, sample, changed, dtype, factor, number)
 
 
-def _large(shapes):
+def _large(shapes, squared):
     """Times a factor, so that a kernel's work is split and a library call is worth its while."""
+    split = 2 * isqrt(_SPLIT) if squared else _SPLIT
     most = max((np.prod(shape) for shape in shapes), default=0)
     if not most:
         return
@@ -34,11 +37,11 @@ def _large(shapes):
     axes = [(0, 1), (0, 2, 3)] if rank == 4 else [range(rank)]
     for chosen in axes:
         count = len(chosen) or 1
-        factor = int(np.ceil((_SPLIT / most) ** (1 / count)))
+        factor = int(np.ceil((split / most) ** (1 / count)))
         yield factor, _times(shapes, factor, chosen)
 
 
-def _odd(shapes):
+def _odd(shapes, _):
     """Times a prime: no size is a multiple of a vector."""
     if max((np.prod(shape) for shape in shapes), default=0):
         rank = max(map(len, shapes))
@@ -51,7 +54,7 @@ def _times(shapes, factor, axes):
             for shape in shapes]  # fmt: skip
 
 
-def _edges(shapes):
+def _edges(shapes, _):
     """Each size in turn 1, then 0, wherever it stands."""
     for size in sorted({n for shape in shapes for n in shape}):
         for edge in (1, 0):
@@ -59,7 +62,7 @@ def _edges(shapes):
                 yield 1, [tuple(edge if n == size else n for n in shape) for shape in shapes]
 
 
-def _as_is(shapes):
+def _as_is(shapes, _):
     yield 1, shapes
 
 

@@ -106,11 +106,11 @@ def test_the_inputs_of_the_largest_sizes_are_small(seed):
 
 
 def test_all_values_of_a_program_have_a_bound(monkeypatch):
-    whole = drawing.Drawer(3)
+    whole = drawing.Drawer(8)
     whole.draw()
     bound = whole.held() // 2
     monkeypatch.setattr(drawing, "_MOST_BYTES", bound)
-    smaller = drawing.Drawer(3)
+    smaller = drawing.Drawer(8)
     assert smaller.draw().statements
     assert smaller.held() <= bound
 

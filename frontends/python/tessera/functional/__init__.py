@@ -18,7 +18,6 @@ _BARE = {
     "concat",
     "cond",
     "cross_entropy",
-    "dot",
     "embedding",
     "gather",
     "layer_norm",

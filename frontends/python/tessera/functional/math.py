@@ -97,26 +97,6 @@ def matmul(inp1, inp2, transpose_a=False, transpose_b=False, compute_mode="defau
     return _ops.matmul(inp1, inp2, transpose_a, transpose_b)
 
 
-def dot(inp1, inp2):
-    """The sum of the products of two vectors.
-
-    Args:
-        inp1, inp2: float[N]
-
-    Returns:
-        float[], of the promoted dtype
-
-    Raises:
-        ValueError, TypeError: as matmul
-
-    Example:
-        >>> from tessera import tensor
-        >>> dot(tensor([1.0, 2.0]), tensor([3.0, 4.0])).item()
-        11.0
-    """
-    return _ops.matmul(inp1, inp2)
-
-
 def argsort(inp, descending=False):
     """Where the elements in order along the last axis were; equal ones keep their order.
 
@@ -160,53 +140,28 @@ def topk(inp, k, descending=True, kth_only=False, no_sort=False):
     return _ops.index_get(values, last, axis), _ops.index_get(indices, last, axis)
 
 
-def cross(a, b, axis=-1):
-    """The vector product of vectors of three elements along `axis`.
+def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
+    """The vector product of vectors of two or three elements; `axis` stands for all three axes.
 
-    Args:
-        a, b: number[*D], of the same shape, with size 3 along axis
-
-    Returns:
-        number[*D], of the promoted dtype
-
-    Raises:
-        ValueError: split: the sizes along axis must be 3
-        TypeError: a and b must be tensors or arrays of numbers
-
-    Example:
-        >>> from tessera import tensor
-        >>> cross(tensor([1.0, 0.0, 0.0]), tensor([0.0, 1.0, 0.0])).tolist()
-        [0.0, 0.0, 1.0]
+    >>> from tessera import tensor
+    >>> cross(tensor([1.0, 0.0, 0.0]), tensor([0.0, 1.0, 0.0])).tolist()
+    [0.0, 0.0, 1.0]
     """
-    (x, y, z), (u, v, w) = (_ops.split(each, [1, 1, 1], axis) for each in (a, b))
-    return _ops.concat([y * w - z * v, z * u - x * w, x * v - y * u], axis)
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    return _ops.cross(a, b, axisa, axisb, axisc)
 
 
 def topk_accuracy(logits, target, topk=1):
     """The share of rows whose target is among the `topk` largest; a list where topk is one.
 
-    Args:
-        logits: number[N, C]
-        target: int32[N] or int64[N]
-        topk: an int in 1..C, or several
-
-    Returns:
-        float32[], whatever the dtype of logits, or a list of such
-
-    Raises:
-        ValueError: topk must not be above C
-        TypeError: target must be int32 or int64
-
-    Example:
-        >>> from tessera import tensor
-        >>> topk_accuracy(tensor([[1.0, 3.0], [2.0, 1.0]]), tensor([1, 1])).item()
-        0.5
+    >>> from tessera import tensor
+    >>> topk_accuracy(tensor([[1.0, 3.0], [2.0, 1.0]]), tensor([1, 1])).item()
+    0.5
     """
     if isinstance(topk, (tuple, list)):
-        return [topk_accuracy(logits, target, k) for k in topk]
-    _, indices = _ops.topk(logits, topk, True)
-    found = _ops.equal(indices, _ops.expand_dims(target, [1]))
-    return _ops.mean(_ops.max(_ops.astype(found, "float32"), 1))
+        return [_ops.topk_accuracy(logits, target, k) for k in topk]
+    return _ops.topk_accuracy(logits, target, topk)
 
 
 export(globals())

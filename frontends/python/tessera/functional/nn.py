@@ -9,46 +9,40 @@ from ..core.symint import SymInt as _SymInt
 from ._heads import join_masks as _join_masks
 from ._heads import split_heads as _split_heads
 from ._making import made as _made
-from ._rounding import rounded_once as _rounded_once
 from .generated import check_choice, check_compute_mode, check_conv_modes, export
 
 # MegEngine has these in both modules.
 from .loss import binary_cross_entropy, cross_entropy, hinge_loss, l1_loss, square_loss  # noqa: F401
 from .math import normalize  # noqa: F401
 
-_PAD_MODES = {"replicate": "edge", "reflect": "reflect"}
+_PAD_MODES = {"replicate": "edge", "edge": "edge", "reflect": "reflect"}
 
 
 def _pair(value):
     return [value, value] if isinstance(value, (int, _SymInt)) else list(value)
 
 
+def _merged(weight, axes):
+    """The weight of a convolution along `axes` axes, without an axis of groups."""
+    return _ops.flatten(weight, 0, 1) if weight.ndim == axes + 3 else weight
+
+
+def _biased(out, bias):
+    return out if bias is None else out + bias
+
+
 def conv1d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
            conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
     """Convolution of sequences [N, C, L] with `weight` [O, C/groups, K], plus `bias` [1, O, 1].
 
-    Args:
-        inp: float[N, C, L]
-        weight: float[O, C/groups, K], or float[groups, O/groups, C/groups, K]
-        bias: float[1, O, 1] or None
-        stride, padding, dilation, groups: ints
+    A grouped weight may have four axes: [groups, O/groups, C/groups, K].
 
-    Returns:
-        float[N, O, L'], of the promoted dtype
-
-    Raises:
-        ValueError, TypeError: as conv2d with images of height 1
-
-    Example:
-        >>> from tessera.functional import ones
-        >>> conv1d(ones((1, 2, 5)), ones((3, 2, 3))).shape
-        (1, 3, 3)
+    >>> from tessera.functional import ones
+    >>> conv1d(ones((1, 2, 5)), ones((3, 2, 3))).shape
+    (1, 3, 3)
     """
     check_conv_modes("conv1d", conv_mode, compute_mode)
-    images, kernels = _ops.expand_dims(inp, -2), _ops.expand_dims(weight, -2)
-    out = conv2d(images, kernels, None, (1, stride), (0, padding), (1, dilation), groups)
-    out = _ops.squeeze(out, -2)
-    return out if bias is None else out + bias
+    return _biased(_ops.conv1d(inp, _merged(weight, 1), stride, padding, dilation, groups), bias)
 
 
 def conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
@@ -63,10 +57,36 @@ def conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
     (1, 3, 2, 2)
     """
     check_conv_modes("conv2d", conv_mode, compute_mode)
-    if weight.ndim == 5:
-        weight = _ops.flatten(weight, 0, 1)
-    out = _ops.conv2d(inp, weight, _pair(stride), _pair(padding), _pair(dilation), groups)
-    return out if bias is None else out + bias
+    geometry = _pair(stride), _pair(padding), _pair(dilation), groups
+    return _biased(_ops.conv2d(inp, _merged(weight, 2), *geometry), bias)
+
+
+def conv_transpose1d(inp, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1,
+                     groups=1, conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
+    """The transposed convolution of sequences [N, C, L] with `weight` [C, O/groups, K], plus `bias`
+    [1, O, 1].
+
+    >>> from tessera.functional import ones
+    >>> conv_transpose1d(ones((1, 2, 3)), ones((2, 4, 2)), stride=2).shape
+    (1, 4, 6)
+    """
+    check_conv_modes("conv_transpose1d", conv_mode, compute_mode)
+    geometry = stride, padding, dilation, groups, output_padding
+    return _biased(_ops.conv_transpose1d(inp, _merged(weight, 1), *geometry), bias)
+
+
+def conv_transpose2d(inp, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1,
+                     groups=1, conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
+    """The transposed convolution of images [N, C, H, W] with `weight` [C, O/groups, H, W], plus
+    `bias` [1, O, 1, 1].
+
+    >>> from tessera.functional import ones
+    >>> conv_transpose2d(ones((1, 2, 3, 3)), ones((2, 4, 2, 2)), stride=2).shape
+    (1, 4, 6, 6)
+    """
+    check_conv_modes("conv_transpose2d", conv_mode, compute_mode)
+    geometry = stride, padding, dilation, groups, output_padding
+    return _biased(_ops.conv_transpose2d(inp, _merged(weight, 2), *geometry), bias)
 
 
 def linear(inp, weight, bias=None, compute_mode="default"):
@@ -103,6 +123,28 @@ def avg_pool2d(inp, kernel_size, stride=None, padding=0, mode="average_count_exc
     kernel = _pair(kernel_size)
     strides = kernel if stride is None else _pair(stride)
     return _ops.avg_pool2d(inp, kernel, strides, _pair(padding), mode == "average")
+
+
+def max_pool1d(inp, kernel_size, stride=None, padding=0):
+    """The largest element of each window of [N, C, L] sequences.
+
+    >>> from tessera import tensor
+    >>> max_pool1d(tensor([[[1.0, 4.0, 3.0, 2.0]]]), 2).tolist()
+    [[[4.0, 3.0]]]
+    """
+    return _ops.max_pool1d(inp, kernel_size, kernel_size if stride is None else stride, padding)
+
+
+def avg_pool1d(inp, kernel_size, stride=None, padding=0, mode="average_count_exclude_padding"):
+    """The mean of each window of [N, C, L] sequences; with mode "average" padding counts.
+
+    >>> from tessera import tensor
+    >>> avg_pool1d(tensor([[[1.0, 4.0, 3.0, 2.0]]]), 2).tolist()
+    [[[2.5, 2.5]]]
+    """
+    check_choice("avg_pool1d", "mode", mode, ("average", "average_count_exclude_padding"))
+    strides = kernel_size if stride is None else stride
+    return _ops.avg_pool1d(inp, kernel_size, strides, padding, mode == "average")
 
 
 def adaptive_avg_pool2d(inp, oshp):
@@ -150,81 +192,39 @@ def batch_norm(inp, running_mean=None, running_var=None, weight=None, bias=None,
 def group_norm(inp, num_groups, affine=True, weight=None, bias=None, eps=1e-5):
     """Normalises [N, C, ...] within groups of channels; then `weight` and `bias` of each channel.
 
-    Args:
-        inp: float[N, C, *D]
-        num_groups: an int that divides C
-        affine: weight and bias are used
-        weight, bias: float[C] or None
-
-    Returns:
-        float[N, C, *D], of the promoted dtype
-
-    Raises:
-        ValueError: reshape: num_groups must divide C
-        TypeError: operands must be tensors or arrays
-
-    Example:
-        >>> from tessera.functional import ones
-        >>> group_norm(ones((2, 4, 3)), 2).shape
-        (2, 4, 3)
+    >>> from tessera.functional import ones
+    >>> group_norm(ones((2, 4, 3)), 2).shape
+    (2, 4, 3)
     """
-    channel = (-1, *(1,) * (inp.ndim - 2))
-
-    def normalised(x, scale, shift):
-        """Of one dtype."""
-        rows = _ops.reshape(x, (x.shape[0], num_groups, x.shape[1] // num_groups, -1))
-        out = _ops.reshape(_ops.layer_norm(rows, None, None, 2, eps), x.shape)
-        out = out if scale is None else out * _ops.reshape(scale, channel)
-        return out if shift is None else out + _ops.reshape(shift, channel)
-
-    return _rounded_once(normalised, inp, *((weight, bias) if affine else (None, None)))
+    return _ops.group_norm(inp, *((weight, bias) if affine else (None, None)), num_groups, eps)
 
 
 def instance_norm(inp, affine=True, weight=None, bias=None, eps=1e-5):
     """Normalises each channel of each sample of [N, C, ...]: group_norm with C groups.
 
-    Args:
-        inp: float[N, C, *D]
-        affine, weight, bias: as those of group_norm
-
-    Returns:
-        float[N, C, *D], of the promoted dtype
-
-    Raises:
-        ValueError, TypeError: as group_norm
-
-    Example:
-        >>> from tessera.functional import ones
-        >>> instance_norm(ones((2, 4, 3, 3))).shape
-        (2, 4, 3, 3)
+    >>> from tessera.functional import ones
+    >>> instance_norm(ones((2, 4, 3, 3))).shape
+    (2, 4, 3, 3)
     """
-    return group_norm(inp, inp.shape[1], affine, weight, bias, eps)
+    return _ops.instance_norm(inp, *((weight, bias) if affine else (None, None)), eps)
 
 
-def pixel_shuffle(inp, upscale_factor):
-    """Images [N, C r r, H, W] as [N, C, H r, W r], r the factor: channels become pixels.
+def general_norm(inp, normalized_shape, normalized_axis, affine=True, weight=None, bias=None,
+                 eps=1e-5):  # fmt: skip
+    """Normalisation over the axes `normalized_axis`, whose sizes are `normalized_shape`.
 
-    Args:
-        inp: any[*B, C r r, H, W]
-        upscale_factor: an int above 0
-
-    Returns:
-        any[*B, C, H r, W r], of the dtype of inp
-
-    Raises:
-        ValueError: reshape: the factor's square must divide the channels
-        TypeError: inp must be a tensor or an array
-
-    Example:
-        >>> from tessera.functional import ones
-        >>> pixel_shuffle(ones((1, 8, 2, 3)), 2).shape
-        (1, 2, 4, 6)
+    >>> from tessera import tensor
+    >>> general_norm(tensor([[1.0, 5.0], [3.0, 7.0]]), 2, 0, eps=0.0).tolist()
+    [[-1.0, -1.0], [1.0, 1.0]]
     """
-    *batch, channels, height, width = inp.shape
-    r = upscale_factor
-    split = _ops.reshape(inp, (-1, channels // (r * r), r, r, height, width))
-    pixels = _ops.transpose(split, (0, 1, 4, 2, 5, 3))
-    return _ops.reshape(pixels, (*batch, channels // (r * r), height * r, width * r))
+    axes = [normalized_axis] if isinstance(normalized_axis, int) else list(normalized_axis)
+    shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
+    if not axes or shape != [inp.shape[axis] for axis in axes if -inp.ndim <= axis < inp.ndim]:
+        raise ValueError(
+            f"general_norm: normalized_shape must be the sizes of normalized_axis, got {shape} and "
+            f"{axes} for {tuple(inp.shape)}"
+        )
+    return _ops.general_norm(inp, *((weight, bias) if affine else (None, None)), axes, eps)
 
 
 def _softmax_axis(inp, axis):
@@ -328,28 +328,6 @@ def multi_head_attention(
     return out, _ops.mean(weights, -3) if average_attn_weights else weights
 
 
-def prelu(inp, weight):
-    """The element above 0, `weight` times it below.
-
-    Args:
-        inp: float[*D]
-        weight: float[*D], which broadcasts
-
-    Returns:
-        float[*D], of the promoted dtype
-
-    Raises:
-        ValueError: operands must broadcast
-        TypeError: operands must be tensors, arrays or numbers
-
-    Example:
-        >>> from tessera import tensor
-        >>> prelu(tensor([2.0, -2.0]), 0.25).tolist()
-        [2.0, -0.5]
-    """
-    return _ops.maximum(inp, 0) + weight * _ops.minimum(inp, 0)
-
-
 def embedding(inp, weight):
     """Rows of `weight`, by the indices `inp`.
 
@@ -375,7 +353,8 @@ def layer_norm(inp, normalized_shape, affine=True, weight=None, bias=None, eps=1
 
 
 def pad(src, pad_width, mode="constant", constant_value=0.0):
-    """A border: of `constant_value`, of the nearest element ("replicate"), or a mirror ("reflect").
+    """A border: of `constant_value`, of the nearest element ("replicate" or "edge"), or a mirror
+    ("reflect"), in any case of letters.
 
     `pad_width` gives (before, after) for each axis.
 
@@ -383,13 +362,13 @@ def pad(src, pad_width, mode="constant", constant_value=0.0):
     >>> pad(tensor([1, 2, 3]), ((2, 1),), mode="reflect").tolist()
     [3, 2, 1, 2, 3, 2]
     """
-    if mode == "constant":
+    kind = mode.lower() if isinstance(mode, str) else mode
+    check_choice("pad", "mode", kind, ("constant", *_PAD_MODES))
+    if kind == "constant":
         return _ops.pad(src, *map(list, zip(*pad_width, strict=True)), constant_value)
-    if mode not in _PAD_MODES:
-        raise ValueError(f"pad: mode must be one of {['constant', *_PAD_MODES]}, got {mode!r}")
     for axis, width in enumerate(pad_width):
         if any(width):
-            index = _np.pad(_np.arange(src.shape[axis]), width, _PAD_MODES[mode])
+            index = _np.pad(_np.arange(src.shape[axis]), width, _PAD_MODES[kind])
             src = _ops.index_get(src, [_Tensor(index)], [axis])
     return src
 

@@ -9,7 +9,7 @@ from .._core import ops as _ops
 from ..core.symint import SymInt as _SymInt
 from ..core.symint import sym_max as _sym_max
 from ._making import made as _made
-from .generated import export
+from .generated import check_choice, export
 
 _MOST_PARTS = 1 << 16  # limit for an axis with fewer elements than parts
 
@@ -142,27 +142,36 @@ def diag(inp, k=0):
     return _ops.index_get(rows, [index, index], [0, 1])
 
 
-def meshgrid(x, y):
-    """The coordinates of a grid: `x` repeated for each of `y`, and `y` for each of `x`.
+def meshgrid(*inputs, indexing="xy"):
+    """The coordinates of a grid: each vector along an axis of its own, the others' repeated.
 
     Args:
-        x: any[M]
-        y: any[N]
+        inputs: any number of any[N]
+        indexing: "xy": the first two axes change places, as in plots; "ij": axes in their order
 
     Returns:
-        two tensors any[N, M], of the dtypes of x and y
+        as many tensors any[*N], of the dtypes of inputs
 
     Raises:
-        ValueError: both must have one axis
-        TypeError: both must be tensors or arrays
+        ValueError: inputs must have one axis; indexing must be one of its values
+        TypeError: inputs must be tensors or arrays
 
     Example:
         >>> from tessera import tensor
         >>> [each.tolist() for each in meshgrid(tensor([1, 2]), tensor([3]))]
         [[[1, 2]], [[3, 3]]]
     """
-    shape = y.shape[0], x.shape[0]
-    return _ops.broadcast_to(x, shape), _ops.broadcast_to(_ops.expand_dims(y, 1), shape)
+    check_choice("meshgrid", "indexing", indexing, ("xy", "ij"))
+    for each in inputs:
+        if each.ndim != 1:
+            raise ValueError(f"meshgrid: inputs must have one axis, got {tuple(each.shape)}")
+    places = list(range(len(inputs)))
+    if indexing == "xy":
+        places[:2] = places[:2][::-1]
+    shape = [inputs[place].shape[0] for place in places]
+    others = [[axis for axis in range(len(inputs)) if axis != place] for place in places]
+    spread = [_ops.expand_dims(each, axes) for each, axes in zip(inputs, others, strict=True)]
+    return tuple(_ops.broadcast_to(each, shape) for each in spread)
 
 
 def concat(inps, axis=0, device=None):

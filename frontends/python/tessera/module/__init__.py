@@ -8,19 +8,34 @@ from .activation import ELU, GELU, LeakyReLU, Mish, PReLU, ReLU, Sigmoid, SiLU, 
 from .attention import MultiHeadAttention
 from .batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
 from .container import ModuleDict, ModuleList, Sequential
-from .conv import Conv1d, Conv2d
+from .conv import Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d
 from .elemwise import Concat, Dropout, Elemwise, Flatten, Identity, Pad, PixelShuffle
 from .embedding import Embedding
 from .fused import ConvBn2d, ConvBnRelu2d, ConvRelu2d, LinearBn1d, LinearBnRelu1d, LinearRelu
 from .linear import BatchMatMulActivation, Linear
 from .module import Module
-from .normalization import GeneralNorm, GroupNorm, InstanceNorm, LayerNorm, RMSNorm
-from .pooling import AdaptiveAvgPool2d, AvgPool1d, AvgPool2d, MaxPool1d, MaxPool2d
+from .normalization import (
+    GeneralNorm,
+    GroupNorm,
+    InstanceNorm,
+    LayerNorm,
+    LocalResponseNorm,
+    RMSNorm,
+)
+from .pooling import (
+    AdaptiveAvgPool2d,
+    AdaptiveMaxPool2d,
+    AvgPool1d,
+    AvgPool2d,
+    MaxPool1d,
+    MaxPool2d,
+)
 from .recurrent import GRUCell, LSTMCell, RNNCell
 from .transformer import TransformerEncoderLayer
 
 __all__ = [
     "AdaptiveAvgPool2d",
+    "AdaptiveMaxPool2d",
     "AvgPool1d",
     "AvgPool2d",
     "BatchMatMulActivation",
@@ -33,6 +48,8 @@ __all__ = [
     "ConvBn2d",
     "ConvBnRelu2d",
     "ConvRelu2d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
     "Dropout",
     "ELU",
     "Elemwise",
@@ -51,6 +68,7 @@ __all__ = [
     "LinearBn1d",
     "LinearBnRelu1d",
     "LinearRelu",
+    "LocalResponseNorm",
     "MaxPool1d",
     "MaxPool2d",
     "Mish",

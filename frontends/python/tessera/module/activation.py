@@ -49,7 +49,7 @@ class Mish(Module):
 
     def forward(self, inputs):
         """See the class."""
-        return inputs * F.tanh(F.softplus(inputs))
+        return F.mish(inputs)
 
 
 class ELU(Module):
@@ -67,7 +67,7 @@ class ELU(Module):
 
     def forward(self, inputs):
         """See the class."""
-        return F.relu(inputs) + self.alpha * F.expm1(F.minimum(inputs, 0))
+        return F.elu(inputs, self.alpha)
 
     def _module_info_string(self):
         return f"alpha={self.alpha}"

@@ -43,13 +43,16 @@ class _Conv(Module):
             )
         return sizes
 
+    def _summed_channels(self):
+        return self.in_channels
+
     def _weight_shape(self):
         each = (self.out_channels // self.groups, self.in_channels // self.groups)
         return (*((self.groups,) if self.groups > 1 else ()), *each, *self.kernel_size)
 
     def reset_parameters(self):
         """Normal weights with the variance 1 / fan_in, no bias."""
-        fan_in = self.in_channels // self.groups * math.prod(self.kernel_size)
+        fan_in = self._summed_channels() // self.groups * math.prod(self.kernel_size)
         init.normal_(self.weight, 0.0, math.sqrt(1 / fan_in))
         if self.bias is not None:
             init.zeros_(self.bias)
@@ -101,3 +104,64 @@ class Conv2d(_Conv):
         inp, padding = self._padded(inp)
         return F.conv2d(inp, self.weight, self.bias, self.stride, padding, self.dilation,
                         self.groups, self.conv_mode, self.compute_mode)  # fmt: skip
+
+
+class _ConvTranspose(_Conv):
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0,
+                 output_padding=0, dilation=1, groups=1, bias=True,
+                 conv_mode="cross_correlation", compute_mode="default", **kwargs):  # fmt: skip
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups,
+                         bias, conv_mode, compute_mode, **kwargs)  # fmt: skip
+        self.output_padding = self._each(output_padding)
+
+    def _summed_channels(self):
+        return self.out_channels
+
+    def _weight_shape(self):
+        each = (self.in_channels // self.groups, self.out_channels // self.groups)
+        return (*((self.groups,) if self.groups > 1 else ()), *each, *self.kernel_size)
+
+    def _options(self):
+        return (self.weight, self.bias, self.stride, self.padding, self.output_padding,
+                self.dilation, self.groups, self.conv_mode, self.compute_mode)  # fmt: skip
+
+    def _module_info_string(self):
+        shown = super()._module_info_string()
+        outside = any(self.output_padding)
+        return shown + (f", output_padding={self.output_padding}" if outside else "")
+
+
+class ConvTranspose1d(_ConvTranspose):
+    """Transposed convolution of sequences [N, C, L] with `out_channels` kernels.
+
+    The weight has shape (in, out, length), with `groups` (groups, in/groups, out/groups, length);
+    the bias (1, out, 1).
+
+    >>> from tessera.functional import ones
+    >>> ConvTranspose1d(2, 3, 2, stride=2)(ones((1, 2, 4))).shape
+    (1, 3, 8)
+    """
+
+    axes = 1
+
+    def forward(self, inp):
+        """See the class."""
+        return F.conv_transpose1d(inp, *self._options())
+
+
+class ConvTranspose2d(_ConvTranspose):
+    """Transposed convolution of images [N, C, H, W] with `out_channels` kernels.
+
+    The weight has shape (in, out, height, width), with `groups` (groups, in/groups, out/groups,
+    height, width); the bias (1, out, 1, 1).
+
+    >>> from tessera.functional import ones
+    >>> ConvTranspose2d(2, 3, 2, stride=2)(ones((1, 2, 4, 4))).shape
+    (1, 3, 8, 8)
+    """
+
+    axes = 2
+
+    def forward(self, inp):
+        """See the class."""
+        return F.conv_transpose2d(inp, *self._options())

@@ -3,7 +3,6 @@
 import numpy as np
 
 from .. import functional as F  # noqa: N812
-from .._known_form import known_form
 from ..tensor import Parameter
 from . import init
 from .module import Module
@@ -133,24 +132,37 @@ class GeneralNorm(_Norm):
         self.normalized_shape, self.normalized_axis = shape, axes
         super().__init__(shape, eps, affine, **kwargs)
 
-    @known_form
     def forward(self, x):
         """See the class."""
-        last = [axis % x.ndim for axis in self.normalized_axis if -x.ndim <= axis < x.ndim]
-        if len(set(last)) < len(self.normalized_axis):
-            raise ValueError(
-                f"GeneralNorm: normalized_axis must be different axes of the input, got "
-                f"{self.normalized_axis} for {x.ndim} axes"
-            )
-        order = [axis for axis in range(x.ndim) if axis not in last] + last
-        moved = F.layer_norm(
-            F.transpose(x, order), self.normalized_shape, self.affine, self.weight, self.bias,
+        return F.general_norm(
+            x, self.normalized_shape, self.normalized_axis, self.affine, self.weight, self.bias,
             self.eps,
         )  # fmt: skip
-        return F.transpose(moved, [order.index(axis) for axis in range(x.ndim)])
 
     def _module_info_string(self):
         return (
             f"normalized_shape={self.normalized_shape}, normalized_axis={self.normalized_axis}, "
             f"eps={self.eps}, affine={self.affine}"
         )
+
+
+class LocalResponseNorm(Module):
+    """Divides images by the squares of `kernel_size` neighbouring channels.
+
+    A. Krizhevsky et al.: ImageNet Classification with Deep Convolutional Neural Networks, 2012.
+
+    >>> from tessera.functional import ones
+    >>> LocalResponseNorm(3, k=1.0, alpha=1.0, beta=1.0)(ones((1, 1, 1, 1))).item()
+    0.5
+    """
+
+    def __init__(self, kernel_size=5, k=2.0, alpha=1e-4, beta=0.75, **kwargs):
+        super().__init__(**kwargs)
+        self.kernel_size, self.k, self.alpha, self.beta = kernel_size, k, alpha, beta
+
+    def forward(self, inp):
+        """See the class."""
+        return F.local_response_norm(inp, self.kernel_size, self.k, self.alpha, self.beta)
+
+    def _module_info_string(self):
+        return f"kernel_size={self.kernel_size}, k={self.k}, alpha={self.alpha}, beta={self.beta}"

@@ -37,22 +37,10 @@ class AvgPool2d(_AvgPool):
         return F.avg_pool2d(inp, self.kernel_size, self.stride, self.padding, self.mode)
 
 
-def _in_images(pool, inp, layer, *options):
-    """The pooling of images on sequences [N, C, L], as images of height 1."""
-    sizes = (layer.kernel_size, layer.stride, layer.padding)
-    if not all(isinstance(size, int) for size in sizes):
-        raise TypeError(
-            f"{type(layer).__name__}: kernel_size, stride and padding must be ints, got {sizes}"
-        )
-    kernel, stride, padding = sizes
-    out = pool(F.expand_dims(inp, -2), (1, kernel), (1, stride), (0, padding), *options)
-    return F.squeeze(out, -2)
-
-
 class MaxPool1d(_Pool):
     """The largest element of each window of sequences float[N, C, L].
 
-    TypeError: kernel_size, stride and padding must be ints. ValueError: windows must fit.
+    ValueError: windows must fit.
 
     >>> from tessera import tensor
     >>> MaxPool1d(2)(tensor([[[1.0, 4.0, 3.0, 2.0]]])).tolist()
@@ -61,13 +49,13 @@ class MaxPool1d(_Pool):
 
     def forward(self, inp):
         """See the class."""
-        return _in_images(F.max_pool2d, inp, self)
+        return F.max_pool1d(inp, self.kernel_size, self.stride, self.padding)
 
 
 class AvgPool1d(_AvgPool):
     """The mean of each window of sequences float[N, C, L]; `mode` says whether padding counts.
 
-    TypeError: kernel_size, stride and padding must be ints. ValueError: windows must fit.
+    ValueError: windows must fit.
 
     >>> from tessera import tensor
     >>> AvgPool1d(2)(tensor([[[1.0, 4.0, 3.0, 2.0]]])).tolist()
@@ -76,19 +64,34 @@ class AvgPool1d(_AvgPool):
 
     def forward(self, inp):
         """See the class."""
-        return _in_images(F.avg_pool2d, inp, self, self.mode)
+        return F.avg_pool1d(inp, self.kernel_size, self.stride, self.padding, self.mode)
 
 
-class AdaptiveAvgPool2d(Module):
-    """Means of windows such that the output has height and width `oshp`."""
-
+class _AdaptivePool(Module):
     def __init__(self, oshp, **kwargs):
         super().__init__(**kwargs)
         self.oshp = oshp
+
+    def _module_info_string(self):
+        return f"oshp={self.oshp}"
+
+
+class AdaptiveAvgPool2d(_AdaptivePool):
+    """Means of windows such that the output has height and width `oshp`."""
 
     def forward(self, inp):
         """See the class."""
         return F.adaptive_avg_pool2d(inp, self.oshp)
 
-    def _module_info_string(self):
-        return f"oshp={self.oshp}"
+
+class AdaptiveMaxPool2d(_AdaptivePool):
+    """Largest elements of windows such that the output has height and width `oshp`.
+
+    >>> from tessera import tensor
+    >>> AdaptiveMaxPool2d(1)(tensor([[[[1.0, 4.0], [3.0, 2.0]]]])).tolist()
+    [[[[4.0]]]]
+    """
+
+    def forward(self, inp):
+        """See the class."""
+        return F.adaptive_max_pool2d(inp, self.oshp)

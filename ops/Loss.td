@@ -1,0 +1,199 @@
+//===- Loss.td - how far predictions are from what they should be -*- tablegen -*-===//
+#ifndef TESS_OPS_LOSS
+#define TESS_OPS_LOSS
+
+include "ops/Base.td"
+
+// What a loss of each place becomes.
+defvar reducedLoss = " The operands broadcast; the result is the mean, the sum or each of them. The mean of none is NaN.";
+
+class LossOp<string m, string what, string rule, string expr> : Tess_Op<m> {
+  let summary = what;
+  let results = (outs Tess_Float:$out);
+  let lowering = Composite<rule>;
+  let oracle = Oracle<expr>;
+  let python = Py<"functional.loss", m>;
+}
+defvar lossFacts = [Cases<"reduction", ["mean", "sum", "none"]>, Doc<"reduction", "what to do with the losses">];
+defvar reductionAttr = (ins DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
+
+//===----------------------------------------------------------------------===//
+// Of class scores and class indices
+//===----------------------------------------------------------------------===//
+defvar classFacts = !listconcat(lossFacts, [Axis<"axis", "pred">, Doc<"axis", "axis of the classes">,
+                                            Static<"axis", loopAxes>]);
+defvar labelOfPred = "label must have the shape of pred without the class axis";
+
+def Tess_CrossEntropyOp : LossOp<"cross_entropy", "cross entropy of class scores and class indices", "crossEntropy",
+    "tess_oracle.cross_entropy(pred, label, axis, label_smooth, with_logits, reduction)"> {
+  let description = [{`loss = logsumexp(pred) - pred[label]` along axis, and of probabilities `-log(pred[label])`;
+    the result is the mean, the sum or each of them. With label_smooth s the score of the label becomes `(1 - s) *
+    pred[label] + s * mean(pred)`: C. Szegedy et al.: Rethinking the Inception Architecture, CVPR 2016. A label
+    outside of [0, C) is no error: its score is 0.}];
+  let arguments = (ins Tess_Float:$pred, Tess_Index:$label, DefaultValuedAttr<SI64Attr, "1">:$axis,
+                   DefaultValuedAttr<F64Attr, "0.0">:$label_smooth, DefaultValuedAttr<BoolAttr, "true">:$with_logits,
+                   DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
+  let shapeRule = "classLoss";
+  let dtypes = Same<"pred">;
+  let normalise = "axis";
+  let attrFacts = !listconcat(classFacts, [Range<"label_smooth", "0", "1">,
+      Doc<"label_smooth", "share of the loss spread evenly over all classes">,
+      Doc<"with_logits", "pred holds logits, not probabilities">,
+      Static<"label_smooth", "without smoothing a term and its reduction are left out">]);
+  let constraints = [labelOfPred];
+  let samples = [Sample<["4,5", "4"], "", "-2; 0", "2; 5">, Sample<["2,5,3", "2,3"], "reduction=\"none\"", "-2; 0", "2; 5">,
+                 Sample<["4,5", "4"], "label_smooth=0.1;reduction=\"sum\"", "-2; 0", "2; 5">,
+                 Sample<["3,5", "3"], "with_logits=false", "0.1; 0", "0.9; 5">,
+                 Sample<["5,4", "4"], "axis=0;label_smooth=1.0", "-2; 0", "2; 5">];
+}
+def Tess_NllLossOp : LossOp<"nll_loss", "negative log likelihood of class indices", "nllLoss",
+    "tess_oracle.nll_loss(pred, label, weight, axis, ignore_index, reduction)"> {
+  let description = [{`loss = -weight[label] * pred[label]` along axis, of logarithms of probabilities; without weight
+    that is 1, and 0 where label is ignore_index. The result is each of them, their sum, or that divided by the sum of
+    their weights, which is NaN where none counts. A label outside of [0, C) is no error: its score is 0. As PyTorch's
+    nll_loss.}];
+  let arguments = (ins Tess_Float:$pred, Tess_Index:$label, Optional<Tess_Float>:$weight,
+                   DefaultValuedAttr<SI64Attr, "1">:$axis, Runtime<DefaultValuedAttr<SI64Attr, "-100">>:$ignore_index,
+                   DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
+  let shapeRule = "classLoss";
+  let dtypes = Promote<["pred", "weight"]>;
+  let normalise = "axis";
+  let attrFacts = !listconcat(classFacts, [Doc<"ignore_index", "label that does not count">]);
+  let constraints = [labelOfPred, "weight must have rank 1", "weight must have an element for each class"];
+  let samples = [Sample<["4,5", "4"], "", "-2; 0", "0; 5">,
+                 Sample<["6,5", "6", "5"], "ignore_index=1", "-2; 0; 0.5", "0; 5; 2">,
+                 Sample<["2,5,3", "2,3"], "reduction=\"none\";ignore_index=2", "-2; 0", "0; 5">,
+                 Sample<["5,4", "4", "5"], "axis=0;reduction=\"sum\"", "-2; 0; 0.5", "0; 5; 2">,
+                 Sample<["5,4", "4"], "axis=0", "-2; 0", "0; 5">];
+  let onnx = "NegativeLogLikelihoodLoss";
+}
+
+//===----------------------------------------------------------------------===//
+// Of two tensors
+//===----------------------------------------------------------------------===//
+class PairLoss<string m, string what, string rule, string expr> : LossOp<m, what, rule, expr> {
+  let arguments = !con((ins Tess_Float:$pred, Tess_Float:$label), reductionAttr);
+  let shapeRule = "pairLoss";
+  let dtypes = PromoteFloat<["pred", "label"]>;
+  let attrFacts = lossFacts;
+  let constraints = ["pred and label must broadcast"];
+  let samples = [Sample<["4,5", "4,5"]>, Sample<["4,5", "5"], "reduction=\"none\"">, Sample<["", ""], "reduction=\"sum\"">];
+}
+def Tess_SquareLossOp : PairLoss<"square_loss", "square of the difference", "squareLoss",
+                                 "tess_oracle.reduce(np.square(pred - label), reduction)"> {
+  let description = "`loss = (pred - label)^2`." # reducedLoss;
+}
+def Tess_L1LossOp : PairLoss<"l1_loss", "absolute difference", "l1Loss",
+                             "tess_oracle.reduce(np.abs(pred - label), reduction)"> {
+  let description = "`loss = |pred - label|`." # reducedLoss;
+}
+def Tess_SmoothL1LossOp : PairLoss<"smooth_l1_loss", "absolute difference, a parabola where it is small",
+    "smoothL1Loss", "tess_oracle.smooth_l1_loss(pred, label, reduction, beta)"> {
+  let description = !strconcat([{`loss = d^2 / (2 * beta)` where `d = |pred - label|` is below beta, `d - beta / 2`
+    elsewhere: huber_loss divided by beta, and with beta 0 l1_loss. R. Girshick: Fast R-CNN, ICCV 2015.}], reducedLoss);
+  let arguments = !con((ins Tess_Float:$pred, Tess_Float:$label), reductionAttr,
+                       (ins Runtime<DefaultValuedAttr<F64Attr, "1.0">>:$beta));
+  let attrFacts = !listconcat(lossFacts, [Range<"beta", "0", "">,
+                                          Doc<"beta", "difference at which the parabola ends">]);
+  let samples = [Sample<["4,5", "4,5"]>, Sample<["4,5", "5"], "reduction=\"none\";beta=0.5">,
+                 Sample<["", ""], "reduction=\"sum\";beta=2.0">, Sample<["4,5", "4,1"], "beta=0.0">];
+}
+def Tess_HuberLossOp : PairLoss<"huber_loss", "half the square of the difference, a line where it is large",
+    "huberLoss", "tess_oracle.huber_loss(pred, label, reduction, delta)"> {
+  let description = !strconcat([{`loss = d^2 / 2` where `d = |pred - label|` is not above delta, `delta * (d - delta / 2)`
+    elsewhere. P. J. Huber: Robust Estimation of a Location Parameter, Annals of Mathematical Statistics 35, 1964.}],
+    reducedLoss);
+  let arguments = !con((ins Tess_Float:$pred, Tess_Float:$label), reductionAttr,
+                       (ins Runtime<DefaultValuedAttr<F64Attr, "1.0">>:$delta));
+  let attrFacts = !listconcat(lossFacts, [Range<"delta", "0", "">,
+                                          Doc<"delta", "difference at which the line begins">]);
+  let samples = [Sample<["4,5", "4,5"]>, Sample<["4,5", "5"], "reduction=\"none\";delta=0.5">,
+                 Sample<["", ""], "reduction=\"sum\";delta=2.0">, Sample<["4,5", "4,1"], "delta=0.0">];
+}
+def Tess_KlDivOp : PairLoss<"kl_div", "divergence of a distribution from the logarithm of another", "klDiv",
+                            "tess_oracle.kl_div(pred, label, reduction, log_target)"> {
+  let description = !strconcat([{`loss = label * (log(label) - pred)`, where a label of 0 has `label * log(label)` 0, or of
+    logarithms, with log_target, `exp(label) * (label - pred)`; batchmean is the sum divided by the size of axis 0. S.
+    Kullback, R. A. Leibler: On Information and Sufficiency, Annals of Mathematical Statistics 22, 1951, in the form
+    that PyTorch's kl_div has.}], reducedLoss);
+  let arguments = !con((ins Tess_Float:$pred, Tess_Float:$label), reductionAttr,
+                       (ins DefaultValuedAttr<BoolAttr, "false">:$log_target));
+  let attrFacts = [Cases<"reduction", ["mean", "batchmean", "sum", "none"]>,
+                   Doc<"reduction", "what to do with the losses">, Doc<"log_target", "label holds logarithms">];
+  let samples = [Sample<["4,5", "4,5"], "", "-2; 0.1", "0; 1">,
+                 Sample<["4,5", "5"], "reduction=\"none\"", "-2; 0.1", "0; 1">,
+                 Sample<["", ""], "reduction=\"batchmean\"", "-2; 0.1", "0; 1">,
+                 Sample<["4,5,2", "4,5,2"], "reduction=\"batchmean\"", "-2; 0.1", "0; 1">,
+                 Sample<["4,5", "4,5"], "reduction=\"sum\";log_target=true", "-2", "0">];
+}
+def Tess_BinaryCrossEntropyOp : PairLoss<"binary_cross_entropy", "cross entropy of two classes",
+    "binaryCrossEntropy", "tess_oracle.binary_cross_entropy(pred, label, with_logits, reduction)"> {
+  let description = !strconcat([{`loss = -(label * log(p) + (1 - label) * log(1 - p))`, p being pred or, with_logits,
+    `sigmoid(pred)`, for which `softplus(pred) - pred * label` is computed: that does not overflow. Probabilities of 0
+    and 1 give NaN or inf.}], reducedLoss);
+  let arguments = !con((ins Tess_Float:$pred, Tess_Float:$label, DefaultValuedAttr<BoolAttr, "true">:$with_logits),
+                       reductionAttr);
+  let attrFacts = !listconcat(lossFacts, [Doc<"with_logits", "pred holds logits, not probabilities">]);
+  let samples = [Sample<["4,5", "4,5"], "", "-4; 0", "4; 1">,
+                 Sample<["4,5", "5"], "reduction=\"none\"", "-4; 0", "4; 1">,
+                 Sample<["", ""], "reduction=\"sum\";with_logits=false", "0.1; 0", "0.9; 1">,
+                 Sample<["3,5", "3,5"], "with_logits=false", "0.1; 0", "0.9; 1">];
+}
+def Tess_HingeLossOp : PairLoss<"hinge_loss", "how far scores of classes are from the right side", "hingeLoss",
+                                "tess_oracle.hinge_loss(pred, label, norm, reduction)"> {
+  let description = !strconcat([{`loss = sum(max(0, 1 - pred * label))` along axis 1, each term squared with norm L2;
+    labels are 1 or -1, and where `pred * label` is 1 the gradient is 0. C. Cortes, V. Vapnik: Support-Vector Networks,
+    Machine Learning 20, 1995.}], reducedLoss);
+  let arguments = !con((ins Tess_Float:$pred, Tess_Float:$label, DefaultValuedStrAttr<StrAttr, "L1">:$norm),
+                       reductionAttr);
+  let shapeRule = "hingeLoss";
+  let attrFacts = !listconcat(lossFacts, [Cases<"norm", ["L1", "L2"]>, Doc<"norm", "of the distances to the margin">]);
+  let constraints = ["pred and label must broadcast to rank 2 or more"];
+  let samples = [Sample<["4,5", "4,5"]>, Sample<["4,5", "5"], "reduction=\"none\";norm=\"L2\"">,
+                 Sample<["2,3,4", "2,3,4"], "reduction=\"sum\"">];
+}
+
+//===----------------------------------------------------------------------===//
+// Of vectors
+//===----------------------------------------------------------------------===//
+def Tess_CosineSimilarityOp : LossOp<"cosine_similarity", "cosine of the angle of vectors along an axis",
+    "cosineSimilarity", "tess_oracle.cosine_similarity(x, y, axis, epsilon)"> {
+  let description = [{`out = sum(x * y) / (max(norm(x), epsilon) * max(norm(y), epsilon))` along axis of the operands,
+    which broadcast; a vector of zeros gives 0. As PyTorch's cosine_similarity.}];
+  let arguments = (ins Tess_Float:$x, Tess_Float:$y, DefaultValuedAttr<SI64Attr, "1">:$axis,
+                   Runtime<DefaultValuedAttr<F64Attr, "1e-8">>:$epsilon);
+  let shapes = "(*D), (*D) -> (*D / axis)";
+  let check = "cosineSimilarity";
+  let dtypes = PromoteFloat<["x", "y"]>;
+  let normalise = "axis";
+  let attrFacts = [Axis<"axis", "x">, Static<"axis", loopAxes>, Doc<"axis", "axis of the vectors">,
+                   Range<"epsilon", "0", "">, Doc<"epsilon", "smallest length that a vector counts with">];
+  let constraints = ["y must not have more axes than x"];
+  let samples = [Sample<["4,5", "4,5"]>, Sample<["7", "7"], "axis=0">, Sample<["2,3,4", "3,1"], "axis=-1;epsilon=0.5">,
+                 Sample<["4,5", "4,5"], "epsilon=0.0">];
+  let python = Py<"functional.loss", "cosine_similarity", [], "", ["epsilon=eps"]>;
+}
+def Tess_TripletMarginLossOp : LossOp<"triplet_margin_loss", "how much nearer a positive is than a negative",
+    "tripletMarginLoss",
+    "tess_oracle.triplet_margin_loss(anchor, positive, negative, margin, p, epsilon, swap, reduction)"> {
+  let description = !strconcat([{`loss = max(0, d(anchor, positive) - d(anchor, negative) + margin)` with `d(x, y) =
+    (sum of |x - y + epsilon|^p)^(1 / p)` along the last axis; with swap the negative counts from the positive where that
+    is nearer. V. Balntas et al.: Learning Local Feature Descriptors with Triplets and Shallow Convolutional Neural
+    Networks, BMVC 2016, in the form that PyTorch's triplet_margin_loss has.}], reducedLoss);
+  let arguments = !con((ins Tess_Float:$anchor, Tess_Float:$positive, Tess_Float:$negative,
+                        Runtime<DefaultValuedAttr<F64Attr, "1.0">>:$margin, DefaultValuedAttr<F64Attr, "2.0">:$p,
+                        Runtime<DefaultValuedAttr<F64Attr, "1e-6">>:$epsilon,
+                        DefaultValuedAttr<BoolAttr, "false">:$swap), reductionAttr);
+  let shapeRule = "tripletMarginLoss";
+  let dtypes = PromoteFloat<["anchor", "positive", "negative"]>;
+  let attrFacts = !listconcat(lossFacts, [Doc<"margin", "by how much the negative must be farther">,
+      Doc<"p", "exponent of the distance">, Static<"p", normFormulas>, Range<"epsilon", "0", "">,
+      Doc<"epsilon", "added to each difference">, Doc<"swap", "take the nearer of anchor and positive">]);
+  let constraints = ["operands must have rank >= 1", "operands must broadcast", "p must not be 0"];
+  let samples = [Sample<["4,5", "4,5", "4,5"]>, Sample<["4,5", "4,5", "5"], "reduction=\"none\";swap=true;margin=0.5">,
+                 Sample<["7", "7", "7"], "reduction=\"sum\";p=1.0">,
+                 Sample<["4,5", "4,5", "4,5"], "p=3.0;epsilon=0.0;margin=2.0">];
+  let python = Py<"functional.loss", "triplet_margin_loss", [], "", ["epsilon=eps"]>;
+}
+
+#endif // TESS_OPS_LOSS
