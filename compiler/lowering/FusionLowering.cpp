@@ -81,9 +81,12 @@ private:
       operands.push_back(axesOf(argument, layoutOf(input)));
     for (auto [value, result] : llvm::zip(body().getTerminator()->getOperands(), fusion.getResults()))
       operands.push_back(axesOf(value, layouts.of(result)));
-    for (Operation &op : body().without_terminator())
+    for (Operation &op : body().without_terminator()) {
       if (const ScalarProgram *program = ir::infoOf(&op)->scalar)
         axesApart |= readsDimIndex(*program);
+      if (const ScanInfo *scan = ir::infoOf(&op)->scan)
+        out.spec.order = scan->isReverse(ir::opDefOf(&op)) ? ReductionOrder::Backward : ReductionOrder::Sequential;
+    }
   }
 
   bool isReduced(unsigned axis) const { return llvm::is_contained(axes, int64_t(axis)); }
@@ -168,6 +171,9 @@ private:
     return operand.layout.contiguous || operand.layout.innerUnit ? InnerClass::Contiguous : InnerClass::Strided;
   }
 
+  /// Whether the kernel scans: what it gives has an element for each of the axis, if that is only one, too.
+  bool goesInOrder() const { return out.spec.order != ReductionOrder::Lanes; }
+
   void addOperands() {
     unsigned numInputs = fusion.getInputs().size();
     for (auto [index, operand] : llvm::enumerate(operands)) {
@@ -176,7 +182,9 @@ private:
       KernelOperand described{kernelDType(value)};
       described.isOutput = index >= numInputs;
       described.inner = innerClass(operand);
-      described.variesOnReduced = llvm::any_of(out.reduced, [&](AxisGroup group) { return variesIn(operand, group); });
+      described.variesOnReduced = llvm::any_of(out.reduced, [&](AxisGroup group) {
+        return variesIn(operand, group) || (goesInOrder() && hasOneElement(group));
+      });
       out.spec.operands.push_back(described);
     }
   }
@@ -208,6 +216,10 @@ private:
       nodeOf[op->getResult(0)] = lowerReduction(def, args.front(), results.front(), nodes);
       return;
     }
+    if (def.info().scan) {
+      nodeOf[op->getResult(0)] = lowerScan(def, args, results.front(), nodes);
+      return;
+    }
     size_t firstNew = out.spec.nodes.size();
     auto made = nodes.elementwise(def, args, results);
     for (size_t i = firstNew; i < out.spec.nodes.size(); ++i)
@@ -222,6 +234,11 @@ private:
     ReduceKind kind = def.info().reduceKind;
     int16_t wide = givesIndex(kind) ? arg : nodes.cast(arg, result);
     return nodes.finish(nodes.reduce(kind, wide, result), result);
+  }
+
+  static int16_t lowerScan(const OpDef &def, ArrayRef<int16_t> args, DType result, NodeBuilder &nodes) {
+    const ScanInfo &scan = *def.info().scan;
+    return nodes.finish(nodes.scan(scan.fn, scan.isExclusive(def), args, result), result);
   }
 
   void lowerBody() {
@@ -256,7 +273,10 @@ KernelSpec perAxisSpec(unsigned rank, ArrayRef<KernelOperand> operands) {
 
 } // namespace
 
-bool readsInPlace(ir::FusionOp fusion, ValueLayout layout) { return fusion.getAxes().empty() || layout.contiguous; }
+bool readsInPlace(ir::FusionOp fusion, ValueLayout layout) {
+  auto isScan = [](Operation &op) { return ir::infoOf(&op) && ir::infoOf(&op)->scan; };
+  return fusion.getAxes().empty() || layout.contiguous || llvm::any_of(fusion.getBody().front(), isScan);
+}
 
 LoweredFusion lowerFusion(ir::FusionOp fusion, const Layouts &layouts) { return FusionLowering(fusion, layouts).run(); }
 

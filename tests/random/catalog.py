@@ -189,6 +189,9 @@ UNARY = (
     "F.scan(lambda h, x: (x, h), {a}[0].detach().astype(ts.dtype.qint8(0.05)),"
     " {a}.detach().astype(ts.dtype.qint8(0.05)))[1].astype('float32')",
     "F.repeat({a}, 3, -1)", "F.tile({a}, (2,) * {a}.ndim)", "F.split({a}, [1], -1)[0]",
+    "F.cumsum({a}, 0)", "F.cumsum({a} * 0.5, -1, reverse=True) * {a}", "F.cumprod({a}, -1, True)",
+    "F.logcumsumexp({a}, 0)", "F.cummax({a}, -1) - F.cummin({a}, 0)",
+    "F.linear_recurrence({a}, F.sigmoid({a}), 0)",
 )  # fmt: skip
 BINARY = (
     "{a} + {b}", "{a} * {b}", "{a} - {b}", "F.maximum({a}, {b})", "F.where({a} > {b}, {a}, {b})",

@@ -57,6 +57,8 @@ nb::object shardingRow(const OpInfo &info) {
   nb::dict row;
   row["split"] = names(info.sharding.splittable);
   row["partial"] = names(info.sharding.partial);
+  int8_t whole = info.sharding.whole;
+  row["whole"] = whole < 0 ? nb::none() : nb::object(nb::str(info.attrs[whole].name));
   row["operands"] = patterns(signature.operands);
   row["results"] = patterns(signature.results);
   return row;
