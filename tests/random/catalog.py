@@ -12,7 +12,6 @@ from tests.python import samples
 _BY_PYTHON = ("dropout", "uniform", "normal", "adam_update", "sgd_update")
 # Gradients, which a gradient applies: they want operands that belong together.
 _BACKWARD = ("max_pool2d_backward", "scaled_dot_product_attention_backward")
-_LIBRARY = 5
 # Dtypes that few programs use: this share of the operands that may have them does.
 RARE = ("uint16", "uint32", "uint64", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2",
         *samples.LOW_BIT)  # fmt: skip
@@ -56,7 +55,7 @@ def _rows():
 
 def is_library(record):
     """Its kernels may be the library's."""
-    return record.lowering == _LIBRARY
+    return record.lowering == "library"
 
 
 def draw_call(random, record, dtype, sizes):

@@ -64,6 +64,10 @@ nb::object shardingRow(const OpInfo &info) {
   return row;
 }
 
+// By Lowering.
+constexpr const char *kLowerings[] = {"elementwise", "reduction", "composite", "view",       "movement",
+                                      "window",      "compute",   "library",   "sequential", "control"};
+
 nb::dict opRow(const OpInfo &info) {
   nb::dict row;
   nb::list operands, results, attrs;
@@ -79,7 +83,7 @@ nb::dict opRow(const OpInfo &info) {
   row["module"] = info.pythonModule;
   row["python"] = info.pythonName;
   row["version"] = int(info.version);
-  row["lowering"] = int(info.lowering);
+  row["lowering"] = kLowerings[unsigned(info.lowering)];
   row["has_gradient"] = info.gradient != nullptr;
   row["stochastic"] = info.stochastic;
   row["signature"] = info.signature ? info.signature->text : "";
