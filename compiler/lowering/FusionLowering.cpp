@@ -138,7 +138,8 @@ private:
       out.parallel.push_back({0, 0}); // one position
     out.spec.numParallel = out.parallel.size();
     out.spec.numReduced = out.reduced.size();
-    out.spec.vectorAxis = vectorOnReduced() ? VectorAxis::Reduced : VectorAxis::Parallel;
+    lanesAreInnermost = !takesRowsSideBySide();
+    out.spec.vectorAxis = vectorOnReduced() && lanesAreInnermost ? VectorAxis::Reduced : VectorAxis::Parallel;
   }
 
   /// Whether every axis is reduced. Sizes of 1 do not matter: whether a size is known must not change the order of a
@@ -155,6 +156,17 @@ private:
     return true;
   }
 
+  /// Whether rows are scanned by a function so long that 16 of them at once are worth a stride between their elements.
+  bool takesRowsSideBySide() {
+    constexpr unsigned kLong = 10; // a stride costs about as much
+    auto isLong = [](Operation &op) {
+      const ScanInfo *scan = ir::infoOf(&op)->scan;
+      return scan && infoOf(scan->fn).cost > kLong;
+    };
+    return vectorOnReduced() && llvm::any_of(body().without_terminator(), isLong) && !out.parallel.empty() &&
+           !hasOneElement(out.parallel.back());
+  }
+
   static bool variesIn(const OperandAxes &operand, AxisGroup group) {
     return llvm::is_contained(ArrayRef(operand.varies).slice(group.first, group.last - group.first), true);
   }
@@ -168,7 +180,8 @@ private:
     AxisGroup vector = out.spec.vectorAxis == VectorAxis::Reduced ? out.reduced.back() : out.parallel.back();
     if (!hasOneElement(vector) && !variesIn(operand, vector))
       return byChannel && operand.varies[1] ? InnerClass::Repeated : InnerClass::Broadcast;
-    return operand.layout.contiguous || operand.layout.innerUnit ? InnerClass::Contiguous : InnerClass::Strided;
+    bool isUnit = operand.layout.contiguous || operand.layout.innerUnit;
+    return isUnit && lanesAreInnermost ? InnerClass::Contiguous : InnerClass::Strided;
   }
 
   /// Whether the kernel scans: what it gives has an element for each of the axis, if that is only one, too.
@@ -257,7 +270,7 @@ private:
   LoweredFusion out;
   SmallVector<int64_t> axes, domain;
   SmallVector<OperandAxes, 8> operands;
-  bool axesApart = false, byChannel = false;
+  bool axesApart = false, byChannel = false, lanesAreInnermost = true;
   DenseMap<Value, int16_t> nodeOf;
 };
 

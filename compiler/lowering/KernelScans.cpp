@@ -12,8 +12,9 @@ namespace tess::compiler {
 
 using Values = LaneBuilder::Values;
 
-// Of stack, for the values before of a block of columns.
-constexpr unsigned kBlockBytes = 16384;
+// Of stack, for the values before of a block of columns; vectors of a block whose elements lie in a line of memory
+// each.
+constexpr unsigned kBlockBytes = 16384, kStridedVectors = 4;
 // A function of more instructions is emitted once for all lanes.
 constexpr unsigned kLong = 4;
 
@@ -129,7 +130,8 @@ void KernelScans::columns(V lo, V hi) {
   unsigned bytes = 0;
   for (int index : scans)
     bytes += elemBytes(computeElem(spec.nodes[index].dtype)) * kLanes;
-  unsigned vectors = std::max(kBlockBytes / bytes, 1u);
+  auto isStrided = [](const KernelOperand &operand) { return operand.inner == InnerClass::Strided; };
+  unsigned vectors = llvm::any_of(spec.operands, isStrided) ? kStridedVectors : std::max(kBlockBytes / bytes, 1u);
   llvm::SmallVector<mlir::Value> carries;
   for (int index : scans)
     carries.push_back(b.stackBuffer(computeElem(spec.nodes[index].dtype), vectors, true));

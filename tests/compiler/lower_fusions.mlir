@@ -151,3 +151,26 @@ func.func @main(%x: tensor<4x5xf16>, %y: tensor<2x3x4xf32>, %w: tensor<2x3x4xf32
   } : (tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
   return %0, %1 : tensor<4x5xf16>, tensor<2x3x4xf32>
 }
+
+// -----
+
+// Rows of a long function are taken side by side, 16 in the lanes; a single one must go along its elements.
+// CHECK: tess.kernel @kernel0
+// CHECK-NEXT: "kernel parallel=1 reduced=1 lanes=parallel order=sequential attrs=0"
+// CHECK-NEXT: "o0 = input f32 strided varies"
+// CHECK: tess.kernel @kernel1
+// CHECK-NEXT: "kernel parallel=1 reduced=1 lanes=reduced order=sequential attrs=0"
+// CHECK-NEXT: "o0 = input f32 contiguous varies"
+func.func @main(%x: tensor<4x5xf32>, %y: tensor<1x5xf32>) -> (tensor<4x5xf32>, tensor<1x5xf32>) {
+  %0 = tess.fusion %x attributes {axes = array<i64: 1>} {
+  ^bb0(%a: tensor<4x5xf32>):
+    %2 = tess.logcumsumexp %a {axis = 1 : si64} : (tensor<4x5xf32>) -> tensor<4x5xf32>
+    tess.yield %2 : tensor<4x5xf32>
+  } : (tensor<4x5xf32>) -> tensor<4x5xf32>
+  %1 = tess.fusion %y attributes {axes = array<i64: 1>} {
+  ^bb0(%a: tensor<1x5xf32>):
+    %2 = tess.logcumsumexp %a {axis = 1 : si64} : (tensor<1x5xf32>) -> tensor<1x5xf32>
+    tess.yield %2 : tensor<1x5xf32>
+  } : (tensor<1x5xf32>) -> tensor<1x5xf32>
+  return %0, %1 : tensor<4x5xf32>, tensor<1x5xf32>
+}

@@ -54,6 +54,15 @@ def test_the_layout_does_not_matter(name):
             assert same_bits(got, NUMPYS[name](view.numpy(), axis=axis))
 
 
+@pytest.mark.parametrize("exclusive", [False, True])
+def test_logarithms_of_sums_are_the_same_along_rows_and_columns(exclusive, threads):
+    x = data_of((150, 77))
+    along = F.logcumsumexp(tessera.Tensor(x), 1, exclusive)
+    assert same_bits(along, F.logcumsumexp(tessera.Tensor(x.T.copy()), 0, exclusive).numpy().T)
+    rows = [F.logcumsumexp(tessera.Tensor(row), 0, exclusive).numpy() for row in x[:3]]
+    assert same_bits(along.numpy()[:3], np.stack(rows))
+
+
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_a_narrow_float_is_added_in_float32_and_rounded_once(dtype):
     x = tessera.Tensor(data_of((4, 3000)), dtype=dtype)
