@@ -168,6 +168,7 @@ class Oracle<string e> { string expr = e; }
 //===----------------------------------------------------------------------===//
 class LoweringRule;
 def Elementwise_ : LoweringRule;                                      // `scalar`
+def Compute_ : LoweringRule;                                          // `compute`
 class Reduction<string k> : LoweringRule { string kind = k; }         // Sum Mean Prod Max Min ArgMax ArgMin
 class Composite<string r = ""> : LoweringRule { string rule = r; }    // `forward` dags, or a function of ops/ForwardRules.h
 class View<string r, string k> : LoweringRule {                       // a function of ops/ViewRules.h
@@ -191,17 +192,18 @@ class Sequential<string k> : LoweringRule { string kernel = k; }      // the sam
 class Tess_Op<string mnemonic, list<Trait> traits = []>
     : Op<Tess_Dialect, mnemonic, !listconcat(traits, [Pure, InferTypeOpAdaptorWithIsCompatible])> {
   string shapes = "";          // signature, or
-  string shapeRule = "";       // a function of ops/ShapeRules.h
+  string shapeRule = "";       // a function of ops/ShapeRules.h; `compute` gives a signature, too
   string check = "";           // a function of ops/Checks.h: conditions beyond the signature
   string boundRule = "";       // the same; largest result metas when a size depends on data
   list<string> constraints = []; // what rule or check demand beyond the signature; a label is <op>.<the words>
-  bit sharded = 0;             // the signature gives the sharding rule (Elementwise: always)
+  bit sharded = 0;             // the signature gives the sharding rule (Elementwise, Compute_: always)
   DTypeRule dtypes = ?;
   LoweringRule lowering = ?;
   list<dag> scalar = [];       // Elementwise: one dag per result
+  string compute = "";         // Compute_: the result in index notation (ops/README.md), in the place of `shapes`
   list<dag> forward = [];      // Composite: one dag per result
   list<dag> gradient = [];     // one dag per operand; or
-  string gradientRule = "";    // a function of ops/GradientRules.h
+  string gradientRule = "";    // a function of ops/GradientRules.h; of `compute` it follows
   bit noGradient = 0;          // a Composite that is not differentiated
   list<string> hidden = [];    // results that are not returned
   list<string> inplace = [];   // "x=out"
@@ -209,7 +211,7 @@ class Tess_Op<string mnemonic, list<Trait> traits = []>
   string normalise = "";       // a function of ops/Normalise.h
   bit stochastic = 0;
   string channels = "";        // a function of ops/ChannelRules.h: where the axis of a quantized operand's channels goes
-  bit keepsAxes = 0;           // axes of a result mean what those of operand 0 do (Elementwise: always)
+  bit keepsAxes = 0;           // axes of a result mean what those of operand 0 do (Elementwise, Compute_: always)
   bit takesVectors = 0;        // the operands may be vectors, as those of NumPy's matmul
   int sampleRank = 0;          // rank of operand 0 for one sample, which gets a batch axis of 1; 0: it must have one
   list<Sample> samples = [];

@@ -25,6 +25,9 @@ TESS_GRADIENT_RULE(transpose);
 TESS_GRADIENT_RULE(slice);
 TESS_GRADIENT_RULE(logSumExp);
 
+// ScanRules.cpp: what follows from `compute`
+TESS_GRADIENT_RULE(scanned);
+
 // NormRules.cpp
 TESS_GRADIENT_RULE(batchNorm);
 

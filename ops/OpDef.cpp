@@ -58,6 +58,14 @@ AttrValue neutralNumber(const AttrInfo &attr) {
   return attr.kind == AttrKind::F64 ? AttrValue(1.0) : AttrValue(1);
 }
 
+int64_t ScanInfo::axisOf(const OpDef &op, int64_t rank) const {
+  int64_t given = op.attr(unsigned(axis)).i64();
+  return given < 0 ? given + rank : given;
+}
+
+bool ScanInfo::isExclusive(const OpDef &op) const { return op.attr(unsigned(exclusive)).boolean(); }
+bool ScanInfo::isReverse(const OpDef &op) const { return op.attr(unsigned(reverse)).boolean(); }
+
 static const char *kindName(AttrKind kind) {
   static constexpr const char *names[] = {"none",        "int",   "float",     "bool", "string",
                                           "list of int", "dtype", "parameter", "body"};

@@ -101,6 +101,7 @@ enum class Lowering : uint8_t {
   View,        // `viewRule`: no kernel
   Movement,    // `regionRule`: copies between regions
   Window,      // `reduceKind` over the windows of `windowRule`
+  Compute,     // `scan`
   Library,     // `kernel` in runtime/KernelTable
   Sequential,  // `kernel` in runtime/KernelTable, on its allow-list
   Control,     // applies its bodies (Control.h), so often as shapes or data say
@@ -120,6 +121,22 @@ enum class ViewKind : uint8_t {
 enum class ReduceKind : uint8_t { Sum, Mean, Prod, Max, Min, ArgMax, ArgMin };
 /// Whether a reduction gives an index; such a one has a single `axis`, not a list of `axes`.
 constexpr bool givesIndex(ReduceKind kind) { return kind == ReduceKind::ArgMax || kind == ReduceKind::ArgMin; }
+
+/// A record's `compute`, which tess-tblgen has parsed and checked. A scan: along an axis, result t is `fn` of result
+/// t - 1 and of element t of operand 0, the first one that element; with an operand 1, the weight, result t - 1 is
+/// multiplied by its element t first.
+struct ScanInfo {
+  ScalarFn fn; // Add, Mul, Max, Min or LogAddExp
+  /// Numbers of attributes.
+  uint8_t axis, exclusive, reverse;
+
+  /// The axis of `op` along which it goes, counted from the front.
+  int64_t axisOf(const OpDef &op, int64_t rank) const;
+  /// Whether result t leaves element t out; the first one is then what `fn` makes of no element.
+  bool isExclusive(const OpDef &op) const;
+  /// Whether it goes from the last element to the first.
+  bool isReverse(const OpDef &op) const;
+};
 
 /// Metas of all results from metas of all operands (flat) and the operands per group.
 using ShapeRuleFn = llvm::Expected<Metas> (*)(const OpDef &, llvm::ArrayRef<TensorMeta>, llvm::ArrayRef<unsigned>);
@@ -158,10 +175,12 @@ using GradientFn = llvm::SmallVector<int, 4> (*)(SubgraphBuilder &, const OpDef 
 /// Completes attributes from operands (negative axes, tensor-valued shapes): shared by binding and C++ API.
 using NormaliseFn = llvm::Error (*)(OpDef &, llvm::ArrayRef<TensorMeta>);
 
-/// One dimension of the sharding rule, from the signature: symbols that may be split, symbols that give partial sums.
+/// The sharding rule, from the signature: symbols that may be split, symbols that give partial sums.
 struct ShardingInfo {
   llvm::ArrayRef<uint8_t> splittable;
   llvm::ArrayRef<uint8_t> partial;
+  /// The attribute that names an axis which is not split, whatever symbol it is of; -1: there is none.
+  int8_t whole = -1;
 };
 
 /// One row of the generated table: all that a record says. Rows live for ever; an operator has one, so that pointers
@@ -188,6 +207,7 @@ struct OpInfo {
   RegionRuleFn regionRule;     // Movement
   int8_t regionSteps;          // Movement: the attribute with the steps of a region in the result; -1: they are 1
   WindowRuleFn windowRule;     // Window
+  const ScanInfo *scan;        // Compute
   const char *kernel;  // Library, Sequential; Window: what files call that were compiled before there were windows
   GradientFn gradient; // null: no gradient
   ShardingInfo sharding;

@@ -19,6 +19,7 @@ include "ops/Pool.td"
 include "ops/Quantized.td"
 include "ops/Random.td"
 include "ops/Reduction.td"
+include "ops/Scan.td"
 include "ops/Softmax.td"
 include "ops/View.td"
 

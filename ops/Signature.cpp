@@ -36,6 +36,25 @@ static void appendReduced(const OpDef &op, const DimPattern &dim, llvm::ArrayRef
       out.push_back(1);
 }
 
+/// Makes `known` what both sizes are, as far as one of them is known; false where they differ.
+static bool agree(int64_t &known, int64_t size) {
+  if (known == kUnknown || size == kUnknown) {
+    known = known == kUnknown ? size : known;
+    return true;
+  }
+  if (!sizes::isSymbolic({size, known}))
+    return known == size;
+  known = sizes::agreed(known, size);
+  return true;
+}
+
+static bool agree(Shape &known, llvm::ArrayRef<int64_t> shape) {
+  return known.size() == shape.size() && llvm::all_of(llvm::zip_equal(known, shape), [](auto pair) {
+           auto [size, other] = pair;
+           return agree(size, other);
+         });
+}
+
 namespace {
 
 /// Matches the operands of one call in a single pass.
@@ -94,16 +113,13 @@ llvm::Error Matcher::matchDim(const DimPattern &dim, unsigned operand, unsigned 
                            llvm::Twine(dim.literal) + ", got " + shown(operand));
   }
   unsigned s = dim.symbol;
-  if (bound[s] < 0 || dims[s] == kUnknown) {
-    if (bound[s] < 0 || value != kUnknown) {
-      bound[s] = operand;
-      dims[s] = value;
-    }
-  } else if (sizes::isSymbolic({value, dims[s]})) {
-    dims[s] = value == kUnknown ? dims[s] : sizes::agreed(dims[s], value);
-  } else if (value != kUnknown && value != dims[s]) {
+  bool isFirst = bound[s] < 0 || (dims[s] == kUnknown && value != kUnknown);
+  if (bound[s] < 0)
+    dims[s] = value;
+  else if (!agree(dims[s], value))
     return mismatch(s, operand, value);
-  }
+  if (isFirst)
+    bound[s] = operand;
   return llvm::Error::success();
 }
 
@@ -115,6 +131,12 @@ llvm::Error Matcher::matchStar(unsigned symbol, unsigned operand, unsigned first
     return llvm::Error::success();
   }
   Shape before = stars[symbol];
+  if (sig.isExact) {
+    if (agree(stars[symbol], part))
+      return llvm::Error::success();
+    return invalidArgument(op.name() + ": operands must have one shape, got " + shown(bound[symbol]) + " and " +
+                           shown(operand));
+  }
   if (broadcastInto(stars[symbol], part))
     return llvm::Error::success();
   std::string name = sig.symbols[symbol];

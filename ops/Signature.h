@@ -49,6 +49,8 @@ struct Signature {
   const char *text;
   /// All operands and results are the one symbol `(*D)`: plain broadcasting, the fast path.
   bool elementwise = false;
+  /// Of `compute`, whose operands have the same dimensions: stars must be equal, and nothing broadcasts.
+  bool isExact = false;
 };
 
 /// Symbols a signature may have.

@@ -98,7 +98,7 @@ static bool rounds(const Subgraph::Node &node) {
   Lowering lowering = node.op.info().lowering;
   return !node.inputs.empty() &&
          (lowering == Lowering::Elementwise || lowering == Lowering::Reduction || lowering == Lowering::Window ||
-          lowering == Lowering::Library || lowering == Lowering::Composite);
+          lowering == Lowering::Compute || lowering == Lowering::Library || lowering == Lowering::Composite);
 }
 
 /// Whether some result is rounded more than once on its way.

@@ -33,6 +33,20 @@ V combine(ReduceKind kind, V acc, V value, bool isUnsigned) {
   }
 }
 
+V neutralOf(LaneBuilder &b, ScalarFn fn, DType dtype, Elem elem, bool vector) {
+  if (fn == ScalarFn::Add)
+    return b.constant(elem, vector, isFloat(elem) ? -0.0 : 0.0);
+  if (fn == ScalarFn::Mul)
+    return b.constant(elem, vector, 1);
+  bool lowest = fn != ScalarFn::Min;
+  if (isFloat(elem))
+    return b.constant(elem, vector, std::numeric_limits<double>::infinity() * (lowest ? -1 : 1));
+  if (isUnsigned(dtype))
+    return b.constantBits(elem, vector, lowest ? 0 : (isBool(dtype) ? 1 : ~uint64_t(0)));
+  uint64_t least = uint64_t(1) << (bitWidth(elem) - 1);
+  return b.constantBits(elem, vector, lowest ? least : least - 1);
+}
+
 // Bool arithmetic is logic.
 static V emitBool(ScalarFn fn, V a, V b) {
   switch (fn) {

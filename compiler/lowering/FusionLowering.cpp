@@ -81,9 +81,12 @@ private:
       operands.push_back(axesOf(argument, layoutOf(input)));
     for (auto [value, result] : llvm::zip(body().getTerminator()->getOperands(), fusion.getResults()))
       operands.push_back(axesOf(value, layouts.of(result)));
-    for (Operation &op : body().without_terminator())
+    for (Operation &op : body().without_terminator()) {
       if (const ScalarProgram *program = ir::infoOf(&op)->scalar)
         axesApart |= readsDimIndex(*program);
+      if (const ScanInfo *scan = ir::infoOf(&op)->scan)
+        out.spec.order = scan->isReverse(ir::opDefOf(&op)) ? ReductionOrder::Backward : ReductionOrder::Sequential;
+    }
   }
 
   bool isReduced(unsigned axis) const { return llvm::is_contained(axes, int64_t(axis)); }
@@ -135,7 +138,8 @@ private:
       out.parallel.push_back({0, 0}); // one position
     out.spec.numParallel = out.parallel.size();
     out.spec.numReduced = out.reduced.size();
-    out.spec.vectorAxis = vectorOnReduced() ? VectorAxis::Reduced : VectorAxis::Parallel;
+    lanesAreInnermost = !takesRowsSideBySide();
+    out.spec.vectorAxis = vectorOnReduced() && lanesAreInnermost ? VectorAxis::Reduced : VectorAxis::Parallel;
   }
 
   /// Whether every axis is reduced. Sizes of 1 do not matter: whether a size is known must not change the order of a
@@ -152,6 +156,17 @@ private:
     return true;
   }
 
+  /// Whether rows are scanned by a function so long that 16 of them at once are worth a stride between their elements.
+  bool takesRowsSideBySide() {
+    constexpr unsigned kLong = 10; // a stride costs about as much
+    auto isLong = [](Operation &op) {
+      const ScanInfo *scan = ir::infoOf(&op)->scan;
+      return scan && infoOf(scan->fn).cost > kLong;
+    };
+    return vectorOnReduced() && llvm::any_of(body().without_terminator(), isLong) && !out.parallel.empty() &&
+           !hasOneElement(out.parallel.back());
+  }
+
   static bool variesIn(const OperandAxes &operand, AxisGroup group) {
     return llvm::is_contained(ArrayRef(operand.varies).slice(group.first, group.last - group.first), true);
   }
@@ -165,8 +180,12 @@ private:
     AxisGroup vector = out.spec.vectorAxis == VectorAxis::Reduced ? out.reduced.back() : out.parallel.back();
     if (!hasOneElement(vector) && !variesIn(operand, vector))
       return byChannel && operand.varies[1] ? InnerClass::Repeated : InnerClass::Broadcast;
-    return operand.layout.contiguous || operand.layout.innerUnit ? InnerClass::Contiguous : InnerClass::Strided;
+    bool isUnit = operand.layout.contiguous || operand.layout.innerUnit;
+    return isUnit && lanesAreInnermost ? InnerClass::Contiguous : InnerClass::Strided;
   }
+
+  /// Whether the kernel scans: what it gives has an element for each of the axis, if that is only one, too.
+  bool goesInOrder() const { return out.spec.order != ReductionOrder::Lanes; }
 
   void addOperands() {
     unsigned numInputs = fusion.getInputs().size();
@@ -176,7 +195,9 @@ private:
       KernelOperand described{kernelDType(value)};
       described.isOutput = index >= numInputs;
       described.inner = innerClass(operand);
-      described.variesOnReduced = llvm::any_of(out.reduced, [&](AxisGroup group) { return variesIn(operand, group); });
+      described.variesOnReduced = llvm::any_of(out.reduced, [&](AxisGroup group) {
+        return variesIn(operand, group) || (goesInOrder() && hasOneElement(group));
+      });
       out.spec.operands.push_back(described);
     }
   }
@@ -208,6 +229,10 @@ private:
       nodeOf[op->getResult(0)] = lowerReduction(def, args.front(), results.front(), nodes);
       return;
     }
+    if (def.info().scan) {
+      nodeOf[op->getResult(0)] = lowerScan(def, args, results.front(), nodes);
+      return;
+    }
     size_t firstNew = out.spec.nodes.size();
     auto made = nodes.elementwise(def, args, results);
     for (size_t i = firstNew; i < out.spec.nodes.size(); ++i)
@@ -222,6 +247,11 @@ private:
     ReduceKind kind = def.info().reduceKind;
     int16_t wide = givesIndex(kind) ? arg : nodes.cast(arg, result);
     return nodes.finish(nodes.reduce(kind, wide, result), result);
+  }
+
+  static int16_t lowerScan(const OpDef &def, ArrayRef<int16_t> args, DType result, NodeBuilder &nodes) {
+    const ScanInfo &scan = *def.info().scan;
+    return nodes.finish(nodes.scan(scan.fn, scan.isExclusive(def), args, result), result);
   }
 
   void lowerBody() {
@@ -240,7 +270,7 @@ private:
   LoweredFusion out;
   SmallVector<int64_t> axes, domain;
   SmallVector<OperandAxes, 8> operands;
-  bool axesApart = false, byChannel = false;
+  bool axesApart = false, byChannel = false, lanesAreInnermost = true;
   DenseMap<Value, int16_t> nodeOf;
 };
 
@@ -256,7 +286,10 @@ KernelSpec perAxisSpec(unsigned rank, ArrayRef<KernelOperand> operands) {
 
 } // namespace
 
-bool readsInPlace(ir::FusionOp fusion, ValueLayout layout) { return fusion.getAxes().empty() || layout.contiguous; }
+bool readsInPlace(ir::FusionOp fusion, ValueLayout layout) {
+  auto isScan = [](Operation &op) { return ir::infoOf(&op) && ir::infoOf(&op)->scan; };
+  return fusion.getAxes().empty() || layout.contiguous || llvm::any_of(fusion.getBody().front(), isScan);
+}
 
 LoweredFusion lowerFusion(ir::FusionOp fusion, const Layouts &layouts) { return FusionLowering(fusion, layouts).run(); }
 

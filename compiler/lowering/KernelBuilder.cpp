@@ -164,7 +164,8 @@ V KernelBuilder::buildLeaf(const KernelNode &node, unsigned &depth) {
     value = node.fn == ScalarFn::Index ? buildIndex(depth) : buildDimIndex(numGroups() - 1 - node.slot, depth);
     return at(depth, [&] { return castValue(value, DType::Int64, node.dtype); });
   case NodeKind::Reduce:
-    llvm_unreachable("a reduction is defined in its row before it is used");
+  case NodeKind::Scan:
+    llvm_unreachable("reductions and scans are defined where they are made, before they are used");
   }
   return node.roundsHere ? at(depth, [&] { return roundTo(value, node.dtype); }) : value;
 }

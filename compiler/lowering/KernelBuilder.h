@@ -82,6 +82,10 @@ public:
   void store(int index, unsigned operand);
   /// Writes a node to its scratch slot.
   void spill(int index);
+  /// Writes what the current phase has for each element of the domain, to operands and to scratch.
+  void storeElements();
+  /// Writes what the row has one of.
+  void storeRows();
   /// Whether the vector axis is open, rather than one index along it.
   bool hasLanes() const { return laneScope() != nullptr; }
   /// Which lanes count, where the vector axis is open: null for all.

@@ -2,7 +2,8 @@
 #include "compiler/lowering/KernelEmitter.h"
 
 #include "compiler/lanes/LaneConversion.h"
-#include "compiler/lowering/KernelBuilder.h"
+#include "compiler/lowering/KernelLoops.h"
+#include "compiler/lowering/KernelScans.h"
 #include "compiler/lowering/Reduction.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -14,27 +15,26 @@ namespace tess::compiler {
 
 namespace {
 
-using Values = LaneBuilder::Values;
 using runtime::kReductionChunk;
 // A block of columns has at most 8 vectors, and the partial results of its reductions take at most 16 KiB of stack.
 constexpr unsigned kBlockVectors = 8, kBlockBytes = 16384;
 // Of the vectors of a row that is shorter than kLanes.
 constexpr unsigned kLeastLanes = 4;
 
-using Body = llvm::function_ref<Values(llvm::ArrayRef<V>)>;
-
-class KernelEmitter {
+class KernelEmitter : KernelLoops {
 public:
   KernelEmitter(const KernelSpec &spec, const KernelPlan &plan, LaneBuilder &b, const KernelBuilder::Arguments &args,
                 KernelBuilder &k, ThreadTeam *team = nullptr)
-      : spec(spec), plan(plan), b(b), args(args), k(k), team(team) {}
+      : KernelLoops(b, k), spec(spec), plan(plan), args(args), team(team) {}
 
   /// The elements or rows of a thread of a grid.
   void grid(const GridWalk &walk) {
     k.loop(walk.first, walk.count, walk.step, {}, [&](V index, llvm::ArrayRef<V>) {
       enterElement(index);
       if (!spec.numReduced)
-        fullStores();
+        k.storeElements();
+      else if (spec.scans())
+        KernelScans(spec, b, k).alone();
       else if (spec.order == ReductionOrder::Sequential)
         reduceColumn();
       else
@@ -115,51 +115,6 @@ private:
     return found;
   }
 
-  /// Whole vectors.
-  Values lanesLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body) {
-    return k.loop(lo, hi, b.index(kLanes), init, [&](V index, llvm::ArrayRef<V> values) {
-      k.enterLanes(group, index);
-      return body(values);
-    });
-  }
-
-  /// An unmasked main loop and one masked tail.
-  Values vectorLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body) {
-    V rest = (hi - lo) & b.index(kLanes - 1), middle = hi - rest;
-    Values carried = lanesLoop(lo, middle, group, init, body);
-    return k.when(lt(middle, hi), carried, [&] {
-      k.enterLanes(group, middle);
-      k.limitLanes(rest);
-      return body(carried);
-    });
-  }
-
-  /// An unmasked main loop, then the rest one element at a time.
-  void scalarTailLoop(V lo, V hi, unsigned group, llvm::function_ref<void()> body) {
-    V middle = hi - ((hi - lo) & b.index(kLanes - 1));
-    auto run = [&](llvm::ArrayRef<V>) { return body(), Values(); };
-    lanesLoop(lo, middle, group, {}, run);
-    indexLoop(middle, hi, group, {}, run);
-  }
-
-  /// One loop that includes the tail; its loads and stores test whether they are in the tail. For bodies that are much
-  /// longer than a branch, which would otherwise be generated twice.
-  void wholeLoop(V lo, V hi, unsigned group, llvm::function_ref<void()> body) {
-    k.loop(lo, hi, b.index(kLanes), {}, [&](V index, llvm::ArrayRef<V>) {
-      k.enterLanes(group, index);
-      k.limitLanesAtEnd(hi - index);
-      body();
-      return Values();
-    });
-  }
-
-  Values indexLoop(V lo, V hi, unsigned group, llvm::ArrayRef<V> init, Body body) {
-    return k.loop(lo, hi, b.index(1), init, [&](V index, llvm::ArrayRef<V> values) {
-      k.enterGroup(group, index);
-      return body(values);
-    });
-  }
-
   /// The elements of a thread of a team: each kLanes-th.
   Values threadLoop(Range range, unsigned group, llvm::ArrayRef<V> init, Body body) {
     return k.loop(range.lo + team->lane(), range.hi, b.index(kLanes), init, [&](V index, llvm::ArrayRef<V> values) {
@@ -182,36 +137,6 @@ private:
     });
   }
 
-  /// Reads everything before anything is written: an output may share an input's memory, and a kept value another's
-  /// slot.
-  void fullStores() {
-    llvm::SmallVector<KernelStore> stores;
-    for (const KernelStore &store : spec.stores)
-      if (isFullStore(spec, store) && plan.phase[store.node] == k.phaseNow())
-        stores.push_back(store);
-    llvm::SmallVector<int> kept;
-    for (unsigned i = 0; i < spec.nodes.size(); ++i)
-      if (plan.scratchOffset[i] >= 0 && plan.phase[i] == k.phaseNow())
-        kept.push_back(i);
-    for (const KernelStore &store : stores)
-      k.node(store.node);
-    for (int index : kept)
-      k.node(index);
-    for (const KernelStore &store : stores)
-      k.store(store.node, store.operand);
-    for (int index : kept)
-      k.spill(index);
-  }
-
-  void rowStores() {
-    for (const KernelStore &store : spec.stores)
-      if (!isFullStore(spec, store))
-        k.node(store.node);
-    for (const KernelStore &store : spec.stores)
-      if (!isFullStore(spec, store))
-        k.store(store.node, store.operand);
-  }
-
   Reductions reductionsOf(llvm::ArrayRef<int> nodes) {
     Reductions reductions;
     for (int index : nodes)
@@ -231,7 +156,7 @@ private:
     Values init = eachOf(reductions, [&](Reduction &r) { return team ? r.startOf(team->lane()) : r.start(); });
     Values parts = reducedLoops(0, range, init, [&](llvm::ArrayRef<V> carried) {
       Values next = eachOf(reductions, [&](Reduction &r, auto own) { return r.step(own, k.mask()); }, carried);
-      fullStores();
+      k.storeElements();
       return next;
     });
     return eachOf(reductions, [&](Reduction &r, auto own) { return team ? r.fold(own, *team) : r.fold(own); }, parts);
@@ -258,7 +183,7 @@ private:
       define(nodes, reductions,
              spec.goesInChunks() ? foldChunks(wholeDomain(), reductions) : foldAcrossLanes(wholeDomain(), reductions));
     }
-    rowStores();
+    k.storeRows();
   }
 
   /// The inner range is one of chunks. Where there is scratch, it has the results of all chunks: a call leaves those of
@@ -295,7 +220,7 @@ private:
             },
             before);
       }));
-      rowStores();
+      k.storeRows();
       return Values();
     });
   }
@@ -327,7 +252,7 @@ private:
       return vectorLoop(start, end, columns, {}, [&](llvm::ArrayRef<V>) {
         for (Reduction &state : states)
           state.stepColumns();
-        fullStores();
+        k.storeElements();
         return Values();
       });
     });
@@ -343,7 +268,7 @@ private:
       for (auto [index, buffer] : buffers)
         k.keep(index, buffer);
       if (last)
-        rowStores();
+        k.storeRows();
       return Values();
     });
     for (auto [index, buffer] : buffers)
@@ -405,10 +330,13 @@ private:
     define(nodes, reductions, reducedLoops(0, wholeDomain(), none, [&](llvm::ArrayRef<V> carried) {
              return eachOf(reductions, [](Reduction &r, auto own) { return r.step(own, V()); }, carried);
            }));
-    rowStores();
+    k.storeRows();
   }
 
   void row() {
+    if (spec.scans())
+      return lanesAreParallel() ? KernelScans(spec, b, k).columns(args.innerLo, args.innerHi)
+                                : KernelScans(spec, b, k).row();
     if (spec.order == ReductionOrder::Sequential)
       return reduceInSequence();
     if (plan.scratchBytesPerChunk)
@@ -419,27 +347,25 @@ private:
       return reduceInColumns();
     unsigned group = spec.numParallel - 1;
     if (hasLongBody(spec))
-      return wholeLoop(args.innerLo, args.innerHi, group, [&] { fullStores(); });
+      return wholeLoop(args.innerLo, args.innerHi, group, [&] { k.storeElements(); });
     if (hasScalarTail(spec))
-      return scalarTailLoop(args.innerLo, args.innerHi, group, [&] { fullStores(); });
+      return scalarTailLoop(args.innerLo, args.innerHi, group, [&] { k.storeElements(); });
     vectorLoop(args.innerLo, args.innerHi, group, {}, [&](llvm::ArrayRef<V>) {
-      fullStores();
+      k.storeElements();
       return Values();
     });
   }
 
   const KernelSpec &spec;
   const KernelPlan &plan;
-  LaneBuilder &b;
   const KernelBuilder::Arguments &args;
-  KernelBuilder &k;
   ThreadTeam *team; // of a grid whose threads are no lanes
 };
 
 /// The spec of a grid: lanes go along the rows, where operands have the classes that the strides there allow. A thread
 /// alone has no lanes.
 KernelSpec gridSpec(KernelSpec spec) {
-  if (spec.order == ReductionOrder::Sequential)
+  if (spec.order != ReductionOrder::Lanes)
     return spec;
   if (spec.vectorAxis == VectorAxis::Parallel && spec.numReduced)
     for (KernelOperand &operand : spec.operands)

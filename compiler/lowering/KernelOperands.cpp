@@ -80,7 +80,7 @@ V KernelBuilder::load(unsigned operand, unsigned depth) {
   if (!byLane)
     return fromRaw(b.load(safePointer(operand, address), raw, false), op.dtype);
   V step = op.inner == InnerClass::Strided ? stride(operand, lanes->groups.back().group) : V();
-  if (step && spec.order == ReductionOrder::Sequential)
+  if (step && !spec.bounds.empty())
     return fromRaw(loadApart(address, raw, step), op.dtype);
   return fromRaw(loadLanes(address, raw, op.inner, step), op.dtype);
 }
@@ -184,6 +184,35 @@ void KernelBuilder::store(int index, unsigned operand) {
     return b.store(raw, address);
   V step = op.inner == InnerClass::Strided ? stride(operand, lanes->groups.back().group) : V();
   storeLanes(raw, address, op.inner, step);
+}
+
+// Reads everything before anything is written: an output may share an input's memory, and a kept value another's slot.
+void KernelBuilder::storeElements() {
+  llvm::SmallVector<KernelStore> stores;
+  for (const KernelStore &store : spec.stores)
+    if (isFullStore(spec, store) && plan.phase[store.node] == phase)
+      stores.push_back(store);
+  llvm::SmallVector<int> kept;
+  for (unsigned i = 0; i < spec.nodes.size(); ++i)
+    if (plan.scratchOffset[i] >= 0 && plan.phase[i] == phase)
+      kept.push_back(i);
+  for (const KernelStore &each : stores)
+    node(each.node);
+  for (int index : kept)
+    node(index);
+  for (const KernelStore &each : stores)
+    store(each.node, each.operand);
+  for (int index : kept)
+    spill(index);
+}
+
+void KernelBuilder::storeRows() {
+  for (const KernelStore &each : spec.stores)
+    if (!isFullStore(spec, each))
+      node(each.node);
+  for (const KernelStore &each : spec.stores)
+    if (!isFullStore(spec, each))
+      store(each.node, each.operand);
 }
 
 } // namespace tess::compiler

@@ -12,8 +12,8 @@
 // (8, 4, 2, 1) ends it. A reduction of everything goes in chunks of
 // kReductionChunk elements, each reduced so and combined with the chunks before
 // it. A reduction over windows is sequential: one result, to which the elements
-// are added one by one in row-major order. Both are independent of layout, ISA,
-// threads and fusion.
+// are added one by one in row-major order; so is a scan, which keeps the result
+// after each. All are independent of layout, ISA, threads and fusion.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -34,8 +34,9 @@ enum class VectorAxis : uint8_t {
   Reduced,  // the last reduced group
 };
 
-/// The order in which a reduction combines elements (above).
-enum class ReductionOrder : uint8_t { Lanes, Sequential };
+/// The order in which reductions and scans combine elements (above). Backward: sequential, from the last element to the
+/// first; of scans.
+enum class ReductionOrder : uint8_t { Lanes, Sequential, Backward };
 
 /// A parallel and a reduced group that walk an axis of the operands together: a position that has no element there
 /// (BoundNumber) is no part of the reduction.
@@ -60,6 +61,8 @@ enum class NodeKind : uint8_t {
   Const,  // constant
   Apply,  // fn over args; Index, DimIndex and the Philox functions too
   Reduce, // reduceKind over the reduced groups; result is row-level
+  Scan,   // along the one reduced group: fn (Add, Mul, Max, Min, LogAddExp) of the value before, multiplied by the
+          // second argument where there is one, and the first argument; the first value is that argument
 };
 
 /// One value of the expression graph.
@@ -72,6 +75,7 @@ struct KernelNode {
   bool roundsHere = false;
   ScalarFn fn = ScalarFn::Add;
   ReduceKind reduceKind = ReduceKind::Sum;
+  bool exclusive = false;                  // Scan: the value before; the first is what fn makes of no element
   llvm::SmallVector<int16_t, 3> args = {}; // earlier nodes
   int16_t operand = -1;                    // Load
   int16_t slot = -1;                       // Attr; axis from the last for DimIndex
@@ -101,7 +105,11 @@ struct KernelSpec {
   /// Groups of the domain, and where the kernel finds their sizes, strides and its attributes.
   unsigned numGroups() const { return numParallel + numReduced; }
   /// The kernel reduces everything to one row, in chunks.
-  bool goesInChunks() const { return numParallel == 0 && numReduced == 1; }
+  bool goesInChunks() const { return numParallel == 0 && numReduced == 1 && order == ReductionOrder::Lanes; }
+  /// Some node is a scan.
+  bool scans() const {
+    return llvm::any_of(nodes, [](const KernelNode &node) { return node.kind == NodeKind::Scan; });
+  }
   runtime::KernelDims dims() const { return {numGroups(), unsigned(operands.size()), unsigned(bounds.size())}; }
 
   /// Canonical text, a line for each bound, operand, node and store: equal text means equal code. The cache key of a

@@ -12,6 +12,7 @@ namespace tess::compiler {
 namespace {
 
 constexpr const char *kInnerNames[] = {"contiguous", "broadcast", "strided", "repeated"};
+constexpr const char *kOrders[] = {"", " order=sequential", " order=backward"}; // by ReductionOrder
 constexpr const char *kReduceNames[] = {"sum", "mean", "prod", "max", "min", "argmax", "argmin"};
 
 /// Prints a finite number with enough digits to read it back, and any other by its bits.
@@ -36,6 +37,9 @@ void printNode(llvm::raw_ostream &os, const KernelNode &node) {
     break;
   case NodeKind::Reduce:
     os << "reduce " << kReduceNames[unsigned(node.reduceKind)];
+    break;
+  case NodeKind::Scan:
+    os << "scan " << infoOf(node.fn).name << (node.exclusive ? " exclusive" : "");
     break;
   case NodeKind::Apply:
     os << infoOf(node.fn).name;
@@ -143,7 +147,9 @@ private:
     spec.numParallel = number<uint8_t>("parallel=");
     spec.numReduced = number<uint8_t>("reduced=");
     spec.vectorAxis = oneOf<VectorAxis>({"lanes=parallel", "lanes=reduced"}, "lanes=parallel or lanes=reduced");
-    spec.order = take("order=sequential") ? ReductionOrder::Sequential : ReductionOrder::Lanes;
+    spec.order = take("order=sequential") ? ReductionOrder::Sequential
+                 : take("order=backward") ? ReductionOrder::Backward
+                                          : ReductionOrder::Lanes;
     spec.numAttrs = number<uint8_t>("attrs=");
   }
 
@@ -206,6 +212,10 @@ private:
     } else if (take("reduce")) {
       node.kind = NodeKind::Reduce;
       node.reduceKind = oneOf<ReduceKind>(kReduceNames, "a kind of reduction");
+    } else if (take("scan")) {
+      node.kind = NodeKind::Scan;
+      function(node);
+      node.exclusive = take("exclusive");
     } else {
       function(node);
     }
@@ -234,8 +244,8 @@ std::string KernelSpec::toText() const {
   std::string text;
   llvm::raw_string_ostream os(text);
   os << "kernel parallel=" << numParallel << " reduced=" << numReduced
-     << " lanes=" << (vectorAxis == VectorAxis::Parallel ? "parallel" : "reduced")
-     << (order == ReductionOrder::Sequential ? " order=sequential" : "") << " attrs=" << numAttrs << '\n';
+     << " lanes=" << (vectorAxis == VectorAxis::Parallel ? "parallel" : "reduced") << kOrders[unsigned(order)]
+     << " attrs=" << numAttrs << '\n';
   for (AxisBound bound : bounds)
     os << "bound p" << unsigned(bound.parallel) << " r" << unsigned(bound.reduced) << '\n';
   for (auto [i, operand] : llvm::enumerate(operands))

@@ -31,8 +31,12 @@ public:
     for (const KernelStore &store : spec.stores)
       if (llvm::Error failure = checkStore(store))
         return failure;
+    if (spec.scans())
+      return checkScans();
     if (spec.order == ReductionOrder::Sequential)
       return checkSequential();
+    if (spec.order == ReductionOrder::Backward)
+      return error("a kernel that goes backward must scan", "no scan");
     if (!spec.bounds.empty())
       return error("bounds must be of a sequential kernel", "another");
     return llvm::Error::success();
@@ -94,6 +98,23 @@ private:
     return llvm::Error::success();
   }
 
+  llvm::Error checkScan(unsigned index) const {
+    const KernelNode &node = spec.nodes[index];
+    std::string name = "node " + std::to_string(index) + " (" + infoOf(node.fn).name + ")";
+    constexpr ScalarFn kAllowed[] = {ScalarFn::Add, ScalarFn::Mul, ScalarFn::Max, ScalarFn::Min, ScalarFn::LogAddExp};
+    if (!llvm::is_contained(kAllowed, node.fn))
+      return error("a scan must be of add, mul, max, min or logaddexp", name);
+    if (node.args.size() != 1 && (node.args.size() != 2 || node.fn != ScalarFn::Add))
+      return error("a scan must have one argument, or, of add, a weight besides",
+                   name + " with " + llvm::Twine(node.args.size()));
+    bool isAllowed =
+        !isComplex(node.dtype) && !isBool(node.dtype) && (node.fn != ScalarFn::LogAddExp || isFloat(node.dtype));
+    if (!isAllowed || llvm::any_of(node.args, [&](int arg) { return spec.nodes[arg].dtype != node.dtype; }))
+      return error("a scan must have real numbers of one type, floats for logaddexp",
+                   name + " " + shortName(node.dtype));
+    return llvm::Error::success();
+  }
+
   llvm::Error checkNode(unsigned index) const {
     const KernelNode &node = spec.nodes[index];
     for (int arg : node.args)
@@ -116,6 +137,8 @@ private:
       return checkApply(index);
     case NodeKind::Reduce:
       return checkReduce(index);
+    case NodeKind::Scan:
+      return checkScan(index);
     }
     llvm_unreachable("covered switch");
   }
@@ -146,6 +169,17 @@ private:
                    operand.isOutput  ? "an output"
                    : spec.numReduced ? "a reduced group"
                                      : "a strided one");
+    return llvm::Error::success();
+  }
+
+  /// A kernel with scans walks one reduced group, one way, and does nothing else there.
+  llvm::Error checkScans() const {
+    bool reduces = llvm::any_of(spec.nodes, [](const KernelNode &node) { return node.kind == NodeKind::Reduce; });
+    if (spec.numReduced != 1 || spec.order == ReductionOrder::Lanes || reduces || !spec.bounds.empty())
+      return error(
+          "a scan must be of a sequential or backward kernel with one reduced group, no reduction and no bound",
+          llvm::Twine(spec.numReduced) + " groups, " + llvm::Twine(spec.bounds.size()) + " bounds, " +
+              (reduces ? "a reduction" : "no reduction"));
     return llvm::Error::success();
   }
 

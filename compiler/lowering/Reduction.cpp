@@ -7,8 +7,6 @@
 #include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
 
-#include <limits>
-
 namespace tess::compiler {
 
 using Values = LaneBuilder::Values;
@@ -40,19 +38,12 @@ V Reduction::argument() {
 }
 
 V Reduction::neutral(bool vector) {
-  Elem elem = partElem(0);
   ReduceKind kind = effectiveKind(node.reduceKind, valueType);
-  if (kind == ReduceKind::Sum || kind == ReduceKind::Mean)
-    return b.constant(elem, vector, isFloat(elem) ? -0.0 : 0.0);
-  if (kind == ReduceKind::Prod)
-    return b.constant(elem, vector, 1);
-  bool largest = wantsLargest(kind);
-  if (isFloat(elem))
-    return b.constant(elem, vector, std::numeric_limits<double>::infinity() * (largest ? -1 : 1));
-  if (isUnsigned(valueType))
-    return b.constantBits(elem, vector, largest ? 0 : (isBool(valueType) ? 1 : ~uint64_t(0)));
-  uint64_t lowest = uint64_t(1) << (bitWidth(elem) - 1);
-  return b.constantBits(elem, vector, largest ? lowest : lowest - 1);
+  ScalarFn fn = kind == ReduceKind::Sum || kind == ReduceKind::Mean ? ScalarFn::Add
+                : kind == ReduceKind::Prod                          ? ScalarFn::Mul
+                : wantsLargest(kind)                                ? ScalarFn::Max
+                                                                    : ScalarFn::Min;
+  return neutralOf(b, fn, valueType, partElem(0), vector);
 }
 
 Values Reduction::start() {

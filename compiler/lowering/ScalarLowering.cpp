@@ -66,6 +66,17 @@ int16_t NodeBuilder::reduce(ReduceKind kind, int16_t arg, DType dtype) {
   return add({.kind = NodeKind::Reduce, .dtype = dtype, .reduceKind = kind, .args = {arg}});
 }
 
+int16_t NodeBuilder::scan(ScalarFn fn, bool exclusive, llvm::ArrayRef<int16_t> args, DType dtype) {
+  if (isComplex(dtype)) { // a sum, which goes by parts
+    int16_t re = scan(fn, exclusive, {real(args[0])}, partOf(dtype));
+    return join(re, scan(fn, exclusive, {imag(args[0])}, partOf(dtype)));
+  }
+  llvm::SmallVector<int16_t, 3> same;
+  for (int16_t arg : args)
+    same.push_back(cast(arg, dtype));
+  return add({.kind = NodeKind::Scan, .dtype = dtype, .fn = fn, .exclusive = exclusive, .args = same});
+}
+
 int16_t NodeBuilder::finish(int16_t id, DType dtype) {
   int16_t result = cast(id, dtype);
   KernelNode &node = spec.nodes[result];

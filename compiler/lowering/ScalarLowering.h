@@ -40,6 +40,8 @@ public:
   DType dtypeOf(int16_t node) const { return spec.nodes[node].dtype; }
   /// `arg` reduced over all reduced groups, with a result of `dtype`.
   int16_t reduce(ReduceKind kind, int16_t arg, DType dtype);
+  /// The scan of `args`, an operand and perhaps a weight, along the reduced group, with a result of `dtype`.
+  int16_t scan(ScalarFn fn, bool exclusive, llvm::ArrayRef<int16_t> args, DType dtype);
   /// The body of `op` over the nodes of its operands; `results` are the dtypes of its results. Appends a slot for each
   /// runtime attribute of the operator, in order. Returns one node for every result.
   llvm::SmallVector<int16_t, 2> elementwise(const OpDef &op, llvm::ArrayRef<int16_t> operands,

@@ -24,15 +24,18 @@ static constexpr size_t kMaxUses = 4096;
 
 bool isFusible(Operation *op) {
   const OpInfo *info = ir::infoOf(op);
-  return info && (info->lowering == Lowering::Elementwise || info->lowering == Lowering::Reduction);
+  return info && (info->lowering == Lowering::Elementwise || info->lowering == Lowering::Reduction || info->scan);
 }
 
 static bool isReduction(Operation *op) { return ir::infoOf(op)->lowering == Lowering::Reduction; }
 
 SmallVector<int64_t, 4> reducedAxesOf(Operation *op) {
-  if (!isReduction(op))
+  const ScanInfo *scan = ir::infoOf(op)->scan;
+  if (!isReduction(op) && !scan)
     return {};
   OpDef def = ir::opDefOf(op);
+  if (scan)
+    return {scan->axisOf(def, cast<RankedTensorType>(op->getResult(0).getType()).getRank())};
   if (givesIndex(def.info().reduceKind))
     return {def.i64("axis")};
   return SmallVector<int64_t, 4>(def.ints("axes"));
@@ -51,6 +54,13 @@ SmallVector<std::pair<unsigned, unsigned>, 4> runsOf(ArrayRef<int64_t> axes) {
 static bool readsIndex(Operation *op) {
   const ScalarProgram *program = ir::infoOf(op)->scalar;
   return program && tess::readsIndex(*program);
+}
+
+static Walk walkOf(Operation *op) {
+  const ScanInfo *scan = ir::infoOf(op)->scan;
+  if (!scan)
+    return Walk::Free;
+  return scan->isReverse(ir::opDefOf(op)) ? Walk::Backward : Walk::Forward;
 }
 
 /// `domain` with 1 at the reduced axes.
@@ -75,6 +85,7 @@ std::unique_ptr<FusionGroup> FusionGroups::alone(Operation *op) const {
   Value shaped = isReduction(op) ? op->getOperand(0) : op->getResult(0);
   llvm::append_range(group->domain, sizes.of(shaped));
   group->axes = reducedAxesOf(op);
+  group->walk = walkOf(op);
   group->usesIndex = readsIndex(op);
   return group;
 }
@@ -174,8 +185,11 @@ const char *FusionGroups::combine(const FusionGroup &a, const FusionGroup &b, Fu
   const FusionGroup &other = &wide == &a ? b : a;
   group.domain = wide.domain;
   group.axes = wide.axes;
+  group.walk = wide.walk;
   if (!other.axes.empty() && (other.axes != group.axes || other.domain != group.domain))
-    return "reductions of one kernel must be over the same axes of one shape";
+    return "reductions and scans of one kernel must be over the same axes of one shape";
+  if (!other.axes.empty() && other.walk != group.walk)
+    return "scans of one kernel must go in one direction, and beside no reduction";
   group.usesIndex = a.usesIndex || b.usesIndex;
   if (group.usesIndex && !group.axes.empty())
     return "a kernel that reduces must not ask where an element stands";

@@ -21,12 +21,17 @@
 
 namespace tess::compiler {
 
+/// What a kernel does along its reduced axes: it combines elements in any order, or takes them one by one.
+enum class Walk : uint8_t { Free, Forward, Backward };
+
 /// Operators that become one kernel.
 struct FusionGroup {
   llvm::SmallVector<mlir::Operation *, 4> ops; // in program order
-  /// Sizes of the whole domain, as SizeClasses gives them, and its reduced axes, sorted; no axes: nothing is reduced.
+  /// Sizes of the whole domain, as SizeClasses gives them, and its reduced axes, sorted, or the one of its scans; no
+  /// axes: there are neither.
   llvm::SmallVector<int64_t, 6> domain;
   llvm::SmallVector<int64_t, 4> axes;
+  Walk walk = Walk::Free;
   /// Some operator reads its element's index: axes must stay apart, and no reduction may join.
   bool usesIndex = false;
 };
@@ -65,11 +70,11 @@ private:
   Apart apart;
 };
 
-/// Whether a generated kernel can compute `op`: elementwise operators and reductions.
+/// Whether a generated kernel can compute `op`: elementwise operators, reductions and scans.
 bool isFusible(mlir::Operation *op);
 /// Whether `op` gives a number that needs no memory (`full` of rank 0): every kernel that reads it makes it again.
 bool isScalarSource(mlir::Operation *op);
-/// Reduced axes of a canonical reduction; empty for others.
+/// Reduced axes of a canonical reduction, the axis of a scan; empty for others.
 llvm::SmallVector<int64_t, 4> reducedAxesOf(mlir::Operation *op);
 /// `axes` as runs of adjacent ones, [first, last).
 llvm::SmallVector<std::pair<unsigned, unsigned>, 4> runsOf(llvm::ArrayRef<int64_t> axes);

@@ -53,7 +53,7 @@ SizeClasses::SizeClasses(Block &block) {
   nameArguments(block);
   for (Operation &op : block)
     if (const OpInfo *info = ir::infoOf(&op);
-        info && (info->lowering == Lowering::Elementwise || info->lowering == Lowering::Reduction))
+        info && (info->lowering == Lowering::Elementwise || info->lowering == Lowering::Reduction || info->scan))
       for (Value result : op.getResults())
         for (Value operand : op.getOperands())
           join(operand, result);

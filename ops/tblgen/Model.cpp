@@ -42,7 +42,8 @@ bool OpModel::isLowering(StringRef cls) const {
 }
 
 bool OpModel::hasGradient() const {
-  return !dags("gradient").empty() || !text("gradientRule").empty() || (isLowering("Composite") && !bit("noGradient"));
+  return !dags("gradient").empty() || !text("gradientRule").empty() || compute ||
+         (isLowering("Composite") && !bit("noGradient"));
 }
 
 template <typename T> static int indexOf(const std::vector<T> &list, StringRef name) {
@@ -150,8 +151,8 @@ static void readFacts(OpModel &op) {
       attr.length = fact->getValueAsInt("length");
     if (fact->isSubClassOf("BindTime")) {
       attr.isBindTime = true;
-      if (op.isLowering("View") || op.isLowering("Reduction"))
-        op.fatal("BindTime must be of an operator that is no view and no reduction, got " + attr.name);
+      if (op.isLowering("View") || op.isLowering("Reduction") || op.isLowering("Compute_"))
+        op.fatal("BindTime must be of an operator that is no view, reduction or computation, got " + attr.name);
     }
     if (fact->isSubClassOf("SizeAttr")) {
       attr.isSize = true;
@@ -294,6 +295,23 @@ static void readConstraints(OpModel &op) {
   }
 }
 
+/// Reads the shapes of the results, or where they come from.
+static void readShapes(OpModel &op) {
+  bool hasShapes = !op.text("shapes").empty(), hasCompute = !op.text("compute").empty();
+  if (hasShapes + hasCompute + !op.text("shapeRule").empty() != 1)
+    op.fatal("exactly one of shapes, shapeRule and compute must be given");
+  if (hasCompute != op.isLowering("Compute_"))
+    op.fatal("compute must come with the lowering Compute_, and that with compute");
+  if (!op.text("check").empty() && !hasShapes)
+    op.fatal("check must come with shapes");
+  if (hasShapes)
+    op.signature = parseSignature(op);
+  if (!hasCompute)
+    return;
+  op.compute = parseCompute(op);
+  op.signature = signatureOf(*op.compute);
+}
+
 static OpModel readOp(const Record *record) {
   OpModel op;
   op.record = record;
@@ -321,12 +339,7 @@ static OpModel readOp(const Record *record) {
   readPython(op);
   if (const Record *oracle = op.def("oracle"))
     op.oracle = oracle->getValueAsString("expr").str();
-  if (op.text("shapes").empty() == op.text("shapeRule").empty())
-    op.fatal("exactly one of shapes and shapeRule must be given");
-  if (!op.text("check").empty() && op.text("shapes").empty())
-    op.fatal("check must come with shapes");
-  if (!op.text("shapes").empty())
-    op.signature = parseSignature(op);
+  readShapes(op);
   readConstraints(op);
   for (const Record *sample : record->getValueAsListOfDefs("samples"))
     op.samples.push_back(readSample(op, sample));

@@ -56,7 +56,29 @@ struct SignatureModel {
   std::vector<std::string> symbols;
   std::vector<bool> symbolIsStar;
   std::string text;
-  bool elementwise = false;
+  bool elementwise = false, isExact = false;
+};
+
+/// One index of an access in `compute`: a dimension, or a pack of any number of them (`*a`).
+struct IndexModel {
+  std::string name;
+  bool isPack = false;
+  int axis = -1; // the attribute that says which dimension it is, as in `t:axis`
+};
+
+/// A value at indices, as in `x[*a, t:axis, *b]`.
+struct AccessModel {
+  std::string value;
+  std::vector<IndexModel> indices;
+};
+
+/// The parsed `compute` of a record; becomes a ScanInfo (ops/OpInfo.h).
+struct ComputeModel {
+  AccessModel result;
+  std::vector<AccessModel> operands;
+  std::string function;         // of ScalarFn
+  std::string dimension;        // along which it scans
+  int axis, exclusive, reverse; // attributes
 };
 
 /// A call that tests make: shapes, attributes, and the range of the elements.
@@ -75,6 +97,7 @@ struct OpModel {
   std::vector<ValueModel> operands, results;
   std::vector<AttrModel> attrs;
   std::unique_ptr<SignatureModel> signature;
+  std::unique_ptr<ComputeModel> compute;
   std::vector<std::pair<std::string, std::string>> constraints; // label, text
   std::vector<SampleModel> samples;
   std::string oracle, pyModule, pyName;
@@ -90,7 +113,8 @@ struct OpModel {
   const llvm::Record *def(llvm::StringRef field) const;
   /// Whether `lowering` is the record `cls` or derives from it ("Composite").
   bool isLowering(llvm::StringRef cls) const;
-  /// Whether the record gives a gradient, or is a Composite that may be differentiated through its operators.
+  /// Whether the record gives a gradient, or one follows from `compute`, or it is a Composite that may be
+  /// differentiated through its operators.
   bool hasGradient() const;
   /// The place of an operand, result or attribute by name; -1 when there is none.
   int operandIndex(llvm::StringRef n) const;
@@ -116,6 +140,10 @@ private:
   std::vector<OpModel> all;
 };
 
+/// Parses the field `compute`, and the signature that follows from it; both end the program with an error at the field
+/// when it has no meaning.
+std::unique_ptr<ComputeModel> parseCompute(const OpModel &op);
+std::unique_ptr<SignatureModel> signatureOf(const ComputeModel &compute);
 /// Parses the field `shapes`; ends the program with an error at the record when it is no signature.
 std::unique_ptr<SignatureModel> parseSignature(const OpModel &op);
 /// What a signature demands, as sentences: "dimension K must match".

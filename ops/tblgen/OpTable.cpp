@@ -91,7 +91,7 @@ bool countsPlaces(const Init *init) {
 /// operand has them: an operand without them, like a bias, would be added with each part.
 bool emitSharding(const OpModel &op, raw_ostream &os, std::string &initializer) {
   initializer = "{}";
-  if (!op.signature || !(op.isLowering("Elementwise_") || op.bit("sharded")) ||
+  if (!op.signature || !(op.isLowering("Elementwise_") || op.compute || op.bit("sharded")) ||
       any_of(op.record->getValueAsListInit("scalar")->getElements(), countsPlaces))
     return false;
   std::string split, partial;
@@ -106,8 +106,8 @@ bool emitSharding(const OpModel &op, raw_ostream &os, std::string &initializer) 
     os << "constexpr uint8_t splittable[] = {" << split << "};\n";
   if (!partial.empty())
     os << "constexpr uint8_t partial[] = {" << partial << "};\n";
-  initializer =
-      std::string("{") + (split.empty() ? "{}" : "splittable") + ", " + (partial.empty() ? "{}" : "partial") + "}";
+  initializer = std::string("{") + (split.empty() ? "{}" : "splittable") + ", " + (partial.empty() ? "{}" : "partial") +
+                (op.compute ? ", " + std::to_string(op.compute->axis) : "") + "}";
   return true;
 }
 
@@ -129,7 +129,7 @@ void emitTexts(const OpModel &op, raw_ostream &os) {
 
 struct LoweringText {
   std::string kind, reduce = "ReduceKind::Sum", forward = "nullptr", view = "nullptr, ViewKind::None",
-                    regions = "nullptr, -1", window = "nullptr", kernel = "nullptr";
+                    regions = "nullptr, -1", window = "nullptr", scan = "nullptr", kernel = "nullptr";
 };
 
 LoweringText lowering(const OpModel &op) {
@@ -158,6 +158,9 @@ LoweringText lowering(const OpModel &op) {
     text.reduce = "ReduceKind::" + def->getValueAsString("kind").str();
     text.window = ruleName("windows", def->getValueAsString("rule").str());
     text.kernel = cppString(def->getValueAsString("kernel"));
+  } else if (op.compute) {
+    text.kind = "Compute";
+    text.scan = "&scan";
   } else {
     text.kind = def->isSubClassOf("Library") ? "Library" : "Sequential";
     text.kernel = cppString(def->getValueAsString("kernel"));
@@ -170,6 +173,8 @@ std::string gradientText(const OpModel &op) {
     return "gradient";
   if (!op.text("gradientRule").empty())
     return ruleName("gradients", op.text("gradientRule"));
+  if (op.compute)
+    return "gradients::scanned";
   return op.hasGradient() ? "differentiateForward" : "nullptr";
 }
 
@@ -190,6 +195,7 @@ std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostre
   emitAttrs(op, os);
   emitSignature(op, os);
   emitScalar(op, os);
+  emitCompute(op, os);
   emitForward(model, op, os);
   emitGradient(model, op, os);
   splits += emitSplits(model, op, os);
@@ -208,13 +214,14 @@ std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostre
     << ruleName("shapes", op.text("shapeRule")) << ",\n    " << dtypeRule(op) << ", "
     << ruleName("normalise", op.text("normalise")) << ", Lowering::" << low.kind << ", "
     << (op.isLowering("Elementwise_") ? "&scalar" : "nullptr") << ", " << low.reduce << ", " << low.forward << ", "
-    << low.view << ", " << low.regions << ", " << low.window << ", " << low.kernel << ",\n    " << gradientText(op)
-    << ", " << sharding << ", " << orEmpty(!op.strings("inplace").empty(), "inplace") << ", "
+    << low.view << ", " << low.regions << ", " << low.window << ", " << low.scan << ", " << low.kernel << ",\n    "
+    << gradientText(op) << ", " << sharding << ", " << orEmpty(!op.strings("inplace").empty(), "inplace") << ", "
     << boolText(op.bit("stochastic")) << ", " << cppString(op.pyModule) << ", " << cppString(op.pyName) << ", "
     << orNull(op.text("onnx")) << ",\n    " << ruleName("shapes", op.text("boundRule")) << ", "
     << orEmpty(!op.strings("upgrades").empty(), "upgrades") << ", " << orEmpty(!op.constraints.empty(), "constraints")
     << ", " << ruleName("checks", op.text("check")) << ", " << boolText(isSimple(op)) << ", "
-    << boolText(isExpandedFirst(op)) << ", " << boolText(op.bit("keepsAxes") || op.isLowering("Elementwise_")) << ", "
+    << boolText(isExpandedFirst(op)) << ", "
+    << boolText(op.bit("keepsAxes") || op.isLowering("Elementwise_") || op.compute) << ", "
     << ruleName("channels", op.text("channels")) << ", " << boolText(op.bit("takesVectors")) << ", "
     << op.record->getValueAsInt("sampleRank");
   os << "constexpr OpInfo info = {" << row << "};\n} // namespace op_" << op.name << "\n";

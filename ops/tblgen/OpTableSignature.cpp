@@ -108,8 +108,8 @@ void emitSignature(const OpModel &op, raw_ostream &os) {
     os << "};\n";
   }
   os << "constexpr Signature signature = {" << (s.operands.empty() ? "{}" : "operandPatterns") << ", resultPatterns, "
-     << (s.symbols.empty() ? "{}" : "symbols") << ", " << cppString(s.text) << ", " << boolText(s.elementwise)
-     << "};\n";
+     << (s.symbols.empty() ? "{}" : "symbols") << ", " << cppString(s.text) << ", " << boolText(s.elementwise) << ", "
+     << boolText(s.isExact) << "};\n";
 }
 
 } // namespace tess::tblgen

@@ -163,9 +163,10 @@ std::vector<std::string> signatureConstraints(const OpModel &op) {
         for (const DimModel &d : pattern.dims)
           uses += (d.kind == 'S' || d.kind == '*') && d.number == i ? (pattern.arity == '*' ? 2 : 1) : 0;
       if (uses > 1)
-        texts.push_back(s.symbolIsStar[i] ? (s.elementwise ? std::string("operands must broadcast")
-                                                           : "dimensions *" + s.symbols[i] + " must broadcast")
-                                          : "dimension " + s.symbols[i] + " must match");
+        texts.push_back(!s.symbolIsStar[i] ? "dimension " + s.symbols[i] + " must match"
+                        : s.isExact        ? std::string("operands must have one shape")
+                        : s.elementwise    ? std::string("operands must broadcast")
+                                           : "dimensions *" + s.symbols[i] + " must broadcast");
     }
     for (auto [pattern, operand] : zip(s.operands, op.operands))
       for (unsigned i = 0; i < pattern.dims.size(); ++i)

@@ -67,7 +67,6 @@ seconds(10)
 print(*(seconds(layers) / layers for layers in (5000, 25000)))
 """
 
-ELEMENTWISE = 0  # the first of ops/OpInfo.h's enum Lowering
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -93,7 +92,7 @@ def mini_graphs():
     """First call less second call of every operator, with no cache on disk."""
     with tempfile.TemporaryDirectory() as cache:
         first, rows = json.loads(in_process(MINI, ROOT, TESS_CACHE_DIR=cache, TESS_WARM_SET=""))
-    elementwise = [1e3 * t for lowering, t in rows.values() if lowering == ELEMENTWISE]
+    elementwise = [1e3 * t for lowering, t in rows.values() if lowering == "elementwise"]
     every = sorted((1e3 * t, name) for name, (_, t) in rows.items())
     softmax = 1e3 * rows["softmax"][1]
     return [

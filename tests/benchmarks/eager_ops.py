@@ -168,6 +168,24 @@ def windows():
     return rows
 
 
+def scans():
+    """Running sums of square matrices, along columns and along rows."""
+    rows = []
+    for size in (64, 512, 2048):
+        a, _, peer = pair([size, size])
+        x = a.numpy()
+        for axis in (0, 1):
+            ours, numpys, theirs = nanoseconds(
+                synced(lambda a=a, axis=axis: F.cumsum(a, axis)),
+                lambda x=x, axis=axis: np.cumsum(x, axis),
+                peer and (lambda t=peer[0], axis=axis: torch.cumsum(t, axis)),
+            )
+            name = f"eager cumsum {size}x{size} along axis {axis}"
+            rows.append(Row(name, ours, "ns", theirs))
+            rows.append(Row(f"{name} (PyTorch column: NumPy)", ours, "ns", numpys))
+    return rows
+
+
 BENCHMARKS = {
     "eager_add_16": lambda: add(16, target=300),
     "eager_add_65536": lambda: add(65536),
@@ -175,6 +193,7 @@ BENCHMARKS = {
     "eager_chain": chain,
     "eager_chain_recorded": recorded_chain,
     "eager_deep_stack": deep_stack,
+    "eager_scans": scans,
     "eager_views": views,
     "eager_windows": windows,
     "eager_writes": writes,

@@ -71,6 +71,17 @@ int SpecBuilder::reduce(ReduceKind kind, DType dtype, int arg, bool rounds) {
   return add(node);
 }
 
+int SpecBuilder::scan(ScalarFn fn, DType dtype, llvm::ArrayRef<int16_t> args, bool exclusive, bool rounds) {
+  KernelNode node;
+  node.kind = NodeKind::Scan;
+  node.dtype = dtype;
+  node.fn = fn;
+  node.exclusive = exclusive;
+  node.roundsHere = rounds;
+  node.args.assign(args.begin(), args.end());
+  return add(node);
+}
+
 void SpecBuilder::output(int node, DType dtype, InnerClass inner, bool varies) {
   KernelOperand operand;
   operand.dtype = dtype;

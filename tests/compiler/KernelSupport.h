@@ -28,6 +28,7 @@ public:
   int attr(DType dtype, bool isInt = false);
   int dimIndex(int slot, DType dtype = DType::Int64);
   int reduce(ReduceKind kind, DType dtype, int arg, bool rounds = false);
+  int scan(ScalarFn fn, DType dtype, llvm::ArrayRef<int16_t> args, bool exclusive = false, bool rounds = false);
   void output(int node, DType dtype, InnerClass inner = InnerClass::Contiguous, bool varies = false);
 
 private:

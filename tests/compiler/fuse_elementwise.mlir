@@ -45,6 +45,39 @@ func.func @main(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
 
 // -----
 
+// Running results in one direction are one kernel, with what is before and behind them.
+// CHECK-LABEL: func.func @main
+// CHECK: tess.fusion %{{.*}} attributes {axes = array<i64: 1>}
+// CHECK: tess.exp
+// CHECK: tess.cumsum
+// CHECK: tess.cummax
+// CHECK: tess.sub
+// CHECK: tess.yield
+// CHECK-NOT: tess.fusion
+func.func @main(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %e = tess.exp %x : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %s = tess.cumsum %e {axis = -1 : si64} : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %m = tess.cummax %s {axis = 1 : si64, exclusive = true} : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %r = tess.sub %s, %m : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32>
+  return %r : tensor<8x16xf32>
+}
+
+// -----
+
+// Such that go in two directions, along two axes, or beside a reduction must not be.
+// CHECK-LABEL: func.func @main
+// CHECK-COUNT-4: tess.fusion
+// CHECK-NOT: tess.fusion
+func.func @main(%x: tensor<8x16xf32>) -> (tensor<8x16xf32>, tensor<8x16xf32>, tensor<8x1xf32>) {
+  %0 = tess.cumsum %x {axis = 1 : si64} : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %1 = tess.cumsum %0 {axis = 1 : si64, reverse = true} : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %2 = tess.cumsum %0 {axis = 0 : si64} : (tensor<8x16xf32>) -> tensor<8x16xf32>
+  %3 = tess.sum %0 {axes = array<i64: 1>, keepdims = true} : (tensor<8x16xf32>) -> tensor<8x1xf32>
+  return %1, %2, %3 : tensor<8x16xf32>, tensor<8x16xf32>, tensor<8x1xf32>
+}
+
+// -----
+
 // Reductions over different axes must not share a kernel.
 // CHECK-LABEL: func.func @main
 // CHECK-DAG: axes = array<i64: 0>

@@ -11,7 +11,7 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 func.func @main(%x: tensor<4x5xf32>) -> tensor<1x1xf32> {
   %0 = tess.sum %x {axes = array<i64: 1>, keepdims = true} : (tensor<4x5xf32>) -> tensor<4x1xf32>
-  // expected-remark-re @+1 {{max: has a kernel of its own beside sum of {{.*}}: reductions of one kernel must be over the same axes of one shape}}
+  // expected-remark-re @+1 {{max: has a kernel of its own beside sum of {{.*}}: reductions and scans of one kernel must be over the same axes of one shape}}
   %1 = tess.max %0 {axes = array<i64: 0>, keepdims = true} : (tensor<4x1xf32>) -> tensor<1x1xf32>
   return %1 : tensor<1x1xf32>
 }
@@ -42,4 +42,13 @@ func.func @main(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
   // expected-remark-re @+1 {{add: has a kernel of its own beside exp of {{.*}}: nothing outside must read of a kernel and be read by it}}
   %2 = tess.add %0, %1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return %2 : tensor<4x4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<4x4xf32>) -> tensor<4x1xf32> {
+  %0 = tess.cumsum %x {axis = 1 : si64} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  // expected-remark-re @+1 {{sum: has a kernel of its own beside cumsum of {{.*}}: scans of one kernel must go in one direction, and beside no reduction}}
+  %1 = tess.sum %0 {axes = array<i64: 1>, keepdims = true} : (tensor<4x4xf32>) -> tensor<4x1xf32>
+  return %1 : tensor<4x1xf32>
 }

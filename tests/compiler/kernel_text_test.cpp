@@ -34,6 +34,15 @@ TEST_CASE("spaces and empty lines mean nothing") {
                           "n0 = dimindex 2 : i64\nn1 = attr int 2 : i64\nstore n1 o0\n");
 }
 
+TEST_CASE("scans and their order are words of the text") {
+  const std::string text = "kernel parallel=0 reduced=1 lanes=reduced order=backward attrs=0\n"
+                           "o0 = input f32 contiguous varies\no1 = output f32 contiguous varies\nn0 = load o0 : f32\n"
+                           "n1 = scan logaddexp n0 : f32\nn2 = scan add exclusive n1 n0 : f32\nstore n2 o1\n";
+  llvm::Expected<KernelSpec> spec = KernelSpec::parse(text);
+  REQUIRE(bool(spec));
+  CHECK(spec->toText() == text);
+}
+
 TEST_CASE("constants keep their bits") {
   for (double value : {0.0, -0.0, 0.1, -1e300, 5e-324, 16777217.0, HUGE_VAL, -HUGE_VAL, std::nan("7")}) {
     KernelSpec spec;
@@ -62,6 +71,7 @@ TEST_CASE("what is no kernel is refused by its line") {
   CHECK(second("n0 = const one : f32") == "kernel: line 2 must have a number, got one : f32");
   CHECK(second("n0 = plus n0 : f32") == "kernel: line 2 must have a function, got plus n0 : f32");
   CHECK(second("n0 = reduce most n0 : f32") == "kernel: line 2 must have a kind of reduction, got most n0 : f32");
+  CHECK(second("n0 = scan most n0 : f32") == "kernel: line 2 must have a function, got most n0 : f32");
   CHECK(second("n0 = attr 0 : f32") == "kernel: line 2 must have float or int, got 0 : f32");
   CHECK(second("n0 = neg n99999 : f32") == "kernel: line 2 must have n<number>, got n99999 : f32");
   CHECK(second("n0 = neg n0 f32") == "kernel: line 2 must have :, got f32");

@@ -119,3 +119,58 @@ func.func @main(%x: tensor<?x?xf32> {tess.layout = 1 : i8}, %y: tensor<?x?xf32> 
   } : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
   return %0 : tensor<?x?xf32>
 }
+
+// -----
+
+// A running sum, what is before it and what is behind it are one kernel, from the last element to the first; lanes must
+// go along columns where these are innermost.
+// CHECK: tess.kernel @kernel0
+// CHECK-NEXT: "kernel parallel=1 reduced=1 lanes=reduced order=backward attrs=0"
+// CHECK-NEXT: "o0 = input f16 contiguous varies"
+// CHECK-NEXT: "o1 = output f16 contiguous varies"
+// CHECK-NEXT: "n0 = load o0 : f16"
+// CHECK-NEXT: "n1 = exp n0 : f16 rounds"
+// CHECK-NEXT: "n2 = scan add exclusive n1 : f16 rounds"
+// CHECK-NEXT: "n3 = sub n0 n2 : f16 rounds"
+// CHECK-NEXT: "store n3 o1"
+// CHECK: tess.kernel @kernel1
+// CHECK-NEXT: "kernel parallel=2 reduced=1 lanes=parallel order=sequential attrs=0"
+// CHECK: "n2 = scan add n0 n1 : f32"
+func.func @main(%x: tensor<4x5xf16>, %y: tensor<2x3x4xf32>, %w: tensor<2x3x4xf32>) -> (tensor<4x5xf16>, tensor<2x3x4xf32>) {
+  %0 = tess.fusion %x attributes {axes = array<i64: 1>} {
+  ^bb0(%a: tensor<4x5xf16>):
+    %2 = tess.exp %a : (tensor<4x5xf16>) -> tensor<4x5xf16>
+    %3 = tess.cumsum %2 {axis = 1 : si64, exclusive = true, reverse = true} : (tensor<4x5xf16>) -> tensor<4x5xf16>
+    %4 = tess.sub %a, %3 : (tensor<4x5xf16>, tensor<4x5xf16>) -> tensor<4x5xf16>
+    tess.yield %4 : tensor<4x5xf16>
+  } : (tensor<4x5xf16>) -> tensor<4x5xf16>
+  %1 = tess.fusion %y, %w attributes {axes = array<i64: 1>} {
+  ^bb0(%a: tensor<2x3x4xf32>, %b: tensor<2x3x4xf32>):
+    %2 = tess.linear_recurrence %a, %b {axis = 1 : si64} : (tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+    tess.yield %2 : tensor<2x3x4xf32>
+  } : (tensor<2x3x4xf32>, tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  return %0, %1 : tensor<4x5xf16>, tensor<2x3x4xf32>
+}
+
+// -----
+
+// Rows of a long function are taken side by side, 16 in the lanes; a single one must go along its elements.
+// CHECK: tess.kernel @kernel0
+// CHECK-NEXT: "kernel parallel=1 reduced=1 lanes=parallel order=sequential attrs=0"
+// CHECK-NEXT: "o0 = input f32 strided varies"
+// CHECK: tess.kernel @kernel1
+// CHECK-NEXT: "kernel parallel=1 reduced=1 lanes=reduced order=sequential attrs=0"
+// CHECK-NEXT: "o0 = input f32 contiguous varies"
+func.func @main(%x: tensor<4x5xf32>, %y: tensor<1x5xf32>) -> (tensor<4x5xf32>, tensor<1x5xf32>) {
+  %0 = tess.fusion %x attributes {axes = array<i64: 1>} {
+  ^bb0(%a: tensor<4x5xf32>):
+    %2 = tess.logcumsumexp %a {axis = 1 : si64} : (tensor<4x5xf32>) -> tensor<4x5xf32>
+    tess.yield %2 : tensor<4x5xf32>
+  } : (tensor<4x5xf32>) -> tensor<4x5xf32>
+  %1 = tess.fusion %y attributes {axes = array<i64: 1>} {
+  ^bb0(%a: tensor<1x5xf32>):
+    %2 = tess.logcumsumexp %a {axis = 1 : si64} : (tensor<1x5xf32>) -> tensor<1x5xf32>
+    tess.yield %2 : tensor<1x5xf32>
+  } : (tensor<1x5xf32>) -> tensor<1x5xf32>
+  return %0, %1 : tensor<4x5xf32>, tensor<1x5xf32>
+}

@@ -1,6 +1,6 @@
 // Records that are wrong stop the generator, with the record's place and what is wrong.
 //
-// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
+// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
 include "ops/Base.td"
 
 class Plain<string m> : Tess_Op<m> {
@@ -24,7 +24,7 @@ def Tess_BOp : Plain<"b"> { let shapes = "(*D), (*D) -> (*D)"; }
 #ifdef CASE_2
 def Tess_BOp : Plain<"b"> { let shapes = "(*D) -> (D)"; }
 #endif
-// CHECK: error: b: exactly one of shapes and shapeRule must be given
+// CHECK: error: b: exactly one of shapes, shapeRule and compute must be given
 #ifdef CASE_3
 def Tess_BOp : Plain<"b"> { let shapeRule = "reshape"; }
 #endif
@@ -80,7 +80,7 @@ def Tess_BOp : Plain<"b"> { let samples = []; }
 #ifdef CASE_16
 def Tess_BOp : Plain<"b"> { let lowering = Movement<"sliceSet", "steps">; }
 #endif
-// CHECK: error: b: BindTime must be of an operator that is no view and no reduction, got axis
+// CHECK: error: b: BindTime must be of an operator that is no view, reduction or computation, got axis
 #ifdef CASE_17
 def Tess_BOp : Plain<"b"> { let lowering = Reduction<"Sum">; }
 #endif
@@ -104,5 +104,75 @@ def Tess_BOp : Plain<"b"> { let upgrades = ["1: drop dim"]; }
 def Tess_BOp : Plain<"b"> {
   let version = 2;
   let splits = [Split<2, [(op<"a"> $x)]>];
+}
+#endif
+
+class Scanned<string m, string notation> : Tess_Op<m> {
+  let summary = "a test";
+  let description = "A test.";
+  let arguments = (ins Tess_Float:$x, SI64Attr:$axis, DefaultValuedAttr<BoolAttr, "false">:$exclusive,
+                   DefaultValuedAttr<BoolAttr, "false">:$reverse);
+  let results = (outs Tess_Float:$out);
+  let compute = notation;
+  let dtypes = Same<"x">;
+  let lowering = Compute_;
+  let attrFacts = [Axis<"axis", "x">, Static<"axis", "it is in the code">];
+  let samples = [Sample<["2,3"], "axis=0">];
+}
+// The place is that of the text itself.
+// CHECK: bad_records.td:[[#@LINE+2]]:39: error: b: compute must have a function, got '-, t, exclusive, reverse) x[*a, t:axis, *b]'
+#ifdef CASE_22
+def Tess_BOp : Scanned<"b", ""> { let compute = "out[*a, t, *b] = scan(-, t, exclusive, reverse) x[*a, t:axis, *b]"; }
+#endif
+// CHECK: error: b: compute must have =, got 'its end'
+#ifdef CASE_23
+def Tess_BOp : Scanned<"b", "out[*a, t, *b]">;
+#endif
+// CHECK: error: b: compute must have nothing more, got '+ 1'
+#ifdef CASE_24
+def Tess_BOp : Scanned<"b", "out[*a, t, *b] = scan(+, t, exclusive, reverse) x[*a, t:axis, *b] + 1">;
+#endif
+// CHECK: error: b: compute must say by boolean attributes what it leaves out and where it starts, got axis
+#ifdef CASE_25
+def Tess_BOp : Scanned<"b", "out[*a, t, *b] = scan(+, t, axis, reverse) x[*a, t:axis, *b]">;
+#endif
+// CHECK: error: b: compute must place a dimension by an axis of operand 0, got reverse
+#ifdef CASE_26
+def Tess_BOp : Scanned<"b", "out[*a, t, *b] = scan(+, t, exclusive, reverse) x[*a, t:reverse, *b]">;
+#endif
+// CHECK: error: b: compute must give the only result, got y
+#ifdef CASE_27
+def Tess_BOp : Scanned<"b", "y[*a, t, *b] = scan(+, t, exclusive, reverse) x[*a, t:axis, *b]">;
+#endif
+// CHECK: error: b: compute must read each operand once, in their order, got 2 accesses
+#ifdef CASE_28
+def Tess_BOp : Scanned<"b", "out[*a, t, *b] = scan(+, t, exclusive, reverse) x[*a, t:axis, *b], x[*a, t, *b]">;
+#endif
+// CHECK: error: b: compute must have 2 operands for linear, got 1
+#ifdef CASE_29
+def Tess_BOp : Scanned<"b", "out[*a, t, *b] = scan(linear, t, exclusive, reverse) x[*a, t:axis, *b]">;
+#endif
+// CHECK: error: b: compute must scan x along a dimension between two packs, as in [*a, t, *b]
+#ifdef CASE_30
+def Tess_BOp : Scanned<"b", "out[*a, t, *b] = scan(+, t, exclusive, reverse) x[*a, t:axis]">;
+#endif
+// CHECK: error: b: compute must place the dimension t in operand 0, and there only, got x
+#ifdef CASE_31
+def Tess_BOp : Scanned<"b", "out[*a, t, *b] = scan(+, t, exclusive, reverse) x[*a, t, *b]">;
+#endif
+// CHECK: error: b: compute must have the same dimensions everywhere, got b and c
+#ifdef CASE_32
+def Tess_BOp : Scanned<"b", "out[*a, t, *b] = scan(+, t, exclusive, reverse) x[*a, t:axis, *c]">;
+#endif
+// CHECK: error: b: compute must come with the lowering Compute_, and that with compute
+#ifdef CASE_33
+def Tess_BOp : Scanned<"b", "out[*a, t, *b] = scan(+, t, exclusive, reverse) x[*a, t:axis, *b]"> {
+  let lowering = Library<"test">;
+}
+#endif
+// CHECK: error: b: exactly one of shapes, shapeRule and compute must be given
+#ifdef CASE_34
+def Tess_BOp : Scanned<"b", "out[*a, t, *b] = scan(+, t, exclusive, reverse) x[*a, t:axis, *b]"> {
+  let shapes = "(*D) -> (*D)";
 }
 #endif

@@ -58,9 +58,12 @@ def cut(array, axis, size):
 def splits(record, sample, rule, operands):
     """(symbol, number, operands of the first part, operands of the second)."""
     axes = operand_axes(record, sample, rule)
+    whole = rule["whole"] and sample.attrs[rule["whole"]] % axes[0].rank
     for symbol in rule["split"] + rule["partial"]:
         for number in range(max((each.count(symbol) for each in axes), default=0)):
             places = [each.of(symbol, number) for each in axes]
+            if whole in places[:1]:
+                continue
             sizes = [
                 a.shape[p] for (a, _), p in zip(operands, places, strict=True) if p is not None
             ]
@@ -136,6 +139,7 @@ def test_the_table_has_the_rules_that_matter():
     assert RULES["linear"]["partial"] == []  # each part would add the bias
     assert RULES["add"]["split"] == ["D"]
     assert "softmax" not in RULES  # rows belong together
+    assert RULES["cumsum"]["whole"] == "axis" and RULES["add"]["whole"] is None
     assert not {"dropout", "uniform", "one_hot_like"} & set(RULES)  # places count
 
 
@@ -147,6 +151,6 @@ def test_a_wrong_rule_is_seen():
         check(record, sample, rule, S.arrays(record, sample, "float32"))
     record, sample = S.records()["softmax"], S.Sample([(4, 6)], {}, [0], [1], [])
     rows = (["*D"], None, [])
-    rule = {"split": ["D"], "partial": [], "operands": [rows], "results": [rows]}
+    rule = {"split": ["D"], "partial": [], "whole": None, "operands": [rows], "results": [rows]}
     with pytest.raises(AssertionError):
         check(record, sample, rule, S.arrays(record, sample, "float32"))

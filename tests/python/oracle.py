@@ -90,6 +90,41 @@ def slice_set(x, value, starts, stops, steps):
     return out
 
 
+# Running results.
+
+
+def scan(accumulate, start, x, axis, exclusive, reverse):
+    """What accumulate gives along an axis; exclusive: each place has the result before it."""
+    step = -1 if reverse else 1
+    out = accumulate(np.moveaxis(x, axis, 0)[::step], axis=0)
+    if exclusive:
+        out = np.concatenate([np.full_like(out[:1], start), out[:-1]])
+    return np.moveaxis(out[::step], 0, axis)
+
+
+def linear_recurrence(x, weight, axis, exclusive, reverse):
+    """out[t] = out[t - 1] * weight[t] + x[t]."""
+    weights = np.moveaxis(weight, axis, 0)[:: -1 if reverse else 1]
+
+    def accumulate(rows, axis):
+        out = np.array(rows)
+        for t in range(1, out.shape[axis]):
+            out[t] += out[t - 1] * weights[t]
+        return out
+
+    return scan(accumulate, 0, x, axis, exclusive, reverse)
+
+
+def lowest(dtype):
+    """What every number of a dtype is at least."""
+    return -np.inf if dtype.kind == "f" else np.iinfo(dtype).min
+
+
+def highest(dtype):
+    """What every number of a dtype is at most."""
+    return np.inf if dtype.kind == "f" else np.iinfo(dtype).max
+
+
 # Indices.
 
 

@@ -53,7 +53,7 @@ class Record:
     oracle: str
     has_gradient: bool
     stochastic: bool
-    lowering: int
+    lowering: str
     samples: list
 
 

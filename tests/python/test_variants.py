@@ -24,6 +24,7 @@ WITHOUT = {
     "index_get": ("x", (0,), "there is an axis to index"),
     "index_set": ("x", (0,), "there is an axis to index"),
     "layer_norm": ("x scale bias", (0,), "at least one axis is normalised"),
+    "linear_recurrence": ("weight", (0,), "it has the shape of x"),
     "mask_get": ("x mask", (0,), "mask has at least one axis of x"),
     "rms_norm": ("x scale", (0,), "at least one axis is normalised"),
     "scatter": ("index source", (0,), "they have the rank of x"),

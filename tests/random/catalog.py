@@ -12,7 +12,6 @@ from tests.python import samples
 _BY_PYTHON = ("dropout", "uniform", "normal", "adam_update", "sgd_update")
 # Gradients, which a gradient applies: they want operands that belong together.
 _BACKWARD = ("max_pool2d_backward", "scaled_dot_product_attention_backward")
-_LIBRARY = 5
 # Dtypes that few programs use: this share of the operands that may have them does.
 RARE = ("uint16", "uint32", "uint64", "complex64", "complex128", "float8_e4m3fn", "float8_e5m2",
         *samples.LOW_BIT)  # fmt: skip
@@ -56,7 +55,7 @@ def _rows():
 
 def is_library(record):
     """Its kernels may be the library's."""
-    return record.lowering == _LIBRARY
+    return record.lowering == "library"
 
 
 def draw_call(random, record, dtype, sizes):
@@ -189,6 +188,9 @@ UNARY = (
     "F.scan(lambda h, x: (x, h), {a}[0].detach().astype(ts.dtype.qint8(0.05)),"
     " {a}.detach().astype(ts.dtype.qint8(0.05)))[1].astype('float32')",
     "F.repeat({a}, 3, -1)", "F.tile({a}, (2,) * {a}.ndim)", "F.split({a}, [1], -1)[0]",
+    "F.cumsum({a}, 0)", "F.cumsum({a} * 0.5, -1, reverse=True) * {a}", "F.cumprod({a}, -1, True)",
+    "F.logcumsumexp({a}, 0)", "F.cummax({a}, -1) - F.cummin({a}, 0)",
+    "F.linear_recurrence({a}, F.sigmoid({a}), 0)",
 )  # fmt: skip
 BINARY = (
     "{a} + {b}", "{a} * {b}", "{a} - {b}", "F.maximum({a}, {b})", "F.where({a} > {b}, {a}, {b})",

@@ -57,10 +57,16 @@ nb::object shardingRow(const OpInfo &info) {
   nb::dict row;
   row["split"] = names(info.sharding.splittable);
   row["partial"] = names(info.sharding.partial);
+  int8_t whole = info.sharding.whole;
+  row["whole"] = whole < 0 ? nb::none() : nb::object(nb::str(info.attrs[whole].name));
   row["operands"] = patterns(signature.operands);
   row["results"] = patterns(signature.results);
   return row;
 }
+
+// By Lowering.
+constexpr const char *kLowerings[] = {"elementwise", "reduction", "composite", "view",       "movement",
+                                      "window",      "compute",   "library",   "sequential", "control"};
 
 nb::dict opRow(const OpInfo &info) {
   nb::dict row;
@@ -77,7 +83,7 @@ nb::dict opRow(const OpInfo &info) {
   row["module"] = info.pythonModule;
   row["python"] = info.pythonName;
   row["version"] = int(info.version);
-  row["lowering"] = int(info.lowering);
+  row["lowering"] = kLowerings[unsigned(info.lowering)];
   row["has_gradient"] = info.gradient != nullptr;
   row["stochastic"] = info.stochastic;
   row["signature"] = info.signature ? info.signature->text : "";
