@@ -67,7 +67,7 @@ V KernelScans::step(int index, V carry) {
 }
 
 /// The value after a vector of elements, and the values of its lanes.
-Values KernelScans::lanesOf(const KernelNode &node, V carry, V x, V weight) {
+Values KernelScans::takeLanes(const KernelNode &node, V carry, V x, V weight) {
   V out = b.undef(x.elem(), true), mask = k.mask();
   for (unsigned i = 0; i < kLanes; ++i) {
     unsigned lane = isBackward() ? kLanes - 1 - i : i;
@@ -81,7 +81,7 @@ Values KernelScans::lanesOf(const KernelNode &node, V carry, V x, V weight) {
 }
 
 /// The same in a loop.
-Values KernelScans::longLanesOf(const KernelNode &node, V carry, V x, V weight) {
+Values KernelScans::takeLanesInLoop(const KernelNode &node, V carry, V x, V weight) {
   V mask = k.mask(), last = b.index(kLanes - 1);
   return b.forLoop(b.index(0), b.index(kLanes), b.index(1), {carry, x}, [&](V i, llvm::ArrayRef<V> before) {
     V lane = isBackward() ? last - i : i;
@@ -95,7 +95,8 @@ Values KernelScans::longLanesOf(const KernelNode &node, V carry, V x, V weight) 
 V KernelScans::stepAlongRow(int index, V carry) {
   const KernelNode &node = spec.nodes[index];
   V x = argument(node.args[0]), factors = weight(node);
-  Values done = infoOf(node.fn).cost > kLong ? longLanesOf(node, carry, x, factors) : lanesOf(node, carry, x, factors);
+  Values done =
+      infoOf(node.fn).cost > kLong ? takeLanesInLoop(node, carry, x, factors) : takeLanes(node, carry, x, factors);
   define(index, done[1]);
   return done[0];
 }
