@@ -101,26 +101,23 @@ V KernelScans::stepAlongRow(int index, V carry) {
   return done[0];
 }
 
+/// Takes in one element of a row, or a vector of them; returns the values after it.
+Values KernelScans::advance(llvm::ArrayRef<V> carried) {
+  Values next;
+  for (auto [index, carry] : llvm::zip_equal(scans, carried))
+    next.push_back(k.hasLanes() ? stepAlongRow(index, carry) : step(index, carry));
+  k.storeElements();
+  return next;
+}
+
 void KernelScans::row() {
-  auto body = [&](llvm::ArrayRef<V> carried) {
-    Values next;
-    for (auto [index, carry] : llvm::zip_equal(scans, carried))
-      next.push_back(stepAlongRow(index, carry));
-    k.storeElements();
-    return next;
-  };
+  auto body = [&](llvm::ArrayRef<V> carried) { return advance(carried); };
   vectorLoop(b.index(0), k.size(walked), walked, starts(/*vector=*/false), body, isBackward());
   k.storeRows();
 }
 
 void KernelScans::alone() {
-  auto body = [&](llvm::ArrayRef<V> carried) {
-    Values next;
-    for (auto [index, carry] : llvm::zip_equal(scans, carried))
-      next.push_back(step(index, carry));
-    k.storeElements();
-    return next;
-  };
+  auto body = [&](llvm::ArrayRef<V> carried) { return advance(carried); };
   indexLoop(b.index(0), k.size(walked), walked, starts(/*vector=*/false), body, isBackward());
   k.storeRows();
 }
@@ -153,7 +150,7 @@ void KernelScans::block(V start, V end, llvm::ArrayRef<mlir::Value> carries) {
       b.store(value, b.address(memory, offset, value.elem()));
     return Values();
   });
-  auto advance = [&](llvm::ArrayRef<V>) {
+  auto advanceColumns = [&](llvm::ArrayRef<V>) {
     for (auto [index, memory] : llvm::zip_equal(scans, carries)) {
       Elem elem = computeElem(spec.nodes[index].dtype);
       mlir::Value address = b.address(memory, k.columnInBlock(), elem);
@@ -162,7 +159,7 @@ void KernelScans::block(V start, V end, llvm::ArrayRef<mlir::Value> carries) {
     k.storeElements();
     return Values();
   };
-  auto row = [&](llvm::ArrayRef<V>) { return vectorLoop(start, end, column, {}, advance); };
+  auto row = [&](llvm::ArrayRef<V>) { return vectorLoop(start, end, column, {}, advanceColumns); };
   indexLoop(b.index(0), k.size(walked), walked, {}, row, isBackward());
   if (llvm::any_of(spec.stores, [&](const KernelStore &store) { return !isFullStore(spec, store); }))
     vectorLoop(start, end, column, {}, [&](llvm::ArrayRef<V>) { return k.storeRows(), Values(); });
