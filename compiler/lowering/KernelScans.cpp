@@ -67,7 +67,7 @@ V KernelScans::step(int index, V carry) {
 }
 
 /// The value after a vector of elements, and the values of its lanes.
-Values KernelScans::lanesOf(const KernelNode &node, V carry, V x, V weight) {
+Values KernelScans::takeLanes(const KernelNode &node, V carry, V x, V weight) {
   V out = b.undef(x.elem(), true), mask = k.mask();
   for (unsigned i = 0; i < kLanes; ++i) {
     unsigned lane = isBackward() ? kLanes - 1 - i : i;
@@ -81,7 +81,7 @@ Values KernelScans::lanesOf(const KernelNode &node, V carry, V x, V weight) {
 }
 
 /// The same in a loop.
-Values KernelScans::longLanesOf(const KernelNode &node, V carry, V x, V weight) {
+Values KernelScans::takeLanesInLoop(const KernelNode &node, V carry, V x, V weight) {
   V mask = k.mask(), last = b.index(kLanes - 1);
   return b.forLoop(b.index(0), b.index(kLanes), b.index(1), {carry, x}, [&](V i, llvm::ArrayRef<V> before) {
     V lane = isBackward() ? last - i : i;
@@ -95,31 +95,29 @@ Values KernelScans::longLanesOf(const KernelNode &node, V carry, V x, V weight) 
 V KernelScans::stepAlongRow(int index, V carry) {
   const KernelNode &node = spec.nodes[index];
   V x = argument(node.args[0]), factors = weight(node);
-  Values done = infoOf(node.fn).cost > kLong ? longLanesOf(node, carry, x, factors) : lanesOf(node, carry, x, factors);
+  Values done =
+      infoOf(node.fn).cost > kLong ? takeLanesInLoop(node, carry, x, factors) : takeLanes(node, carry, x, factors);
   define(index, done[1]);
   return done[0];
 }
 
+/// Takes in one element of a row, or a vector of them; returns the values after it.
+Values KernelScans::advance(llvm::ArrayRef<V> carried) {
+  Values next;
+  for (auto [index, carry] : llvm::zip_equal(scans, carried))
+    next.push_back(k.hasLanes() ? stepAlongRow(index, carry) : step(index, carry));
+  k.storeElements();
+  return next;
+}
+
 void KernelScans::row() {
-  auto body = [&](llvm::ArrayRef<V> carried) {
-    Values next;
-    for (auto [index, carry] : llvm::zip_equal(scans, carried))
-      next.push_back(stepAlongRow(index, carry));
-    k.storeElements();
-    return next;
-  };
+  auto body = [&](llvm::ArrayRef<V> carried) { return advance(carried); };
   vectorLoop(b.index(0), k.size(walked), walked, starts(/*vector=*/false), body, isBackward());
   k.storeRows();
 }
 
 void KernelScans::alone() {
-  auto body = [&](llvm::ArrayRef<V> carried) {
-    Values next;
-    for (auto [index, carry] : llvm::zip_equal(scans, carried))
-      next.push_back(step(index, carry));
-    k.storeElements();
-    return next;
-  };
+  auto body = [&](llvm::ArrayRef<V> carried) { return advance(carried); };
   indexLoop(b.index(0), k.size(walked), walked, starts(/*vector=*/false), body, isBackward());
   k.storeRows();
 }
@@ -152,7 +150,7 @@ void KernelScans::block(V start, V end, llvm::ArrayRef<mlir::Value> carries) {
       b.store(value, b.address(memory, offset, value.elem()));
     return Values();
   });
-  auto advance = [&](llvm::ArrayRef<V>) {
+  auto advanceColumns = [&](llvm::ArrayRef<V>) {
     for (auto [index, memory] : llvm::zip_equal(scans, carries)) {
       Elem elem = computeElem(spec.nodes[index].dtype);
       mlir::Value address = b.address(memory, k.columnInBlock(), elem);
@@ -161,7 +159,7 @@ void KernelScans::block(V start, V end, llvm::ArrayRef<mlir::Value> carries) {
     k.storeElements();
     return Values();
   };
-  auto row = [&](llvm::ArrayRef<V>) { return vectorLoop(start, end, column, {}, advance); };
+  auto row = [&](llvm::ArrayRef<V>) { return vectorLoop(start, end, column, {}, advanceColumns); };
   indexLoop(b.index(0), k.size(walked), walked, {}, row, isBackward());
   if (llvm::any_of(spec.stores, [&](const KernelStore &store) { return !isFullStore(spec, store); }))
     vectorLoop(start, end, column, {}, [&](llvm::ArrayRef<V>) { return k.storeRows(), Values(); });

@@ -33,8 +33,9 @@ private:
   void define(int index, V value);
   V step(int index, V carry);
   V stepAlongRow(int index, V carry);
-  Values lanesOf(const KernelNode &node, V carry, V x, V weight);
-  Values longLanesOf(const KernelNode &node, V carry, V x, V weight);
+  Values advance(llvm::ArrayRef<V> carried);
+  Values takeLanes(const KernelNode &node, V carry, V x, V weight);
+  Values takeLanesInLoop(const KernelNode &node, V carry, V x, V weight);
   void block(V start, V end, llvm::ArrayRef<mlir::Value> carries);
 
   const KernelSpec &spec;

@@ -60,6 +60,20 @@ def Tess_OneOp : Tess_Op<"one"> {
   let upgrades = ["1: drop power"];
   let splits = [Split<1, [(op<"mul"> $x, (op<"one"> $x))], "power=2">];
 }
+def Tess_RunningOp : Tess_Op<"running"> {
+  let summary = "decaying sums";
+  let description = "Sums along an axis.";
+  let arguments = (ins Tess_Float:$x, Tess_Float:$weight, DefaultValuedAttr<BoolAttr, "false">:$reverse,
+                   SI64Attr:$axis, DefaultValuedAttr<BoolAttr, "false">:$exclusive);
+  let results = (outs Tess_Float:$out);
+  let compute = "out[*a, t, *b] = scan(linear, t, exclusive, reverse) x[*a, t:axis, *b], weight[*a, t, *b]";
+  let dtypes = Promote<["x", "weight"]>;
+  let lowering = Compute_;
+  let attrFacts = [Axis<"axis", "x">, Static<"axis", "it is in the code">];
+  let samples = [Sample<["2,3", "2,3"], "axis=0">];
+  let oracle = Oracle<"x">;
+  let python = Py<"functional.tensor", "running">;
+}
 
 // Operators come in the order of their names.
 // TABLE: Written by tess-tblgen --gen-tess-op-table from ops/*.td. Do not edit.
@@ -100,6 +114,17 @@ def Tess_OneOp : Tess_Op<"one"> {
 // TABLE: namespace op_one {
 // TABLE: split0(SubgraphBuilder &b, {{.*}}const OpDef &op, llvm::ArrayRef<int> v) {
 // TABLE-NEXT: return {pieces::call(b, "mul", {v[0], pieces::call(b, "one", {v[0]})}), };
+
+// What is written in index notation is data, and has shapes, a sharding rule and a gradient.
+// TABLE: namespace op_running {
+// TABLE: symbols[] = {"a, t, *b", };
+// TABLE-NEXT: signature = {operandPatterns, resultPatterns, symbols, "(*a, t, *b), (*a, t, *b) -> (*a, t, *b)", false, true};
+// TABLE-NEXT: constexpr ScanInfo scan = {ScalarFn::Add, 1, 2, 0};
+// TABLE: {"running.operands_must_have_one_shape", "operands must have one shape"},
+// TABLE: splittable[] = {0, };
+// TABLE: Lowering::Compute
+// TABLE-SAME: &scan
+// TABLE-NEXT: gradients::scanned, {splittable, {}, 1}
 
 // GLUE: LogicalResult JoinOp::inferReturnTypes(
 // GLUE: *::tess::findOp("join");

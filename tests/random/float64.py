@@ -29,8 +29,10 @@ _FORMATS = {
 _UNITS = 8
 # Lines that take apart what nearly cancels, and by how much they enlarge what it lost, in units of
 # the largest number that they read. 1 + erf(x) is 0 for small x but for the rounding of erf; a mean
-# is rounded before it is taken away, then all is divided by a deviation of at least sqrt(1e-5).
+# is rounded before it is taken away, then all is divided by a deviation of at least sqrt(1e-5). A
+# running logarithm is rounded for each element, and what that lost stays: about sqrt(n) of n.
 _CANCELLING = {
+    re.compile("logcumsumexp", re.IGNORECASE): 64.0,
     re.compile("gelu", re.IGNORECASE): 1.0,
     re.compile("(layer|group|instance|batch)_?norm", re.IGNORECASE): 1e-5**-0.5,
 }
