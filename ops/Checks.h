@@ -31,8 +31,8 @@ TESS_CHECK(attentionBackward);
 TESS_CHECK(rotaryEmbedding);
 
 // SpatialShapes.cpp
-TESS_CHECK(conv2dBackwardData);
-TESS_CHECK(conv2dBackwardWeight);
+TESS_CHECK(convBackwardData);
+TESS_CHECK(convBackwardWeight);
 TESS_CHECK(maxPool2dBackward);
 TESS_CHECK(avgPool2dBackward);
 

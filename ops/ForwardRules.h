@@ -40,8 +40,6 @@ TESS_FORWARD_RULE(adaptiveAvgPool2d);
 TESS_FORWARD_RULE(adaptiveMaxPool2d);
 
 // SequenceRules.cpp
-TESS_FORWARD_RULE(conv1d);
-TESS_FORWARD_RULE(convTranspose);
 TESS_FORWARD_RULE(maxPool1d);
 TESS_FORWARD_RULE(avgPool1d);
 TESS_FORWARD_RULE(adaptiveAvgPool1d);

@@ -19,41 +19,6 @@ static IntList inPlane(const OpDef &op, const char *name, int64_t height) {
   return given.size() == 2 ? given : IntList{height, given[0]};
 }
 
-Values conv1d(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  int out = call(b, "conv2d", {asImage(b, v[0]), asImage(b, v[1])},
-                 {{"strides", inPlane(op, "strides", 1)},
-                  {"padding", inPlane(op, "padding", 0)},
-                  {"dilation", inPlane(op, "dilation", 1)},
-                  {"groups", op.attr("groups")}});
-  return {asSequence(b, out)};
-}
-
-/// The gradient of a convolution by an image of which only the shape counts: an element of x for each sample, repeated.
-Values convTranspose(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  llvm::Expected<Metas> metas = op.infer({b.meta(v[0]), b.meta(v[1])});
-  if (!metas) {
-    b.fail(metas.takeError());
-    return {-1};
-  }
-  bool isSequence = b.meta(v[0]).rank() == 3;
-  int x = isSequence ? asImage(b, v[0]) : v[0], weight = isSequence ? asImage(b, v[1]) : v[1];
-  IntList shape((*metas)[0].shape.begin(), (*metas)[0].shape.end());
-  if (isSequence)
-    shape.insert(shape.begin() + 2, 1);
-  shape[0] = -1;
-  if (llvm::is_contained(shape, kUnknown)) {
-    b.fail(invalidArgument(op.name() + ": sizes besides the batch must be known, got " + toString(b.meta(v[0]))));
-    return {-1};
-  }
-  int first = sliceOf(b, sliceOf(b, sliceOf(b, x, 1, 0, 1), 2, 0, 1), 3, 0, 1);
-  int grad = call(b, "conv2d_backward_data", {weight, x, call(b, "broadcast_to", {first}, {{"shape", shape}})},
-                  {{"strides", inPlane(op, "strides", 1)},
-                   {"padding", inPlane(op, "padding", 0)},
-                   {"dilation", inPlane(op, "dilation", 1)},
-                   {"groups", op.attr("groups")}});
-  return {isSequence ? asSequence(b, grad) : grad};
-}
-
 Values maxPool1d(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   return {asSequence(b, call(b, "max_pool2d", {asImage(b, v[0])},
                              {{"kernel_size", inPlane(op, "kernel_size", 1)},

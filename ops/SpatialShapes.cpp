@@ -133,15 +133,15 @@ using namespace shapes;
 
 /// `x` and `weight` are operand numbers; operand 1 is the gradient of the result.
 static llvm::Error convBackward(const OpDef &op, Operands operands, unsigned x, unsigned weight) {
+  if (llvm::Error e = requireRank(op, operands))
+    return e;
   llvm::Expected<Shape> shape = convShape(op, operands, x, weight);
   return shape ? requireShape(op, operands, 1, *shape) : shape.takeError();
 }
 
-llvm::Error conv2dBackwardData(const OpDef &op, Operands operands, Segments) {
-  return convBackward(op, operands, 2, 0);
-}
+llvm::Error convBackwardData(const OpDef &op, Operands operands, Segments) { return convBackward(op, operands, 2, 0); }
 
-llvm::Error conv2dBackwardWeight(const OpDef &op, Operands operands, Segments) {
+llvm::Error convBackwardWeight(const OpDef &op, Operands operands, Segments) {
   return convBackward(op, operands, 0, 2);
 }
 

@@ -1,4 +1,4 @@
-//===- Conv.cpp - two-dimensional convolutions by oneDNN ------------------===//
+//===- Conv.cpp - convolutions by oneDNN ----------------------------------===//
 //
 // oneDNN chooses the layouts (format any), and operands are reordered inside
 // the kernel. The propagation kind is always forward_training: inference would
@@ -30,22 +30,30 @@ struct ConvDims {
 
 } // namespace
 
+/// The shape of the weight, with an axis of groups exactly when there is more than one group.
+static Shape weightShape(const ConvShape &s) {
+  Shape shape = {s.out, s.in};
+  if (s.groups > 1)
+    shape.insert(shape.begin(), s.groups);
+  for (const SpatialAxis &axis : s.spatial())
+    shape.push_back(axis.kernel);
+  return shape;
+}
+
 static ConvDims convDims(const ConvShape &s, memory::data_type type) {
   ConvDims dims;
   dims.type = type;
-  dims.source = {s.batch, s.groups * s.in, s.height, s.width};
-  dims.target = {s.batch, s.groups * s.out, s.outHeight, s.outWidth};
-  dims.weight = {s.out, s.in, s.kernel[0], s.kernel[1]};
-  if (s.groups > 1)
-    dims.weight.insert(dims.weight.begin(), s.groups);
-  for (int axis = 0; axis < 2; ++axis) {
-    int64_t input = axis ? s.width : s.height, output = axis ? s.outWidth : s.outHeight;
-    dims.stride.push_back(s.stride[axis]);
-    dims.dilation.push_back(s.dilation[axis] - 1); // oneDNN counts the gaps between elements
-    dims.pad.push_back(s.pad[axis]);
-    // The padding that the last window needs; negative when no window reaches the last rows of the input.
-    dims.padEnd.push_back((output - 1) * s.stride[axis] + (s.kernel[axis] - 1) * s.dilation[axis] + 1 - input -
-                          s.pad[axis]);
+  dims.source = {s.batch, s.groups * s.in};
+  dims.target = {s.batch, s.groups * s.out};
+  Shape weight = weightShape(s);
+  dims.weight.assign(weight.begin(), weight.end());
+  for (const SpatialAxis &axis : s.spatial()) {
+    dims.source.push_back(axis.size);
+    dims.target.push_back(axis.results);
+    dims.stride.push_back(axis.stride);
+    dims.dilation.push_back(axis.dilation - 1); // oneDNN counts the gaps between elements
+    dims.pad.push_back(axis.pad);
+    dims.padEnd.push_back(axis.padEnd());
   }
   return dims;
 }
@@ -63,13 +71,8 @@ static dnnl::convolution_forward::primitive_desc forward(const ConvDims &d) {
       attributes(), dnnlEngine());
 }
 
-/// The descriptor of a row-major weight, which has an axis of groups exactly when there is more than one group.
-static memory::desc weightDesc(const ConvShape &s, DType dtype) {
-  TensorMeta meta(dtype, {s.out, s.in, s.kernel[0], s.kernel[1]});
-  if (s.groups > 1)
-    meta.shape.insert(meta.shape.begin(), s.groups);
-  return dnnlDesc(meta);
-}
+/// The descriptor of a row-major weight.
+static memory::desc weightDesc(const ConvShape &s, DType dtype) { return dnnlDesc(TensorMeta(dtype, weightShape(s))); }
 
 /// The packing of an input; empty: row-major.
 static llvm::StringRef packed(const PrepareRequest &request, unsigned input) {
@@ -121,14 +124,16 @@ static void buildForward(DnnlCalls &calls, const PrepareRequest &request, const 
   calls.setImplementation(desc.impl_info_str());
 }
 
-static void buildBackwardData(DnnlCalls &calls, const PrepareRequest &request, const ConvShape &shape) {
+/// `weightAt`, `gradientAt`: which inputs these are.
+static void buildBackwardData(DnnlCalls &calls, const PrepareRequest &request, const ConvShape &shape,
+                              unsigned weightAt, unsigned gradientAt) {
   ConvDims d = convDims(shape, *dnnlType(request.outputs[0].dtype));
   dnnl::convolution_backward_data::primitive_desc desc({dnnl::algorithm::convolution_direct, d.any(d.source),
                                                         d.any(d.weight), d.any(d.target), d.stride, d.dilation, d.pad,
                                                         d.padEnd},
                                                        attributes(), dnnlEngine(), forward(d));
-  int weight = weightInput(calls, request, 0, shape, desc.weights_desc());
-  int gradient = imageInput(calls, request, 1, desc.diff_dst_desc());
+  int weight = weightInput(calls, request, weightAt, shape, desc.weights_desc());
+  int gradient = imageInput(calls, request, gradientAt, desc.diff_dst_desc());
   int output = imageOutput(calls, request, desc.diff_src_desc());
   int target = calls.targetSlot(output, desc.diff_src_desc());
   std::vector<std::pair<int, int>> args = {
@@ -168,30 +173,44 @@ static llvm::Expected<PreparedRef> prepareEither(const PrepareRequest &request, 
   return prepareCalls(request, shape.products() < kSerialProducts ? 1 : request.threads, build, own);
 }
 
-llvm::Expected<PreparedRef> prepareConv2d(const PrepareRequest &request) {
-  ConvShape shape = convShape(request.op, request.inputs[0].shape, request.inputs[1].shape, request.outputs[0].shape);
-  return prepareEither(
-      request, shape, [&](DnnlCalls &calls) { buildForward(calls, request, shape); }, prepareOwnConv2d);
+/// The shape of a convolution, and of a transposed one, whose input is the result of the forward convolution.
+static ConvShape forwardShape(const PrepareRequest &r) {
+  return convShape(r.op, r.inputs[0].shape, r.inputs[1].shape, r.outputs[0].shape);
+}
+static ConvShape transposedShape(const PrepareRequest &r) {
+  return convShape(r.op, r.outputs[0].shape, r.inputs[1].shape, r.inputs[0].shape);
 }
 
-llvm::Expected<PreparedRef> prepareConv2dBackwardData(const PrepareRequest &request) {
+llvm::Expected<PreparedRef> prepareConv(const PrepareRequest &request) {
+  ConvShape shape = forwardShape(request);
+  return prepareEither(request, shape, [&](DnnlCalls &calls) { buildForward(calls, request, shape); }, prepareOwnConv);
+}
+
+llvm::Expected<PreparedRef> prepareConvTranspose(const PrepareRequest &request) {
+  ConvShape shape = transposedShape(request);
+  return prepareEither(
+      request, shape, [&](DnnlCalls &calls) { buildBackwardData(calls, request, shape, 1, 0); },
+      prepareOwnConvTranspose);
+}
+
+llvm::Expected<PreparedRef> prepareConvBackwardData(const PrepareRequest &request) {
   ConvShape shape = convShape(request.op, request.outputs[0].shape, request.inputs[0].shape, request.inputs[1].shape);
   return prepareEither(
-      request, shape, [&](DnnlCalls &calls) { buildBackwardData(calls, request, shape); },
-      prepareOwnConv2dBackwardData);
+      request, shape, [&](DnnlCalls &calls) { buildBackwardData(calls, request, shape, 0, 1); },
+      prepareOwnConvBackwardData);
 }
 
-llvm::Expected<PreparedRef> prepareConv2dBackwardWeight(const PrepareRequest &request) {
+llvm::Expected<PreparedRef> prepareConvBackwardWeight(const PrepareRequest &request) {
   ConvShape shape = convShape(request.op, request.inputs[0].shape, request.outputs[0].shape, request.inputs[1].shape);
   return prepareEither(
       request, shape, [&](DnnlCalls &calls) { buildBackwardWeight(calls, request, shape); },
-      prepareOwnConv2dBackwardWeight);
+      prepareOwnConvBackwardWeight);
 }
 
-llvm::Error packConv2dInput(const PrepareRequest &request, unsigned input, llvm::StringRef packing, const void *from,
-                            void *to) {
+/// Input 1 is the weight.
+static llvm::Error pack(const PrepareRequest &request, const ConvShape &shape, unsigned input, llvm::StringRef packing,
+                        const void *from, void *to) {
   const TensorMeta &meta = request.inputs[input];
-  ConvShape shape = convShape(request.op, request.inputs[0].shape, request.inputs[1].shape, request.outputs[0].shape);
   memory::desc plain = input == 1 ? weightDesc(shape, meta.dtype) : dnnlDesc(meta);
   return guarded(request.op.name(), [&] {
     LibraryThreads guard(1);
@@ -200,6 +219,16 @@ llvm::Error packConv2dInput(const PrepareRequest &request, unsigned input, llvm:
     dnnl::reorder(source, target).execute(stream, source, target);
     stream.wait();
   });
+}
+
+llvm::Error packConvInput(const PrepareRequest &request, unsigned input, llvm::StringRef packing, const void *from,
+                          void *to) {
+  return pack(request, forwardShape(request), input, packing, from, to);
+}
+
+llvm::Error packConvTransposeInput(const PrepareRequest &request, unsigned input, llvm::StringRef packing,
+                                   const void *from, void *to) {
+  return pack(request, transposedShape(request), input, packing, from, to);
 }
 
 } // namespace tess::runtime::cpu

@@ -1,45 +1,44 @@
-//===- ConvShape.cpp - sizes of a two-dimensional window ------------------===//
+//===- ConvShape.cpp - sizes of windows over images -----------------------===//
 #include "runtime/cpu/ConvShape.h"
 
 namespace tess::runtime::cpu {
 
-/// Reads an attribute for two axes; a single number stands for both.
-static void pair(const OpDef &op, llvm::StringRef name, int64_t (&out)[2]) {
-  const IntList &list = op.ints(name);
-  out[0] = list[0];
-  out[1] = list.size() > 1 ? list[1] : list[0];
+/// Axis `axis` of a window whose attributes have an entry for each axis, or one for all of them.
+static SpatialAxis spatialAxis(const OpDef &op, unsigned axis, int64_t size, int64_t results) {
+  auto entry = [&](llvm::StringRef name) {
+    const IntList &list = op.ints(name);
+    return list.size() > 1 ? list[axis] : list[0];
+  };
+  SpatialAxis window;
+  window.size = size;
+  window.results = results;
+  window.stride = entry("strides");
+  window.pad = entry("padding");
+  return window;
 }
 
-static ConvShape windowShape(const OpDef &op, llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> result) {
-  ConvShape shape = {};
-  shape.batch = x[0];
-  shape.groups = 1;
-  shape.height = x[2];
-  shape.width = x[3];
-  shape.outHeight = result[2];
-  shape.outWidth = result[3];
-  pair(op, "strides", shape.stride);
-  pair(op, "padding", shape.pad);
-  shape.dilation[0] = shape.dilation[1] = 1;
-  return shape;
-}
-
-ConvShape convShape(const OpDef &op, llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> weight,
+ConvShape convShape(const OpDef &op, llvm::ArrayRef<int64_t> image, llvm::ArrayRef<int64_t> weight,
                     llvm::ArrayRef<int64_t> result) {
-  ConvShape shape = windowShape(op, x, result);
-  pair(op, "dilation", shape.dilation);
+  ConvShape shape = {};
+  shape.batch = image[0];
   shape.groups = op.i64("groups");
-  shape.in = x[1] / shape.groups;
+  shape.in = image[1] / shape.groups;
   shape.out = result[1] / shape.groups;
-  shape.kernel[0] = weight[weight.size() - 2];
-  shape.kernel[1] = weight[weight.size() - 1];
+  shape.numAxes = unsigned(image.size()) - 2;
+  for (unsigned axis = 0; axis < shape.numAxes; ++axis) {
+    SpatialAxis &window = shape.axes[ConvShape::kMostAxes - shape.numAxes + axis];
+    window = spatialAxis(op, axis, image[2 + axis], result[2 + axis]);
+    window.dilation = op.ints("dilation")[axis];
+    window.kernel = weight[2 + axis];
+  }
   return shape;
 }
 
-ConvShape poolShape(const OpDef &op, llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> result) {
-  ConvShape shape = windowShape(op, x, result);
-  pair(op, "kernel_size", shape.kernel);
-  shape.in = shape.out = x[1];
+PoolShape poolShape(const OpDef &op, llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> result) {
+  const IntList &kernel = op.ints("kernel_size");
+  PoolShape shape = {x[0], x[1], spatialAxis(op, 0, x[2], result[2]), spatialAxis(op, 1, x[3], result[3])};
+  shape.rows.kernel = kernel[0];
+  shape.columns.kernel = kernel.size() > 1 ? kernel[1] : kernel[0];
   return shape;
 }
 

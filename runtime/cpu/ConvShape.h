@@ -1,25 +1,52 @@
-//===- ConvShape.h - sizes of a two-dimensional window ----------*- C++ -*-===//
+//===- ConvShape.h - sizes of windows over images ---------------*- C++ -*-===//
 #pragma once
 
 #include "runtime/KernelTable.h"
 
 namespace tess::runtime::cpu {
 
-/// A window over (N, C, H, W). Channels are per group. For pooling: one group, in = out channels.
-struct ConvShape {
-  int64_t batch, groups, in, out, height, width, outHeight, outWidth;
-  int64_t kernel[2], stride[2], pad[2], dilation[2];
+/// Windows along one axis: `size` elements in the image and `results` windows.
+struct SpatialAxis {
+  int64_t size = 1, results = 1, kernel = 1, stride = 1, pad = 0, dilation = 1;
 
-  /// Multiplications of the convolution.
-  int64_t products() const { return batch * groups * out * outHeight * outWidth * in * kernel[0] * kernel[1]; }
-  /// Elements in the windows of a pooling; an element counts in each window that has it.
-  int64_t windowElements() const { return batch * in * outHeight * outWidth * kernel[0] * kernel[1]; }
+  /// The padding that the last window needs; negative when no window reaches the last elements.
+  int64_t padEnd() const { return (results - 1) * stride + (kernel - 1) * dilation + 1 - size - pad; }
 };
 
-/// `x`, `weight`, `result`: shapes of the forward convolution's operands, whichever of them the operator computes. The
-/// weight is (out, in / groups, kh, kw) or (groups, out / groups, in / groups, kh, kw).
-ConvShape convShape(const OpDef &op, llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> weight,
+/// A convolution of (N, C, D, H, W) or of fewer axes, whose outer ones are then of size 1. Channels are per group.
+struct ConvShape {
+  static constexpr unsigned kMostAxes = 3;
+  int64_t batch, groups, in, out;
+  unsigned numAxes;
+  SpatialAxis axes[kMostAxes];
+
+  /// The axes that the operator has.
+  llvm::ArrayRef<SpatialAxis> spatial() const { return llvm::ArrayRef(axes).take_back(numAxes); }
+  /// Elements of a channel of an image, of one of a result, and of a window.
+  int64_t plane() const { return axes[0].size * axes[1].size * axes[2].size; }
+  int64_t resultPlane() const { return axes[0].results * axes[1].results * axes[2].results; }
+  int64_t window() const { return axes[0].kernel * axes[1].kernel * axes[2].kernel; }
+  /// Multiplications of the convolution.
+  int64_t products() const { return batch * groups * out * resultPlane() * in * window(); }
+};
+
+/// `image`, `weight`, `result`: shapes of the forward convolution's operands, whichever of them the operator computes.
+/// The weight is (out, in / groups, *kernel).
+ConvShape convShape(const OpDef &op, llvm::ArrayRef<int64_t> image, llvm::ArrayRef<int64_t> weight,
                     llvm::ArrayRef<int64_t> result);
+
+/// A pooling of (N, C, H, W).
+struct PoolShape {
+  int64_t batch, channels;
+  SpatialAxis rows, columns;
+
+  /// Elements in its windows; an element counts in each window that has it.
+  int64_t windowElements() const {
+    return batch * channels * rows.results * columns.results * rows.kernel * columns.kernel;
+  }
+};
+
 /// The shape of a pooling with operand `x` and `result`.
-ConvShape poolShape(const OpDef &op, llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> result);
+PoolShape poolShape(const OpDef &op, llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> result);
+
 } // namespace tess::runtime::cpu

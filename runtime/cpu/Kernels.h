@@ -13,15 +13,19 @@ namespace tess::runtime::cpu {
 llvm::Expected<PreparedRef> prepareMatmul(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareOwnMatmul(const PrepareRequest &request);
 
-// Conv.cpp, OwnConv.cpp.
-llvm::Expected<PreparedRef> prepareConv2d(const PrepareRequest &request);
-llvm::Expected<PreparedRef> prepareConv2dBackwardData(const PrepareRequest &request);
-llvm::Expected<PreparedRef> prepareConv2dBackwardWeight(const PrepareRequest &request);
-llvm::Error packConv2dInput(const PrepareRequest &request, unsigned input, llvm::StringRef packing, const void *from,
-                            void *to);
-llvm::Expected<PreparedRef> prepareOwnConv2d(const PrepareRequest &request);
-llvm::Expected<PreparedRef> prepareOwnConv2dBackwardData(const PrepareRequest &request);
-llvm::Expected<PreparedRef> prepareOwnConv2dBackwardWeight(const PrepareRequest &request);
+// Conv.cpp, OwnConv.cpp: one to three spatial axes.
+llvm::Expected<PreparedRef> prepareConv(const PrepareRequest &request);
+llvm::Expected<PreparedRef> prepareConvTranspose(const PrepareRequest &request);
+llvm::Expected<PreparedRef> prepareConvBackwardData(const PrepareRequest &request);
+llvm::Expected<PreparedRef> prepareConvBackwardWeight(const PrepareRequest &request);
+llvm::Error packConvInput(const PrepareRequest &request, unsigned input, llvm::StringRef packing, const void *from,
+                          void *to);
+llvm::Error packConvTransposeInput(const PrepareRequest &request, unsigned input, llvm::StringRef packing,
+                                   const void *from, void *to);
+llvm::Expected<PreparedRef> prepareOwnConv(const PrepareRequest &request);
+llvm::Expected<PreparedRef> prepareOwnConvTranspose(const PrepareRequest &request);
+llvm::Expected<PreparedRef> prepareOwnConvBackwardData(const PrepareRequest &request);
+llvm::Expected<PreparedRef> prepareOwnConvBackwardWeight(const PrepareRequest &request);
 
 // Pool.cpp, OwnPool.cpp: averages by oneDNN, maxima by our own loops, since oneDNN's lose NaN.
 llvm::Expected<PreparedRef> prepareMaxPool2d(const PrepareRequest &request);

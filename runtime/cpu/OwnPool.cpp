@@ -26,22 +26,22 @@ struct Window {
   int64_t first, last;
 };
 
-Window windowOf(const ConvShape &s, int axis, int64_t index) {
-  int64_t begin = index * s.stride[axis] - s.pad[axis], size = axis ? s.width : s.height;
-  return {std::max<int64_t>(begin, 0), std::min(begin + s.kernel[axis], size)};
+Window windowOf(const SpatialAxis &axis, int64_t index) {
+  int64_t begin = index * axis.stride - axis.pad;
+  return {std::max<int64_t>(begin, 0), std::min(begin + axis.kernel, axis.size)};
 }
 
 /// A pooling kernel that works plane by plane.
 class PlaneKernel : public PreparedKernel {
 public:
-  PlaneKernel(const PrepareRequest &request, ConvShape shape, const char *name)
+  PlaneKernel(const PrepareRequest &request, PoolShape shape, const char *name)
       : s(shape), dtype(request.outputs[0].dtype) {
     implementationName = name;
     threadCount = threadsFor(s.windowElements() * kOwnPoolPicoseconds, request.threads);
   }
 
   llvm::Error run(RunContext &, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
-    parallelFor(threadCount, s.batch * s.in, 1, [&](int64_t begin, int64_t end, unsigned) {
+    parallelFor(threadCount, s.batch * s.channels, 1, [&](int64_t begin, int64_t end, unsigned) {
       for (int64_t plane = begin; plane < end; ++plane)
         computePlane(plane, inputs, outputs[0]);
     });
@@ -53,13 +53,13 @@ protected:
 
   /// A plane of images, and one of what the windows of an image give.
   template <typename T> T *imageAt(void *data, int64_t plane) const {
-    return static_cast<T *>(data) + plane * s.height * s.width;
+    return static_cast<T *>(data) + plane * s.rows.size * s.columns.size;
   }
   template <typename T> T *pooledAt(void *data, int64_t plane) const {
-    return static_cast<T *>(data) + plane * s.outHeight * s.outWidth;
+    return static_cast<T *>(data) + plane * s.rows.results * s.columns.results;
   }
 
-  ConvShape s;
+  PoolShape s;
   DType dtype;
 };
 
@@ -81,20 +81,20 @@ private:
       using T = decltype(tag);
       const T *x = imageAt<T>(inputs[0], plane);
       T *to = pooledAt<T>(out, plane);
-      for (int64_t row = 0; row < s.outHeight; ++row)
-        maxRow<T>(x, to + row * s.outWidth, row);
+      for (int64_t row = 0; row < s.rows.results; ++row)
+        maxRow<T>(x, to + row * s.columns.results, row);
     });
   }
 
   template <typename T> void maxRow(const T *x, T *to, int64_t row) const {
     using A = decltype(widen(T()));
-    Window rows = windowOf(s, 0, row);
-    for (int64_t column = 0; column < s.outWidth; ++column) {
-      Window columns = windowOf(s, 1, column);
+    Window rows = windowOf(s.rows, row);
+    for (int64_t column = 0; column < s.columns.results; ++column) {
+      Window columns = windowOf(s.columns, column);
       A best = lowest<T>();
       for (int64_t h = rows.first; h < rows.last; ++h)
         for (int64_t w = columns.first; w < columns.last; ++w) {
-          A value = widen(x[h * s.width + w]);
+          A value = widen(x[h * s.columns.size + w]);
           best = value > best || value != value ? value : best; // NaN wins and stays
         }
       to[column] = narrow<T>(best);
@@ -111,7 +111,7 @@ private:
   void computePlane(int64_t plane, llvm::ArrayRef<void *> inputs, void *out) const override {
     withType(dtype, [&](auto tag) {
       using T = decltype(tag);
-      std::vector<Accumulator<T>> sums(s.height * s.width, 0);
+      std::vector<Accumulator<T>> sums(s.rows.size * s.columns.size, 0);
       scatterPlane<T>(imageAt<T>(inputs[0], plane), pooledAt<T>(inputs[1], plane), pooledAt<T>(inputs[2], plane), sums);
       T *to = imageAt<T>(out, plane);
       for (size_t i = 0; i < sums.size(); ++i)
@@ -121,10 +121,10 @@ private:
 
   template <typename T>
   void scatterPlane(const T *x, const T *result, const T *gradient, std::vector<Accumulator<T>> &sums) const {
-    for (int64_t row = 0; row < s.outHeight; ++row)
-      for (int64_t column = 0; column < s.outWidth; ++column) {
-        int64_t index = row * s.outWidth + column;
-        int64_t source = firstEqual<T>(x, widen(result[index]), windowOf(s, 0, row), windowOf(s, 1, column));
+    for (int64_t row = 0; row < s.rows.results; ++row)
+      for (int64_t column = 0; column < s.columns.results; ++column) {
+        int64_t index = row * s.columns.results + column;
+        int64_t source = firstEqual<T>(x, widen(result[index]), windowOf(s.rows, row), windowOf(s.columns, column));
         if (source >= 0)
           sums[source] += Accumulator<T>(widen(gradient[index]));
       }
@@ -133,9 +133,9 @@ private:
   template <typename T, typename A> int64_t firstEqual(const T *x, A wanted, Window rows, Window columns) const {
     for (int64_t h = rows.first; h < rows.last; ++h)
       for (int64_t w = columns.first; w < columns.last; ++w) {
-        A value = widen(x[h * s.width + w]);
+        A value = widen(x[h * s.columns.size + w]);
         if (value == wanted || (value != value && wanted != wanted))
-          return h * s.width + w;
+          return h * s.columns.size + w;
       }
     return -1;
   }
@@ -143,13 +143,13 @@ private:
 
 class AvgPool : public PlaneKernel {
 public:
-  AvgPool(const PrepareRequest &request, ConvShape shape, bool backward)
+  AvgPool(const PrepareRequest &request, PoolShape shape, bool backward)
       : PlaneKernel(request, shape, "own:avg_pool2d"), backward(backward),
         includePad(request.op.boolean("count_include_pad")) {}
 
 private:
   int64_t count(Window rows, Window columns) const {
-    return includePad ? s.kernel[0] * s.kernel[1] : (rows.last - rows.first) * (columns.last - columns.first);
+    return includePad ? s.rows.kernel * s.columns.kernel : (rows.last - rows.first) * (columns.last - columns.first);
   }
 
   void computePlane(int64_t plane, llvm::ArrayRef<void *> inputs, void *out) const override {
@@ -163,26 +163,26 @@ private:
   }
 
   template <typename T> void average(const T *x, T *to) const {
-    for (int64_t row = 0; row < s.outHeight; ++row)
-      for (int64_t column = 0; column < s.outWidth; ++column) {
-        Window rows = windowOf(s, 0, row), columns = windowOf(s, 1, column);
+    for (int64_t row = 0; row < s.rows.results; ++row)
+      for (int64_t column = 0; column < s.columns.results; ++column) {
+        Window rows = windowOf(s.rows, row), columns = windowOf(s.columns, column);
         Accumulator<T> sum = 0;
         for (int64_t h = rows.first; h < rows.last; ++h)
           for (int64_t w = columns.first; w < columns.last; ++w)
-            sum += Accumulator<T>(widen(x[h * s.width + w]));
+            sum += Accumulator<T>(widen(x[h * s.columns.size + w]));
         *to++ = narrow<T>(Accumulator<T>(sum / Accumulator<T>(count(rows, columns))));
       }
   }
 
   template <typename T> void spread(const T *gradient, T *to) const {
-    std::vector<Accumulator<T>> sums(s.height * s.width, 0);
-    for (int64_t row = 0; row < s.outHeight; ++row)
-      for (int64_t column = 0; column < s.outWidth; ++column) {
-        Window rows = windowOf(s, 0, row), columns = windowOf(s, 1, column);
+    std::vector<Accumulator<T>> sums(s.rows.size * s.columns.size, 0);
+    for (int64_t row = 0; row < s.rows.results; ++row)
+      for (int64_t column = 0; column < s.columns.results; ++column) {
+        Window rows = windowOf(s.rows, row), columns = windowOf(s.columns, column);
         auto part = Accumulator<T>(Accumulator<T>(widen(*gradient++)) / Accumulator<T>(count(rows, columns)));
         for (int64_t h = rows.first; h < rows.last; ++h)
           for (int64_t w = columns.first; w < columns.last; ++w)
-            sums[h * s.width + w] += part;
+            sums[h * s.columns.size + w] += part;
       }
     for (size_t i = 0; i < sums.size(); ++i)
       to[i] = narrow<T>(sums[i]);

@@ -17,17 +17,16 @@ struct PoolDims {
   dnnl::algorithm algorithm;
 };
 
-PoolDims poolDims(const PrepareRequest &request, const ConvShape &s) {
+PoolDims poolDims(const PrepareRequest &request, const PoolShape &s) {
   PoolDims dims;
   dims.algorithm = request.op.boolean("count_include_pad") ? dnnl::algorithm::pooling_avg_include_padding
                                                            : dnnl::algorithm::pooling_avg_exclude_padding;
-  for (int axis = 0; axis < 2; ++axis) {
-    int64_t input = axis ? s.width : s.height, output = axis ? s.outWidth : s.outHeight;
-    dims.stride.push_back(s.stride[axis]);
-    dims.kernel.push_back(s.kernel[axis]);
+  for (const SpatialAxis &axis : {s.rows, s.columns}) {
+    dims.stride.push_back(axis.stride);
+    dims.kernel.push_back(axis.kernel);
     dims.dilation.push_back(0);
-    dims.pad.push_back(s.pad[axis]);
-    dims.padEnd.push_back((output - 1) * s.stride[axis] + s.kernel[axis] - input - s.pad[axis]);
+    dims.pad.push_back(axis.pad);
+    dims.padEnd.push_back(axis.padEnd());
   }
   return dims;
 }
@@ -78,7 +77,7 @@ bool libraryHas(const PrepareRequest &request) {
 llvm::Expected<PreparedRef> prepareAvgPool2d(const PrepareRequest &request) {
   if (!libraryHas(request))
     return prepareOwnAvgPool2d(request);
-  ConvShape shape = poolShape(request.op, request.inputs[0].shape, request.outputs[0].shape);
+  PoolShape shape = poolShape(request.op, request.inputs[0].shape, request.outputs[0].shape);
   unsigned threads = threadsFor(shape.windowElements() * kPoolPicoseconds, request.threads);
   PoolDims dims = poolDims(request, shape);
   return prepareCalls(
@@ -88,7 +87,7 @@ llvm::Expected<PreparedRef> prepareAvgPool2d(const PrepareRequest &request) {
 llvm::Expected<PreparedRef> prepareAvgPool2dBackward(const PrepareRequest &request) {
   if (!libraryHas(request))
     return prepareOwnAvgPool2dBackward(request);
-  ConvShape shape = poolShape(request.op, request.outputs[0].shape, request.inputs[0].shape);
+  PoolShape shape = poolShape(request.op, request.outputs[0].shape, request.inputs[0].shape);
   unsigned threads = threadsFor(shape.windowElements() * kPoolPicoseconds, request.threads);
   PoolDims dims = poolDims(request, shape);
   return prepareCalls(

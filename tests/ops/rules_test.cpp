@@ -117,6 +117,11 @@ static std::vector<Refusal> transposedRefusals() {
       {ConvTranspose1d({1}, {4}),
        {sequence, f32({4, 3, 3})},
        "conv_transpose1d: padding must leave elements of the result, got x f32[2, 4, 5] and weight f32[4, 3, 3]"},
+      {ConvTranspose3d(),
+       {f32({1, 4, 1, 1, 1}), f32({2, 4, 1, 1, 1})},
+       "conv_transpose3d: channels of x must be those of weight, got x f32[1, 4, 1, 1, 1] and weight f32[2, 4, 1, 1, "
+       "1]"},
+      {Conv3d(), {x, w}, "conv3d: x must have rank 5, got x f32[2, 4, 5, 6]"},
   };
 }
 

@@ -16,6 +16,7 @@ TOOL = Path("tools/tess-run").absolute()  # of the runfiles, where tests start
 SIM, N = "sim0", "n"  # N stands for the batch in a shape
 BATCHES = (7, 1, 2, 3)
 ROWS, SIGNAL, IMAGES, TEXT = (N, 4), (N, 4, 9), (N, 4, 6, 6), (N, 5, 8)
+VOLUMES = (N, 4, 3, 4, 4)
 STATE = (N, 5)
 
 
@@ -79,6 +80,8 @@ CASES = {
     "ConvRelu2d": [(lambda: M.ConvRelu2d(4, 3, 1), IMAGES)],
     "ConvTranspose1d": [(lambda: M.ConvTranspose1d(4, 6, 3, 2, 1, 1), SIGNAL)],
     "ConvTranspose2d": [(lambda: M.ConvTranspose2d(4, 6, 3, 2, groups=2), IMAGES)],
+    "Conv3d": [(lambda: M.Conv3d(4, 6, 2, padding=1, groups=2), VOLUMES)],
+    "ConvTranspose3d": [(lambda: M.ConvTranspose3d(4, 6, 2, 2), VOLUMES)],
     "Dropout": [(lambda: M.Dropout(0.5), ROWS)],
     "ELU": [(M.ELU, ROWS)],
     "Elemwise": [(lambda: M.Elemwise("fuse_mul_add3"), ROWS, ROWS, ROWS)],

@@ -4,18 +4,19 @@ import numpy as np
 
 
 def _windows(x, size, strides, padding, dilation, fill=0.0):
-    """[N, C, OH, OW, KH, KW] of images."""
+    """[N, C, *result, *window] of images."""
     x = np.pad(x, [(0, 0), (0, 0), *((p, p) for p in padding)], constant_values=fill)
     reach = [(k - 1) * d + 1 for k, d in zip(size, dilation, strict=True)]
-    view = np.lib.stride_tricks.sliding_window_view(x, reach, (2, 3))
-    return view[:, :, :: strides[0], :: strides[1], :: dilation[0], :: dilation[1]]
+    view = np.lib.stride_tricks.sliding_window_view(x, reach, tuple(range(2, x.ndim)))
+    return view[(slice(None), slice(None), *(slice(None, None, n) for n in (*strides, *dilation)))]
 
 
-def conv2d(x, weight, strides, padding, dilation, groups):
+def conv(x, weight, strides, padding, dilation, groups):
     """Correlation, group by group."""
     windows = _windows(x, weight.shape[2:], strides, padding, dilation)
+    summed = [(1, *range(x.ndim, windows.ndim)), (1, *range(2, x.ndim))]
     parts = zip(np.split(windows, groups, 1), np.split(weight, groups, 0), strict=True)
-    return np.concatenate([np.einsum("nchwij,ocij->nohw", a, b) for a, b in parts], 1)
+    return np.concatenate([np.moveaxis(np.tensordot(a, b, summed), -1, 1) for a, b in parts], 1)
 
 
 def _linear_adjoint(function, shape, dout):
@@ -28,16 +29,24 @@ def _linear_adjoint(function, shape, dout):
     return grad
 
 
-def conv2d_backward_data(weight, dout, shape, strides, padding, dilation, groups):
+def conv_backward_data(weight, dout, shape, *geometry):
     """Gradient for the images."""
-    geometry = (strides, padding, dilation, groups)
-    return _linear_adjoint(lambda x: conv2d(x, weight, *geometry), shape, dout)
+    return _linear_adjoint(lambda x: conv(x, weight, *geometry), shape, dout)
 
 
-def conv2d_backward_weight(x, dout, shape, strides, padding, dilation, groups):
+def conv_backward_weight(x, dout, shape, *geometry):
     """Gradient for the weight."""
-    geometry = (strides, padding, dilation, groups)
-    return _linear_adjoint(lambda weight: conv2d(x, weight, *geometry), shape, dout)
+    return _linear_adjoint(lambda weight: conv(x, weight, *geometry), shape, dout)
+
+
+def conv_transpose(x, weight, strides, padding, dilation, groups, output_padding):
+    """Gradient of a convolution for its input, which ends with rows that no window needs."""
+    rows = zip(
+        x.shape[2:], weight.shape[2:], strides, padding, dilation, output_padding, strict=True
+    )
+    sizes = [(n - 1) * s - 2 * p + d * (k - 1) + 1 + more for n, k, s, p, d, more in rows]
+    shape = (x.shape[0], weight.shape[1] * groups, *sizes)
+    return conv_backward_data(weight, x, shape, strides, padding, dilation, groups)
 
 
 def max_pool2d(x, kernel_size, strides, padding):
@@ -67,39 +76,6 @@ def avg_pool2d_backward(dout, shape, kernel_size, strides, padding, count_includ
     """Gradient of avg_pool2d."""
     geometry = (kernel_size, strides, padding, count_include_pad)
     return _linear_adjoint(lambda x: avg_pool2d(x, *geometry), shape, dout)
-
-
-def conv1d(x, weight, strides, padding, dilation, groups):
-    """Correlation of sequences."""
-    geometry = (1, *strides), (0, *padding), (1, *dilation), groups
-    return conv2d(x[:, :, None], weight[:, :, None], *geometry)[:, :, 0]
-
-
-def conv_transpose2d(x, weight, strides, padding, dilation, groups, output_padding):
-    """Each element of x adds its multiple of the weight of its group."""
-    parts = zip(np.split(x, groups, 1), np.split(weight, groups, 0), strict=True)
-    return np.concatenate([
-        _transposed(a, b, strides, padding, dilation, output_padding) for a, b in parts
-    ], 1)  # fmt: skip
-
-
-def _transposed(x, weight, strides, padding, dilation, output_padding):
-    reach = [(n - 1) * d + 1 for n, d in zip(weight.shape[2:], dilation, strict=True)]
-    full = [(n - 1) * s + r for n, s, r in zip(x.shape[2:], strides, reach, strict=True)]
-    out = np.zeros((len(x), weight.shape[1], *np.add(full, output_padding)))
-    for i, j in np.ndindex(*x.shape[2:]):
-        rows, columns = i * strides[0], j * strides[1]
-        window = out[:, :, rows : rows + reach[0] : dilation[0],
-                     columns : columns + reach[1] : dilation[1]]  # fmt: skip
-        window += np.einsum("nc,copq->nopq", x[:, :, i, j], weight)
-    (p, q), (h, w) = padding, out.shape[2:]
-    return out[:, :, p : h - p, q : w - q]
-
-
-def conv_transpose1d(x, weight, strides, padding, dilation, groups, output_padding):
-    """The same of sequences."""
-    geometry = (1, *strides), (0, *padding), (1, *dilation), groups, (0, *output_padding)
-    return conv_transpose2d(x[:, :, None], weight[:, :, None], *geometry)[:, :, 0]
 
 
 def max_pool1d(x, kernel_size, strides, padding):

@@ -1,5 +1,7 @@
 """For each constraint of convolutions and poolings a call that breaks it, as in refusals.py."""
 
+from tests.python.conv_refusals import conv_refusals
+
 IMAGE = "1,2,4,4"
 SEQUENCE = "1,2,4"
 PAIR = "kernel_size=[2, 2]"
@@ -31,81 +33,9 @@ WINDOWS = {
         ["1,2,4,3", IMAGE],
         PAIR,
     ),
-    "conv1d.operands_must_have_rank_3": (["4", "2,2,3"], ""),
-    "conv1d.channels_of_x_must_be_groups_times_those_of_weight": ([SEQUENCE, "2,3,3"], ""),
-    "conv1d.output_channels_must_be_a_multiple_of_groups": ([SEQUENCE, "3,1,3"], "groups=2"),
-    "conv1d.window_must_fit_into_the_padded_input": ([SEQUENCE, "3,2,5"], ""),
-    "conv2d.operands_must_have_rank_4": (["4,4", "2,2,3,3"], ""),
-    "conv2d.channels_of_x_must_be_groups_times_those_of_weight": ([IMAGE, "2,3,3,3"], ""),
-    "conv2d.output_channels_must_be_a_multiple_of_groups": ([IMAGE, "3,1,3,3"], "groups=2"),
-    "conv2d.window_must_fit_into_the_padded_input": ([IMAGE, "3,2,5,5"], ""),
-    "conv2d_backward_data.weight_must_have_rank_4": (["3,3", "1,3,2,2", IMAGE], ""),
-    "conv2d_backward_data.dout_must_have_rank_4": (["3,2,3,3", "2,2", IMAGE], ""),
-    "conv2d_backward_data.like_must_have_rank_4": (["3,2,3,3", "1,3,2,2", "4,4"], ""),
-    "conv2d_backward_data.dimension_O_must_match": (["3,2,3,3", "1,4,2,2", IMAGE], ""),
-    "conv2d_backward_data.dimension_N_must_match": (["3,2,3,3", "2,3,2,2", IMAGE], ""),
-    "conv2d_backward_data.channels_of_x_must_be_groups_times_those_of_weight": (
-        ["3,1,3,3", "1,3,2,2", IMAGE],
-        "",
-    ),
-    "conv2d_backward_data.output_channels_must_be_a_multiple_of_groups": (
-        ["3,1,3,3", "1,3,2,2", IMAGE],
-        "groups=2",
-    ),
-    "conv2d_backward_data.window_must_fit_into_the_padded_input": (
-        ["3,2,5,5", "1,3,2,2", IMAGE],
-        "",
-    ),
-    "conv2d_backward_data.dout_must_have_the_shape_of_the_convolutions_result": (
-        ["3,2,3,3", "1,3,3,2", IMAGE],
-        "",
-    ),
-    "conv2d_backward_weight.x_must_have_rank_4": (["4,4", "1,3,2,2", "3,2,3,3"], ""),
-    "conv2d_backward_weight.dout_must_have_rank_4": ([IMAGE, "2,2", "3,2,3,3"], ""),
-    "conv2d_backward_weight.like_must_have_rank_4": ([IMAGE, "1,3,2,2", "3,3"], ""),
-    "conv2d_backward_weight.dimension_N_must_match": ([IMAGE, "2,3,2,2", "3,2,3,3"], ""),
-    "conv2d_backward_weight.dimension_O_must_match": ([IMAGE, "1,4,2,2", "3,2,3,3"], ""),
-    "conv2d_backward_weight.channels_of_x_must_be_groups_times_those_of_weight": (
-        [IMAGE, "1,3,2,2", "3,1,3,3"],
-        "",
-    ),
-    "conv2d_backward_weight.output_channels_must_be_a_multiple_of_groups": (
-        [IMAGE, "1,3,2,2", "3,1,3,3"],
-        "groups=2",
-    ),
-    "conv2d_backward_weight.window_must_fit_into_the_padded_input": (
-        [IMAGE, "1,3,2,2", "3,2,5,5"],
-        "",
-    ),
-    "conv2d_backward_weight.dout_must_have_the_shape_of_the_convolutions_result": (
-        [IMAGE, "1,3,3,2", "3,2,3,3"],
-        "",
-    ),
-    "conv_transpose1d.operands_must_have_rank_3": (["4", "2,3,3"], ""),
-    "conv_transpose1d.channels_of_x_must_be_those_of_weight": ([SEQUENCE, "3,3,3"], ""),
-    "conv_transpose1d.channels_of_x_must_be_a_multiple_of_groups": (
-        [SEQUENCE, "2,3,3"],
-        "groups=3",
-    ),
-    "conv_transpose1d.output_padding_must_be_below_strides": (
-        [SEQUENCE, "2,3,3"],
-        "output_padding=[1]",
-    ),
-    "conv_transpose1d.padding_must_leave_elements_of_the_result": (
-        [SEQUENCE, "2,3,3"],
-        "padding=[3]",
-    ),
-    "conv_transpose2d.operands_must_have_rank_4": (["4,4", "2,3,3,3"], ""),
-    "conv_transpose2d.channels_of_x_must_be_those_of_weight": ([IMAGE, "3,3,3,3"], ""),
-    "conv_transpose2d.channels_of_x_must_be_a_multiple_of_groups": ([IMAGE, "2,3,3,3"], "groups=3"),
-    "conv_transpose2d.output_padding_must_be_below_strides": (
-        [IMAGE, "2,3,3,3"],
-        "output_padding=[1, 0]",
-    ),
-    "conv_transpose2d.padding_must_leave_elements_of_the_result": (
-        [IMAGE, "2,3,3,3"],
-        "padding=[3, 0]",
-    ),
+    **conv_refusals(1),
+    **conv_refusals(2),
+    **conv_refusals(3),
     "max_pool1d.x_must_have_rank_3": (["4"], "kernel_size=[2]"),
     "max_pool1d.padding_must_be_below_the_windows_size": (
         [SEQUENCE],

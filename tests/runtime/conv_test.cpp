@@ -13,7 +13,7 @@ struct Case {
   int64_t groups = 1;
 };
 
-OpDef make(const char *name, const Case &c) {
+OpDef make(const std::string &name, const Case &c) {
   OpDef op = OpDef::get(name);
   op.set("strides", c.strides).set("padding", c.padding).set("dilation", c.dilation).set("groups", c.groups);
   return op;
@@ -40,25 +40,50 @@ std::vector<double> asDouble(HostTensor tensor) {
   return out;
 }
 
+/// Place `index` of a box, by axis.
+Shape placeIn(llvm::ArrayRef<int64_t> box, int64_t index) {
+  Shape place(box.size());
+  for (size_t axis = box.size(); axis-- > 0; index /= box[axis])
+    place[axis] = index % box[axis];
+  return place;
+}
+
+int64_t countOf(llvm::ArrayRef<int64_t> box) {
+  int64_t count = 1;
+  for (int64_t size : box)
+    count *= size;
+  return count;
+}
+
+/// The element of an image plane that place `k` of window `at` covers; -1 for padding.
+int64_t covered(const Case &c, llvm::ArrayRef<int64_t> plane, const Shape &at, const Shape &k) {
+  int64_t element = 0;
+  for (size_t axis = 0; axis < plane.size(); ++axis) {
+    int64_t place = at[axis] * c.strides[axis] - c.padding[axis] + k[axis] * c.dilation[axis];
+    if (place < 0 || place >= plane[axis])
+      return -1;
+    element = element * plane[axis] + place;
+  }
+  return element;
+}
+
 /// Calls fn(x offset, weight offset, out offset) for every product of a convolution.
 template <typename Fn> void products(const Case &c, const Shape &out, Fn &&fn) {
+  llvm::ArrayRef<int64_t> plane = llvm::ArrayRef(c.x).drop_front(2), window = llvm::ArrayRef(c.weight).drop_front(2),
+                          results = llvm::ArrayRef(out).drop_front(2);
   int64_t inPerGroup = c.x[1] / c.groups, outPerGroup = out[1] / c.groups;
   for (int64_t n = 0; n < out[0]; ++n)
     for (int64_t o = 0; o < out[1]; ++o)
-      for (int64_t oh = 0; oh < out[2]; ++oh)
-        for (int64_t ow = 0; ow < out[3]; ++ow)
-          for (int64_t i = 0; i < inPerGroup; ++i)
-            for (int64_t kh = 0; kh < c.weight[2]; ++kh)
-              for (int64_t kw = 0; kw < c.weight[3]; ++kw) {
-                int64_t h = oh * c.strides[0] - c.padding[0] + kh * c.dilation[0];
-                int64_t w = ow * c.strides[1] - c.padding[1] + kw * c.dilation[1];
-                if (h < 0 || h >= c.x[2] || w < 0 || w >= c.x[3])
-                  continue;
-                int64_t channel = o / outPerGroup * inPerGroup + i;
-                fn(((n * c.x[1] + channel) * c.x[2] + h) * c.x[3] + w,
-                   ((o * inPerGroup + i) * c.weight[2] + kh) * c.weight[3] + kw,
-                   ((n * out[1] + o) * out[2] + oh) * out[3] + ow);
-              }
+      for (int64_t at = 0; at < countOf(results); ++at)
+        for (int64_t i = 0; i < inPerGroup; ++i)
+          for (int64_t k = 0; k < countOf(window); ++k) {
+            int64_t element = covered(c, plane, placeIn(results, at), placeIn(window, k));
+            if (element < 0)
+              continue;
+            int64_t channel = o / outPerGroup * inPerGroup + i;
+            fn((n * c.x[1] + channel) * countOf(plane) + element, (o * inPerGroup + i) * countOf(window) + k,
+               (n * out[1] + o) * countOf(results) + at);
+          }
 }
 
 void checkClose(HostTensor result, const std::vector<double> &expected, double tolerance) {
@@ -80,16 +105,34 @@ const std::vector<Case> cases = {
     {{1, 17, 10, 11}, {19, 17, 3, 3}, {2, 2}, {1, 1}},
     {{1, 3, 20, 20}, {8, 3, 7, 7}, {2, 2}, {3, 3}},
     {{4, 8, 6, 6}, {8, 8, 1, 1}, {2, 2}}, // the last row and column belong to no window
+    {{2, 3, 9}, {4, 3, 3}, {1}, {0}, {1}},
+    {{1, 4, 11}, {6, 2, 3}, {2}, {1}, {2}, 2},
+    {{2, 2, 3, 4, 5}, {3, 2, 2, 3, 3}, {1, 1, 1}, {0, 1, 1}, {1, 1, 1}},
+    {{1, 16, 4, 5, 6}, {16, 8, 3, 1, 2}, {2, 1, 3}, {1, 0, 1}, {1, 3, 2}, 2},
 };
+
+/// "conv2d" and the like, for as many axes as the case has.
+std::string named(const Case &c, const std::string &prefix, const std::string &suffix = "") {
+  return prefix + std::to_string(c.x.size() - 2) + "d" + suffix;
+}
+
+/// The transposed convolution that undoes the case's shapes.
+OpDef transposed(const Case &c, const Shape &out) {
+  IntList outside;
+  for (size_t axis = 0; axis < c.strides.size(); ++axis)
+    outside.push_back(c.x[2 + axis] - ((out[2 + axis] - 1) * c.strides[axis] - 2 * c.padding[axis] +
+                                       c.dilation[axis] * (c.weight[2 + axis] - 1) + 1));
+  return make(named(c, "conv_transpose"), c).set("output_padding", outside);
+}
 
 } // namespace
 
-TEST_CASE("conv2d and its gradients against double, in every dtype") {
+TEST_CASE("convolutions and their gradients against double, in every dtype") {
   auto dtype = GENERATE(DType::Float32, DType::Float64, DType::Float16, DType::BFloat16);
   double tolerance = dtype == DType::BFloat16 ? 2e-2 : dtype == DType::Float16 ? 4e-3 : 1e-5;
   for (const Case &c : cases) {
     HostTensor x = to(randomF32(c.x, 1), dtype), weight = to(randomF32(c.weight, 2), dtype);
-    CallResult forward = callKernel(make("conv2d", c), {x, weight});
+    CallResult forward = callKernel(make(named(c, "conv"), c), {x, weight});
     REQUIRE(forward.error == "");
     const Shape &shape = forward.outputs[0].meta.shape;
     HostTensor dout = to(randomF32(shape, 3), dtype);
@@ -101,11 +144,14 @@ TEST_CASE("conv2d and its gradients against double, in every dtype") {
       dw[size_t(b)] += ds[size_t(o)] * xs[size_t(a)];
     });
     checkClose(forward.outputs[0], y, tolerance);
-    CallResult data = callKernel(make("conv2d_backward_data", c), {weight, dout, x});
-    CallResult weights = callKernel(make("conv2d_backward_weight", c), {x, dout, weight});
+    CallResult data = callKernel(make(named(c, "conv", "_backward_data"), c), {weight, dout, x});
+    CallResult weights = callKernel(make(named(c, "conv", "_backward_weight"), c), {x, dout, weight});
     REQUIRE(data.error == "");
     REQUIRE(weights.error == "");
     checkClose(data.outputs[0], dx, tolerance);
+    CallResult again = callKernel(transposed(c, shape), {dout, weight});
+    REQUIRE(again.error == "");
+    CHECK(again.outputs[0].storage == data.outputs[0].storage);
     checkClose(weights.outputs[0], dw, tolerance * 2);
   }
 }

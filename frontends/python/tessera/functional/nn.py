@@ -18,16 +18,18 @@ from .math import normalize  # noqa: F401
 _PAD_MODES = {"replicate": "edge", "edge": "edge", "reflect": "reflect"}
 
 
-def _pair(value):
-    return [value, value] if isinstance(value, (int, _SymInt)) else list(value)
+def _each(value, axes):
+    return [value] * axes if isinstance(value, (int, _SymInt)) else list(value)
 
 
-def _merged(weight, axes):
-    """The weight of a convolution along `axes` axes, without an axis of groups."""
-    return _ops.flatten(weight, 0, 1) if weight.ndim == axes + 3 else weight
-
-
-def _biased(out, bias):
+def _conv(name, axes, inp, weight, bias, modes, groups, *windows):
+    """A convolution along `axes` axes; its weight may have an axis of groups. `windows`: stride,
+    padding, dilation.
+    """
+    check_conv_modes(name, *modes)
+    weight = _ops.flatten(weight, 0, 1) if weight.ndim == axes + 3 else weight
+    stride, padding, dilation, *outside = (_each(value, axes) for value in windows)
+    out = getattr(_ops, name)(inp, weight, stride, padding, dilation, groups, *outside)
     return out if bias is None else out + bias
 
 
@@ -35,58 +37,78 @@ def conv1d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
            conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
     """Convolution of sequences [N, C, L] with `weight` [O, C/groups, K], plus `bias` [1, O, 1].
 
-    A grouped weight may have four axes: [groups, O/groups, C/groups, K].
+    A grouped weight may have 4 axes: [groups, O/groups, C/groups, K].
 
     >>> from tessera.functional import ones
     >>> conv1d(ones((1, 2, 5)), ones((3, 2, 3))).shape
     (1, 3, 3)
     """
-    check_conv_modes("conv1d", conv_mode, compute_mode)
-    return _biased(_ops.conv1d(inp, _merged(weight, 1), stride, padding, dilation, groups), bias)
+    return _conv("conv1d", 1, inp, weight, bias, (conv_mode, compute_mode), groups, stride,
+                 padding, dilation)  # fmt: skip
 
 
 def conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
            conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
-    """Convolution of images [N, C, H, W] with `weight` [O, C/groups, H, W], plus `bias` [1, O, 1,
-    1].
+    """Convolution of images [N, C, H, W] with `weight` [O, C/groups, H, W], plus `bias` [1, O, 1, 1].
 
-    A grouped weight may have five axes: [groups, O/groups, C/groups, H, W].
+    A grouped weight may have 5 axes: [groups, O/groups, C/groups, H, W].
 
     >>> from tessera.functional import ones
     >>> conv2d(ones((1, 2, 5, 5)), ones((3, 2, 3, 3)), stride=2).shape
     (1, 3, 2, 2)
     """
-    check_conv_modes("conv2d", conv_mode, compute_mode)
-    geometry = _pair(stride), _pair(padding), _pair(dilation), groups
-    return _biased(_ops.conv2d(inp, _merged(weight, 2), *geometry), bias)
+    return _conv("conv2d", 2, inp, weight, bias, (conv_mode, compute_mode), groups, stride,
+                 padding, dilation)  # fmt: skip
+
+
+def conv3d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
+           conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
+    """Convolution of volumes [N, C, D, H, W] with `weight` [O, C/groups, *K], plus `bias` [1, O, 1, 1, 1].
+
+    A grouped weight may have 6 axes: [groups, O/groups, C/groups, *K].
+
+    >>> from tessera.functional import ones
+    >>> conv3d(ones((1, 2, 3, 5, 5)), ones((3, 2, 1, 3, 3)), stride=2).shape
+    (1, 3, 2, 2, 2)
+    """
+    return _conv("conv3d", 3, inp, weight, bias, (conv_mode, compute_mode), groups, stride,
+                 padding, dilation)  # fmt: skip
 
 
 def conv_transpose1d(inp, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1,
                      groups=1, conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
-    """The transposed convolution of sequences [N, C, L] with `weight` [C, O/groups, K], plus `bias`
-    [1, O, 1].
+    """Transposed convolution of sequences [N, C, L] with `weight` [C, O/groups, K].
 
     >>> from tessera.functional import ones
     >>> conv_transpose1d(ones((1, 2, 3)), ones((2, 4, 2)), stride=2).shape
     (1, 4, 6)
     """
-    check_conv_modes("conv_transpose1d", conv_mode, compute_mode)
-    geometry = stride, padding, dilation, groups, output_padding
-    return _biased(_ops.conv_transpose1d(inp, _merged(weight, 1), *geometry), bias)
+    return _conv("conv_transpose1d", 1, inp, weight, bias, (conv_mode, compute_mode), groups,
+                 stride, padding, dilation, output_padding)  # fmt: skip
 
 
 def conv_transpose2d(inp, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1,
                      groups=1, conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
-    """The transposed convolution of images [N, C, H, W] with `weight` [C, O/groups, H, W], plus
-    `bias` [1, O, 1, 1].
+    """Transposed convolution of images [N, C, H, W] with `weight` [C, O/groups, H, W].
 
     >>> from tessera.functional import ones
     >>> conv_transpose2d(ones((1, 2, 3, 3)), ones((2, 4, 2, 2)), stride=2).shape
     (1, 4, 6, 6)
     """
-    check_conv_modes("conv_transpose2d", conv_mode, compute_mode)
-    geometry = stride, padding, dilation, groups, output_padding
-    return _biased(_ops.conv_transpose2d(inp, _merged(weight, 2), *geometry), bias)
+    return _conv("conv_transpose2d", 2, inp, weight, bias, (conv_mode, compute_mode), groups,
+                 stride, padding, dilation, output_padding)  # fmt: skip
+
+
+def conv_transpose3d(inp, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1,
+                     groups=1, conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
+    """Transposed convolution of volumes [N, C, D, H, W] with `weight` [C, O/groups, *K].
+
+    >>> from tessera.functional import ones
+    >>> conv_transpose3d(ones((1, 2, 2, 3, 3)), ones((2, 4, 1, 2, 2)), stride=2).shape
+    (1, 4, 3, 6, 6)
+    """
+    return _conv("conv_transpose3d", 3, inp, weight, bias, (conv_mode, compute_mode), groups,
+                 stride, padding, dilation, output_padding)  # fmt: skip
 
 
 def linear(inp, weight, bias=None, compute_mode="default"):
@@ -107,9 +129,9 @@ def max_pool2d(inp, kernel_size, stride=None, padding=0):
     >>> max_pool2d(ones((1, 2, 4, 4)), 2).shape
     (1, 2, 2, 2)
     """
-    kernel = _pair(kernel_size)
-    strides = kernel if stride is None else _pair(stride)
-    return _ops.max_pool2d(inp, kernel, strides, _pair(padding))
+    kernel = _each(kernel_size, 2)
+    strides = kernel if stride is None else _each(stride, 2)
+    return _ops.max_pool2d(inp, kernel, strides, _each(padding, 2))
 
 
 def avg_pool2d(inp, kernel_size, stride=None, padding=0, mode="average_count_exclude_padding"):
@@ -120,9 +142,9 @@ def avg_pool2d(inp, kernel_size, stride=None, padding=0, mode="average_count_exc
     [[[[0.25, 0.25], [0.25, 0.25]]]]
     """
     check_choice("avg_pool2d", "mode", mode, ("average", "average_count_exclude_padding"))
-    kernel = _pair(kernel_size)
-    strides = kernel if stride is None else _pair(stride)
-    return _ops.avg_pool2d(inp, kernel, strides, _pair(padding), mode == "average")
+    kernel = _each(kernel_size, 2)
+    strides = kernel if stride is None else _each(stride, 2)
+    return _ops.avg_pool2d(inp, kernel, strides, _each(padding, 2), mode == "average")
 
 
 def max_pool1d(inp, kernel_size, stride=None, padding=0):
@@ -154,7 +176,7 @@ def adaptive_avg_pool2d(inp, oshp):
     >>> adaptive_avg_pool2d(ones((1, 2, 5, 7)), 3).shape
     (1, 2, 3, 3)
     """
-    return _ops.adaptive_avg_pool2d(inp, _pair(oshp))
+    return _ops.adaptive_avg_pool2d(inp, _each(oshp, 2))
 
 
 def _parameter(tensor, inp, value):

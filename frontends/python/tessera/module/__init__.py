@@ -8,7 +8,14 @@ from .activation import ELU, GELU, LeakyReLU, Mish, PReLU, ReLU, Sigmoid, SiLU, 
 from .attention import MultiHeadAttention
 from .batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
 from .container import ModuleDict, ModuleList, Sequential
-from .conv import Conv1d, Conv2d, ConvTranspose1d, ConvTranspose2d
+from .conv import (
+    Conv1d,
+    Conv2d,
+    Conv3d,
+    ConvTranspose1d,
+    ConvTranspose2d,
+    ConvTranspose3d,
+)
 from .elemwise import Concat, Dropout, Elemwise, Flatten, Identity, Pad, PixelShuffle
 from .embedding import Embedding
 from .fused import ConvBn2d, ConvBnRelu2d, ConvRelu2d, LinearBn1d, LinearBnRelu1d, LinearRelu
@@ -45,11 +52,13 @@ __all__ = [
     "Concat",
     "Conv1d",
     "Conv2d",
+    "Conv3d",
     "ConvBn2d",
     "ConvBnRelu2d",
     "ConvRelu2d",
     "ConvTranspose1d",
     "ConvTranspose2d",
+    "ConvTranspose3d",
     "Dropout",
     "ELU",
     "Elemwise",

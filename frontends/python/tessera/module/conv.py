@@ -106,6 +106,26 @@ class Conv2d(_Conv):
                         self.groups, self.conv_mode, self.compute_mode)  # fmt: skip
 
 
+class Conv3d(_Conv):
+    """Convolution of volumes [N, C, D, H, W] with `out_channels` kernels.
+
+    The weight has shape (out, in, depth, height, width), with `groups` (groups, out/groups,
+    in/groups, depth, height, width); the bias (1, out, 1, 1, 1).
+
+    >>> from tessera.functional import ones
+    >>> Conv3d(2, 3, 3, padding=1)(ones((1, 2, 4, 4, 4))).shape
+    (1, 3, 4, 4, 4)
+    """
+
+    axes = 3
+
+    def forward(self, inp):
+        """See the class."""
+        inp, padding = self._padded(inp)
+        return F.conv3d(inp, self.weight, self.bias, self.stride, padding, self.dilation,
+                        self.groups, self.conv_mode, self.compute_mode)  # fmt: skip
+
+
 class _ConvTranspose(_Conv):
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0,
                  output_padding=0, dilation=1, groups=1, bias=True,
@@ -165,3 +185,21 @@ class ConvTranspose2d(_ConvTranspose):
     def forward(self, inp):
         """See the class."""
         return F.conv_transpose2d(inp, *self._options())
+
+
+class ConvTranspose3d(_ConvTranspose):
+    """Transposed convolution of volumes [N, C, D, H, W] with `out_channels` kernels.
+
+    The weight has shape (in, out, depth, height, width), with `groups` (groups, in/groups,
+    out/groups, depth, height, width); the bias (1, out, 1, 1, 1).
+
+    >>> from tessera.functional import ones
+    >>> ConvTranspose3d(2, 3, 2, stride=2)(ones((1, 2, 2, 4, 4))).shape
+    (1, 3, 4, 8, 8)
+    """
+
+    axes = 3
+
+    def forward(self, inp):
+        """See the class."""
+        return F.conv_transpose3d(inp, *self._options())
