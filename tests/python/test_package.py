@@ -57,7 +57,7 @@ NAMES = {
     "Mish Softmax Dropout Embedding Identity Flatten Pad PixelShuffle Sequential ModuleList "
     "ModuleDict Elemwise Concat MultiHeadAttention TransformerEncoderLayer BatchMatMulActivation "
     "ConvRelu2d ConvBn2d ConvBnRelu2d LinearRelu LinearBn1d LinearBnRelu1d GroupNorm LayerNorm "
-    "InstanceNorm GeneralNorm RMSNorm RNNCell LSTMCell GRUCell init",
+    "InstanceNorm GeneralNorm RMSNorm RNN LSTM GRU RNNCell LSTMCell GRUCell init",
     "utils.module_utils": "get_expand_structure set_expand_structure",
     "functional": "abs acos acosh add asin asinh atan atan2 atanh ceil clip cos cosh div equal erf "
     "exp expm1 floor floor_div greater greater_equal left_shift less less_equal log "

@@ -17,6 +17,7 @@ from .module import Module
 from .normalization import GeneralNorm, GroupNorm, InstanceNorm, LayerNorm, RMSNorm
 from .pooling import AdaptiveAvgPool2d, AvgPool1d, AvgPool2d, MaxPool1d, MaxPool2d
 from .recurrent import GRUCell, LSTMCell, RNNCell
+from .sequences import GRU, LSTM, RNN
 from .transformer import TransformerEncoderLayer
 
 __all__ = [
@@ -39,11 +40,13 @@ __all__ = [
     "Embedding",
     "Flatten",
     "GELU",
+    "GRU",
     "GRUCell",
     "GeneralNorm",
     "GroupNorm",
     "Identity",
     "InstanceNorm",
+    "LSTM",
     "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
@@ -62,6 +65,7 @@ __all__ = [
     "Pad",
     "PixelShuffle",
     "RMSNorm",
+    "RNN",
     "RNNCell",
     "ReLU",
     "Sequential",
