@@ -53,6 +53,7 @@ def shared(source):
         f"from .{node.module} import {each.name} as {each.name}\n"
         for node in siblings
         for each in node.names
+        if not (each.asname or each.name).startswith("_")
     ]
 
 

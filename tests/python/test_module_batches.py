@@ -17,7 +17,7 @@ SIM, N = "sim0", "n"  # N stands for the batch in a shape
 BATCHES = (7, 1, 2, 3)
 ROWS, SIGNAL, IMAGES, TEXT = (N, 4), (N, 4, 9), (N, 4, 6, 6), (N, 5, 8)
 VOLUMES = (N, 4, 3, 4, 4)
-STATE = (N, 5)
+STATE, STEPS = (N, 5), (6, N, 4)
 
 
 class Listed(M.Module):
@@ -58,6 +58,14 @@ class Stepped(M.LSTMCell):
         return super().forward(inp, (h, c))
 
 
+class Whole(M.LSTM):
+    """Takes and gives the tensors of its state side by side."""
+
+    def forward(self, inp, *hx):
+        output, state = super().forward(inp, hx or None)
+        return output, *state
+
+
 # For each exported module calls of it: how it is made, and the shapes of its arguments.
 CASES = {
     "AdaptiveAvgPool2d": [(lambda: M.AdaptiveAvgPool2d((3, 2)), IMAGES)],
@@ -88,11 +96,16 @@ CASES = {
     "Embedding": [(lambda: M.Embedding(7, 3), ("int", N, 5))],
     "Flatten": [(M.Flatten, IMAGES)],
     "GELU": [(M.GELU, ROWS)],
+    "GRU": [(lambda: M.GRU(4, 5, bidirectional=True), STEPS)],
     "GRUCell": [(lambda: M.GRUCell(4, 5), ROWS), (lambda: M.GRUCell(4, 5), ROWS, STATE)],
     "GeneralNorm": [(lambda: M.GeneralNorm((4, 9), (1, 2)), SIGNAL)],
     "GroupNorm": [(lambda: M.GroupNorm(2, 4), IMAGES)],
     "Identity": [(M.Identity, ROWS)],
     "InstanceNorm": [(lambda: M.InstanceNorm(4), IMAGES)],
+    "LSTM": [
+        (lambda: Whole(4, 5, 2, batch_first=True, dropout=0.5, bidirectional=True), (N, 6, 4)),
+        (lambda: Whole(4, 5, proj_size=3), STEPS, (1, N, 3), (1, N, 5)),
+    ],
     "LSTMCell": [(lambda: M.LSTMCell(4, 5), ROWS), (lambda: Stepped(4, 5), ROWS, STATE, STATE)],
     "LayerNorm": [(lambda: M.LayerNorm(8), TEXT), (lambda: M.LayerNorm((5, 8)), TEXT)],
     "LeakyReLU": [(M.LeakyReLU, ROWS)],
@@ -111,6 +124,7 @@ CASES = {
     "Pad": [(lambda: M.Pad(((0, 0), (1, 2)), "replicate"), ROWS)],
     "PixelShuffle": [(lambda: M.PixelShuffle(2), IMAGES)],
     "RMSNorm": [(lambda: M.RMSNorm(8), TEXT)],
+    "RNN": [(lambda: M.RNN(4, 5, 2, nonlinearity="relu"), STEPS)],
     "RNNCell": [(lambda: M.RNNCell(4, 5), ROWS), (lambda: M.RNNCell(4, 5), ROWS, STATE)],
     "ReLU": [(M.ReLU, ROWS)],
     "Sequential": [(lambda: M.Sequential(M.Conv1d(4, 3, 3), M.Flatten(), M.GELU()), SIGNAL)],

@@ -58,7 +58,7 @@ NAMES = {
     "ModuleDict Elemwise Concat MultiHeadAttention TransformerEncoderLayer BatchMatMulActivation "
     "ConvRelu2d ConvBn2d ConvBnRelu2d LinearRelu LinearBn1d LinearBnRelu1d GroupNorm LayerNorm "
     "InstanceNorm GeneralNorm RMSNorm AdaptiveMaxPool2d LocalResponseNorm ConvTranspose1d "
-    "ConvTranspose2d Conv3d ConvTranspose3d RNNCell LSTMCell GRUCell init",
+    "ConvTranspose2d Conv3d ConvTranspose3d RNN LSTM GRU RNNCell LSTMCell GRUCell init",
     "utils.module_utils": "get_expand_structure set_expand_structure",
     "functional": "abs acos acosh add asin asinh atan atan2 atanh ceil clip cos cosh div equal erf "
     "exp expm1 floor floor_div greater greater_equal left_shift less less_equal log "

@@ -187,6 +187,11 @@ UNARY = (
     " axis={a}.ndim - 1))] * 2, 0).astype('float32')",
     "F.scan(lambda h, x: (x, h), {a}[0].detach().astype(ts.dtype.qint8(0.05)),"
     " {a}.detach().astype(ts.dtype.qint8(0.05)))[1].astype('float32')",
+    "F.rnn({a}, None, {a}[0], F.matmul({a}[0], F.swapaxes({a}[0], 0, 1)))[0]",
+    "F.gru({a}, None, F.concat([{a}[0]] * 3, 0), F.ones(({a}.shape[1] * 3, {a}.shape[1]),"
+    " dtype={a}.dtype) * 0.1, reverse=True)[1]",
+    "F.concat(F.lstm({a}, None, F.concat([{a}[0]] * 4, 0), F.ones(({a}.shape[1] * 4,"
+    " {a}.shape[1]), dtype={a}.dtype) * 0.1)[1], 0)",
     "F.repeat({a}, 3, -1)", "F.tile({a}, (2,) * {a}.ndim)", "F.split({a}, [1], -1)[0]",
     "F.cumsum({a}, 0)", "F.cumsum({a} * 0.5, -1, reverse=True) * {a}", "F.cumprod({a}, -1, True)",
     "F.logcumsumexp({a}, 0)", "F.cummax({a}, -1) - F.cummin({a}, 0)",

@@ -4,122 +4,31 @@ The state of a generator is two tensors, seed and offset; drawing advances the o
 operation, so a traced function goes on drawing new numbers.
 """
 
-import math
-import operator
 import sys
 
-import numpy as np
-
-from ._core import Tensor, ops
+from ._core import Tensor  # noqa: F401  # the examples have it
+from ._generator import RNG
 from ._known_form import export_known_form
 from .device import call_when_chosen, get_default_device
 
-__all__ = ["RNG", "exponential", "normal", "permutation", "seed", "shuffle", "uniform"]
+__all__ = [
+    "RNG",
+    "bernoulli",
+    "beta",
+    "choice",
+    "exponential",
+    "gamma",
+    "multinomial",
+    "normal",
+    "permutation",
+    "poisson",
+    "randint",
+    "seed",
+    "shuffle",
+    "uniform",
+]
 
 _DEFAULT_SEED = 0x7E55E7A
-
-
-def _size(size):
-    if size is None:
-        return []
-    return [size] if isinstance(size, (int, np.integer)) else [int(n) for n in size]
-
-
-def _state(name, what, value):
-    """A rank 0 tensor of i64 that holds `value`; errors are those of `name`."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name}: {what} must be an int, got {value!r}") from None
-    if not -(2**63) <= number < 2**63:
-        raise ValueError(f"{name}: {what} must have at most 64 bits, got {number}")
-    return Tensor(np.int64(number), dtype="int64")
-
-
-def _first_state(name, seed):
-    """As `_state`, for a seed that the user gives; states of older files may hold negative ones."""
-    state = _state(name, "seed", seed)
-    if operator.index(seed) < 0:
-        raise ValueError(f"{name}: seed must be at least 0, got {seed}")
-    return state
-
-
-class RNG:
-    """A generator of its own.
-
-    >>> RNG(seed=1).uniform(size=(2, 3)).shape
-    (2, 3)
-    """
-
-    def __init__(self, seed=None, device=None):
-        seed = np.random.SeedSequence().generate_state(1)[0] if seed is None else seed
-        self._seed = Tensor(_first_state("RNG", seed), device=device)
-        self._offset = Tensor(_state("RNG", "offset", 0), device=device)
-
-    @property
-    def seed(self):
-        """The seed, as a number."""
-        return self._seed.item()
-
-    def reseed(self, seed):
-        """Starts again from `seed`."""
-        self._set(_first_state("seed", seed), _state("seed", "offset", 0))
-
-    def state_dict(self):
-        """Seed and offset."""
-        return {"seed": self._seed.item(), "offset": self._offset.item()}
-
-    def load_state_dict(self, state):
-        """Goes on where `state_dict` was taken."""
-        self._set(*(_state("load_state_dict", what, state[what]) for what in ("seed", "offset")))
-
-    def _set(self, seed, offset):
-        self._seed._reset(seed)
-        self._offset._reset(offset)
-
-    def draw(self, function, count):
-        """`function(seed, offset)`, which uses `count` numbers."""
-        result = function(self._seed, self._offset)
-        self._offset._reset(self._offset + count)
-        return result
-
-    def uniform(self, low=0.0, high=1.0, size=None, dtype="float32"):
-        """Numbers of [low, high)."""
-        shape = _size(size)
-        unit = self.draw(lambda s, o: ops.uniform(s, o, shape=shape, dtype=dtype), math.prod(shape))
-        return unit if (low, high) == (0, 1) else unit * (high - low) + low
-
-    def normal(self, mean=0.0, std=1.0, size=None, dtype="float32"):
-        """Numbers of the normal distribution."""
-        shape = _size(size)
-        unit = self.draw(lambda s, o: ops.normal(s, o, shape=shape, dtype=dtype), math.prod(shape))
-        return unit if (mean, std) == (0, 1) else unit * std + mean
-
-    def exponential(self, scale=1.0, size=None, dtype="float32"):
-        """Numbers of the exponential distribution with the mean `scale`."""
-        return -ops.log1p(-self.uniform(size=size, dtype=dtype)) * scale
-
-    def permutation(self, n, dtype=None):
-        """The numbers below `n` in random order, or the rows of the tensor `n` in random order."""
-        if not isinstance(n, Tensor):
-            order = self._host(n).permutation(n)
-            return Tensor(order, dtype=dtype or "int32", device=self._seed.device)
-        if dtype is not None:
-            raise ValueError(
-                f"permutation: dtype must be that of the tensor, or none, got {dtype!r}"
-            )
-        return n[self.permutation(n.shape[0]).to(n.device)]
-
-    def shuffle(self, inp):
-        """Puts the rows of `inp` in random order, in place."""
-        inp._reset(self.permutation(inp))
-
-    def _host(self, count):
-        state = self.state_dict()
-        self._offset._reset(self._offset + count)
-        return np.random.RandomState(
-            np.random.Philox(key=state["seed"] & (2**64 - 1), counter=state["offset"])
-        )
 
 
 class _DefaultRNG(RNG):
@@ -231,6 +140,152 @@ def exponential(scale=1.0, size=None):
         True
     """
     return default_rng.exponential(scale, size)
+
+
+def gamma(shape, scale=1.0, size=None):
+    """Numbers of the gamma distribution: G. Marsaglia, W. W. Tsang, 2000.
+
+    Args:
+        shape, scale: positive numbers or float[*B]; NaN where a tensor's element is neither
+        size: the shape of the result before the axes of B, an int or several
+
+    Returns:
+        float32[*size, *B]; another dtype: RNG.gamma
+
+    Raises:
+        ValueError: numbers must be positive; shape and scale must broadcast
+
+    Example:
+        >>> gamma(Tensor([1.0, 2.0]), size=3).shape
+        (3, 2)
+    """
+    return default_rng.gamma(shape, scale, size)
+
+
+def beta(alpha, beta, size=None):
+    """Numbers of the beta distribution.
+
+    Args:
+        alpha, beta: positive numbers or float[*B]; NaN where a tensor's element is neither
+        size: the shape of the result before the axes of B, an int or several
+
+    Returns:
+        float32[*size, *B]; another dtype: RNG.beta
+
+    Raises:
+        ValueError: numbers must be positive; alpha and beta must broadcast
+
+    Example:
+        >>> beta(2, 1, size=3).max().item() <= 1
+        True
+    """
+    return default_rng.beta(alpha, beta, size)
+
+
+def poisson(lam, size=None):
+    """Numbers of the Poisson distribution: by inversion below 10, else W. Hoermann's PTRS, 1993.
+
+    Args:
+        lam: the mean, a number or float[*B] of at least 0; NaN where a tensor's element is not
+        size: the shape of the result before the axes of B, an int or several
+
+    Returns:
+        float32[*size, *B]; another dtype: RNG.poisson
+
+    Raises:
+        ValueError: a number must be at least 0
+
+    Example:
+        >>> poisson(0.0, size=2).tolist()
+        [0.0, 0.0]
+    """
+    return default_rng.poisson(lam, size)
+
+
+def bernoulli(p, size=None):
+    """1 with the probability `p`, else 0.
+
+    Args:
+        p: a number or float[*B] of [0, 1]
+        size: the shape of the result before the axes of B, an int or several
+
+    Returns:
+        float32[*size, *B]; another dtype: RNG.bernoulli
+
+    Raises:
+        ValueError: a number must be in [0, 1]
+
+    Example:
+        >>> bernoulli(Tensor([0.0, 1.0])).tolist()
+        [0.0, 1.0]
+    """
+    return default_rng.bernoulli(p, size)
+
+
+def randint(low, high=None, size=None, dtype="int32"):
+    """Integers of [low, high), or of [0, low) without `high`; each as likely to 2^-93.
+
+    Args:
+        low, high: ints, at most 2^32 apart
+        size: the shape of the result, an int or several; None for one number
+        dtype: of integers that hold the numbers
+
+    Returns:
+        int32[size] or of the given dtype
+
+    Raises:
+        ValueError: high - low must be in [1, 2^32]
+
+    Example:
+        >>> randint(3, 4, size=2).tolist()
+        [3, 3]
+    """
+    return default_rng.randint(low, high, size, dtype)
+
+
+def multinomial(input, num_samples, replacement=False):
+    """Indices along the last axis, with the probabilities that its weights have.
+
+    Args:
+        input: float[*B, N] of at least 0; their sum need not be 1
+        num_samples: an int
+        replacement: whether an index may come again; without, weights of 0 come last
+
+    Returns:
+        int32[*B, num_samples]
+
+    Raises:
+        ValueError: num_samples must be at least 1, and at most N without replacement
+        TypeError: input must be a tensor
+
+    Example:
+        >>> multinomial(Tensor([0.0, 2.0]), 2, replacement=True).tolist()
+        [1, 1]
+    """
+    return default_rng.multinomial(input, num_samples, replacement)
+
+
+def choice(a, size=None, replace=True, p=None):
+    """Numbers below the int `a`, or rows of the tensor `a`, in random order.
+
+    Args:
+        a: an int, or any[N, *D]
+        size: how many, an int or several; None for one
+        replace: whether one may come again
+        p: their weights, float[N]; None: all are as likely
+
+    Returns:
+        int32[size], or any[*size, *D] of the dtype of a
+
+    Raises:
+        ValueError: a must have an element, without replacement as many as are chosen; p must have
+            the shape [N]
+
+    Example:
+        >>> sorted(choice(3, size=3, replace=False).tolist())
+        [0, 1, 2]
+    """
+    return default_rng.choice(a, size, replace, p)
 
 
 def permutation(n, dtype=None):

@@ -38,6 +38,7 @@ from .pooling import (
     MaxPool2d,
 )
 from .recurrent import GRUCell, LSTMCell, RNNCell
+from .sequences import GRU, LSTM, RNN
 from .transformer import TransformerEncoderLayer
 
 __all__ = [
@@ -65,11 +66,13 @@ __all__ = [
     "Embedding",
     "Flatten",
     "GELU",
+    "GRU",
     "GRUCell",
     "GeneralNorm",
     "GroupNorm",
     "Identity",
     "InstanceNorm",
+    "LSTM",
     "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
@@ -89,6 +92,7 @@ __all__ = [
     "Pad",
     "PixelShuffle",
     "RMSNorm",
+    "RNN",
     "RNNCell",
     "ReLU",
     "Sequential",

@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from .. import functional as F  # noqa: N812
+from ..functional._gates import NONLINEARITIES, gru_step, lstm_step
 from ..functional.generated import check_choice
 from ..tensor import Parameter, Tensor
 from . import init
@@ -59,14 +60,14 @@ class RNNCell(_Cell):
     """
 
     def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", **kwargs):
-        check_choice(type(self).__name__, "nonlinearity", nonlinearity, ("tanh", "relu"))
+        check_choice(type(self).__name__, "nonlinearity", nonlinearity, tuple(NONLINEARITIES))
         super().__init__(input_size, hidden_size, bias, **kwargs)
         self.nonlinearity = nonlinearity
 
     def forward(self, inp, hx=None):
         """See the class."""
         of_input, of_state = self._products(inp, self._zeros(inp) if hx is None else hx)
-        return getattr(F, self.nonlinearity)(of_input + of_state)
+        return NONLINEARITIES[self.nonlinearity](of_input + of_state)
 
 
 class LSTMCell(_Cell):
@@ -94,10 +95,7 @@ class LSTMCell(_Cell):
     def forward(self, inp, hx=None):
         """See the class."""
         h, c = (self._zeros(inp), self._zeros(inp)) if hx is None else hx
-        of_input, of_state = self._products(inp, h)
-        i, f, g, o = F.split(of_input + of_state, self.gates, axis=1)
-        c = F.sigmoid(f) * c + F.sigmoid(i) * F.tanh(g)
-        return F.sigmoid(o) * F.tanh(c), c
+        return lstm_step(*self._products(inp, h), c)
 
 
 class GRUCell(_Cell):
@@ -123,7 +121,4 @@ class GRUCell(_Cell):
     def forward(self, inp, hx=None):
         """See the class."""
         h = self._zeros(inp) if hx is None else hx
-        of_input, of_state = (F.split(each, self.gates, axis=1) for each in self._products(inp, h))
-        r, z = (F.sigmoid(a + b) for a, b in zip(of_input[:2], of_state[:2], strict=True))
-        n = F.tanh(of_input[2] + r * of_state[2])
-        return (1 - z) * n + z * h
+        return gru_step(*self._products(inp, h), h)

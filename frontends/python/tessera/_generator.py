@@ -1,0 +1,107 @@
+"""A generator of random numbers, whose state is two tensors."""
+
+import math
+import operator
+
+import numpy as np
+
+from ._core import Tensor, ops
+from ._variates import Variates
+from ._variates import size_of as _size
+
+
+def _state(name, what, value):
+    """A rank 0 tensor of i64 that holds `value`; errors are those of `name`."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: {what} must be an int, got {value!r}") from None
+    if not -(2**63) <= number < 2**63:
+        raise ValueError(f"{name}: {what} must have at most 64 bits, got {number}")
+    return Tensor(np.int64(number), dtype="int64")
+
+
+def _first_state(name, seed):
+    """As `_state`, for a seed that the user gives; states of older files may hold negative ones."""
+    state = _state(name, "seed", seed)
+    if operator.index(seed) < 0:
+        raise ValueError(f"{name}: seed must be at least 0, got {seed}")
+    return state
+
+
+class RNG(Variates):
+    """A generator of its own.
+
+    >>> RNG(seed=1).uniform(size=(2, 3)).shape
+    (2, 3)
+    """
+
+    def __init__(self, seed=None, device=None):
+        seed = np.random.SeedSequence().generate_state(1)[0] if seed is None else seed
+        self._seed = Tensor(_first_state("RNG", seed), device=device)
+        self._offset = Tensor(_state("RNG", "offset", 0), device=device)
+
+    @property
+    def seed(self):
+        """The seed, as a number."""
+        return self._seed.item()
+
+    def reseed(self, seed):
+        """Starts again from `seed`."""
+        self._set(_first_state("seed", seed), _state("seed", "offset", 0))
+
+    def state_dict(self):
+        """Seed and offset."""
+        return {"seed": self._seed.item(), "offset": self._offset.item()}
+
+    def load_state_dict(self, state):
+        """Goes on where `state_dict` was taken."""
+        self._set(*(_state("load_state_dict", what, state[what]) for what in ("seed", "offset")))
+
+    def _set(self, seed, offset):
+        self._seed._reset(seed)
+        self._offset._reset(offset)
+
+    def draw(self, function, count):
+        """`function(seed, offset)`, which uses `count` numbers."""
+        result = function(self._seed, self._offset)
+        self._offset._reset(self._offset + count)
+        return result
+
+    def uniform(self, low=0.0, high=1.0, size=None, dtype="float32"):
+        """Numbers of [low, high)."""
+        shape = _size(size)
+        unit = self.draw(lambda s, o: ops.uniform(s, o, shape=shape, dtype=dtype), math.prod(shape))
+        return unit if (low, high) == (0, 1) else unit * (high - low) + low
+
+    def normal(self, mean=0.0, std=1.0, size=None, dtype="float32"):
+        """Numbers of the normal distribution."""
+        shape = _size(size)
+        unit = self.draw(lambda s, o: ops.normal(s, o, shape=shape, dtype=dtype), math.prod(shape))
+        return unit if (mean, std) == (0, 1) else unit * std + mean
+
+    def exponential(self, scale=1.0, size=None, dtype="float32"):
+        """Numbers of the exponential distribution with the mean `scale`."""
+        return -ops.log1p(-self.uniform(size=size, dtype=dtype)) * scale
+
+    def permutation(self, n, dtype=None):
+        """The numbers below `n` in random order, or the rows of the tensor `n` in random order."""
+        if not isinstance(n, Tensor):
+            order = self._host(n).permutation(n)
+            return Tensor(order, dtype=dtype or "int32", device=self._seed.device)
+        if dtype is not None:
+            raise ValueError(
+                f"permutation: dtype must be that of the tensor, or none, got {dtype!r}"
+            )
+        return n[self.permutation(n.shape[0]).to(n.device)]
+
+    def shuffle(self, inp):
+        """Puts the rows of `inp` in random order, in place."""
+        inp._reset(self.permutation(inp))
+
+    def _host(self, count):
+        state = self.state_dict()
+        self._offset._reset(self._offset + count)
+        return np.random.RandomState(
+            np.random.Philox(key=state["seed"] & (2**64 - 1), counter=state["offset"])
+        )
