@@ -54,11 +54,15 @@ Values convTranspose(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v)
   return {isSequence ? asSequence(b, grad) : grad};
 }
 
+/// One image whose rows are the channels, if there are any: for images of height 1 eager compiles each window anew.
 Values maxPool1d(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  return {asSequence(b, call(b, "max_pool2d", {asImage(b, v[0])},
-                             {{"kernel_size", inPlane(op, "kernel_size", 1)},
-                              {"strides", inPlane(op, "strides", 1)},
-                              {"padding", inPlane(op, "padding", 0)}}))};
+  const IntList added = {b.meta(v[0]).shape[1] == 0 ? 2 : 0};
+  int image = call(b, "expand_dims", {v[0]}, {{"axis", added}});
+  int out = call(b, "max_pool2d", {image},
+                 {{"kernel_size", inPlane(op, "kernel_size", 1)},
+                  {"strides", inPlane(op, "strides", 1)},
+                  {"padding", inPlane(op, "padding", 0)}});
+  return {call(b, "squeeze", {out}, {{"axis", added}})};
 }
 
 Values avgPool1d(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
