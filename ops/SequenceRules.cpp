@@ -13,17 +13,18 @@ static const IntList kHeight = {2};
 static int asImage(SubgraphBuilder &b, int x) { return call(b, "expand_dims", {x}, {{"axis", kHeight}}); }
 static int asSequence(SubgraphBuilder &b, int x) { return call(b, "squeeze", {x}, {{"axis", kHeight}}); }
 
-/// An attribute of one number for the width, after `height`; one of two stays.
-static IntList inPlane(const OpDef &op, const char *name, int64_t height) {
-  const IntList &given = op.ints(name);
-  return given.size() == 2 ? given : IntList{height, given[0]};
-}
+/// An attribute of one number for the width, after `height`.
+static IntList inPlane(const OpDef &op, const char *name, int64_t height) { return {height, op.ints(name)[0]}; }
 
+/// One image whose rows are the channels, if there are any: for images of height 1 eager compiles each window anew.
 Values maxPool1d(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  return {asSequence(b, call(b, "max_pool2d", {asImage(b, v[0])},
-                             {{"kernel_size", inPlane(op, "kernel_size", 1)},
-                              {"strides", inPlane(op, "strides", 1)},
-                              {"padding", inPlane(op, "padding", 0)}}))};
+  const IntList added = {b.meta(v[0]).shape[1] == 0 ? 2 : 0};
+  int image = call(b, "expand_dims", {v[0]}, {{"axis", added}});
+  int out = call(b, "max_pool2d", {image},
+                 {{"kernel_size", inPlane(op, "kernel_size", 1)},
+                  {"strides", inPlane(op, "strides", 1)},
+                  {"padding", inPlane(op, "padding", 0)}});
+  return {call(b, "squeeze", {out}, {{"axis", added}})};
 }
 
 Values avgPool1d(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {

@@ -15,6 +15,8 @@ from tessera import _core, jit
 
 from tests.python import samples
 
+COMPOSITE = 2  # Lowering::Composite of ops/OpInfo.h
+
 
 def _rank(sample):
     return max((len(shape) for shape in sample.shapes), default=0)
@@ -56,10 +58,19 @@ def _drawn(random, attr, given, rank):
 
 # Their numbers count operands of operators in the graph of a composite: windows that are joined.
 COUNTS = {"output_size"}
+# Axes whose order counts, because parameters have it.
+ORDERED = {"general_norm"}
 
 
 def _default(attr):
     return None if attr["default"] is None else samples.value(attr["default"])
+
+
+def _operators(record, attrs, op, tensors):
+    """How many operators eager applies: those of the graph, where numbers decide it."""
+    if record.lowering != COMPOSITE or not any(attr["bind_time"] for attr in attrs):
+        return 1
+    return op.make_forward_graph(*tensors).num_nodes
 
 
 def _kept(attr, value, rank):
@@ -99,7 +110,8 @@ class Values:
                 continue
             except IndexError:
                 results = None  # an index is too large for another axis: the kernel ran
-            self._note(record, number, sample, drawn)
+            operators = _operators(record, self.attrs[record.name], op, tensors)
+            self._note(record, number, sample, drawn, operators)
             if checked and results is not None:
                 self._compare(op, tensors, results)
             return record.name
@@ -116,12 +128,15 @@ class Values:
                     given[attr["name"]] = value
         return given
 
-    def _note(self, record, number, sample, drawn):
+    def _note(self, record, number, sample, drawn, operators):
+        given = {a["name"]: drawn.get(a["name"], _default(a)) for a in self.attrs[record.name]}
         kept = tuple(
-            _kept(attr, drawn.get(attr["name"], _default(attr)), _rank(sample))
-            for attr in self.attrs[record.name]
+            _kept(attr, given[attr["name"]], _rank(sample)) for attr in self.attrs[record.name]
         )
-        self.classes.setdefault(record.name, set()).add((number, kept))
+        order = tuple(given["axes"]) if record.name in ORDERED else ()
+        classes = self.classes.setdefault(record.name, {})
+        most = max(operators, classes.get((number, kept, order), 0))
+        classes[number, kept, order] = most
         self.calls[record.name] = self.calls.get(record.name, 0) + 1
 
     def _compare(self, op, tensors, results):
@@ -140,7 +155,7 @@ def findings(count, seed):
         before = tessera.cache_stats()["compilations"]
         name = values.call(checked=number % 50 == 0)
         compiled[name] += tessera.cache_stats()["compilations"] - before
-    predicted = {name: len(classes) for name, classes in values.classes.items()}
+    predicted = {name: sum(classes.values()) for name, classes in values.classes.items()}
     yield (
         f"{count} calls of {len(values.calls)} of {len(values.records)} operators compiled "
         f"{compiled.total()} classes, of {sum(predicted.values())} that static values predict"
