@@ -122,6 +122,18 @@ static std::vector<Refusal> transposedRefusals() {
        "conv_transpose3d: channels of x must be those of weight, got x f32[1, 4, 1, 1, 1] and weight f32[2, 4, 1, 1, "
        "1]"},
       {Conv3d(), {x, w}, "conv3d: x must have rank 5, got x f32[2, 4, 5, 6]"},
+      {Conv1dBackwardData(),
+       {f32({4, 3, 3}), f32({2, 4, 2}), f32({2, 3, 5})},
+       "conv1d_backward_data: dout must have shape [2, 4, 3], got dout f32[2, 4, 2]"},
+      {Conv1dBackwardWeight(),
+       {f32({2, 3, 5}), f32({2, 4, 2}), f32({4, 3, 3})},
+       "conv1d_backward_weight: dout must have shape [2, 4, 3], got dout f32[2, 4, 2]"},
+      {Conv3dBackwardData(),
+       {f32({4, 3, 1, 3, 3}), f32({2, 4, 1, 3, 3}), f32({2, 3, 1, 5, 6})},
+       "conv3d_backward_data: dout must have shape [2, 4, 1, 3, 4], got dout f32[2, 4, 1, 3, 3]"},
+      {Conv3dBackwardWeight(),
+       {f32({2, 3, 1, 5, 6}), f32({2, 4, 1, 3, 3}), f32({4, 3, 1, 3, 3})},
+       "conv3d_backward_weight: dout must have shape [2, 4, 1, 3, 4], got dout f32[2, 4, 1, 3, 3]"},
   };
 }
 

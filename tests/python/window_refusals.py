@@ -1,6 +1,6 @@
 """For each constraint of convolutions and poolings a call that breaks it, as in refusals.py."""
 
-from tests.python.conv_refusals import conv_refusals
+from tests.python.conv_refusals import CONVOLUTIONS
 
 IMAGE = "1,2,4,4"
 SEQUENCE = "1,2,4"
@@ -33,9 +33,7 @@ WINDOWS = {
         ["1,2,4,3", IMAGE],
         PAIR,
     ),
-    **conv_refusals(1),
-    **conv_refusals(2),
-    **conv_refusals(3),
+    **CONVOLUTIONS,
     "max_pool1d.x_must_have_rank_3": (["4"], "kernel_size=[2]"),
     "max_pool1d.padding_must_be_below_the_windows_size": (
         [SEQUENCE],

@@ -247,7 +247,7 @@ def multinomial(input, num_samples, replacement=False):
     """Indices along the last axis, with the probabilities that its weights have.
 
     Args:
-        input: float[*B, N] of at least 0; their sum need not be 1
+        input: float[*B, N] of at least 0, of any float dtype; their sum need not be 1
         num_samples: an int
         replacement: whether an index may come again; without, weights of 0 come last
 

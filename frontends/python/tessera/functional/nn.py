@@ -50,7 +50,7 @@ def conv1d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
 
 def conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
            conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
-    """Convolution of images [N, C, H, W] with `weight` [O, C/groups, H, W], plus `bias` [1, O, 1, 1].
+    """Convolution of images [N, C, H, W]; `weight` [O, C/groups, H, W], `bias` [1, O, 1, 1].
 
     A grouped weight may have 5 axes: [groups, O/groups, C/groups, H, W].
 
@@ -64,7 +64,7 @@ def conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
 
 def conv3d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
            conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
-    """Convolution of volumes [N, C, D, H, W] with `weight` [O, C/groups, *K], plus `bias` [1, O, 1, 1, 1].
+    """Convolution of volumes [N, C, D, H, W]; `weight` [O, C/groups, *K], `bias` [1, O, 1, 1, 1].
 
     A grouped weight may have 6 axes: [groups, O/groups, C/groups, *K].
 
