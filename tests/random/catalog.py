@@ -193,6 +193,8 @@ UNARY = (
     " dtype={a}.dtype) * 0.1, reverse=True)[1]",
     "F.concat(F.lstm({a}, None, F.concat([{a}[0]] * 4, 0), F.ones(({a}.shape[1] * 4,"
     " {a}.shape[1]), dtype={a}.dtype) * 0.1)[1], 0)",
+    "{a} * ts.random.gamma(2.5)", "{a} + ts.random.poisson(20.0)", "{a} * ts.random.beta(0.5, 2.0)",
+    "{a} * ts.random.bernoulli(0.5, size=2)[0]", "{a} * ts.random.randint(1, 5)",
     "F.repeat({a}, 3, -1)", "F.tile({a}, (2,) * {a}.ndim)", "F.split({a}, [1], -1)[0]",
 )  # fmt: skip
 BINARY = (
