@@ -124,6 +124,9 @@ def text_of(value):
     return repr(value)
 
 
+# What a line has that draws numbers, and one whose products may be the library's.
+STOCHASTIC = ("dropout", "ts.random.")
+PRODUCTS = ("matmul", "F.rnn", "F.lstm", "F.gru")
 # Lines of Python around one or two float variables of one shape; one that does not fit is refused.
 UNARY = (
     "{a}[{int}]", "{a}[{int}:]", "{a}[:{int}]", "{a}[::2]",
