@@ -51,7 +51,9 @@ NAMES = {
     "PascalVOC Cityscapes",
     "hub": "list load help load_serialized_obj_from_url pretrained import_module",
     "data.dataloader": "DataLoader PreLoader WorkerInfo get_worker_info",
-    "random": "seed RNG uniform normal permutation shuffle",
+    "random": "seed RNG uniform normal gamma beta poisson permutation shuffle multinomial "
+    "bernoulli randint choice",
+    "distributions": "Exponential Normal Uniform Categorical Bernoulli Beta Gamma",
     "module": "Module Conv1d Conv2d Linear BatchNorm1d BatchNorm2d BatchNorm3d MaxPool1d "
     "MaxPool2d AvgPool1d AvgPool2d AdaptiveAvgPool2d ReLU Sigmoid SiLU GELU LeakyReLU PReLU ELU "
     "Mish Softmax Dropout Embedding Identity Flatten Pad PixelShuffle Sequential ModuleList "

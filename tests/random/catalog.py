@@ -123,6 +123,9 @@ def text_of(value):
     return repr(value)
 
 
+# What a line has that draws numbers, and one whose products may be the library's.
+STOCHASTIC = ("dropout", "ts.random.")
+PRODUCTS = ("matmul", "F.rnn", "F.lstm", "F.gru")
 # Lines of Python around one or two float variables of one shape; one that does not fit is refused.
 UNARY = (
     "{a}[{int}]", "{a}[{int}:]", "{a}[:{int}]", "{a}[::2]",
@@ -192,6 +195,8 @@ UNARY = (
     " dtype={a}.dtype) * 0.1, reverse=True)[1]",
     "F.concat(F.lstm({a}, None, F.concat([{a}[0]] * 4, 0), F.ones(({a}.shape[1] * 4,"
     " {a}.shape[1]), dtype={a}.dtype) * 0.1)[1], 0)",
+    "{a} * ts.random.gamma(2.5)", "{a} + ts.random.poisson(20.0)", "{a} * ts.random.beta(0.5, 2.0)",
+    "{a} * ts.random.bernoulli(0.5, size=2)[0]", "{a} * ts.random.randint(1, 5)",
     "F.repeat({a}, 3, -1)", "F.tile({a}, (2,) * {a}.ndim)", "F.split({a}, [1], -1)[0]",
     "F.cumsum({a}, 0)", "F.cumsum({a} * 0.5, -1, reverse=True) * {a}", "F.cumprod({a}, -1, True)",
     "F.logcumsumexp({a}, 0)", "F.cummax({a}, -1) - F.cummin({a}, 0)",

@@ -190,8 +190,9 @@ class Drawer:
         alike = [n for n in self.order if self.known[n].shape == self.known[a].shape
                  and self.known[n].dtype == self.known[a].dtype]  # fmt: skip
         text = form.format(a=a, b=self.choose(alike), int=self.random.randint(3))
-        if self.focus.state or "dropout" not in text:
-            self.add(text, 1, stochastic="dropout" in text, library="matmul" in text)
+        draws = any(name in text for name in catalog.STOCHASTIC)
+        if self.focus.state or not draws:
+            self.add(text, 1, stochastic=draws, library=any(n in text for n in catalog.PRODUCTS))
 
     def add_block(self):
         """Convolutions in a row, of images there are or new ones."""
