@@ -15,8 +15,6 @@ from tessera import _core, jit
 
 from tests.python import samples
 
-COMPOSITE = 2  # Lowering::Composite of ops/OpInfo.h
-
 
 def _rank(sample):
     return max((len(shape) for shape in sample.shapes), default=0)
@@ -68,7 +66,7 @@ def _default(attr):
 
 def _operators(record, attrs, op, tensors):
     """How many operators eager applies: those of the graph, where numbers decide it."""
-    if record.lowering != COMPOSITE or not any(attr["bind_time"] for attr in attrs):
+    if record.lowering != "composite" or not any(attr["bind_time"] for attr in attrs):
         return 1
     return op.make_forward_graph(*tensors).num_nodes
 
