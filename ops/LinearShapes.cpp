@@ -23,7 +23,7 @@ llvm::Expected<Metas> cross(const OpDef &op, Operands operands, Segments) {
   bool isSpace = false;
   for (unsigned i = 0; i < 2; ++i) {
     rests[i] = operands[i].shape;
-    auto vectors = rests[i].begin() + fromFront(op.i64(i ? "axisb" : "axisa"), operands[i].rank());
+    auto *vectors = rests[i].begin() + fromFront(op.i64(i ? "axisb" : "axisa"), operands[i].rank());
     if (*vectors == kUnknown || sizes::isSymbolic(*vectors))
       return mustHold(op, "size of the vectors must be known", operands, i);
     if (*vectors != 2 && *vectors != 3)

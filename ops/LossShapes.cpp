@@ -33,7 +33,7 @@ static Metas lossOf(const OpDef &op, Operands operands, llvm::ArrayRef<int64_t> 
 llvm::Expected<Metas> classLoss(const OpDef &op, Operands operands, Segments) {
   const TensorMeta &pred = operands[0], &label = operands[1];
   Shape expected = pred.shape;
-  auto axis = expected.begin() + fromFront(op.i64("axis"), pred.rank());
+  auto *axis = expected.begin() + fromFront(op.i64("axis"), pred.rank());
   int64_t classes = *axis;
   expected.erase(axis);
   bool fits = expected.size() == label.rank();

@@ -10,7 +10,6 @@
 #include "runtime/Profiler.h"
 #include "runtime/schema/Container.h"
 
-#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -104,7 +103,7 @@ struct Session::Impl {
   void setShapes(llvm::ArrayRef<TensorMeta> metas) {
     for (auto [shape, meta] : llvm::zip(shapes, metas)) { // updates of state come after the results
       shape.assign(meta.shape.begin(), meta.shape.end());
-      std::replace(shape.begin(), shape.end(), kUnknown, int64_t(-1));
+      llvm::replace(shape, kUnknown, int64_t(-1));
     }
   }
   llvm::Error allocateThere(llvm::ArrayRef<TensorMeta> given);
