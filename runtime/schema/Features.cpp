@@ -13,6 +13,8 @@ static constexpr llvm::StringLiteral kNames[] = {"complex",      "data_sizes",  
 static_assert(std::size(kNames) == kNumFeatures, "each feature has a name");
 
 void Features::add(DType dtype) {
+  if (unsigned(kindOf(dtype)) >= kNumDTypes)
+    return; // a damaged program's, which its reader refuses
   switch (kDTypes[unsigned(kindOf(dtype))].family) {
   case DTypeFamily::Complex:
     return add(Feature::Complex);
