@@ -173,14 +173,6 @@ static llvm::Expected<PreparedRef> prepareEither(const PrepareRequest &request, 
   return prepareCalls(request, shape.products() < kSerialProducts ? 1 : request.threads, build, own);
 }
 
-/// The shape of a convolution, and of a transposed one, whose input is the result of the forward convolution.
-static ConvShape forwardShape(const PrepareRequest &r) {
-  return convShape(r.op, r.inputs[0].shape, r.inputs[1].shape, r.outputs[0].shape);
-}
-static ConvShape transposedShape(const PrepareRequest &r) {
-  return convShape(r.op, r.outputs[0].shape, r.inputs[1].shape, r.inputs[0].shape);
-}
-
 llvm::Expected<PreparedRef> prepareConv(const PrepareRequest &request) {
   ConvShape shape = forwardShape(request);
   return prepareEither(request, shape, [&](DnnlCalls &calls) { buildForward(calls, request, shape); }, prepareOwnConv);
@@ -194,14 +186,14 @@ llvm::Expected<PreparedRef> prepareConvTranspose(const PrepareRequest &request) 
 }
 
 llvm::Expected<PreparedRef> prepareConvBackwardData(const PrepareRequest &request) {
-  ConvShape shape = convShape(request.op, request.outputs[0].shape, request.inputs[0].shape, request.inputs[1].shape);
+  ConvShape shape = backwardDataShape(request);
   return prepareEither(
       request, shape, [&](DnnlCalls &calls) { buildBackwardData(calls, request, shape, 0, 1); },
       prepareOwnConvBackwardData);
 }
 
 llvm::Expected<PreparedRef> prepareConvBackwardWeight(const PrepareRequest &request) {
-  ConvShape shape = convShape(request.op, request.inputs[0].shape, request.outputs[0].shape, request.inputs[1].shape);
+  ConvShape shape = backwardWeightShape(request);
   return prepareEither(
       request, shape, [&](DnnlCalls &calls) { buildBackwardWeight(calls, request, shape); },
       prepareOwnConvBackwardWeight);

@@ -17,8 +17,9 @@ static SpatialAxis spatialAxis(const OpDef &op, unsigned axis, int64_t size, int
   return window;
 }
 
-ConvShape convShape(const OpDef &op, llvm::ArrayRef<int64_t> image, llvm::ArrayRef<int64_t> weight,
-                    llvm::ArrayRef<int64_t> result) {
+/// The weight is (out, in / groups, *kernel).
+static ConvShape convShape(const OpDef &op, llvm::ArrayRef<int64_t> image, llvm::ArrayRef<int64_t> weight,
+                           llvm::ArrayRef<int64_t> result) {
   ConvShape shape = {};
   shape.batch = image[0];
   shape.groups = op.i64("groups");
@@ -32,6 +33,22 @@ ConvShape convShape(const OpDef &op, llvm::ArrayRef<int64_t> image, llvm::ArrayR
     window.kernel = weight[2 + axis];
   }
   return shape;
+}
+
+ConvShape forwardShape(const PrepareRequest &r) {
+  return convShape(r.op, r.inputs[0].shape, r.inputs[1].shape, r.outputs[0].shape);
+}
+
+ConvShape transposedShape(const PrepareRequest &r) {
+  return convShape(r.op, r.outputs[0].shape, r.inputs[1].shape, r.inputs[0].shape);
+}
+
+ConvShape backwardDataShape(const PrepareRequest &r) {
+  return convShape(r.op, r.outputs[0].shape, r.inputs[0].shape, r.inputs[1].shape);
+}
+
+ConvShape backwardWeightShape(const PrepareRequest &r) {
+  return convShape(r.op, r.inputs[0].shape, r.outputs[0].shape, r.inputs[1].shape);
 }
 
 PoolShape poolShape(const OpDef &op, llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> result) {

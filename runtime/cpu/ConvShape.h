@@ -30,10 +30,11 @@ struct ConvShape {
   int64_t products() const { return batch * groups * out * resultPlane() * in * window(); }
 };
 
-/// `image`, `weight`, `result`: shapes of the forward convolution's operands, whichever of them the operator computes.
-/// The weight is (out, in / groups, *kernel).
-ConvShape convShape(const OpDef &op, llvm::ArrayRef<int64_t> image, llvm::ArrayRef<int64_t> weight,
-                    llvm::ArrayRef<int64_t> result);
+// The forward convolution of a call, of which each operator computes another operand.
+ConvShape forwardShape(const PrepareRequest &request);        // (image, weight) -> result
+ConvShape transposedShape(const PrepareRequest &request);     // (result, weight) -> image
+ConvShape backwardDataShape(const PrepareRequest &request);   // (weight, result, like) -> image
+ConvShape backwardWeightShape(const PrepareRequest &request); // (image, result, like) -> weight
 
 /// A pooling of (N, C, H, W).
 struct PoolShape {

@@ -176,24 +176,20 @@ private:
 
 } // namespace
 
-llvm::Expected<PreparedRef> prepareOwnConv(const PrepareRequest &r) {
-  ConvShape shape = convShape(r.op, r.inputs[0].shape, r.inputs[1].shape, r.outputs[0].shape);
-  return std::make_shared<OwnConv>(r, OwnConv::Forward, shape, 0, 1);
+llvm::Expected<PreparedRef> prepareOwnConv(const PrepareRequest &request) {
+  return std::make_shared<OwnConv>(request, OwnConv::Forward, forwardShape(request), 0, 1);
 }
 
-llvm::Expected<PreparedRef> prepareOwnConvTranspose(const PrepareRequest &r) {
-  ConvShape shape = convShape(r.op, r.outputs[0].shape, r.inputs[1].shape, r.inputs[0].shape);
-  return std::make_shared<OwnConv>(r, OwnConv::BackwardData, shape, 1, 0);
+llvm::Expected<PreparedRef> prepareOwnConvTranspose(const PrepareRequest &request) {
+  return std::make_shared<OwnConv>(request, OwnConv::BackwardData, transposedShape(request), 1, 0);
 }
 
-llvm::Expected<PreparedRef> prepareOwnConvBackwardData(const PrepareRequest &r) {
-  ConvShape shape = convShape(r.op, r.outputs[0].shape, r.inputs[0].shape, r.inputs[1].shape);
-  return std::make_shared<OwnConv>(r, OwnConv::BackwardData, shape, 0, 1);
+llvm::Expected<PreparedRef> prepareOwnConvBackwardData(const PrepareRequest &request) {
+  return std::make_shared<OwnConv>(request, OwnConv::BackwardData, backwardDataShape(request), 0, 1);
 }
 
-llvm::Expected<PreparedRef> prepareOwnConvBackwardWeight(const PrepareRequest &r) {
-  ConvShape shape = convShape(r.op, r.inputs[0].shape, r.outputs[0].shape, r.inputs[1].shape);
-  return std::make_shared<OwnConv>(r, OwnConv::BackwardWeight, shape, 0, 1);
+llvm::Expected<PreparedRef> prepareOwnConvBackwardWeight(const PrepareRequest &request) {
+  return std::make_shared<OwnConv>(request, OwnConv::BackwardWeight, backwardWeightShape(request), 0, 1);
 }
 
 } // namespace tess::runtime::cpu

@@ -12,6 +12,7 @@ from .module import Module
 
 class _Conv(Module):
     axes = 0  # of the kernel
+    function = None  # that computes it
 
     def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1,
                  groups=1, bias=True, conv_mode="cross_correlation", compute_mode="default",
@@ -64,6 +65,12 @@ class _Conv(Module):
         widths = ((0, 0), (0, 0), *((n, n) for n in self.padding))
         return F.pad(inp, widths, mode=self.padding_mode), (0,) * self.axes
 
+    def forward(self, inp):
+        """See the class."""
+        inp, padding = self._padded(inp)
+        return self.function(inp, self.weight, self.bias, self.stride, padding, self.dilation,
+                             self.groups, self.conv_mode, self.compute_mode)  # fmt: skip
+
     def _module_info_string(self):
         parts = [f"{self.in_channels}, {self.out_channels}", f"kernel_size={self.kernel_size}"]
         usual = {"stride": self._each(1), "padding": self._each(0), "dilation": self._each(1)}
@@ -81,13 +88,7 @@ class Conv1d(_Conv):
     the bias (1, out, 1).
     """
 
-    axes = 1
-
-    def forward(self, inp):
-        """See the class."""
-        inp, (padding,) = self._padded(inp)
-        return F.conv1d(inp, self.weight, self.bias, self.stride[0], padding, self.dilation[0],
-                        self.groups, self.conv_mode, self.compute_mode)  # fmt: skip
+    axes, function = 1, staticmethod(F.conv1d)
 
 
 class Conv2d(_Conv):
@@ -97,13 +98,7 @@ class Conv2d(_Conv):
     height, width); the bias (1, out, 1, 1).
     """
 
-    axes = 2
-
-    def forward(self, inp):
-        """See the class."""
-        inp, padding = self._padded(inp)
-        return F.conv2d(inp, self.weight, self.bias, self.stride, padding, self.dilation,
-                        self.groups, self.conv_mode, self.compute_mode)  # fmt: skip
+    axes, function = 2, staticmethod(F.conv2d)
 
 
 class Conv3d(_Conv):
@@ -117,13 +112,7 @@ class Conv3d(_Conv):
     (1, 3, 4, 4, 4)
     """
 
-    axes = 3
-
-    def forward(self, inp):
-        """See the class."""
-        inp, padding = self._padded(inp)
-        return F.conv3d(inp, self.weight, self.bias, self.stride, padding, self.dilation,
-                        self.groups, self.conv_mode, self.compute_mode)  # fmt: skip
+    axes, function = 3, staticmethod(F.conv3d)
 
 
 class _ConvTranspose(_Conv):
@@ -141,9 +130,11 @@ class _ConvTranspose(_Conv):
         each = (self.in_channels // self.groups, self.out_channels // self.groups)
         return (*((self.groups,) if self.groups > 1 else ()), *each, *self.kernel_size)
 
-    def _options(self):
-        return (self.weight, self.bias, self.stride, self.padding, self.output_padding,
-                self.dilation, self.groups, self.conv_mode, self.compute_mode)  # fmt: skip
+    def forward(self, inp):
+        """See the class."""
+        return self.function(inp, self.weight, self.bias, self.stride, self.padding,
+                             self.output_padding, self.dilation, self.groups, self.conv_mode,
+                             self.compute_mode)  # fmt: skip
 
     def _module_info_string(self):
         shown = super()._module_info_string()
@@ -162,11 +153,7 @@ class ConvTranspose1d(_ConvTranspose):
     (1, 3, 8)
     """
 
-    axes = 1
-
-    def forward(self, inp):
-        """See the class."""
-        return F.conv_transpose1d(inp, *self._options())
+    axes, function = 1, staticmethod(F.conv_transpose1d)
 
 
 class ConvTranspose2d(_ConvTranspose):
@@ -180,11 +167,7 @@ class ConvTranspose2d(_ConvTranspose):
     (1, 3, 8, 8)
     """
 
-    axes = 2
-
-    def forward(self, inp):
-        """See the class."""
-        return F.conv_transpose2d(inp, *self._options())
+    axes, function = 2, staticmethod(F.conv_transpose2d)
 
 
 class ConvTranspose3d(_ConvTranspose):
@@ -198,8 +181,4 @@ class ConvTranspose3d(_ConvTranspose):
     (1, 3, 4, 8, 8)
     """
 
-    axes = 3
-
-    def forward(self, inp):
-        """See the class."""
-        return F.conv_transpose3d(inp, *self._options())
+    axes, function = 3, staticmethod(F.conv_transpose3d)
