@@ -31,6 +31,17 @@ def default_device(device):
         tessera.set_default_device(before)
 
 
+@contextlib.contextmanager
+def num_threads(count):
+    """Programs run on `count` threads."""
+    before = tessera.config.get_num_threads()
+    tessera.config.set_num_threads(count)
+    try:
+        yield
+    finally:
+        tessera.config.set_num_threads(before)
+
+
 def as_list(value):
     """The tensors of a result."""
     return list(value) if isinstance(value, (tuple, list)) else [value]

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import tessera
 import tessera.functional as F  # noqa: N812
-from tessera import config, jit
+from tessera import jit
 from tessera.autodiff.modes import recording
 from tessera.jit import Dim
 
-from tests.python.helper import bits, same_bits
+from tests.python.helper import bits, num_threads, same_bits
 
 SHAPES = ((1,), (17,), (3, 40), (5, 4, 33), (1000, 3), (2, 5000), (300, 70))
 NUMPYS = {
@@ -23,10 +23,8 @@ every = pytest.mark.parametrize("name", NUMPYS)
 @pytest.fixture(params=[1, 2, 3, 8])
 def threads(request):
     """Each number of threads."""
-    before = config.get_num_threads()
-    config.set_num_threads(request.param)
-    yield request.param
-    config.set_num_threads(before)
+    with num_threads(request.param):
+        yield request.param
 
 
 def data_of(shape, dtype="float32"):

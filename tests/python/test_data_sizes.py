@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 import tessera
 import tessera.functional as F  # noqa: N812
-from tessera import config, jit
+from tessera import jit
 from tessera.autodiff import GradManager
 from tessera.core import apply
 from tessera.core.ops import builtin as B  # noqa: N812
 from tessera.jit import Dim
 
-from tests.python.helper import programs, same_bits
+from tests.python.helper import num_threads, programs, same_bits
 
 FUNCTIONS = {
     "a sum": lambda x: x[x > 0].sum() * 2,
@@ -114,16 +114,12 @@ def test_a_file_serves_all_data(what, threads, tmp_path):
     function(rows(4, 3))
     function.dump(tmp_path / "p", arg_names=["x"], dims={"x": {0: Dim("n", 1, 64)}})
     program = jit.load(tmp_path / "p", allow_code=threads == 3)
-    known = config.get_num_threads()
-    config.set_num_threads(threads)
-    try:
+    with num_threads(threads):
         for seed, count in enumerate(COUNTS):
             if what != "dropped":  # the file has a state of its own
                 assert same_bits(program(rows(count, seed)), FUNCTIONS[what](rows(count, seed)))
             else:
                 assert program(rows(count, seed)).shape == FUNCTIONS[what](rows(count, seed)).shape
-    finally:
-        config.set_num_threads(known)
 
 
 @pytest.mark.parametrize("what", REFUSED)

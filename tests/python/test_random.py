@@ -8,6 +8,8 @@ import tessera
 from scipy import stats
 from tessera import jit, random
 
+from tests.python.helper import num_threads
+
 
 def test_a_seed_gives_the_same_numbers():
     random.seed(7)
@@ -78,13 +80,10 @@ def test_a_trace_goes_on_drawing():
 
 
 def test_thread_count_changes_nothing():
-    from tessera import _core
-
-    threads, rows = _core.get_num_threads(), []
+    rows = []
     for count in (1, 2):
-        _core.set_num_threads(count)
-        rows.append(random.RNG(seed=5).normal(size=(300_001,)).numpy().tobytes())
-    _core.set_num_threads(threads)
+        with num_threads(count):
+            rows.append(random.RNG(seed=5).normal(size=(300_001,)).numpy().tobytes())
     assert rows[0] == rows[1]
 
 

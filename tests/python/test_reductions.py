@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import tessera
 import tessera.functional as F  # noqa: N812
-from tessera import config, jit
+from tessera import jit
 from tessera.jit import Dim
 
-from tests.python.helper import same_bits
+from tests.python.helper import num_threads, same_bits
 
 CHUNK, LANES = 1 << 15, 16
 COUNTS = (CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 17, 300_001)
@@ -32,10 +32,8 @@ def in_order(values, size=CHUNK):
 @pytest.fixture(params=[1, 2, 3, 8])
 def threads(request):
     """Each number of threads."""
-    before = config.get_num_threads()
-    config.set_num_threads(request.param)
-    yield request.param
-    config.set_num_threads(before)
+    with num_threads(request.param):
+        yield request.param
 
 
 ALL = {

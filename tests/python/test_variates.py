@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import tessera
 from scipy import stats
-from tessera import _core, jit, random
+from tessera import jit, random
 
-from tests.python.helper import default_device, floats, same_bits
+from tests.python.helper import default_device, floats, num_threads, same_bits
 
 COUNT, LEAST = 50_000, 1e-4  # of numbers, and of a test's p-value, which the seed fixes
 
@@ -133,12 +133,11 @@ def test_eager_and_traced_calls_go_on_alike():
 
 
 def test_the_number_of_threads_changes_nothing():
-    before, rows = _core.get_num_threads(), []
+    rows = []
     for count in (1, 2):
-        _core.set_num_threads(count)
-        p = tessera.Tensor(floats(30_001, low=0.1))
-        rows.append(draws(random.RNG(seed=5), p))
-    _core.set_num_threads(before)
+        with num_threads(count):
+            p = tessera.Tensor(floats(30_001, low=0.1))
+            rows.append(draws(random.RNG(seed=5), p))
     assert same_bits(*rows)
 
 
