@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 import tessera
 import tessera.functional as F  # noqa: N812
-from tessera import jit
+from tessera import core, jit
+from tessera import module as M  # noqa: N812
 
 from tests.python.helper import programs, same_bits
 from tests.python.networks import tensor
@@ -47,6 +48,47 @@ def test_sizes_that_follow_from_shapes_stay_free(name, tmp_path):
     for n in (2, 7):
         x = tensor(n, 3, seed=n)
         assert same_bits(jit.load(tmp_path / "p")(x), function(x))
+
+
+@pytest.fixture
+def _symbolic_shapes():
+    before = core.set_symbolic_shape(True)
+    yield
+    core.set_symbolic_shape(before)
+
+
+# MegEngine's programs: `shape` is a tensor.
+SHAPES = {
+    "itself": lambda x: x.shape,
+    "reshape": lambda x: F.reshape(x, F.concat([x.shape[:1], [-1]])),
+    "full": lambda x: F.full(x.shape * 2 + 1, 2.0),
+    "one size": lambda x: F.arange(x.shape[0]) + x.shape[1],
+    "of a result": lambda x: F.broadcast_to(x.sum(axis=0), F.concat([x, x]).shape),
+    "a module": M.LayerNorm(3),
+}
+
+
+@pytest.mark.usefixtures("_symbolic_shapes")
+@pytest.mark.parametrize("name", SHAPES)
+def test_shapes_are_tensors_where_the_process_says_so(name):
+    function = SHAPES[name]
+    call = jit.trace(function)
+    for n in (4, 4, 5, 9):
+        x = tensor(n, 3, seed=n)
+        assert same_bits(call(x), function(x))
+    assert programs(call) <= 2
+
+
+def test_a_shape_as_a_tensor_is_int32_and_the_switch_says_what_held():
+    x, call = tensor(4, 3), jit.trace(lambda x: x.shape)
+    assert call(x) == (4, 3) and not core.set_symbolic_shape(True)
+    try:
+        assert x.shape.dtype == np.int32 and x.shape.numpy().tolist() == [4, 3]
+        assert (x.shape[0] == 4).item() and x.sum().shape == ()
+        assert same_bits(call(x), x.shape)  # no recording of before
+    finally:
+        assert core.set_symbolic_shape(False) and not core.use_symbolic_shape()
+    assert call(x) == (4, 3)
 
 
 # By data: an argument says the size.

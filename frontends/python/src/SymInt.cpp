@@ -8,8 +8,11 @@
 #include "ops/Builtin.h"
 #include "ops/SizeExpr.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Compiler.h"
 
 #include <nanobind/stl/string.h>
+
+#include <atomic>
 
 namespace tess::python {
 
@@ -50,6 +53,31 @@ PyObject *shapeOf(const TensorImpl &tensor) {
       PyTuple_SET_ITEM(tuple, axis, size);
   }
   return tuple;
+}
+
+/// Whether code outside of this package sees shapes as tensors; for every thread.
+static std::atomic<bool> shapesAreTensors = false;
+
+/// Whether the Python code that runs is the package's own, which knows tuples only.
+static bool isOwnCode() {
+  PyObject *globals = PyEval_GetGlobals();
+  PyObject *name = globals ? PyDict_GetItemString(globals, "__name__") : nullptr;
+  if (!name || !PyUnicode_Check(name))
+    return false;
+  llvm::StringRef module = nb::borrow<nb::str>(name).c_str();
+  return module.consume_front("tessera") && (module.empty() || module.starts_with("."));
+}
+
+PyObject *shapeAttribute(const TensorImpl &tensor) {
+  PyObject *shape = shapeOf(tensor);
+  if (LLVM_LIKELY(!shapesAreTensors.load(std::memory_order_relaxed)) || !shape || tensor.rank() == 0 || isOwnCode())
+    return shape;
+  nb::object sizes = nb::steal(shape), type = nb::borrow(reinterpret_cast<PyObject *>(tensorType));
+  try {
+    return type(sizes, "int32").release().ptr();
+  } catch (nb::python_error &error) {
+    return error.restore(), nullptr;
+  }
 }
 
 PyObject *sizeOf(const TensorImpl &tensor) {
@@ -173,6 +201,10 @@ void initSymInt(nb::module_ &module) {
   module.def(
       "set_symint", [](nb::handle type) { symIntType = reinterpret_cast<PyTypeObject *>(type.inc_ref().ptr()); },
       nb::arg("type"), "The class of sizes within a traced function.");
+  module.def(
+      "set_symbolic_shape", [](bool option) { return shapesAreTensors.exchange(option); }, nb::arg("option"),
+      "Whether `shape` gives code outside of this package a tensor; returns what held before.");
+  module.def("use_symbolic_shape", [] { return shapesAreTensors.load(); }, "What set_symbolic_shape was given last.");
   module.def(
       "size_arithmetic",
       [](const std::string &kind, int64_t a, int64_t b) -> nb::object {

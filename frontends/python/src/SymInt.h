@@ -25,6 +25,8 @@ inline bool isSymInt(PyObject *object) { return Py_TYPE(object) == symIntType; }
 void noteSizeRead(const eager::TensorImpl &tensor);
 /// The shape of a tensor: an int for each axis, or a SymInt in a recording.
 PyObject *shapeOf(const eager::TensorImpl &tensor);
+/// What Python's `shape` gives: the same, or, where `core.set_symbolic_shape` says so, a tensor of it.
+PyObject *shapeAttribute(const eager::TensorImpl &tensor);
 /// The product of its sizes.
 PyObject *sizeOf(const eager::TensorImpl &tensor);
 

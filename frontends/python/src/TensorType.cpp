@@ -123,7 +123,7 @@ PyObject *tensorNew(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   return wrap(std::move(*tensor), type);
 }
 
-PyObject *getShape(PyObject *self, void *) { return shapeOf(implOf(self)); }
+PyObject *getShape(PyObject *self, void *) { return shapeAttribute(implOf(self)); }
 PyObject *getDType(PyObject *self, void *) { return Py_XNewRef(numpyDType(implOf(self).dtype())); }
 /// NumPy's dtype, which tells quantized and low-bit ones not apart: of them the text.
 PyObject *getDTypeKey(PyObject *self, void *) {

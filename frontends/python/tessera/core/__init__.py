@@ -2,6 +2,16 @@
 
 from .._core import OpDef, Tensor, apply
 from . import ops
-from .symint import SymInt, sym_max, sym_min
+from .symint import SymInt, set_symbolic_shape, sym_max, sym_min, use_symbolic_shape
 
-__all__ = ["OpDef", "SymInt", "Tensor", "apply", "ops", "sym_max", "sym_min"]
+__all__ = [
+    "OpDef",
+    "SymInt",
+    "Tensor",
+    "apply",
+    "ops",
+    "set_symbolic_shape",
+    "sym_max",
+    "sym_min",
+    "use_symbolic_shape",
+]

@@ -139,6 +139,28 @@ def sym_min(first, second):
     return _combined("min", min, first, second)
 
 
+def set_symbolic_shape(option):
+    """Whether `Tensor.shape` is MegEngine's int32 tensor, in the whole process; returns what held
+    before. Of a rank of 0 it stays the empty tuple, and the package's own code sees tuples.
+
+    >>> before = set_symbolic_shape(True)
+    >>> use_symbolic_shape()
+    True
+    >>> set_symbolic_shape(before)
+    True
+    """
+    return _core.set_symbolic_shape(bool(option))
+
+
+def use_symbolic_shape():
+    """What set_symbolic_shape was given last.
+
+    >>> use_symbolic_shape()
+    False
+    """
+    return _core.use_symbolic_shape()
+
+
 def _arithmetic(kind, compute):
     def _forward(self, other):
         return _combined(kind, compute, self, other)

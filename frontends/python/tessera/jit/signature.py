@@ -14,6 +14,8 @@ def signature(args, kwargs):
     """
     leaves, structure = flatten((args, kwargs))
     tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+    if _core.use_symbolic_shape():  # the function meets other shapes
+        structure = structure, "symbolic shapes"
     return tensors, (structure, *map(_leaf_key, leaves), _core.identity(tensors))
 
 
