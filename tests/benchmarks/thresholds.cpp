@@ -7,6 +7,7 @@
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/MatmulShape.h"
 #include "runtime/cpu/OwnPool.h"
+#include "llvm/Support/Alignment.h"
 
 #include <chrono>
 #include <cstdio>
@@ -44,6 +45,22 @@ void printRow(double size, Times times, bool isLast) {
   std::printf("[%.0f, %.1f, %.1f]%s", size, times.below, times.above, isLast ? "" : ", ");
 }
 
+/// What calls of kernels have besides operands; the memory is as large as any kernel wanted so far.
+class Caller {
+public:
+  void run(const PreparedKernel &kernel, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) {
+    constexpr size_t kAlignment = 64; // RunContext's
+    if (memory.size() < kernel.workspaceBytes() + kAlignment)
+      memory.resize(kernel.workspaceBytes() + kAlignment);
+    RunContext context;
+    context.workspace = reinterpret_cast<void *>(llvm::alignAddr(memory.data(), llvm::Align(kAlignment)));
+    llvm::cantFail(kernel.run(context, inputs, outputs));
+  }
+
+private:
+  std::vector<char> memory;
+};
+
 /// A product of float32 matrices, and the kernels that may compute it.
 class Product {
 public:
@@ -65,9 +82,8 @@ public:
   }
 
   void run(const PreparedKernel &kernel) {
-    RunContext context;
     void *inputs[] = {a.data(), b.data()}, *output = c.data();
-    llvm::cantFail(kernel.run(context, inputs, output));
+    caller.run(kernel, inputs, output);
   }
 
   const int64_t products;
@@ -78,6 +94,7 @@ private:
   }
 
   OpDef op = OpDef::get("matmul");
+  Caller caller;
   std::vector<float> a, b, c;
   std::vector<TensorMeta> metas;
 };
@@ -115,10 +132,8 @@ void measurePool(const char *name, int64_t value, const char *opName, Prepare pr
   PreparedRef kernel = llvm::cantFail(prepare({op, x, y}));
   std::vector<float> from(x.numElements(), 1), to(y.numElements());
   void *input = from.data(), *output = to.data();
-  auto call = [&] {
-    RunContext context;
-    llvm::cantFail(kernel->run(context, input, output));
-  };
+  Caller caller;
+  auto call = [&] { caller.run(*kernel, input, output); };
   double nanoseconds = leastTimes(call, [] {}).below;
   std::printf("\"%s\": {\"value\": %lld, \"measured\": %.0f},\n", name, static_cast<long long>(value),
               nanoseconds * 1000 / double(y.numElements() * 9));
