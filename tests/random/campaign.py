@@ -10,6 +10,7 @@ printed as Python source.
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -24,6 +25,37 @@ from tests.random.kinds import KINDS
 _DEADLINE = 300  # seconds for a program, which takes one
 
 
+class Watch:
+    """Ends a process that computes a program for longer than _DEADLINE, or does nothing for as
+    long: on a machine that does much else it may take its time.
+    """
+
+    def __init__(self, process):
+        self.process, self.is_late, self.before = process, False, self.computed()
+        self.last = self.before
+        self.begin()
+
+    def begin(self):
+        """Looks again when _DEADLINE has passed."""
+        self.timer = threading.Timer(_DEADLINE, self.look)
+        self.timer.start()
+
+    def computed(self):
+        """Seconds of all its threads so far."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def look(self):
+        """Ends it, or waits on."""
+        last, self.last = self.last, self.computed()
+        self.is_late = self.last - self.before > _DEADLINE or self.last - last < 1
+        self.process.kill() if self.is_late else self.begin()
+
+    def stop(self):
+        """Ends the watch."""
+        self.timer.cancel()
+
+
 class Worker:
     """A process that runs programs one after another; a new one after a crash."""
 
@@ -36,20 +68,20 @@ class Worker:
             command = [sys.executable, "-m", "tests.random.worker", self.kind, *self.only]
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                             stderr=subprocess.DEVNULL, text=True)  # fmt: skip
-        timer = threading.Timer(_DEADLINE, self.process.kill)
-        timer.start()
+        watch = Watch(self.process)
         row = {"seed": seed, "modes": [], "skipped": [], "findings": {}}
         self.process.stdin.write(f"{seed}\n")
         self.process.stdin.flush()
         mode = "eager"
         for line in self.process.stdout:
             if line.startswith("{"):
-                timer.cancel()
+                watch.stop()
                 return json.loads(line)
             mode = line.strip()
-        timer.cancel()
+        watch.stop()
         code = self.process.wait()
-        row["findings"][mode] = f"{mode}: the process ended with {code}"
+        why = f"had no result in {_DEADLINE} s" if watch.is_late else f"ended with {code}"
+        row["findings"][mode] = f"{mode}: the process {why}"
         return row
 
     def stop(self):
