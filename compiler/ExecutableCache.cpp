@@ -66,16 +66,19 @@ std::string diskKey(llvm::StringRef key) {
 
 } // namespace
 
-/// The key of `text` compiled for `target`; none where nothing is kept of that.
-static std::optional<std::string> keyOf(llvm::StringRef target, llvm::StringRef text) {
+/// The key of `text` compiled for `target`, which may be in `memory`; none where nothing is kept of that.
+static std::optional<llvm::StringRef> keyOf(llvm::StringRef target, llvm::StringRef text, std::string &memory) {
   std::optional<TargetLevel> level = TargetSpec::levelOf(target);
   if (!level || *level == TargetLevel::HostChecked)
     return std::nullopt;
-  return *level == TargetLevel::Host ? text.str() : ("target " + target + "\n" + text).str();
+  if (*level == TargetLevel::Host)
+    return text;
+  return memory = ("target " + target + "\n" + text).str();
 }
 
 std::optional<runtime::Executable> findExecutable(llvm::StringRef target, llvm::StringRef text) {
-  std::optional<std::string> key = keyOf(target, text);
+  std::string memory;
+  std::optional<llvm::StringRef> key = keyOf(target, text, memory);
   if (!key)
     return std::nullopt;
   if (std::shared_ptr<const WarmSet> set = warmSet())
@@ -89,7 +92,8 @@ std::optional<runtime::Executable> findExecutable(llvm::StringRef target, llvm::
 }
 
 void storeExecutable(llvm::StringRef target, llvm::StringRef text, const runtime::Executable &executable) {
-  if (std::optional<std::string> key = keyOf(target, text))
+  std::string memory;
+  if (std::optional<llvm::StringRef> key = keyOf(target, text, memory))
     keepExecutable(diskKey(*key), executable);
 }
 

@@ -20,6 +20,11 @@ HeldBody &HeldBody::operator=(const HeldBody &) = default;
 HeldBody &HeldBody::operator=(HeldBody &&) noexcept = default;
 HeldBody::~HeldBody() = default;
 
+bool AttrValue::hasExpressions() const {
+  return (kind() == AttrKind::I64 && sizes::isSymbolic(i64())) ||
+         (kind() == AttrKind::I64List && sizes::isSymbolic(ints()));
+}
+
 /// Doubles are compared by their bits: -0.0 and 0.0 differ, and a NaN equals itself.
 bool AttrValue::operator==(const AttrValue &other) const {
   if (kind() == AttrKind::F64 && other.kind() == AttrKind::F64)

@@ -86,6 +86,9 @@ public:
   ScalarParameter parameter() const { return std::get<ScalarParameter>(value); }
   const BodyRef &body() const { return std::get<HeldBody>(value).ref; }
 
+  /// Whether a number of an I64 or I64List is an expression (SizeExpr.h).
+  bool hasExpressions() const;
+
   bool operator==(const AttrValue &other) const;
   /// Equal values have equal hashes; doubles count by their bits, in == too: 0.0 and -0.0 differ, a NaN equals itself.
   uint64_t hash() const;

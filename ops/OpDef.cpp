@@ -152,6 +152,10 @@ llvm::Error OpDef::trySet(llvm::StringRef name, AttrValue value) {
     return makeError(ErrorCode::TypeMismatch,
                      this->name() + ": attribute must be one of [" + list + "], got '" + name + "'");
   }
+  return trySet(unsigned(index), std::move(value));
+}
+
+llvm::Error OpDef::trySet(unsigned index, AttrValue value) {
   const AttrInfo &info = opInfo->attrs[index];
   value = coerced(info, std::move(value));
   if (value.kind() != info.kind && !(value.kind() == AttrKind::None && info.isOptional))
@@ -181,20 +185,6 @@ llvm::Expected<OpDef> OpDef::make(llvm::StringRef name, llvm::ArrayRef<std::pair
   return op;
 }
 
-/// Calls `f(number)` for every number of a size, to read it or to change it.
-template <typename Attrs, typename F> static void forEachSize(const OpInfo &info, Attrs &attrs, F f) {
-  for (unsigned i = 0; i < attrs.size(); ++i) {
-    bool isOne = attrs[i].kind() == AttrKind::I64;
-    if (!info.attrs[i].isSize || (!isOne && attrs[i].kind() != AttrKind::I64List))
-      continue;
-    IntList list = isOne ? IntList{attrs[i].i64()} : attrs[i].ints();
-    for (int64_t &number : list)
-      f(number);
-    if constexpr (!std::is_const_v<Attrs>)
-      attrs[i] = isOne ? AttrValue(list.front()) : AttrValue(std::move(list));
-  }
-}
-
 /// The body of a control operator; null for others.
 static const AttrBody *bodyOf(llvm::ArrayRef<AttrValue> attrs) {
   bool isControl = !attrs.empty() && attrs.front().kind() == AttrKind::Body;
@@ -203,9 +193,8 @@ static const AttrBody *bodyOf(llvm::ArrayRef<AttrValue> attrs) {
 
 bool OpDef::hasExpressions() const {
   const AttrBody *body = bodyOf(attrs);
-  bool found = body && body->hasExpressions();
-  forEachSize(*opInfo, attrs, [&](int64_t number) { found |= sizes::isSymbolic(number); });
-  return found;
+  auto isExpression = [](const auto &pair) { return std::get<0>(pair).isSize && std::get<1>(pair).hasExpressions(); };
+  return (body && body->hasExpressions()) || llvm::any_of(llvm::zip_equal(opInfo->attrs, attrs), isExpression);
 }
 
 void OpDef::forEachSymbol(llvm::function_ref<void(uint32_t)> f) const {
@@ -218,7 +207,15 @@ void OpDef::forEachSymbol(llvm::function_ref<void(uint32_t)> f) const {
 
 OpDef OpDef::withSymbols(llvm::function_ref<int64_t(uint32_t)> valueOf) const {
   OpDef op = *this;
-  forEachSize(*opInfo, op.attrs, [&](int64_t &number) { number = sizes::substitute(number, valueOf); });
+  for (auto [info, value] : llvm::zip_equal(opInfo->attrs, op.attrs)) {
+    if (!info.isSize || !value.hasExpressions())
+      continue;
+    bool isOne = value.kind() == AttrKind::I64;
+    IntList list = isOne ? IntList{value.i64()} : value.ints();
+    for (int64_t &number : list)
+      number = sizes::substitute(number, valueOf);
+    value = isOne ? AttrValue(list.front()) : AttrValue(std::move(list));
+  }
   if (const AttrBody *body = bodyOf(op.attrs))
     op.attrs.front() = AttrValue(body->withSymbols(valueOf));
   return op;

@@ -52,6 +52,8 @@ public:
   OpDef &set(llvm::StringRef name, AttrValue value);
   /// As set(), for user input: an unknown name, a wrong kind and a value out of range are errors.
   llvm::Error trySet(llvm::StringRef name, AttrValue value);
+  /// The same of the attribute with this number, which must be one.
+  llvm::Error trySet(unsigned index, AttrValue value);
   unsigned numAttrs() const { return attrs.size(); }
   /// Whether a size among the attributes is an expression (SizeExpr.h).
   bool hasExpressions() const;

@@ -83,6 +83,15 @@ llvm::Error CodeImage::mapCopy(const Image &image) {
   return llvm::Error::success();
 }
 
+/// What the environment says when the first image is mapped.
+static bool wantsPerfMap() {
+  static const bool wanted = [] {
+    const char *value = std::getenv("TESS_PERF_MAP");
+    return value && llvm::StringRef(value) == "1";
+  }();
+  return wanted;
+}
+
 llvm::Expected<std::shared_ptr<CodeImage>> CodeImage::map(const Image &image, ImageKind kind) {
   std::shared_ptr<CodeImage> code(new CodeImage());
   code->lender = image.mapped;
@@ -102,8 +111,7 @@ llvm::Expected<std::shared_ptr<CodeImage>> CodeImage::map(const Image &image, Im
     code->functions.push_back(reinterpret_cast<KernelFn>(uintptr_t(code->base) + entry.offset));
     code->scratch.push_back(entry.scratchBytesPerElement);
   }
-  const char *wanted = std::getenv("TESS_PERF_MAP");
-  if (wanted && std::strcmp(wanted, "1") == 0)
+  if (wantsPerfMap())
     code->writePerfMap(image);
   return code;
 }

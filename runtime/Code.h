@@ -35,7 +35,7 @@ private:
   const char *base = nullptr;
   std::shared_ptr<const std::string_view> lender; // of the memory; null: our own
   uint64_t mappedBytes = 0;
-  std::vector<uint32_t> scratch;
+  llvm::SmallVector<uint32_t, 1> scratch;
 };
 
 /// Whether this machine and its operating system have `feature`, by LLVM's name for it ("avx512bw").

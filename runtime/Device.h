@@ -9,6 +9,7 @@
 
 #include "runtime/schema/Image.h"
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/xxhash.h"
 
@@ -17,7 +18,6 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
-#include <vector>
 
 namespace tess::runtime {
 
@@ -106,7 +106,7 @@ public:
   unsigned numEntries() const { return functions.size(); }
 
 protected:
-  std::vector<KernelFn> functions;
+  llvm::SmallVector<KernelFn, 1> functions;
 };
 using LoadedCodeRef = std::shared_ptr<LoadedCode>;
 

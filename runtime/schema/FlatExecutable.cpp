@@ -2,7 +2,6 @@
 #include "runtime/schema/FlatExecutable.h"
 
 #include "ops/Error.h"
-#include "ops/SizeExpr.h"
 #include "runtime/schema/ExecutableCodec.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -65,11 +64,6 @@ AttrValue defaultOf(const AttrInfo &info) { return info.hasDefault ? info.defaul
 /// process.
 constexpr uint8_t kIsText = 0x80;
 
-bool hasExpressions(const AttrValue &attr) {
-  return (attr.kind() == AttrKind::I64 && sizes::isSymbolic(attr.i64())) ||
-         (attr.kind() == AttrKind::I64List && sizes::isSymbolic(attr.ints()));
-}
-
 class Writer {
 public:
   std::string out;
@@ -116,7 +110,7 @@ void Writer::value(const OpDef &op) {
       given.push_back(i);
   raw(uint8_t(given.size()));
   for (unsigned i : given) {
-    bool isText = hasExpressions(op.attr(i));
+    bool isText = op.attr(i).hasExpressions();
     raw(uint8_t(isText ? i | kIsText : i));
     isText ? value(op.attr(i).toText()) : value(op.attr(i));
   }
@@ -261,7 +255,7 @@ void Reader::value(OpDef &op) {
     unsigned place = raw<uint8_t>(), index = place & ~kIsText;
     ok = ok && index < info.attrs.size();
     AttrValue attr = !ok ? AttrValue() : place & kIsText ? expressions(info.attrs[index].kind) : attribute();
-    ok = ok && !llvm::errorToBool(op.trySet(info.attrs[index].name, std::move(attr)));
+    ok = ok && !llvm::errorToBool(op.trySet(index, std::move(attr)));
   }
   for (unsigned i = 0; i < info.attrs.size(); ++i)
     ok = ok && (info.attrs[i].isOptional || op.attr(i).kind() != AttrKind::None);

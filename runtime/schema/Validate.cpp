@@ -61,11 +61,11 @@ private:
 
   const Executable &exe;
   llvm::StringRef what;
-  std::vector<bool> hasShape, hasMemory;
-  std::vector<ValueId>
-      roots; // owner of the memory of each value, set when its node is met, so that chains of views are walked once
+  template <typename T> using ByValue = llvm::SmallVector<T, 16>; // of which small programs have few
+  ByValue<bool> hasShape, hasMemory;
+  ByValue<ValueId> roots; // owner of its memory, set when its node is met, so that chains of views are walked once
   KnownSizes known;
-  std::vector<const ProgramNode *> nodeOf; // by result
+  ByValue<const ProgramNode *> nodeOf; // by result
 };
 
 } // namespace

@@ -4,7 +4,7 @@
 
 namespace tess::runtime {
 
-bool KnownSizes::has(uint32_t symbol, const std::vector<bool> &hasShape) const {
+bool KnownSizes::has(uint32_t symbol, llvm::ArrayRef<bool> hasShape) const {
   if (symbol < sizes::kDataSymbols)
     return symbol < exe.symbols.size() && isSizeOfInput[symbol];
   symbol -= sizes::kDataSymbols;

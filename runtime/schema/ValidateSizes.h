@@ -13,7 +13,7 @@ public:
   void addInput(int32_t symbol) { isSizeOfInput[symbol] = true; }
   /// Whether an input, or an earlier operator whose sizes data decides, gives the symbol its number. `hasShape`: by
   /// value, whether it was met.
-  bool has(uint32_t symbol, const std::vector<bool> &hasShape) const;
+  bool has(uint32_t symbol, llvm::ArrayRef<bool> hasShape) const;
   /// Whether a scalar of kind Size names an attribute that is one size.
   static bool isSize(const Executable &exe, const ScalarSource &scalar);
 

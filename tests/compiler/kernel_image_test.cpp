@@ -13,10 +13,7 @@
 #include "llvm/Target/TargetOptions.h"
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
-#include <fstream>
 #include <thread>
-#include <unistd.h>
 
 namespace tess::test {
 
@@ -191,18 +188,6 @@ TEST_CASE("an image needs nothing outside itself") {
   CHECK(errorOf(buildImage(fine, {{"other", 0, 0}}, "")) ==
         "codegen: every kernel must be in the object, got none named other");
   CHECK(bool(buildImage(fine, {{"k", 0, 0}}, "")));
-}
-
-TEST_CASE("a perf map names the kernels") {
-  setenv("TESS_PERF_MAP", "1", 1);
-  Kernel kernel(addSpec());
-  unsetenv("TESS_PERF_MAP");
-  std::ifstream map("/tmp/perf-" + std::to_string(getpid()) + ".map");
-  std::string address, size, name;
-  REQUIRE(bool(map >> address >> size >> name));
-  CHECK(name == "kernel");
-  CHECK(std::stoull(size, nullptr, 16) == kernel.image.bytes.size() - kernel.image.entries[0].offset);
-  std::remove(("/tmp/perf-" + std::to_string(getpid()) + ".map").c_str());
 }
 
 TEST_CASE("what is no object is an error") { CHECK_FALSE(errorOf(buildImage("not an object", {}, "")).empty()); }
