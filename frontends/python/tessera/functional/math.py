@@ -164,4 +164,45 @@ def topk_accuracy(logits, target, topk=1):
     return _ops.topk_accuracy(logits, target, topk)
 
 
+def bincount(inp, weights=None, minlength=0):
+    """How often each number from 0 on occurs in `inp`, or the sum of its `weights`.
+
+    The result is as long as the largest number wants, which is read from the tensor, or `minlength`
+    where that is more.
+
+    >>> from tessera import tensor
+    >>> bincount(tensor([0, 2, 2], dtype="int32")).tolist()
+    [1, 0, 2]
+    """
+    inp = inp if isinstance(inp, _Tensor) else _Tensor(inp)
+    length = int(_ops.max(inp).item()) + 1 if inp.size else 0
+    if weights is None:
+        weights = _ops.astype(_ops.ones_like(inp), "int32")
+    return _ops.bincount(inp, weights, length if length > minlength else minlength)
+
+
+def einsum(equation, *operands):
+    """A sum of products by Einstein's convention, as NumPy's einsum of an equation.
+
+    >>> from tessera import tensor
+    >>> einsum("ij,j->i", tensor([[1.0, 2.0], [3.0, 4.0]]), tensor([1.0, 10.0])).tolist()
+    [21.0, 43.0]
+    """
+    return _ops.einsum(operands, equation)
+
+
+def svd(inp, full_matrices=False, compute_uv=True):
+    """Matrices as `u diag(s) vh`: (u, s, vh), or without `compute_uv` the singular values s alone.
+
+    u and vh have as many columns and rows as s has values: `full_matrices` must be False.
+
+    >>> from tessera import tensor
+    >>> [each.tolist() for each in svd(tensor([[0.0, 2.0], [3.0, 0.0]]))]
+    [[[0.0, 1.0], [1.0, 0.0]], [3.0, 2.0], [[1.0, 0.0], [0.0, 1.0]]]
+    """
+    if full_matrices:
+        raise ValueError(f"svd: full_matrices must be False, got {full_matrices!r}")
+    return _ops.svd(inp) if compute_uv else _ops.svdvals(inp)
+
+
 export(globals())
