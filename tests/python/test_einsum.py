@@ -23,7 +23,7 @@ EQUATIONS = {
     "abcd,efcd->abef": [(2, 3, 2, 2), (4, 5, 2, 2)],
     "ab,cd->": [(2, 3), (4, 5)],
     "...,...": [(2, 3), ()],
-    "abc,abd->acd": [(2, 0, 3), (2, 0, 4)],
+    "ijk,ijl->ikl": [(2, 0, 3), (2, 0, 4)],
 }
 
 
@@ -95,3 +95,24 @@ def test_weights_have_a_gradient():
     x = np.array([2, 0, 2], "int32")
     slope = grad(lambda w: (F.bincount(tensor(x), w) * tensor([1.0, 2.0, 3.0])).sum())
     assert slope(tensor([1.0, 1.0, 1.0])).tolist() == [3, 1, 3]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int8", "int64", "uint16"])
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (7,), (3, 4, 5)])
+def test_distinct_elements(shape, dtype):
+    x = RANDOM.randint(0, 5, shape).astype(dtype)
+    found = F.unique(Tensor(x, dtype=dtype), True, True)
+    for ours, theirs in zip(found, np.unique(x, return_inverse=True, return_counts=True),
+                            strict=True):  # fmt: skip
+        assert ours.shape == theirs.shape and ours.tolist() == theirs.tolist()
+    assert found[0].dtype == dtype and {found[1].dtype, found[2].dtype} == {np.dtype("int32")}
+    assert F.unique(Tensor(x, dtype=dtype)).tolist() == found[0].tolist()
+
+
+def test_nan_is_one_element_and_a_trace_knows_how_many_there_are():
+    traced = jit.trace(lambda x: F.unique(x, return_counts=True), capture_as_const=True)
+    for row in ([np.nan, 2, np.nan, -np.inf], [1, 1, 1, 1], [4, 3, 2, 1]):
+        values, counts = np.unique(np.array(row, "float32"), return_counts=True)
+        for found in (F.unique(tensor(row), return_counts=True), traced(tensor(row))):
+            np.testing.assert_array_equal(found[0].numpy(), values)
+            np.testing.assert_array_equal(found[1].numpy(), counts)

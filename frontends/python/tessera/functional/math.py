@@ -197,12 +197,53 @@ def svd(inp, full_matrices=False, compute_uv=True):
     u and vh have as many columns and rows as s has values: `full_matrices` must be False.
 
     >>> from tessera import tensor
-    >>> [each.tolist() for each in svd(tensor([[0.0, 2.0], [3.0, 0.0]]))]
-    [[[0.0, 1.0], [1.0, 0.0]], [3.0, 2.0], [[1.0, 0.0], [0.0, 1.0]]]
+    >>> u, s, vh = svd(tensor([[0.0, 2.0], [3.0, 0.0]]))
+    >>> s.tolist()
+    [3.0, 2.0]
     """
     if full_matrices:
         raise ValueError(f"svd: full_matrices must be False, got {full_matrices!r}")
     return _ops.svd(inp) if compute_uv else _ops.svdvals(inp)
+
+
+def unique(inp, return_inverse=False, return_counts=False):
+    """The distinct elements in order, NaN as one and last.
+
+    With `return_inverse` also which of them each element of `inp` is, and with `return_counts` how
+    often each occurs, both int32. How many there are is known when the elements are.
+
+    Args:
+        inp: number[*D]
+        return_inverse, return_counts: whether these are returned, too
+
+    Returns:
+        number[U] of the dtype of inp, or a tuple of it, int32[*D] and int32[U]
+
+    Raises:
+        TypeError: inp must be a tensor of numbers
+
+    Example:
+        >>> from tessera import tensor
+        >>> values, counts = unique(tensor([3, 1, 3]), return_counts=True)
+        >>> values.tolist(), counts.tolist()
+        ([1, 3], [1, 2])
+    """
+    inp = inp if isinstance(inp, _Tensor) else _Tensor(inp)
+    values, order = _ops.sort(_ops.flatten(inp))
+    left, right = values[:-1], values[1:]
+    both_nan = _ops.logical_and(left != left, right != right)  # only NaN differs from itself
+    differs = _ops.logical_and(left != right, _ops.logical_not(both_nan))
+    is_first = _ops.concat([order[:1] >= 0, differs])
+    found = _ops.mask_get(values, is_first)
+    group = _ops.cumsum(_ops.astype(is_first, "int32"), 0) - 1
+    results = [found]
+    if return_inverse:
+        places = _ops.scatter(_ops.zeros_like(order), order, group)
+        results.append(_ops.reshape(places, tuple(inp.shape)))
+    if return_counts:
+        nothing = _ops.zeros_like(_ops.mask_get(order, is_first))
+        results.append(_ops.index_add(nothing, _ops.ones_like(group), [group], [0]))
+    return tuple(results) if len(results) > 1 else found
 
 
 export(globals())
