@@ -49,6 +49,12 @@ TESS_FORWARD_RULE(adaptiveMaxPool1d);
 TESS_FORWARD_RULE(kron);
 TESS_FORWARD_RULE(cross);
 
+// EinsumRules.cpp
+TESS_FORWARD_RULE(einsum);
+
+// IndexRules.cpp
+TESS_FORWARD_RULE(bincount);
+
 // SoftmaxRules.cpp
 TESS_FORWARD_RULE(softmax);
 TESS_FORWARD_RULE(logSoftmax);

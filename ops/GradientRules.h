@@ -51,6 +51,18 @@ TESS_GRADIENT_RULE(indexAdd);
 TESS_GRADIENT_RULE(maskGet);
 TESS_GRADIENT_RULE(sorted);
 
+// LinalgRules.cpp
+TESS_GRADIENT_RULE(solve);
+TESS_GRADIENT_RULE(solveTriangular);
+TESS_GRADIENT_RULE(matinv);
+TESS_GRADIENT_RULE(det);
+TESS_GRADIENT_RULE(slogdet);
+TESS_GRADIENT_RULE(cholesky);
+TESS_GRADIENT_RULE(qr);
+TESS_GRADIENT_RULE(eigh);
+TESS_GRADIENT_RULE(svd);
+TESS_GRADIENT_RULE(svdvals);
+
 // ScanGradient.cpp; `v` ends with the sum for each operand, -1 where there is none, or has none of them
 TESS_GRADIENT_RULE(scan);
 

@@ -153,10 +153,35 @@ def Tess_TopkOp : IndexOp<"topk", "the first k elements in order along the last 
   let samples = [Sample<["7"], "k=3">, Sample<["2,5"], "k=5;descending=false">, Sample<["2,5"], "k=0">];
   let onnx = "TopK";
 }
+def Tess_SearchSortedOp : IndexOp<"searchsorted", "where elements would stand in a sorted axis",
+                                  "tess_oracle.searchsorted(sorted, values, side)", "functional.math"> {
+  let description = [{`out[..., i]` counts the elements of sorted that are below values[..., i], or, of side "right", not
+    above it: there it would stand, before or behind those that equal it. sorted must ascend along the last axis, which
+    nobody checks; NaN is larger than every number. Leading axes broadcast; the counts are int32.}];
+  let arguments = (ins Tess_Number:$sorted, Tess_Number:$values, DefaultValuedStrAttr<StrAttr, "left">:$side);
+  let results = (outs Tess_I32:$out);
+  let shapes = "(*B, N), (*B, M) -> (*B, M)";
+  let dtypes = Fixed<"i32", ["sorted", "values"]>;
+  let attrFacts = [Cases<"side", ["left", "right"]>, BindTime<"side">, Doc<"side", "of equal elements the place before, or behind">];
+  let samples = [Sample<["7", "5"]>, Sample<["2,7", "2,3"], "side=\"right\"">, Sample<["3", "4,1,5"], "side=\"right\"", "0", "3">,
+                 Sample<["2,0", "2,3"]>, Sample<["4", "0"]>];
+}
 
 //===----------------------------------------------------------------------===//
 // Composites
 //===----------------------------------------------------------------------===//
+def Tess_BincountOp : IndexOp<"bincount", "sums of the weights of each number",
+                              "tess_oracle.bincount(x, weights, length)", "functional.math"> {
+  let description = [{`out[k]` is the sum of the weights that stand where x is k, in their order, for k below length; of
+    weights of 1 it is how often k occurs. A number below 0, or not below length, is an error when the kernel runs.}];
+  let arguments = (ins Tess_Index:$x, Tess_Number:$weights, SI64Attr:$length);
+  let results = (outs Tess_Number:$out);
+  let shapes = "(N), (N) -> (@length)";
+  let dtypes = Same<"weights">;
+  let lowering = Composite<"bincount">;
+  let attrFacts = [Range<"length", "0", "1e9">, BindTime<"length">, SizeAttr<"length">, Doc<"length", "how many numbers there are">];
+  let samples = [Sample<["7", "7"], "length=4", "0; -2", "4; 2">, Sample<["0", "0"], "length=0">, Sample<["0", "0"], "length=3">];
+}
 def Tess_EmbeddingOp : IndexOp<"embedding", "rows of a table", "weight[ids]", "functional.nn"> {
   let description = !strconcat([{`out[..., :] = weight[ids[...], :]`. A row that is taken several times gets the sum
     of the gradients.}], negativeIndices);

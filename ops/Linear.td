@@ -96,6 +96,35 @@ def Tess_CrossOp : ProductOp<"cross", "vector product", "tess_oracle.cross(a, b,
                  Sample<["4,3", "2,4"], "axisb=0">, Sample<["5,2", "2"]>, Sample<["0,3", "3"]>];
   let python = Py<"functional.math", "cross">;
 }
+def Tess_EinsumOp : Tess_Op<"einsum"> {
+  let summary = "sum of products by Einstein's convention";
+  let description = [{A letter of equation names an axis of each operand that has it: `"ij,jk->ik"` is
+    `out[i, k] = sum_j x[i, j] * y[j, k]`. A letter twice in one operand takes the diagonal; one that the result lacks is
+    summed over. Without `->` the result has the letters that stand once, in their order. `...` stands for any number of
+    axes, which broadcast, and come first where no `->` says otherwise. Operands are multiplied from left to right,
+    matrix products where there is a sum. As NumPy's einsum, but that letters do not broadcast.}];
+  let arguments = (ins Variadic<Tess_NumberOrComplex>:$operands, StrAttr:$equation);
+  let results = (outs Tess_NumberOrComplex:$out);
+  let shapeRule = "einsum";
+  let dtypes = Promote<["operands"]>;
+  let lowering = Composite<"einsum">;
+  let attrFacts = [Doc<"equation", "the letters of each operand, then `->` and those of the result">];
+  let constraints = ["equation must be made of letters, dots, commas and one arrow at most",
+                     "equation must have a part for each operand", "parts of the equation must have a letter for each axis",
+                     "result must have dots where operands have axes for them",
+                     "result must have letters of operands, each of them once", "sizes of a letter must match",
+                     "axes of the dots must broadcast", "result must have at most 8 axes"];
+  let samples = [Sample<["2,3", "3,4"], "equation=\"ij,jk->ik\"">, Sample<["3,4"], "equation=\"ji\"">,
+                 Sample<["3,3"], "equation=\"ii->i\"">, Sample<["3,3"], "equation=\"ii\"">,
+                 Sample<["2,3,3,2"], "equation=\"ijji->ji\"">, Sample<["2,5,3,4", "2,6,3,4"], "equation=\"bqhd,bkhd->bhqk\"">,
+                 Sample<["2,3,4", "4,5"], "equation=\"...ij, jk -> ...ik\"">, Sample<["2,1,3", "5,3"], "equation=\"...a,...a->...\"">,
+                 Sample<["3", "4", "3,4"], "equation=\"i,j,ij->\"">, Sample<["2,3,4", "2,3,4", "5,4"], "equation=\"ijk,ijl,mk->lm\"">,
+                 Sample<["2,0", "0,3"], "equation=\"ab,bc\"">, Sample<["2,3", "4"], "equation=\"ij,k->i\"">,
+                 Sample<["", "3"], "equation=\",a->a\"">];
+  let oracle = Oracle<"np.einsum(equation, *operands, dtype=np.result_type(*operands))">;
+  let python = Py<"functional.math", "einsum">;
+  let onnx = "Einsum";
+}
 def Tess_TraceOp : Tess_Op<"trace"> {
   let summary = "sum of a diagonal";
   let description = [{`out[...] = sum_i x[..., i, i + offset]`; of none it is 0. Integers keep their dtype and wrap

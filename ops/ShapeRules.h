@@ -33,6 +33,14 @@ TESS_SHAPE_RULE(pool);
 TESS_SHAPE_RULE(kron);
 TESS_SHAPE_RULE(cross);
 
+// LinalgShapes.cpp
+TESS_SHAPE_RULE(qr);
+TESS_SHAPE_RULE(svd);
+TESS_SHAPE_RULE(svdvals);
+
+// EinsumEquation.cpp
+TESS_SHAPE_RULE(einsum);
+
 // NormShapes.cpp
 TESS_SHAPE_RULE(batchNorm);
 

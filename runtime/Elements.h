@@ -166,6 +166,22 @@ template <typename Fn> auto withType(DType dtype, Fn &&fn) {
   }
 }
 
+/// As withType, for floats alone.
+template <typename Fn> auto withFloatType(DType dtype, Fn &&fn) {
+  switch (dtype) {
+  case DType::Float16:
+    return fn(F16());
+  case DType::BFloat16:
+    return fn(BF16());
+  case DType::Float32:
+    return fn(float());
+  case DType::Float64:
+    return fn(double());
+  default:
+    llvm_unreachable("a kernel of floats has no such operand");
+  }
+}
+
 /// As withType, for complex dtypes too.
 template <typename Fn> auto withTypeOrComplex(DType dtype, Fn &&fn) {
   switch (dtype) {

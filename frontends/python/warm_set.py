@@ -99,11 +99,19 @@ def dtypes_of(record, sample):
     return sorted(dtypes, key=lambda each: each not in FIRST) or [None]
 
 
+def numbers(shape, dtype):
+    """A tensor of ones; of floats with twos on the diagonals of matrices, which LAPACK takes."""
+    values = np.ones(shape)
+    if dtype.startswith(("float", "bfloat")) and len(shape) > 1:
+        values += np.eye(*shape[-2:])
+    return tessera.Tensor(values, dtype=dtype)
+
+
 def run_sample(record, sample, dtype):
-    """One call of the record's operator, on ones."""
+    """One call of the record's operator."""
     shapes = [[int(n) for n in text.split(",") if n.strip()] for text in sample["shapes"]]
     tensors = [
-        tessera.Tensor(np.ones(shape), dtype=dtype_of(operand, dtype))
+        numbers(shape, dtype_of(operand, dtype))
         for operand, shape in zip(operands_of(record, shapes), shapes, strict=True)
     ]
     op = _core.op_class(record["opdef"])(**attributes(sample["attrs"]))

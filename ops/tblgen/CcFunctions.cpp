@@ -78,13 +78,13 @@ void emitBody(const OpModel &op, bool returnsMany, raw_ostream &os) {
     os << "});\n";
     return;
   }
-  os << "  std::vector<Tensor> operands;\n";
+  os << "  std::vector<Tensor> allOperands;\n";
   for (const ValueModel &v : op.operands)
     if (isVariadic(v))
-      os << "  operands.insert(operands.end(), " << v.name << ".begin(), " << v.name << ".end());\n";
+      os << "  allOperands.insert(allOperands.end(), " << v.name << ".begin(), " << v.name << ".end());\n";
     else
-      os << "  operands.push_back(" << v.name << ");\n";
-  os << "  return " << call << "(std::move(op), operands, {";
+      os << "  allOperands.push_back(" << v.name << ");\n";
+  os << "  return " << call << "(std::move(op), allOperands, {";
   for (unsigned i = 0; i < op.operands.size(); ++i)
     os << (i ? ", " : "") << (isVariadic(op.operands[i]) ? "unsigned(" + op.operands[i].name + ".size())" : "1");
   os << "});\n";

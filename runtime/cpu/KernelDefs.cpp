@@ -22,6 +22,16 @@ llvm::ArrayRef<KernelDef> cpuKernels() {
       {"conv_transpose3d", library, prepareConvTranspose, packConvTransposeInput},
       {"avg_pool2d", library, prepareAvgPool2d},
       {"avg_pool2d_backward", library, prepareAvgPool2dBackward},
+      {"cholesky", library, prepareCholesky},
+      {"matinv", library, prepareInverse},
+      {"solve", library, prepareSolve},
+      {"solve_triangular", library, prepareSolveTriangular},
+      {"det", library, prepareDeterminant},
+      {"slogdet", library, prepareDeterminant},
+      {"qr", library, prepareQr},
+      {"eigh", library, prepareEigh},
+      {"svd", library, prepareSvd},
+      {"svdvals", library, prepareSvd},
       {"max_pool2d", sequential, prepareMaxPool2d},
       {"max_pool2d_backward", sequential, prepareMaxPool2dBackward},
       {"index_get", sequential, prepareIndexGet},
@@ -33,6 +43,7 @@ llvm::ArrayRef<KernelDef> cpuKernels() {
       {"non_zero", sequential, prepareNonZero},
       {"argsort", sequential, prepareArgsort},
       {"topk", sequential, prepareTopk},
+      {"searchsorted", sequential, prepareSearchSorted},
   };
   return table;
 }

@@ -33,6 +33,16 @@ llvm::Expected<PreparedRef> prepareAvgPool2d(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareAvgPool2dBackward(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareMaxPool2dBackward(const PrepareRequest &request);
 
+// Lapack.cpp: matrices in float64, or in float32.
+llvm::Expected<PreparedRef> prepareCholesky(const PrepareRequest &request);
+llvm::Expected<PreparedRef> prepareInverse(const PrepareRequest &request);
+llvm::Expected<PreparedRef> prepareSolve(const PrepareRequest &request);
+llvm::Expected<PreparedRef> prepareSolveTriangular(const PrepareRequest &request);
+llvm::Expected<PreparedRef> prepareDeterminant(const PrepareRequest &request);
+llvm::Expected<PreparedRef> prepareQr(const PrepareRequest &request);
+llvm::Expected<PreparedRef> prepareEigh(const PrepareRequest &request);
+llvm::Expected<PreparedRef> prepareSvd(const PrepareRequest &request);
+
 // IndexArrays.cpp, Gather.cpp, Mask.cpp, Sort.cpp.
 llvm::Expected<PreparedRef> prepareIndexGet(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareIndexSet(const PrepareRequest &request);
@@ -43,5 +53,6 @@ llvm::Expected<PreparedRef> prepareMaskGet(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareNonZero(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareArgsort(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareTopk(const PrepareRequest &request);
+llvm::Expected<PreparedRef> prepareSearchSorted(const PrepareRequest &request);
 
 } // namespace tess::runtime::cpu

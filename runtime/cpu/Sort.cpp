@@ -7,9 +7,11 @@
 #include "runtime/Elements.h"
 #include "runtime/cpu/Kernels.h"
 #include "runtime/cpu/Odometer.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace tess::runtime::cpu {
@@ -65,6 +67,50 @@ private:
   int64_t rows, size, taken;
 };
 
+/// How many elements of a sorted line come before each value; inputs are the lines and the values.
+class SearchSorted : public PreparedKernel {
+public:
+  explicit SearchSorted(const PrepareRequest &request)
+      : dtype(request.inputs[0].dtype), countsEqual(request.op.str("side") == "right") {
+    implementationName = "own:searchsorted";
+    const Shape &lines = request.inputs[0].shape, &values = request.inputs[1].shape;
+    batch.assign(request.outputs[0].shape.begin(), request.outputs[0].shape.end() - 1);
+    size = lines.back();
+    count = values.back();
+    for (auto [strides, shape] : llvm::zip(batchStrides, llvm::ArrayRef({&lines, &values})))
+      strides = Layout::contiguous(llvm::ArrayRef(*shape).drop_back()).broadcastTo(batch).strides;
+  }
+
+  llvm::Error run(RunContext &, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
+    auto *to = static_cast<int32_t *>(outputs[0]);
+    withType(dtype, [&](auto tag) {
+      using T = decltype(tag);
+      Odometer<2> walk(batch, batchStrides);
+      for (int64_t row = 0, rows = countOf(batch); row < rows; ++row, walk.next()) {
+        const T *line = static_cast<const T *>(inputs[0]) + walk.offset(0) * size;
+        const T *values = static_cast<const T *>(inputs[1]) + walk.offset(1) * count;
+        to = std::transform(values, values + count, to, [&](T value) { return place(line, value); });
+      }
+    });
+    return llvm::Error::success();
+  }
+
+private:
+  template <typename T> int32_t place(const T *line, T value) const {
+    const T *found = std::partition_point(line, line + size, [&](T element) {
+      auto x = widen(element), y = widen(value);
+      return countsEqual ? !less(y, x) : less(x, y);
+    });
+    return int32_t(found - line);
+  }
+
+  DType dtype;
+  bool countsEqual;
+  Shape batch;
+  std::array<Shape, 2> batchStrides;
+  int64_t size, count;
+};
+
 } // namespace
 
 llvm::Expected<PreparedRef> prepareArgsort(const PrepareRequest &request) {
@@ -73,6 +119,10 @@ llvm::Expected<PreparedRef> prepareArgsort(const PrepareRequest &request) {
 
 llvm::Expected<PreparedRef> prepareTopk(const PrepareRequest &request) {
   return std::make_shared<Sort>(request, "own:topk");
+}
+
+llvm::Expected<PreparedRef> prepareSearchSorted(const PrepareRequest &request) {
+  return std::make_shared<SearchSorted>(request);
 }
 
 } // namespace tess::runtime::cpu

@@ -15,7 +15,7 @@ namespace tess::runtime::cuda {
 static constexpr uint64_t kMaxWorkspaceBytes = uint64_t(32) << 20;
 
 llvm::Expected<std::unique_ptr<CublasLtLibrary>> CublasLtLibrary::load(llvm::ArrayRef<std::string> names) {
-  llvm::Expected<SharedLibrary> opened = SharedLibrary::open(names);
+  llvm::Expected<SharedLibrary> opened = SharedLibrary::open("cuda", names);
   if (!opened)
     return opened.takeError();
   std::unique_ptr<CublasLtLibrary> library(new CublasLtLibrary());

@@ -6,7 +6,7 @@
 namespace tess::runtime::cuda {
 
 llvm::Expected<std::unique_ptr<Driver>> Driver::load(llvm::ArrayRef<std::string> names) {
-  llvm::Expected<SharedLibrary> library = SharedLibrary::open(names);
+  llvm::Expected<SharedLibrary> library = SharedLibrary::open("cuda", names);
   if (!library)
     return library.takeError();
   std::unique_ptr<Driver> driver(new Driver());

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "runtime/cuda/SharedLibrary.h"
+#include "runtime/SharedLibrary.h"
+#include "runtime/cuda/ToolkitNames.h"
 
 #include <cuda.h>
 

@@ -183,6 +183,6 @@ def Tess_RunningOp : Tess_Op<"running"> {
 
 // CC: inline Tensor join(const std::vector<Tensor> &inputs, int64_t size, const Tensor &order = Tensor(), const Shape &shape = {1, 2}, const std::string &side = "left", std::optional<double> gap = std::nullopt) {
 // CC: op.set("gap", gap ? tess::AttrValue(*gap) : tess::AttrValue());
-// CC: return apply(std::move(op), operands, {unsigned(inputs.size()), 1});
+// CC: return apply(std::move(op), allOperands, {unsigned(inputs.size()), 1});
 // CC: inline Tensor mul(const Tensor &x, const Tensor &y, double alpha = 0.5) {
 // CC: return apply(std::move(op), {x, y});

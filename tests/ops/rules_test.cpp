@@ -146,6 +146,52 @@ static std::vector<Refusal> linearRefusals() {
   };
 }
 
+static std::vector<Refusal> einsumRefusals() {
+  std::string one = "\" and operands f32[2, 3]", two = "\" and operands f32[2, 3], f32[4]";
+  Metas matrix = {f32({2, 3})}, both = {f32({2, 3}), f32({4})}, many = {f32({1, 1, 1, 1, 1}), f32({1, 1, 1, 1})};
+  return {
+      {Einsum("ij->i->j"), matrix,
+       "einsum: equation must be made of letters, dots, commas and one arrow at most, got "
+       "equation \"ij->i->j" +
+           one},
+      {Einsum("..ij"), matrix,
+       "einsum: equation must be made of letters, dots, commas and one arrow at most, got "
+       "equation \"..ij" +
+           one},
+      {Einsum("ij"), both, "einsum: equation must have a part for each operand, got equation \"ij" + two},
+      {Einsum(""), {}, "einsum: equation must have a part for each operand, got equation \"\" and operands none"},
+      {Einsum("...ijk"), matrix,
+       "einsum: parts of the equation must have a letter for each axis, got equation "
+       "\"...ijk" +
+           one},
+      {Einsum("i...->i"), matrix,
+       "einsum: result must have dots where operands have axes for them, got equation "
+       "\"i...->i" +
+           one},
+      {Einsum("ij->k"), matrix,
+       "einsum: result must have letters of operands, each of them once, got equation "
+       "\"ij->k" +
+           one},
+      {Einsum("ij->ii"), matrix,
+       "einsum: result must have letters of operands, each of them once, got equation "
+       "\"ij->ii" +
+           one},
+      {Einsum("ij,j"), both, "einsum: sizes of a letter must match, got equation \"ij,j" + two},
+      {Einsum("i...,..."), both, "einsum: axes of the dots must broadcast, got equation \"i...,..." + two},
+      {Einsum("abcde,fghi"), many,
+       "einsum: result must have at most 8 axes, got equation \"abcde,fghi\" and operands "
+       "f32[1, 1, 1, 1, 1], f32[1, 1, 1, 1]"},
+  };
+}
+
+static std::vector<Refusal> linalgRefusals() {
+  return {
+      {Qr(), {f32({3})}, "qr: x must have rank >= 2, got x f32[3]"},
+      {Svd(), {f32({})}, "svd: x must have rank >= 2, got x f32[]"},
+      {Svdvals(), {f32({3})}, "svdvals: x must have rank >= 2, got x f32[3]"},
+  };
+}
+
 static std::vector<Refusal> attentionRefusals() {
   TensorMeta query = f32({2, 4, 3}), key = f32({5, 3}), value = f32({5, 2});
   return {
@@ -318,8 +364,8 @@ static std::vector<Refusal> conversionRefusals() {
 }
 
 static std::vector<Refusal> (*const kRefusals[])() = {
-    viewRefusals, spatialRefusals, transposedRefusals, linearRefusals, attentionRefusals,
-    normRefusals, lossRefusals,    movementRefusals,   indexRefusals,  conversionRefusals};
+    viewRefusals,      spatialRefusals, transposedRefusals, linearRefusals,   linalgRefusals, einsumRefusals,
+    attentionRefusals, normRefusals,    lossRefusals,       movementRefusals, indexRefusals,  conversionRefusals};
 
 TEST_CASE("rules refuse what cannot be, and say what they got") {
   for (auto refusals : kRefusals)

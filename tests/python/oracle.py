@@ -2,6 +2,13 @@
 
 import numpy as np
 
+from tests.python.linalg_oracle import (  # noqa: F401
+    eigh,
+    of_symmetric,
+    positive_definite,
+    solve_triangular,
+    svd,
+)
 from tests.python.loss_oracle import (  # noqa: F401
     binary_cross_entropy,
     cosine_similarity,
@@ -134,6 +141,21 @@ def scatter(x, index, source, axis):
         target[axis] = index[place]
         out[tuple(target)] = source[place]
     return out
+
+
+def searchsorted(sorted, values, side):
+    """Line by line."""
+    batch = np.broadcast_shapes(sorted.shape[:-1], values.shape[:-1])
+    lines, values = (np.broadcast_to(x, batch + x.shape[-1:]) for x in (sorted, values))
+    out = np.zeros(values.shape, np.int32)
+    for i in np.ndindex(batch):
+        out[i] = np.searchsorted(lines[i], values[i], side)
+    return out
+
+
+def bincount(x, weights, length):
+    """NumPy's, of one length."""
+    return np.bincount(x, weights, length).astype(weights.dtype)
 
 
 def _index(x, indices, axes):

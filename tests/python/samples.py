@@ -158,8 +158,14 @@ def arrays(record, sample, dtype, seed=0):
         result.append(
             (random_array(random, shape, own, sample.low[number], sample.high[number]), own)
         )
+    if record.name == "searchsorted" and sample.shapes[0]:
+        (line, own), values = result
+        return [(np.sort(line, -1), own), values]
     if record.name == "max_pool2d_backward" and sample.attrs:
         return _true_output(record, sample, result)
+    if record.name == "cholesky" and sample.shapes[0][-2:-1] == sample.shapes[0][-1:]:
+        ((x, own),) = result
+        return [(exact(oracle.positive_definite(x.astype(np.float64)), own), own)]
     return result
 
 

@@ -90,6 +90,8 @@ def repeated(array, dtype):
 
 
 LAYOUTS = (strided, nested, repeated)
+# They refuse a matrix whose rows are equal; batches of equal matrices remain.
+REGULAR = ("cholesky", "matinv", "solve")
 
 
 def is_contiguous(tensor):
@@ -105,6 +107,8 @@ def test_views(name):
     for sample in record.samples:
         operands = S.arrays(record, sample, S.primary(record, sample))
         for layout in LAYOUTS:
+            if layout is repeated and name in REGULAR and len(sample.shapes[0]) == 2:
+                continue
             views = [layout(a, d) if a.ndim else tessera.Tensor(a, dtype=d) for a, d in operands]
             copies = [tessera.Tensor(v.numpy(), dtype=v.dtype) for v in views]
             assert same_bits(S.call(record, sample, views), S.call(record, sample, copies))

@@ -201,6 +201,10 @@ UNARY = (
     "F.cumsum({a}, 0)", "F.cumsum({a} * 0.5, -1, reverse=True) * {a}", "F.cumprod({a}, -1, True)",
     "F.logcumsumexp({a}, 0)", "F.cummax({a}, -1) - F.cummin({a}, 0)",
     "F.linear_recurrence({a}, F.sigmoid({a}), 0)",
+    "F.cholesky(F.matmul({a}, F.swapaxes({a}, -1, -2)) * 0.1"
+    " + F.eye({a}.shape[-2], dtype={a}.dtype))",
+    "F.solve(F.matmul({a}, F.swapaxes({a}, -1, -2)) * 0.1 + F.eye({a}.shape[-2], dtype={a}.dtype),"
+    " {a})",
 )  # fmt: skip
 BINARY = (
     "{a} + {b}", "{a} * {b}", "{a} - {b}", "F.maximum({a}, {b})", "F.where({a} > {b}, {a}, {b})",

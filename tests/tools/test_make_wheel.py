@@ -1,3 +1,4 @@
+import pathlib
 import subprocess
 import sys
 import zipfile
@@ -43,6 +44,12 @@ def test_libraries_beyond_the_system_travel_along():
     libraries = make_wheel.needed_libraries(extension)
     assert any("openblas" in name for name in libraries)
     assert not [name for name in libraries if name.startswith(("libc.", "libm.", "libstdc++."))]
+
+
+def test_libraries_that_are_opened_travel_along_with_what_they_need():
+    bundled = make_wheel.bundled_libraries(pathlib.Path("tessera"), {})
+    assert {"tessera/_libs/libopenblas.so.0", "tessera/_libs/libgfortran.so.5"} <= set(bundled)
+    assert all(path.is_file() for path in bundled.values())
 
 
 def test_a_version_is_demanded(package, tmp_path):

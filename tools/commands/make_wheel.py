@@ -18,6 +18,8 @@ TAG = "cp311-cp311-linux_x86_64"
 SYSTEM_LIBRARIES = re.compile(
     r"^(ld-linux.*|lib(c|m|dl|rt|pthread|util|stdc\+\+|gcc_s|z))\.so(\.|$)"
 )
+# Libraries that the extension opens when it first needs them.
+OPENED_LIBRARIES = ("libopenblas.so.0",)
 METADATA = """Metadata-Version: 2.1
 Name: tessera
 Version: {version}
@@ -53,8 +55,22 @@ def needed_libraries(extension):
     return {name: pathlib.Path(path) for name, path in found if not SYSTEM_LIBRARIES.match(name)}
 
 
+def opened_libraries():
+    """The opened libraries by their name, where the loader has them."""
+    listing = subprocess.run(
+        ["/sbin/ldconfig", "-p"], check=True, capture_output=True, text=True
+    ).stdout
+    found = dict(re.findall(r"^\s*(\S+) \(libc6,x86-64.*\) => (/\S+)", listing, flags=re.MULTILINE))
+    if missing := [name for name in OPENED_LIBRARIES if name not in found]:
+        sys.exit(f"make_wheel: each library must be installed, got no {missing[0]}")
+    return {name: pathlib.Path(found[name]) for name in OPENED_LIBRARIES}
+
+
 def bundled_libraries(package, files):
-    libraries = {}
+    opened = opened_libraries()
+    libraries = dict(opened)
+    for path in opened.values():
+        libraries.update(needed_libraries(path))
     for name, path in files.items():
         if name.endswith(".so"):
             libraries.update(needed_libraries(path))

@@ -164,4 +164,86 @@ def topk_accuracy(logits, target, topk=1):
     return _ops.topk_accuracy(logits, target, topk)
 
 
+def bincount(inp, weights=None, minlength=0):
+    """How often each number from 0 on occurs in `inp`, or the sum of its `weights`.
+
+    The result is as long as the largest number wants, which is read from the tensor, or `minlength`
+    where that is more.
+
+    >>> from tessera import tensor
+    >>> bincount(tensor([0, 2, 2], dtype="int32")).tolist()
+    [1, 0, 2]
+    """
+    inp = inp if isinstance(inp, _Tensor) else _Tensor(inp)
+    length = int(_ops.max(inp).item()) + 1 if inp.size else 0
+    if weights is None:
+        weights = _ops.astype(_ops.ones_like(inp), "int32")
+    return _ops.bincount(inp, weights, length if length > minlength else minlength)
+
+
+def einsum(equation, *operands):
+    """A sum of products by Einstein's convention, as NumPy's einsum of an equation.
+
+    >>> from tessera import tensor
+    >>> einsum("ij,j->i", tensor([[1.0, 2.0], [3.0, 4.0]]), tensor([1.0, 10.0])).tolist()
+    [21.0, 43.0]
+    """
+    return _ops.einsum(operands, equation)
+
+
+def svd(inp, full_matrices=False, compute_uv=True):
+    """Matrices as `u diag(s) vh`: (u, s, vh), or without `compute_uv` the singular values s alone.
+
+    u and vh have as many columns and rows as s has values: `full_matrices` must be False.
+
+    >>> from tessera import tensor
+    >>> u, s, vh = svd(tensor([[0.0, 2.0], [3.0, 0.0]]))
+    >>> s.tolist()
+    [3.0, 2.0]
+    """
+    if full_matrices:
+        raise ValueError(f"svd: full_matrices must be False, got {full_matrices!r}")
+    return _ops.svd(inp) if compute_uv else _ops.svdvals(inp)
+
+
+def unique(inp, return_inverse=False, return_counts=False):
+    """The distinct elements in order, NaN as one and last.
+
+    With `return_inverse` also which of them each element of `inp` is, and with `return_counts` how
+    often each occurs, both int32. How many there are is known when the elements are.
+
+    Args:
+        inp: number[*D]
+        return_inverse, return_counts: whether these are returned, too
+
+    Returns:
+        number[U] of the dtype of inp, or a tuple of it, int32[*D] and int32[U]
+
+    Raises:
+        TypeError: inp must be a tensor of numbers
+
+    Example:
+        >>> from tessera import tensor
+        >>> values, counts = unique(tensor([3, 1, 3]), return_counts=True)
+        >>> values.tolist(), counts.tolist()
+        ([1, 3], [1, 2])
+    """
+    inp = inp if isinstance(inp, _Tensor) else _Tensor(inp)
+    values, order = _ops.sort(_ops.flatten(inp))
+    left, right = values[:-1], values[1:]
+    both_nan = _ops.logical_and(left != left, right != right)  # only NaN differs from itself
+    differs = _ops.logical_and(left != right, _ops.logical_not(both_nan))
+    is_first = _ops.concat([order[:1] >= 0, differs])
+    found = _ops.mask_get(values, is_first)
+    group = _ops.cumsum(_ops.astype(is_first, "int32"), 0) - 1
+    results = [found]
+    if return_inverse:
+        places = _ops.scatter(_ops.zeros_like(order), order, group)
+        results.append(_ops.reshape(places, tuple(inp.shape)))
+    if return_counts:
+        nothing = _ops.zeros_like(_ops.mask_get(order, is_first))
+        results.append(_ops.index_add(nothing, _ops.ones_like(group), [group], [0]))
+    return tuple(results) if len(results) > 1 else found
+
+
 export(globals())

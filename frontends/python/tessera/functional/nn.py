@@ -13,6 +13,7 @@ from .generated import check_choice, check_compute_mode, check_conv_modes, expor
 
 # MegEngine has these in both modules.
 from .loss import binary_cross_entropy, cross_entropy, hinge_loss, l1_loss, square_loss  # noqa: F401
+from .loss import ctc_loss as ctc_loss
 from .math import normalize  # noqa: F401
 from .recurrent import gru, lstm, rnn  # noqa: F401
 

@@ -1,23 +1,25 @@
 //===- SharedLibrary.h - a shared library opened at run time ----*- C++ -*-===//
 //
-// NVIDIA's libraries are never linked: one build runs with and without a GPU.
+// For libraries that few programs need, or few machines have: a start pays
+// nothing for them, and one build runs with and without.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 
 #include <string>
-#include <vector>
 
-namespace tess::runtime::cuda {
+namespace tess::runtime {
 
 /// A handle: copy freely. The library stays open to the end of the process, as its threads may.
 class SharedLibrary {
 public:
-  /// Opens the first of `names` (file names or paths) that is there. NotFound with the loader's reason for every one.
-  static llvm::Expected<SharedLibrary> open(llvm::ArrayRef<std::string> names);
+  /// Opens the first of `names` (file names or paths) that is there. NotFound with the loader's reason for every one;
+  /// `who` wants it, which errors begin with, and is a literal.
+  static llvm::Expected<SharedLibrary> open(const char *who, llvm::ArrayRef<std::string> names);
 
   /// Sets `function` to the symbol `name`. NotFound when the library has none.
   template <typename F> llvm::Error resolve(const char *name, F &function) const {
@@ -31,14 +33,13 @@ public:
   const std::string &name() const { return openedName; }
 
 private:
-  SharedLibrary(std::string name, void *handle) : openedName(std::move(name)), handle(handle) {}
+  SharedLibrary(const char *who, std::string name, void *handle)
+      : who(who), openedName(std::move(name)), handle(handle) {}
   llvm::Error find(const char *name, void *&address) const;
 
+  const char *who;
   std::string openedName;
   void *handle;
 };
 
-/// Where a library of the toolkit may be: by the loader's own search, in CUDA_HOME, in /usr/local/cuda.
-std::vector<std::string> toolkitNames(llvm::StringRef fileName);
-
-} // namespace tess::runtime::cuda
+} // namespace tess::runtime
