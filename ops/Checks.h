@@ -56,6 +56,10 @@ TESS_CHECK(indexSet);
 TESS_CHECK(topk);
 TESS_CHECK(indexingOneHot);
 
+// VisionShapes.cpp
+TESS_CHECK(resize);
+TESS_CHECK(sampled);
+
 #undef TESS_CHECK
 
 } // namespace tess::checks

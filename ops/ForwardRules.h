@@ -78,6 +78,21 @@ TESS_FORWARD_RULE(tile);
 TESS_FORWARD_RULE(indexingOneHot);
 TESS_FORWARD_RULE(topkAccuracy);
 
+// VisionRules.cpp
+TESS_FORWARD_RULE(resize);
+TESS_FORWARD_RULE(remap);
+TESS_FORWARD_RULE(warpPerspective);
+TESS_FORWARD_RULE(warpAffine);
+TESS_FORWARD_RULE(flip);
+
+// RoiRules.cpp
+TESS_FORWARD_RULE(roiAlign);
+TESS_FORWARD_RULE(roiPooling);
+TESS_FORWARD_RULE(correlation);
+
+// ColorRules.cpp
+TESS_FORWARD_RULE(cvtColor);
+
 #undef TESS_FORWARD_RULE
 
 } // namespace tess::forwards

@@ -22,5 +22,6 @@ include "ops/Reduction.td"
 include "ops/Scan.td"
 include "ops/Softmax.td"
 include "ops/View.td"
+include "ops/Vision.td"
 
 #endif // TESS_OPS

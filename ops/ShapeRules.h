@@ -59,6 +59,12 @@ TESS_SHAPE_RULE(maskGetBound);
 TESS_SHAPE_RULE(nonZero);
 TESS_SHAPE_RULE(nonZeroBound);
 
+// VisionShapes.cpp, ColorRules.cpp
+TESS_SHAPE_RULE(nms);
+TESS_SHAPE_RULE(nmsBound);
+TESS_SHAPE_RULE(correlation);
+TESS_SHAPE_RULE(cvtColor);
+
 #undef TESS_SHAPE_RULE
 
 } // namespace tess::shapes

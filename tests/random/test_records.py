@@ -15,8 +15,9 @@ with_bfloat16 = pytest.mark.skipif(
     "avx512bw" not in tessera._core.doctor()["features"],
     reason="oneDNN computes bfloat16 on processors with AVX-512 only",
 )
-# Without operands: what they give depends on their attributes alone. Vectors of cross have a size.
-UNSCALED = ("arange", "cross", "eye", "full", "linspace", "scalar_tensor")
+# Without operands: what they give depends on their attributes alone. Vectors of cross have a size,
+# and boxes of nms, of which each is compared with all that are taken.
+UNSCALED = ("arange", "cross", "eye", "full", "linspace", "nms", "scalar_tensor")
 
 
 @pytest.fixture(autouse=True)

@@ -15,6 +15,7 @@ from .generated import check_choice, check_compute_mode, check_conv_modes, expor
 from .loss import binary_cross_entropy, cross_entropy, hinge_loss, l1_loss, square_loss  # noqa: F401
 from .math import normalize  # noqa: F401
 from .recurrent import gru, lstm, rnn  # noqa: F401
+from .vision import remap, warp_affine, warp_perspective  # noqa: F401
 
 _PAD_MODES = {"replicate": "edge", "edge": "edge", "reflect": "reflect"}
 
