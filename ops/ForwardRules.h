@@ -90,6 +90,14 @@ TESS_FORWARD_RULE(roiAlign);
 TESS_FORWARD_RULE(roiPooling);
 TESS_FORWARD_RULE(correlation);
 
+// LocalConvRules.cpp
+TESS_FORWARD_RULE(slidingWindow);
+TESS_FORWARD_RULE(slidingWindowTranspose);
+TESS_FORWARD_RULE(localConv2d);
+TESS_FORWARD_RULE(regionRestrictedConv);
+TESS_FORWARD_RULE(deformableConv2d);
+TESS_FORWARD_RULE(deformablePsroiPooling);
+
 // ColorRules.cpp
 TESS_FORWARD_RULE(cvtColor);
 

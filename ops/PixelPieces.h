@@ -9,6 +9,19 @@ inline int plus(SubgraphBuilder &b, int x, int y) { return call(b, "add", {x, y}
 inline int minus(SubgraphBuilder &b, int x, int y) { return call(b, "sub", {x, y}); }
 inline int times(SubgraphBuilder &b, int x, int y) { return call(b, "mul", {x, y}); }
 
+/// `x` with new axes of size 1, counted in the result.
+inline int withAxes(SubgraphBuilder &b, int x, const IntList &axes) {
+  return call(b, "expand_dims", {x}, {{"axis", axes}});
+}
+/// `x` with the axes from `first` to `last` made one.
+inline int flattened(SubgraphBuilder &b, int x, int64_t first, int64_t last) {
+  return call(b, "flatten", {x}, {{"start_axis", first}, {"end_axis", last}});
+}
+/// `x` with its axes in another order.
+inline int permuted(SubgraphBuilder &b, int x, const IntList &pattern) {
+  return call(b, "transpose", {x}, {{"pattern", pattern}});
+}
+
 /// The size of an axis as a number of rank 0; 0 where another axis is empty and this one not known.
 int sizeOf(SubgraphBuilder &b, int x, unsigned axis, DType dtype);
 /// 0, 1, ... for the elements of an axis; zeros where another axis is empty and this one not known.

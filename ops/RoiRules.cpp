@@ -20,10 +20,6 @@ static int imagesOf(SubgraphBuilder &b, int rois) {
   return castTo(b, call(b, "squeeze", {boxColumn(b, rois, 0)}, {{"axis", IntList{1}}}), DType::Int32);
 }
 
-static int withAxes(SubgraphBuilder &b, int x, const IntList &axes) {
-  return call(b, "expand_dims", {x}, {{"axis", axes}});
-}
-
 /// Of boxes along an axis: the scaled end in column `number`, [K, 1].
 static int scaledEnd(SubgraphBuilder &b, const OpDef &op, int rois, int64_t number) {
   return times(b, boxColumn(b, rois, number), constantLike(b, op.attr("scale"), rois));

@@ -28,6 +28,10 @@ TESS_SHAPE_RULE(swapaxes);
 TESS_SHAPE_RULE(conv);
 TESS_SHAPE_RULE(convTranspose);
 TESS_SHAPE_RULE(pool);
+TESS_SHAPE_RULE(slidingWindow);
+TESS_SHAPE_RULE(localConv2d);
+TESS_SHAPE_RULE(regionRestrictedConv);
+TESS_SHAPE_RULE(deformableConv2d);
 
 // LinearShapes.cpp
 TESS_SHAPE_RULE(kron);

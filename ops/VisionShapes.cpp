@@ -36,6 +36,16 @@ llvm::Error sampled(const OpDef &op, Operands operands, Segments) {
   return llvm::Error::success();
 }
 
+llvm::Error deformablePsroiPooling(const OpDef &op, Operands operands, Segments segments) {
+  if (!op.boolean("no_trans")) {
+    int64_t channels = operands[0].shape[1], pairs = operands[2].shape[1];
+    bool isKnown = channels >= 0 && pairs >= 0;
+    if (isKnown && (pairs == 0 || pairs % 2 || channels % (pairs / 2)))
+      return mustHoldOfTwo(op, "trans must have two channels for each block of channels of x", operands, 0, 2);
+  }
+  return sampled(op, operands, segments);
+}
+
 } // namespace checks
 
 namespace shapes {

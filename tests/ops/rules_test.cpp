@@ -351,6 +351,47 @@ static std::vector<Refusal> visionRefusals() {
   };
 }
 
+static std::vector<Refusal> localConvRefusals() {
+  TensorMeta x = f32({2, 3, 4, 5}), w = f32({4, 3, 2, 3}), mask = f32({2, 6, 3, 3}), regions = i32({2, 4, 5});
+  return {
+      {SlidingWindow({5, 1}), {x}, "sliding_window: window must fit into the padded input, got x f32[2, 3, 4, 5]"},
+      {SlidingWindowTranspose({4, 5}, {5, 1}),
+       {f32({2, 3, 1, 5, 5, 1})},
+       "sliding_window_transpose: window must fit into the padded input, got [5, 1] and output_size [4, 5]"},
+      {SlidingWindowTranspose({4, 5}, {2, 2}),
+       {f32({2, 3, 3, 5, 2, 2})},
+       "sliding_window_transpose: x must have the windows of output_size, [3, 4, 2, 2], got x f32[2, 3, 3, 5, 2, 2]"},
+      {LocalConv2d(), {x, w}, "local_conv2d: weight must have rank 7, got weight f32[4, 3, 2, 3]"},
+      {LocalConv2d(),
+       {x, f32({2, 4, 5, 3, 1, 1, 1})},
+       "local_conv2d: channels of x must be those of weight, got x f32[2, 3, 4, 5] and weight f32[2, 4, 5, 3, 1, 1, "
+       "1]"},
+      {LocalConv2d(),
+       {x, f32({1, 4, 5, 3, 5, 1, 1})},
+       "local_conv2d: window must fit into the padded input, got x f32[2, 3, 4, 5] and weight f32[1, 4, 5, 3, 5, 1, "
+       "1]"},
+      {LocalConv2d(),
+       {x, f32({1, 4, 4, 3, 1, 1, 1})},
+       "local_conv2d: weight must have the height and width of the result, [4, 5], got weight f32[1, 4, 4, 3, 1, 1, "
+       "1]"},
+      {RegionRestrictedConv(),
+       {x, w, regions, i32({2, 3, 2})},
+       "region_restricted_conv: rin must have the places of x and rout those of the result, [2, 4, 3, 3], got rin "
+       "i32[2, "
+       "4, 5] and rout i32[2, 3, 2]"},
+      {DeformableConv2d(),
+       {x, w, f32({2, 12, 3, 2}), mask},
+       "deformable_conv2d: offset and mask must have channels for blocks of windows, got offset f32[2, 12, 3, 2] and "
+       "mask "
+       "f32[2, 6, 3, 3]"},
+      {DeformablePsroiPooling({2, 2}, 1),
+       {x, f32({1, 5}), f32({1, 4, 1, 1})},
+       "deformable_psroi_pooling: trans must have two channels for each block of channels of x, got x f32[2, 3, 4, 5] "
+       "and "
+       "trans f32[1, 4, 1, 1]"},
+  };
+}
+
 static std::vector<Refusal> conversionRefusals() {
   TensorMeta complex(DType::Complex64, {3});
   const char *text = "cast: x must be real where dtype is neither complex nor bool, got x c64[3]";
@@ -359,7 +400,7 @@ static std::vector<Refusal> conversionRefusals() {
 
 static std::vector<Refusal> (*const kRefusals[])() = {
     viewRefusals, spatialRefusals,  transposedRefusals, linearRefusals, attentionRefusals, normRefusals,
-    lossRefusals, movementRefusals, indexRefusals,      visionRefusals, conversionRefusals};
+    lossRefusals, movementRefusals, indexRefusals,      visionRefusals, localConvRefusals, conversionRefusals};
 
 TEST_CASE("rules refuse what cannot be, and say what they got") {
   for (auto refusals : kRefusals)

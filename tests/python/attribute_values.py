@@ -57,7 +57,7 @@ def _drawn(random, attr, given, rank):
 # Their numbers count operands of operators in the graph of a composite: windows that are joined.
 COUNTS = {"output_size"}
 # Families whose values decide which operators a graph has, and where its sizes are 1.
-COUNTED = ("Vision",)
+COUNTED = ("LocalConv", "Vision")
 # Axes whose order counts, because parameters have it.
 ORDERED = {"general_norm"}
 

@@ -2,6 +2,14 @@
 
 import numpy as np
 
+from tests.python.local_conv_oracle import (  # noqa: F401
+    deformable_conv2d,
+    deformable_psroi_pooling,
+    local_conv2d,
+    region_restricted_conv,
+    sliding_window,
+    sliding_window_transpose,
+)
 from tests.python.loss_oracle import (  # noqa: F401
     binary_cross_entropy,
     cosine_similarity,

@@ -4,6 +4,13 @@ IMAGES = "2,3,4,5"
 EMPTY = "2,3,0,5"
 PAIR = "out_shape=[2, 2]"
 BINS = "output_shape=[2, 2]"
+KERNEL = "kernel_size=[2, 2]"
+WHOLE = "output_size=[4, 5];kernel_size=[2, 2]"
+WEIGHT = "4,3,2,3"
+REGIONS = ["2,4,5", "2,3,3"]
+MOVED = ["2,12,3,3", "2,6,3,3"]
+BOXES = ["2,5", "2,2,2,2"]
+PARTS = "output_shape=[2, 2];sample_per_part=1"
 
 VISION = {
     "correlation.operands_must_have_rank_4": ([IMAGES, "3,4,5"], ""),
@@ -54,4 +61,68 @@ VISION = {
     "warp_perspective.dimension_1_of_mat_must_be_3": ([IMAGES, "2,2,3", "2"], PAIR),
     "warp_perspective.dimension_2_of_mat_must_be_3": ([IMAGES, "2,3,2", "2"], PAIR),
     "warp_perspective.height_and_width_of_x_must_not_be_0": ([EMPTY, "2,3,3", "2"], PAIR),
+    "sliding_window.x_must_have_rank_4": (["4,5"], KERNEL),
+    "sliding_window.window_must_fit_into_the_padded_input": ([IMAGES], "kernel_size=[5, 1]"),
+    "sliding_window_transpose.x_must_have_rank_6": ([IMAGES], WHOLE),
+    "sliding_window_transpose.x_must_have_the_windows_of_output_size": (["2,3,3,5,2,2"], WHOLE),
+    "sliding_window_transpose.window_must_fit_into_the_padded_input": (
+        ["2,3,3,4,2,2"],
+        "output_size=[4, 1];kernel_size=[2, 2]",
+    ),
+    "local_conv2d.x_must_have_rank_4": (["3,4,5", "1,4,5,3,1,1,1"], ""),
+    "local_conv2d.weight_must_have_rank_7": ([IMAGES, WEIGHT], ""),
+    "local_conv2d.channels_of_x_must_be_those_of_weight": ([IMAGES, "2,4,5,3,1,1,1"], ""),
+    "local_conv2d.weight_must_have_the_height_and_width_of_the_result": (
+        [IMAGES, "1,4,4,3,1,1,1"],
+        "",
+    ),
+    "local_conv2d.window_must_fit_into_the_padded_input": ([IMAGES, "1,4,5,3,5,1,1"], ""),
+    "region_restricted_conv.x_must_have_rank_4": (["3,4,5", WEIGHT, *REGIONS], ""),
+    "region_restricted_conv.weight_must_have_rank_4": ([IMAGES, "4,3", *REGIONS], ""),
+    "region_restricted_conv.rin_must_have_rank_3": ([IMAGES, WEIGHT, "4,5", "2,3,3"], ""),
+    "region_restricted_conv.rout_must_have_rank_3": ([IMAGES, WEIGHT, "2,4,5", "3,3"], ""),
+    "region_restricted_conv.channels_of_x_must_be_groups_times_those_of_weight": (
+        [IMAGES, WEIGHT, *REGIONS],
+        "groups=3",
+    ),
+    "region_restricted_conv.output_channels_must_be_a_multiple_of_groups": (
+        [IMAGES, "4,1,2,3", *REGIONS],
+        "groups=3",
+    ),
+    "region_restricted_conv.window_must_fit_into_the_padded_input": (
+        [IMAGES, "4,3,5,1", *REGIONS],
+        "",
+    ),
+    "region_restricted_conv.rin_must_have_the_places_of_x_and_rout_those_of_the_result": (
+        [IMAGES, WEIGHT, "2,4,5", "2,3,2"],
+        "",
+    ),
+    "deformable_conv2d.x_must_have_rank_4": (["3,4,5", WEIGHT, *MOVED], ""),
+    "deformable_conv2d.weight_must_have_rank_4": ([IMAGES, "4,3", *MOVED], ""),
+    "deformable_conv2d.offset_must_have_rank_4": ([IMAGES, WEIGHT, "12,3,3", MOVED[1]], ""),
+    "deformable_conv2d.mask_must_have_rank_4": ([IMAGES, WEIGHT, MOVED[0], "6,3,3"], ""),
+    "deformable_conv2d.channels_of_x_must_be_groups_times_those_of_weight": (
+        [IMAGES, WEIGHT, *MOVED],
+        "groups=3",
+    ),
+    "deformable_conv2d.output_channels_must_be_a_multiple_of_groups": (
+        [IMAGES, "4,1,2,3", *MOVED],
+        "groups=3",
+    ),
+    "deformable_conv2d.window_must_fit_into_the_padded_input": ([IMAGES, "4,3,5,1", *MOVED], ""),
+    "deformable_conv2d.offset_and_mask_must_have_channels_for_blocks_of_windows": (
+        [IMAGES, WEIGHT, "2,12,3,2", MOVED[1]],
+        "",
+    ),
+    "deformable_psroi_pooling.x_must_have_rank_4": (["3,4,5", *BOXES], PARTS),
+    "deformable_psroi_pooling.rois_must_have_rank_2": ([IMAGES, "5", BOXES[1]], PARTS),
+    "deformable_psroi_pooling.trans_must_have_rank_4": ([IMAGES, BOXES[0], "2,2,2"], PARTS),
+    "deformable_psroi_pooling.dimension_1_of_rois_must_be_5": ([IMAGES, "2,4", BOXES[1]], PARTS),
+    "deformable_psroi_pooling.dimension_K_must_match": ([IMAGES, "3,5", BOXES[1]], PARTS),
+    "deformable_psroi_pooling.dimension_P_must_match": ([IMAGES, BOXES[0], "2,2,2,3"], PARTS),
+    "deformable_psroi_pooling.height_and_width_of_x_must_not_be_0": ([EMPTY, *BOXES], PARTS),
+    "deformable_psroi_pooling.trans_must_have_two_channels_for_each_block_of_channels_of_x": (
+        [IMAGES, BOXES[0], "2,4,2,2"],
+        PARTS,
+    ),
 }
