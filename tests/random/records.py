@@ -50,8 +50,8 @@ def _odd(shapes, _):
 
 
 def _axes(rank):
-    """All of them; of what may be sequences or volumes batch and channels, too."""
-    return [range(rank), (0, 1)] if rank in (3, 5) else [range(rank)]
+    """All of them; of what may be sequences, volumes or windows batch and channels, too."""
+    return [range(rank), (0, 1)] if rank in (3, 5, 6) else [range(rank)]
 
 
 def _times(shapes, factor, axes):
