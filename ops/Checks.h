@@ -35,6 +35,7 @@ TESS_CHECK(convBackwardData);
 TESS_CHECK(convBackwardWeight);
 TESS_CHECK(maxPool2dBackward);
 TESS_CHECK(avgPool2dBackward);
+TESS_CHECK(slidingWindowTranspose);
 
 // NormShapes.cpp
 TESS_CHECK(batchParameters);
@@ -55,6 +56,11 @@ TESS_CHECK(scatter);
 TESS_CHECK(indexSet);
 TESS_CHECK(topk);
 TESS_CHECK(indexingOneHot);
+
+// VisionShapes.cpp
+TESS_CHECK(resize);
+TESS_CHECK(sampled);
+TESS_CHECK(deformablePsroiPooling);
 
 #undef TESS_CHECK
 

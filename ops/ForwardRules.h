@@ -84,6 +84,29 @@ TESS_FORWARD_RULE(tile);
 TESS_FORWARD_RULE(indexingOneHot);
 TESS_FORWARD_RULE(topkAccuracy);
 
+// VisionRules.cpp
+TESS_FORWARD_RULE(resize);
+TESS_FORWARD_RULE(remap);
+TESS_FORWARD_RULE(warpPerspective);
+TESS_FORWARD_RULE(warpAffine);
+TESS_FORWARD_RULE(flip);
+
+// RoiRules.cpp
+TESS_FORWARD_RULE(roiAlign);
+TESS_FORWARD_RULE(roiPooling);
+TESS_FORWARD_RULE(correlation);
+
+// LocalConvRules.cpp
+TESS_FORWARD_RULE(slidingWindow);
+TESS_FORWARD_RULE(slidingWindowTranspose);
+TESS_FORWARD_RULE(localConv2d);
+TESS_FORWARD_RULE(regionRestrictedConv);
+TESS_FORWARD_RULE(deformableConv2d);
+TESS_FORWARD_RULE(deformablePsroiPooling);
+
+// ColorRules.cpp
+TESS_FORWARD_RULE(cvtColor);
+
 #undef TESS_FORWARD_RULE
 
 } // namespace tess::forwards

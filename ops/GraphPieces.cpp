@@ -82,6 +82,8 @@ int movedAxis(SubgraphBuilder &b, int x, unsigned from, unsigned to) {
 }
 
 int sliceOf(SubgraphBuilder &b, int x, unsigned axis, int64_t start, int64_t stop, int64_t step) {
+  if (x < 0)
+    return -1; // the builder has an error
   unsigned rank = b.meta(x).rank();
   IntList starts(rank, 0), stops(rank, INT64_MAX), steps(rank, 1);
   starts[axis] = start;
@@ -91,6 +93,8 @@ int sliceOf(SubgraphBuilder &b, int x, unsigned axis, int64_t start, int64_t sto
 }
 
 int splitAxis(SubgraphBuilder &b, const OpDef &op, int x, unsigned axis, int64_t outer, int64_t inner) {
+  if (x < 0)
+    return -1; // the builder has an error
   if (outer == kUnknown || inner == kUnknown) {
     b.fail(invalidArgument(op.name() + ": size of the axis to split must be known, got " + toString(b.meta(x))));
     return -1;

@@ -28,6 +28,10 @@ TESS_SHAPE_RULE(swapaxes);
 TESS_SHAPE_RULE(conv);
 TESS_SHAPE_RULE(convTranspose);
 TESS_SHAPE_RULE(pool);
+TESS_SHAPE_RULE(slidingWindow);
+TESS_SHAPE_RULE(localConv2d);
+TESS_SHAPE_RULE(regionRestrictedConv);
+TESS_SHAPE_RULE(deformableConv2d);
 
 // LinearShapes.cpp
 TESS_SHAPE_RULE(kron);
@@ -66,6 +70,12 @@ TESS_SHAPE_RULE(maskGet);
 TESS_SHAPE_RULE(maskGetBound);
 TESS_SHAPE_RULE(nonZero);
 TESS_SHAPE_RULE(nonZeroBound);
+
+// VisionShapes.cpp, ColorRules.cpp
+TESS_SHAPE_RULE(nms);
+TESS_SHAPE_RULE(nmsBound);
+TESS_SHAPE_RULE(correlation);
+TESS_SHAPE_RULE(cvtColor);
 
 #undef TESS_SHAPE_RULE
 

@@ -3,6 +3,8 @@
 #include "ops/RuleErrors.h"
 #include "ops/ShapeRules.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 namespace tess::shapes {
 
 using Operands = llvm::ArrayRef<TensorMeta>;
@@ -125,6 +127,91 @@ llvm::Expected<Metas> pool(const OpDef &op, Operands operands, Segments) {
   return single(operands, *shape);
 }
 
+/// Checks that each operand has the rank that is given for it.
+static llvm::Error requireRanks(const OpDef &op, Operands operands, llvm::ArrayRef<unsigned> ranks) {
+  for (auto [i, rank] : llvm::enumerate(ranks))
+    if (operands[i].rank() != rank)
+      return mustHold(op, llvm::Twine(op.info().operands[i].name) + " must have rank " + llvm::Twine(rank), operands,
+                      i);
+  return llvm::Error::success();
+}
+
+/// Height and width of the result of windows of `kernel` over `image`; -1 where none fits.
+static Shape placesOf(const OpDef &op, llvm::ArrayRef<int64_t> image, llvm::ArrayRef<int64_t> kernel) {
+  Shape places;
+  for (unsigned i : {0u, 1u})
+    places.push_back(
+        windows(image[i], dilated(kernel[i], op.ints("dilation")[i]), op.ints("padding")[i], op.ints("strides")[i]));
+  return places;
+}
+
+/// Whether sizes that are numbers are equal, and there are as many.
+static bool mayBeEqual(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b) {
+  return a.size() == b.size() &&
+         llvm::none_of(llvm::zip(a, b), [](auto pair) { return differs(std::get<0>(pair), std::get<1>(pair)); });
+}
+
+llvm::Expected<Metas> slidingWindow(const OpDef &op, Operands operands, Segments) {
+  if (llvm::Error e = requireRanks(op, operands, {4}))
+    return std::move(e);
+  const IntList &kernel = op.ints("kernel_size");
+  Shape shape = operands[0].shape, places = placesOf(op, llvm::ArrayRef(shape).drop_front(2), kernel);
+  if (llvm::is_contained(places, -1))
+    return mustHold(op, "window must fit into the padded input", operands);
+  shape.truncate(2);
+  shape.append(places);
+  shape.append(kernel.begin(), kernel.end());
+  return single(operands, shape);
+}
+
+llvm::Expected<Metas> localConv2d(const OpDef &op, Operands operands, Segments) {
+  const Shape &x = operands[0].shape, &weight = operands[1].shape;
+  if (llvm::Error e = requireRanks(op, operands, {4, 7}))
+    return std::move(e);
+  if (differs(x[1], sizes::multiply(weight[0], weight[3])))
+    return mustHoldOfTwo(op, "channels of x must be those of weight", operands, 0, 1);
+  Shape places = placesOf(op, llvm::ArrayRef(x).drop_front(2), llvm::ArrayRef(weight).slice(4, 2));
+  if (llvm::is_contained(places, -1))
+    return mustHoldOfTwo(op, "window must fit into the padded input", operands, 0, 1);
+  if (!mayBeEqual(places, llvm::ArrayRef(weight).slice(1, 2)))
+    return mustHold(op, "weight must have the height and width of the result, " + toString(places), operands, 1);
+  return single(operands, {x[0], sizes::multiply(weight[0], weight[6]), places[0], places[1]});
+}
+
+llvm::Expected<Metas> regionRestrictedConv(const OpDef &op, Operands operands, Segments) {
+  if (llvm::Error e = requireRanks(op, operands, {4, 4, 3, 3}))
+    return std::move(e);
+  llvm::Expected<Shape> shape = convShape(op, operands, 0, 1);
+  if (!shape)
+    return shape.takeError();
+  const Shape &x = operands[0].shape;
+  if (!mayBeEqual(operands[2].shape, {x[0], x[2], x[3]}) ||
+      !mayBeEqual(operands[3].shape, {x[0], (*shape)[2], (*shape)[3]}))
+    return mustHoldOfTwo(op, "rin must have the places of x and rout those of the result, " + toString(*shape),
+                         operands, 2, 3);
+  return single(operands, *shape);
+}
+
+llvm::Expected<Metas> deformableConv2d(const OpDef &op, Operands operands, Segments) {
+  if (llvm::Error e = requireRanks(op, operands, {4, 4, 4, 4}))
+    return std::move(e);
+  llvm::Expected<Shape> shape = convShape(op, operands, 0, 1);
+  if (!shape)
+    return shape.takeError();
+  const Shape &x = operands[0].shape, &weight = operands[1].shape, &offset = operands[2].shape,
+              &mask = operands[3].shape;
+  int64_t elements = sizes::multiply(weight[2], weight[3]);
+  bool fits = mayBeEqual(mask, {x[0], mask[1], (*shape)[2], (*shape)[3]}) &&
+              mayBeEqual(offset, {x[0], sizes::multiply(mask[1], 2), (*shape)[2], (*shape)[3]});
+  if (fits && mask[1] >= 0 && elements >= 0 && x[1] >= 0) {
+    int64_t blocks = elements ? mask[1] / elements : 0;
+    fits = blocks > 0 && blocks * elements == mask[1] && x[1] % blocks == 0;
+  }
+  if (!fits)
+    return mustHoldOfTwo(op, "offset and mask must have channels for blocks of windows", operands, 2, 3);
+  return single(operands, *shape);
+}
+
 } // namespace tess::shapes
 
 namespace tess::checks {
@@ -161,6 +248,18 @@ llvm::Error maxPool2dBackward(const OpDef &op, Operands operands, Segments) {
 
 llvm::Error avgPool2dBackward(const OpDef &op, Operands operands, Segments) {
   return poolBackward(op, operands, 1, {0});
+}
+
+llvm::Error slidingWindowTranspose(const OpDef &op, Operands operands, Segments) {
+  const IntList &kernel = op.ints("kernel_size");
+  Shape places = placesOf(op, op.ints("output_size"), kernel);
+  if (llvm::is_contained(places, -1))
+    return mustHoldOf(op, "window must fit into the padded input",
+                      toString(kernel) + " and output_size " + toString(op.ints("output_size")));
+  places.append(kernel.begin(), kernel.end());
+  if (!mayBeEqual(llvm::ArrayRef(operands[0].shape).drop_front(2), places))
+    return mustHold(op, "x must have the windows of output_size, " + toString(places), operands);
+  return llvm::Error::success();
 }
 
 } // namespace tess::checks

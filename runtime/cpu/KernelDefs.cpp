@@ -41,6 +41,7 @@ llvm::ArrayRef<KernelDef> cpuKernels() {
       {"scatter", sequential, prepareScatter},
       {"mask_get", sequential, prepareMaskGet},
       {"non_zero", sequential, prepareNonZero},
+      {"nms", sequential, prepareNms},
       {"argsort", sequential, prepareArgsort},
       {"topk", sequential, prepareTopk},
       {"searchsorted", sequential, prepareSearchSorted},

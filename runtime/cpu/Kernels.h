@@ -43,7 +43,7 @@ llvm::Expected<PreparedRef> prepareQr(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareEigh(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareSvd(const PrepareRequest &request);
 
-// IndexArrays.cpp, Gather.cpp, Mask.cpp, Sort.cpp.
+// IndexArrays.cpp, Gather.cpp, Mask.cpp, Nms.cpp, Sort.cpp.
 llvm::Expected<PreparedRef> prepareIndexGet(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareIndexSet(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareIndexAdd(const PrepareRequest &request);
@@ -51,6 +51,7 @@ llvm::Expected<PreparedRef> prepareGather(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareScatter(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareMaskGet(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareNonZero(const PrepareRequest &request);
+llvm::Expected<PreparedRef> prepareNms(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareArgsort(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareTopk(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareSearchSorted(const PrepareRequest &request);

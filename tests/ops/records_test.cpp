@@ -69,7 +69,7 @@ TEST_CASE("few kernels are sequential") {
     if (info.lowering == Lowering::Sequential)
       kernels.insert(info.kernel);
   CHECK(kernels == std::set<std::string>{"argsort", "gather", "index_add", "index_get", "index_set", "mask_get",
-                                         "max_pool2d_backward", "non_zero", "scatter", "searchsorted", "topk"});
+                                         "max_pool2d_backward", "nms", "non_zero", "scatter", "searchsorted", "topk"});
 }
 
 TEST_CASE("a lowering has what it needs") {

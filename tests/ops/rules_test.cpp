@@ -357,6 +357,87 @@ static std::vector<Refusal> indexRefusals() {
   };
 }
 
+static std::vector<Refusal> visionRefusals() {
+  TensorMeta x = f32({2, 3, 4, 5}), empty = f32({2, 3, 0, 5}), mat = f32({2, 3, 3}), rois = f32({4, 5});
+  OpDef nearest = OpDef::get("resize").set("size", IntList{2, 2}).set("mode", "nearest");
+  return {
+      {Resize(IntList{}), {f32({2, 3})}, "resize: x must have rank 3 to 5, got x f32[2, 3]"},
+      {Resize({2}),
+       {x},
+       "resize: size must have an entry for each axis after the channels, got [2] and x f32[2, 3, 4, 5]"},
+      {Resize({2, 2}), {empty}, "resize: axes after the channels must not be empty, got x f32[2, 3, 0, 5]"},
+      {nearest.set("align_corners", true), {x}, "resize: align_corners must be false where mode is nearest, got true"},
+      {Remap(), {empty, f32({2, 1, 1, 2})}, "remap: height and width of x must not be 0, got x f32[2, 3, 0, 5]"},
+      {WarpAffine({2, 2}),
+       {empty, f32({2, 2, 3})},
+       "warp_affine: height and width of x must not be 0, got x f32[2, 3, 0, 5]"},
+      {WarpPerspective({2, 2}),
+       {empty, mat, i32({2})},
+       "warp_perspective: height and width of x must not be 0, got x f32[2, 3, 0, 5]"},
+      {RoiAlign({2, 2}), {empty, rois}, "roi_align: height and width of x must not be 0, got x f32[2, 3, 0, 5]"},
+      {RoiPooling({2, 2}), {empty, rois}, "roi_pooling: height and width of x must not be 0, got x f32[2, 3, 0, 5]"},
+      {Nms(0.5), {f32({4}), f32({4})}, "nms: boxes must have rank 2, got boxes f32[4]"},
+      {Nms(0.5), {f32({4, 4}), f32({})}, "nms: scores must have rank 1, got scores f32[]"},
+      {Nms(0.5), {f32({4, 3}), f32({4})}, "nms: boxes must have four ends each, got boxes f32[4, 3]"},
+      {Nms(0.5),
+       {f32({4, 4}), f32({3})},
+       "nms: there must be a score for each box, got boxes f32[4, 4] and scores f32[3]"},
+      {Correlation(), {x, f32({3, 4, 5})}, "correlation: operands must have rank 4, got y f32[3, 4, 5]"},
+      {Correlation(),
+       {x, f32({2, 3, 4, 4})},
+       "correlation: x and y must have the same shape, got x f32[2, 3, 4, 5] and y f32[2, 3, 4, 4]"},
+      {Correlation(2), {x, x}, "correlation: kernel_size must be odd, got 2"},
+      {Correlation(3),
+       {x, x},
+       "correlation: patches and their displacements must fit into the padded images, got x f32[2, 3, 4, 5]"},
+      {CvtColor("RGB2GRAY"), {f32({4, 5, 3})}, "cvt_color: x must have rank 4, got x f32[4, 5, 3]"},
+      {CvtColor("RGBA2RGB"),
+       {f32({1, 4, 5, 3})},
+       "cvt_color: last axis of x must have the channels of mode (4 of RGBA2RGB), got x f32[1, 4, 5, 3]"},
+  };
+}
+
+static std::vector<Refusal> localConvRefusals() {
+  TensorMeta x = f32({2, 3, 4, 5}), w = f32({4, 3, 2, 3}), mask = f32({2, 6, 3, 3}), regions = i32({2, 4, 5});
+  return {
+      {SlidingWindow({5, 1}), {x}, "sliding_window: window must fit into the padded input, got x f32[2, 3, 4, 5]"},
+      {SlidingWindowTranspose({4, 5}, {5, 1}),
+       {f32({2, 3, 1, 5, 5, 1})},
+       "sliding_window_transpose: window must fit into the padded input, got [5, 1] and output_size [4, 5]"},
+      {SlidingWindowTranspose({4, 5}, {2, 2}),
+       {f32({2, 3, 3, 5, 2, 2})},
+       "sliding_window_transpose: x must have the windows of output_size, [3, 4, 2, 2], got x f32[2, 3, 3, 5, 2, 2]"},
+      {LocalConv2d(), {x, w}, "local_conv2d: weight must have rank 7, got weight f32[4, 3, 2, 3]"},
+      {LocalConv2d(),
+       {x, f32({2, 4, 5, 3, 1, 1, 1})},
+       "local_conv2d: channels of x must be those of weight, got x f32[2, 3, 4, 5] and weight f32[2, 4, 5, 3, 1, 1, "
+       "1]"},
+      {LocalConv2d(),
+       {x, f32({1, 4, 5, 3, 5, 1, 1})},
+       "local_conv2d: window must fit into the padded input, got x f32[2, 3, 4, 5] and weight f32[1, 4, 5, 3, 5, 1, "
+       "1]"},
+      {LocalConv2d(),
+       {x, f32({1, 4, 4, 3, 1, 1, 1})},
+       "local_conv2d: weight must have the height and width of the result, [4, 5], got weight f32[1, 4, 4, 3, 1, 1, "
+       "1]"},
+      {RegionRestrictedConv(),
+       {x, w, regions, i32({2, 3, 2})},
+       "region_restricted_conv: rin must have the places of x and rout those of the result, [2, 4, 3, 3], got rin "
+       "i32[2, "
+       "4, 5] and rout i32[2, 3, 2]"},
+      {DeformableConv2d(),
+       {x, w, f32({2, 12, 3, 2}), mask},
+       "deformable_conv2d: offset and mask must have channels for blocks of windows, got offset f32[2, 12, 3, 2] and "
+       "mask "
+       "f32[2, 6, 3, 3]"},
+      {DeformablePsroiPooling({2, 2}, 1),
+       {x, f32({1, 5}), f32({1, 4, 1, 1})},
+       "deformable_psroi_pooling: trans must have two channels for each block of channels of x, got x f32[2, 3, 4, 5] "
+       "and "
+       "trans f32[1, 4, 1, 1]"},
+  };
+}
+
 static std::vector<Refusal> conversionRefusals() {
   TensorMeta complex(DType::Complex64, {3});
   const char *text = "cast: x must be real where dtype is neither complex nor bool, got x c64[3]";
@@ -364,8 +445,9 @@ static std::vector<Refusal> conversionRefusals() {
 }
 
 static std::vector<Refusal> (*const kRefusals[])() = {
-    viewRefusals,      spatialRefusals, transposedRefusals, linearRefusals,   linalgRefusals, einsumRefusals,
-    attentionRefusals, normRefusals,    lossRefusals,       movementRefusals, indexRefusals,  conversionRefusals};
+    viewRefusals,   spatialRefusals,   transposedRefusals, linearRefusals,    linalgRefusals,
+    einsumRefusals, attentionRefusals, normRefusals,       lossRefusals,      movementRefusals,
+    indexRefusals,  visionRefusals,    localConvRefusals,  conversionRefusals};
 
 TEST_CASE("rules refuse what cannot be, and say what they got") {
   for (auto refusals : kRefusals)

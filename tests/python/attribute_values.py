@@ -56,6 +56,8 @@ def _drawn(random, attr, given, rank):
 
 # Their numbers count operands of operators in the graph of a composite: windows that are joined.
 COUNTS = {"output_size"}
+# Families whose values decide which operators a graph has, and where its sizes are 1.
+COUNTED = ("LocalConv", "Vision")
 # Axes whose order counts, because parameters have it.
 ORDERED = {"general_norm"}
 
@@ -71,9 +73,10 @@ def _operators(record, attrs, op, tensors):
     return op.make_forward_graph(*tensors).num_nodes
 
 
-def _kept(attr, value, rank):
+def _kept(attr, value, rank, counted):
     """What a class knows of a value: all of a static one, else whether it is there and how long."""
-    if (attr["runtime"] or attr["bind_time"]) and attr["name"] not in COUNTS:
+    counted = counted or attr["name"] in COUNTS
+    if attr["runtime"] or (attr["bind_time"] and not counted):
         return None if value is None else len(value) if isinstance(value, list) else "given"
     if attr["axis"] is not None and value is not None:
         axes, rank = value if isinstance(value, list) else [value], rank + attr["axis"]
@@ -128,8 +131,10 @@ class Values:
 
     def _note(self, record, number, sample, drawn, operators):
         given = {a["name"]: drawn.get(a["name"], _default(a)) for a in self.attrs[record.name]}
+        counted = record.family in COUNTED
         kept = tuple(
-            _kept(attr, given[attr["name"]], _rank(sample)) for attr in self.attrs[record.name]
+            _kept(attr, given[attr["name"]], _rank(sample), counted)
+            for attr in self.attrs[record.name]
         )
         order = tuple(given["axes"]) if record.name in ORDERED else ()
         classes = self.classes.setdefault(record.name, {})

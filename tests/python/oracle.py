@@ -9,6 +9,14 @@ from tests.python.linalg_oracle import (  # noqa: F401
     solve_triangular,
     svd,
 )
+from tests.python.local_conv_oracle import (  # noqa: F401
+    deformable_conv2d,
+    deformable_psroi_pooling,
+    local_conv2d,
+    region_restricted_conv,
+    sliding_window,
+    sliding_window_transpose,
+)
 from tests.python.loss_oracle import (  # noqa: F401
     binary_cross_entropy,
     cosine_similarity,
@@ -20,6 +28,18 @@ from tests.python.loss_oracle import (  # noqa: F401
     reduce,
     smooth_l1_loss,
     triplet_margin_loss,
+)
+from tests.python.vision_oracle import (  # noqa: F401
+    correlation,
+    cvt_color,
+    flip,
+    nms,
+    remap,
+    resize,
+    roi_align,
+    roi_pooling,
+    warp_affine,
+    warp_perspective,
 )
 from tests.python.window_oracle import (  # noqa: F401
     adaptive_pool1d,

@@ -1,6 +1,7 @@
 """For each constraint, by its label, a call that breaks it: shapes and attributes."""
 
 from tests.python.linalg_refusals import LINALG
+from tests.python.vision_refusals import VISION
 from tests.python.window_refusals import IMAGE, WINDOWS
 
 BINARY = ["2,3", "4"]
@@ -8,6 +9,7 @@ NORM = ["2,3,4,4", "1,3,1,1", "1,3,1,1", "1,3,1,1", "1,3,1,1"]
 
 REFUSALS = {
     **LINALG,
+    **VISION,
     **WINDOWS,
     "adam_update.lr_must_have_rank_0": (["3", "3", "3", "3", "1", ""], ""),
     "adam_update.step_must_have_rank_0": (["3", "3", "3", "3", "", "1"], ""),

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tessera
+import tessera.functional as F  # noqa: N812
 from tessera import jit
 from tessera import module as M  # noqa: N812
 
@@ -51,6 +52,42 @@ class Joined(M.Concat):
         return super().forward(inps, axis=1)
 
 
+class Regions(M.RegionRestrictedConv):
+    """Takes floats, which are the numbers of regions rounded."""
+
+    def forward(self, inp, rin, rout):
+        return super().forward(inp, rin.astype("int32"), rout.astype("int32"))
+
+
+class Windowed(M.SlidingWindowTranspose):
+    """Takes the images that windows are made of."""
+
+    def forward(self, inp):
+        return super().forward(M.SlidingWindow(3, 1, 2)(inp))
+
+
+class Pooled(M.DeformablePSROIPooling):
+    """Takes boxes without the number of an image."""
+
+    def forward(self, inp, boxes, trans):
+        rois = F.concat([F.zeros_like(boxes[:, :1]), boxes], 1)
+        return super().forward(inp, rois, trans)
+
+
+class Raised(M.AdditiveElemwise):
+    """Adds ones."""
+
+    def sample(self, size):
+        return F.ones(size)
+
+
+class Blurred(M.ActiveBlur):
+    """The mean of nine pixels."""
+
+    def get_kernel(self):
+        return F.full((3, 3), 1 / 9)
+
+
 class Stepped(M.LSTMCell):
     """Takes the two tensors of its state."""
 
@@ -68,6 +105,8 @@ class Whole(M.LSTM):
 
 # For each exported module calls of it: how it is made, and the shapes of its arguments.
 CASES = {
+    "ActiveBlur": [(Blurred, IMAGES)],
+    "AdditiveElemwise": [(Raised, IMAGES)],
     "AdaptiveAvgPool2d": [(lambda: M.AdaptiveAvgPool2d((3, 2)), IMAGES)],
     "AdaptiveMaxPool2d": [(lambda: M.AdaptiveMaxPool2d((4, 2)), IMAGES)],
     "AvgPool1d": [(lambda: M.AvgPool1d(2), SIGNAL)],
@@ -88,12 +127,24 @@ CASES = {
     "ConvRelu2d": [(lambda: M.ConvRelu2d(4, 3, 1), IMAGES)],
     "ConvTranspose1d": [(lambda: M.ConvTranspose1d(4, 6, 3, 2, 1, 1), SIGNAL)],
     "ConvTranspose2d": [(lambda: M.ConvTranspose2d(4, 6, 3, 2, groups=2), IMAGES)],
+    "ConvTransposeBn2d": [(lambda: M.ConvTransposeBn2d(4, 3, 3), IMAGES)],
+    "ConvTransposeBnRelu2d": [(lambda: M.ConvTransposeBnRelu2d(4, 3, 3), IMAGES)],
+    "ConvTransposeRelu2d": [(lambda: M.ConvTransposeRelu2d(4, 3, 3, 2), IMAGES)],
     "Conv3d": [(lambda: M.Conv3d(4, 6, 2, padding=1, groups=2), VOLUMES)],
     "ConvTranspose3d": [(lambda: M.ConvTranspose3d(4, 6, 2, 2), VOLUMES)],
+    "DeformableConv2d": [
+        (lambda: M.DeformableConv2d(4, 3, 3, padding=1), IMAGES, (N, 36, 6, 6), (N, 18, 6, 6))
+    ],
+    "DeformablePSROIPooling": [
+        (lambda: Pooled(False, 2, 2, 3, 2, 0.5), IMAGES, ROWS, (N, 4, 2, 2))
+    ],
+    "DequantStub": [(M.DequantStub, ROWS)],
     "Dropout": [(lambda: M.Dropout(0.5), ROWS)],
     "ELU": [(M.ELU, ROWS)],
     "Elemwise": [(lambda: M.Elemwise("fuse_mul_add3"), ROWS, ROWS, ROWS)],
     "Embedding": [(lambda: M.Embedding(7, 3), ("int", N, 5))],
+    "Emboss": [(lambda: M.Emboss((0.2, 0.8), 1.5, seed=3), IMAGES)],
+    "Flip": [(M.Flip, IMAGES)],
     "Flatten": [(M.Flatten, IMAGES)],
     "GELU": [(M.GELU, ROWS)],
     "GRU": [(lambda: M.GRU(4, 5, bidirectional=True), STEPS)],
@@ -113,6 +164,7 @@ CASES = {
     "LinearBn1d": [(lambda: M.LinearBn1d(4, 3), ROWS)],
     "LinearBnRelu1d": [(lambda: M.LinearBnRelu1d(4, 3), ROWS)],
     "LinearRelu": [(lambda: M.LinearRelu(4, 3), ROWS)],
+    "LocalConv2d": [(lambda: M.LocalConv2d(4, 6, 6, 6, 3, 2, 1, groups=2), IMAGES)],
     "LocalResponseNorm": [(lambda: M.LocalResponseNorm(3, alpha=0.5), IMAGES)],
     "MaxPool1d": [(lambda: M.MaxPool1d(3, 2, 1), SIGNAL)],
     "MaxPool2d": [(lambda: M.MaxPool2d(2), IMAGES)],
@@ -123,11 +175,21 @@ CASES = {
     "PReLU": [(lambda: M.PReLU(4), IMAGES)],
     "Pad": [(lambda: M.Pad(((0, 0), (1, 2)), "replicate"), ROWS)],
     "PixelShuffle": [(lambda: M.PixelShuffle(2), IMAGES)],
+    "QuantStub": [(M.QuantStub, ROWS)],
+    "RegionRestrictedConv": [(lambda: Regions(4, 6, 3, groups=2), IMAGES, (N, 6, 6), (N, 4, 4))],
+    "Remap": [(lambda: M.Remap("reflect"), IMAGES, (N, 3, 2, 2))],
+    "Resize": [(lambda: M.Resize((9, 4), "cubic"), IMAGES)],
+    "Rot90": [(lambda: M.Rot90(1, (2, 3)), IMAGES)],
+    "Rotate": [(lambda: M.Rotate(format="NCHW"), IMAGES)],
     "RMSNorm": [(lambda: M.RMSNorm(8), TEXT)],
     "RNN": [(lambda: M.RNN(4, 5, 2, nonlinearity="relu"), STEPS)],
     "RNNCell": [(lambda: M.RNNCell(4, 5), ROWS), (lambda: M.RNNCell(4, 5), ROWS, STATE)],
     "ReLU": [(M.ReLU, ROWS)],
     "Sequential": [(lambda: M.Sequential(M.Conv1d(4, 3, 3), M.Flatten(), M.GELU()), SIGNAL)],
+    "Sharpen": [(lambda: M.Sharpen(0.5, (0.5, 2.0), seed=3), IMAGES)],
+    "SlidingWindow": [(lambda: M.SlidingWindow((3, 2), (1, 0), 2), IMAGES)],
+    "SlidingWindowTranspose": [(lambda: Windowed((6, 6), 3, 1, 2), IMAGES)],
+    "SyncBatchNorm": [(lambda: M.SyncBatchNorm(4), IMAGES)],
     "SiLU": [(M.SiLU, ROWS)],
     "Sigmoid": [(M.Sigmoid, ROWS)],
     "Softmax": [(M.Softmax, ROWS), (lambda: M.Softmax(axis=0), ROWS)],
@@ -136,7 +198,14 @@ CASES = {
         (lambda: M.TransformerEncoderLayer(8, 2, 12, norm_first=True), TEXT),
     ],
 }
-WITHOUT = {"Module": "the base of all others computes nothing"}
+DRAWN = "generators draw for sizes that are numbers"
+WITHOUT = {
+    "AdditiveGaussianNoise": DRAWN,
+    "AdditiveLaplaceNoise": DRAWN,
+    "AdditivePoissonNoise": DRAWN,
+    "LinearContrast": DRAWN,
+    "Module": "the base of all others computes nothing",
+}
 CALLS = [
     pytest.param(make, shapes, id=f"{name} {number}")
     for name, cases in CASES.items()

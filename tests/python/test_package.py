@@ -60,8 +60,17 @@ NAMES = {
     "ModuleDict Elemwise Concat MultiHeadAttention TransformerEncoderLayer BatchMatMulActivation "
     "ConvRelu2d ConvBn2d ConvBnRelu2d LinearRelu LinearBn1d LinearBnRelu1d GroupNorm LayerNorm "
     "InstanceNorm GeneralNorm RMSNorm AdaptiveMaxPool2d LocalResponseNorm ConvTranspose1d "
-    "ConvTranspose2d Conv3d ConvTranspose3d RNN LSTM GRU RNNCell LSTMCell GRUCell init",
+    "ConvTranspose2d Conv3d ConvTranspose3d RNN LSTM GRU RNNCell LSTMCell GRUCell "
+    "SlidingWindow SlidingWindowTranspose LocalConv2d RegionRestrictedConv DeformableConv2d "
+    "DeformablePSROIPooling SyncBatchNorm ConvTransposeBn2d ConvTransposeBnRelu2d "
+    "ConvTransposeRelu2d QuantStub DequantStub ActiveBlur AdditiveElemwise AdditiveGaussianNoise "
+    "AdditiveLaplaceNoise AdditivePoissonNoise Emboss Flip LinearContrast Remap Resize Rot90 "
+    "Rotate Sharpen init",
     "utils.module_utils": "get_expand_structure set_expand_structure",
+    "functional.vision": "correlation cvt_color flip interpolate nms nvof remap resize roi_align "
+    "roi_pooling rot90 rotate warp_affine warp_perspective",
+    "functional.nn": "deformable_conv2d deformable_psroi_pooling local_conv2d remap "
+    "region_restricted_conv sliding_window sliding_window_transpose warp_affine warp_perspective",
     "functional": "abs acos acosh add asin asinh atan atan2 atanh ceil clip cos cosh div equal erf "
     "exp expm1 floor floor_div greater greater_equal left_shift less less_equal log "
     "log1p logaddexp logical_and logical_not logical_or logical_xor maximum minimum "

@@ -9,7 +9,17 @@ import pytest
 import tessera
 
 PACKAGE = Path(tessera.__file__).parent
-FUNCTIONAL = ["control", "elemwise", "loss", "math", "nn", "recurrent", "tensor"]
+FUNCTIONAL = [
+    "control",
+    "elemwise",
+    "local_conv",
+    "loss",
+    "math",
+    "nn",
+    "recurrent",
+    "tensor",
+    "vision",
+]
 # Members that every object has, and what pickling needs.
 COMMON = {
     "__doc__",
@@ -60,7 +70,8 @@ def test_a_module_passes_on_what_it_shares():
     passed_on = {each.asname for n in nodes for each in n.names if each.asname}
     losses = ["binary_cross_entropy", "cross_entropy", "ctc_loss", "hinge_loss", "l1_loss",
               "square_loss"]  # fmt: skip
-    assert passed_on == {*losses, "normalize", "gru", "lstm", "rnn"}
+    images = ["remap", "warp_affine", "warp_perspective", *tessera.functional.local_conv.__all__]
+    assert passed_on == {*losses, *images, "normalize", "gru", "lstm", "rnn"}
     F = tessera.functional  # noqa: N806
     assert all(getattr(F.nn, name) is getattr(F, name) for name in passed_on)
 

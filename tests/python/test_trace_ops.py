@@ -13,7 +13,7 @@ from tests.python.helper import same_bits
 from tests.python.test_ops import every_case
 
 RECORDS = S.records()
-DATA_SHAPES = ["mask_get", "non_zero"]  # no program knows their sizes before it runs
+DATA_SHAPES = ["mask_get", "nms", "non_zero"]  # no program knows their sizes before it runs
 
 
 def is_float(tensor):

@@ -34,7 +34,7 @@ def _large(shapes, squared):
     if not most:
         return
     rank = max(map(len, shapes))
-    images = [(0, 1), (0, 2, 3)]
+    images = [(0, 1), (0, 2, 3), (0,)]
     for chosen in images if rank == 4 else _axes(rank):
         count = len(chosen) or 1
         factor = int(np.ceil((split / most) ** (1 / count)))
@@ -45,13 +45,13 @@ def _odd(shapes, _):
     """Times a prime: no size is a multiple of a vector."""
     if max((np.prod(shape) for shape in shapes), default=0):
         rank = max(map(len, shapes))
-        for axes in [(0, 1)] if rank == 4 else _axes(rank):
+        for axes in [(0, 1), (0,)] if rank == 4 else _axes(rank):
             yield 7, _times(shapes, 7, axes)
 
 
 def _axes(rank):
-    """All of them; of what may be sequences or volumes batch and channels, too."""
-    return [range(rank), (0, 1)] if rank in (3, 5) else [range(rank)]
+    """All of them; of what may be sequences, volumes or windows batch and channels, too."""
+    return [range(rank), (0, 1)] if rank in (3, 5, 6) else [range(rank)]
 
 
 def _times(shapes, factor, axes):

@@ -16,8 +16,8 @@ with_bfloat16 = pytest.mark.skipif(
     reason="oneDNN computes bfloat16 on processors with AVX-512 only",
 )
 # Without operands: what they give depends on their attributes alone. Vectors of cross have a size,
-# and random matrices are no positive definite ones.
-UNSCALED = ("arange", "cholesky", "cross", "eye", "full", "linspace", "scalar_tensor")
+# random matrices are no positive definite ones, and nms compares each box with all that are taken.
+UNSCALED = ("arange", "cholesky", "cross", "eye", "full", "linspace", "nms", "scalar_tensor")
 
 
 @pytest.fixture(autouse=True)

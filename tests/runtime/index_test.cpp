@@ -122,6 +122,25 @@ TEST_CASE("mask_get and non_zero say how much they found") {
   CHECK(callKernel(OpDef::get("non_zero"), {range({0, 3})}).unknownExtent == 0);
 }
 
+TEST_CASE("nms takes boxes by falling score, unless they overlap a better one too much") {
+  // Box 1 covers half of box 0's and its own area together, box 2 none; box 3 has no area.
+  HostTensor boxes = f32({4, 4}, {0, 0, 3, 1, 1, 0, 4, 1, 5, 0, 6, 1, 2, 2, 2, 2});
+  auto taken = [&](Floats scores, double threshold, AttrValue most) {
+    OpDef op = OpDef::get("nms");
+    op.set("iou_thresh", threshold).set("max_output", std::move(most));
+    CallResult result = callKernel(op, {boxes, f32({4}, std::move(scores))});
+    std::vector<int32_t> indices = result.outputs[0].values<int32_t>();
+    indices.resize(result.unknownExtent);
+    return indices;
+  };
+  using Indices = std::vector<int32_t>;
+  CHECK(taken({1, 2, 3, 0}, 0.5, {}) == Indices{2, 1, 0, 3}); // an overlap of 0.5 is not above it
+  CHECK(taken({1, 2, 3, 0}, 0.49, {}) == Indices{2, 1, 3});
+  CHECK(taken({1, NAN, 1, 1}, 0.49, {}) == Indices{1, 2, 3}); // NaN first, then equal scores in their order
+  CHECK(taken({1, 2, 3, 0}, 0.49, 2) == Indices{2, 1});
+  CHECK(taken({1, 2, 3, 0}, 0.49, 0) == Indices{});
+}
+
 TEST_CASE("argsort: stable, NaN the largest, both directions") {
   HostTensor x = f32({2, 4}, {3, NAN, 1, 3, -0.0f, 0, -1, 5});
   OpDef op = OpDef::get("argsort");

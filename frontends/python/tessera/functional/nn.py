@@ -1,23 +1,28 @@
 """Layers as functions: convolution, pooling, normalisation, activations."""
 
-import numpy as _np
-
-from .._core import Tensor as _Tensor
 from .._core import ops as _ops
 from .._known_form import in_known_form as _in_known_form
 from ..core.symint import SymInt as _SymInt
+from ._borders import bordered as _bordered
 from ._heads import join_masks as _join_masks
 from ._heads import split_heads as _split_heads
 from ._making import made as _made
 from .generated import check_choice, check_compute_mode, check_conv_modes, export
 
 # MegEngine has these in both modules.
+from .local_conv import (  # noqa: F401
+    deformable_conv2d,
+    deformable_psroi_pooling,
+    local_conv2d,
+    region_restricted_conv,
+    sliding_window,
+    sliding_window_transpose,
+)
 from .loss import binary_cross_entropy, cross_entropy, hinge_loss, l1_loss, square_loss  # noqa: F401
 from .loss import ctc_loss as ctc_loss
 from .math import normalize  # noqa: F401
 from .recurrent import gru, lstm, rnn  # noqa: F401
-
-_PAD_MODES = {"replicate": "edge", "edge": "edge", "reflect": "reflect"}
+from .vision import remap, warp_affine, warp_perspective  # noqa: F401
 
 
 def _each(value, axes):
@@ -387,14 +392,10 @@ def pad(src, pad_width, mode="constant", constant_value=0.0):
     [3, 2, 1, 2, 3, 2]
     """
     kind = mode.lower() if isinstance(mode, str) else mode
-    check_choice("pad", "mode", kind, ("constant", *_PAD_MODES))
+    check_choice("pad", "mode", kind, ("constant", "replicate", "edge", "reflect"))
     if kind == "constant":
         return _ops.pad(src, *map(list, zip(*pad_width, strict=True)), constant_value)
-    for axis, width in enumerate(pad_width):
-        if any(width):
-            index = _np.pad(_np.arange(src.shape[axis]), width, _PAD_MODES[kind])
-            src = _ops.index_get(src, [_Tensor(index)], [axis])
-    return src
+    return _bordered(src, pad_width, kind)
 
 
 export(globals())

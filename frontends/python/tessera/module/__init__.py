@@ -6,7 +6,7 @@ from .._known_form import export_known_form as _export_known_form
 from . import init
 from .activation import ELU, GELU, LeakyReLU, Mish, PReLU, ReLU, Sigmoid, SiLU, Softmax
 from .attention import MultiHeadAttention
-from .batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d
+from .batchnorm import BatchNorm1d, BatchNorm2d, BatchNorm3d, SyncBatchNorm
 from .container import ModuleDict, ModuleList, Sequential
 from .conv import (
     Conv1d,
@@ -18,8 +18,26 @@ from .conv import (
 )
 from .elemwise import Concat, Dropout, Elemwise, Flatten, Identity, Pad, PixelShuffle
 from .embedding import Embedding
-from .fused import ConvBn2d, ConvBnRelu2d, ConvRelu2d, LinearBn1d, LinearBnRelu1d, LinearRelu
+from .fused import (
+    ConvBn2d,
+    ConvBnRelu2d,
+    ConvRelu2d,
+    ConvTransposeBn2d,
+    ConvTransposeBnRelu2d,
+    ConvTransposeRelu2d,
+    LinearBn1d,
+    LinearBnRelu1d,
+    LinearRelu,
+)
 from .linear import BatchMatMulActivation, Linear
+from .local_conv import (
+    DeformableConv2d,
+    DeformablePSROIPooling,
+    LocalConv2d,
+    RegionRestrictedConv,
+    SlidingWindow,
+    SlidingWindowTranspose,
+)
 from .module import Module
 from .normalization import (
     GeneralNorm,
@@ -37,13 +55,34 @@ from .pooling import (
     MaxPool1d,
     MaxPool2d,
 )
+from .quant_dequant import DequantStub, QuantStub
 from .recurrent import GRUCell, LSTMCell, RNNCell
 from .sequences import GRU, LSTM, RNN
 from .transformer import TransformerEncoderLayer
+from .vision import (
+    ActiveBlur,
+    AdditiveElemwise,
+    AdditiveGaussianNoise,
+    AdditiveLaplaceNoise,
+    AdditivePoissonNoise,
+    Emboss,
+    Flip,
+    LinearContrast,
+    Remap,
+    Resize,
+    Rot90,
+    Rotate,
+    Sharpen,
+)
 
 __all__ = [
+    "ActiveBlur",
     "AdaptiveAvgPool2d",
     "AdaptiveMaxPool2d",
+    "AdditiveElemwise",
+    "AdditiveGaussianNoise",
+    "AdditiveLaplaceNoise",
+    "AdditivePoissonNoise",
     "AvgPool1d",
     "AvgPool2d",
     "BatchMatMulActivation",
@@ -60,11 +99,19 @@ __all__ = [
     "ConvTranspose1d",
     "ConvTranspose2d",
     "ConvTranspose3d",
+    "ConvTransposeBn2d",
+    "ConvTransposeBnRelu2d",
+    "ConvTransposeRelu2d",
+    "DeformableConv2d",
+    "DeformablePSROIPooling",
+    "DequantStub",
     "Dropout",
     "ELU",
     "Elemwise",
     "Embedding",
+    "Emboss",
     "Flatten",
+    "Flip",
     "GELU",
     "GRU",
     "GRUCell",
@@ -79,7 +126,9 @@ __all__ = [
     "Linear",
     "LinearBn1d",
     "LinearBnRelu1d",
+    "LinearContrast",
     "LinearRelu",
+    "LocalConv2d",
     "LocalResponseNorm",
     "MaxPool1d",
     "MaxPool2d",
@@ -91,14 +140,24 @@ __all__ = [
     "PReLU",
     "Pad",
     "PixelShuffle",
+    "QuantStub",
     "RMSNorm",
     "RNN",
     "RNNCell",
     "ReLU",
+    "RegionRestrictedConv",
+    "Remap",
+    "Resize",
+    "Rot90",
+    "Rotate",
     "Sequential",
+    "Sharpen",
     "SiLU",
     "Sigmoid",
+    "SlidingWindow",
+    "SlidingWindowTranspose",
     "Softmax",
+    "SyncBatchNorm",
     "TransformerEncoderLayer",
     "init",
 ]

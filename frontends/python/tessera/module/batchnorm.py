@@ -95,6 +95,26 @@ class BatchNorm2d(_BatchNorm):
     __doc__ = _BatchNorm.__doc__ + "\n    For inputs [N, C, H, W].\n    "
 
 
+class SyncBatchNorm(BatchNorm2d):
+    __doc__ = (
+        _BatchNorm.__doc__
+        + """
+    For inputs [N, C, H, W]. The batch is that of all processes: of `group`, which must be None,
+    this one's.
+
+    >>> from tessera.functional import ones
+    >>> SyncBatchNorm(3)(ones((2, 3, 4, 4))).shape
+    (2, 3, 4, 4)
+    """
+    )
+
+    def __init__(self, num_features, eps=1e-5, momentum=0.9, affine=True,
+                 track_running_stats=True, freeze=False, group=None, **kwargs):  # fmt: skip
+        if group is not None:
+            raise ValueError(f"SyncBatchNorm: group must be None in one process, got {group!r}")
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, freeze, **kwargs)
+
+
 class BatchNorm3d(_BatchNorm):
     __doc__ = _BatchNorm.__doc__ + "\n    For inputs [N, C, D, H, W].\n    "
 

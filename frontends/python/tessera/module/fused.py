@@ -2,7 +2,7 @@
 
 from .. import functional as F  # noqa: N812
 from .batchnorm import BatchNorm1d, BatchNorm2d
-from .conv import Conv2d
+from .conv import Conv2d, ConvTranspose2d
 from .linear import Linear
 from .module import Module
 
@@ -39,6 +39,38 @@ class ConvBn2d(Module):
 
 class ConvBnRelu2d(ConvBn2d):
     """Conv2d, BatchNorm2d, ReLU."""
+
+    def forward(self, inp):
+        """See the class."""
+        return F.relu(super().forward(inp))
+
+
+class ConvTransposeRelu2d(ConvTranspose2d):
+    """ConvTranspose2d, then ReLU."""
+
+    def forward(self, inp):
+        """See the class."""
+        return F.relu(super().forward(inp))
+
+
+class ConvTransposeBn2d(Module):
+    """ConvTranspose2d as `conv_transpose2d`, then BatchNorm2d as `bn`; takes both's arguments."""
+
+    def __init__(self, in_channels, out_channels, kernel_size, *args, name=None, **kwargs):
+        super().__init__(name=name)
+        norm, conv = _without(kwargs, _NORM)
+        self.conv_transpose2d = ConvTranspose2d(
+            in_channels, out_channels, kernel_size, *args, **conv
+        )
+        self.bn = BatchNorm2d(out_channels, **norm)
+
+    def forward(self, inp):
+        """See the class."""
+        return self.bn(self.conv_transpose2d(inp))
+
+
+class ConvTransposeBnRelu2d(ConvTransposeBn2d):
+    """ConvTranspose2d, BatchNorm2d, ReLU."""
 
     def forward(self, inp):
         """See the class."""

@@ -1,0 +1,139 @@
+//===- LocalConv.td - windows of images, one by one ----------*- tablegen -*-===//
+//
+// Convolutions whose weights, windows or elements depend on the place, as
+// compositions: windows are taken by arrays of indices and multiplied as matrices.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TESS_OPS_LOCAL_CONV
+#define TESS_OPS_LOCAL_CONV
+
+include "ops/Base.td"
+
+defvar placeAttrs = (ins DefaultValuedAttr<DenseI64ArrayAttr, "{1, 1}">:$strides,
+                         DefaultValuedAttr<DenseI64ArrayAttr, "{0, 0}">:$padding,
+                         DefaultValuedAttr<DenseI64ArrayAttr, "{1, 1}">:$dilation);
+defvar placeGroups = !con(placeAttrs, (ins DefaultValuedAttr<SI64Attr, "1">:$groups));
+defvar placeFacts = [Length<"strides", 2>, Length<"padding", 2>, Length<"dilation", 2>, Range<"strides", "1", "1e9">,
+                     Range<"padding", "0", "1e9">, Range<"dilation", "1", "1e9">, BindTime<"strides">, BindTime<"padding">,
+                     BindTime<"dilation">, Doc<"strides", "distance of windows along height and width">,
+                     Doc<"padding", "zeros added on both sides of height and width">,
+                     Doc<"dilation", "distance of the elements of a window">];
+defvar groupFacts = !listconcat(placeFacts, [Range<"groups", "1", "1e9">, BindTime<"groups">,
+                                             Doc<"groups", "number of independent blocks of channels">]);
+defvar kernelFacts = !listconcat(placeFacts, [Length<"kernel_size", 2>, Range<"kernel_size", "1", "1e9">,
+                                              BindTime<"kernel_size">, Doc<"kernel_size", "height and width of a window">]);
+defvar fits = "window must fit into the padded input";
+
+class PlaceOp<string m, string what, string rule, string expr> : Tess_Op<m> {
+  let summary = what;
+  let results = (outs Tess_Float:$out);
+  let shapeRule = rule;
+  let lowering = Composite<rule>;
+  let attrFacts = groupFacts;
+  let oracle = Oracle<"tess_oracle." # expr>;
+  let python = Py<"functional.local_conv", m>;
+}
+def Tess_SlidingWindowOp : PlaceOp<"sliding_window", "windows of images", "slidingWindow",
+                                   "sliding_window(x, kernel_size, strides, padding, dilation)"> {
+  let description = [{`out[n, c, i, j, p, q] = x[n, c, i * strides[0] - padding[0] + p * dilation[0], j * strides[1] - padding[1]
+    + q * dilation[1]]`, beyond the edges 0; sizes are those of a convolution.}];
+  let arguments = !con((ins Tess_Float:$x, DenseI64ArrayAttr:$kernel_size), placeAttrs);
+  let dtypes = Same<"x">;
+  let attrFacts = kernelFacts;
+  let constraints = ["x must have rank 4", fits];
+  let samples = [Sample<["2,3,5,6"], "kernel_size=[3, 2]">,
+                 Sample<["1,2,4,5"], "kernel_size=[2, 2];strides=[2, 1];padding=[1, 0];dilation=[1, 2]">,
+                 Sample<["0,2,4,4"], "kernel_size=[1, 1]">];
+}
+def Tess_SlidingWindowTransposeOp : PlaceOp<"sliding_window_transpose", "images that windows add up to",
+    "slidingWindowTranspose", "sliding_window_transpose(x, output_size, kernel_size, strides, padding, dilation)"> {
+  let description = [{The gradient of `sum(sliding_window(y) * x)` by y, whose height and width are output_size: each element
+    of x is added where sliding_window takes it from.}];
+  let arguments = !con((ins Tess_Float:$x, DenseI64ArrayAttr:$output_size, DenseI64ArrayAttr:$kernel_size), placeAttrs);
+  let shapeRule = "";
+  let shapes = "(N, C, OH, OW, KH, KW) -> (N, C, *@output_size)";
+  let check = "slidingWindowTranspose";
+  let dtypes = Same<"x">;
+  let attrFacts = !listconcat(kernelFacts, [Length<"output_size", 2>, Range<"output_size", "1", "1e9">,
+      BindTime<"output_size">, SizeAttr<"output_size">, Doc<"output_size", "height and width of the result">]);
+  let constraints = ["x must have the windows of output_size", fits];
+  let samples = [Sample<["2,3,3,5,3,2"], "output_size=[5, 6];kernel_size=[3, 2]">,
+                 Sample<["1,2,3,3,2,2"], "output_size=[4, 5];kernel_size=[2, 2];strides=[2, 1];padding=[1, 0];dilation=[1, 2]">,
+                 Sample<["0,2,4,1,1,1"], "output_size=[4, 1];kernel_size=[1, 1]">];
+}
+def Tess_LocalConv2dOp : PlaceOp<"local_conv2d", "convolution with a weight for each place", "localConv2d",
+                                 "local_conv2d(x, weight, strides, padding, dilation)"> {
+  let description = [{As conv2d, but `out[n, g * O + o, i, j]` has the weight `weight[g, i, j, :, :, :, o]`: x is [N, G * I, H, W],
+    weight [G, OH, OW, I, KH, KW, O], the result [N, G * O, OH, OW].}];
+  let arguments = !con((ins Tess_Float:$x, Tess_Float:$weight), placeAttrs);
+  let dtypes = Promote<["x", "weight"]>;
+  let attrFacts = placeFacts;
+  let constraints = ["x must have rank 4", "weight must have rank 7", "channels of x must be those of weight",
+                     "weight must have the height and width of the result", fits];
+  let samples = [Sample<["2,3,4,5", "1,3,4,3,2,2,4"]>,
+                 Sample<["1,4,5,4", "2,3,2,2,3,1,3"], "strides=[2, 2];padding=[1, 0]">,
+                 Sample<["1,2,6,4", "2,2,4,1,3,1,1"], "dilation=[2, 1]">, Sample<["0,3,2,2", "1,2,2,3,1,1,2"]>];
+}
+def Tess_RegionRestrictedConvOp : PlaceOp<"region_restricted_conv", "convolution within regions", "regionRestrictedConv",
+    "region_restricted_conv(x, weight, rin, rout, strides, padding, dilation, groups)"> {
+  let description = [{As conv2d, but of the elements of the window of `out[n, o, i, j]` those count whose number in rin [N, H, W] is
+    `rout[n, i, j]`.}];
+  let arguments = !con((ins Tess_Float:$x, Tess_Float:$weight, Tess_Int:$rin, Tess_Int:$rout), placeGroups);
+  let dtypes = Promote<["x", "weight"]>;
+  let constraints = ["x must have rank 4", "weight must have rank 4", "rin must have rank 3", "rout must have rank 3",
+                     "channels of x must be groups times those of weight",
+                     "output channels must be a multiple of groups", fits,
+                     "rin must have the places of x and rout those of the result"];
+  let samples = [Sample<["2,3,4,5", "4,3,2,3", "2,4,5", "2,3,3"], "", "-2; -2; 0; 0", "2; 2; 3; 3">,
+                 Sample<["1,4,4,4", "2,2,3,3", "1,4,4", "1,2,4"],
+                        "strides=[2, 1];padding=[1, 1];groups=2", "-2; -2; 0; 0", "2; 2; 2; 2">,
+                 Sample<["1,2,6,4", "2,2,3,1", "1,6,4", "1,2,4"], "dilation=[2, 1]", "-2; -2; 0; 0", "2; 2; 2; 2">,
+                 Sample<["0,3,2,2", "2,3,1,1", "0,2,2", "0,2,2"]>];
+}
+def Tess_DeformableConv2dOp : PlaceOp<"deformable_conv2d", "convolution of moved and weighted elements", "deformableConv2d",
+    "deformable_conv2d(x, weight, offset, mask, strides, padding, dilation, groups)"> {
+  let description = [{As conv2d, but element (p, q) of the window of (i, j) is taken from where offset moves it, by offset[n, 2 * (d
+    * KH * KW + p * KW + q), i, j] rows and the channel after it columns, and multiplied by mask[n, d * KH * KW + p * KW +
+    q, i, j], d being the block of channels of x, of which there are as many as mask has channels for. Between four pixels
+    it is their weighted mean, those outside of the image being 0. X. Zhu et al.: Deformable ConvNets v2, CVPR 2019.}];
+  let arguments = !con((ins Tess_Float:$x, Tess_Float:$weight, Tess_Float:$offset, Tess_Float:$mask), placeGroups);
+  let dtypes = Promote<["x", "weight", "offset", "mask"]>;
+  let constraints = ["x must have rank 4", "weight must have rank 4", "offset must have rank 4",
+                     "mask must have rank 4", "channels of x must be groups times those of weight",
+                     "output channels must be a multiple of groups", fits,
+                     "offset and mask must have channels for blocks of windows"];
+  let samples = [Sample<["1,2,4,5", "3,2,2,3", "1,12,3,3", "1,6,3,3"]>,
+                 Sample<["2,4,4,4", "2,2,3,3", "2,36,2,4", "2,18,2,4"], "strides=[2, 1];padding=[1, 1];groups=2">,
+                 Sample<["1,2,6,4", "2,2,3,1", "1,6,2,4", "1,3,2,4"], "dilation=[2, 1]">,
+                 Sample<["0,3,2,2", "2,3,1,1", "0,2,2,2", "0,1,2,2"]>];
+}
+
+def Tess_DeformablePsroiPoolingOp : PlaceOp<"deformable_psroi_pooling", "means of the moved bins of boxes",
+    "deformablePsroiPooling",
+    "deformable_psroi_pooling(x, rois, trans, output_shape, sample_per_part, scale, trans_std, no_trans)"> {
+  let description = [{A row of rois is the number of an image, then the left, upper, right and lower end of a box: rounded to
+    pixels, the right and lower ones plus 1, times scale, less half a pixel. `out[k, c, i, j]` is the mean of sample_per_part
+    squared positions in bin (i, j), interpolated, those outside of the image left out. Part `floor((i, j) * P / (OH,
+    OW))` of trans, which has columns and rows for each block of channels, times trans_std moves the bin, in boxes. J. Dai et
+    al.: Deformable Convolutional Networks, ICCV 2017, the score maps being one for all bins.}];
+  let arguments = (ins Tess_Float:$x, Tess_Float:$rois, Tess_Float:$trans, DenseI64ArrayAttr:$output_shape,
+                   SI64Attr:$sample_per_part, Runtime<DefaultValuedAttr<F64Attr, "1.0">>:$scale,
+                   Runtime<DefaultValuedAttr<F64Attr, "0.1">>:$trans_std,
+                   DefaultValuedAttr<BoolAttr, "false">:$no_trans);
+  let shapeRule = "";
+  let shapes = "(N, C, H, W), (K, 5), (K, T, P, P) -> (K, C, *@output_shape)";
+  let check = "deformablePsroiPooling";
+  let dtypes = Promote<["x", "rois", "trans"]>;
+  let attrFacts = [Length<"output_shape", 2>, Range<"output_shape", "1", "1e6">, BindTime<"output_shape">,
+                   Doc<"output_shape", "height and width of the result">, Range<"sample_per_part", "1", "1e6">,
+                   BindTime<"sample_per_part">, Doc<"sample_per_part", "positions along height and width of a bin">,
+                   Doc<"scale", "pixels of x for each unit of the boxes">, Doc<"trans_std", "what trans counts for">,
+                   BindTime<"no_trans">, Doc<"no_trans", "bins stay where they are">];
+  let constraints = ["height and width of x must not be 0", "trans must have two channels for each block of channels of x"];
+  let samples = [Sample<["2,4,5,6", "3,5", "3,4,2,2"], "output_shape=[2, 3];sample_per_part=2", "-2; 0; -2", "2; 1.9; 2">,
+                 Sample<["2,3,4,5", "3,5", "3,2,1,1"], "output_shape=[2, 1];sample_per_part=1;scale=2.0;no_trans=true", "-2; 0; -2", "2; 1.9; 2">,
+                 Sample<["2,2,4,4", "3,5", "3,2,3,3"], "output_shape=[2, 2];sample_per_part=3;trans_std=0.5", "-2; 0; -2", "2; 1.9; 2">,
+                 Sample<["2,2,4,4", "0,5", "0,2,1,1"], "output_shape=[2, 2];sample_per_part=2">];
+}
+
+#endif // TESS_OPS_LOCAL_CONV

@@ -1,0 +1,244 @@
+//===- Vision.td - images, and pixels at computed positions ----*- tablegen -*-===//
+//
+// Compositions of other records. A position counts pixels, from 0 at the centre
+// of the first one; gradients reach positions through the weights of pixels.
+//
+//===----------------------------------------------------------------------===//
+#ifndef TESS_OPS_VISION
+#define TESS_OPS_VISION
+
+include "ops/Base.td"
+
+class VisionOp<string m, string what, string signature, string expr> : Tess_Op<m> {
+  let summary = what;
+  let results = (outs Tess_Float:$out);
+  let shapes = signature;
+  let dtypes = PromoteFloat<["x"]>;
+  let oracle = Oracle<"tess_oracle." # expr>;
+  let python = Py<"functional.vision", m>;
+}
+defvar pixels = "height and width of x must not be 0";
+
+//===----------------------------------------------------------------------===//
+// Images of another size
+//===----------------------------------------------------------------------===//
+def Tess_ResizeOp : VisionOp<"resize", "images, or sequences or volumes, of another size", "(N, C, *S) -> (N, C, *@size)",
+                             "resize(x, size, mode, align_corners)"> {
+  let description = [{Element i along an axis is x at position `(i + 0.5) * n / m - 0.5`, n being the size of x and m
+    that of the result, or with align_corners at `i * (n - 1) / (m - 1)`: the mean of two neighbours, weighted by their
+    distance ("linear"), the cubic convolution of four with a = -0.75 ("cubic": R. Keys, Cubic Convolution
+    Interpolation for Digital Image Processing, 1981), or element `floor(i * n / m)` ("nearest"). Beyond an end lies
+    the element at the end. As PyTorch's interpolate.}];
+  let arguments = (ins Tess_Float:$x, DenseI64ArrayAttr:$size, DefaultValuedStrAttr<StrAttr, "linear">:$mode,
+                   DefaultValuedAttr<BoolAttr, "false">:$align_corners);
+  let check = "resize";
+  let lowering = Composite<"resize">;
+  let attrFacts = [Doc<"size", "size of the result along each axis after the channels">, Range<"size", "1", "1e9">,
+                   BindTime<"size">, SizeAttr<"size">, Cases<"mode", ["nearest", "linear", "cubic"]>, BindTime<"mode">,
+                   Doc<"mode", "which elements make one">, BindTime<"align_corners">,
+                   Doc<"align_corners", "the first and the last elements stay where they are">];
+  let constraints = ["x must have rank 3 to 5", "size must have an entry for each axis after the channels",
+                     "axes after the channels must not be empty", "align_corners must be false where mode is nearest"];
+  let samples = [Sample<["1,2,3,4"], "size=[5, 3]">, Sample<["2,3,4"], "size=[7];align_corners=true">,
+                 Sample<["1,2,3,2,4"], "size=[2, 4, 3]">, Sample<["1,2,4,5"], "size=[6, 3];mode=\"cubic\"">,
+                 Sample<["1,2,4,5"], "size=[3, 9];mode=\"nearest\"">, Sample<["0,2,3"], "size=[4]">,
+                 Sample<["2,3,5"], "size=[1];mode=\"cubic\";align_corners=true">];
+  let python = Py<"functional.vision", "resize">;
+  let onnx = "Resize";
+}
+
+//===----------------------------------------------------------------------===//
+// Pixels at positions
+//===----------------------------------------------------------------------===//
+defvar bordered = [{ "replicate" takes the pixel at the edge, "reflect" mirrors at the edge (cba|abc), "reflect_101" at
+    the pixel there (cb|abc), "wrap" begins again, "constant" has border_val there. "nearest" takes the pixel that a
+    position is in, "linear" weights two along each axis, "cubic" four by a cubic convolution with a = -0.75. A
+    position that is NaN gives NaN, with "nearest" the first pixel.}];
+defvar borderAttrs = (ins DefaultValuedStrAttr<StrAttr, "replicate">:$border_mode,
+                          Runtime<DefaultValuedAttr<F64Attr, "0.0">>:$border_val,
+                          DefaultValuedStrAttr<StrAttr, "linear">:$interp_mode);
+defvar warpAttrs = !con((ins DenseI64ArrayAttr:$out_shape), borderAttrs);
+defvar borderFacts = [Cases<"border_mode", ["replicate", "reflect", "reflect_101", "wrap", "constant"]>,
+                      BindTime<"border_mode">, Doc<"border_mode", "what lies outside of the image">,
+                      Doc<"border_val", "value outside, where border_mode is constant">,
+                      Cases<"interp_mode", ["nearest", "linear", "cubic"]>, BindTime<"interp_mode">,
+                      Doc<"interp_mode", "which pixels make one">];
+defvar warpFacts = !listconcat([Length<"out_shape", 2>, Range<"out_shape", "0", "1e9">, BindTime<"out_shape">,
+                                SizeAttr<"out_shape">, Doc<"out_shape", "height and width of the result">], borderFacts);
+class Warp<string m, string what, string rule, string signature, string operands, list<string> second>
+    : VisionOp<m, what, signature, m # "(" # operands # ")"> {
+  let dtypes = PromoteFloat<!listconcat(["x"], second)>;
+  let lowering = Composite<rule>;
+  let check = "sampled";
+  let constraints = [pixels];
+  let attrFacts = warpFacts;
+}
+def Tess_RemapOp : Warp<"remap", "pixels of images at given positions", "remap",
+    "(N, C, H, W), (N, OH, OW, 2) -> (N, C, OH, OW)", "x, map_xy, border_mode, border_val, interp_mode", ["map_xy"]> {
+  let description = !strconcat([{`out[n, c, i, j]` is image n at the position whose column is map_xy[n, i, j, 0] and whose
+    row is map_xy[n, i, j, 1]. }], "Outside of the image", bordered);
+  let arguments = !con((ins Tess_Float:$x, Tess_Float:$map_xy), borderAttrs);
+  let attrFacts = borderFacts;
+  let samples = [Sample<["2,3,4,5", "2,3,2,2"], "", "-2; -3", "2; 8">,
+                 Sample<["1,2,4,3", "1,3,4,2"], "border_mode=\"reflect\";interp_mode=\"nearest\"", "-2; -9", "2; 9">,
+                 Sample<["1,2,4,3", "1,3,4,2"], "border_mode=\"reflect_101\"", "-2; -9", "2; 9">,
+                 Sample<["1,2,4,3", "1,3,4,2"], "border_mode=\"wrap\";interp_mode=\"cubic\"", "-2; -9", "2; 9">,
+                 Sample<["1,2,1,1", "1,3,4,2"], "border_mode=\"reflect_101\"", "-2; -3", "2; 3">,
+                 Sample<["1,2,4,3", "1,4,4,2"], "border_mode=\"constant\";border_val=1.5", "-2; -3", "2; 6">,
+                 Sample<["0,2,4,3", "0,2,2,2"]>];
+}
+def Tess_WarpPerspectiveOp : Warp<"warp_perspective", "images seen through perspective transformations", "warpPerspective",
+    "(N, C, H, W), (B, 3, 3), (B) -> (B, C, *@out_shape)",
+    "x, mat, mat_idx, out_shape, border_mode, border_val, interp_mode", ["mat"]> {
+  let description = !strconcat([{`out[b, c, i, j]` is image mat_idx[b] at column `(m00 * j + m01 * i + m02) / d` and
+    row `(m10 * j + m11 * i + m12) / d`, d being `m20 * j + m21 * i + m22` and m mat[b]: the inverse of what OpenCV's
+    warpPerspective takes without a flag. Outside of the image}], bordered);
+  let arguments = !con((ins Tess_Float:$x, Tess_Float:$mat, Tess_Index:$mat_idx), warpAttrs);
+  let samples = [Sample<["2,3,4,5", "2,3,3", "2"], "out_shape=[3, 2]", "-2; 0.2; 0", "2; 2; 2">,
+                 Sample<["2,3,4,5", "6,3,3", "6"], "out_shape=[2, 3];border_mode=\"wrap\"", "-2; 0.2; 0", "2; 2; 2">,
+                 Sample<["2,2,4,3", "1,3,3", "1"], "out_shape=[3, 4];border_mode=\"constant\";border_val=-1.5", "-2; 0.2; 0", "2; 2; 2">,
+                 Sample<["2,2,4,3", "1,3,3", "1"], "out_shape=[0, 4];border_mode=\"reflect\"", "-2; 0.2; 0", "2; 2; 2">,
+                 Sample<["2,2,4,3", "1,3,3", "1"], "out_shape=[1, 1];border_mode=\"reflect_101\"", "-2; 0.2; 0", "2; 2; 2">,
+                 Sample<["2,2,4,3", "1,3,3", "1"], "out_shape=[3, 2];interp_mode=\"cubic\"", "-2; 0.2; 0", "2; 2; 2">,
+                 Sample<["2,2,4,3", "1,3,3", "1"], "out_shape=[3, 2];interp_mode=\"nearest\"", "-2; 0.2; 0", "2; 2; 2">];
+}
+def Tess_WarpAffineOp : Warp<"warp_affine", "images seen through affine transformations", "warpAffine",
+    "(N, C, H, W), (N, 2, 3) -> (N, C, *@out_shape)", "x, mat, out_shape, border_mode, border_val, interp_mode",
+    ["mat"]> {
+  let description = !strconcat([{`out[n, c, i, j]` is image n at column `m00 * j + m01 * i + m02` and row `m10 * j + m11 * i +
+    m12`, m being mat[n]: the inverse of what OpenCV's warpAffine takes without a flag. Outside of the image}], bordered);
+  let arguments = !con((ins Tess_Float:$x, Tess_Float:$mat), warpAttrs);
+  let samples = [Sample<["2,3,4,5", "2,2,3"], "out_shape=[3, 2]">,
+                 Sample<["1,2,4,3", "1,2,3"], "out_shape=[3, 4];border_mode=\"constant\";border_val=-1.5">,
+                 Sample<["1,2,4,3", "1,2,3"], "out_shape=[0, 4];border_mode=\"reflect\"">,
+                 Sample<["1,2,4,3", "1,2,3"], "out_shape=[3, 1];border_mode=\"reflect_101\"">,
+                 Sample<["1,2,4,3", "1,2,3"], "out_shape=[3, 2];border_mode=\"wrap\";interp_mode=\"cubic\"">,
+                 Sample<["1,2,4,3", "1,2,3"], "out_shape=[3, 2];interp_mode=\"nearest\"">];
+}
+
+//===----------------------------------------------------------------------===//
+// Regions of images
+//===----------------------------------------------------------------------===//
+class Roi<string m, string what, string rule, string expr>
+    : VisionOp<m, what, "(N, C, H, W), (K, 5) -> (K, C, *@output_shape)", expr> {
+  let dtypes = PromoteFloat<["x", "rois"]>;
+  let lowering = Composite<rule>;
+  let check = "sampled";
+  let constraints = [pixels];
+  list<AttrFact> regionFacts = [Length<"output_shape", 2>, Range<"output_shape", "1", "1e9">, BindTime<"output_shape">,
+                                Doc<"output_shape", "height and width of the result">, Cases<"mode", ["average", "max"]>,
+                                BindTime<"mode">, Doc<"mode", "what becomes of the elements of a bin">,
+                                Doc<"scale", "pixels of x for each unit of the boxes">];
+}
+defvar boxes = [{A row of rois is the number of an image, then the left, upper, right and lower end of a box, which scale
+    multiplies; the box is divided into bins, output_shape of them. }];
+def Tess_RoiAlignOp : Roi<"roi_align", "boxes of images in one size, by interpolation", "roiAlign",
+                          "roi_align(x, rois, output_shape, mode, scale, sample_points, aligned)"> {
+  let description = !strconcat(boxes, [{`out[k, c, i, j]` is the mean or the largest of sample_points positions spread
+    evenly over bin (i, j), each weighting the four pixels around it, of which those outside of the image are 0. With
+    aligned the box is moved by half a pixel up and left. K. He et al.: Mask R-CNN, ICCV 2017.}]);
+  let arguments = (ins Tess_Float:$x, Tess_Float:$rois, DenseI64ArrayAttr:$output_shape,
+                   DefaultValuedStrAttr<StrAttr, "average">:$mode, Runtime<DefaultValuedAttr<F64Attr, "1.0">>:$scale,
+                   DefaultValuedAttr<DenseI64ArrayAttr, "{2, 2}">:$sample_points,
+                   DefaultValuedAttr<BoolAttr, "true">:$aligned);
+  let attrFacts = !listconcat(regionFacts, [Length<"sample_points", 2>, Range<"sample_points", "1", "1e9">,
+      BindTime<"sample_points">, Doc<"sample_points", "positions in a bin along height and width">, BindTime<"aligned">,
+      Doc<"aligned", "the centre of a pixel is 0.5 away from its edge">]);
+  let samples = [Sample<["2,3,4,5", "4,5"], "output_shape=[2, 3]", "-2; 0", "2; 1.9">,
+                 Sample<["3,2,4,4", "3,5"], "output_shape=[1, 2];mode=\"max\";scale=2.0;sample_points=[1, 3]", "-2; 0", "2; 2.9">,
+                 Sample<["2,2,4,4", "3,5"], "output_shape=[2, 2];aligned=false", "-2; 0", "2; 1.9">,
+                 Sample<["2,2,4,4", "0,5"], "output_shape=[2, 2]">];
+}
+def Tess_RoiPoolingOp : Roi<"roi_pooling", "boxes of images in one size, by pooling", "roiPooling",
+                            "roi_pooling(x, rois, output_shape, mode, scale)"> {
+  let description = !strconcat(boxes, [{Ends are rounded to pixels, halves up, and both belong to the box. `out[k, c, i, j]` is
+    the largest or the mean pixel of bin (i, j), from `floor(i * height / OH)` to below `ceil((i + 1) * height / OH)` of
+    the rows and likewise of the columns, as far as they are in the image; 0 where none is. Equal largest ones share the
+    gradient. R. Girshick: Fast R-CNN, ICCV 2015.}]);
+  let arguments = (ins Tess_Float:$x, Tess_Float:$rois, DenseI64ArrayAttr:$output_shape,
+                   DefaultValuedStrAttr<StrAttr, "max">:$mode, Runtime<DefaultValuedAttr<F64Attr, "1.0">>:$scale);
+  let attrFacts = regionFacts;
+  let samples = [Sample<["2,3,4,5", "4,5"], "output_shape=[2, 3]", "-2; 0", "2; 1.9">,
+                 Sample<["3,2,4,4", "3,5"], "output_shape=[1, 2];mode=\"average\";scale=2.0", "-2; 0", "2; 2.9">,
+                 Sample<["2,2,4,4", "3,5"], "output_shape=[3, 2];scale=4.0", "-2; 0", "2; 1.9">,
+                 Sample<["2,2,4,4", "0,5"], "output_shape=[2, 2]">];
+}
+def Tess_NmsOp : VisionOp<"nms", "boxes that overlap no better one much", "", "nms(boxes, scores, iou_thresh, max_output)"> {
+  let description = [{Boxes [x1, y1, x2, y2] are taken by falling score, unless the area that they share with one taken before,
+    divided by that of both together, is above iou_thresh; the result has their indices in this order, at most max_output. Of
+    equal scores the first box comes first; NaN is larger than every number. How many they are is known when the kernel has
+    run. R. Girshick et al.: Rich Feature Hierarchies for Accurate Object Detection, CVPR 2014.}];
+  let arguments = (ins Tess_Float:$boxes, Tess_Float:$scores, F64Attr:$iou_thresh, OptionalAttr<SI64Attr>:$max_output);
+  let results = (outs Tess_I32:$out);
+  let shapeRule = "nms";
+  let boundRule = "nmsBound";
+  let dtypes = Fixed<"i32", ["boxes", "scores"]>;
+  let lowering = Sequential<"nms">;
+  let attrFacts = [Doc<"iou_thresh", "largest overlap of two boxes that are both taken">, BindTime<"iou_thresh">,
+                   Doc<"max_output", "how many boxes at most; left out: all">, Range<"max_output", "0", "1e9">,
+                   BindTime<"max_output">];
+  let constraints = ["boxes must have rank 2", "scores must have rank 1", "boxes must have four ends each",
+                     "there must be a score for each box"];
+  let samples = [Sample<["7,4", "7"], "iou_thresh=0.3", "0", "3">, Sample<["9,4", "9"], "iou_thresh=0.1;max_output=2", "0", "3">,
+                 Sample<["5,4", "5"], "iou_thresh=0.5;max_output=0">, Sample<["0,4", "0"], "iou_thresh=0.5">];
+}
+def Tess_CorrelationOp : VisionOp<"correlation", "likeness of patches of two images", "",
+    "correlation(x, y, kernel_size, max_displacement, stride1, stride2, pad_size, is_multiply)"> {
+  let description = [{Channel (p, q) is the mean, over channels and a window of kernel_size squared, of `x * y` or `abs(x - y)`,
+    y being moved by stride2 times `(p, q) - r` pixels, r `floor(max_displacement / stride2)`; windows are stride1 apart, and
+    both images get pad_size zeros around them. P. Fischer et al.: FlowNet: Learning Optical Flow with Convolutional
+    Networks, ICCV 2015.}];
+  let arguments = (ins Tess_Float:$x, Tess_Float:$y, DefaultValuedAttr<SI64Attr, "1">:$kernel_size,
+                   DefaultValuedAttr<SI64Attr, "1">:$max_displacement, DefaultValuedAttr<SI64Attr, "1">:$stride1,
+                   DefaultValuedAttr<SI64Attr, "1">:$stride2, DefaultValuedAttr<SI64Attr, "0">:$pad_size,
+                   DefaultValuedAttr<BoolAttr, "true">:$is_multiply);
+  let shapeRule = "correlation";
+  let dtypes = PromoteFloat<["x", "y"]>;
+  let lowering = Composite<"correlation">;
+  let attrFacts = [Range<"kernel_size", "1", "1e9">, Range<"max_displacement", "0", "1e9">, Range<"stride1", "1", "1e9">,
+                   Range<"stride2", "1", "1e9">, Range<"pad_size", "0", "1e9">, BindTime<"kernel_size">,
+                   BindTime<"max_displacement">, BindTime<"stride1">, BindTime<"stride2">, BindTime<"pad_size">,
+                   BindTime<"is_multiply">, Doc<"kernel_size", "height and width of a patch, odd">,
+                   Doc<"max_displacement", "largest distance of patches">, Doc<"stride1", "distance of patches in x">,
+                   Doc<"stride2", "distance of patches in y that are compared with one">,
+                   Doc<"pad_size", "zeros on each side">, Doc<"is_multiply", "multiply, not subtract">];
+  let constraints = ["operands must have rank 4", "x and y must have the same shape", "kernel_size must be odd",
+                     "patches and their displacements must fit into the padded images"];
+  let samples = [Sample<["2,3,5,6", "2,3,5,6"], "max_displacement=2;pad_size=2">,
+                 Sample<["1,2,5,5", "1,2,5,5"], "kernel_size=3;stride1=2;pad_size=1;is_multiply=false">,
+                 Sample<["1,2,4,4", "1,2,4,4"], "max_displacement=0">, Sample<["0,2,4,4", "0,2,4,4"]>,
+                 Sample<["1,2,5,7", "1,2,5,7"], "max_displacement=2;stride2=2">];
+}
+
+//===----------------------------------------------------------------------===//
+// Whole images: colours, mirror images
+//===----------------------------------------------------------------------===//
+def Tess_CvtColorOp : VisionOp<"cvt_color", "images in other colours", "", "cvt_color(x, mode, delta)"> {
+  let description = [{x is [N, H, W, C], and so is the result, each with the channels that mode names. GRAY is `0.299 R + 0.587 G +
+    0.114 B`; YUV is that, `0.492 (B - Y) + delta` and `0.877 (R - Y) + delta`, and back; of YCrCb RGB is `Y + 1.403 (Cr -
+    delta)`, `Y - 0.714 (Cr - delta) - 0.344 (Cb - delta)` and `Y + 1.773 (Cb - delta)`. As OpenCV's, whose delta is 0.5 for
+    floats and 128 for numbers up to 255. A is dropped.}];
+  let arguments = (ins Tess_Float:$x, StrAttr:$mode, Runtime<DefaultValuedAttr<F64Attr, "0.5">>:$delta);
+  let shapeRule = "cvtColor";
+  let lowering = Composite<"cvtColor">;
+  let attrFacts = [Cases<"mode", ["RGB2GRAY", "BGR2GRAY", "RGBA2GRAY", "GRAY2RGB", "RGB2BGR", "BGR2RGB", "RGBA2RGB",
+                                  "RGBA2BGR", "RGB2YUV", "YUV2RGB", "YCrCb2RGB", "YCrCb2BGR"]>,
+                   Doc<"mode", "from what to what">, BindTime<"mode">, Doc<"delta", "middle of the range of colour differences">];
+  let constraints = ["x must have rank 4", "last axis of x must have the channels of mode"];
+  let samples = !listconcat(!foreach(m, ["RGB2GRAY", "BGR2GRAY", "RGB2BGR", "BGR2RGB", "RGB2YUV", "YUV2RGB", "YCrCb2RGB"],
+                                     Sample<["1,2,4,3"], "mode=\"" # m # "\"">),
+                            [Sample<["2,3,4,1"], "mode=\"GRAY2RGB\"">, Sample<["0,2,2,3"], "mode=\"YCrCb2BGR\";delta=128.0">],
+                            !foreach(m, ["RGBA2RGB", "RGBA2BGR", "RGBA2GRAY"], Sample<["1,2,3,4"], "mode=\"" # m # "\"">));
+}
+def Tess_FlipOp : VisionOp<"flip", "the elements along axes in the opposite order", "(*D) -> (*D)", "flip(x, axes)"> {
+  let description = [{As by NumPy's flip; axes may be empty.}];
+  let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$axes);
+  let results = (outs Tess_Any:$out);
+  let dtypes = Same<"x">;
+  let lowering = Composite<"flip">;
+  let attrFacts = [Axis<"axes", "x">, Doc<"axes", "axes to turn round">, BindTime<"axes">];
+  let samples = [Sample<["2,3"], "axes=[1]">, Sample<["2,3,4"], "axes=[0, -1]">, Sample<[""], "axes=[]">,
+                 Sample<["0,3"], "axes=[0]">];
+}
+
+#endif // TESS_OPS_VISION
