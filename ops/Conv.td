@@ -42,7 +42,7 @@ class ConvBase<string m, string what, ConvDims d, string operands> : Tess_Op<m> 
   let lowering = Library<m>;
   let attrFacts = d.facts;
   let oracle = Oracle<"tess_oracle." # operands>;
-  let python = Py<"functional.nn", m>;
+  let python = Py<"functional.conv", m>;
 }
 
 class Conv<ConvDims d>

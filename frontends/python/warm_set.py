@@ -99,20 +99,30 @@ def dtypes_of(record, sample):
     return sorted(dtypes, key=lambda each: each not in FIRST) or [None]
 
 
-def numbers(shape, dtype):
-    """A tensor of ones; of floats with twos on the diagonals of matrices, which LAPACK takes."""
+def numbers(shape, dtype, high):
+    """A tensor of ones; of floats with twos on the diagonals of matrices, which LAPACK takes; none
+    above `high`, so that an index stays one.
+    """
     values = np.ones(shape)
     if dtype.startswith(("float", "bfloat")) and len(shape) > 1:
         values += np.eye(*shape[-2:])
-    return tessera.Tensor(values, dtype=dtype)
+    return tessera.Tensor(np.minimum(values, high), dtype=dtype)
+
+
+def highest(sample):
+    """The largest number of each operand."""
+    highs = [float(text) for text in sample["high"].split(";")]
+    return highs + highs[-1:] * (len(sample["shapes"]) - len(highs))
 
 
 def run_sample(record, sample, dtype):
     """One call of the record's operator."""
     shapes = [[int(n) for n in text.split(",") if n.strip()] for text in sample["shapes"]]
     tensors = [
-        numbers(shape, dtype_of(operand, dtype))
-        for operand, shape in zip(operands_of(record, shapes), shapes, strict=True)
+        numbers(shape, dtype_of(operand, dtype), high)
+        for operand, shape, high in zip(
+            operands_of(record, shapes), shapes, highest(sample), strict=False
+        )
     ]
     op = _core.op_class(record["opdef"])(**attributes(sample["attrs"]))
     _core.apply(op, *tensors)

@@ -97,3 +97,18 @@ def test_weights_have_megengines_shapes(module, shapes):
 def test_a_group_of_processes_must_be_this_one():
     with pytest.raises(ValueError, match="SyncBatchNorm: group must be None in one process, got 3"):
         M.SyncBatchNorm(2, group=3)
+    x = floats(4, 2, 3, 3)
+    with pytest.raises(ValueError, match="sync_batch_norm: group must be None in one process, got"):
+        F.nn.sync_batch_norm(x, None, None, group=3)
+    with pytest.raises(ValueError, match="sync_batch_norm: eps_mode must be one of"):
+        F.nn.sync_batch_norm(x, None, None, eps_mode="max")
+
+
+def test_the_batch_of_one_process_is_its_own():
+    x = floats(4, 2, 3, 3)
+    means = [tessera.Tensor(np.zeros((1, 2, 1, 1), "float32")) for _ in range(2)]
+    spreads = [tessera.Tensor(np.ones((1, 2, 1, 1), "float32")) for _ in range(2)]
+    got = F.nn.sync_batch_norm(x, means[0], spreads[0], training=True)
+    wanted = F.batch_norm(x, means[1], spreads[1], training=True)
+    assert same_bits(got, wanted) and same_bits(means[0], means[1])
+    assert same_bits(spreads[0], spreads[1]) and means[0].numpy().any()

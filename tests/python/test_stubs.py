@@ -12,6 +12,7 @@ PACKAGE = Path(tessera.__file__).parent
 FUNCTIONAL = [
     "control",
     "elemwise",
+    "conv",
     "local_conv",
     "loss",
     "math",
@@ -71,7 +72,8 @@ def test_a_module_passes_on_what_it_shares():
     losses = ["binary_cross_entropy", "cross_entropy", "ctc_loss", "hinge_loss", "l1_loss",
               "square_loss"]  # fmt: skip
     images = ["remap", "warp_affine", "warp_perspective", *tessera.functional.local_conv.__all__]
-    assert passed_on == {*losses, *images, "normalize", "gru", "lstm", "rnn"}
+    convs = [f"conv{kind}{n}d" for kind in ("", "_transpose") for n in (1, 2, 3)]
+    assert passed_on == {*losses, *images, *convs, "normalize", "gru", "lstm", "rnn"}
     F = tessera.functional  # noqa: N806
     assert all(getattr(F.nn, name) is getattr(F, name) for name in passed_on)
 

@@ -1,12 +1,12 @@
 """Windows of images, and convolutions whose weights, windows or elements depend on the place."""
 
 from .._core import ops as _ops
-from ..core.symint import SymInt as _SymInt
+from ._windows import each as _each
 from .generated import check_conv_modes, export
 
 
 def _pair(value):
-    return [value] * 2 if isinstance(value, (int, _SymInt)) else list(value)
+    return _each(value, 2)
 
 
 def _biased(out, bias):

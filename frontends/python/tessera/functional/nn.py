@@ -2,12 +2,20 @@
 
 from .._core import ops as _ops
 from .._known_form import in_known_form as _in_known_form
-from ..core.symint import SymInt as _SymInt
 from ._borders import bordered as _bordered
 from ._heads import join_masks as _join_masks
 from ._heads import split_heads as _split_heads
 from ._making import made as _made
-from .generated import check_choice, check_compute_mode, check_conv_modes, export
+from ._windows import each as _each
+from .conv import (  # noqa: F401
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+)
+from .generated import check_choice, check_compute_mode, export
 
 # MegEngine has these in both modules.
 from .local_conv import (  # noqa: F401
@@ -23,99 +31,6 @@ from .loss import ctc_loss as ctc_loss
 from .math import normalize  # noqa: F401
 from .recurrent import gru, lstm, rnn  # noqa: F401
 from .vision import remap, warp_affine, warp_perspective  # noqa: F401
-
-
-def _each(value, axes):
-    return [value] * axes if isinstance(value, (int, _SymInt)) else list(value)
-
-
-def _conv(name, axes, inp, weight, bias, modes, groups, *windows):
-    """A convolution along `axes` axes; its weight may have an axis of groups. `windows`: stride,
-    padding, dilation.
-    """
-    check_conv_modes(name, *modes)
-    weight = _ops.flatten(weight, 0, 1) if weight.ndim == axes + 3 else weight
-    stride, padding, dilation, *outside = (_each(value, axes) for value in windows)
-    out = getattr(_ops, name)(inp, weight, stride, padding, dilation, groups, *outside)
-    return out if bias is None else out + bias
-
-
-def conv1d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
-           conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
-    """Convolution of sequences [N, C, L] with `weight` [O, C/groups, K], plus `bias` [1, O, 1].
-
-    A grouped weight may have 4 axes: [groups, O/groups, C/groups, K].
-
-    >>> from tessera.functional import ones
-    >>> conv1d(ones((1, 2, 5)), ones((3, 2, 3))).shape
-    (1, 3, 3)
-    """
-    return _conv("conv1d", 1, inp, weight, bias, (conv_mode, compute_mode), groups, stride,
-                 padding, dilation)  # fmt: skip
-
-
-def conv2d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
-           conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
-    """Convolution of images [N, C, H, W]; `weight` [O, C/groups, H, W], `bias` [1, O, 1, 1].
-
-    A grouped weight may have 5 axes: [groups, O/groups, C/groups, H, W].
-
-    >>> from tessera.functional import ones
-    >>> conv2d(ones((1, 2, 5, 5)), ones((3, 2, 3, 3)), stride=2).shape
-    (1, 3, 2, 2)
-    """
-    return _conv("conv2d", 2, inp, weight, bias, (conv_mode, compute_mode), groups, stride,
-                 padding, dilation)  # fmt: skip
-
-
-def conv3d(inp, weight, bias=None, stride=1, padding=0, dilation=1, groups=1,
-           conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
-    """Convolution of volumes [N, C, D, H, W]; `weight` [O, C/groups, *K], `bias` [1, O, 1, 1, 1].
-
-    A grouped weight may have 6 axes: [groups, O/groups, C/groups, *K].
-
-    >>> from tessera.functional import ones
-    >>> conv3d(ones((1, 2, 3, 5, 5)), ones((3, 2, 1, 3, 3)), stride=2).shape
-    (1, 3, 2, 2, 2)
-    """
-    return _conv("conv3d", 3, inp, weight, bias, (conv_mode, compute_mode), groups, stride,
-                 padding, dilation)  # fmt: skip
-
-
-def conv_transpose1d(inp, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1,
-                     groups=1, conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
-    """Transposed convolution of sequences [N, C, L] with `weight` [C, O/groups, K].
-
-    >>> from tessera.functional import ones
-    >>> conv_transpose1d(ones((1, 2, 3)), ones((2, 4, 2)), stride=2).shape
-    (1, 4, 6)
-    """
-    return _conv("conv_transpose1d", 1, inp, weight, bias, (conv_mode, compute_mode), groups,
-                 stride, padding, dilation, output_padding)  # fmt: skip
-
-
-def conv_transpose2d(inp, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1,
-                     groups=1, conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
-    """Transposed convolution of images [N, C, H, W] with `weight` [C, O/groups, H, W].
-
-    >>> from tessera.functional import ones
-    >>> conv_transpose2d(ones((1, 2, 3, 3)), ones((2, 4, 2, 2)), stride=2).shape
-    (1, 4, 6, 6)
-    """
-    return _conv("conv_transpose2d", 2, inp, weight, bias, (conv_mode, compute_mode), groups,
-                 stride, padding, dilation, output_padding)  # fmt: skip
-
-
-def conv_transpose3d(inp, weight, bias=None, stride=1, padding=0, output_padding=0, dilation=1,
-                     groups=1, conv_mode="cross_correlation", compute_mode="default"):  # fmt: skip
-    """Transposed convolution of volumes [N, C, D, H, W] with `weight` [C, O/groups, *K].
-
-    >>> from tessera.functional import ones
-    >>> conv_transpose3d(ones((1, 2, 2, 3, 3)), ones((2, 4, 1, 2, 2)), stride=2).shape
-    (1, 4, 3, 6, 6)
-    """
-    return _conv("conv_transpose3d", 3, inp, weight, bias, (conv_mode, compute_mode), groups,
-                 stride, padding, dilation, output_padding)  # fmt: skip
 
 
 def linear(inp, weight, bias=None, compute_mode="default"):
@@ -216,6 +131,36 @@ def batch_norm(inp, running_mean=None, running_var=None, weight=None, bias=None,
         if old is not None:
             old._reset(new.detach())
     return out
+
+
+def sync_batch_norm(inp, running_mean, running_var, weight=None, bias=None, training=False,
+                    momentum=0.9, eps=1e-5, eps_mode="additive", group=None):  # fmt: skip
+    """`batch_norm` over the batch of all processes.
+
+    Args:
+        inp: float[N, C, *S]
+        running_mean, running_var: float[1, C, 1, ...], moved in place in training, or None
+        weight, bias: float[1, C, 1, ...], or None for 1 and 0
+        training: whether the statistics are the batch's; else they are the running ones
+        momentum: a float; the running statistics move by 1 - momentum
+        eps: a float, added to the variance, which `eps_mode` "additive" says
+        group: None, this process
+
+    Returns:
+        float[N, C, *S], of the dtype of inp
+
+    Raises:
+        ValueError: eps_mode must be "additive"; group must be None
+
+    >>> from tessera.functional import ones, zeros
+    >>> sync_batch_norm(ones((4, 3, 2, 2)), zeros((1, 3, 1, 1)), ones((1, 3, 1, 1))).shape
+    (4, 3, 2, 2)
+    """
+    check_choice("sync_batch_norm", "eps_mode", eps_mode, ("additive",))
+    if group is not None:
+        raise ValueError(f"sync_batch_norm: group must be None in one process, got {group!r}")
+    return batch_norm(inp, running_mean, running_var, weight, bias, training=training,
+                      momentum=momentum, eps=eps)  # fmt: skip
 
 
 def group_norm(inp, num_groups, affine=True, weight=None, bias=None, eps=1e-5):

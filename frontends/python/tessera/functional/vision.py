@@ -7,7 +7,7 @@ import numpy as _np
 
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
-from ..core.symint import SymInt as _SymInt
+from ._windows import each as _each
 from .generated import check_choice, export
 
 _MODES = {"linear": "linear", "bilinear": "linear", "trilinear": "linear", "bicubic": "cubic",
@@ -16,7 +16,7 @@ _AXES = {"linear": 3, "bilinear": 4, "trilinear": 5, "bicubic": 4}
 
 
 def _pair(value):
-    return [value] * 2 if isinstance(value, (int, _SymInt)) else list(value)
+    return _each(value, 2)
 
 
 def _lower(word):
@@ -85,7 +85,7 @@ def interpolate(inp, size=None, scale_factor=None, mode="bilinear", align_corner
     if size is None:
         factors = [scale_factor] * count if _np.ndim(scale_factor) == 0 else scale_factor
         size = [_scaled(n, f) for n, f in zip(inp.shape[2:], factors, strict=True)]
-    size = [size] * count if isinstance(size, (int, _SymInt)) else list(size)
+    size = _each(size, count)
     return _rounded(inp, lambda x: _ops.resize(x, size, _MODES[mode], bool(align_corners)))
 
 
