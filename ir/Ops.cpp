@@ -1,29 +1,11 @@
-//===- Ops.cpp - classes of the records' operators ------------------------===//
+//===- Ops.cpp - a part of the records' operators -------------------------===//
 //
-// This is the dialect's only expensive translation unit: all other code uses
-// operators by name, through OpBridge.h.
+// The build compiles this file once for each part, whose name it defines, so
+// that no translation unit is long.
 //
 //===----------------------------------------------------------------------===//
-#include "ir/Dialect.h"
-#include "ir/OpBridge.h"
-
-#include "mlir/IR/Builders.h"
+#include "ir/Ops.h"
 
 using namespace mlir;
 
-#define GET_OP_CLASSES
-#include "ir/Ops.h.inc"
-
-#define GET_OP_CLASSES
 #include "ir/Ops.cpp.inc"
-
-namespace tess::ir {
-#include "ir/Inference.cpp.inc"
-
-void TessDialect::registerOps() {
-  addOperations<
-#define GET_OP_LIST
-#include "ir/Ops.cpp.inc"
-      >();
-}
-} // namespace tess::ir
