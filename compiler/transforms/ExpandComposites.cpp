@@ -27,6 +27,16 @@ void keepName(Operation *op, Value value) {
     value.getDefiningOp()->setAttr(kNameAttr, name);
 }
 
+/// Gives the result of an operator the sizes that only the type of the result that it replaces knows: those who read
+/// that one were typed by them.
+void keepSizes(RankedTensorType known, OpResult result) {
+  auto type = cast<RankedTensorType>(result.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  for (auto [size, other] : llvm::zip_equal(shape, known.getShape()))
+    size = ShapedType::isDynamic(size) ? other : size;
+  result.setType(type.clone(shape));
+}
+
 /// Replaces one composite; its name goes to the operator that computes its first result.
 LogicalResult expand(Operation *op, OpBuilder &builder) {
   builder.setInsertionPoint(op);
@@ -37,6 +47,9 @@ LogicalResult expand(Operation *op, OpBuilder &builder) {
   if (failed(results))
     return failure();
   keepName(op, results->front());
+  for (auto [type, result] : llvm::zip_equal(op->getResultTypes(), *results))
+    if (auto made = dyn_cast<OpResult>(result))
+      keepSizes(cast<RankedTensorType>(type), made);
   op->replaceAllUsesWith(*results);
   op->erase();
   return success();

@@ -22,7 +22,7 @@ _CALLS_BEFORE = (CALLS[0], CALLS[0])
 _NOT_NUMPYS = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
 _REFUSAL = re.compile(
     r"\w+: .+ must .+, got .+"
-    r"((from the data|\[.*(\?|s\d+).*\]) at |that the function looks at as a number)"
+    r"((from the data|\[.*(\?|s\d+).*\]) \(?at |that the function looks at as a number)"
     r"|dump: \w+ must be a program, got ",
     re.DOTALL,
 )

@@ -193,3 +193,10 @@ def test_an_error_reaches_results_that_have_no_elements(waits):
     nothing = picked[:0] + 1
     with pytest.raises(IndexError, match="index_get: index must be in .*, got 4"):
         nothing.numpy()
+
+
+def test_a_scan_of_the_one_element_that_a_split_cuts_off():
+    traced = jit.trace(lambda x: F.cumsum(F.split(x, [1])[0], 0))
+    for size in (6, 12, 7):
+        x = tensor(0, size)
+        assert same_bits(traced(x), x[:1])
