@@ -164,9 +164,9 @@ llvm::Expected<TensorRef> applyOne(const OpDef &op, llvm::ArrayRef<Operand> oper
   return std::move(results.front());
 }
 
-llvm::Expected<TensorRef> createTensor(const TensorMeta &meta, const void *bytes) {
+llvm::Expected<TensorRef> createTensor(const TensorMeta &meta, const void *bytes, runtime::Device *device) {
   Tensors results;
-  if (llvm::Error e = applyOther(CreateTensor(meta, bytes), {}, results))
+  if (llvm::Error e = applyOther(CreateTensor(meta, bytes, device), {}, results))
     return std::move(e);
   return std::move(results.front());
 }
@@ -179,7 +179,7 @@ template <typename T, typename A> static T elementOf(A number) {
     return runtime::narrow<T>(number);
 }
 
-llvm::Expected<TensorRef> createScalar(Number number, DType dtype) {
+llvm::Expected<TensorRef> createScalar(Number number, DType dtype, runtime::Device *device) {
   if (number.kind == Number::Complex && !isComplex(dtype))
     return makeError(ErrorCode::TypeMismatch,
                      llvm::Twine("tensor: a complex number must have a complex dtype, got ") + numpyName(dtype));
@@ -194,7 +194,7 @@ llvm::Expected<TensorRef> createScalar(Number number, DType dtype) {
     std::memcpy(bytes, &element, sizeof(T));
   });
   TensorMeta meta(dtype, {});
-  return createTensor(meta, bytes);
+  return createTensor(meta, bytes, device);
 }
 
 llvm::Error readValue(TensorImpl &tensor, void *destination) {

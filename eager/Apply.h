@@ -49,12 +49,12 @@ llvm::Expected<TensorRef> applyOne(const OpDef &op, llvm::ArrayRef<Operand> oper
 void setCheckFinite(bool on);
 bool checksFinite();
 
-/// A tensor with a copy of row-major `bytes`.
-llvm::Expected<TensorRef> createTensor(const TensorMeta &meta, const void *bytes);
+/// A tensor with a copy of row-major `bytes`; without a device it lies where what this thread makes of no tensor does.
+llvm::Expected<TensorRef> createTensor(const TensorMeta &meta, const void *bytes, runtime::Device *device = nullptr);
 /// A tensor of rank 0 that holds `number` in `dtype`.
-llvm::Expected<TensorRef> createScalar(Number number, DType dtype);
+llvm::Expected<TensorRef> createScalar(Number number, DType dtype, runtime::Device *device = nullptr);
 /// The same; of a size, a recording writes the expression down.
-llvm::Expected<TensorRef> scalarOf(Number number, DType dtype);
+llvm::Expected<TensorRef> scalarOf(Number number, DType dtype, runtime::Device *device = nullptr);
 /// Waits for the value and copies it, row-major. The error of the operator that should have made it comes out here.
 llvm::Error readValue(TensorImpl &tensor, void *destination);
 /// The same value on `device`; `tensor` itself when it is there already. A copy in memory that the host cannot read

@@ -166,12 +166,12 @@ llvm::Expected<DType> quantizedResult(const DispatchCall &call, size_t index) {
 }
 
 llvm::Error allocateResults(const DispatchCall &call, const DirectKernel &kernel, llvm::ArrayRef<int64_t> shape,
-                            Tensors &results) {
+                            runtime::Device &device, Tensors &results) {
   for (DType dtype : kernel.resultDTypes) {
     if (LLVM_UNLIKELY(isQuantized(dtype)))
       if (llvm::Error e = quantizedResult(call, results.size()).moveInto(dtype))
         return e;
-    llvm::Expected<TensorRef> result = TensorImpl::allocate(dtype, shape, call.device());
+    llvm::Expected<TensorRef> result = TensorImpl::allocate(dtype, shape, device);
     if (!result)
       return result.takeError();
     results.push_back(std::move(*result));
@@ -242,9 +242,9 @@ static llvm::Error whyNot(const DispatchCall &call) {
   return makeError(ErrorCode::Internal, call.op.name() + ": operands must broadcast to the results, got others");
 }
 
-static llvm::Expected<CompiledOpRef> compiledFor(const DispatchCall &call, const IterationSpace &space) {
+static llvm::Expected<CompiledOpRef> compiledFor(const DispatchCall &call, const IterationSpace &space,
+                                                 runtime::Device &device) {
   bool shapeGiven = !factsOf(call.info()).broadcasts;
-  runtime::Device &device = call.device();
   OpKey key{keyOfOp(call.op, true), keyOfOperands(call.operands, call.segments),
             classOf(space, call.operands.size()) ^ device.keySalt()};
   if (shapeGiven)
@@ -277,8 +277,7 @@ static llvm::Error launchApart(const Launch &launch, const OpInfo &info, runtime
 
 /// Launches tiny work at once if its operands are ready, and queues all other work.
 static llvm::Error start(const DispatchCall &call, const Launch &launch, const DirectKernel &kernel,
-                         Readiness readiness, llvm::ArrayRef<TensorRef> results) {
-  runtime::Device &device = call.device();
+                         Readiness readiness, runtime::Device &device, llvm::ArrayRef<TensorRef> results) {
   if (LLVM_UNLIKELY(!device.hostAccessible()))
     return settle(call, results, launchApart(launch, call.info(), device));
   bool isInline = launch.isTiny() && readiness == Readiness::Ready;
@@ -304,7 +303,8 @@ llvm::Expected<bool> dispatchDirect(const DispatchCall &call, Tensors &results) 
   bool isPlaced = LLVM_UNLIKELY(call.into) && needsPlaces(call, space);
   if (LLVM_UNLIKELY(isPlaced))
     planDestination(call.operands, call.into->target, space, facts.keepsAxes);
-  llvm::Expected<CompiledOpRef> compiled = compiledFor(call, space);
+  runtime::Device &device = call.device();
+  llvm::Expected<CompiledOpRef> compiled = compiledFor(call, space, device);
   if (!compiled)
     return compiled.takeError();
   const DirectKernel *kernel = (*compiled)->direct.get();
@@ -315,7 +315,7 @@ llvm::Expected<bool> dispatchDirect(const DispatchCall &call, Tensors &results) 
     return false;
   if (LLVM_UNLIKELY(isInPlace))
     takeOver(call, results);
-  else if (llvm::Error e = allocateResults(call, *kernel, space.resultShape(), results))
+  else if (llvm::Error e = allocateResults(call, *kernel, space.resultShape(), device, results))
     return std::move(e);
   Readiness readiness = readinessOf(call.operands);
   if (isInPlace && call.into->target.storage().isHeld())
@@ -332,7 +332,7 @@ llvm::Expected<bool> dispatchDirect(const DispatchCall &call, Tensors &results) 
   }
   Launch launch;
   fill(launch, *kernel, space, call.op, call.operands, results, isPlaced);
-  if (llvm::Error e = start(call, launch, *kernel, readiness, results))
+  if (llvm::Error e = start(call, launch, *kernel, readiness, device, results))
     return std::move(e);
   return true;
 }

@@ -15,7 +15,8 @@ static llvm::Error create(const CreateTensor &op, Tensors &results) {
   if (LLVM_UNLIKELY(isQuantized(op.meta.dtype)))
     if (llvm::Error e = checkQuantized("tensor", op.meta))
       return e;
-  llvm::Expected<TensorRef> tensor = TensorImpl::allocate(op.meta.dtype, op.meta.shape, creationDevice());
+  llvm::Expected<TensorRef> tensor =
+      TensorImpl::allocate(op.meta.dtype, op.meta.shape, op.device ? *op.device : creationDevice());
   if (!tensor)
     return tensor.takeError();
   if (op.bytes)

@@ -114,8 +114,9 @@ struct OpDefOperator : Operator {
 struct CreateTensor : Operator {
   const TensorMeta &meta;
   const void *bytes;
-  CreateTensor(const TensorMeta &meta, const void *bytes)
-      : Operator{OperatorKind::CreateTensor}, meta(meta), bytes(bytes) {}
+  runtime::Device *device; // null: what this thread makes of no tensor lies there
+  CreateTensor(const TensorMeta &meta, const void *bytes, runtime::Device *device)
+      : Operator{OperatorKind::CreateTensor}, meta(meta), bytes(bytes), device(device) {}
 };
 
 /// Writes a fact about its operand to `answer`; no results. Value waits for the data and copies it, row-major, to

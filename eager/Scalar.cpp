@@ -27,10 +27,17 @@ static bool fits(Number number, DType dtype) {
   return number.i >= -(int64_t(1) << (bits - 1)) && number.i < int64_t(1) << (bits - 1);
 }
 
-llvm::Expected<TensorRef> scalarOf(Number number, DType dtype) {
+llvm::Expected<TensorRef> scalarOf(Number number, DType dtype, runtime::Device *device) {
   if (LLVM_LIKELY(!number.sizeHandle))
-    return createScalar(number, dtype);
+    return createScalar(number, dtype, device);
+  OnDevice here(device ? *device : creationDevice());
   return applyExpressions(OpDef::get("scalar_tensor").set("value", number.recorded()).set("dtype", dtype));
+}
+
+/// The device of the first tensor; null without one.
+static runtime::Device *deviceOfTensors(llvm::ArrayRef<Operand> operands) {
+  const Operand *first = llvm::find_if(operands, [](const Operand &operand) { return bool(operand.tensor); });
+  return first == operands.end() ? nullptr : &first->tensor->storage().device();
 }
 
 llvm::Error applyScalar(Call &call, Tensors &results) {
@@ -44,7 +51,7 @@ llvm::Error applyScalar(Call &call, Tensors &results) {
   if (!targets)
     return targets.takeError();
   llvm::SmallVector<Operand, 4> operands(call.operands.begin(), call.operands.end());
-  OnDevice here(operands);
+  runtime::Device *device = deviceOfTensors(operands);
   Tensors made;
   for (unsigned i = 0; i < operands.size(); ++i) {
     if (operands[i].tensor)
@@ -52,7 +59,7 @@ llvm::Error applyScalar(Call &call, Tensors &results) {
     DType dtype = (*targets)[i].value_or(dtypes[i]);
     if (!fits(operands[i].number, dtype))
       return outOfRange(call.opDef(), operands[i].number, dtype);
-    if (llvm::Error e = scalarOf(operands[i].number, dtype).moveInto(made.emplace_back()))
+    if (llvm::Error e = scalarOf(operands[i].number, dtype, device).moveInto(made.emplace_back()))
       return e;
     operands[i] = Operand(made.back());
   }

@@ -149,7 +149,8 @@ llvm::Error Tape::record(const Call &call, llvm::ArrayRef<TensorRef> results, bo
   Record &record = records.emplace_back();
   record.plan = std::move(*plan);
   if (LLVM_UNLIKELY(isTraced))
-    record.symbolic = symbolicPlan(call, *record.plan);
+    if (std::unique_ptr<SymbolicPlan> symbolic = symbolicPlan(call, *record.plan))
+      record.rare = std::make_unique<Rare>(std::move(symbolic));
   record.inputs = std::move(ids);
   tagResults(record, results);
   return llvm::Error::success();
@@ -176,7 +177,7 @@ void Tape::recordCustom(llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorR
   Record &record = records.emplace_back();
   for (const TensorRef &input : inputs)
     record.inputs.push_back(idOf(*input));
-  record.custom = std::make_unique<CustomBackward>(std::move(backward));
+  record.rare = std::make_unique<Rare>(nullptr, std::move(backward));
   tagResults(record, outputs);
 }
 

@@ -67,14 +67,18 @@ private:
     uint32_t version;
     TensorRef value;
   };
+  /// What few records have, apart from them because a tape has many.
+  struct Rare {
+    std::unique_ptr<SymbolicPlan> symbolic; // for the recording in which the call was made; null: for none
+    CustomBackward custom;                  // null: the plan has the gradient
+  };
   struct Record {
     BackwardPlanRef plan;                   // null: a function with a gradient of its own
-    std::unique_ptr<SymbolicPlan> symbolic; // for the recording in which the call was made; null: for none
     llvm::SmallVector<uint32_t, 4> inputs;  // ids; 0: not tracked
     llvm::SmallVector<uint32_t, 2> outputs; // ids; 0: no gradient can arrive (integers)
     llvm::SmallVector<Saved, 2> saved;
-    Location place; // of the call, when it saved something
-    std::unique_ptr<CustomBackward> custom;
+    Location place;             // of the call, when it saved something
+    std::unique_ptr<Rare> rare; // null in most
   };
 
   Tape();

@@ -112,8 +112,8 @@ llvm::SmallVector<bool, 4> Tape::sumsOf(const Record &record) const {
 
 llvm::Expected<Tensors> Tape::gradientsOf(Record &record, llvm::ArrayRef<TensorRef> outputGrads,
                                           llvm::ArrayRef<bool> hasSum) {
-  if (record.custom)
-    return (*record.custom)(outputGrads);
+  if (record.rare && record.rare->custom)
+    return record.rare->custom(outputGrads);
   if (!record.plan->graph)
     return makeError(ErrorCode::Unimplemented,
                      record.plan->op.name() + ": an operator on the way to a gradient must have one, got none for " +
@@ -135,7 +135,7 @@ llvm::Expected<Tensors> Tape::gradientsOf(Record &record, llvm::ArrayRef<TensorR
     inputs[numOperands + numResults + i] = Operand(outputGrads[i]);
   for (unsigned i = 0; i < plan->hasSum.size(); ++i)
     inputs.push_back(Operand(hasSum[i] ? grads[record.inputs[i]] : TensorRef()));
-  return applyBackward(*plan, record.symbolic.get(), inputs);
+  return applyBackward(*plan, record.rare ? record.rare->symbolic.get() : nullptr, inputs);
 }
 
 llvm::Error Tape::step(Record &record) {

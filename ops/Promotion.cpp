@@ -101,9 +101,30 @@ static llvm::Error noCommonDType(const OpInfo &info, llvm::ArrayRef<DType> dtype
                    llvm::Twine(info.name) + ": operands must have a common dtype, got " + names);
 }
 
+/// The dtype of all operands where the tensors are of one float dtype and the numbers real; most calls with numbers are
+/// such, and need no list of operands.
+static std::optional<DType> floatOfAll(const OpInfo &info, llvm::ArrayRef<DType> dtypes, llvm::ArrayRef<bool> isWeak) {
+  bool promotes = info.dtypes.kind == DTypeRuleKind::Promote || info.dtypes.kind == DTypeRuleKind::PromoteFloat;
+  if (!promotes || !info.simple || info.dtypes.operandMask + 1u != 1u << info.operands.size())
+    return std::nullopt;
+  std::optional<DType> common;
+  for (auto [dtype, weak] : llvm::zip_equal(dtypes, isWeak)) {
+    if (weak ? isComplex(dtype) : !isFloat(dtype) || common.value_or(dtype) != dtype)
+      return std::nullopt;
+    if (!weak)
+      common = dtype;
+  }
+  return common;
+}
+
 llvm::Expected<OperandDTypes> operandDTypes(const OpInfo &info, llvm::ArrayRef<DType> dtypes,
                                             llvm::ArrayRef<bool> isWeak, llvm::ArrayRef<unsigned> segments) {
   OperandDTypes targets(dtypes.size());
+  if (std::optional<DType> common = isWeak.empty() ? std::nullopt : floatOfAll(info, dtypes, isWeak)) {
+    for (auto [target, weak] : llvm::zip_equal(targets, isWeak))
+      target = weak ? common : std::nullopt;
+    return targets;
+  }
   llvm::SmallVector<DType, 4> chosen;
   llvm::SmallVector<bool, 4> chosenWeak;
   llvm::SmallVector<unsigned, 4> positions;

@@ -34,6 +34,8 @@ public:
   llvm::ArrayRef<TensorRef> arguments() const { return argumentList; }
   /// Ends the recording; `outputs`: the carried values, then elements of what is stacked.
   void end(llvm::ArrayRef<TensorRef> outputs);
+  /// Whether the step, which has not ended, must run: no body does what it did, for it met a size that data decides.
+  bool mustRun() const { return recorder->mustRun(); }
   /// Zeros of the dtypes and shapes of the outputs behind the carried values.
   llvm::Expected<Tensors> zeros(const ScanCall &call) const;
   /// Applies the scan of the step that was recorded, and updates variables; the carried values, then the stacked ones.

@@ -33,6 +33,8 @@ public:
   /// One value; a variable has several, one after each update.
   struct Value {
     ValueKind kind;
+    /// A bit for each axis whose size is a symbol (SymbolicShapes.h).
+    uint32_t freeAxes = 0;
     TensorMeta meta;
     std::string name;
     runtime::Device *device = nullptr; // set but for number 0
@@ -40,8 +42,6 @@ public:
     TensorRef tensor;
     /// Captured: the value at its first use, for programs that take it as a constant.
     TensorRef snapshot;
-    /// A bit for each axis whose size is a symbol (SymbolicShapes.h).
-    uint32_t freeAxes = 0;
 
     Value(ValueKind kind, TensorMeta meta, std::string name)
         : kind(kind), meta(std::move(meta)), name(std::move(name)) {}

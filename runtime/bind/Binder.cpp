@@ -81,14 +81,16 @@ void Binder::finish() {
 /// Names the dimension that is 1 where its axis would repeat; any other `error` is returned as it is. Code for a free
 /// size does not accept 1 beside another size, because repeating an axis takes another kernel.
 llvm::Error Binder::nameRepeated(llvm::Error error) const {
-  auto [code, message] = takeError(std::move(error));
-  if (code == ErrorCode::Internal)
-    for (const InputDecl &input : exe.inputs)
-      for (auto [axis, dim] : llvm::enumerate(input.dims))
-        if (dim.symbol >= 0 && metas[input.value].shape[axis] == 1)
-          return invalidArgument(program.name() + ": " + exe.symbols[dim.symbol].name +
-                                 " must not be 1 where its axis would repeat, got 1 in " + input.name);
-  return makeError(code, message);
+  if (!error.isA<RepeatedAxisError>())
+    return error;
+  for (const InputDecl &input : exe.inputs)
+    for (auto [axis, dim] : llvm::enumerate(input.dims))
+      if (dim.symbol >= 0 && metas[input.value].shape[axis] == 1) {
+        llvm::consumeError(std::move(error));
+        return invalidArgument(program.name() + ": " + exe.symbols[dim.symbol].name +
+                               " must not be 1 where its axis would repeat, got 1 in " + input.name);
+      }
+  return error;
 }
 
 llvm::Expected<std::shared_ptr<Bound>> Binder::run(llvm::ArrayRef<TensorMeta> inputs) {

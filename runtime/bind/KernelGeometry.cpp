@@ -6,13 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/bind/KernelGeometry.h"
-#include "ops/Error.h"
 #include "runtime/Device.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <optional>
 
 namespace tess::runtime {
+
+char RepeatedAxisError::ID = 0;
 
 bool fitsInner(InnerClass inner, int64_t stride) {
   switch (inner) {
@@ -41,6 +42,7 @@ public:
   llvm::Expected<KernelGeometry> run();
 
 private:
+  llvm::Error misfit(size_t operand, const llvm::Twine &message);
   llvm::Error bad(const llvm::Twine &message) { return makeError(ErrorCode::Internal, "bind: kernel " + message); }
   llvm::Error computeDomain();
   llvm::Error addGroup(unsigned number);
@@ -52,6 +54,7 @@ private:
   llvm::Error addStrides(size_t operand);
   llvm::Expected<int64_t> collapse(AxisGroup group, const Shape &strides, size_t operand);
   llvm::Error checkInner(size_t operand, int64_t stride);
+  bool repeats(size_t operand) const;
 
   const Step &step;
   const KernelOperands &operands;
@@ -146,6 +149,23 @@ std::optional<Shape> Geometry::align(size_t operand) const {
   return alignPacked(layout);
 }
 
+/// Whether the operand has size 1 along an axis where the domain has not.
+bool Geometry::repeats(size_t operand) const {
+  llvm::ArrayRef<int64_t> shape = operands.layouts[operand].shape;
+  return shape.size() <= domain.size() &&
+         llvm::any_of(llvm::zip(llvm::reverse(shape), llvm::reverse(domain)),
+                      [](auto sizes) { return std::get<0>(sizes) == 1 && std::get<1>(sizes) != 1; });
+}
+
+/// The error about strides that the code does not walk: our own bug, unless the operand repeats.
+llvm::Error Geometry::misfit(size_t operand, const llvm::Twine &message) {
+  if (!repeats(operand))
+    return bad(message);
+  std::string sizes = toString(operands.layouts[operand].shape) + " beside " + toString(domain);
+  return llvm::make_error<RepeatedAxisError>(
+      ErrorCode::InvalidArgument, "kernel: an axis whose size is not known beforehand must not repeat, got " + sizes);
+}
+
 llvm::Expected<int64_t> Geometry::collapse(AxisGroup group, const Shape &strides, size_t operand) {
   int64_t innermost = 0, count = 1;
   for (unsigned axis = group.last; axis-- > group.first;) {
@@ -154,9 +174,9 @@ llvm::Expected<int64_t> Geometry::collapse(AxisGroup group, const Shape &strides
     if (count == 1)
       innermost = strides[axis];
     if (strides[axis] != innermost * count)
-      return bad("axes " + llvm::Twine(unsigned(group.first)) + ".." + llvm::Twine(unsigned(group.last)) + " of " +
-                 toString(domain) + " must collapse for operand " + llvm::Twine(operand) + ", got strides " +
-                 toString(llvm::ArrayRef<int64_t>(strides)));
+      return misfit(operand, "axes " + llvm::Twine(unsigned(group.first)) + ".." + llvm::Twine(unsigned(group.last)) +
+                                 " of " + toString(domain) + " must collapse for operand " + llvm::Twine(operand) +
+                                 ", got strides " + toString(llvm::ArrayRef<int64_t>(strides)));
     count *= domain[axis];
   }
   return innermost;
@@ -168,8 +188,9 @@ llvm::Error Geometry::checkInner(size_t operand, int64_t stride) {
   constexpr const char *kStrides[] = {"1", "0", "any", "a mask"}; // by inner class
   InnerClass inner = step.innerClasses[operand];
   if (!fitsInner(inner, stride))
-    return bad("operand " + llvm::Twine(operand) + " must have the inner stride that its code was made for (" +
-               kStrides[unsigned(inner)] + "), got " + llvm::Twine(stride));
+    return misfit(operand, "operand " + llvm::Twine(operand) +
+                               " must have the inner stride that its code was made for (" + kStrides[unsigned(inner)] +
+                               "), got " + llvm::Twine(stride));
   return llvm::Error::success();
 }
 

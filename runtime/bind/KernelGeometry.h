@@ -1,6 +1,7 @@
 //===- KernelGeometry.h - the dims array of a kernel call -------*- C++ -*-===//
 #pragma once
 
+#include "ops/Error.h"
 #include "ops/TensorMeta.h"
 #include "runtime/schema/Executable.h"
 #include "runtime/schema/KernelAbi.h"
@@ -33,9 +34,16 @@ struct KernelOperands {
   llvm::SmallVector<KernelBound, 3> bounds = {};
 };
 
+/// An operand repeats, but the code was made for one that does not, when its size was not known: InvalidArgument.
+class RepeatedAxisError : public llvm::ErrorInfo<RepeatedAxisError, TessError> {
+public:
+  static char ID;
+  using ErrorInfo::ErrorInfo;
+};
+
 /// An operand is aligned to the right of the domain and repeats where its size is 1; a result that a reduction made
-/// smaller lies over the axes that are left. Internal error when groups do not collapse, or the code was made for other
-/// strides: our own bug.
+/// smaller lies over the axes that are left. RepeatedAxisError, or an Internal error when groups do not collapse, or
+/// the code was made for other strides: our own bug.
 llvm::Expected<KernelGeometry> kernelGeometry(const Step &step, const KernelOperands &operands);
 
 } // namespace tess::runtime

@@ -40,6 +40,7 @@ FUNCTIONS = {
     "a branch behind it": lambda x: F.cond(
         x[x > 0].sum() > 2, lambda y: y * 2, lambda y: y - 1, F.exp(x).sum(0)
     ),
+    "in each trip": lambda x: F.scan(_few, x.sum(), x.transpose(1, 0)),
     "a number beside its origin": lambda x: _scaled(F.softmax(x, 1)),
     "written by a mask": lambda x: _clipped(x[x > 0] * 1),
     "rows written by a mask": lambda x: _clipped(x[x[:, 0] > -0.5] * 2),
@@ -63,6 +64,10 @@ REFUSED = {
 
 def _step(state, x):
     return state * 0.5 + x, state - x
+
+
+def _few(state, x):
+    return state + x[x > 0].sum(), F.exp(x[x > state]).sum()
 
 
 def _scaled(x):
@@ -218,6 +223,15 @@ EQUAL = {  # a function whose sizes must be those that they were, what other one
 }
 
 
+def test_a_loop_with_such_a_step_holds_for_its_number_of_trips(tmp_path):
+    traced = jit.trace(lambda x: F.scan(_few, x[0, 0] * 0, x, reverse=True), capture_as_const=True)
+    for count in (4, 4, 7, 1, 4, 0):
+        x = rows(count, 3) if count else F.zeros((1, 5))
+        assert same_bits(traced(x), F.scan(_few, x[0, 0] * 0, x, reverse=True))
+    with pytest.raises(ValueError, match="free dimension must not be fixed"):
+        traced.dump(tmp_path / "p", arg_names=["x"], dims={"x": {0: Dim("n", 1, 64)}})
+
+
 @pytest.mark.parametrize("what", EQUAL)
 def test_sizes_that_must_be_equal_are_compared_in_each_run(what, tmp_path):
     function, refused = EQUAL[what]
@@ -246,17 +260,28 @@ def test_other_sizes_of_arguments_are_checked_for_data_too():
             assert traced(F.zeros(count), x)[1].tolist() == [1] * count
 
 
-def test_a_size_of_one_that_repeats_runs_eagerly():
-    def total(x):
-        chosen = x[x > 0]
-        return F.sum_to(chosen, F.split(chosen, [1], -1)[0]) * 2
+REPEATS = {
+    "a sum": (lambda x: F.sum_to(x[x > 0], x[x > 0][:1]) * 2, "reshape_like: "),
+    "beside others": (
+        lambda x: x[x > 0] + x,
+        "kernel: an axis whose size .* must not repeat, got ",
+    ),
+}
 
+
+def test_a_part_of_one_element_is_one_for_all_data():
+    traced = jit.trace(lambda x: F.sum_to(x[x > 0], F.split(x[x > 0], [1], -1)[0]) * 2)
+    for numbers in ([1.0, -2.0], [1.0, 2.0], [1.0, 2.0], [1.0, -2.0]):
+        assert traced(tessera.Tensor(numbers)).tolist() == [2 * sum(n for n in numbers if n > 0)]
+
+
+@pytest.mark.parametrize("what", REPEATS)
+def test_a_size_of_one_that_repeats_runs_eagerly(what):
+    total, why = REPEATS[what]
     traced, one, more = jit.trace(total), tessera.Tensor([1.0, -2.0]), tessera.Tensor([1.0, 2.0])
-    for _ in range(3):
-        assert same_bits(traced(one), total(one))
-    with pytest.warns(RuntimeWarning, match="eagerly where its program does not take .* reshape_"):
-        assert same_bits(traced(more), total(more))
-    assert same_bits(traced(one), total(one))
+    with pytest.warns(RuntimeWarning, match=f"eagerly where its program does not take .* {why}"):
+        for x in (one, one, one, more, more, one):
+            assert same_bits(traced(x), total(x))
 
 
 def test_a_result_of_a_size_by_data_takes_over_no_argument():

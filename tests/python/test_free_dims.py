@@ -118,7 +118,7 @@ def test_two_dimensions_that_must_be_equal_are_one(tmp_path):
 
 NEVER_BOUND = {
     "a row whose size is not known beside others": (
-        lambda x: F.max(x[:, 0] + x[:1, 0]), "must have the inner stride that its code was made"),
+        lambda x: F.max(x[:, 0] + x[:1, 0]), "size is not known beforehand must not repeat"),
     "a size that code needs": (
         lambda x: F.adaptive_avg_pool2d(x[None, None], 1), "height and width must be known"),
 }  # fmt: skip

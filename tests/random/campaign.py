@@ -9,6 +9,7 @@ printed as Python source.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import subprocess
@@ -31,13 +32,15 @@ class Watch:
     """
 
     def __init__(self, process):
-        self.process, self.is_late, self.before = process, False, self.computed()
+        self.process, self.is_late = process, False
+        self.before = self.computed()
         self.last = self.before
         self.begin()
 
     def begin(self):
         """Looks again when _DEADLINE has passed."""
         self.timer = threading.Timer(_DEADLINE, self.look)
+        self.timer.daemon = True
         self.timer.start()
 
     def computed(self):
@@ -70,8 +73,9 @@ class Worker:
                                             stderr=subprocess.DEVNULL, text=True)  # fmt: skip
         watch = Watch(self.process)
         row = {"seed": seed, "modes": [], "skipped": [], "findings": {}}
-        self.process.stdin.write(f"{seed}\n")
-        self.process.stdin.flush()
+        with contextlib.suppress(BrokenPipeError):  # the end of its output tells that it has ended
+            self.process.stdin.write(f"{seed}\n")
+            self.process.stdin.flush()
         mode = "eager"
         for line in self.process.stdout:
             if line.startswith("{"):

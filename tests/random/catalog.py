@@ -173,6 +173,8 @@ UNARY = (
     "F.scan(lambda h, x: (F.while_loop(lambda n, k: n < 9 + F.clip(h.sum(), -5, 5), lambda n, k:"
     " (n + 1, k * 0.5 + x * 0.1), F.full((), 0.0), h)[1], h), {a}[0], {a})[0]",
     "F.scan(lambda h, _: (h * 0.5 + {a}[0], h), {a}[0] * 2, None, {a}.shape[0])[1]",
+    "F.scan(lambda h, x: (h * 0.5 + F.exp(x[x > 0] * 0.5).sum(), h), {a}.sum(),"
+    " F.reshape({a}, ({a}.shape[0], -1)))[1]",
     "F.reshape({a}, F.concat([{a}.shape[:1], [-1]]))", "F.ones(F.concat([[2], {a}.shape])) * {a}",
     "{a}[F.concat([{a}.shape, [1]])[0] // 2 :]",
     "F.cond({a}.max() > 0.5, lambda: {a} * F.ones({a}.shape, dtype={a}.dtype) * {a}.size,"

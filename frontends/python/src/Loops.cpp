@@ -35,7 +35,11 @@ public:
   }
   nb::list zeros() const { return listOf(valueOrThrow(body->zeros({carried, xs, order}))); }
   /// Gives up a recording that has not ended.
-  void abandon() { body.reset(); }
+  void abandon() {
+    mustRun = body->mustRun();
+    body.reset();
+  }
+  bool stepMustRun() const { return mustRun; }
 
 private:
   static nb::list listOf(llvm::ArrayRef<TensorRef> tensors) {
@@ -48,6 +52,7 @@ private:
   std::vector<TensorRef> carried, xs;
   control::ScanOrder order;
   std::unique_ptr<BodyRecording> body;
+  bool mustRun = false;
 };
 
 /// Checks that a trip gives back what it was given, as a recorded one must.
@@ -86,6 +91,7 @@ void initLoops(nb::module_ &module) {
       .def_prop_ro("arguments", &PyScan::arguments, "Carried values and elements of the xs, for the step.")
       .def("end", &PyScan::end, nb::arg("outputs"), "The step has ended with carried values and stacked elements.")
       .def("abandon", &PyScan::abandon)
+      .def_prop_ro("step_must_run", &PyScan::stepMustRun, "Whether an abandoned step met a size that data decides.")
       .def("zeros", &PyScan::zeros, "Zeros of the dtypes and shapes of the outputs behind the carried values.")
       .def("apply", &PyScan::apply, nb::arg("unread") = nb::tuple(),
            "Carried values at the end, also those of which the step reads none, then stacked results.");

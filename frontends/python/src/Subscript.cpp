@@ -132,6 +132,7 @@ llvm::Expected<TensorRef> getItem(TensorImpl &tensor, PyObject *object) {
   if (isBasic)
     if (KeyMemo::EntryRef known = keyMemo().find(words))
       return viewBy(tensor, known->value);
+  OnDevice here(tensor.storage().device()); // what arrays of the key become
   llvm::Expected<Key> key = readKey(tensor, object);
   if (!key)
     return key.takeError();
@@ -151,7 +152,6 @@ llvm::Expected<TensorRef> getItem(TensorImpl &tensor, PyObject *object) {
 } // namespace
 
 PyObject *tensorGetItem(PyObject *self, PyObject *key) {
-  OnDevice here(implOf(self).storage().device()); // what arrays of the key become
   llvm::Expected<TensorRef> result = getItem(implOf(self), key);
   return result ? wrap(std::move(*result)) : raise(result.takeError());
 }

@@ -15,7 +15,8 @@ def scan(step, carried, xs=None, length=None, reverse=False):
     """Applies `step(carried, x) -> (carried, y)` to each element of `xs` along axis 0.
 
     As Python's loop does, which it is where nothing is traced; in a traced function it is one
-    operator, however many trips there are. What a step reads from outside and changes (a running
+    operator, however many trips there are, or, where data decides a size in a step (`x[mask]`), the
+    operators of every trip. What a step reads from outside and changes (a running
     mean, the state of random numbers) goes from trip to trip as it does in a loop.
 
     Args:
@@ -261,22 +262,37 @@ class _Loop:
         stacked = None if self.y_structure is None else _unflatten(self.y_structure, ys)
         return _unflatten(self.structure, carried), stacked
 
-    def record(self):
-        """As one operator."""
-        new, ys, scan = self.infer()
-        results = scan.apply()
-        return self.results(results[: len(new)], results[len(new) :])
+    def scan(self):
+        """The operator, whose step is to be recorded."""
+        return _core.Scan(self.carried, self.xs, self.length, self.reverse)
 
-    def infer(self):
-        """What one step returns, as tensors without values, and the operator."""
-        scan = _core.Scan(self.carried, self.xs, self.length, self.reverse)
+    def record(self):
+        """As one operator; trip by trip where data decides a size in a step."""
+        scan = self.scan()
+        try:
+            count = len(self.infer(scan)[0])
+        except ValueError:
+            if not scan.step_must_run:
+                raise
+            return self.run()
+        results = scan.apply()
+        return self.results(results[:count], results[count:])
+
+    def infer(self, scan):
+        """What one step returns, as tensors without values: (carried, ys)."""
         count = len(self.carried)
-        new, ys = _recorded(scan, lambda *args: self.apply(args[:count], args[count:]))
-        return new, ys, scan
+        return _recorded(scan, lambda *args: self.apply(args[:count], args[count:]))
+
+    def trips(self):
+        """How many there are; a trace holds for this number only."""
+        trips = _core.scan_trips(self.xs, self.length)
+        for x in self.xs:
+            int(x.shape[0])
+        return trips
 
     def run(self):
         """As Python's loop."""
-        trips = _core.scan_trips(self.xs, self.length)
+        trips = self.trips()
         carried, elements = _enter(self.carried, self.xs)
         stacks = []
         for trip in reversed(range(trips)) if self.reverse else range(trips):
@@ -286,7 +302,7 @@ class _Loop:
             for stack, y in zip(stacks, ys, strict=True):
                 stack.append(y)
         if not trips:
-            stacks = [_core.stack_nothing(y) for y in self.infer()[1]]
+            stacks = [_core.stack_nothing(y) for y in self.infer(self.scan())[1]]
         else:
             stacks = [_stack(stack[::-1] if self.reverse else stack) for stack in stacks]
         return self.results(*_leave(carried, stacks))
@@ -299,7 +315,7 @@ class _Loop:
 def _apart(values):
     """The values as variables of their own, each with a gradient of its own."""
     if not _core.num_tapes():
-        return [value.detach() for value in values]
+        return _plain(values)
     flags = _core.tracked(values)
     return [
         _ops.reshape(value, value.shape) if flag else value.detach()
@@ -332,7 +348,8 @@ def _elements(x):
 
 def _stack(values):
     """The values along a new axis 0, whose gradient is taken apart."""
-    whole = _core.stack_elements(values)
+    recorded = _core.is_recording()  # trip by trip
+    whole = _ops.stack(_plain(values), 0) if recorded else _core.stack_elements(values)
     flags = _core.tracked(values) if _core.num_tapes() else ()
     tracked = [value for value, flag in zip(values, flags, strict=False) if flag]
 
@@ -343,10 +360,14 @@ def _stack(values):
     return _core.custom_function(tracked, [whole], _apart_again)[0] if tracked else whole
 
 
+def _plain(values):
+    return [value.detach() for value in values]
+
+
 def _own(values, backward):
     """Variables of their own; those that a tape tracks have this gradient."""
     flags = _core.tracked(values)
-    own = [value.detach() for value in values]
+    own = _plain(values)
     pairs = [(v, o) for v, o, flag in zip(values, own, flags, strict=True) if flag]
     if pairs:
         _core.custom_function([v for v, _ in pairs], [o for _, o in pairs], backward)
