@@ -47,9 +47,13 @@ llvm::Error dumpProgram(llvm::StringRef path, const RecordingRef &recorded, llvm
   if (!graph)
     return graph.takeError();
   BlockingRegion region(/*computes=*/true);
-  if (!options.dims.empty())
+  if (!options.dims.empty()) {
     if (llvm::Error error = checkBinds(*graph, recorded, name, options))
       return error;
+  } else if (targets.empty() && recorded->hasDataSizes()) { // load() would refuse a composite that needs such a size
+    if (llvm::Error error = compiled(*graph).takeError())
+      return error;
+  }
   return compiler::writeProgram(path, *graph, targets, metadata, hostOptions());
 }
 

@@ -12,8 +12,9 @@ namespace tess::runtime {
 namespace {
 
 constexpr size_t kPage = 4096, kReserved = size_t(64) << 30, kAlignment = 64;
-/// Each guarded block is two mappings, of which Linux gives a process 65 530 (vm.max_map_count).
-constexpr size_t kMostGuarded = 16384;
+/// Each guarded block is two mappings, of which Linux gives a process 65 530 (vm.max_map_count). While more blocks
+/// live, pages stay readable: their guards, and those that were freed.
+constexpr size_t kMostGuarded = 8192;
 
 size_t pagesOf(size_t bytes) { return std::max<size_t>(llvm::divideCeil(bytes, kPage), 1); }
 
@@ -54,7 +55,10 @@ void *SimMemory::obtain(size_t bytes) {
     return nullptr;
   const auto [first, free] = *range;
   const bool isGuarded = live.size() < kMostGuarded;
-  if (mprotect(base + shift + first * kPage, (isGuarded ? pages : wanted) * kPage, PROT_READ | PROT_WRITE))
+  char *pagesOfHost = base + shift + first * kPage;
+  if (mprotect(pagesOfHost, (isGuarded ? pages : wanted) * kPage, PROT_READ | PROT_WRITE))
+    return nullptr;
+  if (isGuarded && mprotect(pagesOfHost + pages * kPage, kPage, PROT_NONE))
     return nullptr;
   freeRanges.erase(range);
   if (free > wanted)
@@ -67,7 +71,8 @@ void *SimMemory::obtain(size_t bytes) {
 void SimMemory::giveBack(void *data, size_t bytes) {
   std::lock_guard<std::mutex> lock(mutex);
   size_t first = firstPage(data, base), count = pagesOf(bytes) + 1;
-  mprotect(base + shift + first * kPage, count * kPage, PROT_NONE);
+  if (live.size() < kMostGuarded)
+    mprotect(base + shift + first * kPage, count * kPage, PROT_NONE);
   if (file >= 0)
     fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, off_t(first * kPage), off_t(count * kPage));
   live.erase(uintptr_t(data));

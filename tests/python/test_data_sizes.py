@@ -137,6 +137,17 @@ def test_a_file_must_hold_for_all_data(what, tmp_path):
     assert not (tmp_path / "p").exists()
 
 
+def test_a_file_is_not_written_that_could_not_be_opened(tmp_path):
+    """A composite that needs a size takes none that data decides, whatever is compiled."""
+    traced = jit.trace(lambda x: F.glu(F.concat([x[x > 0]] * 2, 0), 0), capture_as_const=True)
+    traced(rows(4, 3))
+    refusal = r"glu: size of the axis must be known, got f32\[\?\] \(?at test_data_sizes.py:\d+"
+    for targets in ((), ("host",)):
+        with pytest.raises(ValueError, match=refusal):
+            traced.dump(tmp_path / "p", arg_names=["x"], targets=targets)
+        assert not (tmp_path / "p").exists()
+
+
 def test_a_whole_step():
     weight = tessera.Parameter(np.ones((5, 3), np.float32))
     manager = GradManager().attach([weight])

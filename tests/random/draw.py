@@ -254,6 +254,8 @@ class Drawer:
             if not statement.writes and self.held() + sum(map(bytes_of, made)) > _MOST_BYTES:
                 return False
         except (*REFUSALS, MemoryError):  # a product of two long columns is larger than memory
+            with contextlib.suppress(*REFUSALS):
+                tessera.sync()  # tells what else failed in it, else a later program would
             return False
         return not self.focus.free or self.stays_free([*self.statements, statement])
 

@@ -202,8 +202,10 @@ def _at_size(file, loaded, size):
     what = f"free dimension of size {size}"
     try:
         file.expected(size)
-    except REFUSALS:
-        if size == 1:  # a repeated axis fits: what a composite says against it is compiled away
+    except REFUSALS as error:
+        # A repeated axis fits: what a composite says against it is compiled away. Of no elements an
+        # axis of -1 has a size only where that is an expression.
+        if size == 1 or "reshape: number of elements must stay" in str(error):
             return ""
         runs = file.runs(loaded, size) and _runs_with_every_result(file.program, size)
         return f"{what}: runs where eager refuses" if runs else ""

@@ -253,6 +253,16 @@ TEST_CASE("more live blocks than a process has mappings") {
   ok(sim.device.defaultStream().copyOut(&three, some[2], 4));
   ok(sim.device.defaultStream().synchronize());
   CHECK(three == 6);
+  Random random(3);
+  for (int64_t wanted : {30000, 12000, 32000, 14000, 32000, 15000, 32000}) { // the gaps are as many
+    while (int64_t(held.size()) > wanted) {
+      std::swap(held[size_t(random.below(int64_t(held.size())))], held.back());
+      sim.device.release(held.back());
+      held.pop_back();
+    }
+    while (int64_t(held.size()) < wanted)
+      held.push_back(get(sim.device.allocate(size_t(random.below(9000)))));
+  }
   for (Block block : held)
     sim.device.release(block);
   CHECK(sim.device.allocator().stats().inUse == 0);
