@@ -13,6 +13,7 @@ from tests.random.program import HEADER, REFUSALS, Input, Program, Statement, us
 
 SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 48, 64, 100, 128, 257, 1025)
 _MOST_ELEMENTS = 1 << 18  # of a value
+_REFUSED = (*REFUSALS, MemoryError)  # a product of two long columns is larger than memory
 _MOST_BYTES = 1 << 25  # of all values of a program
 _BLOCK_BYTES = 1 << 18  # at least what the inputs of a block take
 _ROOM = (
@@ -253,8 +254,8 @@ class Drawer:
                 return False
             if not statement.writes and self.held() + sum(map(bytes_of, made)) > _MOST_BYTES:
                 return False
-        except (*REFUSALS, MemoryError):  # a product of two long columns is larger than memory
-            with contextlib.suppress(*REFUSALS):
+        except _REFUSED:
+            with contextlib.suppress(*_REFUSED):
                 tessera.sync()  # tells what else failed in it, else a later program would
             return False
         return not self.focus.free or self.stays_free([*self.statements, statement])
