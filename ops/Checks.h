@@ -33,8 +33,8 @@ TESS_CHECK(rotaryEmbedding);
 // SpatialShapes.cpp
 TESS_CHECK(convBackwardData);
 TESS_CHECK(convBackwardWeight);
-TESS_CHECK(maxPool2dBackward);
-TESS_CHECK(avgPool2dBackward);
+TESS_CHECK(maxPoolBackward);
+TESS_CHECK(avgPoolBackward);
 TESS_CHECK(slidingWindowTranspose);
 
 // NormShapes.cpp

@@ -36,8 +36,8 @@ TESS_FORWARD_RULE(attentionBackward);
 TESS_FORWARD_RULE(rotaryEmbedding);
 
 // PoolRules.cpp
-TESS_FORWARD_RULE(adaptiveAvgPool2d);
-TESS_FORWARD_RULE(adaptiveMaxPool2d);
+TESS_FORWARD_RULE(adaptiveAvgPool);
+TESS_FORWARD_RULE(adaptiveMaxPool);
 
 // SequenceRules.cpp
 TESS_FORWARD_RULE(maxPool1d);

@@ -35,7 +35,7 @@ TESS_GRADIENT_RULE(batchNorm);
 TESS_GRADIENT_RULE(attention);
 
 // PoolRules.cpp
-TESS_GRADIENT_RULE(maxPool2dBackward);
+TESS_GRADIENT_RULE(maxPoolBackward);
 
 // MovementRules.cpp
 TESS_GRADIENT_RULE(concat);

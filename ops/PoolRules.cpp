@@ -24,75 +24,97 @@ static int overRuns(SubgraphBuilder &b, int x, unsigned axis, int64_t count, llv
   return parts.size() == 1 ? parts[0] : call(b, "concat", parts, {{"axis", int64_t(axis)}});
 }
 
-/// Whether height and width are numbers above 0, which the windows follow from; else the builder gets an error.
+static bool isVolume(SubgraphBuilder &b, int x) { return b.meta(x).rank() > 4; }
+/// The pooling of images with as many axes as those of `x`.
+static const char *maxPoolOf(SubgraphBuilder &b, int x) { return isVolume(b, x) ? "max_pool3d" : "max_pool2d"; }
+static const char *avgPoolOf(SubgraphBuilder &b, int x) { return isVolume(b, x) ? "avg_pool3d" : "avg_pool2d"; }
+
+/// Whether the sizes of the image are numbers above 0, which the windows follow from; else the builder gets an error.
 static bool hasPixels(SubgraphBuilder &b, const OpDef &op, int x) {
   if (llvm::all_of(llvm::ArrayRef(b.meta(x).shape).drop_front(2), [](int64_t size) { return size > 0; }))
     return true;
-  b.fail(invalidArgument(op.name() + ": height and width must be known and not 0, got " + toString(b.meta(x))));
+  b.fail(invalidArgument(op.name() + ": " + (isVolume(b, x) ? "depth, " : "") +
+                         "height and width must be known and not 0, got " + toString(b.meta(x))));
   return false;
 }
 
 /// The windows, where they are of one size and do not overlap; else empty.
-static IntList evenWindows(const Shape &image, const IntList &size) {
-  if (image[2] % size[0] != 0 || image[3] % size[1] != 0)
-    return {};
-  return {image[2] / size[0], image[3] / size[1]};
+static IntList evenWindows(llvm::ArrayRef<int64_t> image, const IntList &counts) {
+  IntList window;
+  for (auto [size, count] : llvm::zip_equal(image, counts)) {
+    if (size % count != 0)
+      return {};
+    window.push_back(size / count);
+  }
+  return window;
 }
 
-/// A window is a product of two runs, so rows and columns are averaged one after the other.
-Values adaptiveAvgPool2d(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  const IntList &size = op.ints("output_size");
-  if (!hasPixels(b, op, v[0]))
-    return {-1};
-  if (IntList window = evenWindows(b.meta(v[0]).shape, size); !window.empty())
-    return {call(b, "avg_pool2d", {v[0]}, {{"kernel_size", window}, {"strides", window}})};
-  auto mean = [&](int64_t axis) {
-    return [&b, axis](int run) { return call(b, "mean", {run}, {{"axes", IntList{axis}}, {"keepdims", true}}); };
-  };
-  return {overRuns(b, overRuns(b, v[0], 2, size[0], mean(2)), 3, size[1], mean(3))};
+/// The pooling of even windows; -1 where they are not.
+static int evenly(SubgraphBuilder &b, const OpDef &op, const char *pool, int x) {
+  IntList window = evenWindows(llvm::ArrayRef<int64_t>(b.meta(x).shape).drop_front(2), op.ints("output_size"));
+  return window.empty() ? -1 : call(b, pool, {x}, {{"kernel_size", window}, {"strides", window}});
 }
 
-/// Columns first, then rows: the first of equal elements of a window is the one that a pooling of it would find.
-Values adaptiveMaxPool2d(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  const IntList &size = op.ints("output_size");
+/// A window is a product of runs, so the axes are averaged one after the other.
+Values adaptiveAvgPool(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   if (!hasPixels(b, op, v[0]))
     return {-1};
-  if (IntList window = evenWindows(b.meta(v[0]).shape, size); !window.empty())
-    return {call(b, "max_pool2d", {v[0]}, {{"kernel_size", window}, {"strides", window}})};
-  auto columns = [&](int run) {
-    return call(b, "max_pool2d", {run}, {{"kernel_size", IntList{1, b.meta(run).shape[3]}}});
-  };
-  auto rows = [&](int run) {
-    return call(b, "max_pool2d", {run}, {{"kernel_size", IntList{b.meta(run).shape[2], 1}}});
-  };
-  return {overRuns(b, overRuns(b, v[0], 3, size[1], columns), 2, size[0], rows)};
+  if (int even = evenly(b, op, avgPoolOf(b, v[0]), v[0]); even >= 0)
+    return {even};
+  int out = v[0];
+  for (auto [index, count] : llvm::enumerate(op.ints("output_size"))) {
+    IntList axes = {int64_t(2 + index)};
+    out = overRuns(b, out, unsigned(axes[0]), count,
+                   [&](int run) { return call(b, "mean", {run}, {{"axes", axes}, {"keepdims", true}}); });
+  }
+  return {out};
+}
+
+/// The last axis first: the first of equal elements of a window is the one that a pooling of it would find.
+Values adaptiveMaxPool(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
+  if (!hasPixels(b, op, v[0]))
+    return {-1};
+  if (int even = evenly(b, op, maxPoolOf(b, v[0]), v[0]); even >= 0)
+    return {even};
+  const IntList &counts = op.ints("output_size");
+  int out = v[0];
+  for (unsigned index = counts.size(); index-- > 0;)
+    out = overRuns(b, out, 2 + index, counts[index], [&](int run) {
+      IntList window(counts.size(), 1);
+      window[index] = b.meta(run).shape[2 + index];
+      return call(b, maxPoolOf(b, run), {run}, {{"kernel_size", window}, {"strides", IntList(counts.size(), 1)}});
+    });
+  return {out};
 }
 
 } // namespace forwards
 
 namespace {
 
-/// All windows of an image at once, one position in them at a time: element (i, j) of every window is a strided slice.
+/// All windows of an image at once, one position in them at a time: element *k of every window is a strided slice.
 class Windows {
 public:
   Windows(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int64_t> numWindows)
       : b(b), kernel(op.ints("kernel_size")), strides(op.ints("strides")), padding(op.ints("padding")),
         numWindows(numWindows) {}
 
-  int64_t size() const { return kernel[0] * kernel[1]; }
+  int64_t size() const { return llvm::product_of(kernel); }
   int padded(int image, double border) const {
-    if (padding[0] == 0 && padding[1] == 0)
+    if (llvm::all_of(padding, [](int64_t size) { return size == 0; }))
       return image;
-    IntList border2d = {0, 0, padding[0], padding[1]};
-    return call(b, "pad", {image}, {{"low", border2d}, {"high", border2d}, {"value", border}});
+    IntList sides = {0, 0};
+    sides.append(padding);
+    return call(b, "pad", {image}, {{"low", sides}, {"high", sides}, {"value", border}});
   }
   /// Element `index` of each window, in row-major order.
   int element(int image, int64_t index) const {
-    IntList starts = {0, 0, index / kernel[1], index % kernel[1]}, stops = {INT64_MAX, INT64_MAX};
-    for (unsigned axis : {0u, 1u})
-      stops.push_back(starts[2 + axis] + (numWindows[axis] - 1) * strides[axis] + 1);
-    return call(b, "slice", {image},
-                {{"starts", starts}, {"stops", stops}, {"steps", IntList{1, 1, strides[0], strides[1]}}});
+    IntList starts(2 + kernel.size(), 0), stops(starts.size(), INT64_MAX), steps = {1, 1};
+    steps.append(strides);
+    for (unsigned axis = kernel.size(); axis-- > 0; index /= kernel[axis]) {
+      starts[2 + axis] = index % kernel[axis];
+      stops[2 + axis] = starts[2 + axis] + (numWindows[axis] - 1) * strides[axis] + 1;
+    }
+    return call(b, "slice", {image}, {{"starts", starts}, {"stops", stops}, {"steps", steps}});
   }
 
 private:
@@ -107,17 +129,17 @@ namespace gradients {
 
 /// The rule is linear in dout: its gradient for the result of a window is the value that arrives at the first largest
 /// element of the window in x. Operands are x, out and dout.
-Values maxPool2dBackward(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llvm::ArrayRef<bool>) {
+Values maxPoolBackward(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llvm::ArrayRef<bool>) {
   Shape windows = b.meta(v[1]).shape;
-  if (windows[2] == kUnknown || windows[3] == kUnknown) {
-    b.fail(invalidArgument(op.name() + ": height and width of out must be known for the gradient, got " +
+  if (llvm::is_contained(llvm::ArrayRef<int64_t>(windows).drop_front(2), kUnknown)) {
+    b.fail(invalidArgument(op.name() + ": sizes of the images of out must be known for the gradient, got " +
                            toString(b.meta(v[1]))));
     return {-1, -1, -1};
   }
   Windows all(b, op, llvm::ArrayRef<int64_t>(windows).drop_front(2));
   int x = all.padded(v[0], NAN), dgrad = all.padded(v[4], 0); // a border equals no result
   int largest =
-      call(b, "max_pool2d", {v[0]},
+      call(b, forwards::maxPoolOf(b, v[0]), {v[0]},
            {{"kernel_size", op.ints("kernel_size")}, {"strides", op.ints("strides")}, {"padding", op.ints("padding")}});
   int none = fullLike(b, largest, 0), taken = -1, found = -1;
   for (int64_t i = 0; i < all.size(); ++i) {

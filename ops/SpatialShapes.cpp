@@ -242,13 +242,11 @@ static llvm::Error poolBackward(const OpDef &op, Operands operands, unsigned x, 
   return llvm::Error::success();
 }
 
-llvm::Error maxPool2dBackward(const OpDef &op, Operands operands, Segments) {
+llvm::Error maxPoolBackward(const OpDef &op, Operands operands, Segments) {
   return poolBackward(op, operands, 0, {1, 2});
 }
 
-llvm::Error avgPool2dBackward(const OpDef &op, Operands operands, Segments) {
-  return poolBackward(op, operands, 1, {0});
-}
+llvm::Error avgPoolBackward(const OpDef &op, Operands operands, Segments) { return poolBackward(op, operands, 1, {0}); }
 
 llvm::Error slidingWindowTranspose(const OpDef &op, Operands operands, Segments) {
   const IntList &kernel = op.ints("kernel_size");

@@ -127,6 +127,8 @@ void emitTexts(const OpModel &op, raw_ostream &os) {
   os << "};\n";
 }
 
+static std::string orNull(llvm::StringRef text) { return text.empty() ? "nullptr" : cppString(text); }
+
 struct LoweringText {
   std::string kind, reduce = "ReduceKind::Sum", forward = "nullptr", view = "nullptr, ViewKind::None",
                     regions = "nullptr, -1", window = "nullptr", scan = "nullptr", kernel = "nullptr";
@@ -157,7 +159,7 @@ LoweringText lowering(const OpModel &op) {
     text.kind = "Window";
     text.reduce = "ReduceKind::" + def->getValueAsString("kind").str();
     text.window = ruleName("windows", def->getValueAsString("rule").str());
-    text.kernel = cppString(def->getValueAsString("kernel"));
+    text.kernel = orNull(def->getValueAsString("kernel"));
   } else if (op.compute) {
     text.kind = "Compute";
     text.scan = "&scan";
@@ -205,7 +207,6 @@ std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostre
   emitSharding(op, os, sharding);
   LoweringText low = lowering(op);
   auto orEmpty = [](bool present, const char *name) { return std::string(present ? name : "{}"); };
-  auto orNull = [](const std::string &s) { return s.empty() ? std::string("nullptr") : cppString(s); };
   std::string row;
   raw_string_ostream r(row);
   r << cppString(op.name) << ", " << cppString(op.opdefName) << ", " << cppString(op.summary) << ", " << id << ", "

@@ -52,11 +52,19 @@ ConvShape backwardWeightShape(const PrepareRequest &r) {
 }
 
 PoolShape poolShape(const OpDef &op, llvm::ArrayRef<int64_t> x, llvm::ArrayRef<int64_t> result) {
-  const IntList &kernel = op.ints("kernel_size");
-  PoolShape shape = {x[0], x[1], spatialAxis(op, 0, x[2], result[2]), spatialAxis(op, 1, x[3], result[3])};
-  shape.rows.kernel = kernel[0];
-  shape.columns.kernel = kernel.size() > 1 ? kernel[1] : kernel[0];
+  PoolShape shape = {x[0], x[1], unsigned(x.size() - 2), {}, {}, {}};
+  SpatialAxis *axes[] = {&shape.depth, &shape.rows, &shape.columns};
+  for (auto [axis, window] : llvm::enumerate(llvm::ArrayRef(axes).take_back(shape.numAxes))) {
+    *window = spatialAxis(op, unsigned(axis), x[2 + axis], result[2 + axis]);
+    window->kernel = op.ints("kernel_size")[axis];
+  }
   return shape;
+}
+
+llvm::SmallVector<SpatialAxis, 3> PoolShape::spatial() const {
+  llvm::SmallVector<SpatialAxis, 3> axes = {depth, rows, columns};
+  axes.erase(axes.begin(), axes.end() - numAxes);
+  return axes;
 }
 
 } // namespace tess::runtime::cpu

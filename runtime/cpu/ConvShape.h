@@ -36,14 +36,20 @@ ConvShape transposedShape(const PrepareRequest &request);     // (result, weight
 ConvShape backwardDataShape(const PrepareRequest &request);   // (weight, result, like) -> image
 ConvShape backwardWeightShape(const PrepareRequest &request); // (image, result, like) -> weight
 
-/// A pooling of (N, C, H, W).
+/// A pooling of (N, C, D, H, W), or of (N, C, H, W), whose depth is then 1.
 struct PoolShape {
   int64_t batch, channels;
-  SpatialAxis rows, columns;
+  unsigned numAxes;
+  SpatialAxis depth, rows, columns;
 
+  /// The axes that the operator has.
+  llvm::SmallVector<SpatialAxis, 3> spatial() const;
+  /// Elements of a channel of an image, and of one of a result.
+  int64_t imageSize() const { return depth.size * rows.size * columns.size; }
+  int64_t pooledSize() const { return depth.results * rows.results * columns.results; }
   /// Elements in its windows; an element counts in each window that has it.
   int64_t windowElements() const {
-    return batch * channels * rows.results * columns.results * rows.kernel * columns.kernel;
+    return batch * channels * pooledSize() * depth.kernel * rows.kernel * columns.kernel;
   }
 };
 

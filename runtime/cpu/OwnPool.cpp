@@ -2,9 +2,8 @@
 //
 // Maximum pooling for every dtype, because oneDNN's loses NaN, and its
 // gradient, which goes to the first element of the window that equals the
-// maximum. Average pooling for dtypes that oneDNN does not average. A plane
-// (one channel of one image) is one unit of work, so threads do not change
-// bits.
+// maximum. Average pooling for dtypes that oneDNN does not average. A channel
+// of one image is one unit of work, so threads do not change bits.
 //
 //===----------------------------------------------------------------------===//
 #include "runtime/cpu/OwnPool.h"
@@ -31,10 +30,19 @@ Window windowOf(const SpatialAxis &axis, int64_t index) {
   return {std::max<int64_t>(begin, 0), std::min(begin + axis.kernel, axis.size)};
 }
 
-/// A pooling kernel that works plane by plane.
-class PlaneKernel : public PreparedKernel {
+/// The window of one output position.
+struct Box {
+  Window depths, rows, columns;
+
+  int64_t size() const {
+    return (depths.last - depths.first) * (rows.last - rows.first) * (columns.last - columns.first);
+  }
+};
+
+/// A pooling kernel that works channel by channel.
+class ChannelKernel : public PreparedKernel {
 public:
-  PlaneKernel(const PrepareRequest &request, PoolShape shape, const char *name)
+  ChannelKernel(const PrepareRequest &request, PoolShape shape, const char *name)
       : s(shape), dtype(request.outputs[0].dtype) {
     implementationName = name;
     threadCount = threadsFor(s.windowElements() * kOwnPoolPicoseconds, request.threads);
@@ -42,21 +50,38 @@ public:
 
   llvm::Error run(RunContext &, llvm::ArrayRef<void *> inputs, llvm::ArrayRef<void *> outputs) const override {
     parallelFor(threadCount, s.batch * s.channels, 1, [&](int64_t begin, int64_t end, unsigned) {
-      for (int64_t plane = begin; plane < end; ++plane)
-        computePlane(plane, inputs, outputs[0]);
+      for (int64_t channel = begin; channel < end; ++channel)
+        computeChannel(channel, inputs, outputs[0]);
     });
     return llvm::Error::success();
   }
 
 protected:
-  virtual void computePlane(int64_t plane, llvm::ArrayRef<void *> inputs, void *output) const = 0;
+  virtual void computeChannel(int64_t channel, llvm::ArrayRef<void *> inputs, void *output) const = 0;
 
-  /// A plane of images, and one of what the windows of an image give.
-  template <typename T> T *imageAt(void *data, int64_t plane) const {
-    return static_cast<T *>(data) + plane * s.rows.size * s.columns.size;
+  /// A channel of images, and one of what the windows of an image give.
+  template <typename T> T *imageAt(void *data, int64_t channel) const {
+    return static_cast<T *>(data) + channel * s.imageSize();
   }
-  template <typename T> T *pooledAt(void *data, int64_t plane) const {
-    return static_cast<T *>(data) + plane * s.rows.results * s.columns.results;
+  template <typename T> T *pooledAt(void *data, int64_t channel) const {
+    return static_cast<T *>(data) + channel * s.pooledSize();
+  }
+
+  /// Calls visit(index, window) for each output position of a channel, in order.
+  template <typename F> void forEachWindow(F visit) const {
+    int64_t index = 0;
+    for (int64_t depth = 0; depth < s.depth.results; ++depth)
+      for (int64_t row = 0; row < s.rows.results; ++row)
+        for (int64_t column = 0; column < s.columns.results; ++column)
+          visit(index++, Box{windowOf(s.depth, depth), windowOf(s.rows, row), windowOf(s.columns, column)});
+  }
+  /// Calls visit(place) for each element of a window, in order, until one call returns true.
+  template <typename F> void forEachElement(const Box &box, F visit) const {
+    for (int64_t d = box.depths.first; d < box.depths.last; ++d)
+      for (int64_t h = box.rows.first; h < box.rows.last; ++h)
+        for (int64_t w = box.columns.first; w < box.columns.last; ++w)
+          if (visit((d * s.rows.size + h) * s.columns.size + w))
+            return;
   }
 
   PoolShape s;
@@ -71,119 +96,103 @@ template <typename T> auto lowest() {
     return std::numeric_limits<A>::lowest();
 }
 
-class MaxPool : public PlaneKernel {
+class MaxPool : public ChannelKernel {
 public:
-  using PlaneKernel::PlaneKernel;
+  using ChannelKernel::ChannelKernel;
 
 private:
-  void computePlane(int64_t plane, llvm::ArrayRef<void *> inputs, void *out) const override {
+  void computeChannel(int64_t channel, llvm::ArrayRef<void *> inputs, void *out) const override {
     withType(dtype, [&](auto tag) {
       using T = decltype(tag);
-      const T *x = imageAt<T>(inputs[0], plane);
-      T *to = pooledAt<T>(out, plane);
-      for (int64_t row = 0; row < s.rows.results; ++row)
-        maxRow<T>(x, to + row * s.columns.results, row);
-    });
-  }
-
-  template <typename T> void maxRow(const T *x, T *to, int64_t row) const {
-    using A = decltype(widen(T()));
-    Window rows = windowOf(s.rows, row);
-    for (int64_t column = 0; column < s.columns.results; ++column) {
-      Window columns = windowOf(s.columns, column);
-      A best = lowest<T>();
-      for (int64_t h = rows.first; h < rows.last; ++h)
-        for (int64_t w = columns.first; w < columns.last; ++w) {
-          A value = widen(x[h * s.columns.size + w]);
+      const T *x = imageAt<T>(inputs[0], channel);
+      T *to = pooledAt<T>(out, channel);
+      forEachWindow([&](int64_t index, const Box &box) {
+        auto best = lowest<T>();
+        forEachElement(box, [&](int64_t place) {
+          auto value = widen(x[place]);
           best = value > best || value != value ? value : best; // NaN wins and stays
-        }
-      to[column] = narrow<T>(best);
-    }
+          return false;
+        });
+        to[index] = narrow<T>(best);
+      });
+    });
   }
 };
 
 /// The gradient of MaxPool; inputs are x, out and dout.
-class MaxPoolBackward : public PlaneKernel {
+class MaxPoolBackward : public ChannelKernel {
 public:
-  using PlaneKernel::PlaneKernel;
+  using ChannelKernel::ChannelKernel;
 
 private:
-  void computePlane(int64_t plane, llvm::ArrayRef<void *> inputs, void *out) const override {
+  void computeChannel(int64_t channel, llvm::ArrayRef<void *> inputs, void *out) const override {
     withType(dtype, [&](auto tag) {
       using T = decltype(tag);
-      std::vector<Accumulator<T>> sums(s.rows.size * s.columns.size, 0);
-      scatterPlane<T>(imageAt<T>(inputs[0], plane), pooledAt<T>(inputs[1], plane), pooledAt<T>(inputs[2], plane), sums);
-      T *to = imageAt<T>(out, plane);
+      std::vector<Accumulator<T>> sums(size_t(s.imageSize()), 0);
+      scatter<T>(imageAt<T>(inputs[0], channel), pooledAt<T>(inputs[1], channel), pooledAt<T>(inputs[2], channel),
+                 sums);
+      T *to = imageAt<T>(out, channel);
       for (size_t i = 0; i < sums.size(); ++i)
         to[i] = narrow<T>(sums[i]);
     });
   }
 
   template <typename T>
-  void scatterPlane(const T *x, const T *result, const T *gradient, std::vector<Accumulator<T>> &sums) const {
-    for (int64_t row = 0; row < s.rows.results; ++row)
-      for (int64_t column = 0; column < s.columns.results; ++column) {
-        int64_t index = row * s.columns.results + column;
-        int64_t source = firstEqual<T>(x, widen(result[index]), windowOf(s.rows, row), windowOf(s.columns, column));
-        if (source >= 0)
-          sums[source] += Accumulator<T>(widen(gradient[index]));
-      }
-  }
-
-  template <typename T, typename A> int64_t firstEqual(const T *x, A wanted, Window rows, Window columns) const {
-    for (int64_t h = rows.first; h < rows.last; ++h)
-      for (int64_t w = columns.first; w < columns.last; ++w) {
-        A value = widen(x[h * s.columns.size + w]);
-        if (value == wanted || (value != value && wanted != wanted))
-          return h * s.columns.size + w;
-      }
-    return -1;
+  void scatter(const T *x, const T *result, const T *gradient, std::vector<Accumulator<T>> &sums) const {
+    forEachWindow([&](int64_t index, const Box &box) {
+      auto wanted = widen(result[index]);
+      forEachElement(box, [&](int64_t place) {
+        auto value = widen(x[place]);
+        bool isIt = value == wanted || (value != value && wanted != wanted);
+        if (isIt)
+          sums[size_t(place)] += Accumulator<T>(widen(gradient[index]));
+        return isIt;
+      });
+    });
   }
 };
 
-class AvgPool : public PlaneKernel {
+class AvgPool : public ChannelKernel {
 public:
   AvgPool(const PrepareRequest &request, PoolShape shape, bool backward)
-      : PlaneKernel(request, shape, "own:avg_pool2d"), backward(backward),
+      : ChannelKernel(request, shape, "own:avg_pool2d"), backward(backward),
         includePad(request.op.boolean("count_include_pad")) {}
 
 private:
-  int64_t count(Window rows, Window columns) const {
-    return includePad ? s.rows.kernel * s.columns.kernel : (rows.last - rows.first) * (columns.last - columns.first);
+  int64_t count(const Box &box) const {
+    return includePad ? s.depth.kernel * s.rows.kernel * s.columns.kernel : box.size();
   }
 
-  void computePlane(int64_t plane, llvm::ArrayRef<void *> inputs, void *out) const override {
+  void computeChannel(int64_t channel, llvm::ArrayRef<void *> inputs, void *out) const override {
     withType(dtype, [&](auto tag) {
       using T = decltype(tag);
       if (backward)
-        spread<T>(pooledAt<T>(inputs[0], plane), imageAt<T>(out, plane));
+        spread<T>(pooledAt<T>(inputs[0], channel), imageAt<T>(out, channel));
       else
-        average<T>(imageAt<T>(inputs[0], plane), pooledAt<T>(out, plane));
+        average<T>(imageAt<T>(inputs[0], channel), pooledAt<T>(out, channel));
     });
   }
 
   template <typename T> void average(const T *x, T *to) const {
-    for (int64_t row = 0; row < s.rows.results; ++row)
-      for (int64_t column = 0; column < s.columns.results; ++column) {
-        Window rows = windowOf(s.rows, row), columns = windowOf(s.columns, column);
-        Accumulator<T> sum = 0;
-        for (int64_t h = rows.first; h < rows.last; ++h)
-          for (int64_t w = columns.first; w < columns.last; ++w)
-            sum += Accumulator<T>(widen(x[h * s.columns.size + w]));
-        *to++ = narrow<T>(Accumulator<T>(sum / Accumulator<T>(count(rows, columns))));
-      }
+    forEachWindow([&](int64_t index, const Box &box) {
+      Accumulator<T> sum = 0;
+      forEachElement(box, [&](int64_t place) {
+        sum += Accumulator<T>(widen(x[place]));
+        return false;
+      });
+      to[index] = narrow<T>(Accumulator<T>(sum / Accumulator<T>(count(box))));
+    });
   }
 
   template <typename T> void spread(const T *gradient, T *to) const {
-    std::vector<Accumulator<T>> sums(s.rows.size * s.columns.size, 0);
-    for (int64_t row = 0; row < s.rows.results; ++row)
-      for (int64_t column = 0; column < s.columns.results; ++column) {
-        Window rows = windowOf(s.rows, row), columns = windowOf(s.columns, column);
-        auto part = Accumulator<T>(Accumulator<T>(widen(*gradient++)) / Accumulator<T>(count(rows, columns)));
-        for (int64_t h = rows.first; h < rows.last; ++h)
-          for (int64_t w = columns.first; w < columns.last; ++w)
-            sums[h * s.columns.size + w] += part;
-      }
+    std::vector<Accumulator<T>> sums(size_t(s.imageSize()), 0);
+    forEachWindow([&](int64_t index, const Box &box) {
+      auto part = Accumulator<T>(Accumulator<T>(widen(gradient[index])) / Accumulator<T>(count(box)));
+      forEachElement(box, [&](int64_t place) {
+        sums[size_t(place)] += part;
+        return false;
+      });
+    });
     for (size_t i = 0; i < sums.size(); ++i)
       to[i] = narrow<T>(sums[i]);
   }

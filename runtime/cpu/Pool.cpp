@@ -21,7 +21,7 @@ PoolDims poolDims(const PrepareRequest &request, const PoolShape &s) {
   PoolDims dims;
   dims.algorithm = request.op.boolean("count_include_pad") ? dnnl::algorithm::pooling_avg_include_padding
                                                            : dnnl::algorithm::pooling_avg_exclude_padding;
-  for (const SpatialAxis &axis : {s.rows, s.columns}) {
+  for (const SpatialAxis &axis : s.spatial()) {
     dims.stride.push_back(axis.stride);
     dims.kernel.push_back(axis.kernel);
     dims.dilation.push_back(0);

@@ -43,19 +43,16 @@ from tests.python.vision_oracle import (  # noqa: F401
     warp_perspective,
 )
 from tests.python.window_oracle import (  # noqa: F401
-    adaptive_pool1d,
-    adaptive_pool2d,
-    avg_pool1d,
-    avg_pool2d,
-    avg_pool2d_backward,
+    adaptive_pool,
+    avg_pool,
+    avg_pool_backward,
     conv,
     conv_backward_data,
     conv_backward_weight,
     conv_transpose,
     local_response_norm,
-    max_pool1d,
-    max_pool2d,
-    max_pool2d_backward,
+    max_pool,
+    max_pool_backward,
     pixel_shuffle,
 )
 

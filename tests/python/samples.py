@@ -161,7 +161,7 @@ def arrays(record, sample, dtype, seed=0):
     if record.name == "searchsorted" and sample.shapes[0]:
         (line, own), values = result
         return [(np.sort(line, -1), own), values]
-    if record.name == "max_pool2d_backward" and sample.attrs:
+    if record.name in ("max_pool2d_backward", "max_pool3d_backward") and sample.attrs:
         return _true_output(record, sample, result)
     if record.name == "cholesky" and sample.shapes[0][-2:-1] == sample.shapes[0][-1:]:
         ((x, own),) = result
@@ -170,9 +170,10 @@ def arrays(record, sample, dtype, seed=0):
 
 
 def _true_output(record, sample, operands):
-    """max_pool2d_backward looks for the elements of `out` in x: they must be there."""
+    """max_pool2d_backward, or 3d, looks for the elements of `out` in x: they must be there."""
     (x, dtype), (_, own), dout = operands
-    out = oracle.max_pool2d(x, **{"strides": [1, 1], "padding": [0, 0], **sample.attrs})
+    axes = x.ndim - 2
+    out = oracle.max_pool(x, **{"strides": [1] * axes, "padding": [0] * axes, **sample.attrs})
     return [(x, dtype), (out.astype(x.dtype), own), dout]
 
 

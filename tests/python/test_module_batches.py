@@ -111,6 +111,7 @@ CASES = {
     "AdaptiveMaxPool2d": [(lambda: M.AdaptiveMaxPool2d((4, 2)), IMAGES)],
     "AvgPool1d": [(lambda: M.AvgPool1d(2), SIGNAL)],
     "AvgPool2d": [(lambda: M.AvgPool2d(3, 2, 1), IMAGES)],
+    "AvgPool3d": [(lambda: M.AvgPool3d(2), VOLUMES)],
     # The batch is in its weight: what is free is the number of columns.
     "BatchMatMulActivation": [(lambda: M.BatchMatMulActivation(2, 4, 3, bias=False), (2, 4, N))],
     "BatchNorm1d": [(lambda: M.BatchNorm1d(4), ROWS), (lambda: M.BatchNorm1d(4), SIGNAL)],
@@ -168,6 +169,7 @@ CASES = {
     "LocalResponseNorm": [(lambda: M.LocalResponseNorm(3, alpha=0.5), IMAGES)],
     "MaxPool1d": [(lambda: M.MaxPool1d(3, 2, 1), SIGNAL)],
     "MaxPool2d": [(lambda: M.MaxPool2d(2), IMAGES)],
+    "MaxPool3d": [(lambda: M.MaxPool3d((1, 2, 3), 2, (0, 1, 0)), VOLUMES)],
     "Mish": [(M.Mish, ROWS)],
     "ModuleDict": [(Named, ROWS)],
     "ModuleList": [(Listed, ROWS)],

@@ -109,12 +109,20 @@ def test_what_cannot_run_says_what_it_must_not_move():
         jit.trace(MOVES["of an argument"], record_only=True)(tensor(3))
     with pytest.raises(ValueError, match=f"a tensor {moved} sim0 to cpu0"):
         x = tensor(3, 2, device=SIM)
-        jit.trace(lambda x: F.scan(lambda h, y: (h, y.to("cpu0")), x[0], x))(x)
+        jit.trace(lambda x: F.cond(x.max() > 0, lambda: x.to("cpu0"), lambda: x.to("cpu0")))(x)
     function = jit.trace(MOVES["of an argument"], capture_as_const=True)
     with pytest.warns(RuntimeWarning):
         function(tensor(3))
     with pytest.raises(ValueError, match="dump: <lambda> must be a program, got one that runs"):
         function.dump("never.tess", arg_names=["x"])
+
+
+def test_a_loop_whose_step_moves_tensors_runs_eagerly():
+    x = tensor(3, 2, device=SIM)
+    function = lambda x: F.scan(lambda h, y: (h + y, y.to("cpu0")), x[0], x)  # noqa: E731
+    with pytest.warns(RuntimeWarning, match="runs eagerly, because"):
+        last, rows = jit.trace(function)(x)
+    assert (last.device, rows.device) == (SIM, "cpu0") and same_bits([last, rows], function(x))
 
 
 def test_tensors_on_several_devices_are_no_program():

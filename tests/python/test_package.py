@@ -62,8 +62,9 @@ NAMES = {
     "InstanceNorm GeneralNorm RMSNorm AdaptiveMaxPool2d LocalResponseNorm ConvTranspose1d "
     "ConvTranspose2d Conv3d ConvTranspose3d RNN LSTM GRU RNNCell LSTMCell GRUCell "
     "SlidingWindow SlidingWindowTranspose LocalConv2d RegionRestrictedConv DeformableConv2d "
-    "DeformablePSROIPooling SyncBatchNorm ConvTransposeBn2d ConvTransposeBnRelu2d "
-    "ConvTransposeRelu2d QuantStub DequantStub ActiveBlur AdditiveElemwise AdditiveGaussianNoise "
+    "DeformablePSROIPooling MaxPool3d AvgPool3d SyncBatchNorm ConvTransposeBn2d "
+    "ConvTransposeBnRelu2d ConvTransposeRelu2d QuantStub DequantStub ActiveBlur "
+    "AdditiveElemwise AdditiveGaussianNoise "
     "AdditiveLaplaceNoise AdditivePoissonNoise Emboss Flip LinearContrast Remap Resize Rot90 "
     "Rotate Sharpen init",
     "utils.module_utils": "get_expand_structure set_expand_structure",
@@ -84,7 +85,8 @@ NAMES = {
     "instance_norm local_response_norm pixel_shuffle prelu cross norm normalize topk_accuracy "
     "meshgrid nll_loss kl_div smooth_l1_loss huber_loss cosine_similarity triplet_margin_loss elu "
     "selu mish softsign hardtanh celu glu hardshrink softshrink tanhshrink rotary_embedding "
-    "max_pool1d avg_pool1d conv_transpose1d adaptive_avg_pool1d adaptive_max_pool1d kron outer "
+    "max_pool1d avg_pool1d max_pool3d avg_pool3d adaptive_avg_pool3d adaptive_max_pool3d "
+    "conv_transpose1d adaptive_avg_pool1d adaptive_max_pool1d kron outer "
     "trace",
 }
 

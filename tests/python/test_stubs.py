@@ -17,6 +17,7 @@ FUNCTIONAL = [
     "loss",
     "math",
     "nn",
+    "pool",
     "recurrent",
     "tensor",
     "vision",
@@ -73,7 +74,12 @@ def test_a_module_passes_on_what_it_shares():
               "square_loss"]  # fmt: skip
     images = ["remap", "warp_affine", "warp_perspective", *tessera.functional.local_conv.__all__]
     convs = [f"conv{kind}{n}d" for kind in ("", "_transpose") for n in (1, 2, 3)]
-    assert passed_on == {*losses, *images, *convs, "normalize", "gru", "lstm", "rnn"}
+    pools = [
+        f"{kind}_pool{n}d"
+        for kind in ("adaptive_avg", "adaptive_max", "avg", "max")
+        for n in (1, 2, 3)
+    ]
+    assert passed_on == {*pools, *losses, *images, *convs, "normalize", "gru", "lstm", "rnn"}
     F = tessera.functional  # noqa: N806
     assert all(getattr(F.nn, name) is getattr(F, name) for name in passed_on)
 

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from tests.python.window_oracle import avg_pool2d
+from tests.python.window_oracle import avg_pool
 
 
 def _cubic(d):
@@ -166,7 +166,7 @@ def correlation(x, y, kernel_size, max_displacement, stride1, stride2, pad_size,
         there = y[:, :, row : row + height, column : column + width]
         channels.append((here * there if is_multiply else np.abs(here - there)).mean(1))
     size, strides = (kernel_size, kernel_size), (stride1, stride1)
-    return avg_pool2d(np.stack(channels, 1), size, strides, (0, 0), True)
+    return avg_pool(np.stack(channels, 1), size, strides, (0, 0), True)
 
 
 def cvt_color(x, mode, delta):

@@ -49,59 +49,52 @@ def conv_transpose(x, weight, strides, padding, dilation, groups, output_padding
     return conv_backward_data(weight, x, shape, strides, padding, dilation, groups)
 
 
-def max_pool2d(x, kernel_size, strides, padding):
+def _pooled(x, kernel_size, strides, padding, fill=0.0):
+    """[N, C, *result, *window] of what is pooled, and the axes of the windows."""
+    windows = _windows(x, kernel_size, strides, padding, (1,) * len(kernel_size), fill)
+    return windows, tuple(range(x.ndim, windows.ndim))
+
+
+def max_pool(x, kernel_size, strides, padding):
     """The largest element of each window."""
-    return _windows(x, kernel_size, strides, padding, (1, 1), -np.inf).max((4, 5))
+    windows, inner = _pooled(x, kernel_size, strides, padding, -np.inf)
+    return windows.max(inner)
 
 
-def max_pool2d_backward(x, dout, kernel_size, strides, padding):
+def max_pool_backward(x, dout, kernel_size, strides, padding):
     """The first largest element of each window takes its gradient."""
     padded = np.zeros([n + 2 * p for n, p in zip(x.shape, (0, 0, *padding), strict=True)])
-    windows = _windows(x, kernel_size, strides, padding, (1, 1), -np.inf)
-    for n, c, i, j in np.ndindex(*dout.shape):
-        a, b = np.unravel_index(windows[n, c, i, j].argmax(), kernel_size)
-        padded[n, c, i * strides[0] + a, j * strides[1] + b] += dout[n, c, i, j]
-    (p, q), (h, w) = padding, x.shape[2:]
-    return padded[:, :, p : p + h, q : q + w]
+    windows, _ = _pooled(x, kernel_size, strides, padding, -np.inf)
+    for n, c, *place in np.ndindex(*dout.shape):
+        first = np.unravel_index(windows[(n, c, *place)].argmax(), kernel_size)
+        source = [i * s + k for i, s, k in zip(place, strides, first, strict=True)]
+        padded[(n, c, *source)] += dout[(n, c, *place)]
+    inside = [slice(p, p + n) for p, n in zip(padding, x.shape[2:], strict=True)]
+    return padded[(slice(None), slice(None), *inside)]
 
 
-def avg_pool2d(x, kernel_size, strides, padding, count_include_pad):
+def avg_pool(x, kernel_size, strides, padding, count_include_pad):
     """The mean of each window."""
-    total = _windows(x, kernel_size, strides, padding, (1, 1)).sum((4, 5))
-    ones = _windows(np.ones_like(x), kernel_size, strides, padding, (1, 1)).sum((4, 5))
-    return total / (np.prod(kernel_size) if count_include_pad else ones)
+    windows, inner = _pooled(x, kernel_size, strides, padding)
+    ones, _ = _pooled(np.ones_like(x), kernel_size, strides, padding)
+    return windows.sum(inner) / (np.prod(kernel_size) if count_include_pad else ones.sum(inner))
 
 
-def avg_pool2d_backward(dout, shape, kernel_size, strides, padding, count_include_pad):
-    """Gradient of avg_pool2d."""
+def avg_pool_backward(dout, shape, kernel_size, strides, padding, count_include_pad):
+    """Gradient of avg_pool."""
     geometry = (kernel_size, strides, padding, count_include_pad)
-    return _linear_adjoint(lambda x: avg_pool2d(x, *geometry), shape, dout)
+    return _linear_adjoint(lambda x: avg_pool(x, *geometry), shape, dout)
 
 
-def max_pool1d(x, kernel_size, strides, padding):
-    """The largest element of each window of sequences."""
-    return max_pool2d(x[:, :, None], (1, *kernel_size), (1, *strides), (0, *padding))[:, :, 0]
-
-
-def avg_pool1d(x, kernel_size, strides, padding, count_include_pad):
-    """The mean of each window of sequences."""
-    geometry = (1, *kernel_size), (1, *strides), (0, *padding), count_include_pad
-    return avg_pool2d(x[:, :, None], *geometry)[:, :, 0]
-
-
-def adaptive_pool2d(x, output_size, reduce):
+def adaptive_pool(x, output_size, reduce):
     """What `reduce` makes of windows that divide the image."""
-    bounds = [
-        [(i * n // k, -(-(i + 1) * n // k)) for i in range(k)]
-        for n, k in zip(x.shape[2:], output_size, strict=True)
-    ]
-    rows = [[reduce(x[:, :, a:b, c:d], (2, 3)) for c, d in bounds[1]] for a, b in bounds[0]]
-    return np.moveaxis(np.array(rows), (0, 1), (2, 3))
-
-
-def adaptive_pool1d(x, output_size, reduce):
-    """The same of sequences."""
-    return adaptive_pool2d(x[:, :, None], (1, *output_size), reduce)[:, :, 0]
+    out, inner = np.zeros((*x.shape[:2], *output_size)), tuple(range(2, x.ndim))
+    for place in np.ndindex(*output_size):
+        rows = zip(place, x.shape[2:], output_size, strict=True)
+        window = [slice(i * n // k, -(-(i + 1) * n // k)) for i, n, k in rows]
+        all_images = (slice(None), slice(None))
+        out[(*all_images, *place)] = reduce(x[(*all_images, *window)], inner)
+    return out
 
 
 def local_response_norm(x, kernel_size, k, alpha, beta):

@@ -1,6 +1,7 @@
 """For each constraint of convolutions and poolings a call that breaks it, as in refusals.py."""
 
 from tests.python.conv_refusals import CONVOLUTIONS
+from tests.python.pool_refusals import POOLINGS
 
 IMAGE = "1,2,4,4"
 SEQUENCE = "1,2,4"
@@ -34,6 +35,7 @@ WINDOWS = {
         PAIR,
     ),
     **CONVOLUTIONS,
+    **POOLINGS,
     "max_pool1d.x_must_have_rank_3": (["4"], "kernel_size=[2]"),
     "max_pool1d.padding_must_be_below_the_windows_size": (
         [SEQUENCE],

@@ -38,7 +38,9 @@ _CANCELLING = {
 }
 # Functions whose gradient is made of their rounded result, as 1 - out^2: where they are nearly flat
 # it is small, and has the rounding of numbers of size 1 times the gradient that it passes on.
-_FLATTENING = re.compile("tanh|sigmoid|silu|mish|softmax|softplus|erf|gelu", re.IGNORECASE)
+_FLATTENING = re.compile(
+    "tanh|sigmoid|silu|mish|softmax|attention|softplus|erf|gelu", re.IGNORECASE
+)
 # Whether numbers are equal: rounding makes some so by chance, and no noise does.
 _EQUALITY = re.compile(r"\b(Not)?Equal\b|\b(not_)?equal\b|[=!]=")
 _WITHOUT_NOISE = re.compile("complex|polar|float8|intb|quantize|ts.dtype.q", re.IGNORECASE)

@@ -3,9 +3,9 @@ signatures.
 """
 
 from .._known_form import export_known_form
-from . import control, conv, elemwise, local_conv, loss, math, nn, recurrent, tensor, vision
+from . import control, conv, elemwise, local_conv, loss, math, nn, pool, recurrent, tensor, vision
 
-_PARTS = (control, conv, elemwise, local_conv, math, nn, recurrent, tensor, vision, loss)
+_PARTS = (control, conv, elemwise, local_conv, math, nn, pool, recurrent, tensor, vision, loss)
 
 __all__ = sorted({name for part in _PARTS for name in part.__all__})
 

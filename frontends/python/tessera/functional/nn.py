@@ -6,7 +6,6 @@ from ._borders import bordered as _bordered
 from ._heads import join_masks as _join_masks
 from ._heads import split_heads as _split_heads
 from ._making import made as _made
-from ._windows import each as _each
 from .conv import (  # noqa: F401
     conv1d,
     conv2d,
@@ -29,6 +28,20 @@ from .local_conv import (  # noqa: F401
 from .loss import binary_cross_entropy, cross_entropy, hinge_loss, l1_loss, square_loss  # noqa: F401
 from .loss import ctc_loss as ctc_loss
 from .math import normalize  # noqa: F401
+from .pool import (  # noqa: F401
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    adaptive_max_pool3d,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+)
 from .recurrent import gru, lstm, rnn  # noqa: F401
 from .vision import remap, warp_affine, warp_perspective  # noqa: F401
 
@@ -42,63 +55,6 @@ def linear(inp, weight, bias=None, compute_mode="default"):
     """
     check_compute_mode("linear", compute_mode)
     return _ops.linear(inp, weight) if bias is None else _ops.linear(inp, weight, bias)
-
-
-def max_pool2d(inp, kernel_size, stride=None, padding=0):
-    """The largest element of each window of [N, C, H, W] images.
-
-    >>> from tessera.functional import ones
-    >>> max_pool2d(ones((1, 2, 4, 4)), 2).shape
-    (1, 2, 2, 2)
-    """
-    kernel = _each(kernel_size, 2)
-    strides = kernel if stride is None else _each(stride, 2)
-    return _ops.max_pool2d(inp, kernel, strides, _each(padding, 2))
-
-
-def avg_pool2d(inp, kernel_size, stride=None, padding=0, mode="average_count_exclude_padding"):
-    """The mean of each window of [N, C, H, W] images; with mode "average" padding counts.
-
-    >>> from tessera.functional import ones
-    >>> avg_pool2d(ones((1, 1, 2, 2)), 2, padding=1, mode="average").tolist()
-    [[[[0.25, 0.25], [0.25, 0.25]]]]
-    """
-    check_choice("avg_pool2d", "mode", mode, ("average", "average_count_exclude_padding"))
-    kernel = _each(kernel_size, 2)
-    strides = kernel if stride is None else _each(stride, 2)
-    return _ops.avg_pool2d(inp, kernel, strides, _each(padding, 2), mode == "average")
-
-
-def max_pool1d(inp, kernel_size, stride=None, padding=0):
-    """The largest element of each window of [N, C, L] sequences.
-
-    >>> from tessera import tensor
-    >>> max_pool1d(tensor([[[1.0, 4.0, 3.0, 2.0]]]), 2).tolist()
-    [[[4.0, 3.0]]]
-    """
-    return _ops.max_pool1d(inp, kernel_size, kernel_size if stride is None else stride, padding)
-
-
-def avg_pool1d(inp, kernel_size, stride=None, padding=0, mode="average_count_exclude_padding"):
-    """The mean of each window of [N, C, L] sequences; with mode "average" padding counts.
-
-    >>> from tessera import tensor
-    >>> avg_pool1d(tensor([[[1.0, 4.0, 3.0, 2.0]]]), 2).tolist()
-    [[[2.5, 2.5]]]
-    """
-    check_choice("avg_pool1d", "mode", mode, ("average", "average_count_exclude_padding"))
-    strides = kernel_size if stride is None else stride
-    return _ops.avg_pool1d(inp, kernel_size, strides, padding, mode == "average")
-
-
-def adaptive_avg_pool2d(inp, oshp):
-    """Means of windows of [N, C, H, W] images, of sizes such that the result has size `oshp`.
-
-    >>> from tessera.functional import ones
-    >>> adaptive_avg_pool2d(ones((1, 2, 5, 7)), 3).shape
-    (1, 2, 3, 3)
-    """
-    return _ops.adaptive_avg_pool2d(inp, _each(oshp, 2))
 
 
 def _parameter(tensor, inp, value):

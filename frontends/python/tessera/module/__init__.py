@@ -52,8 +52,10 @@ from .pooling import (
     AdaptiveMaxPool2d,
     AvgPool1d,
     AvgPool2d,
+    AvgPool3d,
     MaxPool1d,
     MaxPool2d,
+    MaxPool3d,
 )
 from .quant_dequant import DequantStub, QuantStub
 from .recurrent import GRUCell, LSTMCell, RNNCell
@@ -85,6 +87,7 @@ __all__ = [
     "AdditivePoissonNoise",
     "AvgPool1d",
     "AvgPool2d",
+    "AvgPool3d",
     "BatchMatMulActivation",
     "BatchNorm1d",
     "BatchNorm2d",
@@ -132,6 +135,7 @@ __all__ = [
     "LocalResponseNorm",
     "MaxPool1d",
     "MaxPool2d",
+    "MaxPool3d",
     "Mish",
     "Module",
     "ModuleDict",

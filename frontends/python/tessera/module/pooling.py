@@ -67,6 +67,36 @@ class AvgPool1d(_AvgPool):
         return F.avg_pool1d(inp, self.kernel_size, self.stride, self.padding, self.mode)
 
 
+class MaxPool3d(_Pool):
+    """The largest element of each window of volumes float[N, C, D, H, W].
+
+    ValueError: windows must fit.
+
+    >>> from tessera.functional import ones
+    >>> MaxPool3d(2)(ones((1, 3, 4, 4, 6))).shape
+    (1, 3, 2, 2, 3)
+    """
+
+    def forward(self, inp):
+        """See the class."""
+        return F.max_pool3d(inp, self.kernel_size, self.stride, self.padding)
+
+
+class AvgPool3d(_AvgPool):
+    """The mean of each window of volumes float[N, C, D, H, W]; `mode` says whether padding counts.
+
+    ValueError: windows must fit.
+
+    >>> from tessera.functional import ones
+    >>> AvgPool3d(2)(ones((1, 3, 4, 4, 6))).shape
+    (1, 3, 2, 2, 3)
+    """
+
+    def forward(self, inp):
+        """See the class."""
+        return F.avg_pool3d(inp, self.kernel_size, self.stride, self.padding, self.mode)
+
+
 class _AdaptivePool(Module):
     def __init__(self, oshp, **kwargs):
         super().__init__(**kwargs)
