@@ -243,6 +243,13 @@ def test_a_loop_with_such_a_step_holds_for_its_number_of_trips(tmp_path):
         traced.dump(tmp_path / "p", arg_names=["x"], dims={"x": {0: Dim("n", 1, 64)}})
 
 
+def test_a_long_loop_with_such_a_step_runs_eagerly():
+    traced, x = jit.trace(lambda x: F.scan(_few, x[0, 0] * 0, x)), rows(257, 3)
+    with pytest.warns(RuntimeWarning, match="runs eagerly, because it looks at a size"):
+        for _ in range(3):
+            assert same_bits(traced(x), F.scan(_few, x[0, 0] * 0, x))
+
+
 @pytest.mark.parametrize("what", EQUAL)
 def test_sizes_that_must_be_equal_are_compared_in_each_run(what, tmp_path):
     function, refused = EQUAL[what]

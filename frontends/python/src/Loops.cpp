@@ -101,6 +101,13 @@ void initLoops(nb::module_ &module) {
              nb::arg("body") = "step", "ValueError unless a trip gives back the dtypes and shapes that it was given.");
   module.def("stack_elements", &stackElements, nb::arg("elements"), "Tensors along a new axis 0; nothing records it.");
   module.def("stack_nothing", &stackNothing, nb::arg("like"), "No elements along a new axis 0, of the meta of `like`.");
+  module.def(
+      "run_eagerly",
+      [] {
+        if (Recorder *recorder = Recorder::current())
+          recorder->noteDataRead();
+      },
+      "What this thread records becomes no program.");
   module.def("is_recording", [] { return Recorder::current() != nullptr; }, "Whether this thread records a trace.");
 }
 

@@ -6,18 +6,26 @@ from .._core import ops as _ops
 from .._tree import flatten as _flatten
 from .._tree import unflatten as _unflatten
 from ..core.symint import SymInt as _SymInt
+from ._loop_values import apart as _apart
+from ._loop_values import enter as _enter
+from ._loop_values import leave as _leave
+from ._loop_values import stack as _stack
 from ._making import made as _made
 
 __all__ = ["cond", "scan", "while_loop"]
+
+# Of a loop that is recorded trip by trip; compiling takes some tenths of a millisecond for each.
+_MOST_TRIPS = 256
 
 
 def scan(step, carried, xs=None, length=None, reverse=False):
     """Applies `step(carried, x) -> (carried, y)` to each element of `xs` along axis 0.
 
     As Python's loop does, which it is where nothing is traced; in a traced function it is one
-    operator, however many trips there are, or, where data decides a size in a step (`x[mask]`), the
-    operators of every trip. What a step reads from outside and changes (a running
-    mean, the state of random numbers) goes from trip to trip as it does in a loop.
+    operator, however many trips there are. Where data decides a size in a step (`x[mask]`) it is
+    the operators of every trip, and with more than 256 trips the function runs eagerly. What a step
+    reads from outside and changes (a running mean, the state of random numbers) goes from trip to
+    trip as it does in a loop.
 
     Args:
         step: gets what the step before returned as `carried`, with dtypes and shapes that stay,
@@ -191,11 +199,6 @@ def _while_recorded(holds, following, values, limit):
     return scan.apply()[1:]
 
 
-def _filled(shape, value, like):
-    """One value everywhere, of the dtype and on the device of `like`."""
-    return _made(like.device, _ops.full, shape, value, like.dtype)
-
-
 def _check_pred(name, what, pred):
     if not isinstance(pred, _Tensor) or pred.dtype.name != "bool":
         raise TypeError(f"{name}: {what} must be a bool tensor, got {pred!r}")
@@ -274,6 +277,8 @@ class _Loop:
         except ValueError:
             if not scan.step_must_run:
                 raise
+            if self.trips() > _MOST_TRIPS:
+                _core.run_eagerly()
             return self.run()
         results = scan.apply()
         return self.results(results[:count], results[count:])
@@ -306,93 +311,3 @@ class _Loop:
         else:
             stacks = [_stack(stack[::-1] if self.reverse else stack) for stack in stacks]
         return self.results(*_leave(carried, stacks))
-
-
-# While a gradient is recorded, the values of a loop are its own: what reads them later, or beside,
-# adds to their gradients apart, in the order in which the gradient of the operator does.
-
-
-def _apart(values):
-    """The values as variables of their own, each with a gradient of its own."""
-    if not _core.num_tapes():
-        return _plain(values)
-    flags = _core.tracked(values)
-    return [
-        _ops.reshape(value, value.shape) if flag else value.detach()
-        for value, flag in zip(values, flags, strict=True)
-    ]
-
-
-def _enter(carried, xs):
-    """Carried values for the first step, and for each of the xs its elements."""
-    if not _core.num_tapes():
-        return _apart(carried), xs
-    x_flags = _core.tracked(xs)
-    elements = [_elements(x) if flag else x for x, flag in zip(xs, x_flags, strict=True)]
-    return _own(carried, lambda *grads: list(grads)), elements
-
-
-def _elements(x):
-    """All elements along axis 0, whose gradients are put side by side."""
-    shape = x.shape[1:]
-
-    def _stacked(*grads):
-        if all(grad is None for grad in grads):
-            return None
-        return _stack([_filled(shape, 0.0, x) if g is None else g for g in grads])
-
-    whole = x.detach()
-    values = [whole[index] for index in range(x.shape[0])]
-    return _core.custom_function([x], values, _stacked) if values else x
-
-
-def _stack(values):
-    """The values along a new axis 0, whose gradient is taken apart."""
-    recorded = _core.is_recording()  # trip by trip
-    whole = _ops.stack(_plain(values), 0) if recorded else _core.stack_elements(values)
-    flags = _core.tracked(values) if _core.num_tapes() else ()
-    tracked = [value for value, flag in zip(values, flags, strict=False) if flag]
-
-    def _apart_again(grad):
-        elements = _elements(grad) if any(_core.tracked([grad])) else grad
-        return [elements[index] for index, flag in enumerate(flags) if flag]
-
-    return _core.custom_function(tracked, [whole], _apart_again)[0] if tracked else whole
-
-
-def _plain(values):
-    return [value.detach() for value in values]
-
-
-def _own(values, backward):
-    """Variables of their own; those that a tape tracks have this gradient."""
-    flags = _core.tracked(values)
-    own = _plain(values)
-    pairs = [(v, o) for v, o, flag in zip(values, own, flags, strict=True) if flag]
-    if pairs:
-        _core.custom_function([v for v, _ in pairs], [o for _, o in pairs], backward)
-    return own
-
-
-def _leave(carried, stacks):
-    """The results. A carried value without a gradient has one of -0.0, to which adding changes
-    nothing, as soon as another result has one.
-    """
-    if not _core.num_tapes():
-        return carried, stacks
-    flags = _core.tracked(carried + stacks)
-    shapes = [
-        (value.shape, value.dtype, value.device)
-        for value, flag in zip(carried, flags[: len(carried)], strict=True)
-        if flag
-    ]
-
-    def _whole(*grads):
-        last = [
-            _made(device, _ops.full, shape, -0.0, dtype) if grad is None else grad
-            for (shape, dtype, device), grad in zip(shapes, grads[: len(shapes)], strict=True)
-        ]
-        return [*last, *grads[len(shapes) :]]
-
-    own = _own(carried + stacks, _whole)
-    return own[: len(carried)], own[len(carried) :]
