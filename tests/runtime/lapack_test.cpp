@@ -175,7 +175,7 @@ TEST_CASE("lapack: no matrices and no elements are no error") {
 }
 
 TEST_CASE("lapack: threads change no bit") {
-  auto op = GENERATE("cholesky", "matinv", "det", "qr", "eigh", "svd", "svdvals");
+  const auto *op = GENERATE("cholesky", "matinv", "det", "qr", "eigh", "svd", "svdvals");
   HostTensor x = definite(DType::Float32, 40, 24);
   CallResult alone = callKernel(OpDef::get(op), {x});
   for (unsigned threads : {2, 3, 7}) {
