@@ -28,7 +28,7 @@ llvm::Error Binder::addSteps(size_t first, size_t end) {
   for (size_t index = first; index < end; ++index) {
     const Step &step = exe.steps[index];
     if (llvm::Error error = addStep(step))
-      return at(nameRepeated(std::move(error)), step.location);
+      return at(std::move(error), step.location);
     index += step.loop < 0 ? 0 : exe.loops[step.loop].numSteps;
   }
   return llvm::Error::success();
@@ -76,21 +76,6 @@ void Binder::finish() {
   bound->memory.constants = program.constantBytes();
   bound->needsWorker |= splitPicoseconds >= kWorkerPicoseconds;
   bound->program = program.shared_from_this();
-}
-
-/// Names the dimension that is 1 where its axis would repeat; any other `error` is returned as it is. Code for a free
-/// size does not accept 1 beside another size, because repeating an axis takes another kernel.
-llvm::Error Binder::nameRepeated(llvm::Error error) const {
-  if (!error.isA<RepeatedAxisError>())
-    return error;
-  for (const InputDecl &input : exe.inputs)
-    for (auto [axis, dim] : llvm::enumerate(input.dims))
-      if (dim.symbol >= 0 && metas[input.value].shape[axis] == 1) {
-        llvm::consumeError(std::move(error));
-        return invalidArgument(program.name() + ": " + exe.symbols[dim.symbol].name +
-                               " must not be 1 where its axis would repeat, got 1 in " + input.name);
-      }
-  return error;
 }
 
 llvm::Expected<std::shared_ptr<Bound>> Binder::run(llvm::ArrayRef<TensorMeta> inputs) {

@@ -58,7 +58,6 @@ private:
   // Binder.cpp
   llvm::Error addSteps(size_t first, size_t end);
   llvm::Error addStep(const Step &step);
-  llvm::Error nameRepeated(llvm::Error error) const;
   MemoryPlan placeArena();
   void addOutput(const OutputDecl &output);
   void finish();
@@ -66,8 +65,16 @@ private:
   // Launches.cpp
   llvm::Error addKernel(const Step &step);
   /// A launch over the domain of `operands`, which are those of `values`; nothing where that is empty.
-  llvm::Error addLaunch(const Step &step, int32_t entry, llvm::ArrayRef<ValueId> values,
-                        const KernelOperands &operands);
+  llvm::Error addLaunch(const Step &step, int32_t entry, llvm::ArrayRef<ValueId> values, KernelOperands operands);
+  /// An input of a launch that is read from a copy.
+  struct SpreadInput {
+    size_t input;
+    Place place;
+  };
+  using SpreadInputs = llvm::SmallVector<SpreadInput, 1>;
+  SpreadInput spreadInput(const Step &step, const RepeatedInputError &repeated, ValueId value, const Layout &layout);
+  llvm::Expected<KernelGeometry> fittingGeometry(const Step &step, llvm::ArrayRef<ValueId> values,
+                                                 KernelOperands &operands, SpreadInputs &spread);
   /// The bits of a scalar as far as binding knows them.
   int64_t numberOf(const ScalarSource &scalar) const;
   void setLaunch(KernelLaunch &launch, const KernelEntry &code, const KernelGeometry &geometry);

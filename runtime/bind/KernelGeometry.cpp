@@ -13,7 +13,7 @@
 
 namespace tess::runtime {
 
-char RepeatedAxisError::ID = 0;
+char RepeatedInputError::ID = 0;
 
 bool fitsInner(InnerClass inner, int64_t stride) {
   switch (inner) {
@@ -43,7 +43,8 @@ public:
 
 private:
   llvm::Error misfit(size_t operand, const llvm::Twine &message);
-  llvm::Error bad(const llvm::Twine &message) { return makeError(ErrorCode::Internal, "bind: kernel " + message); }
+  static std::string internalText(const llvm::Twine &message) { return ("bind: kernel " + message).str(); }
+  static llvm::Error bad(const llvm::Twine &message) { return makeError(ErrorCode::Internal, internalText(message)); }
   llvm::Error computeDomain();
   llvm::Error addGroup(unsigned number);
   llvm::Error checkCovered();
@@ -149,21 +150,20 @@ std::optional<Shape> Geometry::align(size_t operand) const {
   return alignPacked(layout);
 }
 
-/// Whether the operand has size 1 along an axis where the domain has not.
+/// Whether the operand is an input that has size 1 along an axis where the domain has not.
 bool Geometry::repeats(size_t operand) const {
   llvm::ArrayRef<int64_t> shape = operands.layouts[operand].shape;
-  return shape.size() <= domain.size() &&
-         llvm::any_of(llvm::zip(llvm::reverse(shape), llvm::reverse(domain)),
-                      [](auto sizes) { return std::get<0>(sizes) == 1 && std::get<1>(sizes) != 1; });
+  return operand < operands.numInputs && shape.size() <= domain.size() &&
+         llvm::any_of(
+             llvm::zip(llvm::reverse(shape), llvm::reverse(domain)),
+             [](auto sizes) { return std::get<0>(sizes) == 1 && std::get<1>(sizes) != 1; });
 }
 
-/// The error about strides that the code does not walk: our own bug, unless the operand repeats.
+/// The error about strides that the code does not walk: our own bug, unless an input repeats.
 llvm::Error Geometry::misfit(size_t operand, const llvm::Twine &message) {
-  if (!repeats(operand))
-    return bad(message);
-  std::string sizes = toString(operands.layouts[operand].shape) + " beside " + toString(domain);
-  return llvm::make_error<RepeatedAxisError>(
-      ErrorCode::InvalidArgument, "kernel: an axis whose size is not known beforehand must not repeat, got " + sizes);
+  if (repeats(operand))
+    return llvm::make_error<RepeatedInputError>(operand, domain, internalText(message));
+  return bad(message);
 }
 
 llvm::Expected<int64_t> Geometry::collapse(AxisGroup group, const Shape &strides, size_t operand) {

@@ -34,15 +34,19 @@ struct KernelOperands {
   llvm::SmallVector<KernelBound, 3> bounds = {};
 };
 
-/// An operand repeats, but the code was made for one that does not, when its size was not known: InvalidArgument.
-class RepeatedAxisError : public llvm::ErrorInfo<RepeatedAxisError, TessError> {
+/// An input repeats, but the code was made for one that does not, when its size was not known. A copy over the whole
+/// domain fits.
+class RepeatedInputError : public llvm::ErrorInfo<RepeatedInputError, TessError> {
 public:
   static char ID;
-  using ErrorInfo::ErrorInfo;
+  RepeatedInputError(size_t input, Shape domain, std::string message)
+      : ErrorInfo(ErrorCode::Internal, std::move(message)), input(input), domain(std::move(domain)) {}
+  const size_t input;
+  const Shape domain;
 };
 
 /// An operand is aligned to the right of the domain and repeats where its size is 1; a result that a reduction made
-/// smaller lies over the axes that are left. RepeatedAxisError, or an Internal error when groups do not collapse, or
+/// smaller lies over the axes that are left. RepeatedInputError, or an Internal error when groups do not collapse, or
 /// the code was made for other strides: our own bug.
 llvm::Expected<KernelGeometry> kernelGeometry(const Step &step, const KernelOperands &operands);
 

@@ -80,9 +80,35 @@ int64_t Binder::numberOf(const ScalarSource &scalar) const {
   return operatorOf(exe.nodes[scalar.bits].op).attr(scalar.parameter).i64();
 }
 
-llvm::Error Binder::addLaunch(const Step &step, int32_t entry, llvm::ArrayRef<ValueId> values,
-                              const KernelOperands &operands) {
+/// Copies an input over the whole domain, for a kernel that does not repeat it. The memory is the step's own.
+Binder::SpreadInput Binder::spreadInput(const Step &step, const RepeatedInputError &repeated, ValueId value,
+                                        const Layout &layout) {
+  const Place own{Place::Arena, uint32_t(storage.allocations.size())};
+  const int64_t width = byteWidth(metas[value].dtype);
+  addCopy(&step, "repeat", width, placed(value, layout.broadcastTo(repeated.domain)),
+          {own, Layout::contiguous(repeated.domain)});
+  addScratch(uint64_t(llvm::product_of(repeated.domain, width)));
+  return {repeated.input, own};
+}
+
+/// The geometry of a launch, once the inputs that the code does not repeat are spread.
+llvm::Expected<KernelGeometry> Binder::fittingGeometry(const Step &step, llvm::ArrayRef<ValueId> values,
+                                                       KernelOperands &operands, SpreadInputs &spread) {
   llvm::Expected<KernelGeometry> geometry = kernelGeometry(step, operands);
+  if (geometry || !geometry.errorIsA<RepeatedInputError>())
+    return geometry;
+  llvm::handleAllErrors(geometry.takeError(), [&](const RepeatedInputError &repeated) {
+    Layout &layout = operands.layouts[repeated.input];
+    spread.push_back(spreadInput(step, repeated, values[repeated.input], layout));
+    layout = Layout::contiguous(repeated.domain);
+  });
+  return fittingGeometry(step, values, operands, spread);
+}
+
+llvm::Error Binder::addLaunch(const Step &step, int32_t entry, llvm::ArrayRef<ValueId> values,
+                              KernelOperands operands) {
+  SpreadInputs spread;
+  llvm::Expected<KernelGeometry> geometry = fittingGeometry(step, values, operands, spread);
   if (!geometry)
     return geometry.takeError();
   if (geometry->parallel == 0)
@@ -101,8 +127,10 @@ llvm::Error Binder::addLaunch(const Step &step, int32_t entry, llvm::ArrayRef<Va
     geometry->dims[place] = numberOf(scalar);
   }
   llvm::append_range(bound->dims, geometry->dims);
-  for (auto [value, layout] : llvm::zip(values, operands.layouts))
-    addPointer(value, layout);
+  for (auto [index, value] : llvm::enumerate(values)) {
+    const auto *own = llvm::find_if(spread, [&](const SpreadInput &each) { return each.input == index; });
+    own == spread.end() ? addPointer(value, operands.layouts[index]) : addPointer(own->place, 0);
+  }
   return llvm::Error::success();
 }
 
@@ -120,7 +148,7 @@ llvm::Error Binder::addKernel(const Step &step) {
     for (ValueId value : step.domain)
       operands.shapes.push_back(metas[value].shape);
   }
-  return addLaunch(step, step.entry, values, operands);
+  return addLaunch(step, step.entry, values, std::move(operands));
 }
 
 } // namespace tess::runtime

@@ -1,6 +1,8 @@
 """Sizes that data decides, anywhere in a traced function, its gradient and its file."""
 
+import math
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -278,28 +280,44 @@ def test_other_sizes_of_arguments_are_checked_for_data_too():
             assert traced(F.zeros(count), x)[1].tolist() == [1] * count
 
 
-REPEATS = {
-    "a sum": (lambda x: F.sum_to(x[x > 0], x[x > 0][:1]) * 2, "reshape_like: "),
-    "beside others": (
-        lambda x: x[x > 0] + x,
-        "kernel: an axis whose size .* must not repeat, got ",
-    ),
-}
-
-
 def test_a_part_of_one_element_is_one_for_all_data():
     traced = jit.trace(lambda x: F.sum_to(x[x > 0], F.split(x[x > 0], [1], -1)[0]) * 2)
     for numbers in ([1.0, -2.0], [1.0, 2.0], [1.0, 2.0], [1.0, -2.0]):
         assert traced(tessera.Tensor(numbers)).tolist() == [2 * sum(n for n in numbers if n > 0)]
 
 
-@pytest.mark.parametrize("what", REPEATS)
-def test_a_size_of_one_that_repeats_runs_eagerly(what):
-    total, why = REPEATS[what]
+def test_a_sum_to_a_size_of_one_runs_eagerly():
+    def total(x):
+        return F.sum_to(x[x > 0], x[x > 0][:1]) * 2
+
     traced, one, more = jit.trace(total), tessera.Tensor([1.0, -2.0]), tessera.Tensor([1.0, 2.0])
-    with pytest.warns(RuntimeWarning, match=f"eagerly where its program does not take .* {why}"):
+    refusal = "eagerly where its program does not take .* reshape_like: "
+    with pytest.warns(RuntimeWarning, match=refusal):
         for x in (one, one, one, more, more, one):
             assert same_bits(traced(x), total(x))
+
+
+@pytest.mark.parametrize("others", [(2,), (3, 2), (1, 64, 2)])
+def test_a_size_of_one_repeats_beside_others(others, tmp_path):
+    def function(x, y):
+        kept = x[x > 0]
+        return kept + y, F.sum(kept * y, -1), F.max(F.exp(kept) - y)
+
+    y = F.arange(math.prod(others), dtype="float32").reshape(others)
+    one, more = tessera.Tensor([1.0, -2.0]), tessera.Tensor([1.0, 2.0])
+    traced = jit.trace(function, capture_as_const=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for x in (one, one, more, more, one):
+            for made, eager in zip(traced(x, y), function(x, y), strict=True):
+                assert same_bits(made, eager)
+    dumped = jit.trace(function, capture_as_const=True)
+    dumped(one, y)
+    dumped.dump(tmp_path / "p", arg_names=["x", "y"])
+    loaded = jit.load(tmp_path / "p")
+    for x in (one, more):
+        for made, eager in zip(loaded(x, y), function(x, y), strict=True):
+            assert same_bits(made, eager)
 
 
 def test_a_result_of_a_size_by_data_takes_over_no_argument():

@@ -43,6 +43,12 @@ def limited_memory():
         device.set_memory_limit(before["limit"])
 
 
+def drain():
+    """Tells what else failed in a refused statement, else a later program would."""
+    with contextlib.suppress(*_REFUSED):
+        tessera.sync()
+
+
 class Drawer:
     """Grows one program from a seed."""
 
@@ -255,8 +261,7 @@ class Drawer:
             if not statement.writes and self.held() + sum(map(bytes_of, made)) > _MOST_BYTES:
                 return False
         except _REFUSED:
-            with contextlib.suppress(*_REFUSED):
-                tessera.sync()  # tells what else failed in it, else a later program would
+            drain()
             return False
         return not self.focus.free or self.stays_free([*self.statements, statement])
 
@@ -311,7 +316,8 @@ class Drawer:
             function, _ = program.instance(self.seed)
             return all(isinstance(each, tessera.Tensor)
                        for each in function(*program.arguments(self.seed)))  # fmt: skip
-        except REFUSALS:
+        except _REFUSED:
+            drain()
             return False
 
 
