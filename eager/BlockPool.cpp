@@ -1,4 +1,4 @@
-//===- BlockPool.cpp - small blocks without heap traffic ------------------===//
+//===- BlockPool.cpp - blocks without heap traffic ------------------------===//
 //
 // The lists are a constant-initialised thread_local without a destructor, so
 // that a hit needs no guard; a second thread_local empties them when the thread
@@ -9,6 +9,7 @@
 
 #include "llvm/Support/ErrorHandling.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
@@ -24,9 +25,9 @@ constexpr bool kPooled = false;
 constexpr bool kPooled = true;
 #endif
 
-constexpr unsigned kMinShift = 6, kMaxShift = 12;
+constexpr unsigned kMinShift = 6, kMaxShift = std::bit_width(kPoolLimit) - 1;
 constexpr unsigned kClasses = kMaxShift - kMinShift + 1;
-/// Limit of the bytes in one list.
+/// Limit of the bytes in one list, which may always have one block.
 constexpr uint32_t kListBytes = 256 << 10;
 
 struct FreeLists {
@@ -55,7 +56,7 @@ unsigned classOf(size_t bytes) { return bytes <= (size_t(1) << kMinShift) ? 0 : 
 void *fromHeap(size_t bytes) {
   void *block = std::aligned_alloc(64, (bytes + 63) & ~size_t(63));
   if (!block)
-    llvm::report_bad_alloc_error("eager: memory for a small tensor");
+    llvm::report_bad_alloc_error("eager: memory for a tensor object or a recording");
   return block;
 }
 
@@ -77,7 +78,7 @@ void *poolAllocate(size_t bytes) {
 void poolFree(void *block, size_t bytes) {
   if (kPooled && bytes <= kPoolLimit && !lists.closed) {
     unsigned c = classOf(bytes);
-    if (lists.count[c] < (kListBytes >> (c + kMinShift))) {
+    if (lists.count[c] < std::max(kListBytes >> (c + kMinShift), 1u)) {
       if (!lists.registered)
         emptier.touch(); // constructs the emptier on this thread
       *static_cast<void **>(block) = lists.head[c];

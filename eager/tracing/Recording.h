@@ -8,6 +8,7 @@
 #pragma once
 
 #include "eager/Apply.h"
+#include "eager/BlockPool.h"
 #include "eager/Location.h"
 #include "eager/Tracer.h"
 #include "ir/GraphBuilder.h"
@@ -108,8 +109,8 @@ public:
 private:
   friend class Recorder;
   friend class RecordingSplitter;
-  mutable std::vector<Value> valueList;
-  std::vector<Op> opList;
+  mutable PooledVector<Value> valueList;
+  PooledVector<Op> opList;
   std::vector<uint32_t> argumentList, outputList, capturedList;
   std::vector<Update> updateList;
   runtime::Device *home = nullptr; // creationDevice() of the function
