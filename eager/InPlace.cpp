@@ -135,6 +135,9 @@ llvm::Error applyInPlace(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm
   llvm::Expected<bool> copies = copiesOnWrite(op, name, *target);
   if (!copies)
     return copies.takeError();
+  if (!*copies && target->storage().isReadOnly())
+    return invalidArgument(op.name() + ": " + name + " must not be in read-only memory to be written in place, got " +
+                           toString(target->meta()) + " over memory that another library shares as read-only");
   Destination into(*target, /*isSeen=*/true);
   Tensors results;
   if (llvm::Error e = apply(op, operands, segments, results, *copies ? nullptr : &into))

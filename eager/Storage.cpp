@@ -89,13 +89,15 @@ StorageRef Storage::own(runtime::Block block, int64_t bytes, runtime::Device &de
   return storage;
 }
 
-StorageRef Storage::wrap(void *data, int64_t bytes, void *owner, Deleter deleter, runtime::Device &device) {
+StorageRef Storage::wrap(void *data, int64_t bytes, void *owner, Deleter deleter, runtime::Device &device,
+                         bool isReadOnly) {
   StorageRef storage = make();
   storage->home = &device;
   storage->block = {data, 0};
   storage->size = bytes;
   storage->owner = owner;
   storage->deleter = deleter;
+  storage->readOnly = isReadOnly;
   return storage;
 }
 
@@ -111,6 +113,7 @@ void Storage::take(Storage &other) {
   home = other.home;
   owner = std::exchange(other.owner, nullptr);
   deleter = std::exchange(other.deleter, nullptr);
+  readOnly = std::exchange(other.readOnly, false);
   if (Failure *why = failed.exchange(nullptr, std::memory_order_acq_rel))
     why->Release();
 }

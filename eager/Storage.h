@@ -59,8 +59,10 @@ public:
   /// Memory of the device, which becomes the storage's own.
   static StorageRef own(runtime::Block block, int64_t bytes, runtime::Device &device);
   using Deleter = void (*)(void *owner);
-  /// Memory of another library (an array) on `device`; `deleter(owner)` runs with the last reference.
-  static StorageRef wrap(void *data, int64_t bytes, void *owner, Deleter deleter, runtime::Device &device);
+  /// Memory of another library (an array) on `device`; `deleter(owner)` runs with the last reference. What is read-only
+  /// may be mapped so, or be shared with values that must not change.
+  static StorageRef wrap(void *data, int64_t bytes, void *owner, Deleter deleter, runtime::Device &device,
+                         bool isReadOnly = false);
 
   /// The memory (null: none yet), its size in bytes, and the device that it is on.
   char *data() const { return static_cast<char *>(block.data); }
@@ -68,6 +70,8 @@ public:
   runtime::Device &device() const { return *home; }
   /// Whether the memory belongs to another library, which may write it.
   bool isForeign() const { return deleter; }
+  /// Whether nobody may write the memory in place.
+  bool isReadOnly() const { return readOnly; }
 
   /// Moves `other`'s memory into this storage, which must be empty, and clears the failure of this storage; `other` is
   /// empty afterwards.
@@ -139,6 +143,7 @@ private:
   WriteNoteRef note; // guarded by a mutex of Storage.cpp
   void *owner = nullptr;
   Deleter deleter = nullptr; // null: the block is the device's
+  bool readOnly = false;
 };
 
 } // namespace tess::eager

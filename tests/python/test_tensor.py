@@ -262,7 +262,7 @@ def test_array_protocol():
     assert np.asarray(tensor).dtype == np.float32 and np.array_equal(np.asarray(tensor), array)
     assert np.asarray(tensor, dtype=np.float64).dtype == np.float64
     with pytest.raises(ValueError, match="__array__: copy must be allowed"):
-        np.asarray(tensor, copy=False)
+        tensor.__array__(copy=False)
     copied = np.array(tensor)
     copied[:] = 0
     assert tensor.numpy().any()

@@ -125,6 +125,17 @@ llvm::Expected<TensorRef> viewBy(TensorImpl &tensor, llvm::ArrayRef<OpDef> ops) 
   return tensor.dup();
 }
 
+/// The elements of one mask over the first axes. One of rank 0 takes all of x or nothing, along a new first axis.
+llvm::Expected<TensorRef> takeMasked(TensorImpl &tensor, const TensorRef &mask) {
+  if (mask->rank())
+    return applyOne(builtin::MaskGet(), {Operand(&tensor), Operand(mask)});
+  llvm::Expected<TensorRef> whole = applyOne(builtin::ExpandDims(IntList{0}), {Operand(&tensor)});
+  if (!whole)
+    return whole;
+  llvm::Expected<TensorRef> row = applyOne(builtin::ExpandDims(IntList{0}), {Operand(mask)});
+  return row ? applyOne(builtin::MaskGet(), {Operand(*whole), Operand(*row)}) : std::move(row);
+}
+
 llvm::Expected<TensorRef> getItem(TensorImpl &tensor, PyObject *object) {
   ArgumentKey words(&keyMemo());
   // A memo holds for one size of the tensor, a recording for any, so recordings do not use it.
@@ -136,8 +147,8 @@ llvm::Expected<TensorRef> getItem(TensorImpl &tensor, PyObject *object) {
   llvm::Expected<Key> key = readKey(tensor, object);
   if (!key)
     return key.takeError();
-  if (key->isMask() && !key->masks[0].isKnown)
-    return applyOne(builtin::MaskGet(), {Operand(&tensor), Operand(key->masks[0].array)});
+  if (key->isMask() && (!key->masks[0].isKnown || !key->masks[0].array->rank()))
+    return takeMasked(tensor, key->masks[0].array);
   ViewOps ops = viewOps(*key);
   if (isBasic)
     keyMemo().store(words, ops);
@@ -222,7 +233,7 @@ llvm::Expected<TensorRef> setMasked(TensorImpl &x, const TensorRef &value, const
   IntList row(recordedShape(x).drop_front(mask->rank())), added;
   for (unsigned axis = mask->rank(); axis < x.rank(); ++axis)
     added.push_back(axis);
-  if (value->rank() > row.size())
+  if (value->rank() > row.size() && mask->rank())
     row.insert(row.begin(), 1);
   llvm::Expected<TensorRef> full = applyExpressions(builtin::BroadcastTo(row), {Operand(value)});
   if (!full)
@@ -239,7 +250,8 @@ llvm::Expected<TensorRef> setItem(TensorImpl &x, PyObject *object, TensorRef val
     return key.takeError();
   if (key->isBasic())
     return setRegion(x, std::move(value), *key);
-  if (key->isMask() && isOneForAll(*value, x, key->masks[0].array->rank()))
+  unsigned maskRank = key->isMask() ? key->masks[0].array->rank() : 0;
+  if (key->isMask() && (maskRank == 0 || isOneForAll(*value, x, maskRank)))
     return setMasked(x, value, key->masks[0].array);
   if (llvm::Error e = key->masksToIndices())
     return std::move(e);

@@ -69,7 +69,7 @@ llvm::Expected<Item> arrayItem(PyObject *object) {
   llvm::Expected<TensorRef> array = arrayOf(object);
   if (!array)
     return array.takeError();
-  if (isBool((*array)->dtype()) && (*array)->rank())
+  if (isBool((*array)->dtype()))
     return Item(Item::Kind::Mask, object, (*array)->rank(), *array);
   if (!isInt((*array)->dtype()))
     return badKey(object);
@@ -283,6 +283,10 @@ llvm::Expected<Key> KeyReader::read(PyObject *object) {
     if (llvm::Error e = intsToIndices())
       return std::move(e);
   key.findSliced();
+  for (const Key::Mask &mask : key.masks)
+    if (mask.array->rank() == 0 && !key.isMask())
+      return makeError(ErrorCode::OutOfRange, "getitem: a mask of rank 0 must be the only item of its key, got " +
+                                                  llvm::Twine(PyTuple_GET_SIZE(objects.ptr())) + " items");
   return std::move(key);
 }
 

@@ -209,6 +209,13 @@ PyGetSetDef properties[] = {
 
 PyObject *methodNumpy(PyObject *self, PyObject *) { return toNumpy(implOf(self)); }
 PyObject *methodItem(PyObject *self, PyObject *) { return toNumber(implOf(self)); }
+PyObject *methodComplex(PyObject *self, PyObject *) {
+  TensorImpl &impl = implOf(self);
+  if (impl.numElements() != 1)
+    return raise(invalidArgument("complex: tensor must have one element, got " + toString(impl.meta())));
+  nb::object number = nb::steal(toNumber(impl));
+  return number ? PyObject_CallOneArg(reinterpret_cast<PyObject *>(&PyComplex_Type), number.ptr()) : nullptr;
+}
 PyObject *methodTolist(PyObject *self, PyObject *) {
   nb::object array = nb::steal(toNumpy(implOf(self)));
   return array ? PyObject_CallMethod(array.ptr(), "tolist", nullptr) : nullptr;
@@ -284,7 +291,9 @@ PyMethodDef methods[] = {
     {"__dlpack__", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(tensorDlpack)),
      METH_VARARGS | METH_KEYWORDS, "A DLPack capsule that shares the memory, or holds a copy where `copy` is true."},
     {"__dlpack_device__", tensorDlpackDevice, METH_NOARGS, "Kind and number of the device, as DLPack counts them."},
-    {"_from_dlpack", tensorFromDlpack, METH_O | METH_CLASS, "A tensor that shares the memory of a DLPack object."},
+    {"_from_dlpack", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(tensorFromDlpack)),
+     METH_VARARGS | METH_KEYWORDS | METH_CLASS, "A tensor that shares the memory of a DLPack object."},
+    {"__complex__", methodComplex, METH_NOARGS, "The only element as a complex number."},
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -394,6 +403,8 @@ bool initTensorType(nb::module_ &module) {
       {Py_mp_ass_subscript, reinterpret_cast<void *>(tensorSetItem)},
       {Py_sq_item, reinterpret_cast<void *>(tensorItemAt)},
       {Py_sq_length, reinterpret_cast<void *>(tensorLength)},
+      {Py_bf_getbuffer, reinterpret_cast<void *>(tensorGetBuffer)},
+      {Py_bf_releasebuffer, reinterpret_cast<void *>(tensorReleaseBuffer)},
   };
   slots.insert(slots.end(), numberSlots, numberSlots + numNumberSlots);
   slots.push_back({0, nullptr});

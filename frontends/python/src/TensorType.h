@@ -41,7 +41,9 @@ PyObject *tensorGetItem(PyObject *self, PyObject *key);
 int tensorSetItem(PyObject *self, PyObject *key, PyObject *value);
 PyObject *tensorDlpack(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *tensorDlpackDevice(PyObject *self, PyObject *);
-PyObject *tensorFromDlpack(PyObject *cls, PyObject *object);
+PyObject *tensorFromDlpack(PyObject *cls, PyObject *args, PyObject *kwargs);
+int tensorGetBuffer(PyObject *self, Py_buffer *view, int flags);
+void tensorReleaseBuffer(PyObject *self, Py_buffer *view);
 PyObject *tensorCompare(PyObject *a, PyObject *b, int operation);
 
 } // namespace tess::python
