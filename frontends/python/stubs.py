@@ -78,7 +78,8 @@ def functional_stub(surface, module, source):
 
 def core_stub(surface, tensor):
     """The stub of the extension."""
-    imports = "from collections.abc import Iterator\nfrom typing import Any\n\n"
+    imports = "from collections.abc import Iterator\nfrom types import ModuleType\n"
+    imports += "from typing import Any\n\n"
     imports += "from .device import Device\n"
     own = tensor.partition("\n")[2]
     rest = "def __getattr__(name: str) -> Any: ...\n"

@@ -102,5 +102,21 @@ def test_tensor():
         assert parameters(stubs[name])[1:] == runtime_parameters(getattr(tessera.Tensor, name))[1:]
 
 
+@pytest.mark.parametrize("module", ["", "linalg"])
+def test_array_api(module):
+    home = importlib.import_module("tessera.array_api" + (f".{module}" if module else ""))
+    body = parsed(f"array_api/{module or '__init__'}").body
+    stubs = functions(body)
+    passed_on = {each.name for n in body if isinstance(n, ast.ImportFrom) for each in n.names}
+    constants = {n.target.id for n in body if isinstance(n, ast.AnnAssign)}
+    classes = {n.name for n in body if isinstance(n, ast.ClassDef)}
+    public = {*stubs, *constants, *classes} | {n for n in passed_on if n in home.__all__}
+    assert {*home.__all__} <= public
+    assert {*stubs} - {*home.__all__} <= {"of_version"}
+    for name, node in stubs.items():
+        assert runtime_parameters(getattr(home, name)) == parameters(node), name
+        assert all(each.annotation for each in node.args.args) and node.returns
+
+
 def test_there_is_a_mark_that_types_are_given():
     assert (PACKAGE / "py.typed").exists()

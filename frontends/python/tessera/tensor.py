@@ -101,6 +101,29 @@ def _to(self, device):
     return copy
 
 
+def _to_device(self, device, /, *, stream=None):
+    """This tensor on `device`, as `to`, which has the shape and dtype: the array API's name.
+
+    ValueError: stream must be None, and the device must exist.
+
+    >>> tensor([1, 2]).to_device("cpu0").device
+    'cpu0'
+    """
+    if stream is not None:
+        raise ValueError(f"to_device: stream must be None, because there are none, got {stream!r}")
+    return self.to(device)
+
+
+def _array_namespace(self, /, *, api_version=None):
+    """`tessera.array_api`, the functions of the array API standard for this tensor.
+
+    ValueError: api_version must be None or one that the namespace has.
+    """
+    from . import array_api  # few need it
+
+    return array_api.of_version(api_version)
+
+
 def _repr_html_(self):
     import html
 
@@ -110,6 +133,13 @@ def _repr_html_(self):
 def _transposed(self):
     """The axes in reverse order."""
     return self.transpose(tuple(reversed(range(self.ndim))))
+
+
+def _matrices_transposed(self):
+    """The last two axes exchanged. ValueError: there must be two."""
+    if self.ndim < 2:
+        raise ValueError(f"mT: tensor must have at least two axes, got {self.ndim}")
+    return _core.ops.swapaxes(self)
 
 
 def _extend(**members):
@@ -125,6 +155,9 @@ _extend(
     _like=_like,
     reset_zero=_reset_zero,
     to=_to,
+    to_device=_to_device,
+    __array_namespace__=_array_namespace,
     _repr_html_=_repr_html_,
     T=property(_transposed),
+    mT=property(_matrices_transposed),
 )
