@@ -82,26 +82,30 @@ def to_numpy(value):
     return value.numpy() if isinstance(value, tessera.Tensor) else np.asarray(value)
 
 
+def adjoint(x):
+    return np.conj(np.swapaxes(x, -1, -2))
+
+
 def of_columns(q):
     """The products of all columns, which say whether they are orthonormal."""
-    return np.swapaxes(q, -1, -2) @ q
+    return adjoint(q) @ q
 
 
 def of_eigh(results):
     w, v = results
-    return [w, (v * w[..., None, :]) @ np.swapaxes(v, -1, -2), of_columns(v)]
+    return [w, (v * w[..., None, :]) @ adjoint(v), of_columns(v)]
 
 
 def of_qr(results):
     q, r = results
-    return [q @ r, of_columns(q), np.abs(r), np.tril(r, -1)]
+    return [q @ r, of_columns(q), np.tril(r, -1)]
 
 
 def of_svd(results):
     u, s, vh = results
     n = s.shape[-1]
     product = (u[..., :n] * s[..., None, :]) @ vh[..., :n, :]
-    return [s, product, of_columns(u), of_columns(np.swapaxes(vh, -1, -2))]
+    return [s, product, of_columns(u), of_columns(adjoint(vh))]
 
 
 # What of factors does not depend on signs that nobody says.

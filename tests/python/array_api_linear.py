@@ -54,19 +54,20 @@ def of_matrices():
             yield from [Call("linalg.matrix_power", (x, n), {}) for n in (0, 1, 3, 5, -2)]
             hermitian = x + np.conj(np.swapaxes(x, -1, -2))
             yield Call("linalg.eigvalsh", (hermitian,), {})
-            if dtype in REALS:
-                yield from real_matrices(x, hermitian)
+            yield from factors_of_square(x, hermitian)
         yield from of_any_matrix(dtype)
         yield from norms(dtype)
 
 
-def real_matrices(x, symmetric):
+def factors_of_square(x, hermitian):
     for name in ("det", "slogdet"):
-        yield Call(f"linalg.{name}", (x,), {})
-    positive = x @ np.swapaxes(x, -1, -2)
+        yield from [Call(f"linalg.{name}", (each,), {}) for each in (x, x[..., :1, :1], x - x)]
+    positive = x @ np.conj(np.swapaxes(x, -1, -2))
     yield Call("linalg.cholesky", (positive,), {})
     yield Call("linalg.cholesky", (positive,), {"upper": True})
-    yield Call("linalg.eigh", (symmetric,), {})
+    one = np.eye(4, dtype=x.dtype)
+    for each in (hermitian, one, np.diag(np.array([2, 1, 1, -3], x.dtype))):
+        yield Call("linalg.eigh", (each,), {})
 
 
 def of_any_matrix(dtype):
@@ -79,11 +80,11 @@ def of_any_matrix(dtype):
             yield Call("linalg.pinv", (each,), {"rtol": 1e-4})
         yield Call("linalg.pinv", (x,), {})
         yield Call("linalg.matrix_rank", (x,), {"rtol": 0.3})
-        if dtype in REALS:
+        for each in (x, low):
             for mode in ("reduced", "complete"):
-                yield Call("linalg.qr", (x,), {"mode": mode})
+                yield Call("linalg.qr", (each,), {"mode": mode})
             for full in (True, False):
-                yield Call("linalg.svd", (x,), {"full_matrices": full})
+                yield Call("linalg.svd", (each,), {"full_matrices": full})
 
 
 def norms(dtype):

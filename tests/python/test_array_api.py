@@ -1,6 +1,8 @@
 """`tessera.array_api` beside array-api-strict: names, signatures, and thousands of calls."""
 
 import collections
+import doctest
+import importlib
 import inspect
 import itertools
 import subprocess
@@ -185,6 +187,13 @@ def test_nothing_is_imported_before_it_is_used():
     code = "import sys, tessera; assert 'tessera.array_api' not in sys.modules\n"
     code += "tessera.tensor(1.0).__array_namespace__(); assert 'tessera.array_api' in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+@pytest.mark.parametrize("part", ["", "._creation", "._dtypes", "._info"])
+def test_examples(part):
+    module = importlib.import_module("tessera.array_api" + part)
+    failed, count = doctest.testmod(module)
+    assert count and not failed
 
 
 def test_gradients_come_through():

@@ -7,6 +7,7 @@ import numpy as np
 from .. import functional as _functional
 from .._core import Tensor
 from .._core import ops as _ops
+from ..functional._making import made as _made
 from ..utils.dlpack import from_dlpack as _from_dlpack
 from ._dtypes import DEFAULTS, cast, complex64, float32, float64, int32, int64, part_of
 
@@ -119,7 +120,7 @@ def zeros(shape, *, dtype=None, device=None):
     >>> zeros(2).tolist()
     [0.0, 0.0]
     """
-    return _functional.full(shape, 0, dtype=dtype or float32, device=device)
+    return _made(device, _ops.full, shape, 0, dtype or float32)
 
 
 def zeros_like(x, /, *, dtype=None, device=None):
@@ -137,7 +138,7 @@ def ones(shape, *, dtype=None, device=None):
     >>> ones(2).tolist()
     [1.0, 1.0]
     """
-    return _functional.full(shape, 1, dtype=dtype or float32, device=device)
+    return _made(device, _ops.full, shape, 1, dtype or float32)
 
 
 def ones_like(x, /, *, dtype=None, device=None):

@@ -63,11 +63,14 @@ def complex_of(dtype):
     return complex128 if dtype == float64 else complex64
 
 
-def sum_dtype(dtype):
-    """The dtype of sums and products: small integers become the default ones of their kind."""
-    if dtype.kind == "u":
-        return uint32 if dtype.itemsize < 4 else dtype
-    return int32 if dtype.kind in "bi" and dtype.itemsize < 4 else dtype
+# Of sums and products: small integers become the default ones of their kind.
+_SUMS = dict.fromkeys((bool, int8, int16), int32) | dict.fromkeys((uint8, uint16), uint32)
+
+
+def to_sum(x, dtype=None):
+    """The tensor in the dtype of its sums and products, or in the given one."""
+    wide = _SUMS.get(x.dtype) if dtype is None else dtype
+    return x if wide is None or x.dtype == wide else _ops.astype(x, wide)
 
 
 def cast(x, dtype):

@@ -1,7 +1,6 @@
 """Products of vectors, matrices and tensors."""
 
 from .._core import ops as _ops
-from ._dtypes import kind_of
 from ._integers import matmul as _integer_matmul
 from ._manipulation import axes_of
 
@@ -11,7 +10,8 @@ def matmul(x1, x2, /):
 
     ValueError: the inner sizes must be equal, and each operand must have an axis.
     """
-    return _integer_matmul(x1, x2) if kind_of(x1, x2) in "iu" else _ops.matmul(x1, x2)
+    areints = x1.dtype.kind in "iu" and x2.dtype.kind in "iu"
+    return _integer_matmul(x1, x2) if areints else _ops.matmul(x1, x2)
 
 
 def matrix_transpose(x, /):

@@ -5,7 +5,7 @@ from collections import namedtuple
 from .. import functional as _functional
 from .._core import ops as _ops
 from ._dtypes import INDEX, bool, cast, uint8
-from ._manipulation import axes_of, index_tensor
+from ._manipulation import index_tensor
 
 unique_all_result = namedtuple(
     "unique_all_result", ["values", "indices", "inverse_indices", "counts"]
@@ -27,8 +27,7 @@ def argmin(x, /, *, axis=None, keepdims=False):
 def count_nonzero(x, /, *, axis=None, keepdims=False):
     """How many elements are not zero, int32."""
     counted = cast(x if x.dtype == bool else _ops.not_equal(x, 0), INDEX)
-    axes = axes_of(axis, x.ndim, "count_nonzero")
-    return _ops.sum(counted, axes, keepdims) if axes else counted
+    return _ops.sum(counted, axis, keepdims) if axis != () else counted
 
 
 def nonzero(x, /):

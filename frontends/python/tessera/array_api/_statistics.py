@@ -1,30 +1,30 @@
 """Sums, products, extrema, means and questions over axes, and running ones along an axis."""
 
 from .._core import ops as _ops
-from ._dtypes import bool, cast, sum_dtype, uint8
+from ._dtypes import bool, to_sum, uint8
 from ._manipulation import axes_of, axis_of
 
 
-def _reduced(operator, x, axis, keepdims, name):
+def _reduced(operator, x, axis, keepdims):
     """The reduction over the axes, of which there may be none."""
-    axes = axes_of(axis, x.ndim, name)
-    return operator(x, axes, keepdims) if axes or x.ndim == 0 else _ops.copy(x)
+    return operator(x, axis, keepdims) if axis != () or x.ndim == 0 else _ops.copy(x)
 
 
 def sum(x, /, *, axis=None, dtype=None, keepdims=False):
     """The sum, in the given dtype; small integers become int32 or uint32, and wrap around."""
-    return _reduced(_ops.sum, cast(x, dtype or sum_dtype(x.dtype)), axis, keepdims, "sum")
+    return _reduced(_ops.sum, to_sum(x, dtype), axis, keepdims)
 
 
 def prod(x, /, *, axis=None, dtype=None, keepdims=False):
     """The product, in the given dtype; small integers become int32 or uint32, and wrap around."""
-    wide = cast(x, dtype or sum_dtype(x.dtype))
+    wide = to_sum(x, dtype)
     operator = _complex_prod if wide.dtype.kind == "c" else _ops.prod
-    return _reduced(operator, wide, axis, keepdims, "prod")
+    return _reduced(operator, wide, axis, keepdims)
 
 
-def _complex_prod(x, axes, keepdims):
+def _complex_prod(x, axis, keepdims):
     """The halves multiplied, until one number is left along the axes."""
+    axes = axes_of(axis, x.ndim, "prod")
     kept = [axis for axis in range(x.ndim) if axis not in axes]
     rows = _ops.flatten(_ops.transpose(x, [*kept, *axes]), len(kept)) if axes else x[None]
     while (size := rows.shape[-1]) > 1:
@@ -40,17 +40,17 @@ def _complex_prod(x, axes, keepdims):
 
 def max(x, /, *, axis=None, keepdims=False):
     """The largest element; NaN if one is. ValueError: there must be one."""
-    return _reduced(_ops.max, x, axis, keepdims, "max")
+    return _reduced(_ops.max, x, axis, keepdims)
 
 
 def min(x, /, *, axis=None, keepdims=False):
     """The smallest element; NaN if one is. ValueError: there must be one."""
-    return _reduced(_ops.min, x, axis, keepdims, "min")
+    return _reduced(_ops.min, x, axis, keepdims)
 
 
 def mean(x, /, *, axis=None, keepdims=False):
     """The arithmetic mean; NaN of no elements."""
-    return _reduced(_ops.mean, x, axis, keepdims, "mean")
+    return _reduced(_ops.mean, x, axis, keepdims)
 
 
 def var(x, /, *, axis=None, correction=0.0, keepdims=False):
@@ -63,8 +63,8 @@ def var(x, /, *, axis=None, correction=0.0, keepdims=False):
     whole = _ops.sub(x, x) if isempty else _ops.var(x, axes, keepdims)
     if correction == 0:
         return whole
-    below = _ops.full((), 0 if count < correction else count - correction, x.dtype)
-    return _ops.div(_ops.mul(whole, float(count)), below)
+    number = _ops.scalar_tensor(count, x.dtype)
+    return _ops.div(_ops.mul(whole, number), _ops.maximum(number - correction, 0.0))
 
 
 def std(x, /, *, axis=None, correction=0.0, keepdims=False):
@@ -74,18 +74,17 @@ def std(x, /, *, axis=None, correction=0.0, keepdims=False):
 
 def all(x, /, *, axis=None, keepdims=False):
     """Whether all elements are true or not zero; true of none."""
-    return _truth(_ops.min, x, axis, keepdims, "all")
+    return _truth(_ops.min, x, axis, keepdims)
 
 
 def any(x, /, *, axis=None, keepdims=False):
     """Whether one element is true or not zero; false of none."""
-    return _truth(_ops.max, x, axis, keepdims, "any")
+    return _truth(_ops.max, x, axis, keepdims)
 
 
-def _truth(operator, x, axis, keepdims, name):
-    marks = cast(x if x.dtype == bool else _ops.not_equal(x, 0), uint8)
-    axes = axes_of(axis, x.ndim, name)
-    whole = operator(marks, axes, keepdims, True) if axes or x.ndim == 0 else marks
+def _truth(operator, x, axis, keepdims):
+    marks = _ops.astype(x if x.dtype == bool else _ops.not_equal(x, 0), uint8)
+    whole = operator(marks, axis, keepdims, True) if axis != () or x.ndim == 0 else marks
     return _ops.not_equal(whole, 0)
 
 
@@ -94,7 +93,7 @@ def _running(x, axis, dtype, name):
     if axis is None and x.ndim != 1:
         raise ValueError(f"{name}: axis must be given unless there is one axis, got {x.ndim} axes")
     axis = axis_of(0 if axis is None else axis, x.ndim, name)
-    return cast(x, dtype or sum_dtype(x.dtype)), axis
+    return to_sum(x, dtype), axis
 
 
 def _with_initial(whole, axis, value):

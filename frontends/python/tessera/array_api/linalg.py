@@ -1,14 +1,15 @@
 """The extension `linalg` of the standard: matrices, a batch of them in leading axes.
 
-What has no complex form is refused by the operator beneath: LAPACK's records are real.
+LAPACK's records are real: what complex matrices have is made of them, or of products.
 """
 
 import math
 from collections import namedtuple
 
 from .._core import ops as _ops
+from . import _complex_linalg
 from ._creation import eye as _eye
-from ._dtypes import cast, finfo, kind_of, part_of, sum_dtype
+from ._dtypes import cast, finfo, kind_of, part_of, to_sum
 from ._elementwise import abs as _abs
 from ._linear import matmul, matrix_transpose, tensordot, vecdot
 from ._manipulation import axes_of
@@ -45,26 +46,15 @@ slogdet_result = namedtuple("slogdet_result", ["sign", "logabsdet"])
 svd_result = namedtuple("svd_result", ["U", "S", "Vh"])
 
 
-def _real_form(x):
-    """[[a, -b], [b, a]] of a + b i: products, inverses and singular values are those of x, twice
-    the size.
-    """
-    a, b = _ops.real(x), _ops.imag(x)
-    return _ops.concat([_ops.concat([a, -b], -1), _ops.concat([b, a], -1)], -2)
-
-
-def _complex_form(x):
-    """a + b i of the left half of [[a, -b], [b, a]]."""
-    rows, columns = x.shape[-2] // 2, x.shape[-1] // 2
-    return _ops.complex(x[..., :rows, :columns], x[..., rows:, :columns])
-
-
 def _iscomplex(*xs):
     return kind_of(*xs) == "c"
 
 
 def cholesky(x, /, *, upper=False):
     """The lower triangle whose product with its transposed is x, or the upper one."""
+    if _iscomplex(x):
+        lower = _complex_linalg.cholesky(x)
+        return _complex_linalg.adjoint(lower) if upper else lower
     lower = _ops.cholesky(x)
     return lower.mT if upper else lower
 
@@ -85,7 +75,7 @@ def cross(x1, x2, /, *, axis=-1):
 
 def det(x, /):
     """The determinant."""
-    return _ops.det(x)
+    return _complex_linalg.det(x) if _iscomplex(x) else _ops.det(x)
 
 
 def diagonal(x, /, *, offset=0):
@@ -98,20 +88,24 @@ def diagonal(x, /, *, offset=0):
 
 
 def eigh(x, /):
-    """Eigenvalues, ascending, and eigenvectors of symmetric matrices."""
-    return eigh_result(*_ops.eigh(x))
+    """Eigenvalues, ascending, and eigenvectors of symmetric or Hermitian matrices."""
+    return eigh_result(*(_complex_linalg.eigh if _iscomplex(x) else _ops.eigh)(x))
 
 
 def eigvalsh(x, /):
     """Eigenvalues of symmetric or Hermitian matrices, ascending."""
     if _iscomplex(x):
-        return _ops.eigh(_real_form(x))[0][..., ::2]
+        return _ops.eigh(_complex_linalg.real_form(x))[0][..., ::2]
     return _ops.eigh(x)[0]
 
 
 def inv(x, /):
     """The inverse. ValueError when it runs: no pivot may be 0."""
-    return _complex_form(_ops.matinv(_real_form(x))) if _iscomplex(x) else _ops.matinv(x)
+    return (
+        _complex_linalg.complex_form(_ops.matinv(_complex_linalg.real_form(x)))
+        if _iscomplex(x)
+        else _ops.matinv(x)
+    )
 
 
 def matrix_norm(x, /, *, keepdims=False, ord="fro"):
@@ -177,7 +171,7 @@ def pinv(x, /, *, rtol=None):
     """The pseudo-inverse, without singular values up to `rtol` times the largest one."""
     if _iscomplex(x):
         rtol = max(x.shape[-2:]) * finfo(x.dtype).eps if rtol is None else rtol
-        return _complex_form(pinv(_real_form(x), rtol=rtol))
+        return _complex_linalg.complex_form(pinv(_complex_linalg.real_form(x), rtol=rtol))
     u, values, vh = _ops.svd(x)
     isused = _ops.greater(values, _tolerance(x, values, rtol))
     inverse = _ops.where(isused, _ops.reciprocal(_ops.where(isused, values, 1.0)), 0.0)
@@ -192,6 +186,8 @@ def qr(x, /, *, mode="reduced"):
     """
     if mode not in ("reduced", "complete"):
         raise ValueError(f'qr: mode must be "reduced" or "complete", got {mode!r}')
+    if _iscomplex(x):
+        return qr_result(*_complex_linalg.qr(x, mode == "complete"))
     rows, columns = x.shape[-2], x.shape[-1]
     if mode == "reduced" or rows <= columns:
         return qr_result(*_ops.qr(x))
@@ -208,7 +204,7 @@ def _beside_one(x):
 
 def slogdet(x, /):
     """The sign of the determinant and the logarithm of its size."""
-    return slogdet_result(*_ops.slogdet(x))
+    return slogdet_result(*(_complex_linalg.slogdet if _iscomplex(x) else _ops.slogdet)(x))
 
 
 def solve(x1, x2, /):
@@ -220,7 +216,7 @@ def solve(x1, x2, /):
         return _ops.solve(x1, x2)
     columns = _ops.expand_dims(x2, 1) if x2.ndim == 1 else x2
     right = _ops.concat([_ops.real(columns), _ops.imag(columns)], -2)
-    whole = _ops.solve(_real_form(x1), right)
+    whole = _ops.solve(_complex_linalg.real_form(x1), right)
     rows = x1.shape[-1]
     result = _ops.complex(whole[..., :rows, :], whole[..., rows:, :])
     return _ops.squeeze(result, -1) if x2.ndim == 1 else result
@@ -228,9 +224,11 @@ def solve(x1, x2, /):
 
 def svd(x, /, *, full_matrices=True):
     """x = U diag(S) Vh, with S descending; with `full_matrices` U and Vh are square."""
-    u, values, vh = _ops.svd(x)
+    iscomplex = _iscomplex(x)
+    u, values, vh = (_complex_linalg.svd if iscomplex else _ops.svd)(x)
     if full_matrices:
-        u, vh = _completed(u), _completed(vh.mT).mT
+        turned = _complex_linalg.adjoint if iscomplex else matrix_transpose
+        u, vh = _completed(u), turned(_completed(turned(vh)))
     return svd_result(u, values, vh)
 
 
@@ -239,20 +237,20 @@ def _completed(columns):
     count = columns.shape[-1]
     if count == columns.shape[-2]:
         return columns
-    whole = _ops.qr(_beside_one(columns))[0]
+    whole = qr(columns, mode="complete").Q
     return _ops.concat([columns, whole[..., count:]], -1)
 
 
 def svdvals(x, /):
     """The singular values, descending."""
     if _iscomplex(x):
-        return _ops.svdvals(_real_form(x))[..., ::2]
+        return _ops.svdvals(_complex_linalg.real_form(x))[..., ::2]
     return _ops.svdvals(x)
 
 
 def trace(x, /, *, offset=0, dtype=None):
     """The sum of the diagonal, in the given dtype; small integers become int32 or uint32."""
-    return _ops.trace(cast(x, dtype or sum_dtype(x.dtype)), offset)
+    return _ops.trace(to_sum(x, dtype), offset)
 
 
 def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
