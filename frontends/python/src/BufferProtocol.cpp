@@ -87,6 +87,17 @@ llvm::Expected<TensorRef> viewed(TensorImpl &tensor, int flags) {
   return applyOne(builtin::Copy(), {Operand(&tensor)});
 }
 
+/// Raises why there is no value. NumPy drops any error of a buffer and asks for __array__ next, so Ctrl-C, which ended
+/// the wait, is noted again for the wait there.
+int raiseUnread(llvm::Error error) {
+  raise(std::move(error));
+  if (!PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
+    return -1;
+  PyErr_Clear();
+  PyErr_SetInterrupt();
+  return refuse("value must be waited for", "Ctrl-C");
+}
+
 } // namespace
 
 int tensorGetBuffer(PyObject *self, Py_buffer *view, int flags) {
@@ -95,10 +106,8 @@ int tensorGetBuffer(PyObject *self, Py_buffer *view, int flags) {
     return -1;
   llvm::Expected<TensorRef> tensor = viewed(implOf(self), flags);
   llvm::Error error = tensor ? awaitValue((*tensor)->storage()) : tensor.takeError();
-  if (error) {
-    raise(std::move(error));
-    return -1;
-  }
+  if (error)
+    return raiseUnread(std::move(error));
   auto *made = new BufferExport{std::move(*tensor), {}, {}};
   const TensorImpl &impl = *made->tensor;
   int64_t width = byteWidth(impl.dtype());
