@@ -27,11 +27,17 @@ namespace {
 /// DLManagedTensorVersioned of DLPack 1.0, which came after Debian's header.
 struct VersionedTensor {
   uint32_t major, minor;
-  void *manager_ctx;
+  void *context;
   void (*deleter)(VersionedTensor *self);
   uint64_t flags;
-  DLTensor dl_tensor;
+  DLTensor tensor;
 };
+
+DLTensor &tensorOf(DLManagedTensor &managed) { return managed.dl_tensor; }
+DLTensor &tensorOf(VersionedTensor &managed) { return managed.tensor; }
+void *&contextOf(DLManagedTensor &managed) { return managed.manager_ctx; }
+void *&contextOf(VersionedTensor &managed) { return managed.context; }
+
 constexpr uint64_t kFlagReadOnly = 1, kFlagCopied = 2;
 constexpr unsigned kMajor = 1, kMinor = 0;
 
@@ -85,13 +91,13 @@ std::optional<DType> fromType(DLDataType type) {
 
 /// The data that an exported tensor needs until its new owner releases it.
 template <typename Managed> struct Export {
-  Managed managed{};
+  Managed managed; // makeCapsule sets all of it
   TensorRef tensor;
   int64_t shape[kMaxRank], strides[kMaxRank];
 };
 
 template <typename Managed> void dropExport(Managed *managed) {
-  delete static_cast<Export<Managed> *>(managed->manager_ctx);
+  delete static_cast<Export<Managed> *>(contextOf(*managed));
 }
 
 template <typename Managed> void dropCapsule(PyObject *capsule) {
@@ -108,9 +114,9 @@ template <typename Managed> PyObject *makeCapsule(TensorImpl &tensor, uint64_t f
   std::copy(tensor.shape().begin(), tensor.shape().end(), made->shape);
   std::copy(tensor.strides().begin(), tensor.strides().end(), made->strides);
   Managed &managed = made->managed;
-  managed.dl_tensor = {
+  tensorOf(managed) = {
       tensor.data(), {kDLCPU, 0}, int32_t(tensor.rank()), typeOf(tensor.dtype()), made->shape, made->strides, 0};
-  managed.manager_ctx = made;
+  contextOf(managed) = made;
   managed.deleter = dropExport<Managed>;
   if constexpr (std::is_same_v<Managed, VersionedTensor>) {
     managed.major = kMajor;
@@ -239,7 +245,7 @@ llvm::Expected<Layout> layoutOf(const DLTensor &given, int64_t &before, int64_t 
 }
 
 template <typename Managed> llvm::Expected<TensorRef> importTensor(Managed *managed, bool isReadOnly) {
-  const DLTensor &given = managed->dl_tensor;
+  const DLTensor &given = tensorOf(*managed);
   std::optional<DType> dtype = fromType(given.dtype);
   if (llvm::Error error = checkImport(given, dtype))
     return std::move(error);
