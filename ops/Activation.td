@@ -31,7 +31,7 @@ def Tess_LeakyReluOp : Activation<"leaky_relu", "the element, scaled below 0",
   let attrFacts = [Doc<"negative_slope", "factor below 0">];
   let python = Py<"functional.nn", "leaky_relu", [], "", ["x=inp"]>;
   let samples = !listconcat(UnarySamples<>.all, [Sample<["2,3"], "negative_slope=0.2">]);
-  let onnx = "LeakyRelu";
+  let onnx = "LeakyRelu(alpha=negative_slope)";
 }
 def Tess_SigmoidOp : Activation<"sigmoid", "1 / (1 + exp(-x))", (s_sigmoid $x), "sp.special.expit(x)",
     (op<"mul"> $dout, (op<"mul"> $out, (op<"sub"> K<"1", "x">, $out)))> {
@@ -51,6 +51,7 @@ def Tess_SiluOp : Activation<"silu", "the element times its sigmoid", (s_mul $x,
         (op<"sigmoid"> $x))), K<"1", "x">)))> {
   let description = [{`out = x * sigmoid(x)`; -inf gives NaN. S. Elfwing, E. Uchibe, K. Doya: Sigmoid-Weighted
     Linear Units, Neural Networks 107, 2018.}];
+  let onnx = "Swish(...)";
 }
 def Tess_SoftplusOp : Activation<"softplus", "logarithm of 1 + exp(x)",
     (s_add (s_max $x, C<"0">), (s_log1p (s_exp (s_neg (s_abs $x))))), "np.logaddexp(x, 0)",
@@ -94,7 +95,7 @@ def Tess_GeluOp : Tess_Op<"gelu"> {
   let samples = UnarySamples<"-4", "4">.all;
   let oracle = Oracle<"x * sp.stats.norm.cdf(x)">;
   let python = Py<"functional.nn", "gelu">;
-  let onnx = "Gelu";
+  let onnx = "Gelu(...)";
 }
 
 // Python calls the operand inp, as it does that of leaky_relu.
@@ -120,7 +121,7 @@ def Tess_EluOp : Exponential<"elu", "the element, or alpha * (exp(x) - 1) below 
   let description = [{`out = x` where x > 0, `alpha * (exp(x) - 1)` elsewhere, whose derivative at 0 is alpha. D.
     Clevert, T. Unterthiner, S. Hochreiter: Fast and Accurate Deep Network Learning by Exponential Linear Units,
     ICLR 2016.}];
-  let onnx = "Elu";
+  let onnx = "Elu(alpha=alpha)";
 }
 def Tess_CeluOp : Exponential<"celu", "the element, or alpha * (exp(x / alpha) - 1) below 0",
     (s_select (s_gt $x, C<"0">), $x, (s_mul $alpha, (s_expm1 (s_div $x, $alpha)))),
@@ -129,7 +130,7 @@ def Tess_CeluOp : Exponential<"celu", "the element, or alpha * (exp(x / alpha) -
   let description = [{`out = x` where x > 0, `alpha * (exp(x / alpha) - 1)` elsewhere: the derivative at 0 is 1
     whatever alpha is. With alpha 0 what is 0 gives NaN. J. T. Barron: Continuously Differentiable Exponential Linear
     Units, arXiv:1704.07483.}];
-  let onnx = "Celu";
+  let onnx = "Celu(alpha=alpha)";
 }
 def Tess_SeluOp : InpActivation<"selu", "scaled exponential linear unit",
     (s_select (s_gt $x, C<"0">), (s_mul $x, C<"1.0507009873554805">), (s_mul (s_expm1 $x), C<"1.7580993408473769">)),
@@ -139,7 +140,7 @@ def Tess_SeluOp : InpActivation<"selu", "scaled exponential linear unit",
   let description = [{`out = scale * x` where x > 0, `scale * alpha * (exp(x) - 1)` elsewhere, with scale
     1.0507009873554805 and alpha 1.6732632423543772; the derivative at 0 is scale * alpha. G. Klambauer et al.:
     Self-Normalizing Neural Networks, NeurIPS 2017.}];
-  let onnx = "Selu";
+  let onnx = "Selu(...)";
 }
 
 //===----------------------------------------------------------------------===//

@@ -30,6 +30,7 @@ def Tess_ScaledDotProductAttentionOp : Tess_Op<"scaled_dot_product_attention"> {
                  Sample<["2,4", "3,4", "2,3,5"]>, Sample<["1,2,4", "1,3,4", "3,3,2"], "is_causal=true">];
   let oracle = Oracle<"tess_oracle.attention(query, key, value, attn_mask, is_causal, scale)">;
   let python = Py<"functional.nn", "scaled_dot_product_attention">;
+  let onnx = "Attention(...)";
 }
 def Tess_ScaledDotProductAttentionBackwardOp : Tess_Op<"scaled_dot_product_attention_backward"> {
   let summary = "gradients of attention by the gradients of its result and its weights";
@@ -71,7 +72,7 @@ def Tess_RotaryEmbeddingOp : Tess_Op<"rotary_embedding"> {
                  Sample<["6", "3", ""]>, Sample<["0,4", "2", "2"]>];
   let oracle = Oracle<"tess_oracle.rotary_embedding(x, cos, sin, interleaved)">;
   let python = Py<"functional.nn", "rotary_embedding", [], "", ["x=inp"]>;
-  let onnx = "RotaryEmbedding";
+  let onnx = "RotaryEmbedding(...)";
 }
 
 #endif // TESS_OPS_ATTENTION

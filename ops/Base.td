@@ -218,6 +218,8 @@ class Tess_Op<string mnemonic, list<Trait> traits = []>
   Oracle oracle = ?;
   Py python = ?;
   string opdef = "";           // default: CamelCase of the mnemonic
+  // ONNX's operator: "Elu(alpha=alpha)" takes the operands in this order, and its attributes are those of the record that
+  // stand behind the equal signs; of "Conv(...)" functions of tessera.onnx say what differs.
   string onnx = "";
   int version = 1;
   list<string> upgrades = [];  // for older texts: lines of ops/UpgradeStep.h

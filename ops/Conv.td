@@ -60,7 +60,7 @@ class Conv<ConvDims d>
   let gradient = [(op<"conv" # d.name # "_backward_data", sameConv> $weight, $dout, $x),
                   (op<"conv" # d.name # "_backward_weight", sameConv> $x, $dout, $weight)];
   let constraints = d.geometry;
-  let onnx = "Conv";
+  let onnx = "Conv(...)";
 }
 class ConvBackwardData<ConvDims d>
     : ConvBase<"conv" # d.name # "_backward_data", "gradient of a " # d.word # " convolution for its input", d,
@@ -112,7 +112,7 @@ class ConvTranspose<ConvDims d>
   let constraints = ["operands must have rank " # d.rank, "channels of x must be those of weight",
                      "channels of x must be a multiple of groups", "output_padding must be below strides",
                      "padding must leave elements of the result"];
-  let onnx = "ConvTranspose";
+  let onnx = "ConvTranspose(...)";
 }
 
 def Tess_Conv1dOp : Conv<ConvDims<1>> {

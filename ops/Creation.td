@@ -24,6 +24,7 @@ def Tess_FullOp : Creation<"full", "one value everywhere", "-> (*@shape)", (s_id
   let samples = [Sample<[], "shape=[2, 3];value=1.5">, Sample<[], "shape=[];value=-2.0;dtype=f64">,
                  Sample<[], "shape=[0, 3];value=1.0">, Sample<[], "shape=[4];value=7.0;dtype=i64">,
                  Sample<[], "shape=[4];value=1.0;dtype=bool">, Sample<[], "shape=[1, 2, 1, 3, 2];value=3.0;dtype=bf16">];
+  let onnx = "ConstantOfShape(...)";
 }
 def Tess_ArangeOp : Creation<"arange", "start + step * i", "-> (@num)",
                              (s_add $start, (s_mul (s_cast (s_index)), $step)),
@@ -38,6 +39,7 @@ def Tess_ArangeOp : Creation<"arange", "start + step * i", "-> (@num)",
   let samples = [Sample<[], "num=5">, Sample<[], "num=4;start=1.0;step=0.5">, Sample<[], "num=0">,
                  Sample<[], "num=6;start=10.0;step=-2.0;dtype=i32">, Sample<[], "num=3;dtype=i64">,
                  Sample<[], "num=3;dtype=f64">, Sample<[], "num=3;dtype=f16">];
+  let onnx = "Range(...)";
 }
 def Tess_LinspaceOp : Creation<"linspace", "evenly spaced numbers, both ends included", "-> (@num)", (s_id $start),
                                "np.linspace(start, stop, num).astype(dtype)"> {
@@ -64,7 +66,7 @@ def Tess_EyeOp : Creation<"eye", "ones on the main diagonal, zeros elsewhere", "
                    BindTime<"n">, BindTime<"m">, SizeAttr<"n">, SizeAttr<"m">, Range<"n", "0", "9007199254740992.0">, Range<"m", "0", "9007199254740992.0">];
   let samples = [Sample<[], "n=3;m=3">, Sample<[], "n=2;m=4;dtype=i32">, Sample<[], "n=0;m=4">, Sample<[], "n=4;m=0">,
                  Sample<[], "n=4;m=2;dtype=f64">];
-  let onnx = "EyeLike";
+  let onnx = "EyeLike(...)";
 }
 def Tess_ScalarTensorOp : Creation<"scalar_tensor", "an integer or a size as a tensor of rank 0", "-> ()", (s_cast $value),
                                    "np.array(value).astype(dtype)"> {

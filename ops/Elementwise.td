@@ -119,7 +119,7 @@ def Tess_DivOp : FloatBinary<"div", "quotient of two tensors", (s_div $x, $y), "
   let description = [{`out = x / y`, never rounded to an integer. Division by 0 gives inf, -inf or NaN, as IEEE
     754 says. Of complex numbers both are divided by the larger part of y, so that nothing overflows on the
     way, and multiplied by conj(y); a divisor that is 0 or infinite gives NaN.}];
-  let onnx = "Div";
+  let onnx = "Div(...)";
 }
 def Tess_FloorDivOp : Binary<"floor_div", "largest integer not above the quotient", (s_floordiv $x, $y),
                              "np.floor_divide(x, y)", [(op<"full_like", "value=0.0"> $x),
@@ -133,6 +133,7 @@ def Tess_ModOp : Binary<"mod", "remainder with the sign of the divisor", (s_mod 
   let description = [{`out = x - floor(x / y) * y`, as Python's %, rounded once. An integer modulo 0 is 0, a
     float NaN.}];
   let samples = BinarySamples<"1", "9">.all;
+  let onnx = "Mod(...)";
 }
 def Tess_PowOp : FloatBinary<"pow", "power", (s_pow $x, $y), "np.power(x, y)",
     [(op<"mul"> $dout, (op<"where"> (op<"equal"> $y, K<"0", "x">), K<"0", "x">,
@@ -141,7 +142,7 @@ def Tess_PowOp : FloatBinary<"pow", "power", (s_pow $x, $y), "np.power(x, y)",
     "**"> {
   let description = [{`out = x^y`, with the special values of C11, Annex F.10.4.4: `x^0` and `1^y` are 1 even of
     NaN; a negative x gives NaN unless y is a whole number.}];
-  let onnx = "Pow";
+  let onnx = "Pow(...)";
 }
 def Tess_MaximumOp : Binary<"maximum", "larger of two elements; NaN if either is", (s_max $x, $y), "np.maximum(x, y)",
     [(op<"where"> (op<"greater_equal"> $x, $y), $dout, K<"0", "dout">),
@@ -191,7 +192,7 @@ def Tess_ClipOp : Unary<"clip", "element limited to a range", (s_min (s_max $x, 
                    Runtime<DefaultValuedAttr<F64Attr, "INFINITY">>:$upper);
   let attrFacts = [Doc<"lower", "smallest value">, Doc<"upper", "largest value">];
   let samples = !listconcat(UnarySamples<"-9", "9", "lower=-3.0;upper=4.0">.all, [Sample<["2,3"], "lower=0.0">]);
-  let onnx = "Clip";
+  let onnx = "Clip(...)";
 }
 
 //===----------------------------------------------------------------------===//
@@ -260,22 +261,29 @@ def Tess_LogicalNotOp : Unary<"logical_not", "whether it is false", (s_not $x), 
 def Tess_LeftShiftOp : Bits<"left_shift", "bits moved up", (s_shl $x, $y), "np.left_shift(x, y)", "<<", "0", "6"> {
   let description = [{`out = x * 2^y`, wrapped around. A shift by the width of the dtype or more, or by a
     negative number, gives 0.}];
+  let onnx = "BitShift(...)";
 }
 def Tess_RightShiftOp : Bits<"right_shift", "bits moved down, the sign kept", (s_shr $x, $y), "np.right_shift(x, y)",
                              ">>", "0", "7"> {
   let description = [{`out = floor(x / 2^y)`. A shift by the width of the dtype or more, or by a negative
     number, gives 0, or -1 where x is negative.}];
+  let onnx = "BitShift(...)";
 }
-def Tess_BitwiseAndOp : Bits<"bitwise_and", "and of each bit", (s_bitand $x, $y), "np.bitwise_and(x, y)", "&", "0">;
-def Tess_BitwiseOrOp : Bits<"bitwise_or", "or of each bit", (s_bitor $x, $y), "np.bitwise_or(x, y)", "|", "0">;
+def Tess_BitwiseAndOp : Bits<"bitwise_and", "and of each bit", (s_bitand $x, $y), "np.bitwise_and(x, y)", "&", "0"> {
+  let onnx = "BitwiseAnd";
+}
+def Tess_BitwiseOrOp : Bits<"bitwise_or", "or of each bit", (s_bitor $x, $y), "np.bitwise_or(x, y)", "|", "0"> {
+  let onnx = "BitwiseOr";
+}
 def Tess_BitwiseXorOp : Bits<"bitwise_xor", "exclusive or of each bit", (s_bitxor $x, $y), "np.bitwise_xor(x, y)", "^",
-                             "0">;
+                             "0"> { let onnx = "BitwiseXor"; }
 def Tess_BitwiseNotOp : Unary<"bitwise_not", "each bit inverted", (s_bitnot $x), "np.invert(x)", (none), Tess_Int> {
   let description = [{`out = ~x`, which is -x - 1 in two's complement and the largest number - x of unsigned
     integers.}];
   let gradient = [];
   let samples = UnarySamples<"0", "100">.all;
   let python = Py<"functional.elemwise", "bitwise_not", [], "~">;
+  let onnx = "BitwiseNot";
 }
 
 //===----------------------------------------------------------------------===//
@@ -315,7 +323,7 @@ def Tess_CastOp : Tess_Op<"cast"> {
   let constraints = ["x must be real where dtype is neither complex nor bool"];
   let oracle = Oracle<"tess_oracle.cast(x, dtype)">;
   let python = Py<"functional.tensor", "astype", ["astype"], "", ["x=inp"]>;
-  let onnx = "Cast";
+  let onnx = "Cast(...)";
 }
 def Tess_CopyOp : Unary<"copy", "the same elements in new contiguous memory", (s_id $x), "x", (same $dout), Tess_Moved> {
   let description = [{`out = x`, in row-major order whatever the layout of x.}];

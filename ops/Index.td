@@ -33,7 +33,7 @@ def Tess_GatherOp : IndexOp<"gather", "elements along an axis, by an index for e
   let constraints = ["x and index must have the same rank", "dimensions besides axis must match"];
   let samples = [Sample<["5", "3"], "", "-2; 0", "2; 5">, Sample<["4,3", "2,3"], "", "-2; 0", "2; 4">,
                  Sample<["4,3", "4,5"], "axis=1", "-2; -3", "2; 3">, Sample<["4,3", "0,3"], "", "-2; 0", "2; 4">];
-  let onnx = "GatherElements";
+  let onnx = "GatherElements(axis=axis)";
 }
 def Tess_ScatterOp : IndexOp<"scatter", "the tensor with elements along an axis replaced",
                              "tess_oracle.scatter(x, index, source, axis)"> {
@@ -53,7 +53,7 @@ def Tess_ScatterOp : IndexOp<"scatter", "the tensor with elements along an axis 
                      "source must have the shape of index"];
   let samples = [Sample<["5", "1", "1"], "", "-2; 0; -2", "2; 5; 2">, Sample<["4,3", "1,3", "1,3"], "", "-2; 0; -2", "2; 4; 2">,
                  Sample<["4,3", "4,1", "4,1"], "axis=1", "-2; 0; -2", "2; 3; 2">];
-  let onnx = "ScatterElements";
+  let onnx = "ScatterElements(axis=axis)";
 }
 class AdvancedIndex<string m, string what, string expr> : IndexOp<m, what, expr> {
   let attrFacts = [Axis<"axes", "x">, BindTime<"axes">, Doc<"axes", "axis of x for each index">];
@@ -121,7 +121,7 @@ def Tess_NonZeroOp : IndexOp<"non_zero", "positions of the elements that are not
   let boundRule = "nonZeroBound";
   let dtypes = Fixed<"i32">;
   let samples = [Sample<["7"]>, Sample<["2,3"]>, Sample<["0,3"]>];
-  let onnx = "NonZero";
+  let onnx = "NonZero(...)";
 }
 def Tess_ArgsortOp : IndexOp<"argsort", "elements in order along the last axis, and where they were",
                              "tess_oracle.argsort(x, descending)", "functional.math"> {
@@ -151,7 +151,7 @@ def Tess_TopkOp : IndexOp<"topk", "the first k elements in order along the last 
   let constraints = ["k must not be above the size of the last axis"];
   let python = Py<"functional.math", "topk", [], "", ["x=inp"]>;
   let samples = [Sample<["7"], "k=3">, Sample<["2,5"], "k=5;descending=false">, Sample<["2,5"], "k=0">];
-  let onnx = "TopK";
+  let onnx = "TopK(...)";
 }
 def Tess_SearchSortedOp : IndexOp<"searchsorted", "where elements would stand in a sorted axis",
                                   "tess_oracle.searchsorted(sorted, values, side)", "functional.math"> {
@@ -193,7 +193,7 @@ def Tess_EmbeddingOp : IndexOp<"embedding", "rows of a table", "weight[ids]", "f
   let forward = [(op<"index_get", "axes=[0]"> $weight, $ids)];
   let samples = [Sample<["7,3", "4"], "", "-2; 0", "2; 7">, Sample<["7,3", "2,2"], "", "-2; 0", "2; 7">,
                  Sample<["7,3", ""], "", "-2; 0", "2; 7">, Sample<["7,3", "0"], "", "-2; 0", "2; 7">];
-  let onnx = "Gather";
+  let onnx = "Gather(...)";
 }
 def Tess_IndexingOneHotOp : IndexOp<"indexing_one_hot", "the element of the given index along an axis",
     "tess_oracle.indexing_one_hot(x, index, axis, keepdims)", "functional.nn"> {

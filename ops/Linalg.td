@@ -66,6 +66,7 @@ def Tess_DetOp : MatrixOp<"det", "determinant of a matrix", "np.linalg.det(x)"> 
   let description = [{The product of the pivots of x with the sign of the exchanges of its rows; 1 of a matrix without
     elements. Its gradient is made of the inverse: a singular matrix has a determinant, and no gradient.}];
   let shapes = "(*B, N, N) -> (*B)";
+  let onnx = "Det";
 }
 def Tess_SlogdetOp : MatrixOp<"slogdet", "sign of a determinant, and the logarithm of its size", "np.linalg.slogdet(x)"> {
   let description = [{`det(x) = sign * exp(logabsdet)`, where a product would overflow. Of a singular matrix they are 0

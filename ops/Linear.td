@@ -25,7 +25,7 @@ def Tess_MatmulOp : Tess_Op<"matmul"> {
                  Sample<["2,0", "0,4"]>, Sample<["1,2,3,2,3", "2,1,3,4"]>];
   let oracle = Oracle<"np.matmul(x.swapaxes(-1, -2) if transpose_x else x, y.swapaxes(-1, -2) if transpose_y else y)">;
   let python = Py<"functional.math", "matmul", [], "@">;
-  let onnx = "MatMul";
+  let onnx = "MatMul(...)";
 }
 def Tess_LinearOp : Tess_Op<"linear"> {
   let summary = "product with a transposed weight, plus a bias";
@@ -40,7 +40,7 @@ def Tess_LinearOp : Tess_Op<"linear"> {
                  Sample<["0,3", "4,3", "4"]>, Sample<["3", "4,3", "4"]>];
   let oracle = Oracle<"x @ weight.T + (0 if bias is None else bias)">;
   let python = Py<"functional.nn", "linear">;
-  let onnx = "Gemm";
+  let onnx = "Gemm(...)";
 }
 
 //===----------------------------------------------------------------------===//
@@ -123,7 +123,7 @@ def Tess_EinsumOp : Tess_Op<"einsum"> {
                  Sample<["", "3"], "equation=\",a->a\"">];
   let oracle = Oracle<"np.einsum(equation, *operands, dtype=np.result_type(*operands))">;
   let python = Py<"functional.math", "einsum">;
-  let onnx = "Einsum";
+  let onnx = "Einsum(equation=equation)";
 }
 def Tess_TraceOp : Tess_Op<"trace"> {
   let summary = "sum of a diagonal";

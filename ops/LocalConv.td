@@ -60,6 +60,7 @@ def Tess_SlidingWindowTransposeOp : PlaceOp<"sliding_window_transpose", "images 
   let samples = [Sample<["2,3,3,5,3,2"], "output_size=[5, 6];kernel_size=[3, 2]">,
                  Sample<["1,2,3,3,2,2"], "output_size=[4, 5];kernel_size=[2, 2];strides=[2, 1];padding=[1, 0];dilation=[1, 2]">,
                  Sample<["0,2,4,1,1,1"], "output_size=[4, 1];kernel_size=[1, 1]">];
+  let onnx = "Col2Im(...)";
 }
 def Tess_LocalConv2dOp : PlaceOp<"local_conv2d", "convolution with a weight for each place", "localConv2d",
                                  "local_conv2d(x, weight, strides, padding, dilation)"> {
@@ -106,6 +107,7 @@ def Tess_DeformableConv2dOp : PlaceOp<"deformable_conv2d", "convolution of moved
                  Sample<["2,4,4,4", "2,2,3,3", "2,36,2,4", "2,18,2,4"], "strides=[2, 1];padding=[1, 1];groups=2">,
                  Sample<["1,2,6,4", "2,2,3,1", "1,6,2,4", "1,3,2,4"], "dilation=[2, 1]">,
                  Sample<["0,3,2,2", "2,3,1,1", "0,2,2,2", "0,1,2,2"]>];
+  let onnx = "DeformConv(...)";
 }
 
 def Tess_DeformablePsroiPoolingOp : PlaceOp<"deformable_psroi_pooling", "means of the moved bins of boxes",

@@ -45,6 +45,7 @@ def Tess_CrossEntropyOp : LossOp<"cross_entropy", "cross entropy of class scores
                  Sample<["4,5", "4"], "label_smooth=0.1;reduction=\"sum\"", "-2; 0", "2; 5">,
                  Sample<["3,5", "3"], "with_logits=false", "0.1; 0", "0.9; 5">,
                  Sample<["5,4", "4"], "axis=0;label_smooth=1.0", "-2; 0", "2; 5">];
+  let onnx = "SoftmaxCrossEntropyLoss(...)";
 }
 def Tess_NllLossOp : LossOp<"nll_loss", "negative log likelihood of class indices", "nllLoss",
     "tess_oracle.nll_loss(pred, label, weight, axis, ignore_index, reduction)"> {
@@ -65,7 +66,7 @@ def Tess_NllLossOp : LossOp<"nll_loss", "negative log likelihood of class indice
                  Sample<["2,5,3", "2,3"], "reduction=\"none\";ignore_index=2", "-2; 0", "0; 5">,
                  Sample<["5,4", "4", "5"], "axis=0;reduction=\"sum\"", "-2; 0; 0.5", "0; 5; 2">,
                  Sample<["5,4", "4"], "axis=0", "-2; 0", "0; 5">];
-  let onnx = "NegativeLogLikelihoodLoss";
+  let onnx = "NegativeLogLikelihoodLoss(...)";
 }
 
 //===----------------------------------------------------------------------===//

@@ -7,26 +7,32 @@ include "ops/Elementwise.td"
 def Tess_AcosOp : FloatUnary<"acos", "inverse cosine", (s_acos $x), "np.arccos(x)",
     (op<"neg"> (op<"mul"> $dout, (op<"rsqrt"> (op<"sub"> K<"1", "x">, (op<"square"> $x))))), "-0.9", "0.9"> {
   let description = [{`out = arccos(x)`, in [0, pi]; NaN outside of [-1, 1].}];
+  let onnx = "Acos";
 }
 def Tess_AsinOp : FloatUnary<"asin", "inverse sine", (s_asin $x), "np.arcsin(x)",
     (op<"mul"> $dout, (op<"rsqrt"> (op<"sub"> K<"1", "x">, (op<"square"> $x)))), "-0.9", "0.9"> {
   let description = [{`out = arcsin(x)`, in [-pi/2, pi/2]; NaN outside of [-1, 1].}];
+  let onnx = "Asin";
 }
 def Tess_AtanOp : FloatUnary<"atan", "inverse tangent", (s_atan $x), "np.arctan(x)",
     (op<"div"> $dout, (op<"add"> (op<"square"> $x), K<"1", "x">))> {
   let description = [{`out = arctan(x)`, in [-pi/2, pi/2], the ends at the infinities.}];
+  let onnx = "Atan";
 }
 def Tess_AcoshOp : FloatUnary<"acosh", "inverse hyperbolic cosine", (s_acosh $x), "np.arccosh(x)",
     (op<"mul"> $dout, (op<"rsqrt"> (op<"sub"> (op<"square"> $x), K<"1", "x">))), "1.1", "4"> {
   let description = [{`out = log(x + sqrt(x^2 - 1))`; NaN below 1, inf at inf.}];
+  let onnx = "Acosh";
 }
 def Tess_AsinhOp : FloatUnary<"asinh", "inverse hyperbolic sine", (s_asinh $x), "np.arcsinh(x)",
     (op<"mul"> $dout, (op<"rsqrt"> (op<"add"> (op<"square"> $x), K<"1", "x">)))> {
   let description = [{`out = log(x + sqrt(x^2 + 1))`, an odd function; the infinities stay.}];
+  let onnx = "Asinh";
 }
 def Tess_AtanhOp : FloatUnary<"atanh", "inverse hyperbolic tangent", (s_atanh $x), "np.arctanh(x)",
     (op<"div"> $dout, (op<"sub"> K<"1", "x">, (op<"square"> $x))), "-0.9", "0.9"> {
   let description = [{`out = log((1 + x) / (1 - x)) / 2`; inf at 1, -inf at -1, NaN outside of [-1, 1].}];
+  let onnx = "Atanh";
 }
 def Tess_Atan2Op : FloatBinary<"atan2", "angle of the point (x, y), whose ordinate y comes first", (s_atan2 $y, $x),
     "np.arctan2(y, x)",
@@ -41,20 +47,25 @@ def Tess_Atan2Op : FloatBinary<"atan2", "angle of the point (x, y), whose ordina
 def Tess_CosOp : FloatUnary<"cos", "cosine", (s_cos $x), "np.cos(x)",
                             (op<"neg"> (op<"mul"> $dout, (op<"sin"> $x)))> {
   let description = [{`out = cos(x)`, x in radians; NaN at the infinities.}];
+  let onnx = "Cos";
 }
 def Tess_SinOp : FloatUnary<"sin", "sine", (s_sin $x), "np.sin(x)", (op<"mul"> $dout, (op<"cos"> $x))> {
   let description = [{`out = sin(x)`, x in radians; NaN at the infinities.}];
+  let onnx = "Sin";
 }
 def Tess_TanOp : FloatUnary<"tan", "tangent", (s_tan $x), "np.tan(x)",
                             (op<"mul"> $dout, (op<"add"> (op<"square"> $out), K<"1", "x">)), "-1", "1"> {
   let description = [{`out = sin(x) / cos(x)`, x in radians; NaN at the infinities.}];
+  let onnx = "Tan";
 }
 def Tess_CoshOp : FloatUnary<"cosh", "hyperbolic cosine", (s_cosh $x), "np.cosh(x)",
                              (op<"mul"> $dout, (op<"sinh"> $x))> {
   let description = [{`out = (exp(x) + exp(-x)) / 2`; inf at both infinities.}];
+  let onnx = "Cosh";
 }
 def Tess_SinhOp : FloatUnary<"sinh", "hyperbolic sine", (s_sinh $x), "np.sinh(x)", (op<"mul"> $dout, (op<"cosh"> $x))> {
   let description = [{`out = (exp(x) - exp(-x)) / 2`; the infinities stay.}];
+  let onnx = "Sinh";
 }
 def Tess_TanhOp : FloatUnary<"tanh", "hyperbolic tangent", (s_tanh $x), "np.tanh(x)",
                              (op<"mul"> $dout, (op<"sub"> K<"1", "x">, (op<"square"> $out)))> {
@@ -140,6 +151,7 @@ class Triangle<string m, string what, ScalarFn keeps, string sign> : Tess_Op<m> 
   let lowering = Elementwise_;
   let scalar = [(s_select (keeps (s_dimindex 0), (s_add (s_dimindex 1), $diagonal)), $x, C<"0">)];
   let gradient = [(op<m, "diagonal=$diagonal"> $dout)];
+  let onnx = "Trilu(...)";
   let attrFacts = [Range<"diagonal", "-9007199254740992.0", "9007199254740992.0">,
                    Doc<"diagonal", "first or last one that is kept, above the main one where positive">];
   let samples = [Sample<["3,5"]>, Sample<["5,3"], "diagonal=-1">, Sample<["2,1,4,4"], "diagonal=1">, Sample<["0,3"]>,

@@ -30,7 +30,7 @@ def Tess_ConcatOp : JoinOp<"concat", "tensors one after the other along an axis"
                      "dimensions besides axis must match"];
   let samples = [Sample<["2,3", "4,3"]>, Sample<["2,3", "2,1", "2,2"], "axis=1">, Sample<["2,3"], "axis=-1">,
                  Sample<["0,3", "2,3"]>, Sample<["2,1,3,2", "2,5,3,2"], "axis=1">];
-  let onnx = "Concat";
+  let onnx = "Concat(axis=axis)";
 }
 def Tess_StackOp : JoinOp<"stack", "tensors side by side along a new axis", "stack", "np.stack(inputs, axis)"> {
   let description = [{Input number i is `out[..., i, ...]`, i standing at axis, whose size is the number of inputs.}];
@@ -57,7 +57,7 @@ def Tess_SplitOp : MoveOp<"split", "parts of given sizes along an axis", "split"
   let constraints = ["sections must not be empty", "sections must add up to the size of the axis"];
   let samples = [Sample<["6"], "sections=[1, 2, 3]">, Sample<["2,4"], "sections=[2, 2];axis=1">,
                  Sample<["2,4"], "sections=[2];axis=0">, Sample<["2,4"], "sections=[0, 4];axis=-1">];
-  let onnx = "Split";
+  let onnx = "Split(...)";
 }
 def Tess_PadOp : MoveOp<"pad", "a border of one value", "pad",
     "tess_oracle.pad(x, low, high, value)"> {
@@ -75,7 +75,7 @@ def Tess_PadOp : MoveOp<"pad", "a border of one value", "pad",
                  Sample<["4,3"], "low=[-1, 0];high=[-2, 1]">, Sample<["0,3"], "low=[1, 0];high=[1, 0]">,
                  Sample<[""], "low=[];high=[]">];
   let python = Py<"functional.nn", "pad">;
-  let onnx = "Pad";
+  let onnx = "Pad(...)";
 }
 def Tess_SliceSetOp : MoveOp<"slice_set", "the tensor with a slice of it replaced", "sliceSet",
                              "tess_oracle.slice_set(x, value, starts, stops, steps)", "(*D), (*V) -> (*D)"> {
@@ -126,7 +126,7 @@ def Tess_TileOp : RearrangeOp<"tile", "the tensor repeated along each axis", "ti
   let attrFacts = [Range<"reps", "0", "1e9">, BindTime<"reps">, SizeAttr<"reps">, Doc<"reps", "how often, for each axis">];
   let constraints = ["reps must have an entry for each axis", "rank must be below 8 where elements repeat"];
   let samples = [Sample<["3"], "reps=[2]">, Sample<["2,3"], "reps=[1, 3]">, Sample<["2,3"], "reps=[2, 2]">, Sample<["2,3"], "reps=[2, 0]">];
-  let onnx = "Tile";
+  let onnx = "Tile(...)";
 }
 def Tess_PixelShuffleOp : RearrangeOp<"pixel_shuffle", "channels made pixels", "pixelShuffle",
                                       "tess_oracle.pixel_shuffle(x, upscale_factor)"> {
@@ -140,7 +140,7 @@ def Tess_PixelShuffleOp : RearrangeOp<"pixel_shuffle", "channels made pixels", "
   let samples = [Sample<["2,8,3,2"], "upscale_factor=2">, Sample<["9,2,1"], "upscale_factor=3">,
                  Sample<["2,3,2,2"], "upscale_factor=1">, Sample<["2,0,4,2,2"], "upscale_factor=2">];
   let python = Py<"functional.nn", "pixel_shuffle", [], "", ["x=inp"]>;
-  let onnx = "DepthToSpace";
+  let onnx = "DepthToSpace(...)";
 }
 def Tess_RollOp : MoveOp<"roll", "the elements moved along an axis, around its end", "",
                          "np.roll(x, shift, axis)"> {

@@ -53,7 +53,7 @@ def Tess_BatchNormInferenceOp : Tess_Op<"batch_norm_inference"> {
                  Sample<["0,3", "1,3", "1,3", "1,3", "1,3"], "", "-2; 0.5; -1; -1; 0.5", "2">];
   let oracle = Oracle<"(x - mean) / np.sqrt(var + epsilon) * scale + bias">;
   let python = Py<"functional.nn", "batch_norm_inference">;
-  let onnx = "BatchNormalization";
+  let onnx = "BatchNormalization(...)";
 }
 
 class TrailingNorm<string m, string what, string expr, list<Trait> more = []> : Tess_Op<m, more> {
@@ -80,7 +80,7 @@ def Tess_LayerNormOp : TrailingNorm<"layer_norm", "normalisation over the last a
   let lowering = Composite<"layerNorm">;
   let samples = [Sample<["2,3,8"]>, Sample<["4,8", "8", "8"]>, Sample<["4,3,8", "3,8", "3,8"], "axes=2">,
                  Sample<["4,8", "8", "8"], "epsilon=0.0">, Sample<["0,8", "8", "8"]>];
-  let onnx = "LayerNormalization";
+  let onnx = "LayerNormalization(...)";
 }
 def Tess_RmsNormOp : TrailingNorm<"rms_norm", "division by the root mean square over the last axes",
                                   "tess_oracle.rms_norm(x, scale, axes, epsilon)"> {
@@ -91,6 +91,7 @@ def Tess_RmsNormOp : TrailingNorm<"rms_norm", "division by the root mean square 
   let shapes = "(*D), (*P)? -> (*D)";
   let lowering = Composite<"rmsNorm">;
   let samples = [Sample<["2,3,8"]>, Sample<["4,8", "8"]>, Sample<["4,3,8", "3,8"], "axes=2">, Sample<["4,8", "8"], "epsilon=0.0">];
+  let onnx = "RMSNormalization(...)";
 }
 
 //===----------------------------------------------------------------------===//
@@ -139,7 +140,7 @@ def Tess_GroupNormOp : ChannelNorm<"group_norm", "normalisation within groups of
   let samples = [Sample<["2,4,3"], "num_groups=2">, Sample<["2,4,3,2", "4", "4"], "num_groups=4">,
                  Sample<["3,5", "5", "5"], "num_groups=1">, Sample<["2,4,3", "4"], "num_groups=2;epsilon=0.0">,
                  Sample<["0,4,3"], "num_groups=2">];
-  let onnx = "GroupNormalization";
+  let onnx = "GroupNormalization(...)";
 }
 def Tess_InstanceNormOp : ChannelNorm<"instance_norm", "normalisation of each channel of each sample", "instanceNorm",
                                       "tess_oracle.group_norm(x, scale, bias, x.shape[1], epsilon)"> {
@@ -150,7 +151,7 @@ def Tess_InstanceNormOp : ChannelNorm<"instance_norm", "normalisation of each ch
   let attrFacts = epsilonFacts;
   let samples = [Sample<["2,3,5"]>, Sample<["2,3,4,2", "3", "3"]>, Sample<["3,4", "4"], "epsilon=0.001">,
                  Sample<["2,3,5", "3"], "epsilon=0.0">, Sample<["0,3,4"]>];
-  let onnx = "InstanceNormalization";
+  let onnx = "InstanceNormalization(...)";
 }
 def Tess_LocalResponseNormOp : Tess_Op<"local_response_norm"> {
   let summary = "division by the squares of neighbouring channels";
@@ -173,7 +174,7 @@ def Tess_LocalResponseNormOp : Tess_Op<"local_response_norm"> {
                  Sample<["1,3,2,2"], "kernel_size=1">, Sample<["0,3,2,2"]>];
   let oracle = Oracle<"tess_oracle.local_response_norm(x, kernel_size, k, alpha, beta)">;
   let python = Py<"functional.nn", "local_response_norm", [], "", ["x=inp"]>;
-  let onnx = "LRN";
+  let onnx = "LRN(...)";
 }
 
 #endif // TESS_OPS_NORM

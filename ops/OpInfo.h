@@ -218,7 +218,7 @@ struct OpInfo {
   /// Keeps scope for the python side: "functional.nn.softmax".
   const char *pythonModule;
   const char *pythonName;
-  const char *onnx; // may be null
+  const char *onnx; // as in ops/Base.td; may be null
   /// Largest metas of the results when a size depends on data; null when none does.
   ShapeRuleFn boundRule;
   /// How older versions are read: "1: rename axis dim"; see Codec.cpp.

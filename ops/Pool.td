@@ -63,7 +63,7 @@ class MaxPool<Images d> : PoolOp<"max_pool" # d.name, "largest element of each w
   let gradient = [(op<"max_pool" # d.name # "_backward", samePool> $x, $out, $dout)];
   let attrFacts = d.facts;
   let constraints = d.geometry;
-  let onnx = "MaxPool";
+  let onnx = "MaxPool(...)";
 }
 class MaxPoolBackward<Images d> : PoolOp<"max_pool" # d.name # "_backward", "gradient of max_pool" # d.name,
     "tess_oracle.max_pool_backward(x, dout, kernel_size, strides, padding)"> {
@@ -92,7 +92,7 @@ class AvgPool<Images d> : PoolOp<"avg_pool" # d.name, "mean of each window",
   let gradient = [(op<"avg_pool" # d.name # "_backward", sameAvgPool> $dout, $x)];
   let attrFacts = !listconcat(d.facts, countFacts);
   let constraints = d.geometry;
-  let onnx = "AveragePool";
+  let onnx = "AveragePool(...)";
 }
 class AvgPoolBackward<Images d> : PoolOp<"avg_pool" # d.name # "_backward", "gradient of avg_pool" # d.name,
     "tess_oracle.avg_pool_backward(dout, like.shape, kernel_size, strides, padding, count_include_pad)"> {
@@ -162,14 +162,14 @@ class AdaptiveAvgPool<Images d> : AdaptivePool<d, "adaptive_avg_pool" # d.name,
     "mean of windows that divide the image into a given size", "adaptiveAvgPool", "np.mean"> {
   let description = [{`out[n, c, *i]` is the mean of what lies from `floor(i * size / output_size)` to `ceil((i + 1) *
     size / output_size) - 1` along each axis of the image: windows may overlap. As PyTorch's adaptive_avg_pool}] # d.name # ".";
-  let onnx = "GlobalAveragePool";
+  let onnx = "GlobalAveragePool(...)";
 }
 class AdaptiveMaxPool<Images d> : AdaptivePool<d, "adaptive_max_pool" # d.name,
     "largest element of windows that divide the image into a given size", "adaptiveMaxPool", "np.max"> {
   let description = "`out[n, c, *i]` is the largest element of the window that adaptive_avg_pool" # d.name # [{ would look
     at; NaN wins. The first of equal elements of a window takes the gradient. As PyTorch's adaptive_max_pool}] # d.name # ".";
   let python = Py<"functional.pool", "adaptive_max_pool" # d.name, [], "", ["x=inp", "output_size=oshp"]>;
-  let onnx = "GlobalMaxPool";
+  let onnx = "GlobalMaxPool(...)";
 }
 defvar adaptiveSamples2d = [Sample<["2,3,6,8"], "output_size=[2, 4]">, Sample<["1,2,5,7"], "output_size=[2, 3]">,
                             Sample<["1,2,3,3"], "output_size=[1, 1]">];
@@ -200,7 +200,7 @@ def Tess_MaxPool1dOp : SequencePool<"max_pool1d", "largest element of each windo
   let constraints = !listconcat(["x must have rank 3"], poolWindows);
   let samples = [Sample<["2,3,6"], "kernel_size=[2];strides=[2]">, Sample<["1,2,5"], "kernel_size=[3];padding=[1]">,
                  Sample<["0,2,4"], "kernel_size=[2]">, Sample<["1,2,5"], "kernel_size=[1]">];
-  let onnx = "MaxPool";
+  let onnx = "MaxPool(...)";
 }
 def Tess_AvgPool1dOp : SequencePool<"avg_pool1d", "mean of each window of a sequence", "avgPool1d",
     "tess_oracle.avg_pool(x, kernel_size, strides, padding, count_include_pad)"> {
@@ -213,7 +213,7 @@ def Tess_AvgPool1dOp : SequencePool<"avg_pool1d", "mean of each window of a sequ
   let samples = [Sample<["2,3,6"], "kernel_size=[2];strides=[2]">, Sample<["1,2,5"], "kernel_size=[3];padding=[1]">,
                  Sample<["1,2,5"], "kernel_size=[3];padding=[1];count_include_pad=false">,
                  Sample<["1,2,5"], "kernel_size=[1]">];
-  let onnx = "AveragePool";
+  let onnx = "AveragePool(...)";
 }
 class AdaptivePool1d<string m, string what, string rule, string expr> : SequencePool<m, what, rule, expr> {
   let keepsAxes = 0;

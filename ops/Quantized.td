@@ -31,7 +31,7 @@ def Tess_QuantizeOp : Tess_Op<"quantize"> {
                  Sample<["2,3", "2,1", "2,1"], "dtype=quint4<0.5:1>", "-2; 0.1; 1", "2; 0.2; 3">];
   let oracle = Oracle<"tess_oracle.quantize(x, scale, zero_point, dtype)">;
   let python = Py<"functional.tensor", "quantize", [], "", ["x=inp"]>;
-  let onnx = "QuantizeLinear";
+  let onnx = "QuantizeLinear(...)";
 }
 def Tess_DequantizeOp : Tess_Op<"dequantize"> {
   let summary = "what the integers of a quantized dtype stand for";
@@ -49,7 +49,7 @@ def Tess_DequantizeOp : Tess_Op<"dequantize"> {
   let python = Py<"functional.tensor", "dequantize", [], "", ["x=inp"]>;
   let example = !strconcat(">>> import tessera\n>>> x = tessera.tensor([1.0], dtype=\"qint8<0.5>\")\n",
                            ">>> tessera.functional.dequantize(x, 0.5, 0).tolist()\n[1.0]");
-  let onnx = "DequantizeLinear";
+  let onnx = "DequantizeLinear(...)";
 }
 
 #endif // TESS_OPS_QUANTIZED

@@ -60,7 +60,7 @@ def Tess_DropoutOp : Tess_Op<"dropout"> {
                  Sample<["0,3", "", ""], "p=0.0", "-2; 0; 0", "2; 100; 100">];
   let oracle = Oracle<"tess_oracle.dropout(x, seed, offset, p)">;
   let python = Py<"functional.nn", "dropout">;
-  let onnx = "Dropout";
+  let onnx = "Dropout(...)";
 }
 
 #endif // TESS_OPS_RANDOM

@@ -35,7 +35,7 @@ def Tess_SumOp : ReductionBase<"sum", "sum over axes", "np.sum(x, axis=axes or N
   let lowering = Reduction<"Sum">;
   let dtypes = SumOf<"x">;
   let gradientRule = "sum";
-  let onnx = "ReduceSum";
+  let onnx = "ReduceSum(...)";
 }
 def Tess_MeanOp : ReductionBase<"mean", "arithmetic mean over axes", "np.mean(x, axis=axes or None, keepdims=keepdims)",
                                 Tess_FloatOrComplex> {
@@ -43,7 +43,7 @@ def Tess_MeanOp : ReductionBase<"mean", "arithmetic mean over axes", "np.mean(x,
   let lowering = Reduction<"Mean">;
   let dtypes = PromoteFloat<["x"]>;
   let gradientRule = "mean";
-  let onnx = "ReduceMean";
+  let onnx = "ReduceMean(...)";
 }
 def Tess_ProdOp : ReductionBase<"prod", "product over axes", "np.prod(x, axis=axes or None, keepdims=keepdims)",
                                 Tess_Number> {
@@ -52,7 +52,7 @@ def Tess_ProdOp : ReductionBase<"prod", "product over axes", "np.prod(x, axis=ax
   let lowering = Reduction<"Prod">;
   let gradientRule = "prod";
   let samples = ReductionSamples<"-1", "2">.all;
-  let onnx = "ReduceProd";
+  let onnx = "ReduceProd(...)";
 }
 class Extremum<string m, string what, string kind, string expr> : ReductionBase<m, what, expr, Tess_Number> {
   let arguments = (ins Tess_Number:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes,
@@ -70,10 +70,10 @@ class Extremum<string m, string what, string kind, string expr> : ReductionBase<
   let samples = !listconcat(ReductionSamples<>.all, [Sample<["2,3"], "axes=[1];allow_empty=true">]);
 }
 def Tess_MaxOp : Extremum<"max", "largest element over axes", "Max", "np.max(x, axis=axes or None, keepdims=keepdims)"> {
-  let onnx = "ReduceMax";
+  let onnx = "ReduceMax(...)";
 }
 def Tess_MinOp : Extremum<"min", "smallest element over axes", "Min",
-                          "np.min(x, axis=axes or None, keepdims=keepdims)"> { let onnx = "ReduceMin"; }
+                          "np.min(x, axis=axes or None, keepdims=keepdims)"> { let onnx = "ReduceMin(...)"; }
 
 class ArgExtremum<string m, string what, string kind, string expr> : Tess_Op<m> {
   let summary = what;
@@ -97,12 +97,12 @@ class ArgExtremum<string m, string what, string kind, string expr> : Tess_Op<m> 
 def Tess_ArgMaxOp : ArgExtremum<"argmax", "index of the largest element along an axis", "ArgMax",
                                 "np.argmax(x, axis=axis, keepdims=keepdims)"> {
   let opdef = "Argmax";
-  let onnx = "ArgMax";
+  let onnx = "ArgMax(...)";
 }
 def Tess_ArgMinOp : ArgExtremum<"argmin", "index of the smallest element along an axis", "ArgMin",
                                 "np.argmin(x, axis=axis, keepdims=keepdims)"> {
   let opdef = "Argmin";
-  let onnx = "ArgMin";
+  let onnx = "ArgMin(...)";
 }
 
 class MeanComposite<string m, string what, string expr, dag body> : ReductionBase<m, what, expr, Tess_Float> {
@@ -149,6 +149,7 @@ def Tess_NormOp : NormOp<"norm", "norm of vectors along axes", "norm",
                  Sample<["2,5"], "axes=[1];ord=3.0">, Sample<["2,5"], "axes=[-1];ord=INFINITY">,
                  Sample<["2,5"], "axes=[0];ord=-INFINITY">, Sample<["2,5"], "ord=1.0">, Sample<["0,3"], "axes=[1]">];
   let python = Py<"functional.math", "norm", [], "", ["x=inp", "axes=axis"]>;
+  let onnx = "ReduceL2(...)";
 }
 def Tess_NormalizeOp : NormOp<"normalize", "vectors along axes, divided by their norm", "normalize",
                               "x / np.maximum(tess_oracle.norm(x, axes, True, ord), epsilon)"> {
@@ -163,7 +164,7 @@ def Tess_NormalizeOp : NormOp<"normalize", "vectors along axes, divided by their
                  Sample<["2,5"], "axes=[1];epsilon=0.0">,
                  Sample<["0,3"], "axes=[1]">];
   let python = Py<"functional.math", "normalize", [], "", ["x=inp", "axes=axis", "epsilon=eps"]>;
-  let onnx = "LpNormalization";
+  let onnx = "LpNormalization(...)";
 }
 
 def Tess_SumToOp : Tess_Op<"sum_to"> {

@@ -37,7 +37,7 @@ def Tess_CumSumOp : ScanOp<"cumsum", "sums up to each element along an axis", "+
     float32, and each result is rounded once.}];
   let dtypes = SumOf<"x">;
   let oracle = Oracle<"tess_oracle.scan(np.cumsum, 0, x, axis, exclusive, reverse)">;
-  let onnx = "CumSum";
+  let onnx = "CumSum(...)";
 }
 def Tess_CumProdOp : ScanOp<"cumprod", "products up to each element along an axis", "*", Tess_Number> {
   let description = [{`out[t] = out[t - 1] * x[t]`, each product rounded, as NumPy does it; exclusive products begin
@@ -45,6 +45,7 @@ def Tess_CumProdOp : ScanOp<"cumprod", "products up to each element along an axi
     result is rounded once. The gradient divides by nothing, so zeros are like other numbers.}];
   let samples = ScanSamples<"-1", "2">.all;
   let oracle = Oracle<"tess_oracle.scan(np.cumprod, 1, x, axis, exclusive, reverse)">;
+  let onnx = "CumProd(...)";
 }
 class RunningExtremum<string m, string what, string function, string accumulate, string start>
     : ScanOp<m, what, function, Tess_Number> {

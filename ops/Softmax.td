@@ -26,7 +26,7 @@ def Tess_SoftmaxOp : SoftmaxOp<"softmax", "normalised exponentials along one axi
     axis gives an empty result.}];
   let gradient = [(op<"mul"> $out, (op<"sub"> $dout,
       (op<"sum", "axes=$axis;keepdims=true"> (op<"mul"> $dout, $out))))];
-  let onnx = "Softmax";
+  let onnx = "Softmax(axis=axis)";
 }
 def Tess_LogSoftmaxOp : SoftmaxOp<"log_softmax", "logarithm of the softmax along one axis", "logSoftmax",
                                   "sp.special.log_softmax(x, axis) if x.size else x"> {
@@ -35,7 +35,7 @@ def Tess_LogSoftmaxOp : SoftmaxOp<"log_softmax", "logarithm of the softmax along
     axis gives an empty result.}];
   let python = Py<"functional.nn", "logsoftmax", [], "", ["x=inp"]>;
   let gradient = [(op<"sub"> $dout, (op<"mul"> (op<"exp"> $out), (op<"sum", "axes=$axis;keepdims=true"> $dout)))];
-  let onnx = "LogSoftmax";
+  let onnx = "LogSoftmax(axis=axis)";
 }
 def Tess_LogSumExpOp : Tess_Op<"logsumexp"> {
   let summary = "logarithm of the sum of exponentials over axes";
@@ -57,7 +57,7 @@ def Tess_LogSumExpOp : Tess_Op<"logsumexp"> {
                  Sample<["0,3"], "axes=[1]">];
   let oracle = Oracle<"sp.special.logsumexp(x, axis=tuple(axes) or None, keepdims=keepdims)">;
   let python = Py<"functional.nn", "logsumexp", [], "", ["x=inp", "axes=axis"]>;
-  let onnx = "ReduceLogSumExp";
+  let onnx = "ReduceLogSumExp(...)";
 }
 
 //===----------------------------------------------------------------------===//
@@ -93,7 +93,7 @@ def Tess_OneHotOp : Tess_Op<"one_hot"> {
                  Sample<["0"], "num_classes=0", "0", "2">];
   let oracle = Oracle<"(np.arange(num_classes) == x[..., None]).astype(x.dtype)">;
   let python = Py<"functional.nn", "one_hot", [], "", ["x=inp"]>;
-  let onnx = "OneHot";
+  let onnx = "OneHot(...)";
 }
 
 #endif // TESS_OPS_SOFTMAX

@@ -31,7 +31,7 @@ def Tess_ReshapeOp : ViewOp<"reshape", "the same elements in another shape", "Re
   let samples = [Sample<["2,3"], "shape=[6]">, Sample<["2,3"], "shape=[3, -1]">, Sample<[""], "shape=[1, 1]">,
                  Sample<["1"], "shape=[]">, Sample<["2,3,4"], "shape=[4, 1, 6]">, Sample<["0,3"], "shape=[3, 0]">];
   let python = Py<"functional.tensor", "reshape", ["reshape"], "", ["x=inp", "shape=target_shape"]>;
-  let onnx = "Reshape";
+  let onnx = "Reshape(...)";
 }
 def Tess_TransposeOp : ViewOp<"transpose", "axes in another order", "Permute", "transpose", "np.transpose(x, pattern or None)"> {
   let description = [{Axis i of the result is axis pattern[i] of x; an empty pattern reverses the axes. As
@@ -44,7 +44,7 @@ def Tess_TransposeOp : ViewOp<"transpose", "axes in another order", "Permute", "
   let samples = [Sample<["2,3"], "pattern=[1, 0]">, Sample<["2,3,4"], "pattern=[2, 0, 1]">, Sample<["2,3,4"]>,
                  Sample<[""]>, Sample<["2,3"], "pattern=[0, 1]">, Sample<["2,0,3,1,2"], "pattern=[4, 3, 2, 1, 0]">];
   let python = Py<"functional.tensor", "transpose", ["transpose"], "", ["x=inp"]>;
-  let onnx = "Transpose";
+  let onnx = "Transpose(perm=pattern)";
 }
 def Tess_ExpandDimsOp : ViewOp<"expand_dims", "new axes of size 1", "UnitAxes", "expandDims", "np.expand_dims(x, tuple(axis))"> {
   let description = [{Axes count in the result: [N] with axis [0, -1] is [1, N, 1].}];
@@ -53,7 +53,7 @@ def Tess_ExpandDimsOp : ViewOp<"expand_dims", "new axes of size 1", "UnitAxes", 
   let attrFacts = [Axis<"axis", "x", 1>, Doc<"axis", "places of the new axes">];
   let samples = [Sample<["2,3"], "axis=[0]">, Sample<["2,3"], "axis=[-1]">, Sample<["2,3"], "axis=[0, 2]">,
                  Sample<[""], "axis=[0]">, Sample<["0,3"], "axis=[1]">];
-  let onnx = "Unsqueeze";
+  let onnx = "Unsqueeze(...)";
 }
 def Tess_SqueezeOp : ViewOp<"squeeze", "axes of size 1 removed", "UnitAxes", "squeeze",
                             "np.squeeze(x, tuple(axis) if axis else None)"> {
@@ -64,7 +64,7 @@ def Tess_SqueezeOp : ViewOp<"squeeze", "axes of size 1 removed", "UnitAxes", "sq
   let constraints = ["removed axes must have size 1", "dimensions must be known when axis is empty"];
   let samples = [Sample<["2,1,3,1"]>, Sample<["2,1,3"], "axis=[1]">, Sample<["1,2,1"], "axis=[0, -1]">, Sample<["1"]>,
                  Sample<["2,3"]>, Sample<["0,1"], "axis=[1]">];
-  let onnx = "Squeeze";
+  let onnx = "Squeeze(...)";
 }
 def Tess_BroadcastToOp : ViewOp<"broadcast_to", "axes of size 1 repeated to a shape", "Broadcast", "broadcastTo",
                                 "tess_oracle.broadcast_to(x, shape)"> {
@@ -77,7 +77,7 @@ def Tess_BroadcastToOp : ViewOp<"broadcast_to", "axes of size 1 repeated to a sh
   let constraints = ["shape must have entries >= -1", "x must broadcast to shape"];
   let samples = [Sample<["3"], "shape=[2, 3]">, Sample<["2,1,3"], "shape=[4, -1, 5, -1]">, Sample<["2,1"], "shape=[2, 4]">, Sample<[""], "shape=[2, 2]">,
                  Sample<["1,3"], "shape=[0, 3]">, Sample<["2,3"], "shape=[2, 3]">];
-  let onnx = "Expand";
+  let onnx = "Expand(...)";
 }
 def Tess_SliceOp : ViewOp<"slice", "every step-th element from start to stop, for each axis", "Slice", "slice",
     "x[tuple(slice(a, None if s < 0 and b < -n else b, s) for a, b, s, n in zip(starts, stops, steps or [1] * x.ndim, x.shape))]"> {
@@ -100,7 +100,7 @@ def Tess_SliceOp : ViewOp<"slice", "every step-th element from start to stop, fo
                  Sample<["5,6"], "starts=[4, 5];stops=[0, 1];steps=[-2, -3]">, Sample<["0,3"], "starts=[0, 0];stops=[1, 2]">,
                  Sample<["5,6"], "starts=[-5, 2];stops=[-4, 4];in_bounds=[0, -1]">,
                  Sample<["2,3,4,2,3"], "starts=[0, 1, 0, 0, 2];stops=[2, 3, 4, 1, -4];steps=[1, 1, 2, 1, -1]">];
-  let onnx = "Slice";
+  let onnx = "Slice(...)";
   let version = 2;
 }
 def Tess_FlattenOp : ViewOp<"flatten", "a run of axes made one", "Reshape", "flatten",
@@ -116,7 +116,7 @@ def Tess_FlattenOp : ViewOp<"flatten", "a run of axes made one", "Reshape", "fla
   let samples = [Sample<["2,3,4"]>, Sample<["2,3,4"], "start_axis=1">, Sample<["2,3,4,2"], "start_axis=1;end_axis=-2">,
                  Sample<["7"]>, Sample<[""]>, Sample<["2,0,3"], "start_axis=1">];
   let python = Py<"functional.tensor", "flatten", ["flatten"], "", ["x=inp"]>;
-  let onnx = "Flatten";
+  let onnx = "Flatten(...)";
   let version = 2;
   let upgrades = ["1: rename start start_axis", "1: rename end end_axis", "1: default end_axis -1"];
 }

@@ -44,7 +44,7 @@ def Tess_ResizeOp : VisionOp<"resize", "images, or sequences or volumes, of anot
                  Sample<["1,2,4,5"], "size=[3, 9];mode=\"nearest\"">, Sample<["0,2,3"], "size=[4]">,
                  Sample<["2,3,5"], "size=[1];mode=\"cubic\";align_corners=true">];
   let python = Py<"functional.vision", "resize">;
-  let onnx = "Resize";
+  let onnx = "Resize(...)";
 }
 
 //===----------------------------------------------------------------------===//
@@ -86,6 +86,7 @@ def Tess_RemapOp : Warp<"remap", "pixels of images at given positions", "remap",
                  Sample<["1,2,1,1", "1,3,4,2"], "border_mode=\"reflect_101\"", "-2; -3", "2; 3">,
                  Sample<["1,2,4,3", "1,4,4,2"], "border_mode=\"constant\";border_val=1.5", "-2; -3", "2; 6">,
                  Sample<["0,2,4,3", "0,2,2,2"]>];
+  let onnx = "GridSample(...)";
 }
 def Tess_WarpPerspectiveOp : Warp<"warp_perspective", "images seen through perspective transformations", "warpPerspective",
     "(N, C, H, W), (B, 3, 3), (B) -> (B, C, *@out_shape)",
@@ -148,6 +149,7 @@ def Tess_RoiAlignOp : Roi<"roi_align", "boxes of images in one size, by interpol
                  Sample<["3,2,4,4", "3,5"], "output_shape=[1, 2];mode=\"max\";scale=2.0;sample_points=[1, 3]", "-2; 0", "2; 2.9">,
                  Sample<["2,2,4,4", "3,5"], "output_shape=[2, 2];aligned=false", "-2; 0", "2; 1.9">,
                  Sample<["2,2,4,4", "0,5"], "output_shape=[2, 2]">];
+  let onnx = "RoiAlign(...)";
 }
 def Tess_RoiPoolingOp : Roi<"roi_pooling", "boxes of images in one size, by pooling", "roiPooling",
                             "roi_pooling(x, rois, output_shape, mode, scale)"> {
@@ -181,6 +183,7 @@ def Tess_NmsOp : VisionOp<"nms", "boxes that overlap no better one much", "", "n
                      "there must be a score for each box"];
   let samples = [Sample<["7,4", "7"], "iou_thresh=0.3", "0", "3">, Sample<["9,4", "9"], "iou_thresh=0.1;max_output=2", "0", "3">,
                  Sample<["5,4", "5"], "iou_thresh=0.5;max_output=0">, Sample<["0,4", "0"], "iou_thresh=0.5">];
+  let onnx = "NonMaxSuppression(...)";
 }
 def Tess_CorrelationOp : VisionOp<"correlation", "likeness of patches of two images", "",
     "correlation(x, y, kernel_size, max_displacement, stride1, stride2, pad_size, is_multiply)"> {

@@ -67,7 +67,7 @@ void emitMarkdownOp(const OpModel &op, raw_ostream &os) {
   row("dtype", {dtypeLine(op)});
   row("errors", raisesLines(op));
   row("names", {"`tess." + op.name + "`, `builtin." + op.opdefName + "`" +
-                (op.text("onnx").empty() ? "" : ", ONNX `" + op.text("onnx") + "`")});
+                (op.text("onnx").empty() ? "" : ", ONNX `" + StringRef(op.text("onnx")).split('(').first.str() + "`")});
   row("gradient", {op.hasGradient() ? "yes" : "no"});
 }
 

@@ -190,6 +190,22 @@ static void checkUpgrades(const OpModel &op) {
   }
 }
 
+/// Checks the attributes in `onnx`, as in "Elu(alpha=alpha)".
+static void checkOnnx(const OpModel &op) {
+  std::string field = op.text("onnx");
+  StringRef text = StringRef(field).split('(').second;
+  if (text.empty() && !StringRef(field).contains('('))
+    return;
+  if (!text.consume_back(")"))
+    op.fatal("onnx must be a name, perhaps with attributes in parentheses, got '" + field + "'");
+  SmallVector<StringRef> items;
+  if (text != "...")
+    text.split(items, ',');
+  for (StringRef item : items)
+    if (op.attrIndex(item.split('=').second.trim()) < 0)
+      op.fatal("onnx must name attributes behind '=', got '" + item + "'");
+}
+
 std::vector<ParsedAttr> parseAttrText(const OpModel &op, StringRef text) {
   std::vector<ParsedAttr> parsed;
   SmallVector<StringRef> items;
@@ -336,6 +352,7 @@ static OpModel readOp(const Record *record) {
   readFacts(op);
   checkNumbers(op);
   checkUpgrades(op);
+  checkOnnx(op);
   readPython(op);
   if (const Record *oracle = op.def("oracle"))
     op.oracle = oracle->getValueAsString("expr").str();

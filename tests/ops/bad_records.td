@@ -1,6 +1,6 @@
 // Records that are wrong stop the generator, with the record's place and what is wrong.
 //
-// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
+// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
 include "ops/Base.td"
 
 class Plain<string m> : Tess_Op<m> {
@@ -175,4 +175,12 @@ def Tess_BOp : Scanned<"b", "out[*a, t, *b] = scan(+, t, exclusive, reverse) x[*
 def Tess_BOp : Scanned<"b", "out[*a, t, *b] = scan(+, t, exclusive, reverse) x[*a, t:axis, *b]"> {
   let shapes = "(*D) -> (*D)";
 }
+#endif
+// CHECK: error: b: onnx must name attributes behind '=', got 'axis=dim'
+#ifdef CASE_35
+def Tess_BOp : Plain<"b"> { let onnx = "B(axis=dim)"; }
+#endif
+// CHECK: error: b: onnx must be a name, perhaps with attributes in parentheses, got 'B(axis'
+#ifdef CASE_36
+def Tess_BOp : Plain<"b"> { let onnx = "B(axis"; }
 #endif

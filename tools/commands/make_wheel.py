@@ -26,6 +26,8 @@ Version: {version}
 Summary: deep learning: an eager mode and a static-graph compiler that give the same bits
 Requires-Python: ==3.11.*
 Requires-Dist: numpy
+Provides-Extra: onnx
+Requires-Dist: onnx; extra == "onnx"
 Provides-Extra: plot
 Requires-Dist: matplotlib; extra == "plot"
 Provides-Extra: progress

@@ -82,6 +82,7 @@ nb::dict opRow(const OpInfo &info) {
   row["summary"] = info.summary;
   row["module"] = info.pythonModule;
   row["python"] = info.pythonName;
+  row["onnx"] = info.onnx ? info.onnx : "";
   row["version"] = int(info.version);
   row["lowering"] = kLowerings[unsigned(info.lowering)];
   row["has_gradient"] = info.gradient != nullptr;

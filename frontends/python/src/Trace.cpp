@@ -22,6 +22,7 @@
 #include "llvm/ADT/STLExtras.h"
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/set.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -388,6 +389,9 @@ void initClasses(nb::module_ &module) {
             return arguments;
           },
           "Tensors like its arguments, without values.")
+      .def("view", &viewOf, nb::arg("known"), nb::arg("free"),
+           "Its operators, values, arguments and results; composites that are not `known` as what they are made of. "
+           "`free`: (argument, axis, name) of sizes that are expressions.")
       .def_prop_ro("has_data_sizes", [](PyRecording &self) { return self.recording->hasDataSizes(); })
       .def_prop_ro(
           "why_eager", [](PyRecording &self) { return self.recording->whyEager(); },

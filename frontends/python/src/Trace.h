@@ -5,6 +5,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -18,6 +19,13 @@ struct PyRecording {
 
 /// The tensors of a Python sequence; TypeError, which opens with `what`, where an item is none.
 std::vector<eager::TensorRef> tensorsOf(nanobind::handle sequence, const char *what);
+
+/// An axis of an argument, and the name of its dimension; equal names are one.
+using FreeAxis = std::tuple<size_t, size_t, std::string>;
+
+/// What the recording does, as lists and dicts: its operators, values, arguments and results. A composite that is none
+/// of the `known` records becomes the operators that it is made of. The sizes of `free` are symbols, "d0" the first.
+nanobind::dict viewOf(const PyRecording &self, const std::set<std::string> &known, const std::vector<FreeAxis> &free);
 
 /// A free dimension: argument, axis, name, min, and max or -1. Equal names are one dimension.
 using FreeDim = std::tuple<size_t, size_t, std::string, int64_t, int64_t>;

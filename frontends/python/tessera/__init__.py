@@ -78,8 +78,8 @@ _full_sync = sync
 def __getattr__(name):
     if name in ("bfloat16", "float8_e4m3fn", "float8_e5m2"):
         return getattr(dtype, name)
-    if name == "hub":  # its imports take longer than all others
-        return importlib.import_module(".hub", __name__)
+    if name in ("hub", "onnx"):  # their imports take longer than all others
+        return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"tessera: name must be that of a part, got {name!r}")
 
 
@@ -119,6 +119,7 @@ __all__ = [
     "logger",
     "module",
     "no_grad",
+    "onnx",
     "optimizer",
     "random",
     "save",

@@ -12,7 +12,7 @@ def write(traced, call, file, arg_names, output_names, dims, targets):
     names, outputs = list(arg_names or []), list(output_names or [])
     _check_names("arg_names", names, call.num_arguments)
     _check_names("output_names", outputs, len(call.slots))
-    free = _free_dims(dims or {}, names)
+    free = free_dims(dims or {}, names)
     name = traced.__name__
     call.check_data(name, traced.function)
     if free:
@@ -50,7 +50,8 @@ def _check_names(what, names, count):
         raise ValueError(f"dump: {what} must be {count} different names, got {names}")
 
 
-def _free_dims(dims, names):
+def free_dims(dims, names):
+    """(argument, axis, name, min, max or -1) of each dimension that `dims` frees."""
     unknown = [name for name in dims if name not in names]
     if unknown:
         raise ValueError(f"dump: dims must be of arguments in arg_names {names}, got {unknown}")

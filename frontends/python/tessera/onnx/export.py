@@ -1,0 +1,132 @@
+"""A traced function as a file of ONNX."""
+
+import os
+
+from ..jit.dump import free_dims
+from . import exporters  # noqa: F401  registers the functions
+from .package import checker, helper, onnx, shape_inference
+from .writer import Writer, known_records
+
+NEWEST = 23
+"""The opset that is written where no other is asked for; the oldest is 13."""
+OLDEST = 13
+_LARGE = 1 << 31  # bytes that a message of Protobuf may have
+
+
+def export(traced, file, *, arg_names=None, output_names=None, dims=None, opset=NEWEST):
+    """Writes the last recorded call of `traced` as a model of ONNX, with the shapes of the call but
+    for the dimensions that `dims` frees.
+
+    Tensors from outside are constants of the model. An operator that ONNX has not, or not in
+    `opset`, is written as the operators that it is made of.
+
+    Args:
+        traced: a function that `tessera.jit.trace(..., capture_as_const=True)` gave, and that has
+            been called
+        file: a path or a binary stream; beside a path lies `NAME.data` where the model has 2 GiB
+        arg_names, output_names: names of inputs and outputs; default "arg0" and "output0"
+        dims: free dimensions of inputs by name and axis, `{"x": {0: Dim("batch")}}`, as
+            `trace.dump` takes them
+        opset: the version of ONNX's operators, 13 to 23
+
+    Raises:
+        RuntimeError: the trace must have capture_as_const=True, be one program, and have been
+            called
+        ValueError: names must be as many as there are tensors, and differ; opset must be one of
+            those; the call must be a program whose sizes do not depend on data
+        NotImplementedError: every operator must be one that ONNX can say, the message names it with
+            its line; the function must update no tensor from outside
+
+    Example:
+        >>> import tempfile
+        >>> import tessera
+        >>> traced = tessera.jit.trace(lambda x: x * 2, capture_as_const=True)
+        >>> _ = traced(tessera.tensor([1.0]))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     export(traced, f"{folder}/double.onnx", arg_names=["x"])
+        ...     tessera.onnx.load(f"{folder}/double.onnx").inputs
+        ['x']
+    """
+    if not OLDEST <= opset <= NEWEST:
+        raise ValueError(f"export: opset must be {OLDEST} to {NEWEST}, got {opset}")
+    call = _call_of(traced)
+    count = len(call.slots)
+    names = _names("arg_names", arg_names, "arg", call.num_arguments)
+    outputs = _names("output_names", output_names, "output", count)
+    free = _free_dims(traced, call, dims, names)
+    view = call.recording.view(known_records(opset), free)
+    _check_view(view)
+    writer = Writer(view, opset, names, free)
+    graph = writer.graph(traced.__name__, view["results"][:count], outputs)
+    _save(_model(graph, opset), file)
+
+
+def _call_of(traced):
+    if not traced.capture_as_const:
+        raise RuntimeError("export: the trace must have capture_as_const=True, got False")
+    if traced._segments is not None or traced._last is None:
+        got = "no call" if traced._last is None else "parts within exclude_from_trace"
+        raise RuntimeError(f"export: {traced.__name__} must be one recorded call, got {got}")
+    call = traced._last
+    if why := call.recording.why_eager:
+        raise ValueError(
+            f"export: {traced.__name__} must be a program, got one that runs eagerly: {why}"
+        )
+    return call
+
+
+def _free_dims(traced, call, dims, names):
+    """(argument, axis, name) of each free dimension, on which the call must not depend."""
+    try:
+        free = free_dims(dims or {}, names)
+        if free:
+            call.check_free(traced.__name__, traced.function, free)
+    except ValueError as error:
+        raise ValueError(str(error).replace("dump: ", "export: ", 1)) from None
+    return [(argument, axis, name) for argument, axis, name, _, _ in free]
+
+
+def _check_view(view):
+    if view["updates"]:
+        raise NotImplementedError(
+            f"export: the function must update no tensor from outside, got {view['updates']} "
+            "updates"
+        )
+    if view["has_data_sizes"]:
+        raise ValueError("export: sizes must not depend on data, got one that does")
+
+
+def _names(what, names, prefix, count):
+    names = [f"{prefix}{i}" for i in range(count)] if names is None else list(names)
+    if len(names) != count or len(set(names)) != count:
+        raise ValueError(f"export: {what} must be {count} different names, got {names}")
+    return names
+
+
+def _model(graph, opset):
+    imports = [helper.make_opsetid("", opset)]
+    version = helper.find_min_ir_version_for(imports)
+    return helper.make_model(
+        graph, opset_imports=imports, ir_version=version, producer_name="tessera"
+    )
+
+
+def _check(model):
+    try:
+        checker.check_model(model, full_check=True)
+    except (checker.ValidationError, shape_inference.InferenceError) as error:
+        raise NotImplementedError(f"export: ONNX must take the model, got {error}") from error
+
+
+def _save(model, file):
+    is_large = model.ByteSize() >= _LARGE
+    if not is_large:
+        _check(model)
+    if hasattr(file, "write"):
+        onnx.save(model, file)
+        return
+    path = os.fspath(file)
+    data = os.path.basename(path) + ".data"
+    onnx.save(model, path, save_as_external_data=is_large, location=data)
+    if is_large:
+        _check(path)

@@ -1,0 +1,127 @@
+"""Numbers as scaled integers."""
+
+import numpy as np
+
+from ..._core import ops as _ops
+from ..package import onnx
+from ..registry import importer
+from ..values import FEW_BITS, dtype_of
+from .convolution import convolved
+from .elementwise import cast, convert
+
+_TYPES = onnx.TensorProto
+
+
+def _beside(node, x, value):
+    """Scale or zero point in a shape that broadcasts to x: of all, of an axis, or of blocks."""
+    if (
+        value is None
+        or value.ndim == 0
+        or (value.ndim == 1 and value.shape[0] == 1 and x.ndim != 1)
+    ):
+        return value if value is None or value.ndim == 0 else _ops.reshape(value, ())
+    axis, block = node["axis"] % x.ndim, node["block_size"]
+    if block:
+        whole = _ops.repeat(value, block, axis)
+        stops = list(x.shape)
+        return _ops.slice(whole, [0] * x.ndim, stops)
+    if value.ndim == x.ndim and value.ndim != 1:
+        return value
+    shape = [1] * x.ndim
+    shape[axis] = value.shape[0]
+    return _ops.reshape(value, shape)
+
+
+def _range_of(element_type, dtype):
+    if element_type in FEW_BITS:
+        bits, signed = FEW_BITS[element_type]
+        return (-(1 << bits - 1), (1 << bits - 1) - 1) if signed else (0, (1 << bits) - 1)
+    limits = np.iinfo(dtype)
+    return limits.min, limits.max
+
+
+def quantized(node, x, scale, zero, element_type):
+    """round(x / scale) + zero, halves to even, within the range of the type."""
+    dtype = dtype_of(element_type, str(node))
+    ratio = x / scale
+    if dtype.startswith("float8"):
+        return convert(node, ratio, element_type, node["saturate"] != 0)
+    low, high = _range_of(element_type, dtype)
+    whole = _ops.round(cast(ratio, "float64"))
+    whole = whole if zero is None else whole + cast(zero, "float64")
+    return cast(_ops.clip(whole, float(low), float(high)), dtype)
+
+
+@importer("QuantizeLinear")
+def _quantize_linear(node, x, scale, zero=None):
+    element_type = node["output_dtype"] or node.element_types.get(2) or _TYPES.UINT8
+    precision = node["precision"]
+    if precision:
+        x, scale = (cast(each, dtype_of(precision, str(node))) for each in (x, scale))
+    elif x.dtype.name == "int32":
+        x = cast(x, "float32")
+    elif scale.dtype.name != x.dtype.name:
+        wide = "float32"
+        x, scale = cast(x, wide), cast(scale, wide)
+    return quantized(node, x, _beside(node, x, scale), _beside(node, x, zero), element_type)
+
+
+@importer("DequantizeLinear")
+def _dequantize_linear(node, x, scale, zero=None):
+    dtype = scale.dtype.name
+    if node["output_dtype"]:
+        dtype = dtype_of(node["output_dtype"], str(node))
+    exact = "float64" if x.dtype.name == "int32" else "float32"
+    value = cast(x, exact)
+    if zero is not None and not x.dtype.name.startswith("float8"):
+        value = value - cast(_beside(node, x, zero), exact)
+    return cast(cast(value, "float32") * cast(_beside(node, x, scale), "float32"), dtype)
+
+
+@importer("DynamicQuantizeLinear")
+def _dynamic_quantize_linear(node, x):
+    """(uint8 of the shape of x, its scale, its zero point): the range always has 0."""
+    low = _ops.minimum(_ops.min(x), 0)
+    high = _ops.maximum(_ops.max(x), 0)
+    scale = (high - low) / 255.0
+    scale = _ops.where(_ops.equal(scale, 0), _ops.full([], 1, "float32"), scale)
+    zero = cast(_ops.clip(_ops.round(-low / scale), 0.0, 255.0), "uint8")
+    return quantized(node, x, scale, zero, _TYPES.UINT8), scale, zero
+
+
+@importer("QLinearMatMul")
+def _qlinear_matmul(node, a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero):
+    a, b = _real(a, a_scale, a_zero, -1), _real(b, b_scale, b_zero, 0)
+    product = _ops.matmul(a[0], b[0])
+    scale = a[1] * b[1]
+    element_type = node.element_types.get(7, _type_of(y_zero))
+    ratio = product * scale
+    return quantized(node, ratio, cast(y_scale, "float64"), y_zero, element_type)
+
+
+def _type_of(zero):
+    return _TYPES.INT8 if zero.dtype.name == "int8" else _TYPES.UINT8
+
+
+def _real(x, scale, zero, unit):
+    """(x - zero, scale), in float64; vectors are of rows (unit -1) or of columns (unit 0)."""
+    scale, zero = (cast(each, "float64") for each in (scale, zero))
+    if unit == -1:
+        scale, zero = (_ops.expand_dims(v, [-1]) if v.ndim == 1 else v for v in (scale, zero))
+    return cast(x, "float64") - zero, scale
+
+
+@importer("QLinearConv")
+def _qlinear_conv(node, x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, bias=None):
+    def _of_outputs(value):
+        return _ops.reshape(value, (-1, 1, 1, 1)[: w.ndim]) if value.ndim else value
+
+    image = cast(x, "float64") - cast(x_zero, "float64")
+    weight = cast(w, "float64") - _of_outputs(cast(w_zero, "float64"))
+    total = convolved(node, image, weight)
+    if bias is not None:
+        total = total + _ops.reshape(cast(bias, "float64"), (1, -1, *[1] * (x.ndim - 2)))
+    scale = cast(w_scale, "float64")
+    scale = _ops.reshape(scale, (1, -1, *[1] * (x.ndim - 2))) if scale.ndim else scale
+    ratio = total * (scale * cast(x_scale, "float64"))
+    return quantized(node, ratio, cast(y_scale, "float64"), y_zero, _type_of(y_zero))
