@@ -2,7 +2,7 @@
 
 import tessera.functional as F  # noqa: N812
 
-from tests.opinfo.rows import elementwise, refuse
+from tests.opinfo.rows import composed, elementwise, refuse
 
 
 def _scaled(x, alpha):
@@ -33,7 +33,7 @@ def _clamp(x, min=None, max=None):
     return F.clip(x, min, max)
 
 
-def _where(condition, x, y):
+def _where(x, condition, y):
     return F.where(condition, x, y)
 
 
@@ -73,9 +73,6 @@ _BINARY = {
     "__rpow__": lambda x, y: y**x,
     "__rsub__": lambda x, y: y - x,
     "__rxor__": lambda x, y: y ^ x,
-    "add": _add,
-    "addcdiv": _addcdiv,
-    "addcmul": _addcmul,
     "atan2": F.atan2,
     "bitwise_and": F.bitwise_and,
     "bitwise_left_shift": F.left_shift,
@@ -95,7 +92,6 @@ _BINARY = {
     "ge": F.greater_equal,
     "gt": F.greater,
     "le": F.less_equal,
-    "lerp": _lerp,
     "logaddexp": F.logaddexp,
     "logical_and": F.logical_and,
     "logical_or": F.logical_or,
@@ -115,12 +111,19 @@ _BINARY = {
     "resolve_neg": F.copy,
     "round": _round,
     "round.decimals_0": _round,
-    "rsub": _rsub,
     "sgn": F.sign,
-    "sub": _sub,
     "true_divide": F.div,
     "zero_": F.zeros_like,
     "where": _where,
+}
+
+_COMPOSED = {
+    "add": _add,
+    "addcdiv": _addcdiv,
+    "addcmul": _addcmul,
+    "lerp": _lerp,
+    "rsub": _rsub,
+    "sub": _sub,
 }
 
 # Casts, by the names of the methods.
@@ -144,4 +147,5 @@ def _cast(dtype):
     return lambda x, **memory_format: F.astype(x, dtype)
 
 
-ROWS = elementwise(_UNARY | _BINARY | {name: _cast(to) for name, to in _CASTS.items()})
+_CASTING = {name: _cast(to) for name, to in _CASTS.items()}
+ROWS = elementwise(_UNARY | _BINARY | _CASTING) | composed(_COMPOSED)

@@ -28,6 +28,8 @@ def _take_along_dim(x, indices, dim=None):
 
 def _scatter(x, dim, index, source, *, reduce=None):
     refuse(reduce is not None, "reduce")
+    others = [i for i in range(x.ndim) if i != dim % max(x.ndim, 1)]
+    refuse(any(x.shape[i] != index.shape[i] for i in others), "an index smaller than the tensor")
     if not hasattr(source, "shape"):
         source = F.astype(F.full(index.shape, source), x.dtype)
     refuse(source.shape != index.shape, "a source larger than the index")
@@ -61,6 +63,9 @@ def _index_fill(x, dim, index, value):
 
 
 def _masked_fill(x, mask, value):
+    value = (
+        F.astype(value, x.dtype) if hasattr(value, "shape") else F.full((), value, dtype=x.dtype)
+    )
     return F.where(mask, value, x)
 
 
@@ -97,7 +102,7 @@ def _one_hot(x, num_classes=-1):
     return F.one_hot(x, num_classes)
 
 
-def _embedding(ids, weight, padding_idx=None, max_norm=None, norm_type=2.0,
+def _embedding(weight, ids, padding_idx=None, max_norm=None, norm_type=2.0,
                scale_grad_by_freq=False, sparse=False):  # fmt: skip
     refuse(padding_idx is not None or max_norm is not None, "padding_idx or max_norm")
     refuse(scale_grad_by_freq, "scale_grad_by_freq")

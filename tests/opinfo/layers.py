@@ -9,6 +9,10 @@ def _batched(function, axes):
     """`function` of [N, C, *S], also of [C, *S]."""
 
     def call(x, *args, **kwargs):
+        refuse("same" in args or "valid" in args, "padding by name")
+        refuse(kwargs.get("padding") in ("same", "valid"), "padding by name")
+        refuse(kwargs.get("ceil_mode") is True, "ceil_mode")
+        refuse(kwargs.get("return_indices") is True, "indices")
         if x.ndim == axes + 2:
             return function(x, *args, **kwargs)
         return F.squeeze(function(F.expand_dims(x, 0), *args, **kwargs), 0)
@@ -20,7 +24,6 @@ def _conv(axes):
     function = getattr(F, f"conv{axes}d")
 
     def call(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
-        refuse(isinstance(padding, str), "padding by name")
         bias = None if bias is None else F.reshape(bias, (1, -1) + (1,) * axes)
         return function(x, weight, bias, stride, padding, dilation, groups)
 
@@ -44,6 +47,7 @@ def _max_pool(axes):
              return_indices=False):  # fmt: skip
         refuse(dilation not in (1, (1,) * axes), "dilation")
         refuse(ceil_mode, "ceil_mode")
+        refuse(return_indices, "indices")
         return function(x, kernel_size, stride or None, padding)
 
     return _batched(call, axes)
@@ -66,6 +70,7 @@ def _adaptive(kind, axes):
     function = getattr(F, f"adaptive_{kind}_pool{axes}d")
 
     def call(x, output_size, return_indices=False):
+        refuse(return_indices, "indices")
         sizes = [output_size] * axes if isinstance(output_size, int) else list(output_size)
         sizes = [n if n is not None else x.shape[2 + i] for i, n in enumerate(sizes)]
         return function(x, sizes if axes > 1 else sizes[0])
@@ -110,40 +115,13 @@ def _native_batch_norm(x, weight, bias, mean, var, training, momentum, eps):
     return _batch_norm(x, mean, var, weight, bias, training, momentum, eps)
 
 
-def _multi_head(query, key, value, embed_dim, num_heads, in_weight, in_bias, bias_k, bias_v,
-                add_zero_attn, dropout_p, out_weight, out_bias, *, training=True,
-                key_padding_mask=None, need_weights=True, attn_mask=None,
-                use_separate_proj_weight=False, q_proj_weight=None, k_proj_weight=None,
-                v_proj_weight=None, static_k=None, static_v=None, average_attn_weights=True,
-                is_causal=False):  # fmt: skip
-    refuse(bias_k is not None or bias_v is not None or add_zero_attn, "further keys")
-    refuse(static_k is not None or static_v is not None, "static keys")
-    refuse(training and dropout_p != 0, "random numbers")
-    weights = (q_proj_weight, k_proj_weight, v_proj_weight)
-    if not use_separate_proj_weight:
-        weights = F.split(in_weight, 3, 0)
-    biases = [None] * 3 if in_bias is None else F.split(in_bias, 3, 0)
-    axes = (1, 0, 2) if query.ndim == 3 else (0, 1)
-    rows = (F.transpose(each, axes) for each in (query, key, value))
-    out, found = F.multi_head_attention(
-        *rows, num_heads, *weights, out_weight, *biases, out_bias, attn_mask=attn_mask,
-        key_padding_mask=key_padding_mask, training=training, need_weights=need_weights,
-        average_attn_weights=average_attn_weights, is_causal=is_causal)  # fmt: skip
-    return F.transpose(out, axes), found
-
-
 def _rms_norm(x, normalized_shape, weight=None, eps=None):
     refuse(eps is None, "an eps of the dtype")
     return F.rms_norm(x, weight, len(normalized_shape), eps)
 
 
-def _local_response_norm(x, size, alpha=1e-4, beta=0.75, k=1.0):
-    refuse(size % 2 == 0, "an even number of channels")
-    refuse(x.ndim != 4, "an input of other than 4 axes")
-    return F.local_response_norm(x, size, k, alpha / size, beta)
-
-
 def _normalize(x, p=2.0, dim=1, eps=1e-12):
+    refuse(p == 0, "ord 0")
     return F.normalize(x, p, dim, eps)
 
 
@@ -183,24 +161,27 @@ def _dropout(x, p=0.5, training=True, inplace=False):
     return F.dropout(x, p, training)
 
 
-_SUMMING = {
+# With a bias, which is added by an operator of its own.
+_CONVOLUTIONS = {
     **{f"conv{axes}d": _conv(axes) for axes in (1, 2, 3)},
     **{f"conv_transpose{axes}d": _conv_transpose(axes) for axes in (1, 2, 3)},
-    **{f"avg_pool{axes}d": _avg_pool(axes) for axes in (1, 2, 3)},
-    **{f"adaptive_avg_pool{axes}d": _adaptive("avg", axes) for axes in (1, 2, 3)},
+}
+# Divided by deviations of as little as the root of eps: what was lost before is that much larger.
+_NORMALISING = {
     "batch_norm": _batch_norm,
-    "batch_norm.without_cudnn": _batch_norm,
     "group_norm": _group_norm,
     "instance_norm": _instance_norm,
+    "layer_norm": _layer_norm,
+    "rms_norm": _rms_norm,
+}
+_SUMMING = {
+    **{f"avg_pool{axes}d": _avg_pool(axes) for axes in (1, 2, 3)},
+    **{f"adaptive_avg_pool{axes}d": _adaptive("avg", axes) for axes in (1, 2, 3)},
     "interpolate.bicubic": _interpolate,
     "interpolate.bilinear": _interpolate,
     "interpolate.linear": _interpolate,
     "interpolate.trilinear": _interpolate,
-    "layer_norm": _layer_norm,
-    "multi_head_attention_forward": _multi_head,
-    "local_response_norm": _local_response_norm,
     "normalize": _normalize,
-    "rms_norm": _rms_norm,
     "scaled_dot_product_attention": _attention,
     "upsample_bilinear": _upsample("bilinear", True),
 }
@@ -218,8 +199,16 @@ _FIRST_RESULTS = {
     "native_group_norm": _native_group_norm,
     "native_layer_norm": _native_layer_norm,
 }
+
+
+def _named(calls):
+    return {f"nn.functional.{name}": call for name, call in calls.items()}
+
+
 ROWS = (
-    summing({f"nn.functional.{name}": call for name, call in _SUMMING.items()}, 32)
-    | moving({f"nn.functional.{name}": call for name, call in _PLACING.items()})
-    | {name: Row(call, (0,), 32, 64) for name, call in _FIRST_RESULTS.items()}
+    summing(_named(_SUMMING), 32)
+    | summing(_named(_CONVOLUTIONS), 32, roundings=2)
+    | {name: Row(call, None, 32, 4000) for name, call in _named(_NORMALISING).items()}
+    | moving(_named(_PLACING))
+    | {name: Row(call, (0,), 32, 4000) for name, call in _FIRST_RESULTS.items()}
 )

@@ -10,15 +10,20 @@ def _scaled(x, alpha):
     return x if alpha == 1 else x * alpha
 
 
+def _started(x, beta):
+    """Where beta is 0, NaN of x does not count."""
+    return F.zeros_like(x) if beta == 0 else _scaled(x, beta)
+
+
 def _plus_product(product):
     def call(x, a, b, *, beta=1, alpha=1):
-        return _scaled(x, beta) + _scaled(product(a, b), alpha)
+        return _started(x, beta) + _scaled(product(a, b), alpha)
 
     return call
 
 
 def _addbmm(x, a, b, *, beta=1, alpha=1):
-    return _scaled(x, beta) + _scaled(F.sum(F.matmul(a, b), 0), alpha)
+    return _started(x, beta) + _scaled(F.sum(F.matmul(a, b), 0), alpha)
 
 
 def _inner(a, b):
@@ -45,7 +50,8 @@ def _cholesky(x, *, upper=False):
 
 
 def _eigh(x, UPLO="L"):  # noqa: N803
-    return F.eigh(x)
+    part, rest = (F.tril(x), F.tril(x, -1)) if UPLO == "L" else (F.triu(x), F.triu(x, 1))
+    return F.eigh(part + F.swapaxes(rest, -1, -2))
 
 
 def _qr(x, mode="reduced"):
@@ -79,6 +85,7 @@ def _cross_first(a, b, dim=None):
 
 
 def _linear(x, weight, bias=None):
+    refuse(weight.ndim == 1, "a vector as weight")
     return F.linear(x, weight, bias)
 
 
@@ -107,25 +114,27 @@ def _dist(x, y, p=2):
     return F.norm(x - y, p)
 
 
-_PRODUCTS = {
-    "__rmatmul__": lambda x, y: y @ x,
+_SUMS_OF_PRODUCTS = {
     "addbmm": _addbmm,
     "addmm": _plus_product(F.matmul),
     "addmm.decomposed": _plus_product(F.matmul),
     "addmv": _plus_product(F.matmul),
     "addr": _plus_product(F.outer),
     "baddbmm": _plus_product(F.matmul),
+    "dist": _dist,
+    "linalg.multi_dot": _multi_dot,
+    "linalg.vecdot": _vecdot,
+}
+_PRODUCTS = {
+    "__rmatmul__": lambda x, y: y @ x,
     "bmm": F.matmul,
     "bmm.triton_optimized": F.matmul,
     "cross": _cross_first,
     "dot": F.dot,
     "einsum": _einsum,
     "inner": _inner,
-    "dist": _dist,
     "linalg.cross": _cross,
     "linalg.matrix_norm": _matrix_norm,
-    "linalg.multi_dot": _multi_dot,
-    "linalg.vecdot": _vecdot,
     "matmul": F.matmul,
     "mm": F.matmul,
     "mv": F.matmul,
@@ -138,7 +147,7 @@ _PRODUCTS = {
 _SOLVERS = {
     "linalg.cholesky": _cholesky,
     "linalg.det": lambda a: F.det(a),
-    "linalg.eigvalsh": lambda a, UPLO="L": F.eigh(a)[0],  # noqa: N803
+    "linalg.eigvalsh": lambda *args, **kwargs: _eigh(*args, **kwargs)[0],
     "linalg.inv": lambda a: F.matinv(a),
     "linalg.slogdet": lambda a: F.slogdet(a),
     "linalg.solve": _solve,
@@ -149,13 +158,14 @@ _SOLVERS = {
 # Of vectors that are unique but for signs each library chooses its own: values alone are compared.
 _FIRST_RESULTS = {
     "linalg.cholesky_ex": lambda x, *, upper=False, check_errors=False: _cholesky(x, upper=upper),
-    "linalg.eigh": lambda a, UPLO="L": F.eigh(a)[0],  # noqa: N803
+    "linalg.eigh": lambda *args, **kwargs: _eigh(*args, **kwargs)[0],
     "linalg.inv_ex": lambda a, *, check_errors=False: F.matinv(a),
     "linalg.solve_ex": lambda a, b, *, left=True, check_errors=False: _solve(a, b, left=left),
     "triangular_solve": _triangular_solve,
 }
 ROWS = (
     summing(_PRODUCTS)
+    | summing(_SUMS_OF_PRODUCTS, roundings=6)
     | summing(_SOLVERS, 400)
     | {name: Row(call, (0,), 400, 800) for name, call in _FIRST_RESULTS.items()}
     | {

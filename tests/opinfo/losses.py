@@ -78,9 +78,12 @@ def _ctc(log_probs, targets, input_lengths, target_lengths, *, blank=0, reductio
                            reduction)  # fmt: skip
 
 
+# Of several operators where there are weights.
+_WEIGHTED = {
+    "nn.functional.binary_cross_entropy": _binary,
+    "nn.functional.binary_cross_entropy_with_logits": _binary_with_logits,
+}
 _LOSSES = {
-    "binary_cross_entropy": _binary,
-    "binary_cross_entropy_with_logits": _binary_with_logits,
     "cosine_similarity": _cosine_similarity,
     "cross_entropy": _cross_entropy,
     "ctc_loss": _ctc,
@@ -92,4 +95,6 @@ _LOSSES = {
     "smooth_l1_loss": _smooth_l1,
     "triplet_margin_loss": _triplet,
 }
-ROWS = summing({f"nn.functional.{name}": call for name, call in _LOSSES.items()}, 32)
+ROWS = summing({f"nn.functional.{name}": call for name, call in _LOSSES.items()}, 32) | summing(
+    _WEIGHTED, 32, roundings=3
+)

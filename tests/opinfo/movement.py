@@ -3,8 +3,9 @@
 import math
 
 import tessera.functional as F  # noqa: N812
+from tessera._core import ops
 
-from tests.opinfo.rows import moving, refuse, summing
+from tests.opinfo.rows import composed, moving, refuse, summing
 
 
 def _sizes(sizes):
@@ -87,10 +88,8 @@ def _roll(x, shifts, dims=None):
     return F.roll(x, shifts, dims)
 
 
-def _flip(x, *dims):
-    from tessera._core import ops
-
-    return ops.flip(x, list(_sizes(dims)))
+def _flip(x, dims):
+    return ops.flip(x, list(dims))
 
 
 def _diag(x, diagonal=0):
@@ -130,16 +129,17 @@ def _meshgrid(first, *rest, indexing="ij"):
     return F.meshgrid(*[F.flatten(each) for each in tensors], indexing=indexing)
 
 
-def _like(make):
+def _full_like(x, value, *, dtype=None, **layout):
+    if dtype is None:
+        return F.full_like(x, value)
+    return F.full(x.shape, value, dtype=dtype)
+
+
+def _like(value, make):
     def call(x, *, dtype=None, **layout):
-        out = make(x)
-        return out if dtype is None else F.astype(out, dtype)
+        return make(x) if dtype is None else F.full(x.shape, value, dtype=dtype)
 
     return call
-
-
-def _full_like(x, value, *, dtype=None, **layout):
-    return _like(lambda each: F.full_like(each, value))(x, dtype=dtype)
 
 
 def _new(value):
@@ -228,12 +228,11 @@ _MOVES = {
     "expand_as": lambda x, other: F.broadcast_to(x, other.shape),
     "flatten": lambda x, start_dim=0, end_dim=-1: F.flatten(x, start_dim, end_dim),
     "flip": _flip,
-    "fliplr": lambda x: _flip(x, 1),
-    "flipud": lambda x: _flip(x, 0),
+    "fliplr": lambda x: _flip(x, (1,)),
+    "flipud": lambda x: _flip(x, (0,)),
     "full_like": _full_like,
     "hsplit": lambda x, sections: F.split(x, sections, 0 if x.ndim == 1 else 1),
     "hstack": _stacked(1, 1),
-    "item": lambda x: F.full((), x.item(), dtype=x.dtype),
     "mH": _hermitian,
     "mT": lambda x: F.swapaxes(x, -1, -2),
     "meshgrid.list_of_tensors": _meshgrid,
@@ -246,8 +245,8 @@ _MOVES = {
     "nn.functional.pad.reflect": _pad,
     "nn.functional.pad.replicate": _pad,
     "nn.functional.pad.replicate_negative": _pad,
-    "nn.functional.pixel_shuffle": lambda x, factor: F.pixel_shuffle(x, factor),
-    "ones_like": _like(F.ones_like),
+    "nn.functional.pixel_shuffle": lambda x, upscale_factor: F.pixel_shuffle(x, upscale_factor),
+    "ones_like": _like(1, F.ones_like),
     "ravel": lambda x: F.flatten(x),
     "repeat": _repeat,
     "repeat_interleave": _repeat_interleave,
@@ -271,7 +270,7 @@ _MOVES = {
     "view_as": lambda x, other: F.reshape(x, other.shape),
     "vsplit": lambda x, sections: F.split(x, sections, 0),
     "vstack": _stacked(2, 0),
-    "zeros_like": _like(F.zeros_like),
+    "zeros_like": _like(0, F.zeros_like),
 }
 
 
@@ -296,24 +295,22 @@ def _full(size, value, *, dtype=None, **layout):
 
 
 _NEW = {
-    "arange": _arange,
     "eye": _eye,
     "full": _full,
-    "linspace": _linspace,
     "scalar_tensor": lambda value, *, dtype=None, **layout: _full((), value, dtype=dtype),
     "ones": lambda *size, dtype=None, **layout: F.ones(_sizes(size), dtype=_dtype(dtype)),
     "zeros": lambda *size, dtype=None, **layout: F.zeros(_sizes(size), dtype=_dtype(dtype)),
 }
-ROWS = moving(_MOVES | _COPIED | _copies(_COPIED) | _NEW) | summing(
-    {
-        "kron": F.kron,
-        "sum_to_size": lambda x, *size: _sum_to(x, _sizes(size)),
-    },
-    8,
+# A start and a multiple of a step, which may cancel.
+_SPACED = {"arange": _arange, "linspace": _linspace}
+
+
+def _sum_to(x, *size):
+    return ops.sum_to(x, ops.full(list(_sizes(size)), 0.0, "float32"))
+
+
+ROWS = (
+    moving(_MOVES | _COPIED | _copies(_COPIED) | _NEW)
+    | composed(_SPACED, roundings=1)
+    | summing({"kron": F.kron, "sum_to_size": _sum_to}, 8)
 )
-
-
-def _sum_to(x, shape):
-    from tessera._core import ops
-
-    return ops.sum_to(x, ops.full(list(shape), 0.0, "float32"))

@@ -21,6 +21,12 @@ def _same(a, b):
     return bool(np.all(np.isnan(a) & np.isnan(b) | (a == b) & (np.signbit(a) == np.signbit(b))))
 
 
+def is_exact(array, name):
+    """Whether a float dtype has all these numbers."""
+    with np.errstate(over="ignore", under="ignore"):
+        return _same(array.astype(dtype(name)).astype("float64"), array)
+
+
 def narrowest(array):
     """The first form in which `array`, of bool, integers or float64, is exact."""
     if array.dtype.kind == "b":
@@ -28,8 +34,7 @@ def narrowest(array):
     if array.dtype.kind in "iu":
         low, high = array.min(initial=0), array.max(initial=0)
         return next(n for n in _INTEGERS if np.iinfo(n).min <= low and high <= np.iinfo(n).max)
-    with np.errstate(over="ignore", under="ignore"):
-        return next(n for n in _FLOATS if _same(array.astype(dtype(n)).astype("float64"), array))
+    return next(name for name in _FLOATS if is_exact(array, name))
 
 
 def _is_complex(array):

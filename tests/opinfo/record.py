@@ -9,6 +9,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import tessera
 import torch
 from torch.testing._internal import common_methods_invocations
 
@@ -21,6 +22,7 @@ from tests.opinfo.samples import (
     results_of,
     rounded,
     short,
+    small,
     stands_for,
     start,
 )
@@ -29,10 +31,34 @@ from tests.opinfo.samples import (
 KINDS = {
     "float": ("float32", ("float64", "float32", "float16", "bfloat16")),
     "int": ("int32", ("int64", "int32")),
+    "long": ("int64", ("int64",)),
     "bool": ("bool", ("bool",)),
     "complex": ("complex64", ("complex128", "complex64")),
 }
-_IGNORED = ("device", "layout", "memory_format", "pin_memory", "requires_grad")
+IGNORED = ("device", "layout", "memory_format", "pin_memory", "requires_grad")
+
+
+def given_of(sample, drawn, add):
+    """Arguments and keywords as JSON, or None; `add(array)` is the number of an array."""
+
+    def leaf(value):
+        if isinstance(value, torch.dtype):
+            return {"dtype": short(value)}
+        if not isinstance(value, torch.Tensor):
+            return None
+        own = short(value.dtype)
+        array = numpy_of(value)
+        array = rounded(array) if own == drawn and array.dtype.kind in "fc" else array
+        is_strided = value.numel() > 1 and not value.is_contiguous()
+        flags = "g" * value.requires_grad + "s" * is_strided
+        return {"tensor": [add(array), arguments.OF_RUN if own == drawn else own, flags]}
+
+    kwargs = {name: each for name, each in sample.kwargs.items() if name not in IGNORED}
+    try:
+        args = arguments.encode([sample.input, *sample.args], leaf)
+        return {"args": args, "kwargs": arguments.encode(kwargs, leaf)}
+    except TypeError:
+        return None  # a memory format or a generator: nothing that has a counterpart
 
 
 class Recorder:
@@ -59,43 +85,28 @@ class Recorder:
         drawn, runs = KINDS[kind]
         if getattr(torch, drawn) not in info.dtypes:
             return
+        if kind == "long" and torch.int32 in info.dtypes:
+            return  # those of int32 run in int64, too, and tell indices from elements
         runs = [each for each in runs if getattr(torch, each) in info.dtypes]
-        for sample in few(info, getattr(torch, drawn)):
-            given = self._given(sample, drawn, kind)
-            if given is None or not self._alike(name, given, drawn):
-                continue
+        alike = [
+            each for each in small(info, getattr(torch, drawn)) if self._alike(name, each, drawn)
+        ]
+        for sample in few(alike):
+            given = given_of(sample, drawn, self._add)
             if recorded := list(self._runs(info, self.rows[name], sample, given, runs)):
                 yield {"given": given, "runs": recorded}
 
-    def _given(self, sample, drawn, kind):
-        def leaf(value):
-            if isinstance(value, torch.dtype):
-                return {"dtype": short(value)}
-            if not isinstance(value, torch.Tensor):
-                return None
-            own = short(value.dtype)
-            is_of_run = own == drawn
-            array = numpy_of(value)
-            array = rounded(array) if is_of_run and kind in ("float", "complex") else array
-            is_strided = value.numel() > 1 and not value.is_contiguous()
-            flags = "g" * value.requires_grad + "s" * is_strided
-            return {"tensor": [self._add(array), arguments.OF_RUN if is_of_run else own, flags]}
-
-        kwargs = {name: each for name, each in sample.kwargs.items() if name not in _IGNORED}
-        try:
-            args = arguments.encode([sample.input, *sample.args], leaf)
-            return {"args": args, "kwargs": arguments.encode(kwargs, leaf)}
-        except TypeError:
-            return None  # a memory format or a generator: nothing that has a counterpart
-
-    def _alike(self, name, given, drawn):
+    def _alike(self, name, sample, drawn):
         """Whether the row takes the arguments; what it has no counterpart of is counted."""
-        import tessera
+        arrays = []
+        given = given_of(sample, drawn, lambda array: arrays.append(array) or len(arrays) - 1)
 
         def make(row):
             own = drawn if row[1] == arguments.OF_RUN else row[1]
-            return tessera.Tensor(self.arrays[row[0]], dtype=own)
+            return tessera.Tensor(arrays[row[0]], dtype=own)
 
+        if given is None:
+            return False
         args, kwargs = (arguments.decode(given[each], make) for each in ("args", "kwargs"))
         try:
             self.rows[name].call(*args, **kwargs)
@@ -106,9 +117,23 @@ class Recorder:
             return True
         return True
 
+    def _is_exact(self, given, dtype):
+        """Whether every float dtype that is narrow has the numbers: float16 has no large ones."""
+        if dtype not in ("float16", "bfloat16"):
+            return True
+        found = []
+        (
+            arguments.decode(given["args"], found.append),
+            arguments.decode(given["kwargs"], found.append),
+        )
+        arrays = [self.arrays[row[0]] for row in found if row[1] == arguments.OF_RUN]
+        return all(pools.is_exact(each, dtype) for each in arrays)
+
     def _runs(self, info, row, sample, given, runs):
         wide = None
         for dtype in runs:
+            if not self._is_exact(given, dtype):
+                continue
             try:
                 got = self._run(info, row, sample, given, dtype)
             except (RuntimeError, NotImplementedError, IndexError, TypeError, ValueError):
@@ -133,12 +158,10 @@ class Recorder:
             arguments.decode(given[each], make, lambda name: getattr(torch, name))
             for each in ("args", "kwargs")
         )
-        kwargs |= {name: each for name, each in sample.kwargs.items() if name in _IGNORED}
+        kwargs |= {name: each for name, each in sample.kwargs.items() if name in IGNORED}
         results = results_of(info.op(*args, **kwargs))
         results = [results[i] for i in row.picks] if row.picks else results
         ends = [i for i, each in enumerate(results) if each.requires_grad] if inputs else []
-        if not row.differentiable:
-            ends = []
         starts = [start(results[i], i) for i in ends]
         try:
             grads = torch.autograd.grad([results[i] for i in ends], inputs, starts,

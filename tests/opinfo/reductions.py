@@ -100,24 +100,24 @@ def _cumulative(function):
     return call
 
 
-def _last_axis(x, dim):
-    refuse(dim not in (-1, x.ndim - 1), "another axis than the last")
+def _along(x, dim, function):
+    """A function of the last axis along another one."""
+    if dim in (-1, x.ndim - 1) or not x.ndim:
+        return function(x)
+    return [F.swapaxes(each, dim, -1) for each in function(F.swapaxes(x, dim, -1))]
 
 
 def _sort(x, dim=-1, descending=False, *, stable=None):
-    _last_axis(x, dim)
-    return F.sort(x, descending)
+    return _along(x, dim, lambda last: F.sort(last, descending))
 
 
 def _topk(x, k, dim=-1, largest=True, sorted=True):
-    _last_axis(x, dim)
-    return F.topk(x, k, largest)
+    return _along(x, dim, lambda last: F.topk(last, k, largest))
 
 
 def _kthvalue(x, k, dim=-1, keepdim=False):
-    _last_axis(x, dim)
-    refuse(keepdim, "keepdim")
-    return F.topk(x, k, False, kth_only=True)
+    found = _along(x, dim, lambda last: [each[..., k - 1 : k] for each in F.topk(last, k, False)])
+    return found if keepdim or not x.ndim else [F.squeeze(each, dim) for each in found]
 
 
 def _searchsorted(x, values, *, out_int32=False, right=False, side=None, sorter=None):

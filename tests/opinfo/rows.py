@@ -19,20 +19,26 @@ class Row:
     """A function with the signature of PyTorch's, of Tessera's tensors, and how it is compared.
 
     `picks`: which of PyTorch's results it gives, None for all. `terms`: how many roundings of
-    numbers as large as the largest result it may be away beside 4 units in the last place of its
-    own: 0 for what is computed element by element, more for sums; the gradients' likewise.
+    numbers as large as the largest one in the call it may be away, beside 4 units in the last place
+    of its own: 0 for what is computed element by element, more for sums; the gradients' likewise.
+    `roundings`: how often a half-precision result is rounded, once for each operator in the row.
     """
 
     call: Callable
     picks: tuple | None = None
     terms: float = 0
     gradient_terms: float = 16
-    differentiable: bool = True
+    roundings: int = 1
 
 
 def elementwise(calls):
     """Rows of functions of one element."""
     return {name: Row(call) for name, call in calls.items()}
+
+
+def composed(calls, roundings=3, terms=4):
+    """Rows of several functions of one element."""
+    return {name: Row(call, terms=terms, roundings=roundings) for name, call in calls.items()}
 
 
 def moving(calls):

@@ -77,7 +77,7 @@ def _found(what, text):
     return [(what, text)]
 
 
-def _values(reader, got, row, terms):
+def _values(reader, got, row, bound):
     """What is different between a tensor and a recorded result."""
     dtype, shape, number = row
     if list(got.shape) != shape:
@@ -87,18 +87,32 @@ def _values(reader, got, row, terms):
         found = _found("dtype", f"{got.dtype.name} instead of {dtype}")
     array = got.numpy().reshape(-1)
     array, want = array[arguments.kept(array.size)], reader.array(number)
-    wrong = compare.different(array, want, got.dtype.name, terms)
+    wrong = compare.different(array, want, got.dtype.name, bound)
     if wrong.any():
         at = np.flatnonzero(wrong)[0]
         found += _found("value", f"{wrong.sum()} of {wrong.size}, as {array[at]} for {want[at]}")
     return found
 
 
-def _results(reader, row, call, results):
+def _largest(arrays):
+    """The size of the largest finite number."""
+    floats = [each for each in arrays if each.dtype.kind in "fc" and each.size]
+    return max((np.abs(x).max(initial=0.0, where=np.isfinite(x)) for x in floats), default=0.0)
+
+
+def _wide(tensor):
+    """The numbers, in a dtype that NumPy can compare."""
+    array = tensor.numpy()
+    return array.astype("float32") if array.dtype.kind == "V" else array
+
+
+def _results(reader, row, call, tensors, results):
     if len(results) != len(call.results):
         return _found("count", f"{len(results)} results instead of {len(call.results)}")
+    size = _largest(map(_wide, tensors)) if row.terms else 0.0
+    bound = compare.Bound(row.terms, size, row.roundings)
     pairs = zip(results, call.results, strict=True)
-    return [each for got, want in pairs for each in _values(reader, got, want, row.terms)]
+    return [each for got, want in pairs for each in _values(reader, got, want, bound)]
 
 
 def _gradients(reader, row, call, leaves, results, state):
@@ -111,7 +125,7 @@ def _gradients(reader, row, call, leaves, results, state):
         grads = state.backward(ends, starts)
     except (NotImplementedError, TypeError, ValueError, RuntimeError) as error:
         return _found("gradient refused", str(error))
-    found = []
+    found, bound = [], _gradient_bound(reader, row, call, leaves)
     for leaf, got, want in zip(leaves, grads, call.gradients, strict=True):
         if want is None:
             want, nothing = [leaf.dtype.name, list(leaf.shape), None], np.zeros(leaf.size)
@@ -119,16 +133,25 @@ def _gradients(reader, row, call, leaves, results, state):
             found += _found("gradient", "one instead of none") if wrong else []
         else:
             got = tessera.functional.zeros_like(leaf) if got is None else got
-            found += [("gradient", text) for _, text in _gradient(reader, row, got, want)]
+            found += [("gradient", text) for _, text in _values(reader, got, want, bound)]
     return found
 
 
-def _gradient(reader, row, got, want):
-    """Half precision rounds results that gradients are made of: eight bits more are lost there."""
+# How much larger the roundings of a dtype are than those that bounds are counted in.
+_COARSER = {"float32": 2.0**29, "float16": 2.0**13, "bfloat16": 2.0**16}
+
+
+def _gradient_bound(reader, row, call, leaves):
+    """Gradients are made of rounded results, and sums of terms as large as the largest of them."""
+    known = [reader.array(want[2]) for want in call.gradients if want is not None]
+    size = max(_largest(known), _largest(map(_wide, leaves)), 2.0)
+    dtypes = {call.dtype, *(result[0] for result in call.results)}
     terms = row.gradient_terms
-    if got.dtype.name in _HALVES:
-        terms *= {"float16": 2.0**13, "bfloat16": 2.0**16}[got.dtype.name] / 8
-    return _values(reader, got, want, terms)
+    if dtypes & set(_HALVES):
+        terms *= max(_COARSER[dtype] for dtype in dtypes & set(_HALVES)) / 8
+    if "float32" in dtypes and call.dtype == "float64":
+        terms *= _COARSER["float32"]
+    return compare.Bound(terms, size, overflows=True)
 
 
 def _traced(function, tensors, results):
@@ -150,7 +173,7 @@ def run(reader, row, call, is_traced=False):
             [each.numpy() for each in results]
         except (TypeError, ValueError, RuntimeError, IndexError, NotImplementedError) as error:
             return _found("refused", f"{type(error).__name__}: {error}")
-        found = _results(reader, row, call, results)
+        found = _results(reader, row, call, tensors, results)
         if call.differentiated and not {what for what, _ in found} - {"dtype", "value"}:
             found += _gradients(reader, row, call, leaves, results, state)
     if is_traced and tensors:
