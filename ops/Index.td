@@ -38,14 +38,13 @@ def Tess_GatherOp : IndexOp<"gather", "elements along an axis, by an index for e
 def Tess_ScatterOp : IndexOp<"scatter", "the tensor with elements along an axis replaced",
                              "tess_oracle.scatter(x, index, source, axis)"> {
   let description = !strconcat([{`out = x` but for `out[index[i, j], j] = source[i, j]`, for axis 0 of two, and
-    likewise for others, as by NumPy's put_along_axis. Of several sources for one element the last wins.
-   }], negativeIndices);
+    likewise for others, as by NumPy's put_along_axis. Of several sources for one element the last wins,
+    and has its gradient.}], negativeIndices);
   let arguments = (ins Tess_Moved:$x, Tess_Index:$index, Tess_Moved:$source, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let shapes = "(*D), (*I), (*S) -> (*D)";
   let check = "scatter";
   let dtypes = Promote<["x", "source"]>;
-  let gradient = [(op<"scatter", "axis=$axis"> $dout, $index, (op<"full_like", "value=0.0"> $source)), (none),
-                  (op<"gather", "axis=$axis"> $dout, $index)];
+  let gradientRule = "scatter";
   let channels = "besidesAxis";
   let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, BindTime<"axis">, Doc<"axis", "axis the indices count along">];
@@ -87,7 +86,7 @@ class IndexWrite<string m, string what, string expr> : AdvancedIndex<m, what, ex
 def Tess_IndexSetOp : IndexWrite<"index_set", "the tensor with elements replaced, by arrays of indices",
                                  "tess_oracle.index_set(x, value, indices, axes)"> {
   let description = !strconcat([{`out = x` but for `out[..., indices, ...] = value`, value broadcast to what
-    index_get gives. Of several values for one element the last wins.}], negativeIndices);
+    index_get gives. Of several values for one element the last wins, and has its gradient.}], negativeIndices);
   let channels = "indexSet";
   let gradientRule = "indexSet";
 }

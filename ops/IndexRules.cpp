@@ -59,14 +59,44 @@ Values indexGet(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bool
   return grads;
 }
 
+/// What of `dout`, which is shaped like `x`, belongs to the elements that `write` places: of several at one place to
+/// the last, which a number for each of them tells. `read` takes elements from where `write` places them.
+static int ofWritten(SubgraphBuilder &b, int x, int dout, llvm::function_ref<int(int)> read,
+                     llvm::function_ref<int(int, int)> write) {
+  int grad = read(dout);
+  if (b.meta(grad).isStatic() && b.meta(grad).numElements() <= 1)
+    return grad;
+  int ones = broadcastLike(b, constant(b, 1, DType::Int32), grad);
+  int count = call(b, "cumsum", {call(b, "flatten", {ones})}, {{"axis", int64_t(0)}});
+  int number = reshapeLike(b, count, grad);
+  int last = read(write(broadcastLike(b, constant(b, 0, DType::Int32), x), number));
+  return call(b, "where", {call(b, "equal", {last, number}), grad, fullLike(b, grad, 0)});
+}
+
 Values indexSet(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools needed) {
   Values grads(needed.size(), -1);
   llvm::ArrayRef<int> indices = v.slice(2, needed.size() - 2);
+  const AttrValue &axes = op.attr("axes");
   int dout = v[needed.size() + 1];
   if (needed[0])
-    grads[0] = indexed(b, "index_set", {dout, fullLike(b, v[1], 0)}, indices, op.attr("axes"));
+    grads[0] = indexed(b, "index_set", {dout, fullLike(b, v[1], 0)}, indices, axes);
   if (needed[1])
-    grads[1] = indexed(b, "index_get", {dout}, indices, op.attr("axes"));
+    grads[1] = ofWritten(
+        b, v[0], dout, [&](int from) { return indexed(b, "index_get", {from}, indices, axes); },
+        [&](int to, int value) { return indexed(b, "index_set", {to, value}, indices, axes); });
+  return grads;
+}
+
+/// Operands: x, index, source; then the result and its gradient.
+Values scatter(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools needed) {
+  const AttrValue &axis = op.attr("axis");
+  auto write = [&](int to, int source) { return call(b, "scatter", {to, v[1], source}, {{"axis", axis}}); };
+  auto read = [&](int from) { return call(b, "gather", {from, v[1]}, {{"axis", axis}}); };
+  Values grads(3, -1);
+  if (needed[0])
+    grads[0] = write(v[4], fullLike(b, v[2], 0));
+  if (needed[2])
+    grads[2] = ofWritten(b, v[0], v[4], read, write);
   return grads;
 }
 

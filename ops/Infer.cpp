@@ -263,6 +263,21 @@ llvm::Error countError(const OpInfo &info, unsigned count) {
                    llvm::Twine(info.name) + ": number of operands must be " + want + ", got " + llvm::Twine(count));
 }
 
+/// Rules see the operands that are given in a row: an optional one cannot be left out before another.
+llvm::Error checkOrder(const OpInfo &info, Segments segments) {
+  const OperandInfo *missing = nullptr;
+  for (unsigned g = 0; g < segments.size(); ++g) {
+    const OperandInfo &operand = info.operands[g];
+    if (operand.arity != Arity::Optional)
+      continue;
+    if (segments[g] && missing)
+      return makeError(ErrorCode::TypeMismatch, llvm::Twine(info.name) + ": " + missing->name +
+                                                    " must be given where " + operand.name + " is, got none");
+    missing = segments[g] ? missing : &operand;
+  }
+  return llvm::Error::success();
+}
+
 llvm::Error checkSegments(const OpInfo &info, Segments segments, unsigned count) {
   unsigned sum = 0;
   bool fits = segments.size() == info.operands.size();
@@ -271,7 +286,7 @@ llvm::Error checkSegments(const OpInfo &info, Segments segments, unsigned count)
     fits = arity == Arity::Variadic || segments[g] == 1 || (arity == Arity::Optional && segments[g] == 0);
     sum += segments[g];
   }
-  return fits && sum == count ? llvm::Error::success() : countError(info, count);
+  return fits && sum == count ? checkOrder(info, segments) : countError(info, count);
 }
 
 } // namespace

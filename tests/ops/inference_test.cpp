@@ -71,6 +71,9 @@ TEST_CASE("optional and variadic operands are counted") {
   CHECK(results(Concat(), {}) == "concat: inputs must not be empty, got none");
   CHECK(results(IndexGet({0}), {}) == "index_get: number of operands must be >= 1, got 0");
   CHECK(results(linear, {f32({2, 3}), f32({4, 3})}, {1, 1, 1}) == "linear: number of operands must be 2 to 3, got 2");
+  OpDef norm = OpDef::get("layer_norm");
+  CHECK(results(norm, {f32({2, 3}), f32({3})}, {1, 1, 0}) == "f32[2, 3]");
+  CHECK(results(norm, {f32({2, 3}), f32({3})}, {1, 0, 1}) == "layer_norm: scale must be given where bias is, got none");
 }
 
 TEST_CASE("dtypes are checked") {

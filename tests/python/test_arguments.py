@@ -243,3 +243,17 @@ def test_modes_that_hold():
     assert same_bits(F.conv2d(x, w, compute_mode="float32"), F.conv2d(x, w))
     assert same_bits(F.matmul(x, x, compute_mode="float32"), F.matmul(x, x))
     assert device.get_allocated_memory("cpu0") > 0 and tessera.asarray(x, device="cpu0") is x
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, bias: F.layer_norm(x, 4, True, None, bias),
+        lambda x, bias: F.general_norm(x, 4, 1, True, None, bias),
+        lambda x, bias: F.group_norm(x, 2, True, None, bias),
+        lambda x, bias: F.instance_norm(x, True, None, bias),
+    ],
+)
+def test_a_bias_is_never_taken_for_a_scale(function):
+    with pytest.raises(TypeError, match="_norm: scale must be given where bias is, got none"):
+        function(F.ones((2, 4)), F.ones(4))

@@ -354,7 +354,7 @@ def test_cross(axis):
 
 @pytest.mark.parametrize("k", [0, 1, -2])
 def test_diag(k):
-    for x in (floats(4), floats(4, 5), floats(5, 3)):
+    for x in (floats(4), floats(4, 5), floats(5, 3), np.float32([np.inf, 2, np.nan])):
         check(lambda t: F.diag(t, k), x, oracle=lambda a: np.diag(a, k), dynamic=False)
 
 

@@ -106,6 +106,14 @@ run_bench() {
   exec "$venv/bin/python" "$root/tests/benchmarks/$script" "$@"
 }
 
+# Writes the calls of tests/opinfo anew, by the locked PyTorch.
+run_record() {
+  need_extra peers "some GB"
+  build_package
+  stage "recording ${*:-every family}"
+  cd "$root" && PYTHONPATH=$root:$PYTHONPATH exec "$venv/bin/python" -m tests.opinfo.record "$@"
+}
+
 # --sanitize=address first: the compiler instrumented, and the kernels that it makes; tess-run is left out.
 run_campaign() {
   local preload='' targets=(//ops:samples.json //tools:tess-run)

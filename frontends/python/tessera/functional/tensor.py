@@ -134,7 +134,9 @@ def diag(inp, k=0):
     """
     if inp.ndim == 1:
         size = inp.shape[0]
-        rows = _ops.expand_dims(inp, 1) * eye(size, dtype=inp.dtype, device=inp.device)
+        is_own = eye(size, dtype="bool", device=inp.device)
+        column = _ops.expand_dims(inp, 1)
+        rows = _ops.where(is_own, column, _ops.zeros_like(column))
         return _ops.pad(rows, [max(0, -k), max(0, k)], [max(0, k), max(0, -k)], 0.0)
     rows = _ops.slice(inp, [max(0, -k), max(0, k)], list(inp.shape))
     size = min(rows.shape)
