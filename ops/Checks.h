@@ -16,6 +16,9 @@ namespace tess::checks {
 // ElementwiseShapes.cpp
 TESS_CHECK(cast);
 
+// FftRules.cpp
+TESS_CHECK(fft);
+
 // ReductionShapes.cpp
 TESS_CHECK(notEmpty);
 TESS_CHECK(norm);

@@ -52,6 +52,11 @@ TESS_GRADIENT_RULE(scatter);
 TESS_GRADIENT_RULE(maskGet);
 TESS_GRADIENT_RULE(sorted);
 
+// FftRules.cpp
+TESS_GRADIENT_RULE(fftC2c);
+TESS_GRADIENT_RULE(fftR2c);
+TESS_GRADIENT_RULE(fftC2r);
+
 // LinalgRules.cpp
 TESS_GRADIENT_RULE(solve);
 TESS_GRADIENT_RULE(solveTriangular);

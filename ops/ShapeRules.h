@@ -14,6 +14,9 @@ namespace tess::shapes {
 #define TESS_SHAPE_RULE(name)                                                                                          \
   llvm::Expected<Metas> name(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments)
 
+// Subgraph.cpp: those of the operators of a composite
+TESS_SHAPE_RULE(ofForward);
+
 // ViewShapes.cpp
 TESS_SHAPE_RULE(reshape);
 TESS_SHAPE_RULE(transpose);
@@ -37,6 +40,10 @@ TESS_SHAPE_RULE(deformableConv2d);
 TESS_SHAPE_RULE(kron);
 TESS_SHAPE_RULE(cross);
 
+// FftRules.cpp
+TESS_SHAPE_RULE(fftR2c);
+TESS_SHAPE_RULE(fftC2r);
+
 // LinalgShapes.cpp
 TESS_SHAPE_RULE(qr);
 TESS_SHAPE_RULE(svd);
@@ -50,8 +57,6 @@ TESS_SHAPE_RULE(batchNorm);
 
 // LossShapes.cpp
 TESS_SHAPE_RULE(classLoss);
-TESS_SHAPE_RULE(pairLoss);
-TESS_SHAPE_RULE(hingeLoss);
 TESS_SHAPE_RULE(tripletMarginLoss);
 
 // MovementShapes.cpp

@@ -24,19 +24,20 @@ AXES, COUNTS = "int | Sequence[int] | None", "int | Sequence[int]"
 PARAMETERS = {
     "api_version": "str | None", "append": "Tensor | None", "arrays": "Sequence[Tensor]",
     "arrays_and_dtypes": "TensorLike | DTypeLike", "axes": COUNTS, "axis": AXES,
-    "condition": "TensorLike", "copy": "bool | None", "correction": "float", "descending": "bool",
-    "destination": COUNTS, "device": "str | None", "dtype": "DTypeLike | None", "endpoint": "bool",
-    "fill_value": "TensorLike", "from_": "DTypeLike | Tensor", "full_matrices": "bool",
-    "include_initial": "bool", "indexing": "str", "indices": "Tensor", "k": "int",
-    "keepdims": "bool", "kind": "DTypeLike | tuple[DTypeLike, ...] | None",
-    "max": "TensorLike | None", "min": "TensorLike | None", "mode": "str", "n": "int",
-    "n_cols": "int | None", "n_rows": "int", "num": "int", "obj": "TensorLike | Sequence",
-    "offset": "int", "ord": "float | str", "prepend": "Tensor | None", "repeats": "int | Tensor",
-    "repetitions": "Sequence[int]", "rtol": "float | Tensor | None", "shape": COUNTS,
-    "shift": COUNTS, "side": "str", "sorter": "Tensor | None", "source": COUNTS, "stable": "bool",
-    "start": "complex", "step": "float", "stop": "complex | None", "to": "DTypeLike",
-    "type": "DTypeLike | Tensor", "upper": "bool", "x": "Tensor", "x1": "TensorLike",
-    "x2": "TensorLike",
+    "condition": "TensorLike", "copy": "bool | None", "correction": "float", "d": "float",
+    "descending": "bool", "destination": COUNTS, "device": "str | None",
+    "dtype": "DTypeLike | None", "endpoint": "bool", "fill_value": "TensorLike",
+    "from_": "DTypeLike | Tensor", "full_matrices": "bool", "include_initial": "bool",
+    "indexing": "str", "indices": "Tensor", "k": "int", "keepdims": "bool",
+    "kind": "DTypeLike | tuple[DTypeLike, ...] | None", "max": "TensorLike | None",
+    "min": "TensorLike | None", "mode": "str", "n": "int", "n_cols": "int | None", "n_rows": "int",
+    "norm": "str", "num": "int", "obj": "TensorLike | Sequence", "offset": "int",
+    "ord": "float | str", "prepend": "Tensor | None", "repeats": "int | Tensor",
+    "repetitions": "Sequence[int]", "rtol": "float | Tensor | None", "s": "Sequence[int] | None",
+    "shape": COUNTS, "shift": COUNTS, "side": "str", "sorter": "Tensor | None", "source": COUNTS,
+    "stable": "bool", "start": "complex", "step": "float", "stop": "complex | None",
+    "to": "DTypeLike", "type": "DTypeLike | Tensor", "upper": "bool", "x": "Tensor",
+    "x1": "TensorLike", "x2": "TensorLike",
 }  # fmt: skip
 # Of single functions: a parameter, or the result.
 SPECIAL = {
@@ -45,6 +46,9 @@ SPECIAL = {
     ("astype", "copy"): "bool", ("meshgrid", "arrays"): "Tensor",
     ("broadcast_arrays", "arrays"): "Tensor",
     ("tensordot", "axes"): "int | Sequence[Sequence[int]]",
+    **{(name, "n"): "int | None" for name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft")},
+    **{(name, "axes"): AXES for name in ("fftshift", "ifftshift")},
+    **{(name, "axes"): "Sequence[int] | None" for name in ("fftn", "ifftn", "rfftn", "irfftn")},
 }  # fmt: skip
 RESULTS = {
     "broadcast_arrays": "list[Tensor]", "can_cast": "bool", "eigh": "eigh_result",
@@ -134,11 +138,11 @@ def package_stub(texts):
     own = CONSTANTS + "".join(parts) + stub(texts["__init__"], {"of_version"})
     own = re.sub(r"\bbool\b(?!: np)", "builtins.bool", own)
     own = re.sub(r"\b(unique_\w+_result|ArrayNamespaceInfo)\b", r"_\1", own)
-    return BANNER + NAMES + "from . import linalg as linalg\n\n" + own
+    return BANNER + NAMES + "from . import fft as fft\nfrom . import linalg as linalg\n\n" + own
 
 
-def linalg_stub(source):
-    """The stub of the extension, which passes on what the package has."""
+def extension_stub(source):
+    """The stub of an extension, which passes on what the package has."""
     (table,) = [
         node.value
         for node in ast.parse(source).body
@@ -150,12 +154,13 @@ def linalg_stub(source):
 
 
 def main(output, *sources):
-    """Writes the stubs of the package and of its extension."""
+    """Writes the stubs of the package and of its extensions."""
     texts = {Path(s).stem: Path(s).read_text() for s in sources}
     folder = Path(output) / "array_api"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "__init__.pyi").write_text(package_stub(texts))
-    (folder / "linalg.pyi").write_text(linalg_stub(texts["linalg"]))
+    for name in ("fft", "linalg"):
+        (folder / f"{name}.pyi").write_text(extension_stub(texts[name]))
 
 
 if __name__ == "__main__":

@@ -43,6 +43,11 @@ llvm::Expected<PreparedRef> prepareQr(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareEigh(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareSvd(const PrepareRequest &request);
 
+// Fft.cpp: transforms along one axis, by ducc0.
+llvm::Expected<PreparedRef> prepareComplexFft(const PrepareRequest &request);
+llvm::Expected<PreparedRef> prepareRealFft(const PrepareRequest &request);
+llvm::Expected<PreparedRef> prepareInverseRealFft(const PrepareRequest &request);
+
 // IndexArrays.cpp, Gather.cpp, Mask.cpp, Nms.cpp, Sort.cpp.
 llvm::Expected<PreparedRef> prepareIndexGet(const PrepareRequest &request);
 llvm::Expected<PreparedRef> prepareIndexSet(const PrepareRequest &request);

@@ -62,6 +62,7 @@ def forget_peak():
 def public_calls():
     """name: (function, whether it is a class to be made and then called)."""
     calls = {f"functional.{name}": (getattr(F, name), False) for name in F.__all__}
+    calls |= {f"functional.fft.{name}": (getattr(F.fft, name), False) for name in F.fft.__all__}
     operators = {f"__{name}__" for name in OPERATORS.split()}
     for name in tessera.random.__all__:
         if name != "RNG":

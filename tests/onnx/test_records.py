@@ -17,7 +17,7 @@ from tests.python import samples as S  # noqa: N812
 RECORDS = S.records()
 # Records that ONNX does not say, by cause.
 CAUSES = {
-    "no operator of complex numbers": "angle complex imag polar real",
+    "no operator of complex numbers": "angle complex imag polar real fft_c2c fft_c2r fft_r2c",
     "no linear algebra but products and the determinant": "cholesky eigh matinv qr slogdet solve "
     "solve_triangular svd svdvals",
     "no such running result, or not before opset 26": "cummax cummin cumprod linear_recurrence "

@@ -10,8 +10,8 @@ from tests.python.array_api_exceptions import EXEMPTIONS
 # Units in the last place that a result may be away from NumPy's, which is rounded itself.
 ULPS = {"float32": 12, "float64": 24}
 # Of sums and of what is made of many numbers.
-LOOSE = {"linalg", "matmul", "tensordot", "vecdot", "sum", "prod", "mean", "var", "std", "pow",
-         "cumulative_sum", "cumulative_prod", "diff", "linspace"}  # fmt: skip
+LOOSE = {"fft", "linalg", "matmul", "tensordot", "vecdot", "sum", "prod", "mean", "var", "std",
+         "pow", "cumulative_sum", "cumulative_prod", "diff", "linspace"}  # fmt: skip
 
 
 def function(namespace, name):
@@ -56,8 +56,8 @@ def as_numpy(array):
 
 
 # Functions whose results have default dtypes where neither operands nor arguments decide.
-DEFAULTED = {"arange", "cumulative_prod", "cumulative_sum", "eye", "full", "linalg.trace",
-             "linspace", "ones", "prod", "sum", "zeros"}  # fmt: skip
+DEFAULTED = {"arange", "cumulative_prod", "cumulative_sum", "eye", "fft.fftfreq", "fft.rfftfreq",
+             "full", "linalg.trace", "linspace", "ones", "prod", "sum", "zeros"}  # fmt: skip
 NARROW = {"int64": "int32", "uint64": "uint32", "float64": "float32", "complex128": "complex64"}
 
 

@@ -1,6 +1,12 @@
-"""For each constraint of linear algebra, einsum and searches a call that breaks it."""
+"""For each constraint of linear algebra, transforms, einsum and searches a call that breaks it."""
 
 LINALG = {
+    "fft_c2c.axis_must_be_an_axis_of_x": (["2,3"], "axis=2"),
+    "fft_c2r.axis_must_be_an_axis_of_x": (["2,3"], "length=4;axis=2"),
+    "fft_r2c.axis_must_be_an_axis_of_x": (["2,3"], "axis=-3"),
+    "fft_c2c.the_transformed_axis_must_not_be_empty": (["2,0"], ""),
+    "fft_c2r.x_must_have_floor_length_2_1_elements_along_axis": (["2,3"], "length=7"),
+    "fft_r2c.the_transformed_axis_must_not_be_empty": (["2,0"], ""),
     "bincount.dimension_N_must_match": (["3", "4"], "length=2"),
     "bincount.weights_must_have_rank_1": (["3", ""], "length=2"),
     "bincount.x_must_have_rank_1": (["2,3", "3"], "length=2"),

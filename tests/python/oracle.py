@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from tests.python.fft_oracle import fft_c2c, fft_c2r, fft_r2c  # noqa: F401
 from tests.python.linalg_oracle import (  # noqa: F401
     eigh,
     of_symmetric,

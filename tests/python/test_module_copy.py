@@ -52,8 +52,9 @@ def tensor(*shape, seed=0):
     return tessera.Tensor(floats(*shape, seed=seed))
 
 
-FUNCTIONS = {name: getattr(F, name) for name in F.__all__}
-FUNCTIONS |= {f"nn.{name}": getattr(F.nn, name) for name in F.nn.__all__}
+FUNCTIONS = {name: getattr(F, name) for name in F.__all__ if name != "fft"}
+for part in (F.nn, F.fft):
+    FUNCTIONS |= {f"{part.__name__}.{name}": getattr(part, name) for name in part.__all__}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)

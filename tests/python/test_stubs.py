@@ -13,6 +13,7 @@ FUNCTIONAL = [
     "control",
     "elemwise",
     "conv",
+    "fft",
     "local_conv",
     "loss",
     "math",
@@ -102,7 +103,7 @@ def test_tensor():
         assert parameters(stubs[name])[1:] == runtime_parameters(getattr(tessera.Tensor, name))[1:]
 
 
-@pytest.mark.parametrize("module", ["", "linalg"])
+@pytest.mark.parametrize("module", ["", "fft", "linalg"])
 def test_array_api(module):
     home = importlib.import_module("tessera.array_api" + (f".{module}" if module else ""))
     body = parsed(f"array_api/{module or '__init__'}").body

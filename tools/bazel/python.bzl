@@ -1,4 +1,6 @@
-"""The project's Python environment as a repository: headers, nanobind built from its wheel's sources, a launcher."""
+"""The project's Python environment as a repository: headers, nanobind built from its wheel's sources, a launcher.
+
+Sources that `tools/dev setup` puts beside it are repositories, too."""
 
 _PROBE = """
 import nanobind, os, sysconfig
@@ -50,3 +52,25 @@ python_environment = repository_rule(
     environ = ["TESS_PYTHON", "TESS_LOCK"],
     local = True,
 )
+
+_DUCC = """
+cc_library(
+    name = "fft",
+    srcs = ["src/ducc0/infra/mav.cc", "src/ducc0/infra/string_utils.cc", "src/ducc0/infra/threading.cc"],
+    hdrs = glob(["src/ducc0/fft/*.h", "src/ducc0/infra/*.h", "src/ducc0/math/*.h"]),
+    copts = ["-w"],
+    defines = ["DUCC0_NO_LOWLEVEL_THREADING"],
+    includes = ["src"],
+    visibility = ["//visibility:public"],
+)
+"""
+
+def _ducc_sources_impl(ctx):
+    python = ctx.os.environ.get("TESS_PYTHON") or str(ctx.path(Label("//:WORKSPACE")).dirname) + "/.venv/bin/python"
+    folder = ctx.path(python).dirname.dirname.get_child("src").get_child("ducc0")
+    if not folder.exists:
+        fail("ducc0: its sources must be there (tools/dev setup fetches them), got no %s" % folder)
+    ctx.symlink(folder.get_child("src"), "src")
+    ctx.file("BUILD.bazel", _DUCC)
+
+ducc_sources = repository_rule(implementation = _ducc_sources_impl, environ = ["TESS_PYTHON", "TESS_LOCK"], local = True)

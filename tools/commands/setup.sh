@@ -6,6 +6,7 @@
 venv=$root/.venv
 packages_list=$root/tools/debian-packages.txt
 lock=$root/tools/python/requirements.lock
+sources=$root/tools/python/sources.lock
 
 wanted_packages() { grep -vE '^(#|$)' "$packages_list"; }
 
@@ -62,7 +63,7 @@ need_extra() {
 }
 
 # The environment holds absolute paths and this Python's wheels: both are part of what it is.
-environment_id() { { cat "$lock"; echo "$venv"; /usr/bin/python3 --version; } | sha256sum | cut -c1-16; }
+environment_id() { { cat "$lock" "$sources"; echo "$venv"; /usr/bin/python3 --version; } | sha256sum | cut -c1-16; }
 
 make_environment() {
   local version
@@ -74,11 +75,28 @@ make_environment() {
     --require-hashes --requirement "$lock" || die "pip install must succeed, got the error above"
 }
 
+# Unpacks a library's sources into .venv/src/NAME.
+add_source() {
+  local name=$1 url=$2 hash=$3 archive
+  archive=$(mktemp -t tessera-source.XXXXXX)
+  curl --silent --show-error --fail --location --retry 5 --output "$archive" "$url" || die "$name must download from PyPI, got the error above"
+  echo "$hash $archive" | sha256sum --check --status || die "the sources of $name must have the locked hash, got $(sha256sum < "$archive")"
+  mkdir -p "$venv/src/$name"
+  tar -xf "$archive" -C "$venv/src/$name" --strip-components=1
+  rm "$archive"
+}
+
+add_sources() {
+  local name url hash
+  while read -r name url hash; do add_source "$name" "$url" "$hash"; done < <(grep -v '^#' "$sources")
+}
+
 setup_environment() {
   local id; id=$(environment_id)
   [ "$(cat "$venv/tessera-id" 2> /dev/null)" = "$id" ] && return
   stage "installing the Python environment into ${venv#"$root"/} ($(grep -c == "$lock") packages)"
   make_environment
+  add_sources
   echo "$id" > "$venv/tessera-id"
 }
 

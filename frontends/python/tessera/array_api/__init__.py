@@ -24,6 +24,7 @@ from . import (
     _manipulation,
     _searching,
     _statistics,
+    fft,
     linalg,
 )
 
@@ -49,8 +50,10 @@ _NAMES = {
     _searching: "argmax argmin argsort count_nonzero nonzero searchsorted sort unique_all "
     "unique_counts unique_inverse unique_values where",
     _statistics: "all any cumulative_prod cumulative_sum diff max mean min prod std sum var",
+    fft: " ".join(fft.__all__),
     linalg: " ".join(linalg.__all__),
 }
+_EXTENSIONS = (fft, linalg)
 # Each is one operator, whose errors are in the known form: another call would add a third.
 _BARE = (
     "add atan2 broadcast_to conj divide equal floor_divide greater greater_equal imag less "
@@ -61,7 +64,7 @@ _BARE = (
 for _part, _text in _NAMES.items():
     _names = _text.split()
     export_known_form(_part, [name for name in _names if name not in _BARE.split()])
-    if _part is not linalg:
+    if _part not in _EXTENSIONS:
         globals().update({name: getattr(_part, name) for name in _names})
 
 e = math.e
@@ -71,8 +74,8 @@ newaxis = None
 pi = math.pi
 
 __all__ = sorted(
-    {name for _part, _text in _NAMES.items() if _part is not linalg for name in _text.split()}
-    | {"__array_api_version__", "e", "inf", "linalg", "nan", "newaxis", "pi"}
+    {name for _part, _text in _NAMES.items() if _part not in _EXTENSIONS for name in _text.split()}
+    | {"__array_api_version__", "e", "fft", "inf", "linalg", "nan", "newaxis", "pi"}
 )
 
 

@@ -16,14 +16,12 @@ class ArrayNamespaceInfo:
     """
 
     def capabilities(self):
-        """Masks as keys, shapes that data decide, the largest number of axes, and the extensions:
-        `fft` is none of them, because Tessera has no FFT yet.
-        """
+        """Masks as keys, shapes that data decide, the largest number of axes, the extensions."""
         return {
             "boolean indexing": True,
             "data-dependent shapes": True,
             "max dimensions": _MOST_AXES,
-            "extensions": ("linalg",),
+            "extensions": ("fft", "linalg"),
         }
 
     def default_device(self):

@@ -3,11 +3,24 @@ signatures.
 """
 
 from .._known_form import export_known_form
-from . import control, conv, elemwise, local_conv, loss, math, nn, pool, recurrent, tensor, vision
+from . import (
+    control,
+    conv,
+    elemwise,
+    fft,
+    local_conv,
+    loss,
+    math,
+    nn,
+    pool,
+    recurrent,
+    tensor,
+    vision,
+)
 
 _PARTS = (control, conv, elemwise, local_conv, math, nn, pool, recurrent, tensor, vision, loss)
 
-__all__ = sorted({name for part in _PARTS for name in part.__all__})
+__all__ = sorted({"fft"}.union(*(part.__all__ for part in _PARTS)))
 
 # Each is one operator and takes about a microsecond, so that another call would add a tenth.
 # Their own errors are in the known form. Those of a loop's step are the user's.
@@ -35,3 +48,4 @@ _BARE = {
 for _part in _PARTS:
     export_known_form(_part, [name for name in vars(_part) if name in {*__all__} - _BARE])
     globals().update({name: getattr(_part, name) for name in _part.__all__})
+export_known_form(fft, fft.__all__)  # a name space of its own

@@ -1,0 +1,114 @@
+//===- FftRules.cpp - shapes and gradients of Fourier transforms ----------===//
+//
+// A transform is a product with a matrix F, and the gradient of a real loss by a
+// complex number is that of Complex.td: it goes back through the conjugated and
+// transposed matrix, which is the opposite transform with the same factor.
+//
+//===----------------------------------------------------------------------===//
+#include "ops/Checks.h"
+#include "ops/GradientRules.h"
+#include "ops/GraphPieces.h"
+#include "ops/RuleErrors.h"
+#include "ops/ShapeRules.h"
+#include "ops/SizeExpr.h"
+
+namespace tess {
+
+using Operands = llvm::ArrayRef<TensorMeta>;
+using Segments = llvm::ArrayRef<unsigned>;
+
+static int64_t axisOf(const OpDef &op, const TensorMeta &x) { return shapes::fromFront(op.i64("axis"), x.rank()); }
+
+/// Elements of the half of a spectrum of `size`.
+static int64_t halfOf(int64_t size) { return size == kUnknown ? kUnknown : sizes::add(sizes::floorDivide(size, 2), 1); }
+
+namespace checks {
+
+llvm::Error fft(const OpDef &op, Operands operands, Segments) {
+  if (operands[0].shape[axisOf(op, operands[0])] == 0)
+    return shapes::mustHold(op, "the transformed axis must not be empty", operands);
+  return llvm::Error::success();
+}
+
+} // namespace checks
+
+namespace shapes {
+
+llvm::Expected<Metas> fftR2c(const OpDef &op, Operands operands, Segments segments) {
+  if (llvm::Error e = checks::fft(op, operands, segments))
+    return std::move(e);
+  Shape shape = operands[0].shape;
+  int64_t &size = shape[axisOf(op, operands[0])];
+  size = halfOf(size);
+  return single(operands, shape);
+}
+
+llvm::Expected<Metas> fftC2r(const OpDef &op, Operands operands, Segments) {
+  Shape shape = operands[0].shape;
+  int64_t &size = shape[axisOf(op, operands[0])], length = op.i64("length");
+  if (differs(size, halfOf(length)))
+    return mustHold(op, "x must have floor(length / 2) + 1 elements along axis", operands);
+  size = length;
+  return single(operands, shape);
+}
+
+} // namespace shapes
+
+namespace gradients {
+
+using namespace pieces;
+using Values = llvm::SmallVector<int, 4>;
+using Bools = llvm::ArrayRef<bool>;
+
+/// The norm with which the opposite transform has the same factor.
+static AttrValue oppositeNorm(const OpDef &op) {
+  llvm::StringRef norm = op.str("norm");
+  return AttrValue(norm == "backward" ? "forward" : norm == "forward" ? "backward" : "ortho");
+}
+
+static int opposite(SubgraphBuilder &b, const OpDef &op, int dout, bool isInverse) {
+  return call(b, "fft_c2c", {dout}, {{"axis", op.attr("axis")}, {"norm", oppositeNorm(op)}, {"inverse", !isInverse}});
+}
+
+Values fftC2c(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
+  return {opposite(b, op, v[2], op.boolean("inverse"))};
+}
+
+/// The elements that the result lacks count as 0.
+Values fftR2c(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
+  int64_t axis = axisOf(op, b.meta(v[0])), size = b.meta(v[0]).shape[axis];
+  IntList none(b.meta(v[0]).rank(), 0), added = none;
+  added[axis] = sizes::subtract(size, halfOf(size));
+  int whole = call(b, "pad", {v[2]}, {{"low", none}, {"high", added}});
+  return {call(b, "real", {opposite(b, op, whole, /*isInverse=*/false)})};
+}
+
+/// Which elements stand for their conjugates, too: all but the first one, and that in the middle of an even length.
+static int isTwice(SubgraphBuilder &b, int64_t length, int64_t axis, int64_t rank, DType dtype) {
+  int index = call(b, "arange", {}, {{"num", halfOf(length)}, {"dtype", DType::Int64}});
+  auto is = [&](int64_t value) {
+    int number = call(b, "scalar_tensor", {}, {{"value", value}, {"dtype", DType::Int64}});
+    return call(b, "equal", {index, number});
+  };
+  int64_t middle = sizes::floorDivide(length, 2);
+  int64_t isOdd = sizes::subtract(length, sizes::multiply(middle, 2));
+  // Of an odd length the middle is moved behind the end.
+  int isOnce = call(b, "logical_or", {is(0), is(sizes::add(middle, isOdd))});
+  int factor = call(b, "where", {isOnce, constant(b, 1, dtype), constant(b, 2, dtype)});
+  IntList others;
+  for (int64_t i = 0; i < rank; ++i)
+    if (i != axis)
+      others.push_back(i);
+  return others.empty() ? factor : call(b, "expand_dims", {factor}, {{"axis", others}});
+}
+
+Values fftC2r(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
+  const TensorMeta &x = b.meta(v[0]);
+  int64_t axis = axisOf(op, x);
+  int half = call(b, "fft_r2c", {v[2]}, {{"axis", op.attr("axis")}, {"norm", oppositeNorm(op)}});
+  return {call(b, "mul", {half, isTwice(b, op.i64("length"), axis, x.rank(), b.meta(half).dtype)})};
+}
+
+} // namespace gradients
+
+} // namespace tess
