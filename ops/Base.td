@@ -124,10 +124,13 @@ class C<string v> { string value = v; }
 // In attribute text `$a` is an attribute of this op, `@x` the dtype and `#x` the
 // shape of a value. reshape_like, sum_to and full_like become reshape, sum and
 // full where shapes are known, so that nothing is saved for its shape alone.
+// (when<"swap=true"> a, b) is `a` where the attribute has that value, else `b`.
 // A Composite without a gradient is differentiated through its forward graph.
 //===----------------------------------------------------------------------===//
 class op<string n, string attrs = ""> { string opName = n; string attrText = attrs; }
-class K<string v, string like> { string value = v; string likeOperand = like; } // constant of a value's dtype, rank 0
+class when<string c> { string condition = c; }
+// A constant of a value's dtype, rank 0; "$a" is the number of an attribute.
+class K<string v, string like> { string value = v; string likeOperand = like; }
 def none;
 def same; // (same $dout): the value itself
 
@@ -192,7 +195,8 @@ class Sequential<string k> : LoweringRule { string kernel = k; }      // the sam
 class Tess_Op<string mnemonic, list<Trait> traits = []>
     : Op<Tess_Dialect, mnemonic, !listconcat(traits, [Pure, InferTypeOpAdaptorWithIsCompatible])> {
   string shapes = "";          // signature, or
-  string shapeRule = "";       // a function of ops/ShapeRules.h; `compute` gives a signature, too
+  string shapeRule = "";       // a function of ops/ShapeRules.h; `compute` gives a signature, too, and a Composite without
+                               // either has the shapes that its operators give
   string check = "";           // a function of ops/Checks.h: conditions beyond the signature
   string boundRule = "";       // the same; largest result metas when a size depends on data
   list<string> constraints = []; // what rule or check demand beyond the signature; a label is <op>.<the words>

@@ -23,8 +23,6 @@ TESS_FORWARD_RULE(batchNorm);
 TESS_FORWARD_RULE(batchNormInference);
 TESS_FORWARD_RULE(layerNorm);
 TESS_FORWARD_RULE(rmsNorm);
-TESS_FORWARD_RULE(norm);
-TESS_FORWARD_RULE(normalize);
 TESS_FORWARD_RULE(generalNorm);
 TESS_FORWARD_RULE(groupNorm);
 TESS_FORWARD_RULE(instanceNorm);
@@ -56,23 +54,13 @@ TESS_FORWARD_RULE(einsum);
 TESS_FORWARD_RULE(bincount);
 
 // SoftmaxRules.cpp
-TESS_FORWARD_RULE(softmax);
-TESS_FORWARD_RULE(logSoftmax);
 TESS_FORWARD_RULE(logSumExp);
 TESS_FORWARD_RULE(oneHot);
 
 // LossRules.cpp
 TESS_FORWARD_RULE(crossEntropy);
 TESS_FORWARD_RULE(nllLoss);
-TESS_FORWARD_RULE(squareLoss);
-TESS_FORWARD_RULE(l1Loss);
-TESS_FORWARD_RULE(smoothL1Loss);
-TESS_FORWARD_RULE(huberLoss);
 TESS_FORWARD_RULE(klDiv);
-TESS_FORWARD_RULE(binaryCrossEntropy);
-TESS_FORWARD_RULE(hingeLoss);
-TESS_FORWARD_RULE(cosineSimilarity);
-TESS_FORWARD_RULE(tripletMarginLoss);
 
 // MovementRules.cpp
 TESS_FORWARD_RULE(stack);

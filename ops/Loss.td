@@ -7,15 +7,18 @@ include "ops/Base.td"
 // What a loss of each place becomes.
 defvar reducedLoss = " The operands broadcast; the result is the mean, the sum or each of them. The mean of none is NaN.";
 
-class LossOp<string m, string what, string rule, string expr> : Tess_Op<m> {
+class LossOp<string m, string what, string expr> : Tess_Op<m> {
   let summary = what;
   let results = (outs Tess_Float:$out);
-  let lowering = Composite<rule>;
+  let lowering = Composite<>;
   let oracle = Oracle<expr>;
   let python = Py<"functional.loss", m>;
 }
 defvar lossFacts = [Cases<"reduction", ["mean", "sum", "none"]>, Doc<"reduction", "what to do with the losses">];
 defvar reductionAttr = (ins DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
+class Reduced<dag loss> {
+  dag all = (when<"reduction=\"none\""> loss, (when<"reduction=\"mean\""> (op<"mean"> loss), (op<"sum"> loss)));
+}
 
 //===----------------------------------------------------------------------===//
 // Of class scores and class indices
@@ -24,12 +27,13 @@ defvar classFacts = !listconcat(lossFacts, [Axis<"axis", "pred">, Doc<"axis", "a
                                             Static<"axis", loopAxes>]);
 defvar labelOfPred = "label must have the shape of pred without the class axis";
 
-def Tess_CrossEntropyOp : LossOp<"cross_entropy", "cross entropy of class scores and class indices", "crossEntropy",
+def Tess_CrossEntropyOp : LossOp<"cross_entropy", "cross entropy of class scores and class indices",
     "tess_oracle.cross_entropy(pred, label, axis, label_smooth, with_logits, reduction)"> {
   let description = [{`loss = logsumexp(pred) - pred[label]` along axis, and of probabilities `-log(pred[label])`;
     the result is the mean, the sum or each of them. With label_smooth s the score of the label becomes `(1 - s) *
     pred[label] + s * mean(pred)`: C. Szegedy et al.: Rethinking the Inception Architecture, CVPR 2016. A label
     outside of [0, C) is no error: its score is 0.}];
+  let lowering = Composite<"crossEntropy">;
   let arguments = (ins Tess_Float:$pred, Tess_Index:$label, DefaultValuedAttr<SI64Attr, "1">:$axis,
                    DefaultValuedAttr<F64Attr, "0.0">:$label_smooth, DefaultValuedAttr<BoolAttr, "true">:$with_logits,
                    DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
@@ -47,12 +51,13 @@ def Tess_CrossEntropyOp : LossOp<"cross_entropy", "cross entropy of class scores
                  Sample<["5,4", "4"], "axis=0;label_smooth=1.0", "-2; 0", "2; 5">];
   let onnx = "SoftmaxCrossEntropyLoss(...)";
 }
-def Tess_NllLossOp : LossOp<"nll_loss", "negative log likelihood of class indices", "nllLoss",
+def Tess_NllLossOp : LossOp<"nll_loss", "negative log likelihood of class indices",
     "tess_oracle.nll_loss(pred, label, weight, axis, ignore_index, reduction)"> {
   let description = [{`loss = -weight[label] * pred[label]` along axis, of logarithms of probabilities; without weight
     that is 1, and 0 where label is ignore_index. The result is each of them, their sum, or that divided by the sum of
     their weights, which is NaN where none counts. A label outside of [0, C) is no error: its score is 0. As PyTorch's
     nll_loss.}];
+  let lowering = Composite<"nllLoss">;
   let arguments = (ins Tess_Float:$pred, Tess_Index:$label, Optional<Tess_Float>:$weight,
                    DefaultValuedAttr<SI64Attr, "1">:$axis, Runtime<DefaultValuedAttr<SI64Attr, "-100">>:$ignore_index,
                    DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
@@ -72,26 +77,40 @@ def Tess_NllLossOp : LossOp<"nll_loss", "negative log likelihood of class indice
 //===----------------------------------------------------------------------===//
 // Of two tensors
 //===----------------------------------------------------------------------===//
-class PairLoss<string m, string what, string rule, string expr> : LossOp<m, what, rule, expr> {
+defvar difference = (op<"sub"> $pred, $label);
+defvar distance = (op<"abs"> difference);
+// d - c / 2 for c = min(d, limit): times c it is the parabola up to the limit and the line beyond. As no branch is left
+// out, the gradient of an infinite d is that of the line.
+class LineBeyond<string limit> {
+  dag parabola = (op<"minimum"> distance, K<limit, "pred">);
+  dag line = (op<"sub"> distance, (op<"mul"> parabola, K<"0.5", "pred">));
+}
+class PairLoss<string m, string what, string expr> : LossOp<m, what, expr> {
   let arguments = !con((ins Tess_Float:$pred, Tess_Float:$label), reductionAttr);
-  let shapeRule = "pairLoss";
   let dtypes = PromoteFloat<["pred", "label"]>;
   let attrFacts = lossFacts;
   let constraints = ["pred and label must broadcast"];
   let samples = [Sample<["4,5", "4,5"]>, Sample<["4,5", "5"], "reduction=\"none\"">, Sample<["", ""], "reduction=\"sum\"">];
 }
-def Tess_SquareLossOp : PairLoss<"square_loss", "square of the difference", "squareLoss",
+def Tess_SquareLossOp : PairLoss<"square_loss", "square of the difference",
                                  "tess_oracle.reduce(np.square(pred - label), reduction)"> {
   let description = "`loss = (pred - label)^2`." # reducedLoss;
+  let forward = [Reduced<(op<"square"> difference)>.all];
 }
-def Tess_L1LossOp : PairLoss<"l1_loss", "absolute difference", "l1Loss",
+def Tess_L1LossOp : PairLoss<"l1_loss", "absolute difference",
                              "tess_oracle.reduce(np.abs(pred - label), reduction)"> {
   let description = "`loss = |pred - label|`." # reducedLoss;
+  let forward = [Reduced<distance>.all];
 }
 def Tess_SmoothL1LossOp : PairLoss<"smooth_l1_loss", "absolute difference, a parabola where it is small",
-    "smoothL1Loss", "tess_oracle.smooth_l1_loss(pred, label, reduction, beta)"> {
+    "tess_oracle.smooth_l1_loss(pred, label, reduction, beta)"> {
   let description = !strconcat([{`loss = d^2 / (2 * beta)` where `d = |pred - label|` is below beta, `d - beta / 2`
     elsewhere: huber_loss divided by beta, and with beta 0 l1_loss. R. Girshick: Fast R-CNN, ICCV 2015.}], reducedLoss);
+  defvar part = LineBeyond<"$beta">;
+  defvar isL1 = (op<"equal"> K<"$beta", "pred">, K<"0", "pred">);
+  defvar divisor = (op<"where"> isL1, K<"1", "pred">, K<"$beta", "pred">);
+  defvar slope = (op<"where"> isL1, K<"1", "pred">, (op<"div"> part.parabola, divisor));
+  let forward = [Reduced<(op<"mul"> slope, part.line)>.all];
   let arguments = !con((ins Tess_Float:$pred, Tess_Float:$label), reductionAttr,
                        (ins Runtime<DefaultValuedAttr<F64Attr, "1.0">>:$beta));
   let attrFacts = !listconcat(lossFacts, [Range<"beta", "0", "">,
@@ -100,10 +119,12 @@ def Tess_SmoothL1LossOp : PairLoss<"smooth_l1_loss", "absolute difference, a par
                  Sample<["", ""], "reduction=\"sum\";beta=2.0">, Sample<["4,5", "4,1"], "beta=0.0">];
 }
 def Tess_HuberLossOp : PairLoss<"huber_loss", "half the square of the difference, a line where it is large",
-    "huberLoss", "tess_oracle.huber_loss(pred, label, reduction, delta)"> {
+    "tess_oracle.huber_loss(pred, label, reduction, delta)"> {
   let description = !strconcat([{`loss = d^2 / 2` where `d = |pred - label|` is not above delta, `delta * (d - delta / 2)`
     elsewhere. P. J. Huber: Robust Estimation of a Location Parameter, Annals of Mathematical Statistics 35, 1964.}],
     reducedLoss);
+  defvar part = LineBeyond<"$delta">;
+  let forward = [Reduced<(op<"mul"> part.parabola, part.line)>.all];
   let arguments = !con((ins Tess_Float:$pred, Tess_Float:$label), reductionAttr,
                        (ins Runtime<DefaultValuedAttr<F64Attr, "1.0">>:$delta));
   let attrFacts = !listconcat(lossFacts, [Range<"delta", "0", "">,
@@ -111,12 +132,13 @@ def Tess_HuberLossOp : PairLoss<"huber_loss", "half the square of the difference
   let samples = [Sample<["4,5", "4,5"]>, Sample<["4,5", "5"], "reduction=\"none\";delta=0.5">,
                  Sample<["", ""], "reduction=\"sum\";delta=2.0">, Sample<["4,5", "4,1"], "delta=0.0">];
 }
-def Tess_KlDivOp : PairLoss<"kl_div", "divergence of a distribution from the logarithm of another", "klDiv",
+def Tess_KlDivOp : PairLoss<"kl_div", "divergence of a distribution from the logarithm of another",
                             "tess_oracle.kl_div(pred, label, reduction, log_target)"> {
   let description = !strconcat([{`loss = label * (log(label) - pred)`, where a label of 0 has `label * log(label)` 0, or of
     logarithms, with log_target, `exp(label) * (label - pred)`; batchmean is the sum divided by the size of axis 0. S.
     Kullback, R. A. Leibler: On Information and Sufficiency, Annals of Mathematical Statistics 22, 1951, in the form
     that PyTorch's kl_div has.}], reducedLoss);
+  let lowering = Composite<"klDiv">;
   let arguments = !con((ins Tess_Float:$pred, Tess_Float:$label), reductionAttr,
                        (ins DefaultValuedAttr<BoolAttr, "false">:$log_target));
   let attrFacts = [Cases<"reduction", ["mean", "batchmean", "sum", "none"]>,
@@ -128,10 +150,15 @@ def Tess_KlDivOp : PairLoss<"kl_div", "divergence of a distribution from the log
                  Sample<["4,5", "4,5"], "reduction=\"sum\";log_target=true", "-2", "0">];
 }
 def Tess_BinaryCrossEntropyOp : PairLoss<"binary_cross_entropy", "cross entropy of two classes",
-    "binaryCrossEntropy", "tess_oracle.binary_cross_entropy(pred, label, with_logits, reduction)"> {
+    "tess_oracle.binary_cross_entropy(pred, label, with_logits, reduction)"> {
   let description = !strconcat([{`loss = -(label * log(p) + (1 - label) * log(1 - p))`, p being pred or, with_logits,
     `sigmoid(pred)`, for which `softplus(pred) - pred * label` is computed: that does not overflow. Probabilities of 0
     and 1 give NaN or inf.}], reducedLoss);
+  defvar one = K<"1", "pred">;
+  defvar hit = (op<"mul"> $label, (op<"log"> $pred));
+  defvar miss = (op<"mul"> (op<"sub"> one, $label), (op<"log"> (op<"sub"> one, $pred)));
+  let forward = [Reduced<(when<"with_logits=true"> (op<"sub"> (op<"softplus"> $pred), (op<"mul"> $pred, $label)),
+                          (op<"neg"> (op<"add"> hit, miss)))>.all];
   let arguments = !con((ins Tess_Float:$pred, Tess_Float:$label, DefaultValuedAttr<BoolAttr, "true">:$with_logits),
                        reductionAttr);
   let attrFacts = !listconcat(lossFacts, [Doc<"with_logits", "pred holds logits, not probabilities">]);
@@ -140,14 +167,15 @@ def Tess_BinaryCrossEntropyOp : PairLoss<"binary_cross_entropy", "cross entropy 
                  Sample<["", ""], "reduction=\"sum\";with_logits=false", "0.1; 0", "0.9; 1">,
                  Sample<["3,5", "3,5"], "with_logits=false", "0.1; 0", "0.9; 1">];
 }
-def Tess_HingeLossOp : PairLoss<"hinge_loss", "how far scores of classes are from the right side", "hingeLoss",
+def Tess_HingeLossOp : PairLoss<"hinge_loss", "how far scores of classes are from the right side",
                                 "tess_oracle.hinge_loss(pred, label, norm, reduction)"> {
   let description = !strconcat([{`loss = sum(max(0, 1 - pred * label))` along axis 1, each term squared with norm L2;
     labels are 1 or -1, and where `pred * label` is 1 the gradient is 0. C. Cortes, V. Vapnik: Support-Vector Networks,
     Machine Learning 20, 1995.}], reducedLoss);
+  defvar term = (op<"relu"> (op<"sub"> K<"1", "pred">, (op<"mul"> $pred, $label)));
+  let forward = [Reduced<(op<"sum", "axes=[1]"> (when<"norm=\"L2\""> (op<"square"> term), term))>.all];
   let arguments = !con((ins Tess_Float:$pred, Tess_Float:$label, DefaultValuedStrAttr<StrAttr, "L1">:$norm),
                        reductionAttr);
-  let shapeRule = "hingeLoss";
   let attrFacts = !listconcat(lossFacts, [Cases<"norm", ["L1", "L2"]>, Doc<"norm", "of the distances to the margin">]);
   let constraints = ["pred and label must broadcast to rank 2 or more"];
   let samples = [Sample<["4,5", "4,5"]>, Sample<["4,5", "5"], "reduction=\"none\";norm=\"L2\"">,
@@ -158,9 +186,17 @@ def Tess_HingeLossOp : PairLoss<"hinge_loss", "how far scores of classes are fro
 // Of vectors
 //===----------------------------------------------------------------------===//
 def Tess_CosineSimilarityOp : LossOp<"cosine_similarity", "cosine of the angle of vectors along an axis",
-    "cosineSimilarity", "tess_oracle.cosine_similarity(x, y, axis, epsilon)"> {
+    "tess_oracle.cosine_similarity(x, y, axis, epsilon)"> {
   let description = [{`out = sum(x * y) / (max(norm(x), epsilon) * max(norm(y), epsilon))` along axis of the operands,
     which broadcast; a vector of zeros gives 0. As PyTorch's cosine_similarity.}];
+  // The lengths are limited before the root is taken, so that a vector of zeros has a gradient.
+  defvar product = (op<"mul"> $x, $y);
+  defvar least = (op<"square"> K<"$epsilon", "x">);
+  defvar squareX = (op<"square"> (op<"broadcast_like"> $x, product));
+  defvar squareY = (op<"square"> (op<"broadcast_like"> $y, product));
+  defvar lengthX = (op<"sqrt"> (op<"maximum"> (op<"sum", "axes=$axis"> squareX), least));
+  defvar lengthY = (op<"sqrt"> (op<"maximum"> (op<"sum", "axes=$axis"> squareY), least));
+  let forward = [(op<"div"> (op<"sum", "axes=$axis"> product), (op<"mul"> lengthX, lengthY))];
   let arguments = (ins Tess_Float:$x, Tess_Float:$y, DefaultValuedAttr<SI64Attr, "1">:$axis,
                    Runtime<DefaultValuedAttr<F64Attr, "1e-8">>:$epsilon);
   let shapes = "(*D), (*D) -> (*D / axis)";
@@ -174,13 +210,19 @@ def Tess_CosineSimilarityOp : LossOp<"cosine_similarity", "cosine of the angle o
                  Sample<["4,5", "4,5"], "epsilon=0.0">];
   let python = Py<"functional.loss", "cosine_similarity", [], "", ["epsilon=eps"]>;
 }
+class DistanceOf<dag difference> {
+  dag all = (op<"norm", "axes=[-1];ord=$p"> (op<"add"> difference, K<"$epsilon", "anchor">));
+}
 def Tess_TripletMarginLossOp : LossOp<"triplet_margin_loss", "how much nearer a positive is than a negative",
-    "tripletMarginLoss",
     "tess_oracle.triplet_margin_loss(anchor, positive, negative, margin, p, epsilon, swap, reduction)"> {
   let description = !strconcat([{`loss = max(0, d(anchor, positive) - d(anchor, negative) + margin)` with `d(x, y) =
     (sum of |x - y + epsilon|^p)^(1 / p)` along the last axis; with swap the negative counts from the positive where that
     is nearer. V. Balntas et al.: Learning Local Feature Descriptors with Triplets and Shallow Convolutional Neural
     Networks, BMVC 2016, in the form that PyTorch's triplet_margin_loss has.}], reducedLoss);
+  defvar far = DistanceOf<(op<"sub"> $anchor, $negative)>.all;
+  defvar farther = (when<"swap=true"> (op<"minimum"> far, DistanceOf<(op<"sub"> $positive, $negative)>.all), far);
+  defvar loss = (op<"add"> (op<"sub"> DistanceOf<(op<"sub"> $anchor, $positive)>.all, farther), K<"$margin", "anchor">);
+  let forward = [Reduced<(op<"maximum"> loss, K<"0", "anchor">)>.all];
   let arguments = !con((ins Tess_Float:$anchor, Tess_Float:$positive, Tess_Float:$negative,
                         Runtime<DefaultValuedAttr<F64Attr, "1.0">>:$margin, DefaultValuedAttr<F64Attr, "2.0">:$p,
                         Runtime<DefaultValuedAttr<F64Attr, "1e-6">>:$epsilon,

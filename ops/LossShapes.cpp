@@ -57,19 +57,6 @@ static llvm::Expected<Shape> broadcastOfAll(const OpDef &op, Operands operands, 
   return shape;
 }
 
-llvm::Expected<Metas> pairLoss(const OpDef &op, Operands operands, Segments) {
-  llvm::Expected<Shape> shape = broadcastOfAll(op, operands, "pred and label");
-  return shape ? llvm::Expected<Metas>(lossOf(op, operands, *shape)) : shape.takeError();
-}
-
-llvm::Expected<Metas> hingeLoss(const OpDef &op, Operands operands, Segments) {
-  Shape shape = operands[0].shape;
-  if (!broadcastInto(shape, operands[1].shape) || shape.size() < 2)
-    return mustHoldOfTwo(op, "pred and label must broadcast to rank 2 or more", operands, 0, 1);
-  shape.erase(shape.begin() + 1);
-  return lossOf(op, operands, shape);
-}
-
 llvm::Expected<Metas> tripletMarginLoss(const OpDef &op, Operands operands, Segments) {
   for (unsigned i = 0; i < operands.size(); ++i)
     if (operands[i].rank() == 0)

@@ -5,8 +5,6 @@
 #include "ops/SizeExpr.h"
 #include "llvm/ADT/STLExtras.h"
 
-#include <cmath>
-
 namespace tess {
 
 using namespace pieces;
@@ -160,29 +158,6 @@ Values localResponseNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int
   int weighted = call(b, "mul", {sum, constantLike(b, op.attr("alpha"), x)});
   int base = call(b, "add", {weighted, constantLike(b, op.attr("k"), x)});
   return {call(b, "div", {x, call(b, "pow", {base, constantLike(b, op.attr("beta"), x)})})};
-}
-
-/// (sum of |x|^ord)^(1 / ord) over `axes`.
-static int vectorNorm(SubgraphBuilder &b, int x, double ord, const AttrValue &axes, bool keepdims) {
-  auto reduced = [&](const char *name, int value) {
-    return call(b, name, {value}, {{"axes", axes}, {"keepdims", keepdims}});
-  };
-  if (ord == 2)
-    return call(b, "sqrt", {reduced("sum", call(b, "square", {x}))});
-  int magnitude = call(b, "abs", {x});
-  if (std::isinf(ord))
-    return reduced(ord > 0 ? "max" : "min", magnitude);
-  int sum = reduced("sum", call(b, "pow", {magnitude, constantLike(b, ord, x)}));
-  return call(b, "pow", {sum, constantLike(b, 1 / ord, sum)});
-}
-
-Values norm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  return {vectorNorm(b, v[0], op.f64("ord"), op.attr("axes"), op.boolean("keepdims"))};
-}
-
-Values normalize(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  int size = vectorNorm(b, v[0], op.f64("ord"), op.attr("axes"), true);
-  return {call(b, "div", {v[0], call(b, "maximum", {size, constantLike(b, op.attr("epsilon"), size)})})};
 }
 
 } // namespace forwards

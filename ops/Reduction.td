@@ -124,12 +124,13 @@ def Tess_StdOp : MeanComposite<"std", "square root of the variance", "np.std(x, 
   let samples = !filter(s, ReductionSamples<>.all, !ne(!head(s.shapes), ""));
 }
 
-class NormOp<string m, string what, string rule, string expr> : Tess_Op<m> {
+class NormOp<string m, string what, dag out, string expr> : Tess_Op<m> {
   let summary = what;
   let results = (outs Tess_Float:$out);
   let check = "norm";
   let dtypes = PromoteFloat<["x"]>;
-  let lowering = Composite<rule>;
+  let lowering = Composite<>;
+  let forward = [out];
   let normalise = "axes";
   let constraints = ["ord must not be 0", "reduced dimensions must not be empty where ord is infinite"];
   let oracle = Oracle<expr>;
@@ -137,7 +138,17 @@ class NormOp<string m, string what, string rule, string expr> : Tess_Op<m> {
 defvar normFacts = [Axis<"axes", "x">, Static<"axes", loopAxes>, Doc<"axes", "axes of a vector; empty: all">,
                     Static<"ord", normFormulas>,
                     Doc<"ord", "exponent; inf and -inf: the largest and the smallest magnitude">];
-def Tess_NormOp : NormOp<"norm", "norm of vectors along axes", "norm",
+defvar alongAxes = "axes=$axes;keepdims=$keepdims";
+defvar magnitude = (op<"abs"> $x);
+defvar sumOfPowers = (op<"sum", alongAxes> (op<"pow"> magnitude, K<"$ord", "x">));
+defvar normOfPowers = (op<"pow"> sumOfPowers, (op<"div"> K<"1", "x">, K<"$ord", "x">));
+defvar extremeNorm = (when<"ord=-INFINITY"> (op<"min", alongAxes> magnitude), normOfPowers);
+defvar anyNorm = (when<"ord=INFINITY"> (op<"max", alongAxes> magnitude), extremeNorm);
+defvar vectorNorm = (when<"ord=2.0"> (op<"sqrt"> (op<"sum", alongAxes> (op<"square"> $x))), anyNorm);
+defvar normalizedVector = (op<"div"> $x,
+                           (op<"maximum"> (op<"norm", "axes=$axes;ord=$ord;keepdims=true"> $x), K<"$epsilon", "x">));
+
+def Tess_NormOp : NormOp<"norm", "norm of vectors along axes", vectorNorm,
                          "tess_oracle.norm(x, axes, keepdims, ord)"> {
   let description = [{`out = (sum of abs(x)^ord)^(1 / ord)` along axes; with ord inf the largest abs(x), with
     -inf the smallest. With ord 2 the gradient of a vector of zeros is NaN.}];
@@ -151,7 +162,7 @@ def Tess_NormOp : NormOp<"norm", "norm of vectors along axes", "norm",
   let python = Py<"functional.math", "norm", [], "", ["x=inp", "axes=axis"]>;
   let onnx = "ReduceL2(...)";
 }
-def Tess_NormalizeOp : NormOp<"normalize", "vectors along axes, divided by their norm", "normalize",
+def Tess_NormalizeOp : NormOp<"normalize", "vectors along axes, divided by their norm", normalizedVector,
                               "x / np.maximum(tess_oracle.norm(x, axes, True, ord), epsilon)"> {
   let description = [{`out = x / max(norm(x), epsilon)`, the norm taken along axes as by norm, its axes kept; a
     vector of zeros stays one. As PyTorch's normalize.}];

@@ -4,14 +4,18 @@
 
 include "ops/Base.td"
 
-class SoftmaxOp<string m, string what, string rule, string expr> : Tess_Op<m> {
+// x less its largest element along the axis, so that no exponential overflows. The result of an empty axis is empty.
+defvar shifted = (op<"sub"> $x, (op<"max", "axes=$axis;keepdims=true;allow_empty=true"> $x));
+
+class SoftmaxOp<string m, string what, string expr, dag out> : Tess_Op<m> {
   let summary = what;
   let keepsAxes = 1;
   let arguments = (ins Tess_Float:$x, DefaultValuedAttr<SI64Attr, "-1">:$axis);
   let results = (outs Tess_Float:$out);
   let shapes = "(*D) -> (*D)";
   let dtypes = PromoteFloat<["x"]>;
-  let lowering = Composite<rule>;
+  let lowering = Composite<>;
+  let forward = [out];
   let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, Static<"axis", loopAxes>, Doc<"axis", "axis to normalise over">];
   let samples = [Sample<["7"]>, Sample<["2,5"]>, Sample<["2,3,4"], "axis=1">, Sample<["2,3,4"], "axis=0">,
@@ -19,8 +23,9 @@ class SoftmaxOp<string m, string what, string rule, string expr> : Tess_Op<m> {
   let oracle = Oracle<expr>;
   let python = Py<"functional.nn", m>;
 }
-def Tess_SoftmaxOp : SoftmaxOp<"softmax", "normalised exponentials along one axis", "softmax",
-                               "sp.special.softmax(x, axis) if x.size else x"> {
+def Tess_SoftmaxOp : SoftmaxOp<"softmax", "normalised exponentials along one axis",
+    "sp.special.softmax(x, axis) if x.size else x",
+    (op<"div"> (op<"exp"> shifted), (op<"sum", "axes=$axis;keepdims=true"> (op<"exp"> shifted)))> {
   let description = [{`out = exp(x - top) / sum(exp(x - top))` along axis, top being the largest element, so
     that nothing overflows. Elements that are all -inf, or one that is inf or NaN, make NaN of all; an empty
     axis gives an empty result.}];
@@ -28,8 +33,9 @@ def Tess_SoftmaxOp : SoftmaxOp<"softmax", "normalised exponentials along one axi
       (op<"sum", "axes=$axis;keepdims=true"> (op<"mul"> $dout, $out))))];
   let onnx = "Softmax(axis=axis)";
 }
-def Tess_LogSoftmaxOp : SoftmaxOp<"log_softmax", "logarithm of the softmax along one axis", "logSoftmax",
-                                  "sp.special.log_softmax(x, axis) if x.size else x"> {
+def Tess_LogSoftmaxOp : SoftmaxOp<"log_softmax", "logarithm of the softmax along one axis",
+    "sp.special.log_softmax(x, axis) if x.size else x",
+    (op<"sub"> shifted, (op<"log"> (op<"sum", "axes=$axis;keepdims=true"> (op<"exp"> shifted))))> {
   let description = [{`out = x - top - log(sum(exp(x - top)))` along axis, top being the largest element, so
     that nothing overflows. Elements that are all -inf, or one that is inf or NaN, make NaN of all; an empty
     axis gives an empty result.}];

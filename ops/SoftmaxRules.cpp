@@ -11,23 +11,6 @@ static int reduced(SubgraphBuilder &b, const char *name, int x, const AttrValue 
   return call(b, name, {x}, {{"axes", axes}, {"keepdims", true}});
 }
 
-/// x minus its largest element along `axis`, so that no exponential overflows. The result of an empty axis is empty.
-static int shifted(SubgraphBuilder &b, int x, const AttrValue &axis) {
-  int top = call(b, "max", {x}, {{"axes", axis}, {"keepdims", true}, {"allow_empty", true}});
-  return call(b, "sub", {x, top});
-}
-
-Values softmax(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  int e = call(b, "exp", {shifted(b, v[0], op.attr("axis"))});
-  return {call(b, "div", {e, reduced(b, "sum", e, op.attr("axis"))})};
-}
-
-Values logSoftmax(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  int x = shifted(b, v[0], op.attr("axis"));
-  int total = reduced(b, "sum", call(b, "exp", {x}), op.attr("axis"));
-  return {call(b, "sub", {x, call(b, "log", {total})})};
-}
-
 Values logSumExp(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   const AttrValue &axes = op.attr("axes");
   int top = reduced(b, "max", v[0], axes);

@@ -2,6 +2,8 @@
 #include "ops/Subgraph.h"
 
 #include "ops/GraphPieces.h"
+#include "ops/RuleErrors.h"
+#include "ops/ShapeRules.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -171,6 +173,36 @@ llvm::Expected<Subgraph> OpDef::makeForwardGraph(llvm::ArrayRef<TensorMeta> oper
     return results.takeError();
   return roundedOnce(operands, [&](bool wide) { return forwardGraph(*this, operands, *results, wide); });
 }
+
+/// The error of a composite whose operators refuse its operands: what its record demands of them, or what they say.
+static llvm::Error refusedBy(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::Error inner) {
+  llvm::ArrayRef<ConstraintInfo> constraints = op.info().constraints;
+  if (constraints.size() != 1)
+    return inner;
+  llvm::consumeError(std::move(inner));
+  std::string shown;
+  for (auto [i, operand] : llvm::enumerate(operands))
+    shown += (i ? i + 1 == operands.size() ? " and " : ", " : "") + std::string(op.info().operands[i].name) + " " +
+             toString(operand);
+  return shapes::mustHoldOf(op, constraints.front().text, shown);
+}
+
+namespace shapes {
+
+llvm::Expected<Metas> ofForward(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned>) {
+  SubgraphBuilder builder;
+  llvm::SmallVector<int, 4> values;
+  for (const TensorMeta &meta : operands)
+    values.push_back(builder.input(meta));
+  llvm::SmallVector<int, 4> outputs = op.info().makeForward(builder, op, values);
+  Metas results;
+  for (int output : outputs)
+    results.push_back(builder.meta(output));
+  llvm::Expected<Subgraph> graph = builder.finish(outputs);
+  return graph ? llvm::Expected<Metas>(std::move(results)) : refusedBy(op, operands, graph.takeError());
+}
+
+} // namespace shapes
 
 namespace {
 

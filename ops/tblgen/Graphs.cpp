@@ -19,6 +19,8 @@ public:
 private:
   std::string value(StringRef name) const;
   std::string attr(const ParsedAttr &attr) const;
+  std::string choice(const DagInit *dag, StringRef condition) const;
+  std::string constant(const Record &def) const;
   std::string special(StringRef callee, const DagInit *dag, const std::vector<ParsedAttr> &attrs) const;
 
   const Model &model;
@@ -76,10 +78,24 @@ std::string Writer::special(StringRef callee, const DagInit *dag, const std::vec
   return "";
 }
 
+/// One of two terms, by the value of an attribute.
+std::string Writer::choice(const DagInit *dag, StringRef condition) const {
+  std::vector<ParsedAttr> parsed = parseAttrText(op, condition);
+  if (parsed.size() != 1 || !parsed[0].reference.empty() || parsed[0].attr->isRuntime || dag->getNumArgs() != 2)
+    op.fatal("when must choose between two dags by the value of one attribute that is known before it runs, got '" +
+             condition + "'");
+  int index = op.attrIndex(parsed[0].attr->name);
+  auto arg = [&](unsigned i) { return term(dag->getArg(i), dag->getArgNameStr(i)); };
+  return "(op.attr(" + std::to_string(index) + ") == AttrValue(" + cppValue(parsed[0].value) + ") ? " + arg(0) + " : " +
+         arg(1) + ")";
+}
+
 std::string Writer::dag(const DagInit *dag) const {
   const Record *def = cast<DefInit>(dag->getOperator())->getDef();
   if (def->getName() == "same")
     return term(dag->getArg(0), dag->getArgNameStr(0));
+  if (def->isSubClassOf("when"))
+    return choice(dag, def->getValueAsString("condition"));
   const OpModel *callee = model.find(def->getValueAsString("opName"));
   if (!callee)
     op.fatal("a dag must be made of known operators, got " + def->getValueAsString("opName"));
@@ -106,12 +122,21 @@ std::string Writer::dag(const DagInit *dag) const {
 std::string Writer::term(const Init *init, StringRef name) const {
   if (const auto *inner = dyn_cast<DagInit>(init))
     return dag(inner);
-  if (const auto *constant = dyn_cast<DefInit>(init)) {
-    const Record *def = constant->getDef();
-    return "pieces::constantLike(b, " + def->getValueAsString("value").str() + ", " +
-           value(def->getValueAsString("likeOperand")) + ")";
-  }
+  if (const auto *number = dyn_cast<DefInit>(init))
+    return constant(*number->getDef());
   return value(name);
+}
+
+std::string Writer::constant(const Record &def) const {
+  StringRef number = def.getValueAsString("value");
+  std::string text = number.str();
+  if (number.consume_front("$")) {
+    int index = op.attrIndex(number);
+    if (index < 0)
+      op.fatal("a constant must be a number or an attribute, got $" + number);
+    text = "op.attr(" + std::to_string(index) + ")";
+  }
+  return "pieces::constantLike(b, " + text + ", " + value(def.getValueAsString("likeOperand")) + ")";
 }
 
 bool isNone(const DagInit *dag) { return cast<DefInit>(dag->getOperator())->getDef()->getName() == "none"; }

@@ -314,8 +314,9 @@ static void readConstraints(OpModel &op) {
 /// Reads the shapes of the results, or where they come from.
 static void readShapes(OpModel &op) {
   bool hasShapes = !op.text("shapes").empty(), hasCompute = !op.text("compute").empty();
-  if (hasShapes + hasCompute + !op.text("shapeRule").empty() != 1)
-    op.fatal("exactly one of shapes, shapeRule and compute must be given");
+  int given = hasShapes + hasCompute + !op.text("shapeRule").empty();
+  if (given > 1 || (given == 0 && !op.isLowering("Composite")))
+    op.fatal("exactly one of shapes, shapeRule and compute must be given, or none for a Composite");
   if (hasCompute != op.isLowering("Compute_"))
     op.fatal("compute must come with the lowering Compute_, and that with compute");
   if (!op.text("check").empty() && !hasShapes)

@@ -134,6 +134,12 @@ struct LoweringText {
                     regions = "nullptr, -1", window = "nullptr", scan = "nullptr", kernel = "nullptr";
 };
 
+/// The function for shapes that no signature describes.
+std::string shapeRule(const OpModel &op) {
+  bool followsFromForward = !op.signature && op.text("shapeRule").empty();
+  return followsFromForward ? "shapes::ofForward" : ruleName("shapes", op.text("shapeRule"));
+}
+
 LoweringText lowering(const OpModel &op) {
   const Record *def = op.def("lowering");
   if (def->getName() == "Elementwise_")
@@ -211,13 +217,12 @@ std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostre
   raw_string_ostream r(row);
   r << cppString(op.name) << ", " << cppString(op.opdefName) << ", " << cppString(op.summary) << ", " << id << ", "
     << op.record->getValueAsInt("version") << ",\n    " << orEmpty(!op.operands.empty(), "operands") << ", results, "
-    << orEmpty(!op.attrs.empty(), "attrs") << ", " << (op.signature ? "&signature" : "nullptr") << ", "
-    << ruleName("shapes", op.text("shapeRule")) << ",\n    " << dtypeRule(op) << ", "
-    << ruleName("normalise", op.text("normalise")) << ", Lowering::" << low.kind << ", "
-    << (op.isLowering("Elementwise_") ? "&scalar" : "nullptr") << ", " << low.reduce << ", " << low.forward << ", "
-    << low.view << ", " << low.regions << ", " << low.window << ", " << low.scan << ", " << low.kernel << ",\n    "
-    << gradientText(op) << ", " << sharding << ", " << orEmpty(!op.strings("inplace").empty(), "inplace") << ", "
-    << boolText(op.bit("stochastic")) << ", " << cppString(op.pyModule) << ", " << cppString(op.pyName) << ", "
+    << orEmpty(!op.attrs.empty(), "attrs") << ", " << (op.signature ? "&signature" : "nullptr") << ", " << shapeRule(op)
+    << ",\n    " << dtypeRule(op) << ", " << ruleName("normalise", op.text("normalise")) << ", Lowering::" << low.kind
+    << ", " << (op.isLowering("Elementwise_") ? "&scalar" : "nullptr") << ", " << low.reduce << ", " << low.forward
+    << ", " << low.view << ", " << low.regions << ", " << low.window << ", " << low.scan << ", " << low.kernel
+    << ",\n    " << gradientText(op) << ", " << sharding << ", " << orEmpty(!op.strings("inplace").empty(), "inplace")
+    << ", " << boolText(op.bit("stochastic")) << ", " << cppString(op.pyModule) << ", " << cppString(op.pyName) << ", "
     << orNull(op.text("onnx")) << ",\n    " << ruleName("shapes", op.text("boundRule")) << ", "
     << orEmpty(!op.strings("upgrades").empty(), "upgrades") << ", " << orEmpty(!op.constraints.empty(), "constraints")
     << ", " << ruleName("checks", op.text("check")) << ", " << boolText(isSimple(op)) << ", "

@@ -1,6 +1,6 @@
 // Records that are wrong stop the generator, with the record's place and what is wrong.
 //
-// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
+// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
 include "ops/Base.td"
 
 class Plain<string m> : Tess_Op<m> {
@@ -176,11 +176,27 @@ def Tess_BOp : Scanned<"b", "out[*a, t, *b] = scan(+, t, exclusive, reverse) x[*
   let shapes = "(*D) -> (*D)";
 }
 #endif
-// CHECK: error: b: onnx must name attributes behind '=', got 'axis=dim'
+// CHECK: error: b: when must choose between two dags by the value of one attribute that is known before it runs, got 'rate=0.5'
 #ifdef CASE_35
+def Tess_BOp : Plain<"b"> {
+  let arguments = (ins Tess_Float:$x, Runtime<DefaultValuedAttr<F64Attr, "0.0">>:$rate);
+  let attrFacts = [];
+  let gradient = [(when<"rate=0.5"> $dout, (op<"a"> $dout))];
+}
+#endif
+// CHECK: error: b: a constant must be a number or an attribute, got $rate
+#ifdef CASE_36
+def Tess_BOp : Plain<"b"> { let gradient = [(op<"a"> K<"$rate", "x">)]; }
+#endif
+// CHECK: error: b: exactly one of shapes, shapeRule and compute must be given, or none for a Composite
+#ifdef CASE_37
+def Tess_BOp : Plain<"b"> { let shapes = ""; }
+#endif
+// CHECK: error: b: onnx must name attributes behind '=', got 'axis=dim'
+#ifdef CASE_38
 def Tess_BOp : Plain<"b"> { let onnx = "B(axis=dim)"; }
 #endif
 // CHECK: error: b: onnx must be a name, perhaps with attributes in parentheses, got 'B(axis'
-#ifdef CASE_36
+#ifdef CASE_39
 def Tess_BOp : Plain<"b"> { let onnx = "B(axis"; }
 #endif
