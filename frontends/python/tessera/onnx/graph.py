@@ -130,6 +130,7 @@ class _Step:
             self.reads |= graph.reads()
 
     def run(self, scope):
+        """Puts the values of the node's outputs into `scope`, where those of its inputs are."""
         node = self.node
         values = [scope[name] if name else None for name in node.inputs]
         try:
