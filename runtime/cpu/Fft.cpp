@@ -8,6 +8,7 @@
 #include "ops/Error.h"
 #include "runtime/ParallelFor.h"
 #include "runtime/cpu/Kernels.h"
+#include "runtime/cpu/Odometer.h"
 #include "llvm/Support/MathExtras.h"
 
 #include "ducc0/infra/simd.h" // first: the plans compute in these vectors where they are known
@@ -17,7 +18,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <new>
 
 namespace tess::runtime::cpu {
@@ -27,18 +27,22 @@ namespace {
 template <typename T> using VectorOf = ducc0::detail_simd::native_simd<T>;
 template <typename T> using ComplexVector = ducc0::Cmplx<VectorOf<T>>;
 
-/// What is transformed: an axis of operands whose other axes are those before it and those behind it.
-struct AxisOf {
-  int64_t outer = 1, size = 1, inner = 1;
+/// One operand: its lines lie along an axis, the other axes are those before it and those behind it.
+struct Lines {
+  int64_t outer, size, inner;
+  int64_t parts; // numbers of an element
 
-  AxisOf(const TensorMeta &meta, int64_t axis) {
-    int64_t place = axis < 0 ? axis + meta.rank() : axis;
-    for (int64_t i = 0; i < meta.rank(); ++i)
-      (i < place ? outer : i == place ? size : inner) *= meta.shape[i];
+  Lines(const TensorMeta &meta, int64_t axis) : parts(isComplex(meta.dtype) ? 2 : 1) {
+    llvm::ArrayRef<int64_t> shape = meta.shape;
+    size_t place = size_t(axis < 0 ? axis + int64_t(shape.size()) : axis);
+    outer = countOf(shape.take_front(place));
+    size = shape[place];
+    inner = countOf(shape.drop_front(place + 1));
   }
-  int64_t transforms() const { return outer * inner; }
-  /// Where the first element of transform number `i` lies; its elements are `inner` apart.
-  int64_t begin(int64_t i) const { return i / inner * size * inner + i % inner; }
+  int64_t count() const { return outer * inner; }
+  /// Numbers before line number `i`, and from one of its elements to the next.
+  int64_t begin(int64_t i) const { return (i / inner * size * inner + i % inner) * parts; }
+  int64_t step() const { return inner * parts; }
 };
 
 /// The factor of a transform of `size` elements.
@@ -49,7 +53,7 @@ double factorOf(const OpDef &op, int64_t size, bool isInverse) {
   return (norm == "forward") == isInverse ? 1 : 1 / double(size);
 }
 
-/// `kLanes` transforms of a `Plan` at a time, whose elements are `Element` of vectors.
+/// As many transforms of a `Plan` at a time as a vector has lanes; `Element` is what the plan computes with.
 template <typename T, typename Plan, typename Element> class Fft : public PreparedKernel {
 public:
   static constexpr int64_t kWidth = int64_t(VectorOf<T>::size());
@@ -60,34 +64,39 @@ public:
     implementationName = "ducc0:" + request.op.name().str();
     isLibraryCall = true;
     // Five operations for each element and level, of 300 ps each.
-    double picoseconds = 1500.0 * double(to.transforms()) * double(size) * std::log2(double(size) + 1);
+    double picoseconds = 1500.0 * double(to.count()) * double(size) * std::log2(double(size) + 1);
     unsigned wanted = threadsFor(int64_t(std::min(picoseconds, 1e18)), request.threads);
-    threadCount = unsigned(std::clamp<int64_t>(llvm::divideCeil(to.transforms(), kWidth), 1, wanted));
+    threadCount = unsigned(std::clamp<int64_t>(llvm::divideCeil(to.count(), kWidth), 1, wanted));
     bytesOfThread = llvm::alignTo((plan.length() + plan.bufsize()) * sizeof(Element), 64);
     workspace = bytesOfThread * threadCount;
     heldBytes = 1024 + size_t(size) * 2 * sizeof(T);
   }
 
   llvm::Error run(RunContext &context, llvm::ArrayRef<void *> in, llvm::ArrayRef<void *> out) const override {
-    parallelFor(threadCount, to.transforms(), kWidth, [&](int64_t begin, int64_t end, unsigned part) {
+    const auto *source = static_cast<const T *>(in[0]);
+    auto *target = static_cast<T *>(out[0]);
+    parallelFor(threadCount, to.count(), kWidth, [&](int64_t begin, int64_t end, unsigned part) {
       auto *memory = reinterpret_cast<Element *>(static_cast<char *>(context.workspace) + part * bytesOfThread);
       for (int64_t first = begin; first < end; first += kWidth) {
-        int64_t count = std::min(kWidth, end - first);
-        load(static_cast<const T *>(in[0]), first, count, memory);
-        store(plan.exec(memory, memory + plan.length(), factor, !isInverse), first, count, static_cast<T *>(out[0]));
+        int64_t last = std::min(first + kWidth, end) - 1; // lanes behind it repeat it
+        for (int64_t lane = 0; lane < kWidth; ++lane)
+          load(source + from.begin(std::min(first + lane, last)), memory, size_t(lane));
+        const Element *lanes = plan.exec(memory, memory + plan.length(), factor, !isInverse);
+        for (int64_t line = first; line <= last; ++line)
+          store(lanes, size_t(line - first), target + to.begin(line));
       }
     });
     return llvm::Error::success();
   }
 
 protected:
-  /// Puts `count` transforms into the lanes, from number `first` on; and back.
-  virtual void load(const T *numbers, int64_t first, int64_t count, Element *lanes) const = 0;
-  virtual void store(const Element *lanes, int64_t first, int64_t count, T *numbers) const = 0;
+  /// Puts one line into a lane, and back.
+  virtual void load(const T *line, Element *lanes, size_t lane) const = 0;
+  virtual void store(const Element *lanes, size_t lane, T *line) const = 0;
 
   int64_t length() const { return int64_t(plan.length()); }
 
-  AxisOf from, to;
+  Lines from, to;
 
 private:
   Plan plan;
@@ -103,97 +112,73 @@ template <typename T> class ComplexFft : public Fft<T, ducc0::pocketfft_c<T>, Co
 
 public:
   explicit ComplexFft(const PrepareRequest &request)
-      : Base(request, AxisOf(request.inputs[0], request.op.i64("axis")).size, request.op.boolean("inverse")) {}
+      : Base(request, Lines(request.inputs[0], request.op.i64("axis")).size, request.op.boolean("inverse")) {}
 
 private:
-  void load(const T *numbers, int64_t first, int64_t count, Element *lanes) const override {
-    for (int64_t lane = 0; lane < Base::kWidth; ++lane) {
-      const T *line = numbers + 2 * this->from.begin(first + std::min(lane, count - 1));
-      for (int64_t i = 0; i < this->length(); ++i, line += 2 * this->from.inner) {
-        lanes[i].r[size_t(lane)] = line[0];
-        lanes[i].i[size_t(lane)] = line[1];
-      }
+  void load(const T *line, Element *lanes, size_t lane) const override {
+    for (int64_t i = 0; i < this->length(); ++i, line += this->from.step()) {
+      lanes[i].r[lane] = line[0];
+      lanes[i].i[lane] = line[1];
     }
   }
-  void store(const Element *lanes, int64_t first, int64_t count, T *numbers) const override {
-    for (int64_t lane = 0; lane < count; ++lane) {
-      T *line = numbers + 2 * this->to.begin(first + lane);
-      for (int64_t i = 0; i < this->length(); ++i, line += 2 * this->to.inner) {
-        line[0] = lanes[i].r[size_t(lane)];
-        line[1] = lanes[i].i[size_t(lane)];
-      }
+  void store(const Element *lanes, size_t lane, T *line) const override {
+    for (int64_t i = 0; i < this->length(); ++i, line += this->to.step()) {
+      line[0] = lanes[i].r[lane];
+      line[1] = lanes[i].i[lane];
     }
   }
 };
 
-/// The library's order of the half of a spectrum: the first real part, then both parts of each, and of an even length
-/// the last real part.
+/// Transforms between real numbers and the first half of their spectrum.
 template <typename T> class HalfSpectrum : public Fft<T, ducc0::pocketfft_r<T>, VectorOf<T>> {
 public:
-  using Base = Fft<T, ducc0::pocketfft_r<T>, VectorOf<T>>;
-  using Base::Base;
+  using Fft<T, ducc0::pocketfft_r<T>, VectorOf<T>>::Fft;
 
 protected:
-  /// Calls f(place among the lanes, place in the spectrum's numbers along one line); the imaginary parts that are not
-  /// among the lanes are 0.
+  /// Calls f(place in the plan's order, place along a line of the spectrum). That order is the first real part, then
+  /// both parts of each, and of an even length the last real part; the imaginary parts that it lacks are 0.
   template <typename F> void forEachPart(int64_t step, F f) const {
     for (int64_t place = 0; place < this->length(); ++place) {
-      int64_t number = (place + 1) / 2;
       bool isImaginary = place > 0 && place % 2 == 0;
-      f(place, 2 * number * step + isImaginary);
+      f(place, (place + 1) / 2 * step + isImaginary);
     }
   }
 };
 
 /// Real to the first half of the spectrum.
 template <typename T> class RealFft : public HalfSpectrum<T> {
-  using Base = typename HalfSpectrum<T>::Base;
   using Element = VectorOf<T>;
 
 public:
   explicit RealFft(const PrepareRequest &request)
-      : HalfSpectrum<T>(request, AxisOf(request.inputs[0], request.op.i64("axis")).size, /*isInverse=*/false) {}
+      : HalfSpectrum<T>(request, Lines(request.inputs[0], request.op.i64("axis")).size, /*isInverse=*/false) {}
 
 private:
-  void load(const T *numbers, int64_t first, int64_t count, Element *lanes) const override {
-    for (int64_t lane = 0; lane < Base::kWidth; ++lane) {
-      const T *line = numbers + this->from.begin(first + std::min(lane, count - 1));
-      for (int64_t i = 0; i < this->length(); ++i)
-        lanes[i][size_t(lane)] = line[i * this->from.inner];
-    }
+  void load(const T *line, Element *lanes, size_t lane) const override {
+    for (int64_t i = 0; i < this->length(); ++i)
+      lanes[i][lane] = line[i * this->from.step()];
   }
-  void store(const Element *lanes, int64_t first, int64_t count, T *numbers) const override {
-    int64_t step = this->to.inner, last = this->to.size - 1;
-    for (int64_t lane = 0; lane < count; ++lane) {
-      T *line = numbers + 2 * this->to.begin(first + lane);
-      line[1] = line[2 * last * step + 1] = 0;
-      this->forEachPart(step, [&](int64_t place, int64_t at) { line[at] = lanes[place][size_t(lane)]; });
-    }
+  void store(const Element *lanes, size_t lane, T *line) const override {
+    line[1] = line[(this->to.size - 1) * this->to.step() + 1] = 0;
+    this->forEachPart(this->to.step(), [&](int64_t place, int64_t at) { line[at] = lanes[place][lane]; });
   }
 };
 
 /// The first half of a spectrum to real numbers.
 template <typename T> class InverseRealFft : public HalfSpectrum<T> {
-  using Base = typename HalfSpectrum<T>::Base;
   using Element = VectorOf<T>;
 
 public:
   explicit InverseRealFft(const PrepareRequest &request)
-      : HalfSpectrum<T>(request, AxisOf(request.outputs[0], request.op.i64("axis")).size, /*isInverse=*/true) {}
+      : HalfSpectrum<T>(request, Lines(request.outputs[0], request.op.i64("axis")).size, /*isInverse=*/true) {}
 
 private:
-  void load(const T *numbers, int64_t first, int64_t count, Element *lanes) const override {
-    for (int64_t lane = 0; lane < Base::kWidth; ++lane) {
-      const T *line = numbers + 2 * this->from.begin(first + std::min(lane, count - 1));
-      this->forEachPart(this->from.inner, [&](int64_t place, int64_t at) { lanes[place][size_t(lane)] = line[at]; });
-    }
+  void load(const T *line, Element *lanes, size_t lane) const override {
+    this->forEachPart(this->from.step(), [&](int64_t place, int64_t at) { lanes[place][lane] = line[at]; });
   }
-  void store(const Element *lanes, int64_t first, int64_t count, T *numbers) const override {
-    for (int64_t lane = 0; lane < count; ++lane) {
-      T *line = numbers + this->to.begin(first + lane);
-      for (int64_t i = 0; i < this->length(); ++i)
-        line[i * this->to.inner] = lanes[i][size_t(lane)];
-    }
+  void store(const Element *lanes, size_t lane, T *line) const override {
+    for (int64_t i = 0; i < this->length(); ++i)
+      line[i * this->to.step()] = lanes[i][lane];
   }
 };
 
