@@ -83,30 +83,29 @@ Values fftR2c(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools)
   return {call(b, "real", {opposite(b, op, whole, /*isInverse=*/false)})};
 }
 
-/// Which elements stand for their conjugates, too: all but the first one, and that in the middle of an even length.
-static int isTwice(SubgraphBuilder &b, int64_t length, int64_t axis, int64_t rank, DType dtype) {
-  int index = call(b, "arange", {}, {{"num", halfOf(length)}, {"dtype", DType::Int64}});
-  auto is = [&](int64_t value) {
-    int number = call(b, "scalar_tensor", {}, {{"value", value}, {"dtype", DType::Int64}});
-    return call(b, "equal", {index, number});
+/// How often each element counts: twice where it stands for its conjugate, too, which is so of all but the first one
+/// and that in the middle of an even length. It broadcasts along `axis` of a tensor of that rank.
+static int timesOfHalf(SubgraphBuilder &b, int64_t length, int64_t axis, int64_t rank, DType dtype) {
+  auto number = [&](int64_t value) {
+    return call(b, "scalar_tensor", {}, {{"value", value}, {"dtype", DType::Int64}});
   };
-  int64_t middle = sizes::floorDivide(length, 2);
-  int64_t isOdd = sizes::subtract(length, sizes::multiply(middle, 2));
-  // Of an odd length the middle is moved behind the end.
-  int isOnce = call(b, "logical_or", {is(0), is(sizes::add(middle, isOdd))});
-  int factor = call(b, "where", {isOnce, constant(b, 1, dtype), constant(b, 2, dtype)});
+  int index = call(b, "arange", {}, {{"num", halfOf(length)}, {"dtype", DType::Int64}});
+  int isFirst = call(b, "equal", {index, number(0)});
+  int isMiddle = call(b, "equal", {call(b, "add", {index, index}), number(length)}); // never of an odd length
+  int isOnce = call(b, "logical_or", {isFirst, isMiddle});
+  int times = call(b, "where", {isOnce, constant(b, 1, dtype), constant(b, 2, dtype)});
   IntList others;
   for (int64_t i = 0; i < rank; ++i)
     if (i != axis)
       others.push_back(i);
-  return others.empty() ? factor : call(b, "expand_dims", {factor}, {{"axis", others}});
+  return others.empty() ? times : call(b, "expand_dims", {times}, {{"axis", others}});
 }
 
 Values fftC2r(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
   const TensorMeta &x = b.meta(v[0]);
   int64_t axis = axisOf(op, x);
   int half = call(b, "fft_r2c", {v[2]}, {{"axis", op.attr("axis")}, {"norm", oppositeNorm(op)}});
-  return {call(b, "mul", {half, isTwice(b, op.i64("length"), axis, x.rank(), b.meta(half).dtype)})};
+  return {call(b, "mul", {half, timesOfHalf(b, op.i64("length"), axis, x.rank(), b.meta(half).dtype)})};
 }
 
 } // namespace gradients
