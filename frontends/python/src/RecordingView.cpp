@@ -48,6 +48,7 @@ private:
   void add(const Row &row);
   void expand(const Row &row, const Subgraph &graph);
   void append(const Row &row);
+  Metas operandsOf(const Row &row) const;
   nb::dict bodyOf(const Row &row);
   nb::list valueRows() const;
 
@@ -90,12 +91,15 @@ nb::object sizeObject(int64_t size) {
   return nb::str(sizes::toText(size, [](uint32_t symbol) { return "d" + std::to_string(symbol); }).c_str());
 }
 
-nb::list sizeObjects(llvm::ArrayRef<int64_t> sizes) {
+/// The items as a list of Python's.
+nb::list listOf(const auto &items) {
   nb::list list;
-  for (int64_t size : sizes)
-    list.append(sizeObject(size));
+  for (auto item : items)
+    list.append(item);
   return list;
 }
+
+nb::list sizeObjects(llvm::ArrayRef<int64_t> sizes) { return listOf(llvm::map_range(sizes, sizeObject)); }
 
 nb::object attributeObject(const AttrValue &value) {
   if (value.kind() == AttrKind::I64List)
@@ -105,12 +109,17 @@ nb::object attributeObject(const AttrValue &value) {
   return nb::steal(fromAttr(value));
 }
 
+Metas Writer::operandsOf(const Row &row) const {
+  Metas operands;
+  for (uint32_t input : row.inputs)
+    operands.push_back(metas[input]);
+  return operands;
+}
+
 /// The operators within a loop, over values with numbers of their own.
 nb::dict Writer::bodyOf(const Row &row) {
   const Subgraph &graph = control::bodyOf(row.op);
-  llvm::SmallVector<TensorMeta> operands;
-  for (uint32_t input : row.inputs)
-    operands.push_back(metas[input]);
+  Metas operands = operandsOf(row);
   std::vector<TensorMeta> inner = valueOrThrow(inferValues(graph, control::bodyInputs(row.op, operands)));
   uint32_t first = metas.size();
   metas.insert(metas.end(), inner.begin(), inner.end());
@@ -124,15 +133,11 @@ nb::dict Writer::bodyOf(const Row &row) {
       part.outputs.push_back(first + id);
     add(part);
   }
+  auto numberOf = [&](int id) { return first + id; };
   nb::dict body;
-  nb::list inputs, outputs;
-  for (int id : graph.inputs)
-    inputs.append(first + id);
-  for (int id : graph.outputs)
-    outputs.append(first + id);
   body["operators"] = rows;
-  body["inputs"] = inputs;
-  body["outputs"] = outputs;
+  body["inputs"] = listOf(llvm::map_range(graph.inputs, numberOf));
+  body["outputs"] = listOf(llvm::map_range(graph.outputs, numberOf));
   rows = outer;
   return body;
 }
@@ -144,21 +149,13 @@ void Writer::append(const Row &row) {
       attributes[row.op.info().attrs[i].name] = attributeObject(row.op.attr(i));
   if (control::hasBody(row.op.info()))
     attributes["body"] = bodyOf(row);
-  nb::list inputs, outputs, segments;
-  for (uint32_t number : row.inputs)
-    inputs.append(number);
-  for (uint32_t number : row.outputs)
-    outputs.append(number);
-  for (unsigned size : row.segments)
-    segments.append(size);
-  rows.append(nb::make_tuple(row.op.info().name, attributes, inputs, segments, outputs, row.place));
+  rows.append(nb::make_tuple(row.op.info().name, attributes, listOf(row.inputs), listOf(row.segments),
+                             listOf(row.outputs), row.place));
 }
 
 /// Appends the operators of `graph`, which compute the results of `row`.
 void Writer::expand(const Row &row, const Subgraph &graph) {
-  llvm::SmallVector<TensorMeta> operands;
-  for (uint32_t input : row.inputs)
-    operands.push_back(metas[input]);
+  Metas operands = operandsOf(row);
   std::vector<TensorMeta> inner = valueOrThrow(inferValues(graph, operands));
   std::vector<uint32_t> numbers(graph.numValues, 0); // number 0 is not used
   for (auto [id, number] : llvm::zip(graph.inputs, row.inputs))
@@ -190,9 +187,7 @@ void Writer::add(const Row &row) {
   const OpInfo &info = row.op.info();
   if (info.lowering != Lowering::Composite || known.count(info.name))
     return append(row);
-  llvm::SmallVector<TensorMeta> operands;
-  for (uint32_t input : row.inputs)
-    operands.push_back(metas[input]);
+  Metas operands = operandsOf(row);
   sizes::forgetExpressions(operands); // the graph is one for all sizes
   expand(row, valueOrThrow(row.op.makeForwardGraph(operands, row.segments)));
 }
@@ -223,12 +218,6 @@ nb::dict Writer::write() {
     Row row{std::move(made), op.inputs, op.outputs, op.segments, op.location.describe()};
     add(row);
   }
-  auto listOf = [](llvm::ArrayRef<uint32_t> numbers) {
-    nb::list list;
-    for (uint32_t number : numbers)
-      list.append(number);
-    return list;
-  };
   nb::dict view;
   view["operators"] = rows;
   view["values"] = valueRows();
