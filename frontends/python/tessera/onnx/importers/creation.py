@@ -94,27 +94,20 @@ def _random_dtype(node, x=None):
     return "float32" if x is None else x.dtype.name
 
 
-def _sampled(node, draw, shape, dtype):
+def _drawn(node, draw, x):
     """Random numbers of the process's generator: a node's seed is not followed."""
-    return cast(draw(shape), dtype)
+    shape = list(node["shape"] if x is None else x.shape)
+    return cast(draw(shape), _random_dtype(node, x))
 
 
 @importer("RandomUniform", "RandomUniformLike")
 def _random_uniform(node, x=None):
-    shape = list(node["shape"] if x is None else x.shape)
-    low, high = node["low"], node["high"]
-    return _sampled(
-        node, lambda size: _random.uniform(low, high, size), shape, _random_dtype(node, x)
-    )
+    return _drawn(node, lambda size: _random.uniform(node["low"], node["high"], size), x)
 
 
 @importer("RandomNormal", "RandomNormalLike")
 def _random_normal(node, x=None):
-    shape = list(node["shape"] if x is None else x.shape)
-    mean, scale = node["mean"], node["scale"]
-    return _sampled(
-        node, lambda size: _random.normal(mean, scale, size), shape, _random_dtype(node, x)
-    )
+    return _drawn(node, lambda size: _random.normal(node["mean"], node["scale"], size), x)
 
 
 @importer("Bernoulli")
