@@ -33,8 +33,11 @@ cc_library(
 )
 """
 
+def _interpreter(ctx):
+    return ctx.os.environ.get("TESS_PYTHON") or str(ctx.path(Label("//:WORKSPACE")).dirname) + "/.venv/bin/python"
+
 def _python_environment_impl(ctx):
-    python = ctx.os.environ.get("TESS_PYTHON") or str(ctx.path(Label("//:WORKSPACE")).dirname) + "/.venv/bin/python"
+    python = _interpreter(ctx)
     probe = ctx.execute([python, "-c", _PROBE])
     if probe.return_code:
         fail("python: an environment with nanobind must exist (tools/dev setup makes it), got %s: %s" %
@@ -66,8 +69,7 @@ cc_library(
 """
 
 def _ducc_sources_impl(ctx):
-    python = ctx.os.environ.get("TESS_PYTHON") or str(ctx.path(Label("//:WORKSPACE")).dirname) + "/.venv/bin/python"
-    folder = ctx.path(python).dirname.dirname.get_child("src").get_child("ducc0")
+    folder = ctx.path(_interpreter(ctx)).dirname.dirname.get_child("src").get_child("ducc0")
     if not folder.exists:
         fail("ducc0: its sources must be there (tools/dev setup fetches them), got no %s" % folder)
     ctx.symlink(folder.get_child("src"), "src")
