@@ -217,7 +217,6 @@ def Tess_GluOp : Tess_Op<"glu"> {
   let shapeRule = "glu";
   let dtypes = PromoteFloat<["x"]>;
   let lowering = Composite<"glu">;
-  let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, BindTime<"axis">, Doc<"axis", "axis to halve">];
   let constraints = ["size of the axis must be even"];
   let samples = [Sample<["6"]>, Sample<["2,4"]>, Sample<["4,3"], "axis=0">, Sample<["2,6,3"], "axis=-2">,

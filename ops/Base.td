@@ -85,6 +85,8 @@ class Range<string n, string lo, string hi> : AttrFact<n> { string low = lo; str
 class Doc<string n, string text> : AttrFact<n> { string doc = text; }
 // An axis, or a list of distinct axes, of operand `operand`: in [-n, n-1], n = rank + extra.
 class Axis<string n, string op, int e = 0> : AttrFact<n> { string operand = op; int extra = e; }
+// A list of axes whose order says nothing.
+class AxisSet<string n, string op> : Axis<n, op>;
 class Length<string n, int l> : AttrFact<n> { int length = l; }
 // The attribute decides shapes and places only, never code: read when shapes are bound, no part of a cache key. A
 // composite that has one is applied operator by operator.
@@ -172,7 +174,10 @@ class Oracle<string e> { string expr = e; }
 class LoweringRule;
 def Elementwise_ : LoweringRule;                                      // `scalar`
 def Compute_ : LoweringRule;                                          // `compute`
-class Reduction<string k> : LoweringRule { string kind = k; }         // Sum Mean Prod Max Min ArgMax ArgMin
+class Reduction<string k, bit needs = 0> : LoweringRule {              // over `axes`, or `axis` for the index of an element
+  string kind = k;                                                    // of ReduceKind in ops/OpInfo.h
+  bit needsElements = needs;                                          // no elements have no result
+}
 class Composite<string r = ""> : LoweringRule { string rule = r; }    // `forward` dags, or a function of ops/ForwardRules.h
 class View<string r, string k> : LoweringRule {                       // a function of ops/ViewRules.h
   string rule = r;
@@ -197,7 +202,7 @@ class Tess_Op<string mnemonic, list<Trait> traits = []>
   string shapes = "";          // signature, or
   string shapeRule = "";       // a function of ops/ShapeRules.h; `compute` gives a signature, too, and a Composite without
                                // either has the shapes that its operators give
-  string check = "";           // a function of ops/Checks.h: conditions beyond the signature
+  string check = "";           // a function of ops/Checks.h: conditions beyond the signature; reductions have theirs
   string boundRule = "";       // the same; largest result metas when a size depends on data
   list<string> constraints = []; // what rule or check demand beyond the signature; a label is <op>.<the words>
   bit sharded = 0;             // the signature gives the sharding rule (Elementwise, Compute_: always)
@@ -207,12 +212,12 @@ class Tess_Op<string mnemonic, list<Trait> traits = []>
   string compute = "";         // Compute_: the result in index notation (ops/README.md), in the place of `shapes`
   list<dag> forward = [];      // Composite: one dag per result
   list<dag> gradient = [];     // one dag per operand; or
-  string gradientRule = "";    // a function of ops/GradientRules.h; of `compute` it follows
+  string gradientRule = "";    // a function of ops/GradientRules.h; of `compute` and of reductions it follows
   bit noGradient = 0;          // a Composite that is not differentiated
   list<string> hidden = [];    // results that are not returned
   list<string> inplace = [];   // "x=out"
   list<AttrFact> attrFacts = [];
-  string normalise = "";       // a function of ops/Normalise.h
+  string normalise = "";       // a function of ops/Normalise.h; default: axes are counted from the front (but of views)
   bit stochastic = 0;
   string channels = "";        // a function of ops/ChannelRules.h: where the axis of a quantized operand's channels goes
   bit keepsAxes = 0;           // axes of a result mean what those of operand 0 do (Elementwise, Compute_: always)

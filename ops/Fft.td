@@ -15,7 +15,6 @@ class FftOp<string m, string what, string rule, string expr> : Tess_Op<m> {
   let summary = what;
   let lowering = Library<m>;
   let gradientRule = rule;
-  let normalise = "axis";
   let oracle = Oracle<expr>;
   let python = Py<"functional.fft", m>;
 }

@@ -28,11 +28,11 @@ static int withAxes(SubgraphBuilder &b, const OpDef &op, int value, int x) {
   return call(b, "expand_dims", {value}, {{"axis", reducedAxes(op, b.meta(x).rank())}});
 }
 
-Values sum(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
+static Values ofSum(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   return {broadcastLike(b, withAxes(b, op, v[2], v[0]), v[0])};
 }
 
-Values mean(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
+static Values ofMean(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   int grad = withAxes(b, op, v[2], v[0]);
   int count = countOf(b, v[0], reducedAxes(op, b.meta(v[0]).rank()));
   return {broadcastLike(b, call(b, "div", {grad, count}), v[0])};
@@ -40,7 +40,7 @@ Values mean(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
 
 /// Each element's gradient is the product of the others: out / x if none is zero. If exactly one is zero, only that one
 /// has a gradient, the product of the others.
-Values prod(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
+static Values ofProd(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   int x = v[0], zero = constantLike(b, 0, x), one = constantLike(b, 1, x);
   int isZero = call(b, "equal", {x, zero});
   int factor = call(b, "where", {isZero, one, x});
@@ -54,12 +54,30 @@ Values prod(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
 }
 
 /// Equal elements share the gradient evenly.
-Values extremum(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
+static Values ofExtremum(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   int isBest =
       call(b, "cast", {call(b, "equal", {v[0], withAxes(b, op, v[1], v[0])})}, {{"dtype", b.meta(v[0]).dtype}});
   int count = call(b, "sum", {isBest}, {{"axes", op.attr("axes")}, {"keepdims", true}});
   int grad = withAxes(b, op, v[2], v[0]);
   return {call(b, "mul", {isBest, call(b, "div", {grad, count})})};
+}
+
+Values reduced(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
+  switch (op.info().reduceKind) {
+  case ReduceKind::Sum:
+    return ofSum(b, op, v);
+  case ReduceKind::Mean:
+    return ofMean(b, op, v);
+  case ReduceKind::Prod:
+    return ofProd(b, op, v);
+  case ReduceKind::Max:
+  case ReduceKind::Min:
+    return ofExtremum(b, op, v);
+  case ReduceKind::ArgMax:
+  case ReduceKind::ArgMin:
+    break; // indices have no gradient
+  }
+  return {-1};
 }
 
 /// d/dx log sum exp x = exp(x - out). No gradient flows through the shift that the forward graph subtracts.

@@ -15,10 +15,7 @@ namespace tess::gradients {
                                  llvm::ArrayRef<bool> needed)
 
 // GradientRules.cpp
-TESS_GRADIENT_RULE(sum);
-TESS_GRADIENT_RULE(mean);
-TESS_GRADIENT_RULE(prod);
-TESS_GRADIENT_RULE(extremum);
+TESS_GRADIENT_RULE(reduced); // what follows from a reduction
 TESS_GRADIENT_RULE(absolute);
 TESS_GRADIENT_RULE(matmul);
 TESS_GRADIENT_RULE(transpose);

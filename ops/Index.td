@@ -28,7 +28,6 @@ def Tess_GatherOp : IndexOp<"gather", "elements along an axis, by an index for e
   let dtypes = Same<"x">;
   let gradientRule = "gather";
   let channels = "besidesAxis";
-  let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, BindTime<"axis">, Doc<"axis", "axis the indices count along">];
   let constraints = ["x and index must have the same rank", "dimensions besides axis must match"];
   let samples = [Sample<["5", "3"], "", "-2; 0", "2; 5">, Sample<["4,3", "2,3"], "", "-2; 0", "2; 4">,
@@ -46,7 +45,6 @@ def Tess_ScatterOp : IndexOp<"scatter", "the tensor with elements along an axis 
   let dtypes = Promote<["x", "source"]>;
   let gradientRule = "scatter";
   let channels = "besidesAxis";
-  let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, BindTime<"axis">, Doc<"axis", "axis the indices count along">];
   let constraints = ["x and index must have the same rank", "dimensions besides axis must match",
                      "source must have the shape of index"];
@@ -205,7 +203,6 @@ def Tess_IndexingOneHotOp : IndexOp<"indexing_one_hot", "the element of the give
   let dtypes = Same<"x">;
   let lowering = Composite<"indexingOneHot">;
   let channels = "indexingOneHot";
-  let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, Static<"axis", "it decides the order of axes in the code">,
                    Doc<"axis", "axis to pick along">, Doc<"keepdims", "keep the axis with size 1">];
   let constraints = ["index must have the shape of x without the axis"];

@@ -39,7 +39,6 @@ def Tess_CrossEntropyOp : LossOp<"cross_entropy", "cross entropy of class scores
                    DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
   let shapeRule = "classLoss";
   let dtypes = Same<"pred">;
-  let normalise = "axis";
   let attrFacts = !listconcat(classFacts, [Range<"label_smooth", "0", "1">,
       Doc<"label_smooth", "share of the loss spread evenly over all classes">,
       Doc<"with_logits", "pred holds logits, not probabilities">,
@@ -63,7 +62,6 @@ def Tess_NllLossOp : LossOp<"nll_loss", "negative log likelihood of class indice
                    DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
   let shapeRule = "classLoss";
   let dtypes = Promote<["pred", "weight"]>;
-  let normalise = "axis";
   let attrFacts = !listconcat(classFacts, [Doc<"ignore_index", "label that does not count">]);
   let constraints = [labelOfPred, "weight must have rank 1", "weight must have an element for each class"];
   let samples = [Sample<["4,5", "4"], "", "-2; 0", "0; 5">,
@@ -202,7 +200,6 @@ def Tess_CosineSimilarityOp : LossOp<"cosine_similarity", "cosine of the angle o
   let shapes = "(*D), (*D) -> (*D / axis)";
   let check = "cosineSimilarity";
   let dtypes = PromoteFloat<["x", "y"]>;
-  let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, Static<"axis", loopAxes>, Doc<"axis", "axis of the vectors">,
                    Range<"epsilon", "0", "">, Doc<"epsilon", "smallest length that a vector counts with">];
   let constraints = ["y must not have more axes than x"];

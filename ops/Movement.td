@@ -37,7 +37,6 @@ def Tess_StackOp : JoinOp<"stack", "tensors side by side along a new axis", "sta
   let lowering = Composite<"stack">;
   let keepsAxes = 0;
   let channels = "stack";
-  let normalise = "axis";
   let attrFacts = [Axis<"axis", "inputs", 1>, Static<"axis", "it decides the order of axes in the code">,
                    Doc<"axis", "place of the new axis">];
   let constraints = ["inputs must not be empty", "inputs must have the same shape"];
@@ -51,7 +50,6 @@ def Tess_SplitOp : MoveOp<"split", "parts of given sizes along an axis", "split"
   let lowering = Composite<"split">;
   let gradientRule = "split";
   let channels = "besidesAxis";
-  let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, Range<"sections", "0", "9007199254740992.0">, Doc<"sections", "size of each part">,
                    Doc<"axis", "axis to cut">, BindTime<"sections">, SizeAttr<"sections">, BindTime<"axis">];
   let constraints = ["sections must not be empty", "sections must add up to the size of the axis"];
@@ -113,7 +111,6 @@ def Tess_RepeatOp : RearrangeOp<"repeat", "each element repeated along an axis",
   let description = [{[a, b] repeated twice is [a, a, b, b], as by NumPy's repeat.}];
   let arguments = (ins Tess_Moved:$x, SI64Attr:$repeats, DefaultValuedAttr<SI64Attr, "0">:$axis);
   let channels = "besidesAxis";
-  let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, Range<"repeats", "0", "1e9">, Doc<"repeats", "how often">,
                    Doc<"axis", "axis to repeat along">, BindTime<"repeats">, SizeAttr<"repeats">, BindTime<"axis">];
   let constraints = ["rank must be below 8 where elements repeat"];
@@ -151,7 +148,6 @@ def Tess_RollOp : MoveOp<"roll", "the elements moved along an axis, around its e
   let lowering = Movement<"roll">;
   let gradientRule = "roll";
   let channels = "besidesAxis";
-  let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, Range<"shift", "-9007199254740992.0", "9007199254740992.0">,
                    Doc<"shift", "by how many places">, BindTime<"shift">, SizeAttr<"shift">,
                    BindTime<"axis">, Doc<"axis", "axis to move along">];

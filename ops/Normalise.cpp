@@ -12,20 +12,21 @@ namespace tess::normalise {
 static int64_t fromFront(int64_t axis, int64_t rank) { return axis < -rank ? axis : shapes::fromFront(axis, rank); }
 
 llvm::Error axes(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
-  IntList list = op.ints("axes");
-  for (int64_t &axis : list)
-    axis = fromFront(axis, operands[0].rank());
-  llvm::sort(list);
-  op.set("axes", std::move(list));
-  return llvm::Error::success();
-}
-
-llvm::Error axis(OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
-  auto isAxis = [](const AttrInfo &attr) { return llvm::StringRef(attr.name) == "axis"; };
-  if (operands.empty())
-    return llvm::Error::success(); // inference refuses a variadic operator without operands
-  int64_t rank = operands[0].rank() + llvm::find_if(op.info().attrs, isAxis)->axisExtra;
-  op.set("axis", fromFront(op.i64("axis"), rank));
+  for (auto [number, attr] : llvm::enumerate(op.info().attrs)) {
+    bool isAxis = attr.axisOf >= 0 && size_t(attr.axisOf) < operands.size(); // inference refuses a missing operand
+    if (!isAxis || (attr.kind != AttrKind::I64 && !attr.isSet))
+      continue;
+    int64_t rank = operands[attr.axisOf].rank() + attr.axisExtra;
+    if (attr.kind == AttrKind::I64) {
+      op.set(attr.name, fromFront(op.attr(number).i64(), rank));
+      continue;
+    }
+    IntList list = op.attr(number).ints();
+    for (int64_t &axis : list)
+      axis = fromFront(axis, rank);
+    llvm::sort(list);
+    op.set(attr.name, std::move(list));
+  }
   return llvm::Error::success();
 }
 

@@ -1,6 +1,6 @@
 //===- Normalise.h - attributes in their one form ----------------*- C++ -*-===//
 //
-// Named by a record's `normalise`; shared by the binding and the C++ API, so that
+// Named by a record's `normalise`, or follow from its axes; shared by the binding and the C++ API, so that
 // equal calls are equal operators: axes count from the front and are sorted,
 // sizes are numbers. Wrong values are left for inference to report.
 //
@@ -11,10 +11,8 @@
 
 namespace tess::normalise {
 
-/// `axes`, a set: from the front, sorted.
+/// Every attribute that is an axis of an operand, or a set of them: from the front; sets sorted.
 llvm::Error axes(OpDef &op, llvm::ArrayRef<TensorMeta> operands);
-/// `axis`, one number: from the front.
-llvm::Error axis(OpDef &op, llvm::ArrayRef<TensorMeta> operands);
 /// `pattern`: from the front; written out when empty.
 llvm::Error pattern(OpDef &op, llvm::ArrayRef<TensorMeta> operands);
 /// `shape`: -1 replaced where it is known.

@@ -62,6 +62,8 @@ struct AttrInfo {
   bool isBindTime = false;
   /// An I64 or I64List whose numbers may be expressions (SizeExpr.h), which bind computes.
   bool isSize = false;
+  /// A list of axes whose order says nothing.
+  bool isSet = false;
 };
 /// A valid value of a runtime attribute, for code that gets the true one with each run.
 AttrValue neutralNumber(const AttrInfo &attr);

@@ -21,8 +21,7 @@ class ReductionBase<string m, string what, string expr, Constraint type> : Tess_
   let results = (outs type:$out);
   let shapes = "(*D) -> (*D / axes)";
   let dtypes = Same<"x">;
-  let normalise = "axes";
-  let attrFacts = [Axis<"axes", "x">, Static<"axes", loopAxes>, Doc<"axes", "axes to reduce; empty: all">,
+  let attrFacts = [AxisSet<"axes", "x">, Static<"axes", loopAxes>, Doc<"axes", "axes to reduce; empty: all">,
                    Doc<"keepdims", "keep reduced axes with size 1">];
   let samples = ReductionSamples<>.all;
   let oracle = Oracle<expr>;
@@ -34,7 +33,6 @@ def Tess_SumOp : ReductionBase<"sum", "sum over axes", "np.sum(x, axis=axes or N
     dtype and wrap around, bool becomes int32; float16 and bfloat16 are added in float32 and rounded once.}];
   let lowering = Reduction<"Sum">;
   let dtypes = SumOf<"x">;
-  let gradientRule = "sum";
   let onnx = "ReduceSum(...)";
 }
 def Tess_MeanOp : ReductionBase<"mean", "arithmetic mean over axes", "np.mean(x, axis=axes or None, keepdims=keepdims)",
@@ -42,7 +40,6 @@ def Tess_MeanOp : ReductionBase<"mean", "arithmetic mean over axes", "np.mean(x,
   let description = [{`out = sum(x) / n`, n the number of elements along axes; of none it is NaN.}];
   let lowering = Reduction<"Mean">;
   let dtypes = PromoteFloat<["x"]>;
-  let gradientRule = "mean";
   let onnx = "ReduceMean(...)";
 }
 def Tess_ProdOp : ReductionBase<"prod", "product over axes", "np.prod(x, axis=axes or None, keepdims=keepdims)",
@@ -50,20 +47,16 @@ def Tess_ProdOp : ReductionBase<"prod", "product over axes", "np.prod(x, axis=ax
   let description = [{`out` is the product of the elements of x along axes; of none it is 1. Integers keep their
     dtype and wrap around.}];
   let lowering = Reduction<"Prod">;
-  let gradientRule = "prod";
   let samples = ReductionSamples<"-1", "2">.all;
   let onnx = "ReduceProd(...)";
 }
 class Extremum<string m, string what, string kind, string expr> : ReductionBase<m, what, expr, Tess_Number> {
   let arguments = (ins Tess_Number:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes,
                    DefaultValuedAttr<BoolAttr, "false">:$keepdims, DefaultValuedAttr<BoolAttr, "false">:$allow_empty);
-  let attrFacts = [Axis<"axes", "x">, Static<"axes", loopAxes>, Doc<"axes", "axes to reduce; empty: all">,
+  let attrFacts = [AxisSet<"axes", "x">, Static<"axes", loopAxes>, Doc<"axes", "axes to reduce; empty: all">,
                    Doc<"keepdims", "keep reduced axes with size 1">,
                    Doc<"allow_empty", "of no elements, give what every element beats">];
-  let lowering = Reduction<kind>;
-  let check = "notEmpty";
-  let constraints = ["reduced dimensions must not be empty, unless allow_empty"];
-  let gradientRule = "extremum";
+  let lowering = Reduction<kind, 1>;
   let description = "`out = " # m # [{(x)` along axes; NaN wins. Equal elements share the gradient evenly. No
     elements are an error, but with allow_empty give what every element beats: an infinity, or the
     lowest or highest integer.}];
@@ -82,13 +75,10 @@ class ArgExtremum<string m, string what, string kind, string expr> : Tess_Op<m> 
                    DefaultValuedAttr<BoolAttr, "false">:$keepdims);
   let results = (outs Tess_I32:$out);
   let shapes = "(*D) -> (*D / axis)";
-  let check = "notEmpty";
   let dtypes = Fixed<"i32">;
-  let lowering = Reduction<kind>;
-  let normalise = "axis";
+  let lowering = Reduction<kind, 1>;
   let attrFacts = [Axis<"axis", "x">, Static<"axis", loopAxes>, Doc<"axis", "axis to search">,
                    Doc<"keepdims", "keep the axis with size 1">];
-  let constraints = ["reduced dimensions must not be empty"];
   let samples = [Sample<["7"]>, Sample<["2,3"], "axis=1">, Sample<["2,3,4"], "axis=-2;keepdims=true">,
                  Sample<["0,3"], "axis=1">, Sample<["2,3,1,2,4"], "axis=4">];
   let oracle = Oracle<expr>;
@@ -131,11 +121,10 @@ class NormOp<string m, string what, dag out, string expr> : Tess_Op<m> {
   let dtypes = PromoteFloat<["x"]>;
   let lowering = Composite<>;
   let forward = [out];
-  let normalise = "axes";
   let constraints = ["ord must not be 0", "reduced dimensions must not be empty where ord is infinite"];
   let oracle = Oracle<expr>;
 }
-defvar normFacts = [Axis<"axes", "x">, Static<"axes", loopAxes>, Doc<"axes", "axes of a vector; empty: all">,
+defvar normFacts = [AxisSet<"axes", "x">, Static<"axes", loopAxes>, Doc<"axes", "axes of a vector; empty: all">,
                     Static<"ord", normFormulas>,
                     Doc<"ord", "exponent; inf and -inf: the largest and the smallest magnitude">];
 defvar alongAxes = "axes=$axes;keepdims=$keepdims";

@@ -26,7 +26,6 @@ class ScanOp<string m, string what, string function, Constraint type> : Tess_Op<
   let compute = "out[*a, t, *b] = scan(" # function # ", t, exclusive, reverse) x[*a, t:axis, *b]";
   let dtypes = Same<"x">;
   let lowering = Compute_;
-  let normalise = "axis";
   let attrFacts = scanFacts;
   let samples = ScanSamples<>.all;
   let python = Py<"functional.tensor", m, [], "", ["x=inp"]>;
@@ -77,7 +76,6 @@ def Tess_LinearRecurrenceOp : Tess_Op<"linear_recurrence"> {
   let compute = "out[*a, t, *b] = scan(linear, t, exclusive, reverse) x[*a, t:axis, *b], weight[*a, t, *b]";
   let dtypes = Promote<["x", "weight"]>;
   let lowering = Compute_;
-  let normalise = "axis";
   let attrFacts = scanFacts;
   let samples = !foreach(s, ScanSamples<>.all, Sample<!listconcat(s.shapes, s.shapes), s.attrText>);
   let oracle = Oracle<"tess_oracle.linear_recurrence(x, weight, axis, exclusive, reverse)">;

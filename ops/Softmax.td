@@ -16,7 +16,6 @@ class SoftmaxOp<string m, string what, string expr, dag out> : Tess_Op<m> {
   let dtypes = PromoteFloat<["x"]>;
   let lowering = Composite<>;
   let forward = [out];
-  let normalise = "axis";
   let attrFacts = [Axis<"axis", "x">, Static<"axis", loopAxes>, Doc<"axis", "axis to normalise over">];
   let samples = [Sample<["7"]>, Sample<["2,5"]>, Sample<["2,3,4"], "axis=1">, Sample<["2,3,4"], "axis=0">,
                  Sample<["0,4"]>, Sample<["2,0"]>, Sample<["2,1,3,2,4"], "axis=-2">];
@@ -55,8 +54,7 @@ def Tess_LogSumExpOp : Tess_Op<"logsumexp"> {
   let dtypes = PromoteFloat<["x"]>;
   let lowering = Composite<"logSumExp">;
   let gradientRule = "logSumExp";
-  let normalise = "axes";
-  let attrFacts = [Axis<"axes", "x">, Static<"axes", loopAxes>, Doc<"axes", "axes to reduce; empty: all">,
+  let attrFacts = [AxisSet<"axes", "x">, Static<"axes", loopAxes>, Doc<"axes", "axes to reduce; empty: all">,
                    Doc<"keepdims", "keep reduced axes with size 1">];
   let constraints = ["reduced dimensions must not be empty"];
   let samples = [Sample<["2,3"]>, Sample<["2,5"], "axes=[1]">, Sample<["2,3,4"], "axes=[0, 2];keepdims=true">,

@@ -41,9 +41,19 @@ bool OpModel::isLowering(StringRef cls) const {
   return lowering && (lowering->getName() == cls || lowering->isSubClassOf(cls));
 }
 
+bool OpModel::needsElements() const {
+  return isLowering("Reduction") && def("lowering")->getValueAsBit("needsElements");
+}
+
+/// Whether a gradient follows from how the operator is computed: indices have none.
+static bool followsFromLowering(const OpModel &op) {
+  bool givesIndex = op.isLowering("Reduction") && op.def("lowering")->getValueAsString("kind").starts_with("Arg");
+  return op.compute || (op.isLowering("Reduction") && !givesIndex) ||
+         (op.isLowering("Composite") && !op.bit("noGradient"));
+}
+
 bool OpModel::hasGradient() const {
-  return !dags("gradient").empty() || !text("gradientRule").empty() || compute ||
-         (isLowering("Composite") && !bit("noGradient"));
+  return !dags("gradient").empty() || !text("gradientRule").empty() || followsFromLowering(*this);
 }
 
 template <typename T> static int indexOf(const std::vector<T> &list, StringRef name) {
@@ -164,6 +174,7 @@ static void readFacts(OpModel &op) {
     if (fact->isSubClassOf("Axis")) {
       attr.axisOf = op.operandIndex(fact->getValueAsString("operand"));
       attr.axisExtra = fact->getValueAsInt("extra");
+      attr.isSet = fact->isSubClassOf("AxisSet");
       if (attr.axisOf < 0)
         op.fatal("Axis must name an operand, got " + fact->getValueAsString("operand"));
     }
@@ -300,6 +311,9 @@ static std::string labelOf(const OpModel &op, std::string text) {
 
 static void readConstraints(OpModel &op) {
   std::vector<std::string> texts = signatureConstraints(op);
+  if (op.needsElements())
+    texts.push_back("reduced dimensions must not be empty" +
+                    std::string(op.attrIndex("allow_empty") < 0 ? "" : ", unless allow_empty"));
   append_range(texts, op.strings("constraints"));
   std::set<std::string> used;
   for (const std::string &text : texts) {

@@ -20,7 +20,7 @@ namespace tess::tblgen {
 struct AttrModel {
   std::string name, doc;
   AttrKind kind = AttrKind::None;
-  bool isRuntime = false, isOptional = false, hasDefault = false, isBindTime = false, isSize = false;
+  bool isRuntime = false, isOptional = false, hasDefault = false, isBindTime = false, isSize = false, isSet = false;
   AttrValue defaultValue;
   std::vector<std::string> cases;
   std::string low, high;    // empty: no limit
@@ -113,6 +113,8 @@ struct OpModel {
   const llvm::Record *def(llvm::StringRef field) const;
   /// Whether `lowering` is the record `cls` or derives from it ("Composite").
   bool isLowering(llvm::StringRef cls) const;
+  /// Whether it is a reduction that refuses to reduce no elements.
+  bool needsElements() const;
   /// Whether the record gives a gradient, or one follows from `compute`, or it is a Composite that may be
   /// differentiated through its operators.
   bool hasGradient() const;

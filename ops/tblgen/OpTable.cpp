@@ -129,6 +129,17 @@ void emitTexts(const OpModel &op, raw_ostream &os) {
 
 static std::string orNull(llvm::StringRef text) { return text.empty() ? "nullptr" : cppString(text); }
 
+/// The function that gives attributes their one form.
+std::string normaliseRule(const OpModel &op) {
+  auto isCounted = [](const AttrModel &attr) { return attr.axisOf >= 0 && (attr.kind == AttrKind::I64 || attr.isSet); };
+  bool countsAxes = op.text("normalise").empty() && !op.isLowering("View") && any_of(op.attrs, isCounted);
+  return countsAxes ? "normalise::axes" : ruleName("normalise", op.text("normalise"));
+}
+
+std::string checkRule(const OpModel &op) {
+  return op.needsElements() ? "checks::notEmpty" : ruleName("checks", op.text("check"));
+}
+
 struct LoweringText {
   std::string kind, reduce = "ReduceKind::Sum", forward = "nullptr", view = "nullptr, ViewKind::None",
                     regions = "nullptr, -1", window = "nullptr", scan = "nullptr", kernel = "nullptr";
@@ -183,7 +194,9 @@ std::string gradientText(const OpModel &op) {
     return ruleName("gradients", op.text("gradientRule"));
   if (op.compute)
     return "gradients::scanned";
-  return op.hasGradient() ? "differentiateForward" : "nullptr";
+  if (!op.hasGradient())
+    return "nullptr";
+  return op.isLowering("Reduction") ? "gradients::reduced" : "differentiateForward";
 }
 
 /// Whether attributes that are read at bind time decide its graph.
@@ -218,15 +231,14 @@ std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostre
   r << cppString(op.name) << ", " << cppString(op.opdefName) << ", " << cppString(op.summary) << ", " << id << ", "
     << op.record->getValueAsInt("version") << ",\n    " << orEmpty(!op.operands.empty(), "operands") << ", results, "
     << orEmpty(!op.attrs.empty(), "attrs") << ", " << (op.signature ? "&signature" : "nullptr") << ", " << shapeRule(op)
-    << ",\n    " << dtypeRule(op) << ", " << ruleName("normalise", op.text("normalise")) << ", Lowering::" << low.kind
-    << ", " << (op.isLowering("Elementwise_") ? "&scalar" : "nullptr") << ", " << low.reduce << ", " << low.forward
-    << ", " << low.view << ", " << low.regions << ", " << low.window << ", " << low.scan << ", " << low.kernel
-    << ",\n    " << gradientText(op) << ", " << sharding << ", " << orEmpty(!op.strings("inplace").empty(), "inplace")
-    << ", " << boolText(op.bit("stochastic")) << ", " << cppString(op.pyModule) << ", " << cppString(op.pyName) << ", "
+    << ",\n    " << dtypeRule(op) << ", " << normaliseRule(op) << ", Lowering::" << low.kind << ", "
+    << (op.isLowering("Elementwise_") ? "&scalar" : "nullptr") << ", " << low.reduce << ", " << low.forward << ", "
+    << low.view << ", " << low.regions << ", " << low.window << ", " << low.scan << ", " << low.kernel << ",\n    "
+    << gradientText(op) << ", " << sharding << ", " << orEmpty(!op.strings("inplace").empty(), "inplace") << ", "
+    << boolText(op.bit("stochastic")) << ", " << cppString(op.pyModule) << ", " << cppString(op.pyName) << ", "
     << orNull(op.text("onnx")) << ",\n    " << ruleName("shapes", op.text("boundRule")) << ", "
     << orEmpty(!op.strings("upgrades").empty(), "upgrades") << ", " << orEmpty(!op.constraints.empty(), "constraints")
-    << ", " << ruleName("checks", op.text("check")) << ", " << boolText(isSimple(op)) << ", "
-    << boolText(isExpandedFirst(op)) << ", "
+    << ", " << checkRule(op) << ", " << boolText(isSimple(op)) << ", " << boolText(isExpandedFirst(op)) << ", "
     << boolText(op.bit("keepsAxes") || op.isLowering("Elementwise_") || op.compute) << ", "
     << ruleName("channels", op.text("channels")) << ", " << boolText(op.bit("takesVectors")) << ", "
     << op.record->getValueAsInt("sampleRank");
