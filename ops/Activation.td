@@ -214,11 +214,10 @@ def Tess_GluOp : Tess_Op<"glu"> {
     al.: Language Modeling with Gated Convolutional Networks, ICML 2017.}];
   let arguments = (ins Tess_Float:$x, DefaultValuedAttr<SI64Attr, "-1">:$axis);
   let results = (outs Tess_Float:$out);
-  let shapeRule = "glu";
+  let compute = "out[*a, t, *b] = x[*a, (0:2 t):axis, *b] * sigmoid(x[*a, (1:2 t):axis, *b])";
   let dtypes = PromoteFloat<["x"]>;
-  let lowering = Composite<"glu">;
+  let lowering = Compute_;
   let attrFacts = [Axis<"axis", "x">, BindTime<"axis">, Doc<"axis", "axis to halve">];
-  let constraints = ["size of the axis must be even"];
   let samples = [Sample<["6"]>, Sample<["2,4"]>, Sample<["4,3"], "axis=0">, Sample<["2,6,3"], "axis=-2">,
                  Sample<["3,0"]>];
   let oracle = Oracle<"np.split(x, 2, axis)[0] * sp.special.expit(np.split(x, 2, axis)[1])">;

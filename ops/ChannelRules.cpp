@@ -23,8 +23,6 @@ int stack(const OpDef &op, Operands operands, int axis) {
   return fromFront(op.i64("axis"), operands[0].rank() + 1) <= axis ? axis + 1 : axis;
 }
 
-int tile(const OpDef &op, Operands, int axis) { return op.ints("reps")[axis] == 1 ? axis : -1; }
-
 /// Whether `value`, which broadcasts to elements that have the channels along `axis` of `rank` axes, has its own there.
 static bool isAligned(const TensorMeta &value, int own, int axis, int64_t rank) {
   return own - int64_t(value.rank()) == axis - rank;

@@ -42,8 +42,6 @@ TESS_CHECK(slidingWindowTranspose);
 
 // NormShapes.cpp
 TESS_CHECK(batchParameters);
-TESS_CHECK(trailingNorm);
-TESS_CHECK(generalNorm);
 TESS_CHECK(groupNorm);
 TESS_CHECK(localResponseNorm);
 

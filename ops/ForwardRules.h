@@ -21,11 +21,7 @@ TESS_FORWARD_RULE(linspace);
 // NormRules.cpp
 TESS_FORWARD_RULE(batchNorm);
 TESS_FORWARD_RULE(batchNormInference);
-TESS_FORWARD_RULE(layerNorm);
-TESS_FORWARD_RULE(rmsNorm);
-TESS_FORWARD_RULE(generalNorm);
 TESS_FORWARD_RULE(groupNorm);
-TESS_FORWARD_RULE(instanceNorm);
 TESS_FORWARD_RULE(localResponseNorm);
 
 // AttentionRules.cpp
@@ -44,7 +40,6 @@ TESS_FORWARD_RULE(adaptiveAvgPool1d);
 TESS_FORWARD_RULE(adaptiveMaxPool1d);
 
 // LinearRules.cpp
-TESS_FORWARD_RULE(kron);
 TESS_FORWARD_RULE(cross);
 
 // EinsumRules.cpp
@@ -55,7 +50,6 @@ TESS_FORWARD_RULE(bincount);
 
 // SoftmaxRules.cpp
 TESS_FORWARD_RULE(logSumExp);
-TESS_FORWARD_RULE(oneHot);
 
 // LossRules.cpp
 TESS_FORWARD_RULE(crossEntropy);
@@ -65,10 +59,6 @@ TESS_FORWARD_RULE(klDiv);
 // MovementRules.cpp
 TESS_FORWARD_RULE(stack);
 TESS_FORWARD_RULE(split);
-TESS_FORWARD_RULE(glu);
-TESS_FORWARD_RULE(pixelShuffle);
-TESS_FORWARD_RULE(repeat);
-TESS_FORWARD_RULE(tile);
 TESS_FORWARD_RULE(indexingOneHot);
 TESS_FORWARD_RULE(topkAccuracy);
 

@@ -72,9 +72,8 @@ def Tess_OuterOp : ProductOp<"outer", "product of each element of one vector wit
 def Tess_KronOp : ProductOp<"kron", "product of each element with a whole tensor", "np.kron(x, y)"> {
   let description = [{`out[i * m + j] = x[i] * y[j]` along every axis, m the size of y there; missing axes have size 1.
     As NumPy's kron.}];
-  let shapeRule = "kron";
-  let lowering = Composite<"kron">;
-  let constraints = ["operands must have rank 0 to 4"];
+  let compute = "out[*(i j)] = x[*i] * y[*j]";
+  let lowering = Compute_;
   let samples = [Sample<["2,3", "4,2"]>, Sample<["3", "2"]>, Sample<["", "2,2"]>, Sample<["2,1,3", "4,1"]>,
                  Sample<["0,2", "3,2"]>];
 }

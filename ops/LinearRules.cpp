@@ -10,27 +10,6 @@ namespace tess::forwards {
 using namespace pieces;
 using Values = llvm::SmallVector<int, 4>;
 
-/// `x` with axes of size 1 before, up to rank `rank`, and one of them behind each axis or, `before`, before it.
-static int spread(SubgraphBuilder &b, int x, unsigned rank, bool before) {
-  IntList added;
-  unsigned missing = rank - b.meta(x).rank();
-  for (unsigned i = 0; i < rank; ++i) {
-    if (i < missing)
-      added.push_back(2 * i + before);
-    added.push_back(2 * i + !before);
-  }
-  return added.empty() ? x : call(b, "expand_dims", {x}, {{"axis", added}});
-}
-
-/// Every axis of x beside that of y, then each two as one.
-Values kron(SubgraphBuilder &b, const OpDef &, llvm::ArrayRef<int> v) {
-  unsigned rank = std::max(b.meta(v[0]).rank(), b.meta(v[1]).rank());
-  int out = call(b, "mul", {spread(b, v[0], rank, false), spread(b, v[1], rank, true)});
-  for (int64_t axis = 0; axis < int64_t(rank); ++axis)
-    out = call(b, "flatten", {out}, {{"start_axis", axis}, {"end_axis", axis + 1}});
-  return {out};
-}
-
 namespace {
 
 /// The elements of vectors along the last axis, which stays with size 1; -1 for a third one that is 0.

@@ -7,17 +7,6 @@ namespace tess::shapes {
 using Operands = llvm::ArrayRef<TensorMeta>;
 using Segments = llvm::ArrayRef<unsigned>;
 
-llvm::Expected<Metas> kron(const OpDef &op, Operands operands, Segments) {
-  for (unsigned i = 0; i < 2; ++i)
-    if (operands[i].rank() > 4)
-      return mustHold(op, "operands must have rank 0 to 4", operands, i);
-  Shape shape(std::max(operands[0].rank(), operands[1].rank()), 1);
-  for (const TensorMeta &meta : operands)
-    for (unsigned i = 0, missing = shape.size() - meta.rank(); i < meta.rank(); ++i)
-      shape[missing + i] = sizes::multiply(shape[missing + i], meta.shape[i]);
-  return single(operands, shape);
-}
-
 llvm::Expected<Metas> cross(const OpDef &op, Operands operands, Segments) {
   Shape rests[2];
   bool isSpace = false;

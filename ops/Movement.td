@@ -104,36 +104,35 @@ def Tess_SliceSetOp : MoveOp<"slice_set", "the tensor with a slice of it replace
                  Sample<["4,6", "6"], "starts=[-1, 0];stops=[4, 6];in_bounds=[0]">];
   let version = 2;
 }
-class RearrangeOp<string m, string what, string rule, string expr> : MoveOp<m, what, rule, expr> {
-  let lowering = Composite<rule>;
+class RearrangeOp<string m, string what, string notation, string expr> : MoveOp<m, what, "", expr> {
+  let compute = notation;
+  let lowering = Compute_;
 }
-def Tess_RepeatOp : RearrangeOp<"repeat", "each element repeated along an axis", "repeat", "np.repeat(x, repeats, axis)"> {
+def Tess_RepeatOp : RearrangeOp<"repeat", "each element repeated along an axis",
+                                 "out[*a, (t k), *b] = x[*a, t:axis, *b] where k < repeats", "np.repeat(x, repeats, axis)"> {
   let description = [{[a, b] repeated twice is [a, a, b, b], as by NumPy's repeat.}];
   let arguments = (ins Tess_Moved:$x, SI64Attr:$repeats, DefaultValuedAttr<SI64Attr, "0">:$axis);
-  let channels = "besidesAxis";
   let attrFacts = [Axis<"axis", "x">, Range<"repeats", "0", "1e9">, Doc<"repeats", "how often">,
                    Doc<"axis", "axis to repeat along">, BindTime<"repeats">, SizeAttr<"repeats">, BindTime<"axis">];
-  let constraints = ["rank must be below 8 where elements repeat"];
   let samples = [Sample<["3"], "repeats=2">, Sample<["2,3"], "repeats=3;axis=1">, Sample<["2,3"], "repeats=0">];
 }
-def Tess_TileOp : RearrangeOp<"tile", "the tensor repeated along each axis", "tile", "np.tile(x, reps)"> {
-  let description = [{[a, b] with reps 2 is [a, b, a, b], as by NumPy's tile.}];
+def Tess_TileOp : RearrangeOp<"tile", "the tensor repeated along each axis",
+                               "out[*(k t)] = x[*t] where *k < *reps", "np.tile(x, reps)"> {
+  let description = [{[a, b] with reps 2 is [a, b, a, b], as by NumPy's tile: reps belong to the last axes, and more of them
+    make new ones.}];
   let arguments = (ins Tess_Moved:$x, DenseI64ArrayAttr:$reps);
-  let channels = "tile";
   let attrFacts = [Range<"reps", "0", "1e9">, BindTime<"reps">, SizeAttr<"reps">, Doc<"reps", "how often, for each axis">];
-  let constraints = ["reps must have an entry for each axis", "rank must be below 8 where elements repeat"];
   let samples = [Sample<["3"], "reps=[2]">, Sample<["2,3"], "reps=[1, 3]">, Sample<["2,3"], "reps=[2, 2]">, Sample<["2,3"], "reps=[2, 0]">];
   let onnx = "Tile(...)";
 }
-def Tess_PixelShuffleOp : RearrangeOp<"pixel_shuffle", "channels made pixels", "pixelShuffle",
-                                      "tess_oracle.pixel_shuffle(x, upscale_factor)"> {
+def Tess_PixelShuffleOp : RearrangeOp<"pixel_shuffle", "channels made pixels",
+    "out[*n, c, (h i), (w j)] = x[*n, (c i j), h, w] where i < upscale_factor, j < upscale_factor", "tess_oracle.pixel_shuffle(x, upscale_factor)"> {
   let description = [{`out[..., c, h * r + i, w * r + j] = x[..., (c * r + i) * r + j, h, w]`, r being upscale_factor. W.
     Shi et al.: Real-Time Single Image and Video Super-Resolution Using an Efficient Sub-Pixel Convolutional Neural
     Network, CVPR 2016.}];
   let arguments = (ins Tess_Moved:$x, SI64Attr:$upscale_factor);
   let attrFacts = [Range<"upscale_factor", "1", "1e5">, BindTime<"upscale_factor">,
                    Doc<"upscale_factor", "how much larger height and width become">];
-  let constraints = ["x must have rank 3 to 6", "square of upscale_factor must divide the channels"];
   let samples = [Sample<["2,8,3,2"], "upscale_factor=2">, Sample<["9,2,1"], "upscale_factor=3">,
                  Sample<["2,3,2,2"], "upscale_factor=1">, Sample<["2,0,4,2,2"], "upscale_factor=2">];
   let python = Py<"functional.nn", "pixel_shuffle", [], "", ["x=inp"]>;

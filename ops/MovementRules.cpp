@@ -36,57 +36,6 @@ Values split(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   return parts;
 }
 
-Values glu(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  unsigned axis = axisOf(op, b.meta(v[0]).rank());
-  int64_t size = b.meta(v[0]).shape[axis], half = sizes::floorDivide(size, 2);
-  if (size == kUnknown) {
-    b.fail(invalidArgument(op.name() + ": size of the axis must be known, got " + toString(b.meta(v[0]))));
-    return {-1};
-  }
-  int gate = call(b, "sigmoid", {sliceOf(b, v[0], axis, half, INT64_MAX)});
-  return {call(b, "mul", {sliceOf(b, v[0], axis, 0, half), gate})};
-}
-
-/// Repeats `x` `count` times along `axis`: as a whole, or each element of the axis (`inner`).
-static int repeated(SubgraphBuilder &b, int x, int64_t axis, int64_t count, bool inner) {
-  if (count == 1 || x < 0)
-    return x;
-  IntList wide(b.meta(x).rank() + 1, -1);
-  wide[axis + inner] = count;
-  int expanded = call(b, "expand_dims", {x}, {{"axis", IntList{axis + inner}}});
-  return call(b, "flatten", {call(b, "broadcast_to", {expanded}, {{"shape", wide}})},
-              {{"start_axis", axis}, {"end_axis", axis + 1}});
-}
-
-Values repeat(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  return {repeated(b, v[0], axisOf(op, b.meta(v[0]).rank()), op.i64("repeats"), true)};
-}
-
-Values tile(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  int x = v[0];
-  const IntList &reps = op.ints("reps");
-  for (unsigned axis = 0; axis < reps.size(); ++axis)
-    x = repeated(b, x, axis, reps[axis], false);
-  return {x};
-}
-
-/// Channels are split into (C, r, r), whose last two axes move behind height and width.
-Values pixelShuffle(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  int64_t r = op.i64("upscale_factor"), batch = b.meta(v[0]).rank() - 3;
-  int64_t channels = sizes::floorDivide(b.meta(v[0]).shape[batch], r * r);
-  int parts = splitAxis(b, op, v[0], batch, sizes::multiply(channels, r), r);
-  parts = splitAxis(b, op, parts, batch, channels, r);
-  IntList pattern;
-  for (int64_t axis = 0; axis < batch; ++axis)
-    pattern.push_back(axis);
-  for (int64_t axis : {0, 3, 1, 4, 2})
-    pattern.push_back(batch + axis);
-  int pixels = call(b, "transpose", {parts}, {{"pattern", pattern}});
-  for (int64_t axis : {batch + 1, batch + 2})
-    pixels = call(b, "flatten", {pixels}, {{"start_axis", axis}, {"end_axis", axis + 1}});
-  return {pixels};
-}
-
 Values indexingOneHot(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   int64_t axis = axisOf(op, b.meta(v[0]).rank());
   int index = call(b, "expand_dims", {v[1]}, {{"axis", IntList{axis}}});

@@ -61,28 +61,6 @@ llvm::Expected<Metas> stack(const OpDef &op, Operands operands, Segments) {
   return single(operands, shape);
 }
 
-llvm::Expected<Metas> glu(const OpDef &op, Operands operands, Segments) {
-  Shape shape = operands[0].shape;
-  int64_t &size = shape[fromFront(op.i64("axis"), shape.size())];
-  if (size != kUnknown && !sizes::isSymbolic(size) && size % 2 != 0)
-    return mustHold(op, "size of the axis must be even", operands);
-  size = sizes::floorDivide(size, 2);
-  return single(operands, shape);
-}
-
-llvm::Expected<Metas> pixelShuffle(const OpDef &op, Operands operands, Segments) {
-  Shape shape = operands[0].shape;
-  if (shape.size() < 3 || shape.size() > 6)
-    return mustHold(op, "x must have rank 3 to 6", operands);
-  int64_t r = op.i64("upscale_factor"), &channels = shape[shape.size() - 3];
-  if (channels != kUnknown && !sizes::isSymbolic(channels) && channels % (r * r) != 0)
-    return mustHold(op, "square of upscale_factor (" + llvm::Twine(r) + ") must divide the channels", operands);
-  channels = sizes::floorDivide(channels, r * r);
-  for (unsigned axis = shape.size() - 2; axis < shape.size(); ++axis)
-    shape[axis] = sizes::multiply(shape[axis], r);
-  return single(operands, shape);
-}
-
 llvm::Expected<Metas> split(const OpDef &op, Operands operands, Segments) {
   const TensorMeta &x = operands[0];
   const IntList &sections = op.ints("sections");
@@ -120,40 +98,6 @@ llvm::Expected<Metas> pad(const OpDef &op, Operands operands, Segments) {
     if (overflows | __builtin_add_overflow(shape[i], high[i], &shape[i]) || shape[i] < 0)
       return mustHoldOf(op, "padded dimensions must not be negative", values());
   }
-  return single(operands, shape);
-}
-
-static int64_t times(int64_t dim, int64_t count) {
-  if (count == 0)
-    return 0;
-  if (dim == kUnknown || sizes::isSymbolic({dim, count}))
-    return sizes::multiply(dim, count);
-  int64_t product;
-  return __builtin_mul_overflow(dim, count, &product) ? INT64_MAX : product;
-}
-
-/// Whether x may repeat: the rules repeat an axis by spreading it over a new one.
-static bool hasRoomToRepeat(const TensorMeta &x) { return x.rank() < kMaxRank; }
-
-llvm::Expected<Metas> repeat(const OpDef &op, Operands operands, Segments) {
-  if (op.i64("repeats") != 1 && !hasRoomToRepeat(operands[0]))
-    return mustHold(op, "rank must be below 8 where elements repeat", operands);
-  Shape shape = operands[0].shape;
-  int64_t &dim = shape[fromFront(op.i64("axis"), shape.size())];
-  dim = times(dim, op.i64("repeats"));
-  return single(operands, shape);
-}
-
-llvm::Expected<Metas> tile(const OpDef &op, Operands operands, Segments) {
-  Shape shape = operands[0].shape;
-  const IntList &reps = op.ints("reps");
-  if (reps.size() != shape.size())
-    return mustHoldOf(op, "reps must have an entry for each axis",
-                      "x " + toString(operands[0]) + " and reps " + toString(reps));
-  if (llvm::any_of(reps, [](int64_t count) { return count != 1; }) && !hasRoomToRepeat(operands[0]))
-    return mustHold(op, "rank must be below 8 where elements repeat", operands);
-  for (unsigned i = 0; i < shape.size(); ++i)
-    shape[i] = times(shape[i], reps[i]);
   return single(operands, shape);
 }
 

@@ -56,15 +56,16 @@ def Tess_BatchNormInferenceOp : Tess_Op<"batch_norm_inference"> {
   let onnx = "BatchNormalization(...)";
 }
 
+// `value`, divided by the root of its mean square over `mean`.
+class Normalised<string value, string mean> {
+  string text = value # " * rsqrt(" # mean # " square(" # value # ") + epsilon)";
+}
 class TrailingNorm<string m, string what, string expr, list<Trait> more = []> : Tess_Op<m, more> {
   let summary = what;
   let results = (outs Tess_Float:$out);
-  let check = "trailingNorm";
-  let dtypes = Same<"x">;
+  let lowering = Compute_;
   let attrFacts = [Range<"axes", "1", "8">, Static<"axes", loopAxes>, Range<"epsilon", "0", "">,
                    Doc<"axes", "number of last axes to normalise over">, Doc<"epsilon", "added before the root">];
-  let constraints = ["axes must not be above the rank of x", "parameters must have the last axes of x",
-                     "operands must have one dtype"];
   let oracle = Oracle<expr>;
   let python = Py<"functional.nn", m>;
 }
@@ -76,8 +77,9 @@ def Tess_LayerNormOp : TrailingNorm<"layer_norm", "normalisation over the last a
     arXiv:1607.06450.}];
   let arguments = (ins Tess_Float:$x, Optional<Tess_Float>:$scale, Optional<Tess_Float>:$bias,
                    DefaultValuedAttr<SI64Attr, "1">:$axes, Runtime<DefaultValuedAttr<F64Attr, "1e-5">>:$epsilon);
-  let shapes = "(*D), (*P)?, (*P)? -> (*D)";
-  let lowering = Composite<"layerNorm">;
+  let compute = "centred[*a, *k] = x[*a, *k:axes] - mean(*k) x[*a, *k];" #
+                "out[*a, *k] = " # Normalised<"centred[*a, *k]", "mean(*k)">.text # " * scale[*k]? + bias[*k]?";
+  let dtypes = Promote<["x", "scale", "bias"]>;
   let samples = [Sample<["2,3,8"]>, Sample<["4,8", "8", "8"]>, Sample<["4,3,8", "3,8", "3,8"], "axes=2">,
                  Sample<["4,8", "8", "8"], "epsilon=0.0">, Sample<["0,8", "8", "8"]>];
   let onnx = "LayerNormalization(...)";
@@ -88,8 +90,8 @@ def Tess_RmsNormOp : TrailingNorm<"rms_norm", "division by the root mean square 
     Zhang, R. Sennrich: Root Mean Square Layer Normalization, NeurIPS 2019.}];
   let arguments = (ins Tess_Float:$x, Optional<Tess_Float>:$scale, DefaultValuedAttr<SI64Attr, "1">:$axes,
                    Runtime<DefaultValuedAttr<F64Attr, "1e-5">>:$epsilon);
-  let shapes = "(*D), (*P)? -> (*D)";
-  let lowering = Composite<"rmsNorm">;
+  let compute = "out[*a, *k] = " # Normalised<"x[*a, *k:axes]", "mean(*k)">.text # " * scale[*k]?";
+  let dtypes = Promote<["x", "scale"]>;
   let samples = [Sample<["2,3,8"]>, Sample<["4,8", "8"]>, Sample<["4,3,8", "3,8"], "axes=2">, Sample<["4,8", "8"], "epsilon=0.0">];
   let onnx = "RMSNormalization(...)";
 }
@@ -97,11 +99,11 @@ def Tess_RmsNormOp : TrailingNorm<"rms_norm", "division by the root mean square 
 //===----------------------------------------------------------------------===//
 // Over other axes than the last
 //===----------------------------------------------------------------------===//
-class AffineNorm<string m, string what, string rule, string expr> : Tess_Op<m, [AttrSizedOperandSegments]> {
+class AffineNorm<string m, string what, string expr> : Tess_Op<m, [AttrSizedOperandSegments]> {
   let summary = what;
   let results = (outs Tess_Float:$out);
   let dtypes = Promote<["x", "scale", "bias"]>;
-  let lowering = Composite<rule>;
+  let lowering = Compute_;
   let oracle = Oracle<expr>;
   let python = Py<"functional.nn", m>;
 }
@@ -109,31 +111,29 @@ defvar normOperands = (ins Tess_Float:$x, Optional<Tess_Float>:$scale, Optional<
 defvar normEpsilon = (ins Runtime<DefaultValuedAttr<F64Attr, "1e-5">>:$epsilon);
 defvar epsilonFacts = [Range<"epsilon", "0", "">, Doc<"epsilon", "added to the variance">];
 
-def Tess_GeneralNormOp : AffineNorm<"general_norm", "normalisation over any axes", "generalNorm",
+def Tess_GeneralNormOp : AffineNorm<"general_norm", "normalisation over any axes",
                                     "tess_oracle.general_norm(x, scale, bias, axes, epsilon)"> {
   let description = [{`out = (x - mean) / sqrt(var + epsilon) * scale + bias`, mean and var taken over axes, var divided by
     their number of elements; scale and bias have the sizes of axes, in their order. Layer normalisation over other axes
     than the last ones: J. L. Ba, J. R. Kiros, G. E. Hinton, arXiv:1607.06450.}];
   let arguments = !con(normOperands, (ins DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes), normEpsilon);
-  let shapes = "(*D), (*P)?, (*P)? -> (*D)";
-  let check = "generalNorm";
+  let compute = "centred[*a, *k] = x[*a, *k:axes] - mean(*k) x[*a, *k];" #
+                "out[*a, *k:axes] = " # Normalised<"centred[*a, *k]", "mean(*k)">.text # " * scale[*k]? + bias[*k]?";
   let attrFacts = !listconcat(epsilonFacts, [Axis<"axes", "x">, Static<"axes", loopAxes>,
                                              Doc<"axes", "axes to normalise over; empty: all">]);
-  let constraints = ["parameters must have the sizes of axes"];
   let samples = [Sample<["2,3,4"], "axes=[1]">, Sample<["4,3,5", "5,4", "5,4"], "axes=[2, 0]">,
                  Sample<["4,3", "4"], "axes=[-2];epsilon=0.0">, Sample<["2,3,4", "3", "3"], "axes=[1]">,
                  Sample<["2,1,3,2", "3,1,2", "3,1,2"], "axes=[2, 1, 0]">, Sample<["2,3", "2,3", "2,3"]>,
                  Sample<["3,0"], "axes=[0]">];
 }
-class ChannelNorm<string m, string what, string rule, string expr> : AffineNorm<m, what, rule, expr> {
-  let shapes = "(N, C, *D), (C)?, (C)? -> (N, C, *D)";
-}
-def Tess_GroupNormOp : ChannelNorm<"group_norm", "normalisation within groups of channels", "groupNorm",
-                                   "tess_oracle.group_norm(x, scale, bias, num_groups, epsilon)"> {
+def Tess_GroupNormOp : AffineNorm<"group_norm", "normalisation within groups of channels",
+                                  "tess_oracle.group_norm(x, scale, bias, num_groups, epsilon)"> {
   let description = [{`out = (x - mean) / sqrt(var + epsilon) * scale + bias`, mean and var those of each sample's groups
     of C / num_groups channels, scale and bias of each channel. Y. Wu, K. He: Group Normalization, ECCV 2018.}];
   let arguments = !con(normOperands, (ins DefaultValuedAttr<SI64Attr, "1">:$num_groups), normEpsilon);
+  let shapes = "(N, C, *D), (C)?, (C)? -> (N, C, *D)";
   let check = "groupNorm";
+  let lowering = Composite<"groupNorm">; // of which eager applies the norm as one kernel
   let attrFacts = !listconcat(epsilonFacts, [Range<"num_groups", "1", "1e9">, BindTime<"num_groups">,
                                              Doc<"num_groups", "number of groups of channels">]);
   let constraints = ["num_groups must divide the channels of x"];
@@ -142,12 +142,14 @@ def Tess_GroupNormOp : ChannelNorm<"group_norm", "normalisation within groups of
                  Sample<["0,4,3"], "num_groups=2">];
   let onnx = "GroupNormalization(...)";
 }
-def Tess_InstanceNormOp : ChannelNorm<"instance_norm", "normalisation of each channel of each sample", "instanceNorm",
-                                      "tess_oracle.group_norm(x, scale, bias, x.shape[1], epsilon)"> {
+def Tess_InstanceNormOp : AffineNorm<"instance_norm", "normalisation of each channel of each sample",
+                                     "tess_oracle.group_norm(x, scale, bias, x.shape[1], epsilon)"> {
   let description = [{`out = (x - mean) / sqrt(var + epsilon) * scale + bias`, mean and var those of each channel of each
     sample: group_norm with groups of one channel. D. Ulyanov, A. Vedaldi, V. Lempitsky: Instance Normalization,
     arXiv:1607.08022.}];
   let arguments = !con(normOperands, normEpsilon);
+  let compute = "centred[n, c, *s] = x[n, c, *s] - mean(*s) x[n, c, *s];" #
+                "out[n, c, *s] = " # Normalised<"centred[n, c, *s]", "mean(*s)">.text # " * scale[c]? + bias[c]?";
   let attrFacts = epsilonFacts;
   let samples = [Sample<["2,3,5"]>, Sample<["2,3,4,2", "3", "3"]>, Sample<["3,4", "4"], "epsilon=0.001">,
                  Sample<["2,3,5", "3"], "epsilon=0.0">, Sample<["0,3,4"]>];

@@ -4,6 +4,7 @@
 #include "ops/GraphPieces.h"
 #include "ops/SizeExpr.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 
 namespace tess {
 
@@ -56,72 +57,10 @@ Values batchNormInference(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<in
   return {castTo(b, call(b, "add", {call(b, "mul", {x, scale}), shift}), dtype)};
 }
 
-static int scaledAndShifted(SubgraphBuilder &b, int value, llvm::ArrayRef<int> parameters) {
-  if (!parameters.empty())
-    value = call(b, "mul", {value, parameters[0]});
-  return parameters.size() > 1 ? call(b, "add", {value, parameters[1]}) : value;
-}
-
-static IntList lastAxes(unsigned rank, int64_t count) {
-  IntList axes;
-  for (int64_t i = rank - count; i < int64_t(rank); ++i)
-    axes.push_back(i);
-  return axes;
-}
-
-/// value / sqrt(mean(value^2) + epsilon), then with scale and bias where they are given.
-static int normalised(SubgraphBuilder &b, const OpDef &op, int value, const IntList &axes,
-                      llvm::ArrayRef<int> parameters) {
-  int square = call(b, "mean", {call(b, "square", {value})}, {{"axes", axes}, {"keepdims", true}});
-  int factor = call(b, "rsqrt", {call(b, "add", {square, constantLike(b, op.attr("epsilon"), value)})});
-  return scaledAndShifted(b, call(b, "mul", {value, factor}), parameters);
-}
-
-static int centred(SubgraphBuilder &b, int x, const IntList &axes) {
-  return call(b, "sub", {x, call(b, "mean", {x}, {{"axes", axes}, {"keepdims", true}})});
-}
-
-Values layerNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  IntList axes = lastAxes(b.meta(v[0]).rank(), op.i64("axes"));
-  return {normalised(b, op, centred(b, v[0], axes), axes, v.drop_front())};
-}
-
-Values rmsNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  return {normalised(b, op, v[0], lastAxes(b.meta(v[0]).rank(), op.i64("axes")), v.drop_front())};
-}
-
-/// A parameter with an axis for each of `axes`, in their order, as one that broadcasts to rank `rank`.
-static int alongAxes(SubgraphBuilder &b, int parameter, llvm::ArrayRef<int64_t> axes, unsigned rank) {
-  IntList pattern, others;
-  for (int64_t axis = 0; axis < rank; ++axis)
-    if (const int64_t *found = llvm::find(axes, axis); found != axes.end())
-      pattern.push_back(found - axes.begin());
-    else
-      others.push_back(axis);
-  if (!llvm::is_sorted(pattern))
-    parameter = call(b, "transpose", {parameter}, {{"pattern", pattern}});
-  return others.empty() ? parameter : call(b, "expand_dims", {parameter}, {{"axis", others}});
-}
-
-Values generalNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  IntList axes = op.ints("axes");
-  unsigned rank = b.meta(v[0]).rank();
-  for (int64_t &axis : axes)
-    axis += axis < 0 ? rank : 0;
-  if (axes.empty())
-    axes = lastAxes(rank, rank);
-  Values parameters;
-  for (int parameter : v.drop_front())
-    parameters.push_back(alongAxes(b, parameter, axes, rank));
-  return {normalised(b, op, centred(b, v[0], axes), axes, parameters)};
-}
-
-/// Parameters of channels for a value [N, C, ...].
-static Values ofChannels(SubgraphBuilder &b, llvm::ArrayRef<int> parameters, unsigned rank) {
-  Values values;
-  for (int parameter : parameters)
-    values.push_back(alongAxes(b, parameter, {1}, rank));
-  return values;
+/// A parameter of channels for a value [N, C, ...] of rank `rank`.
+static int ofChannels(SubgraphBuilder &b, int parameter, unsigned rank) {
+  IntList behind = llvm::to_vector<4>(llvm::seq<int64_t>(1, rank - 1));
+  return behind.empty() ? parameter : call(b, "expand_dims", {parameter}, {{"axis", behind}});
 }
 
 /// Over all axes behind that of the groups, into which the channels are split. Eager applies layer_norm as one kernel.
@@ -133,17 +72,11 @@ Values groupNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   norm.set("axes", int64_t(rank) - 1).set("epsilon", op.attr("epsilon"));
   int out = b.apply(std::move(norm), {x}, {1, 0, 0});
   out = call(b, "flatten", {out}, {{"start_axis", int64_t(1)}, {"end_axis", int64_t(2)}});
-  return {scaledAndShifted(b, out, ofChannels(b, v.drop_front(), rank))};
-}
-
-Values instanceNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  unsigned rank = b.meta(v[0]).rank();
-  bool isFlat = rank == 2; // channels of one element
-  int x = isFlat ? call(b, "expand_dims", {v[0]}, {{"axis", IntList{2}}}) : v[0];
-  IntList axes = lastAxes(rank + isFlat, rank + isFlat - 2);
-  int out = normalised(b, op, centred(b, x, axes), axes, {});
-  out = isFlat ? call(b, "squeeze", {out}, {{"axis", axes}}) : out;
-  return {scaledAndShifted(b, out, ofChannels(b, v.drop_front(), rank))};
+  if (v.size() > 1)
+    out = call(b, "mul", {out, ofChannels(b, v[1], rank)});
+  if (v.size() > 2)
+    out = call(b, "add", {out, ofChannels(b, v[2], rank)});
+  return {out};
 }
 
 /// The sums over neighbouring channels are means of windows of an image of channels and pixels, times their size.

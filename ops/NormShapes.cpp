@@ -30,40 +30,6 @@ llvm::Error batchParameters(const OpDef &op, Operands operands, Segments) {
   return llvm::Error::success();
 }
 
-llvm::Error trailingNorm(const OpDef &op, Operands operands, Segments) {
-  const TensorMeta &x = operands[0];
-  int64_t axes = op.i64("axes");
-  if (axes > x.rank())
-    return mustHoldOf(op, "axes must not be above the rank of x", llvm::Twine(axes) + " and x " + toString(x));
-  for (unsigned i = 1; i < operands.size(); ++i) {
-    const TensorMeta &p = operands[i];
-    bool fits = p.rank() == axes;
-    for (int64_t axis = 0; fits && axis < axes; ++axis)
-      fits = !differs(p.shape[axis], x.shape[x.rank() - axes + axis]);
-    if (!fits)
-      return mustHoldOfTwo(op, "parameters must have the last axes of x", operands, 0, i);
-    if (p.dtype != x.dtype)
-      return mustHoldOfTwo(op, "operands must have one dtype", operands, 0, i);
-  }
-  return llvm::Error::success();
-}
-
-llvm::Error generalNorm(const OpDef &op, Operands operands, Segments) {
-  const TensorMeta &x = operands[0];
-  IntList axes = op.ints("axes");
-  for (int64_t axis = 0; op.ints("axes").empty() && axis < x.rank(); ++axis)
-    axes.push_back(axis);
-  for (unsigned i = 1; i < operands.size(); ++i) {
-    const TensorMeta &p = operands[i];
-    bool fits = p.rank() == axes.size();
-    for (unsigned k = 0; fits && k < axes.size(); ++k)
-      fits = !differs(p.shape[k], x.shape[fromFront(axes[k], x.rank())]);
-    if (!fits)
-      return mustHoldOfTwo(op, "parameters must have the sizes of axes " + toString(axes), operands, 0, i);
-  }
-  return llvm::Error::success();
-}
-
 llvm::Error groupNorm(const OpDef &op, Operands operands, Segments) {
   int64_t channels = operands[0].shape[1], groups = op.i64("num_groups");
   if (channels != kUnknown && !sizes::isSymbolic(channels) && channels % groups != 0)

@@ -17,6 +17,7 @@ namespace tess {
 
 class OpDef;
 class SubgraphBuilder;
+struct Notation;
 struct OpInfo;
 
 /// How many operands or results a group has: one, at most one, any number.
@@ -210,6 +211,7 @@ struct OpInfo {
   int8_t regionSteps;          // Movement: the attribute with the steps of a region in the result; -1: they are 1
   WindowRuleFn windowRule;     // Window
   const ScanInfo *scan;        // Compute
+  const Notation *notation;    // of a Composite that `compute` describes; else null
   const char *kernel;  // Library, Sequential; Window: what files call that were compiled before there were windows
   GradientFn gradient; // null: no gradient
   ShardingInfo sharding;

@@ -5,6 +5,7 @@
 #include "ops/GradientRules.h"
 #include "ops/GraphPieces.h"
 #include "ops/Normalise.h"
+#include "ops/NotationGraph.h"
 #include "ops/RegionRules.h"
 #include "ops/ShapeRules.h"
 #include "ops/Upgrades.h"

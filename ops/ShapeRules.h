@@ -16,6 +16,8 @@ namespace tess::shapes {
 
 // Subgraph.cpp: those of the operators of a composite
 TESS_SHAPE_RULE(ofForward);
+// Notation.cpp: what follows from `compute`
+TESS_SHAPE_RULE(ofNotation);
 
 // ViewShapes.cpp
 TESS_SHAPE_RULE(reshape);
@@ -37,7 +39,6 @@ TESS_SHAPE_RULE(regionRestrictedConv);
 TESS_SHAPE_RULE(deformableConv2d);
 
 // LinearShapes.cpp
-TESS_SHAPE_RULE(kron);
 TESS_SHAPE_RULE(cross);
 
 // FftRules.cpp
@@ -63,11 +64,7 @@ TESS_SHAPE_RULE(tripletMarginLoss);
 TESS_SHAPE_RULE(concat);
 TESS_SHAPE_RULE(stack);
 TESS_SHAPE_RULE(split);
-TESS_SHAPE_RULE(glu);
-TESS_SHAPE_RULE(pixelShuffle);
 TESS_SHAPE_RULE(pad);
-TESS_SHAPE_RULE(repeat);
-TESS_SHAPE_RULE(tile);
 
 // IndexShapes.cpp
 TESS_SHAPE_RULE(indexGet);

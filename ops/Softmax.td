@@ -87,9 +87,9 @@ def Tess_OneHotOp : Tess_Op<"one_hot"> {
     negative one too, gives zeros only.}];
   let arguments = (ins Tess_Index:$x, SI64Attr:$num_classes);
   let results = (outs Tess_Index:$out);
-  let shapes = "(*I) -> (*I, @num_classes)";
+  let compute = "out[*i, c] = equal(x[*i], c) where c < num_classes";
   let dtypes = Same<"x">;
-  let lowering = Composite<"oneHot">;
+  let lowering = Compute_;
   let noGradient = 1;
   let attrFacts = [Doc<"num_classes", "size of the new axis">, BindTime<"num_classes">, SizeAttr<"num_classes">, Range<"num_classes", "0", "1e9">];
   let samples = [Sample<["4"], "num_classes=5", "0", "5">, Sample<["2,3"], "num_classes=3", "0", "3">,

@@ -27,11 +27,4 @@ Values logSumExp(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   return {call(b, "squeeze", {out}, {{"axis", list}})};
 }
 
-Values oneHot(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  DType dtype = b.meta(v[0]).dtype;
-  int index = call(b, "expand_dims", {v[0]}, {{"axis", IntList{-1}}});
-  int classes = call(b, "arange", {}, {{"num", op.attr("num_classes")}, {"dtype", dtype}});
-  return {castTo(b, call(b, "equal", {index, classes}), dtype)};
-}
-
 } // namespace tess::forwards

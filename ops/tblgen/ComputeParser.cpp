@@ -1,20 +1,109 @@
-//===- ComputeParser.cpp - parsing and checking `compute` -----------------===//
+//===- ComputeParser.cpp - parsing `compute` ------------------------------===//
 //
 // The grammar is in ops/README.md. A record whose `compute` has no meaning ends
 // the program with an error at that field.
 //
 //===----------------------------------------------------------------------===//
-#include "ops/tblgen/Model.h"
+#include "ops/tblgen/ComputeParser.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/TableGen/Error.h"
 
-#include <optional>
-
 using namespace llvm;
 
 namespace tess::tblgen {
+
+int ComputeModel::find(StringRef name) const {
+  auto found = llvm::find_if(dimensions, [&](const DimensionModel &dimension) { return dimension.name == name; });
+  return found == dimensions.end() ? -1 : int(found - dimensions.begin());
+}
+
+void ComputeParser::fatal(const Twine &message) const {
+  PrintFatalError(op.record->getValue("compute")->getLoc(), op.name + ": compute " + message);
+}
+
+void ComputeParser::fail(const Twine &expected) const {
+  fatal("must have " + expected + ", got '" + (rest.empty() ? "its end" : rest) + "'");
+}
+
+bool ComputeParser::take(StringRef word) {
+  rest = rest.ltrim();
+  bool found = rest.consume_front(word);
+  rest = rest.ltrim();
+  return found;
+}
+
+void ComputeParser::need(StringRef word) {
+  if (!take(word))
+    fail(word);
+}
+
+std::string ComputeParser::name(const Twine &what) {
+  StringRef word = rest.ltrim().take_while([](char c) { return isAlnum(c) || c == '_'; });
+  if (word.empty())
+    fail(what);
+  take(word);
+  return word.str();
+}
+
+int ComputeParser::dimension(bool isPack) {
+  std::string dimension = name("a dimension");
+  int known = result.find(dimension);
+  if (known < 0) {
+    result.dimensions.push_back({dimension, isPack, -1, ""});
+    return int(result.dimensions.size()) - 1;
+  }
+  if (result.dimensions[known].isPack != isPack)
+    fatal("must have a dimension as a pack everywhere or nowhere, got " + dimension);
+  return known;
+}
+
+/// `t k` of an axis `(t k)`, or `0:2 t` of its first half.
+void ComputeParser::digits(PlaceModel &model) {
+  if (isDigit(rest.front())) {
+    if (rest.consumeInteger(10, model.part) || !take(":") || rest.consumeInteger(10, model.parts) || model.part < 0 ||
+        model.part >= model.parts)
+      fail("a part and the number of parts, as in (0:2 t)");
+    take("");
+  }
+  while (!take(")"))
+    model.digits.push_back(result.dimensions[dimension(model.isPack)].name);
+  if (model.digits.empty())
+    fail("a dimension in an axis");
+}
+
+PlaceModel ComputeParser::place() {
+  PlaceModel model;
+  model.isPack = take("*");
+  if (take("("))
+    digits(model);
+  else
+    model.digits.push_back(result.dimensions[dimension(model.isPack)].name);
+  if (!take(":"))
+    return model;
+  std::string attr = name("an attribute");
+  model.axis = op.attrIndex(attr);
+  bool isAxis = model.axis >= 0 && op.attrs[model.axis].axisOf == 0;
+  bool isCount = model.axis >= 0 && op.attrs[model.axis].kind == AttrKind::I64 && !isAxis;
+  bool isList = model.axis >= 0 && op.attrs[model.axis].kind == AttrKind::I64List && isAxis;
+  if (model.isPack ? !isCount && !isList : !isAxis || isList)
+    fatal("must place a dimension by an axis of operand 0, and a pack by axes or their number, got " + attr);
+  return model;
+}
+
+AccessModel ComputeParser::access() {
+  AccessModel model;
+  model.value = name("a value");
+  need("[");
+  if (take("]"))
+    return model;
+  do
+    model.places.push_back(place());
+  while (take(","));
+  need("]");
+  return model;
+}
 
 namespace {
 
@@ -26,10 +115,9 @@ struct FunctionName {
 constexpr FunctionName kFunctions[] = {{"+", "Add", 1},   {"*", "Mul", 1},      {"max", "Max", 1},
                                        {"min", "Min", 1}, {"linear", "Add", 2}, {"logaddexp", "LogAddExp", 1}};
 
-/// Reads a text from left to right.
-class Parser {
+class ScanParser : ComputeParser {
 public:
-  explicit Parser(const OpModel &op) : op(op), rest(op.record->getValueAsString("compute")) {}
+  using ComputeParser::ComputeParser;
 
   ComputeModel run() {
     result.result = access();
@@ -43,7 +131,7 @@ public:
     result.reverse = flag();
     need(")");
     do
-      result.operands.push_back(access());
+      result.reads.push_back(access());
     while (take(","));
     if (!rest.empty())
       fail("nothing more");
@@ -52,31 +140,6 @@ public:
   }
 
 private:
-  [[noreturn]] void fatal(const Twine &message) const {
-    PrintFatalError(op.record->getValue("compute")->getLoc(), op.name + ": compute " + message);
-  }
-  [[noreturn]] void fail(const Twine &expected) const {
-    fatal("must have " + expected + ", got '" + (rest.empty() ? "its end" : rest) + "'");
-  }
-
-  bool take(StringRef word) {
-    rest = rest.ltrim();
-    bool found = rest.consume_front(word);
-    rest = rest.ltrim();
-    return found;
-  }
-  void need(StringRef word) {
-    if (!take(word))
-      fail(word);
-  }
-  std::string name(const Twine &what) {
-    StringRef word = rest.ltrim().take_while([](char c) { return isAlnum(c) || c == '_'; });
-    if (word.empty())
-      fail(what);
-    take(word);
-    return word.str();
-  }
-
   const FunctionName &functionName() {
     const FunctionName *found = find_if(kFunctions, [&](const FunctionName &f) { return take(f.name); });
     if (found == std::end(kFunctions))
@@ -93,87 +156,184 @@ private:
     return index;
   }
 
-  IndexModel index() {
-    IndexModel model;
-    model.isPack = take("*");
-    model.name = name("a dimension");
-    if (!take(":"))
-      return model;
-    std::string attr = name("an attribute");
-    model.axis = op.attrIndex(attr);
-    if (model.axis < 0 || op.attrs[model.axis].kind != AttrKind::I64 || op.attrs[model.axis].axisOf != 0)
-      fatal("must place a dimension by an axis of operand 0, got " + attr);
-    return model;
-  }
-
-  AccessModel access() {
-    AccessModel model;
-    model.value = name("a value");
-    need("[");
-    do
-      model.indices.push_back(index());
-    while (take(","));
-    need("]");
-    return model;
-  }
-
   /// A scan goes along one dimension of values that all have the same ones: a pack, that dimension, a pack.
   void check(const FunctionName &function) {
     if (op.results.size() != 1 || result.result.value != op.results[0].name)
       fatal("must give the only result, got " + result.result.value);
     auto isRead = [](auto pair) { return std::get<0>(pair).value == std::get<1>(pair).name; };
-    if (result.operands.size() != op.operands.size() || !all_of(zip(result.operands, op.operands), isRead))
-      fatal("must read each operand once, in their order, got " + std::to_string(result.operands.size()) + " accesses");
+    if (result.reads.size() != op.operands.size() || !all_of(zip(result.reads, op.operands), isRead))
+      fatal("must read each operand once, in their order, got " + std::to_string(result.reads.size()) + " accesses");
     if (function.operands != op.operands.size())
       fatal("must have " + Twine(function.operands) + " operands for " + function.name + ", got " +
             Twine(op.operands.size()));
-    for (auto [number, access] : enumerate(result.operands))
-      checkIndices(access, /*isPlaced=*/number == 0);
-    checkIndices(result.result, /*isPlaced=*/false);
-    result.axis = result.operands[0].indices[1].axis;
+    for (auto [number, access] : enumerate(result.reads))
+      checkPlaces(access, /*isPlaced=*/number == 0);
+    checkPlaces(result.result, /*isPlaced=*/false);
+    result.axis = result.reads[0].places[1].axis;
   }
 
-  void checkIndices(const AccessModel &access, bool isPlaced) const {
-    ArrayRef<IndexModel> indices = access.indices;
-    bool isRow = indices.size() == 3 && indices[0].isPack && !indices[1].isPack && indices[2].isPack &&
-                 indices[1].name == result.dimension && indices[0].name != indices[2].name;
+  void checkPlaces(const AccessModel &access, bool isPlaced) const {
+    ArrayRef<PlaceModel> places = access.places;
+    bool isRow = places.size() == 3 && places[0].isPack && !places[1].isPack && places[2].isPack &&
+                 all_of(places, [](const PlaceModel &place) { return place.digits.size() == 1 && place.parts == 1; }) &&
+                 places[1].digits[0] == result.dimension && places[0].digits != places[2].digits;
     if (!isRow)
       fatal("must scan " + access.value + " along a dimension between two packs, as in [*a, " + result.dimension +
             ", *b]");
-    if (isPlaced != (indices[1].axis >= 0))
+    if (isPlaced != (places[1].axis >= 0))
       fatal("must place the dimension " + result.dimension + " in operand 0, and there only, got " + access.value);
-    for (auto [index, other] : zip_equal(indices, result.operands[0].indices))
-      if (index.name != other.name)
-        fatal("must have the same dimensions everywhere, got " + index.name + " and " + other.name);
+    for (auto [place, other] : zip_equal(places, result.reads[0].places))
+      if (place.digits != other.digits)
+        fatal("must have the same dimensions everywhere, got " + place.digits[0] + " and " + other.digits[0]);
   }
-
-  const OpModel &op;
-  StringRef rest;
-  ComputeModel result;
 };
 
 } // namespace
 
 std::unique_ptr<ComputeModel> parseCompute(const OpModel &op) {
-  return std::make_unique<ComputeModel>(Parser(op).run());
+  bool isScan = op.record->getValueAsString("compute").split('=').second.ltrim().starts_with("scan");
+  return std::make_unique<ComputeModel>(isScan ? ScanParser(op).run() : parseExpressions(op));
+}
+
+/// A place as it stands in the record, without its attribute.
+static std::string textOf(const PlaceModel &place) {
+  std::string text = join(place.digits, " ");
+  if (place.parts > 1)
+    text = std::to_string(place.part) + ":" + std::to_string(place.parts) + " " + text;
+  return place.digits.size() > 1 || place.parts > 1 ? "(" + text + ")" : text;
 }
 
 /// All values have the same dimensions, whose packs and what stands between them are one star.
 std::unique_ptr<SignatureModel> signatureOf(const ComputeModel &compute) {
   auto signature = std::make_unique<SignatureModel>();
-  auto shown = [](const IndexModel &index) { return (index.isPack ? "*" : "") + index.name; };
-  std::string dims = join(map_range(compute.result.indices, shown), ", ");
+  auto shown = [](const PlaceModel &place) { return (place.isPack ? "*" : "") + textOf(place); };
+  std::string dims = join(map_range(compute.result.places, shown), ", ");
   signature->symbols = {StringRef(dims).drop_front().str()};
   signature->symbolIsStar = {true};
   PatternModel pattern;
   pattern.dims = {{'*', signature->symbols[0], 0}};
-  signature->operands.assign(compute.operands.size(), pattern);
+  signature->operands.assign(compute.reads.size(), pattern);
   signature->results = {pattern};
-  std::vector<std::string> operands(compute.operands.size(), "(" + dims + ")");
+  std::vector<std::string> operands(compute.reads.size(), "(" + dims + ")");
   signature->text = join(operands, ", ") + " -> (" + dims + ")";
-  signature->elementwise = compute.operands.size() == 1;
+  signature->elementwise = compute.reads.size() == 1;
   signature->isExact = !signature->elementwise;
   return signature;
+}
+
+static PatternModel patternOf(const AccessModel &access) {
+  PatternModel pattern;
+  for (const PlaceModel &place : access.places) {
+    PlaceModel whole = place;
+    whole.parts = 1;
+    pattern.dims.push_back({place.isPack ? '*' : 'S', textOf(whole)});
+  }
+  return pattern;
+}
+
+std::unique_ptr<SignatureModel> shownShapes(const OpModel &op, const ComputeModel &compute) {
+  auto shown = std::make_unique<SignatureModel>();
+  for (const ValueModel &operand : op.operands) {
+    auto reads = [&](const AccessModel &access) { return access.value == operand.name; };
+    shown->operands.push_back(patternOf(*find_if(compute.reads, reads)));
+  }
+  shown->results = {patternOf(compute.result)};
+  return shown;
+}
+
+//===----------------------------------------------------------------------===//
+// What accesses demand
+//===----------------------------------------------------------------------===//
+
+/// The axis of a place in words; axes behind a pack are counted from the last.
+static std::string axisText(const AccessModel &access, const PlaceModel &place) {
+  if (place.axis >= 0)
+    return "the axis";
+  size_t before = size_t(&place - access.places.data());
+  ArrayRef<PlaceModel> places = access.places;
+  auto isPack = [](const PlaceModel &each) { return each.isPack; };
+  if (none_of(places.take_front(before), isPack))
+    return "axis " + std::to_string(before);
+  return "axis " + std::to_string(int(before) - int(places.size()));
+}
+
+/// What the size of an axis of several dimensions must be.
+static std::string multipleText(const OpModel &op, const ComputeModel &compute, const AccessModel &access,
+                                const PlaceModel &place) {
+  std::vector<std::string> factors;
+  if (place.parts > 1)
+    factors.push_back(std::to_string(place.parts));
+  for (const std::string &digit : place.digits)
+    if (int attr = compute.dimensions[compute.find(digit)].extent; attr >= 0)
+      factors.push_back(op.attrs[attr].name);
+  return "size of " + axisText(access, place) + " of " + access.value + " must be a multiple of " +
+         join(factors, " * ");
+}
+
+/// What the rank of a read must be, when `known` packs have theirs; empty: any.
+static std::string rankText(const AccessModel &access, std::vector<std::string> &known) {
+  unsigned fixed = 0;
+  bool isOpen = false, hasPack = false, isPlaced = false;
+  for (const PlaceModel &place : access.places) {
+    fixed += !place.isPack;
+    hasPack |= place.isPack;
+    isPlaced |= place.axis >= 0 && !place.isPack;
+    if (place.isPack && !is_contained(known, place.digits[0])) {
+      isOpen |= place.axis < 0;
+      known.push_back(place.digits[0]);
+    }
+  }
+  if (!hasPack)
+    return access.value + " must have rank " + std::to_string(fixed);
+  if (isOpen)
+    return fixed && !isPlaced ? access.value + " must have rank >= " + std::to_string(fixed) : "";
+  auto shown = [](const PlaceModel &place) { return (place.isPack ? "*" : "") + textOf(place); };
+  return access.value + " must have the axes [" + join(map_range(access.places, shown), ", ") + "]";
+}
+
+/// Whether reads of two operands have the dimension as an axis of its own.
+static bool isShared(const ComputeModel &compute, const DimensionModel &dimension) {
+  std::vector<std::string> values;
+  for (const AccessModel &read : compute.reads)
+    for (const PlaceModel &place : read.places)
+      if (place.digits.size() == 1 && place.digits[0] == dimension.name && !is_contained(values, read.value))
+        values.push_back(read.value);
+  return values.size() > 1;
+}
+
+std::vector<std::string> computeConstraints(OpModel &op) {
+  std::vector<std::string> texts, known;
+  if (!op.compute || op.compute->isScan())
+    return texts;
+  auto add = [&](std::string text) {
+    if (!text.empty() && !is_contained(texts, text))
+      texts.push_back(text);
+    return text;
+  };
+  for (const DimensionModel &dimension : op.compute->dimensions)
+    if (dimension.isPack && dimension.extent >= 0)
+      known.push_back(dimension.name);
+  auto isJoined = [](const PlaceModel &place) { return place.digits.size() > 1; };
+  bool joins = any_of(op.compute->result.places, isJoined);
+  for (AccessModel &read : op.compute->reads) {
+    auto isSame = [&](const AccessModel &other) { return other.value == read.value; };
+    if (&*find_if(op.compute->reads, isSame) == &read)
+      read.must = add(rankText(read, known));
+    for (PlaceModel &place : read.places) {
+      joins |= isJoined(place);
+      bool isCounted = place.isPack && place.axis >= 0 && op.attrs[place.axis].kind == AttrKind::I64;
+      if (isCounted)
+        place.must = add(op.attrs[place.axis].name + " must not be above the rank of " + read.value);
+      else if (isJoined(place) || place.parts > 1)
+        place.must = add(multipleText(op, *op.compute, read, place));
+    }
+  }
+  for (DimensionModel &dimension : op.compute->dimensions)
+    if (isShared(*op.compute, dimension))
+      dimension.must = add((dimension.isPack ? "dimensions *" : "dimension ") + dimension.name + " must match");
+  if (joins)
+    add("indices must have at most 8 dimensions");
+  return texts;
 }
 
 } // namespace tess::tblgen

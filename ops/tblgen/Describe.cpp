@@ -61,12 +61,15 @@ static std::vector<std::string> valueLines(const OpModel &op, const std::vector<
   return lines;
 }
 
+/// The shapes that documentation shows; null where a rule says them.
+static const SignatureModel *shapesOf(const OpModel &op) { return op.signature ? op.signature.get() : op.shown.get(); }
+
 std::vector<std::string> operandLines(const OpModel &op) {
-  return valueLines(op, op.operands, op.signature ? &op.signature->operands : nullptr);
+  return valueLines(op, op.operands, shapesOf(op) ? &shapesOf(op)->operands : nullptr);
 }
 
 std::vector<std::string> resultLines(const OpModel &op) {
-  return valueLines(op, op.results, op.signature ? &op.signature->results : nullptr);
+  return valueLines(op, op.results, shapesOf(op) ? &shapesOf(op)->results : nullptr);
 }
 
 static const char *pyType(AttrKind kind) {

@@ -38,7 +38,7 @@ void emitValues(const OpModel &op, llvm::raw_ostream &os);
 void emitAttrs(const OpModel &op, llvm::raw_ostream &os);
 void emitSignature(const OpModel &op, llvm::raw_ostream &os);
 void emitScalar(const OpModel &op, llvm::raw_ostream &os);
-void emitCompute(const OpModel &op, llvm::raw_ostream &os);
+void emitCompute(const Model &model, const OpModel &op, llvm::raw_ostream &os);
 void emitGradient(const Model &model, const OpModel &op, llvm::raw_ostream &os);
 void emitForward(const Model &model, const OpModel &op, llvm::raw_ostream &os);
 /// Returns the rows of the table of splits.

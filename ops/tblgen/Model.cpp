@@ -48,12 +48,20 @@ bool OpModel::needsElements() const {
 /// Whether a gradient follows from how the operator is computed: indices have none.
 static bool followsFromLowering(const OpModel &op) {
   bool givesIndex = op.isLowering("Reduction") && op.def("lowering")->getValueAsString("kind").starts_with("Arg");
-  return op.compute || (op.isLowering("Reduction") && !givesIndex) ||
-         (op.isLowering("Composite") && !op.bit("noGradient"));
+  bool isScan = op.compute && op.compute->isScan();
+  return isScan || (op.isLowering("Reduction") && !givesIndex) || (op.isComposite() && !op.bit("noGradient"));
 }
 
 bool OpModel::hasGradient() const {
   return !dags("gradient").empty() || !text("gradientRule").empty() || followsFromLowering(*this);
+}
+
+bool OpModel::keepsAxes() const {
+  if (bit("keepsAxes") || isLowering("Elementwise_"))
+    return true;
+  auto isSame = [](auto pair) { return std::get<0>(pair).digits == std::get<1>(pair).digits; };
+  return compute && compute->result.places.size() == compute->reads[0].places.size() &&
+         all_of(zip(compute->result.places, compute->reads[0].places), isSame);
 }
 
 template <typename T> static int indexOf(const std::vector<T> &list, StringRef name) {
@@ -161,8 +169,9 @@ static void readFacts(OpModel &op) {
       attr.length = fact->getValueAsInt("length");
     if (fact->isSubClassOf("BindTime")) {
       attr.isBindTime = true;
-      if (op.isLowering("View") || op.isLowering("Reduction") || op.isLowering("Compute_"))
-        op.fatal("BindTime must be of an operator that is no view, reduction or computation, got " + attr.name);
+      bool isScan = op.record->getValueAsString("compute").contains("scan(");
+      if (op.isLowering("View") || op.isLowering("Reduction") || isScan)
+        op.fatal("BindTime must be of an operator that is no view, reduction or scan, got " + attr.name);
     }
     if (fact->isSubClassOf("SizeAttr")) {
       attr.isSize = true;
@@ -310,7 +319,8 @@ static std::string labelOf(const OpModel &op, std::string text) {
 }
 
 static void readConstraints(OpModel &op) {
-  std::vector<std::string> texts = signatureConstraints(op);
+  std::vector<std::string> texts = computeConstraints(op);
+  append_range(texts, signatureConstraints(op));
   if (op.needsElements())
     texts.push_back("reduced dimensions must not be empty" +
                     std::string(op.attrIndex("allow_empty") < 0 ? "" : ", unless allow_empty"));
@@ -340,7 +350,8 @@ static void readShapes(OpModel &op) {
   if (!hasCompute)
     return;
   op.compute = parseCompute(op);
-  op.signature = signatureOf(*op.compute);
+  (op.compute->isScan() ? op.signature : op.shown) =
+      op.compute->isScan() ? signatureOf(*op.compute) : shownShapes(op, *op.compute);
 }
 
 static OpModel readOp(const Record *record) {

@@ -59,26 +59,51 @@ struct SignatureModel {
   bool elementwise = false, isExact = false;
 };
 
-/// One index of an access in `compute`: a dimension, or a pack of any number of them (`*a`).
-struct IndexModel {
-  std::string name;
+/// An axis of an access in `compute`, or those of a pack; becomes a NotationPlace (ops/Notation.h).
+struct PlaceModel {
+  std::vector<std::string> digits; // dimensions, as in `t` or `(t k)`
   bool isPack = false;
-  int axis = -1; // the attribute that says which dimension it is, as in `t:axis`
+  int axis = -1;           // the attribute that says which axis it is, as in `t:axis`
+  int part = 0, parts = 1; // `(0:2 t)` is the first half of an axis
+  std::string must;
 };
 
 /// A value at indices, as in `x[*a, t:axis, *b]`.
 struct AccessModel {
   std::string value;
-  std::vector<IndexModel> indices;
+  std::vector<PlaceModel> places;
+  std::string must;
 };
 
-/// The parsed `compute` of a record; becomes a ScanInfo (ops/OpInfo.h).
+/// A dimension that accesses name; becomes a NotationSymbol.
+struct DimensionModel {
+  std::string name;
+  bool isPack = false;
+  int extent = -1; // the attribute behind `<`
+  std::string must;
+};
+
+/// A function of other operators that `compute` calls.
+struct CallModel {
+  std::string name;
+  unsigned operands;
+};
+
+/// The parsed `compute` of a record: a scan, which becomes a ScanInfo (ops/OpInfo.h), or functions of reads, which
+/// become a Notation and the C++ statements of its graph.
 struct ComputeModel {
   AccessModel result;
-  std::vector<AccessModel> operands;
-  std::string function;         // of ScalarFn
+  std::vector<AccessModel> reads;
+  std::string function;         // of ScalarFn; empty: no scan
   std::string dimension;        // along which it scans
-  int axis, exclusive, reverse; // attributes
+  int axis, exclusive, reverse; // attributes of a scan
+  std::vector<DimensionModel> dimensions;
+  std::vector<std::string> statements;
+  std::vector<CallModel> calls;
+
+  bool isScan() const { return !function.empty(); }
+  /// The dimension of a name; -1 when no access names it.
+  int find(llvm::StringRef name) const;
 };
 
 /// A call that tests make: shapes, attributes, and the range of the elements.
@@ -96,7 +121,8 @@ struct OpModel {
   std::string name, opdefName, cppClass, summary, description;
   std::vector<ValueModel> operands, results;
   std::vector<AttrModel> attrs;
-  std::unique_ptr<SignatureModel> signature;
+  std::unique_ptr<SignatureModel> signature; // null: a rule, or the operators of a composite, say it
+  std::unique_ptr<SignatureModel> shown;     // what documentation says of `compute`
   std::unique_ptr<ComputeModel> compute;
   std::vector<std::pair<std::string, std::string>> constraints; // label, text
   std::vector<SampleModel> samples;
@@ -115,6 +141,10 @@ struct OpModel {
   bool isLowering(llvm::StringRef cls) const;
   /// Whether it is a reduction that refuses to reduce no elements.
   bool needsElements() const;
+  /// Whether other operators make up what it computes.
+  bool isComposite() const { return isLowering("Composite") || (compute && !compute->isScan()); }
+  /// Whether axes of a result mean what those of operand 0 do.
+  bool keepsAxes() const;
   /// Whether the record gives a gradient, or one follows from `compute`, or it is a Composite that may be
   /// differentiated through its operators.
   bool hasGradient() const;
@@ -142,10 +172,13 @@ private:
   std::vector<OpModel> all;
 };
 
-/// Parses the field `compute`, and the signature that follows from it; both end the program with an error at the field
-/// when it has no meaning.
+/// Parses the field `compute`; ends the program with an error at the field when it has no meaning.
 std::unique_ptr<ComputeModel> parseCompute(const OpModel &op);
+/// The signature of a scan; what documentation says of the shapes of others.
 std::unique_ptr<SignatureModel> signatureOf(const ComputeModel &compute);
+std::unique_ptr<SignatureModel> shownShapes(const OpModel &op, const ComputeModel &compute);
+/// What accesses demand, as sentences, which the model's parts get too: "dimension c must match".
+std::vector<std::string> computeConstraints(OpModel &op);
 /// Parses the field `shapes`; ends the program with an error at the record when it is no signature.
 std::unique_ptr<SignatureModel> parseSignature(const OpModel &op);
 /// What a signature demands, as sentences: "dimension K must match".

@@ -136,17 +136,24 @@ std::string normaliseRule(const OpModel &op) {
   return countsAxes ? "normalise::axes" : ruleName("normalise", op.text("normalise"));
 }
 
+std::string channelRule(const OpModel &op) {
+  bool hasNotation = op.compute && !op.compute->isScan();
+  return hasNotation ? "channels::ofNotation" : ruleName("channels", op.text("channels"));
+}
+
 std::string checkRule(const OpModel &op) {
   return op.needsElements() ? "checks::notEmpty" : ruleName("checks", op.text("check"));
 }
 
 struct LoweringText {
   std::string kind, reduce = "ReduceKind::Sum", forward = "nullptr", view = "nullptr, ViewKind::None",
-                    regions = "nullptr, -1", window = "nullptr", scan = "nullptr", kernel = "nullptr";
+                    regions = "nullptr, -1", window = "nullptr", compute = "nullptr, nullptr", kernel = "nullptr";
 };
 
 /// The function for shapes that no signature describes.
 std::string shapeRule(const OpModel &op) {
+  if (op.compute)
+    return op.compute->isScan() ? "nullptr" : "shapes::ofNotation";
   bool followsFromForward = !op.signature && op.text("shapeRule").empty();
   return followsFromForward ? "shapes::ofForward" : ruleName("shapes", op.text("shapeRule"));
 }
@@ -177,9 +184,13 @@ LoweringText lowering(const OpModel &op) {
     text.reduce = "ReduceKind::" + def->getValueAsString("kind").str();
     text.window = ruleName("windows", def->getValueAsString("rule").str());
     text.kernel = orNull(def->getValueAsString("kernel"));
-  } else if (op.compute) {
+  } else if (op.compute && op.compute->isScan()) {
     text.kind = "Compute";
-    text.scan = "&scan";
+    text.compute = "&scan, nullptr";
+  } else if (op.compute) {
+    text.kind = "Composite";
+    text.forward = "forward";
+    text.compute = "nullptr, &notation";
   } else {
     text.kind = def->isSubClassOf("Library") ? "Library" : "Sequential";
     text.kernel = cppString(def->getValueAsString("kernel"));
@@ -192,7 +203,7 @@ std::string gradientText(const OpModel &op) {
     return "gradient";
   if (!op.text("gradientRule").empty())
     return ruleName("gradients", op.text("gradientRule"));
-  if (op.compute)
+  if (op.compute && op.compute->isScan())
     return "gradients::scanned";
   if (!op.hasGradient())
     return "nullptr";
@@ -201,7 +212,7 @@ std::string gradientText(const OpModel &op) {
 
 /// Whether attributes that are read at bind time decide its graph.
 bool isExpandedFirst(const OpModel &op) {
-  return op.isLowering("Composite") && any_of(op.attrs, [](const AttrModel &attr) { return attr.isBindTime; });
+  return op.isComposite() && any_of(op.attrs, [](const AttrModel &attr) { return attr.isBindTime; });
 }
 
 bool isSimple(const OpModel &op) {
@@ -216,7 +227,7 @@ std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostre
   emitAttrs(op, os);
   emitSignature(op, os);
   emitScalar(op, os);
-  emitCompute(op, os);
+  emitCompute(model, op, os);
   emitForward(model, op, os);
   emitGradient(model, op, os);
   splits += emitSplits(model, op, os);
@@ -233,14 +244,13 @@ std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostre
     << orEmpty(!op.attrs.empty(), "attrs") << ", " << (op.signature ? "&signature" : "nullptr") << ", " << shapeRule(op)
     << ",\n    " << dtypeRule(op) << ", " << normaliseRule(op) << ", Lowering::" << low.kind << ", "
     << (op.isLowering("Elementwise_") ? "&scalar" : "nullptr") << ", " << low.reduce << ", " << low.forward << ", "
-    << low.view << ", " << low.regions << ", " << low.window << ", " << low.scan << ", " << low.kernel << ",\n    "
+    << low.view << ", " << low.regions << ", " << low.window << ", " << low.compute << ", " << low.kernel << ",\n    "
     << gradientText(op) << ", " << sharding << ", " << orEmpty(!op.strings("inplace").empty(), "inplace") << ", "
     << boolText(op.bit("stochastic")) << ", " << cppString(op.pyModule) << ", " << cppString(op.pyName) << ", "
     << orNull(op.text("onnx")) << ",\n    " << ruleName("shapes", op.text("boundRule")) << ", "
     << orEmpty(!op.strings("upgrades").empty(), "upgrades") << ", " << orEmpty(!op.constraints.empty(), "constraints")
     << ", " << checkRule(op) << ", " << boolText(isSimple(op)) << ", " << boolText(isExpandedFirst(op)) << ", "
-    << boolText(op.bit("keepsAxes") || op.isLowering("Elementwise_") || op.compute) << ", "
-    << ruleName("channels", op.text("channels")) << ", " << boolText(op.bit("takesVectors")) << ", "
+    << boolText(op.keepsAxes()) << ", " << channelRule(op) << ", " << boolText(op.bit("takesVectors")) << ", "
     << op.record->getValueAsInt("sampleRank");
   os << "constexpr OpInfo info = {" << row << "};\n} // namespace op_" << op.name << "\n";
   return "    op_" + op.name + "::info,\n";

@@ -1,6 +1,6 @@
 // Records that are wrong stop the generator, with the record's place and what is wrong.
 //
-// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
+// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
 include "ops/Base.td"
 
 class Plain<string m> : Tess_Op<m> {
@@ -80,7 +80,7 @@ def Tess_BOp : Plain<"b"> { let samples = []; }
 #ifdef CASE_16
 def Tess_BOp : Plain<"b"> { let lowering = Movement<"sliceSet", "steps">; }
 #endif
-// CHECK: error: b: BindTime must be of an operator that is no view, reduction or computation, got axis
+// CHECK: error: b: BindTime must be of an operator that is no view, reduction or scan, got axis
 #ifdef CASE_17
 def Tess_BOp : Plain<"b"> { let lowering = Reduction<"Sum">; }
 #endif
@@ -136,7 +136,7 @@ def Tess_BOp : Scanned<"b", "out[*a, t, *b] = scan(+, t, exclusive, reverse) x[*
 #ifdef CASE_25
 def Tess_BOp : Scanned<"b", "out[*a, t, *b] = scan(+, t, axis, reverse) x[*a, t:axis, *b]">;
 #endif
-// CHECK: error: b: compute must place a dimension by an axis of operand 0, got reverse
+// CHECK: error: b: compute must place a dimension by an axis of operand 0, and a pack by axes or their number, got reverse
 #ifdef CASE_26
 def Tess_BOp : Scanned<"b", "out[*a, t, *b] = scan(+, t, exclusive, reverse) x[*a, t:reverse, *b]">;
 #endif
@@ -199,4 +199,88 @@ def Tess_BOp : Plain<"b"> { let onnx = "B(axis=dim)"; }
 // CHECK: error: b: onnx must be a name, perhaps with attributes in parentheses, got 'B(axis'
 #ifdef CASE_39
 def Tess_BOp : Plain<"b"> { let onnx = "B(axis"; }
+#endif
+
+class Computed<string m, string notation> : Tess_Op<m> {
+  let summary = "a test";
+  let description = "A test.";
+  let arguments = (ins Tess_Float:$x, SI64Attr:$size);
+  let results = (outs Tess_Float:$out);
+  let compute = notation;
+  let dtypes = Same<"x">;
+  let lowering = Compute_;
+  let attrFacts = [BindTime<"size">];
+  let samples = [Sample<["2,3"], "size=2">];
+}
+// CHECK: error: b: compute must be made of reads, numbers, attributes and dimensions, got y
+#ifdef CASE_40
+def Tess_BOp : Computed<"b", "out[*a] = x[*a] + y">;
+#endif
+// CHECK: error: b: compute must read operands and values that it has given, got y
+#ifdef CASE_41
+def Tess_BOp : Computed<"b", "out[*a] = y[*a]">;
+#endif
+// CHECK: error: b: compute must read y at the indices that it is given at
+#ifdef CASE_42
+def Tess_BOp : Computed<"b", "y[*a] = x[*a]; out[*a, k] = y[*a, k] where k < size">;
+#endif
+// CHECK: error: b: compute must give the result last, got y behind it
+#ifdef CASE_43
+def Tess_BOp : Computed<"b", "out[*a] = x[*a]; y[*a] = x[*a]">;
+#endif
+// CHECK: error: b: compute must give the only result, got y
+#ifdef CASE_44
+def Tess_BOp : Computed<"b", "y[*a] = x[*a]">;
+#endif
+// CHECK: error: b: compute must not set an operand, got x
+#ifdef CASE_45
+def Tess_BOp : Computed<"b", "x[*a] = x[*a]">;
+#endif
+// CHECK: error: b: compute must read each operand, got none of x
+#ifdef CASE_46
+def Tess_BOp : Computed<"b", "out[k] = k where k < size">;
+#endif
+// CHECK: error: b: compute must give or reduce each dimension, got k
+#ifdef CASE_47
+def Tess_BOp : Computed<"b", "out[*a] = x[*a, k]">;
+#endif
+// CHECK: error: b: compute must read or bound each dimension, got k
+#ifdef CASE_48
+def Tess_BOp : Computed<"b", "out[*a, k] = x[*a]">;
+#endif
+// CHECK: error: b: compute must have a dimension as a pack everywhere or nowhere, got a
+#ifdef CASE_49
+def Tess_BOp : Computed<"b", "out[a] = x[*a]">;
+#endif
+// CHECK: error: b: compute must bound a pack by a list, and a dimension by a number, got a
+#ifdef CASE_50
+def Tess_BOp : Computed<"b", "out[*(k a)] = x[*a] where *a < size">;
+#endif
+// CHECK: error: b: compute must bound a dimension by an attribute of whole numbers, got axis2
+#ifdef CASE_51
+def Tess_BOp : Computed<"b", "out[*a, k] = x[*a] where k < axis2">;
+#endif
+// CHECK: error: b: compute must have ? behind optional operands, and read no lists, got x
+#ifdef CASE_52
+def Tess_BOp : Computed<"b", "out[*a] = x[*a]?">;
+#endif
+// CHECK: error: b: compute must have a part and the number of parts, as in (0:2 t), got ' t)]'
+#ifdef CASE_53
+def Tess_BOp : Computed<"b", "out[*a, t] = x[*a, (2:2 t)]">;
+#endif
+// CHECK: error: b: compute must have a dimension in an axis, got '] = x[*a]'
+#ifdef CASE_54
+def Tess_BOp : Computed<"b", "out[*a, ()] = x[*a]">;
+#endif
+// CHECK: error: b: compute must have ], got '*b] = x[*a]'
+#ifdef CASE_55
+def Tess_BOp : Computed<"b", "out[*a *b] = x[*a]">;
+#endif
+// CHECK: error: b: compute must have nothing more, got '^ 2'
+#ifdef CASE_56
+def Tess_BOp : Computed<"b", "out[*a] = x[*a] ^ 2">;
+#endif
+// CHECK: error: b: compute must call elementwise operators with as many operands as they have, got a
+#ifdef CASE_57
+def Tess_BOp : Computed<"b", "out[*a] = a(x[*a])">;
 #endif

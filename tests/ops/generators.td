@@ -74,6 +74,20 @@ def Tess_RunningOp : Tess_Op<"running"> {
   let oracle = Oracle<"x">;
   let python = Py<"functional.tensor", "running">;
 }
+def Tess_RearrangedOp : Tess_Op<"rearranged"> {
+  let summary = "parts of an axis, as often as size says";
+  let description = "Elements times their mean.";
+  let arguments = (ins Tess_Float:$x, Optional<Tess_Float>:$scale, SI64Attr:$axis, SI64Attr:$size);
+  let results = (outs Tess_Float:$out);
+  let compute = "middle[*a, t, *b] = x[*a, (1:2 t):axis, *b] * mean(t) x[*a, (1:2 t), *b];"
+                "out[*a, (t k), *b] = middle[*a, t, *b] * scale[t]? * 0.5 where k < size";
+  let dtypes = Promote<["x", "scale"]>;
+  let lowering = Compute_;
+  let attrFacts = [Axis<"axis", "x">, BindTime<"axis">, BindTime<"size">];
+  let samples = [Sample<["4,3"], "axis=0;size=2">];
+  let oracle = Oracle<"x">;
+  let python = Py<"functional.tensor", "rearranged">;
+}
 
 // Operators come in the order of their names.
 // TABLE: Written by tess-tblgen --gen-tess-op-table from ops/*.td. Do not edit.
@@ -115,7 +129,28 @@ def Tess_RunningOp : Tess_Op<"running"> {
 // TABLE: split0(SubgraphBuilder &b, {{.*}}const OpDef &op, llvm::ArrayRef<int> v) {
 // TABLE-NEXT: return {pieces::call(b, "mul", {v[0], pieces::call(b, "one", {v[0]})}), };
 
-// What is written in index notation is data, and has shapes, a sharding rule and a gradient.
+// Index notation is dimensions and places, of which shapes follow, and a graph.
+// TABLE: namespace op_rearranged {
+// TABLE: symbols[] = {
+// TABLE-NEXT: {true, -1, ""},
+// TABLE-NEXT: {false, -1, "dimension t must match"},
+// TABLE-NEXT: {true, -1, ""},
+// TABLE-NEXT: {false, 1, ""},
+// TABLE: read0Places[] = {
+// TABLE-NEXT: {read0Digits0, -1, 0, 1, ""},
+// TABLE-NEXT: {read0Digits1, 0, 1, 2, "size of the axis of x must be a multiple of 2"},
+// TABLE-NEXT: {read0Digits2, -1, 0, 1, ""},
+// TABLE: resultDigits1[] = {1, 3};
+// TABLE: {1, read1Places, "scale must have rank 1"},
+// TABLE: NotationGraph g(b, op, v);
+// TABLE-NEXT: NotationGraph::Value own_middle = g.call("mul", {g.read(0), g.reduce("mean", {1}, g.read(0))});
+// TABLE-NEXT: return {g.result(g.call("mul", {g.call("mul", {own_middle, g.read(1)}), NotationGraph::number(0.5)}))};
+// TABLE: {"rearranged.indices_must_have_at_most_8_dimensions", "indices must have at most 8 dimensions"},
+// TABLE: shapes::ofNotation
+// TABLE: normalise::axes, Lowering::Composite
+// TABLE-SAME: &notation
+
+// A scan is data, and has shapes, a sharding rule and a gradient.
 // TABLE: namespace op_running {
 // TABLE: symbols[] = {"a, t, *b", };
 // TABLE-NEXT: signature = {operandPatterns, resultPatterns, symbols, "(*a, t, *b), (*a, t, *b) -> (*a, t, *b)", false, true};

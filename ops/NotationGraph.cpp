@@ -1,0 +1,191 @@
+//===- NotationGraph.cpp - results in index notation as operators --------===//
+#include "ops/NotationGraph.h"
+
+#include "ops/GraphPieces.h"
+#include "ops/SizeExpr.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/SmallVectorExtras.h"
+
+namespace tess {
+
+using namespace pieces;
+using Value = NotationGraph::Value;
+
+NotationGraph::NotationGraph(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> operands)
+    : b(b), op(op), operands(operands) {
+  llvm::SmallVector<TensorMeta, 4> metas = llvm::map_to_vector<4>(operands, [&](int id) { return b.meta(id); });
+  llvm::Expected<BoundNotation> found = BoundNotation::of(op, metas);
+  if (!found) {
+    b.fail(found.takeError());
+    return;
+  }
+  bound = std::move(*found);
+  auto add = [&](llvm::ArrayRef<NotationAxis> axes) {
+    for (const NotationAxis &axis : axes)
+      for (NotationDim dim : axis.dims)
+        if (!llvm::is_contained(order, dim))
+          order.push_back(dim);
+  };
+  add(bound->resultAxes());
+  for (size_t read = 0; read < op.info().notation->reads.size(); ++read)
+    add(bound->axesOf(read));
+}
+
+/// The place of a dimension among all: those of the result first, in its order.
+int NotationGraph::orderOf(NotationDim dim) const { return int(llvm::find(order, dim) - order.begin()); }
+
+Value NotationGraph::read(unsigned number) {
+  const NotationAccess &access = op.info().notation->reads[number];
+  Value value;
+  value.isGiven = access.value < operands.size();
+  if (!bound || !value.isGiven)
+    return value;
+  value.id = operands[access.value];
+  llvm::ArrayRef<NotationAxis> axes = bound->axesOf(number);
+  for (unsigned axis = axes.size(); axis-- > 0;)
+    value = split(std::move(value), axis, axes[axis]);
+  return value;
+}
+
+/// Takes axis `axis` for its dimensions; those behind it are taken already.
+Value NotationGraph::split(Value value, unsigned axis, const NotationAxis &as) {
+  const NotationPlace &place = *as.place;
+  if (place.parts > 1) {
+    int64_t size = b.meta(value.id).shape[axis], length = sizes::floorDivide(size, place.parts);
+    if (size == kUnknown)
+      b.fail(invalidArgument(op.name() + ": size of the axis must be known, got " + toString(b.meta(value.id))));
+    int64_t stop = place.part + 1 == place.parts ? INT64_MAX : sizes::multiply(length, place.part + 1);
+    value.id = sliceOf(b, value.id, axis, sizes::multiply(length, place.part), stop);
+  }
+  for (size_t inner = 1; inner < as.dims.size(); ++inner) {
+    int64_t rest = 1;
+    for (NotationDim dim : llvm::ArrayRef(as.dims).drop_front(inner))
+      rest = sizes::multiply(rest, bound->sizeOf(dim));
+    value.id = splitAxis(b, op, value.id, axis + inner - 1, bound->sizeOf(as.dims[inner - 1]), rest);
+  }
+  llvm::SmallVector<Value::Axis, 3> axes =
+      llvm::map_to_vector<3>(as.dims, [](NotationDim dim) { return Value::Axis{dim}; });
+  value.axes.insert(value.axes.begin(), axes.begin(), axes.end());
+  return value;
+}
+
+/// A number or an index as a value of the dtype of `like`.
+Value NotationGraph::settled(const Value &value, const Value &like) {
+  Value made;
+  if (value.number)
+    made.id = constantLike(b, *value.number, like.id);
+  if (value.index) {
+    NotationDim dim{*value.index, 0};
+    made.id = pieces::call(b, "arange", {}, {{"num", bound->sizeOf(dim)}, {"dtype", b.meta(like.id).dtype}});
+    made.axes = {{dim}};
+  }
+  return made;
+}
+
+/// Brings the axes into the order of all dimensions.
+void NotationGraph::sortAxes(Value &value) {
+  IntList pattern = llvm::to_vector<4>(llvm::seq<int64_t>(0, value.axes.size()));
+  llvm::sort(pattern, [&](int64_t x, int64_t y) { return orderOf(value.axes[x].dim) < orderOf(value.axes[y].dim); });
+  if (llvm::is_sorted(pattern))
+    return;
+  value.axes = llvm::map_to_vector<8>(pattern, [&](int64_t axis) { return value.axes[axis]; });
+  value.id = pieces::call(b, "transpose", {value.id}, {{"pattern", pattern}});
+}
+
+/// The value, whose axes are in order, with an axis of size 1 for each of `dims` that it lacks, but for leading ones.
+int NotationGraph::spread(Value value, llvm::ArrayRef<NotationDim> dims) {
+  auto has = [&](NotationDim dim) {
+    return llvm::any_of(value.axes, [&](const Value::Axis &axis) { return axis.dim == dim; });
+  };
+  IntList added;
+  llvm::ArrayRef<NotationDim> behind = dims.drop_until(has);
+  for (auto [axis, dim] : llvm::enumerate(behind))
+    if (!has(dim))
+      added.push_back(int64_t(axis));
+  return added.empty() ? value.id : pieces::call(b, "expand_dims", {value.id}, {{"axis", added}});
+}
+
+Value NotationGraph::call(const char *name, llvm::ArrayRef<Value> given) {
+  if (!bound)
+    return {};
+  if (given.size() == 2 && !given[1].isGiven)
+    return given[0];
+  const Value *like = llvm::find_if(given, [](const Value &value) { return !value.number && !value.index; });
+  llvm::SmallVector<Value, 3> values;
+  Value made;
+  for (const Value &value : given) {
+    values.push_back(value.number || value.index ? settled(value, *like) : value);
+    sortAxes(values.back());
+    for (const Value::Axis &axis : values.back().axes) {
+      auto *known = llvm::find_if(made.axes, [&](const Value::Axis &own) { return own.dim == axis.dim; });
+      if (known == made.axes.end())
+        made.axes.push_back(axis);
+      else
+        known->isReduced &= axis.isReduced;
+    }
+  }
+  llvm::sort(made.axes, [&](const Value::Axis &x, const Value::Axis &y) { return orderOf(x.dim) < orderOf(y.dim); });
+  auto dims = llvm::map_to_vector<8>(made.axes, [](const Value::Axis &axis) { return axis.dim; });
+  auto ids = llvm::map_to_vector<3>(values, [&](const Value &value) { return spread(value, dims); });
+  made.id = pieces::call(b, name, ids);
+  return made;
+}
+
+Value NotationGraph::reduce(const char *name, llvm::ArrayRef<uint8_t> symbols, Value value) {
+  IntList axes;
+  for (auto [number, axis] : llvm::enumerate(value.axes))
+    if (llvm::is_contained(symbols, axis.dim.symbol)) {
+      axes.push_back(int64_t(number));
+      axis.isReduced = true;
+    }
+  if (!axes.empty())
+    value.id = pieces::call(b, name, {value.id}, {{"axes", axes}, {"keepdims", true}});
+  return value;
+}
+
+int NotationGraph::result(Value value) {
+  if (!bound)
+    return -1;
+  IntList reduced;
+  for (auto [number, axis] : llvm::enumerate(value.axes))
+    if (axis.isReduced)
+      reduced.push_back(int64_t(number));
+  if (!reduced.empty())
+    value.id = pieces::call(b, "squeeze", {value.id}, {{"axis", reduced}});
+  llvm::erase_if(value.axes, [](const Value::Axis &axis) { return axis.isReduced; });
+  sortAxes(value);
+  auto present = llvm::map_to_vector<8>(value.axes, [](const Value::Axis &axis) { return axis.dim; });
+  for (auto [number, axis] : llvm::enumerate(bound->resultAxes()))
+    value.id = join(value.id, unsigned(number), axis, present);
+  return value.id;
+}
+
+/// Makes the dimensions of one axis, those of the result before it being one axis each, into that axis; it repeats
+/// along the ones that the value lacks.
+int NotationGraph::join(int value, unsigned axis, const NotationAxis &as, llvm::ArrayRef<NotationDim> present) {
+  if (value < 0)
+    return -1; // the builder has an error
+  IntList added, shape(b.meta(value).rank(), -1);
+  for (auto [number, dim] : llvm::enumerate(as.dims))
+    if (!llvm::is_contained(present, dim)) {
+      added.push_back(int64_t(axis + number));
+      shape.insert(shape.begin() + axis + number, bound->sizeOf(dim));
+    }
+  if (as.dims.empty())
+    return pieces::call(b, "expand_dims", {value}, {{"axis", IntList{axis}}});
+  if (!added.empty()) {
+    value = pieces::call(b, "expand_dims", {value}, {{"axis", added}});
+    value = pieces::call(b, "broadcast_to", {value}, {{"shape", shape}});
+  }
+  if (as.dims.size() == 1)
+    return value;
+  return pieces::call(b, "flatten", {value},
+                      {{"start_axis", int64_t(axis)}, {"end_axis", int64_t(axis + as.dims.size() - 1)}});
+}
+
+int NotationGraph::result(Value value, int like) {
+  return castTo(b, result(std::move(value)), b.meta(operands[like]).dtype);
+}
+
+} // namespace tess

@@ -1,0 +1,200 @@
+//===- ComputeExpression.cpp - `compute` as functions of reads ------------===//
+//
+// An expression becomes C++ that calls ops/NotationGraph.h.
+//
+//===----------------------------------------------------------------------===//
+#include "ops/tblgen/ComputeParser.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace tess::tblgen {
+
+namespace {
+
+constexpr StringLiteral kReductions[] = {"max", "mean", "min", "prod", "sum"};
+
+class ExpressionParser : ComputeParser {
+public:
+  using ComputeParser::ComputeParser;
+
+  ComputeModel run() {
+    do
+      statement();
+    while (take(";"));
+    if (take("where"))
+      do
+        bound();
+      while (take(","));
+    if (!rest.empty())
+      fail("nothing more");
+    check();
+    return std::move(result);
+  }
+
+private:
+  void statement() {
+    AccessModel target = access();
+    need("=");
+    std::string value = expression();
+    if (!result.result.value.empty())
+      fatal("must give the result last, got " + target.value + " behind it");
+    if (op.resultIndex(target.value) >= 0) {
+      const Record *dtypes = op.def("dtypes");
+      std::string like = dtypes && dtypes->isSubClassOf("Same")
+                             ? ", " + std::to_string(op.operandIndex(dtypes->getValueAsString("operand")))
+                             : "";
+      result.statements.push_back("return {g.result(" + value + like + ")};");
+      result.result = std::move(target);
+      return;
+    }
+    if (op.operandIndex(target.value) >= 0)
+      fatal("must not set an operand, got " + target.value);
+    result.statements.push_back("NotationGraph::Value own_" + target.value + " = " + value + ";");
+    own.push_back(std::move(target));
+  }
+
+  /// `k < repeats`: the attribute says how large the dimension is.
+  void bound() {
+    bool isPack = take("*");
+    int number = dimension(isPack);
+    need("<");
+    if (take("*") != isPack)
+      fatal("must bound a pack by a list, and a dimension by a number, got " + result.dimensions[number].name);
+    std::string attr = name("an attribute");
+    int index = op.attrIndex(attr);
+    if (index < 0 || op.attrs[index].kind != (isPack ? AttrKind::I64List : AttrKind::I64))
+      fatal("must bound a dimension by an attribute of whole numbers, got " + attr);
+    result.dimensions[number].extent = index;
+  }
+
+  std::string called(StringRef function, ArrayRef<std::string> operands) {
+    result.calls.push_back({function.str(), unsigned(operands.size())});
+    return ("g.call(\"" + function + "\", {" + join(operands, ", ") + "})").str();
+  }
+
+  std::string expression() {
+    std::string value = term();
+    while (true)
+      if (take("+"))
+        value = called("add", {value, term()});
+      else if (take("-"))
+        value = called("sub", {value, term()});
+      else
+        return value;
+  }
+
+  std::string term() {
+    std::string value = factor();
+    while (true)
+      if (take("*"))
+        value = called("mul", {value, factor()});
+      else if (take("/"))
+        value = called("div", {value, factor()});
+      else
+        return value;
+  }
+
+  std::string factor() {
+    if (take("(")) {
+      std::string value = expression();
+      need(")");
+      return value;
+    }
+    if (!rest.empty() && isDigit(rest.front())) {
+      StringRef number = rest.take_while([](char c) { return isAlnum(c) || c == '.'; });
+      take(number);
+      return ("NotationGraph::number(" + number + ")").str();
+    }
+    StringRef before = rest;
+    std::string word = name("a value");
+    if (rest.starts_with("[")) {
+      rest = before;
+      return read();
+    }
+    if (take("("))
+      return is_contained(kReductions, word) ? reduction(word) : function(word);
+    if (int attr = op.attrIndex(word); attr >= 0)
+      return "NotationGraph::number(op.attr(" + std::to_string(attr) + "))";
+    if (int dimension = result.find(word); dimension >= 0 && !result.dimensions[dimension].isPack)
+      return "NotationGraph::index(" + std::to_string(dimension) + ")";
+    fatal("must be made of reads, numbers, attributes and dimensions, got " + word);
+  }
+
+  std::string function(StringRef name) {
+    std::vector<std::string> operands;
+    do
+      operands.push_back(expression());
+    while (take(","));
+    need(")");
+    return called(name, operands);
+  }
+
+  /// `mean(*k) x[*a, *k]`: behind the dimensions that go.
+  std::string reduction(StringRef function) {
+    std::vector<std::string> numbers;
+    do {
+      int number = dimension(take("*"));
+      reduced.push_back(result.dimensions[number].name);
+      numbers.push_back(std::to_string(number));
+    } while (take(","));
+    need(")");
+    return ("g.reduce(\"" + function + "\", {" + join(numbers, ", ") + "}, " + factor() + ")").str();
+  }
+
+  std::string read() {
+    AccessModel model = access();
+    auto isOwn = [&](const AccessModel &each) { return each.value == model.value; };
+    if (auto known = find_if(own, isOwn); known != own.end()) {
+      if (!haveSamePlaces(*known, model))
+        fatal("must read " + model.value + " at the indices that it is given at");
+      return "own_" + model.value;
+    }
+    int operand = op.operandIndex(model.value);
+    if (operand < 0)
+      fatal("must read operands and values that it has given, got " + model.value);
+    if (take("?") != (op.operands[operand].arity == '?') || op.operands[operand].arity == '*')
+      fatal("must have ? behind optional operands, and read no lists, got " + model.value);
+    auto isSame = [&](const AccessModel &each) { return each.value == model.value && haveSamePlaces(each, model); };
+    auto known = find_if(result.reads, isSame);
+    size_t number = size_t(known - result.reads.begin());
+    if (known == result.reads.end())
+      result.reads.push_back(std::move(model));
+    return "g.read(" + std::to_string(number) + ")";
+  }
+
+  static bool haveSamePlaces(const AccessModel &a, const AccessModel &b) {
+    return a.places.size() == b.places.size() && all_of(zip(a.places, b.places), [](auto pair) {
+             const auto &[x, y] = pair;
+             return x.digits == y.digits && x.part == y.part && x.parts == y.parts;
+           });
+  }
+
+  void check() {
+    if (op.results.size() != 1 || result.result.value != op.results[0].name)
+      fatal("must give the only result, got " + (own.empty() ? "none" : own.back().value));
+    for (const ValueModel &operand : op.operands)
+      if (none_of(result.reads, [&](const AccessModel &read) { return read.value == operand.name; }))
+        fatal("must read each operand, got none of " + operand.name);
+    for (const DimensionModel &dimension : result.dimensions) {
+      auto has = [&](const PlaceModel &place) { return is_contained(place.digits, dimension.name); };
+      bool isGiven = any_of(result.result.places, has);
+      bool isRead = any_of(result.reads, [&](const AccessModel &read) { return any_of(read.places, has); });
+      if (!isGiven && !is_contained(reduced, dimension.name))
+        fatal("must give or reduce each dimension, got " + dimension.name);
+      if (!isRead && dimension.extent < 0)
+        fatal("must read or bound each dimension, got " + dimension.name);
+    }
+  }
+
+  std::vector<AccessModel> own;     // values that statements give
+  std::vector<std::string> reduced; // dimensions that some reduction takes
+};
+
+} // namespace
+
+ComputeModel parseExpressions(const OpModel &op) { return ExpressionParser(op).run(); }
+
+} // namespace tess::tblgen

@@ -1,0 +1,37 @@
+//===- ComputeParser.h - reading `compute` from left to right ----*- C++ -*-===//
+#pragma once
+
+#include "ops/tblgen/Model.h"
+
+namespace tess::tblgen {
+
+/// What both forms of `compute` are made of. A text without meaning ends the program with an error at the field.
+class ComputeParser {
+public:
+  explicit ComputeParser(const OpModel &op) : op(op), rest(op.record->getValueAsString("compute")) {}
+
+protected:
+  [[noreturn]] void fatal(const llvm::Twine &message) const;
+  [[noreturn]] void fail(const llvm::Twine &expected) const;
+
+  bool take(llvm::StringRef word);
+  void need(llvm::StringRef word);
+  /// An identifier; `what` says what it should be.
+  std::string name(const llvm::Twine &what);
+  AccessModel access();
+  /// A dimension's name, which becomes known; its number among them.
+  int dimension(bool isPack);
+
+  const OpModel &op;
+  llvm::StringRef rest;
+  ComputeModel result;
+
+private:
+  PlaceModel place();
+  void digits(PlaceModel &model);
+};
+
+/// Reads functions of accesses: ComputeExpression.cpp.
+ComputeModel parseExpressions(const OpModel &op);
+
+} // namespace tess::tblgen
