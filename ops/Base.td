@@ -124,7 +124,7 @@ class C<string v> { string value = v; }
 // (op<"sum", "axes=$axes;keepdims=true"> $x). In `gradient`: operands, results
 // and `$d<result>`; one dag per operand, (none) where there is no gradient.
 // In attribute text `$a` is an attribute of this op, `@x` the dtype and `#x` the
-// shape of a value. reshape_like, sum_to and full_like become reshape, sum and
+// shape of a value; `[1, *$a]` is a list with the elements of one. reshape_like, sum_to and full_like become reshape, sum and
 // full where shapes are known, so that nothing is saved for its shape alone.
 // (when<"swap=true"> a, b) is `a` where the attribute has that value, else `b`.
 // A Composite without a gradient is differentiated through its forward graph.
@@ -187,10 +187,8 @@ class Movement<string r, string s = ""> : LoweringRule {              // a funct
   string rule = r;
   string steps = s; // the attribute with the steps along each axis that a region takes in the result; none: steps of 1
 }
-class Window<string r, string k, string old = ""> : LoweringRule {    // a function of ops/WindowRules.h
-  string rule = r;
-  string kind = k;   // Max Min
-  string kernel = old; // of runtime/KernelTable, which compiled files call that are older than the rule
+class Window<string old = ""> : LoweringRule {                        // `compute`, max or min over the elements of windows
+  string kernel = old; // of runtime/KernelTable, which compiled files call that are older than windows
 }
 class Library<string k> : LoweringRule { string kernel = k; }         // a kernel of runtime/KernelTable
 class Sequential<string k> : LoweringRule { string kernel = k; }      // the same, on its allow-list
@@ -209,7 +207,7 @@ class Tess_Op<string mnemonic, list<Trait> traits = []>
   DTypeRule dtypes = ?;
   LoweringRule lowering = ?;
   list<dag> scalar = [];       // Elementwise: one dag per result
-  string compute = "";         // Compute_: the result in index notation (ops/README.md), in the place of `shapes`
+  string compute = "";         // Compute_: the result in index notation (ops/Notation.h), in the place of `shapes`
   list<dag> forward = [];      // Composite: one dag per result
   list<dag> gradient = [];     // one dag per operand; or
   string gradientRule = "";    // a function of ops/GradientRules.h; of `compute` and of reductions it follows

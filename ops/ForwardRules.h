@@ -33,12 +33,6 @@ TESS_FORWARD_RULE(rotaryEmbedding);
 TESS_FORWARD_RULE(adaptiveAvgPool);
 TESS_FORWARD_RULE(adaptiveMaxPool);
 
-// SequenceRules.cpp
-TESS_FORWARD_RULE(maxPool1d);
-TESS_FORWARD_RULE(avgPool1d);
-TESS_FORWARD_RULE(adaptiveAvgPool1d);
-TESS_FORWARD_RULE(adaptiveMaxPool1d);
-
 // LinearRules.cpp
 TESS_FORWARD_RULE(cross);
 

@@ -25,6 +25,13 @@ IntList shapeOf(SubgraphBuilder &b, int value) {
   return IntList(shape.begin(), shape.end());
 }
 
+IntList joined(llvm::ArrayRef<IntList> lists) {
+  IntList all;
+  for (const IntList &list : lists)
+    all.append(list);
+  return all;
+}
+
 int reshapeLike(SubgraphBuilder &b, int x, int like) {
   if (b.meta(like).isStatic())
     return b.meta(x).shape == b.meta(like).shape ? x : call(b, "reshape", {x}, {{"shape", shapeOf(b, like)}});

@@ -52,6 +52,8 @@ int accumulate(SubgraphBuilder &b, int a, int other);
 int fitGradient(SubgraphBuilder &b, int grad, int operand);
 /// Gradient number `index` in `values` (operands, results, gradients of results); zeros where none arrives.
 int gradientOf(SubgraphBuilder &b, llvm::ArrayRef<int> values, unsigned numOperands, unsigned index);
+/// The elements of all lists.
+IntList joined(llvm::ArrayRef<IntList> lists);
 /// Shape of a value as an attribute.
 IntList shapeOf(SubgraphBuilder &b, int value);
 

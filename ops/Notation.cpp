@@ -4,6 +4,7 @@
 #include "ops/ChannelRules.h"
 #include "ops/RuleErrors.h"
 #include "ops/ShapeRules.h"
+#include "ops/WindowRules.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess {
@@ -91,6 +92,9 @@ private:
   /// stands between them.
   void settle(const NotationAccess &access, int rank) {
     for (const NotationPlace &place : access.places)
+      if (place.isWindow)
+        setRank(place.digits[0], ranks[place.digits[1]]); // a position for each element's
+    for (const NotationPlace &place : access.places)
       if (place.axis >= 0 && isPack(place)) {
         const IntList *axes = axesFor(place);
         setRank(place.digits[0], axes ? (axes->empty() ? rank : axes->size()) : op.attr(unsigned(place.axis)).i64());
@@ -169,6 +173,8 @@ private:
   /// Splits an axis into its dimensions, of which one may be open.
   llvm::Error measureAxis(unsigned operand, const NotationAxis &axis, int64_t size) {
     int64_t known = axis.place->parts;
+    if (axis.place->isWindow)
+      return measureWindows(operand, axis, size);
     if (axis.dims.size() == 1 && known == 1)
       return unify(axis.dims[0], size);
     int64_t *open = nullptr;
@@ -189,6 +195,25 @@ private:
     else if (differs(size, known))
       return mustHold(op, axis.place->must, operands, operand);
     return llvm::Error::success();
+  }
+
+  /// Counts the windows along an axis.
+  llvm::Error measureWindows(unsigned operand, const NotationAxis &axis, int64_t size) {
+    NotationDim position = axis.dims[0], element = axis.dims[1];
+    WindowAxis window = BoundNotation::windowOf(op, *axis.place, position.number, bound.sizeOf(element));
+    if (window.padding >= window.size)
+      return mustHoldOf(op, "padding must be below the window's size", shownWindows(*axis.place));
+    int64_t &count = bound.sizes[position.symbol][position.number];
+    count = windows::count(size, window);
+    if (count != -1)
+      return llvm::Error::success();
+    return mustHoldOf(op, "window must fit into the padded input", listed() + ", " + shownWindows(*axis.place));
+  }
+  /// "kernel_size [2, 2] and padding [0, 0]".
+  std::string shownWindows(const NotationPlace &place) const {
+    auto shown = [&](int attr) { return op.info().attrs[attr].name + (" " + op.attr(unsigned(attr)).toText()); };
+    std::string text = shown(notation.symbols[place.digits[1]].extent);
+    return place.padding < 0 ? text : text + " and " + shown(place.padding);
   }
 
   llvm::Error unify(NotationDim dim, int64_t size) {
@@ -228,6 +253,16 @@ private:
   std::vector<int> ranks; // by symbol
   BoundNotation bound;
 };
+
+WindowAxis BoundNotation::windowOf(const OpDef &op, const NotationPlace &place, int number, int64_t size) {
+  auto numberOf = [&](int attr, int64_t missing) {
+    if (attr < 0)
+      return missing;
+    const AttrValue &value = op.attr(unsigned(attr));
+    return value.kind() == AttrKind::I64List ? value.ints()[number] : value.i64();
+  };
+  return {size, numberOf(place.stride, 1), numberOf(place.padding, 0), numberOf(place.dilation, 1)};
+}
 
 llvm::Expected<BoundNotation> BoundNotation::of(const OpDef &op, llvm::ArrayRef<TensorMeta> operands) {
   return NotationBinder(op, operands).run();

@@ -2,7 +2,24 @@
 //
 // A record's `compute`, parsed by tess-tblgen: which dimensions the axes of
 // operands and of the result have. Their sizes, what must hold of them, and where
-// the axes of quantized channels go follow. ops/README.md has the grammar.
+// the axes of quantized channels go follow. The models are MLIR's OpDSL, TVM's
+// tensor expressions and einops.
+//
+// Grammar: `compute` = statement (";" statement)* ["where" bound ("," bound)*], or
+// a scan. `statement` = access "=" expression; the last one gives the result,
+// others values for later ones. `bound` = dimension "<" attribute, or "*" pack "<"
+// "*" attribute. `access` = value "[" [place ("," place)*] "]"; behind an optional
+// operand stands "?", and one that is missing leaves out its function. `place` =
+// ["*"] dimension, or ["*"] "(" [part ":" parts] dimension+ ")", each perhaps with
+// ":" attribute, or a window: ["*"] dimension ["*" attribute] "+" ["*"] dimension
+// ["*" attribute] ["-" attribute]. `expression`: reads, numbers, attributes, the
+// index along a dimension, + - * /, elementwise operators, and max, mean, min, prod
+// or sum "(" dimensions ")" of what is taken from them. `scan` = access "=" "scan"
+// "(" function "," dimension "," exclusive "," reverse ")" access ("," access)*.
+//
+// `(t k)` is one axis whose index counts t and k in row-major order, `(0:2 t)` the
+// first half of one. `t:axis` says by an attribute which axis t is; `*k:axes` by a
+// list which axes, or by a number how many last ones.
 //
 //===----------------------------------------------------------------------===//
 #pragma once
@@ -15,6 +32,7 @@
 namespace tess {
 
 class OpDef;
+struct WindowAxis;
 
 /// A dimension that `compute` names, or a pack of any number of them.
 struct NotationSymbol {
@@ -29,6 +47,10 @@ struct NotationPlace {
   int8_t axis = -1;               // the attribute that says which axis, which axes, or how many last ones they are
   uint8_t part = 0, parts = 1;    // the part of the axis that is meant, and of how many equal ones
   const char *must = "";          // what an axis that cannot have these dimensions does not hold
+  // Of windows: the digits are their positions and the elements of each, and attributes say how far apart either lie,
+  // and how many elements are put before and behind the axis; -1: 1, and none.
+  bool isWindow = false;
+  int8_t stride = -1, dilation = -1, padding = -1;
 };
 
 /// A value at indices.
@@ -65,6 +87,9 @@ public:
   /// InvalidArgument where the operands do not have what the record's constraints say. Optional operands that are not
   /// given are the last ones.
   static llvm::Expected<BoundNotation> of(const OpDef &op, llvm::ArrayRef<TensorMeta> operands);
+
+  /// The windows along axis `number` of a place.
+  static WindowAxis windowOf(const OpDef &op, const NotationPlace &place, int number, int64_t size);
 
   /// kUnknown where the operands do not say it.
   int64_t sizeOf(NotationDim dim) const { return sizes[dim.symbol][dim.number]; }

@@ -28,6 +28,10 @@ class AdaptiveFacts<int n, string what> {
                         Doc<"output_size", what>];
 }
 defvar countFacts = [Doc<"count_include_pad", "count padding as elements of value 0">, BindTime<"count_include_pad">];
+// The reduction of windows along `n` axes, whose positions are *s and whose elements are *k.
+class Windows<string function> {
+  string text = "out[n, c, *s] = " # function # "(*k) x[n, c, *s * *strides + *k - *padding] where *k < *kernel_size";
+}
 defvar poolWindows = ["padding must be below the window's size", "window must fit into the padded input"];
 
 // Images of n axes, of 2 or 3: words and parts of texts.
@@ -39,7 +43,6 @@ class Images<int n> {
   string pooled = !if(!eq(n, 2), "OH, OW", "OD, OH, OW");
   dag attrs = PoolAttrs<n>.all;
   list<AttrFact> facts = PoolFacts<n, along>.all;
-  list<string> geometry = !listconcat(["x must have rank " # !add(n, 2)], poolWindows);
 }
 
 class PoolOp<string m, string what, string expr> : Tess_Op<m> {
@@ -57,12 +60,11 @@ class MaxPool<Images d> : PoolOp<"max_pool" # d.name, "largest element of each w
   let keepsAxes = 1;
   let sampleRank = !add(d.axes, 1);
   let arguments = !con((ins Tess_Float:$x), d.attrs);
-  let lowering = Window<"pool", "Max", !if(!eq(d.axes, 2), "max_pool2d", "")>;
-  let shapeRule = "pool";
+  let lowering = Window<!if(!eq(d.axes, 2), "max_pool2d", "")>;
+  let compute = Windows<"max">.text;
   let dtypes = Same<"x">;
   let gradient = [(op<"max_pool" # d.name # "_backward", samePool> $x, $out, $dout)];
   let attrFacts = d.facts;
-  let constraints = d.geometry;
   let onnx = "MaxPool(...)";
 }
 class MaxPoolBackward<Images d> : PoolOp<"max_pool" # d.name # "_backward", "gradient of max_pool" # d.name,
@@ -86,12 +88,11 @@ class AvgPool<Images d> : PoolOp<"avg_pool" # d.name, "mean of each window",
   let keepsAxes = 1;
   let sampleRank = !add(d.axes, 1);
   let arguments = !con((ins Tess_Float:$x), d.attrs, countAttr);
-  let shapeRule = "pool";
+  let compute = Windows<"mean">.text;
   let dtypes = Same<"x">;
   let lowering = Library<"avg_pool2d">; // it takes images of three axes, too
   let gradient = [(op<"avg_pool" # d.name # "_backward", sameAvgPool> $dout, $x)];
   let attrFacts = !listconcat(d.facts, countFacts);
-  let constraints = d.geometry;
   let onnx = "AveragePool(...)";
 }
 class AvgPoolBackward<Images d> : PoolOp<"avg_pool" # d.name # "_backward", "gradient of avg_pool" # d.name,
@@ -184,56 +185,64 @@ def Tess_AdaptiveMaxPool3dOp : AdaptiveMaxPool<Images<3>> { let samples = adapti
 //===----------------------------------------------------------------------===//
 // Of sequences, as images of height 1
 //===----------------------------------------------------------------------===//
-class SequencePool<string m, string what, string rule, string expr> : PoolOp<m, what, expr> {
+class SequencePool<string m, string what, string expr> : PoolOp<m, what, expr> {
   let keepsAxes = 1;
   let sampleRank = 2;
   let dtypes = Same<"x">;
-  let lowering = Composite<rule>;
 }
-def Tess_MaxPool1dOp : SequencePool<"max_pool1d", "largest element of each window of a sequence", "maxPool1d",
+// A value as images of height 1, and back; the windows that these have.
+defvar imageOfX = (op<"expand_dims", "axis=[2]"> $x);
+defvar imageOfOut = (op<"expand_dims", "axis=[2]"> $out);
+defvar imageOfGrad = (op<"expand_dims", "axis=[2]"> $dout);
+class Sequence<dag image> { dag all = (op<"squeeze", "axis=[2]"> image); }
+defvar flatWindows = "kernel_size=[1, *$kernel_size];strides=[1, *$strides];padding=[0, *$padding]";
+def Tess_MaxPool1dOp : SequencePool<"max_pool1d", "largest element of each window of a sequence",
                                     "tess_oracle.max_pool(x, kernel_size, strides, padding)"> {
   let description = [{`out[n, c, i]` is the largest of `x[n, c, i * strides[0] - padding[0] + p]` for p in the window;
     NaN wins, padding never does. x is [N, C, L], the result [N, C, OL] with OL as max_pool2d's sizes.}];
   let arguments = !con((ins Tess_Float:$x), PoolAttrs<1>.all);
-  let shapeRule = "pool";
+  let compute = Windows<"max">.text;
+  let lowering = Window<>;
+  let gradient = [Sequence<(op<"max_pool2d_backward", flatWindows> imageOfX, imageOfOut, imageOfGrad)>.all];
   let attrFacts = PoolFacts<1, "the sequence">.all;
-  let constraints = !listconcat(["x must have rank 3"], poolWindows);
   let samples = [Sample<["2,3,6"], "kernel_size=[2];strides=[2]">, Sample<["1,2,5"], "kernel_size=[3];padding=[1]">,
                  Sample<["0,2,4"], "kernel_size=[2]">, Sample<["1,2,5"], "kernel_size=[1]">];
   let onnx = "MaxPool(...)";
 }
-def Tess_AvgPool1dOp : SequencePool<"avg_pool1d", "mean of each window of a sequence", "avgPool1d",
+def Tess_AvgPool1dOp : SequencePool<"avg_pool1d", "mean of each window of a sequence",
     "tess_oracle.avg_pool(x, kernel_size, strides, padding, count_include_pad)"> {
   let description = [{`out[n, c, i]` is the mean of the window of x that max_pool1d would look at; shapes as there.
     Padding counts as elements of value 0, or with count_include_pad false not at all.}];
   let arguments = !con((ins Tess_Float:$x), PoolAttrs<1>.all, countAttr);
-  let shapeRule = "pool";
+  let compute = Windows<"mean">.text;
+  let lowering = Composite<>;
+  let forward = [Sequence<(op<"avg_pool2d", flatWindows # ";count_include_pad=$count_include_pad"> imageOfX)>.all];
   let attrFacts = !listconcat(PoolFacts<1, "the sequence">.all, countFacts);
-  let constraints = !listconcat(["x must have rank 3"], poolWindows);
   let samples = [Sample<["2,3,6"], "kernel_size=[2];strides=[2]">, Sample<["1,2,5"], "kernel_size=[3];padding=[1]">,
                  Sample<["1,2,5"], "kernel_size=[3];padding=[1];count_include_pad=false">,
                  Sample<["1,2,5"], "kernel_size=[1]">];
   let onnx = "AveragePool(...)";
 }
-class AdaptivePool1d<string m, string what, string rule, string expr> : SequencePool<m, what, rule, expr> {
+class AdaptivePool1d<string m, string what, string function> : SequencePool<m, what,
+    "tess_oracle.adaptive_pool(x, output_size, " # function # ")"> {
   let keepsAxes = 0;
   let sampleRank = 0;
   let arguments = (ins Tess_Float:$x, DenseI64ArrayAttr:$output_size);
   let shapes = "(N, C, L) -> (N, C, *@output_size)";
+  let lowering = Composite<>;
+  let forward = [Sequence<(op<!subst("1d", "2d", m), "output_size=[1, *$output_size]"> imageOfX)>.all];
   let attrFacts = AdaptiveFacts<1, "length of the result">.all;
   let python = Py<"functional.pool", m, [], "", ["x=inp", "output_size=oshp"]>;
   let samples = [Sample<["2,3,6"], "output_size=[3]">, Sample<["1,2,7"], "output_size=[3]">,
                  Sample<["1,2,3"], "output_size=[1]">];
 }
 def Tess_AdaptiveAvgPool1dOp : AdaptivePool1d<"adaptive_avg_pool1d",
-    "mean of windows that divide the sequence into a given length", "adaptiveAvgPool1d",
-    "tess_oracle.adaptive_pool(x, output_size, np.mean)"> {
+    "mean of windows that divide the sequence into a given length", "np.mean"> {
   let description = [{`out[n, c, i]` is the mean of the elements `floor(i * L / OL)` to `ceil((i + 1) * L / OL) - 1`, OL
     being output_size: windows may overlap. As PyTorch's adaptive_avg_pool1d.}];
 }
 def Tess_AdaptiveMaxPool1dOp : AdaptivePool1d<"adaptive_max_pool1d",
-    "largest element of windows that divide the sequence into a given length", "adaptiveMaxPool1d",
-    "tess_oracle.adaptive_pool(x, output_size, np.max)"> {
+    "largest element of windows that divide the sequence into a given length", "np.max"> {
   let description = [{`out[n, c, i]` is the largest element of the window that adaptive_avg_pool1d would look at; NaN
     wins. The first of equal elements of a window takes the gradient. As PyTorch's adaptive_max_pool1d.}];
 }

@@ -32,7 +32,6 @@ TESS_SHAPE_RULE(swapaxes);
 // SpatialShapes.cpp
 TESS_SHAPE_RULE(conv);
 TESS_SHAPE_RULE(convTranspose);
-TESS_SHAPE_RULE(pool);
 TESS_SHAPE_RULE(slidingWindow);
 TESS_SHAPE_RULE(localConv2d);
 TESS_SHAPE_RULE(regionRestrictedConv);

@@ -2,6 +2,7 @@
 #include "ops/Checks.h"
 #include "ops/RuleErrors.h"
 #include "ops/ShapeRules.h"
+#include "ops/WindowRules.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -18,16 +19,6 @@ static llvm::Error requireRank(const OpDef &op, Operands operands) {
       return mustHold(op, llvm::Twine(op.info().operands[i].name) + " must have rank " + llvm::Twine(rank), operands,
                       i);
   return llvm::Error::success();
-}
-
-/// The number of windows of `window` elements along an axis; -1 when not even one fits.
-static int64_t windows(int64_t size, int64_t window, int64_t pad, int64_t stride) {
-  if (size == kUnknown || window == kUnknown)
-    return kUnknown;
-  if (sizes::isSymbolic({size, window}))
-    return sizes::add(sizes::floorDivide(sizes::add(size, sizes::subtract(2 * pad, window)), stride), 1);
-  int64_t room = size + 2 * pad - window;
-  return room < 0 ? -1 : room / stride + 1;
 }
 
 static int64_t dilated(int64_t kernel, int64_t dilation) {
@@ -48,7 +39,7 @@ static llvm::Expected<Shape> convShape(const OpDef &op, Operands operands, unsig
     return mustHold(op, "output channels must be a multiple of groups (" + llvm::Twine(groups) + ")", operands, wi);
   Shape shape = {x[0], w[0]};
   for (unsigned i = 0; i < strides.size(); ++i) {
-    shape.push_back(windows(x[2 + i], dilated(w[2 + i], dilation[i]), padding[i], strides[i]));
+    shape.push_back(windows::count(x[2 + i], {w[2 + i], strides[i], padding[i], dilation[i]}));
     if (shape.back() == -1)
       return mustHoldOfTwo(op, "window must fit into the padded input", operands, xi, wi);
   }
@@ -111,20 +102,11 @@ static llvm::Expected<Shape> poolShape(const OpDef &op, Operands operands, unsig
     if (padding[i] >= kernel[i])
       return mustHoldOf(op, "padding must be below the window's size",
                         "kernel_size " + toString(kernel) + " and padding " + toString(padding));
-    shape.push_back(windows(x[2 + i], kernel[i], padding[i], strides[i]));
+    shape.push_back(windows::count(x[2 + i], {kernel[i], strides[i], padding[i], 1}));
     if (shape.back() == -1)
       return mustHold(op, "window " + toString(kernel) + " must fit into the padded input", operands, xi);
   }
   return shape;
-}
-
-llvm::Expected<Metas> pool(const OpDef &op, Operands operands, Segments) {
-  if (llvm::Error e = requireRank(op, operands))
-    return std::move(e);
-  llvm::Expected<Shape> shape = poolShape(op, operands, 0);
-  if (!shape)
-    return shape.takeError();
-  return single(operands, *shape);
 }
 
 /// Checks that each operand has the rank that is given for it.
@@ -141,7 +123,7 @@ static Shape placesOf(const OpDef &op, llvm::ArrayRef<int64_t> image, llvm::Arra
   Shape places;
   for (unsigned i : {0u, 1u})
     places.push_back(
-        windows(image[i], dilated(kernel[i], op.ints("dilation")[i]), op.ints("padding")[i], op.ints("strides")[i]));
+        windows::count(image[i], {kernel[i], op.ints("strides")[i], op.ints("padding")[i], op.ints("dilation")[i]}));
   return places;
 }
 

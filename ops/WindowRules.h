@@ -1,8 +1,4 @@
 //===- WindowRules.h - the windows of operators -----------------*- C++ -*-===//
-//
-// Named by a record's Window<...>.
-//
-//===----------------------------------------------------------------------===//
 #pragma once
 
 #include "ops/OpDef.h"
@@ -12,7 +8,10 @@ namespace tess::windows {
 /// The windows of an operator along the last axes of operand 0, in the order of the axes.
 using Windows = llvm::SmallVector<WindowAxis, 3>;
 
-/// Attributes kernel_size, strides and padding, a number for each axis.
-Windows pool(const OpDef &op);
+/// Those that `compute` reads.
+Windows ofNotation(const OpDef &op);
+
+/// The number of windows along an axis of `size` elements; -1 when not even one fits.
+int64_t count(int64_t size, const WindowAxis &window);
 
 } // namespace tess::windows

@@ -18,9 +18,13 @@ static std::string emitAccess(const ComputeModel &compute, const AccessModel &ac
   }
   if (!access.places.empty())
     os << "constexpr NotationPlace " << name << "Places[] = {\n";
-  for (auto [number, place] : enumerate(access.places))
+  for (auto [number, place] : enumerate(access.places)) {
     os << "    {" << name << "Digits" << number << ", " << place.axis << ", " << place.part << ", " << place.parts
-       << ", " << cppString(place.must) << "},\n";
+       << ", " << cppString(place.must);
+    if (place.isWindow)
+      os << ", true, " << place.stride << ", " << place.dilation << ", " << place.padding;
+    os << "},\n";
+  }
   if (!access.places.empty())
     os << "};\n";
   return "{" + std::to_string(value) + ", " + (access.places.empty() ? "{}" : name + "Places") + ", " +
@@ -65,6 +69,8 @@ void emitCompute(const Model &model, const OpModel &op, raw_ostream &os) {
   }
   checkCalls(model, op);
   emitNotation(op, os);
+  if (!op.isLowering("Compute_"))
+    return;
   os << "llvm::SmallVector<int, 4> forward(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {\n"
         "  NotationGraph g(b, op, v);\n";
   for (const std::string &statement : compute->statements)

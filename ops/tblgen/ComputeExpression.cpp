@@ -16,6 +16,16 @@ namespace {
 
 constexpr StringLiteral kReductions[] = {"max", "mean", "min", "prod", "sum"};
 
+/// C++ for a value.
+struct Expression {
+  Expression(std::string text, bool isRead = false, std::string reduction = "")
+      : text(std::move(text)), isRead(isRead), reduction(std::move(reduction)) {}
+
+  std::string text;
+  bool isRead;
+  std::string reduction; // of a read
+};
+
 class ExpressionParser : ComputeParser {
 public:
   using ComputeParser::ComputeParser;
@@ -38,7 +48,7 @@ private:
   void statement() {
     AccessModel target = access();
     need("=");
-    std::string value = expression();
+    Expression value = expression();
     if (!result.result.value.empty())
       fatal("must give the result last, got " + target.value + " behind it");
     if (op.resultIndex(target.value) >= 0) {
@@ -46,13 +56,14 @@ private:
       std::string like = dtypes && dtypes->isSubClassOf("Same")
                              ? ", " + std::to_string(op.operandIndex(dtypes->getValueAsString("operand")))
                              : "";
-      result.statements.push_back("return {g.result(" + value + like + ")};");
+      result.statements.push_back("return {g.result(" + value.text + like + ")};");
+      result.reduction = value.reduction;
       result.result = std::move(target);
       return;
     }
     if (op.operandIndex(target.value) >= 0)
       fatal("must not set an operand, got " + target.value);
-    result.statements.push_back("NotationGraph::Value own_" + target.value + " = " + value + ";");
+    result.statements.push_back("NotationGraph::Value own_" + target.value + " = " + value.text + ";");
     own.push_back(std::move(target));
   }
 
@@ -70,13 +81,14 @@ private:
     result.dimensions[number].extent = index;
   }
 
-  std::string called(StringRef function, ArrayRef<std::string> operands) {
+  Expression called(StringRef function, ArrayRef<Expression> operands) {
     result.calls.push_back({function.str(), unsigned(operands.size())});
-    return ("g.call(\"" + function + "\", {" + join(operands, ", ") + "})").str();
+    auto text = [](const Expression &operand) { return operand.text; };
+    return {("g.call(\"" + function + "\", {" + join(map_range(operands, text), ", ") + "})").str()};
   }
 
-  std::string expression() {
-    std::string value = term();
+  Expression expression() {
+    Expression value = term();
     while (true)
       if (take("+"))
         value = called("add", {value, term()});
@@ -86,8 +98,8 @@ private:
         return value;
   }
 
-  std::string term() {
-    std::string value = factor();
+  Expression term() {
+    Expression value = factor();
     while (true)
       if (take("*"))
         value = called("mul", {value, factor()});
@@ -97,16 +109,16 @@ private:
         return value;
   }
 
-  std::string factor() {
+  Expression factor() {
     if (take("(")) {
-      std::string value = expression();
+      Expression value = expression();
       need(")");
       return value;
     }
     if (!rest.empty() && isDigit(rest.front())) {
       StringRef number = rest.take_while([](char c) { return isAlnum(c) || c == '.'; });
       take(number);
-      return ("NotationGraph::number(" + number + ")").str();
+      return {("NotationGraph::number(" + number + ")").str()};
     }
     StringRef before = rest;
     std::string word = name("a value");
@@ -117,14 +129,14 @@ private:
     if (take("("))
       return is_contained(kReductions, word) ? reduction(word) : function(word);
     if (int attr = op.attrIndex(word); attr >= 0)
-      return "NotationGraph::number(op.attr(" + std::to_string(attr) + "))";
+      return {"NotationGraph::number(op.attr(" + std::to_string(attr) + "))"};
     if (int dimension = result.find(word); dimension >= 0 && !result.dimensions[dimension].isPack)
-      return "NotationGraph::index(" + std::to_string(dimension) + ")";
+      return {"NotationGraph::index(" + std::to_string(dimension) + ")"};
     fatal("must be made of reads, numbers, attributes and dimensions, got " + word);
   }
 
-  std::string function(StringRef name) {
-    std::vector<std::string> operands;
+  Expression function(StringRef name) {
+    std::vector<Expression> operands;
     do
       operands.push_back(expression());
     while (take(","));
@@ -133,7 +145,7 @@ private:
   }
 
   /// `mean(*k) x[*a, *k]`: behind the dimensions that go.
-  std::string reduction(StringRef function) {
+  Expression reduction(StringRef function) {
     std::vector<std::string> numbers;
     do {
       int number = dimension(take("*"));
@@ -141,16 +153,18 @@ private:
       numbers.push_back(std::to_string(number));
     } while (take(","));
     need(")");
-    return ("g.reduce(\"" + function + "\", {" + join(numbers, ", ") + "}, " + factor() + ")").str();
+    Expression value = factor();
+    return {("g.reduce(\"" + function + "\", {" + join(numbers, ", ") + "}, " + value.text + ")").str(), false,
+            value.isRead ? function.str() : ""};
   }
 
-  std::string read() {
+  Expression read() {
     AccessModel model = access();
     auto isOwn = [&](const AccessModel &each) { return each.value == model.value; };
     if (auto known = find_if(own, isOwn); known != own.end()) {
       if (!haveSamePlaces(*known, model))
         fatal("must read " + model.value + " at the indices that it is given at");
-      return "own_" + model.value;
+      return {"own_" + model.value};
     }
     int operand = op.operandIndex(model.value);
     if (operand < 0)
@@ -162,17 +176,29 @@ private:
     size_t number = size_t(known - result.reads.begin());
     if (known == result.reads.end())
       result.reads.push_back(std::move(model));
-    return "g.read(" + std::to_string(number) + ")";
+    return {"g.read(" + std::to_string(number) + ")", true};
   }
 
   static bool haveSamePlaces(const AccessModel &a, const AccessModel &b) {
     return a.places.size() == b.places.size() && all_of(zip(a.places, b.places), [](auto pair) {
              const auto &[x, y] = pair;
-             return x.digits == y.digits && x.part == y.part && x.parts == y.parts;
+             return x.digits == y.digits && x.part == y.part && x.parts == y.parts && x.isWindow == y.isWindow;
            });
   }
 
+  /// Windows are reduced where they are read, and nothing else is done with them.
+  void checkWindows() {
+    if (!result.hasWindows())
+      return;
+    const PlaceModel &last = result.reads[0].places.back();
+    int attr = last.isWindow ? result.dimensions[result.find(last.digits[1])].extent : -1;
+    bool isCounted = attr >= 0 && (!last.isPack || op.attrs[attr].length > 0);
+    if (result.reduction.empty() || result.reads.size() != 1 || !isCounted)
+      fatal("must reduce the elements of windows along the last axes, whose number an attribute says");
+  }
+
   void check() {
+    checkWindows();
     if (op.results.size() != 1 || result.result.value != op.results[0].name)
       fatal("must give the only result, got " + (own.empty() ? "none" : own.back().value));
     for (const ValueModel &operand : op.operands)

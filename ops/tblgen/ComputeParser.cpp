@@ -1,6 +1,6 @@
 //===- ComputeParser.cpp - parsing `compute` ------------------------------===//
 //
-// The grammar is in ops/README.md. A record whose `compute` has no meaning ends
+// The grammar is in ops/Notation.h. A record whose `compute` has no meaning ends
 // the program with an error at that field.
 //
 //===----------------------------------------------------------------------===//
@@ -17,6 +17,11 @@ namespace tess::tblgen {
 int ComputeModel::find(StringRef name) const {
   auto found = llvm::find_if(dimensions, [&](const DimensionModel &dimension) { return dimension.name == name; });
   return found == dimensions.end() ? -1 : int(found - dimensions.begin());
+}
+
+bool ComputeModel::hasWindows() const {
+  auto isWindow = [](const PlaceModel &place) { return place.isWindow; };
+  return any_of(reads, [&](const AccessModel &read) { return any_of(read.places, isWindow); });
 }
 
 void ComputeParser::fatal(const Twine &message) const {
@@ -73,6 +78,31 @@ void ComputeParser::digits(PlaceModel &model) {
     fail("a dimension in an axis");
 }
 
+/// An attribute of whole numbers, of a pack a list of them.
+int ComputeParser::numberAttr(bool isPack) {
+  bool isList = take("*");
+  std::string attr = name("an attribute");
+  int index = op.attrIndex(attr);
+  if (index < 0 || isList != isPack || op.attrs[index].kind != (isPack ? AttrKind::I64List : AttrKind::I64))
+    fatal("must have attributes of whole numbers, and lists of a pack, got " + attr);
+  return index;
+}
+
+/// `* stride + k * dilation - padding` behind a position.
+void ComputeParser::window(PlaceModel &model) {
+  model.isWindow = true;
+  if (take("*"))
+    model.stride = numberAttr(model.isPack);
+  need("+");
+  if (take("*") != model.isPack)
+    fatal("must have packs of positions and elements, or one of each, got '" + rest + "'");
+  model.digits.push_back(result.dimensions[dimension(model.isPack)].name);
+  if (take("*"))
+    model.dilation = numberAttr(model.isPack);
+  if (take("-"))
+    model.padding = numberAttr(model.isPack);
+}
+
 PlaceModel ComputeParser::place() {
   PlaceModel model;
   model.isPack = take("*");
@@ -80,6 +110,8 @@ PlaceModel ComputeParser::place() {
     digits(model);
   else
     model.digits.push_back(result.dimensions[dimension(model.isPack)].name);
+  if (rest.starts_with("*") || rest.starts_with("+"))
+    window(model);
   if (!take(":"))
     return model;
   std::string attr = name("an attribute");
@@ -197,6 +229,8 @@ std::unique_ptr<ComputeModel> parseCompute(const OpModel &op) {
 
 /// A place as it stands in the record, without its attribute.
 static std::string textOf(const PlaceModel &place) {
+  if (place.isWindow)
+    return place.digits[0] + "'"; // of the operand there are more than positions
   std::string text = join(place.digits, " ");
   if (place.parts > 1)
     text = std::to_string(place.part) + ":" + std::to_string(place.parts) + " " + text;
@@ -271,10 +305,14 @@ static std::string multipleText(const OpModel &op, const ComputeModel &compute, 
 }
 
 /// What the rank of a read must be, when `known` packs have theirs; empty: any.
-static std::string rankText(const AccessModel &access, std::vector<std::string> &known) {
+static std::string rankText(const OpModel &op, const AccessModel &access, std::vector<std::string> &known) {
   unsigned fixed = 0;
   bool isOpen = false, hasPack = false, isPlaced = false;
   for (const PlaceModel &place : access.places) {
+    if (place.isWindow) { // along as many axes as the attribute of their sizes has numbers
+      fixed += place.isPack ? op.attrs[op.compute->dimensions[op.compute->find(place.digits[1])].extent].length : 1;
+      continue;
+    }
     fixed += !place.isPack;
     hasPack |= place.isPack;
     isPlaced |= place.axis >= 0 && !place.isPack;
@@ -313,12 +351,12 @@ std::vector<std::string> computeConstraints(OpModel &op) {
   for (const DimensionModel &dimension : op.compute->dimensions)
     if (dimension.isPack && dimension.extent >= 0)
       known.push_back(dimension.name);
-  auto isJoined = [](const PlaceModel &place) { return place.digits.size() > 1; };
+  auto isJoined = [](const PlaceModel &place) { return place.digits.size() > 1 && !place.isWindow; };
   bool joins = any_of(op.compute->result.places, isJoined);
   for (AccessModel &read : op.compute->reads) {
     auto isSame = [&](const AccessModel &other) { return other.value == read.value; };
     if (&*find_if(op.compute->reads, isSame) == &read)
-      read.must = add(rankText(read, known));
+      read.must = add(rankText(op, read, known));
     for (PlaceModel &place : read.places) {
       joins |= isJoined(place);
       bool isCounted = place.isPack && place.axis >= 0 && op.attrs[place.axis].kind == AttrKind::I64;
@@ -331,6 +369,9 @@ std::vector<std::string> computeConstraints(OpModel &op) {
   for (DimensionModel &dimension : op.compute->dimensions)
     if (isShared(*op.compute, dimension))
       dimension.must = add((dimension.isPack ? "dimensions *" : "dimension ") + dimension.name + " must match");
+  if (op.compute->hasWindows())
+    for (const char *text : {"padding must be below the window's size", "window must fit into the padded input"})
+      add(text);
   if (joins)
     add("indices must have at most 8 dimensions");
   return texts;

@@ -29,6 +29,8 @@ protected:
 private:
   PlaceModel place();
   void digits(PlaceModel &model);
+  void window(PlaceModel &model);
+  int numberAttr(bool isPack);
 };
 
 /// Reads functions of accesses: ComputeExpression.cpp.

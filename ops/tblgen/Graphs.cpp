@@ -2,6 +2,7 @@
 #include "ops/tblgen/Generators.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace llvm;
 
@@ -19,6 +20,7 @@ public:
 private:
   std::string value(StringRef name) const;
   std::string attr(const ParsedAttr &attr) const;
+  std::string joined(StringRef text) const;
   std::string choice(const DagInit *dag, StringRef condition) const;
   std::string constant(const Record &def) const;
   std::string special(StringRef callee, const DagInit *dag, const std::vector<ParsedAttr> &attrs) const;
@@ -45,8 +47,27 @@ std::string Writer::value(StringRef name) const {
   op.fatal("a dag must name an operand, a result or the gradient of a result, got $" + name);
 }
 
+/// A list of numbers, and of attributes that are lists, as in "[1, *$strides]".
+std::string Writer::joined(StringRef text) const {
+  SmallVector<StringRef> items;
+  text.drop_front().drop_back().split(items, ',');
+  std::vector<std::string> parts;
+  for (StringRef item : items) {
+    item = item.trim();
+    bool isList = item.consume_front("*$");
+    int index = isList ? op.attrIndex(item) : -1;
+    int64_t number;
+    if (isList ? index < 0 || op.attrs[index].kind != AttrKind::I64List : item.getAsInteger(10, number))
+      op.fatal("a list of an attribute must have numbers and *$ attributes that are lists, got " + text);
+    parts.push_back(isList ? "op.attr(" + std::to_string(index) + ").ints()" : ("IntList{" + item + "}").str());
+  }
+  return "AttrValue(pieces::joined({" + join(parts, ", ") + "}))";
+}
+
 std::string Writer::attr(const ParsedAttr &attr) const {
   StringRef reference = attr.reference;
+  if (reference.starts_with("["))
+    return joined(reference);
   if (reference.empty())
     return cppValue(attr.value);
   if (reference.consume_front("@"))

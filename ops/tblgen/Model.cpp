@@ -237,7 +237,8 @@ std::vector<ParsedAttr> parseAttrText(const OpModel &op, StringRef text) {
       op.fatal("attribute text must name an attribute of it, got '" + item + "'");
     ParsedAttr entry{&op.attrs[index], "", AttrValue()};
     value = value.trim();
-    if (value.starts_with("$") || value.starts_with("@") || value.starts_with("#")) {
+    bool isJoined = value.starts_with("[") && value.contains('$');
+    if (isJoined || value.starts_with("$") || value.starts_with("@") || value.starts_with("#")) {
       entry.reference = value.str();
     } else {
       Expected<AttrValue> v = AttrValue::parse(entry.attr->kind, value);
@@ -341,8 +342,10 @@ static void readShapes(OpModel &op) {
   int given = hasShapes + hasCompute + !op.text("shapeRule").empty();
   if (given > 1 || (given == 0 && !op.isLowering("Composite")))
     op.fatal("exactly one of shapes, shapeRule and compute must be given, or none for a Composite");
-  if (hasCompute != op.isLowering("Compute_"))
-    op.fatal("compute must come with the lowering Compute_, and that with compute");
+  bool needsCompute = op.isLowering("Compute_") || op.isLowering("Window");
+  bool mayHaveCompute = needsCompute || op.isLowering("Library") || op.isLowering("Composite");
+  if (hasCompute ? !mayHaveCompute : needsCompute)
+    op.fatal("compute must come with the lowering Compute_, Window, Library or Composite, and the former two with it");
   if (!op.text("check").empty() && !hasShapes)
     op.fatal("check must come with shapes");
   if (hasShapes)
@@ -393,10 +396,12 @@ static OpModel readOp(const Record *record) {
     if (!steps.empty() && op.attrIndex(steps) < 0)
       op.fatal("steps of a Movement must name an attribute, got " + steps);
   }
-  if (const Record *lowering = op.def("lowering"); lowering->isSubClassOf("Window")) {
-    StringRef kind = lowering->getValueAsString("kind");
-    if (kind != "Max" && kind != "Min") // a mean would need the number of elements inside
-      op.fatal("kind of a Window must be Max or Min, got " + kind);
+  if (op.isLowering("Window")) { // a mean would need the number of elements inside
+    StringRef kind = op.compute->reduction;
+    if (!op.compute->hasWindows() || (kind != "max" && kind != "min"))
+      op.fatal("compute of a Window must be the max or min of windows, got '" + kind + "'");
+  } else if (op.isLowering("Compute_") && op.compute->hasWindows()) {
+    op.fatal("compute of windows must come with another lowering than Compute_");
   }
   if (StringRef(op.description).trim().empty())
     op.fatal("description must say what is computed, got none");

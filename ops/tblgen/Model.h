@@ -65,6 +65,8 @@ struct PlaceModel {
   bool isPack = false;
   int axis = -1;           // the attribute that says which axis it is, as in `t:axis`
   int part = 0, parts = 1; // `(0:2 t)` is the first half of an axis
+  bool isWindow = false;   // as in `*s * *strides + *k - *padding`; the attributes, -1 where there is none
+  int stride = -1, dilation = -1, padding = -1;
   std::string must;
 };
 
@@ -100,8 +102,11 @@ struct ComputeModel {
   std::vector<DimensionModel> dimensions;
   std::vector<std::string> statements;
   std::vector<CallModel> calls;
+  std::string reduction; // of a single read's dimensions, when it is all
 
   bool isScan() const { return !function.empty(); }
+  /// Whether a read goes over windows.
+  bool hasWindows() const;
   /// The dimension of a name; -1 when no access names it.
   int find(llvm::StringRef name) const;
 };
@@ -142,7 +147,7 @@ struct OpModel {
   /// Whether it is a reduction that refuses to reduce no elements.
   bool needsElements() const;
   /// Whether other operators make up what it computes.
-  bool isComposite() const { return isLowering("Composite") || (compute && !compute->isScan()); }
+  bool isComposite() const { return isLowering("Composite") || (isLowering("Compute_") && !compute->isScan()); }
   /// Whether axes of a result mean what those of operand 0 do.
   bool keepsAxes() const;
   /// Whether the record gives a gradient, or one follows from `compute`, or it is a Composite that may be
@@ -187,7 +192,7 @@ std::vector<std::string> signatureConstraints(const OpModel &op);
 /// One attribute of a text of parseAttrText().
 struct ParsedAttr {
   const AttrModel *attr;
-  std::string reference; // "$axes", "@x", "#x"; empty: `value`
+  std::string reference; // "$axes", "@x", "#x", "[1, *$strides]"; empty: `value`
   AttrValue value;
 };
 /// Reads "a=1;b=[1, 2]" against the attributes of `op`; a value that starts with $, @ or # stays text in `reference`.

@@ -170,6 +170,7 @@ LoweringText lowering(const OpModel &op) {
     text.kind = "Composite";
     std::string rule = def->getValueAsString("rule").str();
     text.forward = rule.empty() ? "forward" : ruleName("forwards", rule);
+    text.compute = op.compute ? "nullptr, &notation" : text.compute;
   } else if (def->isSubClassOf("View")) {
     text.kind = "View";
     text.view =
@@ -181,18 +182,20 @@ LoweringText lowering(const OpModel &op) {
                    std::to_string(steps.empty() ? -1 : op.attrIndex(steps));
   } else if (def->isSubClassOf("Window")) {
     text.kind = "Window";
-    text.reduce = "ReduceKind::" + def->getValueAsString("kind").str();
-    text.window = ruleName("windows", def->getValueAsString("rule").str());
+    text.reduce = op.compute->reduction == "max" ? "ReduceKind::Max" : "ReduceKind::Min";
+    text.window = "windows::ofNotation";
+    text.compute = "nullptr, &notation";
     text.kernel = orNull(def->getValueAsString("kernel"));
-  } else if (op.compute && op.compute->isScan()) {
+  } else if (op.isLowering("Compute_") && op.compute->isScan()) {
     text.kind = "Compute";
     text.compute = "&scan, nullptr";
-  } else if (op.compute) {
+  } else if (op.isLowering("Compute_")) {
     text.kind = "Composite";
     text.forward = "forward";
     text.compute = "nullptr, &notation";
   } else {
     text.kind = def->isSubClassOf("Library") ? "Library" : "Sequential";
+    text.compute = op.compute ? "nullptr, &notation" : text.compute;
     text.kernel = cppString(def->getValueAsString("kernel"));
   }
   return text;

@@ -1,6 +1,6 @@
 // Records that are wrong stop the generator, with the record's place and what is wrong.
 //
-// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
+// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
 include "ops/Base.td"
 
 class Plain<string m> : Tess_Op<m> {
@@ -164,10 +164,10 @@ def Tess_BOp : Scanned<"b", "out[*a, t, *b] = scan(+, t, exclusive, reverse) x[*
 #ifdef CASE_32
 def Tess_BOp : Scanned<"b", "out[*a, t, *b] = scan(+, t, exclusive, reverse) x[*a, t:axis, *c]">;
 #endif
-// CHECK: error: b: compute must come with the lowering Compute_, and that with compute
+// CHECK: error: b: compute must come with the lowering Compute_, Window, Library or Composite, and the former two with it
 #ifdef CASE_33
 def Tess_BOp : Scanned<"b", "out[*a, t, *b] = scan(+, t, exclusive, reverse) x[*a, t:axis, *b]"> {
-  let lowering = Library<"test">;
+  let lowering = Sequential<"test">;
 }
 #endif
 // CHECK: error: b: exactly one of shapes, shapeRule and compute must be given
@@ -272,9 +272,9 @@ def Tess_BOp : Computed<"b", "out[*a, t] = x[*a, (2:2 t)]">;
 #ifdef CASE_54
 def Tess_BOp : Computed<"b", "out[*a, ()] = x[*a]">;
 #endif
-// CHECK: error: b: compute must have ], got '*b] = x[*a]'
+// CHECK: error: b: compute must have ], got 'b] = x[*a]'
 #ifdef CASE_55
-def Tess_BOp : Computed<"b", "out[*a *b] = x[*a]">;
+def Tess_BOp : Computed<"b", "out[*a b] = x[*a]">;
 #endif
 // CHECK: error: b: compute must have nothing more, got '^ 2'
 #ifdef CASE_56
@@ -283,4 +283,24 @@ def Tess_BOp : Computed<"b", "out[*a] = x[*a] ^ 2">;
 // CHECK: error: b: compute must call elementwise operators with as many operands as they have, got a
 #ifdef CASE_57
 def Tess_BOp : Computed<"b", "out[*a] = a(x[*a])">;
+#endif
+// CHECK: error: b: compute must have attributes of whole numbers, and lists of a pack, got size
+#ifdef CASE_58
+def Tess_BOp : Computed<"b", "out[*s] = sum(*k) x[*s * size + *k] where *k < *size">;
+#endif
+// CHECK: error: b: compute must have packs of positions and elements, or one of each, got 'k] where k < size'
+#ifdef CASE_59
+def Tess_BOp : Computed<"b", "out[*s] = sum(k) x[*s + k] where k < size">;
+#endif
+// CHECK: error: b: compute must reduce the elements of windows along the last axes, whose number an attribute says
+#ifdef CASE_60
+def Tess_BOp : Computed<"b", "out[s] = sum(k) x[s + k] * 2 where k < size">;
+#endif
+// CHECK: error: b: compute of windows must come with another lowering than Compute_
+#ifdef CASE_61
+def Tess_BOp : Computed<"b", "out[s] = max(k) x[s + k] where k < size">;
+#endif
+// CHECK: error: b: compute of a Window must be the max or min of windows, got 'sum'
+#ifdef CASE_62
+def Tess_BOp : Computed<"b", "out[s] = sum(k) x[s + k] where k < size"> { let lowering = Window<>; }
 #endif

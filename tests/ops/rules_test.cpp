@@ -85,7 +85,7 @@ static std::vector<Refusal> spatialRefusals() {
       {MaxPool2d({2, 2}, {1, 1}, {2, 2}),
        {x},
        "max_pool2d: padding must be below the window's size, got kernel_size [2, 2] and padding [2, 2]"},
-      {AvgPool2d({7, 7}), {x}, "avg_pool2d: window [7, 7] must fit into the padded input, got x f32[2, 3, 5, 6]"},
+      {AvgPool2d({7, 7}), {f32({3, 5, 6})}, "avg_pool2d: x must have rank 4, got x f32[3, 5, 6]"},
       {MaxPool2dBackward({2, 2}, {2, 2}),
        {x, f32({2, 3, 2, 2}), f32({2, 3, 2, 2})},
        "max_pool2d_backward: out must have shape [2, 3, 2, 3], got out f32[2, 3, 2, 2]"},
@@ -98,7 +98,9 @@ static std::vector<Refusal> spatialRefusals() {
       {AvgPool3dBackward({1, 1, 1}), {x, x}, "avg_pool3d_backward: dout must have rank 5, got dout f32[2, 3, 5, 6]"},
       {Conv1d(), {x, w}, "conv1d: x must have rank 3, got x f32[2, 3, 5, 6]"},
       {MaxPool1d({2}), {x}, "max_pool1d: x must have rank 3, got x f32[2, 3, 5, 6]"},
-      {AvgPool1d({7}), {f32({2, 3, 6})}, "avg_pool1d: window [7] must fit into the padded input, got x f32[2, 3, 6]"},
+      {AvgPool1d({7}),
+       {f32({2, 3, 6})},
+       "avg_pool1d: window must fit into the padded input, got x f32[2, 3, 6], kernel_size [7] and padding [0]"},
       {AdaptiveAvgPool2d({1, 1}), {f32({2, 3})}, "adaptive_avg_pool2d: x must have rank 4, got x f32[2, 3]"},
   };
 }
