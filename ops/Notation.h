@@ -2,8 +2,8 @@
 //
 // A record's `compute`, parsed by tess-tblgen: which dimensions the axes of
 // operands and of the result have. Their sizes, what must hold of them, and where
-// the axes of quantized channels go follow. The models are MLIR's OpDSL, TVM's
-// tensor expressions and einops.
+// the axes of quantized channels go follow. The models are MLIR's linalg
+// operators, TVM's tensor expressions and einops.
 //
 // Grammar: `compute` = statement (";" statement)* ["where" bound ("," bound)*], or
 // a scan. `statement` = access "=" expression; the last one gives the result,
