@@ -14,7 +14,7 @@ using namespace shapes;
 static constexpr int kOpenRank = -1;
 static constexpr int64_t kNoSize = -1;
 
-/// Finds ranks, places and sizes, operand by operand.
+/// Finds the axes and sizes of all accesses, operand by operand.
 class NotationBinder {
 public:
   NotationBinder(const OpDef &op, llvm::ArrayRef<TensorMeta> operands)
@@ -31,12 +31,12 @@ public:
       NotationAxes &axes = bound.reads.emplace_back();
       if (read.value >= operands.size())
         continue;
-      if (llvm::Error error = place(read, operands[read.value].rank()).moveInto(axes))
+      if (llvm::Error error = axesAt(read, operands[read.value].rank()).moveInto(axes))
         return std::move(error);
       if (llvm::Error error = measure(read.value, axes))
         return std::move(error);
     }
-    if (llvm::Error error = place(notation.result, resultRank()).moveInto(bound.result))
+    if (llvm::Error error = axesAt(notation.result, countOf(notation.result)).moveInto(bound.result))
       return std::move(error);
     for (NotationAxis &axis : bound.result)
       llvm::erase_if(axis.dims, [&](NotationDim dim) { return bound.sizeOf(dim) == 1 && !isRead(dim); });
@@ -81,11 +81,12 @@ private:
     return isList ? &op.attr(unsigned(place.axis)).ints() : nullptr;
   }
 
-  int resultRank() const {
-    int rank = 0;
-    for (const NotationPlace &place : notation.result.places)
-      rank += countOf(place);
-    return rank;
+  /// The number of axes of an access whose packs have their ranks.
+  int countOf(const NotationAccess &access) const {
+    int count = 0;
+    for (const NotationPlace &place : access.places)
+      count += countOf(place);
+    return count;
   }
 
   /// Settles the ranks of packs that this access has first. Of two open ones a dimension that an attribute places
@@ -127,13 +128,10 @@ private:
     return mustHoldOf(op, beyond == access.places.end() ? access.must : beyond->must, listed());
   }
 
-  /// The axes of an access to a value of rank `rank`.
-  llvm::Expected<NotationAxes> place(const NotationAccess &access, int rank) {
+  /// The axes of an access to a value of rank `rank`: those that a list names, then the others in their order.
+  llvm::Expected<NotationAxes> axesAt(const NotationAccess &access, int rank) {
     settle(access, rank);
-    int total = 0;
-    for (const NotationPlace &place : access.places)
-      total += countOf(place);
-    if (total != rank)
+    if (countOf(access) != rank)
       return rankError(access, rank);
     NotationAxes axes(rank);
     for (const NotationPlace &place : access.places)
@@ -172,9 +170,9 @@ private:
 
   /// Splits an axis into its dimensions, of which one may be open.
   llvm::Error measureAxis(unsigned operand, const NotationAxis &axis, int64_t size) {
-    int64_t known = axis.place->parts;
     if (axis.place->isWindow)
-      return measureWindows(operand, axis, size);
+      return measureWindows(axis, size);
+    int64_t known = axis.place->parts;
     if (axis.dims.size() == 1 && known == 1)
       return unify(axis.dims[0], size);
     int64_t *open = nullptr;
@@ -198,7 +196,7 @@ private:
   }
 
   /// Counts the windows along an axis.
-  llvm::Error measureWindows(unsigned operand, const NotationAxis &axis, int64_t size) {
+  llvm::Error measureWindows(const NotationAxis &axis, int64_t size) {
     NotationDim position = axis.dims[0], element = axis.dims[1];
     WindowAxis window = BoundNotation::windowOf(op, *axis.place, position.number, bound.sizeOf(element));
     if (window.padding >= window.size)

@@ -197,8 +197,24 @@ private:
       fatal("must reduce the elements of windows along the last axes, whose number an attribute says");
   }
 
+  /// Of an axis of several dimensions one may follow from its size.
+  void checkAxes() {
+    std::vector<std::string> known;
+    for (const DimensionModel &dimension : result.dimensions)
+      if (dimension.extent >= 0)
+        known.push_back(dimension.name);
+    for (const AccessModel &read : result.reads)
+      for (const PlaceModel &place : read.places) {
+        auto isOpen = [&](const std::string &digit) { return !is_contained(known, digit); };
+        if (!place.isWindow && count_if(place.digits, isOpen) > 1)
+          fatal("must know all dimensions of an axis but one, got (" + join(place.digits, " ") + ")");
+        append_range(known, place.digits);
+      }
+  }
+
   void check() {
     checkWindows();
+    checkAxes();
     if (op.results.size() != 1 || result.result.value != op.results[0].name)
       fatal("must give the only result, got " + (own.empty() ? "none" : own.back().value));
     for (const ValueModel &operand : op.operands)

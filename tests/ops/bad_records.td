@@ -1,6 +1,6 @@
 // Records that are wrong stop the generator, with the record's place and what is wrong.
 //
-// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
+// RUN: for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63; do not tess-tblgen -gen-tess-op-table -I. -I/usr/lib/llvm-22/include -DCASE_$n %s 2>&1 | grep error: ; done | FileCheck %s
 include "ops/Base.td"
 
 class Plain<string m> : Tess_Op<m> {
@@ -303,4 +303,8 @@ def Tess_BOp : Computed<"b", "out[s] = max(k) x[s + k] where k < size">;
 // CHECK: error: b: compute of a Window must be the max or min of windows, got 'sum'
 #ifdef CASE_62
 def Tess_BOp : Computed<"b", "out[s] = sum(k) x[s + k] where k < size"> { let lowering = Window<>; }
+#endif
+// CHECK: error: b: compute must know all dimensions of an axis but one, got (s t)
+#ifdef CASE_63
+def Tess_BOp : Computed<"b", "out[s, t] = x[(s t)]">;
 #endif
