@@ -48,16 +48,26 @@ Value NotationGraph::read(unsigned number) {
   return value;
 }
 
+/// The part of an axis that a place means. An axis of unknown size becomes two, of which the first one counts parts.
+int NotationGraph::partOf(int value, unsigned axis, const NotationPlace &place) {
+  IntList shape = shapeOf(b, value);
+  int64_t length = sizes::floorDivide(shape[axis], place.parts);
+  if (shape[axis] != kUnknown) {
+    int64_t stop = place.part + 1 == place.parts ? INT64_MAX : sizes::multiply(length, place.part + 1);
+    return sliceOf(b, value, axis, sizes::multiply(length, place.part), stop);
+  }
+  if (llvm::count(shape, kUnknown) > 1)
+    b.fail(invalidArgument(op.name() + ": sizes of all axes but one must be known, got " + toString(b.meta(value))));
+  shape[axis] = -1;
+  shape.insert(shape.begin() + axis, place.parts);
+  int parts = pieces::call(b, "reshape", {value}, {{"shape", shape}});
+  return pieces::call(b, "squeeze", {sliceOf(b, parts, axis, place.part, place.part + 1)}, {{"axis", IntList{axis}}});
+}
+
 /// Takes axis `axis` for its dimensions; those behind it are taken already.
 Value NotationGraph::split(Value value, unsigned axis, const NotationAxis &as) {
-  const NotationPlace &place = *as.place;
-  if (place.parts > 1) {
-    int64_t size = b.meta(value.id).shape[axis], length = sizes::floorDivide(size, place.parts);
-    if (size == kUnknown)
-      b.fail(invalidArgument(op.name() + ": size of the axis must be known, got " + toString(b.meta(value.id))));
-    int64_t stop = place.part + 1 == place.parts ? INT64_MAX : sizes::multiply(length, place.part + 1);
-    value.id = sliceOf(b, value.id, axis, sizes::multiply(length, place.part), stop);
-  }
+  if (as.place->parts > 1)
+    value.id = partOf(value.id, axis, *as.place);
   for (size_t inner = 1; inner < as.dims.size(); ++inner) {
     int64_t rest = 1;
     for (NotationDim dim : llvm::ArrayRef(as.dims).drop_front(inner))

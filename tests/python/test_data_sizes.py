@@ -55,6 +55,7 @@ FUNCTIONS = {
     "all but one": lambda x: _sized(x[x > 0][: x[x > 0].shape[0] - 1]),
     "in two": lambda x: F.split(x[x > 0] * 2, 2),
     "in one row": lambda x: apply(B.Reshape([1, -1]), x[x > 0])[0] * 2,
+    "gated": lambda x: F.glu(F.concat([x[x > 0]] * 2, 0), 0),
     "dropped": lambda x: F.dropout(x[x > 0] * 2, 0.5),
 }
 REFUSED = {
@@ -141,9 +142,13 @@ def test_a_file_must_hold_for_all_data(what, tmp_path):
 
 def test_a_file_is_not_written_that_could_not_be_opened(tmp_path):
     """A composite that needs a size takes none that data decides, whatever is compiled."""
-    traced = jit.trace(lambda x: F.glu(F.concat([x[x > 0]] * 2, 0), 0), capture_as_const=True)
+    angles = F.zeros(())
+    traced = jit.trace(
+        lambda x: F.rotary_embedding(F.concat([x[x > 0]] * 2, 0), angles, angles),
+        capture_as_const=True,
+    )
     traced(rows(4, 3))
-    refusal = r"glu: size of the axis must be known, got f32\[\?\] \(?at test_data_sizes.py:\d+"
+    refusal = r"rotary_embedding: size of the last axis must be known, got f32\[\?\] \(?at test_d"
     for targets in ((), ("host",)):
         with pytest.raises(ValueError, match=refusal):
             traced.dump(tmp_path / "p", arg_names=["x"], targets=targets)
