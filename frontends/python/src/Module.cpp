@@ -7,6 +7,7 @@ NB_MODULE(_core, module) {
   if (!initOpFunction(module) || !initTensorOperators() || !initTensorType(module))
     throw nanobind::python_error();
   initOpDefType(module);
+  initNetwork(module);
   initGrad(module);
   initLoops(module);
   initSymInt(module);

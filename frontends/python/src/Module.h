@@ -12,6 +12,7 @@ bool initOpFunction(nb::module_ &module);
 bool initTensorOperators();
 bool initTensorType(nb::module_ &module);
 void initOpDefType(nb::module_ &module);
+void initNetwork(nb::module_ &module);
 void initGrad(nb::module_ &module);
 void initLoops(nb::module_ &module);
 void initSymInt(nb::module_ &module);

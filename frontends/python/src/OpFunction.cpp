@@ -250,11 +250,17 @@ static PyObject *callAgain(const OpFunction &function, const OpDef &op, PyObject
   return applyFunction(function, op, operands, {});
 }
 
+/// Whether what the operator does is written down for other sizes, too.
+static bool isWrittenDown(PyObject *const *args, size_t count) {
+  auto isOne = [](PyObject *arg) { return isTensor(arg) ? isWrittenDown(implOf(arg)) : holdsNetworkSizes(arg); };
+  return Recorder::current() || llvm::any_of(llvm::ArrayRef(args, count), isOne);
+}
+
 static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObject *kwnames) {
   const auto &function = *reinterpret_cast<OpFunction *>(self);
   size_t count = PyVectorcall_NARGS(flags);
   ArgumentKey key(self);
-  bool isRecorded = function.hasSizes && Recorder::current();
+  bool isRecorded = function.hasSizes && isWrittenDown(args, count + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0));
   bool hasKey = !isRecorded && keyOf(key, function, args, count, kwnames);
   if (hasKey)
     if (OpMemo::EntryRef known = memo().find(key))

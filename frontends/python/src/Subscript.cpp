@@ -8,6 +8,7 @@
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/NumpyConversion.h"
 #include "frontends/python/src/SubscriptKey.h"
+#include "frontends/python/src/SymInt.h"
 #include "frontends/python/src/TensorType.h"
 
 #include "eager/Placement.h"
@@ -139,7 +140,7 @@ llvm::Expected<TensorRef> takeMasked(TensorImpl &tensor, const TensorRef &mask) 
 llvm::Expected<TensorRef> getItem(TensorImpl &tensor, PyObject *object) {
   ArgumentKey words(&keyMemo());
   // A memo holds for one size of the tensor, a recording for any, so recordings do not use it.
-  bool isBasic = !Recorder::current() && wordsOf(words, tensor, object);
+  bool isBasic = !isWrittenDown(tensor) && wordsOf(words, tensor, object);
   if (isBasic)
     if (KeyMemo::EntryRef known = keyMemo().find(words))
       return viewBy(tensor, known->value);
@@ -169,9 +170,10 @@ PyObject *tensorGetItem(PyObject *self, PyObject *key) {
 
 namespace {
 
-/// The value with the rank of the region. A recording does not read the region's sizes: its operator repeats the value.
-llvm::Expected<TensorRef> fullValue(TensorRef value, const Shape &region) {
-  if (!Recorder::current() || value->rank() > region.size())
+/// The value with the rank of the region. What is written down does not read the region's sizes: its operator repeats
+/// the value.
+llvm::Expected<TensorRef> fullValue(TensorRef value, const Shape &region, bool isWrittenDown) {
+  if (!isWrittenDown || value->rank() > region.size())
     return applyOne(builtin::BroadcastTo(region), {Operand(value)});
   IntList missing;
   for (unsigned axis = 0; axis < region.size() - value->rank(); ++axis)
@@ -192,7 +194,7 @@ llvm::Expected<TensorRef> shapedValue(TensorRef value, const TensorImpl &x, cons
     }
   for (unsigned i = 0; i < key.added.size(); ++i)
     region.insert(region.begin() + key.added[i], 1);
-  llvm::Expected<TensorRef> full = fullValue(std::move(value), region);
+  llvm::Expected<TensorRef> full = fullValue(std::move(value), region, key.isWrittenDown);
   if (!full)
     return full;
   full = withAxes<builtin::Squeeze>(std::move(*full), key.added);

@@ -6,7 +6,6 @@
 #include "frontends/python/src/SymInt.h"
 #include "frontends/python/src/TensorType.h"
 
-#include "eager/tracing/Recording.h"
 #include "ops/Builtin.h"
 #include "ops/SizeExpr.h"
 #include "llvm/ADT/STLExtras.h"
@@ -47,10 +46,11 @@ llvm::Error badKey(PyObject *item) {
 /// Whether the item is a NumPy integer, which is an int although it has the buffer protocol.
 bool isNumPyInt(PyObject *item) { return PyIndex_Check(item) && !PyObject_HasAttrString(item, "__len__"); }
 
-/// Whether the item is an int. The value of a tensor of rank 0 is read, except in a trace, where it is an index array.
+/// Whether the item is an int. The value of a tensor of rank 0 is read, except in a trace or a network, where it is an
+/// index array.
 bool isIntItem(PyObject *item) {
   if (isTensor(item))
-    return isInt(implOf(item).dtype()) && implOf(item).rank() == 0 && !Recorder::current();
+    return isInt(implOf(item).dtype()) && implOf(item).rank() == 0 && !isWrittenDown(implOf(item));
   return PyIndex_Check(item) && (!PyObject_CheckBuffer(item) || isNumPyInt(item));
 }
 
@@ -98,7 +98,7 @@ llvm::Expected<Item> itemOf(PyObject *object) {
 
 class KeyReader {
 public:
-  explicit KeyReader(TensorImpl &tensor) : tensor(tensor) {}
+  explicit KeyReader(TensorImpl &tensor) : tensor(tensor) { key.isWrittenDown = python::isWrittenDown(tensor); }
   llvm::Expected<Key> read(PyObject *key);
 
 private:
@@ -160,7 +160,7 @@ llvm::Error KeyReader::readInt(PyObject *item) {
   }
   unsigned axis = key.starts.size();
   int64_t size = tensor.shape()[axis];
-  if (index < -size || index >= size)
+  if ((index < -size || index >= size) && !isFreeSize(tensor, axis))
     return makeError(ErrorCode::OutOfRange, "getitem: index must be in [" + llvm::Twine(-size) + ", " +
                                                 llvm::Twine(size - 1) + "] for axis " + llvm::Twine(axis) + ", got " +
                                                 llvm::Twine(index) + " for " + toString(tensor.meta()));
@@ -174,9 +174,8 @@ llvm::Error KeyReader::readInt(PyObject *item) {
 }
 
 /// As a user wrote the bounds: in a recording, an expression for a SymInt or a tensor of one.
-llvm::Expected<Slice> boundsOf(PyObject *item, Slice &numbers) {
+llvm::Expected<Slice> boundsOf(PyObject *item, Slice &numbers, bool isRecorded) {
   Py_ssize_t start, stop, step;
-  bool isRecorded = activeTracer();
   nb::object bounds = isRecorded ? sliceOfSizes(item) : nb::borrow(item);
   nb::object plain = isRecorded && bounds ? plainSlice(bounds.ptr()) : bounds;
   if (!plain || PySlice_Unpack(plain.ptr(), &start, &stop, &step) < 0)
@@ -190,7 +189,7 @@ llvm::Expected<Slice> boundsOf(PyObject *item, Slice &numbers) {
 
 llvm::Error KeyReader::readSlice(PyObject *item) {
   Slice numbers;
-  llvm::Expected<Slice> given = boundsOf(item, numbers);
+  llvm::Expected<Slice> given = boundsOf(item, numbers, key.isWrittenDown);
   if (!given)
     return given.takeError();
   Py_ssize_t start = numbers.start, stop = numbers.stop;
@@ -325,9 +324,9 @@ llvm::Expected<Tensors> positionsOf(const Key::Mask &mask) {
 
 llvm::Expected<Key> readKey(TensorImpl &tensor, PyObject *key) { return KeyReader(tensor).read(key); }
 
-const IntList &Key::opStarts() const { return Recorder::current() ? givenStarts : starts; }
-const IntList &Key::opStops() const { return Recorder::current() ? givenStops : stops; }
-IntList Key::opInBounds() const { return Recorder::current() ? removed : IntList(); }
+const IntList &Key::opStarts() const { return isWrittenDown ? givenStarts : starts; }
+const IntList &Key::opStops() const { return isWrittenDown ? givenStops : stops; }
+IntList Key::opInBounds() const { return isWrittenDown ? removed : IntList(); }
 
 void Key::setWhole(unsigned axis, int64_t size) {
   starts[axis] = givenStarts[axis] = 0;

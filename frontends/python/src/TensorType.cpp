@@ -19,12 +19,14 @@ namespace tess::python {
 
 using namespace eager;
 
-PyTypeObject *tensorType = nullptr;
+PyTypeObject *tensorType = nullptr, *varNodeType = nullptr;
 
 PyObject *wrap(TensorRef tensor, PyTypeObject *type) {
   if (tensor->wrapper && !type)
     return Py_NewRef(static_cast<PyObject *>(tensor->wrapper));
   PyObject *object;
+  if (LLVM_UNLIKELY(!type && tensor->isGraphValue()))
+    type = varNodeType;
   if (!type || type == tensorType) {
     object = static_cast<PyObject *>(PyObject_Malloc(sizeof(PyTensor)));
     if (!object)
@@ -239,9 +241,19 @@ PyObject *methodDetach(PyObject *self, PyObject *) {
   return results ? wrap(std::move(results->front())) : raise(results.takeError());
 }
 
+/// A tensor outside of a network would have no value any more with one of it.
+bool mayTake(const TensorImpl &variable, const TensorImpl &value) {
+  if (variable.isGraphValue() || !value.isGraphValue())
+    return true;
+  return raise(invalidArgument("update: a tensor outside of a network must not take a value of one, got one for " +
+                               toString(variable.meta())));
+}
+
 PyObject *methodReset(PyObject *self, PyObject *other) {
   if (!isTensor(other))
     return PyErr_Format(PyExc_TypeError, "_reset: value must be a Tensor, got %s", Py_TYPE(other)->tp_name);
+  if (!mayTake(implOf(self), implOf(other)))
+    return nullptr;
   if (Py_REFCNT(other) > 1 || !implOf(other).isUnique())
     implOf(other).storage().noteCopy(); // other users keep this value
   llvm::Expected<TensorRef> value = toDevice(implOf(other), implOf(self).storage().device());
@@ -257,6 +269,8 @@ PyObject *methodSetValue(PyObject *self, PyObject *data) {
   llvm::Expected<TensorRef> tensor = tensorOn(data, impl.dtype(), &impl.storage().device());
   if (!tensor)
     return raise(tensor.takeError());
+  if (!mayTake(impl, **tensor))
+    return nullptr;
   if ((*tensor)->shape() != impl.shape())
     return raise(invalidArgument("set_value: shape must be " + toString(impl.shape()) + ", got " +
                                  toString((*tensor)->shape())));
@@ -301,7 +315,8 @@ PyMethodDef methods[] = {
 
 Py_ssize_t tensorLength(PyObject *self) {
   TensorImpl &impl = implOf(self);
-  noteSizeRead(impl);
+  if (!noteSizeRead(impl))
+    return -1;
   if (impl.rank())
     return impl.shape()[0];
   PyErr_SetString(PyExc_TypeError, "len: tensor must have an axis, got a tensor of rank 0");
@@ -364,7 +379,8 @@ PyObject *tensorIterate(PyObject *self) {
 
 PyObject *tensorItemAt(PyObject *self, Py_ssize_t index) {
   TensorImpl &impl = implOf(self);
-  noteSizeRead(impl);
+  if (!noteSizeRead(impl))
+    return nullptr;
   if (impl.rank() && (index < 0 || index >= impl.shape()[0])) {
     PyErr_Format(PyExc_IndexError, "getitem: index must be below %lld, got %zd", (long long)impl.shape()[0], index);
     return nullptr;

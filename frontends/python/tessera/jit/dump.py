@@ -1,5 +1,6 @@
 """Recorded calls as files."""
 
+import contextlib
 import os
 
 from .. import _core
@@ -18,17 +19,22 @@ def write(traced, call, file, arg_names, output_names, dims, targets):
     if free:
         call.check_free(name, traced.function, free)
     arguments = names, outputs, free, list(targets)
+    with written(file) as path, compiling(f"compiling {name}"):
+        _core.recording_to_file(call.recording, name, path, *arguments)
+
+
+@contextlib.contextmanager
+def written(file):
+    """A path to write to; what is there then goes to `file` where that is a binary stream."""
     if not hasattr(file, "write"):
-        with compiling(f"compiling {name}"):
-            _core.recording_to_file(call.recording, name, os.fspath(file), *arguments)
+        yield os.fspath(file)
         return
     import shutil
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "program.tess")
-        with compiling(f"compiling {name}"):
-            _core.recording_to_file(call.recording, name, path, *arguments)
+        yield path
         with open(path, "rb") as source:
             shutil.copyfileobj(source, file)
 
