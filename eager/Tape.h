@@ -32,8 +32,9 @@ public:
   static TapeRef create();
   ~Tape();
 
-  /// Records the operators of this thread until stop(). Tapes nest.
-  void start();
+  /// Records the operators of this thread until stop(). Tapes nest: one sees the operators of the gradients of those
+  /// that began after it, and not of those that began before it or as one with it, `beside` it.
+  void start(const Tape *beside = nullptr);
   void stop();
   bool isRecording() const;
 
@@ -61,6 +62,14 @@ public:
   /// Writes down a function with a gradient of its own.
   void recordCustom(llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs, CustomBackward backward);
 
+  /// While alive, the tapes that this thread started before are hidden, from `tape` on.
+  class Outer {
+  public:
+    explicit Outer(const Tape &tape);
+    ~Outer();
+    Outer(const Outer &) = delete;
+  };
+
 private:
   struct Saved {
     uint16_t position; // among the inputs of the backward graph
@@ -82,6 +91,7 @@ private:
   };
 
   Tape();
+  static void updateActive();
   uint32_t newId() { return ++lastId; }
   uint32_t idOf(const TensorImpl &tensor) const { return tensor.gradId(id); }
   void tagResults(Record &record, llvm::ArrayRef<TensorRef> results);
@@ -96,6 +106,7 @@ private:
   llvm::Error walk();
 
   uint32_t id;
+  uint64_t order = 0; // among the starts of all tapes; 0: not started
   uint32_t lastId = 0;
   std::deque<Record> records;
   llvm::SmallVector<uint32_t, 8> watched;
@@ -116,7 +127,7 @@ public:
 void pauseGrad();
 void resumeGrad();
 
-/// Tapes of this thread that record now, outermost first.
+/// Tapes of this thread that record now, outermost first. While one computes a gradient, those before it.
 llvm::ArrayRef<TapeRef> activeTapes();
 /// Whether recording is paused on this thread.
 bool isGradPaused();

@@ -8,6 +8,7 @@
 #include "eager/Placement.h"
 #include "eager/Tape.h"
 #include "eager/Tracer.h"
+#include "ops/Builtin.h"
 #include "ops/Control.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -34,6 +35,9 @@ llvm::Error Tape::seed(llvm::ArrayRef<TensorRef> ys, llvm::ArrayRef<TensorRef> d
     if (llvm::Error e = checkUnwritten("backward", *ys[i]))
       return e;
     TensorRef dy = i < dys.size() ? dys[i] : TensorRef();
+    if (dy && ys[i]->rank() == 0 && dy->rank() == 1 && dy->numElements() == 1)
+      if (llvm::Error e = applyOne(builtin::Squeeze(IntList{0}), {Operand(dy)}).moveInto(dy))
+        return e;
     if (dy && !dy->hasMeta(ys[i]->meta()))
       return seedError(*ys[i], *dy);
     if (!dy && isComplex(ys[i]->dtype()))
@@ -175,6 +179,7 @@ llvm::Error Tape::walk() {
 llvm::Expected<Tensors> Tape::backward(llvm::ArrayRef<TensorRef> ys, llvm::ArrayRef<TensorRef> dys) {
   TapeRef keep(this);
   stop();
+  Outer outer(*this);
   llvm::Error error = seed(ys, dys);
   if (!error)
     error = walk();

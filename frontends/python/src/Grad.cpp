@@ -41,7 +41,7 @@ public:
     for (const TensorRef &tensor : tensorsOf(tensors, "attach"))
       tape->watch(*tensor);
   }
-  void record() { tape->start(); }
+  void record(const GradState *beside) { tape->start(beside ? beside->tape.get() : nullptr); }
   void release() {
     tape->stop();
     tape->clear();
@@ -113,7 +113,8 @@ void initGrad(nb::module_ &module) {
   nb::class_<GradState>(module, "GradState", "A recording of operators on attached tensors.")
       .def(nb::init<>())
       .def("attach", &GradState::attach, nb::arg("tensors"), "Gradients of these values are wanted, in this order.")
-      .def("record", &GradState::record, "Starts to record on this thread.")
+      .def("record", &GradState::record, nb::arg("beside") = nb::none(),
+           "Starts to record on this thread, as one with another that has just started.")
       .def("release", &GradState::release, "Stops and forgets.")
       .def("backward", &GradState::backward, nb::arg("ys"), nb::arg("dys") = nb::none(),
            "The gradient of every attached tensor, or None; ends the recording.");

@@ -8,6 +8,7 @@ namespace tess::python {
 namespace nb = nanobind;
 
 /// One function for each part, in the file of its name. False: a Python exception is set.
+bool initErrors(nb::module_ &module);
 bool initOpFunction(nb::module_ &module);
 bool initTensorOperators();
 bool initTensorType(nb::module_ &module);

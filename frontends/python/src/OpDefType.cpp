@@ -110,7 +110,8 @@ nb::list applyOp(nb::handle op, const nb::args &args) {
   const OpDef &called = opDefOf(op, "apply: operator must be an OpDef or a Subgraph");
   operands.split(called.info());
   Tensors results;
-  checkOrThrow(applyNormalised(called, operands.list, operands.segments, results));
+  if (llvm::Error error = applyNormalised(called, operands.list, operands.segments, results))
+    throwRefusal(std::move(error));
   return listOf(std::move(results));
 }
 

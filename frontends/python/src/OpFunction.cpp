@@ -192,7 +192,7 @@ PyObject *applyFunction(const OpFunction &function, const OpDef &op, llvm::Array
   segments = function.info->simple ? llvm::ArrayRef<unsigned>() : segments;
   if (llvm::Error e =
           recorded ? applyRecorded(op, *recorded, operands, segments, results) : apply(op, operands, segments, results))
-    return raise(std::move(e));
+    return raiseRefusal(std::move(e));
   return wrapResults(results, results.size() - function.numHidden, !function.isSingle);
 }
 
@@ -205,7 +205,7 @@ static PyObject *applyInPlace(const OpFunction &function, const OpDef &op, const
                         Py_TYPE(target)->tp_name);
   llvm::ArrayRef<unsigned> segments = function.info->simple ? llvm::ArrayRef<unsigned>() : reader.segments;
   if (llvm::Error e = eager::applyInPlace(op, reader.operands, segments))
-    return raise(std::move(e));
+    return raiseRefusal(std::move(e));
   return Py_NewRef(target);
 }
 
@@ -278,7 +278,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
     reader.readExpressions(recorded);
   if (function.info->normalise)
     if (llvm::Error error = function.info->normalise(op, metasOf(reader.operands)))
-      return raise(std::move(error));
+      return raiseRefusal(std::move(error));
   if (reader.inPlace)
     return applyInPlace(function, op, reader);
   if (hasKey)

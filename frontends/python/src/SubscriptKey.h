@@ -27,11 +27,15 @@ struct Key {
   /// Index arrays by axis of x, in its order.
   llvm::SmallVector<std::pair<int64_t, eager::TensorRef>, 2> indices;
   llvm::SmallVector<Mask, 1> masks;
+  /// Masks of rank 0, and the index arrays that they become. Each has an axis of size 1 of its own, the one at place
+  /// `axis` of `added`.
+  llvm::SmallVector<Mask, 1> scalarMasks;
+  llvm::SmallVector<std::pair<int64_t, eager::TensorRef>, 1> scalarIndices;
   bool isSliced = false;
   bool isWrittenDown = false; // isWrittenDown(x) in SymInt.h
 
   /// Only slices, ints and Nones: a view.
-  bool isBasic() const { return indices.empty() && masks.empty(); }
+  bool isBasic() const { return indices.empty() && masks.empty() && scalarMasks.empty(); }
   /// The slice of every axis, for operators: where it is written down as the key says it.
   const IntList &opStarts() const;
   const IntList &opStops() const;

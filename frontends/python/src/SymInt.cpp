@@ -185,6 +185,8 @@ nb::object sizesOf(PyObject *object) {
     nb::object size = isTensor(item) ? sizesOfTensor(implOf(item)) : nb::borrow(item);
     if (!size)
       return size;
+    if (isTensor(item) && nb::isinstance<nb::list>(size) && nb::len(size) == 1) // of one element
+      size = size[0];
     items.append(size);
   }
   return found ? nb::object(items) : nb::borrow(object);
