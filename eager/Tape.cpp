@@ -1,6 +1,7 @@
 //===- Tape.cpp - what a gradient needs ----------------------------------===//
 #include "eager/Tape.h"
 
+#include "eager/Recomputation.h"
 #include "eager/Transformations.h"
 #include "runtime/Fork.h"
 #include "llvm/ADT/DenseSet.h"
@@ -35,9 +36,10 @@ bool isLive(uint32_t owner) {
 struct ThreadState {
   std::vector<TapeRef> active;
   unsigned paused = 0;
+  int watching = 0;
 
   void update() {
-    bool on = !paused && !active.empty();
+    bool on = !paused && (!active.empty() || watching);
     activeLayers = on ? activeLayers | bitOf(Layer::Grad) : activeLayers & ~bitOf(Layer::Grad);
   }
 };
@@ -54,6 +56,10 @@ void pauseGrad() {
 }
 void resumeGrad() {
   --threadState.paused;
+  threadState.update();
+}
+void watchOperators(int change) {
+  threadState.watching += change;
   threadState.update();
 }
 NoGrad::NoGrad() { pauseGrad(); }
@@ -181,10 +187,19 @@ void Tape::recordCustom(llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorR
   tagResults(record, outputs);
 }
 
+void Tape::recordRerun(llvm::ArrayRef<TensorRef> outputs, Rerun rerun) {
+  Record &record = records.emplace_back();
+  record.rare = std::make_unique<Rare>(nullptr, nullptr, std::move(rerun));
+  tagResults(record, outputs);
+}
+
 void recordCustomFunction(llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs,
                           const CustomBackward &backward) {
   if (threadState.paused)
     return;
+  if (Recomputation *call = Recomputation::current())
+    for (const TensorRef &input : inputs)
+      call->noteRead(*input);
   for (const TapeRef &tape : threadState.active)
     if (llvm::any_of(inputs, [&](const TensorRef &input) { return tape->tracks(*input); }))
       tape->recordCustom(inputs, outputs, backward);

@@ -2,6 +2,7 @@
 #include "eager/Tracer.h"
 
 #include "eager/Apply.h"
+#include "eager/Recomputation.h"
 #include "eager/Transformations.h"
 
 namespace tess::eager {
@@ -49,6 +50,7 @@ llvm::Error applyNormalised(OpDef op, llvm::ArrayRef<Operand> operands, llvm::Ar
 llvm::Error applyTracing(Call &call, Tensors &results) { return current->apply(call, results); }
 
 void assign(TensorImpl &variable, TensorImpl &value) {
+  noteUpdate(variable);
   if (current)
     current->noteAssign(variable, value);
   variable.rebind(value);
