@@ -32,9 +32,9 @@ void disableLayer(Layer layer, bool disabled) {
 void setCheckFinite(bool on) { disableLayer(Layer::CheckFinite, !on); }
 bool checksFinite() { return enabled(bitOf(Layer::CheckFinite)); }
 
-static constexpr Transformation stack[kNumLayers] = {applyScalar,   applyDimExpansion, applyDTypePromotion,
-                                                     applyQuantize, applyFormat,       applyGrad,
-                                                     applyTracing,  applyCheckFinite,  interpret};
+static constexpr Transformation stack[kNumLayers] = {
+    applyAutocast, applyScalar, applyDimExpansion, applyDTypePromotion, applyQuantize,
+    applyFormat,   applyGrad,   applyTracing,      applyCheckFinite,    interpret};
 
 llvm::Error next(Call &call, Tensors &results) {
   if (LLVM_UNLIKELY(!call.pending))

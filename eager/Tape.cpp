@@ -1,6 +1,7 @@
 //===- Tape.cpp - what a gradient needs ----------------------------------===//
 #include "eager/Tape.h"
 
+#include "eager/Recomputation.h"
 #include "eager/Transformations.h"
 #include "runtime/Fork.h"
 #include "llvm/ADT/DenseSet.h"
@@ -40,9 +41,10 @@ struct ThreadState {
   std::vector<TapeRef> started, active;                       // the active ones are those that are not hidden
   llvm::SmallVector<std::pair<uint64_t, uint64_t>, 2> hidden; // from one order to another
   unsigned paused = 0;
+  int watching = 0;
 
   void updateLayers() {
-    bool on = !paused && !active.empty();
+    bool on = !paused && (!active.empty() || watching);
     activeLayers = on ? activeLayers | bitOf(Layer::Grad) : activeLayers & ~bitOf(Layer::Grad);
   }
   template <typename OrderOf> void update(OrderOf orderOf) {
@@ -67,6 +69,10 @@ void pauseGrad() {
 }
 void resumeGrad() {
   --threadState.paused;
+  threadState.updateLayers();
+}
+void watchOperators(int change) {
+  threadState.watching += change;
   threadState.updateLayers();
 }
 NoGrad::NoGrad() { pauseGrad(); }
@@ -210,10 +216,19 @@ void Tape::recordCustom(llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorR
   tagResults(record, outputs);
 }
 
+void Tape::recordRerun(llvm::ArrayRef<TensorRef> outputs, Rerun rerun) {
+  Record &record = records.emplace_back();
+  record.rare = std::make_unique<Rare>(nullptr, nullptr, std::move(rerun));
+  tagResults(record, outputs);
+}
+
 void recordCustomFunction(llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs,
                           const CustomBackward &backward) {
   if (threadState.paused)
     return;
+  if (Recomputation *call = Recomputation::current())
+    for (const TensorRef &input : inputs)
+      call->noteRead(*input);
   for (const TapeRef &tape : threadState.active)
     if (llvm::any_of(inputs, [&](const TensorRef &input) { return tape->tracks(*input); }))
       tape->recordCustom(inputs, outputs, backward);

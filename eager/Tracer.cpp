@@ -3,6 +3,7 @@
 
 #include "eager/Apply.h"
 #include "eager/GraphValue.h"
+#include "eager/Recomputation.h"
 #include "eager/Transformations.h"
 
 namespace tess::eager {
@@ -62,6 +63,7 @@ llvm::Error applyTracing(Call &call, Tensors &results) {
 }
 
 void assign(TensorImpl &variable, TensorImpl &value) {
+  noteUpdate(variable);
   if (current)
     current->noteAssign(variable, value);
   variable.rebind(value);
