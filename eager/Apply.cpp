@@ -3,6 +3,7 @@
 
 #include "eager/DispatchLog.h"
 #include "eager/Evaluate.h"
+#include "eager/GraphValue.h"
 #include "eager/Location.h"
 #include "eager/Transformations.h"
 #include "ops/Promotion.h"
@@ -31,9 +32,9 @@ void disableLayer(Layer layer, bool disabled) {
 void setCheckFinite(bool on) { disableLayer(Layer::CheckFinite, !on); }
 bool checksFinite() { return enabled(bitOf(Layer::CheckFinite)); }
 
-static constexpr Transformation stack[kNumLayers] = {applyScalar,   applyDimExpansion, applyDTypePromotion,
-                                                     applyQuantize, applyFormat,       applyGrad,
-                                                     applyTracing,  applyCheckFinite,  interpret};
+static constexpr Transformation stack[kNumLayers] = {
+    applyAutocast, applyScalar, applyDimExpansion, applyDTypePromotion, applyQuantize,
+    applyFormat,   applyGrad,   applyTracing,      applyCheckFinite,    interpret};
 
 llvm::Error next(Call &call, Tensors &results) {
   if (LLVM_UNLIKELY(!call.pending))
@@ -69,7 +70,7 @@ LLVM_ATTRIBUTE_ALWAYS_INLINE static uint32_t layersOf(const OpDef &op, llvm::Arr
   const OpInfo &info = op.info();
   uint32_t layers = activeLayers | bitOf(Layer::CheckFinite) | bitOf(Layer::Interpreter);
   DTypeMask seen = 0;
-  bool formatted = false;
+  bool formatted = false, isOfGraph = false;
   for (const Operand &operand : operands) {
     if (!operand.tensor) {
       layers |= bitOf(Layer::Scalar);
@@ -77,7 +78,10 @@ LLVM_ATTRIBUTE_ALWAYS_INLINE static uint32_t layersOf(const OpDef &op, llvm::Arr
     }
     seen |= maskOf(operand.tensor->dtype());
     formatted |= operand.tensor->format() != Format::Default;
+    isOfGraph |= operand.tensor->isGraphValue();
   }
+  if (isOfGraph)
+    layers |= bitOf(Layer::Tracing);
   if (formatted)
     layers |= bitOf(Layer::Format);
   if (info.dtypes.operandMask && promotes(info.dtypes.kind, seen))
@@ -106,6 +110,8 @@ static llvm::Error withScope(llvm::Error error) {
 static llvm::Error applyWrapped(const OpDefOperator &wrapped, llvm::ArrayRef<Operand> operands, Tensors &results,
                                 const Destination *into) {
   Call call{wrapped, operands, layersOf(wrapped.op, operands), into};
+  if (LLVM_UNLIKELY(wrapped.recorded) && ir::hasNodeSymbols(*wrapped.recorded))
+    call.pending |= bitOf(Layer::Tracing);
   llvm::Error error = enter(call, results);
   return LLVM_UNLIKELY(error) ? withScope(std::move(error)) : std::move(error);
 }

@@ -10,8 +10,9 @@
 
 namespace tess::eager {
 
-static constexpr const char *layerNames[kNumLayers] = {
-    "Scalar", "DimExpansion", "DTypePromotion", "Quantize", "Format", "Grad", "Tracing", "CheckFinite", "Interpreter"};
+static constexpr const char *layerNames[kNumLayers] = {"Autocast",    "Scalar",     "DimExpansion", "DTypePromotion",
+                                                       "Quantize",    "Format",     "Grad",         "Tracing",
+                                                       "CheckFinite", "Interpreter"};
 
 static std::string nameOf(const Call &call) {
   switch (call.op.kind) {

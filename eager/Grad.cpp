@@ -5,6 +5,7 @@
 // higher derivatives.
 //
 //===----------------------------------------------------------------------===//
+#include "eager/Recomputation.h"
 #include "eager/Tape.h"
 #include "eager/Transformations.h"
 #include "ops/Control.h"
@@ -78,9 +79,17 @@ static llvm::Error recordLoop(Call &call, const TapeList &tapes, Tensors &result
   return recordCall(whole, tapes, results);
 }
 
+static void noteReads(Recomputation &running, llvm::ArrayRef<Operand> operands) {
+  for (const Operand &operand : operands)
+    if (operand.tensor->hasGradTags())
+      running.noteRead(*operand.tensor);
+}
+
 llvm::Error applyGrad(Call &call, Tensors &results) {
   if (!call.isOpDef())
     return next(call, results);
+  if (LLVM_UNLIKELY(Recomputation::current()))
+    noteReads(*Recomputation::current(), call.operands);
   TapeList tapes = interested(call.operands);
   if (tapes.empty())
     return next(call, results);

@@ -6,8 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 #include "eager/Apply.h"
+#include "eager/Autocast.h"
 #include "eager/Contiguous.h"
 #include "eager/Queue.h"
+#include "eager/Recomputation.h"
 #include "eager/Transformations.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -91,6 +93,7 @@ static bool mayUpdate(const TensorImpl &variable) {
 }
 
 llvm::Error update(const OpDef &op, llvm::ArrayRef<Operand> operands) {
+  NoAutocast asGiven; // the variable keeps its dtype
   TensorImpl &variable = *operands[0].tensor;
   bool isFree = inPlaceOperand(op.info()) == 0 && mayUpdate(variable);
   Destination into(variable, /*isSeen=*/false);
@@ -132,6 +135,8 @@ llvm::Error applyInPlace(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm
   TensorImpl *target = operands[operand].tensor;
   if (llvm::Error e = checkTarget(op, name, target))
     return e;
+  noteUpdate(*target);
+  NoAutocast asGiven; // the memory keeps its dtype
   llvm::Expected<bool> copies = copiesOnWrite(op, name, *target);
   if (!copies)
     return copies.takeError();

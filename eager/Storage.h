@@ -70,6 +70,8 @@ public:
   runtime::Device &device() const { return *home; }
   /// Whether the memory belongs to another library, which may write it.
   bool isForeign() const { return deleter; }
+  /// What wrap() was given as the owner.
+  void *foreignOwner() const { return owner; }
   /// Whether nobody may write the memory in place.
   bool isReadOnly() const { return readOnly; }
 

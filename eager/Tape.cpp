@@ -1,12 +1,14 @@
 //===- Tape.cpp - what a gradient needs ----------------------------------===//
 #include "eager/Tape.h"
 
+#include "eager/Recomputation.h"
 #include "eager/Transformations.h"
 #include "runtime/Fork.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 
 namespace tess::eager {
@@ -32,13 +34,26 @@ bool isLive(uint32_t owner) {
   return live.ids.contains(owner);
 }
 
-struct ThreadState {
-  std::vector<TapeRef> active;
-  unsigned paused = 0;
+/// Counts the starts of tapes.
+std::atomic<uint64_t> lastOrder = 0;
 
-  void update() {
-    bool on = !paused && !active.empty();
+struct ThreadState {
+  std::vector<TapeRef> started, active;                       // the active ones are those that are not hidden
+  llvm::SmallVector<std::pair<uint64_t, uint64_t>, 2> hidden; // from one order to another
+  unsigned paused = 0;
+  int watching = 0;
+
+  void updateLayers() {
+    bool on = !paused && (!active.empty() || watching);
     activeLayers = on ? activeLayers | bitOf(Layer::Grad) : activeLayers & ~bitOf(Layer::Grad);
+  }
+  template <typename OrderOf> void update(OrderOf orderOf) {
+    active.clear();
+    llvm::copy_if(started, std::back_inserter(active), [&](const TapeRef &tape) {
+      uint64_t order = orderOf(*tape);
+      return llvm::none_of(hidden, [&](auto range) { return range.first <= order && order <= range.second; });
+    });
+    updateLayers();
   }
 };
 thread_local ThreadState threadState;
@@ -50,11 +65,15 @@ bool isGradPaused() { return threadState.paused; }
 
 void pauseGrad() {
   ++threadState.paused;
-  threadState.update();
+  threadState.updateLayers();
 }
 void resumeGrad() {
   --threadState.paused;
-  threadState.update();
+  threadState.updateLayers();
+}
+void watchOperators(int change) {
+  threadState.watching += change;
+  threadState.updateLayers();
 }
 NoGrad::NoGrad() { pauseGrad(); }
 NoGrad::~NoGrad() { resumeGrad(); }
@@ -74,18 +93,34 @@ Tape::~Tape() {
 
 TapeRef Tape::create() { return TapeRef(new Tape); }
 
-bool Tape::isRecording() const { return llvm::is_contained(threadState.active, this); }
+bool Tape::isRecording() const { return llvm::is_contained(threadState.started, this); }
 
-void Tape::start() {
+void Tape::updateActive() {
+  threadState.update([](const Tape &tape) { return tape.order; });
+}
+
+void Tape::start(const Tape *beside) {
+  if (!order)
+    order = beside ? beside->order : ++lastOrder;
   if (!isRecording())
-    threadState.active.push_back(TapeRef(this));
-  threadState.update();
+    threadState.started.push_back(TapeRef(this));
+  updateActive();
 }
 
 void Tape::stop() {
   TapeRef keep(this);
-  llvm::erase_if(threadState.active, [&](const TapeRef &tape) { return tape.get() == this; });
-  threadState.update();
+  llvm::erase_if(threadState.started, [&](const TapeRef &tape) { return tape.get() == this; });
+  updateActive();
+}
+
+Tape::Outer::Outer(const Tape &tape) {
+  threadState.hidden.push_back({tape.order, lastOrder});
+  updateActive();
+}
+
+Tape::Outer::~Outer() {
+  threadState.hidden.pop_back();
+  updateActive();
 }
 
 unsigned Tape::watch(TensorImpl &leaf) {
@@ -181,10 +216,19 @@ void Tape::recordCustom(llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorR
   tagResults(record, outputs);
 }
 
+void Tape::recordRerun(llvm::ArrayRef<TensorRef> outputs, Rerun rerun) {
+  Record &record = records.emplace_back();
+  record.rare = std::make_unique<Rare>(nullptr, nullptr, std::move(rerun));
+  tagResults(record, outputs);
+}
+
 void recordCustomFunction(llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs,
                           const CustomBackward &backward) {
   if (threadState.paused)
     return;
+  if (Recomputation *call = Recomputation::current())
+    for (const TensorRef &input : inputs)
+      call->noteRead(*input);
   for (const TapeRef &tape : threadState.active)
     if (llvm::any_of(inputs, [&](const TensorRef &input) { return tape->tracks(*input); }))
       tape->recordCustom(inputs, outputs, backward);

@@ -24,6 +24,8 @@ using TapeRef = llvm::IntrusiveRefCntPtr<Tape>;
 
 /// Gradients of the inputs from those of the outputs (null where none arrives), for functions that users write.
 using CustomBackward = std::function<llvm::Expected<Tensors>(llvm::ArrayRef<TensorRef> outputGrads)>;
+/// Runs a call again while a tape records; its outputs.
+using Rerun = std::function<llvm::Expected<Tensors>()>;
 
 /// The operators between start() and backward(), with the values that their gradients read. For one thread.
 class Tape : public llvm::ThreadSafeRefCountedBase<Tape> {
@@ -32,8 +34,9 @@ public:
   static TapeRef create();
   ~Tape();
 
-  /// Records the operators of this thread until stop(). Tapes nest.
-  void start();
+  /// Records the operators of this thread until stop(). Tapes nest: one sees the operators of the gradients of those
+  /// that began after it, and not of those that began before it or as one with it, `beside` it.
+  void start(const Tape *beside = nullptr);
   void stop();
   bool isRecording() const;
 
@@ -60,6 +63,16 @@ public:
   void save(const Call &call, llvm::ArrayRef<TensorRef> results);
   /// Writes down a function with a gradient of its own.
   void recordCustom(llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs, CustomBackward backward);
+  /// Writes down a call whose operators were not: backward() runs it again, and goes on with what that records.
+  void recordRerun(llvm::ArrayRef<TensorRef> outputs, Rerun rerun);
+
+  /// While alive, the tapes that this thread started before are hidden, from `tape` on.
+  class Outer {
+  public:
+    explicit Outer(const Tape &tape);
+    ~Outer();
+    Outer(const Outer &) = delete;
+  };
 
 private:
   struct Saved {
@@ -71,6 +84,7 @@ private:
   struct Rare {
     std::unique_ptr<SymbolicPlan> symbolic; // for the recording in which the call was made; null: for none
     CustomBackward custom;                  // null: the plan has the gradient
+    Rerun rerun;                            // null: the operators of the call are on the tape
   };
   struct Record {
     BackwardPlanRef plan;                   // null: a function with a gradient of its own
@@ -82,12 +96,14 @@ private:
   };
 
   Tape();
+  static void updateActive();
   uint32_t newId() { return ++lastId; }
   uint32_t idOf(const TensorImpl &tensor) const { return tensor.gradId(id); }
   void tagResults(Record &record, llvm::ArrayRef<TensorRef> results);
   llvm::Error seed(llvm::ArrayRef<TensorRef> ys, llvm::ArrayRef<TensorRef> dys);
   llvm::Error accumulate(uint32_t value, TensorRef grad);
   llvm::Error step(Record &record);
+  llvm::Error runAgain(const Rerun &rerun, llvm::ArrayRef<TensorRef> outputGrads);
   /// Of the inputs. Where `hasSum` is set, that is the sum with what was summed before.
   llvm::Expected<Tensors> gradientsOf(Record &record, llvm::ArrayRef<TensorRef> outputGrads,
                                       llvm::ArrayRef<bool> hasSum);
@@ -96,6 +112,7 @@ private:
   llvm::Error walk();
 
   uint32_t id;
+  uint64_t order = 0; // among the starts of all tapes; 0: not started
   uint32_t lastId = 0;
   std::deque<Record> records;
   llvm::SmallVector<uint32_t, 8> watched;
@@ -116,10 +133,12 @@ public:
 void pauseGrad();
 void resumeGrad();
 
-/// Tapes of this thread that record now, outermost first.
+/// Tapes of this thread that record now, outermost first. While one computes a gradient, those before it.
 llvm::ArrayRef<TapeRef> activeTapes();
 /// Whether recording is paused on this thread.
 bool isGradPaused();
+/// Counts who sees the operators of this thread that no tape records (Recomputation.h): one more (+1) or less (-1).
+void watchOperators(int change);
 /// Writes a custom function down on every active tape that tracks one of its inputs.
 void recordCustomFunction(llvm::ArrayRef<TensorRef> inputs, llvm::ArrayRef<TensorRef> outputs,
                           const CustomBackward &backward);

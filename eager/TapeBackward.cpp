@@ -5,9 +5,11 @@
 // order.
 //
 //===----------------------------------------------------------------------===//
+#include "eager/Autocast.h"
 #include "eager/Placement.h"
 #include "eager/Tape.h"
 #include "eager/Tracer.h"
+#include "ops/Builtin.h"
 #include "ops/Control.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -34,6 +36,9 @@ llvm::Error Tape::seed(llvm::ArrayRef<TensorRef> ys, llvm::ArrayRef<TensorRef> d
     if (llvm::Error e = checkUnwritten("backward", *ys[i]))
       return e;
     TensorRef dy = i < dys.size() ? dys[i] : TensorRef();
+    if (dy && ys[i]->rank() == 0 && dy->rank() == 1 && dy->numElements() == 1)
+      if (llvm::Error e = applyOne(builtin::Squeeze(IntList{0}), {Operand(dy)}).moveInto(dy))
+        return e;
     if (dy && !dy->hasMeta(ys[i]->meta()))
       return seedError(*ys[i], *dy);
     if (!dy && isComplex(ys[i]->dtype()))
@@ -138,6 +143,41 @@ llvm::Expected<Tensors> Tape::gradientsOf(Record &record, llvm::ArrayRef<TensorR
   return applyBackward(*plan, record.rare ? record.rare->symbolic.get() : nullptr, inputs);
 }
 
+/// Checks that a call that ran again returned what it did before, which has these gradients.
+static llvm::Error checkSame(llvm::ArrayRef<TensorRef> outputs, llvm::ArrayRef<TensorRef> grads) {
+  if (outputs.size() != grads.size())
+    return invalidArgument("checkpoint: the function must return as many tensors when it runs again, got " +
+                           llvm::Twine(grads.size()) + ", then " + llvm::Twine(outputs.size()));
+  for (auto [output, grad] : llvm::zip(outputs, grads))
+    if (grad && !output->hasMeta(grad->meta()))
+      return invalidArgument(
+          "checkpoint: the function must return the same shapes and dtypes when it runs again, got " +
+          toString(grad->meta()) + ", then " + toString(output->meta()));
+  return llvm::Error::success();
+}
+
+/// Records the call that runs again; its outputs take over the gradients of those of the first one.
+llvm::Error Tape::runAgain(const Rerun &rerun, llvm::ArrayRef<TensorRef> outputGrads) {
+  start();
+  unsigned paused = 0;
+  for (; isGradPaused(); ++paused)
+    resumeGrad();
+  llvm::Expected<Tensors> outputs = rerun();
+  for (; paused; --paused)
+    pauseGrad();
+  stop();
+  if (!outputs)
+    return outputs.takeError();
+  if (llvm::Error e = checkSame(*outputs, outputGrads))
+    return e;
+  grads.resize(lastId + 1);
+  for (auto [output, grad] : llvm::zip_equal(*outputs, outputGrads))
+    if (uint32_t value = idOf(*output); value && grad)
+      if (llvm::Error e = accumulate(value, grad))
+        return e;
+  return llvm::Error::success();
+}
+
 llvm::Error Tape::step(Record &record) {
   llvm::SmallVector<TensorRef, 2> outputGrads;
   bool any = false;
@@ -147,6 +187,8 @@ llvm::Error Tape::step(Record &record) {
   }
   if (!any)
     return llvm::Error::success();
+  if (record.rare && record.rare->rerun)
+    return runAgain(record.rare->rerun, outputGrads);
   llvm::SmallVector<bool, 4> hasSum = sumsOf(record);
   llvm::Expected<Tensors> inputGrads = gradientsOf(record, outputGrads, hasSum);
   if (!inputGrads)
@@ -174,7 +216,9 @@ llvm::Error Tape::walk() {
 
 llvm::Expected<Tensors> Tape::backward(llvm::ArrayRef<TensorRef> ys, llvm::ArrayRef<TensorRef> dys) {
   TapeRef keep(this);
+  NoAutocast asRecorded;
   stop();
+  Outer outer(*this);
   llvm::Error error = seed(ys, dys);
   if (!error)
     error = walk();

@@ -62,6 +62,7 @@ void TensorImpl::copyValue(const TensorImpl &other) {
   numAxes = other.numAxes;
   contiguous = other.contiguous;
   axisOrder = other.axisOrder;
+  ofGraph = other.ofGraph;
   start = other.start;
   std::copy(other.dims, other.dims + other.numAxes, dims);
   std::copy(other.steps, other.steps + other.numAxes, steps);

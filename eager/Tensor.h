@@ -71,6 +71,9 @@ public:
     return elementType == other.dtype && shape() == llvm::ArrayRef<int64_t>(other.shape);
   }
   Layout layout() const;
+  /// Whether it stands for a value of a graph that is edited, and has no memory (GraphValue.h).
+  bool isGraphValue() const { return ofGraph; }
+  void setGraphValue() { ofGraph = true; }
   Format format() const { return axisOrder; }
   void setFormat(Format f) { axisOrder = f; }
 
@@ -132,6 +135,7 @@ private:
   uint8_t numAxes;
   bool contiguous = true;
   Format axisOrder = Format::Default;
+  bool ofGraph = false;
   Tag gradTag;
   StorageRef memory;
   int64_t start = 0; // elements

@@ -13,6 +13,7 @@ namespace tess::eager {
 
 /// The layers, in the order of the stack.
 enum class Layer : uint8_t {
+  Autocast,
   Scalar,
   DimExpansion,
   DTypePromotion,
@@ -23,7 +24,7 @@ enum class Layer : uint8_t {
   CheckFinite,
   Interpreter
 };
-constexpr unsigned kNumLayers = 9;
+constexpr unsigned kNumLayers = 10;
 constexpr uint32_t bitOf(Layer layer) { return 1u << unsigned(layer); }
 
 /// A call on its way down the stack.
@@ -45,6 +46,7 @@ struct Call {
 using Transformation = llvm::Error (*)(Call &call, Tensors &results);
 
 /// One Transformation for each Layer, in a file of its name (that of Tracing is Tracer.cpp).
+llvm::Error applyAutocast(Call &call, Tensors &results);
 llvm::Error applyScalar(Call &call, Tensors &results);
 llvm::Error applyDimExpansion(Call &call, Tensors &results);
 llvm::Error applyDTypePromotion(Call &call, Tensors &results);
@@ -61,13 +63,13 @@ llvm::Error next(Call &call, Tensors &results);
 llvm::Error applyBelow(Layer after, const OpDef &op, llvm::ArrayRef<Operand> operands,
                        llvm::ArrayRef<unsigned> segments, Tensors &results, const Destination *into = nullptr);
 
-/// Which layers are switched on for this thread: bits of Grad and Tracing.
+/// Which layers are switched on for this thread: bits of Autocast, Grad and Tracing.
 extern constinit thread_local uint32_t activeLayers;
 
 /// Takes a layer out of the stack, or puts it back: only for tests, which see a result change.
 void disableLayer(Layer layer, bool disabled);
 
 /// Bits of the layers from `first` on that `op` needs for these operands.
-uint32_t neededLayers(const OpDef &op, llvm::ArrayRef<Operand> operands, Layer first = Layer::Scalar);
+uint32_t neededLayers(const OpDef &op, llvm::ArrayRef<Operand> operands, Layer first = Layer::Autocast);
 
 } // namespace tess::eager

@@ -122,8 +122,10 @@ def Tess_ReciprocalOp : FloatUnary<"reciprocal", "one over the element", (s_div 
   let onnx = "Reciprocal";
 }
 class Rounding<string m, string what, dag body, string expr>
-    : FloatUnary<m, what, body, expr, (op<"full_like", "value=0.0"> $x), "-9", "9"> {
-  let description = "`out = " # m # "(x)`, still a float; the infinities and NaN stay. The gradient is 0.";
+    : Unary<m, what, body, expr, (op<"full_like", "value=0.0"> $x), Tess_NumberOrBool> {
+  let description = "`out = " # m # "(x)`, of the dtype of x: the infinities, NaN, integers and bool stay. The "
+                    "gradient is 0.";
+  let samples = UnarySamples<"-9", "9">.all;
 }
 def Tess_CeilOp : Rounding<"ceil", "smallest integer not below the element", (s_ceil $x), "np.ceil(x)"> {
   let onnx = "Ceil";

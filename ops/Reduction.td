@@ -43,23 +43,24 @@ def Tess_MeanOp : ReductionBase<"mean", "arithmetic mean over axes", "np.mean(x,
   let onnx = "ReduceMean(...)";
 }
 def Tess_ProdOp : ReductionBase<"prod", "product over axes", "np.prod(x, axis=axes or None, keepdims=keepdims)",
-                                Tess_Number> {
+                                Tess_NumberOrBool> {
   let description = [{`out` is the product of the elements of x along axes; of none it is 1. Integers keep their
-    dtype and wrap around.}];
+    dtype and wrap around, bool becomes int32.}];
   let lowering = Reduction<"Prod">;
+  let dtypes = SumOf<"x">;
   let samples = ReductionSamples<"-1", "2">.all;
   let onnx = "ReduceProd(...)";
 }
-class Extremum<string m, string what, string kind, string expr> : ReductionBase<m, what, expr, Tess_Number> {
-  let arguments = (ins Tess_Number:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes,
+class Extremum<string m, string what, string kind, string expr> : ReductionBase<m, what, expr, Tess_NumberOrBool> {
+  let arguments = (ins Tess_NumberOrBool:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes,
                    DefaultValuedAttr<BoolAttr, "false">:$keepdims, DefaultValuedAttr<BoolAttr, "false">:$allow_empty);
   let attrFacts = [AxisSet<"axes", "x">, Static<"axes", loopAxes>, Doc<"axes", "axes to reduce; empty: all">,
                    Doc<"keepdims", "keep reduced axes with size 1">,
                    Doc<"allow_empty", "of no elements, give what every element beats">];
   let lowering = Reduction<kind, 1>;
   let description = "`out = " # m # [{(x)` along axes; NaN wins. Equal elements share the gradient evenly. No
-    elements are an error, but with allow_empty give what every element beats: an infinity, or the
-    lowest or highest integer.}];
+    elements are an error, but with allow_empty give what every element beats: an infinity, the
+    lowest or highest integer, False or True.}];
   let samples = !listconcat(ReductionSamples<>.all, [Sample<["2,3"], "axes=[1];allow_empty=true">]);
 }
 def Tess_MaxOp : Extremum<"max", "largest element over axes", "Max", "np.max(x, axis=axes or None, keepdims=keepdims)"> {
@@ -70,8 +71,9 @@ def Tess_MinOp : Extremum<"min", "smallest element over axes", "Min",
 
 class ArgExtremum<string m, string what, string kind, string expr> : Tess_Op<m> {
   let summary = what;
-  let description = [{Of equal elements the first one wins; NaN wins over every number. The index, from 0, is int32.}];
-  let arguments = (ins Tess_Number:$x, DefaultValuedAttr<SI64Attr, "0">:$axis,
+  let description = [{Of equal elements the first one wins; NaN wins over every number, True over False. The index, from 0,
+    is int32.}];
+  let arguments = (ins Tess_NumberOrBool:$x, DefaultValuedAttr<SI64Attr, "0">:$axis,
                    DefaultValuedAttr<BoolAttr, "false">:$keepdims);
   let results = (outs Tess_I32:$out);
   let shapes = "(*D) -> (*D / axis)";

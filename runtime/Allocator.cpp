@@ -238,7 +238,7 @@ llvm::Expected<Block> Allocator::obtain(size_t request, size_t size) {
     }
     if (!data)
       return exhausted(request, size);
-    reserved += size;
+    peakReserved = std::max<uint64_t>(peakReserved, reserved += size);
     systemAllocations.fetch_add(1, std::memory_order_relaxed);
   }
   if (got > kThreadMax)
@@ -306,6 +306,7 @@ llvm::Error Allocator::exhausted(size_t request, size_t size) {
 void Allocator::resetPeak() {
   std::lock_guard<std::mutex> lock(mutex);
   peak = used();
+  peakReserved = reserved;
 }
 
 AllocatorStats Allocator::stats() const {
@@ -314,6 +315,7 @@ AllocatorStats Allocator::stats() const {
   stats.inUse = used();
   stats.cached = cached();
   stats.peak = std::max(peak.load(), stats.inUse);
+  stats.peakReserved = peakReserved;
   stats.limit = limit;
   stats.allocations = allocations;
   for (const ThreadLists *thread : threads)

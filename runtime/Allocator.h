@@ -24,10 +24,11 @@ namespace tess::runtime {
 
 /// Bytes and counts since the start of the process.
 struct AllocatorStats {
-  uint64_t inUse = 0;  // bytes that callers hold
-  uint64_t cached = 0; // bytes in free lists
-  uint64_t peak = 0;   // highest `inUse` since resetPeak; a thread may hold 64 KiB in small blocks beside it
-  uint64_t limit = 0;  // highest allowed inUse + cached
+  uint64_t inUse = 0;        // bytes that callers hold
+  uint64_t cached = 0;       // bytes in free lists
+  uint64_t peak = 0;         // highest `inUse` since resetPeak; a thread may hold 64 KiB in small blocks beside it
+  uint64_t peakReserved = 0; // highest `inUse` + `cached` since then
+  uint64_t limit = 0;        // highest allowed inUse + cached
   uint64_t allocations = 0;
   uint64_t systemAllocations = 0; // those that no free list could serve
 };
@@ -67,7 +68,7 @@ public:
   /// lists of other threads.
   void setLimit(uint64_t bytes);
   AllocatorStats stats() const;
-  /// Sets the peak to what is in use now.
+  /// Sets the peaks to what is in use and reserved now.
   void resetPeak();
   /// Gives the free lists of this thread and the shared ones back to the source.
   void trim();
@@ -101,6 +102,7 @@ private:
   std::vector<const ThreadLists *> threads; // that have lists of ours
   std::map<size_t, FreeList> shared;        // by size
   std::map<size_t, int64_t> largeInUse;     // blocks above 4 KiB, by size
+  uint64_t peakReserved = 0;
   uint64_t tick = 0;
   uint64_t earlierPeak = 0; // before the last turn
   unsigned sinceTurn = 0;   // requests that no list served

@@ -76,6 +76,13 @@ bool isScalarSource(Operation *op) {
          cast<RankedTensorType>(op->getResult(0).getType()).getRank() == 0 && !readsIndex(op);
 }
 
+/// Whether `op` gives the same elements again. A gradient that computes values a second time starts from copies: a
+/// kernel that also made the first ones would keep them in memory from then on.
+static bool isCopy(Operation *op) {
+  const ScalarProgram *program = ir::infoOf(op)->scalar;
+  return program && program->results.size() == 1 && program->nodes[program->results.front()].fn == ScalarFn::Operand;
+}
+
 /// Whether only kernels read `op` and each makes it itself, so that it needs no kernel of its own.
 static bool isOnlyReadByKernels(Operation *op) { return isScalarSource(op) && llvm::all_of(op->getUsers(), isFusible); }
 
@@ -113,7 +120,8 @@ void FusionGroups::place(Operation *op) {
     FusionGroup *producer = groupOf(made);
     if (!producer || producer == owner[op] || isScalarSource(made))
       continue;
-    if (const char *why = merge(*producer, *owner[op]); why && apart)
+    const char *why = isCopy(op) ? "a copy must not share a kernel with what it copies" : merge(*producer, *owner[op]);
+    if (why && apart)
       apart(op, made, why);
   }
 }

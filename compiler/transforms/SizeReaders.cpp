@@ -4,8 +4,6 @@
 #include "ir/OpBridge.h"
 #include "ops/SizeExpr.h"
 
-#include "mlir/Analysis/TopologicalSortUtils.h"
-
 #include <queue>
 
 using namespace mlir;
@@ -78,11 +76,6 @@ private:
 
 } // namespace
 
-void sortByReads(Block &block) {
-  if (block.getOps<NamedSizeOp>().empty())
-    sortTopologically(&block);
-  else
-    Sorter(block).run(block.getTerminator());
-}
+void sortByReads(Block &block) { Sorter(block).run(block.getTerminator()); }
 
 } // namespace tess::compiler

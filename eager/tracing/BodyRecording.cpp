@@ -1,6 +1,7 @@
 //===- BodyRecording.cpp - the body of a loop, recorded -------------------===//
 #include "eager/tracing/BodyRecording.h"
 
+#include "eager/GraphValue.h"
 #include "eager/Placement.h"
 #include "eager/Tape.h"
 #include "eager/tracing/SymbolicShapes.h"
@@ -21,7 +22,8 @@ llvm::Expected<std::unique_ptr<BodyRecording>> BodyRecording::begin(const ScanCa
     for (const TensorRef &tensor : list) {
       metas.push_back(tensor->meta());
       devices.push_back(&tensor->storage().device());
-      freeAxes.push_back(outer ? outer->freeAxesOf(*tensor) >> isX : 0); // an element has no axis for the trips
+      uint32_t axes = outer ? outer->freeAxesOf(*tensor) : graphFreeAxes(*tensor);
+      freeAxes.push_back(axes >> isX); // an element has no axis for the trips
     }
   OpDef scan = control::scan({}, 0, unsigned(call.carried.size()), call.order);
   if (llvm::Error error = control::numTrips(scan, metas).takeError())
@@ -166,6 +168,8 @@ const TensorImpl &ScanWriter::operandOf(uint32_t number) const {
 
 /// The size that a symbol of the step stands for, by those of the recording around.
 int64_t ScanWriter::sizeOf(uint32_t symbol) const {
+  if (ir::isNodeSymbol(symbol))
+    return sizes::symbol(symbol); // of a network around, where it is what it is here
   const TensorImpl &operand = operandOf(ownerOf(symbol));
   bool isX = llvm::is_contained(recording.arguments().drop_front(call.carried.size()), ownerOf(symbol));
   return recordedShape(operand)[axisOf(symbol) + isX];

@@ -1,6 +1,7 @@
 //===- Recording.cpp - what a traced function did ------------------------===//
 #include "eager/tracing/Recording.h"
 
+#include "eager/GraphValue.h"
 #include "eager/Placement.h"
 #include "eager/Transformations.h"
 #include "eager/tracing/SizeTensors.h"
@@ -29,7 +30,8 @@ Recorder *Recorder::current() { return active.get(); }
 std::optional<llvm::ArrayRef<int64_t>> Recorder::symbolicShape(const TensorImpl &tensor) {
   if (tensor.traceTag.owner != id) {
     auto known = outer ? outer->symbolicShape(tensor) : std::nullopt;
-    if (!known || !sizes::isSymbolic(*known))
+    bool isFree = known ? sizes::isSymbolic(*known) : isBody && graphFreeAxes(tensor);
+    if (!isFree)
       return std::nullopt;
     noteUse(const_cast<TensorImpl &>(tensor)); // a body takes the sizes of what it captures
   }
@@ -174,7 +176,7 @@ Recorder::Boundary Recorder::beginGradient(llvm::ArrayRef<TensorRef> outputs) {
 uint32_t Recorder::numberOf(TensorImpl &tensor) {
   if (tensor.traceTag.owner == id)
     return tensor.traceTag.id;
-  uint32_t freeAxes = outer ? outer->freeAxesOf(tensor) : 0;
+  uint32_t freeAxes = outer ? outer->freeAxesOf(tensor) : graphFreeAxes(tensor);
   if (isBody)
     outerTags.push_back({TensorRef(&tensor), tensor.traceTag});
   uint32_t number = addValue(Recording::ValueKind::Captured, tensor);

@@ -6,6 +6,7 @@
 #include "eager/HostOptions.h"
 #include "eager/Placement.h"
 #include "eager/Queue.h"
+#include "eager/Recomputation.h"
 #include "runtime/Code.h"
 #include "runtime/ParallelFor.h"
 #include "runtime/schema/Container.h"
@@ -339,6 +340,9 @@ llvm::Expected<Tensors> TracedProgram::run(llvm::ArrayRef<TensorRef> given) {
     return invalidArgument(name + ": a loaded program must run outside of a traced function, whose program would not "
                                   "hold it, got a call within one");
   std::unique_lock<std::mutex> lock = lockInRegion(mutex);
+  if (Recomputation *call = Recomputation::current()) // which keeps the old values from being overwritten
+    for (const Recording::Update &change : updates)
+      call->noteUpdate(change.argument >= 0 ? *given[change.argument] : *change.variable);
   Values values;
   if (llvm::Error e = readInputs(given, values))
     return std::move(e);

@@ -1,4 +1,5 @@
 //===- Tracing.cpp - operators go to the recording -----------------------===//
+#include "eager/GraphValue.h"
 #include "eager/Placement.h"
 #include "eager/Transformations.h"
 #include "eager/tracing/Recording.h"
@@ -98,6 +99,9 @@ llvm::Error Recorder::apply(Call &call, Tensors &results) {
       return e;
   if (call.op.kind == OperatorKind::DupTensor)
     noteUse(*call.operands[0].tensor);
+  if (!isBody && call.isOpDef() && isOfGraph(static_cast<const OpDefOperator &>(call.op), call.operands))
+    return invalidArgument("trace: a traced function must use no variable of a network, got one in " +
+                           call.opDef().name());
   bool runs = runsOperators() || !call.isOpDef();
   if (llvm::Error e = runs ? next(call, results) : infer(call, results))
     return e;

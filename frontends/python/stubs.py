@@ -80,7 +80,7 @@ def core_stub(surface, tensor):
     """The stub of the extension."""
     imports = "from collections.abc import Iterator\nfrom types import ModuleType\n"
     imports += "from typing import Any\n\n"
-    imports += "from .device import Device\n"
+    imports += "from .device import Device\nfrom .quantization import QParams\n"
     own = tensor.partition("\n")[2]
     rest = "def __getattr__(name: str) -> Any: ...\n"
     return f"{BANNER}{imports}{surface.aliases()}\n{own}{surface.members}\n{rest}"

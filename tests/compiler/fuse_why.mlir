@@ -52,3 +52,13 @@ func.func @main(%x: tensor<4x4xf32>) -> tensor<4x1xf32> {
   %1 = tess.sum %0 {axes = array<i64: 1>, keepdims = true} : (tensor<4x4xf32>) -> tensor<4x1xf32>
   return %1 : tensor<4x1xf32>
 }
+
+// -----
+
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = tess.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-remark-re @+1 {{copy: has a kernel of its own beside exp of {{.*}}: a copy must not share a kernel with what it copies}}
+  %1 = tess.copy %0 : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = tess.relu %1 : (tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}

@@ -45,9 +45,9 @@ def test_topk_refuses():
 def test_a_number_of_parts_is_not_a_size():
     x = tensor(4, 6)
     assert [part.shape[0] for part in F.split(x, 3)] == [2, 1, 1]
-    assert len(F.split(x, 100)) == 100
-    with pytest.raises(ValueError, match=f"split: number of parts must be .* 65536, got {2**64}"):
-        F.split(x, 2**64)
+    for count in (5, 2**64):
+        with pytest.raises(ValueError, match=f"split: number of parts must be .* 4, got {count}"):
+            F.split(x, count)
 
 
 def test_atan2_by_keyword():

@@ -227,10 +227,11 @@ def test_group():
     x = tessera.Tensor([3.0])
     one, two = GradManager().attach(x), GradManager().attach(x)
     with one | two:
-        two.backward((x * x).sum())
+        y = (x * x).sum()
+        two.backward(y)
         slope, x.grad = x.grad, None
-        one.backward(slope.sum())
-    assert slope.tolist() == [6.0] and x.grad.tolist() == [2.0]
+        one.backward([slope.sum(), y])
+    assert slope.tolist() == [6.0] and x.grad.tolist() == [6.0]
 
 
 @pytest.mark.parametrize("fill", [F.zeros_like, F.ones_like, lambda x: F.full_like(x, 2.0)])

@@ -53,7 +53,7 @@ FUNCTIONS = {
     "backwards": lambda x: x[x > 0][::-1] + 1,
     "backwards from the end": lambda x: apply(B.Slice([4], [-9], [-1]), x[x > 0])[0] * 2,
     "all but one": lambda x: _sized(x[x > 0][: x[x > 0].shape[0] - 1]),
-    "in two": lambda x: F.split(x[x > 0] * 2, 2),
+    "in two": lambda x: F.split(F.concat([x[x > 0], x[0]]) * 2, 2),
     "in one row": lambda x: apply(B.Reshape([1, -1]), x[x > 0])[0] * 2,
     "gated": lambda x: F.glu(F.concat([x[x > 0]] * 2, 0), 0),
     "dropped": lambda x: F.dropout(x[x > 0] * 2, 0.5),

@@ -65,7 +65,7 @@ def dumped(function, path, **options):
     traced = jit.trace(function, capture_as_const=True)
     traced(tensor(4, 6))
     traced(tensor(4, 6, seed=1))
-    traced.dump(path, arg_names=["x"], **options)
+    traced.dump(path, arg_names=["x"], training=True, **options)
 
 
 @pytest.mark.parametrize("allow_code", [False, True])

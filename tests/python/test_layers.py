@@ -231,7 +231,7 @@ def test_batch_norm_3d():
     running = [net.state_dict()[n].reshape(1, 3, 1, 1, 1) for n in ("running_mean", "running_var")]
     check(net, x, rtol=1e-4, atol=1e-5, dynamic=False,
           oracle=lambda x: (x - running[0]) / np.sqrt(running[1] + 1e-5))  # fmt: skip
-    with pytest.raises(ValueError, match="BatchNorm3d: input must have 5 axes, got 4"):
+    with pytest.raises(ValueError, match="BatchNorm3d: expected 5D input, got 4D input"):
         net(tensor(4, 3, 2, 5))
 
 

@@ -133,10 +133,15 @@ def _called(loaded):
     return lambda tensors: dict(zip(loaded.outputs, as_list(loaded(**tensors)), strict=True))
 
 
+def compare_calls(file, what):
+    """Loaded, compiled from the graph."""
+    return file.compared(_called(jit.load(file.path)), what)
+
+
 def loaded(program):
-    """Dumped and loaded, compiled from the graph."""
+    """Dumped and loaded."""
     with dumped(program) as file:
-        return file.compared(_called(jit.load(file.path)), "loaded")
+        return compare_calls(file, "loaded")
 
 
 def smaller_isa(program):

@@ -30,6 +30,7 @@ BY_MODE = {
     "sim_gradient": Focus(0.05, dtypes=("float32",), writes=False, loss=False),
     "two_threads": Focus(0.1, writes=False, state=False),
     "donated": Focus(0.08, writes=False),
+    "nodes": Focus(0.05, writes=False, loss=False, state=False, sized=True),
     "tess_run": Focus(0.05, dtypes=tuple(d for d in _ALL_DTYPES if d != "bfloat16"), state=False),
 }
 

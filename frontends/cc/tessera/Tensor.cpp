@@ -1,6 +1,7 @@
 //===- Tensor.cpp - tensors of the C++ API -------------------------------===//
 #include "tessera/Tensor.h"
 
+#include "eager/GraphValue.h"
 #include "eager/Tape.h"
 #include "eager/tracing/Recording.h"
 #include "ops/SizeExpr.h"
@@ -69,6 +70,11 @@ eager::Operand Tensor::operand() const {
 
 /// The shape, as the function that is recorded, if any, gets to know it.
 static llvm::ArrayRef<int64_t> knownShape(const eager::TensorImpl &tensor) {
+  if (tensor.isGraphValue())
+    for (int64_t size : eager::varOf(tensor).meta().shape)
+      if (size == tess::kUnknown || tess::sizes::isSymbolic(size))
+        throw Error(ErrorCode::InvalidArgument, "shape: a free size of a network must not be read as a number, got '" +
+                                                    tess::ir::sizeText(size) + "'");
   if (eager::Recorder *recorder = eager::Recorder::current())
     if (auto symbols = recorder->symbolicShape(tensor); symbols && llvm::any_of(*symbols, tess::sizes::dependsOnData))
       recorder->noteDataRead();
@@ -85,7 +91,10 @@ int64_t Tensor::numElements() const {
   return tensor->numElements();
 }
 DType Tensor::dtype() const { return weak ? tessera::dtypeOf(*weak) : ref()->dtype(); }
-std::string Tensor::name() const { return ref()->name().str(); }
+std::string Tensor::name() const {
+  eager::TensorRef tensor = ref();
+  return tensor->isGraphValue() ? eager::varOf(*tensor).name() : tensor->name().str();
+}
 
 int64_t Tensor::size(int64_t axis) const {
   int64_t index = axis < 0 ? axis + rank() : axis;
@@ -96,6 +105,10 @@ int64_t Tensor::size(int64_t axis) const {
 }
 
 void Tensor::setName(const std::string &name) const {
+  if (eager::TensorRef tensor = ref(); tensor->isGraphValue()) {
+    eager::varOf(*tensor).name() = name;
+    return;
+  }
   (void)valueOrThrow(eager::apply(eager::RenameValue(name), {eager::Operand(ref())}));
 }
 
@@ -134,7 +147,12 @@ Tensor Tensor::detach() const {
 void Tensor::assign(const Tensor &value) const {
   if (!variable)
     throw Error(ErrorCode::InvalidArgument, "assign: the target must be a variable, got a number or nothing");
-  eager::assign(*variable, *value.ref());
+  eager::TensorRef taken = value.ref();
+  if (taken->isGraphValue() && !variable->isGraphValue())
+    throw Error(ErrorCode::InvalidArgument,
+                "assign: a tensor outside of a network must not take a value of one, got one for " +
+                    tess::toString(variable->meta()));
+  eager::assign(*variable, *taken);
 }
 
 //===----------------------------------------------------------------------===//

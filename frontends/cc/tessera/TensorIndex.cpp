@@ -6,8 +6,10 @@
 //===----------------------------------------------------------------------===//
 #include "tessera/functional.h"
 
+#include "eager/GraphValue.h"
 #include "eager/tracing/Recording.h"
 #include "ops/Builtin.h"
+#include "ops/SizeExpr.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tessera {
@@ -19,10 +21,15 @@ namespace {
 /// The effect of an index on the axes, collected item by item.
 class Selection {
 public:
-  explicit Selection(const Tensor &x) : x(x), sizes(x.shape()) {}
+  explicit Selection(const Tensor &x) : x(x), sizes(sizesOf(x)) {}
   Tensor apply(llvm::ArrayRef<Index> items);
 
 private:
+  /// The shape; expressions for free sizes of a network.
+  static Shape sizesOf(const Tensor &x) {
+    eager::TensorRef tensor = x.ref();
+    return tensor->isGraphValue() ? Shape(llvm::ArrayRef(eager::varOf(*tensor).meta().shape)) : x.shape();
+  }
   void add(const Index &item);
   void addInteger(int64_t index);
   void addRange(const Slice &slice);
@@ -50,7 +57,8 @@ private:
 
 void Selection::addInteger(int64_t index) {
   int64_t axis = starts.size(), size = sizes[axis];
-  if (index < -size || index >= size)
+  bool isFree = size < tess::sizes::kSymbolicEnd; // only a run knows it
+  if ((index < -size || index >= size) && !isFree)
     fail(ErrorCode::OutOfRange, "integers must be in [" + std::to_string(-size) + ", " + std::to_string(size - 1) +
                                     "], got " + std::to_string(index) + " for axis " + std::to_string(axis));
   dropped.push_back(axis);
@@ -97,9 +105,9 @@ void Selection::add(const Index &item) {
   }
 }
 
-/// A recording keeps the bounds as they are given, so that they are right at other sizes.
+/// A recording or a network keeps the bounds as they are given, so that they are right at other sizes.
 Tensor Selection::sliced() const {
-  if (!eager::Recorder::current())
+  if (!eager::Recorder::current() && !x.ref()->isGraphValue())
     return functional::slice(x, starts, stops, steps, dropped);
   auto list = [](const Shape &each) { return tess::IntList(each.begin(), each.end()); };
   OpDef op = tess::builtin::Slice(list(starts), list(stops), list(steps), list(dropped));

@@ -104,9 +104,23 @@ struct AttrPlace {
   bool isSize;
 };
 
+/// Whether the object is an array of NumPy's, or another one that is no sequence of Python's.
+static bool isArray(PyObject *object) {
+  return !PyTuple_Check(object) && !PyList_Check(object) && !PyLong_Check(object) && !PyUnicode_Check(object) &&
+         PyObject_HasAttrString(object, "tolist");
+}
+
 static llvm::Error badAttr(AttrPlace place, const char *must, PyObject *object) {
   return makeError(ErrorCode::TypeMismatch,
                    place.op + ": " + place.name + " must be " + must + ", got " + describeObject(object));
+}
+
+/// The only element of an array as an int; null and a TypeError where there is none.
+static nb::object elementOf(PyObject *array) {
+  nb::object element = nb::steal(PyObject_CallMethod(array, "item", nullptr));
+  if (!element && PyErr_ExceptionMatches(PyExc_ValueError)) // of several
+    PyErr_SetNone(PyExc_TypeError);
+  return nb::steal(element ? PyNumber_Index(element.ptr()) : nullptr);
 }
 
 static llvm::Expected<int64_t> toInt(AttrPlace place, PyObject *object, const char *must) {
@@ -116,7 +130,7 @@ static llvm::Expected<int64_t> toInt(AttrPlace place, PyObject *object, const ch
   if (isTensor(object))
     index = nb::steal(toNumber(implOf(object)));
   else
-    index = nb::steal(PyNumber_Index(object));
+    index = isArray(object) ? elementOf(object) : nb::steal(PyNumber_Index(object));
   if (!index && PyErr_ExceptionMatches(PyExc_TypeError)) {
     PyErr_Clear();
     return badAttr(place, must, object);
@@ -136,7 +150,7 @@ static llvm::Expected<int64_t> toInt(AttrPlace place, PyObject *object, const ch
 static llvm::Expected<AttrValue> toIntList(AttrPlace place, PyObject *object) {
   constexpr const char *must = "an int or a sequence of ints";
   nb::object items = nb::borrow(object);
-  if (isTensor(object))
+  if (isArray(object)) // tensors too
     items = nb::steal(PyObject_CallMethod(object, "tolist", nullptr));
   if (!items)
     return takePythonError();

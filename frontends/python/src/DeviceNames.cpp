@@ -40,6 +40,7 @@ nb::dict memoryStats(const std::string &device) {
   stats["in_use"] = memory.inUse;
   stats["cached"] = memory.cached;
   stats["peak"] = memory.peak;
+  stats["peak_reserved"] = memory.peakReserved;
   stats["limit"] = memory.limit;
   stats["allocations"] = memory.allocations;
   stats["system_allocations"] = memory.systemAllocations;
@@ -102,6 +103,13 @@ void initDeviceNames(nb::module_ &module) {
         deviceNamed(device, "set_memory_limit").allocator().setLimit(bytes);
       },
       nb::arg("device"), nb::arg("bytes"));
+  module.def(
+      "give_back_free_memory",
+      [] {
+        for (runtime::Device *device : runtime::devicesInUse())
+          device->allocator().trim();
+      },
+      "Free blocks of all devices go back to the system, but for small ones of other threads.");
   module.def("shares_memory_with_host",
              [](const std::string &device) { return deviceNamed(device, "device").hostAccessible(); });
   nb::class_<PyOnDevice>(module, "OnDevice", "Within it, what this thread makes of no tensor lies on a device.")

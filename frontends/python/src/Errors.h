@@ -14,8 +14,11 @@ namespace tess::python {
 
 /// Sets the exception of `error` (code -> type) and returns null.
 PyObject *raise(llvm::Error error);
+/// As raise(), of an operator that refuses its operands: ShapeError and DTypeError, each a RuntimeError besides.
+PyObject *raiseRefusal(llvm::Error error);
 /// Throws it, for functions bound through nanobind.
 [[noreturn]] void throwError(llvm::Error error);
+[[noreturn]] void throwRefusal(llvm::Error error);
 template <typename T> T valueOrThrow(llvm::Expected<T> value) {
   if (!value)
     throwError(value.takeError());

@@ -4,7 +4,7 @@
 #include "frontends/python/src/Module.h"
 #include "frontends/python/src/TensorType.h"
 
-#include "eager/Tape.h"
+#include "eager/Recomputation.h"
 
 namespace tess::python {
 
@@ -41,7 +41,7 @@ public:
     for (const TensorRef &tensor : tensorsOf(tensors, "attach"))
       tape->watch(*tensor);
   }
-  void record() { tape->start(); }
+  void record(const GradState *beside) { tape->start(beside ? beside->tape.get() : nullptr); }
   void release() {
     tape->stop();
     tape->clear();
@@ -107,13 +107,49 @@ nb::list customFunction(nb::handle inputs, nb::handle outputs, nb::handle backwa
   return listOf(outs);
 }
 
+/// A call whose gradient runs it again, and the Python callable that does so.
+class PyRecomputation {
+public:
+  explicit PyRecomputation(nb::handle arguments) : call(tensorsOf(arguments, "checkpoint")) {}
+  void end() { call.end(); }
+  void read(nb::handle tensors) {
+    for (const TensorRef &tensor : tensorsOf(tensors, "checkpoint"))
+      call.noteRead(*tensor);
+  }
+  void record(nb::handle outputs, nb::handle rerun) {
+    auto callable = std::make_shared<Callable>(rerun);
+    call.record(tensorsOf(outputs, "checkpoint"), [callable]() -> llvm::Expected<Tensors> {
+      nb::gil_scoped_acquire gil;
+      nb::object result = nb::steal(PyObject_CallNoArgs(callable->function));
+      if (!result)
+        return takePythonError();
+      auto tensors = tensorsOf(result, "checkpoint");
+      return Tensors(tensors.begin(), tensors.end());
+    });
+  }
+  nb::list begin() { return listOf(valueOrThrow(call.begin())); }
+  void finish() { call.finish(); }
+
+private:
+  Recomputation call;
+};
+
 } // namespace
 
 void initGrad(nb::module_ &module) {
+  nb::class_<PyRecomputation>(module, "Recomputation", "A call that tapes keep nothing of, from now until end().")
+      .def(nb::init<nb::handle>(), nb::arg("arguments"))
+      .def("read", &PyRecomputation::read, nb::arg("tensors"), "The call returns these, which may be from outside.")
+      .def("end", &PyRecomputation::end)
+      .def("record", &PyRecomputation::record, nb::arg("outputs"), nb::arg("rerun"),
+           "The outputs get the gradients of the tensors that `rerun` returns when it is recorded.")
+      .def("begin", &PyRecomputation::begin, "The arguments anew; variables have the values that the call read.")
+      .def("finish", &PyRecomputation::finish, "Variables have their values of before begin().");
   nb::class_<GradState>(module, "GradState", "A recording of operators on attached tensors.")
       .def(nb::init<>())
       .def("attach", &GradState::attach, nb::arg("tensors"), "Gradients of these values are wanted, in this order.")
-      .def("record", &GradState::record, "Starts to record on this thread.")
+      .def("record", &GradState::record, nb::arg("beside") = nb::none(),
+           "Starts to record on this thread, as one with another that has just started.")
       .def("release", &GradState::release, "Stops and forgets.")
       .def("backward", &GradState::backward, nb::arg("ys"), nb::arg("dys") = nb::none(),
            "The gradient of every attached tensor, or None; ends the recording.");

@@ -4,9 +4,10 @@
 NB_MODULE(_core, module) {
   using namespace tess::python;
   nanobind::set_leak_warnings(false); // operators and classes are never freed
-  if (!initOpFunction(module) || !initTensorOperators() || !initTensorType(module))
+  if (!initErrors(module) || !initOpFunction(module) || !initTensorOperators() || !initTensorType(module))
     throw nanobind::python_error();
   initOpDefType(module);
+  initNetwork(module);
   initGrad(module);
   initLoops(module);
   initSymInt(module);

@@ -8,10 +8,12 @@ namespace tess::python {
 namespace nb = nanobind;
 
 /// One function for each part, in the file of its name. False: a Python exception is set.
+bool initErrors(nb::module_ &module);
 bool initOpFunction(nb::module_ &module);
 bool initTensorOperators();
 bool initTensorType(nb::module_ &module);
 void initOpDefType(nb::module_ &module);
+void initNetwork(nb::module_ &module);
 void initGrad(nb::module_ &module);
 void initLoops(nb::module_ &module);
 void initSymInt(nb::module_ &module);

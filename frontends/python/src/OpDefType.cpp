@@ -4,6 +4,7 @@
 // attributes, made on demand from the table.
 //
 //===----------------------------------------------------------------------===//
+#include "frontends/python/src/OpDefType.h"
 #include "frontends/python/src/ArgumentConversion.h"
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
@@ -106,13 +107,11 @@ nb::list applyOp(nb::handle op, const nb::args &args) {
                                  llvm::Twine(operands.list.size())));
     return listOf(valueOrThrow(apply(graph, operands.list)));
   }
-  if (!nb::isinstance<PyOpDef>(op))
-    throwError(makeError(ErrorCode::TypeMismatch,
-                         "apply: operator must be an OpDef or a Subgraph, got " + describeObject(op.ptr())));
-  const OpDef &called = nb::cast<PyOpDef &>(op).op;
+  const OpDef &called = opDefOf(op, "apply: operator must be an OpDef or a Subgraph");
   operands.split(called.info());
   Tensors results;
-  checkOrThrow(applyNormalised(called, operands.list, operands.segments, results));
+  if (llvm::Error error = applyNormalised(called, operands.list, operands.segments, results))
+    throwRefusal(std::move(error));
   return listOf(std::move(results));
 }
 
@@ -155,6 +154,20 @@ nb::object opClass(const std::string &opdefName) {
 }
 
 } // namespace
+
+nb::object wrapOpDef(const OpDef &op) {
+  nb::object type = opClass(std::string(op.info().opdefName));
+  nb::object object = nb::inst_alloc(type);
+  new (nb::inst_ptr<PyOpDef>(object)) PyOpDef{op};
+  nb::inst_mark_ready(object);
+  return object;
+}
+
+const OpDef &opDefOf(nb::handle object, const char *what) {
+  if (!nb::isinstance<PyOpDef>(object))
+    throwError(makeError(ErrorCode::TypeMismatch, llvm::Twine(what) + ", got " + describeObject(object.ptr())));
+  return nb::cast<PyOpDef &>(object).op;
+}
 
 void initOpDefType(nb::module_ &module) {
   nb::class_<PySubgraph>(module, "Subgraph", "A small graph of operators.")

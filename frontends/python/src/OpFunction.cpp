@@ -192,7 +192,7 @@ PyObject *applyFunction(const OpFunction &function, const OpDef &op, llvm::Array
   segments = function.info->simple ? llvm::ArrayRef<unsigned>() : segments;
   if (llvm::Error e =
           recorded ? applyRecorded(op, *recorded, operands, segments, results) : apply(op, operands, segments, results))
-    return raise(std::move(e));
+    return raiseRefusal(std::move(e));
   return wrapResults(results, results.size() - function.numHidden, !function.isSingle);
 }
 
@@ -205,7 +205,7 @@ static PyObject *applyInPlace(const OpFunction &function, const OpDef &op, const
                         Py_TYPE(target)->tp_name);
   llvm::ArrayRef<unsigned> segments = function.info->simple ? llvm::ArrayRef<unsigned>() : reader.segments;
   if (llvm::Error e = eager::applyInPlace(op, reader.operands, segments))
-    return raise(std::move(e));
+    return raiseRefusal(std::move(e));
   return Py_NewRef(target);
 }
 
@@ -250,11 +250,17 @@ static PyObject *callAgain(const OpFunction &function, const OpDef &op, PyObject
   return applyFunction(function, op, operands, {});
 }
 
+/// Whether what the operator does is written down for other sizes, too.
+static bool isWrittenDown(PyObject *const *args, size_t count) {
+  auto isOne = [](PyObject *arg) { return isTensor(arg) ? isWrittenDown(implOf(arg)) : holdsNetworkSizes(arg); };
+  return Recorder::current() || llvm::any_of(llvm::ArrayRef(args, count), isOne);
+}
+
 static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObject *kwnames) {
   const auto &function = *reinterpret_cast<OpFunction *>(self);
   size_t count = PyVectorcall_NARGS(flags);
   ArgumentKey key(self);
-  bool isRecorded = function.hasSizes && Recorder::current();
+  bool isRecorded = function.hasSizes && isWrittenDown(args, count + (kwnames ? PyTuple_GET_SIZE(kwnames) : 0));
   bool hasKey = !isRecorded && keyOf(key, function, args, count, kwnames);
   if (hasKey)
     if (OpMemo::EntryRef known = memo().find(key))
@@ -272,7 +278,7 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
     reader.readExpressions(recorded);
   if (function.info->normalise)
     if (llvm::Error error = function.info->normalise(op, metasOf(reader.operands)))
-      return raise(std::move(error));
+      return raiseRefusal(std::move(error));
   if (reader.inPlace)
     return applyInPlace(function, op, reader);
   if (hasKey)

@@ -1,10 +1,12 @@
 //===- ProcessSettings.cpp - threads, limits, caches, files, scopes -------===//
+#include "frontends/python/src/ArgumentConversion.h"
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
 
 #include "compiler/Compile.h"
 #include "compiler/ExecutableCache.h"
 #include "eager/Apply.h"
+#include "eager/Autocast.h"
 #include "eager/Location.h"
 #include "eager/OpCache.h"
 #include "eager/Queue.h"
@@ -53,11 +55,41 @@ nb::tuple diskCache() {
   return nb::make_tuple(folder, bytes);
 }
 
+/// (on, low dtype, high dtype) by NumPy's names.
+nb::tuple tupleOf(const eager::Autocast &cast) {
+  return nb::make_tuple(cast.isOn, std::string(numpyName(cast.low)), std::string(numpyName(cast.high)));
+}
+
+/// The dtype, which must be one of two.
+DType castDType(const char *name, nb::handle given, DType one, DType other) {
+  std::optional<DType> dtype = valueOrThrow(toDType(given.ptr()));
+  if (dtype != one && dtype != other)
+    throwError(invalidArgument(llvm::Twine("autocast: ") + name + " must be " + numpyName(one) + " or " +
+                               numpyName(other) + ", got " + (dtype ? numpyName(*dtype) : "None")));
+  return *dtype;
+}
+
+nb::tuple autocastOf(bool isOn, nb::handle low, nb::handle high) {
+  return tupleOf({isOn, castDType("low_prec_dtype", low, DType::Float16, DType::BFloat16),
+                  castDType("high_prec_dtype", high, DType::Float32, DType::Float64)});
+}
+
+nb::tuple swapAutocast(nb::tuple given) {
+  nb::tuple former = tupleOf(eager::autocast());
+  eager::setAutocast({nb::cast<bool>(given[0]), *valueOrThrow(toDType(nb::object(given[1]).ptr())),
+                      *valueOrThrow(toDType(nb::object(given[2]).ptr()))});
+  return former;
+}
+
 void syncAll() { checkOrThrow(eager::sync()); }
 
 } // namespace
 
 void initProcessSettings(nb::module_ &module) {
+  module.def("autocast_of", &autocastOf, nb::arg("enabled"), nb::arg("low"), nb::arg("high"),
+             "Whether operators are cast, and the dtypes, checked, by NumPy's names.");
+  module.def("autocast", [] { return tupleOf(eager::autocast()); }, "What autocast_of gave for this thread.");
+  module.def("swap_autocast", &swapAutocast, nb::arg("state"), "Sets it for this thread; what it was.");
   module.def("sync", &syncAll, "Waits for all queued work; raises the first error that nobody has seen.");
   module.def("set_num_threads", [](unsigned count) { checkOrThrow(runtime::setNumThreads(count)); });
   module.def("get_num_threads", &runtime::numThreads);

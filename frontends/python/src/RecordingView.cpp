@@ -223,7 +223,8 @@ nb::dict Writer::write() {
   view["values"] = valueRows();
   view["arguments"] = listOf(recording.arguments());
   view["results"] = listOf(recording.results());
-  view["updates"] = recording.updates().size();
+  view["updated"] =
+      listOf(llvm::map_range(recording.updates(), [](const Recording::Update &each) { return each.value; }));
   view["has_data_sizes"] = recording.hasDataSizes();
   return view;
 }

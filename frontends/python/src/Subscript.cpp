@@ -8,6 +8,7 @@
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/NumpyConversion.h"
 #include "frontends/python/src/SubscriptKey.h"
+#include "frontends/python/src/SymInt.h"
 #include "frontends/python/src/TensorType.h"
 
 #include "eager/Placement.h"
@@ -53,26 +54,33 @@ llvm::Expected<TensorRef> applyAll(llvm::ArrayRef<OpDef> ops, TensorRef x) {
 
 llvm::Expected<TensorRef> basicView(TensorRef x, const Key &key) { return applyAll(viewOps(key), std::move(x)); }
 
-/// The axes of the index arrays after the removed axes are gone and the added ones are inserted.
-IntList indexAxes(const Key &key) {
-  IntList axes;
+/// The axes of the index arrays after the removed axes are gone and the added ones are inserted, in their order. The
+/// arrays join `operands`.
+IntList indexAxes(const Key &key, llvm::SmallVectorImpl<Operand> &operands) {
+  llvm::SmallVector<std::pair<int64_t, TensorImpl *>, 4> placed;
   for (const auto &[axis, array] : key.indices) {
     int64_t moved = axis;
     for (int64_t removed : key.removed)
       moved -= removed < axis;
     for (int64_t added : key.added)
       moved += added <= moved;
-    axes.push_back(moved);
+    placed.push_back({moved, array.get()});
+  }
+  for (const auto &[place, array] : key.scalarIndices)
+    placed.push_back({key.added[place], array.get()});
+  llvm::sort(placed, llvm::less_first());
+  IntList axes;
+  for (auto [axis, array] : placed) {
+    axes.push_back(axis);
+    operands.push_back(Operand(array));
   }
   return axes;
 }
 
 llvm::Expected<TensorRef> takeIndices(const TensorRef &x, const Key &key) {
   llvm::SmallVector<Operand, 4> operands = {Operand(x)};
-  for (const auto &[axis, array] : key.indices)
-    operands.push_back(Operand(array));
-  llvm::Expected<Tensors> results =
-      apply(builtin::IndexGet(indexAxes(key)), operands, {1, unsigned(key.indices.size())});
+  IntList axes = indexAxes(key, operands);
+  llvm::Expected<Tensors> results = apply(builtin::IndexGet(axes), operands, {1, unsigned(axes.size())});
   if (!results)
     return results.takeError();
   return std::move(results->front());
@@ -139,7 +147,7 @@ llvm::Expected<TensorRef> takeMasked(TensorImpl &tensor, const TensorRef &mask) 
 llvm::Expected<TensorRef> getItem(TensorImpl &tensor, PyObject *object) {
   ArgumentKey words(&keyMemo());
   // A memo holds for one size of the tensor, a recording for any, so recordings do not use it.
-  bool isBasic = !Recorder::current() && wordsOf(words, tensor, object);
+  bool isBasic = !isWrittenDown(tensor) && wordsOf(words, tensor, object);
   if (isBasic)
     if (KeyMemo::EntryRef known = keyMemo().find(words))
       return viewBy(tensor, known->value);
@@ -164,14 +172,15 @@ llvm::Expected<TensorRef> getItem(TensorImpl &tensor, PyObject *object) {
 
 PyObject *tensorGetItem(PyObject *self, PyObject *key) {
   llvm::Expected<TensorRef> result = getItem(implOf(self), key);
-  return result ? wrap(std::move(*result)) : raise(result.takeError());
+  return result ? wrap(std::move(*result)) : raiseRefusal(result.takeError());
 }
 
 namespace {
 
-/// The value with the rank of the region. A recording does not read the region's sizes: its operator repeats the value.
-llvm::Expected<TensorRef> fullValue(TensorRef value, const Shape &region) {
-  if (!Recorder::current() || value->rank() > region.size())
+/// The value with the rank of the region. What is written down does not read the region's sizes: its operator repeats
+/// the value.
+llvm::Expected<TensorRef> fullValue(TensorRef value, const Shape &region, bool isWrittenDown) {
+  if (!isWrittenDown || value->rank() > region.size())
     return applyOne(builtin::BroadcastTo(region), {Operand(value)});
   IntList missing;
   for (unsigned axis = 0; axis < region.size() - value->rank(); ++axis)
@@ -192,7 +201,7 @@ llvm::Expected<TensorRef> shapedValue(TensorRef value, const TensorImpl &x, cons
     }
   for (unsigned i = 0; i < key.added.size(); ++i)
     region.insert(region.begin() + key.added[i], 1);
-  llvm::Expected<TensorRef> full = fullValue(std::move(value), region);
+  llvm::Expected<TensorRef> full = fullValue(std::move(value), region, key.isWrittenDown);
   if (!full)
     return full;
   full = withAxes<builtin::Squeeze>(std::move(*full), key.added);
@@ -213,10 +222,8 @@ llvm::Expected<TensorRef> setRegion(TensorImpl &x, TensorRef value, const Key &k
 
 llvm::Expected<TensorRef> setIndices(TensorImpl &x, const TensorRef &value, const Key &key) {
   llvm::SmallVector<Operand, 4> operands = {Operand(&x), Operand(value)};
-  for (const auto &[axis, array] : key.indices)
-    operands.push_back(Operand(array));
-  llvm::Expected<Tensors> results =
-      apply(builtin::IndexSet(indexAxes(key)), operands, {1, 1, unsigned(key.indices.size())});
+  IntList axes = indexAxes(key, operands);
+  llvm::Expected<Tensors> results = apply(builtin::IndexSet(axes), operands, {1, 1, unsigned(axes.size())});
   if (!results)
     return results.takeError();
   return std::move(results->front());
@@ -278,7 +285,7 @@ int tensorSetItem(PyObject *self, PyObject *key, PyObject *object) {
     value = applyOne(builtin::Cast(x.dtype()), {Operand(*value)});
   llvm::Expected<TensorRef> result = value ? setItem(x, key, *value) : value.takeError();
   if (!result) {
-    raise(result.takeError());
+    raiseRefusal(result.takeError());
     return -1;
   }
   assign(x, **result);

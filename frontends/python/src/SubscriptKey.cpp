@@ -6,7 +6,6 @@
 #include "frontends/python/src/SymInt.h"
 #include "frontends/python/src/TensorType.h"
 
-#include "eager/tracing/Recording.h"
 #include "ops/Builtin.h"
 #include "ops/SizeExpr.h"
 #include "llvm/ADT/STLExtras.h"
@@ -47,22 +46,31 @@ llvm::Error badKey(PyObject *item) {
 /// Whether the item is a NumPy integer, which is an int although it has the buffer protocol.
 bool isNumPyInt(PyObject *item) { return PyIndex_Check(item) && !PyObject_HasAttrString(item, "__len__"); }
 
-/// Whether the item is an int. The value of a tensor of rank 0 is read, except in a trace, where it is an index array.
+/// Whether the item is an int. The value of a tensor of rank 0 is read, except in a trace or a network, where it is an
+/// index array.
 bool isIntItem(PyObject *item) {
   if (isTensor(item))
-    return isInt(implOf(item).dtype()) && implOf(item).rank() == 0 && !Recorder::current();
+    return isInt(implOf(item).dtype()) && implOf(item).rank() == 0 && !isWrittenDown(implOf(item));
   return PyIndex_Check(item) && (!PyObject_CheckBuffer(item) || isNumPyInt(item));
 }
 
+/// Whether the item is a sequence of Python's, whose elements make an array.
+bool isSequenceItem(PyObject *item) {
+  return PyList_Check(item) || PyTuple_Check(item) || Py_IS_TYPE(item, &PyRange_Type);
+}
+
 bool isArrayItem(PyObject *item) {
-  return isTensor(item) || PyList_Check(item) || PyObject_CheckBuffer(item) ||
+  return isTensor(item) || PyBool_Check(item) || isSequenceItem(item) || PyObject_CheckBuffer(item) ||
          PyObject_HasAttrString(item, "__array__");
 }
 
 llvm::Expected<TensorRef> arrayOf(PyObject *item) {
   if (isTensor(item))
     return TensorRef(&implOf(item));
-  return tensorFromData(item, std::nullopt);
+  llvm::Expected<TensorRef> array = tensorFromData(item, std::nullopt);
+  if (array && isSequenceItem(item) && (*array)->numElements() == 0) // without elements it says no dtype
+    return applyOne(builtin::Cast(DType::Int32), {Operand(*array)});
+  return array;
 }
 
 llvm::Expected<Item> arrayItem(PyObject *object) {
@@ -87,9 +95,7 @@ llvm::Expected<Item> itemOf(PyObject *object) {
     return Item(Item::Kind::Ellipsis, object, 0);
   if (PySlice_Check(object))
     return Item(Item::Kind::Slice, object, 1);
-  if (PyBool_Check(object))
-    return badKey(object);
-  if (isIntItem(object))
+  if (!PyBool_Check(object) && isIntItem(object))
     return Item(Item::Kind::Int, object, 1);
   if (isArrayItem(object))
     return arrayItem(object);
@@ -98,7 +104,7 @@ llvm::Expected<Item> itemOf(PyObject *object) {
 
 class KeyReader {
 public:
-  explicit KeyReader(TensorImpl &tensor) : tensor(tensor) {}
+  explicit KeyReader(TensorImpl &tensor) : tensor(tensor) { key.isWrittenDown = python::isWrittenDown(tensor); }
   llvm::Expected<Key> read(PyObject *key);
 
 private:
@@ -106,6 +112,7 @@ private:
   llvm::Error readInt(PyObject *item);
   llvm::Error readSlice(PyObject *item);
   llvm::Error readMask(const Item &item);
+  void pushAdded();
   void push(Slice slice, Slice given);
   llvm::Error intsToIndices();
   void pushWhole(unsigned count);
@@ -113,6 +120,7 @@ private:
   TensorImpl &tensor;
   Key key;
   unsigned omitted = 0; // the axes that an ellipsis takes
+  bool isAlone = false; // the key has one item
   int64_t resultAxes = 0;
 };
 
@@ -160,7 +168,7 @@ llvm::Error KeyReader::readInt(PyObject *item) {
   }
   unsigned axis = key.starts.size();
   int64_t size = tensor.shape()[axis];
-  if (index < -size || index >= size)
+  if ((index < -size || index >= size) && !isFreeSize(tensor, axis))
     return makeError(ErrorCode::OutOfRange, "getitem: index must be in [" + llvm::Twine(-size) + ", " +
                                                 llvm::Twine(size - 1) + "] for axis " + llvm::Twine(axis) + ", got " +
                                                 llvm::Twine(index) + " for " + toString(tensor.meta()));
@@ -174,9 +182,8 @@ llvm::Error KeyReader::readInt(PyObject *item) {
 }
 
 /// As a user wrote the bounds: in a recording, an expression for a SymInt or a tensor of one.
-llvm::Expected<Slice> boundsOf(PyObject *item, Slice &numbers) {
+llvm::Expected<Slice> boundsOf(PyObject *item, Slice &numbers, bool isRecorded) {
   Py_ssize_t start, stop, step;
-  bool isRecorded = activeTracer();
   nb::object bounds = isRecorded ? sliceOfSizes(item) : nb::borrow(item);
   nb::object plain = isRecorded && bounds ? plainSlice(bounds.ptr()) : bounds;
   if (!plain || PySlice_Unpack(plain.ptr(), &start, &stop, &step) < 0)
@@ -190,7 +197,7 @@ llvm::Expected<Slice> boundsOf(PyObject *item, Slice &numbers) {
 
 llvm::Error KeyReader::readSlice(PyObject *item) {
   Slice numbers;
-  llvm::Expected<Slice> given = boundsOf(item, numbers);
+  llvm::Expected<Slice> given = boundsOf(item, numbers, key.isWrittenDown);
   if (!given)
     return given.takeError();
   Py_ssize_t start = numbers.start, stop = numbers.stop;
@@ -205,7 +212,18 @@ void KeyReader::pushWhole(unsigned count) {
     push({0, tensor.shape()[key.starts.size()], 1}, {0, kOpen, 1});
 }
 
+/// An axis of size 1 of the result.
+void KeyReader::pushAdded() {
+  key.added.push_back(resultAxes++);
+  key.addedAt.push_back(key.starts.size());
+}
+
 llvm::Error KeyReader::readMask(const Item &item) {
+  if (item.numAxes == 0 && !(isAlone && isTensor(item.object))) {
+    key.scalarMasks.push_back({int64_t(key.added.size()), item.array, !isTensor(item.object)});
+    pushAdded();
+    return llvm::Error::success();
+  }
   unsigned axis = key.starts.size();
   llvm::ArrayRef<int64_t> shape = item.array->shape(), taken = tensor.shape().drop_front(axis);
   if (shape.size() > taken.size() || shape != taken.take_front(shape.size()))
@@ -223,8 +241,7 @@ llvm::Error KeyReader::readItem(const Item &item) {
                                                 " axes, got more for " + toString(tensor.meta()));
   switch (item.kind) {
   case Item::Kind::NewAxis:
-    key.added.push_back(resultAxes++);
-    key.addedAt.push_back(key.starts.size());
+    pushAdded();
     return llvm::Error::success();
   case Item::Kind::Ellipsis:
     pushWhole(omitted);
@@ -263,6 +280,7 @@ llvm::Error KeyReader::intsToIndices() {
 llvm::Expected<Key> KeyReader::read(PyObject *object) {
   nb::object objects = PyTuple_Check(object) ? nb::borrow(object) : nb::steal(PyTuple_Pack(1, object));
   llvm::SmallVector<Item, 4> items;
+  isAlone = PyTuple_GET_SIZE(objects.ptr()) == 1;
   unsigned numAxes = 0, numEllipses = 0;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(objects.ptr()); ++i) {
     llvm::Expected<Item> item = itemOf(PyTuple_GET_ITEM(objects.ptr(), i));
@@ -279,14 +297,10 @@ llvm::Expected<Key> KeyReader::read(PyObject *object) {
     if (llvm::Error e = readItem(item))
       return std::move(e);
   pushWhole(tensor.rank() - key.starts.size());
-  if ((!key.indices.empty() || !key.masks.empty()) && !key.removed.empty())
+  if (!key.isBasic() && !key.removed.empty())
     if (llvm::Error e = intsToIndices())
       return std::move(e);
   key.findSliced();
-  for (const Key::Mask &mask : key.masks)
-    if (mask.array->rank() == 0 && !key.isMask())
-      return makeError(ErrorCode::OutOfRange, "getitem: a mask of rank 0 must be the only item of its key, got " +
-                                                  llvm::Twine(PyTuple_GET_SIZE(objects.ptr())) + " items");
   return std::move(key);
 }
 
@@ -321,13 +335,29 @@ llvm::Expected<Tensors> positionsOf(const Key::Mask &mask) {
   return std::move(columns);
 }
 
+/// Of a mask of rank 0: one index, 0, where it is true, else none.
+llvm::Expected<TensorRef> positionOf(const Key::Mask &mask) {
+  if (mask.isKnown) {
+    nb::object truth = nb::steal(toNumber(*mask.array));
+    if (!truth)
+      return takePythonError();
+    int32_t index = 0;
+    return createTensor(TensorMeta(DType::Int32, {truth.is(Py_True) ? 1 : 0}), &index);
+  }
+  llvm::Expected<TensorRef> row = applyOne(builtin::ExpandDims(IntList{0}), {Operand(mask.array)});
+  llvm::Expected<Tensors> columns = row ? positionsOf({0, *row, false}) : row.takeError();
+  if (!columns)
+    return columns.takeError();
+  return std::move(columns->front());
+}
+
 } // namespace
 
 llvm::Expected<Key> readKey(TensorImpl &tensor, PyObject *key) { return KeyReader(tensor).read(key); }
 
-const IntList &Key::opStarts() const { return Recorder::current() ? givenStarts : starts; }
-const IntList &Key::opStops() const { return Recorder::current() ? givenStops : stops; }
-IntList Key::opInBounds() const { return Recorder::current() ? removed : IntList(); }
+const IntList &Key::opStarts() const { return isWrittenDown ? givenStarts : starts; }
+const IntList &Key::opStops() const { return isWrittenDown ? givenStops : stops; }
+IntList Key::opInBounds() const { return isWrittenDown ? removed : IntList(); }
 
 void Key::setWhole(unsigned axis, int64_t size) {
   starts[axis] = givenStarts[axis] = 0;
@@ -350,6 +380,13 @@ llvm::Error Key::masksToIndices() {
   }
   masks.clear();
   llvm::sort(indices, [](const auto &a, const auto &b) { return a.first < b.first; });
+  for (const Mask &mask : scalarMasks) {
+    llvm::Expected<TensorRef> position = positionOf(mask);
+    if (!position)
+      return position.takeError();
+    scalarIndices.push_back({mask.axis, *position});
+  }
+  scalarMasks.clear();
   return llvm::Error::success();
 }
 

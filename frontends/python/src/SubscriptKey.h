@@ -19,7 +19,7 @@ struct Key {
     bool isKnown; // it was made of Python data: a trace knows how many elements it takes
   };
   IntList starts, stops, steps; // per axis of x, limited to its size
-  /// The bounds as the key says them, which a recording keeps: they hold at other sizes.
+  /// The bounds as the key says them, which a recording or a network keeps: they hold at other sizes.
   IntList givenStarts, givenStops;
   IntList removed; // axes of x that an int took
   IntList added;   // axes of the result (before index arrays) that None made
@@ -27,14 +27,19 @@ struct Key {
   /// Index arrays by axis of x, in its order.
   llvm::SmallVector<std::pair<int64_t, eager::TensorRef>, 2> indices;
   llvm::SmallVector<Mask, 1> masks;
+  /// Masks of rank 0, and the index arrays that they become. Each has an axis of size 1 of its own, the one at place
+  /// `axis` of `added`.
+  llvm::SmallVector<Mask, 1> scalarMasks;
+  llvm::SmallVector<std::pair<int64_t, eager::TensorRef>, 1> scalarIndices;
   bool isSliced = false;
+  bool isWrittenDown = false; // isWrittenDown(x) in SymInt.h
 
   /// Only slices, ints and Nones: a view.
-  bool isBasic() const { return indices.empty() && masks.empty(); }
-  /// The slice of every axis, for operators: in a recording as the key says it.
+  bool isBasic() const { return indices.empty() && masks.empty() && scalarMasks.empty(); }
+  /// The slice of every axis, for operators: where it is written down as the key says it.
   const IntList &opStarts() const;
   const IntList &opStops() const;
-  /// The axes that an int took, in a recording: at other sizes it must be an index there, too.
+  /// The axes that an int took, where it is written down: at other sizes it must be an index there, too.
   IntList opInBounds() const;
   /// Takes the whole of an axis.
   void setWhole(unsigned axis, int64_t size);

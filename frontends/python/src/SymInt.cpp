@@ -4,6 +4,7 @@
 #include "frontends/python/src/Module.h"
 #include "frontends/python/src/TensorType.h"
 
+#include "eager/GraphValue.h"
 #include "eager/tracing/Recording.h"
 #include "ops/Builtin.h"
 #include "ops/SizeExpr.h"
@@ -20,24 +21,63 @@ using namespace eager;
 
 PyTypeObject *symIntType = nullptr;
 
-/// An int, or a SymInt for an expression of the present recording.
-static PyObject *sizeObject(int64_t size, int64_t value) {
+/// What stands for the recording in a SymInt of a network: its expressions hold everywhere.
+static constexpr uint32_t kOfNetwork = 0;
+
+/// An int, or a SymInt for an expression of the present recording, or of the network that `variable` is of. It keeps
+/// the variable where its data decides the size: the expression would mean nothing without it.
+static PyObject *sizeObject(int64_t size, int64_t value, const TensorImpl *variable = nullptr) {
   if (!sizes::isSymbolic(size) || !symIntType)
     return PyLong_FromLongLong(value);
-  return PyObject_CallFunction(reinterpret_cast<PyObject *>(symIntType), "LLII", (long long)size, (long long)value,
-                               Recorder::current()->number(), unsigned(sizes::dependsOnData(size)));
+  uint32_t recording = variable ? kOfNetwork : Recorder::current()->number();
+  nb::object kept = nb::none();
+  if (variable && sizes::dependsOnData(size))
+    kept = nb::steal(wrap(TensorRef(const_cast<TensorImpl *>(variable))));
+  return PyObject_CallFunction(reinterpret_cast<PyObject *>(symIntType), "LLIIO", (long long)size, (long long)value,
+                               recording, unsigned(sizes::dependsOnData(size)), kept.ptr());
 }
 
-/// The shape of `tensor` by expressions, in a recording that knows some.
+/// `tensor` where it is a variable of a network.
+static const TensorImpl *variableOf(const TensorImpl &tensor) {
+  return tensor.isGraphValue() && !Recorder::current() ? &tensor : nullptr; // the step of a loop has its own sizes
+}
+
+/// The shape of `tensor` by expressions, in a network, or in a recording that knows some.
 static std::optional<llvm::ArrayRef<int64_t>> expressionsOf(const TensorImpl &tensor) {
+  if (tensor.isGraphValue() && !Recorder::current())
+    return llvm::ArrayRef<int64_t>(varOf(tensor).meta().shape);
   Recorder *recorder = Recorder::current();
   return recorder ? recorder->symbolicShape(tensor) : std::nullopt;
 }
 
-void noteSizeRead(const TensorImpl &tensor) {
+bool isWrittenDown(const TensorImpl &tensor) { return Recorder::current() || tensor.isGraphValue(); }
+
+static bool isNetworkSize(PyObject *object) {
+  return isSymInt(object) && nb::cast<uint32_t>(nb::handle(object).attr("_recording")) == kOfNetwork;
+}
+
+bool holdsNetworkSizes(PyObject *object) {
+  if (!PyTuple_Check(object) && !PyList_Check(object))
+    return isNetworkSize(object);
+  return llvm::any_of(llvm::ArrayRef(PySequence_Fast_ITEMS(object), size_t(PySequence_Fast_GET_SIZE(object))),
+                      isNetworkSize);
+}
+
+bool isFreeSize(const TensorImpl &tensor, unsigned axis) {
+  return tensor.isGraphValue() && varOf(tensor).meta().shape[axis] < sizes::kSymbolicEnd;
+}
+
+bool noteSizeRead(const TensorImpl &tensor) {
   auto expressions = expressionsOf(tensor);
+  if (tensor.isGraphValue()) {
+    if (expressions->empty() || !isFreeSize(tensor, 0))
+      return true;
+    return raise(invalidArgument("len: a free size of a network must stay an expression, got a use of '" +
+                                 ir::sizeText(expressions->front()) + "' as a number"));
+  }
   if (expressions && llvm::any_of(*expressions, sizes::dependsOnData))
     Recorder::current()->noteDataRead();
+  return true;
 }
 
 PyObject *shapeOf(const TensorImpl &tensor) {
@@ -46,7 +86,7 @@ PyObject *shapeOf(const TensorImpl &tensor) {
     return shapeTuple(tensor.shape());
   PyObject *tuple = PyTuple_New(tensor.rank());
   for (unsigned axis = 0; tuple && axis < tensor.rank(); ++axis) {
-    PyObject *size = sizeObject((*expressions)[axis], tensor.shape()[axis]);
+    PyObject *size = sizeObject((*expressions)[axis], tensor.shape()[axis], variableOf(tensor));
     if (!size)
       Py_CLEAR(tuple);
     else
@@ -83,14 +123,15 @@ PyObject *shapeAttribute(const TensorImpl &tensor) {
 PyObject *sizeOf(const TensorImpl &tensor) {
   auto expressions = expressionsOf(tensor);
   int64_t size = expressions ? TensorMeta(tensor.dtype(), *expressions).numElements() : 0;
-  return sizeObject(size, tensor.numElements());
+  return sizeObject(size, tensor.numElements(), variableOf(tensor));
 }
 
 std::optional<int64_t> expressionOf(PyObject *object) {
-  Recorder *recorder = isSymInt(object) ? Recorder::current() : nullptr;
-  if (!recorder)
+  if (!isSymInt(object))
     return std::nullopt;
-  if (nb::cast<uint32_t>(nb::handle(object).attr("_recording")) != recorder->number())
+  uint32_t recording = nb::cast<uint32_t>(nb::handle(object).attr("_recording"));
+  Recorder *recorder = Recorder::current();
+  if (recording != kOfNetwork && (!recorder || recording != recorder->number()))
     return std::nullopt;
   return nb::cast<int64_t>(nb::handle(object).attr("_handle"));
 }
@@ -144,6 +185,8 @@ nb::object sizesOf(PyObject *object) {
     nb::object size = isTensor(item) ? sizesOfTensor(implOf(item)) : nb::borrow(item);
     if (!size)
       return size;
+    if (isTensor(item) && nb::isinstance<nb::list>(size) && nb::len(size) == 1) // of one element
+      size = size[0];
     items.append(size);
   }
   return found ? nb::object(items) : nb::borrow(object);
@@ -234,7 +277,7 @@ void initSymInt(nb::module_ &module) {
       "What a tensor of integers says as sizes, in a recording: an int or a SymInt, or a list of such; another object "
       "itself.");
   module.def(
-      "size_text", [](int64_t handle) { return sizes::toText(handle); }, nb::arg("handle"),
+      "size_text", [](int64_t handle) { return ir::sizeText(handle); }, nb::arg("handle"),
       "The text of an expression.");
 }
 

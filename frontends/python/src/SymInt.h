@@ -21,16 +21,26 @@ extern PyTypeObject *symIntType;
 /// Whether it is a SymInt.
 inline bool isSymInt(PyObject *object) { return Py_TYPE(object) == symIntType; }
 
-/// Tells the present recording that Python learns a size of the tensor as a number.
-void noteSizeRead(const eager::TensorImpl &tensor);
-/// The shape of a tensor: an int for each axis, or a SymInt in a recording.
+/// Whether what is done to the tensor is written down for other sizes, too: in a recording, or in a network.
+bool isWrittenDown(const eager::TensorImpl &tensor);
+
+/// Whether an argument is, or holds, a SymInt of a network.
+bool holdsNetworkSizes(PyObject *object);
+
+/// Whether the size of an axis is a free one of a network, which only a run of its program knows.
+bool isFreeSize(const eager::TensorImpl &tensor, unsigned axis);
+
+/// Tells the present recording that Python learns the first size of the tensor as a number. False: a Python error is
+/// set, because the tensor stands for a value of a network whose size is free.
+bool noteSizeRead(const eager::TensorImpl &tensor);
+/// The shape of a tensor: an int for each axis, or a SymInt in a recording or a network.
 PyObject *shapeOf(const eager::TensorImpl &tensor);
 /// What Python's `shape` gives: the same, or, where `core.set_symbolic_shape` says so, a tensor of it.
 PyObject *shapeAttribute(const eager::TensorImpl &tensor);
 /// The product of its sizes.
 PyObject *sizeOf(const eager::TensorImpl &tensor);
 
-/// The expression that a SymInt is in the present recording; none for another object.
+/// The expression that a SymInt is in the present recording or a network; none for another object.
 std::optional<int64_t> expressionOf(PyObject *object);
 /// A SymInt as an operand: with its expression in the recording that it comes from.
 eager::Number numberOf(PyObject *symInt);

@@ -91,7 +91,7 @@ template <int index> PyObject *inplace(PyObject *a, PyObject *b) {
   if (int state = pair.read(a, b); state != 1)
     return notRead(state);
   if (llvm::Error error = update(*pick(records[index], a, b).prototype, pair.operands))
-    return raise(std::move(error));
+    return raiseRefusal(std::move(error));
   return Py_NewRef(a);
 }
 

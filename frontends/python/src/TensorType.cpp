@@ -11,6 +11,7 @@
 #include "eager/Placement.h"
 #include "eager/Queue.h"
 #include "eager/tracing/Recording.h"
+#include "ops/Builtin.h"
 #include "runtime/Devices.h"
 
 #include <structmember.h>
@@ -19,12 +20,14 @@ namespace tess::python {
 
 using namespace eager;
 
-PyTypeObject *tensorType = nullptr;
+PyTypeObject *tensorType = nullptr, *varNodeType = nullptr;
 
 PyObject *wrap(TensorRef tensor, PyTypeObject *type) {
   if (tensor->wrapper && !type)
     return Py_NewRef(static_cast<PyObject *>(tensor->wrapper));
   PyObject *object;
+  if (LLVM_UNLIKELY(!type && tensor->isGraphValue()))
+    type = varNodeType;
   if (!type || type == tensorType) {
     object = static_cast<PyObject *>(PyObject_Malloc(sizeof(PyTensor)));
     if (!object)
@@ -106,10 +109,16 @@ llvm::Expected<TensorRef> tensorOn(PyObject *data, std::optional<DType> dtype, r
   return tensor ? toDevice(**tensor, *home) : std::move(tensor);
 }
 
+int setName(PyObject *self, PyObject *value, void *);
+int setFormat(PyObject *self, PyObject *value, void *);
+
+/// `is_const` and `no_cache`, which MegEngine has, say nothing here.
 PyObject *tensorNew(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-  static const char *names[] = {"data", "dtype", "device", nullptr};
-  PyObject *data = nullptr, *dtype = Py_None, *device = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OO:Tensor", const_cast<char **>(names), &data, &dtype, &device))
+  static const char *names[] = {"data", "dtype", "device", "is_const", "no_cache", "name", "format", nullptr};
+  PyObject *data = nullptr, *dtype = Py_None, *device = Py_None, *name = Py_None, *format = nullptr;
+  int isConst = 0, noCache = 0;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOppOO:Tensor", const_cast<char **>(names), &data, &dtype, &device,
+                                   &isConst, &noCache, &name, &format))
     return nullptr;
   runtime::Device *home = device == Py_None ? nullptr : findDevice(device);
   if (!home && device != Py_None)
@@ -120,7 +129,11 @@ PyObject *tensorNew(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
   llvm::Expected<TensorRef> tensor = tensorOn(data, *wanted, home);
   if (!tensor)
     return raise(tensor.takeError());
-  return wrap(std::move(*tensor), type);
+  nb::object made = nb::steal(wrap(std::move(*tensor), type));
+  if (!made || (name != Py_None && setName(made.ptr(), name, nullptr) < 0) ||
+      (format && setFormat(made.ptr(), format, nullptr) < 0))
+    return nullptr;
+  return made.release().ptr();
 }
 
 PyObject *getShape(PyObject *self, void *) { return shapeAttribute(implOf(self)); }
@@ -208,7 +221,24 @@ PyGetSetDef properties[] = {
 };
 
 PyObject *methodNumpy(PyObject *self, PyObject *) { return toNumpy(implOf(self)); }
-PyObject *methodItem(PyObject *self, PyObject *) { return toNumber(implOf(self)); }
+/// The only element, or the one at a position: an int of the flattened tensor, or an int for each axis.
+PyObject *methodItem(PyObject *self, PyObject *const *args, Py_ssize_t count) {
+  if (count == 0)
+    return toNumber(implOf(self));
+  nb::object source = nb::borrow(self), key = nb::borrow(args[0]);
+  if (count > 1) {
+    key = nb::steal(PyTuple_New(count));
+    for (Py_ssize_t i = 0; key && i < count; ++i)
+      PyTuple_SET_ITEM(key.ptr(), i, Py_NewRef(args[i]));
+  } else if (!PyTuple_Check(args[0])) {
+    llvm::Expected<TensorRef> flat = applyOne(builtin::Reshape(IntList{-1}), {Operand(&implOf(self))});
+    if (!flat)
+      return raise(flat.takeError());
+    source = nb::steal(wrap(std::move(*flat)));
+  }
+  nb::object element = source && key ? nb::steal(tensorGetItem(source.ptr(), key.ptr())) : nb::object();
+  return element ? toNumber(implOf(element.ptr())) : nullptr;
+}
 PyObject *methodComplex(PyObject *self, PyObject *) {
   TensorImpl &impl = implOf(self);
   if (impl.numElements() != 1)
@@ -239,9 +269,19 @@ PyObject *methodDetach(PyObject *self, PyObject *) {
   return results ? wrap(std::move(results->front())) : raise(results.takeError());
 }
 
+/// A tensor outside of a network would have no value any more with one of it.
+bool mayTake(const TensorImpl &variable, const TensorImpl &value) {
+  if (variable.isGraphValue() || !value.isGraphValue())
+    return true;
+  return raise(invalidArgument("update: a tensor outside of a network must not take a value of one, got one for " +
+                               toString(variable.meta())));
+}
+
 PyObject *methodReset(PyObject *self, PyObject *other) {
   if (!isTensor(other))
     return PyErr_Format(PyExc_TypeError, "_reset: value must be a Tensor, got %s", Py_TYPE(other)->tp_name);
+  if (!mayTake(implOf(self), implOf(other)))
+    return nullptr;
   if (Py_REFCNT(other) > 1 || !implOf(other).isUnique())
     implOf(other).storage().noteCopy(); // other users keep this value
   llvm::Expected<TensorRef> value = toDevice(implOf(other), implOf(self).storage().device());
@@ -257,6 +297,8 @@ PyObject *methodSetValue(PyObject *self, PyObject *data) {
   llvm::Expected<TensorRef> tensor = tensorOn(data, impl.dtype(), &impl.storage().device());
   if (!tensor)
     return raise(tensor.takeError());
+  if (!mayTake(impl, **tensor))
+    return nullptr;
   if ((*tensor)->shape() != impl.shape())
     return raise(invalidArgument("set_value: shape must be " + toString(impl.shape()) + ", got " +
                                  toString((*tensor)->shape())));
@@ -271,10 +313,12 @@ PyMethodDef methods[] = {
      TESS_DOC("numpy($self, /)",
               "A NumPy array of the tensor's shape and dtype: a copy. Raises what its operators did.",
               ">>> tessera.tensor([1.0, 2.0]).numpy()\narray([1., 2.], dtype=float32)")},
-    {"item", methodItem, METH_NOARGS,
-     TESS_DOC("item($self, /)",
-              "The only element as a Python number of the dtype's kind. ValueError: there must be one element.",
-              ">>> tessera.tensor([2.5]).item()\n2.5")},
+    {"item", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(methodItem)), METH_FASTCALL,
+     TESS_DOC("item($self, /, *index)",
+              "The only element as a Python number of the dtype's kind, or the one at a position: an int of the\n"
+              "flattened tensor, or an int for each axis. ValueError: there must be one element. IndexError: the\n"
+              "position must be one of the tensor.",
+              ">>> tessera.tensor([2.5]).item(), tessera.tensor([[1, 2], [3, 4]]).item(1, 0)\n(2.5, 3)")},
     {"tolist", methodTolist, METH_NOARGS,
      TESS_DOC("tolist($self, /)", "The elements as Python numbers, in lists nested as deep as there are axes.",
               ">>> tessera.tensor([[1], [2]]).tolist()\n[[1], [2]]")},
@@ -301,7 +345,8 @@ PyMethodDef methods[] = {
 
 Py_ssize_t tensorLength(PyObject *self) {
   TensorImpl &impl = implOf(self);
-  noteSizeRead(impl);
+  if (!noteSizeRead(impl))
+    return -1;
   if (impl.rank())
     return impl.shape()[0];
   PyErr_SetString(PyExc_TypeError, "len: tensor must have an axis, got a tensor of rank 0");
@@ -364,7 +409,8 @@ PyObject *tensorIterate(PyObject *self) {
 
 PyObject *tensorItemAt(PyObject *self, Py_ssize_t index) {
   TensorImpl &impl = implOf(self);
-  noteSizeRead(impl);
+  if (!noteSizeRead(impl))
+    return nullptr;
   if (impl.rank() && (index < 0 || index >= impl.shape()[0])) {
     PyErr_Format(PyExc_IndexError, "getitem: index must be below %lld, got %zd", (long long)impl.shape()[0], index);
     return nullptr;
@@ -379,10 +425,14 @@ PyMemberDef members[] = {
 };
 
 constexpr const char *kDoc =
-    "Tensor(data, dtype=None, device=None)\n--\n\n"
+    "Tensor(data, dtype=None, device=None, is_const=False, no_cache=False, name=None, format='default')\n--\n\n"
     "A tensor of `data`: an array, a number, nested lists, or another tensor.\n\n"
     "Without dtype, float64 becomes float32 and int64 becomes int32. Devices are cpu0 and, for\n"
-    "tests, sim0, an accelerator that is emulated, and null0, which keeps shapes and no values.";
+    "tests, sim0, an accelerator that is emulated, and null0, which keeps shapes and no values.\n"
+    "`name` is the user's, which another tensor does not hand on; `format` says what the order of\n"
+    "axes means: default, nchw or nhwc. `is_const` and `no_cache` are MegEngine's and change nothing.\n"
+    "ValueError: the device must exist, format be one of these. TypeError: data must hold numbers,\n"
+    "dtype must be a known one, name a str.";
 
 } // namespace
 
@@ -411,9 +461,6 @@ bool initTensorType(nb::module_ &module) {
   PyType_Spec spec = {"tessera.Tensor", sizeof(PyTensor), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots.data()};
   tensorType = reinterpret_cast<PyTypeObject *>(PyType_FromSpec(&spec));
   if (!tensorType)
-    return false;
-  // NumPy leaves `array + tensor` to the tensor.
-  if (PyObject_SetAttrString(reinterpret_cast<PyObject *>(tensorType), "__array_ufunc__", Py_None) < 0)
     return false;
   if (!addMethods(tensorType))
     return false;

@@ -17,6 +17,8 @@ struct PyTensor {
 
 /// tessera.Tensor; set by initTensorType.
 extern PyTypeObject *tensorType;
+/// The subclass for values of networks (Network.cpp); null until Python gives it.
+extern PyTypeObject *varNodeType;
 
 inline bool isTensor(PyObject *object) {
   return Py_TYPE(object) == tensorType || PyType_IsSubtype(Py_TYPE(object), tensorType);

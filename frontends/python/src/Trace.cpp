@@ -8,7 +8,7 @@
 
 #include "eager/HostOptions.h"
 #include "eager/Placement.h"
-#include "eager/Tape.h"
+#include "eager/Recomputation.h"
 #include "eager/tracing/DumpProgram.h"
 #include "eager/tracing/FreeDims.h"
 #include "eager/tracing/GradEffects.h"
@@ -224,11 +224,6 @@ nb::object giveValue(nb::handle recorded, nb::handle result) {
   return nb::borrow(recorded);
 }
 
-/// Whether a tape that is recording tracks the value.
-bool isTracked(const TensorImpl &tensor) {
-  return !isGradPaused() && llvm::any_of(activeTapes(), [&](const TapeRef &tape) { return tape->tracks(tensor); });
-}
-
 /// For each captured variable, whether a tape tracks its first value.
 nb::tuple capturedTracked(const PyRecording &self) {
   nb::list flags;
@@ -243,8 +238,6 @@ nb::tuple tracked(nb::handle tensors) {
     flags.append(isTracked(*tensor));
   return nb::tuple(flags);
 }
-
-size_t numTapes() { return isGradPaused() ? 0 : activeTapes().size(); }
 
 /// Stops the active tapes until start().
 class StoppedTapes {

@@ -25,6 +25,7 @@ from . import (
     optimizer,
     random,
 )
+from ._core import DTypeError, ShapeError
 from ._versions import show_versions
 from .autodiff import no_grad
 from .device import get_default_device, is_cuda_available, set_default_device
@@ -84,7 +85,9 @@ def __getattr__(name):
 
 
 __all__ = [
+    "DTypeError",
     "Parameter",
+    "ShapeError",
     "Tensor",
     "asarray",
     "autodiff",

@@ -4,12 +4,20 @@ from . import _core
 
 __all__ = [
     "Device",
+    "coalesce_free_memory",
     "get_allocated_memory",
+    "get_cuda_compute_capability",
+    "get_cuda_device_property",
+    "get_cuda_driver_version",
+    "get_cuda_version",
+    "get_cudnn_version",
     "get_default_device",
     "get_device_count",
     "get_max_allocated_memory",
+    "get_max_reserved_memory",
     "get_mem_status_bytes",
     "get_reserved_memory",
+    "get_tensorrt_version",
     "is_atlas_available",
     "is_cambricon_available",
     "is_cuda_available",
@@ -17,6 +25,7 @@ __all__ = [
     "reset_max_memory_stats",
     "set_default_device",
     "set_memory_limit",
+    "set_prealloc_config",
 ]
 
 
@@ -207,8 +216,27 @@ def get_max_allocated_memory(device=None):
     return _core.memory_stats(_named("get_max_allocated_memory", device))["peak"]
 
 
+def get_max_reserved_memory(device=None):
+    """The most bytes that the allocator held since the last reset, free ones included.
+
+    >>> get_max_reserved_memory() >= get_reserved_memory()
+    True
+    """
+    return _core.memory_stats(_named("get_max_reserved_memory", device))["peak_reserved"]
+
+
+def coalesce_free_memory():
+    """Gives memory that no tensor needs back to the system, of every device, but for the blocks of
+    at most 4 KiB that other threads keep.
+
+    >>> coalesce_free_memory()
+    """
+    _core.sync()
+    _core.give_back_free_memory()
+
+
 def reset_max_memory_stats(device=None):
-    """Starts the maximum anew.
+    """Starts both maxima anew.
 
     >>> reset_max_memory_stats()
     """
@@ -221,3 +249,93 @@ def set_memory_limit(size, device=None):
     >>> set_memory_limit(1 << 40)
     """
     _core.set_memory_limit(_named("set_memory_limit", device), size)
+
+
+def _no_cuda(function):
+    """What asks for a CUDA device raises where there is none."""
+    return RuntimeError(f"{function}: there must be a CUDA device, got none in this build")
+
+
+def get_cuda_compute_capability(device):
+    """10 times the major plus the minor compute capability of CUDA device number `device`.
+    RuntimeError: there must be one.
+
+    >>> get_cuda_compute_capability(0)
+    Traceback (most recent call last):
+    RuntimeError: get_cuda_compute_capability: there must be a CUDA device, got none in this build
+    """
+    raise _no_cuda("get_cuda_compute_capability")
+
+
+def get_cuda_device_property(device):
+    """Name, memory and compute capability of CUDA device number `device`. RuntimeError: there must
+    be one.
+
+    >>> get_cuda_device_property(0)
+    Traceback (most recent call last):
+    RuntimeError: get_cuda_device_property: there must be a CUDA device, got none in this build
+    """
+    raise _no_cuda("get_cuda_device_property")
+
+
+def get_cuda_version():
+    """1000 times the major plus 10 times the minor version of CUDA. RuntimeError: there must be a
+    CUDA device.
+
+    >>> get_cuda_version()
+    Traceback (most recent call last):
+    RuntimeError: get_cuda_version: there must be a CUDA device, got none in this build
+    """
+    raise _no_cuda("get_cuda_version")
+
+
+def get_cuda_driver_version():
+    """The newest CUDA that the driver knows, as get_cuda_version counts. RuntimeError: there must
+    be a CUDA device.
+
+    >>> get_cuda_driver_version()
+    Traceback (most recent call last):
+    RuntimeError: get_cuda_driver_version: there must be a CUDA device, got none in this build
+    """
+    raise _no_cuda("get_cuda_driver_version")
+
+
+def get_cudnn_version():
+    """1000 times the major plus 100 times the minor version of cuDNN plus the patch. RuntimeError:
+    there must be a CUDA device.
+
+    >>> get_cudnn_version()
+    Traceback (most recent call last):
+    RuntimeError: get_cudnn_version: there must be a CUDA device, got none in this build
+    """
+    raise _no_cuda("get_cudnn_version")
+
+
+def get_tensorrt_version():
+    """1000 times the major plus 100 times the minor version of TensorRT plus the patch.
+    RuntimeError: there must be a CUDA device.
+
+    >>> get_tensorrt_version()
+    Traceback (most recent call last):
+    RuntimeError: get_tensorrt_version: there must be a CUDA device, got none in this build
+    """
+    raise _no_cuda("get_tensorrt_version")
+
+
+def set_prealloc_config(alignment=1, min_req=32 << 20, max_overhead=0, growth_factor=2.0,
+                        device_type="gpu"):  # fmt: skip
+    """How memory of CUDA devices would be reserved ahead of its use: multiples of `alignment`
+    bytes, at least `min_req`, at most `max_overhead` beyond what is asked for, growing by
+    `growth_factor`. RuntimeError: there must be a CUDA device. ValueError: alignment and min_req
+    must be positive, max_overhead not negative, growth_factor at least 1.
+
+    >>> set_prealloc_config(alignment=0)
+    Traceback (most recent call last):
+    ValueError: set_prealloc_config: alignment must be at least 1, got 0
+    """
+    least = {"alignment": 1, "min_req": 1, "max_overhead": 0, "growth_factor": 1}
+    given = (alignment, min_req, max_overhead, growth_factor)
+    for (name, bound), value in zip(least.items(), given, strict=True):
+        if value < bound:
+            raise ValueError(f"set_prealloc_config: {name} must be at least {bound}, got {value}")
+    raise _no_cuda("set_prealloc_config")

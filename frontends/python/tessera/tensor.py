@@ -1,9 +1,13 @@
 """Tensor and Parameter. The class is `_core.Tensor`; here it gets what needs no C++."""
 
+import copy
+import weakref
+
 import numpy as np
 
 from . import _core
 from ._core import Tensor
+from ._numpy_functions import array_ufunc
 from ._quantized import is_dtype_equal
 
 
@@ -11,27 +15,32 @@ class Parameter(Tensor):
     """A tensor that a module learns."""
 
 
-def tensor(data, dtype=None, device=None):
+def tensor(data, dtype=None, device=None, is_const=False, no_cache=False, name=None,
+           format="default"):  # fmt: skip
     """A tensor of `data`: an array, a number, nested lists, or another tensor.
 
     Args:
         data: numbers in any of these forms
         dtype: the dtype of the result; without one float64 becomes float32, int64 becomes int32
         device: the device that holds it
+        is_const, no_cache: MegEngine's, which change nothing
+        name: the user's name for it
+        format: what the order of axes means: "default", "nchw" or "nhwc"
 
     Returns:
         a Tensor with the shape of data
 
     Raises:
-        ValueError: nested lists must have equal lengths, the device must exist
-        TypeError: data must hold numbers, dtype must be a known one
+        ValueError: nested lists must have equal lengths, the device must exist, format must be one
+            of its values
+        TypeError: data must hold numbers, dtype must be a known one, name a str
 
     Example:
         >>> tensor([[1, 2], [3, 4]])
         Tensor([[1, 2],
                 [3, 4]], dtype=int32, device=cpu0)
     """
-    return Tensor(data, dtype=dtype, device=device)
+    return Tensor(data, dtype, device, is_const, no_cache, name, format)
 
 
 def asarray(data, dtype=None, device=None):
@@ -47,14 +56,43 @@ def asarray(data, dtype=None, device=None):
     return Tensor(data, dtype=dtype, device=device)
 
 
-def _rebuild(cls, array, dtype, name):
-    result = cls(array, dtype=dtype)
-    result.name = name
+def _rebuild(cls, array, dtype, name, qparams=None):
+    result = cls(array, dtype=dtype, name=name or None)
+    if qparams is not None:
+        _set_qparams(result, qparams)
     return result
 
 
 def _reduce(self, protocol=None):
-    return _rebuild, (type(self), self.numpy(), str(self._dtype_key), self.name)
+    row = type(self), self.numpy(), str(self._dtype_key), self.name
+    qparams = _own_qparams(self)
+    return _rebuild, row if qparams is None else (*row, qparams)
+
+
+_known_qparams = {}  # by id of a tensor that lives: a weak reference and its QParams
+
+
+def _own_qparams(self):
+    return _known_qparams[id(self)][1] if id(self) in _known_qparams else None
+
+
+def _set_qparams(self, qparams):
+    key = id(self)
+    _known_qparams[key] = weakref.ref(self, lambda _: _known_qparams.pop(key, None)), qparams
+
+
+def _qparams(self):
+    """What describes its numbers as integers, a quantization.QParams that may be changed: at first
+    those of a quantized dtype, else none.
+
+    >>> tensor([1.0]).qparams.scale is None
+    True
+    """
+    if id(self) not in _known_qparams:
+        from .quantization.utils import of_tensor  # few need it
+
+        _set_qparams(self, of_tensor(self))
+    return _own_qparams(self)
 
 
 def _copy(self):
@@ -68,8 +106,9 @@ def _deepcopy(self, memo):
 
 def _like(self, value):
     """`value` as an object of this one's class, with its name."""
-    result = type(self)(value)
-    result.name = self.name
+    result = type(self)(value, name=self.name or None)
+    if _own_qparams(self) is not None:
+        _set_qparams(result, copy.copy(_own_qparams(self)))
     return result
 
 
@@ -135,6 +174,27 @@ def _transposed(self):
     return self.transpose(tuple(reversed(range(self.ndim))))
 
 
+def _permuted(self, *pattern):
+    """The axes in the order of `pattern`, in which "x" is a new axis of size 1: a list, or ints.
+
+    >>> tensor([[1, 2]]).transpose(1, "x", 0).shape
+    (2, 1, 1)
+    """
+    whole = pattern[0] if len(pattern) == 1 else pattern
+    if isinstance(whole, (tuple, list)) and "x" in whole:
+        from .functional import transpose  # which needs this module
+
+        return transpose(self, whole)
+    return _core.ops.transpose(self, *pattern)
+
+
+def _rounded(self, ndigits=0):
+    """The nearest integers, halves to even."""
+    if ndigits:
+        raise ValueError(f"round: ndigits must be 0 or None for a tensor, got {ndigits!r}")
+    return _core.ops.round(self)
+
+
 def _matrices_transposed(self):
     """The last two axes exchanged. ValueError: there must be two."""
     if self.ndim < 2:
@@ -158,6 +218,15 @@ _extend(
     to_device=_to_device,
     __array_namespace__=_array_namespace,
     _repr_html_=_repr_html_,
+    __array_ufunc__=array_ufunc,
+    __round__=_rounded,
+    __floor__=lambda self: _core.ops.floor(self),
+    __ceil__=lambda self: _core.ops.ceil(self),
+    __trunc__=lambda self: _core.ops.trunc(self),
+    qparams=property(_qparams, _set_qparams),
     T=property(_transposed),
     mT=property(_matrices_transposed),
 )
+
+_permuted.__name__ = _permuted.__qualname__ = "transpose"
+Tensor.transpose = _permuted  # in the place of the operator, which knows no new axes

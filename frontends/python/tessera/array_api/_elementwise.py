@@ -233,24 +233,24 @@ def imag(x, /):
 
 def ceil(x, /):
     """The smallest integer not below the element, in its dtype."""
-    return _ops.ceil(x) if x.dtype.kind == "f" else _ops.copy(x)
+    return _ops.ceil(x)
 
 
 def floor(x, /):
     """The largest integer not above the element, in its dtype."""
-    return _ops.floor(x) if x.dtype.kind == "f" else _ops.copy(x)
+    return _ops.floor(x)
 
 
 def trunc(x, /):
     """The integer part, in the element's dtype."""
-    return _ops.trunc(x) if x.dtype.kind == "f" else _ops.copy(x)
+    return _ops.trunc(x)
 
 
 def round(x, /):
     """The nearest integer, halves to even, in the element's dtype; of each part of complex ones."""
     if x.dtype.kind == "c":
         return _complex.each_part(_ops.round, x)
-    return _ops.round(x) if x.dtype.kind == "f" else _ops.copy(x)
+    return _ops.round(x)
 
 
 def isfinite(x, /):

@@ -2,6 +2,7 @@
 rules.
 """
 
+from .checkpoint import checkpoint
 from .function import Function
 from .functional import grad, value_and_grad, vjp
 from .grad_manager import GradManager, GradManagerGroup
@@ -11,6 +12,7 @@ __all__ = [
     "Function",
     "GradManager",
     "GradManagerGroup",
+    "checkpoint",
     "grad",
     "no_grad",
     "value_and_grad",

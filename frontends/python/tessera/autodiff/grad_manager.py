@@ -6,6 +6,8 @@ from .. import _core, effects
 from ..tensor import Tensor
 from . import modes
 
+_WITH_GRADIENT = frozenset(("float16", "bfloat16", "float32", "float64", "complex64", "complex128"))
+
 
 class _Attached:
     """A tensor, weakly held, and its callbacks."""
@@ -38,6 +40,9 @@ class GradManager:
 
     Gradients add up over several backward calls until `optimizer.clear_grad()`. `callbacks` are
     called with (tensor, gradient) and return the gradient to add.
+
+    A manager records the `backward` of those entered within it, for gradients of gradients, but not
+    of those entered before it or, by `a | b`, together with it.
     """
 
     def __init__(self):
@@ -47,12 +52,20 @@ class GradManager:
         self._watched = []
 
     def attach(self, tensors, callbacks=None):
-        """Also computes gradients of `tensors` (a tensor or several); returns the manager."""
+        """Also computes gradients of `tensors` (a tensor or several); returns the manager.
+
+        TypeError: they must be Tensors of floating-point or complex numbers.
+        """
         tensors = [tensors] if isinstance(tensors, Tensor) else list(tensors)
         callbacks = [callbacks] if callable(callbacks) else list(callbacks or [])
         for tensor in tensors:
             if not isinstance(tensor, Tensor):
                 raise TypeError(f"attach: tensors must be Tensor, got {type(tensor).__name__}")
+            if getattr(tensor._dtype_key, "name", None) not in _WITH_GRADIENT:
+                raise TypeError(
+                    f"attach: tensors must be floating-point, got {tensor._dtype_key} of shape "
+                    f"{tuple(tensor.shape)}"
+                )
             self._attach(tensor, callbacks)
         if self._state is not None:
             self._watch(tensors)
@@ -84,6 +97,10 @@ class GradManager:
 
     def record(self):
         """Starts to record; `with manager:` does it too."""
+        self._record(None)
+
+    def _record(self, beside):
+        """Starts to record, as one with the manager `beside` it, which has just started."""
         if self._state is not None:
             raise RuntimeError(
                 "record: a GradManager must record once at a time, got a second start"
@@ -93,13 +110,14 @@ class GradManager:
             recorded.see_setting("GradManager", self._settings, "attached")
         self._state = _core.GradState()
         self._watch(self.attached_tensors())
-        self._state.record()
+        self._state.record(beside and beside._state)
         modes.enter_recording(1)
 
     def backward(self, y=None, dy=None):
         """Adds to every attached tensor's `grad` that of `y` (one tensor or several), and stops.
 
-        `dy` is the gradient of y; without it y has one element and its gradient is 1.
+        `dy` is the gradient of y, of its shape (of a y of rank 0 also of shape (1,)); without it y
+        has one element and its gradient is 1.
         """
         if self._state is None:
             raise RuntimeError("backward: the manager must be recording, got one that is not")
@@ -137,7 +155,9 @@ def _as_list(value):
 
 
 class GradManagerGroup:
-    """Several managers that start and stop together: `with outer | inner:`."""
+    """Several managers that start and stop together, `with one | other:`, and do not see each
+    other's backward.
+    """
 
     def __init__(self, managers):
         self._managers = list(managers)
@@ -148,7 +168,7 @@ class GradManagerGroup:
 
     def __enter__(self):
         for manager in self._managers:
-            manager.record()
+            manager._record(None if manager is self._managers[0] else self._managers[0])
         return self
 
     def __exit__(self, *exc):

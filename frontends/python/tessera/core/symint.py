@@ -10,6 +10,7 @@ from .. import _core
 
 class SymInt:
     """A size of a tensor while its function is traced: an expression of the arguments' sizes.
+    One of a network's variable (`utils.network`) has no number at all.
 
     >>> import tessera
     >>> @tessera.jit.trace
@@ -26,14 +27,19 @@ class SymInt:
     The expressions are those of JAX's symbolic dimensions (jax.export.symbolic_shape).
     """
 
-    __slots__ = ("_handle", "_is_of_data", "_recording", "_value")
+    __slots__ = ("_handle", "_is_of_data", "_kept", "_recording", "_value")
 
-    def __init__(self, handle, value, recording, is_of_data=False):
+    def __init__(self, handle, value, recording, is_of_data=False, kept=None):
         self._handle, self._value, self._recording = handle, value, recording
-        self._is_of_data = is_of_data
+        self._is_of_data, self._kept = is_of_data, kept
 
     def _number(self):
         """Of the recorded call. A program repeats nothing that Python makes of one of data."""
+        if not self._recording:
+            raise ValueError(
+                f"shape: a free size of a network must stay an expression, got a use of '{self!r}' "
+                "as a number"
+            )
         if self._is_of_data:
             _core.note_data_read(self._recording)
         return self._value
@@ -111,7 +117,8 @@ def _combined(kind, compute, first, second):
     handle = _core.size_arithmetic(kind, *handles)
     if handle is None:
         return _read(sizes, value)
-    return SymInt(handle, value, recording, any(each._is_of_data for each in sizes))
+    is_of_data = any(each._is_of_data for each in sizes)
+    return SymInt(handle, value, recording, is_of_data, [each._kept for each in sizes])
 
 
 def _read(sizes, value):

@@ -47,9 +47,14 @@ def _elements(x):
     return _core.custom_function([x], values, _stacked) if values else x
 
 
+def is_written_down(values):
+    """A loop of these is an operator: of a trace, or of the network that one of them is of."""
+    return _core.is_recording() or any(map(_core.is_graph_value, values))
+
+
 def stack(values):
     """The values along a new axis 0, whose gradient is taken apart."""
-    recorded = _core.is_recording()  # trip by trip
+    recorded = is_written_down(values)  # trip by trip
     whole = ops.stack(_plain(values), 0) if recorded else _core.stack_elements(values)
     flags = _core.tracked(values) if _core.num_tapes() else ()
     tracked = [value for value, flag in zip(values, flags, strict=False) if flag]

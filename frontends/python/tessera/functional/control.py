@@ -8,6 +8,7 @@ from .._tree import unflatten as _unflatten
 from ..core.symint import SymInt as _SymInt
 from ._loop_values import apart as _apart
 from ._loop_values import enter as _enter
+from ._loop_values import is_written_down as _is_written_down
 from ._loop_values import leave as _leave
 from ._loop_values import stack as _stack
 from ._making import made as _made
@@ -50,7 +51,7 @@ def scan(step, carried, xs=None, length=None, reverse=False):
         (6.0, [0.0, 1.0, 3.0])
     """
     loop = _Loop(step, carried, xs, length, reverse)
-    return loop.record() if _core.is_recording() else loop.run()
+    return loop.record() if _is_written_down(loop.carried + loop.xs) else loop.run()
 
 
 def cond(pred, then, orelse, *operands):
@@ -80,7 +81,7 @@ def cond(pred, then, orelse, *operands):
         3.0
     """
     _check_pred("cond", "pred", pred)
-    if not _core.is_recording():
+    if not _is_written_down([pred]):
         leaves, structure = _leaves("cond", "results", (then if pred.item() else orelse)(*operands))
         return _unflatten(structure, _apart(leaves))
     otherwise = _ops.logical_not(pred)
@@ -174,7 +175,8 @@ def while_loop(cond, body, *carried, max_trips=None):
         return made
 
     limit = _core.MANY_TRIPS if max_trips is None else max_trips
-    values = (_while_recorded if _core.is_recording() else _while)(_holds, _next, leaves, limit)
+    run = _while_recorded if _is_written_down(leaves) else _while
+    values = run(_holds, _next, leaves, limit)
     result = _unflatten(structure, values)
     return result[0] if len(carried) == 1 else result
 

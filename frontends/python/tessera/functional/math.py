@@ -12,10 +12,28 @@ def _index_in_all(operator, inp, keepdims):
     return _ops.reshape(index, (1,) * _np.ndim(inp)) if keepdims else index
 
 
+def _index_in(name, inp, axes, keepdims):
+    """The index into several axes flattened together, in their order in the tensor."""
+    rank, operator = _np.ndim(inp), getattr(_ops, name)
+    if not axes:
+        return _index_in_all(operator, inp, keepdims)
+    taken = [axis + rank if axis < 0 else axis for axis in axes]
+    if len({*taken}) < len(taken) or not all(0 <= axis < rank for axis in taken):
+        raise ValueError(
+            f"{name}: axis must be distinct axes in [{-rank}, {rank - 1}], got {tuple(axes)}"
+        )
+    if not isinstance(keepdims, bool):
+        raise TypeError(f"{name}: keepdims must be a bool, got {keepdims!r}")
+    taken, rest = sorted(taken), [axis for axis in range(rank) if axis not in taken]
+    index = operator(_ops.flatten(_ops.transpose(inp, rest + taken), len(rest), -1), -1)
+    return _ops.expand_dims(index, taken) if keepdims else index
+
+
 def argmax(inp, axis=None, keepdims=False):
     """The index of the first largest element along `axis`, of the flattened tensor without one.
 
-    With `keepdims` the axis stays with size 1; without an axis all of them do.
+    Of several axes it is the index into these flattened together. With `keepdims` they stay with
+    size 1; without an axis all of them do.
 
     >>> from tessera import tensor
     >>> argmax(tensor([[1.0, 5.0], [7.0, 2.0]]), axis=1).tolist()
@@ -23,13 +41,16 @@ def argmax(inp, axis=None, keepdims=False):
     """
     if axis is None:
         return _index_in_all(_ops.argmax, inp, keepdims)
+    if isinstance(axis, (tuple, list)):
+        return _index_in("argmax", inp, axis, keepdims)
     return _ops.argmax(inp, axis, keepdims)
 
 
 def argmin(inp, axis=None, keepdims=False):
     """The index of the first smallest element along `axis`, of the flattened tensor without one.
 
-    With `keepdims` the axis stays with size 1; without an axis all of them do.
+    Of several axes it is the index into these flattened together. With `keepdims` they stay with
+    size 1; without an axis all of them do.
 
     >>> from tessera import tensor
     >>> argmin(tensor([[1.0, 5.0], [7.0, 0.5]])).item()
@@ -37,6 +58,8 @@ def argmin(inp, axis=None, keepdims=False):
     """
     if axis is None:
         return _index_in_all(_ops.argmin, inp, keepdims)
+    if isinstance(axis, (tuple, list)):
+        return _index_in("argmin", inp, axis, keepdims)
     return _ops.argmin(inp, axis, keepdims)
 
 
@@ -97,18 +120,35 @@ def matmul(inp1, inp2, transpose_a=False, transpose_b=False, compute_mode="defau
     return _ops.matmul(inp1, inp2, transpose_a, transpose_b)
 
 
-def argsort(inp, descending=False):
-    """Where the elements in order along the last axis were; equal ones keep their order.
+def sort(inp, descending=False, dim=-1):
+    """The elements in order along the axis `dim`, and where they were; equal ones keep their order.
+
+    >>> from tessera import tensor
+    >>> [each.tolist() for each in sort(tensor([[3, 1], [2, 4]]), dim=0)]
+    [[[2, 1], [3, 4]], [[1, 0], [0, 1]]]
+    """
+    rank = _np.ndim(inp)
+    if rank == 0 or dim in (-1, rank - 1):
+        return _ops.sort(inp, descending)
+    if not -rank <= dim < rank:
+        raise ValueError(f"sort: dim must be in [{-rank}, {rank - 1}], got {dim}")
+    values, indices = _ops.sort(_ops.swapaxes(inp, dim, -1), descending)
+    return _ops.swapaxes(values, dim, -1), _ops.swapaxes(indices, dim, -1)
+
+
+def argsort(inp, descending=False, dim=-1):
+    """Where the elements in order along the axis `dim` were; equal ones keep their order.
 
     Args:
-        inp: number[*B, N]
+        inp: number[*D]
         descending: largest first
+        dim: an axis of inp
 
     Returns:
-        int32[*B, N]: int32 whatever the dtype of inp
+        int32[*D]: int32 whatever the dtype of inp
 
     Raises:
-        ValueError: inp must have rank >= 1
+        ValueError: inp must have rank >= 1, dim be one of its axes
         TypeError: inp must be a tensor or array of numbers
 
     Example:
@@ -116,7 +156,7 @@ def argsort(inp, descending=False):
         >>> argsort(tensor([3.0, 1.0, 2.0])).tolist()
         [1, 2, 0]
     """
-    return _ops.sort(inp, descending)[1]
+    return sort(inp, descending, dim)[1]
 
 
 def topk(inp, k, descending=True, kth_only=False, no_sort=False):

@@ -57,12 +57,16 @@ def linear(inp, weight, bias=None, compute_mode="default"):
     return _ops.linear(inp, weight) if bias is None else _ops.linear(inp, weight, bias)
 
 
-def _parameter(tensor, inp, value):
-    """A batch norm parameter, or `value` for every channel where there is none."""
-    if tensor is not None:
-        return tensor
+def _parameters(inp, *pairs):
+    """Parameters of batch norm: of each pair the tensor, or the number for every channel, in the
+    dtype of the other tensors.
+    """
+    dtype = next((tensor.dtype for tensor, _ in pairs if tensor is not None), inp.dtype)
     shape = (1, inp.shape[1]) + (1,) * (inp.ndim - 2)
-    return _made(inp.device, _ops.full, shape, value, inp.dtype)
+    return [
+        _made(inp.device, _ops.full, shape, value, dtype) if tensor is None else tensor
+        for tensor, value in pairs
+    ]
 
 
 def batch_norm(inp, running_mean=None, running_var=None, weight=None, bias=None, *, training=False,
@@ -70,17 +74,24 @@ def batch_norm(inp, running_mean=None, running_var=None, weight=None, bias=None,
     """Normalises [N, C, ...] by channel, with the batch's statistics in training.
 
     In training the running statistics, where given, move towards the batch's by 1 - `momentum`, in
-    place; without `inplace` the result is (output, new mean, new variance).
+    place; without `inplace` the result is (output, new mean, new variance). Otherwise they must be
+    given. The input may be of another dtype than all parameters, such as float16 beside float32:
+    the result has its dtype.
 
     >>> from tessera.functional import ones
     >>> batch_norm(ones((4, 3, 2, 2)), training=True).shape
     (4, 3, 2, 2)
     """
-    affine = _parameter(weight, inp, 1), _parameter(bias, inp, 0)
-    running = _parameter(running_mean, inp, 0), _parameter(running_var, inp, 1)
+    if not training and (running_mean is None or running_var is None):
+        missing = "running_mean" if running_mean is None else "running_var"
+        raise ValueError(
+            f"batch_norm: running_mean and running_var must be given without training, got no "
+            f"{missing}"
+        )
+    parameters = _parameters(inp, (weight, 1), (bias, 0), (running_mean, 0), (running_var, 1))
     if not training:
-        return _ops.batch_norm_inference(inp, *affine, *running, eps)
-    out, *moved = _ops.batch_norm(inp, *affine, *running, momentum, eps)
+        return _ops.batch_norm_inference(inp, *parameters, eps)
+    out, *moved = _ops.batch_norm(inp, *parameters, momentum, eps)
     if not inplace:
         return out, *moved
     for old, new in zip((running_mean, running_var), moved, strict=True):

@@ -1,7 +1,6 @@
 """Making tensors, and other arrangements of their elements."""
 
 import math as _math
-from itertools import pairwise as _pairwise
 
 from .. import _core
 from .._core import Tensor as _Tensor
@@ -9,9 +8,9 @@ from .._core import ops as _ops
 from ..core.symint import SymInt as _SymInt
 from ..core.symint import sym_max as _sym_max
 from ._making import made as _made
+from ._parts import repeated_sizes as _repeated_sizes
+from ._parts import sections_of as _sections_of
 from .generated import check_choice, export
-
-_MOST_PARTS = 1 << 16  # limit for an axis with fewer elements than parts
 
 
 def _dtype_of(value):
@@ -91,16 +90,23 @@ def arange(start=0, stop=None, step=1, dtype="float32", device=None):
     if all(isinstance(number, (int, _SymInt)) for number in (start, stop, step)):
         size = _sym_max(0, -((start - stop) // step))
     else:
-        size = max(0, _math.ceil((stop - start) / step))
+        size = max(0, _math.ceil(float((stop - start) / step)))
     return _made(device, _ops.arange, size, start, step, dtype)
 
 
 def eye(N, M=None, *, dtype="float32", device=None):  # noqa: N803
-    """N rows and M columns (N without M) with ones on the main diagonal.
+    """N rows and M columns (N without M) with ones on the main diagonal; N may hold both, or one:
+    a tuple, a list, an array or a tensor.
 
-    >>> eye(2).tolist()
-    [[1.0, 0.0], [0.0, 1.0]]
+    >>> eye(2).tolist(), eye((1, 2)).shape
+    ([[1.0, 0.0], [0.0, 1.0]], (1, 2))
     """
+    sizes = _core.sizes_of(N)
+    sizes = sizes.tolist() if hasattr(sizes, "tolist") else sizes
+    if isinstance(sizes, (tuple, list)):
+        if not 1 <= len(sizes) <= (2 if M is None else 1):
+            raise ValueError(f"eye: N must hold the rows, and M or N the columns, got {N} and {M}")
+        N, M = sizes[0], sizes[1] if len(sizes) == 2 else M  # noqa: N806
     return _made(device, _ops.eye, N, N if M is None else M, dtype)
 
 
@@ -176,6 +182,54 @@ def meshgrid(*inputs, indexing="xy"):
     return tuple(_ops.broadcast_to(each, shape) for each in spread)
 
 
+def copy(inp, device=None):
+    """The elements in memory of their own, on `device` where one is given.
+
+    >>> from tessera import tensor
+    >>> copy(tensor([1, 2]), device="cpu0").tolist()
+    [1, 2]
+    """
+    return _ops.copy(inp) if device is None else _ops.copy(inp).to(device)
+
+
+def broadcast_to(inp, shape):
+    """The tensor repeated along axes of size 1 and along new ones in front.
+
+    `shape` is a tuple or list of ints, or of tensors and arrays of one element, or one tensor or
+    array; None in it keeps an axis of inp.
+
+    >>> from tessera import tensor
+    >>> broadcast_to(tensor([[1], [2]]), (2, None, 3)).shape
+    (2, 2, 3)
+    """
+    return _ops.broadcast_to(inp, _repeated_sizes(inp, shape))
+
+
+def transpose(inp, pattern=None):
+    """The axes in the order of `pattern`, in which "x" is a new axis of size 1; the last two axes
+    exchanged without one.
+
+    >>> from tessera.functional import ones
+    >>> transpose(ones((2, 3)), (1, "x", 0)).shape
+    (3, 1, 2)
+    """
+    if not (isinstance(pattern, (tuple, list)) and "x" in pattern):
+        return _ops.transpose(inp, pattern)
+    added = [place for place, axis in enumerate(pattern) if axis == "x"]
+    return _ops.expand_dims(_ops.transpose(inp, [axis for axis in pattern if axis != "x"]), added)
+
+
+def stack(inps, axis=0, device=None):
+    """Tensors of one shape side by side along a new axis.
+
+    >>> from tessera import tensor
+    >>> stack([tensor([1, 2]), tensor([3, 4])], axis=1).tolist()
+    [[1, 3], [2, 4]]
+    """
+    whole = _ops.stack(inps, axis)
+    return whole if device is None else whole.to(device)
+
+
 def concat(inps, axis=0, device=None):
     """Tensors one after the other along `axis`.
 
@@ -188,23 +242,13 @@ def concat(inps, axis=0, device=None):
 
 
 def split(inp, nsplits_or_sections, axis=0):
-    """Parts along `axis`: as many as the int says, or cut at the indices of the list.
+    """Parts along `axis`: as many as the int says, at most one for each element, or cut at the
+    indices of the list, which are in order and at most the size of the axis.
 
     >>> [part.tolist() for part in split(arange(5, dtype="int32"), [2, 3])]
     [[0, 1], [2], [3, 4]]
     """
-    size = inp.shape[axis]
-    if isinstance(nsplits_or_sections, (int, _SymInt)):
-        count = nsplits_or_sections
-        if count <= 0:
-            raise ValueError(f"split: number of parts must be positive, got {count}")
-        if count > _MOST_PARTS and count > size:
-            most = max(size, _MOST_PARTS)
-            raise ValueError(f"split: number of parts must be at most {most}, got {count}")
-        sections = [(size + count - 1 - i) // count for i in range(count)]
-    else:
-        cuts = [0, *nsplits_or_sections, size]
-        sections = [after - before for before, after in _pairwise(cuts)]
+    sections = _sections_of(inp.shape[axis], nsplits_or_sections)
     return list(_ops.split(inp, sections, axis))
 
 
@@ -249,6 +293,22 @@ def cond_take(mask, x):
     """
     flat = _ops.flatten(mask)
     return _ops.mask_get(_ops.flatten(x), flat), _ops.flatten(_ops.non_zero(flat))
+
+
+def non_zero(condition, as_tuple=False):
+    """The positions of the elements that are not zero, in row-major order: a row for each, or with
+    `as_tuple` a vector for each axis.
+
+    >>> from tessera import tensor
+    >>> non_zero(tensor([[1, 0], [2, 3]])).tolist()
+    [[0, 0], [1, 0], [1, 1]]
+    >>> [each.tolist() for each in non_zero(tensor([[1, 0], [2, 3]]), as_tuple=True)]
+    [[0, 1, 1], [0, 0, 1]]
+    """
+    positions = _ops.non_zero(condition)
+    if not as_tuple:
+        return positions
+    return tuple(positions[:, axis] for axis in range(positions.shape[1]))
 
 
 def repeat(inp, repeats, axis=None):

@@ -1,7 +1,8 @@
 """Functions compiled whole: trace, dump, load, estimate."""
 
 from .estimate import Estimate, Spec, estimate
-from .mismatch import TraceMismatchError
+from .graph_opt_config import GraphOptimizationConfig
+from .mismatch import TraceError, TraceMismatchError
 from .partial import partial_trace
 from .program import Dim, Program, load
 from .segments import exclude_from_trace
@@ -10,8 +11,10 @@ from .trace import trace
 __all__ = [
     "Dim",
     "Estimate",
+    "GraphOptimizationConfig",
     "Program",
     "Spec",
+    "TraceError",
     "TraceMismatchError",
     "estimate",
     "exclude_from_trace",

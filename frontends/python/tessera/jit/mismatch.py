@@ -12,7 +12,11 @@ _ADVICE = (
 )
 
 
-class TraceMismatchError(RuntimeError):
+class TraceError(RuntimeError):
+    """A traced function cannot be what was recorded: MegEngine's name for it."""
+
+
+class TraceMismatchError(TraceError):
     """A traced function did something else when it was called again."""
 
 

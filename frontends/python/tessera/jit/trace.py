@@ -49,6 +49,7 @@ class trace:  # noqa: N801
     With `symbolic` the first call is lazy: its operators are inferred, then run compiled when the
     function has ended. With `record_only` no call runs, and results have shapes and no values: for
     `dump`. Parts within `exclude_from_trace` run eagerly, at every call.
+    `graph_opt_config`, a GraphOptimizationConfig, says whether operators may share a kernel.
 
     Signatures that differ in sizes of at least 2 share a program whose dimensions are free, unless
     the function does something else at other sizes: `explain()` says what. The first sizes have a
@@ -77,13 +78,15 @@ class trace:  # noqa: N801
         self._given = options
 
     def _setup(self, function, symbolic=False, capture_as_const=False, without_fusion=False,
-               check=False, record_only=False, donate_argnums=()):  # fmt: skip
+               check=False, record_only=False, donate_argnums=(),
+               graph_opt_config=None):  # fmt: skip
         functools.update_wrapper(self, function, updated=())
         self.__name__ = getattr(function, "__name__", type(function).__name__)
         self.function = function
         self.symbolic, self.capture_as_const = symbolic, capture_as_const
         self.check = check or record_only
-        self.options = {"capture_as_const": capture_as_const, "fuse": not without_fusion}
+        fuse = not without_fusion and (graph_opt_config is None or graph_opt_config.fuses)
+        self.options = {"capture_as_const": capture_as_const, "fuse": fuse}
         self.record_only = record_only
         one = isinstance(donate_argnums, int)
         self.donate_argnums = (donate_argnums,) if one else tuple(donate_argnums)
@@ -368,18 +371,21 @@ class trace:  # noqa: N801
 
         return of_trace(self)
 
-    def dump(self, file, *, arg_names=None, output_names=None, dims=None, targets=("host",)):
+    def dump(self, file, *, arg_names=None, output_names=None, dims=None, targets=("host",),
+             training=False):  # fmt: skip
         """Writes the last signature's program to `file` (a path or a binary stream).
 
         `arg_names` and `output_names` name inputs and outputs; `dims` frees dimensions of inputs:
-        `{"image": {0: Dim("batch", 1, 512)}}`. `targets` are the machines to compile for; without
-        any the file holds the graph only.
+        `{"image": {0: Dim("batch", 1, 512)}}`, or "all" of them, each by itself. `targets` are the
+        machines to compile for; without any the file holds the graph only.
 
         Tensors from outside are constants of the program. Those that the function updates are its
         state, which starts with their values now: calls of what `load` returns go on like calls of
-        the function after the dump. ValueError: they must keep their dtypes and shapes.
+        the function after the dump. ValueError: they must keep their dtypes and shapes, and the
+        function must return a tensor. RuntimeError: without `training` no batch normalisation may
+        move its running statistics.
         """
-        write(self, self._last, file, arg_names, output_names, dims, targets)
+        write(self, self._last, file, arg_names, output_names, dims, targets, training)
 
 
 def _warn_once(traced, what, key=None):

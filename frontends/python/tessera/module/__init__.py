@@ -76,6 +76,8 @@ from .vision import (
     Rotate,
     Sharpen,
 )
+from .vision_filters import Dilation, FillPoly, GaussianBlur
+from .vision_mixing import CropAndPad, Cutmix, Mixup
 
 __all__ = [
     "ActiveBlur",
@@ -105,19 +107,24 @@ __all__ = [
     "ConvTransposeBn2d",
     "ConvTransposeBnRelu2d",
     "ConvTransposeRelu2d",
+    "CropAndPad",
+    "Cutmix",
     "DeformableConv2d",
     "DeformablePSROIPooling",
     "DequantStub",
+    "Dilation",
     "Dropout",
     "ELU",
     "Elemwise",
     "Embedding",
     "Emboss",
+    "FillPoly",
     "Flatten",
     "Flip",
     "GELU",
     "GRU",
     "GRUCell",
+    "GaussianBlur",
     "GeneralNorm",
     "GroupNorm",
     "Identity",
@@ -137,6 +144,7 @@ __all__ = [
     "MaxPool2d",
     "MaxPool3d",
     "Mish",
+    "Mixup",
     "Module",
     "ModuleDict",
     "ModuleList",

@@ -19,6 +19,7 @@ class _BatchNorm(Module):
     """
 
     _has_flat_state = True
+    _axes = (4,)  # numbers of axes that an input may have
 
     def __init__(self, num_features, eps=1e-5, momentum=0.9, affine=True,
                  track_running_stats=True, freeze=False, **kwargs):  # fmt: skip
@@ -50,8 +51,22 @@ class _BatchNorm(Module):
             init.ones_(self.weight)
             init.zeros_(self.bias)
 
+    @known_form
     def forward(self, inp):
         """See the class."""
+        if inp.ndim not in self._axes:
+            known = " or ".join(f"{axes}D" for axes in self._axes)
+            raise ValueError(
+                f"{type(self).__name__}: expected {known} input, got {inp.ndim}D input of shape "
+                f"{tuple(inp.shape)}"
+            )
+        axes = list(range(inp.ndim, 4))  # an image of height or width 1
+        if not axes:
+            return self._normalized(inp)
+        return F.squeeze(self._normalized(F.expand_dims(inp, axes)), axes)
+
+    def _normalized(self, inp):
+        """Of images."""
         tracks = self.track_running_stats
         of_batch = (self.training and not self.freeze) or self.running_mean is None
         self._check_tracking(tracks, of_batch)
@@ -83,12 +98,7 @@ class _BatchNorm(Module):
 
 class BatchNorm1d(_BatchNorm):
     __doc__ = _BatchNorm.__doc__ + "\n    For inputs [N, C] and [N, C, L].\n    "
-
-    @known_form
-    def forward(self, inp):
-        """See the class."""
-        axes = list(range(inp.ndim, 4))  # an image of height or width 1
-        return F.squeeze(super().forward(F.expand_dims(inp, axes)), axes)
+    _axes = (2, 3)
 
 
 class BatchNorm2d(_BatchNorm):
@@ -99,14 +109,16 @@ class SyncBatchNorm(BatchNorm2d):
     __doc__ = (
         _BatchNorm.__doc__
         + """
-    For inputs [N, C, H, W]. The batch is that of all processes: of `group`, which must be None,
-    this one's.
+    For inputs [N, C], [N, C, L] and [N, C, H, W]. The batch is that of all processes: of `group`,
+    which must be None, this one's.
 
     >>> from tessera.functional import ones
     >>> SyncBatchNorm(3)(ones((2, 3, 4, 4))).shape
     (2, 3, 4, 4)
     """
     )
+
+    _axes = (2, 3, 4)
 
     def __init__(self, num_features, eps=1e-5, momentum=0.9, affine=True,
                  track_running_stats=True, freeze=False, group=None, **kwargs):  # fmt: skip
@@ -117,11 +129,8 @@ class SyncBatchNorm(BatchNorm2d):
 
 class BatchNorm3d(_BatchNorm):
     __doc__ = _BatchNorm.__doc__ + "\n    For inputs [N, C, D, H, W].\n    "
+    _axes = (5,)
 
-    @known_form
-    def forward(self, inp):
-        """See the class."""
-        if inp.ndim != 5:
-            raise ValueError(f"BatchNorm3d: input must have 5 axes, got {inp.ndim}")
+    def _normalized(self, inp):
         images = F.flatten(inp, 2, 3)  # of height D * H
-        return F.reshape(super().forward(images), inp.shape)
+        return F.reshape(super()._normalized(images), inp.shape)

@@ -68,6 +68,7 @@ class Module:
 
     # Whether state_dict gives its tensors one axis, and any shape of as many elements is loaded.
     _has_flat_state = False
+    quantize_disabled = False
 
     def __new__(cls, *args, **kwargs):
         if cls.forward is Module.forward:
@@ -255,6 +256,18 @@ class Module:
     def eval(self):
         """Sets inference mode here and below; returns the module."""
         return self.train(False)
+
+    def disable_quantize(self, value=True):
+        """Leaves this module and those below out of quantization, or with False in; returns the
+        module. Sets their attribute `quantize_disabled`.
+
+        >>> from tessera.module import Linear, Sequential
+        >>> Sequential(Linear(2, 2)).disable_quantize()[0].quantize_disabled
+        True
+        """
+        for module in list(self.modules()):
+            module.quantize_disabled = value
+        return self
 
     def replace_param(self, params, start_pos=0):
         """Puts the values `params` into the parameters from number `start_pos` on; returns the

@@ -87,9 +87,9 @@ def _free_dims(traced, call, dims, names):
 
 
 def _check_view(view):
-    if view["updates"]:
+    if view["updated"]:
         raise NotImplementedError(
-            f"export: the function must update no tensor from outside, got {view['updates']} "
+            f"export: the function must update no tensor from outside, got {len(view['updated'])} "
             "updates"
         )
     if view["has_data_sizes"]:

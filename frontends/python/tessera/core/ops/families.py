@@ -2,7 +2,7 @@
 
 from ... import _core
 
-_REDUCE = {"sum": "sum", "mean": "mean", "product": "prod", "max": "max", "min": "min"}
+REDUCE_MODES = {"sum": "sum", "mean": "mean", "product": "prod", "max": "max", "min": "min"}
 ELEMWISE_MODES = {
     "true_div": "div",
     "floor_div": "floor_div",
@@ -42,7 +42,7 @@ def Elemwise(mode):  # noqa: N802
 def Reduce(mode, axis=None, keepdim=False):  # noqa: N802
     """The reduction `mode` along `axis`, an int, a list or None for all."""
     axes = [] if axis is None else [axis] if isinstance(axis, int) else list(axis)
-    return _by_mode("Reduce", mode, _REDUCE, axes=axes, keepdims=keepdim)
+    return _by_mode("Reduce", mode, REDUCE_MODES, axes=axes, keepdims=keepdim)
 
 
 FAMILIES = {"Elemwise": Elemwise, "Reduce": Reduce}

@@ -21,6 +21,17 @@ def _pow(writer, row, x, y):
     return writer.node("Pow", [x, y])
 
 
+def _rounding(record, op_type):
+    @exporter(record)
+    def _export(writer, row, x):
+        return writer.node(op_type if "float" in x.dtype else "Identity", [x])
+
+
+_rounding("ceil", "Ceil")
+_rounding("floor", "Floor")
+_rounding("round", "Round")
+
+
 @exporter("cast")
 def _cast(writer, row, x):
     if "complex" in x.dtype + row.results[0].dtype:

@@ -31,8 +31,24 @@ def _in_result(writer, row, x):
 _reduction("sum", "ReduceSum")
 _reduction("mean", "ReduceMean")
 _reduction("prod", "ReduceProd")
-_reduction("max", "ReduceMax")
-_reduction("min", "ReduceMin")
+
+
+def _extremum(record, op_type):
+    @exporter(record)
+    def _export(writer, row, x):
+        if not x.shape:
+            return writer.node("Identity", [x])
+        found = reduced(writer, op_type, _number(writer, x), row["axes"], row["keepdims"])
+        return writer.cast(found, "bool") if x.dtype == "bool" else found
+
+
+def _number(writer, x):
+    """A bool as an integer: ONNX has no order of bools in every opset."""
+    return writer.cast(x, "int32") if x.dtype == "bool" else x
+
+
+_extremum("max", "ReduceMax")
+_extremum("min", "ReduceMin")
 
 
 @exporter("logsumexp")
@@ -43,7 +59,8 @@ def _logsumexp(writer, row, x):
 def _index(record, op_type):
     @exporter(record)
     def _export(writer, row, x):
-        found = writer.node(op_type, [x], axis=row["axis"], keepdims=int(row["keepdims"]))
+        keepdims = int(row["keepdims"])
+        found = writer.node(op_type, [_number(writer, x)], axis=row["axis"], keepdims=keepdims)
         return writer.cast(found, "int32")
 
 

@@ -1,0 +1,39 @@
+//===- Autocast.h - operators in two precisions -----------------*- C++ -*-===//
+//
+// While it is on, operators that gain by it compute on narrow floats, and those
+// that lose by it on wide ones. The gradient of a call has the dtypes of the
+// call, so backward runs without.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ops/DType.h"
+#include "ops/OpInfo.h"
+
+namespace tess::eager {
+
+/// Whether a thread's operators are cast, and to what.
+struct Autocast {
+  bool isOn = false;
+  DType low = DType::Float16, high = DType::Float32;
+};
+/// That of this thread.
+const Autocast &autocast();
+void setAutocast(const Autocast &cast);
+
+/// What an operator computes in. LowData: operand 0 as Low, its parameters as High.
+enum class Precision : uint8_t { Given, Low, High, LowData };
+Precision precisionOf(const OpInfo &info);
+
+/// While alive, this thread's operators are not cast.
+class NoAutocast {
+public:
+  NoAutocast() : before(autocast()) { setAutocast({}); }
+  ~NoAutocast() { setAutocast(before); }
+  NoAutocast(const NoAutocast &) = delete;
+
+private:
+  Autocast before;
+};
+
+} // namespace tess::eager

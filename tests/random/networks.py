@@ -1,0 +1,68 @@
+"""The modes of networks: a dumped graph listed and dumped again; the function of variables."""
+
+import os
+import re
+from dataclasses import replace
+
+import tessera
+from tessera import jit
+from tessera.utils.network import Network
+
+from tests.python.helper import as_list
+from tests.random.files import can_be_free, compare_calls, dumped, free_dims
+from tests.random.observe import SkippedError
+
+# Python that looks at a value or a free size of a network has none to look at.
+_REFUSAL = re.compile(
+    r"value: a variable of a network must be|must stay an expression, got a use|"
+    r"update: a tensor outside of a network must not"
+)
+
+
+def network(program):
+    """Dumped, read as nodes, and dumped from them, at the sizes of the call."""
+    is_free = program.has_free and can_be_free(program)
+    with dumped(program, free=is_free) as file:
+        again = replace(file, path=os.path.join(os.path.dirname(file.path), "again.tess"))
+        Network.load(file.path).dump(again.path, targets=())
+        return compare_calls(again, "network")
+
+
+def nodes(program):
+    """Called with variables of a network, and dumped: the first call, of a new function."""
+    if program.loss or program.stochastic or any(each.writes for each in program.statements):
+        raise SkippedError("a network has no gradient, state or writes")
+    made, function = Network(), program.instance()[0]
+    dims = free_dims(program) if program.has_free and can_be_free(program) else {}
+    inputs = {each.name: each for each in program.of_kind("argument")}
+    variables = [
+        made.make_input_node([*dims.get(name, {}).values(), *each.shape[name in dims :]],
+                             each.dtype, name)
+        for name, each in inputs.items()
+    ]  # fmt: skip
+    try:
+        results = as_list(function(*variables))
+    except (ValueError, TypeError) as error:
+        if _REFUSAL.search(str(error)):
+            raise SkippedError(f"refused: {error}") from None
+        raise
+    return _compared(program, made, variables, results)
+
+
+def _compared(program, made, variables, results):
+    """What the network of the results gives, with an output for each different one."""
+    is_variable, place = tessera._core.is_graph_value, tessera._core.node_of
+    results = [each if is_variable(each) else made.make_const(each) for each in results]
+    made.add_output(*variables, *results)  # every input is one, so that a call may give it
+    places = [place(var) for var in made.output_vars]
+    order = [places.index(place(each)) for each in results]
+    with dumped(program) as file:
+        path = os.path.join(os.path.dirname(file.path), "nodes.tess")
+        made.dump(path, targets=())
+        loaded = jit.load(path)
+
+        def run(tensors):
+            found = as_list(loaded(**tensors))
+            return {f"r{number}": found[index] for number, index in enumerate(order)}
+
+        return file.compared(run, "nodes")
