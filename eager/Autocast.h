@@ -21,10 +21,6 @@ struct Autocast {
 const Autocast &autocast();
 void setAutocast(const Autocast &cast);
 
-/// What an operator computes in. LowData: operand 0 as Low, its parameters as High.
-enum class Precision : uint8_t { Given, Low, High, LowData };
-Precision precisionOf(const OpInfo &info);
-
 /// While alive, this thread's operators are not cast.
 class NoAutocast {
 public:

@@ -41,6 +41,7 @@ def Tess_SigmoidOp : Activation<"sigmoid", "1 / (1 + exp(-x))", (s_sigmoid $x), 
 def Tess_LogsigmoidOp : Activation<"logsigmoid", "logarithm of the sigmoid",
     (s_sub (s_min $x, C<"0">), (s_log1p (s_exp (s_neg (s_abs $x))))), "sp.special.log_expit(x)",
     (op<"mul"> $dout, (op<"sigmoid"> (op<"neg"> $x)))> {
+  let autocast = "high";
   let description = [{`out = log(1 / (1 + exp(-x)))`, computed as `min(x, 0) - log1p(exp(-abs(x)))`, which does
     not overflow: -inf at -inf, 0 at inf.}];
   let python = Py<"functional.nn", "logsigmoid", [], "", ["x=inp"]>;
@@ -56,6 +57,7 @@ def Tess_SiluOp : Activation<"silu", "the element times its sigmoid", (s_mul $x,
 def Tess_SoftplusOp : Activation<"softplus", "logarithm of 1 + exp(x)",
     (s_add (s_max $x, C<"0">), (s_log1p (s_exp (s_neg (s_abs $x))))), "np.logaddexp(x, 0)",
     (op<"mul"> $dout, (op<"sigmoid"> $x))> {
+  let autocast = "high";
   let description = [{`out = log(1 + exp(x))`, computed as `max(x, 0) + log1p(exp(-abs(x)))`, which does not
     overflow: 0 at -inf, inf at inf.}];
   let python = Py<"functional.nn", "softplus", [], "", ["x=inp"]>;
@@ -64,6 +66,7 @@ def Tess_SoftplusOp : Activation<"softplus", "logarithm of 1 + exp(x)",
 def Tess_HsigmoidOp : Activation<"hsigmoid", "relu6(x + 3) / 6",
     (s_div (s_min (s_max (s_add $x, C<"3">), C<"0">), C<"6">), C<"6">), "np.clip(x + 3, 0, 6) / 6",
     (op<"where"> (op<"less"> (op<"abs"> $x), K<"3", "x">), (op<"div"> $dout, K<"6", "x">), K<"0", "x">)> {
+  let autocast = "high";
   let description = [{`out = min(max(x + 3, 0), 6) / 6`; the gradient at -3 and at 3 is 0. A. Howard et al.:
     Searching for MobileNetV3, ICCV 2019.}];
 }

@@ -7,6 +7,7 @@ include "ops/Base.td"
 defvar attentionScale = [Doc<"scale", "factor of the products; none: 1 / sqrt(E)">];
 
 def Tess_ScaledDotProductAttentionOp : Tess_Op<"scaled_dot_product_attention"> {
+  let autocast = "low";
   let summary = "values averaged by how much each query is like each key";
   let description = [{`weights = softmax(scale * query @ key^T + attn_mask)` over the S keys, `out = weights @
     value`: A. Vaswani et al.: Attention Is All You Need, NeurIPS 2017, eq. 1. A mask of bool says which keys take

@@ -218,6 +218,7 @@ class Tess_Op<string mnemonic, list<Trait> traits = []>
   string normalise = "";       // a function of ops/Normalise.h; default: axes are counted from the front (but of views)
   bit stochastic = 0;
   string channels = "";        // a function of ops/ChannelRules.h: where the axis of a quantized operand's channels goes
+  string autocast = "";        // low, high or low_data: what it computes in where autocast is on (Precision in ops/OpInfo.h)
   bit keepsAxes = 0;           // axes of a result mean what those of operand 0 do (Elementwise, Compute_: always)
   bit takesVectors = 0;        // the operands may be vectors, as those of NumPy's matmul
   int sampleRank = 0;          // rank of operand 0 for one sample, which gets a batch axis of 1; 0: it must have one

@@ -116,6 +116,7 @@ def Tess_DivOp : FloatBinary<"div", "quotient of two tensors", (s_div $x, $y), "
                              [(op<"div"> $dout, (op<"conj"> $y)),
                               (op<"neg"> (op<"div"> (op<"mul"> $dout, (op<"conj"> $out)), (op<"conj"> $y)))], "/",
                              Tess_FloatOrComplex> {
+  let autocast = "high";
   let description = [{`out = x / y`, never rounded to an integer. Division by 0 gives inf, -inf or NaN, as IEEE
     754 says. Of complex numbers both are divided by the larger part of y, so that nothing overflows on the
     way, and multiplied by conj(y); a divisor that is 0 or infinite gives NaN.}];
@@ -140,6 +141,7 @@ def Tess_PowOp : FloatBinary<"pow", "power", (s_pow $x, $y), "np.power(x, y)",
                         (op<"mul"> $y, (op<"pow"> $x, (op<"sub"> $y, K<"1", "x">))))),
      (op<"mul"> $dout, (op<"where"> (op<"equal"> $x, K<"0", "x">), K<"0", "x">, (op<"mul"> $out, (op<"log"> $x))))],
     "**"> {
+  let autocast = "high";
   let description = [{`out = x^y`, with the special values of C11, Annex F.10.4.4: `x^0` and `1^y` are 1 even of
     NaN; a negative x gives NaN unless y is a whole number.}];
   let onnx = "Pow(...)";

@@ -5,6 +5,7 @@
 include "ops/Base.td"
 
 def Tess_MatmulOp : Tess_Op<"matmul"> {
+  let autocast = "low";
   let summary = "matrix product over the last two axes";
   let description = [{`out[..., m, n] = sum_k x[..., m, k] * y[..., k, n]`; leading axes broadcast. With K = 0
     every element is 0. A vector counts as a row on the left, as a column on the right, as in NumPy's matmul.}];
@@ -28,6 +29,7 @@ def Tess_MatmulOp : Tess_Op<"matmul"> {
   let onnx = "MatMul(...)";
 }
 def Tess_LinearOp : Tess_Op<"linear"> {
+  let autocast = "low";
   let summary = "product with a transposed weight, plus a bias";
   let description = [{`out[..., o] = sum_i x[..., i] * weight[o, i] + bias[o]`.}];
   let arguments = (ins Tess_Float:$x, Tess_Float:$weight, Optional<Tess_Float>:$bias);
@@ -96,6 +98,7 @@ def Tess_CrossOp : ProductOp<"cross", "vector product", "tess_oracle.cross(a, b,
   let python = Py<"functional.math", "cross">;
 }
 def Tess_EinsumOp : Tess_Op<"einsum"> {
+  let autocast = "low";
   let summary = "sum of products by Einstein's convention";
   let description = [{A letter of equation names an axis of each operand that has it: `"ij,jk->ik"` is
     `out[i, k] = sum_j x[i, j] * y[j, k]`. A letter twice in one operand takes the diagonal; one that the result lacks is

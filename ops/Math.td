@@ -6,11 +6,13 @@ include "ops/Elementwise.td"
 
 def Tess_AcosOp : FloatUnary<"acos", "inverse cosine", (s_acos $x), "np.arccos(x)",
     (op<"neg"> (op<"mul"> $dout, (op<"rsqrt"> (op<"sub"> K<"1", "x">, (op<"square"> $x))))), "-0.9", "0.9"> {
+  let autocast = "high";
   let description = [{`out = arccos(x)`, in [0, pi]; NaN outside of [-1, 1].}];
   let onnx = "Acos";
 }
 def Tess_AsinOp : FloatUnary<"asin", "inverse sine", (s_asin $x), "np.arcsin(x)",
     (op<"mul"> $dout, (op<"rsqrt"> (op<"sub"> K<"1", "x">, (op<"square"> $x)))), "-0.9", "0.9"> {
+  let autocast = "high";
   let description = [{`out = arcsin(x)`, in [-pi/2, pi/2]; NaN outside of [-1, 1].}];
   let onnx = "Asin";
 }
@@ -21,16 +23,19 @@ def Tess_AtanOp : FloatUnary<"atan", "inverse tangent", (s_atan $x), "np.arctan(
 }
 def Tess_AcoshOp : FloatUnary<"acosh", "inverse hyperbolic cosine", (s_acosh $x), "np.arccosh(x)",
     (op<"mul"> $dout, (op<"rsqrt"> (op<"sub"> (op<"square"> $x), K<"1", "x">))), "1.1", "4"> {
+  let autocast = "high";
   let description = [{`out = log(x + sqrt(x^2 - 1))`; NaN below 1, inf at inf.}];
   let onnx = "Acosh";
 }
 def Tess_AsinhOp : FloatUnary<"asinh", "inverse hyperbolic sine", (s_asinh $x), "np.arcsinh(x)",
     (op<"mul"> $dout, (op<"rsqrt"> (op<"add"> (op<"square"> $x), K<"1", "x">)))> {
+  let autocast = "high";
   let description = [{`out = log(x + sqrt(x^2 + 1))`, an odd function; the infinities stay.}];
   let onnx = "Asinh";
 }
 def Tess_AtanhOp : FloatUnary<"atanh", "inverse hyperbolic tangent", (s_atanh $x), "np.arctanh(x)",
     (op<"div"> $dout, (op<"sub"> K<"1", "x">, (op<"square"> $x))), "-0.9", "0.9"> {
+  let autocast = "high";
   let description = [{`out = log((1 + x) / (1 - x)) / 2`; inf at 1, -inf at -1, NaN outside of [-1, 1].}];
   let onnx = "Atanh";
 }
@@ -38,6 +43,7 @@ def Tess_Atan2Op : FloatBinary<"atan2", "angle of the point (x, y), whose ordina
     "np.arctan2(y, x)",
     [(op<"div"> (op<"mul"> $dout, $x), (op<"add"> (op<"square"> $y), (op<"square"> $x))),
      (op<"neg"> (op<"div"> (op<"mul"> $dout, $y), (op<"add"> (op<"square"> $y), (op<"square"> $x))))]> {
+  let autocast = "high";
   let description = [{`out = arctan(y / x)`, moved to the quadrant of the point, in [-pi, pi]. Signs of zeros
     count, as C11, Annex F.10.1.4, says: atan2(0, -0) = pi.}];
   let arguments = (ins Tess_Float:$y, Tess_Float:$x);
@@ -46,24 +52,29 @@ def Tess_Atan2Op : FloatBinary<"atan2", "angle of the point (x, y), whose ordina
 }
 def Tess_CosOp : FloatUnary<"cos", "cosine", (s_cos $x), "np.cos(x)",
                             (op<"neg"> (op<"mul"> $dout, (op<"sin"> $x)))> {
+  let autocast = "high";
   let description = [{`out = cos(x)`, x in radians; NaN at the infinities.}];
   let onnx = "Cos";
 }
 def Tess_SinOp : FloatUnary<"sin", "sine", (s_sin $x), "np.sin(x)", (op<"mul"> $dout, (op<"cos"> $x))> {
+  let autocast = "high";
   let description = [{`out = sin(x)`, x in radians; NaN at the infinities.}];
   let onnx = "Sin";
 }
 def Tess_TanOp : FloatUnary<"tan", "tangent", (s_tan $x), "np.tan(x)",
                             (op<"mul"> $dout, (op<"add"> (op<"square"> $out), K<"1", "x">)), "-1", "1"> {
+  let autocast = "high";
   let description = [{`out = sin(x) / cos(x)`, x in radians; NaN at the infinities.}];
   let onnx = "Tan";
 }
 def Tess_CoshOp : FloatUnary<"cosh", "hyperbolic cosine", (s_cosh $x), "np.cosh(x)",
                              (op<"mul"> $dout, (op<"sinh"> $x))> {
+  let autocast = "high";
   let description = [{`out = (exp(x) + exp(-x)) / 2`; inf at both infinities.}];
   let onnx = "Cosh";
 }
 def Tess_SinhOp : FloatUnary<"sinh", "hyperbolic sine", (s_sinh $x), "np.sinh(x)", (op<"mul"> $dout, (op<"cosh"> $x))> {
+  let autocast = "high";
   let description = [{`out = (exp(x) - exp(-x)) / 2`; the infinities stay.}];
   let onnx = "Sinh";
 }
@@ -83,35 +94,42 @@ def Tess_ErfcOp : FloatUnary<"erfc", "one minus the error function", (s_erfc $x)
 }
 def Tess_ExpOp : FloatUnary<"exp", "exponential", (s_exp $x), "np.exp(x)", (op<"mul"> $dout, (op<"conj"> $out)),
                             "-2", "2", Tess_FloatOrComplex> {
+  let autocast = "high";
   let description = [{`out = e^x`; inf where that is too large for the dtype, 0 at -inf. Of a complex number it
     is e^real (cos(imag), sin(imag)).}];
   let onnx = "Exp";
 }
 def Tess_Expm1Op : FloatUnary<"expm1", "exponential minus one, exact near zero", (s_expm1 $x), "np.expm1(x)",
                               (op<"mul"> $dout, (op<"add"> $out, K<"1", "x">))> {
+  let autocast = "high";
   let description = [{`out = e^x - 1`, with all digits near 0; -1 at -inf.}];
 }
 def Tess_LogOp : FloatUnary<"log", "natural logarithm", (s_log $x), "np.log(x)", (op<"div"> $dout, $x), "0.1", "4"> {
+  let autocast = "high";
   let description = [{`out = ln(x)`; -inf at 0, NaN below.}];
   let onnx = "Log";
 }
 def Tess_Log1pOp : FloatUnary<"log1p", "logarithm of one plus the element, exact near zero", (s_log1p $x), "np.log1p(x)",
                               (op<"div"> $dout, (op<"add"> $x, K<"1", "x">)), "-0.9", "4"> {
+  let autocast = "high";
   let description = [{`out = ln(1 + x)`, with all digits near 0; -inf at -1, NaN below.}];
 }
 def Tess_LogAddExpOp : FloatBinary<"logaddexp", "logarithm of the sum of exponentials", (s_logaddexp $x, $y),
     "np.logaddexp(x, y)", [(op<"mul"> $dout, (op<"sigmoid"> (op<"sub"> $x, $y))),
                            (op<"mul"> $dout, (op<"sigmoid"> (op<"sub"> $y, $x)))]> {
+  let autocast = "high";
   let description = [{`out = log(exp(x) + exp(y))`, without overflow; -inf where both are -inf.}];
   let samples = BinarySamples<>.all;
 }
 def Tess_SqrtOp : FloatUnary<"sqrt", "square root", (s_sqrt $x), "np.sqrt(x)",
     (op<"div"> (op<"mul"> $dout, K<"0.5", "x">), $out), "0.1", "4"> {
+  let autocast = "high";
   let description = [{`out = sqrt(x)`, correctly rounded; NaN below 0, and -0 stays -0.}];
   let onnx = "Sqrt";
 }
 def Tess_RsqrtOp : FloatUnary<"rsqrt", "one over the square root", (s_rsqrt $x), "1 / np.sqrt(x)",
     (op<"mul"> $dout, (op<"mul"> K<"-0.5", "x">, (op<"mul"> $out, (op<"square"> $out)))), "0.1", "4"> {
+  let autocast = "high";
   let description = [{`out = 1 / sqrt(x)`; inf at 0, -inf at -0, NaN below.}];
   let python = Py<"functional.math", "rsqrt">;
 }

@@ -7,6 +7,7 @@ include "ops/Base.td"
 defvar batchParameters = "parameters must have shape [1, C, 1, ...] for x [N, C, ...]";
 
 def Tess_BatchNormOp : Tess_Op<"batch_norm"> {
+  let autocast = "low_data";
   let summary = "normalisation by the statistics of the batch";
   let description = [{For each channel: `out = (x - mean) / sqrt(var + epsilon) * scale + bias`, mean and var
     those of the batch. The running statistics become `momentum * running + (1 - momentum) * batch`, the
@@ -35,6 +36,7 @@ def Tess_BatchNormOp : Tess_Op<"batch_norm"> {
   let python = Py<"functional.nn", "batch_norm">;
 }
 def Tess_BatchNormInferenceOp : Tess_Op<"batch_norm_inference"> {
+  let autocast = "low_data";
   let summary = "normalisation by given statistics";
   let description = [{`out = x * a + b` with `a = scale / sqrt(var + epsilon)` and `b = bias - mean * a`, for
     each channel. x has rank 2 to 5; the parameters have shape [1, C, 1, ...]. S. Ioffe, C. Szegedy: Batch
@@ -72,6 +74,7 @@ class TrailingNorm<string m, string what, string expr, list<Trait> more = []> : 
 def Tess_LayerNormOp : TrailingNorm<"layer_norm", "normalisation over the last axes",
                                     "tess_oracle.layer_norm(x, scale, bias, axes, epsilon)",
                                     [AttrSizedOperandSegments]> {
+  let autocast = "high";
   let description = [{`out = (x - mean) / sqrt(var + epsilon) * scale + bias`, mean and var taken over the last
     axes, var divided by their number of elements. J. L. Ba, J. R. Kiros, G. E. Hinton: Layer Normalization,
     arXiv:1607.06450.}];
@@ -86,6 +89,7 @@ def Tess_LayerNormOp : TrailingNorm<"layer_norm", "normalisation over the last a
 }
 def Tess_RmsNormOp : TrailingNorm<"rms_norm", "division by the root mean square over the last axes",
                                   "tess_oracle.rms_norm(x, scale, axes, epsilon)"> {
+  let autocast = "high";
   let description = [{`out = x / sqrt(mean(x * x) + epsilon) * scale`, the mean taken over the last axes. B.
     Zhang, R. Sennrich: Root Mean Square Layer Normalization, NeurIPS 2019.}];
   let arguments = (ins Tess_Float:$x, Optional<Tess_Float>:$scale, DefaultValuedAttr<SI64Attr, "1">:$axes,
@@ -113,6 +117,7 @@ defvar epsilonFacts = [Range<"epsilon", "0", "">, Doc<"epsilon", "added to the v
 
 def Tess_GeneralNormOp : AffineNorm<"general_norm", "normalisation over any axes",
                                     "tess_oracle.general_norm(x, scale, bias, axes, epsilon)"> {
+  let autocast = "high";
   let description = [{`out = (x - mean) / sqrt(var + epsilon) * scale + bias`, mean and var taken over axes, var divided by
     their number of elements; scale and bias have the sizes of axes, in their order. Layer normalisation over other axes
     than the last ones: J. L. Ba, J. R. Kiros, G. E. Hinton, arXiv:1607.06450.}];
@@ -128,6 +133,7 @@ def Tess_GeneralNormOp : AffineNorm<"general_norm", "normalisation over any axes
 }
 def Tess_GroupNormOp : AffineNorm<"group_norm", "normalisation within groups of channels",
                                   "tess_oracle.group_norm(x, scale, bias, num_groups, epsilon)"> {
+  let autocast = "high";
   let description = [{`out = (x - mean) / sqrt(var + epsilon) * scale + bias`, mean and var those of each sample's groups
     of C / num_groups channels, scale and bias of each channel. Y. Wu, K. He: Group Normalization, ECCV 2018.}];
   let arguments = !con(normOperands, (ins DefaultValuedAttr<SI64Attr, "1">:$num_groups), normEpsilon);
@@ -144,6 +150,7 @@ def Tess_GroupNormOp : AffineNorm<"group_norm", "normalisation within groups of 
 }
 def Tess_InstanceNormOp : AffineNorm<"instance_norm", "normalisation of each channel of each sample",
                                      "tess_oracle.group_norm(x, scale, bias, x.shape[1], epsilon)"> {
+  let autocast = "high";
   let description = [{`out = (x - mean) / sqrt(var + epsilon) * scale + bias`, mean and var those of each channel of each
     sample: group_norm with groups of one channel. D. Ulyanov, A. Vedaldi, V. Lempitsky: Instance Normalization,
     arXiv:1607.08022.}];
@@ -156,6 +163,7 @@ def Tess_InstanceNormOp : AffineNorm<"instance_norm", "normalisation of each cha
   let onnx = "InstanceNormalization(...)";
 }
 def Tess_LocalResponseNormOp : Tess_Op<"local_response_norm"> {
+  let autocast = "high";
   let summary = "division by the squares of neighbouring channels";
   let description = [{`out = x / (k + alpha * s)^beta`, s the sum of x^2 over the kernel_size channels around each, those
     beyond the first and the last being 0. A. Krizhevsky, I. Sutskever, G. E. Hinton: ImageNet Classification with Deep

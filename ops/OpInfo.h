@@ -141,6 +141,11 @@ struct ScanInfo {
   bool isReverse(const OpDef &op) const;
 };
 
+/// What an operator computes in where autocast is on: as its operands are, in the narrow float, in the wide one, or on
+/// operand 0 in the narrow one and its parameters in the wide one. Those of MegEngine's amp and, for operators that it
+/// has not, of PyTorch's autocast.
+enum class Precision : uint8_t { Given, Low, High, LowData };
+
 /// Metas of all results from metas of all operands (flat) and the operands per group.
 using ShapeRuleFn = llvm::Expected<Metas> (*)(const OpDef &, llvm::ArrayRef<TensorMeta>, llvm::ArrayRef<unsigned>);
 /// Conditions beyond a signature; labels in OpInfo::constraints.
@@ -239,6 +244,7 @@ struct OpInfo {
   bool keepsAxes;
   /// Where channels go that have scales of their own; null where they stay as axes do, follow a view, or may mix.
   ChannelRuleFn channelRule;
+  Precision autocast;
   /// The operands may be vectors, as those of NumPy's matmul.
   bool takesVectors;
   /// Rank of operand 0 for one sample, which gets a batch of 1; 0: it must have the batch.

@@ -29,6 +29,7 @@ class ReductionBase<string m, string what, string expr, Constraint type> : Tess_
 }
 def Tess_SumOp : ReductionBase<"sum", "sum over axes", "np.sum(x, axis=axes or None, keepdims=keepdims)",
                                Tess_NumberOrBoolOrComplex> {
+  let autocast = "high";
   let description = [{`out` is the sum of the elements of x along axes; of none it is 0. Integers keep their
     dtype and wrap around, bool becomes int32; float16 and bfloat16 are added in float32 and rounded once.}];
   let lowering = Reduction<"Sum">;
@@ -37,6 +38,7 @@ def Tess_SumOp : ReductionBase<"sum", "sum over axes", "np.sum(x, axis=axes or N
 }
 def Tess_MeanOp : ReductionBase<"mean", "arithmetic mean over axes", "np.mean(x, axis=axes or None, keepdims=keepdims)",
                                 Tess_FloatOrComplex> {
+  let autocast = "high";
   let description = [{`out = sum(x) / n`, n the number of elements along axes; of none it is NaN.}];
   let lowering = Reduction<"Mean">;
   let dtypes = PromoteFloat<["x"]>;
@@ -44,6 +46,7 @@ def Tess_MeanOp : ReductionBase<"mean", "arithmetic mean over axes", "np.mean(x,
 }
 def Tess_ProdOp : ReductionBase<"prod", "product over axes", "np.prod(x, axis=axes or None, keepdims=keepdims)",
                                 Tess_NumberOrBool> {
+  let autocast = "high";
   let description = [{`out` is the product of the elements of x along axes; of none it is 1. Integers keep their
     dtype and wrap around, bool becomes int32.}];
   let lowering = Reduction<"Prod">;
@@ -106,10 +109,12 @@ def Tess_VarOp : MeanComposite<"var", "mean square distance from the mean",
     "np.var(x, axis=axes or None, keepdims=keepdims)",
     (op<"mean", "axes=$axes;keepdims=$keepdims"> (op<"square"> (op<"sub"> $x,
         (op<"mean", "axes=$axes;keepdims=true"> $x))))> {
+  let autocast = "high";
   let description = [{`out = mean((x - mean(x))^2)`, divided by n and not by n - 1; of no elements it is NaN.}];
 }
 def Tess_StdOp : MeanComposite<"std", "square root of the variance", "np.std(x, axis=axes or None, keepdims=keepdims)",
     (op<"sqrt"> (op<"var", "axes=$axes;keepdims=$keepdims"> $x))> {
+  let autocast = "high";
   let description = [{`out = sqrt(var(x))`, divided by n and not by n - 1; of no elements it is NaN. Where all
     elements are equal there is no slope: the gradient is NaN.}];
   // Without samples of one element, where the root has no slope.
@@ -141,6 +146,7 @@ defvar normalizedVector = (op<"div"> $x,
 
 def Tess_NormOp : NormOp<"norm", "norm of vectors along axes", vectorNorm,
                          "tess_oracle.norm(x, axes, keepdims, ord)"> {
+  let autocast = "high";
   let description = [{`out = (sum of abs(x)^ord)^(1 / ord)` along axes; with ord inf the largest abs(x), with
     -inf the smallest. With ord 2 the gradient of a vector of zeros is NaN.}];
   let arguments = (ins Tess_Float:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes,
@@ -155,6 +161,7 @@ def Tess_NormOp : NormOp<"norm", "norm of vectors along axes", vectorNorm,
 }
 def Tess_NormalizeOp : NormOp<"normalize", "vectors along axes, divided by their norm", normalizedVector,
                               "x / np.maximum(tess_oracle.norm(x, axes, True, ord), epsilon)"> {
+  let autocast = "high";
   let description = [{`out = x / max(norm(x), epsilon)`, the norm taken along axes as by norm, its axes kept; a
     vector of zeros stays one. As PyTorch's normalize.}];
   let arguments = (ins Tess_Float:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$axes,

@@ -31,6 +31,7 @@ class ScanOp<string m, string what, string function, Constraint type> : Tess_Op<
   let python = Py<"functional.tensor", m, [], "", ["x=inp"]>;
 }
 def Tess_CumSumOp : ScanOp<"cumsum", "sums up to each element along an axis", "+", Tess_NumberOrBoolOrComplex> {
+  let autocast = "high";
   let description = [{`out[t] = out[t - 1] + x[t]`, each addition rounded, as NumPy does it; exclusive sums begin with 0.
     Integers keep their dtype and wrap around, bool becomes int32; float16 and bfloat16 are added in
     float32, and each result is rounded once.}];
@@ -39,6 +40,7 @@ def Tess_CumSumOp : ScanOp<"cumsum", "sums up to each element along an axis", "+
   let onnx = "CumSum(...)";
 }
 def Tess_CumProdOp : ScanOp<"cumprod", "products up to each element along an axis", "*", Tess_Number> {
+  let autocast = "high";
   let description = [{`out[t] = out[t - 1] * x[t]`, each product rounded, as NumPy does it; exclusive products begin
     with 1. Integers keep their dtype and wrap around; float16 and bfloat16 are multiplied in float32, and each
     result is rounded once. The gradient divides by nothing, so zeros are like other numbers.}];
@@ -59,6 +61,7 @@ def Tess_CumMinOp : RunningExtremum<"cummin", "smallest elements up to each one 
                                     "np.minimum.accumulate", "tess_oracle.highest(x.dtype)">;
 def Tess_LogCumSumExpOp : ScanOp<"logcumsumexp", "logarithms of the sums of exponentials up to each element",
                                  "logaddexp", Tess_Float> {
+  let autocast = "high";
   let description = [{`out[t] = log(exp(out[t - 1]) + exp(x[t]))`, computed as logaddexp does it, so that nothing
     overflows; exclusive ones begin with -inf. Where all elements so far are -inf, or one is inf, the gradient is NaN.}];
   let dtypes = PromoteFloat<["x"]>;
@@ -66,6 +69,7 @@ def Tess_LogCumSumExpOp : ScanOp<"logcumsumexp", "logarithms of the sums of expo
 }
 
 def Tess_LinearRecurrenceOp : Tess_Op<"linear_recurrence"> {
+  let autocast = "high";
   let summary = "sums that are weighted anew at each element along an axis";
   let description = [{`out[t] = out[t - 1] * weight[t] + x[t]`, product and sum each rounded; the first weight does
     not count, and exclusive results begin with 0. With weights below 1 it is a decaying sum; the gradients of

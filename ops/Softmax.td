@@ -25,6 +25,7 @@ class SoftmaxOp<string m, string what, string expr, dag out> : Tess_Op<m> {
 def Tess_SoftmaxOp : SoftmaxOp<"softmax", "normalised exponentials along one axis",
     "sp.special.softmax(x, axis) if x.size else x",
     (op<"div"> (op<"exp"> shifted), (op<"sum", "axes=$axis;keepdims=true"> (op<"exp"> shifted)))> {
+  let autocast = "high";
   let description = [{`out = exp(x - top) / sum(exp(x - top))` along axis, top being the largest element, so
     that nothing overflows. Elements that are all -inf, or one that is inf or NaN, make NaN of all; an empty
     axis gives an empty result.}];
@@ -35,6 +36,7 @@ def Tess_SoftmaxOp : SoftmaxOp<"softmax", "normalised exponentials along one axi
 def Tess_LogSoftmaxOp : SoftmaxOp<"log_softmax", "logarithm of the softmax along one axis",
     "sp.special.log_softmax(x, axis) if x.size else x",
     (op<"sub"> shifted, (op<"log"> (op<"sum", "axes=$axis;keepdims=true"> (op<"exp"> shifted))))> {
+  let autocast = "high";
   let description = [{`out = x - top - log(sum(exp(x - top)))` along axis, top being the largest element, so
     that nothing overflows. Elements that are all -inf, or one that is inf or NaN, make NaN of all; an empty
     axis gives an empty result.}];
@@ -43,6 +45,7 @@ def Tess_LogSoftmaxOp : SoftmaxOp<"log_softmax", "logarithm of the softmax along
   let onnx = "LogSoftmax(axis=axis)";
 }
 def Tess_LogSumExpOp : Tess_Op<"logsumexp"> {
+  let autocast = "high";
   let summary = "logarithm of the sum of exponentials over axes";
   let description = [{`out = log(sum(exp(x)))` along axes, computed with the largest element taken out, so that
     nothing overflows; -inf where all elements are -inf, inf where one is inf.}];

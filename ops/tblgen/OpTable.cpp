@@ -4,6 +4,8 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
+#include <map>
+
 using namespace llvm;
 
 namespace tess::tblgen {
@@ -141,6 +143,15 @@ std::string channelRule(const OpModel &op) {
   return hasNotation ? "channels::ofNotation" : ruleName("channels", op.text("channels"));
 }
 
+std::string precisionOf(const OpModel &op) {
+  static const std::map<std::string, std::string> names = {
+      {"", "Given"}, {"low", "Low"}, {"high", "High"}, {"low_data", "LowData"}};
+  auto found = names.find(op.text("autocast"));
+  if (found == names.end())
+    op.fatal("autocast must be low, high or low_data, got " + op.text("autocast"));
+  return "Precision::" + found->second;
+}
+
 std::string checkRule(const OpModel &op) {
   return op.needsElements() ? "checks::notEmpty" : ruleName("checks", op.text("check"));
 }
@@ -253,8 +264,8 @@ std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostre
     << orNull(op.text("onnx")) << ",\n    " << ruleName("shapes", op.text("boundRule")) << ", "
     << orEmpty(!op.strings("upgrades").empty(), "upgrades") << ", " << orEmpty(!op.constraints.empty(), "constraints")
     << ", " << checkRule(op) << ", " << boolText(isSimple(op)) << ", " << boolText(isExpandedFirst(op)) << ", "
-    << boolText(op.keepsAxes()) << ", " << channelRule(op) << ", " << boolText(op.bit("takesVectors")) << ", "
-    << op.record->getValueAsInt("sampleRank");
+    << boolText(op.keepsAxes()) << ", " << channelRule(op) << ", " << precisionOf(op) << ", "
+    << boolText(op.bit("takesVectors")) << ", " << op.record->getValueAsInt("sampleRank");
   os << "constexpr OpInfo info = {" << row << "};\n} // namespace op_" << op.name << "\n";
   return "    op_" + op.name + "::info,\n";
 }
