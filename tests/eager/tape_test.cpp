@@ -58,19 +58,42 @@ TEST_CASE("second order: an outer tape records the backward of an inner one") {
   CHECK(values<float>(*second) == std::vector<float>{12, 18});
 }
 
-TEST_CASE("sibling tapes may end in any order") {
+TEST_CASE("a tape sees the gradients of tapes that began after it, and of no others") {
+  bool isBeside = GENERATE(false, true), isFirst = GENERATE(false, true);
   TensorRef x = make<float>({3});
   TapeRef a = Tape::create(), b = Tape::create();
-  for (const TapeRef &tape : {a, b}) {
-    tape->watch(*x);
-    tape->start();
-  }
+  a->watch(*x);
+  a->start();
+  b->watch(*x);
+  b->start(isBeside ? a.get() : nullptr);
   TensorRef y = run("exp", {run("mul", {x, x})});
-  TensorRef first = get(a->backward({y}, {}))[0]; // 2x exp(x^2), with a result that was saved
-  TensorRef second = get(b->backward({first}, {}))[0];
+  Tape &inner = isFirst ? *a : *b, &outer = isFirst ? *b : *a;
+  TensorRef first = get(inner.backward({y}, {}))[0]; // 2x exp(x^2), with a result that was saved
   float e = std::exp(9.0f);
   CHECK(values<float>(*first)[0] == Approx(6 * e));
-  CHECK(values<float>(*second)[0] == Approx((2 + 36) * e));
+  bool sees = !isBeside && !isFirst;
+  CHECK(outer.tracks(*first) == sees);
+  TensorRef second = get(outer.backward({sees ? first : y}, {}))[0]; // y has a gradient in any case
+  CHECK(values<float>(*second)[0] == Approx((sees ? 2 + 36 : 6) * e));
+}
+
+TEST_CASE("a tape that begins within a gradient records") {
+  TensorRef x = make<float>({3});
+  TapeRef tape = Tape::create();
+  tape->watch(*x);
+  tape->start();
+  TensorRef y = get(apply(DupTensor(true), {Operand(x)}))[0];
+  bool isTracked = false;
+  recordCustomFunction({x}, {y}, [&](llvm::ArrayRef<TensorRef> grads) -> llvm::Expected<Tensors> {
+    TapeRef within = Tape::create();
+    within->watch(*grads[0]);
+    within->start();
+    isTracked = within->tracks(*run("mul", {grads[0], grads[0]}));
+    within->stop();
+    return Tensors{grads[0]};
+  });
+  CHECK(values<float>(*get(tape->backward({y}, {make<float>({2})}))[0]) == std::vector<float>{2});
+  CHECK(isTracked);
 }
 
 TEST_CASE("nothing is recorded within NoGrad, or from detached values") {
@@ -157,6 +180,15 @@ TEST_CASE("functions with a gradient of their own") {
     return apply(OpDef::get("mul"), {Operand(dys[0]), Operand(Number::floating(20))});
   });
   CHECK(values<float>(*get(tape->backward({y}, {}))[0]) == std::vector<float>{20, 20});
+}
+
+TEST_CASE("a seed of one element is taken for a result of rank 0") {
+  TensorRef x = make<float>({2, 3});
+  TapeRef tape = Tape::create();
+  tape->watch(*x);
+  tape->start();
+  TensorRef y = run("sum", {x});
+  CHECK(values<float>(*get(tape->backward({y}, {make<float>({5})}))[0]) == std::vector<float>{5, 5});
 }
 
 TEST_CASE("seeds must have the form of the results") {

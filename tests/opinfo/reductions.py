@@ -108,7 +108,7 @@ def _along(x, dim, function):
 
 
 def _sort(x, dim=-1, descending=False, *, stable=None):
-    return _along(x, dim, lambda last: F.sort(last, descending))
+    return F.sort(x, descending, dim)
 
 
 def _topk(x, k, dim=-1, largest=True, sorted=True):

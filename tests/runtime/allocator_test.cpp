@@ -183,7 +183,12 @@ TEST_CASE("peak follows use and can start again") {
   CHECK(allocator.stats().cached == 1u << 20);
   allocator.resetPeak();
   CHECK(allocator.stats().peak == 1u << 20);
+  CHECK(allocator.stats().peakReserved == 2u << 20); // the free block counts
   allocator.free(b);
+  allocator.trim();
+  CHECK(allocator.stats().peakReserved == 2u << 20);
+  allocator.resetPeak();
+  CHECK(allocator.stats().peakReserved == 0);
 }
 
 TEST_CASE("all memory goes back with the allocator") {

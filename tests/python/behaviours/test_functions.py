@@ -112,6 +112,8 @@ def test_b04_keepdims_without_an_axis_and_refusals():
     for axis in ((0, 0), (0, -2), (0, 2)):
         with pytest.raises(ValueError, match=r"argmax: axis must be distinct axes in \[-2, 1\]"):
             F.argmax(x, axis)
+    with pytest.raises(TypeError, match=r"argmax: axis must be an int or several, got \('a',\)"):
+        F.argmax(x, ("a",))
     with pytest.raises(TypeError, match="argmin: keepdims must be a bool, got 3"):
         F.argmin(x, (0, 1), keepdims=3)
 

@@ -27,7 +27,6 @@ __all__ = sorted({"fft"}.union(*(part.__all__ for part in _PARTS)))
 _BARE = {
     "argmax",
     "argmin",
-    "argsort",
     "concat",
     "cond",
     "cross_entropy",

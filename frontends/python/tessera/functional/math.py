@@ -17,6 +17,8 @@ def _index_in(name, inp, axes, keepdims):
     rank, operator = _np.ndim(inp), getattr(_ops, name)
     if not axes:
         return _index_in_all(operator, inp, keepdims)
+    if not all(isinstance(axis, (int, _np.integer)) for axis in axes):
+        raise TypeError(f"{name}: axis must be an int or several, got {axes!r}")
     taken = [axis + rank if axis < 0 else axis for axis in axes]
     if len({*taken}) < len(taken) or not all(0 <= axis < rank for axis in taken):
         raise ValueError(
