@@ -96,8 +96,10 @@ llvm::Error Recorder::apply(Call &call, Tensors &results) {
   if (call.op.kind == OperatorKind::GetAttr && static_cast<const GetAttr &>(call.op).attr == GetAttr::Value)
     if (llvm::Error e = checkRead(*call.operands[0].tensor))
       return e;
-  if (call.op.kind == OperatorKind::DupTensor)
+  if (call.op.kind == OperatorKind::DupTensor) {
     noteUse(*call.operands[0].tensor);
+    gradientsLeft |= static_cast<const DupTensor &>(call.op).detach;
+  }
   bool runs = runsOperators() || !call.isOpDef();
   if (llvm::Error e = runs ? next(call, results) : infer(call, results))
     return e;

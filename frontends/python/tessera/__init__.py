@@ -11,6 +11,7 @@ import sys
 
 from . import (
     _core,
+    amp,
     autodiff,
     config,
     core,
@@ -86,6 +87,7 @@ def __getattr__(name):
 __all__ = [
     "Parameter",
     "Tensor",
+    "amp",
     "asarray",
     "autodiff",
     "bfloat16",
