@@ -18,6 +18,25 @@ def close(got, wanted, rtol=1e-9):
     np.testing.assert_allclose(got.numpy(), wanted, rtol=rtol, atol=1e-12)
 
 
+def test_gradients_of_containers_and_of_one_tensor_twice():
+    x, y = tensor(3), tensor(3, seed=1)
+
+    def f(pair, other):
+        return (pair["a"] * pair["b"][0] * other).sum()
+
+    got = grad(f)({"a": x, "b": [y]}, x + 0)
+    close(got["a"], y.numpy() * x.numpy())
+    close(got["b"][0], x.numpy() ** 2)
+    first, second = grad(lambda a, b: (a * a * b).sum(), argnums=(0, 1))(x, x)
+    close(first, 2 * x.numpy() ** 2)
+    close(second, x.numpy() ** 2)
+    first, second = vjp(lambda a, b: a * a * b, x, x)[1](y)
+    close(first, 2 * x.numpy() ** 2 * y.numpy())
+    close(second, x.numpy() ** 2 * y.numpy())
+    inner = grad(lambda t: sum(g.sum() for g in grad(lambda a, b: (a * b).sum(), (0, 1))(t, t)))
+    close(inner(x), np.full(3, 2.0))
+
+
 def test_jvp_of_closed_forms():
     x, v = tensor(5), tensor(5, seed=1)
     y, dy = jvp(F.sin, (x,), (v,))

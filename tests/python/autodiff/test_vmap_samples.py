@@ -1,9 +1,13 @@
-"""vmap of every record's samples, beside the loop: each operand mapped alone, and all together."""
+"""vmap of every record's samples, and of their gradients, beside the loop: each operand mapped
+alone, and all together.
+"""
 
 import numpy as np
 import pytest
 import tessera
+import tessera.functional as F  # noqa: N812
 from tessera.autodiff import vmap
+from tessera.autodiff.modes import recording
 
 from tests.python import samples as S  # noqa: N812
 from tests.python.helper import TOLERANCE, bits, same_bits
@@ -41,22 +45,40 @@ def test_samples(record, sample):
             ]
             for row in elements
         ]
-        check(record, sample, mask, rows)
+        check(lambda *operands: S.call(record, sample, operands), mask, rows)
 
 
-def check(record, sample, mask, rows):
-    def function(*operands):
-        return S.call(record, sample, operands)
+def with_gradients():
+    for case in cases():
+        record, sample = case.values
+        if record.has_gradient and not record.stochastic and "float32" in S.dtypes_of(*case.values):
+            yield case
 
+
+@pytest.mark.parametrize(("record", "sample"), with_gradients())
+def test_gradients_of_samples(record, sample):
+    rows = [S.tensors(S.arrays(record, sample, "float32", seed)) for seed in range(COUNT)]
+
+    def gradients(*operands):
+        floats = [each for each in operands if each.dtype == "float32"]
+        with recording(floats) as state:
+            results = [r for r in S.call(record, sample, operands) if r.dtype.name in S.FLOATS]
+            grads = state.backward(results, [F.cos(r) for r in results])
+        return [F.zeros_like(x) if g is None else g for x, g in zip(floats, grads, strict=True)]
+
+    check(gradients, (True,) * len(sample.shapes), rows)
+
+
+def check(function, mask, rows):
     try:
         each = [function(*row) for row in rows]
     except (ValueError, IndexError):
         pytest.skip("the operands of other seeds do not fit")
     if len({tuple(tuple(r.shape) for r in results) for results in each}) != 1:
         pytest.skip("data decides the shapes")
-    wanted = [tessera.functional.stack(list(column)) for column in zip(*each, strict=True)]
+    wanted = [F.stack(list(column)) for column in zip(*each, strict=True)]
     columns = [
-        tessera.functional.stack(list(column)) if mapped else column[0]
+        F.stack(list(column)) if mapped else column[0]
         for column, mapped in zip(zip(*rows, strict=True), mask, strict=True)
     ]
     axes = tuple(0 if mapped else None for mapped in mask)

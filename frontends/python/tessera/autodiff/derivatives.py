@@ -6,6 +6,7 @@ import math
 from .. import _core
 from .._core import ops
 from .._tree import flatten, unflatten
+from ..functional._loop_values import apart
 from ..functional._making import made
 from ..tensor import Tensor
 from .modes import no_grad, recording
@@ -37,11 +38,7 @@ def _variables(name, what, tree):
     for leaf in leaves:
         if not _is_differentiable(leaf):
             raise TypeError(f"{name}: {what} must be floats or complex, got {_meta(leaf)}")
-    tracked = _core.tracked(leaves) if _core.num_tapes() else [False] * len(leaves)
-    return [
-        ops.reshape(leaf, leaf.shape) if flag else leaf.detach()
-        for leaf, flag in zip(leaves, tracked, strict=True)
-    ], structure
+    return apart(leaves), structure
 
 
 def _meta(tensor):
