@@ -18,7 +18,8 @@ namespace tess::eager {
 constinit thread_local uint32_t activeLayers = 0;
 
 /// The layers that take part in the stack; tests clear bits.
-static std::atomic<uint32_t> enabledLayers = ((1u << kNumLayers) - 1) & ~bitOf(Layer::CheckFinite);
+static std::atomic<uint32_t> enabledLayers =
+    ((1u << kNumLayers) - 1) & ~(bitOf(Layer::CheckFinite) | bitOf(Layer::CheckOperands));
 
 static uint32_t enabled(uint32_t layers) { return layers & enabledLayers.load(std::memory_order_relaxed); }
 
@@ -30,11 +31,12 @@ void disableLayer(Layer layer, bool disabled) {
 }
 
 void setCheckFinite(bool on) { disableLayer(Layer::CheckFinite, !on); }
+bool checksOperands() { return enabled(bitOf(Layer::CheckOperands)); }
 bool checksFinite() { return enabled(bitOf(Layer::CheckFinite)); }
 
 static constexpr Transformation stack[kNumLayers] = {
-    applyAutocast, applyScalar, applyDimExpansion, applyDTypePromotion, applyQuantize,
-    applyFormat,   applyGrad,   applyTracing,      applyCheckFinite,    interpret};
+    applyAutocast, applyScalar,  applyDimExpansion, applyDTypePromotion, applyQuantize, applyFormat,
+    applyGrad,     applyTracing, applyCheckFinite,  applyCheckOperands,  interpret};
 
 llvm::Error next(Call &call, Tensors &results) {
   if (LLVM_UNLIKELY(!call.pending))
@@ -68,7 +70,7 @@ LLVM_ATTRIBUTE_NOINLINE static bool converts(const OpDef &op, DTypeMask seen) {
 /// As neededLayers(), within each call of a user's.
 LLVM_ATTRIBUTE_ALWAYS_INLINE static uint32_t layersOf(const OpDef &op, llvm::ArrayRef<Operand> operands) {
   const OpInfo &info = op.info();
-  uint32_t layers = activeLayers | bitOf(Layer::CheckFinite) | bitOf(Layer::Interpreter);
+  uint32_t layers = activeLayers | bitOf(Layer::CheckFinite) | bitOf(Layer::CheckOperands) | bitOf(Layer::Interpreter);
   DTypeMask seen = 0;
   bool formatted = false, isOfGraph = false;
   for (const Operand &operand : operands) {

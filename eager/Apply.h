@@ -48,6 +48,10 @@ llvm::Expected<TensorRef> applyOne(const OpDef &op, llvm::ArrayRef<Operand> oper
 /// While on, for all threads, every operator waits for its results and fails if it made a NaN or an infinity.
 void setCheckFinite(bool on);
 bool checksFinite();
+/// While on, for all threads, every operator waits for its results and fails if the memory of an operand changed since
+/// an operator read it first.
+void setCheckOperands(bool on);
+bool checksOperands();
 
 /// A tensor with a copy of row-major `bytes`; without a device it lies where what this thread makes of no tensor does.
 llvm::Expected<TensorRef> createTensor(const TensorMeta &meta, const void *bytes, runtime::Device *device = nullptr);

@@ -76,6 +76,7 @@ static llvm::Expected<bool> copiesOnWrite(const OpDef &op, const char *name, con
 static llvm::Error write(TensorImpl &target, TensorImpl &value, const OpDef &by) {
   if (target.numElements() == 0)
     return llvm::Error::success();
+  target.storage().forgetPrint();
   if (asyncLevel() == 0)
     if (llvm::Error e = awaitAll()) // other threads may have queued operators
       return e;

@@ -57,6 +57,12 @@ WriteNoteRef Storage::lastWrite() const {
   return note;
 }
 
+bool Storage::matchesPrint(uint16_t session, uint32_t print) {
+  uint64_t taken = uint64_t(session) << 48 | uint64_t(uint16_t(version())) << 32 | print;
+  uint64_t before = lastPrint.exchange(taken, std::memory_order_relaxed);
+  return before == taken || before >> 32 != taken >> 32;
+}
+
 StorageRef Storage::make() { return StorageRef(new (poolAllocate(sizeof(Storage))) Storage); }
 
 /// Allocates a block. Queued operators give their memory back when they have run, so a failure is final only after

@@ -113,6 +113,11 @@ public:
   bool hasCopies() const { return sharing.load(std::memory_order_relaxed) & kCopies; }
   bool hasViews() const { return sharing.load(std::memory_order_relaxed) & kViews; }
 
+  /// A print of the bytes, taken in a session of a check (CheckOperands.cpp): false when another one was taken in the
+  /// same session, of memory that was not written in between. forgetPrint(): it is written, and that is not counted.
+  bool matchesPrint(uint16_t session, uint32_t print);
+  void forgetPrint() { lastPrint.store(0, std::memory_order_relaxed); }
+
   /// Why the operator that should have written the value failed; null as long as no failure is known.
   Failure *failure() const { return failed.load(std::memory_order_acquire); }
   /// Poisons the value; the first failure stays.
@@ -141,6 +146,7 @@ private:
   int64_t size = 0;
   runtime::Device *home = nullptr;
   std::atomic<uint64_t> queued = 0;
+  std::atomic<uint64_t> lastPrint = 0; // session, version, print
   std::atomic<Failure *> failed = nullptr;
   WriteNoteRef note; // guarded by a mutex of Storage.cpp
   void *owner = nullptr;

@@ -22,9 +22,10 @@ enum class Layer : uint8_t {
   Grad,
   Tracing,
   CheckFinite,
+  CheckOperands,
   Interpreter
 };
-constexpr unsigned kNumLayers = 10;
+constexpr unsigned kNumLayers = 11;
 constexpr uint32_t bitOf(Layer layer) { return 1u << unsigned(layer); }
 
 /// A call on its way down the stack.
@@ -55,6 +56,7 @@ llvm::Error applyFormat(Call &call, Tensors &results);
 llvm::Error applyGrad(Call &call, Tensors &results);
 llvm::Error applyTracing(Call &call, Tensors &results);
 llvm::Error applyCheckFinite(Call &call, Tensors &results);
+llvm::Error applyCheckOperands(Call &call, Tensors &results);
 llvm::Error interpret(Call &call, Tensors &results);
 
 /// Hands the call to the next pending layer.

@@ -3,6 +3,7 @@
 
 #include "eager/GraphValue.h"
 #include "eager/Placement.h"
+#include "eager/Tape.h"
 #include "eager/Transformations.h"
 #include "eager/tracing/SizeTensors.h"
 #include "eager/tracing/SymbolicShapes.h"
@@ -190,6 +191,7 @@ uint32_t Recorder::numberOf(TensorImpl &tensor) {
 }
 
 void Recorder::record(const Call &call, llvm::ArrayRef<TensorRef> results) {
+  gradientsLeft |= isGradPaused();
   Recording::Op entry;
   const OpDef *recorded = static_cast<const OpDefOperator &>(call.op).recorded;
   entry.op = recorded ? *recorded : call.opDef();

@@ -196,6 +196,8 @@ public:
   void noteUse(TensorImpl &tensor) { (void)numberOf(tensor); }
   /// Whether the function must run: it read a size that data decides, or copied a tensor to another device.
   bool mustRun() const { return recording.dataShapes || !recording.move.empty(); }
+  /// Whether the function left a gradient behind, by detach() or no_grad, of which a recording says nothing.
+  bool leavesGradients() const { return gradientsLeft; }
   /// Must be called when the function learns a size that data decides: its later runs may do something else.
   void noteDataRead() { recording.dataShapes = true; }
   /// Symbols are those of SymbolicShapes.h.
@@ -246,6 +248,7 @@ private:
   std::shared_ptr<Recorder> outer;
   std::vector<std::pair<TensorRef, Tag>> outerTags;
   bool isBody = false;
+  bool gradientsLeft = false;
 };
 
 /// Must be called before the gradient of `variable` changes, or is replaced: this thread may record.

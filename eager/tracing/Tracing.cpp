@@ -97,8 +97,10 @@ llvm::Error Recorder::apply(Call &call, Tensors &results) {
   if (call.op.kind == OperatorKind::GetAttr && static_cast<const GetAttr &>(call.op).attr == GetAttr::Value)
     if (llvm::Error e = checkRead(*call.operands[0].tensor))
       return e;
-  if (call.op.kind == OperatorKind::DupTensor)
+  if (call.op.kind == OperatorKind::DupTensor) {
     noteUse(*call.operands[0].tensor);
+    gradientsLeft |= static_cast<const DupTensor &>(call.op).detach;
+  }
   if (!isBody && call.isOpDef() && isOfGraph(static_cast<const OpDefOperator &>(call.op), call.operands))
     return invalidArgument("trace: a traced function must use no variable of a network, got one in " +
                            call.opDef().name());

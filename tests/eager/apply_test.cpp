@@ -1,4 +1,5 @@
 // apply's forms and the layers of the stack: each layer is taken out once, and a result changes.
+#include "eager/Autocast.h"
 #include "eager/Location.h"
 #include "eager/Transformations.h"
 #include "tests/eager/Helpers.h"
@@ -193,6 +194,59 @@ TEST_CASE("Format: the name of the order goes with the values, and without it it
   CHECK(run("sum", {image})->format() == Format::Default);
   Without layer(Layer::Format);
   CHECK(run("add", {image, image})->format() == Format::Default);
+}
+
+TEST_CASE("Autocast: products are narrow and sums wide, and without it neither") {
+  TensorRef x = make<float>({1, 2, 3, 4}, {2, 2});
+  auto dtypes = [&] {
+    TensorRef product = run("matmul", {x, x});
+    return std::pair(product->dtype(), run("sum", {product})->dtype());
+  };
+  setAutocast({true, DType::BFloat16, DType::Float32});
+  CHECK(dtypes() == std::pair(DType::BFloat16, DType::Float32));
+  {
+    NoAutocast off;
+    CHECK(dtypes() == std::pair(DType::Float32, DType::Float32));
+  }
+  check(update(OpDef::get("div"), {Operand(x), Operand(Number::floating(2))}));
+  CHECK(x->dtype() == DType::Float32);
+  {
+    Without layer(Layer::Autocast);
+    CHECK(dtypes() == std::pair(DType::Float32, DType::Float32));
+  }
+  setAutocast({});
+  CHECK_FALSE(autocast().isOn);
+}
+
+TEST_CASE("Autocast: every record stands in one class, losses in that of wide ones") {
+  unsigned low = 0, high = 0;
+  for (const OpInfo &info : allOps()) {
+    low += precisionOf(info) == Precision::Low;
+    high += precisionOf(info) == Precision::High;
+    if (info.pythonModule && llvm::StringRef(info.pythonModule) == "functional.loss")
+      CHECK(precisionOf(info) == Precision::High);
+  }
+  CHECK(low == 10);
+  CHECK(high > 50);
+  CHECK(precisionOf(*findOp("batch_norm")) == Precision::LowData);
+  CHECK(precisionOf(*findOp("add")) == Precision::Given);
+}
+
+TEST_CASE("CheckOperands: memory that changes without an operator, and without it nobody looks") {
+  std::vector<float> bytes = {1, 2};
+  StorageRef memory = Storage::wrap(
+      bytes.data(), 8, nullptr, [](void *) {}, make<float>({0})->storage().device(), /*isReadOnly=*/false);
+  TensorRef x = TensorImpl::create(DType::Float32, {2}, memory);
+  auto sum = [&] { return applyOne(OpDef::get("add"), {Operand(x), Operand(x)}); };
+  setCheckOperands(true);
+  CHECK(checksOperands());
+  CHECK(values<float>(*get(sum())) == std::vector<float>{2, 4});
+  bytes[1] = 5;
+  CHECK(errorOf(sum()).second.find("add: operands must stay as they were when an operator read them first, got other "
+                                   "bytes in the memory of f32[2]") == 0);
+  bytes[1] = 7;
+  setCheckOperands(false);
+  CHECK(values<float>(*get(sum())) == std::vector<float>{2, 14});
 }
 
 TEST_CASE("assign gives a variable a new value and keeps its name") {

@@ -1,5 +1,6 @@
 // Gradients: along a tape, of gradients, through functions of the user; what is saved and for how long.
 #include "eager/Counters.h"
+#include "eager/Recomputation.h"
 #include "eager/Tape.h"
 #include "eager/Transformations.h"
 #include "tests/eager/Helpers.h"
@@ -273,4 +274,39 @@ TEST_CASE("a gradient is added to a variable where nobody else has its memory") 
   check(accumulateGrad(*total, *grad));
   CHECK(values<float>(*total) == std::vector<float>{7, 10});
   CHECK(values<float>(*view) == std::vector<float>{4, 6});
+}
+
+TEST_CASE("a call that backward runs again") {
+  TensorRef x = make<float>({2, 3}), w = make<float>({4, 5}), count = make<float>({1});
+  TapeRef tape = Tape::create();
+  tape->watch(*x);
+  tape->watch(*w);
+  tape->start();
+  unsigned runs = 0;
+  auto call = [&](TensorRef argument) {
+    ++runs;
+    assign(*count, *run("add", {count, count}));
+    return run("mul", {run("mul", {argument, argument}), run("mul", {w, count})});
+  };
+  auto recomputed = std::make_shared<Recomputation>(llvm::ArrayRef<TensorRef>{x});
+  CHECK(numTapes() == 1);
+  CHECK(isTracked(*x));
+  CHECK_FALSE(tape->isRecording());
+  TensorRef y = call(x);
+  CHECK_FALSE(tape->tracks(*y));
+  recomputed->end();
+  CHECK(tape->isRecording());
+  recomputed->record({y}, [&, recomputed]() -> llvm::Expected<Tensors> {
+    Tensors given = get(recomputed->begin());
+    TensorRef again = call(given[0]);
+    recomputed->finish();
+    return Tensors{again};
+  });
+  assign(*w, *make<float>({0, 0})); // the call reads what it read before
+  Tensors grads = get(tape->backward({y}, {}));
+  CHECK(values<float>(*grads[0]) == std::vector<float>{32, 60});
+  CHECK(values<float>(*grads[1]) == std::vector<float>{8, 18});
+  CHECK(values<float>(*count) == std::vector<float>{2});
+  CHECK(values<float>(*w) == std::vector<float>{0, 0});
+  CHECK(runs == 2);
 }

@@ -209,6 +209,13 @@ UNARY = (
     " + F.eye({a}.shape[-2], dtype={a}.dtype))",
     "F.solve(F.matmul({a}, F.swapaxes({a}, -1, -2)) * 0.1 + F.eye({a}.shape[-2], dtype={a}.dtype),"
     " {a})",
+    "checkpoint(lambda x: F.tanh(x) * {a}.mean() + x * x, {a})",
+    "checkpoint(lambda x: F.dropout(F.softmax(x, -1), 0.5) * x.sum(), {a})",
+    "vmap(lambda x: F.softmax(x * 2 + x.sum(), -1))({a}[..., None])",
+    "vmap(lambda x, y: x * y.mean() - {a}.max(), in_axes=(0, None), out_axes=-1)({a}, {a})",
+    "vmap(grad(lambda x: (F.exp(x * 0.1) * x).sum()))({a})",
+    "jvp(lambda x: F.sin(x) * x.mean(), ({a},), ({a} * 0.5,))[1]",
+    "autocast(low_prec_dtype='bfloat16')(lambda x: F.softmax(x * 2, -1) / 3)({a})",
 )  # fmt: skip
 BINARY = (
     "{a} + {b}", "{a} * {b}", "{a} - {b}", "F.maximum({a}, {b})", "F.where({a} > {b}, {a}, {b})",

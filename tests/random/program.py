@@ -20,7 +20,8 @@ import tessera.functional as F
 import tessera.module as M
 import tessera.optimizer as O
 from tessera import jit
-from tessera.autodiff import GradManager
+from tessera.amp import autocast
+from tessera.autodiff import GradManager, checkpoint, grad, jvp, vmap
 from tessera.core import apply
 from tessera.core.ops import builtin as B
 """

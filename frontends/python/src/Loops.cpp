@@ -5,6 +5,7 @@
 #include "frontends/python/src/Trace.h"
 
 #include "eager/Loops.h"
+#include "eager/Recomputation.h"
 #include "eager/tracing/BodyRecording.h"
 #include "ops/Control.h"
 
@@ -55,6 +56,45 @@ private:
   bool mustRun = false;
 };
 
+/// A function that is recorded by inference, within another recording too; tapes of its caller record nothing of it.
+class PyBody {
+public:
+  explicit PyBody(nb::handle arguments) : tapes(activeTapes()), isFollowed(numTapes()) {
+    std::vector<TensorRef> tensors = tensorsOf(arguments, "vmap");
+    for (const TapeRef &tape : tapes)
+      tape->stop();
+    recorder = Recorder::beginBody(tensors, std::vector<uint32_t>(tensors.size(), 0));
+  }
+  ~PyBody() { abandon(); }
+  /// None when a call does more than its operators: it changes variables or gradients, or leaves some behind that a
+  /// tape of its caller's would follow.
+  nb::object end(nb::handle outputs) {
+    std::vector<TensorRef> tensors = tensorsOf(outputs, "vmap");
+    bool doesMore = !recorder->gradsBefore().empty() || (isFollowed && recorder->leavesGradients());
+    RecordingRef recording = std::exchange(recorder, nullptr)->end(tensors);
+    restart();
+    if (doesMore || !recording->updates().empty())
+      return nb::none();
+    return nb::cast(PyRecording{recording});
+  }
+  void abandon() {
+    if (recorder)
+      std::exchange(recorder, nullptr)->abandon();
+    restart();
+  }
+
+private:
+  void restart() {
+    for (const TapeRef &tape : tapes)
+      tape->start();
+    tapes.clear();
+  }
+
+  llvm::SmallVector<TapeRef, 2> tapes;
+  bool isFollowed;
+  std::shared_ptr<Recorder> recorder; // null: it has ended
+};
+
 /// Checks that a trip gives back what it was given, as a recorded one must.
 void checkCarried(nb::handle before, nb::handle after, const std::string &name, const std::string &body) {
   Metas given, made;
@@ -95,6 +135,10 @@ void initLoops(nb::module_ &module) {
       .def("zeros", &PyScan::zeros, "Zeros of the dtypes and shapes of the outputs behind the carried values.")
       .def("apply", &PyScan::apply, nb::arg("unread") = nb::tuple(),
            "Carried values at the end, also those of which the step reads none, then stacked results.");
+  nb::class_<PyBody>(module, "Body", "A function that is recorded by inference, from now until end().")
+      .def(nb::init<nb::handle>(), nb::arg("arguments"))
+      .def("end", &PyBody::end, nb::arg("outputs"), "The recording; None when it changes variables or gradients.")
+      .def("abandon", &PyBody::abandon);
   module.attr("MANY_TRIPS") = control::kManyTrips; // the length of a loop that data ends
   module.def("scan_trips", &numTrips, nb::arg("xs"), nb::arg("length").none(), "How many trips a scan makes.");
   module.def("scan_check", &checkCarried, nb::arg("before"), nb::arg("after"), nb::arg("name") = "scan",

@@ -97,6 +97,8 @@ void initProcessSettings(nb::module_ &module) {
   module.def("get_async_level", &eager::asyncLevel);
   module.def("set_check_finite", &eager::setCheckFinite);
   module.def("get_check_finite", &eager::checksFinite);
+  module.def("set_check_operands", &eager::setCheckOperands);
+  module.def("get_check_operands", &eager::checksOperands);
   module.def("set_cache_limit", [](int64_t bytes) { eager::setOpCacheLimit(bytesOf("set_cache_limit", bytes)); });
   module.def("set_trace_limit", [](int64_t bytes) { eager::setTraceLimit(bytesOf("set_trace_limit", bytes)); });
   module.def("get_trace_limit", &eager::traceLimit);

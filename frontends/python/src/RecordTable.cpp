@@ -20,6 +20,7 @@ nb::dict parameterRow(const AttrInfo &attr) {
     cases.append(name);
   row["cases"] = cases;
   row["doc"] = attr.doc ? attr.doc : "";
+  row["axis_of"] = int(attr.axisOf);
   return row;
 }
 
@@ -68,6 +69,14 @@ nb::object shardingRow(const OpInfo &info) {
 constexpr const char *kLowerings[] = {"elementwise", "reduction", "composite", "view",       "movement",
                                       "window",      "compute",   "library",   "sequential", "control"};
 
+// By ViewKind.
+constexpr const char *kViewKinds[] = {"", "reshape", "unit_axes", "broadcast", "permute", "slice"};
+
+/// Whether a result depends on where its element stands in row-major order.
+bool countsElements(const ScalarProgram &program) {
+  return llvm::any_of(program.nodes, [](const ScalarNode &node) { return node.fn == ScalarFn::Index; });
+}
+
 nb::dict opRow(const OpInfo &info) {
   nb::dict row;
   nb::list operands, results, attrs;
@@ -85,6 +94,8 @@ nb::dict opRow(const OpInfo &info) {
   row["onnx"] = info.onnx ? info.onnx : "";
   row["version"] = int(info.version);
   row["lowering"] = kLowerings[unsigned(info.lowering)];
+  row["view"] = kViewKinds[unsigned(info.viewKind)];
+  row["counts_elements"] = info.scalar && countsElements(*info.scalar);
   row["has_gradient"] = info.gradient != nullptr;
   row["stochastic"] = info.stochastic;
   row["signature"] = info.signature ? info.signature->text : "";

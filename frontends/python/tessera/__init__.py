@@ -11,6 +11,7 @@ import sys
 
 from . import (
     _core,
+    amp,
     autodiff,
     config,
     core,
@@ -89,6 +90,7 @@ __all__ = [
     "Parameter",
     "ShapeError",
     "Tensor",
+    "amp",
     "asarray",
     "autodiff",
     "bfloat16",

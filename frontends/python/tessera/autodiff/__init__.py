@@ -1,12 +1,14 @@
 """Gradients: GradManager for training loops, grad and its kin for functions, Function for own
-rules.
+rules; and vmap, which makes a function of elements one of whole tensors.
 """
 
 from .checkpoint import checkpoint
+from .derivatives import hessian, jacobian, jvp
 from .function import Function
 from .functional import grad, value_and_grad, vjp
 from .grad_manager import GradManager, GradManagerGroup
 from .modes import no_grad
+from .vmap import vmap
 
 __all__ = [
     "Function",
@@ -14,7 +16,11 @@ __all__ = [
     "GradManagerGroup",
     "checkpoint",
     "grad",
+    "hessian",
+    "jacobian",
+    "jvp",
     "no_grad",
     "value_and_grad",
     "vjp",
+    "vmap",
 ]

@@ -3,6 +3,8 @@
 import functools
 
 from .. import _core
+from .._tree import flatten, unflatten
+from ..functional._loop_values import apart
 from .modes import recording
 
 
@@ -13,16 +15,26 @@ def _zeros_for_none(grads, tensors):
     ]
 
 
+def _distinct(tensors):
+    """The tensors; one that was there before as a variable of its own."""
+    known, result = set(), []
+    for tensor in tensors:
+        result.append(apart([tensor])[0] if id(tensor) in known else tensor)
+        known.add(id(tensor))
+    return result
+
+
 def value_and_grad(fun, argnums=0, has_aux=False):
     """A function that returns `fun`'s value and its gradient in the arguments `argnums`.
 
     Args:
         fun: a function of tensors that returns float[], with `has_aux` the pair (float[], anything)
-        argnums: which arguments, an int or several: float[*D] each
+        argnums: which arguments, an int or several: float[*D] each, or tuples, lists and dicts of
+            such
 
     Returns:
         a function with the arguments of fun and the results (value, gradients); a gradient has the
-        shape and dtype of its argument
+        containers, shapes and dtypes of its argument
 
     Raises:
         ValueError: the value of fun must have one element
@@ -38,12 +50,17 @@ def value_and_grad(fun, argnums=0, has_aux=False):
     @functools.wraps(fun)
     def with_gradient(*args, **kwargs):
         numbers = [argnums] if isinstance(argnums, int) else list(argnums)
-        tensors = [args[number] for number in numbers]
+        leaves, structure = flatten(tuple(args[number] for number in numbers))
+        tensors = _distinct(leaves)
+        given = list(args)
+        for number, tree in zip(numbers, unflatten(structure, tensors), strict=True):
+            given[number] = tree
         with recording(tensors) as state:
-            value = fun(*args, **kwargs)
+            value = fun(*given, **kwargs)
             result = value[0] if has_aux else value
             grads = _zeros_for_none(state.backward([result], None), tensors)
-        return value, grads[0] if isinstance(argnums, int) else tuple(grads)
+        grads = unflatten(structure, grads)
+        return value, grads[0] if isinstance(argnums, int) else grads
 
     return with_gradient
 
@@ -92,10 +109,11 @@ def vjp(fun, *primals):
     """
 
     def pullback(*cotangents):
-        with recording(list(primals)) as state:
-            result = fun(*primals)
+        tensors = _distinct(primals)
+        with recording(tensors) as state:
+            result = fun(*tensors)
             outputs = list(result) if isinstance(result, (tuple, list)) else [result]
             grads = state.backward(outputs, list(cotangents))
-            return tuple(_zeros_for_none(grads, primals))
+            return tuple(_zeros_for_none(grads, tensors))
 
     return fun(*primals), pullback

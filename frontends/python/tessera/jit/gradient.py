@@ -5,7 +5,7 @@ import functools
 from .. import _core, effects
 from .._tree import flatten, unflatten
 from ..tensor import Tensor
-from .recording import NeedsDataError, Recorded
+from .recording import NeedsDataError, Recorded, cast_as
 from .sizes import Compiled
 
 
@@ -109,6 +109,7 @@ class Gradient:
         self._positions = [self._position(tensors, leaf) for leaf in self._leaves]
         self._leaves = [None if isinstance(leaf, Tensor) else leaf for leaf in self._leaves]
         self._halves = {}
+        self._cast = _core.autocast()
         self.num_results, self._saved = 0, []
 
     @staticmethod
@@ -174,7 +175,8 @@ class Gradient:
             for leaf, position in zip(self._leaves, self._positions, strict=True)
         ]
         args, kwargs = unflatten(self._structure, leaves)
-        self.record(tensors, args, kwargs, mask)
+        with cast_as(self._cast):
+            self.record(tensors, args, kwargs, mask)
 
 
 class _Half(Compiled):

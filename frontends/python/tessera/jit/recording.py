@@ -2,6 +2,7 @@
 
 import copy
 from collections import Counter
+from contextlib import contextmanager
 
 from .. import _core, effects
 from .._tree import flatten, unflatten
@@ -22,6 +23,16 @@ class AliasError(RuntimeError):
     """A recording took a variable from outside for an argument: it fits no other arguments."""
 
 
+@contextmanager
+def cast_as(state):
+    """Operators of this thread are cast as they were when `state` was `_core.autocast()`."""
+    before = _core.swap_autocast(state)
+    try:
+        yield
+    finally:
+        _core.swap_autocast(before)
+
+
 class Recorded(Compiled):
     """One recorded call: its program, results and effects."""
 
@@ -40,6 +51,7 @@ class Recorded(Compiled):
         self.misses = Counter()  # changes of that state that had no effect here
         self.identity = None  # which tensors it serves
         self.arguments = None  # (args, kwargs) flattened, _TENSOR in the places of tensors
+        self.cast = _core.autocast()  # around the call
 
     def held_bytes(self):
         """What it keeps: of the recording an estimate."""
@@ -114,14 +126,17 @@ class Recorded(Compiled):
             args, kwargs = self._given(tensors)
             return record(function, tensors, args, kwargs, run=False, bounds=True)[1].recording
 
-        _core.check_free(self.recording, self.identity, name, dims, _at)
+        with cast_as(self.cast):
+            _core.check_free(self.recording, self.identity, name, dims, _at)
 
     def check_data(self, name, function):
         """ValueError when no program is the call, or only for the sizes that data decided in it."""
         if why := self.recording.why_eager:
             raise ValueError(f"dump: {name} must be a program, got one that runs eagerly: {why}")
         tensors = self.recording.valueless_arguments()
-        if why := self.why_fixed_by_data(function, tensors, *self._given(tensors)):
+        with cast_as(self.cast):
+            why = self.why_fixed_by_data(function, tensors, *self._given(tensors))
+        if why:
             raise ValueError(f"dump: {name} must hold for all sizes that depend on data, got {why}")
 
     def _given(self, tensors):

@@ -16,6 +16,8 @@ def signature(args, kwargs):
     tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
     if _core.use_symbolic_shape():  # the function meets other shapes
         structure = structure, "symbolic shapes"
+    if _core.autocast()[0]:
+        structure = structure, _core.autocast()
     return tensors, (structure, *map(_leaf_key, leaves), _core.identity(tensors))
 
 

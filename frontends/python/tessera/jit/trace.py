@@ -204,8 +204,9 @@ class trace:  # noqa: N801
         return variant and (self._keep(key, variant, tensors), value)
 
     def _is_off(self):
-        if config.get_check_finite():
-            _warn_once(self, "runs eagerly, because check_finite looks at each operator")
+        if config.get_check_finite() or _core.get_check_operands():
+            check = "check_finite" if config.get_check_finite() else "TensorSanityCheck"
+            _warn_once(self, f"runs eagerly, because {check} looks at each operator")
             return True
         return _core.is_trace_disabled()
 

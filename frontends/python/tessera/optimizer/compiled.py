@@ -4,7 +4,7 @@ import functools
 import weakref
 from abc import abstractmethod
 
-from .. import config, effects, jit
+from .. import _core, config, effects, jit
 from .optimizer import Optimizer
 
 # A program takes as long to compile as dozens of updates save, so a short run makes none.
@@ -12,8 +12,8 @@ PATIENCE = 10
 
 
 def runs_by_operator():
-    """Whether a trace around the update, or check_finite, wants to see its operators."""
-    return effects.is_tracing() or config.get_check_finite()
+    """Whether a trace around the update, or a check, wants to see its operators."""
+    return effects.is_tracing() or config.get_check_finite() or _core.get_check_operands()
 
 
 class Compiled(Optimizer):

@@ -1,48 +1,55 @@
-"""A look at the result of every operator."""
+"""A look at the operands of every operator."""
 
 import threading
 
-from .. import _core, config
+from .. import _core
 
 __all__ = ["TensorSanityCheck"]
 
 _lock = threading.Lock()
-_depth = 0  # checks that are active, and what held before the first of them
-_before = False
+_active = 0  # checks that have begun and not ended
 
 
 class TensorSanityCheck:
-    """Within it the operator that makes the first NaN or infinity raises ValueError.
+    """Within it a tensor that changes without an operator is an error of the next one to read it.
 
-    A context manager by MegEngine's name over `config.set_check_finite`, which says what counts and
-    what it costs; it holds for all threads until the last one active ends. Work that was queued
-    before it is not looked at. (MegEngine's compares the operands of each operator before and after
-    it instead, which a kernel must not change.)
+    The bytes of each operand are compared before and after the operator, and with those that an
+    operator read before; writes in place that operators do count as changes of theirs. So it finds
+    memory that is shared with other code and written there, through DLPack or an array, and kernels
+    that write what they should read. As MegEngine's context manager of this name; values that are
+    not finite are what `config.set_check_finite` looks for.
 
-    >>> import tessera
-    >>> x = tessera.tensor([1.0, 0.0])
+    Each call waits for its result, and traced functions run operator by operator. It holds for all
+    threads until the last check active ends. The error is a ValueError with operator, operands and
+    the line of the call.
+
+    >>> import numpy as np, tessera
+    >>> array = np.ones(3, dtype="float32")
+    >>> x = tessera.utils.dlpack.from_dlpack(array.__dlpack__())
     >>> with TensorSanityCheck():
+    ...     y = x + 1
+    ...     array[1] = 7
     ...     try:
-    ...         1 / x
+    ...         x * 2
     ...     except ValueError as error:
     ...         print(str(error).split(", at ")[0])
-    div: result out must be finite, got inf at [1] of f32[2] (x f32[], y f32[2])
+    mul: operands must stay as they were when an operator read them first, got other bytes in the \
+memory of f32[3] (x f32[3], y f32[])
     """
 
     def __enter__(self):
-        global _depth, _before
+        global _active
         _core.sync()
         with _lock:
-            if _depth == 0:
-                _before = config.get_check_finite()
-            _depth += 1
-            config.set_check_finite(True)
+            _active += 1
+            if _active == 1:
+                _core.set_check_operands(True)
         return self
 
     def __exit__(self, *_):
-        global _depth
+        global _active
         with _lock:
-            _depth -= 1
-            if _depth == 0:
-                config.set_check_finite(_before)
+            _active -= 1
+            if _active == 0:
+                _core.set_check_operands(False)
         _core.sync()

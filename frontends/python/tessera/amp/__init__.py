@@ -1,0 +1,9 @@
+"""Training in two precisions: which operators compute in which, and gradients that neither vanish
+nor overflow in the narrow one.
+"""
+
+from .autocast import autocast
+from .convert_format import convert_module_format, convert_tensor_format
+from .grad_scaler import GradScaler
+
+__all__ = ["GradScaler", "autocast", "convert_module_format", "convert_tensor_format"]
