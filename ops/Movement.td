@@ -122,7 +122,8 @@ def Tess_TileOp : RearrangeOp<"tile", "the tensor repeated along each axis",
     make new ones.}];
   let arguments = (ins Tess_Moved:$x, DenseI64ArrayAttr:$reps);
   let attrFacts = [Range<"reps", "0", "1e9">, BindTime<"reps">, SizeAttr<"reps">, Doc<"reps", "how often, for each axis">];
-  let samples = [Sample<["3"], "reps=[2]">, Sample<["2,3"], "reps=[1, 3]">, Sample<["2,3"], "reps=[2, 2]">, Sample<["2,3"], "reps=[2, 0]">];
+  let samples = [Sample<["3"], "reps=[2]">, Sample<["2,3"], "reps=[1, 3]">, Sample<["2,3"], "reps=[2, 2]">, Sample<["2,3"], "reps=[2, 0]">,
+                 Sample<["2,3"], "reps=[2]">, Sample<["2"], "reps=[3, 1, 2]">];
   let onnx = "Tile(...)";
 }
 def Tess_PixelShuffleOp : RearrangeOp<"pixel_shuffle", "channels made pixels",

@@ -201,7 +201,7 @@ UNARY = (
     "{a} * ts.random.bernoulli(0.5, size=2)[0]", "{a} * ts.random.randint(1, 5)",
     "F.fft.irfft(F.fft.rfft({a}, norm='ortho') * 0.5, n={a}.shape[-1], norm='ortho')",
     "F.real(F.fft.fft({a}, axis=0, norm='ortho'))", "F.imag(F.fft.rfft({a}, norm='forward'))",
-    "F.repeat({a}, 3, -1)", "F.tile({a}, (2,) * {a}.ndim)", "F.split({a}, [1], -1)[0]",
+    "F.repeat({a}, 3, -1)", "F.tile({a}, (2,) * {a}.ndim)", "F.tile({a}, 2)", "F.split({a}, [1], -1)[0]",
     "F.cumsum({a}, 0)", "F.cumsum({a} * 0.5, -1, reverse=True) * {a}", "F.cumprod({a}, -1, True)",
     "F.logcumsumexp({a}, 0)", "F.cummax({a}, -1) - F.cummin({a}, 0)",
     "F.linear_recurrence({a}, F.sigmoid({a}), 0)",

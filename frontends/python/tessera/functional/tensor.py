@@ -324,15 +324,14 @@ def repeat(inp, repeats, axis=None):
 
 
 def tile(inp, reps):
-    """The tensor repeated along each axis.
+    """The tensor repeated along its last axes, as often as `reps` says of each; more of them make
+    new axes.
 
     >>> from tessera import tensor
     >>> tile(tensor([1, 2]), 2).tolist()
     [1, 2, 1, 2]
     """
-    reps = [reps] if isinstance(reps, (int, _SymInt)) else list(reps)
-    reps = [1] * (inp.ndim - len(reps)) + reps
-    return _ops.tile(_ops.reshape(inp, (1,) * (len(reps) - inp.ndim) + tuple(inp.shape)), reps)
+    return _ops.tile(inp, [reps] if isinstance(reps, (int, _SymInt)) else list(reps))
 
 
 def roll(inp, shift, axis=None):
