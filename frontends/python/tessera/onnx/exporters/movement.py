@@ -83,7 +83,10 @@ def _pad(writer, row, x):
 
 @exporter("tile")
 def _tile(writer, row, x):
-    return writer.node("Tile", [x, writer.ints(row["reps"])])
+    added = len(row["reps"]) - len(x.shape)
+    if added > 0:
+        x = writer.node("Unsqueeze", [x, writer.ints(range(added))])
+    return writer.node("Tile", [x, writer.ints([1] * -added + list(row["reps"]))])
 
 
 @exporter("roll")
