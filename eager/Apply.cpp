@@ -72,20 +72,19 @@ LLVM_ATTRIBUTE_ALWAYS_INLINE static uint32_t layersOf(const OpDef &op, llvm::Arr
   const OpInfo &info = op.info();
   uint32_t layers = activeLayers | bitOf(Layer::CheckFinite) | bitOf(Layer::CheckOperands) | bitOf(Layer::Interpreter);
   DTypeMask seen = 0;
-  bool formatted = false, isOfGraph = false;
+  uint8_t traits = 0;
   for (const Operand &operand : operands) {
     if (!operand.tensor) {
       layers |= bitOf(Layer::Scalar);
       continue;
     }
     seen |= maskOf(operand.tensor->dtype());
-    formatted |= operand.tensor->format() != Format::Default;
-    isOfGraph |= operand.tensor->isGraphValue();
+    traits |= operand.tensor->traits();
   }
-  if (isOfGraph)
-    layers |= bitOf(Layer::Tracing);
-  if (formatted)
+  if (traits & TensorImpl::kChannelsLast)
     layers |= bitOf(Layer::Format);
+  if (traits & TensorImpl::kGraphValue)
+    layers |= bitOf(Layer::Tracing);
   if (info.dtypes.operandMask && promotes(info.dtypes.kind, seen))
     layers |= bitOf(Layer::DTypePromotion);
   if (info.dtypes.kind == DTypeRuleKind::FromAttr && converts(op, seen))

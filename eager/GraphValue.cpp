@@ -32,6 +32,8 @@ static const FailureRef &onlyGraph() {
   return why;
 }
 
+std::atomic<bool> hasGraphValues = false;
+
 static TensorMeta exampleOf(const ir::Var &var) {
   TensorMeta meta = var.meta();
   for (int64_t &size : meta.shape)
@@ -47,6 +49,7 @@ static TensorRef makeTensor(const ir::Var &var) {
   storage->poison(onlyGraph());
   TensorRef tensor = TensorImpl::create(meta.dtype, meta.shape, std::move(storage));
   tensor->setGraphValue();
+  hasGraphValues.store(true, std::memory_order_relaxed);
   return tensor;
 }
 

@@ -12,6 +12,9 @@
 
 namespace tess::eager {
 
+/// Whether the process ever had such a tensor: without one no call asks further.
+extern std::atomic<bool> hasGraphValues;
+
 /// The tensor that stands for `var`: the one that lives, or a new one. It has no memory; an expression among its sizes
 /// is an example there (ir/FreeSizes.h).
 TensorRef tensorOf(const ir::Var &var);

@@ -61,8 +61,7 @@ void TensorImpl::copyValue(const TensorImpl &other) {
   elementType = other.elementType;
   numAxes = other.numAxes;
   contiguous = other.contiguous;
-  axisOrder = other.axisOrder;
-  ofGraph = other.ofGraph;
+  traitBits = other.traitBits;
   start = other.start;
   std::copy(other.dims, other.dims + other.numAxes, dims);
   std::copy(other.steps, other.steps + other.numAxes, steps);

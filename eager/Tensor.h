@@ -71,11 +71,14 @@ public:
     return elementType == other.dtype && shape() == llvm::ArrayRef<int64_t>(other.shape);
   }
   Layout layout() const;
+  Format format() const { return traitBits & kChannelsLast ? Format::ChannelsLast : Format::Default; }
+  void setFormat(Format f) { traitBits = (traitBits & kGraphValue) | (f == Format::ChannelsLast ? kChannelsLast : 0); }
   /// Whether it stands for a value of a graph that is edited, and has no memory (GraphValue.h).
-  bool isGraphValue() const { return ofGraph; }
-  void setGraphValue() { ofGraph = true; }
-  Format format() const { return axisOrder; }
-  void setFormat(Format f) { axisOrder = f; }
+  bool isGraphValue() const { return traitBits & kGraphValue; }
+  void setGraphValue() { traitBits |= kGraphValue; }
+  /// What calls ask of all operands at once: 0 for most.
+  static constexpr uint8_t kChannelsLast = 1, kGraphValue = 2;
+  uint8_t traits() const { return traitBits; }
 
   /// Another tensor with the same value: shares storage and tags, has no name or gradient.
   TensorRef dup() const;
@@ -134,8 +137,7 @@ private:
   DType elementType;
   uint8_t numAxes;
   bool contiguous = true;
-  Format axisOrder = Format::Default;
-  bool ofGraph = false;
+  uint8_t traitBits = 0; // part of the value
   Tag gradTag;
   StorageRef memory;
   int64_t start = 0; // elements

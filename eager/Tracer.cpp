@@ -25,7 +25,8 @@ llvm::ArrayRef<int64_t> recordedShape(const TensorImpl &tensor) {
 
 llvm::Error applyExpressions(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments,
                              Tensors &results) {
-  if (!op.hasExpressions())
+  bool isPlain = !current && !hasGraphValues.load(std::memory_order_relaxed);
+  if (LLVM_LIKELY(isPlain) || !op.hasExpressions())
     return apply(op, operands, segments, results);
   if (!current && (hasGraphValue(operands) || ir::hasNodeSymbols(op)))
     return applyToGraph(op, operands, segments, results);

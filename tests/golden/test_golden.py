@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 import tessera
 from tessera import _core, jit
+from tessera.utils.network import Network
 
 from tests.golden import write
+from tests.python.helper import same_bits
 
 GOLDEN = Path(__file__).parent
 VERSIONS = sorted(each for each in GOLDEN.iterdir() if each.is_dir() and each.name.isdigit())
@@ -137,6 +139,18 @@ def test_python(path, allow_code):
     assert set(program.inputs) == set(inputs) and set(program.outputs) == set(outputs)
     for name, result in zip(program.outputs, results, strict=True):
         check(name, result.numpy(), outputs[name], program.bits_version)
+
+
+@every
+def test_a_network_of_a_file_is_its_program(path, tmp_path):
+    """Its graph as nodes, dumped again: the bits that it gives when this build compiles it."""
+    inputs, _ = arrays_of(path)
+    Network.load(path).dump(tmp_path / "again.tess", targets=(), optimize_for_inference=False)
+    first, again = jit.load(path), jit.load(tmp_path / "again.tess")
+    assert (again.inputs, again.outputs, again.dims) == (first.inputs, first.outputs, first.dims)
+    assert list(again.state_dict()) == list(first.state_dict())
+    for _ in range(2):
+        assert same_bits(again(**inputs), first(**inputs))
 
 
 @pytest.mark.parametrize("path", with_code, ids=map(label, with_code))

@@ -14,6 +14,7 @@
 #include "frontends/python/src/SymInt.h"
 #include "frontends/python/src/TensorType.h"
 
+#include "eager/GraphValue.h"
 #include "eager/tracing/Recording.h"
 #include "ops/Docs.h"
 #include "ops/PythonSurface.h"
@@ -252,6 +253,8 @@ static PyObject *callAgain(const OpFunction &function, const OpDef &op, PyObject
 
 /// Whether what the operator does is written down for other sizes, too.
 static bool isWrittenDown(PyObject *const *args, size_t count) {
+  if (LLVM_LIKELY(!hasGraphValues.load(std::memory_order_relaxed)))
+    return Recorder::current();
   auto isOne = [](PyObject *arg) { return isTensor(arg) ? isWrittenDown(implOf(arg)) : holdsNetworkSizes(arg); };
   return Recorder::current() || llvm::any_of(llvm::ArrayRef(args, count), isOne);
 }

@@ -114,7 +114,10 @@ PyObject *shapeAttribute(const TensorImpl &tensor) {
     return shape;
   nb::object sizes = nb::steal(shape), type = nb::borrow(reinterpret_cast<PyObject *>(tensorType));
   try {
-    return type(sizes, "int32").release().ptr();
+    nb::object made = type(sizes, "int32");
+    if (!tensor.isGraphValue() || implOf(made.ptr()).isGraphValue())
+      return made.release().ptr();
+    return wrap(tensorOf(valueOrThrow(constantOf(implOf(made.ptr())))->var()));
   } catch (nb::python_error &error) {
     return error.restore(), nullptr;
   }
@@ -193,7 +196,7 @@ nb::object sizesOf(PyObject *object) {
 }
 
 bool holdsSizes(PyObject *object) {
-  if (LLVM_LIKELY(!activeTracer()))
+  if (LLVM_LIKELY(!activeTracer() && !hasGraphValues.load(std::memory_order_relaxed)))
     return false;
   if (isSymInt(object))
     return true;

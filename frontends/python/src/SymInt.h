@@ -49,9 +49,10 @@ eager::Number numberOf(PyObject *symInt);
 /// tensors so, a tuple or list. Another object itself; null and a Python error where a tensor has no such values.
 nanobind::object sizesOf(PyObject *object);
 
-/// Whether it is a SymInt, or a tuple or list of ints of which one at least is a SymInt, while a recording runs.
+/// Whether it is a SymInt, or a tuple or list of ints of which one at least is a SymInt, while a recording runs or
+/// where networks are used.
 bool holdsSizes(PyObject *object);
-/// Such an object as a tensor, which a recording knows by its expressions.
+/// Such an object as a tensor, which a recording or a network knows by its expressions.
 llvm::Expected<eager::TensorRef> tensorOfSizes(PyObject *object, DType dtype);
 
 /// The value of an attribute with expressions of the present recording for each SymInt in `object`, an int or a

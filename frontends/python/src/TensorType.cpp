@@ -26,7 +26,7 @@ PyObject *wrap(TensorRef tensor, PyTypeObject *type) {
   if (tensor->wrapper && !type)
     return Py_NewRef(static_cast<PyObject *>(tensor->wrapper));
   PyObject *object;
-  if (LLVM_UNLIKELY(!type && tensor->isGraphValue()))
+  if (LLVM_UNLIKELY(tensor->isGraphValue() && (!type || type == tensorType)))
     type = varNodeType;
   if (!type || type == tensorType) {
     object = static_cast<PyObject *>(PyObject_Malloc(sizeof(PyTensor)));

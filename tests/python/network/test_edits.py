@@ -179,8 +179,15 @@ def test_state_stays_state(tmp_path):
     assert found == [2 * (start + n) + 1 for n in (1, 2, 3)]
     state = network.get_opr_by_type(N.SharedDeviceTensor)
     state.set_value([10.0])
+    network.add_output(state.outputs[0])
     network.dump(tmp_path / "edited.tess")
-    assert jit.load(tmp_path / "edited.tess")(tessera.Tensor([2.0])).item() == 23.0
+    program = jit.load(tmp_path / "edited.tess")
+    rows = [[each.item() for each in program(tessera.Tensor([2.0]))] for _ in range(2)]
+    assert rows == [[23.0, 10.0], [25.0, 11.0]]
+    with pytest.raises(
+        ValueError, match=r"set_value: the value of a state must be f32\[1\], got f32\[2\]"
+    ):
+        state.set_value([1.0, 2.0])
 
 
 def test_a_chain_of_edits(network, model, tmp_path):

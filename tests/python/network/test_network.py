@@ -217,7 +217,10 @@ def test_a_variable_that_is_no_output_is_logged(network, caplog):
 def test_symbolic_shapes_are_an_option_of_the_process(network):
     assert set_symbolic_shape(True) is False
     try:
-        assert network.output_vars[0].shape.tolist() == [2, 5]
+        shape = network.output_vars[0].shape
+        assert isinstance(shape, N.VarNode) and shape.numpy().tolist() == [2, 5]
+        free = network.make_input_node((jit.Dim("n", 1, 4), 3), "float32").shape
+        assert isinstance(free, N.VarNode) and free.shape.numpy().tolist() == [2]
     finally:
         set_symbolic_shape(False)
     assert network.output_vars[0].shape == (2, 5)

@@ -62,9 +62,8 @@ def test_free_sizes(batch, tmp_path):
 
     def function(x):
         flat = F.reshape(x, (x.shape[0] * 2, -1))
-        return F.concat([flat[-1:], flat[: x.shape[0]]], 0) / x.shape[0], F.broadcast_to(
-            x[0], x.shape
-        )
+        wide = F.broadcast_to(x[0], x.shape) * tessera.tensor(x.shape, dtype="float32").sum()
+        return F.concat([flat[-1:], flat[: x.shape[0]]], 0) / x.shape[0], wide
 
     for name, result in zip("ab", function(x), strict=True):
         result.name = name

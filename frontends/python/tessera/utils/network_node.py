@@ -35,6 +35,7 @@ class VarNode(NetworkNode, Tensor):
 
     @name.setter
     def name(self, name):
+        """A name that the next dump may keep."""
         _core.set_var_name(self, name)
 
     @property
@@ -64,6 +65,8 @@ class VarNode(NetworkNode, Tensor):
             raise ValueError(f"set_value: the variable must be a constant, got {self!r}")
         owner.set_value(data)
         return self
+
+    _repr_html_ = None  # it has no values to show
 
     def __bool__(self):
         return False
@@ -114,6 +117,7 @@ class OpNode(NetworkNode):
 
     @name.setter
     def name(self, name):
+        """The same for its first output."""
         self.outputs[0].name = name
 
     @property
@@ -187,6 +191,7 @@ class _Params(dict):
         super().__setitem__(name, value)
 
     def update(self, *args, **kwargs):
+        """Several new values at once."""
         changes = dict(*args, **kwargs)
         self._opr.set_params(**changes)
         super().update(changes)
@@ -208,6 +213,7 @@ class Host2DeviceCopy(OpNode):
 
     @shape.setter
     def shape(self, shape):
+        """Infers all that depends on the input again."""
         self._editor().set_shapes([(self._node, [getattr(s, "_handle", s) for s in shape])])
 
     @property
