@@ -182,3 +182,37 @@ func.func @main(%h: tensor<3xf32>, %xs: tensor<2x3xf32>) -> tensor<3xf32> {
   } : (tensor<3xf32>, tensor<2x3xf32>) -> tensor<3xf32>
   return %1 : tensor<3xf32>
 }
+
+// -----
+
+// A reader that its kernel was put behind follows it; what comes later in the program stays behind the reader.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[F:.*]]:2 = tess.fusion %arg0
+// CHECK: tess.matmul %[[F]]#0, %arg0
+// CHECK: tess.matmul %arg1, %arg1
+func.func @main(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) {
+  %0 = tess.exp %x : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = tess.matmul %0, %x : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = tess.relu %0 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %3 = tess.matmul %y, %y : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %1, %2, %3 : tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// -----
+
+// A copy begins a kernel, which its readers may join.
+// CHECK-LABEL: func.func @main
+// CHECK: tess.fusion %arg0
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tess.exp
+// CHECK-NEXT: tess.yield
+// CHECK: tess.fusion
+// CHECK-NEXT: ^bb0
+// CHECK-NEXT: tess.copy
+// CHECK-NEXT: tess.relu
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = tess.exp %x : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = tess.copy %0 : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = tess.relu %1 : (tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}

@@ -156,6 +156,23 @@ def test_jacobian_where_values_are_looked_at():
     close(jacobian(f)(x), 3 * np.eye(3))
 
 
+def test_jacobian_of_what_draws_and_updates():
+    x, count = tensor(50), tessera.tensor(0.0)
+
+    def f(t):
+        count._reset(count + 1)
+        return F.dropout(t, 0.5) * count
+
+    tessera.random.seed(3)
+    wanted = f(x).numpy() / x.numpy()
+    following = tessera.random.uniform(size=3).numpy()
+    count._reset(count * 0)
+    tessera.random.seed(3)
+    close(jacobian(f)(x), np.diag(wanted), rtol=1e-6)
+    assert count.item() == 1
+    np.testing.assert_array_equal(tessera.random.uniform(size=3).numpy(), following)
+
+
 def test_jacobian_of_nothing():
     assert jacobian(lambda t: t[:0])(tensor(3)).shape == (0, 3)
 

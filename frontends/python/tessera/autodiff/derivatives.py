@@ -122,7 +122,8 @@ def jacobian(fun, argnums=0):
     """A function that returns the derivatives of all results of `fun` by all elements of arguments.
 
     By gradients: `vmap` of the gradient along each element of the results, for which `fun` runs
-    once.
+    once. A function that draws random numbers, updates tensors or looks at values runs for each
+    element, with the draws and the values of the first time; it changes what it changes once.
 
     Args:
         fun: a function of tensors in nested tuples, lists and dicts, that returns such
@@ -164,7 +165,8 @@ class _Jacobian:
 
     def __init__(self, fun, inputs, structure):
         self.fun, self.inputs, self.structure = fun, inputs, structure
-        leaves, self.own = self._inferred()
+        self.first = None  # the first call, where others must repeat it
+        leaves, self.own = self._inferred() or self._called()
         self.shapes = [tuple(map(int, leaf.shape)) for leaf in leaves]
         for leaf in [*leaves, *inputs]:
             if not _is_real(leaf):
@@ -172,21 +174,36 @@ class _Jacobian:
                 raise TypeError(f"jacobian: {what} must be floats, got {_meta(leaf)}")
 
     def _inferred(self):
-        """The results, without values where these are not needed."""
+        """The results without values; None: the function does more than its operators."""
         body = _core.Body([])
         try:
             leaves = _leaves("jacobian", "results", self.fun())
-            body.end(leaves[0])
-            return leaves
+            return leaves if body.end(leaves[0]) else None
         except Exception:  # the second call says what of this is an error
+            return None
+        finally:
             body.abandon()
-            with no_grad():
-                return _leaves("jacobian", "results", self.fun())
+
+    def _called(self):
+        self.first = _core.Recomputation([])
+        try:
+            return _leaves("jacobian", "results", self.fun())
+        finally:
+            self.first.end()
+
+    def _again(self):
+        if self.first is None:
+            return flatten(self.fun())[0]
+        self.first.begin()
+        try:
+            return flatten(self.fun())[0]
+        finally:
+            self.first.finish()
 
     def _gradients(self, number):
         """Of the element with this number of all results' elements."""
         with recording(self.inputs) as state:
-            leaves, _ = flatten(self.fun())
+            leaves = self._again()
             with no_grad():
                 seeds = _one_hot(leaves, number)
             grads = state.backward(leaves, seeds)
@@ -195,16 +212,20 @@ class _Jacobian:
             for x, grad in zip(self.inputs, grads, strict=True)
         ]
 
-    def _numbers(self, count):
-        return made(self.inputs[0].device, ops.arange, count, 0, 1, "int32")
+    def _rows(self, count):
+        """The gradients of all elements of the results, for each input."""
+        if not count:
+            return [ops.reshape(ops.zeros_like(x), (1, *x.shape))[:0] for x in self.inputs]
+        if self.first is not None:
+            rows = [self._gradients(number) for number in range(count)]
+            return [ops.stack(list(column), 0) for column in zip(*rows, strict=True)]
+        numbers = made(self.inputs[0].device, ops.arange, count, 0, 1, "int32")
+        return vmap(self._gradients)(numbers)
 
     def tensors(self):
         """In the containers of the results, those of the arguments."""
         counts = [math.prod(shape) for shape in self.shapes]
-        if sum(counts):
-            rows = vmap(self._gradients)(self._numbers(sum(counts)))
-        else:
-            rows = [ops.zeros_like(x).reshape((1, *x.shape))[:0] for x in self.inputs]
+        rows = self._rows(sum(counts))
         parts, first = [], 0
         for shape, count in zip(self.shapes, counts, strict=True):
             leaves = [
