@@ -123,6 +123,16 @@ Tape::Outer::~Outer() {
   updateActive();
 }
 
+Tape::Again::Again(Tape &tape) : tape(tape) {
+  ++threadState.hidden.back().first;
+  tape.start();
+}
+
+Tape::Again::~Again() {
+  --threadState.hidden.back().first;
+  tape.stop();
+}
+
 unsigned Tape::watch(TensorImpl &leaf) {
   uint32_t known = idOf(leaf);
   auto *it = llvm::find(watched, known);

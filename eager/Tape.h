@@ -73,6 +73,16 @@ public:
     ~Outer();
     Outer(const Outer &) = delete;
   };
+  /// While alive, the tape, whose backward runs, records beside those before it.
+  class Again {
+  public:
+    explicit Again(Tape &tape);
+    ~Again();
+    Again(const Again &) = delete;
+
+  private:
+    Tape &tape;
+  };
 
 private:
   struct Saved {
@@ -103,6 +113,7 @@ private:
   llvm::Error seed(llvm::ArrayRef<TensorRef> ys, llvm::ArrayRef<TensorRef> dys);
   llvm::Error accumulate(uint32_t value, TensorRef grad);
   llvm::Error step(Record &record);
+  llvm::Expected<Tensors> recordAgain(const Rerun &rerun);
   llvm::Error runAgain(const Rerun &rerun, llvm::ArrayRef<TensorRef> outputGrads);
   /// Of the inputs. Where `hasSum` is set, that is the sum with what was summed before.
   llvm::Expected<Tensors> gradientsOf(Record &record, llvm::ArrayRef<TensorRef> outputGrads,

@@ -156,16 +156,20 @@ static llvm::Error checkSame(llvm::ArrayRef<TensorRef> outputs, llvm::ArrayRef<T
   return llvm::Error::success();
 }
 
-/// Records the call that runs again; its outputs take over the gradients of those of the first one.
-llvm::Error Tape::runAgain(const Rerun &rerun, llvm::ArrayRef<TensorRef> outputGrads) {
-  start();
+llvm::Expected<Tensors> Tape::recordAgain(const Rerun &rerun) {
+  Again records(*this);
   unsigned paused = 0;
   for (; isGradPaused(); ++paused)
     resumeGrad();
   llvm::Expected<Tensors> outputs = rerun();
   for (; paused; --paused)
     pauseGrad();
-  stop();
+  return outputs;
+}
+
+/// Records the call that runs again; its outputs take over the gradients of those of the first one.
+llvm::Error Tape::runAgain(const Rerun &rerun, llvm::ArrayRef<TensorRef> outputGrads) {
+  llvm::Expected<Tensors> outputs = recordAgain(rerun);
   if (!outputs)
     return outputs.takeError();
   if (llvm::Error e = checkSame(*outputs, outputGrads))

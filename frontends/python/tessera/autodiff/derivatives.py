@@ -150,12 +150,12 @@ def jacobian(fun, argnums=0):
         chosen = args[argnums] if isinstance(argnums, int) else tuple(args[n] for n in numbers)
         inputs, structure = _variables("jacobian", "arguments", chosen)
 
-        def of_inputs():
+        def _of_inputs():
             new = unflatten(structure, inputs)
             new = dict(zip(numbers, [new] if isinstance(argnums, int) else new, strict=True))
             return fun(*[new.get(n, each) for n, each in enumerate(args)], **kwargs)
 
-        return _Jacobian(of_inputs, inputs, structure).tensors()
+        return _Jacobian(_of_inputs, inputs, structure).tensors()
 
     return with_jacobian
 

@@ -382,9 +382,8 @@ class trace:  # noqa: N801
 
         Tensors from outside are constants of the program. Those that the function updates are its
         state, which starts with their values now: calls of what `load` returns go on like calls of
-        the function after the dump. ValueError: they must keep their dtypes and shapes, and the
-        function must return a tensor. RuntimeError: without `training` no batch normalisation may
-        move its running statistics.
+        the function after the dump. ValueError: they must keep dtypes and shapes, the function must
+        return a tensor. RuntimeError: batch normalisation must not be trained without `training`.
         """
         write(self, self._last, file, arg_names, output_names, dims, targets, training)
 
