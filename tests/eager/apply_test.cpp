@@ -221,15 +221,15 @@ TEST_CASE("Autocast: products are narrow and sums wide, and without it neither")
 TEST_CASE("Autocast: every record stands in one class, losses in that of wide ones") {
   unsigned low = 0, high = 0;
   for (const OpInfo &info : allOps()) {
-    low += precisionOf(info) == Precision::Low;
-    high += precisionOf(info) == Precision::High;
+    low += info.autocast == Precision::Low;
+    high += info.autocast == Precision::High;
     if (info.pythonModule && llvm::StringRef(info.pythonModule) == "functional.loss")
-      CHECK(precisionOf(info) == Precision::High);
+      CHECK(info.autocast == Precision::High);
   }
   CHECK(low == 10);
   CHECK(high > 50);
-  CHECK(precisionOf(*findOp("batch_norm")) == Precision::LowData);
-  CHECK(precisionOf(*findOp("add")) == Precision::Given);
+  CHECK(findOp("batch_norm")->autocast == Precision::LowData);
+  CHECK(findOp("add")->autocast == Precision::Given);
 }
 
 TEST_CASE("CheckOperands: memory that changes without an operator, and without it nobody looks") {

@@ -256,7 +256,8 @@ def dumped(net, shapes, path):
         axes[names[-1]] = {sizes.index(N): jit.Dim("batch", 1, 64)}
     call = jit.trace(net.__call__, capture_as_const=True)
     call(*tensors(shapes, 4))
-    call.dump(path, arg_names=names, dims=axes, targets=["host", "sim"])
+    targets = ["host", "sim"]
+    call.dump(path, arg_names=names, dims=axes, targets=targets, training=net.training)
 
 
 def by_tool(path, shapes, device, outputs):
