@@ -109,6 +109,7 @@ TEST_CASE("nothing is recorded within NoGrad, or from detached values") {
   TensorRef detached = get(apply(DupTensor(true), {Operand(x)}))[0];
   CHECK_FALSE(tape->tracks(*run("mul", {detached, detached})));
   CHECK(tape->tracks(*run("mul", {x, detached})));
+  tape->stop();
 }
 
 TEST_CASE("only what the gradient reads is kept, and let go as the tape is walked") {
