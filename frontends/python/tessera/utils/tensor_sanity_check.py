@@ -23,9 +23,10 @@ class TensorSanityCheck:
     threads until the last check active ends. The error is a ValueError with operator, operands and
     the line of the call.
 
-    >>> import numpy as np, tessera
+    >>> import numpy as np
     >>> array = np.ones(3, dtype="float32")
-    >>> x = tessera.utils.dlpack.from_dlpack(array.__dlpack__())
+    >>> from tessera.utils.dlpack import from_dlpack
+    >>> x = from_dlpack(array.__dlpack__())
     >>> with TensorSanityCheck():
     ...     y = x + 1
     ...     array[1] = 7
