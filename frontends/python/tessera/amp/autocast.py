@@ -29,9 +29,9 @@ class autocast(ContextDecorator):  # noqa: N801
         TypeError: enabled must be a bool
 
     Example:
-        >>> from tessera import functional as F, ones
+        >>> from tessera import functional as F
         >>> with autocast(low_prec_dtype="bfloat16"):
-        ...     y = ones((2, 2)) @ ones((2, 2))
+        ...     y = F.ones((2, 2)) @ F.ones((2, 2))
         ...     (y.dtype.name, F.softmax(y).dtype.name)
         ('bfloat16', 'float32')
     """

@@ -22,7 +22,7 @@ def convert_tensor_format(x, inplace=True):
         x, or the new tensor
 
     Example:
-        >>> from tessera import ones
+        >>> from tessera.functional import ones
         >>> convert_tensor_format(ones((1, 3, 2, 2))).format
         'nhwc'
     """

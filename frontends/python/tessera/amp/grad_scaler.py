@@ -58,6 +58,7 @@ class GradScaler:
 
     @scale_factor.setter
     def scale_factor(self, value):
+        """Sets it."""
         self._scale._reset(_state(float(value), "float32"))
 
     def backward(self, gm, y=None, dy=None, *, unscale_grad=True, update_scale="if_unscale_grad"):
