@@ -30,9 +30,8 @@ class autocast(ContextDecorator):  # noqa: N801
 
     Example:
         >>> from tessera import functional as F
-        >>> x = F.ones((2, 2))
         >>> with autocast(low_prec_dtype="bfloat16"):
-        ...     y = x @ x
+        ...     y = F.ones((2, 2)) @ F.ones((2, 2))
         ...     (y.dtype.name, F.softmax(y).dtype.name)
         ('bfloat16', 'float32')
     """

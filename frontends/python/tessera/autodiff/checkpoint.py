@@ -23,10 +23,10 @@ def checkpoint(function, *args, **kwargs):
 
     Args:
         function: a function, or a module
-        args, kwargs: anything; tensors in nested tuples, lists and dicts are arguments
+        args, kwargs: anything; tensors, any[*D] each, in nested tuples, lists and dicts
 
     Returns:
-        what the function returns: tensors, in tuples, lists and dicts
+        what the function returns, with its shapes and dtypes
 
     Raises:
         ValueError: tensors that the function reads must not be written in place until the gradient
@@ -34,6 +34,7 @@ def checkpoint(function, *args, **kwargs):
 
     Example:
         >>> from tessera import tensor
+        >>> from tessera.autodiff import grad
         >>> grad(lambda x: checkpoint(lambda t: t * t * t, x))(tensor(2.0)).item()
         12.0
     """
@@ -41,10 +42,10 @@ def checkpoint(function, *args, **kwargs):
         return _call(function, args, kwargs)
 
     @functools.wraps(function)
-    def checkpointed(*args, **kwargs):
+    def _checkpointed(*args, **kwargs):
         return _call(function, args, kwargs)
 
-    return checkpointed
+    return _checkpointed
 
 
 def _call(function, args, kwargs):

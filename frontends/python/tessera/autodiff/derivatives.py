@@ -145,7 +145,7 @@ def jacobian(fun, argnums=0):
     """
 
     @functools.wraps(fun)
-    def with_jacobian(*args, **kwargs):
+    def _with_jacobian(*args, **kwargs):
         numbers = [argnums] if isinstance(argnums, int) else list(argnums)
         chosen = args[argnums] if isinstance(argnums, int) else tuple(args[n] for n in numbers)
         inputs, structure = _variables("jacobian", "arguments", chosen)
@@ -157,7 +157,7 @@ def jacobian(fun, argnums=0):
 
         return _Jacobian(_of_inputs, inputs, structure).tensors()
 
-    return with_jacobian
+    return _with_jacobian
 
 
 class _Jacobian:
@@ -251,11 +251,21 @@ def _one_hot(leaves, number):
 def hessian(fun, argnums=0):
     """A function that returns the second derivatives of `fun`: the jacobian of its jacobian.
 
-    Arguments and errors are those of jacobian. For each tensor of the result and each two tensors
-    of the arguments there is a tensor whose shape is that of the three, in this order.
+    Args:
+        fun, argnums: as of jacobian
 
-    >>> from tessera import tensor
-    >>> hessian(lambda x: (x * x * x).sum())(tensor([1.0, 2.0])).tolist()
-    [[6.0, 0.0], [0.0, 12.0]]
+    Returns:
+        a function with the arguments of fun. For each tensor of fun's result, and each two tensors
+        of the arguments in their containers, it has a tensor whose shape is those of the three, in
+        this order, and the dtype of the last
+
+    Raises:
+        TypeError: results and the arguments must be floats
+        NotImplementedError: an operator on the way has no gradient, or its gradient has none
+
+    Example:
+        >>> from tessera import tensor
+        >>> hessian(lambda x: (x * x * x).sum())(tensor([1.0, 2.0])).tolist()
+        [[6.0, 0.0], [0.0, 12.0]]
     """
     return jacobian(jacobian(fun, argnums), argnums)

@@ -32,7 +32,8 @@ def vmap(fun, in_axes=0, out_axes=0):
             result; None: of a result that is the same for each element
 
     Returns:
-        a function of the same arguments
+        a function of the same arguments, any[*D] each with one more axis, whose results have one
+        more axis, too, and the dtypes of fun's
 
     Raises:
         ValueError: arguments must have equally many elements, one at least must be mapped, axes
@@ -49,7 +50,7 @@ def vmap(fun, in_axes=0, out_axes=0):
     """
 
     @functools.wraps(fun)
-    def mapped(*args, **kwargs):
+    def _mapped(*args, **kwargs):
         axes = in_axes if isinstance(in_axes, (tuple, list)) else (in_axes,) * len(args)
         if len(axes) != len(args):
             raise ValueError(
@@ -63,7 +64,7 @@ def vmap(fun, in_axes=0, out_axes=0):
         places += [0] * (len(leaves) - len(places))
         return _Elements(fun, leaves, structure, places).map(out_axes)
 
-    return mapped
+    return _mapped
 
 
 def _spread(name, axes, structure):
