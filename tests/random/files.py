@@ -133,15 +133,10 @@ def _called(loaded):
     return lambda tensors: dict(zip(loaded.outputs, as_list(loaded(**tensors)), strict=True))
 
 
-def compare_calls(file, what):
-    """Loaded, compiled from the graph."""
-    return file.compared(_called(jit.load(file.path)), what)
-
-
 def loaded(program):
-    """Dumped and loaded."""
+    """Dumped and loaded, compiled from the graph."""
     with dumped(program) as file:
-        return compare_calls(file, "loaded")
+        return file.compared(_called(jit.load(file.path)), "loaded")
 
 
 def smaller_isa(program):

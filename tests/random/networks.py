@@ -9,8 +9,9 @@ from tessera import jit
 from tessera.utils.network import Network
 
 from tests.python.helper import as_list
-from tests.random.files import can_be_free, compare_calls, dumped, free_dims
+from tests.random.files import can_be_free, dumped, free_dims
 from tests.random.observe import SkippedError
+from tests.random.program import REFUSALS
 
 # Python that looks at a value or a free size of a network has none to look at.
 _REFUSAL = re.compile(
@@ -20,12 +21,33 @@ _REFUSAL = re.compile(
 
 
 def network(program):
-    """Dumped, read as nodes, and dumped from them, at the sizes of the call."""
+    """Dumped, read as nodes, and dumped from them."""
     is_free = program.has_free and can_be_free(program)
     with dumped(program, free=is_free) as file:
         again = replace(file, path=os.path.join(os.path.dirname(file.path), "again.tess"))
         Network.load(file.path).dump(again.path, targets=())
-        return compare_calls(again, "network")
+        loaded = jit.load(again.path)
+        return _at_sizes(again, is_free, lambda s: again.compared_to(loaded, "network", s))
+
+
+def _at_sizes(file, is_free, compare):
+    """`compare` at the size of the call, and at others of a free dimension that eager takes."""
+    sizes = [None]
+    if is_free:
+        first = next(each for each in file.program.inputs if each.free).shape[0]
+        sizes += [first + 3, 2]
+    for size in sizes:
+        if _is_taken(file, size) and (shown := compare(size)):
+            return shown
+    return ""
+
+
+def _is_taken(file, size):
+    try:
+        file.expected(size)
+    except REFUSALS:
+        return False
+    return True
 
 
 def nodes(program):
@@ -46,10 +68,10 @@ def nodes(program):
         if _REFUSAL.search(str(error)):
             raise SkippedError(f"refused: {error}") from None
         raise
-    return _compared(program, made, variables, results)
+    return _compared(program, made, variables, results, bool(dims))
 
 
-def _compared(program, made, variables, results):
+def _compared(program, made, variables, results, is_free):
     """What the network of the results gives, with an output for each different one."""
     is_variable, place = tessera._core.is_graph_value, tessera._core.node_of
     results = [each if is_variable(each) else made.make_const(each) for each in results]
@@ -65,4 +87,4 @@ def _compared(program, made, variables, results):
             found = as_list(loaded(**tensors))
             return {f"r{number}": found[index] for number, index in enumerate(order)}
 
-        return file.compared(run, "nodes")
+        return _at_sizes(file, is_free, lambda size: file.compared(run, "nodes", size))
