@@ -44,7 +44,11 @@ WRONG = [
         TypeError,
         r"^split: arguments must be .*, got \('text', 2\), .*'",
     ),
-    (lambda: F.batch_norm(tessera.tensor(1.0)), ValueError, r"^batch_norm: .*float32\[\]"),
+    (
+        lambda: F.batch_norm(tessera.tensor(1.0), training=True),
+        ValueError,
+        r"^batch_norm: .*float32\[\]",
+    ),
     (lambda: M.Conv2d(4, 4, 3, groups=0), ValueError, r"^Conv2d: .*, got \(.*groups=0\)"),
     (lambda: M.Embedding(-1, 8), ValueError, "^Embedding: "),
     (lambda: M.BatchNorm1d(8)("text"), TypeError, r"^BatchNorm1d: .*, got \('text'\)"),

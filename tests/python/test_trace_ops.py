@@ -74,5 +74,5 @@ def test_sizes_that_depend_on_data_run_eagerly_and_loudly(name):
     with pytest.warns(RuntimeWarning, match="runs eagerly, because a size in it depends on"):
         for _ in range(3):
             tensors = S.tensors(operands)
-            with GradManager().attach(tensors):
+            with GradManager().attach([each for each in tensors if is_float(each)]):
                 assert same(traced(*tensors), S.call(record, sample, tensors))
