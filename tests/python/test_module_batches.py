@@ -74,6 +74,21 @@ class Pooled(M.DeformablePSROIPooling):
         return super().forward(inp, rois, trans)
 
 
+class Dilated(M.Dilation):
+    """Looks at nine pixels."""
+
+    def forward(self, inp):
+        return super().forward(inp, F.ones((3, 3)))
+
+
+class Painted(M.FillPoly):
+    """Paints a triangle."""
+
+    def forward(self, inp):
+        corners = F.concat([F.zeros((1, 2)), F.eye(2) * 3], 0).astype("int32")
+        return super().forward(inp, corners, F.full((1,), 3, dtype="int32"), F.ones(4))
+
+
 class Raised(M.AdditiveElemwise):
     """Adds ones."""
 
@@ -133,6 +148,7 @@ CASES = {
     "ConvTransposeRelu2d": [(lambda: M.ConvTransposeRelu2d(4, 3, 3, 2), IMAGES)],
     "Conv3d": [(lambda: M.Conv3d(4, 6, 2, padding=1, groups=2), VOLUMES)],
     "ConvTranspose3d": [(lambda: M.ConvTranspose3d(4, 6, 2, 2), VOLUMES)],
+    "CropAndPad": [(M.CropAndPad, IMAGES, (N,))],
     "DeformableConv2d": [
         (lambda: M.DeformableConv2d(4, 3, 3, padding=1), IMAGES, (N, 36, 6, 6), (N, 18, 6, 6))
     ],
@@ -143,11 +159,14 @@ CASES = {
     "Dropout": [(lambda: M.Dropout(0.5), ROWS)],
     "ELU": [(M.ELU, ROWS)],
     "Elemwise": [(lambda: M.Elemwise("fuse_mul_add3"), ROWS, ROWS, ROWS)],
+    "Dilation": [(Dilated, IMAGES)],
     "Embedding": [(lambda: M.Embedding(7, 3), ("int", N, 5))],
     "Emboss": [(lambda: M.Emboss((0.2, 0.8), 1.5, seed=3), IMAGES)],
+    "FillPoly": [(Painted, IMAGES)],
     "Flip": [(M.Flip, IMAGES)],
     "Flatten": [(M.Flatten, IMAGES)],
     "GELU": [(M.GELU, ROWS)],
+    "GaussianBlur": [(lambda: M.GaussianBlur(3, format="NCHW"), IMAGES)],
     "GRU": [(lambda: M.GRU(4, 5, bidirectional=True), STEPS)],
     "GRUCell": [(lambda: M.GRUCell(4, 5), ROWS), (lambda: M.GRUCell(4, 5), ROWS, STATE)],
     "GeneralNorm": [(lambda: M.GeneralNorm((4, 9), (1, 2)), SIGNAL)],
@@ -205,7 +224,9 @@ WITHOUT = {
     "AdditiveGaussianNoise": DRAWN,
     "AdditiveLaplaceNoise": DRAWN,
     "AdditivePoissonNoise": DRAWN,
+    "Cutmix": DRAWN,
     "LinearContrast": DRAWN,
+    "Mixup": DRAWN,
     "Module": "the base of all others computes nothing",
 }
 CALLS = [

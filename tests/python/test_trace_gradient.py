@@ -229,6 +229,30 @@ def test_a_second_manager_that_begins_later_does_not_see_the_gradient():
         assert same_bits(x.grad, 2 * x)
 
 
+def test_a_manager_that_begins_within_the_gradient_is_refused():
+    traced, x, late = jit.trace(lambda x: x * x), tensor(2), []
+
+    class Meddling(Function):
+        def forward(self, y):
+            return y + 0
+
+        def backward(self, grad):
+            late.append(GradManager().attach(x))
+            late[-1].record()
+            return grad
+
+    for n in range(3):
+        manager = GradManager().attach(x)
+        manager.record()
+        y = Meddling()(traced(x)).sum()
+        if n == 0:  # recorded eagerly
+            manager.backward(y)
+        else:
+            with pytest.raises(NotImplementedError, match="trace: the gradient of a traced"):
+                manager.backward(y)
+        late.pop().release()
+
+
 def test_an_operator_without_a_gradient_runs_it_eagerly_and_loudly():
     def f(x):
         return x * 2, F.cond_take(x > 0, x)[0]

@@ -49,7 +49,8 @@ def can_be_free(program):
     call = jit.trace(function, capture_as_const=True, record_only=True)
     try:
         call(*program.arguments(CALLS[0]))
-        call.dump(io.BytesIO(), arg_names=names_of(program), dims=free_dims(program), targets=())
+        call.dump(io.BytesIO(), arg_names=names_of(program), dims=free_dims(program), targets=(),
+                  training=True)  # fmt: skip
     except REFUSALS:
         return False
     return True
@@ -108,7 +109,8 @@ def dumped(program, targets=(), free=False):
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "program.tess")
         try:
-            call.dump(path, arg_names=names_of(program), targets=list(targets), dims=dims)
+            call.dump(path, arg_names=names_of(program), targets=list(targets), dims=dims,
+                      training=True)  # fmt: skip
         except ValueError as error:
             if free or _REFUSAL.search(str(error)):
                 raise SkippedError(f"refused: {error}") from None

@@ -174,18 +174,24 @@ def _transposed(self):
     return self.transpose(tuple(reversed(range(self.ndim))))
 
 
+_transpose = _core.ops.transpose
+
+
 def _permuted(self, *pattern):
     """The axes in the order of `pattern`, in which "x" is a new axis of size 1: a list, or ints.
 
     >>> tensor([[1, 2]]).transpose(1, "x", 0).shape
     (2, 1, 1)
     """
-    whole = pattern[0] if len(pattern) == 1 else pattern
-    if isinstance(whole, (tuple, list)) and "x" in whole:
-        from .functional import transpose  # which needs this module
+    try:
+        return _transpose(self, *pattern)
+    except TypeError:  # of a new axis; a look beforehand would cost every call
+        whole = pattern[0] if len(pattern) == 1 else pattern
+        if not isinstance(whole, (tuple, list)) or "x" not in whole:
+            raise
+    from .functional import transpose  # which needs this module
 
-        return transpose(self, whole)
-    return _core.ops.transpose(self, *pattern)
+    return transpose(self, whole)
 
 
 def _rounded(self, ndigits=0):

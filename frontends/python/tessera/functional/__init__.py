@@ -29,6 +29,7 @@ _BARE = {
     "argmin",
     "concat",
     "cond",
+    "copy",
     "cross_entropy",
     "embedding",
     "gather",
@@ -40,6 +41,8 @@ _BARE = {
     "scaled_dot_product_attention",
     "scatter",
     "softmax",
+    "stack",
+    "transpose",
     "while_loop",
     "zeros",
 }

@@ -202,7 +202,8 @@ def broadcast_to(inp, shape):
     >>> broadcast_to(tensor([[1], [2]]), (2, None, 3)).shape
     (2, 2, 3)
     """
-    return _ops.broadcast_to(inp, _repeated_sizes(inp, shape))
+    is_plain = type(shape) is tuple and {*map(type, shape)} == {int} and min(shape) >= 0
+    return _ops.broadcast_to(inp, shape if is_plain else _repeated_sizes(inp, shape))
 
 
 def transpose(inp, pattern=None):
@@ -213,8 +214,11 @@ def transpose(inp, pattern=None):
     >>> transpose(ones((2, 3)), (1, "x", 0)).shape
     (3, 1, 2)
     """
-    if not (isinstance(pattern, (tuple, list)) and "x" in pattern):
+    try:
         return _ops.transpose(inp, pattern)
+    except TypeError:  # of a new axis; a look beforehand would cost every call
+        if not isinstance(pattern, (tuple, list)) or "x" not in pattern:
+            raise
     added = [place for place, axis in enumerate(pattern) if axis == "x"]
     return _ops.expand_dims(_ops.transpose(inp, [axis for axis in pattern if axis != "x"]), added)
 
