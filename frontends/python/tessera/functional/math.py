@@ -129,8 +129,10 @@ def sort(inp, descending=False, dim=-1):
     >>> [each.tolist() for each in sort(tensor([[3, 1], [2, 4]]), dim=0)]
     [[[2, 1], [3, 4]], [[1, 0], [0, 1]]]
     """
+    if dim == -1:
+        return _ops.sort(inp, descending)
     rank = _np.ndim(inp)
-    if rank == 0 or dim in (-1, rank - 1):
+    if rank == 0 or dim == rank - 1:
         return _ops.sort(inp, descending)
     if not -rank <= dim < rank:
         raise ValueError(f"sort: dim must be in [{-rank}, {rank - 1}], got {dim}")
