@@ -37,20 +37,20 @@ struct WindowAxis;
 /// A dimension that `compute` names, or a pack of any number of them.
 struct NotationSymbol {
   bool isPack;
-  int8_t extent;    // the attribute that says how large it is, of a pack a list; -1: the operands do
+  int extent;       // the attribute that says how large it is, of a pack a list; -1: the operands do
   const char *must; // what operands of other sizes do not hold
 };
 
 /// An axis of a value, or the axes of a pack.
 struct NotationPlace {
   llvm::ArrayRef<uint8_t> digits; // symbols; the index along the axis counts their elements in row-major order
-  int8_t axis = -1;               // the attribute that says which axis, which axes, or how many last ones they are
+  int axis = -1;                  // the attribute that says which axis, which axes, or how many last ones they are
   uint8_t part = 0, parts = 1;    // the part of the axis that is meant, and of how many equal ones
   const char *must = "";          // what an axis that cannot have these dimensions does not hold
   // Of windows: the digits are their positions and the elements of each, and attributes say how far apart either lie,
   // and how many elements are put before and behind the axis; -1: 1, and none.
   bool isWindow = false;
-  int8_t stride = -1, dilation = -1, padding = -1;
+  int stride = -1, dilation = -1, padding = -1;
 };
 
 /// A value at indices.

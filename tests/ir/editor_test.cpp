@@ -2,6 +2,7 @@
 #include "ir/GraphEditor.h"
 #include "ops/Error.h"
 #include "ops/SizeExpr.h"
+#include "llvm/ADT/STLExtras.h"
 
 #include <catch2/catch.hpp>
 
@@ -75,7 +76,7 @@ TEST_CASE("nodes are the graph that they were read from") {
   for (llvm::StringRef part :
        {"\"batch\"", "net.scale", "train.py:12 (net)", "tess.initial", "\"unused\"", "\"update0\""})
     CHECK(text.find(part.str()) != std::string::npos);
-  CHECK(std::count(text.begin(), text.end(), '\n') == std::count(before.begin(), before.end(), '\n'));
+  CHECK(llvm::count(text, '\n') == llvm::count(before, '\n'));
   CHECK(editor.inputs().size() == 2);
   CHECK(sizeText(only(editor, "relu")->metas[0].shape[0]) == "batch");
   CHECK(editor.outputs()[0].var.name() == "y");

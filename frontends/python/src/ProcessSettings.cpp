@@ -74,7 +74,7 @@ nb::tuple autocastOf(bool isOn, nb::handle low, nb::handle high) {
                   castDType("high_prec_dtype", high, DType::Float32, DType::Float64)});
 }
 
-nb::tuple swapAutocast(nb::tuple given) {
+nb::tuple swapAutocast(const nb::tuple &given) {
   nb::tuple former = tupleOf(eager::autocast());
   eager::setAutocast({nb::cast<bool>(given[0]), *valueOrThrow(toDType(nb::object(given[1]).ptr())),
                       *valueOrThrow(toDType(nb::object(given[2]).ptr()))});

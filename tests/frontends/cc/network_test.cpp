@@ -10,7 +10,6 @@
 #include <cstdlib>
 
 using namespace tessera;
-namespace F = tessera::functional;
 
 static std::string pathOf(const std::string &name) {
   const char *folder = std::getenv("TEST_TMPDIR");
@@ -19,7 +18,8 @@ static std::string pathOf(const std::string &name) {
 
 /// The file of softmax(relu(x @ w)), with a free batch.
 static std::string dumped(const Tensor &weight) {
-  auto function = jit::trace([&](const Tensor &x) { return F::softmax(F::relu(F::matmul(x, weight)), -1); });
+  auto function = jit::trace(
+      [&](const Tensor &x) { return functional::softmax(functional::relu(functional::matmul(x, weight)), -1); });
   (void)function(uniform({4, 3}));
   std::string path = pathOf("softmax.tess");
   function.dump(path, {.inputs = {"x"}, .outputs = {"y"}, .dims = {{"x", {{0, {"batch", 1, 32}}}}}, .targets = {}});
@@ -46,7 +46,8 @@ TEST_CASE("a loaded network is the function that was dumped") {
   Tensor weight = uniform({3, 5}), x = uniform({6, 3});
   weight.setName("weight");
   Network network = Network::load(dumped(weight));
-  CHECK(run(network, {{"x", x}}).at("y").toBytes() == F::softmax(F::relu(F::matmul(x, weight)), -1).toBytes());
+  CHECK(run(network, {{"x", x}}).at("y").toBytes() ==
+        functional::softmax(functional::relu(functional::matmul(x, weight)), -1).toBytes());
   CHECK(Network::describe(network.variable("y")) == "f32[batch, 5]");
   CHECK(network.variable("y").name() == "y");
   CHECK(Network::nodeOf(network.variable("weight")).value().toBytes() == weight.toBytes());
@@ -60,14 +61,14 @@ TEST_CASE("functions of variables join the graph") {
   Tensor weight = uniform({3, 5}), x = uniform({4, 3}), scale = uniform({5});
   Network network = Network::load(dumped(weight));
   Tensor hidden = only(network, "relu").outputs()[0], y = network.variable("y");
-  Tensor z = F::exp(hidden * scale) - 1;
+  Tensor z = functional::exp(hidden * scale) - 1;
   z.setName("z");
   network.addOutput(z);
-  network.replaceVariables({{hidden, F::tanh(hidden)}});
+  network.replaceVariables({{hidden, functional::tanh(hidden)}});
   auto results = run(network, {{"x", x}});
-  Tensor expected = F::relu(F::matmul(x, weight));
-  CHECK(results.at("y").toBytes() == F::softmax(F::tanh(expected), -1).toBytes());
-  CHECK(results.at("z").toBytes() == (F::exp(F::tanh(expected) * scale) - 1).toBytes());
+  Tensor expected = functional::relu(functional::matmul(x, weight));
+  CHECK(results.at("y").toBytes() == functional::softmax(functional::tanh(expected), -1).toBytes());
+  CHECK(results.at("z").toBytes() == (functional::exp(functional::tanh(expected) * scale) - 1).toBytes());
   CHECK(network.removeOutput(y));
   CHECK(network.outputs().size() == 1);
   CHECK(thrown([&] { (void)network.variable("y"); }));
@@ -78,12 +79,13 @@ TEST_CASE("operators, attributes, values and sizes change") {
   weight.setName("weight");
   Network network = Network::load(dumped(weight));
   Tensor hidden = only(network, "matmul").outputs()[0];
-  network.replaceNodes({{only(network, "relu"), Network::nodeOf(F::sigmoid(hidden))}});
+  network.replaceNodes({{only(network, "relu"), Network::nodeOf(functional::sigmoid(hidden))}});
   network.setValue(Network::nodeOf(network.variable("weight")), other);
   network.setOp(only(network, "softmax"), OpDef::get("softmax").set("axis", 0));
   network.resetBatchSize(2);
   CHECK(network.variable("y").shape() == Shape{2, 5});
-  CHECK(run(network, {{"x", x}}).at("y").toBytes() == F::softmax(F::sigmoid(F::matmul(x, other)), 0).toBytes());
+  CHECK(run(network, {{"x", x}}).at("y").toBytes() ==
+        functional::softmax(functional::sigmoid(functional::matmul(x, other)), 0).toBytes());
   network.resetBatchSize(jit::Dim{"rows", 1, 9});
   CHECK(Network::describe(network.variable("y")) == "f32[rows, 5]");
 }
