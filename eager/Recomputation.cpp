@@ -12,13 +12,10 @@ static constinit thread_local Recomputation *running = nullptr;
 
 Recomputation *Recomputation::current() { return running; }
 
-Recomputation::Recomputation(llvm::ArrayRef<TensorRef> given) : cast(autocast()), outer(running) {
+Recomputation::Recomputation(llvm::ArrayRef<TensorRef> given)
+    : tapes(stops.list()), isRead(tapes.size(), false), cast(autocast()), outer(running) {
   for (const TensorRef &argument : given)
     arguments.emplace_back(*argument);
-  llvm::append_range(tapes, activeTapes());
-  isRead.assign(tapes.size(), false);
-  for (const TapeRef &tape : tapes)
-    tape->stop();
   running = this;
   watchOperators(+1);
 }
@@ -32,8 +29,7 @@ void Recomputation::end() {
   runs = false;
   running = outer;
   watchOperators(-1);
-  for (const TapeRef &tape : tapes)
-    tape->start();
+  stops.start();
   known.clear();
   // The call's own variables are gone with it, but for these references.
   llvm::erase_if(updates, [](const Kept &kept) { return kept.variable->isUnique(); });

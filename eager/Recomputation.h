@@ -53,6 +53,7 @@ private:
   };
   llvm::Error check(const Kept &kept) const;
 
+  StoppedTapes stops;         // until end()
   std::vector<TapeRef> tapes; // those that the call stopped
   std::vector<bool> isRead;   // by tape: whether the call read what it tracks
   std::vector<Kept> arguments, reads, updates;

@@ -63,6 +63,17 @@ thread_local ThreadState threadState;
 llvm::ArrayRef<TapeRef> activeTapes() { return threadState.active; }
 bool isGradPaused() { return threadState.paused; }
 
+StoppedTapes::StoppedTapes() : tapes(activeTapes()) {
+  for (const TapeRef &tape : tapes)
+    tape->stop();
+}
+
+void StoppedTapes::start() {
+  for (const TapeRef &tape : tapes)
+    tape->start();
+  tapes.clear();
+}
+
 void pauseGrad() {
   ++threadState.paused;
   threadState.updateLayers();

@@ -146,6 +146,16 @@ void resumeGrad();
 
 /// Tapes of this thread that record now, outermost first. While one computes a gradient, those before it.
 llvm::ArrayRef<TapeRef> activeTapes();
+/// The active tapes of this thread, which record nothing until start().
+class StoppedTapes {
+public:
+  StoppedTapes();
+  void start();
+  llvm::ArrayRef<TapeRef> list() const { return tapes; }
+
+private:
+  llvm::SmallVector<TapeRef, 2> tapes;
+};
 /// Whether recording is paused on this thread.
 bool isGradPaused();
 /// Counts who sees the operators of this thread that no tape records (Recomputation.h): one more (+1) or less (-1).

@@ -48,6 +48,7 @@ class ConvBase<string m, string what, ConvDims d, string operands> : Tess_Op<m> 
 class Conv<ConvDims d>
     : ConvBase<"conv" # d.name, d.word # " convolution (cross-correlation)", d,
                "conv(x, weight, strides, padding, dilation, groups)"> {
+  let autocast = "low";
   let description = [{`out[n, o, *i]` is the sum over c and *k of `x[n, c, *i * strides - padding + *k * dilation] *
     weight[o, c, *k]`, c running over the channels of the group of o; beyond its edges x is 0. x is [N, C, }] # d.image #
     "], weight [O, C/groups, " # d.kernel # "], the result [N, O, " # d.target # [{] with sizes `floor((size + 2 * padding -
@@ -93,6 +94,7 @@ class ConvBackwardWeight<ConvDims d>
 class ConvTranspose<ConvDims d>
     : ConvBase<"conv_transpose" # d.name, d.word # " transposed convolution", d,
                "conv_transpose(x, weight, strides, padding, dilation, groups, output_padding)"> {
+  let autocast = "low";
   let description = "The gradient of a convolution with this weight by its input, where x is the gradient of its " #
     "result: each element of x adds the weight of its channel, multiplied by it, to a window of the result. x is [N, C, " #
     d.image # "], weight [C, O/groups, " # d.kernel # "], the result [N, O, " # d.target # [{] with sizes `(size - 1) *
@@ -116,7 +118,6 @@ class ConvTranspose<ConvDims d>
 }
 
 def Tess_Conv1dOp : Conv<ConvDims<1>> {
-  let autocast = "low";
   let samples = [Sample<["2,3,7", "4,3,3"]>, Sample<["2,4,8", "6,2,3"], "strides=[2];padding=[1];groups=2">,
                  Sample<["1,2,9", "2,1,3"], "dilation=[2];groups=2">, Sample<["0,3,5", "4,3,1"]>];
 }
@@ -129,12 +130,10 @@ def Tess_Conv1dBackwardWeightOp : ConvBackwardWeight<ConvDims<1>> {
                  Sample<["1,2,9", "1,2,5", "2,1,3"], "dilation=[2];groups=2">];
 }
 def Tess_ConvTranspose1dOp : ConvTranspose<ConvDims<1>> {
-  let autocast = "low";
   let samples = [Sample<["2,3,5", "3,4,3"]>, Sample<["2,4,4", "4,2,3"], "strides=[2];padding=[1];output_padding=[1]">,
                  Sample<["1,4,5", "4,2,2"], "dilation=[2];groups=2">, Sample<["0,3,5", "3,4,1"]>];
 }
 def Tess_Conv2dOp : Conv<ConvDims<2>> {
-  let autocast = "low";
   let samples = [Sample<["2,3,5,6", "4,3,3,3"]>, Sample<["2,3,5,6", "4,3,3,2"], "padding=[1, 1]">,
                  Sample<["1,4,7,7", "6,2,3,3"], "strides=[2, 1];padding=[1, 0];groups=2">,
                  Sample<["1,2,9,9", "2,1,3,3"], "dilation=[2, 3];groups=2">, Sample<["0,3,5,5", "4,3,1,1"]>];
@@ -150,13 +149,11 @@ def Tess_Conv2dBackwardWeightOp : ConvBackwardWeight<ConvDims<2>> {
                  Sample<["2,3,7,7", "2,4,3,5", "4,3,3,3"], "dilation=[2, 1]">];
 }
 def Tess_ConvTranspose2dOp : ConvTranspose<ConvDims<2>> {
-  let autocast = "low";
   let samples = [Sample<["2,3,4,5", "3,4,3,3"]>, Sample<["1,4,4,5", "4,3,3,2"], "strides=[2, 1];padding=[1, 0];groups=2">,
                  Sample<["1,2,3,4", "2,3,3,3"], "strides=[2, 3];dilation=[2, 1];output_padding=[1, 2]">,
                  Sample<["0,3,4,4", "3,4,1,1"]>];
 }
 def Tess_Conv3dOp : Conv<ConvDims<3>> {
-  let autocast = "low";
   let samples = [Sample<["2,2,3,4,5", "3,2,2,3,3"]>, Sample<["1,2,3,4,3", "2,2,1,3,2"], "padding=[1, 0, 1]">,
                  Sample<["1,4,3,5,4", "2,2,2,3,1"], "strides=[1, 2, 3];padding=[1, 1, 0];groups=2">,
                  Sample<["1,1,5,3,5", "2,1,2,1,3"], "dilation=[3, 1, 2]">, Sample<["0,2,3,3,3", "4,2,1,1,1"]>];
@@ -172,7 +169,6 @@ def Tess_Conv3dBackwardWeightOp : ConvBackwardWeight<ConvDims<3>> {
                  Sample<["1,1,5,3,5", "1,2,2,3,1", "2,1,2,1,3"], "dilation=[3, 1, 2]">];
 }
 def Tess_ConvTranspose3dOp : ConvTranspose<ConvDims<3>> {
-  let autocast = "low";
   let samples = [Sample<["2,2,2,3,2", "2,3,2,1,3"]>,
                  Sample<["1,4,2,3,2", "4,1,2,3,1"], "strides=[1, 2, 3];padding=[0, 1, 0];groups=2">,
                  Sample<["1,1,2,2,3", "1,2,2,2,1"], "strides=[2, 1, 2];dilation=[1, 2, 1];output_padding=[1, 0, 1]">,

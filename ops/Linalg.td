@@ -11,6 +11,7 @@
 include "ops/Base.td"
 
 class MatrixOp<string m, string what, string expr> : Tess_Op<m> {
+  let autocast = "high";
   let summary = what;
   let arguments = (ins Tess_Float:$x);
   let results = (outs Tess_Float:$out);
@@ -33,7 +34,6 @@ class SystemOp<string m, string what, string expr> : MatrixOp<m, what, expr> {
   let python = Py<"functional.math", m>;
 }
 def Tess_SolveOp : SystemOp<"solve", "solution of a system of linear equations", "np.linalg.solve(a, b)"> {
-  let autocast = "high";
   let description = [{`out` with `a out = b`, by a factorization with exchanged rows. A vector b is a column; leading
     axes broadcast. An exact 0 as pivot, as of a singular matrix, is an error when the kernel runs.}];
   let samples = [Sample<["3,3", "3,2"]>, Sample<["2,4,4", "4,1"]>, Sample<["3,3", "2,3,2"]>, Sample<["0,2,2", "2,3"]>,
@@ -43,7 +43,6 @@ def Tess_SolveOp : SystemOp<"solve", "solution of a system of linear equations",
 }
 def Tess_SolveTriangularOp : SystemOp<"solve_triangular", "solution of a system that has the form of a triangle",
                                       "tess_oracle.solve_triangular(a, b, lower, transpose, unit_diagonal)"> {
-  let autocast = "high";
   let description = [{`out` with `a out = b`, or `a^T out = b` with transpose, where a is its upper triangle, or with
     lower its lower one; the rest is not read. A vector b is a column; leading axes broadcast. A 0 on the diagonal is
     an error when the kernel runs.}];
@@ -58,7 +57,6 @@ def Tess_SolveTriangularOp : SystemOp<"solve_triangular", "solution of a system 
                  Sample<["2,3,3", "3,2"], "unit_diagonal=true">, Sample<["0,2,2", "2,3"]>, Sample<["0,0", "0,3"]>];
 }
 def Tess_MatInvOp : MatrixOp<"matinv", "inverse of a matrix", "np.linalg.inv(x)"> {
-  let autocast = "high";
   let description = [{`x out = 1`, the identity. `solve` is faster and more exact where the inverse is multiplied by
     something. An exact 0 as pivot, as of a singular matrix, is an error when the kernel runs.}];
   let shapes = "(*B, N, N) -> (*B, N, N)";
@@ -66,14 +64,12 @@ def Tess_MatInvOp : MatrixOp<"matinv", "inverse of a matrix", "np.linalg.inv(x)"
                            ">>> functional.matinv(tensor([[4.0]])).tolist()\n[[0.25]]");
 }
 def Tess_DetOp : MatrixOp<"det", "determinant of a matrix", "np.linalg.det(x)"> {
-  let autocast = "high";
   let description = [{The product of the pivots of x with the sign of the exchanges of its rows; 1 of a matrix without
     elements. Its gradient is made of the inverse: a singular matrix has a determinant, and no gradient.}];
   let shapes = "(*B, N, N) -> (*B)";
   let onnx = "Det";
 }
 def Tess_SlogdetOp : MatrixOp<"slogdet", "sign of a determinant, and the logarithm of its size", "np.linalg.slogdet(x)"> {
-  let autocast = "high";
   let description = [{`det(x) = sign * exp(logabsdet)`, where a product would overflow. Of a singular matrix they are 0
     and -inf, and there is no gradient, which is made of the inverse.}];
   let results = (outs Tess_Float:$sign, Tess_Float:$logabsdet);
@@ -85,7 +81,6 @@ def Tess_SlogdetOp : MatrixOp<"slogdet", "sign of a determinant, and the logarit
 //===----------------------------------------------------------------------===//
 def Tess_CholeskyOp : MatrixOp<"cholesky", "triangular factor of a positive definite matrix",
                                "tess_oracle.of_symmetric(np.linalg.cholesky, x)"> {
-  let autocast = "high";
   let description = [{The lower triangle `out` with `out out^T = x`. Of a matrix that is not symmetric the mean with its
     transposed is taken, so that the gradient is symmetric. A matrix that is not positive definite is an error when the
     kernel runs. Gradient: Murray, Differentiation of the Cholesky decomposition (2016).}];
@@ -100,7 +95,6 @@ class FactorOp<string m, string what, string expr> : MatrixOp<m, what, expr> {
                  Sample<["0,2"]>];
 }
 def Tess_QrOp : FactorOp<"qr", "orthogonal columns and a triangle whose product a matrix is", "np.linalg.qr(x)"> {
-  let autocast = "high";
   let description = [{`x = q r`: the columns of q are orthonormal, r is an upper triangle, and both have as many of them
     as the smaller size of x. Signs are as Householder's reflections leave them. There is a gradient where the first
     columns of x, as many, are independent; elsewhere its system is singular, which is an error.}];
@@ -113,7 +107,6 @@ def Tess_QrOp : FactorOp<"qr", "orthogonal columns and a triangle whose product 
 defvar spectralErrors = [{ NaN and infinities are an error when the kernel runs, as is an iteration without an end.}];
 def Tess_EighOp : MatrixOp<"eigh", "eigenvalues and eigenvectors of a symmetric matrix",
                            "tess_oracle.of_symmetric(tess_oracle.eigh, x)"> {
-  let autocast = "high";
   let description = !strconcat([{`x v = v diag(w)`, with w ascending and orthonormal columns of v, of which each has its
     largest element positive, the first of equal ones. Of a matrix that is not symmetric the mean with its transposed is
     taken, so that the gradient is symmetric. Vectors of equal eigenvalues have no gradient.}], spectralErrors);
@@ -121,7 +114,6 @@ def Tess_EighOp : MatrixOp<"eigh", "eigenvalues and eigenvectors of a symmetric 
   let shapes = "(*B, N, N) -> (*B, N), (*B, N, N)";
 }
 def Tess_SvdOp : FactorOp<"svd", "singular values of a matrix, and the vectors that belong to them", "tess_oracle.svd(x)"> {
-  let autocast = "high";
   let description = !strconcat([{`x = u diag(s) vh`, with s descending and as long as the smaller size of x, orthonormal
     columns of u and rows of vh. Each column of u has its largest element positive, the first of equal ones. Vectors of
     equal singular values, or of 0, have no gradient: Townsend, Differentiating the singular value decomposition
@@ -129,7 +121,6 @@ def Tess_SvdOp : FactorOp<"svd", "singular values of a matrix, and the vectors t
   let results = (outs Tess_Float:$u, Tess_Float:$s, Tess_Float:$vh);
 }
 def Tess_SvdvalsOp : FactorOp<"svdvals", "singular values of a matrix", "np.linalg.svd(x, compute_uv=False)"> {
-  let autocast = "high";
   let description = !strconcat([{`out` as the singular values of svd, descending, without the vectors, which only the
     gradient computes.}], spectralErrors);
 }

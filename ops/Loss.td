@@ -8,6 +8,7 @@ include "ops/Base.td"
 defvar reducedLoss = " The operands broadcast; the result is the mean, the sum or each of them. The mean of none is NaN.";
 
 class LossOp<string m, string what, string expr> : Tess_Op<m> {
+  let autocast = "high";
   let summary = what;
   let results = (outs Tess_Float:$out);
   let lowering = Composite<>;
@@ -29,7 +30,6 @@ defvar labelOfPred = "label must have the shape of pred without the class axis";
 
 def Tess_CrossEntropyOp : LossOp<"cross_entropy", "cross entropy of class scores and class indices",
     "tess_oracle.cross_entropy(pred, label, axis, label_smooth, with_logits, reduction)"> {
-  let autocast = "high";
   let description = [{`loss = logsumexp(pred) - pred[label]` along axis, and of probabilities `-log(pred[label])`;
     the result is the mean, the sum or each of them. With label_smooth s the score of the label becomes `(1 - s) *
     pred[label] + s * mean(pred)`: C. Szegedy et al.: Rethinking the Inception Architecture, CVPR 2016. A label
@@ -53,7 +53,6 @@ def Tess_CrossEntropyOp : LossOp<"cross_entropy", "cross entropy of class scores
 }
 def Tess_NllLossOp : LossOp<"nll_loss", "negative log likelihood of class indices",
     "tess_oracle.nll_loss(pred, label, weight, axis, ignore_index, reduction)"> {
-  let autocast = "high";
   let description = [{`loss = -weight[label] * pred[label]` along axis, of logarithms of probabilities; without weight
     that is 1, and 0 where label is ignore_index. The result is each of them, their sum, or that divided by the sum of
     their weights, which is NaN where none counts. A label outside of [0, C) is no error: its score is 0. As PyTorch's
@@ -94,19 +93,16 @@ class PairLoss<string m, string what, string expr> : LossOp<m, what, expr> {
 }
 def Tess_SquareLossOp : PairLoss<"square_loss", "square of the difference",
                                  "tess_oracle.reduce(np.square(pred - label), reduction)"> {
-  let autocast = "high";
   let description = "`loss = (pred - label)^2`." # reducedLoss;
   let forward = [Reduced<(op<"square"> difference)>.all];
 }
 def Tess_L1LossOp : PairLoss<"l1_loss", "absolute difference",
                              "tess_oracle.reduce(np.abs(pred - label), reduction)"> {
-  let autocast = "high";
   let description = "`loss = |pred - label|`." # reducedLoss;
   let forward = [Reduced<distance>.all];
 }
 def Tess_SmoothL1LossOp : PairLoss<"smooth_l1_loss", "absolute difference, a parabola where it is small",
     "tess_oracle.smooth_l1_loss(pred, label, reduction, beta)"> {
-  let autocast = "high";
   let description = !strconcat([{`loss = d^2 / (2 * beta)` where `d = |pred - label|` is below beta, `d - beta / 2`
     elsewhere: huber_loss divided by beta, and with beta 0 l1_loss. R. Girshick: Fast R-CNN, ICCV 2015.}], reducedLoss);
   defvar part = LineBeyond<"$beta">;
@@ -123,7 +119,6 @@ def Tess_SmoothL1LossOp : PairLoss<"smooth_l1_loss", "absolute difference, a par
 }
 def Tess_HuberLossOp : PairLoss<"huber_loss", "half the square of the difference, a line where it is large",
     "tess_oracle.huber_loss(pred, label, reduction, delta)"> {
-  let autocast = "high";
   let description = !strconcat([{`loss = d^2 / 2` where `d = |pred - label|` is not above delta, `delta * (d - delta / 2)`
     elsewhere. P. J. Huber: Robust Estimation of a Location Parameter, Annals of Mathematical Statistics 35, 1964.}],
     reducedLoss);
@@ -138,7 +133,6 @@ def Tess_HuberLossOp : PairLoss<"huber_loss", "half the square of the difference
 }
 def Tess_KlDivOp : PairLoss<"kl_div", "divergence of a distribution from the logarithm of another",
                             "tess_oracle.kl_div(pred, label, reduction, log_target)"> {
-  let autocast = "high";
   let description = !strconcat([{`loss = label * (log(label) - pred)`, where a label of 0 has `label * log(label)` 0, or of
     logarithms, with log_target, `exp(label) * (label - pred)`; batchmean is the sum divided by the size of axis 0. S.
     Kullback, R. A. Leibler: On Information and Sufficiency, Annals of Mathematical Statistics 22, 1951, in the form
@@ -156,7 +150,6 @@ def Tess_KlDivOp : PairLoss<"kl_div", "divergence of a distribution from the log
 }
 def Tess_BinaryCrossEntropyOp : PairLoss<"binary_cross_entropy", "cross entropy of two classes",
     "tess_oracle.binary_cross_entropy(pred, label, with_logits, reduction)"> {
-  let autocast = "high";
   let description = !strconcat([{`loss = -(label * log(p) + (1 - label) * log(1 - p))`, p being pred or, with_logits,
     `sigmoid(pred)`, for which `softplus(pred) - pred * label` is computed: that does not overflow. Probabilities of 0
     and 1 give NaN or inf.}], reducedLoss);
@@ -175,7 +168,6 @@ def Tess_BinaryCrossEntropyOp : PairLoss<"binary_cross_entropy", "cross entropy 
 }
 def Tess_HingeLossOp : PairLoss<"hinge_loss", "how far scores of classes are from the right side",
                                 "tess_oracle.hinge_loss(pred, label, norm, reduction)"> {
-  let autocast = "high";
   let description = !strconcat([{`loss = sum(max(0, 1 - pred * label))` along axis 1, each term squared with norm L2;
     labels are 1 or -1, and where `pred * label` is 1 the gradient is 0. C. Cortes, V. Vapnik: Support-Vector Networks,
     Machine Learning 20, 1995.}], reducedLoss);
@@ -194,7 +186,6 @@ def Tess_HingeLossOp : PairLoss<"hinge_loss", "how far scores of classes are fro
 //===----------------------------------------------------------------------===//
 def Tess_CosineSimilarityOp : LossOp<"cosine_similarity", "cosine of the angle of vectors along an axis",
     "tess_oracle.cosine_similarity(x, y, axis, epsilon)"> {
-  let autocast = "high";
   let description = [{`out = sum(x * y) / (max(norm(x), epsilon) * max(norm(y), epsilon))` along axis of the operands,
     which broadcast; a vector of zeros gives 0. As PyTorch's cosine_similarity.}];
   // The lengths are limited before the root is taken, so that a vector of zeros has a gradient.
@@ -222,7 +213,6 @@ class DistanceOf<dag difference> {
 }
 def Tess_TripletMarginLossOp : LossOp<"triplet_margin_loss", "how much nearer a positive is than a negative",
     "tess_oracle.triplet_margin_loss(anchor, positive, negative, margin, p, epsilon, swap, reduction)"> {
-  let autocast = "high";
   let description = !strconcat([{`loss = max(0, d(anchor, positive) - d(anchor, negative) + margin)` with `d(x, y) =
     (sum of |x - y + epsilon|^p)^(1 / p)` along the last axis; with swap the negative counts from the positive where that
     is nearer. V. Balntas et al.: Learning Local Feature Descriptors with Triplets and Shallow Convolutional Neural

@@ -63,6 +63,7 @@ class Normalised<string value, string mean> {
   string text = value # " * rsqrt(" # mean # " square(" # value # ") + epsilon)";
 }
 class TrailingNorm<string m, string what, string expr, list<Trait> more = []> : Tess_Op<m, more> {
+  let autocast = "high";
   let summary = what;
   let results = (outs Tess_Float:$out);
   let lowering = Compute_;
@@ -74,7 +75,6 @@ class TrailingNorm<string m, string what, string expr, list<Trait> more = []> : 
 def Tess_LayerNormOp : TrailingNorm<"layer_norm", "normalisation over the last axes",
                                     "tess_oracle.layer_norm(x, scale, bias, axes, epsilon)",
                                     [AttrSizedOperandSegments]> {
-  let autocast = "high";
   let description = [{`out = (x - mean) / sqrt(var + epsilon) * scale + bias`, mean and var taken over the last
     axes, var divided by their number of elements. J. L. Ba, J. R. Kiros, G. E. Hinton: Layer Normalization,
     arXiv:1607.06450.}];
@@ -89,7 +89,6 @@ def Tess_LayerNormOp : TrailingNorm<"layer_norm", "normalisation over the last a
 }
 def Tess_RmsNormOp : TrailingNorm<"rms_norm", "division by the root mean square over the last axes",
                                   "tess_oracle.rms_norm(x, scale, axes, epsilon)"> {
-  let autocast = "high";
   let description = [{`out = x / sqrt(mean(x * x) + epsilon) * scale`, the mean taken over the last axes. B.
     Zhang, R. Sennrich: Root Mean Square Layer Normalization, NeurIPS 2019.}];
   let arguments = (ins Tess_Float:$x, Optional<Tess_Float>:$scale, DefaultValuedAttr<SI64Attr, "1">:$axes,
@@ -104,6 +103,7 @@ def Tess_RmsNormOp : TrailingNorm<"rms_norm", "division by the root mean square 
 // Over other axes than the last
 //===----------------------------------------------------------------------===//
 class AffineNorm<string m, string what, string expr> : Tess_Op<m, [AttrSizedOperandSegments]> {
+  let autocast = "high";
   let summary = what;
   let results = (outs Tess_Float:$out);
   let dtypes = Promote<["x", "scale", "bias"]>;
@@ -117,7 +117,6 @@ defvar epsilonFacts = [Range<"epsilon", "0", "">, Doc<"epsilon", "added to the v
 
 def Tess_GeneralNormOp : AffineNorm<"general_norm", "normalisation over any axes",
                                     "tess_oracle.general_norm(x, scale, bias, axes, epsilon)"> {
-  let autocast = "high";
   let description = [{`out = (x - mean) / sqrt(var + epsilon) * scale + bias`, mean and var taken over axes, var divided by
     their number of elements; scale and bias have the sizes of axes, in their order. Layer normalisation over other axes
     than the last ones: J. L. Ba, J. R. Kiros, G. E. Hinton, arXiv:1607.06450.}];
@@ -133,7 +132,6 @@ def Tess_GeneralNormOp : AffineNorm<"general_norm", "normalisation over any axes
 }
 def Tess_GroupNormOp : AffineNorm<"group_norm", "normalisation within groups of channels",
                                   "tess_oracle.group_norm(x, scale, bias, num_groups, epsilon)"> {
-  let autocast = "high";
   let description = [{`out = (x - mean) / sqrt(var + epsilon) * scale + bias`, mean and var those of each sample's groups
     of C / num_groups channels, scale and bias of each channel. Y. Wu, K. He: Group Normalization, ECCV 2018.}];
   let arguments = !con(normOperands, (ins DefaultValuedAttr<SI64Attr, "1">:$num_groups), normEpsilon);
@@ -150,7 +148,6 @@ def Tess_GroupNormOp : AffineNorm<"group_norm", "normalisation within groups of 
 }
 def Tess_InstanceNormOp : AffineNorm<"instance_norm", "normalisation of each channel of each sample",
                                      "tess_oracle.group_norm(x, scale, bias, x.shape[1], epsilon)"> {
-  let autocast = "high";
   let description = [{`out = (x - mean) / sqrt(var + epsilon) * scale + bias`, mean and var those of each channel of each
     sample: group_norm with groups of one channel. D. Ulyanov, A. Vedaldi, V. Lempitsky: Instance Normalization,
     arXiv:1607.08022.}];

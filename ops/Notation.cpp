@@ -2,6 +2,7 @@
 #include "ops/Notation.h"
 
 #include "ops/ChannelRules.h"
+#include "ops/NotationWords.h"
 #include "ops/RuleErrors.h"
 #include "ops/ShapeRules.h"
 #include "ops/WindowRules.h"
@@ -41,7 +42,7 @@ public:
     for (NotationAxis &axis : bound.result)
       llvm::erase_if(axis.dims, [&](NotationDim dim) { return bound.sizeOf(dim) == 1 && !isRead(dim); });
     if (needsRoom())
-      return mustHoldOf(op, "indices must have at most 8 dimensions", listed());
+      return mustHoldOf(op, notation::kFewDimensions, listed());
     return std::move(bound);
   }
 
@@ -200,12 +201,12 @@ private:
     NotationDim position = axis.dims[0], element = axis.dims[1];
     WindowAxis window = BoundNotation::windowOf(op, *axis.place, position.number, bound.sizeOf(element));
     if (window.padding >= window.size)
-      return mustHoldOf(op, "padding must be below the window's size", shownWindows(*axis.place));
+      return mustHoldOf(op, notation::kPaddingBelowWindow, shownWindows(*axis.place));
     int64_t &count = bound.sizes[position.symbol][position.number];
     count = windows::count(size, window);
     if (count != -1)
       return llvm::Error::success();
-    return mustHoldOf(op, "window must fit into the padded input", listed() + ", " + shownWindows(*axis.place));
+    return mustHoldOf(op, notation::kWindowFits, listed() + ", " + shownWindows(*axis.place));
   }
   /// "kernel_size [2, 2] and padding [0, 0]".
   std::string shownWindows(const NotationPlace &place) const {
@@ -266,16 +267,6 @@ llvm::Expected<BoundNotation> BoundNotation::of(const OpDef &op, llvm::ArrayRef<
   return NotationBinder(op, operands).run();
 }
 
-/// The size of two axes as one; INT64_MAX, which is refused later, where it cannot be counted.
-static int64_t together(int64_t a, int64_t b) {
-  if (a == 0 || b == 0)
-    return 0;
-  if (a == kUnknown || b == kUnknown || sizes::isSymbolic({a, b}))
-    return sizes::multiply(a, b);
-  int64_t product;
-  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
-}
-
 Shape BoundNotation::resultShape() const {
   Shape shape;
   for (const NotationAxis &axis : result) {
@@ -285,10 +276,8 @@ Shape BoundNotation::resultShape() const {
       shape.push_back(found->second);
       continue;
     }
-    int64_t size = 1;
-    for (NotationDim dim : axis.dims)
-      size = together(size, sizeOf(dim));
-    shape.push_back(size);
+    Shape sizes(llvm::map_range(axis.dims, [&](NotationDim dim) { return sizeOf(dim); }));
+    shape.push_back(TensorMeta(DType::Float32, sizes).numElements());
   }
   return shape;
 }

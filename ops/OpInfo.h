@@ -103,7 +103,7 @@ enum class Lowering : uint8_t {
   Composite,   // `makeForward`: other operators
   View,        // `viewRule`: no kernel
   Movement,    // `regionRule`: copies between regions
-  Window,      // `reduceKind` over the windows of `windowRule`
+  Window,      // `reduceKind` over the windows of `notation`
   Compute,     // `scan`
   Library,     // `kernel` in runtime/KernelTable
   Sequential,  // `kernel` in runtime/KernelTable, on its allow-list
@@ -169,8 +169,6 @@ using ViewRuleFn = llvm::Expected<Layout> (*)(const OpDef &, const Layout &, llv
 /// Which regions of the operands go where, from the layouts of the operands and of the result.
 using RegionRuleFn = llvm::Expected<llvm::SmallVector<CopyRegion, 4>> (*)(const OpDef &, llvm::ArrayRef<Layout>,
                                                                           const Layout &result);
-/// The windows along the last axes of operand 0.
-using WindowRuleFn = llvm::SmallVector<WindowAxis, 3> (*)(const OpDef &);
 /// The axis of the results that has the channels which operand 0 has along `axis`, whole and in order; -1: none.
 using ChannelRuleFn = int (*)(const OpDef &, llvm::ArrayRef<TensorMeta> operands, int axis);
 /// Appends the operators that compute the results from the operands; returns result values.
@@ -214,9 +212,8 @@ struct OpInfo {
   ViewKind viewKind;           // View
   RegionRuleFn regionRule;     // Movement
   int8_t regionSteps;          // Movement: the attribute with the steps of a region in the result; -1: they are 1
-  WindowRuleFn windowRule;     // Window
   const ScanInfo *scan;        // Compute
-  const Notation *notation;    // of a Composite that `compute` describes; else null
+  const Notation *notation;    // of `compute` that is no scan; else null
   const char *kernel;  // Library, Sequential; Window: what files call that were compiled before there were windows
   GradientFn gradient; // null: no gradient
   ShardingInfo sharding;

@@ -6,7 +6,7 @@
 
 namespace tess::windows {
 
-Windows ofNotation(const OpDef &op) {
+Windows of(const OpDef &op) {
   const Notation &notation = *op.info().notation;
   const NotationPlace &place = notation.reads[0].places.back();
   const IntList &sizes = op.attr(unsigned(notation.symbols[place.digits[1]].extent)).ints();

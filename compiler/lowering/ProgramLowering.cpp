@@ -7,6 +7,7 @@
 #include "ir/Types.h"
 #include "ops/Control.h"
 #include "ops/RegionRules.h"
+#include "ops/WindowRules.h"
 #include "runtime/schema/GrownValues.h"
 
 #include "mlir/IR/DialectResourceBlobManager.h"
@@ -342,7 +343,7 @@ private:
     Step step = opStep(op, StepKind::Window);
     const OpInfo &info = step.op.info();
     TensorMeta meta = ir::metaOf(op->getResult(0).getType());
-    unsigned rank = meta.rank(), numWindows = info.windowRule(step.op).size();
+    unsigned rank = meta.rank(), numWindows = windows::of(step.op).size();
     step.parallel = {{0, uint8_t(rank - numWindows)}};
     for (unsigned axis = rank - numWindows; axis < rank; ++axis) {
       step.parallel.push_back({uint8_t(axis), uint8_t(axis + 1)});

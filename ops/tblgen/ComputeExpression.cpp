@@ -87,26 +87,20 @@ private:
     return {("g.call(\"" + function + "\", {" + join(map_range(operands, text), ", ") + "})").str()};
   }
 
-  Expression expression() {
-    Expression value = term();
-    while (true)
-      if (take("+"))
-        value = called("add", {value, term()});
-      else if (take("-"))
-        value = called("sub", {value, term()});
-      else
-        return value;
-  }
+  using Sign = std::pair<StringRef, StringRef>; // and its operator
 
-  Expression term() {
-    Expression value = factor();
-    while (true)
-      if (take("*"))
-        value = called("mul", {value, factor()});
-      else if (take("/"))
-        value = called("div", {value, factor()});
-      else
+  Expression expression() { return row({{"+", "add"}, {"-", "sub"}}, &ExpressionParser::term); }
+  Expression term() { return row({{"*", "mul"}, {"/", "div"}}, &ExpressionParser::factor); }
+
+  /// Operands with signs between them, taken from the left.
+  Expression row(ArrayRef<Sign> signs, Expression (ExpressionParser::*operand)()) {
+    Expression value = (this->*operand)();
+    while (true) {
+      auto *sign = find_if(signs, [&](const Sign &each) { return take(each.first); });
+      if (sign == signs.end())
         return value;
+      value = called(sign->second, {value, (this->*operand)()});
+    }
   }
 
   Expression factor() {

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #include "ops/tblgen/ComputeParser.h"
 
+#include "ops/NotationWords.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/TableGen/Error.h"
@@ -370,10 +372,10 @@ std::vector<std::string> computeConstraints(OpModel &op) {
     if (isShared(*op.compute, dimension))
       dimension.must = add((dimension.isPack ? "dimensions *" : "dimension ") + dimension.name + " must match");
   if (op.compute->hasWindows())
-    for (const char *text : {"padding must be below the window's size", "window must fit into the padded input"})
+    for (const char *text : {notation::kPaddingBelowWindow, notation::kWindowFits})
       add(text);
   if (joins)
-    add("indices must have at most 8 dimensions");
+    add(notation::kFewDimensions);
   return texts;
 }
 

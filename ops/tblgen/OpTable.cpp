@@ -158,7 +158,7 @@ std::string checkRule(const OpModel &op) {
 
 struct LoweringText {
   std::string kind, reduce = "ReduceKind::Sum", forward = "nullptr", view = "nullptr, ViewKind::None",
-                    regions = "nullptr, -1", window = "nullptr", compute = "nullptr, nullptr", kernel = "nullptr";
+                    regions = "nullptr, -1", compute = "nullptr, nullptr", kernel = "nullptr";
 };
 
 /// The function for shapes that no signature describes.
@@ -194,7 +194,6 @@ LoweringText lowering(const OpModel &op) {
   } else if (def->isSubClassOf("Window")) {
     text.kind = "Window";
     text.reduce = op.compute->reduction == "max" ? "ReduceKind::Max" : "ReduceKind::Min";
-    text.window = "windows::ofNotation";
     text.compute = "nullptr, &notation";
     text.kernel = orNull(def->getValueAsString("kernel"));
   } else if (op.isLowering("Compute_") && op.compute->isScan()) {
@@ -258,8 +257,8 @@ std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostre
     << orEmpty(!op.attrs.empty(), "attrs") << ", " << (op.signature ? "&signature" : "nullptr") << ", " << shapeRule(op)
     << ",\n    " << dtypeRule(op) << ", " << normaliseRule(op) << ", Lowering::" << low.kind << ", "
     << (op.isLowering("Elementwise_") ? "&scalar" : "nullptr") << ", " << low.reduce << ", " << low.forward << ", "
-    << low.view << ", " << low.regions << ", " << low.window << ", " << low.compute << ", " << low.kernel << ",\n    "
-    << gradientText(op) << ", " << sharding << ", " << orEmpty(!op.strings("inplace").empty(), "inplace") << ", "
+    << low.view << ", " << low.regions << ", " << low.compute << ", " << low.kernel << ",\n    " << gradientText(op)
+    << ", " << sharding << ", " << orEmpty(!op.strings("inplace").empty(), "inplace") << ", "
     << boolText(op.bit("stochastic")) << ", " << cppString(op.pyModule) << ", " << cppString(op.pyName) << ", "
     << orNull(op.text("onnx")) << ",\n    " << ruleName("shapes", op.text("boundRule")) << ", "
     << orEmpty(!op.strings("upgrades").empty(), "upgrades") << ", " << orEmpty(!op.constraints.empty(), "constraints")

@@ -1,4 +1,5 @@
 //===- Windows.cpp - reductions over windows ------------------------------===//
+#include "ops/WindowRules.h"
 #include "runtime/bind/Binder.h"
 
 namespace tess::runtime {
@@ -20,7 +21,7 @@ static Layout windowLayout(Layout layout, llvm::ArrayRef<WindowAxis> windows, ll
 llvm::Error Binder::addWindow(const Step &step) {
   ValueId operand = step.operands[0], result = step.results[0];
   const OpDef &op = operatorOf(step.op);
-  auto windows = op.info().windowRule(op);
+  windows::Windows windows = windows::of(op);
   llvm::ArrayRef<int64_t> extents = llvm::ArrayRef(metas[operand].shape).take_back(windows.size());
   Shape domain = metas[result].shape;
   KernelOperands operands{{}, {}, 1};

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "ops/Error.h"
+#include "ops/WindowRules.h"
 #include "runtime/schema/ExecutableCodec.h"
 #include "runtime/schema/GrownValues.h"
 #include "runtime/schema/ValidateLoops.h"
@@ -15,7 +16,6 @@
 #include <numeric>
 
 namespace tess::runtime {
-
 namespace {
 
 class Validator {
@@ -338,12 +338,12 @@ llvm::Error Validator::innerClasses(const Step &step, size_t numOperands, const 
 }
 
 llvm::Error Validator::windowStep(const Step &step, const llvm::Twine &where) {
-  if (!step.op.info().windowRule)
+  if (step.op.info().lowering != Lowering::Window)
     return bad(where + " must be an operator of windows, got " + step.op.name());
   if (step.operands.size() != 1 || step.results.size() != 1)
     return bad(where + " must have an operand and a result, got " + llvm::Twine(step.operands.size()) + " and " +
                llvm::Twine(step.results.size()));
-  size_t numWindows = step.op.info().windowRule(step.op).size();
+  size_t numWindows = windows::of(step.op).size();
   if (step.parallel.size() != numWindows + 1 || step.reduced.size() != numWindows || step.vectorOnReduced)
     return bad(where + " must have groups for " + llvm::Twine(numWindows) + " windows, got " +
                llvm::Twine(step.parallel.size()) + " and " + llvm::Twine(step.reduced.size()));

@@ -59,10 +59,9 @@ private:
 /// A function that is recorded by inference, within another recording too; tapes of its caller record nothing of it.
 class PyBody {
 public:
-  explicit PyBody(nb::handle arguments) : tapes(activeTapes()), isFollowed(numTapes()) {
+  explicit PyBody(nb::handle arguments) : isFollowed(numTapes()) {
     std::vector<TensorRef> tensors = tensorsOf(arguments, "vmap");
-    for (const TapeRef &tape : tapes)
-      tape->stop();
+    tapes.emplace();
     recorder = Recorder::beginBody(tensors, std::vector<uint32_t>(tensors.size(), 0));
   }
   ~PyBody() { abandon(); }
@@ -72,7 +71,7 @@ public:
     std::vector<TensorRef> tensors = tensorsOf(outputs, "vmap");
     bool doesMore = !recorder->gradsBefore().empty() || (isFollowed && recorder->leavesGradients());
     RecordingRef recording = std::exchange(recorder, nullptr)->end(tensors);
-    restart();
+    tapes->start();
     if (doesMore || !recording->updates().empty())
       return nb::none();
     return nb::cast(PyRecording{recording});
@@ -80,18 +79,12 @@ public:
   void abandon() {
     if (recorder)
       std::exchange(recorder, nullptr)->abandon();
-    restart();
+    tapes->start();
   }
 
 private:
-  void restart() {
-    for (const TapeRef &tape : tapes)
-      tape->start();
-    tapes.clear();
-  }
-
-  llvm::SmallVector<TapeRef, 2> tapes;
   bool isFollowed;
+  std::optional<StoppedTapes> tapes;
   std::shared_ptr<Recorder> recorder; // null: it has ended
 };
 

@@ -239,23 +239,6 @@ nb::tuple tracked(nb::handle tensors) {
   return nb::tuple(flags);
 }
 
-/// Stops the active tapes until start().
-class StoppedTapes {
-public:
-  StoppedTapes() : tapes(activeTapes()) {
-    for (const TapeRef &tape : tapes)
-      tape->stop();
-  }
-  void start() {
-    for (const TapeRef &tape : tapes)
-      tape->start();
-    tapes.clear();
-  }
-
-private:
-  llvm::SmallVector<TapeRef, 2> tapes;
-};
-
 /// Takes the tensor's value away; a later use reports the reason.
 void giveUp(nb::handle tensor, const std::string &why) {
   TensorImpl &impl = implOf(tensor.ptr());

@@ -2,6 +2,8 @@
 
 from collections import OrderedDict
 
+from ._core import Tensor
+
 _LEAF = "*"
 
 
@@ -9,6 +11,15 @@ def flatten(value):
     """The leaves of tuples, lists and dicts, in order, and the structure around them."""
     leaves = []
     return leaves, _walk(value, leaves)
+
+
+def tensor_leaves(name, what, value):
+    """As flatten; TypeError of `name` where a leaf is no tensor: `what` must be made of them."""
+    leaves, structure = flatten(value)
+    for leaf in leaves:
+        if not isinstance(leaf, Tensor):
+            raise TypeError(f"{name}: {what} must be made of tensors, got {leaf!r}")
+    return leaves, structure
 
 
 def _walk(value, leaves):

@@ -2,6 +2,7 @@
 
 from .. import _core
 from .._core import ops
+from ..autodiff.grad_manager import as_list
 from ..functional.control import cond
 from ..tensor import Tensor
 
@@ -71,7 +72,7 @@ class GradScaler:
                 of several batches are added up first
             update_scale: whether `update` follows that
         """
-        ys, dys = _as_list(y), None if dy is None else _as_list(dy)
+        ys, dys = as_list(y), None if dy is None else as_list(dy)
         factors = [ops.broadcast_to(self._scale.astype(each.dtype), each.shape) for each in ys]
         if dys is not None:
             factors = [given * factor for given, factor in zip(dys, factors, strict=True)]
@@ -149,9 +150,3 @@ class GradScaler:
         self.backoff_factor = state["backoff_factor"]
         self.growth_interval = state["growth_interval"]
         self._growth_tracker._reset(_state(state["_growth_tracker"], "int32"))
-
-
-def _as_list(value):
-    if value is None:
-        return []
-    return [value] if isinstance(value, Tensor) else list(value)

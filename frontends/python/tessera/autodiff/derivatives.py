@@ -5,10 +5,9 @@ import math
 
 from .. import _core
 from .._core import ops
-from .._tree import flatten, unflatten
+from .._tree import flatten, tensor_leaves, unflatten
 from ..functional._loop_values import apart
 from ..functional._making import made
-from ..tensor import Tensor
 from .modes import no_grad, recording
 from .vmap import vmap
 
@@ -19,22 +18,13 @@ def _is_differentiable(tensor):
     return tensor.dtype.kind in _DIFFERENTIABLE or tensor.dtype.name == "bfloat16"
 
 
-def _leaves(name, what, tree):
-    """The tensors of a tree, and the containers around them."""
-    leaves, structure = flatten(tree)
-    for leaf in leaves:
-        if not isinstance(leaf, Tensor):
-            raise TypeError(f"{name}: {what} must be made of tensors, got {leaf!r}")
-    return leaves, structure
-
-
 def _is_real(tensor):
     return _is_differentiable(tensor) and tensor.dtype.kind != "c"
 
 
 def _variables(name, what, tree):
-    """As _leaves, as variables of their own through which gradients from outside go."""
-    leaves, structure = _leaves(name, what, tree)
+    """As tensor_leaves, as variables of their own through which gradients from outside go."""
+    leaves, structure = tensor_leaves(name, what, tree)
     for leaf in leaves:
         if not _is_differentiable(leaf):
             raise TypeError(f"{name}: {what} must be floats or complex, got {_meta(leaf)}")
@@ -75,7 +65,7 @@ def jvp(fun, primals, tangents):
     _check_sequence("primals", primals)
     _check_sequence("tangents", tangents)
     inputs, structure = _variables("jvp", "primals", tuple(primals))
-    along, own = _leaves("jvp", "tangents", tuple(tangents))
+    along, own = tensor_leaves("jvp", "tangents", tuple(tangents))
     if own != structure:
         raise TypeError(
             f"jvp: tangents must have the containers of primals, got {own} for {structure}"
@@ -100,7 +90,7 @@ def _check_sequence(what, given):
 def _gradients_of_seeds(fun, inputs, structure, outer):
     """(results with containers, seeds, gradients of inputs), which `outer` records of the seeds."""
     with recording(inputs) as inner:
-        results = _leaves("jvp", "results", fun(*unflatten(structure, inputs)))
+        results = tensor_leaves("jvp", "results", fun(*unflatten(structure, inputs)))
         floats = [leaf for leaf in results[0] if _is_differentiable(leaf)]
         with no_grad():
             seeds = [ops.zeros_like(leaf) for leaf in floats]
@@ -177,7 +167,7 @@ class _Jacobian:
         """The results without values; None: the function does more than its operators."""
         body = _core.Body([])
         try:
-            leaves = _leaves("jacobian", "results", self.fun())
+            leaves = tensor_leaves("jacobian", "results", self.fun())
             return leaves if body.end(leaves[0]) else None
         except Exception:  # the second call says what of this is an error
             return None
@@ -187,7 +177,7 @@ class _Jacobian:
     def _called(self):
         self.first = _core.Recomputation([])
         try:
-            return _leaves("jacobian", "results", self.fun())
+            return tensor_leaves("jacobian", "results", self.fun())
         finally:
             self.first.end()
 

@@ -122,7 +122,7 @@ class GradManager:
         if self._state is None:
             raise RuntimeError("backward: the manager must be recording, got one that is not")
         try:
-            grads = self._state.backward(_as_list(y), None if dy is None else _as_list(dy))
+            grads = self._state.backward(as_list(y), None if dy is None else as_list(dy))
             watched = self._watched
         finally:
             self.release()
@@ -148,7 +148,8 @@ class GradManager:
         return GradManagerGroup([self]) | other
 
 
-def _as_list(value):
+def as_list(value):
+    """One tensor, several or none as a list."""
     if value is None:
         return []
     return [value] if isinstance(value, Tensor) else list(value)

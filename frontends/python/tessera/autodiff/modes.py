@@ -1,4 +1,4 @@
-"""Whether gradients are recorded."""
+"""Whether gradients are recorded, and in what precision operators compute."""
 
 import threading
 from contextlib import ContextDecorator, contextmanager
@@ -27,6 +27,16 @@ def enter_recording(change):
 def is_recording():
     """Some manager of this thread records."""
     return getattr(_thread, "depth", 0) > 0
+
+
+@contextmanager
+def cast_as(state):
+    """Operators of this thread are cast as they were when `state` was `_core.autocast()`."""
+    before = _core.swap_autocast(state)
+    try:
+        yield
+    finally:
+        _core.swap_autocast(before)
 
 
 @contextmanager

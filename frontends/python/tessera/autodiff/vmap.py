@@ -4,9 +4,10 @@ import functools
 
 from .. import _core
 from .._core import ops
-from .._tree import flatten, unflatten
+from .._tree import flatten, tensor_leaves, unflatten
 from ..tensor import Tensor
 from ._mapping import Mapping
+from .modes import cast_as
 
 
 def vmap(fun, in_axes=0, out_axes=0):
@@ -114,11 +115,8 @@ class _Elements:
             results, structure = self._loop()
         else:
             mapping, structure = recorded
-            cast = _core.swap_autocast((False, *_core.autocast()[1:]))  # its casts are recorded
-            try:
+            with cast_as((False, *_core.autocast()[1:])):  # its casts are recorded
                 results = mapping.apply(self.tensors, self.size)
-            finally:
-                _core.swap_autocast(cast)
         axes = _spread("out_axes", out_axes, structure)
         stacked = [
             _placed(tensor, is_mapped, axis, self.size)
@@ -170,11 +168,7 @@ class _Elements:
 
 def _called(fun, given):
     args, kwargs = given
-    leaves, structure = flatten(fun(*args, **kwargs))
-    for leaf in leaves:
-        if not isinstance(leaf, Tensor):
-            raise TypeError(f"vmap: results must be made of tensors, got {leaf!r}")
-    return leaves, structure
+    return tensor_leaves("vmap", "results", fun(*args, **kwargs))
 
 
 def _stacked(elements):

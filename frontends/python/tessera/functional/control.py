@@ -3,7 +3,7 @@
 from .. import _core
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
-from .._tree import flatten as _flatten
+from .._tree import tensor_leaves as _leaves
 from .._tree import unflatten as _unflatten
 from ..core.symint import SymInt as _SymInt
 from ._loop_values import apart as _apart
@@ -217,14 +217,6 @@ def _recorded(scan, step):
         scan.abandon()
         raise
     return carried, others
-
-
-def _leaves(name, what, value):
-    leaves, structure = _flatten(value)
-    for leaf in leaves:
-        if not isinstance(leaf, _Tensor):
-            raise TypeError(f"{name}: {what} must be made of tensors, got {leaf!r}")
-    return leaves, structure
 
 
 def _tensors(what, value):

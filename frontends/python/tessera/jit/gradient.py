@@ -4,8 +4,9 @@ import functools
 
 from .. import _core, effects
 from .._tree import flatten, unflatten
+from ..autodiff.modes import cast_as
 from ..tensor import Tensor
-from .recording import NeedsDataError, Recorded, cast_as
+from .recording import NeedsDataError, Recorded
 from .sizes import Compiled
 
 

@@ -2,10 +2,10 @@
 
 import copy
 from collections import Counter
-from contextlib import contextmanager
 
 from .. import _core, effects
 from .._tree import flatten, unflatten
+from ..autodiff.modes import cast_as
 from ..tensor import Tensor
 from .sizes import Compiled
 
@@ -21,16 +21,6 @@ class NeedsDataError(ValueError):
 
 class AliasError(RuntimeError):
     """A recording took a variable from outside for an argument: it fits no other arguments."""
-
-
-@contextmanager
-def cast_as(state):
-    """Operators of this thread are cast as they were when `state` was `_core.autocast()`."""
-    before = _core.swap_autocast(state)
-    try:
-        yield
-    finally:
-        _core.swap_autocast(before)
 
 
 class Recorded(Compiled):
