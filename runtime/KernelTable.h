@@ -18,6 +18,8 @@
 
 namespace tess::runtime {
 
+class Stream;
+
 /// What one call is given beside its operands. One thread at a time may use a context.
 struct RunContext {
   unsigned threads = 1;
@@ -27,6 +29,8 @@ struct RunContext {
   int64_t unknownExtent = 0;
   /// The operator, and the user's line where it is known, as in KernelLaunch.
   const char *what = nullptr, *where = nullptr;
+  /// Of the call, on a device whose memory the host does not address; null on others.
+  Stream *stream = nullptr;
 };
 
 /// How a packing orders an image [batch, channels, ...] where channels are in whole blocks.

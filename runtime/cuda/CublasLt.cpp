@@ -80,6 +80,9 @@ static llvm::Error verifyRows(const char *operand, const MatrixLayout &layout, i
 llvm::Error MatmulShape::verify() const {
   if (!isFloat(dtype))
     return makeError(ErrorCode::Unimplemented, "matmul: the type must be a float on a GPU, got " + shortName(dtype));
+  if (accumulate && isNarrowFloat(dtype))
+    return makeError(ErrorCode::Unimplemented,
+                     "matmul: a sum with what out holds must be of float32 or float64, got " + shortName(dtype));
   if (std::min({batch, m, n, k}) < 0 || std::max({batch, m, n, k}) > INT32_MAX)
     return invalidArgument("matmul: sizes must be in [0, 2147483647], got batch " + llvm::Twine(batch) + ", m " +
                            llvm::Twine(m) + ", n " + llvm::Twine(n) + ", k " + llvm::Twine(k));

@@ -59,7 +59,8 @@ struct MatmulShape {
   bool transposeLhs = false; // lhs is stored [k, m]
   bool transposeRhs = false; // rhs is stored [n, k]
   MatrixLayout lhs, rhs, out;
-  bool accumulate = false; // out += instead of out =
+  /// out += instead of out =. Not of narrow floats: cuBLASLt 13.0 rounds the product before it adds (seen on an H100).
+  bool accumulate = false;
 
   /// A shape with operands that are packed in memory.
   static MatmulShape packed(DType dtype, int64_t batch, int64_t m, int64_t n, int64_t k, bool transposeLhs = false,

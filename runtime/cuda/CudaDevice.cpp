@@ -2,6 +2,7 @@
 #include "runtime/cuda/CudaDevice.h"
 
 #include "ops/Error.h"
+#include "runtime/HostKernels.h"
 
 #include <map>
 
@@ -89,6 +90,8 @@ llvm::Error CudaDevice::start(int ordinal) {
 llvm::Expected<Block> CudaDevice::allocate(size_t bytes) { return memory->allocate(bytes); }
 
 void CudaDevice::release(Block block) { memory->free(block); }
+
+llvm::ArrayRef<KernelDef> CudaDevice::kernels() const { return hostKernels(); }
 
 llvm::Expected<CUstream> CudaDevice::makeStream() const {
   if (llvm::Error error = activate())

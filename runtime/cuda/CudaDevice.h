@@ -40,7 +40,6 @@ public:
   /// `launch.fn` is a handle that CudaModule::kernel gave; InvalidArgument on any other. One thread per element of
   /// outer * inner, in a grid that fills the GPU; scratch and parts mean nothing here.
   llvm::Error launch(const KernelLaunch &launch) override;
-  /// Unimplemented: this device's table has no kernels yet.
   llvm::Error call(const PreparedKernel &kernel, RunContext &context, llvm::ArrayRef<void *> inputs,
                    llvm::ArrayRef<void *> outputs) override;
   llvm::Error copy(void *destination, const void *source, size_t bytes, unsigned parts) override;
@@ -70,8 +69,8 @@ public:
   Stream &defaultStream() override { return *stream; }
   llvm::Expected<std::unique_ptr<Stream>> createStream() override;
   llvm::Expected<std::unique_ptr<Event>> createEvent() override;
-  /// Empty until library kernels run on a stream of the caller's choice.
-  llvm::ArrayRef<KernelDef> kernels() const override { return {}; }
+  /// The host's, between copies.
+  llvm::ArrayRef<KernelDef> kernels() const override;
   llvm::StringRef target() const override { return architectureName; }
   ImageKind imageKind() const override { return ImageKind::Ptx; }
   /// PTX, which the driver compiles for this GPU.

@@ -50,14 +50,14 @@ llvm::Error CudaStream::launch(const KernelLaunch &launch) {
       "cuLaunchKernel");
 }
 
-llvm::Error CudaStream::call(const PreparedKernel &kernel, RunContext &, llvm::ArrayRef<void *>,
-                             llvm::ArrayRef<void *>) {
-  return makeError(ErrorCode::Unimplemented, "cuda: a library kernel must be one of " + device.name() +
-                                                 ", which has none, got " + kernel.implementation());
+llvm::Error CudaStream::call(const PreparedKernel &kernel, RunContext &context, llvm::ArrayRef<void *> inputs,
+                             llvm::ArrayRef<void *> outputs) {
+  context.stream = this;
+  return kernel.run(context, inputs, outputs);
 }
 
 llvm::Error CudaStream::copy(void *destination, const void *source, size_t bytes, unsigned) {
-  if (!bytes)
+  if (!bytes || destination == source)
     return llvm::Error::success();
   if (llvm::Error error = device.activate())
     return error;

@@ -21,6 +21,8 @@ struct SampleCall {
   Metas operands;
   llvm::SmallVector<unsigned, 4> segments;
   std::string name; // for messages
+  /// The range of an operand's values.
+  llvm::SmallVector<double, 4> low, high;
 };
 
 inline const llvm::json::Array &records() {
@@ -62,10 +64,24 @@ inline void setAttrs(OpDef &op, llvm::StringRef text) {
   }
 }
 
+/// The numbers of "0;-1", one for each operand; a single one is everybody's.
+inline llvm::SmallVector<double, 4> rangesOf(llvm::StringRef text, size_t numOperands) {
+  llvm::SmallVector<double, 4> ends;
+  llvm::SmallVector<llvm::StringRef> parts;
+  text.split(parts, ';');
+  for (llvm::StringRef part : parts)
+    REQUIRE(!part.trim().getAsDouble(ends.emplace_back()));
+  if (ends.size() == 1)
+    ends.resize(numOperands, ends[0]);
+  return ends;
+}
+
 inline SampleCall callOf(const OpInfo &info, const llvm::json::Object &sample, DType dtype) {
-  SampleCall call = {OpDef(info), {}, {}, std::string(info.name) + " " + sample.getString("attrs")->str()};
+  SampleCall call = {OpDef(info), {}, {}, std::string(info.name) + " " + sample.getString("attrs")->str(), {}, {}};
   setAttrs(call.op, *sample.getString("attrs"));
   const llvm::json::Array &shapes = *sample.getArray("shapes");
+  call.low = rangesOf(*sample.getString("low"), shapes.size());
+  call.high = rangesOf(*sample.getString("high"), shapes.size());
   call.segments = llvm::cantFail(defaultSegments(info, shapes.size()));
   unsigned operand = 0;
   for (unsigned group = 0; group < info.operands.size(); ++group)

@@ -2,6 +2,7 @@
 
 #include "runtime/Allocator.h"
 #include "runtime/Buffer.h"
+#include "runtime/HostKernels.h"
 #include "runtime/sim/SimDevice.h"
 #include "tests/compiler/KernelSupport.h"
 #include "tests/runtime/Expect.h"
@@ -266,4 +267,25 @@ TEST_CASE("more live blocks than a process has mappings") {
   for (Block block : held)
     sim.device.release(block);
   CHECK(sim.device.allocator().stats().inUse == 0);
+}
+
+TEST_CASE("the host's kernels serve a device that has none, between copies") {
+  Adder adder;
+  BufferRef x = adder.buffer({1, 2, 3}), values = adder.buffer({10, 20}), out = adder.buffer({1, 2, 3});
+  std::vector<int64_t> positions = {2, 0};
+  BufferRef index = get(Buffer::allocate(adder.device, 16));
+  Stream &stream = adder.device.defaultStream();
+  ok(stream.copyIn(index->data(), positions.data(), 16));
+  OpDef op = OpDef::get("index_add").set("axes", IntList{0});
+  Metas inputs = {{DType::Float32, {3}}, {DType::Float32, {2}}, {DType::Int64, {2}}}, outputs = {{DType::Float32, {3}}};
+  PreparedRef kernel = get(prepareKernel(hostKernels(), {op, inputs, outputs}));
+  CHECK(kernel->updatesOutput()); // so that the output's elements go to the host too
+  RunContext context;
+  context.stream = &stream;
+  void *operands[] = {x->data(), values->data(), index->data()}, *results[] = {out->data()};
+  ok(kernel->run(context, operands, results));
+  CHECK(adder.read(out) == std::vector<float>{21, 2, 13});
+  positions[0] = 3;
+  ok(stream.copyIn(index->data(), positions.data(), 16));
+  CHECK_THAT(messageOf(kernel->run(context, operands, results)), Catch::Contains("got 3"));
 }

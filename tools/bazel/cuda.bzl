@@ -68,8 +68,5 @@ ptxas = repository_rule(
     environ = ["CUDA_HOME", "TESS_PYTHON"],
 )
 
-# For targets that need --config=cuda and the toolkit; they are skipped elsewhere.
-CUDA_ONLY = select({
-    "//tools/bazel:cuda": ["@cuda//:toolkit_in_CUDA_HOME_or_usr_local_cuda"],
-    "//conditions:default": ["//tools/bazel:only_with_config_cuda"],
-})
+# For targets that need the toolkit; they are skipped elsewhere.
+CUDA_ONLY = ["@cuda//:toolkit_in_CUDA_HOME_or_usr_local_cuda"]

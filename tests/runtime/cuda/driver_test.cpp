@@ -79,6 +79,12 @@ TEST_CASE("a product's shape is checked before the library sees it") {
     shape.dtype = DType::Int32;
     CHECK(messageOf(shape.verify()) == "matmul: the type must be a float on a GPU, got i32");
   }
+  SECTION("sum of narrow floats") {
+    shape.accumulate = true;
+    CHECK(messageOf(shape.verify()) == "");
+    shape.dtype = DType::BFloat16;
+    CHECK(messageOf(shape.verify()) == "matmul: a sum with what out holds must be of float32 or float64, got bf16");
+  }
   SECTION("size") {
     shape.k = -1;
     CHECK(messageOf(shape.verify()) == "matmul: sizes must be in [0, 2147483647], got batch 2, m 3, n 5, k -1");

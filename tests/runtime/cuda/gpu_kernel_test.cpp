@@ -27,7 +27,12 @@ void run(CudaDevice &gpu, KernelFn kernel, const std::vector<int64_t> &sizes, co
   int64_t outer = 1;
   for (size_t group = 0; group + 1 < sizes.size(); ++group)
     outer *= sizes[group];
-  KernelLaunch launch{kernel, pointers.data(), dims.data(), nullptr, 0, outer, sizes.back(), 1, 1};
+  KernelLaunch launch{};
+  launch.fn = kernel;
+  launch.pointers = pointers.data();
+  launch.dims = dims.data();
+  launch.outer = outer;
+  launch.inner = sizes.back();
   ok(gpu.defaultStream().launch(launch));
   ok(gpu.defaultStream().synchronize());
 }
@@ -174,7 +179,8 @@ TEST_CASE("only a loaded kernel is launched") {
   CHECK_THAT(messageOf(module->kernel("g")), Contains("a kernel must be in its module, got g"));
   KernelFn kernel = get(module->kernel("f"));
   module.reset();
-  KernelLaunch launch{kernel, nullptr, nullptr, nullptr, 0, 1, 1, 1, 1};
+  KernelLaunch launch{};
+  launch.fn = kernel;
   CHECK(messageOf(gpu.defaultStream().launch(launch)) ==
         "cuda: a launched kernel must be one of a module loaded on gpu0, got another function");
   CHECK_THAT(messageOf(CudaModule::load(gpu, "no PTX at all")),
