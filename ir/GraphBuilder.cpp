@@ -7,6 +7,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 
 using namespace mlir;
 
@@ -18,6 +19,7 @@ struct GraphBuilder::State {
   std::vector<mlir::Value> values;
   std::vector<TensorMeta> metas;
   std::vector<NamedDim> dims;
+  std::vector<NamedAttrList> inputAttrs; // given to the function at the end: each change of it is kept by the context
   struct Output {
     GraphBuilder::Value value;
     std::string name;
@@ -68,24 +70,22 @@ static DenseResourceElementsAttr contentOf(PooledContext &context, StringRef key
 GraphBuilder::Value GraphBuilder::input(StringRef name, const TensorMeta &meta, ArrayRef<int> dims,
                                         std::optional<StringRef> initial) {
   OpBuilder &b = state->builder;
-  func::FuncOp func = state->func;
-  unsigned index = func.getNumArguments();
   SmallVector<int64_t> dimIndices(dims.begin(), dims.end());
   dimIndices.resize(meta.rank(), -1);
-  SmallVector<NamedAttribute, 3> attrs = {b.getNamedAttr(kNameAttr, b.getStringAttr(name)),
-                                          b.getNamedAttr(kArgDimsAttr, b.getDenseI64ArrayAttr(dimIndices))};
+  NamedAttrList &attrs = state->inputAttrs.emplace_back();
+  attrs.set(kNameAttr, b.getStringAttr(name));
+  attrs.set(kArgDimsAttr, b.getDenseI64ArrayAttr(dimIndices));
   if (initial)
-    attrs.push_back(b.getNamedAttr(kInitialAttr, contentOf(graph.impl().context, "state", meta, *initial)));
-  (void)func.insertArgument(index, typeOf(b.getContext(), meta), b.getDictionaryAttr(attrs), b.getUnknownLoc());
-  return state->add(func.getArgument(index), meta);
+    attrs.set(kInitialAttr, contentOf(graph.impl().context, "state", meta, *initial));
+  return state->add(state->func.front().addArgument(typeOf(b.getContext(), meta), b.getUnknownLoc()), meta);
 }
 
 static Attribute layoutAttr(OpBuilder &b, MemoryLayout layout) { return b.getI8IntegerAttr(int8_t(layout)); }
 
 void GraphBuilder::setLayout(Value input, MemoryLayout layout) {
   if (layout != MemoryLayout::RowMajor)
-    state->func.setArgAttr(cast<BlockArgument>(state->values[input]).getArgNumber(), kLayoutAttr,
-                           layoutAttr(state->builder, layout));
+    state->inputAttrs[cast<BlockArgument>(state->values[input]).getArgNumber()].set(kLayoutAttr,
+                                                                                    layoutAttr(state->builder, layout));
 }
 
 GraphBuilder::Value GraphBuilder::constant(const TensorMeta &meta, StringRef bytes, StringRef name) {
@@ -165,7 +165,9 @@ Graph GraphBuilder::finish() {
   }
   func::ReturnOp::create(b, b.getUnknownLoc(), values);
   func::FuncOp func = state->func;
-  func.setFunctionType(b.getFunctionType(func.getArgumentTypes(), ValueRange(values).getTypes()));
+  func.setFunctionType(b.getFunctionType(func.front().getArgumentTypes(), ValueRange(values).getTypes()));
+  func.setAllArgAttrs(llvm::map_to_vector(
+      state->inputAttrs, [&](const NamedAttrList &attrs) { return attrs.getDictionary(b.getContext()); }));
   for (auto [index, output] : llvm::enumerate(state->outputs))
     if (output.layout != MemoryLayout::RowMajor)
       func.setResultAttr(index, kLayoutAttr, layoutAttr(b, output.layout));

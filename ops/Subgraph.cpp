@@ -4,6 +4,7 @@
 #include "ops/GraphPieces.h"
 #include "ops/RuleErrors.h"
 #include "ops/ShapeRules.h"
+#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -27,9 +28,10 @@ int SubgraphBuilder::apply(OpDef op, llvm::ArrayRef<int> inputs, llvm::ArrayRef<
 
 llvm::SmallVector<int, 2> SubgraphBuilder::applyAll(OpDef op, llvm::ArrayRef<int> inputs,
                                                     llvm::ArrayRef<unsigned> segments) {
-  for (const Subgraph::Node &node : graph.nodes)
-    if (llvm::ArrayRef<int>(node.inputs) == inputs && llvm::ArrayRef<unsigned>(node.segments) == segments &&
-        node.op.isSame(op))
+  uint64_t hash = llvm::hash_combine(op.hash(), llvm::hash_combine_range(inputs));
+  for (auto [node, nodeHash] : llvm::zip_equal(graph.nodes, hashes))
+    if (nodeHash == hash && llvm::ArrayRef<int>(node.inputs) == inputs &&
+        llvm::ArrayRef<unsigned>(node.segments) == segments && node.op.isSame(op))
       return node.outputs;
   llvm::SmallVector<TensorMeta, 4> operandMetas;
   bool isWhole = firstError.empty();
@@ -56,6 +58,7 @@ llvm::SmallVector<int, 2> SubgraphBuilder::applyAll(OpDef op, llvm::ArrayRef<int
     node.outputs.push_back(graph.numValues++);
   }
   graph.nodes.push_back(std::move(node));
+  hashes.push_back(hash);
   return graph.nodes.back().outputs;
 }
 

@@ -60,6 +60,7 @@ public:
 private:
   Subgraph graph;
   llvm::SmallVector<TensorMeta, 16> metas;
+  llvm::SmallVector<uint64_t, 16> hashes; // by node
   std::string firstError;
 };
 

@@ -75,6 +75,22 @@ std::string family(const OpModel &op) {
   return sys::path::stem(file->getBufferIdentifier()).str();
 }
 
+/// "field: name" of the functions of C++ that the record names, kernels of the runtime among them.
+json::Array functions(const OpModel &op) {
+  json::Array array;
+  auto add = [&](const Record &record, StringRef field) {
+    if (std::string name = record.getValue(field) ? record.getValueAsString(field).str() : ""; !name.empty())
+      array.push_back((field + ": " + name).str());
+  };
+  for (StringRef field : {"shapeRule", "check", "boundRule", "gradientRule", "normalise", "channels"})
+    add(*op.record, field);
+  const Record &lowering = *op.record->getValueAsDef("lowering");
+  if (!lowering.isSubClassOf("Window")) // its kernel is for old files
+    for (StringRef field : {"rule", "kernel"})
+      add(lowering, field);
+  return array;
+}
+
 json::Array labels(const OpModel &op) {
   json::Array array;
   for (const auto &[label, text] : op.constraints)
@@ -96,6 +112,8 @@ void emitSamples(const Model &model, raw_ostream &os) {
                                {"samples", samples(op)},
                                {"oracle", op.oracle},
                                {"labels", labels(op)},
+                               {"functions", functions(op)},
+                               {"elementwise", op.record->getValueAsDef("lowering")->getName() == "Elementwise_"},
                                {"signature", op.signature ? json::Value(op.signature->text) : nullptr},
                                {"python", json::Object{{"module", op.pyModule}, {"name", op.pyName}}},
                                {"has_gradient", op.hasGradient()},

@@ -5,6 +5,8 @@
 #include "runtime/schema/BitsVersion.h"
 #include "tests/runtime/Stderr.h"
 
+#include <sys/resource.h>
+
 using namespace tess;
 using namespace tess::ir;
 
@@ -109,6 +111,22 @@ TEST_CASE("a damaged initial value is an error that names it") {
   CHECK(refusal(bytes) == "graph: initial value 'count' must have the bytes of f32[5000], got 19999");
   tensors.clear();
   CHECK(refusal(bytes) == "graph: tensor section 't0' must exist, got none");
+}
+
+TEST_CASE("a graph of many inputs takes memory for each of them once") {
+  auto peak = [] {
+    struct rusage usage;
+    REQUIRE(getrusage(RUSAGE_SELF, &usage) == 0);
+    return usage.ru_maxrss >> 10; // in MiB
+  };
+  const int64_t before = peak();
+  GraphBuilder builder;
+  std::vector<GraphBuilder::Value> inputs;
+  for (unsigned i = 0; i < 10000; ++i)
+    inputs.push_back(builder.input("x" + std::to_string(i), {DType::Float32, {2}}));
+  builder.output(llvm::cantFail(builder.apply(OpDef::get("concat"), inputs))[0], "y");
+  Graph graph = builder.finish();
+  CHECK(peak() - before < 256); // a type of all inputs for each of them would be 1200
 }
 
 TEST_CASE("inference errors reach the caller of the builder") {

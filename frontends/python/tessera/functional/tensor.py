@@ -202,8 +202,13 @@ def broadcast_to(inp, shape):
     >>> broadcast_to(tensor([[1], [2]]), (2, None, 3)).shape
     (2, 2, 3)
     """
-    is_plain = type(shape) is tuple and {*map(type, shape)} == {int} and min(shape) >= 0
-    return _ops.broadcast_to(inp, shape if is_plain else _repeated_sizes(inp, shape))
+    if type(shape) is tuple:
+        for size in shape:  # a loop takes half as long as functions over the sizes
+            if type(size) is not int or size < 0:
+                break
+        else:
+            return _ops.broadcast_to(inp, shape)
+    return _ops.broadcast_to(inp, _repeated_sizes(inp, shape))
 
 
 def transpose(inp, pattern=None):
