@@ -4,7 +4,7 @@ import contextlib
 import threading
 
 import tessera
-from tessera import _core, jit
+from tessera import _core, amp, jit
 from tessera.autodiff import GradManager
 from tessera.device import Device
 
@@ -49,6 +49,29 @@ def donated(program):
     return difference(
         (rows, bits(list(captured.values()))), ([(row, []) for row, _ in wanted], kept), "donated"
     )
+
+
+def autocast(program):
+    """Each operator in the precision of its record: within a trace, and around one."""
+    low = ("float16", "bfloat16")[program.seed % 2]
+
+    def run(wrap):
+        function, captured = program.instance()
+        return observed(wrap(function), program, captured)
+
+    def cast(function):
+        return amp.autocast(low_prec_dtype=low)(function)
+
+    with _skipping_refusals():
+        expected = run(cast)
+    try:
+        within, around = run(lambda f: jit.trace(cast(f))), run(lambda f: cast(jit.trace(f)))
+    except ValueError as error:
+        if "body must return each carried value" in str(error):  # eager makes no trip
+            raise SkippedError(str(error)) from None
+        raise
+    found = difference(within, expected, "autocast")
+    return found or difference(around, expected, "autocast around a trace")
 
 
 @contextlib.contextmanager
@@ -286,6 +309,7 @@ DRAWN = {
     "symbolic": symbolic,
     "unfused": unfused,
     "donated": donated,
+    "autocast": autocast,
     "smaller_isa": smaller_isa,
     "tess_run": tess_run,
     "network": network,
