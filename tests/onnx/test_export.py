@@ -12,6 +12,8 @@ import tessera.module as M  # noqa: N812
 import tessera.onnx
 from onnx.reference import ReferenceEvaluator
 from tessera import jit
+from tessera.core import apply
+from tessera.core.ops import builtin as B  # noqa: N812
 
 from tests.python.helper import flat
 
@@ -257,3 +259,9 @@ def test_a_fixed_dimension_is_refused():
     )
     options = {"arg_names": ["x"], "dims": {"y": {0: jit.Dim("n")}}}
     _refused("dims must be of arguments in arg_names", ValueError, traced, **options)
+
+
+def test_complex_numbers_are_padded():
+    x = tessera.Tensor(np.arange(6, dtype="complex64").reshape(2, 3) * 1j)
+    model, (expected,) = exported(lambda x: apply(B.Pad(low=[1, 0], high=[0, 2]), x)[0], x)
+    np.testing.assert_array_equal(tessera.onnx.load(model)(x).numpy(), expected)

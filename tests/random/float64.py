@@ -172,6 +172,11 @@ def narrowest(program):
 
 def float64(program):
     """The eager results beside those in float64."""
+    return judged(program, results(program), "float64")
+
+
+def judged(program, got, what):
+    """The first of the results `got` that rounding does not explain."""
     if not any(each.dtype in _FORMATS for each in program.inputs):
         raise SkippedError("nothing is narrower than float64")
     texts = [*(each.dtype for each in program.inputs), *(each.text for each in program.statements)]
@@ -184,14 +189,14 @@ def float64(program):
         wide, *others = (results(widened(program, dtype, noise)) for noise in (0, *_NOISES))
     except REFUSALS as error:
         raise SkippedError(f"not in float64: {error}") from None
-    got, sizes = results(program), _sizes(program, wide)
+    sizes = _sizes(program, wide)
     if found := _first_beyond(got, wide, others, sizes, dtype):
         others += [results(widened(program, dtype, noise)) for noise in _MORE_NOISES]
         found = _first_beyond(got, wide, others, sizes, dtype)
     if found:
         own = [results(shaken(program, noise)) for noise in (*_NOISES, *_MORE_NOISES)]
         found = _first_beyond(got, wide, others, sizes, dtype, own)
-    return found
+    return found and f"{what}: {found}"
 
 
 def _size(array):
@@ -218,7 +223,7 @@ def _first_beyond(got, wide, others, sizes, dtype, own=()):
     for index, (ours, want, size) in enumerate(zip(got, wide, sizes, strict=True)):
         moved, rounded = [each[index] for each in others], [each[index] for each in own]
         if found := beyond(ours, want, moved, size, dtype, rounded):
-            return f"float64: result {index}: {found}"
+            return f"result {index}: {found}"
     return ""
 
 

@@ -31,6 +31,7 @@ BY_MODE = {
     "two_threads": Focus(0.1, writes=False, state=False),
     "donated": Focus(0.08, writes=False),
     "nodes": Focus(0.05, writes=False, loss=False, state=False, sized=True),
+    "onnx": Focus(0.05, state=False),
     "tess_run": Focus(0.05, dtypes=tuple(d for d in _ALL_DTYPES if d != "bfloat16"), state=False),
 }
 

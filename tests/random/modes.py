@@ -11,6 +11,7 @@ from tessera.device import Device
 from tests.python.helper import as_list, bits
 from tests.random.files import free, loaded, sim_run, smaller_isa, tess_run
 from tests.random.float64 import float64
+from tests.random.interchange import onnx
 from tests.random.networks import network, nodes
 from tests.random.observe import CALLS, SkippedError, difference, eager, fresh, observed
 from tests.random.program import REFUSALS
@@ -314,6 +315,7 @@ DRAWN = {
     "tess_run": tess_run,
     "network": network,
     "nodes": nodes,
+    "onnx": onnx,
     "sim": sim,
     "sim_gradient": sim_gradient,
     "sim_inputs": sim_inputs,

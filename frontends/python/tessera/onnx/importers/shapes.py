@@ -141,8 +141,8 @@ def _pad(node, x, pads=None, value=None, axes=None):
 
 
 def _filled(node, x, low, high, value):
-    """With a border of a number, or of what a tensor holds."""
-    if value is None or 2 in node.constants:
+    """With a border of a real number, or of what a tensor holds."""
+    if value is None or (2 in node.constants and value.dtype.kind != "c"):
         number = node["value"] or 0.0 if value is None else node.number(2, value)
         return _ops.pad(x, low, high, float(number))
     inside = _ops.pad(_ops.full(list(x.shape), 1, "uint8"), low, high, 0.0)
