@@ -49,6 +49,7 @@ _WITHOUT_NOISE = re.compile("complex|polar|float8|intb|quantize|ts.dtype.q", re.
 _NOISES = (1, -1, 2, -2)
 # What is found must hold under these, too: numbers of which two cancel may have got alike noise.
 _MORE_NOISES = tuple(range(3, 13))
+_MOST = 1 << 24  # numbers in the results of a program that is judged
 # The largest of four spreads is below the largest error of a million elements: normal, 2 against 5.
 _FACTOR = 4
 
@@ -184,6 +185,8 @@ def judged(program, got, what):
         raise SkippedError("it has complex numbers or float8, on which no noise is put")
     if any(_EQUALITY.search(each.text) for each in program.statements):
         raise SkippedError("it asks whether rounded numbers are equal")
+    if sum(each.size for each in got) > _MOST:
+        raise SkippedError("many copies of so many numbers take gigabytes")
     dtype = narrowest(program)
     try:
         wide, *others = (results(widened(program, dtype, noise)) for noise in (0, *_NOISES))
