@@ -11,7 +11,7 @@ from tests.python.helper import assert_close
 
 class TestGPT(Example):
     module = gpt
-    steps, count = 30, 4
+    steps, count = 16, 4
 
     @classmethod
     def make(cls):

@@ -7,7 +7,7 @@ from tests.examples.harness import Example
 
 class TestUNet(Example):
     module = unet
-    steps, count = 40, 4
+    steps, count, learns = 16, 4, 0.8
 
     @classmethod
     def make(cls):
