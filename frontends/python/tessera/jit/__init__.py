@@ -1,6 +1,7 @@
 """Functions compiled whole: trace, dump, load, estimate."""
 
 from .estimate import Estimate, Spec, estimate
+from .file_options import DumpInfo
 from .graph_opt_config import GraphOptimizationConfig
 from .mismatch import TraceError, TraceMismatchError
 from .partial import partial_trace
@@ -10,6 +11,7 @@ from .trace import trace
 
 __all__ = [
     "Dim",
+    "DumpInfo",
     "Estimate",
     "GraphOptimizationConfig",
     "Program",

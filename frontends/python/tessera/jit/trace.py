@@ -11,7 +11,7 @@ from .. import _core, config, effects
 from .._tree import flatten
 from ..autodiff import modes
 from .donation import donated_tensors, give_up
-from .dump import write
+from .dump import Dumps
 from .gradient import NoGradientError, TrackedCall
 from .mismatch import TraceMismatchError, check_same, is_same
 from .python_state import PythonState
@@ -25,7 +25,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 _MANY_RENEWALS = 16
 
 
-class trace:  # noqa: N801
+class trace(Dumps):  # noqa: N801
     """Records a function's first call and runs later calls with the same signature compiled.
 
     >>> import tessera
@@ -371,21 +371,6 @@ class trace:  # noqa: N801
         from ..utils.html import of_trace
 
         return of_trace(self)
-
-    def dump(self, file, *, arg_names=None, output_names=None, dims=None, targets=("host",),
-             training=False):  # fmt: skip
-        """Writes the last signature's program to `file` (a path or a binary stream).
-
-        `arg_names` and `output_names` name inputs and outputs; `dims` frees dimensions of inputs:
-        `{"image": {0: Dim("batch", 1, 512)}}`, or "all" of them, each by itself. `targets` are the
-        machines to compile for; without any the file holds the graph only.
-
-        Tensors from outside are constants of the program. Those that the function updates are its
-        state, which starts with their values now: calls of what `load` returns go on like calls of
-        the function after the dump. ValueError: they must keep dtypes and shapes, the function must
-        return a tensor. RuntimeError: batch normalisation must not be trained without `training`.
-        """
-        write(self, self._last, file, arg_names, output_names, dims, targets, training)
 
 
 def _warn_once(traced, what, key=None):
