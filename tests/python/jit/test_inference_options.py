@@ -78,6 +78,14 @@ def test_operators_that_share_no_kernel(tmp_path):
     assert launches(path, x) == 1
 
 
+def test_a_trace_without_fusion_is_dumped_so(tmp_path):
+    x = tensor(5)
+    call = jit.trace(lambda x: F.exp(x) + 1, capture_as_const=True, opt_level=0)
+    call(x)
+    call.dump(tmp_path / "net.tess")
+    assert launches(tmp_path / "net.tess", x) == 2
+
+
 def test_half_precision(tmp_path):
     net, path, x = Model().eval(), tmp_path / "half.tess", tensor(4, 6, seed=1)
     call = traced(net.__call__, x)
