@@ -37,8 +37,9 @@ llvm::Error opened(llvm::StringRef who, llvm::Error error) {
 
 } // namespace
 
-llvm::Error writeProgram(llvm::StringRef path, const ir::Graph &graph, llvm::ArrayRef<std::string> targets,
-                         const Metadata &metadata, CompileOptions options) {
+llvm::Expected<WrittenProgram> writeProgram(llvm::StringRef path, const ir::Graph &graph,
+                                            llvm::ArrayRef<std::string> targets, const Metadata &metadata,
+                                            CompileOptions options) {
   Tensors tensors;
   llvm::Expected<std::string> graphBytes = graph.serialize(tensors);
   if (!graphBytes)
@@ -61,7 +62,10 @@ llvm::Error writeProgram(llvm::StringRef path, const ir::Graph &graph, llvm::Arr
     sections.push_back({SectionKind::Meta, key, text});
   for (const ir::Graph::TensorRef &tensor : tensors)
     sections.push_back({SectionKind::Tensor, tensor.name, tensor.bytes});
-  return opened("dump", writeContainer(path, sections));
+  WrittenProgram written{ir::summarize(graph), {}};
+  if (llvm::Error error = opened("dump", writeContainer(path, sections, &written.file)))
+    return std::move(error);
+  return written;
 }
 
 static llvm::Expected<ir::Graph> graphOf(const Container &file, Metadata *metadata) {

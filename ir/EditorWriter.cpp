@@ -17,7 +17,7 @@ using Value = GraphBuilder::Value;
 /// Writes the nodes of one editor.
 class EditorWriter {
 public:
-  EditorWriter(const GraphEditor &editor, const KeptNames &kept) : editor(editor), kept(kept), nodes(editor.nodes()) {}
+  explicit EditorWriter(const GraphEditor &editor) : editor(editor), nodes(editor.nodes()) {}
 
   llvm::Expected<Graph> write() {
     findSymbols();
@@ -104,8 +104,7 @@ private:
         return invalidArgument("dump: a state must be updated by the network that reads it, got '" +
                                node->names.front() + "' of another network");
       if (node->kind() == Node::Kind::Constant)
-        values[node.get()].push_back(builder.constant(node->metas.front(), *node->bytes,
-                                                      kept.constants ? llvm::StringRef(node->names.front()) : ""));
+        values[node.get()].push_back(builder.constant(node->metas.front(), *node->bytes, node->names.front()));
       if (node->isOperator())
         if (llvm::Error error = writeOperator(*node))
           return error;
@@ -127,7 +126,7 @@ private:
     for (const DataSize &size : node.dataSizes)
       if (auto used = dataSizes.find(size.symbol()); used != dataSizes.end())
         builder.nameSize((*results)[size.result], size.axis, uint32_t(used->second));
-    if (kept.values && !node.names.front().empty())
+    if (!node.names.front().empty())
       builder.setName(results->front(), node.names.front());
     return llvm::Error::success();
   }
@@ -151,7 +150,6 @@ private:
   }
 
   const GraphEditor &editor;
-  const KeptNames &kept;
   std::vector<NodeRef> nodes;
   GraphBuilder builder;
   std::map<uint32_t, int> dims, dataSizes; // by symbol: number in the graph
@@ -160,6 +158,11 @@ private:
 
 } // namespace
 
-llvm::Expected<Graph> GraphEditor::graph(const KeptNames &names) const { return EditorWriter(*this, names).write(); }
+llvm::Expected<Graph> GraphEditor::graph(const KeptNames &names) const {
+  llvm::Expected<Graph> graph = EditorWriter(*this).write();
+  if (graph)
+    keepNames(*graph, names);
+  return graph;
+}
 
 } // namespace tess::ir

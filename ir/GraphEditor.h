@@ -7,17 +7,12 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "ir/GraphNames.h"
 #include "ir/Node.h"
 
 #include <utility>
 
 namespace tess::ir {
-
-/// Which names a graph gets. Inputs, states and outputs always have theirs.
-struct KeptNames {
-  bool values = false;    // of results of operators that are no outputs
-  bool constants = false; // of parameters
-};
 
 /// The outputs of a program, and so its nodes. Movable. One thread at a time.
 class GraphEditor {
@@ -36,8 +31,9 @@ public:
 
   /// The nodes of `graph`. An output's value has its name; where it has several, that of the first.
   static llvm::Expected<GraphEditor> open(const Graph &graph);
-  /// The graph of what the nodes are now. InvalidArgument when there is no output, when two inputs, states or outputs
-  /// have one name or two dimensions of one name have other bounds, and when a state has no update here.
+  /// The graph of what the nodes are now, with the names to keep. InvalidArgument when there is no output, when two
+  /// inputs, states or outputs have one name or two dimensions of one name have other bounds, and when a state has no
+  /// update here.
   llvm::Expected<Graph> graph(const KeptNames &names = {}) const;
 
   /// All nodes of the program, each behind what it depends on.

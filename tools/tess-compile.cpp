@@ -23,8 +23,8 @@ llvm::Error run(const Arguments &arguments) {
   if (!arguments.gradient.empty())
     if (llvm::Error error = tess::compiler::differentiate(*graph, arguments.gradient))
       return error;
-  return tess::compiler::writeProgram(arguments.output, *graph, arguments.targets, metadata,
-                                      tess::eager::hostOptions());
+  return tess::compiler::writeProgram(arguments.output, *graph, arguments.targets, metadata, tess::eager::hostOptions())
+      .takeError();
 }
 
 } // namespace

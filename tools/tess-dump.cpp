@@ -11,9 +11,11 @@
 #include "runtime/bind/ValueMetas.h"
 #include "runtime/schema/Container.h"
 #include "runtime/schema/ExecutableCodec.h"
+#include "runtime/schema/TestCases.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -296,6 +298,17 @@ llvm::Error printWhy(const ir::Graph &graph, llvm::raw_ostream &os) {
   return compiler::compile(graph, options).takeError();
 }
 
+/// Prints what tests the program, if anything does.
+llvm::Error printTests(const Container &file, llvm::raw_ostream &os) {
+  llvm::Expected<TestCases> tests = readTests(file);
+  if (!tests)
+    return tests.takeError();
+  for (auto [number, each] : llvm::enumerate(tests->cases))
+    os << llvm::formatv("test {0}: {1} inputs, {2} outputs within ", number, each.inputs.size(), each.expected.size())
+       << llvm::format("%g", tests->maxError) << "\n";
+  return llvm::Error::success();
+}
+
 llvm::Error run(const std::string &path, const llvm::StringMap<int64_t> &dims, bool why, llvm::raw_ostream &os) {
   auto container = Container::open(path);
   if (!container)
@@ -310,6 +323,8 @@ llvm::Error run(const std::string &path, const llvm::StringMap<int64_t> &dims, b
   if (why)
     if (llvm::Error error = printWhy(*graph, os))
       return error;
+  if (llvm::Error error = printTests(**container, os))
+    return error;
   for (const Container::Section &section : (*container)->sections())
     if (section.kind == SectionKind::Executable)
       if (llvm::Error error = ExecutableDump(*container, dims, os).print(section))

@@ -1,10 +1,11 @@
 //===- tess-run.cpp - runs a .tess file -----------------------------------===//
 //
-// A thin main function over tessera/deploy.h: the process has no Python and no
+// A thin main function over tessera/deploy.h and check.h: the process has no Python and no
 // compiler. State starts as in the file, and each of the --repeat runs
 // continues with it.
 //
 //===----------------------------------------------------------------------===//
+#include "tessera/check.h"
 #include "tessera/deploy.h"
 #include "tessera/npy.h"
 
@@ -27,7 +28,7 @@ struct Arguments {
   std::string file, labels, profile, device;
   std::vector<std::string> inputs, outputs; // name=path
   unsigned repeat = 1, threads = 0;
-  bool noCode = false, verify = false;
+  bool noCode = false, verify = false, test = false;
 };
 
 struct Timing {
@@ -46,6 +47,7 @@ private:
   Status time();
   Status writeOutputs() const;
   Status reportAccuracy() const;
+  Status runTests() const;
   void report() const;
   int64_t numSamples() const { return arrays.empty() || arrays[0].shape.empty() ? 1 : arrays[0].shape[0]; }
 
@@ -256,6 +258,19 @@ Status Run::reportAccuracy() const {
   return {};
 }
 
+Status Run::runTests() const {
+  if (!arguments.inputs.empty() || !arguments.outputs.empty() || !arguments.labels.empty())
+    return invalid("--test must come without --input, --output and --labels, got " +
+                   std::to_string(arguments.inputs.size() + arguments.outputs.size() + !arguments.labels.empty()));
+  Status status = deploy::checkTests(model, [](const std::string &line) { std::printf("%s\n", line.c_str()); });
+  if (Status whole = model.checkFile(); !whole)
+    return whole;
+  if (!status)
+    return {status.code, arguments.file + ": " + status.message};
+  std::printf("%s: the tests pass\n", arguments.file.c_str());
+  return {};
+}
+
 Status Run::go() {
   if (arguments.threads)
     if (Status status = deploy::setNumThreads(arguments.threads); !status)
@@ -268,6 +283,8 @@ Status Run::go() {
     return status;
   if (Status status = checkNames("--output", arguments.outputs, model.outputs()); !status)
     return status;
+  if (arguments.test)
+    return runTests();
   if (Status status = readInputs(); !status)
     return status;
   if (Status status = bindInputs(); !status)
@@ -300,6 +317,7 @@ int main(int argc, char **argv) {
   app.add_option("--device", arguments.device, "the device that runs it, as sim0 (default: the host)");
   app.add_flag("--no-code-from-file", arguments.noCode,
                "do not run code from the file (tess-run has no other: an error)");
+  app.add_flag("--test", arguments.test, "run the tests in the file, and fail where a result is too far off");
   app.add_flag("--verify", arguments.verify, "verify every tensor's checksum before anything runs");
   app.add_option("--profile", arguments.profile, "write a Chrome trace of every step");
   CLI11_PARSE(app, argc, argv);

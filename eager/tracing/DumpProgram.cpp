@@ -40,21 +40,26 @@ static llvm::Error checkBinds(const ir::Graph &graph, const RecordingRef &record
   return llvm::Error::success();
 }
 
-llvm::Error dumpProgram(llvm::StringRef path, const RecordingRef &recorded, llvm::StringRef name, GraphOptions options,
-                        llvm::ArrayRef<std::string> targets, const compiler::Metadata &metadata) {
+llvm::Expected<compiler::WrittenProgram> dumpProgram(llvm::StringRef path, const RecordingRef &recorded,
+                                                     llvm::StringRef name, GraphOptions options,
+                                                     const ProgramFileOptions &file) {
   options.captureAsConstants = options.keepsState = true;
   llvm::Expected<ir::Graph> graph = buildGraph(*recorded, options);
   if (!graph)
     return graph.takeError();
+  ir::keepNames(*graph, file.names);
   BlockingRegion region(/*computes=*/true);
   if (!options.dims.empty()) {
     if (llvm::Error error = checkBinds(*graph, recorded, name, options))
-      return error;
-  } else if (targets.empty() && recorded->hasDataSizes()) { // load() would refuse a composite that needs such a size
+      return std::move(error);
+  } else if (file.targets.empty() &&
+             recorded->hasDataSizes()) { // load() would refuse a composite that needs such a size
     if (llvm::Error error = compiled(*graph).takeError())
-      return error;
+      return std::move(error);
   }
-  return compiler::writeProgram(path, *graph, targets, metadata, hostOptions());
+  compiler::CompileOptions compile = hostOptions();
+  compile.fuse = file.fuse;
+  return compiler::writeProgram(path, *graph, file.targets, file.metadata, std::move(compile));
 }
 
 } // namespace tess::eager

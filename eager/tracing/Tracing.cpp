@@ -111,6 +111,11 @@ llvm::Error Recorder::apply(Call &call, Tensors &results) {
     record(call, results);
   else if (call.op.kind == OperatorKind::CreateTensor)
     recordConstant(*results.front());
+  else if (call.op.kind == OperatorKind::RenameValue)
+    if (const TensorImpl &tensor = *call.operands[0].tensor; tensor.traceTag.owner == id)
+      if (Recording::Value &value = recording.valueList[tensor.traceTag.id];
+          value.kind == Recording::ValueKind::Computed)
+        value.name = tensor.name().str();
   return llvm::Error::success();
 }
 

@@ -8,7 +8,7 @@
 #include "runtime/Executor.h"
 #include "runtime/ParallelFor.h"
 #include "runtime/Profiler.h"
-#include "runtime/schema/Container.h"
+#include "runtime/schema/TestCases.h"
 
 #include <map>
 #include <mutex>
@@ -308,6 +308,39 @@ const std::string &Model::target() const { return impl->target; }
 const std::string *Model::metadata(const std::string &key) const {
   auto found = impl->metadata.find(key);
   return found == impl->metadata.end() ? nullptr : &found->second;
+}
+
+/// The array of each of `infos`; DataLoss where one is missing.
+template <typename Infos>
+static llvm::Error inOrder(const Infos &infos, runtime::TestCase::Arrays &arrays, llvm::StringRef file,
+                           std::vector<std::string> &ordered) {
+  for (const auto &info : infos) {
+    auto found = llvm::find_if(arrays, [&](const auto &array) { return array.first == info.name; });
+    if (found == arrays.end())
+      return makeError(ErrorCode::DataLoss, file + ": a test must have an array for " + info.name + ", got none");
+    ordered.push_back(std::move(found->second));
+  }
+  return llvm::Error::success();
+}
+
+Status Model::testCases(TestCases &tests) const {
+  if (!impl->file)
+    return {Code::InvalidArgument, "testCases: model must be loaded first, got an empty one"};
+  llvm::Expected<runtime::TestCases> read = readTests(*impl->file);
+  if (!read)
+    return toStatus(read.takeError());
+  TestCases found{{}, read->maxError, read->verbose};
+  for (runtime::TestCase &each : read->cases) {
+    TestCase &test = found.cases.emplace_back();
+    if (llvm::Error error = inOrder(impl->inputs, each.inputs, impl->file->path(), test.inputs))
+      return toStatus(std::move(error));
+    if (each.expected.empty())
+      continue;
+    if (llvm::Error error = inOrder(impl->outputs, each.expected, impl->file->path(), test.expected))
+      return toStatus(std::move(error));
+  }
+  tests = std::move(found);
+  return {};
 }
 
 /// The name of a file without folder and ending, as in "digits" for "models/digits.tess".

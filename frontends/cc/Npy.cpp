@@ -121,12 +121,9 @@ static Status readHeader(std::FILE *file, const std::string &path, Header &heade
   return {};
 }
 
-Status readNpy(const std::string &path, NpyArray &array) {
-  File file(std::fopen(path.c_str(), "rb"));
-  if (!file)
-    return systemError(path, "open the file");
+static Status readArray(std::FILE *file, const std::string &path, NpyArray &array) {
   Header header;
-  if (Status status = readHeader(file.get(), path, header); !status)
+  if (Status status = readHeader(file, path, header); !status)
     return status;
   const TypeName *type = nullptr;
   for (const TypeName &candidate : typeNames)
@@ -135,19 +132,35 @@ Status readNpy(const std::string &path, NpyArray &array) {
   if (!type)
     return bad(path, "must have elements of a little-endian number, got " + header.descr);
   int64_t count = checkedCount(header.shape);
-  long begin = std::ftell(file.get());
-  std::fseek(file.get(), 0, SEEK_END);
-  int64_t available = std::ftell(file.get()) - begin;
-  std::fseek(file.get(), begin, SEEK_SET);
+  long begin = std::ftell(file);
+  std::fseek(file, 0, SEEK_END);
+  int64_t available = std::ftell(file) - begin;
+  std::fseek(file, begin, SEEK_SET);
   int64_t bytes = count < 0 ? -1 : count * int64_t(byteWidth(type->dtype));
   if (bytes < 0 || bytes > available)
     return bad(path, "must have as many elements as its shape says, got " + std::to_string(available) + " bytes");
   array = {type->dtype, header.shape, std::vector<char>(size_t(bytes))};
-  if (std::fread(array.data.data(), 1, size_t(bytes), file.get()) != size_t(bytes))
+  if (std::fread(array.data.data(), 1, size_t(bytes), file) != size_t(bytes))
     return systemError(path, "read the file");
   if (header.fortran && array.shape.size() > 1)
     toRowMajor(array);
   return {};
+}
+
+Status readNpy(const std::string &path, NpyArray &array) {
+  File file(std::fopen(path.c_str(), "rb"));
+  if (!file)
+    return systemError(path, "open the file");
+  return readArray(file.get(), path, array);
+}
+
+Status parseNpy(const std::string &bytes, const std::string &name, NpyArray &array) {
+  if (bytes.empty())
+    return bad(name, "must be a .npy file, got no bytes");
+  File file(::fmemopen(const_cast<char *>(bytes.data()), bytes.size(), "rb"));
+  if (!file)
+    return systemError(name, "read the bytes");
+  return readArray(file.get(), name, array);
 }
 
 DType storedAs(DType dtype) {

@@ -45,6 +45,8 @@ static llvm::StringRef kindName(SectionKind kind) {
     return "code";
   case SectionKind::FlatExecutable:
     return "flat exec";
+  case SectionKind::Test:
+    return "test";
   }
   return "unknown";
 }

@@ -34,6 +34,7 @@ enum class SectionKind : uint32_t {
   Meta = 4,           // text by key
   Code = 5,           // a code image, named by its hash
   FlatExecutable = 6, // of the build that the file names, named by class
+  Test = 7,           // what tests the program (TestCases.h)
 };
 
 /// One section to write. The bytes are not copied.
@@ -43,10 +44,16 @@ struct SectionData {
   llvm::StringRef bytes;
 };
 
+/// What a file is, once it is written.
+struct WrittenFile {
+  uint64_t bytes = 0;
+  uint64_t hash = 0; // of the section table, which has a checksum of each section
+};
+
 /// Writes a file: a temporary one beside it, fsync, rename, fsync of the folder (AtomicFile.h). When it fails (IoError
 /// with the path and the system's reason), an old file of that name is as before and the temporary file is gone. A
 /// process that is killed leaves it behind; the next write of the same path takes it over.
-llvm::Error writeContainer(llvm::StringRef path, llvm::ArrayRef<SectionData> sections);
+llvm::Error writeContainer(llvm::StringRef path, llvm::ArrayRef<SectionData> sections, WrittenFile *written = nullptr);
 
 /// An opened file. Thread-safe. Another file may take its name meanwhile (rename), but its own bytes must stay: reading
 /// a page that it no longer has raises SIGBUS (MappedFile.h).

@@ -30,13 +30,13 @@ static llvm::Error checkNames(llvm::StringRef path, llvm::ArrayRef<SectionData> 
   return llvm::Error::success();
 }
 
-static std::string header(uint32_t count, uint64_t tableOffset, llvm::StringRef table) {
+static std::string header(uint32_t count, uint64_t tableOffset, llvm::StringRef table, uint64_t hash) {
   std::string out(kMagic, sizeof kMagic);
   put<uint32_t>(out, kContainerVersion);
   put<uint32_t>(out, count);
   put<uint64_t>(out, tableOffset);
   put<uint64_t>(out, table.size());
-  put<uint64_t>(out, XXH3_64bits(table.data(), table.size()));
+  put<uint64_t>(out, hash);
   put<uint64_t>(out, tableOffset + table.size());
   put<uint64_t>(out, 0);
   put<uint64_t>(out, XXH3_64bits(out.data(), out.size()));
@@ -58,7 +58,7 @@ static llvm::StringRef paddingAfter(const AtomicFile &file) {
   return {zeros, alignTo(file.position(), kAlignment) - file.position()};
 }
 
-llvm::Error writeContainer(llvm::StringRef path, llvm::ArrayRef<SectionData> sections) {
+llvm::Error writeContainer(llvm::StringRef path, llvm::ArrayRef<SectionData> sections, WrittenFile *written) {
   if (llvm::Error e = checkNames(path, sections))
     return e;
   AtomicFile file(path);
@@ -79,8 +79,11 @@ llvm::Error writeContainer(llvm::StringRef path, llvm::ArrayRef<SectionData> sec
   uint64_t tableOffset = file.position();
   if (llvm::Error e = file.append(table))
     return e;
-  if (llvm::Error e = file.writeAt(0, header(uint32_t(sections.size()), tableOffset, table)))
+  uint64_t hash = XXH3_64bits(table.data(), table.size());
+  if (llvm::Error e = file.writeAt(0, header(uint32_t(sections.size()), tableOffset, table, hash)))
     return e;
+  if (written)
+    *written = {tableOffset + table.size(), hash};
   return file.commit();
 }
 

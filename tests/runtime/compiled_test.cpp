@@ -315,7 +315,7 @@ TEST_CASE("a compiled file runs by deploy with the bits of the compiler's own pr
              "probabilities");
     return b.finish();
   };
-  ok(compiler::writeProgram(path, build(), {"host"}, {{"author", "test"}}));
+  get(compiler::writeProgram(path, build(), {"host"}, {{"author", "test"}}));
   ProgramRef program = get(Program::create(get(compiler::compile(build()))));
   Floats in = range(3 * 8), deployed(3 * 400);
   Floats direct = runProgram(program, {{{3, 8}, in}});

@@ -412,7 +412,10 @@ void Calls::dump(const std::string &path, const DumpOptions &dump) const {
   addDims(dump, *recorded.recording, options);
   if (!options.dims.empty())
     checkFree(variant, options);
-  checkOrThrow(eager::dumpProgram(path, recorded.recording, "the function", options, dump.targets, dump.metadata));
+  eager::ProgramFileOptions file;
+  file.targets = dump.targets;
+  file.metadata = dump.metadata;
+  valueOrThrow(eager::dumpProgram(path, recorded.recording, "the function", options, file));
 }
 
 //===----------------------------------------------------------------------===//

@@ -71,8 +71,9 @@ void Network::dump(const std::string &path, const jit::DumpOptions &options) con
                                                 " outputs, got " + std::to_string(options.outputs.size()));
   for (auto [name, output] : llvm::zip(options.outputs, outputs))
     output.var.name() = name;
-  ir::Graph graph = valueOrThrow(editor->graph({/*values=*/true, /*constants=*/true}));
-  checkOrThrow(tess::compiler::writeProgram(path, graph, options.targets, options.metadata, eager::hostOptions()));
+  ir::Graph graph =
+      valueOrThrow(editor->graph({/*outputs=*/true, /*values=*/true, /*operators=*/false, /*constants=*/true}));
+  valueOrThrow(tess::compiler::writeProgram(path, graph, options.targets, options.metadata, eager::hostOptions()));
 }
 
 std::vector<NetworkNode> Network::nodes() const {

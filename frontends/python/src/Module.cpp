@@ -8,6 +8,7 @@ NB_MODULE(_core, module) {
     throw nanobind::python_error();
   initOpDefType(module);
   initNetwork(module);
+  initProgramFiles(module);
   initGrad(module);
   initLoops(module);
   initSymInt(module);

@@ -8,6 +8,7 @@
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/Module.h"
 #include "frontends/python/src/OpDefType.h"
+#include "frontends/python/src/ProgramFiles.h"
 #include "frontends/python/src/TensorType.h"
 
 #include "compiler/ProgramFile.h"
@@ -125,16 +126,18 @@ nb::tuple open(const std::string &path) {
   return nb::make_tuple(valueOrThrow(read()), metadata);
 }
 
-void dump(const GraphEditor &self, const std::string &path, bool valueNames, bool constantNames,
-          const std::vector<std::string> &targets, const compiler::Metadata &metadata) {
-  llvm::Expected<ir::Graph> graph = self.graph({valueNames, constantNames});
+nb::dict dump(const GraphEditor &self, const std::string &path, const std::vector<std::string> &targets,
+              const compiler::Metadata &metadata, const nb::dict &names, bool fuse) {
+  llvm::Expected<ir::Graph> graph = self.graph(keptNames(names));
   if (!graph)
     throwError(graph.takeError());
   auto write = [&] {
     BlockingRegion region(/*computes=*/true);
-    return compiler::writeProgram(path, *graph, targets, metadata, hostOptions());
+    compiler::CompileOptions options = hostOptions();
+    options.fuse = fuse;
+    return compiler::writeProgram(path, *graph, targets, metadata, std::move(options));
   };
-  checkOrThrow(write());
+  return describe(valueOrThrow(write()));
 }
 
 nb::list listOf(const std::vector<ir::NodeRef> &nodes) {
@@ -226,8 +229,8 @@ void initNetwork(nb::module_ &module) {
   initNode(module);
   nb::class_<GraphEditor>(module, "GraphEditor", "The outputs of a program, and so its nodes.")
       .def_static("open", &open, nb::arg("path"), "(editor, metadata) of a file.")
-      .def("dump", &dump, nb::arg("path"), nb::arg("value_names"), nb::arg("constant_names"), nb::arg("targets"),
-           nb::arg("metadata"))
+      .def("dump", &dump, nb::arg("path"), nb::arg("targets"), nb::arg("metadata"), nb::arg("names"), nb::arg("fuse"),
+           "What was written.")
       .def("nodes", [](const GraphEditor &self) { return listOf(self.nodes()); })
       .def("inputs", [](const GraphEditor &self) { return listOf(self.inputs()); })
       .def("outputs", &outputsOf, "(variable, name) of each; \"\": the variable's.")

@@ -9,7 +9,6 @@
 #include "eager/HostOptions.h"
 #include "eager/Placement.h"
 #include "eager/Recomputation.h"
-#include "eager/tracing/DumpProgram.h"
 #include "eager/tracing/FreeDims.h"
 #include "eager/tracing/GradEffects.h"
 #include "eager/tracing/GradientRecording.h"
@@ -333,16 +332,6 @@ nb::tuple traceGrads(nb::handle arguments) {
   return nb::make_tuple(grads, std::move(effects));
 }
 
-void recordingToFile(const PyRecording &self, const std::string &name, const std::string &path,
-                     const std::vector<std::string> &argumentNames, const std::vector<std::string> &outputNames,
-                     const std::vector<FreeDim> &dims, const std::vector<std::string> &targets) {
-  GraphOptions options;
-  options.argumentNames = argumentNames;
-  options.outputNames = outputNames;
-  addDims(*self.recording, dims, options);
-  checkOrThrow(dumpProgram(path, self.recording, name, options, targets));
-}
-
 PyProgram loadProgram(const std::string &path, bool allowCode) {
   return {valueOrThrow(TracedProgram::load(path, allowCode))};
 }
@@ -448,8 +437,6 @@ void initTrace(nb::module_ &module) {
   module.def("give_up", &giveUp, nb::arg("tensor"), nb::arg("why"), "The tensor has no value from now on.");
   module.def("give_value", &giveValue, nb::arg("recorded"), nb::arg("result"),
              "`result`, in the place of a tensor of a call that was recorded only.");
-  module.def("recording_to_file", &recordingToFile, nb::arg("recording"), nb::arg("name"), nb::arg("path"),
-             nb::arg("arg_names"), nb::arg("output_names"), nb::arg("dims"), nb::arg("targets"));
   module.def("load_program", &loadProgram, nb::arg("path"), nb::arg("allow_code") = false);
 }
 

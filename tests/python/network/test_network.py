@@ -93,7 +93,7 @@ def test_a_part_by_names(network, tmp_path):
 
 
 def test_metadata(network, tmp_path):
-    assert network.metadata is None
+    assert network.metadata["graph_modified"] is False
     path, info = tmp_path / "again.tess", {"author": "me", "scores": [1, 2.5, None]}
     network.dump(path, user_info=info, targets=(), enable_nchw88=True)
     assert Network.load(path).metadata == {

@@ -113,6 +113,18 @@ struct OutputInfo {
   Quantization quantization;
 };
 
+/// A case that the file keeps to test the model: each array as the bytes of a NumPy file (npy.h).
+struct TestCase {
+  std::vector<std::string> inputs;   // in the order of Model::inputs()
+  std::vector<std::string> expected; // in that of Model::outputs(); none: the case is run only
+};
+/// All cases, and how far a result may be off: |a - b| / max(min(|a|, |b|), 1), MegEngine's measure.
+struct TestCases {
+  std::vector<TestCase> cases;
+  double maxError = 0;
+  bool verbose = true; // whether each case is told
+};
+
 /// How a file is read.
 struct LoadOptions {
   /// Verify the checksum of every tensor now; else those above 256 MiB in all are verified on first use.
@@ -191,6 +203,8 @@ public:
   const std::string &target() const;
   /// The text that the file keeps under `key`; nullptr when there is none.
   const std::string *metadata(const std::string &key) const;
+  /// The tests in the file, for which loading keeps no memory; DataLoss where one lacks an input or an output.
+  Status testCases(TestCases &tests) const;
 
   /// Does everything that depends on shapes only. On failure `session` is as before.
   Status bind(const std::vector<Shape> &inputShapes, Session &session) const;

@@ -24,6 +24,8 @@ struct NpyArray {
 
 /// Reads format versions 1 to 3, little endian, C or Fortran order (made row-major). The message names the file.
 Status readNpy(const std::string &path, NpyArray &array);
+/// The same from the bytes of such a file; `name` stands for the path in messages.
+Status parseNpy(const std::string &bytes, const std::string &name, NpyArray &array);
 /// The dtype as which a file has elements of `dtype`: the unsigned integer of their width for bfloat16 and float8,
 /// which NumPy lacks, else `dtype` itself.
 DType storedAs(DType dtype);

@@ -1,7 +1,9 @@
 """Functions compiled whole: trace, dump, load, estimate."""
 
 from .estimate import Estimate, Spec, estimate
+from .file_options import DumpInfo
 from .graph_opt_config import GraphOptimizationConfig
+from .memory_config import DTRConfig, SublinearMemoryConfig
 from .mismatch import TraceError, TraceMismatchError
 from .partial import partial_trace
 from .program import Dim, Program, load
@@ -9,11 +11,14 @@ from .segments import exclude_from_trace
 from .trace import trace
 
 __all__ = [
+    "DTRConfig",
     "Dim",
+    "DumpInfo",
     "Estimate",
     "GraphOptimizationConfig",
     "Program",
     "Spec",
+    "SublinearMemoryConfig",
     "TraceError",
     "TraceMismatchError",
     "estimate",

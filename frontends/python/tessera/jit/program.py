@@ -117,7 +117,7 @@ def load(path, allow_code=False):
     >>> double = tessera.jit.trace(lambda x: x * 2, capture_as_const=True)
     >>> _ = double(tessera.tensor([1.0, 2.0]))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     double.dump(f"{folder}/double.tess", arg_names=["x"])
+    ...     _ = double.dump(f"{folder}/double.tess", arg_names=["x"])
     ...     program = load(f"{folder}/double.tess")
     >>> program(x=tessera.tensor([3.0, 4.0])).tolist()
     [6.0, 8.0]

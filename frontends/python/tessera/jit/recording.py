@@ -113,7 +113,7 @@ class Recorded(Compiled):
         """
 
         def _at(tensors):
-            args, kwargs = self._given(tensors)
+            args, kwargs = self.given(tensors)
             return record(function, tensors, args, kwargs, run=False, bounds=True)[1].recording
 
         with cast_as(self.cast):
@@ -125,11 +125,11 @@ class Recorded(Compiled):
             raise ValueError(f"dump: {name} must be a program, got one that runs eagerly: {why}")
         tensors = self.recording.valueless_arguments()
         with cast_as(self.cast):
-            why = self.why_fixed_by_data(function, tensors, *self._given(tensors))
+            why = self.why_fixed_by_data(function, tensors, *self.given(tensors))
         if why:
             raise ValueError(f"dump: {name} must hold for all sizes that depend on data, got {why}")
 
-    def _given(self, tensors):
+    def given(self, tensors):
         """The arguments of the call with `tensors` in the places of its own."""
         structure, leaves = self.arguments
         given = iter(tensors)

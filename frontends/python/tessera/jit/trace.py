@@ -11,9 +11,10 @@ from .. import _core, config, effects
 from .._tree import flatten
 from ..autodiff import modes
 from .donation import donated_tensors, give_up
-from .dump import write
+from .dump import Dumps
 from .gradient import NoGradientError, TrackedCall
 from .mismatch import TraceMismatchError, check_same, is_same
+from .options import Profiled, fuses
 from .python_state import PythonState
 from .reached import CodeMet
 from .recording import AliasError, NeedsDataError, Recorded, record
@@ -25,7 +26,7 @@ _PACKAGE = os.path.dirname(os.path.dirname(__file__))
 _MANY_RENEWALS = 16
 
 
-class trace:  # noqa: N801
+class trace(Dumps, Profiled):  # noqa: N801
     """Records a function's first call and runs later calls with the same signature compiled.
 
     >>> import tessera
@@ -48,8 +49,14 @@ class trace:  # noqa: N801
 
     With `symbolic` the first call is lazy: its operators are inferred, then run compiled when the
     function has ended. With `record_only` no call runs, and results have shapes and no values: for
-    `dump`. Parts within `exclude_from_trace` run eagerly, at every call.
-    `graph_opt_config`, a GraphOptimizationConfig, says whether operators may share a kernel.
+    `dump`. With `imperative` the first call is recorded, for `dump`, and all run eagerly. Parts
+    within `exclude_from_trace` run eagerly, at every call.
+
+    `graph_opt_config`, a GraphOptimizationConfig, says whether operators may share a kernel, and
+    `opt_level=0` that they do not; 1, 2 and 3 are one level. With `profiling` the latest call is in
+    `get_profile()`. `sublinear_memory_config` and `dtr_config` change memory only: their effect
+    arrives later, which the log says once. `symbolic_shape` and `without_host` change nothing:
+    sizes are what the function asks for, and programs run without Python.
 
     Signatures that differ in sizes of at least 2 share a program whose dimensions are free, unless
     the function does something else at other sizes: `explain()` says what. The first sizes have a
@@ -78,15 +85,16 @@ class trace:  # noqa: N801
         self._given = options
 
     def _setup(self, function, symbolic=False, capture_as_const=False, without_fusion=False,
-               check=False, record_only=False, donate_argnums=(),
-               graph_opt_config=None):  # fmt: skip
+               check=False, record_only=False, donate_argnums=(), profiling=False,
+               imperative=False, **options):  # fmt: skip
         functools.update_wrapper(self, function, updated=())
         self.__name__ = getattr(function, "__name__", type(function).__name__)
         self.function = function
-        self.symbolic, self.capture_as_const = symbolic, capture_as_const
+        self.symbolic, self.imperative = symbolic and not imperative, imperative
+        self.capture_as_const = capture_as_const or record_only
         self.check = check or record_only
-        fuse = not without_fusion and (graph_opt_config is None or graph_opt_config.fuses)
-        self.options = {"capture_as_const": capture_as_const, "fuse": fuse}
+        fuse = fuses(**options) and not without_fusion
+        self.options = {"capture_as_const": self.capture_as_const, "fuse": fuse}
         self.record_only = record_only
         one = isinstance(donate_argnums, int)
         self.donate_argnums = (donate_argnums,) if one else tuple(donate_argnums)
@@ -94,6 +102,8 @@ class trace:  # noqa: N801
         self._last = self._segments = None
         self._renewals = Counter()  # recordings made for changed Python state, by what changed
         self._attribute = None  # of a class: the name of the method that this is
+        if profiling:
+            self._profile()
 
     def __set_name__(self, owner, name):
         self._attribute = name
@@ -307,6 +317,7 @@ class trace:  # noqa: N801
         sibling = variants[0].kept if variants else None
         variant.key, variant.kept = key, _core.KeptCall(sibling, self._forgetter(variant))
         variant.sizeless = without_sizes(key)
+        variant.eager = variant.eager or self.imperative
         variants.insert(0, variant)
         self._last = variant
         variant.kept.keep(variant.held_bytes())
@@ -371,21 +382,6 @@ class trace:  # noqa: N801
         from ..utils.html import of_trace
 
         return of_trace(self)
-
-    def dump(self, file, *, arg_names=None, output_names=None, dims=None, targets=("host",),
-             training=False):  # fmt: skip
-        """Writes the last signature's program to `file` (a path or a binary stream).
-
-        `arg_names` and `output_names` name inputs and outputs; `dims` frees dimensions of inputs:
-        `{"image": {0: Dim("batch", 1, 512)}}`, or "all" of them, each by itself. `targets` are the
-        machines to compile for; without any the file holds the graph only.
-
-        Tensors from outside are constants of the program. Those that the function updates are its
-        state, which starts with their values now: calls of what `load` returns go on like calls of
-        the function after the dump. ValueError: they must keep dtypes and shapes, the function must
-        return a tensor. RuntimeError: batch normalisation must not be trained without `training`.
-        """
-        write(self, self._last, file, arg_names, output_names, dims, targets, training)
 
 
 def _warn_once(traced, what, key=None):

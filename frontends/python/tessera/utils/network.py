@@ -9,8 +9,8 @@ from .. import _core
 from ..core import set_symbolic_shape
 from ..jit import Dim
 from ..jit.dump import written
+from ..jit.file_options import FileOptions, checked_options, metadata_of
 from ..logger import get_logger
-from . import _network_file as files
 from .comp_graph_tools import get_dep_vars, get_oprs_seq
 from .network_node import Host2DeviceCopy, ImmutableTensor, VarNode, node_object
 from .node_filter import NodeFilter, as_oprnode, as_varnode
@@ -40,11 +40,11 @@ class Network:
     >>> double = tessera.jit.trace(lambda x: x * 2, capture_as_const=True)
     >>> _ = double(tessera.tensor([1.0, -2.0]))
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     double.dump(f"{folder}/double.tess", arg_names=["x"], output_names=["y"])
+    ...     _ = double.dump(f"{folder}/double.tess", arg_names=["x"], output_names=["y"])
     ...     network = Network.load(f"{folder}/double.tess")
     ...     y = network.get_var_by_name("y")
     ...     network.replace_vars({y: F.relu(y) + 1})
-    ...     network.dump(f"{folder}/edited.tess")
+    ...     _ = network.dump(f"{folder}/edited.tess")
     ...     program = tessera.jit.load(f"{folder}/edited.tess")
     >>> program(tessera.tensor([3.0, -4.0])).tolist()
     [7.0, 1.0]
@@ -75,7 +75,7 @@ class Network:
         self = cls()
         with as_path(model_path) as path:
             editor, texts = _core.GraphEditor.open(path)
-        self._take(editor, files.metadata_of(texts))
+        self._take(editor, metadata_of(texts))
         if outspec is not None:
             wanted = [self.get_var_by_name(name) for name in outspec]
             self.remove_output(*self.output_vars)
@@ -83,47 +83,36 @@ class Network:
         return self
 
     def dump(self, file, *, keep_var_name=1, keep_opr_name=False, keep_param_name=False,
-             keep_opr_priority=False, strip_info_file=None, append_json=False,
-             optimize_for_inference=True, append=False, user_info=None, enable_metadata=True,
-             targets=("host",), **options):  # fmt: skip
+             keep_opr_priority=False, no_change_graph=False, strip_info_file=None,
+             append_json=False, optimize_for_inference=True, append=False, user_info=None,
+             enable_metadata=True, dump_format=None, model_version=2, targets=("host",),
+             **options):  # fmt: skip
         """Writes the program to `file`, a path or a binary stream.
 
         Args:
-            keep_var_name: names of variables that the file keeps: 2 all, else those of outputs only
-            keep_opr_name: keeps the names of operators, which are those of their variables
             keep_param_name: keeps the names of parameters
-            keep_opr_priority: nothing changes: operators keep their order
-            strip_info_file: a path or text stream: types of operators and dtypes of the program, as
-                JSON, which grows with `append_json`
-            optimize_for_inference: the compiler always optimises; True allows `options`
-            append: must be False
-            user_info: what JSON knows, which `metadata` gives back
-            enable_metadata: writes what `metadata` gives
-            targets: machines to compile for, as in `trace.dump`
-            options: those of `optimize_for_inference`
+            targets: machines to compile for, as all others of `trace.dump`, which has its own
+                default for the names of parameters only
 
-        Errors: ValueError where an output is missing or a name comes twice, TypeError for a
-        `user_info` that JSON does not know, NotImplementedError for `append` and other options.
+        Returns a DumpInfo, as `trace.dump`, and has its errors; ValueError also where an output is
+        missing or a name comes twice. `enable_io16xc32` is a NotImplementedError: no function is
+        there to be recorded again.
         """
-        if append:
-            raise NotImplementedError(
-                "dump: append must be False, got True: a file has one program"
-            )
-        kept = files.checked_options(options) if optimize_for_inference else []
-        metadata = files.texts_of(user_info, kept) if enable_metadata else {}
-        names = keep_var_name >= 2 or keep_opr_name, keep_param_name
+        shared = FileOptions(append, keep_var_name, keep_opr_name, keep_param_name,
+                             keep_opr_priority, no_change_graph, strip_info_file, append_json,
+                             optimize_for_inference, user_info, enable_metadata, dump_format,
+                             model_version, options, has_recording=False)  # fmt: skip
+        arguments = list(targets), shared.texts(True), shared.names, shared.fuses
         with written(file) as path, compiling("compiling a network"):
-            self._editor.dump(path, *names, list(targets), metadata)
-        if strip_info_file is not None:
-            files.write_strip_info(strip_info_file, self.all_oprs, append_json)
+            return shared.finish(self._editor.dump(path, *arguments))
 
     def optimize_for_inference(self, dest_vars, **options):
         """The variables themselves: programs are optimised when they are compiled.
 
-        NotImplementedError: options must be among those that the compiler does anyway,
-        `enable_fuse_conv_bias_nonlinearity`, `enable_fuse_conv_bias_with_z` and `enable_nchw88`.
+        NotImplementedError: options must be among those that the compiler does anyway, which
+        `trace.dump` lists. ValueError: they must be MegEngine's.
         """
-        files.checked_options(options)
+        checked_options(options, has_recording=False)
         return [dest_vars] if isinstance(dest_vars, VarNode) else list(dest_vars)
 
     @property

@@ -83,6 +83,10 @@ class Profiler(contextlib.ContextDecorator):
                 _core.stop_profile()
                 _running, self._trace = None, _core.profile_json()
 
+    def json(self):
+        """The last recording as JSON."""
+        return self._finished("json")
+
     def events(self):
         """The events of the last recording, as dicts: see "Read a profile"."""
         return json.loads(self._finished("events"))["traceEvents"]

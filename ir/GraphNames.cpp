@@ -1,0 +1,86 @@
+//===- GraphNames.cpp - the names that a graph keeps ----------------------===//
+#include "ir/GraphNames.h"
+#include "ir/Dialect.h"
+#include "ir/OpBridge.h"
+#include "ir/OutputEntry.h"
+#include "ir/Types.h"
+
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+
+namespace tess::ir {
+namespace {
+
+/// The module path in a location, "net.fc1" in "train.py:12 (net.fc1)" and in "net.fc1"; empty when it has none.
+llvm::StringRef modulePath(llvm::StringRef location) {
+  if (location.consume_back(")"))
+    return location.rsplit(" (").second;
+  return location.contains(':') ? "" : location;
+}
+
+std::string nameOf(Operation *op) {
+  std::string location = locationText(op->getLoc());
+  llvm::StringRef path = modulePath(location);
+  return (path.empty() ? "" : path.str() + ".") + infoOf(op)->name;
+}
+
+/// The operators of results of a call, which have the names of the outputs.
+llvm::DenseSet<Operation *> operatorsOfOutputs(func::FuncOp func) {
+  llvm::DenseSet<Operation *> found;
+  auto values = func.getBody().front().getTerminator()->getOperands();
+  for (auto [value, entry] : llvm::zip(values, func->getAttrOfType<ArrayAttr>(kOutputsAttr)))
+    if (!updatesState(func, cast<DictionaryAttr>(entry)))
+      found.insert(value.getDefiningOp());
+  return found;
+}
+
+/// Names the operators that have none.
+void nameOperators(func::FuncOp func) {
+  llvm::DenseSet<Operation *> ofOutputs = operatorsOfOutputs(func);
+  llvm::StringMap<unsigned> counts, numbers;
+  std::vector<std::pair<Operation *, std::string>> unnamed;
+  for (Operation &op : func.getBody().front())
+    if (infoOf(&op) && !op.hasAttr(kNameAttr) && !ofOutputs.contains(&op)) {
+      unnamed.emplace_back(&op, nameOf(&op));
+      ++counts[unnamed.back().second];
+    }
+  for (auto &[op, name] : unnamed) {
+    if (counts[name] > 1)
+      name += "[" + std::to_string(numbers[name]++) + "]";
+    op->setAttr(kNameAttr, StringAttr::get(op->getContext(), name));
+  }
+}
+
+/// Names the outputs by their numbers; updates of state keep their names.
+void numberOutputs(func::FuncOp func) {
+  Builder builder(func.getContext());
+  SmallVector<Attribute> entries;
+  for (auto [index, entry] : llvm::enumerate(func->getAttrOfType<ArrayAttr>(kOutputsAttr))) {
+    NamedAttrList fields(cast<DictionaryAttr>(entry));
+    if (!updatesState(func, cast<DictionaryAttr>(entry)))
+      fields.set("name", builder.getStringAttr("output" + std::to_string(index)));
+    entries.push_back(fields.getDictionary(func.getContext()));
+  }
+  func->setAttr(kOutputsAttr, builder.getArrayAttr(entries));
+}
+
+} // namespace
+
+void keepNames(Graph &graph, const KeptNames &kept) {
+  std::lock_guard lock(graph.impl().mutex);
+  func::FuncOp func = graph.impl().main();
+  for (Operation &op : func.getBody().front()) {
+    if (auto constant = dyn_cast<ConstantOp>(op); constant && !kept.constants)
+      constant.setKey("");
+    else if (infoOf(&op) && !kept.values)
+      op.removeAttr(kNameAttr);
+  }
+  if (kept.operators)
+    nameOperators(func);
+  if (!kept.outputs)
+    numberOutputs(func);
+}
+
+} // namespace tess::ir
