@@ -5,6 +5,7 @@
 #include "ir/OutputEntry.h"
 #include "ir/Types.h"
 
+#include "mlir/IR/DialectResourceBlobManager.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -66,6 +67,15 @@ void numberOutputs(func::FuncOp func) {
   func->setAttr(kOutputsAttr, builder.getArrayAttr(entries));
 }
 
+/// Takes the name of a constant, which its bytes have in the text, too; they stay where they are.
+void forgetName(ConstantOp constant) {
+  auto content = cast<DenseResourceElementsAttr>(constant.getValue());
+  constant.setKey("");
+  constant.setValueAttr(DenseResourceElementsAttr::get(
+      content.getType(), "constant",
+      UnmanagedAsmResourceBlob::allocateWithAlign(content.getRawHandle().getBlob()->getData(), 64)));
+}
+
 } // namespace
 
 void keepNames(Graph &graph, const KeptNames &kept) {
@@ -73,7 +83,7 @@ void keepNames(Graph &graph, const KeptNames &kept) {
   func::FuncOp func = graph.impl().main();
   for (Operation &op : func.getBody().front()) {
     if (auto constant = dyn_cast<ConstantOp>(op); constant && !kept.constants)
-      constant.setKey("");
+      forgetName(constant);
     else if (infoOf(&op) && !kept.values)
       op.removeAttr(kNameAttr);
   }

@@ -39,9 +39,9 @@ Graph sample() {
 
 GraphEditor opened(const Graph &graph) { return llvm::cantFail(GraphEditor::open(graph)); }
 
-std::string textOf(const GraphEditor &editor) {
-  return llvm::cantFail(editor.graph({/*values=*/true, /*constants=*/true})).toText();
-}
+constexpr KeptNames kAllNames = {.values = true, .constants = true};
+
+std::string textOf(const GraphEditor &editor) { return llvm::cantFail(editor.graph(kAllNames)).toText(); }
 
 /// The section of its file.
 std::string bytesOf(const Graph &graph) {
@@ -49,7 +49,7 @@ std::string bytesOf(const Graph &graph) {
   return llvm::cantFail(graph.serialize(tensors));
 }
 
-std::string bytesOf(const GraphEditor &editor) { return bytesOf(llvm::cantFail(editor.graph({true, true}))); }
+std::string bytesOf(const GraphEditor &editor) { return bytesOf(llvm::cantFail(editor.graph(kAllNames))); }
 
 NodeRef only(const GraphEditor &editor, llvm::StringRef name) {
   NodeRef found;
@@ -72,7 +72,7 @@ TEST_CASE("nodes are the graph that they were read from") {
   Graph graph = sample();
   GraphEditor editor = opened(graph);
   std::string text = textOf(editor), before = graph.toText();
-  CHECK(bytesOf(opened(llvm::cantFail(editor.graph({true, true})))) == bytesOf(editor));
+  CHECK(bytesOf(opened(llvm::cantFail(editor.graph(kAllNames)))) == bytesOf(editor));
   for (llvm::StringRef part :
        {"\"batch\"", "net.scale", "train.py:12 (net)", "tess.initial", "\"unused\"", "\"update0\""})
     CHECK(text.find(part.str()) != std::string::npos);
