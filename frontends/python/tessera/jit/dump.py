@@ -5,6 +5,7 @@ import os
 
 from .. import _core
 from .._tree import flatten
+from ..autodiff.modes import cast_as
 from ..tensor import Tensor
 from ..utils.progress import compiling
 from .file_options import FileOptions
@@ -96,6 +97,7 @@ def _write(traced, file, signature, training, shared, tests=None):
     name, function = traced.__name__, traced.function
     call.check_data(name, function)
     if free:
+        call = at_two(call, function, free)
         call.check_free(name, function, free)
     if shared.is_half:
         call = in_half_precision(call, function)
@@ -212,6 +214,24 @@ def all_axes(call):
         for number, tensor in enumerate(call.recording.valueless_arguments())
         for axis in range(tensor.ndim)
     ]
+
+
+def at_two(call, function, free):
+    """`call` as it is at size 2 of the free dimensions that had size 1, as far as their bounds
+    allow: a size of 1 is a number in a recording, and others are expressions."""
+    tensors = call.recording.valueless_arguments()
+    shapes = [list(tensor.shape) for tensor in tensors]
+    for argument, axis, _, _, high in free:
+        if shapes[argument][axis] == 1 and (high == -1 or high > 1):
+            shapes[argument][axis] = 2
+    if all(list(tensor.shape) == shape for tensor, shape in zip(tensors, shapes, strict=True)):
+        return call
+    larger = [
+        _core.valueless_tensor(shape, tensor.dtype, str(tensor.device))
+        for tensor, shape in zip(tensors, shapes, strict=True)
+    ]
+    with cast_as(call.cast):
+        return call.taking(call.record_again(function, larger, *call.given(larger))[1])
 
 
 def free_dims(dims, names):

@@ -135,13 +135,18 @@ class Recorded(Compiled):
         given = iter(tensors)
         return unflatten(structure, [next(given) if leaf is _TENSOR else leaf for leaf in leaves])
 
+    def taking(self, again):
+        """This call with what `again`, a recording of it at other sizes, wrote down."""
+        call = copy.copy(self)
+        for name in ("recording", "grads", "modes", "structure", "leaves", "slots", "gradient"):
+            setattr(call, name, getattr(again, name))
+        return call
+
     def resized(self, again, tensors):
         """`again`, this call at the sizes of `tensors`, as a recorded call of its own that shares
         the program; None where no program serves both.
         """
-        call = copy.copy(self)
-        for name in ("recording", "grads", "modes", "structure", "leaves", "slots", "gradient"):
-            setattr(call, name, getattr(again, name))
+        call = self.taking(again)
         call.program = call.sized = None
         call.misses = Counter()
         if not call.share(self):

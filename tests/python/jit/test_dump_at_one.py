@@ -1,0 +1,44 @@
+"""Calls of size 1, dumped with that size free."""
+
+import numpy as np
+import pytest
+import tessera.functional as F  # noqa: N812
+import tessera.module as M  # noqa: N812
+from tessera import Tensor, jit
+from tessera.jit import Dim
+
+from tests.python.helper import same_bits
+
+NET = M.Sequential(M.Conv2d(3, 4, 3), M.BatchNorm2d(4), M.ReLU()).eval()
+FUNCTIONS = {
+    "sizes as numbers": (lambda x: F.zeros(x.shape) + x, (3,)),
+    "a size in a reshape": (lambda x: x.reshape(x.shape[0], 3, 1), (3,)),
+    "a module": (lambda x: NET(x).flatten(1), (3, 5, 5)),
+    "a size that data decides": (lambda x: x[x > 0].sum() + x, (4,)),
+}
+
+
+def dumped(function, shape, path, high=64):
+    traced = jit.trace(function, capture_as_const=True)
+    traced(F.ones((1, *shape)))
+    traced.dump(path, arg_names=["x"], dims={"x": {0: Dim("n", 1, high)}})
+    return jit.load(path)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_other_sizes_have_the_bits_of_eager(name, tmp_path):
+    function, shape = FUNCTIONS[name]
+    program = dumped(function, shape, tmp_path / "one.tess")
+    for size in (1, 2, 7):
+        x = Tensor(np.random.RandomState(size).randn(size, *shape).astype("float32"))
+        assert same_bits(program(x), function(x))
+
+
+def test_what_is_another_function_at_size_1_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="a free dimension must not be fixed in the program"):
+        dumped(lambda x: x if x.shape[0] == 1 else x * 2, (3,), tmp_path / "one.tess")
+
+
+def test_a_bound_of_1_stays(tmp_path):
+    program = dumped(lambda x: x + 1, (3,), tmp_path / "one.tess", high=1)
+    assert program(F.ones((1, 3))).tolist() == [[2, 2, 2]]
