@@ -47,7 +47,8 @@ runtime::TestCase::Arrays arraysOf(nb::handle arrays) {
 }
 
 /// Copies the program at `source` to `path` with tests: (inputs, expected outputs) of each, arrays as files of NumPy.
-nb::tuple addTests(const std::string &source, const std::string &path, nb::list cases, double maxError, bool verbose) {
+nb::tuple addTests(const std::string &source, const std::string &path, const nb::list &cases, double maxError,
+                   bool verbose) {
   runtime::TestCases tests;
   tests.maxError = maxError;
   tests.verbose = verbose;
