@@ -39,14 +39,6 @@ def share(records, found):
     return sum(name not in owners for name in others), len(others)
 
 
-def lines(names, table):
-    """Lines of C++ by file, without blank ones and comments."""
-    return {
-        name: cpp_functions.code_lines(sources.read(name))
-        for name in sources.select(names, table["files"], table["others"])
-    }
-
-
 def figures(records, table, names):
     """What is printed, and what is wrong."""
     found, problems = reasons_of(records, table["reasons"])
@@ -61,7 +53,7 @@ def figures(records, table, names):
             f"own_code: at least {table['least']} % of the records that are not elementwise must "
             f"name no C++, got {percent:.1f} %"
         )
-    counted = lines(names, table)
+    counted = cpp_functions.lines_by_file(sources.select(names, table["files"], table["others"]))
     each = sum(counted.values()) / len(records)
     text.append(f"lines of C++ for each record: {each:.1f}, in {' '.join(counted)}")
     if each > table["most_lines"]:

@@ -11,8 +11,20 @@
 
 namespace tess::test {
 
+/// A training step on images and labels.
+inline auto stepOf(tessera::Sequential &net, tessera::GradManager &manager, tessera::Adam &optimizer) {
+  using namespace tessera;
+  return [&](const Tensor &x, const Tensor &y) {
+    auto recording = manager.record();
+    Tensor loss = functional::cross_entropy(net(x), y);
+    manager.backward(loss);
+    optimizer.step().clearGrad();
+    return loss;
+  };
+}
+
 /// Losses of a few training steps of a small net of images, and its weights after them, in bytes.
-inline std::vector<char> trainOn(runtime::Device &device, bool traced) {
+inline std::pair<std::vector<char>, std::vector<char>> trainOn(runtime::Device &device, bool traced) {
   using namespace tessera;
   runtime::Device &before = runtime::defaultDevice();
   runtime::setDefaultDevice(device);
@@ -23,24 +35,17 @@ inline std::vector<char> trainOn(runtime::Device &device, bool traced) {
   GradManager manager;
   manager.attach(net.parameters());
   Adam optimizer(net.parameters(), {.lr = 0.01});
-  auto step = [&](const Tensor &x, const Tensor &y) {
-    auto recording = manager.record();
-    Tensor loss = functional::cross_entropy(net(x), y);
-    manager.backward(loss);
-    optimizer.step().clearGrad();
-    return loss;
-  };
+  auto step = stepOf(net, manager, optimizer);
   auto compiled = jit::trace(step);
-  std::vector<char> bytes;
-  auto append = [&](const Tensor &tensor) { llvm::append_range(bytes, tensor.toBytes()); };
+  std::vector<char> losses, weights;
   for (int i = 0; i < 6; ++i) {
     Tensor x = uniform({8, 1, 4, 4}), y = tensor({0, 1, 2, 0, 1, 2, 0, 1});
-    append(traced ? compiled(x, y) : step(x, y));
+    llvm::append_range(losses, (traced ? compiled(x, y) : step(x, y)).toBytes());
   }
   for (const auto &[name, value] : net.stateDict())
-    append(value);
+    llvm::append_range(weights, value.toBytes());
   runtime::setDefaultDevice(before);
-  return bytes;
+  return {losses, weights};
 }
 
 } // namespace tess::test

@@ -8,7 +8,7 @@
 using namespace tess;
 
 TEST_CASE("training on sim0 has the bits of the host, eager and traced") {
-  std::vector<char> want = test::trainOn(runtime::hostDevice(), false);
+  auto want = test::trainOn(runtime::hostDevice(), false);
   for (bool traced : {false, true})
     CHECK(test::trainOn(runtime::simDevice(), traced) == want);
 }

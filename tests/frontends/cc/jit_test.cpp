@@ -6,6 +6,7 @@
 #include "tessera/Optimizer.h"
 #include "tessera/Random.h"
 #include "tessera/functional.h"
+#include "tests/frontends/cc/DeviceTraining.h"
 #include "tests/frontends/cc/Thrown.h"
 
 #include <catch2/catch.hpp>
@@ -155,42 +156,9 @@ TEST_CASE("what traces keep is bounded in bytes") {
   tess::eager::setTraceLimit(limit);
 }
 
-/// A training step on images and labels.
-static auto stepOf(Sequential &net, GradManager &manager, Adam &optimizer) {
-  return [&](const Tensor &x, const Tensor &y) {
-    auto recording = manager.record();
-    Tensor loss = functional::cross_entropy(net(x), y);
-    manager.backward(loss);
-    optimizer.step().clearGrad();
-    return loss;
-  };
-}
-
-/// Losses and final weights of a few training steps.
-static std::pair<Floats, std::vector<char>> train(bool traced) {
-  seed(5);
-  Sequential net;
-  net.add<Conv2d>(1, 4, 3, Conv2dOptions{.padding = 1}).add<BatchNorm2d>(4).add<ReLU>().add<MaxPool2d>(2);
-  net.add<Flatten>().add<Linear>(16, 3);
-  GradManager manager;
-  manager.attach(net.parameters());
-  Adam optimizer(net.parameters(), {.lr = 0.01});
-  auto body = stepOf(net, manager, optimizer);
-  auto step = jit::trace(body);
-  Floats losses;
-  for (int i = 0; i < 6; ++i) {
-    Tensor x = uniform({8, 1, 4, 4}), y = tensor({0, 1, 2, 0, 1, 2, 0, 1});
-    losses.push_back((traced ? step(x, y) : body(x, y)).item<float>());
-  }
-  std::vector<char> bytes;
-  for (const auto &[name, value] : net.stateDict())
-    for (char byte : value.toBytes())
-      bytes.push_back(byte);
-  return {losses, bytes};
-}
-
 TEST_CASE("traced training equals eager training, bit for bit") {
-  auto eager = train(false), traced = train(true);
+  tess::runtime::Device &host = tess::runtime::hostDevice();
+  auto eager = tess::test::trainOn(host, false), traced = tess::test::trainOn(host, true);
   CHECK(eager.first == traced.first);
   CHECK(eager.second == traced.second);
 }
@@ -399,7 +367,7 @@ TEST_CASE("a dumped training step goes on as eager steps do") {
   GradManager manager;
   manager.attach(net.parameters());
   Adam optimizer(net.parameters(), {.lr = 0.01});
-  auto body = stepOf(net, manager, optimizer);
+  auto body = tess::test::stepOf(net, manager, optimizer);
   auto step = jit::trace(body);
   Tensor x = uniform({8, 1, 4, 4}), y = tensor({0, 1, 2, 0, 1, 2, 0, 1});
   (void)step(x, y);

@@ -7,7 +7,7 @@ using namespace tess::test;
 
 TEST_CASE("training has the CPU's bits, eager and traced") {
   TESS_GPU(gpu);
-  std::vector<char> want = trainOn(runtime::hostDevice(), false);
+  auto want = trainOn(runtime::hostDevice(), false);
   for (bool traced : {false, true})
     CHECK(trainOn(gpu, traced) == want);
 }

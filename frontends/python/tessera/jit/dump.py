@@ -109,7 +109,8 @@ def _write(traced, file, signature, training, shared, tests=None):
         else:
             with scratch(os.path.basename(path)) as plain:
                 facts = _core.recording_to_file(call.recording, name, plain, *arguments)
-                facts |= make_tests(plain, path, call.recording.valueless_arguments(), *tests)
+                likes = traced._last.recording.valueless_arguments()
+                facts |= make_tests(plain, path, likes, *tests)
     return shared.finish(facts)
 
 
@@ -221,11 +222,12 @@ def at_two(call, function, free):
     allow: a size of 1 is a number in a recording, and others are expressions."""
     tensors = call.recording.valueless_arguments()
     shapes = [list(tensor.shape) for tensor in tensors]
-    for argument, axis, _, _, high in free:
-        if shapes[argument][axis] == 1 and (high == -1 or high > 1):
-            shapes[argument][axis] = 2
-    if all(list(tensor.shape) == shape for tensor, shape in zip(tensors, shapes, strict=True)):
+    ones = [(argument, axis) for argument, axis, _, _, high in free
+            if shapes[argument][axis] == 1 and high != 1]  # fmt: skip
+    if not ones:
         return call
+    for argument, axis in ones:
+        shapes[argument][axis] = 2
     larger = [
         _core.valueless_tensor(shape, tensor.dtype, str(tensor.device))
         for tensor, shape in zip(tensors, shapes, strict=True)
