@@ -20,7 +20,8 @@ namespace {
 class Scan {
 public:
   Scan(const DispatchCall &call, int64_t trips)
-      : call(call), groups(call.op), order(control::orderOf(call.op)), trips(trips) {
+      : call(call), groups(call.op), order(control::orderOf(call.op)), trips(trips),
+        hasBodySizes(call.op.hasExpressions()) {
     for (const Operand &operand : call.operands)
       operands.push_back(TensorRef(operand.tensor));
     if (order.isGuarded)
@@ -46,6 +47,7 @@ private:
   control::ScanOrder order;
   control::Guard guard = control::Guard::None;
   int64_t trips;
+  bool hasBodySizes;
   Tensors operands; // carried ones as they are now
   Metas stackedMetas;
   Tensors stacked;
@@ -106,7 +108,7 @@ llvm::Error Scan::trip(int64_t index) {
       return at(std::move(error), node.location);
     return llvm::Error::success();
   };
-  llvm::Expected<Tensors> outputs = evaluate(control::bodyOf(call.op), inputs, applyNode);
+  llvm::Expected<Tensors> outputs = evaluate(control::bodyOf(call.op), inputs, applyNode, hasBodySizes);
   if (!outputs)
     return outputs.takeError();
   for (auto [number, output] : llvm::enumerate(*outputs)) {
@@ -198,6 +200,10 @@ llvm::Error Scan::run(llvm::ArrayRef<TensorMeta> results, Tensors &out) {
 }
 
 llvm::Expected<TensorRef> stackElements(llvm::ArrayRef<TensorRef> elements) {
+  for (const TensorRef &element : elements)
+    if (!element->hasMeta(elements.front()->meta()))
+      return invalidArgument("scan: step must return each y with one dtype and shape, got " +
+                             toString(elements.front()->meta()) + " and " + toString(element->meta()));
   TensorMeta meta = control::stacked(elements.front()->meta(), int64_t(elements.size()));
   llvm::Expected<TensorRef> whole = TensorImpl::allocate(meta.dtype, meta.shape, elements.front()->storage().device());
   if (!whole || !(*whole)->numElements())

@@ -27,6 +27,8 @@ runtime::Features featuresOf(func::FuncOp func) {
     if (control::hasBody(def.info())) {
       control::ScanGroups groups(def);
       features.add(runtime::Feature::Loops);
+      if (control::decidesSizes(def))
+        features.add(runtime::Feature::TripSizes);
       if (control::hasNoBound(def) && (op->getNumOperands() > groups.firstX() || op->getNumResults() > groups.carried))
         features.add(runtime::Feature::GrownValues);
     }

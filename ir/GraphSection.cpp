@@ -45,7 +45,8 @@ void writeBody(const Subgraph &graph, proto::Body &out) {
   out.set_inputs(next);
   for (const Subgraph::Node &from : graph.nodes) {
     proto::Node &node = *out.add_nodes();
-    node.set_op(from.op.serialize());
+    auto sizeOf = [&](int id, unsigned axis) { return sizes::symbol(control::bodySymbol(int(numbers[id]), axis)); };
+    node.set_op(control::withBodySizes(from.op, sizeOf).serialize());
     if (control::hasBody(from.op.info()))
       writeBody(control::bodyOf(from.op), *node.mutable_body());
     for (int id : from.inputs)
@@ -289,9 +290,12 @@ private:
     return llvm::Error::success();
   }
 
-  llvm::Error checkSymbols(const OpDef &op) {
+  /// `inBody`: inference checks the symbols of the body.
+  llvm::Error checkSymbols(const OpDef &op, bool inBody) {
     std::optional<uint32_t> unknown;
     op.forEachSymbol([&](uint32_t symbol) {
+      if (inBody && control::isBodySymbol(symbol))
+        return;
       bool isKnown = symbol >= sizes::kDataSymbols ? dataSizes.contains(symbol - sizes::kDataSymbols)
                                                    : symbol < unsigned(in.dims_size());
       unknown = isKnown ? unknown : symbol;
@@ -318,7 +322,7 @@ private:
   }
 
   /// The operator of a node, with its body.
-  llvm::Expected<StoredOp> readOp(const proto::Node &node) {
+  llvm::Expected<StoredOp> readOp(const proto::Node &node, bool inBody) {
     llvm::Expected<StoredOp> stored = parseStored(node.op());
     if (!stored)
       return stored;
@@ -331,7 +335,7 @@ private:
       if (llvm::Error error = readBody(node.body(), graph))
         return std::move(error);
       op->set("body", BodyRef(std::make_shared<const Body>(std::move(graph))));
-    } else if (llvm::Error error = checkSymbols(*op)) {
+    } else if (llvm::Error error = checkSymbols(*op, inBody)) {
       return std::move(error);
     }
     return stored;
@@ -369,7 +373,7 @@ private:
     graph.inputUsed.assign(graph.inputs.size(), true);
     for (const proto::Node &from : body.nodes()) {
       Subgraph::Node &node = graph.nodes.emplace_back();
-      llvm::Expected<StoredOp> stored = readOp(from);
+      llvm::Expected<StoredOp> stored = readOp(from, /*inBody=*/true);
       if (!stored)
         return stored.takeError();
       node.op = std::move(stored->op);
@@ -433,7 +437,7 @@ private:
   }
 
   llvm::Error readNode(const proto::Node &node) {
-    llvm::Expected<StoredOp> stored = readOp(node);
+    llvm::Expected<StoredOp> stored = readOp(node, /*inBody=*/false);
     if (!stored)
       return stored.takeError();
     if (llvm::Error error = checkOperands(stored->op, node, unsigned(values.size())))

@@ -1,5 +1,6 @@
 //===- OpBridge.cpp - OpDefs and operations -------------------------------===//
 #include "ir/OpBridge.h"
+#include "ir/Dialect.h"
 #include "ir/Types.h"
 #include "ops/Control.h"
 #include "ops/SizeExpr.h"
@@ -21,17 +22,27 @@ const OpInfo *infoOf(Operation *op) {
   return findOp(name.stripDialect());
 }
 
-/// The operators of a body; they must be those of records, or have bodies.
+/// The operators of a body; they must be those of records, or have bodies. Where sizes have names, these are symbols of
+/// the body.
 static Subgraph graphOf(Block &block) {
   Subgraph graph;
   DenseMap<Value, int> ids;
+  DenseMap<uint32_t, uint32_t> named; // by symbol of the program: of the body
   auto add = [&](Value value) { return ids[value] = graph.numValues++; };
+  auto ofBody = [&](uint32_t symbol) { return sizes::symbol(named.lookup_or(symbol, symbol)); };
   for (BlockArgument argument : block.getArguments())
     graph.inputs.push_back(add(argument));
   graph.inputUsed.assign(graph.inputs.size(), true);
   for (Operation &op : block.without_terminator()) {
+    if (auto size = dyn_cast<NamedSizeOp>(op)) {
+      uint32_t symbol = control::bodySymbol(ids.lookup(size.getValue()), unsigned(size.getAxis()));
+      named[sizes::kDataSymbols + uint32_t(size.getNumber())] = symbol;
+      continue;
+    }
     Subgraph::Node &node = graph.nodes.emplace_back();
     node.op = opDefOf(&op);
+    if (!named.empty() && node.op.hasExpressions())
+      node.op = node.op.withSymbols(ofBody);
     for (unsigned count : segmentsOf(&op))
       node.segments.push_back(count);
     node.location = locationText(op.getLoc());
@@ -116,6 +127,16 @@ static void addAttributes(OpBuilder &builder, OperationState &state, const OpDef
     state.addAttribute(kSizesAttr, builder.getStringAttr(op.toString()));
 }
 
+/// Names the sizes of `values` that are symbols in `op`, each once.
+static void nameBodySizes(OpBuilder &builder, const OpDef &op, ArrayRef<Value> values, DenseSet<uint32_t> &named) {
+  op.forEachSymbol([&](uint32_t symbol) {
+    if (!control::isBodySymbol(symbol) || !named.insert(symbol).second)
+      return;
+    Value owner = values[control::valueOf(symbol)];
+    NamedSizeOp::create(builder, owner.getLoc(), owner, control::axisOf(symbol), symbol - sizes::kDataSymbols);
+  });
+}
+
 /// Fills the region of `op` with the operators of its body. Inference has seen them.
 static void createBody(OpBuilder &builder, Operation *op, const OpDef &def) {
   const Subgraph &graph = control::bodyOf(def);
@@ -128,7 +149,9 @@ static void createBody(OpBuilder &builder, Operation *op, const OpDef &def) {
   for (auto [id, meta] : llvm::zip(graph.inputs, inputs))
     values[id] = block->addArgument(typeOf(builder.getContext(), metas[id]), op->getLoc());
   auto valuesOf = [&](ArrayRef<int> ids) { return llvm::map_to_vector(ids, [&](int id) { return values[id]; }); };
+  DenseSet<uint32_t> named;
   for (const Subgraph::Node &node : graph.nodes) {
+    nameBodySizes(builder, node.op, values, named);
     auto results = llvm::map_to_vector<4>(node.outputs, [&](int id) { return metas[id]; });
     Location location = node.location.empty() ? op->getLoc() : locationOf(builder.getContext(), node.location);
     Operation *made = createOp(builder, location, node.op, valuesOf(node.inputs), node.segments, results);

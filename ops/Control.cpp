@@ -65,10 +65,14 @@ bool Body::hasExpressions() const {
   return llvm::any_of(operators.nodes, [](const Subgraph::Node &node) { return node.op.hasExpressions(); });
 }
 
+/// What its own symbols stand for is no matter of those outside.
 BodyRef Body::withSymbols(llvm::function_ref<int64_t(uint32_t)> valueOf) const {
   Subgraph graph = operators;
+  auto outside = [&](uint32_t symbol) {
+    return control::isBodySymbol(symbol) ? sizes::symbol(symbol) : valueOf(symbol);
+  };
   for (Subgraph::Node &node : graph.nodes)
-    node.op = node.op.withSymbols(valueOf);
+    node.op = node.op.withSymbols(outside);
   return std::make_shared<const Body>(std::move(graph));
 }
 
@@ -79,6 +83,22 @@ uint64_t Body::heldBytes() const {
   return bytes;
 }
 
+/// Checks that the sizes of an operator that are symbols of its body are sizes of values.
+static llvm::Error checkBodySizes(const OpDef &op, llvm::ArrayRef<TensorMeta> metas) {
+  std::optional<uint32_t> unknown;
+  if (!control::hasBody(op.info()))
+    op.forEachSymbol([&](uint32_t symbol) {
+      if (control::isBodySymbol(symbol) && (size_t(control::valueOf(symbol)) >= metas.size() ||
+                                            control::axisOf(symbol) >= metas[control::valueOf(symbol)].rank()))
+        unknown = symbol;
+    });
+  if (!unknown)
+    return llvm::Error::success();
+  return shapes::mustHoldOf(op, "sizes in a body must be those of values before",
+                            "axis " + llvm::Twine(control::axisOf(*unknown)) + " of value " +
+                                llvm::Twine(control::valueOf(*unknown)));
+}
+
 llvm::Expected<std::vector<TensorMeta>> inferValues(const Subgraph &graph, llvm::ArrayRef<TensorMeta> inputs) {
   std::vector<TensorMeta> metas(graph.numValues);
   for (auto [id, meta] : llvm::zip_equal(graph.inputs, inputs))
@@ -87,6 +107,8 @@ llvm::Expected<std::vector<TensorMeta>> inferValues(const Subgraph &graph, llvm:
     Metas operands;
     for (int id : node.inputs)
       operands.push_back(metas[id]);
+    if (llvm::Error error = checkBodySizes(node.op, metas))
+      return at(std::move(error), node.location);
     llvm::Expected<Metas> results = node.op.infer(operands, node.segments);
     if (!results)
       return at(results.takeError(), node.location);
@@ -106,6 +128,20 @@ llvm::Expected<std::vector<TensorMeta>> inferValues(const Subgraph &graph, llvm:
 namespace control {
 
 const Subgraph &bodyOf(const OpDef &op) { return static_cast<const Body &>(*op.attr("body").body()).graph(); }
+
+OpDef withBodySizes(const OpDef &op, llvm::function_ref<int64_t(int value, unsigned axis)> sizeOf) {
+  if (hasBody(op.info()) || !op.hasExpressions())
+    return op;
+  return op.withSymbols([&](uint32_t symbol) {
+    return isBodySymbol(symbol) ? sizeOf(valueOf(symbol), axisOf(symbol)) : sizes::symbol(symbol);
+  });
+}
+
+bool decidesSizes(const OpDef &op) {
+  return hasBody(op.info()) && llvm::any_of(bodyOf(op).nodes, [](const Subgraph::Node &node) {
+           return node.op.info().boundRule || decidesSizes(node.op);
+         });
+}
 
 ScanOrder orderOf(const OpDef &op) {
   return {op.has("length") ? std::optional(op.i64("length")) : std::nullopt, op.boolean("reverse"),

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "ops/SizeExpr.h"
 #include "ops/Subgraph.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -42,6 +43,19 @@ private:
 llvm::Expected<std::vector<TensorMeta>> inferValues(const Subgraph &graph, llvm::ArrayRef<TensorMeta> inputs);
 
 namespace control {
+
+/// Symbols of sizes that data decides within a body, which are bound in it: the size of an axis of one of its values.
+constexpr uint32_t kBodySymbols = sizes::kDataSymbols + (uint32_t(1) << 29),
+                   kBodySymbolsEnd = kBodySymbols + (uint32_t(1) << 29);
+constexpr uint32_t bodySymbol(int value, unsigned axis) { return kBodySymbols + uint32_t(value) * kMaxRank + axis; }
+constexpr bool isBodySymbol(uint32_t symbol) { return symbol >= kBodySymbols && symbol < kBodySymbolsEnd; }
+/// The value and the axis that bodySymbol() was given.
+constexpr int valueOf(uint32_t symbol) { return int((symbol - kBodySymbols) / kMaxRank); }
+constexpr unsigned axisOf(uint32_t symbol) { return symbol % kMaxRank; }
+/// `op`, an operator of a body, with its body's symbols replaced; those of bodies within it are not its body's.
+OpDef withBodySizes(const OpDef &op, llvm::function_ref<int64_t(int value, unsigned axis)> sizeOf);
+/// Whether data decides sizes in the body of `op`, or in bodies within it.
+bool decidesSizes(const OpDef &op);
 
 /// Whether the operator has a body; then bodyOf() may be called.
 inline bool hasBody(const OpInfo &info) { return info.lowering == Lowering::Control; }

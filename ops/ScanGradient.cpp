@@ -8,7 +8,8 @@
 // for a constant is carried through all trips, from what was summed before or
 // from -0.0, to which adding changes nothing. Grown values of an inner loop
 // (ops/Control.h) have another length in each trip and are not stacked: the inner
-// loop is made again.
+// loop is made again. So are values whose sizes data decides in a trip: a second
+// gradient adds what arrives at both, rounded apart.
 //
 //===----------------------------------------------------------------------===//
 #include "ops/Control.h"
@@ -73,7 +74,7 @@ private:
   std::vector<TensorMeta> metas;           // of the forward body's values
   llvm::SmallVector<bool, 32> active;      // by value: its gradient is wanted
   llvm::SmallVector<bool, 32> isGrown;     // by value: an inner loop without a bound stacks it
-  llvm::SmallVector<bool, 32> isMadeAgain; // by value: constants alone decide it, or it comes with one that is grown
+  llvm::SmallVector<bool, 32> isMadeAgain; // by value: constants alone decide it, or it is not stacked
   std::vector<int> values, grads;          // by value: where it and its gradient are in `b`
 };
 
@@ -101,6 +102,17 @@ void ReverseBody::findActive() {
   }
 }
 
+/// Whether data decides the size in a trip: other trips have another.
+static bool isOfTrip(int64_t size) {
+  bool found = size == kUnknown;
+  if (sizes::isSymbolic(size))
+    (void)sizes::substitute(size, [&](uint32_t symbol) {
+      found |= isBodySymbol(symbol);
+      return sizes::symbol(symbol);
+    });
+  return found;
+}
+
 void ReverseBody::findMadeAgain() {
   llvm::SmallVector<bool, 32> isInvariant(body.numValues);
   for (int id : llvm::ArrayRef<int>(body.inputs).take_front(groups.constants))
@@ -112,9 +124,10 @@ void ReverseBody::findMadeAgain() {
       grown = llvm::ArrayRef(node.outputs).drop_front(ScanGroups(node.op).carried);
     for (int id : grown)
       isGrown[id] = true;
+    bool isSized = llvm::any_of(node.outputs, [&](int id) { return llvm::any_of(metas[id].shape, isOfTrip); });
     for (int id : node.outputs) {
       isInvariant[id] = stays;
-      isMadeAgain[id] = stays || !grown.empty();
+      isMadeAgain[id] = stays || isSized || !grown.empty();
     }
   }
 }
@@ -148,7 +161,9 @@ void ReverseBody::replay(const Subgraph::Node &node) {
   Values inputs;
   for (int id : node.inputs)
     inputs.push_back(values[id]);
-  for (auto [id, made] : llvm::zip(node.outputs, b.applyAll(node.op, inputs, node.segments)))
+  OpDef op =
+      withBodySizes(node.op, [&](int value, unsigned axis) { return sizes::symbol(bodySymbol(values[value], axis)); });
+  for (auto [id, made] : llvm::zip(node.outputs, b.applyAll(std::move(op), inputs, node.segments)))
     values[id] = made;
 }
 
@@ -275,6 +290,9 @@ llvm::Error ReverseBody::build(llvm::ArrayRef<TensorMeta> operands) {
   findActive();
   findMadeAgain();
   addInputs();
+  for (TensorMeta &meta : metas) // symbols of the forward body mean nothing in this one
+    for (int64_t &size : meta.shape)
+      size = isOfTrip(size) ? kUnknown : size;
   bindOutputs();
   for (const Subgraph::Node &node : llvm::reverse(body.nodes))
     reverse(node);

@@ -1,6 +1,7 @@
 //===- Subgraph.cpp - building small graphs of operators -----------------===//
 #include "ops/Subgraph.h"
 
+#include "ops/Control.h"
 #include "ops/GraphPieces.h"
 #include "ops/RuleErrors.h"
 #include "ops/ShapeRules.h"
@@ -81,6 +82,10 @@ llvm::Expected<Subgraph> SubgraphBuilder::finish(llvm::ArrayRef<int> outputs) {
       continue;
     for (int input : node.inputs)
       used[input] = true;
+    node.op.forEachSymbol([&](uint32_t symbol) {
+      if (control::isBodySymbol(symbol))
+        used[control::valueOf(symbol)] = true;
+    });
     kept.push_back(std::move(node));
   }
   graph.nodes.assign(std::make_move_iterator(kept.rbegin()), std::make_move_iterator(kept.rend()));

@@ -3,6 +3,7 @@
 #include "ops/Error.h"
 #include "runtime/ExecutorCounters.h"
 #include "runtime/GrownMemory.h"
+#include "runtime/LoopGuard.h"
 #include "runtime/Profiler.h"
 #include "runtime/StagedRun.h"
 #include "runtime/StridedCopy.h"
@@ -85,9 +86,6 @@ private:
   llvm::Error runAll(llvm::MutableArrayRef<Command> commands);
   llvm::Error execute(Command &command);
   llvm::Error loop(Command &command);
-  llvm::Expected<int64_t> askGuard(const Command &command);
-  llvm::Expected<int64_t> tripsOf(const Command &command);
-  llvm::Expected<bool> goesOn(const Command &command, int64_t made, int64_t trips);
   llvm::Error launch(Command &command);
   llvm::Error call(Command &command);
   llvm::Error copy(const Command &command);
@@ -199,40 +197,6 @@ llvm::Error Runner::execute(Command &command) {
   llvm_unreachable("command kind out of range");
 }
 
-llvm::Expected<int64_t> Runner::askGuard(const Command &command) {
-  bool answer = false;
-  int64_t count = 0;
-  const void *guard = bound.pointers[command.firstPointer];
-  if (llvm::Error error = command.guard == Guard::Bool ? stream.copyOut(&answer, guard, sizeof(answer))
-                                                       : stream.copyOut(&count, guard, sizeof(count)))
-    return std::move(error);
-  if (llvm::Error error = stream.synchronize())
-    return std::move(error);
-  return command.guard == Guard::Bool ? answer : count;
-}
-
-/// How many trips a loop makes at most.
-llvm::Expected<int64_t> Runner::tripsOf(const Command &command) {
-  if (!isAskedOnce(command.guard, command.reverse))
-    return command.trips;
-  llvm::Expected<int64_t> count = askGuard(command);
-  return count ? std::clamp<int64_t>(*count, 0, command.trips) : std::move(count);
-}
-
-/// Whether a loop has another trip after so many.
-llvm::Expected<bool> Runner::goesOn(const Command &command, int64_t made, int64_t trips) {
-  constexpr int64_t kPolled = control::kTripsBetweenPolls;
-  if (made >= trips || command.guard == Guard::None || isAskedOnce(command.guard, command.reverse))
-    return made < trips;
-  if (poll && made % kPolled == kPolled - 1)
-    if (llvm::Error error = poll())
-      return std::move(error);
-  llvm::Expected<int64_t> value = askGuard(command);
-  if (!value)
-    return value.takeError();
-  return control::goesOn(command.guard, *value, made);
-}
-
 /// Runs the commands of the trips. Pointers that move are where they were afterwards, also after an error.
 llvm::Error Runner::loop(Command &command) {
   llvm::ArrayRef<PointerMove> moves = llvm::ArrayRef(bound.moves).slice(command.firstMove, command.numMoves);
@@ -241,7 +205,9 @@ llvm::Error Runner::loop(Command &command) {
       bound.pointers[move.slot] = static_cast<char *>(bound.pointers[move.slot]) + trips * move.bytes;
   };
   llvm::MutableArrayRef<Command> trip(&command + 1, command.numCommands);
-  llvm::Expected<int64_t> trips = tripsOf(command);
+  const void *place = command.guard == Guard::None ? nullptr : bound.pointers[command.firstPointer];
+  LoopGuard guard(command.guard, command.reverse, place, stream, poll);
+  llvm::Expected<int64_t> trips = guard.tripsOf(command.trips);
   if (!trips)
     return trips.takeError();
   const bool grows = command.numGrownResults + command.numGrownXs != 0;
@@ -253,7 +219,7 @@ llvm::Error Runner::loop(Command &command) {
   advance(at);
   auto runTrips = [&]() -> llvm::Error {
     for (int64_t made = 0;; ++made, at += step, advance(step)) {
-      llvm::Expected<bool> next = goesOn(command, made, *trips);
+      llvm::Expected<bool> next = guard.goesOn(made, *trips);
       if (!next || !*next)
         return next.takeError();
       if (grows)

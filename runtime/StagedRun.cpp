@@ -2,6 +2,7 @@
 #include "runtime/StagedRun.h"
 #include "ops/Error.h"
 #include "runtime/GrownMemory.h"
+#include "runtime/StagedLoop.h"
 #include "runtime/bind/Commands.h"
 #include "runtime/bind/Stages.h"
 #include "llvm/ADT/STLExtras.h"
@@ -25,6 +26,7 @@ public:
 
 private:
   llvm::Error run(size_t stage);
+  llvm::Error runLoop(size_t stage, llvm::ArrayRef<void *> from);
   llvm::Expected<void *> placeOf(const StageOutput &output, const TensorMeta &meta);
   RunOptions optionsOf(size_t stage);
 
@@ -73,6 +75,7 @@ RunOptions StagedRunner::optionsOf(size_t number) {
   RunOptions own;
   own.stream = options.stream;
   own.isCounted = options.isCounted;
+  own.poll = options.poll;
   own.takeGrown = [&, number](size_t output, BufferRef buffer, int64_t saved) {
     pointers[number][output] = buffer->data();
     trips[{int32_t(number), uint32_t(output)}] = saved;
@@ -90,14 +93,35 @@ RunOptions StagedRunner::optionsOf(size_t number) {
   return own;
 }
 
+llvm::Error StagedRunner::runLoop(size_t number, llvm::ArrayRef<void *> from) {
+  const Stage &stage = staged.stages[number];
+  Metas metas = staged.inputsOf(number, made);
+  llvm::Expected<BoundRef> body = staged.bind(number, bodyInputsOf(*stage.loop, metas));
+  if (!body)
+    return body.takeError();
+  pointers[number].resize(stage.outputs.size());
+  auto place = [&](size_t result, const TensorMeta &meta) { return placeOf(stage.outputs[result], meta); };
+  llvm::Expected<std::vector<TensorMeta>> results =
+      runtime::runLoop({stage, **body, metas, from, scalars, place}, pointers[number], optionsOf(number));
+  if (!results)
+    return results.takeError();
+  made.push_back(std::move(*results));
+  return llvm::Error::success();
+}
+
 llvm::Error StagedRunner::run(size_t number) {
   const Stage &stage = staged.stages[number];
-  llvm::Expected<BoundRef> bound = staged.bind(number, staged.inputsOf(number, made));
-  if (!bound)
-    return bound.takeError();
   llvm::SmallVector<void *, 8> from;
   for (StageInput input : stage.inputs)
     from.push_back(input.stage < 0 ? inputs[input.index] : pointers[input.stage][input.index]);
+  for (auto [index, output] : llvm::enumerate(stage.outputs))
+    if (stage.loop && stage.loop->isGrown(index) && output.result >= 0 && !options.takeGrown)
+      return nobodyTakes(*whole.program, size_t(output.result));
+  if (stage.loop)
+    return runLoop(number, from);
+  llvm::Expected<BoundRef> bound = staged.bind(number, staged.inputsOf(number, made));
+  if (!bound)
+    return bound.takeError();
   for (auto [index, output, meta] : llvm::enumerate(stage.outputs, (*bound)->mostOutputs())) {
     void *&place = pointers[number].emplace_back();
     bool isGrown = (*bound)->isOutputGrown(index);
@@ -110,16 +134,17 @@ llvm::Error StagedRunner::run(size_t number) {
   if (llvm::Error error = runtime::run(**bound, from, pointers[number], scalars, optionsOf(number)))
     return error;
   made.emplace_back((*bound)->outputs().begin(), (*bound)->outputs().end());
-  for (auto [output, meta] : llvm::zip_equal(stage.outputs, made.back()))
-    if (output.result >= 0)
-      whole.outputs[output.result] = meta;
   return llvm::Error::success();
 }
 
 llvm::Error StagedRunner::run() {
-  for (size_t stage = 0; stage < staged.stages.size(); ++stage)
-    if (llvm::Error error = run(stage))
+  for (auto [number, stage] : llvm::enumerate(staged.stages)) {
+    if (llvm::Error error = run(number))
       return error;
+    for (auto [output, meta] : llvm::zip_equal(stage.outputs, made.back()))
+      if (output.result >= 0)
+        whole.outputs[output.result] = meta;
+  }
   return llvm::Error::success();
 }
 

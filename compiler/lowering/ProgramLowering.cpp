@@ -2,6 +2,7 @@
 #include "compiler/lowering/ProgramLowering.h"
 #include "compiler/lowering/FusionLowering.h"
 #include "compiler/lowering/KernelAnalysis.h"
+#include "compiler/lowering/SizeNumbers.h"
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
@@ -22,7 +23,7 @@ namespace {
 class ProgramLowering {
 public:
   ProgramLowering(func::FuncOp func, const KernelChoice *choice, const LoweringTarget &target)
-      : func(func), choice(choice), target(target) {}
+      : func(func), choice(choice), target(target), sizeNumbers(func) {}
 
   FailureOr<LoweredProgram> run() {
     if (failed(lowerSignature()))
@@ -121,8 +122,9 @@ private:
 
   LogicalResult lowerNamedSize(ir::NamedSizeOp op) {
     std::vector<runtime::DataSize> &sizes = exec().dataSizes;
-    sizes.resize(std::max<size_t>(sizes.size(), op.getNumber() + 1));
-    sizes[op.getNumber()] = {idOf.lookup(op.getValue()), int32_t(op.getAxis())};
+    uint32_t number = sizeNumbers.add(op);
+    sizes.resize(std::max<size_t>(sizes.size(), number + 1));
+    sizes[number] = {idOf.lookup(op.getValue()), int32_t(op.getAxis())};
     return success();
   }
 
@@ -147,7 +149,7 @@ private:
 
   void addNode(Operation *op, ArrayRef<ValueId> operands) {
     ProgramNode node;
-    node.op = ir::opDefOf(op);
+    node.op = sizeNumbers.numbered(ir::opDefOf(op));
     node.operands.assign(operands.begin(), operands.end());
     for (unsigned count : ir::segmentsOf(op))
       node.segments.push_back(count);
@@ -373,8 +375,10 @@ private:
   }
 
   /// The constants of a loop are values of the program; what is carried and the elements of the xs are its arguments.
+  /// Where data decides sizes in trips, the operands for these are inputs of a program.
   void lowerArguments(ir::ScanOp scan, Step &step, LoopDecl &loop) {
     unsigned numConstants = unsigned(scan.getConstants());
+    const bool isStage = decidesSizesOfTrips(scan);
     for (auto [index, input, argument] : llvm::enumerate(scan.getInputs(), scan.getBody().front().getArguments())) {
       bool stays = index < numConstants;
       if (stays && (layouts.of(input).contiguous || onlyKernelsRead(argument))) {
@@ -387,6 +391,9 @@ private:
         idOf[argument] = id;
         continue;
       }
+      ValueKind kind = exec().values[id].kind;
+      if (isStage && (kind == ValueKind::Constant || kind == ValueKind::View))
+        id = emitCopy(input, step.location);
       step.operands.push_back(id);
       loop.arguments.push_back(addValue(argument, ValueKind::Argument, "", step.location));
     }
@@ -423,6 +430,7 @@ private:
     exec().nodes.emplace_back();
     exec().steps.emplace_back();
     ValueId firstOfBody = ValueId(exec().values.size());
+    SizeNumbers::Trip trip(sizeNumbers);
     for (Operation &op : scan.getBody().front().without_terminator())
       if (failed(lowerOp(&op)))
         return failure();
@@ -444,10 +452,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   /// Whether the data decides how large the value is.
-  static bool isSizedByData(Value value) {
-    const OpInfo *info = value.getDefiningOp() ? ir::infoOf(value.getDefiningOp()) : nullptr;
-    return info && info->boundRule;
-  }
+  static bool isSizedByData(Value value) { return value.getDefiningOp() && decidesSizes(value.getDefiningOp()); }
 
   /// Whether a loop without a bound stacks the value: it takes over the memory of no argument.
   static bool isGrown(Value value) {
@@ -478,6 +483,7 @@ private:
   const LoweringTarget &target;
   LoweredProgram out;
   DenseMap<Value, ValueId> idOf, copyOf;
+  SizeNumbers sizeNumbers;
   Layouts layouts;
   llvm::StringMap<int32_t> kernelOf;
 };

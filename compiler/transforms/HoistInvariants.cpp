@@ -10,6 +10,7 @@
 #include "compiler/transforms/FusionGroups.h"
 #include "compiler/transforms/Passes.h"
 #include "ir/OpBridge.h"
+#include "ops/Control.h"
 
 namespace tess::compiler {
 #define GEN_PASS_DEF_HOISTINVARIANTSPASS
@@ -24,9 +25,18 @@ bool isConstantOf(ir::ScanOp scan, Value value) {
          int64_t(argument.getArgNumber()) < scan.getConstants();
 }
 
+/// Whether a size in the operator is one that data decides in the trip.
+bool readsSizesOfTrip(Operation &op) {
+  bool found = false;
+  if (op.hasAttr(ir::kSizesAttr))
+    ir::opDefOf(&op).forEachSymbol([&](uint32_t symbol) { found |= control::isBodySymbol(symbol); });
+  return found;
+}
+
 bool isInvariant(ir::ScanOp scan, Operation &op) {
   const OpInfo *info = ir::infoOf(&op);
-  return op.getNumOperands() && info && info->lowering != Lowering::Sequential && !scan.getGuarded() &&
+  return op.getNumOperands() && info && !readsSizesOfTrip(op) && info->lowering != Lowering::Sequential &&
+         !scan.getGuarded() &&
          llvm::all_of(op.getOperands(), [&](Value operand) { return isConstantOf(scan, operand); });
 }
 

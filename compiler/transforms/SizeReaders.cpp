@@ -2,6 +2,7 @@
 #include "compiler/transforms/SizeReaders.h"
 #include "ir/Dialect.h"
 #include "ir/OpBridge.h"
+#include "ops/Control.h"
 #include "ops/SizeExpr.h"
 
 #include <queue>
@@ -22,8 +23,11 @@ SizeReaders sizeReadersOf(Block &block) {
     op.walk([&](Operation *inner) {
       if (inner->hasAttr(kSizesAttr))
         opDefOf(inner).forEachSymbol([&](uint32_t symbol) {
-          if (symbol >= sizes::kDataSymbols)
-            readers[named.lookup(symbol - sizes::kDataSymbols)].push_back(&op);
+          auto found = symbol >= sizes::kDataSymbols ? named.find(symbol - sizes::kDataSymbols) : named.end();
+          // A loop within has its own names for the sizes of its trips.
+          bool isOwn = !control::isBodySymbol(symbol) || inner->getParentOfType<ScanOp>() == block.getParentOp();
+          if (found != named.end() && isOwn)
+            readers[found->second].push_back(&op);
         });
     });
   return readers;

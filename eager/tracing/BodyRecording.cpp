@@ -16,14 +16,14 @@ using Numbers = llvm::SmallVector<uint32_t, 8>;
 llvm::Expected<std::unique_ptr<BodyRecording>> BodyRecording::begin(const ScanCall &call) {
   Metas metas;
   llvm::SmallVector<runtime::Device *, 8> devices;
-  llvm::SmallVector<uint32_t, 8> freeAxes;
+  llvm::SmallVector<Recorder::Axes, 8> axes;
   Recorder *outer = Recorder::current();
   for (auto [list, isX] : {std::pair(call.carried, false), std::pair(call.xs, true)})
     for (const TensorRef &tensor : list) {
       metas.push_back(tensor->meta());
       devices.push_back(&tensor->storage().device());
-      uint32_t axes = outer ? outer->freeAxesOf(*tensor) : graphFreeAxes(*tensor);
-      freeAxes.push_back(axes >> isX); // an element has no axis for the trips
+      Recorder::Axes known = outer ? outer->axesOf(*tensor) : Recorder::Axes{graphFreeAxes(*tensor)};
+      axes.push_back({known.free >> isX, known.trip >> isX}); // an element has no axis for the trips
     }
   OpDef scan = control::scan({}, 0, unsigned(call.carried.size()), call.order);
   if (llvm::Error error = control::numTrips(scan, metas).takeError())
@@ -33,7 +33,7 @@ llvm::Expected<std::unique_ptr<BodyRecording>> BodyRecording::begin(const ScanCa
     OnDevice here(*device);
     body->argumentList.push_back(valueless(meta));
   }
-  body->recorder = Recorder::beginBody(body->argumentList, freeAxes);
+  body->recorder = Recorder::beginBody(body->argumentList, axes, Recorder::Mode::InferBounds);
   pauseGrad();
   return body;
 }
@@ -59,6 +59,7 @@ public:
       : recording(recording), call(call), ids(recording.values().size(), -1) {}
   llvm::Expected<Tensors> apply();
   llvm::Expected<Tensors> zeros() const;
+  llvm::Error checkGradient();
 
 private:
   bool isCarried(uint32_t number) const { return llvm::is_contained(carriedVariables, number); }
@@ -66,6 +67,9 @@ private:
   llvm::Error addConstants();
   llvm::Error addOperand(uint32_t number);
   Subgraph graph();
+  llvm::Expected<OpDef> loop();
+  bool isOfBody(uint32_t symbol) const;
+  OpDef ofBody(const OpDef &op) const;
   const TensorImpl &operandOf(uint32_t number) const;
   int64_t sizeOf(uint32_t symbol) const;
   OpDef aroundStep(const OpDef &op) const;
@@ -109,8 +113,13 @@ llvm::Error ScanWriter::addOperand(uint32_t number) {
 
 llvm::Error ScanWriter::addConstants() {
   llvm::SetVector<uint32_t> read;
-  for (const Recording::Op &op : recording.ops())
+  for (const Recording::Op &op : recording.ops()) {
     read.insert(op.inputs.begin(), op.inputs.end());
+    op.op.forEachSymbol([&](uint32_t symbol) {
+      if (isOfBody(symbol))
+        read.insert(ownerOf(symbol));
+    });
+  }
   read.insert(recording.outputs().begin(), recording.outputs().end());
   for (const Recording::Update *update : updates)
     read.insert(update->value);
@@ -141,7 +150,7 @@ Subgraph ScanWriter::graph() {
   graph.inputUsed.assign(graph.inputs.size(), true);
   for (const Recording::Op &op : recording.ops()) {
     Subgraph::Node &node = graph.nodes.emplace_back();
-    node.op = op.op;
+    node.op = ofBody(op.op);
     node.segments = llvm::SmallVector<unsigned, 4>(op.segments);
     node.location = op.location.describe();
     for (uint32_t input : op.inputs)
@@ -155,6 +164,22 @@ Subgraph ScanWriter::graph() {
     addOutput(update->value);
   llvm::for_each(recording.outputs().drop_front(call.carried.size()), addOutput);
   return graph;
+}
+
+/// Whether the symbol of the step is a size that data decides in a trip, of this loop or of one around it: the body
+/// says it by a value of its own.
+bool ScanWriter::isOfBody(uint32_t symbol) const {
+  return !ir::isNodeSymbol(symbol) &&
+         (symbol >= sizes::kDataSymbols || recording.values()[ownerOf(symbol)].tripAxes >> axisOf(symbol) & 1);
+}
+
+/// An operator of the step with sizes that data decides as symbols of the body.
+OpDef ScanWriter::ofBody(const OpDef &op) const {
+  if (!op.hasExpressions())
+    return op;
+  return op.withSymbols([&](uint32_t symbol) {
+    return sizes::symbol(isOfBody(symbol) ? control::bodySymbol(ids[ownerOf(symbol)], axisOf(symbol)) : symbol);
+  });
 }
 
 /// What the step takes as value `number`: an operand, or a tensor from outside.
@@ -180,7 +205,8 @@ OpDef ScanWriter::aroundStep(const OpDef &op) const {
   return op.hasExpressions() ? op.withSymbols([&](uint32_t symbol) { return sizeOf(symbol); }) : op;
 }
 
-llvm::Expected<Tensors> ScanWriter::apply() {
+/// The scan with the sizes of the recording around; finds its operands.
+llvm::Expected<OpDef> ScanWriter::loop() {
   findUpdates();
   if (llvm::Error error = addConstants())
     return std::move(error);
@@ -191,18 +217,36 @@ llvm::Expected<Tensors> ScanWriter::apply() {
   llvm::append_range(operands, call.unread);
   unsigned numCarried = unsigned(operands.size()) - numConstants;
   llvm::append_range(operands, call.xs);
-  Subgraph body = graph();
-  size_t numOutputs = body.outputs.size();
-  OpDef recorded = control::scan(std::move(body), numConstants, numCarried, call.order);
+  return aroundStep(control::scan(graph(), numConstants, numCarried, call.order));
+}
+
+llvm::Expected<Tensors> ScanWriter::apply() {
+  llvm::Expected<OpDef> scan = loop();
+  if (!scan)
+    return scan.takeError();
   Tensors results;
   llvm::SmallVector<Operand, 8> given(operands.begin(), operands.end());
-  if (llvm::Error error = applyExpressions(aroundStep(recorded), given, {}, results))
+  if (llvm::Error error = applyExpressions(*scan, given, {}, results))
     return std::move(error);
   Tensors out(results.begin(), results.begin() + call.carried.size());
   for (auto [index, update] : llvm::enumerate(updates))
     assign(*update->variable, *results[call.carried.size() + index]);
+  unsigned numCarried = control::ScanGroups(*scan).carried;
+  size_t numOutputs = control::bodyOf(*scan).outputs.size(); // a tape may have added some
   out.append(results.begin() + numCarried - call.unread.size(), results.begin() + numOutputs);
   return out;
+}
+
+/// The error when there is no gradient of the loop, as far as its operands have one.
+llvm::Error ScanWriter::checkGradient() {
+  llvm::Expected<OpDef> scan = loop();
+  if (!scan)
+    return scan.takeError();
+  Metas metas;
+  for (const TensorRef &operand : operands)
+    metas.push_back(operand->meta());
+  OpDef known = scan->withSymbols([](uint32_t) { return kUnknown; });
+  return control::valuesOfGradient(known, metas, llvm::SmallVector<bool, 8>(metas.size(), true)).takeError();
 }
 
 llvm::Expected<Tensors> ScanWriter::zeros() const {
@@ -226,6 +270,29 @@ llvm::Expected<Tensors> ScanWriter::zeros() const {
 
 llvm::Expected<Tensors> BodyRecording::zeros(const ScanCall &call) const {
   return ScanWriter(*recording, call).zeros();
+}
+
+/// Whether data decides a size of the value in a trip.
+static bool isSizedByData(SymbolicShapes &shapes, const Recording &recording, uint32_t number) {
+  return llvm::any_of(shapes.of(recording, number), sizes::dependsOnData);
+}
+
+llvm::Error BodyRecording::check(const ScanCall &call, bool hasGradient) const {
+  auto refused = [](const llvm::Twine &what) {
+    return invalidArgument("scan: sizes that data decides in a trip must be those of values within it, got " + what);
+  };
+  if (recording->needsData())
+    return refused("one that the step looks at");
+  if (!recording->hasDataSizes())
+    return llvm::Error::success();
+  SymbolicShapes shapes;
+  for (uint32_t output : recording->outputs())
+    if (isSizedByData(shapes, *recording, output))
+      return refused("one of what the step returns, " + toString(recording->values()[output].meta));
+  for (const Recording::Update &update : recording->updates())
+    if (isSizedByData(shapes, *recording, update.value))
+      return refused("one of a variable that the step updates");
+  return hasGradient ? ScanWriter(*recording, call).checkGradient() : llvm::Error::success();
 }
 
 llvm::Expected<Tensors> BodyRecording::apply(const ScanCall &call) const {

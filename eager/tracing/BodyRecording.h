@@ -34,8 +34,12 @@ public:
   llvm::ArrayRef<TensorRef> arguments() const { return argumentList; }
   /// Ends the recording; `outputs`: the carried values, then elements of what is stacked.
   void end(llvm::ArrayRef<TensorRef> outputs);
-  /// Whether the step, which has not ended, must run: no body does what it did, for it met a size that data decides.
+  /// Whether the step, which has not ended, must run: no body does what it did, for it looked at a size that data
+  /// decides.
   bool mustRun() const { return recorder->mustRun(); }
+  /// Once it has ended: the error when no body does what the step did, or none whose gradient can be taken where
+  /// `hasGradient`. Sizes that data decides may be those of values in one trip of the loop only.
+  llvm::Error check(const ScanCall &call, bool hasGradient) const;
   /// Zeros of the dtypes and shapes of the outputs behind the carried values.
   llvm::Expected<Tensors> zeros(const ScanCall &call) const;
   /// Applies the scan of the step that was recorded, and updates variables; the carried values, then the stacked ones.

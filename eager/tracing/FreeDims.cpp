@@ -5,6 +5,8 @@
 #include "eager/tracing/RecordingText.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <algorithm>
+
 namespace tess::eager {
 
 /// A limit, because loops over a larger size would be recorded as well.
@@ -85,6 +87,21 @@ struct LinePair {
   RecordingLine first, second;
 };
 
+/// The line; of one with the body of a loop the operator in it at `place`.
+static std::string operatorAt(llvm::StringRef line, size_t place) {
+  size_t begin = line.find_last_of("{;", place), end = line.find(';', place);
+  if (!line.contains("(body={") || begin == llvm::StringRef::npos || end == llvm::StringRef::npos)
+    return line.str();
+  return (line.slice(begin + 1, end).trim() + " in a loop").str();
+}
+
+/// What both lines say where they differ, with `between` between them.
+static std::string shownLines(const LinePair &lines, const std::string &between) {
+  const std::string &a = lines.first.text, &b = lines.second.text;
+  size_t place = size_t(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+  return operatorAt(a, place) + between + operatorAt(b, place);
+}
+
 /// The first place at which the recordings differ in more than shapes; none: they are one program, at the sizes of the
 /// arguments of `at`, or, where that is null, at all.
 static llvm::Expected<std::optional<LinePair>> differingLines(const Recording &first, const Recording &second,
@@ -109,9 +126,9 @@ llvm::Error FreeDims::checkSame(const Recording &again, llvm::ArrayRef<int64_t> 
     return lines.takeError();
   if (!*lines)
     return llvm::Error::success();
-  const auto &[was, becomes] = **lines;
-  return at(invalidArgument("dump: a free dimension must not be fixed in the program, got " + was.text + " for " +
-                            shown(recordedSizes) + " and " + becomes.text + " for " + shown(sizes)),
+  const RecordingLine &was = (*lines)->first;
+  return at(invalidArgument("dump: a free dimension must not be fixed in the program, got " +
+                            shownLines(**lines, " for " + shown(recordedSizes) + " and ") + " for " + shown(sizes)),
             was.location ? was.location->describe() : "");
 }
 
@@ -128,9 +145,9 @@ llvm::Expected<SizeDifference> differenceInSizes(const Recording &first, const R
   if (!lines)
     return lines.takeError();
   if (*lines) {
-    const auto &[was, becomes] = **lines;
+    const RecordingLine &was = (*lines)->first;
     std::string place = was.location ? was.location->describe() : "";
-    return SizeDifference{{}, (place.empty() ? "" : place + ": ") + was.text + " became " + becomes.text};
+    return SizeDifference{{}, (place.empty() ? "" : place + ": ") + shownLines(**lines, " became ")};
   }
   if (!capturesSame(first, second) || first.arguments().size() != second.arguments().size())
     return SizeDifference{{}, "it reads other variables"};

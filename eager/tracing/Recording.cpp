@@ -7,6 +7,7 @@
 #include "eager/Transformations.h"
 #include "eager/tracing/SizeTensors.h"
 #include "eager/tracing/SymbolicShapes.h"
+#include "ops/Control.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallPtrSet.h"
 
@@ -41,11 +42,22 @@ std::optional<llvm::ArrayRef<int64_t>> Recorder::symbolicShape(const TensorImpl 
   return symbolicShapes->of(recording, tensor.traceTag.id);
 }
 
-uint32_t Recorder::freeAxesOf(TensorImpl &tensor) {
+Recorder::Axes Recorder::axesOf(TensorImpl &tensor) {
   noteUse(tensor);
-  uint32_t axes = 0;
-  for (auto [axis, size] : llvm::enumerate(*symbolicShape(tensor)))
-    axes |= sizes::isSymbolic(size) ? 1u << axis : 0;
+  Axes axes;
+  auto isOfTrip = [&](uint32_t symbol) {
+    return isBody && !ir::isNodeSymbol(symbol) &&
+           (symbol >= sizes::kDataSymbols || recording.valueList[ownerOf(symbol)].tripAxes >> axisOf(symbol) & 1);
+  };
+  for (auto [axis, size] : llvm::enumerate(*symbolicShape(tensor))) {
+    if (!sizes::isSymbolic(size))
+      continue;
+    axes.free |= 1u << axis;
+    (void)sizes::substitute(size, [&](uint32_t symbol) {
+      axes.trip |= isOfTrip(symbol) ? 1u << axis : 0;
+      return kUnknown;
+    });
+  }
   return axes;
 }
 
@@ -75,12 +87,19 @@ llvm::Expected<std::shared_ptr<Recorder>> Recorder::begin(llvm::ArrayRef<TensorR
   return active;
 }
 
-std::shared_ptr<Recorder> Recorder::beginBody(llvm::ArrayRef<TensorRef> arguments, llvm::ArrayRef<uint32_t> freeAxes) {
-  std::shared_ptr<Recorder> recorder = create(arguments, Mode::InferOnly, {});
+std::shared_ptr<Recorder> Recorder::beginBody(llvm::ArrayRef<TensorRef> arguments, llvm::ArrayRef<Axes> axes,
+                                              Mode mode) {
+  std::shared_ptr<Recorder> recorder = create(arguments, mode, {});
   recorder->outer = std::move(active);
   recorder->isBody = true;
-  for (auto [number, axes] : llvm::zip_equal(recorder->recording.argumentList, freeAxes))
-    recorder->recording.valueList[number].freeAxes = axes;
+  if (recorder->outer) {
+    recorder->dataSizes.move = recorder->outer->dataSizes.move;
+    recorder->numMoved = recorder->outer->numMoved;
+  }
+  for (auto [number, known] : llvm::zip_equal(recorder->recording.argumentList, axes)) {
+    recorder->recording.valueList[number].freeAxes = known.free;
+    recorder->recording.valueList[number].tripAxes = known.trip;
+  }
   active = recorder;
   setTracer(active.get());
   return recorder;
@@ -104,7 +123,7 @@ bool Recording::holds(llvm::ArrayRef<TensorRef> arguments) const {
 }
 
 bool Recording::hasDataSizes() const {
-  return llvm::any_of(opList, [](const Op &op) { return op.op.info().boundRule; });
+  return llvm::any_of(opList, [](const Op &op) { return op.op.info().boundRule || control::decidesSizes(op.op); });
 }
 
 bool Recording::captures(const TensorImpl *variable) const {
@@ -121,6 +140,8 @@ void Recording::dropSnapshots() const {
 void Recorder::leave() {
   if (active.get() != this)
     return;
+  if (isBody && outer)
+    outer->numMoved = numMoved;
   std::shared_ptr<Recorder> self = std::exchange(active, std::move(outer)); // the last reference may be that
   setTracer(active.get());
 }
@@ -177,17 +198,47 @@ Recorder::Boundary Recorder::beginGradient(llvm::ArrayRef<TensorRef> outputs) {
 uint32_t Recorder::numberOf(TensorImpl &tensor) {
   if (tensor.traceTag.owner == id)
     return tensor.traceTag.id;
-  uint32_t freeAxes = outer ? outer->freeAxesOf(tensor) : graphFreeAxes(tensor);
+  Axes axes = outer ? outer->axesOf(tensor) : Axes{graphFreeAxes(tensor)};
   if (isBody)
     outerTags.push_back({TensorRef(&tensor), tensor.traceTag});
   uint32_t number = addValue(Recording::ValueKind::Captured, tensor);
-  recording.valueList[number].freeAxes = freeAxes;
+  recording.valueList[number].freeAxes = axes.free;
+  recording.valueList[number].tripAxes = axes.trip;
   recording.valueList[number].tensor = TensorRef(&tensor);
   recording.valueList[number].snapshot = tensor.dup();
   tensor.storage().noteCopy();
   recording.capturedList.push_back(number);
   variables[&tensor] = number;
   return number;
+}
+
+/// The tensor with the size that a symbol is; null: it is gone.
+TensorImpl *Recorder::tensorOf(uint32_t symbol) const {
+  uint32_t number = ownerOf(symbol);
+  if (auto known = sizedByData.find(number); known != sizedByData.end())
+    return known->second.get();
+  return recording.valueList[number].tensor.get();
+}
+
+std::optional<int64_t> Recorder::sizeHere(int64_t size, uint32_t recording) {
+  if (recording == id)
+    return size;
+  std::optional<int64_t> around = outer ? outer->sizeHere(size, recording) : std::nullopt;
+  if (!around)
+    return std::nullopt;
+  int64_t here = sizes::substitute(*around, [&](uint32_t symbol) {
+    if (ir::isNodeSymbol(symbol))
+      return sizes::symbol(symbol);
+    TensorImpl *owner = outer->tensorOf(symbol);
+    return owner ? (noteUse(*owner), (*symbolicShape(*owner))[axisOf(symbol)]) : kUnknown;
+  });
+  return here == kUnknown ? std::nullopt : std::optional(here);
+}
+
+void Recorder::noteDataReadOf(uint32_t number) {
+  for (Recorder *each = this; each; each = each->outer.get())
+    if (each->id == number)
+      return each->noteDataRead();
 }
 
 void Recorder::record(const Call &call, llvm::ArrayRef<TensorRef> results) {
@@ -202,6 +253,8 @@ void Recorder::record(const Call &call, llvm::ArrayRef<TensorRef> results) {
     entry.outputs.push_back(addValue(Recording::ValueKind::Computed, *result));
     if (!runsOperators())
       pending.emplace_back(result->storageRef(), entry.outputs.back());
+    if (entry.op.info().boundRule)
+      sizedByData[entry.outputs.back()] = result;
   }
   entry.location = Location::here();
   recording.opList.push_back(std::move(entry));

@@ -36,6 +36,7 @@ public:
     ValueKind kind;
     /// A bit for each axis whose size is a symbol (SymbolicShapes.h).
     uint32_t freeAxes = 0;
+    uint32_t tripAxes = 0; // of a body: those whose sizes data decides in a trip of a loop around it
     TensorMeta meta;
     std::string name;
     runtime::Device *device = nullptr; // set but for number 0
@@ -135,7 +136,7 @@ using SizeMove = std::vector<int64_t>;
 /// In the place of such a number: the size becomes 1.
 constexpr int64_t kToOne = INT64_MIN;
 /// What a recording that runs nothing takes for sizes that data decides: those of a recording of the same function,
-/// moved.
+/// moved; in bodies of loops their bounds, moved.
 struct DataSizes {
   RecordingRef like; // null: such a size is an error
   SizeMove move = {};
@@ -154,9 +155,14 @@ public:
   static llvm::Expected<std::shared_ptr<Recorder>> begin(llvm::ArrayRef<TensorRef> arguments, Mode mode = Mode::Run,
                                                          const DataSizes &dataSizes = {});
   /// Starts to record the body of a loop, by inference, until it ends: only then does what recorded this thread before
-  /// go on, for which the body's operators have not happened.
-  /// `freeAxes`: for each argument, a bit for each axis whose size depends on sizes that the outer recording knows.
-  static std::shared_ptr<Recorder> beginBody(llvm::ArrayRef<TensorRef> arguments, llvm::ArrayRef<uint32_t> freeAxes);
+  /// go on, for which the body's operators have not happened. With InferBounds a size that depends on data is its upper
+  /// bound, moved as those of the outer recording are; with InferOnly it is an error.
+  /// `axes`: those of each argument.
+  struct Axes {
+    uint32_t free = 0; // a bit for each axis whose size depends on sizes that the outer recording knows
+    uint32_t trip = 0; // the same where these are sizes that data decides in a trip of a loop around
+  };
+  static std::shared_ptr<Recorder> beginBody(llvm::ArrayRef<TensorRef> arguments, llvm::ArrayRef<Axes> axes, Mode mode);
   /// Ends the recording; `outputs`: what the function returns.
   RecordingRef end(llvm::ArrayRef<TensorRef> outputs);
   /// A place in a recording, as the operators and values before it.
@@ -190,8 +196,8 @@ public:
   llvm::ArrayRef<GradBefore> gradsBefore() const { return grads; }
   /// Whether the variable is an argument, or one from outside that has been used up to now.
   bool uses(TensorImpl &variable) const { return variables.count(&variable); }
-  /// A bit for each axis of a tensor, which may be one from outside, whose size is an expression.
-  uint32_t freeAxesOf(TensorImpl &tensor);
+  /// The axes of a tensor, which may be one from outside, for a body within this recording.
+  Axes axesOf(TensorImpl &tensor);
   /// Must be called before another variable takes over the value of `tensor`.
   void noteUse(TensorImpl &tensor) { (void)numberOf(tensor); }
   /// Whether the function must run: it read a size that data decides, or copied a tensor to another device.
@@ -207,6 +213,10 @@ public:
   /// else as they are now: other runs may do something else then, as noteDataRead() says.
   llvm::Expected<llvm::SmallVector<int64_t, 8>> readSizes(TensorImpl &tensor);
   uint32_t number() const override { return id; }
+  /// What a size of the recording with this number, or of one around, is here. None: of another, or a tensor is gone.
+  std::optional<int64_t> sizeHere(int64_t size, uint32_t recording);
+  /// As noteDataRead(), for the recording with this number, which is this one or around it.
+  void noteDataReadOf(uint32_t recording);
   ~Recorder();
 
 private:
@@ -216,12 +226,15 @@ private:
   llvm::Error infer(const Call &call, Tensors &results);
   llvm::Expected<Metas> inferMetas(const Call &call);
   void takeDataSizes(Metas &metas, llvm::ArrayRef<TensorMeta> bounds);
+  void takeBounds(Metas &metas, llvm::ArrayRef<TensorMeta> bounds);
+  int64_t movedSize(int64_t known, int64_t most);
   /// An error when reading the value would make the trace depend on data.
   llvm::Error checkRead(const TensorImpl &tensor) const;
   void record(const Call &call, llvm::ArrayRef<TensorRef> results);
   /// Writes down a tensor that the function made of bytes.
   void recordConstant(TensorImpl &tensor);
   uint32_t numberOf(TensorImpl &tensor);
+  TensorImpl *tensorOf(uint32_t symbol) const;
   uint32_t addValue(Recording::ValueKind kind, TensorImpl &tensor);
   void addArgument(const TensorRef &argument);
   void collectUpdates();
@@ -236,6 +249,7 @@ private:
   Recording recording;
   /// Variables by address; they are kept alive by the recording.
   std::map<TensorImpl *, uint32_t> variables;
+  std::map<uint32_t, TensorRef> sizedByData; // by number
   std::vector<TensorRef> updated;
   std::vector<GradBefore> grads;
   // InferOnly: of `updated`, and the memory of results, by number.
@@ -244,7 +258,7 @@ private:
   std::unique_ptr<SymbolicShapes> symbolicShapes; // once one is asked for
   std::unique_ptr<SizeTensors> sizeTensors;       // the same
   bool readsSizes = false;                        // a read is that of readSizes()
-  // Of a body: what recorded the thread before, and the tags that captured variables had from there.
+  // Of a body: what recorded the thread before, and the tags of captured variables from there.
   std::shared_ptr<Recorder> outer;
   std::vector<std::pair<TensorRef, Tag>> outerTags;
   bool isBody = false;

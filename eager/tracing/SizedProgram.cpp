@@ -1,6 +1,7 @@
 //===- SizedProgram.cpp - one program for calls of other sizes ------------===//
 #include "eager/tracing/SizedProgram.h"
 #include "eager/Location.h"
+#include "ops/Control.h"
 
 #include "llvm/ADT/STLExtras.h"
 
@@ -98,11 +99,24 @@ static llvm::Expected<std::optional<std::string>> whyOther(const Recording &reco
   return std::nullopt;
 }
 
+/// How many sizes data decides at most in the body of a loop.
+static size_t mostDataSizes(const OpDef &loop) {
+  size_t most = 0;
+  for (const Subgraph::Node &node : control::bodyOf(loop).nodes)
+    if (control::hasBody(node.op.info()))
+      most += mostDataSizes(node.op);
+    else if (node.op.info().boundRule)
+      most += node.outputs.size() * kMaxRank;
+  return most;
+}
+
 /// How many sizes data decides at most.
 static size_t mostDataSizes(const Recording &recording) {
   size_t most = 0;
   for (const Recording::Op &op : recording.ops())
-    if (op.op.info().boundRule)
+    if (control::hasBody(op.op.info()))
+      most += mostDataSizes(op.op);
+    else if (op.op.info().boundRule)
       for (uint32_t output : op.outputs)
         most += recording.values()[output].meta.rank();
   return most;

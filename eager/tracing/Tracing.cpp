@@ -37,13 +37,25 @@ void Recorder::takeDataSizes(Metas &metas, llvm::ArrayRef<TensorMeta> bounds) {
   for (auto [meta, bound, like] : llvm::zip(metas, bounds, ops[nextLike].outputs)) {
     llvm::ArrayRef<int64_t> sizes = dataSizes.like->values()[like].meta.shape;
     for (auto [size, most, known] : llvm::zip(meta.shape, bound.shape, sizes)) {
-      if (size != kUnknown)
-        continue;
-      int64_t step = dataSizes.stepOf(numMoved++);
-      size = std::clamp<int64_t>(step == kToOne ? 1 : known + step, 0, most);
+      if (size == kUnknown)
+        size = movedSize(known, most);
     }
   }
   ++nextLike;
+}
+
+/// Gives unknown sizes their bounds, moved.
+void Recorder::takeBounds(Metas &metas, llvm::ArrayRef<TensorMeta> bounds) {
+  for (auto [meta, bound] : llvm::zip_equal(metas, bounds))
+    for (auto [size, most] : llvm::zip_equal(meta.shape, bound.shape))
+      if (size == kUnknown)
+        size = movedSize(most, most);
+}
+
+/// The next size that data decides: `known`, moved, at most `most`.
+int64_t Recorder::movedSize(int64_t known, int64_t most) {
+  int64_t step = dataSizes.stepOf(numMoved++);
+  return step == kToOne ? std::min<int64_t>(1, most) : std::clamp<int64_t>(known + step, 0, most);
 }
 
 llvm::Expected<Metas> Recorder::inferMetas(const Call &call) {
@@ -53,9 +65,11 @@ llvm::Expected<Metas> Recorder::inferMetas(const Call &call) {
   if (isKnown || !call.opDef().info().boundRule)
     return metas;
   llvm::Expected<Metas> bounds = call.opDef().info().boundRule(call.opDef(), operands, call.segments());
-  if (mode == Mode::InferBounds || !bounds)
+  if (!bounds)
     return bounds;
-  if (dataSizes.like)
+  if (mode == Mode::InferBounds)
+    takeBounds(*metas, *bounds);
+  else if (dataSizes.like)
     takeDataSizes(*metas, *bounds);
   return metas;
 }

@@ -6,22 +6,11 @@
 #include "ops/Control.h"
 #include "ops/Error.h"
 #include "runtime/bind/Binder.h"
+#include "runtime/bind/LoopTrips.h"
 #include "runtime/schema/GrownValues.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::runtime {
-
-/// The number of trips, which all xs agree on.
-static llvm::Expected<int64_t> tripsOf(const LoopDecl &loop, llvm::ArrayRef<TensorMeta> xs) {
-  int64_t trips = hasNoBound(loop) ? 1 : loop.length; // a grown value shows one
-  for (const TensorMeta &x : xs) {
-    if (x.rank() == 0 || (trips >= 0 && x.shape[0] != trips))
-      return invalidArgument("scan: xs must have one size of axis 0, got " + llvm::Twine(trips) + " and " +
-                             toString(x));
-    trips = x.shape[0];
-  }
-  return hasNoBound(loop) ? control::kManyTrips : trips;
-}
 
 static llvm::Error wrongDType(const TensorMeta &meta) {
   return makeError(ErrorCode::Internal,
@@ -34,8 +23,8 @@ llvm::Error Binder::inferArguments(const ProgramNode &node) {
   if (llvm::any_of(node.operands, [&](ValueId operand) { return !unknownAxes[operand].empty(); }))
     return makeError(ErrorCode::Unimplemented,
                      "scan: operands must have shapes that are known when inputs are bound, got one from the data");
-  if (llvm::Error error =
-          tripsOf(loop, llvm::ArrayRef(operands).drop_front(loop.numCarried)).moveInto(trips[node.loop]))
+  if (llvm::Error error = tripsOf(loop.length, loop.isGuarded, llvm::ArrayRef(operands).drop_front(loop.numCarried))
+                              .moveInto(trips[node.loop]))
     return error;
   for (auto [number, argument] : llvm::enumerate(loop.arguments)) {
     TensorMeta meta = number < loop.numCarried ? operands[number] : control::elementOf(operands[number]);

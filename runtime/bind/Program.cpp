@@ -45,7 +45,7 @@ llvm::Error Program::createStages(std::vector<StageCode> codes) {
     llvm::Expected<ProgramRef> program = create(std::move(code.exe), std::move(own));
     if (!program)
       return program.takeError();
-    made->push_back({std::move(*program), std::move(code.inputs), std::move(code.outputs)});
+    made->push_back({std::move(*program), std::move(code.inputs), std::move(code.outputs), std::move(code.loop)});
   }
   stages = std::move(made);
   return llvm::Error::success();

@@ -1,14 +1,32 @@
 //===- Stages.cpp - programs in stages, bound as far as shapes tell -------===//
 #include "runtime/bind/Stages.h"
+#include "ops/Control.h"
 #include "ops/Error.h"
 #include "runtime/bind/Commands.h"
+#include "runtime/bind/LoopTrips.h"
 #include "runtime/schema/GrownValues.h"
 #include "llvm/ADT/STLExtras.h"
 
 namespace tess::runtime {
 
-/// Number of bindings that a stage keeps.
-static constexpr size_t kMostKnown = 4;
+Metas bodyInputsOf(const StageLoop &loop, Metas inputs) {
+  for (TensorMeta &x : llvm::MutableArrayRef<TensorMeta>(inputs).slice(loop.numCarried, loop.numXs))
+    x = control::elementOf(x);
+  return inputs;
+}
+
+std::vector<TensorMeta> loopResults(const StageLoop &loop, llvm::ArrayRef<TensorMeta> inputs,
+                                    llvm::ArrayRef<TensorMeta> outputs, size_t numResults, int64_t trips) {
+  std::vector<TensorMeta> results(inputs.begin(), inputs.begin() + loop.numCarried);
+  results.resize(numResults);
+  for (auto [result, meta] : llvm::zip_equal(loop.results, outputs))
+    if (result >= loop.numCarried)
+      results[result] = control::stacked(meta, trips == control::kManyTrips ? 1 : trips);
+  return results;
+}
+
+/// Number of bindings that a stage keeps: trips of a loop meet several sizes again and again.
+static constexpr size_t kMostKnown = 16;
 
 Metas StagedBinding::inputsOf(size_t stage, llvm::ArrayRef<std::vector<TensorMeta>> made) const {
   Metas metas;
@@ -48,6 +66,8 @@ uint64_t StagedBinding::launches() const {
   return count;
 }
 
+static uint64_t bytesOf(const TensorMeta &meta) { return uint64_t(meta.numElements()) * byteWidth(meta.dtype); }
+
 /// Adds what a stage needs to the memory of the whole. Its results are the whole's, and what later stages read is like
 /// its arena.
 static void addMemory(MemoryEstimate &total, const Stage &stage, const Bound &bound) {
@@ -58,10 +78,33 @@ static void addMemory(MemoryEstimate &total, const Stage &stage, const Bound &bo
   total.savedPerTrip += own.savedPerTrip;
   for (auto [index, output, meta] : llvm::enumerate(stage.outputs, bound.mostOutputs())) {
     bool isPlanned = output.result < 0 && !bound.isOutputGrown(index);
-    uint64_t bytes = isPlanned ? uint64_t(meta.numElements()) * byteWidth(meta.dtype) : 0;
+    uint64_t bytes = isPlanned ? bytesOf(meta) : 0;
     total.outputs -= bytes;
     total.arena += bytes;
   }
+}
+
+/// The same of a loop: what trips carry and stack lies in its results.
+static void addLoopMemory(MemoryEstimate &total, const Stage &stage, const Bound &body,
+                          llvm::ArrayRef<TensorMeta> results) {
+  total.rounding += body.memory().rounding;
+  total.arena += body.memory().arena;
+  total.savedPerTrip += body.memory().savedPerTrip;
+  for (auto [index, output, meta] : llvm::enumerate(stage.outputs, results)) {
+    uint64_t bytes = meta.isStatic() ? bytesOf(meta) : 0;
+    (stage.loop->isGrown(index) ? total.savedPerTrip : output.result < 0 ? total.arena : total.outputs) += bytes;
+  }
+}
+
+/// What a stage gives for inputs that are known, as far as shapes tell.
+static std::vector<TensorMeta> resultsOf(const Stage &stage, llvm::ArrayRef<TensorMeta> inputs, const Bound &bound) {
+  if (!stage.loop)
+    return bound.mostOutputs().vec();
+  auto trips =
+      tripsOf(stage.loop->length, stage.loop->isGuarded, inputs.slice(stage.loop->numCarried, stage.loop->numXs));
+  if (!trips)
+    llvm::consumeError(trips.takeError()); // the run says so
+  return loopResults(*stage.loop, inputs, bound.mostOutputs(), stage.outputs.size(), trips ? *trips : 0);
 }
 
 llvm::Expected<std::shared_ptr<Bound>> Program::bindStages(llvm::ArrayRef<TensorMeta> inputs,
@@ -77,7 +120,8 @@ llvm::Expected<std::shared_ptr<Bound>> Program::bindStages(llvm::ArrayRef<Tensor
     Metas metas = whole->staged->inputsOf(number, made);
     std::vector<TensorMeta> &results = made.emplace_back();
     bool isKnown = llvm::all_of(metas, [](const TensorMeta &meta) { return meta.isStatic(); });
-    llvm::Expected<BoundRef> bound = isKnown ? whole->staged->bind(number, metas) : BoundRef();
+    Metas own = stage.loop ? bodyInputsOf(*stage.loop, metas) : metas;
+    llvm::Expected<BoundRef> bound = isKnown ? whole->staged->bind(number, own) : BoundRef();
     if (!bound && number == 0)
       return bound.takeError();
     for (const StageOutput &output : stage.outputs)
@@ -85,8 +129,11 @@ llvm::Expected<std::shared_ptr<Bound>> Program::bindStages(llvm::ArrayRef<Tensor
     if (!bound) {
       llvm::consumeError(bound.takeError()); // the sizes of a run may fit, although the largest do not
     } else if (*bound) {
-      results.assign((*bound)->mostOutputs().begin(), (*bound)->mostOutputs().end());
-      addMemory(whole->memory, stage, **bound);
+      results = resultsOf(stage, metas, **bound);
+      if (stage.loop)
+        addLoopMemory(whole->memory, stage, **bound, results);
+      else
+        addMemory(whole->memory, stage, **bound);
       whole->checksData |= (*bound)->checksData();
     }
     for (auto [output, meta] : llvm::zip_equal(stage.outputs, results))

@@ -7,9 +7,9 @@
 
 namespace tess::runtime {
 
-static constexpr llvm::StringLiteral kNames[] = {"complex",      "data_sizes",      "float8",  "grid_images",
-                                                 "grown_values", "loops",           "low_bit", "ptx_images",
-                                                 "quantized",    "size_expressions"};
+static constexpr llvm::StringLiteral kNames[] = {
+    "complex", "data_sizes", "float8",    "grid_images",      "grown_values", "loops",
+    "low_bit", "ptx_images", "quantized", "size_expressions", "trip_sizes"};
 static_assert(std::size(kNames) == kNumFeatures, "each feature has a name");
 
 void Features::add(DType dtype) {
@@ -78,6 +78,18 @@ llvm::Error checkFeatures(uint32_t format, const Features &named, const Features
                                             llvm::join(named.names(), ", ") + "]");
 }
 
+/// Whether data decides sizes in trips of a loop.
+static bool decidesSizesOfTrips(const Executable &executable) {
+  size_t end = 0; // of the outermost loop
+  for (auto [number, node] : llvm::enumerate(executable.nodes)) {
+    if (number < end && node.op && node.op.info().boundRule)
+      return true;
+    if (number >= end && node.loop >= 0 && size_t(node.loop) < executable.loops.size())
+      end = number + 1 + executable.loops[node.loop].numNodes;
+  }
+  return false;
+}
+
 static void addOperators(const Executable &executable, Features &features) {
   auto add = [&](const OpDef &op) {
     if (op && op.hasExpressions())
@@ -105,6 +117,8 @@ Features featuresOf(const Executable &executable) {
       features.add(Feature::GrownValues);
   if (!executable.dataSizes.empty())
     features.add(Feature::DataSizes);
+  if (!executable.loops.empty() && decidesSizesOfTrips(executable))
+    features.add(Feature::TripSizes);
   for (const Image &image : executable.images)
     if (image.kind != ImageKind::Loops)
       features.add(image.kind == ImageKind::Grid ? Feature::GridImages : Feature::PtxImages);

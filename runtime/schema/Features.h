@@ -35,8 +35,9 @@ enum class Feature : uint8_t {
   PtxImages,       // "ptx_images": code for GPUs
   Quantized,       // "quantized": values of quantized dtypes
   SizeExpressions, // "size_expressions": attributes that are computed from sizes
+  TripSizes,       // "trip_sizes": data decides sizes in trips of loops
 };
-constexpr unsigned kNumFeatures = unsigned(Feature::SizeExpressions) + 1;
+constexpr unsigned kNumFeatures = unsigned(Feature::TripSizes) + 1;
 
 /// The features of one program.
 class Features {

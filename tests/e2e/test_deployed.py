@@ -87,6 +87,28 @@ def parted(scores, boxes):
     return beside, order[4:-9:-1] * 2, F.isnan(order), (scores > 0.5).astype("int32").sum()
 
 
+def by_class(scores, boxes):
+    """For each class the boxes above a threshold that suppress no other: their sum, their number,
+    and how many there are of all classes.
+    """
+
+    def step(total, own):
+        kept = F.non_zero(own > 0.6).flatten()
+        best = F.vision.nms(boxes[kept], own[kept], 0.5)
+        chosen, count = boxes[kept[best]], best.shape[0]
+        return total + count, (chosen.sum(0), F.arange(count).sum() + chosen.mean())
+
+    total, (sums, means) = F.scan(step, F.zeros((), dtype="int32"), scores)
+    return sums, means, total
+
+
+def classes(number):
+    """Scores of 3 classes and corners of 20 to 76 boxes."""
+    corners = found(number)[1]
+    corners[:, 2:] += corners[:, :2] + 1
+    return [floats(3, len(corners), seed=number, low=0, high=1), corners]
+
+
 def found(number):
     """Scores and corners of 20 to 76 boxes."""
     count = 20 + 14 * number
@@ -104,6 +126,11 @@ PROGRAMS = {
     "beam search": (lambda: Decoder().eval(), states, {"states": {0: SENTENCES}}),
     "threshold, top-k, gather": (lambda: likely_boxes, found, HEAD),
     "top-k, gather, threshold": (lambda: best_boxes, found, HEAD),
+    "a threshold for each class": (
+        lambda: by_class,
+        classes,
+        {"scores": {1: BOXES}, "boxes": {0: BOXES}},
+    ),
     "results without a bound": (lambda: parted, fifty, {"scores": {}, "boxes": {}}),
 }
 

@@ -167,6 +167,23 @@ def test_a_branch_sees_outer_values():
         assert call(tessera.tensor(False), x).tolist() == [1.0, 2.0]
 
 
+def test_a_loop_without_trips_stacks_nothing():
+    trip = _value("i", (), TensorProto.INT64), _value("on", (), TensorProto.BOOL), _value("r")
+    body = [helper.make_node("Identity", ["on"], ["more"]), helper.make_node("Neg", ["r"], ["n"])]
+    made = _value("more", (), TensorProto.BOOL), _value("n"), _value("n")
+    graph = helper.make_graph(body, "body", trip, made)
+    most = helper.make_tensor("most", TensorProto.INT64, (), [3])
+    loop = helper.make_node("Loop", ["most", "c", "x"], ["last", "y"], body=graph)
+    inputs = [_value("c", (), TensorProto.BOOL), "x"]
+    model = tessera.onnx.load(
+        _model([loop], inputs, ["last", _value("y", (3, 2))], initializers=[most])
+    )
+    last, stacked = model(tessera.tensor(False), _tensor(1.0, 2.0))
+    assert last.tolist() == [1.0, 2.0] and stacked.shape == (0, 2)
+    last, stacked = model(tessera.tensor(True), _tensor(1.0, 2.0))
+    assert last.tolist() == [-1.0, -2.0] and stacked.shape == (3, 2)
+
+
 def _run(code):
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
 

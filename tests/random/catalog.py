@@ -175,6 +175,14 @@ UNARY = (
     "F.scan(lambda h, _: (h * 0.5 + {a}[0], h), {a}[0] * 2, None, {a}.shape[0])[1]",
     "F.scan(lambda h, x: (h * 0.5 + F.exp(x[x > 0] * 0.5).sum(), h), {a}.sum(),"
     " F.reshape({a}, ({a}.shape[0], -1)))[1]",
+    "F.scan(lambda h, x: (h * 0.5 + (x[x > h] * F.arange(x[x > h].shape[0])).sum() * 0.1, h),"
+    " {a}.mean(), F.reshape({a}, ({a}.shape[0], -1)), reverse=True)[1]",
+    "F.while_loop(lambda n, x: n < 3, lambda n, x: (n + 1, x * 0.9 + x[x > n * 0.2].sum() * 0.01),"
+    " F.full((), 0), {a})[1]",
+    "F.cond({a}.max() > 1, lambda x: x * x[x > 0.5].sum(), lambda x: x - F.ones(x[x > 0].shape,"
+    " dtype={a}.dtype).sum() * 0.1, {a})",
+    "F.scan(lambda h, x: (h + F.scan(lambda k, y: (k * 0.5 + x[x > y].sum() * 0.1, k), h.sum(),"
+    " F.flatten(x))[0] * 0.1, h), {a}[0], {a})[0]",
     "F.reshape({a}, F.concat([{a}.shape[:1], [-1]]))", "F.ones(F.concat([[2], {a}.shape])) * {a}",
     "{a}[F.concat([{a}.shape, [1]])[0] // 2 :]",
     "F.cond({a}.max() > 0.5, lambda: {a} * F.ones({a}.shape, dtype={a}.dtype) * {a}.size,"

@@ -29,6 +29,11 @@ public:
   void end(nb::handle outputs) {
     std::vector<TensorRef> tensors = tensorsOf(outputs, "scan");
     body->end(tensors);
+    if (llvm::Error error = body->check({carried, xs, order}, numTapes() != 0)) {
+      mustRun = true;
+      body.reset();
+      checkOrThrow(std::move(error));
+    }
   }
   nb::list apply(nb::handle unread) const {
     std::vector<TensorRef> first = tensorsOf(unread, "scan");
@@ -37,6 +42,8 @@ public:
   nb::list zeros() const { return listOf(valueOrThrow(body->zeros({carried, xs, order}))); }
   /// Gives up a recording that has not ended.
   void abandon() {
+    if (!body)
+      return; // it has ended
     mustRun = body->mustRun();
     body.reset();
   }
@@ -62,7 +69,7 @@ public:
   explicit PyBody(nb::handle arguments) : isFollowed(numTapes()) {
     std::vector<TensorRef> tensors = tensorsOf(arguments, "vmap");
     tapes.emplace();
-    recorder = Recorder::beginBody(tensors, std::vector<uint32_t>(tensors.size(), 0));
+    recorder = Recorder::beginBody(tensors, std::vector<Recorder::Axes>(tensors.size()), Recorder::Mode::InferOnly);
   }
   ~PyBody() { abandon(); }
   /// None when a call does more than its operators: it changes variables or gradients, or leaves some behind that a
@@ -124,7 +131,9 @@ void initLoops(nb::module_ &module) {
       .def_prop_ro("arguments", &PyScan::arguments, "Carried values and elements of the xs, for the step.")
       .def("end", &PyScan::end, nb::arg("outputs"), "The step has ended with carried values and stacked elements.")
       .def("abandon", &PyScan::abandon)
-      .def_prop_ro("step_must_run", &PyScan::stepMustRun, "Whether an abandoned step met a size that data decides.")
+      .def_prop_ro(
+          "step_must_run", &PyScan::stepMustRun,
+          "Whether a loop of the step must run trip by trip: of sizes that data decides it does what no body does.")
       .def("zeros", &PyScan::zeros, "Zeros of the dtypes and shapes of the outputs behind the carried values.")
       .def("apply", &PyScan::apply, nb::arg("unread") = nb::tuple(),
            "Carried values at the end, also those of which the step reads none, then stacked results.");

@@ -125,8 +125,10 @@ nb::dict Writer::bodyOf(const Row &row) {
   metas.insert(metas.end(), inner.begin(), inner.end());
   nb::list outer = rows;
   rows = nb::list();
+  auto sizeOfTrip = [&](int id, unsigned axis) { return sizes::symbol(dataSymbolOf(first + uint32_t(id), axis)); };
   for (const Subgraph::Node &node : graph.nodes) {
-    Row part{node.op, {}, {}, node.segments, node.location.empty() ? row.place : node.location};
+    OpDef op = control::withBodySizes(node.op, sizeOfTrip);
+    Row part{std::move(op), {}, {}, node.segments, node.location.empty() ? row.place : node.location};
     for (int id : node.inputs)
       part.inputs.push_back(first + id);
     for (int id : node.outputs)

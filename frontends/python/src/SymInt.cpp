@@ -133,10 +133,11 @@ std::optional<int64_t> expressionOf(PyObject *object) {
   if (!isSymInt(object))
     return std::nullopt;
   uint32_t recording = nb::cast<uint32_t>(nb::handle(object).attr("_recording"));
+  int64_t size = nb::cast<int64_t>(nb::handle(object).attr("_handle"));
   Recorder *recorder = Recorder::current();
-  if (recording != kOfNetwork && (!recorder || recording != recorder->number()))
-    return std::nullopt;
-  return nb::cast<int64_t>(nb::handle(object).attr("_handle"));
+  if (recording == kOfNetwork)
+    return size;
+  return recorder ? recorder->sizeHere(size, recording) : std::nullopt;
 }
 
 Number numberOf(PyObject *symInt) {
@@ -264,8 +265,8 @@ void initSymInt(nb::module_ &module) {
   module.def(
       "note_data_read",
       [](uint32_t recording) {
-        if (Recorder *recorder = Recorder::current(); recorder && recorder->number() == recording)
-          recorder->noteDataRead();
+        if (Recorder *recorder = Recorder::current())
+          recorder->noteDataReadOf(recording);
       },
       nb::arg("recording"), "The function looks at the number of a size that data decides.");
   module.def(

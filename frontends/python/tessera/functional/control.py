@@ -23,10 +23,10 @@ def scan(step, carried, xs=None, length=None, reverse=False):
     """Applies `step(carried, x) -> (carried, y)` to each element of `xs` along axis 0.
 
     As Python's loop does, which it is where nothing is traced; in a traced function it is one
-    operator, however many trips there are. Where data decides a size in a step (`x[mask]`) it is
-    the operators of every trip, and with more than 256 trips the function runs eagerly. What a step
-    reads from outside and changes (a running mean, the state of random numbers) goes from trip to
-    trip as it does in a loop.
+    operator, however many trips there are. Where a step returns what data gave its size (`x[mask]`)
+    it is the operators of every trip, and with more than 256 trips, or where a step looks at such a
+    size as a number, the function runs eagerly. What a step reads from outside and changes (a
+    running mean, the state of random numbers) goes from trip to trip as it does in a loop.
 
     Args:
         step: gets what the step before returned as `carried`, with dtypes and shapes that stay,
@@ -264,11 +264,11 @@ class _Loop:
         return _core.Scan(self.carried, self.xs, self.length, self.reverse)
 
     def record(self):
-        """As one operator; trip by trip where data decides a size in a step."""
+        """As one operator; trip by trip where no operator does what a step did."""
         scan = self.scan()
         try:
             count = len(self.infer(scan)[0])
-        except ValueError:
+        except Exception:
             if not scan.step_must_run:
                 raise
             if self.trips() > _MOST_TRIPS:

@@ -25,6 +25,8 @@ def full(shape, value, *, dtype=None, device=None):
     >>> full((2, 2), 7).tolist()
     [[7, 7], [7, 7]]
     """
+    if isinstance(value, _SymInt):
+        value = _Tensor(value, dtype or "int32")
     if isinstance(value, _Tensor):
         value = value if dtype is None else _ops.astype(value, dtype)
         made = _ops.copy(_ops.broadcast_to(value, shape))

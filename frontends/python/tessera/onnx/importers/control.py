@@ -35,7 +35,7 @@ def _loop(node, scope, most=None, condition=None, *carried):
         if not scanned:
             return _recorded(body, scope, limit, condition, carried)
         if limit is not None and _goes_on(body, node, condition):
-            return _recorded_scan(body, scope, limit, carried)
+            return _scanned(body, scope, limit, carried)
     return _trips(node, scope, limit, condition, carried, scanned)
 
 
@@ -69,7 +69,8 @@ def _recorded(body, scope, limit, condition, carried):
     return tuple(_functional.while_loop(_holds, _next, first, start, *carried))[2:]
 
 
-def _recorded_scan(body, scope, limit, carried):
+def _scanned(body, scope, limit, carried):
+    """So many trips, of which nothing ends the loop."""
     going = _ops.full([], 1, "bool")
 
     def _step(values, trip):
@@ -92,6 +93,8 @@ def _trips(node, scope, limit, condition, carried, scanned):
         for each, element in zip(lists, elements, strict=True):
             each.append(element)
         goes_on, trip = bool(going.item()), trip + 1
+    if scanned and not trip:  # inference says what a trip would stack
+        return _scanned(body, scope, 0, carried)
     return *values, *(_ops.stack(each, 0) for each in lists)
 
 

@@ -1,0 +1,37 @@
+//===- LoopGuard.cpp - whether a loop has another trip --------------------===//
+#include "runtime/LoopGuard.h"
+
+namespace tess::runtime {
+
+llvm::Expected<int64_t> LoopGuard::ask() const {
+  bool answer = false;
+  int64_t count = 0;
+  if (llvm::Error error = guard == control::Guard::Bool ? stream.copyOut(&answer, place, sizeof(answer))
+                                                        : stream.copyOut(&count, place, sizeof(count)))
+    return std::move(error);
+  if (llvm::Error error = stream.synchronize())
+    return std::move(error);
+  return guard == control::Guard::Bool ? answer : count;
+}
+
+llvm::Expected<int64_t> LoopGuard::tripsOf(int64_t most) const {
+  if (!isAskedOnce(guard, reverse))
+    return most;
+  llvm::Expected<int64_t> count = ask();
+  return count ? std::clamp<int64_t>(*count, 0, most) : std::move(count);
+}
+
+llvm::Expected<bool> LoopGuard::goesOn(int64_t made, int64_t trips) const {
+  constexpr int64_t kPolled = control::kTripsBetweenPolls;
+  if (made >= trips || guard == control::Guard::None || isAskedOnce(guard, reverse))
+    return made < trips;
+  if (poll && made % kPolled == kPolled - 1)
+    if (llvm::Error error = poll())
+      return std::move(error);
+  llvm::Expected<int64_t> value = ask();
+  if (!value)
+    return value.takeError();
+  return control::goesOn(guard, *value, made);
+}
+
+} // namespace tess::runtime
