@@ -25,7 +25,7 @@ static int product(SubgraphBuilder &b, int x, int y, bool transposeX = false, bo
 static int scaleOf(SubgraphBuilder &b, const OpDef &op, int query) {
   if (op.has("scale"))
     return constantLike(b, op.attr("scale"), query);
-  return call(b, "rsqrt", {countOf(b, query, {int64_t(b.meta(query).rank()) - 1})});
+  return call(b, "rsqrt", {countOf(b, query, {int64_t(b.meta(query).rank()) - 1}, b.meta(query).dtype)});
 }
 
 namespace forwards {

@@ -32,10 +32,12 @@ static Values ofSum(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) 
   return {broadcastLike(b, withAxes(b, op, v[2], v[0]), v[0])};
 }
 
+/// The number of elements has no place in a narrow float, which ends at 65 504 or has 8 digits of it.
 static Values ofMean(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  int grad = withAxes(b, op, v[2], v[0]);
-  int count = countOf(b, v[0], reducedAxes(op, b.meta(v[0]).rank()));
-  return {broadcastLike(b, call(b, "div", {grad, count}), v[0])};
+  DType dtype = b.meta(v[0]).dtype, wide = isNarrowFloat(dtype) ? DType::Float32 : dtype;
+  int grad = castTo(b, withAxes(b, op, v[2], v[0]), wide);
+  int count = countOf(b, v[0], reducedAxes(op, b.meta(v[0]).rank()), wide);
+  return {broadcastLike(b, castTo(b, call(b, "div", {grad, count}), dtype), v[0])};
 }
 
 /// Each element's gradient is the product of the others: out / x if none is zero. If exactly one is zero, only that one

@@ -66,15 +66,15 @@ int sumOfBroadcast(SubgraphBuilder &b, int x, int like) {
   return extra || isOpen ? reshapeLike(b, sum, like) : sum;
 }
 
-int countOf(SubgraphBuilder &b, int x, const IntList &axes) {
+int countOf(SubgraphBuilder &b, int x, const IntList &axes, DType dtype) {
   int64_t count = 1;
   for (int64_t axis : axes) {
     int64_t size = b.meta(x).shape[axis];
     count = sizes::multiply(count, size);
     if (count == kUnknown)
-      return call(b, "sum", {fullLike(b, x, 1)}, {{"axes", axes}, {"keepdims", true}});
+      return call(b, "sum", {castTo(b, fullLike(b, x, 1), dtype)}, {{"axes", axes}, {"keepdims", true}});
   }
-  return call(b, "scalar_tensor", {}, {{"value", count}, {"dtype", b.meta(x).dtype}});
+  return call(b, "scalar_tensor", {}, {{"value", count}, {"dtype", dtype}});
 }
 
 int movedAxis(SubgraphBuilder &b, int x, unsigned from, unsigned to) {

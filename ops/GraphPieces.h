@@ -29,8 +29,8 @@ int broadcastLike(SubgraphBuilder &b, int x, int like);
 int sumTo(SubgraphBuilder &b, int x, int like);
 /// The same as a sum and a view, whatever is known of the shapes.
 int sumOfBroadcast(SubgraphBuilder &b, int x, int like);
-/// Elements along `axes`, of the dtype of `x`: a rank 0 constant where the sizes are known, else a sum of ones.
-int countOf(SubgraphBuilder &b, int x, const IntList &axes);
+/// Elements of `x` along `axes`, in dtype `dtype`: a rank 0 constant where the sizes are known, else a sum of ones.
+int countOf(SubgraphBuilder &b, int x, const IntList &axes, DType dtype);
 /// The operators of `graph` with `values` for its inputs, -1 where no node reads one; the ids of its outputs, -1 where
 /// it has none.
 llvm::SmallVector<int, 4> inlined(SubgraphBuilder &b, const Subgraph &graph, llvm::ArrayRef<int> values);

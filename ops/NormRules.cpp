@@ -41,7 +41,7 @@ Values batchNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   int invStd = call(b, "rsqrt", {call(b, "add", {var, constantLike(b, op.attr("epsilon"), x)})});
   int normal = call(b, "mul", {centred, invStd});
   int out = call(b, "add", {call(b, "mul", {normal, v[1]}), v[2]});
-  int count = countOf(b, x, axes), one = constantLike(b, 1, x);
+  int count = countOf(b, x, axes, b.meta(x).dtype), one = constantLike(b, 1, x);
   int rest = call(b, "maximum", {call(b, "sub", {count, one}), one});
   int unbiased = call(b, "mul", {var, call(b, "div", {count, rest})});
   const AttrValue &momentum = op.attr("momentum");
@@ -145,7 +145,7 @@ static void addSavedGradients(SubgraphBuilder &b, llvm::ArrayRef<int> v, int cen
 Values batchNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, llvm::ArrayRef<bool>) {
   Values grads(5, -1);
   int x = castTo(b, v[0], b.meta(v[1]).dtype);
-  int centred = call(b, "sub", {x, v[8]}), count = countOf(b, x, batchAxes(b.meta(x).rank()));
+  int centred = call(b, "sub", {x, v[8]}), count = countOf(b, x, batchAxes(b.meta(x).rank()), b.meta(x).dtype);
   if (v[10] >= 0)
     addOutputGradient(b, v, x, centred, count, grads);
   addStatisticsGradients(b, op, v, centred, count, grads);

@@ -5,6 +5,7 @@ import pytest
 import tessera
 import tessera.functional as F  # noqa: N812
 from tessera import jit
+from tessera.autodiff import GradManager, jvp
 from tessera.jit import Dim
 
 from tests.python.helper import num_threads, same_bits
@@ -92,3 +93,22 @@ def test_fused_reductions_keep_their_bits(threads):
         assert same_bits(eager.numpy(), traced.numpy())
     y = np.maximum(data, 0) * np.float32(2)
     assert same_bits(losses(x)[2].numpy(), in_order(y * y))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32"])
+@pytest.mark.parametrize("count", [65_504, 65_520, 262_145])
+def test_a_mean_of_more_than_the_dtype_counts_has_a_gradient(dtype, count):
+    x, scale = F.ones(count, dtype=dtype), F.full((), 1000.0, dtype=dtype)
+
+    def run(x):
+        gm = GradManager().attach([x])
+        with gm:
+            gm.backward(F.mean(x), scale)
+        grad, x.grad = x.grad, None
+        return grad, jvp(F.mean, (x,), (x * 0.5,))[1]
+
+    traced = jit.trace(run)
+    for call in (run, traced, traced):
+        grad, along = call(x)
+        expected = F.full((), float(np.float32(float(scale)) / np.float32(count)), dtype=dtype)
+        assert same_bits(grad[0], expected) and along.item() == 0.5

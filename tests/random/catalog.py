@@ -170,7 +170,7 @@ UNARY = (
     " + x * 0.5), F.full((), 0), {a})[1]",
     "F.while_loop(lambda n, x: F.logical_and(n < 20, F.abs(x).sum() > 0.5), lambda n, x: (n + 1,"
     " F.sin(x) * 0.5), F.full((), 0), {a} * 2)[1]",
-    "F.scan(lambda h, x: (F.while_loop(lambda n, k: n < 9 + F.clip(h.sum(), -5, 5), lambda n, k:"
+    "F.scan(lambda h, x: (F.while_loop(lambda n, k: n < 9.5 + F.clip(h.sum(), -5, 5), lambda n, k:"
     " (n + 1, k * 0.5 + x * 0.1), F.full((), 0.0), h)[1], h), {a}[0], {a})[0]",
     "F.scan(lambda h, _: (h * 0.5 + {a}[0], h), {a}[0] * 2, None, {a}.shape[0])[1]",
     "F.scan(lambda h, x: (h * 0.5 + F.exp(x[x > 0] * 0.5).sum(), h), {a}.sum(),"
