@@ -22,6 +22,7 @@ FEATURES = (
     "grown_values",
     "loops",
     "low_bit",
+    "trip_sizes",
 )  # what files name, beside families
 WITH_CODE = ("activation", "digits", "state", *FEATURES)  # the others hold the graph only
 BASELINE = "x86-64-v3"
@@ -104,6 +105,20 @@ def _grown_values(x):
     return {"y": y, "grad": grad}
 
 
+def _data_sizes(x):
+    found = x[x > 0]
+    return {"found": found * 2, "range": F.arange(found.shape[0]) + found}
+
+
+def _trip_sizes(x):
+    def step(total, row):
+        found = row[row > 0]
+        return total * 0.5 + found.sum(), (found * F.arange(found.shape[0])).sum()
+
+    total, sums = F.scan(step, x.sum(), x)
+    return {"total": total, "sums": sums}
+
+
 def _float8(x):
     narrow = [x.astype(dtype) for dtype in ("float8_e4m3fn", "float8_e5m2")]
     return {f"wide{i}": each.astype("float32") for i, each in enumerate(narrow)}
@@ -127,10 +142,6 @@ def write_features(folder):
         last, states = F.scan(_step, x[0], x)
         return {"last": last, "states": states}
 
-    def _data_sizes(x):
-        found = x[x > 0]
-        return {"found": found * 2, "range": F.arange(found.shape[0]) + found}
-
     def _free_sizes(x):
         rows, columns = x.shape
         return {
@@ -138,7 +149,12 @@ def write_features(folder):
             "ones": F.ones((rows + 1, 2)) * x[0, 0],
         }
 
-    functions = {"data_sizes": _data_sizes, "loops": _loops, "grown_values": _grown_values}
+    functions = {
+        "data_sizes": _data_sizes,
+        "loops": _loops,
+        "grown_values": _grown_values,
+        "trip_sizes": _trip_sizes,
+    }
     for name, function in functions.items():
         write_program(folder, name, function, {"x": x})
     write_program(folder, "free_sizes", _free_sizes, {"x": x}, {"x": {0: jit.Dim("rows", 1, 64)}})

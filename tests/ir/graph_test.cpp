@@ -3,6 +3,7 @@
 #include "ops/Control.h"
 #include "ops/SizeExpr.h"
 #include "runtime/schema/BitsVersion.h"
+#include "tests/ops/TripSizes.h"
 #include "tests/runtime/Stderr.h"
 
 #include <sys/resource.h>
@@ -97,6 +98,30 @@ TEST_CASE("a graph keeps sizes that data decides through the file") {
       damaged[i / 8] ^= char(1 << i % 8);
       llvm::consumeError(Graph::parse(damaged, tensors).takeError());
     }
+  }
+}
+
+/// Sums of the positive elements of each row.
+static Graph sumsOfData() {
+  GraphBuilder builder;
+  auto total = builder.input("total", TensorMeta(DType::Float32, {}));
+  auto rows = builder.input("rows", TensorMeta(DType::Float32, {kUnknown, 4}), {builder.dim({"n", 1, 9}), -1});
+  auto results = llvm::cantFail(builder.apply(test::positiveSums(), {total, rows}));
+  builder.output(results[1], "sums");
+  return builder.finish();
+}
+
+TEST_CASE("a graph keeps sizes of trips through the file") {
+  Graph graph = sumsOfData();
+  std::vector<Graph::TensorRef> tensors;
+  std::string bytes = llvm::cantFail(graph.serialize(tensors));
+  Graph again = llvm::cantFail(Graph::parse(bytes, tensors));
+  CHECK(again.toText() == graph.toText());
+  CHECK(again.toText().find("tess.named_size") != std::string::npos);
+  for (size_t i = 0; i < bytes.size() * 8; ++i) { // whatever bit is another, it is refused or read
+    std::string damaged = bytes;
+    damaged[i / 8] ^= char(1 << i % 8);
+    llvm::consumeError(Graph::parse(damaged, tensors).takeError());
   }
 }
 
@@ -242,6 +267,8 @@ TEST_CASE("a graph names the features that it uses, and no others") {
   CHECK(endOf(loop()) == "\x42\x05loops");
   CHECK(endOf(onesOfData()) == "\x42\x0a"
                                "data_sizes\x42\x10size_expressions");
+  CHECK(endOf(sumsOfData()) == "\x42\x0a"
+                               "data_sizes\x42\x05loops\x42\x10size_expressions\x42\x0atrip_sizes");
 }
 
 TEST_CASE("a list of features that no writer makes is refused") {

@@ -1,6 +1,7 @@
 // Operators with bodies: as values, inferred, and their gradient.
 #include "ops/Control.h"
 #include "ops/GraphPieces.h"
+#include "tests/ops/TripSizes.h"
 #include "tests/runtime/Expect.h"
 
 using namespace tess;
@@ -83,4 +84,21 @@ TEST_CASE("a gradient reads saved values where the scan gives them") {
   };
   CHECK(scans(op, {true}) == 2); // it is made again
   CHECK(scans(control::withResults(op, saved), {true, false, false}) == 1);
+}
+
+TEST_CASE("sizes that data decides in a body are those of its values") {
+  Metas operands = {f32({}), f32({3, 4})};
+  CHECK(get(positiveSums().infer(operands)) == Metas{f32({}), f32({3})});
+  CHECK(control::decidesSizes(positiveSums()));
+  CHECK_FALSE(control::decidesSizes(scan()));
+  CHECK(refused(positiveSums(0), operands) == // of rank 0
+        "full: sizes in a body must be those of values before, got axis 0 of value 0");
+  CHECK_THAT(refused(positiveSums(6), operands), Catch::Matchers::Contains("got axis 0 of value 6")); // it comes later
+}
+
+TEST_CASE("symbols of a body are no matter of those around") {
+  unsigned found = 0;
+  positiveSums().forEachSymbol([&](uint32_t) { ++found; });
+  CHECK(found == 0);
+  CHECK(positiveSums().withSymbols([](uint32_t) { return 7; }).isSame(positiveSums()));
 }

@@ -10,7 +10,7 @@ from tessera import jit
 from tessera.autodiff import GradManager
 from tessera.jit import Dim
 
-from tests.python.helper import programs, same_bits
+from tests.python.helper import default_device, programs, same_bits
 
 
 def _few(state, x):
@@ -76,6 +76,11 @@ LOOPS = {
     "sizes from outside": lambda x: F.scan(
         lambda s, y: (s + F.ones((x.shape[0],)).sum() * y.sum(), y[y > 0].sum() * x.shape[0]),
         x.sum(),
+        x,
+    ),
+    "a constant repeated": lambda x: F.scan(
+        lambda s, y: (s + (y[y > 0] * F.broadcast_to(x.sum(), y[y > 0].shape)).sum(), s),
+        x.mean(),
         x,
     ),
     "dropout": lambda x: F.scan(_dropped, x.sum(), x),
@@ -153,6 +158,16 @@ def test_a_file_serves_all_data(what, tmp_path):
 
 def _zero(seed):
     return rows(300, seed)[0, 0] * 0
+
+
+@pytest.mark.parametrize("what", [each for each in LOOPS if each != "dropout"])
+def test_the_emulated_accelerator_gives_the_bits(what):
+    expected = [_gradient(LOOPS[what], rows(4, seed)) for seed in range(3)]
+    with default_device("sim0"):
+        traced = jit.trace(lambda x: _gradient(LOOPS[what], x))
+        for seed in range(3):
+            results = traced(rows(4, seed))
+            assert same_bits(results, expected[seed]) and results[0].device == "sim0"
 
 
 def test_trips_are_not_written_down_one_by_one():

@@ -182,7 +182,7 @@ UNARY = (
     "F.cond({a}.max() > 1, lambda x: x * x[x > 0.5].sum(), lambda x: x - F.ones(x[x > 0].shape,"
     " dtype={a}.dtype).sum() * 0.1, {a})",
     "F.scan(lambda h, x: (h + F.scan(lambda k, y: (k * 0.5 + x[x > y].sum() * 0.1, k), h.sum(),"
-    " F.flatten(x))[0] * 0.1, h), {a}[0], {a})[0]",
+    " F.flatten(x)[:4])[0] * 0.1, h), {a}[0], {a})[0]",
     "F.reshape({a}, F.concat([{a}.shape[:1], [-1]]))", "F.ones(F.concat([[2], {a}.shape])) * {a}",
     "{a}[F.concat([{a}.shape, [1]])[0] // 2 :]",
     "F.cond({a}.max() > 0.5, lambda: {a} * F.ones({a}.shape, dtype={a}.dtype) * {a}.size,"

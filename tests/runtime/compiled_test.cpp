@@ -4,6 +4,7 @@
 #include "runtime/Allocator.h"
 #include "runtime/Executor.h"
 #include "tessera/deploy.h"
+#include "tests/ops/TripSizes.h"
 #include "tests/runtime/Expect.h"
 
 #include <cstring>
@@ -263,6 +264,26 @@ TEST_CASE("a later stage that refuses its sizes ends one run") {
         "test: output pairs must fit into memory for f32[2, ?], got f32[2, 2]");
   ok(run(*bound, {even.data()}, {nullptr}, {}, options));
   CHECK(out == Floats{1, 2, 3, 4});
+}
+
+TEST_CASE("a loop in whose trips data decides sizes runs its body as a program") {
+  ir::GraphBuilder b;
+  Value total = b.input("total", f32({})), rows = b.input("rows", f32({kUnknown, 4}), {b.dim({"n", 0, 9}), -1});
+  auto results = get(b.apply(positiveSums(), {total, rows}));
+  b.output(results[0], "last");
+  b.output(apply(b, OpDef::get("exp"), {results[1]}), "sums");
+  ProgramRef program = compiled(b);
+  for (int64_t count : {3, 0, 1, 3}) {
+    BoundRef bound = get(program->bind({f32({}), f32({count, 4})}));
+    CHECK(bound->memory().outputs >= 4);
+    Floats begin = {10}, data = {1, -1, 2, -3, -1, -1, -1, -1, 1, 2, 3, 4}, last(1), sums(3, -99);
+    ok(run(*bound, {begin.data(), data.data()}, {last.data(), sums.data()}));
+    CHECK(bound->outputs()[1].shape == Shape{count});
+    CHECK(last[0] == (count == 3 ? 23 : count == 1 ? 13 : 10));
+    CHECK(begin[0] == 10);
+    for (auto [index, sum] : llvm::enumerate(llvm::ArrayRef<float>{3, 0, 10}))
+      CHECK(sums[index] == (int64_t(index) < count ? std::exp(sum) : -99));
+  }
 }
 
 TEST_CASE("an error in a kernel names operator and line, and the next run works") {
