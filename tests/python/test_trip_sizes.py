@@ -189,13 +189,22 @@ def _looks(state, x):
     return (state + 1 if x[x > 0].shape[0] > 3 else state), x
 
 
-def test_what_looks_at_a_size_runs_eagerly():
-    traced = jit.trace(lambda x: F.scan(_looks, x.sum(), x))
+LOOKING = {
+    "scan": lambda x: F.scan(_looks, x.sum(), x),
+    "while_loop": lambda x: F.while_loop(lambda s: s < 9, lambda s: _looks(s, x)[0] + 2, x.mean()),
+    "cond": lambda x: F.cond(x.sum() > 0, lambda: x * len(x[x > 0]), lambda: x),
+    "a branch of some size": lambda x: F.cond(x.sum() > 0, lambda: x[x > 0], lambda: x[x < 0]),
+}
+
+
+@pytest.mark.parametrize("what", LOOKING)
+def test_what_looks_at_a_size_runs_eagerly(what, tmp_path):
+    traced = jit.trace(LOOKING[what], capture_as_const=True)
     with pytest.warns(RuntimeWarning, match="runs eagerly, because it looks at a size"):
         for seed in range(1, 4):
-            assert same_bits(
-                traced(rows(4, seed)), F.scan(_looks, rows(4, seed).sum(), rows(4, seed))
-            )
+            assert same_bits(traced(rows(4, seed)), LOOKING[what](rows(4, seed)))
+    with pytest.raises(ValueError, match="must be a program, got one that runs eagerly"):
+        traced.dump(tmp_path / "p")
 
 
 def test_trips_must_stack_the_same_shape():

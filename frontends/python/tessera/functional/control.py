@@ -1,5 +1,7 @@
 """Loops: Python's own where nothing is recorded, one operator of a program where a trace is."""
 
+import contextlib
+
 from .. import _core
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
@@ -58,7 +60,8 @@ def cond(pred, then, orelse, *operands):
     """`then(*operands)` where `pred` is true, else `orelse(*operands)`.
 
     In a traced function both are parts of the program, of which a run takes one: the other computes
-    nothing, draws no random numbers and changes no variable. Where nothing is traced it is Python's
+    nothing, draws no random numbers and changes no variable. One that looks at a size that data
+    decides, or returns such, runs eagerly. Where nothing is traced it is Python's
     `if`.
 
     Args:
@@ -81,11 +84,13 @@ def cond(pred, then, orelse, *operands):
         3.0
     """
     _check_pred("cond", "pred", pred)
-    if not _is_written_down([pred]):
-        leaves, structure = _leaves("cond", "results", (then if pred.item() else orelse)(*operands))
-        return _unflatten(structure, _apart(leaves))
-    otherwise = _ops.logical_not(pred)
-    return _joined(_branch(pred, then, operands), _branch(otherwise, orelse, operands))
+    if _is_written_down([pred]):
+        with contextlib.suppress(_StepMustRunError):
+            otherwise = _ops.logical_not(pred)
+            return _joined(_branch(pred, then, operands), _branch(otherwise, orelse, operands))
+    chosen = then if _is_true(pred) else orelse
+    leaves, structure = _leaves("cond", "results", chosen(*operands))
+    return _unflatten(structure, _apart(leaves))
 
 
 def _branch(pred, function, operands):
@@ -175,15 +180,17 @@ def while_loop(cond, body, *carried, max_trips=None):
         return made
 
     limit = _core.MANY_TRIPS if max_trips is None else max_trips
-    run = _while_recorded if _is_written_down(leaves) else _while
-    values = run(_holds, _next, leaves, limit)
+    values = _while(_holds, _next, leaves, limit)
     result = _unflatten(structure, values)
     return result[0] if len(carried) == 1 else result
 
 
 def _while(holds, following, values, limit):
+    if _is_written_down(values):
+        with contextlib.suppress(_StepMustRunError):
+            return _while_recorded(holds, following, values, limit)
     (values, _), trips = _enter(values, []), 0
-    while trips < limit and holds(values).item():
+    while trips < limit and _is_true(holds(values)):
         values, trips = _apart(following(values)), trips + 1
     return _leave(values, [])[0]
 
@@ -208,15 +215,28 @@ def _check_pred(name, what, pred):
         raise ValueError(f"{name}: {what} must have rank 0, got bool{list(pred.shape)}")
 
 
+class _StepMustRunError(ValueError):
+    """No body does what a step did: it looked at a size that data decides, or returned such."""
+
+
 def _recorded(scan, step):
     """What `step` returns for the arguments of `scan`, whose body it becomes: (carried, others)."""
     try:
         carried, others = step(*scan.arguments)
         scan.end([*carried, *others])
-    except BaseException:
+    except BaseException as error:
         scan.abandon()
+        if isinstance(error, Exception) and scan.step_must_run and _core.is_recording():
+            raise _StepMustRunError(str(error)) from error
         raise
     return carried, others
+
+
+def _is_true(pred):
+    """A trace in which Python asks holds for this call only."""
+    if _core.is_recording():
+        return bool(_core.sizes_of(_ops.astype(pred, "int32")))
+    return pred.item()
 
 
 def _tensors(what, value):
@@ -268,9 +288,7 @@ class _Loop:
         scan = self.scan()
         try:
             count = len(self.infer(scan)[0])
-        except Exception:
-            if not scan.step_must_run:
-                raise
+        except _StepMustRunError:
             if self.trips() > _MOST_TRIPS:
                 _core.run_eagerly()
             return self.run()
