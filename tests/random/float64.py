@@ -28,13 +28,14 @@ _FORMATS = {
 # Noise in units: a kernel rounds several times (a sum of n terms about sqrt(n) times), noise once.
 _UNITS = 8
 # Lines that take apart what nearly cancels, and by how much they enlarge what it lost, in units of
-# the largest number that they read. 1 + erf(x) is 0 for small x but for the rounding of erf; a mean
-# is rounded before it is taken away, then all is divided by a deviation of at least sqrt(1e-5). A
-# running logarithm is rounded for each element, and what that lost stays: about sqrt(n) of n. A
-# position in an image of 1 000 pixels is rounded before its fraction weighs its neighbours.
+# the largest number that they read. 1 + erf(x) is 0 for small x but for the rounding of erf, and so
+# is 1 - z of a gate; a mean is rounded before it is taken away, then all is divided by a deviation
+# of at least sqrt(1e-5). A running logarithm is rounded for each element, and what that lost stays:
+# about sqrt(n) of n. A position in an image of 1 000 pixels is rounded before its fraction weighs
+# its neighbours.
 _CANCELLING = {
     re.compile("logcumsumexp|resize|interpolate|warp|remap|roi", re.IGNORECASE): 64.0,
-    re.compile("gelu", re.IGNORECASE): 1.0,
+    re.compile("gelu|gru", re.IGNORECASE): 1.0,
     re.compile("(layer|group|instance|batch)_?norm", re.IGNORECASE): 1e-5**-0.5,
 }
 # Functions whose gradient is made of their rounded result, as 1 - out^2: where they are nearly flat
