@@ -1,6 +1,9 @@
 //===- FreeDims.cpp - that a recording fits every size -------------------===//
 #include "eager/tracing/FreeDims.h"
 
+#include "compiler/Compile.h"
+#include "eager/HostOptions.h"
+#include "eager/Location.h"
 #include "eager/Placement.h"
 #include "eager/tracing/RecordingText.h"
 #include "llvm/ADT/STLExtras.h"
@@ -62,6 +65,38 @@ std::vector<FreeDims::Sizes> FreeDims::neededSizes() const {
     if (choice.isNeeded)
       needed.push_back(choice.sizes);
   return needed;
+}
+
+llvm::Expected<runtime::ProgramRef> compiledHere(const ir::Graph &graph) {
+  llvm::Expected<runtime::Executable> exe = compiler::compile(graph, hostOptions());
+  if (!exe)
+    return exe.takeError();
+  return runtime::Program::create(std::move(*exe));
+}
+
+Metas FreeDims::inputsAt(const runtime::Executable &exe, llvm::ArrayRef<int64_t> sizes) const {
+  Metas inputs = argumentsAt(sizes);
+  for (const runtime::InputDecl &input : llvm::drop_begin(exe.inputs, exe.numArguments()))
+    inputs.push_back(exe.constants[input.initial].meta);
+  return inputs;
+}
+
+llvm::Expected<bool> FreeDims::serves(llvm::ArrayRef<int64_t> sizes) const {
+  GraphOptions options;
+  options.dims = dims;
+  options.argumentDims = argumentDims;
+  options.captureAsConstants = options.keepsState = true;
+  llvm::Expected<ir::Graph> graph = buildGraph(*recorded, options);
+  if (!graph)
+    return graph.takeError();
+  BlockingRegion region(/*computes=*/true);
+  llvm::Expected<runtime::ProgramRef> program = compiledHere(*graph);
+  if (!program)
+    return program.takeError();
+  llvm::Expected<runtime::BoundRef> bound = (*program)->bind(inputsAt((*program)->executable(), sizes));
+  if (!bound)
+    llvm::consumeError(bound.takeError());
+  return bound && !(*bound)->dependsOnData();
 }
 
 Metas FreeDims::argumentsAt(llvm::ArrayRef<int64_t> sizes) const {
@@ -173,9 +208,12 @@ llvm::Error FreeDims::check(llvm::StringRef name, llvm::ArrayRef<unsigned> alias
     llvm::Expected<RecordingRef> again = record(arguments);
     if (!again) {
       std::string why = takeError(again.takeError()).second;
-      if (choice.isNeeded)
+      llvm::Expected<bool> isServed = choice.isNeeded ? llvm::Expected<bool>(true) : serves(choice.sizes);
+      if (!isServed)
+        return refused(name, recordedSizes, takeError(isServed.takeError()).second);
+      if (*isServed) // what refuses it is no operator of the program
         return refused(name, choice.sizes, why);
-      continue; // bind refuses inputs of such a size
+      continue;
     }
     if (llvm::Error error = checkSame(**again, choice.sizes))
       return error;

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "eager/tracing/Recording.h"
+#include "runtime/bind/Bind.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace tess::eager {
@@ -27,6 +28,9 @@ struct SizeDifference {
 /// Compares two recordings of one function, whose arguments have equal dtypes.
 llvm::Expected<SizeDifference> differenceInSizes(const Recording &first, const Recording &second);
 
+/// The program of a graph, for this machine.
+llvm::Expected<runtime::ProgramRef> compiledHere(const ir::Graph &graph);
+
 /// The free dimensions of a recorded call, and the other sizes at which it is recorded.
 class FreeDims {
 public:
@@ -41,8 +45,8 @@ public:
   llvm::Error check(llvm::StringRef name, llvm::ArrayRef<unsigned> aliases, RecordAgain record) const;
   /// The recorded sizes, then those of choices() at which the function must run.
   std::vector<Sizes> neededSizes() const;
-  /// The arguments of the call with these sizes.
-  Metas argumentsAt(llvm::ArrayRef<int64_t> sizes) const;
+  /// The inputs of the call's program with these sizes: the arguments, then the state.
+  Metas inputsAt(const runtime::Executable &exe, llvm::ArrayRef<int64_t> sizes) const;
   /// The error to report when the function `name` must run at `sizes` and failed there with the message `why`.
   llvm::Error refused(llvm::StringRef name, llvm::ArrayRef<int64_t> sizes, llvm::StringRef why) const;
 
@@ -50,8 +54,7 @@ private:
   /// Sizes at which the function is recorded again.
   struct Choice {
     Sizes sizes;
-    /// Whether the function must run there. Where it need not, a size that it refuses is refused again when inputs are
-    /// bound.
+    /// Whether the function must run there. Where it need not, the program must refuse a size that it refuses.
     bool isNeeded;
   };
   /// Sizes near the recorded ones, larger ones, the lower bounds, and large ones within the upper bounds; none without
@@ -59,6 +62,9 @@ private:
   std::vector<Choice> choices() const;
   /// InvalidArgument, with the operator and its line, when `again`, recorded at `sizes`, is another program.
   llvm::Error checkSame(const Recording &again, llvm::ArrayRef<int64_t> sizes) const;
+  Metas argumentsAt(llvm::ArrayRef<int64_t> sizes) const;
+  /// Whether the call's program binds inputs of these sizes, as far as shapes tell.
+  llvm::Expected<bool> serves(llvm::ArrayRef<int64_t> sizes) const;
   std::string shown(llvm::ArrayRef<int64_t> sizes) const;
 
   RecordingRef recorded;

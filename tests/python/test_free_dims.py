@@ -149,3 +149,21 @@ def test_rows_of_two_free_lengths(tmp_path):
     for n, m in ((4, 5), (7, 7), (40, 3)):
         pair = [Tensor(random.randn(3, size).astype(np.float32)) for size in (n, m)]
         assert same_bits(program(*pair), function(*pair))
+
+
+def _parts(x):
+    return F.split(x[x.shape[0] // 2 :], 2)[-1]
+
+
+def test_a_size_that_no_operator_refuses_must_run(tmp_path):
+    """Python's own check is no part of the program, which would serve the size."""
+    traced = trace(_parts, capture_as_const=True)
+    traced(F.ones(6))
+    with pytest.raises(
+        ValueError, match=r"dump: _parts must run at every .* got n=2: split: number"
+    ):
+        traced.dump(tmp_path / "p", arg_names=["x"], dims={"x": {0: Dim("n", 2, 64)}})
+    traced.dump(tmp_path / "p", arg_names=["x"], dims={"x": {0: Dim("n", 3, 64)}})
+    program = load(tmp_path / "p")
+    for count in (3, 6, 9):
+        assert same_bits(program(F.arange(count)), _parts(F.arange(count)))
