@@ -43,7 +43,18 @@ from .pool import (  # noqa: F401
     max_pool3d,
 )
 from .recurrent import gru, lstm, rnn  # noqa: F401
-from .vision import remap, warp_affine, warp_perspective  # noqa: F401
+from .vision import (  # noqa: F401
+    correlation,
+    cvt_color,
+    interpolate,
+    nms,
+    nvof,
+    remap,
+    roi_align,
+    roi_pooling,
+    warp_affine,
+    warp_perspective,
+)
 
 
 def linear(inp, weight, bias=None, compute_mode="default"):
@@ -297,12 +308,13 @@ def pad(src, pad_width, mode="constant", constant_value=0.0):
     """A border: of `constant_value`, of the nearest element ("replicate" or "edge"), or a mirror
     ("reflect"), in any case of letters.
 
-    `pad_width` gives (before, after) for each axis.
+    `pad_width` gives (before, after) for each axis; the axes behind its last one have no border.
 
     >>> from tessera import tensor
     >>> pad(tensor([1, 2, 3]), ((2, 1),), mode="reflect").tolist()
     [3, 2, 1, 2, 3, 2]
     """
+    pad_width = [*pad_width, *[(0, 0)] * (getattr(src, "ndim", 0) - len(pad_width))]
     kind = mode.lower() if isinstance(mode, str) else mode
     check_choice("pad", "mode", kind, ("constant", "replicate", "edge", "reflect"))
     if kind == "constant":
