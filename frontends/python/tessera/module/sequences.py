@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from ..functional.recurrent import gru, lstm, rnn
 from ..tensor import Parameter
 from . import init
 from .module import Module
+
+_OF_CELLS = r"cells\.\d+\.\d+\.(weight|bias)_(ih|hh)"
 
 
 class _Sequences(Module):
@@ -60,6 +63,12 @@ class _Sequences(Module):
                 lasts.append(last)
             x = F.concat(outputs, -1) if direction else output
         return (F.swapaxes(x, 0, 1) if self.batch_first else x), self._stacked(lasts)
+
+    def _convert_state(self, values, prefix):
+        """MegEngine's files have the cells' weights, too, which nothing is computed with."""
+        unused = re.compile(re.escape(prefix) + _OF_CELLS)
+        for name in [name for name in values if unused.fullmatch(name)]:
+            del values[name]
 
     def _make_weights(self):
         rows = self.gates * self.hidden_size
