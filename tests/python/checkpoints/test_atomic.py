@@ -48,12 +48,12 @@ def killed_saver(path, number, moment):
 
 
 def test_a_thousand_kills(tmp_path):
-    """The moments spread over some saves, however long one takes here."""
+    """The moments spread over two saves, however long one takes here."""
     path, last, newer, unfinished = tmp_path / "state", 0, 0, 0
     start = time.perf_counter()
     for _ in range(20):
         tessera.save(value(last), path)
-    window = (time.perf_counter() - start) / 4  # of five saves
+    window = (time.perf_counter() - start) / 10  # of two saves
     for moment in np.random.RandomState(4).uniform(0.0, window, COUNT):
         killed_saver(path, last, moment)
         got = tessera.load(path)  # compares checksums
