@@ -14,7 +14,7 @@ from .conv import (  # noqa: F401
     conv_transpose2d,
     conv_transpose3d,
 )
-from .generated import check_choice, check_compute_mode, export
+from .generated import check_choice, check_compute_mode, check_none, export
 
 # MegEngine has these in both modules.
 from .local_conv import (  # noqa: F401
@@ -280,13 +280,15 @@ def multi_head_attention(
     return out, _ops.mean(weights, -3) if average_attn_weights else weights
 
 
-def embedding(inp, weight):
-    """Rows of `weight`, by the indices `inp`.
+def embedding(inp, weight, padding_idx=None, max_norm=None, norm_type=None):
+    """Rows of `weight`, by the indices `inp`; no row is special, and none is scaled.
 
     >>> from tessera import tensor
     >>> embedding(tensor([1, 0]), tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
     [[3.0, 4.0], [1.0, 2.0]]
     """
+    if not (padding_idx is max_norm is norm_type is None):
+        check_none("embedding", padding_idx=padding_idx, max_norm=max_norm, norm_type=norm_type)
     return _ops.embedding(weight, inp)
 
 
