@@ -168,6 +168,9 @@ def test_embedding():
     for name in ("padding_idx", "max_norm", "norm_type"):
         with pytest.raises(ValueError, match=f"Embedding: {name} must be None, got 1"):
             M.Embedding(4, 3, **{name: 1})
+        with pytest.raises(ValueError, match=f"^embedding: {name} must be None, got 1$"):
+            F.embedding(tessera.Tensor([0]), tessera.Tensor(rows), **{name: 1})
+    assert F.embedding(tessera.Tensor([1]), tessera.Tensor(rows), None).shape == (1, 3)
     for freeze in (False, True):
         net = M.Embedding(4, 3, freeze=freeze)
         manager = GradManager().attach(net.parameters())

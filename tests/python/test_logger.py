@@ -4,11 +4,24 @@ import io
 import logging
 import pathlib
 import re
+import subprocess
+import sys
 import threading
 
 import pytest
 import tessera
 from tessera import logger
+
+
+def test_programs_log_from_info_on():
+    """As MegEngine's do; what Python's own loggers show stays as it was."""
+    code = (
+        "import logging, tessera\n"
+        "log = tessera.get_logger('training'); log.info('epoch 1'); log.debug('details')\n"
+        "logging.getLogger('other').info('elsewhere'); assert log.isEnabledFor(logging.INFO)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert re.fullmatch(r"[\d:, -]+ INFO tessera.training: epoch 1\n", done.stderr), done
 
 
 class Terminal(io.StringIO):

@@ -6,7 +6,6 @@ import os
 import resource
 import signal
 import stat
-import time
 
 import numpy as np
 import pytest
@@ -120,38 +119,6 @@ def test_a_link_stays_a_link(tmp_path):
     link.symlink_to("state")
     tessera.save("new", link)
     assert link.is_symlink() and tessera.load(path) == "new"
-
-
-def _save_for_ever(path, number):
-    while True:
-        number += 1
-        tessera.save({"n": number, "data": np.full(100_000, number, dtype=np.int64)}, path)
-
-
-def kill_savers(path, count, seed):
-    """Kills `count` processes that save to `path`, at seeded moments; checks the file each time.
-    Returns how many of them left a newer file.
-    """
-    last, newer = 0, 0
-    tessera.save({"n": last, "data": np.zeros(100_000, dtype=np.int64)}, path)
-    for moment in np.random.RandomState(seed).uniform(0.0, 0.02, count):
-        child = os.fork()
-        if not child:
-            _save_for_ever(path, last)
-        time.sleep(moment)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        got = tessera.load(path)
-        assert (got["data"] == got["n"]).all() and got["n"] >= last
-        newer, last = newer + (got["n"] > last), got["n"]
-    return newer
-
-
-def test_killed_at_seeded_moments(tmp_path):
-    path = tmp_path / "state"
-    assert kill_savers(path, 60, seed=4) > 5
-    tessera.save("last", path)
-    assert os.listdir(tmp_path) == ["state"]  # it took over the unfinished files
 
 
 def test_file_size_limit(tmp_path):

@@ -240,3 +240,10 @@ def test_initial_values():
 def test_what_is_refused(error, says, call):
     with pytest.raises(error, match="^" + says):
         call()
+
+
+@pytest.mark.parametrize("name", ["RNN", "LSTM", "RNNCell", "LSTMCell"])
+def test_arguments_have_megengines_names(name):
+    net, x = getattr(M, name)(INPUT, HIDDEN), tessera.Tensor(np.ones((2, INPUT), dtype=np.float32))
+    x = x if name.endswith("Cell") else x.reshape(1, 2, INPUT)
+    assert same_bits(net(input=x, hx=None), net(x))

@@ -293,11 +293,11 @@ def test_color_jitter():
 
 def test_lighting():
     np.random.seed(7)
-    a = np.random.RandomState(7).normal(scale=50, size=3) * [0.2175, 0.0188, 0.0045]
+    a = np.random.RandomState(7).normal(scale=0.2 * 255, size=3) * [0.2175, 0.0188, 0.0045]
     blue = -0.5836 * a[0] - 0.6948 * a[1] + 0.4203 * a[2]
     red = -0.5675 * a[0] + 0.7192 * a[1] + 0.4009 * a[2]
     pixels = np.full((2, 2, 3), 100, dtype=np.float32)
-    got = T.Lighting(50).apply(pixels)
+    got = T.Lighting(0.2).apply(pixels)
     np.testing.assert_allclose(got[..., 0], 100 + blue, rtol=1e-5)
     np.testing.assert_allclose(got[..., 2], 100 + red, rtol=1e-5)
     with pytest.raises(ValueError, match="Lighting: scale must be >= 0, got -1"):

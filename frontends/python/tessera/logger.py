@@ -1,4 +1,4 @@
-"""The package's log: on the terminal, and in a file where one is set.
+"""The package's log: on the terminal, from level INFO on, and in a file where one is set.
 
 Loggers are those of Python's `logging`, so every thread may use them. A message names its level and
 its logger; on a terminal the level is coloured, unless the environment has NO_COLOR
@@ -156,5 +156,6 @@ def say_later(what):
         _root.warning("%s: it changes memory only, and its effect arrives later: none now", what)
 
 
+_root.setLevel(logging.INFO)  # MegEngine's programs say how far they are by info()
 _root.addHandler(_Terminal())
 _root.propagate = False

@@ -239,6 +239,14 @@ def test_b12_modes_of_pad_in_any_case(mode, known):
           oracle=lambda x: np.pad(x, ((1, 2), (2, 0)), known), dynamic=False)  # fmt: skip
 
 
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect"])
+def test_pad_of_the_first_axes(mode):
+    """Axes that pad_width does not reach have no border."""
+    check(lambda x: F.pad(x, ((1, 2),), mode), floats(3, 4, 2),
+          oracle=lambda x: np.pad(x, ((1, 2), (0, 0), (0, 0)), mode), dynamic=False)  # fmt: skip
+    assert M.Pad(((1, 1),), mode=mode)(Tensor(floats(3, 4, 2))).shape == (5, 4, 2)
+
+
 @pytest.mark.parametrize(
     ("method", "count", "oracle"),
     [("FUSE_ADD_RELU", 2, lambda a, b: np.maximum(a + b, 0)), ("true_div", 2, np.divide),

@@ -2,8 +2,13 @@
 nor overflow in the narrow one.
 """
 
+import sys
+
 from .autocast import autocast
 from .convert_format import convert_module_format, convert_tensor_format
 from .grad_scaler import GradScaler
+from .settings import Settings
 
 __all__ = ["GradScaler", "autocast", "convert_module_format", "convert_tensor_format"]
+
+sys.modules[__name__].__class__ = Settings

@@ -11,6 +11,7 @@ from . import (
     local_conv,
     loss,
     math,
+    metric,  # noqa: F401
     nn,
     pool,
     recurrent,

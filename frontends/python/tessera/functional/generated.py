@@ -42,6 +42,13 @@ def check_choice(name, what, value, choices):
         raise ValueError(f"{name}: {what} must be one of {list(choices)}, got {value!r}")
 
 
+def check_none(name, **values):
+    """Refuses arguments that MegEngine takes and refuses: each must be None."""
+    for argument, value in values.items():
+        if value is not None:
+            raise ValueError(f"{name}: {argument} must be None, got {value!r}")
+
+
 def check_compute_mode(name, compute_mode):
     """ValueError unless it is one of its values, which mean the same: sums of half precision are
     float32.

@@ -14,7 +14,7 @@ from .conv import (  # noqa: F401
     conv_transpose2d,
     conv_transpose3d,
 )
-from .generated import check_choice, check_compute_mode, export
+from .generated import check_choice, check_compute_mode, check_none, export
 
 # MegEngine has these in both modules.
 from .local_conv import (  # noqa: F401
@@ -43,7 +43,18 @@ from .pool import (  # noqa: F401
     max_pool3d,
 )
 from .recurrent import gru, lstm, rnn  # noqa: F401
-from .vision import remap, warp_affine, warp_perspective  # noqa: F401
+from .vision import (  # noqa: F401
+    correlation,
+    cvt_color,
+    interpolate,
+    nms,
+    nvof,
+    remap,
+    roi_align,
+    roi_pooling,
+    warp_affine,
+    warp_perspective,
+)
 
 
 def linear(inp, weight, bias=None, compute_mode="default"):
@@ -269,13 +280,15 @@ def multi_head_attention(
     return out, _ops.mean(weights, -3) if average_attn_weights else weights
 
 
-def embedding(inp, weight):
-    """Rows of `weight`, by the indices `inp`.
+def embedding(inp, weight, padding_idx=None, max_norm=None, norm_type=None):
+    """Rows of `weight`, by the indices `inp`; no row is special, and none is scaled.
 
     >>> from tessera import tensor
     >>> embedding(tensor([1, 0]), tensor([[1.0, 2.0], [3.0, 4.0]])).tolist()
     [[3.0, 4.0], [1.0, 2.0]]
     """
+    if not (padding_idx is max_norm is norm_type is None):
+        check_none("embedding", padding_idx=padding_idx, max_norm=max_norm, norm_type=norm_type)
     return _ops.embedding(weight, inp)
 
 
@@ -297,12 +310,13 @@ def pad(src, pad_width, mode="constant", constant_value=0.0):
     """A border: of `constant_value`, of the nearest element ("replicate" or "edge"), or a mirror
     ("reflect"), in any case of letters.
 
-    `pad_width` gives (before, after) for each axis.
+    `pad_width` gives (before, after) for each axis; the axes behind its last one have no border.
 
     >>> from tessera import tensor
     >>> pad(tensor([1, 2, 3]), ((2, 1),), mode="reflect").tolist()
     [3, 2, 1, 2, 3, 2]
     """
+    pad_width = [*pad_width, *[(0, 0)] * (getattr(src, "ndim", 0) - len(pad_width))]
     kind = mode.lower() if isinstance(mode, str) else mode
     check_choice("pad", "mode", kind, ("constant", "replicate", "edge", "reflect"))
     if kind == "constant":

@@ -3,6 +3,7 @@
 import numpy as np
 
 from .. import functional as F  # noqa: N812
+from ..functional.generated import check_none
 from ..tensor import Parameter
 from . import init
 from .module import Module
@@ -27,10 +28,7 @@ class Embedding(Module):
     def __init__(self, num_embeddings, embedding_dim, padding_idx=None, max_norm=None,
                  norm_type=None, initial_weight=None, freeze=False, **kwargs):  # fmt: skip
         super().__init__(**kwargs)
-        refused = {"padding_idx": padding_idx, "max_norm": max_norm, "norm_type": norm_type}
-        for name, value in refused.items():
-            if value is not None:
-                raise ValueError(f"Embedding: {name} must be None, got {value!r}")
+        check_none("Embedding", padding_idx=padding_idx, max_norm=max_norm, norm_type=norm_type)
         self.num_embeddings, self.embedding_dim, self.freeze = num_embeddings, embedding_dim, freeze
         shape = (num_embeddings, embedding_dim)
         if initial_weight is not None and tuple(initial_weight.shape) != shape:

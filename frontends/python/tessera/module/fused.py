@@ -88,6 +88,10 @@ class LinearRelu(Linear):
 class LinearBn1d(Module):
     """Linear as `linear`, then BatchNorm1d as `bn`; takes the arguments of both."""
 
+    def _convert_state(self, values, prefix):
+        """MegEngine's files have a second bias, which nothing is computed with."""
+        values.pop(f"{prefix}bias", None)
+
     def __init__(self, in_features, out_features, *args, name=None, **kwargs):
         super().__init__(name=name)
         norm, linear = _without(kwargs, _NORM)

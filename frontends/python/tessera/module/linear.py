@@ -55,7 +55,7 @@ class BatchMatMulActivation(_Product):
     the shape (batch, out_features, in_features), the bias (out_features,): it is added along the
     last axis, as MegEngine does, and so must fit N.
 
-    ValueError: nonlinear_mode must be "IDENTITY" or "RELU"; shapes must fit.
+    ValueError: nonlinear_mode must be "IDENTITY" or "RELU", in any case; shapes must fit.
 
     >>> from tessera.functional import ones
     >>> BatchMatMulActivation(3, 4, 2, nonlinear_mode="RELU")(ones((3, 4, 2))).shape
@@ -65,9 +65,10 @@ class BatchMatMulActivation(_Product):
     def __init__(self, batch, in_features, out_features, bias=True, nonlinear_mode="IDENTITY",
                  **kwargs):  # fmt: skip
         super().__init__(**kwargs)
-        check_choice(type(self).__name__, "nonlinear_mode", nonlinear_mode, ("IDENTITY", "RELU"))
+        mode = str(nonlinear_mode).upper()
+        check_choice(type(self).__name__, "nonlinear_mode", mode, ("IDENTITY", "RELU"))
         self.batch, self.in_features, self.out_features = batch, in_features, out_features
-        self.nonlinear_mode = nonlinear_mode
+        self.nonlinear_mode = mode
         self._add_parameters((batch, out_features, in_features), bias)
 
     def forward(self, x):

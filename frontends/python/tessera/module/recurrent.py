@@ -64,9 +64,9 @@ class RNNCell(_Cell):
         super().__init__(input_size, hidden_size, bias, **kwargs)
         self.nonlinearity = nonlinearity
 
-    def forward(self, inp, hx=None):
+    def forward(self, input, hx=None):
         """See the class."""
-        of_input, of_state = self._products(inp, self._zeros(inp) if hx is None else hx)
+        of_input, of_state = self._products(input, self._zeros(input) if hx is None else hx)
         return NONLINEARITIES[self.nonlinearity](of_input + of_state)
 
 
@@ -92,10 +92,10 @@ class LSTMCell(_Cell):
 
     gates = 4
 
-    def forward(self, inp, hx=None):
+    def forward(self, input, hx=None):
         """See the class."""
-        h, c = (self._zeros(inp), self._zeros(inp)) if hx is None else hx
-        return lstm_step(*self._products(inp, h), c)
+        h, c = (self._zeros(input), self._zeros(input)) if hx is None else hx
+        return lstm_step(*self._products(input, h), c)
 
 
 class GRUCell(_Cell):
@@ -118,7 +118,7 @@ class GRUCell(_Cell):
 
     gates = 3
 
-    def forward(self, inp, hx=None):
+    def forward(self, input, hx=None):
         """See the class."""
-        h = self._zeros(inp) if hx is None else hx
-        return gru_step(*self._products(inp, h), h)
+        h = self._zeros(input) if hx is None else hx
+        return gru_step(*self._products(input, h), h)

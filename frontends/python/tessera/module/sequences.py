@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 
 import numpy as np
 
@@ -11,6 +12,8 @@ from ..functional.recurrent import gru, lstm, rnn
 from ..tensor import Parameter
 from . import init
 from .module import Module
+
+_OF_CELLS = r"cells\.\d+\.\d+\.(weight|bias)_(ih|hh)"
 
 
 class _Sequences(Module):
@@ -44,10 +47,11 @@ class _Sequences(Module):
         for parameter in self.parameters():
             init.uniform_(parameter, -limit, limit)
 
-    def forward(self, inp, hx=None):
+    def forward(self, input, hx=None):
         """See the class."""
         self._check_states(hx)
-        x, weights, lasts = F.swapaxes(inp, 0, 1) if self.batch_first else inp, self._weights(), []
+        x = F.swapaxes(input, 0, 1) if self.batch_first else input
+        weights, lasts = self._weights(), []
         for layer in range(self.num_layers):
             if layer and self.dropout:
                 x = F.dropout(x, self.dropout, self.training)
@@ -60,6 +64,12 @@ class _Sequences(Module):
                 lasts.append(last)
             x = F.concat(outputs, -1) if direction else output
         return (F.swapaxes(x, 0, 1) if self.batch_first else x), self._stacked(lasts)
+
+    def _convert_state(self, values, prefix):
+        """MegEngine's files have the cells' weights, too, which nothing is computed with."""
+        unused = re.compile(re.escape(prefix) + _OF_CELLS)
+        for name in [name for name in values if unused.fullmatch(name)]:
+            del values[name]
 
     def _make_weights(self):
         rows = self.gates * self.hidden_size
@@ -126,7 +136,7 @@ class RNN(_Sequences):
     first) and the last states. Between layers elements are set to 0 with the probability `dropout`.
 
     ValueError: sizes and num_layers must be at least 1; dropout must be in [0, 1]; nonlinearity
-    must be "tanh" or "relu"; inp and hx must have 3 axes; shapes must fit.
+    must be "tanh" or "relu"; input and hx must have 3 axes; shapes must fit.
 
     >>> from tessera.functional import ones
     >>> output, last = RNN(10, 20, num_layers=2)(ones((7, 3, 10)))
@@ -154,7 +164,7 @@ class LSTM(_Sequences):
     all cells are `weight_hr`, float[D * num_layers, P, hidden_size].
 
     ValueError: sizes and num_layers must be at least 1; dropout must be in [0, 1]; proj_size must
-    be in [0, hidden_size); inp and hx must have 3 axes; shapes must fit.
+    be in [0, hidden_size); input and hx must have 3 axes; shapes must fit.
     TypeError: hx must be a pair.
 
     >>> from tessera.functional import ones
@@ -209,8 +219,8 @@ class GRU(_Sequences):
     bidirectional, else 1. Gives the outputs float[L, N, D * hidden_size] (with batch_first N is
     first) and the last states. Between layers elements are set to 0 with the probability `dropout`.
 
-    ValueError: sizes and num_layers must be at least 1; dropout must be in [0, 1]; inp and hx must
-    have 3 axes; shapes must fit.
+    ValueError: sizes and num_layers must be at least 1; dropout must be in [0, 1]; input and hx
+    must have 3 axes; shapes must fit.
 
     >>> from tessera.functional import ones
     >>> output, last = GRU(10, 20, batch_first=True)(ones((3, 7, 10)))

@@ -47,6 +47,7 @@ class Adadelta(Composed):
 
     limits = {"lr": None, "rho": 1, "eps": None, "weight_decay": None}
     state_names = "square_avg", "acc_delta"
+    unused_names = ("step",)
 
     def __init__(self, params, lr=1.0, rho=0.9, eps=1e-6, weight_decay=0.0):
         super().__init__(params, {"lr": lr, "rho": rho, "eps": eps, "weight_decay": weight_decay})

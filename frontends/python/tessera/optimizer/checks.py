@@ -40,9 +40,10 @@ def check_settings(name, limits, settings):
             check_range(name, f"{key}[{number}]", each, 0, below)
 
 
-def check_state(name, groups, own, state):
+def check_state(name, groups, own, state, unused=()):
     """ValueError that names all in which `state` is not one of these groups: `own` gives the state
-    tensors of a parameter by name. A setting that `state` lacks is no difference.
+    tensors of a parameter by name. A setting that `state` lacks is no difference, and neither is a
+    tensor of one of the names `unused`.
     """
     given = state.get("param_groups", ()) if isinstance(state, dict) else ()
     counts = [len(group["params"]) for group in groups], [len(g.get("params", ())) for g in given]
@@ -54,6 +55,7 @@ def check_state(name, groups, own, state):
         found += [f"group {number} with unexpected {unexpected}"] if unexpected else []
         for place, key in zip(group["params"], saved["params"], strict=True):
             tensors = state.get("state", {}).get(key, {})
+            tensors = {each: value for each, value in tensors.items() if each not in unused}
             found += _tensor_differences(f"parameter {key}", own(place), tensors)
     if found:
         raise ValueError(

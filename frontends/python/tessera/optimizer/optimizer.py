@@ -65,6 +65,7 @@ class Optimizer(ABC):
     """
 
     limits = {}
+    unused_names = ()  # of MegEngine's state: nothing is computed with them
 
     def __init__(self, params, defaults):
         self._defaults = defaults
@@ -188,7 +189,7 @@ class Optimizer(ABC):
                 stands in the message, and nothing is loaded then
         """
         name, groups = type(self).__name__, self.param_groups
-        check_state(name, groups, self._state_of, state)
+        check_state(name, groups, self._state_of, state, self.unused_names)
         for group, saved in zip(groups, state["param_groups"], strict=True):
             check_settings(name, self.limits, {**group.data, **saved})
         for group, saved in zip(groups, state["param_groups"], strict=True):

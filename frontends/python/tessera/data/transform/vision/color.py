@@ -127,7 +127,7 @@ _COLOR_VARIANCES = np.array([0.2175, 0.0188, 0.0045])
 class Lighting(PixelTransform):
     """Adds one color, drawn along the axes of the colors of ImageNet's images.
 
-    The numbers along the axes are normal, of deviation `scale`; values stay in [0, 255].
+    The numbers along the axes are normal, of deviation 255 * `scale`; values stay in [0, 255].
     """
 
     def __init__(self, scale, *, order=None):
@@ -139,6 +139,6 @@ class Lighting(PixelTransform):
     def _apply_image(self, image):
         if self.scale == 0:
             return image
-        alpha = np.random.normal(scale=self.scale, size=3)
+        alpha = np.random.normal(scale=self.scale * 255, size=3)
         color = _COLOR_AXES.dot(alpha * _COLOR_VARIANCES)
         return (image.astype(np.float32) + color).clip(0, 255).astype(image.dtype)

@@ -1,0 +1,5 @@
+"""Measures of results, which MegEngine has in a module of this name."""
+
+from .math import topk_accuracy
+
+__all__ = ["topk_accuracy"]
