@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import tessera
 from tessera import array_api as xp
+from tessera import jit
 
 from tests.python.array_api_calls import KINDS, NUMBERS, dtypes_of, special, values
 from tests.python.array_api_compare import as_numpy
@@ -278,6 +279,19 @@ def test_from_dlpack_and_back():
         assert_same(x, strict.from_dlpack(strict.asarray(array)))
         assert np.array_equal(np.from_dlpack(xp.from_dlpack(array, copy=True)), array)
     assert xp.from_dlpack(array, device="sim0").device == "sim0"
+
+
+def test_from_dlpack_of_a_tensor_reads_no_memory():
+    """So that it may stand in a trace, or on a device that the host does not address."""
+    x = xp.asarray([1.0, 2.0])
+    shared, copied = xp.from_dlpack(x), xp.from_dlpack(x, copy=True)
+    x[0] = 5
+    assert shared.tolist() == [5, 2] and copied.tolist() == [1, 2]
+    traced = jit.trace(lambda y: xp.from_dlpack(y * 2) + 1)
+    assert [traced(x + n).tolist() for n in range(3)] == [[11, 5], [13, 7], [15, 9]]
+    assert xp.from_dlpack(x.to("sim0")).device == "sim0"
+    with pytest.raises(ValueError, match="from_dlpack: copy must be allowed .+, got .+ on cpu0"):
+        xp.from_dlpack(x, device="sim0", copy=False)
 
 
 def test_empty_tensors_have_shapes_and_dtypes():

@@ -111,6 +111,14 @@ def test_bernoulli():
     assert abs(own.sample(4000).numpy().mean(0) - p).max() < 0.05
 
 
+def test_bernoulli_of_large_logits_keeps_the_digits_of_the_rarer_result():
+    rare = np.exp(np.array([-20.0, -40.0]))  # p(1 - p) and p(1 - log p) for such p, to 1e-8
+    for sign in (1.0, -1.0):
+        own = D.Bernoulli(logits=wide(sign * np.log(rare)))
+        assert_close(own.variance, rare, 1e-8)
+        assert_close(own.entropy(), rare * (1 - np.log(rare)), 1e-8)
+
+
 def test_categorical():
     weights = np.array([[1.0, 2.0, 1.0], [0.0, 1.0, 3.0]])
     chances = weights / weights.sum(1, keepdims=True)

@@ -53,11 +53,6 @@ def _rows():
     return {row["name"]: row for row in _core.op_table()}
 
 
-def is_library(record):
-    """Its kernels may be the library's."""
-    return record.lowering == "library"
-
-
 def draw_call(random, record, dtype, sizes):
     """A sample of the record: as it is, with each size another one of `sizes`, or multiplied."""
     sample = record.samples[random.randint(len(record.samples))]
@@ -123,9 +118,8 @@ def text_of(value):
     return repr(value)
 
 
-# What a line has that draws numbers, and one whose products may be the library's.
-STOCHASTIC = ("dropout", "ts.random.")
-PRODUCTS = ("matmul", "F.rnn", "F.lstm", "F.gru")
+# What a line has that draws numbers.
+STOCHASTIC = ("dropout", "ts.random.", "sample(")
 # Lines of Python around one or two float variables of one shape; one that does not fit is refused.
 UNARY = (
     "{a}[{int}]", "{a}[{int}:]", "{a}[:{int}]", "{a}[::2]",

@@ -8,14 +8,15 @@ import numpy as np
 import tessera
 from tessera import _core, device
 
-from tests.random import catalog, files, focus
+from tests.random import catalog, files, focus, forms, laws, standard
 from tests.random.program import HEADER, REFUSALS, Input, Program, Statement, used_names
 
 SIZES = (0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 32, 33, 48, 64, 100, 128, 257, 1025)
 _MOST_ELEMENTS = 1 << 18  # of a value
 _REFUSED = (*REFUSALS, MemoryError)  # a product of two long columns is larger than memory
+_MOST_OF_A_LINE = 1 << 13  # elements of an input that a line of Python reads
 _MOST_BYTES = 1 << 25  # of all values of a program
-_BLOCK_BYTES = 1 << 18  # at least what the inputs of a block take
+_BLOCK_BYTES = 1 << 18  # at least what the inputs of a block, or of a line, take
 _ROOM = (
     1 << 30
 )  # bytes that a program may take while it is drawn, with what a statement makes and drops
@@ -101,10 +102,21 @@ class Drawer:
         for _ in range(1 + self.focus.alike):
             self.new_input(tuple(shape), self.dtype, -2.0, 2.0)
 
+    def new_shape(self):
+        """Of an input that a line of Python reads: few numbers."""
+        shape = [self.choose(self.sizes) for _ in range(self.random.randint(0, 5))]
+        if shape and self.free and self.chance(0.5):
+            shape[0] = self.free
+        while count_of(shape) > _MOST_OF_A_LINE:
+            shape.pop()
+        return tuple(shape)
+
     def step(self):
         """Tries to add one call or line."""
         kind = self.random.rand()
-        if kind < 0.5 or not self.order:
+        if self.chance(0.75 if self.focus.outside else 0.1):
+            self.add_outside()
+        elif kind < 0.5 or not self.order:
             self.add_record()
         elif kind < 0.54:
             self.add_block()
@@ -185,8 +197,7 @@ class Drawer:
         else:
             names = [self.operand(*each) for each in draw.operands]
         if all(names):
-            self.add(draw.text(names), len(catalog.results_of(record)), True,
-                     library=catalog.is_library(record))  # fmt: skip
+            self.add(draw.text(names), len(catalog.results_of(record)), True)
 
     def add_line(self, form):
         """A line of Python on variables of one shape."""
@@ -199,7 +210,26 @@ class Drawer:
         text = form.format(a=a, b=self.choose(alike), int=self.random.randint(3))
         draws = any(name in text for name in catalog.STOCHASTIC)
         if self.focus.state or not draws:
-            self.add(text, 1, stochastic=draws, library=any(n in text for n in catalog.PRODUCTS))
+            self.add(text, 1, stochastic=draws)
+
+    def add_outside(self):
+        """A line that another library runs, too, or one like it."""
+        if self.held() + _BLOCK_BYTES > _MOST_BYTES:
+            return
+        kind = self.random.rand()
+        if kind < 0.3 and (floats := self.candidates(self.dtype)):
+            a = self.choose(floats)
+            text, writes = forms.keyed(self, a)
+            self.add(text, not writes, written=a if writes else None, outside="numpy")
+        elif kind < 0.45:
+            lines, library = self.choose(((laws.COMPARED, "scipy"), (laws.OTHERS, "")))
+            text = forms.filled(self, self.choose(lines))
+            draws = any(name in text for name in catalog.STOCHASTIC)
+            if self.focus.state or not draws:
+                self.add(text, 1, stochastic=draws, outside=library)
+        else:
+            form = self.choose(self.choose(standard.FAMILIES))
+            self.add(forms.filled(self, form), 1, outside="array-api-strict")
 
     def add_block(self):
         """Convolutions in a row, of images there are or new ones."""
@@ -223,7 +253,7 @@ class Drawer:
         channels = self.known[a].shape[1]
         w = self.new_input((channels, channels, 3, 3), self.dtype, -0.2, 0.2)
         s = self.new_input((1, channels, 1, 1), self.dtype, -2.0, 2.0)
-        self.add(catalog.BLOCK.format(a=a, w=w, s=s), 1, library=True)
+        self.add(catalog.BLOCK.format(a=a, w=w, s=s), 1)
 
     def add_write(self):
         """A change in place, of a variable that the function made or of an argument."""
@@ -233,7 +263,7 @@ class Drawer:
             self.add(self.choose(catalog.IN_PLACE).format(a=a, int=self.random.randint(3)), 0,
                      written=a)  # fmt: skip
 
-    def add(self, text, count, unpack=False, written=None, stochastic=False, library=False):
+    def add(self, text, count, unpack=False, written=None, stochastic=False, outside=""):
         """Runs the line; the name of its first result when it is kept."""
         targets = tuple(f"v{len(self.known) + i}" for i in range(count))
         line = text
@@ -241,7 +271,7 @@ class Drawer:
             line = f"{', '.join(targets)}{',' if unpack and count == 1 else ''} = {text}"
         uses = tuple(dict.fromkeys(used_names(text, self.known)))
         changed = targets or (written,)
-        statement = Statement(line, changed, uses, bool(written), stochastic, library)
+        statement = Statement(line, changed, uses, bool(written), stochastic, outside)
         if not self.is_kept(statement):
             for name in targets:
                 self.names.pop(name, None)

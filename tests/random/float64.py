@@ -137,6 +137,7 @@ def widened(program, dtype, noise):
 
 def _widened(statement, dtype, noise):
     text = re.sub(r"(['\"])(b?float(16|32))\1", "'float64'", statement.text)
+    text = text.replace("xp.float32", "xp.float64")
     lost = _lost(text)
     more = f", {lost!r}, [{', '.join(statement.uses)}]" if lost else ""
     shakes = [f"shake({name}, {dtype!r}, {noise}, {name!r}{more})" for name in statement.targets]

@@ -19,6 +19,7 @@ class Focus:
     free: bool = False  # an argument's first axis must be free, and the program fit any size
     sized: bool = False  # an argument's first axis is the program's free dimension
     alike: bool = False  # two inputs of one shape and dtype must be there
+    outside: bool = False  # most lines are those that other libraries run, too
 
 
 ANY = Focus()
@@ -32,6 +33,7 @@ BY_MODE = {
     "donated": Focus(0.08, writes=False),
     "nodes": Focus(0.05, writes=False, loss=False, state=False, sized=True),
     "onnx": Focus(0.05, state=False),
+    "outside": Focus(0.1, dtypes=("float32", "float32", "float64"), outside=True),
     "tess_run": Focus(0.05, dtypes=tuple(d for d in _ALL_DTYPES if d != "bfloat16"), state=False),
 }
 

@@ -14,6 +14,7 @@ from tests.random.float64 import float64
 from tests.random.interchange import onnx
 from tests.random.networks import network, nodes
 from tests.random.observe import CALLS, SkippedError, difference, eager, fresh, observed
+from tests.random.outside import outside
 from tests.random.program import REFUSALS
 
 # Modes: each takes a program and returns the text of a difference.
@@ -331,6 +332,7 @@ DRAWN = {
     "gradient_outside": gradient_outside,
     "aliased": aliased,
     "float64": float64,
+    "outside": outside,
 }
 ALL = {**ALWAYS, **DRAWN}
 # The modes of a device, for campaigns on it alone.

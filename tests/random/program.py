@@ -19,6 +19,8 @@ import tessera as ts
 import tessera.functional as F
 import tessera.module as M
 import tessera.optimizer as O
+from tessera import array_api as xp
+from tessera import distributions as D
 from tessera import jit
 from tessera.amp import autocast
 from tessera.autodiff import GradManager, checkpoint, grad, jvp, vmap
@@ -71,7 +73,7 @@ class Statement:
     uses: tuple
     writes: bool = False  # changes memory in place
     stochastic: bool = False
-    library: bool = False  # may reach a library kernel
+    outside: str = ""  # the other library that runs it, too: outside.py
 
     @property
     def writes_unnamed(self):

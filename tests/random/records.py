@@ -89,8 +89,7 @@ def _program(record, sample, shapes, dtype, factor, number):
     names = ", ".join(each.name for each in inputs)
     line = f"{', '.join(results)}, = apply(B.{record.opdef}({text}), {names})"
     used = tuple(each.name for each in inputs)
-    statement = Statement(line, results, used, library=catalog.is_library(record),
-                          stochastic=record.stochastic)  # fmt: skip
+    statement = Statement(line, results, used, stochastic=record.stochastic)
     return Program(number, tuple(inputs), (statement,), results)
 
 

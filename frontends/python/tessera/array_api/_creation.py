@@ -37,12 +37,12 @@ def asarray(obj, /, *, dtype=None, device=None, copy=None):
     return Tensor(_in_range(array, np.dtype(dtype)), dtype=dtype, device=device)
 
 
-def _of_tensor(x, dtype, device, copy):
+def _of_tensor(x, dtype, device, copy, name="asarray"):
     isconverted = dtype is not None and x.dtype != dtype
     ismoved = device is not None and x.device != device
     if copy is False and (isconverted or ismoved):
         raise ValueError(
-            f"asarray: copy must be allowed where dtype or device differ, got {x.dtype} on "
+            f"{name}: copy must be allowed where dtype or device differ, got {x.dtype} on "
             f"{x.device} for dtype={dtype}, device={device}"
         )
     result = cast(x, dtype)
@@ -82,11 +82,13 @@ def _in_range(array, dtype):
 
 def from_dlpack(x, /, *, device=None, copy=None):
     """A tensor over the memory of an array of another library, as
-    `tessera.utils.dlpack.from_dlpack`.
+    `tessera.utils.dlpack.from_dlpack`; of a tensor the tensor itself, on any device and in a trace.
 
     >>> from_dlpack(np.zeros(2)).dtype
     dtype('float64')
     """
+    if isinstance(x, Tensor):
+        return _of_tensor(x, None, device, copy, "from_dlpack")
     return _from_dlpack(x, device=device, copy=copy)
 
 

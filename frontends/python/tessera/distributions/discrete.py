@@ -22,9 +22,10 @@ class Bernoulli(Distribution):
         if logits is None:
             self._broadcast(probs=probs)
             self._log_1, self._log_0 = F.log(self.probs), F.log1p(-self.probs)
+            self._probs_0 = 1 - self.probs
             return
         self._broadcast(logits=logits)
-        self.probs = F.sigmoid(self.logits)
+        self.probs, self._probs_0 = F.sigmoid(self.logits), F.sigmoid(-self.logits)
         self._log_1, self._log_0 = F.logsigmoid(self.logits), F.logsigmoid(-self.logits)
 
     def sample(self, size=()):
@@ -39,7 +40,7 @@ class Bernoulli(Distribution):
 
     def entropy(self):
         """See Distribution."""
-        p, q = self.probs, 1 - self.probs
+        p, q = self.probs, self._probs_0
         return -F.where(p > 0, p * self._log_1, 0.0) - F.where(q > 0, q * self._log_0, 0.0)
 
     @property
@@ -50,12 +51,12 @@ class Bernoulli(Distribution):
     @property
     def variance(self):
         """See Distribution."""
-        return self.probs * (1 - self.probs)
+        return self.probs * self._probs_0
 
     def cdf(self, value):
         """See Distribution."""
         x = value + self.probs * 0
-        return F.where(x < 0, 0.0, F.where(x < 1, 1 - self.probs, 1.0))
+        return F.where(x < 0, 0.0, F.where(x < 1, self._probs_0, 1.0))
 
 
 class Categorical(Distribution):

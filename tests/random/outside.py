@@ -1,0 +1,165 @@
+"""The mode of other libraries: each line that one of them runs too, on what Tessera has so far.
+
+array-api-strict, NumPy and SciPy get the same numbers in float64, once more with noise on them
+where a number is too far away: what noise of some units in the last place moves, rounding may move.
+"""
+
+import re
+from types import SimpleNamespace
+
+import array_api_strict
+import numpy as np
+import tessera
+
+from tests.random.keys import NUMPY
+from tests.random.laws import LAWS
+from tests.random.observe import CALLS, SkippedError
+from tests.random.program import HEADER, REFUSALS
+
+_NOISES = (1, -1, 2, -2, 3, 4, 5, 6)
+_UNITS = 8.0
+_FACTOR = 4.0
+_TERMS = 16.0  # an entropy is made of so many, each as large as its logarithm of gamma
+_WIDE = {name: "float64" for name in ("bfloat16", "float16", "float32")} | {
+    "complex64": "complex128"
+}
+# Lines whose results have the rounding of the largest numbers that they are made of.
+_MIXING = re.compile(r"linalg|fft|matmul|dot|cumulative|sum|prod|mean|var|std|diff")
+_EPS = {"bfloat16": 2.0**-7, "float16": 2.0**-10, "float32": 2.0**-23, "float64": 2.0**-52}
+
+
+def outside(program):
+    """The first line whose result is not that of the other library."""
+    told = list(lines_of(program))
+    if all(found is None for _, found in told):
+        raise SkippedError("no other library runs any line of it")
+    return next((f"outside: {each.text}: {found}" for each, found in told if found), "")
+
+
+def lines_of(program):
+    """(statement, what differs) for each line of another library; None: that one refuses it."""
+    names = {each.name: each.tensor(CALLS[0]) for each in program.inputs}
+    exec(HEADER, names)
+    tessera.seed(program.seed)
+    for each in program.statements:
+        before = {name: names[name].numpy().copy() for name in each.uses} if each.outside else {}
+        exec(each.text, names)
+        if not each.outside:
+            continue
+        got = [names[name].numpy() for name in each.targets]
+        try:
+            yield each, LIBRARIES[each.outside](each, before, got)
+        except (*REFUSALS, ArithmeticError):  # the standard leaves such a call open
+            yield each, None
+
+
+def _run(statement, names):
+    """What the line defines or changes, by a library whose names these are."""
+    with np.errstate(all="ignore"):
+        exec(statement.text, names)
+    made = [names[name] for name in statement.targets]
+    return [np.asarray(getattr(each, "_array", each)) for each in made]
+
+
+def _keys(statement, before, got):
+    """NumPy's bits: nothing but copies, halves and sums of two."""
+    with np.errstate(all="ignore"):
+        want = _run(statement, {**before, "np": np, "ts": NUMPY})
+    for ours, theirs in zip(got, want, strict=True):
+        if ours.shape != theirs.shape:
+            return f"shape {list(ours.shape)} instead of {list(theirs.shape)}"
+        same = (ours == theirs.astype(ours.dtype)) | ((ours != ours) & (theirs != theirs))
+        if not np.all(same):
+            return f"{np.count_nonzero(~same)} elements"
+    return ""
+
+
+def _strict(statement, before, got):
+    text = re.sub(r"\bxp\.(float32|complex64)\b", lambda m: f"xp.{_WIDE[m[1]]}", statement.text)
+    line = SimpleNamespace(text=text, targets=statement.targets)
+
+    def run(arrays):
+        tensors = {name: array_api_strict.asarray(array) for name, array in arrays.items()}
+        return _run(line, {**tensors, "xp": array_api_strict})
+
+    return compared(run, before, got, float(bool(_MIXING.search(text))))
+
+
+def _scipy(statement, before, got):
+    size = _TERMS * max([1.0, *map(_largest, before.values())])  # of what cancels in the line
+
+    def run(arrays):
+        return _run(statement, {**arrays, "D": LAWS, "np": np})
+
+    return compared(run, before, got, size)
+
+
+LIBRARIES = {"numpy": _keys, "array-api-strict": _strict, "scipy": _scipy}
+
+
+def compared(run, before, got, rounding=0.0):
+    """Where `got` is not what `run` gives for the arrays `before`, and noise does not excuse it."""
+    wide = {
+        name: array.astype(_WIDE.get(array.dtype.name, array.dtype))
+        for name, array in before.items()
+    }
+    eps = max([_EPS.get(_part(array), 0.0) for array in (*before.values(), *got)])
+    want = run(wide)
+    lost = [max(rounding, _largest(each)) * eps if rounding else 0.0 for each in want]
+    pairs = list(zip(got, want, lost, strict=True))
+    if not any(_beyond(*pair, [], eps).any() for pair in pairs):
+        return ""
+    moved = [run({name: _noisy(array, eps, noise, name) for name, array in wide.items()})
+             for noise in _NOISES]  # fmt: skip
+    for index, (ours, theirs, rounding) in enumerate(pairs):
+        others = [each[index] for each in moved]
+        if any(each.shape != theirs.shape for each in others):
+            continue  # a size that noise decides
+        if ours.shape != theirs.shape:
+            return f"shape {list(ours.shape)} instead of {list(theirs.shape)}"
+        wrong = _beyond(ours, theirs, rounding, others, eps)
+        if wrong.any():
+            first = tuple(np.argwhere(wrong)[0])
+            place = [int(n) for n in first]
+            return (f"{np.count_nonzero(wrong)} of {wrong.size} elements, element {place} is "
+                    f"{ours[first]!r} instead of {theirs[first]!r}")  # fmt: skip
+    return ""
+
+
+def _part(array):
+    """The dtype of a number's parts."""
+    return {"complex64": "float32", "complex128": "float64"}.get(array.dtype.name, array.dtype.name)
+
+
+def _noisy(array, eps, noise, name):
+    """The numbers with some units in the last place more or less, in both parts."""
+    if array.dtype.kind not in "fc":
+        return array
+    random = np.random.RandomState(abs(noise) * 1000 + len(name))
+    factor = 1 + np.sign(noise) * _UNITS * eps * random.choice((-1.0, -0.6, 0.6, 1.0), array.shape)
+    return array * factor
+
+
+def _largest(array):
+    """The size of the largest finite number, times the root of what a matrix sums."""
+    if array.dtype.kind not in "fc":
+        return 0.0
+    size = np.abs(array).max(initial=0.0, where=np.isfinite(array))
+    return size * max(array.shape[-2:], default=1) ** 0.5
+
+
+def _beyond(got, want, rounding, moved, eps):
+    """The elements that are farther away than noise moves them and a result is rounded."""
+    if got.shape != want.shape:
+        return np.ones(1, bool)
+    if got.dtype.kind in "biu":
+        wrong = got != want.astype(got.dtype)
+        return np.asarray(wrong & np.all([each == want for each in moved], axis=0))
+    with np.errstate(all="ignore"):
+        near = want.astype(got.dtype).astype(want.dtype)  # which may overflow
+        got = got.astype(want.dtype)
+        spread = np.max([np.abs(each - want) for each in moved], axis=0, initial=0.0)
+        limit = _FACTOR * spread + _UNITS * (eps * np.abs(near) + rounding)
+        same = (got == near) | (np.isnan(got) & np.isnan(near))
+        wrong = ~same & ~(np.abs(got - near) <= limit) & ~np.isnan(spread)
+    return np.asarray(wrong)
