@@ -5,9 +5,11 @@ import re
 from tests.random.keys import VALUES, Key
 
 # By letter: dtypes of what stands there; the second letter of a kind broadcasts with the first.
+# {m} is a small complex matrix: a factor of one takes operators for each of its columns.
 _INTEGERS = ("int32", "int32", "int64", "int8", "int16", "uint8", "uint16", "uint32")
 _COMPLEX = {"float32": "complex64", "float64": "complex128"}
 _SECOND = {"g": "f", "j": "i", "d": "b", "e": "c"}
+_MOST_COLUMNS = 6
 _PLACES = re.compile(r"\{(\w+)\}")
 _RANGES = {"i": (-9.0, 9.0)}
 
@@ -16,7 +18,7 @@ def filled(drawer, form):
     """The form as Python, with variables there are or new inputs."""
     words, names = dict.fromkeys(_PLACES.findall(form)), {}
     for word in words:
-        if word in "fibcx":
+        if word in "fibcmx":
             names[word] = _variable(drawer, drawer.choose("fibc") if word == "x" else word)
     for word in words:
         if word in _SECOND:
@@ -34,16 +36,23 @@ def dtype_of(drawer, letter):
     """A dtype for the kind."""
     if letter == "i":
         return drawer.choose(_INTEGERS)
-    return {"f": drawer.dtype, "b": "bool", "c": _COMPLEX.get(drawer.dtype, "complex64")}[letter]
+    if letter in "cm":
+        return _COMPLEX.get(drawer.dtype, "complex64")
+    return {"f": drawer.dtype, "b": "bool"}[letter]
 
 
 def _variable(drawer, letter):
     dtype = dtype_of(drawer, letter)
     fits = drawer.candidates(dtype)
+    if letter == "m":
+        fits = [n for n in fits if max(drawer.known[n].shape[-2:], default=0) <= _MOST_COLUMNS]
     if fits and drawer.chance(0.8):
         return drawer.choose(fits)
     low, high = _RANGES.get(letter, (-2.0, 2.0))
-    return drawer.new_input(drawer.new_shape(), dtype, low, high)
+    shape = drawer.new_shape()
+    if letter == "m":
+        shape = (*shape[:1], *(drawer.random.randint(1, _MOST_COLUMNS + 1, 2).tolist()))
+    return drawer.new_input(shape, dtype, low, high)
 
 
 def _beside(drawer, first):

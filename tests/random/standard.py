@@ -1,16 +1,17 @@
 """Lines of `tessera.array_api`: every function of the standard, as array-api-strict runs it too.
 
 {f} {g} are floats of one dtype and shape, {i} {j} integers, {b} {d} bools, {c} {e} complex numbers;
-the second of two often broadcasts with the first. {axis} is one of the first variable's, {perm} its
-axes in another order, {int} a small number. Default dtypes differ, so that lines name theirs.
+the second of two often broadcasts with the first. {m} is a small complex matrix, {x} any of these.
+{axis} is one of the first variable's axes, {perm} all in another order, {int} a small number.
+Default dtypes differ, so that lines name theirs.
 """
 
 _SAFE = "xp.where(xp.equal({j}, 0), xp.ones_like({j}), {j})"
 _GRAM = "xp.matmul({f}, xp.matrix_transpose({f}))"
 _ROUND = "xp.eye({f}.shape[-2], dtype={f}.dtype)"
 _DEFINITE = f"({_GRAM} * 0.1 + {_ROUND})"
-_COMPLEX = "xp.matmul({c}, xp.conj(xp.matrix_transpose({c})))"
-_HERMITIAN = f"({_COMPLEX} * 0.1 + xp.eye({{c}}.shape[-2], dtype={{c}}.dtype))"
+_COMPLEX = "xp.matmul({m}, xp.conj(xp.matrix_transpose({m})))"
+_HERMITIAN = f"({_COMPLEX} * 0.1 + xp.eye({{m}}.shape[-2], dtype={{m}}.dtype))"
 
 
 def _calls(names, form):
@@ -142,8 +143,8 @@ _PRODUCTS = [
     "(xp.linalg.svd({f}, full_matrices=False))", "xp.linalg.svd({f}).S",
     f"xp.linalg.cholesky({_HERMITIAN})", f"xp.linalg.inv({_HERMITIAN})",
     f"xp.linalg.det({_HERMITIAN})", f"xp.linalg.eigvalsh({_HERMITIAN})",
-    f"xp.linalg.solve({_HERMITIAN}, {{c}})", "xp.linalg.svdvals({c})",
-    "(lambda r: xp.matmul(r.Q, r.R))(xp.linalg.qr({c}))",
+    f"xp.linalg.solve({_HERMITIAN}, {{m}})", "xp.linalg.svdvals({m})",
+    "(lambda r: xp.matmul(r.Q, r.R))(xp.linalg.qr({m}))",
 ]  # fmt: skip
 _TRANSFORMS = [
     *_calls("fft ifft", "xp.fft.@({c}, axis={axis}, norm='ortho')"),

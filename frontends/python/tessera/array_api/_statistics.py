@@ -23,17 +23,21 @@ def prod(x, /, *, axis=None, dtype=None, keepdims=False):
 
 
 def _complex_prod(x, axis, keepdims):
-    """The halves multiplied, until one number is left along the axes."""
+    """The halves multiplied, until one number is left along the axes: with ones as many as a power
+    of 2, because the compiler takes long for concatenations within each other.
+    """
     axes = axes_of(axis, x.ndim, "prod")
     kept = [axis for axis in range(x.ndim) if axis not in axes]
     rows = _ops.flatten(_ops.transpose(x, [*kept, *axes]), len(kept)) if axes else x[None]
-    while (size := rows.shape[-1]) > 1:
-        half = size // 2
-        product = _ops.mul(rows[..., :half], rows[..., half : 2 * half])
-        rows = _ops.concat([product, rows[..., 2 * half :]], -1) if size % 2 else product
+    size, count = rows.shape[-1], 1
+    while count < size:
+        count *= 2
+    if count != size:
+        rows = _ops.concat([rows, _ops.full([*rows.shape[:-1], count - size], 1, x.dtype)], -1)
+    while count > 1:
+        count //= 2
+        rows = _ops.mul(rows[..., :count], rows[..., count:])
     shape = [1 if axis in axes else size for axis, size in enumerate(x.shape)]
-    if rows.shape[-1] == 0:
-        rows = _ops.full([x.shape[axis] for axis in kept], 1, x.dtype)
     whole = _ops.reshape(rows, shape)
     return whole if keepdims or not axes else _ops.squeeze(whole, axes)
 
