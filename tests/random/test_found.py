@@ -6,6 +6,7 @@ import tessera as ts
 import tessera.functional as F  # noqa: N812
 import tessera.module as M  # noqa: N812
 import tessera.optimizer as O  # noqa: N812
+from tessera import array_api as xp
 from tessera import jit
 from tessera.autodiff import GradManager
 from tessera.core import apply
@@ -55,6 +56,9 @@ FOUND = {
     "only a row of constants in a softmax": (lambda x: F.softmax(F.zeros_like(x), 1), (3, 4)),
     "a row of constants normalised": (lambda x: F.normalize(F.ones_like(x), axis=1), (3, 4)),
     "a column of constants normalised": (lambda x: F.normalize(F.ones_like(x), axis=0), (3, 20)),
+    "the product of many complex numbers": (
+        lambda x: F.real(xp.prod(F.complex(x, x))), (129,)),
+    "a tensor of the array API by its memory": (lambda x: xp.from_dlpack(x * 2) + 1, (3, 4)),
 }  # fmt: skip
 
 
