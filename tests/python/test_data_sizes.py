@@ -297,6 +297,21 @@ def test_a_part_of_one_element_is_one_for_all_data():
         assert traced(tessera.Tensor(numbers)).tolist() == [2 * sum(n for n in numbers if n > 0)]
 
 
+def test_elements_that_a_mask_picks_are_written_whatever_their_number(tmp_path):
+    def halved(x):
+        y = x * 1
+        y[y > 0.5] = y[y > 0.5] * 0.5
+        return y
+
+    traced, one = jit.trace(halved, capture_as_const=True), tessera.Tensor([1.0, 0.0, 0.0])
+    assert same_bits(traced(one), halved(one))
+    traced.dump(tmp_path / "p", arg_names=["x"])
+    for call in (traced, jit.load(tmp_path / "p")):
+        for numbers in ([1.0, 2.0, 3.0], [0.0, 0.0, 0.0], [1.0, 0.0, 2.0]):
+            x = tessera.Tensor(numbers)
+            assert same_bits(call(x), halved(x))
+
+
 def test_a_sum_to_a_size_of_one_runs_eagerly():
     def total(x):
         return F.sum_to(x[x > 0], x[x > 0][:1]) * 2

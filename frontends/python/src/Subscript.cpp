@@ -229,10 +229,11 @@ llvm::Expected<TensorRef> setIndices(TensorImpl &x, const TensorRef &value, cons
   return std::move(results->front());
 }
 
-/// Whether the value is the same for every element of a mask over the first `rank` axes of x.
+/// Whether the value is the same for every element of a mask over the first `rank` axes of x; a size of 1 that data
+/// decided may be another in a later run.
 bool isOneForAll(const TensorImpl &value, const TensorImpl &x, unsigned rank) {
   unsigned rest = x.rank() - rank;
-  return value.rank() <= rest || (value.rank() == rest + 1 && value.shape()[0] == 1);
+  return value.rank() <= rest || (value.rank() == rest + 1 && recordedShape(value)[0] == 1);
 }
 
 /// Computes where(mask, value, x); the mask gets trailing axes of size 1.
