@@ -77,13 +77,30 @@ IntList indexAxes(const Key &key, llvm::SmallVectorImpl<Operand> &operands) {
   return axes;
 }
 
+/// How many axes that no index array takes are before the one that parts the arrays.
+int64_t keptBeforeParting(const Key &key, const IntList &axes) {
+  int64_t parting = key.added[key.parting];
+  return parting - llvm::count_if(axes, [&](int64_t axis) { return axis < parting; });
+}
+
 llvm::Expected<TensorRef> takeIndices(const TensorRef &x, const Key &key) {
   llvm::SmallVector<Operand, 4> operands = {Operand(x)};
   IntList axes = indexAxes(key, operands);
   llvm::Expected<Tensors> results = apply(builtin::IndexGet(axes), operands, {1, unsigned(axes.size())});
   if (!results)
     return results.takeError();
-  return std::move(results->front());
+  if (key.parting < 0)
+    return std::move(results->front());
+  int64_t arrays = int64_t(results->front()->rank()) - int64_t(x->rank() - axes.size()); // their axes come first
+  return applyOne(builtin::Squeeze(IntList{arrays + keptBeforeParting(key, axes)}), {Operand(results->front())});
+}
+
+/// The value with an axis for the one that parts index arrays, where it has the axes around it.
+llvm::Expected<TensorRef> partedValue(TensorRef value, const TensorImpl &x, const Key &key, const IntList &axes) {
+  int64_t behind = int64_t(x.rank() - axes.size()) - keptBeforeParting(key, axes) - 1;
+  int64_t before = int64_t(value->rank()) - behind;
+  return before > 0 ? applyOne(builtin::ExpandDims(IntList{before}), {Operand(value)})
+                    : llvm::Expected<TensorRef>(std::move(value));
 }
 
 using KeyMemo = CallMemo<ViewOps>;
@@ -220,9 +237,14 @@ llvm::Expected<TensorRef> setRegion(TensorImpl &x, TensorRef value, const Key &k
   return *done ? TensorRef(&x) : applyExpressions(op, {Operand(&x), Operand(*shaped)});
 }
 
-llvm::Expected<TensorRef> setIndices(TensorImpl &x, const TensorRef &value, const Key &key) {
+llvm::Expected<TensorRef> setIndices(TensorImpl &x, TensorRef value, const Key &key) {
   llvm::SmallVector<Operand, 4> operands = {Operand(&x), Operand(value)};
   IntList axes = indexAxes(key, operands);
+  if (key.parting >= 0) {
+    if (llvm::Error e = partedValue(value, x, key, axes).moveInto(value))
+      return std::move(e);
+    operands[1] = Operand(value);
+  }
   llvm::Expected<Tensors> results = apply(builtin::IndexSet(axes), operands, {1, 1, unsigned(axes.size())});
   if (!results)
     return results.takeError();

@@ -119,8 +119,9 @@ private:
 
   TensorImpl &tensor;
   Key key;
-  unsigned omitted = 0; // the axes that an ellipsis takes
-  bool isAlone = false; // the key has one item
+  unsigned omitted = 0;     // the axes that an ellipsis takes
+  bool partsArrays = false; // it stands between index arrays
+  bool isAlone = false;     // the key has one item
   int64_t resultAxes = 0;
 };
 
@@ -245,6 +246,10 @@ llvm::Error KeyReader::readItem(const Item &item) {
     return llvm::Error::success();
   case Item::Kind::Ellipsis:
     pushWhole(omitted);
+    if (omitted == 0 && partsArrays) {
+      key.parting = int(key.added.size());
+      pushAdded();
+    }
     return llvm::Error::success();
   case Item::Kind::Slice:
     return readSlice(item.object);
@@ -277,6 +282,16 @@ llvm::Error KeyReader::intsToIndices() {
   return llvm::Error::success();
 }
 
+/// Whether an ellipsis among the items has index arrays on both sides, as which ints count beside arrays.
+bool hasPartedArrays(llvm::ArrayRef<Item> items) {
+  auto isArray = [](const Item &item) { return item.kind == Item::Kind::Indices || item.kind == Item::Kind::Mask; };
+  auto isIndex = [&](const Item &item) { return item.kind == Item::Kind::Int || isArray(item); };
+  const Item *dots = llvm::find_if(items, [](const Item &item) { return item.kind == Item::Kind::Ellipsis; });
+  return dots != items.end() && llvm::any_of(items, isArray) &&
+         llvm::any_of(llvm::make_range(items.begin(), dots), isIndex) &&
+         llvm::any_of(llvm::make_range(dots, items.end()), isIndex);
+}
+
 llvm::Expected<Key> KeyReader::read(PyObject *object) {
   nb::object objects = PyTuple_Check(object) ? nb::borrow(object) : nb::steal(PyTuple_Pack(1, object));
   llvm::SmallVector<Item, 4> items;
@@ -293,6 +308,7 @@ llvm::Expected<Key> KeyReader::read(PyObject *object) {
   if (numEllipses > 1)
     return makeError(ErrorCode::OutOfRange, "getitem: key must have at most one ..., got two");
   omitted = tensor.rank() - std::min<unsigned>(numAxes, tensor.rank());
+  partsArrays = hasPartedArrays(items);
   for (const Item &item : items)
     if (llvm::Error e = readItem(item))
       return std::move(e);

@@ -24,6 +24,9 @@ struct Key {
   IntList removed; // axes of x that an int took
   IntList added;   // axes of the result (before index arrays) that None made
   IntList addedAt; // axes of x read before each of them
+  /// The one of `added` that stands for an ellipsis without axes, which parts index arrays on both sides of it; -1:
+  /// none.
+  int parting = -1;
   /// Index arrays by axis of x, in its order.
   llvm::SmallVector<std::pair<int64_t, eager::TensorRef>, 2> indices;
   llvm::SmallVector<Mask, 1> masks;
