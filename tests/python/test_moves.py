@@ -107,14 +107,21 @@ def test_what_cannot_run_says_what_it_must_not_move():
     moved = "must stay on its device in what is recorded and not run, got a copy of a tensor from"
     with pytest.raises(ValueError, match=f"trace: a tensor {moved} cpu0 to sim0"):
         jit.trace(MOVES["of an argument"], record_only=True)(tensor(3))
-    with pytest.raises(ValueError, match=f"a tensor {moved} sim0 to cpu0"):
-        x = tensor(3, 2, device=SIM)
-        jit.trace(lambda x: F.cond(x.max() > 0, lambda: x.to("cpu0"), lambda: x.to("cpu0")))(x)
     function = jit.trace(MOVES["of an argument"], capture_as_const=True)
     with pytest.warns(RuntimeWarning):
         function(tensor(3))
     with pytest.raises(ValueError, match="dump: <lambda> must be a program, got one that runs"):
         function.dump("never.tess", arg_names=["x"])
+
+
+def test_a_branch_that_moves_a_tensor_runs_eagerly():
+    def function(x):
+        return F.cond(x.max() > 0, lambda: x.to("cpu0"), lambda: x.to("cpu0") * 2)
+
+    x = tensor(3, 2, device=SIM)
+    with pytest.warns(RuntimeWarning, match="runs eagerly, because"):
+        result = jit.trace(function)(x)
+    assert result.device == "cpu0" and same_bits(result, function(x))
 
 
 def test_a_loop_whose_step_moves_tensors_runs_eagerly():
