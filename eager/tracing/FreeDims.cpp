@@ -8,8 +8,6 @@
 #include "eager/tracing/RecordingText.h"
 #include "llvm/ADT/STLExtras.h"
 
-#include <algorithm>
-
 namespace tess::eager {
 
 /// A limit, because loops over a larger size would be recorded as well.
@@ -133,7 +131,7 @@ static std::string operatorAt(llvm::StringRef line, size_t place) {
 /// What both lines say where they differ, with `between` between them.
 static std::string shownLines(const LinePair &lines, const std::string &between) {
   const std::string &a = lines.first.text, &b = lines.second.text;
-  size_t place = size_t(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+  size_t place = size_t(llvm::mismatch(a, b).first - a.begin());
   return operatorAt(a, place) + between + operatorAt(b, place);
 }
 

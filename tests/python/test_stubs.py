@@ -73,7 +73,9 @@ def test_a_module_passes_on_what_it_shares():
     passed_on = {each.asname for n in nodes for each in n.names if each.asname}
     losses = ["binary_cross_entropy", "cross_entropy", "ctc_loss", "hinge_loss", "l1_loss",
               "square_loss"]  # fmt: skip
-    images = ["remap", "warp_affine", "warp_perspective", *tessera.functional.local_conv.__all__]
+    vision = ["correlation", "cvt_color", "interpolate", "nms", "nvof", "remap", "roi_align",
+              "roi_pooling", "warp_affine", "warp_perspective"]  # fmt: skip
+    images = [*vision, *tessera.functional.local_conv.__all__]
     convs = [f"conv{kind}{n}d" for kind in ("", "_transpose") for n in (1, 2, 3)]
     pools = [
         f"{kind}_pool{n}d"

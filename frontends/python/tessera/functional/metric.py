@@ -1,5 +1,3 @@
 """Measures of results, which MegEngine has in a module of this name."""
 
-from .math import topk_accuracy
-
-__all__ = ["topk_accuracy"]
+from .math import topk_accuracy  # noqa: F401
