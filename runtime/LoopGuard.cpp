@@ -21,10 +21,9 @@ llvm::Expected<int64_t> LoopGuard::tripsOf(int64_t most) const {
   return count ? std::clamp<int64_t>(*count, 0, most) : std::move(count);
 }
 
-llvm::Expected<bool> LoopGuard::goesOn(int64_t made, int64_t trips) const {
+/// Asks whether there is another trip.
+llvm::Expected<bool> LoopGuard::letsFollow(int64_t made) const {
   constexpr int64_t kPolled = control::kTripsBetweenPolls;
-  if (made >= trips || guard == control::Guard::None || isAskedOnce(guard, reverse))
-    return made < trips;
   if (poll && made % kPolled == kPolled - 1)
     if (llvm::Error error = poll())
       return std::move(error);

@@ -18,10 +18,15 @@ public:
   /// How many trips of at most `most` a loop makes, as far as its guard says before the first.
   llvm::Expected<int64_t> tripsOf(int64_t most) const;
   /// Whether there is another trip behind the first `made` of at most `trips`.
-  llvm::Expected<bool> goesOn(int64_t made, int64_t trips) const;
+  llvm::Expected<bool> goesOn(int64_t made, int64_t trips) const {
+    if (made >= trips || guard == control::Guard::None || isAskedOnce(guard, reverse))
+      return made < trips;
+    return letsFollow(made);
+  }
 
 private:
   llvm::Expected<int64_t> ask() const;
+  llvm::Expected<bool> letsFollow(int64_t made) const;
 
   control::Guard guard;
   bool reverse;
