@@ -25,23 +25,30 @@ void takeGrownInputs(Commands &bound, llvm::ArrayRef<void *> inputs, const RunOp
   }
 }
 
-/// Gives a value memory for `trips`, into which what it has of the first `kept` moves.
-static llvm::Error enlarge(Commands &bound, uint32_t index, Stream &stream, int64_t trips, int64_t kept) {
-  GrownValue &value = bound.grown[index];
-  Device &device = bound.program->device();
-  llvm::Expected<int64_t> bytes = control::grownBytes(trips, value.bytes);
+llvm::Expected<BufferRef> grownMemory(Device &device, Stream &stream, int64_t trips, int64_t width, const void *old,
+                                      int64_t kept) {
+  llvm::Expected<int64_t> bytes = control::grownBytes(trips, width);
   if (!bytes)
     return bytes.takeError();
   llvm::Expected<BufferRef> larger = Buffer::allocate(device, size_t(std::max<int64_t>(*bytes, 1)));
   if (!larger)
-    return control::noMemory(larger.takeError(), trips, value.bytes);
-  if (kept && value.bytes) {
-    if (llvm::Error error = stream.copy((*larger)->data(), value.base, size_t(kept * value.bytes), /*parts=*/1))
-      return error;
-    if (!device.hostAccessible()) // the old buffer goes back now
+    return control::noMemory(larger.takeError(), trips, width);
+  if (kept && width) {
+    if (llvm::Error error = stream.copy((*larger)->data(), old, size_t(kept * width), /*parts=*/1))
+      return std::move(error);
+    if (!device.hostAccessible()) // the old memory goes back now
       if (llvm::Error error = stream.synchronize())
-        return error;
+        return std::move(error);
   }
+  return larger;
+}
+
+/// Gives a value memory for `trips`, into which what it has of the first `kept` moves.
+static llvm::Error enlarge(Commands &bound, uint32_t index, Stream &stream, int64_t trips, int64_t kept) {
+  GrownValue &value = bound.grown[index];
+  llvm::Expected<BufferRef> larger = grownMemory(bound.program->device(), stream, trips, value.bytes, value.base, kept);
+  if (!larger)
+    return larger.takeError();
   rebase(bound, index, (*larger)->data());
   value.buffer = std::move(*larger);
   value.capacity = trips;

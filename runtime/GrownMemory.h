@@ -12,6 +12,9 @@
 
 namespace tess::runtime {
 
+/// Memory for `trips` of `width` bytes, with what `old` has of the first `kept`; `old` may be given back then.
+llvm::Expected<BufferRef> grownMemory(Device &device, Stream &stream, int64_t trips, int64_t width, const void *old,
+                                      int64_t kept);
 /// Finds the grown values among the inputs of a run.
 void takeGrownInputs(Commands &bound, llvm::ArrayRef<void *> inputs, const RunOptions &options);
 /// Makes room for the trips that a loop makes, as far as they are known; an error where it would read others than there

@@ -14,8 +14,6 @@
 
 namespace tess::runtime {
 
-static uint64_t bytesOf(const TensorMeta &meta) { return uint64_t(meta.numElements()) * byteWidth(meta.dtype); }
-
 namespace {
 
 class TripRunner {
@@ -41,7 +39,6 @@ private:
   llvm::Expected<void *> elementOf(size_t result, const TensorMeta &meta);
   llvm::Error checkOutputs();
   llvm::Error end();
-  const OutputDecl &outputOf(size_t output) const { return call.body.program().executable().outputs[output]; }
 
   const StagedLoop &call;
   const StageLoop &loop;
@@ -78,18 +75,9 @@ llvm::Error TripRunner::begin() {
 llvm::Error TripRunner::enlarge(size_t result, int64_t needed, int64_t kept) {
   Stack &stack = stacks[result];
   int64_t width = int64_t(bytesOf(stack.element)), most = control::grownTo(stack.capacity, needed);
-  llvm::Expected<int64_t> bytes = control::grownBytes(most, width);
-  if (!bytes)
-    return bytes.takeError();
-  llvm::Expected<BufferRef> larger = Buffer::allocate(device, size_t(std::max<int64_t>(*bytes, 1)));
+  llvm::Expected<BufferRef> larger = grownMemory(device, stream, most, width, pointers[result], kept);
   if (!larger)
-    return control::noMemory(larger.takeError(), most, width);
-  if (kept && width) {
-    if (llvm::Error error = stream.copy((*larger)->data(), pointers[result], size_t(kept * width), /*parts=*/1))
-      return error;
-    if (llvm::Error error = stream.synchronize()) // the old buffer goes back now
-      return error;
-  }
+    return larger.takeError();
   pointers[result] = (*larger)->data();
   stack.grown = std::move(*larger);
   stack.capacity = most;

@@ -11,8 +11,6 @@
 
 namespace tess::runtime {
 
-static uint64_t bytesOf(const TensorMeta &meta) { return uint64_t(meta.numElements()) * byteWidth(meta.dtype); }
-
 namespace {
 
 /// One run.

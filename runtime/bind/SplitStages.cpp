@@ -100,6 +100,9 @@ llvm::Error Splitter::findLevels() {
   for (auto [index, node] : llvm::enumerate(exe.nodes))
     for (ValueId result : node.results)
       nodeOf[result] = int32_t(index);
+  for (const Step &step : exe.steps)
+    if (step.loop >= 0 && step.results.empty())
+      return makeError(ErrorCode::DataLoss, "program: a loop must have a result where data decides sizes, got none");
   findLoops();
   auto mostLevels = llvm::count_if(exe.nodes, isDecidedByData) + llvm::count(isStage, true) + 1;
   bool isRaised = true;

@@ -202,8 +202,7 @@ StageBuilder::StageBuilder(const Splitter &whole, int stage)
       unitOf(whole.loopOf) {
   if (loopStep < 0)
     return;
-  size_t first =
-      size_t(whole.nodeOf[ownLoop().arguments.empty() ? exe.steps[loopStep].results[0] : ownLoop().arguments[0]]);
+  size_t first = size_t(whole.nodeOf[exe.steps[loopStep].results[0]]);
   findLoops(exe, first + 1, first + 1 + ownLoop().numNodes, unitOf);
 }
 

@@ -66,8 +66,6 @@ uint64_t StagedBinding::launches() const {
   return count;
 }
 
-static uint64_t bytesOf(const TensorMeta &meta) { return uint64_t(meta.numElements()) * byteWidth(meta.dtype); }
-
 /// Adds what a stage needs to the memory of the whole. Its results are the whole's, and what later stages read is like
 /// its arena.
 static void addMemory(MemoryEstimate &total, const Stage &stage, const Bound &bound) {

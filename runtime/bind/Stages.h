@@ -53,6 +53,9 @@ struct StageCode {
 /// data decides.
 llvm::Expected<std::vector<StageCode>> splitAtData(Executable &exe);
 
+/// Bytes of a value whose sizes are known.
+inline uint64_t bytesOf(const TensorMeta &meta) { return uint64_t(meta.numElements()) * byteWidth(meta.dtype); }
+
 /// The inputs of the body for those of the loop.
 Metas bodyInputsOf(const StageLoop &loop, Metas inputs);
 

@@ -287,6 +287,33 @@ TEST_CASE("a loop in whose trips data decides sizes runs its body as a program")
   }
 }
 
+TEST_CASE("a loop that cannot be a stage is refused") {
+  ir::GraphBuilder b;
+  Value total = b.input("total", f32({})), rows = b.input("rows", f32({3, 4}));
+  b.output(get(b.apply(positiveSums(), {total, rows}))[0], "last");
+  Executable exe = get(compiler::compile(b.finish()));
+  auto isLoop = [](const auto &each) { return each.loop >= 0; };
+  Step &step = *llvm::find_if(exe.steps, isLoop);
+  ProgramNode &node = *llvm::find_if(exe.nodes, isLoop);
+  SECTION("its operands have no memory of their own") {
+    exe.values.push_back({ValueKind::Constant, DType::Float32, -1, 0, "", ""});
+    exe.constants.insert(exe.constants.begin(), {f32({}), std::string(4, '\0'), ""});
+    for (ValueDecl &value : llvm::MutableArrayRef<ValueDecl>(exe.values).drop_back())
+      value.constant += value.kind == ValueKind::Constant;
+    step.operands[0] = node.operands[0] = ValueId(exe.values.size() - 1);
+    CHECK_THAT(messageOf(Program::create(std::move(exe))), Catch::Matchers::Contains("must be inputs or computed"));
+  }
+  SECTION("it has no results") {
+    step.results.clear();
+    step.inplace.clear();
+    node.results.clear();
+    exe.loops[step.loop].yields.clear();
+    exe.loops[step.loop].numCarried = 0;
+    exe.outputs.clear();
+    CHECK_THAT(messageOf(Program::create(std::move(exe))), Catch::Matchers::Contains("a loop must have a result"));
+  }
+}
+
 TEST_CASE("an error in a kernel names operator and line, and the next run works") {
   ir::GraphBuilder b;
   Value x = b.input("x", f32({5})), index = b.input("index", TensorMeta(DType::Int64, {1}));

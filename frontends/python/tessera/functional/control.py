@@ -61,8 +61,7 @@ def cond(pred, then, orelse, *operands):
 
     In a traced function both are parts of the program, of which a run takes one: the other computes
     nothing, draws no random numbers and changes no variable. One that looks at a size that data
-    decides, or returns such, runs eagerly. Where nothing is traced it is Python's
-    `if`.
+    decides, or returns such, runs eagerly. Where nothing is traced it is Python's `if`.
 
     Args:
         pred: bool[]
