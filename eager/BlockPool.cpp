@@ -32,24 +32,35 @@ constexpr uint32_t kListBytes = 256 << 10;
 
 struct FreeLists {
   void *head[kClasses];
-  uint32_t count[kClasses];
-  bool registered; // the emptier exists
-  bool closed;     // the thread is ending, and all blocks go to the heap
+  uint32_t room[kClasses]; // for so many more blocks; 0 before the first one, and when the thread is ending
+  bool opened;
 };
 constinit thread_local FreeLists lists = {};
 
 struct Emptier {
   ~Emptier() {
-    lists.closed = true;
+    std::ranges::fill(lists.room, 0);
     for (void *&head : lists.head)
       while (void *block = head) {
         head = *static_cast<void **>(block);
         std::free(block);
       }
   }
-  void touch() { lists.registered = true; }
+  /// Constructs it on this thread, and gives the lists room.
+  void open() {
+    lists.opened = true;
+    for (unsigned c = 0; c < kClasses; ++c)
+      lists.room[c] = std::max(kListBytes >> (c + kMinShift), 1u);
+  }
 };
 thread_local Emptier emptier;
+
+/// Whether a list without room has some after all.
+LLVM_ATTRIBUTE_NOINLINE bool findRoom(unsigned c) {
+  if (!lists.opened)
+    emptier.open();
+  return lists.room[c];
+}
 
 unsigned classOf(size_t bytes) { return bytes <= (size_t(1) << kMinShift) ? 0 : std::bit_width(bytes - 1) - kMinShift; }
 
@@ -67,7 +78,7 @@ void *poolAllocate(size_t bytes) {
     unsigned c = classOf(bytes);
     if (void *block = lists.head[c]) {
       lists.head[c] = *static_cast<void **>(block);
-      --lists.count[c];
+      ++lists.room[c];
       return block;
     }
     return fromHeap(size_t(1) << (c + kMinShift));
@@ -76,14 +87,12 @@ void *poolAllocate(size_t bytes) {
 }
 
 void poolFree(void *block, size_t bytes) {
-  if (kPooled && bytes <= kPoolLimit && !lists.closed) {
+  if (kPooled && bytes <= kPoolLimit) {
     unsigned c = classOf(bytes);
-    if (lists.count[c] < std::max(kListBytes >> (c + kMinShift), 1u)) {
-      if (!lists.registered)
-        emptier.touch(); // constructs the emptier on this thread
+    if (lists.room[c] || findRoom(c)) {
       *static_cast<void **>(block) = lists.head[c];
       lists.head[c] = block;
-      ++lists.count[c];
+      --lists.room[c];
       return;
     }
   }

@@ -10,17 +10,27 @@ namespace tess::eager {
 
 namespace {
 
-bool isPlain(const TensorImpl &tensor, const TensorImpl &first) {
-  return tensor.isContiguous() && tensor.rank() == first.rank() &&
-         std::equal(tensor.shape().begin(), tensor.shape().end(), first.shape().begin());
+/// A loop, because a call of memcmp takes longer than the few sizes.
+bool hasShapeOf(const TensorImpl &tensor, const TensorImpl &first) {
+  unsigned rank = first.rank();
+  if (tensor.rank() != rank)
+    return false;
+  const int64_t *sizes = tensor.shape().data(), *wanted = first.shape().data();
+  uint64_t differing = 0;
+  for (unsigned i = 0; i < rank; ++i)
+    differing |= uint64_t(sizes[i] ^ wanted[i]);
+  return differing == 0;
 }
 
 /// Plans a call whose operands are all row-major and of one shape: one axis, nothing is broadcast.
 bool planPlain(llvm::ArrayRef<Operand> operands, IterationSpace &space) {
   const TensorImpl &first = *operands[0].tensor;
-  for (const Operand &operand : operands)
-    if (!isPlain(*operand.tensor, first))
+  if (!first.isContiguous())
+    return false;
+  for (const Operand &operand : operands.drop_front())
+    if (!operand.tensor->isContiguous() || !hasShapeOf(*operand.tensor, first))
       return false;
+  space.isPlain = true;
   space.rank = first.rank();
   std::copy(first.shape().begin(), first.shape().end(), space.shape);
   space.numElements = first.numElements();

@@ -28,6 +28,8 @@ struct IterationSpace {
   uint32_t broadcast[kMaxRank];
   /// In elements; 0 where broadcast. Behind the operands those of the result, where planDestination() gave them.
   int64_t strides[kMaxDirectOperands][kMaxRank];
+  /// There is one axis, along which every operand is row-major.
+  bool isPlain = false;
   /// A bit for each operand, and the one behind them for the result, whose last axis has another stride than 1.
   uint32_t strided = 0;
   /// Whether, without such operands, axes that are alike cannot be walked as one.

@@ -4,6 +4,7 @@
 #include "runtime/Fork.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -26,17 +27,36 @@ Registry &registry() {
 
 } // namespace
 
-thread_local ThreadCounts threadCounts;
+constinit thread_local ThreadCounts *threadCounts = nullptr;
 
-ThreadCounts::ThreadCounts() {
-  std::lock_guard<std::mutex> lock(registry().mutex);
-  registry().threads.push_back(this);
-}
+namespace {
 
-ThreadCounts::~ThreadCounts() {
+/// Owns the counters of a thread. What destructors count after it goes to counters that stay.
+struct ThreadEnd {
+  std::unique_ptr<ThreadCounts> counts = std::make_unique<ThreadCounts>();
+  ~ThreadEnd() {
+    std::lock_guard<std::mutex> lock(registry().mutex);
+    counts->addTo(registry().ended);
+    llvm::erase(registry().threads, counts.get());
+    threadCounts = nullptr;
+    hasEnded = true;
+  }
+  static constinit thread_local bool hasEnded;
+};
+constinit thread_local bool ThreadEnd::hasEnded = false;
+
+} // namespace
+
+ThreadCounts &makeThreadCounts() {
+  if (ThreadEnd::hasEnded) {
+    threadCounts = new ThreadCounts;
+  } else {
+    static thread_local ThreadEnd owner;
+    threadCounts = owner.counts.get();
+  }
   std::lock_guard<std::mutex> lock(registry().mutex);
-  addTo(registry().ended);
-  llvm::erase(registry().threads, this);
+  registry().threads.push_back(threadCounts);
+  return *threadCounts;
 }
 
 void ThreadCounts::addTo(Counts &sum) const {

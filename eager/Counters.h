@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
+#include "llvm/Support/Compiler.h"
+
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -29,11 +31,9 @@ constexpr unsigned kNumCounts = unsigned(Count::Compilations) + 1;
 /// A number for each Count.
 using Counts = std::array<uint64_t, kNumCounts>;
 
-/// The counters of one thread; its counts are kept when it ends.
+/// The counters of one thread.
 class ThreadCounts {
 public:
-  ThreadCounts();
-  ~ThreadCounts();
   /// For the thread itself only.
   void add(Count what, uint64_t by) {
     std::atomic<uint64_t> &value = values[unsigned(what)];
@@ -45,10 +45,17 @@ public:
 private:
   std::array<std::atomic<uint64_t>, kNumCounts> values{};
 };
-extern thread_local ThreadCounts threadCounts;
+
+/// Those of this thread; null before it counts. A pointer, because a look at an object would ask whether it is made.
+extern constinit thread_local ThreadCounts *threadCounts;
+/// Makes the counters of this thread, which are kept in the sums when it ends.
+ThreadCounts &makeThreadCounts();
 
 /// Counts for this thread, without a lock.
-inline void count(Count what, uint64_t by = 1) { threadCounts.add(what, by); }
+inline void count(Count what, uint64_t by = 1) {
+  ThreadCounts *counts = threadCounts;
+  (LLVM_LIKELY(counts) ? *counts : makeThreadCounts()).add(what, by);
+}
 /// The sums over all threads, since the process began.
 Counts counts();
 

@@ -90,14 +90,28 @@ int64_t strideOf(const runtime::AxisGroup &group, const IterationSpace &space, c
   return group.last ? strides[walkedAxis(group, space)] : 1;
 }
 
+/// The steps of the values along the groups.
+void fillStrides(Launch &launch, const DirectKernel &kernel, const IterationSpace &space, unsigned numOperands,
+                 bool isPlaced) {
+  int64_t own[kMaxRank];
+  resultStrides(space, own);
+  unsigned numGroups = kernel.groups.size(), numValues = kernel.values.size();
+  runtime::KernelDims places(numGroups, numValues);
+  for (unsigned v = 0; v < numValues; ++v) {
+    uint8_t value = kernel.values[v];
+    const int64_t *strides = value < numOperands ? space.strides[value] : isPlaced ? space.strides[numOperands] : own;
+    for (unsigned g = 0; g < numGroups; ++g)
+      launch.dims[places.stride(v, g)] = strideOf(kernel.groups[g], space, strides);
+  }
+  launch.tiled = kernel.isStrided && runtime::wantsTiles(launch.dims, numGroups, numValues);
+}
+
 /// Always inlined into its one caller: left to the compiler, its cost depends on the code beside it.
 LLVM_ATTRIBUTE_ALWAYS_INLINE void fill(Launch &launch, const DirectKernel &kernel, const IterationSpace &space,
                                        const OpDef &op, llvm::ArrayRef<Operand> operands,
                                        llvm::ArrayRef<TensorRef> results, bool isPlaced) {
   launch.fn = kernel.fn;
   launch.picosecondsPerElement = kernel.picosecondsPerElement;
-  int64_t own[kMaxRank];
-  resultStrides(space, own);
   unsigned numGroups = kernel.groups.size(), numValues = kernel.values.size();
   runtime::KernelDims places(numGroups, numValues);
   for (unsigned g = 0; g < numGroups; ++g) {
@@ -106,15 +120,17 @@ LLVM_ATTRIBUTE_ALWAYS_INLINE void fill(Launch &launch, const DirectKernel &kerne
     launch.outer *= launch.inner;
     launch.inner = size;
   }
+  if (LLVM_LIKELY(space.isPlain && !isPlaced)) {
+    std::fill_n(launch.dims + places.stride(0, 0), numValues * numGroups, 1);
+    launch.tiled = false;
+  } else {
+    fillStrides(launch, kernel, space, operands.size(), isPlaced);
+  }
   for (unsigned v = 0; v < numValues; ++v) {
     uint8_t value = kernel.values[v];
-    bool isResult = value >= operands.size();
-    const int64_t *strides = !isResult ? space.strides[value] : isPlaced ? space.strides[operands.size()] : own;
-    for (unsigned g = 0; g < numGroups; ++g)
-      launch.dims[places.stride(v, g)] = strideOf(kernel.groups[g], space, strides);
-    launch.pointers[v] = isResult ? results[value - operands.size()]->data() : operands[value].tensor->data();
+    launch.pointers[v] =
+        value < operands.size() ? operands[value].tensor->data() : results[value - operands.size()]->data();
   }
-  launch.tiled = kernel.isStrided && runtime::wantsTiles(launch.dims, numGroups, numValues);
   for (auto [slot, scalar] : llvm::enumerate(kernel.scalars))
     launch.dims[places.attribute(unsigned(slot))] =
         int64_t(scalar.attr < 0 ? scalar.bits : bitsOf(op.attr(scalar.attr)));

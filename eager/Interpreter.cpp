@@ -98,7 +98,7 @@ static std::string placeOf(const Call &call, unsigned i) {
 static llvm::Error checkDevices(const Call &call) {
   runtime::Device &first = deviceOf(call.operands);
   for (unsigned i = 1; i < call.operands.size(); ++i)
-    if (&call.operands[i].tensor->storage().device() != &first)
+    if (LLVM_UNLIKELY(&call.operands[i].tensor->storage().device() != &first))
       return invalidArgument(call.opDef().name() + ": operands must be on one device, got " + placeOf(call, 0) +
                              " and " + placeOf(call, i));
   if (LLVM_LIKELY(first.computes()))

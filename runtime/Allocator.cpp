@@ -34,7 +34,10 @@ class ThreadLists {
 public:
   /// The lists of this thread, if `allocator` owns them (the first allocator that asks does); null when the thread is
   /// about to end.
-  static ThreadLists *of(Allocator *allocator);
+  static ThreadLists *of(Allocator *allocator) {
+    ThreadLists *mine = current;
+    return LLVM_LIKELY(mine && mine->owner == allocator) ? mine : make(allocator);
+  }
   ~ThreadLists() {
     flush();
     if (owner) {
@@ -43,6 +46,7 @@ public:
       owner->inUse += uint64_t(untold.load());
       llvm::erase(owner->threads, this);
     }
+    current = nullptr;
     ended = true;
   }
 
@@ -58,24 +62,29 @@ public:
   std::atomic<uint64_t> allocations{0};
 
 private:
+  /// As of(), where this thread may have no lists yet.
+  static ThreadLists *make(Allocator *allocator);
   void own(Allocator *allocator);
   /// Adds to `untold`, and reports it to the owner when it is large.
   void note(int64_t change);
 
   Allocator *owner = nullptr;
   std::array<std::vector<void *>, kThreadClasses> lists;
-  static thread_local bool ended;
+  static constinit thread_local bool ended;
+  static constinit thread_local ThreadLists *current; // a look at an object would ask whether it is made
 };
 
-thread_local bool ThreadLists::ended = false;
-static thread_local ThreadLists threadLists;
+constinit thread_local bool ThreadLists::ended = false;
+constinit thread_local ThreadLists *ThreadLists::current = nullptr;
 
-ThreadLists *ThreadLists::of(Allocator *allocator) {
+ThreadLists *ThreadLists::make(Allocator *allocator) {
   if (ended)
     return nullptr;
-  if (!threadLists.owner)
-    threadLists.own(allocator);
-  return threadLists.owner == allocator ? &threadLists : nullptr;
+  static thread_local ThreadLists lists;
+  if (!lists.owner)
+    lists.own(allocator);
+  current = &lists;
+  return lists.owner == allocator ? &lists : nullptr;
 }
 
 void ThreadLists::own(Allocator *allocator) {

@@ -62,6 +62,17 @@ def test_no_warning_and_few_kernels(recwarn):
     assert not recwarn.list and launches[-1] < launches[0]
 
 
+def test_a_function_without_arguments():
+    weight, found = tensor(3, 4), []
+    loss = jit.trace(lambda: F.tanh(weight).sum())
+    for call in (*[loss] * 3, loss.function):
+        with GradManager().attach([weight]) as manager:
+            manager.backward(call())
+        found.append(weight.grad.numpy())
+        weight.grad = None
+    assert loss.program() is not None and all(same_bits(each, found[-1]) for each in found)
+
+
 def test_an_argument_without_a_gradient():
     traced = jit.trace(FUNCTIONS["unused"][0])
     for _ in range(3):

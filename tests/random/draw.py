@@ -66,6 +66,8 @@ class Drawer:
         self.sizes = sorted({self.choose(SIZES[1:]) for _ in range(3)} | {self.choose(SIZES)})
         is_free = self.focus.sized or self.chance(0.3)
         self.free = self.choose([n for n in self.sizes if n > 1] or [3]) if is_free else 0
+        # A function of what is around it alone.
+        self.is_closed = not (self.free or self.focus.alike) and self.chance(0.06)
 
     def choose(self, items):
         """One of them."""
@@ -172,6 +174,8 @@ class Drawer:
             kind = "argument" if kind == "parameter" else kind
         if self.focus.sized and shape and shape[0] == self.free:
             kind = "argument"
+        if self.is_closed and kind == "argument":
+            kind = "parameter" if dtype in ("float32", "float64") else "constant"
         count = sum(each.kind == kind for each in self.inputs)
         free = kind == "argument" and bool(shape) and self.free and shape[0] == self.free
         each = Input(f"{kind[0]}{count}", kind, tuple(shape), dtype, low, high, bool(free))

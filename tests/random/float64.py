@@ -46,6 +46,8 @@ _FLATTENING = re.compile(
 # Whether numbers are equal: rounding makes some so by chance, and no noise does.
 _EQUALITY = re.compile(r"\b(Not)?Equal\b|\b(not_)?equal\b|[=!]=")
 _WITHOUT_NOISE = re.compile("complex|polar|float8|intb|quantize|ts.dtype.q", re.IGNORECASE)
+# Distributions make other numbers in each dtype.
+_DRAWING = re.compile(r"\bD\.(?!Bernoulli|Categorical)\w+\(.*sample\(")
 # Each noise and its opposite: what one of them does not turn over, the other one does.
 _NOISES = (1, -1, 2, -2)
 # What is found must hold under these, too: numbers of which two cancel may have got alike noise.
@@ -185,6 +187,8 @@ def judged(program, got, what):
     texts = [*(each.dtype for each in program.inputs), *(each.text for each in program.statements)]
     if any(_WITHOUT_NOISE.search(each) for each in texts):
         raise SkippedError("it has complex numbers or float8, on which no noise is put")
+    if any(_DRAWING.search(each.text) for each in program.statements):
+        raise SkippedError("it draws numbers, others in float64")
     if any(_EQUALITY.search(each.text) for each in program.statements):
         raise SkippedError("it asks whether rounded numbers are equal")
     if sum(each.size for each in got) > _MOST:

@@ -1,6 +1,7 @@
 """The smallest program that still shows a difference in a mode."""
 
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -35,10 +36,16 @@ def minimised(program, mode, seconds=120):
         for smaller in _smaller(program):
             if time.monotonic() > end:
                 break
-            if found := fails(smaller, mode):
+            found = fails(smaller, mode)
+            if found and _has_error(found) == _has_error(shown):
                 program, shown, changed = smaller, found, True
                 break
     return program, shown
+
+
+def _has_error(shown):
+    """Whether an exception is what differs."""
+    return bool(re.match(r"\w+: (\w+Error|exit -?\d+): ", shown))
 
 
 def _smaller(program):

@@ -1,6 +1,7 @@
 """The ways to run a program: with the bits of the eager run, or numbers near those in float64."""
 
 import contextlib
+import re
 import threading
 
 import tessera
@@ -224,7 +225,13 @@ def _eager_gradients(program):
         return names, _gradients(program, names, lambda function: function)
 
 
+# A tensor of rank 0 as key is a number in eager, whose gradient is put into zeros; a trace adds it
+# to zeros, which makes -0.0 of it 0.0.
+_TENSOR_KEY = re.compile(r"\[ts\.tensor\(")
+
+
 def _gradients(program, names, wrap):
+    has_views = any(_TENSOR_KEY.search(each.text) for each in program.statements)
     function, captured = program.instance()
     call, rows = wrap(function), []
     tessera.seed(program.seed)
@@ -239,8 +246,8 @@ def _gradients(program, names, wrap):
                 raise SkippedError("no gradient to take")
             loss = sum((r * r).sum() for r in floats)
             manager.backward(loss)
-        grads = [tensors[name].grad for name in names]
-        rows.append((bits([g for g in grads if g is not None]), []))
+        grads = [g for g in (tensors[name].grad for name in names) if g is not None]
+        rows.append((bits([g + 0.0 for g in grads] if has_views else grads), []))
         for name in names:
             tensors[name].grad = None
     return rows, []

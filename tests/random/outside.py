@@ -63,8 +63,11 @@ def _run(statement, names):
 
 def _keys(statement, before, got):
     """NumPy's bits: nothing but copies, halves and sums of two."""
-    with np.errstate(all="ignore"):
-        want = _run(statement, {**before, "np": np, "ts": NUMPY})
+    return _exactly(_run(statement, {**before, "np": np, "ts": NUMPY}), got)
+
+
+def _exactly(want, got):
+    """Where `got` has other numbers than `want`."""
     for ours, theirs in zip(got, want, strict=True):
         if ours.shape != theirs.shape:
             return f"shape {list(ours.shape)} instead of {list(theirs.shape)}"
@@ -82,6 +85,8 @@ def _strict(statement, before, got):
         tensors = {name: array_api_strict.asarray(array) for name, array in arrays.items()}
         return _run(line, {**tensors, "xp": array_api_strict})
 
+    if "nextafter" in text:  # of a wider dtype it is another number
+        return _exactly(run(before), got)
     return compared(run, before, got, float(bool(_MIXING.search(text))))
 
 
@@ -161,5 +166,7 @@ def _beyond(got, want, rounding, moved, eps):
         spread = np.max([np.abs(each - want) for each in moved], axis=0, initial=0.0)
         limit = _FACTOR * spread + _UNITS * (eps * np.abs(near) + rounding)
         same = (got == near) | (np.isnan(got) & np.isnan(near))
+        if got.dtype.kind == "c":  # libraries divide by 0 or infinity in ways of their own
+            same |= ~np.isfinite(got) & ~np.isfinite(near)
         wrong = ~same & ~(np.abs(got - near) <= limit) & ~np.isnan(spread)
     return np.asarray(wrong)

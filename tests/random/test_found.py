@@ -125,6 +125,7 @@ def test_an_index_beyond_a_free_size_is_refused(index, tmp_path):
         return y
 
     dumped_index(lambda x: x[index] + 1, tmp_path, "slice")
+    dumped_index(lambda x: x[index, np.zeros(4, bool)], tmp_path, "slice")
     dumped_index(written, tmp_path, "slice_set")
 
 

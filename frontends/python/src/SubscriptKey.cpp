@@ -178,6 +178,7 @@ llvm::Error KeyReader::readInt(PyObject *item) {
   if (index < 0)
     index += size;
   key.removed.push_back(axis);
+  key.atInts.push_back(axis);
   push({index, index + 1, 1}, given);
   return llvm::Error::success();
 }
@@ -266,14 +267,16 @@ llvm::Error KeyReader::readItem(const Item &item) {
 }
 
 /// Turns ints into index arrays of rank 0, which they are beside index arrays: this decides where the axes of the
-/// indices are inserted.
+/// indices are inserted. Where it is written down, they are 0 in what a slice takes: it serves other sizes, too.
 llvm::Error KeyReader::intsToIndices() {
   for (int64_t axis : key.removed) {
-    llvm::Expected<TensorRef> index = createScalar(Number::integer(key.starts[axis]), DType::Int32);
+    int64_t position = key.isWrittenDown ? 0 : key.starts[axis];
+    llvm::Expected<TensorRef> index = createScalar(Number::integer(position), DType::Int32);
     if (!index)
       return index.takeError();
     key.indices.push_back({axis, std::move(*index)});
-    key.setWhole(axis, tensor.shape()[axis]);
+    if (!key.isWrittenDown)
+      key.setWhole(axis, tensor.shape()[axis]);
   }
   for (unsigned i = 0; i < key.added.size(); ++i)
     key.added[i] += llvm::count_if(key.removed, [&](int64_t axis) { return axis < key.addedAt[i]; });
@@ -373,7 +376,7 @@ llvm::Expected<Key> readKey(TensorImpl &tensor, PyObject *key) { return KeyReade
 
 const IntList &Key::opStarts() const { return isWrittenDown ? givenStarts : starts; }
 const IntList &Key::opStops() const { return isWrittenDown ? givenStops : stops; }
-IntList Key::opInBounds() const { return isWrittenDown ? removed : IntList(); }
+IntList Key::opInBounds() const { return isWrittenDown ? atInts : IntList(); }
 
 void Key::setWhole(unsigned axis, int64_t size) {
   starts[axis] = givenStarts[axis] = 0;

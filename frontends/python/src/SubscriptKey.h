@@ -21,7 +21,8 @@ struct Key {
   IntList starts, stops, steps; // per axis of x, limited to its size
   /// The bounds as the key says them, which a recording or a network keeps: they hold at other sizes.
   IntList givenStarts, givenStops;
-  IntList removed; // axes of x that an int took
+  IntList removed; // axes of x that an int took, but for those that are index arrays beside others
+  IntList atInts;  // axes of x that an int took
   IntList added;   // axes of the result (before index arrays) that None made
   IntList addedAt; // axes of x read before each of them
   /// The one of `added` that stands for an ellipsis without axes, which parts index arrays on both sides of it; -1:

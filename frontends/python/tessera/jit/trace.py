@@ -138,7 +138,7 @@ class trace(Dumps, Profiled):  # noqa: N801
         if modes.is_recording() and _core.num_tapes():
             if self._tape_needs_eager():
                 return self.function(*args, **kwargs)
-            key, kind = (*key, _core.tracked(tensors)), TrackedCall
+            key, kind = ((key[0], _core.tracked(tensors)), *key[1:]), TrackedCall
         donated = donated_tensors(self.donate_argnums, args, tensors)
         value = self._call_recorded(key, kind, tensors, args, kwargs, donated)
         if donated and not self.record_only:
