@@ -33,13 +33,21 @@ std::optional<llvm::ArrayRef<int64_t>> Recorder::symbolicShape(const TensorImpl 
   if (tensor.traceTag.owner != id) {
     auto known = outer ? outer->symbolicShape(tensor) : std::nullopt;
     bool isFree = known ? sizes::isSymbolic(*known) : isBody && graphFreeAxes(tensor);
-    if (!isFree)
+    if (!isFree) {
+      noteLook(const_cast<TensorImpl &>(tensor));
       return std::nullopt;
+    }
     noteUse(const_cast<TensorImpl &>(tensor)); // a body takes the sizes of what it captures
   }
   if (!symbolicShapes)
     symbolicShapes = std::make_unique<SymbolicShapes>();
   return symbolicShapes->of(recording, tensor.traceTag.id);
+}
+
+void Recorder::noteLook(TensorImpl &variable) {
+  auto isKnown = [&](const auto &look) { return look.first.is(variable); };
+  if (!isBody && !variable.isGraphValue() && llvm::none_of(recording.lookedAt, isKnown))
+    recording.lookedAt.push_back({WeakTensor(variable), variable.meta()});
 }
 
 Recorder::Axes Recorder::axesOf(TensorImpl &tensor) {
@@ -116,10 +124,16 @@ bool Recording::holds(llvm::ArrayRef<TensorRef> arguments) const {
   llvm::SmallPtrSet<const TensorImpl *, 16> given;
   for (const TensorRef &argument : arguments)
     given.insert(argument.get());
-  return llvm::all_of(capturedList, [&](uint32_t number) {
-    const Value &value = valueList[number];
-    return value.tensor->hasMeta(value.meta) && !given.contains(value.tensor.get());
-  });
+  auto isAsItWas = [&](const TensorImpl &variable, const TensorMeta &meta) {
+    return variable.hasMeta(meta) && !given.contains(&variable);
+  };
+  auto holdsLook = [&](const auto &look) {
+    TensorRef variable = look.first.lock();
+    return !variable || isAsItWas(*variable, look.second);
+  };
+  return llvm::all_of(capturedList,
+                      [&](uint32_t number) { return isAsItWas(*valueList[number].tensor, valueList[number].meta); }) &&
+         llvm::all_of(lookedAt, holdsLook);
 }
 
 bool Recording::hasDataSizes() const {
@@ -127,7 +141,8 @@ bool Recording::hasDataSizes() const {
 }
 
 bool Recording::captures(const TensorImpl *variable) const {
-  return llvm::any_of(capturedList, [&](uint32_t number) { return valueList[number].tensor.get() == variable; });
+  return llvm::any_of(capturedList, [&](uint32_t number) { return valueList[number].tensor.get() == variable; }) ||
+         llvm::any_of(lookedAt, [&](const auto &look) { return look.first.is(*variable); });
 }
 
 uint64_t Recording::heldBytes() const { return kRecordingBytes + kOperatorBytes * opList.size(); }
@@ -373,6 +388,10 @@ Recording Recorder::endWhole(llvm::ArrayRef<TensorRef> outputs) {
   for (const TensorRef &output : outputs)
     recording.outputList.push_back(numberOf(*output));
   collectUpdates();
+  llvm::erase_if(recording.lookedAt, [&](const auto &look) {
+    TensorRef variable = look.first.lock();
+    return !variable || variables.count(variable.get());
+  });
   for (auto &[variable, number] : variables)
     if (recording.valueList[number].name.empty() && !variable->name().empty())
       recording.valueList[number].name = variable->name().str();

@@ -40,8 +40,7 @@ public:
     TensorMeta meta;
     std::string name;
     runtime::Device *device = nullptr; // set but for number 0
-    /// Captured: the variable. Constant: the tensor.
-    TensorRef tensor;
+    TensorRef tensor;                  // Captured: the variable. Constant: the tensor.
     /// Captured: the value at its first use, for programs that take it as a constant.
     TensorRef snapshot;
 
@@ -64,8 +63,7 @@ public:
   };
   /// A variable that the function updated, and the value that it had at the end.
   struct Update {
-    /// Null when it is an argument.
-    TensorRef variable;
+    TensorRef variable; // null when it is an argument
     int argument = -1;
     uint32_t value = 0;
   };
@@ -84,10 +82,10 @@ public:
   /// Numbers of the captured variables, in the order of their first use.
   llvm::ArrayRef<uint32_t> captured() const { return capturedList; }
 
-  /// Whether the recording serves this call: the captured variables have the dtypes and shapes that they had, and are
-  /// none of its arguments; what is made of no tensor lies where it did.
+  /// Whether the recording serves this call: the variables from outside have the dtypes and shapes that they had, and
+  /// are none of its arguments; what is made of no tensor lies where it did.
   bool holds(llvm::ArrayRef<TensorRef> arguments) const;
-  /// Whether the variable is a captured one.
+  /// Whether the function read the variable, or its shape, from outside.
   bool captures(const TensorImpl *variable) const;
   /// Whether data decides the size of a value.
   bool hasDataSizes() const;
@@ -114,7 +112,8 @@ private:
   PooledVector<Op> opList;
   std::vector<uint32_t> argumentList, outputList, capturedList;
   std::vector<Update> updateList;
-  runtime::Device *home = nullptr; // creationDevice() of the function
+  std::vector<std::pair<WeakTensor, TensorMeta>> lookedAt; // variables of which it read nothing but the shape
+  runtime::Device *home = nullptr;                         // creationDevice() of the function
   bool dataShapes = false;
   std::string move; // "x from sim0 to cpu0", of a tensor that was copied to another device
   unsigned numSaved = 0;
@@ -156,8 +155,7 @@ public:
                                                          const DataSizes &dataSizes = {});
   /// Starts to record the body of a loop, by inference, until it ends: only then does what recorded this thread before
   /// go on, for which the body's operators have not happened. With InferBounds a size that depends on data is its upper
-  /// bound, moved as those of the outer recording are; with InferOnly it is an error.
-  /// `axes`: those of each argument.
+  /// bound, moved as those of the outer recording are; with InferOnly it is an error. `axes`: those of each argument.
   struct Axes {
     uint32_t free = 0; // a bit for each axis whose size depends on sizes that the outer recording knows
     uint32_t trip = 0; // the same where these are sizes that data decides in a trip of a loop around
@@ -200,6 +198,8 @@ public:
   Axes axesOf(TensorImpl &tensor);
   /// Must be called before another variable takes over the value of `tensor`.
   void noteUse(TensorImpl &tensor) { (void)numberOf(tensor); }
+  /// The function read the shape of a variable from outside, which may be an argument of another call.
+  void noteLook(TensorImpl &variable);
   /// Whether the function must run: it read a size that data decides, or copied a tensor to another device.
   bool mustRun() const { return recording.dataShapes || !recording.move.empty(); }
   /// Whether the function left a gradient behind, by detach() or no_grad, of which a recording says nothing.

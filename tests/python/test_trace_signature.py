@@ -60,6 +60,23 @@ def test_an_argument_that_is_captured_too(order):
         assert traced(p if which == "p" else other).item() == (100 if which == "p" else 30)
 
 
+@pytest.mark.parametrize("order", ["ppt", "pptt", "tpt", "ttp", "ttpptp", "ppptpt", "tptp"])
+def test_an_argument_of_which_the_shape_is_captured_too(order):
+    p, other = tensor(3, 2), tensor(3, 2)
+    traced = jit.trace(lambda x: x.sum(0) * F.arange(p.shape[1]))
+    for which in order:
+        given = p if which == "p" else other
+        assert same_bits(traced(given), given.sum(0) * F.arange(2))
+
+
+def test_a_captured_shape_that_changes():
+    p, x = tensor(3, 2), tensor(4)
+    traced = jit.trace(lambda x: x / p.shape[0])
+    for size in (3, 3, 3, 5, 5, 3, 4):
+        p._reset(tensor(size, 2))
+        assert same_bits(traced(x), x / size)
+
+
 @pytest.mark.parametrize("order", ["ppt", "ttp", "tptp", "ptptpt", "pppttt"])
 @pytest.mark.parametrize("write", ["add", "reset", "setitem"])
 def test_writes_to_one_of_two_that_are_one(order, write):
