@@ -237,6 +237,8 @@ int64_t add(int64_t a, int64_t b) {
     return kUnknown;
   if (!isSymbolic({a, b}))
     return __builtin_add_overflow(a, b, &a) ? kUnknown : numberOrUnknown(a);
+  if (a == 0 || b == 0)
+    return a == 0 ? b : a;
   Polynomial sum = polynomialOf(a);
   for (const auto &[monomial, coefficient] : polynomialOf(b))
     if (!addTerm(sum, monomial, coefficient))
@@ -251,6 +253,8 @@ int64_t multiply(int64_t a, int64_t b) {
     return kUnknown;
   if (!isSymbolic({a, b}))
     return __builtin_mul_overflow(a, b, &a) ? kUnknown : numberOrUnknown(a);
+  if (a == 1 || b == 1)
+    return a == 1 ? b : a;
   Polynomial result, other = polynomialOf(b);
   for (const auto &[monomial, coefficient] : polynomialOf(a))
     for (const auto &[factor, number] : other) {
@@ -312,12 +316,24 @@ int64_t substitute(int64_t size, SymbolValue valueOf) {
   return sum;
 }
 
+void forEachSymbol(int64_t size, llvm::function_ref<void(uint32_t)> visit) {
+  if (!isSymbolic(size))
+    return;
+  for (const auto &[monomial, coefficient] : Table::get().polynomial(size))
+    for (auto [number, power] : monomial) {
+      const Atom &atom = Table::get().atom(number);
+      if (atom.kind == AtomKind::Symbol) {
+        visit(uint32_t(atom.a));
+      } else {
+        forEachSymbol(atom.a, visit);
+        forEachSymbol(atom.b, visit);
+      }
+    }
+}
+
 bool dependsOnData(int64_t size) {
   bool depends = false;
-  (void)substitute(size, [&](uint32_t number) {
-    depends |= number >= kDataSymbols;
-    return symbol(number);
-  });
+  forEachSymbol(size, [&](uint32_t number) { depends |= number >= kDataSymbols; });
   return depends;
 }
 

@@ -102,16 +102,18 @@ private:
   }
 
   /// The offset along the indexed axes for each element of the indices. An index out of range is found before anything
-  /// is written.
+  /// is written; as in NumPy, one without axes also beside others that have no element.
   llvm::Error locate(llvm::ArrayRef<void *> data, int64_t *places) const {
     std::fill_n(places, numBlocks, int64_t(0));
     for (auto [number, index] : llvm::enumerate(indices)) {
       Odometer<1> walk(indexShape, {Layout::contiguous(index.shape).broadcastTo(indexShape).strides});
-      for (int64_t i = 0; i < numBlocks; ++i, walk.next()) {
+      int64_t numChecked = index.shape.empty() ? std::max<int64_t>(numBlocks, 1) : numBlocks;
+      for (int64_t i = 0; i < numChecked; ++i, walk.next()) {
         int64_t raw = indexAt(index.dtype, data[number], walk.offset(0)), position = raw;
         if (!wrapIndex(position, indexedSizes[number]))
           return indexError(name, raw, indexedSizes[number]);
-        places[i] += position * indexedStrides[number];
+        if (i < numBlocks)
+          places[i] += position * indexedStrides[number];
       }
     }
     return llvm::Error::success();

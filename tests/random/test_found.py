@@ -129,6 +129,23 @@ def test_an_index_beyond_a_free_size_is_refused(index, tmp_path):
     dumped_index(written, tmp_path, "slice_set")
 
 
+@pytest.mark.parametrize("wrap", [lambda function: function, jit.trace])
+def test_an_index_without_axes_is_checked_beside_none(wrap):
+    """As NumPy has it; of arrays with axes nothing is taken, whatever their elements are."""
+
+    def written(x, number):
+        y = x * 2
+        y[number, np.zeros(0, "int32")] = 7
+        return y
+
+    x = tensor(0, 2, 3)
+    for function in (lambda x, number: x[number, np.zeros(0, "int32")], written):
+        for number in (2, -3):
+            with pytest.raises(IndexError, match=rf"index must be in \[-2, 1\].* got {number}"):
+                wrap(function)(x, ts.tensor(number)).numpy()
+        assert wrap(function)(x, ts.tensor([5])).size == function(x, ts.tensor(1)).size
+
+
 def test_a_slice_of_everything_takes_its_place_in_the_sum_of_gradients():
     def branches(x):
         whole = x[:2]
