@@ -20,6 +20,7 @@
 #include "ops/PythonSurface.h"
 #include "llvm/ADT/STLExtras.h"
 
+#include <cassert>
 #include <cmath>
 #include <structmember.h>
 
@@ -289,10 +290,35 @@ static PyObject *call(PyObject *self, PyObject *const *args, size_t flags, PyObj
   return applyFunction(function, op, reader.operands, reader.segments, isRecorded ? &recorded : nullptr);
 }
 
+/// As call(), for a function with `otherwise`.
+static PyObject *callOrOtherwise(PyObject *self, PyObject *const *args, size_t flags, PyObject *kwnames) {
+  PyObject *result = call(self, args, flags, kwnames);
+  if (LLVM_LIKELY(result) || !PyErr_ExceptionMatches(PyExc_TypeError))
+    return result;
+  nb::python_error refusal;
+  PyObject *otherwise = reinterpret_cast<OpFunction *>(self)->otherwise;
+  result = PyObject_Vectorcall(otherwise, args, PyVectorcall_NARGS(flags), kwnames);
+  if (result ? result != Py_NotImplemented : !PyErr_ExceptionMatches(PyExc_TypeError))
+    return result;
+  Py_XDECREF(result);
+  refusal.restore();
+  return nullptr;
+}
+
+/// Calls `otherwise` with the arguments for which the operator raises TypeError: one look beforehand would cost every
+/// call. Where that gives NotImplemented or raises TypeError, the operator's error stays.
+static void callOtherwise(const nb::object &operation, nb::callable otherwise) {
+  assert(Py_TYPE(operation.ptr()) == functionType);
+  auto *function = reinterpret_cast<OpFunction *>(operation.ptr());
+  function->vectorcall = callOrOtherwise;
+  Py_XSETREF(function->otherwise, otherwise.release().ptr());
+}
+
 namespace {
 
 void functionDealloc(PyObject *self) {
   auto *function = reinterpret_cast<OpFunction *>(self);
+  Py_XDECREF(function->otherwise);
   if (function->weakRefs)
     PyObject_ClearWeakRefs(self);
   delete function->prototype;
@@ -419,6 +445,9 @@ bool makeType() {
 bool initOpFunction(nb::module_ &module) {
   if (!makeType())
     return false;
+  module.def("call_otherwise", &callOtherwise, nb::arg("operation"), nb::arg("otherwise"),
+             "Calls `otherwise` with the arguments for which the operator raises TypeError; NotImplemented or another "
+             "TypeError: that of the operator stays.");
   nb::module_ ops = module.def_submodule("ops", "Every operator, by its Python name.");
   functions.assign(allOps().size(), nullptr);
   for (const OpInfo &info : allOps()) {

@@ -13,12 +13,13 @@ struct OpFunction {
   const OpInfo *info;
   const OpDef *prototype; // every attribute at its default
   unsigned numParameters;
-  unsigned numHidden; // results that Python does not see
-  bool isSingle;      // one Tensor, not a tuple
-  bool hasSizes;      // attributes that a recording writes down as the call gives them
-  int inPlace;        // the operand whose memory `inplace=True` writes; -1: there is no such argument
-  PyObject *names;    // tuple of interned strings: operands, then attributes
-  PyObject *weakRefs; // weak references to it, which Python keeps here
+  unsigned numHidden;  // results that Python does not see
+  bool isSingle;       // one Tensor, not a tuple
+  bool hasSizes;       // attributes that a recording writes down as the call gives them
+  int inPlace;         // the operand whose memory `inplace=True` writes; -1: there is no such argument
+  PyObject *names;     // tuple of interned strings: operands, then attributes
+  PyObject *otherwise; // of callOtherwise(); null: nothing
+  PyObject *weakRefs;  // weak references to it, which Python keeps here
 };
 
 /// Reads the arguments of one call; methods return false with an exception set.

@@ -54,8 +54,11 @@ def test_e10_new_axes_of_transpose(pattern, shape):
     with manager:
         manager.backward((x.transpose(*pattern) ** 2).sum())
     assert_close(x.grad, 2 * X)
-    with pytest.raises(TypeError, match="transpose: pattern must be"):
-        F.transpose(Tensor(X), (1, "y"))
+    for refused in ((1, "y"), (1.5, "x"), "x"):
+        with pytest.raises(TypeError, match="transpose: pattern must be"):
+            F.transpose(Tensor(X), refused)
+    with pytest.raises(TypeError, match="transpose: every argument must be given"):
+        F.transpose(pattern=pattern)
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int32", "int64", "uint64", "bool"])

@@ -43,7 +43,6 @@ _BARE = {
     "scatter",
     "softmax",
     "stack",
-    "transpose",
     "while_loop",
     "zeros",
 }

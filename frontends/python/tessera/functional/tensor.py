@@ -213,23 +213,6 @@ def broadcast_to(inp, shape):
     return _ops.broadcast_to(inp, _repeated_sizes(inp, shape))
 
 
-def transpose(inp, pattern=None):
-    """The axes in the order of `pattern`, in which "x" is a new axis of size 1; the last two axes
-    exchanged without one.
-
-    >>> from tessera.functional import ones
-    >>> transpose(ones((2, 3)), (1, "x", 0)).shape
-    (3, 1, 2)
-    """
-    try:
-        return _ops.transpose(inp, pattern)
-    except TypeError:  # of a new axis; a look beforehand would cost every call
-        if not isinstance(pattern, (tuple, list)) or "x" not in pattern:
-            raise
-    added = [place for place, axis in enumerate(pattern) if axis == "x"]
-    return _ops.expand_dims(_ops.transpose(inp, [axis for axis in pattern if axis != "x"]), added)
-
-
 def stack(inps, axis=0, device=None):
     """Tensors of one shape side by side along a new axis.
 
