@@ -11,7 +11,7 @@
 #include "tessera/Autodiff.h"
 #include "tessera/Jit.h"
 #include "tessera/Layers.h"
-#include "tessera/Optimizer.h"
+#include "tessera/Optimizers.h"
 #include "tessera/Random.h"
 #include "tessera/functional.h"
 

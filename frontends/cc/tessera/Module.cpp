@@ -7,6 +7,7 @@
 #include "llvm/ADT/StringExtras.h"
 
 #include <cxxabi.h>
+#include <map>
 #include <typeinfo>
 
 namespace tessera {
@@ -64,13 +65,13 @@ void Module::checkName(const std::string &name) const {
 
 Tensor Module::registerParameter(const std::string &name, const Tensor &value) {
   checkName(name);
-  tensors.push_back({name, Tensor(value.ref()), true});
+  tensors.push_back({name, Tensor(value.ref()), true, this});
   return tensors.back().tensor;
 }
 
 Tensor Module::registerBuffer(const std::string &name, const Tensor &value) {
   checkName(name);
-  tensors.push_back({name, Tensor(value.ref()), false});
+  tensors.push_back({name, Tensor(value.ref()), false, this});
   return tensors.back().tensor;
 }
 
@@ -82,11 +83,18 @@ void Module::registerModule(const std::string &name, Module &child) {
 }
 
 void Module::collect(const std::string &prefix, std::vector<std::pair<std::string, const Entry *>> &found) const {
+  std::map<std::string, std::pair<const Entry *, const Module *>> parts; // in the order of names, as in Python
   for (const Entry &entry : tensors)
-    if (llvm::none_of(found, [&](auto &known) { return known.second->tensor.ref() == entry.tensor.ref(); }))
-      found.push_back({prefix + entry.name, &entry});
+    parts[entry.name].first = &entry;
   for (const auto &[name, child] : children)
-    child->collect(prefix + name + ".", found);
+    parts[name].second = child;
+  for (const auto &[name, part] : parts) {
+    auto [entry, child] = part;
+    if (child)
+      child->collect(prefix + name + ".", found);
+    else if (llvm::none_of(found, [&](auto &known) { return known.second->tensor.ref() == entry->tensor.ref(); }))
+      found.push_back({prefix + name, entry});
+  }
 }
 
 std::vector<std::pair<std::string, const Module::Entry *>> Module::entries() const {
@@ -117,7 +125,7 @@ void Module::collectModules(const std::string &prefix, std::vector<std::pair<std
   if (llvm::is_contained(llvm::make_second_range(found), this))
     return;
   found.push_back({prefix, this});
-  for (const auto &[name, child] : children)
+  for (const auto &[name, child] : std::map<std::string, Module *>(children.begin(), children.end()))
     child->collectModules(prefix.empty() ? name : prefix + "." + name, found);
 }
 
@@ -140,7 +148,7 @@ Module &Module::train(bool mode) {
 StateDict Module::stateDict() const {
   StateDict state;
   for (const auto &[path, entry] : entries())
-    state[path] = entry->tensor.detach();
+    state[path] = entry->owner->hasFlatState() ? entry->tensor.detach().reshape({-1}) : entry->tensor.detach();
   return state;
 }
 
@@ -159,6 +167,11 @@ static Shape squeezed(Shape shape) {
   return shape;
 }
 
+/// Whether a value can be that of a tensor: any shape of as many elements where states are flat.
+static bool fits(const Tensor &value, const Tensor &tensor, bool isFlat) {
+  return isFlat ? value.numElements() == tensor.numElements() : squeezed(value.shape()) == squeezed(tensor.shape());
+}
+
 std::vector<std::string> Module::loadStateDict(const StateDict &state, bool strict) {
   std::vector<std::string> missing, unexpected;
   std::vector<std::pair<Tensor, Tensor>> changes;
@@ -170,7 +183,7 @@ std::vector<std::string> Module::loadStateDict(const StateDict &state, bool stri
       continue;
     }
     ++found;
-    if (squeezed(it->second.shape()) != squeezed(entry->tensor.shape()))
+    if (!fits(it->second, entry->tensor, entry->owner->hasFlatState()))
       throw Error(ErrorCode::InvalidArgument, "loadStateDict: shapes must be those of " + className(*this) + ", got " +
                                                   path + " " + tess::toString(it->second.ref()->meta()) + " for " +
                                                   tess::toString(entry->tensor.ref()->meta()));

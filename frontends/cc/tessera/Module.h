@@ -23,6 +23,10 @@
 
 namespace tessera {
 
+namespace translated {
+struct Parts;
+}
+
 /// A function of tensors with named parameters, buffers and children. Not thread-safe.
 class Module {
 public:
@@ -45,7 +49,7 @@ public:
     ~Scope();
   };
 
-  /// (path, tensor) in the order of registration.
+  /// (path, tensor) in the order of names ("10" before "2"), as in Python.
   using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
   /// Parameters of this module and all below, each once, by path.
   NamedTensors namedParameters() const;
@@ -80,12 +84,16 @@ protected:
   Tensor registerBuffer(const std::string &name, const Tensor &value);
   /// `child` lives as long as this module: a member, or owned by one.
   void registerModule(const std::string &name, Module &child);
+  /// Whether the state has one axis for each tensor, as that of Python's normalisations.
+  virtual bool hasFlatState() const { return false; }
 
 private:
+  friend struct translated::Parts;
   struct Entry {
     std::string name;
     Tensor tensor;
     bool isParameter;
+    const Module *owner;
   };
   void checkName(const std::string &name) const;
   void collect(const std::string &prefix, std::vector<std::pair<std::string, const Entry *>> &found) const;

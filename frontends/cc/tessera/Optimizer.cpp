@@ -2,68 +2,108 @@
 #include "tessera/Optimizer.h"
 
 #include "tessera/Autodiff.h"
+#include "tessera/Texts.h"
 #include "tessera/functional.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/Support/FormatVariadic.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace tessera {
 
-Optimizer::Optimizer(std::string name, std::vector<Tensor> params, double lr)
-    : name(std::move(name)), params(std::move(params)) {
-  if (this->params.empty())
-    throw Error(ErrorCode::InvalidArgument, this->name + ": params must not be empty, got none");
-  for (size_t i = 0; i < this->params.size(); ++i)
-    for (size_t j = 0; j < i; ++j)
-      if (this->params[i].ref() == this->params[j].ref())
-        throw Error(ErrorCode::InvalidArgument, this->name + ": a parameter must be given once, got numbers " +
-                                                    std::to_string(j) + " and " + std::to_string(i) + " the same");
-  checkRange("lr", lr, 0, INFINITY);
-  rate = tensor(float(lr));
+const Tensor &ParameterState::operator[](const std::string &name) const {
+  auto found = tensors.find(name);
+  if (found == tensors.end())
+    throw Error(ErrorCode::NotFound, "ParameterState: name must be that of a tensor, got '" + name + "'");
+  return found->second;
 }
 
-void Optimizer::checkRange(const std::string &what, double value, double low, double below) const {
-  if (!(value >= low && value < below))
-    throw Error(ErrorCode::InvalidArgument,
-                llvm::formatv("{0}: {1} must be >= {2} and < {3}, got {4}", name, what, low, below, value).str());
+Tensor ParameterState::get(const std::string &name) const {
+  auto found = tensors.find(name);
+  return found == tensors.end() ? Tensor() : found->second;
+}
+
+void Optimizer::addGroup(std::unique_ptr<Group> group, std::vector<Tensor> params, double lr) {
+  if (params.empty())
+    throw Error(ErrorCode::InvalidArgument, name + ": params must not be empty, got none");
+  for (const Tensor &each : params) {
+    auto [known, isNew] = numbers.insert({each.ref().get(), parameters.size()});
+    if (!isNew)
+      throw Error(ErrorCode::InvalidArgument, name + ": a parameter must be given once, got numbers " +
+                                                  std::to_string(known->second) + " and " +
+                                                  std::to_string(parameters.size()) + " the same");
+    parameters.push_back({each, {}});
+  }
+  group->params = std::move(params);
+  group->rate = tensor(float(lr));
+  group->learningRate = lr;
+  groups.push_back(std::move(group));
+}
+
+void Optimizer::checkSetting(const std::string &what, double value, std::optional<int64_t> below) const {
+  if (std::isfinite(value) && value >= 0 && (!below || value < *below))
+    return;
+  std::string limit = below ? texts::text(" and < ", *below) : "", finite = std::isfinite(value) ? "" : "finite and ";
+  throw Error(ErrorCode::InvalidArgument,
+              texts::text(name, ": ", what, " must be ", finite, ">= 0", limit, ", got ", value));
 }
 
 void Optimizer::setLr(double lr) {
-  checkRange("lr", lr, 0, INFINITY);
-  rate.assign(tensor(float(lr)));
+  for (size_t group = 0; group < groups.size(); ++group)
+    setLr(group, lr);
 }
 
-std::vector<Tensor> Optimizer::addState(const std::string &name, const std::function<Tensor(const Tensor &)> &initial) {
-  std::vector<Tensor> tensors;
-  for (const Tensor &parameter : params)
-    tensors.push_back(initial(parameter));
-  states.push_back({name, tensors});
-  return tensors;
+void Optimizer::setLr(size_t group, double lr) {
+  checkSetting("lr", lr);
+  groups.at(group)->learningRate = lr;
+  groups[group]->rate.assign(tensor(float(lr)));
+}
+
+double Optimizer::beginSchedule(size_t group) {
+  Group &own = *groups.at(group);
+  if (!own.initialLearningRate)
+    own.initialLearningRate = own.learningRate;
+  return *own.initialLearningRate;
+}
+
+void Optimizer::addState(const Tensor &parameter, const std::string &name, const Tensor &value) {
+  stateOf(parameter).tensors[name] = value.isDefined() ? value : zerosLike(parameter.detach());
+}
+
+ParameterState &Optimizer::stateOf(const Tensor &parameter) {
+  return parameters[numbers.at(parameter.ref().get())].state;
 }
 
 Optimizer &Optimizer::step() {
   NoGrad noGrad;
-  for (size_t i = 0; i < params.size(); ++i) {
-    Tensor grad = params[i].grad();
-    if (grad.isDefined())
-      params[i].assign(update(i, params[i], grad));
-  }
+  for (const std::unique_ptr<Group> &group : groups)
+    for (const Tensor &parameter : group->params) {
+      Tensor grad = parameter.grad();
+      if (grad.isDefined())
+        updateParameter(*group, parameter, grad);
+    }
   return *this;
 }
 
 Optimizer &Optimizer::clearGrad() {
-  for (const Tensor &parameter : params)
-    parameter.setGrad(Tensor());
+  for (const Parameter &each : parameters)
+    each.tensor.setGrad(Tensor());
+  return *this;
+}
+
+Optimizer &Optimizer::zeroGrad() {
+  for (const Parameter &each : parameters)
+    if (each.tensor.grad().isDefined())
+      each.tensor.setGrad(zerosLike(each.tensor.grad()));
   return *this;
 }
 
 StateDict Optimizer::stateDict() const {
-  StateDict state{{"lr", rate.detach()}};
-  for (const auto &[name, tensors] : states)
-    for (size_t i = 0; i < tensors.size(); ++i)
-      state[std::to_string(i) + "." + name] = tensors[i].detach();
+  StateDict state;
+  for (size_t group = 0; group < groups.size(); ++group)
+    state[group ? "lr." + std::to_string(group) : "lr"] = tensor(groups[group]->learningRate);
+  for (size_t number = 0; number < parameters.size(); ++number)
+    for (const auto &[key, tensor] : parameters[number].state.tensors)
+      state[std::to_string(number) + "." + key] = tensor.detach();
   return state;
 }
 
@@ -71,7 +111,7 @@ void Optimizer::loadStateDict(const StateDict &state) {
   StateDict own = stateDict();
   auto fits = [](const StateDict::value_type &mine, const StateDict::value_type &given) {
     return mine.first == given.first && mine.second.shape() == given.second.shape() &&
-           mine.second.dtype() == given.second.dtype();
+           (mine.first.starts_with("lr") || mine.second.dtype() == given.second.dtype());
   };
   auto [mine, given] = std::ranges::mismatch(own, state, fits);
   if (mine != own.end() || given != state.end()) {
@@ -81,47 +121,51 @@ void Optimizer::loadStateDict(const StateDict &state) {
     throw Error(ErrorCode::NotFound, name + ": the state must be this optimizer's, with " + describe(own, mine) +
                                          ", got " + describe(state, given));
   }
-  rate.assign(state.at("lr"));
-  for (const auto &[name, tensors] : states)
-    for (size_t i = 0; i < tensors.size(); ++i)
-      tensors[i].assign(state.at(std::to_string(i) + "." + name));
+  for (size_t group = 0; group < groups.size(); ++group)
+    setLr(group, state.at(group ? "lr." + std::to_string(group) : "lr").item<double>());
+  for (size_t number = 0; number < parameters.size(); ++number)
+    for (const auto &[key, tensor] : parameters[number].state.tensors)
+      tensor.assign(state.at(std::to_string(number) + "." + key));
 }
 
-SGD::SGD(std::vector<Tensor> params, const SGDOptions &options)
-    : Optimizer("SGD", std::move(params), options.lr), options(options) {
-  checkRange("momentum", options.momentum, 0, INFINITY);
-  checkRange("weightDecay", options.weightDecay, 0, INFINITY);
-  if (options.nesterov && options.momentum == 0)
-    throw Error(ErrorCode::InvalidArgument, "SGD: nesterov must come with momentum, got 0");
-  velocity = addState("momentum_buffer", zerosLike);
+//===----------------------------------------------------------------------===//
+// Clipping of gradients
+//===----------------------------------------------------------------------===//
+
+static std::vector<Tensor> withGrad(const std::vector<Tensor> &tensors) {
+  std::vector<Tensor> kept;
+  for (const Tensor &each : tensors)
+    if (each.grad().isDefined())
+      kept.push_back(each);
+  return kept;
 }
 
-Tensor SGD::update(size_t index, const Tensor &parameter, const Tensor &grad) {
-  std::vector<Tensor> results = functional::sgd_update(parameter, grad, velocity[index], rate, options.momentum,
-                                                       options.weightDecay, options.nesterov);
-  velocity[index].assign(results[1]);
-  return results[0];
+Tensor clipGradNorm(const std::vector<Tensor> &tensors, double maxNorm, double ord) {
+  if (!(ord > 0))
+    throw Error(ErrorCode::InvalidArgument, texts::text("clip_grad_norm: ord must be positive, got ", ord));
+  NoGrad noGrad;
+  std::vector<Tensor> kept = withGrad(tensors), parts;
+  if (kept.empty())
+    return tensor(0.0f);
+  for (const Tensor &each : kept) {
+    Tensor sizes = functional::abs(each.grad());
+    parts.push_back(std::isinf(ord) ? functional::max(sizes) : functional::sum(functional::pow(sizes, ord)));
+  }
+  Tensor all = functional::stack(parts);
+  Tensor norm = std::isinf(ord) ? functional::max(all) : functional::pow(functional::sum(all), 1 / ord);
+  Tensor scale = functional::minimum(maxNorm / (norm + 1e-6), 1.0);
+  for (const Tensor &each : kept)
+    each.setGrad(each.grad() * scale);
+  return norm;
 }
 
-Adam::Adam(std::vector<Tensor> params, const AdamOptions &options)
-    : Optimizer("Adam", std::move(params), options.lr), options(options) {
-  checkRange("beta1", options.beta1, 0, 1);
-  checkRange("beta2", options.beta2, 0, 1);
-  checkRange("eps", options.eps, 0, INFINITY);
-  checkRange("weightDecay", options.weightDecay, 0, INFINITY);
-  mean = addState("exp_avg", zerosLike);
-  square = addState("exp_avg_sq", zerosLike);
-  count = addState("step", [](const Tensor &) { return tensor(0.0f); });
-}
-
-Tensor Adam::update(size_t index, const Tensor &parameter, const Tensor &grad) {
-  count[index].assign(count[index] + 1);
-  std::vector<Tensor> results =
-      functional::adam_update(parameter, grad, mean[index], square[index], rate, count[index], options.beta1,
-                              options.beta2, options.eps, options.weightDecay, options.decoupled);
-  mean[index].assign(results[1]);
-  square[index].assign(results[2]);
-  return results[0];
+void clipGradValue(const std::vector<Tensor> &tensors, double lower, double upper) {
+  if (lower > upper)
+    throw Error(ErrorCode::InvalidArgument,
+                texts::text("clip_grad_value: lower must be <= upper, got ", lower, " and ", upper));
+  NoGrad noGrad;
+  for (const Tensor &each : withGrad(tensors))
+    each.setGrad(functional::clip(each.grad(), lower, upper));
 }
 
 } // namespace tessera

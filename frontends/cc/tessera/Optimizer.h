@@ -3,11 +3,25 @@
 
 #include "tessera/Serialization.h"
 
-#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
 
 namespace tessera {
 
-/// Base class: parameters, their state, the learning rate as a tensor, which traced steps read.
+/// The tensors of one parameter's state, by name.
+class ParameterState {
+public:
+  /// NotFound when there is none of that name.
+  const Tensor &operator[](const std::string &name) const;
+  /// Undefined when there is none.
+  Tensor get(const std::string &name) const;
+  /// In the order of their names.
+  std::map<std::string, Tensor> tensors;
+};
+
+/// Base class: parameters in groups with settings of their own, their state, the learning rates as tensors, which
+/// traced steps read.
 class Optimizer {
 public:
   virtual ~Optimizer() = default;
@@ -18,68 +32,63 @@ public:
   Optimizer &step();
   /// Forgets the gradients; returns the optimizer.
   Optimizer &clearGrad();
-  /// The learning rate, rounded to float32.
-  double lr() const { return rate.item<float>(); }
+  /// Sets the gradients to zero; returns the optimizer.
+  Optimizer &zeroGrad();
+  /// Number of groups: one, and one more for each addParamGroup().
+  size_t numGroups() const { return groups.size(); }
+  /// The learning rate of a group.
+  double lr(size_t group = 0) const { return groups.at(group)->learningRate; }
+  /// Sets the learning rate of all groups, or of one.
   void setLr(double lr);
+  void setLr(size_t group, double lr);
+  /// The learning rate that a group had before its first schedule, if there was one.
+  std::optional<double> initialLr(size_t group) const { return groups.at(group)->initialLearningRate; }
+  /// A schedule begins; returns the initialLr() from then on.
+  double beginSchedule(size_t group);
 
-  /// State by number of the parameter and name ("0.momentum_buffer"), and "lr": the values now.
+  /// State by number of the parameter and name ("0.momentum_buffer"), "lr", and "lr.1", ... of more groups: the values
+  /// now.
   StateDict stateDict() const;
   /// Goes on where stateDict() was taken; names must be exactly those of this optimizer.
   void loadStateDict(const StateDict &state);
 
 protected:
-  /// InvalidArgument when `params` is empty, names a tensor twice, or `lr` is negative.
-  Optimizer(std::string name, std::vector<Tensor> params, double lr);
-  /// A new state tensor of every parameter, in their order.
-  std::vector<Tensor> addState(const std::string &name, const std::function<Tensor(const Tensor &)> &initial);
-  void checkRange(const std::string &what, double value, double low, double below) const;
-  /// The new value of parameter number `index`, whose state it updates.
-  virtual Tensor update(size_t index, const Tensor &parameter, const Tensor &grad) = 0;
+  /// Parameters with settings of their own. A subclass adds the settings.
+  struct Group {
+    virtual ~Group() = default;
+    std::vector<Tensor> params;
+    Tensor rate; // float32, rank 0
+    double learningRate = 0;
+    std::optional<double> initialLearningRate;
+  };
 
-  Tensor rate; // float32, rank 0
+  explicit Optimizer(std::string name) : name(std::move(name)) {}
+  /// InvalidArgument when `params` is empty, names a tensor twice, or one that is there.
+  void addGroup(std::unique_ptr<Group> group, std::vector<Tensor> params, double lr);
+  /// InvalidArgument unless the setting is finite, at least 0 and below the limit.
+  void checkSetting(const std::string &what, double value, std::optional<int64_t> below = std::nullopt) const;
+  /// Adds a state tensor of a parameter: `value`, or zeros like it.
+  void addState(const Tensor &parameter, const std::string &name, const Tensor &value = Tensor());
+  /// The state of a parameter.
+  ParameterState &stateOf(const Tensor &parameter);
+  /// Gives a parameter and its state their new values.
+  virtual void updateParameter(Group &group, const Tensor &parameter, const Tensor &grad) = 0;
 
 private:
+  struct Parameter {
+    Tensor tensor;
+    ParameterState state;
+  };
   std::string name;
-  std::vector<Tensor> params;
-  std::vector<std::pair<std::string, std::vector<Tensor>>> states;
+  std::vector<std::unique_ptr<Group>> groups;
+  std::vector<Parameter> parameters;
+  std::map<const void *, size_t> numbers; // of a variable: which of `parameters`
 };
 
-/// Numbers of SGD; see there.
-struct SGDOptions {
-  double lr;
-  double momentum = 0, weightDecay = 0;
-  bool nesterov = false;
-};
-
-/// p -= lr * v, with v = momentum * v + g and g = grad + weightDecay * p; with `nesterov` the step is lr * (g +
-/// momentum * v).
-class SGD : public Optimizer {
-public:
-  SGD(std::vector<Tensor> params, const SGDOptions &options);
-
-private:
-  Tensor update(size_t index, const Tensor &parameter, const Tensor &grad) override;
-  SGDOptions options;
-  std::vector<Tensor> velocity;
-};
-
-/// Numbers of Adam; see there.
-struct AdamOptions {
-  double lr = 1e-3;
-  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weightDecay = 0;
-  /// AdamW: p shrinks by lr * weightDecay * p on its own, and g = grad.
-  bool decoupled = false;
-};
-
-/// Steps of lr * m / (sqrt(v) + eps), m and v the corrected moving means of g and g * g, g = grad + weightDecay * p.
-class Adam : public Optimizer {
-public:
-  Adam(std::vector<Tensor> params, const AdamOptions &options = {});
-
-private:
-  Tensor update(size_t index, const Tensor &parameter, const Tensor &grad) override;
-  AdamOptions options;
-  std::vector<Tensor> mean, square, count;
-};
+/// Scales all gradients so that their joint norm is at most `maxNorm`; returns the norm before, float32[]. Tensors
+/// without a gradient are left out. InvalidArgument unless `ord` is positive; it may be infinite.
+Tensor clipGradNorm(const std::vector<Tensor> &tensors, double maxNorm, double ord = 2);
+/// Limits every element of every gradient to [lower, upper]. InvalidArgument when lower > upper.
+void clipGradValue(const std::vector<Tensor> &tensors, double lower, double upper);
 
 } // namespace tessera

@@ -15,6 +15,7 @@ def lstm_step(of_input, of_state, c):
 
 def gru_step(of_input, of_state, h):
     """h' from float[N, 3 * H] with biases, in the order r, z, n, and h float[N, H]."""
-    (ri, zi, ni), (rh, zh, nh) = (_split(each, 3, axis=1) for each in (of_input, of_state))
+    ri, zi, ni = _split(of_input, 3, axis=1)
+    rh, zh, nh = _split(of_state, 3, axis=1)
     r, z = _ops.sigmoid(ri + rh), _ops.sigmoid(zi + zh)
     return (1 - z) * _ops.tanh(ni + r * nh) + z * h

@@ -35,15 +35,15 @@ class MultiHeadAttention(Module):
             )
         self.embed_dim, self.num_heads = embed_dim, num_heads
         self.attn_dropout, self.out_dropout = attn_dropout, out_dropout
-        sizes = embed_dim, kdim or embed_dim, vdim or embed_dim, embed_dim
-        for name, size in zip(_PROJECTIONS, sizes, strict=True):
-            setattr(self, name, Linear(size, embed_dim, bias))
+        self.q_proj = Linear(embed_dim, embed_dim, bias)
+        self.k_proj = Linear(kdim or embed_dim, embed_dim, bias)
+        self.v_proj = Linear(vdim or embed_dim, embed_dim, bias)
+        self.out_proj = Linear(embed_dim, embed_dim, bias)
         self.reset_parameters()
 
     def reset_parameters(self):
         """Uniform weights (Glorot and Bengio 2010), no biases."""
-        for name in _PROJECTIONS:
-            layer = getattr(self, name)
+        for layer in (self.q_proj, self.k_proj, self.v_proj, self.out_proj):
             init.xavier_uniform_(layer.weight)
             if layer.bias is not None:
                 init.zeros_(layer.bias)
@@ -69,10 +69,10 @@ class MultiHeadAttention(Module):
     def forward(self, query, key, value, key_padding_mask=None, attn_mask=None, need_weights=False,
                 average_attn_weights=False, is_causal=False):  # fmt: skip
         """See the class."""
-        layers = [getattr(self, name) for name in _PROJECTIONS]
         return F.nn.multi_head_attention(
-            query, key, value, self.num_heads, *(layer.weight for layer in layers),
-            *(layer.bias for layer in layers), key_padding_mask=key_padding_mask,
+            query, key, value, self.num_heads, self.q_proj.weight, self.k_proj.weight,
+            self.v_proj.weight, self.out_proj.weight, self.q_proj.bias, self.k_proj.bias,
+            self.v_proj.bias, self.out_proj.bias, key_padding_mask=key_padding_mask,
             attn_mask=attn_mask, attn_dropout=self.attn_dropout, out_dropout=self.out_dropout,
             training=self.training, need_weights=need_weights,
             average_attn_weights=average_attn_weights, is_causal=is_causal,

@@ -70,12 +70,13 @@ class _BatchNorm(Module):
         tracks = self.track_running_stats
         of_batch = (self.training and not self.freeze) or self.running_mean is None
         self._check_tracking(tracks, of_batch)
-        running = (self.running_mean, self.running_var) if tracks else (None, None)
-        affine = self.weight, self.bias
+        mean, variance = (self.running_mean, self.running_var) if tracks else (None, None)
+        weight, bias = self.weight, self.bias
         if self.freeze:
-            affine = [None if each is None else each.detach() for each in affine]
-        return F.batch_norm(inp, *running, *affine, training=of_batch, momentum=self.momentum,
-                            eps=self.eps)  # fmt: skip
+            weight = None if weight is None else weight.detach()
+            bias = None if bias is None else bias.detach()
+        return F.batch_norm(inp, mean, variance, weight, bias, training=of_batch,
+                            momentum=self.momentum, eps=self.eps)  # fmt: skip
 
     def _check_tracking(self, tracks, of_batch):
         if tracks and self.running_mean is None:

@@ -6,14 +6,6 @@ from .conv import Conv2d, ConvTranspose2d
 from .linear import Linear
 from .module import Module
 
-_NORM = ("eps", "momentum", "affine", "track_running_stats")
-
-
-def _without(kwargs, names):
-    """`kwargs` in two: those of `names`, and the others."""
-    taken = {name: value for name, value in kwargs.items() if name in names}
-    return taken, {name: value for name, value in kwargs.items() if name not in names}
-
 
 class ConvRelu2d(Conv2d):
     """Conv2d, then ReLU."""
@@ -26,11 +18,14 @@ class ConvRelu2d(Conv2d):
 class ConvBn2d(Module):
     """Conv2d as `conv`, then BatchNorm2d as `bn`; takes the arguments of both."""
 
-    def __init__(self, in_channels, out_channels, kernel_size, *args, name=None, **kwargs):
-        super().__init__(name=name)
-        norm, conv = _without(kwargs, _NORM)
-        self.conv = Conv2d(in_channels, out_channels, kernel_size, *args, **conv)
-        self.bn = BatchNorm2d(out_channels, **norm)
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1,
+                 groups=1, bias=True, conv_mode="cross_correlation", compute_mode="default",
+                 padding_mode="zeros", eps=1e-5, momentum=0.9, affine=True,
+                 track_running_stats=True, **kwargs):  # fmt: skip
+        super().__init__(**kwargs)
+        self.conv = Conv2d(in_channels, out_channels, kernel_size, stride, padding, dilation,
+                           groups, bias, conv_mode, compute_mode, padding_mode)  # fmt: skip
+        self.bn = BatchNorm2d(out_channels, eps, momentum, affine, track_running_stats)
 
     def forward(self, inp):
         """See the class."""
@@ -56,13 +51,16 @@ class ConvTransposeRelu2d(ConvTranspose2d):
 class ConvTransposeBn2d(Module):
     """ConvTranspose2d as `conv_transpose2d`, then BatchNorm2d as `bn`; takes both's arguments."""
 
-    def __init__(self, in_channels, out_channels, kernel_size, *args, name=None, **kwargs):
-        super().__init__(name=name)
-        norm, conv = _without(kwargs, _NORM)
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0,
+                 output_padding=0, dilation=1, groups=1, bias=True, conv_mode="cross_correlation",
+                 compute_mode="default", eps=1e-5, momentum=0.9, affine=True,
+                 track_running_stats=True, **kwargs):  # fmt: skip
+        super().__init__(**kwargs)
         self.conv_transpose2d = ConvTranspose2d(
-            in_channels, out_channels, kernel_size, *args, **conv
-        )
-        self.bn = BatchNorm2d(out_channels, **norm)
+            in_channels, out_channels, kernel_size, stride, padding, output_padding, dilation,
+            groups, bias, conv_mode, compute_mode,
+        )  # fmt: skip
+        self.bn = BatchNorm2d(out_channels, eps, momentum, affine, track_running_stats)
 
     def forward(self, inp):
         """See the class."""
@@ -92,11 +90,11 @@ class LinearBn1d(Module):
         """MegEngine's files have a second bias, which nothing is computed with."""
         values.pop(f"{prefix}bias", None)
 
-    def __init__(self, in_features, out_features, *args, name=None, **kwargs):
-        super().__init__(name=name)
-        norm, linear = _without(kwargs, _NORM)
-        self.linear = Linear(in_features, out_features, *args, **linear)
-        self.bn = BatchNorm1d(out_features, **norm)
+    def __init__(self, in_features, out_features, bias=True, compute_mode="default", eps=1e-5,
+                 momentum=0.9, affine=True, track_running_stats=True, **kwargs):  # fmt: skip
+        super().__init__(**kwargs)
+        self.linear = Linear(in_features, out_features, bias, compute_mode)
+        self.bn = BatchNorm1d(out_features, eps, momentum, affine, track_running_stats)
 
     def forward(self, x):
         """See the class."""

@@ -24,12 +24,16 @@ class _Norm(Module):
             init.zeros_(self.bias)
 
 
+def _sizes(value):
+    """A tuple of one number or several."""
+    return (value,) if isinstance(value, int) else tuple(value)
+
+
 class LayerNorm(_Norm):
     """Normalises over the last axes, those of `normalized_shape`, then scales and shifts."""
 
     def __init__(self, normalized_shape, eps=1e-5, affine=True, **kwargs):
-        one = isinstance(normalized_shape, int)
-        self.normalized_shape = (normalized_shape,) if one else tuple(normalized_shape)
+        self.normalized_shape = _sizes(normalized_shape)
         super().__init__(self.normalized_shape, eps, affine, **kwargs)
 
     def forward(self, x):
@@ -87,8 +91,7 @@ class RMSNorm(Module):
 
     def __init__(self, normalized_shape, eps=1e-5, affine=True, **kwargs):
         super().__init__(**kwargs)
-        one = isinstance(normalized_shape, int)
-        self.normalized_shape = (normalized_shape,) if one else tuple(normalized_shape)
+        self.normalized_shape = _sizes(normalized_shape)
         self.eps, self.affine = eps, affine
         ones = np.ones(self.normalized_shape, dtype=np.float32)
         self.weight = Parameter(ones) if affine else None
@@ -120,10 +123,7 @@ class GeneralNorm(_Norm):
     """
 
     def __init__(self, normalized_shape, normalized_axis=0, eps=1e-5, affine=True, **kwargs):
-        shape, axes = (
-            (each,) if isinstance(each, int) else tuple(each)
-            for each in (normalized_shape, normalized_axis)
-        )
+        shape, axes = _sizes(normalized_shape), _sizes(normalized_axis)
         if len(shape) != len(axes) or len(set(axes)) != len(axes):
             raise ValueError(
                 f"GeneralNorm: normalized_axis must be different axes, one for each size of "

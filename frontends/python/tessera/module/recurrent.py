@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from .. import functional as F  # noqa: N812
-from ..functional._gates import NONLINEARITIES, gru_step, lstm_step
+from ..functional._gates import gru_step, lstm_step
 from ..functional.generated import check_choice
 from ..tensor import Parameter, Tensor
 from . import init
@@ -19,11 +19,11 @@ class _Cell(Module):
         super().__init__(**kwargs)
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
         rows = self.gates * hidden_size
-        kind = Parameter if bias else Tensor  # without one it is zeros that nothing updates
         self.weight_ih = Parameter(np.zeros((rows, input_size), dtype=np.float32))
         self.weight_hh = Parameter(np.zeros((rows, hidden_size), dtype=np.float32))
-        self.bias_ih = kind(np.zeros(rows, dtype=np.float32))
-        self.bias_hh = kind(np.zeros(rows, dtype=np.float32))
+        zeros = np.zeros(rows, dtype=np.float32)  # without a bias nothing updates them
+        self.bias_ih = Parameter(zeros) if bias else Tensor(zeros)
+        self.bias_hh = Parameter(zeros) if bias else Tensor(zeros)
         self.reset_parameters()
 
     def reset_parameters(self):
@@ -60,14 +60,15 @@ class RNNCell(_Cell):
     """
 
     def __init__(self, input_size, hidden_size, bias=True, nonlinearity="tanh", **kwargs):
-        check_choice(type(self).__name__, "nonlinearity", nonlinearity, tuple(NONLINEARITIES))
+        check_choice(type(self).__name__, "nonlinearity", nonlinearity, ("tanh", "relu"))
         super().__init__(input_size, hidden_size, bias, **kwargs)
         self.nonlinearity = nonlinearity
 
     def forward(self, input, hx=None):
         """See the class."""
         of_input, of_state = self._products(input, self._zeros(input) if hx is None else hx)
-        return NONLINEARITIES[self.nonlinearity](of_input + of_state)
+        total = of_input + of_state
+        return F.tanh(total) if self.nonlinearity == "tanh" else F.relu(total)
 
 
 class LSTMCell(_Cell):
@@ -95,7 +96,8 @@ class LSTMCell(_Cell):
     def forward(self, input, hx=None):
         """See the class."""
         h, c = (self._zeros(input), self._zeros(input)) if hx is None else hx
-        return lstm_step(*self._products(input, h), c)
+        of_input, of_state = self._products(input, h)
+        return lstm_step(of_input, of_state, c)
 
 
 class GRUCell(_Cell):
@@ -121,4 +123,5 @@ class GRUCell(_Cell):
     def forward(self, input, hx=None):
         """See the class."""
         h = self._zeros(input) if hx is None else hx
-        return gru_step(*self._products(input, h), h)
+        of_input, of_state = self._products(input, h)
+        return gru_step(of_input, of_state, h)

@@ -36,15 +36,17 @@ class TransformerEncoderLayer(Module):
         self.linear2 = Linear(dim_feedforward, d_model, bias)
         self.norm1 = LayerNorm(d_model, layer_norm_eps)
         self.norm2 = LayerNorm(d_model, layer_norm_eps)
-        self.dropout, self.dropout1, self.dropout2 = (Dropout(dropout) for _ in range(3))
+        self.dropout, self.dropout1 = Dropout(dropout), Dropout(dropout)
+        self.dropout2 = Dropout(dropout)
 
     def forward(self, src, src_mask=None, src_key_padding_mask=None, is_causal=False):
         """See the class."""
-        masks = src_key_padding_mask, src_mask, is_causal
+        attended = self.norm1(src) if self.norm_first else src
+        attended = self._attend(attended, src_key_padding_mask, src_mask, is_causal)
         if self.norm_first:
-            x = src + self._attend(self.norm1(src), *masks)
+            x = src + attended
             return x + self._feed_forward(self.norm2(x))
-        x = self.norm1(src + self._attend(src, *masks))
+        x = self.norm1(src + attended)
         return self.norm2(x + self._feed_forward(x))
 
     def _attend(self, x, key_padding_mask, attn_mask, is_causal):
@@ -52,5 +54,6 @@ class TransformerEncoderLayer(Module):
         return self.dropout1(out)
 
     def _feed_forward(self, x):
-        hidden = self.dropout(getattr(F, self.activation)(self.linear1(x)))
-        return self.dropout2(self.linear2(hidden))
+        hidden = self.linear1(x)
+        hidden = F.relu(hidden) if self.activation == "relu" else F.gelu(hidden)
+        return self.dropout2(self.linear2(self.dropout(hidden)))

@@ -1,9 +1,7 @@
 """Adam and AdamW."""
 
-import numpy as np
-
 from .. import _core
-from ..tensor import Tensor
+from .. import functional as F  # noqa: N812
 from .compiled import Compiled
 
 
@@ -12,7 +10,7 @@ class Adam(Compiled):
 
     g = grad + weight_decay * p. D. P. Kingma, J. Ba: Adam, ICLR 2015.
 
-    >>> from tessera import Parameter
+    >>> from tessera import Parameter, Tensor
     >>> p = Parameter([1.0])
     >>> p.grad = Tensor([3.0])
     >>> _ = Adam([p], lr=0.5).step()
@@ -32,18 +30,16 @@ class Adam(Compiled):
         for parameter in group["params"]:
             self._add_state(parameter, "exp_avg")
             self._add_state(parameter, "exp_avg_sq")
-            step = Tensor(np.zeros((), dtype=np.float32), device=parameter.device)
-            self._add_state(parameter, "step", step)
+            self._add_state(parameter, "step", F.zeros((), "float32", device=parameter.device))
 
     def _update_parameter(self, group, parameter, grad):
         beta1, beta2 = group["betas"]
-        settings = {"beta1": beta1, "beta2": beta2, "epsilon": group["eps"],
-                    "weight_decay": group["weight_decay"], "decoupled": self.decoupled}  # fmt: skip
         state = self._state_of(parameter)
         state["step"]._reset(state["step"] + 1)
         value, mean, square = _core.ops.adam_update(
             parameter, grad, state["exp_avg"], state["exp_avg_sq"], group.rate, state["step"],
-            **settings)  # fmt: skip
+            beta1=beta1, beta2=beta2, epsilon=group["eps"], weight_decay=group["weight_decay"],
+            decoupled=self.decoupled)  # fmt: skip
         parameter._reset(value)
         state["exp_avg"]._reset(mean)
         state["exp_avg_sq"]._reset(square)
@@ -54,7 +50,7 @@ class AdamW(Adam):
 
     I. Loshchilov, F. Hutter: Decoupled Weight Decay Regularization, ICLR 2019.
 
-    >>> from tessera import Parameter
+    >>> from tessera import Parameter, Tensor
     >>> p = Parameter([1.0])
     >>> p.grad = Tensor([3.0])
     >>> _ = AdamW([p], lr=0.5, weight_decay=0.5).step()

@@ -28,11 +28,13 @@ class Composed(Compiled):
 
     def _create_state(self, group):
         for parameter in group["params"]:
-            kind, device = wide(parameter.dtype), parameter.device
+            kind = wide(parameter.dtype)
             for name in self.state_names:
-                self._add_state(parameter, name, F.zeros(parameter.shape, kind, device))
+                zeros = F.zeros(parameter.shape, kind, device=parameter.device)
+                self._add_state(parameter, name, zeros)
             for name in self.scalar_names:
-                self._add_state(parameter, name, F.zeros((), "float32", device))
+                zeros = F.zeros((), "float32", device=parameter.device)
+                self._add_state(parameter, name, zeros)
 
     def _update_parameter(self, group, parameter, grad):
         kind, state = wide(parameter.dtype), self._state_of(parameter)

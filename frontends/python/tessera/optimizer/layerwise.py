@@ -1,7 +1,6 @@
 """Steps scaled by the norm of each parameter: LAMB and LARS."""
 
 from .. import functional as F  # noqa: N812
-from ..tensor import Tensor
 from .composed import Composed, unbiased
 
 
@@ -60,7 +59,7 @@ class LAMBFp16(LAMB):
     def _create_state(self, group):
         super()._create_state(group)
         for parameter in group["params"]:
-            self._add_state(parameter, "param_fp32", Tensor(parameter.detach(), dtype="float32"))
+            self._add_state(parameter, "param_fp32", parameter.detach().astype("float32"))
 
     def _moved(self, group, rate, p, g, state):
         value, moved = super()._moved(group, rate, state["param_fp32"], g, state)

@@ -55,10 +55,12 @@ class SGD(Compiled):
             self._add_state(parameter, "momentum_buffer")
 
     def _update_parameter(self, group, parameter, grad):
-        settings = {key: group[key] for key in ("momentum", "weight_decay", "nesterov")}
         velocity = self._state_of(parameter).get("momentum_buffer")
         before = grad if velocity is None else velocity
-        value, moved = _core.ops.sgd_update(parameter, grad, before, group.rate, **settings)
+        value, moved = _core.ops.sgd_update(
+            parameter, grad, before, group.rate, momentum=group["momentum"],
+            weight_decay=group["weight_decay"], nesterov=group["nesterov"],
+        )  # fmt: skip
         parameter._reset(value)
         if velocity is not None:
             velocity._reset(moved)
