@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "tessera/Autodiff.h"
+#include "tessera/Averages.h"
 #include "tessera/Layers.h"
 #include "tessera/Optimizers.h"
 #include "tessera/Random.h"
@@ -62,6 +63,27 @@ public:
     } catch (const Error &error) {
       std::cout << "refused " << name << " " << error.what() << "\n";
     }
+  }
+
+  /// The averages of a tensor that grows, and what the tensor has while they are applied.
+  template <typename Make> void average(const std::string &name, Make make) {
+    Tensor first = given.at("clip/0"), param = first.detach();
+    auto averages = make(std::vector<Tensor>{param});
+    for (int factor = 2; factor < 5; ++factor) {
+      param.assign(first * factor);
+      averages->update();
+    }
+    keepAll(name + "/average/", averages->values());
+    StateDict state = averages->stateDict();
+    auto again = make(std::vector<Tensor>{param});
+    again->loadStateDict(state);
+    again->update();
+    keepAll(name + "/again/", again->values());
+    {
+      Averages::Applied applied(*averages);
+      keepAll(name + "/applied/", {param});
+    }
+    keepAll(name + "/own/", {param});
   }
 
   /// Gradients, clipped.
@@ -201,6 +223,13 @@ void runClips(Run &run) {
   });
 }
 
+void runAverages(Run &run) {
+  run.average("ema", [](const std::vector<Tensor> &params) { return std::make_unique<EMA>(params, 0.75); });
+  run.average("swa", [](const std::vector<Tensor> &params) { return std::make_unique<SWA>(params); });
+  run.refusal("decay", [](const std::vector<Tensor> &params) { EMA(params, 1.5); });
+  run.refusal("nothing", [] { SWA({}); });
+}
+
 } // namespace
 
 int main(int argc, char **argv) try {
@@ -210,6 +239,7 @@ int main(int argc, char **argv) try {
   runSchedules(run);
   runSchedulesByHand(run);
   runClips(run);
+  runAverages(run);
   runRefusals(run);
   save(run.results, argv[2]);
   return 0;

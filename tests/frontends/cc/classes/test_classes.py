@@ -16,7 +16,9 @@ from tessera.autodiff import GradManager
 from tests.frontends.cc.classes import cases
 
 CLIPS = ("clip_1.0", "clip_2.0", "clip_inf", "clip_value")
-CASES = [*cases.MODULES, *cases.OPTIMIZERS, *cases.SCHEDULES, *cases.SCHEDULES_BY_HAND, *CLIPS]
+AVERAGES = ("ema", "swa")
+SCHEDULES = {**cases.SCHEDULES, **cases.SCHEDULES_BY_HAND}
+CASES = [*cases.MODULES, *cases.OPTIMIZERS, *SCHEDULES, *CLIPS, *AVERAGES]
 TABLE = tomllib.loads(pathlib.Path("frontends/cc/translate/classes.toml").read_text())
 
 
@@ -102,8 +104,7 @@ def ran_optimizer(name):
 def rates_of(name):
     """The learning rates of a schedule."""
     sgd = optimizer.SGD([tessera.Parameter([0.0])], lr=0.5)
-    call = {**cases.SCHEDULES, **cases.SCHEDULES_BY_HAND}[name]
-    schedule = eval(call, {**vars(optimizer), "optimizer": sgd})  # noqa: S307
+    schedule = eval(SCHEDULES[name], {**vars(optimizer), "optimizer": sgd})  # noqa: S307
     rates = [sgd.param_groups[0]["lr"]]
     for metric in cases.METRICS:
         schedule.step(metric) if name == "plateau" else schedule.step()
@@ -125,6 +126,23 @@ def clipped(name, grads):
     return {f"{i}/0": param.grad.numpy() for i, param in enumerate(params)} | norm
 
 
+def averaged(name, first):
+    """The averages of a tensor that grows, and what the tensor has while they are applied."""
+    param = tessera.Parameter(first)
+    make = {"ema": lambda: optimizer.EMA([param], 0.75), "swa": lambda: optimizer.SWA([param])}
+    averages = make[name]()
+    for factor in (2, 3, 4):
+        param._reset(tessera.Tensor(first) * factor)
+        averages.update()
+    expected = {"average/0": averages.averages[0].numpy()}
+    again = make[name]()
+    again.load_state_dict(averages.state_dict())
+    expected["again/0"] = again.update().averages[0].numpy()
+    with averages.applied():
+        expected["applied/0"] = param.numpy()
+    return expected | {"own/0": param.numpy()}
+
+
 @pytest.fixture(scope="session")
 def run(tmp_path_factory):
     """({case: what has to come}, {case: what came}, the lines that C++ wrote)."""
@@ -133,11 +151,12 @@ def run(tmp_path_factory):
     for name in [*cases.MODULES, *cases.OPTIMIZERS]:
         of_case, wanted[name] = (ran_module if name in cases.MODULES else ran_optimizer)(name)
         given |= {f"{name}/{key}": value for key, value in of_case.items()}
-    for name in [*cases.SCHEDULES, *cases.SCHEDULES_BY_HAND]:
+    for name in SCHEDULES:
         wanted[name] = {"rates": rates_of(name)}
     grads = [np.random.default_rng(3).normal(size=shape).astype("f") for shape in cases.SHAPES]
     given |= {f"clip/{i}": grad for i, grad in enumerate(grads)}
     wanted |= {name: clipped(name, grads) for name in CLIPS}
+    wanted |= {name: averaged(name, grads[0]) for name in AVERAGES}
     tessera.save(given, folder / "given")
     command = [os.environ["RUN_CASES"], folder / "given", folder / "results"]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -174,7 +193,8 @@ def refusal(call):
     return str(refused.value)
 
 
-REFUSED = {**cases.REFUSED_MODULES, **cases.REFUSED_OPTIMIZERS, **cases.REFUSED_SCHEDULES}
+REFUSED = {**cases.REFUSED_MODULES, **cases.REFUSED_OPTIMIZERS, **cases.REFUSED_SCHEDULES,
+           "decay": "EMA(params, 1.5)", "nothing": "SWA([])"}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", REFUSED)
