@@ -4,6 +4,7 @@
 #include "tessera/Layers.h"
 #include "tessera/Optimizers.h"
 #include "tessera/Random.h"
+#include "tessera/Schedules.h"
 #include "tessera/functional.h"
 #include "tests/frontends/cc/Thrown.h"
 
@@ -204,4 +205,71 @@ TEST_CASE("optimizers check their settings") {
     Tensor p = zeros({1});
     SGD({p, p}, {.lr = 1});
   }));
+}
+
+/// The text of the error that a call throws.
+template <typename F> static std::string said(F call) {
+  std::optional<Error> error = thrown(call);
+  return error ? error->what() : "";
+}
+
+TEST_CASE("containers hold modules by position and by name") {
+  ModuleList<Linear> list;
+  for (int i = 0; i < 11; ++i)
+    list.add(2, 1, LinearOptions{.bias = false});
+  CHECK(list.size() == 11);
+  CHECK(names(list.namedParameters())[2] == "10.weight"); // "10" before "2", as in Python
+  CHECK(thrown([&] { list(zeros({1, 2})); }));
+  ModuleDict<> dict;
+  Linear &wide = dict.add<Linear>("wide", 2, 4);
+  dict.add<BatchNorm1d>("norm", 4);
+  CHECK(dict.keys() == std::vector<std::string>{"wide", "norm"});
+  CHECK(&dict["wide"] == &wide);
+  CHECK(dict["norm"](dict["wide"](zeros({3, 2}))).shape() == Shape{3, 4});
+  CHECK(said([&] { dict["what"]; }) == "ModuleDict: name must be that of a module, got 'what'");
+  CHECK(thrown([&] { dict.add<Linear>("wide", 2, 4); }));
+}
+
+TEST_CASE("a module takes a list of tensors") {
+  Concat join;
+  CHECK(join({tensor({1.0f}), tensor({2.0f, 3.0f})}).toVector<float>() == Floats{1, 2, 3});
+  CHECK(join({zeros({2, 1}), zeros({2, 3})}, 1).shape() == Shape{2, 4});
+}
+
+TEST_CASE("groups of an optimizer have settings of their own") {
+  Tensor p = tensor({1.0f}), q = tensor({1.0f});
+  SGD optimizer({p}, {.lr = 0.5});
+  optimizer.addParamGroup({q}, {.lr = 0.25, .weightDecay = 2});
+  p.setGrad(tensor({1.0f}));
+  q.setGrad(tensor({1.0f}));
+  optimizer.step();
+  CHECK(p.item<float>() == 0.5f);
+  CHECK(q.item<float>() == 0.25f);
+  CHECK(said([&] { optimizer.addParamGroup({p}, {.lr = 1}); }) ==
+        "SGD: a parameter must be given once, got numbers 0 and 2 the same");
+  ExponentialLR schedule(optimizer, 0.5);
+  schedule.step();
+  CHECK(optimizer.lr(0) == 0.25);
+  CHECK(optimizer.lr(1) == 0.125);
+  CHECK(optimizer.stateDict().at("lr.1").item<double>() == 0.125);
+  optimizer.zeroGrad();
+  CHECK(p.grad().item<float>() == 0);
+}
+
+TEST_CASE("schedules check what they are made of") {
+  Tensor p = tensor({1.0f});
+  SGD optimizer({p}, {.lr = 0.5}), other({p}, {.lr = 0.5});
+  CHECK(said([&] { LambdaLR(optimizer, [](int64_t) { return 1.0; }, 3); }) ==
+        "LRScheduler: a schedule must have begun to go on from epoch 3, got none");
+  ExponentialLR one(optimizer, 0.5), two(other, 0.5);
+  CHECK(said([&] { ChainedScheduler({&one, &two}); }) ==
+        "ChainedScheduler: schedulers must have one optimizer, got another one's");
+  CHECK(said([&] { ChainedScheduler({}); }) == "ChainedScheduler: schedulers must not be empty, got none");
+  CHECK(said([&] { SequentialLR(optimizer, {&one}, {3}); }) ==
+        "SequentialLR: milestones must increase, one fewer than 1 schedulers, got [3]");
+  CHECK(said([&] { ReduceLROnPlateau(optimizer, {.mode = "what"}); }) ==
+        "ReduceLROnPlateau: mode must be 'min' or 'max', got 'what'");
+  CHECK(thrown([&] { ReduceLROnPlateau(optimizer, {.factor = 1}); }));
+  CHECK(said([&] { clipGradNorm({p}, 1, 0); }) == "clip_grad_norm: ord must be positive, got 0.0");
+  CHECK(said([&] { clipGradValue({p}, 1, 0.5); }) == "clip_grad_value: lower must be <= upper, got 1.0 and 0.5");
 }
