@@ -15,7 +15,14 @@ BATCH = 64
 
 
 def torch_step(image, label):
-    """The same network and optimizer in PyTorch."""
+    """The same network and optimizer in PyTorch, on one batch."""
+    train = torch_training_step()
+    image, label = torch.from_numpy(image), torch.from_numpy(label.astype(np.int64))
+    return lambda: train(image, label)
+
+
+def torch_training_step():
+    """The same, of any batch."""
     from torch import nn
 
     net = nn.Sequential(
@@ -32,9 +39,8 @@ def torch_step(image, label):
         nn.Linear(64, 10),
     )
     optimizer = torch.optim.SGD(net.parameters(), lr=0.05, momentum=0.9, weight_decay=1e-3)
-    image, label = torch.from_numpy(image), torch.from_numpy(label.astype(np.int64))
 
-    def step():
+    def step(image, label):
         loss = nn.functional.cross_entropy(net(image), label)
         loss.backward()
         optimizer.step()
