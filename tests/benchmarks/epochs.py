@@ -1,4 +1,4 @@
-"""An epoch of training and of loading: traced beside PyTorch's eager mode, the loaders side by side.
+"""An epoch of training and of loading: traced beside PyTorch, the loaders side by side.
 
 A module's call beside its function tells what the module costs.
 """
