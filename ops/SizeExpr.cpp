@@ -1,100 +1,14 @@
 //===- SizeExpr.cpp - sizes that are expressions ---------------------------===//
 #include "ops/SizeExpr.h"
 #include "ops/Error.h"
+#include "ops/SizeTable.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
-#include <deque>
-#include <map>
-#include <mutex>
-
 namespace tess::sizes {
 
 namespace {
-
-enum class AtomKind : uint8_t { Symbol, FloorDiv, Max, Min };
-
-/// A variable of a polynomial: a symbol, or a function of two sizes.
-struct Atom {
-  AtomKind kind;
-  int64_t a, b; // of a Symbol: its number, and 0
-  auto operator<=>(const Atom &) const = default;
-};
-
-/// A product of powers of atoms, by the atoms' numbers, ascending.
-using Monomial = std::vector<std::pair<uint32_t, uint32_t>>;
-
-/// Monomials with coefficients other than 0; the empty monomial is the constant.
-using Polynomial = std::map<Monomial, int64_t>;
-
-/// A number that would be taken for an expression is unknown.
-int64_t numberOrUnknown(int64_t number) { return number < kSymbolicEnd ? kUnknown : number; }
-
-/// Every atom and polynomial that was made, each once; they live as long as the process.
-class Table {
-public:
-  static Table &get() {
-    static Table *table = new Table;
-    return *table;
-  }
-
-  /// `least`: the least value of the atom, where it is known.
-  uint32_t numberOf(const Atom &atom, std::optional<int64_t> least) {
-    std::scoped_lock lock(mutex);
-    auto [it, isNew] = atomNumbers.try_emplace(atom, atoms.size());
-    if (isNew)
-      atoms.push_back({atom, least});
-    return it->second;
-  }
-
-  /// The number of a polynomial that is one, else its handle.
-  int64_t sizeOf(const Polynomial &polynomial) {
-    if (polynomial.empty())
-      return 0;
-    if (polynomial.size() == 1 && polynomial.begin()->first.empty())
-      return numberOrUnknown(polynomial.begin()->second);
-    if (polynomial.size() > kMostTerms)
-      return kUnknown;
-    std::scoped_lock lock(mutex);
-    auto [it, isNew] = handles.try_emplace(polynomial, kUnknown + 1 + int64_t(polynomials.size()));
-    if (isNew)
-      polynomials.push_back(&it->first);
-    return it->second;
-  }
-
-  /// Entries never move.
-  const Atom &atom(uint32_t number) {
-    std::scoped_lock lock(mutex);
-    return atoms[number].atom;
-  }
-  std::optional<int64_t> leastOf(uint32_t atom) {
-    std::scoped_lock lock(mutex);
-    return atoms[atom].least;
-  }
-  bool knows(int64_t handle) {
-    std::scoped_lock lock(mutex);
-    return size_t(handle - kUnknown - 1) < polynomials.size();
-  }
-  /// Empty for a handle that no expression of this process has.
-  const Polynomial &polynomial(int64_t handle) {
-    static const Polynomial nothing;
-    std::scoped_lock lock(mutex);
-    size_t index = size_t(handle - kUnknown - 1);
-    return index < polynomials.size() ? *polynomials[index] : nothing;
-  }
-
-private:
-  struct KnownAtom {
-    Atom atom;
-    std::optional<int64_t> least;
-  };
-  std::mutex mutex;
-  std::deque<KnownAtom> atoms;
-  std::map<Atom, uint32_t> atomNumbers;
-  std::map<Polynomial, int64_t> handles;
-  std::deque<const Polynomial *> polynomials;
-};
 
 Polynomial polynomialOf(int64_t size) {
   if (isSymbolic(size))
@@ -122,7 +36,8 @@ std::optional<int64_t> leastOf(const Monomial &monomial, int64_t coefficient) {
   return coefficient;
 }
 
-std::optional<int64_t> leastOf(int64_t size) {
+/// The least value of a sum whose terms have each their least.
+std::optional<int64_t> leastByTerms(int64_t size) {
   int64_t sum = 0;
   for (const auto &[monomial, coefficient] : polynomialOf(size)) {
     std::optional<int64_t> least = leastOf(monomial, coefficient);
@@ -130,6 +45,50 @@ std::optional<int64_t> leastOf(int64_t size) {
       return std::nullopt;
   }
   return sum;
+}
+
+/// Functions that the search for a bound replaces within each other.
+constexpr unsigned kMostReplaced = 3;
+bool isBounded(int64_t size, int64_t least, unsigned replaced);
+
+/// Whether `rest - factor * atom` is at least `least`, by what the atom is at most: floordiv(a, n) is at most a / n.
+bool isBoundedWithout(int64_t rest, int64_t factor, const Atom &atom, int64_t least, unsigned replaced) {
+  auto isBoundedBy = [&](int64_t most) { return isBounded(subtract(rest, multiply(factor, most)), least, replaced); };
+  if (atom.kind == AtomKind::Min)
+    return isBoundedBy(atom.a) || isBoundedBy(atom.b);
+  if (atom.kind == AtomKind::Max)
+    return isBoundedBy(atom.a) && isBoundedBy(atom.b);
+  if (atom.kind == AtomKind::Symbol || isSymbolic(atom.b) || atom.b < 1)
+    return false;
+  int64_t most = subtract(multiply(rest, atom.b), multiply(factor, atom.a));
+  int64_t beyond =
+      multiply(add(least, -1), atom.b); // what is more than that is at least atom.b * least in whole numbers
+  return beyond != kUnknown && isBounded(most, add(beyond, 1), replaced);
+}
+
+bool isBounded(int64_t size, int64_t least, unsigned replaced) {
+  if (size == kUnknown)
+    return false;
+  if (std::optional<int64_t> known = leastByTerms(size); known && *known >= least)
+    return true;
+  if (replaced == kMostReplaced)
+    return false;
+  for (const auto &[monomial, coefficient] : polynomialOf(size))
+    if (coefficient < 0 && coefficient != INT64_MIN && monomial.size() == 1 && monomial[0].second == 1) {
+      int64_t rest = subtract(size, Table::get().sizeOf({{monomial, coefficient}}));
+      if (isBoundedWithout(rest, -coefficient, Table::get().atom(monomial[0].first), least, replaced + 1))
+        return true;
+    }
+  return false;
+}
+
+std::optional<int64_t> leastOf(int64_t size) {
+  if (std::optional<int64_t> least = leastByTerms(size))
+    return least;
+  for (int64_t least : {1, 0})
+    if (isBounded(size, least, 0))
+      return least;
+  return std::nullopt;
 }
 
 std::optional<int64_t> leastOf(const Atom &atom) {
@@ -226,8 +185,7 @@ bool isKnown(int64_t handle) { return Table::get().knows(handle); }
 bool isAtLeast(int64_t size, int64_t least) {
   if (!isSymbolic(size))
     return size != kUnknown && size >= least;
-  std::optional<int64_t> known = leastOf(size);
-  return known && *known >= least;
+  return isBounded(size, least, 0);
 }
 
 int64_t symbol(uint32_t number) { return sizeOfAtom({AtomKind::Symbol, number, 0}); }
@@ -265,7 +223,24 @@ int64_t multiply(int64_t a, int64_t b) {
   return Table::get().sizeOf(result);
 }
 
-// Terms that a number divides leave the quotient: floordiv(4*n + m, 4) is n + floordiv(m, 4).
+/// The operands of a floordiv by a number that is the only one within `sum`, with factor 1, and what is beside it.
+static std::optional<std::pair<Atom, int64_t>> innerQuotient(int64_t sum) {
+  std::optional<std::pair<Atom, int64_t>> inner;
+  for (const auto &[monomial, coefficient] : polynomialOf(sum)) {
+    if (coefficient != 1 || monomial.size() != 1 || monomial[0].second != 1)
+      continue;
+    const Atom &atom = Table::get().atom(monomial[0].first);
+    if (atom.kind != AtomKind::FloorDiv || isSymbolic(atom.b) || atom.b < 1)
+      continue;
+    if (inner)
+      return std::nullopt; // no order of the two is the canonical one
+    inner = {atom, subtract(sum, Table::get().sizeOf({{monomial, 1}}))};
+  }
+  return inner;
+}
+
+// Terms that a number divides leave the quotient: floordiv(4*n + m, 4) is n + floordiv(m, 4). A quotient within one
+// joins it: floordiv(n + floordiv(m, 2), 3) is floordiv(2*n + m, 6).
 int64_t floorDivide(int64_t a, int64_t b) {
   if (isAnyUnknown(a, b) || b == 0)
     return kUnknown;
@@ -279,9 +254,12 @@ int64_t floorDivide(int64_t a, int64_t b) {
   if (isSymbolic(b) || b < 0)
     return sizeOfAtom({AtomKind::FloorDiv, a, b});
   auto [whole, rest] = splitBy(dividend, b);
-  int64_t left = Table::get().sizeOf(rest);
-  return add(Table::get().sizeOf(whole),
-             isSymbolic(left) ? sizeOfAtom({AtomKind::FloorDiv, left, b}) : floorDivide(left, b));
+  int64_t left = Table::get().sizeOf(rest), quotient = kUnknown;
+  if (auto inner = isSymbolic(left) ? innerQuotient(left) : std::nullopt)
+    quotient = floorDivide(add(multiply(inner->second, inner->first.b), inner->first.a), multiply(b, inner->first.b));
+  if (quotient == kUnknown)
+    quotient = isSymbolic(left) ? sizeOfAtom({AtomKind::FloorDiv, left, b}) : floorDivide(left, b);
+  return add(Table::get().sizeOf(whole), quotient);
 }
 
 int64_t modulo(int64_t a, int64_t b) { return subtract(a, multiply(b, floorDivide(a, b))); }
@@ -403,7 +381,7 @@ public:
   }
 
 private:
-  static constexpr unsigned kDeepest = 64;
+  static constexpr unsigned kDeepest = kMostParts;
 
   bool take(llvm::StringRef word) {
     rest = rest.ltrim();

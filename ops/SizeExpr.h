@@ -41,8 +41,8 @@ int64_t symbol(uint32_t number);
 bool dependsOnData(int64_t size);
 
 // Arithmetic of numbers and expressions. kUnknown where an operand is unknown, a number does not fit 64 bits, or an
-// expression would have more than kMostTerms terms.
-constexpr unsigned kMostTerms = 64;
+// expression would have more than kMostTerms terms, or with those of its functions' operands more than kMostParts.
+constexpr unsigned kMostTerms = 64, kMostParts = 256;
 int64_t add(int64_t a, int64_t b);
 int64_t subtract(int64_t a, int64_t b);
 int64_t multiply(int64_t a, int64_t b);

@@ -113,6 +113,40 @@ TEST_CASE("sizes are at least 1") {
   CHECK(!isAtLeast(kUnknown, 0));
 }
 
+TEST_CASE("a quotient is at most its dividend over the divisor") {
+  int64_t n = symbol(0), m = symbol(1), half = floorDivide(n, 2);
+  CHECK(isAtLeast(subtract(n, half), 1));
+  CHECK(!isAtLeast(subtract(half, n), 0));
+  CHECK(!isAtLeast(subtract(n, multiply(half, 2)), 1));
+  CHECK(isAtLeast(subtract(n, multiply(half, 2)), 0));
+  CHECK(isAtLeast(subtract(n, minimum(n, m)), 0));
+  CHECK(isAtLeast(subtract(add(n, m), maximum(n, m)), 1));
+  CHECK(minimum(half, n) == half);
+  CHECK(maximum(0, subtract(n, half)) == subtract(n, half));
+  CHECK(isAtLeast(floorDivide(subtract(n, half), 2), 0));
+}
+
+TEST_CASE("a quotient of a quotient is one") {
+  int64_t n = symbol(0), m = symbol(1);
+  CHECK(floorDivide(floorDivide(n, 2), 3) == floorDivide(n, 6));
+  CHECK(floorDivide(add(floorDivide(n, 2), m), 3) == floorDivide(add(n, multiply(m, 2)), 6));
+  CHECK(toText(floorDivide(floorDivide(n, m), 3)) == "floordiv(floordiv(s0, s1), 3)");
+}
+
+// What two halves have together is the whole again, and what is left of an odd number goes with it.
+TEST_CASE("halving keeps an expression small") {
+  int64_t n = symbol(0), halved = n, joined = n, odd = n;
+  for (unsigned i = 0; i < 30; ++i) {
+    halved = floorDivide(halved, 2);
+    int64_t half = minimum(floorDivide(joined, 2), joined);
+    joined = add(half, maximum(0, subtract(joined, half)));
+    odd = subtract(odd, floorDivide(odd, 2));
+  }
+  CHECK(halved == floorDivide(n, int64_t(1) << 30));
+  CHECK(joined == n);
+  CHECK((odd == kUnknown || toText(odd).size() < 100 * kMostParts));
+}
+
 TEST_CASE("the text of sizes") {
   int64_t n = symbol(0), m = symbol(12);
   CHECK(toText(7) == "7");
@@ -150,6 +184,12 @@ TEST_CASE("what is too large is unknown") {
   for (uint32_t i = 1; i <= kMostTerms; ++i)
     sum = add(sum, symbol(100 + i));
   CHECK(sum == kUnknown);
+  int64_t nested = n;
+  for (unsigned i = 0; i < 40 && nested != kUnknown; ++i) { // twice as many parts each time
+    CHECK(parse(toText(nested)).get() == nested);
+    nested = minimum(floorDivide(nested, symbol(i % 3 + 1)), add(nested, symbol(4 + i)));
+  }
+  CHECK(nested == kUnknown);
   CHECK(add(kUnknown, n) == kUnknown);
   CHECK(floorDivide(n, 0) == kUnknown);
 }
