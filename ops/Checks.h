@@ -38,6 +38,7 @@ TESS_CHECK(convBackwardData);
 TESS_CHECK(convBackwardWeight);
 TESS_CHECK(maxPoolBackward);
 TESS_CHECK(avgPoolBackward);
+TESS_CHECK(adaptivePool);
 TESS_CHECK(slidingWindowTranspose);
 
 // NormShapes.cpp

@@ -25,8 +25,15 @@ class PoolFacts<int n, string along> {
 }
 class AdaptiveFacts<int n, string what> {
   list<AttrFact> all = [Length<"output_size", n>, Range<"output_size", "1", "1e9">, BindTime<"output_size">,
-                        Doc<"output_size", what>];
+                        Doc<"output_size", what>, BindTime<"uneven">,
+                        Doc<"uneven", "PyTorch's windows, whose sizes differ where output_size does not divide x's">];
 }
+defvar unevenAttr = (ins DefaultValuedAttr<BoolAttr, "false">:$uneven);
+defvar unevenWindows = [{along each axis `stride = floor(size / output_size)`, and a window is `size - (output_size
+    - 1) * stride` long: windows may overlap. As MegEngine's. With uneven a window goes from `floor(i * size /
+    output_size)` to `ceil((i + 1) * size / output_size) - 1`, as PyTorch's does, so that there may be more windows
+    than elements.}];
+defvar oneSize = ["output_size must not be above the sizes of x"];
 defvar countFacts = [Doc<"count_include_pad", "count padding as elements of value 0">, BindTime<"count_include_pad">];
 // The reduction of windows along `n` axes, whose positions are *s and whose elements are *k.
 class Windows<string function> {
@@ -152,30 +159,35 @@ def Tess_AvgPool3dBackwardOp : AvgPoolBackward<Images<3>> {
                  Sample<["1,1,2,3,2", "1,1,2,3,2"], "kernel_size=[1, 1, 1]">];
 }
 class AdaptivePool<Images d, string m, string what, string rule, string function>
-    : PoolOp<m, what, "tess_oracle.adaptive_pool(x, output_size, " # function # ")"> {
-  let arguments = (ins Tess_Float:$x, DenseI64ArrayAttr:$output_size);
+    : PoolOp<m, what, "tess_oracle.adaptive_pool(x, output_size, uneven, " # function # ")"> {
+  let arguments = !con((ins Tess_Float:$x, DenseI64ArrayAttr:$output_size), unevenAttr);
   let shapes = "(N, C, " # d.image # ") -> (N, C, *@output_size)";
   let dtypes = Same<"x">;
+  let check = "adaptivePool";
   let lowering = Composite<rule>;
   let attrFacts = AdaptiveFacts<d.axes, d.along # " of the result">.all;
+  let constraints = oneSize;
+  let version = 2;
+  let upgrades = ["1: default uneven true"];
 }
 class AdaptiveAvgPool<Images d> : AdaptivePool<d, "adaptive_avg_pool" # d.name,
-    "mean of windows that divide the image into a given size", "adaptiveAvgPool", "np.mean"> {
-  let description = [{`out[n, c, *i]` is the mean of what lies from `floor(i * size / output_size)` to `ceil((i + 1) *
-    size / output_size) - 1` along each axis of the image: windows may overlap. As PyTorch's adaptive_avg_pool}] # d.name # ".";
+    "mean of windows of an image, so many that the result has a given size", "adaptiveAvgPool", "np.mean"> {
+  let description = "`out[n, c, *i]` is the mean of a window of the image: " # unevenWindows;
   let onnx = "GlobalAveragePool(...)";
 }
 class AdaptiveMaxPool<Images d> : AdaptivePool<d, "adaptive_max_pool" # d.name,
-    "largest element of windows that divide the image into a given size", "adaptiveMaxPool", "np.max"> {
+    "largest element of windows of an image, so many that the result has a given size", "adaptiveMaxPool", "np.max"> {
   let description = "`out[n, c, *i]` is the largest element of the window that adaptive_avg_pool" # d.name # [{ would look
-    at; NaN wins. The first of equal elements of a window takes the gradient. As PyTorch's adaptive_max_pool}] # d.name # ".";
+    at; NaN wins. The first of equal elements of a window takes the gradient.}];
   let python = Py<"functional.pool", "adaptive_max_pool" # d.name, [], "", ["x=inp", "output_size=oshp"]>;
   let onnx = "GlobalMaxPool(...)";
 }
 defvar adaptiveSamples2d = [Sample<["2,3,6,8"], "output_size=[2, 4]">, Sample<["1,2,5,7"], "output_size=[2, 3]">,
+                            Sample<["1,2,5,7"], "output_size=[3, 5];uneven=true">,
                             Sample<["1,2,3,3"], "output_size=[1, 1]">];
 defvar adaptiveSamples3d = [Sample<["2,2,2,4,6"], "output_size=[1, 2, 3]">,
                             Sample<["1,2,3,5,2"], "output_size=[2, 3, 1]">,
+                            Sample<["1,2,3,5,2"], "output_size=[2, 3, 3];uneven=true">,
                             Sample<["1,2,2,2,3"], "output_size=[1, 1, 1]">];
 def Tess_AdaptiveAvgPool2dOp : AdaptiveAvgPool<Images<2>> { let samples = adaptiveSamples2d; }
 def Tess_AdaptiveAvgPool3dOp : AdaptiveAvgPool<Images<3>> { let samples = adaptiveSamples3d; }
@@ -224,27 +236,30 @@ def Tess_AvgPool1dOp : SequencePool<"avg_pool1d", "mean of each window of a sequ
   let onnx = "AveragePool(...)";
 }
 class AdaptivePool1d<string m, string what, string function> : SequencePool<m, what,
-    "tess_oracle.adaptive_pool(x, output_size, " # function # ")"> {
+    "tess_oracle.adaptive_pool(x, output_size, uneven, " # function # ")"> {
   let keepsAxes = 0;
   let sampleRank = 0;
-  let arguments = (ins Tess_Float:$x, DenseI64ArrayAttr:$output_size);
+  let arguments = !con((ins Tess_Float:$x, DenseI64ArrayAttr:$output_size), unevenAttr);
   let shapes = "(N, C, L) -> (N, C, *@output_size)";
+  let check = "adaptivePool";
   let lowering = Composite<>;
-  let forward = [Sequence<(op<!subst("1d", "2d", m), "output_size=[1, *$output_size]"> imageOfX)>.all];
+  let forward = [Sequence<(op<!subst("1d", "2d", m), "output_size=[1, *$output_size];uneven=$uneven"> imageOfX)>.all];
   let attrFacts = AdaptiveFacts<1, "length of the result">.all;
   let python = Py<"functional.pool", m, [], "", ["x=inp", "output_size=oshp"]>;
+  let constraints = oneSize;
+  let version = 2;
+  let upgrades = ["1: default uneven true"];
   let samples = [Sample<["2,3,6"], "output_size=[3]">, Sample<["1,2,7"], "output_size=[3]">,
-                 Sample<["1,2,3"], "output_size=[1]">];
+                 Sample<["1,2,7"], "output_size=[5];uneven=true">, Sample<["1,2,3"], "output_size=[1]">];
 }
 def Tess_AdaptiveAvgPool1dOp : AdaptivePool1d<"adaptive_avg_pool1d",
-    "mean of windows that divide the sequence into a given length", "np.mean"> {
-  let description = [{`out[n, c, i]` is the mean of the elements `floor(i * L / OL)` to `ceil((i + 1) * L / OL) - 1`, OL
-    being output_size: windows may overlap. As PyTorch's adaptive_avg_pool1d.}];
+    "mean of windows of a sequence, so many that the result has a given length", "np.mean"> {
+  let description = "`out[n, c, i]` is the mean of a window of the sequence: " # unevenWindows;
 }
 def Tess_AdaptiveMaxPool1dOp : AdaptivePool1d<"adaptive_max_pool1d",
-    "largest element of windows that divide the sequence into a given length", "np.max"> {
+    "largest element of windows of a sequence, so many that the result has a given length", "np.max"> {
   let description = [{`out[n, c, i]` is the largest element of the window that adaptive_avg_pool1d would look at; NaN
-    wins. The first of equal elements of a window takes the gradient. As PyTorch's adaptive_max_pool1d.}];
+    wins. The first of equal elements of a window takes the gradient.}];
 }
 
 #endif // TESS_OPS_POOL

@@ -38,21 +38,16 @@ static bool hasPixels(SubgraphBuilder &b, const OpDef &op, int x) {
   return false;
 }
 
-/// The windows, where they are of one size and do not overlap; else empty.
-static IntList evenWindows(llvm::ArrayRef<int64_t> image, const IntList &counts) {
-  IntList window;
-  for (auto [size, count] : llvm::zip_equal(image, counts)) {
-    if (size % count != 0)
-      return {};
-    window.push_back(size / count);
-  }
-  return window;
-}
-
-/// The pooling of even windows; -1 where they are not.
+/// The pooling where windows are of one size and distance; -1 where they are uneven.
 static int evenly(SubgraphBuilder &b, const OpDef &op, const char *pool, int x) {
-  IntList window = evenWindows(llvm::ArrayRef<int64_t>(b.meta(x).shape).drop_front(2), op.ints("output_size"));
-  return window.empty() ? -1 : call(b, pool, {x}, {{"kernel_size", window}, {"strides", window}});
+  IntList kernel, strides;
+  for (auto [size, count] : llvm::zip_equal(llvm::ArrayRef(b.meta(x).shape).drop_front(2), op.ints("output_size"))) {
+    if (op.boolean("uneven") && size % count != 0)
+      return -1;
+    strides.push_back(size / count);
+    kernel.push_back(size - (count - 1) * strides.back());
+  }
+  return call(b, pool, {x}, {{"kernel_size", kernel}, {"strides", strides}});
 }
 
 /// A window is a product of runs, so the axes are averaged one after the other.

@@ -230,6 +230,15 @@ llvm::Error maxPoolBackward(const OpDef &op, Operands operands, Segments) {
 
 llvm::Error avgPoolBackward(const OpDef &op, Operands operands, Segments) { return poolBackward(op, operands, 1, {0}); }
 
+llvm::Error adaptivePool(const OpDef &op, Operands operands, Segments) {
+  const IntList &counts = op.ints("output_size");
+  for (auto [size, count] : llvm::zip_equal(llvm::ArrayRef(operands[0].shape).drop_front(2), counts))
+    if (size >= 0 && size < count && !op.boolean("uneven"))
+      return mustHoldOf(op, "output_size must not be above the sizes of x",
+                        toString(counts) + " and x " + toString(operands[0]));
+  return llvm::Error::success();
+}
+
 llvm::Error slidingWindowTranspose(const OpDef &op, Operands operands, Segments) {
   const IntList &kernel = op.ints("kernel_size");
   Shape places = placesOf(op, op.ints("output_size"), kernel);

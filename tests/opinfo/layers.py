@@ -73,7 +73,7 @@ def _adaptive(kind, axes):
         refuse(return_indices, "indices")
         sizes = [output_size] * axes if isinstance(output_size, int) else list(output_size)
         sizes = [n if n is not None else x.shape[2 + i] for i, n in enumerate(sizes)]
-        return function(x, sizes if axes > 1 else sizes[0])
+        return function(x, sizes if axes > 1 else sizes[0], uneven=True)
 
     return _batched(call, axes)
 

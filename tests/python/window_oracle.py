@@ -86,15 +86,25 @@ def avg_pool_backward(dout, shape, kernel_size, strides, padding, count_include_
     return _linear_adjoint(lambda x: avg_pool(x, *geometry), shape, dout)
 
 
-def adaptive_pool(x, output_size, reduce):
-    """What `reduce` makes of windows that divide the image."""
+def adaptive_pool(x, output_size, uneven, reduce):
+    """What `reduce` makes of windows: MegEngine's, of one size, or PyTorch's, which are uneven."""
     out, inner = np.zeros((*x.shape[:2], *output_size)), tuple(range(2, x.ndim))
+    windows = _uneven_window if uneven else _even_window
     for place in np.ndindex(*output_size):
         rows = zip(place, x.shape[2:], output_size, strict=True)
-        window = [slice(i * n // k, -(-(i + 1) * n // k)) for i, n, k in rows]
+        window = [slice(*windows(*row)) for row in rows]
         all_images = (slice(None), slice(None))
         out[(*all_images, *place)] = reduce(x[(*all_images, *window)], inner)
     return out
+
+
+def _even_window(i, size, count):
+    stride = size // count
+    return i * stride, i * stride + size - (count - 1) * stride
+
+
+def _uneven_window(i, size, count):
+    return i * size // count, -(-(i + 1) * size // count)
 
 
 def local_response_norm(x, kernel_size, k, alpha, beta):

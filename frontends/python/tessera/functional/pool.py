@@ -75,34 +75,36 @@ def avg_pool3d(inp, kernel_size, stride=None, padding=0, mode="average_count_exc
     return _averaged("avg_pool3d", 3, inp, (kernel_size, stride, padding), mode)
 
 
-def adaptive_avg_pool2d(inp, oshp):
+def adaptive_avg_pool2d(inp, oshp, uneven=False):
     """Means of windows of [N, C, H, W] images, of sizes such that the result has size `oshp`.
+
+    With `uneven` windows are PyTorch's, whose sizes differ where `oshp` does not divide the image.
 
     >>> from tessera.functional import ones
     >>> adaptive_avg_pool2d(ones((1, 2, 5, 7)), 3).shape
     (1, 2, 3, 3)
     """
-    return _ops.adaptive_avg_pool2d(inp, _each(oshp, 2))
+    return _ops.adaptive_avg_pool2d(inp, _each(oshp, 2), uneven)
 
 
-def adaptive_avg_pool3d(inp, oshp):
+def adaptive_avg_pool3d(inp, oshp, uneven=False):
     """Means of windows of [N, C, D, H, W] volumes, of sizes such that the result has size `oshp`.
 
     >>> from tessera.functional import ones
     >>> adaptive_avg_pool3d(ones((1, 2, 5, 7, 4)), (1, 3, 4)).shape
     (1, 2, 1, 3, 4)
     """
-    return _ops.adaptive_avg_pool3d(inp, _each(oshp, 3))
+    return _ops.adaptive_avg_pool3d(inp, _each(oshp, 3), uneven)
 
 
-def adaptive_max_pool3d(inp, oshp):
+def adaptive_max_pool3d(inp, oshp, uneven=False):
     """Largest elements of windows of [N, C, D, H, W] volumes such that the result has size `oshp`.
 
     >>> from tessera.functional import ones
     >>> adaptive_max_pool3d(ones((1, 2, 5, 7, 4)), 2).shape
     (1, 2, 2, 2, 2)
     """
-    return _ops.adaptive_max_pool3d(inp, _each(oshp, 3))
+    return _ops.adaptive_max_pool3d(inp, _each(oshp, 3), uneven)
 
 
 export(globals())

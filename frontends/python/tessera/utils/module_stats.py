@@ -77,7 +77,7 @@ def _flops_of_pool(module, _, outputs):
 @register_flops(M.AdaptiveAvgPool2d)
 def _flops_of_adaptive_pool(_, inputs, outputs):
     sizes = zip(inputs[0].shape[2:], outputs[0].shape[2:], strict=True)
-    return outputs[0].size * math.prod(-(-size // windows) for size, windows in sizes)
+    return outputs[0].size * math.prod(size - (n - 1) * (size // n) for size, n in sizes)
 
 
 @register_flops(M.MultiHeadAttention)
