@@ -8,13 +8,19 @@ class Activation<string m, string what, dag body, string expr, dag grad>
     : FloatUnary<m, what, body, expr, grad, "-6", "6"> {
   let python = Py<"functional.nn", m>;
 }
+// The same of integers, too, which stay what they are.
+class Limit<string m, string what, dag body, string expr, dag grad> : Activation<m, what, body, expr, grad> {
+  let arguments = (ins Tess_Number:$x);
+  let results = (outs Tess_Number:$out);
+  let dtypes = Same<"x">;
+}
 
-def Tess_ReluOp : Activation<"relu", "the element, or 0 below it", (s_max $x, C<"0">), "np.maximum(x, 0)",
+def Tess_ReluOp : Limit<"relu", "the element, or 0 below it", (s_max $x, C<"0">), "np.maximum(x, 0)",
     (op<"where"> (op<"greater"> $out, K<"0", "x">), $dout, K<"0", "x">)> {
   let description = [{`out = max(x, 0)`. NaN stays NaN and -0 stays -0; the gradient at 0 is 0.}];
   let onnx = "Relu";
 }
-def Tess_Relu6Op : Activation<"relu6", "the element limited to [0, 6]", (s_min (s_max $x, C<"0">), C<"6">),
+def Tess_Relu6Op : Limit<"relu6", "the element limited to [0, 6]", (s_min (s_max $x, C<"0">), C<"6">),
     "np.clip(x, 0, 6)",
     (op<"where"> (op<"logical_and"> (op<"greater"> $out, K<"0", "x">), (op<"less"> $out, K<"6", "x">)), $dout,
                  K<"0", "x">)> {

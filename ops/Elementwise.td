@@ -41,10 +41,10 @@ class FloatUnary<string m, string what, dag body, string expr, dag grad, string 
   let dtypes = PromoteFloat<["x"]>;
   let samples = UnarySamples<lo, hi>.all;
 }
-// A question about one element.
+// A question about one element, a float if it may be other than a finite number.
 class Predicate<string m, string what, dag body, string expr> : Tess_Op<m> {
   let summary = what;
-  let arguments = (ins Tess_Float:$x);
+  let arguments = (ins Tess_NumberOrBool:$x);
   let results = (outs Tess_Bool:$out);
   let shapes = "(*D) -> (*D)";
   let dtypes = Fixed<"bool", ["x"]>;
@@ -176,7 +176,7 @@ def Tess_AbsOp : Unary<"abs", "absolute value", (s_abs $x), "np.abs(x)", (none),
 def Tess_SignOp : Unary<"sign", "-1, 0 or 1, as the sign of the element", (s_sign $x), "np.sign(x)",
                         (op<"full_like", "value=0.0"> $x)> {
   let description = [{`out = 1` where x > 0, -1 where x < 0, 0 at both zeros; NaN stays NaN. The gradient is 0.}];
-  let python = Py<"functional.math", "sign", [], "", ["x=inp"]>;
+  let python = Py<"functional.math", "sign">;
   let onnx = "Sign";
 }
 def Tess_SquareOp : Unary<"square", "the element times itself", (s_square $x), "np.square(x)",
@@ -213,16 +213,16 @@ def Tess_GreaterEqualOp : Compare<"greater_equal", "whether x is not below y", (
   let onnx = "GreaterOrEqual";
 }
 def Tess_IsnanOp : Predicate<"isnan", "whether the element is NaN", (s_isnan $x), "np.isnan(x)"> {
-  let description = [{`out = x != x`.}];
+  let description = [{`out = x != x`, false of integers and bool.}];
   let onnx = "IsNaN";
 }
 def Tess_IsinfOp : Predicate<"isinf", "whether the element is infinite", (s_isinf $x), "np.isinf(x)"> {
-  let description = [{`out = |x| == inf`: true of both infinities, false of NaN.}];
+  let description = [{`out = |x| == inf`: true of both infinities, false of NaN, integers and bool.}];
   let onnx = "IsInf";
 }
 def Tess_IsfiniteOp : Predicate<"isfinite", "whether the element is a finite number", (s_isfinite $x),
                                 "np.isfinite(x)"> {
-  let description = [{`out = |x| < inf`: false of both infinities and of NaN.}];
+  let description = [{`out = |x| < inf`: false of both infinities and of NaN, true of integers and bool.}];
 }
 def Tess_WhereOp : Tess_Op<"where"> {
   let summary = "x where the mask is true, y elsewhere";

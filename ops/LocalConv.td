@@ -37,7 +37,8 @@ def Tess_SlidingWindowOp : PlaceOp<"sliding_window", "windows of images", "slidi
                                    "sliding_window(x, kernel_size, strides, padding, dilation)"> {
   let description = [{`out[n, c, i, j, p, q] = x[n, c, i * strides[0] - padding[0] + p * dilation[0], j * strides[1] - padding[1]
     + q * dilation[1]]`, beyond the edges 0; sizes are those of a convolution.}];
-  let arguments = !con((ins Tess_Float:$x, DenseI64ArrayAttr:$kernel_size), placeAttrs);
+  let arguments = !con((ins Tess_Number:$x, DenseI64ArrayAttr:$kernel_size), placeAttrs);
+  let results = (outs Tess_Number:$out);
   let dtypes = Same<"x">;
   let attrFacts = kernelFacts;
   let constraints = ["x must have rank 4", fits];
@@ -49,7 +50,8 @@ def Tess_SlidingWindowTransposeOp : PlaceOp<"sliding_window_transpose", "images 
     "slidingWindowTranspose", "sliding_window_transpose(x, output_size, kernel_size, strides, padding, dilation)"> {
   let description = [{The gradient of `sum(sliding_window(y) * x)` by y, whose height and width are output_size: each element
     of x is added where sliding_window takes it from.}];
-  let arguments = !con((ins Tess_Float:$x, DenseI64ArrayAttr:$output_size, DenseI64ArrayAttr:$kernel_size), placeAttrs);
+  let arguments = !con((ins Tess_Number:$x, DenseI64ArrayAttr:$output_size, DenseI64ArrayAttr:$kernel_size), placeAttrs);
+  let results = (outs Tess_Number:$out);
   let shapeRule = "";
   let shapes = "(N, C, OH, OW, KH, KW) -> (N, C, *@output_size)";
   let check = "slidingWindowTranspose";

@@ -139,6 +139,51 @@ def Tess_ReciprocalOp : FloatUnary<"reciprocal", "one over the element", (s_div 
   let python = Py<"functional.math", "reciprocal">;
   let onnx = "Reciprocal";
 }
+// In float64, so that a whole number is found exactly: where the base to that power is x, the logarithm is whole.
+class LogOfBase<string m, string base, string factor, string expr>
+    : FloatUnary<m, "logarithm of base " # base, (s_id $x), expr, (none), "0.1", "4"> {
+  defvar wide = (op<"cast", "dtype=f64"> $x);
+  defvar near = (op<"mul"> (op<"log"> wide), (op<"full", "shape=[];value=" # factor # ";dtype=f64">));
+  defvar whole = (op<"round"> near);
+  defvar power = (op<"pow"> (op<"full", "shape=[];value=" # base # ".0;dtype=f64">), whole);
+  let description = "`out = log(x) / log(" # base # ")`, exact where x is a power of " # base #
+                    !if(!eq(base, "10"), " of at most 10^22", "") # "; -inf at 0, NaN below.";
+  let autocast = "high";
+  let lowering = Composite<>;
+  let scalar = [];
+  let forward = [(op<"cast", "dtype=@x"> (op<"where"> (op<"equal"> power, wide), whole, near))];
+  let gradient = [(op<"div"> (op<"mul"> $dout, K<factor, "x">), $x)];
+  let inplace = [];
+}
+def Tess_Log2Op : LogOfBase<"log2", "2", "1.4426950408889634", "np.log2(x)">;
+def Tess_Log10Op : LogOfBase<"log10", "10", "0.4342944819032518", "np.log10(x)">;
+def Tess_SignbitOp : Predicate<"signbit", "whether the sign is negative",
+    (s_lt (s_select (s_eq $x, C<"0">), (s_div C<"1">, $x), $x), C<"0">), "np.signbit(x)"> {
+  let description = [{`out = copysign(1, x) < 0`: true of -0. A NaN counts as positive.}];
+  let python = Py<"functional.elemwise", "signbit">;
+}
+def Tess_CopysignOp : FloatBinary<"copysign", "size of x with the sign of y",
+    (s_select (s_lt (s_select (s_eq $y, C<"0">), (s_div C<"1">, $y), $y), C<"0">), (s_neg (s_abs $x)), (s_abs $x)),
+    "np.copysign(x, y)",
+    [(op<"mul"> $dout, (op<"mul"> (op<"sign"> $x), (op<"copysign"> K<"1", "x">, $y))), (none)]> {
+  let description = [{`out = |x|` where y is positive, `-|x|` where it is negative, as -0 is; a NaN in y counts as
+    positive. The gradient at x = 0 is 0.}];
+  let samples = BinarySamples<"-2", "2">.all;
+}
+def Tess_HypotOp : FloatBinary<"hypot", "length of the vector (x, y)",
+    (s_select (s_or (s_isinf $x), (s_isinf $y)), (s_div C<"1">, C<"0">),
+              (s_select (s_eq (s_max (s_abs $x), (s_abs $y)), C<"0">), C<"0">,
+                        (s_mul (s_max (s_abs $x), (s_abs $y)),
+                               (s_sqrt (s_add C<"1">, (s_square (s_div (s_min (s_abs $x), (s_abs $y)),
+                                                                       (s_max (s_abs $x), (s_abs $y))))))))),
+    "np.hypot(x, y)",
+    [(op<"div"> (op<"mul"> $dout, $x), (op<"where"> (op<"equal"> $out, K<"0", "x">), K<"1", "x">, $out)),
+     (op<"div"> (op<"mul"> $dout, $y), (op<"where"> (op<"equal"> $out, K<"0", "x">), K<"1", "x">, $out))]> {
+  let autocast = "high";
+  let description = [{`out = sqrt(x^2 + y^2)`, without overflow; inf where either is infinite, as C11, Annex F.10.4.3,
+    says. Where it is 0 so are the gradients.}];
+  let samples = BinarySamples<"-2", "2">.all;
+}
 class Rounding<string m, string what, dag body, string expr>
     : Unary<m, what, body, expr, (op<"full_like", "value=0.0"> $x), Tess_NumberOrBool> {
   let description = "`out = " # m # "(x)`, of the dtype of x: the infinities, NaN, integers and bool stay. The "

@@ -59,8 +59,9 @@ _UNARY = {
     for function in (
         F.abs, F.acos, F.acosh, F.angle, F.asin, F.asinh, F.atan, F.atanh, F.bitwise_not, F.ceil,
         F.conj, F.cos, F.cosh, F.erf, F.erfc, F.exp, F.expm1, F.floor, F.imag, F.isfinite, F.isinf,
-        F.isnan, F.log, F.log1p, F.logical_not, F.neg, F.real, F.reciprocal, F.rsqrt, F.sigmoid,
-        F.sign, F.sin, F.sinh, F.sqrt, F.square, F.tan, F.tanh, F.trunc,
+        F.isnan, F.log, F.log10, F.log1p, F.log2, F.logical_not, F.neg, F.real, F.reciprocal,
+        F.rsqrt, F.sigmoid, F.sign, F.signbit, F.sin, F.sinh, F.sqrt, F.square, F.tan, F.tanh,
+        F.trunc,
     )
 }  # fmt: skip
 _BINARY = {
@@ -84,6 +85,7 @@ _BINARY = {
     "clamp_min": lambda x, min=None: F.clip(x, min, None),
     "complex": F.complex,
     "conj_physical": F.conj,
+    "copysign": F.copysign,
     "div.floor_rounding": _div,
     "div.no_rounding_mode": _div,
     "div.trunc_rounding": _div,
@@ -91,6 +93,7 @@ _BINARY = {
     "floor_divide": F.floor_div,
     "ge": F.greater_equal,
     "gt": F.greater,
+    "hypot": F.hypot,
     "le": F.less_equal,
     "logaddexp": F.logaddexp,
     "logical_and": F.logical_and,

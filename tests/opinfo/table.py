@@ -2,8 +2,8 @@
 
 import importlib
 
-FAMILIES = ("elementwise", "activations", "reductions", "movement", "indexing", "linalg", "layers",
-            "losses")  # fmt: skip
+FAMILIES = ("elementwise", "activations", "reductions", "movement", "indexing", "linalg", "fourier",
+            "layers", "losses")  # fmt: skip
 
 
 def rows(family):

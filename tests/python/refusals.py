@@ -139,6 +139,8 @@ REFUSALS = {
     "linear_recurrence.operands_must_have_one_shape": (["2,3", "1,3"], "axis=0"),
     "log_softmax.axis_must_be_an_axis_of_x": (["2,3"], "axis=2"),
     "logaddexp.operands_must_broadcast": (BINARY, ""),
+    "copysign.operands_must_broadcast": (BINARY, ""),
+    "hypot.operands_must_broadcast": (BINARY, ""),
     "logcumsumexp.axis_must_be_an_axis_of_x": (["2,3"], "axis=2"),
     "logical_and.operands_must_broadcast": (BINARY, ""),
     "logical_or.operands_must_broadcast": (BINARY, ""),

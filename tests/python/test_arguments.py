@@ -249,7 +249,7 @@ def test_modes_that_hold():
     "function",
     [
         lambda x, bias: F.layer_norm(x, 4, True, None, bias),
-        lambda x, bias: F.general_norm(x, 4, 1, True, None, bias),
+        lambda x, bias: F.general_norm(x, 1, True, None, bias),
         lambda x, bias: F.group_norm(x, 2, True, None, bias),
         lambda x, bias: F.instance_norm(x, True, None, bias),
     ],

@@ -292,7 +292,11 @@ PyObject *methodReset(PyObject *self, PyObject *other) {
 }
 
 /// Sets new data of this tensor's shape and dtype.
-PyObject *methodSetValue(PyObject *self, PyObject *data) {
+PyObject *methodSetValue(PyObject *self, PyObject *args, PyObject *kwargs) {
+  static const char *names[] = {"value", nullptr};
+  PyObject *data = nullptr;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O:set_value", const_cast<char **>(names), &data))
+    return nullptr;
   TensorImpl &impl = implOf(self);
   llvm::Expected<TensorRef> tensor = tensorOn(data, impl.dtype(), &impl.storage().device());
   if (!tensor)
@@ -325,8 +329,9 @@ PyMethodDef methods[] = {
     {"detach", methodDetach, METH_NOARGS,
      TESS_DOC("detach($self, /)", "A tensor of the same value, shape and dtype that no tape knows.",
               ">>> tessera.tensor([1, 2]).detach().tolist()\n[1, 2]")},
-    {"set_value", methodSetValue, METH_O,
-     TESS_DOC("set_value($self, data, /)",
+    {"set_value", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(methodSetValue)),
+     METH_VARARGS | METH_KEYWORDS,
+     TESS_DOC("set_value($self, /, value)",
               "Takes new data, cast to the tensor's dtype; returns the tensor. ValueError: the shape must be the same.",
               ">>> tessera.tensor([1, 2]).set_value([3, 4]).tolist()\n[3, 4]")},
     {"_reset", methodReset, METH_O, "Takes over the value of another tensor."},

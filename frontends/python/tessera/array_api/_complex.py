@@ -24,16 +24,6 @@ def each_part(function, z):
     return _ops.complex(*map(function, parts(z)))
 
 
-def is_negative(x):
-    """Whether the sign of a float is negative, of a zero too."""
-    return _ops.less(_ops.where(_ops.equal(x, 0), _ops.reciprocal(x), x), 0)
-
-
-def with_sign(size, x):
-    """A number that is not negative, with the sign of x."""
-    return _ops.where(is_negative(x), -size, size)
-
-
 def _is_inf(x, value=math.inf):
     return _ops.equal(x, value)
 
@@ -79,7 +69,7 @@ def reciprocal(z):
     """1 / z; 0 where a part is infinite."""
     a, b = parts(z)
     nothing = _ops.zeros_like(a)
-    ofinf = _ops.complex(with_sign(nothing, a), with_sign(nothing, -b))
+    ofinf = _ops.complex(_ops.copysign(nothing, a), _ops.copysign(nothing, -b))
     return _ops.where(_has_inf(a, b), ofinf, _ops.div(1, z))
 
 
@@ -149,9 +139,9 @@ def sqrt(z):
 def _root_of_parts(a, b):
     root = _ops.sqrt(0.5 * _ops.abs(a) + 0.5 * length(_ops.complex(a, b)))
     other = b / (2.0 * root)
-    isright = _ops.logical_not(is_negative(a))
+    isright = _ops.logical_not(_ops.signbit(a))
     re = _ops.where(isright, root, _ops.abs(other))
-    im = _ops.where(isright, other, with_sign(root, b))
+    im = _ops.where(isright, other, _ops.copysign(root, b))
     iszero = _ops.equal(root, 0)
     return _ops.where(iszero, 0.0, re), _ops.where(iszero, b, im)
 
@@ -171,7 +161,8 @@ def cosh(z):
     re = _ops.cosh(a) * _ops.cos(b)
     re = _ops.where(_and(_ops.isinf(a), _is_not_finite(b)), math.inf, re)
     iszero = _ops.logical_or(_ops.equal(a, 0), _ops.equal(b, 0))
-    zero = with_sign(with_sign(_ops.zeros_like(a), a), _ops.where(is_negative(b), -1.0, 1.0))
+    sign = _ops.where(_ops.signbit(b), -1.0, 1.0)
+    zero = _ops.copysign(_ops.copysign(_ops.zeros_like(a), a), sign)
     return _ops.complex(re, _ops.where(iszero, zero, _ops.sinh(a) * _ops.sin(b)))
 
 
@@ -187,7 +178,7 @@ def tanh(z):
     far = 4.0 * _ops.sin(b) * _ops.cos(b) * _ops.exp(-2.0 * _ops.abs(a))
     isodd = _is_not_finite(b)
     far = _ops.where(_and(_ops.isinf(a), isodd), 0.0, far)
-    end = _ops.where(_and(_ops.isfinite(a), isodd), math.nan, with_sign(_ops.ones_like(a), a))
+    end = _ops.where(_and(_ops.isfinite(a), isodd), math.nan, _ops.copysign(_ops.ones_like(a), a))
     re = _ops.where(isfar, end, re)
     im = _ops.where(isfar, far, im)
     return _ops.complex(_ops.where(_ops.equal(a, 0), a, re), _ops.where(_ops.equal(b, 0), b, im))
@@ -230,8 +221,8 @@ def asinh(z):
 def _asinh_at_the_ends(z, re, im):
     a, b = parts(z)
     isinf = _has_inf(a, b)
-    ends = with_sign(_ops.atan2(_ops.abs(b), _ops.abs(a)), b)
-    re = _ops.where(isinf, with_sign(_ops.full_like(a, math.inf), a), re)
+    ends = _ops.copysign(_ops.atan2(_ops.abs(b), _ops.abs(a)), b)
+    re = _ops.where(isinf, _ops.copysign(_ops.full_like(a, math.inf), a), re)
     im = _ops.where(isinf, ends, im)
     return _ops.complex(re, _ops.where(_and(_ops.isnan(a), _ops.equal(b, 0)), b, im))
 
@@ -243,14 +234,14 @@ def acos(z):
     isinf = _has_inf(a, b)
     re = _ops.where(isinf, _ops.atan2(_ops.abs(b), a), 2.0 * _ops.atan2(c, e))
     re = _ops.where(_and(_ops.equal(a, 0), _ops.isnan(b)), 0.5 * _PI, re)
-    end = with_sign(_ops.full_like(a, math.inf), -b)
+    end = _ops.copysign(_ops.full_like(a, math.inf), -b)
     return _ops.complex(re, _ops.where(isinf, end, _ops.asinh(e * d - f * c)))
 
 
 def acosh(z):
     """The inverse hyperbolic cosine: that of i acos(z) and -i acos(z) in the right half."""
     re, im = parts(acos(z))
-    return _ops.complex(_ops.abs(im), with_sign(re, _ops.imag(z)))
+    return _ops.complex(_ops.abs(im), _ops.copysign(re, _ops.imag(z)))
 
 
 def atan(z):
@@ -268,9 +259,9 @@ def atanh(z):
     isfar, isinf = _ops.greater(whole, 1 / finfo(a.dtype).eps), _has_inf(a, b)
     re = _ops.where(isfar, size / whole / whole, re)
     re = _ops.where(_ops.logical_or(isinf, _ops.equal(a, 0)), 0.0, re)
-    end = _ops.where(_ops.isnan(b), b, with_sign(_ops.full_like(b, 0.5 * _PI), b))
+    end = _ops.where(_ops.isnan(b), b, _ops.copysign(_ops.full_like(b, 0.5 * _PI), b))
     im = _ops.where(_ops.logical_or(isfar, isinf), end, im)
-    return _ops.complex(with_sign(re, a), im)
+    return _ops.complex(_ops.copysign(re, a), im)
 
 
 def power(x1, x2):

@@ -4,9 +4,8 @@ import math
 
 from .._core import ops as _ops
 from . import _complex
-from ._dtypes import float64, kind_of
+from ._dtypes import kind_of
 from ._integers import power as _power
-from ._integers import tensor_of
 from ._next_after import next_after as _next_after
 
 _LOG2_E, _LOG10_E = 1 / math.log(2), 1 / math.log(10)
@@ -161,20 +160,17 @@ def logaddexp(x1, x2, /):
 
 def hypot(x1, x2, /):
     """sqrt(x1**2 + x2**2), without overflow; inf where either is infinite."""
-    return _complex.length(_ops.complex(x1, x2))
+    return _ops.hypot(x1, x2)
 
 
 def copysign(x1, x2, /):
     """The size of x1 with the sign of x2, of a zero too; a NaN counts as positive."""
-    size = _ops.abs(x1 if hasattr(x1, "dtype") else tensor_of(x1, x2.dtype))
-    return _ops.where(signbit(x2), -size, size)
+    return _ops.copysign(x1, x2)
 
 
 def signbit(x, /):
     """Whether the sign is negative, of a zero too; a NaN counts as positive."""
-    if not hasattr(x, "dtype"):
-        return math.copysign(1.0, x) < 0
-    return _ops.less(_ops.where(_ops.equal(x, 0), _ops.reciprocal(x), x), 0)
+    return _ops.signbit(x)
 
 
 def nextafter(x1, x2, /):
@@ -255,44 +251,36 @@ def round(x, /):
 
 def isfinite(x, /):
     """Whether the element is a finite number, or both its parts are."""
-    return _asked(_ops.isfinite, _ops.logical_and, x, True)
+    return _asked(_ops.isfinite, _ops.logical_and, x)
 
 
 def isinf(x, /):
     """Whether the element is infinite, or one of its parts is."""
-    return _asked(_ops.isinf, _ops.logical_or, x, False)
+    return _asked(_ops.isinf, _ops.logical_or, x)
 
 
 def isnan(x, /):
     """Whether the element is NaN, or one of its parts is."""
-    return _asked(_ops.isnan, _ops.logical_or, x, False)
+    return _asked(_ops.isnan, _ops.logical_or, x)
 
 
-def _asked(question, join, x, ofints):
-    kind = x.dtype.kind
-    if kind == "f":
+def _asked(question, join, x):
+    if x.dtype.kind != "c":
         return question(x)
-    if kind == "c":
-        return join(question(_ops.real(x)), question(_ops.imag(x)))
-    return _ops.equal(x, x) if ofints else _ops.not_equal(x, x)
+    return join(question(_ops.real(x)), question(_ops.imag(x)))
 
 
 def log2(x, /):
     """The logarithm of base 2, exact of powers of 2."""
-    return _log_of_base(x, 2.0, _LOG2_E)
+    return _log_of_base(_ops.log2, _LOG2_E, x)
 
 
 def log10(x, /):
     """The logarithm of base 10, exact of powers of 10 up to 10**22."""
-    return _log_of_base(x, 10.0, _LOG10_E)
+    return _log_of_base(_ops.log10, _LOG10_E, x)
 
 
-def _log_of_base(x, base, factor):
-    """Computed in float64; an integer whose power x is stays one."""
-    if x.dtype.kind == "c":
-        return _complex.each_part(lambda part: _ops.mul(part, factor), _complex.log(x))
-    wide = _ops.astype(x, float64)
-    exact = _ops.mul(_ops.log(wide), factor)
-    whole = _ops.round(exact)
-    known = _ops.where(_ops.equal(_ops.pow(base, whole), wide), whole, exact)
-    return known if x.dtype == float64 else _ops.astype(known, x.dtype)
+def _log_of_base(ofreals, factor, x):
+    if x.dtype.kind != "c":
+        return ofreals(x)
+    return _complex.each_part(lambda part: _ops.mul(part, factor), _complex.log(x))

@@ -11,13 +11,21 @@ _IMPOSSIBLE = -1e30
 
 
 def cross_entropy(pred, label, axis=1, with_logits=True, label_smooth=0.0, reduction="mean"):
-    """Cross entropy of class scores along `axis` and class indices.
+    """Cross entropy of class scores along `axis` and class indices, which may be floats, too.
 
     >>> from tessera import tensor
     >>> cross_entropy(tensor([[0.0, 0.0]]), tensor([1]), label_smooth=0.0).item()
     0.6931471824645996
     """
-    return _ops.cross_entropy(pred, label, axis, label_smooth, with_logits, reduction)
+    return _ops.cross_entropy(pred, _as_index(label), axis, label_smooth, with_logits, reduction)
+
+
+def _as_index(label):
+    """Class indices of other dtypes lose their fractions, as by MegEngine."""
+    dtype = getattr(label, "dtype", None)
+    if dtype is None or dtype.kind not in "fiu" or dtype.name in ("int32", "int64"):
+        return label
+    return _ops.astype(label, "int64")
 
 
 def ctc_loss(pred, pred_lengths, label, label_lengths, blank=0, reduction="mean"):

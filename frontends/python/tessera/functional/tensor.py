@@ -2,6 +2,8 @@
 
 import math as _math
 
+import numpy as _np
+
 from .. import _core
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
@@ -113,11 +115,16 @@ def eye(N, M=None, *, dtype="float32", device=None):  # noqa: N803
 
 
 def linspace(start, stop, num, dtype="float32", device=None):
-    """`num` evenly spaced numbers, both ends included.
+    """`num` evenly spaced numbers, both ends included; those of an integer dtype lose fractions.
 
     >>> linspace(0, 1, 3).tolist()
     [0.0, 0.5, 1.0]
     """
+    if _np.dtype(dtype).kind in "iu":
+        wide = _made(device, _ops.linspace, start, stop, num, "float64")
+        whole = _ops.round(wide)  # of a sum that rounding left a little below it, too
+        is_whole = _ops.less(_ops.abs(wide - whole), 1e-9 * (_ops.abs(whole) + 1))
+        return _ops.astype(_ops.where(is_whole, whole, wide), dtype)
     return _made(device, _ops.linspace, start, stop, num, dtype)
 
 

@@ -10,9 +10,9 @@ from .module import Module
 class ReLU(Module):
     """max(x, 0)."""
 
-    def forward(self, inputs):
+    def forward(self, x):
         """See the class."""
-        return F.relu(inputs)
+        return F.relu(x)
 
 
 class Sigmoid(Module):

@@ -26,9 +26,15 @@ class MultiHeadAttention(Module):
     (3, 5, 8)
     """
 
-    def __init__(self, embed_dim, num_heads, attn_dropout=0.0, out_dropout=0.0, bias=True, *,
-                 kdim=None, vdim=None, **kwargs):  # fmt: skip
+    def __init__(self, embed_dim, num_heads, attn_dropout=0.0, out_dropout=0.0, bias=True,
+                 add_bias_kv=False, add_zero_attn=False, kdim=None, vdim=None,
+                 **kwargs):  # fmt: skip
         super().__init__(**kwargs)
+        if add_bias_kv or add_zero_attn:
+            raise ValueError(
+                f"MultiHeadAttention: add_bias_kv and add_zero_attn must be False, got "
+                f"{add_bias_kv} and {add_zero_attn}"
+            )
         if num_heads <= 0 or embed_dim % num_heads:
             raise ValueError(
                 f"MultiHeadAttention: num_heads must divide embed_dim {embed_dim}, got {num_heads}"
@@ -67,8 +73,11 @@ class MultiHeadAttention(Module):
             values[prefix + each] = piece.reshape(part.shape[::-1]).T
 
     def forward(self, query, key, value, key_padding_mask=None, attn_mask=None, need_weights=False,
-                average_attn_weights=False, is_causal=False):  # fmt: skip
+                average_attn_weights=False, is_causal=False,
+                maybe_cudnn_style_mask=False):  # fmt: skip
         """See the class."""
+        if maybe_cudnn_style_mask:
+            raise ValueError("MultiHeadAttention: maybe_cudnn_style_mask must be False, got True")
         return F.nn.multi_head_attention(
             query, key, value, self.num_heads, self.q_proj.weight, self.k_proj.weight,
             self.v_proj.weight, self.out_proj.weight, self.q_proj.bias, self.k_proj.bias,

@@ -78,9 +78,9 @@ class ConvTransposeBnRelu2d(ConvTransposeBn2d):
 class LinearRelu(Linear):
     """Linear, then ReLU."""
 
-    def forward(self, x):
+    def forward(self, inp):
         """See the class."""
-        return F.relu(super().forward(x))
+        return F.relu(super().forward(inp))
 
 
 class LinearBn1d(Module):
@@ -96,14 +96,14 @@ class LinearBn1d(Module):
         self.linear = Linear(in_features, out_features, bias, compute_mode)
         self.bn = BatchNorm1d(out_features, eps, momentum, affine, track_running_stats)
 
-    def forward(self, x):
+    def forward(self, inp):
         """See the class."""
-        return self.bn(self.linear(x))
+        return self.bn(self.linear(inp))
 
 
 class LinearBnRelu1d(LinearBn1d):
     """Linear, BatchNorm1d, ReLU."""
 
-    def forward(self, x):
+    def forward(self, inp):
         """See the class."""
-        return F.relu(super().forward(x))
+        return F.relu(super().forward(inp))

@@ -1,6 +1,7 @@
 """Windows of images, and convolutions whose weights, windows or elements depend on the place."""
 
 from .. import functional as F  # noqa: N812
+from ..functional.generated import check_choice
 from .conv import Conv2d
 from .module import Module
 
@@ -96,9 +97,10 @@ class RegionRestrictedConv(Conv2d):
 
     def __init__(self, in_channels, out_channels, kernel_size, groups=1, bias=True, stride=1,
                  padding=0, dilation=1, conv_mode="cross_correlation", compute_mode="default",
-                 **kwargs):  # fmt: skip
+                 padding_mode="zeros", **kwargs):  # fmt: skip
+        check_choice("RegionRestrictedConv", "padding_mode", padding_mode, ("zeros",))
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, groups,
-                         bias, conv_mode, compute_mode, **kwargs)  # fmt: skip
+                         bias, conv_mode, compute_mode, padding_mode, **kwargs)  # fmt: skip
 
     def _weight_shape(self):
         channels = self.out_channels // self.groups, self.in_channels // self.groups

@@ -135,8 +135,7 @@ class GeneralNorm(_Norm):
     def forward(self, x):
         """See the class."""
         return F.general_norm(
-            x, self.normalized_shape, self.normalized_axis, self.affine, self.weight, self.bias,
-            self.eps,
+            x, self.normalized_axis, self.affine, self.weight, self.bias, self.eps
         )  # fmt: skip
 
     def _module_info_string(self):

@@ -169,7 +169,7 @@ def _trunc(writer, row, x):
 
 @exporter("floor_div")
 def _floor_div(writer, row, x, y):
-    if x.dtype.startswith(("float", "bfloat")):
+    if _is_float(x):
         return writer.node("Floor", [writer.node("Div", [x, y])])
     quotient = writer.node("Div", [x, y])
     if x.dtype.startswith("u"):
@@ -184,7 +184,7 @@ def _floor_div(writer, row, x, y):
 
 @exporter("mod")
 def _mod(writer, row, x, y):
-    if not x.dtype.startswith(("float", "bfloat")):
+    if not _is_float(x):
         return writer.node("Mod", [x, y])
     quotient = writer.node("Floor", [writer.node("Div", [x, y])])
     return writer.node("Sub", [x, writer.node("Mul", [quotient, y])])
@@ -195,9 +195,71 @@ def _not_equal(writer, row, x, y):
     return writer.node("Not", [writer.node("Equal", [x, y])])
 
 
+def _is_float(value):
+    return value.dtype.startswith(("float", "bfloat"))
+
+
+def _question(record, op_type):
+    @exporter(record)
+    def _export(writer, row, x):
+        if _is_float(x):
+            return writer.node(op_type, [x])
+        return writer.node("Not", [_equals_itself(writer, x)])
+
+
+def _equals_itself(writer, x):
+    return writer.node("Equal", [x, x])
+
+
+_question("isnan", "IsNaN")
+_question("isinf", "IsInf")
+
+
 @exporter("isfinite")
 def _isfinite(writer, row, x):
+    if not _is_float(x):
+        return _equals_itself(writer, x)
     return writer.node("Less", [writer.node("Abs", [x]), number(writer, math.inf, x)])
+
+
+@exporter("relu")
+def _relu(writer, row, x):
+    """Relu of floats; of unsigned integers nothing, of others the larger one of them and 0."""
+    if _is_float(x):
+        return writer.node("Relu", [x])
+    if x.dtype.startswith("u"):
+        return writer.node("Identity", [x])
+    return writer.node("Max", [x, number(writer, 0, x)])
+
+
+@exporter("signbit")
+def _signbit(writer, row, x):
+    """Of a zero the sign is that of its reciprocal."""
+    zero = number(writer, 0, x)
+    signed = writer.node(
+        "Where", [writer.node("Equal", [x, zero]), writer.node("Reciprocal", [x]), x]
+    )
+    return writer.node("Less", [signed, zero])
+
+
+@exporter("copysign")
+def _copysign(writer, row, x, y):
+    size = writer.node("Abs", [x])
+    return writer.node("Where", [_signbit(writer, row, y), writer.node("Neg", [size]), size])
+
+
+@exporter("hypot")
+def _hypot(writer, row, x, y):
+    """The larger size times sqrt(1 + ratio^2), which does not overflow on the way."""
+    sizes = [writer.node("Abs", [each]) for each in (x, y)]
+    larger, infinite = writer.node("Max", sizes), number(writer, math.inf, x)
+    ratio = writer.node("Div", [writer.node("Min", sizes), larger])
+    above = writer.node("Add", [number(writer, 1, x), writer.node("Mul", [ratio, ratio])])
+    length = writer.node("Mul", [larger, writer.node("Sqrt", [above])])
+    is_zero = writer.node("Equal", [larger, number(writer, 0, x)])
+    length = writer.node("Where", [is_zero, larger, length])
+    is_infinite = writer.node("Or", [writer.node("Equal", [each, infinite]) for each in sizes])
+    return writer.node("Where", [is_infinite, infinite, length])
 
 
 @exporter("left_shift")
