@@ -20,6 +20,8 @@ struct Channel {
 struct Conversion {
   int64_t channels; // of x
   llvm::ArrayRef<Channel> result;
+  /// "NV12": the rows of x are those of Y, then half as many of colours, which are Y, Cr, Cb; empty: x has channels.
+  llvm::StringRef planes = "";
 };
 
 } // namespace
@@ -37,9 +39,25 @@ static constexpr Channel kRedOfCr = {{1, 1.403, 0}, -1.403}, kGreenOfBoth = {{1,
                          kBlueOfCb = {{1, 0, 1.773}, -1.773};
 static constexpr Channel kYCrCbToRgb[] = {kRedOfCr, kGreenOfBoth, kBlueOfCb};
 static constexpr Channel kYCrCbToBgr[] = {kBlueOfCb, kGreenOfBoth, kRedOfCr};
+// Y in [16, 235], 16 being an eighth of delta.
+static constexpr Channel kRedOfVideo = {{1.164, 1.596, 0}, -1.596 - 1.164 / 8},
+                         kGreenOfVideo = {{1.164, -0.813, -0.391}, 0.813 + 0.391 - 1.164 / 8},
+                         kBlueOfVideo = {{1.164, 0, 2.018}, -2.018 - 1.164 / 8};
+static constexpr Channel kVideoToRgb[] = {kRedOfVideo, kGreenOfVideo, kBlueOfVideo};
+static constexpr Channel kVideoToBgr[] = {kBlueOfVideo, kGreenOfVideo, kRedOfVideo};
 
 /// The conversion of a mode of the record.
 static Conversion conversionOf(const OpDef &op) {
+  auto [colours, planes] = llvm::StringRef(op.str("mode")).rsplit('_');
+  if (!planes.empty())
+    return {1,
+            llvm::StringSwitch<llvm::ArrayRef<Channel>>(colours)
+                .Case("YUV2GRAY", kFirst)
+                .Case("YUV2RGB", kYCrCbToRgb)
+                .Case("YUV2BGR", kYCrCbToBgr)
+                .Case("BT601_YUV2RGB", kVideoToRgb)
+                .Default(kVideoToBgr),
+            planes};
   return llvm::StringSwitch<Conversion>(op.str("mode"))
       .Case("RGB2GRAY", {3, kRgbToGray})
       .Case("BGR2GRAY", {3, kBgrToGray})
@@ -66,6 +84,12 @@ llvm::Expected<Metas> cvtColor(const OpDef &op, llvm::ArrayRef<TensorMeta> opera
                     "last axis of x must have the channels of mode (" + llvm::Twine(conversion.channels) + " of " +
                         op.str("mode") + ")",
                     operands);
+  if (!conversion.planes.empty()) {
+    bool hasPlanes = sizes::modulo(shape[1], 3) <= 0 && sizes::modulo(shape[2], 2) <= 0; // or it is not known
+    if (!hasPlanes)
+      return mustHold(op, "height of x must be a multiple of 3 and its width even for planes of colours", operands);
+    shape[1] = sizes::multiply(sizes::floorDivide(shape[1], 3), 2);
+  }
   shape[3] = conversion.result.size();
   return single(operands, shape);
 }
@@ -74,15 +98,46 @@ llvm::Expected<Metas> cvtColor(const OpDef &op, llvm::ArrayRef<TensorMeta> opera
 
 namespace forwards {
 
+/// Y, Cr and Cb of an image in planes: every colour is that of four pixels.
+static llvm::SmallVector<int, 4> ofPlanes(SubgraphBuilder &b, int x, llvm::StringRef planes) {
+  const Shape shape = b.meta(x).shape;
+  int64_t half = sizes::floorDivide(shape[1], 3), width = shape[2];
+  int64_t rows = sizes::multiply(half, 2);
+  int colours = sliceOf(b, x, 1, rows, INT64_MAX);
+  if (!planes.starts_with("NV")) { // one plane after the other, not one colour after the other
+    IntList apart = {shape[0], 2, half, sizes::floorDivide(width, 2)};
+    colours = permuted(b, call(b, "reshape", {colours}, {{"shape", apart}}), {0, 2, 3, 1});
+    colours = call(b, "reshape", {colours}, {{"shape", IntList{shape[0], half, width, 1}}});
+  }
+  llvm::SmallVector<int, 4> parts = {sliceOf(b, x, 1, 0, rows)};
+  for (int64_t first : {1, 0}) {
+    bool isSwapped = planes == "NV21" || planes == "YV12";
+    int part = sliceOf(b, colours, 2, isSwapped ? 1 - first : first, INT64_MAX, 2);
+    for (int64_t axis : {1, 2})
+      part = call(b, "repeat", {part}, {{"repeats", int64_t(2)}, {"axis", axis}});
+    parts.push_back(part);
+  }
+  return parts;
+}
+
 llvm::SmallVector<int, 4> cvtColor(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  llvm::SmallVector<int, 4> channels;
+  Conversion conversion = conversionOf(op);
+  llvm::SmallVector<int, 4> channels, parts;
+  if (!conversion.planes.empty() && llvm::is_contained(b.meta(v[0]).shape, kUnknown)) {
+    b.fail(
+        invalidArgument(op.name() + ": sizes of x must be known for planes of colours, got " + toString(b.meta(v[0]))));
+    return {-1};
+  }
+  if (!conversion.planes.empty())
+    parts = ofPlanes(b, v[0], conversion.planes);
   int delta = constantLike(b, op.attr("delta"), v[0]);
   auto scaled = [&](int x, double factor) { return factor == 1 ? x : times(b, x, constantLike(b, factor, v[0])); };
-  for (const Channel &channel : conversionOf(op).result) {
+  auto part = [&](unsigned i) { return parts.empty() ? sliceOf(b, v[0], 3, i, i + 1) : parts[i]; };
+  for (const Channel &channel : conversion.result) {
     int sum = -1;
     for (unsigned i = 0; i < 3; ++i)
       if (channel.factors[i] != 0)
-        sum = accumulate(b, sum, scaled(sliceOf(b, v[0], 3, i, i + 1), channel.factors[i]));
+        sum = accumulate(b, sum, scaled(part(i), channel.factors[i]));
     channels.push_back(channel.delta == 0 ? sum : plus(b, sum, scaled(delta, channel.delta)));
   }
   if (channels.size() == 1)

@@ -216,22 +216,30 @@ def Tess_CorrelationOp : VisionOp<"correlation", "likeness of patches of two ima
 //===----------------------------------------------------------------------===//
 // Whole images: colours, mirror images
 //===----------------------------------------------------------------------===//
+defvar planes = ["NV12", "NV21", "YU12", "YV12"];
+defvar ofPlanes = !listconcat(!foreach(p, planes, "YUV2GRAY_" # p), !foreach(p, planes, "YUV2RGB_" # p),
+                              !foreach(p, planes, "YUV2BGR_" # p), !foreach(p, planes, "BT601_YUV2RGB_" # p),
+                              !foreach(p, planes, "BT601_YUV2BGR_" # p));
 def Tess_CvtColorOp : VisionOp<"cvt_color", "images in other colours", "", "cvt_color(x, mode, delta)"> {
   let description = [{x is [N, H, W, C], and so is the result, each with the channels that mode names. GRAY is `0.299 R + 0.587 G +
     0.114 B`; YUV is that, `0.492 (B - Y) + delta` and `0.877 (R - Y) + delta`, and back; of YCrCb RGB is `Y + 1.403 (Cr -
     delta)`, `Y - 0.714 (Cr - delta) - 0.344 (Cb - delta)` and `Y + 1.773 (Cb - delta)`. As OpenCV's, whose delta is 0.5 for
-    floats and 128 for numbers up to 255. A is dropped.}];
+    floats and 128 for numbers up to 255. A is dropped. Of planes, such as YUV2RGB_NV12, x is [N, 3 H / 2, W, 1]: rows of Y,
+    then U and V of each four pixels, in turn (NV12; NV21: V and U) or one after the other (YU12; YV12). YUV is then YCrCb,
+    or for BT601 `1.164 (Y - delta / 8)` plus `1.596 V`, `- 0.813 V - 0.391 U` and `2.018 U`, V and U less delta.}];
   let arguments = (ins Tess_Float:$x, StrAttr:$mode, Runtime<DefaultValuedAttr<F64Attr, "0.5">>:$delta);
   let shapeRule = "cvtColor";
   let lowering = Composite<"cvtColor">;
-  let attrFacts = [Cases<"mode", ["RGB2GRAY", "BGR2GRAY", "RGBA2GRAY", "GRAY2RGB", "RGB2BGR", "BGR2RGB", "RGBA2RGB",
-                                  "RGBA2BGR", "RGB2YUV", "YUV2RGB", "YCrCb2RGB", "YCrCb2BGR"]>,
+  let attrFacts = [Cases<"mode", !listconcat(["RGB2GRAY", "BGR2GRAY", "RGBA2GRAY", "GRAY2RGB", "RGB2BGR", "BGR2RGB", "RGBA2RGB",
+                                              "RGBA2BGR", "RGB2YUV", "YUV2RGB", "YCrCb2RGB", "YCrCb2BGR"], ofPlanes)>,
                    Doc<"mode", "from what to what">, BindTime<"mode">, Doc<"delta", "middle of the range of colour differences">];
-  let constraints = ["x must have rank 4", "last axis of x must have the channels of mode"];
+  let constraints = ["x must have rank 4", "last axis of x must have the channels of mode",
+                     "height of x must be a multiple of 3 and its width even for planes of colours"];
   let samples = !listconcat(!foreach(m, ["RGB2GRAY", "BGR2GRAY", "RGB2BGR", "BGR2RGB", "RGB2YUV", "YUV2RGB", "YCrCb2RGB"],
                                      Sample<["1,2,4,3"], "mode=\"" # m # "\"">),
                             [Sample<["2,3,4,1"], "mode=\"GRAY2RGB\"">, Sample<["0,2,2,3"], "mode=\"YCrCb2BGR\";delta=128.0">],
-                            !foreach(m, ["RGBA2RGB", "RGBA2BGR", "RGBA2GRAY"], Sample<["1,2,3,4"], "mode=\"" # m # "\"">));
+                            !foreach(m, ["RGBA2RGB", "RGBA2BGR", "RGBA2GRAY"], Sample<["1,2,3,4"], "mode=\"" # m # "\"">),
+                            !foreach(m, ofPlanes, Sample<["2,6,4,1"], "mode=\"" # m # "\"">));
 }
 def Tess_FlipOp : VisionOp<"flip", "the elements along axes in the opposite order", "(*D) -> (*D)", "flip(x, axes)"> {
   let description = [{As by NumPy's flip; axes may be empty.}];

@@ -106,6 +106,28 @@ def test_pixels_of_uint8_are_rounded_and_limited():
     assert np.abs(yuv - cv2.cvtColor(x[0], cv2.COLOR_RGB2YUV)).max() <= 1
 
 
+@pytest.mark.parametrize("planes", ["NV12", "NV21", "YU12", "YV12"])
+def test_colours_of_planes(planes):
+    """MegEngine 1.13's numbers, whose integers round in between."""
+    for (first, second), full, video in (
+        ((150, 128), (100, 93, 139), (98, 89, 142)),
+        ((128, 150), (130, 85, 100), (133, 80, 98)),
+    ):
+        u, v = (second, first) if planes in ("NV21", "YV12") else (first, second)
+        x = np.full((1, 6, 4, 1), 100, np.uint8)
+        x[0, 4:, :, 0] = [u, v] * 2 if planes.startswith("NV") else [[u], [v]]
+        for mode, want in (
+            (f"YUV2RGB_{planes}", full),
+            (f"YUV2BGR_{planes}", full[::-1]),
+            (f"BT601_YUV2RGB_{planes}", video),
+            (f"BT601_YUV2BGR_{planes}", video[::-1]),
+            (f"YUV2GRAY_{planes}", (100,)),
+        ):
+            got = V.cvt_color(x, mode)
+            assert got.dtype == "uint8" and got.shape == (1, 4, 4, len(want))
+            assert np.abs(got.numpy().astype(int) - want).max() <= 1
+
+
 def test_positions_without_a_number():
     x, nothing = floats(1, 1, 3, 3), np.float32([[[[np.nan, 0.0], [np.inf, -np.inf]]]])
     for border in ("replicate", "constant"):

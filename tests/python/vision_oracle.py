@@ -171,15 +171,11 @@ def correlation(x, y, kernel_size, max_displacement, stride1, stride2, pad_size,
 
 def cvt_color(x, mode, delta):
     """By the formulas that the record has."""
+    if mode[-4:] in ("NV12", "NV21", "YU12", "YV12"):
+        return _of_planes(x[..., 0], mode[:-5], mode[-4:], delta)
     source, target = mode.split("2")
     if source.startswith("Y"):
-        y, first, second = np.moveaxis(x, -1, 0)
-        first, second = first - delta, second - delta
-        if source == "YUV":
-            parts = y + 1.14 * second, y - 0.395 * first - 0.581 * second, y + 2.032 * first
-        else:
-            parts = y + 1.403 * first, y - 0.714 * first - 0.344 * second, y + 1.773 * second
-        colours = dict(zip("RGB", parts, strict=True))
+        colours = dict(zip("RGB", _of_yuv(source, np.moveaxis(x, -1, 0), delta), strict=True))
     else:
         colours = dict(zip(source, np.moveaxis(x, -1, 0), strict=False))
     if source == "GRAY":
@@ -190,6 +186,32 @@ def cvt_color(x, mode, delta):
         parts = [grey] if target == "GRAY" else [grey, blue + delta, red + delta]
         return np.stack(parts, -1)
     return np.stack([colours[name] for name in target], -1)
+
+
+def _of_yuv(source, channels, delta):
+    """Red, green and blue."""
+    y, first, second = channels[0], channels[1] - delta, channels[2] - delta
+    if source == "YUV":
+        return y + 1.14 * second, y - 0.395 * first - 0.581 * second, y + 2.032 * first
+    if source == "BT601":
+        y = 1.164 * (y - delta / 8)
+        return y + 1.596 * first, y - 0.813 * first - 0.391 * second, y + 2.018 * second
+    return y + 1.403 * first, y - 0.714 * first - 0.344 * second, y + 1.773 * second
+
+
+def _of_planes(x, colours, planes, delta):
+    """Of images [N, 3 H / 2, W], pixel by pixel."""
+    count, height, width = x.shape[0], x.shape[1] * 2 // 3, x.shape[2]
+    out = np.empty((count, height, width, 1 if "GRAY" in colours else 3))
+    for n, i, j in np.ndindex(count, height, width):
+        if planes.startswith("NV"):
+            pair = x[n, height + i // 2, j // 2 * 2 : j // 2 * 2 + 2]
+        else:
+            pair = x[n, height:].reshape(2, height // 2, width // 2)[:, i // 2, j // 2]
+        u, v = pair[::-1] if planes in ("NV21", "YV12") else pair
+        rgb = _of_yuv("BT601" if "BT601" in colours else "YCrCb", (x[n, i, j], v, u), delta)
+        out[n, i, j] = x[n, i, j] if "GRAY" in colours else rgb[::-1] if "BGR" in colours else rgb
+    return out
 
 
 def flip(x, axes):

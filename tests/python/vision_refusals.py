@@ -22,6 +22,10 @@ VISION = {
     ),
     "cvt_color.x_must_have_rank_4": (["4,5,3"], "mode=RGB2BGR"),
     "cvt_color.last_axis_of_x_must_have_the_channels_of_mode": ([IMAGES], "mode=RGB2BGR"),
+    "cvt_color.height_of_x_must_be_a_multiple_of_3_and_its_width_even_for_planes_of_colours": (
+        ["1,4,4,1"],
+        "mode=YUV2RGB_NV12",
+    ),
     "flip.axes_must_be_distinct_axes_of_x": (["2,3"], "axes=[1, -1]"),
     "nms.boxes_must_have_rank_2": (["4", "4"], "iou_thresh=0.5"),
     "nms.scores_must_have_rank_1": (["3,4", "3,1"], "iou_thresh=0.5"),
