@@ -5,10 +5,11 @@ import re
 import numpy as np
 import pytest
 import tessera
-from scipy import stats
+from scipy import special, stats
 from tessera import distributions as D  # noqa: N812
 from tessera import jit
 from tessera.autodiff import grad
+from tessera.distributions._implicit import LogGamma
 
 from tests.python.helper import assert_close, numeric_gradient, same_bits
 
@@ -96,6 +97,51 @@ def test_gradients_of_samples():
     np.testing.assert_allclose(total(lambda a, b: D.Exponential(b + a * 0))[1], rates)
 
 
+@pytest.mark.parametrize("a", [1e-3, 0.1, 0.7, 1.0, 3.0, 40.0, 3000.0])
+def test_gradients_of_samples_by_the_concentration(a):
+    """The number of the same probability moves so: differences of SciPy's inverse functions."""
+    tessera.seed(11)
+    concentration = wide(np.full(50, a))
+    drawn = D.Gamma(concentration, wide(np.ones(50))).sample().numpy()
+    tessera.seed(11)
+    log_drawn = LogGamma()(concentration).numpy()
+    np.testing.assert_allclose(np.exp(log_drawn), drawn, 1e-12)
+
+    def logs(a):
+        tessera.seed(11)
+        return LogGamma()(a).sum()
+
+    got = grad(logs)(concentration).numpy()
+    step, known = 1e-4 * a, drawn > 1e-200
+    by_p = special.gammaincinv([[a - step], [a + step]], special.gammainc(a, drawn))
+    by_q = special.gammainccinv([[a - step], [a + step]], special.gammaincc(a, drawn))
+    low, high = np.where(drawn < a, by_p, by_q)
+    want = (np.log(high[known]) - np.log(low[known])) / (2 * step)
+    np.testing.assert_allclose(got[known], want, 2e-5)
+
+
+def test_gradients_of_gamma_and_beta():
+    """By the parameters of a mean over many samples: of a / r, and of a / (a + b)."""
+    a, b = wide(np.array(1.7)), wide(np.array(2.5))
+
+    def mean(make):
+        def call(a, b):
+            tessera.seed(5)
+            return make(a, b).rsample(20_000).mean()
+
+        return [each.item() for each in grad(call, (0, 1))(a, b)]
+
+    for make, want in (
+        (D.Gamma, [1 / 2.5, -1.7 / 2.5**2]),
+        (D.Beta, [2.5 / 4.2**2, -1.7 / 4.2**2]),
+    ):
+        np.testing.assert_allclose(mean(make), want, 0.03)
+        tessera.seed(6)
+        law, want = make(a, b), make(a, b).sample(7)
+        tessera.seed(6)
+        assert same_bits(law.rsample(7), want)
+
+
 def test_bernoulli():
     p, x = np.array([0.0, 0.3, 1.0]), np.array([[0.0], [1.0], [0.5]])
     own, law = D.Bernoulli(wide(p)), stats.bernoulli(p)
@@ -165,8 +211,8 @@ def test_traced_calls_give_the_same_numbers():
          lambda: D.Categorical([1.0], [1.0])),
         (ValueError, "Categorical: probs must be at least 0", lambda: D.Categorical([-1.0])),
         (ValueError, "Categorical: logits must have an axis", lambda: D.Categorical(logits=1.0)),
-        (NotImplementedError, "Gamma: rsample must be one of its methods, got",
-         lambda: D.Gamma(1.0, 1.0).rsample()),
+        (NotImplementedError, "Bernoulli: rsample must be one of its methods, got",
+         lambda: D.Bernoulli(0.5).rsample()),
         (NotImplementedError, "Categorical: mean must be", lambda: D.Categorical([1.0]).mean),
     ],
 )  # fmt: skip

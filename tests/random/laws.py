@@ -18,7 +18,7 @@ _MADE = {
 _NOT_OF_ALL = {"log_prob": ("Normal", "Uniform", "Exponential", "Gamma", "Beta"),
                "cdf": ("Normal", "Uniform", "Exponential", "Bernoulli"),
                "icdf": ("Uniform", "Exponential"),
-               "rsample": ("Normal", "Uniform", "Exponential")}  # fmt: skip
+               "rsample": ("Normal", "Uniform", "Exponential", "Gamma", "Beta")}  # fmt: skip
 # What has a result to compare; a value outside of the support has the density 0.
 _EXACT = {
     "log_prob": ".log_prob({f} * 0.75)", "entropy": ".entropy()", "mean": ".mean",

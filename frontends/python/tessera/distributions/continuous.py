@@ -7,6 +7,7 @@ import math
 from .. import functional as F  # noqa: N812
 from ..functional._gamma import digamma, log_gamma
 from ..random import default_rng
+from ._implicit import LogGamma
 from .distribution import Distribution, check, check_positive, times_log, within
 
 
@@ -146,10 +147,17 @@ class Exponential(Distribution):
         return -F.log1p(-(prob + self.rate * 0)) / self.rate
 
 
-class Gamma(Distribution):
+class _OfGamma(Distribution):
+    def _log_numbers(self, concentration, size):
+        """Logarithms of numbers of gamma(concentration, 1), float64[*size, *B]."""
+        wide = F.astype(F.broadcast_to(concentration, self._shape(size)), "float64")
+        return LogGamma()(wide)
+
+
+class Gamma(_OfGamma):
     """The gamma distribution of the mean concentration / rate.
 
-    It has no rsample: how a number moves with the concentration is no closed formula.
+    Samples have gradients of first order, implicit ones by the concentration: see _implicit.py.
 
     ValueError: concentration and rate must be positive.
 
@@ -165,6 +173,12 @@ class Gamma(Distribution):
         """See Distribution."""
         parameters = self.concentration, 1 / self.rate
         return default_rng.gamma(*parameters, _size(size), self.rate.dtype.name)
+
+    def rsample(self, size=()):
+        """See Distribution."""
+        scale = F.astype(1 / self.rate, "float64")
+        value = F.exp(self._log_numbers(self.concentration, size)) * scale
+        return F.astype(value, self.rate.dtype)
 
     def log_prob(self, value):
         """See Distribution."""
@@ -189,11 +203,11 @@ class Gamma(Distribution):
         return self.concentration / F.square(self.rate)
 
 
-class Beta(Distribution):
+class Beta(_OfGamma):
     """The beta distribution of the density x^(concentration1 - 1) (1 - x)^(concentration0 - 1) /
     B(concentration1, concentration0).
 
-    It has no rsample, as Gamma.
+    Samples have gradients of first order, as those of Gamma.
 
     ValueError: both must be positive.
 
@@ -209,6 +223,13 @@ class Beta(Distribution):
         """See Distribution."""
         a, b = self.concentration1, self.concentration0
         return default_rng.beta(a, b, _size(size), a.dtype.name)
+
+    def rsample(self, size=()):
+        """See Distribution."""
+        a, b = (
+            self._log_numbers(each, size) for each in (self.concentration1, self.concentration0)
+        )
+        return F.astype(F.sigmoid(a - b), self.concentration1.dtype)
 
     def log_prob(self, value):
         """See Distribution."""
