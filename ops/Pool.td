@@ -241,12 +241,10 @@ class AdaptivePool1d<string m, string what, string function> : SequencePool<m, w
   let sampleRank = 0;
   let arguments = !con((ins Tess_Float:$x, DenseI64ArrayAttr:$output_size), unevenAttr);
   let shapes = "(N, C, L) -> (N, C, *@output_size)";
-  let check = "adaptivePool";
   let lowering = Composite<>;
   let forward = [Sequence<(op<!subst("1d", "2d", m), "output_size=[1, *$output_size];uneven=$uneven"> imageOfX)>.all];
   let attrFacts = AdaptiveFacts<1, "length of the result">.all;
   let python = Py<"functional.pool", m, [], "", ["x=inp", "output_size=oshp"]>;
-  let constraints = oneSize;
   let version = 2;
   let upgrades = ["1: default uneven true"];
   let samples = [Sample<["2,3,6"], "output_size=[3]">, Sample<["1,2,7"], "output_size=[3]">,

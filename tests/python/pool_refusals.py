@@ -9,14 +9,22 @@ BACK = "1,2,3,3,3"
 POOLINGS = {
     "adaptive_avg_pool3d.x_must_have_rank_5": (["1,2,3,3"], "output_size=[1, 1, 1]"),
     "adaptive_max_pool3d.x_must_have_rank_5": (["1,2,3,3"], "output_size=[1, 1, 1]"),
-    **{
-        f"adaptive_{kind}_pool{axes}d.output_size_must_not_be_above_the_sizes_of_x": (
-            ["1,2" + ",4" * axes],
-            f"output_size=[{', '.join(['1', '1', '5'][3 - axes :])}]",
-        )
-        for kind in ("avg", "max")
-        for axes in (1, 2, 3)
-    },
+    "adaptive_avg_pool2d.output_size_must_not_be_above_the_sizes_of_x": (
+        ["1,2,4,4"],
+        "output_size=[1, 5]",
+    ),
+    "adaptive_max_pool2d.output_size_must_not_be_above_the_sizes_of_x": (
+        ["1,2,4,4"],
+        "output_size=[5, 1]",
+    ),
+    "adaptive_avg_pool3d.output_size_must_not_be_above_the_sizes_of_x": (
+        [VOLUME],
+        "output_size=[1, 1, 5]",
+    ),
+    "adaptive_max_pool3d.output_size_must_not_be_above_the_sizes_of_x": (
+        [VOLUME],
+        "output_size=[5, 1, 1]",
+    ),
     "avg_pool3d.x_must_have_rank_5": (["4,4"], CUBE),
     "avg_pool3d.padding_must_be_below_the_windows_size": ([VOLUME], ALONE),
     "avg_pool3d.window_must_fit_into_the_padded_input": ([VOLUME], WIDE),
