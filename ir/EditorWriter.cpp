@@ -34,8 +34,7 @@ private:
     auto see = [&](uint32_t symbol) { (symbol < sizes::kDataSymbols ? dims : dataSizes).try_emplace(symbol, 0); };
     for (const NodeRef &node : nodes) {
       for (int64_t size : node->kind() == Node::Kind::Input ? node->metas.front().shape : Shape())
-        if (sizes::isSymbolic(size))
-          (void)sizes::substitute(size, [&](uint32_t symbol) { return see(symbol), sizes::symbol(symbol); });
+        sizes::forEachSymbol(size, see);
       if (node->isOperator())
         node->normalised().forEachSymbol(see);
     }

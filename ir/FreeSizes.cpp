@@ -47,11 +47,7 @@ bool hasNodeSymbols(const OpDef &op) {
 
 bool hasNodeSymbols(int64_t size) {
   bool found = false;
-  if (sizes::isSymbolic(size))
-    (void)sizes::substitute(size, [&](uint32_t symbol) {
-      found |= isNodeSymbol(symbol);
-      return sizes::symbol(symbol);
-    });
+  sizes::forEachSymbol(size, [&](uint32_t symbol) { found |= isNodeSymbol(symbol); });
   return found;
 }
 

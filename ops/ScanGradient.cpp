@@ -105,11 +105,7 @@ void ReverseBody::findActive() {
 /// Whether data decides the size in a trip: other trips have another.
 static bool isOfTrip(int64_t size) {
   bool found = size == kUnknown;
-  if (sizes::isSymbolic(size))
-    (void)sizes::substitute(size, [&](uint32_t symbol) {
-      found |= isBodySymbol(symbol);
-      return sizes::symbol(symbol);
-    });
+  sizes::forEachSymbol(size, [&](uint32_t symbol) { found |= isBodySymbol(symbol); });
   return found;
 }
 

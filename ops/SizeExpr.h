@@ -60,6 +60,8 @@ inline int64_t agreed(int64_t a, int64_t b) { return isSymbolic(a) ? b : a; }
 /// Whether `size` is known to be at least `least` by what symbols are at least; max and min rely on that, too.
 bool isAtLeast(int64_t size, int64_t least);
 
+/// Visits every symbol in the expression, some perhaps more than once.
+void forEachSymbol(int64_t size, llvm::function_ref<void(uint32_t symbol)> visit);
 /// Gives the value of a symbol: a number, another expression, or kUnknown.
 using SymbolValue = llvm::function_ref<int64_t(uint32_t symbol)>;
 /// `size` with each symbol replaced.

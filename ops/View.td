@@ -35,7 +35,7 @@ def Tess_ReshapeOp : ViewOp<"reshape", "the same elements in another shape", "Re
 }
 def Tess_TransposeOp : ViewOp<"transpose", "axes in another order", "Permute", "transpose", "np.transpose(x, pattern or None)"> {
   let description = [{Axis i of the result is axis pattern[i] of x; an empty pattern reverses the axes. As
-    NumPy's transpose.}];
+    NumPy's transpose. In Python, "x" in the pattern is a new axis of size 1.}];
   let arguments = (ins Tess_Moved:$x, DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$pattern);
   let gradientRule = "transpose";
   let normalise = "pattern";

@@ -61,10 +61,7 @@ Recorder::Axes Recorder::axesOf(TensorImpl &tensor) {
     if (!sizes::isSymbolic(size))
       continue;
     axes.free |= 1u << axis;
-    (void)sizes::substitute(size, [&](uint32_t symbol) {
-      axes.trip |= isOfTrip(symbol) ? 1u << axis : 0;
-      return kUnknown;
-    });
+    sizes::forEachSymbol(size, [&](uint32_t symbol) { axes.trip |= isOfTrip(symbol) ? 1u << axis : 0; });
   }
   return axes;
 }
