@@ -118,8 +118,8 @@ static llvm::Error badAttr(AttrPlace place, const char *must, PyObject *object) 
 /// The only element of an array as an int; null and a TypeError where there is none.
 static nb::object elementOf(PyObject *array) {
   nb::object element = nb::steal(PyObject_CallMethod(array, "item", nullptr));
-  if (!element && PyErr_ExceptionMatches(PyExc_ValueError)) // of several
-    PyErr_SetNone(PyExc_TypeError);
+  if (!element && (PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_AttributeError)))
+    PyErr_SetNone(PyExc_TypeError); // of several, or a memoryview
   return nb::steal(element ? PyNumber_Index(element.ptr()) : nullptr);
 }
 

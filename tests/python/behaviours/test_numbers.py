@@ -86,6 +86,8 @@ def test_names_of_parameters():
     assert M.ReLU()(x=x).shape == M.LinearRelu(2, 3)(inp=x)[:, :2].shape == (2, 2)
     with pytest.raises(TypeError, match="set_value"):
         x.set_value()
+    with pytest.raises(TypeError, match="cummin: axis must be an int, got"):
+        F.cummin(x, memoryview(b"1"))
     with pytest.raises(ValueError, match="general_norm: normalized_axis must name an axis, got"):
         F.general_norm(x, ())
 
