@@ -64,7 +64,7 @@ def parse_arguments():
         "--tess-run",
         type=Path,
         default=os.environ.get("TESS_RUN"),
-        help="the tess-run program; default: $TESS_RUN, else where Bazel builds it",
+        help="the tess-run program; default: $TESS_RUN, else a wheel's, else where Bazel builds it",
     )
     options = parser.parse_args()
     tessera.set_default_device(options.device)
@@ -76,8 +76,10 @@ def parse_arguments():
 
 
 def find_tess_run():
-    """tess-run where Bazel puts it, seen from the package's folder."""
+    """tess-run of a wheel, or where Bazel puts it, seen from the package's folder."""
     package = Path(tessera.__file__).resolve()
+    if (package.parent / "bin" / "tess-run").is_file():
+        return package.parent / "bin" / "tess-run"
     for folder in (*Path(tessera.__file__).absolute().parents, *package.parents, Path.cwd()):
         for name in ("tools/tess-run", "bazel-bin/tools/tess-run"):
             if (folder / name).is_file():

@@ -1,4 +1,5 @@
 import pathlib
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -29,6 +30,19 @@ def test_pip_installs_the_wheel(package, tmp_path):
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True
     )
     assert run.stdout == "42\n"
+
+
+def test_a_program_is_a_command(package, tmp_path):
+    program = shutil.copy("/bin/echo", tmp_path / "greet")
+    make_wheel.main(package, tmp_path, program)
+    install = [sys.executable, "-m", "pip", "install", "--no-deps", "--no-index", "--quiet"]
+    wheel = next(tmp_path.glob("*.whl"))
+    subprocess.run([*install, "--target", tmp_path / "site", wheel], check=True)
+    run = subprocess.run(
+        [tmp_path / "site" / "bin" / "greet", "hello you"],
+        env={"PYTHONPATH": str(tmp_path / "site")}, capture_output=True, text=True,
+    )  # fmt: skip
+    assert run.stdout == "hello you\n"
 
 
 def test_caches_stay_out(package, tmp_path):

@@ -1,8 +1,8 @@
-"""Writes a plain wheel of the package: its tree, and the shared libraries a machine may lack.
+"""Writes a plain wheel of the package: its tree, programs, and shared libraries a machine may lack.
 
-usage: make_wheel.py PACKAGE_FOLDER DIST_FOLDER
+usage: make_wheel.py PACKAGE_FOLDER DIST_FOLDER [PROGRAM ...]
 The extension looks for libraries in `_libs` beside it first (an RPATH, so that it holds for their
-dependencies too).
+dependencies too), a program in `bin` as well. A program is a command where the wheel is installed.
 """
 
 import base64
@@ -39,6 +39,12 @@ Requires-Dist: tensorboardX; extra == "tensorboard"
 Provides-Extra: vision
 Requires-Dist: opencv-python-headless; extra == "vision"
 """
+COMMAND = """#!python
+import importlib.util, os, sys
+package = os.path.dirname(importlib.util.find_spec("tessera").origin)
+program = os.path.join(package, "bin", "{name}")
+os.execv(program, [program, *sys.argv[1:]])
+"""
 WHEEL = f"Wheel-Version: 1.0\nGenerator: tools/dev wheel\nRoot-Is-Purelib: false\nTag: {TAG}\n"
 
 
@@ -47,6 +53,14 @@ def package_files(package):
         path for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts
     )
     return {f"{package.name}/{path.relative_to(package)}": path for path in sorted(files)}
+
+
+def program_files(package, programs):
+    return {f"{package.name}/bin/{path.name}": path for path in map(pathlib.Path, programs)}
+
+
+def is_program(name):
+    return "/bin/" in name
 
 
 def needed_libraries(extension):
@@ -74,7 +88,7 @@ def bundled_libraries(package, files):
     for path in opened.values():
         libraries.update(needed_libraries(path))
     for name, path in files.items():
-        if name.endswith(".so"):
+        if name.endswith(".so") or is_program(name):
             libraries.update(needed_libraries(path))
     return {f"{package.name}/_libs/{name}": path for name, path in sorted(libraries.items())}
 
@@ -98,17 +112,24 @@ def record_line(name, content):
 def write_wheel(path, contents, info):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
         for name, content in contents.items():
-            wheel.writestr(name, content)
+            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            runs = is_program(name) or ".data/scripts/" in name
+            entry.external_attr = (0o100755 if runs else 0o100644) << 16  # of a plain file
+            wheel.writestr(entry, content)
         record = "".join(record_line(name, content) for name, content in contents.items())
         wheel.writestr(f"{info}/RECORD", record + f"{info}/RECORD,,\n")
 
 
-def main(package, dist):
+def main(package, dist, *programs):
     package, version = pathlib.Path(package), read_version(pathlib.Path(package))
-    files = package_files(package)
+    files = {**package_files(package), **program_files(package, programs)}
     files.update(bundled_libraries(package, files))
     contents = {name: path.read_bytes() for name, path in files.items()}
     info = f"tessera-{version}.dist-info"
+    for program in map(pathlib.Path, programs):
+        command = COMMAND.format(name=program.name).encode()
+        contents[f"tessera-{version}.data/scripts/{program.name}"] = command
     contents[f"{info}/METADATA"] = METADATA.format(version=version).encode()
     contents[f"{info}/WHEEL"] = WHEEL.encode()
     path = pathlib.Path(dist) / f"tessera-{version}-{TAG}.whl"
