@@ -93,8 +93,8 @@ Tensor groupNorm(const Tensor &inp, int64_t numGroups, bool affine = true, const
                  const Tensor &bias = {}, double eps = 1e-5);
 Tensor instanceNorm(const Tensor &inp, bool affine = true, const Tensor &weight = {}, const Tensor &bias = {},
                     double eps = 1e-5);
-Tensor generalNorm(const Tensor &inp, const Sizes &normalizedShape, const Sizes &normalizedAxis, bool affine = true,
-                   const Tensor &weight = {}, const Tensor &bias = {}, double eps = 1e-5);
+Tensor generalNorm(const Tensor &inp, const Sizes &normalizedAxis, bool affine = true, const Tensor &weight = {},
+                   const Tensor &bias = {}, double eps = 1e-5);
 
 /// Normalised exponentials; without an axis along axis 1, or 0 for 0, 1 and 3 axes.
 Tensor softmax(const Tensor &inp, std::optional<int64_t> axis = std::nullopt);
