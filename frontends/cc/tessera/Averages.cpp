@@ -60,7 +60,7 @@ void Averages::loadStateDict(const StateDict &state) {
     if (found == state.end() || found->second.shape() != tensor.shape() || state.size() != own.size())
       throw Error(ErrorCode::InvalidArgument,
                   texts::text(name, ": averages must be ", averages.size(), " of the parameters' shapes, got ",
-                              state.size() ? state.size() - 1 : 0, ", with ", key, " of another"));
+                              state.empty() ? 0 : state.size() - 1, ", with ", key, " of another"));
   }
   for (size_t i = 0; i < averages.size(); ++i)
     averages[i].assign(state.at(std::to_string(i)).astype(averages[i].dtype()));

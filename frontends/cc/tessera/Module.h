@@ -25,7 +25,7 @@ namespace tessera {
 
 namespace translated {
 struct Parts;
-}
+} // namespace translated
 
 /// A function of tensors with named parameters, buffers and children. Not thread-safe.
 class Module {

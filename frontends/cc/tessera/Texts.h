@@ -34,7 +34,7 @@ inline std::string quoted(const std::string &x) { return "'" + x + "'"; }
 inline std::string strOf(const std::string &x) { return x; }
 /// `x.upper()`.
 inline std::string upperOf(std::string x) {
-  std::transform(x.begin(), x.end(), x.begin(), [](unsigned char letter) { return std::toupper(letter); });
+  std::ranges::transform(x, x.begin(), [](unsigned char letter) { return std::toupper(letter); });
   return x;
 }
 /// `between.join(parts)`.

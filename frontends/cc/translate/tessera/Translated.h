@@ -175,18 +175,18 @@ inline int64_t at(const Shape &list, int64_t index) { return list.at(index < 0 ?
 template <size_t N> const Tensor &at(const std::array<Tensor, N> &list, size_t index) { return list.at(index); }
 /// How many of the sorted numbers are at most `value`.
 inline int64_t bisectRightOf(const Shape &sorted, int64_t value) {
-  return std::upper_bound(sorted.begin(), sorted.end(), value) - sorted.begin();
+  return std::ranges::upper_bound(sorted, value) - sorted.begin();
 }
 /// `sorted(list)`.
 inline Shape sortedOf(Shape list) {
-  std::sort(list.begin(), list.end());
+  std::ranges::sort(list);
   return list;
 }
 /// `min(x, y)`.
 inline int64_t minOf(int64_t x, int64_t y) { return std::min(x, y); }
 /// `value in list`.
 template <typename T, typename V> bool contains(const std::vector<T> &list, const V &value) {
-  return std::find(list.begin(), list.end(), value) != list.end();
+  return std::ranges::find(list, value) != list.end();
 }
 
 /// `isinstance(x, int)`.
@@ -199,8 +199,9 @@ inline Shape listOf(const Shape &x) { return x; }
 template <typename T> int64_t lenOf(const std::vector<T> &list) { return int64_t(list.size()); }
 /// As many different numbers; duplicates are gone.
 inline Shape setOf(Shape list) {
-  std::sort(list.begin(), list.end());
-  list.erase(std::unique(list.begin(), list.end()), list.end());
+  std::ranges::sort(list);
+  const auto repeated = std::ranges::unique(list);
+  list.erase(repeated.begin(), repeated.end());
   return list;
 }
 /// `range(start, stop)`.

@@ -241,7 +241,7 @@ Tensor instanceNorm(const Tensor &inp, bool affine, const Tensor &weight, const 
 
 Tensor generalNorm(const Tensor &inp, const Sizes &normalizedAxis, bool affine, const Tensor &weight,
                    const Tensor &bias, double eps) {
-  Shape axes = normalizedAxis.list();
+  const Shape &axes = normalizedAxis.list();
   if (axes.empty())
     throw Error(ErrorCode::InvalidArgument, "general_norm: normalized_axis must name an axis, got none");
   return functional::general_norm(inp, onlyIf(affine, weight), onlyIf(affine, bias), axes, eps);

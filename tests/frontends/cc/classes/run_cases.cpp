@@ -232,7 +232,7 @@ void runAverages(Run &run) {
 
 } // namespace
 
-int main(int argc, char **argv) try {
+int main(int /*argc*/, char **argv) try {
   Run run(tessera::load(argv[1]));
   runModules(run);
   runOptimizers(run);
