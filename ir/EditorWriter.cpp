@@ -1,5 +1,6 @@
 //===- EditorWriter.cpp - nodes as a graph --------------------------------===//
 #include "ir/GraphEditor.h"
+#include "ir/SizeChecks.h"
 #include "ops/Error.h"
 #include "ops/SizeExpr.h"
 
@@ -35,8 +36,11 @@ private:
     for (const NodeRef &node : nodes) {
       for (int64_t size : node->kind() == Node::Kind::Input ? node->metas.front().shape : Shape())
         sizes::forEachSymbol(size, see);
-      if (node->isOperator())
-        node->normalised().forEachSymbol(see);
+      if (!node->isOperator())
+        continue;
+      node->normalised().forEachSymbol(see);
+      for (const SizeCheck &check : checksOf(*node))
+        sizes::forEachSymbol(check.size, see);
     }
     for (auto *symbols : {&dims, &dataSizes})
       for (auto [index, entry] : llvm::enumerate(*symbols))
@@ -111,10 +115,19 @@ private:
     return llvm::Error::success();
   }
 
+  llvm::SmallVector<SizeCheck, 2> checksOf(const Node &node) const {
+    return sizeChecks(node.normalised(), metasOf(node.operands), node.segments);
+  }
+
   llvm::Error writeOperator(Node &node) {
     llvm::SmallVector<Value, 4> operands;
     for (const Var &operand : node.operands)
       operands.push_back(values[operand.node.get()][operand.result]);
+    auto checks = checksOf(node);
+    for (SizeCheck &check : checks)
+      check.size = sizes::substitute(check.size, [&](uint32_t symbol) { return sizeOf(symbol); });
+    if (llvm::Error error = appendChecks(builder, node.op, checks, operands, node.location))
+      return error;
     OpDef op = node.normalised();
     if (op.hasExpressions())
       op = op.withSymbols([&](uint32_t symbol) { return sizeOf(symbol); });

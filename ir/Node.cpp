@@ -72,7 +72,7 @@ llvm::Expected<NodeRef> Node::apply(const OpDef &op, llvm::ArrayRef<Var> operand
   return node;
 }
 
-static Metas metasOf(llvm::ArrayRef<Var> vars) {
+Metas metasOf(llvm::ArrayRef<Var> vars) {
   Metas metas;
   for (const Var &var : vars)
     metas.push_back(var.meta());

@@ -28,6 +28,7 @@ struct Var {
 };
 /// Results, or operands, of a node.
 using Vars = llvm::SmallVector<Var, 4>;
+Metas metasOf(llvm::ArrayRef<Var> vars);
 
 /// One node. GraphEditor changes what it reads and is; its names anyone may change. One thread at a time.
 class Node : public std::enable_shared_from_this<Node> {

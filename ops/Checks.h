@@ -25,6 +25,7 @@ TESS_CHECK(norm);
 TESS_CHECK(sumTo);
 
 // ViewShapes.cpp
+TESS_CHECK(matchSize);
 TESS_CHECK(reshapeLike);
 TESS_CHECK(broadcastLike);
 

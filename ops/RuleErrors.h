@@ -33,9 +33,14 @@ inline Metas single(llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<int64_t>
 /// `axis` counted from the front.
 inline int64_t fromFront(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
 
-/// Both numbers, and different.
+/// Both numbers, and different. Of expressions it is taken for granted that they are not, and told (sizes::agreed).
 inline bool differs(int64_t a, int64_t b) {
-  return a != kUnknown && b != kUnknown && a != b && !sizes::isSymbolic({a, b});
+  if (a == b || a == kUnknown || b == kUnknown)
+    return false;
+  if (!sizes::isSymbolic({a, b}))
+    return true;
+  sizes::agreed(a, b);
+  return false;
 }
 
 } // namespace tess::shapes

@@ -107,7 +107,7 @@ llvm::Error Matcher::mismatch(unsigned symbol, unsigned operand, int64_t value) 
 llvm::Error Matcher::matchDim(const DimPattern &dim, unsigned operand, unsigned axis) {
   int64_t value = operands[operand].shape[axis];
   if (dim.kind == DimPattern::Literal) {
-    if (value == dim.literal || value == kUnknown || sizes::isSymbolic(value))
+    if (agree(value, dim.literal))
       return llvm::Error::success();
     return invalidArgument(op.name() + ": dimension " + llvm::Twine(axis) + " of " + nameOf(operand) + " must be " +
                            llvm::Twine(dim.literal) + ", got " + shown(operand));

@@ -182,6 +182,18 @@ int64_t extreme(AtomKind kind, int64_t a, int64_t b) {
 
 bool isKnown(int64_t handle) { return Table::get().knows(handle); }
 
+/// The innermost one of this thread.
+static thread_local constinit AgreedSizes *listener = nullptr;
+
+AgreedSizes::AgreedSizes() : outer(listener) { listener = this; }
+AgreedSizes::~AgreedSizes() { listener = outer; }
+
+int64_t agreed(int64_t a, int64_t b) {
+  if (listener && a != b)
+    listener->found.emplace_back(a, b);
+  return isSymbolic(a) ? b : a;
+}
+
 bool isAtLeast(int64_t size, int64_t least) {
   if (!isSymbolic(size))
     return size != kUnknown && size >= least;

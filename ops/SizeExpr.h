@@ -54,8 +54,22 @@ int64_t maximum(int64_t a, int64_t b);
 int64_t minimum(int64_t a, int64_t b);
 
 /// The one size of two axes that must be equal, of which one is an expression: the number, if one is. That they are
-/// equal is taken for granted: the program's run finds out.
-inline int64_t agreed(int64_t a, int64_t b) { return isSymbolic(a) ? b : a; }
+/// equal is taken for granted, and told to the thread's AgreedSizes: the program's run finds out.
+int64_t agreed(int64_t a, int64_t b);
+
+/// The pairs of sizes that agreed() took for equal on this thread while this lives; the innermost hears of them.
+class AgreedSizes {
+public:
+  AgreedSizes();
+  ~AgreedSizes();
+  AgreedSizes(const AgreedSizes &) = delete;
+  llvm::ArrayRef<std::pair<int64_t, int64_t>> pairs() const { return found; }
+
+private:
+  friend int64_t agreed(int64_t a, int64_t b);
+  llvm::SmallVector<std::pair<int64_t, int64_t>, 2> found;
+  AgreedSizes *outer;
+};
 
 /// Whether `size` is known to be at least `least` by what symbols are at least; max and min rely on that, too.
 bool isAtLeast(int64_t size, int64_t least);

@@ -74,7 +74,7 @@ bool broadcastInto(Shape &shape, llvm::ArrayRef<int64_t> other) {
     if (mine == 1 || mine == kUnknown)
       mine = theirs;
     else if (sizes::isSymbolic({mine, theirs}))
-      mine = theirs == kUnknown ? mine : sizes::agreed(mine, theirs);
+      mine = sizes::isSymbolic(mine) && theirs != kUnknown ? theirs : mine; // or one repeats, which the run finds out
     else if (theirs != kUnknown)
       return false;
   }

@@ -130,6 +130,20 @@ def Tess_SwapAxesOp : ViewOp<"swapaxes", "two axes exchanged", "Permute", "swapa
   let samples = [Sample<["2,3"]>, Sample<["2,3,4"], "axis1=0;axis2=2">, Sample<["7"], "axis1=0;axis2=0">,
                  Sample<["0,3"], "axis1=0;axis2=1">];
 }
+def Tess_MatchSizeOp : ViewOp<"match_size", "x, whose axis must have a size", "Reshape", "", "x", "(*D) -> (*D)", "reshape"> {
+  let check = "matchSize";
+  let description = [{x as it is. A program whose sizes are free refuses a run in which they differ: composites compute
+    with operators that would repeat an axis of size 1.}];
+  let arguments = (ins Tess_Moved:$x, SI64Attr:$size, DefaultValuedAttr<SI64Attr, "0">:$axis,
+                   DefaultValuedStrAttr<StrAttr, "match_size">:$user);
+  let gradient = [(same $dout)];
+  let attrFacts = [SizeAttr<"size">, Range<"size", "0", "9007199254740992.0">, Axis<"axis", "x">,
+                   Doc<"size", "what the axis must have">, Doc<"axis", "axis of x">,
+                   Doc<"user", "operator that the refusal names">];
+  let constraints = ["sizes must match"];
+  let samples = [Sample<["2,3"], "size=2">, Sample<["2,3"], "size=3;axis=-1">, Sample<["0,3"], "size=0;user=\"add\"">];
+  let onnx = "Identity";
+}
 
 //===----------------------------------------------------------------------===//
 // The same, with the shape of a tensor

@@ -183,6 +183,15 @@ namespace tess::checks {
 
 using namespace shapes;
 
+llvm::Error matchSize(const OpDef &op, Operands operands, Segments) {
+  const TensorMeta &x = operands[0];
+  int64_t axis = fromFront(op.i64("axis"), x.rank()), size = op.i64("size");
+  if (!differs(x.shape[axis], size))
+    return llvm::Error::success();
+  return invalidArgument(op.str("user") + ": sizes must match, got axis " + llvm::Twine(axis) + " of " + toString(x) +
+                         " and " + llvm::Twine(size));
+}
+
 llvm::Error reshapeLike(const OpDef &op, Operands operands, Segments) {
   if (differs(operands[0].numElements(), operands[1].numElements()))
     return mustHoldOfTwo(op, "number of elements must be the same", operands, 0, 1);

@@ -26,7 +26,7 @@ static llvm::Error checkBinds(const ir::Graph &graph, const RecordingRef &record
 llvm::Expected<compiler::WrittenProgram> dumpProgram(llvm::StringRef path, const RecordingRef &recorded,
                                                      llvm::StringRef name, GraphOptions options,
                                                      const ProgramFileOptions &file) {
-  options.captureAsConstants = options.keepsState = true;
+  options.captureAsConstants = options.keepsState = options.checksSizes = true;
   llvm::Expected<ir::Graph> graph = buildGraph(*recorded, options);
   if (!graph)
     return graph.takeError();

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "compiler/ProgramFile.h"
-#include "eager/tracing/Recording.h"
+#include "eager/tracing/RecordingGraph.h"
 #include "ir/GraphNames.h"
 
 namespace tess::eager {

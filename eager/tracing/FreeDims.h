@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 #pragma once
 
-#include "eager/tracing/Recording.h"
+#include "eager/tracing/RecordingGraph.h"
 #include "runtime/bind/Bind.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 

@@ -11,7 +11,6 @@
 #include "eager/BlockPool.h"
 #include "eager/Location.h"
 #include "eager/Tracer.h"
-#include "ir/GraphBuilder.h"
 
 #include <map>
 #include <memory>
@@ -21,9 +20,6 @@ namespace tess::eager {
 struct Segment;
 class SizeTensors;
 class SymbolicShapes;
-
-/// Names and bounds that a user gives to the dimensions of an argument: index of a NamedDim, or -1.
-using ArgumentDims = llvm::SmallVector<int, 4>;
 
 /// What a function did: its values by number and its operators in order. Immutable once the recorder has ended, but
 /// for the snapshots.
@@ -273,28 +269,5 @@ inline void noteGrad(TensorImpl &variable) {
 
 /// Whether TESS_DISABLE_TRACE is set, and not to 0. Each traced call asks, because the environment may change.
 bool isTraceDisabled();
-
-/// How a recording becomes a program.
-struct GraphOptions {
-  /// Captured variables that are not updated become constants.
-  bool captureAsConstants = false;
-  /// Variables that are updated become state of the program, which starts with their values now (files).
-  bool keepsState = false;
-  /// Names of arguments and outputs; defaults "arg0", "output0".
-  std::vector<std::string> argumentNames, outputNames;
-  std::vector<ir::NamedDim> dims;
-  /// Per argument; empty: all sizes as recorded.
-  std::vector<ArgumentDims> argumentDims;
-  /// Arguments that the caller gives up: a result of the same shape and dtype may take over the memory of one.
-  std::vector<unsigned> donated;
-};
-
-/// Whether the function updates the captured variable of value `number`.
-bool isUpdated(const Recording &recording, uint32_t number);
-
-/// The program of a recording. Inputs: the arguments, then the captured variables that are no constants, in their
-/// order. Outputs: those of the function, then the updates. State comes last in both. InvalidArgument when state would
-/// change its dtype or shape.
-llvm::Expected<ir::Graph> buildGraph(const Recording &recording, const GraphOptions &options);
 
 } // namespace tess::eager

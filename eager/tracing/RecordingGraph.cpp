@@ -1,6 +1,7 @@
 //===- RecordingGraph.cpp - a recording as a graph -----------------------===//
-#include "eager/tracing/Recording.h"
+#include "eager/tracing/RecordingGraph.h"
 #include "eager/tracing/SymbolicShapes.h"
+#include "ir/SizeChecks.h"
 #include "ops/Error.h"
 #include "ops/SizeExpr.h"
 #include "llvm/ADT/DenseMap.h"
@@ -23,6 +24,9 @@ private:
   llvm::Error writeUnread();
   llvm::Error writeOps();
   OpDef withKnownSizes(const Recording::Op &op);
+  int dimOf(uint32_t symbol) const;
+  int64_t namedOnce(uint32_t symbol) const;
+  llvm::Error writeChecks(const Recording::Op &op, llvm::MutableArrayRef<ir::GraphBuilder::Value> operands);
   int64_t sizeOf(uint32_t symbol);
   int64_t dataSizeOf(uint32_t symbol);
   llvm::Error writeOutputs();
@@ -127,16 +131,36 @@ int64_t GraphWriter::dataSizeOf(uint32_t symbol) {
   return sizes::symbol(sizes::kDataSymbols + number->second);
 }
 
+/// The named dimension that the size of a value's axis is; -1: none.
+int GraphWriter::dimOf(uint32_t symbol) const {
+  unsigned axis = axisOf(symbol);
+  size_t argument = llvm::find(recording.arguments(), ownerOf(symbol)) - recording.arguments().begin();
+  if (argument < options.argumentDims.size() && axis < options.argumentDims[argument].size())
+    return options.argumentDims[argument][axis];
+  return -1;
+}
+
+/// Whether data decides the size in each run.
+static bool isOfData(const Recording &recording, uint32_t symbol) {
+  return symbol >= sizes::kDataSymbols && recording.values()[ownerOf(symbol)].kind == Recording::ValueKind::Computed;
+}
+
 /// The symbol of the graph that the size of a value's axis is, or the number that it was.
 int64_t GraphWriter::sizeOf(uint32_t symbol) {
-  uint32_t number = ownerOf(symbol), axis = axisOf(symbol);
-  size_t argument = llvm::find(recording.arguments(), number) - recording.arguments().begin();
-  if (argument < options.argumentDims.size() && axis < options.argumentDims[argument].size())
-    if (int dim = options.argumentDims[argument][axis]; dim >= 0)
-      return sizes::symbol(dim);
-  if (symbol >= sizes::kDataSymbols && recording.values()[number].kind == Recording::ValueKind::Computed)
-    return dataSizeOf(symbol);
-  return recording.sizeOf(symbol);
+  if (int dim = dimOf(symbol); dim >= 0)
+    return sizes::symbol(dim);
+  return isOfData(recording, symbol) ? dataSizeOf(symbol) : recording.sizeOf(symbol);
+}
+
+/// A symbol of the recording that is the same for all axes of one named dimension; the number of a size that is fixed.
+int64_t GraphWriter::namedOnce(uint32_t symbol) const {
+  int dim = dimOf(symbol);
+  if (dim < 0)
+    return isOfData(recording, symbol) ? sizes::symbol(symbol) : recording.sizeOf(symbol);
+  for (auto [argument, dims] : llvm::enumerate(options.argumentDims))
+    if (auto axis = llvm::find(dims, dim); axis != dims.end())
+      return sizes::symbol(symbolOf(recording.arguments()[argument], unsigned(axis - dims.begin())));
+  return sizes::symbol(symbol);
 }
 
 /// The operator with what its `normalise` makes of sizes that are the same in all runs, or expressions: the -1 of
@@ -158,6 +182,26 @@ OpDef GraphWriter::withKnownSizes(const Recording::Op &op) {
   return normal;
 }
 
+/// Appends what checks the sizes that `op` needs equal, where their expressions do not show it.
+llvm::Error GraphWriter::writeChecks(const Recording::Op &op, llvm::MutableArrayRef<ir::GraphBuilder::Value> operands) {
+  auto once = [&](uint32_t symbol) { return namedOnce(symbol); };
+  Metas metas;
+  for (uint32_t input : op.inputs) {
+    TensorMeta &meta = metas.emplace_back(recording.values()[input].meta.dtype, shapes.of(recording, input));
+    for (int64_t &size : meta.shape)
+      size = sizes::substitute(size, once);
+  }
+  auto checks = ir::sizeChecks(op.op.withSymbols(once), metas, op.segments);
+  auto isOfArguments = [&](const ir::SizeCheck &check) {
+    return !sizes::dependsOnData(check.size) && !sizes::dependsOnData(metas[check.operand].shape[check.axis]);
+  };
+  if (!options.checksSizes)
+    llvm::erase_if(checks, isOfArguments);
+  for (ir::SizeCheck &check : checks)
+    check.size = sizes::substitute(check.size, [&](uint32_t symbol) { return sizeOf(symbol); });
+  return ir::appendChecks(builder, op.op, checks, operands, op.location.describe());
+}
+
 llvm::Error GraphWriter::writeOps() {
   for (const Recording::Op &op : recording.ops()) {
     llvm::SmallVector<ir::GraphBuilder::Value, 4> operands;
@@ -165,6 +209,9 @@ llvm::Error GraphWriter::writeOps() {
       if (llvm::Error e = valueOf(input).moveInto(operands.emplace_back()))
         return e;
     }
+    if (options.checksSizes || recording.hasDataSizes())
+      if (llvm::Error e = writeChecks(op, operands))
+        return e;
     OpDef made = withKnownSizes(op);
     if (made.hasExpressions())
       made = made.withSymbols([&](uint32_t symbol) { return sizeOf(symbol); });

@@ -1,17 +1,21 @@
-//===- CcFunctions.cpp - gen-tess-cc-functions ---------------------------===//
+//===- CcFunctions.cpp - gen-tess-cc-functions, gen-tess-cc-methods ------===//
 //
 // Functions like
 //   inline Tensor matmul(const Tensor &x, const Tensor &y, bool transpose_x = false, ...)
 // call apply and applyAll, which the including header declares inside its
-// namespace. Optional operands default to an undefined Tensor.
+// namespace. Optional operands default to an undefined Tensor. Methods and
+// operators of Tensor, those that Python's has, call the functions.
 //
 //===----------------------------------------------------------------------===//
+#include "ops/PythonOperators.h"
 #include "ops/tblgen/Generators.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 
 #include <cmath>
+#include <functional>
+#include <map>
 
 using namespace llvm;
 
@@ -19,9 +23,11 @@ namespace tess::tblgen {
 
 namespace {
 
+/// "const Shape &axis = {}": type, name and what follows.
 struct Parameter {
-  std::string text;
+  std::string type, name, defaultText;
   bool hasDefault;
+  std::string text() const { return type + name + defaultText; }
 };
 
 std::string attrType(AttrKind kind) {
@@ -47,15 +53,13 @@ std::string attrDefault(const AttrValue &value) {
 std::vector<Parameter> parameters(const OpModel &op) {
   std::vector<Parameter> list;
   for (const ValueModel &v : op.operands)
-    list.push_back({v.arity == '*'   ? "const std::vector<Tensor> &" + v.name
-                    : v.arity == '?' ? "const Tensor &" + v.name + " = Tensor()"
-                                     : "const Tensor &" + v.name,
-                    v.arity == '?'});
+    list.push_back({v.arity == '*' ? "const std::vector<Tensor> &" : "const Tensor &", v.name,
+                    v.arity == '?' ? " = Tensor()" : "", v.arity == '?'});
   for (const AttrModel &attr : op.attrs)
     if (attr.isOptional)
-      list.push_back({optionalType(attr) + " " + attr.name + " = std::nullopt", true});
+      list.push_back({optionalType(attr) + " ", attr.name, " = std::nullopt", true});
     else
-      list.push_back({attrType(attr.kind) + attr.name + (attr.hasDefault ? " = " + attrDefault(attr.defaultValue) : ""),
+      list.push_back({attrType(attr.kind), attr.name, attr.hasDefault ? " = " + attrDefault(attr.defaultValue) : "",
                       attr.hasDefault});
   return requiredFirst(list, [](const Parameter &p) { return p.hasDefault; });
 }
@@ -90,22 +94,93 @@ void emitBody(const OpModel &op, bool returnsMany, raw_ostream &os) {
   os << "});\n";
 }
 
+const std::string &functionName(const OpModel &op) { return op.pyName.empty() ? op.name : op.pyName; }
+
 void emitFunction(const OpModel &op, raw_ostream &os) {
   unsigned visible = count_if(op.results, [](const ValueModel &v) { return !v.hidden; });
   bool returnsMany = visible > 1 || any_of(op.results, isVariadic);
-  os << "\n/// " << op.summary << "\ninline " << (returnsMany ? "std::vector<Tensor> " : "Tensor ")
-     << (op.pyName.empty() ? op.name : op.pyName) << "(";
-  const char *separator = "";
-  for (const Parameter &p : parameters(op)) {
-    os << separator << p.text;
-    separator = ", ";
-  }
-  os << ") {\n";
+  os << "\n/// " << op.summary << "\ninline " << (returnsMany ? "std::vector<Tensor> " : "Tensor ") << functionName(op)
+     << "(" << join(map_range(parameters(op), std::mem_fn(&Parameter::text)), ", ") << ") {\n";
   emitBody(op, returnsMany, os);
   os << "}\n";
 }
 
+/// The operator that C++ has too; empty: none.
+StringRef ccOperator(const OpModel &op) {
+  if (op.pyOperator < 0)
+    return "";
+  StringRef symbol(pythonOperators[op.pyOperator].symbol);
+  return is_contained({"**", "//", "@", "abs"}, symbol) ? "" : symbol;
+}
+
+/// Methods: those of Python's Tensor, and what Python has operators for and C++ has none.
+std::vector<std::string> methodNames(const OpModel &op) {
+  std::vector<std::string> names = op.pyMethods;
+  if (op.pyOperator >= 0 && ccOperator(op).empty())
+    names.push_back(functionName(op));
+  return names;
+}
+
+void emitMethod(const OpModel &op, const std::string &name, bool isDefinition, raw_ostream &os) {
+  std::vector<Parameter> taken = parameters(op);
+  taken.erase(taken.begin()); // the tensor
+  auto list = [&](auto textOf) { return join(map_range(taken, textOf), ", "); };
+  if (!isDefinition) {
+    os << "  /// " << op.summary << "\n  Tensor " << name << "(" << list(std::mem_fn(&Parameter::text)) << ") const;\n";
+    return;
+  }
+  os << "Tensor Tensor::" << name << "(" << list([](const Parameter &p) { return p.type + p.name; })
+     << ") const { return functional::" << functionName(op) << "(*this";
+  for (const Parameter &p : taken)
+    os << ", " << p.name;
+  os << "); }\n";
+}
+
+/// The records of one operator: that of bools alone, if it is another, and that of numbers.
+struct OperatorRecords {
+  const OpModel *ofBools = nullptr, *ofNumbers = nullptr;
+};
+
+std::map<int, OperatorRecords> operatorRecords(const Model &model) {
+  std::map<int, OperatorRecords> all;
+  for (const OpModel &op : model.ops())
+    if (!ccOperator(op).empty())
+      (op.operands[0].constraint == "Tess_Bool" ? all[op.pyOperator].ofBools : all[op.pyOperator].ofNumbers) = &op;
+  return all;
+}
+
+void emitOperator(const OperatorRecords &records, bool isDefinition, raw_ostream &os) {
+  const OpModel &op = *records.ofNumbers;
+  bool isUnary = op.operands.size() == 1;
+  os << (isDefinition ? "" : "/// " + op.summary + "\n") << "Tensor operator" << ccOperator(op) << "(const Tensor &x"
+     << (isUnary ? "" : ", const Tensor &y") << ")";
+  if (!isDefinition) {
+    os << ";\n";
+    return;
+  }
+  auto call = [&](const OpModel &of) { return "functional::" + functionName(of) + (isUnary ? "(x)" : "(x, y)"); };
+  os << " { return ";
+  if (records.ofBools)
+    os << "x.dtype() == DType::Bool" << (isUnary ? "" : " && y.dtype() == DType::Bool") << " ? "
+       << call(*records.ofBools) << " : ";
+  os << call(op) << "; }\n";
+}
+
 } // namespace
+
+void emitCcMethods(const Model &model, raw_ostream &os) {
+  banner(os, "gen-tess-cc-methods");
+  for (bool isDefinition : {false, true}) {
+    os << "#ifdef " << (isDefinition ? "TESS_DEFINE_METHODS" : "TESS_DECLARE_METHODS") << "\n";
+    for (const OpModel &op : model.ops())
+      for (const std::string &name : methodNames(op))
+        emitMethod(op, name, isDefinition, os);
+    os << "#endif\n#ifdef " << (isDefinition ? "TESS_DEFINE_OPERATORS" : "TESS_DECLARE_OPERATORS") << "\n";
+    for (const auto &[index, records] : operatorRecords(model))
+      emitOperator(records, isDefinition, os);
+    os << "#endif\n";
+  }
+}
 
 void emitCcFunctions(const Model &model, raw_ostream &os) {
   banner(os, "gen-tess-cc-functions");

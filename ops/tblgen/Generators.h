@@ -32,6 +32,8 @@ void emitMarkdown(const Model &model, llvm::raw_ostream &os);
 void emitSamples(const Model &model, llvm::raw_ostream &os);
 /// Body of functional.h of the C++ API.
 void emitCcFunctions(const Model &model, llvm::raw_ostream &os);
+/// methods.inc: methods and operators of the C++ API's Tensor.
+void emitCcMethods(const Model &model, llvm::raw_ostream &os);
 
 /// Parts of the table, used by emitOpTable.
 void emitValues(const OpModel &op, llvm::raw_ostream &os);

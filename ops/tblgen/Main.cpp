@@ -23,6 +23,7 @@ static mlir::GenRegistration generators[] = {
     {"gen-tess-ir-glue", "Type inference of the dialect", run<emitIrGlue>},
     {"gen-tess-builtin", "A class for each operator", run<emitBuiltin>},
     {"gen-tess-cc-functions", "Functions of the C++ API", run<emitCcFunctions>},
+    {"gen-tess-cc-methods", "Methods and operators of the C++ API's Tensor", run<emitCcMethods>},
     {"gen-tess-docs", "Docstrings", run<emitDocs>},
     {"gen-tess-markdown", "The reference page, but for the examples of IR", run<emitMarkdown>},
     {"gen-tess-python-surface", "What the Python binding reads", run<emitPythonSurface>},

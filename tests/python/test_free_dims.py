@@ -7,6 +7,8 @@ import pytest
 import tessera
 import tessera.functional as F  # noqa: N812
 from tessera import Tensor
+from tessera.core import apply
+from tessera.core.ops import builtin as B  # noqa: N812
 from tessera.jit import Dim, load, trace
 
 from tests.python.helper import same_bits
@@ -170,3 +172,26 @@ def test_a_size_that_no_operator_refuses_must_run(tmp_path):
     program = load(tmp_path / "p")
     for count in (3, 6, 9):
         assert same_bits(program(F.arange(count)), _parts(F.arange(count)))
+
+
+NEEDS_EQUAL = {
+    "instance_norm": lambda x: apply(B.InstanceNorm(), F.ones((2, 3, 5)), x[1:4, 0])[0],
+    "rms_norm": lambda x: apply(B.RmsNorm(axes=1), F.ones((2, 3)), x[1:4, 0])[0],
+    "cross_entropy": lambda x: F.nn.cross_entropy(x[1:4], Tensor([0, 1, 0])),
+}
+
+
+@pytest.mark.parametrize("op", NEEDS_EQUAL)
+def test_a_composite_refuses_a_size_that_would_repeat(op, tmp_path):
+    function = trace(NEEDS_EQUAL[op], capture_as_const=True)
+    function(Tensor(np.ones((4, 2), dtype=np.float32)))
+    function.dump(tmp_path / "p", arg_names=["x"], dims={"x": {0: Dim("n", 1, 99)}})
+    program = load(tmp_path / "p")
+    for size in (2, 3, 5):
+        x = Tensor(np.random.RandomState(size).randn(size, 2).astype(np.float32))
+        if size >= 4:
+            assert same_bits(program(x), NEEDS_EQUAL[op](x))
+            continue
+        refusal = f"{op}: sizes must match, got .* at test_free_dims.py:"
+        with pytest.raises(ValueError, match=refusal):
+            program(x)

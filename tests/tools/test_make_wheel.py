@@ -61,7 +61,7 @@ def test_libraries_beyond_the_system_travel_along():
 
 
 def test_libraries_that_are_opened_travel_along_with_what_they_need():
-    bundled = make_wheel.bundled_libraries(pathlib.Path("tessera"), {})
+    bundled = make_wheel.bundled_libraries(pathlib.Path("tessera"), {}, {})
     assert {"tessera/_libs/libopenblas.so.0", "tessera/_libs/libgfortran.so.5"} <= set(bundled)
     assert all(path.is_file() for path in bundled.values())
 

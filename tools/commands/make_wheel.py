@@ -59,10 +59,6 @@ def program_files(package, programs):
     return {f"{package.name}/bin/{path.name}": path for path in map(pathlib.Path, programs)}
 
 
-def is_program(name):
-    return "/bin/" in name
-
-
 def needed_libraries(extension):
     listing = subprocess.run(
         ["ldd", str(extension)], check=True, capture_output=True, text=True
@@ -82,13 +78,13 @@ def opened_libraries():
     return {name: pathlib.Path(found[name]) for name in OPENED_LIBRARIES}
 
 
-def bundled_libraries(package, files):
+def bundled_libraries(package, files, programs):
     opened = opened_libraries()
     libraries = dict(opened)
     for path in opened.values():
         libraries.update(needed_libraries(path))
     for name, path in files.items():
-        if name.endswith(".so") or is_program(name):
+        if name.endswith(".so") or name in programs:
             libraries.update(needed_libraries(path))
     return {f"{package.name}/_libs/{name}": path for name, path in sorted(libraries.items())}
 
@@ -109,13 +105,13 @@ def record_line(name, content):
     return f"{name},sha256={digest},{len(content)}\n"
 
 
-def write_wheel(path, contents, info):
+def write_wheel(path, contents, info, executable):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
         for name, content in contents.items():
             entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
             entry.compress_type = zipfile.ZIP_DEFLATED
-            runs = is_program(name) or ".data/scripts/" in name
-            entry.external_attr = (0o100755 if runs else 0o100644) << 16  # of a plain file
+            mode = 0o100755 if name in executable else 0o100644
+            entry.external_attr = mode << 16  # of a plain file
             wheel.writestr(entry, content)
         record = "".join(record_line(name, content) for name, content in contents.items())
         wheel.writestr(f"{info}/RECORD", record + f"{info}/RECORD,,\n")
@@ -123,17 +119,20 @@ def write_wheel(path, contents, info):
 
 def main(package, dist, *programs):
     package, version = pathlib.Path(package), read_version(pathlib.Path(package))
-    files = {**package_files(package), **program_files(package, programs)}
-    files.update(bundled_libraries(package, files))
+    executable = program_files(package, programs)
+    files = {**package_files(package), **executable}
+    files.update(bundled_libraries(package, files, executable))
     contents = {name: path.read_bytes() for name, path in files.items()}
     info = f"tessera-{version}.dist-info"
-    for program in map(pathlib.Path, programs):
-        command = COMMAND.format(name=program.name).encode()
-        contents[f"tessera-{version}.data/scripts/{program.name}"] = command
+    commands = {
+        f"tessera-{version}.data/scripts/{program.name}": COMMAND.format(name=program.name).encode()
+        for program in map(pathlib.Path, programs)
+    }
+    contents.update(commands)
     contents[f"{info}/METADATA"] = METADATA.format(version=version).encode()
     contents[f"{info}/WHEEL"] = WHEEL.encode()
     path = pathlib.Path(dist) / f"tessera-{version}-{TAG}.whl"
-    write_wheel(path, contents, info)
+    write_wheel(path, contents, info, executable.keys() | commands.keys())
     print(f"{path} ({path.stat().st_size / 1e6:.1f} MB)")
 
 

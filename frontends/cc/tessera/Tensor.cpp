@@ -156,38 +156,12 @@ void Tensor::assign(const Tensor &value) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Methods that are functions
+// Methods and operators that are functions
 //===----------------------------------------------------------------------===//
 
-Tensor Tensor::reshape(const Shape &shape) const { return functional::reshape(*this, shape); }
-Tensor Tensor::flatten(int64_t start, int64_t end) const { return functional::flatten(*this, start, end); }
-Tensor Tensor::astype(DType dtype) const { return functional::astype(*this, dtype); }
-Tensor Tensor::matmul(const Tensor &other) const { return functional::matmul(*this, other); }
-Tensor Tensor::sum(const Shape &axes, bool keepdims) const { return functional::sum(*this, axes, keepdims); }
-Tensor Tensor::mean(const Shape &axes, bool keepdims) const { return functional::mean(*this, axes, keepdims); }
-Tensor Tensor::max(const Shape &axes, bool keepdims) const { return functional::max(*this, axes, keepdims); }
-Tensor Tensor::min(const Shape &axes, bool keepdims) const { return functional::min(*this, axes, keepdims); }
-Tensor Tensor::argmax(int64_t axis) const { return functional::argmax(*this, axis); }
-Tensor Tensor::operator-() const { return functional::neg(*this); }
-
-Tensor Tensor::transpose(const Shape &pattern) const {
-  Shape axes = pattern;
-  if (axes.empty())
-    for (int64_t axis = rank() - 1; axis >= 0; --axis)
-      axes.push_back(axis);
-  return functional::transpose(*this, axes);
-}
-
-Tensor operator+(const Tensor &x, const Tensor &y) { return functional::add(x, y); }
-Tensor operator-(const Tensor &x, const Tensor &y) { return functional::sub(x, y); }
-Tensor operator*(const Tensor &x, const Tensor &y) { return functional::mul(x, y); }
-Tensor operator/(const Tensor &x, const Tensor &y) { return functional::div(x, y); }
-Tensor operator==(const Tensor &x, const Tensor &y) { return functional::equal(x, y); }
-Tensor operator!=(const Tensor &x, const Tensor &y) { return functional::not_equal(x, y); }
-Tensor operator<(const Tensor &x, const Tensor &y) { return functional::less(x, y); }
-Tensor operator<=(const Tensor &x, const Tensor &y) { return functional::less_equal(x, y); }
-Tensor operator>(const Tensor &x, const Tensor &y) { return functional::greater(x, y); }
-Tensor operator>=(const Tensor &x, const Tensor &y) { return functional::greater_equal(x, y); }
+#define TESS_DEFINE_METHODS
+#define TESS_DEFINE_OPERATORS
+#include "tessera/methods.inc"
 
 //===----------------------------------------------------------------------===//
 // Creation

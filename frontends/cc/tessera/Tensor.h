@@ -91,26 +91,12 @@ public:
   /// Gives this variable, and every copy of this handle, the value of `value`.
   void assign(const Tensor &value) const;
 
-  /// The elements in their order in another shape, in which one size may be -1: what is left.
-  Tensor reshape(const Shape &shape) const;
-  /// The axes in the order `pattern`; empty: reversed.
-  Tensor transpose(const Shape &pattern = {}) const;
-  /// The axes from `start` to `end`, both included, as one.
-  Tensor flatten(int64_t start = 0, int64_t end = -1) const;
-  /// Elements converted to `dtype`.
-  Tensor astype(DType dtype) const;
-  /// The matrix product over the last two axes.
-  Tensor matmul(const Tensor &other) const;
-  /// Reductions over the given axes, or over all; `keepdims` leaves them with size 1.
-  Tensor sum(const Shape &axes = {}, bool keepdims = false) const;
-  Tensor mean(const Shape &axes = {}, bool keepdims = false) const;
-  Tensor max(const Shape &axes = {}, bool keepdims = false) const;
-  Tensor min(const Shape &axes = {}, bool keepdims = false) const;
-  /// Position of the largest element along `axis`, int32.
-  Tensor argmax(int64_t axis) const;
+  // Methods of Python's Tensor, and what it has operators for and C++ has none: matmul, pow, floor_div, abs.
+#define TESS_DECLARE_METHODS
+#include "tessera/methods.inc"
+#undef TESS_DECLARE_METHODS
   /// Python's x[...]: `x.index({Slice(0, 10), all, 3})`.
   Tensor index(llvm::ArrayRef<Index> items) const;
-  Tensor operator-() const;
 
   /// The eager tensor; a new one for a number. Throws when this is undefined.
   tess::eager::TensorRef ref() const;
@@ -124,18 +110,10 @@ private:
   std::optional<tess::eager::Number> weak;
 };
 
-Tensor operator+(const Tensor &x, const Tensor &y);
-Tensor operator-(const Tensor &x, const Tensor &y);
-Tensor operator*(const Tensor &x, const Tensor &y);
-/// True division; integers give float32.
-Tensor operator/(const Tensor &x, const Tensor &y);
-// Comparisons are elementwise and give bool tensors.
-Tensor operator==(const Tensor &x, const Tensor &y);
-Tensor operator!=(const Tensor &x, const Tensor &y);
-Tensor operator<(const Tensor &x, const Tensor &y);
-Tensor operator<=(const Tensor &x, const Tensor &y);
-Tensor operator>(const Tensor &x, const Tensor &y);
-Tensor operator>=(const Tensor &x, const Tensor &y);
+// Operators of Python's Tensor. Comparisons are elementwise; true division of integers gives float32.
+#define TESS_DECLARE_OPERATORS
+#include "tessera/methods.inc"
+#undef TESS_DECLARE_OPERATORS
 /// As "Tensor([[1, 2], [3, 4]], dtype=float32)"; more than 1 000 elements are abridged.
 std::ostream &operator<<(std::ostream &os, const Tensor &x);
 std::string toString(const Tensor &x);

@@ -6,6 +6,7 @@
 #include "frontends/python/src/SymInt.h"
 #include "frontends/python/src/TensorType.h"
 
+#include "eager/GraphValue.h"
 #include "ops/Builtin.h"
 #include "ops/SizeExpr.h"
 #include "llvm/ADT/STLExtras.h"
@@ -111,6 +112,7 @@ private:
   llvm::Error readItem(const Item &item);
   llvm::Error readInt(PyObject *item);
   llvm::Error readSlice(PyObject *item);
+  bool fits(llvm::ArrayRef<int64_t> mask, unsigned axis, uint32_t freeAxes) const;
   llvm::Error readMask(const Item &item);
   void pushAdded();
   void push(Slice slice, Slice given);
@@ -220,6 +222,17 @@ void KeyReader::pushAdded() {
   key.addedAt.push_back(key.starts.size());
 }
 
+/// Whether a mask of this shape may take the axes from `axis` on. The size of a free one is found when a program binds.
+bool KeyReader::fits(llvm::ArrayRef<int64_t> mask, unsigned axis, uint32_t freeAxes) const {
+  llvm::ArrayRef<int64_t> taken = tensor.shape().drop_front(axis);
+  if (mask.size() > taken.size())
+    return false;
+  for (auto [i, size] : llvm::enumerate(mask))
+    if (size != taken[i] && !(freeAxes >> i & 1))
+      return false;
+  return true;
+}
+
 llvm::Error KeyReader::readMask(const Item &item) {
   if (item.numAxes == 0 && !(isAlone && isTensor(item.object))) {
     key.scalarMasks.push_back({int64_t(key.added.size()), item.array, !isTensor(item.object)});
@@ -227,13 +240,12 @@ llvm::Error KeyReader::readMask(const Item &item) {
     return llvm::Error::success();
   }
   unsigned axis = key.starts.size();
-  llvm::ArrayRef<int64_t> shape = item.array->shape(), taken = tensor.shape().drop_front(axis);
-  if (shape.size() > taken.size() || shape != taken.take_front(shape.size()))
+  if (!fits(item.array->meta().shape, axis, eager::graphFreeAxes(tensor) >> axis | eager::graphFreeAxes(*item.array)))
     return makeError(ErrorCode::OutOfRange, "getitem: a mask must have the sizes of the axes that it takes, got " +
                                                 toString(item.array->meta()) + " at axis " + llvm::Twine(axis) +
                                                 " of " + toString(tensor.meta()));
   key.masks.push_back({int64_t(axis), item.array, !isTensor(item.object)});
-  pushWhole(shape.size());
+  pushWhole(item.array->rank());
   return llvm::Error::success();
 }
 

@@ -1,7 +1,7 @@
 //===- Trace.h - recordings for Python --------------------------*- C++ -*-===//
 #pragma once
 
-#include "eager/tracing/Recording.h"
+#include "eager/tracing/RecordingGraph.h"
 
 #include <nanobind/nanobind.h>
 

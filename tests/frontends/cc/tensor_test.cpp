@@ -66,6 +66,13 @@ TEST_CASE("operators compute and broadcast") {
   CHECK((x <= 2).toVector<bool>() == std::vector<bool>{true, true, false, false});
   CHECK((x == 3).toVector<bool>() == std::vector<bool>{false, false, true, false});
   CHECK((x != 3).toVector<bool>() == std::vector<bool>{true, true, false, true});
+  CHECK(((x > 1) & ~(x > 3) | (x == 1)).toVector<bool>() == std::vector<bool>{true, true, true, false});
+  CHECK((tensor({6, 5}) & 3).toVector<int>() == std::vector<int>{2, 1});
+  CHECK((row % 3).toVector<float>() == Floats{1, 2});
+  CHECK((tensor({1, 2}) << 3).toVector<int>() == std::vector<int>{8, 16});
+  CHECK(row.floor_div(3).toVector<float>() == Floats{3, 6});
+  CHECK(x.pow(2).toVector<float>() == Floats{1, 4, 9, 16});
+  CHECK((-x).abs().toVector<float>() == Floats{1, 2, 3, 4});
 }
 
 TEST_CASE("numbers keep the dtype of the tensor beside them") {
@@ -99,7 +106,8 @@ TEST_CASE("methods are functions") {
   CHECK(x.mean({1}, true).shape() == Shape{2, 1});
   CHECK(x.max({-1}).toVector<float>() == Floats{2, 5});
   CHECK(x.min().item<float>() == 0);
-  CHECK(x.argmax(1).toVector<int>() == std::vector<int>{2, 2});
+  CHECK(x.prod({1}).toVector<float>() == Floats{0, 60});
+  CHECK(x.std({1}).toVector<float>() == Floats{std::sqrt(2.0f / 3), std::sqrt(2.0f / 3)});
   CHECK(x.astype(DType::Int8).dtype() == DType::Int8);
   CHECK(x.size(-1) == 3);
   CHECK(thrown([&] { (void)x.size(2); })->code() == ErrorCode::OutOfRange);

@@ -20,6 +20,7 @@ FUNCTIONS = {
     "methods": lambda x: x.reshape(-1, 2).sum(1, keepdims=True).astype("float64"),
     "subscripts": lambda x: x[:, 1:3] + x[0, -1] + x[None, ..., 0].T,
     "index arrays": lambda x: x[np.array([0, 1, 0])],
+    "masks of sizes that data decides": lambda x: parted(x)[np.array([True, False, True])],
     "in place": lambda x: changed(x),
     "loops of Python": lambda x: F.concat([row * n for n, row in enumerate(x)], 0),
     "dtypes": lambda x: F.maximum(x.astype("int32"), 1) + x,
@@ -35,6 +36,11 @@ FUNCTIONS = {
     "other tensors": lambda x: F.matmul(x, tessera.Tensor(floats(4, 2, seed=9))),
     "modules": lambda x: M.LSTMCell(4, 3).eval()(x)[0] * 0 + F.mean(x),
 }
+
+
+def parted(x):
+    """The rows that start above 0, then the others: all rows, which their sizes do not show."""
+    return F.concat([x[x[:, 0] > 0], x[x[:, 0] <= 0]], 0)
 
 
 def changed(x):
