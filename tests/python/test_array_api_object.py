@@ -230,6 +230,8 @@ def test_facts_of_dtypes():
     for dtype, kind in itertools.product(ALL, kinds):
         want = strict.isdtype(getattr(strict, dtype), kind)
         assert xp.isdtype(getattr(xp, dtype), kind) is want
+    for half in (np.dtype("float16"), tessera.bfloat16):
+        assert [kind for kind in kinds if xp.isdtype(half, kind)] == ["real floating", "numeric"]
     assert xp.isdtype(xp.int8, xp.int8) and not xp.isdtype(xp.int8, (xp.int16, "bool"))
     with pytest.raises(ValueError, match="isdtype: kind must be one of .*, got 'float'"):
         xp.isdtype(xp.int8, "float")

@@ -236,7 +236,10 @@ EQUAL = {  # a function whose sizes must be those that they were, what other one
         lambda x: F.concat([x[x > 0], x[x < 0]], 0) - x,
         r"sub: .* x f32\[2\] and y f32\[4\]",
     ),
-    "a weight": (lambda x: F.layer_norm(F.ones((2, 3)), (3,), True, x[x > 0], x[x > 0]), r"mul: "),
+    "a weight": (
+        lambda x: F.layer_norm(F.ones((2, 3)), (3,), True, x[x > 0], x[x > 0]),
+        r"layer_norm: sizes must match, ",
+    ),
     "an element": (_third, r"slice: starts must be indices of x .* got x f32\[2\]"),
 }
 

@@ -140,6 +140,7 @@ class iinfo:  # noqa: N801
 
 def isdtype(dtype, kind):
     """Whether a dtype is of a kind: a dtype, a name such as "integral", or a tuple of these.
+    float16 and bfloat16, which the standard does not have, are real floating, as in JAX.
 
     ValueError: a name must be that of a kind.
 
@@ -151,7 +152,8 @@ def isdtype(dtype, kind):
     if isinstance(kind, str):
         if kind not in KINDS:
             raise ValueError(f"isdtype: kind must be one of {list(KINDS)}, got {kind!r}")
-        return dtype in KINDS[kind]
+        is_half = str(dtype) in ("float16", "bfloat16")
+        return dtype in KINDS[kind] or (is_half and float32 in KINDS[kind])
     return builtins.bool(dtype == kind)
 
 
