@@ -3,6 +3,7 @@
 
 #include "eager/Apply.h"
 #include "eager/Placement.h"
+#include "eager/Tracer.h"
 #include "ops/SizeExpr.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -83,9 +84,11 @@ uint32_t graphFreeAxes(const TensorImpl &tensor) {
   uint32_t axes = 0;
   if (tensor.isGraphValue())
     for (auto [axis, size] : llvm::enumerate(varOf(tensor).meta().shape))
-      axes |= sizes::isSymbolic(size) ? 1u << axis : 0;
+      axes |= size < sizes::kSymbolicEnd ? 1u << axis : 0;
   return axes;
 }
+
+bool isWrittenDown(const TensorImpl &tensor) { return activeTracer() || tensor.isGraphValue(); }
 
 llvm::Error applyToGraph(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments,
                          Tensors &results) {

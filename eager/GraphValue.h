@@ -36,8 +36,10 @@ inline bool hasGraphValue(llvm::ArrayRef<Operand> operands) {
 inline bool isOfGraph(const OpDefOperator &call, llvm::ArrayRef<Operand> operands) {
   return hasGraphValue(operands) || (call.recorded && ir::hasNodeSymbols(*call.recorded));
 }
-/// A bit for each axis of a tensor whose size is free, where it is a graph value.
+/// A bit for each axis of a tensor whose size is free, where it is a graph value: only a run of its program knows it.
 uint32_t graphFreeAxes(const TensorImpl &tensor);
+/// Whether what is done to the tensor is written down for other sizes, too: in a recording, or in a network.
+bool isWrittenDown(const TensorImpl &tensor);
 /// Makes `op` a node; its results are graph values. All operands are tensors.
 llvm::Error applyToGraph(const OpDef &op, llvm::ArrayRef<Operand> operands, llvm::ArrayRef<unsigned> segments,
                          Tensors &results);

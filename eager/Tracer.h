@@ -21,6 +21,8 @@ public:
   virtual llvm::Error apply(Call &call, Tensors &results) = 0;
   /// Called before `variable` takes over the value of `value`.
   virtual void noteAssign(TensorImpl &variable, TensorImpl &value) = 0;
+  /// Called before another variable takes over the value of `tensor`.
+  virtual void noteUse(TensorImpl &tensor) = 0;
   /// Called before a copy of `tensor` is made on another device, as a constant of the recording. An error where the
   /// recording runs nothing, unless the tensor is such a constant.
   virtual llvm::Error noteMove(const TensorImpl &tensor, const runtime::Device &to) = 0;

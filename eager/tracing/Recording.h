@@ -192,8 +192,7 @@ public:
   bool uses(TensorImpl &variable) const { return variables.count(&variable); }
   /// The axes of a tensor, which may be one from outside, for a body within this recording.
   Axes axesOf(TensorImpl &tensor);
-  /// Must be called before another variable takes over the value of `tensor`.
-  void noteUse(TensorImpl &tensor) { (void)numberOf(tensor); }
+  void noteUse(TensorImpl &tensor) override { (void)numberOf(tensor); }
   /// The function read the shape of a variable from outside, which may be an argument of another call.
   void noteLook(TensorImpl &variable);
   /// Whether the function must run: it read a size that data decides, or copied a tensor to another device.

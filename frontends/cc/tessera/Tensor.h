@@ -97,6 +97,8 @@ public:
 #undef TESS_DECLARE_METHODS
   /// Python's x[...]: `x.index({Slice(0, 10), all, 3})`.
   Tensor index(llvm::ArrayRef<Index> items) const;
+  /// Python's x[...] = value, which broadcasts and is converted: `x.setIndex({0, ellipsis}, 1)`.
+  void setIndex(llvm::ArrayRef<Index> items, const Tensor &value) const;
 
   /// The eager tensor; a new one for a number. Throws when this is undefined.
   tess::eager::TensorRef ref() const;

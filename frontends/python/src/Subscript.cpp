@@ -1,107 +1,25 @@
 //===- Subscript.cpp - x[key] and x[key] = value --------------------------===//
 //
-// Basic keys give views. Arrays of ints and masks select elements from the view
-// that the rest of the key gives.
+// The slots of the type, and the memo of basic keys: what a key means is in
+// eager/subscript.
 //
 //===----------------------------------------------------------------------===//
 #include "frontends/python/src/CallMemo.h"
 #include "frontends/python/src/Errors.h"
 #include "frontends/python/src/NumpyConversion.h"
-#include "frontends/python/src/SubscriptKey.h"
+#include "frontends/python/src/SubscriptItems.h"
 #include "frontends/python/src/SymInt.h"
 #include "frontends/python/src/TensorType.h"
 
+#include "eager/GraphValue.h"
 #include "eager/Placement.h"
-#include "eager/tracing/Recording.h"
-#include "ops/Builtin.h"
-#include "llvm/ADT/STLExtras.h"
+#include "eager/subscript/Subscript.h"
 
 namespace tess::python {
 
 using namespace eager;
 
 namespace {
-
-template <typename Op> llvm::Expected<TensorRef> withAxes(TensorRef x, const IntList &axes) {
-  if (axes.empty())
-    return x;
-  return applyOne(Op(axes), {Operand(x)});
-}
-
-using ViewOps = llvm::SmallVector<OpDef, 1>;
-
-/// The operators that make the view for the ints, slices and Nones of the key.
-ViewOps viewOps(const Key &key) {
-  ViewOps ops;
-  if (key.isSliced)
-    ops.push_back(builtin::Slice(key.opStarts(), key.opStops(), key.steps, key.opInBounds()));
-  if (!key.removed.empty())
-    ops.push_back(builtin::Squeeze(key.removed));
-  if (!key.added.empty())
-    ops.push_back(builtin::ExpandDims(key.added));
-  return ops;
-}
-
-llvm::Expected<TensorRef> applyAll(llvm::ArrayRef<OpDef> ops, TensorRef x) {
-  for (const OpDef &op : ops) {
-    llvm::Expected<TensorRef> next = applyExpressions(op, {Operand(x)});
-    if (!next)
-      return next;
-    x = std::move(*next);
-  }
-  return x;
-}
-
-llvm::Expected<TensorRef> basicView(TensorRef x, const Key &key) { return applyAll(viewOps(key), std::move(x)); }
-
-/// The axes of the index arrays after the removed axes are gone and the added ones are inserted, in their order. The
-/// arrays join `operands`.
-IntList indexAxes(const Key &key, llvm::SmallVectorImpl<Operand> &operands) {
-  llvm::SmallVector<std::pair<int64_t, TensorImpl *>, 4> placed;
-  for (const auto &[axis, array] : key.indices) {
-    int64_t moved = axis;
-    for (int64_t removed : key.removed)
-      moved -= removed < axis;
-    for (int64_t added : key.added)
-      moved += added <= moved;
-    placed.push_back({moved, array.get()});
-  }
-  for (const auto &[place, array] : key.scalarIndices)
-    placed.push_back({key.added[place], array.get()});
-  llvm::sort(placed, llvm::less_first());
-  IntList axes;
-  for (auto [axis, array] : placed) {
-    axes.push_back(axis);
-    operands.push_back(Operand(array));
-  }
-  return axes;
-}
-
-/// How many axes that no index array takes are before the one that parts the arrays.
-int64_t keptBeforeParting(const Key &key, const IntList &axes) {
-  int64_t parting = key.added[key.parting];
-  return parting - llvm::count_if(axes, [&](int64_t axis) { return axis < parting; });
-}
-
-llvm::Expected<TensorRef> takeIndices(const TensorRef &x, const Key &key) {
-  llvm::SmallVector<Operand, 4> operands = {Operand(x)};
-  IntList axes = indexAxes(key, operands);
-  llvm::Expected<Tensors> results = apply(builtin::IndexGet(axes), operands, {1, unsigned(axes.size())});
-  if (!results)
-    return results.takeError();
-  if (key.parting < 0)
-    return std::move(results->front());
-  int64_t arrays = int64_t(results->front()->rank()) - int64_t(x->rank() - axes.size()); // their axes come first
-  return applyOne(builtin::Squeeze(IntList{arrays + keptBeforeParting(key, axes)}), {Operand(results->front())});
-}
-
-/// The value with an axis for the one that parts index arrays, where it has the axes around it.
-llvm::Expected<TensorRef> partedValue(TensorRef value, const TensorImpl &x, const Key &key, const IntList &axes) {
-  int64_t behind = int64_t(x.rank() - axes.size()) - keptBeforeParting(key, axes) - 1;
-  int64_t before = int64_t(value->rank()) - behind;
-  return before > 0 ? applyOne(builtin::ExpandDims(IntList{before}), {Operand(value)})
-                    : llvm::Expected<TensorRef>(std::move(value));
-}
 
 using KeyMemo = CallMemo<ViewOps>;
 
@@ -140,27 +58,6 @@ bool wordsOf(ArgumentKey &key, const TensorImpl &tensor, PyObject *object) {
   return true;
 }
 
-/// A view of the tensor; if the key takes everything, another variable with the same value.
-llvm::Expected<TensorRef> viewBy(TensorImpl &tensor, llvm::ArrayRef<OpDef> ops) {
-  if (!ops.empty())
-    return applyAll(ops, TensorRef(&tensor));
-  if (Recorder *recorder = Recorder::current())
-    recorder->noteUse(tensor);
-  tensor.storage().noteView();
-  return tensor.dup();
-}
-
-/// The elements of one mask over the first axes. One of rank 0 takes all of x or nothing, along a new first axis.
-llvm::Expected<TensorRef> takeMasked(TensorImpl &tensor, const TensorRef &mask) {
-  if (mask->rank())
-    return applyOne(builtin::MaskGet(), {Operand(&tensor), Operand(mask)});
-  llvm::Expected<TensorRef> whole = applyOne(builtin::ExpandDims(IntList{0}), {Operand(&tensor)});
-  if (!whole)
-    return whole;
-  llvm::Expected<TensorRef> row = applyOne(builtin::ExpandDims(IntList{0}), {Operand(mask)});
-  return row ? applyOne(builtin::MaskGet(), {Operand(*whole), Operand(*row)}) : std::move(row);
-}
-
 llvm::Expected<TensorRef> getItem(TensorImpl &tensor, PyObject *object) {
   ArgumentKey words(&keyMemo());
   // A memo holds for one size of the tensor, a recording for any, so recordings do not use it.
@@ -172,17 +69,12 @@ llvm::Expected<TensorRef> getItem(TensorImpl &tensor, PyObject *object) {
   llvm::Expected<Key> key = readKey(tensor, object);
   if (!key)
     return key.takeError();
-  if (key->isMask() && (!key->masks[0].isKnown || !key->masks[0].array->rank()))
-    return takeMasked(tensor, key->masks[0].array);
-  ViewOps ops = viewOps(*key);
-  if (isBasic)
+  if (isBasic && key->isBasic()) {
+    ViewOps ops = viewOps(*key);
     keyMemo().store(words, ops);
-  if (key->isBasic())
     return viewBy(tensor, ops);
-  if (llvm::Error e = key->masksToIndices())
-    return std::move(e);
-  llvm::Expected<TensorRef> view = applyAll(ops, TensorRef(&tensor));
-  return view ? takeIndices(*view, *key) : std::move(view);
+  }
+  return eager::getItem(tensor, std::move(*key));
 }
 
 } // namespace
@@ -192,110 +84,6 @@ PyObject *tensorGetItem(PyObject *self, PyObject *key) {
   return result ? wrap(std::move(*result)) : raiseRefusal(result.takeError());
 }
 
-namespace {
-
-/// The value with the rank of the region. What is written down does not read the region's sizes: its operator repeats
-/// the value.
-llvm::Expected<TensorRef> fullValue(TensorRef value, const Shape &region, bool isWrittenDown) {
-  if (!isWrittenDown || value->rank() > region.size())
-    return applyOne(builtin::BroadcastTo(region), {Operand(value)});
-  IntList missing;
-  for (unsigned axis = 0; axis < region.size() - value->rank(); ++axis)
-    missing.push_back(axis);
-  return withAxes<builtin::ExpandDims>(std::move(value), missing);
-}
-
-/// The value with the axes that ints removed put back, so that it broadcasts to the region.
-llvm::Expected<TensorRef> shapedValue(TensorRef value, const TensorImpl &x, const Key &key) {
-  Shape region;
-  for (unsigned i = 0; i < x.rank(); ++i)
-    if (!llvm::is_contained(key.removed, int64_t(i))) {
-      int64_t step = key.steps[i], start = key.starts[i], stop = key.stops[i];
-      if (step < 0 && stop < 0)
-        stop = -1;
-      int64_t span = step > 0 ? stop - start : start - stop, size = step > 0 ? step : -step;
-      region.push_back(span <= 0 ? 0 : (span + size - 1) / size);
-    }
-  for (unsigned i = 0; i < key.added.size(); ++i)
-    region.insert(region.begin() + key.added[i], 1);
-  llvm::Expected<TensorRef> full = fullValue(std::move(value), region, key.isWrittenDown);
-  if (!full)
-    return full;
-  full = withAxes<builtin::Squeeze>(std::move(*full), key.added);
-  return full ? withAxes<builtin::ExpandDims>(std::move(*full), key.removed) : std::move(full);
-}
-
-llvm::Expected<TensorRef> setRegion(TensorImpl &x, TensorRef value, const Key &key) {
-  llvm::Expected<TensorRef> shaped = shapedValue(std::move(value), x, key);
-  if (!shaped)
-    return shaped;
-  OpDef op = builtin::SliceSet(key.opStarts(), key.opStops(), key.steps, key.opInBounds());
-  OpDef region = builtin::Slice(key.opStarts(), key.opStops(), key.steps, key.opInBounds());
-  llvm::Expected<bool> done = updateRegion(x, region, **shaped, op);
-  if (!done)
-    return done.takeError();
-  return *done ? TensorRef(&x) : applyExpressions(op, {Operand(&x), Operand(*shaped)});
-}
-
-llvm::Expected<TensorRef> setIndices(TensorImpl &x, TensorRef value, const Key &key) {
-  llvm::SmallVector<Operand, 4> operands = {Operand(&x), Operand(value)};
-  IntList axes = indexAxes(key, operands);
-  if (key.parting >= 0) {
-    if (llvm::Error e = partedValue(value, x, key, axes).moveInto(value))
-      return std::move(e);
-    operands[1] = Operand(value);
-  }
-  llvm::Expected<Tensors> results = apply(builtin::IndexSet(axes), operands, {1, 1, unsigned(axes.size())});
-  if (!results)
-    return results.takeError();
-  return std::move(results->front());
-}
-
-/// Whether the value is the same for every element of a mask over the first `rank` axes of x; a size of 1 that data
-/// decided may be another in a later run.
-bool isOneForAll(const TensorImpl &value, const TensorImpl &x, unsigned rank) {
-  unsigned rest = x.rank() - rank;
-  return value.rank() <= rest || (value.rank() == rest + 1 && recordedShape(value)[0] == 1);
-}
-
-/// Computes where(mask, value, x); the mask gets trailing axes of size 1.
-llvm::Expected<TensorRef> setMasked(TensorImpl &x, const TensorRef &value, const TensorRef &mask) {
-  IntList row(recordedShape(x).drop_front(mask->rank())), added;
-  for (unsigned axis = mask->rank(); axis < x.rank(); ++axis)
-    added.push_back(axis);
-  if (value->rank() > row.size() && mask->rank())
-    row.insert(row.begin(), 1);
-  llvm::Expected<TensorRef> full = applyExpressions(builtin::BroadcastTo(row), {Operand(value)});
-  if (!full)
-    return full;
-  llvm::Expected<TensorRef> wide = added.empty() ? mask : applyOne(builtin::ExpandDims(added), {Operand(mask)});
-  if (!wide)
-    return wide;
-  return applyOne(builtin::Where(), {Operand(*wide), Operand(*full), Operand(&x)});
-}
-
-llvm::Expected<TensorRef> setItem(TensorImpl &x, PyObject *object, TensorRef value) {
-  llvm::Expected<Key> key = readKey(x, object);
-  if (!key)
-    return key.takeError();
-  if (key->isBasic())
-    return setRegion(x, std::move(value), *key);
-  unsigned maskRank = key->isMask() ? key->masks[0].array->rank() : 0;
-  if (key->isMask() && (maskRank == 0 || isOneForAll(*value, x, maskRank)))
-    return setMasked(x, value, key->masks[0].array);
-  if (llvm::Error e = key->masksToIndices())
-    return std::move(e);
-  if (!key->isSliced && key->removed.empty() && key->added.empty())
-    return setIndices(x, value, *key);
-  // The region of slices and ints is read, its elements are replaced, and it is written back as a whole.
-  llvm::Expected<TensorRef> region = basicView(TensorRef(&x), *key);
-  if (region)
-    region = setIndices(**region, value, *key);
-  return region ? setRegion(x, std::move(*region), *key) : std::move(region);
-}
-
-} // namespace
-
 int tensorSetItem(PyObject *self, PyObject *key, PyObject *object) {
   if (!object) {
     PyErr_SetString(PyExc_TypeError, "delitem: elements of a tensor cannot be deleted");
@@ -304,14 +92,16 @@ int tensorSetItem(PyObject *self, PyObject *key, PyObject *object) {
   TensorImpl &x = implOf(self);
   OnDevice here(x.storage().device()); // what the value and arrays of the key become
   llvm::Expected<TensorRef> value = isTensor(object) ? TensorRef(&implOf(object)) : tensorFromData(object, x.dtype());
-  if (value && (*value)->dtype() != x.dtype())
-    value = applyOne(builtin::Cast(x.dtype()), {Operand(*value)});
-  llvm::Expected<TensorRef> result = value ? setItem(x, key, *value) : value.takeError();
-  if (!result) {
-    raiseRefusal(result.takeError());
+  auto set = [&]() -> llvm::Error {
+    if (!value)
+      return value.takeError();
+    llvm::Expected<Key> read = readKey(x, key);
+    return read ? setItem(x, std::move(*read), std::move(*value)) : read.takeError();
+  };
+  if (llvm::Error error = set()) {
+    raiseRefusal(std::move(error));
     return -1;
   }
-  assign(x, **result);
   return 0;
 }
 

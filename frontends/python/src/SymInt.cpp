@@ -50,8 +50,6 @@ static std::optional<llvm::ArrayRef<int64_t>> expressionsOf(const TensorImpl &te
   return recorder ? recorder->symbolicShape(tensor) : std::nullopt;
 }
 
-bool isWrittenDown(const TensorImpl &tensor) { return Recorder::current() || tensor.isGraphValue(); }
-
 static bool isNetworkSize(PyObject *object) {
   return isSymInt(object) && nb::cast<uint32_t>(nb::handle(object).attr("_recording")) == kOfNetwork;
 }
@@ -63,14 +61,10 @@ bool holdsNetworkSizes(PyObject *object) {
                       isNetworkSize);
 }
 
-bool isFreeSize(const TensorImpl &tensor, unsigned axis) {
-  return tensor.isGraphValue() && varOf(tensor).meta().shape[axis] < sizes::kSymbolicEnd;
-}
-
 bool noteSizeRead(const TensorImpl &tensor) {
   auto expressions = expressionsOf(tensor);
   if (tensor.isGraphValue()) {
-    if (expressions->empty() || !isFreeSize(tensor, 0))
+    if (expressions->empty() || !(graphFreeAxes(tensor) & 1))
       return true;
     return raise(invalidArgument("len: a free size of a network must stay an expression, got a use of '" +
                                  ir::sizeText(expressions->front()) + "' as a number"));

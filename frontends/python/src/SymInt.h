@@ -21,14 +21,8 @@ extern PyTypeObject *symIntType;
 /// Whether it is a SymInt.
 inline bool isSymInt(PyObject *object) { return Py_TYPE(object) == symIntType; }
 
-/// Whether what is done to the tensor is written down for other sizes, too: in a recording, or in a network.
-bool isWrittenDown(const eager::TensorImpl &tensor);
-
 /// Whether an argument is, or holds, a SymInt of a network.
 bool holdsNetworkSizes(PyObject *object);
-
-/// Whether the size of an axis is a free one of a network, which only a run of its program knows.
-bool isFreeSize(const eager::TensorImpl &tensor, unsigned axis);
 
 /// Tells the present recording that Python learns the first size of the tensor as a number. False: a Python error is
 /// set, because the tensor stands for a value of a network whose size is free.

@@ -132,10 +132,31 @@ TEST_CASE("an index says what is wrong") {
   auto error = thrown([&] { (void)x.index({all, 3}); });
   REQUIRE(error);
   CHECK(error->code() == ErrorCode::OutOfRange);
-  CHECK(std::string(error->what()) ==
-        "index: integers must be in [-3, 2], got 3 for axis 1 for a tensor of shape [2, 3]");
+  CHECK(std::string(error->what()) == "index: index must be in [-3, 2] for axis 1, got 3 for f32[2, 3]");
   CHECK(thrown([&] { (void)x.index({0, 0, 0}); }));
   CHECK(thrown([&] { (void)x.index({ellipsis, ellipsis}); }));
+  CHECK(thrown([&] { (void)x.index({Slice({}, {}, 0)}); })->code() == ErrorCode::InvalidArgument);
+  auto floats = thrown([&] { (void)x.index({tensor({0.5f})}); });
+  REQUIRE(floats);
+  CHECK(std::string(floats->what()) == "index: arrays of a key must be of ints or bools, got f32[1]");
+}
+
+TEST_CASE("masks stand beside other items") {
+  Tensor x = arange(0, 24, 1, DType::Int64).reshape({2, 3, 4}), rows = tensor({1, 0, 1}).astype(DType::Bool);
+  CHECK(x.index({1, rows, 0}).toVector<int64_t>() == Ints{12, 20});
+  CHECK(x.index({all, rows, Slice(0, 1)}).toVector<int64_t>() == Ints{0, 8, 12, 20});
+  CHECK(x.index({tensor({0, 1}), ellipsis, tensor({3, 0})}).shape() == Shape{2, 3});
+}
+
+TEST_CASE("setIndex puts values where an index takes them") {
+  Tensor x = zeros({2, 3}, DType::Int64);
+  x.setIndex({0, all}, tensor({1, 2, 3}));
+  x.setIndex({all, -1}, 7.5);
+  x.setIndex({tensor({1, 1}), tensor({0, 1})}, tensor({4, 5}));
+  CHECK(x.toVector<int64_t>() == Ints{1, 2, 7, 4, 5, 7});
+  x.setIndex({x > 4}, 0);
+  CHECK(x.toVector<int64_t>() == Ints{1, 2, 0, 4, 0, 0});
+  CHECK(thrown([&] { x.setIndex({0}, zeros({5})); }));
 }
 
 TEST_CASE("errors of operators come with their code") {
