@@ -3,6 +3,7 @@
 
 #include "eager/Apply.h"
 #include "eager/Tape.h"
+#include "eager/Tracer.h"
 #include "eager/Transformations.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -11,6 +12,16 @@ namespace tess::eager {
 static constinit thread_local Recomputation *running = nullptr;
 
 Recomputation *Recomputation::current() { return running; }
+
+/// Another variable with the value, which a recording knows as that of `tensor`.
+static TensorRef duplicate(TensorImpl &tensor) {
+  if (Tracer *tracer = activeTracer())
+    tracer->noteUse(tensor);
+  return tensor.dup();
+}
+
+Recomputation::Kept::Kept(TensorImpl &tensor)
+    : variable(&tensor), value(duplicate(tensor)), version(tensor.storage().version()) {}
 
 Recomputation::Recomputation(llvm::ArrayRef<TensorRef> given)
     : tapes(stops.list()), isRead(tapes.size(), false), cast(autocast()), outer(running) {

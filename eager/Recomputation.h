@@ -48,7 +48,7 @@ private:
   struct Kept {
     TensorRef variable, value;
     uint32_t version;
-    explicit Kept(TensorImpl &tensor) : variable(&tensor), value(tensor.dup()), version(tensor.storage().version()) {}
+    explicit Kept(TensorImpl &tensor);
     bool isChanged() const;
   };
   llvm::Error check(const Kept &kept) const;

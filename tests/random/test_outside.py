@@ -110,3 +110,10 @@ def test_an_ellipsis_without_axes_parts_arrays():
         x[:, [0, 1, 1], ..., [1, 2, 0]] = y
         x[0, ..., [1, 0], 2] += 1
     assert made.tolist() == array.tolist()
+
+
+def test_a_key_that_the_data_makes_unfit_is_no_finding():
+    """A mask of no true element beside two indices: NumPy refuses it, too."""
+    given = Input("a", "argument", (2, 3), "float32", -1.0, 1.0, False)
+    line = Statement("b = a[[0, 1], (a.max((0,)) > 9)]", ("b",), ("a",), outside="numpy")
+    assert list(lines_of(Program(1, (given,), (line,), ("b",)))) == []

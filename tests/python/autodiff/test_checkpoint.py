@@ -245,6 +245,22 @@ def test_a_traced_call_that_a_manager_follows():
         assert gradients[0] == gradients[1]
 
 
+def test_a_traced_step_reads_a_parameter_that_is_an_argument_as_it_is_now():
+    weight = tessera.Parameter(floats(3, 4))
+
+    def step():
+        gm = GradManager().attach([weight])
+        with gm:
+            gm.backward(checkpoint(lambda w: F.tanh(w) * weight.mean() + w * w, weight).sum())
+        gradient, weight.grad = weight.grad, None
+        return gradient
+
+    traced = trace(step)
+    for _ in range(4):
+        assert traced().numpy().tobytes() == step().numpy().tobytes()
+        weight[...] = weight * 0.5
+
+
 LAYERS, WIDTH = 6, 1 << 16
 
 
