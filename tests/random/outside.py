@@ -1,7 +1,7 @@
 """The mode of other libraries: each line that one of them runs too, on what Tessera has so far.
 
-array-api-strict, NumPy and SciPy get the same numbers in float64, once more with noise on them
-where a number is too far away: what noise of some units in the last place moves, rounding may move.
+array-api-strict, NumPy and SciPy get the same numbers in float64, once more with noise on them and
+in their own dtype where a number is too far away: what these move, rounding may move.
 """
 
 import re
@@ -135,6 +135,8 @@ def compared(run, before, got, rounding=0.0):
         return ""
     moved = [run({name: _noisy(array, eps, noise, name) for name, array in wide.items()})
              for noise in _NOISES]  # fmt: skip
+    if not any(array.dtype.name in ("bfloat16", "float16") for array in before.values()):
+        moved.append(run(before))  # what rounding inside the line moves
     for index, (ours, theirs, rounding) in enumerate(pairs):
         others = [each[index] for each in moved]
         if any(each.shape != theirs.shape for each in others):
