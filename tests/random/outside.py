@@ -133,10 +133,7 @@ def compared(run, before, got, rounding=0.0):
     pairs = list(zip(got, want, lost, strict=True))
     if not any(_beyond(*pair, [], eps).any() for pair in pairs):
         return ""
-    moved = [run({name: _noisy(array, eps, noise, name) for name, array in wide.items()})
-             for noise in _NOISES]  # fmt: skip
-    if not any(array.dtype.name in ("bfloat16", "float16") for array in before.values()):
-        moved.append(run(before))  # what rounding inside the line moves
+    moved = _moved(run, before, wide, eps)
     for index, (ours, theirs, rounding) in enumerate(pairs):
         others = [each[index] for each in moved]
         if any(each.shape != theirs.shape for each in others):
@@ -150,6 +147,17 @@ def compared(run, before, got, rounding=0.0):
             return (f"{np.count_nonzero(wrong)} of {wrong.size} elements, element {place} is "
                     f"{ours[first]!r} instead of {theirs[first]!r}")  # fmt: skip
     return ""
+
+
+def _moved(run, before, wide, eps):
+    """Results for noisy numbers, and for those of the own dtype: what rounding moves."""
+    results = []
+    for noise in _NOISES:
+        noisy = {name: _noisy(array, eps, noise, name) for name, array in wide.items()}
+        results.append(run(noisy))
+    if not any(array.dtype.name in ("bfloat16", "float16") for array in before.values()):
+        results.append(run(before))
+    return results
 
 
 def _part(array):
