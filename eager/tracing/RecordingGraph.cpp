@@ -158,7 +158,7 @@ int64_t GraphWriter::namedOnce(uint32_t symbol) const {
   if (dim < 0)
     return isOfData(recording, symbol) ? sizes::symbol(symbol) : recording.sizeOf(symbol);
   for (auto [argument, dims] : llvm::enumerate(options.argumentDims))
-    if (auto axis = llvm::find(dims, dim); axis != dims.end())
+    if (const auto *axis = llvm::find(dims, dim); axis != dims.end())
       return sizes::symbol(symbolOf(recording.arguments()[argument], unsigned(axis - dims.begin())));
   return sizes::symbol(symbol);
 }
