@@ -207,6 +207,25 @@ def test_what_looks_at_a_size_runs_eagerly(what, tmp_path):
         traced.dump(tmp_path / "p")
 
 
+@pytest.mark.parametrize("what", ["scan", "while_loop", "cond"])
+def test_an_interrupt_of_what_looks_at_a_size_ends_the_call(what):
+    """It is not taken for a reason to run trip by trip."""
+    calls = []
+
+    def interrupted(x):
+        calls.append(len(x[x > 0]))
+        raise KeyboardInterrupt
+
+    loops = {
+        "scan": lambda x: F.scan(lambda _, row: interrupted(row), x.sum(), x),
+        "while_loop": lambda x: F.while_loop(lambda x: x.sum() > -99, interrupted, x),
+        "cond": lambda x: F.cond(x.sum() > -99, lambda: interrupted(x), lambda: x),
+    }
+    with pytest.raises(KeyboardInterrupt):
+        jit.trace(loops[what])(rows(4, 1))
+    assert len(calls) == 1
+
+
 def test_trips_must_stack_the_same_shape():
     def step(state, x):
         return state, x[x > 0]

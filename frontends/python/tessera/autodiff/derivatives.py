@@ -6,7 +6,6 @@ import math
 from .. import _core
 from .._core import ops
 from .._tree import flatten, tensor_leaves, unflatten
-from ..functional._loop_values import apart
 from ..functional._making import made
 from .modes import no_grad, recording
 from .vmap import vmap
@@ -28,7 +27,7 @@ def _variables(name, what, tree):
     for leaf in leaves:
         if not _is_differentiable(leaf):
             raise TypeError(f"{name}: {what} must be floats or complex, got {_meta(leaf)}")
-    return apart(leaves), structure
+    return _core.apart(leaves), structure
 
 
 def _meta(tensor):

@@ -4,7 +4,6 @@ import functools
 
 from .. import _core
 from .._tree import flatten, unflatten
-from ..functional._loop_values import apart
 from .modes import recording
 
 
@@ -19,7 +18,7 @@ def _distinct(tensors):
     """The tensors; one that was there before as a variable of its own."""
     known, result = set(), []
     for tensor in tensors:
-        result.append(apart([tensor])[0] if id(tensor) in known else tensor)
+        result.append(_core.apart([tensor])[0] if id(tensor) in known else tensor)
         known.add(id(tensor))
     return result
 

@@ -1,24 +1,14 @@
 """Loops: Python's own where nothing is recorded, one operator of a program where a trace is."""
 
-import contextlib
-
 from .. import _core
 from .._core import Tensor as _Tensor
 from .._core import ops as _ops
 from .._tree import tensor_leaves as _leaves
 from .._tree import unflatten as _unflatten
 from ..core.symint import SymInt as _SymInt
-from ._loop_values import apart as _apart
-from ._loop_values import enter as _enter
-from ._loop_values import is_written_down as _is_written_down
-from ._loop_values import leave as _leave
-from ._loop_values import stack as _stack
 from ._making import made as _made
 
 __all__ = ["cond", "scan", "while_loop"]
-
-# Of a loop that is recorded trip by trip; compiling takes some tenths of a millisecond for each.
-_MOST_TRIPS = 256
 
 
 def scan(step, carried, xs=None, length=None, reverse=False):
@@ -52,8 +42,7 @@ def scan(step, carried, xs=None, length=None, reverse=False):
         >>> total.item(), sums.tolist()
         (6.0, [0.0, 1.0, 3.0])
     """
-    loop = _Loop(step, carried, xs, length, reverse)
-    return loop.record() if _is_written_down(loop.carried + loop.xs) else loop.run()
+    return _Loop(step, carried, xs, length).run(reverse)
 
 
 def cond(pred, then, orelse, *operands):
@@ -82,51 +71,21 @@ def cond(pred, then, orelse, *operands):
         >>> cond(x > 0, lambda x: x, lambda x: -x, x).item()
         3.0
     """
-    _check_pred("cond", "pred", pred)
-    if _is_written_down([pred]):
-        with contextlib.suppress(_StepMustRunError):
-            otherwise = _ops.logical_not(pred)
-            return _joined(_branch(pred, then, operands), _branch(otherwise, orelse, operands))
-    chosen = then if _is_true(pred) else orelse
-    leaves, structure = _leaves("cond", "results", chosen(*operands))
-    return _unflatten(structure, _apart(leaves))
+    _check_tensor("cond", "pred", pred)
+    structures = []
 
-
-def _branch(pred, function, operands):
-    """(a scan of one trip if pred is true, what the function returns as leaves, structure)."""
-    scan, structures = _core.Scan([pred], [], 1, guarded=True), []
-
-    def _step(goes_on):
+    def _branch(function):
         leaves, structure = _leaves("cond", "results", function(*operands))
         structures.append(structure)
-        return [goes_on], leaves
+        if structures[0] != structure:
+            raise TypeError(
+                f"cond: both branches must return the same containers, got {structures[0]} and "
+                f"{structure}"
+            )
+        return leaves
 
-    return scan, _recorded(scan, _step)[1], structures[0]
-
-
-def _joined(then, orelse):
-    """Both branches, one after the other: the one that is not taken leaves the results alone."""
-    _check_branches(then[1:], orelse[1:])
-    results = then[0].zeros()
-    for scan, _, _ in (then, orelse):
-        results = scan.apply(results)[1:]
-    return _unflatten(then[2], results)
-
-
-def _check_branches(then, orelse):
-    if then[1] != orelse[1]:
-        raise TypeError(
-            f"cond: both branches must return the same containers, got {then[1]} and {orelse[1]}"
-        )
-    metas = [
-        [f"{leaf._dtype_key}{list(map(int, leaf.shape))}" for leaf in each[0]]
-        for each in (then, orelse)
-    ]
-    if metas[0] != metas[1]:
-        raise ValueError(
-            f"cond: both branches must return the same dtypes and shapes, got {metas[0]} and "
-            f"{metas[1]}"
-        )
+    results = _core.cond(pred, lambda: _branch(then), lambda: _branch(orelse))
+    return _unflatten(structures[0], results)
 
 
 def while_loop(cond, body, *carried, max_trips=None):
@@ -157,13 +116,11 @@ def while_loop(cond, body, *carried, max_trips=None):
         >>> while_loop(lambda n: n < 100, lambda n: n * 2, tensor(3)).item()
         192
     """
-    if max_trips is not None and max_trips < 0:
-        raise ValueError(f"while_loop: max_trips must be at least 0, got {max_trips}")
     leaves, structure = _leaves("while_loop", "carried", carried)
 
     def _holds(values):
         pred = cond(*_unflatten(structure, values))
-        _check_pred("while_loop", "the result of cond", pred)
+        _check_tensor("while_loop", "the result of cond", pred)
         return pred
 
     def _next(values):
@@ -175,80 +132,25 @@ def while_loop(cond, body, *carried, max_trips=None):
                 f"while_loop: body must return carried values in the containers that it takes, got "
                 f"{new!r}"
             )
-        _core.scan_check(values, made, "while_loop", "body")
         return made
 
-    limit = _core.MANY_TRIPS if max_trips is None else max_trips
-    values = _while(_holds, _next, leaves, limit)
+    values = _core.while_loop(_holds, _next, leaves, max_trips)
     result = _unflatten(structure, values)
     return result[0] if len(carried) == 1 else result
 
 
-def _while(holds, following, values, limit):
-    if _is_written_down(values):
-        with contextlib.suppress(_StepMustRunError):
-            return _while_recorded(holds, following, values, limit)
-    (values, _), trips = _enter(values, []), 0
-    while trips < limit and _is_true(holds(values)):
-        values, trips = _apart(following(values)), trips + 1
-    return _leave(values, [])[0]
-
-
-def _while_recorded(holds, following, values, limit):
-    """The guard is the number of trips made, and one more where cond holds."""
-    start = _ops.astype(holds(values), "int64")
-    scan = _core.Scan([start, *values], [], limit, guarded=True)
-
-    def _step(trips, *args):
-        new = following(list(args))
-        return [trips + holds(new), *new], []
-
-    _recorded(scan, _step)
-    return scan.apply()[1:]
-
-
-def _check_pred(name, what, pred):
-    if not isinstance(pred, _Tensor) or pred.dtype.name != "bool":
+def _check_tensor(name, what, pred):
+    if not isinstance(pred, _Tensor):
         raise TypeError(f"{name}: {what} must be a bool tensor, got {pred!r}")
-    if pred.shape:
-        raise ValueError(f"{name}: {what} must have rank 0, got bool{list(pred.shape)}")
-
-
-class _StepMustRunError(ValueError):
-    """No body does what a step did: it looked at a size that data decides, or returned such."""
-
-
-def _recorded(scan, step):
-    """What `step` returns for the arguments of `scan`, whose body it becomes: (carried, others)."""
-    try:
-        carried, others = step(*scan.arguments)
-        scan.end([*carried, *others])
-    except BaseException as error:
-        scan.abandon()
-        if isinstance(error, Exception) and scan.step_must_run and _core.is_recording():
-            raise _StepMustRunError(str(error)) from error
-        raise
-    return carried, others
-
-
-def _is_true(pred):
-    """A trace in which Python asks holds for this call only."""
-    if _core.is_recording():
-        return bool(_core.sizes_of(_ops.astype(pred, "int32")))
-    return pred.item()
-
-
-def _tensors(what, value):
-    return _leaves("scan", what, value)
 
 
 class _Loop:
-    """One call of scan."""
+    """One call of scan: containers around lists of tensors."""
 
-    def __init__(self, step, carried, xs, length, reverse):
-        self.step, self.length, self.reverse = step, length, reverse
-        self.carried, self.structure = _tensors("carried", carried)
-        self.xs, self.x_structure = ([], None) if xs is None else _tensors("xs", xs)
+    def __init__(self, step, carried, xs, length):
+        self.step, self.length = step, length
+        self.carried, self.structure = _leaves("scan", "carried", carried)
+        self.xs, self.x_structure = ([], None) if xs is None else _leaves("scan", "xs", xs)
         self.num_xs, self.y_structure = len(self.xs), None
         if isinstance(length, _SymInt):  # a size of one more of the xs, which the step does not see
             self.xs, self.length = [*self.xs, self._marks(length)], None
@@ -263,62 +165,18 @@ class _Loop:
         result = self.step(_unflatten(self.structure, carried), x)
         if not isinstance(result, tuple) or len(result) != 2:
             raise TypeError(f"scan: step must return carried values and y, got {result!r}")
-        new, structure = _tensors("carried values of a step", result[0])
+        new, structure = _leaves("scan", "carried values of a step", result[0])
         if structure != self.structure:
             raise TypeError(
                 f"scan: step must return carried values in the containers that it takes, got "
                 f"{result[0]!r}"
             )
-        _core.scan_check(carried, new)
-        ys, self.y_structure = ([], None) if result[1] is None else _tensors("y", result[1])
+        no_y = result[1] is None
+        ys, self.y_structure = ([], None) if no_y else _leaves("scan", "y", result[1])
         return new, ys
 
-    def results(self, carried, ys):
+    def run(self, reverse):
         """What scan returns."""
+        carried, ys = _core.scan(self.apply, self.carried, self.xs, self.length, reverse)
         stacked = None if self.y_structure is None else _unflatten(self.y_structure, ys)
         return _unflatten(self.structure, carried), stacked
-
-    def scan(self):
-        """The operator, whose step is to be recorded."""
-        return _core.Scan(self.carried, self.xs, self.length, self.reverse)
-
-    def record(self):
-        """As one operator; trip by trip where no operator does what a step did."""
-        scan = self.scan()
-        try:
-            count = len(self.infer(scan)[0])
-        except _StepMustRunError:
-            if self.trips() > _MOST_TRIPS:
-                _core.run_eagerly()
-            return self.run()
-        results = scan.apply()
-        return self.results(results[:count], results[count:])
-
-    def infer(self, scan):
-        """What one step returns, as tensors without values: (carried, ys)."""
-        count = len(self.carried)
-        return _recorded(scan, lambda *args: self.apply(args[:count], args[count:]))
-
-    def trips(self):
-        """How many there are; a trace holds for this number only."""
-        trips = _core.scan_trips(self.xs, self.length)
-        for x in self.xs:
-            int(x.shape[0])
-        return trips
-
-    def run(self):
-        """As Python's loop."""
-        trips = self.trips()
-        carried, elements = _enter(self.carried, self.xs)
-        stacks = []
-        for trip in reversed(range(trips)) if self.reverse else range(trips):
-            carried, ys = self.apply(carried, [each[trip] for each in elements])
-            carried, ys = _apart(carried), _apart(ys)
-            stacks = stacks or [[] for _ in ys]
-            for stack, y in zip(stacks, ys, strict=True):
-                stack.append(y)
-        if not trips:
-            stacks = [_core.stack_nothing(y) for y in self.infer(self.scan())[1]]
-        else:
-            stacks = [_stack(stack[::-1] if self.reverse else stack) for stack in stacks]
-        return self.results(*_leave(carried, stacks))

@@ -1,0 +1,217 @@
+//===- TripValues.cpp - values of a loop that runs trip by trip -----------===//
+#include "eager/tracing/TripValues.h"
+
+#include "eager/Loops.h"
+#include "eager/Placement.h"
+#include "eager/Recomputation.h"
+#include "eager/tracing/Recording.h"
+#include "ops/Builtin.h"
+#include "llvm/ADT/STLExtras.h"
+
+namespace tess::eager {
+
+static llvm::Expected<TensorRef> detached(const TensorRef &value) {
+  llvm::Expected<Tensors> results = apply(DupTensor(/*detach=*/true), {Operand(value)});
+  if (!results)
+    return results.takeError();
+  return std::move(results->front());
+}
+
+static llvm::Expected<Tensors> detachedAll(llvm::ArrayRef<TensorRef> values) {
+  Tensors plain;
+  for (const TensorRef &value : values)
+    if (llvm::Error error = detached(value).moveInto(plain.emplace_back()))
+      return std::move(error);
+  return plain;
+}
+
+/// The view of the element `index`, as an index of the user's.
+static llvm::Expected<TensorRef> elementAt(const TensorRef &whole, int64_t index) {
+  bool isRecorded = Recorder::current() || whole->isGraphValue();
+  IntList starts(whole->rank(), 0), stops(whole->rank(), INT64_MAX), steps(whole->rank(), 1);
+  if (!isRecorded) // a recording holds at other sizes
+    stops.assign(whole->shape().begin(), whole->shape().end());
+  starts[0] = index;
+  stops[0] = index + 1;
+  IntList inBounds = isRecorded ? IntList{0} : IntList();
+  llvm::Expected<TensorRef> slice = applyOne(builtin::Slice(starts, stops, steps, inBounds), {Operand(whole)});
+  if (!slice)
+    return slice;
+  return applyOne(builtin::Squeeze(IntList{0}), {Operand(*slice)});
+}
+
+namespace {
+
+/// What a tensor of one value needs, at another time: expressions of sizes mean something in their recording.
+class Filling {
+public:
+  explicit Filling(const TensorImpl &like)
+      : dtype(like.dtype()), numbers(like.shape()), sizes(recordedShape(like)), device(&like.storage().device()),
+        recording(Recorder::current() ? Recorder::current()->number() : 0) {}
+
+  llvm::Expected<TensorRef> filled(double value) const {
+    OnDevice here(*device);
+    return applyExpressions(builtin::Full(shapeNow(), value, dtype));
+  }
+
+private:
+  IntList shapeNow() const {
+    Recorder *recorder = Recorder::current();
+    IntList shape;
+    for (auto [number, size] : llvm::zip_equal(numbers, sizes)) {
+      bool isOfRecording = number != size && recording;
+      std::optional<int64_t> here = isOfRecording && recorder ? recorder->sizeHere(size, recording) : std::nullopt;
+      shape.push_back(isOfRecording ? here.value_or(number) : size);
+    }
+    return shape;
+  }
+
+  DType dtype;
+  Shape numbers, sizes;
+  runtime::Device *device;
+  uint32_t recording;
+};
+
+} // namespace
+
+llvm::Expected<Tensors> apart(llvm::ArrayRef<TensorRef> values) {
+  if (!numTapes())
+    return detachedAll(values);
+  Tensors own;
+  for (const TensorRef &value : values) {
+    IntList shape(recordedShape(*value).begin(), recordedShape(*value).end());
+    llvm::Expected<TensorRef> copy =
+        isTracked(*value) ? applyExpressions(builtin::Reshape(shape), {Operand(value)}) : detached(value);
+    if (llvm::Error error = std::move(copy).moveInto(own.emplace_back()))
+      return std::move(error);
+  }
+  return own;
+}
+
+/// The gradients of elements as one of the whole; null where none arrives.
+static llvm::Expected<Tensors> sideBySide(llvm::ArrayRef<TensorRef> grads) {
+  const auto *some = llvm::find_if(grads, [](const TensorRef &grad) { return grad != nullptr; });
+  if (some == grads.end())
+    return Tensors{TensorRef()};
+  Tensors whole;
+  for (const TensorRef &grad : grads)
+    if (llvm::Error error =
+            (grad ? llvm::Expected<TensorRef>(grad) : Filling(**some).filled(0.0)).moveInto(whole.emplace_back()))
+      return std::move(error);
+  llvm::Expected<TensorRef> stack = stackTrips(whole, Recorder::current() || (*some)->isGraphValue());
+  if (!stack)
+    return stack.takeError();
+  return Tensors{std::move(*stack)};
+}
+
+/// All elements of `x`, as results of a function whose gradient puts theirs side by side.
+static llvm::Expected<Tensors> trackedElements(const TensorRef &x) {
+  llvm::Expected<TensorRef> whole = detached(x);
+  if (!whole)
+    return whole.takeError();
+  Tensors values;
+  for (int64_t index = 0; index < x->shape()[0]; ++index)
+    if (llvm::Error error = elementAt(*whole, index).moveInto(values.emplace_back()))
+      return std::move(error);
+  if (!values.empty())
+    recordCustomFunction({x}, values, sideBySide);
+  return values;
+}
+
+llvm::Expected<TripElements> TripElements::of(const TensorRef &x) {
+  TripElements elements(x);
+  if (!numTapes() || !isTracked(*x))
+    return elements;
+  if (llvm::Error error = trackedElements(x).moveInto(elements.elements))
+    return std::move(error);
+  return elements;
+}
+
+llvm::Expected<TensorRef> TripElements::operator[](int64_t index) const {
+  return elements.empty() ? elementAt(whole, index) : llvm::Expected<TensorRef>(elements[index]);
+}
+
+static llvm::Expected<TensorRef> stackRecorded(llvm::ArrayRef<TensorRef> values) {
+  llvm::Expected<Tensors> plain = detachedAll(values);
+  if (!plain)
+    return plain.takeError();
+  llvm::SmallVector<Operand, 8> operands(plain->begin(), plain->end());
+  Tensors results;
+  if (llvm::Error error = apply(builtin::Stack(0), operands, {unsigned(operands.size())}, results))
+    return std::move(error);
+  return std::move(results.front());
+}
+
+llvm::Expected<TensorRef> stackTrips(llvm::ArrayRef<TensorRef> values, bool isRecorded) {
+  Tensors results;
+  if (llvm::Error error = (isRecorded ? stackRecorded(values) : stackElements(values)).moveInto(results.emplace_back()))
+    return std::move(error);
+  Tensors tracked;
+  llvm::SmallVector<int64_t, 8> places;
+  for (auto [index, value] : llvm::enumerate(values))
+    if (numTapes() && isTracked(*value)) {
+      tracked.push_back(value);
+      places.push_back(int64_t(index));
+    }
+  auto takenApart = [places](llvm::ArrayRef<TensorRef> grads) -> llvm::Expected<Tensors> {
+    llvm::Expected<TripElements> elements = TripElements::of(grads.front());
+    if (!elements)
+      return elements.takeError();
+    Tensors own;
+    for (int64_t place : places)
+      if (llvm::Error error = (*elements)[place].moveInto(own.emplace_back()))
+        return std::move(error);
+    return own;
+  };
+  if (!tracked.empty())
+    recordCustomFunction(tracked, results, takenApart);
+  return std::move(results.front());
+}
+
+/// Variables of their own; those that a tape tracks have this gradient.
+static llvm::Expected<Tensors> ownWith(llvm::ArrayRef<TensorRef> values, const CustomBackward &backward) {
+  llvm::Expected<Tensors> own = detachedAll(values);
+  if (!own)
+    return own;
+  Tensors tracked, results;
+  for (auto [value, copy] : llvm::zip_equal(values, *own))
+    if (isTracked(*value)) {
+      tracked.push_back(value);
+      results.push_back(copy);
+    }
+  if (!tracked.empty())
+    recordCustomFunction(tracked, results, backward);
+  return own;
+}
+
+llvm::Expected<Tensors> enterTrips(llvm::ArrayRef<TensorRef> carried) {
+  if (!numTapes())
+    return detachedAll(carried);
+  return ownWith(carried, [](llvm::ArrayRef<TensorRef> grads) { return Tensors(grads); });
+}
+
+llvm::Expected<TripValues> leaveTrips(TripValues values) {
+  if (!numTapes())
+    return values;
+  std::vector<Filling> fillings; // of tracked carried values
+  for (const TensorRef &value : values.carried)
+    if (isTracked(*value))
+      fillings.emplace_back(*value);
+  auto whole = [fillings](llvm::ArrayRef<TensorRef> grads) -> llvm::Expected<Tensors> {
+    Tensors own(grads);
+    for (auto [grad, filling] : llvm::zip(own, fillings))
+      if (!grad)
+        if (llvm::Error error = filling.filled(-0.0).moveInto(grad))
+          return std::move(error);
+    return own;
+  };
+  Tensors all = values.carried;
+  llvm::append_range(all, values.stacked);
+  llvm::Expected<Tensors> own = ownWith(all, whole);
+  if (!own)
+    return own.takeError();
+  size_t count = values.carried.size();
+  return TripValues{Tensors(llvm::ArrayRef(*own).take_front(count)), Tensors(llvm::ArrayRef(*own).drop_front(count))};
+}
+
+} // namespace tess::eager
