@@ -128,7 +128,8 @@ def test_layers_in_both_directions(proj):
     x, p = floats(N, L, INPUT), net.output_size
     h, c = floats(4, N, p, seed=1), floats(4, N, HIDDEN, seed=2)
     got = assert_same_everywhere(lambda x, h, c: flat(net(x, (h, c))), x, h, c)
-    weights, layer = [wide([w.numpy() for w in cell]) for cell in net._weights()], x.swapaxes(0, 1)
+    cells = [net._weights(net._parts(), cell) for cell in range(4)]
+    weights, layer = [wide([w.numpy() for w in cell]) for cell in cells], x.swapaxes(0, 1)
     lasts, maps = [], net.weight_hr.numpy().astype("f8") if proj else [None] * 4
     for first in (0, 2):
         pairs = [
@@ -201,7 +202,7 @@ def test_a_relu_network_learns():
     with GradManager().attach(net.parameters()) as manager:
         output, _ = net(tessera.Tensor(x))
         manager.backward(output.sum())
-    wi, wh = (each.numpy() for each in net._weights()[0])
+    wi, wh = (each.numpy() for each in net._weights(net._parts(), 0)[:2])
     h = np.zeros((N, HIDDEN))
     for row in x:
         h = np.maximum(row @ wi.T + h @ wh.T, 0)

@@ -10,7 +10,7 @@ from python_source import UntranslatableError, parameters
 _ERRORS = {"ValueError": "InvalidArgument", "TypeError": "TypeMismatch", "KeyError": "NotFound",
            "NotImplementedError": "Unimplemented", "RuntimeError": "Internal"}  # fmt: skip
 _FILLED = {"empty": "0", "zeros": "0", "ones": "1"}
-_METHODS = {"_reset": "assign", "set_value": "assign"}
+_METHODS = {"_reset": "assign", "set_value": "assign", "append": "push_back"}
 _DROPPED = {"device", "strict"}  # arguments that C++ does not have
 
 
@@ -83,8 +83,10 @@ class Method(Expressions):
 
     def _function(self, node, name):
         """A call of a function of the package, of one that C++ has with it, or of Python."""
-        if name in self.unit.source.functions:
-            return self._own_method(node, (None, self.unit.source.functions[name]))
+        functions = self.unit.source.functions
+        found = functions.get(name, functions.get(name.lstrip("_")))
+        if found is not None:
+            return self._own_method(node, (None, found))
         where, declared = self.unit.functions.find(name.strip("_"))
         if declared is not None and where.startswith("nn::"):
             return f"{where}({self._ordered(node, declared)})"
@@ -207,7 +209,23 @@ class Method(Expressions):
             return self.assign(node.target, value)
         if kind == "For":
             return self._loop(node)
+        if kind == "FunctionDef":
+            return self._local(node)
         raise UntranslatableError(node, "this statement has no C++")
+
+    def _local(self, node):
+        """A function within: it sees what is around it, and changes nothing of that."""
+        names = [name for name, _ in parameters(node)]
+        written = {each.id for each in ast.walk(node)
+                   if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}  # fmt: skip
+        if written & self.known - set(names):
+            raise UntranslatableError(node, "a name of the function around must not be given anew")
+        before = set(self.known)
+        self.known.update(names)
+        lines = self._block(node.body)
+        self.known = before | {node.name}
+        given = ", ".join(f"auto {camel(each)}" for each in names)
+        return [f"auto {camel(node.name)} = [&]({given}) {{", *lines, "};"]
 
     def _block(self, statements):
         """Lines whose new variables end with them."""
@@ -243,6 +261,8 @@ class Method(Expressions):
         """The lines that give a target its value."""
         if isinstance(target, (ast.Tuple, ast.List)):
             return self._assign_many(target, value)
+        if isinstance(target, ast.Name) and isinstance(value, ast.List) and not value.elts:
+            return [self._empty(target)]
         if isinstance(target, ast.Name):
             return [self._given(target, self.visit(value))]
         if isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self":
@@ -252,6 +272,15 @@ class Method(Expressions):
             self.target = None
             return [f"self.{camel(target.attr)} = {text};"]
         return [f"{self.visit(target)} = {self.visit(value)};"]
+
+    def _empty(self, target):
+        """The line for a list that grows, whose type is in the table."""
+        name = f"{self.function.name}.{target.id}"
+        kind = self.unit.types.of(self.unit.name, name, ast.Constant(None))
+        if kind is None or target.id in self.known:
+            raise UntranslatableError(target, f"the type of {name} must be in the table")
+        self.known.add(target.id)
+        return f"{kind} {camel(target.id)};"
 
     def _assign_many(self, target, value):
         """Part by part where both sides have parts, else what the value gives."""

@@ -1,4 +1,5 @@
 //===- network_test.cpp - the graph of a dumped file as data --------------===//
+#include "tessera/Control.h"
 #include "tessera/Jit.h"
 #include "tessera/Network.h"
 #include "tessera/Random.h"
@@ -72,6 +73,22 @@ TEST_CASE("functions of variables join the graph") {
   CHECK(network.removeOutput(y));
   CHECK(network.outputs().size() == 1);
   CHECK(thrown([&] { (void)network.variable("y"); }));
+}
+
+TEST_CASE("loops of variables join the graph") {
+  Tensor weight = uniform({3, 5}), x = uniform({7, 3});
+  Network network = Network::load(dumped(weight));
+  auto loops = [](const Tensor &y) {
+    auto [last, ys] =
+        scan([](const Tensor &sum, const Tensor &row) { return std::pair(sum + row, sum * 2); }, zeros({5}), y);
+    Tensor total = last;
+    return cond(total.max() > 1, [&] { return total; }, [&] { return -total; });
+  };
+  Tensor z = loops(network.variable("y"));
+  z.setName("z");
+  network.addOutput(z);
+  auto results = run(network, {{"x", x}});
+  CHECK(results.at("z").toBytes() == loops(results.at("y")).toBytes());
 }
 
 TEST_CASE("operators, attributes, values and sizes change") {

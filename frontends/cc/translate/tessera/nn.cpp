@@ -1,13 +1,19 @@
 //===- nn.cpp - layers as functions, with Python's arguments -------------===//
 #include "tessera/nn.h"
 
+#include "eager/Placement.h"
+#include "eager/Tracer.h"
+#include "ops/Builtin.h"
 #include "tessera/Random.h"
 #include "tessera/functional.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <cmath>
+#include <numeric>
 
 namespace tessera::nn {
+
+namespace eager = tess::eager;
 
 void checkChoice(const std::string &name, const std::string &what, const std::string &value,
                  const std::vector<std::string> &choices) {
@@ -54,8 +60,30 @@ Tensor zeros(const Shape &shape, DType dtype) { return tessera::zeros(shape, dty
 
 Tensor ones(const Shape &shape, DType dtype) { return tessera::ones(shape, dtype); }
 
-std::vector<Tensor> split(const Tensor &inp, int64_t parts, int64_t axis) {
-  return functional::split(inp, Shape(parts, inp.size(axis) / parts), axis);
+std::vector<Tensor> split(const Tensor &inp, const Sizes &sections, int64_t axis) {
+  int64_t size = inp.size(axis);
+  if (sections.isOne())
+    return functional::split(inp, Shape(sections.list()[0], size / sections.list()[0]), axis);
+  Shape ends = sections.list(), sizes;
+  ends.push_back(size);
+  std::adjacent_difference(ends.begin(), ends.end(), std::back_inserter(sizes));
+  return functional::split(inp, sizes, axis);
+}
+
+//===----------------------------------------------------------------------===//
+// Sequences
+//===----------------------------------------------------------------------===//
+
+std::string described(const Tensor &x) {
+  return numpyName(x.dtype()).str() + tess::toString(llvm::ArrayRef(x.shape()));
+}
+
+Tensor firstState(const Tensor &inp, const Tensor &weight) {
+  eager::TensorRef sequences = inp.ref(), of = weight.ref();
+  eager::OnDevice here(sequences->storage().device());
+  // A trace holds for other numbers of sequences.
+  tess::IntList shape = {eager::recordedShape(*sequences)[1], eager::recordedShape(*of).back()};
+  return Tensor(valueOrThrow(eager::applyExpressions(tess::builtin::Full(shape, 0, inp.dtype()))));
 }
 
 //===----------------------------------------------------------------------===//

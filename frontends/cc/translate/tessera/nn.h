@@ -105,8 +105,8 @@ Tensor embedding(const Tensor &inp, const Tensor &weight);
 /// A border of `constantValue` ("constant"), of the nearest element ("replicate", "edge") or a mirror ("reflect").
 Tensor pad(const Tensor &src, const Widths &padWidth, const std::string &mode = "constant", double constantValue = 0);
 Tensor flatten(const Tensor &x, int64_t startAxis = 0, int64_t endAxis = -1);
-/// As many parts of one size along `axis`.
-std::vector<Tensor> split(const Tensor &inp, int64_t parts, int64_t axis = 0);
+/// As many parts of one size along `axis`, or parts cut at the indices of a list.
+std::vector<Tensor> split(const Tensor &inp, const Sizes &sections, int64_t axis = 0);
 Tensor ones(const Shape &shape, DType dtype = DType::Float32);
 Tensor zeros(const Shape &shape, DType dtype = DType::Float32);
 /// Attention of `numHeads` heads between linear layers; the weights are undefined without `needWeights`.
@@ -117,6 +117,10 @@ States multiHeadAttention(const Tensor &query, const Tensor &key, const Tensor &
                           const Tensor &keyPaddingMask = {}, const Tensor &attnMask = {}, double attnDropout = 0,
                           double outDropout = 0, bool training = true, bool needWeights = false,
                           bool averageAttnWeights = false, bool isCausal = false);
+/// Zeros for every sequence of `inp`, [L, N, I], as the first state of a network of which `weight` multiplies states.
+Tensor firstState(const Tensor &inp, const Tensor &weight);
+/// The dtype and shape as Python shows them: "float32[2, 3]".
+std::string described(const Tensor &x);
 /// InvalidArgument unless the argument is one of its values.
 void checkChoice(const std::string &name, const std::string &what, const std::string &value,
                  const std::vector<std::string> &choices);

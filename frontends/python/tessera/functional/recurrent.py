@@ -3,14 +3,15 @@
 The products of the weights with the inputs of all steps are one matrix product before the loop.
 """
 
-from .._core import Tensor as _Tensor
 from .._core import ops as _ops
-from ._gates import NONLINEARITIES as _NONLINEARITIES
 from ._gates import gru_step as _gru_step
 from ._gates import lstm_step as _lstm_step
+from ._gates import rnn_step as _rnn_step
+from ._states import check_pair as _check_pair
+from ._states import check_sequence as _check_sequence
+from ._states import first_state as _first_state
 from .control import scan as _scan
 from .generated import check_choice as _check_choice
-from .tensor import zeros as _zeros
 
 __all__ = ["gru", "lstm", "rnn"]
 
@@ -42,15 +43,14 @@ def rnn(inp, hx, weight_ih, weight_hh, bias_ih=None, bias_hh=None, nonlinearity=
         >>> output.shape, last.shape
         ((7, 3, 5), (3, 5))
     """
-    _check_choice("rnn", "nonlinearity", nonlinearity, tuple(_NONLINEARITIES))
+    _check_choice("rnn", "nonlinearity", nonlinearity, ("tanh", "relu"))
     _check_sequence("rnn", inp)
-    activation = _NONLINEARITIES[nonlinearity]
 
     def _step(h, of_input):
-        h = activation(of_input + _product(h, weight_hh, bias_hh))
+        h = _rnn_step(of_input, _product(h, weight_hh, bias_hh), nonlinearity)
         return h, h
 
-    h = _first(inp, weight_hh) if hx is None else hx
+    h = _first_state(inp, weight_hh) if hx is None else hx
     last, output = _scan(_step, h, _product(inp, weight_ih, bias_ih), reverse=reverse)
     return output, last
 
@@ -90,9 +90,9 @@ def lstm(inp, hx, weight_ih, weight_hh, bias_ih=None, bias_hh=None, weight_hr=No
     """
     _check_sequence("lstm", inp)
     if hx is None:
-        hx = _first(inp, weight_hh), _first(inp, weight_hh if weight_hr is None else weight_hr)
-    elif not isinstance(hx, (tuple, list)) or len(hx) != 2:
-        raise TypeError(f"lstm: hx must be a pair of tensors (h, c), got {hx!r}")
+        of_cell = weight_hh if weight_hr is None else weight_hr
+        hx = _first_state(inp, weight_hh), _first_state(inp, of_cell)
+    _check_pair("lstm", hx)
 
     def _step(state, of_input):
         h, c = state
@@ -141,23 +141,10 @@ def gru(inp, hx, weight_ih, weight_hh, bias_ih=None, bias_hh=None, reverse=False
         h = _gru_step(of_input, _product(h, weight_hh, bias_hh), h)
         return h, h
 
-    h = _first(inp, weight_hh) if hx is None else hx
+    h = _first_state(inp, weight_hh) if hx is None else hx
     last, output = _scan(_step, h, _product(inp, weight_ih, bias_ih), reverse=reverse)
     return output, last
 
 
 def _product(x, weight, bias):
     return _ops.linear(x, weight) if bias is None else _ops.linear(x, weight, bias)
-
-
-def _first(inp, weight):
-    """Zeros for every sequence: what `weight` multiplies."""
-    return _zeros((inp.shape[1], weight.shape[-1]), dtype=inp.dtype, device=inp.device)
-
-
-def _check_sequence(name, inp):
-    """A matrix would broadcast against the state."""
-    if not isinstance(inp, _Tensor):
-        raise TypeError(f"{name}: inp must be a tensor, got {inp!r}")
-    if inp.ndim != 3:
-        raise ValueError(f"{name}: inp must have 3 axes, got {inp.dtype}{list(inp.shape)}")

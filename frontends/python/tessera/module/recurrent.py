@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from .. import functional as F  # noqa: N812
-from ..functional._gates import gru_step, lstm_step
+from ..functional._gates import gru_step, lstm_step, rnn_step
 from ..functional.generated import check_choice
 from ..tensor import Parameter, Tensor
 from . import init
@@ -67,8 +67,7 @@ class RNNCell(_Cell):
     def forward(self, input, hx=None):
         """See the class."""
         of_input, of_state = self._products(input, self._zeros(input) if hx is None else hx)
-        total = of_input + of_state
-        return F.tanh(total) if self.nonlinearity == "tanh" else F.relu(total)
+        return rnn_step(of_input, of_state, self.nonlinearity)
 
 
 class LSTMCell(_Cell):

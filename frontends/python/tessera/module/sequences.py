@@ -1,12 +1,13 @@
 """Recurrent networks over sequences, in layers and both directions."""
 
-import itertools
 import math
 import re
+from itertools import accumulate
 
 import numpy as np
 
 from .. import functional as F  # noqa: N812
+from ..functional._states import check_pair, described
 from ..functional.generated import check_choice
 from ..functional.recurrent import gru, lstm, rnn
 from ..tensor import Parameter
@@ -27,9 +28,10 @@ class _Sequences(Module):
                  dropout=0.0, bidirectional=False, **kwargs):  # fmt: skip
         super().__init__(**kwargs)
         name = type(self).__name__
-        _check_sizes(name, input_size=input_size, hidden_size=hidden_size, num_layers=num_layers)
-        if isinstance(dropout, bool) or not 0 <= dropout <= 1:
-            raise ValueError(f"{name}: dropout must be in [0, 1], got {dropout!r}")
+        _check_size(name, "input_size", input_size)
+        _check_size(name, "hidden_size", hidden_size)
+        _check_size(name, "num_layers", num_layers)
+        check_dropout(name, dropout)
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
         self.bias, self.batch_first, self.dropout = bias, batch_first, float(dropout)
         self.bidirectional, self.num_directions = bidirectional, 1 + bool(bidirectional)
@@ -49,21 +51,23 @@ class _Sequences(Module):
 
     def forward(self, input, hx=None):
         """See the class."""
-        self._check_states(hx)
+        if hx is not None:
+            self._check_states(hx)
         x = F.swapaxes(input, 0, 1) if self.batch_first else input
-        weights, lasts = self._weights(), []
+        parts = self._parts()
+        lasts = []
         for layer in range(self.num_layers):
             if layer and self.dropout:
                 x = F.dropout(x, self.dropout, self.training)
             outputs = []
             for direction in range(self.num_directions):
                 cell = layer * self.num_directions + direction
-                state = None if hx is None else self._each(lambda h, cell=cell: h[cell], hx)
-                output, last = self._run(x, state, weights[cell], cell, bool(direction))
+                state = None if hx is None else self._state_of(hx, cell)
+                output, last = self._run(x, state, self._weights(parts, cell), cell, direction == 1)
                 outputs.append(output)
                 lasts.append(last)
-            x = F.concat(outputs, -1) if direction else output
-        return (F.swapaxes(x, 0, 1) if self.batch_first else x), self._stacked(lasts)
+            x = F.concat(outputs, -1) if self.bidirectional else outputs[0]
+        return F.swapaxes(x, 0, 1) if self.batch_first else x, self._stacked(lasts)
 
     def _convert_state(self, values, prefix):
         """MegEngine's files have the cells' weights, too, which nothing is computed with."""
@@ -73,46 +77,49 @@ class _Sequences(Module):
 
     def _make_weights(self):
         rows = self.gates * self.hidden_size
-        count = sum(map(math.prod, self._shapes()))
+        count = sum(math.prod(shape) for shape in self._shapes())
         self._flatten_weights = Parameter(np.zeros((rows, count // rows), dtype=np.float32))
 
     def _shapes(self):
         """Of the weights of all cells, one after the other."""
-        rows, shapes = self.gates * self.hidden_size, []
-        for layer in range(self.num_layers):
-            columns = self.num_directions * self.output_size if layer else self.input_size
-            own = [(rows, columns), (rows, self.output_size), *[(rows,)] * (2 * bool(self.bias))]
-            shapes += own * self.num_directions
-        return shapes
+        first = [*self._shapes_of(self.input_size)] * self.num_directions
+        layer = [*self._shapes_of(self.num_directions * self.output_size)] * self.num_directions
+        return [*first, *([*layer] * (self.num_layers - 1))]
 
-    def _weights(self):
-        """For each cell weight_ih, weight_hh and, with bias, bias_ih and bias_hh."""
+    def _shapes_of(self, columns):
+        """Of the weights of a cell whose input has so many features."""
+        rows = self.gates * self.hidden_size
+        weights = [(rows, columns), (rows, self.output_size)]
+        return [*weights, (rows,), (rows,)] if self.bias else weights
+
+    def _parts(self):
+        """The weights of all cells."""
         shapes = self._shapes()
-        ends = [*itertools.accumulate(map(math.prod, shapes))][:-1]
+        ends = [*accumulate(math.prod(shape) for shape in shapes)][:-1]
         parts = F.split(F.flatten(self._flatten_weights), ends, 0)
-        parts = [F.reshape(part, shape) for part, shape in zip(parts, shapes, strict=True)]
-        size = 4 if self.bias else 2
-        return [parts[first : first + size] for first in range(0, len(parts), size)]
+        return [F.reshape(weight, shape) for weight, shape in zip(parts, shapes, strict=True)]
 
-    def _each(self, function, state):
-        """`function` of each tensor of a state."""
-        return function(state)
+    def _weights(self, parts, cell):
+        """Of a cell weight_ih, weight_hh, bias_ih and bias_hh, which are None without bias."""
+        if self.bias:
+            return parts[4 * cell : 4 * cell + 4]
+        return [*parts[2 * cell : 2 * cell + 2], None, None]
+
+    def _state_of(self, hx, cell):
+        return hx[cell]
 
     def _stacked(self, lasts):
         return F.stack(lasts, 0)
 
     def _check_states(self, hx):
+        self._check_state(hx)
+
+    def _check_state(self, state):
         cells, name = self.num_layers * self.num_directions, type(self).__name__
-
-        def _check(state):
-            if state.ndim != 3 or state.shape[0] != cells:
-                raise ValueError(
-                    f"{name}: hx must have 3 axes, the first of {cells} cells, got "
-                    f"{state.dtype}{list(state.shape)}"
-                )
-
-        if hx is not None:
-            self._each(_check, hx)
+        if state.ndim != 3 or state.shape[0] != cells:
+            raise ValueError(
+                f"{name}: hx must have 3 axes, the first of {cells} cells, got {described(state)}"
+            )
 
     def _module_info_string(self):
         named = ("num_layers", "bias", "batch_first", "dropout", "bidirectional")
@@ -120,10 +127,15 @@ class _Sequences(Module):
         return f"{self.input_size}, {self.hidden_size}, {settings}"
 
 
-def _check_sizes(name, **sizes):
-    for what, size in sizes.items():
-        if size < 1:
-            raise ValueError(f"{name}: {what} must be at least 1, got {size}")
+def _check_size(name, what, size):
+    if size < 1:
+        raise ValueError(f"{name}: {what} must be at least 1, got {size}")
+
+
+def check_dropout(name, dropout):
+    """ValueError unless it is a probability."""
+    if isinstance(dropout, bool) or not 0 <= dropout <= 1:
+        raise ValueError(f"{name}: dropout must be in [0, 1], got {dropout!r}")
 
 
 class RNN(_Sequences):
@@ -144,13 +156,17 @@ class RNN(_Sequences):
     ((7, 3, 20), (2, 3, 20))
     """
 
-    def __init__(self, *args, nonlinearity="tanh", **kwargs):
+    def __init__(self, input_size, hidden_size, num_layers=1, bias=True, batch_first=False,
+                 dropout=0.0, bidirectional=False, *, nonlinearity="tanh", **kwargs):  # fmt: skip
         check_choice(type(self).__name__, "nonlinearity", nonlinearity, ("tanh", "relu"))
-        super().__init__(*args, **kwargs)
+        super().__init__(
+            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, **kwargs
+        )
         self.nonlinearity = nonlinearity
 
     def _run(self, x, state, weights, cell, reverse):
-        return rnn(x, state, *weights, nonlinearity=self.nonlinearity, reverse=reverse)
+        weight_ih, weight_hh, bias_ih, bias_hh = weights
+        return rnn(x, state, weight_ih, weight_hh, bias_ih, bias_hh, self.nonlinearity, reverse)
 
 
 class LSTM(_Sequences):
@@ -198,17 +214,21 @@ class LSTM(_Sequences):
             self.weight_hr = Parameter(np.zeros(shape, dtype=np.float32))
 
     def _run(self, x, state, weights, cell, reverse):
+        weight_ih, weight_hh, bias_ih, bias_hh = weights
         projection = self.weight_hr[cell] if self.proj_size else None
-        biases = weights[2:] or (None, None)
-        return lstm(x, state, *weights[:2], *biases, projection, reverse)
+        return lstm(x, state, weight_ih, weight_hh, bias_ih, bias_hh, projection, reverse)
 
-    def _each(self, function, state):
-        if not isinstance(state, (tuple, list)) or len(state) != 2:
-            raise TypeError(f"LSTM: hx must be a pair of tensors (h, c), got {state!r}")
-        return tuple(map(function, state))
+    def _state_of(self, hx, cell):
+        h, c = hx
+        return h[cell], c[cell]
 
     def _stacked(self, lasts):
-        return tuple(F.stack(each, 0) for each in zip(*lasts, strict=True))
+        return F.stack([h for h, _ in lasts], 0), F.stack([c for _, c in lasts], 0)
+
+    def _check_states(self, hx):
+        check_pair("LSTM", hx)
+        for state in hx:
+            self._check_state(state)
 
 
 class GRU(_Sequences):
@@ -231,5 +251,5 @@ class GRU(_Sequences):
     gates = 3
 
     def _run(self, x, state, weights, cell, reverse):
-        biases = weights[2:] or (None, None)
-        return gru(x, state, *weights[:2], *biases, reverse=reverse)
+        weight_ih, weight_hh, bias_ih, bias_hh = weights
+        return gru(x, state, weight_ih, weight_hh, bias_ih, bias_hh, reverse)

@@ -3,6 +3,7 @@
 IMAGE, ROWS, SEQUENCE = ("normal", 2, 4, 6, 6), ("normal", 3, 4), ("normal", 2, 4, 9)
 VOLUME, STATE = ("normal", 1, 2, 4, 4, 4), ("normal", 2, 4)
 TOKENS = ("normal", 2, 5, 8)
+STEPS_FIRST, BATCH_FIRST, STATES = ("normal", 5, 2, 3), ("normal", 2, 5, 3), ("normal", 4, 2, 4)
 
 # Name of the case: (the module, what it is called with).
 MODULES = {
@@ -103,6 +104,18 @@ MODULES = {
     "rnn_cell_start": ("RNNCell(3, 4, bias=False)", ("normal", 2, 3)),
     "lstm_cell": ("LSTMCell(3, 4)", ("normal", 2, 3)),
     "gru_cell": ("GRUCell(3, 4)", ("normal", 2, 3), STATE),
+    "rnn": ("RNN(3, 4, nonlinearity='relu', bias=False)", STEPS_FIRST, ("normal", 1, 2, 4)),
+    "rnn_layers": ("RNN(3, 4, 2, batch_first=True, bidirectional=True)", BATCH_FIRST),
+    "lstm": ("LSTM(3, 4)", STEPS_FIRST),
+    "lstm_layers": (
+        "LSTM(3, 4, 2, dropout=0.5, bidirectional=True)",
+        STEPS_FIRST,
+        STATES,
+        STATES,
+    ),
+    "lstm_projected": ("LSTM(3, 4, 3, batch_first=True, bias=False, proj_size=2)", BATCH_FIRST),
+    "gru": ("GRU(3, 4)", STEPS_FIRST, ("normal", 1, 2, 4)),
+    "gru_layers": ("GRU(3, 4, 3, dropout=0.25, bidirectional=True)", STEPS_FIRST),
     "attention": ("MultiHeadAttention(8, 2, 0.25, kdim=8)", TOKENS, TOKENS, TOKENS),
     "attention_without_bias": ("MultiHeadAttention(8, 2, bias=False)", TOKENS, TOKENS, TOKENS),
     "encoder": ("TransformerEncoderLayer(8, 2, 16)", TOKENS),
@@ -168,6 +181,11 @@ REFUSED_MODULES = {
     "norm_axes": "GeneralNorm((4, 6), normalized_axis=(1, 1))",
     "frozen_batch": "BatchNorm2d(3, track_running_stats=False, freeze=True)",
     "nonlinearity": "RNNCell(3, 4, nonlinearity='what')",
+    "sequences_nonlinearity": "RNN(3, 4, nonlinearity='what')",
+    "sequences_size": "GRU(3, 0)",
+    "sequences_layers": "RNN(3, 4, num_layers=0)",
+    "sequences_dropout": "GRU(3, 4, dropout=1.5)",
+    "projection": "LSTM(3, 4, proj_size=4)",
     "nonlinear_mode": "BatchMatMulActivation(2, 3, 4, nonlinear_mode='what')",
     "heads": "MultiHeadAttention(8, 3)",
     "encoder_activation": "TransformerEncoderLayer(8, 2, activation='what')",

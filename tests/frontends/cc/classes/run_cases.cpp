@@ -25,6 +25,17 @@ std::vector<Tensor> listOfResults(const Tensor &y) { return {y}; }
 std::vector<Tensor> listOfResults(const States &ys) {
   return ys[1].isDefined() ? std::vector<Tensor>{ys[0], ys[1]} : std::vector<Tensor>{ys[0]};
 }
+std::vector<Tensor> listOfResults(const std::tuple<Tensor, States> &ys) {
+  return {std::get<0>(ys), std::get<1>(ys)[0], std::get<1>(ys)[1]};
+}
+
+/// What a module makes of its inputs; an LSTM's state is a pair.
+template <typename Net, typename... Inputs> auto called(Net &net, const Tensor &x, const Inputs &...more) {
+  if constexpr (std::is_invocable_v<Net &, const Tensor &, const Inputs &...>)
+    return net(x, more...);
+  else
+    return net(x, States{more...});
+}
 
 /// One run of all cases.
 class Run {
@@ -38,7 +49,7 @@ public:
     call(name, *net, N, [own](const std::vector<Tensor> &x) {
       std::array<Tensor, N> inputs;
       std::copy(x.begin(), x.end(), inputs.begin());
-      return std::apply([&](const auto &...each) { return listOfResults((*own)(each...)); }, inputs);
+      return std::apply([&](const auto &...each) { return listOfResults(called(*own, each...)); }, inputs);
     });
   }
 

@@ -63,6 +63,11 @@ def test_a_module_is_a_class_with_options(tmp_path):
         ("return [y for y in x if y]", "a condition in a list has no C++"),
         ("with x: pass", "this statement has no C++"),
         ("return lambda: x", "this has no C++"),
+        ("ys = []", "the type of forward.ys must be in the table"),
+        (
+            "def step(y):\n            x = y\n            return x",
+            "a name of the function around must not be given anew",
+        ),
         ("self.other = F.relu(x)", "the type of Own.other must be in the table"),
     ],
 )

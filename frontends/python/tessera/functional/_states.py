@@ -1,0 +1,30 @@
+"""What recurrent networks over sequences are given: sequences and first states."""
+
+from .._core import Tensor
+from .tensor import zeros
+
+
+def first_state(inp, weight):
+    """Zeros for every sequence: what `weight` multiplies."""
+    return zeros((inp.shape[1], weight.shape[-1]), dtype=inp.dtype, device=inp.device)
+
+
+def described(x):
+    """The dtype and shape of a tensor in a message."""
+    return f"{x.dtype}{list(x.shape)}"
+
+
+def check_sequence(name, inp):
+    """TypeError unless it is a tensor; ValueError unless it has 3 axes: a matrix would broadcast
+    against the state.
+    """
+    if not isinstance(inp, Tensor):
+        raise TypeError(f"{name}: inp must be a tensor, got {inp!r}")
+    if inp.ndim != 3:
+        raise ValueError(f"{name}: inp must have 3 axes, got {described(inp)}")
+
+
+def check_pair(name, hx):
+    """TypeError unless the state is (h, c)."""
+    if not isinstance(hx, (tuple, list)) or len(hx) != 2:
+        raise TypeError(f"{name}: hx must be a pair of tensors (h, c), got {hx!r}")
