@@ -64,11 +64,26 @@ def Tess_RotaryEmbeddingOp : Tess_Op<"rotary_embedding"> {
                    DefaultValuedAttr<BoolAttr, "false">:$interleaved);
   let results = (outs Tess_Float:$out);
   let shapes = "(*B, D), (*P), (*P) -> (*B, D)";
-  let check = "rotaryEmbedding";
+  defvar pairs = "[*without(#x, -1), #x[-1] // 2]";
+  let requires = !listconcat([Require<"last axis of x must have an even size", "divides(2, #x[-1])", "x {x}">],
+      !foreach(v, ["cos", "sin"], Require<"cos and sin must broadcast to the pairs of x", "fits(#" # v # ", " # pairs # ")",
+                                          "x {x} and " # v # " {" # v # "}">));
   let dtypes = Same<"x">;
-  let lowering = Composite<"rotaryEmbedding">;
+  let lowering = Composite<>;
+  defvar rank = "len(#x)";
+  defvar lastAxis = rank # " - 1";
+  defvar a = (when<"$interleaved"> Slice<(same $x), rank, lastAxis, "0", "", "2">.all,
+                                   Slice<(same $x), rank, lastAxis, "0", "#x[-1] // 2">.all);
+  defvar b = (when<"$interleaved"> Slice<(same $x), rank, lastAxis, "1", "", "2">.all,
+                                   Slice<(same $x), rank, lastAxis, "#x[-1] // 2", "">.all);
+  defvar cos = (op<"cast", "dtype=@x"> $cos);
+  defvar sin = (op<"cast", "dtype=@x"> $sin);
+  defvar turned = (op<"sub"> (op<"mul"> a, cos), (op<"mul"> b, sin));
+  defvar beside = (op<"add"> (op<"mul"> b, cos), (op<"mul"> a, sin));
+  defvar neighbours = (op<"flatten", "start_axis=-2"> (op<"stack", "axis=-1"> turned, beside));
+  let forward = [(must<"size of the last axis must be known", "hasSize(#x[-1])", "{x}">
+      (when<"$interleaved"> neighbours, (op<"concat", "axis=-1"> turned, beside)))];
   let attrFacts = [Doc<"interleaved", "pairs are neighbours">, BindTime<"interleaved">];
-  let constraints = ["last axis of x must have an even size", "cos and sin must broadcast to the pairs of x"];
   let samples = [Sample<["5,3,8", "3,4", "3,4"]>, Sample<["5,3,8", "3,4", "3,4"], "interleaved=true">,
                  Sample<["6", "3", ""]>, Sample<["0,4", "2", "2"]>];
   let oracle = Oracle<"tess_oracle.rotary_embedding(x, cos, sin, interleaved)">;

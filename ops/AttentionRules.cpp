@@ -2,7 +2,6 @@
 #include "ops/ForwardRules.h"
 #include "ops/GradientRules.h"
 #include "ops/GraphPieces.h"
-#include "ops/SizeExpr.h"
 
 #include <cmath>
 
@@ -84,31 +83,6 @@ Values attentionBackward(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int
   int dquery = call(b, "mul", {product(b, dscores, v[1]), scale});
   int dkey = product(b, dscores, call(b, "mul", {v[0], scale}), true);
   return {dquery, dkey, dvalue, dscores};
-}
-
-/// The halves of the last axis, or its even and its odd elements.
-static std::pair<int, int> pairsOf(SubgraphBuilder &b, int x, bool interleaved) {
-  unsigned last = b.meta(x).rank() - 1;
-  int64_t half = sizes::floorDivide(b.meta(x).shape[last], 2);
-  if (interleaved)
-    return {sliceOf(b, x, last, 0, INT64_MAX, 2), sliceOf(b, x, last, 1, INT64_MAX, 2)};
-  return {sliceOf(b, x, last, 0, half), sliceOf(b, x, last, half, INT64_MAX)};
-}
-
-Values rotaryEmbedding(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  if (b.meta(v[0]).shape.back() == kUnknown) {
-    b.fail(invalidArgument(op.name() + ": size of the last axis must be known, got " + toString(b.meta(v[0]))));
-    return {-1};
-  }
-  bool interleaved = op.boolean("interleaved");
-  auto [first, second] = pairsOf(b, v[0], interleaved);
-  int cos = castTo(b, v[1], b.meta(v[0]).dtype), sin = castTo(b, v[2], b.meta(v[0]).dtype);
-  int turned = call(b, "sub", {call(b, "mul", {first, cos}), call(b, "mul", {second, sin})});
-  int beside = call(b, "add", {call(b, "mul", {second, cos}), call(b, "mul", {first, sin})});
-  if (!interleaved)
-    return {call(b, "concat", {turned, beside}, {{"axis", int64_t(-1)}})};
-  int stacked = call(b, "stack", {turned, beside}, {{"axis", int64_t(-1)}});
-  return {call(b, "flatten", {stacked}, {{"start_axis", int64_t(-2)}})};
 }
 
 } // namespace forwards

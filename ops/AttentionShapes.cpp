@@ -42,16 +42,4 @@ llvm::Error attentionBackward(const OpDef &op, Operands operands, Segments) {
   return llvm::Error::success();
 }
 
-llvm::Error rotaryEmbedding(const OpDef &op, Operands operands, Segments) {
-  Shape pairs = operands[0].shape;
-  int64_t &size = pairs.back();
-  if (size != kUnknown && !sizes::isSymbolic(size) && size % 2 != 0)
-    return mustHold(op, "last axis of x must have an even size", operands);
-  size = sizes::floorDivide(size, 2);
-  for (unsigned i : {1u, 2u})
-    if (!broadcastsTo(operands[i].shape, pairs))
-      return mustHoldOfTwo(op, "cos and sin must broadcast to the pairs of x", operands, 0, i);
-  return llvm::Error::success();
-}
-
 } // namespace tess::checks

@@ -123,18 +123,52 @@ class C<string v> { string value = v; }
 // Dags of operators, for `gradient` and `forward`: (op<"mul"> $dout, $rhs),
 // (op<"sum", "axes=$axes;keepdims=true"> $x). In `gradient`: operands, results
 // and `$d<result>`; one dag per operand, (none) where there is no gradient.
-// In attribute text `$a` is an attribute of this op, `@x` the dtype and `#x` the
-// shape of a value; `[1, *$a]` is a list with the elements of one. reshape_like, sum_to and full_like become reshape, sum and
+// A value of attribute text may be a term (ops/tblgen/TermParser.h): `$a` is an
+// attribute of this op, `@x` the dtype and `#x` the shape of a value, `[1, *$a]` a list
+// with the elements of one. reshape_like, sum_to and full_like become reshape, sum and
 // full where shapes are known, so that nothing is saved for its shape alone.
-// (when<"swap=true"> a, b) is `a` where the attribute has that value, else `b`.
+// A dag that occurs again is made once, and one that no branch takes not at all.
 // A Composite without a gradient is differentiated through its forward graph.
 //===----------------------------------------------------------------------===//
 class op<string n, string attrs = ""> { string opName = n; string attrText = attrs; }
+// (when<"swap=true"> a, b) is `a` where the attribute has that value, else `b`; a condition may be a term, too.
 class when<string c> { string condition = c; }
+// (must<"height must be known", "isNumber(#x[2])", "{x}"> a) is `a`, or an error where the condition does not hold.
+class must<string m, string c, string g> { string must = m; string condition = c; string got = g; }
+// (each<"i < $n"> a), among the operands of another: `a` for each i.
+class each<string r> { string range = r; }
+// (result<"indices"> (op<"topk", "k=$k"> $x)): another result than the first one.
+class result<string r> { string result = r; }
+// (piece<"unflatten", ["1", "$groups", "#x[1] // $groups"]> $x): a short form of ops/GraphPieces.h or ops/PixelPieces.h,
+// with terms; ops/tblgen/Graphs.cpp lists them.
+class piece<string p, list<string> t = []> { string piece = p; list<string> terms = t; }
 // A constant of a value's dtype, rank 0; "$a" is the number of an attribute.
 class K<string v, string like> { string value = v; string likeOperand = like; }
 def none;
 def same; // (same $dout): the value itself
+// `x`, whose rank is a term, from `start` to below `stop` along an axis.
+class Slice<dag x, string rank, string axis, string start, string stop, string step = "1"> {
+  defvar end = !if(!empty(stop), "9223372036854775807", stop);
+  dag all = (op<"slice", "starts=[(i == " # axis # " ? " # start # " : 0) for i < " # rank # "];stops=[(i == " # axis
+                 # " ? " # end # " : 9223372036854775807) for i < " # rank # "];steps=[(i == " # axis # " ? " # step
+                 # " : 1) for i < " # rank # "]"> x);
+}
+// The order of axes in which `axis` is the last one.
+class LastAxis<string rank, string axis> {
+  string pattern = "[*without([i for i < " # rank # "], " # axis # "), " # axis # "]";
+}
+
+//===----------------------------------------------------------------------===//
+// Conditions. `must` and `got` are the two parts of the error, with operands and
+// terms in braces; the constraint has `label`, or `must` without a term in
+// parentheses: Require<"n ({$n}) must divide x", "#x[0] % $n == 0", "x {x}">.
+//===----------------------------------------------------------------------===//
+class Require<string m, string c, string g, string l = ""> {
+  string must = m;
+  string condition = c;
+  string got = g;
+  string label = l;
+}
 
 //===----------------------------------------------------------------------===//
 // Python surface
@@ -179,8 +213,8 @@ class Reduction<string k, bit needs = 0> : LoweringRule {              // over `
   bit needsElements = needs;                                          // no elements have no result
 }
 class Composite<string r = ""> : LoweringRule { string rule = r; }    // `forward` dags, or a function of ops/ForwardRules.h
-class View<string r, string k> : LoweringRule {                       // a function of ops/ViewRules.h
-  string rule = r;
+class View<string r, string k> : LoweringRule {
+  string rule = r;                                                    // a function of ops/ViewRules.h; empty: see `order`
   string kind = k;                                                    // of ViewKind in ops/OpInfo.h
 }
 class Movement<string r, string s = ""> : LoweringRule {              // a function of ops/RegionRules.h
@@ -193,16 +227,24 @@ class Window<string old = ""> : LoweringRule {                        // `comput
 class Library<string k> : LoweringRule { string kernel = k; }         // a kernel of runtime/KernelTable
 class Sequential<string k> : LoweringRule { string kernel = k; }      // the same, on its allow-list
 
-// `summary`, `description` and one sample at least must be given: documentation shows the first sample, as Python and
-// as text of the dialect.
-class Tess_Op<string mnemonic, list<Trait> traits = []>
-    : Op<Tess_Dialect, mnemonic, !listconcat(traits, [Pure, InferTypeOpAdaptorWithIsCompatible])> {
+// What results are shaped like, and what must hold.
+class Shaped {
   string shapes = "";          // signature, or
   string shapeRule = "";       // a function of ops/ShapeRules.h; `compute` gives a signature, too, and a Composite without
                                // either has the shapes that its operators give
-  string check = "";           // a function of ops/Checks.h: conditions beyond the signature; reductions have theirs
+  list<string> sizes = [];     // in the place of `shapes`: a term for the shape of each result
+  string order = "";           // the same of a View, which permutes axes: those of operand 0 that the result has; without
+                               // it and without a rule a view reshapes or broadcasts, as its kind says
+  list<Require> requires = []; // conditions beyond the signature, in the order in which they are checked; or
+  string check = "";           // a function of ops/Checks.h; reductions have theirs
   string boundRule = "";       // the same; largest result metas when a size depends on data
   list<string> constraints = []; // what rule or check demand beyond the signature; a label is <op>.<the words>
+}
+
+// `summary`, `description` and one sample at least must be given: documentation shows the first sample, as Python and
+// as text of the dialect.
+class Tess_Op<string mnemonic, list<Trait> traits = []>
+    : Op<Tess_Dialect, mnemonic, !listconcat(traits, [Pure, InferTypeOpAdaptorWithIsCompatible])>, Shaped {
   bit sharded = 0;             // the signature gives the sharding rule (Elementwise, Compute_: always)
   DTypeRule dtypes = ?;
   LoweringRule lowering = ?;

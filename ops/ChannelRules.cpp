@@ -69,11 +69,4 @@ int maskGet(const OpDef &, Operands operands, int axis) {
   return axis < masked ? -1 : axis - masked + 1;
 }
 
-int indexingOneHot(const OpDef &op, Operands operands, int axis) {
-  int64_t picked = ownAxis(op, operands);
-  if (picked == axis)
-    return -1;
-  return picked < axis && !op.boolean("keepdims") ? axis - 1 : axis;
-}
-
 } // namespace tess::channels

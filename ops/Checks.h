@@ -21,34 +21,22 @@ TESS_CHECK(fft);
 
 // ReductionShapes.cpp
 TESS_CHECK(notEmpty);
-TESS_CHECK(norm);
-TESS_CHECK(sumTo);
 
 // ViewShapes.cpp
 TESS_CHECK(matchSize);
-TESS_CHECK(reshapeLike);
-TESS_CHECK(broadcastLike);
 
 // AttentionShapes.cpp
 TESS_CHECK(attention);
 TESS_CHECK(attentionBackward);
-TESS_CHECK(rotaryEmbedding);
 
 // SpatialShapes.cpp
 TESS_CHECK(convBackwardData);
 TESS_CHECK(convBackwardWeight);
 TESS_CHECK(maxPoolBackward);
 TESS_CHECK(avgPoolBackward);
-TESS_CHECK(adaptivePool);
-TESS_CHECK(slidingWindowTranspose);
 
 // NormShapes.cpp
 TESS_CHECK(batchParameters);
-TESS_CHECK(groupNorm);
-TESS_CHECK(localResponseNorm);
-
-// LossShapes.cpp
-TESS_CHECK(cosineSimilarity);
 
 // MovementShapes.cpp
 TESS_CHECK(sliceSet);
@@ -58,7 +46,6 @@ TESS_CHECK(gather);
 TESS_CHECK(scatter);
 TESS_CHECK(indexSet);
 TESS_CHECK(topk);
-TESS_CHECK(indexingOneHot);
 
 // VisionShapes.cpp
 TESS_CHECK(resize);

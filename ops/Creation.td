@@ -49,7 +49,15 @@ def Tess_LinspaceOp : Creation<"linspace", "evenly spaced numbers, both ends inc
                    DefaultValuedStrAttr<Tess_DTypeAttr, "f32">:$dtype);
   let results = (outs Tess_Float:$out);
   let scalar = [];
-  let lowering = Composite<"linspace">;
+  let lowering = Composite<>;
+  defvar closed = (op<"arange", "num=$num;start=$start;step=($num > 1 ? ($stop - $start) / ($num - 1) : 0.0);dtype=$dtype">);
+  // Of a number of elements that only the run knows, with the roundings of arange.
+  defvar parts = (op<"scalar_tensor", "value=max($num - 1, 1);dtype=f64">);
+  defvar step = (op<"cast", "dtype=wide($dtype)">
+      (op<"div"> (op<"full", "shape=[];value=$stop - $start;dtype=f64">), parts));
+  defvar index = (op<"arange", "num=$num;start=0.0;step=1.0;dtype=wide($dtype)">);
+  defvar open = (op<"add"> (op<"full", "shape=[];value=$start;dtype=wide($dtype)">), (op<"mul"> index, step));
+  let forward = [(when<"isNumber($num)"> closed, (op<"cast", "dtype=$dtype"> open))];
   let noGradient = 1;
   let attrFacts = [Doc<"start", "first element">, Doc<"stop", "last element">, Doc<"num", "number of elements">,
                    Doc<"dtype", "dtype of the result">, BindTime<"num">, SizeAttr<"num">,

@@ -82,12 +82,6 @@ Values reduced(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools
   return {-1};
 }
 
-/// d/dx log sum exp x = exp(x - out). No gradient flows through the shift that the forward graph subtracts.
-Values logSumExp(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools) {
-  int share = call(b, "exp", {call(b, "sub", {v[0], withAxes(b, op, v[1], v[0])})});
-  return {call(b, "mul", {withAxes(b, op, v[2], v[0]), share})};
-}
-
 /// Along the number itself, divided by its length; 0 at 0.
 Values absolute(SubgraphBuilder &b, const OpDef &, llvm::ArrayRef<int> v, Bools) {
   if (!isComplex(b.meta(v[0]).dtype))

@@ -20,7 +20,6 @@ TESS_GRADIENT_RULE(absolute);
 TESS_GRADIENT_RULE(matmul);
 TESS_GRADIENT_RULE(transpose);
 TESS_GRADIENT_RULE(slice);
-TESS_GRADIENT_RULE(logSumExp);
 
 // ScanRules.cpp: what follows from `compute`
 TESS_GRADIENT_RULE(scanned);

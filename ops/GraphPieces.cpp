@@ -5,11 +5,20 @@
 
 namespace tess::pieces {
 
-int call(SubgraphBuilder &b, const char *name, llvm::ArrayRef<int> inputs, Attrs attrs) {
+int call(SubgraphBuilder &b, const char *name, llvm::ArrayRef<int> inputs, Attrs attrs, unsigned result,
+         std::initializer_list<unsigned> segments) {
   OpDef op = OpDef::get(name);
   for (const auto &[key, value] : attrs)
     op.set(key, value);
-  return b.apply(std::move(op), inputs);
+  if (result == 0)
+    return b.apply(std::move(op), inputs, segments);
+  llvm::SmallVector<int, 2> results = b.applyAll(std::move(op), inputs, segments);
+  return results.empty() ? -1 : results[result];
+}
+
+int refused(SubgraphBuilder &b, llvm::Error error) {
+  b.fail(std::move(error));
+  return -1;
 }
 
 int constant(SubgraphBuilder &b, const AttrValue &value, DType dtype) {
@@ -23,13 +32,6 @@ int constantLike(SubgraphBuilder &b, const AttrValue &value, int like) {
 IntList shapeOf(SubgraphBuilder &b, int value) {
   const Shape &shape = b.meta(value).shape;
   return IntList(shape.begin(), shape.end());
-}
-
-IntList joined(llvm::ArrayRef<IntList> lists) {
-  IntList all;
-  for (const IntList &list : lists)
-    all.append(list);
-  return all;
 }
 
 int reshapeLike(SubgraphBuilder &b, int x, int like) {

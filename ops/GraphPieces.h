@@ -8,14 +8,40 @@
 #include "ops/Subgraph.h"
 
 #include <initializer_list>
+#include <optional>
 
 namespace tess::pieces {
 
 /// Attributes of an operator by name; the others keep their defaults.
 using Attrs = std::initializer_list<std::pair<const char *, AttrValue>>;
 
-/// Appends operator `name` and returns its first result; -1 when inference fails (SubgraphBuilder keeps the error).
-int call(SubgraphBuilder &b, const char *name, llvm::ArrayRef<int> inputs, Attrs attrs = {});
+/// Appends operator `name` and returns the result of this number; -1 when inference fails (SubgraphBuilder keeps the
+/// error). `segments`: as those of SubgraphBuilder::apply().
+int call(SubgraphBuilder &b, const char *name, llvm::ArrayRef<int> inputs, Attrs attrs = {}, unsigned result = 0,
+         std::initializer_list<unsigned> segments = {});
+/// A value that is made when it is first read.
+template <typename Make> class Once {
+public:
+  explicit Once(Make make) : make(std::move(make)) {}
+  int operator()() {
+    if (!made)
+      made = make();
+    return *made;
+  }
+
+private:
+  Make make;
+  std::optional<int> made;
+};
+/// The values that `make` gives for 0, 1, ... below `count`.
+template <typename Make> llvm::SmallVector<int, 8> each(int64_t count, Make make) {
+  llvm::SmallVector<int, 8> values;
+  for (int64_t i = 0; i < count; ++i)
+    values.push_back(make(i));
+  return values;
+}
+/// Keeps `error` and returns -1.
+int refused(SubgraphBuilder &b, llvm::Error error);
 /// A rank 0 constant; `value` is a number, or a runtime attribute of the operator.
 int constant(SubgraphBuilder &b, const AttrValue &value, DType dtype);
 /// The same, of the dtype of a value.
@@ -52,8 +78,6 @@ int accumulate(SubgraphBuilder &b, int a, int other);
 int fitGradient(SubgraphBuilder &b, int grad, int operand);
 /// Gradient number `index` in `values` (operands, results, gradients of results); zeros where none arrives.
 int gradientOf(SubgraphBuilder &b, llvm::ArrayRef<int> values, unsigned numOperands, unsigned index);
-/// The elements of all lists.
-IntList joined(llvm::ArrayRef<IntList> lists);
 /// Shape of a value as an attribute.
 IntList shapeOf(SubgraphBuilder &b, int value);
 

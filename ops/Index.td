@@ -175,7 +175,11 @@ def Tess_BincountOp : IndexOp<"bincount", "sums of the weights of each number",
   let results = (outs Tess_Number:$out);
   let shapes = "(N), (N) -> (@length)";
   let dtypes = Same<"weights">;
-  let lowering = Composite<"bincount">;
+  let lowering = Composite<>;
+  // What is below 0 would count from the end: the largest index stands for it, which is always refused.
+  defvar zeros = (op<"full", "shape=[$length];value=0.0;dtype=@weights">);
+  defvar index = (op<"where"> (op<"less"> $x, K<"0", "x">), K<"2147483647", "x">, $x);
+  let forward = [(op<"index_add", "axes=[0]"> zeros, $weights, index)];
   let attrFacts = [Range<"length", "0", "1e9">, BindTime<"length">, SizeAttr<"length">, Doc<"length", "how many numbers there are">];
   let samples = [Sample<["7", "7"], "length=4", "0; -2", "4; 2">, Sample<["0", "0"], "length=0">, Sample<["0", "0"], "length=3">];
 }
@@ -199,13 +203,16 @@ def Tess_IndexingOneHotOp : IndexOp<"indexing_one_hot", "the element of the give
   let arguments = (ins Tess_Moved:$x, Tess_Index:$index, DefaultValuedAttr<SI64Attr, "1">:$axis,
                    DefaultValuedAttr<BoolAttr, "false">:$keepdims);
   let shapes = "(*D), (*I) -> (*D / axis)";
-  let check = "indexingOneHot";
+  defvar axisOfX = "axis($axis, len(#x))";
+  let requires = [Require<"index must have the shape of x without the axis", "without(#x, " # axisOfX # ") == #index",
+                          "x {x} and index {index}">];
   let dtypes = Same<"x">;
-  let lowering = Composite<"indexingOneHot">;
-  let channels = "indexingOneHot";
+  let lowering = Composite<>;
+  defvar places = (op<"expand_dims", "axis=[" # axisOfX # "]"> $index);
+  defvar picked = (op<"gather", "axis=" # axisOfX> $x, places);
+  let forward = [(when<"$keepdims"> picked, (op<"squeeze", "axis=[" # axisOfX # "]"> picked))];
   let attrFacts = [Axis<"axis", "x">, Static<"axis", "it decides the order of axes in the code">,
                    Doc<"axis", "axis to pick along">, Doc<"keepdims", "keep the axis with size 1">];
-  let constraints = ["index must have the shape of x without the axis"];
   let python = Py<"functional.nn", "indexing_one_hot", [], "", ["x=src"]>;
   let samples = [Sample<["4,5", "4"], "", "-2; 0", "2; 5">, Sample<["2,5,3", "2,3"], "keepdims=true", "-2; 0", "2; 5">,
                  Sample<["5,4", "4"], "axis=0", "-2; 0", "2; 5">];
@@ -217,12 +224,14 @@ def Tess_TopkAccuracyOp : Tess_Op<"topk_accuracy"> {
   let arguments = (ins Tess_Number:$logits, Tess_Index:$target, DefaultValuedAttr<SI64Attr, "1">:$k);
   let results = (outs Tess_F32:$out);
   let shapes = "(N, C), (N) -> ()";
-  let check = "topk";
+  let requires = [Require<"k must not be above the size of the last axis", "$k <= #logits[-1]", "{$k} and logits {logits}">];
   let dtypes = Fixed<"f32">;
-  let lowering = Composite<"topkAccuracy">;
+  let lowering = Composite<>;
+  defvar found = (op<"cast", "dtype=@target"> (result<"indices"> (op<"topk", "k=$k"> $logits)));
+  defvar isTarget = (op<"equal"> found, (op<"expand_dims", "axis=[1]"> $target));
+  let forward = [(op<"mean"> (op<"sum", "axes=[1]"> (op<"cast", "dtype=f32"> isTarget)))];
   let noGradient = 1;
   let attrFacts = [Doc<"k", "how many largest elements count">, Range<"k", "1", "1e9">, BindTime<"k">];
-  let constraints = ["k must not be above the size of the last axis"];
   let samples = [Sample<["6,5", "6"], "", "-2; 0", "2; 5">, Sample<["6,5", "6"], "k=3", "-2; 0", "2; 5">];
   let oracle = Oracle<"np.mean((tess_oracle.topk(logits, k, True)[1] == target[:, None]).any(1))">;
   let python = Py<"functional.math", "topk_accuracy", [], "", ["k=topk"]>;

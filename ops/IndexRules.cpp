@@ -1,5 +1,4 @@
 // The gradient of a read is added at its elements; at written elements the gradient of x is cut off.
-#include "ops/ForwardRules.h"
 #include "ops/GradientRules.h"
 #include "ops/GraphPieces.h"
 
@@ -126,19 +125,3 @@ Values maskGet(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v, Bools
 }
 
 } // namespace tess::gradients
-
-namespace tess::forwards {
-
-using namespace pieces;
-
-/// Weights added to zeros. What is below 0 would count from the end: the largest index stands for it, which is always
-/// refused.
-llvm::SmallVector<int, 4> bincount(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  DType dtype = b.meta(v[1]).dtype;
-  int zeros = call(b, "full", {}, {{"shape", IntList{op.i64("length")}}, {"value", 0.0}, {"dtype", dtype}});
-  int isBelow = call(b, "less", {v[0], constantLike(b, 0, v[0])});
-  int index = call(b, "where", {isBelow, constantLike(b, INT32_MAX, v[0]), v[0]});
-  return {call(b, "index_add", {zeros, v[1], index}, {{"axes", IntList{0}}})};
-}
-
-} // namespace tess::forwards

@@ -120,15 +120,4 @@ llvm::Error topk(const OpDef &op, Operands operands, Segments) {
   return llvm::Error::success();
 }
 
-llvm::Error indexingOneHot(const OpDef &op, Operands operands, Segments) {
-  const TensorMeta &x = operands[0], &index = operands[1];
-  unsigned axis = fromFront(op.i64("axis"), x.rank());
-  bool fits = index.rank() + 1 == x.rank();
-  for (unsigned i = 0; fits && i < index.rank(); ++i)
-    fits = !differs(x.shape[i + (i >= axis)], index.shape[i]);
-  if (!fits)
-    return mustHoldOfTwo(op, "index must have the shape of x without the axis", operands, 0, 1);
-  return llvm::Error::success();
-}
-
 } // namespace tess::checks

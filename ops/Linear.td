@@ -36,7 +36,11 @@ def Tess_LinearOp : Tess_Op<"linear"> {
   let results = (outs Tess_Float:$out);
   let shapes = "(*B, I), (O, I), (O)? -> (*B, O)";
   let dtypes = Promote<["x", "weight", "bias"]>;
-  let lowering = Composite<"linear">;
+  let lowering = Composite<>;
+  // A vector is a row of a matrix.
+  defvar row = (op<"matmul", "transpose_y=true"> (op<"expand_dims", "axis=[0]"> $x), $weight);
+  defvar product = (when<"len(#x) == 1"> (op<"squeeze", "axis=[0]"> row), (op<"matmul", "transpose_y=true"> $x, $weight));
+  let forward = [(when<"given(bias)"> (op<"add"> product, $bias), product)];
   let sharded = 1;
   let samples = [Sample<["2,3", "4,3"]>, Sample<["2,3", "4,3", "4"]>, Sample<["5,2,3", "4,3", "4"]>,
                  Sample<["0,3", "4,3", "4"]>, Sample<["3", "4,3", "4"]>];
@@ -79,20 +83,59 @@ def Tess_KronOp : ProductOp<"kron", "product of each element with a whole tensor
   let samples = [Sample<["2,3", "4,2"]>, Sample<["3", "2"]>, Sample<["", "2,2"]>, Sample<["2,1,3", "4,1"]>,
                  Sample<["0,2", "3,2"]>];
 }
+// Vectors of 2 or 3 elements along an axis, which becomes the last one.
+class Vectors<dag x, string shape, string attr> {
+  string rank = "len(" # shape # ")";
+  string axis = "axis(" # attr # ", " # rank # ")";
+  string size = shape # "[" # axis # "]";
+  string others = "without(" # shape # ", " # axis # ")";
+  string isSpace = size # " == 3";
+  dag moved = (when<axis # " == " # rank # " - 1"> x, (op<"transpose", "pattern=" # LastAxis<rank, axis>.pattern> x));
+  dag x0 = Slice<moved, rank, rank # " - 1", "0", "1">.all;
+  dag x1 = Slice<moved, rank, rank # " - 1", "1", "2">.all;
+  dag x2 = Slice<moved, rank, rank # " - 1", "2", "3">.all;
+}
+// The difference of two products, of which one that is not there is 0.
+class Minor<dag a, dag b, string hasFirst, dag c, dag d, string hasSecond> {
+  dag difference = (op<"sub"> (op<"mul"> a, b), (op<"mul"> c, d));
+  dag all = (when<hasFirst # " && " # hasSecond> difference, (when<hasFirst> (op<"mul"> a, b), (op<"neg"> (op<"mul"> c, d))));
+}
+class VectorSizes<Vectors v, string name> {
+  defvar got = name # " {" # name # "}";
+  defvar must = "vectors must have 2 or 3 elements";
+  list<Require> all = [Require<"size of the vectors must be known", "isNumber(" # v.size # ")", got, must>,
+                       Require<must, v.size # " == 2 || " # v.size # " == 3", got>];
+}
 def Tess_CrossOp : ProductOp<"cross", "vector product", "tess_oracle.cross(a, b, axisa, axisb, axisc)"> {
   let description = [{`out = (a1 b2 - a2 b1, a2 b0 - a0 b2, a0 b1 - a1 b0)` of vectors along axisa of a and axisb of b,
     which stand along axisc of the result. A vector of two elements has 0 as its third; of two such ones only the last
     number is given, without an axis. Other axes broadcast. As NumPy's cross.}];
   let arguments = (ins Tess_NumberOrComplex:$a, Tess_NumberOrComplex:$b, DefaultValuedAttr<SI64Attr, "-1">:$axisa,
                    DefaultValuedAttr<SI64Attr, "-1">:$axisb, DefaultValuedAttr<SI64Attr, "-1">:$axisc);
-  let shapeRule = "cross";
+  defvar x = Vectors<(same $a), "#a", "$axisa">;
+  defvar y = Vectors<(same $b), "#b", "$axisb">;
+  defvar isSpace = x.isSpace # " || " # y.isSpace;
+  defvar others = "broadcast(" # x.others # ", " # y.others # ")";
+  defvar rank = "max(len(#a), len(#b))";
+  defvar axis = "axis($axisc, " # rank # ")";
+  defvar last = Minor<x.x0, y.x1, "true", x.x1, y.x0, "true">.difference;
+  defvar first = Minor<x.x1, y.x2, y.isSpace, x.x2, y.x1, x.isSpace>.all;
+  defvar second = Minor<x.x2, y.x0, x.isSpace, x.x0, y.x2, y.isSpace>.all;
+  defvar whole = (op<"concat", "axis=(" # rank # ") - 1"> first, second, last);
+  defvar pattern = "with([i for i < " # rank # " - 1], " # axis # ", " # rank # " - 1)";
+  defvar vectors = (when<axis # " == " # rank # " - 1"> whole, (op<"transpose", "pattern=" # pattern> whole));
+  let requires = !listconcat(VectorSizes<x, "a">.all, VectorSizes<y, "b">.all, [
+      Require<"other axes must broadcast", "joins(" # x.others # ", " # y.others # ")", "a {a} and b {b}">,
+      Require<"axisc must be in [{-(" # rank # ")}, {" # rank # " - 1}]",
+              isSpace # " ? 0 <= " # axis # " && " # axis # " < " # rank # " : true", "{$axisc}",
+              "axisc must be an axis of the result">]);
+  let sizes = [isSpace # " ? with(" # others # ", " # axis # ", 3) : " # others];
   let dtypes = Promote<["a", "b"]>;
-  let lowering = Composite<"cross">;
+  let lowering = Composite<>;
+  let forward = [(when<isSpace> vectors, (op<"squeeze", "axis=[-1]"> last))];
   let attrFacts = [Axis<"axisa", "a">, Axis<"axisb", "b">, BindTime<"axisa">, BindTime<"axisb">, BindTime<"axisc">,
                    Doc<"axisa", "axis of the vectors in a">, Doc<"axisb", "axis of the vectors in b">,
                    Doc<"axisc", "axis of the vectors in the result">];
-  let constraints = ["vectors must have 2 or 3 elements", "other axes must broadcast",
-                     "axisc must be an axis of the result"];
   let samples = [Sample<["2,3", "2,3"]>, Sample<["3,4", "4,3"], "axisa=0;axisc=0">, Sample<["4,2", "4,3"]>,
                  Sample<["4,3", "2,4"], "axisb=0">, Sample<["5,2", "2"]>, Sample<["0,3", "3"]>];
   let python = Py<"functional.math", "cross">;

@@ -24,6 +24,31 @@ defvar kernelFacts = !listconcat(placeFacts, [Length<"kernel_size", 2>, Range<"k
                                               BindTime<"kernel_size">, Doc<"kernel_size", "height and width of a window">]);
 defvar fits = "window must fit into the padded input";
 
+// Windows of images: height and width of a window, and of the images, as terms.
+class WindowsOf<string kh, string kw, string image> {
+  string oh = "windows(" # image # "[0], " # kh # ", $strides[0], $padding[0], $dilation[0])";
+  string ow = "windows(" # image # "[1], " # kw # ", $strides[1], $padding[1], $dilation[1])";
+  string places = oh # ", " # ow;
+  string fit = oh # " != -1 && " # ow # " != -1";
+  string known = "isNumber(" # kh # ") && isNumber(" # kw # ")";
+}
+defvar border = "low=[0, 0, $padding[0], $padding[1]];high=[0, 0, $padding[0], $padding[1]]";
+// Where the elements of windows of padded images are along an axis, [KH, 1, OH, 1] or [1, KW, 1, OW].
+class Places<dag padded, int axis, string kernel> {
+  defvar reach = "$dilation[" # axis # "] * (" # kernel # " - 1)";
+  defvar numbers = (piece<"numbers", [!cast<string>(!add(axis, 2)), "i32"]> padded);
+  defvar first = Slice<numbers, "1", "0", "0", "(" # reach # " == 0 ? 9223372036854775807 : -(" # reach # "))",
+                       "$strides[" # axis # "]">.all;
+  defvar inside = (op<"arange", "num=" # kernel # ";step=$dilation[" # axis # "];dtype=i32">);
+  defvar place = (op<"add"> (op<"expand_dims", "axis=[1]"> inside), first);
+  dag all = (op<"expand_dims", !if(!eq(axis, 0), "axis=[1, 3]", "axis=[0, 2]")> place);
+}
+// The windows of images, [N, C, KH, KW, OH, OW].
+class Patches<dag images, string kh, string kw> {
+  defvar padded = (op<"pad", border> images);
+  dag all = (op<"index_get", "axes=[2, 3]"> padded, Places<padded, 0, kh>.all, Places<padded, 1, kw>.all);
+}
+
 class PlaceOp<string m, string what, string rule, string expr> : Tess_Op<m> {
   let summary = what;
   let results = (outs Tess_Float:$out);
@@ -33,7 +58,7 @@ class PlaceOp<string m, string what, string rule, string expr> : Tess_Op<m> {
   let oracle = Oracle<"tess_oracle." # expr>;
   let python = Py<"functional.local_conv", m>;
 }
-def Tess_SlidingWindowOp : PlaceOp<"sliding_window", "windows of images", "slidingWindow",
+def Tess_SlidingWindowOp : PlaceOp<"sliding_window", "windows of images", "",
                                    "sliding_window(x, kernel_size, strides, padding, dilation)"> {
   let description = [{`out[n, c, i, j, p, q] = x[n, c, i * strides[0] - padding[0] + p * dilation[0], j * strides[1] - padding[1]
     + q * dilation[1]]`, beyond the edges 0; sizes are those of a convolution.}];
@@ -41,52 +66,105 @@ def Tess_SlidingWindowOp : PlaceOp<"sliding_window", "windows of images", "slidi
   let results = (outs Tess_Number:$out);
   let dtypes = Same<"x">;
   let attrFacts = kernelFacts;
-  let constraints = ["x must have rank 4", fits];
+  defvar windows = WindowsOf<"$kernel_size[0]", "$kernel_size[1]", "[#x[2], #x[3]]">;
+  let requires = [Require<"x must have rank 4", "len(#x) == 4", "x {x}">, Require<fits, windows.fit, "x {x}">];
+  let sizes = ["[#x[0], #x[1], " # windows.places # ", *$kernel_size]"];
+  let forward = [(op<"transpose", "pattern=[0, 1, 4, 5, 2, 3]">
+      Patches<(same $x), "$kernel_size[0]", "$kernel_size[1]">.all)];
   let samples = [Sample<["2,3,5,6"], "kernel_size=[3, 2]">,
                  Sample<["1,2,4,5"], "kernel_size=[2, 2];strides=[2, 1];padding=[1, 0];dilation=[1, 2]">,
                  Sample<["0,2,4,4"], "kernel_size=[1, 1]">];
 }
 def Tess_SlidingWindowTransposeOp : PlaceOp<"sliding_window_transpose", "images that windows add up to",
-    "slidingWindowTranspose", "sliding_window_transpose(x, output_size, kernel_size, strides, padding, dilation)"> {
+    "", "sliding_window_transpose(x, output_size, kernel_size, strides, padding, dilation)"> {
   let description = [{The gradient of `sum(sliding_window(y) * x)` by y, whose height and width are output_size: each element
     of x is added where sliding_window takes it from.}];
   let arguments = !con((ins Tess_Number:$x, DenseI64ArrayAttr:$output_size, DenseI64ArrayAttr:$kernel_size), placeAttrs);
   let results = (outs Tess_Number:$out);
-  let shapeRule = "";
   let shapes = "(N, C, OH, OW, KH, KW) -> (N, C, *@output_size)";
-  let check = "slidingWindowTranspose";
+  defvar windows = WindowsOf<"$kernel_size[0]", "$kernel_size[1]", "$output_size">;
+  defvar places = "[" # windows.places # ", *$kernel_size]";
+  let requires = [Require<fits, windows.fit, "{$kernel_size} and output_size {$output_size}">,
+                  Require<"x must have the windows of output_size, {" # places # "}",
+                          "[#x[2], #x[3], #x[4], #x[5]] == " # places, "x {x}", "x must have the windows of output_size">];
+  // Every window is added to zeros, of which the border is cut off; of images only the batch and the channels count.
+  defvar images = (op<"sum", "axes=[2, 3];keepdims=true"> (op<"sum", "axes=[2, 3]"> $x));
+  defvar size = "[-1, -1, $output_size[0] + 2 * $padding[0], $output_size[1] + 2 * $padding[1]]";
+  defvar zeros = (op<"full_like", "value=0.0"> (op<"broadcast_to", "shape=" # size> images));
+  defvar patches = (op<"transpose", "pattern=[0, 1, 4, 5, 2, 3]"> $x);
+  defvar total = (op<"index_add", "axes=[2, 3]"> zeros, patches, Places<zeros, 0, "$kernel_size[0]">.all,
+                                                Places<zeros, 1, "$kernel_size[1]">.all);
+  let forward = [(op<"pad", "low=[0, 0, -$padding[0], -$padding[1]];high=[0, 0, -$padding[0], -$padding[1]]"> total)];
   let dtypes = Same<"x">;
   let attrFacts = !listconcat(kernelFacts, [Length<"output_size", 2>, Range<"output_size", "1", "1e9">,
       BindTime<"output_size">, SizeAttr<"output_size">, Doc<"output_size", "height and width of the result">]);
-  let constraints = ["x must have the windows of output_size", fits];
   let samples = [Sample<["2,3,3,5,3,2"], "output_size=[5, 6];kernel_size=[3, 2]">,
                  Sample<["1,2,3,3,2,2"], "output_size=[4, 5];kernel_size=[2, 2];strides=[2, 1];padding=[1, 0];dilation=[1, 2]">,
                  Sample<["0,2,4,1,1,1"], "output_size=[4, 1];kernel_size=[1, 1]">];
   let onnx = "Col2Im(...)";
 }
-def Tess_LocalConv2dOp : PlaceOp<"local_conv2d", "convolution with a weight for each place", "localConv2d",
+def Tess_LocalConv2dOp : PlaceOp<"local_conv2d", "convolution with a weight for each place", "",
                                  "local_conv2d(x, weight, strides, padding, dilation)"> {
   let description = [{As conv2d, but `out[n, g * O + o, i, j]` has the weight `weight[g, i, j, :, :, :, o]`: x is [N, G * I, H, W],
     weight [G, OH, OW, I, KH, KW, O], the result [N, G * O, OH, OW].}];
   let arguments = !con((ins Tess_Float:$x, Tess_Float:$weight), placeAttrs);
   let dtypes = Promote<["x", "weight"]>;
   let attrFacts = placeFacts;
-  let constraints = ["x must have rank 4", "weight must have rank 7", "channels of x must be those of weight",
-                     "weight must have the height and width of the result", fits];
+  defvar windows = WindowsOf<"#weight[4]", "#weight[5]", "[#x[2], #x[3]]">;
+  let requires = [Require<"x must have rank 4", "len(#x) == 4", "x {x}">,
+                  Require<"weight must have rank 7", "len(#weight) == 7", "weight {weight}">,
+                  Require<"channels of x must be those of weight", "#x[1] == #weight[0] * #weight[3]",
+                          "x {x} and weight {weight}">,
+                  Require<fits, windows.fit, "x {x} and weight {weight}">,
+                  Require<"weight must have the height and width of the result, {[" # windows.places # "]}",
+                          "[" # windows.places # "] == [#weight[1], #weight[2]]", "weight {weight}",
+                          "weight must have the height and width of the result">];
+  let sizes = ["[#x[0], #weight[0] * #weight[6], " # windows.places # "]"];
+  // One product of matrices for each group and each place of the result: rows are [G, OH, OW, N, I * KH * KW].
+  defvar patches = (piece<"unflatten", ["1", "#weight[0]", "#weight[3]"]>
+      (must<"height and width of windows must be known", windows.known, "{[#weight[4], #weight[5]]}">
+          Patches<(same $x), "#weight[4]", "#weight[5]">.all));
+  defvar rows = (op<"flatten", "start_axis=4;end_axis=6"> (op<"transpose", "pattern=[1, 5, 6, 0, 2, 3, 4]"> patches));
+  defvar products = (op<"matmul"> rows, (op<"flatten", "start_axis=3;end_axis=5"> $weight));
+  let forward = [(op<"flatten", "start_axis=1;end_axis=2"> (op<"transpose", "pattern=[3, 0, 4, 1, 2]"> products))];
   let samples = [Sample<["2,3,4,5", "1,3,4,3,2,2,4"]>,
                  Sample<["1,4,5,4", "2,3,2,2,3,1,3"], "strides=[2, 2];padding=[1, 0]">,
                  Sample<["1,2,6,4", "2,2,4,1,3,1,1"], "dilation=[2, 1]">, Sample<["0,3,2,2", "1,2,2,3,1,1,2"]>];
 }
-def Tess_RegionRestrictedConvOp : PlaceOp<"region_restricted_conv", "convolution within regions", "regionRestrictedConv",
+def Tess_RegionRestrictedConvOp : PlaceOp<"region_restricted_conv", "convolution within regions", "",
     "region_restricted_conv(x, weight, rin, rout, strides, padding, dilation, groups)"> {
   let description = [{As conv2d, but of the elements of the window of `out[n, o, i, j]` those count whose number in rin [N, H, W] is
     `rout[n, i, j]`.}];
   let arguments = !con((ins Tess_Float:$x, Tess_Float:$weight, Tess_Int:$rin, Tess_Int:$rout), placeGroups);
   let dtypes = Promote<["x", "weight"]>;
-  let constraints = ["x must have rank 4", "weight must have rank 4", "rin must have rank 3", "rout must have rank 3",
-                     "channels of x must be groups times those of weight",
-                     "output channels must be a multiple of groups", fits,
-                     "rin must have the places of x and rout those of the result"];
+  defvar windows = WindowsOf<"#weight[2]", "#weight[3]", "[#x[2], #x[3]]">;
+  defvar result = "[#x[0], #weight[0], " # windows.places # "]";
+  let requires = [Require<"x must have rank 4", "len(#x) == 4", "x {x}">,
+                  Require<"weight must have rank 4", "len(#weight) == 4", "weight {weight}">,
+                  Require<"rin must have rank 3", "len(#rin) == 3", "rin {rin}">, Require<"rout must have rank 3", "len(#rout) == 3", "rout {rout}">,
+                  Require<"channels of x must be groups ({$groups}) times those of weight", "#x[1] == #weight[1] * $groups",
+                          "x {x} and weight {weight}">,
+                  Require<"output channels must be a multiple of groups ({$groups})", "divides($groups, #weight[0])",
+                          "weight {weight}">,
+                  Require<fits, windows.fit, "x {x} and weight {weight}">,
+                  Require<"rin must have the places of x and rout those of the result, {" # result # "}",
+                          "#rin == [#x[0], #x[2], #x[3]] && #rout == [#x[0], " # windows.places # "]",
+                          "rin {rin} and rout {rout}", "rin must have the places of x and rout those of the result">];
+  let sizes = [result];
+  // Elements of a window whose region is another one count as 0; then [N, C * KH * KW, OH, OW].
+  defvar given = Patches<(op<"expand_dims", "axis=[1]"> (piece<"as", ["i64"]> $rin)), "#weight[2]", "#weight[3]">.all;
+  defvar wanted = (op<"expand_dims", "axis=[1, 2, 3]"> (piece<"as", ["i64"]> $rout));
+  defvar own = Patches<(same $x), "#weight[2]", "#weight[3]">.all;
+  defvar kept = (op<"flatten", "start_axis=1;end_axis=3"> (op<"where"> (op<"equal"> given, wanted), own, K<"0", "x">));
+  defvar flat = (op<"flatten", "start_axis=1;end_axis=3"> $weight);
+  defvar rows = (piece<"unflatten", ["0", "$groups", "#weight[0] // $groups"]> flat);
+  defvar columns = (op<"flatten", "start_axis=3;end_axis=4">
+      (piece<"unflatten", ["1", "$groups", "#weight[1] * (#weight[2] * #weight[3])"]> kept));
+  defvar product = (op<"flatten", "start_axis=1;end_axis=2"> (op<"matmul"> rows, columns)); // [N, O, OH * OW]
+  // A value of which only the shape counts; there may be no channel.
+  defvar shaped = (op<"broadcast_to", "shape=[-1, #weight[0], -1, -1]"> (op<"sum", "axes=[1];keepdims=true"> kept));
+  let forward = [(must<"height and width of windows must be known", windows.known, "{[#weight[2], #weight[3]]}">
+      (op<"reshape_like"> product, shaped))];
   let samples = [Sample<["2,3,4,5", "4,3,2,3", "2,4,5", "2,3,3"], "", "-2; -2; 0; 0", "2; 2; 3; 3">,
                  Sample<["1,4,4,4", "2,2,3,3", "1,4,4", "1,2,4"],
                         "strides=[2, 1];padding=[1, 1];groups=2", "-2; -2; 0; 0", "2; 2; 2; 2">,

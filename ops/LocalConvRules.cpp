@@ -17,42 +17,15 @@ using Values = llvm::SmallVector<int, 4>;
 
 namespace {
 
-/// The windows of an operator with strides, padding and dilation. Height and width of images need not be known.
+/// The windows of an operator. Height and width of images need not be known.
 class Windows {
 public:
   /// `kernel` is height and width of a window.
-  Windows(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int64_t> kernel)
-      : b(b), op(op), kernel(kernel), strides(op.ints("strides")), padding(op.ints("padding")),
-        dilation(op.ints("dilation")) {
+  Windows(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int64_t> kernel) : b(b), op(op), kernel(kernel) {
     if (llvm::any_of(kernel, [](int64_t size) { return size == kUnknown || sizes::isSymbolic(size); }))
       b.fail(invalidArgument(op.name() + ": height and width of windows must be known, got " + toString(kernel)));
   }
 
-  int padded(int image) const {
-    IntList border = {0, 0, padding[0], padding[1]};
-    return call(b, "pad", {image}, {{"low", border}, {"high", border}});
-  }
-  /// Where the elements of windows of `image`, which is padded, are along height and width, [KH, 1, OH, 1] and
-  /// [1, KW, 1, OW].
-  llvm::SmallVector<int, 2> places(int image) const {
-    llvm::SmallVector<int, 2> found;
-    for (unsigned i : {0u, 1u}) {
-      int64_t reach = dilation[i] * (kernel[i] - 1);
-      int all = numbersAlong(b, image, 2 + i, DType::Int32);
-      if (all < 0)
-        return {-1, -1};
-      int first = sliceOf(b, all, 0, 0, reach == 0 ? INT64_MAX : -reach, strides[i]);
-      int inside = call(b, "arange", {}, {{"num", kernel[i]}, {"step", double(dilation[i])}, {"dtype", DType::Int32}});
-      int place = plus(b, withAxes(b, inside, {1}), first);
-      found.push_back(withAxes(b, place, i == 0 ? IntList{1, 3} : IntList{0, 2}));
-    }
-    return found;
-  }
-  int patches(int image) const {
-    int whole = padded(image);
-    llvm::SmallVector<int, 2> at = places(whole);
-    return call(b, "index_get", {whole, at[0], at[1]}, {{"axes", IntList{2, 3}}});
-  }
   /// The convolution by `weight` [O, I, KH, KW] of patches [N, C * KH * KW, OH, OW].
   int product(int patches, int weight) const {
     int64_t groups = op.i64("groups");
@@ -76,51 +49,12 @@ public:
 private:
   SubgraphBuilder &b;
   const OpDef &op;
-  IntList kernel, strides, padding, dilation;
+  IntList kernel;
 };
 
 } // namespace
 
 static llvm::ArrayRef<int64_t> plane(const Shape &shape) { return llvm::ArrayRef(shape).drop_front(2); }
-
-Values slidingWindow(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  return {permuted(b, Windows(b, op, op.ints("kernel_size")).patches(v[0]), {0, 1, 4, 5, 2, 3})};
-}
-
-/// Every window is added to zeros, of which the border is cut off.
-Values slidingWindowTranspose(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  const IntList &size = op.ints("output_size"), &padding = op.ints("padding");
-  int images = call(b, "sum", {v[0]}, {{"axes", IntList{2, 3}}}); // [N, C, KH, KW], of which only [N, C] counts
-  images = call(b, "sum", {images}, {{"axes", IntList{2, 3}}, {"keepdims", true}});
-  IntList whole = {-1, -1, sizes::add(size[0], 2 * padding[0]), sizes::add(size[1], 2 * padding[1])};
-  int zeros = call(b, "full_like", {call(b, "broadcast_to", {images}, {{"shape", whole}})}, {{"value", 0.0}});
-  llvm::SmallVector<int, 2> at = Windows(b, op, op.ints("kernel_size")).places(zeros);
-  int patches = permuted(b, v[0], {0, 1, 4, 5, 2, 3});
-  int sum = call(b, "index_add", {zeros, patches, at[0], at[1]}, {{"axes", IntList{2, 3}}});
-  IntList border = {0, 0, -padding[0], -padding[1]};
-  return {call(b, "pad", {sum}, {{"low", border}, {"high", border}})};
-}
-
-/// One product of matrices for each group and each place of the result.
-Values localConv2d(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  const Shape weight = b.meta(v[1]).shape;
-  int patches = Windows(b, op, llvm::ArrayRef(weight).slice(4, 2)).patches(v[0]);
-  patches = splitAxis(b, op, patches, 1, weight[0], weight[3]);               // [N, G, I, KH, KW, OH, OW]
-  int rows = flattened(b, permuted(b, patches, {1, 5, 6, 0, 2, 3, 4}), 4, 6); // [G, OH, OW, N, I * KH * KW]
-  int out = call(b, "matmul", {rows, flattened(b, v[1], 3, 5)});              // [G, OH, OW, N, O]
-  return {flattened(b, permuted(b, out, {3, 0, 4, 1, 2}), 1, 2)};
-}
-
-/// Elements of a window whose region is another one count as 0.
-Values regionRestrictedConv(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  const Shape weight = b.meta(v[1]).shape;
-  Windows windows(b, op, plane(weight));
-  int given = windows.patches(withAxes(b, castTo(b, v[2], DType::Int64), {1}));
-  int wanted = withAxes(b, castTo(b, v[3], DType::Int64), {1, 2, 3});
-  int patches = windows.patches(v[0]);
-  int kept = call(b, "where", {call(b, "equal", {given, wanted}), patches, constantLike(b, 0, patches)});
-  return {windows.product(flattened(b, kept, 1, 3), v[1])};
-}
 
 /// Channels [N, D * size, ...] as [N * D, size, ...].
 static int byGroup(SubgraphBuilder &b, const OpDef &op, int x, int64_t groups, int64_t size) {

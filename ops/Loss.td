@@ -28,43 +28,72 @@ defvar classFacts = !listconcat(lossFacts, [Axis<"axis", "pred">, Doc<"axis", "a
                                             Static<"axis", loopAxes>]);
 defvar labelOfPred = "label must have the shape of pred without the class axis";
 
-def Tess_CrossEntropyOp : LossOp<"cross_entropy", "cross entropy of class scores and class indices",
+defvar predAxis = "axis($axis, len(#pred))";
+// pred with the classes along its last axis.
+defvar predByClass = (when<predAxis # " == len(#pred) - 1"> $pred,
+                      (op<"transpose", "pattern=" # LastAxis<"len(#pred)", predAxis>.pattern> $pred));
+// The element of x, of the dtype of `like`, at the label along its last axis, 0 where there is none: found by comparing
+// indices rather than by an address, so that the whole loss is one kernel.
+class AtLabel<dag x, string like, dag pred> {
+  dag isLabel = (op<"one_hot_like"> (op<"expand_dims", "axis=[-1]"> $label), pred);
+  dag all = (op<"sum", "axes=[-1]"> (op<"where"> isLabel, x, K<"0", like>));
+}
+class ClassLoss<string m, string what, string expr> : LossOp<m, what, expr> {
+  let sizes = ["$reduction == 'none' ? without(#pred, $axis) : []"];
+  let requires = [Require<labelOfPred, "without(#pred, $axis) == #label", "pred {pred} and label {label}">];
+}
+
+def Tess_CrossEntropyOp : ClassLoss<"cross_entropy", "cross entropy of class scores and class indices",
     "tess_oracle.cross_entropy(pred, label, axis, label_smooth, with_logits, reduction)"> {
   let description = [{`loss = logsumexp(pred) - pred[label]` along axis, and of probabilities `-log(pred[label])`;
     the result is the mean, the sum or each of them. With label_smooth s the score of the label becomes `(1 - s) *
     pred[label] + s * mean(pred)`: C. Szegedy et al.: Rethinking the Inception Architecture, CVPR 2016. A label
     outside of [0, C) is no error: its score is 0.}];
-  let lowering = Composite<"crossEntropy">;
+  defvar pred = (when<"$with_logits"> predByClass, (op<"log"> predByClass));
+  defvar hit = AtLabel<pred, "pred", pred>.all;
+  defvar even = (op<"mul"> (op<"mean", "axes=[-1]"> pred), K<"$label_smooth", "pred">);
+  defvar rest = (op<"full", "shape=[];value=1.0 - $label_smooth;dtype=@pred">);
+  defvar score = (when<"$label_smooth != 0.0"> (op<"add"> even, (op<"mul"> hit, rest)), hit);
+  let forward = [Reduced<(when<"$with_logits"> (op<"sub"> (op<"logsumexp", "axes=[-1]"> pred), score),
+                                               (op<"neg"> score))>.all];
   let arguments = (ins Tess_Float:$pred, Tess_Index:$label, DefaultValuedAttr<SI64Attr, "1">:$axis,
                    DefaultValuedAttr<F64Attr, "0.0">:$label_smooth, DefaultValuedAttr<BoolAttr, "true">:$with_logits,
                    DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
-  let shapeRule = "classLoss";
   let dtypes = Same<"pred">;
   let attrFacts = !listconcat(classFacts, [Range<"label_smooth", "0", "1">,
       Doc<"label_smooth", "share of the loss spread evenly over all classes">,
       Doc<"with_logits", "pred holds logits, not probabilities">,
       Static<"label_smooth", "without smoothing a term and its reduction are left out">]);
-  let constraints = [labelOfPred];
   let samples = [Sample<["4,5", "4"], "", "-2; 0", "2; 5">, Sample<["2,5,3", "2,3"], "reduction=\"none\"", "-2; 0", "2; 5">,
                  Sample<["4,5", "4"], "label_smooth=0.1;reduction=\"sum\"", "-2; 0", "2; 5">,
                  Sample<["3,5", "3"], "with_logits=false", "0.1; 0", "0.9; 5">,
                  Sample<["5,4", "4"], "axis=0;label_smooth=1.0", "-2; 0", "2; 5">];
   let onnx = "SoftmaxCrossEntropyLoss(...)";
 }
-def Tess_NllLossOp : LossOp<"nll_loss", "negative log likelihood of class indices",
+def Tess_NllLossOp : ClassLoss<"nll_loss", "negative log likelihood of class indices",
     "tess_oracle.nll_loss(pred, label, weight, axis, ignore_index, reduction)"> {
   let description = [{`loss = -weight[label] * pred[label]` along axis, of logarithms of probabilities; without weight
     that is 1, and 0 where label is ignore_index. The result is each of them, their sum, or that divided by the sum of
     their weights, which is NaN where none counts. A label outside of [0, C) is no error: its score is 0. As PyTorch's
     nll_loss.}];
-  let lowering = Composite<"nllLoss">;
+  defvar zero = K<"0", "pred">;
+  defvar ignored = (op<"scalar_tensor", "value=$ignore_index;dtype=@label">);
+  defvar counts = (op<"not_equal"> $label, ignored);
+  defvar weights = (when<"given(weight)"> AtLabel<(same $weight), "weight", predByClass>.all, (same K<"1", "pred">));
+  defvar score = AtLabel<predByClass, "pred", predByClass>.all;
+  defvar losses = (op<"where"> counts, (op<"neg"> (op<"mul"> weights, score)), zero);
+  // The mean is that of PyTorch: divided by the weights of the labels that count.
+  defvar mean = (op<"div"> (op<"sum"> losses), (op<"sum"> (op<"where"> counts, weights, zero)));
+  let forward = [(when<"reduction=\"mean\""> mean, Reduced<losses>.all)];
   let arguments = (ins Tess_Float:$pred, Tess_Index:$label, Optional<Tess_Float>:$weight,
                    DefaultValuedAttr<SI64Attr, "1">:$axis, Runtime<DefaultValuedAttr<SI64Attr, "-100">>:$ignore_index,
                    DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
-  let shapeRule = "classLoss";
   let dtypes = Promote<["pred", "weight"]>;
   let attrFacts = !listconcat(classFacts, [Doc<"ignore_index", "label that does not count">]);
-  let constraints = [labelOfPred, "weight must have rank 1", "weight must have an element for each class"];
+  let requires = [Require<labelOfPred, "without(#pred, $axis) == #label", "pred {pred} and label {label}">,
+      Require<"weight must have rank 1", "!given(weight) || len(#weight) == 1", "weight {weight}">,
+      Require<"weight must have an element for each class", "!given(weight) || #weight[0] == #pred[$axis]",
+              "pred {pred} and weight {weight}">];
   let samples = [Sample<["4,5", "4"], "", "-2; 0", "0; 5">,
                  Sample<["6,5", "6", "5"], "ignore_index=1", "-2; 0; 0.5", "0; 5; 2">,
                  Sample<["2,5,3", "2,3"], "reduction=\"none\";ignore_index=2", "-2; 0", "0; 5">,
@@ -93,12 +122,12 @@ class PairLoss<string m, string what, string expr> : LossOp<m, what, expr> {
 }
 def Tess_SquareLossOp : PairLoss<"square_loss", "square of the difference",
                                  "tess_oracle.reduce(np.square(pred - label), reduction)"> {
-  let description = "`loss = (pred - label)^2`." # reducedLoss;
+  let description = !strconcat("`loss = (pred - label)^2`.", reducedLoss);
   let forward = [Reduced<(op<"square"> difference)>.all];
 }
 def Tess_L1LossOp : PairLoss<"l1_loss", "absolute difference",
                              "tess_oracle.reduce(np.abs(pred - label), reduction)"> {
-  let description = "`loss = |pred - label|`." # reducedLoss;
+  let description = !strconcat("`loss = |pred - label|`.", reducedLoss);
   let forward = [Reduced<distance>.all];
 }
 def Tess_SmoothL1LossOp : PairLoss<"smooth_l1_loss", "absolute difference, a parabola where it is small",
@@ -137,7 +166,13 @@ def Tess_KlDivOp : PairLoss<"kl_div", "divergence of a distribution from the log
     logarithms, with log_target, `exp(label) * (label - pred)`; batchmean is the sum divided by the size of axis 0. S.
     Kullback, R. A. Leibler: On Information and Sufficiency, Annals of Mathematical Statistics 22, 1951, in the form
     that PyTorch's kl_div has.}], reducedLoss);
-  let lowering = Composite<"klDiv">;
+  // The logarithm is not taken of a label of 0, whose gradient would be infinite.
+  defvar isZero = (op<"equal"> $label, K<"0", "label">);
+  defvar logOfLabel = (op<"log"> (op<"where"> isZero, K<"1", "label">, $label));
+  defvar ofLogarithms = (op<"mul"> (op<"exp"> $label), (op<"sub"> $label, $pred));
+  defvar losses = (when<"$log_target"> ofLogarithms, (op<"mul"> $label, (op<"sub"> logOfLabel, $pred)));
+  defvar byBatch = (when<"len(#pred) > 0 || len(#label) > 0"> (op<"mean", "axes=[0]"> losses), losses);
+  let forward = [(when<"$reduction == 'batchmean'"> (op<"sum"> byBatch), Reduced<losses>.all)];
   let arguments = !con((ins Tess_Float:$pred, Tess_Float:$label), reductionAttr,
                        (ins DefaultValuedAttr<BoolAttr, "false">:$log_target));
   let attrFacts = [Cases<"reduction", ["mean", "batchmean", "sum", "none"]>,
@@ -199,11 +234,10 @@ def Tess_CosineSimilarityOp : LossOp<"cosine_similarity", "cosine of the angle o
   let arguments = (ins Tess_Float:$x, Tess_Float:$y, DefaultValuedAttr<SI64Attr, "1">:$axis,
                    Runtime<DefaultValuedAttr<F64Attr, "1e-8">>:$epsilon);
   let shapes = "(*D), (*D) -> (*D / axis)";
-  let check = "cosineSimilarity";
+  let requires = [Require<"y must not have more axes than x", "len(#y) <= len(#x)", "x {x} and y {y}">];
   let dtypes = PromoteFloat<["x", "y"]>;
   let attrFacts = [Axis<"axis", "x">, Static<"axis", loopAxes>, Doc<"axis", "axis of the vectors">,
                    Range<"epsilon", "0", "">, Doc<"epsilon", "smallest length that a vector counts with">];
-  let constraints = ["y must not have more axes than x"];
   let samples = [Sample<["4,5", "4,5"]>, Sample<["7", "7"], "axis=0">, Sample<["2,3,4", "3,1"], "axis=-1;epsilon=0.5">,
                  Sample<["4,5", "4,5"], "epsilon=0.0">];
   let python = Py<"functional.loss", "cosine_similarity", [], "", ["epsilon=eps"]>;
@@ -225,12 +259,16 @@ def Tess_TripletMarginLossOp : LossOp<"triplet_margin_loss", "how much nearer a 
                         Runtime<DefaultValuedAttr<F64Attr, "1.0">>:$margin, DefaultValuedAttr<F64Attr, "2.0">:$p,
                         Runtime<DefaultValuedAttr<F64Attr, "1e-6">>:$epsilon,
                         DefaultValuedAttr<BoolAttr, "false">:$swap), reductionAttr);
-  let shapeRule = "tripletMarginLoss";
+  let requires = !listconcat(!foreach(v, ["anchor", "positive", "negative"],
+          Require<"operands must have rank >= 1", "len(#" # v # ") >= 1", v # " {" # v # "}">),
+      [Require<"operands must broadcast", "joins(#anchor, #positive)", "anchor {anchor} and positive {positive}">,
+       Require<"operands must broadcast", "joins(#anchor, #positive, #negative)", "anchor {anchor} and negative {negative}">,
+       Require<"p must not be 0", "$p != 0.0", "{anchor} and p 0">]);
+  let sizes = ["$reduction == 'none' ? without(broadcast(#anchor, #positive, #negative), -1) : []"];
   let dtypes = PromoteFloat<["anchor", "positive", "negative"]>;
   let attrFacts = !listconcat(lossFacts, [Doc<"margin", "by how much the negative must be farther">,
       Doc<"p", "exponent of the distance">, Static<"p", normFormulas>, Range<"epsilon", "0", "">,
       Doc<"epsilon", "added to each difference">, Doc<"swap", "take the nearer of anchor and positive">]);
-  let constraints = ["operands must have rank >= 1", "operands must broadcast", "p must not be 0"];
   let samples = [Sample<["4,5", "4,5", "4,5"]>, Sample<["4,5", "4,5", "5"], "reduction=\"none\";swap=true;margin=0.5">,
                  Sample<["7", "7", "7"], "reduction=\"sum\";p=1.0">,
                  Sample<["4,5", "4,5", "4,5"], "p=3.0;epsilon=0.0;margin=2.0">];

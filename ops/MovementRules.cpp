@@ -36,25 +36,6 @@ Values split(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   return parts;
 }
 
-Values indexingOneHot(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  int64_t axis = axisOf(op, b.meta(v[0]).rank());
-  int index = call(b, "expand_dims", {v[1]}, {{"axis", IntList{axis}}});
-  int picked = call(b, "gather", {v[0], index}, {{"axis", axis}});
-  return {op.boolean("keepdims") ? picked : call(b, "squeeze", {picked}, {{"axis", IntList{axis}}})};
-}
-
-Values topkAccuracy(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  OpDef topk = OpDef::get("topk");
-  topk.set("k", op.attr("k"));
-  llvm::SmallVector<int, 2> found = b.applyAll(std::move(topk), {v[0]});
-  if (found.empty())
-    return {-1};
-  int target = call(b, "expand_dims", {v[1]}, {{"axis", IntList{1}}});
-  int isTarget = call(b, "equal", {castTo(b, found[1], b.meta(target).dtype), target});
-  int hits = call(b, "sum", {castTo(b, isTarget, DType::Float32)}, {{"axes", IntList{1}}});
-  return {call(b, "mean", {hits})};
-}
-
 } // namespace forwards
 
 namespace gradients {

@@ -35,6 +35,12 @@ def Tess_BatchNormOp : Tess_Op<"batch_norm"> {
   let oracle = Oracle<"tess_oracle.batch_norm(x, scale, bias, running_mean, running_var, momentum, epsilon)">;
   let python = Py<"functional.nn", "batch_norm">;
 }
+class BatchParameter<string name> {
+  list<Require> all = [Require<batchParameters, "#" # name # " == [(i == 1 ? #x[1] : 1) for i < len(#x)]",
+                               "x {x} and " # name # " {" # name # "}">];
+  list<Require> withDType = !listconcat(all, [Require<"parameters must have one dtype", "@" # name # " == @scale",
+                                                      "scale {scale} and " # name # " {" # name # "}">]);
+}
 def Tess_BatchNormInferenceOp : Tess_Op<"batch_norm_inference"> {
   let autocast = "low_data";
   let summary = "normalisation by given statistics";
@@ -45,11 +51,17 @@ def Tess_BatchNormInferenceOp : Tess_Op<"batch_norm_inference"> {
                    Runtime<DefaultValuedAttr<F64Attr, "1e-5">>:$epsilon);
   let results = (outs Tess_Float:$out);
   let shapes = "(*D), (*P), (*P), (*P), (*P) -> (*D)";
-  let check = "batchParameters";
+  let requires = !listconcat([Require<"x must have rank 2 to 5", "2 <= len(#x) && len(#x) <= 5", "x {x}">],
+                             BatchParameter<"scale">.all, BatchParameter<"bias">.withDType,
+                             BatchParameter<"mean">.withDType, BatchParameter<"var">.withDType);
   let dtypes = Same<"x">;
-  let lowering = Composite<"batchNormInference">;
+  let lowering = Composite<>;
+  defvar deviation = (op<"sqrt"> (op<"add"> $var, K<"$epsilon", "var">));
+  defvar factor = (op<"div"> $scale, deviation);
+  defvar shift = (op<"sub"> $bias, (op<"mul"> $mean, factor));
+  defvar wide = (op<"add"> (op<"mul"> (op<"cast", "dtype=@scale"> $x), factor), shift);
+  let forward = [(op<"cast", "dtype=@x"> wide)];
   let attrFacts = [Range<"epsilon", "0", "">, Doc<"epsilon", "added to the variance">];
-  let constraints = ["x must have rank 2 to 5", batchParameters, "parameters must have one dtype"];
   let samples = [Sample<["4,3,5,6", "1,3,1,1", "1,3,1,1", "1,3,1,1", "1,3,1,1"], "", "-2; 0.5; -1; -1; 0.5", "2">,
                  Sample<["4,3", "1,3", "1,3", "1,3", "1,3"], "epsilon=0.0", "-2; 0.5; -1; -1; 0.5", "2">,
                  Sample<["0,3", "1,3", "1,3", "1,3", "1,3"], "", "-2; 0.5; -1; -1; 0.5", "2">];
@@ -130,17 +142,24 @@ def Tess_GeneralNormOp : AffineNorm<"general_norm", "normalisation over any axes
                  Sample<["2,1,3,2", "3,1,2", "3,1,2"], "axes=[2, 1, 0]">, Sample<["2,3", "2,3", "2,3"]>,
                  Sample<["3,0"], "axes=[0]">];
 }
+// A parameter of channels for x, [N, C, ...].
+class OfChannels<dag parameter> {
+  dag all = (when<"len(#x) > 2"> (op<"expand_dims", "axis=[i + 1 for i < len(#x) - 2]"> parameter), parameter);
+}
 def Tess_GroupNormOp : AffineNorm<"group_norm", "normalisation within groups of channels",
                                   "tess_oracle.group_norm(x, scale, bias, num_groups, epsilon)"> {
   let description = [{`out = (x - mean) / sqrt(var + epsilon) * scale + bias`, mean and var those of each sample's groups
     of C / num_groups channels, scale and bias of each channel. Y. Wu, K. He: Group Normalization, ECCV 2018.}];
   let arguments = !con(normOperands, (ins DefaultValuedAttr<SI64Attr, "1">:$num_groups), normEpsilon);
   let shapes = "(N, C, *D), (C)?, (C)? -> (N, C, *D)";
-  let check = "groupNorm";
-  let lowering = Composite<"groupNorm">; // of which eager applies the norm as one kernel
+  let requires = [Require<"num_groups ({$num_groups}) must divide the channels of x", "divides($num_groups, #x[1])", "x {x}">];
+  let lowering = Composite<>; // of which eager applies the norm as one kernel
+  defvar groups = (piece<"unflatten", ["1", "$num_groups", "#x[1] // $num_groups"]> $x);
+  defvar normal = (op<"flatten", "start_axis=1;end_axis=2"> (op<"layer_norm", "axes=len(#x) - 1;epsilon=$epsilon"> groups));
+  defvar scaled = (when<"given(scale)"> (op<"mul"> normal, OfChannels<(same $scale)>.all), normal);
+  let forward = [(when<"given(bias)"> (op<"add"> scaled, OfChannels<(same $bias)>.all), scaled)];
   let attrFacts = !listconcat(epsilonFacts, [Range<"num_groups", "1", "1e9">, BindTime<"num_groups">,
                                              Doc<"num_groups", "number of groups of channels">]);
-  let constraints = ["num_groups must divide the channels of x"];
   let samples = [Sample<["2,4,3"], "num_groups=2">, Sample<["2,4,3,2", "4", "4"], "num_groups=4">,
                  Sample<["3,5", "5", "5"], "num_groups=1">, Sample<["2,4,3", "4"], "num_groups=2;epsilon=0.0">,
                  Sample<["0,4,3"], "num_groups=2">];
@@ -171,12 +190,17 @@ def Tess_LocalResponseNormOp : Tess_Op<"local_response_norm"> {
                    Runtime<DefaultValuedAttr<F64Attr, "0.75">>:$beta);
   let results = (outs Tess_Float:$out);
   let shapes = "(N, C, H, W) -> (N, C, H, W)";
-  let check = "localResponseNorm";
+  let requires = [Require<"kernel_size must be odd", "$kernel_size % 2 == 1", "{$kernel_size}">];
   let dtypes = Same<"x">;
-  let lowering = Composite<"localResponseNorm">;
+  let lowering = Composite<>;
+  // Sums over neighbouring channels are means of windows of an image of channels and pixels, times their size.
+  defvar image = (op<"expand_dims", "axis=[1]"> (op<"flatten", "start_axis=2"> (op<"square"> $x)));
+  defvar mean = (op<"avg_pool2d", "kernel_size=[$kernel_size, 1];padding=[$kernel_size // 2, 0]"> image);
+  defvar total = (op<"mul"> (op<"reshape_like"> mean, $x), K<"$kernel_size", "x">);
+  defvar base = (op<"add"> (op<"mul"> total, K<"$alpha", "x">), K<"$k", "x">);
+  let forward = [(op<"div"> $x, (op<"pow"> base, K<"$beta", "x">))];
   let attrFacts = [Range<"kernel_size", "1", "1e9">, BindTime<"kernel_size">, Doc<"kernel_size", "number of channels">,
                    Doc<"k", "added to the sum">, Doc<"alpha", "factor of the sum">, Doc<"beta", "exponent of the divisor">];
-  let constraints = ["kernel_size must be odd"];
   let samples = [Sample<["2,7,3,4"]>, Sample<["1,3,2,2"], "kernel_size=3;k=1.0;alpha=0.5;beta=0.5">,
                  Sample<["1,3,2,2"], "kernel_size=1">, Sample<["0,3,2,2"]>];
   let oracle = Oracle<"tess_oracle.local_response_norm(x, kernel_size, k, alpha, beta)">;

@@ -2,9 +2,6 @@
 #include "ops/ForwardRules.h"
 #include "ops/GradientRules.h"
 #include "ops/GraphPieces.h"
-#include "ops/SizeExpr.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/Sequence.h"
 
 namespace tess {
 
@@ -46,51 +43,6 @@ Values batchNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   int unbiased = call(b, "mul", {var, call(b, "div", {count, rest})});
   const AttrValue &momentum = op.attr("momentum");
   return {castTo(b, out, dtype), moved(b, v[3], mu, momentum), moved(b, v[4], unbiased, momentum), mu, invStd};
-}
-
-Values batchNormInference(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  DType dtype = b.meta(v[0]).dtype;
-  int x = castTo(b, v[0], b.meta(v[1]).dtype);
-  int std = call(b, "sqrt", {call(b, "add", {v[4], constantLike(b, op.attr("epsilon"), v[4])})});
-  int scale = call(b, "div", {v[1], std});
-  int shift = call(b, "sub", {v[2], call(b, "mul", {v[3], scale})});
-  return {castTo(b, call(b, "add", {call(b, "mul", {x, scale}), shift}), dtype)};
-}
-
-/// A parameter of channels for a value [N, C, ...] of rank `rank`.
-static int ofChannels(SubgraphBuilder &b, int parameter, unsigned rank) {
-  IntList behind = llvm::to_vector<4>(llvm::seq<int64_t>(1, rank - 1));
-  return behind.empty() ? parameter : call(b, "expand_dims", {parameter}, {{"axis", behind}});
-}
-
-/// Over all axes behind that of the groups, into which the channels are split. Eager applies layer_norm as one kernel.
-Values groupNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  unsigned rank = b.meta(v[0]).rank();
-  int64_t groups = op.i64("num_groups");
-  int x = splitAxis(b, op, v[0], 1, groups, sizes::floorDivide(b.meta(v[0]).shape[1], groups));
-  OpDef norm = OpDef::get("layer_norm");
-  norm.set("axes", int64_t(rank) - 1).set("epsilon", op.attr("epsilon"));
-  int out = b.apply(std::move(norm), {x}, {1, 0, 0});
-  out = call(b, "flatten", {out}, {{"start_axis", int64_t(1)}, {"end_axis", int64_t(2)}});
-  if (v.size() > 1)
-    out = call(b, "mul", {out, ofChannels(b, v[1], rank)});
-  if (v.size() > 2)
-    out = call(b, "add", {out, ofChannels(b, v[2], rank)});
-  return {out};
-}
-
-/// The sums over neighbouring channels are means of windows of an image of channels and pixels, times their size.
-Values localResponseNorm(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  int x = v[0];
-  int64_t channels = op.i64("kernel_size");
-  int square = call(b, "flatten", {call(b, "square", {x})}, {{"start_axis", int64_t(2)}});
-  int image = call(b, "expand_dims", {square}, {{"axis", IntList{1}}});
-  int mean =
-      call(b, "avg_pool2d", {image}, {{"kernel_size", IntList{channels, 1}}, {"padding", IntList{channels / 2, 0}}});
-  int sum = call(b, "mul", {reshapeLike(b, mean, x), constantLike(b, double(channels), x)});
-  int weighted = call(b, "mul", {sum, constantLike(b, op.attr("alpha"), x)});
-  int base = call(b, "add", {weighted, constantLike(b, op.attr("k"), x)});
-  return {call(b, "div", {x, call(b, "pow", {base, constantLike(b, op.attr("beta"), x)})})};
 }
 
 } // namespace forwards

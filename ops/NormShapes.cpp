@@ -30,19 +30,6 @@ llvm::Error batchParameters(const OpDef &op, Operands operands, Segments) {
   return llvm::Error::success();
 }
 
-llvm::Error groupNorm(const OpDef &op, Operands operands, Segments) {
-  int64_t channels = operands[0].shape[1], groups = op.i64("num_groups");
-  if (channels != kUnknown && !sizes::isSymbolic(channels) && channels % groups != 0)
-    return mustHold(op, "num_groups (" + llvm::Twine(groups) + ") must divide the channels of x", operands);
-  return llvm::Error::success();
-}
-
-llvm::Error localResponseNorm(const OpDef &op, Operands, Segments) {
-  if (int64_t channels = op.i64("kernel_size"); channels % 2 == 0)
-    return mustHoldOf(op, "kernel_size must be odd", llvm::Twine(channels));
-  return llvm::Error::success();
-}
-
 } // namespace checks
 
 namespace shapes {

@@ -127,6 +127,11 @@ int Sampler::at(int image, int y, int x) const {
   return sum;
 }
 
+int pixelsAt(SubgraphBuilder &b, int images, int image, int y, int x, llvm::StringRef interpolation,
+             llvm::StringRef border, AttrValue borderValue) {
+  return Sampler(b, images, interpolation, border, std::move(borderValue)).at(image, y, x);
+}
+
 int channelsFirst(SubgraphBuilder &b, int x) { return call(b, "transpose", {x}, {{"pattern", IntList{0, 3, 1, 2}}}); }
 
 } // namespace tess::pieces

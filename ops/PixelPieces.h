@@ -62,6 +62,10 @@ private:
   int height, width;
 };
 
+/// Sampler::at(), of the modes and the value of the border; channels come last.
+int pixelsAt(SubgraphBuilder &b, int images, int image, int y, int x, llvm::StringRef interpolation,
+             llvm::StringRef border, AttrValue borderValue);
+
 /// [N, H, W, C] as [N, C, H, W].
 int channelsFirst(SubgraphBuilder &b, int x);
 

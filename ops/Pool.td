@@ -33,7 +33,6 @@ defvar unevenWindows = [{along each axis `stride = floor(size / output_size)`, a
     - 1) * stride` long: windows may overlap. As MegEngine's. With uneven a window goes from `floor(i * size /
     output_size)` to `ceil((i + 1) * size / output_size) - 1`, as PyTorch's does, so that there may be more windows
     than elements.}];
-defvar oneSize = ["output_size must not be above the sizes of x"];
 defvar countFacts = [Doc<"count_include_pad", "count padding as elements of value 0">, BindTime<"count_include_pad">];
 // The reduction of windows along `n` axes, whose positions are *s and whose elements are *k.
 class Windows<string function> {
@@ -158,25 +157,55 @@ def Tess_AvgPool3dBackwardOp : AvgPoolBackward<Images<3>> {
                  Sample<["1,1,3,3,3", "1,1,3,2,3"], "kernel_size=[3, 2, 3];padding=[1, 1, 1];count_include_pad=false">,
                  Sample<["1,1,2,3,2", "1,1,2,3,2"], "kernel_size=[1, 1, 1]">];
 }
-class AdaptivePool<Images d, string m, string what, string rule, string function>
+// Of a pooling along axis `number` of the image: run p of output_size[number], which cover the axis.
+class Run<Images d, int number, string p, dag x> {
+  defvar size = "#x[" # !add(number, 2) # "]";
+  defvar count = "$output_size[" # number # "]";
+  string start = p # " * " # size # " // " # count;
+  string stop = "((" # p # " + 1) * " # size # " + " # count # " - 1) // " # count;
+  dag part = Slice<x, !cast<string>(!add(d.axes, 2)), !cast<string>(!add(number, 2)), start, stop>.all;
+  // Its mean, or its largest element, which is that of windows of one size.
+  dag mean = (op<"mean", "axes=[" # !add(number, 2) # "];keepdims=true"> part);
+  dag max = (op<"max_pool" # d.name, "kernel_size=[(i == " # number # " ? " # stop # " - " # start # " : 1) for i < " # d.axes
+                 # "];strides=[1 for i < " # d.axes # "]"> part);
+}
+class Runs<Images d, int number, string function, dag x> {
+  defvar one = Run<d, number, "0", x>;
+  defvar any = Run<d, number, "p", x>;
+  defvar parts = (each<"p < $output_size[" # number # "]"> !if(!eq(function, "np.mean"), any.mean, any.max));
+  dag all = (when<"$output_size[" # number # "] == 1"> !if(!eq(function, "np.mean"), one.mean, one.max),
+             (op<"concat", "axis=" # !add(number, 2)> parts));
+}
+class AdaptivePool<Images d, string m, string what, string pool, string function>
     : PoolOp<m, what, "tess_oracle.adaptive_pool(x, output_size, uneven, " # function # ")"> {
   let arguments = !con((ins Tess_Float:$x, DenseI64ArrayAttr:$output_size), unevenAttr);
   let shapes = "(N, C, " # d.image # ") -> (N, C, *@output_size)";
   let dtypes = Same<"x">;
-  let check = "adaptivePool";
-  let lowering = Composite<rule>;
+  let requires = [Require<"output_size must not be above the sizes of x",
+                          "$uneven || all(#x[i + 2] >= $output_size[i] for i < " # d.axes # ")", "{$output_size} and x {x}">];
+  let lowering = Composite<>;
+  // Windows of one size and distance, or runs of one axis after the other, as a window is a product of runs: the last
+  // axis first for the largest element, so that the first of equal ones is the one that a pooling would find.
+  defvar stride = "#x[i + 2] // $output_size[i]";
+  defvar even = (op<pool # d.name, "kernel_size=[#x[i + 2] - ($output_size[i] - 1) * (" # stride # ") for i < " # d.axes
+                        # "];strides=[" # stride # " for i < " # d.axes # "]"> $x);
+  defvar numbers = !if(!eq(d.axes, 2), [0, 1], [0, 1, 2]);
+  defvar axes = !if(!eq(function, "np.mean"), numbers, !foreach(i, numbers, !sub(!sub(d.axes, 1), i)));
+  defvar uneven = !foldl((same $x), axes, x, i, Runs<d, i, function, x>.all);
+  let forward = [(must<d.along # " must be known and not 0",
+                       "all(isNumber(#x[i + 2]) && #x[i + 2] != 0 for i < " # d.axes # ")", "{x}">
+      (when<"!$uneven || all(#x[i + 2] % $output_size[i] == 0 for i < " # d.axes # ")"> even, uneven))];
   let attrFacts = AdaptiveFacts<d.axes, d.along # " of the result">.all;
-  let constraints = oneSize;
   let version = 2;
   let upgrades = ["1: default uneven true"];
 }
 class AdaptiveAvgPool<Images d> : AdaptivePool<d, "adaptive_avg_pool" # d.name,
-    "mean of windows of an image, so many that the result has a given size", "adaptiveAvgPool", "np.mean"> {
-  let description = "`out[n, c, *i]` is the mean of a window of the image: " # unevenWindows;
+    "mean of windows of an image, so many that the result has a given size", "avg_pool", "np.mean"> {
+  let description = !strconcat("`out[n, c, *i]` is the mean of a window of the image: ", unevenWindows);
   let onnx = "GlobalAveragePool(...)";
 }
 class AdaptiveMaxPool<Images d> : AdaptivePool<d, "adaptive_max_pool" # d.name,
-    "largest element of windows of an image, so many that the result has a given size", "adaptiveMaxPool", "np.max"> {
+    "largest element of windows of an image, so many that the result has a given size", "max_pool", "np.max"> {
   let description = "`out[n, c, *i]` is the largest element of the window that adaptive_avg_pool" # d.name # [{ would look
     at; NaN wins. The first of equal elements of a window takes the gradient.}];
   let python = Py<"functional.pool", "adaptive_max_pool" # d.name, [], "", ["x=inp", "output_size=oshp"]>;
@@ -252,7 +281,7 @@ class AdaptivePool1d<string m, string what, string function> : SequencePool<m, w
 }
 def Tess_AdaptiveAvgPool1dOp : AdaptivePool1d<"adaptive_avg_pool1d",
     "mean of windows of a sequence, so many that the result has a given length", "np.mean"> {
-  let description = "`out[n, c, i]` is the mean of a window of the sequence: " # unevenWindows;
+  let description = !strconcat("`out[n, c, i]` is the mean of a window of the sequence: ", unevenWindows);
 }
 def Tess_AdaptiveMaxPool1dOp : AdaptivePool1d<"adaptive_max_pool1d",
     "largest element of windows of a sequence, so many that the result has a given length", "np.max"> {

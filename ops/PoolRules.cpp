@@ -1,10 +1,8 @@
 //===- PoolRules.cpp - windows of images as operators --------------------===//
-#include "ops/ForwardRules.h"
 #include "ops/GradientRules.h"
 #include "ops/GraphPieces.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 
 #include <cmath>
 
@@ -12,77 +10,6 @@ namespace tess {
 
 using namespace pieces;
 using Values = llvm::SmallVector<int, 4>;
-
-namespace forwards {
-
-/// What `reduce` makes of each of `count` runs that cover `axis`: run i is [i * n / count, ceil((i + 1) * n / count)).
-static int overRuns(SubgraphBuilder &b, int x, unsigned axis, int64_t count, llvm::function_ref<int(int)> reduce) {
-  int64_t size = b.meta(x).shape[axis];
-  llvm::SmallVector<int, 8> parts;
-  for (int64_t i = 0; i < count; ++i)
-    parts.push_back(reduce(sliceOf(b, x, axis, i * size / count, ((i + 1) * size + count - 1) / count)));
-  return parts.size() == 1 ? parts[0] : call(b, "concat", parts, {{"axis", int64_t(axis)}});
-}
-
-static bool isVolume(SubgraphBuilder &b, int x) { return b.meta(x).rank() > 4; }
-/// The pooling of images with as many axes as those of `x`.
-static const char *maxPoolOf(SubgraphBuilder &b, int x) { return isVolume(b, x) ? "max_pool3d" : "max_pool2d"; }
-static const char *avgPoolOf(SubgraphBuilder &b, int x) { return isVolume(b, x) ? "avg_pool3d" : "avg_pool2d"; }
-
-/// Whether the sizes of the image are numbers above 0, which the windows follow from; else the builder gets an error.
-static bool hasPixels(SubgraphBuilder &b, const OpDef &op, int x) {
-  if (llvm::all_of(llvm::ArrayRef(b.meta(x).shape).drop_front(2), [](int64_t size) { return size > 0; }))
-    return true;
-  b.fail(invalidArgument(op.name() + ": " + (isVolume(b, x) ? "depth, " : "") +
-                         "height and width must be known and not 0, got " + toString(b.meta(x))));
-  return false;
-}
-
-/// The pooling where windows are of one size and distance; -1 where they are uneven.
-static int evenly(SubgraphBuilder &b, const OpDef &op, const char *pool, int x) {
-  IntList kernel, strides;
-  for (auto [size, count] : llvm::zip_equal(llvm::ArrayRef(b.meta(x).shape).drop_front(2), op.ints("output_size"))) {
-    if (op.boolean("uneven") && size % count != 0)
-      return -1;
-    strides.push_back(size / count);
-    kernel.push_back(size - (count - 1) * strides.back());
-  }
-  return call(b, pool, {x}, {{"kernel_size", kernel}, {"strides", strides}});
-}
-
-/// A window is a product of runs, so the axes are averaged one after the other.
-Values adaptiveAvgPool(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  if (!hasPixels(b, op, v[0]))
-    return {-1};
-  if (int even = evenly(b, op, avgPoolOf(b, v[0]), v[0]); even >= 0)
-    return {even};
-  int out = v[0];
-  for (auto [index, count] : llvm::enumerate(op.ints("output_size"))) {
-    IntList axes = {int64_t(2 + index)};
-    out = overRuns(b, out, unsigned(axes[0]), count,
-                   [&](int run) { return call(b, "mean", {run}, {{"axes", axes}, {"keepdims", true}}); });
-  }
-  return {out};
-}
-
-/// The last axis first: the first of equal elements of a window is the one that a pooling of it would find.
-Values adaptiveMaxPool(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  if (!hasPixels(b, op, v[0]))
-    return {-1};
-  if (int even = evenly(b, op, maxPoolOf(b, v[0]), v[0]); even >= 0)
-    return {even};
-  const IntList &counts = op.ints("output_size");
-  int out = v[0];
-  for (unsigned index = counts.size(); index-- > 0;)
-    out = overRuns(b, out, 2 + index, counts[index], [&](int run) {
-      IntList window(counts.size(), 1);
-      window[index] = b.meta(run).shape[2 + index];
-      return call(b, maxPoolOf(b, run), {run}, {{"kernel_size", window}, {"strides", IntList(counts.size(), 1)}});
-    });
-  return {out};
-}
-
-} // namespace forwards
 
 namespace {
 
@@ -134,7 +61,7 @@ Values maxPoolBackward(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> 
   Windows all(b, op, llvm::ArrayRef<int64_t>(windows).drop_front(2));
   int x = all.padded(v[0], NAN), dgrad = all.padded(v[4], 0); // a border equals no result
   int largest =
-      call(b, forwards::maxPoolOf(b, v[0]), {v[0]},
+      call(b, b.meta(v[0]).rank() > 4 ? "max_pool3d" : "max_pool2d", {v[0]},
            {{"kernel_size", op.ints("kernel_size")}, {"strides", op.ints("strides")}, {"padding", op.ints("padding")}});
   int none = fullLike(b, largest, 0), taken = -1, found = -1;
   for (int64_t i = 0; i < all.size(); ++i) {

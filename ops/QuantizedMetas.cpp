@@ -7,6 +7,7 @@
 #include "ops/QuantizedMetas.h"
 
 #include "ops/Quantization.h"
+#include "ops/Subgraph.h"
 
 namespace tess {
 
@@ -36,6 +37,21 @@ static int permutedAxis(const OpDef &op, const TensorMeta &x, int axis, const Te
     return -1;
   }
   return int(llvm::find(view->strides, 1) - view->strides.begin());
+}
+
+/// The axis of `result` in the graph of a composite; -1: its operators refuse the operands.
+static int axisInGraph(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, int64_t number) {
+  SubgraphBuilder builder;
+  llvm::SmallVector<int, 4> values;
+  for (const TensorMeta &operand : operands)
+    values.push_back(builder.input(operand));
+  llvm::SmallVector<int, 4> outputs = op.info().makeForward(builder, op, values);
+  DType made = builder.meta(outputs[number]).dtype;
+  llvm::Expected<Subgraph> graph = builder.finish(outputs);
+  if (graph)
+    return isPerChannel(made) ? int(quantizationOf(made)->axis) : -1;
+  llvm::consumeError(graph.takeError());
+  return -1;
 }
 
 /// The axis of `result` that is `axis` of operand 0; -1: there is none, or its elements are in another order.
@@ -88,13 +104,19 @@ llvm::Error checkQuantized(const llvm::Twine &what, const TensorMeta &meta) {
                          llvm::Twine(channels) + " scales for shape " + toString(meta.shape));
 }
 
-static llvm::Error settle(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, TensorMeta &result) {
+/// Whether channels go where the operators of a composite take them.
+static bool followsGraph(const OpDef &op) {
+  return op.info().makeForward && !op.info().channelRule && !op.info().keepsAxes;
+}
+
+static llvm::Error settle(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, TensorMeta &result, int64_t number) {
   DTypeRuleKind rule = op.info().dtypes.kind;
   if (rule == DTypeRuleKind::FromAttr || rule == DTypeRuleKind::Rule)
     return checkQuantized(op.name(), result);
-  if (op.info().channelRule || op.info().viewKind != ViewKind::None) {
+  if (op.info().channelRule || op.info().viewKind != ViewKind::None || followsGraph(op)) {
     const TensorMeta &x = operands.front();
-    int axis = movedAxis(op, operands, quantizationOf(x.dtype)->axis, result);
+    int axis = followsGraph(op) ? axisInGraph(op, operands, number)
+                                : movedAxis(op, operands, quantizationOf(x.dtype)->axis, result);
     if (axis < 0)
       return invalidArgument(op.name() + ": " + op.info().operands[0].name +
                              " must keep the axis of its channels whole and in order, got " + listOf(operands) +
@@ -109,9 +131,9 @@ static llvm::Error settle(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, 
 }
 
 llvm::Error settleQuantized(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, Metas &results) {
-  for (TensorMeta &result : results)
+  for (auto [number, result] : llvm::enumerate(results))
     if (isPerChannel(result.dtype))
-      if (llvm::Error error = settle(op, operands, result))
+      if (llvm::Error error = settle(op, operands, result, number))
         return error;
   return llvm::Error::success();
 }

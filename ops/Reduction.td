@@ -124,11 +124,12 @@ def Tess_StdOp : MeanComposite<"std", "square root of the variance", "np.std(x, 
 class NormOp<string m, string what, dag out, string expr> : Tess_Op<m> {
   let summary = what;
   let results = (outs Tess_Float:$out);
-  let check = "norm";
+  let requires = [Require<"ord must not be 0", "$ord != 0.0", "{x} and ord 0">,
+                  Require<"reduced dimensions must not be empty", "$ord != inf && $ord != -inf || hasElements(#x, $axes)",
+                          "x {x}", "reduced dimensions must not be empty where ord is infinite">];
   let dtypes = PromoteFloat<["x"]>;
   let lowering = Composite<>;
   let forward = [out];
-  let constraints = ["ord must not be 0", "reduced dimensions must not be empty where ord is infinite"];
   let oracle = Oracle<expr>;
 }
 defvar normFacts = [AxisSet<"axes", "x">, Static<"axes", loopAxes>, Doc<"axes", "axes of a vector; empty: all">,
@@ -183,11 +184,11 @@ def Tess_SumToOp : Tess_Op<"sum_to"> {
   let arguments = (ins Tess_NumberOrComplex:$x, Tess_Any:$like);
   let results = (outs Tess_NumberOrComplex:$out);
   let shapes = "(*D), (*L) -> (*L)";
-  let check = "sumTo";
+  let requires = [Require<"like must broadcast to x", "fits(#like, #x)", "x {x} and like {like}">];
   let dtypes = Same<"x">;
-  let lowering = Composite<"sumTo">;
+  let lowering = Composite<>;
+  let forward = [(piece<"summed"> $x, $like)];
   let gradient = [(op<"broadcast_like"> $dout, $x), (none)];
-  let constraints = ["like must broadcast to x"];
   let samples = [Sample<["2,3", "3"]>, Sample<["2,3", "2,1"]>, Sample<["2,3,4", "3,1"]>, Sample<["4", ""]>,
                  Sample<["2,3", "2,3"]>, Sample<["0,3", "3"]>];
   let oracle = Oracle<"tess_oracle.sum_to(x, like.shape)">;

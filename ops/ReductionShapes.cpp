@@ -4,8 +4,6 @@
 
 #include "llvm/ADT/STLExtras.h"
 
-#include <cmath>
-
 namespace tess::checks {
 
 using namespace shapes;
@@ -45,20 +43,6 @@ llvm::Error notEmpty(const OpDef &op, Operands operands, Segments) {
   // An empty result has no element whose value would be undefined.
   if (reducesNothing && hasResults)
     return mustHold(op, "reduced dimensions must not be empty", operands);
-  return llvm::Error::success();
-}
-
-llvm::Error norm(const OpDef &op, Operands operands, Segments segments) {
-  double ord = op.f64("ord");
-  if (ord == 0)
-    return mustHoldOf(op, "ord must not be 0", toString(operands[0]) + " and ord 0");
-  return std::isinf(ord) ? notEmpty(op, operands, segments) : llvm::Error::success();
-}
-
-llvm::Error sumTo(const OpDef &op, Operands operands, Segments) {
-  const TensorMeta &x = operands[0], &like = operands[1];
-  if (!broadcastsTo(like.shape, x.shape))
-    return mustHoldOfTwo(op, "like must broadcast to x", operands, 0, 1);
   return llvm::Error::success();
 }
 

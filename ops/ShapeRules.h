@@ -26,19 +26,11 @@ TESS_SHAPE_RULE(expandDims);
 TESS_SHAPE_RULE(squeeze);
 TESS_SHAPE_RULE(broadcastTo);
 TESS_SHAPE_RULE(slice);
-TESS_SHAPE_RULE(flatten);
-TESS_SHAPE_RULE(swapaxes);
 
 // SpatialShapes.cpp
 TESS_SHAPE_RULE(conv);
 TESS_SHAPE_RULE(convTranspose);
-TESS_SHAPE_RULE(slidingWindow);
-TESS_SHAPE_RULE(localConv2d);
-TESS_SHAPE_RULE(regionRestrictedConv);
 TESS_SHAPE_RULE(deformableConv2d);
-
-// LinearShapes.cpp
-TESS_SHAPE_RULE(cross);
 
 // FftRules.cpp
 TESS_SHAPE_RULE(fftR2c);
@@ -54,10 +46,6 @@ TESS_SHAPE_RULE(einsum);
 
 // NormShapes.cpp
 TESS_SHAPE_RULE(batchNorm);
-
-// LossShapes.cpp
-TESS_SHAPE_RULE(classLoss);
-TESS_SHAPE_RULE(tripletMarginLoss);
 
 // MovementShapes.cpp
 TESS_SHAPE_RULE(concat);
@@ -75,7 +63,6 @@ TESS_SHAPE_RULE(nonZeroBound);
 // VisionShapes.cpp, ColorRules.cpp
 TESS_SHAPE_RULE(nms);
 TESS_SHAPE_RULE(nmsBound);
-TESS_SHAPE_RULE(correlation);
 TESS_SHAPE_RULE(cvtColor);
 
 #undef TESS_SHAPE_RULE

@@ -53,13 +53,23 @@ def Tess_LogSumExpOp : Tess_Op<"logsumexp"> {
                    DefaultValuedAttr<BoolAttr, "false">:$keepdims);
   let results = (outs Tess_Float:$out);
   let shapes = "(*D) -> (*D / axes)";
-  let check = "notEmpty";
+  let requires = [Require<"reduced dimensions must not be empty", "hasElements(#x, $axes)", "x {x}">];
   let dtypes = PromoteFloat<["x"]>;
-  let lowering = Composite<"logSumExp">;
-  let gradientRule = "logSumExp";
+  let lowering = Composite<>;
+  defvar keeps = "$keepdims || len(#x) == 0";
+  defvar reducedAxes = "axis=axes($axes, len(#x))";
+  defvar top = (op<"max", "axes=$axes;keepdims=true"> $x);
+  // The shift is 0 where all elements are -inf or one is inf, because inf - inf is NaN.
+  defvar shift = (op<"where"> (op<"isfinite"> top), top, K<"0", "x">);
+  defvar total = (op<"sum", "axes=$axes;keepdims=true"> (op<"exp"> (op<"sub"> $x, shift)));
+  defvar whole = (op<"add"> (op<"log"> total), shift);
+  let forward = [(when<keeps> whole, (op<"squeeze", reducedAxes> whole))];
+  // exp(x - out): no gradient flows through the shift.
+  defvar wholeOut = (when<keeps> $out, (op<"expand_dims", reducedAxes> $out));
+  defvar wholeGrad = (when<keeps> $dout, (op<"expand_dims", reducedAxes> $dout));
+  let gradient = [(op<"mul"> wholeGrad, (op<"exp"> (op<"sub"> $x, wholeOut)))];
   let attrFacts = [AxisSet<"axes", "x">, Static<"axes", loopAxes>, Doc<"axes", "axes to reduce; empty: all">,
                    Doc<"keepdims", "keep reduced axes with size 1">];
-  let constraints = ["reduced dimensions must not be empty"];
   let samples = [Sample<["2,3"]>, Sample<["2,5"], "axes=[1]">, Sample<["2,3,4"], "axes=[0, 2];keepdims=true">,
                  Sample<["0,3"], "axes=[1]">];
   let oracle = Oracle<"sp.special.logsumexp(x, axis=tuple(axes) or None, keepdims=keepdims)">;

@@ -118,60 +118,10 @@ static llvm::Error requireRanks(const OpDef &op, Operands operands, llvm::ArrayR
   return llvm::Error::success();
 }
 
-/// Height and width of the result of windows of `kernel` over `image`; -1 where none fits.
-static Shape placesOf(const OpDef &op, llvm::ArrayRef<int64_t> image, llvm::ArrayRef<int64_t> kernel) {
-  Shape places;
-  for (unsigned i : {0u, 1u})
-    places.push_back(
-        windows::count(image[i], {kernel[i], op.ints("strides")[i], op.ints("padding")[i], op.ints("dilation")[i]}));
-  return places;
-}
-
 /// Whether sizes that are numbers are equal, and there are as many.
 static bool mayBeEqual(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b) {
   return a.size() == b.size() &&
          llvm::none_of(llvm::zip(a, b), [](auto pair) { return differs(std::get<0>(pair), std::get<1>(pair)); });
-}
-
-llvm::Expected<Metas> slidingWindow(const OpDef &op, Operands operands, Segments) {
-  if (llvm::Error e = requireRanks(op, operands, {4}))
-    return std::move(e);
-  const IntList &kernel = op.ints("kernel_size");
-  Shape shape = operands[0].shape, places = placesOf(op, llvm::ArrayRef(shape).drop_front(2), kernel);
-  if (llvm::is_contained(places, -1))
-    return mustHold(op, "window must fit into the padded input", operands);
-  shape.truncate(2);
-  shape.append(places);
-  shape.append(kernel.begin(), kernel.end());
-  return single(operands, shape);
-}
-
-llvm::Expected<Metas> localConv2d(const OpDef &op, Operands operands, Segments) {
-  const Shape &x = operands[0].shape, &weight = operands[1].shape;
-  if (llvm::Error e = requireRanks(op, operands, {4, 7}))
-    return std::move(e);
-  if (differs(x[1], sizes::multiply(weight[0], weight[3])))
-    return mustHoldOfTwo(op, "channels of x must be those of weight", operands, 0, 1);
-  Shape places = placesOf(op, llvm::ArrayRef(x).drop_front(2), llvm::ArrayRef(weight).slice(4, 2));
-  if (llvm::is_contained(places, -1))
-    return mustHoldOfTwo(op, "window must fit into the padded input", operands, 0, 1);
-  if (!mayBeEqual(places, llvm::ArrayRef(weight).slice(1, 2)))
-    return mustHold(op, "weight must have the height and width of the result, " + toString(places), operands, 1);
-  return single(operands, {x[0], sizes::multiply(weight[0], weight[6]), places[0], places[1]});
-}
-
-llvm::Expected<Metas> regionRestrictedConv(const OpDef &op, Operands operands, Segments) {
-  if (llvm::Error e = requireRanks(op, operands, {4, 4, 3, 3}))
-    return std::move(e);
-  llvm::Expected<Shape> shape = convShape(op, operands, 0, 1);
-  if (!shape)
-    return shape.takeError();
-  const Shape &x = operands[0].shape;
-  if (!mayBeEqual(operands[2].shape, {x[0], x[2], x[3]}) ||
-      !mayBeEqual(operands[3].shape, {x[0], (*shape)[2], (*shape)[3]}))
-    return mustHoldOfTwo(op, "rin must have the places of x and rout those of the result, " + toString(*shape),
-                         operands, 2, 3);
-  return single(operands, *shape);
 }
 
 llvm::Expected<Metas> deformableConv2d(const OpDef &op, Operands operands, Segments) {
@@ -229,26 +179,5 @@ llvm::Error maxPoolBackward(const OpDef &op, Operands operands, Segments) {
 }
 
 llvm::Error avgPoolBackward(const OpDef &op, Operands operands, Segments) { return poolBackward(op, operands, 1, {0}); }
-
-llvm::Error adaptivePool(const OpDef &op, Operands operands, Segments) {
-  const IntList &counts = op.ints("output_size");
-  for (auto [size, count] : llvm::zip_equal(llvm::ArrayRef(operands[0].shape).drop_front(2), counts))
-    if (size >= 0 && size < count && !op.boolean("uneven"))
-      return mustHoldOf(op, "output_size must not be above the sizes of x",
-                        toString(counts) + " and x " + toString(operands[0]));
-  return llvm::Error::success();
-}
-
-llvm::Error slidingWindowTranspose(const OpDef &op, Operands operands, Segments) {
-  const IntList &kernel = op.ints("kernel_size");
-  Shape places = placesOf(op, op.ints("output_size"), kernel);
-  if (llvm::is_contained(places, -1))
-    return mustHoldOf(op, "window must fit into the padded input",
-                      toString(kernel) + " and output_size " + toString(op.ints("output_size")));
-  places.append(kernel.begin(), kernel.end());
-  if (!mayBeEqual(llvm::ArrayRef(operands[0].shape).drop_front(2), places))
-    return mustHold(op, "x must have the windows of output_size, " + toString(places), operands);
-  return llvm::Error::success();
-}
 
 } // namespace tess::checks

@@ -103,16 +103,23 @@ def Tess_SliceOp : ViewOp<"slice", "every step-th element from start to stop, fo
   let onnx = "Slice(...)";
   let version = 2;
 }
-def Tess_FlattenOp : ViewOp<"flatten", "a run of axes made one", "Reshape", "flatten",
-    "x.reshape(x.shape[:start_axis % max(x.ndim, 1)] + (-1,) + x.shape[end_axis % max(x.ndim, 1) + 1:]) if x.size else tess_oracle.flatten(x, start_axis, end_axis)",
-    "", "reshape"> {
+def Tess_FlattenOp : ViewOp<"flatten", "a run of axes made one", "Reshape", "",
+    "x.reshape(x.shape[:start_axis % max(x.ndim, 1)] + (-1,) + x.shape[end_axis % max(x.ndim, 1) + 1:]) if x.size else tess_oracle.flatten(x, start_axis, end_axis)"> {
   let description = [{The axes start_axis to end_axis become one, whose size is their product; the elements keep
     their order. Rank 0 becomes rank 1.}];
   let arguments = (ins Tess_Moved:$x, DefaultValuedAttr<SI64Attr, "0">:$start_axis,
                    DefaultValuedAttr<SI64Attr, "-1">:$end_axis);
   let gradient = [(op<"reshape_like"> $dout, $x)];
   let attrFacts = [Doc<"start_axis", "first axis of the run">, Doc<"end_axis", "last axis of the run">];
-  let constraints = ["start_axis and end_axis must be axes of x", "start_axis must not be above end_axis"];
+  // Rank 0 counts as one axis.
+  defvar rank = "max(len(#x), 1)";
+  defvar first = "axis($start_axis, " # rank # ")";
+  defvar last = "axis($end_axis, " # rank # ")";
+  defvar values = "x {x}, start_axis {$start_axis} and end_axis {$end_axis}";
+  let requires = [Require<"start_axis and end_axis must be axes of x",
+                          "0 <= " # first # " && " # first # " < " # rank # " && 0 <= " # last # " && " # last # " < " # rank, values>,
+                  Require<"start_axis must not be above end_axis", first # " <= " # last, values>];
+  let sizes = ["len(#x) == 0 ? [1] : merged(#x, " # first # ", " # last # ")"];
   let samples = [Sample<["2,3,4"]>, Sample<["2,3,4"], "start_axis=1">, Sample<["2,3,4,2"], "start_axis=1;end_axis=-2">,
                  Sample<["7"]>, Sample<[""]>, Sample<["2,0,3"], "start_axis=1">];
   let python = Py<"functional.tensor", "flatten", ["flatten"], "", ["x=inp"]>;
@@ -120,12 +127,15 @@ def Tess_FlattenOp : ViewOp<"flatten", "a run of axes made one", "Reshape", "fla
   let version = 2;
   let upgrades = ["1: rename start start_axis", "1: rename end end_axis", "1: default end_axis -1"];
 }
-def Tess_SwapAxesOp : ViewOp<"swapaxes", "two axes exchanged", "Permute", "swapaxes", "np.swapaxes(x, axis1, axis2)"> {
+def Tess_SwapAxesOp : ViewOp<"swapaxes", "two axes exchanged", "Permute", "", "np.swapaxes(x, axis1, axis2)"> {
   let description = [{The sizes of axis1 and axis2 are exchanged, and so are the indices along them; other axes
     stay. As NumPy's swapaxes.}];
   let arguments = (ins Tess_Moved:$x, DefaultValuedAttr<SI64Attr, "-1">:$axis1, DefaultValuedAttr<SI64Attr, "-2">:$axis2);
   let gradient = [(op<"swapaxes", "axis1=$axis1;axis2=$axis2"> $dout)];
   let opdef = "SwapAxes";
+  defvar first = "axis($axis1, len(#x))";
+  defvar second = "axis($axis2, len(#x))";
+  let order = "[(i == " # first # " ? " # second # " : i == " # second # " ? " # first # " : i) for i < len(#x)]";
   let attrFacts = [Axis<"axis1", "x">, Axis<"axis2", "x">, Doc<"axis1", "one axis">, Doc<"axis2", "the other">];
   let samples = [Sample<["2,3"]>, Sample<["2,3,4"], "axis1=0;axis2=2">, Sample<["7"], "axis1=0;axis2=0">,
                  Sample<["0,3"], "axis1=0;axis2=1">];
@@ -148,24 +158,22 @@ def Tess_MatchSizeOp : ViewOp<"match_size", "x, whose axis must have a size", "R
 //===----------------------------------------------------------------------===//
 // The same, with the shape of a tensor
 //===----------------------------------------------------------------------===//
-class LikeOp<string m, string what, string kind, string rule, string view, string expr>
-    : ViewOp<m, what, kind, rule, expr, "(*D), (*L) -> (*L)", view> {
-  let check = rule;
+class LikeOp<string m, string what, string kind, string must, string condition, string expr>
+    : ViewOp<m, what, kind, "", expr, "(*D), (*L) -> (*L)"> {
+  let requires = [Require<must, condition, "x {x} and like {like}">];
   let arguments = (ins Tess_Moved:$x, Tess_Moved:$like);
 }
-def Tess_ReshapeLikeOp : LikeOp<"reshape_like", "the elements of x in the shape of another tensor", "Reshape", "reshapeLike",
-                                "reshape", "x.reshape(like.shape)"> {
+def Tess_ReshapeLikeOp : LikeOp<"reshape_like", "the elements of x in the shape of another tensor", "Reshape",
+    "number of elements must be the same", "product(#x) == product(#like)", "x.reshape(like.shape)"> {
   let description = [{The elements keep their row-major order. Of like only the shape counts.}];
   let gradient = [(op<"reshape_like"> $dout, $x), (none)];
-  let constraints = ["number of elements must be the same"];
   let samples = [Sample<["2,3", "6"]>, Sample<["2,3", "3,2"]>, Sample<["", "1,1"]>, Sample<["0,2", "3,0"]>];
 }
 def Tess_BroadcastLikeOp : LikeOp<"broadcast_like", "x repeated to the shape of another tensor", "Broadcast",
-                                  "broadcastLike", "broadcastTo", "np.broadcast_to(x, like.shape)"> {
+    "x must broadcast to like", "fits(#x, #like)", "np.broadcast_to(x, like.shape)"> {
   let description = [{`out[...] = x[...]`, with index 0 along repeated axes; missing axes are added in front. Of
     like only the shape counts.}];
   let gradient = [(op<"sum_to"> $dout, $x), (none)];
-  let constraints = ["x must broadcast to like"];
   let samples = [Sample<["3", "2,3"]>, Sample<["2,1", "2,4"]>, Sample<["", "2,2"]>, Sample<["1,3", "0,3"]>];
 }
 

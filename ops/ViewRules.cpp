@@ -168,12 +168,4 @@ llvm::Expected<Layout> slice(const OpDef &op, const Layout &x, llvm::ArrayRef<in
   return layout;
 }
 
-llvm::Expected<Layout> swapaxes(const OpDef &op, const Layout &x, llvm::ArrayRef<int64_t>) {
-  Layout layout = x;
-  int64_t rank = x.shape.size(), a = fromFront(op.i64("axis1"), rank), b = fromFront(op.i64("axis2"), rank);
-  std::swap(layout.shape[a], layout.shape[b]);
-  std::swap(layout.strides[a], layout.strides[b]);
-  return layout;
-}
-
 } // namespace tess::views

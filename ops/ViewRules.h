@@ -20,7 +20,6 @@ TESS_VIEW_RULE(expandDims);
 TESS_VIEW_RULE(squeeze);
 TESS_VIEW_RULE(broadcastTo);
 TESS_VIEW_RULE(slice);
-TESS_VIEW_RULE(swapaxes);
 
 #undef TESS_VIEW_RULE
 

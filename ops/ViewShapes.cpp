@@ -143,40 +143,6 @@ llvm::Expected<Metas> slice(const OpDef &op, Operands operands, Segments) {
   return single(operands, shape);
 }
 
-llvm::Expected<Metas> flatten(const OpDef &op, Operands operands, Segments) {
-  const TensorMeta &x = operands[0];
-  int64_t first = op.i64("start_axis"), last = op.i64("end_axis");
-  int64_t rank = std::max(x.rank(), 1u); // rank 0 becomes rank 1
-  auto isAxis = [&](int64_t axis) { return axis >= -rank && axis < rank; };
-  auto values = [&] {
-    return (llvm::Twine("x ") + toString(x) + ", start_axis " + llvm::Twine(first) + " and end_axis " +
-            llvm::Twine(last))
-        .str();
-  };
-  if (!isAxis(first) || !isAxis(last))
-    return mustHoldOf(op, "start_axis and end_axis must be axes of x", values());
-  first = fromFront(first, rank);
-  last = fromFront(last, rank);
-  if (first > last)
-    return mustHoldOf(op, "start_axis must not be above end_axis", values());
-  Shape shape;
-  for (int64_t i = 0; i < rank; ++i) {
-    if (i > first && i <= last)
-      continue;
-    shape.push_back(i == first && x.rank()
-                        ? TensorMeta(x.dtype, llvm::ArrayRef(x.shape).slice(first, last - first + 1)).numElements()
-                    : x.rank() ? x.shape[i]
-                               : 1);
-  }
-  return single(operands, shape);
-}
-
-llvm::Expected<Metas> swapaxes(const OpDef &op, Operands operands, Segments) {
-  Shape shape = operands[0].shape;
-  std::swap(shape[fromFront(op.i64("axis1"), shape.size())], shape[fromFront(op.i64("axis2"), shape.size())]);
-  return single(operands, shape);
-}
-
 } // namespace tess::shapes
 
 namespace tess::checks {
@@ -190,18 +156,6 @@ llvm::Error matchSize(const OpDef &op, Operands operands, Segments) {
     return llvm::Error::success();
   return invalidArgument(op.str("user") + ": sizes must match, got axis " + llvm::Twine(axis) + " of " + toString(x) +
                          " and " + llvm::Twine(size));
-}
-
-llvm::Error reshapeLike(const OpDef &op, Operands operands, Segments) {
-  if (differs(operands[0].numElements(), operands[1].numElements()))
-    return mustHoldOfTwo(op, "number of elements must be the same", operands, 0, 1);
-  return llvm::Error::success();
-}
-
-llvm::Error broadcastLike(const OpDef &op, Operands operands, Segments) {
-  if (!broadcastsTo(operands[0].shape, operands[1].shape))
-    return mustHoldOfTwo(op, "x must broadcast to like", operands, 0, 1);
-  return llvm::Error::success();
 }
 
 } // namespace tess::checks

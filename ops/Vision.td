@@ -17,7 +17,24 @@ class VisionOp<string m, string what, string signature, string expr> : Tess_Op<m
   let oracle = Oracle<"tess_oracle." # expr>;
   let python = Py<"functional.vision", m>;
 }
-defvar pixels = "height and width of x must not be 0";
+defvar pixels = [Require<"height and width of x must not be 0", "#x[2] != 0 && #x[3] != 0", "x {x}">];
+// The images 0, 1, ... of a batch, as [N, 1, 1].
+defvar everyImage = (op<"expand_dims", "axis=[1, 2]"> (piece<"numbers", ["0", "i32"]> $x));
+// The pixels of x at positions, by the modes of the record.
+class Sampled<dag image, dag y, dag x> {
+  dag pixels = (piece<"pixels", ["$interp_mode", "$border_mode", "$border_val"]> (same $x), image, y, x);
+  dag all = (op<"transpose", "pattern=[0, 3, 1, 2]"> pixels); // channels first
+}
+// Row `row` of matrices times (column, row, 1) of every pixel of the result, [B, OH, OW].
+class Transformed<string row> {
+  defvar rows = Slice<(same $mat), "3", "1", row, row # " + 1">.all;
+  dag a = Slice<rows, "3", "2", "0", "1">.all;
+  dag b = Slice<rows, "3", "2", "1", "2">.all;
+  dag c = Slice<rows, "3", "2", "2", "3">.all;
+  dag x = (op<"mul"> a, (op<"arange", "num=$out_shape[1];dtype=@mat">));
+  dag y = (op<"mul"> b, (op<"expand_dims", "axis=[1]"> (op<"arange", "num=$out_shape[0];dtype=@mat">)));
+  dag all = (op<"add"> (op<"add"> x, y), c);
+}
 
 //===----------------------------------------------------------------------===//
 // Images of another size
@@ -65,20 +82,22 @@ defvar borderFacts = [Cases<"border_mode", ["replicate", "reflect", "reflect_101
                       Doc<"interp_mode", "which pixels make one">];
 defvar warpFacts = !listconcat([Length<"out_shape", 2>, Range<"out_shape", "0", "1e9">, BindTime<"out_shape">,
                                 SizeAttr<"out_shape">, Doc<"out_shape", "height and width of the result">], borderFacts);
-class Warp<string m, string what, string rule, string signature, string operands, list<string> second>
+class Warp<string m, string what, string signature, string operands, list<string> second>
     : VisionOp<m, what, signature, m # "(" # operands # ")"> {
   let dtypes = PromoteFloat<!listconcat(["x"], second)>;
-  let lowering = Composite<rule>;
-  let check = "sampled";
-  let constraints = [pixels];
+  let lowering = Composite<>;
+  let requires = pixels;
   let attrFacts = warpFacts;
 }
-def Tess_RemapOp : Warp<"remap", "pixels of images at given positions", "remap",
+def Tess_RemapOp : Warp<"remap", "pixels of images at given positions",
     "(N, C, H, W), (N, OH, OW, 2) -> (N, C, OH, OW)", "x, map_xy, border_mode, border_val, interp_mode", ["map_xy"]> {
   let description = !strconcat([{`out[n, c, i, j]` is image n at the position whose column is map_xy[n, i, j, 0] and whose
     row is map_xy[n, i, j, 1]. }], "Outside of the image", bordered);
   let arguments = !con((ins Tess_Float:$x, Tess_Float:$map_xy), borderAttrs);
   let attrFacts = borderFacts;
+  defvar column = (op<"squeeze", "axis=[3]"> Slice<(same $map_xy), "4", "3", "0", "1">.all);
+  defvar row = (op<"squeeze", "axis=[3]"> Slice<(same $map_xy), "4", "3", "1", "2">.all);
+  let forward = [Sampled<everyImage, row, column>.all];
   let samples = [Sample<["2,3,4,5", "2,3,2,2"], "", "-2; -3", "2; 8">,
                  Sample<["1,2,4,3", "1,3,4,2"], "border_mode=\"reflect\";interp_mode=\"nearest\"", "-2; -9", "2; 9">,
                  Sample<["1,2,4,3", "1,3,4,2"], "border_mode=\"reflect_101\"", "-2; -9", "2; 9">,
@@ -88,13 +107,17 @@ def Tess_RemapOp : Warp<"remap", "pixels of images at given positions", "remap",
                  Sample<["0,2,4,3", "0,2,2,2"]>];
   let onnx = "GridSample(...)";
 }
-def Tess_WarpPerspectiveOp : Warp<"warp_perspective", "images seen through perspective transformations", "warpPerspective",
+def Tess_WarpPerspectiveOp : Warp<"warp_perspective", "images seen through perspective transformations",
     "(N, C, H, W), (B, 3, 3), (B) -> (B, C, *@out_shape)",
     "x, mat, mat_idx, out_shape, border_mode, border_val, interp_mode", ["mat"]> {
   let description = !strconcat([{`out[b, c, i, j]` is image mat_idx[b] at column `(m00 * j + m01 * i + m02) / d` and
     row `(m10 * j + m11 * i + m12) / d`, d being `m20 * j + m21 * i + m22` and m mat[b]: the inverse of what OpenCV's
     warpPerspective takes without a flag. Outside of the image}], bordered);
   let arguments = !con((ins Tess_Float:$x, Tess_Float:$mat, Tess_Index:$mat_idx), warpAttrs);
+  defvar column = (op<"div"> Transformed<"0">.all, Transformed<"2">.all);
+  defvar row = (op<"div"> Transformed<"1">.all, Transformed<"2">.all);
+  defvar image = (op<"expand_dims", "axis=[1, 2]"> (piece<"as", ["i32"]> $mat_idx));
+  let forward = [Sampled<image, row, column>.all];
   let samples = [Sample<["2,3,4,5", "2,3,3", "2"], "out_shape=[3, 2]", "-2; 0.2; 0", "2; 2; 2">,
                  Sample<["2,3,4,5", "6,3,3", "6"], "out_shape=[2, 3];border_mode=\"wrap\"", "-2; 0.2; 0", "2; 2; 2">,
                  Sample<["2,2,4,3", "1,3,3", "1"], "out_shape=[3, 4];border_mode=\"constant\";border_val=-1.5", "-2; 0.2; 0", "2; 2; 2">,
@@ -103,12 +126,13 @@ def Tess_WarpPerspectiveOp : Warp<"warp_perspective", "images seen through persp
                  Sample<["2,2,4,3", "1,3,3", "1"], "out_shape=[3, 2];interp_mode=\"cubic\"", "-2; 0.2; 0", "2; 2; 2">,
                  Sample<["2,2,4,3", "1,3,3", "1"], "out_shape=[3, 2];interp_mode=\"nearest\"", "-2; 0.2; 0", "2; 2; 2">];
 }
-def Tess_WarpAffineOp : Warp<"warp_affine", "images seen through affine transformations", "warpAffine",
+def Tess_WarpAffineOp : Warp<"warp_affine", "images seen through affine transformations",
     "(N, C, H, W), (N, 2, 3) -> (N, C, *@out_shape)", "x, mat, out_shape, border_mode, border_val, interp_mode",
     ["mat"]> {
   let description = !strconcat([{`out[n, c, i, j]` is image n at column `m00 * j + m01 * i + m02` and row `m10 * j + m11 * i +
     m12`, m being mat[n]: the inverse of what OpenCV's warpAffine takes without a flag. Outside of the image}], bordered);
   let arguments = !con((ins Tess_Float:$x, Tess_Float:$mat), warpAttrs);
+  let forward = [Sampled<everyImage, Transformed<"1">.all, Transformed<"0">.all>.all];
   let samples = [Sample<["2,3,4,5", "2,2,3"], "out_shape=[3, 2]">,
                  Sample<["1,2,4,3", "1,2,3"], "out_shape=[3, 4];border_mode=\"constant\";border_val=-1.5">,
                  Sample<["1,2,4,3", "1,2,3"], "out_shape=[0, 4];border_mode=\"reflect\"">,
@@ -120,12 +144,11 @@ def Tess_WarpAffineOp : Warp<"warp_affine", "images seen through affine transfor
 //===----------------------------------------------------------------------===//
 // Regions of images
 //===----------------------------------------------------------------------===//
-class Roi<string m, string what, string rule, string expr>
+class Roi<string m, string what, string expr>
     : VisionOp<m, what, "(N, C, H, W), (K, 5) -> (K, C, *@output_shape)", expr> {
   let dtypes = PromoteFloat<["x", "rois"]>;
-  let lowering = Composite<rule>;
-  let check = "sampled";
-  let constraints = [pixels];
+  let lowering = Composite<>;
+  let requires = pixels;
   list<AttrFact> regionFacts = [Length<"output_shape", 2>, Range<"output_shape", "1", "1e9">, BindTime<"output_shape">,
                                 Doc<"output_shape", "height and width of the result">, Cases<"mode", ["average", "max"]>,
                                 BindTime<"mode">, Doc<"mode", "what becomes of the elements of a bin">,
@@ -133,7 +156,25 @@ class Roi<string m, string what, string rule, string expr>
 }
 defvar boxes = [{A row of rois is the number of an image, then the left, upper, right and lower end of a box, which scale
     multiplies; the box is divided into bins, output_shape of them. }];
-def Tess_RoiAlignOp : Roi<"roi_align", "boxes of images in one size, by interpolation", "roiAlign",
+// The images that the boxes are in, [K]. The ends of a box along an axis, of which the first is in column `column`, scaled.
+defvar imagesOfBoxes = (piece<"as", ["i32"]> (op<"squeeze", "axis=[1]"> Slice<(same $rois), "2", "1", "0", "1">.all));
+class Ends<int column> {
+  dag first = (op<"mul"> Slice<(same $rois), "2", "1", !cast<string>(column), !cast<string>(!add(column, 1))>.all,
+                         K<"$scale", "rois">);
+  dag last = (op<"mul"> Slice<(same $rois), "2", "1", !cast<string>(!add(column, 2)), !cast<string>(!add(column, 3))>.all,
+                        K<"$scale", "rois">);
+}
+// Sample positions along an axis, [K, bins * samples].
+class SamplePositions<int column, int axis> {
+  defvar ends = Ends<column>;
+  defvar count = "$output_shape[" # axis # "] * $sample_points[" # axis # "]";
+  dag length = (op<"maximum"> (op<"sub"> ends.last, ends.first), K<"0", "rois">);
+  dag step = (op<"div"> length, (op<"full", "shape=[];value=0.0 + " # count # ";dtype=@rois">));
+  dag half = (op<"full", "shape=[];value=($aligned ? 0.5 : 0.0);dtype=@rois">);
+  dag places = (op<"arange", "num=" # count # ";start=0.5;dtype=@rois">);
+  dag all = (op<"add"> (op<"sub"> ends.first, half), (op<"mul"> places, step));
+}
+def Tess_RoiAlignOp : Roi<"roi_align", "boxes of images in one size, by interpolation",
                           "roi_align(x, rois, output_shape, mode, scale, sample_points, aligned)"> {
   let description = !strconcat(boxes, [{`out[k, c, i, j]` is the mean or the largest of sample_points positions spread
     evenly over bin (i, j), each weighting the four pixels around it, of which those outside of the image are 0. With
@@ -142,6 +183,15 @@ def Tess_RoiAlignOp : Roi<"roi_align", "boxes of images in one size, by interpol
                    DefaultValuedStrAttr<StrAttr, "average">:$mode, Runtime<DefaultValuedAttr<F64Attr, "1.0">>:$scale,
                    DefaultValuedAttr<DenseI64ArrayAttr, "{2, 2}">:$sample_points,
                    DefaultValuedAttr<BoolAttr, "true">:$aligned);
+  defvar row = (op<"expand_dims", "axis=[2]"> SamplePositions<2, 0>.all);
+  defvar column = (op<"expand_dims", "axis=[1]"> SamplePositions<1, 1>.all);
+  defvar image = (op<"expand_dims", "axis=[1, 2]"> imagesOfBoxes);
+  defvar values = (piece<"pixels", ["'linear'", "'constant'", "0.0"]> $x, image, row, column);
+  // [K, OH, samples, OW, samples, C]
+  defvar bins = (piece<"unflatten", ["1", "$output_shape[0]", "$sample_points[0]"]>
+      (piece<"unflatten", ["2", "$output_shape[1]", "$sample_points[1]"]> values));
+  defvar pooled = (when<"$mode == 'max'"> (op<"max", "axes=[2, 4]"> bins), (op<"mean", "axes=[2, 4]"> bins));
+  let forward = [(op<"transpose", "pattern=[0, 3, 1, 2]"> pooled)];
   let attrFacts = !listconcat(regionFacts, [Length<"sample_points", 2>, Range<"sample_points", "1", "1e9">,
       BindTime<"sample_points">, Doc<"sample_points", "positions in a bin along height and width">, BindTime<"aligned">,
       Doc<"aligned", "the centre of a pixel is 0.5 away from its edge">]);
@@ -151,7 +201,36 @@ def Tess_RoiAlignOp : Roi<"roi_align", "boxes of images in one size, by interpol
                  Sample<["2,2,4,4", "0,5"], "output_shape=[2, 2]">];
   let onnx = "RoiAlign(...)";
 }
-def Tess_RoiPoolingOp : Roi<"roi_pooling", "boxes of images in one size, by pooling", "roiPooling",
+class Rounded<dag x> { dag all = (op<"floor"> (op<"add"> x, K<"0.5", "rois">)); }
+// The pixels of each bin along an axis, from `first` on and below `end`, [K, bins], and which pixels of x they are, [K, 1,
+// bins, 1, size]. The quotients are of whole numbers.
+class Bins<int column, int axis> {
+  defvar first = Rounded<Ends<column>.first>.all;
+  defvar last = Rounded<Ends<column>.last>.all;
+  defvar one = K<"1", "rois">;
+  defvar zero = K<"0", "rois">;
+  defvar count = "$output_shape[" # axis # "]";
+  defvar number = !cast<string>(!add(axis, 2));
+  defvar bins = (op<"full", "shape=[];value=0.0 + " # count # ";dtype=@rois">);
+  defvar length = (op<"maximum"> (op<"add"> (op<"sub"> last, first), one), one);
+  defvar bin = (op<"arange", "num=" # count # ";dtype=@rois">);
+  defvar image = (piece<"extent", [number, "@rois"]> $x);
+  defvar below = (op<"floor"> (op<"div"> (op<"mul"> bin, length), bins));
+  defvar above = (op<"ceil"> (op<"div"> (op<"mul"> (op<"add"> bin, one), length), bins));
+  dag begin = (op<"minimum"> (op<"maximum"> (op<"add"> first, below), zero), image);
+  dag end = (op<"minimum"> (op<"maximum"> (op<"add"> first, above), zero), image);
+  defvar pixel = (piece<"numbers", [number, "@rois"]> $x);
+  dag pixels = (op<"logical_and"> (op<"greater_equal"> pixel, (op<"expand_dims", "axis=[1, 3, 4]"> begin)),
+                                  (op<"less"> pixel, (op<"expand_dims", "axis=[1, 3, 4]"> end)));
+}
+// Of [K, C, A, size] the bins along the last axis, [K, C, bins, A]: what is in no bin counts as nothing.
+class Pooled<dag x, dag pixels> {
+  defvar byBin = (op<"expand_dims", "axis=[2]"> x);
+  defvar lowest = (op<"full", "shape=[];value=-inf;dtype=@x">);
+  dag all = (when<"$mode == 'max'"> (op<"max", "axes=[4]"> (op<"where"> pixels, byBin, lowest)),
+                                    (op<"sum", "axes=[4]"> (op<"where"> pixels, byBin, K<"0.0", "x">)));
+}
+def Tess_RoiPoolingOp : Roi<"roi_pooling", "boxes of images in one size, by pooling",
                             "roi_pooling(x, rois, output_shape, mode, scale)"> {
   let description = !strconcat(boxes, [{Ends are rounded to pixels, halves up, and both belong to the box. `out[k, c, i, j]` is
     the largest or the mean pixel of bin (i, j), from `floor(i * height / OH)` to below `ceil((i + 1) * height / OH)` of
@@ -160,6 +239,15 @@ def Tess_RoiPoolingOp : Roi<"roi_pooling", "boxes of images in one size, by pool
   let arguments = (ins Tess_Float:$x, Tess_Float:$rois, DenseI64ArrayAttr:$output_shape,
                    DefaultValuedStrAttr<StrAttr, "max">:$mode, Runtime<DefaultValuedAttr<F64Attr, "1.0">>:$scale);
   let attrFacts = regionFacts;
+  defvar rows = Bins<2, 0>;
+  defvar columns = Bins<1, 1>;
+  defvar out = Pooled<Pooled<(op<"index_get", "axes=[0]"> $x, imagesOfBoxes), columns.pixels>.all, rows.pixels>.all;
+  defvar height = (op<"expand_dims", "axis=[2]"> (op<"sub"> rows.end, rows.begin));
+  defvar width = (op<"expand_dims", "axis=[1]"> (op<"sub"> columns.end, columns.begin));
+  defvar count = (op<"expand_dims", "axis=[1]"> (op<"mul"> height, width)); // [K, 1, OH, OW]
+  defvar one = K<"1", "rois">;
+  defvar mean = (when<"$mode == 'max'"> out, (op<"div"> out, (op<"maximum"> count, one)));
+  let forward = [(op<"where"> (op<"greater_equal"> count, one), mean, K<"0", "x">)];
   let samples = [Sample<["2,3,4,5", "4,5"], "output_shape=[2, 3]", "-2; 0", "2; 1.9">,
                  Sample<["3,2,4,4", "3,5"], "output_shape=[1, 2];mode=\"average\";scale=2.0", "-2; 0", "2; 2.9">,
                  Sample<["2,2,4,4", "3,5"], "output_shape=[3, 2];scale=4.0", "-2; 0", "2; 1.9">,
@@ -185,6 +273,31 @@ def Tess_NmsOp : VisionOp<"nms", "boxes that overlap no better one much", "", "n
                  Sample<["5,4", "5"], "iou_thresh=0.5;max_output=0">, Sample<["0,4", "0"], "iou_thresh=0.5">];
   let onnx = "NonMaxSuppression(...)";
 }
+// Sizes of a correlation: displacements along an axis, and the room for patches.
+class DisplacedSizes<string border = "2 * $pad_size - 2 * $max_displacement - $kernel_size"> {
+  string reach = "$max_displacement // $stride2";
+  string places = "(2 * (" # reach # ") + 1)";
+  string height = "(agreed(#x[2], #y[2]) + (" # border # "))"; // less that of a patch
+  string width = "(agreed(#x[3], #y[3]) + (" # border # "))";
+}
+// The second image is taken at every displacement at once, [N, C, places, places, H, W]; patches are averaged last.
+def Displaced {
+  defvar sizes = DisplacedSizes<>;
+  defvar sides = "low=[0, 0, $pad_size, $pad_size];high=[0, 0, $pad_size, $pad_size]";
+  defvar end = "($max_displacement == 0 ? 9223372036854775807 : -$max_displacement)";
+  defvar byRows = Slice<(op<"pad", sides> $x), "4", "2", "$max_displacement", end>.all;
+  defvar inner = Slice<byRows, "4", "3", "$max_displacement", end>.all;
+  defvar shift = (op<"expand_dims", "axis=[1]"> (op<"arange", "num=" # sizes.places # ";start=$max_displacement - (" # sizes.reach
+                                                    # ") * $stride2;step=0.0 + $stride2;dtype=i32">));
+  defvar row = (op<"add"> shift, (piece<"numbers", ["2", "i32"]> byRows)); // [places, inner]
+  defvar column = (op<"add"> shift, (piece<"numbers", ["3", "i32"]> inner));
+  defvar moved = (op<"index_get", "axes=[2, 3]"> (op<"pad", sides> $y), (op<"expand_dims", "axis=[1, 3]"> row),
+                                                 (op<"expand_dims", "axis=[0, 2]"> column));
+  defvar here = (op<"expand_dims", "axis=[2, 3]"> inner);
+  defvar likeness = (when<"$is_multiply"> (op<"mul"> here, moved), (op<"abs"> (op<"sub"> here, moved)));
+  defvar images = (op<"flatten", "start_axis=1;end_axis=2"> (op<"mean", "axes=[1]"> likeness));
+  dag all = (op<"avg_pool2d", "kernel_size=[$kernel_size, $kernel_size];strides=[$stride1, $stride1]"> images);
+}
 def Tess_CorrelationOp : VisionOp<"correlation", "likeness of patches of two images", "",
     "correlation(x, y, kernel_size, max_displacement, stride1, stride2, pad_size, is_multiply)"> {
   let description = [{Channel (p, q) is the mean, over channels and a window of kernel_size squared, of `x * y` or `abs(x - y)`,
@@ -195,9 +308,18 @@ def Tess_CorrelationOp : VisionOp<"correlation", "likeness of patches of two ima
                    DefaultValuedAttr<SI64Attr, "1">:$max_displacement, DefaultValuedAttr<SI64Attr, "1">:$stride1,
                    DefaultValuedAttr<SI64Attr, "1">:$stride2, DefaultValuedAttr<SI64Attr, "0">:$pad_size,
                    DefaultValuedAttr<BoolAttr, "true">:$is_multiply);
-  let shapeRule = "correlation";
+  defvar places = DisplacedSizes<>;
+  let requires = [Require<"operands must have rank 4", "len(#x) == 4", "x {x}">,
+                  Require<"operands must have rank 4", "len(#y) == 4", "y {y}">,
+                  Require<"x and y must have the same shape", "#x == #y", "x {x} and y {y}">,
+                  Require<"kernel_size must be odd", "$kernel_size % 2 == 1", "{$kernel_size}">,
+                  Require<"patches and their displacements must fit into the padded images",
+                          places.height # " >= 0 && " # places.width # " >= 0", "x {x}">];
+  let sizes = ["[agreed(#x[0], #y[0]), " # places.places # " * " # places.places # ", " # places.height # " // $stride1 + 1, "
+               # places.width # " // $stride1 + 1]"];
   let dtypes = PromoteFloat<["x", "y"]>;
-  let lowering = Composite<"correlation">;
+  let lowering = Composite<>;
+  let forward = [Displaced.all];
   let attrFacts = [Range<"kernel_size", "1", "1e9">, Range<"max_displacement", "0", "1e9">, Range<"stride1", "1", "1e9">,
                    Range<"stride2", "1", "1e9">, Range<"pad_size", "0", "1e9">, BindTime<"kernel_size">,
                    BindTime<"max_displacement">, BindTime<"stride1">, BindTime<"stride2">, BindTime<"pad_size">,
@@ -205,8 +327,6 @@ def Tess_CorrelationOp : VisionOp<"correlation", "likeness of patches of two ima
                    Doc<"max_displacement", "largest distance of patches">, Doc<"stride1", "distance of patches in x">,
                    Doc<"stride2", "distance of patches in y that are compared with one">,
                    Doc<"pad_size", "zeros on each side">, Doc<"is_multiply", "multiply, not subtract">];
-  let constraints = ["operands must have rank 4", "x and y must have the same shape", "kernel_size must be odd",
-                     "patches and their displacements must fit into the padded images"];
   let samples = [Sample<["2,3,5,6", "2,3,5,6"], "max_displacement=2;pad_size=2">,
                  Sample<["1,2,5,5", "1,2,5,5"], "kernel_size=3;stride1=2;pad_size=1;is_multiply=false">,
                  Sample<["1,2,4,4", "1,2,4,4"], "max_displacement=0">, Sample<["0,2,4,4", "0,2,4,4"]>,
@@ -246,7 +366,11 @@ def Tess_FlipOp : VisionOp<"flip", "the elements along axes in the opposite orde
   let arguments = (ins Tess_Any:$x, DenseI64ArrayAttr:$axes);
   let results = (outs Tess_Any:$out);
   let dtypes = Same<"x">;
-  let lowering = Composite<"flip">;
+  let lowering = Composite<>;
+  defvar isTurned = "i in axis($axes, len(#x))"; // x[::-1]; below this stop lie expressions of sizes
+  let forward = [(op<"slice", "starts=[(" # isTurned # " ? -1 : 0) for i < len(#x)];stops=[(" # isTurned #
+      " ? -4611686018427387904 : 9223372036854775807) for i < len(#x)];steps=[(" # isTurned #
+      " ? -1 : 1) for i < len(#x)]"> $x)];
   let attrFacts = [Axis<"axes", "x">, Doc<"axes", "axes to turn round">, BindTime<"axes">];
   let samples = [Sample<["2,3"], "axes=[1]">, Sample<["2,3,4"], "axes=[0, -1]">, Sample<[""], "axes=[]">,
                  Sample<["0,3"], "axes=[0]">];

@@ -69,62 +69,6 @@ Values resize(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
   return {x};
 }
 
-/// The images 0, 1, ... of a batch, as [N, 1, 1].
-static int everyImage(SubgraphBuilder &b, int x) {
-  return call(b, "expand_dims", {numbersAlong(b, x, 0, DType::Int32)}, {{"axis", IntList{1, 2}}});
-}
-
-static Sampler samplerOf(SubgraphBuilder &b, const OpDef &op, int x) {
-  return Sampler(b, x, op.str("interp_mode"), op.str("border_mode"), op.attr("border_val"));
-}
-
-Values remap(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  auto place = [&](int64_t i) { return call(b, "squeeze", {sliceOf(b, v[1], 3, i, i + 1)}, {{"axis", IntList{3}}}); };
-  return {channelsFirst(b, samplerOf(b, op, v[0]).at(everyImage(b, v[0]), place(1), place(0)))};
-}
-
-/// Rows or columns of the result as numbers: [OH, 1] for axis 0, [OW] for axis 1.
-static int pixelNumbers(SubgraphBuilder &b, const OpDef &op, unsigned axis, DType dtype) {
-  int numbers = call(b, "arange", {}, {{"num", op.ints("out_shape")[axis]}, {"dtype", dtype}});
-  return axis == 1 ? numbers : call(b, "expand_dims", {numbers}, {{"axis", IntList{1}}});
-}
-
-/// `m[row] . (column, row, 1)` of every pixel of the result, [B, OH, OW].
-static int transformed(SubgraphBuilder &b, const OpDef &op, int mat, int64_t row) {
-  auto element = [&](int64_t column) { // [B, 1, 1]
-    return sliceOf(b, sliceOf(b, mat, 1, row, row + 1), 2, column, column + 1);
-  };
-  DType dtype = b.meta(mat).dtype;
-  int x = times(b, element(0), pixelNumbers(b, op, 1, dtype)), y = times(b, element(1), pixelNumbers(b, op, 0, dtype));
-  return plus(b, plus(b, x, y), element(2));
-}
-
-Values warpAffine(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  int x = transformed(b, op, v[1], 0), y = transformed(b, op, v[1], 1);
-  return {channelsFirst(b, samplerOf(b, op, v[0]).at(everyImage(b, v[0]), y, x))};
-}
-
-Values warpPerspective(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  int distance = transformed(b, op, v[1], 2);
-  int x = call(b, "div", {transformed(b, op, v[1], 0), distance});
-  int y = call(b, "div", {transformed(b, op, v[1], 1), distance});
-  int image = call(b, "expand_dims", {castTo(b, v[2], DType::Int32)}, {{"axis", IntList{1, 2}}});
-  return {channelsFirst(b, samplerOf(b, op, v[0]).at(image, y, x))};
-}
-
-/// x[::-1] along each of the axes.
-Values flip(SubgraphBuilder &b, const OpDef &op, llvm::ArrayRef<int> v) {
-  int64_t rank = b.meta(v[0]).rank();
-  IntList starts(rank, 0), stops(rank, INT64_MAX), steps(rank, 1);
-  for (int64_t axis : op.ints("axes")) {
-    axis += axis < 0 ? rank : 0;
-    starts[axis] = -1;
-    stops[axis] = INT64_MIN / 2; // before the first element; further below are expressions
-    steps[axis] = -1;
-  }
-  return {call(b, "slice", {v[0]}, {{"starts", starts}, {"stops", stops}, {"steps", steps}})};
-}
-
 } // namespace forwards
 
 } // namespace tess

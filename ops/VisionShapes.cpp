@@ -70,36 +70,6 @@ static llvm::Expected<Metas> taken(const OpDef &op, Operands operands, bool boun
 llvm::Expected<Metas> nms(const OpDef &op, Operands operands, Segments) { return taken(op, operands, false); }
 llvm::Expected<Metas> nmsBound(const OpDef &op, Operands operands, Segments) { return taken(op, operands, true); }
 
-/// The number of windows of `size` elements in `room`, `stride` apart; -1 when not even one fits.
-static int64_t windowsIn(int64_t room, int64_t size, int64_t stride) {
-  int64_t rest = sizes::subtract(room, size);
-  if (rest != kUnknown && !sizes::isSymbolic(rest) && rest < 0)
-    return -1;
-  return sizes::add(sizes::floorDivide(rest, stride), 1);
-}
-
-llvm::Expected<Metas> correlation(const OpDef &op, Operands operands, Segments) {
-  for (unsigned i : {0u, 1u})
-    if (operands[i].rank() != 4)
-      return mustHold(op, "operands must have rank 4", operands, i);
-  const Shape &x = operands[0].shape, &y = operands[1].shape;
-  for (unsigned axis = 0; axis < 4; ++axis)
-    if (differs(x[axis], y[axis]))
-      return mustHoldOfTwo(op, "x and y must have the same shape", operands, 0, 1);
-  int64_t kernel = op.i64("kernel_size"), most = op.i64("max_displacement");
-  if (kernel % 2 == 0)
-    return mustHoldOf(op, "kernel_size must be odd", llvm::Twine(kernel));
-  int64_t places = 2 * (most / op.i64("stride2")) + 1;
-  Shape shape = {sizes::agreed(x[0], y[0]), places * places};
-  for (unsigned axis : {2u, 3u}) {
-    int64_t room = sizes::add(sizes::agreed(x[axis], y[axis]), 2 * op.i64("pad_size") - 2 * most);
-    shape.push_back(windowsIn(room, kernel, op.i64("stride1")));
-    if (shape.back() == -1)
-      return mustHold(op, "patches and their displacements must fit into the padded images", operands);
-  }
-  return single(operands, shape);
-}
-
 } // namespace shapes
 
 } // namespace tess

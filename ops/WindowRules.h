@@ -13,5 +13,9 @@ Windows of(const OpDef &op);
 
 /// The number of windows along an axis of `size` elements; -1 when not even one fits.
 int64_t count(int64_t size, const WindowAxis &window);
+/// The same, for terms of records.
+inline int64_t countOf(int64_t size, int64_t kernel, int64_t stride, int64_t padding, int64_t dilation) {
+  return count(size, {kernel, stride, padding, dilation});
+}
 
 } // namespace tess::windows

@@ -41,6 +41,9 @@ void emitAttrs(const OpModel &op, llvm::raw_ostream &os);
 void emitSignature(const OpModel &op, llvm::raw_ostream &os);
 void emitScalar(const OpModel &op, llvm::raw_ostream &os);
 void emitCompute(const Model &model, const OpModel &op, llvm::raw_ostream &os);
+/// Of `requires`, `sizes` and `order`: the functions require, shape and view. hasOwnShape: whether there is a shape.
+void emitConditions(const OpModel &op, llvm::raw_ostream &os);
+bool hasOwnShape(const OpModel &op);
 void emitGradient(const Model &model, const OpModel &op, llvm::raw_ostream &os);
 void emitForward(const Model &model, const OpModel &op, llvm::raw_ostream &os);
 /// Returns the rows of the table of splits.

@@ -1,8 +1,11 @@
 //===- Graphs.cpp - gradient and forward dags as C++ functions -----------===//
 #include "ops/tblgen/Generators.h"
+#include "ops/tblgen/TermParser.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
+
+#include <map>
 
 using namespace llvm;
 
@@ -10,80 +13,115 @@ namespace tess::tblgen {
 
 namespace {
 
-/// Turns one dag into nested calls of ops/GraphPieces.h.
+/// A short form of ops/GraphPieces.h or ops/PixelPieces.h: how its call begins, how many values it takes, and its
+/// terms: I a number, T a dtype, S a text, A the value of an attribute.
+struct Piece {
+  StringLiteral name, call;
+  unsigned values;
+  StringLiteral terms;
+};
+constexpr Piece kPieces[] = {
+    {"as", "pieces::castTo(b, ", 1, "T"},
+    {"extent", "pieces::sizeOf(b, ", 1, "IT"},
+    {"numbers", "pieces::numbersAlong(b, ", 1, "IT"},
+    {"pixels", "pieces::pixelsAt(b, ", 4, "SSA"},
+    {"summed", "pieces::sumOfBroadcast(b, ", 2, ""},
+    {"unflatten", "pieces::splitAxis(b, op, ", 1, "III"},
+};
+
+/// Turns dags into calls of ops/GraphPieces.h.
 class Writer {
 public:
   Writer(const Model &model, const OpModel &op, bool isGradient) : model(model), op(op), isGradient(isGradient) {}
-  std::string term(const Init *init, StringRef name) const;
+  /// The statements of values that `dags` share.
+  std::string shared(ArrayRef<const DagInit *> dags);
   std::string dag(const DagInit *dag) const;
 
 private:
+  std::string term(const Init *init, StringRef name) const;
+  std::string argument(const DagInit *dag, unsigned i) const { return term(dag->getArg(i), dag->getArgNameStr(i)); }
+  std::string arguments(const DagInit *dag) const;
   std::string value(StringRef name) const;
+  std::string given(StringRef name) const;
   std::string attr(const ParsedAttr &attr) const;
-  std::string joined(StringRef text) const;
+  std::string condition(StringRef text) const;
   std::string choice(const DagInit *dag, StringRef condition) const;
   std::string constant(const Record &def) const;
   std::string special(StringRef callee, const DagInit *dag, const std::vector<ParsedAttr> &attrs) const;
+  std::string piece(const DagInit *dag, const Record &def) const;
+  std::string called(const DagInit *dag, const Record &def, StringRef result) const;
+  std::string inner(const DagInit *dag) const;
+  const DagInit *onlyDag(const DagInit *dag) const;
+  std::string texts(const TermScope &scope, const Record &def) const;
+  void count(const DagInit *dag, bool isInLoop);
+  template <typename F> auto withScope(F f) const {
+    auto meta = [&](StringRef name) { return "b.meta(" + value(name) + ")"; };
+    auto given = [&](StringRef name) { return this->given(name); };
+    return f(TermScope{op, meta, given, indices});
+  }
 
   const Model &model;
   const OpModel &op;
   bool isGradient;
+  mutable std::vector<std::string> indices;     // of the loops around
+  std::vector<const DagInit *> order;           // every dag, after those that it reads
+  std::map<const DagInit *, unsigned> uses;     // of one in a loop many
+  std::map<const DagInit *, std::string> names; // of shared values
 };
+
+const Record *operatorOf(const DagInit *dag) { return cast<DefInit>(dag->getOperator())->getDef(); }
+
+/// The number of operands before the results: optional ones may be missing.
+std::string operandCount(const OpModel &op) {
+  bool isFixed = all_of(op.operands, [](const ValueModel &v) { return v.arity == '1'; });
+  return isFixed ? std::to_string(op.operands.size()) : "needed.size()";
+}
 
 /// The term for a name. `v` holds the operands, then the results, then the gradients of the results.
 std::string Writer::value(StringRef name) const {
   if (int i = op.operandIndex(name); i >= 0)
-    return "v[" + std::to_string(i) + "]";
+    return op.operands[i].arity == '1' ? "v[" + std::to_string(i) + "]"
+                                       : "(" + given(name) + " ? v[" + std::to_string(i) + "] : -1)";
   if (isGradient) {
-    unsigned n = op.operands.size();
+    bool isFixed = operandCount(op) != "needed.size()";
+    auto at = [&](unsigned i) {
+      return isFixed ? "v[" + std::to_string(op.operands.size() + i) + "]"
+                     : "v[needed.size() + " + std::to_string(i) + "]";
+    };
     if (int i = op.resultIndex(name); i >= 0)
-      return "v[" + std::to_string(n + i) + "]";
+      return at(i);
     if (name.starts_with("d"))
       if (int i = op.resultIndex(name.drop_front()); i >= 0)
-        return op.results.size() == 1
-                   ? "v[" + std::to_string(n + 1) + "]"
-                   : "pieces::gradientOf(b, v, " + std::to_string(n) + ", " + std::to_string(i) + ")";
+        return op.results.size() == 1 ? at(1)
+                                      : "pieces::gradientOf(b, v, " + operandCount(op) + ", " + std::to_string(i) + ")";
   }
   op.fatal("a dag must name an operand, a result or the gradient of a result, got $" + name);
 }
 
-/// A list of numbers, and of attributes that are lists, as in "[1, *$strides]".
-std::string Writer::joined(StringRef text) const {
-  SmallVector<StringRef> items;
-  text.drop_front().drop_back().split(items, ',');
-  std::vector<std::string> parts;
-  for (StringRef item : items) {
-    item = item.trim();
-    bool isList = item.consume_front("*$");
-    int index = isList ? op.attrIndex(item) : -1;
-    int64_t number;
-    if (isList ? index < 0 || op.attrs[index].kind != AttrKind::I64List : item.getAsInteger(10, number))
-      op.fatal("a list of an attribute must have numbers and *$ attributes that are lists, got " + text);
-    parts.push_back(isList ? "op.attr(" + std::to_string(index) + ").ints()" : ("IntList{" + item + "}").str());
-  }
-  return "AttrValue(pieces::joined({" + join(parts, ", ") + "}))";
+/// Whether an optional operand or attribute is given.
+std::string Writer::given(StringRef name) const {
+  if (int i = op.operandIndex(name); i >= 0 && op.operands[i].arity == '?')
+    return (isGradient ? "(needed.size() > " : "(v.size() > ") + std::to_string(i) + ")";
+  int i = op.attrIndex(name);
+  if (i < 0 || !op.attrs[i].isOptional)
+    op.fatal("given must name an optional operand or attribute, got " + name);
+  return "(op.attr(" + std::to_string(i) + ").kind() != AttrKind::None)";
 }
 
 std::string Writer::attr(const ParsedAttr &attr) const {
   StringRef reference = attr.reference;
-  if (reference.starts_with("["))
-    return joined(reference);
   if (reference.empty())
     return cppValue(attr.value);
-  if (reference.consume_front("@"))
-    return "AttrValue(b.meta(" + value(reference) + ").dtype)";
-  if (reference.consume_front("#"))
-    return "AttrValue(pieces::shapeOf(b, " + value(reference) + "))";
-  int index = op.attrIndex(reference.drop_front());
+  int index = reference.starts_with("$") ? op.attrIndex(reference.drop_front()) : -1;
   bool isOne = index >= 0 && op.attrs[index].kind == AttrKind::I64 && attr.attr->kind == AttrKind::I64List;
-  if (index < 0 || (op.attrs[index].kind != attr.attr->kind && !isOne))
-    op.fatal("an attribute reference must name an attribute of the same kind, got " + reference);
-  return "op.attr(" + std::to_string(index) + ")";
+  if (index >= 0 && (op.attrs[index].kind == attr.attr->kind || isOne))
+    return "op.attr(" + std::to_string(index) + ")";
+  return withScope([&](const TermScope &scope) { return attrText(scope, attr.attr->kind, reference); });
 }
 
 /// The call of an operator that needs only the shape of its last operand, or may have nothing to do.
 std::string Writer::special(StringRef callee, const DagInit *dag, const std::vector<ParsedAttr> &attrs) const {
-  auto arg = [&](unsigned i) { return term(dag->getArg(i), dag->getArgNameStr(i)); };
+  auto arg = [&](unsigned i) { return argument(dag, i); };
   if (callee == "reshape_like")
     return "pieces::reshapeLike(b, " + arg(0) + ", " + arg(1) + ")";
   if (callee == "sum_to")
@@ -94,50 +132,147 @@ std::string Writer::special(StringRef callee, const DagInit *dag, const std::vec
     return "pieces::fullLike(b, " + arg(0) + ", " + attrs[0].value.toText() + ")";
   if (callee == "conj")
     return "pieces::conj(b, " + arg(0) + ")";
-  if (callee == "cast" && attrs.size() == 1 && StringRef(attrs[0].reference).starts_with("@"))
-    return "pieces::castTo(b, " + arg(0) + ", b.meta(" + value(StringRef(attrs[0].reference).drop_front()) + ").dtype)";
+  if (callee == "cast" && attrs.size() == 1 && !attrs[0].reference.empty())
+    return "pieces::castTo(b, " + arg(0) + ", " + attr(attrs[0]) + ".dtype())";
   return "";
 }
 
-/// One of two terms, by the value of an attribute.
-std::string Writer::choice(const DagInit *dag, StringRef condition) const {
-  std::vector<ParsedAttr> parsed = parseAttrText(op, condition);
-  if (parsed.size() != 1 || !parsed[0].reference.empty() || parsed[0].attr->isRuntime || dag->getNumArgs() != 2)
+/// "axis=1", the value of one attribute, or a term.
+std::string Writer::condition(StringRef text) const {
+  size_t sign = text.find('=');
+  bool isValue = sign != StringRef::npos &&
+                 all_of(text.take_front(sign), [](char c) { return isAlnum(c) || c == '_'; }) &&
+                 !text.substr(sign).starts_with("==");
+  if (!isValue)
+    return withScope([&](const TermScope &scope) { return conditionText(scope, text); });
+  std::vector<ParsedAttr> parsed = parseAttrText(op, text);
+  if (parsed.size() != 1 || !parsed[0].reference.empty() || parsed[0].attr->isRuntime)
     op.fatal("when must choose between two dags by the value of one attribute that is known before it runs, got '" +
-             condition + "'");
+             text + "'");
   int index = op.attrIndex(parsed[0].attr->name);
-  auto arg = [&](unsigned i) { return term(dag->getArg(i), dag->getArgNameStr(i)); };
-  return "(op.attr(" + std::to_string(index) + ") == AttrValue(" + cppValue(parsed[0].value) + ") ? " + arg(0) + " : " +
-         arg(1) + ")";
+  return "op.attr(" + std::to_string(index) + ") == AttrValue(" + cppValue(parsed[0].value) + ")";
 }
 
-std::string Writer::dag(const DagInit *dag) const {
-  const Record *def = cast<DefInit>(dag->getOperator())->getDef();
-  if (def->getName() == "same")
-    return term(dag->getArg(0), dag->getArgNameStr(0));
-  if (def->isSubClassOf("when"))
-    return choice(dag, def->getValueAsString("condition"));
-  const OpModel *callee = model.find(def->getValueAsString("opName"));
+/// One of two terms.
+std::string Writer::choice(const DagInit *dag, StringRef text) const {
+  if (dag->getNumArgs() != 2)
+    op.fatal("when must choose between two dags, got '" + text + "'");
+  return "(" + condition(text) + " ? " + argument(dag, 0) + " : " + argument(dag, 1) + ")";
+}
+
+std::string Writer::piece(const DagInit *dag, const Record &def) const {
+  StringRef name = def.getValueAsString("piece");
+  const Piece *found = find_if(kPieces, [&](const Piece &each) { return each.name == name; });
+  std::vector<StringRef> terms = def.getValueAsListOfStrings("terms");
+  if (found == std::end(kPieces) || terms.size() != found->terms.size() || dag->getNumArgs() != found->values)
+    op.fatal("a piece must be one of ops/tblgen/Graphs.cpp with its values and terms, got " + name);
+  std::string text = found->call.str();
+  for (unsigned i = 0; i < dag->getNumArgs(); ++i)
+    text += (i ? ", " : "") + argument(dag, i);
+  for (auto [kind, each] : zip(found->terms, terms)) {
+    if (int index = kind == 'A' ? op.attrIndex(each.drop_front()) : -1; index >= 0) {
+      text += ", op.attr(" + std::to_string(index) + ")";
+      continue;
+    }
+    if (std::optional<DType> dtype = kind == 'T' ? parseDType(each) : std::nullopt) {
+      text += ", " + cppDType(*dtype);
+      continue;
+    }
+    Term::Kind wanted = kind == 'I' ? Term::Int : kind == 'T' ? Term::DType : kind == 'S' ? Term::Text : Term::Float;
+    Term value = withScope([&](const TermScope &scope) { return parseTerm(scope, each); });
+    if (value.kind != wanted)
+      op.fatal("a piece must be one of ops/tblgen/Graphs.cpp with its values and terms, got '" + each + "'");
+    text += ", " + value.text;
+  }
+  return text + ")";
+}
+
+std::string Writer::arguments(const DagInit *dag) const {
+  std::string text;
+  for (unsigned i = 0; i < dag->getNumArgs(); ++i)
+    text += (i ? ", " : "") + argument(dag, i);
+  return text;
+}
+
+std::string Writer::called(const DagInit *dag, const Record &def, StringRef result) const {
+  const OpModel *callee = model.find(def.getValueAsString("opName"));
   if (!callee)
-    op.fatal("a dag must be made of known operators, got " + def->getValueAsString("opName"));
-  if (all_of(callee->operands, [](const ValueModel &v) { return v.arity == '1'; }) &&
-      callee->operands.size() != dag->getNumArgs())
+    op.fatal("a dag must be made of known operators, got " + def.getValueAsString("opName"));
+  auto isOne = [](const ValueModel &v) { return v.arity == '1'; };
+  if (all_of(callee->operands, isOne) && callee->operands.size() != dag->getNumArgs())
     op.fatal(callee->name + " must have " + Twine(callee->operands.size()) + " operands, got " +
              Twine(dag->getNumArgs()));
-  std::vector<ParsedAttr> attrs = parseAttrText(*callee, def->getValueAsString("attrText"));
+  std::vector<ParsedAttr> attrs = parseAttrText(*callee, def.getValueAsString("attrText"));
   if (std::string text = special(callee->name, dag, attrs); !text.empty())
     return text;
-  std::string text = "pieces::call(b, \"" + callee->name + "\", {";
-  for (unsigned i = 0; i < dag->getNumArgs(); ++i)
-    text += (i ? ", " : "") + term(dag->getArg(i), dag->getArgNameStr(i));
-  text += "}";
-  if (!attrs.empty()) {
+  int number = result.empty() ? 0 : callee->resultIndex(result);
+  if (number < 0)
+    op.fatal("a result must be one of " + callee->name + ", got " + result);
+  const auto *first = dag->getNumArgs() == 1 ? dyn_cast<DagInit>(dag->getArg(0)) : nullptr;
+  bool isLoop = first && operatorOf(first)->isSubClassOf("each");
+  std::string text =
+      "pieces::call(b, \"" + callee->name + "\", " + (isLoop ? "" : "{") + arguments(dag) + (isLoop ? "" : "}");
+  bool hasOptional = any_of(callee->operands, [](const ValueModel &v) { return v.arity == '?'; });
+  if (!attrs.empty() || number > 0 || hasOptional) {
     text += ", {";
     for (const ParsedAttr &a : attrs)
       text += "{\"" + a.attr->name + "\", " + attr(a) + "}, ";
     text += "}";
   }
+  if (number > 0 || hasOptional)
+    text += ", " + std::to_string(number);
+  if (hasOptional) {
+    text += ", {";
+    for (unsigned i = 0; i < callee->operands.size(); ++i)
+      text += (i ? ", " : "") + std::string(i < dag->getNumArgs() ? "1" : "0");
+    text += "}";
+  }
   return text + ")";
+}
+
+/// The dag in a word that has one.
+const DagInit *Writer::onlyDag(const DagInit *dag) const {
+  const auto *only = dag->getNumArgs() == 1 ? dyn_cast<DagInit>(dag->getArg(0)) : nullptr;
+  if (!only)
+    op.fatal(operatorOf(dag)->getType()->getAsString() + " must have one dag");
+  return only;
+}
+
+std::string Writer::texts(const TermScope &scope, const Record &def) const {
+  return messageText(scope, def.getValueAsString("must")) + ", " + messageText(scope, def.getValueAsString("got"));
+}
+
+/// A dag that is no shared value.
+std::string Writer::inner(const DagInit *dag) const {
+  const Record &def = *operatorOf(dag);
+  if (def.getName() == "same")
+    return argument(dag, 0);
+  if (def.isSubClassOf("when"))
+    return choice(dag, def.getValueAsString("condition"));
+  if (def.isSubClassOf("piece"))
+    return piece(dag, def);
+  if (def.isSubClassOf("result")) {
+    const DagInit *call = onlyDag(dag);
+    return called(call, *operatorOf(call), def.getValueAsString("result"));
+  }
+  if (def.isSubClassOf("must"))
+    return withScope([&](const TermScope &scope) {
+      return "(" + conditionText(scope, def.getValueAsString("condition")) + " ? " + argument(dag, 0) +
+             " : pieces::refused(b, terms::refusal(op.name(), " + texts(scope, def) + ")))";
+    });
+  if (!def.isSubClassOf("each"))
+    return called(dag, def, "");
+  auto [index, count] =
+      withScope([&](const TermScope &scope) { return parseRange(scope, def.getValueAsString("range")); });
+  indices.push_back(index);
+  std::string body = argument(dag, 0);
+  indices.pop_back();
+  return "pieces::each(" + count.text + ", [&](int64_t " + index + ") { return " + body + "; })";
+}
+
+std::string Writer::dag(const DagInit *dag) const {
+  auto name = names.find(dag);
+  return name == names.end() ? inner(dag) : name->second + "()";
 }
 
 std::string Writer::term(const Init *init, StringRef name) const {
@@ -156,16 +291,69 @@ std::string Writer::constant(const Record &def) const {
     if (index < 0)
       op.fatal("a constant must be a number or an attribute, got $" + number);
     text = "op.attr(" + std::to_string(index) + ")";
+    if (op.attrs[index].kind == AttrKind::I64)
+      text = "double(" + text + ".i64())";
   }
   return "pieces::constantLike(b, " + text + ", " + value(def.getValueAsString("likeOperand")) + ")";
 }
 
-bool isNone(const DagInit *dag) { return cast<DefInit>(dag->getOperator())->getDef()->getName() == "none"; }
+/// Whether a text of `record`, or of a dag in it, names the index of a loop.
+bool mentions(const Init *init, StringRef index) {
+  const auto *dag = dyn_cast<DagInit>(init);
+  if (!dag)
+    return false;
+  for (const RecordVal &field : operatorOf(dag)->getValues()) {
+    std::string text = field.getValue()->getAsString();
+    for (size_t i = 0; (i = StringRef(text).find(index, i)) != StringRef::npos; i += index.size()) {
+      auto isWord = [&](size_t at) { return at < text.size() && (isAlnum(text[at]) || text[at] == '_'); };
+      if (!isWord(i - 1) && !isWord(i + index.size()))
+        return true;
+    }
+  }
+  return any_of(dag->getArgs(), [&](const Init *arg) { return mentions(arg, index); });
+}
 
-void requireSingles(const OpModel &op) {
+void Writer::count(const DagInit *dag, bool isInLoop) {
+  unsigned before = uses[dag];
+  uses[dag] += isInLoop ? 2 : 1;
+  if (before > 1 || (before == 1 && !isInLoop))
+    return;
+  bool isLoop = operatorOf(dag)->isSubClassOf("each");
+  for (const Init *arg : dag->getArgs())
+    if (const auto *inner = dyn_cast<DagInit>(arg))
+      count(inner, isLoop || (isInLoop && uses[dag] > 1));
+  if (before == 0)
+    order.push_back(dag);
+}
+
+std::string Writer::shared(ArrayRef<const DagInit *> dags) {
+  for (const DagInit *each : dags)
+    if (operatorOf(each)->getName() != "none")
+      count(each, false);
+  std::vector<std::string> loops;
+  for (const DagInit *each : order)
+    if (const Record *def = operatorOf(each); def->isSubClassOf("each"))
+      loops.push_back(def->getValueAsString("range").split('<').first.trim().str());
+  std::string text;
+  for (const DagInit *each : order) {
+    const Record *def = operatorOf(each);
+    bool isWord = def->isSubClassOf("each") || def->getName() == "same" || def->getName() == "none";
+    if (isWord || uses[each] < 2 || any_of(loops, [&](StringRef index) { return mentions(each, index); }))
+      continue;
+    std::string name = "shared" + std::to_string(names.size());
+    text += "  pieces::Once " + name + "([&] { return " + inner(each) + "; });\n";
+    names[each] = name;
+  }
+  return text;
+}
+
+bool isNone(const DagInit *dag) { return operatorOf(dag)->getName() == "none"; }
+
+/// Dags cannot describe lists of operands, nor of results, or optional results.
+void requireDescribed(const OpModel &op) {
   auto single = [](const ValueModel &v) { return v.arity == '1'; };
-  if (!all_of(op.operands, single) || !all_of(op.results, single))
-    op.fatal("operators with optional or variadic operands must name a rule, dags cannot describe them");
+  if (any_of(op.operands, [](const ValueModel &v) { return v.arity == '*'; }) || !all_of(op.results, single))
+    op.fatal("operators with variadic operands or results must name a rule, dags cannot describe them");
 }
 
 } // namespace
@@ -174,17 +362,22 @@ void emitGradient(const Model &model, const OpModel &op, raw_ostream &os) {
   std::vector<const DagInit *> dags = op.dags("gradient");
   if (dags.empty())
     return;
-  requireSingles(op);
+  requireDescribed(op);
   if (dags.size() != op.operands.size())
     op.fatal("gradient must have one dag for each operand");
   os << "llvm::SmallVector<int, 4> gradient(SubgraphBuilder &b, [[maybe_unused]] const OpDef &op,\n"
         "                                   llvm::ArrayRef<int> v, llvm::ArrayRef<bool> needed) {\n"
         "  llvm::SmallVector<int, 4> g("
-     << op.operands.size() << ", -1);\n";
+     << operandCount(op) << ", -1);\n";
   Writer writer(model, op, true);
+  os << writer.shared(dags);
   for (unsigned i = 0; i < dags.size(); ++i)
-    if (!isNone(dags[i]))
-      os << "  if (needed[" << i << "])\n    g[" << i << "] = " << writer.dag(dags[i]) << ";\n";
+    if (!isNone(dags[i])) {
+      std::string number = std::to_string(i);
+      std::string isThere = op.operands[i].arity == '1' ? "" : "needed.size() > " + number + " && ";
+      os << "  if (" << isThere << "needed[" << number << "])\n    g[" << number << "] = " << writer.dag(dags[i])
+         << ";\n";
+    }
   os << "  return g;\n}\n";
 }
 
@@ -195,12 +388,13 @@ void emitForward(const Model &model, const OpModel &op, raw_ostream &os) {
     op.fatal("a Composite must have either forward dags or a rule, others neither");
   if (dags.empty())
     return;
-  requireSingles(op);
+  requireDescribed(op);
   if (dags.size() != op.results.size())
     op.fatal("forward must have one dag for each result");
   os << "llvm::SmallVector<int, 4> forward(SubgraphBuilder &b, [[maybe_unused]] const OpDef &op,\n"
-        "                                  llvm::ArrayRef<int> v) {\n  return {";
+        "                                  [[maybe_unused]] llvm::ArrayRef<int> v) {\n";
   Writer writer(model, op, false);
+  os << writer.shared(dags) << "  return {";
   for (const DagInit *dag : dags)
     os << writer.dag(dag) << ", ";
   os << "};\n}\n";
@@ -209,16 +403,21 @@ void emitForward(const Model &model, const OpModel &op, raw_ostream &os) {
 std::string emitSplits(const Model &model, const OpModel &op, raw_ostream &os) {
   std::string rows;
   for (auto [number, split] : enumerate(op.record->getValueAsListOfDefs("splits"))) {
-    requireSingles(op);
+    requireDescribed(op);
     int64_t version = split->getValueAsInt("version");
     const ListInit *dags = split->getValueAsListInit("graph");
     if (version < 1 || version >= op.record->getValueAsInt("version") || dags->size() != op.results.size())
       op.fatal("a split must be of an older version and have one dag for each result, got version " + Twine(version));
     std::string name = "split" + std::to_string(number);
     os << "llvm::SmallVector<int, 4> " << name
-       << "(SubgraphBuilder &b, [[maybe_unused]] const OpDef &op, llvm::ArrayRef<int> v) {\n  return {";
+       << "(SubgraphBuilder &b, [[maybe_unused]] const OpDef &op, llvm::ArrayRef<int> v) {\n";
+    std::vector<const DagInit *> graph;
     for (const Init *dag : *dags)
-      os << Writer(model, op, false).dag(cast<DagInit>(dag)) << ", ";
+      graph.push_back(cast<DagInit>(dag));
+    Writer writer(model, op, false);
+    os << writer.shared(graph) << "  return {";
+    for (const DagInit *dag : graph)
+      os << writer.dag(dag) << ", ";
     os << "};\n}\n";
     rows += "    {&op_" + op.name + "::info, " + std::to_string(version) + ", " +
             cppString(split->getValueAsString("when")) + ", op_" + op.name + "::" + name + "},\n";

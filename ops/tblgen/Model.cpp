@@ -237,8 +237,10 @@ std::vector<ParsedAttr> parseAttrText(const OpModel &op, StringRef text) {
       op.fatal("attribute text must name an attribute of it, got '" + item + "'");
     ParsedAttr entry{&op.attrs[index], "", AttrValue()};
     value = value.trim();
-    bool isJoined = value.starts_with("[") && value.contains('$');
-    if (isJoined || value.starts_with("$") || value.starts_with("@") || value.starts_with("#")) {
+    bool isTerm = entry.attr->kind != AttrKind::Str
+                      ? value.find_first_of("$@#(") != StringRef::npos || value.contains(" for ")
+                      : value.starts_with("$");
+    if (isTerm) {
       entry.reference = value.str();
     } else {
       Expected<AttrValue> v = AttrValue::parse(entry.attr->kind, value);
@@ -270,8 +272,11 @@ static SampleModel readSample(const OpModel &op, const Record *def) {
       if (dim.trim().getAsInteger(10, list.emplace_back()))
         op.fatal("sample shape must be numbers, got '" + shape + "'");
   }
-  for (ParsedAttr &attr : parseAttrText(op, def->getValueAsString("attrText")))
+  for (ParsedAttr &attr : parseAttrText(op, def->getValueAsString("attrText"))) {
+    if (!attr.reference.empty())
+      op.fatal("a sample must give values, got '" + attr.reference + "'");
     sample.attrs.emplace_back(attr.attr->name, attr.value);
+  }
   sample.low = perOperand(def->getValueAsString("low"), sample.shapes.size());
   sample.high = perOperand(def->getValueAsString("high"), sample.shapes.size());
   for (StringRef d : def->getValueAsListOfStrings("dtypes")) {
@@ -319,12 +324,30 @@ static std::string labelOf(const OpModel &op, std::string text) {
   return StringRef(label).rtrim('_').str();
 }
 
+/// Reads `requires` and returns what they demand, each once: without what stands in braces, or their label.
+static std::vector<std::string> readRequires(OpModel &op) {
+  std::vector<std::string> texts;
+  for (const Record *def : op.record->getValueAsListOfDefs("requires")) {
+    auto text = [&](StringRef field) { return def->getValueAsString(field).str(); };
+    op.conditions.push_back({text("must"), text("condition"), text("got")});
+    std::string shown = text("label").empty() ? text("must") : text("label");
+    if (size_t brace = StringRef(shown).find(" ({"); brace != StringRef::npos)
+      shown.erase(brace, StringRef(shown).find(')', brace) + 1 - brace);
+    if (!is_contained(texts, shown))
+      texts.push_back(shown);
+  }
+  if (!texts.empty() && !op.text("check").empty())
+    op.fatal("requires must not come with check, got " + op.text("check"));
+  return texts;
+}
+
 static void readConstraints(OpModel &op) {
   std::vector<std::string> texts = computeConstraints(op);
   append_range(texts, signatureConstraints(op));
   if (op.needsElements())
     texts.push_back("reduced dimensions must not be empty" +
                     std::string(op.attrIndex("allow_empty") < 0 ? "" : ", unless allow_empty"));
+  append_range(texts, readRequires(op));
   append_range(texts, op.strings("constraints"));
   std::set<std::string> used;
   for (const std::string &text : texts) {
@@ -339,9 +362,14 @@ static void readConstraints(OpModel &op) {
 /// Reads the shapes of the results, or where they come from.
 static void readShapes(OpModel &op) {
   bool hasShapes = !op.text("shapes").empty(), hasCompute = !op.text("compute").empty();
-  int given = hasShapes + hasCompute + !op.text("shapeRule").empty();
+  size_t sizes = op.strings("sizes").size();
+  int given = hasShapes + hasCompute + !op.text("shapeRule").empty() + (sizes > 0) + !op.text("order").empty();
   if (given > 1 || (given == 0 && !op.isLowering("Composite")))
-    op.fatal("exactly one of shapes, shapeRule and compute must be given, or none for a Composite");
+    op.fatal("exactly one of shapes, shapeRule, sizes, order and compute must be given, or none for a Composite");
+  if (sizes > 0 && sizes != op.results.size())
+    op.fatal("sizes must have a shape for each result, got " + Twine(sizes));
+  if (!op.text("order").empty() && !op.isLowering("View"))
+    op.fatal("order must come with the lowering View, got '" + op.text("order") + "'");
   bool needsCompute = op.isLowering("Compute_") || op.isLowering("Window");
   bool mayHaveCompute = needsCompute || op.isLowering("Library") || op.isLowering("Composite");
   if (hasCompute ? !mayHaveCompute : needsCompute)

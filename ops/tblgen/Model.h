@@ -111,6 +111,11 @@ struct ComputeModel {
   int find(llvm::StringRef name) const;
 };
 
+/// A condition of a record; `must` and `got` are texts with terms in braces.
+struct RequireModel {
+  std::string must, condition, got;
+};
+
 /// A call that tests make: shapes, attributes, and the range of the elements.
 struct SampleModel {
   std::vector<std::vector<int64_t>> shapes;
@@ -130,6 +135,7 @@ struct OpModel {
   std::unique_ptr<SignatureModel> shown;     // what documentation says of `compute`
   std::unique_ptr<ComputeModel> compute;
   std::vector<std::pair<std::string, std::string>> constraints; // label, text
+  std::vector<RequireModel> conditions;                         // of `requires`
   std::vector<SampleModel> samples;
   std::string oracle, pyModule, pyName;
   int pyOperator = -1; // of ops/PythonOperators.h
@@ -192,10 +198,10 @@ std::vector<std::string> signatureConstraints(const OpModel &op);
 /// One attribute of a text of parseAttrText().
 struct ParsedAttr {
   const AttrModel *attr;
-  std::string reference; // "$axes", "@x", "#x", "[1, *$strides]"; empty: `value`
+  std::string reference; // a term, as in "$axes", "@x" or "[1, *$strides]"; empty: `value`
   AttrValue value;
 };
-/// Reads "a=1;b=[1, 2]" against the attributes of `op`; a value that starts with $, @ or # stays text in `reference`.
+/// Reads "a=1;b=[1, 2]" against the attributes of `op`; a value with $, @, # or ( in it is a term, which stays text.
 /// Ends the program when an attribute is unknown or a value is of another kind.
 std::vector<ParsedAttr> parseAttrText(const OpModel &op, llvm::StringRef text);
 

@@ -153,6 +153,8 @@ std::string precisionOf(const OpModel &op) {
 }
 
 std::string checkRule(const OpModel &op) {
+  if (!op.conditions.empty())
+    return op.signature ? "require" : "nullptr";
   return op.needsElements() ? "checks::notEmpty" : ruleName("checks", op.text("check"));
 }
 
@@ -165,8 +167,22 @@ struct LoweringText {
 std::string shapeRule(const OpModel &op) {
   if (op.compute)
     return op.compute->isScan() ? "nullptr" : "shapes::ofNotation";
+  if (hasOwnShape(op))
+    return "shape";
   bool followsFromForward = !op.signature && op.text("shapeRule").empty();
   return followsFromForward ? "shapes::ofForward" : ruleName("shapes", op.text("shapeRule"));
+}
+
+/// The function for the layout of a view.
+std::string viewRule(const OpModel &op, const Record &lowering) {
+  StringRef rule = lowering.getValueAsString("rule"), kind = lowering.getValueAsString("kind");
+  if (!rule.empty())
+    return ruleName("views", rule.str());
+  if (!op.text("order").empty())
+    return "view";
+  if (kind != "Reshape" && kind != "Broadcast")
+    op.fatal("a View that neither reshapes nor broadcasts must have a rule or an order, got " + kind);
+  return kind == "Reshape" ? "views::reshape" : "views::broadcastTo";
 }
 
 LoweringText lowering(const OpModel &op) {
@@ -184,8 +200,7 @@ LoweringText lowering(const OpModel &op) {
     text.compute = op.compute ? "nullptr, &notation" : text.compute;
   } else if (def->isSubClassOf("View")) {
     text.kind = "View";
-    text.view =
-        ruleName("views", def->getValueAsString("rule").str()) + ", ViewKind::" + def->getValueAsString("kind").str();
+    text.view = viewRule(op, *def) + ", ViewKind::" + def->getValueAsString("kind").str();
   } else if (def->isSubClassOf("Movement")) {
     text.kind = "Movement";
     std::string steps = def->getValueAsString("steps").str();
@@ -241,6 +256,7 @@ std::string emitOp(const Model &model, const OpModel &op, unsigned id, raw_ostre
   emitSignature(op, os);
   emitScalar(op, os);
   emitCompute(model, op, os);
+  emitConditions(op, os);
   emitForward(model, op, os);
   emitGradient(model, op, os);
   splits += emitSplits(model, op, os);

@@ -24,7 +24,7 @@ def Tess_BOp : Plain<"b"> { let shapes = "(*D), (*D) -> (*D)"; }
 #ifdef CASE_2
 def Tess_BOp : Plain<"b"> { let shapes = "(*D) -> (D)"; }
 #endif
-// CHECK: error: b: exactly one of shapes, shapeRule and compute must be given
+// CHECK: error: b: exactly one of shapes, shapeRule, sizes, order and compute must be given
 #ifdef CASE_3
 def Tess_BOp : Plain<"b"> { let shapeRule = "reshape"; }
 #endif
@@ -170,7 +170,7 @@ def Tess_BOp : Scanned<"b", "out[*a, t, *b] = scan(+, t, exclusive, reverse) x[*
   let lowering = Sequential<"test">;
 }
 #endif
-// CHECK: error: b: exactly one of shapes, shapeRule and compute must be given
+// CHECK: error: b: exactly one of shapes, shapeRule, sizes, order and compute must be given
 #ifdef CASE_34
 def Tess_BOp : Scanned<"b", "out[*a, t, *b] = scan(+, t, exclusive, reverse) x[*a, t:axis, *b]"> {
   let shapes = "(*D) -> (*D)";
@@ -188,7 +188,7 @@ def Tess_BOp : Plain<"b"> {
 #ifdef CASE_36
 def Tess_BOp : Plain<"b"> { let gradient = [(op<"a"> K<"$rate", "x">)]; }
 #endif
-// CHECK: error: b: exactly one of shapes, shapeRule and compute must be given, or none for a Composite
+// CHECK: error: b: exactly one of shapes, shapeRule, sizes, order and compute must be given, or none for a Composite
 #ifdef CASE_37
 def Tess_BOp : Plain<"b"> { let shapes = ""; }
 #endif

@@ -88,6 +88,37 @@ def Tess_RearrangedOp : Tess_Op<"rearranged"> {
   let oracle = Oracle<"x">;
   let python = Py<"functional.tensor", "rearranged">;
 }
+def Tess_SelectedOp : Tess_Op<"selected", [AttrSizedOperandSegments]> {
+  let summary = "rows in halves";
+  let description = "Halves of rows, moved, perhaps scaled.";
+  let arguments = (ins Tess_Float:$x, Optional<Tess_Float>:$scale, SI64Attr:$axis, SI64Attr:$count);
+  let results = (outs Tess_Float:$out);
+  let requires = [Require<"count ({$count}) must divide the rows of x", "divides($count, #x[0])", "x {x}">,
+                  Require<"scale must have the columns of x", "!given(scale) || #scale == [#x[1]]", "x {x} and scale {scale}">];
+  let sizes = ["$count > 1 ? [#x[0] // $count, *[(i == 1 ? 2 : 3) for i < $count]] : #x"];
+  let dtypes = Promote<["x", "scale"]>;
+  let lowering = Composite<>;
+  defvar half = (op<"mul", "alpha=1.0 / $count"> $x, $x);
+  defvar parts = (op<"join", "size=$count"> (each<"p < $count"> (op<"mul", "alpha=($axis == p ? 0.5 : 1.0)"> half, $x)));
+  let forward = [(must<"rows must be known", "isNumber(#x[0])", "{x}"> (when<"given(scale)"> (op<"mul"> half, $scale),
+      (when<"axis=1"> (result<"mask"> (op<"join", "size=2"> half)), parts)))];
+  let attrFacts = [Axis<"axis", "x">, BindTime<"axis">, BindTime<"count">];
+  let samples = [Sample<["4,3"], "axis=0;count=2">];
+  let oracle = Oracle<"x">;
+  let python = Py<"functional.tensor", "selected">;
+}
+def Tess_TurnedOp : Tess_Op<"turned"> {
+  let summary = "axes turned";
+  let description = "The last axis first.";
+  let arguments = (ins Tess_Float:$x);
+  let results = (outs Tess_Float:$out);
+  let order = "[(i == 0 ? len(#x) : i) - 1 for i < len(#x)]";
+  let dtypes = Same<"x">;
+  let lowering = View<"", "Permute">;
+  let samples = [Sample<["4,3"]>];
+  let oracle = Oracle<"x">;
+  let python = Py<"functional.tensor", "turned">;
+}
 
 // Operators come in the order of their names.
 // TABLE: Written by tess-tblgen --gen-tess-op-table from ops/*.td. Do not edit.
@@ -160,6 +191,31 @@ def Tess_RearrangedOp : Tess_Op<"rearranged"> {
 // TABLE: Lowering::Compute
 // TABLE-SAME: &scan
 // TABLE-NEXT: gradients::scanned, {splittable, {}, 1}
+
+// Conditions, sizes and a graph are C++ of terms: what occurs again is made once, when a branch takes it.
+// TABLE: namespace op_selected {
+// TABLE: llvm::Error require(
+// TABLE: if (!terms::mayDivide(op.attr(1).i64(), terms::at(operands[0].shape, int64_t(0))))
+// TABLE-NEXT: return terms::refusal(op.name(), std::string() + "count (" + terms::text(op.attr(1).i64()) + ") must divide the rows of x", std::string() + "x " + terms::text(operands[0]));
+// TABLE-NEXT: if (!(!(operands.size() > 1) || terms::mustEqual(operands[1].shape, IntList{terms::at(operands[0].shape, int64_t(1))})))
+// TABLE: llvm::Expected<Metas> shape(
+// TABLE: if (llvm::Error e = require(op, operands, segments))
+// TABLE: return terms::metasOf({terms::listOf(((op.attr(1).i64() > int64_t(1)) ? {{.*}} : terms::listOf(operands[0].shape))), });
+// TABLE: pieces::Once shared0([&] { return pieces::call(b, "mul", {v[0], v[0]}, {{[{][{]}}"alpha", AttrValue((1.0 / double(op.attr(1).i64())))}, }); });
+// TABLE-NEXT: return {(terms::isNumber(terms::at(b.meta(v[0]).shape, int64_t(0))) ? ((v.size() > 1) ? pieces::call(b, "mul", {shared0(), ((v.size() > 1) ? v[1] : -1)})
+// TABLE-SAME: op.attr(0) == AttrValue(AttrValue(int64_t(1))) ? pieces::call(b, "join", {shared0()}, {{[{][{]}}"size", AttrValue(int64_t(2))}, }, 1, {1, 0})
+// TABLE-SAME: pieces::call(b, "join", pieces::each(op.attr(1).i64(), [&](int64_t p) { return pieces::call(b, "mul", {shared0(), v[0]}
+// TABLE-SAME: pieces::refused(b, terms::refusal(op.name(), std::string() + "rows must be known", std::string() + terms::text(b.meta(v[0]))))
+// TABLE: {"selected.count_must_divide_the_rows_of_x", "count must divide the rows of x"},
+// TABLE: nullptr, shape,
+
+// A view whose axes are those of x in another order.
+// TABLE: namespace op_turned {
+// TABLE: terms::permuted(operands[0].shape, terms::listOf(terms::each(int64_t(operands[0].shape.size()), [&](int64_t i) -> int64_t { return
+// TABLE: llvm::Expected<Layout> view(
+// TABLE: terms::permuted(x, terms::listOf(
+// TABLE: Lowering::View
+// TABLE-SAME: view, ViewKind::Permute
 
 // GLUE: LogicalResult JoinOp::inferReturnTypes(
 // GLUE: *::tess::findOp("join");

@@ -1,0 +1,123 @@
+//===- Terms.cpp - what the terms of records call -------------------------===//
+#include "ops/Terms.h"
+
+#include "llvm/ADT/STLExtras.h"
+
+namespace tess::terms {
+
+bool mayEqual(Sizes a, Sizes b) {
+  return a.size() == b.size() &&
+         llvm::all_of(llvm::zip_equal(a, b), [](auto pair) { return mayEqual(std::get<0>(pair), std::get<1>(pair)); });
+}
+
+bool mustEqual(int64_t a, int64_t b) {
+  if (a != b && hasSize(a) && hasSize(b) && sizes::isSymbolic({a, b}))
+    sizes::agreed(a, b);
+  return mayEqual(a, b);
+}
+
+bool mustEqual(Sizes a, Sizes b) {
+  return a.size() == b.size() &&
+         llvm::all_of(llvm::zip_equal(a, b), [](auto pair) { return mustEqual(std::get<0>(pair), std::get<1>(pair)); });
+}
+
+bool mayFit(Sizes a, Sizes b) { return broadcastsTo(a, b); }
+
+bool mayBroadcast(llvm::ArrayRef<Sizes> lists) {
+  Shape shape;
+  return llvm::all_of(lists, [&](Sizes list) { return broadcastInto(shape, list); });
+}
+
+IntList broadcast(llvm::ArrayRef<Sizes> lists) {
+  Shape shape;
+  for (Sizes list : lists)
+    broadcastInto(shape, list);
+  return listOf(shape);
+}
+
+IntList without(Sizes list, int64_t index) {
+  IntList rest = listOf(list);
+  rest.erase(rest.begin() + fromFront(index, rest.size()));
+  return rest;
+}
+
+IntList with(Sizes list, int64_t index, int64_t entry) {
+  IntList more = listOf(list);
+  more.insert(more.begin() + index, entry);
+  return more;
+}
+
+IntList merged(Sizes list, int64_t first, int64_t last) {
+  IntList rest = listOf(list.take_front(first));
+  rest.push_back(product(list.slice(first, last - first + 1)));
+  rest.append(list.begin() + last + 1, list.end());
+  return rest;
+}
+
+IntList joined(llvm::ArrayRef<IntList> lists) {
+  IntList all;
+  for (const IntList &list : lists)
+    all.append(list);
+  return all;
+}
+
+int64_t product(Sizes shape) {
+  int64_t count = 1;
+  for (int64_t size : shape)
+    if (size < 0 || __builtin_mul_overflow(count, size, &count))
+      return TensorMeta(DType::Float32, shape).numElements();
+  return count;
+}
+
+IntList fromFront(Sizes axes, int64_t rank) {
+  IntList list = listOf(axes);
+  for (int64_t &axis : list)
+    axis = fromFront(axis, rank);
+  return list;
+}
+
+IntList allAxes(Sizes axes, int64_t rank) {
+  if (axes.empty())
+    return each(rank, [](int64_t axis) { return axis; });
+  IntList list = fromFront(axes, rank);
+  llvm::sort(list);
+  return list;
+}
+
+bool hasElements(Sizes shape, Sizes axes) {
+  IntList reduced = allAxes(axes, shape.size());
+  bool reducesNothing = false, hasResults = true;
+  for (auto [axis, size] : llvm::enumerate(shape)) {
+    bool isReduced = llvm::is_contained(reduced, int64_t(axis));
+    reducesNothing |= isReduced && size == 0;
+    hasResults &= isReduced || size != 0;
+  }
+  return !reducesNothing || !hasResults;
+}
+
+llvm::Error refusal(llvm::StringRef op, const std::string &must, const std::string &got) {
+  return invalidArgument(op + ": " + must + ", got " + got);
+}
+
+Metas metasOf(llvm::ArrayRef<IntList> shapes) {
+  Metas metas;
+  for (const IntList &shape : shapes)
+    metas.emplace_back(DType::Float32, shape);
+  return metas;
+}
+
+IntList permuted(Sizes x, Sizes order) {
+  return each(order.size(), [&](int64_t i) { return x[order[i]]; });
+}
+
+Layout permuted(const Layout &x, Sizes order) {
+  Layout layout;
+  layout.offset = x.offset;
+  for (int64_t axis : order) {
+    layout.shape.push_back(x.shape[axis]);
+    layout.strides.push_back(x.strides[axis]);
+  }
+  return layout;
+}
+
+} // namespace tess::terms

@@ -1,0 +1,93 @@
+//===- Terms.h - what the terms of records call ------------------*- C++ -*-===//
+//
+// tess-tblgen turns terms of records (ops/tblgen/TermParser.h) into C++ over
+// these functions. A comparison that a size leaves open holds: the run finds out.
+//
+//===----------------------------------------------------------------------===//
+#pragma once
+
+#include "ops/AttrValue.h"
+#include "ops/Error.h"
+#include "ops/SizeExpr.h"
+#include "ops/TensorMeta.h"
+
+namespace tess::terms {
+
+using Sizes = llvm::ArrayRef<int64_t>;
+
+/// Whether a size is a number.
+inline bool isNumber(int64_t size) { return size != kUnknown && !sizes::isSymbolic(size); }
+/// Whether a size is a number or an expression.
+inline bool hasSize(int64_t size) { return size != kUnknown; }
+
+// Comparisons of which one that is open holds.
+inline bool mayEqual(int64_t a, int64_t b) { return !isNumber(a) || !isNumber(b) || a == b; }
+inline bool mayDiffer(int64_t a, int64_t b) { return !isNumber(a) || !isNumber(b) || a != b; }
+inline bool mayBeBelow(int64_t a, int64_t b) { return !isNumber(a) || !isNumber(b) || a < b; }
+inline bool mayBeAtMost(int64_t a, int64_t b) { return !isNumber(a) || !isNumber(b) || a <= b; }
+bool mayEqual(Sizes a, Sizes b);
+/// The same of what a record demands: that expressions are equal is taken for granted, and told (sizes::agreed).
+bool mustEqual(int64_t a, int64_t b);
+bool mustEqual(Sizes a, Sizes b);
+/// Whether a number that is no size may divide a size.
+inline bool mayDivide(int64_t a, int64_t size) { return !isNumber(size) || size % a == 0; }
+/// Whether `a` may broadcast to `b`; whether all may broadcast together.
+bool mayFit(Sizes a, Sizes b);
+bool mayBroadcast(llvm::ArrayRef<Sizes> lists);
+
+/// Entry `index` of a list, which counts from its end below 0.
+inline int64_t at(Sizes list, int64_t index) { return list[index < 0 ? index + int64_t(list.size()) : index]; }
+inline IntList listOf(Sizes list) { return IntList(list.begin(), list.end()); }
+inline IntList listOf(IntList &&list) { return std::move(list); }
+/// The list without the entry `index`; with `entry` before it.
+IntList without(Sizes list, int64_t index);
+IntList with(Sizes list, int64_t index, int64_t entry);
+/// The list with the product of its entries from `first` to `last` in their place.
+IntList merged(Sizes list, int64_t first, int64_t last);
+/// The entries of all lists.
+IntList joined(llvm::ArrayRef<IntList> lists);
+/// The shape to which lists that may broadcast do.
+IntList broadcast(llvm::ArrayRef<Sizes> lists);
+/// The number of elements of a shape.
+int64_t product(Sizes shape);
+
+/// An axis of `rank` ones, or axes, counted from the front.
+inline int64_t fromFront(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
+IntList fromFront(Sizes axes, int64_t rank);
+/// The axes in ascending order, counted from the front; of an empty list all of them.
+IntList allAxes(Sizes axes, int64_t rank);
+/// Whether each result of a reduction over `axes` (empty: all) has elements, or there is no result.
+bool hasElements(Sizes shape, Sizes axes);
+
+/// What `term` gives for 0, 1, ... below `count`.
+template <typename Term> IntList each(int64_t count, Term term) {
+  IntList list;
+  for (int64_t i = 0; i < count; ++i)
+    list.push_back(term(i));
+  return list;
+}
+/// Whether `condition` holds for all of them.
+template <typename Condition> bool all(int64_t count, Condition condition) {
+  for (int64_t i = 0; i < count; ++i)
+    if (!condition(i))
+      return false;
+  return true;
+}
+
+/// The dtype that computes for `dtype`: float32 for narrow floats.
+inline DType wide(DType dtype) { return isNarrowFloat(dtype) ? DType::Float32 : dtype; }
+
+/// Values in messages.
+inline std::string text(int64_t value) { return std::to_string(value); }
+inline std::string text(Sizes list) { return toString(list); }
+inline std::string text(const TensorMeta &meta) { return toString(meta); }
+
+/// InvalidArgument: "<op>: <must>, got <got>".
+llvm::Error refusal(llvm::StringRef op, const std::string &must, const std::string &got);
+/// Results of these shapes; Infer sets their dtypes.
+Metas metasOf(llvm::ArrayRef<IntList> shapes);
+/// A shape, or a layout, whose axes are those of `x` in `order`.
+IntList permuted(Sizes x, Sizes order);
+Layout permuted(const Layout &x, Sizes order);
+
+} // namespace tess::terms

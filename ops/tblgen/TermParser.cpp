@@ -1,0 +1,482 @@
+//===- TermParser.cpp - terms of records as C++ ---------------------------===//
+#include "ops/tblgen/TermParser.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace llvm;
+
+namespace tess::tblgen {
+
+namespace {
+
+/// A function of ops/Terms.h: its operands (I number, L list, * any number of lists, X number or list, T dtype), what
+/// it gives, and whether that is plain whatever the operands are.
+struct Word {
+  StringLiteral name, function, operands;
+  Term::Kind result;
+  bool isPlain;
+};
+constexpr Word kWords[] = {
+    {"agreed", "sizes::agreed", "II", Term::Int, false},
+    {"axis", "terms::fromFront", "XI", Term::Int, true},
+    {"axes", "terms::allAxes", "LI", Term::List, true},
+    {"broadcast", "terms::broadcast", "*", Term::List, false},
+    {"divides", "terms::mayDivide", "II", Term::Truth, false},
+    {"fits", "terms::mayFit", "LL", Term::Truth, false},
+    {"hasElements", "terms::hasElements", "LL", Term::Truth, true},
+    {"hasSize", "terms::hasSize", "I", Term::Truth, true},
+    {"isNumber", "terms::isNumber", "I", Term::Truth, true},
+    {"joins", "terms::mayBroadcast", "*", Term::Truth, false},
+    {"max", "sizes::maximum", "II", Term::Int, false},
+    {"merged", "terms::merged", "LII", Term::List, false},
+    {"min", "sizes::minimum", "II", Term::Int, false},
+    {"product", "terms::product", "L", Term::Int, false},
+    {"windows", "windows::countOf", "IIIII", Term::Int, false},
+    {"wide", "terms::wide", "T", Term::DType, true},
+    {"with", "terms::with", "LII", Term::List, false},
+    {"without", "terms::without", "LI", Term::List, false},
+};
+
+class Parser {
+public:
+  Parser(const TermScope &scope, StringRef text)
+      : scope(scope), op(scope.op), all(text), rest(text.trim()), indices(scope.indices) {}
+
+  Term whole() {
+    Term value = term();
+    end();
+    return value;
+  }
+  void end() const {
+    if (!rest.empty())
+      fail("nothing more");
+  }
+  std::pair<std::string, Term> range() {
+    std::string index = name();
+    need("<");
+    Term count = sum();
+    require(count.kind == Term::Int, "a number of steps");
+    return {index, count};
+  }
+
+private:
+  [[noreturn]] void fail(const Twine &expected) const {
+    op.fatal("a term must have " + expected + ", got '" + (rest.empty() ? "its end" : rest) + "' in '" + all + "'");
+  }
+  void require(bool holds, const Twine &expected) const {
+    if (!holds)
+      op.fatal("a term must have " + expected + ", got '" + all + "'");
+  }
+  bool take(StringRef sign) {
+    if (!rest.consume_front(sign))
+      return false;
+    rest = rest.ltrim();
+    return true;
+  }
+  bool takeWord(StringRef word) {
+    if (rest.take_while([](char c) { return isAlnum(c) || c == '_'; }) != word)
+      return false;
+    return take(word);
+  }
+  void need(StringRef sign) {
+    if (!take(sign))
+      fail(sign);
+  }
+  std::string name() {
+    std::string word = rest.take_while([](char c) { return isAlnum(c) || c == '_'; }).str();
+    if (word.empty())
+      fail("a name");
+    take(word);
+    return word;
+  }
+
+  Term term();
+  Term either();
+  Term both();
+  Term comparison();
+  Term sum();
+  Term product();
+  Term sign();
+  Term value();
+  Term list();
+  Term loop(const Twine &function, StringRef body, Term::Kind kind);
+  Term word(const std::string &name);
+  Term attribute();
+  Term compared(StringRef sign, const Term &a, const Term &b);
+  Term arithmetic(StringRef sign, const Term &a, const Term &b);
+  std::string asFloat(const Term &a) const {
+    require(a.kind == Term::Int || a.kind == Term::Float, "numbers on both sides of a sign");
+    return a.kind == Term::Float ? a.text : "double(" + a.text + ")";
+  }
+
+  const TermScope &scope;
+  const OpModel &op;
+  StringRef all, rest;
+  std::vector<std::string> indices;
+};
+
+Term Parser::term() {
+  Term condition = either();
+  if (!take("?"))
+    return condition;
+  require(condition.kind == Term::Truth, "a condition before ?");
+  Term first = term();
+  need(":");
+  Term second = term();
+  require(first.kind == second.kind, "two values of one kind behind ?");
+  bool isPlain = first.isPlain && second.isPlain;
+  auto branch = [](const Term &t) { return t.kind == Term::List ? "terms::listOf(" + t.text + ")" : t.text; };
+  return {first.kind, "(" + condition.text + " ? " + branch(first) + " : " + branch(second) + ")", isPlain};
+}
+
+Term Parser::either() {
+  Term value = both();
+  while (take("||")) {
+    Term next = both();
+    require(value.kind == Term::Truth && next.kind == Term::Truth, "conditions beside ||");
+    value = {Term::Truth, "(" + value.text + " || " + next.text + ")", value.isPlain && next.isPlain};
+  }
+  return value;
+}
+
+Term Parser::both() {
+  Term value = comparison();
+  while (take("&&")) {
+    Term next = comparison();
+    require(value.kind == Term::Truth && next.kind == Term::Truth, "conditions beside &&");
+    value = {Term::Truth, "(" + value.text + " && " + next.text + ")", value.isPlain && next.isPlain};
+  }
+  return value;
+}
+
+Term Parser::compared(StringRef sign, const Term &a, const Term &b) {
+  bool isPlain = a.isPlain && b.isPlain;
+  bool isList = a.kind == Term::List && b.kind == Term::List;
+  bool isNumber = a.kind == Term::Int && b.kind == Term::Int;
+  StringRef equal = scope.isDemand ? "mustEqual" : "mayEqual";
+  if (isList && sign == "==")
+    return {Term::Truth, ("terms::" + equal + "(" + a.text + ", " + b.text + ")").str(), false};
+  if (isNumber && !isPlain) {
+    bool isSwapped = sign == ">" || sign == ">=";
+    StringRef function = sign == "=="       ? equal
+                         : sign == "!="     ? "mayDiffer"
+                         : sign.size() == 2 ? "mayBeAtMost"
+                                            : "mayBeBelow";
+    return {Term::Truth,
+            ("terms::" + function + "(" + (isSwapped ? b : a).text + ", " + (isSwapped ? a : b).text + ")").str(),
+            false};
+  }
+  bool isOrdered = isNumber || (a.kind == Term::Float && b.kind == Term::Float);
+  bool isEquality = (sign == "==" || sign == "!=") && a.kind == b.kind && !isList;
+  require(isOrdered || isEquality, "values of one kind beside " + sign);
+  return {Term::Truth, ("(" + a.text + " " + sign + " " + b.text + ")").str(), true};
+}
+
+Term Parser::comparison() {
+  Term a = sum();
+  if (takeWord("in")) {
+    Term b = sum();
+    require(a.kind == Term::Int && b.kind == Term::List, "a number before in, and a list behind it");
+    return {Term::Truth, "llvm::is_contained(" + b.text + ", " + a.text + ")", true};
+  }
+  for (StringRef sign : {"==", "!=", "<=", ">=", "<", ">"})
+    if (take(sign))
+      return compared(sign, a, sum());
+  return a;
+}
+
+Term Parser::arithmetic(StringRef sign, const Term &a, const Term &b) {
+  if (a.kind != Term::Int || b.kind != Term::Int || sign == "/") {
+    require(sign != "//" && sign != "%", "whole numbers beside " + sign);
+    return {Term::Float, "(" + asFloat(a) + " " + sign.str() + " " + asFloat(b) + ")", true};
+  }
+  bool isPlain = a.isPlain && b.isPlain;
+  if (isPlain && sign.size() == 1 && sign != "%")
+    return {Term::Int, ("(" + a.text + " " + sign + " " + b.text + ")").str(), true};
+  StringRef function = sign == "+"    ? "add"
+                       : sign == "-"  ? "subtract"
+                       : sign == "*"  ? "multiply"
+                       : sign == "//" ? "floorDivide"
+                                      : "modulo";
+  return {Term::Int, ("sizes::" + function + "(" + a.text + ", " + b.text + ")").str(), isPlain};
+}
+
+Term Parser::sum() {
+  Term value = product();
+  while (true) {
+    if (take("+"))
+      value = arithmetic("+", value, product());
+    else if (take("-"))
+      value = arithmetic("-", value, product());
+    else
+      return value;
+  }
+}
+
+Term Parser::product() {
+  Term value = sign();
+  while (true) {
+    StringRef found;
+    for (StringRef each : {"*", "//", "/", "%"})
+      if (found.empty() && take(each))
+        found = each;
+    if (found.empty())
+      return value;
+    value = arithmetic(found, value, sign());
+  }
+}
+
+Term Parser::sign() {
+  if (take("-")) {
+    Term number = sign();
+    if (number.kind == Term::Int && !number.isPlain)
+      return {Term::Int, "sizes::multiply(" + number.text + ", -1)"};
+    require(number.kind == Term::Int || number.kind == Term::Float, "a number behind -");
+    return {number.kind, "-" + number.text, true};
+  }
+  if (rest.starts_with("!") && !rest.starts_with("!=") && take("!")) {
+    Term condition = sign();
+    require(condition.kind == Term::Truth && condition.isPlain, "a condition that no size leaves open behind !");
+    return {Term::Truth, "!" + condition.text, true};
+  }
+  Term found = value();
+  while (take("[")) {
+    require(found.kind == Term::List, "a list before [");
+    Term index = term();
+    need("]");
+    require(index.kind == Term::Int && index.isPlain, "a number that is no size as an index");
+    found = {Term::Int, "terms::at(" + found.text + ", " + index.text + ")", found.isPlain};
+  }
+  return found;
+}
+
+Term Parser::attribute() {
+  std::string attr = name();
+  int index = op.attrIndex(attr);
+  require(index >= 0, "an attribute behind $");
+  const AttrModel &model = op.attrs[index];
+  bool isExpanded = any_of(op.attrs, [](const AttrModel &each) { return each.isBindTime; });
+  require(!model.isRuntime || isExpanded, "attributes that are known before it runs");
+  std::string text = "op.attr(" + std::to_string(index) + ")";
+  switch (model.kind) {
+  case AttrKind::I64:
+    return {Term::Int, text + ".i64()", !model.isSize};
+  case AttrKind::F64:
+    return {Term::Float, text + ".f64()", true};
+  case AttrKind::Bool:
+    return {Term::Truth, text + ".boolean()", true};
+  case AttrKind::Str:
+    return {Term::Text, text + ".str()", true};
+  case AttrKind::I64List:
+    return {Term::List, text + ".ints()", !model.isSize};
+  case AttrKind::DType:
+    return {Term::DType, text + ".dtype()", true};
+  case AttrKind::None:
+  case AttrKind::Parameter:
+  case AttrKind::Body:
+    break; // a record has none
+  }
+  fail("an attribute with a value");
+}
+
+/// `body` for each step of the range that follows.
+Term Parser::loop(const Twine &function, StringRef body, Term::Kind kind) {
+  auto [index, count] = range();
+  indices.push_back(index);
+  StringRef behind = rest;
+  rest = body;
+  Term each = term();
+  end();
+  rest = behind;
+  indices.pop_back();
+  require(each.kind == kind, "a number, or behind all a condition, for each step");
+  std::string lambda = "[&](int64_t " + index + ") -> " + (kind == Term::Truth ? "bool" : "int64_t");
+  std::string text = (function + "(" + count.text + ", " + lambda + " { return " + each.text + "; })").str();
+  return {kind == Term::Truth ? Term::Truth : Term::List, text, each.isPlain};
+}
+
+/// What stands before the `for` that belongs to the bracket that has just been opened; empty when there is none.
+StringRef bodyOfLoop(StringRef text) {
+  int depth = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    depth += (c == '[' || c == '(') - (c == ']' || c == ')');
+    if (depth < 0)
+      return "";
+    if (depth == 0 && text.substr(i).starts_with(" for "))
+      return text.take_front(i);
+  }
+  return "";
+}
+
+Term Parser::list() {
+  if (StringRef body = bodyOfLoop(rest); !body.empty()) {
+    rest = rest.drop_front(body.size() + StringRef(" for ").size()).ltrim();
+    Term value = loop("terms::each", body, Term::Int);
+    need("]");
+    return value;
+  }
+  std::vector<std::string> numbers, parts; // numbers behind the last list, and what is before them
+  bool isPlain = true;
+  auto endPart = [&] {
+    if (!numbers.empty())
+      parts.push_back("IntList{" + join(numbers, ", ") + "}");
+    numbers.clear();
+  };
+  while (!take("]")) {
+    bool isList = take("*");
+    Term item = isList ? sign() : term();
+    require(item.kind == (isList ? Term::List : Term::Int), "numbers in a list, and lists behind *");
+    isPlain &= item.isPlain;
+    if (isList) {
+      endPart();
+      parts.push_back("terms::listOf(" + item.text + ")");
+    } else {
+      numbers.push_back(item.text);
+    }
+    if (!take(",") && !rest.starts_with("]"))
+      fail("]");
+  }
+  if (parts.empty())
+    return {Term::List, "IntList{" + join(numbers, ", ") + "}", isPlain};
+  endPart();
+  return {Term::List, "terms::joined({" + join(parts, ", ") + "})", isPlain};
+}
+
+Term Parser::word(const std::string &name) {
+  const Word *found = find_if(kWords, [&](const Word &each) { return each.name == name; });
+  require(found != std::end(kWords), "a word of ops/Terms.h before (");
+  std::vector<std::string> operands;
+  bool isPlain = true;
+  Term::Kind result = found->result;
+  do {
+    Term operand = term();
+    bool isMany = found->operands == "*";
+    require(isMany || operands.size() < found->operands.size(), "as many operands as " + name + " has");
+    char kind = isMany ? 'L' : found->operands[operands.size()];
+    bool fits = kind == 'X' ? operand.kind == Term::Int || operand.kind == Term::List
+                            : operand.kind == (kind == 'I'   ? Term::Int
+                                               : kind == 'L' ? Term::List
+                                                             : Term::DType);
+    require(fits, "operands that " + name + " takes");
+    result = kind == 'X' ? operand.kind : result;
+    isPlain &= operand.isPlain;
+    operands.push_back(isMany ? "terms::Sizes(" + operand.text + ")" : operand.text);
+  } while (take(","));
+  need(")");
+  require(found->operands == "*" || operands.size() == found->operands.size(), "as many operands as " + name + " has");
+  std::string inside = join(operands, ", ");
+  if (found->operands == "*")
+    inside = "{" + inside + "}";
+  return {result, (found->function + "(" + inside + ")").str(), found->isPlain || isPlain};
+}
+
+Term Parser::value() {
+  if (take("(")) {
+    Term inner = term();
+    need(")");
+    return inner;
+  }
+  if (take("["))
+    return list();
+  if (take("$"))
+    return attribute();
+  if (take("#"))
+    return {Term::List, scope.meta(name()) + ".shape"};
+  if (take("@"))
+    return {Term::DType, scope.meta(name()) + ".dtype", true};
+  if (take("'")) {
+    StringRef text = rest.take_until([](char c) { return c == '\''; });
+    rest = rest.drop_front(text.size());
+    need("'");
+    return {Term::Text, cppString(text), true};
+  }
+  if (!rest.empty() && isDigit(rest.front())) {
+    StringRef number = rest.take_while([](char c) { return isDigit(c) || c == '.'; });
+    take(number);
+    bool isFloat = number.contains('.');
+    return {isFloat ? Term::Float : Term::Int, isFloat ? number.str() : ("int64_t(" + number + ")").str(), true};
+  }
+  std::string word = name();
+  if (word == "true" || word == "false")
+    return {Term::Truth, word, true};
+  if (word == "inf")
+    return {Term::Float, "kInfinity", true};
+  if (is_contained(indices, word))
+    return {Term::Int, word, true};
+  need("(");
+  if (word == "given") {
+    std::string text = scope.given(name());
+    need(")");
+    return {Term::Truth, text, true};
+  }
+  if (word == "len") {
+    Term list = term();
+    need(")");
+    require(list.kind == Term::List, "a list behind len");
+    return {Term::Int, "int64_t(" + list.text + ".size())", true};
+  }
+  if (word != "all")
+    return this->word(word);
+  StringRef body = bodyOfLoop(rest);
+  if (body.empty())
+    fail("a condition for each step of a range");
+  rest = rest.drop_front(body.size() + StringRef(" for ").size()).ltrim();
+  Term value = loop("terms::all", body, Term::Truth);
+  need(")");
+  return value;
+}
+
+} // namespace
+
+Term parseTerm(const TermScope &scope, StringRef text) { return Parser(scope, text).whole(); }
+
+std::string conditionText(const TermScope &scope, StringRef text) {
+  Term term = parseTerm(scope, text);
+  if (term.kind != Term::Truth)
+    scope.op.fatal("a condition must be one, got '" + text + "'");
+  return term.text;
+}
+
+std::pair<std::string, Term> parseRange(const TermScope &scope, StringRef text) {
+  Parser parser(scope, text);
+  std::pair<std::string, Term> range = parser.range();
+  parser.end();
+  return range;
+}
+
+std::string attrText(const TermScope &scope, AttrKind kind, StringRef text) {
+  static constexpr std::pair<AttrKind, Term::Kind> kinds[] = {
+      {AttrKind::I64, Term::Int},  {AttrKind::F64, Term::Float},    {AttrKind::Bool, Term::Truth},
+      {AttrKind::Str, Term::Text}, {AttrKind::I64List, Term::List}, {AttrKind::DType, Term::DType}};
+  Term term = parseTerm(scope, text);
+  bool isWhole = kind == AttrKind::F64 && term.kind == Term::Int;
+  auto *wanted = find_if(kinds, [&](auto each) { return each.first == kind; });
+  if (!isWhole && term.kind != wanted->second)
+    scope.op.fatal("an attribute must be given a value of its kind, got '" + text + "'");
+  if (term.kind == Term::List)
+    return "AttrValue(terms::listOf(" + term.text + "))";
+  return "AttrValue(" + (isWhole ? "double(" + term.text + ")" : term.text) + ")";
+}
+
+std::string messageText(const TermScope &scope, StringRef text) {
+  std::vector<std::string> parts = {"std::string()"};
+  while (!text.empty()) {
+    auto [words, behind] = text.split('{');
+    if (!words.empty())
+      parts.push_back(cppString(words));
+    if (behind.empty())
+      break;
+    auto [inner, after] = behind.split('}');
+    text = after;
+    bool isOperand = scope.op.operandIndex(inner) >= 0;
+    Term term = isOperand ? Term{Term::Text, ""} : parseTerm(scope, inner);
+    if (!isOperand && term.kind != Term::Int && term.kind != Term::List)
+      scope.op.fatal("a message must have operands, numbers and lists in braces, got '" + inner + "'");
+    parts.push_back("terms::text(" + (isOperand ? scope.meta(inner) : term.text) + ")");
+  }
+  return join(parts, " + ");
+}
+
+} // namespace tess::tblgen

@@ -1,0 +1,49 @@
+// What terms of records call: comparisons that a size leaves open, and lists.
+#include "ops/Terms.h"
+
+#include <catch2/catch.hpp>
+
+using namespace tess;
+using namespace tess::terms;
+
+static const int64_t kOpen = sizes::symbol(0), kOther = sizes::symbol(1);
+
+TEST_CASE("a comparison that a size leaves open holds") {
+  CHECK((mayEqual(2, 2) && !mayEqual(2, 3) && mayEqual(kUnknown, 3) && mayEqual(kOpen, 3)));
+  CHECK((mayDiffer(2, 3) && !mayDiffer(2, 2) && mayDiffer(kUnknown, 3)));
+  CHECK((mayBeBelow(2, 3) && !mayBeBelow(3, 3) && mayBeBelow(kOpen, 0)));
+  CHECK((mayBeAtMost(3, 3) && !mayBeAtMost(4, 3) && mayBeAtMost(4, kUnknown)));
+  CHECK((mayDivide(2, 6) && !mayDivide(4, 6) && mayDivide(4, kOpen)));
+  CHECK((mayEqual({2, kUnknown}, {2, 3}) && !mayEqual({2, 3}, {2, 4}) && !mayEqual({2}, {2, 2})));
+  CHECK((mayFit({1, 3}, {2, 3}) && !mayFit({2, 3}, {3})));
+  CHECK((mayBroadcast({Sizes({2, 1}), Sizes({3})}) && !mayBroadcast({Sizes({2}), Sizes({3})})));
+}
+
+TEST_CASE("what a record demands of expressions is told") {
+  sizes::AgreedSizes told;
+  CHECK((mustEqual(2, 2) && !mustEqual(2, 3) && mustEqual(kUnknown, 3) && mustEqual(kOpen, kOpen)));
+  CHECK(told.pairs().empty());
+  CHECK(mustEqual({2, kOpen, kOther}, {2, 3, kOther}));
+  REQUIRE(told.pairs().size() == 1);
+  CHECK(told.pairs()[0] == std::pair(kOpen, int64_t(3)));
+}
+
+TEST_CASE("lists are made of lists") {
+  CHECK((at({5, 6, 7}, 1) == 6 && at({5, 6, 7}, -1) == 7));
+  CHECK(without({5, 6, 7}, -2) == IntList{5, 7});
+  CHECK(with({5, 7}, 1, 6) == IntList{5, 6, 7});
+  CHECK(merged({2, 3, 4, 5}, 1, 2) == IntList{2, 12, 5});
+  CHECK(joined({{1}, {}, {2, 3}}) == IntList{1, 2, 3});
+  CHECK(broadcast({Sizes({2, 1}), Sizes({3})}) == IntList{2, 3});
+  CHECK(fromFront({-1, 0}, 3) == IntList{2, 0});
+  CHECK(allAxes({-1, 0}, 3) == IntList{0, 2});
+  CHECK(allAxes({}, 3) == IntList{0, 1, 2});
+  CHECK(permuted(Sizes({2, 3, 4}), {2, 0, 1}) == IntList{4, 2, 3});
+}
+
+TEST_CASE("elements are counted as those of a tensor") {
+  CHECK((product({2, 3}) == 6 && product({}) == 1 && product({2, kUnknown}) == kUnknown));
+  CHECK((product({0, kUnknown}) == 0 && product({INT64_MAX, 2}) == INT64_MAX));
+  CHECK(product({kOpen, 2}) == sizes::multiply(kOpen, 2));
+  CHECK((hasElements({2, 3}, {}) && !hasElements({2, 0}, {1}) && hasElements({0, 0}, {1}) && !hasElements({0}, {})));
+}
