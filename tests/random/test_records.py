@@ -16,8 +16,10 @@ with_bfloat16 = pytest.mark.skipif(
     reason="oneDNN computes bfloat16 on processors with AVX-512 only",
 )
 # Without operands: what they give depends on their attributes alone. Vectors of cross have a size,
-# random matrices are no positive definite ones, and nms compares each box with all that are taken.
-UNSCALED = ("arange", "cholesky", "cross", "eye", "full", "linspace", "nms", "scalar_tensor")
+# random matrices are no positive definite ones, nms compares each box with all that are taken, and
+# match_size takes the one size that it names.
+UNSCALED = ("arange", "cholesky", "cross", "eye", "full", "linspace", "match_size", "nms",
+            "scalar_tensor")  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
