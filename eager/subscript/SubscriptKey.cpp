@@ -12,6 +12,12 @@ KeyItem KeyItem::integer(int64_t index, int64_t given) {
   return KeyItem(Kind::Int, {index, 0, 1}, {given, given == -1 ? kOpenStop : sizes::add(given, 1), 1});
 }
 
+KeyItem KeyItem::slice(SliceBounds bounds, SliceBounds given) {
+  // The lowest int64, an open stop of a negative step, would say that the bound is unknown.
+  auto known = [](int64_t bound) { return bound == kUnknown ? sizes::kSymbolicEnd : bound; };
+  return KeyItem(Kind::Slice, bounds, {known(given.start), known(given.stop), given.step});
+}
+
 llvm::Expected<KeyItem> KeyItem::ofArray(TensorRef array, bool isKnown, llvm::StringRef user) {
   DType dtype = array->dtype();
   if (isBool(dtype))

@@ -35,7 +35,7 @@ struct KeyItem {
 
   static KeyItem newAxis() { return KeyItem(Kind::NewAxis); }
   static KeyItem ellipsis() { return KeyItem(Kind::Ellipsis); }
-  static KeyItem slice(SliceBounds bounds, SliceBounds given) { return KeyItem(Kind::Slice, bounds, given); }
+  static KeyItem slice(SliceBounds bounds, SliceBounds given);
   /// `given` is the index or its expression.
   static KeyItem integer(int64_t index, int64_t given);
   /// OutOfRange unless the array is of integers or bools, which make a mask.

@@ -119,6 +119,18 @@ def test_networks_give_the_same_elsewhere(name, opset):
     assert model.opset_import[0].version == opset
 
 
+def _backwards(x):
+    y = x + 0
+    y[::-1, 2::-2] = x[:, :2]
+    return y[::-1]
+
+
+def test_slices_go_backwards():
+    x = tensor(3, 4)
+    model, expected = exported(_backwards, x)
+    check(model, [x], expected)
+
+
 @pytest.mark.parametrize("name", NETWORKS)
 def test_networks_come_back(name):
     tessera.seed(2)

@@ -226,6 +226,8 @@ def _scattered(writer, row, x, value, indices, reduction):
 def _slice_set(writer, row, x, value):
     """The elements of a slice are those whose number a slice of all numbers has."""
     steps = list(row["steps"]) or [1] * len(x.shape)
+    if not all(isinstance(size, int) for size in (*row["starts"], *row["stops"], *x.shape)):
+        raise NotImplementedError("sizes must be numbers")
     zipped = zip(row["starts"], row["stops"], steps, x.shape, strict=True)
     cuts = [
         range(n)[slice(a, None if step < 0 and b < -n else b, step)] for a, b, step, n in zipped
