@@ -30,7 +30,7 @@ public:
   }
 
 private:
-  /// Numbers the symbols that the graph needs.
+  /// Numbers the symbols that the graph needs, and finds the checks of its sizes.
   void findSymbols() {
     auto see = [&](uint32_t symbol) { (symbol < sizes::kDataSymbols ? dims : dataSizes).try_emplace(symbol, 0); };
     for (const NodeRef &node : nodes) {
@@ -38,9 +38,13 @@ private:
         sizes::forEachSymbol(size, see);
       if (!node->isOperator())
         continue;
-      node->normalised().forEachSymbol(see);
-      for (const SizeCheck &check : checksOf(*node))
+      OpDef op = node->normalised();
+      op.forEachSymbol(see);
+      auto needed = sizeChecks(op, metasOf(node->operands), node->segments);
+      for (const SizeCheck &check : needed)
         sizes::forEachSymbol(check.size, see);
+      if (!needed.empty())
+        checks[node.get()] = std::move(needed);
     }
     for (auto *symbols : {&dims, &dataSizes})
       for (auto [index, entry] : llvm::enumerate(*symbols))
@@ -115,18 +119,14 @@ private:
     return llvm::Error::success();
   }
 
-  llvm::SmallVector<SizeCheck, 2> checksOf(const Node &node) const {
-    return sizeChecks(node.normalised(), metasOf(node.operands), node.segments);
-  }
-
   llvm::Error writeOperator(Node &node) {
     llvm::SmallVector<Value, 4> operands;
     for (const Var &operand : node.operands)
       operands.push_back(values[operand.node.get()][operand.result]);
-    auto checks = checksOf(node);
-    for (SizeCheck &check : checks)
+    auto needed = checks.lookup(&node);
+    for (SizeCheck &check : needed)
       check.size = sizes::substitute(check.size, [&](uint32_t symbol) { return sizeOf(symbol); });
-    if (llvm::Error error = appendChecks(builder, node.op, checks, operands, node.location))
+    if (llvm::Error error = appendChecks(builder, node.op, needed, operands, node.location))
       return error;
     OpDef op = node.normalised();
     if (op.hasExpressions())
@@ -165,6 +165,7 @@ private:
   std::vector<NodeRef> nodes;
   GraphBuilder builder;
   std::map<uint32_t, int> dims, dataSizes; // by symbol: number in the graph
+  llvm::DenseMap<const Node *, llvm::SmallVector<SizeCheck, 2>> checks;
   llvm::DenseMap<const Node *, llvm::SmallVector<Value, 1>> values;
 };
 

@@ -21,7 +21,7 @@ static bool add(Checks &checks, llvm::ArrayRef<TensorMeta> operands, int64_t own
 
 Checks sizeChecks(const OpDef &op, llvm::ArrayRef<TensorMeta> operands, llvm::ArrayRef<unsigned> segments) {
   Checks checks;
-  if (op.info().lowering != Lowering::Composite ||
+  if (!needsSizeChecks(op) ||
       llvm::none_of(operands, [](const TensorMeta &meta) { return sizes::isSymbolic(meta.shape); }))
     return checks;
   sizes::AgreedSizes agreed;

@@ -17,7 +17,10 @@ struct SizeCheck {
   int64_t size; // a number or an expression
 };
 
-/// What a composite on `operands`, whose free sizes are expressions, needs and nothing shows.
+/// Whether an operator's runs do not find out by themselves.
+inline bool needsSizeChecks(const OpDef &op) { return op.info().lowering == Lowering::Composite; }
+/// What an operator on `operands`, whose free sizes are expressions, needs and nothing shows; nothing where its runs
+/// find out.
 llvm::SmallVector<SizeCheck, 2> sizeChecks(const OpDef &op, llvm::ArrayRef<TensorMeta> operands,
                                            llvm::ArrayRef<unsigned> segments);
 

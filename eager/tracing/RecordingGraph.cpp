@@ -203,13 +203,14 @@ llvm::Error GraphWriter::writeChecks(const Recording::Op &op, llvm::MutableArray
 }
 
 llvm::Error GraphWriter::writeOps() {
+  const bool checksSizes = options.checksSizes || recording.hasDataSizes();
   for (const Recording::Op &op : recording.ops()) {
     llvm::SmallVector<ir::GraphBuilder::Value, 4> operands;
     for (uint32_t input : op.inputs) {
       if (llvm::Error e = valueOf(input).moveInto(operands.emplace_back()))
         return e;
     }
-    if (options.checksSizes || recording.hasDataSizes())
+    if (checksSizes && ir::needsSizeChecks(op.op))
       if (llvm::Error e = writeChecks(op, operands))
         return e;
     OpDef made = withKnownSizes(op);
