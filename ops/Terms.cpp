@@ -10,12 +10,6 @@ bool mayEqual(Sizes a, Sizes b) {
          llvm::all_of(llvm::zip_equal(a, b), [](auto pair) { return mayEqual(std::get<0>(pair), std::get<1>(pair)); });
 }
 
-bool mustEqual(int64_t a, int64_t b) {
-  if (a != b && hasSize(a) && hasSize(b) && sizes::isSymbolic({a, b}))
-    sizes::agreed(a, b);
-  return mayEqual(a, b);
-}
-
 bool mustEqual(Sizes a, Sizes b) {
   return a.size() == b.size() &&
          llvm::all_of(llvm::zip_equal(a, b), [](auto pair) { return mustEqual(std::get<0>(pair), std::get<1>(pair)); });
@@ -93,10 +87,6 @@ bool hasElements(Sizes shape, Sizes axes) {
     hasResults &= isReduced || size != 0;
   }
   return !reducesNothing || !hasResults;
-}
-
-llvm::Error refusal(llvm::StringRef op, const std::string &must, const std::string &got) {
-  return invalidArgument(op + ": " + must + ", got " + got);
 }
 
 Metas metasOf(llvm::ArrayRef<IntList> shapes) {

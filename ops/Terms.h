@@ -7,9 +7,7 @@
 #pragma once
 
 #include "ops/AttrValue.h"
-#include "ops/Error.h"
-#include "ops/SizeExpr.h"
-#include "ops/TensorMeta.h"
+#include "ops/RuleErrors.h"
 
 namespace tess::terms {
 
@@ -27,7 +25,7 @@ inline bool mayBeBelow(int64_t a, int64_t b) { return !isNumber(a) || !isNumber(
 inline bool mayBeAtMost(int64_t a, int64_t b) { return !isNumber(a) || !isNumber(b) || a <= b; }
 bool mayEqual(Sizes a, Sizes b);
 /// The same of what a record demands: that expressions are equal is taken for granted, and told (sizes::agreed).
-bool mustEqual(int64_t a, int64_t b);
+inline bool mustEqual(int64_t a, int64_t b) { return !shapes::differs(a, b); }
 bool mustEqual(Sizes a, Sizes b);
 /// Whether a number that is no size may divide a size.
 inline bool mayDivide(int64_t a, int64_t size) { return !isNumber(size) || size % a == 0; }
@@ -52,7 +50,7 @@ IntList broadcast(llvm::ArrayRef<Sizes> lists);
 int64_t product(Sizes shape);
 
 /// An axis of `rank` ones, or axes, counted from the front.
-inline int64_t fromFront(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
+using shapes::fromFront;
 IntList fromFront(Sizes axes, int64_t rank);
 /// The axes in ascending order, counted from the front; of an empty list all of them.
 IntList allAxes(Sizes axes, int64_t rank);
@@ -82,8 +80,6 @@ inline std::string text(int64_t value) { return std::to_string(value); }
 inline std::string text(Sizes list) { return toString(list); }
 inline std::string text(const TensorMeta &meta) { return toString(meta); }
 
-/// InvalidArgument: "<op>: <must>, got <got>".
-llvm::Error refusal(llvm::StringRef op, const std::string &must, const std::string &got);
 /// Results of these shapes; Infer sets their dtypes.
 Metas metasOf(llvm::ArrayRef<IntList> shapes);
 /// A shape, or a layout, whose axes are those of `x` in `order`.

@@ -11,6 +11,7 @@
 #include "ir/GraphImpl.h"
 #include "ir/OpBridge.h"
 #include "ir/Types.h"
+#include "ops/Terms.h"
 
 namespace tess::compiler {
 #define GEN_PASS_DEF_EXPANDCOMPOSITESPASS
@@ -55,23 +56,11 @@ LogicalResult expand(Operation *op, OpBuilder &builder) {
   return success();
 }
 
-/// Sorted axes in [0, rank); all of them when `axes` is empty.
-IntList normalisedAxes(ArrayRef<int64_t> axes, unsigned rank) {
-  IntList out;
-  for (int64_t axis : axes)
-    out.push_back(axis < 0 ? axis + rank : axis);
-  if (axes.empty())
-    for (unsigned axis = 0; axis < rank; ++axis)
-      out.push_back(axis);
-  llvm::sort(out);
-  return out;
-}
-
 /// The axes of a reduction, which has a list of axes or one axis.
 IntList reducedAxes(const OpDef &op, unsigned rank) {
   if (givesIndex(op.info().reduceKind))
-    return normalisedAxes({op.i64("axis")}, rank);
-  return normalisedAxes(op.ints("axes"), rank);
+    return terms::allAxes({op.i64("axis")}, rank);
+  return terms::allAxes(op.ints("axes"), rank);
 }
 
 OpDef withAxes(OpDef op, const IntList &axes) {

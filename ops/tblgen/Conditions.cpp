@@ -32,7 +32,7 @@ static std::string isGiven(const OpModel &op, StringRef name) {
 static void emitRequire(const OpModel &op, const TermScope &scope, raw_ostream &os) {
   os << "llvm::Error require" << kParameters;
   for (const RequireModel &each : op.conditions)
-    os << "  if (!" << conditionText(scope, each.condition) << ")\n    return terms::refusal(op.name(), "
+    os << "  if (!" << conditionText(scope, each.condition) << ")\n    return shapes::mustHoldOf(op, "
        << messageText(scope, each.must) << ", " << messageText(scope, each.got) << ");\n";
   os << "  return llvm::Error::success();\n}\n";
 }

@@ -258,7 +258,7 @@ std::string Writer::inner(const DagInit *dag) const {
   if (def.isSubClassOf("must"))
     return withScope([&](const TermScope &scope) {
       return "(" + conditionText(scope, def.getValueAsString("condition")) + " ? " + argument(dag, 0) +
-             " : pieces::refused(b, terms::refusal(op.name(), " + texts(scope, def) + ")))";
+             " : pieces::refused(b, shapes::mustHoldOf(op, " + texts(scope, def) + ")))";
     });
   if (!def.isSubClassOf("each"))
     return called(dag, def, "");

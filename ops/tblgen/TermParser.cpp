@@ -92,8 +92,9 @@ private:
   }
 
   Term term();
-  Term either();
-  Term both();
+  Term either() { return chain("||", &Parser::both); }
+  Term both() { return chain("&&", &Parser::comparison); }
+  Term chain(StringRef sign, Term (Parser::*next)());
   Term comparison();
   Term sum();
   Term product();
@@ -130,22 +131,12 @@ Term Parser::term() {
   return {first.kind, "(" + condition.text + " ? " + branch(first) + " : " + branch(second) + ")", isPlain};
 }
 
-Term Parser::either() {
-  Term value = both();
-  while (take("||")) {
-    Term next = both();
-    require(value.kind == Term::Truth && next.kind == Term::Truth, "conditions beside ||");
-    value = {Term::Truth, "(" + value.text + " || " + next.text + ")", value.isPlain && next.isPlain};
-  }
-  return value;
-}
-
-Term Parser::both() {
-  Term value = comparison();
-  while (take("&&")) {
-    Term next = comparison();
-    require(value.kind == Term::Truth && next.kind == Term::Truth, "conditions beside &&");
-    value = {Term::Truth, "(" + value.text + " && " + next.text + ")", value.isPlain && next.isPlain};
+Term Parser::chain(StringRef sign, Term (Parser::*next)()) {
+  Term value = (this->*next)();
+  while (take(sign)) {
+    Term more = (this->*next)();
+    require(value.kind == Term::Truth && more.kind == Term::Truth, "conditions beside " + sign);
+    value = {Term::Truth, ("(" + value.text + " " + sign + " " + more.text + ")").str(), value.isPlain && more.isPlain};
   }
   return value;
 }
@@ -280,8 +271,9 @@ Term Parser::attribute() {
   fail("an attribute with a value");
 }
 
-/// `body` for each step of the range that follows.
+/// `body`, which is next, for each step of the range behind it.
 Term Parser::loop(const Twine &function, StringRef body, Term::Kind kind) {
+  rest = rest.drop_front(body.size() + StringRef(" for ").size()).ltrim();
   auto [index, count] = range();
   indices.push_back(index);
   StringRef behind = rest;
@@ -312,7 +304,6 @@ StringRef bodyOfLoop(StringRef text) {
 
 Term Parser::list() {
   if (StringRef body = bodyOfLoop(rest); !body.empty()) {
-    rest = rest.drop_front(body.size() + StringRef(" for ").size()).ltrim();
     Term value = loop("terms::each", body, Term::Int);
     need("]");
     return value;
@@ -422,7 +413,6 @@ Term Parser::value() {
   StringRef body = bodyOfLoop(rest);
   if (body.empty())
     fail("a condition for each step of a range");
-  rest = rest.drop_front(body.size() + StringRef(" for ").size()).ltrim();
   Term value = loop("terms::all", body, Term::Truth);
   need(")");
   return value;

@@ -196,7 +196,7 @@ def Tess_TurnedOp : Tess_Op<"turned"> {
 // TABLE: namespace op_selected {
 // TABLE: llvm::Error require(
 // TABLE: if (!terms::mayDivide(op.attr(1).i64(), terms::at(operands[0].shape, int64_t(0))))
-// TABLE-NEXT: return terms::refusal(op.name(), std::string() + "count (" + terms::text(op.attr(1).i64()) + ") must divide the rows of x", std::string() + "x " + terms::text(operands[0]));
+// TABLE-NEXT: return shapes::mustHoldOf(op, std::string() + "count (" + terms::text(op.attr(1).i64()) + ") must divide the rows of x", std::string() + "x " + terms::text(operands[0]));
 // TABLE-NEXT: if (!(!(operands.size() > 1) || terms::mustEqual(operands[1].shape, IntList{terms::at(operands[0].shape, int64_t(1))})))
 // TABLE: llvm::Expected<Metas> shape(
 // TABLE: if (llvm::Error e = require(op, operands, segments))
@@ -205,7 +205,7 @@ def Tess_TurnedOp : Tess_Op<"turned"> {
 // TABLE-NEXT: return {(terms::isNumber(terms::at(b.meta(v[0]).shape, int64_t(0))) ? ((v.size() > 1) ? pieces::call(b, "mul", {shared0(), ((v.size() > 1) ? v[1] : -1)})
 // TABLE-SAME: op.attr(0) == AttrValue(AttrValue(int64_t(1))) ? pieces::call(b, "join", {shared0()}, {{[{][{]}}"size", AttrValue(int64_t(2))}, }, 1, {1, 0})
 // TABLE-SAME: pieces::call(b, "join", pieces::each(op.attr(1).i64(), [&](int64_t p) { return pieces::call(b, "mul", {shared0(), v[0]}
-// TABLE-SAME: pieces::refused(b, terms::refusal(op.name(), std::string() + "rows must be known", std::string() + terms::text(b.meta(v[0]))))
+// TABLE-SAME: pieces::refused(b, shapes::mustHoldOf(op, std::string() + "rows must be known", std::string() + terms::text(b.meta(v[0]))))
 // TABLE: {"selected.count_must_divide_the_rows_of_x", "count must divide the rows of x"},
 // TABLE: nullptr, shape,
 
